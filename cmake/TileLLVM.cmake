@@ -1,0 +1,38 @@
+# Finds LLVM and MLIR 22 and says how targets link them.
+#
+# Debian's MLIR CMake targets pull in the shared libLLVM. Mixing that with the
+# static archives registers every option twice and aborts at start, so each
+# build links one way only: both libraries shared (development: links in a
+# second), or the static archives by path (release: needs only glibc).
+find_package(MLIR REQUIRED CONFIG
+             HINTS /usr/lib/llvm-22/lib/cmake/mlir)
+if(NOT LLVM_VERSION_MAJOR EQUAL 22)
+  message(FATAL_ERROR "LLVM and MLIR 22 are needed, found ${LLVM_PACKAGE_VERSION}")
+endif()
+message(STATUS "LLVM ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}")
+
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+list(GET MLIR_INCLUDE_DIRS 0 MLIR_MAIN_INCLUDE_DIR)
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+
+add_library(tile_llvm_headers INTERFACE)
+target_include_directories(tile_llvm_headers SYSTEM INTERFACE
+  ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+target_compile_definitions(tile_llvm_headers INTERFACE ${LLVM_DEFINITIONS_LIST})
+target_compile_options(tile_llvm_headers INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti -fno-exceptions>)
+
+add_library(tile_llvm INTERFACE)
+if(TILE_STATIC_LLVM)
+  file(GLOB _tile_mlir_archives ${LLVM_LIBRARY_DIR}/libMLIR*.a)
+  file(GLOB _tile_llvm_archives ${LLVM_LIBRARY_DIR}/libLLVM*.a)
+  list(FILTER _tile_mlir_archives EXCLUDE REGEX "MLIR(CAPI|Test|MlirOpt).*")
+  target_link_libraries(tile_llvm INTERFACE
+    -Wl,--start-group ${_tile_mlir_archives} ${_tile_llvm_archives} -Wl,--end-group
+    z zstd m dl pthread)
+else()
+  target_link_libraries(tile_llvm INTERFACE
+    ${LLVM_LIBRARY_DIR}/libMLIR.so ${LLVM_LIBRARY_DIR}/libLLVM.so)
+endif()

@@ -1,0 +1,1 @@
+#include "mlir_pch.h"

@@ -1,0 +1,118 @@
+//===- Compiler.h - from kernel source to PTX, in process -----------------===//
+//
+// The one entry point to the whole pipeline: `tilec`, the C API, the tuner and
+// the tests all compile through it. Thread-safe: each Compiler owns an MLIR
+// context; use one Compiler a thread, or one with several threads taking turns.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_COMPILER_COMPILER_H
+#define TILE_COMPILER_COMPILER_H
+
+#include "frontend/Source.h"
+#include "llvm/ADT/StringRef.h"
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mlir {
+class MLIRContext;
+class ModuleOp;
+} // namespace mlir
+
+namespace tile {
+
+/// Where to stop, in pipeline order.
+enum class Stage { Ast, Tile, Cta, Llvm, Ptx };
+
+/// Everything that decides what comes out, besides the source. Hashed whole
+/// into cache keys.
+struct CompileOptions {
+  std::string kernel;    ///< function to compile; empty: the file's only kernel
+  std::string signature; ///< see `tilec compile --help`; empty: from annotations
+  /// NAME -> VALUE (JSON, `tl.float16`, `@function`, inf, -inf, nan), in order.
+  std::vector<std::pair<std::string, std::string>> constexprs;
+  int numWarps = 4;
+  int numStages = 3;
+  std::string target = "sm_90a";
+  bool enableFpFusion = true;  ///< contract a*b+c
+  bool debug = false;          ///< keep device asserts
+  int maxRegisters = 0;        ///< `.maxnreg`; 0: none
+  std::string libdevicePath;   ///< optional: NVIDIA's libdevice bitcode
+  std::vector<std::string> includePaths;
+  bool lineInfo = true;        ///< `.loc` in the PTX
+  Stage stopAfter = Stage::Ptx;
+  std::string printIrAfter;    ///< pass name; dump goes to `CompileResult::irDump`
+  bool timing = false;
+};
+
+/// One parameter of the entry, in kernel order; see `tilec compile --help`
+/// for the JSON form.
+struct KernelParameter {
+  enum class Kind { Arg, TensorMap, DescBase, DescShape, DescStride, Scratch, Const };
+  Kind kind = Kind::Arg;
+  int index = 0;             ///< entry of the signature (0-based, folded ones count)
+  std::string type;          ///< "ptr", "i1", "i8", ..., "fp64"
+  std::vector<int> path;     ///< into a tuple
+  int dim = 0;               ///< DescShape, DescStride
+  int64_t bytes = 0;         ///< Scratch
+  std::string per;           ///< Scratch: "launch" or "program"
+  bool zero = false;         ///< Scratch: must be zero at launch
+  std::string value;         ///< Const, as JSON
+};
+
+struct KernelMetadata {
+  std::string entry;
+  std::string target;
+  int sharedBytes = 0;
+  int numWarps = 4;
+  int threads = 128;
+  int cluster[3] = {1, 1, 1};
+  int ctasPerProgram = 1;
+  bool cooperative = false;
+  int registers = -1; ///< -1: not known
+  std::vector<KernelParameter> params;
+  std::string toJson() const;
+  static bool fromJson(llvm::StringRef text, KernelMetadata &out, std::string &error);
+};
+
+struct StageTime {
+  std::string name;
+  double milliseconds;
+};
+
+struct CompileResult {
+  enum class Status { Ok, Error, Unsupported };
+  Status status = Status::Ok;
+  frontend::DiagnosticEngine diagnostics;
+  std::string output; ///< the text of the last stage (PTX by default)
+  KernelMetadata metadata;
+  std::string irDump;
+  std::vector<StageTime> times;
+  bool ok() const { return status == Status::Ok; }
+};
+
+class Compiler {
+public:
+  Compiler();
+  ~Compiler();
+  Compiler(const Compiler &) = delete;
+  Compiler &operator=(const Compiler &) = delete;
+
+  /// Compiles one kernel of `file`. The file must outlive the result, whose
+  /// diagnostics point into it.
+  CompileResult compile(const frontend::SourceFile &file, const CompileOptions &options);
+
+  mlir::MLIRContext &context();
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+/// A string that changes whenever the compiler's output might.
+llvm::StringRef compilerVersion();
+
+} // namespace tile
+
+#endif // TILE_COMPILER_COMPILER_H

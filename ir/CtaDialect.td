@@ -1,0 +1,78 @@
+//===- CtaDialect.td - the cta dialect ------------------------------------===//
+#ifndef TILE_IR_CTADIALECT
+#define TILE_IR_CTADIALECT
+
+include "ir/TileBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Cta_Dialect : Dialect {
+  let name = "cta";
+  let cppNamespace = "::tile::cta";
+  let summary = "What one thread block does: who holds which element";
+  let description = [{
+    At this level every block carries a `#cta.layout` that says which register
+    of which lane of which warp holds each element. The `tile` ops keep their
+    meaning on such blocks; `cta` adds what has no meaning above: moving data
+    between layouts, and the layout attribute itself.
+  }];
+  let dependentDialects = ["::tile::TileDialect"];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+def Cta_LayoutAttr : AttrDef<Cta_Dialect, "Layout"> {
+  let mnemonic = "layout";
+  let summary = "which thread holds which element of a block";
+  let description = [{
+    A linear map over GF(2) from hardware positions to element coordinates.
+    Inputs are `register`, `lane`, `warp` (and `block` in a cluster); outputs
+    `dim0`, `dim1`, ... Each basis vector is the coordinate that one bit of the
+    input contributes; coordinates of all set bits are combined with XOR. A
+    zero vector means that the bit makes no difference: threads that differ in
+    it hold copies.
+    ```mlir
+    #cta.layout<{register = [[1], [2]], lane = [[4], [8], [16], [32], [64]], warp = [[0]]}>
+    ```
+  }];
+  let parameters = (ins AttrParameter<"::tile::layout::LinearLayout", "the map",
+    "const ::tile::layout::LinearLayout &">:$layout);
+  let hasCustomAssemblyFormat = 1;
+  let builders = [AttrBuilder<(ins "const ::tile::layout::LinearLayout &":$layout), [{
+    return $_get($_ctxt, layout);
+  }]>];
+  let skipDefaultBuilders = 1;
+}
+
+class Cta_Op<string mnemonic, list<Trait> traits = []> : Op<Cta_Dialect, mnemonic, traits>;
+
+def Cta_ConvertLayoutOp : Cta_Op<"convert_layout", [Pure, SameOperandsAndResultShape,
+    SameOperandsAndResultElementType]> {
+  let summary = "move a block from one layout to another";
+  let description = [{
+    The elements are unchanged; their owners change. Lowered to the cheapest of
+    register moves, warp shuffles, or an exchange through shared memory. In the
+    last case `scratch` is the byte offset of the exchange buffer, set by the
+    memory pass.
+    ```mlir
+    %b = cta.convert_layout %a : tensor<128xf32, #l0> -> tensor<128xf32, #l1>
+    ```
+  }];
+  let arguments = (ins Tile_Block:$src);
+  let results = (outs Tile_Block:$result);
+  let assemblyFormat = "$src attr-dict `:` type($src) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Cta_BarrierOp : Cta_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait for all threads of the block";
+  let description = [{
+    Orders shared-memory accesses. Placed by the barrier pass where data flow
+    asks for it, never by hand.
+    ```mlir
+    cta.barrier
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+#endif // TILE_IR_CTADIALECT

@@ -1,0 +1,344 @@
+//===- TileOps.cpp - verifiers, folders and syntax of tile operations -----===//
+#include "ir/TileDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tile;
+
+//===----------------------------------------------------------------------===//
+// Syntax: memory ops print only the pointer type; the rest follows from it.
+//===----------------------------------------------------------------------===//
+
+/// The block (or scalar) of pointees that a block (or scalar) of pointers names.
+static Type pointeeBlock(Type ptr) {
+  return withElementType(ptr, cast<PtrType>(getElementType(ptr)).getPointee());
+}
+static Type maskBlock(Type ptr) {
+  return withElementType(ptr, IntegerType::get(ptr.getContext(), 1));
+}
+
+static ParseResult parsePtr(OpAsmParser &parser, Type &ptr) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseType(ptr))
+    return failure();
+  if (!isa<PtrType>(getElementType(ptr)))
+    return parser.emitError(loc, "expected a pointer or a block of pointers, got ") << ptr;
+  return success();
+}
+
+static ParseResult parsePointeeBlock(OpAsmParser &parser, Type &ptr, Type &result, Type &mask,
+                                     Type &other) {
+  if (parsePtr(parser, ptr))
+    return failure();
+  result = other = pointeeBlock(ptr);
+  mask = maskBlock(ptr);
+  return success();
+}
+static void printPointeeBlock(OpAsmPrinter &p, Operation *, Type ptr, Type, Type, Type) { p << ptr; }
+
+static ParseResult parsePointeeStore(OpAsmParser &parser, Type &ptr, Type &value, Type &mask) {
+  Type other;
+  return parsePointeeBlock(parser, ptr, value, mask, other);
+}
+static void printPointeeStore(OpAsmPrinter &p, Operation *, Type ptr, Type, Type) { p << ptr; }
+
+static ParseResult parsePointeeAtomic(OpAsmParser &parser, Type &ptr, Type &value, Type &mask,
+                                      Type &result) {
+  return parsePointeeBlock(parser, ptr, value, mask, result);
+}
+static void printPointeeAtomic(OpAsmPrinter &p, Operation *, Type ptr, Type, Type, Type) {
+  p << ptr;
+}
+
+static ParseResult parsePointeeCas(OpAsmParser &parser, Type &ptr, Type &cmp, Type &value,
+                                   Type &result) {
+  Type mask;
+  if (parsePointeeBlock(parser, ptr, cmp, mask, value))
+    return failure();
+  result = cmp;
+  return success();
+}
+static void printPointeeCas(OpAsmPrinter &p, Operation *, Type ptr, Type, Type, Type) { p << ptr; }
+
+#define GET_OP_CLASSES
+#include "ir/TileOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Shared rules
+//===----------------------------------------------------------------------===//
+
+/// Expected `actual` to be `expected` up to the encoding.
+static LogicalResult expectType(Operation *op, Type actual, Type expected, StringRef what) {
+  auto strip = [](Type t) -> Type {
+    if (auto b = dyn_cast<RankedTensorType>(t))
+      return RankedTensorType::get(b.getShape(), b.getElementType());
+    return t;
+  };
+  if (strip(actual) == strip(expected))
+    return success();
+  return op->emitOpError("expected ") << what << " of type " << strip(expected) << ", got " << actual;
+}
+
+static LogicalResult expectSameElement(Operation *op, Type a, Type b) {
+  if (getElementType(a) == getElementType(b))
+    return success();
+  return op->emitOpError("expected equal element types, got ") << a << " and " << b;
+}
+
+//===----------------------------------------------------------------------===//
+// Creation and shape
+//===----------------------------------------------------------------------===//
+
+LogicalResult MakeRangeOp::verify() {
+  int64_t length = int64_t(getEnd()) - int64_t(getStart());
+  if (getType().getRank() != 1 || getType().getDimSize(0) != length)
+    return emitOpError("expected a one-dimensional result of ") << length << " elements, got " << getType();
+  return success();
+}
+
+LogicalResult SplatOp::verify() { return expectSameElement(*this, getSrc().getType(), getType()); }
+
+OpFoldResult SplatOp::fold(FoldAdaptor adaptor) {
+  Attribute value = adaptor.getSrc();
+  if (value && isa<IntegerAttr, FloatAttr>(value))
+    return DenseElementsAttr::get(getType(), value);
+  return {};
+}
+
+LogicalResult UnsplatOp::verify() {
+  if (cast<RankedTensorType>(getSrc().getType()).getNumElements() != 1)
+    return emitOpError("expected a one-element block, got ") << getSrc().getType();
+  return expectSameElement(*this, getSrc().getType(), getType());
+}
+
+OpFoldResult UnsplatOp::fold(FoldAdaptor) {
+  if (auto splat = getSrc().getDefiningOp<SplatOp>())
+    return splat.getSrc();
+  return {};
+}
+
+LogicalResult BroadcastOp::verify() {
+  auto src = cast<RankedTensorType>(getSrc().getType());
+  RankedTensorType dst = getType();
+  if (src.getRank() != dst.getRank())
+    return emitOpError("expected operand and result of one rank, got ") << src << " and " << dst;
+  for (int64_t i = 0; i < src.getRank(); ++i)
+    if (src.getDimSize(i) != dst.getDimSize(i) && src.getDimSize(i) != 1)
+      return emitOpError("dimension ") << i << " has size " << src.getDimSize(i)
+                                       << " and cannot grow to " << dst.getDimSize(i);
+  return expectSameElement(*this, src, dst);
+}
+
+/// A splat constant, whatever its shape, is a splat of the result shape.
+static OpFoldResult foldSplatConstant(Attribute operand, RankedTensorType result) {
+  if (auto splat = dyn_cast_or_null<SplatElementsAttr>(operand))
+    return splat.resizeSplat(result);
+  return {};
+}
+
+OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
+  if (getSrc().getType() == getType())
+    return getSrc();
+  return foldSplatConstant(adaptor.getSrc(), getType());
+}
+
+LogicalResult ExpandDimsOp::verify() {
+  auto src = cast<RankedTensorType>(getSrc().getType());
+  if (int64_t(getAxis()) > src.getRank())
+    return emitOpError("axis ") << getAxis() << " is past the end of " << src;
+  SmallVector<int64_t> shape(src.getShape());
+  shape.insert(shape.begin() + getAxis(), 1);
+  return expectType(*this, getType(), RankedTensorType::get(shape, src.getElementType()), "result");
+}
+
+LogicalResult ReshapeOp::verify() {
+  auto src = cast<RankedTensorType>(getSrc().getType());
+  if (src.getNumElements() != getType().getNumElements())
+    return emitOpError("expected equal element counts, got ") << src << " and " << getType();
+  return expectSameElement(*this, src, getType());
+}
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
+  if (getSrc().getType() == getType())
+    return getSrc();
+  if (auto inner = getSrc().getDefiningOp<ReshapeOp>();
+      inner && inner.getAllowReorder() == getAllowReorder()) {
+    getSrcMutable().assign(inner.getSrc());
+    return getResult();
+  }
+  return foldSplatConstant(adaptor.getSrc(), getType());
+}
+
+LogicalResult TransOp::verify() {
+  auto src = cast<RankedTensorType>(getSrc().getType());
+  SmallVector<bool> seen(src.getRank());
+  if (int64_t(getOrder().size()) != src.getRank())
+    return emitOpError("expected ") << src.getRank() << " dimensions in the order, got " << getOrder().size();
+  SmallVector<int64_t> shape;
+  for (int32_t d : getOrder()) {
+    if (d < 0 || d >= src.getRank() || seen[d])
+      return emitOpError("order is not a permutation of 0..") << src.getRank() - 1;
+    seen[d] = true;
+    shape.push_back(src.getDimSize(d));
+  }
+  return expectType(*this, getType(), RankedTensorType::get(shape, src.getElementType()), "result");
+}
+
+OpFoldResult TransOp::fold(FoldAdaptor adaptor) {
+  if (getSrc().getType() == getType() && llvm::is_sorted(getOrder()))
+    return getSrc();
+  return foldSplatConstant(adaptor.getSrc(), getType());
+}
+
+LogicalResult JoinOp::verify() {
+  auto src = cast<RankedTensorType>(getLhs().getType());
+  SmallVector<int64_t> shape(src.getShape());
+  shape.push_back(2);
+  if (failed(expectType(*this, getRhs().getType(), src, "right operand")))
+    return failure();
+  return expectType(*this, getType(), RankedTensorType::get(shape, src.getElementType()), "result");
+}
+
+LogicalResult SplitOp::verify() {
+  auto src = cast<RankedTensorType>(getSrc().getType());
+  if (src.getRank() < 2 || src.getShape().back() != 2)
+    return emitOpError("expected a block of rank 2 or more with a last dimension of 2, got ") << src;
+  auto half = RankedTensorType::get(src.getShape().drop_back(), src.getElementType());
+  if (failed(expectType(*this, getLhs().getType(), half, "left result")))
+    return failure();
+  return expectType(*this, getRhs().getType(), half, "right result");
+}
+
+//===----------------------------------------------------------------------===//
+// Pointers and memory
+//===----------------------------------------------------------------------===//
+
+OpFoldResult AddPtrOp::fold(FoldAdaptor adaptor) {
+  if (matchPattern(adaptor.getOffset(), m_Zero()))
+    return getPtr();
+  return {};
+}
+
+OpFoldResult PtrCastOp::fold(FoldAdaptor) {
+  if (getSrc().getType() == getType())
+    return getSrc();
+  return {};
+}
+
+OpFoldResult FpCastOp::fold(FoldAdaptor) {
+  if (getSrc().getType() == getType())
+    return getSrc();
+  return {};
+}
+
+/// Pointer, value, mask and other agree, and the pointee is addressable.
+static LogicalResult verifyAccess(Operation *op, Type ptr, Type value, Value mask, Value other) {
+  Type pointee = cast<PtrType>(getElementType(ptr)).getPointee();
+  if (pointee.isInteger(1))
+    return op->emitOpError("i1 is not addressable: access bytes and compare with zero");
+  if (failed(expectType(op, value, pointeeBlock(ptr), "value")))
+    return failure();
+  if (mask && failed(expectType(op, mask.getType(), maskBlock(ptr), "mask")))
+    return failure();
+  if (other && failed(expectType(op, other.getType(), pointeeBlock(ptr), "other")))
+    return failure();
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  if (getOther() && !getMask())
+    return emitOpError("`other` has no meaning without a mask");
+  return verifyAccess(*this, getPtr().getType(), getType(), getMask(), getOther());
+}
+
+LogicalResult StoreOp::verify() {
+  return verifyAccess(*this, getPtr().getType(), getValue().getType(), getMask(), nullptr);
+}
+
+LogicalResult AtomicRmwOp::verify() {
+  return verifyAccess(*this, getPtr().getType(), getValue().getType(), getMask(), nullptr);
+}
+
+LogicalResult AtomicCasOp::verify() {
+  if (failed(verifyAccess(*this, getPtr().getType(), getValue().getType(), nullptr, nullptr)))
+    return failure();
+  return expectType(*this, getCmp().getType(), getValue().getType(), "compare value");
+}
+
+void LoadOp::build(OpBuilder &builder, OperationState &state, Value ptr, Value mask, Value other,
+                   CacheModifier cache, EvictionPolicy evict, bool isVolatile) {
+  build(builder, state, pointeeBlock(ptr.getType()), ptr, mask, other, cache, evict, isVolatile,
+        /*vector=*/1);
+}
+
+using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+void LoadOp::getEffects(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getPtrMutable());
+  if (getIsVolatile())
+    effects.emplace_back(MemoryEffects::Write::get());
+}
+void StoreOp::getEffects(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Write::get(), &getPtrMutable());
+}
+void AtomicRmwOp::getEffects(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getPtrMutable());
+  effects.emplace_back(MemoryEffects::Write::get(), &getPtrMutable());
+}
+void AtomicCasOp::getEffects(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getPtrMutable());
+  effects.emplace_back(MemoryEffects::Write::get(), &getPtrMutable());
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions and scans
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyCombine(Operation *op, ValueRange srcs, Region &combine) {
+  SmallVector<Type> scalars;
+  for (Value src : srcs)
+    scalars.push_back(getElementType(src.getType()));
+  SmallVector<Type> expected(scalars);
+  expected.append(scalars.begin(), scalars.end());
+  Block &block = combine.front();
+  if (block.getArgumentTypes() != TypeRange(expected))
+    return op->emitOpError("combiner must take ") << expected << ", got " << block.getArgumentTypes();
+  auto yield = dyn_cast<YieldOp>(block.back());
+  if (!yield || yield.getOperandTypes() != TypeRange(scalars))
+    return op->emitOpError("combiner must end in a `tile.yield` of ") << scalars;
+  return success();
+}
+
+LogicalResult ReduceOp::verifyRegions() { return verifyCombine(*this, getSrcs(), getCombine()); }
+LogicalResult ScanOp::verifyRegions() { return verifyCombine(*this, getSrcs(), getCombine()); }
+
+LogicalResult ReduceOp::verify() {
+  if (getSrcs().empty() || getSrcs().size() != getNumResults())
+    return emitOpError("expected as many results as operands");
+  for (auto [src, result] : llvm::zip(getSrcs(), getResults())) {
+    auto type = cast<RankedTensorType>(src.getType());
+    if (int64_t(getAxis()) >= type.getRank())
+      return emitOpError("axis ") << getAxis() << " is past the end of " << type;
+    SmallVector<int64_t> shape(type.getShape());
+    shape.erase(shape.begin() + getAxis());
+    Type expected = shape.empty() ? type.getElementType()
+                                  : Type(RankedTensorType::get(shape, type.getElementType()));
+    if (failed(expectType(*this, result.getType(), expected, "result")))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult ScanOp::verify() {
+  if (getSrcs().empty() || getSrcs().size() != getNumResults())
+    return emitOpError("expected as many results as operands");
+  for (auto [src, result] : llvm::zip(getSrcs(), getResults())) {
+    auto type = cast<RankedTensorType>(src.getType());
+    if (int64_t(getAxis()) >= type.getRank())
+      return emitOpError("axis ") << getAxis() << " is past the end of " << type;
+    if (failed(expectType(*this, result.getType(), type, "result")))
+      return failure();
+  }
+  return success();
+}

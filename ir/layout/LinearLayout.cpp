@@ -1,0 +1,2 @@
+//===- LinearLayout.cpp - the layout algebra ------------------------------===//
+#include "ir/layout/LinearLayout.h"
