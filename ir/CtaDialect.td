@@ -30,7 +30,7 @@ def Cta_LayoutAttr : AttrDef<Cta_Dialect, "Layout"> {
     zero vector means that the bit makes no difference: threads that differ in
     it hold copies.
     ```mlir
-    #cta.layout<{register = [[1], [2]], lane = [[4], [8], [16], [32], [64]], warp = [[0]]}>
+    #cta.layout<{register = [[1], [2]], lane = [[4], [8], [16], [32], [64]], warp = [[0]]} : [128]>
     ```
   }];
   let parameters = (ins AttrParameter<"::tile::layout::LinearLayout", "the map",
@@ -53,6 +53,8 @@ def Cta_ConvertLayoutOp : Cta_Op<"convert_layout", [Pure, SameOperandsAndResultS
     last case `scratch` is the byte offset of the exchange buffer, set by the
     memory pass.
     ```mlir
+    #l0 = #cta.layout<{register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [[64]]} : [128]>
+    #l1 = #cta.layout<{register = [[64]], lane = [[1], [2], [4], [8], [16]], warp = [[32]]} : [128]>
     %b = cta.convert_layout %a : tensor<128xf32, #l0> -> tensor<128xf32, #l1>
     ```
   }];

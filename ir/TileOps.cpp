@@ -27,36 +27,52 @@ static ParseResult parsePtr(OpAsmParser &parser, Type &ptr) {
   return success();
 }
 
-static ParseResult parsePointeeBlock(OpAsmParser &parser, Type &ptr, Type &result, Type &mask,
-                                     Type &other) {
+/// An optional operand, as the parser and the printer see it.
+using ParsedOperand = std::optional<OpAsmParser::UnresolvedOperand>;
+
+/// Optional operands have a type only where they are present.
+static ParseResult parsePointeeBlock(OpAsmParser &parser, const ParsedOperand &mask,
+                                     const ParsedOperand &other, Type &ptr, Type &result,
+                                     Type &maskType, Type &otherType) {
   if (parsePtr(parser, ptr))
     return failure();
-  result = other = pointeeBlock(ptr);
-  mask = maskBlock(ptr);
+  result = pointeeBlock(ptr);
+  if (mask)
+    maskType = maskBlock(ptr);
+  if (other)
+    otherType = result;
   return success();
 }
-static void printPointeeBlock(OpAsmPrinter &p, Operation *, Type ptr, Type, Type, Type) { p << ptr; }
-
-static ParseResult parsePointeeStore(OpAsmParser &parser, Type &ptr, Type &value, Type &mask) {
-  Type other;
-  return parsePointeeBlock(parser, ptr, value, mask, other);
+static void printPointeeBlock(OpAsmPrinter &p, Operation *, Value, Value, Type ptr, Type, Type,
+                              Type) {
+  p << ptr;
 }
-static void printPointeeStore(OpAsmPrinter &p, Operation *, Type ptr, Type, Type) { p << ptr; }
 
-static ParseResult parsePointeeAtomic(OpAsmParser &parser, Type &ptr, Type &value, Type &mask,
-                                      Type &result) {
-  return parsePointeeBlock(parser, ptr, value, mask, result);
+static ParseResult parsePointeeStore(OpAsmParser &parser, const ParsedOperand &mask, Type &ptr,
+                                     Type &value, Type &maskType) {
+  Type otherType;
+  return parsePointeeBlock(parser, mask, std::nullopt, ptr, value, maskType, otherType);
 }
-static void printPointeeAtomic(OpAsmPrinter &p, Operation *, Type ptr, Type, Type, Type) {
+static void printPointeeStore(OpAsmPrinter &p, Operation *, Value, Type ptr, Type, Type) {
+  p << ptr;
+}
+
+static ParseResult parsePointeeAtomic(OpAsmParser &parser, const ParsedOperand &mask, Type &ptr,
+                                      Type &value, Type &maskType, Type &result) {
+  if (parsePointeeStore(parser, mask, ptr, value, maskType))
+    return failure();
+  result = value;
+  return success();
+}
+static void printPointeeAtomic(OpAsmPrinter &p, Operation *, Value, Type ptr, Type, Type, Type) {
   p << ptr;
 }
 
 static ParseResult parsePointeeCas(OpAsmParser &parser, Type &ptr, Type &cmp, Type &value,
                                    Type &result) {
-  Type mask;
-  if (parsePointeeBlock(parser, ptr, cmp, mask, value))
+  if (parsePtr(parser, ptr))
     return failure();
-  result = cmp;
+  cmp = value = result = pointeeBlock(ptr);
   return success();
 }
 static void printPointeeCas(OpAsmPrinter &p, Operation *, Type ptr, Type, Type, Type) { p << ptr; }
@@ -77,7 +93,8 @@ static LogicalResult expectType(Operation *op, Type actual, Type expected, Strin
   };
   if (strip(actual) == strip(expected))
     return success();
-  return op->emitOpError("expected ") << what << " of type " << strip(expected) << ", got " << actual;
+  return op->emitOpError("expected ")
+         << what << " of type " << strip(expected) << ", got " << actual;
 }
 
 static LogicalResult expectSameElement(Operation *op, Type a, Type b) {
@@ -93,7 +110,8 @@ static LogicalResult expectSameElement(Operation *op, Type a, Type b) {
 LogicalResult MakeRangeOp::verify() {
   int64_t length = int64_t(getEnd()) - int64_t(getStart());
   if (getType().getRank() != 1 || getType().getDimSize(0) != length)
-    return emitOpError("expected a one-dimensional result of ") << length << " elements, got " << getType();
+    return emitOpError("expected a one-dimensional result of ")
+           << length << " elements, got " << getType();
   return success();
 }
 
@@ -174,7 +192,8 @@ LogicalResult TransOp::verify() {
   auto src = cast<RankedTensorType>(getSrc().getType());
   SmallVector<bool> seen(src.getRank());
   if (int64_t(getOrder().size()) != src.getRank())
-    return emitOpError("expected ") << src.getRank() << " dimensions in the order, got " << getOrder().size();
+    return emitOpError("expected ")
+           << src.getRank() << " dimensions in the order, got " << getOrder().size();
   SmallVector<int64_t> shape;
   for (int32_t d : getOrder()) {
     if (d < 0 || d >= src.getRank() || seen[d])
@@ -203,7 +222,8 @@ LogicalResult JoinOp::verify() {
 LogicalResult SplitOp::verify() {
   auto src = cast<RankedTensorType>(getSrc().getType());
   if (src.getRank() < 2 || src.getShape().back() != 2)
-    return emitOpError("expected a block of rank 2 or more with a last dimension of 2, got ") << src;
+    return emitOpError("expected a block of rank 2 or more with a last dimension of 2, got ")
+           << src;
   auto half = RankedTensorType::get(src.getShape().drop_back(), src.getElementType());
   if (failed(expectType(*this, getLhs().getType(), half, "left result")))
     return failure();
@@ -303,7 +323,8 @@ static LogicalResult verifyCombine(Operation *op, ValueRange srcs, Region &combi
   expected.append(scalars.begin(), scalars.end());
   Block &block = combine.front();
   if (block.getArgumentTypes() != TypeRange(expected))
-    return op->emitOpError("combiner must take ") << expected << ", got " << block.getArgumentTypes();
+    return op->emitOpError("combiner must take ")
+           << expected << ", got " << block.getArgumentTypes();
   auto yield = dyn_cast<YieldOp>(block.back());
   if (!yield || yield.getOperandTypes() != TypeRange(scalars))
     return op->emitOpError("combiner must end in a `tile.yield` of ") << scalars;

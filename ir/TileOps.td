@@ -255,7 +255,8 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
     groups of that many consecutive elements along the fastest dimension of
     the layout, each with one common mask value. It is 1 until then.
     ```mlir
-    %v = tile.load %p, %m, %o : tensor<128x!tile.ptr<f32>>
+    %v = tile.load %p, %m, other %o : tensor<128x!tile.ptr<f32>>
+    %w = tile.load %p, %m cache = cg evict = evict_last {vector = 4 : i32} : tensor<128x!tile.ptr<f32>>
     %s = tile.load %q : !tile.ptr<f16>
     ```
   }];
@@ -266,7 +267,8 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments,
     DefaultValuedAttr<I32Attr, "1">:$vector);
   let results = (outs Tile_Any:$result);
   let assemblyFormat = [{
-    $ptr (`,` $mask^)? (`,` `other` $other^)? attr-dict `:` custom<PointeeBlock>(type($ptr), type($result), type($mask), type($other))
+    $ptr (`,` $mask^)? (`,` `other` $other^)? (`cache` `=` $cache^)? (`evict` `=` $evict^)?
+    attr-dict `:` custom<PointeeBlock>(ref($mask), ref($other), type($ptr), type($result), type($mask), type($other))
   }];
   let builders = [OpBuilder<(ins "mlir::Value":$ptr, "mlir::Value":$mask, "mlir::Value":$other,
       CArg<"::tile::CacheModifier", "::tile::CacheModifier::none">:$cache,
@@ -289,7 +291,8 @@ def Tile_StoreOp : Tile_Op<"store", [DeclareOpInterfaceMethods<MemoryEffectsOpIn
     DefaultValuedAttr<Tile_EvictionPolicy, "::tile::EvictionPolicy::normal">:$evict,
     DefaultValuedAttr<I32Attr, "1">:$vector);
   let assemblyFormat = [{
-    $ptr `,` $value (`,` $mask^)? attr-dict `:` custom<PointeeStore>(type($ptr), type($value), type($mask))
+    $ptr `,` $value (`,` $mask^)? (`cache` `=` $cache^)? (`evict` `=` $evict^)?
+    attr-dict `:` custom<PointeeStore>(ref($mask), type($ptr), type($value), type($mask))
   }];
   let hasVerifier = 1;
 }
@@ -309,7 +312,7 @@ def Tile_AtomicRmwOp : Tile_Op<"atomic_rmw", [
   let results = (outs Tile_Any:$result);
   let assemblyFormat = [{
     $kind $sem $scope $ptr `,` $value (`,` $mask^)? attr-dict `:`
-    custom<PointeeAtomic>(type($ptr), type($value), type($mask), type($result))
+    custom<PointeeAtomic>(ref($mask), type($ptr), type($value), type($mask), type($result))
   }];
   let hasVerifier = 1;
 }
@@ -410,7 +413,11 @@ def Tile_YieldOp : Tile_PureOp<"yield", [Terminator, ReturnLike,
   let summary = "the combined values of a combiner block";
   let description = [{
     ```mlir
-    tile.yield %c : f32
+    %m = tile.reduce %x {axis = 0 : i32} : tensor<64xi32> -> i32 {
+    ^bb0(%a: i32, %b: i32):
+      %c = arith.maxsi %a, %b : i32
+      tile.yield %c : i32
+    }
     ```
   }];
   let arguments = (ins Variadic<Tile_Element>:$values);

@@ -1,0 +1,1 @@
+// RUN: tile-opt %s

@@ -1,0 +1,3 @@
+// RUN: tile-opt %s | FileCheck %s --check-prefix=FOO
+// FOO: func
+// CHECK: return
