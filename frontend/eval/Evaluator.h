@@ -1,0 +1,103 @@
+//===- Evaluator.h - runs Python at compile time --------------------------===//
+//
+// Expressions and statements over PyValues: constexpr functions, heuristics,
+// decorator arguments, module-level constants and host functions all run here.
+// Loops and recursion are bounded, so that a runaway program is a diagnostic.
+//
+// The specialiser walks kernel bodies itself, because operands may be run-time
+// tensors; it uses Operators.h for compile-time operands and this class for
+// names, calls of compile-time functions, argument binding and f-strings.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_FRONTEND_EVAL_EVALUATOR_H
+#define TILE_FRONTEND_EVAL_EVALUATOR_H
+
+#include "frontend/eval/ModuleEnv.h"
+
+namespace tile::eval {
+
+struct CallArgs {
+  std::vector<PyValue> positional;
+  std::vector<std::pair<std::string, PyValue>> keywords;
+  const PyValue *keyword(llvm::StringRef name) const;
+};
+
+/// Lets a user of the evaluator give meaning to what it leaves open. Return
+/// nothing to decline.
+class EvaluatorHooks {
+public:
+  virtual ~EvaluatorHooks();
+  /// A call of a builtin that only has a meaning elsewhere: "tile.randn", "tl.load".
+  virtual std::optional<Result> callSymbol(Evaluator &evaluator, llvm::StringRef name,
+                                           const CallArgs &args);
+  /// A call of a @triton.jit function.
+  virtual std::optional<Result> callKernel(Evaluator &evaluator, const PyValue &kernel,
+                                           const CallArgs &args);
+  /// `kernel[grid]`.
+  virtual std::optional<Result> subscriptKernel(Evaluator &evaluator, const PyValue &kernel,
+                                                const PyValue &grid);
+  /// `print(...)`: the finished line.
+  virtual void print(llvm::StringRef text);
+};
+
+class Evaluator {
+public:
+  Evaluator();
+
+  /// The limits after which an evaluation is an error.
+  struct Limits {
+    uint64_t steps = 20'000'000; ///< expressions and statements, since reset
+    unsigned depth = 200;        ///< nested calls
+  };
+  Limits limits;
+  EvaluatorHooks *hooks = nullptr;
+  void resetSteps() { steps = 0; }
+
+  /// Evaluates an expression; errors carry their place.
+  Result evaluate(const ast::Expr &expr, const std::shared_ptr<Scope> &scope);
+  /// The value of a name: scope, enclosing scopes, file, builtins.
+  Result lookup(llvm::StringRef name, Scope &scope, SourceRange range);
+  /// Evaluates a call's arguments, `*` and `**` expanded.
+  Result evaluateArguments(const ast::Call &call, const std::shared_ptr<Scope> &scope,
+                           CallArgs &args);
+  /// Calls a function, lambda, builtin, class, method or extension.
+  Result call(const PyValue &callee, const CallArgs &args);
+  /// Binds arguments to parameters, defaults evaluated; `bound` has one value a
+  /// parameter, in order (`*args` a tuple, `**kwargs` a dict).
+  Result bind(const FunctionObject &function, const CallArgs &args, std::vector<PyValue> &bound);
+  /// Evaluates the default of parameter `index`; it must have one.
+  Result defaultValue(const FunctionObject &function, size_t index);
+  /// Evaluates the arguments of a decorator; none for a bare `@name`.
+  Result decoratorArguments(const FunctionObject &function, const Decorator &decorator,
+                            CallArgs &args);
+  /// Binds `value` to a target: a name, or a tuple with at most one star.
+  Result assign(const ast::Expr &target, const PyValue &value, const std::shared_ptr<Scope> &scope);
+  /// An f-string, its expressions evaluated in `scope`.
+  Result formatString(const ast::FString &string, const std::shared_ptr<Scope> &scope);
+
+  /// A new scope for the file's functions and expressions.
+  static std::shared_ptr<Scope> makeScope(ModuleEnv &module, std::shared_ptr<Scope> parent = {});
+
+private:
+  friend class ModuleEnv;
+  friend struct Interpreter;
+  friend struct Calls;
+  uint64_t steps = 0;
+  unsigned depth = 0;
+};
+
+/// True if `name` is a builtin that Evaluator::call can run by itself: "len",
+/// "math.sqrt", "triton.cdiv", "tl.constexpr", ... (not "tl.load").
+bool isEvaluableBuiltin(llvm::StringRef name);
+/// The builtin functions and types that every file sees: "len", "range", ...
+/// Null if there is none of that name.
+std::optional<PyValue> findBuiltin(llvm::StringRef name);
+/// The canonical name of a dotted module name ("triton.language" -> "tl");
+/// empty if the module is not known.
+std::string canonicalModule(llvm::StringRef dottedName);
+/// A member of a known module, by canonical names; fails with a suggestion.
+Result moduleMember(llvm::StringRef canonicalModule, llvm::StringRef name);
+
+} // namespace tile::eval
+
+#endif // TILE_FRONTEND_EVAL_EVALUATOR_H

@@ -1,0 +1,85 @@
+//===- ModuleEnv.h - the names of a source file ---------------------------===//
+//
+// A file's top level is evaluated lazily, name by name: a kernel needs a few
+// constants and helpers, and the host code around them may be anything. A name
+// is looked up at its last binding (from within a function) or at the last one
+// above the asking statement; what cannot be evaluated is an error only when
+// something needs it, and the error says why.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_FRONTEND_EVAL_MODULEENV_H
+#define TILE_FRONTEND_EVAL_MODULEENV_H
+
+#include "frontend/eval/Operators.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace tile::eval {
+
+class Program;
+
+class ModuleEnv {
+public:
+  ModuleEnv(Program &program, const SourceFile &file, const ast::Module &module);
+  ~ModuleEnv();
+  ModuleEnv(const ModuleEnv &) = delete;
+  ModuleEnv &operator=(const ModuleEnv &) = delete;
+
+  const SourceFile &source() const { return file; }
+  Program &owner() const { return program; }
+
+  /// True if some statement of the file's top level binds the name.
+  bool binds(llvm::StringRef name) const;
+  /// The value of a global name of this file (not of a builtin). A name that
+  /// nothing binds is a NameError that suggests a near one.
+  Result lookup(llvm::StringRef name);
+  /// The same, as seen by top-level statement `before` (an index).
+  Result lookupBefore(llvm::StringRef name, size_t before);
+
+  /// Functions of the top level in source order (not inside `if` and the
+  /// like), decorators resolved but not evaluated.
+  std::vector<std::shared_ptr<FunctionObject>> functions();
+  /// Those of them that are `@triton.jit`.
+  std::vector<std::shared_ptr<FunctionObject>> kernels();
+
+  /// All names that lookup() may know, for suggestions.
+  std::vector<llvm::StringRef> names() const;
+
+private:
+  friend class Evaluator;
+  struct Statement;
+  Result evaluateStatement(size_t index, llvm::StringRef name);
+
+  Program &program;
+  const SourceFile &file;
+  const ast::Module &module;
+  std::vector<std::unique_ptr<Statement>> statements;
+  llvm::StringMap<std::vector<size_t>> bindings; ///< name -> statements, in order
+};
+
+/// The files of one compilation: owns what it loads for `import`.
+class Program {
+public:
+  explicit Program(std::vector<std::string> includePaths = {});
+  ~Program();
+
+  /// The environment of a file owned by the caller, who keeps both alive.
+  ModuleEnv &add(const SourceFile &file, const ast::Module &module);
+  /// The file that `import dotted.name` (with `level` leading dots) in `from`
+  /// refers to: `dotted/name.tile` or `.py` or `dotted/name/__init__.py`,
+  /// beside `from` or in an include path. Null if there is none; a file that
+  /// does not parse is an error.
+  ModuleEnv *import(llvm::StringRef dottedName, unsigned level, const ModuleEnv &from,
+                    std::unique_ptr<EvalError> &error);
+  Evaluator &evaluator() { return *sharedEvaluator; }
+
+private:
+  struct LoadedFile;
+  std::vector<std::string> includePaths;
+  std::vector<std::unique_ptr<LoadedFile>> files;
+  std::vector<std::unique_ptr<ModuleEnv>> environments;
+  std::unique_ptr<Evaluator> sharedEvaluator;
+};
+
+} // namespace tile::eval
+
+#endif // TILE_FRONTEND_EVAL_MODULEENV_H
