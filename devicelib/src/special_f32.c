@@ -1,0 +1,44 @@
+//===- special_f32.c - roots, hyperbolic and error functions of f32 -------===//
+#include "common.h"
+
+/// The hardware's sqrt.approx.ftz: 1 ulp; denormals are zero.
+TILE_API float __tile_sqrtf(float x) { return sqrtApproxFtzF(x); }
+/// Correctly rounded.
+TILE_API float __tile_sqrt_rnf(float x) { return sqrtRnF(x); }
+/// The hardware's rsqrt.approx.ftz: 2 ulp; denormals are zero.
+TILE_API float __tile_rsqrtf(float x) { return rsqrtApproxFtzF(x); }
+
+/// 2 ulp. Odd polynomial below 0.55, 1 - 2/(e^2x + 1) above; both are
+/// computed, which is cheaper than the branch.
+TILE_API float __tile_tanhf(float x) {
+  float a = absF(x), s = x * x;
+  float p = fmaF(0x1.0d5172p-6f, s, -0x1.af7d36p-5f);
+  p = fmaF(p, s, 0x1.10cefcp-3f);
+  p = fmaF(p, s, -0x1.555452p-2f);
+  float small = fmaF(p * s, x, x);
+  float e = ex2ApproxFtzF(a * 0x1.715476p+1f);
+  float large = fmaF(rcpApproxFtzF(e + 1.0f), -2.0f, 1.0f);
+  return a < 0.55f ? small : withSignF(large, x);
+}
+
+/// 1 ulp. Odd polynomial below 1; above, log2(erfc) is the smooth function
+/// that a polynomial fits: erf = 1 - 2^q(|x|), which is 1 from 3.92 on.
+TILE_API float __tile_erff(float x) {
+  float a = absF(x), s = x * x;
+  float p = fmaF(0x1.4771fep-14f, s, -0x1.a3515ep-11f);
+  p = fmaF(p, s, 0x1.53f224p-8f);
+  p = fmaF(p, s, -0x1.b7f71ap-6f);
+  p = fmaF(p, s, 0x1.ce2ce6p-4f);
+  p = fmaF(p, s, -0x1.81273ep-2f);
+  p = fmaF(p, s, 0x1.06eba8p-3f);
+  float small = fmaF(p, x, x);
+  float t = __builtin_fminf(a, 3.95f);
+  float q = fmaF(0x1.18b7c2p-12f, t, -0x1.15edf4p-8f);
+  q = fmaF(q, t, 0x1.01b48ap-5f);
+  q = fmaF(q, t, -0x1.306ff4p-3f);
+  q = fmaF(q, t, -0x1.d76e94p-1f);
+  q = fmaF(q, t, -0x1.a03fe2p+0f);
+  q = fmaF(q, t, -0x1.0b967p-11f);
+  float large = withSignF(1.0f - ex2ApproxFtzF(q), x);
+  return a >= 1.0f ? large : small; // NaN takes `small`
+}
