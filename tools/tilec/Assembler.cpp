@@ -1,0 +1,69 @@
+//===- Assembler.cpp - from PTX to a cubin --------------------------------===//
+#include "tools/tilec/Assembler.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/Regex.h"
+#include "llvm/Support/raw_ostream.h"
+
+using llvm::StringRef;
+namespace fs = llvm::sys::fs;
+
+static std::string findPtxas() {
+  if (auto found = llvm::sys::findProgramByName("ptxas"))
+    return *found;
+  if (auto found = llvm::sys::findProgramByName("ptxas", {"/usr/local/cuda/bin"}))
+    return *found;
+  return "";
+}
+
+static std::string readText(StringRef path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  return buffer ? (*buffer)->getBuffer().str() : std::string();
+}
+
+bool tilec::assembleCubin(StringRef ptx, StringRef target, std::string &cubin, int &registers,
+                          std::string &error) {
+  std::string ptxas = findPtxas();
+  if (ptxas.empty()) {
+    error = "cannot make a cubin: `ptxas` of the CUDA toolkit is not on PATH; "
+            "`--emit ptx` needs no toolkit, and the driver loads PTX as well";
+    return false;
+  }
+  llvm::SmallString<128> directory;
+  if (std::error_code code = fs::createUniqueDirectory("tilec", directory)) {
+    error = "cannot make a temporary folder: " + code.message();
+    return false;
+  }
+  auto cleanUp = llvm::make_scope_exit([&] { fs::remove_directories(directory); });
+  std::string in = (directory + "/kernel.ptx").str(), out = (directory + "/kernel.cubin").str();
+  std::string log = (directory + "/log").str();
+  {
+    std::error_code code;
+    llvm::raw_fd_ostream os(in, code);
+    os << ptx;
+    os.close();
+    if (code || os.has_error()) {
+      error = "cannot write `" + in + "`: " + (code ? code : os.error()).message();
+      os.clear_error();
+      return false;
+    }
+  }
+  std::string arch = ("-arch=" + target).str();
+  std::optional<StringRef> redirects[] = {StringRef(), StringRef(log), StringRef(log)};
+  std::string launchError;
+  int status = llvm::sys::ExecuteAndWait(ptxas, {ptxas, "-v", arch, in, "-o", out}, std::nullopt,
+                                         redirects, 0, 0, &launchError);
+  std::string text = readText(log) + launchError;
+  if (status != 0) {
+    error = "`ptxas` does not accept the code: " + StringRef(text).rtrim().str();
+    return false;
+  }
+  llvm::SmallVector<StringRef> match;
+  if (llvm::Regex("Used ([0-9]+) registers").match(text, &match))
+    match[1].getAsInteger(10, registers);
+  cubin = readText(out);
+  return true;
+}

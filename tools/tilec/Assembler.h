@@ -1,0 +1,18 @@
+//===- Assembler.h - from PTX to a cubin ----------------------------------===//
+#ifndef TILE_TOOLS_TILEC_ASSEMBLER_H
+#define TILE_TOOLS_TILEC_ASSEMBLER_H
+
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace tilec {
+
+/// Assembles `ptx` for `target` with NVIDIA's `ptxas`, found on PATH or where
+/// the CUDA toolkit puts it. `registers` is set to what the kernel uses, if the
+/// assembler says. False after setting `error`.
+bool assembleCubin(llvm::StringRef ptx, llvm::StringRef target, std::string &cubin, int &registers,
+                   std::string &error);
+
+} // namespace tilec
+
+#endif // TILE_TOOLS_TILEC_ASSEMBLER_H

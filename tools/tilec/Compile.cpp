@@ -1,0 +1,257 @@
+//===- Compile.cpp - tilec compile ----------------------------------------===//
+//
+// Other programs call this command: its options, the files it writes and its
+// exit codes are a contract, tested in tests/lit/tilec.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Compiler.h"
+#include "compiler/Targets.h"
+#include "frontend/AST.h"
+#include "frontend/Parser.h"
+#include "tools/tilec/Assembler.h"
+#include "tools/tilec/Commands.h"
+#include "tools/tilec/OutputFiles.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+
+using namespace tilec;
+using llvm::StringRef;
+using tile::CompileOptions;
+using tile::CompileResult;
+using tile::Stage;
+
+static constexpr StringRef detailsText = R"(Signature: one entry for each parameter not annotated tl.constexpr, in order, separated by commas
+(commas also stand inside (), [], <> and quotes). Not needed where the file annotates its types.
+
+  *fp32  *fp32:16  *kfp16     pointer (k: read-only); :16 = the address is a multiple of 16
+  i32  i32:16  i32:1  i64     integer; :16 = divisible by 16, :1 = equal to 1 (folded)
+  u8..u64 i1 fp16 bf16 fp32 fp64   other scalars
+  none                        the argument is None
+  (i32:16,*fp16)              tuple, nests
+  tensordesc<fp16[128,64]>    host-side descriptor with that block shape
+  const=VALUE                 any other value that is specialised on
+
+VALUE is JSON (128, 0.5, true, null, "relu", [1,2]), or tl.float16 for a dtype, or @name for a
+function of FILE, or inf, -inf, nan.
+
+Exit codes: 0 all files written, 1 compile error, 2 wrong usage, 3 the kernel uses something that
+is not supported yet. On failure no file is touched.
+
+Metadata is one JSON object: "entry", "target", "shared_bytes", "num_warps", "threads", "cluster",
+"ctas_per_program", "cooperative", "registers" (if known) and "params", the parameters of the entry
+in order:
+  {"kind":"arg","index":i,"type":"ptr|i1|i8|...|fp64","path":[j,...]}   entry i of the signature
+  {"kind":"tensor_map","index":i,...}                  what cuTensorMapEncodeTiled needs
+  {"kind":"desc_base"|"desc_shape"|"desc_stride","index":i,"dim":d,"type":...}
+  {"kind":"scratch","bytes":n,"per":"launch|program","zero":bool}
+  {"kind":"const","type":...,"value":v}
+
+Examples:
+  tilec compile add.tile -o add.ptx --metadata add.json
+  tilec compile matmul.py --kernel matmul --signature '*fp16:16,*fp16:16,*fp16:16,i32,i32,i32' \
+      --constexpr BLOCK_M=128 --constexpr BLOCK_N=64 --num-warps 8 --target sm_90a -o matmul.ptx
+  tilec compile softmax.tile --emit tile            the tile dialect, on standard output
+)";
+
+namespace {
+class CompileCommand : public Command {
+public:
+  CompileCommand();
+  int run() override;
+  StringRef details() const override { return detailsText; }
+
+private:
+  std::string acceptConstexpr(StringRef text);
+  std::string acceptTarget(StringRef text);
+  bool checkUsage();
+  std::unique_ptr<tile::frontend::SourceFile> readSource();
+  int emitTree(const tile::frontend::SourceFile &source);
+  int compileKernel(const tile::frontend::SourceFile &source);
+  bool assemble(CompileResult &result);
+  int write(std::string text, std::string metadata);
+  void printTimes(const CompileResult &result) const;
+
+  CompileOptions compile;
+  std::vector<std::string> files;
+  std::string emit = "ptx", output = "-", metadataPath;
+};
+} // namespace
+
+CompileCommand::CompileCommand() {
+  options.positional("FILE", files, 1, 1);
+  options.group("What to compile")
+      .text("kernel", "NAME", "the kernel; not needed if FILE has only one", compile.kernel)
+      .text("signature", "SIG", "types of its parameters, see below", compile.signature)
+      .custom("constexpr", "NAME=VALUE", "a compile-time parameter; may be repeated",
+              [this](StringRef v) { return acceptConstexpr(v); })
+      .list("include", "DIR", "look for imported files here too; may be repeated",
+            compile.includePaths, ValueKind::Directory, 'I');
+  options.group("How to compile")
+      .integer("num-warps", "N", "warps that run one program, a power of two (4)", compile.numWarps,
+               1, 32)
+      .integer("num-stages", "N", "pipeline stages of loops over memory (3)", compile.numStages, 0,
+               32)
+      .custom("target", "TARGET", "`sm_75` to `sm_121a` (sm_90a); `list` shows all",
+              [this](StringRef v) { return acceptTarget(v); })
+      .integer("max-registers", "N", "registers a thread may use", compile.maxRegisters, 16, 255)
+      .text("libdevice", "FILE", "NVIDIA's libdevice bitcode, for its versions of math functions",
+            compile.libdevicePath, ValueKind::File)
+      .flag("no-fp-fusion", "do not contract a*b+c into one rounding", compile.enableFpFusion,
+            false)
+      .flag("debug", "keep device asserts", compile.debug)
+      .flag("no-line-info", "leave source lines out of the PTX", compile.lineInfo, false);
+  options.group("What to write")
+      .text("output", "OUT", "file for the result; `-` is standard output (-)", output,
+            ValueKind::File, 'o')
+      .text("metadata", "OUT.json", "file for what a launcher must know", metadataPath,
+            ValueKind::File)
+      .choice("emit", {"ast", "tile", "cta", "llvm", "ptx", "cubin"},
+              "stop after this stage (ptx)", emit)
+      .text("print-ir-after", "PASS", "print the module on stderr after each run of PASS, or `all`",
+            compile.printIrAfter)
+      .flag("timing", "print the time each stage took on stderr", compile.timing);
+}
+
+std::string CompileCommand::acceptConstexpr(StringRef text) {
+  auto [name, value] = text.split('=');
+  if (name.empty() || value.empty())
+    return "expected NAME=VALUE";
+  for (auto &[other, ignored] : compile.constexprs)
+    if (other == name)
+      return ("`" + name + "` was given twice").str();
+  compile.constexprs.emplace_back(name.str(), value.str());
+  return {};
+}
+
+std::string CompileCommand::acceptTarget(StringRef text) {
+  compile.target = text.str();
+  return {};
+}
+
+/// What single options cannot check by themselves.
+bool CompileCommand::checkUsage() {
+  std::string problem;
+  if (!tile::findTarget(compile.target))
+    problem = tile::describeUnknownTarget(compile.target);
+  else if (!llvm::isPowerOf2_32(compile.numWarps))
+    problem = "option `--num-warps`: expected a power of two, got `" +
+              llvm::itostr(compile.numWarps) + "`";
+  else if (!metadataPath.empty() && emit != "ptx" && emit != "cubin")
+    problem = "`--metadata` describes a finished kernel: it needs `--emit ptx` or `--emit cubin`";
+  else if (output == metadataPath)
+    problem = "`--output` and `--metadata` name the same file, `" + output + "`";
+  else if (emit == "cubin" && output == "-" && llvm::outs().is_displayed())
+    problem = "a cubin is binary: name a file with `-o`";
+  if (!problem.empty())
+    printError("compile", problem);
+  return problem.empty();
+}
+
+std::unique_ptr<tile::frontend::SourceFile> CompileCommand::readSource() {
+  std::string error;
+  std::unique_ptr<tile::frontend::SourceFile> source;
+  if (files[0] == "-") {
+    auto buffer = llvm::MemoryBuffer::getSTDIN();
+    if (buffer)
+      return std::make_unique<tile::frontend::SourceFile>("<stdin>", (*buffer)->getBuffer().str());
+    error = "cannot read standard input: " + buffer.getError().message();
+  } else {
+    source = tile::frontend::SourceFile::open(files[0], error);
+  }
+  if (!source)
+    printError("compile", error);
+  return source;
+}
+
+int CompileCommand::run() {
+  if (compile.target == "list") {
+    for (const tile::Target &target : tile::allTargets())
+      llvm::outs() << llvm::left_justify(target.name, 10) << target.example << '\n';
+    return Success;
+  }
+  if (!checkUsage())
+    return Usage;
+  auto source = readSource();
+  if (!source)
+    return Failure;
+  return emit == "ast" ? emitTree(*source) : compileKernel(*source);
+}
+
+/// The tree needs no compiler, so it starts none.
+int CompileCommand::emitTree(const tile::frontend::SourceFile &source) {
+  tile::frontend::DiagnosticEngine diagnostics;
+  tile::ast::Module module = tile::frontend::parse(source, diagnostics);
+  diagnostics.print(llvm::errs(), colorMessages());
+  if (diagnostics.hasErrors())
+    return Failure;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  tile::ast::print(module, os);
+  return write(std::move(text), "");
+}
+
+int CompileCommand::compileKernel(const tile::frontend::SourceFile &source) {
+  compile.stopAfter = llvm::StringSwitch<Stage>(emit)
+                          .Case("tile", Stage::Tile)
+                          .Case("cta", Stage::Cta)
+                          .Case("llvm", Stage::Llvm)
+                          .Default(Stage::Ptx);
+  tile::Compiler compiler;
+  CompileResult result = compiler.compile(source, compile);
+  llvm::errs() << result.irDump;
+  result.diagnostics.print(llvm::errs(), colorMessages());
+  if (result.status == CompileResult::Status::Unsupported)
+    return Unsupported;
+  if (!result.ok())
+    return Failure;
+  if (emit == "cubin" && !assemble(result))
+    return Failure;
+  if (compile.timing)
+    printTimes(result);
+  return write(std::move(result.output),
+               metadataPath.empty() ? "" : result.metadata.toJson() + "\n");
+}
+
+/// Replaces the PTX in `result` by a cubin.
+bool CompileCommand::assemble(CompileResult &result) {
+  auto start = std::chrono::steady_clock::now();
+  std::string cubin, error;
+  if (!assembleCubin(result.output, compile.target, cubin, result.metadata.registers, error)) {
+    printError("compile", error);
+    return false;
+  }
+  result.output = std::move(cubin);
+  std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
+  result.times.push_back({"assemble", spent.count()});
+  return true;
+}
+
+int CompileCommand::write(std::string text, std::string metadata) {
+  OutputFiles out;
+  out.add(output, std::move(text));
+  if (!metadataPath.empty())
+    out.add(metadataPath, std::move(metadata));
+  std::string error;
+  if (out.commit(error))
+    return Success;
+  printError("compile", error);
+  return Failure;
+}
+
+void CompileCommand::printTimes(const CompileResult &result) const {
+  double total = 0;
+  for (const tile::StageTime &time : result.times)
+    total += time.milliseconds;
+  for (const tile::StageTime &time : result.times)
+    llvm::errs() << llvm::format("%9.2f ms  %5.1f%%  ", time.milliseconds,
+                                 total > 0 ? 100 * time.milliseconds / total : 0)
+                 << time.name << '\n';
+  llvm::errs() << llvm::format("%9.2f ms  100.0%%  total\n", total);
+}
+
+std::unique_ptr<Command> tilec::createCompileCommand() {
+  return std::make_unique<CompileCommand>();
+}

@@ -1,0 +1,184 @@
+//===- Completion.cpp - tilec completion: scripts for shells --------------===//
+//
+// The scripts are written from the same tables that parse the command line, so
+// they cannot fall behind it.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Targets.h"
+#include "tools/tilec/Commands.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace tilec;
+using llvm::raw_ostream;
+using llvm::StringRef;
+
+static constexpr StringRef detailsText = R"(Write the script where your shell looks for completions:
+
+  bash   tilec completion bash > ~/.local/share/bash-completion/completions/tilec
+  zsh    tilec completion zsh > "${fpath[1]}/_tilec"
+  fish   tilec completion fish > ~/.config/fish/completions/tilec.fish
+)";
+
+static std::vector<std::string> choicesOf(const Option &option) {
+  if (option.name != "target")
+    return option.choices;
+  std::vector<std::string> names{"list"};
+  for (const tile::Target &target : tile::allTargets())
+    names.push_back(target.name.str());
+  return names;
+}
+
+static void printBash(raw_ostream &os) {
+  os << "# bash completion for tilec, written by `tilec completion bash`\n"
+        "_tilec() {\n"
+        "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+        "  COMPREPLY=()\n"
+        "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+        "    COMPREPLY=($(compgen -W \"help";
+  for (const CommandEntry &entry : allCommands())
+    os << ' ' << entry.name;
+  os << "\" -- \"$cur\"))\n    return\n  fi\n  case \"${COMP_WORDS[1]} $prev\" in\n";
+  for (const CommandEntry &entry : allCommands()) {
+    auto command = entry.create();
+    for (const Option &option : command->options.all()) {
+      std::string spelled = (entry.name + " --" + option.name).str();
+      std::string pattern = "    \"" + spelled + "\"";
+      if (option.letter)
+        pattern += " | \"" + entry.name.str() + " -" + option.letter + "\"";
+      if (auto choices = choicesOf(option); !choices.empty())
+        os << pattern << ") COMPREPLY=($(compgen -W \"" << llvm::join(choices, " ")
+           << "\" -- \"$cur\")); return ;;\n";
+      else if (option.kind == ValueKind::Directory)
+        os << pattern << ") COMPREPLY=($(compgen -d -- \"$cur\")); return ;;\n";
+      else if (option.kind == ValueKind::File)
+        os << pattern << ") COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n";
+      else if (option.kind == ValueKind::Text)
+        os << pattern << ") return ;;\n";
+    }
+  }
+  os << "  esac\n  case \"$cur\" in\n    -*)\n      case \"${COMP_WORDS[1]}\" in\n";
+  for (const CommandEntry &entry : allCommands()) {
+    os << "        " << entry.name << ") COMPREPLY=($(compgen -W \"--help";
+    for (const Option &option : entry.create()->options.all())
+      os << " --" << option.name;
+    os << "\" -- \"$cur\")) ;;\n";
+  }
+  os << "      esac ;;\n"
+        "    *) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n"
+        "  esac\n"
+        "}\n"
+        "complete -o filenames -F _tilec tilec\n";
+}
+
+/// Text inside single quotes, for zsh and fish.
+static std::string quoted(StringRef text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '\'')
+      out += "'\\''";
+    else
+      out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+/// `text` as the explanation in a zsh `_arguments` spec.
+static std::string zshText(StringRef text) {
+  std::string out;
+  for (char c : quoted(text)) {
+    if (c == '[' || c == ']' || c == ':')
+      out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+static void printZsh(raw_ostream &os) {
+  os << "#compdef tilec\n# zsh completion for tilec, written by `tilec completion zsh`\n"
+        "_tilec() {\n"
+        "  local -a commands=(\n    'help:explain a command'\n";
+  for (const CommandEntry &entry : allCommands())
+    os << "    '" << entry.name << ':' << quoted(entry.summary) << "'\n";
+  os << "  )\n"
+        "  if (( CURRENT == 2 )); then\n"
+        "    _describe command commands\n"
+        "    return\n"
+        "  fi\n"
+        "  local command=$words[2]\n"
+        "  shift words\n"
+        "  (( CURRENT-- ))\n"
+        "  case $command in\n";
+  for (const CommandEntry &entry : allCommands()) {
+    os << "    " << entry.name << ")\n      _arguments \\\n        '--help[show help]' \\\n";
+    for (const Option &option : entry.create()->options.all()) {
+      std::string value;
+      auto choices = choicesOf(option);
+      if (!choices.empty())
+        value = ":value:(" + llvm::join(choices, " ") + ")";
+      else if (option.kind == ValueKind::File)
+        value = ":file:_files";
+      else if (option.kind == ValueKind::Directory)
+        value = ":folder:_files -/";
+      else if (option.kind == ValueKind::Text)
+        value = ":" + zshText(option.valueName) + ":";
+      os << "        '*--" << option.name << '[' << zshText(option.help) << ']' << value << "' \\\n";
+      if (option.letter)
+        os << "        '*-" << option.letter << '[' << zshText(option.help) << ']' << value
+           << "' \\\n";
+    }
+    os << "        '*:file:_files'\n      ;;\n";
+  }
+  os << "  esac\n}\n_tilec \"$@\"\n";
+}
+
+static void printFish(raw_ostream &os) {
+  os << "# fish completion for tilec, written by `tilec completion fish`\n"
+        "complete -c tilec -n __fish_use_subcommand -f -a help -d 'explain a command'\n";
+  for (const CommandEntry &entry : allCommands()) {
+    os << "complete -c tilec -n __fish_use_subcommand -f -a " << entry.name << " -d '"
+       << quoted(entry.summary) << "'\n";
+    std::string only =
+        ("complete -c tilec -n '__fish_seen_subcommand_from " + entry.name + "'").str();
+    for (const Option &option : entry.create()->options.all()) {
+      os << only << " -l " << option.name;
+      if (option.letter)
+        os << " -s " << option.letter;
+      if (auto choices = choicesOf(option); !choices.empty())
+        os << " -x -a '" << llvm::join(choices, " ") << "'";
+      else if (option.kind == ValueKind::File || option.kind == ValueKind::Directory)
+        os << " -r -F";
+      else if (option.kind == ValueKind::Text)
+        os << " -x";
+      os << " -d '" << quoted(option.help) << "'\n";
+    }
+  }
+}
+
+namespace {
+class CompletionCommand : public Command {
+public:
+  CompletionCommand() { options.positional("bash|zsh|fish", shells, 1, 1); }
+  StringRef details() const override { return detailsText; }
+  int run() override {
+    if (shells[0] == "bash")
+      printBash(llvm::outs());
+    else if (shells[0] == "zsh")
+      printZsh(llvm::outs());
+    else if (shells[0] == "fish")
+      printFish(llvm::outs());
+    else {
+      printError("completion", "expected bash, zsh or fish, got `" + shells[0] + "`");
+      return Usage;
+    }
+    return Success;
+  }
+
+private:
+  std::vector<std::string> shells;
+};
+} // namespace
+
+std::unique_ptr<Command> tilec::createCompletionCommand() {
+  return std::make_unique<CompletionCommand>();
+}

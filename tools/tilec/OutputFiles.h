@@ -1,0 +1,30 @@
+//===- OutputFiles.h - several files, written together or not at all ------===//
+#ifndef TILE_TOOLS_TILEC_OUTPUTFILES_H
+#define TILE_TOOLS_TILEC_OUTPUTFILES_H
+
+#include "llvm/ADT/StringRef.h"
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tilec {
+
+/// Collects what a command will leave on disk. `commit` writes each file aside
+/// and renames all of them at the end, so that a reader never sees half a file
+/// and a failure leaves what was there before. `-` is standard output; devices
+/// and pipes are written directly.
+class OutputFiles {
+public:
+  void add(std::string path, std::string contents) {
+    files.emplace_back(std::move(path), std::move(contents));
+  }
+  /// False after setting `error` to a sentence that names the file.
+  bool commit(std::string &error);
+
+private:
+  std::vector<std::pair<std::string, std::string>> files;
+};
+
+} // namespace tilec
+
+#endif // TILE_TOOLS_TILEC_OUTPUTFILES_H

@@ -1,0 +1,105 @@
+//===- main.cpp - tilec: the command line of the compiler -----------------===//
+//
+// Finds the command, lets its option table read the rest, runs it. Nothing of
+// the compiler is started before a command asks for it.
+//
+//===----------------------------------------------------------------------===//
+#include "tools/tilec/Commands.h"
+#include "tools/tilec/Version.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/Signals.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstdlib>
+
+using namespace tilec;
+using llvm::StringRef;
+
+static const CommandEntry commands[] = {
+    {"compile", "compile one kernel to PTX, a cubin or any stage before", createCompileCommand},
+    {"completion", "print a completion script for bash, zsh or fish", createCompletionCommand},
+};
+
+llvm::ArrayRef<CommandEntry> tilec::allCommands() { return commands; }
+
+bool tilec::colorMessages() {
+  const char *off = std::getenv("NO_COLOR");
+  return llvm::errs().is_displayed() && !(off && *off);
+}
+
+void tilec::printError(StringRef command, const llvm::Twine &message) {
+  bool color = colorMessages();
+  llvm::errs() << "tilec" << (command.empty() ? "" : " ") << command << ": "
+               << (color ? "\033[1;31merror:\033[0m " : "error: ") << message << '\n';
+}
+
+static int printVersion() {
+  llvm::outs() << "tilec " TILE_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
+  return Success;
+}
+
+static void printOverview(llvm::raw_ostream &os) {
+  os << "tilec compiles kernels written in Triton's kernel language, and runs them.\n\n"
+        "usage: tilec COMMAND [OPTION]... [ARGUMENT]...\n\nCommands:\n";
+  for (const CommandEntry &entry : commands)
+    os << "  " << llvm::left_justify(entry.name, 13) << entry.summary << '\n';
+  os << "  help         explain a command: tilec help COMMAND\n"
+        "  version      print the version\n";
+}
+
+static void printHelp(const CommandEntry &entry, Command &command) {
+  llvm::raw_ostream &os = llvm::outs();
+  os << "tilec " << entry.name << ": " << entry.summary << "\n\nusage: tilec " << entry.name;
+  if (!command.options.all().empty())
+    os << " [OPTION]...";
+  os << ' ' << command.options.positionalUsage() << "\n\n";
+  command.options.print(os);
+  if (!command.details().empty())
+    os << (command.options.all().empty() ? "" : "\n") << command.details();
+}
+
+static const CommandEntry *findCommand(StringRef name) {
+  for (const CommandEntry &entry : commands)
+    if (entry.name == name)
+      return &entry;
+  std::vector<std::string> names{"help", "version"};
+  for (const CommandEntry &entry : commands)
+    names.push_back(entry.name.str());
+  std::string message = ("unknown command `" + name + "`").str();
+  if (StringRef guess = nearest(name, names); !guess.empty())
+    message += ("; did you mean `" + guess + "`?").str();
+  printError("", message);
+  return nullptr;
+}
+
+int main(int argc, char **argv) {
+  llvm::sys::SetOneShotPipeSignalFunction(llvm::sys::DefaultOneShotPipeSignalHandler);
+  llvm::ArrayRef<const char *> args(argv + 1, argv + argc);
+  if (args.empty()) {
+    printOverview(llvm::errs());
+    return Usage;
+  }
+  StringRef name = args[0];
+  bool help = name == "help" || name == "--help" || name == "-h";
+  if (name == "version" || name == "--version")
+    return printVersion();
+  if (help && args.size() == 1) {
+    printOverview(llvm::outs());
+    return Success;
+  }
+  const CommandEntry *entry = findCommand(help ? args[1] : name);
+  if (!entry)
+    return Usage;
+  std::unique_ptr<Command> command = entry->create();
+  std::string error;
+  if (!help && !command->options.parse(args.drop_front(), error, help)) {
+    printError(entry->name, error);
+    llvm::errs() << "`tilec help " << entry->name << "` explains the command\n";
+    return Usage;
+  }
+  if (help) {
+    printHelp(*entry, *command);
+    return Success;
+  }
+  return command->run();
+}
