@@ -36,6 +36,7 @@ def Cta_LayoutAttr : AttrDef<Cta_Dialect, "Layout"> {
   let parameters = (ins AttrParameter<"::tile::layout::LinearLayout", "the map",
     "const ::tile::layout::LinearLayout &">:$layout);
   let hasCustomAssemblyFormat = 1;
+  let genMnemonicAlias = 1;
   let builders = [AttrBuilder<(ins "const ::tile::layout::LinearLayout &":$layout), [{
     return $_get($_ctxt, layout);
   }]>];

@@ -37,7 +37,7 @@ bool tilec::assembleCubin(StringRef ptx, StringRef target, std::string &cubin, i
     error = "cannot make a temporary folder: " + code.message();
     return false;
   }
-  auto cleanUp = llvm::make_scope_exit([&] { fs::remove_directories(directory); });
+  llvm::scope_exit cleanUp([&] { fs::remove_directories(directory); });
   std::string in = (directory + "/kernel.ptx").str(), out = (directory + "/kernel.cubin").str();
   std::string log = (directory + "/log").str();
   {

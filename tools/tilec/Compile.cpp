@@ -12,6 +12,7 @@
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/OutputFiles.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -23,7 +24,8 @@ using tile::CompileOptions;
 using tile::CompileResult;
 using tile::Stage;
 
-static constexpr StringRef detailsText = R"(Signature: one entry for each parameter not annotated tl.constexpr, in order, separated by commas
+static constexpr StringRef detailsText =
+    R"(Signature: one entry for each parameter not annotated tl.constexpr, in order, separated by commas
 (commas also stand inside (), [], <> and quotes). Not needed where the file annotates its types.
 
   *fp32  *fp32:16  *kfp16     pointer (k: read-only); :16 = the address is a multiple of 16
@@ -81,7 +83,7 @@ private:
 } // namespace
 
 CompileCommand::CompileCommand() {
-  options.positional("FILE", files, 1, 1);
+  options.positional("FILE", files, 0, 1); // none with `--target list`
   options.group("What to compile")
       .text("kernel", "NAME", "the kernel; not needed if FILE has only one", compile.kernel)
       .text("signature", "SIG", "types of its parameters, see below", compile.signature)
@@ -108,8 +110,8 @@ CompileCommand::CompileCommand() {
             ValueKind::File, 'o')
       .text("metadata", "OUT.json", "file for what a launcher must know", metadataPath,
             ValueKind::File)
-      .choice("emit", {"ast", "tile", "cta", "llvm", "ptx", "cubin"},
-              "stop after this stage (ptx)", emit)
+      .choice("emit", {"ast", "tile", "cta", "llvm", "ptx", "cubin"}, "stop after this stage (ptx)",
+              emit)
       .text("print-ir-after", "PASS", "print the module on stderr after each run of PASS, or `all`",
             compile.printIrAfter)
       .flag("timing", "print the time each stage took on stderr", compile.timing);
@@ -134,7 +136,9 @@ std::string CompileCommand::acceptTarget(StringRef text) {
 /// What single options cannot check by themselves.
 bool CompileCommand::checkUsage() {
   std::string problem;
-  if (!tile::findTarget(compile.target))
+  if (files.empty())
+    problem = "expected FILE";
+  else if (!tile::findTarget(compile.target))
     problem = tile::describeUnknownTarget(compile.target);
   else if (!llvm::isPowerOf2_32(compile.numWarps))
     problem = "option `--num-warps`: expected a power of two, got `" +

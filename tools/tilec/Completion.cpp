@@ -60,7 +60,8 @@ static void printBash(raw_ostream &os) {
   os << "  esac\n  case \"$cur\" in\n    -*)\n      case \"${COMP_WORDS[1]}\" in\n";
   for (const CommandEntry &entry : allCommands()) {
     os << "        " << entry.name << ") COMPREPLY=($(compgen -W \"--help";
-    for (const Option &option : entry.create()->options.all())
+    auto command = entry.create();
+    for (const Option &option : command->options.all())
       os << " --" << option.name;
     os << "\" -- \"$cur\")) ;;\n";
   }
@@ -111,7 +112,8 @@ static void printZsh(raw_ostream &os) {
         "  case $command in\n";
   for (const CommandEntry &entry : allCommands()) {
     os << "    " << entry.name << ")\n      _arguments \\\n        '--help[show help]' \\\n";
-    for (const Option &option : entry.create()->options.all()) {
+    auto command = entry.create();
+    for (const Option &option : command->options.all()) {
       std::string value;
       auto choices = choicesOf(option);
       if (!choices.empty())
@@ -122,7 +124,8 @@ static void printZsh(raw_ostream &os) {
         value = ":folder:_files -/";
       else if (option.kind == ValueKind::Text)
         value = ":" + zshText(option.valueName) + ":";
-      os << "        '*--" << option.name << '[' << zshText(option.help) << ']' << value << "' \\\n";
+      os << "        '*--" << option.name << '[' << zshText(option.help) << ']' << value
+         << "' \\\n";
       if (option.letter)
         os << "        '*-" << option.letter << '[' << zshText(option.help) << ']' << value
            << "' \\\n";
@@ -140,7 +143,8 @@ static void printFish(raw_ostream &os) {
        << quoted(entry.summary) << "'\n";
     std::string only =
         ("complete -c tilec -n '__fish_seen_subcommand_from " + entry.name + "'").str();
-    for (const Option &option : entry.create()->options.all()) {
+    auto command = entry.create();
+    for (const Option &option : command->options.all()) {
       os << only << " -l " << option.name;
       if (option.letter)
         os << " -s " << option.letter;

@@ -57,13 +57,13 @@ OptionTable &OptionTable::list(std::string name, std::string valueName, std::str
 
 OptionTable &OptionTable::integer(std::string name, std::string valueName, std::string help,
                                   int &target, int low, int high) {
-  return custom(std::move(name), std::move(valueName), std::move(help),
-                [&target, low, high](StringRef value) -> std::string {
-                  if (value.getAsInteger(10, target) || target < low || target > high)
-                    return (Twine("expected a number from ") + Twine(low) + " to " + Twine(high))
-                        .str();
-                  return {};
-                });
+  return custom(
+      std::move(name), std::move(valueName), std::move(help),
+      [&target, low, high](StringRef value) -> std::string {
+        if (value.getAsInteger(10, target) || target < low || target > high)
+          return (Twine("expected a number from ") + Twine(low) + " to " + Twine(high)).str();
+        return {};
+      });
 }
 
 OptionTable &OptionTable::choice(std::string name, std::vector<std::string> choices,
@@ -144,7 +144,8 @@ bool OptionTable::parseLong(StringRef arg, llvm::ArrayRef<const char *> rest, si
   }
   if (option->kind != ValueKind::None && !hasValue) {
     if (rest.empty()) {
-      error = ("option `" + spelled + "` needs a value: " + spelled + " " + option->valueName).str();
+      error =
+          ("option `" + spelled + "` needs a value: " + spelled + " " + option->valueName).str();
       return false;
     }
     value = rest.front();
