@@ -20,6 +20,7 @@ endif()
 # one precompiled header.
 set(TILE_PCH_HEADER ${PROJECT_SOURCE_DIR}/cmake/mlir_pch.h)
 add_library(tile_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/mlir_pch.cpp)
+target_compile_options(tile_pch PRIVATE $<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>)
 target_link_libraries(tile_pch PUBLIC tile_options tile_llvm_headers)
 target_precompile_headers(tile_pch PUBLIC ${TILE_PCH_HEADER})
 
