@@ -45,6 +45,27 @@ TILE_INLINE double fmaD(double a, double b, double c) { return __builtin_fma(a, 
 TILE_INLINE float absF(float x) { return __builtin_fabsf(x); }
 TILE_INLINE double absD(double x) { return __builtin_fabs(x); }
 
+/// coefficients[0] + coefficients[1] * x + ... by Horner's rule.
+TILE_INLINE float polynomialF(float x, const float *coefficients, i32 count) {
+  float p = coefficients[count - 1];
+#pragma clang loop unroll(full)
+  for (i32 i = count - 2; i >= 0; --i)
+    p = fmaF(p, x, coefficients[i]);
+  return p;
+}
+TILE_INLINE double polynomial(double x, const double *coefficients, i32 count) {
+  double p = coefficients[count - 1];
+#pragma clang loop unroll(full)
+  for (i32 i = count - 2; i >= 0; --i)
+    p = fmaD(p, x, coefficients[i]);
+  return p;
+}
+/// polynomial(x, (double[]){...}): POLYNOMIAL(x, c0, c1, ...).
+#define POLYNOMIAL_F(x, ...)                                                                       \
+  polynomialF(x, (const float[]){__VA_ARGS__}, sizeof((const float[]){__VA_ARGS__}) / 4)
+#define POLYNOMIAL(x, ...)                                                                         \
+  polynomial(x, (const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}) / 8)
+
 /// `magnitude`, which is not negative, with the sign of `sign`.
 TILE_INLINE float withSignF(float magnitude, float sign) {
   return fromBitsF(bitsF(magnitude) | (bitsF(sign) & 0x80000000u));
@@ -63,6 +84,8 @@ TILE_INLINE float sqrtApproxFtzF(float x) { return __nvvm_sqrt_approx_ftz_f(x); 
 TILE_INLINE float rsqrtApproxFtzF(float x) { return __nvvm_rsqrt_approx_ftz_f(x); }
 TILE_INLINE float sinApproxFtzF(float x) { return __nvvm_sin_approx_ftz_f(x); }
 TILE_INLINE float cosApproxFtzF(float x) { return __nvvm_cos_approx_ftz_f(x); }
+/// Works on the high word and returns one: about 20 bits.
+TILE_INLINE double rcpApproxFtz(double x) { return __nvvm_rcp_approx_ftz_d(x); }
 TILE_INLINE float sqrtRnF(float x) { return __nvvm_sqrt_rn_f(x); }
 TILE_INLINE double sqrtRn(double x) { return __nvvm_sqrt_rn_d(x); }
 
@@ -71,5 +94,15 @@ TILE_INLINE double sqrtRn(double x) { return __nvvm_sqrt_rn_d(x); }
 #include "host_approximations.h"
 
 #endif
+
+/// a / b for normal b in [2^-1000, 2^1000], short of overflow: an error of
+/// hardly more than half an ulp, without the slow path of a full division.
+TILE_INLINE double quickDivide(double a, double b) {
+  double r = rcpApproxFtz(b);
+  double e = fmaD(-b, r, 1.0);
+  r = fmaD(r, fmaD(e, e, e), r);
+  double q = a * r;
+  return fmaD(fmaD(-b, q, a), r, q);
+}
 
 #endif // TILE_DEVICELIB_COMMON_H

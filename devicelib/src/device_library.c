@@ -5,8 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "exp_log_f32.c"
+#include "exp_log_f64.c"
 #include "special_f32.c"
+#include "special_f64.c"
 #include "trig_f32.c"
+#include "trig_f64.c"
 
 #ifndef __NVPTX__
 double tileApproximationBias = 0.0;

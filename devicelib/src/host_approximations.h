@@ -36,6 +36,10 @@ TILE_INLINE float lg2ApproxFtzF(float x) {
 TILE_INLINE float rcpApproxFtzF(float x) {
   return flushF(biased(1.0 / (double)flushF(x), 0x1p-23));
 }
+TILE_INLINE double rcpApproxFtz(double x) {
+  const u64 high = 0xffffffff00000000ull;
+  return fromBits(bits(1.0 / fromBits(bits(x) & high)) & high);
+}
 TILE_INLINE float sqrtRnF(float x) { return __builtin_sqrtf(x); }
 TILE_INLINE double sqrtRn(double x) { return __builtin_sqrt(x); }
 TILE_INLINE float sqrtApproxFtzF(float x) {

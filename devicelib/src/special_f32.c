@@ -15,13 +15,13 @@ TILE_API float __tile_tanhf(float x) {
   float p = fmaF(0x1.0d5172p-6f, s, -0x1.af7d36p-5f);
   p = fmaF(p, s, 0x1.10cefcp-3f);
   p = fmaF(p, s, -0x1.555452p-2f);
-  float small = fmaF(p * s, x, x);
+  float small = fmaF(p * s, a, a);
   float e = ex2ApproxFtzF(a * 0x1.715476p+1f);
   float large = fmaF(rcpApproxFtzF(e + 1.0f), -2.0f, 1.0f);
-  return a < 0.55f ? small : withSignF(large, x);
+  return withSignF(a >= 0.55f ? large : small, x);
 }
 
-/// 1 ulp. Odd polynomial below 1; above, log2(erfc) is the smooth function
+/// 1.1 ulp. Odd polynomial below 1; above, log2(erfc) is the smooth function
 /// that a polynomial fits: erf = 1 - 2^q(|x|), which is 1 from 3.92 on.
 TILE_API float __tile_erff(float x) {
   float a = absF(x), s = x * x;

@@ -17,13 +17,13 @@ typedef struct {
 static const u32 twoOverPiF[9] = {0u,          0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u,
                                   0xdb629599u, 0x3c439041u, 0xfe5163abu, 0xdebbc561u};
 
-/// Both halves of the reduction of a large x, the quadrant in the high word.
+/// Both halves of the reduction of a large positive x, the quadrant in the high word.
 TILE_SLOW u64 reduceLargeF(float x) {
   u32 b = bitsF(x);
   u32 mantissa = (b & 0x7fffffu) | 0x800000u;
   // |x| = mantissa * 2^(exponent - 150). Bits of 2/pi above 2^(152 - exponent)
   // only contribute multiples of 4 to x * 2/pi: start the window there.
-  u32 start = ((b >> 23) & 0xffu) - 150u - 2u + 32u;
+  u32 start = (b >> 23) - 150u - 2u + 32u;
   u32 word = start >> 5, shift = start & 31u;
   u32 window[3];
   for (u32 i = 0; i < 3; ++i) {
@@ -37,11 +37,10 @@ TILE_SLOW u64 reduceLargeF(float x) {
   u64 product = ((u64)high << 32) | (u32)middle;
   u32 quadrant = (u32)((product + 0x2000000000000000ull) >> 62);
   float r = (float)((double)(i64)(product << 2) * 0x1.921fb54442d18p-64);
-  u32 sign = b & 0x80000000u;
-  quadrant = sign ? 0u - quadrant : quadrant;
-  return ((u64)quadrant << 32) | (bitsF(r) ^ sign);
+  return ((u64)quadrant << 32) | bitsF(r);
 }
 
+/// x must not be negative.
 TILE_INLINE ReducedF reduceF(float x) {
   ReducedF out;
   float shifted = fmaF(x, 0x1.45f306p-1f, 0x1.8p23f);
@@ -50,8 +49,8 @@ TILE_INLINE ReducedF reduceF(float x) {
   out.r = fmaF(q, -0x1.921fb6p+0f, x);
   out.r = fmaF(q, 0x1.777a5cp-25f, out.r);
   out.r = fmaF(q, 0x1.ee59dap-50f, out.r);
-  if (__builtin_expect(!(absF(x) < 0x1p17f), 0)) {
-    if (absF(x) < TILE_INF_F) {
+  if (__builtin_expect(!(x < 0x1p17f), 0)) {
+    if (x < TILE_INF_F) {
       u64 both = reduceLargeF(x);
       out.r = fromBitsF((u32)both);
       out.quadrant = (i32)(both >> 32);
@@ -86,13 +85,15 @@ TILE_INLINE float sinOfQuadrantF(float r, i32 quadrant) {
 
 /// 1.6 ulp over all floats.
 TILE_API float __tile_sinf(float x) {
-  ReducedF reduced = reduceF(x);
-  return sinOfQuadrantF(reduced.r, reduced.quadrant);
+  // Through |x|, because the polynomial would lose the sign of -0.
+  ReducedF reduced = reduceF(absF(x));
+  float y = sinOfQuadrantF(reduced.r, reduced.quadrant);
+  return fromBitsF(bitsF(y) ^ (bitsF(x) & 0x80000000u));
 }
 
 /// 1.6 ulp over all floats.
 TILE_API float __tile_cosf(float x) {
-  ReducedF reduced = reduceF(x);
+  ReducedF reduced = reduceF(absF(x));
   return sinOfQuadrantF(reduced.r, reduced.quadrant + 1);
 }
 

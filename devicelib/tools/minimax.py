@@ -83,12 +83,15 @@ def _remez(samples, powers, iterations=40):
     return best
 
 
-def minimax(f, a, b, powers, weight=None, rounders=None, fixed=None, points=None):
+def minimax(f, a, b, powers, weight=None, rounders=None, fixed=None, points=None,
+            sequential=None):
     """Coefficients by power: a dict, and the max weighted error after rounding.
 
     weight:   error weight, default 1/f (relative error)
     rounders: list (one per power, in order) of to_f32/to_f64/exact; default to_f32
     fixed:    {power: value} coefficients chosen by the caller, on top of `powers`
+    sequential: how many coefficients are rounded one by one (default all); the
+              rest are rounded together, which is enough for high powers
     """
     a, b = mp.mpf(a), mp.mpf(b)
     weight = weight or (lambda x: 1 / abs(f(x)))
@@ -97,6 +100,7 @@ def minimax(f, a, b, powers, weight=None, rounders=None, fixed=None, points=None
     xs = _chebyshev(a, b, points or 40 * (len(powers) + 2))
     base = [(x, mp.mpf(f(x)), mp.mpf(weight(x))) for x in xs if x != 0]
     chosen = dict(fixed)
+    sequential = len(powers) if sequential is None else sequential
     left = list(zip(powers, rounders))
     while left:
         # x**lowest is divided out: without the constant, powers of x are no
@@ -105,8 +109,8 @@ def minimax(f, a, b, powers, weight=None, rounders=None, fixed=None, points=None
         samples = [((x, (y - sum(c * x ** p for p, c in chosen.items())) / x ** lowest,
                      w * abs(x) ** lowest)) for x, y, w in base]
         coefficients, _ = _remez(samples, [p - lowest for p, _ in left])
-        if all(r is exact for _, r in left):
-            chosen.update({p: c for (p, _), c in zip(left, coefficients)})
+        if len(powers) - len(left) >= sequential:
+            chosen.update({p: r(c) for (p, r), c in zip(left, coefficients)})
             left = []
         else:
             power, rounder = left.pop(0)

@@ -60,14 +60,20 @@ Worst worstF32(F f, Reference reference, float low = -INFINITY, float high = INF
   const char *text = std::getenv("TILE_MATH_STRIDE");
   const uint64_t stride = text ? std::strtoull(text, nullptr, 10) : 1021;
   Worst worst;
-  for (uint64_t pattern = 0; pattern < (1ull << 32); pattern += stride) {
-    const float x = std::bit_cast<float>(static_cast<uint32_t>(pattern));
+  auto visit = [&](float x) {
     if (!(x >= low && x <= high) && !(std::isnan(x) && low == -INFINITY))
-      continue;
-    const double error = ulpError(f(x), reference(x));
+      return;
+    const double error = ulpError(f(x), static_cast<double>(reference(x)));
     if (error > worst.ulp)
       worst = {error, x};
+  };
+  for (float x : {0.0f, 1.0f, 0x1p-126f, 0x1p-149f, 0x1.fffffep-1f, 0x1.000002p+0f, 0x1p127f,
+                  0x1.fffffep+127f, INFINITY, NAN}) {
+    visit(x);
+    visit(-x);
   }
+  for (uint64_t pattern = 0; pattern < (1ull << 32); pattern += stride)
+    visit(std::bit_cast<float>(static_cast<uint32_t>(pattern)));
   return worst;
 }
 
@@ -87,6 +93,58 @@ void expectWithin(const char *name, F f, Reference reference, double bound,
     EXPECT_LE(worst.ulp, bias == 0.0 ? bound : worstHardware) << name << " at " << worst.at;
   }
   tileApproximationBias = 0.0;
+}
+
+/// Calls `visit` with special doubles, `count` random bit patterns (every binade
+/// alike) and `count` uniform values from [-range, range].
+template <typename Visit> void forDoubles(double range, int count, Visit visit) {
+  const double special[] = {0.0,
+                            0.5,
+                            1.0,
+                            1.5,
+                            2.0,
+                            3.0,
+                            0x1p-1074,
+                            0x1.fffffffffffffp-1023,
+                            0x1p-1022,
+                            0x1.fffffffffffffp+1023,
+                            0x1.fffffffffffffp-1,
+                            0x1.0000000000001p+0,
+                            INFINITY,
+                            NAN,
+                            0x1.921fb54442d18p+0,
+                            0x1.6ac5b262ca1ffp+849,
+                            0x1p29,
+                            0x1p1023};
+  for (double x : special) {
+    visit(x);
+    visit(-x);
+  }
+  uint64_t state = 42;
+  auto next = [&state] { // splitmix64
+    uint64_t z = state += 0x9e3779b97f4a7c15ull;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+  };
+  for (int i = 0; i < count; ++i)
+    visit(std::bit_cast<double>(next()));
+  for (int i = 0; i < count; ++i)
+    visit(range * (static_cast<double>(static_cast<int64_t>(next())) * 0x1p-63));
+}
+
+/// As above for f64, against long double.
+template <typename F, typename Reference>
+void expectWithin64(const char *name, F f, Reference reference, double bound, double range) {
+  const char *text = std::getenv("TILE_MATH_SAMPLES");
+  Worst worst;
+  forDoubles(range, text ? std::atoi(text) : 1000000, [&](double x) {
+    const double error = ulpError(f(x), reference(static_cast<long double>(x)));
+    if (error > worst.ulp)
+      worst = {error, x};
+  });
+  std::printf("%-12s f64        %8.3f ulp at %.17g (%a)\n", name, worst.ulp, worst.at, worst.at);
+  EXPECT_LE(worst.ulp, bound) << name << " at " << worst.at;
 }
 
 } // namespace tile::test
