@@ -29,9 +29,17 @@ if(TILE_STATIC_LLVM)
   file(GLOB _tile_mlir_archives ${LLVM_LIBRARY_DIR}/libMLIR*.a)
   file(GLOB _tile_llvm_archives ${LLVM_LIBRARY_DIR}/libLLVM*.a)
   list(FILTER _tile_mlir_archives EXCLUDE REGEX "MLIR(CAPI|Test|MlirOpt).*")
+  # zlib and zstd (compressed debug sections) come along as archives too, so
+  # that the result needs nothing but glibc.
+  find_library(TILE_ZLIB_ARCHIVE libz.a REQUIRED)
+  find_library(TILE_ZSTD_ARCHIVE libzstd.a REQUIRED)
   target_link_libraries(tile_llvm INTERFACE
     -Wl,--start-group ${_tile_mlir_archives} ${_tile_llvm_archives} -Wl,--end-group
-    z zstd m dl pthread)
+    ${TILE_ZLIB_ARCHIVE} ${TILE_ZSTD_ARCHIVE} m dl pthread)
+  # Most of LLVM is not reached from our code: the linker drops it.
+  target_link_options(tile_llvm INTERFACE
+    -Wl,--gc-sections -Wl,--as-needed -Wl,-O2 -Wl,--exclude-libs,ALL
+    -static-libstdc++ -static-libgcc $<$<CONFIG:Release>:-Wl,--strip-all>)
 else()
   target_link_libraries(tile_llvm INTERFACE
     ${LLVM_LIBRARY_DIR}/libMLIR.so ${LLVM_LIBRARY_DIR}/libLLVM.so)
