@@ -1,0 +1,82 @@
+//===- Source.cpp - source buffers and name suggestions -------------------===//
+#include "frontend/Source.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <algorithm>
+#include <limits>
+
+namespace tile::frontend {
+
+SourceFile::SourceFile(std::string name, std::string text)
+    : fileName(std::move(name)), contents(std::move(text)) {
+  // A byte order mark says nothing in UTF-8; without it columns are right.
+  if (llvm::StringRef(contents).starts_with("\xEF\xBB\xBF"))
+    contents.erase(0, 3);
+  lineStarts.push_back(0);
+  for (size_t i = 0, e = contents.size(); i != e; ++i) {
+    bool loneReturn = contents[i] == '\r' && (i + 1 == e || contents[i + 1] != '\n');
+    if (contents[i] == '\n' || loneReturn)
+      lineStarts.push_back(static_cast<uint32_t>(i + 1));
+  }
+}
+
+std::unique_ptr<SourceFile> SourceFile::open(llvm::StringRef path, std::string &error) {
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false,
+                                                   /*RequiresNullTerminator=*/false);
+  if (!buffer) {
+    error = "cannot read `" + path.str() + "`: " + buffer.getError().message();
+    return nullptr;
+  }
+  llvm::StringRef text = (*buffer)->getBuffer();
+  if (text.size() >= std::numeric_limits<uint32_t>::max()) {
+    error = "cannot read `" + path.str() + "`: files of 4 GiB and more are not supported";
+    return nullptr;
+  }
+  return std::make_unique<SourceFile>(path == "-" ? "<stdin>" : path.str(), text.str());
+}
+
+SourceFile::LineColumn SourceFile::locate(uint32_t offset) const {
+  offset = std::min<uint32_t>(offset, contents.size());
+  auto after = std::upper_bound(lineStarts.begin(), lineStarts.end(), offset);
+  auto line = static_cast<uint32_t>(after - lineStarts.begin());
+  return {line, offset - lineStarts[line - 1] + 1};
+}
+
+llvm::StringRef SourceFile::line(uint32_t line) const {
+  if (line == 0 || line > lineStarts.size())
+    return {};
+  uint32_t begin = lineStarts[line - 1];
+  uint32_t end = line < lineStarts.size() ? lineStarts[line] : contents.size();
+  return llvm::StringRef(contents).slice(begin, end).rtrim("\r\n");
+}
+
+uint32_t SourceFile::offsetOf(uint32_t line, uint32_t column) const {
+  if (line == 0)
+    return 0;
+  if (line > lineStarts.size())
+    return contents.size();
+  return std::min<uint32_t>(lineStarts[line - 1] + (column ? column - 1 : 0), contents.size());
+}
+
+llvm::StringRef nearestName(llvm::StringRef name, const std::vector<llvm::StringRef> &candidates) {
+  // A third of the letters may differ; short names must be very close.
+  unsigned best = (name.size() + 2) / 3;
+  if (name.size() > 64)
+    return {};
+  llvm::StringRef found;
+  for (llvm::StringRef candidate : candidates) {
+    if (candidate == name || candidate.empty())
+      continue;
+    if (candidate.equals_insensitive(name))
+      return candidate;
+    unsigned distance = name.edit_distance(candidate, /*AllowReplacements=*/true, best);
+    // Among equals the first candidate wins, so the order of declaration decides.
+    bool everyLetterChanged = distance >= std::max(name.size(), candidate.size());
+    if (distance <= best && !everyLetterChanged && (found.empty() || distance < best)) {
+      found = candidate;
+      best = distance;
+    }
+  }
+  return found;
+}
+
+} // namespace tile::frontend
