@@ -39,6 +39,8 @@ inline constexpr llvm::StringLiteral kSourceTypeAttr = "tile.source_type";
 inline constexpr llvm::StringLiteral kNumWarpsAttr = "tile.num_warps";
 /// Module attribute, i32: pipeline stages asked for.
 inline constexpr llvm::StringLiteral kNumStagesAttr = "tile.num_stages";
+/// Module attribute, bool: contract a * b + c into one rounding (default true).
+inline constexpr llvm::StringLiteral kFpFusionAttr = "tile.fp_fusion";
 /// Module attribute, string: `sm_90a`.
 inline constexpr llvm::StringLiteral kTargetAttr = "tile.target";
 

@@ -1,0 +1,102 @@
+//===- InsertBarriers.cpp - barriers where data flow asks for them --------===//
+//
+// Needs:      scratch offsets assigned.
+// Guarantees: between the last read of a shared-memory byte by one op and its
+//             next write by another there is a barrier on every path.
+// Never:      adds a barrier that no hazard asks for.
+//
+// Each exchanging op writes its buffer, passes its own barrier and reads it
+// back. So after the op only its reads are pending, and everything before its
+// barrier is settled. A `cta.barrier` is needed before an op exactly if its
+// buffer overlaps a pending one. Loops are walked until the set of pending
+// buffers at the head settles (it only grows, over finitely many buffers).
+//
+//===----------------------------------------------------------------------===//
+#include "passes/Passes.h"
+#include "passes/lowering/Scratch.h"
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+
+struct Interval {
+  int64_t begin, end;
+  bool overlaps(const Interval &o) const { return begin < o.end && o.begin < end; }
+  bool operator==(const Interval &o) const { return begin == o.begin && end == o.end; }
+};
+using Pending = SmallVector<Interval, 4>;
+
+/// Adds `from` to `into`; true if that changed anything.
+bool merge(Pending &into, const Pending &from) {
+  bool changed = false;
+  for (const Interval &i : from)
+    if (!llvm::is_contained(into, i)) {
+      into.push_back(i);
+      changed = true;
+    }
+  return changed;
+}
+
+struct InsertBarriersPass : PassWrapper<InsertBarriersPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(InsertBarriersPass)
+  StringRef getArgument() const override { return "tile-insert-barriers"; }
+  StringRef getDescription() const override {
+    return "separate uses of overlapping shared memory by barriers";
+  }
+
+  void runOnOperation() override {
+    for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>()) {
+      Pending pending;
+      walk(kernel.getBody().front(), pending);
+    }
+  }
+
+  void walk(Block &block, Pending &pending) {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (isa<cta::BarrierOp, BarrierOp>(op)) {
+        pending.clear();
+      } else if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
+        walkLoop(op, pending);
+      } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+        Pending other = pending;
+        walk(*branch.thenBlock(), pending);
+        if (branch.elseBlock())
+          walk(*branch.elseBlock(), other);
+        merge(pending, other);
+      } else {
+        visit(op, pending);
+      }
+    }
+  }
+
+  void walkLoop(Operation &loop, Pending &pending) {
+    while (true) {
+      Pending head = pending;
+      for (Region &region : loop.getRegions())
+        walk(region.front(), head);
+      if (!merge(pending, head))
+        return;
+    }
+  }
+
+  void visit(Operation &op, Pending &pending) {
+    auto offset = op.getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
+    if (!offset)
+      return;
+    Interval buffer{offset.getInt(), offset.getInt() + lowering::scratchBytes(&op)};
+    bool hazard = llvm::any_of(pending, [&](const Interval &i) { return i.overlaps(buffer); });
+    if (hazard) {
+      OpBuilder b(&op);
+      cta::BarrierOp::create(b, op.getLoc());
+    }
+    // The op's own barrier settles all that was pending.
+    pending.assign({buffer});
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> tile::createInsertBarriersPass() {
+  return std::make_unique<InsertBarriersPass>();
+}

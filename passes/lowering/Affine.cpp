@@ -1,0 +1,95 @@
+//===- Affine.cpp - indices as base + constant ----------------------------===//
+//
+// The registers of a thread hold elements whose indices differ by constants.
+// Each integer value that the lowering emits may be remembered as
+// `base + offset`; sums and constant multiples of such values share one
+// emitted base. The values themselves stay exact (two's complement addition is
+// associative); only addresses rely on the base not wrapping before the
+// constant is added, as every index that stays within a buffer does.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/Lowering.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+
+Lowering::Affine Lowering::affine(Value v) const {
+  auto it = affines.find(v);
+  return it == affines.end() ? Affine{v, 0} : it->second;
+}
+
+void Lowering::enterBlock(Block *block) {
+  sums.clear();
+  b.setInsertionPointToEnd(block);
+}
+
+Value Lowering::materialize(Affine a, Type type) {
+  if (a.base && a.offset == 0)
+    return a.base;
+  auto key = std::make_tuple(a.base, Value(), a.offset ^ int64_t(bitWidth(type)) << 56);
+  if (Value known = sums.lookup(key))
+    return known;
+  Value c = in.constant(type, b.getIntegerAttr(type, APInt(bitWidth(type), a.offset, true, true)));
+  Value v = a.base ? LLVM::AddOp::create(b, in.getLoc(), a.base, c).getResult() : c;
+  affines[v] = a;
+  sums[key] = v;
+  return v;
+}
+
+/// add, sub, mul by a constant and shl by a constant of values that are
+/// base + constant. Null if nothing is gained.
+Value Lowering::tryAffine(Operation *op, ValueRange operands) {
+  if (operands.size() != 2 || !isa<IntegerType>(operands[0].getType()))
+    return {};
+  Type type = operands[0].getType();
+  unsigned bits = bitWidth(type);
+  if (bits != 32 && bits != 64)
+    return {};
+  Affine x = affine(operands[0]), y = affine(operands[1]);
+  if (!x.offset && !y.offset && x.base && y.base)
+    return {};
+  auto wrap = [&](int64_t v) { return bits == 32 ? int64_t(int32_t(v)) : v; };
+  auto shared = [&](Value p, Value q, int64_t tag, auto build) {
+    Value &slot = sums[std::make_tuple(p, q, tag)];
+    if (!slot)
+      slot = build();
+    return slot;
+  };
+  Location loc = in.getLoc();
+  if (isa<arith::AddIOp>(op)) {
+    Value base = x.base && y.base ? shared(x.base, y.base, INT64_MIN, [&]() -> Value {
+      return LLVM::AddOp::create(b, loc, x.base, y.base);
+    })
+                                  : (x.base ? x.base : y.base);
+    return materialize({base, wrap(int64_t(uint64_t(x.offset) + uint64_t(y.offset)))}, type);
+  }
+  if (isa<arith::SubIOp>(op)) {
+    if (!y.base)
+      return materialize({x.base, wrap(int64_t(uint64_t(x.offset) - uint64_t(y.offset)))}, type);
+    return {};
+  }
+  // Products: (base + c) * k = base * k + c * k.
+  int64_t factor;
+  if (isa<arith::MulIOp>(op)) {
+    if (!y.base)
+      factor = y.offset;
+    else if (!x.base) {
+      factor = x.offset;
+      std::swap(x, y);
+    } else
+      return {};
+  } else if (isa<arith::ShLIOp>(op) && !y.base && y.offset >= 0 && y.offset < int64_t(bits))
+    factor = int64_t(uint64_t(1) << y.offset);
+  else
+    return {};
+  if (!x.base)
+    return materialize({Value(), wrap(int64_t(uint64_t(x.offset) * uint64_t(factor)))}, type);
+  if (!x.offset)
+    return {};
+  Value base = shared(x.base, Value(), factor ^ (int64_t(1) << 62), [&]() -> Value {
+    Value k = in.constant(type, b.getIntegerAttr(type, APInt(bits, factor, true, true)));
+    return LLVM::MulOp::create(b, loc, x.base, k);
+  });
+  return materialize({base, wrap(int64_t(uint64_t(x.offset) * uint64_t(factor)))}, type);
+}

@@ -1,0 +1,153 @@
+//===- Elementwise.cpp - arithmetic, one register at a time ---------------===//
+#include "passes/lowering/Lowering.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+
+LogicalResult Lowering::lowerElementwise(Operation *op) {
+  if (op->getNumResults() != 1)
+    return op->emitOpError("has no lowering");
+  size_t count = 1;
+  SmallVector<const Registers *> operands;
+  for (Value operand : op->getOperands()) {
+    operands.push_back(&get(operand));
+    count = std::max(count, operands.back()->size());
+  }
+  Registers regs;
+  // Registers that hold copies (a broadcast block) are computed once.
+  llvm::DenseMap<Value, SmallVector<unsigned, 2>> byFirst;
+  for (unsigned r = 0; r < count; ++r) {
+    SmallVector<Value> args;
+    for (const Registers *o : operands)
+      args.push_back(o->size() == 1 ? o->front() : (*o)[r]);
+    auto &candidates = byFirst[args.empty() ? Value() : args[0]];
+    auto same = llvm::find_if(candidates, [&](unsigned c) {
+      for (auto [o, arg] : llvm::zip(operands, args))
+        if ((o->size() == 1 ? o->front() : (*o)[c]) != arg)
+          return false;
+      return true;
+    });
+    if (same != candidates.end()) {
+      regs.push_back(regs[*same]);
+      continue;
+    }
+    candidates.push_back(r);
+    Value v = tryAffine(op, args);
+    if (!v)
+      v = emitScalar(op, args);
+    if (!v)
+      return op->emitOpError("has no lowering");
+    regs.push_back(v);
+  }
+  set(op->getResult(0), std::move(regs));
+  return success();
+}
+
+Value Lowering::emitScalar(Operation *op, ValueRange operands) {
+  if (Value v = emitArith(op, operands))
+    return v;
+  if (Value v = emitCast(op, operands))
+    return v;
+  return emitMath(op, operands);
+}
+
+static LLVM::ICmpPredicate lower(arith::CmpIPredicate p) {
+  return static_cast<LLVM::ICmpPredicate>(p); // same order in both dialects
+}
+
+static LLVM::FCmpPredicate lower(arith::CmpFPredicate p) {
+  using A = arith::CmpFPredicate;
+  using L = LLVM::FCmpPredicate;
+  switch (p) {
+  case A::AlwaysFalse: return L::_false;
+  case A::OEQ: return L::oeq;
+  case A::OGT: return L::ogt;
+  case A::OGE: return L::oge;
+  case A::OLT: return L::olt;
+  case A::OLE: return L::ole;
+  case A::ONE: return L::one;
+  case A::ORD: return L::ord;
+  case A::UEQ: return L::ueq;
+  case A::UGT: return L::ugt;
+  case A::UGE: return L::uge;
+  case A::ULT: return L::ult;
+  case A::ULE: return L::ule;
+  case A::UNE: return L::une;
+  case A::UNO: return L::uno;
+  case A::AlwaysTrue: return L::_true;
+  }
+  llvm_unreachable("all predicates are named");
+}
+
+Value Lowering::emitArith(Operation *op, ValueRange v) {
+  Location loc = in.getLoc();
+  auto contract = LLVM::FastmathFlagsAttr::get(
+      b.getContext(), fuseMulAdd ? LLVM::FastmathFlags::contract : LLVM::FastmathFlags::none);
+  auto integer = [&](auto tag) -> Value {
+    return decltype(tag)::create(b, loc, v[0].getType(), v[0], v[1]);
+  };
+  auto real = [&](auto tag) -> Value {
+    auto o = decltype(tag)::create(b, loc, v[0].getType(), v[0], v[1]);
+    o.setFastmathFlagsAttr(contract);
+    return o;
+  };
+  // min and max of 16-bit floats are native only from sm_80 on.
+  auto extremum = [&](auto tag) -> Value { return decltype(tag)::create(b, loc, v[0], v[1]); };
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<arith::AddIOp>([&](auto) { return integer(LLVM::AddOp()); })
+      .Case<arith::SubIOp>([&](auto) { return integer(LLVM::SubOp()); })
+      .Case<arith::MulIOp>([&](auto) { return integer(LLVM::MulOp()); })
+      .Case<arith::DivSIOp>([&](auto) { return integer(LLVM::SDivOp()); })
+      .Case<arith::DivUIOp>([&](auto) { return integer(LLVM::UDivOp()); })
+      .Case<arith::RemSIOp>([&](auto) { return integer(LLVM::SRemOp()); })
+      .Case<arith::RemUIOp>([&](auto) { return integer(LLVM::URemOp()); })
+      .Case<arith::AndIOp>([&](auto) { return integer(LLVM::AndOp()); })
+      .Case<arith::OrIOp>([&](auto) { return integer(LLVM::OrOp()); })
+      .Case<arith::XOrIOp>([&](auto) { return integer(LLVM::XOrOp()); })
+      .Case<arith::ShLIOp>([&](auto) { return integer(LLVM::ShlOp()); })
+      .Case<arith::ShRSIOp>([&](auto) { return integer(LLVM::AShrOp()); })
+      .Case<arith::ShRUIOp>([&](auto) { return integer(LLVM::LShrOp()); })
+      .Case<arith::MinSIOp>([&](auto) { return extremum(LLVM::SMinOp()); })
+      .Case<arith::MaxSIOp>([&](auto) { return extremum(LLVM::SMaxOp()); })
+      .Case<arith::MinUIOp>([&](auto) { return extremum(LLVM::UMinOp()); })
+      .Case<arith::MaxUIOp>([&](auto) { return extremum(LLVM::UMaxOp()); })
+      .Case<arith::AddFOp>([&](auto) { return real(LLVM::FAddOp()); })
+      .Case<arith::SubFOp>([&](auto) { return real(LLVM::FSubOp()); })
+      .Case<arith::MulFOp>([&](auto) { return real(LLVM::FMulOp()); })
+      .Case<arith::RemFOp>([&](auto) -> Value {
+        bool wide = v[0].getType().isF64();
+        return callDevice(wide ? "__tile_fmod" : "__tile_fmodf", v[0].getType(), v);
+      })
+      .Case<arith::DivFOp>([&](auto) -> Value {
+        if (v[0].getType().isF32())
+          return in.divFull(v[0], v[1]);
+        return real(LLVM::FDivOp());
+      })
+      .Case<arith::NegFOp>([&](auto) -> Value { return LLVM::FNegOp::create(b, loc, v[0]); })
+      .Case<arith::MinNumFOp>([&](auto) { return extremum(LLVM::MinNumOp()); })
+      .Case<arith::MaxNumFOp>([&](auto) { return extremum(LLVM::MaxNumOp()); })
+      .Case<arith::MinimumFOp>([&](auto) { return extremum(LLVM::MinimumOp()); })
+      .Case<arith::MaximumFOp>([&](auto) { return extremum(LLVM::MaximumOp()); })
+      .Case<arith::CmpIOp>([&](auto o) -> Value {
+        Value l = v[0], r = v[1];
+        return LLVM::ICmpOp::create(b, loc, lower(o.getPredicate()), l, r);
+      })
+      .Case<arith::CmpFOp>([&](auto o) -> Value {
+        return LLVM::FCmpOp::create(b, loc, lower(o.getPredicate()), v[0], v[1]);
+      })
+      .Case<arith::SelectOp>(
+          [&](auto) -> Value { return LLVM::SelectOp::create(b, loc, v[0], v[1], v[2]); })
+      .Case<UMulHiOp>([&](auto) -> Value { return in.mulHiUnsigned(v[0], v[1]); })
+      .Case<DivRnOp>([&](auto) -> Value { return in.divRn(v[0], v[1]); })
+      .Case<SqrtRnOp>([&](auto) -> Value { return in.sqrtRn(v[0]); })
+      .Case<ClampOp>([&](ClampOp o) -> Value {
+        if (o.getPropagateNan()) {
+          Value low = LLVM::MaximumOp::create(b, loc, v[0], v[1]);
+          return LLVM::MinimumOp::create(b, loc, low, v[2]);
+        }
+        Value low = LLVM::MaxNumOp::create(b, loc, v[0], v[1]);
+        return LLVM::MinNumOp::create(b, loc, low, v[2]);
+      })
+      .Default([](Operation *) { return Value(); });
+}

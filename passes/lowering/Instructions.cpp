@@ -1,0 +1,522 @@
+//===- Instructions.cpp - the one room where PTX instructions are named ---===//
+#include "passes/lowering/Instructions.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+
+unsigned lowering::bitWidth(Type type) {
+  if (isa<LLVM::LLVMPointerType>(type))
+    return 64;
+  return type.getIntOrFloatBitWidth();
+}
+
+//===----------------------------------------------------------------------===//
+// Constants, intrinsics, inline PTX
+//===----------------------------------------------------------------------===//
+
+Value Instructions::i32(int32_t v) {
+  return LLVM::ConstantOp::create(b, *loc, b.getI32Type(), b.getI32IntegerAttr(v));
+}
+Value Instructions::i64(int64_t v) {
+  return LLVM::ConstantOp::create(b, *loc, b.getI64Type(), b.getI64IntegerAttr(v));
+}
+Value Instructions::i1(bool v) {
+  return LLVM::ConstantOp::create(b, *loc, b.getI1Type(), b.getBoolAttr(v));
+}
+Value Instructions::constant(Type type, Attribute value) {
+  return LLVM::ConstantOp::create(b, *loc, type, value);
+}
+Value Instructions::zero(Type type) { return LLVM::ZeroOp::create(b, *loc, type); }
+
+Value Instructions::intrinsic(StringRef name, Type result, ValueRange args) {
+  auto call = LLVM::CallIntrinsicOp::create(b, *loc, result ? TypeRange(result) : TypeRange(),
+                                            b.getStringAttr(name), args);
+  return result ? call->getResult(0) : Value();
+}
+
+Value Instructions::inlineAsm(StringRef text, StringRef constraints, Type result, ValueRange args,
+                              bool sideEffects) {
+  auto op = LLVM::InlineAsmOp::create(
+      b, *loc, result ? TypeRange(result) : TypeRange(), args, text, constraints, sideEffects,
+      /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+      LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
+  return result ? op.getRes() : Value();
+}
+
+//===----------------------------------------------------------------------===//
+// Special registers and communication
+//===----------------------------------------------------------------------===//
+
+Value Instructions::threadId() {
+  return NVVM::ThreadIdXOp::create(
+      b, *loc, b.getI32Type(),
+      LLVM::ConstantRangeAttr::get(b.getContext(), 32, 0, static_cast<int64_t>(numThreads)));
+}
+
+Value Instructions::blockId(unsigned axis) {
+  Type i32 = b.getI32Type();
+  switch (axis) {
+  case 0: return NVVM::BlockIdXOp::create(b, *loc, i32);
+  case 1: return NVVM::BlockIdYOp::create(b, *loc, i32);
+  default: return NVVM::BlockIdZOp::create(b, *loc, i32);
+  }
+}
+
+Value Instructions::gridSize(unsigned axis) {
+  Type i32 = b.getI32Type();
+  switch (axis) {
+  case 0: return NVVM::GridDimXOp::create(b, *loc, i32);
+  case 1: return NVVM::GridDimYOp::create(b, *loc, i32);
+  default: return NVVM::GridDimZOp::create(b, *loc, i32);
+  }
+}
+
+void Instructions::barrier() { NVVM::Barrier0Op::create(b, *loc); }
+
+/// shfl.sync moves 32-bit registers: narrower values are widened, wider ones
+/// split.
+template <typename Shuffle>
+static Value shuffleWords(Instructions &in, OpBuilder &b, Location loc, Value value,
+                          Value asInteger, Shuffle shuffle,
+                          llvm::function_ref<Value(Value, Type)> back) {
+  unsigned bits = bitWidth(value.getType());
+  Type i32 = b.getI32Type();
+  if (bits == 64) {
+    auto pair = VectorType::get({2}, i32);
+    Value words = LLVM::BitcastOp::create(b, loc, pair, asInteger);
+    Value result = LLVM::UndefOp::create(b, loc, pair);
+    for (int i = 0; i < 2; ++i) {
+      Value word = LLVM::ExtractElementOp::create(b, loc, words, in.i32(i));
+      result = LLVM::InsertElementOp::create(b, loc, result, shuffle(word), in.i32(i));
+    }
+    return back(LLVM::BitcastOp::create(b, loc, b.getI64Type(), result), value.getType());
+  }
+  Value word = bits < 32 ? LLVM::ZExtOp::create(b, loc, i32, asInteger).getResult() : asInteger;
+  Value moved = shuffle(word);
+  if (bits < 32)
+    moved = LLVM::TruncOp::create(b, loc, b.getIntegerType(bits), moved);
+  return back(moved, value.getType());
+}
+
+Value Instructions::shuffleIdx(Value value, Value source) {
+  return shuffleWords(
+      *this, b, *loc, value, toInteger(value),
+      [&](Value word) -> Value {
+        return NVVM::ShflOp::create(b, *loc, b.getI32Type(), i32(-1), word, source, i32(31),
+                                    NVVM::ShflKind::idx, UnitAttr());
+      },
+      [&](Value v, Type t) { return fromInteger(v, t); });
+}
+
+Value Instructions::shuffleXor(Value value, unsigned mask) {
+  return shuffleWords(
+      *this, b, *loc, value, toInteger(value),
+      [&](Value word) -> Value {
+        return NVVM::ShflOp::create(b, *loc, b.getI32Type(), i32(-1), word, i32(mask), i32(31),
+                                    NVVM::ShflKind::bfly, UnitAttr());
+      },
+      [&](Value v, Type t) { return fromInteger(v, t); });
+}
+
+//===----------------------------------------------------------------------===//
+// Packing
+//===----------------------------------------------------------------------===//
+
+Value Instructions::toInteger(Value v) {
+  Type type = v.getType();
+  if (isa<IntegerType>(type))
+    return v;
+  Type integer = b.getIntegerType(bitWidth(type));
+  if (isa<LLVM::LLVMPointerType>(type))
+    return LLVM::PtrToIntOp::create(b, *loc, integer, v);
+  return LLVM::BitcastOp::create(b, *loc, integer, v);
+}
+
+Value Instructions::fromInteger(Value v, Type type) {
+  if (v.getType() == type)
+    return v;
+  if (isa<LLVM::LLVMPointerType>(type))
+    return LLVM::IntToPtrOp::create(b, *loc, type, v);
+  return LLVM::BitcastOp::create(b, *loc, type, v);
+}
+
+SmallVector<Value> Instructions::pack(ValueRange elements, unsigned wordBits) {
+  Type type = elements.front().getType();
+  unsigned bits = bitWidth(type);
+  Type word = b.getIntegerType(wordBits);
+  SmallVector<Value> words;
+  if (bits == wordBits) {
+    for (Value e : elements)
+      words.push_back(toInteger(e));
+    return words;
+  }
+  unsigned perWord = wordBits / bits;
+  auto vector = VectorType::get({perWord}, type);
+  for (unsigned w = 0; w < elements.size(); w += perWord) {
+    Value v;
+    // Two narrowing casts side by side are one packed conversion.
+    auto cast = elements[w].getDefiningOp<LLVM::FPTruncOp>();
+    auto cast2 = perWord == 2 ? elements[w + 1].getDefiningOp<LLVM::FPTruncOp>() : nullptr;
+    if (cast && cast2 && cast.getArg().getType().isF32() && cast2.getArg().getType().isF32() &&
+        smVersion >= 80) {
+      auto wide = VectorType::get({2}, b.getF32Type());
+      Value pair = LLVM::UndefOp::create(b, *loc, wide);
+      pair = LLVM::InsertElementOp::create(b, *loc, pair, cast.getArg(), i32(0));
+      pair = LLVM::InsertElementOp::create(b, *loc, pair, cast2.getArg(), i32(1));
+      v = LLVM::FPTruncOp::create(b, *loc, vector, pair);
+    } else {
+      v = LLVM::UndefOp::create(b, *loc, vector);
+      for (unsigned i = 0; i < perWord; ++i)
+        v = LLVM::InsertElementOp::create(b, *loc, v, elements[w + i], i32(i));
+    }
+    words.push_back(LLVM::BitcastOp::create(b, *loc, word, v));
+  }
+  return words;
+}
+
+SmallVector<Value> Instructions::unpack(ValueRange words, Type type, unsigned count) {
+  unsigned bits = bitWidth(type);
+  unsigned wordBits = words.front().getType().getIntOrFloatBitWidth();
+  SmallVector<Value> elements;
+  if (bits == wordBits) {
+    for (Value w : words)
+      elements.push_back(fromInteger(w, type));
+    return elements;
+  }
+  unsigned perWord = wordBits / bits;
+  auto vector = VectorType::get({perWord}, type);
+  for (Value w : words) {
+    Value v = LLVM::BitcastOp::create(b, *loc, vector, w);
+    for (unsigned i = 0; i < perWord && elements.size() < count; ++i)
+      elements.push_back(LLVM::ExtractElementOp::create(b, *loc, v, i32(i)));
+  }
+  return elements;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How one access is cut into PTX registers: `words` registers of `wordBits`.
+struct AccessShape {
+  unsigned wordBits;
+  unsigned words;
+  AccessShape(Type type, unsigned count) {
+    unsigned total = bitWidth(type) * count;
+    wordBits = bitWidth(type) == 64 ? 64 : std::min(total, 32u);
+    words = total / wordBits;
+  }
+  /// "" or ".v2" or ".v4", then ".b8" ... ".b64".
+  std::string suffix() const {
+    std::string s = words == 1 ? "" : ".v" + std::to_string(words);
+    return s + ".b" + std::to_string(wordBits);
+  }
+  /// PTX has no 8-bit registers: bytes travel in 16-bit ones.
+  unsigned registerBits() const { return std::max(wordBits, 16u); }
+  char constraint() const {
+    return registerBits() == 64 ? 'l' : registerBits() == 32 ? 'r' : 'h';
+  }
+};
+} // namespace
+
+static std::string cacheSuffix(const AccessHints &h, bool load) {
+  if (h.isVolatile)
+    return ".volatile.global";
+  std::string s = ".global";
+  switch (h.cache) {
+  case CacheModifier::none: break;
+  case CacheModifier::ca: s += load ? ".ca" : ""; break;
+  case CacheModifier::cg: s += ".cg"; break;
+  case CacheModifier::cs: s += ".cs"; break;
+  case CacheModifier::cv: s += load ? ".cv" : ".wt"; break;
+  case CacheModifier::wb: s += load ? "" : ".wb"; break;
+  case CacheModifier::wt: s += load ? ".cv" : ".wt"; break;
+  }
+  // An eviction priority and a cache operator exclude each other in PTX.
+  if (h.cache == CacheModifier::none && h.evict != EvictionPolicy::normal)
+    s += h.evict == EvictionPolicy::evict_first ? ".L1::evict_first" : ".L1::evict_last";
+  return s;
+}
+
+static std::string registerList(unsigned first, unsigned count) {
+  std::string s = count == 1 ? "" : "{";
+  for (unsigned i = 0; i < count; ++i)
+    s += (i ? ", $" : "$") + std::to_string(first + i);
+  return s + (count == 1 ? "" : "}");
+}
+
+SmallVector<Value> Instructions::loadGlobal(Type type, unsigned count, Value ptr, Value predicate,
+                                            ValueRange other, const AccessHints &hints) {
+  AccessShape shape(type, count);
+  Type word = b.getIntegerType(shape.wordBits);
+  unsigned bytes = bitWidth(type) * count / 8;
+  if (!predicate && hints.plain()) {
+    Type loaded = shape.words == 1 ? word : Type(VectorType::get({shape.words}, word));
+    Value v = LLVM::LoadOp::create(b, *loc, loaded, ptr, bytes);
+    SmallVector<Value> words{v};
+    if (shape.words > 1) {
+      words.clear();
+      for (unsigned i = 0; i < shape.words; ++i)
+        words.push_back(LLVM::ExtractElementOp::create(b, *loc, v, i32(i)));
+    }
+    return unpack(words, type, count);
+  }
+
+  // mov the values of masked-off lanes first, then load under the predicate.
+  std::string text, constraints;
+  SmallVector<Value> args;
+  Type reg = b.getIntegerType(shape.registerBits());
+  for (unsigned i = 0; i < shape.words; ++i)
+    constraints += std::string(i ? ",=" : "=") + shape.constraint();
+  unsigned next = shape.words;
+  std::string address = "$" + std::to_string(next++);
+  args.push_back(ptr);
+  constraints += ",l";
+  std::string guard;
+  if (predicate) {
+    guard = "@$" + std::to_string(next++) + " ";
+    args.push_back(predicate);
+    constraints += ",b";
+    SmallVector<Value> otherWords;
+    if (!other.empty())
+      otherWords = pack(other, shape.wordBits);
+    std::string mov = "mov.b" + std::to_string(shape.registerBits()) + " $";
+    for (unsigned i = 0; i < shape.words; ++i) {
+      text += mov + std::to_string(i) + ", ";
+      if (otherWords.empty()) {
+        text += "0x0;\n\t";
+        continue;
+      }
+      Value w = otherWords[i];
+      if (w.getType() != reg)
+        w = LLVM::ZExtOp::create(b, *loc, reg, w);
+      text += "$" + std::to_string(next++) + ";\n\t";
+      args.push_back(w);
+      constraints += std::string(",") + shape.constraint();
+    }
+    // The outputs are written before the address is read.
+    for (size_t i = 0, n = 0; i < constraints.size() && n < shape.words; ++i)
+      if (constraints[i] == '=') {
+        constraints.insert(i + 1, "&");
+        ++n;
+      }
+  }
+  text += guard + "ld" + cacheSuffix(hints, /*load=*/true) + shape.suffix() + " " +
+          registerList(0, shape.words) + ", [" + address + "];";
+  SmallVector<Type> results(shape.words, reg);
+  Type result = shape.words == 1 ? reg : Type(LLVM::LLVMStructType::getLiteral(b.getContext(), results));
+  Value v = inlineAsm(text, constraints, result, args, /*sideEffects=*/true);
+  SmallVector<Value> words;
+  for (unsigned i = 0; i < shape.words; ++i) {
+    Value w = shape.words == 1 ? v : LLVM::ExtractValueOp::create(b, *loc, v, i).getResult();
+    if (reg != word)
+      w = LLVM::TruncOp::create(b, *loc, word, w);
+    words.push_back(w);
+  }
+  return unpack(words, type, count);
+}
+
+void Instructions::storeGlobal(Value ptr, ValueRange elements, Value predicate,
+                               const AccessHints &hints) {
+  Type type = elements.front().getType();
+  AccessShape shape(type, elements.size());
+  SmallVector<Value> words = pack(elements, shape.wordBits);
+  if (!predicate && hints.plain()) {
+    Value v = words[0];
+    if (shape.words > 1) {
+      auto vector = VectorType::get({shape.words}, v.getType());
+      v = LLVM::UndefOp::create(b, *loc, vector);
+      for (unsigned i = 0; i < shape.words; ++i)
+        v = LLVM::InsertElementOp::create(b, *loc, v, words[i], i32(i));
+    }
+    LLVM::StoreOp::create(b, *loc, v, ptr, bitWidth(type) * elements.size() / 8);
+    return;
+  }
+  Type reg = b.getIntegerType(shape.registerBits());
+  SmallVector<Value> args{ptr};
+  std::string constraints = "l";
+  for (Value w : words) {
+    args.push_back(w.getType() == reg ? w : LLVM::ZExtOp::create(b, *loc, reg, w).getResult());
+    constraints += std::string(",") + shape.constraint();
+  }
+  std::string guard;
+  if (predicate) {
+    guard = "@$" + std::to_string(args.size()) + " ";
+    args.push_back(predicate);
+    constraints += ",b";
+  }
+  inlineAsm(guard + "st" + cacheSuffix(hints, /*load=*/false) + shape.suffix() + " [$0], " +
+                registerList(1, shape.words) + ";",
+            constraints, Type(), args, /*sideEffects=*/true);
+}
+
+SmallVector<Value> Instructions::loadShared(Type type, unsigned count, Value ptr) {
+  AccessShape shape(type, count);
+  Type word = b.getIntegerType(shape.wordBits);
+  Type loaded = shape.words == 1 ? word : Type(VectorType::get({shape.words}, word));
+  Value v = LLVM::LoadOp::create(b, *loc, loaded, ptr, bitWidth(type) * count / 8);
+  SmallVector<Value> words{v};
+  if (shape.words > 1) {
+    words.clear();
+    for (unsigned i = 0; i < shape.words; ++i)
+      words.push_back(LLVM::ExtractElementOp::create(b, *loc, v, i32(i)));
+  }
+  return unpack(words, type, count);
+}
+
+void Instructions::storeShared(Value ptr, ValueRange elements, Value predicate) {
+  Type type = elements.front().getType();
+  AccessShape shape(type, elements.size());
+  SmallVector<Value> words = pack(elements, shape.wordBits);
+  if (!predicate) {
+    Value v = words[0];
+    if (shape.words > 1) {
+      v = LLVM::UndefOp::create(b, *loc, VectorType::get({shape.words}, words[0].getType()));
+      for (unsigned i = 0; i < shape.words; ++i)
+        v = LLVM::InsertElementOp::create(b, *loc, v, words[i], i32(i));
+    }
+    LLVM::StoreOp::create(b, *loc, v, ptr, bitWidth(type) * elements.size() / 8);
+    return;
+  }
+  Type reg = b.getIntegerType(shape.registerBits());
+  SmallVector<Value> args{ptr};
+  std::string constraints = "r";
+  for (Value w : words) {
+    args.push_back(w.getType() == reg ? w : LLVM::ZExtOp::create(b, *loc, reg, w).getResult());
+    constraints += std::string(",") + shape.constraint();
+  }
+  args.push_back(predicate);
+  inlineAsm("@$" + std::to_string(args.size() - 1) + " st.shared" + shape.suffix() + " [$0], " +
+                registerList(1, shape.words) + ";",
+            constraints + ",b", Type(), args, /*sideEffects=*/true);
+}
+
+//===----------------------------------------------------------------------===//
+// Atomics
+//===----------------------------------------------------------------------===//
+
+static StringRef spelled(MemSemantic sem) {
+  switch (sem) {
+  case MemSemantic::relaxed: return ".relaxed";
+  case MemSemantic::acquire: return ".acquire";
+  case MemSemantic::release: return ".release";
+  case MemSemantic::acq_rel: return ".acq_rel";
+  }
+  llvm_unreachable("all orderings are named");
+}
+static StringRef spelled(MemScope scope) {
+  switch (scope) {
+  case MemScope::cta: return ".cta";
+  case MemScope::gpu: return ".gpu";
+  case MemScope::sys: return ".sys";
+  }
+  llvm_unreachable("all scopes are named");
+}
+
+static std::string atomicOperation(AtomicKind kind, Type type) {
+  std::string bits = std::to_string(bitWidth(type));
+  switch (kind) {
+  case AtomicKind::add: return ".add.u" + bits;
+  case AtomicKind::fadd:
+    if (type.isF16() || type.isBF16())
+      return type.isF16() ? ".add.noftz.f16" : ".add.noftz.bf16";
+    return ".add.f" + bits;
+  case AtomicKind::max: return ".max.s" + bits;
+  case AtomicKind::min: return ".min.s" + bits;
+  case AtomicKind::umax: return ".max.u" + bits;
+  case AtomicKind::umin: return ".min.u" + bits;
+  case AtomicKind::band: return ".and.b" + bits;
+  case AtomicKind::bor: return ".or.b" + bits;
+  case AtomicKind::bxor: return ".xor.b" + bits;
+  case AtomicKind::xchg: return ".exch.b" + bits;
+  }
+  llvm_unreachable("all operations are named");
+}
+
+Value Instructions::atomicRmw(AtomicKind kind, MemSemantic sem, MemScope scope, Value ptr,
+                              Value value, Value predicate) {
+  Type type = value.getType();
+  Value word = toInteger(value);
+  char c = bitWidth(type) == 64 ? 'l' : bitWidth(type) == 32 ? 'r' : 'h';
+  std::string reg = "mov.b" + std::to_string(bitWidth(type)) + " $0, 0x0;\n\t";
+  std::string op = "atom" + spelled(sem).str() + spelled(scope).str() + ".global" +
+                   atomicOperation(kind, type) + " $0, [$1], $2;";
+  std::string constraints = std::string("=&") + c + ",l," + c;
+  SmallVector<Value> args{ptr, word};
+  if (predicate) {
+    op = reg + "@$3 " + op;
+    constraints += ",b";
+    args.push_back(predicate);
+  }
+  return fromInteger(inlineAsm(op, constraints, word.getType(), args, true), type);
+}
+
+Value Instructions::atomicCas(MemSemantic sem, MemScope scope, Value ptr, Value cmp, Value value,
+                              Value predicate) {
+  Type type = value.getType();
+  std::string bits = std::to_string(bitWidth(type));
+  char c = bitWidth(type) == 64 ? 'l' : bitWidth(type) == 32 ? 'r' : 'h';
+  std::string op = "atom" + spelled(sem).str() + spelled(scope).str() + ".global.cas.b" + bits +
+                   " $0, [$1], $2, $3;";
+  std::string constraints = std::string("=&") + c + ",l," + c + "," + c;
+  SmallVector<Value> args{ptr, toInteger(cmp), toInteger(value)};
+  if (predicate) {
+    op = "mov.b" + bits + " $0, 0x0;\n\t@$4 " + op;
+    constraints += ",b";
+    args.push_back(predicate);
+  }
+  return fromInteger(inlineAsm(op, constraints, args[1].getType(), args, true), type);
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+Value Instructions::exp2Approx(Value x) {
+  return intrinsic("llvm.nvvm.ex2.approx.ftz.f32", x.getType(), x);
+}
+Value Instructions::sqrtApprox(Value x) {
+  return intrinsic("llvm.nvvm.sqrt.approx.ftz.f", x.getType(), x);
+}
+Value Instructions::rsqrtApprox(Value x) {
+  return intrinsic("llvm.nvvm.rsqrt.approx.ftz.f", x.getType(), x);
+}
+Value Instructions::divFull(Value a, Value c) {
+  return intrinsic("llvm.nvvm.div.full", a.getType(), {a, c});
+}
+Value Instructions::divRn(Value a, Value c) {
+  return intrinsic(a.getType().isF64() ? "llvm.nvvm.div.rn.d" : "llvm.nvvm.div.rn.f", a.getType(),
+                   {a, c});
+}
+Value Instructions::sqrtRn(Value x) {
+  return intrinsic(x.getType().isF64() ? "llvm.nvvm.sqrt.rn.d" : "llvm.nvvm.sqrt.rn.f",
+                   x.getType(), x);
+}
+Value Instructions::mulHiUnsigned(Value a, Value c) {
+  return intrinsic(bitWidth(a.getType()) == 64 ? "llvm.nvvm.mulhi.ull" : "llvm.nvvm.mulhi.ui",
+                   a.getType(), {a, c});
+}
+
+Value Instructions::f32x2ToFp8(Value lo, Value hi, bool e4m3) {
+  std::string text = std::string("cvt.rn.satfinite.") + (e4m3 ? "e4m3x2" : "e5m2x2") +
+                     ".f32 $0, $1, $2;";
+  return inlineAsm(text, "=h,f,f", b.getI16Type(), {hi, lo}, false);
+}
+
+std::pair<Value, Value> Instructions::fp8x2ToF16(Value packed, bool e4m3) {
+  std::string text =
+      std::string("cvt.rn.f16x2.") + (e4m3 ? "e4m3x2" : "e5m2x2") + " $0, $1;";
+  Value word = inlineAsm(text, "=r,h", b.getI32Type(), packed, false);
+  SmallVector<Value> halves = unpack(word, b.getF16Type(), 2);
+  return {halves[0], halves[1]};
+}
+
+Value Instructions::truncateTowardZero(Value x, Type to) {
+  std::string text = std::string("cvt.rz.") + (to.isF16() ? "f16" : "bf16") + ".f32 $0, $1;";
+  return fromInteger(inlineAsm(text, "=h,f", b.getI16Type(), x, false), to);
+}
+
+void Instructions::trap() { intrinsic("llvm.trap", Type(), {}); }

@@ -1,0 +1,123 @@
+//===- Instructions.h - the one room where PTX instructions are named -----===//
+//
+// Every machine operation that the lowering uses beyond plain LLVM arithmetic
+// is built here and nowhere else: special registers, shuffles, barriers,
+// predicated and hinted memory accesses, approximate math, conversions. What
+// MLIR's nvvm dialect has is used; the rest is inline PTX. Anything that wants
+// to run a lowered kernel elsewhere has this one list to implement.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_PASSES_LOWERING_INSTRUCTIONS_H
+#define TILE_PASSES_LOWERING_INSTRUCTIONS_H
+
+#include "ir/TileDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+
+namespace tile::lowering {
+
+enum AddressSpace : unsigned { kGlobal = 1, kShared = 3 };
+
+/// Cache behaviour of a global access.
+struct AccessHints {
+  CacheModifier cache = CacheModifier::none;
+  EvictionPolicy evict = EvictionPolicy::normal;
+  bool isVolatile = false;
+  bool plain() const {
+    return cache == CacheModifier::none && evict == EvictionPolicy::normal && !isVolatile;
+  }
+};
+
+class Instructions {
+public:
+  /// `smVersion` is 75, 80, 90, ...
+  Instructions(mlir::OpBuilder &builder, unsigned smVersion, unsigned numThreads)
+      : b(builder), smVersion(smVersion), numThreads(numThreads) {}
+
+  void setLoc(mlir::Location l) { loc = l; }
+  mlir::Location getLoc() const { return *loc; }
+  mlir::OpBuilder &builder() { return b; }
+  unsigned sm() const { return smVersion; }
+
+  //===--- constants ------------------------------------------------------===//
+  mlir::Value i32(int32_t v);
+  mlir::Value i64(int64_t v);
+  mlir::Value i1(bool v);
+  mlir::Value constant(mlir::Type type, mlir::Attribute value);
+  /// Zero of any LLVM scalar type, null for pointers.
+  mlir::Value zero(mlir::Type type);
+
+  //===--- special registers ----------------------------------------------===//
+  mlir::Value threadId();            ///< %tid.x, known to be below numThreads
+  mlir::Value blockId(unsigned axis);
+  mlir::Value gridSize(unsigned axis);
+
+  //===--- communication --------------------------------------------------===//
+  void barrier(); ///< bar.sync 0
+  /// The value of `source` lane (i32), for a scalar of any LLVM type.
+  mlir::Value shuffleIdx(mlir::Value value, mlir::Value source);
+  /// The value of lane `lane ^ mask`.
+  mlir::Value shuffleXor(mlir::Value value, unsigned mask);
+
+  //===--- global memory --------------------------------------------------===//
+  /// Loads `count` consecutive elements of `type` at `ptr`. With a predicate,
+  /// elements of `other` (one each, or empty for zero) where it is false.
+  llvm::SmallVector<mlir::Value> loadGlobal(mlir::Type type, unsigned count, mlir::Value ptr,
+                                            mlir::Value predicate, mlir::ValueRange other,
+                                            const AccessHints &hints);
+  void storeGlobal(mlir::Value ptr, mlir::ValueRange elements, mlir::Value predicate,
+                   const AccessHints &hints);
+  /// Atomic read-modify-write of one element; `predicate` may be null.
+  mlir::Value atomicRmw(AtomicKind kind, MemSemantic sem, MemScope scope, mlir::Value ptr,
+                        mlir::Value value, mlir::Value predicate);
+  mlir::Value atomicCas(MemSemantic sem, MemScope scope, mlir::Value ptr, mlir::Value cmp,
+                        mlir::Value value, mlir::Value predicate);
+
+  //===--- shared memory --------------------------------------------------===//
+  /// `count` consecutive elements at an address space 3 pointer.
+  llvm::SmallVector<mlir::Value> loadShared(mlir::Type type, unsigned count, mlir::Value ptr);
+  void storeShared(mlir::Value ptr, mlir::ValueRange elements, mlir::Value predicate = {});
+
+  //===--- arithmetic -----------------------------------------------------===//
+  mlir::Value exp2Approx(mlir::Value x);  ///< ex2.approx.ftz.f32
+  mlir::Value sqrtApprox(mlir::Value x);  ///< sqrt.approx.ftz.f32
+  mlir::Value rsqrtApprox(mlir::Value x); ///< rsqrt.approx.ftz.f32
+  mlir::Value divFull(mlir::Value a, mlir::Value b); ///< div.full.f32 (2 ulp)
+  mlir::Value mulHiUnsigned(mlir::Value a, mlir::Value b);
+  mlir::Value sqrtRn(mlir::Value x);
+  mlir::Value divRn(mlir::Value a, mlir::Value b);
+  /// Pairs of f32 -> two fp8 bytes packed in an i16 (first in the low byte).
+  mlir::Value f32x2ToFp8(mlir::Value lo, mlir::Value hi, bool e4m3);
+  /// An i16 of two fp8 bytes -> two f16.
+  std::pair<mlir::Value, mlir::Value> fp8x2ToF16(mlir::Value packed, bool e4m3);
+  /// f32 -> f16 or bf16, rounding toward zero.
+  mlir::Value truncateTowardZero(mlir::Value x, mlir::Type to);
+  void trap();
+
+  /// A call of an LLVM intrinsic by name.
+  mlir::Value intrinsic(llvm::StringRef name, mlir::Type result, mlir::ValueRange args);
+  /// Inline PTX with LLVM's constraint letters.
+  mlir::Value inlineAsm(llvm::StringRef text, llvm::StringRef constraints, mlir::Type result,
+                        mlir::ValueRange args, bool sideEffects);
+
+  //===--- packing --------------------------------------------------------===//
+  /// Reinterprets consecutive elements as words of `wordBits`, low ones first.
+  llvm::SmallVector<mlir::Value> pack(mlir::ValueRange elements, unsigned wordBits);
+  llvm::SmallVector<mlir::Value> unpack(mlir::ValueRange words, mlir::Type type, unsigned count);
+
+private:
+  mlir::Value toInteger(mlir::Value v);
+  mlir::Value fromInteger(mlir::Value v, mlir::Type type);
+
+  mlir::OpBuilder &b;
+  unsigned smVersion;
+  unsigned numThreads;
+  std::optional<mlir::Location> loc;
+};
+
+/// Size in bits of an LLVM scalar type in registers and memory (pointers 64).
+unsigned bitWidth(mlir::Type type);
+
+} // namespace tile::lowering
+
+#endif // TILE_PASSES_LOWERING_INSTRUCTIONS_H

@@ -1,0 +1,340 @@
+//===- LowerToLLVM.cpp - lower a laid-out kernel to the LLVM dialect ------===//
+//
+// Needs:      a module with one kernel (`func.func`), every block with a
+//             `#cta.layout`, scratch offsets assigned, barriers placed.
+// Guarantees: one `llvm.func` with the same name and parameters, marked as a
+//             kernel; nothing of the tile, cta, arith, math, scf, func dialects.
+// Never:      changes layouts, moves memory accesses or adds barriers between
+//             ops (an op's own exchange through scratch has its own barrier).
+//
+// A hand-written walk rather than dialect conversion: every value maps to a
+// list of registers (1:N), structure maps to blocks, and nothing is ever
+// rolled back, which makes it several times faster to run.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/LowerToLLVM.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "passes/lowering/Lowering.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+using layout::Dim;
+using layout::LinearLayout;
+
+static unsigned smVersion(ModuleOp module) {
+  auto target = module->getAttrOfType<StringAttr>(kTargetAttr);
+  unsigned version = 90;
+  if (target)
+    target.getValue().drop_while([](char c) { return !isdigit(c); }).consumeInteger(10, version);
+  return version;
+}
+
+static unsigned numThreadsOf(ModuleOp module) {
+  auto warps = module->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
+  return 32 * (warps ? warps.getInt() : 4);
+}
+
+Lowering::Lowering(ModuleOp module, func::FuncOp kernel, OpBuilder &builder)
+    : module(module), kernel(kernel), b(builder), numThreads(numThreadsOf(module)),
+      in(builder, smVersion(module), numThreads) {
+  if (auto attr = module->getAttrOfType<BoolAttr>(kFpFusionAttr))
+    fuseMulAdd = attr.getValue();
+}
+
+Type Lowering::llvmType(Type element) const {
+  if (isa<PtrType>(element))
+    return LLVM::LLVMPointerType::get(element.getContext(), kGlobal);
+  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8)
+    return IntegerType::get(element.getContext(), 8);
+  return element;
+}
+
+LogicalResult Lowering::run() {
+  MLIRContext *context = module.getContext();
+  in.setLoc(kernel.getLoc());
+  SmallVector<Type> params;
+  for (Type type : kernel.getArgumentTypes())
+    params.push_back(llvmType(type));
+  b.setInsertionPoint(kernel);
+  function = LLVM::LLVMFuncOp::create(
+      b, kernel.getLoc(), kernel.getName(),
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), params));
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
+                    b.getDenseI32ArrayAttr({int32_t(numThreads)}));
+  for (unsigned i = 0; i < params.size(); ++i)
+    if (auto divisibility = kernel.getArgAttrOfType<IntegerAttr>(i, kDivisibilityAttr);
+        divisibility && isa<LLVM::LLVMPointerType>(params[i]))
+      function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                          b.getI64IntegerAttr(divisibility.getInt()));
+  entry = function.addEntryBlock(b);
+  b.setInsertionPointToStart(entry);
+  for (auto [arg, value] : llvm::zip(kernel.getArguments(), entry->getArguments()))
+    set(arg, {value});
+  tid = in.threadId();
+  if (failed(lowerBlock(kernel.getBody().front())))
+    return failure();
+  kernel.erase();
+  return success();
+}
+
+LogicalResult Lowering::lowerBlock(Block &block) {
+  for (Operation &op : block) {
+    in.setLoc(op.getLoc());
+    if (failed(lowerOp(&op)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Lowering::lowerOp(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<func::ReturnOp>([&](auto) {
+        LLVM::ReturnOp::create(b, op->getLoc(), ValueRange());
+        return success();
+      })
+      .Case<scf::YieldOp, scf::ConditionOp, YieldOp>([](auto) { return success(); })
+      .Case<scf::ForOp>([&](auto o) { return lowerFor(o); })
+      .Case<scf::WhileOp>([&](auto o) { return lowerWhile(o); })
+      .Case<scf::IfOp>([&](auto o) { return lowerIf(o); })
+      .Case<arith::ConstantOp>([&](auto o) { return lowerConstant(o); })
+      .Case<ProgramIdOp>([&](auto o) {
+        set(o.getResult(), {in.blockId(o.getAxis())});
+        return success();
+      })
+      .Case<NumProgramsOp>([&](auto o) {
+        set(o.getResult(), {in.gridSize(o.getAxis())});
+        return success();
+      })
+      .Case<HintOp>([&](auto o) {
+        set(o.getResult(), get(o.getSrc()));
+        return success();
+      })
+      .Case<MakeRangeOp>([&](auto o) { return lowerMakeRange(o); })
+      .Case<SplatOp, UnsplatOp, BroadcastOp, ExpandDimsOp, ReshapeOp, TransOp, JoinOp, SplitOp>(
+          [&](auto) { return lowerMovement(op); })
+      .Case<AddPtrOp>([&](auto o) { return lowerAddPtr(o); })
+      .Case<LoadOp>([&](auto o) { return lowerLoad(o); })
+      .Case<StoreOp>([&](auto o) { return lowerStore(o); })
+      .Case<AtomicRmwOp, AtomicCasOp>([&](auto) { return lowerAtomic(op); })
+      .Case<AssertOp>([&](auto o) { return lowerAssert(o); })
+      .Case<ReduceOp>([&](auto o) { return lowerReduce(o); })
+      .Case<ScanOp>([&](auto o) { return lowerScan(o); })
+      .Case<cta::ConvertLayoutOp>([&](auto o) { return lowerConvert(o); })
+      .Case<BarrierOp, cta::BarrierOp>([&](auto) {
+        in.barrier();
+        return success();
+      })
+      .Default([&](Operation *) { return lowerElementwise(op); });
+}
+
+LogicalResult Lowering::lowerConstant(arith::ConstantOp op) {
+  Attribute attr = op.getValue();
+  size_t count = 1;
+  if (auto dense = dyn_cast<DenseElementsAttr>(attr)) {
+    if (!dense.isSplat())
+      return op.emitOpError("only splat block constants are lowered");
+    attr = dense.getSplatValue<Attribute>();
+    count = cta::getLayout(op.getType()).inSize(Dim::reg());
+  }
+  Type type = llvmType(getElementType(op.getType()));
+  if (auto f = dyn_cast<FloatAttr>(attr); f && isa<IntegerType>(type))
+    attr = IntegerAttr::get(type, f.getValue().bitcastToAPInt());
+  Value v = in.constant(type, attr);
+  if (auto i = dyn_cast<IntegerAttr>(attr); i && i.getValue().getSignificantBits() <= 64)
+    affines[v] = {Value(), i.getValue().getSExtValue()};
+  set(op.getResult(), Registers(count, v));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+/// Thread-invariant values belong in the entry block, where they dominate all.
+Value Lowering::lane() {
+  if (!laneId) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(tid);
+    laneId = numThreads == 32 ? tid : LLVM::AndOp::create(b, in.getLoc(), tid, in.i32(31)).getResult();
+  }
+  return laneId;
+}
+
+Value Lowering::warp() {
+  if (!warpId) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(tid);
+    warpId = numThreads == 32 ? in.i32(0) : LLVM::LShrOp::create(b, in.getLoc(), tid, in.i32(5)).getResult();
+  }
+  return warpId;
+}
+
+namespace {
+/// A run of consecutive thread bits whose bases are consecutive powers of two.
+struct BitRun {
+  unsigned firstBit, length;
+  int shift; ///< left shift from thread bit to output bit
+};
+} // namespace
+
+Value Lowering::threadPart(const LinearLayout &layout, Dim out) {
+  std::pair<Attribute, Attribute> key(cta::LayoutAttr::get(b.getContext(), layout),
+                                      b.getStringAttr(out.name()));
+  if (Value cached = threadParts.lookup(key))
+    return cached;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(tid);
+
+  unsigned threadBits = llvm::Log2_32(numThreads);
+  SmallVector<int32_t> bases;
+  for (unsigned bit = 0; bit < threadBits; ++bit) {
+    Dim dim = bit < 5 ? Dim::lane() : Dim::warp();
+    unsigned index = bit < 5 ? bit : bit - 5;
+    bases.push_back(int32_t(index) < layout.inSizeLog2(dim) ? layout.basis(dim, index, out) : 0);
+  }
+  SmallVector<BitRun> runs;
+  int32_t used = 0;
+  bool disjoint = true;
+  for (unsigned bit = 0; bit < threadBits; ++bit) {
+    int32_t basis = bases[bit];
+    // A basis with several bits set is cut into its powers of two.
+    for (int32_t rest = basis; rest; rest &= rest - 1) {
+      int32_t power = rest & -rest;
+      disjoint &= !(used & power);
+      used |= power;
+      int shift = int(llvm::Log2_32(power)) - int(bit);
+      auto same = llvm::find_if(runs, [&](BitRun &r) {
+        return r.shift == shift && r.firstBit + r.length == bit;
+      });
+      if (same != runs.end())
+        ++same->length;
+      else
+        runs.push_back({bit, 1, shift});
+    }
+  }
+  Value sum;
+  Location loc = in.getLoc();
+  for (BitRun &run : runs) {
+    Value v = tid;
+    if (run.firstBit + run.length < threadBits || (run.shift >= 0 && run.firstBit > 0))
+      v = LLVM::AndOp::create(b, loc, v, in.i32(((1u << run.length) - 1) << run.firstBit));
+    if (run.shift > 0)
+      v = LLVM::ShlOp::create(b, loc, v, in.i32(run.shift));
+    else if (run.shift < 0)
+      v = LLVM::LShrOp::create(b, loc, v, in.i32(-run.shift));
+    if (!sum)
+      sum = v;
+    else if (disjoint)
+      sum = LLVM::OrOp::create(b, loc, sum, v);
+    else
+      sum = LLVM::XOrOp::create(b, loc, sum, v);
+  }
+  if (!sum) {
+    sum = in.i32(0);
+    affines[sum] = {Value(), 0};
+  }
+  threadParts[key] = sum;
+  return sum;
+}
+
+Value Lowering::ownerPredicate(const LinearLayout &layout) {
+  // A thread acts if none of its copy bits are set.
+  int32_t mask = 0;
+  for (auto [dim, free] : layout.freeVariableMasks()) {
+    if (dim == Dim::lane())
+      mask |= free;
+    if (dim == Dim::warp())
+      mask |= free << 5;
+  }
+  // Thread bits that the layout does not mention at all are copies too.
+  for (unsigned bit = 0; bit < llvm::Log2_32(numThreads); ++bit) {
+    Dim dim = bit < 5 ? Dim::lane() : Dim::warp();
+    if (int32_t(bit < 5 ? bit : bit - 5) >= layout.inSizeLog2(dim))
+      mask |= 1 << bit;
+  }
+  if (!mask)
+    return {};
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(tid);
+  Location loc = in.getLoc();
+  Value bits = LLVM::AndOp::create(b, loc, tid, in.i32(mask));
+  return LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, bits, in.i32(0));
+}
+
+Value Lowering::andB(Value a, Value c) {
+  if (!a || !c)
+    return a ? a : c;
+  return LLVM::AndOp::create(b, in.getLoc(), a, c);
+}
+
+Value Lowering::addI(Value a, Value c) {
+  Affine x = affine(a), y = affine(c);
+  if (!x.base && !y.base)
+    return materialize({Value(), x.offset + y.offset}, a.getType());
+  if (!x.base && x.offset == 0)
+    return c;
+  if (!y.base && y.offset == 0)
+    return a;
+  return LLVM::AddOp::create(b, in.getLoc(), a, c);
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+Value Lowering::sharedBase(int64_t byteOffset) {
+  auto symbol = module.lookupSymbol<LLVM::GlobalOp>("tile_shared");
+  auto ptr = LLVM::LLVMPointerType::get(b.getContext(), kShared);
+  if (!symbol) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    symbol = LLVM::GlobalOp::create(
+        b, in.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false,
+        LLVM::Linkage::External, "tile_shared", Attribute(), /*alignment=*/16, kShared);
+  }
+  Value base = LLVM::AddressOfOp::create(b, in.getLoc(), ptr, symbol.getName());
+  if (byteOffset == 0)
+    return base;
+  return LLVM::GEPOp::create(b, in.getLoc(), ptr, b.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{int32_t(byteOffset)});
+}
+
+Value Lowering::sharedAt(Value base, Value byteOffset) {
+  Affine a = affine(byteOffset);
+  Value p = base;
+  if (a.base)
+    p = LLVM::GEPOp::create(b, in.getLoc(), base.getType(), b.getI8Type(), p, a.base);
+  if (a.offset)
+    p = LLVM::GEPOp::create(b, in.getLoc(), base.getType(), b.getI8Type(), p,
+                            ArrayRef<LLVM::GEPArg>{int32_t(a.offset)});
+  return p;
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct LowerToLLVMPass : PassWrapper<LowerToLLVMPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerToLLVMPass)
+  StringRef getArgument() const override { return "tile-lower-to-llvm"; }
+  StringRef getDescription() const override {
+    return "lower a laid-out kernel to the LLVM dialect, one value per register";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<LLVM::LLVMDialect, NVVM::NVVMDialect>();
+  }
+  void runOnOperation() override {
+    OpBuilder builder(&getContext());
+    for (func::FuncOp kernel : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+      Lowering lowering(getOperation(), kernel, builder);
+      if (failed(lowering.run()))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace
+
+std::unique_ptr<Pass> tile::createLowerToLLVMPass() { return std::make_unique<LowerToLLVMPass>(); }

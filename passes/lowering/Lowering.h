@@ -1,0 +1,143 @@
+//===- Lowering.h - from laid-out blocks to one LLVM value per register ---===//
+//
+// The state shared by the lowering of every op. Each SSA value of the kernel
+// is represented by a list of LLVM values: one for a scalar, one for each
+// register of the layout for a block. A scalar is uniform: all threads hold
+// the same value. Ops are lowered in program order by one walk over the
+// structured control flow, which becomes branches on the way.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_PASSES_LOWERING_LOWERING_H
+#define TILE_PASSES_LOWERING_LOWERING_H
+
+#include "ir/CtaDialect.h"
+#include "passes/lowering/Instructions.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace tile::lowering {
+
+using Registers = llvm::SmallVector<mlir::Value>;
+
+class Lowering {
+public:
+  Lowering(mlir::ModuleOp module, mlir::func::FuncOp kernel, mlir::OpBuilder &builder);
+
+  /// Creates the llvm.func and lowers the whole body into it.
+  mlir::LogicalResult run();
+
+private:
+  //===--- driving (LowerToLLVM.cpp, ControlFlow.cpp) ---------------------===//
+  mlir::LogicalResult lowerBlock(mlir::Block &block);
+  mlir::LogicalResult lowerOp(mlir::Operation *op);
+  mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
+  mlir::LogicalResult lowerWhile(mlir::scf::WhileOp op);
+  mlir::LogicalResult lowerIf(mlir::scf::IfOp op);
+
+  //===--- families of ops ------------------------------------------------===//
+  /// Elementwise ops (arith, math, tile): the results for one register.
+  /// Returns null if the op is not elementwise.
+  mlir::LogicalResult lowerElementwise(mlir::Operation *op);
+  mlir::Value emitScalar(mlir::Operation *op, mlir::ValueRange operands); // Elementwise.cpp
+  mlir::Value emitArith(mlir::Operation *op, mlir::ValueRange operands);
+  mlir::Value emitCast(mlir::Operation *op, mlir::ValueRange operands);   // Casts.cpp
+  mlir::Value emitMath(mlir::Operation *op, mlir::ValueRange operands);   // Math.cpp
+  mlir::Value emitFpCast(mlir::Value x, mlir::Type to, Rounding rounding);
+  mlir::Value callDevice(llvm::StringRef symbol, mlir::Type result, mlir::ValueRange args);
+
+  mlir::LogicalResult lowerConstant(mlir::arith::ConstantOp op);
+  mlir::LogicalResult lowerMakeRange(MakeRangeOp op);     // Shape.cpp
+  mlir::LogicalResult lowerMovement(mlir::Operation *op); // Shape.cpp
+  mlir::LogicalResult lowerAddPtr(AddPtrOp op);           // Memory.cpp
+  mlir::LogicalResult lowerLoad(LoadOp op);
+  mlir::LogicalResult lowerStore(StoreOp op);
+  mlir::LogicalResult lowerAtomic(mlir::Operation *op);
+  mlir::LogicalResult lowerAssert(AssertOp op);
+  mlir::LogicalResult lowerReduce(ReduceOp op);           // Reduce.cpp
+  mlir::LogicalResult lowerScan(ScanOp op);               // Scan.cpp
+  mlir::LogicalResult lowerConvert(cta::ConvertLayoutOp op); // Convert.cpp
+
+  //===--- helpers --------------------------------------------------------===//
+  mlir::Type llvmType(mlir::Type element) const;
+  const Registers &get(mlir::Value v) const { return values.find(v)->second; }
+  mlir::Value getScalar(mlir::Value v) const { return get(v).front(); }
+  void set(mlir::Value v, Registers regs) { values[v] = std::move(regs); }
+
+  /// Runs a combiner block on scalars: n accumulated values, then n new ones.
+  mlir::FailureOr<Registers> combine(mlir::Block &block, mlir::ValueRange lhs, mlir::ValueRange rhs);
+
+  mlir::Value lane(); ///< tid & 31
+  mlir::Value warp(); ///< tid >> 5
+  /// The contribution of the running thread to output dimension `out`: the XOR
+  /// of the bases of its lane and warp bits, as few instructions as possible.
+  mlir::Value threadPart(const layout::LinearLayout &layout, layout::Dim out);
+  /// i1: this thread is the one that acts for all holding copies; null if every
+  /// thread is.
+  mlir::Value ownerPredicate(const layout::LinearLayout &layout);
+  /// A pointer into dynamic shared memory at a constant byte offset.
+  mlir::Value sharedBase(int64_t byteOffset);
+  mlir::Value sharedAt(mlir::Value base, mlir::Value byteOffset);
+  /// i1: this thread writes a partial result: its copy bits and `alsoLanes` are
+  /// all zero; null if every thread writes.
+  mlir::Value writerPredicate(const layout::LinearLayout &layout, unsigned alsoLanes);
+  /// The bits of `v` under `mask`, moved together at the low end.
+  mlir::Value gatherBits(mlir::Value v, unsigned mask);
+  /// Row-major index (i32) of the element in a register of this thread, in the
+  /// shape without `skipAxis`.
+  mlir::Value elementIndex(const layout::LinearLayout &layout, int32_t reg,
+                           llvm::ArrayRef<int64_t> shape, int skipAxis = -1);
+  /// The exchange-buffer address of a register, given positions -> offset.
+  mlir::Value exchangeAddress(const layout::LinearLayout &offsets, unsigned reg, mlir::Value base,
+                              unsigned bytes);
+  /// i1 is kept as a byte in memory.
+  mlir::Value toMemory(mlir::Value v);
+  mlir::Value fromMemory(mlir::Value v, mlir::Type type);
+  mlir::Value addI(mlir::Value a, mlir::Value b);
+  mlir::Value andB(mlir::Value a, mlir::Value b); ///< either may be null (true)
+
+  //===--- values known to be base + constant -----------------------------===//
+  // Neighbouring registers hold indices that differ by constants. Remembering
+  // that turns their addresses into one base and immediate offsets.
+  struct Affine {
+    mlir::Value base; ///< null: a pure constant
+    int64_t offset = 0;
+  };
+  Affine affine(mlir::Value v) const;
+  /// base + offset as a value, remembered as such.
+  mlir::Value materialize(Affine a, mlir::Type type);
+  mlir::Value tryAffine(mlir::Operation *op, mlir::ValueRange operands);
+  /// Forget what was computed in blocks that do not dominate a new one.
+  void enterBlock(mlir::Block *block);
+
+  mlir::ModuleOp module;
+  mlir::func::FuncOp kernel;
+  mlir::OpBuilder &b;
+  unsigned numThreads;
+  Instructions in;
+  bool fuseMulAdd = true;
+  mlir::LLVM::LLVMFuncOp function;
+  mlir::Block *entry = nullptr;
+  mlir::Value tid, laneId, warpId;
+  llvm::DenseMap<mlir::Value, Registers> values;
+  llvm::DenseMap<mlir::Value, Affine> affines;
+  /// Sums and products of bases already emitted in the current block.
+  llvm::DenseMap<std::tuple<mlir::Value, mlir::Value, int64_t>, mlir::Value> sums;
+  llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, mlir::Value> threadParts;
+
+  friend struct ReduceLowering;
+  friend struct ScanLowering;
+};
+
+/// For each register of `dst`, the register of `src` that holds the same
+/// element after `project` has mapped dst coordinates to src coordinates.
+/// Relies on lane and warp parts already agreeing. -1 where there is none.
+llvm::SmallVector<int> matchRegisters(
+    const layout::LinearLayout &dst, const layout::LinearLayout &src,
+    llvm::function_ref<llvm::SmallVector<int32_t>(llvm::ArrayRef<int32_t>)> project);
+
+/// The coordinates (dim0, dim1, ...) of a register at lane 0, warp 0.
+llvm::SmallVector<int32_t> registerCoordinates(const layout::LinearLayout &layout, int32_t reg);
+
+
+} // namespace tile::lowering
+
+#endif // TILE_PASSES_LOWERING_LOWERING_H

@@ -1,0 +1,75 @@
+//===- Math.cpp - mathematical functions ----------------------------------===//
+//
+// What the hardware has in one instruction is used where the language accepts
+// its accuracy (f32 exp2, sqrt, rsqrt, division); the rest are calls into the
+// device library, linked in when the module asks for them.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/Lowering.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+
+Value Lowering::callDevice(StringRef symbol, Type result, ValueRange args) {
+  auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(symbol);
+  if (!callee) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    callee = LLVM::LLVMFuncOp::create(
+        b, module.getLoc(), symbol,
+        LLVM::LLVMFunctionType::get(result, llvm::to_vector(args.getTypes())));
+  }
+  return LLVM::CallOp::create(b, in.getLoc(), callee, args).getResult();
+}
+
+/// `math.tanh` -> "tanh"; the library spells f32 with a trailing f.
+static std::string deviceSymbol(Operation *op, bool f32) {
+  std::string name = op->getName().stripDialect().str();
+  if (name == "powf" || name == "fpowi")
+    name = "pow";
+  return "__tile_" + name + (f32 ? "f" : "");
+}
+
+Value Lowering::emitMath(Operation *op, ValueRange v) {
+  Location loc = in.getLoc();
+  if (!isa<math::MathDialect>(op->getDialect()) || v.empty())
+    return {};
+  Type type = v[0].getType();
+  bool f32 = type.isF32();
+  auto same = [&](auto tag) -> Value { return decltype(tag)::create(b, loc, type, v); };
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<math::AbsFOp>([&](auto) { return same(LLVM::FAbsOp()); })
+      .Case<math::AbsIOp>([&](auto) -> Value {
+        return LLVM::AbsOp::create(b, loc, type, v[0], /*is_int_min_poison=*/false);
+      })
+      .Case<math::CeilOp>([&](auto) { return same(LLVM::FCeilOp()); })
+      .Case<math::FloorOp>([&](auto) { return same(LLVM::FFloorOp()); })
+      .Case<math::TruncOp>([&](auto) { return same(LLVM::FTruncOp()); })
+      .Case<math::RoundEvenOp>([&](auto) { return same(LLVM::RoundEvenOp()); })
+      .Case<math::CopySignOp>([&](auto) { return same(LLVM::CopySignOp()); })
+      .Case<math::FmaOp>([&](auto) { return same(LLVM::FMAOp()); })
+      .Case<math::CtPopOp>([&](auto) { return same(LLVM::CtPopOp()); })
+      .Case<math::CountLeadingZerosOp>([&](auto) -> Value {
+        return LLVM::CountLeadingZerosOp::create(b, loc, type, v[0], false);
+      })
+      .Case<math::Exp2Op>([&](auto) -> Value {
+        return f32 ? in.exp2Approx(v[0]) : callDevice(deviceSymbol(op, false), type, v);
+      })
+      .Case<math::ExpOp>([&](auto) -> Value {
+        if (!f32)
+          return callDevice(deviceSymbol(op, false), type, v);
+        // exp(x) = 2^(x log2 e), as the language's reference computes it.
+        Value log2e = in.constant(type, b.getF32FloatAttr(1.44269504088896340736f));
+        return in.exp2Approx(LLVM::FMulOp::create(b, loc, v[0], log2e));
+      })
+      .Case<math::SqrtOp>([&](auto) -> Value { return f32 ? in.sqrtApprox(v[0]) : in.sqrtRn(v[0]); })
+      .Case<math::RsqrtOp>([&](auto) -> Value {
+        return f32 ? in.rsqrtApprox(v[0]) : callDevice(deviceSymbol(op, false), type, v);
+      })
+      .Default([&](Operation *) -> Value {
+        if (!f32 && !type.isF64())
+          return {};
+        return callDevice(deviceSymbol(op, f32), type, v);
+      });
+}

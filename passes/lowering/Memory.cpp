@@ -1,0 +1,186 @@
+//===- Memory.cpp - pointer arithmetic, loads, stores, atomics ------------===//
+//
+// The layout pass promises on each access how many consecutive elements form
+// an aligned group under one mask value (`vector`) and that such groups are
+// consecutive registers. Groups become single accesses of up to 16 bytes;
+// masks become predicates, never branches.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/IR/Matchers.h"
+#include "passes/lowering/Lowering.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+using layout::Dim;
+using layout::LinearLayout;
+
+LogicalResult Lowering::lowerAddPtr(AddPtrOp op) {
+  const Registers &ptrs = get(op.getPtr());
+  const Registers &offsets = get(op.getOffset());
+  Type element = llvmType(cast<PtrType>(getElementType(op.getPtr().getType())).getPointee());
+  if (element.isInteger(1))
+    element = b.getI8Type();
+  Location loc = op.getLoc();
+  unsigned bits = bitWidth(offsets.front().getType());
+  Registers regs;
+  for (auto [ptr, offset] : llvm::zip(ptrs, offsets)) {
+    Affine base = affine(ptr), index = affine(offset);
+    if (bits < 32) // narrow indices wrap early: take them as they are
+      index = {offset, 0};
+    Value p = base.base;
+    if (index.base) {
+      Value &slot = sums[std::make_tuple(base.base, index.base, bitWidth(element))];
+      if (!slot)
+        slot = LLVM::GEPOp::create(b, loc, ptr.getType(), element, base.base, index.base);
+      p = slot;
+    }
+    // Pointers remember their constant part in bytes.
+    int64_t bytes = base.offset + index.offset * int64_t(bitWidth(element) / 8);
+    if (bytes == 0) {
+      regs.push_back(p);
+      continue;
+    }
+    Value &slot = sums[std::make_tuple(p, Value(), bytes ^ (int64_t(1) << 61))];
+    if (!slot) {
+      slot = LLVM::GEPOp::create(b, loc, ptr.getType(), b.getI8Type(), p,
+                                 ValueRange{in.i64(bytes)});
+      affines[slot] = {p, bytes};
+    }
+    regs.push_back(slot);
+  }
+  set(op.getResult(), std::move(regs));
+  return success();
+}
+
+/// Elements an access may move at once: what the pass proved, within 16 bytes.
+static unsigned groupSize(Type blockType, unsigned vector, unsigned bits, size_t registers) {
+  unsigned limit = std::max(1u, 128 / bits);
+  unsigned n = std::min<unsigned>({vector, limit, unsigned(registers)});
+  return llvm::bit_floor(std::max(n, 1u));
+}
+
+/// A constant of zero bits: +0.0, but not -0.0.
+static bool isZeroBits(Value v) {
+  APFloat f(0.0);
+  if (matchPattern(v, m_ConstantFloat(&f)))
+    return f.isPosZero();
+  return matchPattern(v, m_Zero());
+}
+
+LogicalResult Lowering::lowerLoad(LoadOp op) {
+  Type type = llvmType(getElementType(op.getType()));
+  const Registers &ptrs = get(op.getPtr());
+  AccessHints hints{op.getCache(), op.getEvict(), op.getIsVolatile()};
+  unsigned group = groupSize(op.getType(), op.getVector(), bitWidth(type), ptrs.size());
+  Registers regs;
+  llvm::DenseMap<std::pair<Value, Value>, Registers> seen; // copies load once
+  for (unsigned r = 0; r < ptrs.size(); r += group) {
+    Value predicate = op.getMask() ? get(op.getMask())[r] : Value();
+    if (predicate && matchPattern(op.getMask(), m_One()))
+      predicate = {};
+    auto key = std::make_pair(ptrs[r], predicate);
+    if (!op.getIsVolatile() && seen.count(key) && !op.getOther()) {
+      llvm::append_range(regs, seen[key]);
+      continue;
+    }
+    ValueRange other;
+    if (op.getOther() && !isZeroBits(op.getOther()))
+      other = ValueRange(get(op.getOther())).slice(r, group);
+    SmallVector<Value> loaded = in.loadGlobal(type, group, ptrs[r], predicate, other, hints);
+    seen[key] = Registers(loaded);
+    llvm::append_range(regs, loaded);
+  }
+  set(op.getResult(), std::move(regs));
+  return success();
+}
+
+LogicalResult Lowering::lowerStore(StoreOp op) {
+  const Registers &ptrs = get(op.getPtr());
+  const Registers &data = get(op.getValue());
+  AccessHints hints{op.getCache(), op.getEvict(), false};
+  Value owner;
+  if (auto block = dyn_cast<RankedTensorType>(op.getPtr().getType()))
+    owner = ownerPredicate(cta::getLayout(block));
+  else
+    owner = ownerPredicate(LinearLayout());
+  unsigned group = groupSize(op.getValue().getType(), op.getVector(),
+                             bitWidth(data.front().getType()), ptrs.size());
+  for (unsigned r = 0; r < ptrs.size(); r += group) {
+    Value predicate = owner;
+    if (op.getMask() && !matchPattern(op.getMask(), m_One()))
+      predicate = andB(owner, get(op.getMask())[r]);
+    in.storeGlobal(ptrs[r], ValueRange(data).slice(r, group), predicate, hints);
+  }
+  return success();
+}
+
+LogicalResult Lowering::lowerAtomic(Operation *op) {
+  auto rmw = dyn_cast<AtomicRmwOp>(op);
+  auto cas = dyn_cast<AtomicCasOp>(op);
+  Value ptrValue = rmw ? rmw.getPtr() : cas.getPtr();
+  auto block = dyn_cast<RankedTensorType>(ptrValue.getType());
+  const Registers &ptrs = get(ptrValue);
+  Value owner = ownerPredicate(block ? cta::getLayout(block) : LinearLayout());
+  Registers regs;
+  for (unsigned r = 0; r < ptrs.size(); ++r) {
+    Value predicate = owner;
+    if (rmw) {
+      if (rmw.getMask())
+        predicate = andB(owner, get(rmw.getMask())[r]);
+      regs.push_back(in.atomicRmw(rmw.getKind(), rmw.getSem(), rmw.getScope(), ptrs[r],
+                                  get(rmw.getValue())[r], predicate));
+    } else {
+      regs.push_back(in.atomicCas(cas.getSem(), cas.getScope(), ptrs[r], get(cas.getCmp())[r],
+                                  get(cas.getValue())[r], predicate));
+    }
+  }
+  // Only the owner has the old value: hand it to the threads holding copies.
+  if (owner && !op->getResult(0).use_empty()) {
+    auto attr = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
+    if (!attr)
+      return op->emitOpError("result is used by several threads but has no scratch memory");
+    Value base = sharedBase(attr.getInt());
+    unsigned bytes = std::max(bitWidth(regs[0].getType()) / 8, 1u);
+    LinearLayout layout = block ? cta::getLayout(block) : LinearLayout();
+    int64_t stride = bytes;
+    SmallVector<Value> slots(regs.size(), Value());
+    for (unsigned r = 0; r < regs.size(); ++r) {
+      Value offset = in.i32(0);
+      if (block) {
+        SmallVector<int32_t> coords = registerCoordinates(layout, r);
+        stride = bytes;
+        for (int axis = int(block.getRank()) - 1; axis >= 0; --axis) {
+          Value c = LLVM::XOrOp::create(b, op->getLoc(), threadPart(layout, Dim::dim(axis)),
+                                        in.i32(coords[axis]));
+          offset = LLVM::AddOp::create(
+              b, op->getLoc(), offset,
+              LLVM::MulOp::create(b, op->getLoc(), c, in.i32(int32_t(stride))));
+          stride *= block.getDimSize(axis);
+        }
+      }
+      slots[r] = sharedAt(base, offset);
+      in.storeShared(slots[r], {regs[r]}, owner);
+    }
+    in.barrier();
+    for (unsigned r = 0; r < regs.size(); ++r)
+      regs[r] = in.loadShared(regs[r].getType(), 1, slots[r]).front();
+  }
+  set(op->getResult(0), std::move(regs));
+  return success();
+}
+
+LogicalResult Lowering::lowerAssert(AssertOp op) {
+  for (Value ok : get(op.getCondition())) {
+    Block *fail = new Block, *next = new Block;
+    Region *region = b.getInsertionBlock()->getParent();
+    region->push_back(fail);
+    region->push_back(next);
+    LLVM::CondBrOp::create(b, op.getLoc(), ok, next, fail);
+    enterBlock(fail);
+    in.trap();
+    LLVM::BrOp::create(b, op.getLoc(), next);
+    enterBlock(next);
+  }
+  return success();
+}

@@ -1,0 +1,393 @@
+//===- Scan.cpp - prefix combinations: thread, warp, block ----------------===//
+//
+// The layout pass gives scans an axis whose bits run, from the least
+// significant: registers ("segment"), lanes, warps, registers ("repeats").
+//
+// 1. Each thread scans each of its segments.
+// 2. Segment totals are scanned over the lanes by shuffles.
+// 3. Totals of (repeat, warp) go through scratch memory; every thread folds
+//    those before its own. Without warps along the axis no memory is needed.
+// 4. What comes before a segment is combined into its elements.
+//
+// A reverse scan is the same with all positions mirrored.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/Lowering.h"
+#include "passes/lowering/Scratch.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+using layout::Dim;
+using layout::LinearLayout;
+
+namespace {
+/// How the axis is spread.
+struct AxisShape {
+  unsigned segmentBits = 0, laneBits = 0, warpBits = 0, repeatBits = 0;
+  unsigned firstLaneBit = 0, warpMask = 0;
+  bool valid = false;
+};
+} // namespace
+
+/// Requires pure power-of-two bases in the documented order.
+static AxisShape analyse(const LinearLayout &layout, unsigned axis) {
+  AxisShape s;
+  unsigned size = layout.outSizeLog2(Dim::dim(axis));
+  SmallVector<int> owner(size, -1); // 0 register, 1 lane, 2 warp
+  unsigned laneMask = axisBits(layout, Dim::lane(), axis);
+  s.warpMask = axisBits(layout, Dim::warp(), axis);
+  int previousLane = -1, previousWarp = -1;
+  for (auto [kind, dim] : llvm::enumerate({Dim::reg(), Dim::lane(), Dim::warp()}))
+    for (int32_t bit = 0; bit < layout.inSizeLog2(dim); ++bit) {
+      const layout::Basis &basis = layout.basis(dim, bit);
+      int32_t along = basis[axis];
+      if (!along)
+        continue;
+      for (auto [other, v] : llvm::enumerate(basis))
+        if (other != axis && v)
+          return s;
+      if (!llvm::isPowerOf2_32(along) || owner[llvm::Log2_32(along)] != -1)
+        return s;
+      int position = llvm::Log2_32(along);
+      owner[position] = int(kind);
+      int &previous = kind == 1 ? previousLane : previousWarp;
+      if (kind > 0) { // increasing, so that lane order is axis order
+        if (previous > position)
+          return s;
+        previous = position;
+      }
+    }
+  unsigned p = 0;
+  auto take = [&](int kind) {
+    unsigned n = 0;
+    while (p < size && owner[p] == kind)
+      ++p, ++n;
+    return n;
+  };
+  s.segmentBits = take(0);
+  s.laneBits = take(1);
+  s.warpBits = take(2);
+  s.repeatBits = take(0);
+  if (!s.laneBits && !s.warpBits) {
+    s.segmentBits += s.repeatBits;
+    s.repeatBits = 0;
+  }
+  if (s.laneBits) {
+    s.firstLaneBit = llvm::countr_zero(laneMask);
+    if (laneMask >> s.firstLaneBit != (1u << s.laneBits) - 1)
+      return s; // the lanes of the axis are not neighbours
+  }
+  s.valid = p == size;
+  return s;
+}
+
+bool tile::lowering::isScannable(const LinearLayout &layout, unsigned axis) {
+  return analyse(layout, axis).valid;
+}
+
+static int64_t operandBytes(ScanOp op, const AxisShape &s, Value src) {
+  int64_t others = op.getInputType().getNumElements() / op.getInputType().getDimSize(op.getAxis());
+  int64_t entries = others << (s.repeatBits + s.warpBits);
+  return llvm::alignTo(entries * std::max(getElementBytes(getElementType(src.getType())), 1u), 16);
+}
+
+int64_t lowering::scanScratchBytes(ScanOp op) {
+  AxisShape s = analyse(cta::getLayout(op.getSrcs()[0].getType()), op.getAxis());
+  if (!s.warpBits)
+    return 0;
+  int64_t bytes = 0;
+  for (Value src : op.getSrcs())
+    bytes += operandBytes(op, s, src);
+  return bytes;
+}
+
+namespace tile::lowering {
+
+struct ScanLowering {
+  Lowering &l;
+  ScanOp op;
+  const LinearLayout &layout;
+  unsigned axis;
+  AxisShape s;
+  bool reverse;
+  unsigned segment, repeats;
+  /// [line][repeat * segment + i] -> register, in scan order. A line is one
+  /// combination of the other coordinates.
+  SmallVector<SmallVector<unsigned>> lines;
+  SmallVector<SmallVector<Registers>> values; ///< [line][position][operand]
+  struct Carry {
+    Registers value;
+    Value valid;       ///< null: see always
+    bool any = false;  ///< something comes before
+    bool always = false;
+  };
+
+  ScanLowering(Lowering &l, ScanOp op)
+      : l(l), op(op), layout(cta::getLayout(op.getSrcs()[0].getType())), axis(op.getAxis()),
+        s(analyse(layout, axis)), reverse(op.getReverse()), segment(1u << s.segmentBits),
+        repeats(1u << s.repeatBits) {}
+
+  Location loc() { return l.in.getLoc(); }
+  FailureOr<Registers> combine(ValueRange a, ValueRange c) {
+    return l.combine(op.getCombineBlock(), a, c);
+  }
+  Registers select(Value condition, const Registers &yes, const Registers &no) {
+    Registers out;
+    for (auto [y, n] : llvm::zip(yes, no))
+      out.push_back(LLVM::SelectOp::create(l.b, loc(), condition, y, n));
+    return out;
+  }
+  Value compare(LLVM::ICmpPredicate p, Value a, int32_t c) {
+    return LLVM::ICmpOp::create(l.b, loc(), p, a, l.in.i32(c));
+  }
+
+  void collectLines() {
+    SmallVector<SmallVector<int32_t>> keys;
+    SmallVector<SmallVector<std::pair<int32_t, unsigned>>> members;
+    for (int32_t r = 0; r < layout.inSize(Dim::reg()); ++r) {
+      SmallVector<int32_t> key = registerCoordinates(layout, r);
+      int32_t position = key[axis];
+      key.erase(key.begin() + axis);
+      size_t line = llvm::find(keys, key) - keys.begin();
+      if (line == keys.size()) {
+        keys.push_back(key);
+        members.emplace_back();
+      }
+      members[line].push_back({reverse ? -position : position, unsigned(r)});
+    }
+    for (auto &m : members) {
+      llvm::sort(m);
+      lines.emplace_back();
+      for (auto &[position, r] : m)
+        lines.back().push_back(r);
+    }
+  }
+
+  LogicalResult scanSegments() {
+    for (auto &line : lines) {
+      values.emplace_back();
+      for (auto [i, r] : llvm::enumerate(line)) {
+        Registers x;
+        for (Value src : op.getSrcs())
+          x.push_back(l.get(src)[r]);
+        if (i % segment) {
+          FailureOr<Registers> c = combine(values.back().back(), x);
+          if (failed(c))
+            return failure();
+          x = std::move(*c);
+        }
+        values.back().push_back(std::move(x));
+      }
+    }
+    return success();
+  }
+
+  /// Position of this thread among the lanes of the axis, in scan order.
+  Value laneIndex() {
+    Value index = l.gatherBits(l.lane(), ((1u << s.laneBits) - 1) << s.firstLaneBit);
+    return reverse ? flip(index, s.laneBits) : index;
+  }
+  Value flip(Value index, unsigned bits) {
+    return LLVM::XOrOp::create(l.b, loc(), index, l.in.i32((1 << bits) - 1));
+  }
+  Registers shuffle(const Registers &v, Value source) {
+    Registers out;
+    for (Value x : v)
+      out.push_back(l.in.shuffleIdx(x, source));
+    return out;
+  }
+
+  /// Inclusive scan of `total` over lanes; returns what comes before this lane.
+  FailureOr<Carry> scanLanes(Registers &total) {
+    Carry carry;
+    if (!s.laneBits)
+      return carry;
+    Value index = laneIndex();
+    for (unsigned k = 0; k < s.laneBits; ++k) {
+      int32_t delta = 1 << (k + s.firstLaneBit);
+      Value source = LLVM::AddOp::create(l.b, loc(), l.lane(), l.in.i32(reverse ? delta : -delta));
+      FailureOr<Registers> c = combine(shuffle(total, source), total);
+      if (failed(c))
+        return failure();
+      total = select(compare(LLVM::ICmpPredicate::uge, index, 1 << k), *c, total);
+    }
+    int32_t one = 1 << s.firstLaneBit;
+    Value before = LLVM::AddOp::create(l.b, loc(), l.lane(), l.in.i32(reverse ? one : -one));
+    carry.value = shuffle(total, before);
+    carry.valid = compare(LLVM::ICmpPredicate::ne, index, 0);
+    carry.any = true;
+    // The last lane holds the total of all.
+    unsigned mask = ((1u << s.laneBits) - 1) << s.firstLaneBit;
+    Value last = reverse ? LLVM::AndOp::create(l.b, loc(), l.lane(), l.in.i32(~mask)).getResult()
+                         : LLVM::OrOp::create(l.b, loc(), l.lane(), l.in.i32(mask)).getResult();
+    total = shuffle(total, last);
+    return carry;
+  }
+
+  /// What comes first, then `second`.
+  FailureOr<Carry> join(const Carry &first, const Carry &second) {
+    if (!first.any)
+      return second;
+    if (!second.any)
+      return first;
+    FailureOr<Registers> both = combine(first.value, second.value);
+    if (failed(both))
+      return failure();
+    Carry out;
+    out.any = true;
+    out.always = first.always || second.always;
+    // both valid: both; only one valid: that one
+    out.value = second.always ? *both : select(second.valid, *both, first.value);
+    if (!first.always) {
+      Registers onlySecond = select(first.valid, out.value, second.value);
+      out.value = onlySecond;
+      if (!out.always)
+        out.valid = LLVM::OrOp::create(l.b, loc(), first.valid, second.valid);
+    }
+    return out;
+  }
+
+  LogicalResult apply(const Carry &carry, unsigned line, unsigned repeat) {
+    if (!carry.any)
+      return success();
+    for (unsigned i = 0; i < segment; ++i) {
+      Registers &x = values[line][repeat * segment + i];
+      FailureOr<Registers> c = combine(carry.value, x);
+      if (failed(c))
+        return failure();
+      x = carry.always ? *c : select(carry.valid, *c, x);
+    }
+    return success();
+  }
+
+  LogicalResult run();
+  LogicalResult acrossWarps(SmallVector<SmallVector<Registers>> &totals,
+                            SmallVector<SmallVector<Carry>> &carries);
+};
+
+LogicalResult ScanLowering::acrossWarps(SmallVector<SmallVector<Registers>> &totals,
+                                        SmallVector<SmallVector<Carry>> &carries) {
+  auto scratch = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
+  if (!scratch)
+    return op.emitOpError("scans across warps but has no scratch memory");
+  unsigned warps = 1u << s.warpBits;
+  Value warp = l.gatherBits(l.warp(), s.warpMask);
+  if (reverse)
+    warp = flip(warp, s.warpBits);
+  Value writer =
+      l.writerPredicate(layout, ((1u << s.laneBits) - 1) << s.firstLaneBit);
+  SmallVector<Value> bases;
+  int64_t offset = scratch.getInt();
+  for (Value src : op.getSrcs()) {
+    bases.push_back(l.sharedBase(offset));
+    offset += operandBytes(op, s, src);
+  }
+  auto address = [&](unsigned k, Value slot, unsigned repeat, Value w) {
+    unsigned bytes = getElementBytes(getElementType(op.getSrcs()[k].getType()));
+    Value index = LLVM::MulOp::create(l.b, loc(), slot, l.in.i32(int32_t(repeats * warps)));
+    index = LLVM::AddOp::create(l.b, loc(), index, l.in.i32(int32_t(repeat * warps)));
+    index = LLVM::AddOp::create(l.b, loc(), index, w);
+    return l.sharedAt(bases[k], LLVM::MulOp::create(l.b, loc(), index, l.in.i32(bytes)));
+  };
+  SmallVector<Value> slots;
+  for (auto &line : lines)
+    slots.push_back(l.elementIndex(layout, line.front(), op.getInputType().getShape(), axis));
+  for (unsigned line = 0; line < lines.size(); ++line)
+    for (unsigned h = 0; h < repeats; ++h)
+      for (unsigned k = 0; k < bases.size(); ++k)
+        l.in.storeShared(address(k, slots[line], h, warp), {l.toMemory(totals[line][h][k])}, writer);
+  l.in.barrier();
+  for (unsigned line = 0; line < lines.size(); ++line) {
+    Registers before; // all entries so far
+    for (unsigned h = 0; h < repeats; ++h) {
+      Carry mine;
+      for (unsigned w = 0; w < warps; ++w) {
+        // `before` is what precedes (h, w): remember it if that is this warp.
+        if (!before.empty()) {
+          if (!mine.any) {
+            mine.any = true;
+            mine.value = before;
+            mine.always = h > 0;
+            if (!mine.always)
+              mine.valid = compare(LLVM::ICmpPredicate::ne, warp, 0);
+          } else {
+            mine.value = select(compare(LLVM::ICmpPredicate::uge, warp, w), before, mine.value);
+          }
+        }
+        if (h + 1 == repeats && w + 1 == warps)
+          break;
+        Registers entry;
+        for (unsigned k = 0; k < bases.size(); ++k) {
+          Type type = totals[line][h][k].getType();
+          Type memory = type.isInteger(1) ? l.b.getI8Type() : type;
+          entry.push_back(l.fromMemory(
+              l.in.loadShared(memory, 1, address(k, slots[line], h, l.in.i32(w))).front(), type));
+        }
+        if (before.empty()) {
+          before = entry;
+          continue;
+        }
+        FailureOr<Registers> c = combine(before, entry);
+        if (failed(c))
+          return failure();
+        before = std::move(*c);
+      }
+      carries[line].push_back(mine);
+    }
+  }
+  return success();
+}
+
+LogicalResult ScanLowering::run() {
+  if (!s.valid)
+    return op.emitOpError("layout does not run along the axis in scan order");
+  collectLines();
+  if (failed(scanSegments()))
+    return failure();
+  SmallVector<SmallVector<Carry>> laneCarries(lines.size()), carries(lines.size());
+  SmallVector<SmallVector<Registers>> totals(lines.size());
+  for (unsigned line = 0; line < lines.size(); ++line)
+    for (unsigned h = 0; h < repeats; ++h) {
+      Registers total = values[line][h * segment + segment - 1];
+      FailureOr<Carry> carry = scanLanes(total);
+      if (failed(carry))
+        return failure();
+      laneCarries[line].push_back(*carry);
+      totals[line].push_back(total);
+    }
+  if (s.warpBits) {
+    if (failed(acrossWarps(totals, carries)))
+      return failure();
+  } else {
+    for (unsigned line = 0; line < lines.size(); ++line) {
+      Carry running;
+      for (unsigned h = 0; h < repeats; ++h) {
+        carries[line].push_back(running);
+        Carry total{totals[line][h], Value(), true, true};
+        FailureOr<Carry> next = join(running, total);
+        if (failed(next))
+          return failure();
+        running = *next;
+      }
+    }
+  }
+  for (unsigned line = 0; line < lines.size(); ++line)
+    for (unsigned h = 0; h < repeats; ++h) {
+      FailureOr<Carry> carry = join(carries[line][h], laneCarries[line][h]);
+      if (failed(carry) || failed(apply(*carry, line, h)))
+        return failure();
+    }
+  for (auto [k, result] : llvm::enumerate(op.getResults())) {
+    Registers regs(layout.inSize(Dim::reg()));
+    for (unsigned line = 0; line < lines.size(); ++line)
+      for (auto [position, r] : llvm::enumerate(lines[line]))
+        regs[r] = values[line][position][k];
+    l.set(result, std::move(regs));
+  }
+  return success();
+}
+
+} // namespace tile::lowering
+
+LogicalResult Lowering::lowerScan(ScanOp op) { return ScanLowering(*this, op).run(); }

@@ -1,0 +1,33 @@
+//===- Scratch.h - shared memory an op needs while it runs ----------------===//
+//
+// Reductions, scans, atomics and layout conversions exchange data between
+// warps through scratch memory. Each owns its buffer from its first write to
+// its last read, with its own barrier in between; the memory pass places the
+// buffers and the barrier pass separates ops whose buffers overlap.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_PASSES_LOWERING_SCRATCH_H
+#define TILE_PASSES_LOWERING_SCRATCH_H
+
+#include "ir/CtaDialect.h"
+
+namespace tile::lowering {
+
+/// Bytes of scratch memory (a multiple of 16), 0 for an op that needs none.
+int64_t scratchBytes(mlir::Operation *op);
+
+int64_t reduceScratchBytes(ReduceOp op);
+int64_t scanScratchBytes(ScanOp op);
+int64_t convertScratchBytes(cta::ConvertLayoutOp op);
+int64_t atomicScratchBytes(mlir::Operation *op);
+
+/// True if a scan along `axis` can run in this layout: the axis' bits are, from
+/// the least significant, registers, neighbouring lanes, warps, registers.
+bool isScannable(const layout::LinearLayout &layout, unsigned axis);
+
+/// The bits of input `in` that move along output dimension `axis`.
+unsigned axisBits(const layout::LinearLayout &layout, layout::Dim in, unsigned axis);
+
+} // namespace tile::lowering
+
+#endif // TILE_PASSES_LOWERING_SCRATCH_H

@@ -1,0 +1,153 @@
+//===- Shape.cpp - ranges and data movement within a thread ---------------===//
+//
+// The layout pass has given operand and result layouts that agree on lanes and
+// warps, so each op here only renames registers.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/Lowering.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+using layout::Dim;
+using layout::LinearLayout;
+
+SmallVector<int32_t> lowering::registerCoordinates(const LinearLayout &layout, int32_t reg) {
+  SmallVector<int32_t> coords(layout.outs().size(), 0);
+  for (auto [axis, out] : llvm::enumerate(layout.outs()))
+    for (int32_t bit = 0; bit < layout.inSizeLog2(Dim::reg()); ++bit)
+      if (reg >> bit & 1)
+        coords[axis] ^= layout.basis(Dim::reg(), bit)[axis];
+  return coords;
+}
+
+SmallVector<int> lowering::matchRegisters(
+    const LinearLayout &dst, const LinearLayout &src,
+    llvm::function_ref<SmallVector<int32_t>(ArrayRef<int32_t>)> project) {
+  auto hash = [](ArrayRef<int32_t> c) {
+    return uint64_t(llvm::hash_combine_range(c.begin(), c.end()));
+  };
+  llvm::DenseMap<uint64_t, SmallVector<int, 2>> byCoordinate;
+  int32_t srcRegs = src.inSize(Dim::reg());
+  SmallVector<SmallVector<int32_t>> srcCoords;
+  for (int32_t r = 0; r < srcRegs; ++r) {
+    srcCoords.push_back(registerCoordinates(src, r));
+    byCoordinate[hash(srcCoords.back())].push_back(r);
+  }
+  SmallVector<int> map;
+  for (int32_t r = 0; r < dst.inSize(Dim::reg()); ++r) {
+    SmallVector<int32_t> want = project(registerCoordinates(dst, r));
+    int found = -1;
+    for (int candidate : byCoordinate.lookup(hash(want)))
+      if (srcCoords[candidate] == want) {
+        found = candidate;
+        break;
+      }
+    map.push_back(found);
+  }
+  return map;
+}
+
+LogicalResult Lowering::lowerMakeRange(MakeRangeOp op) {
+  const LinearLayout &layout = cta::getLayout(op.getType());
+  Value base = threadPart(layout, Dim::dim(0));
+  int32_t threadBits = 0;
+  for (Dim dim : {Dim::lane(), Dim::warp()})
+    for (int32_t bit = 0; bit < layout.inSizeLog2(dim); ++bit)
+      threadBits |= layout.basis(dim, bit)[0];
+  Registers regs;
+  for (int32_t r = 0; r < layout.inSize(Dim::reg()); ++r) {
+    int32_t coord = registerCoordinates(layout, r)[0];
+    if (coord & threadBits) { // a swizzle: the parts do not simply add
+      Value v = LLVM::XOrOp::create(b, op.getLoc(), base, in.i32(coord));
+      regs.push_back(addI(v, in.i32(op.getStart())));
+      continue;
+    }
+    Affine a = affine(base);
+    regs.push_back(materialize({a.base, a.offset + coord + int32_t(op.getStart())}, b.getI32Type()));
+  }
+  set(op.getResult(), std::move(regs));
+  return success();
+}
+
+/// Row-major linear index of coordinates within a shape, and back.
+static int64_t linearize(ArrayRef<int32_t> coords, ArrayRef<int64_t> shape) {
+  int64_t index = 0;
+  for (auto [c, n] : llvm::zip(coords, shape))
+    index = index * n + c;
+  return index;
+}
+static SmallVector<int32_t> delinearize(int64_t index, ArrayRef<int64_t> shape) {
+  SmallVector<int32_t> coords(shape.size());
+  for (int axis = int(shape.size()) - 1; axis >= 0; --axis) {
+    coords[axis] = index % shape[axis];
+    index /= shape[axis];
+  }
+  return coords;
+}
+
+/// How a movement op maps a result coordinate to an operand coordinate.
+static SmallVector<int32_t> sourceCoordinate(Operation *op, ArrayRef<int32_t> c) {
+  auto src = cast<RankedTensorType>(op->getOperand(0).getType());
+  auto dst = cast<RankedTensorType>(op->getResult(0).getType());
+  SmallVector<int32_t> out(c);
+  if (isa<BroadcastOp>(op)) {
+    for (int64_t i = 0; i < src.getRank(); ++i)
+      if (src.getDimSize(i) == 1)
+        out[i] = 0;
+  } else if (auto expand = dyn_cast<ExpandDimsOp>(op)) {
+    out.erase(out.begin() + expand.getAxis());
+  } else if (isa<ReshapeOp>(op)) {
+    return delinearize(linearize(c, dst.getShape()), src.getShape());
+  } else if (auto trans = dyn_cast<TransOp>(op)) {
+    for (auto [i, from] : llvm::enumerate(trans.getOrder()))
+      out[from] = c[i];
+  }
+  return out;
+}
+
+LogicalResult Lowering::lowerMovement(Operation *op) {
+  if (auto splat = dyn_cast<SplatOp>(op)) {
+    set(splat.getResult(),
+        Registers(cta::getLayout(splat.getType()).inSize(Dim::reg()), getScalar(splat.getSrc())));
+    return success();
+  }
+  if (auto unsplat = dyn_cast<UnsplatOp>(op)) {
+    set(unsplat.getResult(), {get(unsplat.getSrc()).front()});
+    return success();
+  }
+  if (auto split = dyn_cast<SplitOp>(op)) {
+    const LinearLayout &src = cta::getLayout(split.getSrc().getType());
+    const LinearLayout &dst = cta::getLayout(split.getLhs().getType());
+    for (int half = 0; half < 2; ++half) {
+      SmallVector<int> map = matchRegisters(dst, src, [&](ArrayRef<int32_t> c) {
+        SmallVector<int32_t> out(c);
+        out.push_back(half);
+        return out;
+      });
+      Registers regs;
+      for (int r : map) {
+        if (r < 0)
+          return op->emitOpError("the split dimension is not held in registers");
+        regs.push_back(get(split.getSrc())[r]);
+      }
+      set(split->getResult(half), std::move(regs));
+    }
+    return success();
+  }
+  const LinearLayout &dst = cta::getLayout(op->getResult(0).getType());
+  const LinearLayout &src = cta::getLayout(op->getOperand(0).getType());
+  bool isJoin = isa<JoinOp>(op);
+  SmallVector<int> map = matchRegisters(dst, src, [&](ArrayRef<int32_t> c) {
+    return isJoin ? SmallVector<int32_t>(c.drop_back()) : sourceCoordinate(op, c);
+  });
+  Registers regs;
+  for (auto [r, from] : llvm::enumerate(map)) {
+    if (from < 0)
+      return op->emitOpError("operand and result layouts disagree on lanes or warps");
+    unsigned operand = isJoin ? registerCoordinates(dst, r).back() : 0;
+    regs.push_back(get(op->getOperand(operand))[from]);
+  }
+  set(op->getResult(0), std::move(regs));
+  return success();
+}
