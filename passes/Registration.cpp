@@ -1,6 +1,9 @@
 //===- Registration.cpp - every pass by its command-line name -------------===//
 #include "passes/Registration.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/Passes.h"
+#include "passes/Pipelines.h"
 
 void tile::registerAllPasses() {
   mlir::registerCSEPass();
@@ -9,4 +12,16 @@ void tile::registerAllPasses() {
   mlir::registerLoopInvariantCodeMotionPass();
   mlir::registerSCCPPass();
   mlir::registerSymbolDCEPass();
+
+  mlir::registerPass(createAssignLayoutsPass);
+  mlir::registerPass(createAllocateScratchPass);
+  mlir::registerPass(createInsertBarriersPass);
+  mlir::registerPass(createLowerToLLVMPass);
+
+  mlir::PassPipelineRegistration<>("tile-simplify", "simplify what the front end produced",
+                                   buildSimplifyPipeline);
+  mlir::PassPipelineRegistration<>("tile-to-cta", "assign layouts, scratch memory and barriers",
+                                   buildCtaPipeline);
+  mlir::PassPipelineRegistration<>("tile-to-llvm", "lower a laid-out kernel to the LLVM dialect",
+                                   buildLoweringPipeline);
 }

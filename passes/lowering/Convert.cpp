@@ -79,12 +79,10 @@ struct VectorBits {
       if (!found)
         return;
       // Nothing else may reach into the bits of one access.
-      for (auto &[dim, bases] : offsets.ins())
-        for (auto [bit, basis] : llvm::enumerate(bases))
-          if (!(dim == Dim::reg() && bit == bits.back()) && (basis[0] & want)) {
-            bits.pop_back();
-            return;
-          }
+      if (llvm::count_if(offsets.rows(), [&](uint64_t row) { return row & want; }) > 1) {
+        bits.pop_back();
+        return;
+      }
     }
   }
   unsigned mask() const {

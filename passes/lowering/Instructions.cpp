@@ -31,9 +31,11 @@ Value Instructions::constant(Type type, Attribute value) {
 Value Instructions::zero(Type type) { return LLVM::ZeroOp::create(b, *loc, type); }
 
 Value Instructions::intrinsic(StringRef name, Type result, ValueRange args) {
-  auto call = LLVM::CallIntrinsicOp::create(b, *loc, result ? TypeRange(result) : TypeRange(),
-                                            b.getStringAttr(name), args);
-  return result ? call->getResult(0) : Value();
+  if (!result) {
+    LLVM::CallIntrinsicOp::create(b, *loc, b.getStringAttr(name), args);
+    return {};
+  }
+  return LLVM::CallIntrinsicOp::create(b, *loc, result, b.getStringAttr(name), args)->getResult(0);
 }
 
 Value Instructions::inlineAsm(StringRef text, StringRef constraints, Type result, ValueRange args,

@@ -12,7 +12,7 @@
 // rolled back, which makes it several times faster to run.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/LowerToLLVM.h"
+#include "passes/Passes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/lowering/Lowering.h"
 

@@ -38,7 +38,8 @@ static AxisShape analyse(const LinearLayout &layout, unsigned axis) {
   unsigned laneMask = axisBits(layout, Dim::lane(), axis);
   s.warpMask = axisBits(layout, Dim::warp(), axis);
   int previousLane = -1, previousWarp = -1;
-  for (auto [kind, dim] : llvm::enumerate({Dim::reg(), Dim::lane(), Dim::warp()}))
+  const Dim dims[] = {Dim::reg(), Dim::lane(), Dim::warp()};
+  for (auto [kind, dim] : llvm::enumerate(dims))
     for (int32_t bit = 0; bit < layout.inSizeLog2(dim); ++bit) {
       const layout::Basis &basis = layout.basis(dim, bit);
       int32_t along = basis[axis];

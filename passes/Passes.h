@@ -1,0 +1,21 @@
+//===- Passes.h - the project's passes ------------------------------------===//
+#ifndef TILE_PASSES_PASSES_H
+#define TILE_PASSES_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+#include <memory>
+
+namespace tile {
+
+/// Gives every block a layout (AssignLayouts.cpp).
+std::unique_ptr<mlir::Pass> createAssignLayoutsPass();
+/// Places exchange buffers in shared memory (AllocateScratch.cpp).
+std::unique_ptr<mlir::Pass> createAllocateScratchPass();
+/// Separates uses of overlapping shared memory (InsertBarriers.cpp).
+std::unique_ptr<mlir::Pass> createInsertBarriersPass();
+/// To the LLVM dialect, one value per register (lowering/LowerToLLVM.cpp).
+std::unique_ptr<mlir::Pass> createLowerToLLVMPass();
+
+} // namespace tile
+
+#endif // TILE_PASSES_PASSES_H

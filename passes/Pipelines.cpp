@@ -1,0 +1,35 @@
+//===- Pipelines.cpp - the order of passes, and why -----------------------===//
+#include "passes/Pipelines.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+/// One round of greedy simplification is nearly always the fixpoint on what
+/// the front end builds; compile time matters more than the last fold.
+static std::unique_ptr<Pass> quickCanonicalizer() {
+  GreedyRewriteConfig config;
+  config.setMaxIterations(2);
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  return createCanonicalizerPass(config);
+}
+
+void tile::buildSimplifyPipeline(OpPassManager &pm) {
+  pm.addPass(quickCanonicalizer());
+  pm.addPass(createCSEPass());
+  // Hoisting before layouts: an invariant block is laid out once, outside.
+  pm.addPass(createLoopInvariantCodeMotionPass());
+}
+
+void tile::buildCtaPipeline(OpPassManager &pm) {
+  pm.addPass(createAssignLayoutsPass());
+  // Rematerialised index arithmetic repeats itself: merge it before lowering.
+  pm.addPass(createCSEPass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+  // Scratch needs final layouts; barriers need final scratch offsets.
+  pm.addPass(createAllocateScratchPass());
+  pm.addPass(createInsertBarriersPass());
+}
+
+void tile::buildLoweringPipeline(OpPassManager &pm) { pm.addPass(createLowerToLLVMPass()); }
