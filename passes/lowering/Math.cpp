@@ -5,6 +5,7 @@
 // device library, linked in when the module asks for them.
 //
 //===----------------------------------------------------------------------===//
+#include "devicelib/DeviceLibrary.h"
 #include "passes/lowering/Lowering.h"
 
 using namespace mlir;
@@ -23,20 +24,16 @@ Value Lowering::callDevice(StringRef symbol, Type result, ValueRange args) {
   return LLVM::CallOp::create(b, in.getLoc(), callee, args).getResult();
 }
 
-/// `math.tanh` -> "tanh"; the library spells f32 with a trailing f.
-static std::string deviceSymbol(Operation *op, bool f32) {
-  std::string name = op->getName().stripDialect().str();
-  if (name == "powf" || name == "fpowi")
-    name = "pow";
-  return "__tile_" + name + (f32 ? "f" : "");
-}
-
 Value Lowering::emitMath(Operation *op, ValueRange v) {
   Location loc = in.getLoc();
   if (!isa<math::MathDialect>(op->getDialect()) || v.empty())
     return {};
   Type type = v[0].getType();
   bool f32 = type.isF32();
+  auto library = [&]() -> Value {
+    StringRef symbol = deviceFunctionForMath(op->getName().stripDialect(), bitWidth(type));
+    return symbol.empty() ? Value() : callDevice(symbol, type, v);
+  };
   auto same = [&](auto tag) -> Value { return decltype(tag)::create(b, loc, type, v); };
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case<math::AbsFOp>([&](auto) { return same(LLVM::FAbsOp()); })
@@ -54,22 +51,20 @@ Value Lowering::emitMath(Operation *op, ValueRange v) {
         return LLVM::CountLeadingZerosOp::create(b, loc, type, v[0], false);
       })
       .Case<math::Exp2Op>([&](auto) -> Value {
-        return f32 ? in.exp2Approx(v[0]) : callDevice(deviceSymbol(op, false), type, v);
+        return f32 ? in.exp2Approx(v[0]) : library();
       })
       .Case<math::ExpOp>([&](auto) -> Value {
         if (!f32)
-          return callDevice(deviceSymbol(op, false), type, v);
+          return library();
         // exp(x) = 2^(x log2 e), as the language's reference computes it.
         Value log2e = in.constant(type, b.getF32FloatAttr(1.44269504088896340736f));
         return in.exp2Approx(LLVM::FMulOp::create(b, loc, v[0], log2e));
       })
       .Case<math::SqrtOp>([&](auto) -> Value { return f32 ? in.sqrtApprox(v[0]) : in.sqrtRn(v[0]); })
       .Case<math::RsqrtOp>([&](auto) -> Value {
-        return f32 ? in.rsqrtApprox(v[0]) : callDevice(deviceSymbol(op, false), type, v);
+        return f32 ? in.rsqrtApprox(v[0]) : library();
       })
       .Default([&](Operation *) -> Value {
-        if (!f32 && !type.isF64())
-          return {};
-        return callDevice(deviceSymbol(op, f32), type, v);
+        return f32 || type.isF64() ? library() : Value();
       });
 }

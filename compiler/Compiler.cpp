@@ -1,0 +1,284 @@
+//===- Compiler.cpp - the pipeline as a contents page ---------------------===//
+#include "compiler/Compiler.h"
+#include "compiler/EmitPtx.h"
+#include "compiler/Targets.h"
+#include "frontend/Parser.h"
+#include "frontend/Specialize.h"
+#include "ir/CtaDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "passes/Pipelines.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <mutex>
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+/// A pipeline built once and run on many modules.
+struct Pipeline {
+  PassManager pm;
+  Pipeline(MLIRContext *context, void (*build)(OpPassManager &)) : pm(context) {
+#ifdef NDEBUG
+    pm.enableVerifier(false);
+#endif
+    build(pm);
+  }
+};
+} // namespace
+
+static void buildDebugInfoPipeline(OpPassManager &pm) {
+  LLVM::DIScopeForLLVMFuncOpPassOptions options;
+  options.emissionKind = LLVM::DIEmissionKind::DebugDirectivesOnly;
+  pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass(options));
+}
+
+struct Compiler::Impl {
+  MLIRContext context;
+  PtxEmitter emitter;
+  std::mutex mutex;
+  Pipeline simplify, cta, lower, debugInfo;
+
+  static DialectRegistry &registry() {
+    static DialectRegistry registry = [] {
+      DialectRegistry r;
+      registerBuiltinDialectTranslation(r);
+      registerLLVMDialectTranslation(r);
+      registerNVVMDialectTranslation(r);
+      return r;
+    }();
+    return registry;
+  }
+
+  Impl()
+      : context(registry(), MLIRContext::Threading::DISABLED),
+        simplify(&context, buildSimplifyPipeline), cta(&context, buildCtaPipeline),
+        lower(&context, buildLoweringPipeline), debugInfo(&context, buildDebugInfoPipeline) {
+    frontend::registerDialects(context);
+    context.loadDialect<TileDialect, cta::CtaDialect, LLVM::LLVMDialect, NVVM::NVVMDialect>();
+  }
+};
+
+Compiler::Compiler() : impl(std::make_unique<Impl>()) {}
+Compiler::~Compiler() = default;
+MLIRContext &Compiler::context() { return impl->context; }
+
+llvm::StringRef tile::compilerVersion() { return TILE_VERSION_STRING; }
+
+//===----------------------------------------------------------------------===//
+// One compilation
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class Compilation {
+public:
+  Compilation(MLIRContext &context, const frontend::SourceFile &file, const CompileOptions &options,
+              CompileResult &result)
+      : context(context), file(file), options(options), result(result) {}
+
+  /// Runs `step` under `name` in the time table.
+  template <typename Step> auto timed(const char *name, Step step) {
+    auto start = std::chrono::steady_clock::now();
+    auto value = step();
+    if (options.timing) {
+      std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+      result.times.push_back({name, elapsed.count()});
+    }
+    return value;
+  }
+
+  /// Passes fail only on what the compiler does not support or on its own
+  /// faults; either way the user sees the source line, not an op dump.
+  bool run(const char *name, Pipeline &pipeline, ModuleOp module) {
+    ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {
+      if (d.getSeverity() == DiagnosticSeverity::Error)
+        report(d.getLocation(), d.str());
+      return success();
+    });
+    if (!options.printIrAfter.empty())
+      instrument(pipeline.pm);
+    bool ok = timed(name, [&] { return succeeded(pipeline.pm.run(module)); });
+    if (!ok && !result.diagnostics.hasErrors())
+      result.diagnostics.error(&file, {}, std::string("internal error in `") + name + "`");
+    return ok;
+  }
+
+  void report(Location loc, std::string message) {
+    frontend::SourceRange range;
+    loc->walk([&](Location inner) {
+      if (auto at = dyn_cast<FileLineColLoc>(inner)) {
+        uint32_t begin = file.offsetOf(at.getLine(), at.getColumn());
+        range = {begin, begin + 1};
+        return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    result.diagnostics.error(&file, range, std::move(message)).unsupported = true;
+  }
+
+  void instrument(PassManager &pm) {
+    auto selected = [this](Pass *pass, Operation *) {
+      return pass->getArgument() == options.printIrAfter || options.printIrAfter == "all";
+    };
+    pm.enableIRPrinting([](Pass *, Operation *) { return false; }, selected,
+                        /*printModuleScope=*/true, /*printAfterOnlyOnChange=*/false,
+                        /*printAfterOnlyOnFailure=*/false, dump());
+  }
+  llvm::raw_ostream &dump() {
+    if (!dumpStream)
+      dumpStream = std::make_unique<llvm::raw_string_ostream>(result.irDump);
+    return *dumpStream;
+  }
+
+  std::string text(ModuleOp module) {
+    std::string s;
+    llvm::raw_string_ostream os(s);
+    module.print(os);
+    os << '\n';
+    return s;
+  }
+
+  MLIRContext &context;
+  const frontend::SourceFile &file;
+  const CompileOptions &options;
+  CompileResult &result;
+  std::unique_ptr<llvm::raw_string_ostream> dumpStream;
+};
+
+} // namespace
+
+static std::string parameterType(Type type) {
+  if (isa<PtrType>(type))
+    return "ptr";
+  if (type.isBF16())
+    return "bf16";
+  if (isa<FloatType>(type))
+    return "fp" + std::to_string(type.getIntOrFloatBitWidth());
+  return "i" + std::to_string(type.getIntOrFloatBitWidth());
+}
+
+static void describeParameters(func::FuncOp kernel, KernelMetadata &metadata) {
+  for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
+    KernelParameter p;
+    p.kind = KernelParameter::Kind::Arg;
+    if (auto index = kernel.getArgAttrOfType<IntegerAttr>(i, kSignatureIndexAttr))
+      p.index = index.getInt();
+    if (auto path = kernel.getArgAttrOfType<DenseI64ArrayAttr>(i, kSignaturePathAttr))
+      p.path.assign(path.asArrayRef().begin(), path.asArrayRef().end());
+    p.type = parameterType(kernel.getArgumentTypes()[i]);
+    metadata.params.push_back(std::move(p));
+  }
+}
+
+CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileOptions &options) {
+  std::lock_guard<std::mutex> lock(impl->mutex);
+  CompileResult result;
+  Compilation c(impl->context, file, options, result);
+  auto fail = [&]() -> CompileResult {
+    result.status = result.diagnostics.onlyUnsupported() ? CompileResult::Status::Unsupported
+                                                         : CompileResult::Status::Error;
+    return std::move(result);
+  };
+
+  const Target *target = findTarget(options.target);
+  if (!target) {
+    result.diagnostics.error(nullptr, {}, describeUnknownTarget(options.target));
+    return fail();
+  }
+
+  // Text to syntax tree: nothing is resolved here.
+  ast::Module tree = c.timed("parse", [&] { return frontend::parse(file, result.diagnostics); });
+  if (result.diagnostics.hasErrors())
+    return fail();
+  if (options.stopAfter == Stage::Ast) {
+    llvm::raw_string_ostream os(result.output);
+    ast::print(tree, os);
+    return result;
+  }
+
+  // One kernel, for given types and constants, to the tile dialect.
+  OwningOpRef<ModuleOp> module = c.timed("specialize", [&] {
+    return frontend::specialize(impl->context, file, tree, options, result.diagnostics);
+  });
+  if (!module || result.diagnostics.hasErrors())
+    return fail();
+  module->getOperation()->setAttr(kFpFusionAttr,
+                                  BoolAttr::get(&impl->context, options.enableFpFusion));
+  auto kernels = module->getOps<func::FuncOp>();
+  func::FuncOp kernel = *kernels.begin();
+  result.metadata.entry = kernel.getName().str();
+  result.metadata.target = options.target;
+  result.metadata.numWarps = options.numWarps;
+  result.metadata.threads = 32 * options.numWarps;
+  describeParameters(kernel, result.metadata);
+
+  // Language-level simplification: folding, sharing, hoisting.
+  if (!c.run("simplify", impl->simplify, *module))
+    return fail();
+  if (options.stopAfter == Stage::Tile) {
+    result.output = c.text(*module);
+    return result;
+  }
+
+  // Who computes what: layouts, shared memory, barriers.
+  if (!c.run("cta", impl->cta, *module))
+    return fail();
+  if (auto shared = module->getOperation()->getAttrOfType<IntegerAttr>(cta::kSharedBytesAttr))
+    result.metadata.sharedBytes = shared.getInt();
+  if (result.metadata.sharedBytes > target->maxSharedBytes) {
+    result.diagnostics.error(&file, {},
+                             "kernel `" + result.metadata.entry + "` needs " +
+                                 std::to_string(result.metadata.sharedBytes) +
+                                 " bytes of shared memory, but " + target->name.str() + " has " +
+                                 std::to_string(target->maxSharedBytes) +
+                                 ": use smaller blocks");
+    return fail();
+  }
+  if (options.stopAfter == Stage::Cta) {
+    result.output = c.text(*module);
+    return result;
+  }
+
+  // From here on one value is one register.
+  if (!c.run("lower", impl->lower, *module))
+    return fail();
+  if (options.lineInfo && !c.run("debug-info", impl->debugInfo, *module))
+    return fail();
+
+  // LLVM IR, the scalar optimiser, instruction selection.
+  EmitOptions emit{options.enableFpFusion, options.maxRegisters, options.libdevicePath};
+  std::string error;
+  llvm::LLVMContext llvmContext;
+  std::unique_ptr<llvm::Module> llvmModule = c.timed("translate", [&] {
+    return impl->emitter.translate(*module, llvmContext, *target, emit, error);
+  });
+  if (!llvmModule) {
+    result.diagnostics.error(nullptr, {}, error);
+    return fail();
+  }
+  c.timed("optimize", [&] {
+    impl->emitter.optimize(*llvmModule, *target, emit);
+    return 0;
+  });
+  if (options.stopAfter == Stage::Llvm) {
+    llvm::raw_string_ostream os(result.output);
+    llvmModule->print(os, nullptr);
+    return result;
+  }
+  bool emitted = c.timed("emit", [&] {
+    return impl->emitter.emit(*llvmModule, *target, emit, result.output, error);
+  });
+  if (!emitted) {
+    result.diagnostics.error(nullptr, {}, error);
+    return fail();
+  }
+  return result;
+}

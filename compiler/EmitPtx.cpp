@@ -1,0 +1,165 @@
+//===- EmitPtx.cpp - from the LLVM dialect to PTX text --------------------===//
+#include "compiler/EmitPtx.h"
+#include "devicelib/DeviceLibrary.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include <map>
+#include <mutex>
+
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+using namespace llvm;
+using namespace tile;
+
+static constexpr const char *kTriple = "nvptx64-nvidia-cuda";
+
+struct PtxEmitter::Impl {
+  std::map<std::pair<std::string, bool>, std::unique_ptr<TargetMachine>> machines;
+};
+
+PtxEmitter::PtxEmitter() : impl(std::make_unique<Impl>()) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+}
+
+PtxEmitter::~PtxEmitter() = default;
+
+TargetMachine &PtxEmitter::machine(const tile::Target &target, const EmitOptions &options) {
+  auto &slot = impl->machines[{target.name.str(), options.fuseMulAdd}];
+  if (!slot) {
+    Triple triple(kTriple);
+    std::string error;
+    const llvm::Target *backend = TargetRegistry::lookupTarget(triple, error);
+    TargetOptions targetOptions;
+    targetOptions.AllowFPOpFusion = options.fuseMulAdd ? FPOpFusion::Fast : FPOpFusion::Strict;
+    slot.reset(backend->createTargetMachine(
+        triple, target.name, "+ptx" + std::to_string(target.ptxVersion), targetOptions,
+        Reloc::PIC_, std::nullopt, CodeGenOptLevel::Default));
+  }
+  return *slot;
+}
+
+std::unique_ptr<Module> PtxEmitter::translate(mlir::ModuleOp op, LLVMContext &context,
+                                              const tile::Target &target,
+                                              const EmitOptions &options, std::string &error) {
+  TargetMachine &tm = machine(target, options);
+  std::unique_ptr<Module> module = mlir::translateModuleToLLVMIR(op, context);
+  if (!module) {
+    error = "the lowered module could not be translated to LLVM IR";
+    return nullptr;
+  }
+  module->setTargetTriple(tm.getTargetTriple());
+  module->setDataLayout(tm.createDataLayout());
+  if (options.maxRegisters)
+    for (Function &f : *module)
+      if (f.getCallingConv() == CallingConv::PTX_Kernel)
+        f.addFnAttr("nvvm.maxnreg", std::to_string(options.maxRegisters));
+  if (!options.libdevicePath.empty()) {
+    SMDiagnostic diagnostic;
+    std::unique_ptr<Module> library = parseIRFile(options.libdevicePath, diagnostic, context);
+    if (!library) {
+      error = "cannot read the device library `" + options.libdevicePath +
+              "`: " + diagnostic.getMessage().str();
+      return nullptr;
+    }
+    library->setTargetTriple(module->getTargetTriple());
+    library->setDataLayout(module->getDataLayout());
+    Linker::linkModules(*module, std::move(library), Linker::LinkOnlyNeeded);
+  }
+  if (Error failure = linkDeviceLibrary(*module)) {
+    error = toString(std::move(failure));
+    return nullptr;
+  }
+  return module;
+}
+
+void PtxEmitter::optimize(Module &module, const tile::Target &target, const EmitOptions &options) {
+  LoopAnalysisManager lam;
+  FunctionAnalysisManager fam;
+  CGSCCAnalysisManager cgam;
+  ModuleAnalysisManager mam;
+  PassBuilder builder(&machine(target, options));
+  builder.registerModuleAnalyses(mam);
+  builder.registerCGSCCAnalyses(cgam);
+  builder.registerFunctionAnalyses(fam);
+  builder.registerLoopAnalyses(lam);
+  builder.crossRegisterProxies(lam, fam, cgam, mam);
+
+  bool calls = false, loops = false;
+  for (Function &f : module) {
+    calls |= !f.isDeclaration() && f.hasLocalLinkage();
+    if (f.getCallingConv() == CallingConv::PTX_Kernel)
+      loops |= f.size() > 1;
+  }
+  // The lowering emits clean SSA: what is left is folding, sharing, and moving
+  // invariants out of loops. Loops stay loops: nothing here unrolls.
+  ModulePassManager mpm;
+  if (calls)
+    mpm.addPass(AlwaysInlinerPass());
+  FunctionPassManager fpm;
+  if (calls)
+    fpm.addPass(SROAPass(SROAOptions::ModifyCFG));
+  fpm.addPass(EarlyCSEPass());
+  fpm.addPass(InstCombinePass());
+  if (loops) {
+    fpm.addPass(SimplifyCFGPass());
+    LoopPassManager lpm;
+    lpm.addPass(LoopRotatePass());
+    lpm.addPass(LICMPass(LICMOptions()));
+    fpm.addPass(createFunctionToLoopPassAdaptor(std::move(lpm), /*UseMemorySSA=*/true));
+    fpm.addPass(SimplifyCFGPass());
+    fpm.addPass(InstCombinePass());
+  }
+  fpm.addPass(EarlyCSEPass());
+  fpm.addPass(ADCEPass());
+  mpm.addPass(createModuleToFunctionPassAdaptor(std::move(fpm)));
+  if (calls)
+    mpm.addPass(GlobalDCEPass());
+  mpm.run(module, mam);
+}
+
+bool PtxEmitter::emit(Module &module, const tile::Target &target, const EmitOptions &options,
+                      std::string &ptx, std::string &error) {
+  SmallString<0> text;
+  raw_svector_ostream stream(text);
+  legacy::PassManager pm;
+  if (machine(target, options)
+          .addPassesToEmitFile(pm, stream, nullptr, CodeGenFileType::AssemblyFile,
+                               /*DisableVerify=*/true)) {
+    error = "the NVPTX backend cannot print assembly";
+    return false;
+  }
+  pm.run(module);
+  ptx = text.str().str();
+  return true;
+}

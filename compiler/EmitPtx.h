@@ -1,0 +1,50 @@
+//===- EmitPtx.h - from the LLVM dialect to PTX text ----------------------===//
+#ifndef TILE_COMPILER_EMITPTX_H
+#define TILE_COMPILER_EMITPTX_H
+
+#include "compiler/Targets.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/IR/LLVMContext.h"
+#include <memory>
+#include <string>
+
+namespace llvm {
+class Module;
+class TargetMachine;
+} // namespace llvm
+
+namespace tile {
+
+struct EmitOptions {
+  bool fuseMulAdd = true;    ///< contract a*b+c
+  int maxRegisters = 0;      ///< `.maxnreg`; 0: none
+  std::string libdevicePath; ///< optional: bitcode to resolve `__nv_*` from
+};
+
+/// Turns lowered kernels into PTX. Holds target machines, so that a second
+/// kernel for the same target costs less.
+class PtxEmitter {
+public:
+  PtxEmitter();
+  ~PtxEmitter();
+
+  /// MLIR's LLVM dialect -> LLVM IR, device library linked. Null after setting
+  /// `error`.
+  std::unique_ptr<llvm::Module> translate(mlir::ModuleOp module, llvm::LLVMContext &context,
+                                          const Target &target, const EmitOptions &options,
+                                          std::string &error);
+  /// Runs the scalar optimiser in place.
+  void optimize(llvm::Module &module, const Target &target, const EmitOptions &options);
+  /// Instruction selection and printing. False after setting `error`.
+  bool emit(llvm::Module &module, const Target &target, const EmitOptions &options,
+            std::string &ptx, std::string &error);
+
+private:
+  llvm::TargetMachine &machine(const Target &target, const EmitOptions &options);
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+} // namespace tile
+
+#endif // TILE_COMPILER_EMITPTX_H
