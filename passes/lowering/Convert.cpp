@@ -1,175 +1,223 @@
 //===- Convert.cpp - moving a block from one layout to another ------------===//
 //
 // The cheapest of three ways that fits:
-//   registers  lanes and warps already agree: rename registers;
-//   shuffles   warps agree: exchange within each warp;
+//   registers  each thread already has what it needs: rename registers;
+//   shuffles   exchange within each warp;
 //   scratch    write the block to shared memory in one layout, barrier, read it
 //              in the other. The buffer is swizzled so that both sides move
 //              wide words without bank conflicts.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/layout/Conversion.h"
+#include "ir/layout/Swizzle.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/lowering/Scratch.h"
 
 using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
-using layout::Dim;
-using layout::LinearLayout;
+using namespace tile::layout;
 
-/// True if the same lane of the same warp holds what it needs.
-static bool sameThreads(const LinearLayout &a, const LinearLayout &c) {
-  for (Dim dim : {Dim::lane(), Dim::warp()}) {
-    int32_t bits = std::max(a.inSizeLog2(dim), c.inSizeLog2(dim));
-    for (int32_t bit = 0; bit < bits; ++bit) {
-      auto basis = [&](const LinearLayout &l) {
-        return bit < l.inSizeLog2(dim) ? l.basis(dim, bit) : layout::Basis(l.outs().size(), 0);
-      };
-      if (basis(a) != basis(c))
-        return false;
-    }
+/// Above this many shuffles an exchange through shared memory is cheaper: it
+/// moves 16 bytes an instruction.
+static constexpr unsigned kMaxShuffles = 16;
+
+namespace {
+/// The mechanism for one conversion, decided once for all users.
+struct Plan {
+  Conversion conversion;
+  std::optional<ShufflePlan> shuffles;
+  bool usesScratch() const {
+    return conversion.kind == ConversionKind::WithinCta ||
+           (conversion.kind == ConversionKind::WithinWarp && !shuffles);
   }
-  return true;
-}
+};
+} // namespace
 
-static SmallVector<int> renaming(const LinearLayout &from, const LinearLayout &to) {
-  if (!sameThreads(from, to))
-    return {};
-  SmallVector<int> map = matchRegisters(
-      to, from, [](ArrayRef<int32_t> c) { return SmallVector<int32_t>(c); });
-  if (llvm::is_contained(map, -1))
-    return {};
-  return map;
+static Plan planFor(cta::ConvertLayoutOp op) {
+  const LinearLayout &from = cta::getLayout(op.getSrc().getType());
+  const LinearLayout &to = cta::getLayout(op.getType());
+  Plan plan{planConversion(from, to), std::nullopt};
+  if (plan.conversion.kind == ConversionKind::WithinWarp) {
+    plan.shuffles = planShuffles(from, to, plan.conversion);
+    unsigned words = std::max(getElementBytes(getElementType(op.getType())) / 4, 1u);
+    if (plan.shuffles && plan.shuffles->numShuffles() * words > kMaxShuffles)
+      plan.shuffles.reset();
+  }
+  return plan;
 }
 
 int64_t lowering::convertScratchBytes(cta::ConvertLayoutOp op) {
-  const LinearLayout &from = cta::getLayout(op.getSrc().getType());
-  const LinearLayout &to = cta::getLayout(op.getType());
-  if (!renaming(from, to).empty())
+  if (!planFor(op).usesScratch())
     return 0;
   auto block = cast<RankedTensorType>(op.getType());
   int64_t bytes = std::max(getElementBytes(block.getElementType()), 1u);
   return llvm::alignTo(block.getNumElements() * bytes, 16);
 }
 
-/// Positions -> element offset in the exchange buffer.
-static LinearLayout toOffset(const LinearLayout &layout) {
-  SmallVector<Dim> reversed;
-  int32_t size = 1;
-  for (auto &out : llvm::reverse(layout.outs())) {
-    reversed.push_back(out.first);
-    size *= out.second;
+//===----------------------------------------------------------------------===//
+// Shuffles
+//===----------------------------------------------------------------------===//
+
+/// parity(lane & laneMask) ^ parity(warp & warpMask) as an i1.
+Value Lowering::threadParity(int32_t laneMask, int32_t warpMask) {
+  Location loc = in.getLoc();
+  Value bits = LLVM::AndOp::create(b, loc, tid, in.i32(laneMask | warpMask << 5));
+  if (!llvm::isPowerOf2_32(laneMask | warpMask << 5)) {
+    Value count = LLVM::CtPopOp::create(b, loc, b.getI32Type(), bits);
+    bits = LLVM::AndOp::create(b, loc, count, in.i32(1));
   }
-  return layout.transposeOuts(reversed).reshapeOuts({{Dim::offset(), size}});
+  return LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, bits, in.i32(0));
 }
 
-namespace {
-/// Which register bits move neighbouring offsets, so that they form one access.
-struct VectorBits {
-  SmallVector<unsigned> bits; ///< register bit that adds 1, 2, 4, ...
-  VectorBits(const LinearLayout &offsets, unsigned elementBits) {
-    for (int32_t want = 1; (elementBits << bits.size()) < 128; want *= 2) {
-      bool found = false;
-      for (int32_t bit = 0; bit < offsets.inSizeLog2(Dim::reg()); ++bit)
-        if (offsets.basis(Dim::reg(), bit)[0] == want) {
-          bits.push_back(bit);
-          found = true;
-          break;
-        }
-      if (!found)
-        return;
-      // Nothing else may reach into the bits of one access.
-      if (llvm::count_if(offsets.rows(), [&](uint64_t row) { return row & want; }) > 1) {
-        bits.pop_back();
-        return;
-      }
+static void applySelects(OpBuilder &b, Location loc, Registers &regs,
+                         ArrayRef<ShufflePlan::Select> selects,
+                         llvm::function_ref<Value(int32_t, int32_t)> parity) {
+  for (const ShufflePlan::Select &s : selects) {
+    Value condition = parity(s.laneMask, s.warpMask);
+    Registers next(regs.size());
+    for (unsigned i = 0; i < regs.size(); ++i) {
+      Value other = regs[i ^ s.registerMask];
+      if (regs[i] && other)
+        next[i] = regs[i] == other ? other
+                                   : LLVM::SelectOp::create(b, loc, condition, other, regs[i]).getResult();
     }
+    regs = std::move(next);
   }
-  unsigned mask() const {
-    unsigned m = 0;
-    for (unsigned bit : bits)
-      m |= 1u << bit;
-    return m;
+}
+
+Registers Lowering::shuffleBlock(Registers regs, const ShufflePlan &plan) {
+  Location loc = in.getLoc();
+  auto parity = [&](int32_t l, int32_t w) { return threadParity(l, w); };
+  applySelects(b, loc, regs, plan.before, parity);
+
+  // Source lane = XOR of the bases of the set lane and warp bits.
+  Value source = in.i32(0);
+  for (auto [bases, shift] : {std::make_pair(ArrayRef<int32_t>(plan.laneBases), 0),
+                              std::make_pair(ArrayRef<int32_t>(plan.warpBases), 5)})
+    for (auto [bit, basis] : llvm::enumerate(bases)) {
+      if (!basis)
+        continue;
+      Value isSet = threadParity(shift ? 0 : 1 << bit, shift ? 1 << bit : 0);
+      Value term = LLVM::SelectOp::create(b, loc, isSet, in.i32(basis), in.i32(0));
+      source = LLVM::XOrOp::create(b, loc, source, term);
+    }
+  int32_t highest = 0;
+  for (const ShufflePlan::Round &round : plan.rounds)
+    highest = std::max(highest, round.result);
+  Registers results(llvm::PowerOf2Ceil(highest + 1));
+  for (const ShufflePlan::Round &round : plan.rounds) {
+    Value v = regs[round.source];
+    if (plan.needsShuffle(round)) {
+      Value from = round.laneXor
+                       ? LLVM::XOrOp::create(b, loc, source, in.i32(round.laneXor)).getResult()
+                       : source;
+      v = in.shuffleIdx(toMemory(v), from);
+      v = fromMemory(v, regs[round.source].getType());
+    }
+    results[round.result] = v;
   }
-  unsigned member(unsigned reg, unsigned i) const {
-    for (auto [k, bit] : llvm::enumerate(bits))
-      if (i >> k & 1)
-        reg |= 1u << bit;
-    return reg;
-  }
-  unsigned size() const { return 1u << bits.size(); }
-};
-} // namespace
+  applySelects(b, loc, results, plan.after, parity);
+  Registers out;
+  for (int32_t r : plan.results)
+    out.push_back(results[r]);
+  return out;
+}
+
+//===----------------------------------------------------------------------===//
+// Through shared memory
+//===----------------------------------------------------------------------===//
 
 Value Lowering::exchangeAddress(const LinearLayout &offsets, unsigned reg, Value base,
                                 unsigned bytes) {
   Location loc = in.getLoc();
   int32_t constant = 0, threadBits = 0;
-  for (int32_t bit = 0; bit < offsets.inSizeLog2(Dim::reg()); ++bit)
+  for (auto [bit, row] : llvm::enumerate(offsets.rows(Dim::reg())))
     if (reg >> bit & 1)
-      constant ^= offsets.basis(Dim::reg(), bit)[0];
+      constant ^= int32_t(row);
   for (Dim dim : {Dim::lane(), Dim::warp()})
-    for (int32_t bit = 0; bit < offsets.inSizeLog2(dim); ++bit)
-      threadBits |= offsets.basis(dim, bit)[0];
+    for (uint64_t row : offsets.rows(dim))
+      threadBits |= int32_t(row);
   Value thread = threadPart(offsets, Dim::offset());
-  bool overlap = constant & threadBits;
-  if (overlap)
-    thread = LLVM::XOrOp::create(b, loc, thread, in.i32(constant));
+  // A swizzle makes the parts overlap: then only XOR combines them.
+  int32_t overlapping = constant & threadBits;
+  if (overlapping)
+    thread = LLVM::XOrOp::create(b, loc, thread, in.i32(overlapping));
+  constant &= ~overlapping;
   Value byte = bytes == 1 ? thread
                           : LLVM::ShlOp::create(b, loc, thread, in.i32(llvm::Log2_32(bytes)))
                                 .getResult();
   Value p = LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base, byte);
-  if (!overlap && constant)
+  if (constant)
     p = LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), p,
                             ArrayRef<LLVM::GEPArg>{int32_t(constant * bytes)});
   return p;
 }
 
-LogicalResult Lowering::lowerConvert(cta::ConvertLayoutOp op) {
-  const LinearLayout &from = cta::getLayout(op.getSrc().getType());
-  const LinearLayout &to = cta::getLayout(op.getType());
-  const Registers &src = get(op.getSrc());
-  Registers regs;
-  if (SmallVector<int> map = renaming(from, to); !map.empty()) {
-    for (int r : map)
-      regs.push_back(src[r]);
-    set(op.getResult(), std::move(regs));
-    return success();
-  }
+LogicalResult Lowering::exchange(cta::ConvertLayoutOp op) {
   auto scratch = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
   if (!scratch)
     return op.emitOpError("needs an exchange through shared memory but has none assigned");
+  const LinearLayout &from = cta::getLayout(op.getSrc().getType());
+  const LinearLayout &to = cta::getLayout(op.getType());
+  const Registers &src = get(op.getSrc());
   Type type = src.front().getType();
   Type memory = type.isInteger(1) ? b.getI8Type() : type;
   unsigned bytes = bitWidth(memory) / 8;
   Value base = sharedBase(scratch.getInt());
 
-  LinearLayout write = toOffset(from), read = toOffset(to);
-  VectorBits writeBits(write, bitWidth(memory)), readBits(read, bitWidth(memory));
+  SharedLayout shared = optimalSwizzle(from, to, bytes);
+  LinearLayout write = offsetsOf(from, shared.layout), read = offsetsOf(to, shared.layout);
+  VectorAccess writes = widestVector(write, Dim::offset(), shared.writeVectorLog2);
+  VectorAccess reads = widestVector(read, Dim::offset(), shared.readVectorLog2);
+
   Value writer = writerPredicate(from, 0);
-  // Register bits without a basis hold copies.
-  unsigned copies = 0;
-  for (int32_t bit = 0; bit < write.inSizeLog2(Dim::reg()); ++bit)
-    if (write.basis(Dim::reg(), bit)[0] == 0)
-      copies |= 1u << bit;
-  for (unsigned r = 0; r < src.size(); ++r) {
-    if (r & (writeBits.mask() | copies))
+  llvm::SmallDenseSet<uint64_t> written; // registers may hold copies
+  for (int32_t first : writes.firstRegisters) {
+    uint64_t offset = 0;
+    for (auto [bit, row] : llvm::enumerate(write.rows(Dim::reg())))
+      if (first >> bit & 1)
+        offset ^= row;
+    if (!written.insert(offset).second)
       continue;
     SmallVector<Value> group;
-    for (unsigned i = 0; i < writeBits.size(); ++i)
-      group.push_back(toMemory(src[writeBits.member(r, i)]));
-    in.storeShared(exchangeAddress(write, r, base, bytes), group, writer);
+    for (unsigned k = 0; k < (1u << writes.log2()); ++k)
+      group.push_back(toMemory(src[writes.registerAt(first, k)]));
+    in.storeShared(exchangeAddress(write, first, base, bytes), group, writer);
   }
   in.barrier();
-  regs.resize(to.inSize(Dim::reg()));
-  for (unsigned r = 0; r < regs.size(); ++r) {
-    if (r & readBits.mask())
-      continue;
+  Registers regs(to.inSize(Dim::reg()));
+  for (int32_t first : reads.firstRegisters) {
     SmallVector<Value> group =
-        in.loadShared(memory, readBits.size(), exchangeAddress(read, r, base, bytes));
-    for (unsigned i = 0; i < readBits.size(); ++i)
-      regs[readBits.member(r, i)] = fromMemory(group[i], type);
+        in.loadShared(memory, 1u << reads.log2(), exchangeAddress(read, first, base, bytes));
+    for (auto [k, v] : llvm::enumerate(group))
+      regs[reads.registerAt(first, k)] = fromMemory(v, type);
   }
   set(op.getResult(), std::move(regs));
   return success();
+}
+
+LogicalResult Lowering::lowerConvert(cta::ConvertLayoutOp op) {
+  Plan plan = planFor(op);
+  switch (plan.conversion.kind) {
+  case ConversionKind::NoOp:
+  case ConversionKind::RegistersOnly: {
+    Registers regs;
+    for (int32_t r = 0; r < cta::getLayout(op.getType()).inSize(Dim::reg()); ++r)
+      regs.push_back(get(op.getSrc())[plan.conversion.sourceRegister(r)]);
+    set(op.getResult(), std::move(regs));
+    return success();
+  }
+  case ConversionKind::WithinWarp:
+    if (plan.shuffles) {
+      set(op.getResult(), shuffleBlock(get(op.getSrc()), *plan.shuffles));
+      return success();
+    }
+    return exchange(op);
+  case ConversionKind::WithinCta:
+    return exchange(op);
+  case ConversionKind::AcrossCluster:
+    return op.emitOpError("conversion across thread blocks is not supported");
+  }
+  llvm_unreachable("all kinds are handled");
 }

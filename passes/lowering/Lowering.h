@@ -14,6 +14,10 @@
 #include "passes/lowering/Instructions.h"
 #include "llvm/ADT/DenseMap.h"
 
+namespace tile::layout {
+struct ShufflePlan;
+}
+
 namespace tile::lowering {
 
 using Registers = llvm::SmallVector<mlir::Value>;
@@ -55,6 +59,9 @@ private:
   mlir::LogicalResult lowerReduce(ReduceOp op);           // Reduce.cpp
   mlir::LogicalResult lowerScan(ScanOp op);               // Scan.cpp
   mlir::LogicalResult lowerConvert(cta::ConvertLayoutOp op); // Convert.cpp
+  mlir::LogicalResult exchange(cta::ConvertLayoutOp op);
+  Registers shuffleBlock(Registers regs, const layout::ShufflePlan &plan);
+  mlir::Value threadParity(int32_t laneMask, int32_t warpMask);
 
   //===--- helpers --------------------------------------------------------===//
   mlir::Type llvmType(mlir::Type element) const;
