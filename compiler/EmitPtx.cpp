@@ -9,6 +9,7 @@
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -49,6 +50,9 @@ PtxEmitter::PtxEmitter() : impl(std::make_unique<Impl>()) {
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
+    // Shared addresses fit 32 bits; the backend knows that only by this switch.
+    if (cl::Option *option = cl::getRegisteredOptions().lookup("nvptx-short-ptr"))
+      static_cast<cl::opt<bool> *>(option)->setValue(true);
   });
 }
 
