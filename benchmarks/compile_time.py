@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+"""Compile time and launch cost: Tile against Triton, the same source on both sides.
+
+    python3 benchmarks/compile_time.py BUNDLE [--json FILE] [--repeat N] [--target sm_90a]
+
+Parts, each skipped loudly where something it needs is missing:
+  in process   source to PTX, warm, nothing cached: Triton's own stages up to
+               PTX (no ptxas) against tile_compile_buffer
+  process      `tilec compile` as a whole process
+  load         cuModuleLoadData of either PTX, with the driver's cache off (GPU)
+  launch       CPU time of a launch: the C API in a loop, and Triton's (GPU)
+"""
+import argparse
+import ctypes
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+os.environ["CUDA_CACHE_DISABLE"] = "1"  # before anything opens the driver
+
+import common
+import libtile
+
+# name: (file, kernel, signature, constexprs, warps)
+KERNELS = {
+    "vector add": ("elementwise", "add", ["*fp32:16", "*fp32:16", "*fp32:16", "i32:16"],
+                   {"BLOCK": 1024}, 4),
+    "softmax": ("softmax", "softmax_row", ["*fp32:16", "*fp32:16", "i32:16"], {"BLOCK": 4096}, 8),
+    "layer norm": ("norm", "layer_norm_row",
+                   ["*fp16:16", "*fp16:16", "*fp16:16", "*fp16:16", "i32:16", "fp32"],
+                   {"BLOCK": 4096}, 8),
+}
+
+
+def median_ms(function, repeat, warm=3):
+    for i in range(warm):
+        function(-1 - i)
+    times = []
+    for i in range(repeat):
+        start = time.perf_counter()
+        function(i)
+        times.append((time.perf_counter() - start) * 1e3)
+    return statistics.median(times)
+
+
+class TritonStages:
+    """Triton's compiler, driven stage by stage and stopped at PTX."""
+
+    def __init__(self, target):
+        from triton.backends.compiler import GPUTarget
+        from triton.compiler.compiler import make_backend
+        self.target = GPUTarget("cuda", int(target.strip("sm_af")), 32)
+        self.backend = make_backend(self.target)
+
+    def source(self, module, kernel, signature, constexprs):
+        from triton.compiler import ASTSource
+        function = getattr(module, kernel)
+        names = function.arg_names
+        types = {name: text.split(":")[0] for name, text in zip(names, signature)}
+        types.update({name: "constexpr" for name in constexprs})
+        attributes = {(i,): [["tt.divisibility", 16]] for i, text in enumerate(signature)
+                      if text.endswith(":16")}
+        return ASTSource(fn=function, signature=types, constexprs=constexprs, attrs=attributes)
+
+    def compile(self, source, num_warps):
+        """The PTX text; the work is what triton.compile does on a miss, up to there."""
+        from triton._C.libtriton import ir
+        options = self.backend.parse_options({"num_warps": num_warps, **source.parse_options()})
+        stages = {}
+        self.backend.add_stages(stages, options, source.language)
+        context = ir.context()
+        ir.load_dialects(context)
+        self.backend.load_dialects(context)
+        module = source.make_ir(self.target, options,
+                                self.backend.get_codegen_implementation(options),
+                                self.backend.get_module_map(), context)
+        metadata = {"target": self.target, **options.__dict__}
+        for name, stage in stages.items():
+            module = stage(module, metadata)
+            if name == "ptx":
+                return module
+        raise RuntimeError("Triton has no stage named ptx")
+
+
+def triton_in_process(target, repeat):
+    """{kernel: (ms, ptx)}; empty, loudly, without Triton."""
+    try:
+        import triton
+        stages = TritonStages(target)
+    except ImportError as error:
+        common.missing("Triton's compile time", error)
+        return {}
+    out = {}
+    for name, (file, kernel, signature, constexprs, warps) in KERNELS.items():
+        source = stages.source(common.load_as_python(file), kernel, signature, constexprs)
+        try:
+            ptx = stages.compile(source, warps)
+            out[name] = (median_ms(lambda _: stages.compile(source, warps), repeat), ptx)
+        except Exception as error:
+            common.missing(f"Triton {triton.__version__} on {name}",
+                           f"{type(error).__name__}: {error}")
+    return out
+
+
+def tile_in_process(bundle, target, repeat):
+    if bundle.library is None:
+        common.missing("Tile's compile time in process", f"no libtile.so under {bundle.folder}")
+        return {}
+    try:
+        compiler = libtile.Compiler(bundle.library)
+    except (OSError, AttributeError, libtile.TileError) as error:
+        common.missing("Tile's compile time in process", error)
+        return {}
+    out = {}
+    for name, (file, kernel, signature, constexprs, warps) in KERNELS.items():
+        with open(common.kernel_path(file)) as f:
+            text = f.read()
+
+        def compile_once(i):
+            # A different text each time: the library also caches in memory.
+            return compiler.compile(f"{text}\n# {i}\n", file + ".tile", kernel, signature,
+                                    constexprs, warps, target)
+        try:
+            ptx = compile_once("first").ptx()
+            out[name] = (median_ms(compile_once, repeat), ptx)
+        except libtile.TileError as error:
+            common.missing(f"Tile on {name}", str(error).splitlines()[0])
+    return out
+
+
+def whole_process(bundle, target, repeat):
+    """{kernel: ms} of running `tilec compile`."""
+    if bundle.tilec is None:
+        common.missing("`tilec compile` as a process", f"no bin/tilec under {bundle.folder}")
+        return {}
+    out = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (file, kernel, signature, constexprs, warps) in KERNELS.items():
+            run = lambda _: libtile.tilec_compile(bundle.tilec, common.kernel_path(file), kernel,
+                                                  signature, constexprs, warps, target,
+                                                  os.path.join(folder, "out"))
+            try:
+                out[name] = median_ms(run, repeat, warm=2)
+            except (OSError, libtile.TileError) as error:
+                common.missing(f"tilec on {name}", str(error).splitlines()[0])
+    return out
+
+
+class Driver:
+    """The few driver calls that loading PTX takes."""
+
+    def __init__(self):
+        self.cuda = ctypes.CDLL("libcuda.so.1")
+        self.check(self.cuda.cuInit(0))
+        device, context = ctypes.c_int(), ctypes.c_void_p()
+        self.check(self.cuda.cuDeviceGet(ctypes.byref(device), 0))
+        self.check(self.cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device))
+        self.check(self.cuda.cuCtxSetCurrent(context))
+
+    def check(self, result):
+        if result != 0:
+            text = ctypes.c_char_p()
+            self.cuda.cuGetErrorName(result, ctypes.byref(text))
+            raise OSError(f"driver: {(text.value or b'?').decode()}")
+
+    def load(self, ptx):
+        module = ctypes.c_void_p()
+        self.check(self.cuda.cuModuleLoadData(ctypes.byref(module), ptx))
+        self.check(self.cuda.cuModuleUnload(module))
+
+
+def driver_load(triton, tile, repeat):
+    """{kernel: {side: ms}}, the sides in turns."""
+    try:
+        driver = Driver()
+    except OSError as error:
+        common.missing("driver load time", error)
+        return {}
+    out = {}
+    for name in KERNELS:
+        texts = {side: table[name][1].encode() for side, table in
+                 (("triton", triton), ("tile", tile)) if name in table}
+        times = {side: [] for side in texts}
+        for i in range(repeat + 1):
+            for side in list(texts) if i % 2 else reversed(list(texts)):
+                # A comment makes every text new to whatever may cache it.
+                text = texts[side] + f"\n// {i}\n".encode() + b"\0"
+                start = time.perf_counter()
+                try:
+                    driver.load(text)
+                except OSError as error:
+                    common.missing(f"loading {side}'s {name}", error)
+                    break
+                if i > 0:
+                    times[side].append((time.perf_counter() - start) * 1e3)
+        out[name] = {side: statistics.median(t) for side, t in times.items() if t}
+    return out
+
+
+def triton_launch_us(count=20000):
+    try:
+        import torch
+        import triton  # noqa: F401
+    except ImportError as error:
+        common.missing("Triton's launch cost", error)
+        return None
+    if not torch.cuda.is_available():
+        common.missing("Triton's launch cost", "PyTorch sees no CUDA device")
+        return None
+    kernel = common.load_as_python("elementwise").add
+    x, y, out = (torch.zeros(1024, device="cuda") for _ in range(3))
+    best = float("inf")
+    for _ in range(5):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        for i in range(count // 5):
+            kernel[(1,)](x, y, out, 1024, BLOCK=1024)
+            if i % 500 == 499:
+                torch.cuda.synchronize()
+        best = min(best, (time.perf_counter() - start) / (count // 5) * 1e6)
+    return best
+
+
+def tile_launch(bundle):
+    """What tile-launch-overhead prints as JSON, or None."""
+    if bundle.launch_bench is None or bundle.library is None:
+        common.missing("the C API's launch cost",
+                       f"tile-launch-overhead and libtile.so are not both under {bundle.folder}")
+        return None
+    result = subprocess.run([bundle.launch_bench, bundle.library,
+                             common.kernel_path("elementwise")], capture_output=True, text=True)
+    if result.returncode != 0:
+        common.missing("the C API's launch cost", result.stderr.strip() or "it failed")
+        return None
+    return json.loads(result.stdout)
+
+
+def print_summary(data):
+    number = lambda v: "-" if v is None else f"{v:.2f}"
+    rows = []
+    for name in KERNELS:
+        triton, tile = data["triton_ms"].get(name), data["tile_ms"].get(name)
+        load = data["load_ms"].get(name, {})
+        ratio = lambda a, b: f"{a / b:.2f}" if a and b else "-"
+        rows.append([name, number(triton), number(tile), ratio(triton, tile),
+                     number(data["process_ms"].get(name)), number(load.get("triton")),
+                     number(load.get("tile")), ratio(load.get("triton"), load.get("tile"))])
+    common.table(["kernel", "triton ms", "tile ms", "triton/tile", "tilec ms", "load triton",
+                  "load tile", "triton/tile"], rows)
+    launch = data["launch"]
+    if launch["tile"]:
+        print("launch through the C API:", ", ".join(f"{k} {v:.2f} us"
+                                                     for k, v in launch["tile"].items()))
+    if launch["triton_us"]:
+        print(f"launch through Triton: {launch['triton_us']:.2f} us")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bundle")
+    parser.add_argument("--json", default="compile_time.json")
+    parser.add_argument("--repeat", type=int, default=20)
+    parser.add_argument("--target", default="sm_90a")
+    args = parser.parse_args()
+    bundle = libtile.Bundle(args.bundle)
+    triton = triton_in_process(args.target, args.repeat)
+    tile = tile_in_process(bundle, args.target, args.repeat)
+    data = {"target": args.target,
+            "triton_ms": {k: v[0] for k, v in triton.items()},
+            "tile_ms": {k: v[0] for k, v in tile.items()},
+            "ptx_lines": {"triton": {k: v[1].count("\n") for k, v in triton.items()},
+                          "tile": {k: v[1].count("\n") for k, v in tile.items()}},
+            "process_ms": whole_process(bundle, args.target, args.repeat),
+            "load_ms": driver_load(triton, tile, args.repeat),
+            "launch": {"tile": tile_launch(bundle), "triton_us": triton_launch_us()}}
+    with open(args.json, "w") as f:
+        json.dump(data, f, indent=1)
+    print_summary(data)
+    return 0 if data["tile_ms"] else (common.SKIPPED if not data["triton_ms"] else 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
