@@ -89,6 +89,9 @@ struct CompileResult {
   KernelMetadata metadata;
   std::string irDump;
   std::vector<StageTime> times;
+  /// Paths of other files that were read (imports): a cached result holds
+  /// only while they are unchanged.
+  std::vector<std::string> dependencies;
   bool ok() const { return status == Status::Ok; }
 };
 

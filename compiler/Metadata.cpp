@@ -1,0 +1,176 @@
+//===- Metadata.cpp - what a launcher must know, as JSON ------------------===//
+//
+// The format is a contract with other tools (`tilec compile --help` has it):
+// keys keep their names and meaning, unknown keys are ignored when read.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Compiler.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace tile;
+using Kind = KernelParameter::Kind;
+namespace json = llvm::json;
+
+static constexpr std::pair<Kind, llvm::StringLiteral> kindNames[] = {
+    {Kind::Arg, "arg"},
+    {Kind::TensorMap, "tensor_map"},
+    {Kind::DescBase, "desc_base"},
+    {Kind::DescShape, "desc_shape"},
+    {Kind::DescStride, "desc_stride"},
+    {Kind::Scratch, "scratch"},
+    {Kind::Const, "const"},
+};
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+/// A constant's value is JSON already; what is not is written as a string.
+static json::Value constantValue(llvm::StringRef text) {
+  auto parsed = json::parse(text);
+  if (parsed)
+    return std::move(*parsed);
+  llvm::consumeError(parsed.takeError());
+  return text;
+}
+
+static json::Object parameterToJson(const KernelParameter &parameter) {
+  json::Object object;
+  for (auto [kind, name] : kindNames)
+    if (kind == parameter.kind)
+      object["kind"] = name;
+  if (parameter.kind != Kind::Scratch && parameter.kind != Kind::Const)
+    object["index"] = parameter.index;
+  if (!parameter.type.empty())
+    object["type"] = parameter.type;
+  if (!parameter.path.empty())
+    object["path"] = json::Array(parameter.path);
+  if (parameter.kind == Kind::DescShape || parameter.kind == Kind::DescStride)
+    object["dim"] = parameter.dim;
+  if (parameter.kind == Kind::Scratch) {
+    object["bytes"] = parameter.bytes;
+    object["per"] = parameter.per;
+    object["zero"] = parameter.zero;
+  }
+  if (parameter.kind == Kind::Const)
+    object["value"] = constantValue(parameter.value);
+  return object;
+}
+
+std::string KernelMetadata::toJson() const {
+  json::Array parameters;
+  for (const KernelParameter &parameter : params)
+    parameters.push_back(parameterToJson(parameter));
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  json::OStream out(stream, /*IndentSize=*/2);
+  out.object([&] {
+    out.attribute("entry", entry);
+    out.attribute("target", target);
+    out.attribute("shared_bytes", sharedBytes);
+    out.attribute("num_warps", numWarps);
+    out.attribute("threads", threads);
+    out.attribute("cluster", json::Array(cluster));
+    out.attribute("ctas_per_program", ctasPerProgram);
+    out.attribute("cooperative", cooperative);
+    if (registers >= 0)
+      out.attribute("registers", registers);
+    out.attribute("params", std::move(parameters));
+  });
+  stream << '\n';
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+static bool parameterFromJson(const json::Value &value, KernelParameter &parameter,
+                              json::Path path) {
+  json::ObjectMapper map(value, path);
+  std::string kind;
+  if (!map || !map.map("kind", kind))
+    return false;
+  const auto *known =
+      llvm::find_if(kindNames, [&](const auto &entry) { return entry.second == kind; });
+  if (known == std::end(kindNames)) {
+    path.field("kind").report("is not a kind of parameter");
+    return false;
+  }
+  parameter.kind = known->first;
+
+  const json::Object &object = *value.getAsObject();
+  bool fromCaller = parameter.kind != Kind::Scratch && parameter.kind != Kind::Const;
+  if (fromCaller && !map.map("index", parameter.index))
+    return false;
+  if (fromCaller && parameter.index < 0) {
+    path.field("index").report("is negative");
+    return false;
+  }
+  switch (parameter.kind) {
+  case Kind::Arg:
+    return map.map("type", parameter.type) && map.mapOptional("path", parameter.path);
+  case Kind::TensorMap:
+    return map.mapOptional("path", parameter.path);
+  case Kind::DescBase:
+    return map.mapOptional("type", parameter.type) && map.mapOptional("path", parameter.path);
+  case Kind::DescShape:
+  case Kind::DescStride:
+    return map.map("type", parameter.type) && map.map("dim", parameter.dim) &&
+           map.mapOptional("path", parameter.path);
+  case Kind::Scratch:
+    return map.map("bytes", parameter.bytes) && map.map("per", parameter.per) &&
+           map.map("zero", parameter.zero);
+  case Kind::Const:
+    if (!map.map("type", parameter.type))
+      return false;
+    if (const json::Value *constant = object.get("value")) {
+      llvm::raw_string_ostream(parameter.value) << *constant;
+      return true;
+    }
+    path.field("value").report("is missing");
+    return false;
+  }
+  return false;
+}
+
+static bool metadataFromJson(const json::Value &value, KernelMetadata &out, json::Path path) {
+  json::ObjectMapper map(value, path);
+  std::vector<int> cluster;
+  if (!map || !map.map("entry", out.entry) || !map.map("target", out.target) ||
+      !map.map("shared_bytes", out.sharedBytes) || !map.map("num_warps", out.numWarps) ||
+      !map.map("threads", out.threads) || !map.map("cluster", cluster) ||
+      !map.map("ctas_per_program", out.ctasPerProgram) ||
+      !map.map("cooperative", out.cooperative) || !map.mapOptional("registers", out.registers))
+    return false;
+  if (cluster.size() != 3) {
+    path.field("cluster").report("is not three numbers");
+    return false;
+  }
+  std::copy(cluster.begin(), cluster.end(), out.cluster);
+
+  const json::Array *parameters = value.getAsObject()->getArray("params");
+  if (!parameters) {
+    path.field("params").report("is not a list");
+    return false;
+  }
+  for (auto [i, parameter] : llvm::enumerate(*parameters))
+    if (!parameterFromJson(parameter, out.params.emplace_back(), path.field("params").index(i)))
+      return false;
+  return true;
+}
+
+bool KernelMetadata::fromJson(llvm::StringRef text, KernelMetadata &out, std::string &error) {
+  out = KernelMetadata();
+  auto parsed = json::parse(text);
+  if (!parsed) {
+    error = "the metadata is not JSON: " + llvm::toString(parsed.takeError());
+    return false;
+  }
+  json::Path::Root root("metadata");
+  if (metadataFromJson(*parsed, out, root))
+    return true;
+  error = llvm::toString(root.getError());
+  return false;
+}

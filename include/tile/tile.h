@@ -1,0 +1,255 @@
+/*===- tile.h - the C interface of libtile --------------------------------===*\
+ *
+ * Compile kernels written in the Triton language to PTX, and run them through
+ * the CUDA driver, in process. Usable from any language that can open a shared
+ * library: no types of C++, CUDA or LLVM appear here, and no exception leaves.
+ *
+ *   tile_compiler *compiler;  tile_compiler_create(NULL, &compiler);
+ *   tile_compile_options options;  tile_compile_options_init(&options);
+ *   options.kernel = "add";  options.signature = "*fp32:16,*fp32:16,*fp32:16,i32";
+ *   tile_kernel *kernel;      tile_compile_file(compiler, "add.tile", &options, &kernel);
+ *   tile_function *function;  tile_function_load(kernel, NULL, &function);
+ *   const void *arguments[] = {&x, &y, &out, &n};
+ *   tile_function_launch(function, stream, (uint32_t[3]){blocks, 1, 1}, arguments, 4, NULL);
+ *
+ * Errors. Every call that can fail returns a tile_status. For anything but
+ * TILE_OK, tile_last_error() has a message for people, of the same thread,
+ * until that thread's next failing call. Out-parameters are set only on
+ * success (to NULL or 0 otherwise).
+ *
+ * Ownership. What a *_create, *_load, tile_compile_* call returns is the
+ * caller's, to be given to the matching *_destroy, which takes NULL too.
+ * Objects keep what they were made from alive: a kernel may be destroyed while
+ * its functions are in use, and so on, in any order. Strings returned belong to
+ * their object; strings and arrays passed in are copied where they are kept.
+ *
+ * Threads. Every object may be used by any number of threads at once, except
+ * tile_launch (one thread at a time). Destroying is the owner's business.
+ *
+ * Contexts and streams. `context` is a CUcontext and `stream` a CUstream (or
+ * cudaStream_t), passed as void *. A NULL context means the calling thread's
+ * current context or, if it has none, the primary context of device 0 (the one
+ * that the CUDA runtime uses), which is retained while in use. A NULL stream is
+ * the default stream. No call changes the thread's current context.
+ *
+ * Units. Sizes are bytes, times are milliseconds, grids count programs.
+ *
+ * Versions. Structs that may grow begin with their size: initialise them with
+ * their *_init function, which also sets the defaults.
+ *
+\*===----------------------------------------------------------------------===*/
+#ifndef TILE_TILE_H
+#define TILE_TILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define TILE_API __attribute__((visibility("default")))
+#else
+#define TILE_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Statuses ----------------------------------------------------------- */
+
+typedef enum tile_status {
+  TILE_OK = 0,
+  TILE_INVALID_ARGUMENT = 1, /* the call itself is wrong */
+  TILE_COMPILE_ERROR = 2,    /* the kernel is wrong; the message is the diagnostics */
+  TILE_UNSUPPORTED = 3,      /* well-formed, but not supported by Tile or the device */
+  TILE_IO_ERROR = 4,         /* a file cannot be read or written */
+  TILE_NO_DRIVER = 5,        /* no usable CUDA driver, or it finds no GPU */
+  TILE_DRIVER_TOO_OLD = 6,   /* the driver is older than CUDA 12.0 */
+  TILE_OUT_OF_MEMORY = 7,    /* device memory */
+  TILE_PTX_REJECTED = 8,     /* the driver does not accept the code */
+  TILE_RESOURCES = 9,        /* more shared memory, registers or clusters than there are */
+  TILE_DRIVER_ERROR = 10     /* any other error from the driver */
+} tile_status;
+
+/* "out of device memory": a fixed phrase for a status. Never NULL. */
+TILE_API const char *tile_status_string(tile_status status);
+
+/* The message of this thread's last failing call; "" if there was none. Valid
+ * until the next call of this library in this thread. */
+TILE_API const char *tile_last_error(void);
+
+/* The library's version, "0.1.0". */
+TILE_API const char *tile_version(void);
+
+/* ---- Compiling ---------------------------------------------------------- */
+
+typedef struct tile_compiler tile_compiler;
+typedef struct tile_kernel tile_kernel; /* compiled code: PTX and metadata */
+
+typedef struct tile_compiler_options {
+  size_t size; /* of this struct */
+  /* Folder of the disk cache. NULL: $TILE_CACHE_DIR, else $XDG_CACHE_HOME/tile,
+   * else $HOME/.cache/tile. "": no disk cache. A folder that cannot be written
+   * is not an error: nothing is kept then. */
+  const char *cache_dir;
+} tile_compiler_options;
+TILE_API void tile_compiler_options_init(tile_compiler_options *options);
+
+/* `options` may be NULL. Cheap; starts no threads. */
+TILE_API tile_status tile_compiler_create(const tile_compiler_options *options,
+                                          tile_compiler **compiler);
+TILE_API void tile_compiler_destroy(tile_compiler *compiler);
+
+typedef struct tile_constexpr {
+  const char *name;  /* of a parameter annotated tl.constexpr */
+  const char *value; /* JSON (128, 0.5, true, null, "relu", [1,2]), tl.float16, @function, inf, nan */
+} tile_constexpr;
+
+typedef struct tile_compile_options {
+  size_t size;           /* of this struct */
+  const char *kernel;    /* function to compile; NULL: the file's only kernel */
+  const char *signature; /* "*fp32:16,i32"; NULL: from the annotations. See `tilec compile --help` */
+  const tile_constexpr *constexprs;
+  size_t num_constexprs;
+  int32_t num_warps;         /* default 4 */
+  int32_t num_stages;        /* default 3 */
+  const char *target;        /* "sm_90a"; NULL: the current device, else device 0, else sm_90a */
+  int32_t max_registers;     /* a thread's; 0: no limit */
+  int32_t enable_fp_fusion;  /* contract a*b+c; default 1 */
+  int32_t debug;             /* keep device asserts; default 0 */
+  int32_t line_info;         /* source lines for profilers; default 1 */
+  const char *libdevice_path; /* NVIDIA's libdevice bitcode to use for mathematics; NULL: our own */
+} tile_compile_options;
+TILE_API void tile_compile_options_init(tile_compile_options *options);
+
+/* Compiles one kernel of a file, or of `length` bytes of source called `name`
+ * in diagnostics. Served from memory or the disk cache where that has the
+ * same compilation. Needs no driver if `target` is given. */
+TILE_API tile_status tile_compile_file(tile_compiler *compiler, const char *path,
+                                       const tile_compile_options *options, tile_kernel **kernel);
+TILE_API tile_status tile_compile_buffer(tile_compiler *compiler, const char *name,
+                                         const char *source, size_t length,
+                                         const tile_compile_options *options, tile_kernel **kernel);
+
+/* A kernel from what `tilec compile` wrote: PTX and metadata texts. */
+TILE_API tile_status tile_kernel_from_ptx(const char *ptx, size_t ptx_length, const char *metadata,
+                                          size_t metadata_length, tile_kernel **kernel);
+TILE_API void tile_kernel_destroy(tile_kernel *kernel);
+
+/* Null-terminated; `length` (may be NULL) receives the length without the null. */
+TILE_API const char *tile_kernel_ptx(const tile_kernel *kernel, size_t *length);
+/* JSON, as `tilec compile --metadata` writes it. */
+TILE_API const char *tile_kernel_metadata(const tile_kernel *kernel, size_t *length);
+/* Warnings, with source lines and carets; "" if there are none. */
+TILE_API const char *tile_kernel_diagnostics(const tile_kernel *kernel, size_t *length);
+
+typedef struct tile_kernel_info {
+  size_t size;              /* of this struct */
+  int32_t num_warps;
+  int32_t threads;          /* of a block */
+  int32_t shared_bytes;     /* dynamic shared memory of a block */
+  int32_t cluster[3];       /* blocks of a cluster */
+  int32_t num_arguments;    /* what a launch must be given at least */
+  int32_t from_cache;       /* 1: not compiled now */
+  double compile_ms;        /* 0 if from_cache */
+} tile_kernel_info;
+TILE_API tile_status tile_kernel_get_info(const tile_kernel *kernel, tile_kernel_info *info);
+
+/* ---- Devices ------------------------------------------------------------ */
+
+/* The CUDA version that the driver supports: 12040 is 12.4. */
+TILE_API tile_status tile_driver_version(int32_t *version);
+TILE_API tile_status tile_device_count(int32_t *count);
+
+typedef struct tile_device_info {
+  size_t size; /* of this struct */
+  char name[256];
+  char target[16];          /* what to compile for: "sm_90a" */
+  int32_t compute_major, compute_minor;
+  uint64_t memory_bytes;
+  int32_t multiprocessors;
+  int32_t shared_bytes_per_block; /* the most a block can have */
+  int32_t l2_bytes;
+} tile_device_info;
+TILE_API tile_status tile_device_get_info(int32_t ordinal, tile_device_info *info);
+
+/* ---- Loading and launching ---------------------------------------------- */
+
+typedef struct tile_function tile_function; /* a kernel loaded on a context */
+typedef struct tile_launch tile_launch;     /* a launch with kept arguments */
+
+/* Loads a kernel; the second time on one context returns the same code again,
+ * counted. The driver compiles the PTX here, unless the disk cache has the
+ * machine code. The context must outlive the function. */
+TILE_API tile_status tile_function_load(tile_kernel *kernel, void *context,
+                                        tile_function **function);
+TILE_API void tile_function_destroy(tile_function *function);
+
+typedef struct tile_function_info {
+  size_t size;             /* of this struct */
+  void *context;           /* CUcontext */
+  void *handle;            /* CUfunction, for calls of the driver's own */
+  int32_t registers;       /* a thread's */
+  int32_t local_bytes;     /* a thread's stack and spilled registers */
+  int32_t from_cubin;      /* 1: machine code came from the disk cache */
+  double load_ms;          /* in the driver: compiling and loading */
+} tile_function_info;
+TILE_API tile_status tile_function_get_info(const tile_function *function,
+                                            tile_function_info *info);
+
+/* The value of an argument whose signature entry is tensordesc<...>. */
+typedef struct tile_descriptor {
+  void *base;         /* device address */
+  int64_t shape[5];   /* elements, outermost first */
+  int64_t strides[5]; /* elements */
+  int32_t rank;
+} tile_descriptor;
+
+typedef struct tile_launch_options {
+  size_t size;       /* of this struct */
+  int32_t dependent; /* 1: may start before the work before it in the stream ends; the kernel must
+                        wait for it (programmatic dependent launch). Default 0 */
+} tile_launch_options;
+TILE_API void tile_launch_options_init(tile_launch_options *options);
+
+/* Launches grid[0] * grid[1] * grid[2] programs on a stream of the function's
+ * context, without waiting. A grid with a zero launches nothing, successfully.
+ * arguments[i] points to the value of entry i of the signature (a device
+ * address for a pointer); entries fixed by the signature (`:1`, none, const=)
+ * may be NULL. A tuple's points to an array of such pointers, a descriptor's to
+ * a tile_descriptor. Values are copied before the call returns. `options` may
+ * be NULL. May be captured into a CUDA graph. */
+TILE_API tile_status tile_function_launch(const tile_function *function, void *stream,
+                                          const uint32_t grid[3], const void *const *arguments,
+                                          size_t num_arguments, const tile_launch_options *options);
+
+/* A prepared launch keeps copies of its arguments: set those that change, run. */
+TILE_API tile_status tile_launch_create(const tile_function *function, tile_launch **launch);
+TILE_API void tile_launch_destroy(tile_launch *launch);
+TILE_API tile_status tile_launch_set_argument(tile_launch *launch, size_t index, const void *value);
+TILE_API tile_status tile_launch_set_arguments(tile_launch *launch, const void *const *values,
+                                               size_t num_values);
+TILE_API tile_status tile_launch_set_grid(tile_launch *launch, const uint32_t grid[3]);
+TILE_API tile_status tile_launch_set_options(tile_launch *launch,
+                                             const tile_launch_options *options);
+TILE_API tile_status tile_launch_run(tile_launch *launch, void *stream);
+
+/* ---- Device memory, for programs that have no other means ---------------- */
+
+/* In the given context (see above). Copies return when done; they, and
+ * tile_memory_set, are ordered in `stream`. */
+TILE_API tile_status tile_memory_alloc(void *context, size_t bytes, void **pointer);
+TILE_API tile_status tile_memory_free(void *context, void *pointer);
+TILE_API tile_status tile_memory_upload(void *context, void *device, const void *host, size_t bytes,
+                                        void *stream);
+TILE_API tile_status tile_memory_download(void *context, void *host, const void *device,
+                                          size_t bytes, void *stream);
+TILE_API tile_status tile_memory_set(void *context, void *device, int32_t byte, size_t bytes,
+                                     void *stream);
+/* Waits for a stream; with NULL, for everything in the context. */
+TILE_API tile_status tile_synchronize(void *context, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TILE_TILE_H */

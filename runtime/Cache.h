@@ -1,0 +1,106 @@
+//===- Cache.h - the disk cache -------------------------------------------===//
+//
+// One file an entry, named by the content hash of everything that decides its
+// contents. The rules that make it safe under many processes and threads:
+//
+//   1. An entry is written aside and renamed into place, so a reader sees all
+//      of it or none.
+//   2. A file holds its own key and a checksum. What does not match to the
+//      byte (damaged, cut short, another version's, another key's) counts as
+//      absent and is replaced; it is never trusted.
+//   3. Nothing here is an error to the user: an unwritable folder means that
+//      nothing is kept. `warning()` says so once, for whoever wants to print it.
+//
+// File: "TILECACH" | format version u32 | BLAKE3 of all that follows (32 bytes)
+//       | key length u32, key | sections u32 | each: name length u32, name,
+//       data length u64, data. Little-endian.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_RUNTIME_CACHE_H
+#define TILE_RUNTIME_CACHE_H
+
+#include "compiler/Compiler.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/BLAKE3.h"
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace tile::runtime {
+
+/// Hashes fields so that no two lists of fields give the same bytes: each is
+/// preceded by its length.
+class KeyBuilder {
+public:
+  /// `kind` keeps keys of different uses apart ("kernel", "cubin", "tune").
+  explicit KeyBuilder(llvm::StringRef kind);
+  KeyBuilder &add(llvm::StringRef field);
+  KeyBuilder &add(int64_t field);
+  /// 64 hexadecimal digits.
+  std::string finish();
+
+private:
+  llvm::BLAKE3 hasher;
+};
+
+/// The key of a compilation: source text, every option, compiler version.
+/// Files that the source includes are not known yet; see CompileService.
+std::string kernelKey(llvm::StringRef source, const CompileOptions &options);
+
+/// The key of the machine code that a driver makes of a PTX text.
+std::string cubinKey(llvm::StringRef ptx, llvm::StringRef target, int driverVersion,
+                     int maxRegisters);
+
+/// Hash of a text alone, in hexadecimal.
+std::string contentHash(llvm::StringRef text);
+
+struct CacheEntry {
+  std::map<std::string, std::string> sections; ///< name -> bytes
+};
+
+class DiskCache {
+public:
+  /// An empty folder name: no cache; every look-up misses.
+  explicit DiskCache(std::string folder = "") : folder(std::move(folder)) {}
+
+  bool enabled() const { return !folder.empty(); }
+  const std::string &path() const { return folder; }
+  /// The file that holds, or would hold, an entry.
+  std::string fileFor(llvm::StringRef key) const;
+
+  std::optional<CacheEntry> lookup(llvm::StringRef key);
+  /// Keeps an entry if it can. Replaces what is there.
+  void store(llvm::StringRef key, const CacheEntry &entry);
+  /// Removes an entry (one whose contents turned out to be of no use).
+  void remove(llvm::StringRef key);
+
+  /// Why entries are not kept; empty while they are.
+  std::string warning() const;
+  struct Counters {
+    std::atomic<unsigned> hits{0}, misses{0}, damaged{0}, stores{0};
+  };
+  const Counters &counters() const { return count; }
+
+private:
+  void storeFailed(llvm::StringRef file, std::error_code code);
+  std::string folder;
+  Counters count;
+  mutable std::mutex mutex;
+  std::string firstFailure;
+};
+
+/// The file format, apart from files. `decode` returns nothing for a text that
+/// is not exactly what `encode` makes for this key.
+std::string encodeEntry(llvm::StringRef key, const CacheEntry &entry);
+std::optional<CacheEntry> decodeEntry(llvm::StringRef key, llvm::StringRef bytes);
+
+/// $TILE_CACHE_DIR, else $XDG_CACHE_HOME/tile, else $HOME/.cache/tile; empty
+/// (no cache) if TILE_CACHE_DIR is set but empty, or none is set. The one place
+/// in the library that reads the environment: for tools and the C API to call.
+std::string cacheFolderFromEnvironment();
+
+} // namespace tile::runtime
+
+#endif // TILE_RUNTIME_CACHE_H

@@ -1,0 +1,58 @@
+//===- CompileService.h - compiling with caches, from any thread ----------===//
+//
+// What `libtile`, the tuner and the devices compile through: a look-up in
+// memory, then on disk, then the compiler. Equal requests made at once compile
+// once. Compilers (an MLIR context each) are kept in a pool and lent to one
+// thread at a time.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_RUNTIME_COMPILESERVICE_H
+#define TILE_RUNTIME_COMPILESERVICE_H
+
+#include "runtime/Cache.h"
+#include "runtime/Kernel.h"
+#include <functional>
+#include <future>
+
+namespace tile::runtime {
+
+/// How to compile; a parameter so that tests need no compiler.
+using CompileFunction =
+    std::function<CompileResult(const frontend::SourceFile &, const CompileOptions &)>;
+
+/// Compiles with a pool of tile::Compiler. Thread-safe.
+CompileFunction pooledCompiler();
+
+using CompiledKernelPtr = std::shared_ptr<const CompiledKernel>;
+
+class CompileService {
+public:
+  explicit CompileService(CompileFunction compiler, std::string cacheFolder = "")
+      : compiler(std::move(compiler)), diskCache(std::move(cacheFolder)) {}
+
+  /// Compiles to PTX (whatever `options.stopAfter` says). The error of a
+  /// kernel with errors is the text of its diagnostics.
+  llvm::Expected<CompiledKernelPtr> compile(const frontend::SourceFile &file,
+                                            CompileOptions options);
+
+  DiskCache &cache() { return diskCache; }
+
+private:
+  struct Outcome {
+    CompiledKernelPtr kernel; ///< null: failed
+    ErrorCode code = ErrorCode::Compile;
+    std::string message;
+  };
+  Outcome compileNow(const std::string &key, const frontend::SourceFile &file,
+                     const CompileOptions &options);
+  CompiledKernelPtr fromDisk(const std::string &key, const CompileOptions &options);
+
+  CompileFunction compiler;
+  DiskCache diskCache;
+  std::mutex mutex;
+  std::map<std::string, std::shared_future<Outcome>> known; ///< successes, and what is under way
+};
+
+} // namespace tile::runtime
+
+#endif // TILE_RUNTIME_COMPILESERVICE_H

@@ -1,0 +1,168 @@
+//===- Kernel.h - a compiled kernel, and one loaded on a context ----------===//
+//
+// The one idea of the launch path: everything that a launch can know
+// beforehand is worked out when the kernel is loaded (how to reach each
+// parameter from the caller's arguments, launch attributes, limits). A launch
+// then fills one array of pointers on the stack and calls the driver: no
+// allocation, no lock, no lookup.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_RUNTIME_KERNEL_H
+#define TILE_RUNTIME_KERNEL_H
+
+#include "compiler/Compiler.h"
+#include "runtime/Module.h"
+#include "tile/tile.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include <map>
+#include <mutex>
+
+namespace tile::runtime {
+
+class DiskCache;
+
+/// What compiling made. Immutable and shared.
+struct CompiledKernel {
+  KernelMetadata metadata;
+  std::string ptx;
+  std::string diagnostics; ///< warnings, as text
+  std::string key;         ///< content hash, see Cache.h; empty: not cached
+  int maxRegisters = 0;    ///< passed on to the driver's compiler
+  bool fromCache = false;
+  double compileMilliseconds = 0; ///< 0 if from the cache
+  std::vector<StageTime> times;
+};
+
+/// Bytes of a scalar parameter type ("ptr", "i1", "i32", "bf16", ...); 0 if
+/// there is no such type.
+unsigned parameterBytes(llvm::StringRef type);
+
+struct LaunchOptions {
+  /// Let this launch start before the one before it in the stream has ended
+  /// (programmatic dependent launch); the kernel must wait for it itself.
+  bool dependent = false;
+};
+
+/// How one kernel parameter is found at launch.
+struct ParameterPlan {
+  KernelParameter::Kind kind = KernelParameter::Kind::Arg;
+  int index = 0;                  ///< entry of the signature
+  unsigned bytes = 0;             ///< of the value; scratch: of the buffer
+  unsigned constant = 0;          ///< Const: which of the plan's constants
+  int dim = 0;                    ///< DescShape, DescStride
+  bool perProgram = false;        ///< Scratch: bytes are for each program
+  bool zero = false;              ///< Scratch: cleared before the launch
+  llvm::SmallVector<int, 2> path; ///< into a tuple
+};
+
+/// A kernel on one context, ready to launch. Immutable: any thread may launch
+/// it at any time.
+class LoadedKernel {
+public:
+  /// Loads through the driver; with `cache`, from machine code kept there.
+  static llvm::Expected<std::shared_ptr<LoadedKernel>>
+  load(std::shared_ptr<const CompiledKernel> kernel, std::shared_ptr<Context> context,
+       DiskCache *cache = nullptr);
+
+  /// Launches grid[0] x grid[1] x grid[2] programs; a zero in the grid launches
+  /// nothing. `arguments` holds a pointer to the value of each entry of the
+  /// signature, in order; entries that were folded away are not read and may be
+  /// null. A tuple's pointer is to an array of such pointers; a descriptor's is
+  /// to a `tile_descriptor`. The context need not be current.
+  llvm::Error launch(cuda::Stream stream, const uint32_t grid[3],
+                     llvm::ArrayRef<const void *> arguments,
+                     const LaunchOptions &options = {}) const;
+
+  const CompiledKernel &compiled() const { return *kernel; }
+  const KernelMetadata &metadata() const { return kernel->metadata; }
+  const std::shared_ptr<Context> &context() const { return owner; }
+  cuda::Function function() const { return handle; }
+  /// Entries of the signature that must be passed: one more than the last used.
+  unsigned numArguments() const { return argumentCount; }
+  llvm::ArrayRef<ParameterPlan> parameters() const { return plan; }
+
+  int registers() const { return registerCount; }
+  int localBytes() const { return localByteCount; } ///< a thread's stack and spills
+  int sharedBytes() const { return metadata().sharedBytes; }
+  /// Wall time in the driver: compiling (if it had to) and loading.
+  double loadMilliseconds() const { return milliseconds; }
+  bool loadedFromCubin() const { return fromCubin; }
+
+private:
+  friend class PreparedLaunch;
+  LoadedKernel(std::shared_ptr<const CompiledKernel> kernel, std::shared_ptr<Context> context,
+               Module module)
+      : kernel(std::move(kernel)), owner(std::move(context)), module(std::move(module)) {}
+
+  llvm::Error buildPlan();
+  llvm::Error configure();
+  llvm::Error checkResidency();
+  llvm::Error checkGrid(const uint64_t blocks[3]) const;
+  llvm::Error resolve(llvm::ArrayRef<const void *> arguments,
+                      llvm::MutableArrayRef<void *> pointers) const;
+  llvm::Error launchResolved(cuda::Stream stream, const uint32_t grid[3],
+                             llvm::MutableArrayRef<void *> pointers,
+                             const LaunchOptions &options) const;
+  llvm::Error launchWithScratch(const cuda::LaunchConfig &config, const uint32_t grid[3],
+                                llvm::MutableArrayRef<void *> pointers) const;
+  llvm::Error launchError(cuda::Result result, const cuda::LaunchConfig &config) const;
+
+  std::shared_ptr<const CompiledKernel> kernel;
+  std::shared_ptr<Context> owner;
+  Module module;
+  cuda::Function handle = nullptr;
+  llvm::SmallVector<ParameterPlan, 8> plan;
+  llvm::SmallVector<uint64_t, 2> constants;
+  unsigned argumentCount = 0;
+  bool hasScratch = false;
+  /// The attribute for dependent launch comes last: a launch without it passes
+  /// one attribute fewer.
+  llvm::SmallVector<cuda::LaunchAttribute, 3> attributes;
+  int registerCount = -1;
+  int localByteCount = 0;
+  double milliseconds = 0;
+  bool fromCubin = false;
+};
+
+/// A launch whose arguments are kept: set what changes, then run. One thread
+/// at a time.
+class PreparedLaunch {
+public:
+  explicit PreparedLaunch(std::shared_ptr<const LoadedKernel> kernel);
+  /// Copies the value of one entry of the signature.
+  llvm::Error setArgument(unsigned index, const void *value);
+  llvm::Error setArguments(llvm::ArrayRef<const void *> values);
+  void setGrid(uint32_t x, uint32_t y, uint32_t z) { grid[0] = x, grid[1] = y, grid[2] = z; }
+  void setOptions(const LaunchOptions &newOptions) { options = newOptions; }
+  llvm::Error launch(cuda::Stream stream);
+  const LoadedKernel &loaded() const { return *kernel; }
+
+private:
+  std::shared_ptr<const LoadedKernel> kernel;
+  uint32_t grid[3] = {1, 1, 1};
+  LaunchOptions options;
+  llvm::SmallVector<uint64_t, 16> slots; ///< one a parameter
+  llvm::SmallVector<void *, 16> pointers;
+  llvm::SmallVector<bool, 16> isSet; ///< one an entry of the signature
+  unsigned missing = 0;              ///< entries not set yet
+};
+
+/// A compiled kernel and the contexts it is loaded on, once each. Any thread.
+class SharedKernel {
+public:
+  explicit SharedKernel(std::shared_ptr<const CompiledKernel> compiled, DiskCache *cache = nullptr)
+      : compiledKernel(std::move(compiled)), cache(cache) {}
+  llvm::Expected<std::shared_ptr<LoadedKernel>> loadOn(std::shared_ptr<Context> context);
+  const CompiledKernel &compiled() const { return *compiledKernel; }
+
+private:
+  std::shared_ptr<const CompiledKernel> compiledKernel;
+  DiskCache *cache;
+  std::mutex mutex;
+  std::map<uint64_t, std::weak_ptr<LoadedKernel>> loaded; ///< by Context::id
+};
+
+} // namespace tile::runtime
+
+#endif // TILE_RUNTIME_KERNEL_H

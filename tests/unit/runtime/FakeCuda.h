@@ -1,0 +1,76 @@
+//===- FakeCuda.h - a driver for tests on machines without one ------------===//
+//
+// A shared object that exports what libcuda.so.1 exports (of what we use),
+// keeps device memory in host memory, "compiles" PTX by reading its `.entry`
+// lines, and records every call. Tests steer it through this struct, found by
+// the symbol `fakeCudaControl`. Time is simulated: a launch advances a clock
+// that events read, so timing tests are exact.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_TESTS_FAKECUDA_H
+#define TILE_TESTS_FAKECUDA_H
+
+#include "runtime/CudaTypes.h"
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace fakecuda {
+
+struct Launch {
+  std::string kernel;
+  unsigned grid[3] = {}, block[3] = {}, sharedBytes = 0;
+  tile::cuda::Stream stream = nullptr;
+  tile::cuda::Context context = nullptr; ///< current at the launch
+  unsigned cluster[3] = {0, 0, 0};
+  bool hasCluster = false, cooperative = false, dependent = false, captured = false;
+  std::vector<std::string> parameters; ///< bytes of each, by the PTX's types
+};
+
+struct Control {
+  std::mutex mutex;
+  // What the driver answers.
+  int driverVersion = 12040;
+  int maxPtxVersion = 84; ///< `.version` 8.4
+  int deviceCount = 1;
+  int computeMajor = 9, computeMinor = 0;
+  int sharedOptin = 232448;
+  int registersPerThread = 32;
+  int residentBlocks = 8;
+  int residentClusters = 4;
+  size_t memoryBytes = size_t(64) << 20;
+  double launchMilliseconds = 0.01;
+  std::map<std::string, double> kernelMilliseconds; ///< instead, by kernel
+  /// Symbol -> what it returns from now on.
+  std::map<std::string, tile::cuda::Result> failures;
+  /// Called for each launch: the test's kernel.
+  std::function<void(const Launch &)> onLaunch;
+
+  // What happened.
+  std::vector<std::string> calls; ///< symbols, in order
+  std::vector<Launch> launches;
+  std::map<std::string, int> functionAttributes; ///< "kernel/attribute" -> value
+  size_t allocatedBytes = 0;
+  int liveModules = 0, liveLinks = 0, retainedPrimaries = 0, liveEvents = 0, liveStreams = 0;
+  double clock = 0; ///< simulated milliseconds
+
+  int numCalls(const std::string &symbol) const {
+    int count = 0;
+    for (const std::string &call : calls)
+      count += call == symbol;
+    return count;
+  }
+  /// Back to the beginning, but for what is alive.
+  __attribute__((visibility("default"))) void reset();
+};
+
+} // namespace fakecuda
+
+extern "C" fakecuda::Control *fakeCudaControl();
+/// A context of the caller's own (as cuCtxCreate would make), made current.
+extern "C" tile::cuda::Context fakeCudaCreateContext(int device);
+extern "C" void fakeCudaDestroyContext(tile::cuda::Context context);
+
+#endif // TILE_TESTS_FAKECUDA_H

@@ -1,0 +1,462 @@
+//===- KernelTest.cpp - loading and launching through the fake driver -----===//
+#include "TestSupport.h"
+#include "runtime/Cache.h"
+#include "runtime/Memory.h"
+#include <atomic>
+#include <thread>
+
+using namespace tile;
+using namespace tile::test;
+using tile::cuda::Result;
+using Kind = KernelParameter::Kind;
+
+namespace {
+
+class KernelTest : public FakeDriverTest {
+protected:
+  std::shared_ptr<LoadedKernel> load(CompiledKernel kernel) {
+    return valueOf(LoadedKernel::load(share(std::move(kernel)), primary()));
+  }
+  ErrorParts loadError(CompiledKernel kernel) {
+    return errorOf(LoadedKernel::load(share(std::move(kernel)), primary()));
+  }
+  /// scale(pointer, n, factor), the usual kernel.
+  CompiledKernel scale() {
+    return makeKernel({argument(0, "ptr"), argument(1, "i32"), argument(2, "fp32")});
+  }
+  const fakecuda::Launch &last() { return cuda.launches.back(); }
+  static constexpr uint32_t one[3] = {1, 1, 1};
+
+  uint64_t pointer = 0x1000;
+  int32_t n = 77;
+  float factor = 1.5f;
+  const void *arguments[3] = {&pointer, &n, &factor};
+};
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+TEST_F(KernelTest, LoadsOncePerContext) {
+  SharedKernel kernel(share(scale()));
+  std::shared_ptr<Context> context = primary();
+  std::vector<std::shared_ptr<LoadedKernel>> loaded(8);
+  std::vector<std::thread> threads;
+  for (auto &slot : loaded)
+    threads.emplace_back([&] { slot = valueOf(kernel.loadOn(context)); });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const auto &each : loaded)
+    EXPECT_EQ(each, loaded[0]);
+  EXPECT_EQ(cuda.numCalls("cuModuleLoadDataEx"), 1);
+
+  tile::cuda::Context mine = fakeCudaCreateContext(0);
+  std::shared_ptr<LoadedKernel> other = valueOf(kernel.loadOn(valueOf(Context::borrow(api, mine))));
+  EXPECT_NE(other, loaded[0]);
+  EXPECT_EQ(cuda.numCalls("cuModuleLoadDataEx"), 2);
+  other.reset();
+  fakeCudaDestroyContext(mine);
+}
+
+TEST_F(KernelTest, UnloadsWhenNobodyHoldsIt) {
+  SharedKernel kernel(share(scale()));
+  std::shared_ptr<Context> context = primary();
+  valueOf(kernel.loadOn(context));
+  EXPECT_EQ(cuda.liveModules, 0);
+  valueOf(kernel.loadOn(context));
+  EXPECT_EQ(cuda.numCalls("cuModuleLoadDataEx"), 2);
+}
+
+TEST_F(KernelTest, RejectedPtxQuotesTheLine) {
+  CompiledKernel kernel = scale();
+  kernel.ptx += ".file 1 \"scale.tile\"\n.loc 1 12 5\n  BAD_INSTRUCTION.f32 %f1;\n";
+  ErrorParts error = loadError(kernel);
+  EXPECT_EQ(error.code, ErrorCode::PtxRejected);
+  EXPECT_THAT(error.message, HasSubstr("cannot load `scale`: the CUDA driver rejects the kernel's "
+                                       "PTX: a PTX JIT compilation failed"));
+  EXPECT_THAT(error.message, HasSubstr("error: Not a name of any known instruction"));
+  EXPECT_THAT(error.message, HasSubstr("|   BAD_INSTRUCTION.f32 %f1;"));
+  EXPECT_THAT(error.message, HasSubstr("from scale.tile:12:5"));
+}
+
+TEST_F(KernelTest, PtxNewerThanTheDriver) {
+  CompiledKernel kernel = scale();
+  kernel.ptx.replace(kernel.ptx.find("8.0"), 3, "8.7");
+  ErrorParts error = loadError(kernel);
+  EXPECT_EQ(error.code, ErrorCode::PtxRejected);
+  EXPECT_THAT(error.message, HasSubstr("this driver supports CUDA 12.4 and the PTX needs CUDA "
+                                       "12.8: update the driver"));
+}
+
+TEST_F(KernelTest, OutOfMemoryWhileLoading) {
+  cuda.failures["cuModuleLoadDataEx"] = Result::OutOfMemory;
+  EXPECT_EQ(loadError(scale()).code, ErrorCode::OutOfMemory);
+}
+
+TEST_F(KernelTest, WrongTargetIsRefusedBeforeTheDriverSeesIt) {
+  cuda.computeMajor = 8;
+  ErrorParts error = loadError(scale());
+  EXPECT_EQ(error.code, ErrorCode::Unsupported);
+  EXPECT_THAT(error.message, HasSubstr("code for sm_90a runs on sm_90 only, and this device is "
+                                       "sm_80"));
+  EXPECT_EQ(cuda.numCalls("cuModuleLoadDataEx"), 0);
+}
+
+TEST_F(KernelTest, EntryNotInTheModule) {
+  CompiledKernel kernel = scale();
+  kernel.metadata.entry = "other";
+  EXPECT_THAT(loadError(kernel).message, HasSubstr("no kernel named `other`"));
+}
+
+TEST_F(KernelTest, SharedMemoryBeyondTheDefault) {
+  CompiledKernel kernel = scale();
+  kernel.metadata.sharedBytes = 48 * 1024;
+  load(kernel);
+  EXPECT_TRUE(cuda.functionAttributes.empty());
+  kernel.metadata.sharedBytes = 200 * 1024;
+  auto loaded = load(kernel);
+  EXPECT_EQ(cuda.functionAttributes["scale/8"], 200 * 1024);
+  expectSuccess(loaded->launch(nullptr, one, arguments));
+  EXPECT_EQ(last().sharedBytes, 200u * 1024);
+  kernel.metadata.sharedBytes = 232449;
+  ErrorParts error = loadError(kernel);
+  EXPECT_EQ(error.code, ErrorCode::Resources);
+  EXPECT_EQ(error.message, "`scale` needs 232449 bytes of shared memory a block, and Fake GPU 0 "
+                           "allows 232448");
+}
+
+TEST_F(KernelTest, KernelThatNeverFits) {
+  cuda.residentBlocks = 0;
+  ErrorParts error = loadError(scale());
+  EXPECT_EQ(error.code, ErrorCode::Resources);
+  EXPECT_THAT(error.message, HasSubstr("does not fit a multiprocessor"));
+  EXPECT_THAT(error.message, HasSubstr("128 threads with 32 registers each"));
+}
+
+TEST_F(KernelTest, BadMetadata) {
+  CompiledKernel kernel = scale();
+  kernel.metadata.params[0].type = "i7";
+  EXPECT_THAT(loadError(kernel).message, HasSubstr("unknown type `i7`"));
+  kernel = scale();
+  kernel.metadata.params[0].index = -1;
+  EXPECT_THAT(loadError(kernel).message, HasSubstr("negative index"));
+  kernel = scale();
+  kernel.metadata.threads = 0;
+  EXPECT_THAT(loadError(kernel).message, HasSubstr("not positive"));
+  kernel.metadata.threads = 2048;
+  EXPECT_THAT(loadError(kernel).message, HasSubstr("2048 threads a block"));
+}
+
+//===----------------------------------------------------------------------===//
+// Launching
+//===----------------------------------------------------------------------===//
+
+TEST_F(KernelTest, PassesArgumentsAndGrid) {
+  auto kernel = load(scale());
+  const uint32_t grid[3] = {5, 6, 7};
+  auto stream = reinterpret_cast<tile::cuda::Stream>(0);
+  expectSuccess(kernel->launch(stream, grid, arguments));
+  EXPECT_THAT(last().grid, testing::ElementsAre(5, 6, 7));
+  EXPECT_THAT(last().block, testing::ElementsAre(128, 1, 1));
+  EXPECT_THAT(last().parameters,
+              testing::ElementsAre(bytesOf(pointer), bytesOf(n), bytesOf(factor)));
+  EXPECT_FALSE(last().hasCluster || last().cooperative || last().dependent);
+}
+
+TEST_F(KernelTest, FoldedEntriesAreSkipped) {
+  auto kernel = load(makeKernel({argument(1, "i32"), argument(3, "ptr")}));
+  const void *sparse[4] = {nullptr, &n, nullptr, &pointer};
+  expectSuccess(kernel->launch(nullptr, one, sparse));
+  EXPECT_THAT(last().parameters, testing::ElementsAre(bytesOf(n), bytesOf(pointer)));
+}
+
+TEST_F(KernelTest, WrongArguments) {
+  auto kernel = load(scale());
+  ErrorParts error =
+      errorOf(kernel->launch(nullptr, one, llvm::ArrayRef<const void *>(arguments, 2)));
+  EXPECT_EQ(error.code, ErrorCode::InvalidArgument);
+  EXPECT_THAT(error.message, HasSubstr("takes 3 arguments"));
+  arguments[1] = nullptr;
+  EXPECT_THAT(errorOf(kernel->launch(nullptr, one, arguments)).message,
+              HasSubstr("argument 1 of `scale` is missing"));
+  EXPECT_TRUE(cuda.launches.empty());
+}
+
+TEST_F(KernelTest, EmptyGridLaunchesNothing) {
+  auto kernel = load(scale());
+  for (int axis = 0; axis < 3; ++axis) {
+    uint32_t grid[3] = {3, 3, 3};
+    grid[axis] = 0;
+    expectSuccess(kernel->launch(nullptr, grid, arguments));
+  }
+  EXPECT_TRUE(cuda.launches.empty());
+}
+
+TEST_F(KernelTest, GridTooLarge) {
+  auto kernel = load(scale());
+  const uint32_t tall[3] = {1, 65536, 1}, wide[3] = {2147483648u, 1, 1};
+  EXPECT_THAT(errorOf(kernel->launch(nullptr, tall, arguments)).message,
+              HasSubstr("65536 blocks along y, and at most 65535"));
+  EXPECT_THAT(errorOf(kernel->launch(nullptr, wide, arguments)).message,
+              HasSubstr("2147483648 blocks along x"));
+}
+
+TEST_F(KernelTest, TuplesAndDescriptors) {
+  KernelParameter base, size, stride;
+  base.kind = Kind::DescBase, base.index = 1;
+  size.kind = Kind::DescShape, size.index = 1, size.dim = 1, size.type = "i32";
+  stride.kind = Kind::DescStride, stride.index = 1, stride.dim = 0, stride.type = "i64";
+  auto kernel =
+      load(makeKernel({argument(0, "i32", {1}), argument(0, "ptr", {0, 0}), base, size, stride}));
+  const void *inner[1] = {&pointer};
+  const void *tuple[2] = {inner, &n};
+  tile_descriptor descriptor = {reinterpret_cast<void *>(0x40), {8, 16}, {32, 1}, 2};
+  const void *values[2] = {tuple, &descriptor};
+  expectSuccess(kernel->launch(nullptr, one, values));
+  EXPECT_THAT(last().parameters,
+              testing::ElementsAre(bytesOf(n), bytesOf(pointer), bytesOf(uint64_t(0x40)),
+                                   bytesOf(int32_t(16)), bytesOf(int64_t(32))));
+
+  descriptor.shape[1] = int64_t(1) << 40;
+  EXPECT_THAT(errorOf(kernel->launch(nullptr, one, values)).message,
+              HasSubstr("does not fit 32 bits"));
+  descriptor.rank = 1;
+  EXPECT_THAT(errorOf(kernel->launch(nullptr, one, values)).message,
+              HasSubstr("has 1 dimensions, and at least 2 are needed"));
+  tuple[1] = nullptr;
+  EXPECT_THAT(errorOf(kernel->launch(nullptr, one, values)).message,
+              HasSubstr("argument 0 of `scale` is missing"));
+}
+
+TEST_F(KernelTest, Constants) {
+  struct Case {
+    const char *type, *json;
+    std::string bytes;
+  };
+  const Case cases[] = {{"i32", "-3", bytesOf(int32_t(-3))},
+                        {"u64", "18446744073709551615", bytesOf(UINT64_MAX)},
+                        {"i1", "true", bytesOf(char(1))},
+                        {"fp32", "0.5", bytesOf(0.5f)},
+                        {"fp64", "\"-inf\"", bytesOf(-__builtin_inf())},
+                        {"fp16", "1", bytesOf(uint16_t(0x3c00))},
+                        {"bf16", "1", bytesOf(uint16_t(0x3f80))},
+                        {"ptr", "null", bytesOf(uint64_t(0))}};
+  std::vector<KernelParameter> parameters;
+  std::vector<std::string> expected;
+  for (const Case &each : cases) {
+    KernelParameter parameter;
+    parameter.kind = Kind::Const;
+    parameter.type = each.type;
+    parameter.value = each.json;
+    parameters.push_back(parameter);
+    expected.push_back(each.bytes);
+  }
+  expectSuccess(load(makeKernel(parameters))->launch(nullptr, one, {}));
+  EXPECT_THAT(last().parameters, testing::ElementsAreArray(expected));
+
+  parameters[0].value = "\"three\"";
+  EXPECT_THAT(loadError(makeKernel(parameters)).message, HasSubstr("that is no i32"));
+}
+
+TEST_F(KernelTest, ClustersCooperativeDependent) {
+  CompiledKernel description = scale();
+  description.metadata.cluster[0] = 2;
+  description.metadata.ctasPerProgram = 2;
+  description.metadata.cooperative = true;
+  auto kernel = load(description);
+  EXPECT_TRUE(cuda.functionAttributes.empty()) << "a cluster of 2 is portable";
+  const uint32_t grid[3] = {3, 4, 1};
+  expectSuccess(kernel->launch(nullptr, grid, arguments));
+  EXPECT_THAT(last().grid, testing::ElementsAre(6, 4, 1));
+  EXPECT_THAT(last().cluster, testing::ElementsAre(2, 1, 1));
+  EXPECT_TRUE(last().cooperative && last().hasCluster);
+  EXPECT_FALSE(last().dependent);
+  expectSuccess(kernel->launch(nullptr, grid, arguments, {/*dependent=*/true}));
+  EXPECT_TRUE(last().dependent && last().cooperative && last().hasCluster);
+}
+
+TEST_F(KernelTest, NonPortableCluster) {
+  CompiledKernel description = scale();
+  description.metadata.cluster[0] = 16;
+  auto kernel = load(description);
+  EXPECT_EQ(cuda.functionAttributes["scale/14"], 1);
+  const uint32_t ragged[3] = {24, 1, 1};
+  EXPECT_THAT(errorOf(kernel->launch(nullptr, ragged, arguments)).message,
+              HasSubstr("24 blocks along x, which its clusters of 16 do not divide"));
+  kernel.reset();
+
+  cuda.residentClusters = 0;
+  EXPECT_THAT(loadError(description).message, HasSubstr("a cluster of 16x1x1 blocks of `scale` "
+                                                        "does not fit Fake GPU 0"));
+  cuda.computeMajor = 8;
+  description.metadata.target = "sm_80";
+  EXPECT_THAT(loadError(description).message, HasSubstr("clusters, which Fake GPU 0 does not "
+                                                        "have"));
+}
+
+TEST_F(KernelTest, ContextIsEnteredOnlyIfItIsNotCurrent) {
+  auto kernel = load(scale());
+  cuda.calls.clear();
+  expectSuccess(kernel->launch(nullptr, one, arguments));
+  EXPECT_THAT(cuda.calls, testing::ElementsAre("cuCtxGetCurrent", "cuCtxPushCurrent_v2",
+                                               "cuLaunchKernelEx", "cuCtxPopCurrent_v2"));
+  EXPECT_EQ(last().context, kernel->context()->handle());
+
+  // The fast path: the driver is asked for the context and launches.
+  (void)api.cuCtxPushCurrent(kernel->context()->handle());
+  cuda.calls.clear();
+  expectSuccess(kernel->launch(nullptr, one, arguments));
+  EXPECT_THAT(cuda.calls, testing::ElementsAre("cuCtxGetCurrent", "cuLaunchKernelEx"));
+  tile::cuda::Context ignored;
+  (void)api.cuCtxPopCurrent(&ignored);
+}
+
+TEST_F(KernelTest, CapturesIntoAGraph) {
+  auto kernel = load(scale());
+  StreamHandle stream = valueOf(StreamHandle::create(kernel->context()));
+  (void)api.cuStreamBeginCapture(stream.handle(), tile::cuda::CaptureMode::Global);
+  expectSuccess(kernel->launch(stream.handle(), one, arguments));
+  tile::cuda::Graph graph;
+  (void)api.cuStreamEndCapture(stream.handle(), &graph);
+  EXPECT_TRUE(last().captured);
+  EXPECT_EQ(cuda.numCalls("cuStreamSynchronize"), 0);
+  (void)api.cuGraphDestroy(graph);
+}
+
+TEST_F(KernelTest, LaunchErrorNamesKernelAndGrid) {
+  auto kernel = load(scale());
+  cuda.failures["cuLaunchKernelEx"] = Result::LaunchOutOfResources;
+  const uint32_t grid[3] = {9, 1, 1};
+  ErrorParts error = errorOf(kernel->launch(nullptr, grid, arguments));
+  EXPECT_EQ(error.code, ErrorCode::Resources);
+  EXPECT_EQ(error.message,
+            "cannot launch `scale` with 9x1x1 blocks of 128 threads and 0 bytes of shared memory: "
+            "cuLaunchKernelEx: too many resources requested for launch "
+            "(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)");
+}
+
+TEST_F(KernelTest, ScratchLivesForOneLaunch) {
+  KernelParameter perLaunch, perProgram;
+  perLaunch.kind = perProgram.kind = Kind::Scratch;
+  perLaunch.bytes = 256, perLaunch.per = "launch", perLaunch.zero = true;
+  perProgram.bytes = 100, perProgram.per = "program";
+  auto kernel = load(makeKernel({argument(0, "ptr"), perLaunch, perProgram}));
+  bool looked = false;
+  cuda.onLaunch = [&](const fakecuda::Launch &launch) {
+    looked = true;
+    EXPECT_EQ(cuda.allocatedBytes, 256u + 100 * 6);
+    uint64_t scratch;
+    std::memcpy(&scratch, launch.parameters[1].data(), 8);
+    for (int i = 0; i < 256; ++i)
+      EXPECT_EQ(reinterpret_cast<char *>(scratch)[i], 0);
+  };
+  const uint32_t grid[3] = {3, 2, 1};
+  expectSuccess(kernel->launch(nullptr, grid, arguments));
+  EXPECT_TRUE(looked);
+  EXPECT_EQ(cuda.allocatedBytes, 0u);
+
+  cuda.failures["cuLaunchKernelEx"] = Result::Unknown;
+  errorOf(kernel->launch(nullptr, grid, arguments));
+  EXPECT_EQ(cuda.allocatedBytes, 0u) << "freed after a failed launch too";
+  cuda.failures = {{"cuMemAllocAsync", Result::OutOfMemory}};
+  ErrorParts error = errorOf(kernel->launch(nullptr, grid, arguments));
+  EXPECT_EQ(error.code, ErrorCode::OutOfMemory);
+  EXPECT_THAT(error.message, HasSubstr("256 bytes of scratch memory for `scale`"));
+}
+
+TEST_F(KernelTest, PreparedLaunchKeepsArguments) {
+  PreparedLaunch launch(load(scale()));
+  expectSuccess(launch.setArgument(0, &pointer));
+  EXPECT_THAT(errorOf(launch.launch(nullptr)).message, HasSubstr("argument 1 of `scale`"));
+  expectSuccess(launch.setArguments(arguments));
+  launch.setGrid(4, 1, 1);
+  int32_t before = n;
+  n = -1; // the launch has its own copy
+  expectSuccess(launch.launch(nullptr));
+  EXPECT_EQ(last().parameters[1], bytesOf(before));
+  EXPECT_EQ(last().grid[0], 4u);
+  expectSuccess(launch.setArgument(1, &n));
+  launch.setOptions({/*dependent=*/true});
+  expectSuccess(launch.launch(nullptr));
+  EXPECT_EQ(last().parameters[1], bytesOf(n));
+  EXPECT_TRUE(last().dependent);
+  EXPECT_THAT(errorOf(launch.setArgument(2, nullptr)).message, HasSubstr("is missing"));
+}
+
+TEST_F(KernelTest, ManyThreadsLaunch) {
+  auto kernel = load(scale());
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int32_t i = 0; i < 200; ++i) {
+        int32_t value = thread * 1000 + i;
+        const void *own[3] = {&pointer, &value, &factor};
+        expectSuccess(kernel->launch(nullptr, one, own));
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  std::set<std::string> seen;
+  for (const fakecuda::Launch &launch : cuda.launches)
+    seen.insert(launch.parameters[1]);
+  EXPECT_EQ(seen.size(), 800u) << "no launch saw another's arguments";
+}
+
+//===----------------------------------------------------------------------===//
+// Machine code in the disk cache
+//===----------------------------------------------------------------------===//
+
+TEST_F(KernelTest, CubinIsKeptAndUsed) {
+  TemporaryFolder folder;
+  DiskCache cache(folder.path.str().str());
+  auto load = [&] { return valueOf(LoadedKernel::load(share(scale()), primary(), &cache)); };
+  EXPECT_FALSE(load()->loadedFromCubin());
+  EXPECT_EQ(cuda.numCalls("cuLinkComplete"), 1);
+  EXPECT_TRUE(load()->loadedFromCubin());
+  EXPECT_EQ(cuda.numCalls("cuLinkComplete"), 1);
+}
+
+TEST_F(KernelTest, CubinTheDriverRefusesIsReplaced) {
+  TemporaryFolder folder;
+  DiskCache cache(folder.path.str().str());
+  CompiledKernel kernel = scale();
+  std::string key = cubinKey(kernel.ptx, "sm_90a", api.version(), 0);
+  CacheEntry entry;
+  entry.sections["cubin"] = "not machine code";
+  cache.store(key, entry);
+  EXPECT_FALSE(valueOf(LoadedKernel::load(share(kernel), primary(), &cache))->loadedFromCubin());
+  EXPECT_TRUE(valueOf(LoadedKernel::load(share(kernel), primary(), &cache))->loadedFromCubin());
+}
+
+TEST_F(KernelTest, NoLinkerFallsBackToLoadingPtx) {
+  TemporaryFolder folder;
+  DiskCache cache(folder.path.str().str());
+  cuda.failures["cuLinkCreate_v2"] = Result::NotSupported;
+  EXPECT_FALSE(valueOf(LoadedKernel::load(share(scale()), primary(), &cache))->loadedFromCubin());
+}
+
+TEST_F(KernelTest, RejectedPtxIsExplainedWithACacheToo) {
+  TemporaryFolder folder;
+  DiskCache cache(folder.path.str().str());
+  CompiledKernel kernel = scale();
+  kernel.ptx += "BAD_INSTRUCTION;\n";
+  ErrorParts error = errorOf(LoadedKernel::load(share(kernel), primary(), &cache));
+  EXPECT_EQ(error.code, ErrorCode::PtxRejected);
+  EXPECT_THAT(error.message, HasSubstr("| BAD_INSTRUCTION;"));
+}
+
+TEST(ExplainJitLog, LinesWithoutPositionAreKept) {
+  EXPECT_EQ(explainJitLog("ptxas fatal   : Unresolved extern function 'f'\n\n", ""),
+            "  ptxas fatal   : Unresolved extern function 'f'\n");
+  EXPECT_THAT(explainJitLog("ptxas x, line 99; error   : odd\n", "one line\n"),
+              HasSubstr("PTX line 99: error: odd"));
+}
+
+TEST(PtxVersion, Table) {
+  EXPECT_EQ(cudaVersionForPtx("// c\n.version 8.5\n.target sm_90a"), 12050);
+  EXPECT_EQ(cudaVersionForPtx(".version 8.0"), 12000);
+  EXPECT_EQ(cudaVersionForPtx(".version 99.0"), 0);
+  EXPECT_EQ(cudaVersionForPtx("nothing"), 0);
+}
+
+} // namespace

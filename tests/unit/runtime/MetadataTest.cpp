@@ -1,0 +1,154 @@
+//===- MetadataTest.cpp - the JSON contract of compiled kernels -----------===//
+#include "compiler/Compiler.h"
+#include "llvm/Support/JSON.h"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace tile;
+using Kind = KernelParameter::Kind;
+
+namespace {
+
+KernelMetadata everything() {
+  KernelMetadata metadata;
+  metadata.entry = "kernel";
+  metadata.target = "sm_90a";
+  metadata.sharedBytes = 1024;
+  metadata.numWarps = 8;
+  metadata.threads = 256;
+  metadata.cluster[0] = 2;
+  metadata.ctasPerProgram = 2;
+  metadata.cooperative = true;
+  metadata.registers = 40;
+  auto add = [&](Kind kind) -> KernelParameter & {
+    metadata.params.emplace_back().kind = kind;
+    return metadata.params.back();
+  };
+  add(Kind::Arg).type = "ptr";
+  KernelParameter &nested = add(Kind::Arg);
+  nested.type = "fp16", nested.index = 3, nested.path = {1, 0};
+  add(Kind::DescBase).index = 4;
+  KernelParameter &shape = add(Kind::DescShape);
+  shape.index = 4, shape.dim = 1, shape.type = "i32";
+  KernelParameter &stride = add(Kind::DescStride);
+  stride.index = 4, stride.dim = 0, stride.type = "i64";
+  KernelParameter &scratch = add(Kind::Scratch);
+  scratch.bytes = 4096, scratch.per = "program", scratch.zero = true;
+  KernelParameter &constant = add(Kind::Const);
+  constant.type = "fp32", constant.value = "0.5";
+  return metadata;
+}
+
+TEST(Metadata, WritesTheContract) {
+  EXPECT_EQ(everything().toJson(), R"({
+  "entry": "kernel",
+  "target": "sm_90a",
+  "shared_bytes": 1024,
+  "num_warps": 8,
+  "threads": 256,
+  "cluster": [
+    2,
+    1,
+    1
+  ],
+  "ctas_per_program": 2,
+  "cooperative": true,
+  "registers": 40,
+  "params": [
+    {
+      "index": 0,
+      "kind": "arg",
+      "type": "ptr"
+    },
+    {
+      "index": 3,
+      "kind": "arg",
+      "path": [
+        1,
+        0
+      ],
+      "type": "fp16"
+    },
+    {
+      "index": 4,
+      "kind": "desc_base"
+    },
+    {
+      "dim": 1,
+      "index": 4,
+      "kind": "desc_shape",
+      "type": "i32"
+    },
+    {
+      "dim": 0,
+      "index": 4,
+      "kind": "desc_stride",
+      "type": "i64"
+    },
+    {
+      "bytes": 4096,
+      "kind": "scratch",
+      "per": "program",
+      "zero": true
+    },
+    {
+      "kind": "const",
+      "type": "fp32",
+      "value": 0.5
+    }
+  ]
+}
+)");
+}
+
+TEST(Metadata, RegistersOnlyIfKnown) {
+  KernelMetadata metadata = everything();
+  metadata.registers = -1;
+  EXPECT_EQ(metadata.toJson().find("registers"), std::string::npos);
+}
+
+TEST(Metadata, RoundTrips) {
+  std::string text = everything().toJson(), error;
+  KernelMetadata back;
+  ASSERT_TRUE(KernelMetadata::fromJson(text, back, error)) << error;
+  EXPECT_EQ(back.toJson(), text);
+  EXPECT_EQ(back.params[1].path, (std::vector<int>{1, 0}));
+  EXPECT_EQ(back.params[6].value, "0.5");
+}
+
+TEST(Metadata, UnknownKeysAreIgnored) {
+  std::string text = everything().toJson(), error;
+  text.insert(text.find('{') + 1, "\"from_the_future\": [1, {}],");
+  KernelMetadata back;
+  EXPECT_TRUE(KernelMetadata::fromJson(text, back, error)) << error;
+}
+
+TEST(Metadata, BadTextIsExplained) {
+  auto errorFor = [](std::string text) {
+    KernelMetadata back;
+    std::string error;
+    EXPECT_FALSE(KernelMetadata::fromJson(text, back, error)) << text;
+    return error;
+  };
+  const std::string good = everything().toJson();
+  auto replaced = [&](const char *from, const char *to) {
+    std::string text = good;
+    text.replace(text.find(from), std::string(from).size(), to);
+    return text;
+  };
+  using testing::HasSubstr;
+  EXPECT_THAT(errorFor(""), HasSubstr("not JSON"));
+  EXPECT_THAT(errorFor("{"), HasSubstr("not JSON"));
+  EXPECT_THAT(errorFor("[]"), HasSubstr("expected object"));
+  EXPECT_THAT(errorFor(replaced("\"entry\"", "\"other\"")),
+              HasSubstr("missing value at metadata.entry"));
+  EXPECT_THAT(errorFor(replaced("\"threads\": 256", "\"threads\": \"many\"")),
+              HasSubstr("metadata.threads"));
+  EXPECT_THAT(errorFor(replaced("    2,\n    1,\n    1\n", "1, 1")), HasSubstr("three numbers"));
+  EXPECT_THAT(errorFor(replaced("desc_base", "odd")), HasSubstr("metadata.params[2].kind"));
+  EXPECT_THAT(errorFor(replaced("\"index\": 3", "\"index\": -3")), HasSubstr("negative"));
+  EXPECT_THAT(errorFor(replaced("\"params\"", "\"p\"")), HasSubstr("metadata.params"));
+  EXPECT_THAT(errorFor(replaced("\"value\": 0.5", "\"v\": 1")), HasSubstr("params[6].value"));
+}
+
+} // namespace
