@@ -1,0 +1,55 @@
+// Where exchange buffers go.
+// RUN: tile-opt %s -split-input-file --tile-allocate-scratch | FileCheck %s
+
+#l = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]]} : [128]>
+#one = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = [[0], [0]]} : [32]>
+
+// Two small buffers take turns; a reduction within one warp needs none.
+// CHECK: cta.shared_bytes = 32
+// CHECK-LABEL: func.func @reductions
+module attributes {tile.num_warps = 4 : i32} {
+func.func @reductions(%x: tensor<128xf32, #l>, %y: tensor<32xf32, #one>) {
+  // CHECK: tile.reduce {{.*}}cta.scratch_offset = 0
+  %0 = tile.reduce %x {axis = 0 : i32} : tensor<128xf32, #l> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tile.yield %c : f32
+  }
+  // CHECK: tile.reduce {{.*}}cta.scratch_offset = 16
+  %1 = tile.reduce %x {axis = 0 : i32} : tensor<128xf32, #l> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.maxnumf %a, %b : f32
+    tile.yield %c : f32
+  }
+  // CHECK: tile.reduce
+  // CHECK-NOT: cta.scratch_offset
+  %2 = tile.reduce %y {axis = 0 : i32} : tensor<32xf32, #one> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tile.yield %c : f32
+  }
+  return
+}
+}
+
+// -----
+
+#src = #cta.layout<{register = [[1], [2]], lane = [[4], [8], [16], [32], [64]], warp = [[128], [256]]} : [512]>
+#dst = #cta.layout<{register = [[128], [256]], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]]} : [512]>
+
+// A large buffer lies behind the ring of small ones.
+// CHECK: cta.shared_bytes = 2064
+// CHECK-LABEL: func.func @large_behind_small
+module attributes {tile.num_warps = 4 : i32} {
+func.func @large_behind_small(%x: tensor<512xf32, #src>) {
+  // CHECK: cta.convert_layout {{.*}}cta.scratch_offset = 16
+  %0 = cta.convert_layout %x : tensor<512xf32, #src> -> tensor<512xf32, #dst>
+  // CHECK: tile.reduce {{.*}}cta.scratch_offset = 0
+  %1 = tile.reduce %x {axis = 0 : i32} : tensor<512xf32, #src> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tile.yield %c : f32
+  }
+  return
+}
+}

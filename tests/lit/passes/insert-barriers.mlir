@@ -1,0 +1,78 @@
+// A barrier exactly where two uses of overlapping scratch memory meet.
+// RUN: tile-opt %s --tile-insert-barriers | FileCheck %s
+
+#a = #cta.layout<{register = [[1], [2]], lane = [[4], [8], [16], [32], [64]], warp = [[128], [256]]} : [512]>
+#b = #cta.layout<{register = [[128], [256]], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]]} : [512]>
+
+// CHECK-LABEL: func.func @shared_buffer
+func.func @shared_buffer(%x: tensor<512xf32, #a>) -> tensor<512xf32, #a> {
+  // CHECK-NEXT: cta.convert_layout
+  // CHECK-NEXT: cta.barrier
+  // CHECK-NEXT: cta.convert_layout
+  %0 = cta.convert_layout %x {cta.scratch_offset = 0 : i32} : tensor<512xf32, #a> -> tensor<512xf32, #b>
+  %1 = cta.convert_layout %0 {cta.scratch_offset = 0 : i32} : tensor<512xf32, #b> -> tensor<512xf32, #a>
+  return %1 : tensor<512xf32, #a>
+}
+
+// CHECK-LABEL: func.func @separate_buffers
+func.func @separate_buffers(%x: tensor<512xf32, #a>) -> tensor<512xf32, #a> {
+  // CHECK-NOT: cta.barrier
+  // CHECK: return
+  %0 = cta.convert_layout %x {cta.scratch_offset = 0 : i32} : tensor<512xf32, #a> -> tensor<512xf32, #b>
+  %1 = cta.convert_layout %0 {cta.scratch_offset = 2048 : i32} : tensor<512xf32, #b> -> tensor<512xf32, #a>
+  return %1 : tensor<512xf32, #a>
+}
+
+// The next iteration writes what slower warps of this one may still read.
+// CHECK-LABEL: func.func @around_a_loop
+func.func @around_a_loop(%x: tensor<512xf32, #a>, %n: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  // CHECK: scf.for
+  scf.for %i = %zero to %n step %one : i32 {
+    // CHECK-NEXT: cta.barrier
+    // CHECK-NEXT: cta.convert_layout
+    %0 = cta.convert_layout %x {cta.scratch_offset = 0 : i32} : tensor<512xf32, #a> -> tensor<512xf32, #b>
+  }
+  return
+}
+
+// Two buffers in one loop separate each other: each op's own barrier stands
+// between the other's read and its next write.
+// CHECK-LABEL: func.func @alternating_in_a_loop
+func.func @alternating_in_a_loop(%x: tensor<512xf32, #a>, %n: i32) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  // CHECK: scf.for
+  scf.for %i = %zero to %n step %one : i32 {
+    // CHECK-NOT: cta.barrier
+    // CHECK: return
+    %0 = cta.convert_layout %x {cta.scratch_offset = 0 : i32} : tensor<512xf32, #a> -> tensor<512xf32, #b>
+    %1 = cta.convert_layout %0 {cta.scratch_offset = 2048 : i32} : tensor<512xf32, #b> -> tensor<512xf32, #a>
+  }
+  return
+}
+
+// Pending on one path only is pending.
+// CHECK-LABEL: func.func @after_a_branch
+func.func @after_a_branch(%x: tensor<512xf32, #a>, %c: i1) {
+  scf.if %c {
+    %0 = cta.convert_layout %x {cta.scratch_offset = 0 : i32} : tensor<512xf32, #a> -> tensor<512xf32, #b>
+  }
+  // CHECK: {{^    }$}}
+  // CHECK-NEXT: cta.barrier
+  %1 = cta.convert_layout %x {cta.scratch_offset = 1024 : i32} : tensor<512xf32, #a> -> tensor<512xf32, #b>
+  return
+}
+
+// The author's own barrier counts.
+// CHECK-LABEL: func.func @explicit_barrier
+func.func @explicit_barrier(%x: tensor<512xf32, #a>) {
+  // CHECK: tile.barrier
+  // CHECK-NOT: cta.barrier
+  // CHECK: return
+  %0 = cta.convert_layout %x {cta.scratch_offset = 0 : i32} : tensor<512xf32, #a> -> tensor<512xf32, #b>
+  tile.barrier
+  %1 = cta.convert_layout %x {cta.scratch_offset = 0 : i32} : tensor<512xf32, #a> -> tensor<512xf32, #b>
+  return
+}

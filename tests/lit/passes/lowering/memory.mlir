@@ -1,0 +1,71 @@
+// Loads and stores: groups become wide accesses, masks become predicates.
+// RUN: tile-opt %s -split-input-file --tile-lower-to-llvm --cse | FileCheck %s
+
+#l = #cta.layout<{register = [[1], [2], [512]], lane = [[4], [8], [16], [32], [64]], warp = [[128], [256]]} : [1024]>
+
+module attributes {tile.num_warps = 4 : i32, tile.target = "sm_90a"} {
+// Unmasked: plain 16-byte loads; the second group is the first plus a constant.
+// CHECK-LABEL: llvm.func @plain
+// CHECK-SAME: nvvm.reqntid = array<i32: 128>
+// CHECK: %[[BASE:.*]] = llvm.getelementptr %arg0[%{{.*}}] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+// CHECK: %[[NEXT:.*]] = llvm.getelementptr %[[BASE]]{{.*}} -> !llvm.ptr<1>, i8
+// CHECK: llvm.load %[[BASE]] {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+// CHECK: llvm.load %[[NEXT]] {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+// CHECK-COUNT-2: llvm.store {{.*}} {alignment = 16 : i64} : vector<4xi32>
+func.func @plain(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>) {
+  %r = tile.make_range 0 to 1024 : tensor<1024xi32, #l>
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>, #l>
+  %qs = tile.splat %q : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>, #l>
+  %pp = tile.addptr %ps, %r : tensor<1024x!tile.ptr<f32>, #l>, tensor<1024xi32, #l>
+  %qq = tile.addptr %qs, %r : tensor<1024x!tile.ptr<f32>, #l>, tensor<1024xi32, #l>
+  %v = tile.load %pp {vector = 4 : i32} : tensor<1024x!tile.ptr<f32>, #l>
+  tile.store %qq, %v {vector = 4 : i32} : tensor<1024x!tile.ptr<f32>, #l>
+  return
+}
+
+// Masked: one predicated access a group, other values moved in before.
+// CHECK-LABEL: llvm.func @masked
+// CHECK: llvm.inline_asm {{.*}}mov.b32 $0, $6;{{.*}}@$5 ld.global.v4.b32 {$0, $1, $2, $3}, [$4];
+// CHECK: llvm.inline_asm {{.*}}@$5 st.global.v4.b32 [$0], {$1, $2, $3, $4};
+// CHECK-NOT: llvm.cond_br
+func.func @masked(%p: !tile.ptr<f32>, %n: i32) {
+  %other = arith.constant dense<0xFF800000> : tensor<1024xf32, #l>
+  %r = tile.make_range 0 to 1024 : tensor<1024xi32, #l>
+  %ns = tile.splat %n : i32 -> tensor<1024xi32, #l>
+  %m = arith.cmpi slt, %r, %ns : tensor<1024xi32, #l>
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>, #l>
+  %pp = tile.addptr %ps, %r : tensor<1024x!tile.ptr<f32>, #l>, tensor<1024xi32, #l>
+  %v = tile.load %pp, %m, other %other {vector = 4 : i32} : tensor<1024x!tile.ptr<f32>, #l>
+  tile.store %pp, %v, %m {vector = 4 : i32} : tensor<1024x!tile.ptr<f32>, #l>
+  return
+}
+
+// Cache operators and eviction priorities are spelled as PTX has them.
+// CHECK-LABEL: llvm.func @hints
+// CHECK: ld.global.cg.v4.b32
+// CHECK: ld.global.L1::evict_first.v4.b32
+// CHECK: ld.volatile.global.v4.b32
+// CHECK: st.global.cs.v4.b32
+func.func @hints(%p: !tile.ptr<f32>) {
+  %r = tile.make_range 0 to 1024 : tensor<1024xi32, #l>
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>, #l>
+  %pp = tile.addptr %ps, %r : tensor<1024x!tile.ptr<f32>, #l>, tensor<1024xi32, #l>
+  %a = tile.load %pp {vector = 4 : i32, cache = #tile<cache cg>} : tensor<1024x!tile.ptr<f32>, #l>
+  %b = tile.load %pp {vector = 4 : i32, evict = #tile<evict evict_first>} : tensor<1024x!tile.ptr<f32>, #l>
+  %c = tile.load %pp {vector = 4 : i32, is_volatile = true} : tensor<1024x!tile.ptr<f32>, #l>
+  %ab = arith.addf %a, %b : tensor<1024xf32, #l>
+  %abc = arith.addf %ab, %c : tensor<1024xf32, #l>
+  tile.store %pp, %abc {vector = 4 : i32, cache = #tile<cache cs>} : tensor<1024x!tile.ptr<f32>, #l>
+  return
+}
+
+// A scalar is stored by one thread.
+// CHECK-LABEL: llvm.func @scalar
+// CHECK: %[[BITS:.*]] = llvm.and %{{.*}}, %{{.*}} : i32
+// CHECK: %[[FIRST:.*]] = llvm.icmp "eq" %[[BITS]]
+// CHECK: llvm.inline_asm {{.*}}@$2 st.global.b16 [$0], $1;{{.*}} %arg0, %{{.*}}, %[[FIRST]]
+func.func @scalar(%p: !tile.ptr<f16>, %x: f16) {
+  tile.store %p, %x : !tile.ptr<f16>
+  return
+}
+}

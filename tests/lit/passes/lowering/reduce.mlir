@@ -1,0 +1,70 @@
+// Reductions: registers, then lanes, then warps through scratch memory.
+// RUN: tile-opt %s --tile-allocate-scratch --tile-lower-to-llvm --cse | FileCheck %s
+
+#row = #cta.layout<{register = [[0, 1]], lane = [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]} : [16, 16]>
+#col = #cta.layout<{register = [], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [0, 0]], warp = [[0, 0], [0, 0]]} : [16, 1]>
+#flat = #cta.layout<{register = [[1], [2]], lane = [[4], [8], [16], [32], [64]], warp = [[128], [256]]} : [512]>
+
+module attributes {tile.num_warps = 4 : i32, tile.target = "sm_90a"} {
+// Eight lanes hold a row: three butterflies, no shared memory, no barrier.
+// CHECK-LABEL: llvm.func @rows
+// CHECK: llvm.fadd
+// CHECK-COUNT-3: nvvm.shfl.sync bfly
+// CHECK-NOT: nvvm.shfl.sync
+// CHECK-NOT: nvvm.barrier0
+// CHECK: llvm.return
+func.func @rows(%p: !tile.ptr<f32>) {
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<16x16x!tile.ptr<f32>, #row>
+  %x = tile.load %ps : tensor<16x16x!tile.ptr<f32>, #row>
+  %s = tile.reduce %x {axis = 1 : i32} : tensor<16x16xf32, #row> -> tensor<16xf32, #cta.layout<{register = [], lane = [[0], [0], [0], [1], [2]], warp = [[4], [8]]} : [16]>> {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tile.yield %c : f32
+  }
+  return
+}
+
+// The whole block to one scalar: each warp's partial goes through shared
+// memory once, behind one barrier, and all threads read them in one access.
+// CHECK-LABEL: llvm.func @whole
+// CHECK-COUNT-5: nvvm.shfl.sync bfly
+// CHECK: llvm.inline_asm {{.*}}st.shared.b32
+// CHECK: nvvm.barrier0
+// CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+// CHECK-NOT: nvvm.barrier0
+// CHECK: llvm.return
+func.func @whole(%p: !tile.ptr<f32>) {
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<512x!tile.ptr<f32>, #flat>
+  %x = tile.load %ps : tensor<512x!tile.ptr<f32>, #flat>
+  %s = tile.reduce %x {axis = 0 : i32} : tensor<512xf32, #flat> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tile.yield %c : f32
+  }
+  tile.store %p, %s : !tile.ptr<f32>
+  return
+}
+
+// Two values travel together; the combiner sees both of each side.
+// CHECK-LABEL: llvm.func @argmax
+// CHECK: llvm.fcmp "ogt"
+// CHECK: llvm.select {{.*}} f32
+// CHECK: llvm.select {{.*}} i32
+// CHECK: nvvm.shfl.sync bfly
+// CHECK: nvvm.shfl.sync bfly
+func.func @argmax(%p: !tile.ptr<f32>, %o: !tile.ptr<i32>) {
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<512x!tile.ptr<f32>, #flat>
+  %i = tile.make_range 0 to 512 : tensor<512xi32, #flat>
+  %pp = tile.addptr %ps, %i : tensor<512x!tile.ptr<f32>, #flat>, tensor<512xi32, #flat>
+  %x = tile.load %pp : tensor<512x!tile.ptr<f32>, #flat>
+  %s:2 = tile.reduce %x, %i {axis = 0 : i32} : tensor<512xf32, #flat>, tensor<512xi32, #flat> -> f32, i32 {
+  ^bb0(%a: f32, %ai: i32, %b: f32, %bi: i32):
+    %gt = arith.cmpf ogt, %a, %b : f32
+    %m = arith.select %gt, %a, %b : f32
+    %mi = arith.select %gt, %ai, %bi : i32
+    tile.yield %m, %mi : f32, i32
+  }
+  tile.store %o, %s#1 : !tile.ptr<i32>
+  return
+}
+}
