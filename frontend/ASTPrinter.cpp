@@ -8,6 +8,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
+#include <charconv>
 
 namespace tile::ast {
 
@@ -44,6 +45,12 @@ std::string quoted(llvm::StringRef text) {
       os << c;
   }
   return out + '"';
+}
+
+/// The shortest decimal that reads back as the same number.
+std::string shortest(double value) {
+  char buffer[32];
+  return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
 }
 
 class Printer {
@@ -99,7 +106,7 @@ private:
   void tryOrWith(const Stmt &s);
 
   llvm::raw_ostream &os;
-  unsigned depth = 0;
+  unsigned depth = 1;
 };
 
 //===----------------------------------------------------------------------===//
@@ -118,9 +125,9 @@ void Printer::constant(llvm::StringRef label, const Constant &c) {
   case Type::Int:
     return line(label, "Int " + llvm::toString(c.integer, 10, /*Signed=*/false));
   case Type::Float:
-    return line(label, llvm::formatv("Float {0:g17}", c.number).str());
+    return line(label, "Float " + shortest(c.number));
   case Type::Imaginary:
-    return line(label, llvm::formatv("Imaginary {0:g17}", c.number).str());
+    return line(label, "Imaginary " + shortest(c.number));
   case Type::String:
     return line(label, "String " + quoted(c.text));
   case Type::Bytes:

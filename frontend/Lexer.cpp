@@ -360,7 +360,7 @@ void Lexer::failOnCharacter() {
     return fail({pos, pos + 1}, pos + 1, llvm::formatv("unexpected character '{0}'", c));
   if (static_cast<unsigned char>(c) < 0x80)
     return fail({pos, pos + 1}, pos + 1,
-                llvm::formatv("unexpected control character {0:x-2}", static_cast<unsigned>(c)));
+                llvm::formatv("unexpected control character 0x{0:x-2}", static_cast<unsigned>(c)));
   CodePoint point = decodeUtf8(text.substr(pos));
   if (!point.length)
     return fail({pos, pos + 1}, pos + 1, "invalid UTF-8; save the file as UTF-8");
