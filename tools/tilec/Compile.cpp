@@ -10,6 +10,7 @@
 #include "frontend/Parser.h"
 #include "tools/tilec/Assembler.h"
 #include "tools/tilec/Commands.h"
+#include "tools/tilec/KernelList.h"
 #include "tools/tilec/OutputFiles.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -78,6 +79,7 @@ private:
 
   CompileOptions compile;
   std::vector<std::string> files;
+  bool listOnly = false;
   std::string emit = "ptx", output = "-", metadataPath;
 };
 } // namespace
@@ -114,6 +116,7 @@ CompileCommand::CompileCommand() {
               emit)
       .text("print-ir-after", "PASS", "print the module on stderr after each run of PASS, or `all`",
             compile.printIrAfter)
+      .flag("list-kernels", "print the kernels of FILE that need no signature, and stop", listOnly)
       .flag("timing", "print the time each stage took on stderr", compile.timing);
 }
 
@@ -181,10 +184,10 @@ int CompileCommand::run() {
   auto source = readSource();
   if (!source)
     return Failure;
-  return emit == "ast" ? emitTree(*source) : compileKernel(*source);
+  return listOnly || emit == "ast" ? emitTree(*source) : compileKernel(*source);
 }
 
-/// The tree needs no compiler, so it starts none.
+/// What only needs the tree starts no compiler.
 int CompileCommand::emitTree(const tile::frontend::SourceFile &source) {
   tile::frontend::DiagnosticEngine diagnostics;
   tile::ast::Module module = tile::frontend::parse(source, diagnostics);
@@ -193,6 +196,11 @@ int CompileCommand::emitTree(const tile::frontend::SourceFile &source) {
     return Failure;
   std::string text;
   llvm::raw_string_ostream os(text);
+  if (listOnly) {
+    for (const tile::ast::FunctionDef *kernel : listTypedKernels(module))
+      os << kernel->name << '\n';
+    return write(std::move(text), "");
+  }
   tile::ast::print(module, os);
   return write(std::move(text), "");
 }
