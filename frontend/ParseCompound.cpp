@@ -369,7 +369,7 @@ bool Parser::parseParameters(std::vector<Parameter> &params, Tok close, bool ann
         return false;
       }
       keywordOnly = true;
-      bareStar = at(Tok::Comma);
+      bareStar = at(Tok::Comma) || at(close);
       if (!bareStar && !parseParameter(params, Kind::VarArgs, annotations))
         return false;
     } else {

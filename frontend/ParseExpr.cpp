@@ -179,7 +179,11 @@ ExprPtr Parser::parseLambda() {
 }
 
 ExprPtr Parser::parseDisjunction() { return parseOperators(precOr); }
-ExprPtr Parser::parseArithmetic() { return parseOperators(precBitOr); }
+
+ExprPtr Parser::parseArithmetic() {
+  Nest nest(*this); // `(*(*(` and `{**{**{` come by no other way
+  return nest ? parseOperators(precBitOr) : nullptr;
+}
 
 ExprPtr Parser::parseOperators(unsigned minPrecedence) {
   Side side(*this);

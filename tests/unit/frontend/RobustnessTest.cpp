@@ -106,7 +106,7 @@ void expectLimit(const std::string &text, const std::string &words) {
 TEST(Limits, DeepNestingIsAnError) {
   constexpr unsigned deep = 100000;
   for (const char *piece : {"(", "[", "{", "f(", "-", "not ", "lambda: ", "a[", "2**",
-                            "{1:", "a if b else ", "*(", "x:=(", "~", "[*"})
+                            "{1:", "a if b else ", "*(", "(*", "{**", "a[*", "(x:=", "~", "[*"})
     expectLimit("x = " + repeated(piece, deep) + "1\n", "nested more than 256 deep");
   std::string fstrings = "x = " + repeated("f'{", 2000);
   expectLimit(fstrings, ""); // never closed, or too deep
