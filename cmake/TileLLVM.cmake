@@ -35,7 +35,8 @@ if(TILE_STATIC_LLVM)
   find_library(TILE_ZSTD_ARCHIVE libzstd.a REQUIRED)
   target_link_libraries(tile_llvm INTERFACE
     -Wl,--start-group ${_tile_mlir_archives} ${_tile_llvm_archives} -Wl,--end-group
-    ${TILE_ZLIB_ARCHIVE} ${TILE_ZSTD_ARCHIVE} m dl pthread)
+    ${TILE_ZLIB_ARCHIVE} ${TILE_ZSTD_ARCHIVE} tile_glibc_compat m dl pthread)
+  add_library(tile_glibc_compat STATIC ${CMAKE_CURRENT_LIST_DIR}/glibc_compat.c)
   # Most of LLVM is not reached from our code: the linker drops it.
   target_link_options(tile_llvm INTERFACE
     -Wl,--gc-sections -Wl,--as-needed -Wl,-O2 -Wl,--exclude-libs,ALL

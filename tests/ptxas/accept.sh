@@ -13,7 +13,7 @@ ptxas=$(PATH="$PATH:/usr/local/cuda/bin" command -v ptxas) || {
   echo "SKIPPED: ptxas of the CUDA toolkit is not on PATH; nothing was assembled for $target"
   exit 77
 }
-if ! "$ptxas" --help | grep -q "'$target'"; then
+if ! grep -q "'$target'" <<<"$("$ptxas" --help)"; then
   echo "SKIPPED: $ptxas does not know $target"
   exit 77
 fi

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Checks an installed release tree: check.sh TREE
+#   1. the binaries need nothing but glibc, of a version that is out there
+#   2. the library exports its C interface and nothing else
+#   3. the command starts in milliseconds and compiles every kernel
+#   4. another CMake project finds the package and runs against it
+# The tree is checked from a copy elsewhere, since it must be relocatable.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp -a "$1" "$work/moved tree"
+tree="$work/moved tree"
+fail() { echo "package: $*" >&2; exit 1; }
+
+glibc="libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 librt.so.1 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1"
+newest=2.34
+while read -r binary; do
+  readelf -d "$binary" >"$work/dynamic"
+  for needed in $(sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' "$work/dynamic"); do
+    [[ " $glibc " == *" $needed "* ]] || fail "${binary##*/} needs $needed"
+  done
+  ! grep -qE 'R(UN)?PATH.*/usr' "$work/dynamic" || fail "${binary##*/} has a path of the build machine"
+  uses=$(readelf -V "$binary" | grep -o 'GLIBC_[0-9.]*' | sed s/GLIBC_// | sort -V | tail -1)
+  [ "$(printf '%s\n%s\n' "$uses" "$newest" | sort -V | tail -1)" = "$newest" ] ||
+    fail "${binary##*/} needs glibc $uses, more than $newest"
+  echo "package: ${binary##*/} needs only glibc $uses, $(du -h "$binary" | cut -f1)"
+done < <(find "$tree/bin" "$tree"/lib* -type f -exec sh -c 'readelf -h "$1" >/dev/null 2>&1' _ {} \; -print)
+
+library=$(find "$tree"/lib* -name 'libtile.so' | head -1)
+if [ -n "$library" ]; then
+  extra=$(nm -D --defined-only "$library" | awk '{print $3}' | grep -v '^tile_' || true)
+  [ -z "$extra" ] || fail "libtile exports more than its interface: $(head -3 <<<"$extra")"
+fi
+
+env -i "$tree/bin/tilec" version >/dev/null
+count=0
+for file in "$tree"/share/tile/kernels/*.tile; do
+  [ -e "$file" ] || continue
+  for kernel in $(env -i "$tree/bin/tilec" compile "$file" --list-kernels); do
+    env -i "$tree/bin/tilec" compile "$file" --kernel "$kernel" -o "$work/k.ptx" --metadata "$work/k.json"
+    count=$((count + 1))
+  done
+done
+[ "$count" -gt 0 ] || fail "no kernel compiled"
+echo "package: tilec starts, $count kernels compile"
+
+if [ -n "$library" ]; then
+  cmake -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$tree" \
+    -DCMAKE_CXX_COMPILER="${CXX:-clang++-22}" -DCMAKE_C_COMPILER="${CC:-clang-22}" >/dev/null
+  cmake --build "$work/consumer" >/dev/null
+  "$work/consumer/consumer" "$tree/share/tile/kernels/vector_add.tile"
+fi
