@@ -254,7 +254,12 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
     return fail();
 
   // LLVM IR, the scalar optimiser, instruction selection.
-  EmitOptions emit{options.enableFpFusion, options.maxRegisters, options.libdevicePath};
+  EmitOptions emit;
+  emit.fuseMulAdd = options.enableFpFusion;
+  emit.maxRegisters = options.maxRegisters;
+  emit.libdevicePath = options.libdevicePath;
+  if (auto version = module->getOperation()->getAttrOfType<IntegerAttr>(kPtxVersionAttr))
+    emit.ptxVersion = version.getInt();
   std::string error;
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule = c.timed("translate", [&] {

@@ -26,6 +26,7 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include <map>
 #include <mutex>
+#include <tuple>
 
 extern "C" {
 void LLVMInitializeNVPTXTargetInfo();
@@ -40,7 +41,7 @@ using namespace tile;
 static constexpr const char *kTriple = "nvptx64-nvidia-cuda";
 
 struct PtxEmitter::Impl {
-  std::map<std::pair<std::string, bool>, std::unique_ptr<TargetMachine>> machines;
+  std::map<std::tuple<std::string, int, bool>, std::unique_ptr<TargetMachine>> machines;
 };
 
 PtxEmitter::PtxEmitter() : impl(std::make_unique<Impl>()) {
@@ -59,7 +60,8 @@ PtxEmitter::PtxEmitter() : impl(std::make_unique<Impl>()) {
 PtxEmitter::~PtxEmitter() = default;
 
 TargetMachine &PtxEmitter::machine(const tile::Target &target, const EmitOptions &options) {
-  auto &slot = impl->machines[{target.name.str(), options.fuseMulAdd}];
+  int ptxVersion = std::max(target.ptxVersion, options.ptxVersion);
+  auto &slot = impl->machines[{target.name.str(), ptxVersion, options.fuseMulAdd}];
   if (!slot) {
     Triple triple(kTriple);
     std::string error;
@@ -67,7 +69,7 @@ TargetMachine &PtxEmitter::machine(const tile::Target &target, const EmitOptions
     TargetOptions targetOptions;
     targetOptions.AllowFPOpFusion = options.fuseMulAdd ? FPOpFusion::Fast : FPOpFusion::Strict;
     slot.reset(backend->createTargetMachine(
-        triple, target.name, "+ptx" + std::to_string(target.ptxVersion), targetOptions,
+        triple, target.name, "+ptx" + std::to_string(ptxVersion), targetOptions,
         Reloc::PIC_, std::nullopt, CodeGenOptLevel::Default));
   }
   return *slot;

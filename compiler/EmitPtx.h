@@ -17,6 +17,7 @@ namespace tile {
 
 struct EmitOptions {
   bool fuseMulAdd = true;    ///< contract a*b+c
+  int ptxVersion = 0;        ///< PTX ISA (times 10) needed beyond the target's own
   int maxRegisters = 0;      ///< `.maxnreg`; 0: none
   std::string libdevicePath; ///< optional: bitcode to resolve `__nv_*` from
 };

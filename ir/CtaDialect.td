@@ -78,4 +78,20 @@ def Cta_BarrierOp : Cta_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = "attr-dict";
 }
 
+def Cta_PinOp : Cta_Op<"pin", [MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["src", "result"]>]> {
+  let summary = "the same block, held in its own width from here on";
+  let description = [{
+    Returns the operand unchanged. What is computed from the result is computed
+    after this point and not shared with what was computed before, so a block
+    that is needed again later can be kept in 16-bit pairs instead of in the
+    wide values derived from it.
+    ```mlir
+    %y = cta.pin %x : tensor<128xf16, #l0>
+    ```
+  }];
+  let arguments = (ins Tile_Block:$src);
+  let results = (outs Tile_Block:$result);
+  let assemblyFormat = "$src attr-dict `:` type($src)";
+}
+
 #endif // TILE_IR_CTADIALECT

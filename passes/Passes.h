@@ -9,6 +9,8 @@ namespace tile {
 
 /// Gives every block a layout (AssignLayouts.cpp).
 std::unique_ptr<mlir::Pass> createAssignLayoutsPass();
+/// Keeps 16-bit blocks packed across reductions (NarrowLiveRanges.cpp).
+std::unique_ptr<mlir::Pass> createNarrowLiveRangesPass();
 /// Places exchange buffers in shared memory (AllocateScratch.cpp).
 std::unique_ptr<mlir::Pass> createAllocateScratchPass();
 /// Separates uses of overlapping shared memory (InsertBarriers.cpp).

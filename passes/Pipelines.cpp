@@ -27,6 +27,8 @@ void tile::buildCtaPipeline(OpPassManager &pm) {
   // Rematerialised index arithmetic repeats itself: merge it before lowering.
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
+  // After sharing: what this pass computes twice must stay twice.
+  pm.addPass(createNarrowLiveRangesPass());
   // Scratch needs final layouts; barriers need final scratch offsets.
   pm.addPass(createAllocateScratchPass());
   pm.addPass(createInsertBarriersPass());

@@ -14,6 +14,7 @@ void tile::registerAllPasses() {
   mlir::registerSymbolDCEPass();
 
   mlir::registerPass(createAssignLayoutsPass);
+  mlir::registerPass(createNarrowLiveRangesPass);
   mlir::registerPass(createAllocateScratchPass);
   mlir::registerPass(createInsertBarriersPass);
   mlir::registerPass(createLowerToLLVMPass);

@@ -197,6 +197,20 @@ SmallVector<Value> Instructions::unpack(ValueRange words, Type type, unsigned co
   return elements;
 }
 
+SmallVector<Value> Instructions::pin(ValueRange elements) {
+  Type type = elements.front().getType();
+  unsigned bits = bitWidth(type);
+  unsigned wordBits = std::min<unsigned>(std::max(32u, bits), bits * elements.size());
+  SmallVector<Value> words;
+  char letter = wordBits == 64 ? 'l' : wordBits == 32 ? 'r' : 'h';
+  if (wordBits < 16)
+    return llvm::to_vector(elements); // too few to be worth a register
+  for (Value w : pack(elements, wordBits))
+    words.push_back(
+        inlineAsm("", std::string("=") + letter + ",0", w.getType(), w, /*sideEffects=*/true));
+  return unpack(words, type, elements.size());
+}
+
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
@@ -306,6 +320,8 @@ SmallVector<Value> Instructions::loadGlobal(Type type, unsigned count, Value ptr
         ++n;
       }
   }
+  if (hints.evict != EvictionPolicy::normal)
+    needPtx(74);
   text += guard + "ld" + cacheSuffix(hints, /*load=*/true) + shape.suffix() + " " +
           registerList(0, shape.words) + ", [" + address + "];";
   SmallVector<Type> results(shape.words, reg);
@@ -344,6 +360,8 @@ void Instructions::storeGlobal(Value ptr, ValueRange elements, Value predicate,
     args.push_back(w.getType() == reg ? w : LLVM::ZExtOp::create(b, *loc, reg, w).getResult());
     constraints += std::string(",") + shape.constraint();
   }
+  if (hints.evict != EvictionPolicy::normal)
+    needPtx(74);
   std::string guard;
   if (predicate) {
     guard = "@$" + std::to_string(args.size()) + " ";
@@ -503,12 +521,14 @@ Value Instructions::mulHiUnsigned(Value a, Value c) {
 }
 
 Value Instructions::f32x2ToFp8(Value lo, Value hi, bool e4m3) {
+  needPtx(81);
   std::string text = std::string("cvt.rn.satfinite.") + (e4m3 ? "e4m3x2" : "e5m2x2") +
                      ".f32 $0, $1, $2;";
   return inlineAsm(text, "=h,f,f", b.getI16Type(), {hi, lo}, false);
 }
 
 std::pair<Value, Value> Instructions::fp8x2ToF16(Value packed, bool e4m3) {
+  needPtx(81);
   std::string text =
       std::string("cvt.rn.f16x2.") + (e4m3 ? "e4m3x2" : "e5m2x2") + " $0, $1;";
   Value word = inlineAsm(text, "=r,h", b.getI32Type(), packed, false);

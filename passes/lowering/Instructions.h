@@ -38,6 +38,9 @@ public:
   mlir::Location getLoc() const { return *loc; }
   mlir::OpBuilder &builder() { return b; }
   unsigned sm() const { return smVersion; }
+  /// The lowest PTX ISA version (times 10) that what was built needs beyond what
+  /// the target itself does; 0 if nothing.
+  unsigned ptxVersion() const { return neededPtx; }
 
   //===--- constants ------------------------------------------------------===//
   mlir::Value i32(int32_t v);
@@ -105,11 +108,18 @@ public:
   llvm::SmallVector<mlir::Value> pack(mlir::ValueRange elements, unsigned wordBits);
   llvm::SmallVector<mlir::Value> unpack(mlir::ValueRange words, mlir::Type type, unsigned count);
 
+  /// The same values behind an opaque point: packed into 32-bit registers that
+  /// the optimiser cannot see through, so nothing wide stays alive across it.
+  llvm::SmallVector<mlir::Value> pin(mlir::ValueRange elements);
+
 private:
   mlir::Value toInteger(mlir::Value v);
   mlir::Value fromInteger(mlir::Value v, mlir::Type type);
 
+  void needPtx(unsigned version) { neededPtx = std::max(neededPtx, version); }
+
   mlir::OpBuilder &b;
+  unsigned neededPtx = 0;
   unsigned smVersion;
   unsigned numThreads;
   std::optional<mlir::Location> loc;

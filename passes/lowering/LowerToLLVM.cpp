@@ -75,6 +75,8 @@ LogicalResult Lowering::run() {
   tid = in.threadId();
   if (failed(lowerBlock(kernel.getBody().front())))
     return failure();
+  if (in.ptxVersion())
+    module->setAttr(kPtxVersionAttr, b.getI32IntegerAttr(in.ptxVersion()));
   kernel.erase();
   return success();
 }
@@ -122,6 +124,10 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<ReduceOp>([&](auto o) { return lowerReduce(o); })
       .Case<ScanOp>([&](auto o) { return lowerScan(o); })
       .Case<cta::ConvertLayoutOp>([&](auto o) { return lowerConvert(o); })
+      .Case<cta::PinOp>([&](auto o) {
+        set(o.getResult(), in.pin(get(o.getSrc())));
+        return success();
+      })
       .Case<BarrierOp, cta::BarrierOp>([&](auto) {
         in.barrier();
         return success();

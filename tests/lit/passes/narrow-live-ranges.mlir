@@ -1,0 +1,43 @@
+// Long 16-bit rows stay packed across a reduction; short ones are left alone.
+// RUN: tile-opt %s --tile-narrow-live-ranges | FileCheck %s
+
+#long = #cta.layout<{register = [[1], [2], [4], [1024], [2048], [4096]], lane = [[8], [16], [32], [64], [128]], warp = [[256], [512]]} : [8192]>
+#short = #cta.layout<{register = [[1], [2], [4]], lane = [[8], [16], [32], [64], [128]], warp = [[256], [512]]} : [1024]>
+
+// CHECK-LABEL: func.func @long_row
+// CHECK: %[[H:.*]] = tile.load
+// CHECK: %[[X:.*]] = arith.extf %[[H]]
+// CHECK: %[[M:.*]] = tile.reduce %[[X]]
+// CHECK: %[[P:.*]] = cta.pin %[[H]]
+// CHECK: %[[Y:.*]] = arith.extf %[[P]]
+// CHECK: arith.subf %[[Y]]
+func.func @long_row(%p: tensor<8192x!tile.ptr<f16>, #long>, %o: tensor<8192x!tile.ptr<f32>, #long>) {
+  %h = tile.load %p : tensor<8192x!tile.ptr<f16>, #long>
+  %x = arith.extf %h : tensor<8192xf16, #long> to tensor<8192xf32, #long>
+  %m = tile.reduce %x {axis = 0 : i32} : tensor<8192xf32, #long> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.maxnumf %a, %b : f32
+    tile.yield %c : f32
+  }
+  %ms = tile.splat %m : f32 -> tensor<8192xf32, #long>
+  %d = arith.subf %x, %ms : tensor<8192xf32, #long>
+  tile.store %o, %d : tensor<8192x!tile.ptr<f32>, #long>
+  return
+}
+
+// CHECK-LABEL: func.func @short_row
+// CHECK-NOT: cta.pin
+// CHECK: return
+func.func @short_row(%p: tensor<1024x!tile.ptr<f16>, #short>, %o: tensor<1024x!tile.ptr<f32>, #short>) {
+  %h = tile.load %p : tensor<1024x!tile.ptr<f16>, #short>
+  %x = arith.extf %h : tensor<1024xf16, #short> to tensor<1024xf32, #short>
+  %m = tile.reduce %x {axis = 0 : i32} : tensor<1024xf32, #short> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.maxnumf %a, %b : f32
+    tile.yield %c : f32
+  }
+  %ms = tile.splat %m : f32 -> tensor<1024xf32, #short>
+  %d = arith.subf %x, %ms : tensor<1024xf32, #short>
+  tile.store %o, %d : tensor<1024x!tile.ptr<f32>, #short>
+  return
+}
