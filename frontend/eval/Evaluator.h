@@ -42,8 +42,6 @@ public:
 
 class Evaluator {
 public:
-  Evaluator();
-
   /// The limits after which an evaluation is an error.
   struct Limits {
     uint64_t steps = 20'000'000; ///< expressions and statements, since reset
@@ -56,32 +54,57 @@ public:
   /// Evaluates an expression; errors carry their place.
   Result evaluate(const ast::Expr &expr, const std::shared_ptr<Scope> &scope);
   /// The value of a name: scope, enclosing scopes, file, builtins.
-  Result lookup(llvm::StringRef name, Scope &scope, SourceRange range);
-  /// Evaluates a call's arguments, `*` and `**` expanded.
+  Result lookup(llvm::StringRef name, Scope &scope);
+  /// Evaluates a call's arguments into `args`, `*` and `**` expanded.
   Result evaluateArguments(const ast::Call &call, const std::shared_ptr<Scope> &scope,
                            CallArgs &args);
   /// Calls a function, lambda, builtin, class, method or extension.
   Result call(const PyValue &callee, const CallArgs &args);
-  /// Binds arguments to parameters, defaults evaluated; `bound` has one value a
-  /// parameter, in order (`*args` a tuple, `**kwargs` a dict).
+  /// Binds arguments to parameters, defaults evaluated; `bound` gets one value
+  /// a parameter, in order (`*args` a tuple, `**kwargs` a dict).
   Result bind(const FunctionObject &function, const CallArgs &args, std::vector<PyValue> &bound);
   /// Evaluates the default of parameter `index`; it must have one.
   Result defaultValue(const FunctionObject &function, size_t index);
-  /// Evaluates the arguments of a decorator; none for a bare `@name`.
+  /// Evaluates the arguments of a decorator into `args`; none for a bare `@name`.
   Result decoratorArguments(const FunctionObject &function, const Decorator &decorator,
                             CallArgs &args);
-  /// Binds `value` to a target: a name, or a tuple with at most one star.
+  /// Binds `value` to a target: a name, an index, or a tuple with at most one star.
   Result assign(const ast::Expr &target, const PyValue &value, const std::shared_ptr<Scope> &scope);
   /// An f-string, its expressions evaluated in `scope`.
   Result formatString(const ast::FString &string, const std::shared_ptr<Scope> &scope);
+  /// The function a `def` makes in `scope`, decorators resolved.
+  PyValue makeFunction(const ast::FunctionDef &def, const std::shared_ptr<Scope> &scope);
+  /// The class a `class` statement makes; fields are known for named tuples.
+  Result makeClass(const ast::ClassDef &def, const std::shared_ptr<Scope> &scope);
 
-  /// A new scope for the file's functions and expressions.
+  /// A new scope for a function of the file, or for loose expressions.
   static std::shared_ptr<Scope> makeScope(ModuleEnv &module, std::shared_ptr<Scope> parent = {});
 
 private:
   friend class ModuleEnv;
-  friend struct Interpreter;
-  friend struct Calls;
+  friend class StatementRunner;
+  /// Counts one step of `node`; an error once the limit is passed.
+  Result countStep(const Scope &scope, SourceRange range);
+  Result dispatch(const ast::Expr &expr, const std::shared_ptr<Scope> &scope);
+  Result evaluateConstant(const ast::Constant &constant);
+  Result evaluateElements(const std::vector<ast::ExprPtr> &exprs,
+                          const std::shared_ptr<Scope> &scope, std::vector<PyValue> &out);
+  Result evaluateSequence(const ast::Sequence &sequence, const std::shared_ptr<Scope> &scope);
+  Result evaluateDict(const ast::Dict &dict, const std::shared_ptr<Scope> &scope);
+  Result evaluateBoolOp(const ast::BoolOp &op, const std::shared_ptr<Scope> &scope);
+  Result evaluateCompare(const ast::Compare &compare, const std::shared_ptr<Scope> &scope);
+  Result evaluateCall(const ast::Call &call, const std::shared_ptr<Scope> &scope);
+  Result evaluateSlice(const ast::Slice &slice, const std::shared_ptr<Scope> &scope);
+  Result evaluateComprehension(const ast::Comprehension &comprehension,
+                               const std::shared_ptr<Scope> &scope);
+  Result runClauses(const ast::Comprehension &comprehension, size_t clause,
+                    const std::shared_ptr<Scope> &scope,
+                    std::vector<std::pair<PyValue, PyValue>> &out);
+  Result makeLambda(const ast::Lambda &lambda, const std::shared_ptr<Scope> &scope);
+  Decorator resolveDecorator(const ast::Expr &expr, const std::shared_ptr<Scope> &scope);
+  Result callFunction(const PyValue &callee, const CallArgs &args);
+  Result construct(const std::shared_ptr<const ClassObject> &type, const CallArgs &args);
+
   uint64_t steps = 0;
   unsigned depth = 0;
 };

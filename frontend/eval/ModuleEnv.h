@@ -11,7 +11,7 @@
 #define TILE_FRONTEND_EVAL_MODULEENV_H
 
 #include "frontend/eval/Operators.h"
-#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace tile::eval {
 
@@ -41,19 +41,31 @@ public:
   /// Those of them that are `@triton.jit`.
   std::vector<std::shared_ptr<FunctionObject>> kernels();
 
+  /// `name` as an attribute of this module: a global, or a part of a package.
+  Result member(llvm::StringRef name);
+  /// `name` of a module that this file imported by `dottedName` and that is not
+  /// known here: a part of a package, or an error.
+  Result importMember(llvm::StringRef dottedName, llvm::StringRef name);
+
   /// All names that lookup() may know, for suggestions.
   std::vector<llvm::StringRef> names() const;
 
+  /// The module named by an import in this file, or an error of type
+  /// ModuleNotFoundError.
+  Result resolveModule(llvm::StringRef dottedName, unsigned level);
+
 private:
-  friend class Evaluator;
+  friend class StatementRunner;
   struct Statement;
   Result evaluateStatement(size_t index, llvm::StringRef name);
+  Result lookupInStarImports(llvm::StringRef name);
 
   Program &program;
   const SourceFile &file;
   const ast::Module &module;
   std::vector<std::unique_ptr<Statement>> statements;
   llvm::StringMap<std::vector<size_t>> bindings; ///< name -> statements, in order
+  std::vector<const ast::ImportFrom *> starImports;
 };
 
 /// The files of one compilation: owns what it loads for `import`.

@@ -48,6 +48,7 @@ struct RangeObject {
 struct ModuleRef {
   std::string name;
   ModuleEnv *env = nullptr;
+  ModuleEnv *importer = nullptr; ///< of a package not known here: where its parts are looked for
 };
 /// A builtin by canonical name: "len", "tl.load", "libdevice.tanh",
 /// "triton.cdiv", "math.sqrt", "tile.randn". Members of `tl.math` are named
@@ -101,7 +102,7 @@ public:
   static PyValue dtype(DType type);
   static PyValue function(std::shared_ptr<FunctionObject> function);
   static PyValue classType(std::shared_ptr<const ClassObject> type);
-  static PyValue module(std::string name, ModuleEnv *env = nullptr);
+  static PyValue module(std::string name, ModuleEnv *env = nullptr, ModuleEnv *importer = nullptr);
   static PyValue symbol(std::string name);
   static PyValue method(PyValue self, std::string name);
   static PyValue extension(std::shared_ptr<Extension> object);
@@ -133,6 +134,9 @@ public:
   const DType &asDType() const { return **std::get_if<DTypePtr>(&storage); }
   FunctionObject &asFunction() const {
     return **std::get_if<std::shared_ptr<FunctionObject>>(&storage);
+  }
+  const std::shared_ptr<FunctionObject> &functionPtr() const {
+    return *std::get_if<std::shared_ptr<FunctionObject>>(&storage);
   }
   const std::shared_ptr<const ClassObject> &asClass() const {
     return *std::get_if<std::shared_ptr<const ClassObject>>(&storage);
@@ -215,6 +219,11 @@ struct Scope {
   std::vector<std::string> nonlocals;
   /// A comprehension: `:=` binds in the enclosing scope.
   bool isComprehension = false;
+  /// The scope of a statement at a file's top level: functions made here close
+  /// over nothing, and globals are seen as of statement `before`.
+  bool isTopLevel = false;
+  size_t before = SIZE_MAX;
+  unsigned inTry = 0; ///< `try` bodies being run
 };
 
 /// One `@name(...)` line above a function, not yet evaluated.
@@ -230,7 +239,10 @@ struct FunctionObject {
   const ast::FunctionDef *def = nullptr; ///< null for a lambda
   const ast::Lambda *lambda = nullptr;
   ModuleEnv *module = nullptr;
-  std::shared_ptr<Scope> closure;    ///< null at a file's top level
+  std::shared_ptr<Scope> closure; ///< null at a file's top level
+  /// Defaults evaluated where the function was made; empty at a file's top
+  /// level, where they are evaluated when asked for.
+  std::vector<std::optional<PyValue>> defaults;
   std::vector<Decorator> decorators; ///< outermost first
   bool isJit = false;                ///< @triton.jit: the specialiser's business
   bool isConstexprFunction = false;  ///< @triton.constexpr_function
@@ -267,7 +279,8 @@ public:
   virtual Result unary(ast::UnaryOp op);
   /// `self op other`, or `other op self` when `reflected`.
   virtual Result binary(ast::BinaryOp op, const PyValue &other, bool reflected);
-  virtual Result compare(ast::CompareOp op, const PyValue &other, bool reflected);
+  /// `self op other`.
+  virtual Result compare(ast::CompareOp op, const PyValue &other);
   virtual Result truth();
   virtual Result length();
   virtual Result iterate(std::vector<PyValue> &elements);
@@ -301,6 +314,8 @@ std::string repr(const PyValue &value);
 std::string str(const PyValue &value);
 /// The shortest decimal that reads back as the same double, as Python prints it.
 std::string reprFloat(double value);
+/// The nearest double of a signed integer of any width.
+double toDouble(const llvm::APInt &value);
 /// "int", "tuple", "dtype", an extension's own name: for messages.
 std::string typeName(const PyValue &value);
 

@@ -1,0 +1,312 @@
+//===- Access.cpp - indexing, attributes, lengths and iteration -----------===//
+#include "frontend/eval/Evaluator.h"
+#include "frontend/eval/Methods.h"
+
+using namespace tile::eval;
+using llvm::StringRef;
+using Kind = PyValue::Kind;
+
+/// Unpacked sequences longer than this are a mistake, not a program.
+constexpr int64_t maxIteration = 1 << 24;
+
+//===----------------------------------------------------------------------===//
+// Indexing
+//===----------------------------------------------------------------------===//
+
+namespace tile::eval {
+
+std::unique_ptr<EvalError> resolveSlice(const SliceObject &slice, int64_t size, SliceBounds &out) {
+  auto read = [](const PyValue &value, int64_t fallback, int64_t &bound) {
+    std::optional<int64_t> i = value.isNone() ? fallback : value.toInt64();
+    bound = i.value_or(0);
+    return i.has_value();
+  };
+  if (!read(slice.step, 1, out.step))
+    return fail("a slice step must be an integer, got `" + typeName(slice.step) + "`");
+  if (out.step == 0)
+    return fail("a slice step cannot be zero", "ValueError");
+  bool down = out.step < 0;
+  int64_t lower, upper;
+  if (!read(slice.lower, down ? size - 1 : 0, lower) ||
+      !read(slice.upper, down ? -size - 1 : size, upper))
+    return fail("slice bounds must be integers or None");
+  auto clamp = [&](int64_t i) {
+    if (i < 0)
+      i = std::max(i + size, down ? int64_t(-1) : int64_t(0));
+    return std::min(i, down ? size - 1 : size);
+  };
+  out.start = clamp(lower);
+  out.count = RangeObject{out.start, clamp(upper), out.step}.size();
+  return nullptr;
+}
+
+} // namespace tile::eval
+
+static Result indexOf(const PyValue &index, int64_t size, const std::string &what, int64_t &out) {
+  std::optional<int64_t> i = index.toInt64();
+  if (!i)
+    return fail("an index into a " + what + " must be an integer or a slice, got `" +
+                typeName(index) + "`");
+  out = *i < 0 ? *i + size : *i;
+  if (out < 0 || out >= size)
+    return fail("index " + std::to_string(*i) + " is out of range for a " + what + " of length " +
+                    std::to_string(size),
+                "IndexError");
+  return PyValue();
+}
+
+static Result subscriptElements(const PyValue &value, const PyValue &index) {
+  llvm::ArrayRef<PyValue> elements = value.elements();
+  if (index.is(Kind::Slice)) {
+    SliceBounds bounds;
+    if (auto error = resolveSlice(index.asSlice(), elements.size(), bounds))
+      return error;
+    std::vector<PyValue> out;
+    for (int64_t i = 0; i < bounds.count; ++i)
+      out.push_back(elements[bounds.start + i * bounds.step]);
+    return value.is(Kind::Tuple) ? PyValue::tuple(std::move(out)) : PyValue::list(std::move(out));
+  }
+  int64_t i;
+  if (Result ok = indexOf(index, elements.size(), typeName(value), i); !ok)
+    return ok;
+  return elements[i];
+}
+
+static Result subscriptString(const std::string &text, const PyValue &index) {
+  if (index.is(Kind::Slice)) {
+    SliceBounds bounds;
+    if (auto error = resolveSlice(index.asSlice(), text.size(), bounds))
+      return error;
+    std::string out;
+    for (int64_t i = 0; i < bounds.count; ++i)
+      out += text[bounds.start + i * bounds.step];
+    return PyValue::string(out);
+  }
+  int64_t i;
+  if (Result ok = indexOf(index, text.size(), "string", i); !ok)
+    return ok;
+  return PyValue::string(std::string(1, text[i]));
+}
+
+static Result subscriptRange(const RangeObject &range, const PyValue &index) {
+  if (index.is(Kind::Slice)) {
+    SliceBounds bounds;
+    if (auto error = resolveSlice(index.asSlice(), range.size(), bounds))
+      return error;
+    RangeObject out;
+    out.start = range.start + bounds.start * range.step;
+    out.step = range.step * bounds.step;
+    out.stop = out.start + bounds.count * out.step;
+    return PyValue::range(out);
+  }
+  int64_t i;
+  if (Result ok = indexOf(index, range.size(), "range", i); !ok)
+    return ok;
+  return PyValue::integer(range.start + i * range.step);
+}
+
+namespace tile::eval {
+
+Result subscript(const PyValue &value, const PyValue &index, Evaluator *evaluator) {
+  switch (value.kind()) {
+  case Kind::Tuple:
+  case Kind::List:
+    return subscriptElements(value, index);
+  case Kind::Str:
+    return subscriptString(value.asStr(), index);
+  case Kind::Range:
+    return subscriptRange(value.asRange(), index);
+  case Kind::Dict:
+    if (PyValue *found = value.asDict().find(index))
+      return *found;
+    return fail("the dict has no key " + repr(index), "KeyError");
+  case Kind::Extension:
+    return value.asExtension()->subscript(evaluator, index);
+  case Kind::Function:
+    if (evaluator && evaluator->hooks)
+      if (std::optional<Result> result =
+              evaluator->hooks->subscriptKernel(*evaluator, value, index))
+        return std::move(*result);
+    return fail("`" + value.asFunction().name() +
+                "[...]` launches a kernel, and there is nothing "
+                "to launch it on here");
+  default:
+    return fail("a value of type `" + typeName(value) + "` cannot be indexed");
+  }
+}
+
+Result assignSubscript(const PyValue &container, const PyValue &index, const PyValue &value) {
+  switch (container.kind()) {
+  case Kind::List: {
+    std::vector<PyValue> &elements = container.asList().elements;
+    if (index.is(Kind::Slice))
+      return unsupported("assigning to a slice of a list is not supported");
+    int64_t i;
+    if (Result ok = indexOf(index, elements.size(), "list", i); !ok)
+      return ok;
+    elements[i] = value;
+    return PyValue();
+  }
+  case Kind::Dict:
+    container.asDict().set(index, value);
+    return PyValue();
+  case Kind::Extension:
+    return container.asExtension()->assignSubscript(index, value);
+  default:
+    return fail("elements of a `" + typeName(container) + "` cannot be assigned");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Lengths and iteration
+//===----------------------------------------------------------------------===//
+
+Result length(const PyValue &value) {
+  switch (value.kind()) {
+  case Kind::Str:
+    return PyValue::integer(value.asStr().size());
+  case Kind::Tuple:
+  case Kind::List:
+    return PyValue::integer(value.elements().size());
+  case Kind::Dict:
+    return PyValue::integer(value.asDict().items.size());
+  case Kind::Set:
+    return PyValue::integer(value.asSet().elements.size());
+  case Kind::Range:
+    return PyValue::integer(value.asRange().size());
+  case Kind::Extension:
+    return value.asExtension()->length();
+  default:
+    return fail("a value of type `" + typeName(value) + "` has no length");
+  }
+}
+
+Result iterate(const PyValue &value, std::vector<PyValue> &elements) {
+  elements.clear();
+  switch (value.kind()) {
+  case Kind::Str:
+    for (char c : value.asStr())
+      elements.push_back(PyValue::string(std::string(1, c)));
+    return PyValue();
+  case Kind::Tuple:
+  case Kind::List:
+    elements = value.elements().vec();
+    return PyValue();
+  case Kind::Dict:
+    for (auto &[key, item] : value.asDict().items)
+      elements.push_back(key);
+    return PyValue();
+  case Kind::Set:
+    elements = value.asSet().elements;
+    return PyValue();
+  case Kind::Range: {
+    const RangeObject &range = value.asRange();
+    int64_t size = range.size();
+    if (size > maxIteration)
+      return fail("this range has " + std::to_string(size) + " elements; at most " +
+                      std::to_string(maxIteration) + " are visited at compile time",
+                  "MemoryError");
+    for (int64_t i = 0; i < size; ++i)
+      elements.push_back(PyValue::integer(range.start + i * range.step));
+    return PyValue();
+  }
+  case Kind::Extension:
+    return value.asExtension()->iterate(elements);
+  default:
+    return fail("a value of type `" + typeName(value) + "` cannot be iterated");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+static std::optional<Result> functionAttribute(const FunctionObject &function, StringRef name) {
+  if (name == "__name__" || name == "__qualname__")
+    return PyValue::string(function.name());
+  if (name == "arg_names") {
+    std::vector<PyValue> names;
+    for (const ast::Parameter &param : function.params())
+      names.push_back(PyValue::string(param.name));
+    return PyValue::list(std::move(names));
+  }
+  return std::nullopt;
+}
+
+static std::optional<Result> plainAttribute(const PyValue &value, StringRef name) {
+  switch (value.kind()) {
+  case Kind::DType:
+    return dtypeAttribute(value, name);
+  case Kind::Function:
+    // A jit function's `.fn` is the plain function; both are one value here.
+    if (name == "fn")
+      return value;
+    return functionAttribute(value.asFunction(), name);
+  case Kind::Class:
+    if (name == "__name__")
+      return PyValue::string(value.asClass()->name);
+    if (name == "_fields" && value.asClass()->isNamedTuple) {
+      std::vector<PyValue> fields;
+      for (const std::string &field : value.asClass()->fields)
+        fields.push_back(PyValue::string(field));
+      return PyValue::tuple(std::move(fields));
+    }
+    return std::nullopt;
+  case Kind::Tuple:
+    if (const ClassObject *type = value.asTuple().type.get()) {
+      for (size_t i = 0; i < type->fields.size(); ++i)
+        if (type->fields[i] == name)
+          return value.asTuple().elements[i];
+      if (name == "_fields")
+        return plainAttribute(PyValue::classType(value.asTuple().type), name);
+    }
+    return std::nullopt;
+  case Kind::Slice:
+    if (name == "start")
+      return value.asSlice().lower;
+    if (name == "stop")
+      return value.asSlice().upper;
+    if (name == "step")
+      return value.asSlice().step;
+    return std::nullopt;
+  case Kind::Float:
+  case Kind::Int:
+  case Kind::Bool:
+    if (name == "real")
+      return value;
+    return std::nullopt;
+  default:
+    return std::nullopt;
+  }
+}
+
+Result attribute(const PyValue &value, StringRef name) {
+  if (value.is(Kind::Extension))
+    return value.asExtension()->attribute(name);
+  if (value.is(Kind::Module)) {
+    const ModuleRef &module = value.asModule();
+    if (module.env)
+      return module.env->member(name);
+    if (module.importer)
+      return module.importer->importMember(module.name, name);
+    return moduleMember(module.name, name);
+  }
+  if (value.is(Kind::Symbol))
+    return symbolAttribute(value.asSymbol(), name);
+  if (std::optional<Result> result = plainAttribute(value, name))
+    return std::move(*result);
+  if (hasMethod(value, name))
+    return PyValue::method(value, name.str());
+  // Code written for Triton unwraps constexprs; here they are never wrapped.
+  if (name == "value" && (value.isScalarConstant() || value.is(Kind::DType) ||
+                          value.is(Kind::Tuple) || value.is(Kind::Function)))
+    return value;
+  std::string message =
+      "a value of type `" + typeName(value) + "` has no attribute `" + name.str() + "`";
+  std::vector<StringRef> candidates = methodNames(value);
+  if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
+    message += "; did you mean `" + near.str() + "`?";
+  return fail(message, "AttributeError");
+}
+
+} // namespace tile::eval

@@ -1,0 +1,351 @@
+//===- Calls.cpp - calls, argument binding, functions and classes ---------===//
+#include "frontend/eval/Evaluator.h"
+#include "frontend/eval/Methods.h"
+#include "frontend/eval/Statements.h"
+
+using namespace tile;
+using namespace tile::eval;
+using llvm::StringRef;
+using Kind = PyValue::Kind;
+using ScopePtr = std::shared_ptr<Scope>;
+
+/// Longer chains of "called from here" help nobody.
+constexpr size_t maxCallNotes = 8;
+
+Result Evaluator::evaluateArguments(const ast::Call &call, const ScopePtr &scope, CallArgs &args) {
+  if (Result ok = evaluateElements(call.args, scope, args.positional); !ok)
+    return ok;
+  for (const ast::Keyword &keyword : call.keywords) {
+    Result value = evaluate(*keyword.value, scope);
+    if (!value)
+      return value;
+    if (!keyword.name.empty()) {
+      args.keywords.emplace_back(keyword.name, value.take());
+      continue;
+    }
+    if (!value->is(Kind::Dict))
+      return Result(fail("`**` needs a dict, got `" + typeName(*value) + "`"))
+          .at(scope->module->source(), keyword.value->range);
+    for (auto &[key, inner] : value->asDict().items) {
+      if (!key.isStr())
+        return Result(fail("the keys of `**` must be strings, got " + repr(key)))
+            .at(scope->module->source(), keyword.value->range);
+      args.keywords.emplace_back(key.asStr(), inner);
+    }
+  }
+  return PyValue();
+}
+
+Result Evaluator::evaluateCall(const ast::Call &expr, const ScopePtr &scope) {
+  Result callee = evaluate(*expr.callee, scope);
+  if (!callee)
+    return callee;
+  CallArgs args;
+  if (Result ok = evaluateArguments(expr, scope, args); !ok)
+    return ok;
+  Result result = call(*callee, args);
+  if (result || !result.error().diagnostic.file)
+    return result;
+  // The error is inside the callee: leave a trace of how it was reached.
+  std::unique_ptr<EvalError> error = result.takeError();
+  if (callee->is(Kind::Function) && error->diagnostic.notes.size() < maxCallNotes) {
+    Diagnostic note;
+    note.severity = frontend::Severity::Note;
+    note.file = &scope->module->source();
+    note.range = expr.range;
+    note.message = "in the call of `" + callee->asFunction().name() + "` here";
+    error->diagnostic.notes.push_back(std::move(note));
+  }
+  return error;
+}
+
+Result Evaluator::call(const PyValue &callee, const CallArgs &args) {
+  switch (callee.kind()) {
+  case Kind::Function:
+    return callFunction(callee, args);
+  case Kind::Class:
+    return construct(callee.asClass(), args);
+  case Kind::Method: {
+    const MethodObject &method = callee.asMethod();
+    return callMethod(*this, method.self, method.name, args);
+  }
+  case Kind::Extension:
+    return callee.asExtension()->call(*this, args);
+  case Kind::Symbol: {
+    const std::string &name = callee.asSymbol();
+    if (std::optional<Result> result = callBuiltin(*this, name, args))
+      return std::move(*result);
+    if (hooks)
+      if (std::optional<Result> result = hooks->callSymbol(*this, name, args))
+        return std::move(*result);
+    if (StringRef(name).starts_with("tl.") || StringRef(name).starts_with("libdevice."))
+      return fail("`" + name +
+                  "` works on run-time values inside a kernel; it cannot be evaluated "
+                  "at compile time");
+    return fail("`" + name + "` cannot be evaluated at compile time");
+  }
+  default:
+    return fail("a value of type `" + typeName(callee) + "` cannot be called");
+  }
+}
+
+Result Evaluator::callFunction(const PyValue &callee, const CallArgs &args) {
+  const FunctionObject &function = callee.asFunction();
+  if (function.isJit) {
+    if (hooks)
+      if (std::optional<Result> result = hooks->callKernel(*this, callee, args))
+        return std::move(*result);
+    return fail("`" + function.name() +
+                "` is a kernel function: call it from a kernel, or launch "
+                "it with `" +
+                function.name() + "[grid](...)`");
+  }
+  if (depth >= limits.depth)
+    return fail("calls nest deeper than " + std::to_string(limits.depth) +
+                    "; does this recursion end?",
+                "LimitError");
+  std::vector<PyValue> bound;
+  if (Result ok = bind(function, args, bound); !ok)
+    return ok;
+  ScopePtr scope = makeScope(*function.module, function.closure);
+  for (size_t i = 0; i < bound.size(); ++i)
+    scope->variables[function.params()[i].name] = std::move(bound[i]);
+  ++depth;
+  Result result = function.lambda ? evaluate(*function.lambda->body, scope)
+                                  : StatementRunner(*this).runBody(function.def->body, scope);
+  --depth;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Binding arguments
+//===----------------------------------------------------------------------===//
+
+static std::unique_ptr<EvalError> unknownKeyword(const FunctionObject &function, StringRef name) {
+  std::vector<StringRef> candidates;
+  for (const ast::Parameter &param : function.params())
+    candidates.push_back(param.name);
+  std::string message = "`" + function.name() + "` has no parameter `" + name.str() + "`";
+  if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
+    message += "; did you mean `" + near.str() + "`?";
+  return fail(message);
+}
+
+/// Puts positional arguments in place; what is left over goes to `*args`.
+static Result bindPositional(const FunctionObject &function, const CallArgs &args,
+                             std::vector<std::optional<PyValue>> &slots) {
+  using ParamKind = ast::Parameter::Kind;
+  const auto &params = function.params();
+  size_t next = 0;
+  std::vector<PyValue> extra;
+  for (const PyValue &value : args.positional) {
+    while (next < params.size() && params[next].kind != ParamKind::Normal &&
+           params[next].kind != ParamKind::PositionalOnly &&
+           params[next].kind != ParamKind::VarArgs)
+      ++next;
+    if (next == params.size())
+      return fail("`" + function.name() + "` takes " +
+                  std::to_string(llvm::count_if(params,
+                                                [](auto &p) {
+                                                  return p.kind == ParamKind::Normal ||
+                                                         p.kind == ParamKind::PositionalOnly;
+                                                })) +
+                  " positional arguments, got " + std::to_string(args.positional.size()));
+    if (params[next].kind == ParamKind::VarArgs)
+      extra.push_back(value);
+    else
+      slots[next++] = value;
+  }
+  for (size_t i = 0; i < params.size(); ++i)
+    if (params[i].kind == ParamKind::VarArgs)
+      slots[i] = PyValue::tuple(std::move(extra));
+  return PyValue();
+}
+
+static Result bindKeywords(const FunctionObject &function, const CallArgs &args,
+                           std::vector<std::optional<PyValue>> &slots) {
+  using ParamKind = ast::Parameter::Kind;
+  const auto &params = function.params();
+  PyValue rest = PyValue::dict({});
+  std::optional<size_t> restIndex;
+  for (size_t i = 0; i < params.size(); ++i)
+    if (params[i].kind == ParamKind::KwArgs)
+      restIndex = i;
+  for (auto &[name, value] : args.keywords) {
+    auto it = llvm::find_if(params, [&](const ast::Parameter &param) {
+      return param.name == name &&
+             (param.kind == ParamKind::Normal || param.kind == ParamKind::KeywordOnly);
+    });
+    if (it == params.end()) {
+      if (!restIndex)
+        return unknownKeyword(function, name);
+      rest.asDict().set(PyValue::string(name), value);
+      continue;
+    }
+    std::optional<PyValue> &slot = slots[it - params.begin()];
+    if (slot)
+      return fail("`" + function.name() + "` got its argument `" + name + "` twice");
+    slot = value;
+  }
+  if (restIndex)
+    slots[*restIndex] = rest;
+  return PyValue();
+}
+
+Result Evaluator::bind(const FunctionObject &function, const CallArgs &args,
+                       std::vector<PyValue> &bound) {
+  const auto &params = function.params();
+  std::vector<std::optional<PyValue>> slots(params.size());
+  if (Result ok = bindPositional(function, args, slots); !ok)
+    return ok;
+  if (Result ok = bindKeywords(function, args, slots); !ok)
+    return ok;
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (!slots[i] && params[i].defaultValue) {
+      Result value = defaultValue(function, i);
+      if (!value)
+        return value;
+      slots[i] = value.take();
+    }
+    if (!slots[i])
+      return fail("`" + function.name() + "` needs its argument `" + params[i].name + "`");
+    bound.push_back(std::move(*slots[i]));
+  }
+  return PyValue();
+}
+
+Result Evaluator::defaultValue(const FunctionObject &function, size_t index) {
+  if (index < function.defaults.size() && function.defaults[index])
+    return *function.defaults[index];
+  return evaluate(*function.params()[index].defaultValue,
+                  makeScope(*function.module, function.closure));
+}
+
+//===----------------------------------------------------------------------===//
+// Making functions and classes
+//===----------------------------------------------------------------------===//
+
+/// Defaults of a nested function are fixed when it is made.
+static Result captureDefaults(Evaluator &evaluator, FunctionObject &function,
+                              const ScopePtr &scope) {
+  for (const ast::Parameter &param : function.params()) {
+    std::optional<PyValue> &slot = function.defaults.emplace_back();
+    if (!param.defaultValue)
+      continue;
+    Result value = evaluator.evaluate(*param.defaultValue, scope);
+    if (!value)
+      return value;
+    slot = value.take();
+  }
+  return PyValue();
+}
+
+Result Evaluator::makeLambda(const ast::Lambda &lambda, const ScopePtr &scope) {
+  auto function = std::make_shared<FunctionObject>();
+  function->lambda = &lambda;
+  function->module = scope->module;
+  if (!scope->isTopLevel) {
+    function->closure = scope;
+    if (Result ok = captureDefaults(*this, *function, scope); !ok)
+      return ok;
+  }
+  return PyValue::function(std::move(function));
+}
+
+/// The text of a dotted name; empty for any other expression.
+static std::string dottedName(const ast::Expr &expr) {
+  if (auto *name = llvm::dyn_cast<ast::Name>(&expr))
+    return name->id;
+  auto *attribute = llvm::dyn_cast<ast::Attribute>(&expr);
+  std::string base = attribute ? dottedName(*attribute->value) : "";
+  return base.empty() ? "" : base + "." + attribute->name;
+}
+
+Decorator Evaluator::resolveDecorator(const ast::Expr &expr, const ScopePtr &scope) {
+  Decorator decorator;
+  decorator.range = expr.range;
+  decorator.call = llvm::dyn_cast<ast::Call>(&expr);
+  const ast::Expr &callee = decorator.call ? *decorator.call->callee : expr;
+  decorator.name = dottedName(callee);
+  if (decorator.name.empty())
+    return decorator;
+  Result value = evaluate(callee, scope);
+  if (!value || !value->is(Kind::Symbol))
+    return decorator;
+  decorator.name = value->asSymbol();
+  StringRef name = decorator.name;
+  decorator.known = name.starts_with("tile.") || name == "triton.jit" ||
+                    name == "triton.autotune" || name == "triton.heuristics" ||
+                    name == "triton.constexpr_function" || name == "triton.must_use_result" ||
+                    name == "triton.aggregate" || name == "tl.must_use_result" ||
+                    name == "tl.builtin";
+  return decorator;
+}
+
+PyValue Evaluator::makeFunction(const ast::FunctionDef &def, const ScopePtr &scope) {
+  auto function = std::make_shared<FunctionObject>();
+  function->def = &def;
+  function->module = scope->module;
+  for (const ast::ExprPtr &expr : def.decorators)
+    function->decorators.push_back(resolveDecorator(*expr, scope));
+  function->isJit = function->findDecorator("triton.jit") != nullptr;
+  function->isConstexprFunction = function->findDecorator("triton.constexpr_function") != nullptr;
+  if (!scope->isTopLevel) {
+    function->closure = scope;
+    // A default that fails is evaluated again, and reported, when it is needed.
+    if (!captureDefaults(*this, *function, scope))
+      function->defaults.clear();
+  }
+  return PyValue::function(std::move(function));
+}
+
+Result Evaluator::decoratorArguments(const FunctionObject &function, const Decorator &decorator,
+                                     CallArgs &args) {
+  if (!decorator.call)
+    return PyValue();
+  return evaluateArguments(*decorator.call, makeScope(*function.module, function.closure), args);
+}
+
+Result Evaluator::makeClass(const ast::ClassDef &def, const ScopePtr &scope) {
+  auto type = std::make_shared<ClassObject>();
+  type->name = def.name;
+  type->def = &def;
+  type->module = scope->module;
+  for (const ast::ExprPtr &expr : def.decorators)
+    type->decorators.push_back(resolveDecorator(*expr, scope));
+  for (const ast::ExprPtr &base : def.bases) {
+    std::string name = dottedName(*base);
+    type->isNamedTuple |= name == "NamedTuple" || StringRef(name).ends_with(".NamedTuple");
+  }
+  if (!type->isNamedTuple)
+    return PyValue::classType(std::move(type));
+  for (const ast::StmtPtr &stmt : def.body) {
+    auto *field = llvm::dyn_cast<ast::AnnAssign>(stmt.get());
+    auto *name = field ? llvm::dyn_cast<ast::Name>(field->target.get()) : nullptr;
+    if (!name)
+      continue;
+    type->fields.push_back(name->id);
+    if (!field->value)
+      continue;
+    Result value = evaluate(*field->value, scope);
+    if (!value)
+      return value;
+    type->defaults.push_back(value.take());
+  }
+  return PyValue::classType(std::move(type));
+}
+
+Result Evaluator::construct(const std::shared_ptr<const ClassObject> &type, const CallArgs &args) {
+  if (!type->isNamedTuple)
+    return unsupported("only named tuples can be made at compile time, and `" + type->name +
+                       "` is another kind of class");
+  std::vector<StringRef> fields(type->fields.begin(), type->fields.end());
+  ArgReader r(type->name, args, fields, fields.size() - type->defaults.size());
+  if (!r)
+    return r.error();
+  std::vector<PyValue> elements;
+  size_t firstDefault = fields.size() - type->defaults.size();
+  for (size_t i = 0; i < fields.size(); ++i)
+    elements.push_back(r.has(i) ? r[i] : type->defaults[i - firstDefault]);
+  return PyValue::namedTuple(type, std::move(elements));
+}

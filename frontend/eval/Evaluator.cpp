@@ -1,0 +1,389 @@
+//===- Evaluator.cpp - expressions at compile time ------------------------===//
+#include "frontend/eval/Evaluator.h"
+#include "frontend/eval/Methods.h"
+
+using namespace tile;
+using namespace tile::eval;
+using llvm::StringRef;
+using Kind = PyValue::Kind;
+using ScopePtr = std::shared_ptr<Scope>;
+
+const PyValue *CallArgs::keyword(StringRef name) const {
+  for (auto &[key, value] : keywords)
+    if (key == name)
+      return &value;
+  return nullptr;
+}
+
+EvaluatorHooks::~EvaluatorHooks() = default;
+std::optional<Result> EvaluatorHooks::callSymbol(Evaluator &, StringRef, const CallArgs &) {
+  return std::nullopt;
+}
+std::optional<Result> EvaluatorHooks::callKernel(Evaluator &, const PyValue &, const CallArgs &) {
+  return std::nullopt;
+}
+std::optional<Result> EvaluatorHooks::subscriptKernel(Evaluator &, const PyValue &,
+                                                      const PyValue &) {
+  return std::nullopt;
+}
+void EvaluatorHooks::print(StringRef) {}
+
+ScopePtr Evaluator::makeScope(ModuleEnv &module, ScopePtr parent) {
+  auto scope = std::make_shared<Scope>();
+  scope->module = &module;
+  scope->parent = std::move(parent);
+  return scope;
+}
+
+Result Evaluator::countStep(const Scope &scope, SourceRange range) {
+  if (++steps <= limits.steps)
+    return PyValue();
+  return Result(fail("compile-time evaluation gave up after " + std::to_string(limits.steps) +
+                         " steps; is this loop bounded?",
+                     "LimitError"))
+      .at(scope.module->source(), range);
+}
+
+Result Evaluator::evaluate(const ast::Expr &expr, const ScopePtr &scope) {
+  if (Result ok = countStep(*scope, expr.range); !ok)
+    return ok;
+  return dispatch(expr, scope).at(scope->module->source(), expr.range);
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+Result Evaluator::lookup(StringRef name, Scope &scope) {
+  size_t before = SIZE_MAX;
+  std::vector<StringRef> candidates;
+  for (Scope *s = &scope; s; s = s->parent.get()) {
+    if (auto it = s->variables.find(name); it != s->variables.end())
+      return it->second;
+    for (auto &entry : s->variables)
+      candidates.push_back(entry.first());
+    before = std::min(before, s->before);
+  }
+  ModuleEnv &module = *scope.module;
+  if (module.binds(name))
+    return module.lookupBefore(name, before);
+  if (std::optional<PyValue> builtin = findBuiltin(name))
+    return *builtin;
+  Result found = module.lookupBefore(name, before); // star imports; otherwise an error
+  if (found || found.error().type != "NameError")
+    return found;
+  llvm::append_range(candidates, module.names());
+  llvm::append_range(candidates, builtinNames());
+  std::string message = "name `" + name.str() + "` is not defined";
+  if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
+    message += "; did you mean `" + near.str() + "`?";
+  return fail(message, "NameError");
+}
+
+//===----------------------------------------------------------------------===//
+// Expressions
+//===----------------------------------------------------------------------===//
+
+Result Evaluator::dispatch(const ast::Expr &expr, const ScopePtr &scope) {
+  switch (expr.kind) {
+  case ast::Expr::Kind::Name:
+    return lookup(llvm::cast<ast::Name>(expr).id, *scope);
+  case ast::Expr::Kind::Constant:
+    return evaluateConstant(llvm::cast<ast::Constant>(expr));
+  case ast::Expr::Kind::FString:
+    return formatString(llvm::cast<ast::FString>(expr), scope);
+  case ast::Expr::Kind::Tuple:
+  case ast::Expr::Kind::List:
+  case ast::Expr::Kind::Set:
+    return evaluateSequence(llvm::cast<ast::Sequence>(expr), scope);
+  case ast::Expr::Kind::Dict:
+    return evaluateDict(llvm::cast<ast::Dict>(expr), scope);
+  case ast::Expr::Kind::Unary: {
+    auto &op = llvm::cast<ast::Unary>(expr);
+    Result operand = evaluate(*op.operand, scope);
+    return operand ? unary(op.op, *operand) : std::move(operand);
+  }
+  case ast::Expr::Kind::Binary: {
+    auto &op = llvm::cast<ast::Binary>(expr);
+    Result lhs = evaluate(*op.lhs, scope);
+    if (!lhs)
+      return lhs;
+    Result rhs = evaluate(*op.rhs, scope);
+    return rhs ? binary(op.op, *lhs, *rhs) : std::move(rhs);
+  }
+  case ast::Expr::Kind::BoolOp:
+    return evaluateBoolOp(llvm::cast<ast::BoolOp>(expr), scope);
+  case ast::Expr::Kind::Compare:
+    return evaluateCompare(llvm::cast<ast::Compare>(expr), scope);
+  case ast::Expr::Kind::Conditional: {
+    auto &conditional = llvm::cast<ast::Conditional>(expr);
+    Result condition = evaluate(*conditional.condition, scope);
+    if (condition)
+      condition = truth(*condition).at(scope->module->source(), conditional.condition->range);
+    if (!condition)
+      return condition;
+    return evaluate(condition->asBool() ? *conditional.then : *conditional.otherwise, scope);
+  }
+  case ast::Expr::Kind::Call:
+    return evaluateCall(llvm::cast<ast::Call>(expr), scope);
+  case ast::Expr::Kind::Attribute: {
+    auto &access = llvm::cast<ast::Attribute>(expr);
+    Result value = evaluate(*access.value, scope);
+    if (!value)
+      return value;
+    return attribute(*value, access.name).at(scope->module->source(), access.nameRange);
+  }
+  case ast::Expr::Kind::Subscript: {
+    auto &access = llvm::cast<ast::Subscript>(expr);
+    Result value = evaluate(*access.value, scope);
+    if (!value)
+      return value;
+    Result index = evaluate(*access.index, scope);
+    return index ? subscript(*value, *index, this) : std::move(index);
+  }
+  case ast::Expr::Kind::Slice:
+    return evaluateSlice(llvm::cast<ast::Slice>(expr), scope);
+  case ast::Expr::Kind::Lambda:
+    return makeLambda(llvm::cast<ast::Lambda>(expr), scope);
+  case ast::Expr::Kind::NamedExpr: {
+    auto &named = llvm::cast<ast::NamedExpr>(expr);
+    Result value = evaluate(*named.value, scope);
+    if (!value)
+      return value;
+    Scope *target = scope.get();
+    while (target->isComprehension && target->parent)
+      target = target->parent.get();
+    target->variables[named.name] = *value;
+    return value;
+  }
+  case ast::Expr::Kind::Comprehension:
+    return evaluateComprehension(llvm::cast<ast::Comprehension>(expr), scope);
+  case ast::Expr::Kind::Starred:
+    return fail("a starred expression has no meaning here", "SyntaxError");
+  case ast::Expr::Kind::Await:
+    return unsupported("`await` is not supported");
+  case ast::Expr::Kind::Yield:
+    return unsupported("`yield` is not supported: generators cannot run at compile time");
+  }
+  return fail("unknown expression");
+}
+
+Result Evaluator::evaluateConstant(const ast::Constant &constant) {
+  switch (constant.type) {
+  case ast::Constant::Type::None:
+    return PyValue();
+  case ast::Constant::Type::Bool:
+    return PyValue::boolean(constant.boolean);
+  case ast::Constant::Type::Ellipsis:
+    return PyValue::ellipsis();
+  case ast::Constant::Type::Int:
+    if (constant.integer.getActiveBits() > maxIntegerBits)
+      return fail("this integer needs more than " + std::to_string(maxIntegerBits) + " bits",
+                  "OverflowError");
+    return PyValue::integer(constant.integer.zext(constant.integer.getBitWidth() + 1));
+  case ast::Constant::Type::Float:
+    return PyValue::number(constant.number);
+  case ast::Constant::Type::Imaginary:
+    return unsupported("complex numbers are not supported");
+  case ast::Constant::Type::String:
+    return PyValue::string(constant.text);
+  case ast::Constant::Type::Bytes:
+    return unsupported("bytes literals are not supported");
+  }
+  return PyValue();
+}
+
+Result Evaluator::evaluateElements(const std::vector<ast::ExprPtr> &exprs, const ScopePtr &scope,
+                                   std::vector<PyValue> &out) {
+  for (const ast::ExprPtr &expr : exprs) {
+    if (auto *starred = llvm::dyn_cast<ast::Starred>(expr.get())) {
+      Result sequence = evaluate(*starred->value, scope);
+      if (!sequence)
+        return sequence;
+      std::vector<PyValue> elements;
+      if (Result ok = iterate(*sequence, elements); !ok)
+        return std::move(ok).at(scope->module->source(), starred->range);
+      llvm::append_range(out, elements);
+      continue;
+    }
+    Result value = evaluate(*expr, scope);
+    if (!value)
+      return value;
+    out.push_back(value.take());
+  }
+  return PyValue();
+}
+
+Result Evaluator::evaluateSequence(const ast::Sequence &sequence, const ScopePtr &scope) {
+  std::vector<PyValue> elements;
+  if (Result ok = evaluateElements(sequence.elements, scope, elements); !ok)
+    return ok;
+  switch (sequence.kind) {
+  case ast::Expr::Kind::Tuple:
+    return PyValue::tuple(std::move(elements));
+  case ast::Expr::Kind::List:
+    return PyValue::list(std::move(elements));
+  default:
+    return PyValue::set(std::move(elements));
+  }
+}
+
+Result Evaluator::evaluateDict(const ast::Dict &dict, const ScopePtr &scope) {
+  PyValue out = PyValue::dict({});
+  for (const ast::Dict::Item &item : dict.items) {
+    Result value = evaluate(*item.value, scope);
+    if (!value)
+      return value;
+    if (!item.key) {
+      if (!value->is(Kind::Dict))
+        return fail("`**` needs a dict, got `" + typeName(*value) + "`");
+      for (auto &[key, inner] : value->asDict().items)
+        out.asDict().set(key, inner);
+      continue;
+    }
+    Result key = evaluate(*item.key, scope);
+    if (!key)
+      return key;
+    out.asDict().set(*key, *value);
+  }
+  return out;
+}
+
+Result Evaluator::evaluateBoolOp(const ast::BoolOp &op, const ScopePtr &scope) {
+  Result value = PyValue();
+  for (const ast::ExprPtr &expr : op.values) {
+    value = evaluate(*expr, scope);
+    if (!value || expr == op.values.back())
+      return value;
+    Result yes = truth(*value).at(scope->module->source(), expr->range);
+    if (!yes)
+      return yes;
+    if (yes->asBool() != op.isAnd)
+      return value;
+  }
+  return value;
+}
+
+Result Evaluator::evaluateCompare(const ast::Compare &comparison, const ScopePtr &scope) {
+  Result lhs = evaluate(*comparison.first, scope);
+  if (!lhs)
+    return lhs;
+  Result result = PyValue::boolean(true);
+  for (size_t i = 0; i < comparison.ops.size(); ++i) {
+    Result rhs = evaluate(*comparison.rest[i], scope);
+    if (!rhs)
+      return rhs;
+    result = compare(comparison.ops[i], *lhs, *rhs);
+    if (!result || i + 1 == comparison.ops.size())
+      return result;
+    Result yes = truth(*result);
+    if (!yes || !yes->asBool())
+      return yes;
+    lhs = std::move(rhs);
+  }
+  return result;
+}
+
+Result Evaluator::evaluateSlice(const ast::Slice &slice, const ScopePtr &scope) {
+  PyValue parts[3];
+  const ast::Expr *exprs[3] = {slice.lower.get(), slice.upper.get(), slice.step.get()};
+  for (int i = 0; i < 3; ++i) {
+    if (!exprs[i])
+      continue;
+    Result value = evaluate(*exprs[i], scope);
+    if (!value)
+      return value;
+    parts[i] = value.take();
+  }
+  return PyValue::slice(parts[0], parts[1], parts[2]);
+}
+
+//===----------------------------------------------------------------------===//
+// Comprehensions and f-strings
+//===----------------------------------------------------------------------===//
+
+Result Evaluator::runClauses(const ast::Comprehension &comprehension, size_t index,
+                             const ScopePtr &scope, std::vector<std::pair<PyValue, PyValue>> &out) {
+  if (index == comprehension.clauses.size()) {
+    Result element = evaluate(*comprehension.element, scope);
+    if (!element)
+      return element;
+    Result value = comprehension.value ? evaluate(*comprehension.value, scope) : Result(PyValue());
+    if (value)
+      out.emplace_back(element.take(), *value);
+    return value;
+  }
+  const ast::Comprehension::Clause &clause = comprehension.clauses[index];
+  if (clause.isAsync)
+    return unsupported("`async for` is not supported");
+  Result iterable = evaluate(*clause.iterable, scope);
+  if (!iterable)
+    return iterable;
+  std::vector<PyValue> elements;
+  if (Result ok = iterate(*iterable, elements); !ok)
+    return std::move(ok).at(scope->module->source(), clause.iterable->range);
+  for (const PyValue &element : elements) {
+    if (Result ok = assign(*clause.target, element, scope); !ok)
+      return ok;
+    bool keep = true;
+    for (const ast::ExprPtr &condition : clause.conditions) {
+      Result value = evaluate(*condition, scope);
+      if (value)
+        value = truth(*value).at(scope->module->source(), condition->range);
+      if (!value)
+        return value;
+      if (!(keep = value->asBool()))
+        break;
+    }
+    if (keep)
+      if (Result ok = runClauses(comprehension, index + 1, scope, out); !ok)
+        return ok;
+  }
+  return PyValue();
+}
+
+Result Evaluator::evaluateComprehension(const ast::Comprehension &comprehension,
+                                        const ScopePtr &scope) {
+  ScopePtr inner = makeScope(*scope->module, scope);
+  inner->isComprehension = true;
+  std::vector<std::pair<PyValue, PyValue>> items;
+  if (Result ok = runClauses(comprehension, 0, inner, items); !ok)
+    return ok;
+  if (comprehension.type == ast::Comprehension::Type::Dict)
+    return PyValue::dict(std::move(items));
+  std::vector<PyValue> elements;
+  for (auto &[element, value] : items)
+    elements.push_back(std::move(element));
+  // A generator is a list here: nothing can tell the difference but its type.
+  return comprehension.type == ast::Comprehension::Type::Set ? PyValue::set(std::move(elements))
+                                                             : PyValue::list(std::move(elements));
+}
+
+Result Evaluator::formatString(const ast::FString &string, const ScopePtr &scope) {
+  std::string out;
+  for (const ast::FString::Part &part : string.parts) {
+    if (!part.expr) {
+      out += part.literal;
+      continue;
+    }
+    Result value = evaluate(*part.expr, scope);
+    if (!value)
+      return value;
+    std::string spec;
+    if (part.format) {
+      Result text = formatString(*part.format, scope);
+      if (!text)
+        return text;
+      spec = text->asStr();
+    }
+    // `{x=}` shows repr unless a format or a conversion is given.
+    char conversion = part.debug && !part.conversion && spec.empty() ? 'r' : part.conversion;
+    if (conversion)
+      value = PyValue::string(conversion == 's' ? str(*value) : repr(*value));
+    Result text = format(*value, spec).at(scope->module->source(), part.expr->range);
+    if (!text)
+      return text;
+    out += (part.debug ? part.debugText : "") + text->asStr();
+  }
+  return PyValue::string(std::move(out));
+}

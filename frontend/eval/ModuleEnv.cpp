@@ -1,0 +1,294 @@
+//===- ModuleEnv.cpp - the names of a source file -------------------------===//
+//
+// 1. Collect, for every name, the top-level statements that bind or change it.
+// 2. To look a name up, run the last such statement (once), in a scope of its
+//    own; the names it needs are looked up the same way, above it.
+// 3. What that scope then holds are the statement's bindings. A name that the
+//    statement might have bound but did not keeps its earlier value.
+//
+//===----------------------------------------------------------------------===//
+#include "frontend/eval/ModuleEnv.h"
+#include "frontend/eval/Methods.h"
+#include "frontend/eval/Statements.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/Path.h"
+
+using namespace tile;
+using namespace tile::eval;
+using llvm::StringRef;
+using Kind = PyValue::Kind;
+
+struct ModuleEnv::Statement {
+  const ast::Stmt *stmt;
+  enum class State { Waiting, Running, Done } state = State::Waiting;
+  std::shared_ptr<Scope> scope;
+  std::unique_ptr<EvalError> error;
+};
+
+//===----------------------------------------------------------------------===//
+// Which names a statement binds
+//===----------------------------------------------------------------------===//
+
+namespace {
+class BindingCollector {
+public:
+  explicit BindingCollector(llvm::function_ref<void(StringRef)> found) : found(found) {}
+  void visit(const ast::Body &body) {
+    for (const ast::StmtPtr &stmt : body)
+      visit(*stmt);
+  }
+  void visit(const ast::Stmt &stmt);
+
+private:
+  void visitTarget(const ast::Expr *target);
+  void visitMethodCall(const ast::Expr &expr);
+  llvm::function_ref<void(StringRef)> found;
+};
+} // namespace
+
+/// A name, the names of a tuple, or the container of `container[...] = ...`.
+void BindingCollector::visitTarget(const ast::Expr *target) {
+  if (!target)
+    return;
+  if (auto *name = llvm::dyn_cast<ast::Name>(target))
+    found(name->id);
+  else if (auto *sequence = llvm::dyn_cast<ast::Sequence>(target))
+    for (const ast::ExprPtr &element : sequence->elements)
+      visitTarget(element.get());
+  else if (auto *starred = llvm::dyn_cast<ast::Starred>(target))
+    visitTarget(starred->value.get());
+  else if (auto *access = llvm::dyn_cast<ast::Subscript>(target))
+    visitTarget(access->value.get());
+}
+
+/// `configs.append(...)` changes `configs`.
+void BindingCollector::visitMethodCall(const ast::Expr &expr) {
+  auto *call = llvm::dyn_cast<ast::Call>(&expr);
+  auto *method = call ? llvm::dyn_cast<ast::Attribute>(call->callee.get()) : nullptr;
+  if (!method)
+    return;
+  static constexpr StringRef changing[] = {"append",  "extend", "insert",    "pop",
+                                           "remove",  "clear",  "sort",      "add",
+                                           "reverse", "update", "setdefault"};
+  if (llvm::is_contained(changing, method->name))
+    visitTarget(method->value.get());
+}
+
+void BindingCollector::visit(const ast::Stmt &stmt) {
+  switch (stmt.kind) {
+  case ast::Stmt::Kind::Expr:
+    return visitMethodCall(*llvm::cast<ast::ExprStmt>(stmt).value);
+  case ast::Stmt::Kind::Assign:
+    for (const ast::ExprPtr &target : llvm::cast<ast::Assign>(stmt).targets)
+      visitTarget(target.get());
+    return;
+  case ast::Stmt::Kind::AugAssign:
+    return visitTarget(llvm::cast<ast::AugAssign>(stmt).target.get());
+  case ast::Stmt::Kind::AnnAssign:
+    if (auto &assign = llvm::cast<ast::AnnAssign>(stmt); assign.value)
+      visitTarget(assign.target.get());
+    return;
+  case ast::Stmt::Kind::FunctionDef:
+    return found(llvm::cast<ast::FunctionDef>(stmt).name);
+  case ast::Stmt::Kind::ClassDef:
+    return found(llvm::cast<ast::ClassDef>(stmt).name);
+  case ast::Stmt::Kind::Import:
+    for (const ast::ImportAlias &alias : llvm::cast<ast::Import>(stmt).names)
+      found(alias.asName.empty() ? StringRef(alias.name).split('.').first : alias.asName);
+    return;
+  case ast::Stmt::Kind::ImportFrom:
+    for (const ast::ImportAlias &alias : llvm::cast<ast::ImportFrom>(stmt).names)
+      if (alias.name != "*")
+        found(alias.asName.empty() ? alias.name : alias.asName);
+    return;
+  case ast::Stmt::Kind::If:
+    visit(llvm::cast<ast::If>(stmt).then);
+    return visit(llvm::cast<ast::If>(stmt).otherwise);
+  case ast::Stmt::Kind::For:
+    visitTarget(llvm::cast<ast::For>(stmt).target.get());
+    visit(llvm::cast<ast::For>(stmt).body);
+    return visit(llvm::cast<ast::For>(stmt).otherwise);
+  case ast::Stmt::Kind::While:
+    visit(llvm::cast<ast::While>(stmt).body);
+    return visit(llvm::cast<ast::While>(stmt).otherwise);
+  case ast::Stmt::Kind::Try: {
+    auto &attempt = llvm::cast<ast::Try>(stmt);
+    visit(attempt.body);
+    for (const ast::Try::Handler &handler : attempt.handlers)
+      visit(handler.body);
+    visit(attempt.otherwise);
+    return visit(attempt.finally);
+  }
+  case ast::Stmt::Kind::With:
+    for (const ast::With::Item &item : llvm::cast<ast::With>(stmt).items)
+      visitTarget(item.target.get());
+    return visit(llvm::cast<ast::With>(stmt).body);
+  default:
+    return;
+  }
+}
+
+/// Star imports, wherever they stand.
+static void collectStarImports(const ast::Body &body, std::vector<const ast::ImportFrom *> &out) {
+  for (const ast::StmtPtr &stmt : body) {
+    if (auto *import = llvm::dyn_cast<ast::ImportFrom>(stmt.get())) {
+      if (llvm::any_of(import->names, [](auto &alias) { return alias.name == "*"; }))
+        out.push_back(import);
+    } else if (auto *branch = llvm::dyn_cast<ast::If>(stmt.get())) {
+      collectStarImports(branch->then, out);
+      collectStarImports(branch->otherwise, out);
+    } else if (auto *attempt = llvm::dyn_cast<ast::Try>(stmt.get())) {
+      collectStarImports(attempt->body, out);
+    }
+  }
+}
+
+ModuleEnv::ModuleEnv(Program &program, const SourceFile &file, const ast::Module &module)
+    : program(program), file(file), module(module) {
+  for (const ast::StmtPtr &stmt : module.body) {
+    size_t index = statements.size();
+    statements.push_back(std::make_unique<Statement>());
+    statements.back()->stmt = stmt.get();
+    BindingCollector([&](StringRef name) {
+      std::vector<size_t> &where = bindings[name];
+      if (where.empty() || where.back() != index)
+        where.push_back(index);
+    }).visit(*stmt);
+  }
+  collectStarImports(module.body, starImports);
+}
+
+ModuleEnv::~ModuleEnv() = default;
+
+//===----------------------------------------------------------------------===//
+// Lookup
+//===----------------------------------------------------------------------===//
+
+bool ModuleEnv::binds(StringRef name) const { return bindings.contains(name); }
+
+std::vector<StringRef> ModuleEnv::names() const {
+  std::vector<StringRef> out;
+  for (auto &entry : bindings)
+    out.push_back(entry.first());
+  return out;
+}
+
+Result ModuleEnv::lookup(StringRef name) { return lookupBefore(name, SIZE_MAX); }
+
+Result ModuleEnv::lookupInStarImports(StringRef name) {
+  for (const ast::ImportFrom *import : starImports) {
+    Result from = resolveModule(import->module, import->level);
+    if (!from || name.starts_with("_"))
+      continue;
+    const ModuleRef &ref = from->asModule();
+    if (ref.env ? ref.env->binds(name) : true) {
+      Result value = attribute(*from, name);
+      if (value)
+        return value;
+    }
+  }
+  return fail("");
+}
+
+Result ModuleEnv::lookupBefore(StringRef name, size_t before) {
+  if (auto it = bindings.find(name); it != bindings.end()) {
+    const std::vector<size_t> &where = it->second;
+    auto next = std::lower_bound(where.begin(), where.end(), before);
+    if (next != where.begin())
+      return evaluateStatement(*std::prev(next), name);
+  }
+  if (name == "__name__")
+    return PyValue::string("__tile__");
+  if (name == "__file__")
+    return PyValue::string(file.name().str());
+  if (Result found = lookupInStarImports(name))
+    return found;
+  if (binds(name))
+    return fail("`" + name.str() + "` is used above its definition", "NameError");
+  std::string message = "`" + file.name().str() + "` has no global `" + name.str() + "`";
+  if (StringRef near = frontend::nearestName(name, names()); !near.empty())
+    message += "; did you mean `" + near.str() + "`?";
+  return fail(message, "NameError");
+}
+
+Result ModuleEnv::evaluateStatement(size_t index, StringRef name) {
+  Statement &statement = *statements[index];
+  if (statement.state == Statement::State::Running)
+    return Result(fail("`" + name.str() + "` is defined in terms of itself", "NameError"))
+        .at(file, statement.stmt->range);
+  if (statement.state == Statement::State::Waiting) {
+    statement.state = Statement::State::Running;
+    statement.scope = Evaluator::makeScope(*this);
+    statement.scope->isTopLevel = true;
+    statement.scope->before = index;
+    Flow flow = StatementRunner(program.evaluator()).run(*statement.stmt, statement.scope);
+    statement.error = std::move(flow.error);
+    statement.state = Statement::State::Done;
+  }
+  // A statement that failed may have bound the name before it did.
+  auto bound = statement.scope->variables.find(name);
+  if (bound != statement.scope->variables.end())
+    return bound->second;
+  if (!statement.error)
+    return lookupBefore(name, index);
+  auto error = std::make_unique<EvalError>(*statement.error);
+  error->diagnostic.message =
+      "`" + name.str() + "` is not known at compile time: " + error->diagnostic.message;
+  return error;
+}
+
+std::vector<std::shared_ptr<FunctionObject>> ModuleEnv::functions() {
+  std::vector<std::shared_ptr<FunctionObject>> out;
+  for (size_t i = 0; i < statements.size(); ++i) {
+    auto *def = llvm::dyn_cast<ast::FunctionDef>(statements[i]->stmt);
+    if (!def)
+      continue;
+    Result value = evaluateStatement(i, def->name);
+    if (value && value->is(Kind::Function))
+      out.push_back(value->functionPtr());
+  }
+  return out;
+}
+
+std::vector<std::shared_ptr<FunctionObject>> ModuleEnv::kernels() {
+  std::vector<std::shared_ptr<FunctionObject>> out = functions();
+  llvm::erase_if(out, [](auto &function) { return !function->isJit; });
+  return out;
+}
+
+//===----------------------------------------------------------------------===//
+// Imports
+//===----------------------------------------------------------------------===//
+
+static std::unique_ptr<EvalError> moduleNotFound(StringRef name) {
+  return fail("module `" + name.str() + "` is not available to compile-time code",
+              "ModuleNotFoundError");
+}
+
+Result ModuleEnv::resolveModule(StringRef dottedName, unsigned level) {
+  std::string canonical = level ? "" : canonicalModule(dottedName);
+  if (!canonical.empty())
+    return PyValue::module(canonical);
+  std::unique_ptr<EvalError> error;
+  if (ModuleEnv *env = program.import(dottedName, level, *this, error))
+    return PyValue::module(dottedName.str(), env);
+  if (error)
+    return error;
+  return moduleNotFound(std::string(level, '.') + dottedName.str());
+}
+
+Result ModuleEnv::member(StringRef name) {
+  std::unique_ptr<EvalError> error;
+  if (!binds(name) && llvm::sys::path::filename(file.name()) == "__init__.py")
+    if (ModuleEnv *part = program.import(name, 1, *this, error))
+      return PyValue::module(name.str(), part);
+  return error ? Result(std::move(error)) : lookup(name);
+}
+
+Result ModuleEnv::importMember(StringRef dottedName, StringRef name) {
+  std::string whole = (dottedName + "." + name).str();
+  Result module = resolveModule(whole, 0);
+  if (module || module.error().type != "ModuleNotFoundError")
+    return module;
+  return moduleNotFound(dottedName);
+}

@@ -1,0 +1,309 @@
+//===- Modules.cpp - the modules that kernel files import -----------------===//
+//
+// Imports resolve to canonical names, so that `tl.exp`, `tl.math.exp` and
+// `from triton.language import exp` are one symbol. What a `tl` symbol means
+// is the specialiser's business; this file only knows which ones exist.
+//
+//===----------------------------------------------------------------------===//
+#include "frontend/eval/Methods.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/Twine.h"
+#include <cmath>
+#include <numbers>
+
+using namespace tile;
+using namespace tile::eval;
+using llvm::StringRef;
+
+// Operations, types and helpers of triton.language.
+static constexpr StringRef languageNames[] = {
+    "program_id",
+    "num_programs",
+    "arange",
+    "full",
+    "zeros",
+    "zeros_like",
+    "cast",
+    "broadcast",
+    "broadcast_to",
+    "expand_dims",
+    "reshape",
+    "view",
+    "ravel",
+    "squeeze",
+    "unsqueeze",
+    "permute",
+    "trans",
+    "cat",
+    "join",
+    "split",
+    "interleave",
+    "flip",
+    "gather",
+    "swizzle2d",
+    "add",
+    "sub",
+    "mul",
+    "minimum",
+    "maximum",
+    "clamp",
+    "where",
+    "fma",
+    "umulhi",
+    "abs",
+    "exp",
+    "exp2",
+    "log",
+    "log2",
+    "sin",
+    "cos",
+    "tanh",
+    "sqrt",
+    "rsqrt",
+    "erf",
+    "floor",
+    "ceil",
+    "sqrt_rn",
+    "div_rn",
+    "fdiv",
+    "sigmoid",
+    "softmax",
+    "cdiv",
+    "expect_zero",
+    "map_elementwise",
+    "extern_elementwise",
+    "inline_asm_elementwise",
+    "dot",
+    "dot_scaled",
+    "load",
+    "store",
+    "make_block_ptr",
+    "advance",
+    "make_tensor_descriptor",
+    "_experimental_make_tensor_descriptor",
+    "load_tensor_descriptor",
+    "store_tensor_descriptor",
+    "debug_barrier",
+    "atomic_add",
+    "atomic_max",
+    "atomic_min",
+    "atomic_and",
+    "atomic_or",
+    "atomic_xor",
+    "atomic_xchg",
+    "atomic_cas",
+    "reduce",
+    "associative_scan",
+    "max",
+    "min",
+    "argmax",
+    "argmin",
+    "sum",
+    "xor_sum",
+    "reduce_or",
+    "cumsum",
+    "cumprod",
+    "sort",
+    "topk",
+    "bitonic_merge",
+    "histogram",
+    "philox",
+    "philox_impl",
+    "randint",
+    "randint4x",
+    "rand",
+    "rand4x",
+    "randn",
+    "randn4x",
+    "uint_to_uniform_float",
+    "uint32_to_uniform_float",
+    "pair_uniform_to_normal",
+    "multiple_of",
+    "max_contiguous",
+    "max_constancy",
+    "assume",
+    "static_assert",
+    "static_print",
+    "device_print",
+    "device_assert",
+    "condition",
+    "range",
+    "static_range",
+    "to_tensor",
+    "constexpr",
+    "const",
+    "tuple",
+    "aggregate_replace",
+    "tensor",
+    "dtype",
+    "pointer_type",
+    "block_type",
+    "tuple_type",
+    "constexpr_type",
+    "tensor_descriptor",
+    "tensor_descriptor_base",
+    "tensor_descriptor_type",
+    "slice",
+    "PropagateNan",
+    "TRITON_MAX_TENSOR_NUMEL",
+    "next_power_of_2",
+    "builtin",
+    "must_use_result",
+    "current_target",
+    "is_cuda",
+    "is_hip",
+    "cuda_capability_geq",
+};
+
+static constexpr StringRef tritonNames[] = {
+    "jit",
+    "autotune",
+    "heuristics",
+    "Config",
+    "cdiv",
+    "next_power_of_2",
+    "constexpr_function",
+    "must_use_result",
+    "aggregate",
+    "reinterpret",
+    "TensorWrapper",
+    "MockTensor",
+    "compile",
+    "set_allocator",
+    "knobs",
+    "JITFunction",
+    "KernelInterface",
+    "OutOfResources",
+    "TritonError",
+    "CompilationError",
+    "InterpreterError",
+    "AsyncCompileMode",
+    "FutureKernel",
+    "Autotuner",
+};
+
+/// Dotted names as imported, and the canonical module each one is.
+static constexpr std::pair<StringRef, StringRef> moduleNames[] = {
+    {"triton", "triton"},
+    {"triton.runtime.jit", "triton"},
+    {"triton.runtime.autotuner", "triton"},
+    {"triton.runtime", "triton.runtime"},
+    {"triton.runtime.driver", "triton.runtime.driver"},
+    {"triton.testing", "triton.testing"},
+    {"triton.tools", "triton.tools"},
+    {"triton.tools.tensor_descriptor", "triton.tools"},
+    {"triton.compiler", "triton.compiler"},
+    {"triton.language", "tl"},
+    {"triton.language.core", "tl"},
+    {"triton.language.standard", "tl"},
+    {"triton.language.random", "tl"},
+    {"triton.language.math", "tl.math"},
+    {"triton.language.target_info", "tl"},
+    {"triton.language.extra", "tl.extra"},
+    {"triton.language.extra.libdevice", "libdevice"},
+    {"triton.language.extra.cuda", "tl.extra.cuda"},
+    {"triton.language.extra.cuda.libdevice", "libdevice"},
+    {"triton.language.extra.cuda.utils", "tl.extra.cuda"},
+    {"math", "math"},
+    {"tile", "tile"},
+    {"typing", "typing"},
+    {"collections", "collections"},
+    {"itertools", "itertools"},
+    {"functools", "functools"},
+};
+
+static Result noMember(StringRef module, StringRef name, std::vector<StringRef> candidates) {
+  std::string message = "module `" + module.str() + "` has no member `" + name.str() + "`";
+  StringRef near = frontend::nearestName(name, candidates);
+  if (!near.empty())
+    message += "; did you mean `" + near.str() + "`?";
+  return fail(message, "AttributeError");
+}
+
+/// The part of a module's dotted name that a member adds, if it is a module.
+static std::optional<PyValue> submodule(StringRef canonical, StringRef name) {
+  for (auto &[dotted, target] : moduleNames) {
+    auto [parent, last] = dotted.rsplit('.');
+    if (last != name || dotted == parent)
+      continue;
+    for (auto &[parentDotted, parentTarget] : moduleNames)
+      if (parentDotted == parent && parentTarget == canonical)
+        return PyValue::module(target.str());
+  }
+  return std::nullopt;
+}
+
+static Result languageMember(StringRef module, StringRef name) {
+  if (std::optional<DType> type = DType::parse(name); type && type->name() == name)
+    return PyValue::dtype(*type);
+  if (name == "pi32_t")
+    return PyValue::dtype(DType::pointer(DType::Kind::Int32));
+  if (name == "TRITON_MAX_TENSOR_NUMEL")
+    return PyValue::integer(1048576);
+  if (llvm::is_contained(languageNames, name))
+    return PyValue::symbol("tl." + name.str());
+  std::vector<StringRef> candidates(std::begin(languageNames), std::end(languageNames));
+  for (StringRef type :
+       {"float16", "float32", "float64", "bfloat16", "int1", "int8", "int16", "int32", "int64",
+        "uint8", "uint16", "uint32", "uint64", "float8e5", "float8e4nv", "float8e4b15", "void"})
+    candidates.push_back(type);
+  return noMember(module, name, candidates);
+}
+
+static Result mathMember(StringRef name) {
+  double value = llvm::StringSwitch<double>(name)
+                     .Case("pi", std::numbers::pi)
+                     .Case("e", std::numbers::e)
+                     .Case("tau", 2 * std::numbers::pi)
+                     .Case("inf", HUGE_VAL)
+                     .Default(0);
+  if (value != 0)
+    return PyValue::number(value);
+  if (name == "nan")
+    return PyValue::number(std::nan(""));
+  std::vector<StringRef> names = mathNames();
+  if (llvm::is_contained(names, name))
+    return PyValue::symbol("math." + name.str());
+  return noMember("math", name, names);
+}
+
+namespace tile::eval {
+
+std::string canonicalModule(StringRef dottedName) {
+  for (auto &[dotted, canonical] : moduleNames)
+    if (dotted == dottedName)
+      return canonical.str();
+  return "";
+}
+
+Result moduleMember(StringRef module, StringRef name) {
+  if (std::optional<PyValue> part = submodule(module, name))
+    return *part;
+  if (module == "tl" || module == "tl.math")
+    return languageMember(module == "tl" ? "triton.language" : "triton.language.math", name);
+  if (module == "math")
+    return mathMember(name);
+  if (module == "triton") {
+    if (name == "__version__")
+      return PyValue::string("3.7.0");
+    if (llvm::is_contained(tritonNames, name))
+      return PyValue::symbol("triton." + name.str());
+    return noMember(module, name, std::vector(std::begin(tritonNames), std::end(tritonNames)));
+  }
+  // The rest is open: whoever gives a member its meaning says whether it has one.
+  return PyValue::symbol((module + "." + name).str());
+}
+
+Result symbolAttribute(StringRef symbol, StringRef name) {
+  if (symbol == "tl.PropagateNan" && (name == "NONE" || name == "ALL"))
+    return PyValue::symbol((symbol + "." + name).str());
+  if (name == "__name__")
+    return PyValue::string(symbol.rsplit('.').second.empty() ? symbol.str()
+                                                             : symbol.rsplit('.').second.str());
+  if (symbol.starts_with("typing.") || symbol.starts_with("triton."))
+    return PyValue::symbol((symbol + "." + name).str());
+  return fail("builtin `" + symbol.str() + "` has no attribute `" + name.str() + "`",
+              "AttributeError");
+}
+
+} // namespace tile::eval

@@ -1,0 +1,79 @@
+//===- Program.cpp - the files of one compilation -------------------------===//
+#include "frontend/Parser.h"
+#include "frontend/eval/Evaluator.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace tile;
+using namespace tile::eval;
+using llvm::StringRef;
+
+struct Program::LoadedFile {
+  std::string path;
+  std::unique_ptr<SourceFile> source;
+  ast::Module module;
+  ModuleEnv *env = nullptr;
+};
+
+Program::Program(std::vector<std::string> includePaths)
+    : includePaths(std::move(includePaths)), sharedEvaluator(std::make_unique<Evaluator>()) {}
+
+Program::~Program() = default;
+
+ModuleEnv &Program::add(const SourceFile &file, const ast::Module &module) {
+  environments.push_back(std::make_unique<ModuleEnv>(*this, file, module));
+  return *environments.back();
+}
+
+/// The file a dotted name stands for in `folder`; empty if there is none.
+static std::string findFile(StringRef folder, StringRef dottedName) {
+  llvm::SmallString<256> path(folder);
+  llvm::SmallVector<StringRef> parts;
+  dottedName.split(parts, '.', -1, /*KeepEmpty=*/false);
+  for (StringRef part : parts)
+    llvm::sys::path::append(path, part);
+  std::string base(path);
+  for (StringRef ending : {".tile", ".py", "/__init__.py"})
+    if (!parts.empty() || ending.starts_with("/"))
+      if (llvm::sys::fs::is_regular_file(base + ending))
+        return base + ending.str();
+  return "";
+}
+
+ModuleEnv *Program::import(StringRef dottedName, unsigned level, const ModuleEnv &from,
+                           std::unique_ptr<EvalError> &error) {
+  llvm::SmallString<256> folder(llvm::sys::path::parent_path(from.source().name()));
+  for (unsigned up = 1; up < level; ++up)
+    llvm::sys::path::append(folder, "..");
+  std::string path = findFile(folder, dottedName);
+  if (level == 0)
+    for (const std::string &include : includePaths)
+      if (path.empty())
+        path = findFile(include, dottedName);
+  if (path.empty())
+    return nullptr;
+  llvm::SmallString<256> real;
+  if (!llvm::sys::fs::real_path(path, real))
+    for (auto &loaded : files)
+      if (loaded->path == real.str())
+        return loaded->env;
+
+  auto loaded = std::make_unique<LoadedFile>();
+  loaded->path = std::string(real);
+  std::string message;
+  loaded->source = SourceFile::open(path, message);
+  if (!loaded->source) {
+    error = fail(message, "ImportError");
+    return nullptr;
+  }
+  frontend::DiagnosticEngine diagnostics;
+  loaded->module = frontend::parse(*loaded->source, diagnostics);
+  loaded->env = &add(*loaded->source, loaded->module);
+  files.push_back(std::move(loaded));
+  if (!diagnostics.hasErrors())
+    return files.back()->env;
+  error = fail("", "ImportError");
+  error->diagnostic = diagnostics.all().front();
+  return nullptr;
+}

@@ -1,0 +1,51 @@
+//===- Statements.h - runs statements at compile time ---------------------===//
+#ifndef TILE_FRONTEND_EVAL_STATEMENTS_H
+#define TILE_FRONTEND_EVAL_STATEMENTS_H
+
+#include "frontend/eval/Evaluator.h"
+
+namespace tile::eval {
+
+/// How a statement ended.
+struct Flow {
+  enum class Kind { Next, Break, Continue, Return, Error };
+  Kind kind = Kind::Next;
+  PyValue value;                    ///< Return
+  std::unique_ptr<EvalError> error; ///< Error
+
+  Flow(Kind kind = Kind::Next) : kind(kind) {}
+  Flow(std::unique_ptr<EvalError> error) : kind(Kind::Error), error(std::move(error)) {}
+};
+
+class StatementRunner {
+public:
+  explicit StatementRunner(Evaluator &evaluator) : evaluator(evaluator) {}
+  using ScopePtr = std::shared_ptr<Scope>;
+
+  /// Runs a function's body and gives what it returns.
+  Result runBody(const ast::Body &body, const ScopePtr &scope);
+  Flow run(const ast::Stmt &stmt, const ScopePtr &scope);
+  Flow run(const ast::Body &body, const ScopePtr &scope);
+
+private:
+  Flow runAssign(const ast::Assign &stmt, const ScopePtr &scope);
+  Flow runAugAssign(const ast::AugAssign &stmt, const ScopePtr &scope);
+  Flow runIf(const ast::If &stmt, const ScopePtr &scope);
+  Flow runFor(const ast::For &stmt, const ScopePtr &scope);
+  Flow runWhile(const ast::While &stmt, const ScopePtr &scope);
+  Flow runTry(const ast::Try &stmt, const ScopePtr &scope);
+  Flow runHandlers(const ast::Try &stmt, Flow failed, const ScopePtr &scope);
+  Flow runRaise(const ast::Raise &stmt, const ScopePtr &scope);
+  Flow runAssert(const ast::Assert &stmt, const ScopePtr &scope);
+  Flow runImport(const ast::Import &stmt, const ScopePtr &scope);
+  Flow runImportFrom(const ast::ImportFrom &stmt, const ScopePtr &scope);
+  Flow runDelete(const ast::Delete &stmt, const ScopePtr &scope);
+  Result condition(const ast::Expr &expr, const ScopePtr &scope);
+  Flow errorAt(std::unique_ptr<EvalError> error, const ScopePtr &scope, SourceRange range);
+
+  Evaluator &evaluator;
+};
+
+} // namespace tile::eval
+
+#endif // TILE_FRONTEND_EVAL_STATEMENTS_H

@@ -1,0 +1,510 @@
+//===- Value.cpp - construction, identity and printing of values ----------===//
+#include "frontend/eval/Evaluator.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include <charconv>
+#include <cmath>
+
+using namespace tile::eval;
+using llvm::APInt;
+using llvm::StringRef;
+
+//===----------------------------------------------------------------------===//
+// Construction
+//===----------------------------------------------------------------------===//
+
+int64_t RangeObject::size() const {
+  // The difference of two int64 may not fit; unsigned arithmetic does.
+  if (step > 0 ? start >= stop : start <= stop)
+    return 0;
+  uint64_t distance =
+      step > 0 ? uint64_t(stop) - uint64_t(start) : uint64_t(start) - uint64_t(stop);
+  uint64_t stride = step > 0 ? uint64_t(step) : -uint64_t(step);
+  return int64_t((distance - 1) / stride + 1);
+}
+
+PyValue PyValue::integer(int64_t i) { return PyValue(Storage(APInt(64, i, true))); }
+
+PyValue PyValue::integerUnsigned(uint64_t i) { return integer(APInt(65, i)); }
+
+/// The canonical width is the least multiple of 64 that holds the sign too, so
+/// that equal numbers are equal APInts.
+PyValue PyValue::integer(APInt i) {
+  unsigned width = (std::max(i.getSignificantBits(), 1u) + 63) / 64 * 64;
+  return PyValue(Storage(i.sextOrTrunc(width)));
+}
+
+PyValue PyValue::string(std::string text) {
+  return PyValue(Storage(std::make_shared<const std::string>(std::move(text))));
+}
+
+PyValue PyValue::tuple(std::vector<PyValue> elements) {
+  return PyValue(Storage(std::make_shared<TupleObject>(TupleObject{std::move(elements), nullptr})));
+}
+
+PyValue PyValue::namedTuple(std::shared_ptr<const ClassObject> type,
+                            std::vector<PyValue> elements) {
+  return PyValue(
+      Storage(std::make_shared<TupleObject>(TupleObject{std::move(elements), std::move(type)})));
+}
+
+PyValue PyValue::list(std::vector<PyValue> elements) {
+  return PyValue(Storage(std::make_shared<ListObject>(ListObject{std::move(elements)})));
+}
+
+PyValue PyValue::dict(std::vector<std::pair<PyValue, PyValue>> items) {
+  auto object = std::make_shared<DictObject>();
+  for (auto &[key, value] : items)
+    object->set(key, std::move(value));
+  return PyValue(Storage(std::move(object)));
+}
+
+PyValue PyValue::set(std::vector<PyValue> elements) {
+  auto object = std::make_shared<SetObject>();
+  for (const PyValue &element : elements)
+    object->insert(element);
+  return PyValue(Storage(std::move(object)));
+}
+
+PyValue PyValue::range(RangeObject range) { return PyValue(Storage(range)); }
+
+PyValue PyValue::slice(PyValue lower, PyValue upper, PyValue step) {
+  return PyValue(Storage(std::make_shared<SliceObject>(
+      SliceObject{std::move(lower), std::move(upper), std::move(step)})));
+}
+
+PyValue PyValue::dtype(DType type) {
+  return PyValue(Storage(std::make_shared<const DType>(std::move(type))));
+}
+
+PyValue PyValue::function(std::shared_ptr<FunctionObject> function) {
+  return PyValue(Storage(std::move(function)));
+}
+
+PyValue PyValue::classType(std::shared_ptr<const ClassObject> type) {
+  return PyValue(Storage(std::move(type)));
+}
+
+PyValue PyValue::module(std::string name, ModuleEnv *env, ModuleEnv *importer) {
+  return PyValue(
+      Storage(std::make_shared<const ModuleRef>(ModuleRef{std::move(name), env, importer})));
+}
+
+PyValue PyValue::symbol(std::string name) {
+  return PyValue(Storage(std::make_shared<const SymbolRef>(SymbolRef{std::move(name)})));
+}
+
+PyValue PyValue::method(PyValue self, std::string name) {
+  return PyValue(Storage(
+      std::make_shared<const MethodObject>(MethodObject{std::move(self), std::move(name)})));
+}
+
+PyValue PyValue::extension(std::shared_ptr<Extension> object) {
+  return PyValue(Storage(std::move(object)));
+}
+
+//===----------------------------------------------------------------------===//
+// Access
+//===----------------------------------------------------------------------===//
+
+bool PyValue::isScalarConstant() const { return isNone() || isNumber() || isStr(); }
+
+std::optional<int64_t> PyValue::toInt64() const {
+  if (is(Kind::Bool))
+    return asBool() ? 1 : 0;
+  if (is(Kind::Int) && asInt().getBitWidth() == 64)
+    return asInt().getSExtValue();
+  return std::nullopt;
+}
+
+std::optional<double> PyValue::toDouble() const {
+  if (is(Kind::Bool))
+    return asBool() ? 1 : 0;
+  if (is(Kind::Int))
+    return eval::toDouble(asInt());
+  if (is(Kind::Float))
+    return asFloat();
+  return std::nullopt;
+}
+
+llvm::ArrayRef<PyValue> PyValue::elements() const {
+  if (is(Kind::Tuple))
+    return asTuple().elements;
+  if (is(Kind::List))
+    return asList().elements;
+  return {};
+}
+
+PyValue *DictObject::find(const PyValue &key) {
+  for (auto &[k, value] : items)
+    if (equal(k, key))
+      return &value;
+  return nullptr;
+}
+
+PyValue *DictObject::find(StringRef key) {
+  for (auto &[k, value] : items)
+    if (k.isStr() && k.asStr() == key)
+      return &value;
+  return nullptr;
+}
+
+void DictObject::set(const PyValue &key, PyValue value) {
+  if (PyValue *present = find(key))
+    *present = std::move(value);
+  else
+    items.emplace_back(key, std::move(value));
+}
+
+bool SetObject::contains(const PyValue &value) const {
+  return llvm::any_of(elements, [&](const PyValue &e) { return equal(e, value); });
+}
+
+void SetObject::insert(const PyValue &value) {
+  if (!contains(value))
+    elements.push_back(value);
+}
+
+const Decorator *FunctionObject::findDecorator(StringRef canonicalName) const {
+  for (const Decorator &decorator : decorators)
+    if (decorator.name == canonicalName)
+      return &decorator;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Identity and equality
+//===----------------------------------------------------------------------===//
+
+namespace tile::eval {
+
+bool identical(const PyValue &a, const PyValue &b) {
+  if (a.kind() != b.kind())
+    return false;
+  switch (a.kind()) {
+  case PyValue::Kind::None:
+  case PyValue::Kind::Ellipsis:
+    return true;
+  case PyValue::Kind::Bool:
+  case PyValue::Kind::Int:
+  case PyValue::Kind::Str:
+  case PyValue::Kind::Range:
+  case PyValue::Kind::DType:
+  case PyValue::Kind::Symbol:
+  case PyValue::Kind::Module:
+  case PyValue::Kind::Method:
+  case PyValue::Kind::Function:
+  case PyValue::Kind::Class:
+    return equal(a, b);
+  case PyValue::Kind::Float:
+    return a.asFloat() == b.asFloat() || (std::isnan(a.asFloat()) && std::isnan(b.asFloat()));
+  case PyValue::Kind::Tuple:
+    return &a.asTuple() == &b.asTuple();
+  case PyValue::Kind::List:
+    return &a.asList() == &b.asList();
+  case PyValue::Kind::Dict:
+    return &a.asDict() == &b.asDict();
+  case PyValue::Kind::Set:
+    return &a.asSet() == &b.asSet();
+  case PyValue::Kind::Slice:
+    return &a.asSlice() == &b.asSlice();
+  case PyValue::Kind::Extension:
+    return a.asExtension() == b.asExtension();
+  }
+  return false;
+}
+
+static bool equalNumbers(const PyValue &a, const PyValue &b) {
+  auto exact = [](const PyValue &v) {
+    return v.is(PyValue::Kind::Bool) ? APInt(64, v.asBool()) : v.asInt();
+  };
+  if (a.is(PyValue::Kind::Float) || b.is(PyValue::Kind::Float)) {
+    if (a.is(PyValue::Kind::Float) && b.is(PyValue::Kind::Float))
+      return a.asFloat() == b.asFloat();
+    return compare(ast::CompareOp::Eq, a, b)->asBool();
+  }
+  APInt x = exact(a), y = exact(b);
+  unsigned width = std::max(x.getBitWidth(), y.getBitWidth());
+  return x.sext(width) == y.sext(width);
+}
+
+static bool equalSequences(llvm::ArrayRef<PyValue> a, llvm::ArrayRef<PyValue> b) {
+  return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](auto p) {
+           return equal(std::get<0>(p), std::get<1>(p));
+         });
+}
+
+bool equal(const PyValue &a, const PyValue &b) {
+  if (a.isNumber() && b.isNumber())
+    return equalNumbers(a, b);
+  if (a.kind() != b.kind())
+    return false;
+  switch (a.kind()) {
+  case PyValue::Kind::None:
+  case PyValue::Kind::Ellipsis:
+    return true;
+  case PyValue::Kind::Bool:
+  case PyValue::Kind::Int:
+  case PyValue::Kind::Float:
+    return equalNumbers(a, b);
+  case PyValue::Kind::Str:
+    return a.asStr() == b.asStr();
+  case PyValue::Kind::Tuple:
+  case PyValue::Kind::List:
+    return equalSequences(a.elements(), b.elements());
+  case PyValue::Kind::Dict:
+    return a.asDict().items.size() == b.asDict().items.size() &&
+           llvm::all_of(a.asDict().items, [&](auto &item) {
+             const PyValue *other = b.asDict().find(item.first);
+             return other && equal(item.second, *other);
+           });
+  case PyValue::Kind::Set:
+    return a.asSet().elements.size() == b.asSet().elements.size() &&
+           llvm::all_of(a.asSet().elements, [&](auto &e) { return b.asSet().contains(e); });
+  case PyValue::Kind::Range: {
+    const RangeObject &x = a.asRange(), &y = b.asRange();
+    int64_t size = x.size();
+    return size == y.size() &&
+           (size == 0 || (x.start == y.start && (size == 1 || x.step == y.step)));
+  }
+  case PyValue::Kind::Slice:
+    return equal(a.asSlice().lower, b.asSlice().lower) &&
+           equal(a.asSlice().upper, b.asSlice().upper) && equal(a.asSlice().step, b.asSlice().step);
+  case PyValue::Kind::DType:
+    return a.asDType() == b.asDType();
+  case PyValue::Kind::Function: {
+    // A top-level function may be wrapped more than once; its text is its identity.
+    const FunctionObject &f = a.asFunction(), &g = b.asFunction();
+    return f.def == g.def && f.lambda == g.lambda && f.closure == g.closure;
+  }
+  case PyValue::Kind::Class:
+    return a.asClass() == b.asClass() || (a.asClass()->def && a.asClass()->def == b.asClass()->def);
+  case PyValue::Kind::Module:
+    return a.asModule().name == b.asModule().name && a.asModule().env == b.asModule().env;
+  case PyValue::Kind::Symbol:
+    return a.asSymbol() == b.asSymbol();
+  case PyValue::Kind::Method:
+    return a.asMethod().name == b.asMethod().name &&
+           identical(a.asMethod().self, b.asMethod().self);
+  case PyValue::Kind::Extension:
+    return a.asExtension() == b.asExtension();
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Printing
+//===----------------------------------------------------------------------===//
+
+double toDouble(const APInt &value) {
+  llvm::APFloat number(0.0);
+  number.convertFromAPInt(value, /*IsSigned=*/true, llvm::APFloat::rmNearestTiesToEven);
+  return number.convertToDouble();
+}
+
+std::string reprFloat(double value) {
+  if (std::isnan(value))
+    return "nan";
+  if (std::isinf(value))
+    return value < 0 ? "-inf" : "inf";
+  // Python switches to an exponent below 1e-4 and from 1e16 on.
+  char buffer[64];
+  double magnitude = std::fabs(value);
+  bool scientific = magnitude != 0 && (magnitude < 1e-4 || magnitude >= 1e16);
+  auto end = std::to_chars(buffer, std::end(buffer), value,
+                           scientific ? std::chars_format::scientific : std::chars_format::fixed);
+  std::string text(buffer, end.ptr);
+  if (!scientific && text.find('.') == std::string::npos)
+    text += ".0";
+  return text;
+}
+
+static std::string reprString(const std::string &text) {
+  char quote =
+      text.find('\'') != std::string::npos && text.find('"') == std::string::npos ? '"' : '\'';
+  std::string out(1, quote);
+  for (unsigned char c : text) {
+    if (c == quote || c == '\\')
+      (out += '\\') += char(c);
+    else if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += "\\t";
+    else if (c == '\r')
+      out += "\\r";
+    else if (c < 0x20 || c == 0x7f)
+      (out += "\\x") += llvm::toHex(llvm::ArrayRef<uint8_t>(c), /*LowerCase=*/true);
+    else
+      out += char(c);
+  }
+  return out + quote;
+}
+
+/// Nesting deeper than this prints as "..."; a list can contain itself.
+constexpr unsigned maxReprDepth = 30;
+
+static std::string reprAt(const PyValue &value, unsigned depth);
+
+static std::string reprElements(llvm::ArrayRef<PyValue> elements, unsigned depth) {
+  std::string text;
+  for (const PyValue &element : elements)
+    (text += text.empty() ? "" : ", ") += reprAt(element, depth);
+  return text;
+}
+
+static std::string reprTuple(const TupleObject &tuple, unsigned depth) {
+  if (!tuple.type)
+    return "(" + reprElements(tuple.elements, depth) + (tuple.elements.size() == 1 ? ",)" : ")");
+  std::string text = tuple.type->name + "(";
+  for (size_t i = 0; i < tuple.elements.size(); ++i)
+    text += (i ? ", " : "") + tuple.type->fields[i] + "=" + reprAt(tuple.elements[i], depth);
+  return text + ")";
+}
+
+static std::string reprAt(const PyValue &value, unsigned depth) {
+  if (depth > maxReprDepth)
+    return "...";
+  switch (value.kind()) {
+  case PyValue::Kind::None:
+    return "None";
+  case PyValue::Kind::Ellipsis:
+    return "Ellipsis";
+  case PyValue::Kind::Bool:
+    return value.asBool() ? "True" : "False";
+  case PyValue::Kind::Int:
+    return llvm::toString(value.asInt(), 10, /*Signed=*/true);
+  case PyValue::Kind::Float:
+    return reprFloat(value.asFloat());
+  case PyValue::Kind::Str:
+    return reprString(value.asStr());
+  case PyValue::Kind::Tuple:
+    return reprTuple(value.asTuple(), depth + 1);
+  case PyValue::Kind::List:
+    return "[" + reprElements(value.asList().elements, depth + 1) + "]";
+  case PyValue::Kind::Set:
+    if (value.asSet().elements.empty())
+      return "set()";
+    return "{" + reprElements(value.asSet().elements, depth + 1) + "}";
+  case PyValue::Kind::Dict: {
+    std::string text;
+    for (auto &[key, item] : value.asDict().items)
+      text += (text.empty() ? "" : ", ") + reprAt(key, depth + 1) + ": " + reprAt(item, depth + 1);
+    return "{" + text + "}";
+  }
+  case PyValue::Kind::Range: {
+    const RangeObject &r = value.asRange();
+    return "range(" + std::to_string(r.start) + ", " + std::to_string(r.stop) +
+           (r.step == 1 ? "" : ", " + std::to_string(r.step)) + ")";
+  }
+  case PyValue::Kind::Slice: {
+    const SliceObject &s = value.asSlice();
+    return "slice(" + reprAt(s.lower, depth + 1) + ", " + reprAt(s.upper, depth + 1) + ", " +
+           reprAt(s.step, depth + 1) + ")";
+  }
+  case PyValue::Kind::DType:
+    return value.asDType().str();
+  case PyValue::Kind::Function:
+    return "<function " + value.asFunction().name() + ">";
+  case PyValue::Kind::Class:
+    return "<class '" + value.asClass()->name + "'>";
+  case PyValue::Kind::Module:
+    return "<module '" + value.asModule().name + "'>";
+  case PyValue::Kind::Symbol:
+    return "<built-in " + value.asSymbol() + ">";
+  case PyValue::Kind::Method:
+    return "<method " + value.asMethod().name + " of " + typeName(value.asMethod().self) + ">";
+  case PyValue::Kind::Extension:
+    return value.asExtension()->repr();
+  }
+  return "";
+}
+
+std::string repr(const PyValue &value) { return reprAt(value, 0); }
+
+std::string str(const PyValue &value) { return value.isStr() ? value.asStr() : repr(value); }
+
+std::string typeName(const PyValue &value) {
+  switch (value.kind()) {
+  case PyValue::Kind::None:
+    return "NoneType";
+  case PyValue::Kind::Ellipsis:
+    return "ellipsis";
+  case PyValue::Kind::Bool:
+    return "bool";
+  case PyValue::Kind::Int:
+    return "int";
+  case PyValue::Kind::Float:
+    return "float";
+  case PyValue::Kind::Str:
+    return "str";
+  case PyValue::Kind::Tuple:
+    return value.asTuple().type ? value.asTuple().type->name : "tuple";
+  case PyValue::Kind::List:
+    return "list";
+  case PyValue::Kind::Dict:
+    return "dict";
+  case PyValue::Kind::Set:
+    return "set";
+  case PyValue::Kind::Range:
+    return "range";
+  case PyValue::Kind::Slice:
+    return "slice";
+  case PyValue::Kind::DType:
+    return "dtype";
+  case PyValue::Kind::Function:
+    return "function";
+  case PyValue::Kind::Class:
+    return "type";
+  case PyValue::Kind::Module:
+    return "module";
+  case PyValue::Kind::Symbol:
+    return "builtin";
+  case PyValue::Kind::Method:
+    return "method";
+  case PyValue::Kind::Extension:
+    return value.asExtension()->typeName();
+  }
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Extension: what a value cannot do unless it says so
+//===----------------------------------------------------------------------===//
+
+Extension::~Extension() = default;
+
+static std::unique_ptr<EvalError> noSupport(const Extension &self, const llvm::Twine &what) {
+  return fail("a value of type `" + self.typeName() + "` " + what.str());
+}
+
+std::string Extension::repr() const { return "<" + typeName() + ">"; }
+Result Extension::unary(ast::UnaryOp op) {
+  return noSupport(*this, "has no unary `" + ast::spelling(op) + "` here");
+}
+Result Extension::binary(ast::BinaryOp op, const PyValue &, bool) {
+  return noSupport(*this, "has no operator `" + ast::spelling(op) + "` here");
+}
+Result Extension::compare(ast::CompareOp op, const PyValue &) {
+  return noSupport(*this, "has no comparison `" + ast::spelling(op) + "` here");
+}
+Result Extension::truth() { return noSupport(*this, "has no truth value at compile time"); }
+Result Extension::length() { return noSupport(*this, "has no length"); }
+Result Extension::iterate(std::vector<PyValue> &) { return noSupport(*this, "cannot be iterated"); }
+Result Extension::subscript(Evaluator *, const PyValue &) {
+  return noSupport(*this, "cannot be indexed here");
+}
+Result Extension::assignSubscript(const PyValue &, const PyValue &) {
+  return noSupport(*this, "cannot be assigned through an index");
+}
+Result Extension::attribute(StringRef name) {
+  return noSupport(*this, "has no attribute `" + name + "`");
+}
+Result Extension::call(Evaluator &, const CallArgs &) {
+  return noSupport(*this, "cannot be called");
+}
+Result Extension::callMethod(Evaluator &, StringRef name, const CallArgs &) {
+  return noSupport(*this, "has no method `" + name + "`");
+}
+
+} // namespace tile::eval
