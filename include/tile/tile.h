@@ -29,13 +29,14 @@
  * Contexts and streams. `context` is a CUcontext and `stream` a CUstream (or
  * cudaStream_t), passed as void *. A NULL context means the calling thread's
  * current context or, if it has none, the primary context of device 0 (the one
- * that the CUDA runtime uses), which is retained while in use. A NULL stream is
- * the default stream. No call changes the thread's current context.
+ * that the CUDA runtime uses), which stays retained from then on. A NULL stream
+ * is the default stream. No call changes the thread's current context.
  *
  * Units. Sizes are bytes, times are milliseconds, grids count programs.
  *
- * Versions. Structs that may grow begin with their size: initialise them with
- * their *_init function, which also sets the defaults.
+ * Versions. Structs that may grow begin with their size. Initialise *_options
+ * with their *_init function, which also sets the defaults; set the size of an
+ * *_info before it is filled in: `tile_device_info info = {sizeof info};`
  *
 \*===----------------------------------------------------------------------===*/
 #ifndef TILE_TILE_H
@@ -100,23 +101,25 @@ TILE_API tile_status tile_compiler_create(const tile_compiler_options *options,
 TILE_API void tile_compiler_destroy(tile_compiler *compiler);
 
 typedef struct tile_constexpr {
-  const char *name;  /* of a parameter annotated tl.constexpr */
-  const char *value; /* JSON (128, 0.5, true, null, "relu", [1,2]), tl.float16, @function, inf, nan */
+  const char *name; /* of a parameter annotated tl.constexpr */
+  const char
+      *value; /* JSON (128, 0.5, true, null, "relu", [1,2]), tl.float16, @function, inf, nan */
 } tile_constexpr;
 
 typedef struct tile_compile_options {
-  size_t size;           /* of this struct */
-  const char *kernel;    /* function to compile; NULL: the file's only kernel */
-  const char *signature; /* "*fp32:16,i32"; NULL: from the annotations. See `tilec compile --help` */
+  size_t size;        /* of this struct */
+  const char *kernel; /* function to compile; NULL: the file's only kernel */
+  const char
+      *signature; /* "*fp32:16,i32"; NULL: from the annotations. See `tilec compile --help` */
   const tile_constexpr *constexprs;
   size_t num_constexprs;
-  int32_t num_warps;         /* default 4 */
-  int32_t num_stages;        /* default 3 */
-  const char *target;        /* "sm_90a"; NULL: the current device, else device 0, else sm_90a */
-  int32_t max_registers;     /* a thread's; 0: no limit */
-  int32_t enable_fp_fusion;  /* contract a*b+c; default 1 */
-  int32_t debug;             /* keep device asserts; default 0 */
-  int32_t line_info;         /* source lines for profilers; default 1 */
+  int32_t num_warps;          /* default 4 */
+  int32_t num_stages;         /* default 3 */
+  const char *target;         /* "sm_90a"; NULL: the current device, else device 0, else sm_90a */
+  int32_t max_registers;      /* a thread's; 0: no limit */
+  int32_t enable_fp_fusion;   /* contract a*b+c; default 1 */
+  int32_t debug;              /* keep device asserts; default 0 */
+  int32_t line_info;          /* source lines for profilers; default 1 */
   const char *libdevice_path; /* NVIDIA's libdevice bitcode to use for mathematics; NULL: our own */
 } tile_compile_options;
 TILE_API void tile_compile_options_init(tile_compile_options *options);
@@ -143,14 +146,14 @@ TILE_API const char *tile_kernel_metadata(const tile_kernel *kernel, size_t *len
 TILE_API const char *tile_kernel_diagnostics(const tile_kernel *kernel, size_t *length);
 
 typedef struct tile_kernel_info {
-  size_t size;              /* of this struct */
+  size_t size; /* of this struct */
   int32_t num_warps;
-  int32_t threads;          /* of a block */
-  int32_t shared_bytes;     /* dynamic shared memory of a block */
-  int32_t cluster[3];       /* blocks of a cluster */
-  int32_t num_arguments;    /* what a launch must be given at least */
-  int32_t from_cache;       /* 1: not compiled now */
-  double compile_ms;        /* 0 if from_cache */
+  int32_t threads;       /* of a block */
+  int32_t shared_bytes;  /* dynamic shared memory of a block */
+  int32_t cluster[3];    /* blocks of a cluster */
+  int32_t num_arguments; /* what a launch must be given at least */
+  int32_t from_cache;    /* 1: not compiled now */
+  double compile_ms;     /* 0 if from_cache */
 } tile_kernel_info;
 TILE_API tile_status tile_kernel_get_info(const tile_kernel *kernel, tile_kernel_info *info);
 
@@ -163,7 +166,7 @@ TILE_API tile_status tile_device_count(int32_t *count);
 typedef struct tile_device_info {
   size_t size; /* of this struct */
   char name[256];
-  char target[16];          /* what to compile for: "sm_90a" */
+  char target[16]; /* what to compile for: "sm_90a" */
   int32_t compute_major, compute_minor;
   uint64_t memory_bytes;
   int32_t multiprocessors;
@@ -185,13 +188,13 @@ TILE_API tile_status tile_function_load(tile_kernel *kernel, void *context,
 TILE_API void tile_function_destroy(tile_function *function);
 
 typedef struct tile_function_info {
-  size_t size;             /* of this struct */
-  void *context;           /* CUcontext */
-  void *handle;            /* CUfunction, for calls of the driver's own */
-  int32_t registers;       /* a thread's */
-  int32_t local_bytes;     /* a thread's stack and spilled registers */
-  int32_t from_cubin;      /* 1: machine code came from the disk cache */
-  double load_ms;          /* in the driver: compiling and loading */
+  size_t size;         /* of this struct */
+  void *context;       /* CUcontext */
+  void *handle;        /* CUfunction, for calls of the driver's own */
+  int32_t registers;   /* a thread's */
+  int32_t local_bytes; /* a thread's stack and spilled registers */
+  int32_t from_cubin;  /* 1: machine code came from the disk cache */
+  double load_ms;      /* in the driver: compiling and loading */
 } tile_function_info;
 TILE_API tile_status tile_function_get_info(const tile_function *function,
                                             tile_function_info *info);

@@ -1,4 +1,55 @@
-//===- MockCompiler.cpp - the one symbol of the compiler that keys need ---===//
-#include "compiler/Compiler.h"
+//===- MockCompiler.cpp ---------------------------------------------------===//
+#include "MockCompiler.h"
+#include "TestSupport.h"
+#include <thread>
 
-llvm::StringRef tile::compilerVersion() { return "test"; }
+using namespace tile;
+
+std::atomic<int> test::mockCompilations = 0;
+std::vector<std::string> test::mockDependencies;
+std::atomic<int> test::mockMilliseconds = 0;
+
+CompileResult test::mockCompile(const frontend::SourceFile &file, const CompileOptions &options) {
+  ++mockCompilations;
+  std::this_thread::sleep_for(std::chrono::milliseconds(mockMilliseconds));
+  CompileResult result;
+  llvm::StringRef text = file.text();
+  auto failAt = [&](llvm::StringRef word, const char *message) -> frontend::Diagnostic & {
+    auto begin = static_cast<uint32_t>(text.find(word));
+    return result.diagnostics.error(&file, {begin, begin + static_cast<uint32_t>(word.size())},
+                                    message);
+  };
+  if (text.contains("error")) {
+    failAt("error", "this is wrong");
+    result.status = CompileResult::Status::Error;
+    return result;
+  }
+  if (text.contains("unsupported")) {
+    failAt("unsupported", "this is not there yet").unsupported = true;
+    result.status = CompileResult::Status::Unsupported;
+    return result;
+  }
+  if (text.contains("careless"))
+    result.diagnostics.warning(&file, {0, 1}, "this is careless");
+  CompiledKernel kernel = makeKernel({argument(0, "ptr"), argument(1, "i32"), argument(2, "fp32")},
+                                     options.kernel.empty() ? "scale" : options.kernel);
+  result.metadata = kernel.metadata;
+  result.metadata.numWarps = options.numWarps;
+  result.metadata.threads = 32 * options.numWarps;
+  result.metadata.target = options.target;
+  for (const auto &[name, value] : options.constexprs)
+    if (name == "SHARED")
+      result.metadata.sharedBytes = std::stoi(value);
+  result.output = kernel.ptx + (text.contains("bad ptx") ? "BAD_INSTRUCTION;\n" : "");
+  result.dependencies = mockDependencies;
+  return result;
+}
+
+llvm::StringRef tile::compilerVersion() { return "mock"; }
+
+struct Compiler::Impl {};
+Compiler::Compiler() = default;
+Compiler::~Compiler() = default;
+CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileOptions &options) {
+  return test::mockCompile(file, options);
+}

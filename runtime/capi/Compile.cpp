@@ -1,0 +1,289 @@
+//===- Compile.cpp - tile.h: statuses, compilers, kernels -----------------===//
+#include "frontend/Source.h"
+#include "runtime/capi/Internal.h"
+
+using namespace tile;
+using namespace tile::runtime;
+using namespace tile::runtime::capi;
+
+//===----------------------------------------------------------------------===//
+// Statuses
+//===----------------------------------------------------------------------===//
+
+#define SAME_CODE(status, code) static_assert(status == static_cast<int>(ErrorCode::code))
+SAME_CODE(TILE_INVALID_ARGUMENT, InvalidArgument);
+SAME_CODE(TILE_COMPILE_ERROR, Compile);
+SAME_CODE(TILE_UNSUPPORTED, Unsupported);
+SAME_CODE(TILE_IO_ERROR, Io);
+SAME_CODE(TILE_NO_DRIVER, NoDriver);
+SAME_CODE(TILE_DRIVER_TOO_OLD, DriverTooOld);
+SAME_CODE(TILE_OUT_OF_MEMORY, OutOfMemory);
+SAME_CODE(TILE_PTX_REJECTED, PtxRejected);
+SAME_CODE(TILE_RESOURCES, Resources);
+SAME_CODE(TILE_DRIVER_ERROR, Driver);
+
+static thread_local std::string lastError;
+
+tile_status capi::fail(llvm::Error error) {
+  ErrorParts parts = takeError(std::move(error));
+  lastError = std::move(parts.message);
+  return static_cast<tile_status>(parts.code);
+}
+
+tile_status capi::fail(ErrorCode code, const char *message) {
+  lastError = message;
+  return static_cast<tile_status>(code);
+}
+
+const char *tile_last_error() { return lastError.c_str(); }
+
+const char *tile_version() { return TILE_VERSION_STRING; }
+
+const char *tile_status_string(tile_status status) {
+  switch (status) {
+  case TILE_OK:
+    return "success";
+  case TILE_INVALID_ARGUMENT:
+    return "invalid argument";
+  case TILE_COMPILE_ERROR:
+    return "the kernel has errors";
+  case TILE_UNSUPPORTED:
+    return "not supported";
+  case TILE_IO_ERROR:
+    return "a file cannot be read or written";
+  case TILE_NO_DRIVER:
+    return "no usable CUDA driver";
+  case TILE_DRIVER_TOO_OLD:
+    return "the CUDA driver is too old";
+  case TILE_OUT_OF_MEMORY:
+    return "out of device memory";
+  case TILE_PTX_REJECTED:
+    return "the driver rejects the code";
+  case TILE_RESOURCES:
+    return "more resources than the device has";
+  case TILE_DRIVER_ERROR:
+    return "the driver reports an error";
+  }
+  return "unknown status";
+}
+
+//===----------------------------------------------------------------------===//
+// Compilers
+//===----------------------------------------------------------------------===//
+
+tile_compiler::tile_compiler(std::string cacheFolder)
+    : service(pooledCompiler(), std::move(cacheFolder)) {}
+
+std::shared_ptr<SharedKernel> tile_compiler::share(CompiledKernelPtr kernel) {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::shared_ptr<SharedKernel> &entry = kernels[kernel.get()];
+  if (!entry)
+    entry = std::make_shared<SharedKernel>(std::move(kernel), &service.cache());
+  return entry;
+}
+
+/// The handle is a pointer to shared ownership: kernels keep their compiler.
+static std::shared_ptr<tile_compiler> &owner(tile_compiler *handle) {
+  return *reinterpret_cast<std::shared_ptr<tile_compiler> *>(handle);
+}
+
+void tile_compiler_options_init(tile_compiler_options *options) {
+  *options = {sizeof(tile_compiler_options), nullptr};
+}
+
+tile_status tile_compiler_create(const tile_compiler_options *options, tile_compiler **compiler) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(compiler);
+    *compiler = nullptr;
+    tile_compiler_options chosen;
+    tile_compiler_options_init(&chosen);
+    if (llvm::Error error = readOptions(options, chosen))
+      return error;
+    std::string folder = chosen.cache_dir ? chosen.cache_dir : cacheFolderFromEnvironment();
+    auto *handle =
+        new std::shared_ptr<tile_compiler>(std::make_shared<tile_compiler>(std::move(folder)));
+    *compiler = reinterpret_cast<tile_compiler *>(handle);
+    return llvm::Error::success();
+  });
+}
+
+void tile_compiler_destroy(tile_compiler *compiler) {
+  if (compiler)
+    delete &owner(compiler);
+}
+
+void tile_compile_options_init(tile_compile_options *options) {
+  *options = {};
+  options->size = sizeof(tile_compile_options);
+  options->num_warps = 4;
+  options->num_stages = 3;
+  options->enable_fp_fusion = 1;
+  options->line_info = 1;
+}
+
+/// The target where none is named: the current device's, else device 0's,
+/// else Hopper.
+static std::string defaultTarget() {
+  const char *const fallback = "sm_90a";
+  auto api = cuda::CudaApi::get();
+  if (!api) {
+    llvm::consumeError(api.takeError());
+    return fallback;
+  }
+  cuda::Context context = nullptr;
+  cuda::Device device = 0;
+  if (api->cuCtxGetCurrent(&context) == cuda::Result::Success && context)
+    (void)api->cuCtxGetDevice(&device);
+  auto info = DeviceInfo::query(*api, device);
+  if (!info) {
+    llvm::consumeError(info.takeError());
+    return fallback;
+  }
+  return info->target();
+}
+
+static llvm::Expected<CompileOptions> convertOptions(const tile_compile_options *options) {
+  tile_compile_options chosen;
+  tile_compile_options_init(&chosen);
+  if (llvm::Error error = readOptions(options, chosen))
+    return std::move(error);
+  auto orEmpty = [](const char *text) { return std::string(text ? text : ""); };
+
+  CompileOptions result;
+  result.kernel = orEmpty(chosen.kernel);
+  result.signature = orEmpty(chosen.signature);
+  if (chosen.num_constexprs && !chosen.constexprs)
+    return invalid("`constexprs` is null although `num_constexprs` is not 0");
+  for (size_t i = 0; i < chosen.num_constexprs; ++i) {
+    const tile_constexpr &entry = chosen.constexprs[i];
+    if (!entry.name || !entry.value)
+      return invalid("constexpr " + llvm::Twine(i) + " lacks a name or a value");
+    result.constexprs.push_back({entry.name, entry.value});
+  }
+  // What the compiler takes for granted; the rest it checks itself.
+  auto isPowerOfTwo = [](int32_t value) { return value > 0 && (value & (value - 1)) == 0; };
+  if (!isPowerOfTwo(chosen.num_warps) || chosen.num_warps > 32)
+    return invalid("`num_warps` is " + llvm::Twine(chosen.num_warps) +
+                   ": 1, 2, 4, 8, 16 and 32 are possible");
+  if (chosen.num_stages < 1)
+    return invalid("`num_stages` is " + llvm::Twine(chosen.num_stages) + ": at least 1 is needed");
+  if (chosen.max_registers < 0)
+    return invalid("`max_registers` is negative");
+  result.numWarps = chosen.num_warps;
+  result.numStages = chosen.num_stages;
+  result.maxRegisters = chosen.max_registers;
+  result.enableFpFusion = chosen.enable_fp_fusion != 0;
+  result.debug = chosen.debug != 0;
+  result.lineInfo = chosen.line_info != 0;
+  result.libdevicePath = orEmpty(chosen.libdevice_path);
+  result.target = chosen.target ? chosen.target : defaultTarget();
+  return result;
+}
+
+static llvm::Error compileSource(tile_compiler *compiler, const frontend::SourceFile &file,
+                                 const tile_compile_options *options, tile_kernel **kernel) {
+  auto converted = convertOptions(options);
+  if (!converted)
+    return converted.takeError();
+  std::shared_ptr<tile_compiler> held = owner(compiler);
+  auto compiled = held->service.compile(file, std::move(*converted));
+  if (!compiled)
+    return compiled.takeError();
+  std::string metadata = (*compiled)->metadata.toJson();
+  std::shared_ptr<SharedKernel> shared = held->share(std::move(*compiled));
+  *kernel = new tile_kernel{std::move(held), std::move(shared), std::move(metadata)};
+  return llvm::Error::success();
+}
+
+tile_status tile_compile_file(tile_compiler *compiler, const char *path,
+                              const tile_compile_options *options, tile_kernel **kernel) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(kernel);
+    *kernel = nullptr;
+    TILE_REQUIRE(compiler);
+    TILE_REQUIRE(path);
+    std::string error;
+    std::unique_ptr<frontend::SourceFile> file = frontend::SourceFile::open(path, error);
+    if (!file)
+      return makeError(ErrorCode::Io, error);
+    return compileSource(compiler, *file, options, kernel);
+  });
+}
+
+tile_status tile_compile_buffer(tile_compiler *compiler, const char *name, const char *source,
+                                size_t length, const tile_compile_options *options,
+                                tile_kernel **kernel) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(kernel);
+    *kernel = nullptr;
+    TILE_REQUIRE(compiler);
+    TILE_REQUIRE(source);
+    frontend::SourceFile file(name ? name : "<buffer>", std::string(source, length));
+    return compileSource(compiler, file, options, kernel);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+tile_status tile_kernel_from_ptx(const char *ptx, size_t ptxLength, const char *metadata,
+                                 size_t metadataLength, tile_kernel **kernel) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(kernel);
+    *kernel = nullptr;
+    TILE_REQUIRE(ptx);
+    TILE_REQUIRE(metadata);
+    auto compiled = std::make_shared<CompiledKernel>();
+    std::string error;
+    if (!KernelMetadata::fromJson(llvm::StringRef(metadata, metadataLength), compiled->metadata,
+                                  error))
+      return invalid(error);
+    compiled->ptx.assign(ptx, ptxLength);
+    std::string json = compiled->metadata.toJson();
+    *kernel = new tile_kernel{nullptr, std::make_shared<SharedKernel>(std::move(compiled), nullptr),
+                              std::move(json)};
+    return llvm::Error::success();
+  });
+}
+
+void tile_kernel_destroy(tile_kernel *kernel) { delete kernel; }
+
+static const char *text(const std::string &string, size_t *length) {
+  if (length)
+    *length = string.size();
+  return string.c_str();
+}
+
+const char *tile_kernel_ptx(const tile_kernel *kernel, size_t *length) {
+  return text(kernel->shared->compiled().ptx, length);
+}
+
+const char *tile_kernel_metadata(const tile_kernel *kernel, size_t *length) {
+  return text(kernel->metadata, length);
+}
+
+const char *tile_kernel_diagnostics(const tile_kernel *kernel, size_t *length) {
+  return text(kernel->shared->compiled().diagnostics, length);
+}
+
+tile_status tile_kernel_get_info(const tile_kernel *kernel, tile_kernel_info *info) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(kernel);
+    TILE_REQUIRE(info);
+    const CompiledKernel &compiled = kernel->shared->compiled();
+    const KernelMetadata &metadata = compiled.metadata;
+    tile_kernel_info filled = {};
+    filled.num_warps = metadata.numWarps;
+    filled.threads = metadata.threads;
+    filled.shared_bytes = metadata.sharedBytes;
+    std::copy(metadata.cluster, metadata.cluster + 3, filled.cluster);
+    for (const KernelParameter &parameter : metadata.params)
+      if (parameter.kind != KernelParameter::Kind::Scratch &&
+          parameter.kind != KernelParameter::Kind::Const)
+        filled.num_arguments = std::max(filled.num_arguments, parameter.index + 1);
+    filled.from_cache = compiled.fromCache;
+    filled.compile_ms = compiled.compileMilliseconds;
+    return writeInfo(filled, info);
+  });
+}

@@ -1,0 +1,109 @@
+//===- Internal.h - what stands behind the handles of tile.h --------------===//
+//
+// Every function of the interface is `guarded`: errors become a status and the
+// thread's message, and no exception passes, not even for want of memory.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_RUNTIME_CAPI_INTERNAL_H
+#define TILE_RUNTIME_CAPI_INTERNAL_H
+
+#include "runtime/CompileService.h"
+#include "runtime/Kernel.h"
+#include "tile/tile.h"
+#include <cstring>
+#include <exception>
+
+struct tile_compiler {
+  explicit tile_compiler(std::string cacheFolder);
+  /// One SharedKernel a compilation, so that it is loaded once a context
+  /// however often it was asked for.
+  std::shared_ptr<tile::runtime::SharedKernel> share(tile::runtime::CompiledKernelPtr kernel);
+
+  tile::runtime::CompileService service;
+
+private:
+  std::mutex mutex;
+  std::map<const tile::runtime::CompiledKernel *, std::shared_ptr<tile::runtime::SharedKernel>>
+      kernels;
+};
+
+struct tile_kernel {
+  std::shared_ptr<tile_compiler> compiler; ///< holds the cache; null if from PTX
+  std::shared_ptr<tile::runtime::SharedKernel> shared;
+  std::string metadata; ///< as JSON
+};
+
+struct tile_function {
+  std::shared_ptr<tile_compiler> compiler;
+  std::shared_ptr<const tile::runtime::LoadedKernel> loaded;
+};
+
+struct tile_launch {
+  std::shared_ptr<tile_compiler> compiler;
+  tile::runtime::PreparedLaunch launch;
+};
+
+namespace tile::runtime::capi {
+
+/// The thread's last message, and its status returned.
+tile_status fail(llvm::Error error);
+tile_status fail(ErrorCode code, const char *message);
+
+/// Runs `body`, which returns an llvm::Error.
+template <typename Body> tile_status guarded(Body body) {
+  try {
+    llvm::Error error = body();
+    if (LLVM_LIKELY(!error))
+      return TILE_OK;
+    return fail(std::move(error));
+  } catch (const std::exception &exception) {
+    return fail(ErrorCode::Driver, exception.what());
+  } catch (...) {
+    return fail(ErrorCode::Driver, "an unknown exception");
+  }
+}
+
+inline llvm::Error invalid(const llvm::Twine &message) {
+  return makeError(ErrorCode::InvalidArgument, message);
+}
+
+/// `return error` unless the pointer is set.
+#define TILE_REQUIRE(pointer)                                                                      \
+  if (!(pointer))                                                                                  \
+  return invalid("`" #pointer "` is null")
+
+/// Copies a caller's options over the defaults in `ours`. A caller built
+/// against an older header has a shorter struct; one built against a newer
+/// header is refused only if it sets what we do not know.
+template <typename Options> llvm::Error readOptions(const Options *theirs, Options &ours) {
+  if (!theirs)
+    return llvm::Error::success();
+  size_t size = theirs->size;
+  if (size < sizeof(size_t))
+    return invalid("an options struct has no size: initialise it with its *_init function");
+  const char *bytes = reinterpret_cast<const char *>(theirs);
+  for (size_t i = sizeof(Options); i < size; ++i)
+    if (bytes[i])
+      return invalid("an option is set that this version of libtile does not know");
+  std::memcpy(&ours, theirs, std::min(size, sizeof(Options)));
+  ours.size = sizeof(Options);
+  return llvm::Error::success();
+}
+
+/// Fills as much of a caller's info struct as it has, keeping its size.
+template <typename Info> llvm::Error writeInfo(const Info &ours, Info *theirs) {
+  size_t size = theirs->size;
+  if (size < sizeof(size_t))
+    return invalid("an info struct has no size: set its `size` to sizeof it");
+  std::memcpy(theirs, &ours, std::min(size, sizeof(Info)));
+  theirs->size = size;
+  return llvm::Error::success();
+}
+
+/// The context that a NULL or given handle means. Contexts are remembered, and
+/// primary ones stay retained: memory allocated there must not vanish.
+llvm::Expected<std::shared_ptr<Context>> contextFor(void *handle);
+
+} // namespace tile::runtime::capi
+
+#endif // TILE_RUNTIME_CAPI_INTERNAL_H

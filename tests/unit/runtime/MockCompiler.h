@@ -1,0 +1,24 @@
+//===- MockCompiler.h - a compiler that the tests can see through ---------===//
+//
+// Defines tile::Compiler for test programs that do not link the real one. A
+// source is its own instruction: "error" is a compile error, "unsupported" a
+// missing feature, "bad ptx" compiles to what the driver refuses; anything
+// else to scale(ptr, i32, fp32). It says how often it ran.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_TESTS_MOCKCOMPILER_H
+#define TILE_TESTS_MOCKCOMPILER_H
+
+#include "compiler/Compiler.h"
+#include <atomic>
+
+namespace tile::test {
+CompileResult mockCompile(const frontend::SourceFile &file, const CompileOptions &options);
+extern std::atomic<int> mockCompilations;
+/// What the next compilations say that they read.
+extern std::vector<std::string> mockDependencies;
+/// Each compilation takes at least this long.
+extern std::atomic<int> mockMilliseconds;
+} // namespace tile::test
+
+#endif // TILE_TESTS_MOCKCOMPILER_H
