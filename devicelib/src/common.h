@@ -1,9 +1,11 @@
 //===- common.h - ground rules of the device math sources -----------------===//
 //
 // The same C is compiled twice: to nvptx64 bitcode that ships inside the
-// compiler, and for the host, where the unit tests measure its error. Rules:
-// contraction is off, so a fused multiply-add is written where it is meant;
-// denormals are kept unless a function says "ftz"; nothing needs a C library.
+// compiler, and for the host, where the unit tests measure its error. Rules: a
+// fused multiply-add is written where it is meant, but the code must also be
+// right when the kernel's compiler fuses others (mulRn is never fused; the tests
+// run both ways); denormals are kept unless a function says "ftz"; nothing needs
+// a C library.
 //
 // The hardware approximations (ex2, rcp, ...) are the only difference between
 // the two. On the host each is the correctly rounded result times
@@ -13,8 +15,6 @@
 //===----------------------------------------------------------------------===//
 #ifndef TILE_DEVICELIB_COMMON_H
 #define TILE_DEVICELIB_COMMON_H
-
-#pragma STDC FP_CONTRACT OFF
 
 typedef unsigned int u32;
 typedef int i32;
@@ -44,6 +44,60 @@ TILE_INLINE float fmaF(float a, float b, float c) { return __builtin_fmaf(a, b, 
 TILE_INLINE double fmaD(double a, double b, double c) { return __builtin_fma(a, b, c); }
 TILE_INLINE float absF(float x) { return __builtin_fabsf(x); }
 TILE_INLINE double absD(double x) { return __builtin_fabs(x); }
+
+/// A product that no later addition may absorb: for the exact-error idiom
+/// hi = mulRn(a, b), lo = fma(a, b, -hi).
+TILE_INLINE float mulRnF(float a, float b) {
+#ifdef __NVPTX__
+  return __nvvm_mul_rn_f(a, b);
+#else
+#pragma clang fp contract(off)
+  return a * b;
+#endif
+}
+TILE_INLINE double mulRn(double a, double b) {
+#ifdef __NVPTX__
+  return __nvvm_mul_rn_d(a, b);
+#else
+#pragma clang fp contract(off)
+  return a * b;
+#endif
+}
+
+/// A value in two pieces, the second below the rounding error of the first.
+typedef struct {
+  float hi, lo;
+} PairF;
+typedef struct {
+  double hi, lo;
+} Pair;
+
+/// a + b exactly, |a| >= |b| or a == 0.
+TILE_INLINE PairF quickSumF(float a, float b) {
+  PairF s;
+  s.hi = a + b;
+  s.lo = b - (s.hi - a);
+  return s;
+}
+TILE_INLINE Pair quickSum(double a, double b) {
+  Pair s;
+  s.hi = a + b;
+  s.lo = b - (s.hi - a);
+  return s;
+}
+/// a * b exactly.
+TILE_INLINE PairF exactProductF(float a, float b) {
+  PairF p;
+  p.hi = mulRnF(a, b);
+  p.lo = fmaF(a, b, -p.hi);
+  return p;
+}
+TILE_INLINE Pair exactProduct(double a, double b) {
+  Pair p;
+  p.hi = mulRn(a, b);
+  p.lo = fmaD(a, b, -p.hi);
+  return p;
+}
 
 /// coefficients[0] + coefficients[1] * x + ... by Horner's rule.
 TILE_INLINE float polynomialF(float x, const float *coefficients, i32 count) {

@@ -34,18 +34,18 @@ TILE_API float __tile_exp2f(float x) { return ex2ApproxFtzF(x); }
 /// 2^-22 + |x| * 2^-24.4, i.e. 2 ulp near zero and about 64 ulp at the ends.
 TILE_API float __tile_fast_expf(float x) { return ex2ApproxF(x * LOG2E_HI); }
 
-/// base^x from `hi + lo` = log2(base).
-TILE_INLINE float expBaseF(float x, float hi, float lo) {
+/// base^x * 2^extra from `hi + lo` = log2(base).
+TILE_INLINE float expBaseF(float x, float hi, float lo, i32 extra) {
   float shifted = clampF(x * hi, -151.0f, 129.0f) + ROUND_MAGIC_F;
   float k = shifted - ROUND_MAGIC_F;
   float f = fmaF(x, lo, fmaF(x, hi, -k));
   // An infinite or huge x leaves f as large, which ex2 turns into 0 or infinity.
-  return scaleF(ex2ApproxFtzF(f), (i32)(bitsF(shifted) - bitsF(ROUND_MAGIC_F)));
+  return scaleF(ex2ApproxFtzF(f), (i32)(bitsF(shifted) - bitsF(ROUND_MAGIC_F)) + extra);
 }
 
 /// 2 ulp (3 in the denormal range).
-TILE_API float __tile_expf(float x) { return expBaseF(x, LOG2E_HI, LOG2E_LO); }
-TILE_API float __tile_exp10f(float x) { return expBaseF(x, 0x1.a934fp+1f, 0x1.2f346ep-24f); }
+TILE_API float __tile_expf(float x) { return expBaseF(x, LOG2E_HI, LOG2E_LO, 0); }
+TILE_API float __tile_exp10f(float x) { return expBaseF(x, 0x1.a934fp+1f, 0x1.2f346ep-24f, 0); }
 
 /// x = 2^exponent * (1 + f) with 1 + f in [pivot, 2 * pivot); x positive, finite.
 /// ln takes 2/3, which makes |f| smallest; for the others sqrt(1/2) is better:

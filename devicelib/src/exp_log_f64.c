@@ -34,18 +34,28 @@ TILE_INLINE double expReduced(double r, double low) {
   return fmaD(p * r, r, low) + r + 1.0;
 }
 
-/// e^(x + low), low far below x.
-TILE_INLINE double expWithTail(double x, double low) {
-  double shifted = clamp(x, -750.0, 711.0) * D_LOG2E + ROUND_MAGIC;
+/// e^(x.hi + x.lo) * 2^extra.
+TILE_INLINE double expOfPair(Pair x, i32 extra) {
+  double c = clamp(x.hi, -760.0, 720.0);
+  double shifted = c * D_LOG2E + ROUND_MAGIC;
   double k = shifted - ROUND_MAGIC;
-  // A huge x has no r to speak of; take it as far as the result needs.
-  double r = fmaD(k, -D_LN2_HI, clamp(x, -750.0, 711.0));
-  double y = scale(expReduced(fmaD(k, -D_LN2_LO, r), low), (i32)bits(shifted));
+  Pair r = quickSum(fmaD(k, -D_LN2_LO, fmaD(k, -D_LN2_HI, c)), x.lo);
+  double y = scale(expReduced(r.hi, r.lo), (i32)bits(shifted) + extra);
+  return x.hi == x.hi ? y : x.hi;
+}
+
+/// e^x * 2^extra.
+TILE_INLINE double expScaled(double x, i32 extra) {
+  double c = clamp(x, -750.0, 711.0);
+  double shifted = c * D_LOG2E + ROUND_MAGIC;
+  double k = shifted - ROUND_MAGIC;
+  double r = fmaD(k, -D_LN2_LO, fmaD(k, -D_LN2_HI, c));
+  double y = scale(expReduced(r, 0.0), (i32)bits(shifted) + extra);
   return x == x ? y : x;
 }
 
 /// 1 ulp.
-TILE_API double __tile_exp(double x) { return expWithTail(x, 0.0); }
+TILE_API double __tile_exp(double x) { return expScaled(x, 0); }
 
 /// 1 ulp.
 TILE_API double __tile_exp2(double x) {
@@ -68,9 +78,8 @@ TILE_API double __tile_exp10(double x) {
   // k * log10(2) in two pieces, then to natural units.
   double r = fmaD(k, 0x1.9dc1da994fd21p-59, fmaD(k, -0x1.34413509f79ffp-2, c));
   const double ln10 = 0x1.26bb1bbb55516p+1, ln10Low = -0x1.f48ad494ea3e9p-53;
-  double hi = r * ln10;
-  double lo = fmaD(r, ln10, -hi) + r * ln10Low;
-  double y = scale(expReduced(hi, lo), (i32)bits(shifted));
+  Pair p = exactProduct(r, ln10);
+  double y = scale(expReduced(p.hi, fmaD(r, ln10Low, p.lo)), (i32)bits(shifted));
   return x == x ? y : x;
 }
 
@@ -141,9 +150,9 @@ TILE_API double __tile_log(double x) {
 TILE_INLINE double logToBase(double exponent, double unit, double unitLow, double f, double hi,
                              double lo) {
   double y = log1pReduced(f);
-  double whole = exponent * unit;
-  double rest = fmaD(exponent, unit, -whole) + fmaD(exponent, unitLow, y * lo);
-  return whole + fmaD(y, hi, rest);
+  Pair whole = exactProduct(exponent, unit);
+  double rest = whole.lo + fmaD(exponent, unitLow, y * lo);
+  return whole.hi + fmaD(y, hi, rest);
 }
 
 /// 2 ulp.

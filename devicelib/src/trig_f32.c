@@ -100,3 +100,12 @@ TILE_API float __tile_cosf(float x) {
 /// The hardware's: absolute error 2^-20 on [-pi, pi], worse beyond.
 TILE_API float __tile_fast_sinf(float x) { return sinApproxFtzF(x); }
 TILE_API float __tile_fast_cosf(float x) { return cosApproxFtzF(x); }
+
+/// 4 ulp over all floats.
+TILE_API float __tile_tanf(float x) {
+  ReducedF reduced = reduceF(absF(x));
+  float s = sinPolyF(reduced.r), c = cosPolyF(reduced.r);
+  u32 odd = (u32)reduced.quadrant & 1u;
+  float y = (odd ? -c : s) / (odd ? s : c);
+  return fromBitsF(bitsF(y) ^ (bitsF(x) & 0x80000000u));
+}

