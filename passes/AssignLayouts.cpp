@@ -1,10 +1,231 @@
-#include "passes/Passes.h"
+//===- AssignLayouts.cpp - give every block a layout ----------------------===//
+//
+// Decides which register of which lane of which warp holds each element, so
+// that memory is accessed in whole lines and data moves between threads only
+// where that is cheaper than computing again.
+//
+//   tile.load  tensor<1024xf32>   =>   tile.load {vector = 4}
+//                                        tensor<1024xf32, #cta.layout<...>>
+//
+// Needs:      structured control flow, inlined calls, module attribute
+//             `tile.num_warps`.
+// Guarantees: every tensor type carries a `#cta.layout` with inputs register,
+//             lane, warp; `vector` is set on loads and stores; no `tile.hint`.
+// Never:      changes what is computed.
+//
+// 1. Analyse how addresses and masks run along the axes (AxisInfo).
+// 2. Choose layouts: accesses first (Coalesce), then everything else forward
+//    (LayoutInference).
+// 3. Rewrite in one walk: operations take their layout; each operand is asked
+//    for in the layout its user works in. Deferred operations are computed
+//    there again, others are converted, once for each layout, right after
+//    their definition. A repetition is asked for its smaller operand, so what
+//    is converted is the smaller block.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/AxisInfo.h"
+#include "passes/Coalesce.h"
+#include "passes/LayoutInference.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+using namespace tile;
+
+static constexpr unsigned kDefaultWarps = 4;
+
 namespace {
-struct P : mlir::PassWrapper<P, mlir::OperationPass<mlir::ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(P)
-  llvm::StringRef getArgument() const override { return "tile-assign-layouts"; }
-  void runOnOperation() override {}
+class LayoutRewriter {
+public:
+  LayoutRewriter(func::FuncOp func, LayoutInference &layouts, Coalescing &coalescing)
+      : layouts(layouts), coalescing(coalescing), builder(func.getContext()) {}
+
+  void run(func::FuncOp func) {
+    for (Block &block : func.getBody())
+      rewriteBlock(block);
+    // Users have their own copies now.
+    for (Operation *op : llvm::reverse(retired))
+      if (op->use_empty())
+        op->erase();
+  }
+
+private:
+  void rewriteBlock(Block &block) {
+    // Copies and conversions appear before the operation being rewritten.
+    for (Operation &op : llvm::make_early_inc_range(block))
+      rewrite(&op);
+  }
+  void rewrite(Operation *op);
+  void rewriteControlFlow(Operation *op);
+  void passTo(Operation *terminator, unsigned firstOperand, ValueRange targets);
+  cta::LayoutAttr workLayout(Operation *op, Value operand);
+
+  Value demand(Value value, cta::LayoutAttr layout);
+  Value computeAgain(Operation *op, cta::LayoutAttr layout);
+  void demandOperand(OpOperand &operand, cta::LayoutAttr layout) {
+    operand.set(demand(operand.get(), layout));
+  }
+  void retype(Value value) {
+    if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+      value.setType(typeIn(type, layouts.natural(value)));
+  }
+  static RankedTensorType typeIn(RankedTensorType type, cta::LayoutAttr layout) {
+    return RankedTensorType::get(type.getShape(), type.getElementType(), layout);
+  }
+  static bool isBlock(Value value) { return isa<RankedTensorType>(value.getType()); }
+
+  LayoutInference &layouts;
+  Coalescing &coalescing;
+  OpBuilder builder;
+  DenseMap<std::pair<Value, Attribute>, Value> known;
+  SmallVector<Operation *> retired;
 };
+} // namespace
+
+/// `value` in `layout`.
+Value LayoutRewriter::demand(Value value, cta::LayoutAttr layout) {
+  Operation *def = value.getDefiningOp();
+  bool isDeferred = def && layouts.isDeferred(def);
+  if (!isDeferred && layouts.natural(value) == layout)
+    return value;
+  auto key = std::make_pair(value, Attribute(layout));
+  if (Value found = known.lookup(key))
+    return found;
+  Value result;
+  if (isDeferred) {
+    result = computeAgain(def, layout);
+  } else {
+    builder.setInsertionPointAfterValue(value);
+    auto type = cast<RankedTensorType>(value.getType());
+    result = cta::ConvertLayoutOp::create(builder, value.getLoc(), typeIn(type, layout), value);
+  }
+  known[key] = result;
+  return result;
 }
-std::unique_ptr<mlir::Pass> tile::createAssignLayoutsPass() { return std::make_unique<P>(); }
+
+/// A copy of a deferred operation, in its place, that gives `layout`.
+Value LayoutRewriter::computeAgain(Operation *op, cta::LayoutAttr layout) {
+  RankedTensorType type = typeIn(cast<RankedTensorType>(op->getResult(0).getType()), layout);
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    builder.setInsertionPoint(op);
+    auto value = cast<DenseElementsAttr>(constant.getValue()).reshape(type);
+    return arith::ConstantOp::create(builder, op->getLoc(), type, value);
+  }
+  SmallVector<Value, 3> operands;
+  for (Value operand : op->getOperands()) {
+    if (isBlock(operand)) {
+      auto from = cta::LayoutAttr::get(op->getContext(), operandLayoutFor(op, layout.getLayout()));
+      operand = demand(operand, from);
+    }
+    operands.push_back(operand);
+  }
+  builder.setInsertionPoint(op);
+  Operation *copy = builder.clone(*op);
+  copy->setOperands(operands);
+  copy->getResult(0).setType(type);
+  return copy->getResult(0);
+}
+
+/// The layout in which `op` takes `operand`.
+cta::LayoutAttr LayoutRewriter::workLayout(Operation *op, Value operand) {
+  if (cta::LayoutAttr layout = layouts.operandLayout(op))
+    return layout;
+  if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1)
+    return layouts.natural(op->getResult(0));
+  if (cta::LayoutAttr home = layouts.natural(operand))
+    return home;
+  return coalescing.shapeLayout(cast<RankedTensorType>(operand.getType()).getShape());
+}
+
+void LayoutRewriter::rewrite(Operation *op) {
+  if (layouts.isDeferred(op)) {
+    retired.push_back(op);
+    return;
+  }
+  if (isa<scf::SCFDialect>(op->getDialect()))
+    return rewriteControlFlow(op);
+  for (OpOperand &operand : op->getOpOperands())
+    if (isBlock(operand.get()))
+      demandOperand(operand, workLayout(op, operand.get()));
+  if (cta::LayoutAttr layout = layouts.operandLayout(op)) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      load.setVector(coalescing.vectorFor(op, layout.getLayout()));
+    else if (auto store = dyn_cast<StoreOp>(op))
+      store.setVector(coalescing.vectorFor(op, layout.getLayout()));
+  }
+  for (Value result : op->getResults())
+    retype(result);
+}
+
+/// Operands from `firstOperand` on arrive where `targets` live.
+void LayoutRewriter::passTo(Operation *op, unsigned firstOperand, ValueRange targets) {
+  for (auto [operand, target] :
+       llvm::zip_equal(op->getOpOperands().drop_front(firstOperand), targets))
+    if (isBlock(operand.get()))
+      demandOperand(operand, layouts.natural(target));
+}
+
+void LayoutRewriter::rewriteControlFlow(Operation *op) {
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    passTo(op, loop.getNumControlOperands(), loop.getRegionIterArgs());
+    for (Value arg : loop.getRegionIterArgs())
+      retype(arg);
+    rewriteBlock(*loop.getBody());
+    passTo(loop.getBody()->getTerminator(), 0, loop.getRegionIterArgs());
+  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region) {
+        rewriteBlock(block);
+        passTo(block.getTerminator(), 0, branch.getResults());
+      }
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    passTo(op, 0, loop.getBeforeArguments());
+    for (Value arg : loop.getBeforeArguments())
+      retype(arg);
+    rewriteBlock(*loop.getBeforeBody());
+    passTo(loop.getConditionOp(), 1, loop.getAfterArguments());
+    for (Value arg : loop.getAfterArguments())
+      retype(arg);
+    rewriteBlock(*loop.getAfterBody());
+    passTo(loop.getYieldOp(), 0, loop.getBeforeArguments());
+  }
+  for (Value result : op->getResults())
+    retype(result);
+}
+
+namespace {
+struct AssignLayoutsPass : PassWrapper<AssignLayoutsPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AssignLayoutsPass)
+  StringRef getArgument() const override { return "tile-assign-layouts"; }
+  StringRef getDescription() const override { return "give every block a layout"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<cta::CtaDialect>();
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    unsigned warps = kDefaultWarps;
+    if (auto attr = module->getAttrOfType<IntegerAttr>(kNumWarpsAttr))
+      warps = attr.getInt();
+    for (func::FuncOp func : module.getOps<func::FuncOp>()) {
+      if (func.isExternal())
+        continue;
+      AxisInfoAnalysis axes(func);
+      Coalescing coalescing(func, axes, warps);
+      func.walk([](HintOp hint) {
+        hint.getResult().replaceAllUsesWith(hint.getSrc());
+        hint.erase();
+      });
+      LayoutInference layouts(func, coalescing);
+      LayoutRewriter(func, layouts, coalescing).run(func);
+    }
+  }
+};
+} // namespace
+
+std::unique_ptr<Pass> tile::createAssignLayoutsPass() {
+  return std::make_unique<AssignLayoutsPass>();
+}

@@ -18,6 +18,9 @@ std::unique_ptr<mlir::Pass> createInsertBarriersPass();
 /// To the LLVM dialect, one value per register (lowering/LowerToLLVM.cpp).
 std::unique_ptr<mlir::Pass> createLowerToLLVMPass();
 
+/// Remarks what the axis analysis finds, for its tests (TestAxisInfo.cpp).
+std::unique_ptr<mlir::Pass> createTestAxisInfoPass();
+
 } // namespace tile
 
 #endif // TILE_PASSES_PASSES_H

@@ -1,0 +1,325 @@
+//===- LayoutInference.cpp - a layout for every block ---------------------===//
+#include "passes/LayoutInference.h"
+#include "ir/layout/Builders.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/lowering/Scratch.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tile;
+using layout::LinearLayout;
+
+/// Recomputing more operations than this costs more than moving the result.
+static constexpr unsigned kMaxDeferredCost = 48;
+/// How far to look for what users want.
+static constexpr unsigned kMaxUserDepth = 6;
+
+static RankedTensorType blockType(Value value) {
+  return dyn_cast<RankedTensorType>(value.getType());
+}
+
+static bool isElementwise(Operation *op) {
+  return op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1 &&
+         blockType(op->getResult(0));
+}
+
+LinearLayout tile::operandLayoutFor(Operation *op, const LinearLayout &result) {
+  ArrayRef<int64_t> shape = blockType(op->getOperand(0)).getShape();
+  return llvm::TypeSwitch<Operation *, LinearLayout>(op)
+      .Case([&](BroadcastOp) { return layout::broadcastOperand(result, shape); })
+      .Case([&](ExpandDimsOp e) { return layout::sliceAxis(result, e.getAxis()); })
+      .Case([&](ReshapeOp) { return layout::reshape(result, shape); })
+      .Case([&](TransOp trans) {
+        SmallVector<int32_t> inverse(trans.getOrder().size());
+        for (auto [i, from] : llvm::enumerate(trans.getOrder()))
+          inverse[from] = int32_t(i);
+        return layout::transpose(result, inverse);
+      })
+      .Default([&](Operation *) { return result; });
+}
+
+//===----------------------------------------------------------------------===//
+// Homes
+//===----------------------------------------------------------------------===//
+
+cta::LayoutAttr LayoutInference::get(const LinearLayout &l) {
+  return cta::LayoutAttr::get(context, l);
+}
+
+void LayoutInference::setHome(Value value, cta::LayoutAttr layout) {
+  if (layout)
+    homes[value] = layout;
+  else
+    homes.erase(value);
+}
+
+/// The first operand's home; but one that is the home of the shape's accesses
+/// comes before others, since results tend to be stored.
+cta::LayoutAttr LayoutInference::firstHome(ValueRange values) const {
+  cta::LayoutAttr first;
+  for (Value value : values) {
+    RankedTensorType type = blockType(value);
+    cta::LayoutAttr home = type ? natural(value) : cta::LayoutAttr();
+    if (!home)
+      continue;
+    if (home == coalescing.shapeLayout(type.getShape()))
+      return home;
+    if (!first)
+      first = home;
+  }
+  return first;
+}
+
+cta::LayoutAttr LayoutInference::homeOr(Value value) {
+  cta::LayoutAttr home = natural(value);
+  return home ? home : coalescing.shapeLayout(blockType(value).getShape());
+}
+
+/// Looks through elementwise operations and repetitions. `accesses`: memory
+/// accesses count too, not only repetitions to a larger block.
+cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsigned depth) {
+  if (depth > kMaxUserDepth)
+    return {};
+  for (Operation *user : value.getUsers()) {
+    cta::LayoutAttr wanted;
+    if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
+      cta::LayoutAttr large = coalescing.shapeLayout(broadcast.getType().getShape());
+      wanted = get(operandLayoutFor(user, large.getLayout()));
+    } else if (isa<ExpandDimsOp, TransOp>(user)) {
+      if (auto result = wantedByUsers(user->getResult(0), accesses, depth + 1))
+        wanted = get(operandLayoutFor(user, result.getLayout()));
+    } else if (isElementwise(user)) {
+      wanted = wantedByUsers(user->getResult(0), accesses, depth + 1);
+    } else if (accesses && isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(user)) {
+      wanted = coalescing.anchor(user);
+    }
+    if (wanted)
+      return wanted;
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+LayoutInference::LayoutInference(func::FuncOp func, Coalescing &coalescing)
+    : coalescing(coalescing), context(func.getContext()) {
+  for (Block &block : func.getBody())
+    inferBlock(block);
+}
+
+void LayoutInference::inferBlock(Block &block) {
+  for (Operation &op : block)
+    infer(&op);
+}
+
+void LayoutInference::infer(Operation *op) {
+  deferred.erase(op); // a loop body may be walked again
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](scf::ForOp loop) { inferFor(loop); })
+      .Case([&](scf::IfOp branch) { inferIf(branch); })
+      .Case([&](scf::WhileOp loop) { inferWhile(loop); })
+      .Case<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>([&](auto) { inferMemory(op); })
+      .Case([&](ReduceOp reduce) { inferCombine(op, reduce.getAxis()); })
+      .Case([&](ScanOp scan) { inferCombine(op, scan.getAxis()); })
+      .Case<MakeRangeOp, SplatOp>([&](auto) { deferred[op] = 1; })
+      .Case<BroadcastOp, ExpandDimsOp, ReshapeOp, TransOp>([&](auto) { inferShape(op); })
+      .Case([&](JoinOp join) { inferJoin(join); })
+      .Case([&](SplitOp split) { inferSplit(split); })
+      .Case([&](arith::ConstantOp) {
+        if (blockType(op->getResult(0)))
+          deferred[op] = 1;
+      })
+      .Default([&](Operation *) {
+        if (isElementwise(op))
+          return inferElementwise(op);
+        for (Value result : op->getResults())
+          if (RankedTensorType type = blockType(result))
+            setHome(result, coalescing.shapeLayout(type.getShape()));
+      });
+}
+
+/// What computing `op` again costs, in simple instructions; nothing for what
+/// should never be computed twice.
+static std::optional<unsigned> costOf(Operation *op) {
+  if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op))
+    return 8;
+  if (isa<arith::DivFOp, arith::RemFOp>(op))
+    return std::nullopt;
+  bool isSimple = isa<arith::ArithDialect>(op->getDialect()) ||
+                  isa<AddPtrOp, PtrCastOp, PtrToIntOp, IntToPtrOp, UMulHiOp>(op);
+  return isSimple ? std::optional<unsigned>(1) : std::nullopt;
+}
+
+void LayoutInference::inferElementwise(Operation *op) {
+  Value result = op->getResult(0);
+  if (cta::LayoutAttr home = firstHome(op->getOperands()))
+    return setHome(result, home);
+  if (std::optional<unsigned> cost = costOf(op)) {
+    for (Value operand : op->getOperands())
+      if (Operation *def = operand.getDefiningOp(); def && blockType(operand))
+        *cost += deferred.lookup(def);
+    if (*cost <= kMaxDeferredCost) {
+      deferred[op] = *cost;
+      return setHome(result, {});
+    }
+  }
+  cta::LayoutAttr wanted = wantedByUsers(result, /*accesses=*/true);
+  setHome(result, wanted ? wanted : coalescing.shapeLayout(blockType(result).getShape()));
+}
+
+void LayoutInference::inferShape(Operation *op) {
+  Value src = op->getOperand(0), result = op->getResult(0);
+  cta::LayoutAttr home = natural(src);
+  Operation *def = src.getDefiningOp();
+  if (isa<BroadcastOp, ExpandDimsOp>(op) || !home) {
+    deferred[op] = 1 + (def ? deferred.lookup(def) : 0);
+    auto expand = dyn_cast<ExpandDimsOp>(op);
+    return setHome(result, home && expand
+                               ? get(layout::expandDims(home.getLayout(), expand.getAxis()))
+                               : cta::LayoutAttr());
+  }
+  LinearLayout l = isa<TransOp>(op)
+                       ? layout::transpose(home.getLayout(), cast<TransOp>(op).getOrder())
+                       : layout::reshape(home.getLayout(), blockType(result).getShape());
+  setHome(result, get(l));
+}
+
+void LayoutInference::inferMemory(Operation *op) {
+  Value ptr = op->getOperand(isa<LoadOp, StoreOp>(op) ? 0 : 0);
+  RankedTensorType type = blockType(ptr);
+  if (!type)
+    return;
+  cta::LayoutAttr layout;
+  if (isa<LoadOp>(op)) {
+    // A row that is repeated over a larger block is loaded where it is needed.
+    layout = wantedByUsers(op->getResult(0), /*accesses=*/false);
+    if (!layout && !coalescing.isContiguous(op))
+      layout = natural(ptr); // a gather, from wherever the addresses are
+  } else {
+    layout = firstHome(op->getOperands().drop_front());
+    if (layout && isa<StoreOp>(op) && !coalescing.isGoodEnough(op, layout))
+      layout = {};
+  }
+  if (!layout)
+    layout = coalescing.anchor(op);
+  works[op] = layout;
+  for (Value result : op->getResults())
+    setHome(result, layout);
+}
+
+void LayoutInference::inferCombine(Operation *op, unsigned axis) {
+  cta::LayoutAttr layout = firstHome(op->getOperands());
+  ArrayRef<int64_t> shape = blockType(op->getOperand(0)).getShape();
+  if (!layout)
+    layout = coalescing.shapeLayout(shape);
+  if (isa<ScanOp>(op) && !lowering::isScannable(layout.getLayout(), axis))
+    layout = get(layout::defaultLayout(shape, coalescing.numWarps()));
+  works[op] = layout;
+  for (Value result : op->getResults())
+    if (blockType(result))
+      setHome(result, isa<ScanOp>(op) ? layout : get(layout::sliceAxis(layout.getLayout(), axis)));
+}
+
+void LayoutInference::inferJoin(JoinOp op) {
+  cta::LayoutAttr half = firstHome(op->getOperands());
+  if (!half)
+    half = coalescing.shapeLayout(blockType(op.getLhs()).getShape());
+  works[op] = half;
+  setHome(op.getResult(), get(layout::join(half.getLayout())));
+}
+
+void LayoutInference::inferSplit(SplitOp op) {
+  cta::LayoutAttr whole = natural(op.getSrc()), half;
+  if (whole)
+    if (auto parts = layout::split(whole.getLayout()))
+      half = get(parts->half);
+  if (!half) {
+    half = coalescing.shapeLayout(blockType(op.getLhs()).getShape());
+    whole = get(layout::join(half.getLayout()));
+  }
+  works[op] = whole;
+  setHome(op.getLhs(), half);
+  setHome(op.getRhs(), half);
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+/// A block carried around a loop starts where its initial value lives, or
+/// nowhere if that is deferred. What the body passes back decides otherwise
+/// once; after that the body converts. Blocks that come out of the body still
+/// without a home (pointers that advance, say) go where their users want them.
+void LayoutInference::settle(ValueRange args, ValueRange inits,
+                             llvm::function_ref<ValueRange()> body) {
+  for (auto [arg, init] : llvm::zip_equal(args, inits))
+    if (blockType(arg))
+      setHome(arg, natural(init));
+  for (unsigned round = 0; round < 3; ++round) {
+    ValueRange passed = body();
+    bool changed = false;
+    for (auto [arg, value] : llvm::zip_equal(args, passed)) {
+      cta::LayoutAttr home = natural(arg), next = natural(value);
+      if (!blockType(arg) || !next || next == home || (home && round > 0))
+        continue;
+      setHome(arg, next);
+      changed = true;
+    }
+    if (changed)
+      continue;
+    for (Value arg : args)
+      if (RankedTensorType type = blockType(arg); type && !natural(arg)) {
+        cta::LayoutAttr wanted = wantedByUsers(arg, /*accesses=*/true);
+        setHome(arg, wanted ? wanted : coalescing.shapeLayout(type.getShape()));
+        changed = true;
+      }
+    if (!changed)
+      return;
+  }
+  for (Value arg : args)
+    if (blockType(arg))
+      setHome(arg, homeOr(arg));
+  body();
+}
+
+void LayoutInference::inferFor(scf::ForOp op) {
+  settle(op.getRegionIterArgs(), op.getInitArgs(), [&]() -> ValueRange {
+    inferBlock(*op.getBody());
+    return op.getYieldedValues();
+  });
+  for (auto [result, arg] : llvm::zip_equal(op.getResults(), op.getRegionIterArgs()))
+    if (blockType(result))
+      setHome(result, natural(arg));
+}
+
+void LayoutInference::inferIf(scf::IfOp op) {
+  inferBlock(*op.thenBlock());
+  if (op.elseBlock())
+    inferBlock(*op.elseBlock());
+  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+    RankedTensorType type = blockType(result);
+    if (!type)
+      continue;
+    cta::LayoutAttr home = firstHome({op.thenYield().getOperand(i), op.elseYield().getOperand(i)});
+    if (!home)
+      home = wantedByUsers(result, /*accesses=*/true);
+    setHome(result, home ? home : coalescing.shapeLayout(type.getShape()));
+  }
+}
+
+void LayoutInference::inferWhile(scf::WhileOp op) {
+  settle(op.getBeforeArguments(), op.getInits(), [&]() -> ValueRange {
+    inferBlock(*op.getBeforeBody());
+    for (auto [arg, passed] :
+         llvm::zip_equal(op.getAfterArguments(), op.getConditionOp().getArgs()))
+      if (blockType(arg))
+        setHome(arg, homeOr(passed));
+    inferBlock(*op.getAfterBody());
+    return op.getYieldOp()->getOperands();
+  });
+  for (auto [result, arg] : llvm::zip_equal(op.getResults(), op.getAfterArguments()))
+    if (blockType(result))
+      setHome(result, natural(arg));
+}
