@@ -61,7 +61,8 @@ CompileService::Outcome CompileService::compileNow(const std::string &key,
   if (!result.ok()) {
     ErrorCode code = result.status == CompileResult::Status::Unsupported ? ErrorCode::Unsupported
                                                                          : ErrorCode::Compile;
-    return {nullptr, code, llvm::StringRef(result.diagnostics.str()).rtrim().str()};
+    std::string message = llvm::StringRef(result.diagnostics.str()).rtrim().str();
+    return {nullptr, code, std::move(message), std::move(result.diagnostics)};
   }
 
   auto kernel = std::make_shared<CompiledKernel>();
@@ -79,11 +80,20 @@ CompileService::Outcome CompileService::compileNow(const std::string &key,
   entry.sections["diagnostics"] = kernel->diagnostics;
   entry.sections["dependencies"] = recordDependencies(result.dependencies);
   diskCache.store(key, entry);
-  return {kernel, ErrorCode::Compile, ""};
+  return {kernel, ErrorCode::Compile, "", {}};
+}
+
+static void append(const frontend::DiagnosticEngine &from, frontend::DiagnosticEngine &to) {
+  for (const frontend::Diagnostic &diagnostic : from.all()) {
+    bool isError = diagnostic.severity == frontend::Severity::Error;
+    (isError ? to.error(diagnostic.file, diagnostic.range, diagnostic.message)
+             : to.warning(diagnostic.file, diagnostic.range, diagnostic.message)) = diagnostic;
+  }
 }
 
 llvm::Expected<CompiledKernelPtr> CompileService::compile(const frontend::SourceFile &file,
-                                                          CompileOptions options) {
+                                                          CompileOptions options,
+                                                          frontend::DiagnosticEngine *diagnostics) {
   options.stopAfter = Stage::Ptx;
   options.printIrAfter.clear();
   std::string key = kernelKey(file.text(), options);
@@ -102,16 +112,26 @@ llvm::Expected<CompiledKernelPtr> CompileService::compile(const frontend::Source
   }
   if (mine) {
     CompiledKernelPtr kept = fromDisk(key, options);
-    promise.set_value(kept ? Outcome{kept, ErrorCode::Compile, ""}
+    promise.set_value(kept ? Outcome{kept, ErrorCode::Compile, "", {}}
                            : compileNow(key, file, options));
   }
 
   const Outcome &outcome = future.get();
   if (outcome.kernel)
     return outcome.kernel;
-  if (mine) { // a failure is not kept: its diagnostics name this file
+  if (mine) { // a failure is not kept: its diagnostics point into this file
+    if (diagnostics)
+      append(outcome.diagnostics, *diagnostics);
     std::lock_guard<std::mutex> lock(mutex);
     known.erase(key);
   }
   return makeError(outcome.code, outcome.message);
+}
+
+std::shared_ptr<SharedKernel> CompileService::share(CompiledKernelPtr kernel) {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::shared_ptr<SharedKernel> &entry = shared[kernel.get()];
+  if (!entry)
+    entry = std::make_shared<SharedKernel>(std::move(kernel), &diskCache);
+  return entry;
 }

@@ -31,9 +31,16 @@ public:
       : compiler(std::move(compiler)), diskCache(std::move(cacheFolder)) {}
 
   /// Compiles to PTX (whatever `options.stopAfter` says). The error of a
-  /// kernel with errors is the text of its diagnostics.
+  /// kernel with errors is the text of its diagnostics, which `diagnostics`
+  /// receives too (unless another thread was compiling the same just then).
   llvm::Expected<CompiledKernelPtr> compile(const frontend::SourceFile &file,
-                                            CompileOptions options);
+                                            CompileOptions options,
+                                            frontend::DiagnosticEngine *diagnostics = nullptr);
+
+  /// The one SharedKernel of a compilation of this service, so that a kernel is
+  /// loaded once a context however often it is asked for. The service must
+  /// outlive its use for loading.
+  std::shared_ptr<SharedKernel> share(CompiledKernelPtr kernel);
 
   DiskCache &cache() { return diskCache; }
 
@@ -42,6 +49,7 @@ private:
     CompiledKernelPtr kernel; ///< null: failed
     ErrorCode code = ErrorCode::Compile;
     std::string message;
+    frontend::DiagnosticEngine diagnostics;
   };
   Outcome compileNow(const std::string &key, const frontend::SourceFile &file,
                      const CompileOptions &options);
@@ -51,6 +59,7 @@ private:
   DiskCache diskCache;
   std::mutex mutex;
   std::map<std::string, std::shared_future<Outcome>> known; ///< successes, and what is under way
+  std::map<const CompiledKernel *, std::shared_ptr<SharedKernel>> shared;
 };
 
 } // namespace tile::runtime

@@ -71,17 +71,6 @@ const char *tile_status_string(tile_status status) {
 // Compilers
 //===----------------------------------------------------------------------===//
 
-tile_compiler::tile_compiler(std::string cacheFolder)
-    : service(pooledCompiler(), std::move(cacheFolder)) {}
-
-std::shared_ptr<SharedKernel> tile_compiler::share(CompiledKernelPtr kernel) {
-  std::lock_guard<std::mutex> lock(mutex);
-  std::shared_ptr<SharedKernel> &entry = kernels[kernel.get()];
-  if (!entry)
-    entry = std::make_shared<SharedKernel>(std::move(kernel), &service.cache());
-  return entry;
-}
-
 /// The handle is a pointer to shared ownership: kernels keep their compiler.
 static std::shared_ptr<tile_compiler> &owner(tile_compiler *handle) {
   return *reinterpret_cast<std::shared_ptr<tile_compiler> *>(handle);
@@ -100,8 +89,8 @@ tile_status tile_compiler_create(const tile_compiler_options *options, tile_comp
     if (llvm::Error error = readOptions(options, chosen))
       return error;
     std::string folder = chosen.cache_dir ? chosen.cache_dir : cacheFolderFromEnvironment();
-    auto *handle =
-        new std::shared_ptr<tile_compiler>(std::make_shared<tile_compiler>(std::move(folder)));
+    auto *handle = new std::shared_ptr<tile_compiler>(
+        new tile_compiler{CompileService(pooledCompiler(), std::move(folder))});
     *compiler = reinterpret_cast<tile_compiler *>(handle);
     return llvm::Error::success();
   });
@@ -190,7 +179,7 @@ static llvm::Error compileSource(tile_compiler *compiler, const frontend::Source
   if (!compiled)
     return compiled.takeError();
   std::string metadata = (*compiled)->metadata.toJson();
-  std::shared_ptr<SharedKernel> shared = held->share(std::move(*compiled));
+  std::shared_ptr<SharedKernel> shared = held->service.share(std::move(*compiled));
   *kernel = new tile_kernel{std::move(held), std::move(shared), std::move(metadata)};
   return llvm::Error::success();
 }

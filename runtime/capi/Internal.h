@@ -14,17 +14,7 @@
 #include <exception>
 
 struct tile_compiler {
-  explicit tile_compiler(std::string cacheFolder);
-  /// One SharedKernel a compilation, so that it is loaded once a context
-  /// however often it was asked for.
-  std::shared_ptr<tile::runtime::SharedKernel> share(tile::runtime::CompiledKernelPtr kernel);
-
   tile::runtime::CompileService service;
-
-private:
-  std::mutex mutex;
-  std::map<const tile::runtime::CompiledKernel *, std::shared_ptr<tile::runtime::SharedKernel>>
-      kernels;
 };
 
 struct tile_kernel {

@@ -1,0 +1,222 @@
+//===- CudaDevice.cpp - host functions on a GPU ---------------------------===//
+//
+// Device.h in terms of the runtime's pieces: kernels compile through the
+// caches, everything runs in order on one stream of the primary context.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/CudaDevice.h"
+#include "runtime/Memory.h"
+#include "runtime/Timing.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <deque>
+
+using namespace tile;
+using namespace tile::runtime;
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+/// The bits of a floating-point argument as its parameter has it.
+static uint64_t floatBits(double value, llvm::StringRef type) {
+  llvm::APFloat number(value);
+  bool lost = false;
+  auto to = [&](const llvm::fltSemantics &format) {
+    number.convert(format, llvm::APFloat::rmNearestTiesToEven, &lost);
+  };
+  if (type == "fp32")
+    to(llvm::APFloat::IEEEsingle());
+  else if (type == "fp16")
+    to(llvm::APFloat::IEEEhalf());
+  else if (type == "bf16")
+    to(llvm::APFloat::BFloat());
+  return number.bitcastToAPInt().getZExtValue();
+}
+
+namespace {
+/// The pointers that LoadedKernel::launch wants, and the values they point to.
+class PackedArguments {
+public:
+  PackedArguments(const KernelMetadata &metadata, llvm::ArrayRef<LaunchArg> args)
+      : metadata(metadata) {
+    for (auto [index, arg] : llvm::enumerate(args)) {
+      llvm::SmallVector<int, 4> path;
+      top.push_back(pack(arg, index, path));
+    }
+  }
+  llvm::ArrayRef<const void *> pointers() const { return top; }
+
+private:
+  const void *pack(const LaunchArg &arg, int index, llvm::SmallVectorImpl<int> &path) {
+    switch (arg.kind) {
+    case LaunchArg::Kind::None:
+      return nullptr;
+    case LaunchArg::Kind::Pointer:
+    case LaunchArg::Kind::Int:
+      return &scalars.emplace_back(arg.bits); // narrower ones are the low bytes
+    case LaunchArg::Kind::Float:
+      return &scalars.emplace_back(floatBits(arg.number, typeOf(index, path)));
+    case LaunchArg::Kind::Tuple: {
+      std::vector<const void *> &elements = tuples.emplace_back();
+      for (auto [i, element] : llvm::enumerate(arg.elements)) {
+        path.push_back(i);
+        elements.push_back(pack(element, index, path));
+        path.pop_back();
+      }
+      return elements.data();
+    }
+    case LaunchArg::Kind::Descriptor: {
+      tile_descriptor &descriptor = descriptors.emplace_back();
+      descriptor = {};
+      descriptor.base = reinterpret_cast<void *>(arg.bits);
+      descriptor.rank = std::min<size_t>(arg.shape.size(), std::size(descriptor.shape));
+      for (int i = 0; i < descriptor.rank; ++i) {
+        descriptor.shape[i] = arg.shape[i];
+        descriptor.strides[i] = i < static_cast<int>(arg.strides.size()) ? arg.strides[i] : 1;
+      }
+      return &descriptor;
+    }
+    }
+    return nullptr;
+  }
+
+  llvm::StringRef typeOf(int index, llvm::ArrayRef<int> path) const {
+    for (const KernelParameter &parameter : metadata.params)
+      if (parameter.kind == KernelParameter::Kind::Arg && parameter.index == index &&
+          path == llvm::ArrayRef<int>(parameter.path))
+        return parameter.type;
+    return "fp32"; // not read by the kernel
+  }
+
+  const KernelMetadata &metadata;
+  std::deque<uint64_t> scalars; // deques: addresses stay
+  std::deque<std::vector<const void *>> tuples;
+  std::deque<tile_descriptor> descriptors;
+  llvm::SmallVector<const void *, 16> top;
+};
+
+//===----------------------------------------------------------------------===//
+// The device
+//===----------------------------------------------------------------------===//
+
+class CudaKernel : public Kernel {
+public:
+  explicit CudaKernel(std::shared_ptr<const LoadedKernel> loaded) : loaded(std::move(loaded)) {}
+  const KernelMetadata &metadata() const override { return loaded->metadata(); }
+  std::shared_ptr<const LoadedKernel> loaded;
+};
+
+class CudaDevice : public Device {
+public:
+  CudaDevice(std::shared_ptr<Context> context, StreamHandle stream, CompileFunction compiler,
+             std::string cacheFolder)
+      : context(std::move(context)), stream(std::move(stream)),
+        service(std::move(compiler), std::move(cacheFolder)) {}
+
+  std::string name() const override {
+    return llvm::formatv("cuda:{0}", context->device().ordinal).str();
+  }
+  std::string description() const override {
+    const DeviceInfo &info = context->device();
+    return llvm::formatv("{0}, {1} SMs, CUDA {2} driver", info.name, info.multiprocessors,
+                         cuda::formatVersion(context->api().version()))
+        .str();
+  }
+  std::string target() const override { return context->device().target(); }
+  bool isCpu() const override { return false; }
+  unsigned multiprocessorCount() const override { return context->device().multiprocessors; }
+
+  llvm::Expected<DevicePtr> allocate(uint64_t bytes) override {
+    auto pointer = allocateDevice(*context, bytes);
+    if (!pointer)
+      return pointer.takeError();
+    return static_cast<DevicePtr>(*pointer);
+  }
+  llvm::Error free(DevicePtr pointer) override {
+    if (llvm::Error error = synchronize()) // what still runs may use it
+      return error;
+    return freeDevice(*context, pointer);
+  }
+  llvm::Error upload(DevicePtr to, const void *from, uint64_t bytes) override {
+    return copyToDevice(*context, to, from, bytes, stream.handle());
+  }
+  llvm::Error download(void *to, DevicePtr from, uint64_t bytes) override {
+    return copyToHost(*context, to, from, bytes, stream.handle());
+  }
+  llvm::Error fill(DevicePtr to, uint8_t byte, uint64_t bytes) override {
+    return fillDevice(*context, to, byte, bytes, stream.handle());
+  }
+  llvm::Error copy(DevicePtr to, DevicePtr from, uint64_t bytes) override {
+    return copyOnDevice(*context, to, from, bytes, stream.handle());
+  }
+  llvm::Error poison(DevicePtr to, uint8_t byte, uint64_t bytes) override {
+    return fill(to, byte, bytes); // compute-sanitizer is the checking GPU
+  }
+  llvm::Error synchronize() override { return runtime::synchronize(*context, stream.handle()); }
+
+  std::unique_ptr<Kernel> prepare(const KernelRequest &request,
+                                  frontend::DiagnosticEngine &diagnostics) override;
+  bool launch(Kernel &kernel, const LaunchConfig &config,
+              frontend::DiagnosticEngine &diagnostics) override;
+  llvm::Expected<Timing> time(llvm::function_ref<bool()> body,
+                              const TimingOptions &options) override {
+    return timeOnStream(context, stream.handle(), body, options);
+  }
+
+private:
+  std::shared_ptr<Context> context;
+  StreamHandle stream;
+  CompileService service;
+};
+} // namespace
+
+std::unique_ptr<Kernel> CudaDevice::prepare(const KernelRequest &request,
+                                            frontend::DiagnosticEngine &diagnostics) {
+  unsigned before = diagnostics.numErrors();
+  auto report = [&](llvm::Error error) {
+    std::string message = takeError(std::move(error)).message;
+    if (diagnostics.numErrors() == before) // else it has been reported with its place
+      diagnostics.error(nullptr, {}, message);
+    return nullptr;
+  };
+  auto compiled = service.compile(*request.file, request.options, &diagnostics);
+  if (!compiled)
+    return report(compiled.takeError());
+  auto loaded = service.share(std::move(*compiled))->loadOn(context);
+  if (!loaded)
+    return report(loaded.takeError());
+  return std::make_unique<CudaKernel>(std::move(*loaded));
+}
+
+bool CudaDevice::launch(Kernel &kernel, const LaunchConfig &config,
+                        frontend::DiagnosticEngine &diagnostics) {
+  const LoadedKernel &loaded = *static_cast<CudaKernel &>(kernel).loaded;
+  PackedArguments arguments(loaded.metadata(), config.args);
+  llvm::Error error = loaded.launch(stream.handle(), config.grid.data(), arguments.pointers());
+  if (!error)
+    return true;
+  diagnostics.error(nullptr, {}, takeError(std::move(error)).message);
+  return false;
+}
+
+llvm::Expected<std::unique_ptr<Device>>
+runtime::createCudaDevice(const cuda::CudaApi &api, CompileFunction compiler,
+                          const CudaDeviceOptions &options) {
+  auto context = Context::primary(api, options.ordinal);
+  if (!context)
+    return context.takeError();
+  auto stream = StreamHandle::create(*context);
+  if (!stream)
+    return stream.takeError();
+  return std::make_unique<CudaDevice>(std::move(*context), std::move(*stream), std::move(compiler),
+                                      options.cacheDirectory);
+}
+
+llvm::Expected<std::unique_ptr<Device>>
+runtime::createCudaDevice(const CudaDeviceOptions &options) {
+  auto api = cuda::CudaApi::get();
+  if (!api)
+    return api.takeError();
+  return createCudaDevice(*api, pooledCompiler(), options);
+}

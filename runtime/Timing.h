@@ -1,0 +1,24 @@
+//===- Timing.h - how long work on a stream takes -------------------------===//
+#ifndef TILE_RUNTIME_TIMING_H
+#define TILE_RUNTIME_TIMING_H
+
+#include "runtime/Device.h"
+#include "runtime/Memory.h"
+
+namespace tile::runtime {
+
+/// Median, least and most of some times in milliseconds.
+Timing summarize(std::vector<double> milliseconds);
+
+/// Runs `enqueue`, which puts work on `stream`, over and over between events.
+/// The first runs (`warmupMilliseconds` of them) are not counted. With
+/// `flushCache`, a write of twice the L2 cache goes before each run: it empties
+/// the cache and gives the host time to enqueue the run behind it, so that
+/// the events see the device's time, not the host's.
+llvm::Expected<Timing> timeOnStream(std::shared_ptr<Context> context, cuda::Stream stream,
+                                    llvm::function_ref<bool()> enqueue,
+                                    const TimingOptions &options);
+
+} // namespace tile::runtime
+
+#endif // TILE_RUNTIME_TIMING_H

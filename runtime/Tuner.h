@@ -1,0 +1,89 @@
+//===- Tuner.h - @triton.autotune: configurations by measured time --------===//
+//
+// Given configurations and two closures (make one ready; time one), finds the
+// fastest for a key and remembers it, in memory and on disk.
+//
+//   1. A decision on record for this problem (kernel, key, device, driver,
+//      compiler) that covers every configuration is used as it stands.
+//   2. Otherwise all configurations are made ready in parallel; one that
+//      fails (too much shared memory, say) is out of the race.
+//   3. The others are timed one after the other; the least time wins, the
+//      first of equals.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_RUNTIME_TUNER_H
+#define TILE_RUNTIME_TUNER_H
+
+#include "runtime/Cache.h"
+#include "runtime/Error.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <mutex>
+
+namespace tile::runtime {
+
+/// One `triton.Config`.
+struct TuneConfig {
+  std::vector<std::pair<std::string, std::string>> constexprs; ///< as in CompileOptions
+  int numWarps = 4;
+  int numStages = 3;
+  int maxRegisters = 0;
+
+  /// "BLOCK: 128, num_warps: 4, num_stages: 3"; also what identifies it on disk.
+  std::string str() const;
+  /// Sets what a configuration decides, over the launch's own options.
+  void applyTo(CompileOptions &options) const;
+};
+
+struct TuneProblem {
+  std::string kernel; ///< for messages
+  /// What the times depend on besides configuration and machine: the source
+  /// text and options that the configurations share (`kernelKey` of them).
+  std::string identity;
+  std::string key; ///< the values of the arguments in `key=[...]`, and dtypes
+  std::vector<TuneConfig> configs;
+};
+
+struct TuneCandidate {
+  double milliseconds = 0;
+  std::string failure; ///< why it is out of the race; empty: it was timed
+};
+
+struct TuneResult {
+  unsigned best = 0;                     ///< index into the configurations
+  bool measured = false;                 ///< false: the decision was on record
+  std::vector<TuneCandidate> candidates; ///< one a configuration
+};
+
+class Tuner {
+public:
+  /// `machine`: what times depend on there, such as Device::description().
+  /// `cacheFolder` empty: nothing is kept on disk. `threads` 0: all cores.
+  Tuner(std::string machine, std::string cacheFolder, unsigned threads = 0)
+      : machine(std::move(machine)), cache(std::move(cacheFolder)), threads(threads) {}
+
+  /// Compiles and loads configuration i. Called from several threads at once.
+  using Prepare = llvm::function_ref<llvm::Error(unsigned i)>;
+  /// Milliseconds of configuration i, which has been prepared. An error ends
+  /// the tuning: after a fault on the device no time means anything.
+  using Measure = llvm::function_ref<llvm::Expected<double>(unsigned i)>;
+
+  /// Any thread; one tuning runs at a time. Configurations on record need not
+  /// have been prepared when this returns: prepare `best` before using it.
+  llvm::Expected<TuneResult> tune(const TuneProblem &problem, Prepare prepare, Measure measure);
+
+private:
+  std::string keyOf(const TuneProblem &problem) const;
+  std::optional<TuneResult> onRecord(const TuneProblem &problem, const std::string &key);
+  llvm::Expected<TuneResult> race(const TuneProblem &problem, Prepare prepare, Measure measure);
+  void record(const TuneProblem &problem, const std::string &key, const TuneResult &result);
+
+  std::string machine;
+  DiskCache cache;
+  unsigned threads;
+  std::mutex mutex;
+  std::map<std::string, TuneResult> known;
+};
+
+} // namespace tile::runtime
+
+#endif // TILE_RUNTIME_TUNER_H
