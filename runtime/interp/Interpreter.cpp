@@ -1,0 +1,177 @@
+//===- Interpreter.cpp - loading and running programs ---------------------===//
+#include "runtime/interp/Interpreter.h"
+#include "runtime/interp/Check.h"
+#include "runtime/interp/Lowering.h"
+#include <cstring>
+
+using namespace tile::interp;
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+Program::Program(std::unique_ptr<ProgramImpl> impl) : impl(std::move(impl)) {}
+Program::~Program() = default;
+
+/// The function asked for, or the only one that could be meant.
+static mlir::func::FuncOp findFunction(mlir::ModuleOp module, const std::string &name,
+                                       std::string &error) {
+  mlir::func::FuncOp found;
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    if (name.empty() ? function.isPrivate() || function.isExternal() : function.getName() != name)
+      continue;
+    if (found) {
+      error = "the module holds several functions: say which one to run";
+      return nullptr;
+    }
+    found = function;
+  }
+  if (!found)
+    error = name.empty() ? "the module holds no public function"
+                         : "the module holds no function `" + name + "`";
+  else if (found.isExternal())
+    error = "the function `" + name + "` has no body", found = nullptr;
+  return found;
+}
+
+std::unique_ptr<Program> Program::load(mlir::ModuleOp module, const LoadOptions &options,
+                                       std::string &error) {
+  error.clear();
+  mlir::func::FuncOp function = findFunction(module, options.function, error);
+  if (!function)
+    return nullptr;
+  auto impl = std::make_unique<ProgramImpl>();
+  if (!Lowering(*impl, options, error).run(function))
+    return nullptr;
+  return std::unique_ptr<Program>(new Program(std::move(impl)));
+}
+
+llvm::StringRef Program::name() const { return impl->name; }
+size_t Program::numParameters() const { return impl->parameters.size(); }
+bool Program::isChecked() const { return impl->checked; }
+size_t Program::workingBytes() const { return impl->frameBytes; }
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+/// The bits of an argument in its parameter's type.
+static uint64_t convert(const Argument &argument, DType type) {
+  if (!isFloat(type)) {
+    uint64_t bits = argument.kind == Argument::Kind::Integer
+                        ? argument.bits
+                        : uint64_t(saturatingToInt<int64_t>(argument.number));
+    return type == DType::I1 ? bits & 1 : bits;
+  }
+  double value =
+      argument.kind == Argument::Kind::Real ? argument.number : double(int64_t(argument.bits));
+  switch (type) {
+  case DType::F8E4M3:
+    return encode<E4M3Format>(value, Round::NearestEven, true);
+  case DType::F8E5M2:
+    return encode<E5M2Format>(value, Round::NearestEven, true);
+  case DType::F16:
+    return encode<HalfFormat>(value, Round::NearestEven, false);
+  case DType::BF16:
+    return encode<BFloatFormat>(value, Round::NearestEven, false);
+  case DType::F32:
+    return std::bit_cast<uint32_t>(float(value));
+  default:
+    return std::bit_cast<uint64_t>(value);
+  }
+}
+
+Report Program::run(const Grid &grid, llvm::ArrayRef<Argument> arguments,
+                    const RunOptions &options) const {
+  Report refused;
+  if (arguments.size() != impl->parameters.size()) {
+    Finding f;
+    f.kind = FindingKind::BadLaunch;
+    f.message = "`" + impl->name + "` takes " + std::to_string(impl->parameters.size()) +
+                " arguments, but " + std::to_string(arguments.size()) + " were given";
+    f.where = "the launch";
+    refused.findings.push_back(std::move(f));
+    return refused;
+  }
+  MemoryMap none;
+  Launch launch;
+  launch.program = impl.get();
+  launch.grid = grid;
+  launch.options = options;
+  for (auto [argument, parameter] : llvm::zip(arguments, impl->parameters))
+    launch.parameters.push_back(convert(argument, parameter.type));
+  if (impl->checked) {
+    CheckState check(launch, options.memory ? *options.memory : none);
+    runGrid(launch, &check);
+  } else {
+    runGrid(launch, nullptr);
+  }
+  return launch.findings.take(options.maxFindings, !impl->checked);
+}
+
+//===----------------------------------------------------------------------===//
+// Registered memory
+//===----------------------------------------------------------------------===//
+
+MemoryMap::MemoryMap() = default;
+MemoryMap::~MemoryMap() = default;
+
+MemoryMap::Buffer *MemoryMap::findBelow(uint64_t address) {
+  auto it =
+      llvm::upper_bound(buffers, address, [](uint64_t a, const auto &b) { return a < b->base; });
+  return it == buffers.begin() ? nullptr : std::prev(it)->get();
+}
+
+MemoryMap::Buffer *MemoryMap::find(uint64_t address) {
+  Buffer *buffer = findBelow(address);
+  return buffer && address - buffer->base < buffer->bytes ? buffer : nullptr;
+}
+
+bool MemoryMap::add(const void *base, uint64_t bytes, bool initialized, std::string name) {
+  auto address = reinterpret_cast<uint64_t>(base);
+  auto it =
+      llvm::lower_bound(buffers, address, [](const auto &b, uint64_t a) { return b->base < a; });
+  if (address + bytes < address || (it != buffers.end() && (*it)->base < address + bytes) ||
+      (it != buffers.end() && (*it)->base == address) ||
+      (it != buffers.begin() && (*std::prev(it))->base + (*std::prev(it))->bytes > address))
+    return false;
+  auto buffer = std::make_unique<Buffer>();
+  buffer->base = address;
+  buffer->bytes = bytes;
+  buffer->name = std::move(name);
+  if (!initialized)
+    buffer->written.assign(bytes, 0);
+  buffers.insert(it, std::move(buffer));
+  return true;
+}
+
+void MemoryMap::remove(const void *base) {
+  llvm::erase_if(buffers,
+                 [&](const auto &b) { return b->base == reinterpret_cast<uint64_t>(base); });
+}
+
+void MemoryMap::setInitialized(const void *base, uint64_t bytes, bool initialized) {
+  auto begin = reinterpret_cast<uint64_t>(base), end = begin + bytes;
+  for (auto &b : buffers) {
+    uint64_t first = std::max(begin, b->base), last = std::min(end, b->base + b->bytes);
+    if (first >= last || (initialized && b->written.empty()))
+      continue;
+    if (b->written.empty())
+      b->written.assign(b->bytes, 1);
+    std::fill(b->written.begin() + (first - b->base), b->written.begin() + (last - b->base),
+              uint8_t(initialized));
+  }
+}
+
+bool MemoryMap::isInitialized(const void *base, uint64_t bytes) const {
+  auto begin = reinterpret_cast<uint64_t>(base), end = begin + bytes;
+  for (const auto &b : buffers) {
+    uint64_t first = std::max(begin, b->base), last = std::min(end, b->base + b->bytes);
+    if (first >= last || b->written.empty())
+      continue;
+    for (uint64_t k = first; k < last; ++k)
+      if (!b->written[k - b->base])
+        return false;
+  }
+  return true;
+}

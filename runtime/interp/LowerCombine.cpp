@@ -1,0 +1,140 @@
+//===- LowerCombine.cpp - reductions, scans and their combiners -----------===//
+//
+// A combiner becomes instructions of its own, which the reduction runs on as
+// many pairs at once as it has: the combiner's scalars are registers of that
+// many lanes. One with control flow runs a pair at a time. A combiner that is
+// a single operation we have a loop for needs no instructions at all.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/interp/Lowering.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::interp;
+
+/// A specialised loop, where the combiner is one operation on its two
+/// arguments.
+Kernel Lowering::fastCombine(Operation *op) {
+  if (op->getNumOperands() != 1)
+    return nullptr;
+  Block &block = op->getRegion(0).front();
+  if (!llvm::hasNItems(block.without_terminator(), 1))
+    return nullptr;
+  Operation &body = block.front();
+  if (body.getNumOperands() != 2 || body.getNumResults() != 1 ||
+      block.getTerminator()->getOperand(0) != body.getResult(0) ||
+      body.getOperand(0) == body.getOperand(1))
+    return nullptr;
+  // Every operation listed here is commutative.
+  for (Value operand : body.getOperands())
+    if (operand.getParentBlock() != &block || !isa<BlockArgument>(operand))
+      return nullptr;
+  DType type = describe(op->getOperand(0).getType())->type;
+  bool isScan = isa<ScanOp>(op);
+  static const llvm::StringMap<IntOp> ints = {
+      {"arith.addi", IntOp::Add},   {"arith.muli", IntOp::Mul},   {"arith.andi", IntOp::And},
+      {"arith.ori", IntOp::Or},     {"arith.xori", IntOp::Xor},   {"arith.maxsi", IntOp::MaxS},
+      {"arith.maxui", IntOp::MaxU}, {"arith.minsi", IntOp::MinS}, {"arith.minui", IntOp::MinU}};
+  static const llvm::StringMap<FloatOp> floats = {
+      {"arith.addf", FloatOp::Add},         {"arith.mulf", FloatOp::Mul},
+      {"arith.maximumf", FloatOp::Maximum}, {"arith.minimumf", FloatOp::Minimum},
+      {"arith.maxnumf", FloatOp::MaxNum},   {"arith.minnumf", FloatOp::MinNum}};
+  StringRef name = body.getName().getStringRef();
+  if (auto it = ints.find(name); it != ints.end())
+    return isScan ? fastScanKernel(it->second, type) : fastReduceKernel(it->second, type);
+  if (auto it = floats.find(name); it != floats.end())
+    return isScan ? fastScanKernel(it->second, type) : fastReduceKernel(it->second, type);
+  return nullptr;
+}
+
+/// Whether each of the combiner's operations works on all lanes alike.
+static bool isWide(Block &block) {
+  return llvm::all_of(block.without_terminator(), [](Operation &op) {
+    return op.getNumRegions() == 0 && isPure(&op) && op.getNumOperands() <= 3 &&
+           op.getNumSuccessors() == 0;
+  });
+}
+
+bool Lowering::lowerCombine(Operation *op) {
+  if (combiner)
+    return refuse(op, "a reduction inside of a combiner is not supported");
+  auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  unsigned axis = unsigned(op->getAttrOfType<IntegerAttr>("axis").getInt());
+  auto *info = makeAux<CombineInfo>();
+  for (auto [dim, size] : llvm::enumerate(type.getShape()))
+    (dim < axis ? info->outer : dim == axis ? info->length : info->inner) *= uint32_t(size);
+  bool isScan = isa<ScanOp>(op);
+  if (auto scan = dyn_cast<ScanOp>(op))
+    info->reverse = scan.getReverse();
+  Region &region = op->getRegion(0);
+  Block &block = region.front();
+  Kernel fast = fastCombine(op);
+  info->wide = fast || isWide(block);
+  uint32_t lanes = isScan ? info->outer * info->inner
+                          : info->outer * std::max(info->length / 2, 1u) * info->inner;
+  uint64_t kept = uint64_t(info->outer) * ((info->length + 1) / 2) * info->inner;
+
+  const unsigned count = op->getNumOperands();
+  struct Buffers {
+    RegId src, dst, left, right, work, argLeft, argRight, yielded = kNone;
+  };
+  SmallVector<Buffers> buffers;
+  for (auto [operand, result] : llvm::zip(op->getOperands(), op->getResults())) {
+    unsigned bytes = describe(operand.getType())->bytes();
+    Buffers b;
+    b.src = use(operand);
+    b.dst = define(result);
+    b.left = makeRegister(bytes * std::max<uint64_t>(lanes, kept));
+    b.right = makeRegister(uint64_t(bytes) * lanes);
+    b.work = makeRegister(bytes * kept);
+    b.argLeft = info->wide ? b.left : makeRegister(bytes);
+    b.argRight = info->wide ? b.right : makeRegister(bytes);
+    info->operands.push_back({});
+    info->operands.back().bytes = bytes;
+    buffers.push_back(b);
+  }
+  Combiner inner;
+  inner.info = info;
+  inner.region = &region;
+  inner.lanes = lanes;
+  if (!fast) {
+    for (unsigned k = 0; k < count; ++k) {
+      values[block.getArgument(k)] = buffers[k].argLeft;
+      values[block.getArgument(count + k)] = buffers[k].argRight;
+    }
+    std::vector<Instruction> *outer = code;
+    combiner = &inner;
+    code = &info->code;
+    bool ok = lowerBlock(block);
+    current = op;
+    if (ok) {
+      for (unsigned k = 0; k < count; ++k)
+        buffers[k].yielded = use(block.getTerminator()->getOperand(k));
+      emit(nullptr, 1, kNone).control = Control::Return;
+    }
+    combiner = nullptr;
+    code = outer;
+    if (!ok)
+      return false;
+  }
+  for (auto [o, b] : llvm::zip(info->operands, buffers)) {
+    refer(o.src, b.src);
+    refer(o.dst, b.dst);
+    refer(o.left, b.left);
+    refer(o.right, b.right);
+    refer(o.work, b.work);
+    refer(o.argLeft, b.argLeft);
+    refer(o.argRight, b.argRight);
+    refer(o.yielded, b.yielded == kNone ? b.left : b.yielded);
+  }
+  info->captures.resize(inner.captures.size());
+  for (auto [field, capture] : llvm::zip(info->captures, inner.captures)) {
+    field.bytes = capture.bytes;
+    refer(field.src, capture.src);
+    refer(field.dst, capture.dst);
+  }
+  Instruction &i = emit(fast ? fast : isScan ? scanKernel() : reduceKernel(), lanes, kNone);
+  i.control = fast ? Control::Run : Control::RunChecked;
+  i.aux = info;
+  return true;
+}
