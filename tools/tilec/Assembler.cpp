@@ -1,5 +1,6 @@
 //===- Assembler.cpp - from PTX to a cubin --------------------------------===//
 #include "tools/tilec/Assembler.h"
+#include "runtime/Module.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -9,6 +10,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 using llvm::StringRef;
+using namespace tile::runtime;
 namespace fs = llvm::sys::fs;
 
 static std::string findPtxas() {
@@ -19,17 +21,61 @@ static std::string findPtxas() {
   return "";
 }
 
+/// From the remarks of ptxas or the driver.
+static void readRegisters(StringRef log, int &registers) {
+  llvm::SmallVector<StringRef> match;
+  if (llvm::Regex("Used ([0-9]+) registers").match(log, &match))
+    match[1].getAsInteger(10, registers);
+}
+
 static std::string readText(StringRef path) {
   auto buffer = llvm::MemoryBuffer::getFile(path);
   return buffer ? (*buffer)->getBuffer().str() : std::string();
+}
+
+/// With the driver's own assembler, on the context of this machine's GPU.
+static llvm::Error assembleWithDriver(StringRef ptx, StringRef target, std::string &cubin,
+                                      int &registers) {
+  auto api = tile::cuda::CudaApi::get();
+  if (!api)
+    return api.takeError();
+  auto context = Context::currentOrPrimary(*api);
+  if (!context)
+    return context.takeError();
+  const DeviceInfo &device = (*context)->device();
+  if (auto mismatch = targetMismatch(target, device.major, device.minor))
+    return llvm::createStringError(*mismatch);
+  auto assembled = assemble(**context, ptx);
+  if (!assembled)
+    return assembled.takeError();
+  readRegisters(assembled->log, registers);
+  cubin = std::move(assembled->cubin);
+  return llvm::Error::success();
+}
+
+std::string tilec::defaultTarget() {
+  auto api = tile::cuda::CudaApi::get();
+  if (api)
+    if (auto device = DeviceInfo::query(*api, 0))
+      return device->target();
+    else
+      llvm::consumeError(device.takeError());
+  else
+    llvm::consumeError(api.takeError());
+  return "sm_90a";
 }
 
 bool tilec::assembleCubin(StringRef ptx, StringRef target, std::string &cubin, int &registers,
                           std::string &error) {
   std::string ptxas = findPtxas();
   if (ptxas.empty()) {
-    error = "cannot make a cubin: `ptxas` of the CUDA toolkit is not on PATH; "
-            "`--emit ptx` needs no toolkit, and the driver loads PTX as well";
+    llvm::Error failed = assembleWithDriver(ptx, target, cubin, registers);
+    if (!failed)
+      return true;
+    error = "cannot make a cubin: `ptxas` of the CUDA toolkit is not on PATH, and the driver "
+            "cannot do it: " +
+            llvm::toString(std::move(failed)) +
+            "\n(`--emit ptx` needs neither, and the driver loads PTX as well)";
     return false;
   }
   llvm::SmallString<128> directory;
@@ -61,9 +107,7 @@ bool tilec::assembleCubin(StringRef ptx, StringRef target, std::string &cubin, i
     error = "`ptxas` does not accept the code: " + StringRef(text).rtrim().str();
     return false;
   }
-  llvm::SmallVector<StringRef> match;
-  if (llvm::Regex("Used ([0-9]+) registers").match(text, &match))
-    match[1].getAsInteger(10, registers);
+  readRegisters(text, registers);
   cubin = readText(out);
   return true;
 }

@@ -8,10 +8,14 @@
 namespace tilec {
 
 /// Assembles `ptx` for `target` with NVIDIA's `ptxas`, found on PATH or where
-/// the CUDA toolkit puts it. `registers` is set to what the kernel uses, if the
-/// assembler says. False after setting `error`.
+/// the CUDA toolkit puts it; without a toolkit, with the driver, if this
+/// machine's GPU runs that target. `registers` is set to what the kernel uses,
+/// if the assembler says. False after setting `error`.
 bool assembleCubin(llvm::StringRef ptx, llvm::StringRef target, std::string &cubin, int &registers,
                    std::string &error);
+
+/// The target of this machine's first GPU, or else `sm_90a`.
+std::string defaultTarget();
 
 } // namespace tilec
 

@@ -85,6 +85,7 @@ private:
 } // namespace
 
 CompileCommand::CompileCommand() {
+  compile.target.clear();
   options.positional("FILE", files, 0, 1); // none with `--target list`
   options.group("What to compile")
       .text("kernel", "NAME", "the kernel; not needed if FILE has only one", compile.kernel)
@@ -98,7 +99,8 @@ CompileCommand::CompileCommand() {
                1, 32)
       .integer("num-stages", "N", "pipeline stages of loops over memory (3)", compile.numStages, 0,
                32)
-      .custom("target", "TARGET", "`sm_75` to `sm_121a` (sm_90a); `list` shows all",
+      .custom("target", "TARGET",
+              "`sm_75` to `sm_121a` (this machine's GPU, else sm_90a); `list` shows all",
               [this](StringRef v) { return acceptTarget(v); })
       .integer("max-registers", "N", "registers a thread may use", compile.maxRegisters, 16, 255)
       .text("libdevice", "FILE", "NVIDIA's libdevice bitcode, for its versions of math functions",
@@ -179,12 +181,15 @@ int CompileCommand::run() {
       llvm::outs() << llvm::left_justify(target.name, 10) << target.example << '\n';
     return Success;
   }
+  bool treeOnly = listOnly || emit == "ast"; // needs no GPU, so it asks for none
+  if (compile.target.empty())
+    compile.target = treeOnly ? "sm_90a" : defaultTarget();
   if (!checkUsage())
     return Usage;
   auto source = readSource();
   if (!source)
     return Failure;
-  return listOnly || emit == "ast" ? emitTree(*source) : compileKernel(*source);
+  return treeOnly ? emitTree(*source) : compileKernel(*source);
 }
 
 /// What only needs the tree starts no compiler.
