@@ -70,8 +70,6 @@ Compiler::Compiler() : impl(std::make_unique<Impl>()) {}
 Compiler::~Compiler() = default;
 MLIRContext &Compiler::context() { return impl->context; }
 
-llvm::StringRef tile::compilerVersion() { return TILE_VERSION_STRING; }
-
 //===----------------------------------------------------------------------===//
 // One compilation
 //===----------------------------------------------------------------------===//

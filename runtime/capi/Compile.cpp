@@ -154,8 +154,8 @@ static llvm::Expected<CompileOptions> convertOptions(const tile_compile_options 
   if (!isPowerOfTwo(chosen.num_warps) || chosen.num_warps > 32)
     return invalid("`num_warps` is " + llvm::Twine(chosen.num_warps) +
                    ": 1, 2, 4, 8, 16 and 32 are possible");
-  if (chosen.num_stages < 1)
-    return invalid("`num_stages` is " + llvm::Twine(chosen.num_stages) + ": at least 1 is needed");
+  if (chosen.num_stages < 0 || chosen.num_stages > 32)
+    return invalid("`num_stages` is " + llvm::Twine(chosen.num_stages) + ": 0 to 32 are possible");
   if (chosen.max_registers < 0)
     return invalid("`max_registers` is negative");
   result.numWarps = chosen.num_warps;
