@@ -394,15 +394,46 @@ void Lexer::endInsideBrackets() {
     startLine();
 }
 
-/// The first token on a line of its own, after `opener`, that is indented no
-/// deeper than the statement; at the latest, here.
+static unsigned columnAfter(llvm::StringRef indentation) {
+  unsigned column = 0;
+  for (char c : indentation)
+    column = c == '\t' ? (column / 8 + 1) * 8 : column + 1;
+  return column;
+}
+
+/// Whether an expression may end in this token, so that the next line is
+/// probably no continuation of it.
+static bool endsExpression(Tok kind) {
+  switch (kind) {
+  case Tok::Name:
+  case Tok::Number:
+  case Tok::String:
+  case Tok::FStringEnd:
+  case Tok::RParen:
+  case Tok::RSquare:
+  case Tok::RBrace:
+  case Tok::Colon:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Where the next statement probably begins after an `opener` that is never
+/// closed: the first line that is indented no deeper than the statement, or
+/// else than the line of the keyword that gave the mistake away, if the line
+/// before it looks complete; at the latest, here.
 uint32_t Lexer::resumePoint(uint32_t opener) {
   // Lexing the same text again and again must not become quadratic.
   if (++resumed > 20)
     return text.size();
+  llvm::StringRef lineHere = text.substr(text.substr(0, pos).find_last_of("\r\n") + 1);
+  unsigned columnHere =
+      columnAfter(lineHere.take_while([](char c) { return c == ' ' || c == '\t'; }));
   auto after = std::partition_point(list.tokens.begin(), list.tokens.end(),
                                     [&](const Token &t) { return t.begin <= opener; });
   uint32_t previous = opener;
+  uint32_t likely = pos;
   for (auto token = after; token != list.tokens.end(); ++token) {
     llvm::StringRef gap = text.slice(previous, token->begin);
     previous = token->end;
@@ -410,13 +441,13 @@ uint32_t Lexer::resumePoint(uint32_t opener) {
     if (newline == llvm::StringRef::npos || token->kind == Tok::FStringMiddle ||
         token->kind == Tok::FStringEnd || llvm::StringRef(")]}").contains(text[token->begin]))
       continue;
-    unsigned column = 0;
-    for (char c : gap.drop_front(newline + 1))
-      column = c == '\t' ? (column / 8 + 1) * 8 : column + 1;
+    unsigned column = columnAfter(gap.drop_front(newline + 1));
     if (column <= statementColumn)
       return token->begin;
+    if (likely == pos && column <= columnHere && endsExpression((token - 1)->kind))
+      likely = token->begin;
   }
-  return pos;
+  return likely;
 }
 
 TokenList lex(llvm::StringRef text) { return Lexer(text).run(); }
