@@ -17,6 +17,10 @@
 #include "special_f64.c"
 #include "hyperbolic.c"
 #include "rounding.c"
+#include "gamma.c"
+#include "erfinv.c"
+#include "fast_f32.c"
+#include "convert.c"
 // clang-format on
 
 #ifndef __NVPTX__

@@ -36,7 +36,7 @@ TILE_INLINE double expReduced(double r, double low) {
 
 /// e^(x.hi + x.lo) * 2^extra.
 TILE_INLINE double expOfPair(Pair x, i32 extra) {
-  double c = clamp(x.hi, -760.0, 720.0);
+  double c = clamp(x.hi, -760.0, 900.0);
   double shifted = c * D_LOG2E + ROUND_MAGIC;
   double k = shifted - ROUND_MAGIC;
   Pair r = quickSum(fmaD(k, -D_LN2_LO, fmaD(k, -D_LN2_HI, c)), x.lo);

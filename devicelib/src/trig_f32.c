@@ -97,10 +97,6 @@ TILE_API float __tile_cosf(float x) {
   return sinOfQuadrantF(reduced.r, reduced.quadrant + 1);
 }
 
-/// The hardware's: absolute error 2^-20 on [-pi, pi], worse beyond.
-TILE_API float __tile_fast_sinf(float x) { return sinApproxFtzF(x); }
-TILE_API float __tile_fast_cosf(float x) { return cosApproxFtzF(x); }
-
 /// 4 ulp over all floats.
 TILE_API float __tile_tanf(float x) {
   ReducedF reduced = reduceF(absF(x));

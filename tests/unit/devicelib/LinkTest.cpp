@@ -1,10 +1,18 @@
 //===- LinkTest.cpp - linking the device library into a module ------------===//
 #include "devicelib/DeviceLibrary.h"
 #include "llvm/AsmParser/Parser.h"
+#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Program.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
 #include <gtest/gtest.h>
 
 using namespace llvm;
@@ -58,4 +66,55 @@ TEST(DeviceLibrary, NamesSymbols) {
   EXPECT_EQ(tile::deviceFunctionForLibdevice("__nv_expf"), "__tile_expf");
   EXPECT_EQ(tile::deviceFunctionForLibdevice("__nv_no_such"), "");
   EXPECT_EQ(tile::deviceFunctionForLibdevice("sinf"), "");
+}
+
+/// PTX of the whole library for a processor, with what fusing is done in kernels.
+static std::string wholeLibraryAsPtx(StringRef processor) {
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+  LLVMContext context;
+  std::unique_ptr<Module> module =
+      cantFail(parseBitcodeFile(MemoryBufferRef(tile::deviceLibraryBitcode(), "lib"), context));
+  for (Function &function : *module) {
+    function.removeFnAttr("target-cpu");
+    function.removeFnAttr("target-features");
+  }
+  const Triple triple("nvptx64-nvidia-cuda");
+  std::string error;
+  const Target *target = TargetRegistry::lookupTarget(triple, error);
+  EXPECT_TRUE(target) << error;
+  TargetOptions options;
+  options.AllowFPOpFusion = FPOpFusion::Fast;
+  std::unique_ptr<TargetMachine> machine(
+      target->createTargetMachine(triple, processor, "+ptx87", options, Reloc::PIC_));
+  module->setTargetTriple(triple);
+  module->setDataLayout(machine->createDataLayout());
+  SmallString<0> text;
+  raw_svector_ostream stream(text);
+  legacy::PassManager passes;
+  EXPECT_FALSE(
+      machine->addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::AssemblyFile));
+  passes.run(*module);
+  return text.str().str();
+}
+
+TEST(DeviceLibrary, IsAcceptedByPtxas) {
+  ErrorOr<std::string> ptxas = sys::findProgramByName("ptxas");
+  if (!ptxas)
+    GTEST_SKIP() << "ptxas is not on the PATH: the library's PTX is not checked";
+  for (StringRef processor : {"sm_75", "sm_90a", "sm_120a"}) {
+    const std::string ptx = wholeLibraryAsPtx(processor);
+    SmallString<64> input;
+    int descriptor;
+    ASSERT_FALSE(sys::fs::createTemporaryFile("devicelib", "ptx", descriptor, input));
+    raw_fd_ostream(descriptor, /*shouldClose=*/true) << ptx;
+    const std::string output = (input + ".o").str();
+    EXPECT_EQ(sys::ExecuteAndWait(*ptxas, {*ptxas, "-c", "-arch", processor, input, "-o", output}),
+              0)
+        << processor.str();
+    sys::fs::remove(input);
+    sys::fs::remove(output);
+  }
 }

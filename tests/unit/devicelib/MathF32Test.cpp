@@ -17,7 +17,10 @@ float __tile_asinhf(float), __tile_acoshf(float), __tile_atanhf(float), __tile_c
 float __tile_roundf(float), __tile_rintf(float);
 float __tile_powf(float, float), __tile_atan2f(float, float), __tile_fmodf(float, float);
 float __tile_remainderf(float, float), __tile_hypotf(float, float), __tile_fdimf(float, float);
-float __tile_ldexpf(float, int);
+float __tile_ldexpf(float, int), __tile_erfinvf(float), __tile_lgammaf(float),
+    __tile_tgammaf(float);
+float __tile_normcdff(float);
+double __tile_erfinv(double);
 }
 
 static double exp10Reference(double x) { return static_cast<double>(powl(10.0L, x)); }
@@ -96,4 +99,21 @@ TEST(MathF32, Others) {
   expectWithin("tanh", __tile_tanhf, [](double x) { return std::tanh(x); }, 1.9, 2.6);
   expectWithin("erf", __tile_erff, [](double x) { return std::erf(x); }, 1.1, 1.7);
   expectWithin("erfc", __tile_erfcf, [](double x) { return std::erfc(x); }, 4.0, 10.0);
+  expectWithin("tgamma", __tile_tgammaf, [](double x) { return std::tgamma(x); }, 1.0);
+  expectWithin("lgamma", __tile_lgammaf, [](double x) { return std::lgamma(x); }, 1.0, 0, 0.0f);
+  // The reference for erfinv is the inverse by Newton steps in long double.
+  auto inverse = [](double x) {
+    if (!(std::fabs(x) < 1))
+      return std::fabs(x) == 1 ? std::copysign(INFINITY, x) : static_cast<double>(NAN);
+    long double a = std::fabs(x), y = __tile_erfinv(static_cast<double>(a));
+    for (int i = 0; i < 3; ++i) {
+      const long double error = a < 0.5L ? erfl(y) - a : (1 - a) - erfcl(y);
+      y -= error * 0.88622692545275801364908374167057259L * expl(y * y);
+    }
+    return std::copysign(static_cast<double>(y), x);
+  };
+  expectWithin("erfinv", __tile_erfinvf, inverse, 5.0);
+  expectWithin(
+      "normcdf", __tile_normcdff, [](double x) { return 0.5 * std::erfc(-x * M_SQRT1_2); }, 5.0,
+      12.0);
 }

@@ -7,7 +7,9 @@ extern "C" {
 double __tile_exp2(double), __tile_exp(double), __tile_exp10(double), __tile_expm1(double);
 double __tile_log(double), __tile_log2(double), __tile_log10(double), __tile_log1p(double);
 double __tile_sin(double), __tile_cos(double), __tile_tanh(double), __tile_erf(double);
-double __tile_rsqrt(double), __tile_erfc(double), __tile_tan(double), __tile_atan(double);
+double __tile_rsqrt(double), __tile_tgamma(double), __tile_lgamma(double), __tile_erfinv(double);
+double __tile_normcdf(double);
+double __tile_erfc(double), __tile_tan(double), __tile_atan(double);
 double __tile_asin(double), __tile_acos(double), __tile_sinh(double), __tile_cosh(double);
 double __tile_asinh(double), __tile_acosh(double), __tile_atanh(double), __tile_cbrt(double);
 double __tile_round(double), __tile_rint(double), __tile_ldexp(double, int);
@@ -80,4 +82,36 @@ TEST(MathF64, Others) {
   expectWithin64("erf", __tile_erf, [](Long x) { return erfl(x); }, 1.1, 6);
   expectWithin64("rsqrt", __tile_rsqrt, [](Long x) { return 1.0L / sqrtl(x); }, 1.5, 6);
   expectWithin64("erfc", __tile_erfc, [](Long x) { return erfcl(x); }, 4.0, 27);
+  expectWithin64("tgamma", __tile_tgamma, [](Long x) { return tgammal(x); }, 11.0, 180);
+  expectWithin64(
+      "lgamma", [](double x) { return __tile_lgamma(std::fabs(x)); },
+      [](Long x) { return lgammal(std::fabs(x)); }, 8.0, 12);
+  auto inverse = [](Long x) {
+    const Long a = std::fabs(x);
+    if (!(a < 1))
+      return a == 1 ? std::copysign(static_cast<Long>(INFINITY), x) : static_cast<Long>(NAN);
+    Long y = __tile_erfinv(static_cast<double>(a));
+    for (int i = 0; i < 3; ++i) {
+      const Long error = a < 0.5L ? erfl(y) - a : (1 - a) - erfcl(y);
+      y -= error * 0.88622692545275801364908374167057259L * expl(y * y);
+    }
+    return std::copysign(y, x);
+  };
+  expectWithin64(
+      "normcdf", __tile_normcdf,
+      [](Long x) { return 0.5L * erfcl(-x * 0.70710678118654752440084436210484904L); }, 5.0, 30);
+  expectWithin64("erfinv", __tile_erfinv, inverse, 4.0, 1);
+}
+
+/// Where ln gamma is negative or crosses zero, the error is absolute.
+TEST(MathF64, LogGammaOfNegatives) {
+  uint64_t state = 5;
+  double worst = 0;
+  for (int i = 0; i < 200000; ++i) {
+    const double x = -15.0 + nextUniform(state, 15.0);
+    const Long exact = lgammal(x);
+    const Long scale = std::max(std::fabs(exact), static_cast<Long>(1));
+    worst = std::max(worst, static_cast<double>(std::fabs(__tile_lgamma(x) - exact) / scale));
+  }
+  EXPECT_LE(worst, 0x1p-49);
 }
