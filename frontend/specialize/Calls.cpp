@@ -1,0 +1,204 @@
+//===- Calls.cpp - builtins, functions expanded in place ------------------===//
+#include "frontend/specialize/Builtins.h"
+#include "frontend/specialize/Specializer.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using llvm::formatv;
+using llvm::StringRef;
+
+namespace tile::specialize {
+
+static bool holdsPoison(const eval::CallArgs &args) {
+  return llvm::any_of(args.positional,
+                      [](const PyValue &v) { return specialize::holdsPoison(v); }) ||
+         llvm::any_of(args.keywords, [](auto &k) { return specialize::holdsPoison(k.second); });
+}
+static bool holdsTensor(const eval::CallArgs &args) {
+  return llvm::any_of(args.positional,
+                      [](const PyValue &v) { return specialize::holdsTensor(v); }) ||
+         llvm::any_of(args.keywords, [](auto &k) { return specialize::holdsTensor(k.second); });
+}
+
+bool Specializer::evaluateArguments(const ast::Call &call, eval::CallArgs &args) {
+  bool valid = true;
+  args.positional.reserve(call.args.size());
+  for (const ast::ExprPtr &arg : call.args) {
+    auto *starred = llvm::dyn_cast<ast::Starred>(arg.get());
+    PyValue value = evaluate(starred ? *starred->value : *arg);
+    valid &= !specialize::holdsPoison(value);
+    if (!starred) {
+      args.positional.push_back(std::move(value));
+      continue;
+    }
+    std::vector<PyValue> elements;
+    if (isPoison(value) || isPoison(take(eval::iterate(value, elements))))
+      return false;
+    args.positional.insert(args.positional.end(), elements.begin(), elements.end());
+  }
+  for (const ast::Keyword &keyword : call.keywords) {
+    PyValue value = evaluate(*keyword.value);
+    valid &= !specialize::holdsPoison(value);
+    if (!keyword.name.empty()) {
+      args.keywords.emplace_back(keyword.name, std::move(value));
+      continue;
+    }
+    if (isPoison(value))
+      return false;
+    if (!value.is(PyValue::Kind::Dict)) {
+      error(formatv("`**` needs a dict, got {0}", describe(value)));
+      return false;
+    }
+    for (auto &[key, item] : value.asDict().items)
+      args.keywords.emplace_back(eval::str(key), item);
+  }
+  return valid;
+}
+
+PyValue Specializer::evaluateCall(const ast::Call &call) {
+  PyValue callee, self;
+  const auto *member = llvm::dyn_cast<ast::Attribute>(call.callee.get());
+  if (member) {
+    self = evaluate(*member->value);
+    if (!tensorIn(self))
+      callee = attribute(self, member->name, member->nameRange);
+  } else {
+    callee = evaluate(*call.callee);
+  }
+  eval::CallArgs args;
+  if (!evaluateArguments(call, args) || isPoison(callee))
+    return PoisonValue::get();
+  if (tensorIn(self))
+    return callMethod(self, member->name, std::move(args));
+  return this->call(callee, args);
+}
+
+PyValue Specializer::callMethod(const PyValue &self, StringRef name, eval::CallArgs args) {
+  const BuiltinTable &table = BuiltinTable::get();
+  const Builtin *builtin = table.findMember(name);
+  if (!builtin) {
+    StringRef near = frontend::nearestName(name, table.memberNames());
+    return fail(formatv("a tensor has no method `{0}`{1}", name,
+                        near.empty() ? "" : formatv("; did you mean `{0}`?", near).str()));
+  }
+  args.positional.insert(args.positional.begin(), self);
+  return callBuiltin(*this, *builtin, args);
+}
+
+PyValue Specializer::call(const PyValue &callee, llvm::ArrayRef<PyValue> args) {
+  eval::CallArgs bound;
+  bound.positional.assign(args.begin(), args.end());
+  return call(callee, bound);
+}
+
+PyValue Specializer::call(const PyValue &callee, const eval::CallArgs &args) {
+  if (isPoison(callee) || holdsPoison(args))
+    return PoisonValue::get();
+  eval::Evaluator &evaluator = program.evaluator();
+  switch (callee.kind()) {
+  case PyValue::Kind::Symbol: {
+    const std::string &name = callee.asSymbol();
+    const Builtin *builtin = BuiltinTable::get().find(name);
+    if (eval::isEvaluableBuiltin(name) && (!builtin || !holdsTensor(args)))
+      return take(evaluator.call(callee, args));
+    if (builtin)
+      return callBuiltin(*this, *builtin, args);
+    unsupported(formatv("`{0}` is not supported in kernels yet", name));
+    return PoisonValue::get();
+  }
+  case PyValue::Kind::Function: {
+    const eval::FunctionObject &function = callee.asFunction();
+    if (function.isJit)
+      return expand(function, args);
+    if (function.isConstexprFunction || function.lambda || !holdsTensor(args))
+      return take(evaluator.call(callee, args));
+    return fail(formatv("`{0}` is plain Python and cannot take run-time values: decorate it with "
+                        "`@triton.jit`",
+                        function.name()));
+  }
+  case PyValue::Kind::Class:
+    if (callee.asClass()->isNamedTuple)
+      return take(evaluator.call(callee, args));
+    unsupported(formatv("objects of class `{0}` are not supported in kernels: use a named tuple",
+                        callee.asClass()->name));
+    return PoisonValue::get();
+  case PyValue::Kind::Method:
+    if (tensorIn(callee.asMethod().self))
+      return callMethod(callee.asMethod().self, callee.asMethod().name, args);
+    return take(evaluator.call(callee, args));
+  case PyValue::Kind::DType:
+    return fail(formatv("a type is not a function: write `x.to(tl.{0})`", callee.asDType().name()));
+  default:
+    return fail(formatv("{0} cannot be called", describe(callee)));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Expansion
+//===----------------------------------------------------------------------===//
+
+PyValue Specializer::expand(const eval::FunctionObject &function, const eval::CallArgs &args) {
+  constexpr unsigned maxDepth = 64;
+  if (frame->depth >= maxDepth)
+    return fail(formatv("calls are nested more than {0} deep: `{1}` seems to call itself without "
+                        "an end that is known at compile time",
+                        maxDepth, function.name()));
+  std::vector<PyValue> bound;
+  if (isPoison(take(program.evaluator().bind(function, args, bound))))
+    return PoisonValue::get();
+  Frame callee;
+  callee.function = &function;
+  callee.module = function.module;
+  callee.caller = frame;
+  callee.depth = frame->depth + 1;
+  callee.place.file = &function.module->source();
+  callee.place.range = function.range();
+  callee.place.caller = place;
+  callee.place.function = function.name();
+  callee.place.fileName = builder.getStringAttr(callee.place.file->name());
+  for (auto [parameter, value] : llvm::zip(function.params(), bound)) {
+    if (isConstexprAnnotation(parameter.annotation.get()) && specialize::holdsTensor(value)) {
+      const Tensor *t = tensorIn(value);
+      std::optional<PyValue> known = t ? constantValue(*t) : std::nullopt;
+      if (!known)
+        return fail(formatv("parameter `{0}` of `{1}` is constexpr, but its argument is only known "
+                            "at run time: {2}",
+                            parameter.name, function.name(), describe(value)));
+      value = *known;
+    }
+    callee.vars[parameter.name] = Variable{value};
+  }
+  frame = &callee;
+  place = &callee.place;
+  run(function.def->body);
+  const PyValue *value = find(kReturnValue);
+  PyValue result = value ? *value : PyValue::none();
+  frame = callee.caller;
+  place = const_cast<Place *>(callee.place.caller);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls that the evaluator leaves open
+//===----------------------------------------------------------------------===//
+
+std::optional<Result> Specializer::callSymbol(eval::Evaluator &, StringRef name,
+                                              const eval::CallArgs &args) {
+  const Builtin *builtin = BuiltinTable::get().find(name);
+  if (!builtin)
+    return std::nullopt;
+  return Result(callBuiltin(*this, *builtin, args));
+}
+
+std::optional<Result> Specializer::callKernel(eval::Evaluator &, const PyValue &kernel,
+                                              const eval::CallArgs &args) {
+  return Result(expand(kernel.asFunction(), args));
+}
+
+void Specializer::print(StringRef text) {
+  StringRef line = text;
+  line.consume_back("\n");
+  llvm::errs() << line << "\n";
+}
+
+} // namespace tile::specialize

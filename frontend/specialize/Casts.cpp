@@ -1,0 +1,122 @@
+//===- Casts.cpp - conversions between scalar types -----------------------===//
+//
+// One cast is at most three ops: narrow floats go through fp32 where there is
+// no direct conversion with defined rounding.
+//
+//===----------------------------------------------------------------------===//
+#include "frontend/specialize/Emitter.h"
+
+using namespace mlir;
+using llvm::formatv;
+
+namespace tile::specialize {
+
+static bool isHalf(const DType &type) {
+  return type.kind() == Kind::Float16 || type.kind() == Kind::BFloat16;
+}
+
+/// Float to float. 8-bit formats convert to and from fp32 and the two half
+/// formats; anything else goes through fp32.
+static Tensor castFloat(Emitter &e, const Tensor &x, const DType &to, bool towardZero) {
+  bool fp8 = x.type.isFp8() || to.isFp8();
+  bool viaFp32 = (isHalf(x.type) && isHalf(to)) || (x.type.isFp8() && to.isFp8()) ||
+                 (fp8 && (x.type.kind() == Kind::Float64 || to.kind() == Kind::Float64));
+  if (viaFp32)
+    return castFloat(e, castFloat(e, x, Kind::Float32, towardZero), to, towardZero);
+  Type ir = e.irType(to, x.shape());
+  bool narrows = to.bitWidth() < x.type.bitWidth();
+  if (fp8 || (towardZero && narrows)) {
+    Rounding rounding = towardZero && narrows ? Rounding::rtz : Rounding::rtne;
+    return {e.create<FpCastOp>(ir, x.value, rounding), to};
+  }
+  if (narrows)
+    return {e.create<arith::TruncFOp>(ir, x.value), to};
+  return {e.create<arith::ExtFOp>(ir, x.value), to};
+}
+
+static Tensor castInteger(Emitter &e, const Tensor &x, const DType &to) {
+  Type ir = e.irType(to, x.shape());
+  unsigned from = x.type.bitWidth(), bits = to.bitWidth();
+  if (from == bits)
+    return {x.value, to};
+  if (bits < from)
+    return {e.create<arith::TruncIOp>(ir, x.value), to};
+  if (x.type.isSigned())
+    return {e.create<arith::ExtSIOp>(ir, x.value), to};
+  return {e.create<arith::ExtUIOp>(ir, x.value), to};
+}
+
+static Tensor castFromPointer(Emitter &e, const Tensor &x, const DType &to) {
+  if (to.isPointer())
+    return {e.create<PtrCastOp>(e.irType(to, x.shape()), x.value), to};
+  Tensor address{e.create<PtrToIntOp>(e.irType(Kind::Int64, x.shape()), x.value),
+                 DType(Kind::Int64)};
+  if (to.bitWidth() == 64)
+    return {address.value, to};
+  return e.isTrue(address); // a null test
+}
+
+Tensor Emitter::cast(const Tensor &x, const DType &to, bool towardZero) {
+  if (!x)
+    return {};
+  const DType &from = x.type;
+  if (from == to)
+    return x;
+  std::string reason;
+  if (!supportedOn(to, options.target, reason))
+    return poison(reason);
+  if (!specialize::irType(builder.getContext(), to)) {
+    unsupported(formatv("cannot convert to {0}: no value can have this type", to.str()));
+    return {};
+  }
+  if (from.isPointer()) {
+    if (to.isPointer() || to.isBool() || (to.isInt() && to.bitWidth() == 64))
+      return castFromPointer(*this, x, to);
+    return poison(
+        formatv("cannot convert pointer {0} to {1}; int64 and other pointers are possible",
+                from.str(), to.str()));
+  }
+  if (to.isPointer()) {
+    if (!from.isInt())
+      return poison(formatv("cannot convert {0} to pointer {1}", from.str(), to.str()));
+    Tensor address = castInteger(*this, x, Kind::Int64);
+    return {create<IntToPtrOp>(irType(to, x.shape()), address.value), to};
+  }
+  if (to.isBool())
+    return isTrue(x);
+  if (from.isFloating() && to.isFloating())
+    return castFloat(*this, x, to, towardZero);
+  if (from.isInt() && to.isInt())
+    return castInteger(*this, x, to);
+  Type ir = irType(to, x.shape());
+  if (from.isInt()) {
+    if (to.isFp8())
+      return castFloat(*this, cast(x, Kind::Float32), to, towardZero);
+    if (from.isSigned())
+      return {create<arith::SIToFPOp>(ir, x.value), to};
+    return {create<arith::UIToFPOp>(ir, x.value), to};
+  }
+  Tensor wide = isHalf(from) || from.isFp8() ? castFloat(*this, x, Kind::Float32, false) : x;
+  if (to.isSigned())
+    return {create<arith::FPToSIOp>(ir, wide.value), to};
+  return {create<arith::FPToUIOp>(ir, wide.value), to};
+}
+
+Tensor Emitter::bitcast(const Tensor &x, const DType &to) {
+  if (!x || x.type == to)
+    return x;
+  std::string reason;
+  if (!supportedOn(to, options.target, reason))
+    return poison(reason);
+  if (x.type.isPointer() || to.isPointer())
+    return cast(x, to);
+  if (x.type.bitWidth() != to.bitWidth())
+    return poison(formatv("cannot bitcast {0} ({1} bits) to {2} ({3} bits)",
+                          describe(x.type, x.shape()), x.type.bitWidth(), to.str(), to.bitWidth()));
+  Type ir = irType(to, x.shape());
+  if (ir == x.value.getType())
+    return {x.value, to};
+  return {create<arith::BitcastOp>(ir, x.value), to};
+}
+
+} // namespace tile::specialize

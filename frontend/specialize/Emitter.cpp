@@ -1,0 +1,139 @@
+//===- Emitter.cpp - places, errors and constants -------------------------===//
+#include "frontend/specialize/Emitter.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using llvm::formatv;
+
+namespace tile::specialize {
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+static LocationAttr locationOf(const Emitter::Place &place) {
+  SourceFile::LineColumn at = place.file->locate(place.range.begin);
+  LocationAttr here = FileLineColLoc::get(place.fileName, at.line, at.column);
+  return place.caller ? LocationAttr(CallSiteLoc::get(here, locationOf(*place.caller))) : here;
+}
+
+Location Emitter::loc() {
+  if (cachedPlace != place || cachedOffset != place->range.begin) {
+    cachedLoc = locationOf(*place);
+    cachedPlace = place;
+    cachedOffset = place->range.begin;
+  }
+  return cachedLoc;
+}
+
+Diagnostic &Emitter::error(SourceRange range, std::string message) {
+  Diagnostic &diagnostic = diagnostics.error(place->file, range, std::move(message));
+  constexpr unsigned maxNotes = 8;
+  unsigned depth = 0;
+  for (const Place *p = place; p->caller && depth < maxNotes; p = p->caller, ++depth) {
+    Diagnostic note;
+    note.severity = frontend::Severity::Note;
+    note.file = p->caller->file;
+    note.range = p->caller->range;
+    note.message = formatv("in the expansion of `{0}` called here", p->function);
+    diagnostic.notes.push_back(std::move(note));
+  }
+  return diagnostic;
+}
+
+Diagnostic &Emitter::error(std::string message) { return error(place->range, std::move(message)); }
+
+Diagnostic &Emitter::unsupported(std::string message) {
+  Diagnostic &diagnostic = error(std::move(message));
+  diagnostic.unsupported = true;
+  return diagnostic;
+}
+
+PyValue Emitter::fail(std::string message) {
+  error(std::move(message));
+  return PoisonValue::get();
+}
+
+Tensor Emitter::poison(std::string message) {
+  error(std::move(message));
+  return {};
+}
+
+PyValue Emitter::take(Result result) {
+  if (result)
+    return result.take();
+  std::unique_ptr<eval::EvalError> failure = result.takeError();
+  Diagnostic inner = std::move(failure->diagnostic);
+  // A place of its own is inside a compile-time function or another file.
+  bool elsewhere = inner.file && inner.file != place->file;
+  SourceRange range = inner.file && !elsewhere ? inner.range : place->range;
+  Diagnostic &outer = error(range, inner.message);
+  outer.unsupported = inner.unsupported;
+  if (elsewhere) {
+    Diagnostic note = inner;
+    note.severity = frontend::Severity::Note;
+    note.message = "while evaluating this";
+    note.notes.clear();
+    outer.notes.insert(outer.notes.begin(), std::move(note));
+  }
+  outer.notes.insert(outer.notes.begin(), inner.notes.begin(), inner.notes.end());
+  return PoisonValue::get();
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+Type Emitter::irType(const DType &type, ArrayRef<int64_t> shape) {
+  Type element = specialize::irType(builder.getContext(), type);
+  return shape.empty() ? element : Type(RankedTensorType::get(shape, element));
+}
+
+Tensor Emitter::constant(const PyValue &number, const DType &type, ArrayRef<int64_t> shape) {
+  if (type.isPointer()) {
+    Tensor address = constant(number, Kind::Int64, shape);
+    return {create<IntToPtrOp>(irType(type, shape), address.value), type};
+  }
+  TypedAttr attr = numberAttr(builder.getContext(), number, type);
+  if (!shape.empty())
+    attr = DenseElementsAttr::get(cast<RankedTensorType>(irType(type, shape)), Attribute(attr));
+  return {create<arith::ConstantOp>(attr), type};
+}
+
+Tensor Emitter::tensor(const PyValue &value, StringRef what) {
+  if (const Tensor *t = tensorIn(value))
+    return *t;
+  if (isPoison(value))
+    return {};
+  if (!value.isNumber())
+    return poison(formatv("{0} must be a number or a tensor, got {1}", what, describe(value)));
+  std::optional<DType> type = naturalType(value);
+  if (!type)
+    return poison(formatv("{0} does not fit into 64 bits", eval::repr(value)));
+  return constant(value, *type);
+}
+
+Tensor Emitter::filler(const DType &type, Type ir) {
+  ArrayRef<int64_t> shape;
+  if (auto block = dyn_cast<RankedTensorType>(ir))
+    shape = block.getShape();
+  return constant(PyValue::integer(0), type, shape);
+}
+
+std::optional<PyValue> Emitter::constantValue(const Tensor &tensor) {
+  TypedAttr attr;
+  auto constant = tensor ? tensor.value.getDefiningOp<arith::ConstantOp>() : nullptr;
+  if (!constant || tensor.isBlock())
+    return std::nullopt;
+  if (auto integer = dyn_cast<IntegerAttr>(constant.getValue())) {
+    if (tensor.type.isBool())
+      return PyValue::boolean(!integer.getValue().isZero());
+    const APInt &bits = integer.getValue();
+    return PyValue::integer(tensor.type.isSigned() ? bits : bits.zext(bits.getBitWidth() + 1));
+  }
+  if (auto number = dyn_cast<FloatAttr>(constant.getValue()))
+    return PyValue::number(number.getValueAsDouble());
+  return std::nullopt;
+}
+
+} // namespace tile::specialize

@@ -1,0 +1,493 @@
+//===- Specialize.cpp - one kernel, chosen and typed ----------------------===//
+//
+// The steps:
+//  1. find the kernel in the file;
+//  2. give every parameter a type or a value, from the signature (or the
+//     annotations) and the constexpr values;
+//  3. build the function and let the Specializer walk the body.
+//
+//===----------------------------------------------------------------------===//
+#include "frontend/Specialize.h"
+#include "frontend/specialize/Signature.h"
+#include "frontend/specialize/Specializer.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+using llvm::formatv;
+using llvm::StringRef;
+
+namespace tile::specialize {
+
+using frontend::nearestName;
+using FunctionPtr = std::shared_ptr<eval::FunctionObject>;
+
+Specializer::Specializer(MLIRContext &context, const CompileOptions &options,
+                         DiagnosticEngine &diagnostics, eval::Program &program)
+    : Emitter(context, options, diagnostics), program(program) {
+  program.evaluator().hooks = this;
+}
+
+void Specializer::runKernel(const eval::FunctionObject &kernel, llvm::ArrayRef<PyValue> arguments) {
+  Frame top;
+  top.function = &kernel;
+  top.module = kernel.module;
+  top.isKernel = true;
+  top.place.file = &kernel.module->source();
+  top.place.range = kernel.range();
+  top.place.function = kernel.name();
+  top.place.fileName = builder.getStringAttr(top.place.file->name());
+  for (auto [parameter, value] : llvm::zip(kernel.params(), arguments))
+    top.vars[parameter.name] = Variable{value};
+  frame = &top;
+  place = &top.place;
+  run(kernel.def->body);
+  func::ReturnOp::create(builder, loc());
+  frame = nullptr;
+  place = nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+/// True if some other kernel of the file mentions the function: a helper.
+static bool isHelper(const eval::FunctionObject &function, llvm::ArrayRef<FunctionPtr> kernels) {
+  StringRef text = function.module->source().text();
+  for (const FunctionPtr &other : kernels) {
+    if (other.get() == &function)
+      continue;
+    StringRef body = text.slice(other->def->range.begin, other->def->range.end);
+    for (size_t at = body.find(function.name()); at != StringRef::npos;
+         at = body.find(function.name(), at + 1)) {
+      auto isWord = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+      size_t end = at + function.name().size();
+      if ((at == 0 || !isWord(body[at - 1])) && (end == body.size() || !isWord(body[end])))
+        return true;
+    }
+  }
+  return false;
+}
+
+static std::string quotedNames(llvm::ArrayRef<FunctionPtr> functions) {
+  std::string text;
+  for (auto [i, function] : llvm::enumerate(functions))
+    text += (i ? ", `" : "`") + function->name() + "`";
+  return text;
+}
+
+static FunctionPtr chooseKernel(eval::ModuleEnv &module, const CompileOptions &options,
+                                DiagnosticEngine &diagnostics) {
+  const SourceFile *file = &module.source();
+  std::vector<FunctionPtr> kernels = module.kernels();
+  if (options.kernel.empty()) {
+    std::vector<FunctionPtr> candidates;
+    for (const FunctionPtr &kernel : kernels)
+      if (!isHelper(*kernel, kernels))
+        candidates.push_back(kernel);
+    if (candidates.size() == 1)
+      return candidates[0];
+    std::string message = "no function of the file is decorated with `@triton.jit`";
+    if (!kernels.empty())
+      message = formatv("the file has several kernels, name one with --kernel: {0}",
+                        quotedNames(candidates.empty() ? kernels : candidates));
+    diagnostics.error(nullptr, {}, message);
+    return nullptr;
+  }
+  std::vector<std::string> names;
+  for (const FunctionPtr &kernel : kernels)
+    names.push_back(kernel->name());
+  for (const FunctionPtr &kernel : kernels)
+    if (kernel->name() == options.kernel)
+      return kernel;
+  for (const FunctionPtr &function : module.functions())
+    if (function->name() == options.kernel) {
+      diagnostics.error(
+          file, function->range(),
+          formatv("`{0}` is not a kernel: decorate it with `@triton.jit`", options.kernel));
+      return nullptr;
+    }
+  StringRef near = nearestName(options.kernel, {names.begin(), names.end()});
+  std::string hint = !near.empty()      ? formatv("; did you mean `{0}`?", near).str()
+                     : !kernels.empty() ? "; it has " + quotedNames(kernels)
+                                        : "; it has no kernels";
+  diagnostics.error(
+      nullptr, {},
+      formatv("there is no kernel `{0}` in {1}{2}", options.kernel, file->name(), hint));
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Gives each parameter of one kernel its type or value.
+class Parameters {
+public:
+  Parameters(const eval::FunctionObject &kernel, eval::Program &program,
+             const CompileOptions &options, DiagnosticEngine &diagnostics)
+      : kernel(kernel), program(program), options(options), diagnostics(diagnostics),
+        file(&kernel.module->source()) {}
+
+  struct Slot {
+    const ast::Parameter *parameter;
+    bool isConstexpr;
+    int index = -1; ///< of the signature entry
+    ArgumentType type;
+    PyValue value; ///< of a constexpr
+    bool hasValue = false;
+  };
+  std::vector<Slot> slots;
+
+  /// False after reporting errors.
+  bool resolve();
+
+private:
+  void classify();
+  bool readSignature();
+  bool readAnnotations();
+  bool readConstexprs();
+  std::optional<ArgumentType> annotated(const ast::Parameter &parameter);
+  std::string runtimeNames() const;
+
+  const eval::FunctionObject &kernel;
+  eval::Program &program;
+  const CompileOptions &options;
+  DiagnosticEngine &diagnostics;
+  const SourceFile *file;
+};
+
+} // namespace
+
+void Parameters::classify() {
+  int index = 0;
+  for (const ast::Parameter &parameter : kernel.params()) {
+    bool isConstexpr = isConstexprAnnotation(parameter.annotation.get());
+    slots.push_back({&parameter, isConstexpr, isConstexpr ? -1 : index++, {}, {}, false});
+  }
+}
+
+std::string Parameters::runtimeNames() const {
+  std::string names;
+  for (const Slot &slot : slots)
+    if (!slot.isConstexpr)
+      names += (names.empty() ? "" : ", ") + slot.parameter->name;
+  return names;
+}
+
+bool Parameters::readSignature() {
+  std::vector<std::string> entries;
+  std::string problem;
+  if (!splitSignature(options.signature, entries, problem)) {
+    diagnostics.error(nullptr, {}, "signature: " + problem);
+    return false;
+  }
+  size_t expected = llvm::count_if(slots, [](const Slot &slot) { return !slot.isConstexpr; });
+  if (entries.size() != expected) {
+    diagnostics.error(
+        file, kernel.range(),
+        formatv("the signature has {0} {1}, but `{2}` has {3} parameters that are not "
+                "constexpr ({4})",
+                entries.size(), entries.size() == 1 ? "entry" : "entries", kernel.name(), expected,
+                runtimeNames()));
+    return false;
+  }
+  bool valid = true;
+  for (Slot &slot : slots) {
+    if (slot.isConstexpr)
+      continue;
+    std::optional<ArgumentType> type = parseArgumentType(entries[slot.index], problem);
+    if (!type) {
+      diagnostics.error(file, slot.parameter->range,
+                        formatv("signature entry {0}: {1}", slot.index, problem));
+      valid = false;
+      continue;
+    }
+    slot.type = std::move(*type);
+  }
+  return valid;
+}
+
+/// The type that an annotation states: a string in signature spelling, a
+/// dtype, or Python's int, float and bool. Other annotations say nothing.
+std::optional<ArgumentType> Parameters::annotated(const ast::Parameter &parameter) {
+  if (!parameter.annotation)
+    return std::nullopt;
+  auto scope = eval::Evaluator::makeScope(*kernel.module, kernel.closure);
+  Result value = program.evaluator().evaluate(*parameter.annotation, scope);
+  if (!value)
+    return std::nullopt;
+  ArgumentType type;
+  if (value->is(PyValue::Kind::DType))
+    type.type = value->asDType();
+  else if (value->isSymbol("int"))
+    type.type = DType(Kind::Int32);
+  else if (value->isSymbol("float"))
+    type.type = DType(Kind::Float32);
+  else if (value->isSymbol("bool"))
+    type.type = DType(Kind::Int1);
+  else if (value->isStr()) {
+    std::string problem;
+    std::optional<ArgumentType> parsed = parseArgumentType(value->asStr(), problem);
+    if (!parsed)
+      diagnostics.error(file, parameter.annotation->range, problem);
+    return parsed;
+  } else {
+    return std::nullopt;
+  }
+  return type;
+}
+
+bool Parameters::readAnnotations() {
+  bool valid = true;
+  for (Slot &slot : slots) {
+    if (slot.isConstexpr)
+      continue;
+    unsigned errors = diagnostics.numErrors();
+    std::optional<ArgumentType> type = annotated(*slot.parameter);
+    if (type) {
+      slot.type = std::move(*type);
+      continue;
+    }
+    valid = false;
+    if (diagnostics.numErrors() == errors)
+      diagnostics.error(file, slot.parameter->range,
+                        formatv("the type of parameter `{0}` is not known: annotate it "
+                                "(`{0}: \"*fp32\"`) or give a signature for ({1})",
+                                slot.parameter->name, runtimeNames()));
+  }
+  return valid;
+}
+
+bool Parameters::readConstexprs() {
+  bool valid = true;
+  std::vector<StringRef> names;
+  for (Slot &slot : slots)
+    if (slot.isConstexpr)
+      names.push_back(slot.parameter->name);
+  for (auto &[name, text] : options.constexprs) {
+    auto slot = llvm::find_if(slots, [&](const Slot &s) { return s.parameter->name == name; });
+    std::string problem;
+    if (slot == slots.end()) {
+      StringRef near = nearestName(name, names);
+      problem = formatv("`{0}` has no parameter `{1}`{2}", kernel.name(), name,
+                        near.empty() ? "" : formatv("; did you mean `{0}`?", near).str());
+    } else if (!slot->isConstexpr) {
+      problem = formatv("parameter `{0}` is not annotated `tl.constexpr`: write `const={1}` at "
+                        "its place in the signature",
+                        name, text);
+    } else if (std::optional<PyValue> value = parseConstant(text, *kernel.module, problem)) {
+      slot->value = std::move(*value);
+      slot->hasValue = true;
+      continue;
+    } else {
+      problem = formatv("value of `{0}`: {1}", name, problem);
+    }
+    diagnostics.error(file, kernel.range(), problem);
+    valid = false;
+  }
+  for (size_t i = 0; i < slots.size(); ++i) {
+    Slot &slot = slots[i];
+    if (!slot.isConstexpr || slot.hasValue)
+      continue;
+    if (slot.parameter->defaultValue) {
+      Result value = program.evaluator().defaultValue(kernel, i);
+      if (value) {
+        slot.value = value.take();
+        continue;
+      }
+      eval::report(value.error(), diagnostics);
+    } else if (valid) {
+      diagnostics.error(file, slot.parameter->range,
+                        formatv("constexpr parameter `{0}` has no value: give one with "
+                                "`--constexpr {0}=VALUE`",
+                                slot.parameter->name));
+    }
+    valid = false;
+  }
+  return valid;
+}
+
+bool Parameters::resolve() {
+  classify();
+  bool typed = options.signature.empty() ? readAnnotations() : readSignature();
+  bool valued = readConstexprs();
+  return typed && valued;
+}
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Turns parameters into arguments of the function and values of the walk.
+class ArgumentBuilder {
+public:
+  ArgumentBuilder(Specializer &s, const Parameters::Slot &slot, Location location, Block &entry,
+                  eval::ModuleEnv &module, SmallVectorImpl<DictionaryAttr> &attributes)
+      : s(s), slot(slot), location(location), entry(entry), module(module), attributes(attributes) {
+  }
+
+  std::optional<PyValue> build(const ArgumentType &type, std::string &problem);
+
+private:
+  std::optional<PyValue> buildScalar(const ArgumentType &type, std::string &problem);
+  Specializer &s;
+  const Parameters::Slot &slot;
+  Location location;
+  Block &entry;
+  eval::ModuleEnv &module;
+  SmallVectorImpl<DictionaryAttr> &attributes;
+  SmallVector<int64_t> path;
+};
+
+} // namespace
+
+std::optional<PyValue> ArgumentBuilder::buildScalar(const ArgumentType &type,
+                                                    std::string &problem) {
+  if (type.isOne)
+    return PyValue::integer(1);
+  if (!supportedOn(type.type, s.options.target, problem))
+    return std::nullopt;
+  Type ir = s.irType(type.type);
+  if (!ir) {
+    problem = formatv("no argument can have type {0}", type.type.str());
+    return std::nullopt;
+  }
+  Builder &b = s.builder;
+  NamedAttrList list;
+  list.append(kSignatureIndexAttr, b.getI64IntegerAttr(slot.index));
+  if (!path.empty())
+    list.append(kSignaturePathAttr, b.getDenseI64ArrayAttr(path));
+  list.append(kSourceTypeAttr, b.getStringAttr(type.type.str()));
+  if (type.divisibility > 1)
+    list.append(kDivisibilityAttr, b.getI32IntegerAttr(type.divisibility));
+  attributes.push_back(list.getDictionary(b.getContext()));
+  return s.wrap({entry.addArgument(ir, location), type.type});
+}
+
+std::optional<PyValue> ArgumentBuilder::build(const ArgumentType &type, std::string &problem) {
+  switch (type.kind) {
+  case ArgumentType::Kind::None:
+    return PyValue::none();
+  case ArgumentType::Kind::Constant:
+    return parseConstant(type.constant, module, problem);
+  case ArgumentType::Kind::Scalar:
+    return buildScalar(type, problem);
+  case ArgumentType::Kind::Descriptor:
+    return std::nullopt;
+  case ArgumentType::Kind::Tuple: {
+    std::vector<PyValue> elements;
+    for (auto [i, element] : llvm::enumerate(type.elements)) {
+      path.push_back(i);
+      std::optional<PyValue> value = build(element, problem);
+      path.pop_back();
+      if (!value)
+        return std::nullopt;
+      elements.push_back(std::move(*value));
+    }
+    return PyValue::tuple(std::move(elements));
+  }
+  }
+  return std::nullopt;
+}
+
+/// The block arguments for all parameters; false after reporting errors.
+static bool buildArguments(Specializer &s, const eval::FunctionObject &kernel,
+                           Parameters &parameters, Block &entry,
+                           SmallVectorImpl<DictionaryAttr> &attributes,
+                           std::vector<PyValue> &values) {
+  const SourceFile &file = kernel.module->source();
+  StringAttr name = s.builder.getStringAttr(file.name());
+  bool valid = true;
+  for (Parameters::Slot &slot : parameters.slots) {
+    if (slot.isConstexpr) {
+      values.push_back(slot.value);
+      continue;
+    }
+    SourceFile::LineColumn at = file.locate(slot.parameter->range.begin);
+    Location location = FileLineColLoc::get(name, at.line, at.column);
+    location = NameLoc::get(s.builder.getStringAttr(slot.parameter->name), location);
+    std::string problem;
+    std::optional<PyValue> value =
+        ArgumentBuilder(s, slot, location, entry, *kernel.module, attributes)
+            .build(slot.type, problem);
+    if (value) {
+      values.push_back(std::move(*value));
+      continue;
+    }
+    bool isDescriptor = problem.empty();
+    if (isDescriptor)
+      problem = "tensor descriptor arguments are not supported yet: pass a pointer, shape and "
+                "strides";
+    s.diagnostics
+        .error(&file, slot.parameter->range,
+               formatv("parameter `{0}`: {1}", slot.parameter->name, problem))
+        .unsupported = isDescriptor;
+    valid = false;
+  }
+  return valid;
+}
+
+static OwningOpRef<ModuleOp> buildModule(Specializer &s, const eval::FunctionObject &kernel,
+                                         Parameters &parameters) {
+  const SourceFile &file = kernel.module->source();
+  const CompileOptions &options = s.options;
+  OpBuilder &b = s.builder;
+  SourceFile::LineColumn at = file.locate(kernel.range().begin);
+  Location location = FileLineColLoc::get(b.getStringAttr(file.name()), at.line, at.column);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(b, location);
+  (*module)->setAttr(kNumWarpsAttr, b.getI32IntegerAttr(options.numWarps));
+  (*module)->setAttr(kNumStagesAttr, b.getI32IntegerAttr(options.numStages));
+  (*module)->setAttr(kTargetAttr, b.getStringAttr(options.target));
+
+  auto entry = std::make_unique<Block>();
+  SmallVector<DictionaryAttr> attributes;
+  std::vector<PyValue> values;
+  if (!buildArguments(s, kernel, parameters, *entry, attributes, values))
+    return {};
+  b.setInsertionPointToEnd(module->getBody());
+  auto type = b.getFunctionType(entry->getArgumentTypes(), {});
+  auto function = func::FuncOp::create(b, location, kernel.name(), type);
+  function.setAllArgAttrs(attributes);
+  Block *body = entry.release();
+  function.getBody().push_back(body);
+  b.setInsertionPointToStart(body);
+  unsigned errors = s.diagnostics.numErrors();
+  s.runKernel(kernel, values);
+  if (s.diagnostics.numErrors() != errors)
+    return {};
+  return module;
+}
+
+} // namespace tile::specialize
+
+//===----------------------------------------------------------------------===//
+// Interface
+//===----------------------------------------------------------------------===//
+
+namespace tile::frontend {
+
+void registerDialects(MLIRContext &context) {
+  context.loadDialect<TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                      func::FuncDialect>();
+}
+
+OwningOpRef<ModuleOp> specialize(MLIRContext &context, const SourceFile &file,
+                                 const ast::Module &tree, const CompileOptions &options,
+                                 DiagnosticEngine &diagnostics) {
+  eval::Program program(options.includePaths);
+  eval::ModuleEnv &module = program.add(file, tree);
+  auto kernel = specialize::chooseKernel(module, options, diagnostics);
+  if (!kernel)
+    return {};
+  specialize::Parameters parameters(*kernel, program, options, diagnostics);
+  if (!parameters.resolve())
+    return {};
+  specialize::Specializer specializer(context, options, diagnostics, program);
+  return specialize::buildModule(specializer, *kernel, parameters);
+}
+
+} // namespace tile::frontend

@@ -1,0 +1,288 @@
+//===- Statements.cpp - running a function body ---------------------------===//
+#include "frontend/specialize/Specializer.h"
+
+using namespace mlir;
+using llvm::formatv;
+using llvm::StringRef;
+
+namespace tile::specialize {
+
+bool isConstexprAnnotation(const ast::Expr *annotation) {
+  if (auto *name = llvm::dyn_cast_or_null<ast::Name>(annotation))
+    return name->id == "constexpr";
+  if (auto *attribute = llvm::dyn_cast_or_null<ast::Attribute>(annotation))
+    return attribute->name == "constexpr";
+  auto *text = llvm::dyn_cast_or_null<ast::Constant>(annotation);
+  return text && text->type == ast::Constant::Type::String &&
+         StringRef(text->text).ends_with("constexpr");
+}
+
+bool alwaysLeaves(llvm::ArrayRef<ast::StmtPtr> body) {
+  for (const ast::StmtPtr &statement : body) {
+    switch (statement->kind) {
+    case ast::Stmt::Kind::Return:
+    case ast::Stmt::Kind::Break:
+    case ast::Stmt::Kind::Continue:
+      return true;
+    case ast::Stmt::Kind::If: {
+      auto &branch = llvm::cast<ast::If>(*statement);
+      if (alwaysLeaves(branch.then) && alwaysLeaves(branch.otherwise))
+        return true;
+      break;
+    }
+    default:
+      break;
+    }
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Sequences
+//===----------------------------------------------------------------------===//
+
+void Specializer::run(const ast::Body &body) {
+  Rest rest{body, nullptr};
+  run(&rest);
+}
+
+static bool isEmpty(const Rest &rest) {
+  return rest.statements.empty() && (!rest.next || isEmpty(*rest.next));
+}
+
+void Specializer::run(const Rest *rest) {
+  Rest tail = rest ? *rest : Rest{};
+  while (true) {
+    while (tail.statements.empty() && tail.next)
+      tail = Rest(*tail.next);
+    if (tail.statements.empty())
+      return;
+    const ast::Stmt &statement = *tail.statements.front();
+    tail.statements = tail.statements.drop_front();
+    if (auto *branch = llvm::dyn_cast<ast::If>(&statement)) {
+      At at(*this, statement.range);
+      if (runIf(*branch, tail))
+        return;
+    } else {
+      runStatement(statement);
+    }
+    PyValue left = leftFlag();
+    if (left.is(PyValue::Kind::Bool) && !left.asBool())
+      continue;
+    if (tensorIn(left) && !isEmpty(tail))
+      guard(*tensorIn(left), tail);
+    return;
+  }
+}
+
+/// Runs what follows on the paths that have not left.
+void Specializer::guard(const Tensor &left, const Rest &tail) {
+  emitIf(
+      logicalNot(left),
+      [&] {
+        clearFlags();
+        run(&tail);
+      },
+      [] {}, possibleLeave());
+}
+
+bool Specializer::runIf(const ast::If &statement, const Rest &tail) {
+  PyValue value = evaluate(*statement.condition);
+  if (!tensorIn(value)) {
+    // Known at compile time: the other branch is never looked at.
+    if (std::optional<bool> known = truth(value))
+      run(*known ? statement.then : statement.otherwise);
+    return false;
+  }
+  Tensor test = [&] {
+    At at(*this, statement.condition->range);
+    return condition(value, "the condition of `if`");
+  }();
+  if (!test)
+    return false;
+  // If one branch always leaves, what follows the `if` belongs to the other.
+  bool thenLeaves = alwaysLeaves(statement.then);
+  bool otherwiseLeaves = alwaysLeaves(statement.otherwise);
+  bool tookTail = thenLeaves || otherwiseLeaves;
+  Rest then{statement.then, tookTail && !thenLeaves ? &tail : nullptr};
+  Rest otherwise{statement.otherwise, tookTail && !otherwiseLeaves ? &tail : nullptr};
+  emitIf(test, [&] { run(&then); }, [&] { run(&otherwise); });
+  return tookTail;
+}
+
+void Specializer::runReturn(const ast::Return &statement) {
+  if (frame->isKernel && statement.value &&
+      !(llvm::isa<ast::Constant>(*statement.value) &&
+        llvm::cast<ast::Constant>(*statement.value).type == ast::Constant::Type::None)) {
+    At at(*this, statement.value->range);
+    error("a kernel returns nothing: store the result through a pointer");
+    return;
+  }
+  PyValue value = statement.value ? evaluate(*statement.value) : PyValue::none();
+  if (frame->runtimeLoops && !value.isNone()) {
+    unsupported("returning a value from within a loop that runs at run time is not supported: "
+                "assign it to a variable, `break`, and return after the loop");
+    return;
+  }
+  set(kReturnValue, value);
+  set(kReturned, PyValue::boolean(true));
+}
+
+//===----------------------------------------------------------------------===//
+// Assignment
+//===----------------------------------------------------------------------===//
+
+void Specializer::bind(StringRef name, SourceRange range, const PyValue &value) {
+  Variable &variable = frame->vars[name];
+  if (!variable.isConstexpr) {
+    variable = Variable{decay(value)};
+    return;
+  }
+  At at(*this, range);
+  bool declaredOnly = !variable.missing.empty();
+  if (!declaredOnly && !isPoison(variable.value)) {
+    error(formatv("`{0}` is a constexpr and cannot be assigned again", name));
+    return;
+  }
+  PyValue known = value;
+  if (const Tensor *t = tensorIn(value))
+    known = constantValue(*t).value_or(value);
+  if (holdsTensor(known)) {
+    error(formatv("`{0}` is declared constexpr, but its value is only known at run time: {1}", name,
+                  describe(value)));
+    known = PoisonValue::get();
+  }
+  variable.value = known;
+  variable.missing.clear();
+}
+
+void Specializer::assign(const ast::Expr &target, const PyValue &value) {
+  At at(*this, target.range);
+  if (auto *name = llvm::dyn_cast<ast::Name>(&target)) {
+    bind(name->id, name->range, value);
+    return;
+  }
+  auto *sequence = llvm::dyn_cast<ast::Sequence>(&target);
+  if (!sequence) {
+    error(llvm::isa<ast::Subscript>(target)
+              ? "values cannot be changed in place: blocks are immutable; use `tl.where`, or "
+                "`tl.store` through a pointer"
+              : "only names and tuples of names can be assigned");
+    return;
+  }
+  if (isPoison(value)) {
+    for (const ast::ExprPtr &part : sequence->elements)
+      assign(*part, value);
+    return;
+  }
+  std::vector<PyValue> elements;
+  if (isPoison(take(eval::iterate(value, elements)))) {
+    assign(target, PoisonValue::get());
+    return;
+  }
+  if (elements.size() != sequence->elements.size()) {
+    error(formatv("cannot unpack {0} values into {1} names", elements.size(),
+                  sequence->elements.size()));
+    assign(target, PoisonValue::get());
+    return;
+  }
+  for (auto [part, element] : llvm::zip(sequence->elements, elements))
+    assign(*part, element);
+}
+
+void Specializer::runAnnotated(const ast::AnnAssign &statement) {
+  auto *name = llvm::dyn_cast<ast::Name>(statement.target.get());
+  if (!name) {
+    error("only names can be annotated");
+    return;
+  }
+  if (!isConstexprAnnotation(statement.annotation.get())) {
+    if (statement.value)
+      bind(name->id, name->range, evaluate(*statement.value));
+    return;
+  }
+  // In an unrolled or expanded body the declaration is met again: a new name.
+  PyValue value = statement.value ? evaluate(*statement.value) : PyValue::none();
+  Variable &variable = frame->vars[name->id];
+  variable = Variable{{}, /*isConstexpr=*/true, "it is declared but not assigned yet"};
+  if (statement.value)
+    bind(name->id, name->range, value);
+}
+
+//===----------------------------------------------------------------------===//
+// Statements
+//===----------------------------------------------------------------------===//
+
+void Specializer::runAssert(const ast::Assert &statement) {
+  PyValue test = evaluate(*statement.condition);
+  PyValue message = statement.message ? evaluate(*statement.message) : PyValue::string("");
+  call(PyValue::symbol("tl.device_assert"), {test, message});
+}
+
+void Specializer::runStatement(const ast::Stmt &statement) {
+  using SK = ast::Stmt::Kind;
+  At at(*this, statement.range);
+  switch (statement.kind) {
+  case SK::Expr:
+    evaluate(*llvm::cast<ast::ExprStmt>(statement).value);
+    return;
+  case SK::Assign: {
+    auto &node = llvm::cast<ast::Assign>(statement);
+    PyValue value = evaluate(*node.value);
+    for (const ast::ExprPtr &target : node.targets)
+      assign(*target, value);
+    return;
+  }
+  case SK::AugAssign: {
+    auto &node = llvm::cast<ast::AugAssign>(statement);
+    PyValue old = evaluate(*node.target);
+    PyValue value = evaluate(*node.value);
+    assign(*node.target, binary(node.op, old, value));
+    return;
+  }
+  case SK::AnnAssign:
+    return runAnnotated(llvm::cast<ast::AnnAssign>(statement));
+  case SK::Return:
+    return runReturn(llvm::cast<ast::Return>(statement));
+  case SK::If:
+    runIf(llvm::cast<ast::If>(statement), Rest());
+    return;
+  case SK::For:
+    return runFor(llvm::cast<ast::For>(statement));
+  case SK::While:
+    return runWhile(llvm::cast<ast::While>(statement));
+  case SK::Break:
+    return set(kBroke, PyValue::boolean(true));
+  case SK::Continue:
+    return set(kSkipped, PyValue::boolean(true));
+  case SK::Pass:
+    return;
+  case SK::Assert:
+    return runAssert(llvm::cast<ast::Assert>(statement));
+  case SK::FunctionDef:
+  case SK::ClassDef:
+    error("functions and classes cannot be defined inside a kernel: move the definition to the "
+          "top level of the file");
+    return;
+  case SK::Import:
+  case SK::ImportFrom:
+    error("imports belong to the top level of the file");
+    return;
+  case SK::With:
+    unsupported("`with` is not supported in kernels");
+    return;
+  case SK::Raise:
+  case SK::Try:
+    error("kernels have no exceptions: use `tl.static_assert` or `tl.device_assert`");
+    return;
+  case SK::Delete:
+  case SK::Global:
+  case SK::Nonlocal:
+  case SK::Match:
+  case SK::TypeAlias:
+    error("this statement has no meaning in a kernel");
+    return;
+  }
+}
+
+} // namespace tile::specialize

@@ -1,0 +1,160 @@
+//===- Tensor.cpp - run-time values as Python values ----------------------===//
+#include "frontend/specialize/Tensor.h"
+#include "frontend/specialize/Specializer.h"
+
+using llvm::formatv;
+
+namespace tile::specialize {
+
+char TensorValue::id = 0;
+char PoisonValue::id = 0;
+
+const PyValue &PoisonValue::get() {
+  static const PyValue poison = PyValue::extension(std::make_shared<PoisonValue>());
+  return poison;
+}
+
+PyValue Emitter::wrap(Tensor tensor) {
+  if (!tensor)
+    return PoisonValue::get();
+  return PyValue::extension(
+      std::make_shared<TensorValue>(static_cast<Specializer &>(*this), std::move(tensor)));
+}
+
+//===----------------------------------------------------------------------===//
+// What the evaluator may do with a tensor
+//===----------------------------------------------------------------------===//
+
+static PyValue self(TensorValue &value) { return PyValue::extension(value.shared_from_this()); }
+
+std::string TensorValue::repr() const { return describe(tensor.type, tensor.shape()); }
+
+Result TensorValue::unary(ast::UnaryOp op) { return owner.unary(op, self(*this)); }
+
+Result TensorValue::binary(ast::BinaryOp op, const PyValue &other, bool reflected) {
+  PyValue me = self(*this);
+  return reflected ? owner.binary(op, other, me) : owner.binary(op, me, other);
+}
+
+Result TensorValue::compare(ast::CompareOp op, const PyValue &other) {
+  return owner.compare(op, self(*this), other);
+}
+
+Result TensorValue::truth() {
+  return eval::fail("the truth of a tensor is not known at compile time");
+}
+
+Result TensorValue::length() {
+  if (!tensor.isBlock())
+    return eval::fail("a scalar tensor has no length");
+  return PyValue::integer(tensor.shape()[0]);
+}
+
+Result TensorValue::iterate(std::vector<PyValue> &) {
+  return eval::fail(formatv("cannot iterate over a tensor ({0})", repr()));
+}
+
+Result TensorValue::subscript(eval::Evaluator *, const PyValue &index) {
+  return owner.indexTensor(tensor, index);
+}
+
+Result TensorValue::attribute(llvm::StringRef name) {
+  if (name == "dtype")
+    return PyValue::dtype(tensor.type);
+  if (name == "type")
+    return PyValue::dtype(tensor.isBlock() ? DType::block(tensor.type, tensor.shape())
+                                           : tensor.type);
+  if (name == "shape") {
+    std::vector<PyValue> dims;
+    for (int64_t dim : tensor.shape())
+      dims.push_back(PyValue::integer(dim));
+    return PyValue::tuple(std::move(dims));
+  }
+  if (name == "numel")
+    return PyValue::integer(tensor.isBlock() ? tensor.blockType().getNumElements() : 1);
+  if (name == "T") {
+    if (tensor.rank() != 2)
+      return eval::fail(formatv("`.T` needs a two-dimensional block, got {0}", repr()));
+    return owner.wrap(owner.permute(tensor, {1, 0}));
+  }
+  return PyValue::method(self(*this), name.str());
+}
+
+Result TensorValue::callMethod(eval::Evaluator &, llvm::StringRef name,
+                               const eval::CallArgs &args) {
+  return owner.callMethod(self(*this), name, args);
+}
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+bool holdsTensor(const PyValue &value) {
+  return tensorIn(value) || llvm::any_of(value.elements(), holdsTensor);
+}
+
+bool holdsPoison(const PyValue &value) {
+  return isPoison(value) || llvm::any_of(value.elements(), holdsPoison);
+}
+
+void flatten(const PyValue &value, llvm::SmallVectorImpl<Tensor> &leaves) {
+  if (const Tensor *t = tensorIn(value))
+    leaves.push_back(*t);
+  for (const PyValue &element : value.elements())
+    flatten(element, leaves);
+}
+
+PyValue rebuild(Emitter &emitter, const PyValue &shape, llvm::ArrayRef<mlir::Value> &leaves) {
+  if (const Tensor *t = tensorIn(shape)) {
+    mlir::Value value = leaves.front();
+    leaves = leaves.drop_front();
+    return emitter.wrap({value, t->type});
+  }
+  if (!holdsTensor(shape))
+    return shape;
+  std::vector<PyValue> elements;
+  for (const PyValue &element : shape.elements())
+    elements.push_back(rebuild(emitter, element, leaves));
+  if (shape.is(PyValue::Kind::Tuple) && shape.asTuple().type)
+    return PyValue::namedTuple(shape.asTuple().type, std::move(elements));
+  return PyValue::tuple(std::move(elements));
+}
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+std::string describeShape(llvm::ArrayRef<int64_t> shape) {
+  std::string text = "[";
+  for (auto [i, dim] : llvm::enumerate(shape))
+    text += (i ? ", " : "") + std::to_string(dim);
+  return text + "]";
+}
+
+std::string describe(const DType &type, llvm::ArrayRef<int64_t> shape) {
+  return type.str() + (shape.empty() ? "" : describeShape(shape));
+}
+
+std::string describe(const PyValue &value) {
+  if (const Tensor *t = tensorIn(value))
+    return describe(t->type, t->shape());
+  if (value.isNone())
+    return "None";
+  if (value.is(PyValue::Kind::Tuple)) {
+    std::string text = "(";
+    for (auto [i, element] : llvm::enumerate(value.elements()))
+      text += (i ? ", " : "") + describe(element);
+    return text + ")";
+  }
+  if (value.isScalarConstant())
+    return eval::typeName(value) + " " + eval::repr(value);
+  if (value.is(PyValue::Kind::DType))
+    return "dtype " + value.asDType().str();
+  if (value.is(PyValue::Kind::Symbol))
+    return "builtin `" + value.asSymbol() + "`";
+  if (value.is(PyValue::Kind::Function))
+    return "function `" + value.asFunction().name() + "`";
+  return eval::typeName(value);
+}
+
+} // namespace tile::specialize
