@@ -86,6 +86,7 @@ def Cta_PinOp : Cta_Op<"pin", [MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch
     that is needed again later can be kept in 16-bit pairs instead of in the
     wide values derived from it.
     ```mlir
+    #l0 = #cta.layout<{register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [[64]]} : [128]>
     %y = cta.pin %x : tensor<128xf16, #l0>
     ```
   }];
