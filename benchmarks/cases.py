@@ -12,16 +12,12 @@ GUARD = 4096  # elements behind every output, which no kernel may touch
 
 
 @dataclasses.dataclass
-class Config:
+class Launch:
     kernel: str
-    grid: int
+    grid: tuple
     arguments: list  # tensors, ints, floats, in the order of the kernel's parameters
     constexprs: dict
     num_warps: int
-
-    def label(self):
-        constants = ",".join(f"{k}={v}" for k, v in self.constexprs.items())
-        return f"{self.kernel}[{constants}] w{self.num_warps}"
 
     def signature(self):
         out = []
@@ -36,9 +32,24 @@ class Config:
 
 
 @dataclasses.dataclass
+class Config:
+    """One way to compute a case: a launch, or several in order."""
+    launches: list
+
+    def label(self):
+        first = self.launches[0]
+        constants = ",".join(f"{k}={v}" for k, v in first.constexprs.items())
+        return "+".join(l.kernel for l in self.launches) + f"[{constants}] w{first.num_warps}"
+
+    def single_program(self):
+        """Whether one program computes a whole row."""
+        return len(self.launches) == 1
+
+
+@dataclasses.dataclass
 class Case:
     name: str
-    module: str  # of kernels/
+    module: str  # of the kernel library
     bytes: int
     out: torch.Tensor
     guard: torch.Tensor
@@ -61,6 +72,8 @@ class Case:
             if torch.equal(self.out, expected):
                 return None
             return f"{int((self.out != expected).sum())} elements are not bit-equal"
+        # Rounded as the output is: small f16 results are subnormal.
+        expected = expected.to(self.out.dtype).double()
         got = self.out[: expected.shape[0]].double()
         if not bool(torch.isfinite(self.out).all()):
             return "not finite"
@@ -77,18 +90,18 @@ def _output(shape, dtype):
     return storage[:count].view(shape), storage[count:]
 
 
-def elementwise(kernel, n):
+def elementwise(module, kernel, n):
     x, y = (torch.randn(n, device="cuda") for _ in range(2))
     out, guard = _output((n,), torch.float32)
-    configs = [Config(kernel, -(-n // block), [x, y, out, n], {"BLOCK": block}, warps)
+    configs = [Config([Launch(kernel, (-(-n // block),), [x, y, out, n], {"BLOCK": block}, warps)])
                for block, warps in ((512, 4), (1024, 4), (1024, 8), (2048, 8))]
 
     def reference():
         return x + y if kernel == "add" else torch.relu(x + y) * y
 
     copy_from = torch.empty(n * 3 // 2, device="cuda")
-    return Case(f"{kernel} f32 {n}", "elementwise", 12 * n, out, guard, copy_from, configs,
-                reference, exact=True)
+    return Case(f"{kernel} f32 {n}", module, 12 * n, out, guard, copy_from, configs, reference,
+                exact=True)
 
 
 CHECKED_ROWS = 2048
@@ -103,23 +116,40 @@ def _reference(kind, x, weight, bias, eps):
     return x * torch.rsqrt((x * x).mean(dim=1, keepdim=True) + eps) * weight.double()
 
 
-def _row_configs(columns, small, loops):
-    """(variant, ROWS or None, BLOCK, warps) worth trying for rows of `columns`."""
+def _shapes(columns, itemsize):
+    """(form, constants, warps) worth trying for rows of `columns` elements."""
     block = 1 << (columns - 1).bit_length()
     if columns <= 1024:
-        row_warps = (1, 2, 4)
+        warps = (1, 2, 4)
     elif columns <= 4096:
-        row_warps = (4, 8)
+        warps = (4, 8)
     elif columns <= 8192:
-        row_warps = (4, 8, 16)
+        warps = (4, 8, 16)
     else:
-        row_warps = (8, 16, 32)
-    found = [("row", None, block, w) for w in row_warps] if block <= 65536 else []
-    if small and columns <= 2048:
-        found += [("rows", r, block, 4) for r in (2, 4, 8, 16) if r * block <= 8192]
-    if loops and columns >= 16384:
-        found += [("loop", None, b, w) for b, w in ((2048, 8), (4096, 8), (8192, 16))]
+        warps = (8, 16, 32)
+    found = [("row", {"BLOCK": block}, w) for w in warps] if block <= 65536 else []
+    if columns <= 2048:
+        found += [("rows", {"ROWS": r, "BLOCK": block}, 4)
+                  for r in (2, 4, 8, 16) if r * block <= 8192]
+    if columns >= 16384:
+        found += [("loop", {"PARTS": p, "BLOCK": b}, w)
+                  for p, b, w in ((4, 8192 // itemsize, 16), (2, 8192 // itemsize, 16),
+                                  (4, 4096 // itemsize, 8), (1, 8192 // itemsize, 8))]
     return found
+
+
+def _split_softmax(x, out, size):
+    """Several programs for a row: the two kernels that softmax.tile has for it."""
+    count, columns = x.shape
+    chunks = -(-columns // size)
+    tops = torch.empty(count, chunks, device="cuda")
+    sums = torch.empty_like(tops)
+    merged = 1 << (chunks - 1).bit_length()
+    return Config([
+        Launch("softmax_part", (count, chunks), [x, tops, sums, columns],
+               {"PARTS": 4, "BLOCK": size // 4}, 16),
+        Launch("softmax_finish", (count, chunks), [x, tops, sums, out, columns],
+               {"CHUNKS": merged, "SIZE": size}, 16)])
 
 
 def rows(kind, dtype_name, count, columns):
@@ -127,34 +157,33 @@ def rows(kind, dtype_name, count, columns):
     x = torch.randn(count, columns, device="cuda").to(dtype)
     weight = torch.randn(columns, device="cuda").to(dtype)
     bias = torch.randn(columns, device="cuda").to(dtype)
+    mean, rstd = (torch.empty(count, device="cuda") for _ in range(2))
     eps = 1e-5
     out, guard = _output((count, columns), dtype)
+    tensors = {"softmax": [x, out], "layer_norm": [x, weight, bias, out, mean, rstd],
+               "rms_norm": [x, weight, out]}[kind]
     configs = []
-    for variant, per_program, block, warps in _row_configs(columns, True, kind != "rms_norm"):
-        constexprs = {"BLOCK": block}
-        arguments = {"softmax": [x], "layer_norm": [x, weight, bias],
-                     "rms_norm": [x, weight]}[kind] + [out]
-        if per_program:
-            constexprs = {"ROWS": per_program, "BLOCK": block}
-            arguments.append(count)
-        arguments.append(columns)
-        if kind != "softmax":
-            arguments.append(eps)
-        configs.append(Config(f"{kind}_{variant}", -(-count // (per_program or 1)), arguments,
-                              constexprs, warps))
-    return Case(f"{kind} {dtype_name} {count}x{columns}",
-                "softmax" if kind == "softmax" else "norm", 2 * x.numel() * x.element_size(), out,
-                guard, x, configs, lambda: _reference(kind, x, weight, bias, eps), exact=False)
+    for form, constexprs, warps in _shapes(columns, x.element_size()):
+        per_program = constexprs.get("ROWS", 1)
+        arguments = tensors + ([count] if form == "rows" else []) + [columns]
+        arguments += [] if kind == "softmax" else [eps]
+        configs.append(Config([Launch(f"{kind}_{form}", (-(-count // per_program),), arguments,
+                                      constexprs, warps)]))
+    if kind == "softmax" and columns > 65536:
+        configs.append(_split_softmax(x, out, 32768 // x.element_size()))
+    return Case(f"{kind} {dtype_name} {count}x{columns}", kind, 2 * x.numel() * x.element_size(),
+                out, guard, x, configs, lambda: _reference(kind, x, weight, bias, eps),
+                exact=False)
 
 
 # One maker a case, so that only one case's tensors are alive at a time.
 ALL = [
-    lambda: elementwise("add", 2**20),
-    lambda: elementwise("add", 10**7),
-    lambda: elementwise("add", 2**27),
-    lambda: elementwise("add_relu_mul", 2**20),
-    lambda: elementwise("add_relu_mul", 10**7),
-    lambda: elementwise("add_relu_mul", 2**27),
+    lambda: elementwise("vector_add", "add", 2**20),
+    lambda: elementwise("vector_add", "add", 10**7),
+    lambda: elementwise("vector_add", "add", 2**27),
+    lambda: elementwise("fused_elementwise", "add_relu_mul", 2**20),
+    lambda: elementwise("fused_elementwise", "add_relu_mul", 10**7),
+    lambda: elementwise("fused_elementwise", "add_relu_mul", 2**27),
     lambda: rows("softmax", "f32", 4096, 4096),
     lambda: rows("softmax", "f16", 8192, 8192),
     lambda: rows("softmax", "bf16", 16384, 4096),
@@ -167,6 +196,8 @@ ALL = [
     lambda: rows("rms_norm", "bf16", 16384, 8192),
     lambda: rows("rms_norm", "f16", 8192, 512),
     lambda: rows("layer_norm", "f16", 4096, 32768),
+    lambda: rows("softmax", "f16", 8192, 512),
+    lambda: rows("layer_norm", "f16", 2048, 131072),
     lambda: rows("softmax", "f16", 2048, 131072),
     lambda: rows("softmax", "f16", 128, 262144),
 ]

@@ -3,22 +3,42 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
+import types
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SKIPPED = 77
 
 
 def kernel_path(name):
-    return os.path.join(HERE, "kernels", name + ".tile")
+    """A file of the kernel library: beside this folder, or where a bundle has it."""
+    for folder in (os.path.join(HERE, "..", "kernels"),
+                   os.path.join(HERE, "..", "share", "tile", "kernels"),
+                   os.path.join(HERE, "..", "..", "kernels")):
+        path = os.path.normpath(os.path.join(folder, name + ".tile"))
+        if os.path.exists(path):
+            return path
+    raise FileNotFoundError(f"the kernel library has no {name}.tile beside {HERE}")
+
+
+class _HostModule(types.ModuleType):
+    """Stands for `tile` when a .tile file is loaded as Python: its decorators leave
+    host functions as they are, and those are not called here."""
+
+    def __getattr__(self, name):
+        def decorator(*args, **keywords):
+            plain = len(args) == 1 and not keywords and callable(args[0])
+            return args[0] if plain else lambda function: function
+        return decorator
 
 
 def load_as_python(name):
     """The .tile file as a module: to Triton it is an ordinary Python file."""
+    sys.modules.setdefault("tile", _HostModule("tile"))
+    sys.dont_write_bytecode = True
     path = kernel_path(name)
     loader = importlib.machinery.SourceFileLoader("tile_bench_" + name, path)
     spec = importlib.util.spec_from_file_location(loader.name, path, loader=loader)
     module = importlib.util.module_from_spec(spec)
-    sys.dont_write_bytecode = True
     spec.loader.exec_module(module)
     return module
 

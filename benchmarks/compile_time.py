@@ -27,12 +27,12 @@ import libtile
 
 # name: (file, kernel, signature, constexprs, warps)
 KERNELS = {
-    "vector add": ("elementwise", "add", ["*fp32:16", "*fp32:16", "*fp32:16", "i32:16"],
-                   {"BLOCK": 1024}, 4),
-    "softmax": ("softmax", "softmax_row", ["*fp32:16", "*fp32:16", "i32:16"], {"BLOCK": 4096}, 8),
-    "layer norm": ("norm", "layer_norm_row",
-                   ["*fp16:16", "*fp16:16", "*fp16:16", "*fp16:16", "i32:16", "fp32"],
-                   {"BLOCK": 4096}, 8),
+    "vector add": ("vector_add", "add", ["*fp32:16", "*fp32:16", "*fp32:16", "i32:16"],
+                   {"BLOCK": 1024}, 8),
+    "softmax": ("softmax", "softmax_row", ["*fp32:16", "*fp32:16", "i32:16"], {"BLOCK": 4096}, 4),
+    "layer norm": ("layer_norm", "layer_norm_row",
+                   ["*fp16:16", "*fp16:16", "*fp16:16", "*fp16:16", "*fp32:16", "*fp32:16",
+                    "i32:16", "fp32"], {"BLOCK": 4096}, 4),
 }
 
 
@@ -211,7 +211,7 @@ def triton_launch_us(count=20000):
     if not torch.cuda.is_available():
         common.missing("Triton's launch cost", "PyTorch sees no CUDA device")
         return None
-    kernel = common.load_as_python("elementwise").add
+    kernel = common.load_as_python("vector_add").add
     x, y, out = (torch.zeros(1024, device="cuda") for _ in range(3))
     best = float("inf")
     for _ in range(5):
@@ -232,7 +232,7 @@ def tile_launch(bundle):
                        f"tile-launch-overhead and libtile.so are not both under {bundle.folder}")
         return None
     result = subprocess.run([bundle.launch_bench, bundle.library,
-                             common.kernel_path("elementwise")], capture_output=True, text=True)
+                             common.kernel_path("vector_add")], capture_output=True, text=True)
     if result.returncode != 0:
         common.missing("the C API's launch cost", result.stderr.strip() or "it failed")
         return None

@@ -1,6 +1,6 @@
 /*===- launch_overhead.c - CPU time of a launch through the C API ----------===*\
  *
- *   tile-launch-overhead path/to/libtile.so path/to/elementwise.tile
+ *   tile-launch-overhead path/to/libtile.so path/to/vector_add.tile
  *
  * Launches a tiny vector add in batches short enough for the driver's queue
  * not to fill, times the host only, and prints the best and the median batch in
@@ -98,7 +98,7 @@ static void measure(void (*launch)(const Work *), const Work *work, double *time
 
 int main(int argc, char **argv) {
   if (argc != 3) {
-    fprintf(stderr, "usage: %s libtile.so elementwise.tile\n", argv[0]);
+    fprintf(stderr, "usage: %s libtile.so vector_add.tile\n", argv[0]);
     return 2;
   }
   openLibrary(argv[1]);

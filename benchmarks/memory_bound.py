@@ -28,9 +28,13 @@ class TritonSide:
     def prepare(self, case, config):
         if case.module not in self.modules:
             self.modules[case.module] = common.load_as_python(case.module)
-        kernel = getattr(self.modules[case.module], config.kernel)
-        bound = kernel[(config.grid,)]
-        return lambda: bound(*config.arguments, **config.constexprs, num_warps=config.num_warps)
+        module = self.modules[case.module]
+        steps = [(getattr(module, l.kernel)[l.grid], l) for l in config.launches]
+
+        def run():
+            for kernel, l in steps:
+                kernel(*l.arguments, **l.constexprs, num_warps=l.num_warps)
+        return run
 
 
 class TileSide:
@@ -40,25 +44,36 @@ class TileSide:
         import libtile
         self.compiler = libtile.Compiler(bundle.library)
 
-    def prepare(self, case, config):
+    def launcher(self, case, launch):
         import torch
         with open(common.kernel_path(case.module)) as f:
             source = f.read()
-        kernel = self.compiler.compile(source, case.module + ".tile", config.kernel,
-                                       config.signature(), config.constexprs, config.num_warps)
+        kernel = self.compiler.compile(source, case.module + ".tile", launch.kernel,
+                                       launch.signature(), launch.constexprs, launch.num_warps)
         kernel.load()
         values = []
-        for a in config.arguments:
+        for a in launch.arguments:
             if torch.is_tensor(a):
                 values.append(ctypes.c_void_p(a.data_ptr()))
             else:
                 values.append(ctypes.c_float(a) if isinstance(a, float) else ctypes.c_int32(a))
-        return kernel.launcher([config.grid], values, torch.cuda.current_stream().cuda_stream)
+        return kernel.launcher(launch.grid, values, torch.cuda.current_stream().cuda_stream)
+
+    def prepare(self, case, config):
+        steps = [self.launcher(case, launch) for launch in config.launches]
+        if len(steps) == 1:
+            return steps[0]
+
+        def run():
+            for step in steps:
+                step()
+        return run
 
 
 def best_config(side, case, timer, log):
-    """(us, label, callable) of the fastest correct configuration, or None."""
-    best = None
+    """(us, label, callable) of the fastest correct configuration, or None; and the
+    time of the fastest in which one program computes a row."""
+    best, best_single = None, None
     for config in case.configs:
         try:
             run = side.prepare(case, config)
@@ -78,11 +93,15 @@ def best_config(side, case, timer, log):
         log.append({"case": case.name, "side": side.name, "config": config.label(), "us": us})
         if best is None or us < best[0]:
             best = (us, config.label(), run)
-    return best
+        if config.single_program() and (best_single is None or us < best_single):
+            best_single = us
+    return best, best_single
 
 
 def measure_case(case, sides, timer, log, rounds):
-    finalists = {side.name: best_config(side, case, timer, log) for side in sides}
+    finalists, single = {}, {}
+    for side in sides:
+        finalists[side.name], single[side.name] = best_config(side, case, timer, log)
     destination = case.copy_from.new_empty(case.copy_from.shape)
     functions = {"copy": lambda: destination.copy_(case.copy_from)}
     functions.update({name: best[2] for name, best in finalists.items() if best})
@@ -93,6 +112,8 @@ def measure_case(case, sides, timer, log, rounds):
         result["copy/tile"] = times["copy"] / times["tile"]
         if "triton" in times:
             result["triton/tile"] = times["triton"] / times["tile"]
+        if single.get("triton") and any(not c.single_program() for c in case.configs):
+            result["triton single/tile"] = single["triton"] / times["tile"]
     return result
 
 
@@ -107,7 +128,7 @@ def print_summary(results):
                      r["best"].get("tile", "-")])
     common.table(["case", "copy us", "triton us", "tile us", "TB/s", "copy/tile", "triton/tile",
                   "triton's best", "tile's best"], rows)
-    for kind in ("triton/tile", "copy/tile"):
+    for kind in ("triton/tile", "copy/tile", "triton single/tile"):
         ratios = [r[kind] for r in results if kind in r]
         if ratios:
             print(f"geometric mean of {kind}: {common.geometric_mean(ratios):.3f} over "

@@ -181,7 +181,7 @@ void expectPairsWithin(const char *name, F f, Reference reference, double bound,
   const char *text = std::getenv("TILE_MATH_SAMPLES");
   double worst = 0.0;
   Float atX = 0, atY = 0;
-  forPairs<Float>(xRange, yRange, text ? std::atoi(text) : 300000, [&](Float x, Float y) {
+  forPairs<Float>(xRange, yRange, text ? std::atoi(text) : 200000, [&](Float x, Float y) {
     const double error =
         ulpError(f(x, y), static_cast<Wide>(reference(static_cast<Wide>(x), static_cast<Wide>(y))));
     if (error > worst) {
@@ -199,7 +199,7 @@ template <typename F, typename Reference>
 void expectWithin64(const char *name, F f, Reference reference, double bound, double range) {
   const char *text = std::getenv("TILE_MATH_SAMPLES");
   Worst worst;
-  forDoubles(range, text ? std::atoi(text) : 1000000, [&](double x) {
+  forDoubles(range, text ? std::atoi(text) : 300000, [&](double x) {
     const double error = ulpError(f(x), reference(static_cast<long double>(x)));
     if (error > worst.ulp)
       worst = {error, x};
