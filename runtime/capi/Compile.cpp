@@ -238,22 +238,31 @@ tile_status tile_kernel_from_ptx(const char *ptx, size_t ptxLength, const char *
 
 void tile_kernel_destroy(tile_kernel *kernel) { delete kernel; }
 
-static const char *text(const std::string &string, size_t *length) {
+/// One of a kernel's texts; that of no kernel is empty.
+template <typename Select>
+static const char *textOf(const tile_kernel *kernel, size_t *length, Select select) {
+  static const std::string none;
+  const std::string &text = kernel ? select(*kernel) : none;
   if (length)
-    *length = string.size();
-  return string.c_str();
+    *length = text.size();
+  return text.c_str();
 }
 
 const char *tile_kernel_ptx(const tile_kernel *kernel, size_t *length) {
-  return text(kernel->shared->compiled().ptx, length);
+  return textOf(kernel, length, [](const tile_kernel &k) -> const std::string & {
+    return k.shared->compiled().ptx;
+  });
 }
 
 const char *tile_kernel_metadata(const tile_kernel *kernel, size_t *length) {
-  return text(kernel->metadata, length);
+  return textOf(kernel, length,
+                [](const tile_kernel &k) -> const std::string & { return k.metadata; });
 }
 
 const char *tile_kernel_diagnostics(const tile_kernel *kernel, size_t *length) {
-  return text(kernel->shared->compiled().diagnostics, length);
+  return textOf(kernel, length, [](const tile_kernel &k) -> const std::string & {
+    return k.shared->compiled().diagnostics;
+  });
 }
 
 tile_status tile_kernel_get_info(const tile_kernel *kernel, tile_kernel_info *info) {

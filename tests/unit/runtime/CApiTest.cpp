@@ -300,13 +300,16 @@ TEST_F(CApi, DestroyTakesNull) {
   tile_kernel_destroy(nullptr);
   tile_function_destroy(nullptr);
   tile_launch_destroy(nullptr);
+  size_t length = 1;
+  EXPECT_STREQ(tile_kernel_ptx(nullptr, &length), "");
+  EXPECT_EQ(length, 0u);
 }
 
 TEST_F(CApi, StatusStringsAreDistinct) {
   std::set<std::string> seen;
   for (int status = TILE_OK; status <= TILE_DRIVER_ERROR; ++status)
     EXPECT_TRUE(seen.insert(tile_status_string(static_cast<tile_status>(status))).second);
-  EXPECT_STREQ(tile_status_string(static_cast<tile_status>(99)), "unknown status");
+  EXPECT_STREQ(tile_status_string(static_cast<tile_status>(15)), "unknown status");
 }
 
 } // namespace
