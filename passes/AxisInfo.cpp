@@ -371,8 +371,9 @@ static AxisInfo anyOfBoth(const AxisInfo &a, const AxisInfo &b) {
 
 /// Signed division rounds towards zero, so runs below zero are not constant
 /// where those above are; exact division does not care.
-static AxisInfo signedQuotient(Operation *op, const AxisInfo &a, const AxisInfo &b) {
-  if (b.constant && *b.constant > 0 && (a.nonNegative || *b.constant == 1)) {
+static AxisInfo signedQuotient(Operation *op, const AxisInfo &a, const AxisInfo &b,
+                               bool isNatural) {
+  if (b.constant && *b.constant > 0 && (isNatural || *b.constant == 1)) {
     AxisInfo info = floorQuotient(a, *b.constant);
     info.nonNegative = a.nonNegative;
     return info;
@@ -444,6 +445,12 @@ template <typename Op> static bool staysNonNegative(Op op, const AxisInfo &a, co
          bitEnumContainsAll(op.getOverflowFlags(), arith::IntegerOverflowFlags::nsw);
 }
 
+bool AxisInfoAnalysis::isNaturalDividend(const AxisInfo &info) const {
+  return info.nonNegative || (trustIndices && llvm::any_of(info.axes, [](const AxisFacts &f) {
+                                return f.contiguity > 0;
+                              }));
+}
+
 AxisInfo AxisInfoAnalysis::transfer(Operation *op) {
   SmallVector<const AxisInfo *, 3> in;
   for (Value operand : op->getOperands())
@@ -503,13 +510,15 @@ AxisInfo AxisInfoAnalysis::transfer(Operation *op) {
         info.nonNegative = staysNonNegative(mul, *in[0], *in[1]);
         return info;
       })
-      .Case([&](arith::DivSIOp) { return signedQuotient(op, *in[0], *in[1]); })
+      .Case([&](arith::DivSIOp) {
+        return signedQuotient(op, *in[0], *in[1], isNaturalDividend(*in[0]));
+      })
       .Case([&](arith::DivUIOp) {
         bool known = in[1]->constant && *in[1]->constant > 0;
         return known ? floorQuotient(*in[0], *in[1]->constant) : elementwise(op, in);
       })
       .Case([&](arith::RemSIOp) {
-        AxisInfo info = remainder(*in[0], *in[1], in[0]->nonNegative);
+        AxisInfo info = remainder(*in[0], *in[1], isNaturalDividend(*in[0]));
         info.nonNegative = in[0]->nonNegative;
         return info;
       })
@@ -551,7 +560,8 @@ AxisInfo AxisInfoAnalysis::transfer(Operation *op) {
 // The walk
 //===----------------------------------------------------------------------===//
 
-AxisInfoAnalysis::AxisInfoAnalysis(func::FuncOp func) {
+AxisInfoAnalysis::AxisInfoAnalysis(func::FuncOp func, bool trustIndices)
+    : trustIndices(trustIndices) {
   if (func.isExternal())
     return;
   for (BlockArgument arg : func.getArguments()) {

@@ -20,6 +20,11 @@
 // alignment makes them do anyway; beyond it contiguity is a preference (which
 // axis is fastest in memory). Divisibility and constancy hold without reserve.
 //
+// One assumption is taken over from the language as it is used: an index with
+// runs (`base + range`) that is the dividend of a signed `//` or `%` is not
+// negative. Without it no `offsets % M` would ever be contiguous, for a product
+// of program ids and sizes can in principle overflow.
+//
 // The transfer rules stand in AxisInfo.cpp, one function each. The analysis is
 // one forward walk over structured IR; loops are walked until they settle.
 //
@@ -59,7 +64,8 @@ struct AxisInfo {
 
 class AxisInfoAnalysis {
 public:
-  explicit AxisInfoAnalysis(mlir::func::FuncOp func);
+  /// `trustIndices`: make the assumption about dividends (see above).
+  explicit AxisInfoAnalysis(mlir::func::FuncOp func, bool trustIndices = true);
 
   /// The facts about `value`; for one never seen, that nothing is known.
   const AxisInfo &get(mlir::Value value);
@@ -75,7 +81,10 @@ private:
   /// changed them.
   bool join(mlir::Value value, const AxisInfo &other);
 
+  bool isNaturalDividend(const AxisInfo &info) const;
+
   llvm::DenseMap<mlir::Value, AxisInfo> infos;
+  bool trustIndices;
 };
 
 } // namespace tile
