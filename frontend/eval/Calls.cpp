@@ -12,6 +12,25 @@ using ScopePtr = std::shared_ptr<Scope>;
 /// Longer chains of "called from here" help nobody.
 constexpr size_t maxCallNotes = 8;
 
+ScopeArena::ScopeArena(Evaluator &evaluator) : evaluator(evaluator), outer(evaluator.arena) {
+  evaluator.arena = this;
+}
+
+ScopeArena::~ScopeArena() {
+  evaluator.arena = outer;
+  for (const std::weak_ptr<Scope> &weak : scopes)
+    if (std::shared_ptr<Scope> scope = weak.lock())
+      scope->variables.clear();
+}
+
+void ScopeArena::add(const ScopePtr &scope) {
+  if (scopes.size() >= pruneAt) {
+    llvm::erase_if(scopes, [](auto &weak) { return weak.expired(); });
+    pruneAt = std::max<size_t>(1024, 2 * scopes.size());
+  }
+  scopes.push_back(scope);
+}
+
 Result Evaluator::evaluateArguments(const ast::Call &call, const ScopePtr &scope, CallArgs &args) {
   if (Result ok = evaluateElements(call.args, scope, args.positional); !ok)
     return ok;
@@ -108,6 +127,8 @@ Result Evaluator::callFunction(const PyValue &callee, const CallArgs &args) {
   if (Result ok = bind(function, args, bound); !ok)
     return ok;
   ScopePtr scope = makeScope(*function.module, function.closure);
+  if (arena)
+    arena->add(scope);
   for (size_t i = 0; i < bound.size(); ++i)
     scope->variables[function.params()[i].name] = std::move(bound[i]);
   ++depth;

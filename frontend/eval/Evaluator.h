@@ -40,6 +40,22 @@ public:
   virtual void print(llvm::StringRef text);
 };
 
+/// Collects the scopes of function calls and empties them in the end. A nested
+/// function and the scope it closes over hold each other, so that without this
+/// the variables of such a call would never be released.
+class ScopeArena {
+public:
+  explicit ScopeArena(Evaluator &evaluator);
+  ~ScopeArena();
+  void add(const std::shared_ptr<Scope> &scope);
+
+private:
+  Evaluator &evaluator;
+  ScopeArena *outer;
+  std::vector<std::weak_ptr<Scope>> scopes;
+  size_t pruneAt = 1024;
+};
+
 class Evaluator {
 public:
   /// The limits after which an evaluation is an error.
@@ -83,6 +99,7 @@ public:
 private:
   friend class ModuleEnv;
   friend class StatementRunner;
+  friend class ScopeArena;
   /// Counts one step of `node`; an error once the limit is passed.
   Result countStep(const Scope &scope, SourceRange range);
   Result dispatch(const ast::Expr &expr, const std::shared_ptr<Scope> &scope);
@@ -107,6 +124,7 @@ private:
 
   uint64_t steps = 0;
   unsigned depth = 0;
+  ScopeArena *arena = nullptr; ///< may be null: scopes are left to themselves
 };
 
 /// True if `name` is a builtin that Evaluator::call can run by itself: "len",

@@ -12,6 +12,7 @@
 #include "frontend/eval/Statements.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace tile;
 using namespace tile::eval;
@@ -218,6 +219,8 @@ Result ModuleEnv::evaluateStatement(size_t index, StringRef name) {
         .at(file, statement.stmt->range);
   if (statement.state == Statement::State::Waiting) {
     statement.state = Statement::State::Running;
+    // What a file defines outlives the call that happened to need it first.
+    llvm::SaveAndRestore<ScopeArena *> keep(program.evaluator().arena, nullptr);
     statement.scope = Evaluator::makeScope(*this);
     statement.scope->isTopLevel = true;
     statement.scope->before = index;

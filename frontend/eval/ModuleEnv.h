@@ -25,6 +25,7 @@ public:
   ModuleEnv &operator=(const ModuleEnv &) = delete;
 
   const SourceFile &source() const { return file; }
+  const ast::Module &tree() const { return module; }
   Program &owner() const { return program; }
 
   /// True if some statement of the file's top level binds the name.

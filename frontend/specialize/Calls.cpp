@@ -99,9 +99,7 @@ PyValue Specializer::call(const PyValue &callee, const eval::CallArgs &args) {
   case PyValue::Kind::Symbol: {
     const std::string &name = callee.asSymbol();
     const Builtin *builtin = BuiltinTable::get().find(name);
-    // print() in a kernel runs on the device, whatever it prints.
-    bool isOurs = builtin && (holdsTensor(args) || name == "print");
-    if (eval::isEvaluableBuiltin(name) && !isOurs)
+    if (eval::isEvaluableBuiltin(name) && (!builtin || !holdsTensor(args)))
       return take(evaluator.call(callee, args));
     if (builtin)
       return callBuiltin(*this, *builtin, args);

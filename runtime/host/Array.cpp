@@ -1,0 +1,161 @@
+//===- Array.cpp - the dense values that references compute with ----------===//
+#include "runtime/host/Array.h"
+
+using namespace tile;
+using namespace tile::host;
+using llvm::ArrayRef;
+
+namespace tile::host {
+
+int64_t numElements(ArrayRef<int64_t> shape) {
+  int64_t n = 1;
+  for (int64_t dim : shape)
+    n *= dim;
+  return n;
+}
+
+std::string toString(ArrayRef<int64_t> shape) {
+  std::string text = "(";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+Shape rowMajorStrides(ArrayRef<int64_t> shape) {
+  Shape strides(shape.size());
+  int64_t stride = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= shape[i];
+  }
+  return strides;
+}
+
+std::optional<Shape> broadcastShapes(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  Shape out(std::max(a.size(), b.size()), 1);
+  for (size_t i = 0; i < out.size(); ++i) {
+    // Aligned at the last dimension.
+    int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
+    int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
+    if (x != y && x != 1 && y != 1)
+      return std::nullopt;
+    out[out.size() - 1 - i] = x == 1 ? y : x;
+  }
+  return out;
+}
+
+Shape unravel(int64_t position, ArrayRef<int64_t> shape) {
+  Shape index(shape.size());
+  for (size_t i = shape.size(); i-- > 0;) {
+    index[i] = position % shape[i];
+    position /= shape[i];
+  }
+  return index;
+}
+
+Array::Array(Kind kind, ArrayRef<int64_t> shape) : kind(kind), shape(shape) {
+  if (isFloat())
+    reals.resize(numElements(shape));
+  else
+    ints.resize(numElements(shape));
+}
+
+Array Array::scalar(double value) {
+  Array out(Kind::Float, {});
+  out.reals[0] = value;
+  return out;
+}
+
+Array Array::scalar(int64_t value, Kind kind) {
+  Array out(kind, {});
+  out.ints[0] = value;
+  return out;
+}
+
+void Array::copyElement(int64_t to, const Array &other, int64_t from) {
+  if (isFloat())
+    reals[to] = other.reals[from];
+  else
+    ints[to] = other.ints[from];
+}
+
+Array Array::toFloat() const {
+  if (isFloat())
+    return *this;
+  Array out(Kind::Float, shape);
+  for (int64_t i = 0; i < size(); ++i)
+    out.reals[i] = double(ints[i]);
+  return out;
+}
+
+/// Copies elements so that position p of the result is at sum(index * strides).
+static Array gathered(const Array &from, ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
+  Array out(from.kind, shape);
+  Shape index(shape.size());
+  int64_t source = 0;
+  for (int64_t p = 0, n = numElements(shape); p < n; ++p) {
+    out.copyElement(p, from, source);
+    for (size_t d = shape.size(); d-- > 0;) {
+      source += strides[d];
+      if (++index[d] < shape[d])
+        break;
+      source -= strides[d] * shape[d];
+      index[d] = 0;
+    }
+  }
+  return out;
+}
+
+Array Array::broadcastTo(ArrayRef<int64_t> target) const {
+  if (ArrayRef<int64_t>(shape) == target)
+    return *this;
+  Shape own = rowMajorStrides(shape), strides(target.size());
+  size_t lead = target.size() - shape.size();
+  for (size_t i = 0; i < shape.size(); ++i)
+    strides[lead + i] = shape[i] == 1 ? 0 : own[i];
+  return gathered(*this, target, strides);
+}
+
+Array Array::reshaped(ArrayRef<int64_t> target) const {
+  Array out = *this;
+  out.shape = Shape(target);
+  return out;
+}
+
+Array Array::permuted(ArrayRef<int64_t> order) const {
+  Shape own = rowMajorStrides(shape), target, strides;
+  for (int64_t d : order) {
+    target.push_back(shape[d]);
+    strides.push_back(own[d]);
+  }
+  return gathered(*this, target, strides);
+}
+
+std::unique_ptr<eval::EvalError> broadcastTogether(Array &a, Array &b) {
+  std::optional<Shape> shape = broadcastShapes(a.shape, b.shape);
+  if (!shape)
+    return eval::fail("shapes " + toString(a.shape) + " and " + toString(b.shape) +
+                          " do not broadcast together",
+                      "ValueError");
+  a = a.broadcastTo(*shape);
+  b = b.broadcastTo(*shape);
+  return nullptr;
+}
+
+std::unique_ptr<eval::EvalError> normalizeAxis(int64_t &axis, size_t rank) {
+  int64_t given = axis;
+  if (axis < 0)
+    axis += rank;
+  if (axis >= 0 && axis < int64_t(rank))
+    return nullptr;
+  return eval::fail("axis " + std::to_string(given) + " is out of range for a tensor of rank " +
+                        std::to_string(rank),
+                    "IndexError");
+}
+
+AxisView::AxisView(ArrayRef<int64_t> shape, int64_t axis) {
+  for (int64_t d = 0; d < int64_t(shape.size()); ++d)
+    (d < axis ? outer : d == axis ? length : inner) *= shape[d];
+}
+
+} // namespace tile::host

@@ -1,0 +1,74 @@
+//===- Array.h - the dense values that references compute with ------------===//
+//
+// Reference expressions work on arrays of doubles, of int64 or of booleans, in
+// row-major order. Tensors are read into arrays and results become tensors;
+// everything between is loops over a vector.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_RUNTIME_HOST_ARRAY_H
+#define TILE_RUNTIME_HOST_ARRAY_H
+
+#include "frontend/eval/Operators.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include <optional>
+#include <vector>
+
+namespace tile::host {
+
+using Shape = llvm::SmallVector<int64_t, 4>;
+
+int64_t numElements(llvm::ArrayRef<int64_t> shape);
+/// "(3, 4)"
+std::string toString(llvm::ArrayRef<int64_t> shape);
+Shape rowMajorStrides(llvm::ArrayRef<int64_t> shape);
+/// The shape two shapes broadcast to; nothing if they do not.
+std::optional<Shape> broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
+/// The index of a row-major position: "[3, 5]" when printed with toString.
+Shape unravel(int64_t position, llvm::ArrayRef<int64_t> shape);
+
+struct Array {
+  enum class Kind { Bool, Int, Float };
+  Kind kind = Kind::Float;
+  Shape shape;
+  std::vector<double> reals; ///< Float
+  std::vector<int64_t> ints; ///< Bool (0 or 1), Int
+
+  Array() = default;
+  Array(Kind kind, llvm::ArrayRef<int64_t> shape);
+  static Array scalar(double value);
+  static Array scalar(int64_t value, Kind kind = Kind::Int);
+
+  bool isFloat() const { return kind == Kind::Float; }
+  int64_t size() const { return isFloat() ? reals.size() : ints.size(); }
+  double real(int64_t i) const { return isFloat() ? reals[i] : double(ints[i]); }
+  int64_t integer(int64_t i) const { return isFloat() ? int64_t(reals[i]) : ints[i]; }
+  bool truth(int64_t i) const { return isFloat() ? reals[i] != 0 : ints[i] != 0; }
+  /// Copies element `from` of `other`, which has the same kind.
+  void copyElement(int64_t to, const Array &other, int64_t from);
+
+  Array toFloat() const;
+  /// This array repeated to a shape it broadcasts to.
+  Array broadcastTo(llvm::ArrayRef<int64_t> target) const;
+  /// The same elements in order; the sizes must agree.
+  Array reshaped(llvm::ArrayRef<int64_t> target) const;
+  /// Dimension i of the result is dimension order[i] of this.
+  Array permuted(llvm::ArrayRef<int64_t> order) const;
+};
+
+/// Broadcasts both to one shape; an error names both shapes.
+std::unique_ptr<eval::EvalError> broadcastTogether(Array &a, Array &b);
+
+/// An axis as users count it (negative from the end), checked.
+std::unique_ptr<eval::EvalError> normalizeAxis(int64_t &axis, size_t rank);
+
+/// An array seen as outer x length x inner around one axis.
+struct AxisView {
+  int64_t outer = 1, length = 1, inner = 1;
+  AxisView(llvm::ArrayRef<int64_t> shape, int64_t axis);
+  int64_t at(int64_t o, int64_t i, int64_t n) const { return (o * length + i) * inner + n; }
+};
+
+} // namespace tile::host
+
+#endif // TILE_RUNTIME_HOST_ARRAY_H

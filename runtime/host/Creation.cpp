@@ -1,0 +1,396 @@
+//===- Creation.cpp - functions that make tensors -------------------------===//
+#include "frontend/eval/Methods.h"
+#include "runtime/host/Functions.h"
+#include "runtime/host/Random.h"
+#include "llvm/Support/Parallel.h"
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+using namespace tile;
+using namespace tile::host;
+using eval::ArgReader;
+using eval::fail;
+using llvm::ArrayRef;
+using llvm::StringRef;
+using Kind = PyValue::Kind;
+
+static std::unique_ptr<eval::EvalError> readDType(const PyValue &value, DType fallback,
+                                                  DType &out) {
+  out = fallback;
+  if (value.isNone())
+    return nullptr;
+  if (!value.is(Kind::DType) || value.asDType().isPointer() || value.asDType().isVoid() ||
+      value.asDType().isBlock())
+    return fail("`dtype` must be an element type such as `tl.float16`, got " + eval::repr(value));
+  out = value.asDType();
+  return nullptr;
+}
+
+/// Fills a new contiguous tensor: `bits(i)` is element i. Large ones on all cores.
+template <typename Fn>
+static PyValue filled(const ContextPtr &context, const DType &type, const Shape &shape, Fn bits) {
+  std::shared_ptr<Tensor> tensor = Tensor::create(context, type, shape);
+  uint8_t *bytes = tensor->storage().overwrite();
+  unsigned width = type.itemSize();
+  constexpr int64_t chunk = 1 << 16;
+  int64_t size = tensor->size();
+  auto fill = [&](size_t c) {
+    for (int64_t i = c * chunk, end = std::min(size, i + chunk); i < end; ++i)
+      storeBits(bytes + i * width, bits(i), width);
+  };
+  size_t chunks = (size + chunk - 1) / chunk;
+  if (chunks > 4)
+    llvm::parallelFor(0, chunks, fill);
+  else
+    for (size_t c = 0; c < chunks; ++c)
+      fill(c);
+  return PyValue::extension(tensor);
+}
+
+/// The bits of a number in a type: rounded, or truncated and saturated.
+static uint64_t encode(const DType &type, double value) {
+  return type.isFloating() ? encodeFloat(type.kind(), value)
+                           : encodeInt(type, floatToInt(type, value));
+}
+
+//===----------------------------------------------------------------------===//
+// Plain
+//===----------------------------------------------------------------------===//
+
+/// Reads (shape, dtype).
+static std::unique_ptr<eval::EvalError> readShapeAndType(StringRef name, const CallArgs &args,
+                                                         Shape &shape, DType &type) {
+  ArgReader r(name, args, {"shape", "dtype"}, 1);
+  if (!r)
+    return r.error();
+  if (auto error = toShape(r[0], shape))
+    return error;
+  return readDType(r.get(1), DType::Kind::Float32, type);
+}
+
+static Result empty(const ContextPtr &context, const CallArgs &args) {
+  Shape shape;
+  DType type;
+  if (auto error = readShapeAndType("empty", args, shape, type))
+    return error;
+  return PyValue::extension(Tensor::create(context, type, shape));
+}
+
+template <int value> static Result constant(const ContextPtr &context, const CallArgs &args) {
+  Shape shape;
+  DType type;
+  if (auto error = readShapeAndType(value ? "ones" : "zeros", args, shape, type))
+    return error;
+  uint64_t bits = encode(type, value);
+  return filled(context, type, shape, [&](int64_t) { return bits; });
+}
+
+static Result full(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("full", args, {"shape", "value", "dtype"}, 2);
+  if (!r)
+    return r.error();
+  Shape shape;
+  if (auto error = toShape(r[0], shape))
+    return error;
+  Array value;
+  if (auto error = toArray(r[1], value))
+    return error;
+  if (value.size() != 1)
+    return fail("`full` needs one number");
+  DType type;
+  if (auto error = readDType(r.get(2), DType::Kind::Float32, type))
+    return error;
+  uint64_t bits = type.isFloating() || value.isFloat() ? encode(type, value.real(0))
+                                                       : encodeInt(type, value.ints[0]);
+  return filled(context, type, shape, [&](int64_t) { return bits; });
+}
+
+template <bool zeros> static Result like(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("empty_like", args, {"x", "dtype"}, 1);
+  if (!r)
+    return r.error();
+  auto *x = r[0].dynExtension<Tensor>();
+  if (!x)
+    return fail("`empty_like` and `zeros_like` need a tensor");
+  DType type;
+  if (auto error = readDType(r.get(1), x->type(), type))
+    return error;
+  if (zeros)
+    return filled(context, type, Shape(x->shape()), [](int64_t) { return 0; });
+  return PyValue::extension(Tensor::create(context, type, x->shape()));
+}
+
+static Result emptyStrided(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("empty_strided", args, {"shape", "strides", "dtype"}, 2);
+  if (!r)
+    return r.error();
+  Shape shape, strides;
+  DType type;
+  if (auto error = toShape(r[0], shape))
+    return error;
+  if (auto error = toShape(r[1], strides))
+    return error;
+  if (auto error = readDType(r.get(2), DType::Kind::Float32, type))
+    return error;
+  if (shape.size() != strides.size())
+    return fail("`empty_strided` needs one stride a dimension", "ValueError");
+  int64_t last = 0;
+  for (size_t d = 0; d < shape.size(); ++d)
+    last += std::max<int64_t>(shape[d] - 1, 0) * strides[d];
+  auto storage = std::make_shared<Storage>(context, uint64_t(last + 1) * type.itemSize());
+  return PyValue::extension(std::make_shared<Tensor>(storage, type, shape, strides));
+}
+
+static Result arange(const ContextPtr &context, const CallArgs &args) {
+  CallArgs positions{args.positional, {}};
+  const PyValue *dtype = args.keyword("dtype");
+  if (args.keywords.size() > size_t(dtype != nullptr) || positions.positional.empty() ||
+      positions.positional.size() > 3)
+    return fail("`arange` takes ([start,] stop[, step], dtype=)");
+  double bounds[3] = {0, 0, 1};
+  bool isFloat = false;
+  for (size_t i = 0; i < positions.positional.size(); ++i) {
+    std::optional<double> number = positions.positional[i].toDouble();
+    if (!number)
+      return fail("`arange` needs numbers, got " + eval::repr(positions.positional[i]));
+    isFloat |= positions.positional[i].is(Kind::Float);
+    bounds[i] = *number;
+  }
+  if (positions.positional.size() == 1)
+    std::swap(bounds[0], bounds[1]);
+  if (bounds[2] == 0)
+    return fail("the step of `arange` cannot be zero", "ValueError");
+  DType type;
+  if (auto error = readDType(dtype ? *dtype : PyValue(),
+                             isFloat ? DType::Kind::Float32 : DType::Kind::Int32, type))
+    return error;
+  double count = std::ceil((bounds[1] - bounds[0]) / bounds[2]);
+  Shape shape;
+  if (auto error = toShape(PyValue::integer(int64_t(std::max(count, 0.0))), shape))
+    return error;
+  return filled(context, type, shape,
+                [&](int64_t i) { return encode(type, bounds[0] + double(i) * bounds[2]); });
+}
+
+static Result tensor(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("tensor", args, {"values", "dtype"}, 1);
+  if (!r)
+    return r.error();
+  Array values;
+  if (auto error = toArray(r[0], values))
+    return error;
+  DType natural = values.isFloat()                   ? DType::Kind::Float32
+                  : values.kind == Array::Kind::Bool ? DType::Kind::Int1
+                                                     : DType::Kind::Int32;
+  DType type;
+  if (auto error = readDType(r.get(1), natural, type))
+    return error;
+  return PyValue::extension(Tensor::create(context, type, values));
+}
+
+//===----------------------------------------------------------------------===//
+// Random
+//===----------------------------------------------------------------------===//
+
+/// The given seed, or the number of random tensors made so far.
+static uint64_t readSeed(const ContextPtr &context, const PyValue &value) {
+  uint64_t next = context->randomTensors++;
+  return value.isNone() ? next : uint64_t(value.toInt64().value_or(0));
+}
+
+static Result rand(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("rand", args, {"shape", "dtype", "seed"}, 1);
+  if (!r)
+    return r.error();
+  Shape shape;
+  DType type;
+  if (auto error = toShape(r[0], shape))
+    return error;
+  if (auto error = readDType(r.get(1), DType::Kind::Float32, type))
+    return error;
+  uint64_t seed = readSeed(context, r.get(2));
+  return filled(context, type, shape,
+                [&](int64_t i) { return encode(type, randomUniform(seed, i)); });
+}
+
+static Result randn(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("randn", args, {"shape", "dtype", "seed", "mean", "std"}, 1);
+  if (!r)
+    return r.error();
+  Shape shape;
+  DType type;
+  if (auto error = toShape(r[0], shape))
+    return error;
+  if (auto error = readDType(r.get(1), DType::Kind::Float32, type))
+    return error;
+  uint64_t seed = readSeed(context, r.get(2));
+  double mean = r.get(3).toDouble().value_or(0), deviation = r.get(4).toDouble().value_or(1);
+  return filled(context, type, shape,
+                [&](int64_t i) { return encode(type, mean + deviation * randomNormal(seed, i)); });
+}
+
+static Result randint(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("randint", args, {"low", "high", "shape", "dtype", "seed"}, 3);
+  if (!r)
+    return r.error();
+  std::optional<int64_t> low = r[0].toInt64(), high = r[1].toInt64();
+  if (!low || !high || *low >= *high)
+    return fail("`randint` needs integers low < high, got " + eval::repr(r[0]) + " and " +
+                    eval::repr(r[1]),
+                "ValueError");
+  Shape shape;
+  DType type;
+  if (auto error = toShape(r[2], shape))
+    return error;
+  if (auto error = readDType(r.get(3), DType::Kind::Int32, type))
+    return error;
+  uint64_t seed = readSeed(context, r.get(4)), span = uint64_t(*high) - uint64_t(*low);
+  return filled(context, type, shape, [&](int64_t i) {
+    int64_t value = *low + int64_t(randomBits(seed, i) % span);
+    return type.isFloating() ? encodeFloat(type.kind(), double(value)) : encodeInt(type, value);
+  });
+}
+
+static Result randperm(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("randperm", args, {"n", "dtype", "seed"}, 1);
+  if (!r)
+    return r.error();
+  Shape shape;
+  DType type;
+  if (auto error = toShape(r[0], shape))
+    return error;
+  if (auto error = readDType(r.get(1), DType::Kind::Int32, type))
+    return error;
+  if (shape.size() != 1)
+    return fail("`randperm` needs a number of elements");
+  uint64_t seed = readSeed(context, r.get(2));
+  std::vector<int64_t> order(shape[0]);
+  std::iota(order.begin(), order.end(), 0);
+  for (int64_t i = shape[0]; i-- > 1;)
+    std::swap(order[i], order[randomBits(seed, i) % (i + 1)]);
+  return filled(context, type, shape, [&](int64_t i) { return encode(type, double(order[i])); });
+}
+
+/// The values that break kernels, by type.
+static std::vector<uint64_t> awkwardBits(const DType &type, bool nan, bool inf) {
+  std::vector<uint64_t> bits;
+  if (type.isInt()) {
+    unsigned width = type.bitWidth();
+    uint64_t ones = ~uint64_t(0) >> (64 - width);
+    bits = {0, 1, ones};
+    if (type.isSigned()) {
+      bits.push_back(ones >> 1);       // the largest
+      bits.push_back((ones >> 1) + 1); // the smallest
+    }
+    return bits;
+  }
+  double largest = largestFinite(type.kind()), smallest = smallestPositive(type.kind());
+  std::vector<double> values = {0.0,      -0.0,     1,         -1,          largest,
+                                -largest, smallest, -smallest, smallest * 3};
+  if (nan)
+    values.push_back(std::nan(""));
+  if (inf && hasInfinity(type.kind()))
+    values.insert(values.end(), {HUGE_VAL, -HUGE_VAL});
+  for (double value : values) {
+    if (!std::isinf(value)) {
+      bits.push_back(encodeFloat(type.kind(), value));
+    } else {
+      // 8-bit formats saturate when rounding: take the pattern above the largest.
+      uint64_t sign = encodeFloat(type.kind(), std::copysign(largest, value));
+      bits.push_back(sign + 1);
+    }
+  }
+  return bits;
+}
+
+/// Every eighth element, on average, is an awkward value.
+static Result special(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("special", args, {"shape", "dtype", "seed", "nan", "inf"}, 1);
+  if (!r)
+    return r.error();
+  Shape shape;
+  DType type;
+  if (auto error = toShape(r[0], shape))
+    return error;
+  if (auto error = readDType(r.get(1), DType::Kind::Float32, type))
+    return error;
+  uint64_t seed = readSeed(context, r.get(2));
+  Result nan = r.has(3) ? eval::truth(r[3]) : PyValue::boolean(true);
+  Result inf = r.has(4) ? eval::truth(r[4]) : PyValue::boolean(true);
+  if (!nan || !inf)
+    return nan ? std::move(inf) : std::move(nan);
+  std::vector<uint64_t> awkward = awkwardBits(type, nan->asBool(), inf->asBool());
+  return filled(context, type, shape, [&](int64_t i) {
+    uint64_t bits = randomBits(~seed, i);
+    if (bits % 8 == 0)
+      return awkward[(bits >> 8) % awkward.size()];
+    return type.isFloating() ? encode(type, randomNormal(seed, i))
+                             : encodeInt(type, int64_t(bits >> 8));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// The generator of kernels
+//===----------------------------------------------------------------------===//
+
+enum class Philox { Integers, Uniform, Normal };
+
+/// A word as a number in [0, 1), in fp32 as kernels compute it.
+static float uniformFloat(uint32_t word) {
+  int32_t value = int32_t(word);
+  return float(value < 0 ? -value - 1 : value) * 4.6566127342e-10f;
+}
+
+template <Philox what> static Result philoxOf(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("philox", args, {"seed", "offsets"}, 2);
+  if (!r)
+    return r.error();
+  Array offsets;
+  if (auto error = toArray(r[1], offsets))
+    return error;
+  std::optional<int64_t> seed = r[0].toInt64();
+  if (!seed || offsets.isFloat())
+    return fail("`philox` needs an integer seed and integer offsets");
+  Array out(what == Philox::Integers ? Array::Kind::Int : Array::Kind::Float, offsets.shape);
+  for (int64_t i = 0; i < offsets.size(); ++i) {
+    PhiloxWords words = philox(*seed, offsets.ints[i]);
+    if (what == Philox::Integers) {
+      out.ints[i] = words.word[0];
+      continue;
+    }
+    double u = uniformFloat(words.word[0]);
+    if (what == Philox::Normal)
+      u = std::sqrt(-2 * std::log(std::max(u, 1e-7))) *
+          std::cos(2 * std::numbers::pi * double(uniformFloat(words.word[1])));
+    out.reals[i] = u;
+  }
+  return Tensor::value(context, out);
+}
+
+namespace tile::host {
+
+ArrayRef<FunctionEntry> creationFunctions() {
+  static const FunctionEntry table[] = {
+      {"empty", empty, false},
+      {"zeros", constant<0>, false},
+      {"ones", constant<1>, false},
+      {"full", full, false},
+      {"empty_like", like<false>, false},
+      {"zeros_like", like<true>, false},
+      {"empty_strided", emptyStrided, false},
+      {"arange", arange, false},
+      {"tensor", tensor, false},
+      {"rand", rand, false},
+      {"randn", randn, false},
+      {"randint", randint, false},
+      {"randperm", randperm, false},
+      {"special", special, false},
+      {"philox", philoxOf<Philox::Integers>, false},
+      {"philox_rand", philoxOf<Philox::Uniform>, false},
+      {"philox_randn", philoxOf<Philox::Normal>, false},
+  };
+  return table;
+}
+
+} // namespace tile::host

@@ -1,0 +1,40 @@
+//===- Functions.h - the functions of `tile.*` on tensors -----------------===//
+//
+// Each is a function of evaluated arguments, found by name in a table; a method
+// `x.f(...)` is the function `tile.f(x, ...)`.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_RUNTIME_HOST_FUNCTIONS_H
+#define TILE_RUNTIME_HOST_FUNCTIONS_H
+
+#include "runtime/host/Tensor.h"
+
+namespace tile::host {
+
+using TensorFunction = Result (*)(const ContextPtr &context, const CallArgs &args);
+
+struct FunctionEntry {
+  llvm::StringRef name;
+  TensorFunction fn;
+  bool isMethod; ///< also `x.name(...)`
+};
+
+// The tables, one a file.
+llvm::ArrayRef<FunctionEntry> creationFunctions();
+llvm::ArrayRef<FunctionEntry> elementwiseFunctions();
+llvm::ArrayRef<FunctionEntry> reductionFunctions();
+llvm::ArrayRef<FunctionEntry> rearrangingFunctions();
+llvm::ArrayRef<FunctionEntry> viewFunctions();
+
+const FunctionEntry *findFunction(llvm::StringRef name);
+Result callFunction(const FunctionEntry &entry, const ContextPtr &context, const CallArgs &args);
+/// Names for suggestions.
+std::vector<llvm::StringRef> functionNames(bool methodsOnly);
+
+/// Elementwise operators on arrays, broadcasting.
+Result arrayBinary(const ContextPtr &context, ast::BinaryOp op, Array lhs, Array rhs);
+Result arrayCompare(const ContextPtr &context, ast::CompareOp op, Array lhs, Array rhs);
+
+} // namespace tile::host
+
+#endif // TILE_RUNTIME_HOST_FUNCTIONS_H

@@ -1,0 +1,475 @@
+//===- Launcher.cpp - `kernel[grid](...)` in host functions ---------------===//
+#include "runtime/host/Launcher.h"
+#include "llvm/Support/SaveAndRestore.h"
+#include <cmath>
+
+using namespace tile;
+using namespace tile::host;
+using eval::EvalError;
+using eval::fail;
+using llvm::ArrayRef;
+using llvm::StringRef;
+using Kind = PyValue::Kind;
+
+//===----------------------------------------------------------------------===//
+// Arguments and options
+//===----------------------------------------------------------------------===//
+
+static bool isParameter(const eval::FunctionObject &kernel, StringRef name) {
+  return llvm::any_of(kernel.params(), [&](auto &param) { return param.name == name; });
+}
+
+static std::unique_ptr<EvalError> setOption(StringRef name, const PyValue &value,
+                                            LaunchOptions &options, bool &known) {
+  known = true;
+  if (name == "num_warps" || name == "num_stages" || name == "maxnreg") {
+    if (name == "maxnreg" && value.isNone())
+      return nullptr;
+    std::optional<int64_t> number = value.toInt64();
+    if (!number || *number < 1 || *number > 1024)
+      return fail("`" + name.str() + "` must be a positive integer, got " + eval::repr(value));
+    (name == "num_warps"    ? options.numWarps
+     : name == "num_stages" ? options.numStages
+                            : options.maxRegisters) = *number;
+    return nullptr;
+  }
+  if (name == "num_ctas") {
+    if (value.toInt64() != 1)
+      return eval::unsupported("`num_ctas` other than 1 is not supported");
+    return nullptr;
+  }
+  if (name == "enable_fp_fusion" || name == "debug") {
+    Result yes = eval::truth(value);
+    if (!yes)
+      return yes.takeError();
+    (name == "debug" ? options.debug : options.enableFpFusion) = yes->asBool();
+    return nullptr;
+  }
+  known = false;
+  return nullptr;
+}
+
+/// Takes arguments in: options, and parameters (a name may be both).
+std::unique_ptr<EvalError> Launcher::splitOptions(const CallArgs &args, Request &request) {
+  llvm::append_range(request.args.positional, args.positional);
+  for (auto &[name, value] : args.keywords) {
+    bool known = false;
+    if (auto error = setOption(name, value, request.options, known))
+      return error;
+    if (isParameter(request.kernel, name)) {
+      request.args.keywords.emplace_back(name, value);
+      continue;
+    }
+    if (known)
+      continue;
+    std::vector<StringRef> candidates = {"num_warps",        "num_stages", "maxnreg",
+                                         "enable_fp_fusion", "debug",      "num_ctas"};
+    for (const ast::Parameter &param : request.kernel.params())
+      candidates.push_back(param.name);
+    std::string message = "`" + name + "` is neither a parameter of `" + request.kernel.name() +
+                          "` nor a launch option";
+    if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
+      message += "; did you mean `" + near.str() + "`?";
+    return fail(message);
+  }
+  return nullptr;
+}
+
+/// Names or positions of parameters.
+static std::unique_ptr<EvalError> readNames(const eval::FunctionObject &kernel,
+                                            const PyValue *value, std::vector<std::string> &out) {
+  if (!value || value->isNone())
+    return nullptr;
+  for (const PyValue &element : value->elements()) {
+    std::optional<int64_t> index = element.toInt64();
+    if (element.isStr())
+      out.push_back(element.asStr());
+    else if (index && *index >= 0 && *index < int64_t(kernel.params().size()))
+      out.push_back(kernel.params()[*index].name);
+    else
+      return fail("`do_not_specialize` needs names or positions of parameters, got " +
+                  eval::repr(element));
+  }
+  return nullptr;
+}
+
+std::unique_ptr<EvalError> Launcher::readJitArguments(Evaluator &evaluator,
+                                                      const eval::Decorator &decorator,
+                                                      Request &request) {
+  CallArgs args;
+  if (Result ok = evaluator.decoratorArguments(request.kernel, decorator, args); !ok)
+    return ok.takeError();
+  if (auto error = readNames(request.kernel, args.keyword("do_not_specialize"), request.plain))
+    return error;
+  if (const PyValue *debug = args.keyword("debug"); debug && debug->is(Kind::Bool))
+    request.options.debug |= debug->asBool();
+  return readNames(request.kernel, args.keyword("do_not_specialize_on_alignment"),
+                   request.unaligned);
+}
+
+/// The values known by name so far: what `lambda args: ...` sees.
+static Result namedValues(Evaluator &evaluator, const eval::FunctionObject &kernel,
+                          const CallArgs &args, const LaunchOptions &options) {
+  PyValue out = PyValue::dict({});
+  auto set = [&](StringRef name, PyValue value) {
+    out.asDict().set(PyValue::string(name.str()), std::move(value));
+  };
+  set("num_warps", PyValue::integer(options.numWarps));
+  set("num_stages", PyValue::integer(options.numStages));
+  for (size_t i = 0; i < kernel.params().size(); ++i) {
+    const ast::Parameter &param = kernel.params()[i];
+    if (i < args.positional.size()) {
+      set(param.name, args.positional[i]);
+    } else if (const PyValue *value = args.keyword(param.name)) {
+      set(param.name, *value);
+    } else if (param.defaultValue) {
+      Result value = evaluator.defaultValue(kernel, i);
+      if (!value)
+        return value;
+      set(param.name, value.take());
+    }
+  }
+  return out;
+}
+
+//===----------------------------------------------------------------------===//
+// Decorators
+//===----------------------------------------------------------------------===//
+
+Result Launcher::launch(Evaluator &evaluator, const eval::FunctionObject &kernel,
+                        const PyValue &grid, const CallArgs &args) {
+  Request request{kernel, grid, {}, {}, {}, {}};
+  if (const eval::Decorator *jit = kernel.findDecorator("triton.jit"))
+    if (auto error = readJitArguments(evaluator, *jit, request))
+      return error;
+  if (auto error = splitOptions(args, request))
+    return error;
+  return runDecorators(evaluator, std::move(request), 0);
+}
+
+Result Launcher::runDecorators(Evaluator &evaluator, Request request, size_t next) {
+  const auto &decorators = request.kernel.decorators;
+  for (; next < decorators.size(); ++next) {
+    if (decorators[next].name == "triton.autotune")
+      return autotune(evaluator, std::move(request), next);
+    if (decorators[next].name == "triton.heuristics")
+      if (auto error = applyHeuristics(evaluator, request, decorators[next]))
+        return error;
+  }
+  return run(evaluator, request);
+}
+
+std::unique_ptr<EvalError> Launcher::applyHeuristics(Evaluator &evaluator, Request &request,
+                                                     const eval::Decorator &decorator) {
+  CallArgs rules;
+  if (Result ok = evaluator.decoratorArguments(request.kernel, decorator, rules); !ok)
+    return ok.takeError();
+  if (rules.positional.size() != 1 || !rules.positional[0].is(Kind::Dict))
+    return fail("`triton.heuristics` needs a dict of functions");
+  for (auto &[name, rule] : rules.positional[0].asDict().items) {
+    Result known = namedValues(evaluator, request.kernel, request.args, request.options);
+    if (!known)
+      return known.takeError();
+    Result value = evaluator.call(rule, CallArgs{{*known}, {}});
+    if (!value)
+      return value.takeError();
+    CallArgs computed{{}, {{eval::str(name), value.take()}}};
+    llvm::erase_if(request.args.keywords,
+                   [&](auto &entry) { return entry.first == eval::str(name); });
+    Request extra{request.kernel, {}, {}, request.options, {}, {}};
+    if (auto error = splitOptions(computed, extra))
+      return error;
+    request.options = extra.options;
+    llvm::append_range(request.args.keywords, extra.args.keywords);
+  }
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Tuning
+//===----------------------------------------------------------------------===//
+
+/// Adds a configuration's constexprs and options to a launch.
+static CallArgs withConfig(const PyValue &config) {
+  CallArgs out;
+  const std::vector<PyValue> &fields = config.asTuple().elements;
+  for (auto &[name, value] : fields[0].asDict().items)
+    out.keywords.emplace_back(eval::str(name), value);
+  const char *options[] = {"num_warps", "num_stages", "num_ctas", "maxnreg"};
+  for (size_t i = 0; i < std::size(options); ++i)
+    out.keywords.emplace_back(options[i], fields[i + 1]);
+  return out;
+}
+
+/// The values that select a tuned configuration: those of `key`, and the type
+/// of every tensor.
+static std::string tuningKey(const eval::FunctionObject &kernel, const PyValue &known,
+                             const PyValue *key) {
+  std::string text = kernel.module->source().name().str() + ":" + kernel.name();
+  for (const PyValue &name : key ? key->elements() : ArrayRef<PyValue>())
+    if (PyValue *value = known.asDict().find(name))
+      text += "," + (value->dynExtension<Tensor>() ? "tensor" : eval::repr(*value));
+  for (auto &[name, value] : known.asDict().items)
+    if (auto *tensor = value.dynExtension<Tensor>())
+      text += "," + tensor->type().str();
+  return text;
+}
+
+Result Launcher::autotune(Evaluator &evaluator, Request request, size_t next) {
+  CallArgs settings;
+  const eval::Decorator &decorator = request.kernel.decorators[next];
+  if (Result ok = evaluator.decoratorArguments(request.kernel, decorator, settings); !ok)
+    return ok;
+  const PyValue *configs = settings.keyword("configs");
+  if (!configs && !settings.positional.empty())
+    configs = &settings.positional[0];
+  std::vector<PyValue> choices = configs ? configs->elements().vec() : std::vector<PyValue>();
+  for (const PyValue &config : choices)
+    if (eval::typeName(config) != "triton.Config")
+      return fail("`triton.autotune` needs a list of `triton.Config`, got `" +
+                  eval::typeName(config) + "`");
+  if (choices.empty())
+    return runDecorators(evaluator, std::move(request), next + 1);
+  Result known = namedValues(evaluator, request.kernel, request.args, request.options);
+  if (!known)
+    return known;
+  const PyValue *key = settings.keyword("key");
+  if (!key && settings.positional.size() > 1)
+    key = &settings.positional[1];
+  std::string id = tuningKey(request.kernel, *known, key);
+  size_t best = 0;
+  if (choices.size() > 1 && !context->device.isCpu()) {
+    if (auto it = tuned.find(id); it != tuned.end()) {
+      best = it->second;
+    } else {
+      if (Result ok = tune(evaluator, request, next, choices, settings, best); !ok)
+        return ok;
+      tuned[id] = best;
+    }
+  }
+  if (auto error = splitOptions(withConfig(choices[best]), request))
+    return error;
+  return runDecorators(evaluator, std::move(request), next + 1);
+}
+
+namespace {
+/// Puts tensors back to what they held, around every timed launch.
+class Restorer {
+public:
+  Restorer(const PyValue &known, const CallArgs &settings) {
+    collect(known, settings.keyword("restore_value"), restored);
+    collect(known, settings.keyword("reset_to_zero"), zeroed);
+    for (Tensor *tensor : restored)
+      saved.push_back(tensor->values());
+  }
+  void apply() {
+    for (auto [tensor, values] : llvm::zip(restored, saved))
+      (void)tensor->assign(values);
+    for (Tensor *tensor : zeroed)
+      (void)tensor->assign(Array::scalar(0.0));
+  }
+
+private:
+  static void collect(const PyValue &known, const PyValue *names, std::vector<Tensor *> &out) {
+    for (const PyValue &name : names ? names->elements() : ArrayRef<PyValue>())
+      if (PyValue *value = known.asDict().find(name))
+        if (auto *tensor = value->dynExtension<Tensor>())
+          out.push_back(tensor);
+  }
+  std::vector<Tensor *> restored, zeroed;
+  std::vector<Array> saved;
+};
+} // namespace
+
+Result Launcher::tune(Evaluator &evaluator, const Request &request, size_t next,
+                      ArrayRef<PyValue> configs, const CallArgs &settings, size_t &best) {
+  Result known = namedValues(evaluator, request.kernel, request.args, request.options);
+  if (!known)
+    return known;
+  Restorer restorer(*known, settings);
+  // Trials are not part of what an enclosing measurement repeats.
+  llvm::SaveAndRestore<std::vector<DeviceWork> *> quiet(context->recording, nullptr);
+  double bestTime = HUGE_VAL;
+  std::unique_ptr<EvalError> lastError;
+  for (size_t i = 0; i < configs.size(); ++i) {
+    Request trial = request;
+    if (auto error = splitOptions(withConfig(configs[i]), trial))
+      return error;
+    restorer.apply();
+    llvm::Expected<runtime::Timing> timing = timeWork(
+        *context, [&] { return runDecorators(evaluator, trial, next + 1); }, {}, lastError);
+    // A configuration that does not compile or fit is no candidate.
+    if (!timing) {
+      std::string message = llvm::toString(timing.takeError());
+      if (!lastError)
+        lastError = fail(message, "RuntimeError");
+      continue;
+    }
+    if (timing->median < bestTime) {
+      bestTime = timing->median;
+      best = i;
+    }
+  }
+  restorer.apply();
+  if (bestTime == HUGE_VAL)
+    return Result(std::move(lastError));
+  return PyValue();
+}
+
+//===----------------------------------------------------------------------===//
+// Timing
+//===----------------------------------------------------------------------===//
+
+/// Repeats recorded work; false after an error, which is put into `error`.
+static bool replay(HostContext &context, ArrayRef<DeviceWork> work,
+                   std::unique_ptr<EvalError> &error) {
+  for (const DeviceWork &item : work) {
+    frontend::DiagnosticEngine diagnostics;
+    if (!item.kernel) {
+      context.note(context.device.copy(item.to, item.from, item.bytes));
+    } else if (!context.device.launch(*item.kernel, item.config, diagnostics)) {
+      error = toError(diagnostics, "a launch failed");
+      return false;
+    }
+  }
+  return context.deviceError.empty();
+}
+
+llvm::Expected<runtime::Timing> host::timeWork(HostContext &context,
+                                               llvm::function_ref<Result()> body,
+                                               const runtime::TimingOptions &options,
+                                               std::unique_ptr<EvalError> &error) {
+  std::vector<DeviceWork> work, *outer = context.recording;
+  context.recording = &work;
+  Result first = body();
+  context.recording = outer;
+  if (outer)
+    llvm::append_range(*outer, work);
+  if (!first) {
+    error = first.takeError();
+    return llvm::createStringError("the measured function failed");
+  }
+  return context.device.time([&] { return replay(context, work, error); }, options);
+}
+
+//===----------------------------------------------------------------------===//
+// Preparing and launching
+//===----------------------------------------------------------------------===//
+
+std::unique_ptr<EvalError> host::toError(const frontend::DiagnosticEngine &diagnostics,
+                                         const std::string &fallback) {
+  std::unique_ptr<EvalError> error = fail(fallback, "RuntimeError");
+  bool isFirst = true;
+  for (const frontend::Diagnostic &d : diagnostics.all()) {
+    if (d.severity != frontend::Severity::Error)
+      continue;
+    if (isFirst) {
+      error->diagnostic = d;
+      isFirst = false;
+      continue;
+    }
+    frontend::Diagnostic note = d;
+    note.severity = frontend::Severity::Note;
+    note.notes.clear();
+    error->diagnostic.notes.push_back(std::move(note));
+  }
+  return error;
+}
+
+runtime::Kernel *Launcher::prepare(const eval::FunctionObject &kernel, const LaunchOptions &options,
+                                   const Specialization &specialization,
+                                   std::unique_ptr<EvalError> &error) {
+  runtime::KernelRequest request;
+  request.file = &kernel.module->source();
+  request.module = &kernel.module->tree();
+  CompileOptions &compile = request.options;
+  compile.kernel = kernel.name();
+  compile.signature = specialization.signature;
+  compile.constexprs = specialization.constexprs;
+  compile.numWarps = options.numWarps;
+  compile.numStages = options.numStages;
+  compile.maxRegisters = options.maxRegisters;
+  compile.enableFpFusion = options.enableFpFusion;
+  compile.debug = options.debug;
+  compile.target = context->device.target();
+  compile.includePaths = includePaths;
+
+  std::string key =
+      request.file->name().str() + "\n" + compile.kernel + "(" + compile.signature + ")";
+  for (auto &[name, value] : compile.constexprs)
+    key += "\n" + name + "=" + value;
+  for (int number : {options.numWarps, options.numStages, options.maxRegisters,
+                     int(options.enableFpFusion), int(options.debug)})
+    key += "\n" + std::to_string(number);
+  if (auto it = kernels.find(key); it != kernels.end())
+    return it->second.get();
+
+  frontend::DiagnosticEngine diagnostics;
+  std::unique_ptr<runtime::Kernel> prepared = context->device.prepare(request, diagnostics);
+  if (!prepared) {
+    error = toError(diagnostics, "kernel `" + kernel.name() + "` could not be prepared");
+    return nullptr;
+  }
+  return (kernels[key] = std::move(prepared)).get();
+}
+
+static std::unique_ptr<EvalError> readGrid(const PyValue &value, std::array<uint32_t, 3> &grid) {
+  std::vector<PyValue> dims = {value};
+  if (value.isSequence())
+    dims = value.elements().vec();
+  if (dims.empty() || dims.size() > 3)
+    return fail("a grid has one to three dimensions, got " + eval::repr(value));
+  for (size_t i = 0; i < dims.size(); ++i) {
+    std::optional<int64_t> size = dims[i].toInt64();
+    int64_t limit = i == 0 ? INT32_MAX : 65535;
+    if (!size || *size < 0 || *size > limit)
+      return fail("dimension " + std::to_string(i) + " of a grid is an integer from 0 to " +
+                  std::to_string(limit) + ", got " + eval::repr(dims[i]));
+    grid[i] = *size;
+  }
+  return nullptr;
+}
+
+Result Launcher::run(Evaluator &evaluator, const Request &request) {
+  std::vector<PyValue> values;
+  if (Result ok = evaluator.bind(request.kernel, request.args, values); !ok)
+    return ok;
+  PyValue gridValue = request.grid;
+  if (!gridValue.isSequence() && !gridValue.toInt64()) {
+    Result known = namedValues(evaluator, request.kernel, request.args, request.options);
+    if (!known)
+      return known;
+    Result grid = evaluator.call(gridValue, CallArgs{{*known}, {}});
+    if (!grid)
+      return grid;
+    gridValue = grid.take();
+  }
+  runtime::LaunchConfig config;
+  if (auto error = readGrid(gridValue, config.grid))
+    return error;
+  Specialization specialization;
+  if (auto error = specialize(evaluator, request.kernel, values, request.plain, request.unaligned,
+                              specialization))
+    return error;
+  std::unique_ptr<EvalError> error;
+  runtime::Kernel *kernel = prepare(request.kernel, request.options, specialization, error);
+  if (!kernel)
+    return error;
+  if (config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0)
+    return PyValue();
+  config.args = std::move(specialization.args);
+  frontend::DiagnosticEngine diagnostics;
+  bool launched = context->device.launch(*kernel, config, diagnostics);
+  for (Storage *storage : specialization.written)
+    storage->deviceWrote();
+  if (!launched || diagnostics.hasErrors())
+    return toError(diagnostics, "the launch of `" + request.kernel.name() + "` failed");
+  if (context->recording) {
+    DeviceWork work;
+    work.kernel = kernel;
+    work.config = std::move(config);
+    work.storages = std::move(specialization.storages);
+    context->recording->push_back(std::move(work));
+  }
+  return PyValue();
+}

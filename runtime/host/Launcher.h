@@ -1,0 +1,76 @@
+//===- Launcher.h - `kernel[grid](...)` in host functions -----------------===//
+//
+// 1. Decorators, outermost first: autotune chooses a configuration, heuristics
+//    compute constexprs from what is known so far.
+// 2. Arguments are bound to parameters and specialised.
+// 3. The kernel for that specialisation is prepared once and kept.
+// 4. The grid is evaluated, and the kernel launched.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_RUNTIME_HOST_LAUNCHER_H
+#define TILE_RUNTIME_HOST_LAUNCHER_H
+
+#include "runtime/host/Specialization.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace tile::host {
+
+/// Keywords of a launch that are not parameters.
+struct LaunchOptions {
+  int numWarps = 4, numStages = 3, maxRegisters = 0;
+  bool enableFpFusion = true, debug = false;
+};
+
+class Launcher {
+public:
+  Launcher(ContextPtr context, std::vector<std::string> includePaths)
+      : context(std::move(context)), includePaths(std::move(includePaths)) {}
+
+  Result launch(Evaluator &evaluator, const eval::FunctionObject &kernel, const PyValue &grid,
+                const CallArgs &args);
+  /// Kernels compiled by this launcher.
+  size_t numKernels() const { return kernels.size(); }
+
+private:
+  /// A launch between the steps.
+  struct Request {
+    const eval::FunctionObject &kernel;
+    PyValue grid;
+    CallArgs args; ///< of parameters only
+    LaunchOptions options;
+    std::vector<std::string> plain, unaligned;
+  };
+  std::unique_ptr<eval::EvalError> splitOptions(const CallArgs &args, Request &request);
+  std::unique_ptr<eval::EvalError>
+  readJitArguments(Evaluator &evaluator, const eval::Decorator &decorator, Request &request);
+  Result runDecorators(Evaluator &evaluator, Request request, size_t next);
+  Result autotune(Evaluator &evaluator, Request request, size_t next);
+  Result tune(Evaluator &evaluator, const Request &request, size_t next,
+              llvm::ArrayRef<PyValue> configs, const CallArgs &settings, size_t &best);
+  std::unique_ptr<eval::EvalError> applyHeuristics(Evaluator &evaluator, Request &request,
+                                                   const eval::Decorator &decorator);
+  Result run(Evaluator &evaluator, const Request &request);
+  runtime::Kernel *prepare(const eval::FunctionObject &kernel, const LaunchOptions &options,
+                           const Specialization &specialization,
+                           std::unique_ptr<eval::EvalError> &error);
+
+  ContextPtr context;
+  std::vector<std::string> includePaths;
+  llvm::StringMap<std::unique_ptr<runtime::Kernel>> kernels;
+  llvm::StringMap<size_t> tuned; ///< kernel and key -> configuration
+};
+
+/// Runs `body` once, noting its launches and copies, and times those alone: the
+/// cost of evaluating the body is not measured. After a failure `error` says
+/// why if the body or a launch did.
+llvm::Expected<runtime::Timing> timeWork(HostContext &context, llvm::function_ref<Result()> body,
+                                         const runtime::TimingOptions &options,
+                                         std::unique_ptr<eval::EvalError> &error);
+
+/// The first error of `diagnostics` with the others as notes.
+std::unique_ptr<eval::EvalError> toError(const frontend::DiagnosticEngine &diagnostics,
+                                         const std::string &fallback);
+
+} // namespace tile::host
+
+#endif // TILE_RUNTIME_HOST_LAUNCHER_H

@@ -1,0 +1,336 @@
+//===- Rearranging.cpp - functions that move elements ---------------------===//
+#include "frontend/eval/Methods.h"
+#include "runtime/host/Functions.h"
+#include <cmath>
+#include <numeric>
+
+using namespace tile;
+using namespace tile::host;
+using eval::ArgReader;
+using eval::fail;
+using llvm::ArrayRef;
+using llvm::StringRef;
+
+/// Keeps the element type of a tensor operand, so that a rearranged tensor can
+/// be given to a kernel.
+static PyValue likeOperand(const ContextPtr &context, const PyValue &operand, const Array &values) {
+  auto *tensor = operand.dynExtension<Tensor>();
+  return tensor ? PyValue::extension(Tensor::create(context, tensor->type(), values))
+                : Tensor::value(context, values);
+}
+
+static std::unique_ptr<eval::EvalError> readAxis(const PyValue &value, size_t rank,
+                                                 int64_t fallback, int64_t &axis) {
+  axis = value.isNone() ? fallback : value.toInt64().value_or(INT64_MAX);
+  return normalizeAxis(axis, rank);
+}
+
+//===----------------------------------------------------------------------===//
+// Sorting
+//===----------------------------------------------------------------------===//
+
+/// The order that sorts a run: stable, NaN last (first when descending).
+static std::vector<int64_t> sortedOrder(const Array &x, const AxisView &view, int64_t o, int64_t n,
+                                        bool descending) {
+  std::vector<int64_t> order(view.length);
+  std::iota(order.begin(), order.end(), 0);
+  auto less = [&](int64_t a, int64_t b) {
+    int64_t i = view.at(o, a, n), j = view.at(o, b, n);
+    if (!x.isFloat())
+      return x.ints[i] < x.ints[j];
+    if (std::isnan(x.reals[i]) || std::isnan(x.reals[j]))
+      return !std::isnan(x.reals[i]) && std::isnan(x.reals[j]);
+    return x.reals[i] < x.reals[j];
+  };
+  // Equal elements keep their order.
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    bool before = descending ? less(b, a) : less(a, b);
+    bool after = descending ? less(a, b) : less(b, a);
+    return before || (!after && a < b);
+  });
+  return order;
+}
+
+template <bool positions> static Result sort(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("sort", args, {"x", "axis", "descending"}, 1);
+  if (!r)
+    return r.error();
+  Array x;
+  if (auto error = toArray(r[0], x))
+    return error;
+  int64_t axis;
+  if (auto error = readAxis(r.get(1), x.shape.size(), -1, axis))
+    return error;
+  Result descending = eval::truth(r.get(2));
+  if (!descending)
+    return descending;
+  AxisView view(x.shape, axis);
+  Array out(positions ? Array::Kind::Int : x.kind, x.shape);
+  for (int64_t o = 0; o < view.outer; ++o)
+    for (int64_t n = 0; n < view.inner; ++n) {
+      std::vector<int64_t> order = sortedOrder(x, view, o, n, descending->asBool());
+      for (int64_t i = 0; i < view.length; ++i)
+        if (positions)
+          out.ints[view.at(o, i, n)] = order[i];
+        else
+          out.copyElement(view.at(o, i, n), x, view.at(o, order[i], n));
+    }
+  return positions ? Tensor::value(context, out) : likeOperand(context, r[0], out);
+}
+
+static Result flip(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("flip", args, {"x", "axis"}, 2);
+  if (!r)
+    return r.error();
+  Array x;
+  if (auto error = toArray(r[0], x))
+    return error;
+  int64_t axis;
+  if (auto error = readAxis(r[1], x.shape.size(), -1, axis))
+    return error;
+  AxisView view(x.shape, axis);
+  Array out(x.kind, x.shape);
+  for (int64_t o = 0; o < view.outer; ++o)
+    for (int64_t i = 0; i < view.length; ++i)
+      for (int64_t n = 0; n < view.inner; ++n)
+        out.copyElement(view.at(o, i, n), x, view.at(o, view.length - 1 - i, n));
+  return likeOperand(context, r[0], out);
+}
+
+//===----------------------------------------------------------------------===//
+// Joining
+//===----------------------------------------------------------------------===//
+
+static Result joinAlong(const ContextPtr &context, const PyValue &list, std::vector<Array> &parts,
+                        int64_t axis) {
+  Shape shape = parts[0].shape;
+  shape[axis] = 0;
+  Array::Kind kind = Array::Kind::Bool;
+  for (Array &part : parts) {
+    if (part.shape.size() != shape.size())
+      return fail("`cat` needs tensors of one rank", "ValueError");
+    for (int64_t d = 0; d < int64_t(shape.size()); ++d)
+      if (d != axis && part.shape[d] != shape[d])
+        return fail("`cat` cannot join shapes " + toString(parts[0].shape) + " and " +
+                        toString(part.shape) + " along axis " + std::to_string(axis),
+                    "ValueError");
+    shape[axis] += part.shape[axis];
+    kind = std::max(kind, part.kind);
+  }
+  Array out(kind, shape);
+  AxisView whole(shape, axis);
+  int64_t done = 0;
+  for (Array &part : parts) {
+    if (kind == Array::Kind::Float)
+      part = part.toFloat();
+    AxisView view(part.shape, axis);
+    for (int64_t o = 0; o < view.outer; ++o)
+      for (int64_t i = 0; i < view.length; ++i)
+        for (int64_t n = 0; n < view.inner; ++n)
+          out.copyElement(whole.at(o, done + i, n), part, view.at(o, i, n));
+    done += view.length;
+  }
+  return likeOperand(context, list.elements()[0], out);
+}
+
+template <bool stacks> static Result join(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r(stacks ? "stack" : "cat", args, {"tensors", "axis"}, 1);
+  if (!r)
+    return r.error();
+  if (r[0].elements().empty())
+    return fail("`cat` and `stack` need a list of tensors");
+  std::vector<Array> parts;
+  for (const PyValue &element : r[0].elements())
+    if (auto error = toArray(element, parts.emplace_back()))
+      return error;
+  int64_t axis;
+  if (auto error = readAxis(r.get(1), parts[0].shape.size() + stacks, 0, axis))
+    return error;
+  if (stacks)
+    for (Array &part : parts) {
+      if (part.shape.size() < size_t(axis))
+        return fail("`stack` needs tensors of one shape", "ValueError");
+      part.shape.insert(part.shape.begin() + axis, 1);
+    }
+  return joinAlong(context, r[0], parts, axis);
+}
+
+static Result broadcastTo(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("broadcast_to", args, {"x", "shape"}, 2);
+  if (!r)
+    return r.error();
+  Array x;
+  if (auto error = toArray(r[0], x))
+    return error;
+  Shape shape;
+  if (auto error = toShape(r[1], shape))
+    return error;
+  std::optional<Shape> target = broadcastShapes(x.shape, shape);
+  if (!target || *target != shape)
+    return fail("shape " + toString(x.shape) + " does not broadcast to " + toString(shape),
+                "ValueError");
+  return likeOperand(context, r[0], x.broadcastTo(shape));
+}
+
+//===----------------------------------------------------------------------===//
+// Indexing by tensors
+//===----------------------------------------------------------------------===//
+
+static std::unique_ptr<eval::EvalError> readIndices(const PyValue &value, Array &out) {
+  if (auto error = toArray(value, out))
+    return error;
+  return out.isFloat() ? fail("indices must be integers") : nullptr;
+}
+
+static std::unique_ptr<eval::EvalError> outOfRange(int64_t index, int64_t size) {
+  return fail("index " + std::to_string(index) + " is out of range for size " +
+                  std::to_string(size),
+              "IndexError");
+}
+
+/// out[o, i, n] = x[o, index[o, i, n], n]
+static Result gather(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("gather", args, {"x", "index", "axis"}, 3);
+  if (!r)
+    return r.error();
+  Array x, index;
+  if (auto error = toArray(r[0], x))
+    return error;
+  if (auto error = readIndices(r[1], index))
+    return error;
+  int64_t axis;
+  if (auto error = readAxis(r[2], x.shape.size(), 0, axis))
+    return error;
+  Shape expected = x.shape;
+  if (index.shape.size() == expected.size())
+    expected[axis] = index.shape[axis];
+  if (index.shape != expected)
+    return fail("`gather` needs an index of the tensor's shape but for the axis; got " +
+                    toString(index.shape) + " for " + toString(x.shape),
+                "ValueError");
+  AxisView from(x.shape, axis), to(index.shape, axis);
+  Array out(x.kind, index.shape);
+  for (int64_t o = 0; o < to.outer; ++o)
+    for (int64_t i = 0; i < to.length; ++i)
+      for (int64_t n = 0; n < to.inner; ++n) {
+        int64_t at = to.at(o, i, n), which = index.ints[at];
+        if (which < 0 || which >= from.length)
+          return outOfRange(which, from.length);
+        out.copyElement(at, x, from.at(o, which, n));
+      }
+  return likeOperand(context, r[0], out);
+}
+
+static Result take(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("take", args, {"x", "index"}, 2);
+  if (!r)
+    return r.error();
+  auto *tensor = r[0].dynExtension<Tensor>();
+  if (!tensor)
+    return fail("`take` needs a tensor first");
+  Array index;
+  if (auto error = readIndices(r[1], index))
+    return error;
+  return tensor->subscript(nullptr, Tensor::value(context, index));
+}
+
+static Result oneHot(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("one_hot", args, {"index", "classes"}, 2);
+  if (!r)
+    return r.error();
+  Array index;
+  if (auto error = readIndices(r[0], index))
+    return error;
+  int64_t classes = r[1].toInt64().value_or(0);
+  if (classes <= 0)
+    return fail("`one_hot` needs a positive number of classes", "ValueError");
+  Shape shape = index.shape;
+  shape.push_back(classes);
+  Array out(Array::Kind::Int, shape);
+  for (int64_t i = 0; i < index.size(); ++i) {
+    if (index.ints[i] < 0 || index.ints[i] >= classes)
+      return outOfRange(index.ints[i], classes);
+    out.ints[i * classes + index.ints[i]] = 1;
+  }
+  return Tensor::value(context, out);
+}
+
+/// Counts of 0 .. bins-1; other values are not counted.
+static Result bincount(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("bincount", args, {"x", "bins"}, 2);
+  if (!r)
+    return r.error();
+  Array x;
+  if (auto error = readIndices(r[0], x))
+    return error;
+  int64_t bins = r[1].toInt64().value_or(-1);
+  if (bins < 0 || bins > int64_t(1) << 30)
+    return fail("`bincount` needs a number of bins", "ValueError");
+  Array out(Array::Kind::Int, {bins});
+  for (int64_t value : x.ints)
+    if (value >= 0 && value < bins)
+      ++out.ints[value];
+  return Tensor::value(context, out);
+}
+
+template <bool lower> static Result triangle(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r(lower ? "tril" : "triu", args, {"x", "diagonal"}, 1);
+  if (!r)
+    return r.error();
+  Array x;
+  if (auto error = toArray(r[0], x))
+    return error;
+  if (x.shape.size() < 2)
+    return fail("a triangle needs a tensor of rank 2 or more", "ValueError");
+  int64_t diagonal = r.has(1) ? r[1].toInt64().value_or(0) : 0;
+  int64_t rows = x.shape[x.shape.size() - 2], columns = x.shape.back();
+  Array zero(x.kind, {1});
+  for (int64_t i = 0; i < x.size(); ++i) {
+    int64_t row = i / columns % rows, column = i % columns;
+    if (lower ? column - row > diagonal : column - row < diagonal)
+      x.copyElement(i, zero, 0);
+  }
+  return likeOperand(context, r[0], x);
+}
+
+namespace tile::host {
+
+ArrayRef<FunctionEntry> rearrangingFunctions() {
+  static const FunctionEntry table[] = {
+      {"sort", sort<false>, true},    {"argsort", sort<true>, true},
+      {"flip", flip, true},           {"cat", join<false>, false},
+      {"stack", join<true>, false},   {"broadcast_to", broadcastTo, true},
+      {"gather", gather, true},       {"take", take, true},
+      {"one_hot", oneHot, false},     {"bincount", bincount, true},
+      {"tril", triangle<true>, true}, {"triu", triangle<false>, true},
+  };
+  return table;
+}
+
+const FunctionEntry *findFunction(StringRef name) {
+  for (ArrayRef<FunctionEntry> table :
+       {viewFunctions(), elementwiseFunctions(), reductionFunctions(), rearrangingFunctions(),
+        creationFunctions()})
+    for (const FunctionEntry &entry : table)
+      if (entry.name == name)
+        return &entry;
+  return nullptr;
+}
+
+Result callFunction(const FunctionEntry &entry, const ContextPtr &context, const CallArgs &args) {
+  context->function = entry.name;
+  return entry.fn(context, args);
+}
+
+std::vector<StringRef> functionNames(bool methodsOnly) {
+  std::vector<StringRef> names;
+  for (ArrayRef<FunctionEntry> table :
+       {viewFunctions(), elementwiseFunctions(), reductionFunctions(), rearrangingFunctions(),
+        creationFunctions()})
+    for (const FunctionEntry &entry : table)
+      if (!methodsOnly || entry.isMethod)
+        names.push_back(entry.name);
+  return names;
+}
+
+} // namespace tile::host

@@ -1,0 +1,212 @@
+//===- Session.cpp - what `tile.*` means while host functions run ---------===//
+#include "runtime/host/Session.h"
+#include "frontend/eval/Methods.h"
+#include "runtime/host/Functions.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace tile;
+using namespace tile::host;
+using eval::ArgReader;
+using eval::EvalError;
+using eval::fail;
+using llvm::StringRef;
+
+namespace tile::host {
+/// `kernel[grid]`: what is left is to call it.
+class LaunchSite : public eval::Extension {
+public:
+  LaunchSite(Session &session, PyValue kernel, PyValue grid)
+      : Extension(&id), session(session), kernel(std::move(kernel)), grid(std::move(grid)) {}
+  std::string typeName() const override { return "kernel launch"; }
+  std::string repr() const override { return kernel.asFunction().name() + "[...]"; }
+  Result call(Evaluator &evaluator, const CallArgs &args) override {
+    Result result = session.launcher.launch(evaluator, kernel.asFunction(), grid, args);
+    if (auto error = session.takeDeviceError(); error && result)
+      return error;
+    return result;
+  }
+
+private:
+  static char id;
+  Session &session;
+  PyValue kernel, grid;
+};
+char LaunchSite::id = 0;
+} // namespace tile::host
+
+Session::Session(runtime::Device &device, std::vector<std::string> includePaths)
+    : context(std::make_shared<HostContext>(device)), launcher(context, std::move(includePaths)) {}
+
+std::unique_ptr<EvalError> Session::takeDeviceError() {
+  if (context->deviceError.empty())
+    return nullptr;
+  std::string message = std::move(context->deviceError);
+  context->deviceError.clear();
+  return fail(message, "RuntimeError");
+}
+
+void Session::startCase() {
+  context->randomTensors = 0;
+  context->deviceError.clear();
+  worst = Comparison();
+  checks = 0;
+}
+
+std::unique_ptr<EvalError> Session::finish() {
+  context->note(context->device.synchronize());
+  return takeDeviceError();
+}
+
+void Session::print(StringRef text) {
+  if (output)
+    *output << text;
+}
+
+std::optional<Result> Session::subscriptKernel(Evaluator &, const PyValue &kernel,
+                                               const PyValue &grid) {
+  if (!kernel.asFunction().isJit)
+    return fail("`" + kernel.asFunction().name() +
+                "` is not a kernel: only functions with "
+                "`@triton.jit` are launched with `[grid]`");
+  return PyValue::extension(std::make_shared<LaunchSite>(*this, kernel, grid));
+}
+
+std::optional<Result> Session::callSymbol(Evaluator &evaluator, StringRef name,
+                                          const CallArgs &args) {
+  StringRef function = name;
+  if (!function.consume_front("tile."))
+    return std::nullopt;
+  Result result = PyValue();
+  if (function == "check") {
+    result = callCheck(args);
+  } else if (function == "measure") {
+    result = callMeasure(evaluator, args);
+  } else if (function == "copy") {
+    result = callCopy(args);
+  } else if (function == "device") {
+    result = PyValue::string(context->device.isCpu() ? "cpu" : "cuda");
+  } else if (function == "num_sms") {
+    result = PyValue::integer(context->device.multiprocessorCount());
+  } else if (const FunctionEntry *entry = findFunction(function)) {
+    result = callFunction(*entry, context, args);
+  } else {
+    std::vector<StringRef> candidates = functionNames(/*methodsOnly=*/false);
+    llvm::append_range(candidates,
+                       llvm::ArrayRef<StringRef>{"check", "measure", "copy", "device", "num_sms"});
+    std::string message = "module `tile` has no function `" + function.str() + "`";
+    if (StringRef near = frontend::nearestName(function, candidates); !near.empty())
+      message += "; did you mean `" + near.str() + "`?";
+    return fail(message, "AttributeError");
+  }
+  if (auto error = takeDeviceError(); error && result)
+    return error;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+std::unique_ptr<EvalError> Session::check(const PyValue &got, const PyValue &expected,
+                                          std::optional<double> relative,
+                                          std::optional<double> absolute, StringRef message) {
+  Comparison comparison;
+  if (auto error = compareTensors(got, expected, relative, absolute, comparison))
+    return error;
+  if (auto error = takeDeviceError())
+    return error;
+  ++checks;
+  worst.largestError = std::max(worst.largestError, comparison.largestError);
+  worst.toleranceUsed = std::max(worst.toleranceUsed, comparison.toleranceUsed);
+  if (comparison.difference.empty())
+    return nullptr;
+  std::string text = comparison.difference;
+  if (!message.empty())
+    text = message.str() + ": " + text;
+  return fail(text, "AssertionError");
+}
+
+Result Session::callCheck(const CallArgs &args) {
+  ArgReader r("tile.check", args, {"out", "ref", "atol", "rtol", "msg"}, 2);
+  if (!r)
+    return r.error();
+  std::string message = r.get(4).isNone() ? "" : eval::str(r[4]);
+  if (auto error = check(r[0], r[1], r.get(3).toDouble(), r.get(2).toDouble(), message))
+    return error;
+  return PyValue();
+}
+
+//===----------------------------------------------------------------------===//
+// Measuring
+//===----------------------------------------------------------------------===//
+
+static const std::shared_ptr<const eval::ClassObject> &measurementType() {
+  static const std::shared_ptr<const eval::ClassObject> type = [] {
+    auto object = std::make_shared<eval::ClassObject>();
+    object->name = "measurement";
+    object->isNamedTuple = true;
+    object->fields = {"ms", "gbps", "tflops"};
+    return object;
+  }();
+  return type;
+}
+
+std::optional<Measurement> Session::toMeasurement(const PyValue &value) {
+  if (!value.is(PyValue::Kind::Tuple) || value.asTuple().type != measurementType())
+    return std::nullopt;
+  Measurement out;
+  out.milliseconds = *value.elements()[0].toDouble();
+  out.gigabytesPerSecond = value.elements()[1].toDouble();
+  out.teraflops = value.elements()[2].toDouble();
+  return out;
+}
+
+Result Session::callMeasure(Evaluator &evaluator, const CallArgs &args) {
+  ArgReader r("tile.measure", args, {"fn", "bytes", "flops"}, 1);
+  if (!r)
+    return r.error();
+  runtime::TimingOptions options;
+  // The interpreter's time is of interest only to those who change it.
+  if (context->device.isCpu())
+    options = {0, 0, false, 1};
+  std::unique_ptr<EvalError> error;
+  llvm::Expected<runtime::Timing> timing =
+      timeWork(*context, [&] { return evaluator.call(r[0], {}); }, options, error);
+  if (!timing) {
+    std::string message = llvm::toString(timing.takeError());
+    if (error)
+      return error;
+    return fail(message, "RuntimeError");
+  }
+  double seconds = timing->median * 1e-3;
+  auto rate = [&](size_t i, double unit) {
+    std::optional<double> amount = r.get(i).toDouble();
+    return amount && seconds > 0 ? PyValue::number(*amount / seconds / unit) : PyValue();
+  };
+  return PyValue::namedTuple(measurementType(),
+                             {PyValue::number(timing->median), rate(1, 1e9), rate(2, 1e12)});
+}
+
+Result Session::callCopy(const CallArgs &args) {
+  ArgReader r("tile.copy", args, {"to", "from"}, 2);
+  if (!r)
+    return r.error();
+  auto *to = r[0].dynExtension<Tensor>(), *from = r[1].dynExtension<Tensor>();
+  if (!to || !from)
+    return fail("`tile.copy` needs two tensors");
+  uint64_t bytes = to->size() * to->type().itemSize();
+  if (bytes != uint64_t(from->size()) * from->type().itemSize() || !to->isContiguous() ||
+      !from->isContiguous())
+    return fail("`tile.copy` needs two contiguous tensors of the same size", "ValueError");
+  DeviceWork work;
+  work.to = to->devicePointer();
+  work.from = from->devicePointer();
+  work.bytes = bytes;
+  work.storages = {to->sharedStorage(), from->sharedStorage()};
+  if (bytes)
+    context->note(context->device.copy(work.to, work.from, bytes));
+  to->storage().deviceWrote();
+  if (context->recording)
+    context->recording->push_back(std::move(work));
+  return PyValue();
+}

@@ -1,0 +1,65 @@
+//===- Session.h - what `tile.*` means while host functions run -----------===//
+//
+// The evaluator knows nothing of tensors, launches or checks; this class gives
+// them their meaning, on one device.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_RUNTIME_HOST_SESSION_H
+#define TILE_RUNTIME_HOST_SESSION_H
+
+#include "runtime/host/Check.h"
+#include "runtime/host/Launcher.h"
+
+namespace tile::host {
+
+/// One timed function: a row's cells in the table of a bench.
+struct Measurement {
+  std::string label; ///< empty if there is only one
+  double milliseconds = 0;
+  std::optional<double> gigabytesPerSecond, teraflops;
+};
+
+class Session : public eval::EvaluatorHooks {
+public:
+  Session(runtime::Device &device, std::vector<std::string> includePaths);
+
+  std::optional<Result> callSymbol(Evaluator &evaluator, llvm::StringRef name,
+                                   const CallArgs &args) override;
+  std::optional<Result> subscriptKernel(Evaluator &evaluator, const PyValue &kernel,
+                                        const PyValue &grid) override;
+  void print(llvm::StringRef text) override;
+
+  /// Forgets what belongs to one case: random seeds, errors seen so far.
+  void startCase();
+  /// tile.check(got, expected): an error if they differ.
+  std::unique_ptr<eval::EvalError> check(const PyValue &got, const PyValue &expected,
+                                         std::optional<double> relative = {},
+                                         std::optional<double> absolute = {},
+                                         llvm::StringRef message = "");
+  /// Waits for the device; an error it reports on the way.
+  std::unique_ptr<eval::EvalError> finish();
+  /// What `tile.measure` returned; nothing if `value` is something else.
+  static std::optional<Measurement> toMeasurement(const PyValue &value);
+
+  const ContextPtr &hostContext() const { return context; }
+  /// Of all checks of the case so far.
+  const Comparison &comparisons() const { return worst; }
+  bool checkedAnything() const { return checks != 0; }
+  llvm::raw_ostream *output = nullptr; ///< of print(); null: dropped
+
+private:
+  friend class LaunchSite;
+  Result callCheck(const CallArgs &args);
+  Result callMeasure(Evaluator &evaluator, const CallArgs &args);
+  Result callCopy(const CallArgs &args);
+  std::unique_ptr<eval::EvalError> takeDeviceError();
+
+  ContextPtr context;
+  Launcher launcher;
+  Comparison worst;
+  unsigned checks = 0;
+};
+
+} // namespace tile::host
+
+#endif // TILE_RUNTIME_HOST_SESSION_H

@@ -1,0 +1,222 @@
+//===- Specialization.cpp - from launch arguments to a signature ----------===//
+#include "runtime/host/Specialization.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+using namespace tile;
+using namespace tile::host;
+using eval::EvalError;
+using eval::fail;
+using llvm::ArrayRef;
+using runtime::LaunchArg;
+using Kind = PyValue::Kind;
+
+//===----------------------------------------------------------------------===//
+// Annotations
+//===----------------------------------------------------------------------===//
+
+ParameterKind host::annotationOf(Evaluator &evaluator, const eval::FunctionObject &kernel,
+                                 size_t index) {
+  ParameterKind kind;
+  const ast::Expr *annotation = kernel.params()[index].annotation.get();
+  if (!annotation)
+    return kind;
+  Result value = evaluator.evaluate(*annotation, Evaluator::makeScope(*kernel.module));
+  // Triton ignores annotations it has no use for, and so does a launch.
+  if (!value)
+    return kind;
+  if (value->isStr()) {
+    llvm::StringRef text = llvm::StringRef(value->asStr()).split(':').first.trim();
+    if (text == "tl.constexpr" || text == "constexpr")
+      kind.isConstexpr = true;
+    else if (text == "tl.const" || text == "const")
+      kind.isConst = true;
+    else if (std::optional<DType> type = DType::parse(text)) {
+      kind.isConst = type->isConstPointer();
+      kind.scalar = type;
+    }
+  } else if (value->is(Kind::DType)) {
+    kind.scalar = value->asDType();
+  } else if (value->is(Kind::Symbol)) {
+    const std::string &name = value->asSymbol();
+    kind.isConstexpr = name == "tl.constexpr";
+    kind.isConst = name == "tl.const";
+    if (name == "int")
+      kind.scalar = DType::Kind::Int32;
+    else if (name == "float")
+      kind.scalar = DType::Kind::Float32;
+    else if (name == "bool")
+      kind.scalar = DType::Kind::Int1;
+  }
+  if (kind.scalar && (kind.scalar->isPointer() || kind.scalar->isVoid()))
+    kind.scalar.reset();
+  return kind;
+}
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+std::optional<std::string> host::constantText(const PyValue &value) {
+  switch (value.kind()) {
+  case Kind::None:
+    return "null";
+  case Kind::Bool:
+    return value.asBool() ? "true" : "false";
+  case Kind::Int:
+  case Kind::Float:
+    return eval::repr(value);
+  case Kind::Str: {
+    std::string text;
+    llvm::raw_string_ostream(text) << llvm::json::Value(value.asStr());
+    return text;
+  }
+  case Kind::DType:
+    if (value.asDType().isPointer() || value.asDType().isBlock())
+      return std::nullopt;
+    return "tl." + value.asDType().name();
+  case Kind::Function:
+    if (!value.asFunction().def || value.asFunction().closure)
+      return std::nullopt;
+    return "@" + value.asFunction().name();
+  case Kind::Tuple:
+  case Kind::List: {
+    std::string text;
+    for (const PyValue &element : value.elements()) {
+      std::optional<std::string> part = constantText(element);
+      if (!part)
+        return std::nullopt;
+      text += (text.empty() ? "" : ", ") + *part;
+    }
+    return "[" + text + "]";
+  }
+  default:
+    return std::nullopt;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One entry of the signature, being read.
+struct Entry {
+  std::string text;
+  LaunchArg arg;
+};
+struct Flags {
+  bool foldOne = true; ///< an int equal to 1 becomes a constant
+  bool align = true;   ///< promise multiples of 16
+};
+} // namespace
+
+static std::unique_ptr<EvalError> readInteger(const PyValue &value, const ParameterKind &kind,
+                                              Flags flags, Entry &out) {
+  llvm::APInt number = value.is(Kind::Bool) ? llvm::APInt(64, value.asBool()) : value.asInt();
+  unsigned bits = number.getSignificantBits();
+  std::string type = bits <= 32 ? "i32" : bits <= 64 ? "i64" : "u64";
+  bool fits = bits <= 64 || (!number.isNegative() && bits <= 65);
+  if (kind.scalar) {
+    type = kind.scalar->str();
+    unsigned width = kind.scalar->bitWidth();
+    fits = kind.scalar->isSigned() ? bits <= width : !number.isNegative() && bits <= width + 1;
+  }
+  if (!fits)
+    return fail(eval::repr(value) + " is out of range for `" + type + "`", "OverflowError");
+  out.arg = LaunchArg::integer(number.sextOrTrunc(64).getZExtValue());
+  out.text = type;
+  // An annotated integer stays a run-time value even when it is 1.
+  if (number.isOne() && flags.foldOne && !kind.scalar)
+    out.text += ":1";
+  else if (flags.align && number.extractBits(4, 0).isZero())
+    out.text += ":16";
+  return nullptr;
+}
+
+static std::unique_ptr<EvalError> readNumber(const PyValue &value, const ParameterKind &kind,
+                                             Flags flags, Entry &out) {
+  bool asFloat = kind.scalar ? kind.scalar->isFloating() : value.is(Kind::Float);
+  if (asFloat) {
+    out.text = kind.scalar ? kind.scalar->str() : "fp32";
+    out.arg = LaunchArg::real(*value.toDouble());
+    return nullptr;
+  }
+  if (value.is(Kind::Float))
+    return fail("a float cannot be passed as `" + kind.scalar->str() + "`");
+  if (kind.scalar ? kind.scalar->isBool() : value.is(Kind::Bool)) {
+    out.text = "i1";
+    out.arg = LaunchArg::integer(value.is(Kind::Bool) ? value.asBool() : !value.asInt().isZero());
+    return nullptr;
+  }
+  return readInteger(value, kind, flags, out);
+}
+
+static std::unique_ptr<EvalError> readArgument(const PyValue &value, const ParameterKind &kind,
+                                               Flags flags, Specialization &result, Entry &out) {
+  if (value.isNone()) {
+    out.text = "none";
+    return nullptr;
+  }
+  if (auto *tensor = value.dynExtension<Tensor>()) {
+    out.arg = LaunchArg::pointer(tensor->devicePointer());
+    out.text = (kind.isConst ? "*k" : "*") + tensor->type().str();
+    if (flags.align && out.arg.bits % 16 == 0)
+      out.text += ":16";
+    result.storages.push_back(tensor->sharedStorage());
+    if (!kind.isConst)
+      result.written.push_back(&tensor->storage());
+    return nullptr;
+  }
+  if (value.isNumber())
+    return readNumber(value, kind, flags, out);
+  if (value.is(Kind::Tuple) || value.is(Kind::List)) {
+    out.arg.kind = LaunchArg::Kind::Tuple;
+    for (const PyValue &element : value.elements()) {
+      Entry inner;
+      if (auto error = readArgument(element, {}, Flags(), result, inner))
+        return error;
+      out.text += (out.text.empty() ? "" : ",") + inner.text;
+      out.arg.elements.push_back(std::move(inner.arg));
+    }
+    out.text = "(" + out.text + (value.elements().size() == 1 ? ",)" : ")");
+    return nullptr;
+  }
+  std::optional<std::string> text = constantText(value);
+  if (!text)
+    return fail("a value of type `" + eval::typeName(value) + "` cannot be passed to a kernel");
+  out.text = "const=" + *text;
+  return nullptr;
+}
+
+std::unique_ptr<EvalError> host::specialize(Evaluator &evaluator,
+                                            const eval::FunctionObject &kernel,
+                                            ArrayRef<PyValue> values, ArrayRef<std::string> plain,
+                                            ArrayRef<std::string> unaligned, Specialization &out) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    const std::string &name = kernel.params()[i].name;
+    ParameterKind kind = annotationOf(evaluator, kernel, i);
+    if (kind.isConstexpr) {
+      std::optional<std::string> text = constantText(values[i]);
+      if (!text)
+        return eval::unsupported("constexpr `" + name + "` of `" + kernel.name() +
+                                 "` is a value of type `" + eval::typeName(values[i]) +
+                                 "`, which cannot be given to a launch yet");
+      out.constexprs.emplace_back(name, std::move(*text));
+      continue;
+    }
+    bool isPlain = llvm::is_contained(plain, name);
+    Flags flags{!isPlain, !isPlain && !llvm::is_contained(unaligned, name)};
+    Entry entry;
+    if (auto error = readArgument(values[i], kind, flags, out, entry)) {
+      error->diagnostic.message =
+          "argument `" + name + "` of `" + kernel.name() + "`: " + error->diagnostic.message;
+      return error;
+    }
+    out.signature += (out.signature.empty() ? "" : ",") + entry.text;
+    out.args.push_back(std::move(entry.arg));
+  }
+  return nullptr;
+}

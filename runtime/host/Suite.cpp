@@ -1,0 +1,337 @@
+//===- Suite.cpp - the tests, benches and examples of a file --------------===//
+#include "runtime/host/Suite.h"
+#include <chrono>
+
+using namespace tile;
+using namespace tile::host;
+using eval::EvalError;
+using eval::fail;
+using llvm::ArrayRef;
+using llvm::StringRef;
+using Kind = PyValue::Kind;
+
+SuiteObserver::~SuiteObserver() = default;
+void SuiteObserver::startCase(StringRef, StringRef, size_t, size_t) {}
+void SuiteObserver::finishCase(StringRef, const CaseResult &) {}
+void SuiteObserver::finishFunction(const FunctionResult &) {}
+
+double FunctionResult::seconds() const {
+  double total = 0;
+  for (const CaseResult &result : cases)
+    total += result.seconds;
+  return total;
+}
+
+unsigned FunctionResult::count(CaseResult::Status status) const {
+  return llvm::count_if(cases, [&](const CaseResult &c) { return c.status == status; });
+}
+
+std::string Case::str() const {
+  std::string text;
+  for (auto &[name, value] : parameters)
+    text += (text.empty() ? "" : ", ") + name + "=" + eval::str(value);
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Cases
+//===----------------------------------------------------------------------===//
+
+static StringRef decoratorName(Purpose purpose) {
+  switch (purpose) {
+  case Purpose::Test:
+    return "tile.test";
+  case Purpose::Bench:
+    return "tile.bench";
+  case Purpose::Example:
+    return "tile.example";
+  }
+  return "";
+}
+
+static bool hasParameter(const eval::FunctionObject &function, StringRef name) {
+  return llvm::any_of(function.params(), [&](auto &param) { return param.name == name; });
+}
+
+/// One element of `cases=`: a dict by name, a tuple by position, or one value.
+static std::unique_ptr<EvalError> readCase(const eval::FunctionObject &function,
+                                           const PyValue &value, Case &out) {
+  const auto &params = function.params();
+  if (value.is(Kind::Dict)) {
+    for (auto &[name, item] : value.asDict().items) {
+      if (!name.isStr() || !hasParameter(function, name.asStr()))
+        return fail("`" + function.name() + "` has no parameter " + eval::repr(name));
+      out.parameters.emplace_back(name.asStr(), item);
+    }
+    return nullptr;
+  }
+  std::vector<PyValue> values = {value};
+  if (value.is(Kind::Tuple))
+    values = value.asTuple().elements;
+  if (values.size() > params.size())
+    return fail("a case has " + std::to_string(values.size()) + " values, but `" + function.name() +
+                "` has " + std::to_string(params.size()) + " parameters");
+  for (size_t i = 0; i < values.size(); ++i)
+    out.parameters.emplace_back(params[i].name, values[i]);
+  return nullptr;
+}
+
+/// Multiplies the cases by the values of one parameter.
+static std::unique_ptr<EvalError> multiply(std::vector<Case> &cases, const std::string &name,
+                                           const PyValue &values) {
+  std::vector<PyValue> elements;
+  if (values.isStr() || !eval::iterate(values, elements))
+    return fail("`" + name + "` needs a list of values, got " + eval::repr(values));
+  std::vector<Case> product;
+  for (const Case &c : cases)
+    for (const PyValue &element : elements) {
+      product.push_back(c);
+      llvm::erase_if(product.back().parameters, [&](auto &p) { return p.first == name; });
+      product.back().parameters.emplace_back(name, element);
+    }
+  constexpr size_t maxCases = 100000;
+  if (product.size() > maxCases)
+    return fail("this sweep has more than " + std::to_string(maxCases) + " cases");
+  cases = std::move(product);
+  return nullptr;
+}
+
+/// Keeps the cases for which `where` holds. It is given the parameters it names.
+static std::unique_ptr<EvalError> filter(Evaluator &evaluator, const PyValue &where,
+                                         std::vector<Case> &cases) {
+  if (!where.is(Kind::Function))
+    return fail("`where` needs a function of the parameters");
+  std::vector<Case> kept;
+  for (Case &c : cases) {
+    CallArgs args;
+    for (auto &[name, value] : c.parameters)
+      if (hasParameter(where.asFunction(), name))
+        args.keywords.emplace_back(name, value);
+    Result yes = evaluator.call(where, args);
+    if (yes)
+      yes = eval::truth(*yes);
+    if (!yes)
+      return yes.takeError();
+    if (yes->asBool())
+      kept.push_back(std::move(c));
+  }
+  cases = std::move(kept);
+  return nullptr;
+}
+
+std::unique_ptr<EvalError> Suite::sweep(const eval::FunctionObject &function,
+                                        const eval::Decorator &decorator, std::vector<Case> &out) {
+  CallArgs args;
+  if (Result ok = evaluator.decoratorArguments(function, decorator, args); !ok)
+    return ok.takeError();
+  if (!args.positional.empty())
+    return fail("`@" + decorator.name + "` takes keywords only: `n=[1, 2]`, `cases=[...]`");
+  std::vector<Case> cases;
+  if (const PyValue *given = args.keyword("cases")) {
+    std::vector<PyValue> elements;
+    if (Result ok = eval::iterate(*given, elements); !ok)
+      return ok.takeError();
+    for (const PyValue &element : elements)
+      if (auto error = readCase(function, element, cases.emplace_back()))
+        return error;
+  } else {
+    cases.emplace_back();
+  }
+  std::string device;
+  for (auto &[name, value] : args.keywords) {
+    if (name == "cases" || name == "where")
+      continue;
+    if (name == "device") {
+      device = eval::str(value);
+      continue;
+    }
+    if (!hasParameter(function, name))
+      return fail("`" + function.name() + "` has no parameter `" + name + "`");
+    if (auto error = multiply(cases, name, value))
+      return error;
+  }
+  if (const PyValue *where = args.keyword("where"))
+    if (auto error = filter(evaluator, *where, cases))
+      return error;
+  for (Case &c : cases)
+    c.device = device;
+  std::move(cases.begin(), cases.end(), std::back_inserter(out));
+  return nullptr;
+}
+
+std::unique_ptr<EvalError> Suite::cases(const eval::FunctionObject &function, Purpose purpose,
+                                        std::vector<Case> &out) {
+  for (const eval::Decorator &decorator : function.decorators)
+    if (decorator.name == decoratorName(purpose))
+      if (auto error = sweep(function, decorator, out))
+        return Result(std::move(error)).at(file.source(), decorator.range).takeError();
+  return nullptr;
+}
+
+std::vector<std::string> Suite::names(Purpose purpose) {
+  std::vector<std::string> out;
+  for (auto &function : file.functions())
+    if (function->findDecorator(decoratorName(purpose)))
+      out.push_back(function->name());
+  return out;
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+/// Where a returned result is blamed: the last `return`, or the name.
+static ast::SourceRange returnRange(const eval::FunctionObject &function) {
+  ast::SourceRange range = function.range();
+  for (const ast::StmtPtr &stmt : function.def->body)
+    if (auto *ret = llvm::dyn_cast<ast::Return>(stmt.get()))
+      range = ret->range;
+  return range;
+}
+
+/// A test's `(out, ref)` pairs, or a bench's measurements.
+std::unique_ptr<EvalError> Suite::judge(const eval::FunctionObject &function, Purpose purpose,
+                                        const PyValue &returned, CaseResult &result) {
+  if (purpose == Purpose::Example || returned.isNone())
+    return purpose == Purpose::Bench
+               ? fail("a bench returns `tile.measure(...)`, or a dict of them")
+               : nullptr;
+  if (purpose == Purpose::Bench) {
+    std::vector<std::pair<PyValue, PyValue>> items = {{PyValue::string(""), returned}};
+    if (returned.is(Kind::Dict))
+      items = returned.asDict().items;
+    for (auto &[label, value] : items) {
+      std::optional<Measurement> measurement = Session::toMeasurement(value);
+      if (!measurement)
+        return fail("a bench returns `tile.measure(...)`, or a dict of them, got `" +
+                    eval::typeName(value) + "`");
+      measurement->label = eval::str(label);
+      result.measurements.push_back(std::move(*measurement));
+    }
+    return nullptr;
+  }
+  auto isPair = [](const PyValue &value) {
+    return value.isSequence() && value.elements().size() == 2 &&
+           value.elements()[0].dynExtension<Tensor>();
+  };
+  std::vector<PyValue> pairs = {returned};
+  if (!isPair(returned))
+    pairs = returned.elements().vec();
+  for (const PyValue &pair : pairs) {
+    if (!isPair(pair))
+      return fail("a test returns nothing, `(out, ref)`, or a list of such pairs");
+    if (auto error = session.check(pair.elements()[0], pair.elements()[1]))
+      return error;
+  }
+  if (pairs.empty())
+    return fail("a test returns nothing, `(out, ref)`, or a list of such pairs");
+  return nullptr;
+}
+
+CaseResult Suite::runCase(const eval::FunctionObject &function, Purpose purpose, const Case &c) {
+  CaseResult result;
+  result.parameters = c.str();
+  std::string here = session.hostContext()->device.isCpu() ? "cpu" : "cuda";
+  if (!c.device.empty() && c.device != here) {
+    result.status = CaseResult::Status::Skipped;
+    return result;
+  }
+  auto begin = std::chrono::steady_clock::now();
+  session.startCase();
+  evaluator.resetSteps();
+  eval::ScopeArena arena(evaluator);
+  CallArgs args;
+  args.keywords = c.parameters;
+  Result returned =
+      evaluator.call(PyValue::function(std::make_shared<eval::FunctionObject>(function)), args);
+  std::unique_ptr<EvalError> error;
+  if (!returned)
+    error = returned.takeError();
+  else
+    error = judge(function, purpose, *returned, result);
+  if (auto late = session.finish(); late && !error)
+    error = std::move(late);
+  if (error) {
+    error = Result(std::move(error)).at(file.source(), returnRange(function)).takeError();
+    result.status = error->diagnostic.unsupported ? CaseResult::Status::Unsupported
+                                                  : CaseResult::Status::Failed;
+    result.error = std::move(error);
+  }
+  std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  result.seconds = elapsed.count();
+  result.largestError = session.comparisons().largestError;
+  result.toleranceUsed = session.comparisons().toleranceUsed;
+  result.checkedAnything = session.checkedAnything();
+  return result;
+}
+
+struct Suite::Job {
+  std::shared_ptr<eval::FunctionObject> function;
+  std::vector<Case> cases;
+  std::unique_ptr<EvalError> error; ///< of the decorators
+};
+
+/// Replaces a sweep by the values given for its parameters.
+static void applyOverrides(std::vector<Case> &cases,
+                           const std::vector<std::pair<std::string, PyValue>> &overrides) {
+  std::vector<Case> out;
+  for (Case &c : cases) {
+    for (auto &[name, value] : overrides) {
+      llvm::erase_if(c.parameters, [&](auto &p) { return p.first == name; });
+      c.parameters.emplace_back(name, value);
+    }
+    // Cases that differed only in those parameters are one now.
+    if (llvm::none_of(out, [&](const Case &other) { return other.str() == c.str(); }))
+      out.push_back(std::move(c));
+  }
+  cases = std::move(out);
+}
+
+std::unique_ptr<EvalError> Suite::run(Purpose purpose, ArrayRef<std::string> wanted,
+                                      const std::vector<std::pair<std::string, PyValue>> &overrides,
+                                      SuiteObserver &observer, std::vector<FunctionResult> &out) {
+  std::vector<std::string> known = names(purpose);
+  for (const std::string &name : wanted) {
+    if (llvm::is_contained(known, name))
+      continue;
+    std::vector<StringRef> candidates(known.begin(), known.end());
+    std::string message = "`" + file.source().name().str() + "` has no `@" +
+                          decoratorName(purpose).str() + "` function `" + name + "`";
+    if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
+      message += "; did you mean `" + near.str() + "`?";
+    return fail(message, "NameError");
+  }
+  std::vector<Job> jobs;
+  size_t total = 0, index = 0;
+  for (auto &function : file.functions()) {
+    if (!llvm::is_contained(wanted.empty() ? ArrayRef<std::string>(known) : wanted,
+                            function->name()) ||
+        !function->findDecorator(decoratorName(purpose)))
+      continue;
+    Job &job = jobs.emplace_back();
+    job.function = function;
+    job.error = cases(*function, purpose, job.cases);
+    for (auto &[name, value] : overrides)
+      if (!hasParameter(*function, name))
+        return fail("`" + function->name() + "` has no parameter `" + name + "`");
+    applyOverrides(job.cases, overrides);
+    total += job.cases.size();
+  }
+  for (Job &job : jobs) {
+    FunctionResult &result = out.emplace_back();
+    result.name = job.function->name();
+    if (job.error) {
+      CaseResult &failed = result.cases.emplace_back();
+      failed.status = CaseResult::Status::Failed;
+      failed.error = std::move(job.error);
+      observer.finishCase(result.name, failed);
+    }
+    for (const Case &c : job.cases) {
+      observer.startCase(result.name, c.str(), index++, total);
+      result.cases.push_back(runCase(*job.function, purpose, c));
+      observer.finishCase(result.name, result.cases.back());
+    }
+    observer.finishFunction(result);
+  }
+  return nullptr;
+}

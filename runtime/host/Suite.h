@@ -1,0 +1,84 @@
+//===- Suite.h - the tests, benches and examples of a file ----------------===//
+#ifndef TILE_RUNTIME_HOST_SUITE_H
+#define TILE_RUNTIME_HOST_SUITE_H
+
+#include "runtime/host/Session.h"
+
+namespace tile::host {
+
+enum class Purpose { Test, Bench, Example };
+
+/// Arguments of one run of a host function.
+struct Case {
+  std::vector<std::pair<std::string, PyValue>> parameters;
+  std::string device;      ///< the only device to run on; empty: any
+  std::string str() const; ///< "n=3, dtype=fp16"
+};
+
+struct CaseResult {
+  enum class Status { Passed, Failed, Skipped, Unsupported };
+  std::string parameters;
+  Status status = Status::Passed;
+  double seconds = 0; ///< all of it: data, reference, kernel
+  double largestError = 0;
+  double toleranceUsed = 0; ///< 1 is the limit
+  bool checkedAnything = false;
+  std::vector<Measurement> measurements;
+  std::unique_ptr<eval::EvalError> error; ///< Failed, Unsupported
+};
+
+struct FunctionResult {
+  std::string name;
+  std::vector<CaseResult> cases;
+  double seconds() const;
+  unsigned count(CaseResult::Status status) const;
+};
+
+/// Follows a run as it happens.
+class SuiteObserver {
+public:
+  virtual ~SuiteObserver();
+  virtual void startCase(llvm::StringRef function, llvm::StringRef parameters, size_t index,
+                         size_t total);
+  virtual void finishCase(llvm::StringRef function, const CaseResult &result);
+  virtual void finishFunction(const FunctionResult &result);
+};
+
+/// The host functions of one file on one device.
+class Suite {
+public:
+  Suite(eval::Program &program, eval::ModuleEnv &file, Session &session)
+      : evaluator(program.evaluator()), file(file), session(session) {
+    evaluator.hooks = &session;
+  }
+  ~Suite() { evaluator.hooks = nullptr; }
+
+  /// The names of functions of one purpose, in source order.
+  std::vector<std::string> names(Purpose purpose);
+  /// All cases of a function; an error of its decorators otherwise.
+  std::unique_ptr<eval::EvalError> cases(const eval::FunctionObject &function, Purpose purpose,
+                                         std::vector<Case> &out);
+  /// Runs the functions named (all of the purpose if empty). `overrides` are
+  /// parameters given by the caller in place of a sweep. An error is about the
+  /// request (an unknown name), not about a case.
+  std::unique_ptr<eval::EvalError>
+  run(Purpose purpose, llvm::ArrayRef<std::string> names,
+      const std::vector<std::pair<std::string, PyValue>> &overrides, SuiteObserver &observer,
+      std::vector<FunctionResult> &out);
+
+private:
+  struct Job;
+  CaseResult runCase(const eval::FunctionObject &function, Purpose purpose, const Case &c);
+  std::unique_ptr<eval::EvalError> judge(const eval::FunctionObject &function, Purpose purpose,
+                                         const PyValue &returned, CaseResult &result);
+  std::unique_ptr<eval::EvalError> sweep(const eval::FunctionObject &function,
+                                         const eval::Decorator &decorator, std::vector<Case> &out);
+
+  Evaluator &evaluator;
+  eval::ModuleEnv &file;
+  Session &session;
+};
+
+} // namespace tile::host
+
+#endif // TILE_RUNTIME_HOST_SUITE_H

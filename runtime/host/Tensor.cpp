@@ -1,0 +1,320 @@
+//===- Tensor.cpp - tensors of host functions -----------------------------===//
+#include "runtime/host/Tensor.h"
+#include "runtime/host/Functions.h"
+#include <cmath>
+
+using namespace tile;
+using namespace tile::host;
+using eval::fail;
+using llvm::ArrayRef;
+using llvm::StringRef;
+using Kind = PyValue::Kind;
+
+char Tensor::id = 0;
+
+Tensor::Tensor(std::shared_ptr<Storage> storage, DType type, ArrayRef<int64_t> shape,
+               ArrayRef<int64_t> strides, int64_t offset)
+    : Extension(&id), memory(std::move(storage)), elementType(std::move(type)), dims(shape),
+      steps(strides), start(offset) {}
+
+std::shared_ptr<Tensor> Tensor::create(const ContextPtr &context, const DType &type,
+                                       ArrayRef<int64_t> shape) {
+  uint64_t bytes = uint64_t(numElements(shape)) * type.itemSize();
+  return std::make_shared<Tensor>(std::make_shared<Storage>(context, bytes), type, shape,
+                                  rowMajorStrides(shape));
+}
+
+std::shared_ptr<Tensor> Tensor::create(const ContextPtr &context, const DType &type,
+                                       const Array &values) {
+  std::shared_ptr<Tensor> tensor = create(context, type, values.shape);
+  tensor->memory->overwrite();
+  (void)tensor->assign(values); // the shapes agree
+  return tensor;
+}
+
+static DType typeOf(const Array &values) {
+  return values.kind == Array::Kind::Float ? DType::Kind::Float64
+         : values.kind == Array::Kind::Int ? DType::Kind::Int64
+                                           : DType::Kind::Int1;
+}
+
+PyValue Tensor::value(const ContextPtr &context, const Array &values) {
+  return PyValue::extension(create(context, typeOf(values), values));
+}
+
+PyValue Tensor::view(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, int64_t offset) const {
+  return PyValue::extension(std::make_shared<Tensor>(memory, elementType, shape, strides, offset));
+}
+
+bool Tensor::isContiguous() const {
+  int64_t expected = 1;
+  for (size_t d = rank(); d-- > 0;) {
+    if (dims[d] != 1 && steps[d] != expected)
+      return size() == 0;
+    expected *= dims[d];
+  }
+  return true;
+}
+
+bool Tensor::fitsStorage() const {
+  int64_t low = start, high = start;
+  for (size_t d = 0; d < rank(); ++d) {
+    if (dims[d] == 0)
+      return true;
+    (steps[d] < 0 ? low : high) += (dims[d] - 1) * steps[d];
+  }
+  return low >= 0 && (high + 1) * int64_t(elementType.itemSize()) <= int64_t(memory->size());
+}
+
+runtime::DevicePtr Tensor::devicePointer() const {
+  runtime::DevicePtr base = memory->devicePointer();
+  return base ? base + start * elementType.itemSize() : 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Reading and writing elements
+//===----------------------------------------------------------------------===//
+
+/// Calls `visit(position, element offset)` for every element, in row-major order.
+template <typename Fn> static void forEachElement(const Tensor &tensor, Fn visit) {
+  ArrayRef<int64_t> shape = tensor.shape(), strides = tensor.strides();
+  Shape index(shape.size());
+  int64_t at = tensor.offset();
+  for (int64_t p = 0, n = tensor.size(); p < n; ++p) {
+    visit(p, at);
+    for (size_t d = shape.size(); d-- > 0;) {
+      at += strides[d];
+      if (++index[d] < shape[d])
+        break;
+      at -= strides[d] * shape[d];
+      index[d] = 0;
+    }
+  }
+}
+
+Array Tensor::values() const {
+  bool isFloat = elementType.isFloating();
+  Array out(isFloat                ? Array::Kind::Float
+            : elementType.isBool() ? Array::Kind::Bool
+                                   : Array::Kind::Int,
+            dims);
+  const uint8_t *bytes = memory->read();
+  unsigned width = elementType.itemSize();
+  forEachElement(*this, [&](int64_t position, int64_t at) {
+    uint64_t bits = loadBits(bytes + at * width, width);
+    if (isFloat)
+      out.reals[position] = decodeFloat(elementType.kind(), bits);
+    else
+      out.ints[position] = decodeInt(elementType, bits);
+  });
+  return out;
+}
+
+std::unique_ptr<eval::EvalError> Tensor::assign(const Array &given) {
+  std::optional<Shape> shape = broadcastShapes(given.shape, dims);
+  if (!shape || *shape != dims)
+    return fail("values of shape " + toString(given.shape) + " do not fit a tensor of shape " +
+                    toString(dims),
+                "ValueError");
+  Array values = given.broadcastTo(dims);
+  uint8_t *bytes = memory->write();
+  unsigned width = elementType.itemSize();
+  forEachElement(*this, [&](int64_t position, int64_t at) {
+    uint64_t bits;
+    if (elementType.isFloating())
+      bits = encodeFloat(elementType.kind(), values.real(position));
+    else if (values.isFloat())
+      bits = encodeInt(elementType, floatToInt(elementType, values.reals[position]));
+    else
+      bits = encodeInt(elementType, values.ints[position]);
+    storeBits(bytes + at * width, bits, width);
+  });
+  return nullptr;
+}
+
+namespace tile::host {
+
+PyValue elementValue(const Array &array, int64_t i) {
+  switch (array.kind) {
+  case Array::Kind::Bool:
+    return PyValue::boolean(array.ints[i] != 0);
+  case Array::Kind::Int:
+    return PyValue::integer(array.ints[i]);
+  case Array::Kind::Float:
+    return PyValue::number(array.reals[i]);
+  }
+  return PyValue();
+}
+
+/// Appends the numbers of nested sequences and finds their shape.
+static std::unique_ptr<eval::EvalError> flatten(const PyValue &value, Shape &shape, size_t depth,
+                                                std::vector<PyValue> &out) {
+  if (!value.isSequence()) {
+    if (!value.isNumber())
+      return fail("a tensor is made of numbers, got `" + eval::typeName(value) + "`");
+    if (depth != shape.size())
+      return fail("nested sequences must have the same depth everywhere", "ValueError");
+    out.push_back(value);
+    return nullptr;
+  }
+  int64_t size = value.elements().size();
+  if (depth == shape.size() && out.empty())
+    shape.push_back(size);
+  if (depth >= shape.size() || shape[depth] != size)
+    return fail("nested sequences must have the same length everywhere", "ValueError");
+  for (const PyValue &element : value.elements())
+    if (auto error = flatten(element, shape, depth + 1, out))
+      return error;
+  return nullptr;
+}
+
+std::unique_ptr<eval::EvalError> toArray(const PyValue &value, Array &out) {
+  if (auto *tensor = value.dynExtension<Tensor>()) {
+    out = tensor->values();
+    return nullptr;
+  }
+  Shape shape;
+  std::vector<PyValue> numbers;
+  if (auto error = flatten(value, shape, 0, numbers))
+    return error;
+  Array::Kind kind = Array::Kind::Bool;
+  for (const PyValue &number : numbers)
+    if (number.is(Kind::Float))
+      kind = Array::Kind::Float;
+    else if (number.is(Kind::Int) && kind == Array::Kind::Bool)
+      kind = Array::Kind::Int;
+  if (numbers.empty())
+    kind = Array::Kind::Float;
+  out = Array(kind, shape);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (kind == Array::Kind::Float) {
+      out.reals[i] = *numbers[i].toDouble();
+      continue;
+    }
+    // 64 bits, signed or not: uint64 wraps.
+    const PyValue &number = numbers[i];
+    if (number.is(Kind::Int) && number.asInt().getActiveBits() > 64 &&
+        number.asInt().getSignificantBits() > 64)
+      return fail("integer " + eval::repr(number) + " needs more than 64 bits", "OverflowError");
+    out.ints[i] = number.is(Kind::Bool) ? number.asBool()
+                                        : int64_t(number.asInt().extractBitsAsZExtValue(64, 0));
+  }
+  return nullptr;
+}
+
+std::unique_ptr<eval::EvalError> toShape(const PyValue &value, Shape &out) {
+  ArrayRef<PyValue> dims = value.isSequence() ? value.elements() : ArrayRef<PyValue>(value);
+  for (const PyValue &dim : dims) {
+    std::optional<int64_t> size = dim.toInt64();
+    if (!size || *size < 0)
+      return fail("a shape is made of integers that are not negative, got " + eval::repr(value));
+    out.push_back(*size);
+  }
+  if (numElements(out) > int64_t(1) << 38)
+    return fail("a tensor of shape " + toString(out) + " is too large", "MemoryError");
+  return nullptr;
+}
+
+} // namespace tile::host
+
+//===----------------------------------------------------------------------===//
+// Printing
+//===----------------------------------------------------------------------===//
+
+/// Longer dimensions show this many elements at each end.
+constexpr int64_t shownAtEachEnd = 4;
+
+static std::string showElement(const Array &values, int64_t i) {
+  if (values.kind != Array::Kind::Float)
+    return eval::repr(elementValue(values, i));
+  // Six digits, as they are read at a glance.
+  Result text = eval::format(PyValue::number(values.reals[i]), ".6");
+  return text->asStr();
+}
+
+static std::string showDimension(const Array &values, size_t dim, int64_t first, size_t indent) {
+  if (dim == values.shape.size())
+    return showElement(values, first);
+  int64_t size = values.shape[dim];
+  int64_t inner = numElements(ArrayRef<int64_t>(values.shape).drop_front(dim + 1));
+  bool last = dim + 1 == values.shape.size();
+  std::string text = "[";
+  for (int64_t i = 0; i < size; ++i) {
+    if (i)
+      text += last ? ", " : ",\n" + std::string(indent + 1, ' ');
+    if (size > 2 * shownAtEachEnd && i == shownAtEachEnd) {
+      text += "...";
+      i = size - shownAtEachEnd - 1;
+      continue;
+    }
+    text += showDimension(values, dim + 1, first + i * inner, indent + 1);
+  }
+  return text + "]";
+}
+
+std::string Tensor::repr() const {
+  return "tensor(" + showDimension(values(), 0, 0, 7) + ", " + elementType.str() + ")";
+}
+
+//===----------------------------------------------------------------------===//
+// Operators
+//===----------------------------------------------------------------------===//
+
+Result Tensor::unary(ast::UnaryOp op) {
+  Array array = values();
+  if (op == ast::UnaryOp::Not) {
+    Result yes = truth();
+    return yes ? Result(PyValue::boolean(!yes->asBool())) : std::move(yes);
+  }
+  if (op == ast::UnaryOp::Invert && array.isFloat())
+    return fail("`~` needs a tensor of integers or booleans");
+  if (array.kind == Array::Kind::Bool && op != ast::UnaryOp::Invert)
+    array.kind = Array::Kind::Int;
+  if (op == ast::UnaryOp::Neg)
+    for (double &x : array.reals)
+      x = -x;
+  for (int64_t &x : array.ints)
+    if (op == ast::UnaryOp::Neg)
+      x = int64_t(0 - uint64_t(x));
+    else if (op == ast::UnaryOp::Invert)
+      x = array.kind == Array::Kind::Bool ? !x : ~x;
+  return value(context(), array);
+}
+
+Result Tensor::binary(ast::BinaryOp op, const PyValue &other, bool reflected) {
+  Array operand;
+  if (auto error = toArray(other, operand))
+    return error;
+  return reflected ? arrayBinary(context(), op, std::move(operand), values())
+                   : arrayBinary(context(), op, values(), std::move(operand));
+}
+
+Result Tensor::compare(ast::CompareOp op, const PyValue &other) {
+  Array operand;
+  if (auto error = toArray(other, operand))
+    return error;
+  return arrayCompare(context(), op, values(), std::move(operand));
+}
+
+Result Tensor::truth() {
+  if (size() != 1)
+    return fail("the truth of a tensor of shape " + toString(dims) +
+                    " is ambiguous: use `.any()` or `.all()`",
+                "ValueError");
+  return PyValue::boolean(values().truth(0));
+}
+
+Result Tensor::length() {
+  if (dims.empty())
+    return fail("a scalar tensor has no length");
+  return PyValue::integer(dims[0]);
+}
+
+Result Tensor::iterate(std::vector<PyValue> &elements) {
+  if (dims.empty())
+    return fail("a scalar tensor cannot be iterated");
+  ArrayRef<int64_t> shape = dims, strides = steps;
+  for (int64_t i = 0; i < dims[0]; ++i)
+    elements.push_back(view(shape.drop_front(), strides.drop_front(), start + i * steps[0]));
+  return PyValue();
+}

@@ -1,0 +1,155 @@
+//===- Tensor.h - tensors of host functions -------------------------------===//
+//
+// A tensor is a strided view of shared storage. The storage lives on the host,
+// on the device, or on both: it moves when somebody looks, and a launch leaves
+// the device's copy as the only valid one.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_RUNTIME_HOST_TENSOR_H
+#define TILE_RUNTIME_HOST_TENSOR_H
+
+#include "frontend/eval/Evaluator.h"
+#include "runtime/Device.h"
+#include "runtime/host/Array.h"
+#include "runtime/host/Element.h"
+
+namespace tile::host {
+
+using eval::CallArgs;
+using eval::Evaluator;
+using eval::PyValue;
+using eval::Result;
+
+class Storage;
+
+/// One launch or copy of a measured function, to be repeated without running
+/// the function again.
+struct DeviceWork {
+  runtime::Kernel *kernel = nullptr; ///< null: a copy
+  runtime::LaunchConfig config;
+  runtime::DevicePtr to = 0, from = 0;
+  uint64_t bytes = 0;
+  std::vector<std::shared_ptr<Storage>> storages; ///< kept alive
+};
+
+/// What all tensors of a run share. The device must outlive every tensor.
+struct HostContext {
+  explicit HostContext(runtime::Device &device) : device(device) {}
+  runtime::Device &device;
+  /// The first error of the device since it was last taken; empty if none.
+  std::string deviceError;
+  uint64_t randomTensors = 0; ///< made in this case: the default seeds
+
+  llvm::StringRef function; ///< of `tile.*`, being called: for messages
+
+  std::vector<DeviceWork> *recording = nullptr; ///< where launches are noted, if anywhere
+
+  void note(llvm::Error error);
+};
+using ContextPtr = std::shared_ptr<HostContext>;
+
+class Storage {
+public:
+  /// Undefined content: poison bytes for whoever looks.
+  Storage(ContextPtr context, uint64_t bytes);
+  ~Storage();
+  Storage(const Storage &) = delete;
+  Storage &operator=(const Storage &) = delete;
+
+  uint64_t size() const { return bytes; }
+  const ContextPtr &context() const { return owner; }
+  const uint8_t *read();
+  /// The host's copy, which becomes the only valid one.
+  uint8_t *write();
+  /// As `write`, without fetching what the device holds: all of it is going to
+  /// be overwritten.
+  uint8_t *overwrite();
+  /// The device's copy, up to date; 0 if that failed (see HostContext).
+  runtime::DevicePtr devicePointer();
+  /// After the device wrote: drops the host's copy.
+  void deviceWrote();
+
+private:
+  enum class Holder { Nobody, Host, Device, Both };
+  void allocateHost();
+  bool allocateDevice();
+
+  ContextPtr owner;
+  uint64_t bytes;
+  std::vector<uint8_t> hostBytes;
+  runtime::DevicePtr pointer = 0;
+  Holder holder = Holder::Nobody;
+};
+
+class Tensor : public eval::Extension {
+public:
+  Tensor(std::shared_ptr<Storage> storage, DType type, llvm::ArrayRef<int64_t> shape,
+         llvm::ArrayRef<int64_t> strides, int64_t offset = 0);
+  /// A new contiguous tensor with undefined content.
+  static std::shared_ptr<Tensor> create(const ContextPtr &context, const DType &type,
+                                        llvm::ArrayRef<int64_t> shape);
+  /// A new tensor with these values, rounded or wrapped to `type`.
+  static std::shared_ptr<Tensor> create(const ContextPtr &context, const DType &type,
+                                        const Array &values);
+  /// A reference result: fp64, int64 or int1.
+  static PyValue value(const ContextPtr &context, const Array &values);
+
+  static bool classof(const Extension *e) { return e->classId() == &id; }
+
+  const DType &type() const { return elementType; }
+  llvm::ArrayRef<int64_t> shape() const { return dims; }
+  llvm::ArrayRef<int64_t> strides() const { return steps; }
+  int64_t offset() const { return start; }
+  size_t rank() const { return dims.size(); }
+  int64_t size() const { return numElements(dims); }
+  bool isContiguous() const;
+  Storage &storage() const { return *memory; }
+  const std::shared_ptr<Storage> &sharedStorage() const { return memory; }
+  const ContextPtr &context() const { return memory->context(); }
+
+  /// The values, exact.
+  Array values() const;
+  /// Writes values that broadcast to the shape, rounded or wrapped.
+  std::unique_ptr<eval::EvalError> assign(const Array &values);
+  /// The address of the first element on the device.
+  runtime::DevicePtr devicePointer() const;
+  /// The same memory, seen differently.
+  PyValue view(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> strides,
+               int64_t offset) const;
+  /// Bytes from the first element on that the view may touch, at least.
+  bool fitsStorage() const;
+
+  std::string typeName() const override { return "tensor"; }
+  std::string repr() const override;
+  Result unary(ast::UnaryOp op) override;
+  Result binary(ast::BinaryOp op, const PyValue &other, bool reflected) override;
+  Result compare(ast::CompareOp op, const PyValue &other) override;
+  Result truth() override;
+  Result length() override;
+  Result iterate(std::vector<PyValue> &elements) override;
+  Result subscript(Evaluator *evaluator, const PyValue &index) override;
+  Result assignSubscript(const PyValue &index, const PyValue &value) override;
+  Result attribute(llvm::StringRef name) override;
+  Result callMethod(Evaluator &evaluator, llvm::StringRef name, const CallArgs &args) override;
+
+private:
+  static char id;
+  Result selectRows(const Tensor &index) const;
+  Result basicIndex(llvm::ArrayRef<PyValue> indices) const;
+
+  std::shared_ptr<Storage> memory;
+  DType elementType;
+  Shape dims, steps;
+  int64_t start;
+};
+
+/// The values of a tensor, a number, or nested sequences of numbers.
+std::unique_ptr<eval::EvalError> toArray(const PyValue &value, Array &out);
+/// One element as a Python value.
+PyValue elementValue(const Array &array, int64_t i);
+/// A shape given as an int or a sequence of ints.
+std::unique_ptr<eval::EvalError> toShape(const PyValue &value, Shape &out);
+
+} // namespace tile::host
+
+#endif // TILE_RUNTIME_HOST_TENSOR_H

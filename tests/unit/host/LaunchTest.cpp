@@ -1,0 +1,178 @@
+//===- LaunchTest.cpp - what a launch asks of the device ------------------===//
+#include "MockDevice.h"
+
+using namespace tile;
+using namespace tile::host;
+
+namespace {
+
+std::string constexprs(const CompileOptions &options) {
+  std::string text;
+  for (auto &[name, value] : options.constexprs)
+    text += (text.empty() ? "" : " ") + name + "=" + value;
+  return text;
+}
+
+/// A kernel that does nothing, and a function that launches it.
+HostFile *launching(std::unique_ptr<HostFile> &holder, const std::string &params,
+                    const std::string &launch, const std::string &decorators = "") {
+  holder = std::make_unique<HostFile>(decorators + "@triton.jit\ndef k(" + params +
+                                      "):\n    pass\n@triton.jit\ndef helper(a): pass\n" +
+                                      "def f():\n    " + launch + "\n");
+  holder->device.bodies["k"] = [](auto &, auto &) {};
+  EXPECT_EQ(holder->call("f"), "None");
+  return holder.get();
+}
+std::string signatureOf(const std::string &params, const std::string &launch) {
+  std::unique_ptr<HostFile> file;
+  launching(file, params, launch);
+  return file->device.prepared.empty() ? "" : file->device.prepared[0].signature;
+}
+
+TEST(Launch, ArgumentsAreSpecialisedAsInTriton) {
+  EXPECT_EQ(signatureOf("a, b, c, d, e", "k[1](1, 2, 16, 2**31, 2**63)"),
+            "i32:1,i32,i32:16,i64:16,u64:16");
+  EXPECT_EQ(signatureOf("a, b, c, d", "k[1](True, 1.5, None, -16)"), "i1,fp32,none,i32:16");
+  EXPECT_EQ(signatureOf("a, b", "k[1](tile.zeros(4), tile.zeros(4, dtype=tl.float16)[1:])"),
+            "*fp32:16,*fp16");
+  EXPECT_EQ(signatureOf("a: tl.const, b: '*kfp32'", "k[1](tile.zeros(4), tile.zeros(4))"),
+            "*kfp32:16,*kfp32:16");
+  EXPECT_EQ(signatureOf("a: tl.int64, b: 'i64', c: 'fp64', d: 'i1'", "k[1](1, 32, 2, 1)"),
+            "i64,i64:16,fp64,i1");
+  EXPECT_EQ(signatureOf("a, b", "k[1]((16, tile.zeros(1), (2.0,)), helper)"),
+            "(i32:16,*fp32:16,(fp32,)),const=@helper");
+  EXPECT_EQ(signatureOf("a, b", "k[1]('relu', tl.float16)"), "const=\"relu\",const=tl.float16");
+}
+
+TEST(Launch, DoNotSpecialize) {
+  std::unique_ptr<HostFile> file;
+  file = std::make_unique<HostFile>(
+      "@triton.jit(do_not_specialize=['a', 1], do_not_specialize_on_alignment=['c'])\n"
+      "def k(a, b, c): pass\n"
+      "def f(): k[1](1, 16, 16)\ndef g(): k[1](2, 17, 1)\n");
+  file->device.bodies["k"] = [](auto &, auto &) {};
+  file->call("f");
+  file->call("g");
+  EXPECT_EQ(file->device.prepared[0].signature, "i32,i32,i32");
+  EXPECT_EQ(file->device.prepared[1].signature, "i32,i32,i32:1");
+}
+
+TEST(Launch, ConstexprsAndOptionsReachTheCompiler) {
+  std::unique_ptr<HostFile> file;
+  launching(file, "x, A: tl.constexpr, B: 'tl.constexpr' = 3, C: tl.constexpr = tl.float16",
+            "k[1](5, 'a', num_warps=8, num_stages=2, maxnreg=64)");
+  const CompileOptions &options = file->device.prepared[0];
+  EXPECT_EQ(constexprs(options), "A=\"a\" B=3 C=tl.float16");
+  EXPECT_EQ(options.kernel, "k");
+  EXPECT_EQ(options.numWarps, 8);
+  EXPECT_EQ(options.numStages, 2);
+  EXPECT_EQ(options.maxRegisters, 64);
+}
+
+TEST(Launch, OneKernelForEachSpecialisation) {
+  HostFile file("def f():\n"
+                "    x = tile.zeros(64)\n"
+                "    for n in (1, 2, 3, 16, 32, 48):\n"
+                "        add[1](x, x, x, n)\n"
+                "    add[1](x, x, x, 2, BLOCK=64)\n"
+                "    add[1](x, x, x, 2, num_warps=2)\n");
+  EXPECT_EQ(file.call("f"), "None");
+  EXPECT_EQ(file.device.prepared.size(), 5u);
+  EXPECT_EQ(file.device.launches.size(), 8u);
+}
+
+TEST(Launch, Grids) {
+  HostFile file(
+      "def f():\n"
+      "    x = tile.zeros(64)\n"
+      "    add[2](x, x, x, 5)\n"
+      "    add[2, 3](x, x, x, 5)\n"
+      "    add[(2, 3, 4)](x, x, x, 5)\n"
+      "    add[lambda meta: (triton.cdiv(meta['n'], meta['BLOCK']),)](x, x, x, 5, BLOCK=2)\n"
+      "    add[(0,)](x, x, x, 5)\n"
+      "def g(): add[(1, 2, 3, 4)](1, 2, 3, 4)\n"
+      "def h(): add[-1](1, 2, 3, 4)\n");
+  EXPECT_EQ(file.call("f"), "None");
+  auto &launches = file.device.launches;
+  ASSERT_EQ(launches.size(), 4u); // nothing for the empty grid
+  EXPECT_EQ(launches[1].second.grid, (std::array<uint32_t, 3>{2, 3, 1}));
+  EXPECT_EQ(launches[2].second.grid, (std::array<uint32_t, 3>{2, 3, 4}));
+  EXPECT_EQ(launches[3].second.grid, (std::array<uint32_t, 3>{3, 1, 1}));
+  EXPECT_NE(file.call("g").find("a grid has one to three dimensions"), std::string::npos);
+  EXPECT_NE(file.call("h").find("is an integer from 0 to"), std::string::npos);
+}
+
+TEST(Launch, ResultsComeBack) {
+  HostFile file("def f():\n"
+                "    x, y, out = tile.arange(4, dtype=tl.float32), tile.ones(4), tile.empty(4)\n"
+                "    add[(1,)](x, y, out, 4)\n"
+                "    add[(1,)](out, y, out, 4)\n"
+                "    y[:] = 10\n"
+                "    add[(1,)](out, y, out, 3)\n"
+                "    return out.tolist()\n");
+  EXPECT_EQ(file.call("f"), "[12.0, 13.0, 14.0, 5.0]");
+}
+
+TEST(Launch, Heuristics) {
+  std::unique_ptr<HostFile> file;
+  launching(file, "n, BLOCK: tl.constexpr, EVEN: tl.constexpr", "k[1](96, BLOCK=32)",
+            "@triton.heuristics({'EVEN': lambda args: args['n'] % args['BLOCK'] == 0,\n"
+            "                    'num_warps': lambda args: args['BLOCK'] // 4})\n");
+  EXPECT_EQ(constexprs(file->device.prepared[0]), "BLOCK=32 EVEN=true");
+  EXPECT_EQ(file->device.prepared[0].numWarps, 8);
+}
+
+const char *const tunedKernel =
+    "@triton.autotune(configs=[triton.Config({'BLOCK': b}, num_warps=w) for b, w in\n"
+    "                          ((32, 1), (64, 2), (128, 4))], key=['n'], reset_to_zero=['x'])\n"
+    "@triton.jit\ndef k(x, n, BLOCK: tl.constexpr): pass\n"
+    "def f():\n    x = tile.zeros(4)\n    k[lambda m: (m['BLOCK'],)](x, 5)\n"
+    "    k[lambda m: (m['BLOCK'],)](x, 5)\n    return x.tolist()\n";
+
+TEST(Autotune, TheFirstConfigurationOnTheCpu) {
+  HostFile file(tunedKernel);
+  file.device.bodies["k"] = [](auto &, auto &) {};
+  file.call("f");
+  ASSERT_EQ(file.device.launches.size(), 2u);
+  EXPECT_EQ(file.device.launches[0].second.grid[0], 32u);
+}
+
+TEST(Autotune, TheFastestOnAGpuChosenOnce) {
+  HostFile file(tunedKernel);
+  file.device.cpu = false;
+  file.device.timeOf = {{"32", 3.0}, {"64", 1.0}, {"128", 2.0}};
+  file.device.bodies["k"] = [](auto &, const runtime::LaunchConfig &config) {
+    *static_cast<float *>(MockDevice::at(config.args[0].bits)) += 1;
+  };
+  // Trials leave no trace in `x`: two real launches, one on each.
+  EXPECT_EQ(file.call("f"), "[2.0, 0.0, 0.0, 0.0]");
+  EXPECT_EQ(file.device.prepared.size(), 3u);
+  ASSERT_EQ(file.device.launches.size(), 3u * 4 + 2);
+  EXPECT_EQ(file.device.launches.back().second.grid[0], 64u);
+}
+
+TEST(Launch, ErrorsSayWhatIsWrong) {
+  HostFile file("def unknown(): add[1](tile.zeros(1), tile.zeros(1), tile.zeros(1), 1, BLOK=2)\n"
+                "def missing(): add[1](tile.zeros(1))\n"
+                "def plain(): unknown[1](2)\n"
+                "def object(): add[1](len, 2, 3, 4)\n"
+                "def big(): add[1](2**65, 2, 3, 4)\n"
+                "@triton.jit\ndef other(x): pass\n"
+                "def compile(): other[1](1)\n"
+                "def call(): other(1)\n"
+                "def run(): add[1](tile.zeros(1), tile.zeros(1), tile.zeros(1), 1)\n");
+  EXPECT_EQ(file.call("unknown"), "TypeError: `BLOK` is neither a parameter of `add` nor a launch "
+                                  "option; did you mean `BLOCK`?");
+  EXPECT_EQ(file.call("missing"), "TypeError: `add` needs its argument `y`");
+  EXPECT_EQ(file.call("plain"), "TypeError: `unknown` is not a kernel: only functions with "
+                                "`@triton.jit` are launched with `[grid]`");
+  EXPECT_EQ(file.call("object"), "TypeError: argument `x` of `add`: a value of type `builtin` "
+                                 "cannot be passed to a kernel");
+  EXPECT_NE(file.call("big").find("out of range for"), std::string::npos);
+  EXPECT_NE(file.call("compile").find("cannot compile this"), std::string::npos);
+  EXPECT_NE(file.call("call").find("launch it with `other[grid](...)`"), std::string::npos);
+  file.device.failure = "lane 3 is out of bounds";
+  EXPECT_NE(file.call("run").find("lane 3 is out of bounds"), std::string::npos);
+}
+
+} // namespace
