@@ -37,14 +37,17 @@ KERNELS = {
 
 
 def median_ms(function, repeat, warm=3):
+    """(wall, processor) milliseconds of function(i); medians. On a busy machine
+    only the second means much."""
     for i in range(warm):
         function(-1 - i)
-    times = []
+    wall, processor = [], []
     for i in range(repeat):
-        start = time.perf_counter()
+        start, used = time.perf_counter(), time.process_time()
         function(i)
-        times.append((time.perf_counter() - start) * 1e3)
-    return statistics.median(times)
+        wall.append((time.perf_counter() - start) * 1e3)
+        processor.append((time.process_time() - used) * 1e3)
+    return statistics.median(wall), statistics.median(processor)
 
 
 class TritonStages:
@@ -87,7 +90,7 @@ class TritonStages:
 
 
 def triton_in_process(target, repeat):
-    """{kernel: (ms, ptx)}; empty, loudly, without Triton."""
+    """{kernel: ((wall, processor), ptx)}; empty, loudly, without Triton."""
     try:
         import triton
         stages = TritonStages(target)
@@ -144,7 +147,7 @@ def whole_process(bundle, target, repeat):
                                                   signature, constexprs, warps, target,
                                                   os.path.join(folder, "out"))
             try:
-                out[name] = median_ms(run, repeat, warm=2)
+                out[name] = median_ms(run, repeat, warm=2)[0]
             except (OSError, libtile.TileError) as error:
                 common.missing(f"tilec on {name}", str(error).splitlines()[0])
     return out
@@ -246,10 +249,11 @@ def print_summary(data):
         triton, tile = data["triton_ms"].get(name), data["tile_ms"].get(name)
         load = data["load_ms"].get(name, {})
         ratio = lambda a, b: f"{a / b:.2f}" if a and b else "-"
-        rows.append([name, number(triton), number(tile), ratio(triton, tile),
+        cpu = ratio(data["triton_cpu_ms"].get(name), data["tile_cpu_ms"].get(name))
+        rows.append([name, number(triton), number(tile), ratio(triton, tile), cpu,
                      number(data["process_ms"].get(name)), number(load.get("triton")),
                      number(load.get("tile")), ratio(load.get("triton"), load.get("tile"))])
-    common.table(["kernel", "triton ms", "tile ms", "triton/tile", "tilec ms", "load triton",
+    common.table(["kernel", "triton ms", "tile ms", "triton/tile", "by cpu", "tilec ms", "load triton",
                   "load tile", "triton/tile"], rows)
     launch = data["launch"]
     if launch["tile"]:
@@ -271,8 +275,10 @@ def main():
     triton = triton_in_process(args.target, args.repeat)
     tile = tile_in_process(bundle, args.target, args.repeat)
     data = {"target": args.target,
-            "triton_ms": {k: v[0] for k, v in triton.items()},
-            "tile_ms": {k: v[0] for k, v in tile.items()},
+            "triton_ms": {k: v[0][0] for k, v in triton.items()},
+            "tile_ms": {k: v[0][0] for k, v in tile.items()},
+            "triton_cpu_ms": {k: v[0][1] for k, v in triton.items()},
+            "tile_cpu_ms": {k: v[0][1] for k, v in tile.items()},
             "ptx_lines": {"triton": {k: v[1].count("\n") for k, v in triton.items()},
                           "tile": {k: v[1].count("\n") for k, v in tile.items()}},
             "process_ms": whole_process(bundle, args.target, args.repeat),

@@ -10,15 +10,13 @@ install(DIRECTORY kernels/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tile/kernels
         FILES_MATCHING PATTERN "*.tile")
 install(FILES README.md LICENSE docs/host-functions.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-if(TARGET libtile)
-  install(TARGETS libtile LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(DIRECTORY include/tile DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-          FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-  configure_package_config_file(cmake/TileConfig.cmake.in TileConfig.cmake
-    INSTALL_DESTINATION ${TILE_CMAKE_DIR} NO_CHECK_REQUIRED_COMPONENTS_MACRO
-    PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_BINDIR)
-  write_basic_package_version_file(TileConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/TileConfig.cmake
-                ${CMAKE_CURRENT_BINARY_DIR}/TileConfigVersion.cmake
-          DESTINATION ${TILE_CMAKE_DIR})
-endif()
+install(TARGETS libtile LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/tile DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+configure_package_config_file(cmake/TileConfig.cmake.in TileConfig.cmake
+  INSTALL_DESTINATION ${TILE_CMAKE_DIR} NO_CHECK_REQUIRED_COMPONENTS_MACRO
+  PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_BINDIR)
+write_basic_package_version_file(TileConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/TileConfig.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/TileConfigVersion.cmake
+        DESTINATION ${TILE_CMAKE_DIR})

@@ -16,12 +16,12 @@ const BuiltinTable &BuiltinTable::get() {
     addCreationBuiltins(t);
     addShapeBuiltins(t);
     addMathBuiltins(t);
-    // addLibdeviceBuiltins(t);
+    addLibdeviceBuiltins(t);
     addMemoryBuiltins(t);
     addReductionBuiltins(t);
-    // addOrderingBuiltins(t);
-    // addRandomBuiltins(t);
-    // addHintBuiltins(t);
+    addOrderingBuiltins(t);
+    addRandomBuiltins(t);
+    addHintBuiltins(t);
     return t;
   }();
   return table;

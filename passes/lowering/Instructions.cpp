@@ -5,6 +5,7 @@
 using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
+using llvm::isInt;
 
 unsigned lowering::bitWidth(Type type) {
   if (isa<LLVM::LLVMPointerType>(type))
@@ -264,14 +265,27 @@ static std::string registerList(unsigned first, unsigned count) {
   return s + (count == 1 ? "" : "}");
 }
 
-SmallVector<Value> Instructions::loadGlobal(Type type, unsigned count, Value ptr, Value predicate,
-                                            ValueRange other, const AccessHints &hints) {
+Value Instructions::pointerTo(Address address) {
+  if (!address.offset)
+    return address.base;
+  return LLVM::GEPOp::create(b, *loc, address.base.getType(), b.getI8Type(), address.base,
+                             ValueRange{i64(address.offset)});
+}
+
+/// An immediate offset as PTX writes it in an address.
+static std::string immediate(int64_t offset) {
+  return offset ? (offset > 0 ? "+" : "") + std::to_string(offset) : "";
+}
+
+SmallVector<Value> Instructions::loadGlobal(Type type, unsigned count, Address where,
+                                            Value predicate, ValueRange other,
+                                            const AccessHints &hints) {
   AccessShape shape(type, count);
   Type word = b.getIntegerType(shape.wordBits);
   unsigned bytes = bitWidth(type) * count / 8;
   if (!predicate && hints.plain()) {
     Type loaded = shape.words == 1 ? word : Type(VectorType::get({shape.words}, word));
-    Value v = LLVM::LoadOp::create(b, *loc, loaded, ptr, bytes);
+    Value v = LLVM::LoadOp::create(b, *loc, loaded, pointerTo(where), bytes);
     SmallVector<Value> words{v};
     if (shape.words > 1) {
       words.clear();
@@ -288,8 +302,10 @@ SmallVector<Value> Instructions::loadGlobal(Type type, unsigned count, Value ptr
   for (unsigned i = 0; i < shape.words; ++i)
     constraints += std::string(i ? ",=" : "=") + shape.constraint();
   unsigned next = shape.words;
-  std::string address = "$" + std::to_string(next++);
-  args.push_back(ptr);
+  if (!isInt<32>(where.offset))
+    where = {pointerTo(where), 0};
+  std::string address = "$" + std::to_string(next++) + immediate(where.offset);
+  args.push_back(where.base);
   constraints += ",l";
   std::string guard;
   if (predicate) {
@@ -337,7 +353,7 @@ SmallVector<Value> Instructions::loadGlobal(Type type, unsigned count, Value ptr
   return unpack(words, type, count);
 }
 
-void Instructions::storeGlobal(Value ptr, ValueRange elements, Value predicate,
+void Instructions::storeGlobal(Address where, ValueRange elements, Value predicate,
                                const AccessHints &hints) {
   Type type = elements.front().getType();
   AccessShape shape(type, elements.size());
@@ -350,11 +366,13 @@ void Instructions::storeGlobal(Value ptr, ValueRange elements, Value predicate,
       for (unsigned i = 0; i < shape.words; ++i)
         v = LLVM::InsertElementOp::create(b, *loc, v, words[i], i32(i));
     }
-    LLVM::StoreOp::create(b, *loc, v, ptr, bitWidth(type) * elements.size() / 8);
+    LLVM::StoreOp::create(b, *loc, v, pointerTo(where), bitWidth(type) * elements.size() / 8);
     return;
   }
+  if (!isInt<32>(where.offset))
+    where = {pointerTo(where), 0};
   Type reg = b.getIntegerType(shape.registerBits());
-  SmallVector<Value> args{ptr};
+  SmallVector<Value> args{where.base};
   std::string constraints = "l";
   for (Value w : words) {
     args.push_back(w.getType() == reg ? w : LLVM::ZExtOp::create(b, *loc, reg, w).getResult());
@@ -368,8 +386,8 @@ void Instructions::storeGlobal(Value ptr, ValueRange elements, Value predicate,
     args.push_back(predicate);
     constraints += ",b";
   }
-  inlineAsm(guard + "st" + cacheSuffix(hints, /*load=*/false) + shape.suffix() + " [$0], " +
-                registerList(1, shape.words) + ";",
+  inlineAsm(guard + "st" + cacheSuffix(hints, /*load=*/false) + shape.suffix() + " [$0" +
+                immediate(where.offset) + "], " + registerList(1, shape.words) + ";",
             constraints, Type(), args, /*sideEffects=*/true);
 }
 

@@ -18,6 +18,13 @@ namespace tile::lowering {
 
 enum AddressSpace : unsigned { kGlobal = 1, kShared = 3 };
 
+/// A global address: a pointer and a constant number of bytes, which becomes the
+/// immediate offset of the access.
+struct Address {
+  mlir::Value base;
+  int64_t offset = 0;
+};
+
 /// Cache behaviour of a global access.
 struct AccessHints {
   CacheModifier cache = CacheModifier::none;
@@ -63,12 +70,12 @@ public:
   mlir::Value shuffleXor(mlir::Value value, unsigned mask);
 
   //===--- global memory --------------------------------------------------===//
-  /// Loads `count` consecutive elements of `type` at `ptr`. With a predicate,
+  /// Loads `count` consecutive elements of `type` at `address`. With a predicate,
   /// elements of `other` (one each, or empty for zero) where it is false.
-  llvm::SmallVector<mlir::Value> loadGlobal(mlir::Type type, unsigned count, mlir::Value ptr,
+  llvm::SmallVector<mlir::Value> loadGlobal(mlir::Type type, unsigned count, Address address,
                                             mlir::Value predicate, mlir::ValueRange other,
                                             const AccessHints &hints);
-  void storeGlobal(mlir::Value ptr, mlir::ValueRange elements, mlir::Value predicate,
+  void storeGlobal(Address address, mlir::ValueRange elements, mlir::Value predicate,
                    const AccessHints &hints);
   /// Atomic read-modify-write of one element; `predicate` may be null.
   mlir::Value atomicRmw(AtomicKind kind, MemSemantic sem, MemScope scope, mlir::Value ptr,
@@ -113,6 +120,7 @@ public:
   llvm::SmallVector<mlir::Value> pin(mlir::ValueRange elements);
 
 private:
+  mlir::Value pointerTo(Address address);
   mlir::Value toInteger(mlir::Value v);
   mlir::Value fromInteger(mlir::Value v, mlir::Type type);
 

@@ -296,8 +296,10 @@ Value Lowering::sharedBase(int64_t byteOffset) {
   if (!symbol) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
+    // Not the location of the op at hand: it may be that of an inlined call, and
+    // the debug-info pass looks for the function around each of those.
     symbol = LLVM::GlobalOp::create(
-        b, in.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false,
+        b, module.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false,
         LLVM::Linkage::External, "tile_shared", Attribute(), /*alignment=*/16, kShared);
   }
   Value base = LLVM::AddressOfOp::create(b, in.getLoc(), ptr, symbol.getName());

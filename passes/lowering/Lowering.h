@@ -109,6 +109,10 @@ private:
     int64_t offset = 0;
   };
   Affine affine(mlir::Value v) const;
+  Address address(mlir::Value pointer) const {
+    Affine a = affine(pointer);
+    return {a.base, a.offset};
+  }
   /// base + offset as a value, remembered as such.
   mlir::Value materialize(Affine a, mlir::Type type);
   mlir::Value tryAffine(mlir::Operation *op, mlir::ValueRange operands);

@@ -87,7 +87,7 @@ LogicalResult Lowering::lowerLoad(LoadOp op) {
     ValueRange other;
     if (op.getOther() && !isZeroBits(op.getOther()))
       other = ValueRange(get(op.getOther())).slice(r, group);
-    SmallVector<Value> loaded = in.loadGlobal(type, group, ptrs[r], predicate, other, hints);
+    SmallVector<Value> loaded = in.loadGlobal(type, group, address(ptrs[r]), predicate, other, hints);
     seen[key] = Registers(loaded);
     llvm::append_range(regs, loaded);
   }
@@ -110,7 +110,7 @@ LogicalResult Lowering::lowerStore(StoreOp op) {
     Value predicate = owner;
     if (op.getMask() && !matchPattern(op.getMask(), m_One()))
       predicate = andB(owner, get(op.getMask())[r]);
-    in.storeGlobal(ptrs[r], ValueRange(data).slice(r, group), predicate, hints);
+    in.storeGlobal(address(ptrs[r]), ValueRange(data).slice(r, group), predicate, hints);
   }
   return success();
 }

@@ -54,6 +54,10 @@ static std::string nameOf(const MemoryMap::Buffer &buffer) {
 // Bounds, alignment, initialisation
 //===----------------------------------------------------------------------===//
 
+static std::string countBytes(uint64_t n) {
+  return std::to_string(n) + (n == 1 ? " byte" : " bytes");
+}
+
 /// The buffer the lane lies in, or null after a report. Where the pointer
 /// comes from a kernel argument, it is that argument's buffer it must lie in:
 /// one that happens to lie next to it will not do.
@@ -74,7 +78,7 @@ MemoryMap::Buffer *CheckState::inBounds(const Lane &lane) {
   MemoryMap::Buffer *buffer = memory.find(root ? root : lane.address);
   if (holds(buffer))
     return recent = buffer;
-  std::string start = llvm::formatv("out-of-bounds {0} of {1} bytes", what, lane.bytes);
+  std::string start = llvm::formatv("out-of-bounds {0} of {1}", what, countBytes(lane.bytes));
   std::string argument;
   if (lane.info.rootPointer != kNone) {
     const Parameter &parameter = launch.program->parameters[lane.info.rootIndex];
@@ -91,11 +95,12 @@ MemoryMap::Buffer *CheckState::inBounds(const Lane &lane) {
   } else {
     std::string name = argument.empty() ? nameOf(*buffer) : argument;
     if (lane.address < buffer->base)
-      where = llvm::formatv(": {0} bytes before the start of {1}, which has {2} bytes",
-                            buffer->base - lane.address, name, buffer->bytes);
+      where =
+          llvm::formatv(": {0} before the start of {1}, which has {2}",
+                        countBytes(buffer->base - lane.address), name, countBytes(buffer->bytes));
     else
-      where = llvm::formatv(": at byte {0} of {1}, which has {2} bytes",
-                            lane.address - buffer->base, name, buffer->bytes);
+      where = llvm::formatv(": at byte {0} of {1}, which has {2}", lane.address - buffer->base,
+                            name, countBytes(buffer->bytes));
   }
   add(lane, FindingKind::OutOfBounds, start + where);
   return nullptr;
@@ -107,8 +112,8 @@ void CheckState::initialized(const Lane &lane, MemoryMap::Buffer &buffer) {
   uint8_t *written = buffer.written.data() + (lane.address - buffer.base);
   if (lane.access != Access::Write && std::memchr(written, 0, lane.bytes))
     add(lane, FindingKind::Uninitialized,
-        llvm::formatv("read of memory that nobody wrote: {0} bytes at byte {1} of {2}", lane.bytes,
-                      lane.address - buffer.base, nameOf(buffer)));
+        llvm::formatv("read of memory that nobody wrote: {0} at byte {1} of {2}",
+                      countBytes(lane.bytes), lane.address - buffer.base, nameOf(buffer)));
   if (!reads(lane.access))
     std::memset(written, 1, lane.bytes);
 }

@@ -175,3 +175,19 @@ bool MemoryMap::isInitialized(const void *base, uint64_t bytes) const {
   }
   return true;
 }
+
+void MemoryMap::copyInitialized(const void *to, const void *from, uint64_t bytes) {
+  auto source = reinterpret_cast<uint64_t>(from);
+  std::vector<uint8_t> written(bytes, 1);
+  for (const auto &b : buffers) {
+    uint64_t first = std::max(source, b->base), last = std::min(source + bytes, b->base + b->bytes);
+    if (first < last && !b->written.empty())
+      std::copy(b->written.begin() + (first - b->base), b->written.begin() + (last - b->base),
+                written.begin() + (first - source));
+  }
+  for (uint64_t begin = 0, end; begin < bytes; begin = end) {
+    for (end = begin + 1; end < bytes && written[end] == written[begin];)
+      ++end;
+    setInitialized(static_cast<const uint8_t *>(to) + begin, end - begin, written[begin]);
+  }
+}

@@ -172,6 +172,8 @@ public:
   /// are ignored.
   void setInitialized(const void *base, uint64_t bytes, bool initialized);
   bool isInitialized(const void *base, uint64_t bytes) const;
+  /// Bytes copied from unwritten memory are unwritten. Ranges may overlap.
+  void copyInitialized(const void *to, const void *from, uint64_t bytes);
 
   struct Buffer {
     uint64_t base = 0, bytes = 0;

@@ -19,7 +19,7 @@ using namespace tile::interp;
 
 static bool isMovement(Operation *op) {
   return isa<SplatOp, BroadcastOp, TransOp, ExpandDimsOp, ReshapeOp, UnsplatOp, HintOp,
-             cta::ConvertLayoutOp>(op);
+             cta::ConvertLayoutOp, cta::PinOp>(op);
 }
 static bool isWrappingArithmetic(Operation *op) {
   return isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::ShLIOp>(op);

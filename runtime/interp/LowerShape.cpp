@@ -45,7 +45,8 @@ void Lowering::emitPermute(RegId dst, RegId src, unsigned bytes, ArrayRef<int64_
 }
 
 std::optional<RegId> Lowering::moveLike(Operation *op, RegId src, unsigned bytes) {
-  if (isa<ExpandDimsOp, ReshapeOp, UnsplatOp, HintOp, cta::ConvertLayoutOp, PtrCastOp>(op))
+  if (isa<ExpandDimsOp, ReshapeOp, UnsplatOp, HintOp, cta::ConvertLayoutOp, cta::PinOp, PtrCastOp>(
+          op))
     return src;
   if (!isa<SplatOp, BroadcastOp, TransOp>(op))
     return std::nullopt;
@@ -98,7 +99,7 @@ bool Lowering::lowerShape(Operation *op, bool &known) {
     return true;
   }
   if (!isa<SplatOp, UnsplatOp, BroadcastOp, ExpandDimsOp, ReshapeOp, TransOp, HintOp,
-           cta::ConvertLayoutOp>(op)) {
+           cta::ConvertLayoutOp, cta::PinOp>(op)) {
     known = false;
     return true;
   }

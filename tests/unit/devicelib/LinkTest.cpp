@@ -58,6 +58,17 @@ TEST(DeviceLibrary, RefusesUnknownAndWronglyTypedCalls) {
             "'__tile_sinf' is called with another signature than it has");
 }
 
+TEST(DeviceLibrary, HasEveryFloatFunctionOfTheMathDialect) {
+  for (StringRef name :
+       {"absf",  "acos",     "acosh", "asin",  "asinh", "atan", "atan2", "atanh", "cbrt",
+        "ceil",  "copysign", "cos",   "cosh",  "erf",   "erfc", "exp",   "exp2",  "expm1",
+        "floor", "fma",      "log",   "log10", "log1p", "log2", "powf",  "round", "roundeven",
+        "rsqrt", "sin",      "sinh",  "sqrt",  "tan",   "tanh", "trunc"})
+    for (unsigned width : {32, 64})
+      EXPECT_TRUE(tile::deviceLibraryHas(tile::deviceFunctionForMath(name, width)))
+          << name.str() << width;
+}
+
 TEST(DeviceLibrary, NamesSymbols) {
   EXPECT_EQ(tile::deviceFunctionForMath("exp", 32), "__tile_fast_expf");
   EXPECT_EQ(tile::deviceFunctionForMath("log", 32), "__tile_logf");

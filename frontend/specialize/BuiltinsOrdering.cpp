@@ -1,0 +1,247 @@
+//===- BuiltinsOrdering.cpp - flip, sort, topk, histogram -----------------===//
+//
+// All of these move elements between positions that differ in one bit. The
+// one idea: view the block as [before, 2, after], so that this bit is an axis
+// of its own; the xor of both elements along it, xored with an element, is its
+// partner. No element order is ever changed by the views themselves.
+//
+//===----------------------------------------------------------------------===//
+#include "frontend/specialize/Builtins.h"
+#include "frontend/specialize/MathOps.h"
+
+using namespace mlir;
+using llvm::formatv;
+
+namespace tile::specialize {
+
+//===----------------------------------------------------------------------===//
+// Partners
+//===----------------------------------------------------------------------===//
+
+static DType bitsType(const DType &type) {
+  switch (type.bitWidth()) {
+  case 8:
+    return Kind::UInt8;
+  case 16:
+    return Kind::UInt16;
+  case 32:
+    return Kind::UInt32;
+  case 64:
+    return Kind::UInt64;
+  default:
+    return Kind::Int1;
+  }
+}
+
+static Tensor xorAlong(Specializer &s, const Tensor &x, int64_t axis) {
+  auto folded =
+      s.reduce({x}, axis, [&](ArrayRef<Tensor> a, ArrayRef<Tensor> b) -> Emitter::Tensors {
+        return {s.arithmetic(BinaryOp::Xor, a[0], b[0])};
+      });
+  return folded.empty() ? Tensor() : folded[0];
+}
+
+/// For a block of shape [before, 2, after]: the other element of each pair.
+static Tensor partner(Specializer &s, const Tensor &x) {
+  Tensor bits = s.bitcast(x, bitsType(x.type));
+  Tensor both = keepDimension(s, xorAlong(s, bits, 1), 1);
+  return s.bitcast(s.arithmetic(BinaryOp::Xor, bits, both), x.type);
+}
+
+/// `arange(length)` along dimension `axis` of three.
+static Tensor positions(Specializer &s, int64_t length, int64_t axis) {
+  Value range =
+      s.create<MakeRangeOp>(s.irType(Kind::Int32, {length}), s.builder.getI32IntegerAttr(0),
+                            s.builder.getI32IntegerAttr(length));
+  SmallVector<int64_t> shape(3, 1);
+  shape[axis] = length;
+  return s.reshape({range, DType(Kind::Int32)}, shape);
+}
+
+//===----------------------------------------------------------------------===//
+// flip
+//===----------------------------------------------------------------------===//
+
+static PyValue flip(BuiltinCall &c) {
+  Tensor x = c.tensor(0);
+  if (!x)
+    return PoisonValue::get();
+  auto axis = c.has(1) ? c.axis(1, x.rank()) : std::optional<int64_t>(x.rank() - 1);
+  if (!axis)
+    return PoisonValue::get();
+  if (!x.isBlock() || x.type.isPointer())
+    return c.fail(formatv("needs a block of numbers, got {0}", describe(c[0])));
+  Specializer &s = c.s;
+  SmallVector<int64_t> shape(x.shape());
+  int64_t total = x.blockType().getNumElements(), stride = 1;
+  for (int64_t d : ArrayRef(shape).drop_front(*axis + 1))
+    stride *= d;
+  // Reversing the order complements every bit of the position.
+  for (int64_t step = 1; step < shape[*axis]; step *= 2) {
+    int64_t after = stride * step;
+    x = partner(s, s.reshape(x, {total / (2 * after), 2, after}));
+  }
+  return s.wrap(s.reshape(x, shape));
+}
+
+//===----------------------------------------------------------------------===//
+// sort
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A bitonic network along the last dimension.
+struct Sorter {
+  Specializer &s;
+  Tensor x;
+  int64_t length, total;
+
+  Sorter(Specializer &s, Tensor x)
+      : s(s), x(x), length(x.shape().back()), total(x.blockType().getNumElements()) {}
+
+  /// Orders each pair at distance `after`. Where bit `directionBit` of the
+  /// position is set the order is the other one; `descending` if there is no
+  /// such bit.
+  void exchange(int64_t after, std::optional<unsigned> directionBit, bool descending);
+  /// Merges bitonic runs of 2^stage elements.
+  void merge(unsigned stage, bool isLast, bool descending) {
+    for (unsigned bit = stage; bit-- > 0;)
+      exchange(int64_t(1) << bit, isLast ? std::nullopt : std::optional(stage), descending);
+  }
+};
+} // namespace
+
+void Sorter::exchange(int64_t after, std::optional<unsigned> directionBit, bool descending) {
+  int64_t before = total / (2 * after);
+  Tensor v = s.reshape(x, {before, 2, after});
+  Tensor p = partner(s, v);
+  Tensor side = positions(s, 2, 1);
+  Tensor isRight = s.compareSame(CompareOp::Ne, side, s.intConstant(0, side.type, side.shape()));
+  // Both elements of a pair take the same decision, also about NaN.
+  Tensor left = s.select(isRight, p, v), right = s.select(isRight, v, p);
+  Tensor swapUp = s.compareSame(CompareOp::Gt, left, right);
+  Tensor swapDown = s.compareSame(CompareOp::Lt, left, right);
+  Tensor swap = descending ? swapDown : swapUp;
+  if (directionBit) {
+    Tensor row = positions(s, before, 0);
+    unsigned shift = *directionBit - llvm::Log2_64(2 * after);
+    Tensor bit = s.arithmetic(BinaryOp::And, row, s.intConstant(int64_t(1) << shift, row.type));
+    Tensor down = s.compareSame(CompareOp::Ne, bit, s.intConstant(0, row.type, row.shape()));
+    swap = s.select(down, swapDown, swapUp);
+  }
+  x = s.select(swap, p, v);
+}
+
+static Tensor sortable(BuiltinCall &c, unsigned dimIndex) {
+  Tensor x = c.tensor(0);
+  if (!x)
+    return {};
+  if (!x.isBlock() || x.type.isPointer() || x.type.isFp8())
+    return c.poison(formatv("needs a block of numbers, got {0}", describe(c[0])));
+  if (c.has(dimIndex)) {
+    auto axis = c.axis(dimIndex, x.rank());
+    if (!axis)
+      return {};
+    if (*axis != x.rank() - 1)
+      return c.poison(formatv("only the last dimension ({0}) is possible, got {1}; use `tl.trans`",
+                              x.rank() - 1, *axis));
+  }
+  return x;
+}
+
+static Tensor sorted(Specializer &s, const Tensor &x, bool descending) {
+  Sorter sorter(s, x);
+  unsigned stages = llvm::Log2_64(sorter.length);
+  for (unsigned stage = 1; stage <= stages; ++stage)
+    sorter.merge(stage, stage == stages, descending);
+  return s.reshape(sorter.x, x.shape());
+}
+
+static PyValue sort(BuiltinCall &c) {
+  Tensor x = sortable(c, 1);
+  return x ? c.s.wrap(sorted(c.s, x, c.flag(2))) : PoisonValue::get();
+}
+
+static PyValue bitonicMerge(BuiltinCall &c) {
+  Tensor x = sortable(c, 1);
+  if (!x)
+    return PoisonValue::get();
+  Sorter sorter(c.s, x);
+  sorter.merge(llvm::Log2_64(sorter.length), /*isLast=*/true, c.flag(2));
+  return c.s.wrap(c.s.reshape(sorter.x, x.shape()));
+}
+
+static PyValue topk(BuiltinCall &c) {
+  Tensor x = sortable(c, 2);
+  auto k = c.integer(1);
+  if (!x || !k)
+    return PoisonValue::get();
+  int64_t length = x.shape().back();
+  if (*k <= 0 || !llvm::isPowerOf2_64(*k) || *k > length)
+    return c.fail(formatv("`k` must be a power of two up to {0}, got {1}", length, *k));
+  Specializer &s = c.s;
+  Tensor all = sorted(s, x, c.flag(3, true));
+  SmallVector<int64_t> shape(x.shape());
+  shape.back() = *k;
+  if (*k == length)
+    return s.wrap(all);
+  // Row 0 of [.., length / k, k]: everything else is xored away.
+  int64_t rows = length / *k, total = x.blockType().getNumElements();
+  Tensor v = s.reshape(s.bitcast(all, bitsType(x.type)), {total / length, rows, *k});
+  Tensor row = positions(s, rows, 1);
+  Tensor keep = s.compareSame(CompareOp::Eq, row, s.intConstant(0, row.type, row.shape()));
+  v = s.select(keep, v, s.intConstant(0, v.type, v.shape()));
+  return s.wrap(s.reshape(s.bitcast(xorAlong(s, v, 1), x.type), shape));
+}
+
+//===----------------------------------------------------------------------===//
+// histogram
+//===----------------------------------------------------------------------===//
+
+/// Counts by comparison: one column a bin.
+static PyValue histogram(BuiltinCall &c) {
+  Tensor x = c.tensor(0);
+  auto bins = c.integer(1);
+  if (!x || !bins)
+    return PoisonValue::get();
+  std::string problem;
+  if (x.rank() != 1 || !x.type.isInt())
+    return c.fail(formatv("needs a one-dimensional block of integers, got {0}", describe(c[0])));
+  if (!checkShape({*bins}, problem))
+    return c.fail(problem);
+  int64_t length = x.shape()[0];
+  if (length * *bins > maxBlockElements) {
+    c.s.unsupported(
+        formatv("`tl.histogram` of {0} values in {1} bins is not supported: at most {2} "
+                "comparisons are; count a smaller block at a time",
+                length, *bins, maxBlockElements));
+    return PoisonValue::get();
+  }
+  Specializer &s = c.s;
+  Value range =
+      s.create<MakeRangeOp>(s.irType(Kind::Int32, {*bins}), s.builder.getI32IntegerAttr(0),
+                            s.builder.getI32IntegerAttr(*bins));
+  DType wide = x.type.bitWidth() == 64 ? x.type : DType(Kind::Int32);
+  Tensor bin = s.cast({range, DType(Kind::Int32)}, wide);
+  Tensor value = s.expandDims(s.cast(x, wide), 1);
+  Tensor column = s.expandDims(bin, 0);
+  if (!s.broadcast({&value, &column}))
+    return PoisonValue::get();
+  Tensor hit = s.compareSame(CompareOp::Eq, value, column);
+  if (c.has(2)) {
+    Tensor mask = s.isTrue(s.broadcastTo(c.tensor(2), x.shape()));
+    if (!mask)
+      return PoisonValue::get();
+    hit = s.arithmetic(BinaryOp::And, hit, s.expandDims(mask, 1));
+  }
+  return s.wrap(sumAlong(s, s.cast(hit, Kind::Int32), 0));
+}
+
+void addOrderingBuiltins(BuiltinTable &t) {
+  t.add("tl.flip", "x, dim=", flip);
+  t.add("tl.sort", "x, dim=, descending=", sort);
+  t.add("tl.bitonic_merge", "x, dim=, descending=", bitonicMerge);
+  t.add("tl.topk", "x, k, dim=, descending=", topk);
+  t.add("tl.histogram", "input, num_bins, mask=", histogram);
+}
+
+} // namespace tile::specialize

@@ -1,0 +1,441 @@
+//===- CheckTest.cpp - what checked programs find, and what they do not ---===//
+#include "InterpTest.h"
+#include "frontend/Source.h"
+#include <numeric>
+
+using namespace tile::interp;
+using namespace tile::interp::test;
+
+namespace {
+
+/// A checked launch; buffers are registered first.
+struct Checked {
+  MemoryMap memory;
+  RunOptions options;
+  Checked() { options.memory = &memory; }
+  template <class T> void add(std::vector<T> &v, const char *name, bool initialized = true) {
+    ASSERT_TRUE(memory.add(v.data(), v.size() * sizeof(T), initialized, name));
+  }
+  template <class... Args> Report run(const std::string &text, Grid grid, Args &&...args) {
+    auto program = compile(text, /*check=*/true);
+    if (!program)
+      return {};
+    std::vector<Argument> list = {toArgument(args)...};
+    return program->run(grid, list, options);
+  }
+};
+
+void expectOne(const Report &report, FindingKind kind, unsigned line, uint32_t program,
+               int64_t lane) {
+  ASSERT_EQ(report.findings.size(), 1u) << report.str();
+  const Finding &f = report.findings[0];
+  EXPECT_EQ(name(f.kind).str(), name(kind).str()) << report.str();
+  EXPECT_EQ(f.place.line, line) << report.str();
+  EXPECT_EQ(f.program[0], program) << report.str();
+  EXPECT_EQ(f.lane, lane) << report.str();
+}
+
+/// out[o] = in[o] over blocks of 8; MASK decides which lanes.
+const char *copyKernel = R"mlir(
+func.func @k(%x: !tile.ptr<f32> loc("x"), %q: !tile.ptr<f32> loc("out"), %n: i32 loc("n")) {
+  %c8 = arith.constant 8 : i32
+  %pid = tile.program_id 0 : i32
+  %s = arith.muli %pid, %c8 : i32
+  %i = tile.make_range 0 to 8 : tensor<8xi32>
+  %ss = tile.splat %s : i32 -> tensor<8xi32>
+  %o = arith.addi %ss, %i : tensor<8xi32>
+  %ns = tile.splat %n : i32 -> tensor<8xi32>
+  %m = arith.cmpi slt, %o, %ns : tensor<8xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<8x!tile.ptr<f32>>
+  %xa = tile.addptr %xs, %o : tensor<8x!tile.ptr<f32>>, tensor<8xi32>
+  %v = tile.load %xa, %m : tensor<8x!tile.ptr<f32>>
+  %qs = tile.splat %q : !tile.ptr<f32> -> tensor<8x!tile.ptr<f32>>
+  %qa = tile.addptr %qs, %o : tensor<8x!tile.ptr<f32>>, tensor<8xi32>
+  tile.store %qa, %v, %m : tensor<8x!tile.ptr<f32>>
+  return
+})mlir";
+
+TEST(Check, CleanKernelsAreClean) {
+  for (int n : {0, 1, 8, 20, 64}) {
+    Checked c;
+    std::vector<float> x(std::max(n, 1), 1.5f), q(std::max(n, 1), 0.0f);
+    c.add(x, "x");
+    c.add(q, "out", /*initialized=*/false);
+    Report report = c.run(copyKernel, Grid{uint32_t(n + 7) / 8, 1, 1}, x, q, n);
+    EXPECT_TRUE(report.ok()) << report.str();
+    EXPECT_TRUE(n == 0 || c.memory.isInitialized(q.data(), n * sizeof(float)));
+    for (int k = 0; k < n; ++k)
+      EXPECT_EQ(q[k], 1.5f);
+  }
+}
+
+TEST(Check, ReadPastTheEnd) {
+  Checked c;
+  std::vector<float> x(20), q(24);
+  c.add(x, "xs");
+  c.add(q, "q");
+  Report report = c.run(copyKernel, Grid{3, 1, 1}, x, q, 24);
+  expectOne(report, FindingKind::OutOfBounds, 13, 2, 4);
+  EXPECT_EQ(report.findings[0].occurrences, 4u);
+  EXPECT_EQ(report.findings[0].message,
+            "out-of-bounds read of 4 bytes: at byte 80 of `x`, which has 80 bytes");
+  EXPECT_EQ(report.findings[0].where, "program (2, 0, 0), lane 4");
+}
+
+TEST(Check, WritePastTheEndTouchesNothing) {
+  Checked c;
+  std::vector<float> x(24, 1.0f), q(24, -1.0f);
+  c.add(x, "xs");
+  ASSERT_TRUE(c.memory.add(q.data(), 20 * 4, true, "q"));
+  Report report = c.run(copyKernel, Grid{3, 1, 1}, x, q, 24);
+  expectOne(report, FindingKind::OutOfBounds, 16, 2, 4);
+  EXPECT_EQ(q[19], 1.0f);
+  for (int k = 20; k < 24; ++k)
+    EXPECT_EQ(q[k], -1.0f);
+}
+
+/// Memory right behind the buffer is another buffer, but not this pointer's.
+TEST(Check, AnotherBufferWillNotDo) {
+  Checked c;
+  std::vector<float> both(48, 1.0f), q(24);
+  ASSERT_TRUE(c.memory.add(both.data(), 20 * 4, true, "first"));
+  ASSERT_TRUE(c.memory.add(both.data() + 20, 28 * 4, true, "second"));
+  c.add(q, "q");
+  expectOne(c.run(copyKernel, Grid{3, 1, 1}, both, q, 24), FindingKind::OutOfBounds, 13, 2, 4);
+}
+
+TEST(Check, BeforeTheStartAndNowhere) {
+  Checked c;
+  std::vector<float> x(8), q(8);
+  c.add(x, "xs");
+  c.add(q, "q");
+  const char *text = R"mlir(
+func.func @k(%x: !tile.ptr<f32>, %o: i32) {
+  %p = tile.addptr %x, %o : !tile.ptr<f32>, i32
+  %v = tile.load %p : !tile.ptr<f32>
+  return
+})mlir";
+  Report before = c.run(text, Grid(), x, -3);
+  expectOne(before, FindingKind::OutOfBounds, 4, 0, 0);
+  EXPECT_EQ(before.findings[0].message, "out-of-bounds read of 4 bytes: 12 bytes before the start "
+                                        "of argument 0, which has 32 bytes");
+  Report null = c.run(text, Grid(), 0, 2);
+  EXPECT_EQ(null.findings[0].message,
+            "out-of-bounds read of 4 bytes: address 0x8 is in no buffer (argument 0 is null)");
+}
+
+TEST(Check, ReadOfUnwrittenMemory) {
+  Checked c;
+  std::vector<float> x(24), q(24);
+  c.add(x, "xs", /*initialized=*/false);
+  c.add(q, "q", /*initialized=*/false);
+  c.memory.setInitialized(x.data(), 18 * 4, true);
+  Report report = c.run(copyKernel, Grid{3, 1, 1}, x, q, 24);
+  expectOne(report, FindingKind::Uninitialized, 13, 2, 2);
+  EXPECT_EQ(report.findings[0].occurrences, 6u);
+  EXPECT_EQ(report.findings[0].message,
+            "read of memory that nobody wrote: 4 bytes at byte 72 of `xs`");
+  // What the first launch wrote, the second may read.
+  std::vector<float> out(24);
+  c.add(out, "out", false);
+  EXPECT_TRUE(c.run(copyKernel, Grid{3, 1, 1}, q, out, 24).ok());
+}
+
+TEST(Check, Misaligned) {
+  Checked c;
+  std::vector<uint8_t> x(64), q(64);
+  c.add(x, "x");
+  c.add(q, "q");
+  Report report = c.run(copyKernel, Grid(), x.data() + 2, q.data(), 5);
+  expectOne(report, FindingKind::Misaligned, 13, 0, 0);
+  EXPECT_EQ(report.findings[0].occurrences, 5u);
+}
+
+//===----------------------------------------------------------------------===//
+// Races
+//===----------------------------------------------------------------------===//
+
+/// Every program stores to, or loads from, the same or its own element.
+std::string racing(const std::string &first, const std::string &second) {
+  return R"mlir(
+func.func @k(%x: !tile.ptr<i32>) {
+  %pid = tile.program_id 0 : i32
+  %zero = arith.constant 0 : i32
+  %first = arith.cmpi eq, %pid, %zero : i32
+  scf.if %first {
+    )mlir" +
+         first + R"mlir(
+  } else {
+    )mlir" +
+         second + R"mlir(
+  }
+  return
+})mlir";
+}
+const char *store = "tile.store %x, %pid : !tile.ptr<i32>";
+const char *load = "%v = tile.load %x : !tile.ptr<i32>";
+const char *atomic = "%v = tile.atomic_rmw add relaxed gpu %x, %pid : !tile.ptr<i32>";
+
+size_t races(const std::string &first, const std::string &second, uint32_t programs = 2) {
+  Checked c;
+  std::vector<int32_t> x(4);
+  c.add(x, "x");
+  Report report = c.run(racing(first, second), Grid{programs, 1, 1}, x);
+  for (const Finding &f : report.findings)
+    EXPECT_EQ(f.kind, FindingKind::Race) << report.str();
+  return report.findings.size();
+}
+
+TEST(Check, Races) {
+  EXPECT_EQ(races(store, store), 1u);
+  EXPECT_EQ(races(store, load), 1u);
+  EXPECT_EQ(races(load, store), 1u);
+  EXPECT_EQ(races(store, atomic), 1u);
+  EXPECT_EQ(races(atomic, store), 1u);
+  EXPECT_EQ(races(atomic, load), 1u);
+  EXPECT_EQ(races(load, atomic), 1u);
+  // Not races: reads with reads, atomics with atomics, a program with itself.
+  EXPECT_EQ(races(load, load), 0u);
+  EXPECT_EQ(races(atomic, atomic), 0u);
+  EXPECT_EQ(races(std::string(store) + "\n" + load, "%c = arith.constant 1 : i32"), 0u);
+  // A read is found even if other programs read later.
+  EXPECT_EQ(races(load,
+                  "%last = arith.constant 4 : i32\n%l = arith.cmpi eq, %pid, %last : i32\n"
+                  "scf.if %l { tile.store %x, %pid : !tile.ptr<i32> } else { %v = tile.load "
+                  "%x : !tile.ptr<i32> }",
+                  5),
+            1u);
+}
+
+TEST(Check, RaceNamesBothSides) {
+  Checked c;
+  std::vector<int32_t> x(4);
+  c.add(x, "x");
+  Report report = c.run(racing(store, load), Grid{2, 1, 1}, x);
+  expectOne(report, FindingKind::Race, 9, 1, 0);
+  EXPECT_EQ(report.findings[0].message, "race: this program reads byte 0 of `x`, which program (0, "
+                                        "0, 0) writes with nothing to order the two");
+  EXPECT_EQ(report.findings[0].otherPlace.line, 7u);
+}
+
+/// Neighbouring elements are no race, whatever their size.
+TEST(Check, NeighboursDoNotRace) {
+  for (const char *type : {"i8", "i16", "i64"}) {
+    Checked c;
+    std::vector<uint64_t> x(64);
+    c.add(x, "x");
+    std::string text = replace(R"mlir(
+func.func @k(%x: !tile.ptr<T>) {
+  %pid = tile.program_id 0 : i32
+  %p = tile.addptr %x, %pid : !tile.ptr<T>, i32
+  %v = tile.load %p : !tile.ptr<T>
+  tile.store %p, %v : !tile.ptr<T>
+  return
+})mlir",
+                               "T>", std::string(type) + ">");
+    Report report = c.run(text, Grid{16, 1, 1}, x);
+    EXPECT_TRUE(report.ok()) << report.str();
+  }
+}
+
+/// What is handed over with release and acquire is ordered; with relaxed
+/// atomics it is not.
+std::string handOver(const std::string &release, const std::string &acquire) {
+  return racing("tile.store %x, %pid : !tile.ptr<i32>\n%one = arith.constant 1 : i32\n"
+                "%f = tile.addptr %x, %one : !tile.ptr<i32>, i32\n%o = tile.atomic_rmw xchg " +
+                    release + " gpu %f, %one : !tile.ptr<i32>",
+                "%one = arith.constant 1 : i32\n%f = tile.addptr %x, %one : !tile.ptr<i32>, i32\n"
+                "scf.while : () -> () {\n %s = tile.atomic_rmw add " +
+                    acquire +
+                    " gpu %f, %zero : !tile.ptr<i32>\n%w = arith.cmpi eq, %s, %zero : i32\n"
+                    "scf.condition(%w)\n} do {\nscf.yield\n}\n%v = tile.load %x : !tile.ptr<i32>");
+}
+TEST(Check, ReleaseAndAcquireOrder) {
+  auto run = [](const std::string &text) {
+    Checked c;
+    std::vector<int32_t> x(4);
+    c.add(x, "x");
+    return c.run(text, Grid{2, 1, 1}, x);
+  };
+  EXPECT_TRUE(run(handOver("release", "acquire")).ok());
+  EXPECT_TRUE(run(handOver("acq_rel", "acq_rel")).ok());
+  expectOne(run(handOver("relaxed", "acquire")), FindingKind::Race, 21, 1, 0);
+  expectOne(run(handOver("release", "relaxed")), FindingKind::Race, 21, 1, 0);
+}
+
+TEST(Check, LocksOrderEveryone) {
+  const char *text = R"mlir(
+func.func @k(%lock: !tile.ptr<i32>, %count: !tile.ptr<i32>) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  scf.while : () -> () {
+    %old = tile.atomic_cas acq_rel gpu %lock, %zero, %one : !tile.ptr<i32>
+    %taken = arith.cmpi ne, %old, %zero : i32
+    scf.condition(%taken)
+  } do {
+    scf.yield
+  }
+  %n = tile.load %count : !tile.ptr<i32>
+  %m = arith.addi %n, %one : i32
+  tile.store %count, %m : !tile.ptr<i32>
+  %y = tile.atomic_rmw xchg RELEASE gpu %lock, %zero : !tile.ptr<i32>
+  return
+})mlir";
+  for (const char *order : {"release", "relaxed"}) {
+    Checked c;
+    std::vector<int32_t> lock(1), count(1);
+    c.add(lock, "lock");
+    c.add(count, "count");
+    Report report = c.run(replace(text, "RELEASE", order), Grid{500, 1, 1}, lock, count);
+    EXPECT_EQ(count[0], 500);
+    EXPECT_EQ(report.ok(), std::string(order) == "release") << report.str();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+const char *rowAddress = R"mlir(
+func.func @k(%x: !tile.ptr<i8>, %row: i32, %stride: i32) {
+  %o = arith.muli %row, %stride : i32
+  %i = tile.make_range 0 to 4 : tensor<4xi32>
+  %os = tile.splat %o : i32 -> tensor<4xi32>
+  %all = arith.addi %os, %i : tensor<4xi32>
+  %xs = tile.splat %x : !tile.ptr<i8> -> tensor<4x!tile.ptr<i8>>
+  %xa = tile.addptr %xs, %all : tensor<4x!tile.ptr<i8>>, tensor<4xi32>
+  %v = tile.load %xa : tensor<4x!tile.ptr<i8>>
+  return
+})mlir";
+
+TEST(Check, AddressArithmeticThatWraps) {
+  Checked c;
+  std::vector<uint8_t> x(64);
+  c.add(x, "x");
+  EXPECT_TRUE(c.run(rowAddress, Grid(), x, 3, 16).ok());
+  EXPECT_TRUE(c.run(rowAddress, Grid(), x.data() + 32, -2, 16).ok());
+  // 65536 * 65536 wraps to 0: in bounds, but not what was meant.
+  expectOne(c.run(rowAddress, Grid(), x, 65536, 65536), FindingKind::AddressOverflow, 9, 0, 0);
+}
+
+/// The scalar part of an address may wrap too, before it is splat.
+TEST(Check, ScalarAddressThatWraps) {
+  Checked c;
+  std::vector<uint8_t> x(64);
+  c.add(x, "x");
+  const char *text = R"mlir(
+func.func @k(%x: !tile.ptr<i8>, %row: i32, %stride: i32) {
+  %o = arith.muli %row, %stride : i32
+  %w = arith.extsi %o : i32 to i64
+  %p = tile.addptr %x, %w : !tile.ptr<i8>, i64
+  %i = tile.make_range 0 to 4 : tensor<4xi32>
+  %ps = tile.splat %p : !tile.ptr<i8> -> tensor<4x!tile.ptr<i8>>
+  %pa = tile.addptr %ps, %i : tensor<4x!tile.ptr<i8>>, tensor<4xi32>
+  %two = arith.constant dense<2> : tensor<4xi32>
+  %m = arith.cmpi sge, %i, %two : tensor<4xi32>
+  %v = tile.load %pa, %m : tensor<4x!tile.ptr<i8>>
+  return
+})mlir";
+  EXPECT_TRUE(c.run(text, Grid(), x, 3, 16).ok());
+  expectOne(c.run(text, Grid(), x, 65536, 65536), FindingKind::AddressOverflow, 11, 0, 2);
+}
+
+/// Hashes wrap on purpose; only what reaches an address by widening counts.
+TEST(Check, WrappingThatIsMeant) {
+  Checked c;
+  std::vector<int32_t> x(16);
+  c.add(x, "x");
+  Report report = c.run(R"mlir(
+func.func @k(%x: !tile.ptr<i32>, %seed: i32) {
+  %k = arith.constant 1664525 : i32
+  %h = arith.muli %seed, %k : i32
+  %fifteen = arith.constant 15 : i32
+  %o = arith.andi %h, %fifteen : i32
+  %p = tile.addptr %x, %o : !tile.ptr<i32>, i32
+  tile.store %p, %h : !tile.ptr<i32>
+  return
+})mlir",
+                        Grid(), x, 0x7fffffff);
+  EXPECT_TRUE(report.ok()) << report.str();
+}
+
+TEST(Check, DivisionByZero) {
+  const char *text = R"mlir(
+func.func @k(%a: i32, %b: i32) {
+  %i = tile.make_range 0 to 4 : tensor<4xi32>
+  %bs = tile.splat %b : i32 -> tensor<4xi32>
+  %q = arith.remsi %i, %bs : tensor<4xi32>
+  %r = arith.divui %bs, %i : tensor<4xi32>
+  return
+})mlir";
+  Checked c;
+  EXPECT_TRUE(c.run(text, Grid(), 1, 3).ok());
+  expectOne(c.run(text, Grid(), 1, 0), FindingKind::DivisionByZero, 5, 0, 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Reports
+//===----------------------------------------------------------------------===//
+
+TEST(Check, FindingsAreLimitedAndOrdered) {
+  std::string text = "func.func @k(%x: !tile.ptr<i8>, %o: i32) {\n";
+  for (int k = 0; k < 30; ++k) {
+    std::string n = std::to_string(k);
+    text += "%p" + n + " = tile.addptr %x, %o : !tile.ptr<i8>, i32\n%v" + n + " = tile.load %p" +
+            n + " : !tile.ptr<i8>\n";
+  }
+  text += "return\n}";
+  Checked c;
+  std::vector<uint8_t> x(8);
+  c.add(x, "x");
+  Report report = c.run(text, Grid{3, 1, 1}, x, 100);
+  ASSERT_EQ(report.findings.size(), 16u);
+  EXPECT_EQ(report.omitted, 14u);
+  for (unsigned k = 0; k < 16; ++k) {
+    EXPECT_EQ(report.findings[k].place.line, 3 + 2 * k);
+    EXPECT_EQ(report.findings[k].occurrences, 3u);
+  }
+}
+
+TEST(Check, ReportsQuoteTheSource) {
+  tile::frontend::SourceFile file("kernel.tile", "def k(x):\n    a = tl.load(x + 9)\n");
+  Checked c;
+  std::vector<uint8_t> x(8);
+  c.add(x, "x");
+  Report report = c.run(R"mlir(
+func.func @k(%x: !tile.ptr<i8> loc("x")) {
+  %o = arith.constant 9 : i32
+  %p = tile.addptr %x, %o : !tile.ptr<i8>, i32
+  %v = tile.load %p : !tile.ptr<i8> loc("kernel.tile":2:9)
+  return
+})mlir",
+                        Grid(), x);
+  tile::frontend::DiagnosticEngine diagnostics;
+  reportTo(report, &file, diagnostics);
+  EXPECT_EQ(diagnostics.str(), "kernel.tile:2:9: error: out-of-bounds read of 1 byte: at byte 9 "
+                               "of `x`, which has 8 bytes (in program (0, 0, 0))\n"
+                               "    2 |     a = tl.load(x + 9)\n      |         ^\n");
+}
+
+TEST(Check, MemoryMapKeepsBuffersApart) {
+  MemoryMap map;
+  std::vector<uint8_t> x(100);
+  EXPECT_TRUE(map.add(x.data() + 10, 20, true, "a"));
+  EXPECT_FALSE(map.add(x.data() + 10, 20, true));
+  EXPECT_FALSE(map.add(x.data() + 29, 5, true));
+  EXPECT_FALSE(map.add(x.data(), 11, true));
+  EXPECT_TRUE(map.add(x.data() + 30, 5, false, "b"));
+  EXPECT_TRUE(map.add(x.data(), 10, true, "c"));
+  auto at = [&](int k) { return map.find(reinterpret_cast<uint64_t>(x.data() + k)); };
+  EXPECT_EQ(at(29)->name, "a");
+  EXPECT_EQ(at(30)->name, "b");
+  EXPECT_EQ(at(35), nullptr);
+  EXPECT_FALSE(map.isInitialized(x.data() + 29, 2));
+  map.copyInitialized(x.data() + 12, x.data() + 30, 3);
+  EXPECT_TRUE(map.isInitialized(x.data() + 10, 2));
+  EXPECT_FALSE(map.isInitialized(x.data() + 12, 1));
+  map.remove(x.data() + 30);
+  EXPECT_EQ(at(30), nullptr);
+}
+
+} // namespace
