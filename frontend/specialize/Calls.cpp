@@ -140,7 +140,7 @@ PyValue Specializer::call(const PyValue &callee, const eval::CallArgs &args) {
 //===----------------------------------------------------------------------===//
 
 PyValue Specializer::expand(const eval::FunctionObject &function, const eval::CallArgs &args) {
-  constexpr unsigned maxDepth = 64;
+  constexpr unsigned maxDepth = 128;
   if (frame->depth >= maxDepth)
     return fail(formatv("calls are nested more than {0} deep: `{1}` seems to call itself without "
                         "an end that is known at compile time",

@@ -286,7 +286,10 @@ void Specializer::emitIf(const Tensor &condition, Action then, Action otherwise,
 
   Merger merger(*this, paths[0], paths[1]);
   Variables merged;
+  bool bothReturned = paths[0].left == Leave::Return && paths[1].left == Leave::Return;
   auto consider = [&](StringRef name) {
+    if (bothReturned && !name.starts_with("$"))
+      return; // nothing can ask for it
     if (!merged.contains(name))
       merged[name] = mergeVariable(*this, merger, name, paths[0], paths[1]);
   };

@@ -26,18 +26,38 @@ Location Emitter::loc() {
   return cachedLoc;
 }
 
-Diagnostic &Emitter::error(SourceRange range, std::string message) {
-  Diagnostic &diagnostic = diagnostics.error(place->file, range, std::move(message));
-  constexpr unsigned maxNotes = 8;
-  unsigned depth = 0;
-  for (const Place *p = place; p->caller && depth < maxNotes; p = p->caller, ++depth) {
+/// The calls that led here, innermost first; the middle of a long chain is
+/// left out.
+static void addCallChain(const Emitter::Place *place, Diagnostic &diagnostic) {
+  constexpr size_t innermost = 3, maxShown = 6;
+  SmallVector<const Emitter::Place *> chain;
+  for (const Emitter::Place *p = place; p->caller; p = p->caller)
+    chain.push_back(p);
+  for (size_t i = 0; i < chain.size(); ++i) {
+    size_t left = chain.size() - i;
+    std::string more;
+    if (chain.size() > maxShown && i == innermost) {
+      i = chain.size() - 1;
+      more = formatv(", {0} calls further out", left - 1);
+    }
     Diagnostic note;
     note.severity = frontend::Severity::Note;
-    note.file = p->caller->file;
-    note.range = p->caller->range;
-    note.message = formatv("in the expansion of `{0}` called here", p->function);
+    note.file = chain[i]->caller->file;
+    note.range = chain[i]->caller->range;
+    note.message = formatv("in the expansion of `{0}` called here{1}", chain[i]->function, more);
     diagnostic.notes.push_back(std::move(note));
   }
+}
+
+Diagnostic &Emitter::error(SourceRange range, std::string message) {
+  // An unrolled or expanded body says the same at every turn: once is enough.
+  auto key = std::make_tuple(place->file, range.begin, message);
+  if (!reported.insert(key).second) {
+    repeated = Diagnostic();
+    return repeated;
+  }
+  Diagnostic &diagnostic = diagnostics.error(place->file, range, std::move(message));
+  addCallChain(place, diagnostic);
   return diagnostic;
 }
 

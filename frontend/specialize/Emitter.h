@@ -19,6 +19,7 @@
 #include "ir/TileDialect.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <set>
 
 namespace tile::specialize {
 
@@ -172,6 +173,8 @@ protected:
   bool buildCombiner(mlir::Region &region, llvm::ArrayRef<Tensor> inputs, Combine combine);
 
 private:
+  std::set<std::tuple<const SourceFile *, uint32_t, std::string>> reported;
+  Diagnostic repeated; ///< stands in for one that has been reported before
   const Place *cachedPlace = nullptr;
   uint32_t cachedOffset = 0;
   mlir::LocationAttr cachedLoc;

@@ -151,6 +151,13 @@ static std::optional<DType> promoteIntegers(const DType &a, const DType &b, bool
 /// Both operands take part fully.
 static std::optional<DType> promoteTensors(const DType &a, const DType &b, bool divOrMod,
                                            std::string &error) {
+  if (a == b && a.isPointer())
+    return a;
+  if (a.isPointer() || b.isPointer()) {
+    error =
+        llvm::formatv("no common type for {0} and {1}: cast one with `.to()`", a.str(), b.str());
+    return std::nullopt;
+  }
   auto either = [&](Kind kind) { return a.kind() == kind || b.kind() == kind; };
   if (either(Kind::Float64))
     return DType(Kind::Float64);
@@ -172,6 +179,8 @@ static std::optional<DType> promoteTensors(const DType &a, const DType &b, bool 
 
 static std::optional<DType> promoteWeak(const Operand &literal, const DType &tensor, bool divOrMod,
                                         std::string &error) {
+  if (tensor.isPointer())
+    return promoteTensors(literal.type, tensor, divOrMod, error);
   if (kindOrder(literal.type) > kindOrder(tensor))
     return promoteTensors(literal.type, tensor, divOrMod, error);
   if (divOrMod && isHalf(tensor))

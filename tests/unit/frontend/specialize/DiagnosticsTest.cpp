@@ -1,0 +1,136 @@
+//===- DiagnosticsTest.cpp - what users see when a kernel is wrong --------===//
+#include "SpecializeHelpers.h"
+
+using namespace tile;
+using namespace tile::test;
+
+static Outcome run(const std::string &body) {
+  return kernel("x: '*fp32', h: '*fp16', c: '*kfp32', n: 'i32', B: tl.constexpr = 16", body);
+}
+static void expectError(const std::string &body, const std::string &message) {
+  Outcome out = run(body);
+  EXPECT_FALSE(out) << body;
+  EXPECT_TRUE(contains(out.messages, message)) << body;
+}
+static size_t errors(const Outcome &out) {
+  size_t found = 0;
+  for (size_t at = out.messages.find("error:"); at != std::string::npos;
+       at = out.messages.find("error:", at + 1))
+    ++found;
+  return found;
+}
+
+TEST(Diagnostics, QuoteTheLineAndSuggest) {
+  Outcome out = run("offsets = tl.arange(0, B)\ny = ofsets + 1");
+  EXPECT_EQ(out.messages, "k.tile:7:9: error: unknown name `ofsets`; did you mean `offsets`?\n"
+                          "    7 |     y = ofsets + 1\n"
+                          "      |         ^~~~~~\n");
+}
+
+TEST(Diagnostics, SeveralErrorsInOneRun) {
+  Outcome out = run("a = first + 1\nb = tl.arange(0, 100)\nc2 = tl.exp(tl.load(h))");
+  EXPECT_EQ(errors(out), 3u) << out.messages;
+}
+
+TEST(Diagnostics, FollowUpErrorsAreSuppressed) {
+  Outcome out = run("a = missing\nb = a + 1\nd = tl.load(a)\nfor i in range(a):\n    b += i\n"
+                    "if a:\n    tl.store(x, b)\ntl.store(x, d)\ne, f = a");
+  EXPECT_EQ(errors(out), 1u) << out.messages;
+}
+
+TEST(Diagnostics, RepetitionsAreSaidOnce) {
+  Outcome out = run("for i in tl.static_range(4):\n    y = tl.load(h) // 2");
+  EXPECT_EQ(errors(out), 1u) << out.messages;
+}
+
+TEST(Diagnostics, Operators) {
+  expectError("y = x + x", "`+` is not defined for *fp32 and *fp32");
+  expectError("y = x * 2", "only `pointer + integer` and `pointer - integer` are");
+  expectError("y = x + 1.5", "`+` is not defined for *fp32 and fp32");
+  expectError("y = x < x", "convert pointers with `.to(tl.int64)`");
+  expectError("y = tl.load(x) // 2", "`//` needs integers, got fp32; use `tl.floor(x / y)`");
+  expectError("y = tl.load(x) & 1", "`&` needs integers");
+  expectError("y = ~tl.load(x)", "unary `~` is not defined for fp32");
+  expectError("y = -x", "unary `-` is not defined for *fp32");
+  expectError("y = n ** 2", "`**` is not defined for tensors");
+  expectError("y = n @ n", "use `tl.dot(a, b)`");
+  expectError("y = 'a' + n", "`+` is not defined for str 'a' and i32");
+  expectError("y = tl.arange(0, 16) + tl.arange(0, 32)",
+              "shapes [16] and [32] do not broadcast: 16 and 32 in dimension 0");
+  expectError("y = tl.zeros([16], tl.float8e5) + tl.zeros([16], tl.float8e5)",
+              "convert with `.to(tl.float16)`");
+  expectError("y = n in (1, 2)", "`in` needs compile-time values, got i32");
+}
+
+TEST(Diagnostics, Shapes) {
+  expectError("y = tl.zeros([3], tl.float32)", "is 3, not a power of two; use 4 with a mask");
+  expectError("y = tl.zeros([2048, 1024], tl.float32)", "at most 1048576 elements");
+  expectError("y = tl.arange(0, 1024)[:, None] + tl.arange(0, 2048)[None, :]",
+              "at most 1048576 elements");
+  expectError("y = tl.reshape(tl.arange(0, 16), 4, 8)", "cannot reshape i32[16] of 16 elements");
+  expectError("y = tl.broadcast_to(tl.arange(0, 16), (16, 16))", "add some with `x[None, :]`");
+  expectError("y = tl.trans(tl.arange(0, 16))", "at least two dimensions");
+  expectError("y = tl.permute(tl.zeros([2, 4], tl.int32), 0, 0)", "must be a permutation");
+  expectError("y = tl.expand_dims(tl.arange(0, 16), 5)", "axis 5 is outside of -2 to 1");
+  expectError("y = tl.arange(0, 16)[3]", "can only be indexed with `:` and `None`");
+  expectError("y = tl.split(tl.arange(0, 16))", "last dimension of 2");
+  expectError("y = tl.sum(tl.arange(0, 16), axis=1)", "the dimensions are -1 to 0");
+  expectError("y = tl.sum(n)", "needs a block, got the scalar i32");
+  expectError("y = tl.arange(0, n)", "must be a compile-time integer, got i32");
+  expectError("y = tl.arange(4, 4)", "`end` (4) must be greater than `start` (4)");
+}
+
+TEST(Diagnostics, Memory) {
+  expectError("y = tl.load(n)", "`pointer` must be a pointer or a block of pointers, got i32");
+  expectError("tl.store(c, 1.0)", "it points to constant memory");
+  expectError("tl.store(x, tl.arange(0, 16))", "but the pointer is a scalar");
+  expectError("y = tl.load(x, tl.arange(0, 16) < n)", "but the pointer is a scalar");
+  expectError("y = tl.load(x, other=0.0)", "`other` has no meaning without `mask`");
+  expectError("y = tl.load(x, cache_modifier='.wt')", "must be one of .ca, .cg, .cs, .cv");
+  expectError("y = tl.load(x, eviction_policy='often')", "evict_first or evict_last");
+  expectError("y = tl.load(x, padding_option='zero')", "need a block pointer");
+  expectError("y = tl.atomic_max(h, 1.0)", "does not work on fp16");
+  expectError("y = tl.atomic_add(x, 1.0, sem='strong')", "relaxed, acquire, release or acq_rel");
+  expectError("y = tl.atomic_add(x, 1.0, scope='grid')", "gpu, cta or sys");
+}
+
+TEST(Diagnostics, MathTypes) {
+  expectError("y = tl.exp(tl.load(h))", "convert with `.to(tl.float32)`");
+  expectError("y = tl.clamp(n, 0, 1)", "use `tl.minimum` and `tl.maximum`");
+  expectError("y = tl.umulhi(tl.load(x), 1)", "needs 32- or 64-bit integers");
+  expectError("y = tl.fdiv(n, n)", "needs two floats of one type, got i32 and i32");
+  expectError("y = n.to(tl.float8e4b15)", "the 8-bit floats it has are fp8e5, fp8e4nv");
+  expectError("y = n.to('fp99')", "`dtype` must be a type such as `tl.float32`");
+  expectError("y = tl.load(x).to(tl.float64, fp_downcast_rounding='rtz')", "only applies where");
+  expectError("y = n.to(tl.int16, bitcast=True)", "cannot bitcast i32 (32 bits) to i16 (16 bits)");
+  expectError("y = tl.float32(n)", "write `x.to(tl.float32)`");
+}
+
+TEST(Diagnostics, Statements) {
+  expectError("B[0] = 1", "blocks are immutable");
+  expectError("x.y = 1", "only names and tuples of names can be assigned");
+  expectError("def f():\n    pass", "move the definition to the top level");
+  expectError("import math", "imports belong to the top level");
+  expectError("raise ValueError()", "kernels have no exceptions");
+  expectError("return n", "a kernel returns nothing");
+  expectError("a, b = 1, 2, 3", "cannot unpack 3 values into 2 names");
+  expectError("a: tl.constexpr = 1\na = 2", "`a` is a constexpr and cannot be assigned again");
+  expectError("a: tl.constexpr = n", "its value is only known at run time: i32");
+  expectError("(1, 2)[n]", "the index into tuple must be known at compile time");
+  expectError("n()", "cannot be called");
+  expectError("for i in range(n):\n    pass\nelse:\n    pass", "`for ... else` is not supported");
+}
+
+TEST(Diagnostics, TargetsDecideTheFloatsOf8Bits) {
+  CompileOptions options;
+  options.target = "sm_80";
+  Outcome out =
+      test::specialize(prelude() + "@triton.jit\ndef k(x: '*fp8e4nv'):\n    pass\n", options);
+  EXPECT_TRUE(contains(out.messages, "fp8e4nv is not supported on sm_80"));
+}
+
+TEST(Diagnostics, UnsupportedIsNotWrong) {
+  EXPECT_TRUE(run("for i in range(n):\n    pass\nelse:\n    pass").unsupported);
+  EXPECT_TRUE(run("with tl.scope('a'):\n    pass").unsupported);
+  EXPECT_FALSE(run("y = nothing").unsupported);
+}
