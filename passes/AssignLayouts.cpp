@@ -36,6 +36,7 @@ using namespace mlir;
 using namespace tile;
 
 static constexpr unsigned kDefaultWarps = 4;
+static constexpr unsigned kMaxWarps = 32;
 
 namespace {
 class LayoutRewriter {
@@ -75,6 +76,10 @@ private:
   static RankedTensorType typeIn(RankedTensorType type, cta::LayoutAttr layout) {
     return RankedTensorType::get(type.getShape(), type.getElementType(), layout);
   }
+  /// Widening casts are cheaper to repeat than their results are to move.
+  static bool isWidening(Operation *op) {
+    return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op);
+  }
   static bool isBlock(Value value) { return isa<RankedTensorType>(value.getType()); }
 
   LayoutInference &layouts;
@@ -95,7 +100,7 @@ Value LayoutRewriter::demand(Value value, cta::LayoutAttr layout) {
   if (Value found = known.lookup(key))
     return found;
   Value result;
-  if (isDeferred) {
+  if (isDeferred || (def && isWidening(def))) {
     result = computeAgain(def, layout);
   } else {
     builder.setInsertionPointAfterValue(value);
@@ -196,6 +201,23 @@ void LayoutRewriter::rewriteControlFlow(Operation *op) {
     retype(result);
 }
 
+/// Layouts are maps between spaces of power-of-two sizes.
+static LogicalResult checkShapes(func::FuncOp func) {
+  WalkResult result = func.walk([](Operation *op) {
+    for (Type type : op->getResultTypes()) {
+      auto block = dyn_cast<RankedTensorType>(type);
+      if (block && !llvm::all_of(block.getShape(), [](int64_t size) {
+            return size > 0 && llvm::isPowerOf2_64(uint64_t(size));
+          })) {
+        op->emitOpError("dimensions of a block must be powers of two, got ") << block;
+        return WalkResult::interrupt();
+      }
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 namespace {
 struct AssignLayoutsPass : PassWrapper<AssignLayoutsPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AssignLayoutsPass)
@@ -210,9 +232,16 @@ struct AssignLayoutsPass : PassWrapper<AssignLayoutsPass, OperationPass<ModuleOp
     unsigned warps = kDefaultWarps;
     if (auto attr = module->getAttrOfType<IntegerAttr>(kNumWarpsAttr))
       warps = attr.getInt();
+    if (!llvm::isPowerOf2_32(warps) || warps > kMaxWarps) {
+      module.emitError("`tile.num_warps` must be a power of two up to ")
+          << kMaxWarps << ", got " << int(warps);
+      return signalPassFailure();
+    }
     for (func::FuncOp func : module.getOps<func::FuncOp>()) {
       if (func.isExternal())
         continue;
+      if (failed(checkShapes(func)))
+        return signalPassFailure();
       AxisInfoAnalysis axes(func);
       Coalescing coalescing(func, axes, warps);
       func.walk([](HintOp hint) {

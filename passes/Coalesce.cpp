@@ -101,26 +101,38 @@ Coalescing::Group &Coalescing::groupOf(ArrayRef<int64_t> shape, ArrayRef<unsigne
   return groups.back();
 }
 
-/// Vector, lanes and repeats along `order`; warps along `warpOrder`.
-static LinearLayout coalesced(ArrayRef<int64_t> shape, unsigned vector, unsigned warps,
-                              ArrayRef<unsigned> order, ArrayRef<unsigned> warpOrder) {
-  // What the lanes take first, as counts, so that the warps can go elsewhere.
+/// Lanes that share a row of `length` elements which is reduced. Fewer lanes a
+/// row take fewer shuffles; 16 to 32 elements a thread keep enough in flight,
+/// and the lanes of a row should still cover a line of 128 bytes.
+static unsigned lanesOfRow(int64_t length, unsigned vectorBytes) {
+  unsigned lanes = length <= 128 ? 8 : length <= 512 ? 16 : 32;
+  return std::min(std::max(lanes, 128 / vectorBytes), 32u);
+}
+
+/// Vector, lanes and repeats along `order`; warps along `warpOrder`. At most
+/// `fastLanes` lanes along the fastest dimension while others have room.
+static LinearLayout coalesced(ArrayRef<int64_t> shape, unsigned vector, unsigned fastLanes,
+                              unsigned warps, ArrayRef<unsigned> order,
+                              ArrayRef<unsigned> warpOrder) {
   SmallVector<int64_t, 4> left(shape);
-  auto take = [&](unsigned count, ArrayRef<unsigned> dims) {
-    SmallVector<unsigned, 4> taken(shape.size(), 1);
+  auto take = [&](unsigned count, ArrayRef<unsigned> dims, SmallVector<unsigned, 4> &taken) {
     for (unsigned axis : dims)
       while (count > 1 && left[axis] > 1) {
         taken[axis] *= 2;
         left[axis] /= 2;
         count /= 2;
       }
-    if (count > 1 && !dims.empty()) // copies
-      taken[dims.back()] *= count;
-    return taken;
+    return count;
   };
-  SmallVector<unsigned, 4> perThread = take(vector, order.take_front(1));
-  SmallVector<unsigned, 4> lanes = take(32, order);
-  SmallVector<unsigned, 4> perBlock = take(warps, warpOrder);
+  SmallVector<unsigned, 4> perThread(shape.size(), 1), lanes(perThread), perBlock(perThread);
+  if (!order.empty()) {
+    ArrayRef<unsigned> fast = order.take_front(1), others = order.drop_front();
+    take(vector, fast, perThread);
+    unsigned rest = 32 / fastLanes * take(fastLanes, fast, lanes);
+    rest = take(rest, others, lanes);
+    lanes[order.back()] *= take(rest, fast, lanes); // copies, if any are left
+    perBlock[order.back()] *= take(warps, warpOrder, perBlock);
+  }
   return layout::blocked(shape, perThread, lanes, perBlock, order);
 }
 
@@ -145,8 +157,15 @@ cta::LayoutAttr Coalescing::layoutOf(Group &group) {
     for (unsigned axis : group.order)
       if (bool(axes >> axis & 1) == isCombined)
         warpOrder.push_back(axis);
-  group.layout =
-      cta::LayoutAttr::get(context, coalesced(group.shape, vector, warps, group.order, warpOrder));
+  unsigned fastLanes = 32;
+  if (!group.order.empty() && (axes >> group.order.front() & 1)) {
+    int64_t length = group.shape[group.order.front()];
+    unsigned few = lanesOfRow(length, vector * group.mostBytes);
+    if (elements / length >= int64_t(warps) * 32 / few)
+      fastLanes = few;
+  }
+  group.layout = cta::LayoutAttr::get(
+      context, coalesced(group.shape, vector, fastLanes, warps, group.order, warpOrder));
   return group.layout;
 }
 
@@ -191,6 +210,11 @@ static unsigned vectorBits(const LinearLayout &l, unsigned axis, unsigned limit)
 unsigned Coalescing::vectorFor(Operation *op, const LinearLayout &l) const {
   const Access &access = accesses.find(op)->second;
   return access.contiguous ? 1u << vectorBits(l, access.order.front(), access.limit) : 1;
+}
+
+unsigned Coalescing::numAccesses(Operation *op, cta::LayoutAttr layout) const {
+  const LinearLayout &l = layout.getLayout();
+  return unsigned(l.inSize(Dim::reg())) / vectorFor(op, l);
 }
 
 /// Contiguous bytes that one instruction of a warp covers along `axis`.

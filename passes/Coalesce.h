@@ -36,6 +36,8 @@ public:
   cta::LayoutAttr shapeLayout(llvm::ArrayRef<int64_t> shape);
   /// Elements of one access if `op` works in `layout`.
   unsigned vectorFor(mlir::Operation *op, const layout::LinearLayout &layout) const;
+  /// Accesses each thread makes if `op` works in `layout`.
+  unsigned numAccesses(mlir::Operation *op, cta::LayoutAttr layout) const;
   /// True if consecutive elements along some dimension are known to be
   /// consecutive in memory.
   bool isContiguous(mlir::Operation *op) const;

@@ -11,6 +11,9 @@ using layout::LinearLayout;
 
 /// Recomputing more operations than this costs more than moving the result.
 static constexpr unsigned kMaxDeferredCost = 48;
+/// Loads a thread may make to have a row where it is needed; beyond that one
+/// exchange through shared memory is cheaper.
+static constexpr unsigned kMaxRepeatedAccesses = 32;
 /// How far to look for what users want.
 static constexpr unsigned kMaxUserDepth = 6;
 
@@ -195,6 +198,10 @@ void LayoutInference::inferMemory(Operation *op) {
   if (isa<LoadOp>(op)) {
     // A row that is repeated over a larger block is loaded where it is needed.
     layout = wantedByUsers(op->getResult(0), /*accesses=*/false);
+    if (layout &&
+        coalescing.numAccesses(op, layout) >
+            std::max(kMaxRepeatedAccesses, coalescing.numAccesses(op, coalescing.anchor(op))))
+      layout = {};
     if (!layout && !coalescing.isContiguous(op))
       layout = natural(ptr); // a gather, from wherever the addresses are
   } else {

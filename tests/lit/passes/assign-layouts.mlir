@@ -289,3 +289,52 @@ func.func @control_flow(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %c: i
   return
 }
 }
+
+// -----
+
+// The narrow block moves, and is widened where it arrives.
+// CHECK-LABEL: func.func @moves_the_narrow_block
+module attributes {tile.num_warps = 4 : i32} {
+func.func @moves_the_narrow_block(%x: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %y: !tile.ptr<f32> {tile.divisibility = 16 : i32}) {
+  %r = tile.make_range 0 to 4096 : tensor<4096xi32>
+  %o = tile.reshape %r : tensor<4096xi32> -> tensor<64x64xi32>
+  %xs = tile.splat %x : !tile.ptr<f16> -> tensor<64x64x!tile.ptr<f16>>
+  %px = tile.addptr %xs, %o : tensor<64x64x!tile.ptr<f16>>, tensor<64x64xi32>
+  %v = tile.load %px : tensor<64x64x!tile.ptr<f16>>
+  %t = tile.trans %v [1, 0] : tensor<64x64xf16> -> tensor<64x64xf16>
+  // CHECK: cta.convert_layout {{.*}} : tensor<64x64xf16
+  // CHECK: arith.extf
+  // CHECK-NOT: convert_layout
+  %w = arith.extf %t : tensor<64x64xf16> to tensor<64x64xf32>
+  %ys = tile.splat %y : !tile.ptr<f32> -> tensor<64x64x!tile.ptr<f32>>
+  %py = tile.addptr %ys, %o : tensor<64x64x!tile.ptr<f32>>, tensor<64x64xi32>
+  tile.store %py, %w : tensor<64x64x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+// Rows of 256 halves with rows enough: 16 lanes a row, two rows a warp.
+// CHECK: #[[T:.*]] = #cta.layout<{register = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 128], [8, 0]], lane = {{\[\[}}0, 8], [0, 16], [0, 32], [0, 64], [1, 0]], warp = {{\[\[}}2, 0], [4, 0]]} : [16, 256]>
+// CHECK-LABEL: func.func @half_warp_rows
+module attributes {tile.num_warps = 4 : i32} {
+func.func @half_warp_rows(%x: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %y: !tile.ptr<f16>) {
+  %r = tile.make_range 0 to 4096 : tensor<4096xi32>
+  %o = tile.reshape %r : tensor<4096xi32> -> tensor<16x256xi32>
+  %xs = tile.splat %x : !tile.ptr<f16> -> tensor<16x256x!tile.ptr<f16>>
+  %px = tile.addptr %xs, %o : tensor<16x256x!tile.ptr<f16>>, tensor<16x256xi32>
+  // CHECK: tile.load {{.*}} #[[T]]>
+  %v = tile.load %px : tensor<16x256x!tile.ptr<f16>>
+  %max = tile.reduce %v {axis = 1 : i32} : tensor<16x256xf16> -> tensor<16xf16> {
+  ^bb0(%a: f16, %b: f16):
+    %m = arith.maximumf %a, %b : f16
+    tile.yield %m : f16
+  }
+  %rows = tile.make_range 0 to 16 : tensor<16xi32>
+  %ys = tile.splat %y : !tile.ptr<f16> -> tensor<16x!tile.ptr<f16>>
+  %py = tile.addptr %ys, %rows : tensor<16x!tile.ptr<f16>>, tensor<16xi32>
+  tile.store %py, %max : tensor<16x!tile.ptr<f16>>
+  return
+}
+}
