@@ -143,6 +143,7 @@ SAME_VALUE(cuda::CaptureStatus::None, CU_STREAM_CAPTURE_STATUS_NONE);
 SAME_VALUE(cuda::CaptureStatus::Active, CU_STREAM_CAPTURE_STATUS_ACTIVE);
 SAME_VALUE(cuda::CaptureStatus::Invalidated, CU_STREAM_CAPTURE_STATUS_INVALIDATED);
 
+// NOLINTBEGIN(bugprone-sizeof-expression): members that are pointers are meant
 #define SAME_OFFSET(ours, ourMember, theirs, theirMember)                                          \
   static_assert(offsetof(ours, ourMember) == offsetof(theirs, theirMember) &&                      \
                     sizeof(ours::ourMember) == sizeof(theirs::theirMember),                        \
@@ -159,6 +160,8 @@ SAME_OFFSET(cuda::LaunchConfig, sharedMemBytes, CUlaunchConfig, sharedMemBytes);
 SAME_OFFSET(cuda::LaunchConfig, stream, CUlaunchConfig, hStream);
 SAME_OFFSET(cuda::LaunchConfig, attrs, CUlaunchConfig, attrs);
 SAME_OFFSET(cuda::LaunchConfig, numAttrs, CUlaunchConfig, numAttrs);
+
+// NOLINTEND(bugprone-sizeof-expression)
 
 static_assert(sizeof(cuda::LaunchAttribute) == sizeof(CUlaunchAttribute));
 static_assert(sizeof(cuda::LaunchAttributeValue) == sizeof(CUlaunchAttributeValue));

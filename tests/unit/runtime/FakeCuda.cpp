@@ -118,36 +118,44 @@ EXPORT Result cuInit(unsigned) {
 EXPORT Result cuDriverGetVersion(int *version) {
   *version = state().control.driverVersion;
   if (const char *wanted = std::getenv("FAKE_CUDA_VERSION"))
-    *version = std::atoi(wanted);
+    *version = static_cast<int>(std::strtol(wanted, nullptr, 10));
   return Result::Success;
 }
-static const std::map<Result, std::pair<const char *, const char *>> errorTexts = {
-    {Result::InvalidValue, {"CUDA_ERROR_INVALID_VALUE", "invalid argument"}},
-    {Result::OutOfMemory, {"CUDA_ERROR_OUT_OF_MEMORY", "out of memory"}},
-    {Result::NoDevice, {"CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"}},
-    {Result::InvalidContext, {"CUDA_ERROR_INVALID_CONTEXT", "invalid device context"}},
-    {Result::InvalidPtx, {"CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"}},
-    {Result::InvalidImage, {"CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"}},
-    {Result::UnsupportedPtxVersion,
-     {"CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
-      "the provided PTX was compiled with an unsupported toolchain."}},
-    {Result::NotFound, {"CUDA_ERROR_NOT_FOUND", "named symbol not found"}},
-    {Result::IllegalAddress,
-     {"CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"}},
-    {Result::LaunchOutOfResources,
-     {"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"}},
-    {Result::SystemDriverMismatch,
-     {"CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
-      "system has unsupported display driver / cuda driver combination"}},
+struct ErrorText {
+  Result code;
+  const char *name, *text;
 };
+static constexpr ErrorText errorTexts[] = {
+    {Result::InvalidValue, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {Result::OutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {Result::NoDevice, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+    {Result::InvalidContext, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {Result::InvalidPtx, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
+    {Result::InvalidImage, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
+    {Result::UnsupportedPtxVersion, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+     "the provided PTX was compiled with an unsupported toolchain."},
+    {Result::NotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {Result::IllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS",
+     "an illegal memory access was encountered"},
+    {Result::LaunchOutOfResources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
+     "too many resources requested for launch"},
+    {Result::SystemDriverMismatch, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
+     "system has unsupported display driver / cuda driver combination"},
+};
+static const ErrorText *findText(Result error) {
+  const ErrorText *found =
+      std::find_if(std::begin(errorTexts), std::end(errorTexts),
+                   [&](const ErrorText &entry) { return entry.code == error; });
+  return found == std::end(errorTexts) ? nullptr : found;
+}
 EXPORT Result cuGetErrorName(Result error, const char **name) {
-  auto found = errorTexts.find(error);
-  *name = found == errorTexts.end() ? nullptr : found->second.first;
+  const ErrorText *found = findText(error);
+  *name = found ? found->name : nullptr;
   return *name ? Result::Success : Result::InvalidValue;
 }
 EXPORT Result cuGetErrorString(Result error, const char **text) {
-  auto found = errorTexts.find(error);
-  *text = found == errorTexts.end() ? nullptr : found->second.second;
+  const ErrorText *found = findText(error);
+  *text = found ? found->text : nullptr;
   return *text ? Result::Success : Result::InvalidValue;
 }
 EXPORT Result cuDeviceGetCount(int *count) {
@@ -253,7 +261,10 @@ EXPORT Result cuCtxSynchronize() {
 
 static unsigned bytesOfPtxType(const std::string &type) {
   size_t digit = type.find_first_of("0123456789");
-  return digit == std::string::npos ? 8 : std::max(1, std::atoi(type.c_str() + digit) / 8);
+  return digit == std::string::npos
+             ? 8
+             : std::max(1u,
+                        static_cast<unsigned>(std::strtoul(type.c_str() + digit, nullptr, 10)) / 8);
 }
 
 /// Reads `.entry` names and their `.param` types; refuses "BAD_INSTRUCTION".
@@ -263,8 +274,9 @@ static Result compilePtx(const std::string &ptx, std::map<std::string, CUfunc_st
   std::string line, current;
   for (int number = 1; std::getline(lines, line); ++number) {
     if (size_t at = line.find(".version"); at != std::string::npos) {
-      int major = 0, minor = 0;
-      std::sscanf(line.c_str() + at, ".version %d.%d", &major, &minor);
+      char *dot = nullptr;
+      long major = std::strtol(line.c_str() + at + std::strlen(".version"), &dot, 10);
+      long minor = *dot == '.' ? std::strtol(dot + 1, nullptr, 10) : 0;
       if (major * 10 + minor > state().control.maxPtxVersion)
         return Result::UnsupportedPtxVersion;
     }
