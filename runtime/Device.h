@@ -98,7 +98,8 @@ public:
   /// device that checks.
   virtual llvm::Error poison(DevicePtr to, uint8_t byte, uint64_t bytes) = 0;
 
-  /// Compiles and loads. Null after reporting to `diagnostics`.
+  /// Compiles and loads. Null after reporting to `diagnostics`. The tuner calls
+  /// this from several threads at once on devices that are not the CPU.
   virtual std::unique_ptr<Kernel> prepare(const KernelRequest &request,
                                           frontend::DiagnosticEngine &diagnostics) = 0;
   /// Enqueues a launch. What a checking device finds (out-of-bounds lanes,

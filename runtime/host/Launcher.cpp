@@ -242,7 +242,7 @@ Result Launcher::autotune(Evaluator &evaluator, Request request, size_t next) {
     if (auto it = tuned.find(id); it != tuned.end()) {
       best = it->second;
     } else {
-      if (Result ok = tune(evaluator, request, next, choices, settings, best); !ok)
+      if (Result ok = tune(evaluator, request, next, id, choices, settings, best); !ok)
         return ok;
       tuned[id] = best;
     }
@@ -281,39 +281,121 @@ private:
 };
 } // namespace
 
+static std::string kernelKey(const runtime::KernelRequest &request);
+
+/// One configuration in the race.
+struct Launcher::Trial {
+  explicit Trial(const Request &request) : request(request) {}
+  Request request; ///< with the configuration's values
+  /// What it will launch; no file: not known before it runs.
+  runtime::KernelRequest kernel;
+  std::unique_ptr<runtime::Kernel> prepared;
+  std::unique_ptr<EvalError> error;
+};
+
+/// Works out which kernel a configuration launches, so that all of them can be
+/// compiled at once: the evaluator itself runs in one thread.
+Result Launcher::plan(Evaluator &evaluator, const Request &request, size_t next,
+                      const PyValue &config, Trial &trial) {
+  if (auto error = splitOptions(withConfig(config), trial.request))
+    return error;
+  Request resolved = trial.request;
+  for (const auto &decorator : ArrayRef(request.kernel.decorators).drop_front(next)) {
+    if (decorator.name == "triton.autotune")
+      return PyValue();
+    if (decorator.name == "triton.heuristics")
+      if (auto error = applyHeuristics(evaluator, resolved, decorator))
+        return error;
+  }
+  std::vector<PyValue> values;
+  if (Result ok = evaluator.bind(resolved.kernel, resolved.args, values); !ok)
+    return ok;
+  Specialization specialization;
+  if (auto error = specialize(evaluator, resolved.kernel, values, resolved.plain,
+                              resolved.unaligned, specialization))
+    return error;
+  trial.kernel = kernelRequest(resolved.kernel, resolved.options, specialization);
+  return PyValue();
+}
+
+static runtime::TuneConfig toTuneConfig(const PyValue &config) {
+  runtime::TuneConfig out;
+  for (auto &[name, value] : withConfig(config).keywords) {
+    std::optional<int64_t> number = value.toInt64();
+    if (name == "num_warps" && number)
+      out.numWarps = *number;
+    else if (name == "num_stages" && number)
+      out.numStages = *number;
+    else if (name == "maxnreg")
+      out.maxRegisters = number.value_or(0);
+    else if (name != "num_ctas")
+      out.constexprs.emplace_back(name, eval::repr(value));
+  }
+  return out;
+}
+
 Result Launcher::tune(Evaluator &evaluator, const Request &request, size_t next,
-                      ArrayRef<PyValue> configs, const CallArgs &settings, size_t &best) {
+                      const std::string &key, ArrayRef<PyValue> configs, const CallArgs &settings,
+                      size_t &best) {
   Result known = namedValues(evaluator, request.kernel, request.args, request.options);
   if (!known)
     return known;
   Restorer restorer(*known, settings);
   // Trials are not part of what an enclosing measurement repeats.
   llvm::SaveAndRestore<std::vector<DeviceWork> *> quiet(context->recording, nullptr);
-  double bestTime = HUGE_VAL;
-  std::unique_ptr<EvalError> lastError;
-  for (size_t i = 0; i < configs.size(); ++i) {
-    Request trial = request;
-    if (auto error = splitOptions(withConfig(configs[i]), trial))
-      return error;
+
+  runtime::TuneProblem problem;
+  problem.kernel = request.kernel.name();
+  problem.identity = runtime::contentHash(request.kernel.module->source().text());
+  problem.key = key;
+  std::vector<Trial> trials;
+  trials.reserve(configs.size());
+  for (const PyValue &config : configs) {
+    problem.configs.push_back(toTuneConfig(config));
+    Trial &trial = trials.emplace_back(request);
+    if (Result ok = plan(evaluator, request, next + 1, config, trial); !ok)
+      return ok;
+  }
+
+  // A configuration that does not compile or fit is no candidate.
+  auto prepareTrial = [&](unsigned i) -> llvm::Error {
+    Trial &trial = trials[i];
+    if (!trial.kernel.file)
+      return llvm::Error::success();
+    frontend::DiagnosticEngine diagnostics;
+    trial.prepared = context->device.prepare(trial.kernel, diagnostics);
+    if (trial.prepared)
+      return llvm::Error::success();
+    trial.error = toError(diagnostics, "kernel `" + problem.kernel + "` could not be prepared");
+    return llvm::createStringError(trial.error->diagnostic.message);
+  };
+  auto measureTrial = [&](unsigned i) -> llvm::Expected<double> {
+    Trial &trial = trials[i];
+    if (trial.prepared)
+      kernels.try_emplace(kernelKey(trial.kernel), std::move(trial.prepared));
     restorer.apply();
     llvm::Expected<runtime::Timing> timing = timeWork(
-        *context, [&] { return runDecorators(evaluator, trial, next + 1); }, {}, lastError);
-    // A configuration that does not compile or fit is no candidate.
-    if (!timing) {
-      std::string message = llvm::toString(timing.takeError());
-      if (!lastError)
-        lastError = fail(message, "RuntimeError");
-      continue;
-    }
-    if (timing->median < bestTime) {
-      bestTime = timing->median;
-      best = i;
-    }
-  }
+        *context, [&] { return runDecorators(evaluator, trial.request, next + 1); }, {},
+        trial.error);
+    if (timing)
+      return timing->median;
+    std::string message = llvm::toString(timing.takeError());
+    if (!trial.error)
+      trial.error = fail(message, "RuntimeError");
+    return HUGE_VAL;
+  };
+  llvm::Expected<runtime::TuneResult> result = tuner.tune(problem, prepareTrial, measureTrial);
   restorer.apply();
-  if (bestTime == HUGE_VAL)
-    return Result(std::move(lastError));
-  return PyValue();
+  if (result) {
+    best = result->best;
+    return PyValue();
+  }
+  // All failed: the first one's reason, which has its place in the source.
+  std::string message = llvm::toString(result.takeError());
+  for (Trial &trial : trials)
+    if (trial.error)
+      return std::move(trial.error);
+  return fail(message, "RuntimeError");
 }
 
 //===----------------------------------------------------------------------===//
@@ -376,9 +458,9 @@ std::unique_ptr<EvalError> host::toError(const frontend::DiagnosticEngine &diagn
   return error;
 }
 
-runtime::Kernel *Launcher::prepare(const eval::FunctionObject &kernel, const LaunchOptions &options,
-                                   const Specialization &specialization,
-                                   std::unique_ptr<EvalError> &error) {
+runtime::KernelRequest Launcher::kernelRequest(const eval::FunctionObject &kernel,
+                                               const LaunchOptions &options,
+                                               const Specialization &specialization) const {
   runtime::KernelRequest request;
   request.file = &kernel.module->source();
   request.module = &kernel.module->tree();
@@ -393,21 +475,31 @@ runtime::Kernel *Launcher::prepare(const eval::FunctionObject &kernel, const Lau
   compile.debug = options.debug;
   compile.target = context->device.target();
   compile.includePaths = includePaths;
+  return request;
+}
 
+/// What tells the kernels of one launcher apart.
+static std::string kernelKey(const runtime::KernelRequest &request) {
+  const CompileOptions &compile = request.options;
   std::string key =
       request.file->name().str() + "\n" + compile.kernel + "(" + compile.signature + ")";
   for (auto &[name, value] : compile.constexprs)
     key += "\n" + name + "=" + value;
-  for (int number : {options.numWarps, options.numStages, options.maxRegisters,
-                     int(options.enableFpFusion), int(options.debug)})
+  for (int number : {compile.numWarps, compile.numStages, compile.maxRegisters,
+                     int(compile.enableFpFusion), int(compile.debug)})
     key += "\n" + std::to_string(number);
+  return key;
+}
+
+runtime::Kernel *Launcher::prepare(const runtime::KernelRequest &request,
+                                   std::unique_ptr<EvalError> &error) {
+  std::string key = kernelKey(request);
   if (auto it = kernels.find(key); it != kernels.end())
     return it->second.get();
-
   frontend::DiagnosticEngine diagnostics;
   std::unique_ptr<runtime::Kernel> prepared = context->device.prepare(request, diagnostics);
   if (!prepared) {
-    error = toError(diagnostics, "kernel `" + kernel.name() + "` could not be prepared");
+    error = toError(diagnostics, "kernel `" + request.options.kernel + "` could not be prepared");
     return nullptr;
   }
   return (kernels[key] = std::move(prepared)).get();
@@ -452,7 +544,8 @@ Result Launcher::run(Evaluator &evaluator, const Request &request) {
                               specialization))
     return error;
   std::unique_ptr<EvalError> error;
-  runtime::Kernel *kernel = prepare(request.kernel, request.options, specialization, error);
+  runtime::Kernel *kernel =
+      prepare(kernelRequest(request.kernel, request.options, specialization), error);
   if (!kernel)
     return error;
   if (config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0)

@@ -10,6 +10,7 @@
 #ifndef TILE_RUNTIME_HOST_LAUNCHER_H
 #define TILE_RUNTIME_HOST_LAUNCHER_H
 
+#include "runtime/Tuner.h"
 #include "runtime/host/Specialization.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -23,8 +24,10 @@ struct LaunchOptions {
 
 class Launcher {
 public:
-  Launcher(ContextPtr context, std::vector<std::string> includePaths)
-      : context(std::move(context)), includePaths(std::move(includePaths)) {}
+  /// `cacheFolder` keeps what tuning found out; empty: only this launcher does.
+  Launcher(ContextPtr context, std::vector<std::string> includePaths, std::string cacheFolder)
+      : context(std::move(context)), includePaths(std::move(includePaths)),
+        tuner(this->context->device.description(), std::move(cacheFolder)) {}
 
   Result launch(Evaluator &evaluator, const eval::FunctionObject &kernel, const PyValue &grid,
                 const CallArgs &args);
@@ -45,17 +48,23 @@ private:
   readJitArguments(Evaluator &evaluator, const eval::Decorator &decorator, Request &request);
   Result runDecorators(Evaluator &evaluator, Request request, size_t next);
   Result autotune(Evaluator &evaluator, Request request, size_t next);
-  Result tune(Evaluator &evaluator, const Request &request, size_t next,
+  struct Trial;
+  Result tune(Evaluator &evaluator, const Request &request, size_t next, const std::string &key,
               llvm::ArrayRef<PyValue> configs, const CallArgs &settings, size_t &best);
+  Result plan(Evaluator &evaluator, const Request &request, size_t next, const PyValue &config,
+              Trial &trial);
   std::unique_ptr<eval::EvalError> applyHeuristics(Evaluator &evaluator, Request &request,
                                                    const eval::Decorator &decorator);
   Result run(Evaluator &evaluator, const Request &request);
-  runtime::Kernel *prepare(const eval::FunctionObject &kernel, const LaunchOptions &options,
-                           const Specialization &specialization,
+  runtime::KernelRequest kernelRequest(const eval::FunctionObject &kernel,
+                                       const LaunchOptions &options,
+                                       const Specialization &specialization) const;
+  runtime::Kernel *prepare(const runtime::KernelRequest &request,
                            std::unique_ptr<eval::EvalError> &error);
 
   ContextPtr context;
   std::vector<std::string> includePaths;
+  runtime::Tuner tuner;
   llvm::StringMap<std::unique_ptr<runtime::Kernel>> kernels;
   llvm::StringMap<size_t> tuned; ///< kernel and key -> configuration
 };

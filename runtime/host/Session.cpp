@@ -34,8 +34,10 @@ private:
 char LaunchSite::id = 0;
 } // namespace tile::host
 
-Session::Session(runtime::Device &device, std::vector<std::string> includePaths)
-    : context(std::make_shared<HostContext>(device)), launcher(context, std::move(includePaths)) {}
+Session::Session(runtime::Device &device, std::vector<std::string> includePaths,
+                 std::string cacheFolder)
+    : context(std::make_shared<HostContext>(device)),
+      launcher(context, std::move(includePaths), std::move(cacheFolder)) {}
 
 std::unique_ptr<EvalError> Session::takeDeviceError() {
   if (context->deviceError.empty())

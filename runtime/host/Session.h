@@ -21,7 +21,9 @@ struct Measurement {
 
 class Session : public eval::EvaluatorHooks {
 public:
-  Session(runtime::Device &device, std::vector<std::string> includePaths);
+  /// `cacheFolder` keeps what tuning found out; empty: this session alone does.
+  Session(runtime::Device &device, std::vector<std::string> includePaths,
+          std::string cacheFolder = "");
 
   std::optional<Result> callSymbol(Evaluator &evaluator, llvm::StringRef name,
                                    const CallArgs &args) override;

@@ -1,5 +1,6 @@
 //===- LaunchTest.cpp - what a launch asks of the device ------------------===//
 #include "MockDevice.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace tile;
 using namespace tile::host;
@@ -149,6 +150,40 @@ TEST(Autotune, TheFastestOnAGpuChosenOnce) {
   EXPECT_EQ(file.device.prepared.size(), 3u);
   ASSERT_EQ(file.device.launches.size(), 3u * 4 + 2);
   EXPECT_EQ(file.device.launches.back().second.grid[0], 64u);
+}
+
+TEST(Autotune, WhatDoesNotFitIsOut) {
+  HostFile file(tunedKernel);
+  file.device.cpu = false;
+  file.device.timeOf = {{"32", 3.0}, {"64", 1.0}, {"128", 2.0}};
+  file.device.tooLarge = {"64"};
+  file.device.bodies["k"] = [](auto &, auto &) {};
+  file.call("f");
+  EXPECT_EQ(file.device.launches.back().second.grid[0], 128u);
+}
+
+TEST(Autotune, NothingFits) {
+  HostFile file(tunedKernel);
+  file.device.cpu = false;
+  file.device.tooLarge = {"32", "64", "128"};
+  EXPECT_EQ(file.call("f"), "RuntimeError: too much shared memory");
+}
+
+TEST(Autotune, ADecisionOnDiskIsNotMeasuredAgain) {
+  llvm::SmallString<128> folder;
+  ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("tile-tune-test", folder));
+  auto launches = [&] {
+    HostFile file(tunedKernel, folder.str().str());
+    file.device.cpu = false;
+    file.device.timeOf = {{"32", 3.0}, {"64", 1.0}, {"128", 2.0}};
+    file.device.bodies["k"] = [](auto &, auto &) {};
+    file.call("f");
+    EXPECT_EQ(file.device.launches.back().second.grid[0], 64u);
+    return file.device.launches.size();
+  };
+  EXPECT_EQ(launches(), 3u * 4 + 2);
+  EXPECT_EQ(launches(), 2u);
+  llvm::sys::fs::remove_directories(folder);
 }
 
 TEST(Launch, ErrorsSayWhatIsWrong) {

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <mutex>
+#include <set>
 
 namespace tile::host {
 
@@ -31,7 +33,9 @@ public:
   std::map<std::string, Body> bodies;
   std::vector<CompileOptions> prepared;
   std::vector<std::pair<std::string, runtime::LaunchConfig>> launches;
+  CompileOptions launched;              ///< of the last launch
   std::map<std::string, double> timeOf; ///< by the value of constexpr BLOCK
+  std::set<std::string> tooLarge;       ///< likewise: what does not fit
   bool cpu = true;
   int live = 0, copies = 0;
   std::string failure; ///< of the next launch
@@ -75,6 +79,12 @@ public:
   }
   std::unique_ptr<runtime::Kernel> prepare(const runtime::KernelRequest &request,
                                            frontend::DiagnosticEngine &diagnostics) override {
+    std::lock_guard<std::mutex> lock(mutex);
+    for (auto &[name, value] : request.options.constexprs)
+      if (name == "BLOCK" && tooLarge.count(value)) {
+        diagnostics.error(nullptr, {}, "too much shared memory");
+        return nullptr;
+      }
     if (!bodies.count(request.options.kernel)) {
       diagnostics.error(request.file, {0, 1}, "cannot compile this");
       return nullptr;
@@ -86,6 +96,7 @@ public:
               frontend::DiagnosticEngine &diagnostics) override {
     const CompileOptions &options = static_cast<MockKernel &>(kernel).options;
     launches.emplace_back(options.kernel, config);
+    launched = options;
     if (!failure.empty()) {
       diagnostics.error(nullptr, {}, failure);
       return false;
@@ -100,20 +111,23 @@ public:
       if (!body())
         return llvm::createStringError("gave up");
     double ms = 1;
-    for (auto &[name, value] : prepared.back().constexprs)
+    for (auto &[name, value] : launched.constexprs)
       if (name == "BLOCK" && timeOf.count(value))
         ms = timeOf[value];
     return runtime::Timing{ms, ms, ms, 3};
   }
   static void *at(runtime::DevicePtr p) { return reinterpret_cast<void *>(p); }
+
+private:
+  std::mutex mutex; ///< kernels are prepared from several threads
 };
 
 /// A file with a session on a mock device. `add` adds fp32 vectors.
 class HostFile {
 public:
-  explicit HostFile(std::string text)
+  explicit HostFile(std::string text, std::string cacheFolder = "")
       : file("test.tile", prelude + std::move(text)), module(frontend::parse(file, diagnostics)),
-        session(device, {}) {
+        session(device, {}, std::move(cacheFolder)) {
     EXPECT_FALSE(diagnostics.hasErrors()) << diagnostics.str();
     env = &program.add(file, module);
     suite = std::make_unique<Suite>(program, *env, session);
