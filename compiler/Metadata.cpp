@@ -35,6 +35,10 @@ static json::Value constantValue(llvm::StringRef text) {
   return text;
 }
 
+static bool isDescriptorPart(Kind kind) {
+  return kind == Kind::DescBase || kind == Kind::DescShape || kind == Kind::DescStride;
+}
+
 static json::Object parameterToJson(const KernelParameter &parameter) {
   json::Object object;
   for (auto [kind, name] : kindNames)
@@ -44,9 +48,11 @@ static json::Object parameterToJson(const KernelParameter &parameter) {
     object["index"] = parameter.index;
   if (!parameter.type.empty())
     object["type"] = parameter.type;
-  if (!parameter.path.empty())
+  else if (parameter.kind == Kind::DescBase)
+    object["type"] = "ptr";
+  if (parameter.kind == Kind::Arg || !parameter.path.empty())
     object["path"] = json::Array(parameter.path);
-  if (parameter.kind == Kind::DescShape || parameter.kind == Kind::DescStride)
+  if (isDescriptorPart(parameter.kind))
     object["dim"] = parameter.dim;
   if (parameter.kind == Kind::Scratch) {
     object["bytes"] = parameter.bytes;

@@ -58,6 +58,7 @@ TEST(Metadata, WritesTheContract) {
     {
       "index": 0,
       "kind": "arg",
+      "path": [],
       "type": "ptr"
     },
     {
@@ -70,8 +71,10 @@ TEST(Metadata, WritesTheContract) {
       "type": "fp16"
     },
     {
+      "dim": 0,
       "index": 4,
-      "kind": "desc_base"
+      "kind": "desc_base",
+      "type": "ptr"
     },
     {
       "dim": 1,
