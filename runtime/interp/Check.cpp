@@ -23,14 +23,19 @@ std::string tile::interp::describeLane(int64_t lane, llvm::ArrayRef<int64_t> sha
 }
 
 CheckState::CheckState(Launch &launch, MemoryMap &memory)
-    : launch(launch), memory(memory), granule(launch.program->granule) {
+    : launch(launch), memory(memory), granule(launch.program->granule),
+      firstEvent(memory.firstEvent()), latest(launch.program->code.size()) {
   racesWatched = launch.grid.count() < 0xffffffffu;
 }
+CheckState::~CheckState() { memory.endEvents(firstEvent + uint32_t(events.size())); }
 
-void CheckState::add(const Lane &lane, FindingKind kind, std::string message) {
-  Finding &finding = launch.findings.add(lane.frame, lane.i, kind, lane.index, std::move(message));
-  if (std::string text = describeLane(lane.index, lane.info.shape);
-      finding.occurrences == 1 && !text.empty())
+/// Most occurrences repeat a finding: they are counted, not put into words.
+void CheckState::add(const Lane &lane, FindingKind kind,
+                     llvm::function_ref<std::string()> message) {
+  if (launch.findings.repeat(lane.frame, lane.i, kind))
+    return;
+  Finding &finding = launch.findings.add(lane.frame, lane.i, kind, lane.index, message());
+  if (std::string text = describeLane(lane.index, lane.info.shape); !text.empty())
     finding.where += ", " + text;
 }
 
@@ -58,93 +63,138 @@ static std::string countBytes(uint64_t n) {
   return std::to_string(n) + (n == 1 ? " byte" : " bytes");
 }
 
-/// The buffer the lane lies in, or null after a report. Where the pointer
-/// comes from a kernel argument, it is that argument's buffer it must lie in:
-/// one that happens to lie next to it will not do.
-MemoryMap::Buffer *CheckState::inBounds(const Lane &lane) {
+/// The argument that an access is an offset from, or null.
+static uint64_t rootOf(Frame &frame, const AccessInfo &info) {
+  return info.rootPointer == kNone ? 0 : *frame.reg<uint64_t>(info.rootPointer);
+}
+
+/// The buffer that `length` bytes at `address` lie in, or null. Where the
+/// pointer comes from a kernel argument, it is that argument's buffer they must
+/// lie in: one that happens to lie next to it will not do.
+MemoryMap::Buffer *CheckState::locate(uint64_t root, uint64_t address, uint64_t length) {
   auto holds = [&](const MemoryMap::Buffer *b) {
-    return b && lane.address >= b->base && lane.bytes <= b->bytes &&
-           lane.address - b->base <= b->bytes - lane.bytes;
+    return b && address >= b->base && length <= b->bytes && address - b->base <= b->bytes - length;
   };
-  const char *what = reads(lane.access)             ? "read"
-                     : lane.access == Access::Write ? "write"
-                                                    : "atomic access";
-  uint64_t root =
-      lane.info.rootPointer == kNone ? 0 : *lane.frame.reg<uint64_t>(lane.info.rootPointer);
   bool sameRoot =
       recent && (!root || (root >= recent->base && root - recent->base < recent->bytes));
   if (sameRoot && holds(recent))
     return recent;
-  MemoryMap::Buffer *buffer = memory.find(root ? root : lane.address);
-  if (holds(buffer))
-    return recent = buffer;
-  std::string start = llvm::formatv("out-of-bounds {0} of {1}", what, countBytes(lane.bytes));
+  MemoryMap::Buffer *buffer = memory.find(root ? root : address);
+  return holds(buffer) ? recent = buffer : nullptr;
+}
+
+std::string CheckState::describeOutOfBounds(const Lane &lane) {
+  const char *what = reads(lane.access)             ? "read"
+                     : lane.access == Access::Write ? "write"
+                                                    : "atomic access";
+  std::string text = llvm::formatv("out-of-bounds {0} of {1}: ", what, countBytes(lane.bytes));
+  uint64_t root = rootOf(lane.frame, lane.info);
   std::string argument;
   if (lane.info.rootPointer != kNone) {
     const Parameter &parameter = launch.program->parameters[lane.info.rootIndex];
     argument = parameter.name.empty() ? "argument " + std::to_string(lane.info.rootIndex)
                                       : "`" + parameter.name + "`";
   }
-  if (!buffer && lane.info.rootPointer == kNone)
-    buffer = memory.findBelow(lane.address);
-  std::string where;
+  MemoryMap::Buffer *buffer = argument.empty() ? memory.findBelow(lane.address)
+                              : root           ? memory.find(root)
+                                               : nullptr;
   if (!buffer) {
-    where = llvm::formatv(": address {0:x} is in no buffer", lane.address);
+    text += llvm::formatv("address {0:x} is in no buffer", lane.address);
     if (!argument.empty())
-      where += " (" + argument + (root ? " points to none" : " is null") + ")";
-  } else {
-    std::string name = argument.empty() ? nameOf(*buffer) : argument;
-    if (lane.address < buffer->base)
-      where =
-          llvm::formatv(": {0} before the start of {1}, which has {2}",
-                        countBytes(buffer->base - lane.address), name, countBytes(buffer->bytes));
-    else
-      where = llvm::formatv(": at byte {0} of {1}, which has {2}", lane.address - buffer->base,
-                            name, countBytes(buffer->bytes));
+      text += " (" + argument + (root ? " points to none" : " is null") + ")";
+    return text;
   }
-  add(lane, FindingKind::OutOfBounds, start + where);
-  return nullptr;
+  std::string name = argument.empty() ? nameOf(*buffer) : argument;
+  if (lane.address < buffer->base)
+    return text + llvm::formatv("{0} before the start of {1}, which has {2}",
+                                countBytes(buffer->base - lane.address), name,
+                                countBytes(buffer->bytes))
+                      .str();
+  return text + llvm::formatv("at byte {0} of {1}, which has {2}", lane.address - buffer->base,
+                              name, countBytes(buffer->bytes))
+                    .str();
 }
 
 void CheckState::initialized(const Lane &lane, MemoryMap::Buffer &buffer) {
-  if (buffer.written.empty())
-    return;
   uint8_t *written = buffer.written.data() + (lane.address - buffer.base);
   if (lane.access != Access::Write && std::memchr(written, 0, lane.bytes))
-    add(lane, FindingKind::Uninitialized,
-        llvm::formatv("read of memory that nobody wrote: {0} at byte {1} of {2}",
-                      countBytes(lane.bytes), lane.address - buffer.base, nameOf(buffer)));
+    add(lane, FindingKind::Uninitialized, [&] {
+      return llvm::formatv("read of memory that nobody wrote: {0} at byte {1} of {2}",
+                           countBytes(lane.bytes), lane.address - buffer.base, nameOf(buffer))
+          .str();
+    });
   if (!reads(lane.access))
     std::memset(written, 1, lane.bytes);
+}
+
+/// One lane; false if it must not touch memory.
+bool CheckState::checkLane(const Lane &lane) {
+  MemoryMap::Buffer *buffer = locate(rootOf(lane.frame, lane.info), lane.address, lane.bytes);
+  if (!buffer) {
+    add(lane, FindingKind::OutOfBounds, [&] { return describeOutOfBounds(lane); });
+    return false;
+  }
+  if (lane.address % lane.bytes)
+    add(lane, FindingKind::Misaligned, [&] {
+      return llvm::formatv(
+                 "misaligned address {0:x}: an access of {1} bytes must be aligned to {1}",
+                 lane.address, lane.bytes)
+          .str();
+    });
+  if (!buffer->written.empty())
+    initialized(lane, *buffer);
+  if (racesWatched)
+    race(lane, 1, *buffer);
+  return true;
+}
+
+/// `count` lanes at consecutive addresses from `lane` on. As long as all is
+/// well the run is one access; otherwise each lane is looked at by itself.
+void CheckState::checkRun(Lane lane, uint32_t count) {
+  uint64_t length = uint64_t(count) * lane.bytes;
+  MemoryMap::Buffer *buffer = locate(rootOf(lane.frame, lane.info), lane.address, length);
+  bool fine = buffer && lane.address % lane.bytes == 0;
+  if (fine && !buffer->written.empty()) {
+    uint8_t *written = buffer->written.data() + (lane.address - buffer->base);
+    fine = lane.access == Access::Write || !std::memchr(written, 0, length);
+    if (fine && !reads(lane.access))
+      std::memset(written, 1, length);
+  }
+  if (fine) {
+    if (racesWatched)
+      race(lane, count, *buffer);
+    return;
+  }
+  for (uint32_t k = 0; k < count; ++k, ++lane.index, lane.address += lane.bytes)
+    allowed[lane.index] = checkLane(lane);
 }
 
 const uint8_t *CheckState::check(Frame &frame, const Instruction &i, uint32_t n, unsigned bytes,
                                  Access access, const uint8_t *mask) {
   const auto &info = *static_cast<const AccessInfo *>(i.aux);
   const uint64_t *pointers = frame.reg<uint64_t>(i.a);
-  const uint8_t *wrapped = info.wrapped == kNone ? nullptr : frame.reg<uint8_t>(info.wrapped);
-  allowed.assign(n, 1);
-  for (uint32_t k = 0; k < n; ++k) {
-    if (mask && !mask[k]) {
-      allowed[k] = 0;
+  if (mask)
+    allowed.assign(mask, mask + n);
+  else
+    allowed.assign(n, 1);
+  if (info.wrapped != kNone) {
+    const uint8_t *wrapped = frame.reg<uint8_t>(info.wrapped);
+    for (uint32_t k = 0; k < n; ++k)
+      if (wrapped[k] && allowed[k])
+        add({frame, i, info, access, pointers[k], bytes, k}, FindingKind::AddressOverflow, [] {
+          return "the offset of this address does not fit 32 bits and wraps; compute it in 64 bits";
+        });
+  }
+  for (uint32_t k = 0; k < n;) {
+    if (!allowed[k]) {
+      ++k;
       continue;
     }
-    Lane lane{frame, i, info, access, pointers[k], bytes, k};
-    if (wrapped && wrapped[k])
-      add(lane, FindingKind::AddressOverflow,
-          "the offset of this address does not fit 32 bits and wraps; compute it in 64 bits");
-    MemoryMap::Buffer *buffer = inBounds(lane);
-    if (!buffer) {
-      allowed[k] = 0;
-      continue;
-    }
-    if (lane.address % bytes)
-      add(lane, FindingKind::Misaligned,
-          llvm::formatv("misaligned address {0:x}: an access of {1} bytes must be aligned to {1}",
-                        lane.address, bytes));
-    initialized(lane, *buffer);
-    if (racesWatched)
-      race(lane);
+    uint32_t end = k + 1;
+    while (end < n && allowed[end] && pointers[end] == pointers[end - 1] + bytes)
+      ++end;
+    checkRun({frame, i, info, access, pointers[k], bytes, k}, end - k);
+    k = end;
   }
   return allowed.data();
 }
@@ -153,79 +203,109 @@ const uint8_t *CheckState::check(Frame &frame, const Instruction &i, uint32_t n,
 // Races
 //===----------------------------------------------------------------------===//
 
-CheckState::Cell &CheckState::cell(uint64_t number) {
-  uint64_t page = number / kPageCells;
-  if (page != recentPage) {
-    auto &slot = pages[page];
-    if (!slot)
-      slot = std::make_unique<Cell[]>(kPageCells);
-    recentPage = page;
-    recentCells = slot.get();
+CheckState::EventId CheckState::eventOf(const Lane &lane) {
+  const uint64_t program = lane.frame.linearId;
+  if (turnProgram != program) {
+    turnProgram = program;
+    turnStart = firstEvent + EventId(events.size());
   }
-  return recentCells[number % kPageCells];
+  const uint32_t tick = program < ticks.size() ? ticks[program] : 1;
+  const auto place = uint32_t(&lane.i - launch.program->code.data());
+  EventId &last = latest[place];
+  if (last && event(last).program == program && event(last).tick == tick)
+    return last;
+  events.push_back({uint32_t(program), tick, place, isAtomic(lane.access)});
+  return last = firstEvent + EventId(events.size() - 1);
 }
 
 /// Whether an earlier access is ordered before what the program does now.
-bool CheckState::before(const Event &event, const Frame &frame) const {
-  uint32_t program = event.program - 1;
-  if (event.program == 0 || program == frame.linearId)
+bool CheckState::before(EventId earlier, const Frame &frame) const {
+  if (earlier < firstEvent)
+    return true;
+  const Event &e = event(earlier);
+  if (e.program == frame.linearId)
     return true;
   if (frame.linearId >= clocks.size())
     return false;
   const VectorClock &clock = clocks[frame.linearId];
-  return program < clock.size() && clock[program] >= event.tick;
+  return e.program < clock.size() && clock[e.program] >= e.tick;
 }
 
-void CheckState::race(const Lane &lane) {
-  const Frame &frame = lane.frame;
-  const bool atomic = isAtomic(lane.access);
-  Event event;
-  event.program = uint32_t(frame.linearId) + 1;
-  event.tick = frame.linearId < ticks.size() ? ticks[frame.linearId] : 1;
-  event.atomic = atomic;
-  uint32_t place = uint32_t(&lane.i - launch.program->code.data());
-  auto conflicts = [&](const Event &e) { return !(e.atomic && atomic) && !before(e, frame); };
-  uint64_t first = lane.address / granule, last = (lane.address + lane.bytes - 1) / granule;
-  for (uint64_t number = first; number <= last; ++number) {
-    Cell &c = cell(number);
-    if (conflicts(c.write))
-      reportRace(lane, c.write, true, c.writePlace);
-    if (!reads(lane.access)) {
-      for (const Event &read : {c.readA, c.readB})
-        if (conflicts(read))
-          reportRace(lane, read, false, c.readPlace);
-      c.write = event;
-      c.writePlace = place;
-      continue;
+bool CheckState::conflicts(EventId earlier, const Lane &lane) const {
+  return !before(earlier, lane.frame) && !(event(earlier).atomic && isAtomic(lane.access));
+}
+
+/// The lane meets what touched its memory last.
+void CheckState::meet(const Lane &lane, EventId write, EventId readA, EventId readB) {
+  if (conflicts(write, lane))
+    reportRace(lane, write, true);
+  else if (!reads(lane.access) && conflicts(readA, lane))
+    reportRace(lane, readA, false);
+  else if (!reads(lane.access) && conflicts(readB, lane))
+    reportRace(lane, readB, false);
+}
+
+/// `count` lanes at consecutive addresses of `buffer` from `lane` on.
+void CheckState::race(Lane lane, uint32_t count, MemoryMap::Buffer &buffer) {
+  const EventId now = eventOf(lane);
+  // Of no program, of an earlier launch, or of this program's present turn: the
+  // usual case, told at a glance.
+  auto harmless = [&](EventId e) { return e < firstEvent || e >= turnStart; };
+  const size_t size = (buffer.bytes + granule - 1) / granule;
+  if (buffer.granule != granule) {
+    buffer.granule = granule;
+    for (auto *cells : {&buffer.writes, &buffer.readsA, &buffer.readsB})
+      cells->clear();
+  }
+  const bool reading = reads(lane.access);
+  std::vector<uint32_t> &mine = reading ? buffer.readsA : buffer.writes;
+  if (mine.empty())
+    mine.resize(size);
+
+  const uint64_t start = lane.address - buffer.base;
+  const int64_t firstLane = lane.index;
+  const uint64_t end = (start + uint64_t(count) * lane.bytes - 1) / granule + 1;
+  for (uint64_t cell = start / granule; cell < end; ++cell) {
+    EventId write = buffer.writes.empty() ? 0 : buffer.writes[cell];
+    EventId readA = buffer.readsA.empty() ? 0 : buffer.readsA[cell];
+    EventId readB = buffer.readsB.empty() ? 0 : buffer.readsB[cell];
+    if (!harmless(write) || (!reading && !(harmless(readA) && harmless(readB)))) {
+      lane.index = firstLane + int64_t((std::max(cell * granule, start) - start) / lane.bytes);
+      lane.address = buffer.base + start + (lane.index - firstLane) * lane.bytes;
+      meet(lane, write, readA, readB);
     }
-    // Keep two reads that no other covers: enough for a later write to meet
+    // Of reads, keep two that no later one covers: enough for a write to meet
     // one of another program.
-    c.readPlace = place;
-    if (c.readA.program == event.program || before(c.readA, frame))
-      c.readA = event;
-    else if (c.readB.program == event.program || before(c.readB, frame))
-      c.readB = event;
+    if (!reading || harmless(readA) || before(readA, lane.frame)) {
+      mine[cell] = now;
+    } else if (harmless(readB) || before(readB, lane.frame)) {
+      if (buffer.readsB.empty())
+        buffer.readsB.resize(size);
+      buffer.readsB[cell] = now;
+    }
   }
 }
 
-void CheckState::reportRace(const Lane &lane, const Event &other, bool otherWrote,
-                            uint32_t otherPlace) {
-  uint64_t linear = other.program - 1, x = launch.grid.x, y = launch.grid.y;
+void CheckState::reportRace(const Lane &lane, EventId otherId, bool otherWrote) {
+  if (launch.findings.repeat(lane.frame, lane.i, FindingKind::Race))
+    return;
+  const Event &other = event(otherId);
+  uint64_t linear = other.program, x = launch.grid.x, y = launch.grid.y;
   std::string who =
       llvm::formatv("program ({0}, {1}, {2})", linear % x, linear / x % y, linear / x / y);
-  MemoryMap::Buffer *buffer = memory.find(lane.address);
   const char *mine = verb(isAtomic(lane.access), !reads(lane.access));
   const char *theirs = verb(other.atomic, otherWrote);
-  add(lane, FindingKind::Race,
-      llvm::formatv("race: this program {0} byte {1} of {2}, which {3} {4} with nothing to order "
-                    "the two",
-                    mine, buffer ? lane.address - buffer->base : 0,
-                    buffer ? nameOf(*buffer) : "memory", who, theirs));
+  MemoryMap::Buffer *buffer = memory.find(lane.address);
+  add(lane, FindingKind::Race, [&] {
+    return llvm::formatv("race: this program {0} byte {1} of {2}, which {3} {4} with nothing to "
+                         "order the two",
+                         mine, buffer ? lane.address - buffer->base : 0,
+                         buffer ? nameOf(*buffer) : "memory", who, theirs)
+        .str();
+  });
   Finding &finding = launch.findings.last();
-  if (finding.occurrences != 1)
-    return;
   finding.otherNote = llvm::formatv("{0} {1} it here", who, theirs);
-  finding.otherPlace = launch.program->places[launch.program->code[otherPlace].place].place;
+  finding.otherPlace = launch.program->places[launch.program->code[other.place].place].place;
 }
 
 //===----------------------------------------------------------------------===//

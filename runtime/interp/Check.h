@@ -5,7 +5,8 @@
 // release left at its address. Two accesses of different programs to the same
 // bytes race if one of them writes, not both are atomic, and the later program's
 // clock does not cover the earlier access. For each cell of memory the last
-// write and two reads are remembered.
+// write and two reads are remembered. Cells outlive a launch: event numbers go
+// up for ever, so those of earlier launches are told by being small.
 //
 // Programs run one after another (see Interpreter.h), so none of this locks.
 //
@@ -16,6 +17,7 @@
 #include "runtime/interp/Kernels.h"
 #include "runtime/interp/Launch.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tile::interp {
 
@@ -36,6 +38,7 @@ struct Snapshot {
 class CheckState {
 public:
   CheckState(Launch &launch, MemoryMap &memory);
+  ~CheckState();
 
   enum class Access { Read, Write, Atomic, AtomicRead };
   /// Checks the lanes of one instruction. The result says, for each lane,
@@ -48,18 +51,15 @@ public:
   void release(Frame &frame, const uint64_t *pointers, const uint8_t *allowed, uint32_t n);
 
 private:
-  /// One access of a program: who, at which tick of its clock, by which
-  /// instruction.
+  /// One instruction of one program at one tick of its clock. Cells of memory
+  /// name the events that touched them last by number.
   struct Event {
-    uint32_t program = 0; ///< linear id + 1; 0: none
-    uint32_t tick : 31 = 0;
-    uint32_t atomic : 1 = 0;
+    uint32_t program; ///< linear id
+    uint32_t tick;
+    uint32_t place; ///< instruction index
+    bool atomic;
   };
-  struct Cell {
-    Event write, readA, readB;
-    uint32_t writePlace = 0, readPlace = 0; ///< instruction indices
-  };
-  static constexpr unsigned kPageCells = 4096;
+  using EventId = uint32_t;
 
   /// The lane at hand, in the steps below.
   struct Lane {
@@ -71,23 +71,30 @@ private:
     unsigned bytes;
     int64_t index;
   };
-  MemoryMap::Buffer *inBounds(const Lane &lane);
+  void checkRun(Lane lane, uint32_t count);
+  bool checkLane(const Lane &lane);
+  MemoryMap::Buffer *locate(uint64_t root, uint64_t address, uint64_t length);
+  std::string describeOutOfBounds(const Lane &lane);
   void initialized(const Lane &lane, MemoryMap::Buffer &buffer);
-  void race(const Lane &lane);
-  void reportRace(const Lane &lane, const Event &other, bool otherWrote, uint32_t otherPlace);
-  void add(const Lane &lane, FindingKind kind, std::string message);
-  bool before(const Event &event, const Frame &frame) const;
-  Cell &cell(uint64_t number);
+  EventId eventOf(const Lane &lane);
+  const Event &event(EventId id) const { return events[id - firstEvent]; }
+  bool conflicts(EventId earlier, const Lane &lane) const;
+  bool before(EventId earlier, const Frame &frame) const;
+  void race(Lane lane, uint32_t count, MemoryMap::Buffer &buffer);
+  void meet(const Lane &lane, EventId write, EventId readA, EventId readB);
+  void reportRace(const Lane &lane, EventId other, bool otherWrote);
+  void add(const Lane &lane, FindingKind kind, llvm::function_ref<std::string()> message);
   void join(uint32_t program, const VectorClock &clock);
 
   Launch &launch;
   MemoryMap &memory;
   unsigned granule;
   MemoryMap::Buffer *recent = nullptr;
-  llvm::DenseMap<uint64_t, std::unique_ptr<Cell[]>> pages;
-  uint64_t recentPage = ~uint64_t(0);
-  Cell *recentCells = nullptr;
-
+  const EventId firstEvent;            ///< smaller numbers are of earlier launches
+  std::vector<Event> events;           ///< by number, from `firstEvent`
+  std::vector<EventId> latest;         ///< by instruction: its last event
+  uint64_t turnProgram = ~uint64_t(0); ///< the program that runs now, and
+  EventId turnStart = 0;               ///< the first event of its turn
   uint64_t clockBytes = 0;
   std::vector<uint32_t> ticks;                                        ///< each program's own clock
   std::vector<VectorClock> clocks;                                    ///< what else it knows

@@ -191,3 +191,15 @@ void MemoryMap::copyInitialized(const void *to, const void *from, uint64_t bytes
     setInitialized(static_cast<const uint8_t *>(to) + begin, end - begin, written[begin]);
   }
 }
+
+uint32_t MemoryMap::firstEvent() {
+  if (nextEvent > 1u << 31) { // start again, with no trace of old numbers
+    for (auto &b : buffers) {
+      b->writes.clear();
+      b->readsA.clear();
+      b->readsB.clear();
+    }
+    nextEvent = 1;
+  }
+  return nextEvent;
+}

@@ -179,14 +179,23 @@ public:
     uint64_t base = 0, bytes = 0;
     std::string name;
     std::vector<uint8_t> written; ///< one a byte; empty: all written
+    /// For each `granule` bytes, the numbers of the events that last touched
+    /// them (see Check.h); empty until there is one.
+    unsigned granule = 0;
+    std::vector<uint32_t> writes, readsA, readsB;
   };
   /// The buffer that holds `address`, or null.
   Buffer *find(uint64_t address);
   /// The last buffer that begins at or below `address`, or null.
   Buffer *findBelow(uint64_t address);
 
+  /// Event numbers for one more launch, larger than all before.
+  uint32_t firstEvent();
+  void endEvents(uint32_t next) { nextEvent = next; }
+
 private:
   std::vector<std::unique_ptr<Buffer>> buffers; ///< by base
+  uint32_t nextEvent = 1;                       ///< 0: none
 };
 
 } // namespace tile::interp

@@ -16,6 +16,9 @@ class Findings {
 public:
   Finding &add(const Frame &frame, const Instruction &i, FindingKind kind, int64_t lane,
                std::string message);
+  /// Counts one more of a finding that an earlier program (or this one) had
+  /// already; false if there is none yet.
+  bool repeat(const Frame &frame, const Instruction &i, FindingKind kind);
   /// The finding that the last `add` returned.
   Finding &last() { return entries[lastEntry].finding; }
   /// In program order, at most `maxFindings`.

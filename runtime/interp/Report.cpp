@@ -65,6 +65,15 @@ Finding &Findings::add(const Frame &frame, const Instruction &i, FindingKind kin
   return f;
 }
 
+bool Findings::repeat(const Frame &frame, const Instruction &i, FindingKind kind) {
+  std::lock_guard lock(mutex);
+  auto it = index.find({&i, unsigned(kind)});
+  if (it == index.end() || entries[it->second].linearProgram > frame.linearId)
+    return false;
+  ++entries[it->second].finding.occurrences;
+  return true;
+}
+
 Report Findings::take(unsigned maxFindings, bool firstOnly) {
   llvm::sort(entries, [](const Entry &a, const Entry &b) {
     return std::pair(a.linearProgram, a.order) < std::pair(b.linearProgram, b.order);
