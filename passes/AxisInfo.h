@@ -25,8 +25,8 @@
 // negative. Without it no `offsets % M` would ever be contiguous, for a product
 // of program ids and sizes can in principle overflow.
 //
-// The transfer rules stand in AxisInfo.cpp, one function each. The analysis is
-// one forward walk over structured IR; loops are walked until they settle.
+// The transfer rules stand in AxisArithmetic.cpp and AxisBlocks.cpp, one function each. The
+// analysis is one forward walk over structured IR; loops are walked until they settle.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_PASSES_AXISINFO_H
@@ -80,8 +80,6 @@ private:
   /// Weakens the facts of `value` to what also holds for `other`; true if that
   /// changed them.
   bool join(mlir::Value value, const AxisInfo &other);
-
-  bool isNaturalDividend(const AxisInfo &info) const;
 
   llvm::DenseMap<mlir::Value, AxisInfo> infos;
   bool trustIndices;

@@ -136,3 +136,12 @@ func.func @branches(%c: i1, %a: i32 {tile.divisibility = 16 : i32}, %b: i32 {til
   }
   return
 }
+
+// A constant that lists its elements promises nothing.
+func.func @listed() {
+  // expected-remark @below {{contiguity = [1], divisibility = [1], constancy = [1]}}
+  %0 = arith.constant dense<[0, 1, 5, 3]> : tensor<4xi32>
+  // expected-remark @below {{contiguity = [1], divisibility = [4], constancy = [4]}}
+  %1 = arith.constant dense<12> : tensor<4xi32>
+  return
+}
