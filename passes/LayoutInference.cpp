@@ -16,6 +16,7 @@ static constexpr unsigned kMaxDeferredCost = 48;
 static constexpr unsigned kMaxRepeatedAccesses = 32;
 /// How far to look for what users want.
 static constexpr unsigned kMaxUserDepth = 6;
+static constexpr unsigned kMaxUsersSeen = 48;
 
 static RankedTensorType blockType(Value value) {
   return dyn_cast<RankedTensorType>(value.getType());
@@ -80,19 +81,28 @@ cta::LayoutAttr LayoutInference::homeOr(Value value) {
 
 /// Looks through elementwise operations and repetitions. `accesses`: memory
 /// accesses count too, not only repetitions to a larger block.
-cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsigned depth) {
+cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses) {
+  unsigned budget = kMaxUsersSeen;
+  return wantedByUsers(value, accesses, 0, budget);
+}
+
+cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsigned depth,
+                                               unsigned &budget) {
   if (depth > kMaxUserDepth)
     return {};
   for (Operation *user : value.getUsers()) {
+    if (budget == 0)
+      return {};
+    --budget;
     cta::LayoutAttr wanted;
     if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
       cta::LayoutAttr large = coalescing.shapeLayout(broadcast.getType().getShape());
       wanted = get(operandLayoutFor(user, large.getLayout()));
     } else if (isa<ExpandDimsOp, TransOp>(user)) {
-      if (auto result = wantedByUsers(user->getResult(0), accesses, depth + 1))
+      if (auto result = wantedByUsers(user->getResult(0), accesses, depth + 1, budget))
         wanted = get(operandLayoutFor(user, result.getLayout()));
     } else if (isElementwise(user)) {
-      wanted = wantedByUsers(user->getResult(0), accesses, depth + 1);
+      wanted = wantedByUsers(user->getResult(0), accesses, depth + 1, budget);
     } else if (accesses && isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(user)) {
       wanted = coalescing.anchor(user);
     }
@@ -190,7 +200,7 @@ void LayoutInference::inferShape(Operation *op) {
 }
 
 void LayoutInference::inferMemory(Operation *op) {
-  Value ptr = op->getOperand(isa<LoadOp, StoreOp>(op) ? 0 : 0);
+  Value ptr = op->getOperand(0);
   RankedTensorType type = blockType(ptr);
   if (!type)
     return;

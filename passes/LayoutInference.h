@@ -50,7 +50,8 @@ private:
   cta::LayoutAttr firstHome(mlir::ValueRange values) const;
   cta::LayoutAttr homeOr(mlir::Value value);
   /// The layout that most helps the users of `value`, or null.
-  cta::LayoutAttr wantedByUsers(mlir::Value value, bool accesses, unsigned depth = 0);
+  cta::LayoutAttr wantedByUsers(mlir::Value value, bool accesses);
+  cta::LayoutAttr wantedByUsers(mlir::Value value, bool accesses, unsigned depth, unsigned &budget);
   cta::LayoutAttr get(const layout::LinearLayout &l);
 
   Coalescing &coalescing;
