@@ -18,6 +18,7 @@ const BuiltinTable &BuiltinTable::get() {
     addMathBuiltins(t);
     addLibdeviceBuiltins(t);
     addMemoryBuiltins(t);
+    addBlockPointerBuiltins(t);
     addReductionBuiltins(t);
     addOrderingBuiltins(t);
     addRandomBuiltins(t);

@@ -86,6 +86,7 @@ void addShapeBuiltins(BuiltinTable &table);
 void addMathBuiltins(BuiltinTable &table);
 void addLibdeviceBuiltins(BuiltinTable &table);
 void addMemoryBuiltins(BuiltinTable &table);
+void addBlockPointerBuiltins(BuiltinTable &table);
 void addReductionBuiltins(BuiltinTable &table);
 void addOrderingBuiltins(BuiltinTable &table);
 void addRandomBuiltins(BuiltinTable &table);

@@ -95,7 +95,7 @@ static PyValue castValue(BuiltinCall &c) {
                           "{0} to {1}",
                           x.type.str(), type->str()));
   // A literal takes its new type at once.
-  if (!tensorIn(c[0]) && !isBitcast && !type->isPointer() && (!type->isInt() || c[0].isNumber()))
+  if (!tensorIn(c[0]) && !isBitcast && !type->isPointer())
     return c.s.wrap(c.s.constant(c[0], *type));
   if (isBitcast)
     return c.s.wrap(c.s.bitcast(x, *type));

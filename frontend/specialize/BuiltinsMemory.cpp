@@ -1,6 +1,8 @@
 //===- BuiltinsMemory.cpp - loads, stores, atomics ------------------------===//
+#include "frontend/specialize/BlockPointer.h"
 #include "frontend/specialize/Builtins.h"
 #include "llvm/ADT/StringSwitch.h"
+#include <cmath>
 
 using namespace mlir;
 using llvm::formatv;
@@ -86,21 +88,64 @@ static bool scalarMaskOnly(BuiltinCall &c, const Tensor &ptr, const Tensor &extr
 // load, store
 //===----------------------------------------------------------------------===//
 
+/// What a load reads where its mask is false.
+static Tensor otherValue(BuiltinCall &c, unsigned i, const DType &element) {
+  if (const Tensor *t = tensorIn(c[i]))
+    return c.s.cast(*t, element);
+  if (c[i].isNumber())
+    return c.s.constant(c[i], element);
+  return c.poison(formatv("`other` must be a number or a tensor, got {0}", describe(c[i])));
+}
+
+/// Fills pointers, mask and other for a load through a block pointer.
+static bool blockLoad(BuiltinCall &c, const PyValue &boundary, StringRef padding, Tensor &ptr,
+                      Tensor &mask, Tensor &other) {
+  auto access = expandBlockPointer(c, c[0], boundary);
+  if (!access)
+    return false;
+  ptr = access->pointers;
+  mask = access->mask;
+  DType element = ptr.type.element();
+  if (padding == "nan" && !element.isFloating()) {
+    c.fail(formatv("`padding_option` \"nan\" needs floats, not {0}", element.str()));
+    return false;
+  }
+  if (!padding.empty() && padding != "zero" && padding != "nan") {
+    c.fail(formatv("`padding_option` must be \"zero\" or \"nan\", got \"{0}\"", padding));
+    return false;
+  }
+  if (mask && !padding.empty()) {
+    DType memory = element.isBool() ? DType(Kind::Int8) : element;
+    other = c.s.constant(PyValue::number(padding == "nan" ? NAN : 0.0), memory, ptr.shape());
+  }
+  return true;
+}
+
 static PyValue load(BuiltinCall &c) {
   enum { Ptr, Mask, Other, Boundary, Padding, Cache, Evict, Volatile };
   auto cache = cacheModifier(c, Cache, /*isLoad=*/true);
   auto evict = evictionPolicy(c, Evict);
-  Tensor ptr = pointer(c, Ptr);
-  if (!cache || !evict || !ptr)
-    return PoisonValue::get();
   auto padding = c.string(Padding);
-  if ((c.has(Boundary) && !c[Boundary].elements().empty()) || (padding && !padding->empty()))
+  if (!cache || !evict || !padding)
+    return PoisonValue::get();
+  bool isBlock = isBlockPointer(c[Ptr]);
+  if (isBlock && (c.has(Mask) || c.has(Other)))
+    return c.fail("a block pointer takes `boundary_check` and `padding_option` instead of `mask` "
+                  "and `other`");
+  if (!isBlock && ((c.has(Boundary) && !c[Boundary].elements().empty()) || !padding->empty()))
     return c.fail("`boundary_check` and `padding_option` need a block pointer; use `mask` and "
                   "`other` with plain pointers");
   if (c.has(Other) && !c.has(Mask))
     return c.fail("`other` has no meaning without `mask`");
+  Tensor ptr, m, other;
+  if (isBlock) {
+    if (!blockLoad(c, c[Boundary], *padding, ptr, m, other))
+      return PoisonValue::get();
+  } else if (!(ptr = pointer(c, Ptr))) {
+    return PoisonValue::get();
+  }
   DType element = ptr.type.element();
-  Tensor m, other;
+  ptr = asBytes(c.s, ptr);
   SmallVector<Tensor *> parts{&ptr};
   if (c.has(Mask)) {
     m = mask(c, Mask);
@@ -108,13 +153,8 @@ static PyValue load(BuiltinCall &c) {
       return PoisonValue::get();
     parts.push_back(&m);
   }
-  ptr = asBytes(c.s, ptr);
   if (c.has(Other)) {
-    other = tensorIn(c[Other]) ? c.s.cast(*tensorIn(c[Other]), ptr.type.element())
-            : c[Other].isNumber()
-                ? c.s.constant(c[Other], ptr.type.element())
-                : c.poison(
-                      formatv("`other` must be a number or a tensor, got {0}", describe(c[Other])));
+    other = otherValue(c, Other, ptr.type.element());
     if (!other || !scalarMaskOnly(c, ptr, other, Other))
       return PoisonValue::get();
     parts.push_back(&other);
@@ -158,12 +198,25 @@ static PyValue store(BuiltinCall &c) {
   enum { Ptr, Stored, Mask, Boundary, Cache, Evict };
   auto cache = cacheModifier(c, Cache, /*isLoad=*/false);
   auto evict = evictionPolicy(c, Evict);
-  Tensor ptr = pointer(c, Ptr);
-  if (!cache || !evict || !writable(c, ptr))
+  if (!cache || !evict)
     return PoisonValue::get();
-  if (c.has(Boundary) && !c[Boundary].elements().empty())
-    return c.fail("`boundary_check` needs a block pointer; use `mask` with plain pointers");
-  Tensor value = storedValue(c, Stored, ptr), m;
+  Tensor ptr, m;
+  if (isBlockPointer(c[Ptr])) {
+    auto access = expandBlockPointer(c, c[Ptr], c[Boundary]);
+    if (!access)
+      return PoisonValue::get();
+    ptr = access->pointers;
+    m = access->mask;
+    if (c.has(Mask))
+      return c.fail("a block pointer takes `boundary_check` instead of `mask`");
+  } else {
+    if (c.has(Boundary) && !c[Boundary].elements().empty())
+      return c.fail("`boundary_check` needs a block pointer; use `mask` with plain pointers");
+    ptr = pointer(c, Ptr);
+  }
+  if (!writable(c, ptr))
+    return PoisonValue::get();
+  Tensor value = storedValue(c, Stored, ptr);
   if (c.has(Mask)) {
     m = mask(c, Mask);
     if (!m || !scalarMaskOnly(c, ptr, m, Mask))

@@ -57,10 +57,14 @@ bool Specializer::evaluateArguments(const ast::Call &call, eval::CallArgs &args)
 
 PyValue Specializer::evaluateCall(const ast::Call &call) {
   PyValue callee, self;
+  bool isMethod = false;
   const auto *member = llvm::dyn_cast<ast::Attribute>(call.callee.get());
   if (member) {
     self = evaluate(*member->value);
-    if (!tensorIn(self))
+    // An argument that was folded to a number (`i32:1`) still has the methods
+    // of a tensor.
+    isMethod = tensorIn(self) || (self.isNumber() && BuiltinTable::get().findMember(member->name));
+    if (!isMethod)
       callee = attribute(self, member->name, member->nameRange);
   } else {
     callee = evaluate(*call.callee);
@@ -68,7 +72,7 @@ PyValue Specializer::evaluateCall(const ast::Call &call) {
   eval::CallArgs args;
   if (!evaluateArguments(call, args) || isPoison(callee))
     return PoisonValue::get();
-  if (tensorIn(self))
+  if (isMethod)
     return callMethod(self, member->name, std::move(args));
   return this->call(callee, args);
 }

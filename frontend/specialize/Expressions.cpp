@@ -85,6 +85,9 @@ PyValue Specializer::attribute(const PyValue &value, StringRef name, SourceRange
   if (isPoison(value))
     return value;
   At at(*this, range);
+  if (value.isNumber() && name == "dtype")
+    if (std::optional<DType> type = naturalType(value))
+      return PyValue::dtype(*type);
   return take(eval::attribute(value, name));
 }
 

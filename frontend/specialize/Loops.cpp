@@ -5,181 +5,13 @@
 // that are live before it are carried; each must keep its type.
 //
 //===----------------------------------------------------------------------===//
-#include "frontend/specialize/Assigned.h"
-#include "frontend/specialize/Specializer.h"
+#include "frontend/specialize/RuntimeLoop.h"
 
 using namespace mlir;
 using llvm::formatv;
 using llvm::StringRef;
 
 namespace tile::specialize {
-
-//===----------------------------------------------------------------------===//
-// Carried names
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// A loop that run time decides, under construction:
-///  1. the constructor finds the carried names and their initial values;
-///  2. enter() binds them to block arguments;
-///  3. collect() checks their values at the end of an iteration;
-///  4. leave() binds them to the loop's results.
-class RuntimeLoop {
-public:
-  RuntimeLoop(Specializer &s, const ast::Body &body, const ast::Expr *induction,
-              const ast::Expr *condition);
-
-  SmallVector<Value> inits;
-  void enter(ArrayRef<Value> arguments);
-  SmallVector<Value> collect();
-  void leave(ArrayRef<Value> results);
-  /// True on an iteration that no `break` or `return` prevents.
-  Tensor mayContinue(Tensor condition);
-  bool canBreak = false, canReturn = false;
-
-private:
-  struct Carried {
-    StringRef name;
-    PyValue init;
-    SourceRange range;
-  };
-  bool match(const PyValue &init, const PyValue &now, SmallVectorImpl<Value> &leaves);
-  void carryFlag(StringRef name);
-
-  Specializer &s;
-  AssignedNames assigned, inductionNames;
-  SmallVector<Carried> carried;
-  Variables before;
-};
-
-} // namespace
-
-RuntimeLoop::RuntimeLoop(Specializer &s, const ast::Body &body, const ast::Expr *induction,
-                         const ast::Expr *condition)
-    : s(s) {
-  canBreak = hasBreak(body);
-  canReturn = hasReturn(body);
-  if (condition)
-    collectAssigned(*condition, assigned);
-  collectAssigned(body, assigned);
-  if (induction)
-    collectTargets(*induction, inductionNames);
-  for (auto &[name, range] : assigned) {
-    const PyValue *value = s.find(name);
-    if (!value || inductionNames.contains(name) || s.frame->vars[name].isConstexpr)
-      continue;
-    PyValue init = s.decay(*value);
-    s.set(name, init);
-    carried.push_back({name, init, range});
-  }
-  if (canBreak)
-    carryFlag(kBroke);
-  if (canReturn)
-    carryFlag(kReturned);
-  SmallVector<Tensor> leaves;
-  for (Carried &c : carried)
-    flatten(c.init, leaves);
-  for (Tensor &leaf : leaves)
-    inits.push_back(leaf.value);
-  before = s.frame->vars;
-}
-
-void RuntimeLoop::carryFlag(StringRef name) {
-  carried.push_back({name, s.decay(PyValue::boolean(false)), {}});
-}
-
-void RuntimeLoop::enter(ArrayRef<Value> arguments) {
-  for (Carried &c : carried)
-    s.set(c.name, rebuild(s, c.init, arguments));
-}
-
-Tensor RuntimeLoop::mayContinue(Tensor condition) {
-  for (StringRef flag : {StringRef(kBroke), StringRef(kReturned)}) {
-    const PyValue *value = s.find(flag);
-    const Tensor *t = value ? tensorIn(*value) : nullptr;
-    if (t && condition && ((flag == kBroke && canBreak) || (flag == kReturned && canReturn)))
-      condition = s.arithmetic(BinaryOp::And, condition, s.logicalNot(*t));
-  }
-  return condition;
-}
-
-/// Appends the run-time parts of `now`, whose structure and types must be
-/// those of `init`.
-bool RuntimeLoop::match(const PyValue &init, const PyValue &now, SmallVectorImpl<Value> &leaves) {
-  if (const Tensor *t = tensorIn(init)) {
-    const Tensor *u = tensorIn(now);
-    Tensor decayed;
-    if (!u && now.isNumber()) {
-      decayed = s.tensor(now);
-      u = &decayed;
-    }
-    if (!u || u->type != t->type || u->shape() != t->shape())
-      return false;
-    leaves.push_back(u->value);
-    return true;
-  }
-  if (!holdsTensor(init))
-    return !holdsTensor(now) && init.kind() == now.kind() && eval::equal(init, now);
-  if (init.elements().size() != now.elements().size())
-    return false;
-  for (auto [a, b] : llvm::zip(init.elements(), now.elements()))
-    if (!match(a, b, leaves))
-      return false;
-  return true;
-}
-
-SmallVector<Value> RuntimeLoop::collect() {
-  SmallVector<Value> values;
-  for (Carried &c : carried) {
-    const PyValue *now = s.find(c.name);
-    static const PyValue no = PyValue::boolean(false);
-    if (!now && c.name.starts_with("$"))
-      now = &no; // a flag that nothing set
-    if (now && (holdsPoison(*now) || holdsPoison(c.init))) {
-      // Reported already: keep the loop well-formed.
-      SmallVector<Tensor> leaves;
-      flatten(c.init, leaves);
-      for (Tensor &leaf : leaves)
-        values.push_back(s.filler(leaf.type, leaf.value.getType()).value);
-      continue;
-    }
-    size_t count = values.size();
-    if (now && match(c.init, *now, values))
-      continue;
-    values.resize(count);
-    if (!now)
-      s.error(c.range, formatv("`{0}` has a value before the loop but may have none after an "
-                               "iteration: {1}",
-                               c.name, s.frame->vars[c.name].missing));
-    else
-      s.error(c.range,
-              formatv("`{0}` is {1} before the loop but {2} after an iteration; a variable "
-                      "that a loop changes must keep its type",
-                      c.name, describe(c.init), describe(*now)));
-    SmallVector<Tensor> leaves;
-    flatten(c.init, leaves);
-    for (Tensor &leaf : leaves)
-      values.push_back(s.filler(leaf.type, leaf.value.getType()).value);
-  }
-  return values;
-}
-
-void RuntimeLoop::leave(ArrayRef<Value> results) {
-  s.frame->vars = std::move(before);
-  for (Carried &c : carried)
-    s.set(c.name, rebuild(s, c.init, results));
-  auto drop = [&](StringRef name, const char *why) {
-    s.frame->vars[name] = Variable{{}, false, why};
-  };
-  for (auto &entry : assigned)
-    if (!s.find(entry.first) && !s.frame->vars.contains(entry.first))
-      drop(entry.first, "it is assigned only inside the loop, which may not run");
-  for (auto &entry : inductionNames)
-    drop(entry.first, "a loop variable has no value after the loop");
-  s.frame->vars.erase(kBroke);
-  s.frame->vars.erase(kSkipped);
-}
 
 //===----------------------------------------------------------------------===//
 // range(...)
@@ -189,7 +21,6 @@ bool Specializer::evaluateRange(const ast::Call &call, StringRef kind, RangeCall
   eval::CallArgs args;
   if (!evaluateArguments(call, args))
     return false;
-  range.isStatic = kind == "tl.static_range";
   range.step = PyValue::integer(1);
   constexpr StringRef names[] = {"arg1", "arg2", "step"};
   PyValue bounds[3];
@@ -380,13 +211,14 @@ static void emitWhile(Specializer &s, RuntimeLoop &state, Value init, WhileCondi
 // Statements
 //===----------------------------------------------------------------------===//
 
+constexpr int64_t maxUnrolled = 100000;
+
 bool Specializer::countUnrolled() {
-  constexpr unsigned limit = 100000;
-  if (++unrolledIterations != limit)
-    return unrolledIterations < limit;
+  if (++unrolledIterations != maxUnrolled)
+    return unrolledIterations < maxUnrolled;
   error(formatv("more than {0} iterations are unrolled: use `range` for a loop that runs at run "
                 "time",
-                limit));
+                maxUnrolled));
   return false;
 }
 
@@ -428,6 +260,47 @@ void Specializer::runUnrolled(const ast::For &loop, ArrayRef<PyValue> elements) 
   }
 }
 
+/// The values that `tl.static_range` goes through.
+static bool staticElements(Specializer &s, const RangeCall &range, std::vector<PyValue> &elements) {
+  eval::CallArgs args;
+  for (PyValue bound : {range.start, range.stop, range.step}) {
+    if (const Tensor *t = tensorIn(bound))
+      bound = s.constantValue(*t).value_or(bound);
+    if (!bound.toInt64()) {
+      s.error(formatv("the bounds of `tl.static_range` must be compile-time integers, got {0}; use "
+                      "`range` for a loop that runs at run time",
+                      describe(bound)));
+      return false;
+    }
+    args.positional.push_back(bound);
+  }
+  PyValue known = s.take(s.program.evaluator().call(PyValue::symbol("range"), args));
+  if (known.is(PyValue::Kind::Range) && known.asRange().size() >= maxUnrolled) {
+    s.error(
+        formatv("{0} iterations are too many to unroll (limit {1}): use `range` for a loop that "
+                "runs at run time",
+                known.asRange().size(), maxUnrolled));
+    return false;
+  }
+  return !isPoison(known) && !isPoison(s.take(eval::iterate(known, elements)));
+}
+
+/// A range that a `break` or `return` may end early.
+static void emitForWithExits(Specializer &s, const ast::For &loop, const Bounds &bounds,
+                             RuntimeLoop &state) {
+  emitWhile(
+      s, state, bounds.start.value,
+      [&](Value iv) {
+        auto less = arith::CmpIPredicate::slt;
+        return Tensor{s.create<arith::CmpIOp>(less, iv, bounds.stop.value), DType(Kind::Int1)};
+      },
+      [&](Value iv) {
+        bindInduction(s, loop, bounds, iv);
+        runBody(s, loop.body);
+        return s.create<arith::AddIOp>(iv, bounds.step.value);
+      });
+}
+
 void Specializer::runFor(const ast::For &loop) {
   if (!loop.otherwise.empty() || loop.isAsync) {
     unsupported("`for ... else` is not supported in kernels: test a flag after the loop");
@@ -436,69 +309,30 @@ void Specializer::runFor(const ast::For &loop) {
   auto *call = llvm::dyn_cast<ast::Call>(loop.iterable.get());
   PyValue callee =
       call && !llvm::isa<ast::Call>(*call->callee) ? evaluate(*call->callee) : PyValue::none();
-  bool isRange = callee.isSymbol("range") || callee.isSymbol("tl.range");
-  RangeCall range;
-  std::vector<PyValue> elements;
   At at(*this, loop.iterable->range);
-  if (isRange || callee.isSymbol("tl.static_range")) {
-    if (!evaluateRange(*call, callee.asSymbol(), range))
+  RangeCall range;
+  if (callee.isSymbol("range") || callee.isSymbol("tl.range")) {
+    Bounds bounds;
+    if (!evaluateRange(*call, callee.asSymbol(), range) || !makeBounds(*this, range, bounds))
+      return;
+    RuntimeLoop state(*this, loop.body, loop.target.get(), nullptr);
+    if (state.canBreak || state.canReturn)
+      emitForWithExits(*this, loop, bounds, state);
+    else
+      emitFor(*this, loop, range, bounds, state);
+    return;
+  }
+  std::vector<PyValue> elements;
+  if (callee.isSymbol("tl.static_range")) {
+    if (!evaluateRange(*call, callee.asSymbol(), range) || !staticElements(*this, range, elements))
       return;
   } else {
     PyValue iterable = evaluate(*loop.iterable);
     if (isPoison(iterable) || isPoison(take(eval::iterate(iterable, elements))))
       return;
   }
-  if (range.isStatic) {
-    PyValue bounds[3] = {range.start, range.stop, range.step};
-    for (PyValue &bound : bounds) {
-      if (const Tensor *t = tensorIn(bound))
-        bound = constantValue(*t).value_or(bound);
-      if (!bound.toInt64()) {
-        error(formatv("the bounds of `tl.static_range` must be compile-time integers, got {0}; use "
-                      "`range` for a loop that runs at run time",
-                      describe(bound)));
-        return;
-      }
-    }
-    eval::CallArgs args;
-    args.positional.assign(std::begin(bounds), std::end(bounds));
-    PyValue known = take(program.evaluator().call(PyValue::symbol("range"), args));
-    constexpr int64_t limit = 100000;
-    if (isPoison(known))
-      return;
-    if (known.is(PyValue::Kind::Range) && known.asRange().size() >= limit) {
-      error(
-          formatv("{0} iterations are too many to unroll (limit {1}): use `range` for a loop that "
-                  "runs at run time",
-                  known.asRange().size(), limit));
-      return;
-    }
-    if (isPoison(take(eval::iterate(known, elements))))
-      return;
-  }
-  if (!isRange) {
-    runUnrolled(loop, elements);
-    frame->vars.erase(kBroke);
-    return;
-  }
-  Bounds bounds;
-  if (!makeBounds(*this, range, bounds))
-    return;
-  RuntimeLoop state(*this, loop.body, loop.target.get(), nullptr);
-  if (!state.canBreak && !state.canReturn)
-    return emitFor(*this, loop, range, bounds, state);
-  emitWhile(
-      *this, state, bounds.start.value,
-      [&](Value iv) {
-        Tensor counter{iv, bounds.start.type};
-        Value more = create<arith::CmpIOp>(arith::CmpIPredicate::slt, iv, bounds.stop.value);
-        return Tensor{more, DType(Kind::Int1)};
-      },
-      [&](Value iv) {
-        bindInduction(*this, loop, bounds, iv);
-        runBody(*this, loop.body);
-        return create<arith::AddIOp>(iv, bounds.step.value);
-      });
+  runUnrolled(loop, elements);
+  frame->vars.erase(kBroke);
 }
 
 void Specializer::runWhile(const ast::While &loop) {

@@ -56,7 +56,6 @@ enum class Leave { No, Return, Loop };
 /// A call of range, tl.range or tl.static_range, evaluated.
 struct RangeCall {
   PyValue start, stop, step;
-  bool isStatic = false;
   mlir::NamedAttrList attributes; ///< of the loop: num_stages, ...
 };
 
@@ -164,7 +163,7 @@ private:
   void runUnrolled(const ast::For &loop, llvm::ArrayRef<PyValue> elements);
   void bindUndecayed(const ast::Expr &target, const PyValue &value);
 
-  unsigned unrolledIterations = 0;
+  int64_t unrolledIterations = 0;
 };
 
 /// The pseudo-variables, named so that no source can name them.

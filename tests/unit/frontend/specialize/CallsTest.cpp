@@ -162,3 +162,29 @@ TEST(Calls, WhatIsMissingIsUnsupported) {
 TEST(Calls, GlobalsAreRead) {
   EXPECT_TRUE(contains(run("tl.store(x, SCALE * n)").ir, "2.000000e+00"));
 }
+
+TEST(Calls, FoldedArgumentsHaveMethods) {
+  Outcome out = kernel("x: '*fp32', stride: 'i32:1'",
+                       "wide = stride.to(tl.int64)\ntl.static_assert(wide.dtype == tl.int64)\n"
+                       "tl.static_assert(stride.dtype == tl.int32)\ntl.store(x + wide, 1.0)");
+  EXPECT_TRUE(out) << out.messages;
+}
+
+TEST(Calls, BlockPointers) {
+  const char *loop = "p = tl.make_block_ptr(x, (n, m), (m, 1), (0, 0), (B, 8), (1, 0))\n"
+                     "s = tl.zeros([B, 8], tl.float32)\n"
+                     "for i in range(0, m, 8):\n"
+                     "    s += tl.load(p, boundary_check=(0, 1), padding_option='zero')\n"
+                     "    p = tl.advance(p, (0, 8))\n"
+                     "tl.store(p, s, boundary_check=(0,))";
+  Outcome out = run(loop);
+  ASSERT_TRUE(out) << out.messages;
+  EXPECT_TRUE(contains(out.ir, "tile.load"));
+  EXPECT_TRUE(contains(out.ir, "tensor<16x8xi1>"));
+  EXPECT_TRUE(contains(run("p = tl.make_block_ptr(x, (n,), (1,), (0,), (B,), (1,))").messages,
+                       "must be a permutation"));
+  EXPECT_TRUE(contains(run("p = tl.make_block_ptr(x, (n,), (1,), (0,), (B,), (0,))\n"
+                           "y = tl.load(p, mask=True)")
+                           .messages,
+                       "takes `boundary_check`"));
+}

@@ -1,0 +1,172 @@
+//===- Parameters.cpp - what each parameter of a kernel is ----------------===//
+//
+// Types come from the signature or, without one, from annotations; values of
+// constexpr parameters from the options or from defaults.
+//
+//===----------------------------------------------------------------------===//
+#include "frontend/specialize/Parameters.h"
+
+using llvm::formatv;
+using llvm::StringRef;
+
+namespace tile::specialize {
+
+using frontend::nearestName;
+
+void Parameters::classify() {
+  int index = 0;
+  for (const ast::Parameter &parameter : kernel.params()) {
+    bool isConstexpr = isConstexprAnnotation(parameter.annotation.get());
+    slots.push_back({&parameter, isConstexpr, isConstexpr ? -1 : index++, {}, {}, false});
+  }
+}
+
+std::string Parameters::runtimeNames() const {
+  std::string names;
+  for (const Slot &slot : slots)
+    if (!slot.isConstexpr)
+      names += (names.empty() ? "" : ", ") + slot.parameter->name;
+  return names;
+}
+
+bool Parameters::readSignature() {
+  std::vector<std::string> entries;
+  std::string problem;
+  if (!splitSignature(options.signature, entries, problem)) {
+    diagnostics.error(nullptr, {}, "signature: " + problem);
+    return false;
+  }
+  size_t expected = llvm::count_if(slots, [](const Slot &slot) { return !slot.isConstexpr; });
+  if (entries.size() != expected) {
+    diagnostics.error(
+        file, kernel.range(),
+        formatv("the signature has {0} {1}, but `{2}` has {3} parameters that are not "
+                "constexpr ({4})",
+                entries.size(), entries.size() == 1 ? "entry" : "entries", kernel.name(), expected,
+                runtimeNames()));
+    return false;
+  }
+  bool valid = true;
+  for (Slot &slot : slots) {
+    if (slot.isConstexpr)
+      continue;
+    std::optional<ArgumentType> type = parseArgumentType(entries[slot.index], problem);
+    if (!type) {
+      diagnostics.error(file, slot.parameter->range,
+                        formatv("signature entry {0}: {1}", slot.index, problem));
+      valid = false;
+      continue;
+    }
+    slot.type = std::move(*type);
+  }
+  return valid;
+}
+
+/// The type that an annotation states: a string in signature spelling, a
+/// dtype, or Python's int, float and bool. Other annotations say nothing.
+std::optional<ArgumentType> Parameters::annotated(const ast::Parameter &parameter) {
+  if (!parameter.annotation)
+    return std::nullopt;
+  auto scope = eval::Evaluator::makeScope(*kernel.module, kernel.closure);
+  Result value = program.evaluator().evaluate(*parameter.annotation, scope);
+  if (!value)
+    return std::nullopt;
+  ArgumentType type;
+  if (value->is(PyValue::Kind::DType))
+    type.type = value->asDType();
+  else if (value->isSymbol("int"))
+    type.type = DType(Kind::Int32);
+  else if (value->isSymbol("float"))
+    type.type = DType(Kind::Float32);
+  else if (value->isSymbol("bool"))
+    type.type = DType(Kind::Int1);
+  else if (value->isStr()) {
+    std::string problem;
+    std::optional<ArgumentType> parsed = parseArgumentType(value->asStr(), problem);
+    if (!parsed)
+      diagnostics.error(file, parameter.annotation->range, problem);
+    return parsed;
+  } else {
+    return std::nullopt;
+  }
+  return type;
+}
+
+bool Parameters::readAnnotations() {
+  bool valid = true;
+  for (Slot &slot : slots) {
+    if (slot.isConstexpr)
+      continue;
+    unsigned errors = diagnostics.numErrors();
+    std::optional<ArgumentType> type = annotated(*slot.parameter);
+    if (type) {
+      slot.type = std::move(*type);
+      continue;
+    }
+    valid = false;
+    if (diagnostics.numErrors() == errors)
+      diagnostics.error(file, slot.parameter->range,
+                        formatv("the type of parameter `{0}` is not known: annotate it "
+                                "(`{0}: \"*fp32\"`) or give a signature for ({1})",
+                                slot.parameter->name, runtimeNames()));
+  }
+  return valid;
+}
+
+bool Parameters::readConstexprs() {
+  bool valid = true;
+  std::vector<StringRef> names;
+  for (Slot &slot : slots)
+    if (slot.isConstexpr)
+      names.push_back(slot.parameter->name);
+  for (auto &[name, text] : options.constexprs) {
+    auto slot = llvm::find_if(slots, [&](const Slot &s) { return s.parameter->name == name; });
+    std::string problem;
+    if (slot == slots.end()) {
+      StringRef near = nearestName(name, names);
+      problem = formatv("`{0}` has no parameter `{1}`{2}", kernel.name(), name,
+                        near.empty() ? "" : formatv("; did you mean `{0}`?", near).str());
+    } else if (!slot->isConstexpr) {
+      problem = formatv("parameter `{0}` is not annotated `tl.constexpr`: write `const={1}` at "
+                        "its place in the signature",
+                        name, text);
+    } else if (std::optional<PyValue> value = parseConstant(text, *kernel.module, problem)) {
+      slot->value = std::move(*value);
+      slot->hasValue = true;
+      continue;
+    } else {
+      problem = formatv("value of `{0}`: {1}", name, problem);
+    }
+    diagnostics.error(file, kernel.range(), problem);
+    valid = false;
+  }
+  for (size_t i = 0; i < slots.size(); ++i) {
+    Slot &slot = slots[i];
+    if (!slot.isConstexpr || slot.hasValue)
+      continue;
+    if (slot.parameter->defaultValue) {
+      Result value = program.evaluator().defaultValue(kernel, i);
+      if (value) {
+        slot.value = value.take();
+        continue;
+      }
+      eval::report(value.error(), diagnostics);
+    } else if (valid) {
+      diagnostics.error(file, slot.parameter->range,
+                        formatv("constexpr parameter `{0}` has no value: give one with "
+                                "`--constexpr {0}=VALUE`",
+                                slot.parameter->name));
+    }
+    valid = false;
+  }
+  return valid;
+}
+
+bool Parameters::resolve() {
+  classify();
+  bool typed = options.signature.empty() ? readAnnotations() : readSignature();
+  bool valued = readConstexprs();
+  return typed && valued;
+}
+
+} // namespace tile::specialize
