@@ -6,7 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/Specialize.h"
+#include "ir/CtaDialect.h"
 #include "ir/TileDialect.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Pipelines.h"
 #include "runtime/Device.h"
 #include "runtime/Timing.h"
 #include "runtime/interp/Interpreter.h"
@@ -43,6 +47,7 @@ public:
   explicit CpuDevice(const CpuDeviceOptions &options)
       : options(options), context(mlir::MLIRContext::Threading::DISABLED) {
     frontend::registerDialects(context);
+    context.loadDialect<TileDialect, cta::CtaDialect>();
   }
   ~CpuDevice() override {
     for (auto &[address, block] : blocks)
@@ -261,12 +266,30 @@ static KernelMetadata describe(mlir::func::FuncOp function, const CompileOptions
   return metadata;
 }
 
+/// Everything but the lowering. False after a report.
+static bool runPasses(mlir::ModuleOp module, frontend::DiagnosticEngine &diagnostics) {
+  std::string message = "the passes failed";
+  mlir::ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic &d) {
+    message += ": " + d.str();
+    return mlir::success();
+  });
+  mlir::PassManager passes(module.getContext());
+  buildSimplifyPipeline(passes);
+  buildCtaPipeline(passes);
+  if (mlir::succeeded(passes.run(module)))
+    return true;
+  diagnostics.error(nullptr, {}, message);
+  return false;
+}
+
 std::shared_ptr<const CpuProgram> CpuDevice::compile(const KernelRequest &request,
                                                      frontend::DiagnosticEngine &diagnostics) {
   unsigned before = diagnostics.numErrors();
   auto module =
       frontend::specialize(context, *request.file, *request.module, request.options, diagnostics);
   if (!module || diagnostics.numErrors() != before)
+    return nullptr;
+  if (options.throughPasses && !runPasses(*module, diagnostics))
     return nullptr;
   auto functions = module->getOps<mlir::func::FuncOp>();
   interp::LoadOptions load;

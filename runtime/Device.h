@@ -121,6 +121,10 @@ public:
 struct CpuDeviceOptions {
   bool check = true;
   unsigned threads = 0; ///< 0: all cores
+  /// Run the passes of the tile and cta level over each kernel before it is
+  /// interpreted. They change no result: every kernel test becomes a test of
+  /// the passes.
+  bool throughPasses = false;
 };
 std::unique_ptr<Device> createCpuDevice(const CpuDeviceOptions &options);
 

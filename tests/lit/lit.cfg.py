@@ -1,5 +1,5 @@
 # The lit suite. Tests sit in folders that mirror the source tree and see:
-#   tile-opt, tilec, FileCheck, not    the tools, by full path
+#   tile-opt, tile-interp, tilec, FileCheck, not    the tools, by full path
 #   %source    the root of the source tree
 #   %python    an interpreter for the helper scripts in support/
 # Features: `ptxas` where NVIDIA's assembler is on PATH.
@@ -19,6 +19,7 @@ config.test_exec_root = os.path.join(config.tile_build_dir, "tests", "lit")
 
 tools = {
     "tile-opt": os.path.join(config.tile_build_dir, "bin", "tile-opt"),
+    "tile-interp": os.path.join(config.tile_build_dir, "bin", "tile-interp"),
     "tilec": os.path.join(config.tile_build_dir, "bin", "tilec"),
     "FileCheck": config.filecheck,
 }

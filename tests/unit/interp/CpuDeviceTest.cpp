@@ -12,9 +12,11 @@ namespace {
 
 /// A device, one source file, and what was reported.
 struct Bench {
-  explicit Bench(std::string text, bool check = true) : file("test.tile", std::move(text)) {
+  explicit Bench(std::string text, bool check = true, bool throughPasses = false)
+      : file("test.tile", std::move(text)) {
     CpuDeviceOptions options;
     options.check = check;
+    options.throughPasses = throughPasses;
     device = createCpuDevice(options);
     module = frontend::parse(file, diagnostics);
   }
@@ -106,8 +108,12 @@ TEST(CpuDevice, AddsVectors) {
   }
 }
 
-TEST(CpuDevice, Softmax) {
-  Bench bench(source);
+/// Checked, and once more on what the passes make of the kernel.
+class CpuDeviceSoftmax : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(ThroughPasses, CpuDeviceSoftmax, testing::Bool());
+
+TEST_P(CpuDeviceSoftmax, MatchesTheDefinition) {
+  Bench bench(source, /*check=*/true, /*throughPasses=*/GetParam());
   auto kernel = bench.prepare("softmax");
   ASSERT_TRUE(kernel) << bench.diagnostics.str();
   const uint32_t rows = 7, columns = 50;
