@@ -70,6 +70,19 @@ Compiler::Compiler() : impl(std::make_unique<Impl>()) {}
 Compiler::~Compiler() = default;
 MLIRContext &Compiler::context() { return impl->context; }
 
+static void collectPassNames(OpPassManager &pm, std::vector<std::string> &names) {
+  for (Pass &pass : pm.getPasses())
+    if (!pass.getArgument().empty() && !llvm::is_contained(names, pass.getArgument()))
+      names.push_back(pass.getArgument().str());
+}
+
+std::vector<std::string> Compiler::passNames() {
+  std::vector<std::string> names;
+  for (Pipeline *pipeline : {&impl->simplify, &impl->cta, &impl->lower, &impl->debugInfo})
+    collectPassNames(pipeline->pm, names);
+  return names;
+}
+
 //===----------------------------------------------------------------------===//
 // One compilation
 //===----------------------------------------------------------------------===//

@@ -107,6 +107,8 @@ public:
   CompileResult compile(const frontend::SourceFile &file, const CompileOptions &options);
 
   mlir::MLIRContext &context();
+  /// The names that `CompileOptions::printIrAfter` knows, in pipeline order.
+  std::vector<std::string> passNames();
 
 private:
   struct Impl;

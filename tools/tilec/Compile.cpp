@@ -73,6 +73,7 @@ private:
   std::unique_ptr<tile::frontend::SourceFile> readSource();
   int emitTree(const tile::frontend::SourceFile &source);
   int compileKernel(const tile::frontend::SourceFile &source);
+  bool checkPassName(tile::Compiler &compiler);
   bool assemble(CompileResult &result);
   int write(std::string text, std::string metadata);
   void printTimes(const CompileResult &result) const;
@@ -210,6 +211,18 @@ int CompileCommand::emitTree(const tile::frontend::SourceFile &source) {
   return write(std::move(text), "");
 }
 
+bool CompileCommand::checkPassName(tile::Compiler &compiler) {
+  StringRef name = compile.printIrAfter;
+  if (name.empty() || name == "all")
+    return true;
+  std::vector<std::string> names = compiler.passNames();
+  if (llvm::is_contained(names, name))
+    return true;
+  printError("compile", "option `--print-ir-after`: no pass is called `" + name +
+                            "`; expected `all` or one of " + llvm::join(names, ", "));
+  return false;
+}
+
 int CompileCommand::compileKernel(const tile::frontend::SourceFile &source) {
   compile.stopAfter = llvm::StringSwitch<Stage>(emit)
                           .Case("tile", Stage::Tile)
@@ -217,6 +230,8 @@ int CompileCommand::compileKernel(const tile::frontend::SourceFile &source) {
                           .Case("llvm", Stage::Llvm)
                           .Default(Stage::Ptx);
   tile::Compiler compiler;
+  if (!checkPassName(compiler))
+    return Usage;
   CompileResult result = compiler.compile(source, compile);
   llvm::errs() << result.irDump;
   result.diagnostics.print(llvm::errs(), colorMessages());
