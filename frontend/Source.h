@@ -24,7 +24,9 @@ namespace tile::frontend {
 struct SourceRange {
   uint32_t begin = 0;
   uint32_t end = 0;
-  friend bool operator==(SourceRange a, SourceRange b) { return a.begin == b.begin && a.end == b.end; }
+  friend bool operator==(SourceRange a, SourceRange b) {
+    return a.begin == b.begin && a.end == b.end;
+  }
 };
 
 /// A file's name and text, with a line table. Owns its text.
@@ -66,7 +68,8 @@ struct Diagnostic {
   bool unsupported = false;      ///< well-formed, but not supported yet (exit code 3)
 };
 
-/// Collects diagnostics in order.
+/// Collects diagnostics in order. A reference to one is valid until the next is
+/// added.
 class DiagnosticEngine {
 public:
   Diagnostic &error(const SourceFile *file, SourceRange range, std::string message);
