@@ -68,6 +68,52 @@ template <class T> void checkDivisor(Frame &f, const Instruction &i, uint32_t) {
     f.launch->findings.add(f, i, FindingKind::DivisionByZero, 0, "integer division by zero");
 }
 
+/// The value that dimension `dim` of a hint promises of element `index`, which
+/// has the value `v` and, one step down the dimension, a neighbour of value
+/// `before`: groups are aligned, so a group's first element is only bound by
+/// divisibility. That is known to be of the whole block's first element;
+/// where later runs begin depends on other hints.
+const char *brokenPromise(const HintInfo &info, size_t dim, int64_t index, bool atOrigin,
+                          uint64_t v, uint64_t before) {
+  auto entry = [&](const llvm::SmallVector<int64_t> &list) { return list.empty() ? 1 : list[dim]; };
+  if (atOrigin && v % uint64_t(entry(info.divisibility)) != 0)
+    return "is no multiple of";
+  if (index > 0 && index % entry(info.contiguity) != 0 && v != before + 1)
+    return "is not consecutive in runs of";
+  if (index > 0 && index % entry(info.constancy) != 0 && v != before)
+    return "is not constant in groups of";
+  return nullptr;
+}
+
+template <class T> void checkHint(Frame &f, const Instruction &i, uint32_t n) {
+  const auto &info = *static_cast<const HintInfo *>(i.aux);
+  const T *a = f.reg<T>(i.a);
+  const size_t rank = info.shape.size();
+  auto value = [&](int64_t k) { return uint64_t(int64_t(IntTraits<T>::sext(a[k]))); };
+  for (uint32_t k = 0; k < n; ++k) {
+    int64_t stride = 1;
+    for (size_t dim = std::max<size_t>(rank, 1); dim-- > 0;) {
+      int64_t size = rank ? info.shape[dim] : 1, index = k / stride % size;
+      uint64_t before = index ? value(k - stride) : 0;
+      const char *broken = brokenPromise(info, dim, index, k == 0, value(k), before);
+      if (broken && !f.launch->findings.repeat(f, i, FindingKind::BrokenPromise)) {
+        const auto &list = !info.divisibility.empty() ? info.divisibility
+                           : !info.contiguity.empty() ? info.contiguity
+                                                      : info.constancy;
+        std::string text = "broken promise: this value " + std::string(broken) + " " +
+                           std::to_string(list[dim]) + " but is " +
+                           std::to_string(int64_t(value(k)));
+        if (index)
+          text += " after " + std::to_string(int64_t(before));
+        Finding &finding = f.launch->findings.add(f, i, FindingKind::BrokenPromise, k, text);
+        if (std::string lane = describeLane(k, info.shape); !lane.empty())
+          finding.where += ", " + lane;
+      }
+      stride *= size;
+    }
+  }
+}
+
 template <class T> void offsetWrap(Frame &f, const Instruction &i, uint32_t n) {
   uint8_t *d = f.reg<uint8_t>(i.dst);
   const int64_t *exact = f.reg<int64_t>(i.a);
@@ -88,6 +134,9 @@ TILE_BY_SIZE(checkedAtomicKernel, atomic)
 TILE_BY_SIZE(checkDivisorKernel, checkDivisor)
 #undef TILE_BY_SIZE
 
+Kernel tile::interp::checkHintKernel(DType type) {
+  return forIntType(type, []<class T>() -> Kernel { return checkHint<T>; });
+}
 Kernel tile::interp::offsetWrapKernel(DType offset) {
   return forIntType(offset, []<class T>() -> Kernel { return offsetWrap<T>; });
 }

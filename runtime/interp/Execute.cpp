@@ -105,9 +105,9 @@ namespace {
 class Scheduler {
 public:
   Scheduler(Launch &launch, CheckState *check) : launch(launch), check(check) {
-    // Set-aside programs keep their frames; a couple of gigabytes is enough.
+    // Set-aside programs keep their frames; a gigabyte is enough.
     uint64_t bytes = std::max<uint64_t>(launch.program->frameBytes, 1);
-    maxFrames = std::clamp<uint64_t>((uint64_t(2) << 30) / bytes, 64, 1 << 16);
+    maxFrames = std::clamp<uint64_t>((uint64_t(1) << 30) / bytes, 8, 1 << 16);
   }
 
   void work() {

@@ -64,7 +64,8 @@ struct Parameter {
   DType type;
   uint32_t offset;
   bool isPointer;
-  std::string name; ///< as in the source, if known
+  std::string name;         ///< as in the source, if known
+  int64_t divisibility = 1; ///< what the caller promises
 };
 
 struct ProgramImpl {

@@ -2,6 +2,7 @@
 #include "runtime/interp/Interpreter.h"
 #include "runtime/interp/Check.h"
 #include "runtime/interp/Lowering.h"
+#include "llvm/ADT/StringExtras.h"
 #include <cstring>
 
 using namespace tile::interp;
@@ -81,18 +82,38 @@ static uint64_t convert(const Argument &argument, DType type) {
   }
 }
 
+/// A report of one sentence about the launch itself.
+static Report refuseLaunch(FindingKind kind, std::string message) {
+  Report report;
+  Finding &f = report.findings.emplace_back();
+  f.kind = kind;
+  f.message = std::move(message);
+  f.where = "the launch";
+  return report;
+}
+
+/// What an argument's specialisation promises and its value does not keep.
+static std::string brokenPromise(const ProgramImpl &program, llvm::ArrayRef<uint64_t> values) {
+  for (auto [index, parameter] : llvm::enumerate(program.parameters)) {
+    if (isFloat(parameter.type) || values[index] % uint64_t(parameter.divisibility) == 0)
+      continue;
+    std::string name =
+        parameter.name.empty() ? "argument " + std::to_string(index) : "`" + parameter.name + "`";
+    return "broken promise: " + name + " is specialised as a multiple of " +
+           std::to_string(parameter.divisibility) +
+           (parameter.isPointer ? " bytes, but its address is " : ", but is ") +
+           (parameter.isPointer ? "0x" + llvm::utohexstr(values[index], true)
+                                : std::to_string(int64_t(values[index])));
+  }
+  return "";
+}
+
 Report Program::run(const Grid &grid, llvm::ArrayRef<Argument> arguments,
                     const RunOptions &options) const {
-  Report refused;
-  if (arguments.size() != impl->parameters.size()) {
-    Finding f;
-    f.kind = FindingKind::BadLaunch;
-    f.message = "`" + impl->name + "` takes " + std::to_string(impl->parameters.size()) +
-                " arguments, but " + std::to_string(arguments.size()) + " were given";
-    f.where = "the launch";
-    refused.findings.push_back(std::move(f));
-    return refused;
-  }
+  if (arguments.size() != impl->parameters.size())
+    return refuseLaunch(FindingKind::BadLaunch,
+                        "`" + impl->name + "` takes " + std::to_string(impl->parameters.size()) +
+                            " arguments, but " + std::to_string(arguments.size()) + " were given");
   MemoryMap none;
   Launch launch;
   launch.program = impl.get();
@@ -101,6 +122,8 @@ Report Program::run(const Grid &grid, llvm::ArrayRef<Argument> arguments,
   for (auto [argument, parameter] : llvm::zip(arguments, impl->parameters))
     launch.parameters.push_back(convert(argument, parameter.type));
   if (impl->checked) {
+    if (std::string broken = brokenPromise(*impl, launch.parameters); !broken.empty())
+      return refuseLaunch(FindingKind::BrokenPromise, broken);
     CheckState check(launch, options.memory ? *options.memory : none);
     runGrid(launch, &check);
   } else {

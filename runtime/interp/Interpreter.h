@@ -13,9 +13,9 @@
 //
 // A program compiled with `check` also watches memory (see MemoryMap): lanes
 // outside their buffer, reads of bytes nobody wrote, programs that race,
-// misaligned addresses, 32-bit address arithmetic that wraps, and integer
-// division by zero. Checked programs run one after another, so that the same
-// launch always reports the same findings in the same order.
+// misaligned addresses, 32-bit address arithmetic that wraps, integer division
+// by zero, and values that do not keep what a hint promises. Checked programs run one after
+// another, so that the same launch always reports the same findings in the same order.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_RUNTIME_INTERP_INTERPRETER_H
@@ -88,6 +88,7 @@ enum class FindingKind {
   Misaligned,
   AddressOverflow,
   DivisionByZero,
+  BrokenPromise,
   AssertFailed,
   BadLoopStep,
   Stuck,

@@ -181,6 +181,8 @@ Kernel checkedStoreKernel(unsigned bytes);
 Kernel checkedAtomicKernel(unsigned bytes);
 /// Reports a divisor `a` that is zero: the result is defined, but hardly meant.
 Kernel checkDivisorKernel(unsigned bytes);
+/// Reports elements of `a` that break what a hint says. aux: HintInfo.
+Kernel checkHintKernel(DType type);
 /// dst = dst | (a != sext(b)): lanes whose exact 64-bit offset `a` is not the
 /// offset `b` that was computed.
 Kernel offsetWrapKernel(DType offset);
@@ -194,6 +196,11 @@ struct AccessInfo : Aux {
   bool acquire = false, release = false; ///< atomics
   bool masked = false;                   ///< atomics: `b` is a mask
   llvm::SmallVector<int64_t> shape;      ///< of the block; empty for a scalar
+};
+
+/// The promises of `tile.hint`, one entry a dimension; empty: nothing said.
+struct HintInfo : Aux {
+  llvm::SmallVector<int64_t> shape, divisibility, contiguity, constancy;
 };
 
 // Reductions and scans. aux: CombineInfo.

@@ -73,6 +73,27 @@ std::optional<RegId> Lowering::moveLike(Operation *op, RegId src, unsigned bytes
   return dst;
 }
 
+/// In a checked program the author's promises are put to the test.
+void Lowering::checkHint(HintOp hint, const Shape &shape) {
+  Kernel kernel = checkHintKernel(shape.type);
+  if (!kernel)
+    return;
+  auto *info = makeAux<HintInfo>();
+  if (auto block = dyn_cast<RankedTensorType>(hint.getSrc().getType()))
+    info->shape.assign(block.getShape().begin(), block.getShape().end());
+  auto read = [&](std::optional<ArrayRef<int64_t>> list, SmallVector<int64_t> &to) {
+    // A list of another length, or of no positive numbers, promises nothing.
+    if (list && list->size() == std::max<size_t>(info->shape.size(), 1) &&
+        llvm::all_of(*list, [](int64_t v) { return v > 0; }))
+      to.assign(list->begin(), list->end());
+  };
+  read(hint.getDivisibility(), info->divisibility);
+  if (!shape.isPointer) // contiguous pointers differ by the size of what they point to
+    read(hint.getContiguity(), info->contiguity);
+  read(hint.getConstancy(), info->constancy);
+  emit(kernel, shape.count, kNone, use(hint.getSrc())).aux = info;
+}
+
 bool Lowering::lowerShape(Operation *op, bool &known) {
   known = true;
   if (auto id = dyn_cast<ProgramIdOp>(op))
@@ -105,6 +126,8 @@ bool Lowering::lowerShape(Operation *op, bool &known) {
   }
   if (!shape)
     return refuse(op, "the operand's type is not supported");
+  if (auto hint = dyn_cast<HintOp>(op); hint && checked && !combiner)
+    checkHint(hint, *shape);
   RegId moved = *moveLike(op, use(op->getOperand(0)), shape->bytes());
   values[op->getResult(0)] = moved;
   touch(moved);

@@ -232,7 +232,11 @@ bool Lowering::run(func::FuncOp function) {
     std::string name;
     if (auto named = dyn_cast<NameLoc>(argument.getLoc()))
       name = named.getName().str();
-    program.parameters.push_back({shape->type, 0, shape->isPointer, std::move(name)});
+    int64_t divisibility = 1;
+    if (auto attr =
+            function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), kDivisibilityAttr))
+      divisibility = std::max<int64_t>(attr.getInt(), 1);
+    program.parameters.push_back({shape->type, 0, shape->isPointer, std::move(name), divisibility});
   }
   activations.push_back({function, {}, {}});
   if (!lowerBody(function.getBody()))

@@ -98,6 +98,7 @@ private:
   /// Applies the movement of a shape operation to another register with the
   /// operand's shape: its result register, or nothing if `op` is none.
   std::optional<RegId> moveLike(Op *op, RegId src, unsigned bytes);
+  void checkHint(HintOp hint, const Shape &shape);
   void emitPermute(RegId dst, RegId src, unsigned bytes, llvm::ArrayRef<int64_t> shape,
                    llvm::ArrayRef<int64_t> strides);
 

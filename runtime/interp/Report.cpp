@@ -21,6 +21,8 @@ llvm::StringRef tile::interp::name(FindingKind kind) {
     return "address-overflow";
   case FindingKind::DivisionByZero:
     return "division-by-zero";
+  case FindingKind::BrokenPromise:
+    return "broken-promise";
   case FindingKind::AssertFailed:
     return "assert-failed";
   case FindingKind::BadLoopStep:

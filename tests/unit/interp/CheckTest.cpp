@@ -374,6 +374,58 @@ func.func @k(%a: i32, %b: i32) {
 }
 
 //===----------------------------------------------------------------------===//
+// Promises
+//===----------------------------------------------------------------------===//
+
+TEST(Check, HintsThatDoNotHold) {
+  // A block %base + 0, 1, 2, ... or the same divided by %d, with one hint.
+  const char *text = R"mlir(
+func.func @k(%base: i32, %d: i32) {
+  %i = tile.make_range 0 to 8 : tensor<8xi32>
+  %b = tile.splat %base : i32 -> tensor<8xi32>
+  %x = arith.addi %b, %i : tensor<8xi32>
+  %ds = tile.splat %d : i32 -> tensor<8xi32>
+  %q = arith.divsi %x, %ds : tensor<8xi32>
+  %h = tile.hint %q {HINT} : tensor<8xi32>
+  return
+})mlir";
+  auto run = [&](const char *hint, int base, int divisor) {
+    Checked c;
+    return c.run(replace(text, "HINT", hint), Grid(), base, divisor);
+  };
+  EXPECT_TRUE(run("divisibility = array<i64: 16>", 32, 1).ok());
+  Report odd = run("divisibility = array<i64: 16>", 33, 1);
+  expectOne(odd, FindingKind::BrokenPromise, 8, 0, 0);
+  EXPECT_EQ(odd.findings[0].message, "broken promise: this value is no multiple of 16 but is 33");
+  EXPECT_TRUE(run("contiguity = array<i64: 8>", 5, 1).ok());
+  expectOne(run("contiguity = array<i64: 8>", 4, 2), FindingKind::BrokenPromise, 8, 0, 1);
+  EXPECT_TRUE(run("constancy = array<i64: 4>", 0, 4).ok());
+  Report uneven = run("constancy = array<i64: 4>", 2, 4);
+  expectOne(uneven, FindingKind::BrokenPromise, 8, 0, 2);
+  EXPECT_EQ(uneven.findings[0].message,
+            "broken promise: this value is not constant in groups of 4 but is 1 after 0");
+}
+
+TEST(Check, ArgumentsThatBreakTheirSpecialisation) {
+  const char *text = R"mlir(
+func.func @k(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32} loc("x"),
+             %n: i32 {tile.divisibility = 16 : i32}) {
+  return
+})mlir";
+  Checked c;
+  alignas(16) static float x[8];
+  EXPECT_TRUE(c.run(text, Grid(), &x[0], 32).ok());
+  Report report = c.run(text, Grid(), &x[0], 33);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].message,
+            "broken promise: argument 1 is specialised as a multiple of 16, but is 33");
+  report = c.run(text, Grid(), &x[1], 32);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_NE(report.findings[0].message.find("`x` is specialised as a multiple of 16 bytes, but"),
+            std::string::npos);
+}
+
+//===----------------------------------------------------------------------===//
 // Reports
 //===----------------------------------------------------------------------===//
 
