@@ -297,12 +297,11 @@ PyValue Emitter::unary(UnaryOp op, const PyValue &operand) {
 
 Tensor Emitter::minMax(MinMax which, const Tensor &lhs, const Tensor &rhs, bool propagateNan) {
   Tensor x = lhs, y = rhs;
+  for (Tensor *t : {&x, &y})
+    if (*t && t->type.kind() == Kind::BFloat16)
+      *t = cast(*t, Kind::Float32);
   if (!unify(x, y))
     return {};
-  if (x.type.kind() == Kind::BFloat16) {
-    x = cast(x, Kind::Float32);
-    y = cast(y, Kind::Float32);
-  }
   if (x.type.isPointer() || x.type.isFp8())
     return poison(formatv("minimum and maximum are not defined for {0}", x.type.str()));
   Value a = x.value, b = y.value;

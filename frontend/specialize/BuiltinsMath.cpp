@@ -82,15 +82,15 @@ template <MinMax which> static PyValue pythonMinMax(BuiltinCall &c) {
 static PyValue clamp(BuiltinCall &c) {
   std::optional<bool> nan = propagatesNan(c, 3);
   Tensor x = c.tensor(0), low = c.tensor(1), high = c.tensor(2);
+  for (Tensor *t : {&x, &low, &high})
+    if (*t && t->type.kind() == Kind::BFloat16)
+      *t = c.s.cast(*t, Kind::Float32);
   if (!nan || !x || !low || !high || !c.s.unify(low, high) || !c.s.unify(x, low) ||
       !c.s.unify(x, high) || !c.s.unify(low, high))
     return PoisonValue::get();
   if (!x.type.isStandardFloating())
     return c.fail(formatv("needs floats, got {0}; use `tl.minimum` and `tl.maximum`",
                           describe(x.type, x.shape())));
-  if (x.type.kind() == Kind::BFloat16)
-    for (Tensor *t : {&x, &low, &high})
-      *t = c.s.cast(*t, Kind::Float32);
   Value result = c.s.create<ClampOp>(x.value, low.value, high.value, *nan);
   return c.s.wrap({result, x.type});
 }

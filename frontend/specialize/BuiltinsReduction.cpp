@@ -177,7 +177,7 @@ static Tensors extremumWithIndex(Reduction &r, MinMax which, bool leftmost) {
 static DType extremumType(const DType &type) {
   if (type.isFloating())
     return type.bitWidth() < 32 ? DType(Kind::Float32) : type;
-  return sumType(type);
+  return type.bitWidth() < 32 ? DType(Kind::Int32) : type;
 }
 
 template <MinMax which> static PyValue extremum(BuiltinCall &c) {

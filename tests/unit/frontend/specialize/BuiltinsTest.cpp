@@ -114,6 +114,7 @@ TEST(Builtins, Reductions) {
 
 TEST(Builtins, ReductionsWidenWhatIsNarrow) {
   expectOp("v + tl.max(tl.load(h + o))", "bf16> to tensor<16xf32>");
+  expectOp("v + tl.max(k.to(tl.uint8))", "arith.maxsi");
   expectOp("v + tl.sum(k.to(tl.int8))", "tensor<16xi8> to tensor<16xi32>");
   expectOp("v + tl.sum(v, dtype=tl.float64)", "tensor<16xf64> -> f64");
 }
