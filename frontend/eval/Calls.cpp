@@ -67,12 +67,15 @@ Result Evaluator::evaluateCall(const ast::Call &expr, const ScopePtr &scope) {
     return result;
   // The error is inside the callee: leave a trace of how it was reached.
   std::unique_ptr<EvalError> error = result.takeError();
-  if (callee->is(Kind::Function) && error->diagnostic.notes.size() < maxCallNotes) {
+  bool isCode = callee->is(Kind::Function) || callee->is(Kind::Extension);
+  if (isCode && error->diagnostic.notes.size() < maxCallNotes) {
     Diagnostic note;
     note.severity = frontend::Severity::Note;
     note.file = &scope->module->source();
     note.range = expr.range;
-    note.message = "in the call of `" + callee->asFunction().name() + "` here";
+    std::string name =
+        callee->is(Kind::Function) ? callee->asFunction().name() : eval::repr(*callee);
+    note.message = "in the call of `" + name + "` here";
     error->diagnostic.notes.push_back(std::move(note));
   }
   return error;

@@ -176,6 +176,19 @@ std::vector<std::string> Suite::names(Purpose purpose) {
   return out;
 }
 
+std::vector<std::pair<std::string, size_t>> Suite::count(Purpose purpose) {
+  std::vector<std::pair<std::string, size_t>> out;
+  for (auto &function : file.functions()) {
+    std::vector<Case> found;
+    if (!function->findDecorator(decoratorName(purpose)))
+      continue;
+    if (cases(*function, purpose, found))
+      found.clear();
+    out.emplace_back(function->name(), found.size());
+  }
+  return out;
+}
+
 //===----------------------------------------------------------------------===//
 // Running
 //===----------------------------------------------------------------------===//

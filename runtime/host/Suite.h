@@ -55,6 +55,8 @@ public:
 
   /// The names of functions of one purpose, in source order.
   std::vector<std::string> names(Purpose purpose);
+  /// Their numbers of cases, too; 0 where the decorator is wrong.
+  std::vector<std::pair<std::string, size_t>> count(Purpose purpose);
   /// All cases of a function; an error of its decorators otherwise.
   std::unique_ptr<eval::EvalError> cases(const eval::FunctionObject &function, Purpose purpose,
                                          std::vector<Case> &out);

@@ -18,6 +18,9 @@ using llvm::StringRef;
 
 static const CommandEntry commands[] = {
     {"compile", "compile one kernel to PTX, a cubin or any stage before", createCompileCommand},
+    {"run", "run the examples of a file", createRunCommand},
+    {"test", "check the kernels of a file against references", createTestCommand},
+    {"bench", "time the kernels of a file", createBenchCommand},
     {"completion", "print a completion script for bash, zsh or fish", createCompletionCommand},
 };
 

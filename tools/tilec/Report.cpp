@@ -1,0 +1,245 @@
+//===- Report.cpp - progress and tables of tilec run, test and bench ------===//
+#include "tools/tilec/Report.h"
+#include "tools/tilec/Commands.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+
+using namespace tilec;
+using namespace tile::host;
+using llvm::ArrayRef;
+using llvm::raw_ostream;
+using llvm::StringRef;
+using Status = CaseResult::Status;
+
+/// Failing cases of one function shown in full; the others are only counted.
+constexpr unsigned maxShownFailures = 3;
+
+template <typename... Ts> static std::string print(const char *format, Ts... values) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format(format, values...);
+  return text;
+}
+
+/// "12 ms", "3.4 s": two or three digits that matter.
+static std::string duration(double seconds) {
+  if (seconds < 0.9995)
+    return print("%.0f ms", seconds * 1e3);
+  return print(seconds < 100 ? "%.1f s" : "%.0f s", seconds);
+}
+
+/// The point of a number matters less than its magnitude.
+static std::string number(double value) {
+  if (value == 0)
+    return "0";
+  return print(value >= 1000  ? "%.0f"
+               : value >= 100 ? "%.1f"
+               : value >= 10  ? "%.2f"
+                              : "%.3f",
+               value);
+}
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+static bool looksLikeNumber(StringRef text) {
+  return !text.empty() && (llvm::isDigit(text[0]) || text[0] == '-' || text[0] == '>');
+}
+
+void TextTable::print(raw_ostream &os, Paint paint) const {
+  std::vector<size_t> widths;
+  for (const std::string &title : header)
+    widths.push_back(title.size());
+  for (auto &row : rows)
+    for (size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], row[i].size());
+  auto line = [&](const std::vector<std::string> &cells, bool isHeader) {
+    std::string text;
+    for (size_t i = 0; i < cells.size(); ++i) {
+      // The first column names the row; the others are values.
+      bool left = i == 0 || (!isHeader && !looksLikeNumber(cells[i]));
+      std::string blank(widths[i] - cells[i].size(), ' ');
+      std::string padded = left ? cells[i] + blank : blank + cells[i];
+      if (i + 1 == cells.size())
+        padded = StringRef(padded).rtrim().str();
+      text += (i ? "  " : "") + (paint && !isHeader ? paint(padded) : padded);
+    }
+    os << StringRef(text).rtrim() << '\n';
+  };
+  line(header, true);
+  for (auto &row : rows)
+    line(row, false);
+}
+
+static std::string paintStatus(StringRef cell) {
+  StringRef text = cell.trim();
+  const char *code = text == "PASS"      ? "32"
+                     : text == "FAIL"    ? "1;31"
+                     : text == "skipped" ? "33"
+                                         : nullptr;
+  return code ? ("\033[" + llvm::Twine(code) + "m" + cell + "\033[0m").str() : cell.str();
+}
+
+//===----------------------------------------------------------------------===//
+// Progress
+//===----------------------------------------------------------------------===//
+
+ProgressPrinter::ProgressPrinter() : live(llvm::errs().is_displayed()), color(colorMessages()) {}
+
+void ProgressPrinter::clearLine() {
+  if (live)
+    llvm::errs() << "\r\033[K";
+}
+
+static std::string title(StringRef function, StringRef parameters) {
+  return parameters.empty() ? function.str() : (function + "(" + parameters + ")").str();
+}
+
+void ProgressPrinter::startCase(StringRef function, StringRef parameters, size_t index,
+                                size_t total) {
+  // Short cases would only flicker.
+  auto now = std::chrono::steady_clock::now();
+  if (!live || now - lastUpdate < std::chrono::milliseconds(50))
+    return;
+  lastUpdate = now;
+  constexpr size_t width = 70;
+  clearLine();
+  llvm::errs() << '[' << index + 1 << '/' << total << "] "
+               << StringRef(title(function, parameters)).take_front(width);
+}
+
+void ProgressPrinter::finishCase(StringRef function, const CaseResult &result) {
+  bool failed = result.status == Status::Failed || result.status == Status::Unsupported;
+  if (!failed || ++shownFailures > maxShownFailures)
+    return;
+  clearLine();
+  const char *word = result.status == Status::Failed ? "FAIL" : "NOT SUPPORTED";
+  llvm::errs() << (color ? "\033[1;31m" : "") << word << (color ? "\033[0m " : " ")
+               << title(function, result.parameters) << '\n';
+  tile::frontend::DiagnosticEngine diagnostics;
+  tile::eval::report(*result.error, diagnostics);
+  diagnostics.print(llvm::errs(), color);
+}
+
+void ProgressPrinter::finishFunction(const FunctionResult &result) {
+  clearLine();
+  if (shownFailures > maxShownFailures)
+    llvm::errs() << "... and " << shownFailures - maxShownFailures << " more failing cases of "
+                 << result.name << '\n';
+  shownFailures = 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+static std::string verdict(const FunctionResult &result) {
+  if (result.count(Status::Failed))
+    return "FAIL";
+  if (result.count(Status::Unsupported))
+    return "not supported";
+  if (result.cases.empty())
+    return "no cases";
+  return result.count(Status::Skipped) == result.cases.size() ? "skipped" : "PASS";
+}
+
+void tilec::printTestTable(ArrayRef<FunctionResult> results, raw_ostream &os, bool color) {
+  TextTable table({"test", "cases", "max error", "of limit", "time", ""});
+  size_t cases = 0, failed = 0, unsupported = 0, skipped = 0;
+  double seconds = 0;
+  for (const FunctionResult &result : results) {
+    double error = 0, used = 0;
+    bool checked = false;
+    for (const CaseResult &c : result.cases) {
+      error = std::max(error, c.largestError);
+      used = std::max(used, c.toleranceUsed);
+      checked |= c.checkedAnything;
+    }
+    unsigned bad = result.count(Status::Failed);
+    std::string count = std::to_string(result.cases.size());
+    if (bad && result.cases.size() > 1)
+      count = std::to_string(bad) + " of " + count;
+    table.add({result.name, count, checked ? error == 0 ? "0" : ::print("%.1e", error) : "",
+               !checked ? "" : used > 9.99 ? ">999%" : ::print("%.0f%%", used * 100),
+               duration(result.seconds()), verdict(result)});
+    cases += result.cases.size();
+    failed += bad;
+    unsupported += result.count(Status::Unsupported);
+    skipped += result.count(Status::Skipped);
+    seconds += result.seconds();
+  }
+  table.print(os, color ? paintStatus : nullptr);
+  os << results.size() << (results.size() == 1 ? " test, " : " tests, ") << cases
+     << (cases == 1 ? " case: " : " cases: ");
+  if (failed)
+    os << failed << " failed, ";
+  if (unsupported)
+    os << unsupported << " not supported, ";
+  if (skipped)
+    os << skipped << " skipped, ";
+  os << (failed + unsupported + skipped == 0
+             ? "all"
+             : std::to_string(cases - failed - unsupported - skipped))
+     << " passed in " << duration(seconds) << '\n';
+}
+
+/// The labels of all cases, in order of appearance.
+static std::vector<std::string> labelsOf(const FunctionResult &result) {
+  std::vector<std::string> labels;
+  for (const CaseResult &c : result.cases)
+    for (const Measurement &m : c.measurements)
+      if (!llvm::is_contained(labels, m.label))
+        labels.push_back(m.label);
+  return labels;
+}
+
+static void printBench(const FunctionResult &result, raw_ostream &os) {
+  struct Column {
+    std::string label;
+    bool bytes = false, flops = false;
+  };
+  std::vector<Column> columns;
+  std::vector<std::string> header = {result.name};
+  for (std::string &label : labelsOf(result)) {
+    Column column{label, false, false};
+    for (const CaseResult &c : result.cases)
+      for (const Measurement &m : c.measurements)
+        if (m.label == label) {
+          column.bytes |= m.gigabytesPerSecond.has_value();
+          column.flops |= m.teraflops.has_value();
+        }
+    std::string prefix = label.empty() ? "" : label + " ";
+    header.push_back(prefix + "ms");
+    if (column.bytes)
+      header.push_back(prefix + "GB/s");
+    if (column.flops)
+      header.push_back(prefix + "TFLOP/s");
+    columns.push_back(std::move(column));
+  }
+  TextTable table(header);
+  for (const CaseResult &c : result.cases) {
+    if (c.status != Status::Passed)
+      continue;
+    std::vector<std::string> row = {c.parameters};
+    for (const Column &column : columns) {
+      auto it = llvm::find_if(c.measurements, [&](auto &m) { return m.label == column.label; });
+      bool found = it != c.measurements.end();
+      row.push_back(found ? number(it->milliseconds) : "");
+      if (column.bytes)
+        row.push_back(found && it->gigabytesPerSecond ? number(*it->gigabytesPerSecond) : "");
+      if (column.flops)
+        row.push_back(found && it->teraflops ? number(*it->teraflops) : "");
+    }
+    table.add(std::move(row));
+  }
+  if (!table.empty())
+    table.print(os, nullptr);
+}
+
+void tilec::printBenchTables(ArrayRef<FunctionResult> results, raw_ostream &os) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (i)
+      os << '\n';
+    printBench(results[i], os);
+  }
+}

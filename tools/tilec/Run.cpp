@@ -1,0 +1,198 @@
+//===- Run.cpp - tilec run, tilec test, tilec bench -----------------------===//
+//
+// Three commands, one way: read a file, open a device, run its host functions
+// of one purpose, print what came out. docs/host-functions.md is the language.
+//
+//===----------------------------------------------------------------------===//
+#include "frontend/Parser.h"
+#include "runtime/Cache.h"
+#include "runtime/host/Suite.h"
+#include "tools/tilec/Commands.h"
+#include "tools/tilec/Report.h"
+
+using namespace tilec;
+using namespace tile::host;
+using llvm::StringRef;
+using tile::eval::PyValue;
+using Status = CaseResult::Status;
+
+static constexpr StringRef detailsText =
+    R"(FILE holds kernels, and host functions marked @tile.test, @tile.bench or @tile.example.
+NAME picks some of them. PARAM=VALUE replaces a sweep by one value, e.g. n=1000 or
+dtype=tl.float16.
+
+On the CPU, kernels are interpreted, and every access to memory is checked: lanes out of bounds,
+reads of memory that nobody wrote, programs that race.
+
+Exit codes: 0 all passed, 1 a failure or an error, 2 wrong usage, 3 nothing failed but something
+is not supported yet.
+)";
+
+namespace {
+class HostCommand : public Command {
+public:
+  explicit HostCommand(Purpose purpose);
+  int run() override;
+  StringRef details() const override { return detailsText; }
+
+private:
+  StringRef name() const;
+  std::unique_ptr<tile::runtime::Device> openDevice();
+  int runFile(const tile::frontend::SourceFile &source, const tile::ast::Module &module,
+              tile::runtime::Device &device);
+  void readArguments(tile::eval::Program &program, tile::eval::ModuleEnv &file,
+                     std::vector<std::string> &names,
+                     std::vector<std::pair<std::string, PyValue>> &overrides);
+  int list(Suite &suite) const;
+  int conclude(llvm::ArrayRef<FunctionResult> results) const;
+
+  Purpose purpose;
+  std::vector<std::string> arguments, includePaths;
+  std::string deviceName = "auto";
+  int threads = 0;
+  bool check, listOnly = false;
+};
+} // namespace
+
+StringRef HostCommand::name() const {
+  switch (purpose) {
+  case Purpose::Test:
+    return "test";
+  case Purpose::Bench:
+    return "bench";
+  default:
+    return "run";
+  }
+}
+
+HostCommand::HostCommand(Purpose purpose) : purpose(purpose), check(purpose != Purpose::Bench) {
+  options.positional("FILE [NAME]... [PARAM=VALUE]...", arguments, 1, 1000)
+      .choice("device", {"auto", "cpu", "cuda"},
+              "where kernels run; auto: on the GPU if there is one", deviceName)
+      .flag("no-check", "on the CPU, do not check accesses to memory (faster)", check, false)
+      .flag("check", "on the CPU, check every access to memory", check)
+      .integer("threads", "N", "cores that interpret programs; 0: all of them", threads, 0, 1024)
+      .list("include", "DIR", "where imported files are looked for, besides FILE's folder",
+            includePaths, ValueKind::Directory, 'I')
+      .flag("list", "print the names of the functions and their numbers of cases, and stop",
+            listOnly);
+}
+
+std::unique_ptr<tile::runtime::Device> HostCommand::openDevice() {
+  if (deviceName != "cpu") {
+    tile::runtime::CudaDeviceOptions cuda;
+    cuda.cacheDirectory = tile::runtime::cacheFolderFromEnvironment();
+    auto device = tile::runtime::createCudaDevice(cuda);
+    if (device)
+      return std::move(*device);
+    std::string message = llvm::toString(device.takeError());
+    if (deviceName == "cuda") {
+      printError(name(), message);
+      return nullptr;
+    }
+  }
+  tile::runtime::CpuDeviceOptions cpu;
+  cpu.check = check;
+  cpu.threads = threads;
+  return tile::runtime::createCpuDevice(cpu);
+}
+
+/// Names, and values for parameters. A value that is no expression is a string.
+void HostCommand::readArguments(tile::eval::Program &program, tile::eval::ModuleEnv &file,
+                                std::vector<std::string> &names,
+                                std::vector<std::pair<std::string, PyValue>> &overrides) {
+  for (const std::string &argument : llvm::drop_begin(arguments)) {
+    auto [parameter, text] = StringRef(argument).split('=');
+    if (parameter.size() == argument.size()) {
+      names.push_back(argument);
+      continue;
+    }
+    PyValue value = PyValue::string(text.str());
+    tile::frontend::DiagnosticEngine ignored;
+    tile::frontend::SourceFile source("argument " + parameter.str(), text.str());
+    tile::ast::ExprPtr expr = tile::frontend::parseExpression(source, ignored);
+    if (expr && !ignored.hasErrors()) {
+      auto result = program.evaluator().evaluate(*expr, tile::eval::Evaluator::makeScope(file));
+      if (result)
+        value = result.take();
+    }
+    overrides.emplace_back(parameter.str(), std::move(value));
+  }
+}
+
+int HostCommand::list(Suite &suite) const {
+  for (auto &[function, count] : suite.count(purpose))
+    llvm::outs() << function << ' ' << count << '\n';
+  return Success;
+}
+
+int HostCommand::conclude(llvm::ArrayRef<FunctionResult> results) const {
+  bool failed = false, unsupported = false;
+  for (const FunctionResult &result : results) {
+    failed |= result.count(Status::Failed) != 0;
+    unsupported |= result.count(Status::Unsupported) != 0;
+  }
+  return failed ? Failure : unsupported ? Unsupported : Success;
+}
+
+int HostCommand::runFile(const tile::frontend::SourceFile &source, const tile::ast::Module &module,
+                         tile::runtime::Device &device) {
+  tile::eval::Program program(includePaths);
+  tile::eval::ModuleEnv &file = program.add(source, module);
+  program.evaluator().limits.steps = uint64_t(1) << 32;
+  Session session(device, includePaths);
+  session.output = &llvm::outs();
+  Suite suite(program, file, session);
+  if (listOnly)
+    return list(suite);
+
+  std::vector<std::string> names;
+  std::vector<std::pair<std::string, PyValue>> overrides;
+  readArguments(program, file, names, overrides);
+  ProgressPrinter progress;
+  std::vector<FunctionResult> results;
+  if (auto error = suite.run(purpose, names, overrides, progress, results)) {
+    printError(name(), error->diagnostic.message);
+    return Usage;
+  }
+  if (results.empty()) {
+    printError(name(), "`" + source.name() + "` has no function marked `@tile." +
+                           (purpose == Purpose::Example ? "example" : name()) + "`");
+    return Failure;
+  }
+  if (purpose != Purpose::Example)
+    llvm::outs() << source.name() << " on " << device.name() << ": " << device.description()
+                 << '\n';
+  bool color = llvm::outs().is_displayed() && colorMessages();
+  if (purpose == Purpose::Test)
+    printTestTable(results, llvm::outs(), color);
+  else if (purpose == Purpose::Bench)
+    printBenchTables(results, llvm::outs());
+  return conclude(results);
+}
+
+int HostCommand::run() {
+  std::string error;
+  auto source = tile::frontend::SourceFile::open(arguments[0], error);
+  if (!source) {
+    printError(name(), error);
+    return Failure;
+  }
+  tile::frontend::DiagnosticEngine diagnostics;
+  tile::ast::Module module = tile::frontend::parse(*source, diagnostics);
+  diagnostics.print(llvm::errs(), colorMessages());
+  if (diagnostics.hasErrors())
+    return Failure;
+  auto device = openDevice();
+  return device ? runFile(*source, module, *device) : int(Failure);
+}
+
+std::unique_ptr<Command> tilec::createRunCommand() {
+  return std::make_unique<HostCommand>(Purpose::Example);
+}
+std::unique_ptr<Command> tilec::createTestCommand() {
+  return std::make_unique<HostCommand>(Purpose::Test);
+}
+std::unique_ptr<Command> tilec::createBenchCommand() {
+  return std::make_unique<HostCommand>(Purpose::Bench);
+}
