@@ -401,12 +401,12 @@ static Result reduceBuiltin(Evaluator &evaluator, const CallArgs &args) {
 // Numbers
 //===----------------------------------------------------------------------===//
 
-static Result absolute(Evaluator &, const CallArgs &args) {
+static Result absolute(Evaluator &evaluator, const CallArgs &args) {
   ArgReader r("abs", args, {"x"}, 1);
   if (!r)
     return r.error();
   if (r[0].is(Kind::Extension))
-    return fail("use `tl.abs` or `tile.abs` for `" + typeName(r[0]) + "`");
+    return callMethod(evaluator, r[0], "abs", {});
   if (r[0].is(Kind::Float))
     return PyValue::number(std::fabs(r[0].asFloat()));
   Result negative = compare(CompareOp::Lt, r[0], PyValue::integer(0));

@@ -106,8 +106,9 @@ TEST(Reference, OperatorsAreExactInDoublePrecision) {
 
 TEST(Reference, ElementwiseFunctions) {
   check({{"tile.exp(tile.zeros(2)).tolist()", "[1.0, 1.0]"},
-         {"tile.tensor([-1.5, 2.5]).round().tolist(), tile.abs(tile.tensor([-3])).tolist()",
-          "([-2.0, 2.0], [3])"},
+         {"tile.tensor([-1.5, 2.5]).round().tolist(), tile.abs(tile.tensor([-3])).tolist(), "
+          "abs(tile.tensor([-2])).tolist()",
+          "([-2.0, 2.0], [3], [2])"},
          {"tile.where(tile.arange(3) > 1, 1.0, tile.arange(3)).tolist()", "[0.0, 1.0, 1.0]"},
          {"tile.maximum(tile.tensor([1.0, math.nan]), 2).tolist()", "[2.0, nan]"},
          {"tile.fmax(tile.tensor([1.0, math.nan]), 2).tolist()", "[2.0, 2.0]"},
