@@ -223,6 +223,10 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
     return fail();
   module->getOperation()->setAttr(kFpFusionAttr,
                                   BoolAttr::get(&impl->context, options.enableFpFusion));
+  if (options.dependentLaunch && target->capability >= 90) {
+    module->getOperation()->setAttr(kDependentLaunchAttr, UnitAttr::get(&impl->context));
+    result.metadata.dependent = true;
+  }
   auto kernels = module->getOps<func::FuncOp>();
   func::FuncOp kernel = *kernels.begin();
   result.metadata.entry = kernel.getName().str();

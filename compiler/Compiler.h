@@ -37,6 +37,9 @@ struct CompileOptions {
   std::string target = "sm_90a";
   bool enableFpFusion = true;  ///< contract a*b+c
   bool debug = false;          ///< keep device asserts
+  /// On sm_90 and later: wait for the grids before it inside the kernel, which
+  /// lets the launch overlap their end.
+  bool dependentLaunch = true;
   int maxRegisters = 0;        ///< `.maxnreg`; 0: none
   std::string libdevicePath;   ///< optional: NVIDIA's libdevice bitcode
   std::vector<std::string> includePaths;
@@ -70,6 +73,9 @@ struct KernelMetadata {
   int cluster[3] = {1, 1, 1};
   int ctasPerProgram = 1;
   bool cooperative = false;
+  /// The kernel itself waits for the grids before it in its stream, so it may be
+  /// launched as their programmatic dependent.
+  bool dependent = false;
   int registers = -1; ///< -1: not known
   std::vector<KernelParameter> params;
   std::string toJson() const;

@@ -80,6 +80,8 @@ std::string KernelMetadata::toJson() const {
     out.attribute("cluster", json::Array(cluster));
     out.attribute("ctas_per_program", ctasPerProgram);
     out.attribute("cooperative", cooperative);
+    if (dependent)
+      out.attribute("dependent", true);
     if (registers >= 0)
       out.attribute("registers", registers);
     out.attribute("params", std::move(parameters));
@@ -148,7 +150,8 @@ static bool metadataFromJson(const json::Value &value, KernelMetadata &out, json
       !map.map("shared_bytes", out.sharedBytes) || !map.map("num_warps", out.numWarps) ||
       !map.map("threads", out.threads) || !map.map("cluster", cluster) ||
       !map.map("ctas_per_program", out.ctasPerProgram) ||
-      !map.map("cooperative", out.cooperative) || !map.mapOptional("registers", out.registers))
+      !map.map("cooperative", out.cooperative) || !map.mapOptional("registers", out.registers) ||
+      !map.mapOptional("dependent", out.dependent))
     return false;
   if (cluster.size() != 3) {
     path.field("cluster").report("is not three numbers");

@@ -41,6 +41,9 @@ inline constexpr llvm::StringLiteral kNumWarpsAttr = "tile.num_warps";
 inline constexpr llvm::StringLiteral kNumStagesAttr = "tile.num_stages";
 /// Module attribute, bool: contract a * b + c into one rounding (default true).
 inline constexpr llvm::StringLiteral kFpFusionAttr = "tile.fp_fusion";
+/// Module attribute, unit: the kernel waits for the grids before it in its stream
+/// before it touches memory, so that it may be launched as their dependent.
+inline constexpr llvm::StringLiteral kDependentLaunchAttr = "tile.dependent_launch";
 /// Module attribute, i32: the PTX ISA version (times 10) that the instructions
 /// used need; absent if the target's own is enough.
 inline constexpr llvm::StringLiteral kPtxVersionAttr = "tile.ptx_version";

@@ -55,6 +55,15 @@ struct Chain {
   unsigned length = 0;
 };
 
+/// Values that are used again as they are: scalars spread over a block,
+/// constants, masks (a predicate a register), index arithmetic.
+bool isLeaf(Value v) {
+  Operation *def = v.getDefiningOp();
+  if (def && (isa<SplatOp>(def) || def->hasTrait<OpTrait::ConstantLike>()))
+    return true;
+  return isa<IntegerType>(getElementType(v.getType())) && getElementBytes(getElementType(v.getType())) != 2;
+}
+
 /// Follows elementwise ops up to packed roots. Fails at anything that is
 /// neither a root, a small operand (splat, constant, scalar), nor cheap.
 bool follow(Value v, Block *block, Chain &chain) {
@@ -64,11 +73,11 @@ bool follow(Value v, Block *block, Chain &chain) {
     chain.roots.insert(v);
     return true;
   }
+  if (isLeaf(v))
+    return true;
   Operation *def = v.getDefiningOp();
   if (!def || def->getBlock() != block)
     return false;
-  if (isa<SplatOp>(def) || def->hasTrait<OpTrait::ConstantLike>())
-    return true;
   if (!OpTrait::hasElementwiseMappableTraits(def) || !isPure(def) || ++chain.length > kMaxChain)
     return false;
   return llvm::all_of(def->getOperands(), [&](Value o) { return follow(o, block, chain); });
@@ -151,7 +160,7 @@ struct NarrowLiveRangesPass : PassWrapper<NarrowLiveRangesPass, OperationPass<Mo
     if (Value known = map.lookupOrNull(v))
       return known;
     Operation *def = v.getDefiningOp();
-    if (!def || !OpTrait::hasElementwiseMappableTraits(def) || def->hasTrait<OpTrait::ConstantLike>())
+    if (isLeaf(v))
       return v;
     for (Value operand : def->getOperands())
       if (isa<RankedTensorType>(operand.getType()))

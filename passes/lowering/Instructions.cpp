@@ -76,6 +76,13 @@ Value Instructions::gridSize(unsigned axis) {
   }
 }
 
+void Instructions::launchDependents() {
+  NVVM::GriddepcontrolOp::create(b, *loc, NVVM::GridDepActionKind::launch_dependents);
+}
+void Instructions::waitForGrids() {
+  NVVM::GriddepcontrolOp::create(b, *loc, NVVM::GridDepActionKind::wait);
+}
+
 void Instructions::barrier() { NVVM::Barrier0Op::create(b, *loc); }
 
 /// shfl.sync moves 32-bit registers: narrower values are widened, wider ones

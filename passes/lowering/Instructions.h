@@ -64,6 +64,11 @@ public:
 
   //===--- communication --------------------------------------------------===//
   void barrier(); ///< bar.sync 0
+  /// Lets grids that depend on this one start early (griddepcontrol).
+  void launchDependents();
+  /// Waits until the grids this one depends on have ended and their writes are
+  /// visible; does nothing in an ordinary launch.
+  void waitForGrids();
   /// The value of `source` lane (i32), for a scalar of any LLVM type.
   mlir::Value shuffleIdx(mlir::Value value, mlir::Value source);
   /// The value of lane `lane ^ mask`.

@@ -50,6 +50,19 @@ Type Lowering::llvmType(Type element) const {
   return element;
 }
 
+/// The first op of the kernel's body that touches global memory, at any depth.
+static Operation *findFirstAccess(Block &body) {
+  for (Operation &op : body) {
+    WalkResult found = op.walk([](Operation *inner) {
+      return isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(inner) ? WalkResult::interrupt()
+                                                                   : WalkResult::advance();
+    });
+    if (found.wasInterrupted())
+      return &op;
+  }
+  return nullptr;
+}
+
 LogicalResult Lowering::run() {
   MLIRContext *context = module.getContext();
   in.setLoc(kernel.getLoc());
@@ -73,6 +86,10 @@ LogicalResult Lowering::run() {
   for (auto [arg, value] : llvm::zip(kernel.getArguments(), entry->getArguments()))
     set(arg, {value});
   tid = in.threadId();
+  if (module->hasAttr(kDependentLaunchAttr)) {
+    in.launchDependents();
+    firstAccess = findFirstAccess(kernel.getBody().front());
+  }
   if (failed(lowerBlock(kernel.getBody().front())))
     return failure();
   if (in.ptxVersion())
@@ -84,6 +101,8 @@ LogicalResult Lowering::run() {
 LogicalResult Lowering::lowerBlock(Block &block) {
   for (Operation &op : block) {
     in.setLoc(op.getLoc());
+    if (&op == firstAccess)
+      in.waitForGrids();
     if (failed(lowerOp(&op)))
       return failure();
   }

@@ -127,6 +127,8 @@ private:
   bool fuseMulAdd = true;
   mlir::LLVM::LLVMFuncOp function;
   mlir::Block *entry = nullptr;
+  /// Where a dependent launch must wait for the grids before it; null: nowhere.
+  mlir::Operation *firstAccess = nullptr;
   mlir::Value tid, laneId, warpId;
   llvm::DenseMap<mlir::Value, Registers> values;
   llvm::DenseMap<mlir::Value, Affine> affines;
