@@ -8,8 +8,8 @@ module attributes {tile.num_warps = 4 : i32, tile.target = "sm_90a"} {
 // CHECK-LABEL: llvm.func @plain
 // CHECK-SAME: nvvm.reqntid = array<i32: 128>
 // CHECK: %[[BASE:.*]] = llvm.getelementptr %arg0[%{{.*}}] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
-// CHECK: %[[NEXT:.*]] = llvm.getelementptr %[[BASE]]{{.*}} -> !llvm.ptr<1>, i8
 // CHECK: llvm.load %[[BASE]] {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+// CHECK: %[[NEXT:.*]] = llvm.getelementptr %[[BASE]]{{.*}} -> !llvm.ptr<1>, i8
 // CHECK: llvm.load %[[NEXT]] {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
 // CHECK-COUNT-2: llvm.store {{.*}} {alignment = 16 : i64} : vector<4xi32>
 func.func @plain(%p: !tile.ptr<f32>, %q: !tile.ptr<f32>) {
