@@ -4,7 +4,8 @@ import dataclasses
 import torch
 
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
-SIGNATURES = {torch.float32: "*fp32", torch.float16: "*fp16", torch.bfloat16: "*bf16"}
+SIGNATURES = {torch.float32: "*fp32", torch.float16: "*fp16", torch.bfloat16: "*bf16",
+              torch.int32: "*i32"}
 # Relative norm of the error against float64: rounding of the output type, and
 # for f32 of the reduction; None: bit-equal.
 TOLERANCE = {torch.float32: 2e-6, torch.float16: 4e-4, torch.bfloat16: 3e-3}
@@ -43,7 +44,7 @@ class Config:
 
     def single_program(self):
         """Whether one program computes a whole row."""
-        return len(self.launches) == 1
+        return len(self.launches) == 1 and not self.launches[0].kernel.endswith("_together")
 
 
 @dataclasses.dataclass
@@ -152,6 +153,17 @@ def _split_softmax(x, out, size):
                {"CHUNKS": merged, "SIZE": size}, 16)])
 
 
+def _together(kind, tensors, x, size, warps, rest):
+    """Several programs for a row that wait for each other; the counters clean up themselves."""
+    count, columns = x.shape
+    chunks = 1 << ((-(-columns // size)) - 1).bit_length()
+    records = torch.empty(count, chunks, 4, device="cuda")
+    arrived, left = (torch.zeros(count, dtype=torch.int32, device="cuda") for _ in range(2))
+    return Config([Launch(f"{kind}_together", (count * chunks,),
+                          tensors + [records, arrived, left, columns] + rest,
+                          {"CHUNKS": chunks, "SIZE": size}, warps)])
+
+
 def rows(kind, dtype_name, count, columns):
     dtype = DTYPES[dtype_name]
     x = torch.randn(count, columns, device="cuda").to(dtype)
@@ -171,6 +183,10 @@ def rows(kind, dtype_name, count, columns):
                                       constexprs, warps)]))
     if kind == "softmax" and columns > 65536:
         configs.append(_split_softmax(x, out, 32768 // x.element_size()))
+    if kind != "rms_norm" and columns >= 32768:
+        rest = [] if kind == "softmax" else [eps]
+        for size, warps in ((8192, 4), (8192, 8), (16384, 8)):
+            configs.append(_together(kind, tensors, x, size, warps, rest))
     return Case(f"{kind} {dtype_name} {count}x{columns}", kind, 2 * x.numel() * x.element_size(),
                 out, guard, x, configs, lambda: _reference(kind, x, weight, bias, eps),
                 exact=False)
