@@ -243,7 +243,10 @@ Value Lowering::threadPart(const LinearLayout &layout, Dim out) {
   Location loc = in.getLoc();
   for (BitRun &run : runs) {
     Value v = tid;
-    if (run.firstBit + run.length < threadBits || (run.shift >= 0 && run.firstBit > 0))
+    // Bits above the run, and bits below it that the shift does not drop.
+    bool above = run.firstBit + run.length < threadBits;
+    bool below = run.firstBit > 0 && int(run.firstBit) + run.shift > 0;
+    if (above || below)
       v = LLVM::AndOp::create(b, loc, v, in.i32(((1u << run.length) - 1) << run.firstBit));
     if (run.shift > 0)
       v = LLVM::ShlOp::create(b, loc, v, in.i32(run.shift));
