@@ -84,7 +84,11 @@ public:
   void print(llvm::raw_ostream &os, bool color) const;
   std::string str() const; ///< print() without colour
 
+  /// Keeps what owns the files that diagnostics point into alive with them.
+  void retain(std::shared_ptr<const void> owner) { owners.push_back(std::move(owner)); }
+
 private:
+  std::vector<std::shared_ptr<const void>> owners;
   std::vector<Diagnostic> diagnostics;
   unsigned errors = 0;
 };

@@ -212,6 +212,19 @@ Result ModuleEnv::lookupBefore(StringRef name, size_t before) {
   return fail(message, "NameError");
 }
 
+/// A condition that compile time cannot decide usually asks for a version of
+/// a library, and the branches import the same name from different places: the
+/// first branch that runs is as good as any.
+void ModuleEnv::runUndecided(const ast::If &branch, const std::shared_ptr<Scope> &scope) {
+  for (const ast::Body *body : {&branch.then, &branch.otherwise}) {
+    bool complete = !body->empty();
+    for (const ast::StmtPtr &stmt : *body)
+      complete = complete && !StatementRunner(program.evaluator()).run(*stmt, scope).error;
+    if (complete)
+      return;
+  }
+}
+
 Result ModuleEnv::evaluateStatement(size_t index, StringRef name) {
   Statement &statement = *statements[index];
   if (statement.state == Statement::State::Running)
@@ -226,6 +239,8 @@ Result ModuleEnv::evaluateStatement(size_t index, StringRef name) {
     statement.scope->before = index;
     Flow flow = StatementRunner(program.evaluator()).run(*statement.stmt, statement.scope);
     statement.error = std::move(flow.error);
+    if (auto *branch = llvm::dyn_cast<ast::If>(statement.stmt); branch && statement.error)
+      runUndecided(*branch, statement.scope);
     statement.state = Statement::State::Done;
   }
   // A statement that failed may have bound the name before it did.

@@ -59,6 +59,7 @@ private:
   friend class StatementRunner;
   struct Statement;
   Result evaluateStatement(size_t index, llvm::StringRef name);
+  void runUndecided(const ast::If &branch, const std::shared_ptr<Scope> &scope);
   Result lookupInStarImports(llvm::StringRef name);
 
   Program &program;

@@ -47,6 +47,12 @@ ModuleEnv *Program::import(StringRef dottedName, unsigned level, const ModuleEnv
   for (unsigned up = 1; up < level; ++up)
     llvm::sys::path::append(folder, "..");
   std::string path = findFile(folder, dottedName);
+  // A file inside the package that it names: /lib/pkg/a/b.py says pkg.c.
+  StringRef package = dottedName.split('.').first;
+  for (StringRef at = folder; level == 0 && path.empty() && !at.empty();
+       at = llvm::sys::path::parent_path(at))
+    if (llvm::sys::path::filename(at) == package)
+      path = findFile(llvm::sys::path::parent_path(at), dottedName);
   if (level == 0)
     for (const std::string &include : includePaths)
       if (path.empty())

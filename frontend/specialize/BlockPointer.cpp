@@ -25,6 +25,10 @@ bool isBlockPointer(const PyValue &value) {
   return value.is(PyValue::Kind::Tuple) && value.asTuple().type == blockPointerClass();
 }
 
+PyValue blockPointerType(const PyValue &pointer) {
+  return PyValue::dtype(DType::pointer(pointer.elements()[BlockType].asDType().element()));
+}
+
 /// A tuple of scalars as int64 tensors; empty after an error.
 static std::optional<PyValue> wideScalars(BuiltinCall &c, unsigned i, size_t rank) {
   ArrayRef<PyValue> elements = c[i].elements();

@@ -13,6 +13,8 @@
 namespace tile::specialize {
 
 bool isBlockPointer(const PyValue &value);
+/// Its `dtype`: a pointer to its elements.
+PyValue blockPointerType(const PyValue &pointer);
 
 struct BlockAccess {
   Tensor pointers;

@@ -90,7 +90,7 @@ static PyValue castValue(BuiltinCall &c) {
   if (!x)
     return PoisonValue::get();
   bool narrows = x.type.isFloating() && type->isFloating() && type->bitWidth() < x.type.bitWidth();
-  if (!rounding->empty() && !narrows)
+  if (!rounding->empty() && !narrows && x.type != *type)
     return c.fail(formatv("`fp_downcast_rounding` only applies where a float is narrowed, not from "
                           "{0} to {1}",
                           x.type.str(), type->str()));

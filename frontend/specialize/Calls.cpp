@@ -132,8 +132,11 @@ PyValue Specializer::call(const PyValue &callee, const eval::CallArgs &args) {
     if (tensorIn(callee.asMethod().self))
       return callMethod(callee.asMethod().self, callee.asMethod().name, args);
     return take(evaluator.call(callee, args));
-  case PyValue::Kind::DType:
-    return fail(formatv("a type is not a function: write `x.to(tl.{0})`", callee.asDType().name()));
+  case PyValue::Kind::DType: { // tl.float32(x)
+    if (args.positional.size() != 1 || !args.keywords.empty())
+      return fail(formatv("`tl.{0}(x)` converts one value", callee.asDType().name()));
+    return call(PyValue::symbol("tl.cast"), {args.positional[0], callee});
+  }
   default:
     return fail(formatv("{0} cannot be called", describe(callee)));
   }

@@ -1,4 +1,5 @@
 //===- Expressions.cpp - from syntax to values ----------------------------===//
+#include "frontend/specialize/BlockPointer.h"
 #include "frontend/specialize/Specializer.h"
 
 using namespace mlir;
@@ -85,6 +86,8 @@ PyValue Specializer::attribute(const PyValue &value, StringRef name, SourceRange
   if (isPoison(value))
     return value;
   At at(*this, range);
+  if (isBlockPointer(value) && (name == "dtype" || name == "type"))
+    return blockPointerType(value);
   if (value.isNumber() && name == "dtype")
     if (std::optional<DType> type = naturalType(value))
       return PyValue::dtype(*type);

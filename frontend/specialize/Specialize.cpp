@@ -277,16 +277,20 @@ void registerDialects(MLIRContext &context) {
 OwningOpRef<ModuleOp> specialize(MLIRContext &context, const SourceFile &file,
                                  const ast::Module &tree, const CompileOptions &options,
                                  DiagnosticEngine &diagnostics) {
-  eval::Program program(options.includePaths);
-  eval::ModuleEnv &module = program.add(file, tree);
-  auto kernel = specialize::chooseKernel(module, options, diagnostics);
-  if (!kernel)
-    return {};
-  specialize::Parameters parameters(*kernel, program, options, diagnostics);
-  if (!parameters.resolve())
-    return {};
-  specialize::Specializer specializer(context, options, diagnostics, program);
-  return specialize::buildModule(specializer, *kernel, parameters);
+  auto program = std::make_shared<eval::Program>(options.includePaths);
+  eval::ModuleEnv &module = program->add(file, tree);
+  OwningOpRef<ModuleOp> result;
+  if (auto kernel = specialize::chooseKernel(module, options, diagnostics)) {
+    specialize::Parameters parameters(*kernel, *program, options, diagnostics);
+    specialize::Specializer specializer(context, options, diagnostics, *program);
+    if (parameters.resolve())
+      result = specialize::buildModule(specializer, *kernel, parameters);
+    program->evaluator().hooks = nullptr;
+  }
+  // Errors may lie in files that the program has loaded for imports.
+  if (!diagnostics.all().empty())
+    diagnostics.retain(std::move(program));
+  return result;
 }
 
 } // namespace tile::frontend

@@ -308,6 +308,25 @@ def test(n): pass
   EXPECT_EQ(file.call("kernel").substr(0, 33), "TypeError: `kernel` is a kernel f");
 }
 
+TEST(Module, UndecidableConditionsTakeABranchThatRuns) {
+  TestFile file("import torch\n"
+                "if torch.version > 2:\n"
+                "    from nowhere import f as x\n"
+                "else:\n"
+                "    x = 2\n"
+                "if torch.version > 2:\n"
+                "    from triton.language.extra.libdevice import rsqrt\n"
+                "else:\n"
+                "    from triton.language import rsqrt\n"
+                "if torch.version > 2:\n"
+                "    y = torch.a\n"
+                "else:\n"
+                "    y = torch.b\n");
+  EXPECT_EQ(file.get("x"), "2");
+  EXPECT_NE(file.get("rsqrt").find("libdevice.rsqrt"), std::string::npos) << file.get("rsqrt");
+  EXPECT_NE(file.get("y").find("not known at compile time"), std::string::npos);
+}
+
 TEST(Module, ImportsOtherFiles) {
   llvm::SmallString<128> folder;
   ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("tile-eval", folder));
@@ -324,6 +343,7 @@ TEST(Module, ImportsOtherFiles) {
   write("pkg/__init__.py", "from .part import VALUE\n");
   write("pkg/part.py", "VALUE = 11\n");
   write("broken.py", "def f(:\n");
+  write("pkg/deep/inner.py", "from pkg.part import VALUE\n");
   std::string path = write("main.tile", R"(
 from helper import twice
 import helper as h, pkg.part
@@ -333,6 +353,7 @@ a = twice(5)
 b = (h.SCALE, SCALE, part.VALUE, VALUE, pkg.part.VALUE)
 import broken
 c = broken.f
+from pkg.deep.inner import VALUE as d
 )");
   std::string error;
   std::unique_ptr<SourceFile> file = SourceFile::open(path, error);
@@ -344,6 +365,7 @@ c = broken.f
   EXPECT_EQ(TestFile::show(env.lookup("a")), "30");
   EXPECT_EQ(TestFile::show(env.lookup("b")), "(3, 3, 11, 11, 11)");
   EXPECT_EQ(TestFile::show(env.lookup("c")).substr(0, 12), "ImportError:");
+  EXPECT_EQ(TestFile::show(env.lookup("d")), "11"); // by the name of the package it is in
   llvm::sys::fs::remove_directories(folder);
 }
 

@@ -176,6 +176,7 @@ TEST(Calls, BlockPointers) {
                      "for i in range(0, m, 8):\n"
                      "    s += tl.load(p, boundary_check=(0, 1), padding_option='zero')\n"
                      "    p = tl.advance(p, (0, 8))\n"
+                     "tl.static_assert(p.dtype.element_ty == tl.float32)\n"
                      "tl.store(p, s, boundary_check=(0,))";
   Outcome out = run(loop);
   ASSERT_TRUE(out) << out.messages;

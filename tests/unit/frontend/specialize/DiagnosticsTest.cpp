@@ -1,5 +1,6 @@
 //===- DiagnosticsTest.cpp - what users see when a kernel is wrong --------===//
 #include "SpecializeHelpers.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace tile;
 using namespace tile::test;
@@ -103,7 +104,7 @@ TEST(Diagnostics, MathTypes) {
   expectError("y = n.to('fp99')", "`dtype` must be a type such as `tl.float32`");
   expectError("y = tl.load(x).to(tl.float64, fp_downcast_rounding='rtz')", "only applies where");
   expectError("y = n.to(tl.int16, bitcast=True)", "cannot bitcast i32 (32 bits) to i16 (16 bits)");
-  expectError("y = tl.float32(n)", "write `x.to(tl.float32)`");
+  expectError("y = tl.float32(n, n)", "`tl.float32(x)` converts one value");
 }
 
 TEST(Diagnostics, Statements) {
@@ -133,4 +134,25 @@ TEST(Diagnostics, UnsupportedIsNotWrong) {
   EXPECT_TRUE(run("for i in range(n):\n    pass\nelse:\n    pass").unsupported);
   EXPECT_TRUE(run("with tl.scope('a'):\n    pass").unsupported);
   EXPECT_FALSE(run("y = nothing").unsupported);
+}
+
+TEST(Diagnostics, ErrorsInImportedFilesOutliveTheCompilation) {
+  llvm::SmallString<128> folder;
+  ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("tile-specialize", folder));
+  std::string helper = (folder + "/helper.py").str();
+  std::error_code failed;
+  llvm::raw_fd_ostream(helper, failed)
+      << "import triton\n@triton.jit\ndef twice(v):\n    return v * missing_factor\n";
+  ASSERT_FALSE(failed);
+  frontend::SourceFile file((folder + "/main.tile").str(),
+                            prelude() + "from helper import twice\n\n@triton.jit\n"
+                                        "def k(x: '*fp32'):\n    tl.store(x, twice(tl.load(x)))\n");
+  frontend::DiagnosticEngine diagnostics;
+  ast::Module tree = frontend::parse(file, diagnostics);
+  EXPECT_FALSE(frontend::specialize(context(), file, tree, {}, diagnostics));
+  std::string text = diagnostics.str();
+  EXPECT_TRUE(contains(text, "helper.py:4:16: error: unknown name `missing_factor`"));
+  EXPECT_TRUE(contains(text, "return v * missing_factor"));
+  EXPECT_TRUE(contains(text, "main.tile:8:17: note: in the expansion of `twice` called here"));
+  llvm::sys::fs::remove_directories(folder);
 }

@@ -138,6 +138,8 @@ TEST(Typing, Operators) {
   expectType("not n", "int1");
   expectType("n < m", "int1");
   expectType("1 << u32", "uint32");
+  expectType("tl.float64(n)", "float64");
+  expectType("tl.float16(1.5)", "float16");
 }
 
 TEST(Typing, LiteralsTakeFullPartInComparisonsAndExtrema) {
