@@ -66,6 +66,9 @@ function(tile_unit_test name)
   tile_executable(${name} ${flags} SOURCES ${ARG_SOURCES}
                   DEPENDS ${ARG_DEPENDS} GTest::gtest GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+  if(TILE_SANITIZE) # LLVM's own libraries do not know what its headers poison
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "ASAN_OPTIONS=allow_user_poisoning=0")
+  endif()
 endfunction()
 
 # tile_tablegen(OUTPUT GENERATOR-FLAGS...): runs mlir-tblgen on LLVM_TARGET_DEFINITIONS.

@@ -172,6 +172,8 @@ llvm::Error CpuDevice::upload(DevicePtr to, const void *from, uint64_t bytes) {
   std::lock_guard lock(mutex);
   if (llvm::Error error = inBounds(to, bytes, "upload"))
     return error;
+  if (bytes == 0)
+    return llvm::Error::success();
   std::memcpy(host(to), from, bytes);
   memory.setInitialized(host(to), bytes, true);
   return llvm::Error::success();
@@ -181,7 +183,8 @@ llvm::Error CpuDevice::download(void *to, DevicePtr from, uint64_t bytes) {
   std::lock_guard lock(mutex);
   if (llvm::Error error = inBounds(from, bytes, "download"))
     return error;
-  std::memcpy(to, host(from), bytes);
+  if (bytes != 0)
+    std::memcpy(to, host(from), bytes);
   return llvm::Error::success();
 }
 

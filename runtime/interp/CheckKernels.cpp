@@ -22,7 +22,7 @@ template <class T> void load(Frame &f, const Instruction &i, uint32_t n) {
     f.check->acquire(f, p, allowed, n);
   for (uint32_t k = 0; k < n; ++k) {
     if (allowed[k])
-      std::memcpy(d + k, reinterpret_cast<const T *>(p[k]), sizeof(T));
+      std::memcpy(d + k, reinterpret_cast<const void *>(p[k]), sizeof(T));
     else
       d[k] = i.c == kNone ? T(0) : f.reg<T>(i.c)[k];
   }
@@ -36,7 +36,7 @@ template <class T> void store(Frame &f, const Instruction &i, uint32_t n) {
   f.changedMemory = true;
   for (uint32_t k = 0; k < n; ++k)
     if (allowed[k])
-      std::memcpy(reinterpret_cast<T *>(p[k]), v + k, sizeof(T));
+      std::memcpy(reinterpret_cast<void *>(p[k]), v + k, sizeof(T));
 }
 
 /// Runs the plain kernel on one allowed lane at a time.

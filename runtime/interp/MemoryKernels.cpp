@@ -43,6 +43,8 @@ template <class F> void forRuns(const uint8_t *mask, uint32_t n, F f) {
   }
 }
 
+/// Loads and stores copy bytes: addresses need not be aligned.
+void *bytesAt(uint64_t p) { return reinterpret_cast<void *>(p); }
 template <class T> T *address(uint64_t p) { return reinterpret_cast<T *>(p); }
 
 template <class T> void load(Frame &f, const Instruction &i, uint32_t n) {
@@ -57,11 +59,11 @@ template <class T> void load(Frame &f, const Instruction &i, uint32_t n) {
   }
   if (n > 4 && isConsecutive(p, n, sizeof(T)))
     return forRuns(mask, n, [&](uint32_t begin, uint32_t length) {
-      std::memcpy(d + begin, address<T>(p[begin]), length * sizeof(T));
+      std::memcpy(d + begin, bytesAt(p[begin]), length * sizeof(T));
     });
   for (uint32_t k = 0; k < n; ++k)
     if (!mask || mask[k])
-      std::memcpy(d + k, address<T>(p[k]), sizeof(T));
+      std::memcpy(d + k, bytesAt(p[k]), sizeof(T));
 }
 
 template <class T> void store(Frame &f, const Instruction &i, uint32_t n) {
@@ -71,11 +73,11 @@ template <class T> void store(Frame &f, const Instruction &i, uint32_t n) {
   f.changedMemory = true;
   if (n > 4 && isConsecutive(p, n, sizeof(T)))
     return forRuns(mask, n, [&](uint32_t begin, uint32_t length) {
-      std::memcpy(address<T>(p[begin]), v + begin, length * sizeof(T));
+      std::memcpy(bytesAt(p[begin]), v + begin, length * sizeof(T));
     });
   for (uint32_t k = 0; k < n; ++k)
     if (!mask || mask[k])
-      std::memcpy(address<T>(p[k]), v + k, sizeof(T));
+      std::memcpy(bytesAt(p[k]), v + k, sizeof(T));
 }
 
 /// Replaces *p by change(*p) atomically; returns the old value.
