@@ -147,11 +147,18 @@ PyValue Specializer::call(const PyValue &callee, const eval::CallArgs &args) {
 //===----------------------------------------------------------------------===//
 
 PyValue Specializer::expand(const eval::FunctionObject &function, const eval::CallArgs &args) {
-  constexpr unsigned maxDepth = 128;
-  if (frame->depth >= maxDepth)
+  constexpr unsigned maxDepth = 128, maxExpansions = 50000;
+  if (expansions >= maxExpansions)
+    return PoisonValue::get(); // reported
+  if (++expansions == maxExpansions)
+    return fail(formatv("more than {0} calls are expanded: `{1}` is called over and over",
+                        maxExpansions, function.name()));
+  if (frame->depth >= maxDepth) {
+    expansions = maxExpansions; // two calls a level would take forever to end
     return fail(formatv("calls are nested more than {0} deep: `{1}` seems to call itself without "
                         "an end that is known at compile time",
                         maxDepth, function.name()));
+  }
   std::vector<PyValue> bound;
   if (isPoison(take(program.evaluator().bind(function, args, bound))))
     return PoisonValue::get();

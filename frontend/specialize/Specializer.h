@@ -164,6 +164,7 @@ private:
   void bindUndecayed(const ast::Expr &target, const PyValue &value);
 
   int64_t unrolledIterations = 0;
+  unsigned expansions = 0; ///< calls expanded so far
 };
 
 /// The pseudo-variables, named so that no source can name them.

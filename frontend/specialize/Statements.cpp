@@ -88,6 +88,8 @@ void Specializer::guard(const Tensor &left, const Rest &tail) {
 
 bool Specializer::runIf(const ast::If &statement, const Rest &tail) {
   PyValue value = evaluate(*statement.condition);
+  if (const Tensor *t = tensorIn(value)) // also behind a name: `debug = False`
+    value = constantValue(*t).value_or(value);
   if (!tensorIn(value)) {
     // Known at compile time: the other branch is never looked at.
     if (std::optional<bool> known = truth(value))
@@ -162,6 +164,10 @@ void Specializer::assign(const ast::Expr &target, const PyValue &value) {
     bind(name->id, name->range, value);
     return;
   }
+  if (auto *starred = llvm::dyn_cast<ast::Starred>(&target)) {
+    assign(*starred->value, value);
+    return;
+  }
   auto *sequence = llvm::dyn_cast<ast::Sequence>(&target);
   if (!sequence) {
     error(llvm::isa<ast::Subscript>(target)
@@ -180,9 +186,19 @@ void Specializer::assign(const ast::Expr &target, const PyValue &value) {
     assign(target, PoisonValue::get());
     return;
   }
-  if (elements.size() != sequence->elements.size()) {
-    error(formatv("cannot unpack {0} values into {1} names", elements.size(),
-                  sequence->elements.size()));
+  // `a, *b, c = values`: the starred name takes what the others leave.
+  auto isStarred = [](const ast::ExprPtr &e) { return llvm::isa<ast::Starred>(*e); };
+  auto star = llvm::find_if(sequence->elements, isStarred);
+  size_t names = sequence->elements.size();
+  if (star != sequence->elements.end() && elements.size() + 1 >= names) {
+    auto first = elements.begin() + (star - sequence->elements.begin());
+    std::vector<PyValue> taken(first, first + (elements.size() + 1 - names));
+    elements.erase(first, first + taken.size());
+    elements.insert(elements.begin() + (star - sequence->elements.begin()),
+                    PyValue::tuple(std::move(taken)));
+  }
+  if (elements.size() != names) {
+    error(formatv("cannot unpack {0} values into {1} names", elements.size(), names));
     assign(target, PoisonValue::get());
     return;
   }

@@ -25,6 +25,14 @@ def forever(n):
     return forever(n) + 1
 
 @triton.jit
+def branching(n):
+    return branching(n) + branching(n - 1)
+
+@triton.jit
+def fibonacci(N: tl.constexpr):
+    return N if N < 2 else fibonacci(N - 1) + fibonacci(N - 2)
+
+@triton.jit
 def factorial(N: tl.constexpr):
     if N <= 1:
         return 1
@@ -76,6 +84,13 @@ TEST(Calls, SeveralResults) {
   ASSERT_TRUE(out) << out.messages;
 }
 
+TEST(Calls, StarredTargets) {
+  Outcome out = run("a, *b, c = (n, 1, 2, m)\nd, *e = (n, m)\n"
+                    "tl.static_assert(len(b) == 2 and len(e) == 1)\ntl.store(x, a - c)");
+  EXPECT_TRUE(contains(out.ir, "arith.subi %arg1, %arg2")) << out.messages;
+  EXPECT_TRUE(contains(run("a, *b, c = (n,)").messages, "cannot unpack 1 values into 3 names"));
+}
+
 TEST(Calls, FunctionsAreValues) {
   EXPECT_TRUE(contains(run("tl.store(x, apply(add, n, m))").ir, "arith.addi"));
   EXPECT_TRUE(contains(run("tl.store(x, apply(tl.maximum, n, m))").ir, "arith.maxsi"));
@@ -83,6 +98,12 @@ TEST(Calls, FunctionsAreValues) {
 
 TEST(Calls, RecursionOverConstants) {
   EXPECT_TRUE(contains(run("tl.store(x, factorial(5))").ir, "1.200000e+02"));
+}
+
+TEST(Calls, ExpansionIsBounded) {
+  EXPECT_TRUE(contains(run("tl.store(x, branching(n))").messages, "seems to call itself"));
+  EXPECT_TRUE(contains(run("tl.store(x, fibonacci(10))").ir, "5.500000e+01"));
+  EXPECT_TRUE(contains(run("tl.store(x, fibonacci(40))").messages, "more than 50000 calls"));
 }
 
 TEST(Calls, EndlessRecursionIsAnError) {

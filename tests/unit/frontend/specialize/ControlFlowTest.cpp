@@ -21,6 +21,12 @@ TEST(If, ConstantConditionLeavesNoTrace) {
   EXPECT_EQ(count(out.ir, "scf."), 0u);
 }
 
+TEST(If, ConstantsBehindNamesAreKnown) {
+  Outcome out = run("debug = False\nif debug:\n    tl.store(x, nothing)\ntl.store(x, 1.0)");
+  ASSERT_TRUE(out) << out.messages;
+  EXPECT_EQ(count(out.ir, "scf."), 0u);
+}
+
 TEST(If, NamesThatDifferBecomeResults) {
   Outcome out = run("y = 1.0\nz = n\nif n > 0:\n    y = 2.0\ntl.store(x, y + z)");
   ASSERT_TRUE(out) << out.messages;
