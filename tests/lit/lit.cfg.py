@@ -2,6 +2,7 @@
 #   tile-opt, tile-interp, tilec, FileCheck, not    the tools, by full path
 #   %source    the root of the source tree
 #   %python    an interpreter for the helper scripts in support/
+#   %cxx       the C++ compiler that built the project
 # Features: `ptxas` where NVIDIA's assembler is on PATH.
 import os
 import re
@@ -28,6 +29,7 @@ for name, path in tools.items():
     config.substitutions.append((r"(?<![\w./%-])" + re.escape(name) + r"(?![\w./-])", path))
 config.substitutions.append(("%source", config.tile_source_dir))
 config.substitutions.append(("%python", sys.executable))
+config.substitutions.append(("%cxx", config.cxx))
 config.substitutions.append(("%tilec", tools["tilec"]))
 
 config.environment["LC_ALL"] = "C.UTF-8"
