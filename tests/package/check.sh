@@ -45,9 +45,4 @@ done
 [ "$count" -gt 0 ] || fail "no kernel compiled"
 echo "package: tilec starts, $count kernels compile"
 
-if [ -n "$library" ]; then
-  cmake -S "$here/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$tree" \
-    -DCMAKE_CXX_COMPILER="${CXX:-clang++-22}" -DCMAKE_C_COMPILER="${CC:-clang-22}" >/dev/null
-  cmake --build "$work/consumer" >/dev/null
-  "$work/consumer/consumer" "$tree/share/tile/kernels/vector_add.tile"
-fi
+"$here/consumer.sh" "$tree"

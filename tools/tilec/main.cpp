@@ -8,6 +8,7 @@
 #include "tools/tilec/Version.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
@@ -76,8 +77,16 @@ static const CommandEntry *findCommand(StringRef name) {
   return nullptr;
 }
 
+/// A fault of the compiler, not of its input: says so, with what LLVM knows.
+static void reportFatal(void *, const char *reason, bool) {
+  printError("", llvm::Twine("internal error, a fault of the compiler: ") + reason);
+  llvm::sys::RunInterruptHandlers(); // removes files written aside
+  std::_Exit(Failure);
+}
+
 int main(int argc, char **argv) {
   llvm::sys::SetOneShotPipeSignalFunction(llvm::sys::DefaultOneShotPipeSignalHandler);
+  llvm::install_fatal_error_handler(reportFatal);
   llvm::ArrayRef<const char *> args(argv + 1, argv + argc);
   if (args.empty()) {
     printOverview(llvm::errs());
