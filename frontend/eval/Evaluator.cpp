@@ -44,10 +44,24 @@ Result Evaluator::countStep(const Scope &scope, SourceRange range) {
       .at(scope.module->source(), range);
 }
 
+/// Calls and expressions nest on the machine's stack, of which a thread may
+/// have 8 MB.
+constexpr uintptr_t maxStackBytes = 3 << 20;
+
 Result Evaluator::evaluate(const ast::Expr &expr, const ScopePtr &scope) {
   if (Result ok = countStep(*scope, expr.range); !ok)
     return ok;
-  return dispatch(expr, scope).at(scope->module->source(), expr.range);
+  char here;
+  uintptr_t address = reinterpret_cast<uintptr_t>(&here);
+  if (nesting == 0)
+    stackStart = address;
+  if (stackStart - address > maxStackBytes && address < stackStart)
+    return Result(fail("this nests too deep to be evaluated at compile time", "LimitError"))
+        .at(scope->module->source(), expr.range);
+  ++nesting;
+  Result result = dispatch(expr, scope).at(scope->module->source(), expr.range);
+  --nesting;
+  return result;
 }
 
 //===----------------------------------------------------------------------===//

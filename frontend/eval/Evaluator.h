@@ -124,6 +124,8 @@ private:
 
   uint64_t steps = 0;
   unsigned depth = 0;
+  unsigned nesting = 0;        ///< of `evaluate`
+  uintptr_t stackStart = 0;    ///< an address in the outermost `evaluate`
   ScopeArena *arena = nullptr; ///< may be null: scopes are left to themselves
 };
 

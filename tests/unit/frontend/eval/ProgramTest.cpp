@@ -184,6 +184,15 @@ def swallow():
   EXPECT_NE(file.call("swallow").find("gave up"), std::string::npos);
 }
 
+TEST(Function, NestedExpressionsInNestedCalls) {
+  std::string deep(150, '(');
+  TestFile file("def f(n):\n    return " + deep + "[f(n + 1)]" + std::string(150, ')') + "[0]\n" +
+                "def g(n):\n    return -" + std::string(2 * 90, '-') + "g(n)\n");
+  file.program.evaluator().limits.depth = 1000000;
+  for (const char *name : {"f", "g"})
+    EXPECT_NE(file.call(name, {PyValue::integer(0)}).find("nests too deep"), std::string::npos);
+}
+
 //===----------------------------------------------------------------------===//
 // Globals
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,168 @@
+//===- BuiltinsTriton.cpp - compile-time helpers of Triton ----------------===//
+#include "frontend/eval/BuiltinTables.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace tile;
+using namespace tile::eval;
+using llvm::StringRef;
+using Kind = PyValue::Kind;
+using ast::BinaryOp;
+
+//===----------------------------------------------------------------------===//
+// Triton's types and configurations
+//===----------------------------------------------------------------------===//
+
+static Result cdiv(Evaluator &, const CallArgs &args) {
+  ArgReader r("cdiv", args, {"x", "y"}, 2);
+  if (!r)
+    return r.error();
+  if (!r[0].toInt64() || !r[1].toInt64())
+    return fail("`cdiv` needs two integers, got `" + typeName(r[0]) + "` and `" + typeName(r[1]) +
+                "`");
+  Result raised = binary(BinaryOp::Add, r[0], r[1]);
+  raised = binary(BinaryOp::Sub, *raised, PyValue::integer(1));
+  return binary(BinaryOp::FloorDiv, *raised, r[1]);
+}
+
+static Result nextPowerOf2(Evaluator &, const CallArgs &args) {
+  ArgReader r("next_power_of_2", args, {"n"}, 1);
+  if (!r)
+    return r.error();
+  std::optional<int64_t> n = r[0].toInt64();
+  if (!n)
+    return fail("`next_power_of_2` needs an integer, got `" + typeName(r[0]) + "`");
+  if (*n <= 1)
+    return PyValue::integer(*n == 1 ? 1 : 0);
+  return PyValue::integerUnsigned(llvm::PowerOf2Ceil(*n));
+}
+
+static Result constexprBuiltin(Evaluator &, const CallArgs &args) {
+  ArgReader r("constexpr", args, {"value"}, 1);
+  if (!r)
+    return r.error();
+  return r[0];
+}
+
+static Result pointerType(Evaluator &, const CallArgs &args) {
+  ArgReader r("pointer_type", args, {"element_ty", "address_space", "const"}, 1);
+  if (!r)
+    return r.error();
+  if (!r[0].is(Kind::DType))
+    return fail("`pointer_type` needs a dtype, got `" + typeName(r[0]) + "`");
+  Result isConst = truth(r.get(2));
+  if (!isConst)
+    return isConst;
+  return PyValue::dtype(DType::pointer(r[0].asDType(), isConst->asBool()));
+}
+
+static Result blockType(Evaluator &, const CallArgs &args) {
+  ArgReader r("block_type", args, {"element_ty", "shape"}, 2);
+  if (!r)
+    return r.error();
+  llvm::SmallVector<int64_t> shape;
+  for (const PyValue &dim : r[1].elements())
+    shape.push_back(dim.toInt64().value_or(-1));
+  if (!r[0].is(Kind::DType) || !r[1].isSequence() || llvm::is_contained(shape, -1))
+    return fail("`block_type` needs a dtype and a list of integers");
+  return PyValue::dtype(DType::block(r[0].asDType(), shape));
+}
+
+static Result dtypeBuiltin(Evaluator &, const CallArgs &args) {
+  ArgReader r("dtype", args, {"name"}, 1);
+  if (!r)
+    return r.error();
+  if (r[0].is(Kind::DType))
+    return r[0];
+  std::optional<DType> type = r[0].isStr() ? DType::parse(r[0].asStr()) : std::nullopt;
+  if (!type)
+    return fail("`dtype` needs a type's name such as \"fp32\", got " + repr(r[0]), "ValueError");
+  return PyValue::dtype(*type);
+}
+
+static Result tupleOf(Evaluator &, const CallArgs &args) {
+  ArgReader r("tl.tuple", args, {"iterable"}, 0);
+  if (!r)
+    return r.error();
+  std::vector<PyValue> elements;
+  if (r.has(0))
+    if (Result ok = iterate(r[0], elements); !ok)
+      return ok;
+  return PyValue::tuple(std::move(elements));
+}
+
+static Result config(Evaluator &, const CallArgs &args) {
+  static const std::shared_ptr<const ClassObject> type = [] {
+    auto object = std::make_shared<ClassObject>();
+    object->name = "triton.Config";
+    object->isNamedTuple = true;
+    object->fields = {"kwargs",  "num_warps", "num_stages", "num_ctas",
+                      "maxnreg", "pre_hook",  "ir_override"};
+    return object;
+  }();
+  ArgReader r(
+      "triton.Config", args,
+      {"kwargs", "num_warps", "num_stages", "num_ctas", "maxnreg", "pre_hook", "ir_override"}, 1);
+  if (!r)
+    return r.error();
+  if (!r[0].is(Kind::Dict))
+    return fail("`triton.Config` needs a dict of constexprs first, got `" + typeName(r[0]) + "`");
+  int64_t defaults[] = {4, 3, 1};
+  std::vector<PyValue> elements = {r[0]};
+  for (size_t i = 1; i < type->fields.size(); ++i)
+    elements.push_back(r.has(i) ? r[i] : i <= 3 ? PyValue::integer(defaults[i - 1]) : PyValue());
+  return PyValue::namedTuple(type, std::move(elements));
+}
+
+static Result jit(Evaluator &, const CallArgs &args) {
+  ArgReader r("triton.jit", args, {"fn"}, 1);
+  if (!r)
+    return r.error();
+  if (!r[0].is(Kind::Function))
+    return fail("`triton.jit` needs a function, got `" + typeName(r[0]) + "`");
+  auto function = std::make_shared<FunctionObject>(r[0].asFunction());
+  function->isJit = true;
+  return PyValue::function(std::move(function));
+}
+
+static Result namedTupleFactory(Evaluator &, const CallArgs &args) {
+  ArgReader r("namedtuple", args, {"typename", "field_names", "defaults"}, 2);
+  if (!r)
+    return r.error();
+  auto type = std::make_shared<ClassObject>();
+  type->isNamedTuple = true;
+  type->name = str(r[0]);
+  if (r[1].isStr()) {
+    std::string text = r[1].asStr();
+    std::replace(text.begin(), text.end(), ',', ' ');
+    llvm::SmallVector<StringRef> names;
+    llvm::SplitString(text, names);
+    for (StringRef name : names)
+      type->fields.push_back(name.str());
+  } else {
+    for (const PyValue &name : r[1].elements())
+      type->fields.push_back(str(name));
+  }
+  if (r.has(2))
+    type->defaults = r[2].elements().vec();
+  if (type->defaults.size() > type->fields.size())
+    return fail("`namedtuple` has more defaults than fields");
+  return PyValue::classType(std::move(type));
+}
+
+llvm::ArrayRef<BuiltinEntry> eval::tritonBuiltins() {
+  static const BuiltinEntry table[] = {
+      {"triton.cdiv", cdiv},
+      {"tl.cdiv", cdiv},
+      {"triton.next_power_of_2", nextPowerOf2},
+      {"tl.next_power_of_2", nextPowerOf2},
+      {"triton.Config", config},
+      {"triton.jit", jit},
+      {"tl.constexpr", constexprBuiltin},
+      {"tl.pointer_type", pointerType},
+      {"tl.block_type", blockType},
+      {"tl.dtype", dtypeBuiltin},
+      {"tl.tuple", tupleOf},
+      {"collections.namedtuple", namedTupleFactory},
+  };
+  return table;
+}
