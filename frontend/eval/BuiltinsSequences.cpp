@@ -141,8 +141,7 @@ static Result mergeSort(std::vector<std::pair<PyValue, PyValue>> &items, bool de
 }
 
 static Result sorted(Evaluator &evaluator, const CallArgs &args) {
-  CallArgs rest = args;
-  ArgReader r("sorted", rest, {"iterable", "key", "reverse"}, 1);
+  ArgReader r("sorted", args, {"iterable", "key", "reverse"}, 1);
   if (!r)
     return r.error();
   std::vector<PyValue> elements;

@@ -180,9 +180,9 @@ static Result bindPositional(const FunctionObject &function, const CallArgs &arg
     else
       slots[next++] = value;
   }
-  for (size_t i = 0; i < params.size(); ++i)
-    if (params[i].kind == ParamKind::VarArgs)
-      slots[i] = PyValue::tuple(std::move(extra));
+  auto rest = llvm::find_if(params, [](auto &param) { return param.kind == ParamKind::VarArgs; });
+  if (rest != params.end())
+    slots[rest - params.begin()] = PyValue::tuple(std::move(extra));
   return PyValue();
 }
 

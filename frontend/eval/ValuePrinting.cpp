@@ -37,19 +37,19 @@ static std::string reprString(const std::string &text) {
   char quote =
       text.find('\'') != std::string::npos && text.find('"') == std::string::npos ? '"' : '\'';
   std::string out(1, quote);
-  for (unsigned char c : text) {
+  for (char c : text) {
     if (c == quote || c == '\\')
-      (out += '\\') += char(c);
+      (out += '\\') += c;
     else if (c == '\n')
       out += "\\n";
     else if (c == '\t')
       out += "\\t";
     else if (c == '\r')
       out += "\\r";
-    else if (c < 0x20 || c == 0x7f)
-      (out += "\\x") += llvm::toHex(llvm::ArrayRef<uint8_t>(c), /*LowerCase=*/true);
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      (out += "\\x") += llvm::toHex(llvm::StringRef(&c, 1), /*LowerCase=*/true);
     else
-      out += char(c);
+      out += c;
   }
   return out + quote;
 }

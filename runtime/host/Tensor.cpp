@@ -7,7 +7,6 @@ using namespace tile;
 using namespace tile::host;
 using eval::fail;
 using llvm::ArrayRef;
-using llvm::StringRef;
 using Kind = PyValue::Kind;
 
 char Tensor::id = 0;

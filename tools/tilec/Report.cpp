@@ -160,7 +160,9 @@ void tilec::printTestTable(ArrayRef<FunctionResult> results, raw_ostream &os, bo
     if (bad && result.cases.size() > 1)
       count = std::to_string(bad) + " of " + count;
     table.add({result.name, count, checked ? error == 0 ? "0" : ::print("%.1e", error) : "",
-               !checked ? "" : used > 9.99 ? ">999%" : ::print("%.0f%%", used * 100),
+               !checked      ? ""
+               : used > 9.99 ? ">999%"
+                             : ::print("%.0f%%", used * 100),
                duration(result.seconds()), verdict(result)});
     cases += result.cases.size();
     failed += bad;

@@ -145,7 +145,7 @@ public:
   std::string get(llvm::StringRef name) { return show(env->lookup(name)); }
   std::string call(llvm::StringRef name) {
     Result function = env->lookup(name);
-    return function ? show(program.evaluator().call(*function, {})) : show(std::move(function));
+    return function ? show(program.evaluator().call(*function, {})) : show(function);
   }
   static std::string show(const Result &result) {
     return result ? eval::repr(*result)

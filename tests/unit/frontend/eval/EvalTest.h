@@ -22,7 +22,7 @@ public:
   std::string call(llvm::StringRef name, std::vector<PyValue> args = {}) {
     Result function = env->lookup(name);
     return function ? show(program.evaluator().call(*function, CallArgs{std::move(args), {}}))
-                    : show(std::move(function));
+                    : show(function);
   }
   /// The diagnostic as a user sees it.
   std::string diagnose(llvm::StringRef name) {
