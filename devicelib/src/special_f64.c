@@ -32,7 +32,7 @@ TILE_INLINE double erfSmall(double x) {
   return fmaD(p, x, x);
 }
 
-/// 1.1 ulp; as __tile_erff, the result being 1 from 5.93 on.
+/// 1.2 ulp; as __tile_erff, the result being 1 from 5.93 on.
 TILE_API double __tile_erf(double x) {
   double a = absD(x);
   double q = POLYNOMIAL(
