@@ -25,6 +25,9 @@ class _HostModule(types.ModuleType):
     host functions as they are, and those are not called here."""
 
     def __getattr__(self, name):
+        if name.startswith("__"):  # what Python itself asks of a module
+            raise AttributeError(name)
+
         def decorator(*args, **keywords):
             plain = len(args) == 1 and not keywords and callable(args[0])
             return args[0] if plain else lambda function: function
