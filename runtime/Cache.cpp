@@ -65,11 +65,6 @@ std::string runtime::kernelKey(llvm::StringRef source, const CompileOptions &opt
   return builder.finish();
 }
 
-std::string runtime::cubinKey(llvm::StringRef ptx, llvm::StringRef target, int driverVersion,
-                              int maxRegisters) {
-  return KeyBuilder("cubin").add(ptx).add(target).add(driverVersion).add(maxRegisters).finish();
-}
-
 //===----------------------------------------------------------------------===//
 // The file format
 //===----------------------------------------------------------------------===//

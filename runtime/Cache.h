@@ -34,7 +34,7 @@ namespace tile::runtime {
 /// preceded by its length.
 class KeyBuilder {
 public:
-  /// `kind` keeps keys of different uses apart ("kernel", "cubin", "tune").
+  /// `kind` keeps keys of different uses apart ("kernel", "tune").
   explicit KeyBuilder(llvm::StringRef kind);
   KeyBuilder &add(llvm::StringRef field);
   KeyBuilder &add(int64_t field);
@@ -48,10 +48,6 @@ private:
 /// The key of a compilation: source text, every option, compiler version.
 /// Files that the source includes are not known yet; see CompileService.
 std::string kernelKey(llvm::StringRef source, const CompileOptions &options);
-
-/// The key of the machine code that a driver makes of a PTX text.
-std::string cubinKey(llvm::StringRef ptx, llvm::StringRef target, int driverVersion,
-                     int maxRegisters);
 
 /// Hash of a text alone, in hexadecimal.
 std::string contentHash(llvm::StringRef text);

@@ -132,6 +132,6 @@ std::shared_ptr<SharedKernel> CompileService::share(CompiledKernelPtr kernel) {
   std::lock_guard<std::mutex> lock(mutex);
   std::shared_ptr<SharedKernel> &entry = shared[kernel.get()];
   if (!entry)
-    entry = std::make_shared<SharedKernel>(std::move(kernel), &diskCache);
+    entry = std::make_shared<SharedKernel>(std::move(kernel));
   return entry;
 }

@@ -244,74 +244,33 @@ llvm::Error LoadedKernel::checkResidency() {
 // Loading
 //===----------------------------------------------------------------------===//
 
-namespace {
-struct ModuleAndCost {
-  Module module;
-  double milliseconds;
-  bool fromCubin;
-};
-} // namespace
-
-/// From the cache's machine code, else compiled by the driver and kept. A
-/// cubin that the driver refuses is as good as none.
-static llvm::Expected<ModuleAndCost> loadModule(const CompiledKernel &kernel,
-                                                const std::shared_ptr<Context> &context,
-                                                DiskCache *cache) {
+/// Always from PTX, which the driver compiles as a whole program and keeps in its
+/// own cache. Its linker (cuLink*) would hand out the machine code, but compiles
+/// as relocatable code: a row kernel of 64 registers got 128, and took 30 % longer.
+static llvm::Expected<Module> loadModule(const CompiledKernel &kernel,
+                                         const std::shared_ptr<Context> &context) {
   JitOptions options;
   options.maxRegisters = kernel.maxRegisters;
-  double spent = 0;
-  if (cache && cache->enabled()) {
-    std::string key = cubinKey(kernel.ptx, context->device().target(), context->api().version(),
-                               kernel.maxRegisters);
-    if (auto entry = cache->lookup(key)) {
-      auto module = Module::loadCubin(context, entry->sections["cubin"]);
-      if (module) {
-        double milliseconds = module->loadMilliseconds();
-        return ModuleAndCost{std::move(*module), milliseconds, true};
-      }
-      llvm::consumeError(module.takeError());
-    }
-    auto assembled = assemble(*context, kernel.ptx, options);
-    if (assembled) {
-      spent = assembled->milliseconds;
-      auto module = Module::loadCubin(context, assembled->cubin);
-      if (module) {
-        CacheEntry entry;
-        entry.sections["cubin"] = std::move(assembled->cubin);
-        entry.sections["log"] = std::move(assembled->log);
-        cache->store(key, entry);
-        double milliseconds = module->loadMilliseconds() + spent;
-        return ModuleAndCost{std::move(*module), milliseconds, false};
-      }
-      llvm::consumeError(module.takeError());
-    } else {
-      llvm::consumeError(assembled.takeError()); // loading the PTX decides, and explains
-    }
-  }
-  auto module = Module::loadPtx(context, kernel.ptx, options);
-  if (!module)
-    return module.takeError();
-  double milliseconds = module->loadMilliseconds() + spent;
-  return ModuleAndCost{std::move(*module), milliseconds, false};
+  return Module::loadPtx(context, kernel.ptx, options);
 }
 
 llvm::Expected<std::shared_ptr<LoadedKernel>>
-LoadedKernel::load(std::shared_ptr<const CompiledKernel> kernel, std::shared_ptr<Context> context,
-                   DiskCache *cache) {
+LoadedKernel::load(std::shared_ptr<const CompiledKernel> kernel,
+                   std::shared_ptr<Context> context) {
   if (llvm::Error error = checkDevice(kernel->metadata, context->device()))
     return std::move(error);
-  auto module = loadModule(*kernel, context, cache);
+  auto module = loadModule(*kernel, context);
   if (!module)
     return addContext(module.takeError(), "cannot load `" + kernel->metadata.entry + "`");
-  auto function = module->module.function(kernel->metadata.entry);
+  auto function = module->function(kernel->metadata.entry);
   if (!function)
     return function.takeError();
 
+  double milliseconds = module->loadMilliseconds();
   std::shared_ptr<LoadedKernel> loaded(
-      new LoadedKernel(std::move(kernel), std::move(context), std::move(module->module)));
+      new LoadedKernel(std::move(kernel), std::move(context), std::move(*module)));
   loaded->handle = *function;
-  loaded->milliseconds = module->milliseconds;
-  loaded->fromCubin = module->fromCubin;
+  loaded->milliseconds = milliseconds;
   if (llvm::Error error = loaded->buildPlan())
     return std::move(error);
   if (llvm::Error error = loaded->configure())
@@ -326,7 +285,7 @@ SharedKernel::loadOn(std::shared_ptr<Context> context) {
   std::weak_ptr<LoadedKernel> &entry = loaded[context->id()];
   if (std::shared_ptr<LoadedKernel> existing = entry.lock())
     return existing;
-  auto fresh = LoadedKernel::load(compiledKernel, std::move(context), cache);
+  auto fresh = LoadedKernel::load(compiledKernel, std::move(context));
   if (fresh)
     entry = *fresh;
   return fresh;

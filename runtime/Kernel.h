@@ -20,8 +20,6 @@
 
 namespace tile::runtime {
 
-class DiskCache;
-
 /// What compiling made. Immutable and shared.
 struct CompiledKernel {
   KernelMetadata metadata;
@@ -60,10 +58,9 @@ struct ParameterPlan {
 /// it at any time.
 class LoadedKernel {
 public:
-  /// Loads through the driver; with `cache`, from machine code kept there.
+  /// Loads through the driver, which compiles the PTX or has it in its own cache.
   static llvm::Expected<std::shared_ptr<LoadedKernel>>
-  load(std::shared_ptr<const CompiledKernel> kernel, std::shared_ptr<Context> context,
-       DiskCache *cache = nullptr);
+  load(std::shared_ptr<const CompiledKernel> kernel, std::shared_ptr<Context> context);
 
   /// Launches grid[0] x grid[1] x grid[2] programs; a zero in the grid launches
   /// nothing. `arguments` holds a pointer to the value of each entry of the
@@ -87,7 +84,6 @@ public:
   int sharedBytes() const { return metadata().sharedBytes; }
   /// Wall time in the driver: compiling (if it had to) and loading.
   double loadMilliseconds() const { return milliseconds; }
-  bool loadedFromCubin() const { return fromCubin; }
 
 private:
   friend class PreparedLaunch;
@@ -122,7 +118,6 @@ private:
   int registerCount = -1;
   int localByteCount = 0;
   double milliseconds = 0;
-  bool fromCubin = false;
 };
 
 /// A launch whose arguments are kept: set what changes, then run. One thread
@@ -151,14 +146,13 @@ private:
 /// A compiled kernel and the contexts it is loaded on, once each. Any thread.
 class SharedKernel {
 public:
-  explicit SharedKernel(std::shared_ptr<const CompiledKernel> compiled, DiskCache *cache = nullptr)
-      : compiledKernel(std::move(compiled)), cache(cache) {}
+  explicit SharedKernel(std::shared_ptr<const CompiledKernel> compiled)
+      : compiledKernel(std::move(compiled)) {}
   llvm::Expected<std::shared_ptr<LoadedKernel>> loadOn(std::shared_ptr<Context> context);
   const CompiledKernel &compiled() const { return *compiledKernel; }
 
 private:
   std::shared_ptr<const CompiledKernel> compiledKernel;
-  DiskCache *cache;
   std::mutex mutex;
   std::map<uint64_t, std::weak_ptr<LoadedKernel>> loaded; ///< by Context::id
 };

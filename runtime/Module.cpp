@@ -178,15 +178,6 @@ llvm::Expected<Module> Module::loadPtx(std::shared_ptr<Context> context, llvm::S
   return Module(std::move(context), handle, end - start);
 }
 
-llvm::Expected<Module> Module::loadCubin(std::shared_ptr<Context> context, llvm::StringRef cubin) {
-  const CudaApi &api = context->api();
-  TILE_ENTER_CONTEXT(api, context->handle());
-  cuda::Module handle = nullptr;
-  double start = now();
-  TILE_CUDA_TRY(api, cuModuleLoadDataEx(&handle, cubin.data(), 0, nullptr, nullptr));
-  return Module(std::move(context), handle, now() - start);
-}
-
 Module::Module(Module &&other) noexcept
     : owner(std::move(other.owner)), module(std::exchange(other.module, nullptr)),
       milliseconds(other.milliseconds) {}

@@ -2,8 +2,9 @@
 //
 // The driver compiles PTX itself. We ask it for its log and, if it refuses,
 // turn that into an error that quotes the PTX line and the source line that it
-// came from. The machine code it makes can be taken out (`assemble`) and
-// loaded without compiling (`loadCubin`), which is what the disk cache keeps.
+// came from. Its linker can also assemble PTX for a file (`assemble`); kernels are
+// not run from that, since the linker compiles as relocatable code, with more
+// registers.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_RUNTIME_MODULE_H
@@ -25,8 +26,6 @@ public:
   /// Compiles and loads. Needs `ptx` to be one module.
   static llvm::Expected<Module> loadPtx(std::shared_ptr<Context> context, llvm::StringRef ptx,
                                         const JitOptions &options = {});
-  /// Loads machine code that `assemble` made on the same driver and chip.
-  static llvm::Expected<Module> loadCubin(std::shared_ptr<Context> context, llvm::StringRef cubin);
 
   Module(Module &&other) noexcept;
   Module &operator=(Module &&other) noexcept;

@@ -193,7 +193,7 @@ typedef struct tile_function_info {
   void *handle;        /* CUfunction, for calls of the driver's own */
   int32_t registers;   /* a thread's */
   int32_t local_bytes; /* a thread's stack and spilled registers */
-  int32_t from_cubin;  /* 1: machine code came from the disk cache */
+  int32_t from_cubin;  /* reserved, 0: the driver keeps machine code in its own cache */
   double load_ms;      /* in the driver: compiling and loading */
 } tile_function_info;
 TILE_API tile_status tile_function_get_info(const tile_function *function,

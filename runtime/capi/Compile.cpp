@@ -230,7 +230,7 @@ tile_status tile_kernel_from_ptx(const char *ptx, size_t ptxLength, const char *
       return invalid(error);
     compiled->ptx.assign(ptx, ptxLength);
     std::string json = compiled->metadata.toJson();
-    *kernel = new tile_kernel{nullptr, std::make_shared<SharedKernel>(std::move(compiled), nullptr),
+    *kernel = new tile_kernel{nullptr, std::make_shared<SharedKernel>(std::move(compiled)),
                               std::move(json)};
     return llvm::Error::success();
   });

@@ -131,7 +131,7 @@ tile_status tile_function_get_info(const tile_function *function, tile_function_
     filled.handle = loaded.function();
     filled.registers = loaded.registers();
     filled.local_bytes = loaded.localBytes();
-    filled.from_cubin = loaded.loadedFromCubin();
+    filled.from_cubin = 0;
     filled.load_ms = loaded.loadMilliseconds();
     return writeInfo(filled, info);
   });

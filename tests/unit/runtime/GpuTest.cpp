@@ -139,9 +139,9 @@ protected:
     return describe(scalePtx, "scale",
                     {argument(0, "ptr"), argument(1, "i32"), argument(2, "fp32")});
   }
-  std::shared_ptr<LoadedKernel> load(CompiledKernel kernel, DiskCache *cache = nullptr) {
+  std::shared_ptr<LoadedKernel> load(CompiledKernel kernel) {
     return valueOf(LoadedKernel::load(std::make_shared<const CompiledKernel>(std::move(kernel)),
-                                      context, cache));
+                                      context));
   }
   std::string loadError(CompiledKernel kernel) {
     auto loaded =
@@ -289,26 +289,6 @@ TEST_F(Gpu, ScratchAndGraphs) {
   EXPECT_EQ(download<int32_t>(out)[0], 1);
   (void)api.cuGraphExecDestroy(executable);
   (void)api.cuGraphDestroy(graph);
-}
-
-TEST_F(Gpu, MachineCodeFromTheCache) {
-  llvm::SmallString<128> folder;
-  ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("tile-gpu-test", folder));
-  DiskCache cache(folder.str().str());
-  auto first = load(scale(), &cache), second = load(scale(), &cache);
-  EXPECT_FALSE(first->loadedFromCubin());
-  EXPECT_TRUE(second->loadedFromCubin());
-  EXPECT_EQ(first->registers(), second->registers());
-  DeviceBuffer data = upload({1, 2, 3});
-  cuda::DevicePtr pointer = data.pointer();
-  int32_t n = 3;
-  float factor = 10;
-  const void *arguments[] = {&pointer, &n, &factor};
-  expectSuccess(second->launch(nullptr, one, arguments));
-  EXPECT_EQ(download<float>(data), (std::vector<float>{10, 20, 30}));
-  RecordProperty("compile_ms", std::to_string(first->loadMilliseconds()));
-  RecordProperty("cached_ms", std::to_string(second->loadMilliseconds()));
-  llvm::sys::fs::remove_directories(folder);
 }
 
 TEST_F(Gpu, RejectedPtx) {

@@ -402,49 +402,6 @@ TEST_F(KernelTest, ManyThreadsLaunch) {
   EXPECT_EQ(seen.size(), 800u) << "no launch saw another's arguments";
 }
 
-//===----------------------------------------------------------------------===//
-// Machine code in the disk cache
-//===----------------------------------------------------------------------===//
-
-TEST_F(KernelTest, CubinIsKeptAndUsed) {
-  TemporaryFolder folder;
-  DiskCache cache(folder.path.str().str());
-  auto load = [&] { return valueOf(LoadedKernel::load(share(scale()), primary(), &cache)); };
-  EXPECT_FALSE(load()->loadedFromCubin());
-  EXPECT_EQ(cuda.numCalls("cuLinkComplete"), 1);
-  EXPECT_TRUE(load()->loadedFromCubin());
-  EXPECT_EQ(cuda.numCalls("cuLinkComplete"), 1);
-}
-
-TEST_F(KernelTest, CubinTheDriverRefusesIsReplaced) {
-  TemporaryFolder folder;
-  DiskCache cache(folder.path.str().str());
-  CompiledKernel kernel = scale();
-  std::string key = cubinKey(kernel.ptx, "sm_90a", api.version(), 0);
-  CacheEntry entry;
-  entry.sections["cubin"] = "not machine code";
-  cache.store(key, entry);
-  EXPECT_FALSE(valueOf(LoadedKernel::load(share(kernel), primary(), &cache))->loadedFromCubin());
-  EXPECT_TRUE(valueOf(LoadedKernel::load(share(kernel), primary(), &cache))->loadedFromCubin());
-}
-
-TEST_F(KernelTest, NoLinkerFallsBackToLoadingPtx) {
-  TemporaryFolder folder;
-  DiskCache cache(folder.path.str().str());
-  cuda.failures["cuLinkCreate_v2"] = Result::NotSupported;
-  EXPECT_FALSE(valueOf(LoadedKernel::load(share(scale()), primary(), &cache))->loadedFromCubin());
-}
-
-TEST_F(KernelTest, RejectedPtxIsExplainedWithACacheToo) {
-  TemporaryFolder folder;
-  DiskCache cache(folder.path.str().str());
-  CompiledKernel kernel = scale();
-  kernel.ptx += "BAD_INSTRUCTION;\n";
-  ErrorParts error = errorOf(LoadedKernel::load(share(kernel), primary(), &cache));
-  EXPECT_EQ(error.code, ErrorCode::PtxRejected);
-  EXPECT_THAT(error.message, HasSubstr("| BAD_INSTRUCTION;"));
-}
-
 TEST(ExplainJitLog, LinesWithoutPositionAreKept) {
   EXPECT_EQ(explainJitLog("ptxas fatal   : Unresolved extern function 'f'\n\n", ""),
             "  ptxas fatal   : Unresolved extern function 'f'\n");
