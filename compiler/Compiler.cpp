@@ -253,8 +253,7 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
                              "kernel `" + result.metadata.entry + "` needs " +
                                  std::to_string(result.metadata.sharedBytes) +
                                  " bytes of shared memory, but " + target->name.str() + " has " +
-                                 std::to_string(target->maxSharedBytes) +
-                                 ": use smaller blocks");
+                                 std::to_string(target->maxSharedBytes) + ": use smaller blocks");
     return fail();
   }
   if (options.stopAfter == Stage::Cta) {
@@ -293,9 +292,8 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
     llvmModule->print(os, nullptr);
     return result;
   }
-  bool emitted = c.timed("emit", [&] {
-    return impl->emitter.emit(*llvmModule, *target, emit, result.output, error);
-  });
+  bool emitted = c.timed(
+      "emit", [&] { return impl->emitter.emit(*llvmModule, *target, emit, result.output, error); });
   if (!emitted) {
     result.diagnostics.error(nullptr, {}, error);
     return fail();

@@ -35,17 +35,17 @@ struct CompileOptions {
   int numWarps = 4;
   int numStages = 3;
   std::string target = "sm_90a";
-  bool enableFpFusion = true;  ///< contract a*b+c
-  bool debug = false;          ///< keep device asserts
+  bool enableFpFusion = true; ///< contract a*b+c
+  bool debug = false;         ///< keep device asserts
   /// On sm_90 and later: wait for the grids before it inside the kernel, which
   /// lets the launch overlap their end.
   bool dependentLaunch = true;
-  int maxRegisters = 0;        ///< `.maxnreg`; 0: none
-  std::string libdevicePath;   ///< optional: NVIDIA's libdevice bitcode
+  int maxRegisters = 0;      ///< `.maxnreg`; 0: none
+  std::string libdevicePath; ///< optional: NVIDIA's libdevice bitcode
   std::vector<std::string> includePaths;
-  bool lineInfo = true;        ///< `.loc` in the PTX
+  bool lineInfo = true; ///< `.loc` in the PTX
   Stage stopAfter = Stage::Ptx;
-  std::string printIrAfter;    ///< pass name; dump goes to `CompileResult::irDump`
+  std::string printIrAfter; ///< pass name; dump goes to `CompileResult::irDump`
   bool timing = false;
 };
 
@@ -54,14 +54,14 @@ struct CompileOptions {
 struct KernelParameter {
   enum class Kind { Arg, TensorMap, DescBase, DescShape, DescStride, Scratch, Const };
   Kind kind = Kind::Arg;
-  int index = 0;             ///< entry of the signature (0-based, folded ones count)
-  std::string type;          ///< "ptr", "i1", "i8", ..., "fp64"
-  std::vector<int> path;     ///< into a tuple
-  int dim = 0;               ///< DescShape, DescStride
-  int64_t bytes = 0;         ///< Scratch
-  std::string per;           ///< Scratch: "launch" or "program"
-  bool zero = false;         ///< Scratch: must be zero at launch
-  std::string value;         ///< Const, as JSON
+  int index = 0;         ///< entry of the signature (0-based, folded ones count)
+  std::string type;      ///< "ptr", "i1", "i8", ..., "fp64"
+  std::vector<int> path; ///< into a tuple
+  int dim = 0;           ///< DescShape, DescStride
+  int64_t bytes = 0;     ///< Scratch
+  std::string per;       ///< Scratch: "launch" or "program"
+  bool zero = false;     ///< Scratch: must be zero at launch
+  std::string value;     ///< Const, as JSON
 };
 
 struct KernelMetadata {

@@ -68,9 +68,9 @@ TargetMachine &PtxEmitter::machine(const tile::Target &target, const EmitOptions
     const llvm::Target *backend = TargetRegistry::lookupTarget(triple, error);
     TargetOptions targetOptions;
     targetOptions.AllowFPOpFusion = options.fuseMulAdd ? FPOpFusion::Fast : FPOpFusion::Strict;
-    slot.reset(backend->createTargetMachine(
-        triple, target.name, "+ptx" + std::to_string(ptxVersion), targetOptions,
-        Reloc::PIC_, std::nullopt, CodeGenOptLevel::Default));
+    slot.reset(backend->createTargetMachine(triple, target.name,
+                                            "+ptx" + std::to_string(ptxVersion), targetOptions,
+                                            Reloc::PIC_, std::nullopt, CodeGenOptLevel::Default));
   }
   return *slot;
 }

@@ -32,9 +32,28 @@ using frontend::SourceRange;
 
 struct Expr {
   enum class Kind {
-    Name, Constant, FString, Tuple, List, Set, Dict, Unary, Binary, BoolOp, Compare,
-    Conditional, Call, Attribute, Subscript, Slice, Starred, Lambda, NamedExpr,
-    Comprehension, Await, Yield
+    Name,
+    Constant,
+    FString,
+    Tuple,
+    List,
+    Set,
+    Dict,
+    Unary,
+    Binary,
+    BoolOp,
+    Compare,
+    Conditional,
+    Call,
+    Attribute,
+    Subscript,
+    Slice,
+    Starred,
+    Lambda,
+    NamedExpr,
+    Comprehension,
+    Await,
+    Yield
   };
   const Kind kind;
   SourceRange range;
@@ -57,9 +76,9 @@ struct Constant : Expr {
   enum class Type { None, Bool, Ellipsis, Int, Float, Imaginary, String, Bytes };
   Type type;
   bool boolean = false;
-  llvm::APInt integer;  ///< non-negative, as wide as needed
-  double number = 0;    ///< Float, Imaginary
-  std::string text;     ///< String, Bytes: the decoded characters
+  llvm::APInt integer; ///< non-negative, as wide as needed
+  double number = 0;   ///< Float, Imaginary
+  std::string text;    ///< String, Bytes: the decoded characters
   Constant(SourceRange r, Type type) : Expr(Kind::Constant, r), type(type) {}
   static bool classof(const Expr *e) { return e->kind == Kind::Constant; }
 };
@@ -67,7 +86,7 @@ struct Constant : Expr {
 /// f"literal {expr!r:spec} ..."
 struct FString : Expr {
   struct Part {
-    std::string literal;             ///< when !expr
+    std::string literal; ///< when !expr
     ExprPtr expr;
     char conversion = 0;             ///< 'r', 's', 'a' or 0
     std::unique_ptr<FString> format; ///< the spec after ':', may be null
@@ -107,7 +126,21 @@ struct Unary : Expr {
   static bool classof(const Expr *e) { return e->kind == Kind::Unary; }
 };
 
-enum class BinaryOp { Add, Sub, Mul, Div, FloorDiv, Mod, Pow, MatMul, LShift, RShift, And, Or, Xor };
+enum class BinaryOp {
+  Add,
+  Sub,
+  Mul,
+  Div,
+  FloorDiv,
+  Mod,
+  Pow,
+  MatMul,
+  LShift,
+  RShift,
+  And,
+  Or,
+  Xor
+};
 struct Binary : Expr {
   BinaryOp op;
   ExprPtr lhs, rhs;
@@ -244,9 +277,30 @@ struct Lambda : Expr {
 
 struct Stmt {
   enum class Kind {
-    Expr, Assign, AugAssign, AnnAssign, Return, If, For, While, Break, Continue, Pass,
-    FunctionDef, ClassDef, Import, ImportFrom, Assert, Raise, Try, With, Delete, Global,
-    Nonlocal, Match, TypeAlias
+    Expr,
+    Assign,
+    AugAssign,
+    AnnAssign,
+    Return,
+    If,
+    For,
+    While,
+    Break,
+    Continue,
+    Pass,
+    FunctionDef,
+    ClassDef,
+    Import,
+    ImportFrom,
+    Assert,
+    Raise,
+    Try,
+    With,
+    Delete,
+    Global,
+    Nonlocal,
+    Match,
+    TypeAlias
   };
   const Kind kind;
   SourceRange range; ///< a compound statement's range covers its whole body
@@ -388,12 +442,16 @@ struct Delete : Stmt {
 struct ScopeStmt : Stmt {
   std::vector<std::string> names;
   ScopeStmt(Kind kind, SourceRange r) : Stmt(kind, r) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::Global || s->kind == Kind::Nonlocal; }
+  static bool classof(const Stmt *s) {
+    return s->kind == Kind::Global || s->kind == Kind::Nonlocal;
+  }
 };
 /// match and type statements: recognised, kept as their extent only.
 struct OpaqueStmt : Stmt {
   OpaqueStmt(Kind kind, SourceRange r) : Stmt(kind, r) {}
-  static bool classof(const Stmt *s) { return s->kind == Kind::Match || s->kind == Kind::TypeAlias; }
+  static bool classof(const Stmt *s) {
+    return s->kind == Kind::Match || s->kind == Kind::TypeAlias;
+  }
 };
 
 /// A whole file. Holds no pointer to the source; pass both around together.

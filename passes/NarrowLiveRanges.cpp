@@ -61,7 +61,8 @@ bool isLeaf(Value v) {
   Operation *def = v.getDefiningOp();
   if (def && (isa<SplatOp>(def) || def->hasTrait<OpTrait::ConstantLike>()))
     return true;
-  return isa<IntegerType>(getElementType(v.getType())) && getElementBytes(getElementType(v.getType())) != 2;
+  return isa<IntegerType>(getElementType(v.getType())) &&
+         getElementBytes(getElementType(v.getType())) != 2;
 }
 
 /// Follows elementwise ops up to packed roots. Fails at anything that is

@@ -255,8 +255,7 @@ static llvm::Expected<Module> loadModule(const CompiledKernel &kernel,
 }
 
 llvm::Expected<std::shared_ptr<LoadedKernel>>
-LoadedKernel::load(std::shared_ptr<const CompiledKernel> kernel,
-                   std::shared_ptr<Context> context) {
+LoadedKernel::load(std::shared_ptr<const CompiledKernel> kernel, std::shared_ptr<Context> context) {
   if (llvm::Error error = checkDevice(kernel->metadata, context->device()))
     return std::move(error);
   auto module = loadModule(*kernel, context);

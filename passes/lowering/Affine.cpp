@@ -58,10 +58,11 @@ Value Lowering::tryAffine(Operation *op, ValueRange operands) {
   };
   Location loc = in.getLoc();
   if (isa<arith::AddIOp>(op)) {
-    Value base = x.base && y.base ? shared(x.base, y.base, INT64_MIN, [&]() -> Value {
-      return LLVM::AddOp::create(b, loc, x.base, y.base);
-    })
-                                  : (x.base ? x.base : y.base);
+    Value base =
+        x.base && y.base
+            ? shared(x.base, y.base, INT64_MIN,
+                     [&]() -> Value { return LLVM::AddOp::create(b, loc, x.base, y.base); })
+            : (x.base ? x.base : y.base);
     return materialize({base, wrap(int64_t(uint64_t(x.offset) + uint64_t(y.offset)))}, type);
   }
   if (isa<arith::SubIOp>(op)) {

@@ -40,9 +40,8 @@ Value Lowering::emitCast(Operation *op, ValueRange v) {
           x = emitFpCast(x, b.getF32Type(), Rounding::rtne);
         return emitFpCast(x, result, o.getRounding());
       })
-      .Case<arith::BitcastOp>([&](auto) -> Value {
-        return v[0].getType() == to ? v[0] : plain(LLVM::BitcastOp());
-      })
+      .Case<arith::BitcastOp>(
+          [&](auto) -> Value { return v[0].getType() == to ? v[0] : plain(LLVM::BitcastOp()); })
       .Case<PtrToIntOp>([&](auto) { return plain(LLVM::PtrToIntOp()); })
       .Case<IntToPtrOp>([&](auto) { return plain(LLVM::IntToPtrOp()); })
       .Case<PtrCastOp>([&](auto) { return v[0]; })
@@ -63,7 +62,8 @@ Value Lowering::emitFpCast(Value x, Type to, Rounding rounding) {
       // Truncating the f16 pattern to its upper byte rounds toward zero.
       Value half = emitFpCast(x, b.getF16Type(), Rounding::rtz);
       Value bits = LLVM::BitcastOp::create(b, loc, b.getI16Type(), half);
-      Value high = LLVM::LShrOp::create(b, loc, bits, in.constant(b.getI16Type(), b.getI16IntegerAttr(8)));
+      Value high =
+          LLVM::LShrOp::create(b, loc, bits, in.constant(b.getI16Type(), b.getI16IntegerAttr(8)));
       return LLVM::TruncOp::create(b, loc, b.getI8Type(), high);
     }
     if (in.sm() < 89)

@@ -79,8 +79,9 @@ static void applySelects(OpBuilder &b, Location loc, Registers &regs,
     for (unsigned i = 0; i < regs.size(); ++i) {
       Value other = regs[i ^ s.registerMask];
       if (regs[i] && other)
-        next[i] = regs[i] == other ? other
-                                   : LLVM::SelectOp::create(b, loc, condition, other, regs[i]).getResult();
+        next[i] = regs[i] == other
+                      ? other
+                      : LLVM::SelectOp::create(b, loc, condition, other, regs[i]).getResult();
     }
     regs = std::move(next);
   }
@@ -144,9 +145,9 @@ Value Lowering::exchangeAddress(const LinearLayout &offsets, unsigned reg, Value
   if (overlapping)
     thread = LLVM::XOrOp::create(b, loc, thread, in.i32(overlapping));
   constant &= ~overlapping;
-  Value byte = bytes == 1 ? thread
-                          : LLVM::ShlOp::create(b, loc, thread, in.i32(llvm::Log2_32(bytes)))
-                                .getResult();
+  Value byte = bytes == 1
+                   ? thread
+                   : LLVM::ShlOp::create(b, loc, thread, in.i32(llvm::Log2_32(bytes))).getResult();
   Value p = LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base, byte);
   if (constant)
     p = LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), p,

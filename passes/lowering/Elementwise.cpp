@@ -60,22 +60,38 @@ static LLVM::FCmpPredicate lower(arith::CmpFPredicate p) {
   using A = arith::CmpFPredicate;
   using L = LLVM::FCmpPredicate;
   switch (p) {
-  case A::AlwaysFalse: return L::_false;
-  case A::OEQ: return L::oeq;
-  case A::OGT: return L::ogt;
-  case A::OGE: return L::oge;
-  case A::OLT: return L::olt;
-  case A::OLE: return L::ole;
-  case A::ONE: return L::one;
-  case A::ORD: return L::ord;
-  case A::UEQ: return L::ueq;
-  case A::UGT: return L::ugt;
-  case A::UGE: return L::uge;
-  case A::ULT: return L::ult;
-  case A::ULE: return L::ule;
-  case A::UNE: return L::une;
-  case A::UNO: return L::uno;
-  case A::AlwaysTrue: return L::_true;
+  case A::AlwaysFalse:
+    return L::_false;
+  case A::OEQ:
+    return L::oeq;
+  case A::OGT:
+    return L::ogt;
+  case A::OGE:
+    return L::oge;
+  case A::OLT:
+    return L::olt;
+  case A::OLE:
+    return L::ole;
+  case A::ONE:
+    return L::one;
+  case A::ORD:
+    return L::ord;
+  case A::UEQ:
+    return L::ueq;
+  case A::UGT:
+    return L::ugt;
+  case A::UGE:
+    return L::uge;
+  case A::ULT:
+    return L::ult;
+  case A::ULE:
+    return L::ule;
+  case A::UNE:
+    return L::une;
+  case A::UNO:
+    return L::uno;
+  case A::AlwaysTrue:
+    return L::_true;
   }
   llvm_unreachable("all predicates are named");
 }
@@ -92,7 +108,6 @@ Value Lowering::emitArith(Operation *op, ValueRange v) {
     o.setFastmathFlagsAttr(contract);
     return o;
   };
-  // min and max of 16-bit floats are native only from sm_80 on.
   auto extremum = [&](auto tag) -> Value { return decltype(tag)::create(b, loc, v[0], v[1]); };
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case<arith::AddIOp>([&](auto) { return integer(LLVM::AddOp()); })

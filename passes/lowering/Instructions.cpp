@@ -61,18 +61,24 @@ Value Instructions::threadId() {
 Value Instructions::blockId(unsigned axis) {
   Type i32 = b.getI32Type();
   switch (axis) {
-  case 0: return NVVM::BlockIdXOp::create(b, *loc, i32);
-  case 1: return NVVM::BlockIdYOp::create(b, *loc, i32);
-  default: return NVVM::BlockIdZOp::create(b, *loc, i32);
+  case 0:
+    return NVVM::BlockIdXOp::create(b, *loc, i32);
+  case 1:
+    return NVVM::BlockIdYOp::create(b, *loc, i32);
+  default:
+    return NVVM::BlockIdZOp::create(b, *loc, i32);
   }
 }
 
 Value Instructions::gridSize(unsigned axis) {
   Type i32 = b.getI32Type();
   switch (axis) {
-  case 0: return NVVM::GridDimXOp::create(b, *loc, i32);
-  case 1: return NVVM::GridDimYOp::create(b, *loc, i32);
-  default: return NVVM::GridDimZOp::create(b, *loc, i32);
+  case 0:
+    return NVVM::GridDimXOp::create(b, *loc, i32);
+  case 1:
+    return NVVM::GridDimYOp::create(b, *loc, i32);
+  default:
+    return NVVM::GridDimZOp::create(b, *loc, i32);
   }
 }
 
@@ -240,9 +246,7 @@ struct AccessShape {
   }
   /// PTX has no 8-bit registers: bytes travel in 16-bit ones.
   unsigned registerBits() const { return std::max(wordBits, 16u); }
-  char constraint() const {
-    return registerBits() == 64 ? 'l' : registerBits() == 32 ? 'r' : 'h';
-  }
+  char constraint() const { return registerBits() == 64 ? 'l' : registerBits() == 32 ? 'r' : 'h'; }
 };
 } // namespace
 
@@ -251,13 +255,26 @@ static std::string cacheSuffix(const AccessHints &h, bool load) {
     return ".volatile.global";
   std::string s = ".global";
   switch (h.cache) {
-  case CacheModifier::none: break;
-  case CacheModifier::ca: s += load ? ".ca" : ""; break;
-  case CacheModifier::cg: s += ".cg"; break;
-  case CacheModifier::cs: s += ".cs"; break;
-  case CacheModifier::cv: s += load ? ".cv" : ".wt"; break;
-  case CacheModifier::wb: s += load ? "" : ".wb"; break;
-  case CacheModifier::wt: s += load ? ".cv" : ".wt"; break;
+  case CacheModifier::none:
+    break;
+  case CacheModifier::ca:
+    s += load ? ".ca" : "";
+    break;
+  case CacheModifier::cg:
+    s += ".cg";
+    break;
+  case CacheModifier::cs:
+    s += ".cs";
+    break;
+  case CacheModifier::cv:
+    s += load ? ".cv" : ".wt";
+    break;
+  case CacheModifier::wb:
+    s += load ? "" : ".wb";
+    break;
+  case CacheModifier::wt:
+    s += load ? ".cv" : ".wt";
+    break;
   }
   // An eviction priority and a cache operator exclude each other in PTX.
   if (h.cache == CacheModifier::none && h.evict != EvictionPolicy::normal)
@@ -348,7 +365,8 @@ SmallVector<Value> Instructions::loadGlobal(Type type, unsigned count, Address w
   text += guard + "ld" + cacheSuffix(hints, /*load=*/true) + shape.suffix() + " " +
           registerList(0, shape.words) + ", [" + address + "];";
   SmallVector<Type> results(shape.words, reg);
-  Type result = shape.words == 1 ? reg : Type(LLVM::LLVMStructType::getLiteral(b.getContext(), results));
+  Type result =
+      shape.words == 1 ? reg : Type(LLVM::LLVMStructType::getLiteral(b.getContext(), results));
   Value v = inlineAsm(text, constraints, result, args, /*sideEffects=*/true);
   SmallVector<Value> words;
   for (unsigned i = 0; i < shape.words; ++i) {
@@ -445,18 +463,25 @@ void Instructions::storeShared(Value ptr, ValueRange elements, Value predicate) 
 
 static StringRef spelled(MemSemantic sem) {
   switch (sem) {
-  case MemSemantic::relaxed: return ".relaxed";
-  case MemSemantic::acquire: return ".acquire";
-  case MemSemantic::release: return ".release";
-  case MemSemantic::acq_rel: return ".acq_rel";
+  case MemSemantic::relaxed:
+    return ".relaxed";
+  case MemSemantic::acquire:
+    return ".acquire";
+  case MemSemantic::release:
+    return ".release";
+  case MemSemantic::acq_rel:
+    return ".acq_rel";
   }
   llvm_unreachable("all orderings are named");
 }
 static StringRef spelled(MemScope scope) {
   switch (scope) {
-  case MemScope::cta: return ".cta";
-  case MemScope::gpu: return ".gpu";
-  case MemScope::sys: return ".sys";
+  case MemScope::cta:
+    return ".cta";
+  case MemScope::gpu:
+    return ".gpu";
+  case MemScope::sys:
+    return ".sys";
   }
   llvm_unreachable("all scopes are named");
 }
@@ -464,19 +489,28 @@ static StringRef spelled(MemScope scope) {
 static std::string atomicOperation(AtomicKind kind, Type type) {
   std::string bits = std::to_string(bitWidth(type));
   switch (kind) {
-  case AtomicKind::add: return ".add.u" + bits;
+  case AtomicKind::add:
+    return ".add.u" + bits;
   case AtomicKind::fadd:
     if (type.isF16() || type.isBF16())
       return type.isF16() ? ".add.noftz.f16" : ".add.noftz.bf16";
     return ".add.f" + bits;
-  case AtomicKind::max: return ".max.s" + bits;
-  case AtomicKind::min: return ".min.s" + bits;
-  case AtomicKind::umax: return ".max.u" + bits;
-  case AtomicKind::umin: return ".min.u" + bits;
-  case AtomicKind::band: return ".and.b" + bits;
-  case AtomicKind::bor: return ".or.b" + bits;
-  case AtomicKind::bxor: return ".xor.b" + bits;
-  case AtomicKind::xchg: return ".exch.b" + bits;
+  case AtomicKind::max:
+    return ".max.s" + bits;
+  case AtomicKind::min:
+    return ".min.s" + bits;
+  case AtomicKind::umax:
+    return ".max.u" + bits;
+  case AtomicKind::umin:
+    return ".min.u" + bits;
+  case AtomicKind::band:
+    return ".and.b" + bits;
+  case AtomicKind::bor:
+    return ".or.b" + bits;
+  case AtomicKind::bxor:
+    return ".xor.b" + bits;
+  case AtomicKind::xchg:
+    return ".exch.b" + bits;
   }
   llvm_unreachable("all operations are named");
 }
@@ -537,8 +571,8 @@ Value Instructions::divRn(Value a, Value c) {
                    {a, c});
 }
 Value Instructions::sqrtRn(Value x) {
-  return intrinsic(x.getType().isF64() ? "llvm.nvvm.sqrt.rn.d" : "llvm.nvvm.sqrt.rn.f",
-                   x.getType(), x);
+  return intrinsic(x.getType().isF64() ? "llvm.nvvm.sqrt.rn.d" : "llvm.nvvm.sqrt.rn.f", x.getType(),
+                   x);
 }
 Value Instructions::mulHiUnsigned(Value a, Value c) {
   return intrinsic(bitWidth(a.getType()) == 64 ? "llvm.nvvm.mulhi.ull" : "llvm.nvvm.mulhi.ui",
@@ -547,15 +581,14 @@ Value Instructions::mulHiUnsigned(Value a, Value c) {
 
 Value Instructions::f32x2ToFp8(Value lo, Value hi, bool e4m3) {
   needPtx(81);
-  std::string text = std::string("cvt.rn.satfinite.") + (e4m3 ? "e4m3x2" : "e5m2x2") +
-                     ".f32 $0, $1, $2;";
+  std::string text =
+      std::string("cvt.rn.satfinite.") + (e4m3 ? "e4m3x2" : "e5m2x2") + ".f32 $0, $1, $2;";
   return inlineAsm(text, "=h,f,f", b.getI16Type(), {hi, lo}, false);
 }
 
 std::pair<Value, Value> Instructions::fp8x2ToF16(Value packed, bool e4m3) {
   needPtx(81);
-  std::string text =
-      std::string("cvt.rn.f16x2.") + (e4m3 ? "e4m3x2" : "e5m2x2") + " $0, $1;";
+  std::string text = std::string("cvt.rn.f16x2.") + (e4m3 ? "e4m3x2" : "e5m2x2") + " $0, $1;";
   Value word = inlineAsm(text, "=r,h", b.getI32Type(), packed, false);
   SmallVector<Value> halves = unpack(word, b.getF16Type(), 2);
   return {halves[0], halves[1]};

@@ -58,7 +58,7 @@ public:
   mlir::Value zero(mlir::Type type);
 
   //===--- special registers ----------------------------------------------===//
-  mlir::Value threadId();            ///< %tid.x, known to be below numThreads
+  mlir::Value threadId(); ///< %tid.x, known to be below numThreads
   mlir::Value blockId(unsigned axis);
   mlir::Value gridSize(unsigned axis);
 
@@ -94,9 +94,9 @@ public:
   void storeShared(mlir::Value ptr, mlir::ValueRange elements, mlir::Value predicate = {});
 
   //===--- arithmetic -----------------------------------------------------===//
-  mlir::Value exp2Approx(mlir::Value x);  ///< ex2.approx.ftz.f32
-  mlir::Value sqrtApprox(mlir::Value x);  ///< sqrt.approx.ftz.f32
-  mlir::Value rsqrtApprox(mlir::Value x); ///< rsqrt.approx.ftz.f32
+  mlir::Value exp2Approx(mlir::Value x);             ///< ex2.approx.ftz.f32
+  mlir::Value sqrtApprox(mlir::Value x);             ///< sqrt.approx.ftz.f32
+  mlir::Value rsqrtApprox(mlir::Value x);            ///< rsqrt.approx.ftz.f32
   mlir::Value divFull(mlir::Value a, mlir::Value b); ///< div.full.f32 (2 ulp)
   mlir::Value mulHiUnsigned(mlir::Value a, mlir::Value b);
   mlir::Value sqrtRn(mlir::Value x);

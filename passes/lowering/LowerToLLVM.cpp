@@ -12,8 +12,8 @@
 // rolled back, which makes it several times faster to run.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/Passes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "passes/Passes.h"
 #include "passes/lowering/Lowering.h"
 
 using namespace mlir;
@@ -182,7 +182,8 @@ Value Lowering::lane() {
   if (!laneId) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointAfterValue(tid);
-    laneId = numThreads == 32 ? tid : LLVM::AndOp::create(b, in.getLoc(), tid, in.i32(31)).getResult();
+    laneId =
+        numThreads == 32 ? tid : LLVM::AndOp::create(b, in.getLoc(), tid, in.i32(31)).getResult();
   }
   return laneId;
 }
@@ -191,7 +192,8 @@ Value Lowering::warp() {
   if (!warpId) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointAfterValue(tid);
-    warpId = numThreads == 32 ? in.i32(0) : LLVM::LShrOp::create(b, in.getLoc(), tid, in.i32(5)).getResult();
+    warpId = numThreads == 32 ? in.i32(0)
+                              : LLVM::LShrOp::create(b, in.getLoc(), tid, in.i32(5)).getResult();
   }
   return warpId;
 }
@@ -230,9 +232,8 @@ Value Lowering::threadPart(const LinearLayout &layout, Dim out) {
       disjoint &= !(used & power);
       used |= power;
       int shift = int(llvm::Log2_32(power)) - int(bit);
-      auto same = llvm::find_if(runs, [&](BitRun &r) {
-        return r.shift == shift && r.firstBit + r.length == bit;
-      });
+      auto same = llvm::find_if(
+          runs, [&](BitRun &r) { return r.shift == shift && r.firstBit + r.length == bit; });
       if (same != runs.end())
         ++same->length;
       else
@@ -320,9 +321,9 @@ Value Lowering::sharedBase(int64_t byteOffset) {
     b.setInsertionPointToStart(module.getBody());
     // Not the location of the op at hand: it may be that of an inlined call, and
     // the debug-info pass looks for the function around each of those.
-    symbol = LLVM::GlobalOp::create(
-        b, module.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false,
-        LLVM::Linkage::External, "tile_shared", Attribute(), /*alignment=*/16, kShared);
+    symbol = LLVM::GlobalOp::create(b, module.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), 0),
+                                    /*isConstant=*/false, LLVM::Linkage::External, "tile_shared",
+                                    Attribute(), /*alignment=*/16, kShared);
   }
   Value base = LLVM::AddressOfOp::create(b, in.getLoc(), ptr, symbol.getName());
   if (byteOffset == 0)

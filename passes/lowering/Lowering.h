@@ -43,8 +43,8 @@ private:
   mlir::LogicalResult lowerElementwise(mlir::Operation *op);
   mlir::Value emitScalar(mlir::Operation *op, mlir::ValueRange operands); // Elementwise.cpp
   mlir::Value emitArith(mlir::Operation *op, mlir::ValueRange operands);
-  mlir::Value emitCast(mlir::Operation *op, mlir::ValueRange operands);   // Casts.cpp
-  mlir::Value emitMath(mlir::Operation *op, mlir::ValueRange operands);   // Math.cpp
+  mlir::Value emitCast(mlir::Operation *op, mlir::ValueRange operands); // Casts.cpp
+  mlir::Value emitMath(mlir::Operation *op, mlir::ValueRange operands); // Math.cpp
   mlir::Value emitFpCast(mlir::Value x, mlir::Type to, Rounding rounding);
   mlir::Value callDevice(llvm::StringRef symbol, mlir::Type result, mlir::ValueRange args);
 
@@ -56,8 +56,8 @@ private:
   mlir::LogicalResult lowerStore(StoreOp op);
   mlir::LogicalResult lowerAtomic(mlir::Operation *op);
   mlir::LogicalResult lowerAssert(AssertOp op);
-  mlir::LogicalResult lowerReduce(ReduceOp op);           // Reduce.cpp
-  mlir::LogicalResult lowerScan(ScanOp op);               // Scan.cpp
+  mlir::LogicalResult lowerReduce(ReduceOp op);              // Reduce.cpp
+  mlir::LogicalResult lowerScan(ScanOp op);                  // Scan.cpp
   mlir::LogicalResult lowerConvert(cta::ConvertLayoutOp op); // Convert.cpp
   mlir::LogicalResult exchange(cta::ConvertLayoutOp op);
   Registers shuffleBlock(Registers regs, const layout::ShufflePlan &plan);
@@ -70,7 +70,8 @@ private:
   void set(mlir::Value v, Registers regs) { values[v] = std::move(regs); }
 
   /// Runs a combiner block on scalars: n accumulated values, then n new ones.
-  mlir::FailureOr<Registers> combine(mlir::Block &block, mlir::ValueRange lhs, mlir::ValueRange rhs);
+  mlir::FailureOr<Registers> combine(mlir::Block &block, mlir::ValueRange lhs,
+                                     mlir::ValueRange rhs);
 
   mlir::Value lane(); ///< tid & 31
   mlir::Value warp(); ///< tid >> 5
@@ -143,13 +144,12 @@ private:
 /// For each register of `dst`, the register of `src` that holds the same
 /// element after `project` has mapped dst coordinates to src coordinates.
 /// Relies on lane and warp parts already agreeing. -1 where there is none.
-llvm::SmallVector<int> matchRegisters(
-    const layout::LinearLayout &dst, const layout::LinearLayout &src,
-    llvm::function_ref<llvm::SmallVector<int32_t>(llvm::ArrayRef<int32_t>)> project);
+llvm::SmallVector<int>
+matchRegisters(const layout::LinearLayout &dst, const layout::LinearLayout &src,
+               llvm::function_ref<llvm::SmallVector<int32_t>(llvm::ArrayRef<int32_t>)> project);
 
 /// The coordinates (dim0, dim1, ...) of a register at lane 0, warp 0.
 llvm::SmallVector<int32_t> registerCoordinates(const layout::LinearLayout &layout, int32_t reg);
-
 
 } // namespace tile::lowering
 

@@ -50,9 +50,7 @@ Value Lowering::emitMath(Operation *op, ValueRange v) {
       .Case<math::CountLeadingZerosOp>([&](auto) -> Value {
         return LLVM::CountLeadingZerosOp::create(b, loc, type, v[0], false);
       })
-      .Case<math::Exp2Op>([&](auto) -> Value {
-        return f32 ? in.exp2Approx(v[0]) : library();
-      })
+      .Case<math::Exp2Op>([&](auto) -> Value { return f32 ? in.exp2Approx(v[0]) : library(); })
       .Case<math::ExpOp>([&](auto) -> Value {
         if (!f32)
           return library();
@@ -60,11 +58,8 @@ Value Lowering::emitMath(Operation *op, ValueRange v) {
         Value log2e = in.constant(type, b.getF32FloatAttr(1.44269504088896340736f));
         return in.exp2Approx(LLVM::FMulOp::create(b, loc, v[0], log2e));
       })
-      .Case<math::SqrtOp>([&](auto) -> Value { return f32 ? in.sqrtApprox(v[0]) : in.sqrtRn(v[0]); })
-      .Case<math::RsqrtOp>([&](auto) -> Value {
-        return f32 ? in.rsqrtApprox(v[0]) : library();
-      })
-      .Default([&](Operation *) -> Value {
-        return f32 || type.isF64() ? library() : Value();
-      });
+      .Case<math::SqrtOp>(
+          [&](auto) -> Value { return f32 ? in.sqrtApprox(v[0]) : in.sqrtRn(v[0]); })
+      .Case<math::RsqrtOp>([&](auto) -> Value { return f32 ? in.rsqrtApprox(v[0]) : library(); })
+      .Default([&](Operation *) -> Value { return f32 || type.isF64() ? library() : Value(); });
 }

@@ -43,8 +43,8 @@ LogicalResult Lowering::lowerAddPtr(AddPtrOp op) {
     }
     Value &slot = sums[std::make_tuple(p, Value(), bytes ^ (int64_t(1) << 61))];
     if (!slot) {
-      slot = LLVM::GEPOp::create(b, loc, ptr.getType(), b.getI8Type(), p,
-                                 ValueRange{in.i64(bytes)});
+      slot =
+          LLVM::GEPOp::create(b, loc, ptr.getType(), b.getI8Type(), p, ValueRange{in.i64(bytes)});
       affines[slot] = {p, bytes};
     }
     regs.push_back(slot);
@@ -87,7 +87,8 @@ LogicalResult Lowering::lowerLoad(LoadOp op) {
     ValueRange other;
     if (op.getOther() && !isZeroBits(op.getOther()))
       other = ValueRange(get(op.getOther())).slice(r, group);
-    SmallVector<Value> loaded = in.loadGlobal(type, group, address(ptrs[r]), predicate, other, hints);
+    SmallVector<Value> loaded =
+        in.loadGlobal(type, group, address(ptrs[r]), predicate, other, hints);
     seen[key] = Registers(loaded);
     llvm::append_range(regs, loaded);
   }
@@ -153,9 +154,9 @@ LogicalResult Lowering::lowerAtomic(Operation *op) {
         for (int axis = int(block.getRank()) - 1; axis >= 0; --axis) {
           Value c = LLVM::XOrOp::create(b, op->getLoc(), threadPart(layout, Dim::dim(axis)),
                                         in.i32(coords[axis]));
-          offset = LLVM::AddOp::create(
-              b, op->getLoc(), offset,
-              LLVM::MulOp::create(b, op->getLoc(), c, in.i32(int32_t(stride))));
+          offset =
+              LLVM::AddOp::create(b, op->getLoc(), offset,
+                                  LLVM::MulOp::create(b, op->getLoc(), c, in.i32(int32_t(stride))));
           stride *= block.getDimSize(axis);
         }
       }

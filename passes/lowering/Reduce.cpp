@@ -79,7 +79,9 @@ Value Lowering::gatherBits(Value v, unsigned mask) {
 }
 
 Value Lowering::toMemory(Value v) {
-  return v.getType().isInteger(1) ? LLVM::ZExtOp::create(b, in.getLoc(), b.getI8Type(), v).getResult() : v;
+  return v.getType().isInteger(1)
+             ? LLVM::ZExtOp::create(b, in.getLoc(), b.getI8Type(), v).getResult()
+             : v;
 }
 Value Lowering::fromMemory(Value v, Type type) {
   return type.isInteger(1) ? LLVM::TruncOp::create(b, in.getLoc(), type, v).getResult() : v;
@@ -107,7 +109,8 @@ Value Lowering::elementIndex(const LinearLayout &layout, int32_t reg, ArrayRef<i
   }
   if (!threads)
     return materialize({Value(), constant}, b.getI32Type());
-  return constant ? LLVM::XOrOp::create(b, loc, threads, in.i32(int32_t(constant))).getResult() : threads;
+  return constant ? LLVM::XOrOp::create(b, loc, threads, in.i32(int32_t(constant))).getResult()
+                  : threads;
 }
 
 namespace tile::lowering {
@@ -250,8 +253,8 @@ struct ReduceLowering {
         unsigned bytes = std::max(bitWidth(memory) / 8, 1u);
         unsigned step = std::min(warps, 16 / bytes);
         for (unsigned w = 0; w < warps; w += step) {
-          Value p = w ? LLVM::GEPOp::create(l.b, l.in.getLoc(), base.getType(), l.b.getI8Type(), base,
-                                            ArrayRef<LLVM::GEPArg>{int32_t(w * bytes)})
+          Value p = w ? LLVM::GEPOp::create(l.b, l.in.getLoc(), base.getType(), l.b.getI8Type(),
+                                            base, ArrayRef<LLVM::GEPArg>{int32_t(w * bytes)})
                             .getResult()
                       : base;
           for (auto [i, v] : llvm::enumerate(l.in.loadShared(memory, step, p)))
@@ -306,8 +309,7 @@ Value Lowering::writerPredicate(const LinearLayout &layout, unsigned alsoLanes) 
 LogicalResult Lowering::lowerReduce(ReduceOp op) {
   ReduceLowering reduce(*this, op);
   reduce.groupRegisters();
-  if (failed(reduce.withinThread()) || failed(reduce.acrossLanes()) ||
-      failed(reduce.acrossWarps()))
+  if (failed(reduce.withinThread()) || failed(reduce.acrossLanes()) || failed(reduce.acrossWarps()))
     return failure();
   in.setLoc(op.getLoc());
   return reduce.setResults();

@@ -119,8 +119,8 @@ struct ScanLowering {
   SmallVector<SmallVector<Registers>> values; ///< [line][position][operand]
   struct Carry {
     Registers value;
-    Value valid;       ///< null: see always
-    bool any = false;  ///< something comes before
+    Value valid;      ///< null: see always
+    bool any = false; ///< something comes before
     bool always = false;
   };
 
@@ -276,8 +276,7 @@ LogicalResult ScanLowering::acrossWarps(SmallVector<SmallVector<Registers>> &tot
   Value warp = l.gatherBits(l.warp(), s.warpMask);
   if (reverse)
     warp = flip(warp, s.warpBits);
-  Value writer =
-      l.writerPredicate(layout, ((1u << s.laneBits) - 1) << s.firstLaneBit);
+  Value writer = l.writerPredicate(layout, ((1u << s.laneBits) - 1) << s.firstLaneBit);
   SmallVector<Value> bases;
   int64_t offset = scratch.getInt();
   for (Value src : op.getSrcs()) {
@@ -297,7 +296,8 @@ LogicalResult ScanLowering::acrossWarps(SmallVector<SmallVector<Registers>> &tot
   for (unsigned line = 0; line < lines.size(); ++line)
     for (unsigned h = 0; h < repeats; ++h)
       for (unsigned k = 0; k < bases.size(); ++k)
-        l.in.storeShared(address(k, slots[line], h, warp), {l.toMemory(totals[line][h][k])}, writer);
+        l.in.storeShared(address(k, slots[line], h, warp), {l.toMemory(totals[line][h][k])},
+                         writer);
   l.in.barrier();
   for (unsigned line = 0; line < lines.size(); ++line) {
     Registers before; // all entries so far

@@ -21,9 +21,9 @@ SmallVector<int32_t> lowering::registerCoordinates(const LinearLayout &layout, i
   return coords;
 }
 
-SmallVector<int> lowering::matchRegisters(
-    const LinearLayout &dst, const LinearLayout &src,
-    llvm::function_ref<SmallVector<int32_t>(ArrayRef<int32_t>)> project) {
+SmallVector<int>
+lowering::matchRegisters(const LinearLayout &dst, const LinearLayout &src,
+                         llvm::function_ref<SmallVector<int32_t>(ArrayRef<int32_t>)> project) {
   auto hash = [](ArrayRef<int32_t> c) {
     return uint64_t(llvm::hash_combine_range(c.begin(), c.end()));
   };
@@ -64,7 +64,8 @@ LogicalResult Lowering::lowerMakeRange(MakeRangeOp op) {
       continue;
     }
     Affine a = affine(base);
-    regs.push_back(materialize({a.base, a.offset + coord + int32_t(op.getStart())}, b.getI32Type()));
+    regs.push_back(
+        materialize({a.base, a.offset + coord + int32_t(op.getStart())}, b.getI32Type()));
   }
   set(op.getResult(), std::move(regs));
   return success();

@@ -140,8 +140,8 @@ protected:
                     {argument(0, "ptr"), argument(1, "i32"), argument(2, "fp32")});
   }
   std::shared_ptr<LoadedKernel> load(CompiledKernel kernel) {
-    return valueOf(LoadedKernel::load(std::make_shared<const CompiledKernel>(std::move(kernel)),
-                                      context));
+    return valueOf(
+        LoadedKernel::load(std::make_shared<const CompiledKernel>(std::move(kernel)), context));
   }
   std::string loadError(CompiledKernel kernel) {
     auto loaded =
