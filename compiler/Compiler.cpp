@@ -217,7 +217,8 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
 
   // One kernel, for given types and constants, to the tile dialect.
   OwningOpRef<ModuleOp> module = c.timed("specialize", [&] {
-    return frontend::specialize(impl->context, file, tree, options, result.diagnostics);
+    return frontend::specialize(impl->context, file, tree, options, result.diagnostics,
+                                &result.dependencies);
   });
   if (!module || result.diagnostics.hasErrors())
     return fail();

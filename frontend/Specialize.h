@@ -24,11 +24,13 @@ void registerDialects(mlir::MLIRContext &context);
 /// `tile.num_warps`, `tile.num_stages`, `tile.target`; the function's
 /// arguments carry `tile.sig_index`, `tile.sig_path`, `tile.source_type` and,
 /// where promised, `tile.divisibility`. Locations are `file:line:col`, with
-/// call-site locations through expanded calls.
+/// call-site locations through expanded calls. `importedFiles`, if given, gets the
+/// real paths of the other files that were read.
 mlir::OwningOpRef<mlir::ModuleOp> specialize(mlir::MLIRContext &context, const SourceFile &file,
                                              const ast::Module &module,
                                              const CompileOptions &options,
-                                             DiagnosticEngine &diagnostics);
+                                             DiagnosticEngine &diagnostics,
+                                             std::vector<std::string> *importedFiles = nullptr);
 
 } // namespace tile::frontend
 

@@ -85,6 +85,8 @@ public:
   ModuleEnv *import(llvm::StringRef dottedName, unsigned level, const ModuleEnv &from,
                     std::unique_ptr<EvalError> &error);
   Evaluator &evaluator() { return *sharedEvaluator; }
+  /// Real paths of the files loaded for imports, in order.
+  std::vector<std::string> importedFiles() const;
 
 private:
   struct LoadedFile;

@@ -83,3 +83,10 @@ ModuleEnv *Program::import(StringRef dottedName, unsigned level, const ModuleEnv
   error->diagnostic = diagnostics.all().front();
   return nullptr;
 }
+
+std::vector<std::string> Program::importedFiles() const {
+  std::vector<std::string> paths;
+  for (const auto &loaded : files)
+    paths.push_back(loaded->path);
+  return paths;
+}

@@ -276,7 +276,8 @@ void registerDialects(MLIRContext &context) {
 
 OwningOpRef<ModuleOp> specialize(MLIRContext &context, const SourceFile &file,
                                  const ast::Module &tree, const CompileOptions &options,
-                                 DiagnosticEngine &diagnostics) {
+                                 DiagnosticEngine &diagnostics,
+                                 std::vector<std::string> *importedFiles) {
   auto program = std::make_shared<eval::Program>(options.includePaths);
   eval::ModuleEnv &module = program->add(file, tree);
   OwningOpRef<ModuleOp> result;
@@ -287,6 +288,8 @@ OwningOpRef<ModuleOp> specialize(MLIRContext &context, const SourceFile &file,
       result = specialize::buildModule(specializer, *kernel, parameters);
     program->evaluator().hooks = nullptr;
   }
+  if (importedFiles)
+    *importedFiles = program->importedFiles();
   // Errors may lie in files that the program has loaded for imports.
   if (!diagnostics.all().empty())
     diagnostics.retain(std::move(program));
