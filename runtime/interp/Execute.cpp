@@ -11,6 +11,7 @@
 #include "runtime/interp/Launch.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cfenv>
 #include <cstring>
 #include <deque>
 #include <thread>
@@ -111,6 +112,10 @@ public:
   }
 
   void work() {
+    // Whatever rounding or flushing the caller has set is not the programs'.
+    std::fenv_t callers;
+    std::fegetenv(&callers);
+    std::fesetenv(FE_DFL_ENV);
     Frame *frame = nullptr;
     while (Frame *next = take(frame)) {
       frame = next;
@@ -122,6 +127,7 @@ public:
         finish(*frame);
       }
     }
+    std::fesetenv(&callers);
   }
 
 private:

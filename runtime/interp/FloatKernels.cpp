@@ -96,7 +96,7 @@ template <bool Propagate, class T> void clampLoop(Frame &f, const Instruction &i
   for (uint32_t k = 0; k < n; ++k) {
     auto x = toFloat(a[k]);
     auto r = minNum<Compute<T>>(maxNum<Compute<T>>(x, toFloat(b[k])), toFloat(c[k]));
-    d[k] = fromCompute<T>(Propagate && x != x ? x : r);
+    d[k] = fromCompute<T>(Propagate && std::isnan(x) ? x : r);
   }
 }
 template <bool Propagate> Kernel clamp(DType type) {
@@ -109,7 +109,7 @@ template <FloatPredicate P, class T> void compareLoop(Frame &f, const Instructio
   constexpr bool unordered = P >= FloatPredicate::Ueq;
   for (uint32_t k = 0; k < n; ++k) {
     Compute<T> a = toFloat(x[k]), b = toFloat(y[k]);
-    bool nan = (a != a) | (b != b);
+    bool nan = std::isunordered(a, b);
     bool r = false;
     if constexpr (P == FloatPredicate::Oeq || P == FloatPredicate::Ueq)
       r = a == b;
@@ -160,7 +160,7 @@ template <FloatClass C, class T> void classLoop(Frame &f, const Instruction &i, 
     else if constexpr (C == FloatClass::Infinite)
       r = x == infinity;
     else if constexpr (C == FloatClass::NaN)
-      r = x != x;
+      r = std::isnan(x);
     else
       r = x < infinity && x >= smallestNormal<T>();
     d[k] = r;

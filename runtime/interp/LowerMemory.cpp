@@ -25,42 +25,54 @@ static bool isWrappingArithmetic(Operation *op) {
   return isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::ShLIOp>(op);
 }
 
+/// How far back from an address its arithmetic is followed.
+static constexpr unsigned kMaxDepth = 64;
+
 /// Whether `value` is computed by integer arithmetic narrower than 64 bits
 /// that reaches the address unchanged but for widening.
 bool Lowering::mayWrap(Value value, unsigned depth) {
   Operation *op = value.getDefiningOp();
-  if (!op || depth > 24)
+  if (!op || depth > kMaxDepth)
     return false;
-  bool narrow = describe(value.getType()) && bitWidth(describe(value.getType())->type) < 64;
-  if (isWrappingArithmetic(op) && narrow)
-    return true;
-  if (!isWrappingArithmetic(op) && !isMovement(op) && !isa<arith::ExtSIOp>(op))
-    return false;
-  return llvm::any_of(op->getOperands(), [&](Value v) { return mayWrap(v, depth + 1); });
+  if (auto known = wrapping.find(value); known != wrapping.end())
+    return known->second;
+  auto shape = describe(value.getType());
+  bool arithmetic = isWrappingArithmetic(op);
+  bool result = arithmetic && shape && bitWidth(shape->type) < 64;
+  if (!result && (arithmetic || isMovement(op) || isa<arith::ExtSIOp>(op)))
+    result = llvm::any_of(op->getOperands(), [&](Value v) { return mayWrap(v, depth + 1); });
+  return wrapping[value] = result;
 }
 
-RegId Lowering::exact(Value value) {
+/// `done` holds what has been computed for the same address already: values
+/// that are used twice are computed once.
+RegId Lowering::exact(Value value, llvm::DenseMap<Value, RegId> &done, unsigned depth) {
+  if (auto known = done.find(value); known != done.end())
+    return known->second;
   Shape shape = *describe(value.getType());
-  if (!mayWrap(value)) {
-    if (shape.type == DType::I64)
-      return use(value);
-    RegId wide = makeRegister(uint64_t(8) * shape.count);
-    emit(intResizeKernel(shape.type, DType::I64, true), shape.count, wide, use(value));
-    return wide;
-  }
   Operation *op = value.getDefiningOp();
-  if (isa<arith::ExtSIOp>(op))
-    return exact(op->getOperand(0));
-  if (isMovement(op))
-    return *moveLike(op, exact(op->getOperand(0)), 8);
-  IntOp which = isa<arith::AddIOp>(op)   ? IntOp::Add
-                : isa<arith::SubIOp>(op) ? IntOp::Sub
-                : isa<arith::MulIOp>(op) ? IntOp::Mul
-                                         : IntOp::Shl;
-  RegId a = exact(op->getOperand(0)), b = exact(op->getOperand(1));
-  RegId result = makeRegister(uint64_t(8) * shape.count);
-  emit(intKernel(which, DType::I64), shape.count, result, a, b);
-  return result;
+  RegId result;
+  if (depth > kMaxDepth || !mayWrap(value)) {
+    result = use(value);
+    if (shape.type != DType::I64) {
+      result = makeRegister(uint64_t(8) * shape.count);
+      emit(intResizeKernel(shape.type, DType::I64, true), shape.count, result, use(value));
+    }
+  } else if (isa<arith::ExtSIOp>(op)) {
+    result = exact(op->getOperand(0), done, depth + 1);
+  } else if (isMovement(op)) {
+    result = *moveLike(op, exact(op->getOperand(0), done, depth + 1), 8);
+  } else {
+    IntOp which = isa<arith::AddIOp>(op)   ? IntOp::Add
+                  : isa<arith::SubIOp>(op) ? IntOp::Sub
+                  : isa<arith::MulIOp>(op) ? IntOp::Mul
+                                           : IntOp::Shl;
+    RegId a = exact(op->getOperand(0), done, depth + 1);
+    RegId b = exact(op->getOperand(1), done, depth + 1);
+    result = makeRegister(uint64_t(8) * shape.count);
+    emit(intKernel(which, DType::I64), shape.count, result, a, b);
+  }
+  return done[value] = result;
 }
 
 bool Lowering::lowerAddPtr(Operation *op) {
@@ -85,7 +97,8 @@ bool Lowering::lowerAddPtr(Operation *op) {
     emit(copyKernel(1), offset->count, lanes, before->second);
   else
     emit(zeroKernel(1), offset->count, lanes);
-  RegId wide = exact(add.getOffset());
+  llvm::DenseMap<Value, RegId> done;
+  RegId wide = exact(add.getOffset(), done);
   emit(offsetWrapKernel(offset->type), offset->count, lanes, wide, use(add.getOffset()));
   wrapped[add.getResult()] = lanes;
   return true;

@@ -111,7 +111,7 @@ private:
   AccessInfo *makeAccess(Op *op, Value pointer, Kernel inner = nullptr);
   bool lowerDebug(Op *op, bool &known);
   /// The value computed without wrapping, as i64, for address arithmetic.
-  RegId exact(Value value);
+  RegId exact(Value value, llvm::DenseMap<Value, RegId> &done, unsigned depth = 0);
   bool mayWrap(Value value, unsigned depth = 0);
   Value pointerRoot(Value pointer, llvm::SmallPtrSetImpl<void *> &visited);
 
@@ -154,6 +154,7 @@ private:
   std::vector<Register> registers;
   std::vector<Loop> loops;
   llvm::DenseMap<Value, RegId> values;
+  llvm::DenseMap<Value, bool> wrapping; ///< what mayWrap has found
   llvm::DenseMap<Value, RegId> wrapped; ///< checked: lanes whose address wrapped
   std::vector<std::pair<uint32_t *, RegId>> references;
   llvm::DenseMap<mlir::Location, uint32_t> placeIndex;

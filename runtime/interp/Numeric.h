@@ -304,7 +304,7 @@ inline double fmaToOdd(double a, double b, double c) {
 /// Out-of-range values saturate and NaN gives 0, as the hardware converts.
 template <class I> I saturatingToInt(double v) {
   constexpr I low = std::numeric_limits<I>::min(), high = std::numeric_limits<I>::max();
-  if (v != v)
+  if (std::isnan(v))
     return 0;
   // `high` may round up in double; everything at or above it saturates.
   constexpr double limit =
@@ -319,25 +319,29 @@ template <class I> I saturatingToInt(double v) {
 /// -0 orders below +0 in all four. maximum/minimum propagate NaN;
 /// maxNum/minNum ignore it unless both are NaN.
 template <class C> C maxNum(C a, C b) {
-  if (a != a)
+  if (std::isnan(a))
     return b;
-  if (b != b)
+  if (std::isnan(b))
     return a;
   if (a == b)
     return std::signbit(a) ? b : a;
   return a > b ? a : b;
 }
 template <class C> C minNum(C a, C b) {
-  if (a != a)
+  if (std::isnan(a))
     return b;
-  if (b != b)
+  if (std::isnan(b))
     return a;
   if (a == b)
     return std::signbit(a) ? a : b;
   return a < b ? a : b;
 }
-template <class C> C maximum(C a, C b) { return a != a || b != b ? a + b : maxNum(a, b); }
-template <class C> C minimum(C a, C b) { return a != a || b != b ? a + b : minNum(a, b); }
+template <class C> C maximum(C a, C b) {
+  return std::isnan(a) || std::isnan(b) ? a + b : maxNum(a, b);
+}
+template <class C> C minimum(C a, C b) {
+  return std::isnan(a) || std::isnan(b) ? a + b : minNum(a, b);
+}
 
 } // namespace tile::interp
 

@@ -340,6 +340,22 @@ func.func @k(%x: !tile.ptr<i8>, %row: i32, %stride: i32) {
   expectOne(c.run(text, Grid(), x, 65536, 65536), FindingKind::AddressOverflow, 11, 0, 2);
 }
 
+/// Sums of sums: each value is looked at once, however often it is used.
+TEST(Check, SharedAddressArithmetic) {
+  std::string text = "func.func @k(%x: !tile.ptr<i8>, %v0: i32) {\n";
+  for (int k = 0; k < 40; ++k) {
+    std::string from = "%v" + std::to_string(k);
+    text += "%v" + std::to_string(k + 1) + " = arith.addi " + from + ", " + from + " : i32\n";
+  }
+  text += "%p = tile.addptr %x, %v40 : !tile.ptr<i8>, i32\n%v = tile.load %p : !tile.ptr<i8>\n"
+          "return\n}";
+  Checked c;
+  std::vector<uint8_t> x(8);
+  c.add(x, "x");
+  EXPECT_TRUE(c.run(text, Grid(), x, 0).ok());
+  expectOne(c.run(text, Grid(), x, 1), FindingKind::AddressOverflow, 43, 0, 0);
+}
+
 /// Hashes wrap on purpose; only what reaches an address by widening counts.
 TEST(Check, WrappingThatIsMeant) {
   Checked c;

@@ -1,5 +1,6 @@
 //===- ProgramTest.cpp - whole kernels: memory, masks, control flow -------===//
 #include "InterpTest.h"
+#include <cfenv>
 #include <numeric>
 
 using namespace tile::interp;
@@ -46,6 +47,21 @@ TEST(Program, VectorAddOverAwkwardSizes) {
     for (int k = n; k < n + 8; ++k)
       ASSERT_EQ(out[k], -7.0f) << "masked lanes touch nothing";
   }
+}
+
+/// The caller's rounding mode changes nothing, and is back afterwards.
+TEST(Program, RunsInTheDefaultFloatingPointEnvironment) {
+  std::vector<float> x = {1.0f, 0x1p-140f}, y = {0x1p-24f, 0x1p-149f}, r(2);
+  std::string text =
+      blockKernel(2, {"f32", "f32"}, "f32", "%r = arith.addf %x0, %x1 : tensor<2xf32>");
+  std::fesetround(FE_UPWARD);
+  Report report = runText(text, Grid(), x, y, r);
+  int mode = std::fegetround();
+  std::fesetround(FE_TONEAREST);
+  EXPECT_TRUE(report.ok());
+  EXPECT_EQ(mode, FE_UPWARD);
+  EXPECT_EQ(r[0], 1.0f) << "a tie, to even";
+  EXPECT_EQ(r[1], 0x1p-140f + 0x1p-149f);
 }
 
 } // namespace
