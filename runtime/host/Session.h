@@ -21,7 +21,7 @@ struct Measurement {
 
 class Session : public eval::EvaluatorHooks {
 public:
-  /// `cacheFolder` keeps what tuning found out; empty: this session alone does.
+  /// `cacheFolder` keeps what tuning found out; empty: it is kept in memory only.
   Session(runtime::Device &device, std::vector<std::string> includePaths,
           std::string cacheFolder = "");
 
