@@ -108,4 +108,9 @@ def Tile_MemScopeEnum : Tile_I32Enum<"MemScope", "threads among which an atomic 
   I32EnumAttrCase<"cta", 0>, I32EnumAttrCase<"gpu", 1>, I32EnumAttrCase<"sys", 2>]>;
 def Tile_MemScope : Tile_EnumAttr<Tile_MemScopeEnum, "scope">;
 
+def Tile_InputPrecisionEnum : Tile_I32Enum<"InputPrecision", "how f32 operands of a matrix product are read", [
+  I32EnumAttrCase<"ieee", 0>, I32EnumAttrCase<"tf32", 1>, I32EnumAttrCase<"tf32x3", 2>,
+  I32EnumAttrCase<"bf16x3", 3>, I32EnumAttrCase<"bf16x6", 4>]>;
+def Tile_InputPrecision : Tile_EnumAttr<Tile_InputPrecisionEnum, "input_precision">;
+
 #endif // TILE_IR_TILEBASE

@@ -104,6 +104,48 @@ static LogicalResult expectSameElement(Operation *op, Type a, Type b) {
 }
 
 //===----------------------------------------------------------------------===//
+// Matrix products
+//===----------------------------------------------------------------------===//
+
+static bool isFp8(Type t) { return isa<Float8E4M3FNType, Float8E5M2Type>(t); }
+
+/// The table of the op's description.
+static bool isDotCombination(Type a, Type b, Type acc) {
+  if (isFp8(a) && isFp8(b))
+    return acc.isF16() || acc.isF32();
+  if (a != b)
+    return false;
+  if (a.isF16())
+    return acc.isF16() || acc.isF32();
+  if (a.isBF16() || a.isF32())
+    return acc.isF32();
+  return (a.isF64() && acc.isF64()) || (a.isInteger(8) && acc.isInteger(32));
+}
+
+LogicalResult DotOp::verify() {
+  RankedTensorType a = getA().getType(), b = getB().getType(), acc = getType();
+  int64_t rank = acc.getRank();
+  if ((rank != 2 && rank != 3) || a.getRank() != rank || b.getRank() != rank)
+    return emitOpError("expected operands and accumulator of rank two, or all of rank three, got ")
+           << a << ", " << b << " and " << acc;
+  ArrayRef<int64_t> x = a.getShape(), y = b.getShape(), z = acc.getShape();
+  if (x[rank - 1] != y[rank - 2])
+    return emitOpError("expected equal inner dimensions, got ") << a << " and " << b;
+  if (z[rank - 2] != x[rank - 2] || z[rank - 1] != y[rank - 1] ||
+      (rank == 3 && (x[0] != y[0] || x[0] != z[0])))
+    return emitOpError("expected an accumulator of the rows of ")
+           << a << " and the columns of " << b << ", got " << acc;
+  if (!isDotCombination(a.getElementType(), b.getElementType(), acc.getElementType()))
+    return emitOpError("has no product of ")
+           << a.getElementType() << " and " << b.getElementType() << " accumulated in "
+           << acc.getElementType();
+  if (getInputPrecision() != InputPrecision::ieee && !a.getElementType().isF32())
+    return emitOpError("expected f32 operands for `precision = ")
+           << stringifyInputPrecision(getInputPrecision()) << "`, got " << a.getElementType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Creation and shape
 //===----------------------------------------------------------------------===//
 

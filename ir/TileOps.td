@@ -425,6 +425,50 @@ def Tile_YieldOp : Tile_PureOp<"yield", [Terminator, ReturnLike,
 }
 
 //===----------------------------------------------------------------------===//
+// Matrix products
+//===----------------------------------------------------------------------===//
+
+def Tile_DotOp : Tile_PureOp<"dot", [AllTypesMatch<["acc", "result"]>]> {
+  let summary = "matrix product added to an accumulator";
+  let description = [{
+    `result[..., m, n] = acc[..., m, n] + sum over k of a[..., m, k] * b[..., k, n]`.
+    Operands have rank two, or three with an equal leading batch dimension.
+
+    | operands | accumulator |
+    |---|---|
+    | i8 and i8 (signed) | i32 |
+    | f16 and f16 | f16, f32 |
+    | bf16 and bf16 | f32 |
+    | f32 and f32 | f32 |
+    | f64 and f64 | f64 |
+    | f8E4M3FN or f8E5M2, any two | f16, f32 |
+
+    Products are exact in the accumulator's type or a wider one; the order of
+    summation is unspecified, and integers wrap. `input_precision` says how f32
+    operands are read: exactly (`ieee`), cut to the 10 fraction bits of tf32
+    (`tf32`), or as a sum of two or three narrower parts whose largest 3 or 6
+    products are added (`tf32x3`, `bf16x3`, `bf16x6`). It is `ieee` for all
+    other types.
+
+    `max_num_imprecise_acc` bounds how many 8-bit products may be added in the
+    matrix unit's own precision before an addition in f32; 0: no bound.
+    ```mlir
+    %d = tile.dot %a, %b, %c : tensor<64x32xf16> * tensor<32x128xf16> -> tensor<64x128xf32>
+    %e = tile.dot %x, %y, %c precision = tf32 : tensor<64x32xf32> * tensor<32x128xf32> -> tensor<64x128xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Block:$a, Tile_Block:$b, Tile_Block:$acc,
+    DefaultValuedAttr<Tile_InputPrecision, "::tile::InputPrecision::ieee">:$input_precision,
+    DefaultValuedAttr<ConfinedAttr<I32Attr, [IntNonNegative]>, "0">:$max_num_imprecise_acc);
+  let results = (outs Tile_Block:$result);
+  let assemblyFormat = [{
+    $a `,` $b `,` $acc (`precision` `=` $input_precision^)? attr-dict `:`
+    type($a) `*` type($b) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // Elementwise operations MLIR has no equivalent for
 //===----------------------------------------------------------------------===//
 

@@ -152,9 +152,14 @@ void LayoutRewriter::rewrite(Operation *op) {
   }
   if (isa<scf::SCFDialect>(op->getDialect()))
     return rewriteControlFlow(op);
-  for (OpOperand &operand : op->getOpOperands())
-    if (isBlock(operand.get()))
-      demandOperand(operand, workLayout(op, operand.get()));
+  if (auto dot = dyn_cast<DotOp>(op)) {
+    for (OpOperand &operand : op->getOpOperands())
+      demandOperand(operand, layouts.dotLayout(dot, operand.getOperandNumber()));
+  } else {
+    for (OpOperand &operand : op->getOpOperands())
+      if (isBlock(operand.get()))
+        demandOperand(operand, workLayout(op, operand.get()));
+  }
   if (cta::LayoutAttr layout = layouts.operandLayout(op)) {
     if (auto load = dyn_cast<LoadOp>(op))
       load.setVector(coalescing.vectorFor(op, layout.getLayout()));

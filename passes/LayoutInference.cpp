@@ -2,6 +2,7 @@
 #include "passes/LayoutInference.h"
 #include "ir/layout/Builders.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/DotLayouts.h"
 #include "passes/lowering/Scratch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -140,6 +141,7 @@ void LayoutInference::infer(Operation *op) {
       .Case<BroadcastOp, ExpandDimsOp, ReshapeOp, TransOp>([&](auto) { inferShape(op); })
       .Case([&](JoinOp join) { inferJoin(join); })
       .Case([&](SplitOp split) { inferSplit(split); })
+      .Case([&](DotOp dot) { inferDot(dot); })
       .Case([&](arith::ConstantOp) {
         if (blockType(op->getResult(0)))
           deferred[op] = 1;
@@ -259,6 +261,13 @@ void LayoutInference::inferSplit(SplitOp op) {
   works[op] = whole;
   setHome(op.getLhs(), half);
   setHome(op.getRhs(), half);
+}
+
+void LayoutInference::inferDot(DotOp op) {
+  DotLayouts layouts = chooseDotLayouts(op, coalescing.numWarps());
+  cta::LayoutAttr acc = get(layouts.acc);
+  dots[op] = {get(layouts.a), get(layouts.b), acc};
+  setHome(op.getResult(), acc);
 }
 
 //===----------------------------------------------------------------------===//

@@ -28,6 +28,10 @@ public:
   /// The layout in which `op` takes its blocks (for accesses, reductions,
   /// scans, splits and joins; null for others).
   cta::LayoutAttr operandLayout(mlir::Operation *op) const { return works.lookup(op); }
+  /// The layout in which a matrix product takes an operand (0: a, 1: b, 2: acc).
+  cta::LayoutAttr dotLayout(DotOp op, unsigned operand) const {
+    return dots.find(op)->second[operand];
+  }
 
 private:
   void inferBlock(mlir::Block &block);
@@ -38,6 +42,7 @@ private:
   void inferCombine(mlir::Operation *op, unsigned axis);
   void inferJoin(JoinOp op);
   void inferSplit(SplitOp op);
+  void inferDot(DotOp op);
   void inferFor(mlir::scf::ForOp op);
   void inferIf(mlir::scf::IfOp op);
   void inferWhile(mlir::scf::WhileOp op);
@@ -58,6 +63,7 @@ private:
   mlir::MLIRContext *context;
   llvm::DenseMap<mlir::Value, cta::LayoutAttr> homes;
   llvm::DenseMap<mlir::Operation *, cta::LayoutAttr> works;
+  llvm::DenseMap<mlir::Operation *, std::array<cta::LayoutAttr, 3>> dots;
   /// Deferred operations and how many operations computing them again takes.
   llvm::DenseMap<mlir::Operation *, unsigned> deferred;
 };

@@ -21,6 +21,7 @@ const BuiltinTable &BuiltinTable::get() {
     addBlockPointerBuiltins(t);
     addReductionBuiltins(t);
     addOrderingBuiltins(t);
+    addDotBuiltins(t);
     addRandomBuiltins(t);
     addHintBuiltins(t);
     return t;

@@ -89,6 +89,7 @@ void addMemoryBuiltins(BuiltinTable &table);
 void addBlockPointerBuiltins(BuiltinTable &table);
 void addReductionBuiltins(BuiltinTable &table);
 void addOrderingBuiltins(BuiltinTable &table);
+void addDotBuiltins(BuiltinTable &table);
 void addRandomBuiltins(BuiltinTable &table);
 void addHintBuiltins(BuiltinTable &table);
 

@@ -26,16 +26,9 @@ Value Lowering::emitCast(Operation *op, ValueRange v) {
         Type from = getElementType(o.getSrc().getType());
         Type result = getElementType(o.getType());
         Value x = v[0];
-        if (from.getIntOrFloatBitWidth() == 8) {
-          // The formats differ in what their bytes mean: name it while known.
-          bool e4m3 = isa<Float8E4M3FNType>(from);
-          if (in.sm() < 89)
-            x = callDevice(e4m3 ? "__tile_e4m3_to_f32" : "__tile_e5m2_to_f32", b.getF32Type(), x);
-          else {
-            Value wide = LLVM::ZExtOp::create(b, loc, b.getI16Type(), x);
-            x = in.fp8x2ToF16(wide, e4m3).first;
-          }
-        }
+        // The formats differ in what their bytes mean: name it while known.
+        if (from.getIntOrFloatBitWidth() == 8)
+          x = widenFp8(x, isa<Float8E4M3FNType>(from));
         if (result.getIntOrFloatBitWidth() == 8 && !x.getType().isF32())
           x = emitFpCast(x, b.getF32Type(), Rounding::rtne);
         return emitFpCast(x, result, o.getRounding());
@@ -46,6 +39,14 @@ Value Lowering::emitCast(Operation *op, ValueRange v) {
       .Case<IntToPtrOp>([&](auto) { return plain(LLVM::IntToPtrOp()); })
       .Case<PtrCastOp>([&](auto) { return v[0]; })
       .Default([](Operation *) { return Value(); });
+}
+
+/// A byte of fp8 as f16 or f32, whichever is nearer.
+Value Lowering::widenFp8(Value x, bool e4m3) {
+  if (in.sm() < 89)
+    return callDevice(e4m3 ? "__tile_e4m3_to_f32" : "__tile_e5m2_to_f32", b.getF32Type(), x);
+  Value wide = LLVM::ZExtOp::create(b, in.getLoc(), b.getI16Type(), x);
+  return in.fp8x2ToF16(wide, e4m3).first;
 }
 
 Value Lowering::emitFpCast(Value x, Type to, Rounding rounding) {

@@ -599,4 +599,9 @@ Value Instructions::truncateTowardZero(Value x, Type to) {
   return fromInteger(inlineAsm(text, "=h,f", b.getI16Type(), x, false), to);
 }
 
+Value Instructions::cutToTf32(Value x) {
+  Value bits = LLVM::AndOp::create(b, *loc, toInteger(x), i32(~0x1fff));
+  return fromInteger(bits, x.getType());
+}
+
 void Instructions::trap() { intrinsic("llvm.trap", Type(), {}); }

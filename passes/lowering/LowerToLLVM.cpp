@@ -142,6 +142,7 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<AssertOp>([&](auto o) { return lowerAssert(o); })
       .Case<ReduceOp>([&](auto o) { return lowerReduce(o); })
       .Case<ScanOp>([&](auto o) { return lowerScan(o); })
+      .Case<DotOp>([&](auto o) { return lowerDot(o); })
       .Case<cta::ConvertLayoutOp>([&](auto o) { return lowerConvert(o); })
       .Case<cta::PinOp>([&](auto o) {
         set(o.getResult(), in.pin(get(o.getSrc())));

@@ -46,6 +46,7 @@ private:
   mlir::Value emitCast(mlir::Operation *op, mlir::ValueRange operands); // Casts.cpp
   mlir::Value emitMath(mlir::Operation *op, mlir::ValueRange operands); // Math.cpp
   mlir::Value emitFpCast(mlir::Value x, mlir::Type to, Rounding rounding);
+  mlir::Value widenFp8(mlir::Value x, bool e4m3);
   mlir::Value callDevice(llvm::StringRef symbol, mlir::Type result, mlir::ValueRange args);
 
   mlir::LogicalResult lowerConstant(mlir::arith::ConstantOp op);
@@ -58,6 +59,9 @@ private:
   mlir::LogicalResult lowerAssert(AssertOp op);
   mlir::LogicalResult lowerReduce(ReduceOp op);              // Reduce.cpp
   mlir::LogicalResult lowerScan(ScanOp op);                  // Scan.cpp
+  mlir::LogicalResult lowerDot(DotOp op);                    // Dot.cpp
+  mlir::LogicalResult multiplyAdd(DotOp op);
+  mlir::Value widenOperand(mlir::Value x, mlir::Type from, mlir::Type to);
   mlir::LogicalResult lowerConvert(cta::ConvertLayoutOp op); // Convert.cpp
   mlir::LogicalResult exchange(cta::ConvertLayoutOp op);
   Registers shuffleBlock(Registers regs, const layout::ShufflePlan &plan);

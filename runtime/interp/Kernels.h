@@ -238,6 +238,15 @@ struct CombineInfo : Aux {
   bool wide = true;
 };
 
+// Matrix products: dst = c + a * b. aux: DotInfo.
+Kernel dotKernel(DType a, DType b, DType acc);
+/// In the order of tile::InputPrecision.
+enum class DotPrecision { Ieee, Tf32, Tf32x3, Bf16x3, Bf16x6 };
+struct DotInfo : Aux {
+  uint32_t batch = 1, m = 1, n = 1, k = 1;
+  DotPrecision precision = DotPrecision::Ieee;
+};
+
 // Debugging.
 Kernel assertKernel(); ///< a: conditions, aux: MessageInfo
 Kernel printKernel();  ///< aux: PrintInfo

@@ -138,3 +138,22 @@ bool Lowering::lowerCombine(Operation *op) {
   i.aux = info;
   return true;
 }
+
+bool Lowering::lowerDot(Operation *op) {
+  auto dot = cast<DotOp>(op);
+  Kernel kernel = dotKernel(describe(dot.getA().getType())->type,
+                            describe(dot.getB().getType())->type, describe(dot.getType())->type);
+  if (!kernel)
+    return refuse(op, "products of these types are not supported");
+  auto *info = makeAux<DotInfo>();
+  ArrayRef<int64_t> a = dot.getA().getType().getShape(), d = dot.getType().getShape();
+  info->batch = d.size() == 3 ? uint32_t(d[0]) : 1;
+  info->m = uint32_t(d[d.size() - 2]);
+  info->n = uint32_t(d.back());
+  info->k = uint32_t(a.back());
+  info->precision = DotPrecision(dot.getInputPrecision());
+  emit(kernel, uint32_t(dot.getType().getNumElements()), define(dot.getResult()), use(dot.getA()),
+       use(dot.getB()), use(dot.getAcc()))
+      .aux = info;
+  return true;
+}

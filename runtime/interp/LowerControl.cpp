@@ -168,6 +168,7 @@ bool Lowering::lowerOp(Operation *op) {
       {"func.call", &Lowering::lowerCall},
       {"tile.reduce", &Lowering::lowerCombine},
       {"tile.scan", &Lowering::lowerCombine},
+      {"tile.dot", &Lowering::lowerDot},
   };
   if (auto it = handlers.find(op->getName().getStringRef()); it != handlers.end())
     return (this->*it->second)(op);

@@ -116,6 +116,7 @@ private:
   Value pointerRoot(Value pointer, llvm::SmallPtrSetImpl<void *> &visited);
 
   //--- LowerCombine.cpp ----------------------------------------------------//
+  bool lowerDot(Op *op);
   bool lowerCombine(Op *op);
   Kernel fastCombine(Op *op);
 

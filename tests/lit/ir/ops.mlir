@@ -154,3 +154,14 @@ func.func @debugging(%x: tensor<64xi32>, %c: tensor<64xi1>, %s: f32) {
   tile.print "here" {is_signed = array<i1>}
   return
 }
+
+// CHECK-LABEL: func.func @products
+func.func @products(%a: tensor<4x8xf16>, %b: tensor<8x2xf16>, %c: tensor<4x2xf32>,
+                    %x: tensor<2x4x8xf32>, %y: tensor<2x8x2xf32>, %z: tensor<2x4x2xf32>) {
+  // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} : tensor<4x8xf16> * tensor<8x2xf16> -> tensor<4x2xf32>
+  %0 = tile.dot %a, %b, %c : tensor<4x8xf16> * tensor<8x2xf16> -> tensor<4x2xf32>
+  // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} precision = tf32x3 {max_num_imprecise_acc = 32 : i32} : tensor<2x4x8xf32>
+  %1 = tile.dot %x, %y, %z precision = tf32x3 {max_num_imprecise_acc = 32 : i32}
+       : tensor<2x4x8xf32> * tensor<2x8x2xf32> -> tensor<2x4x2xf32>
+  return
+}

@@ -263,3 +263,51 @@ func.func @fp_cast_of_integers(%x: i32) {
   %0 = tile.fp_cast %x rtne : i32 -> f32
   return
 }
+
+// -----
+
+func.func @dot_rank(%a: tensor<4xf16>, %b: tensor<4x4xf16>, %c: tensor<4x4xf32>) {
+  // expected-error@+1 {{expected operands and accumulator of rank two, or all of rank three, got 'tensor<4xf16>', 'tensor<4x4xf16>' and 'tensor<4x4xf32>'}}
+  %0 = tile.dot %a, %b, %c : tensor<4xf16> * tensor<4x4xf16> -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @dot_inner(%a: tensor<4x8xf16>, %b: tensor<4x4xf16>, %c: tensor<4x4xf32>) {
+  // expected-error@+1 {{expected equal inner dimensions, got 'tensor<4x8xf16>' and 'tensor<4x4xf16>'}}
+  %0 = tile.dot %a, %b, %c : tensor<4x8xf16> * tensor<4x4xf16> -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @dot_batch(%a: tensor<2x4x8xf16>, %b: tensor<1x8x4xf16>, %c: tensor<2x4x4xf32>) {
+  // expected-error@+1 {{expected an accumulator of the rows of 'tensor<2x4x8xf16>' and the columns of 'tensor<1x8x4xf16>', got 'tensor<2x4x4xf32>'}}
+  %0 = tile.dot %a, %b, %c : tensor<2x4x8xf16> * tensor<1x8x4xf16> -> tensor<2x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @dot_types(%a: tensor<4x8xf16>, %b: tensor<8x4xbf16>, %c: tensor<4x4xf32>) {
+  // expected-error@+1 {{has no product of 'f16' and 'bf16' accumulated in 'f32'}}
+  %0 = tile.dot %a, %b, %c : tensor<4x8xf16> * tensor<8x4xbf16> -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @dot_accumulator(%a: tensor<4x8xbf16>, %b: tensor<8x4xbf16>, %c: tensor<4x4xf16>) {
+  // expected-error@+1 {{has no product of 'bf16' and 'bf16' accumulated in 'f16'}}
+  %0 = tile.dot %a, %b, %c : tensor<4x8xbf16> * tensor<8x4xbf16> -> tensor<4x4xf16>
+  return
+}
+
+// -----
+
+func.func @dot_precision(%a: tensor<4x8xf16>, %b: tensor<8x4xf16>, %c: tensor<4x4xf32>) {
+  // expected-error@+1 {{expected f32 operands for `precision = tf32`, got 'f16'}}
+  %0 = tile.dot %a, %b, %c precision = tf32 : tensor<4x8xf16> * tensor<8x4xf16> -> tensor<4x4xf32>
+  return
+}

@@ -1,0 +1,194 @@
+//===- BuiltinsDot.cpp - matrix products ----------------------------------===//
+//
+// The typing rules of `tl.dot`: which operand types multiply, what they are
+// accumulated in, how shapes and batches must agree. Any size is taken; small
+// ones are padded where instructions are chosen.
+//
+//===----------------------------------------------------------------------===//
+#include "frontend/specialize/Builtins.h"
+
+using namespace mlir;
+using llvm::formatv;
+
+namespace tile::specialize {
+
+namespace {
+/// The arguments of one call, checked step by step. Each step returns false
+/// after a report.
+struct Dot {
+  enum Argument { A, B, Acc, Precision, AllowTf32, Imprecise, OutType };
+
+  explicit Dot(BuiltinCall &c) : c(c) {}
+
+  BuiltinCall &c;
+  Tensor a, b, acc;
+  DType accType;
+  InputPrecision precision = InputPrecision::ieee;
+  int64_t imprecise = 0;
+  SmallVector<int64_t> shape; ///< of the result
+
+  bool fail(std::string message) {
+    c.fail(std::move(message));
+    return false;
+  }
+  bool readOperands();
+  bool checkShapes();
+  bool chooseAccumulator();
+  bool readPrecision();
+  bool readImprecise();
+  Tensor flattened(const Tensor &x);
+  PyValue build();
+};
+} // namespace
+
+static std::string described(const Tensor &x) { return describe(x.type, x.shape()); }
+
+bool Dot::readOperands() {
+  a = c.tensor(A);
+  b = c.tensor(B);
+  if (!a || !b)
+    return false;
+  auto isOperand = [](const DType &t) { return t.isFloating() || t.kind() == Kind::Int8; };
+  if (!a.isBlock() || !b.isBlock())
+    return fail(
+        formatv("both operands must be blocks, got {0} and {1}", described(a), described(b)));
+  for (const Tensor *x : {&a, &b})
+    if (!isOperand(x->type))
+      return fail(formatv("operands must be int8, fp8, fp16, bf16, fp32 or fp64, got {0} and {1}; "
+                          "cast with `.to()`",
+                          described(a), described(b)));
+  if (a.type != b.type && !(a.type.isFp8() && b.type.isFp8()))
+    return fail(formatv("both operands must have one type (or be fp8), got {0} and {1}; cast one "
+                        "with `.to()`",
+                        described(a), described(b)));
+  return true;
+}
+
+bool Dot::checkShapes() {
+  int64_t rank = a.rank();
+  if (rank < 2 || b.rank() < 2)
+    return fail(formatv("operands must have at least two dimensions, got {0} and {1}; add one with "
+                        "`x[None, :]` or `x[:, None]`",
+                        described(a), described(b)));
+  if (rank != b.rank())
+    return fail(formatv("operands must have the same number of dimensions, got {0} and {1}",
+                        described(a), described(b)));
+  ArrayRef<int64_t> x = a.shape(), y = b.shape();
+  if (x.drop_back(2) != y.drop_back(2))
+    return fail(formatv("the batch dimensions differ: {0} and {1}", described(a), described(b)));
+  if (x[rank - 1] != y[rank - 2])
+    return fail(formatv("the inner dimensions differ: {0} has {1} columns, {2} has {3} rows",
+                        described(a), x[rank - 1], described(b), y[rank - 2]));
+  shape.assign(x.begin(), x.end());
+  shape[rank - 1] = y[rank - 1];
+  std::string problem;
+  return checkShape(shape, problem) || fail(problem);
+}
+
+bool Dot::chooseAccumulator() {
+  bool choice = a.type.isFp8() || a.type.kind() == Kind::Float16;
+  accType = a.type.kind() == Kind::Int8      ? DType(Kind::Int32)
+            : a.type.kind() == Kind::Float64 ? DType(Kind::Float64)
+                                             : DType(Kind::Float32);
+  bool given = c.has(Acc);
+  if (given) {
+    if (!tensorIn(c[Acc]))
+      return fail(formatv("`acc` must be a block, got {0}", describe(c[Acc])));
+    acc = *tensorIn(c[Acc]);
+    if (choice && acc.type.kind() == Kind::Float16)
+      accType = Kind::Float16;
+  }
+  if (c.has(OutType)) {
+    std::optional<DType> out = c.dtype(OutType);
+    if (!out)
+      return false;
+    if (out->kind() == Kind::BFloat16)
+      return fail("`out_dtype` cannot be bf16: accumulate in fp32 and cast the result with "
+                  "`.to(tl.bfloat16)`");
+    bool legal = *out == accType ||
+                 (choice && (out->kind() == Kind::Float16 || out->kind() == Kind::Float32));
+    // fp32 is the documented default: it says nothing where there is no choice.
+    if (!legal && out->kind() != Kind::Float32)
+      return fail(
+          formatv("products of {0} are accumulated in {1}, not in `out_dtype` {2}: cast the "
+                  "result with `.to()`",
+                  a.type.str(), accType.str(), out->str()));
+    if (legal)
+      accType = *out;
+  }
+  if (!given)
+    return true;
+  if (!acc.isBlock() || acc.shape() != ArrayRef<int64_t>(shape) || acc.type != accType)
+    return fail(formatv("`acc` must be {0}, the product of {1} and {2}; got {3}",
+                        describe(accType, shape), described(a), described(b), described(acc)));
+  return true;
+}
+
+bool Dot::readPrecision() {
+  auto name = c.string(Precision);
+  if (!name)
+    return false;
+  if (!name->empty() && c.has(AllowTf32))
+    return fail("`allow_tf32` is the old name of `input_precision`: give one of them");
+  if (name->empty())
+    name = c.flag(AllowTf32, true) ? "tf32" : "ieee";
+  std::optional<InputPrecision> found = symbolizeInputPrecision(*name);
+  if (!found)
+    return fail(formatv("`input_precision` must be one of \"tf32\", \"tf32x3\", \"ieee\", "
+                        "\"bf16x3\", \"bf16x6\", got \"{0}\"",
+                        *name));
+  if (a.type.kind() == Kind::Float32) // the only operands that it concerns
+    precision = *found;
+  return true;
+}
+
+bool Dot::readImprecise() {
+  auto bound = c.integerOr(Imprecise, 0);
+  if (!bound)
+    return false;
+  if (!a.type.isFp8())
+    return true;
+  int64_t depth = a.shape().back();
+  if (*bound < 0 || *bound > depth)
+    return fail(formatv("`max_num_imprecise_acc` ({0}) must be between 0 and the inner dimension "
+                        "({1})",
+                        *bound, depth));
+  imprecise = *bound;
+  return true;
+}
+
+/// Leading dimensions merged into one batch dimension.
+Tensor Dot::flattened(const Tensor &x) {
+  if (x.rank() <= 3)
+    return x;
+  ArrayRef<int64_t> dims = x.shape();
+  int64_t batch = 1;
+  for (int64_t size : dims.drop_back(2))
+    batch *= size;
+  return c.s.reshape(x, {batch, dims[dims.size() - 2], dims.back()});
+}
+
+PyValue Dot::build() {
+  if (!acc)
+    acc = c.s.constant(PyValue::integer(0), accType, shape);
+  Tensor x = flattened(a), y = flattened(b), z = flattened(acc);
+  Tensor result{c.s.create<DotOp>(x.value, y.value, z.value, precision, uint32_t(imprecise)),
+                accType};
+  return c.s.wrap(c.s.reshape(result, shape));
+}
+
+static PyValue dot(BuiltinCall &c) {
+  Dot d(c);
+  if (!d.readOperands() || !d.checkShapes() || !d.chooseAccumulator() || !d.readPrecision() ||
+      !d.readImprecise())
+    return PoisonValue::get();
+  return d.build();
+}
+
+void addDotBuiltins(BuiltinTable &t) {
+  t.add(
+      "tl.dot",
+      "input, other, acc=, input_precision=, allow_tf32=, max_num_imprecise_acc=, out_dtype=", dot);
+}
+
+} // namespace tile::specialize
