@@ -78,6 +78,9 @@ private:
   }
   /// Widening casts are cheaper to repeat than their results are to move.
   static bool isWidening(Operation *op) {
+    if (auto cast = dyn_cast<FpCastOp>(op))
+      return getElementBytes(getElementType(cast.getType())) >
+             getElementBytes(getElementType(cast.getSrc().getType()));
     return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op);
   }
   static bool isBlock(Value value) { return isa<RankedTensorType>(value.getType()); }

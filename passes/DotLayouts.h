@@ -2,24 +2,64 @@
 //
 // A product is computed where its accumulator lives: the layouts of both
 // operands follow from the accumulator's and from what one instruction wants
-// to find in a thread. `chooseDot` decides the instruction; everything else is
-// algebra.
+// to find in a thread. `chooseInstruction` is the only table; everything else
+// is algebra.
+//
+// A matrix instruction works on a *fragment* of each operand. A layout of a
+// whole block is the fragment's layout, repeated in registers and over warps,
+// and cut off where the block is smaller: lanes beyond its end then hold
+// copies (rows and columns are computed twice, to no harm), except along the
+// inner dimension, where the lowering puts zeros.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_PASSES_DOTLAYOUTS_H
 #define TILE_PASSES_DOTLAYOUTS_H
 
 #include "ir/CtaDialect.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace tile {
+
+/// 75, 80, 90, ...: the number in the module's `tile.target`.
+unsigned smVersion(mlir::ModuleOp module);
+
+/// What one warp-wide matrix instruction multiplies: m x k by k x n.
+struct MatrixInstruction {
+  unsigned m, n, k;
+  unsigned packed; ///< operand elements in one register
+};
+
+/// The operands of a product, in the order of the op.
+enum DotOperand : unsigned { kDotA, kDotB, kDotAcc };
+
+/// The instruction for a product on this hardware; nothing if it has none for
+/// these types (then threads multiply and add for themselves).
+std::optional<MatrixInstruction> chooseInstruction(DotOp op, unsigned sm);
+/// True if matrix instructions read 8-bit floats (and nothing is gained by
+/// widening them).
+bool multipliesFp8(unsigned sm);
+
+/// Who holds which element of the instruction's operand: register, lane ->
+/// dim0, dim1.
+layout::LinearLayout fragment(const MatrixInstruction &instruction, DotOperand operand);
 
 /// Layouts in which a product takes its operands and leaves its result.
 struct DotLayouts {
   layout::LinearLayout a, b, acc;
+  friend bool operator==(const DotLayouts &x, const DotLayouts &y) {
+    return x.a == y.a && x.b == y.b && x.acc == y.acc;
+  }
 };
 
+/// The layouts for `op` when nothing is given.
 DotLayouts chooseDotLayouts(DotOp op, unsigned numWarps);
+/// The layouts for an accumulator that lives in `acc`; nothing if no
+/// instruction of the op can work there.
+std::optional<DotLayouts> dotLayoutsFor(DotOp op, const layout::LinearLayout &acc);
 
+/// Operands for a matrix instruction that works on `acc`, if it can.
+std::optional<DotLayouts> matrixDotLayouts(const MatrixInstruction &instruction,
+                                           const layout::LinearLayout &acc, int64_t depth);
 /// Each thread computes the elements it holds, from whole rows of `a` and whole
 /// columns of `b` in its own registers. Works for any accumulator layout.
 DotLayouts scalarDotLayouts(const layout::LinearLayout &acc, int64_t depth);

@@ -58,9 +58,22 @@ void LayoutInference::setHome(Value value, cta::LayoutAttr layout) {
     homes.erase(value);
 }
 
+/// True if matrix products are computed in the loop that `op` stands in.
+static bool isAmongProducts(Operation *op) {
+  auto loop = op->getParentOfType<LoopLikeOpInterface>();
+  return loop && llvm::any_of(loop.getLoopRegions(), [](Region *region) {
+           return llvm::any_of(region->getOps(), [](Operation &o) { return isa<DotOp>(o); });
+         });
+}
+
 /// The first operand's home; but one that is the home of the shape's accesses
-/// comes before others, since results tend to be stored.
-cta::LayoutAttr LayoutInference::firstHome(ValueRange values) const {
+/// comes before others, since results tend to be stored. In a loop over
+/// products an accumulator stays where it is, and the other operand moves.
+cta::LayoutAttr LayoutInference::firstHome(ValueRange values, Operation *user) const {
+  if (!accumulators.empty() && isAmongProducts(user))
+    for (Value value : values)
+      if (cta::LayoutAttr home = natural(value); home && accumulators.contains(home))
+        return home;
   cta::LayoutAttr first;
   for (Value value : values) {
     RankedTensorType type = blockType(value);
@@ -169,7 +182,7 @@ static std::optional<unsigned> costOf(Operation *op) {
 
 void LayoutInference::inferElementwise(Operation *op) {
   Value result = op->getResult(0);
-  if (cta::LayoutAttr home = firstHome(op->getOperands()))
+  if (cta::LayoutAttr home = firstHome(op->getOperands(), op))
     return setHome(result, home);
   if (std::optional<unsigned> cost = costOf(op)) {
     for (Value operand : op->getOperands())
@@ -217,7 +230,7 @@ void LayoutInference::inferMemory(Operation *op) {
     if (!layout && !coalescing.isContiguous(op))
       layout = natural(ptr); // a gather, from wherever the addresses are
   } else {
-    layout = firstHome(op->getOperands().drop_front());
+    layout = firstHome(op->getOperands().drop_front(), op);
     if (layout && isa<StoreOp>(op) && !coalescing.isGoodEnough(op, layout))
       layout = {};
   }
@@ -229,7 +242,7 @@ void LayoutInference::inferMemory(Operation *op) {
 }
 
 void LayoutInference::inferCombine(Operation *op, unsigned axis) {
-  cta::LayoutAttr layout = firstHome(op->getOperands());
+  cta::LayoutAttr layout = firstHome(op->getOperands(), op);
   ArrayRef<int64_t> shape = blockType(op->getOperand(0)).getShape();
   if (!layout)
     layout = coalescing.shapeLayout(shape);
@@ -242,7 +255,7 @@ void LayoutInference::inferCombine(Operation *op, unsigned axis) {
 }
 
 void LayoutInference::inferJoin(JoinOp op) {
-  cta::LayoutAttr half = firstHome(op->getOperands());
+  cta::LayoutAttr half = firstHome(op->getOperands(), op);
   if (!half)
     half = coalescing.shapeLayout(blockType(op.getLhs()).getShape());
   works[op] = half;
@@ -264,9 +277,14 @@ void LayoutInference::inferSplit(SplitOp op) {
 }
 
 void LayoutInference::inferDot(DotOp op) {
-  DotLayouts layouts = chooseDotLayouts(op, coalescing.numWarps());
+  // An accumulator that suits the instruction stays in place.
+  std::optional<DotLayouts> inPlace;
+  if (cta::LayoutAttr home = natural(op.getAcc()); home && accumulators.contains(home))
+    inPlace = dotLayoutsFor(op, home.getLayout());
+  DotLayouts layouts = inPlace ? *inPlace : chooseDotLayouts(op, coalescing.numWarps());
   cta::LayoutAttr acc = get(layouts.acc);
   dots[op] = {get(layouts.a), get(layouts.b), acc};
+  accumulators.insert(acc);
   setHome(op.getResult(), acc);
 }
 
@@ -328,7 +346,8 @@ void LayoutInference::inferIf(scf::IfOp op) {
     RankedTensorType type = blockType(result);
     if (!type)
       continue;
-    cta::LayoutAttr home = firstHome({op.thenYield().getOperand(i), op.elseYield().getOperand(i)});
+    cta::LayoutAttr home =
+        firstHome({op.thenYield().getOperand(i), op.elseYield().getOperand(i)}, op);
     if (!home)
       home = wantedByUsers(result, /*accesses=*/true);
     setHome(result, home ? home : coalescing.shapeLayout(type.getShape()));

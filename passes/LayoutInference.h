@@ -52,7 +52,8 @@ private:
               llvm::function_ref<mlir::ValueRange()> body);
 
   void setHome(mlir::Value value, cta::LayoutAttr layout);
-  cta::LayoutAttr firstHome(mlir::ValueRange values) const;
+  /// `user` is the operation that works where this says.
+  cta::LayoutAttr firstHome(mlir::ValueRange values, mlir::Operation *user) const;
   cta::LayoutAttr homeOr(mlir::Value value);
   /// The layout that most helps the users of `value`, or null.
   cta::LayoutAttr wantedByUsers(mlir::Value value, bool accesses);
@@ -64,6 +65,8 @@ private:
   llvm::DenseMap<mlir::Value, cta::LayoutAttr> homes;
   llvm::DenseMap<mlir::Operation *, cta::LayoutAttr> works;
   llvm::DenseMap<mlir::Operation *, std::array<cta::LayoutAttr, 3>> dots;
+  /// Where accumulators of matrix products live.
+  llvm::SmallPtrSet<mlir::Attribute, 4> accumulators;
   /// Deferred operations and how many operations computing them again takes.
   llvm::DenseMap<mlir::Operation *, unsigned> deferred;
 };

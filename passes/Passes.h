@@ -7,6 +7,8 @@
 
 namespace tile {
 
+/// Products in terms of what the hardware multiplies (DecomposeDots.cpp).
+std::unique_ptr<mlir::Pass> createDecomposeDotsPass();
 /// Gives every block a layout (AssignLayouts.cpp).
 std::unique_ptr<mlir::Pass> createAssignLayoutsPass();
 /// Keeps 16-bit blocks packed across reductions (NarrowLiveRanges.cpp).

@@ -23,6 +23,8 @@ void tile::buildSimplifyPipeline(OpPassManager &pm) {
 }
 
 void tile::buildCtaPipeline(OpPassManager &pm) {
+  // Before layouts: operands that are widened or split move while they are narrow.
+  pm.addPass(createDecomposeDotsPass());
   pm.addPass(createAssignLayoutsPass());
   // Rematerialised index arithmetic repeats itself: merge it before lowering.
   pm.addPass(createCSEPass());

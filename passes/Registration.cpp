@@ -13,6 +13,7 @@ void tile::registerAllPasses() {
   mlir::registerSCCPPass();
   mlir::registerSymbolDCEPass();
 
+  mlir::registerPass(createDecomposeDotsPass);
   mlir::registerPass(createAssignLayoutsPass);
   mlir::registerPass(createNarrowLiveRangesPass);
   mlir::registerPass(createAllocateScratchPass);

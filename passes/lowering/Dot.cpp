@@ -1,10 +1,16 @@
 //===- Dot.cpp - matrix products ------------------------------------------===//
 //
+// A block is cut into the tiles of one matrix instruction; the registers of a
+// fragment are found by the coordinates of their elements. What the instruction
+// reads beyond the end of a short inner dimension is zero.
+//
 // Without a matrix unit for its types, a product is one multiply-add for each
 // accumulator register and each step of the inner dimension, on operands in
 // the thread's own registers.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/layout/GF2.h"
+#include "passes/DotLayouts.h"
 #include "passes/lowering/Lowering.h"
 
 using namespace mlir;
@@ -40,13 +46,14 @@ public:
     return it == byCoordinates.end() ? std::nullopt : std::optional(it->second);
   }
 
-private:
   static uint64_t key(ArrayRef<int32_t> coordinates) {
     uint64_t packed = 0; // a block has at most 2^20 elements
     for (int32_t c : coordinates)
       packed = packed << 21 | uint64_t(c);
     return packed;
   }
+
+private:
   llvm::DenseMap<uint64_t, unsigned> byCoordinates;
 };
 } // namespace
@@ -91,4 +98,148 @@ LogicalResult Lowering::multiplyAdd(DotOp op) {
   return success();
 }
 
-LogicalResult Lowering::lowerDot(DotOp op) { return multiplyAdd(op); }
+//===----------------------------------------------------------------------===//
+// Matrix instructions
+//===----------------------------------------------------------------------===//
+
+namespace tile::lowering {
+
+/// One product while it is being lowered.
+struct MatrixLowering {
+  MatrixLowering(Lowering &l, DotOp op, const MatrixInstruction &instruction)
+      : l(l), op(op), instruction(instruction) {}
+
+  Lowering &l;
+  DotOp op;
+  const MatrixInstruction &instruction;
+  unsigned rank = unsigned(op.getType().getRank());
+  int64_t depth = op.getA().getType().getShape().back();
+  /// Fragments that are complete, by where they start.
+  llvm::DenseMap<uint64_t, Registers> fragments[2];
+
+  Value operand(DotOperand which) const { return op->getOperand(which); }
+  /// The coordinates of a fragment's register, in the tile that starts at `tile`.
+  SmallVector<int32_t> coordinates(const LinearLayout &fragment, unsigned reg,
+                                   ArrayRef<int32_t> tile) const {
+    SmallVector<int32_t> at(tile), within = registerCoordinates(fragment, int32_t(reg));
+    at[rank - 2] += within[0];
+    at[rank - 1] += within[1];
+    return at;
+  }
+  FailureOr<Registers> gather(DotOperand which, const RegisterMap &map, ArrayRef<int32_t> tile);
+  Value withoutTail(Value v, const LinearLayout &fragment, unsigned inner);
+  LogicalResult run();
+};
+
+} // namespace tile::lowering
+
+/// Zero in lanes that hold elements beyond a short inner dimension.
+Value MatrixLowering::withoutTail(Value v, const LinearLayout &fragment, unsigned inner) {
+  int32_t beyond = 0;
+  for (int32_t bit = 0; bit < fragment.inSizeLog2(Dim::lane()); ++bit)
+    if (fragment.basis(Dim::lane(), bit)[inner] >= depth)
+      beyond |= 1 << bit;
+  if (!beyond)
+    return v;
+  return LLVM::SelectOp::create(l.b, l.in.getLoc(), l.threadParity(beyond, 0),
+                                l.in.zero(v.getType()), v);
+}
+
+/// The registers of one operand's fragment, packed for the instruction.
+FailureOr<Registers> MatrixLowering::gather(DotOperand which, const RegisterMap &map,
+                                            ArrayRef<int32_t> tile) {
+  Registers &known = fragments[which][RegisterMap::key(tile)];
+  if (!known.empty())
+    return known;
+  LinearLayout fragment = tile::fragment(instruction, which);
+  unsigned inner = which == kDotA ? 1 : 0, innerDim = rank - 2 + inner;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(operand(which).getType()).getShape();
+  const Registers &regs = l.get(operand(which));
+  Registers elements;
+  for (unsigned r = 0; r < unsigned(fragment.inSize(Dim::reg())); ++r) {
+    SmallVector<int32_t> at = coordinates(fragment, r, tile);
+    if (at[innerDim] >= shape[innerDim]) {
+      elements.push_back(l.in.zero(regs.front().getType()));
+      continue;
+    }
+    for (auto [coordinate, size] : llvm::zip_equal(at, shape))
+      coordinate &= int32_t(size - 1); // beyond the end: a copy
+    std::optional<unsigned> found = map.find(at);
+    if (!found)
+      return op.emitOpError("has an operand that does not hold what its instruction reads");
+    elements.push_back(withoutTail(regs[*found], fragment, inner));
+  }
+  bool isWide = bitWidth(elements.front().getType()) == 64;
+  known = isWide ? elements : Registers(l.in.pack(elements, 32));
+  return known;
+}
+
+LogicalResult MatrixLowering::run() {
+  const LinearLayout &layout = cta::getLayout(op.getType());
+  LinearLayout accFragment = fragment(instruction, kDotAcc);
+  RegisterMap maps[3] = {RegisterMap(cta::getLayout(op.getA().getType())),
+                         RegisterMap(cta::getLayout(op.getB().getType())), RegisterMap(layout)};
+  Type typeA = getElementType(op.getA().getType()), typeB = getElementType(op.getB().getType());
+  ArrayRef<int64_t> shape = op.getType().getShape();
+  Registers sum = l.get(op.getAcc());
+
+  // 1. The tiles that this thread has a part in, each by its first register.
+  SmallVector<SmallVector<int32_t>> tiles;
+  for (int32_t r = 0; r < layout.inSize(Dim::reg()); ++r) {
+    SmallVector<int32_t> at = registerCoordinates(layout, r);
+    if (at[rank - 2] % instruction.m == 0 && at[rank - 1] % instruction.n == 0)
+      tiles.push_back(at);
+  }
+  // 2. Along the inner dimension; within a step tile by tile. Sums of 8-bit
+  //    products leave the matrix unit after every `stride` steps.
+  int64_t bound = op.getMaxNumImpreciseAcc();
+  int64_t stride = bound ? std::max<int64_t>(bound / instruction.k, 1) : 0;
+  Registers partial = sum;
+  int64_t step = 0;
+  for (int64_t k = 0; k < depth; k += instruction.k, ++step) {
+    bool starts = stride && step % stride == 0;
+    bool ends = stride && (step % stride == stride - 1 || k + instruction.k >= depth);
+    for (ArrayRef<int32_t> tile : tiles) {
+      SmallVector<int32_t> atA(tile), atB(tile);
+      atA[rank - 1] = atB[rank - 2] = int32_t(k);
+      auto a = gather(kDotA, maps[kDotA], atA), b = gather(kDotB, maps[kDotB], atB);
+      if (failed(a) || failed(b))
+        return failure();
+      SmallVector<unsigned> places;
+      Registers acc;
+      for (unsigned r = 0; r < unsigned(accFragment.inSize(Dim::reg())); ++r) {
+        SmallVector<int32_t> at = coordinates(accFragment, r, tile);
+        for (auto [coordinate, size] : llvm::zip_equal(at, shape))
+          coordinate &= int32_t(size - 1);
+        places.push_back(*maps[kDotAcc].find(at));
+        acc.push_back(starts ? l.in.zero(sum.front().getType()) : partial[places.back()]);
+      }
+      auto product = l.in.multiplyMatrices(instruction.m, instruction.n, instruction.k, typeA,
+                                           typeB, *a, *b, acc);
+      for (auto [place, v] : llvm::zip_equal(places, product))
+        partial[place] = v;
+      llvm::sort(places); // a small block has copies
+      places.erase(llvm::unique(places), places.end());
+      if (ends)
+        for (unsigned place : places)
+          sum[place] = LLVM::FAddOp::create(l.b, l.in.getLoc(), sum[place], partial[place]);
+    }
+  }
+  l.set(op.getResult(), stride ? std::move(sum) : std::move(partial));
+  return success();
+}
+
+LogicalResult Lowering::multiplyMatrices(DotOp op, const MatrixInstruction &instruction) {
+  return MatrixLowering(*this, op, instruction).run();
+}
+
+/// The layouts say how the product is to be computed.
+LogicalResult Lowering::lowerDot(DotOp op) {
+  DotLayouts given{cta::getLayout(op.getA().getType()), cta::getLayout(op.getB().getType()),
+                   cta::getLayout(op.getType())};
+  int64_t depth = op.getA().getType().getShape().back();
+  if (auto instruction = chooseInstruction(op, in.sm()))
+    if (auto wanted = matrixDotLayouts(*instruction, given.acc, depth); wanted && *wanted == given)
+      return multiplyMatrices(op, *instruction);
+  return multiplyAdd(op);
+}

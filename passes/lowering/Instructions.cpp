@@ -551,6 +551,52 @@ Value Instructions::atomicCas(MemSemantic sem, MemScope scope, Value ptr, Value 
 }
 
 //===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+/// The operand types in the name of an mma intrinsic: of the accumulator and the
+/// result for f16, of all four for fp8, of the operands otherwise.
+static std::string matrixSignature(Type a, Type b, Type acc) {
+  std::string sum = acc.isF16() ? ".f16" : ".f32";
+  auto fp8 = [](Type t) { return isa<Float8E4M3FNType>(t) ? ".e4m3" : ".e5m2"; };
+  if (a.isF16())
+    return sum + sum;
+  if (isa<FloatType>(a) && a.getIntOrFloatBitWidth() == 8)
+    return sum + fp8(a) + fp8(b) + sum;
+  return a.isBF16() ? ".bf16" : a.isF32() ? ".tf32" : a.isF64() ? ".f64" : ".s8";
+}
+
+SmallVector<Value> Instructions::multiplyMatrices(unsigned m, unsigned n, unsigned k, Type typeA,
+                                                  Type typeB, ValueRange a, ValueRange x,
+                                                  ValueRange acc) {
+  Type type = acc.front().getType();
+  auto pair = VectorType::get({2}, b.getF16Type());
+  bool isPacked = type.isF16(); // two f16 accumulators in a register
+  SmallVector<Value> args;
+  for (Value v : llvm::concat<Value>(SmallVector<Value>(a), SmallVector<Value>(x)))
+    args.push_back(typeA.isF16() ? LLVM::BitcastOp::create(b, *loc, pair, v).getResult() : v);
+  if (isPacked)
+    for (Value word : pack(acc, 32))
+      args.push_back(LLVM::BitcastOp::create(b, *loc, pair, word));
+  else
+    llvm::append_range(args, acc);
+  needPtx(65);
+  if (isa<FloatType>(typeA) && typeA.getIntOrFloatBitWidth() == 8)
+    needPtx(84);
+
+  SmallVector<Type> parts(isPacked ? acc.size() / 2 : acc.size(), isPacked ? Type(pair) : type);
+  std::string name = "llvm.nvvm.mma.m" + std::to_string(m) + "n" + std::to_string(n) + "k" +
+                     std::to_string(k) + ".row.col" + matrixSignature(typeA, typeB, type);
+  Value result = intrinsic(name, LLVM::LLVMStructType::getLiteral(b.getContext(), parts), args);
+  SmallVector<Value> words;
+  for (unsigned i = 0; i < parts.size(); ++i) {
+    Value part = LLVM::ExtractValueOp::create(b, *loc, result, i);
+    words.push_back(isPacked ? LLVM::BitcastOp::create(b, *loc, b.getI32Type(), part) : part);
+  }
+  return isPacked ? unpack(words, type, acc.size()) : words;
+}
+
+//===----------------------------------------------------------------------===//
 // Arithmetic
 //===----------------------------------------------------------------------===//
 

@@ -93,6 +93,15 @@ public:
   llvm::SmallVector<mlir::Value> loadShared(mlir::Type type, unsigned count, mlir::Value ptr);
   void storeShared(mlir::Value ptr, mlir::ValueRange elements, mlir::Value predicate = {});
 
+  //===--- matrices -------------------------------------------------------===//
+  /// mma.sync: acc + a * b, a being m x k and b k x n, by a whole warp.
+  /// `typeA`, `typeB`: the element types in the IR. Operands come in registers
+  /// of 32 bits (f64 of 64), accumulators one element a value.
+  llvm::SmallVector<mlir::Value> multiplyMatrices(unsigned m, unsigned n, unsigned k,
+                                                  mlir::Type typeA, mlir::Type typeB,
+                                                  mlir::ValueRange a, mlir::ValueRange b,
+                                                  mlir::ValueRange acc);
+
   //===--- arithmetic -----------------------------------------------------===//
   mlir::Value exp2Approx(mlir::Value x);             ///< ex2.approx.ftz.f32
   mlir::Value sqrtApprox(mlir::Value x);             ///< sqrt.approx.ftz.f32

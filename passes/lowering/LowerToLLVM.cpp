@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "passes/DotLayouts.h"
 #include "passes/Passes.h"
 #include "passes/lowering/Lowering.h"
 
@@ -21,14 +22,6 @@ using namespace tile;
 using namespace tile::lowering;
 using layout::Dim;
 using layout::LinearLayout;
-
-static unsigned smVersion(ModuleOp module) {
-  auto target = module->getAttrOfType<StringAttr>(kTargetAttr);
-  unsigned version = 90;
-  if (target)
-    target.getValue().drop_while([](char c) { return !isdigit(c); }).consumeInteger(10, version);
-  return version;
-}
 
 static unsigned numThreadsOf(ModuleOp module) {
   auto warps = module->getAttrOfType<IntegerAttr>(kNumWarpsAttr);

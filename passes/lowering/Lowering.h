@@ -14,6 +14,9 @@
 #include "passes/lowering/Instructions.h"
 #include "llvm/ADT/DenseMap.h"
 
+namespace tile {
+struct MatrixInstruction;
+}
 namespace tile::layout {
 struct ShufflePlan;
 }
@@ -61,6 +64,7 @@ private:
   mlir::LogicalResult lowerScan(ScanOp op);                  // Scan.cpp
   mlir::LogicalResult lowerDot(DotOp op);                    // Dot.cpp
   mlir::LogicalResult multiplyAdd(DotOp op);
+  mlir::LogicalResult multiplyMatrices(DotOp op, const MatrixInstruction &instruction);
   mlir::Value widenOperand(mlir::Value x, mlir::Type from, mlir::Type to);
   mlir::LogicalResult lowerConvert(cta::ConvertLayoutOp op); // Convert.cpp
   mlir::LogicalResult exchange(cta::ConvertLayoutOp op);
@@ -143,6 +147,7 @@ private:
 
   friend struct ReduceLowering;
   friend struct ScanLowering;
+  friend struct MatrixLowering;
 };
 
 /// For each register of `dst`, the register of `src` that holds the same
