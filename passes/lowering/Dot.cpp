@@ -141,8 +141,10 @@ Value MatrixLowering::withoutTail(Value v, const LinearLayout &fragment, unsigne
       beyond |= 1 << bit;
   if (!beyond)
     return v;
-  return LLVM::SelectOp::create(l.b, l.in.getLoc(), l.threadParity(beyond, 0),
-                                l.in.zero(v.getType()), v);
+  Location loc = l.in.getLoc();
+  Value bits = LLVM::AndOp::create(l.b, loc, l.tid, l.in.i32(beyond));
+  Value isBeyond = LLVM::ICmpOp::create(l.b, loc, LLVM::ICmpPredicate::ne, bits, l.in.i32(0));
+  return LLVM::SelectOp::create(l.b, loc, isBeyond, l.in.zero(v.getType()), v);
 }
 
 /// The registers of one operand's fragment, packed for the instruction.

@@ -18,3 +18,68 @@ module attributes {"tile.num_warps" = 1 : i32} {
     return
   }
 }
+
+// -----
+
+// Layouts that a matrix instruction wants make it one: here two, along the
+// inner dimension.
+#acc = #cta.layout<{register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []} : [16, 8]>
+#a = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []} : [16, 32]>
+#b = #cta.layout<{register = [[1, 0], [8, 0], [16, 0]], lane = [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], warp = []} : [32, 8]>
+// CHECK-LABEL: llvm.func @matrix(
+// CHECK: %[[FIRST:.*]] = llvm.call_intrinsic "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"
+// CHECK: %[[SUM:.*]] = llvm.extractvalue %[[FIRST]][0]
+// CHECK: llvm.call_intrinsic "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"({{.*}}, %[[SUM]], %{{.*}}, %{{.*}}, %{{.*}})
+// CHECK-NOT: mma
+module attributes {"tile.num_warps" = 1 : i32, "tile.target" = "sm_80"} {
+  func.func @matrix(%x: f16, %y: f32) {
+    %a = tile.splat %x : f16 -> tensor<16x32xf16, #a>
+    %b = tile.splat %x : f16 -> tensor<32x8xf16, #b>
+    %c = tile.splat %y : f32 -> tensor<16x8xf32, #acc>
+    %d = tile.dot %a, %b, %c : tensor<16x32xf16, #a> * tensor<32x8xf16, #b> -> tensor<16x8xf32, #acc>
+    return
+  }
+}
+
+// -----
+
+// A short inner dimension: the second element of each pair is zero, and so is
+// what the lanes beyond the end hold. Rows and columns beyond the end are copies.
+#acc = #cta.layout<{register = [], lane = [[0, 0], [0, 0], [0, 0], [0, 0], [0, 0]], warp = []} : [1, 1]>
+// CHECK-LABEL: llvm.func @smallest(
+// CHECK: %[[THREE:.*]] = llvm.mlir.constant(3 : i32)
+// CHECK: %[[BITS:.*]] = llvm.and %{{.*}}, %[[THREE]]
+// CHECK: %[[BEYOND:.*]] = llvm.icmp "ne" %[[BITS]]
+// CHECK: %[[ZERO:.*]] = llvm.mlir.zero : f16
+// CHECK: llvm.select %[[BEYOND]], %[[ZERO]], %arg0 : i1, f16
+// CHECK: llvm.call_intrinsic "llvm.nvvm.mma.m16n8k8.row.col.f32.f32"
+// CHECK-NOT: mma
+module attributes {"tile.num_warps" = 1 : i32, "tile.target" = "sm_80"} {
+  func.func @smallest(%x: f16, %y: f32) {
+    %a = tile.splat %x : f16 -> tensor<1x1xf16, #acc>
+    %c = tile.splat %y : f32 -> tensor<1x1xf32, #acc>
+    %d = tile.dot %a, %a, %c : tensor<1x1xf16, #acc> * tensor<1x1xf16, #acc> -> tensor<1x1xf32, #acc>
+    return
+  }
+}
+
+// -----
+
+// Partial sums of 8-bit products leave the matrix unit after each step.
+#acc = #cta.layout<{register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []} : [16, 8]>
+#a = #cta.layout<{register = [[0, 1], [0, 2], [8, 0], [0, 16], [0, 32]], lane = [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = []} : [16, 64]>
+#b = #cta.layout<{register = [[1, 0], [2, 0], [16, 0], [32, 0]], lane = [[4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], warp = []} : [64, 8]>
+// CHECK-LABEL: llvm.func @bounded(
+// CHECK: llvm.call_intrinsic "llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e4m3.f32"
+// CHECK-COUNT-4: llvm.fadd
+// CHECK: llvm.call_intrinsic "llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e4m3.f32"
+// CHECK-COUNT-4: llvm.fadd
+module attributes {"tile.num_warps" = 1 : i32, "tile.target" = "sm_89"} {
+  func.func @bounded(%x: f8E4M3FN, %y: f32) {
+    %a = tile.splat %x : f8E4M3FN -> tensor<16x64xf8E4M3FN, #a>
+    %b = tile.splat %x : f8E4M3FN -> tensor<64x8xf8E4M3FN, #b>
+    %c = tile.splat %y : f32 -> tensor<16x8xf32, #acc>
+    %d = tile.dot %a, %b, %c {max_num_imprecise_acc = 32 : i32} : tensor<16x64xf8E4M3FN, #a> * tensor<64x8xf8E4M3FN, #b> -> tensor<16x8xf32, #acc>
+    return
+  }
+}
