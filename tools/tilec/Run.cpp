@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/Parser.h"
 #include "runtime/Cache.h"
+#include "runtime/EmuDevice.h"
 #include "runtime/host/Suite.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/Report.h"
@@ -23,6 +24,10 @@ dtype=tl.float16.
 
 On the CPU, kernels are interpreted, and every access to memory is checked: lanes out of bounds,
 reads of memory that nobody wrote, programs that race.
+
+The emulator (emu) runs the compiled kernel, as it is before it becomes PTX, thread by thread on the
+CPU: it finds races in shared memory, missing barriers and fences, and what depends on the order of
+threads. See docs/emulator.md.
 
 Exit codes: 0 all passed, 1 a failure or an error, 2 wrong usage, 3 nothing failed but something
 is not supported yet.
@@ -44,12 +49,17 @@ private:
                      std::vector<std::string> &names,
                      std::vector<std::pair<std::string, PyValue>> &overrides);
   int list(Suite &suite) const;
+  bool writeCounters();
   int conclude(llvm::ArrayRef<FunctionResult> results) const;
 
   Purpose purpose;
   std::vector<std::string> arguments, includePaths;
   std::string deviceName = "auto";
   int threads = 0;
+  int schedules = 0, seed = 1;
+  bool counters = false;
+  std::string countersFile;
+  tile::runtime::EmuDevice *emulator = nullptr; ///< the device, if it is one
   bool check, listOnly = false;
 };
 } // namespace
@@ -67,11 +77,18 @@ StringRef HostCommand::name() const {
 
 HostCommand::HostCommand(Purpose purpose) : purpose(purpose), check(purpose != Purpose::Bench) {
   options.positional("FILE [NAME]... [PARAM=VALUE]...", arguments, 1, 1000)
-      .choice("device", {"auto", "cpu", "cuda"},
+      .choice("device", {"auto", "cpu", "emu", "cuda"},
               "where kernels run; auto: on the GPU if there is one", deviceName)
       .flag("no-check", "on the CPU, do not check accesses to memory (faster)", check, false)
       .flag("check", "on the CPU, check every access to memory", check)
-      .integer("threads", "N", "cores that interpret programs; 0: all of them", threads, 0, 1024)
+      .integer("threads", "N", "cores that interpret or emulate; 0: all of them", threads, 0, 1024)
+      .integer("schedules", "N", "emu: run each launch in N random orders more, and compare",
+               schedules, 0, 1000000)
+      .integer("seed", "S", "emu: of the first random order", seed, 0, 1 << 30)
+      .flag("counters", "emu: print what the kernels did (transactions, sectors, instructions)",
+            counters)
+      .text("counters-json", "FILE", "emu: write the counters to FILE", countersFile,
+            ValueKind::File)
       .list("include", "DIR", "where imported files are looked for, besides FILE's folder",
             includePaths, ValueKind::Directory, 'I')
       .flag("list", "print the names of the functions and their numbers of cases, and stop",
@@ -79,6 +96,17 @@ HostCommand::HostCommand(Purpose purpose) : purpose(purpose), check(purpose != P
 }
 
 std::unique_ptr<tile::runtime::Device> HostCommand::openDevice() {
+  if (deviceName == "emu") {
+    tile::runtime::EmuDeviceOptions options;
+    options.check = check;
+    options.threads = unsigned(threads);
+    options.schedules = unsigned(schedules);
+    options.seed = uint64_t(seed);
+    options.counters = counters || !countersFile.empty();
+    auto device = tile::runtime::createEmuDevice(options);
+    emulator = device.get();
+    return device;
+  }
   if (deviceName != "cpu") {
     tile::runtime::CudaDeviceOptions cuda;
     cuda.cacheDirectory = tile::runtime::cacheFolderFromEnvironment();
@@ -135,6 +163,23 @@ int HostCommand::conclude(llvm::ArrayRef<FunctionResult> results) const {
   return failed ? Failure : unsupported ? Unsupported : Success;
 }
 
+bool HostCommand::writeCounters() {
+  if (!emulator)
+    return true;
+  if (counters)
+    emulator->counters().print(llvm::outs());
+  if (countersFile.empty())
+    return true;
+  std::error_code failure;
+  llvm::raw_fd_ostream out(countersFile, failure);
+  if (failure) {
+    printError(name(), "cannot write `" + countersFile + "`: " + failure.message());
+    return false;
+  }
+  out << emulator->counters().toJson() << '\n';
+  return true;
+}
+
 int HostCommand::runFile(const tile::frontend::SourceFile &source, const tile::ast::Module &module,
                          tile::runtime::Device &device) {
   tile::eval::Program program(includePaths);
@@ -168,7 +213,7 @@ int HostCommand::runFile(const tile::frontend::SourceFile &source, const tile::a
     printTestTable(results, llvm::outs(), color);
   else if (purpose == Purpose::Bench)
     printBenchTables(results, llvm::outs());
-  return conclude(results);
+  return writeCounters() ? conclude(results) : int(Failure);
 }
 
 int HostCommand::run() {

@@ -1,0 +1,3 @@
+#include "emulator/AsmBuilder.h"
+using namespace tile::emu;
+llvm::ArrayRef<HandlerEntry> tile::emu::matrixHandlers() { return {}; }

@@ -1,0 +1,325 @@
+//===- Machine.h - the emulated machine -----------------------------------===//
+//
+// A cluster of CTAs runs on one host thread from start to end. Its threads are
+// fibers: one runs until it has to wait, marks itself so, and the scheduler
+// switches to another. Whoever makes the last arrival of a collective operation
+// performs it for everybody.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_EMULATOR_MACHINE_H
+#define TILE_EMULATOR_MACHINE_H
+
+#include "emulator/Clock.h"
+#include "emulator/Emulator.h"
+#include "emulator/Fiber.h"
+#include "emulator/Shadow.h"
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <random>
+#include <unordered_map>
+
+namespace tile::emu {
+
+struct Cluster;
+struct Cta;
+struct Launch;
+struct Warp;
+struct Worker;
+
+using SiteId = uint32_t;
+
+/// Where compiled code finds a thread's special registers: at the start of
+/// Thread, in this order.
+enum SpecialRegister : unsigned {
+  kTidX,
+  kTidY,
+  kTidZ,
+  kNtidX,
+  kNtidY,
+  kNtidZ,
+  kCtaidX,
+  kCtaidY,
+  kCtaidZ,
+  kNctaidX,
+  kNctaidY,
+  kNctaidZ,
+  kLaneid,
+  kWarpid,
+  kNwarpid,
+  kSmid,
+  kNsmid,
+  kGridid,
+  kClusterCtaidX,
+  kClusterCtaidY,
+  kClusterCtaidZ,
+  kClusterNctaidX,
+  kClusterNctaidY,
+  kClusterNctaidZ,
+  kClusteridX,
+  kClusteridY,
+  kClusteridZ,
+  kNclusteridX,
+  kNclusteridY,
+  kNclusteridZ,
+  kClusterCtarank,
+  kClusterNctarank,
+  kDynamicSmemSize,
+  kTotalSmemSize,
+  kLanemaskEq,
+  kLanemaskLe,
+  kLanemaskLt,
+  kLanemaskGe,
+  kLanemaskGt,
+  kSpecialRegisters
+};
+
+/// Shared memory: bits 24 and up of an address are the CTA's rank in its
+/// cluster, the low ones the offset in its window. Dynamic shared memory begins
+/// behind what the system reserves, as on the hardware.
+constexpr uint32_t kSharedReserved = 1024;
+constexpr unsigned kSharedRankShift = 24;
+constexpr uint32_t kSharedOffsetMask = (1u << kSharedRankShift) - 1;
+/// Where the shared window stands in the generic address space.
+constexpr uint64_t kGenericShared = 0x7f80000000000000ull;
+
+enum class Wait : uint8_t { None, WarpOp, Barrier, MBarrier, AsyncGroup, ClusterBarrier };
+
+/// A collective operation of a warp, as one lane asks for it.
+struct LaneRequest {
+  void (*perform)(Warp &, uint32_t lanes) = nullptr;
+  uint64_t qualifiers = 0; ///< must agree between the lanes
+  uint32_t mask = 0;
+  SiteId site = 0;
+  void *operands = nullptr;
+};
+
+/// The asynchronous groups of one thread: what is open, what is committed, what
+/// is known to be over.
+struct AsyncGroups {
+  Component component = 0; ///< 0: none was ever started
+  Tick open = 1;           ///< the tick of the group being collected
+  Tick done = 0;           ///< every group up to this one has been waited for
+  unsigned pendingInOpen = 0;
+  SiteId lastSite = 0;
+};
+
+struct Thread {
+  uint32_t registers[kSpecialRegisters] = {};
+  Warp *warp = nullptr;
+  Cta *cta = nullptr;
+  Cluster *cluster = nullptr;
+  FiberContext context = nullptr;
+  void *stack = nullptr;
+  uint32_t lane = 0;
+  uint32_t index = 0; ///< in the CTA
+  Wait wait = Wait::None;
+  bool exited = false;
+  SiteId waitSite = 0;
+  uint64_t waitKey = 0;
+  LaneRequest request;
+  Component component = 0;
+  Tick tick = 1;
+  Clock clock;
+  AsyncGroups copyAsync; ///< cp.async
+  AsyncGroups bulk;      ///< cp.async.bulk into groups
+  AsyncGroups bulkRead;  ///< ... the reading half
+  uint32_t maxRegisters = 0;
+};
+
+struct Warp {
+  Cta *cta = nullptr;
+  uint32_t index = 0;
+  uint32_t live = 0;     ///< lanes that have not exited
+  uint32_t runnable = 0; ///< lanes that can go on
+  uint32_t waiting = 0;  ///< lanes in a collective operation
+  std::vector<Thread *> lanes;
+  uint32_t numThreads() const { return uint32_t(lanes.size()); }
+};
+
+struct NamedBarrier {
+  uint32_t expected = 0, arrived = 0;
+  std::vector<Thread *> waiters;
+  ClockGathering clock;
+  SiteId firstSite = 0;
+  std::vector<bool> who; ///< threads that have arrived
+};
+
+struct MBarrier {
+  Cta *cta = nullptr;
+  uint32_t address = 0; ///< offset in the window
+  uint32_t count = 0;
+  int64_t pending = 0, transactions = 0;
+  uint64_t phase = 0; ///< completed phases
+  ClockGathering gathering;
+  Clock completed;         ///< of the last completed phase
+  Component component = 0; ///< of the copies that complete on it
+  SiteId initSite = 0;
+  std::vector<Thread *> waiters;
+};
+
+/// Asynchronous work in flight. `complete` moves the data and signals; it is
+/// called once, at a moment that the scheduler picks.
+struct AsyncOperation {
+  std::function<void()> complete;
+  /// What must come first; operations of one stream end in order.
+  uint64_t stream = 0;
+  Tick group = 0;
+};
+
+struct Cta {
+  Cluster *cluster = nullptr;
+  uint32_t rank = 0;
+  uint32_t id[3] = {0, 0, 0};
+  std::deque<Thread> threads;
+  std::deque<Warp> warps;
+  std::unique_ptr<uint8_t[]> shared; ///< the window from its reserved start
+  uint32_t sharedBytes = 0;          ///< of the window
+  std::unique_ptr<Shadow> shadow;
+  NamedBarrier barriers[16];
+  std::unordered_map<uint32_t, MBarrier> mbarriers;
+  uint32_t liveThreads = 0;
+  std::vector<std::shared_ptr<struct Warpgroup>> warpgroups; ///< made when first used
+};
+
+struct ClusterBarrier {
+  uint32_t arrived = 0;
+  std::vector<Thread *> waiters;
+  std::vector<bool> hasArrived;
+  ClockGathering clock;
+  Clock completed;
+  uint64_t phase = 0;
+};
+
+enum class Outcome { Running, Finished, Suspended, Failed };
+
+struct Cluster {
+  Launch *launch = nullptr;
+  Worker *worker = nullptr;
+  uint64_t linearId = 0;
+  std::deque<Cta> ctas;
+  std::vector<Warp *> warps;
+  Component nextComponent = 0;
+  std::vector<std::string> componentNames; ///< from the first that is no thread
+  Component firstAsyncComponent = 0;
+  std::vector<AsyncOperation> pending;
+  ClusterBarrier barrier;
+  uint32_t liveThreads = 0;
+  unsigned currentWarp = 0, currentLane = 0;
+  Outcome outcome = Outcome::Running;
+  uint64_t spins = 0;
+  FiberContext host = nullptr;
+  std::minstd_rand random;
+  bool randomOrder = false;
+
+  Component newComponent(std::string name);
+  /// A number below `n`, from the seed.
+  uint32_t choose(uint32_t n) { return uint32_t(random() % n); }
+  bool oneIn(uint32_t n) { return randomOrder && choose(n) == 0; }
+};
+
+class AccessLog;
+struct DeleteLog {
+  void operator()(AccessLog *log) const;
+};
+using LogPtr = std::unique_ptr<AccessLog, DeleteLog>;
+
+/// One host thread and what it runs.
+struct Worker {
+  Launch *launch = nullptr;
+  StackPool stacks;
+  std::list<std::unique_ptr<Cluster>> resident;
+  MemoryRange ranges[4] = {}; ///< recently touched buffers
+  unsigned nextRange = 0;
+  Counters counters;
+  LogPtr log; ///< null unless counters are wanted
+};
+
+/// Findings of one launch, merged by kind and place.
+class Findings {
+public:
+  void add(FindingKind kind, SiteId site, std::string where, std::string message,
+           SiteId otherSite = 0, std::string otherNote = "");
+  bool full() const { return total >= kFull; }
+  Report take(llvm::ArrayRef<Site> sites, unsigned maxFindings);
+
+private:
+  static constexpr uint64_t kFull = 2000;
+  struct Entry {
+    FindingKind kind;
+    SiteId site, otherSite;
+    std::string where, message, otherNote;
+    uint64_t occurrences;
+  };
+  std::mutex mutex;
+  std::vector<Entry> entries;
+  std::atomic<uint64_t> total{0};
+};
+
+using KernelEntry = void (*)(Thread *, const void *const *parameters);
+
+struct Launch {
+  const ProgramImpl *program = nullptr;
+  KernelEntry entry = nullptr;
+  llvm::ArrayRef<Site> sites;
+  LaunchConfig config;
+  RunOptions options;
+  Findings findings;
+  std::atomic<uint64_t> nextCluster{0};
+  uint64_t numClusters = 0;
+  std::atomic<uint64_t> idleTurns{0};
+  std::atomic<bool> stop{false};
+  std::mutex printMutex;
+  Counters counters;
+};
+
+//===--- scheduling (Scheduler.cpp) ---------------------------------------===//
+
+/// Lets others run until this thread is runnable again. The caller has marked
+/// it as waiting.
+void block(Thread &thread);
+/// Lets others run; comes back when it is this thread's turn.
+void yield(Thread &thread);
+/// A turn of a loop that waits for memory to change: lets others run, other
+/// CTAs too.
+void spin(Thread &thread);
+/// Waits until somebody makes the thread runnable.
+void waitFor(Thread &thread, Wait wait, uint64_t key, SiteId site);
+/// With a seed: now and then lets others run.
+inline void maybeYield(Thread &thread);
+void makeRunnable(Thread &thread);
+/// Performs a warp's collective operation when the last of its lanes asks.
+void converge(Thread &thread, const LaneRequest &request);
+/// Ends one asynchronous operation, chosen by the schedule; false if there is none.
+bool completeOne(Cluster &cluster);
+/// Ends all of a stream's operations up to a group, in order.
+void completeStream(Cluster &cluster, uint64_t stream, Tick group);
+/// Gives up on the cluster: does not return.
+[[noreturn]] void abandon(Thread &thread);
+/// Runs a launch to its end.
+void runLaunch(Launch &launch);
+
+inline void maybeYield(Thread &thread) {
+  if (thread.cluster->oneIn(24))
+    yield(thread);
+}
+
+//===--- reporting (Findings.cpp) -----------------------------------------===//
+
+std::string describe(const Thread &thread);
+/// Who a component is, for people.
+std::string describeComponent(const Cluster &cluster, Component component);
+void report(const Thread &thread, FindingKind kind, SiteId site, std::string message,
+            SiteId otherSite = 0, std::string otherNote = "");
+
+//===--- order between threads --------------------------------------------===//
+
+/// The thread's clock, to be left where others find it; what it does later is
+/// not part of it.
+Clock release(Thread &thread);
+
+} // namespace tile::emu
+
+#endif // TILE_EMULATOR_MACHINE_H

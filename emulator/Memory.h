@@ -1,0 +1,56 @@
+//===- Memory.h - accesses to the emulated memories -----------------------===//
+#ifndef TILE_EMULATOR_MEMORY_H
+#define TILE_EMULATOR_MEMORY_H
+
+#include "emulator/Machine.h"
+
+namespace tile::emu {
+
+enum AccessKind : uint32_t { kRead = 1, kWrite = 2, kAtomic = 3 };
+
+/// The host address of an access to global memory; memory that nobody reads
+/// after a report.
+void *globalAddress(Thread &thread, uint64_t address, uint32_t bytes, uint32_t access, SiteId site);
+/// ... to shared memory, through the generic proxy, with the access checked
+/// against those before it.
+void *sharedAddress(Thread &thread, uint32_t address, uint32_t bytes, uint32_t access, SiteId site);
+
+/// A place in the shared memory of a CTA of the cluster.
+struct SharedRange {
+  Cta *cta = nullptr; ///< null after a report
+  uint32_t offset = 0;
+  uint8_t *data() const { return cta->shared.get() + offset; }
+};
+/// Bounds only: no check of order.
+SharedRange resolveShared(Thread &thread, uint32_t address, uint32_t bytes, SiteId site);
+
+/// Reports what is wrong with an access to shared memory.
+void reportConflict(Thread &thread, Cta &cta, const Conflict &conflict, SiteId site,
+                    const char *what);
+
+/// An asynchronous operation's access: `clock` is what it was issued after.
+struct AsyncAccess {
+  Thread *issuer;
+  Clock clock;
+  Component component;
+  Tick tick;
+  SiteId site;
+  const char *what;          ///< "a bulk copy"
+  bool genericProxy = false; ///< cp.async
+};
+void asyncSharedRead(const AsyncAccess &access, Cta &cta, uint32_t offset, uint32_t bytes);
+void asyncSharedWrite(const AsyncAccess &access, Cta &cta, uint32_t offset, uint32_t bytes);
+
+//===--- counting (Counters.cpp) ------------------------------------------===//
+
+LogPtr makeAccessLog();
+void finishLog(Worker &worker);
+void countAccess(Thread &thread, SiteId site, bool shared, bool write, uint64_t address,
+                 uint32_t bytes);
+/// A lane that a predicate keeps from an access.
+void countSkipped(Thread &thread, SiteId site, bool shared, bool write);
+void countInstruction(Thread &thread, SiteId site);
+
+} // namespace tile::emu
+
+#endif // TILE_EMULATOR_MEMORY_H

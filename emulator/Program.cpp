@@ -1,0 +1,191 @@
+//===- Program.cpp - a kernel compiled for the host -----------------------===//
+#include "emulator/Emulator.h"
+#include "emulator/Hooks.h"
+#include "emulator/Machine.h"
+#include "emulator/Numbers.h"
+#include "emulator/Translate.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include <cmath>
+
+using namespace llvm;
+using namespace tile::emu;
+
+namespace tile::emu {
+struct ProgramImpl {
+  std::unique_ptr<orc::LLJIT> jit;
+  Translation translation;
+  KernelEntry entry = nullptr;
+};
+} // namespace tile::emu
+
+/// Inline the pieces that inline PTX became, and take their stack slots apart.
+static void optimize(Module &module) {
+  LoopAnalysisManager lam;
+  FunctionAnalysisManager fam;
+  CGSCCAnalysisManager cgam;
+  ModuleAnalysisManager mam;
+  PassBuilder pb;
+  pb.registerModuleAnalyses(mam);
+  pb.registerCGSCCAnalyses(cgam);
+  pb.registerFunctionAnalyses(fam);
+  pb.registerLoopAnalyses(lam);
+  pb.crossRegisterProxies(lam, fam, cgam, mam);
+  ModulePassManager mpm;
+  mpm.addPass(AlwaysInlinerPass(/*InsertLifetime=*/false));
+  FunctionPassManager fpm;
+  fpm.addPass(SROAPass(SROAOptions::ModifyCFG));
+  fpm.addPass(EarlyCSEPass());
+  fpm.addPass(SimplifyCFGPass());
+  mpm.addPass(createModuleToFunctionPassAdaptor(std::move(fpm)));
+  mpm.addPass(GlobalDCEPass());
+  mpm.run(module, mam);
+}
+
+#if defined(__x86_64__)
+// What code for 16-bit floats calls where the processor has no instruction.
+template <class To> static To narrow(Format format, double x) {
+  return llvm::bit_cast<To>(uint16_t(encode(format, x)));
+}
+static __bf16 truncateToBF16(float x) { return narrow<__bf16>(Format::BF16, x); }
+static __bf16 truncateDoubleToBF16(double x) { return narrow<__bf16>(Format::BF16, x); }
+static _Float16 truncateToHalf(float x) { return narrow<_Float16>(Format::F16, x); }
+static _Float16 truncateDoubleToHalf(double x) { return narrow<_Float16>(Format::F16, x); }
+static float extendHalf(_Float16 x) {
+  return float(decode(Format::F16, llvm::bit_cast<uint16_t>(x)));
+}
+#endif
+
+/// Mathematics that the host's code generator may call by name.
+static void addRuntimeFunctions(orc::SymbolMap &symbols, orc::LLJIT &jit) {
+  auto add = [&](const char *name, auto *function) {
+    symbols[jit.mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(function),
+                                          JITSymbolFlags::Exported};
+  };
+#define TILE_LIBM(T, f) add(#f, static_cast<T>(&::f))
+  using F1 = float (*)(float);
+  using D1 = double (*)(double);
+  using F2 = float (*)(float, float);
+  using D2 = double (*)(double, double);
+  TILE_LIBM(F1, floorf), TILE_LIBM(F1, ceilf), TILE_LIBM(F1, truncf), TILE_LIBM(F1, rintf);
+  TILE_LIBM(F1, roundf), TILE_LIBM(F1, nearbyintf), TILE_LIBM(F1, sqrtf), TILE_LIBM(F1, fabsf);
+  TILE_LIBM(D1, floor), TILE_LIBM(D1, ceil), TILE_LIBM(D1, trunc), TILE_LIBM(D1, rint);
+  TILE_LIBM(D1, round), TILE_LIBM(D1, nearbyint), TILE_LIBM(D1, sqrt), TILE_LIBM(D1, fabs);
+  TILE_LIBM(F2, fmaxf), TILE_LIBM(F2, fminf), TILE_LIBM(F2, fmodf), TILE_LIBM(F2, copysignf);
+  TILE_LIBM(D2, fmax), TILE_LIBM(D2, fmin), TILE_LIBM(D2, fmod), TILE_LIBM(D2, copysign);
+  using F3 = float (*)(float, float, float);
+  using D3 = double (*)(double, double, double);
+  TILE_LIBM(F3, fmaf), TILE_LIBM(D3, fma);
+#undef TILE_LIBM
+#if defined(__x86_64__)
+  add("__truncsfbf2", &truncateToBF16);
+  add("__truncdfbf2", &truncateDoubleToBF16);
+  add("__truncsfhf2", &truncateToHalf);
+  add("__truncdfhf2", &truncateDoubleToHalf);
+  add("__extendhfsf2", &extendHalf);
+#endif
+  add("memcpy", static_cast<void *(*)(void *, const void *, size_t)>(&::memcpy));
+  add("memset", static_cast<void *(*)(void *, int, size_t)>(&::memset));
+  add("memmove", static_cast<void *(*)(void *, const void *, size_t)>(&::memmove));
+}
+
+static Expected<std::unique_ptr<orc::LLJIT>> makeJit(bool fuseMulAdd) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+  });
+  auto machine = orc::JITTargetMachineBuilder::detectHost();
+  if (!machine)
+    return machine.takeError();
+  machine->setCodeGenOptLevel(CodeGenOptLevel::Less);
+  machine->getOptions().AllowFPOpFusion = fuseMulAdd ? FPOpFusion::Fast : FPOpFusion::Strict;
+  return orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(*machine)).create();
+}
+
+static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptions &options) {
+  auto context = std::make_unique<LLVMContext>();
+  SMDiagnostic diagnostic;
+  std::unique_ptr<Module> module = parseIR(MemoryBufferRef(ir, "kernel"), diagnostic, *context);
+  if (!module)
+    return createStringError("the kernel's LLVM module cannot be read: " + diagnostic.getMessage());
+  if (options.mutate)
+    options.mutate(*module);
+  auto impl = std::make_unique<ProgramImpl>();
+  auto jit = makeJit(options.fuseMulAdd);
+  if (!jit)
+    return jit.takeError();
+  impl->jit = std::move(*jit);
+  auto translation =
+      translateToHost(*module, impl->jit->getTargetTriple(), impl->jit->getDataLayout());
+  if (!translation)
+    return translation.takeError();
+  impl->translation = std::move(*translation);
+  std::string problem;
+  raw_string_ostream problems(problem);
+  if (verifyModule(*module, &problems))
+    return createStringError("internal error: the translated kernel is not well-formed: " +
+                             problem);
+  optimize(*module);
+
+  orc::SymbolMap symbols;
+  for (ArrayRef<Hook> hooks : {memoryHooks(), warpHooks(), barrierHooks(), mathHooks(),
+                               asyncHooks(), matrixHooks(), wgmmaHooks(), tensorCopyHooks()})
+    for (const Hook &hook : hooks)
+      symbols[impl->jit->mangleAndIntern(hook.name)] = {orc::ExecutorAddr::fromPtr(hook.address),
+                                                        JITSymbolFlags::Exported};
+  addRuntimeFunctions(symbols, *impl->jit);
+  if (Error error = impl->jit->getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols))))
+    return std::move(error);
+  if (Error error =
+          impl->jit->addIRModule(orc::ThreadSafeModule(std::move(module), std::move(context))))
+    return std::move(error);
+  auto entry = impl->jit->lookup(kEntryName);
+  if (!entry)
+    return entry.takeError();
+  impl->entry = entry->toPtr<KernelEntry>();
+  return impl;
+}
+
+std::unique_ptr<Program> Program::load(StringRef ir, const LoadOptions &options,
+                                       std::string &error) {
+  auto impl = ::load(ir, options);
+  if (impl)
+    return std::unique_ptr<Program>(new Program(std::move(*impl)));
+  error = toString(impl.takeError());
+  return nullptr;
+}
+
+Program::Program(std::unique_ptr<ProgramImpl> impl) : impl(std::move(impl)) {}
+Program::~Program() = default;
+
+StringRef Program::name() const { return impl->translation.kernel; }
+ArrayRef<Site> Program::sites() const { return impl->translation.sites; }
+bool Program::hasAtomics() const { return impl->translation.hasAtomics; }
+
+Report Program::run(const LaunchConfig &config, const RunOptions &options) const {
+  Launch launch;
+  launch.program = impl.get();
+  launch.entry = impl->entry;
+  launch.config = config;
+  launch.config.sharedBytes += impl->translation.staticSharedBytes;
+  launch.options = options;
+  launch.sites = impl->translation.sites;
+  if (config.grid[0] && config.grid[1] && config.grid[2])
+    runLaunch(launch);
+  Report report = launch.findings.take(impl->translation.sites, options.maxFindings);
+  report.counters = std::move(launch.counters);
+  return report;
+}

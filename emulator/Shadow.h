@@ -1,0 +1,69 @@
+//===- Shadow.h - who touched which byte of shared memory -----------------===//
+//
+// For each byte of a CTA's shared memory: the last write, and two reads since
+// then. An access races with one of them if one of the two writes and the
+// accessing thread's clock does not cover the earlier one. Of many readers the
+// oldest that is not known to be over and the newest are kept.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_EMULATOR_SHADOW_H
+#define TILE_EMULATOR_SHADOW_H
+
+#include "emulator/Clock.h"
+#include <memory>
+
+namespace tile::emu {
+
+struct Thread;
+
+/// One access, packed: who, when, at which instruction, through which proxy.
+class Event {
+public:
+  Event() = default;
+  Event(Component component, Tick tick, uint32_t site, bool async, bool atomic = false)
+      : bits(uint64_t(component) << 48 | uint64_t(site & 0xfffff) << 28 |
+             uint64_t(tick & 0x3ffffff) << 2 | uint64_t(atomic) << 1 | uint64_t(async)) {}
+  explicit operator bool() const { return bits != 0; }
+  bool operator==(const Event &other) const = default;
+  Component component() const { return Component(bits >> 48); }
+  uint32_t site() const { return uint32_t(bits >> 28) & 0xfffff; }
+  Tick tick() const { return Tick(bits >> 2) & 0x3ffffff; }
+  bool atomic() const { return bits & 2; }
+  bool async() const { return bits & 1; }
+
+private:
+  uint64_t bits = 0;
+};
+
+/// What is wrong with an access, if anything.
+struct Conflict {
+  enum Kind { None, Unwritten, WriteWrite, ReadWrite, WriteRead, Fence } kind = None;
+  Event other;
+  uint32_t offset = 0; ///< of the byte
+};
+
+class Shadow {
+public:
+  explicit Shadow(uint32_t bytes);
+  void reset();
+
+  /// The clock that decides what an access comes after. `own` accesses of the
+  /// same component are in order.
+  struct View {
+    const Clock &clock;
+    Component own;
+  };
+  Conflict read(uint32_t offset, uint32_t bytes, Event event, const View &view);
+  Conflict write(uint32_t offset, uint32_t bytes, Event event, const View &view);
+
+private:
+  static bool covered(Event earlier, const View &view);
+  static Conflict::Kind judgeWrite(Event earlier, Event now, const View &view, bool writing);
+
+  uint32_t bytes;
+  std::unique_ptr<Event[]> writes, oldest, newest;
+};
+
+} // namespace tile::emu
+
+#endif // TILE_EMULATOR_SHADOW_H

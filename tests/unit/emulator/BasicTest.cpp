@@ -1,0 +1,290 @@
+//===- BasicTest.cpp - threads, memory, warps and barriers ----------------===//
+#include "tests/unit/emulator/EmuTest.h"
+#include <numeric>
+
+using namespace tile::emu;
+
+namespace {
+
+const char *barrier = "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n";
+
+/// out[tid] = the given i32 `%v`.
+std::string storeResult(const char *value = "%v") {
+  return std::string("  %at = getelementptr i32, ptr addrspace(1) %p0, i32 %tid\n"
+                     "  store i32 ") +
+         value + ", ptr addrspace(1) %at, align 4\n  ret void";
+}
+
+std::vector<uint32_t> runThreads(const std::string &ir, uint32_t threads) {
+  Bench bench(ir);
+  std::vector<uint32_t> out(threads);
+  bench.buffer(out);
+  bench.expectClean(threads);
+  return out;
+}
+
+TEST(EmuThreads, EachKnowsItsNumber) {
+  std::vector<uint32_t> out = runThreads(kernel("  %v = mul i32 %tid, 3\n" + storeResult()), 1024);
+  for (uint32_t i = 0; i < out.size(); ++i)
+    EXPECT_EQ(out[i], 3 * i);
+}
+
+TEST(EmuThreads, EveryCtaRuns) {
+  Bench bench(kernel("  %c = call i32 asm \"mov.u32 $0, %ctaid.x;\", \"=r\"()\n"
+                     "  %at = getelementptr i32, ptr addrspace(1) %p0, i32 %c\n"
+                     "  store i32 %c, ptr addrspace(1) %at\n  ret void"));
+  std::vector<uint32_t> out(100, 7);
+  bench.buffer(out);
+  bench.launch.grid = {10, 10, 1};
+  Report report = bench.run(1);
+  EXPECT_TRUE(report.ok()) << report.str();
+  for (uint32_t i = 0; i < 10; ++i)
+    EXPECT_EQ(out[i], i);
+}
+
+TEST(EmuMemory, OutOfBoundsIsReportedWithItsDistance) {
+  Bench bench(kernel("  %v = add i32 %tid, 0\n" + storeResult()));
+  std::vector<uint32_t> out(30);
+  bench.buffer(out);
+  Report report = bench.run(32);
+  ASSERT_TRUE(report.has(FindingKind::OutOfBounds));
+  EXPECT_NE(report.str().find("0 bytes past the end of a buffer of 120 bytes"), std::string::npos)
+      << report.str();
+  EXPECT_NE(report.str().find("thread 30"), std::string::npos) << report.str();
+}
+
+TEST(EmuMemory, MisalignedVectorIsReported) {
+  Bench bench(kernel("  %q = getelementptr i8, ptr addrspace(1) %p0, i32 8\n"
+                     "  call void asm sideeffect \"st.global.v4.b32 [$0], {$1, $1, $1, $1};\", "
+                     "\"l,r\"(ptr addrspace(1) %q, i32 1)\n  ret void"));
+  alignas(16) static std::vector<uint32_t> out(64);
+  bench.buffer(out);
+  bench.expectFinding(FindingKind::Misaligned, 1);
+}
+
+TEST(EmuMemory, PredicatedAccessesTouchNothingWhenFalse) {
+  Bench bench(
+      kernel("  %on = icmp ult i32 %tid, 3\n"
+             "  %at = getelementptr i32, ptr addrspace(1) %p0, i32 %tid\n"
+             "  %v = call i32 asm sideeffect \"mov.b32 $0, 0x7;\\0A\\09@$2 ld.global.b32 $0, "
+             "[$1+4];\", \"=&r,l,b\"(ptr addrspace(1) %at, i1 %on)\n"
+             "  %to = getelementptr i32, ptr addrspace(1) %p1, i32 %tid\n"
+             "  store i32 %v, ptr addrspace(1) %to\n  ret void",
+             2));
+  std::vector<uint32_t> in{10, 11, 12, 13}, out(32);
+  bench.buffer(in), bench.buffer(out);
+  bench.expectClean();
+  EXPECT_EQ(out[0], 11u);
+  EXPECT_EQ(out[2], 13u);
+  EXPECT_EQ(out[3], 7u);
+}
+
+//===----------------------------------------------------------------------===//
+// Warps
+//===----------------------------------------------------------------------===//
+
+TEST(EmuWarp, ShuffleMovesValues) {
+  std::string body =
+      "  %v = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %tid, i32 5, i32 31)\n";
+  auto out = runThreads(kernel(body + storeResult(), 1,
+                               "declare i32 @llvm.nvvm.shfl.sync.bfly.i32(i32, i32, i32, i32)"),
+                        64);
+  for (uint32_t i = 0; i < 64; ++i)
+    EXPECT_EQ(out[i], (i & 32) | ((i & 31) ^ 5));
+}
+
+TEST(EmuWarp, ShuffleUpStopsAtTheSegment) {
+  std::string body = "  %v = call i32 asm sideeffect \"shfl.sync.up.b32 $0, $1, 1, 0x1800, -1;\", "
+                     "\"=r,r\"(i32 %tid)\n";
+  auto out = runThreads(kernel(body + storeResult()), 32);
+  EXPECT_EQ(out[0], 0u);
+  EXPECT_EQ(out[7], 6u);
+  EXPECT_EQ(out[8], 8u);
+}
+
+TEST(EmuWarp, VotesAndReductions) {
+  std::string ballot = "  %p = icmp ult i32 %tid, 4\n"
+                       "  %v = call i32 asm sideeffect \"vote.sync.ballot.b32 $0, $1, -1;\", "
+                       "\"=r,b\"(i1 %p)\n";
+  EXPECT_EQ(runThreads(kernel(ballot + storeResult()), 32)[9], 15u);
+  std::string redux = "  %v = call i32 asm sideeffect \"redux.sync.max.s32 $0, $1, -1;\", "
+                      "\"=r,r\"(i32 %tid)\n";
+  EXPECT_EQ(runThreads(kernel(redux + storeResult()), 32)[0], 31u);
+}
+
+TEST(EmuWarp, LanesAtDifferentInstructionsAreReported) {
+  Bench bench(kernel("  %p = icmp ult i32 %tid, 4\n  br i1 %p, label %a, label %b\na:\n"
+                     "  call void asm sideeffect \"bar.warp.sync -1;\", \"\"()\n  br label %c\nb:\n"
+                     "  %v = call i32 asm sideeffect \"redux.sync.max.s32 $0, $1, -1;\", "
+                     "\"=r,r\"(i32 %tid)\n  br label %c\nc:\n  ret void"));
+  std::vector<uint32_t> out(32);
+  bench.buffer(out);
+  bench.expectFinding(FindingKind::NonUniform);
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory and barriers
+//===----------------------------------------------------------------------===//
+
+/// Writes shared[tid], `between`, reads shared[n - 1 - tid].
+std::string exchange(const std::string &between) {
+  return "  %a = getelementptr i32, ptr addrspace(3) @smem, i32 %tid\n"
+         "  store i32 %tid, ptr addrspace(3) %a\n" +
+         between +
+         "  %n = call i32 asm \"mov.u32 $0, %ntid.x;\", \"=r\"()\n"
+         "  %n1 = sub i32 %n, 1\n  %o = sub i32 %n1, %tid\n"
+         "  %b = getelementptr i32, ptr addrspace(3) @smem, i32 %o\n"
+         "  %v = load i32, ptr addrspace(3) %b\n" +
+         storeResult();
+}
+
+TEST(EmuShared, BarrierOrdersAnExchange) {
+  Bench bench(kernel(exchange(barrier)));
+  std::vector<uint32_t> out(256);
+  bench.buffer(out);
+  bench.expectClean(256, 1024);
+  for (uint32_t i = 0; i < 256; ++i)
+    EXPECT_EQ(out[i], 255 - i);
+}
+
+TEST(EmuShared, MissingBarrierIsARace) {
+  Bench bench(kernel(exchange("")));
+  std::vector<uint32_t> out(256);
+  bench.buffer(out);
+  Report report = bench.run(256, 1024);
+  EXPECT_FALSE(report.ok());
+  EXPECT_TRUE(report.has(FindingKind::Race) || report.has(FindingKind::Uninitialized));
+}
+
+TEST(EmuShared, MissingWarpSyncIsARaceWithinTheWarp) {
+  Bench bench(kernel(exchange("")));
+  std::vector<uint32_t> out(32);
+  bench.buffer(out);
+  EXPECT_FALSE(bench.run(32, 128).ok());
+  Bench synced(kernel(exchange("  call void asm sideeffect \"bar.warp.sync -1;\", \"\"()\n")));
+  synced.buffer(out);
+  synced.expectClean(32, 128);
+}
+
+TEST(EmuShared, ReuseWithoutABarrierIsARace) {
+  std::string again = "  store i32 7, ptr addrspace(3) %a\n";
+  std::string body = exchange(barrier);
+  body.insert(body.find("  %at = "), again);
+  Bench bench(kernel(body));
+  std::vector<uint32_t> out(64);
+  bench.buffer(out);
+  Report report = bench.run(64, 256);
+  ASSERT_TRUE(report.has(FindingKind::Race)) << report.str();
+  EXPECT_NE(report.str().find("read here by"), std::string::npos) << report.str();
+}
+
+TEST(EmuShared, UnwrittenMemoryIsReported) {
+  Bench bench(kernel("  %v = load i32, ptr addrspace(3) @smem\n" + storeResult()));
+  std::vector<uint32_t> out(32);
+  bench.buffer(out);
+  bench.expectFinding(FindingKind::Uninitialized, 32, 128);
+}
+
+TEST(EmuShared, AccessesEndWhereTheKernelsMemoryDoes) {
+  Bench bench(kernel(exchange(barrier)));
+  std::vector<uint32_t> out(64);
+  bench.buffer(out);
+  bench.expectFinding(FindingKind::OutOfBounds, 64, 252);
+}
+
+std::string namedBarrier(const char *first, const char *second) {
+  return std::string("  %p = icmp ult i32 %tid, 32\n  br i1 %p, label %a, label %b\na:\n"
+                     "  call void asm sideeffect \"") +
+         first + "\", \"\"()\n  br label %c\nb:\n  call void asm sideeffect \"" + second +
+         "\", \"\"()\n  br label %c\nc:\n  ret void";
+}
+
+TEST(EmuBarrier, ArriveAndSyncMeet) {
+  Bench bench(kernel(namedBarrier("bar.arrive 3, 64;", "bar.sync 3, 64;")));
+  std::vector<uint32_t> out(1);
+  bench.buffer(out);
+  bench.expectClean(64);
+}
+
+TEST(EmuBarrier, DifferentCountsAreReported) {
+  Bench bench(kernel(namedBarrier("bar.sync 3, 64;", "bar.sync 3, 32;")));
+  std::vector<uint32_t> out(1);
+  bench.buffer(out);
+  bench.expectFinding(FindingKind::BarrierMismatch, 64);
+}
+
+TEST(EmuBarrier, DeadlockSaysWhoWaitsForWhat) {
+  Bench bench(kernel(namedBarrier("bar.sync 3, 64;", "bar.sync 4, 64;")));
+  std::vector<uint32_t> out(1);
+  bench.buffer(out);
+  Report report = bench.run(64);
+  ASSERT_TRUE(report.has(FindingKind::Deadlock));
+  EXPECT_NE(report.str().find("waits at barrier 3, where 32 of 64 threads have arrived"),
+            std::string::npos)
+      << report.str();
+  EXPECT_NE(report.str().find("waits at barrier 4"), std::string::npos) << report.str();
+}
+
+TEST(EmuBarrier, ThreadsOfOneWarpAtTwoBarriersAreReported) {
+  Bench bench(kernel("  %p = icmp ult i32 %tid, 7\n  br i1 %p, label %a, label %b\na:\n" +
+                     std::string(barrier) + "  br label %c\nb:\n" + barrier +
+                     "  br label %c\nc:\n  ret void"));
+  std::vector<uint32_t> out(1);
+  bench.buffer(out);
+  bench.expectFinding(FindingKind::NonUniform, 64);
+}
+
+TEST(EmuAtomics, CtasThatWaitForEachOtherAllMove) {
+  // Each CTA waits until the one before it has counted up.
+  Bench bench(
+      kernel("  %c = call i32 asm \"mov.u32 $0, %ctaid.x;\", \"=r\"()\n"
+             "  %r = sub i32 39, %c\n  br label %spin\nspin:\n"
+             "  %now = call i32 asm sideeffect \"atom.acquire.gpu.global.add.u32 $0, [$1], 0;\", "
+             "\"=r,l\"(ptr addrspace(1) %p0)\n"
+             "  %ok = icmp eq i32 %now, %r\n  br i1 %ok, label %go, label %spin\ngo:\n"
+             "  %old = call i32 asm sideeffect \"atom.release.gpu.global.add.u32 $0, [$1], 1;\", "
+             "\"=r,l\"(ptr addrspace(1) %p0)\n  ret void"));
+  std::vector<uint32_t> counter(1);
+  bench.buffer(counter);
+  bench.launch.grid = {40, 1, 1};
+  Report report = bench.run(1);
+  EXPECT_TRUE(report.ok()) << report.str();
+  EXPECT_EQ(counter[0], 40u);
+}
+
+TEST(EmuAtomics, WaitingForEverIsReported) {
+  Bench bench(kernel("  br label %spin\nspin:\n"
+                     "  %now = call i32 asm sideeffect \"ld.volatile.global.b32 $0, [$1];\", "
+                     "\"=r,l\"(ptr addrspace(1) %p0)\n"
+                     "  %ok = icmp eq i32 %now, 1\n  br i1 %ok, label %go, label %spin\ngo:\n"
+                     "  ret void"));
+  std::vector<uint32_t> flag(1);
+  bench.buffer(flag);
+  RunOptions options;
+  options.stepLimit = 10000;
+  Report report = bench.run(1, 0, options);
+  EXPECT_TRUE(report.has(FindingKind::Stuck)) << report.str();
+}
+
+TEST(EmuLoad, AnUnknownInstructionIsNamed) {
+  std::string error;
+  auto program = Program::load(
+      kernel("  call void asm sideeffect \"tcgen05.wait.st;\", \"\"()\n  ret void"), {}, error);
+  EXPECT_FALSE(program);
+  EXPECT_NE(error.find("tcgen05.wait.st"), std::string::npos) << error;
+}
+
+TEST(EmuLoad, AnUnknownIntrinsicIsNamed) {
+  std::string error;
+  auto program = Program::load(kernel("  call void @llvm.nvvm.fence.sc.cluster()\n"
+                                      "  %x = call i32 @llvm.nvvm.suld.1d.i32.trap(i64 0, i32 0)\n"
+                                      "  ret void",
+                                      1,
+                                      "declare void @llvm.nvvm.fence.sc.cluster()\n"
+                                      "declare i32 @llvm.nvvm.suld.1d.i32.trap(i64, i32)"),
+                               {}, error);
+  EXPECT_FALSE(program);
+  EXPECT_NE(error.find("llvm.nvvm.suld.1d.i32.trap"), std::string::npos) << error;
+}
+
+} // namespace
