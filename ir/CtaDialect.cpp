@@ -13,6 +13,8 @@ using layout::LinearLayout;
 #include "ir/CtaDialect.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "ir/CtaAttrs.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "ir/CtaTypes.cpp.inc"
 #define GET_OP_CLASSES
 #include "ir/CtaOps.cpp.inc"
 
@@ -20,6 +22,10 @@ void CtaDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "ir/CtaAttrs.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "ir/CtaTypes.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST

@@ -8,6 +8,8 @@
 #include "ir/CtaDialect.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "ir/CtaAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "ir/CtaTypes.h.inc"
 #define GET_OP_CLASSES
 #include "ir/CtaOps.h.inc"
 
@@ -17,6 +19,8 @@ namespace tile::cta {
 /// module's total (i32): set by the memory pass.
 inline constexpr llvm::StringLiteral kScratchOffsetAttr = "cta.scratch_offset";
 inline constexpr llvm::StringLiteral kSharedBytesAttr = "cta.shared_bytes";
+/// On a kernel parameter of type `!cta.tensor_map`: the #cta.map it is made from.
+inline constexpr llvm::StringLiteral kTensorMapAttr = "cta.tensor_map";
 
 /// The layout of a block. Requires that the type has one.
 const layout::LinearLayout &getLayout(mlir::Type type);

@@ -17,6 +17,7 @@ def Cta_Dialect : Dialect {
   }];
   let dependentDialects = ["::tile::TileDialect"];
   let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
 }
 
 def Cta_LayoutAttr : AttrDef<Cta_Dialect, "Layout"> {
@@ -94,5 +95,7 @@ def Cta_PinOp : Cta_Op<"pin", [MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch
   let results = (outs Tile_Block:$result);
   let assemblyFormat = "$src attr-dict `:` type($src)";
 }
+
+include "ir/CtaAsync.td"
 
 #endif // TILE_IR_CTADIALECT

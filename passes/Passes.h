@@ -9,6 +9,10 @@ namespace tile {
 
 /// Products in terms of what the hardware multiplies (DecomposeDots.cpp).
 std::unique_ptr<mlir::Pass> createDecomposeDotsPass();
+/// Matrix products by warpgroup instructions on TMA copies (WarpgroupDots.cpp).
+std::unique_ptr<mlir::Pass> createWarpgroupDotsPass();
+/// Producer and consumer warps for kernels with TMA loads (SpecializeWarps.cpp).
+std::unique_ptr<mlir::Pass> createSpecializeWarpsPass();
 /// Gives every block a layout (AssignLayouts.cpp).
 std::unique_ptr<mlir::Pass> createAssignLayoutsPass();
 /// Keeps 16-bit blocks packed across reductions (NarrowLiveRanges.cpp).

@@ -1,0 +1,27 @@
+//===- CtaAsync.cpp - shared buffers, asynchronous copies, warp roles -----===//
+#include "ir/CtaDialect.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::cta;
+
+int64_t BufferType::getNumElements() const {
+  int64_t count = 1;
+  for (int64_t size : getShape())
+    count *= size;
+  return count;
+}
+
+int64_t BufferType::getBytes() const {
+  return getNumElements() * std::max(getElementBytes(getElementType()), 1u);
+}
+
+LogicalResult TmaLoadOp::verify() {
+  if (getStarts().size() != getDims().size())
+    return emitOpError("expected one start for each dimension of the map");
+  int rank = int(getType().getShape().size());
+  for (int32_t dim : getDims())
+    if (dim < -1 || dim >= rank)
+      return emitOpError("dimension ") << dim << " is not one of the block's";
+  return success();
+}

@@ -1,0 +1,284 @@
+//===- CtaAsync.td - shared buffers, asynchronous copies, warp roles ------===//
+//
+// What a Hopper thread block does besides computing in registers: tiles in
+// shared memory, copied there by the tensor memory accelerator (TMA), read by
+// warpgroup matrix instructions, passed from a producing warp to consuming
+// warps through rings guarded by mbarriers. PTX ISA 8.0, sections on
+// cp.async.bulk.tensor, mbarrier, wgmma.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_IR_CTAASYNC
+#define TILE_IR_CTAASYNC
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+class Cta_Type<string name, string mnemonicName> : TypeDef<Cta_Dialect, name> {
+  let mnemonic = mnemonicName;
+}
+
+def Cta_BufferType : Cta_Type<"Buffer", "buffer"> {
+  let summary = "a block in shared memory";
+  let description = [{
+    A block of `shape` elements whose place in shared memory is given by a
+    layout from `offset` (counted in elements from the buffer's start, which is
+    aligned to 1024 bytes) to coordinates. The layout must be invertible.
+    ```mlir
+    !cta.buffer<[64, 32], f16, #cta.layout<{offset = ...} : [64, 32]>>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
+                        "::tile::cta::LayoutAttr":$layout);
+  let assemblyFormat = "`<` `[` $shape `]` `,` $elementType `,` $layout `>`";
+  let extraClassDeclaration = [{
+    int64_t getNumElements() const;
+    int64_t getBytes() const;
+    const ::tile::layout::LinearLayout &getLinearLayout() const { return getLayout().getLayout(); }
+  }];
+}
+
+def Cta_RingType : Cta_Type<"Ring", "ring"> {
+  let summary = "slots of buffers handed from a producer to consumers";
+  let description = [{
+    Each slot holds one buffer of each listed type and has two mbarriers:
+    *full* (the copies into it have landed) and *empty* (all consumer warps are
+    done with it). Producer and consumers each keep a cursor: the slot that is
+    next and the parity of its current round.
+    ```mlir
+    !cta.ring<!cta.buffer<...>, !cta.buffer<...>>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::Type">:$buffers);
+  let assemblyFormat = "`<` $buffers `>`";
+}
+
+def Cta_TensorMapType : Cta_Type<"TensorMap", "tensor_map"> {
+  let summary = "a TMA descriptor of a strided array in global memory";
+  let description = [{
+    A kernel parameter of this type is a `CUtensorMap` made by the launcher from
+    the parameter's `cta.tensor_map` attribute (#cta.map).
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor maps
+//===----------------------------------------------------------------------===//
+
+def Cta_SumAttr : AttrDef<Cta_Dialect, "Sum"> {
+  let mnemonic = "sum";
+  let summary = "an integer polynomial in kernel parameters";
+  let description = [{
+    Each term is `[coefficient, parameter, parameter, ...]`: the sum over the
+    terms of coefficient times the values of those parameters of the kernel.
+    ```mlir
+    #cta.sum<[[2, 3], [16]]>   // 2 * parameter 3 + 16
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::DenseI64ArrayAttr">:$terms);
+  let assemblyFormat = "`<` `[` $terms `]` `>`";
+}
+
+def Cta_MapAttr : AttrDef<Cta_Dialect, "Map"> {
+  let mnemonic = "map";
+  let summary = "how to make a tensor map from the arguments of a launch";
+  let description = [{
+    `base` is the pointer parameter that the array starts at. Dimension 0 is the
+    contiguous one. `sizes` has an entry for each dimension, `strides` (in
+    elements) one for each but the first, `box` the elements that one copy
+    moves. `swizzle` is the span in bytes of the XOR pattern in shared memory:
+    128, 64, 32, or 0 for none. Elements outside read as zero.
+  }];
+  let parameters = (ins "int64_t":$base, "::mlir::Type":$elementType,
+                        ArrayRefParameter<"::tile::cta::SumAttr">:$sizes,
+                        OptionalArrayRefParameter<"::tile::cta::SumAttr">:$strides,
+                        ArrayRefParameter<"int64_t">:$box, "int64_t":$swizzle);
+  let assemblyFormat = [{
+    `<` `base` `=` $base `,` $elementType `,` `sizes` `=` `[` $sizes `]` `,`
+    `strides` `=` `[` (`]`) : ($strides^ `]`)? `,` `box` `=` `[` $box `]` `,`
+    `swizzle` `=` $swizzle `>`
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+class Cta_CopyOp<string mnemonic, list<Trait> traits = []> : Cta_Op<mnemonic, traits> {
+  code mapDoc = [{
+    The block's element 0 is at coordinates `starts` (dimension 0 of the map
+    first); dimension `i` of the map runs along dimension `dims[i]` of the
+    block, or is a single coordinate where `dims[i]` is -1.
+  }];
+}
+
+def Cta_TmaLoadOp : Cta_CopyOp<"tma_load", [MemoryEffects<[MemRead]>]> {
+  let summary = "a block of global memory as a buffer in shared memory";
+  let description = [{
+    The value of a tile of the array that `map` describes, zero outside it. The
+    role pass turns it into a copy by a producer and a wait by its consumers.
+    }] # mapDoc # [{
+    ```mlir
+    %a = cta.tma_load %map[%k, %m] dims [1, 0] : !cta.buffer<[128, 64], f16, #l>
+    ```
+  }];
+  let arguments = (ins Cta_TensorMapType:$map, Variadic<I32>:$starts, DenseI32ArrayAttr:$dims);
+  let results = (outs Cta_BufferType:$result);
+  let assemblyFormat = "$map `[` $starts `]` `dims` $dims attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Cta_TmaStoreOp : Cta_CopyOp<"tma_store", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "write a block to global memory by way of shared memory";
+  let description = [{
+    Stages the block in shared memory in `layout` and has one thread of each
+    group of warps that share rows copy it to the array; elements outside the
+    array are dropped. The copy ends by the end of the kernel.
+    }] # mapDoc # [{
+    ```mlir
+    cta.tma_store %x, %map[%n, %m] dims [1, 0] staged #l : tensor<128x64xf16>
+    ```
+  }];
+  let arguments = (ins Tile_Block:$value, Cta_TensorMapType:$map, Variadic<I32>:$starts,
+                       DenseI32ArrayAttr:$dims, Cta_LayoutAttr:$layout);
+  let assemblyFormat = "$value `,` $map `[` $starts `]` `dims` $dims `staged` $layout attr-dict `:` type($value)";
+}
+
+def Cta_StageOp : Cta_Op<"stage", [Pure]> {
+  let summary = "a block from registers as a buffer in shared memory";
+  let description = [{
+    For operands of matrix instructions that must be in shared memory. The
+    buffer lives until its last user in the same block of operations.
+    ```mlir
+    %s = cta.stage %x : tensor<64x64xf16> -> !cta.buffer<[64, 64], f16, #l>
+    ```
+  }];
+  let arguments = (ins Tile_Block:$src);
+  let results = (outs Cta_BufferType:$result);
+  let assemblyFormat = "$src attr-dict `:` type($src) `->` type($result)";
+}
+
+//===----------------------------------------------------------------------===//
+// Rings
+//===----------------------------------------------------------------------===//
+
+def Cta_RingOp : Cta_Op<"ring", [MemoryEffects<[MemWrite]>]> {
+  let summary = "make a ring with all its slots empty";
+  let description = [{
+    `stages` is the number of slots wanted; the memory pass lowers it where
+    shared memory does not suffice. `consumers` is the number of warps that
+    release a slot.
+    ```mlir
+    %r = cta.ring {stages = 3 : i32, consumers = 8 : i32} : !cta.ring<...>
+    ```
+  }];
+  let arguments = (ins I32Attr:$stages, I32Attr:$consumers);
+  let results = (outs Cta_RingType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+class Cta_RingStepOp<string mnemonic> : Cta_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
+  let arguments = (ins Cta_RingType:$ring);
+}
+
+def Cta_RingAcquireOp : Cta_RingStepOp<"ring_acquire"> {
+  let summary = "producer: wait until the next slot is empty, announce its copies";
+  let description = [{
+    Returns the slot's buffers. Run by one thread.
+    ```mlir
+    %a, %b = cta.ring_acquire %r : !cta.ring<...> -> !cta.buffer<...>, !cta.buffer<...>
+    ```
+  }];
+  let results = (outs Variadic<Cta_BufferType>:$buffers);
+  let assemblyFormat = "$ring attr-dict `:` type($ring) `->` type($buffers)";
+}
+
+def Cta_RingCopyOp : Cta_CopyOp<"ring_copy", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "producer: start a copy into the acquired slot";
+  let description = [{ }] # mapDoc # [{
+    ```mlir
+    cta.ring_copy %map[%k, %m] dims [1, 0] to %a of %r : !cta.buffer<...>, !cta.ring<...>
+    ```
+  }];
+  let arguments = (ins Cta_TensorMapType:$map, Variadic<I32>:$starts, DenseI32ArrayAttr:$dims,
+                       Cta_BufferType:$buffer, Cta_RingType:$ring);
+  let assemblyFormat = [{
+    $map `[` $starts `]` `dims` $dims `to` $buffer `of` $ring attr-dict `:` type($buffer) `,` type($ring)
+  }];
+}
+
+def Cta_RingCommitOp : Cta_RingStepOp<"ring_commit"> {
+  let summary = "producer: on to the next slot";
+  let assemblyFormat = "$ring attr-dict `:` type($ring)";
+}
+
+def Cta_RingWaitOp : Cta_RingStepOp<"ring_wait"> {
+  let summary = "consumers: wait until the next slot is full";
+  let description = [{
+    Returns the slot's buffers; the cursor stays until `cta.ring_release`.
+    ```mlir
+    %a, %b = cta.ring_wait %r : !cta.ring<...> -> !cta.buffer<...>, !cta.buffer<...>
+    ```
+  }];
+  let results = (outs Variadic<Cta_BufferType>:$buffers);
+  let assemblyFormat = "$ring attr-dict `:` type($ring) `->` type($buffers)";
+}
+
+def Cta_RingReleaseOp : Cta_RingStepOp<"ring_release"> {
+  let summary = "consumers: the slot may be filled again; on to the next";
+  let assemblyFormat = "$ring attr-dict `:` type($ring)";
+}
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+def Cta_RolesOp : Cta_Op<"roles", [RecursiveMemoryEffects, NoRegionArguments, SingleBlock,
+    NoTerminator]> {
+  let summary = "some warps produce, the others consume";
+  let description = [{
+    The warps of the kernel's `tile.num_warps` run `consumers`; one thread of an
+    additional warpgroup runs `producer`. With `registers` the register file is
+    dealt out anew: first the producer's count, then the consumers'.
+    ```mlir
+    cta.roles consumers { ... } producer { ... }
+    ```
+  }];
+  let regions = (region SizedRegion<1>:$consumers, SizedRegion<1>:$producer);
+  let assemblyFormat = "`consumers` $consumers `producer` $producer attr-dict";
+}
+
+def Cta_SingleOp : Cta_Op<"single", [RecursiveMemoryEffects, NoRegionArguments, SingleBlock,
+    NoTerminator]> {
+  let summary = "run by one thread of the block";
+  let description = [{
+    The other threads skip the region; there is no barrier.
+    ```mlir
+    cta.single { ... }
+    ```
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Matrix instructions
+//===----------------------------------------------------------------------===//
+
+def Cta_WarpgroupDotOp : Cta_Op<"warpgroup_dot", [MemoryEffects<[MemRead]>,
+    AllTypesMatch<["acc", "result"]>]> {
+  let summary = "acc + a * b by warpgroup matrix instructions";
+  let description = [{
+    `a` (M x K) is a buffer or a block in registers, `b` (K x N) a buffer. Every
+    warp takes part. Complete when it returns. Requires sm_90a.
+    ```mlir
+    %d = cta.warpgroup_dot %a, %b, %c : !cta.buffer<...>, !cta.buffer<...>, tensor<128x256xf32>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[Cta_BufferType, Tile_Block]>:$a, Cta_BufferType:$b,
+                       Tile_Block:$acc, DefaultValuedAttr<I32Attr, "0">:$promote);
+  let results = (outs Tile_Block:$result);
+  let assemblyFormat = "$a `,` $b `,` $acc attr-dict `:` type($a) `,` type($b) `,` type($acc)";
+}
+
+#endif // TILE_IR_CTAASYNC

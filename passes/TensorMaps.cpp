@@ -1,0 +1,344 @@
+//===- TensorMaps.cpp - strided tiles of global memory as tensor maps -----===//
+#include "passes/TensorMaps.h"
+#include "ir/layout/Hopper.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// TMA wants addresses and strides in multiples of this.
+static constexpr int64_t kAlignment = 16;
+static constexpr unsigned kMaxRank = 5;
+static constexpr int64_t kMaxBox = 256;
+/// The size of a dimension that nothing limits.
+static constexpr int64_t kUnlimited = 0x7fffffff;
+
+//===----------------------------------------------------------------------===//
+// Facts about scalars
+//===----------------------------------------------------------------------===//
+
+static BlockArgument kernelArgument(Value v) {
+  auto arg = dyn_cast<BlockArgument>(v);
+  return arg && isa<func::FuncOp>(arg.getOwner()->getParentOp()) ? arg : BlockArgument();
+}
+
+/// A power of two that divides `v`, as far as is easily seen.
+static int64_t divisibility(Value v, unsigned depth = 0) {
+  constexpr int64_t kMost = 1 << 20;
+  if (depth > 12)
+    return 1;
+  if (BlockArgument arg = kernelArgument(v)) {
+    auto func = cast<func::FuncOp>(arg.getOwner()->getParentOp());
+    auto attr = func.getArgAttrOfType<IntegerAttr>(arg.getArgNumber(), kDivisibilityAttr);
+    return attr ? attr.getInt() & -attr.getInt() : 1;
+  }
+  if (auto arg = dyn_cast<BlockArgument>(v)) {
+    auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+    if (!loop || arg != loop.getInductionVar())
+      return 1;
+    return std::min(divisibility(loop.getLowerBound(), depth + 1),
+                    divisibility(loop.getStep(), depth + 1));
+  }
+  APInt c;
+  if (matchPattern(v, m_ConstantInt(&c))) {
+    int64_t n = c.getSExtValue();
+    return n == 0 ? kMost : std::min(n & -n, kMost);
+  }
+  Operation *op = v.getDefiningOp();
+  auto operand = [&](unsigned i) { return divisibility(op->getOperand(i), depth + 1); };
+  if (isa<arith::MulIOp>(op))
+    return std::min(operand(0) * operand(1), kMost);
+  if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp>(op))
+    return std::min(operand(0), operand(1));
+  if (auto hint = dyn_cast<HintOp>(op))
+    return operand(0);
+  if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op))
+    return operand(0);
+  return 1;
+}
+
+static int64_t divisibility(const Polynomial::Term &t) {
+  int64_t d = t.coefficient & -t.coefficient;
+  for (Value v : t.factors)
+    d = std::min<int64_t>(d * divisibility(v), 1 << 20);
+  return d;
+}
+
+/// Indices are not negative: what kernels compute from program ids, loop
+/// variables and sizes by anything but subtraction.
+static bool isNonNegative(Value v, unsigned depth = 0) {
+  if (depth > 12)
+    return false;
+  if (kernelArgument(v))
+    return true; // sizes
+  if (auto arg = dyn_cast<BlockArgument>(v)) {
+    auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+    return loop && arg == loop.getInductionVar() && isNonNegative(loop.getLowerBound(), depth + 1);
+  }
+  APInt c;
+  if (matchPattern(v, m_ConstantInt(&c)))
+    return !c.isNegative();
+  Operation *op = v.getDefiningOp();
+  if (isa<ProgramIdOp, NumProgramsOp>(op))
+    return true;
+  if (isa<arith::RemSIOp, arith::DivSIOp>(op)) // divisors are counts
+    return isNonNegative(op->getOperand(0), depth + 1);
+  bool keeps = isa<arith::AddIOp, arith::MulIOp, arith::MinSIOp, arith::ExtSIOp,
+                   arith::ExtUIOp, arith::TruncIOp, HintOp, arith::RemUIOp, arith::DivUIOp>(op);
+  if (isa<arith::MaxSIOp>(op))
+    return isNonNegative(op->getOperand(0), depth + 1) ||
+           isNonNegative(op->getOperand(1), depth + 1);
+  return keeps && llvm::all_of(op->getOperands(),
+                               [&](Value o) { return isNonNegative(o, depth + 1); });
+}
+
+static bool isNonNegative(const Polynomial &p) {
+  return llvm::all_of(p.terms(), [](const Polynomial::Term &t) {
+    return t.coefficient > 0 && llvm::all_of(t.factors, [](Value v) { return isNonNegative(v); });
+  });
+}
+
+static bool isLaunchInvariant(const Polynomial &p) {
+  return llvm::all_of(p.terms(), [](const Polynomial::Term &t) {
+    return llvm::all_of(t.factors, [](Value v) { return bool(kernelArgument(v)); });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Reading a tile
+//===----------------------------------------------------------------------===//
+
+/// t / stride as a term, if the stride's factors are among those of t.
+static std::optional<Polynomial::Term> quotient(const Polynomial::Term &t,
+                                                const Polynomial::Term &stride) {
+  if (t.coefficient % stride.coefficient)
+    return std::nullopt;
+  Polynomial::Term q{t.factors, t.coefficient / stride.coefficient};
+  for (Value f : stride.factors) {
+    auto *it = llvm::find(q.factors, f);
+    if (it == q.factors.end())
+      return std::nullopt;
+    q.factors.erase(it);
+  }
+  return q;
+}
+
+/// Gives each term of the offset to the dimension whose stride it contains.
+/// Terms that contain none but are multiples of some argument (a batch, a head)
+/// get a dimension of their own; the rest runs along the contiguous one.
+static bool distribute(const Polynomial &offset, TileAccess &tile, unsigned bytes) {
+  for (const Polynomial::Term &t : offset.terms()) {
+    TileAccess::Dimension *best = nullptr;
+    std::optional<Polynomial::Term> part;
+    for (TileAccess::Dimension &d : llvm::drop_begin(tile.dimensions)) {
+      const Polynomial::Term &stride = d.stride.terms().front();
+      auto q = quotient(t, stride);
+      if (q && (!best || stride.factors.size() > best->stride.terms().front().factors.size()))
+        best = &d, part = q;
+    }
+    if (best) {
+      best->start.add(*part);
+      continue;
+    }
+    Polynomial::Term stride{{}, 1}, start{{}, t.coefficient};
+    for (Value f : t.factors)
+      (kernelArgument(f) ? stride : start).factors.push_back(f);
+    bool isOwn = !stride.factors.empty() && !start.factors.empty();
+    if (!isOwn) {
+      tile.dimensions.front().start.add(t);
+      continue;
+    }
+    if (divisibility(stride) * bytes % kAlignment != 0 || tile.dimensions.size() == kMaxRank)
+      return false;
+    TileAccess::Dimension own;
+    own.start.add(start);
+    own.stride.add(stride);
+    own.size = Polynomial::constant(kUnlimited);
+    tile.dimensions.push_back(own);
+  }
+  return true;
+}
+
+/// The array's size along `d`: where the bounds or the wrap say it ends.
+static bool limit(TileAccess::Dimension &d, ArrayRef<Bound> bounds,
+                  ArrayRef<StridedBlock::Wrap> wraps, std::string &reason) {
+  bool hasLower = false, hasUpper = false;
+  for (const Bound &bound : bounds) {
+    if (int(bound.dim) != d.block)
+      continue;
+    Polynomial inArray = d.start + bound.limit;
+    if (bound.isLower) {
+      hasLower = inArray.isZero();
+      if (!hasLower && !(isNonNegative(d.start) && isNonNegative(Polynomial() - inArray))) {
+        reason = "its mask has a lower bound that is not the start of the array";
+        return false;
+      }
+      continue;
+    }
+    if (hasUpper && !(d.size == inArray)) {
+      reason = "its mask has two upper bounds along one dimension";
+      return false;
+    }
+    hasUpper = true;
+    d.size = inArray;
+  }
+  for (const StridedBlock::Wrap &wrap : wraps) {
+    if (int(wrap.dim) != d.block)
+      continue;
+    if (!(wrap.index == d.start) || (hasUpper && !(d.size == wrap.modulus))) {
+      reason = "its indices wrap around in a way that is not understood";
+      return false;
+    }
+    hasUpper = true;
+    d.size = wrap.modulus;
+  }
+  if (!hasUpper)
+    d.size = Polynomial::constant(kUnlimited);
+  if (!isLaunchInvariant(d.size)) {
+    reason = "its bounds are not known at launch";
+    return false;
+  }
+  if (!hasLower && !isNonNegative(d.start)) {
+    reason = "its start may be negative";
+    return false;
+  }
+  return true;
+}
+
+std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointers, Value mask,
+                                         std::string &reason) {
+  auto fail = [&](const char *why) {
+    reason = why;
+    return std::nullopt;
+  };
+  auto type = dyn_cast<RankedTensorType>(pointers.getType());
+  if (!type || type.getRank() != 2)
+    return fail("it is not a two-dimensional block");
+  unsigned bytes = getElementBytes(cast<PtrType>(type.getElementType()).getPointee());
+  std::optional<StridedPointers> p = analysis.pointers(pointers);
+  if (!p)
+    return fail("its addresses are not a base plus strides");
+  TileAccess tile;
+  tile.base = kernelArgument(p->base);
+  if (!tile.base || divisibility(tile.base) % kAlignment != 0)
+    return fail("its base is not an argument known to be 16-byte aligned");
+  auto bounds = analysis.bounds(mask);
+  if (!bounds)
+    return fail("its mask is not a range along each dimension");
+
+  for (bool wantMinor : {true, false})
+    for (auto [dim, stride] : llvm::enumerate(p->offset.strides)) {
+      if ((stride.asConstant() == 1) != wantMinor)
+        continue;
+      TileAccess::Dimension d;
+      d.block = dim;
+      d.extent = type.getDimSize(dim);
+      d.stride = stride;
+      if (!wantMinor && (stride.terms().size() != 1 || stride.terms().front().coefficient <= 0 ||
+                         !isLaunchInvariant(stride)))
+        return fail("a stride is not a positive multiple of arguments");
+      if (!wantMinor && divisibility(stride.terms().front()) * bytes % kAlignment != 0)
+        return fail("a stride is not known to be a multiple of 16 bytes");
+      tile.dimensions.push_back(std::move(d));
+    }
+  if (tile.dimensions.front().stride.asConstant() != 1)
+    return fail("no dimension is contiguous");
+  if (tile.dimensions[1].stride.asConstant() == 1)
+    return fail("two dimensions have stride one");
+  if (tile.dimensions.front().extent * bytes < kAlignment)
+    return fail("it has less than 16 contiguous bytes");
+  if (!distribute(p->offset.start, tile, bytes))
+    return fail("an offset is not a multiple of 16 bytes");
+  for (const Polynomial::Term &t : tile.dimensions.front().start.terms())
+    if (divisibility(t) * bytes % kAlignment != 0)
+      return fail("its contiguous dimension does not start at a multiple of 16 bytes");
+  for (TileAccess::Dimension &d : tile.dimensions) {
+    if (d.block >= 0 && !limit(d, *bounds, p->offset.wraps, reason))
+      return std::nullopt;
+    if (d.block < 0 && !isNonNegative(d.start))
+      return fail("its start may be negative");
+  }
+  tile.wraps = p->offset.wraps;
+  return tile;
+}
+
+//===----------------------------------------------------------------------===//
+// Making maps and starts
+//===----------------------------------------------------------------------===//
+
+static cta::SumAttr sumOf(MLIRContext *context, const Polynomial &p) {
+  SmallVector<DenseI64ArrayAttr> terms;
+  for (const Polynomial::Term &t : p.terms()) {
+    SmallVector<int64_t> numbers{t.coefficient};
+    for (Value v : t.factors)
+      numbers.push_back(kernelArgument(v).getArgNumber());
+    llvm::sort(llvm::drop_begin(numbers));
+    terms.push_back(DenseI64ArrayAttr::get(context, numbers));
+  }
+  llvm::sort(terms, [](DenseI64ArrayAttr a, DenseI64ArrayAttr b) {
+    return std::lexicographical_compare(a.asArrayRef().begin() + 1, a.asArrayRef().end(),
+                                        b.asArrayRef().begin() + 1, b.asArrayRef().end());
+  });
+  return cta::SumAttr::get(context, terms);
+}
+
+Value tile::tensorMapOf(func::FuncOp kernel, const TileAccess &access, ArrayRef<int64_t> shape,
+                        Type element) {
+  MLIRContext *context = kernel.getContext();
+  unsigned bytes = getElementBytes(element);
+  unsigned span = layout::swizzleSpan(shape[access.minor()] * bytes);
+  SmallVector<cta::SumAttr> sizes, strides;
+  SmallVector<int64_t> box;
+  for (const TileAccess::Dimension &d : access.dimensions) {
+    sizes.push_back(sumOf(context, d.size));
+    if (box.empty()) {
+      box.push_back(span / bytes);
+      continue;
+    }
+    strides.push_back(sumOf(context, d.stride));
+    box.push_back(d.block < 0 ? 1 : std::min(shape[d.block], kMaxBox));
+  }
+  auto map = cta::MapAttr::get(context, access.base.getArgNumber(), element, sizes, strides, box,
+                               span == 16 ? 0 : span);
+  for (BlockArgument arg : kernel.getArguments())
+    if (kernel.getArgAttr(arg.getArgNumber(), cta::kTensorMapAttr) == map)
+      return arg;
+  unsigned index = kernel.getNumArguments();
+  auto attrs = DictionaryAttr::get(
+      context, {NamedAttribute(StringAttr::get(context, cta::kTensorMapAttr), map)});
+  if (failed(kernel.insertArgument(index, cta::TensorMapType::get(context), attrs,
+                                   kernel.getLoc())))
+    return {};
+  return kernel.getArgument(index);
+}
+
+static Value materialize(OpBuilder &b, Location loc, const Polynomial &p) {
+  Type i32 = b.getI32Type();
+  auto constant = [&](int64_t c) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(int32_t(c)));
+  };
+  Value sum;
+  for (const Polynomial::Term &t : p.terms()) {
+    Value product;
+    if (t.coefficient != 1 || t.factors.empty())
+      product = constant(t.coefficient);
+    for (Value f : t.factors) {
+      unsigned width = f.getType().getIntOrFloatBitWidth();
+      if (width > 32)
+        f = arith::TruncIOp::create(b, loc, i32, f);
+      else if (width < 32)
+        f = arith::ExtSIOp::create(b, loc, i32, f);
+      product = product ? arith::MulIOp::create(b, loc, product, f).getResult() : f;
+    }
+    sum = sum ? arith::AddIOp::create(b, loc, sum, product).getResult() : product;
+  }
+  return sum ? sum : constant(0);
+}
+
+SmallVector<Value> tile::startsOf(OpBuilder &b, Location loc, const TileAccess &access) {
+  SmallVector<Value> starts;
+  for (const TileAccess::Dimension &d : access.dimensions)
+    starts.push_back(materialize(b, loc, d.start));
+  return starts;
+}

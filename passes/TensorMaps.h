@@ -1,0 +1,49 @@
+//===- TensorMaps.h - strided tiles of global memory as tensor maps -------===//
+//
+// TMA copies tiles of an array that a descriptor (tensor map) describes: a base
+// pointer, sizes, strides. A tile of pointers whose strides and limits depend on
+// kernel arguments alone can be copied that way; the launcher makes the map.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_PASSES_TENSORMAPS_H
+#define TILE_PASSES_TENSORMAPS_H
+
+#include "ir/CtaDialect.h"
+#include "passes/StridedAccess.h"
+
+namespace tile {
+
+/// An access to a block of memory, as a tile of an array.
+struct TileAccess {
+  /// In the map's order, contiguous dimension first.
+  struct Dimension {
+    int block = -1; ///< dimension of the block; -1: a single coordinate
+    int64_t extent = 1;
+    Polynomial start, stride, size;
+  };
+  mlir::BlockArgument base;
+  llvm::SmallVector<Dimension, 5> dimensions;
+  llvm::SmallVector<StridedBlock::Wrap, 1> wraps;
+
+  /// The dimension of the block that is contiguous in memory.
+  unsigned minor() const { return unsigned(dimensions.front().block); }
+};
+
+/// Reads `pointers` under `mask` (may be null) as a tile that TMA can copy; on
+/// failure `reason` says what stands in the way. Whether wrapped indices
+/// (`wraps`) do no harm is for the caller to decide.
+std::optional<TileAccess> readTile(StridedAnalysis &analysis, mlir::Value pointers,
+                                   mlir::Value mask, std::string &reason);
+
+/// The kernel parameter with the map of `access`, added if it is not there yet.
+/// Copies move boxes that fit `tile`, a swizzledTile of the block.
+mlir::Value tensorMapOf(mlir::func::FuncOp kernel, const TileAccess &access,
+                        llvm::ArrayRef<int64_t> shape, mlir::Type element);
+
+/// The starts (i32, map order), computed where `builder` stands.
+llvm::SmallVector<mlir::Value> startsOf(mlir::OpBuilder &builder, mlir::Location loc,
+                                        const TileAccess &access);
+
+} // namespace tile
+
+#endif // TILE_PASSES_TENSORMAPS_H

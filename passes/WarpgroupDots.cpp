@@ -1,0 +1,338 @@
+//===- WarpgroupDots.cpp - matrix products on sm_90's tensor cores --------===//
+//
+// Needs:      the tile level, after simplification.
+// Guarantees: on sm_90a every `tile.dot` that warpgroup matrix instructions can
+//             do is a `cta.warpgroup_dot`; operands that are loaded from strided
+//             tiles come as `cta.tma_load`, others as `cta.stage` (or stay in
+//             registers on the left); in kernels with such dots, stores of
+//             strided tiles are `cta.tma_store`. Address arithmetic that this
+//             leaves without users is gone.
+// Never:      changes a value that the program can observe.
+//
+//   %a = tile.load %a_ptrs, %mask : ...          %a = cta.tma_load %map_a[%k, %m] dims [1, 0]
+//   %c = tile.dot %a, %b, %acc            =>     %c = cta.warpgroup_dot %a, %b, %acc
+//
+//===----------------------------------------------------------------------===//
+#include "ir/layout/Hopper.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/DeadValues.h"
+#include "passes/Passes.h"
+#include "passes/TensorMaps.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+
+/// Stores of at least this many bytes are worth a trip through shared memory.
+constexpr int64_t kMinStoreBytes = 4096;
+
+class DotRewriter {
+public:
+  DotRewriter(func::FuncOp kernel, unsigned warps) : kernel(kernel), warps(warps) {}
+
+  bool run() {
+    SmallVector<DotOp> dots;
+    SmallVector<StoreOp> stores;
+    kernel.walk([&](Operation *op) {
+      if (auto dot = dyn_cast<DotOp>(op))
+        dots.push_back(dot);
+      else if (auto store = dyn_cast<StoreOp>(op))
+        stores.push_back(store);
+      else if (isa<AtomicRmwOp, AtomicCasOp>(op))
+        writtenBases.insert(rootOf(op->getOperand(0)));
+    });
+    for (StoreOp store : stores)
+      writtenBases.insert(rootOf(store.getPtr()));
+    bool any = false;
+    for (DotOp dot : dots)
+      any |= rewrite(dot);
+    if (any)
+      for (StoreOp store : stores)
+        rewriteStore(store);
+    return any;
+  }
+
+private:
+  static Value rootOf(Value pointer);
+  bool isEligible(DotOp dot) const;
+  bool rewrite(DotOp dot);
+  void rewriteStore(StoreOp store);
+  Value operand(DotOp dot, Value v, bool isA);
+  Value loadByTma(LoadOp load, ArrayRef<int32_t> order, bool mustBeKMajor, unsigned kDim,
+                  DotOp dot);
+  bool wrapsDoNoHarm(LoadOp load, const TileAccess &tile, DotOp dot, unsigned keptDim,
+                     ArrayRef<int32_t> order);
+  bool isDeadBeyond(Value v, unsigned dim, const Polynomial &first, DenseSet<Value> &seen);
+
+  func::FuncOp kernel;
+  unsigned warps;
+  StridedAnalysis analysis;
+  DenseSet<Value> writtenBases;
+};
+
+Value DotRewriter::rootOf(Value pointer) {
+  while (true) {
+    if (auto arg = dyn_cast<BlockArgument>(pointer)) {
+      auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+      if (!loop)
+        return pointer;
+      pointer = loop.getTiedLoopInit(arg)->get();
+      continue;
+    }
+    Operation *op = pointer.getDefiningOp();
+    if (!op || op->getNumOperands() == 0 ||
+        !isa<AddPtrOp, SplatOp, BroadcastOp, ExpandDimsOp, TransOp, ReshapeOp, HintOp, PtrCastOp>(
+            op))
+      return pointer;
+    pointer = op->getOperand(0);
+  }
+}
+
+bool DotRewriter::isEligible(DotOp dot) const {
+  RankedTensorType a = dot.getA().getType(), acc = dot.getType();
+  if (acc.getRank() != 2)
+    return false;
+  Type in = a.getElementType(), out = acc.getElementType();
+  int64_t m = acc.getDimSize(0), n = acc.getDimSize(1), k = a.getDimSize(1);
+  int64_t warpgroups = warps / 4;
+  if (warps % 4 || m < 64 || n < 8 || (m / 64) * (n / 8) < warpgroups)
+    return false;
+  if (k * getElementBytes(in) < 32)
+    return false;
+  bool isFp8 = isa<Float8E4M3FNType, Float8E5M2Type>(in);
+  if (in.isF32())
+    return dot.getInputPrecision() == InputPrecision::tf32;
+  return in.isF16() || in.isBF16() || (isFp8 && (out.isF32() || out.isF16())) || in.isInteger(8);
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+/// A block that nobody else needs in registers.
+static bool isOnlyForDots(Value v) {
+  return llvm::all_of(v.getUsers(), [&](Operation *user) {
+    if (isa<TransOp>(user))
+      return isOnlyForDots(user->getResult(0));
+    auto dot = dyn_cast<DotOp>(user);
+    return dot && dot.getAcc() != v;
+  });
+}
+
+static bool isZeroOrNone(Value other) {
+  if (!other)
+    return true;
+  APFloat f(0.0);
+  if (matchPattern(other, m_ConstantFloat(&f)))
+    return f.isPosZero();
+  return matchPattern(other, m_Zero());
+}
+
+Value DotRewriter::loadByTma(LoadOp load, ArrayRef<int32_t> order, bool mustBeKMajor,
+                             unsigned kDim, DotOp dot) {
+  std::string reason;
+  if (load.getIsVolatile() || !isZeroOrNone(load.getOther()))
+    return {};
+  if (writtenBases.contains(rootOf(load.getPtr())))
+    return {}; // copies run ahead of the program's own stores
+  std::optional<TileAccess> tile = readTile(analysis, load.getPtr(), load.getMask(), reason);
+  if (!tile)
+    return {};
+  // Dimension i of the operand is dimension order[i] of what is loaded.
+  auto operandDim = [&](int block) -> int32_t {
+    return block < 0 ? -1 : int32_t(llvm::find(order, block) - order.begin());
+  };
+  if (mustBeKMajor && operandDim(tile->minor()) != int32_t(kDim))
+    return {};
+  unsigned keptDim = kDim == 0 ? 1 : 0; // of the operand: rows of a, columns of b
+  if (!wrapsDoNoHarm(load, *tile, dot, keptDim, order))
+    return {};
+
+  auto type = cast<RankedTensorType>(load.getType());
+  Value map = tensorMapOf(kernel, *tile, type.getShape(), type.getElementType());
+  if (!map)
+    return {};
+  SmallVector<int64_t> shape;
+  for (int32_t from : order)
+    shape.push_back(type.getDimSize(from));
+  SmallVector<int32_t> dims;
+  for (const TileAccess::Dimension &d : tile->dimensions)
+    dims.push_back(operandDim(d.block));
+  auto image = layout::swizzledTile(shape, dims.front(), getElementBytes(type.getElementType()));
+  auto buffer = cta::BufferType::get(kernel.getContext(), shape, type.getElementType(),
+                                     cta::LayoutAttr::get(kernel.getContext(), image));
+  OpBuilder b(load);
+  SmallVector<Value> starts = startsOf(b, load.getLoc(), *tile);
+  return cta::TmaLoadOp::create(b, load.getLoc(), buffer, map, starts, dims);
+}
+
+/// Where indices wrap around (`% M`), TMA gives zeros instead of the rows of
+/// the start. That is the same if nobody looks at what they lead to.
+bool DotRewriter::wrapsDoNoHarm(LoadOp load, const TileAccess &tile, DotOp dot, unsigned keptDim,
+                                ArrayRef<int32_t> order) {
+  for (const StridedBlock::Wrap &wrap : tile.wraps) {
+    unsigned dim = llvm::find(order, int32_t(wrap.dim)) - order.begin();
+    if (dim != keptDim || !load->hasOneUse())
+      return false;
+    DenseSet<Value> seen;
+    if (!isDeadBeyond(dot.getResult(), keptDim, wrap.modulus - wrap.index, seen))
+      return false;
+  }
+  return true;
+}
+
+/// No store writes what comes from elements of `v` at `first` or beyond along
+/// `dim`.
+bool DotRewriter::isDeadBeyond(Value v, unsigned dim, const Polynomial &first,
+                               DenseSet<Value> &seen) {
+  if (!seen.insert(v).second)
+    return true;
+  for (OpOperand &use : v.getUses()) {
+    Operation *user = use.getOwner();
+    if (auto store = dyn_cast<StoreOp>(user)) {
+      auto bounds = analysis.bounds(store.getMask());
+      if (use.get() != store.getValue() || !bounds || llvm::none_of(*bounds, [&](const Bound &b) {
+            return b.dim == dim && !b.isLower && b.limit == first;
+          }))
+        return false;
+      continue;
+    }
+    if (isa<scf::YieldOp>(user)) {
+      Operation *parent = user->getParentOp();
+      unsigned index = use.getOperandNumber();
+      if (auto loop = dyn_cast<scf::ForOp>(parent))
+        if (!isDeadBeyond(loop.getRegionIterArg(index), dim, first, seen))
+          return false;
+      if (!isa<scf::ForOp, scf::IfOp>(parent) ||
+          !isDeadBeyond(parent->getResult(index), dim, first, seen))
+        return false;
+      continue;
+    }
+    if (auto loop = dyn_cast<scf::ForOp>(user)) {
+      BlockArgument arg = loop.getTiedLoopRegionIterArg(&use);
+      if (!arg || !isDeadBeyond(arg, dim, first, seen) ||
+          !isDeadBeyond(loop.getTiedLoopResult(&use), dim, first, seen))
+        return false;
+      continue;
+    }
+    auto dot = dyn_cast<DotOp>(user);
+    auto warpgroupDot = dyn_cast<cta::WarpgroupDotOp>(user);
+    bool isAcc = (dot && dot.getAcc() == v) || (warpgroupDot && warpgroupDot.getAcc() == v);
+    bool isElementwise = user->hasTrait<OpTrait::Elementwise>() && user->getNumResults() == 1 &&
+                         !isa<AddPtrOp>(user);
+    if ((!isAcc && !isElementwise) || !isDeadBeyond(user->getResult(0), dim, first, seen))
+      return false;
+  }
+  return true;
+}
+
+Value DotRewriter::operand(DotOp dot, Value v, bool isA) {
+  MLIRContext *context = kernel.getContext();
+  auto type = cast<RankedTensorType>(v.getType());
+  unsigned bytes = getElementBytes(type.getElementType()), kDim = isA ? 1 : 0;
+  bool mustBeKMajor = bytes != 2;
+  SmallVector<int32_t> order{0, 1};
+  Value source = v;
+  while (auto trans = source.getDefiningOp<TransOp>()) {
+    std::swap(order[0], order[1]);
+    source = trans.getSrc();
+  }
+  auto load = source.getDefiningOp<LoadOp>();
+  if (load && isOnlyForDots(source))
+    if (Value buffer = loadByTma(load, order, mustBeKMajor, kDim, dot))
+      return buffer;
+  if (isA && !load)
+    return v; // computed: it is in registers already
+  // Contiguous in shared memory along the dimension that is so in memory.
+  unsigned minor = kDim;
+  if (load && !mustBeKMajor)
+    if (auto p = analysis.pointers(load.getPtr()))
+      for (auto [dim, stride] : llvm::enumerate(p->offset.strides))
+        if (stride.asConstant() == 1)
+          minor = llvm::find(order, int32_t(dim)) - order.begin();
+  if (type.getDimSize(minor) * bytes < 16)
+    minor = kDim;
+  auto image = layout::swizzledTile(type.getShape(), minor, bytes);
+  auto buffer = cta::BufferType::get(context, type.getShape(), type.getElementType(),
+                                     cta::LayoutAttr::get(context, image));
+  OpBuilder b(dot);
+  return cta::StageOp::create(b, dot.getLoc(), buffer, v);
+}
+
+bool DotRewriter::rewrite(DotOp dot) {
+  if (!isEligible(dot))
+    return false;
+  Value a = operand(dot, dot.getA(), true), bOperand = operand(dot, dot.getB(), false);
+  OpBuilder b(dot);
+  unsigned promote = isa<Float8E4M3FNType, Float8E5M2Type>(dot.getA().getType().getElementType())
+                         ? dot.getMaxNumImpreciseAcc()
+                         : 0;
+  auto result = cta::WarpgroupDotOp::create(b, dot.getLoc(), dot.getType(), a, bOperand,
+                                            dot.getAcc(), b.getI32IntegerAttr(int32_t(promote)));
+  dot.getResult().replaceAllUsesWith(result.getResult());
+  dot.erase();
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Stores
+//===----------------------------------------------------------------------===//
+
+void DotRewriter::rewriteStore(StoreOp store) {
+  auto type = dyn_cast<RankedTensorType>(store.getValue().getType());
+  std::string reason;
+  if (!type || type.getElementType().isInteger(1) ||
+      type.getNumElements() * getElementBytes(type.getElementType()) < kMinStoreBytes)
+    return;
+  std::optional<TileAccess> tile = readTile(analysis, store.getPtr(), store.getMask(), reason);
+  if (!tile || !tile->wraps.empty())
+    return;
+  Value map = tensorMapOf(kernel, *tile, type.getShape(), type.getElementType());
+  if (!map)
+    return;
+  SmallVector<int32_t> dims;
+  for (const TileAccess::Dimension &d : tile->dimensions)
+    dims.push_back(d.block);
+  auto image = layout::swizzledTile(type.getShape(), dims.front(),
+                                    getElementBytes(type.getElementType()));
+  OpBuilder b(store);
+  cta::TmaStoreOp::create(b, store.getLoc(), store.getValue(), map,
+                          startsOf(b, store.getLoc(), *tile), dims,
+                          cta::LayoutAttr::get(kernel.getContext(), image));
+  store.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+struct WarpgroupDotsPass : PassWrapper<WarpgroupDotsPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(WarpgroupDotsPass)
+  StringRef getArgument() const override { return "tile-warpgroup-dots"; }
+  StringRef getDescription() const override {
+    return "matrix products by warpgroup instructions on tiles copied by TMA (sm_90a)";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<cta::CtaDialect>();
+  }
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto target = module->getAttrOfType<StringAttr>(kTargetAttr);
+    if (!target || target.getValue() != "sm_90a")
+      return;
+    unsigned warps = 4;
+    if (auto attr = module->getAttrOfType<IntegerAttr>(kNumWarpsAttr))
+      warps = attr.getInt();
+    for (func::FuncOp kernel : module.getOps<func::FuncOp>())
+      if (DotRewriter(kernel, warps).run())
+        eraseDeadValues(kernel.getBody().front());
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> tile::createWarpgroupDotsPass() {
+  return std::make_unique<WarpgroupDotsPass>();
+}
