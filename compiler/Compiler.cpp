@@ -171,20 +171,63 @@ static std::string parameterType(Type type) {
     return "ptr";
   if (type.isBF16())
     return "bf16";
+  if (isa<Float8E4M3FNType>(type))
+    return "fp8e4nv";
+  if (isa<Float8E5M2Type>(type))
+    return "fp8e5";
   if (isa<FloatType>(type))
     return "fp" + std::to_string(type.getIntOrFloatBitWidth());
   return "i" + std::to_string(type.getIntOrFloatBitWidth());
 }
 
+/// Which entry of the signature parameter `i` of the kernel is.
+static LaunchSum::Factor entryOf(func::FuncOp kernel, unsigned i) {
+  LaunchSum::Factor entry;
+  if (auto index = kernel.getArgAttrOfType<IntegerAttr>(i, kSignatureIndexAttr))
+    entry.index = index.getInt();
+  if (auto path = kernel.getArgAttrOfType<DenseI64ArrayAttr>(i, kSignaturePathAttr))
+    entry.path.assign(path.asArrayRef().begin(), path.asArrayRef().end());
+  return entry;
+}
+
+static LaunchSum launchSum(func::FuncOp kernel, cta::SumAttr sum, int64_t scale) {
+  LaunchSum result;
+  for (DenseI64ArrayAttr numbers : sum.getTerms()) {
+    LaunchSum::Term term;
+    term.coefficient = numbers[0] * scale;
+    for (int64_t argument : numbers.asArrayRef().drop_front())
+      term.factors.push_back(entryOf(kernel, argument));
+    result.terms.push_back(std::move(term));
+  }
+  return result;
+}
+
+static void describeTensorMap(func::FuncOp kernel, cta::MapAttr map, KernelParameter &p) {
+  p.kind = KernelParameter::Kind::TensorMap;
+  LaunchSum::Factor base = entryOf(kernel, map.getBase());
+  p.index = base.index;
+  p.path = base.path;
+  p.map.type = parameterType(map.getElementType());
+  p.map.box.assign(map.getBox().begin(), map.getBox().end());
+  p.map.swizzle = int(map.getSwizzle());
+  for (cta::SumAttr size : map.getSizes())
+    p.map.sizes.push_back(launchSum(kernel, size, 1));
+  for (cta::SumAttr stride : map.getStrides())
+    p.map.strides.push_back(launchSum(kernel, stride, getElementBytes(map.getElementType())));
+}
+
 static void describeParameters(func::FuncOp kernel, KernelMetadata &metadata) {
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
     KernelParameter p;
-    p.kind = KernelParameter::Kind::Arg;
-    if (auto index = kernel.getArgAttrOfType<IntegerAttr>(i, kSignatureIndexAttr))
-      p.index = index.getInt();
-    if (auto path = kernel.getArgAttrOfType<DenseI64ArrayAttr>(i, kSignaturePathAttr))
-      p.path.assign(path.asArrayRef().begin(), path.asArrayRef().end());
-    p.type = parameterType(kernel.getArgumentTypes()[i]);
+    if (auto map = kernel.getArgAttrOfType<cta::MapAttr>(i, cta::kTensorMapAttr)) {
+      describeTensorMap(kernel, map, p);
+    } else {
+      p.kind = KernelParameter::Kind::Arg;
+      LaunchSum::Factor entry = entryOf(kernel, i);
+      p.index = entry.index;
+      p.path = entry.path;
+      p.type = parameterType(kernel.getArgumentTypes()[i]);
+    }
     metadata.params.push_back(std::move(p));
   }
 }
@@ -234,7 +277,6 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
   result.metadata.target = options.target;
   result.metadata.numWarps = options.numWarps;
   result.metadata.threads = 32 * options.numWarps;
-  describeParameters(kernel, result.metadata);
 
   // Language-level simplification: folding, sharing, hoisting.
   if (!c.run("simplify", impl->simplify, *module))
@@ -247,6 +289,8 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
   // Who computes what: layouts, shared memory, barriers.
   if (!c.run("cta", impl->cta, *module))
     return fail();
+  describeParameters(kernel, result.metadata);
+  kernel.walk([&](cta::RolesOp) { result.metadata.threads += cta::kProducerThreads; });
   if (auto shared = module->getOperation()->getAttrOfType<IntegerAttr>(cta::kSharedBytesAttr))
     result.metadata.sharedBytes = shared.getInt();
   if (result.metadata.sharedBytes > target->maxSharedBytes) {

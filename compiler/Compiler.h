@@ -49,6 +49,30 @@ struct CompileOptions {
   bool timing = false;
 };
 
+/// An integer that a launch works out from its arguments: the sum of the terms,
+/// each a coefficient times the values of some arguments.
+struct LaunchSum {
+  struct Factor {
+    int index = 0;         ///< entry of the signature
+    std::vector<int> path; ///< into a tuple
+  };
+  struct Term {
+    int64_t coefficient = 0;
+    std::vector<Factor> factors;
+  };
+  std::vector<Term> terms;
+};
+
+/// What cuTensorMapEncodeTiled needs; the base is the parameter's entry of the
+/// signature. Dimension 0 is the contiguous one.
+struct TensorMap {
+  std::string type;                 ///< of the elements: "fp16", "bf16", ...
+  std::vector<LaunchSum> sizes;     ///< in elements
+  std::vector<LaunchSum> strides;   ///< in bytes, of all dimensions but the first
+  std::vector<int64_t> box;         ///< elements that one copy moves
+  int swizzle = 0;                  ///< span in bytes: 128, 64, 32, or 0
+};
+
 /// One parameter of the entry, in kernel order; see `tilec compile --help`
 /// for the JSON form.
 struct KernelParameter {
@@ -62,6 +86,7 @@ struct KernelParameter {
   std::string per;       ///< Scratch: "launch" or "program"
   bool zero = false;     ///< Scratch: must be zero at launch
   std::string value;     ///< Const, as JSON
+  TensorMap map;         ///< TensorMap
 };
 
 struct KernelMetadata {

@@ -121,8 +121,10 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
   builder.registerLoopAnalyses(lam);
   builder.crossRegisterProxies(lam, fam, cgam, mam);
 
-  bool calls = false, loops = false;
+  bool calls = false, loops = false, variables = false;
   for (Function &f : module) {
+    if (!f.isDeclaration())
+      variables |= any_of(f.getEntryBlock(), [](Instruction &i) { return isa<AllocaInst>(i); });
     calls |= !f.isDeclaration() && f.hasLocalLinkage();
     if (f.getCallingConv() == CallingConv::PTX_Kernel)
       loops |= f.size() > 1;
@@ -133,7 +135,7 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
   if (calls)
     mpm.addPass(AlwaysInlinerPass());
   FunctionPassManager fpm;
-  if (calls)
+  if (calls || variables)
     fpm.addPass(SROAPass(SROAOptions::ModifyCFG));
   fpm.addPass(EarlyCSEPass());
   fpm.addPass(InstCombinePass());

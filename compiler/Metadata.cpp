@@ -39,6 +39,45 @@ static bool isDescriptorPart(Kind kind) {
   return kind == Kind::DescBase || kind == Kind::DescShape || kind == Kind::DescStride;
 }
 
+static json::Object factorToJson(const LaunchSum::Factor &factor) {
+  return json::Object{{"index", factor.index}, {"path", json::Array(factor.path)}};
+}
+
+/// A number where there is nothing to work out, otherwise a list of terms.
+static json::Value sumToJson(const LaunchSum &sum) {
+  if (sum.terms.empty())
+    return 0;
+  if (sum.terms.size() == 1 && sum.terms.front().factors.empty())
+    return sum.terms.front().coefficient;
+  json::Array terms;
+  for (const LaunchSum::Term &term : sum.terms) {
+    json::Array factors;
+    for (const LaunchSum::Factor &factor : term.factors)
+      factors.push_back(factorToJson(factor));
+    terms.push_back(
+        json::Object{{"coefficient", term.coefficient}, {"factors", std::move(factors)}});
+  }
+  return json::Object{{"sum", std::move(terms)}};
+}
+
+static void tensorMapToJson(const TensorMap &map, json::Object &object) {
+  json::Array sizes, strides;
+  for (const LaunchSum &size : map.sizes)
+    sizes.push_back(sumToJson(size));
+  for (const LaunchSum &stride : map.strides)
+    strides.push_back(sumToJson(stride));
+  object["type"] = map.type;
+  object["rank"] = int64_t(map.sizes.size());
+  object["sizes"] = std::move(sizes);
+  object["strides"] = std::move(strides);
+  object["box"] = json::Array(map.box);
+  object["element_strides"] = json::Array(std::vector<int64_t>(map.box.size(), 1));
+  object["interleave"] = "none";
+  object["swizzle"] = map.swizzle ? std::to_string(map.swizzle) + "B" : "none";
+  object["l2_promotion"] = "128B";
+  object["oob_fill"] = "zero";
+}
+
 static json::Object parameterToJson(const KernelParameter &parameter) {
   json::Object object;
   for (auto [kind, name] : kindNames)
@@ -52,6 +91,8 @@ static json::Object parameterToJson(const KernelParameter &parameter) {
     object["type"] = "ptr";
   if (parameter.kind == Kind::Arg || !parameter.path.empty())
     object["path"] = json::Array(parameter.path);
+  if (parameter.kind == Kind::TensorMap)
+    tensorMapToJson(parameter.map, object);
   if (isDescriptorPart(parameter.kind))
     object["dim"] = parameter.dim;
   if (parameter.kind == Kind::Scratch) {
@@ -94,6 +135,67 @@ std::string KernelMetadata::toJson() const {
 // Reading
 //===----------------------------------------------------------------------===//
 
+static bool fromJSON(const json::Value &value, LaunchSum::Factor &factor, json::Path path) {
+  json::ObjectMapper map(value, path);
+  return map && map.map("index", factor.index) && map.mapOptional("path", factor.path);
+}
+
+static bool fromJSON(const json::Value &value, LaunchSum::Term &term, json::Path path) {
+  json::ObjectMapper map(value, path);
+  const json::Array *factors = map ? value.getAsObject()->getArray("factors") : nullptr;
+  if (!factors || !map.map("coefficient", term.coefficient))
+    return false;
+  for (auto [i, factor] : llvm::enumerate(*factors))
+    if (!fromJSON(factor, term.factors.emplace_back(), path.field("factors").index(i)))
+      return false;
+  return true;
+}
+
+static bool fromJSON(const json::Value &value, LaunchSum &sum, json::Path path) {
+  if (auto number = value.getAsInteger()) {
+    sum.terms.push_back({*number, {}});
+    return true;
+  }
+  const json::Object *object = value.getAsObject();
+  const json::Array *terms = object ? object->getArray("sum") : nullptr;
+  if (!terms) {
+    path.report("is neither a number nor a sum");
+    return false;
+  }
+  for (auto [i, term] : llvm::enumerate(*terms))
+    if (!fromJSON(term, sum.terms.emplace_back(), path.field("sum").index(i)))
+      return false;
+  return true;
+}
+
+static bool sumsFromJson(const json::Object &object, llvm::StringRef key,
+                         std::vector<LaunchSum> &sums, json::Path path) {
+  const json::Array *list = object.getArray(key);
+  if (!list) {
+    path.field(key).report("is not a list");
+    return false;
+  }
+  for (auto [i, sum] : llvm::enumerate(*list))
+    if (!fromJSON(sum, sums.emplace_back(), path.field(key).index(i)))
+      return false;
+  return true;
+}
+
+static bool tensorMapFromJson(const json::Object &object, TensorMap &map,
+                              json::ObjectMapper &mapper, json::Path path) {
+  std::string swizzle;
+  if (!mapper.map("type", map.type) || !mapper.map("box", map.box) ||
+      !mapper.map("swizzle", swizzle) || !sumsFromJson(object, "sizes", map.sizes, path) ||
+      !sumsFromJson(object, "strides", map.strides, path))
+    return false;
+  map.swizzle = swizzle == "none" ? 0 : std::atoi(swizzle.c_str());
+  if (map.box.size() != map.sizes.size() || map.strides.size() + 1 != map.sizes.size()) {
+    path.field("box").report("does not fit the sizes and strides");
+    return false;
+  }
+  return true;
+}
+
 static bool parameterFromJson(const json::Value &value, KernelParameter &parameter,
                               json::Path path) {
   json::ObjectMapper map(value, path);
@@ -120,7 +222,8 @@ static bool parameterFromJson(const json::Value &value, KernelParameter &paramet
   case Kind::Arg:
     return map.map("type", parameter.type) && map.mapOptional("path", parameter.path);
   case Kind::TensorMap:
-    return map.mapOptional("path", parameter.path);
+    return map.mapOptional("path", parameter.path) &&
+           tensorMapFromJson(object, parameter.map, map, path);
   case Kind::DescBase:
     return map.mapOptional("type", parameter.type) && map.mapOptional("path", parameter.path);
   case Kind::DescShape:

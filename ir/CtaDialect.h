@@ -22,6 +22,10 @@ inline constexpr llvm::StringLiteral kSharedBytesAttr = "cta.shared_bytes";
 /// On a kernel parameter of type `!cta.tensor_map`: the #cta.map it is made from.
 inline constexpr llvm::StringLiteral kTensorMapAttr = "cta.tensor_map";
 
+/// Threads that `cta.roles` adds to those of `tile.num_warps`: a warpgroup, of
+/// which one thread produces.
+inline constexpr unsigned kProducerThreads = 128;
+
 /// The layout of a block. Requires that the type has one.
 const layout::LinearLayout &getLayout(mlir::Type type);
 bool hasLayout(mlir::Type type);

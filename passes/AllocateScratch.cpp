@@ -11,6 +11,10 @@
 // inside the ops in between have already separated the two uses. Large ones
 // share one area behind the ring.
 //
+// Behind these, aligned to the period of the swizzles: one area for all
+// `cta.tma_store`, one for each `cta.stage`, and the rings, which get as many
+// slots as were asked for and fit.
+//
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
 #include "passes/lowering/Scratch.h"
@@ -18,6 +22,16 @@
 
 using namespace mlir;
 using namespace tile;
+
+namespace {
+/// Buffers up to this size take turns; the ring is a few of them.
+constexpr int64_t kSmallBuffer = 1024;
+constexpr int64_t kRingBytes = 4096;
+/// Swizzle patterns are anchored at multiples of this.
+constexpr int64_t kSwizzlePeriod = 1024;
+/// What a thread block can have on the targets that have rings (sm_90).
+constexpr int64_t kMaxSharedBytes = 232448;
+} // namespace
 
 int64_t lowering::atomicScratchBytes(Operation *op) {
   if (!isa<AtomicRmwOp, AtomicCasOp>(op) || op->getResult(0).use_empty())
@@ -35,6 +49,13 @@ int64_t lowering::atomicScratchBytes(Operation *op) {
   return llvm::alignTo(elements * getElementBytes(getElementType(type)), 16);
 }
 
+int64_t lowering::ringBytes(cta::RingOp op) {
+  int64_t slot = 0;
+  for (Type type : op.getType().getBuffers())
+    slot += llvm::alignTo(cast<cta::BufferType>(type).getBytes(), kSwizzlePeriod);
+  return llvm::alignTo((slot + 16) * op.getStages(), kSwizzlePeriod);
+}
+
 int64_t lowering::scratchBytes(Operation *op) {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduceScratchBytes(reduce);
@@ -46,10 +67,6 @@ int64_t lowering::scratchBytes(Operation *op) {
 }
 
 namespace {
-/// Buffers up to this size take turns; the ring is a few of them.
-constexpr int64_t kSmallBuffer = 1024;
-constexpr int64_t kRingBytes = 4096;
-
 struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AllocateScratchPass)
   StringRef getArgument() const override { return "tile-allocate-scratch"; }
@@ -78,7 +95,63 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
     // 2. Large buffers share what follows.
     for (auto &[op, bytes] : large)
       op->setAttr(cta::kScratchOffsetAttr, b.getI32IntegerAttr(ring));
-    getOperation()->setAttr(cta::kSharedBytesAttr, b.getI32IntegerAttr(ring + largest));
+    // 3. Buffers of the asynchronous unit.
+    int64_t end = placeStaging(ring + largest);
+    end = placeRings(end);
+    getOperation()->setAttr(cta::kSharedBytesAttr, b.getI32IntegerAttr(end));
+  }
+
+  /// Staging buffers from `end` on; returns the new end.
+  int64_t placeStaging(int64_t end) {
+    Builder b(&getContext());
+    int64_t stores = 0;
+    getOperation().walk([&](cta::TmaStoreOp op) {
+      auto type = cast<RankedTensorType>(op.getValue().getType());
+      stores = std::max(stores, type.getNumElements() *
+                                    int64_t(getElementBytes(type.getElementType())));
+    });
+    if (stores) {
+      end = llvm::alignTo(end, kSwizzlePeriod);
+      getOperation().walk([&](cta::TmaStoreOp op) {
+        op->setAttr(cta::kScratchOffsetAttr, b.getI32IntegerAttr(end));
+      });
+      end += stores;
+    }
+    getOperation().walk([&](cta::StageOp op) {
+      end = llvm::alignTo(end, kSwizzlePeriod);
+      op->setAttr(cta::kScratchOffsetAttr, b.getI32IntegerAttr(end));
+      end += op.getType().getBytes();
+    });
+    return end;
+  }
+
+  /// Rings from `end` on: the slots' buffers, then the two barriers of each
+  /// slot. The ring with most slots gives one up until all fit.
+  int64_t placeRings(int64_t end) {
+    SmallVector<cta::RingOp> rings;
+    getOperation().walk([&](cta::RingOp op) { rings.push_back(op); });
+    if (rings.empty())
+      return end;
+    end = llvm::alignTo(end, kSwizzlePeriod);
+    auto total = [&] {
+      int64_t sum = end;
+      for (cta::RingOp op : rings)
+        sum += lowering::ringBytes(op);
+      return sum;
+    };
+    while (total() > kMaxSharedBytes) {
+      cta::RingOp most = *llvm::max_element(
+          rings, [](cta::RingOp x, cta::RingOp y) { return x.getStages() < y.getStages(); });
+      if (most.getStages() == 1)
+        break;
+      most.setStages(most.getStages() - 1);
+    }
+    Builder b(&getContext());
+    for (cta::RingOp op : rings) {
+      op->setAttr(cta::kScratchOffsetAttr, b.getI32IntegerAttr(end));
+      end += lowering::ringBytes(op);
+    }
+    return end;
   }
 };
 } // namespace

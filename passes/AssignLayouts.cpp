@@ -155,9 +155,10 @@ void LayoutRewriter::rewrite(Operation *op) {
   }
   if (isa<scf::SCFDialect>(op->getDialect()))
     return rewriteControlFlow(op);
-  if (auto dot = dyn_cast<DotOp>(op)) {
+  if (isa<DotOp, cta::WarpgroupDotOp>(op)) {
     for (OpOperand &operand : op->getOpOperands())
-      demandOperand(operand, layouts.dotLayout(dot, operand.getOperandNumber()));
+      if (isBlock(operand.get()))
+        demandOperand(operand, layouts.dotLayout(op, operand.getOperandNumber()));
   } else {
     for (OpOperand &operand : op->getOpOperands())
       if (isBlock(operand.get()))

@@ -89,16 +89,16 @@ struct Marker {
 };
 } // namespace
 
-static bool hasOwnEffect(Operation *op) {
+bool tile::hasOwnEffect(Operation *op) {
   if (isa<scf::SCFDialect>(op->getDialect()) || op->hasTrait<OpTrait::IsTerminator>())
     return false;
   return !wouldOpBeTriviallyDead(op);
 }
 
-Liveness::Liveness(Block &block) {
+Liveness::Liveness(Block &block, llvm::function_ref<bool(Operation *)> isRoot) {
   Marker marker{*this, {}};
   block.walk([&](Operation *op) {
-    if (hasOwnEffect(op))
+    if (isRoot(op))
       marker.needOp(op);
   });
   if (!block.empty() && block.back().hasTrait<OpTrait::IsTerminator>())
@@ -181,8 +181,8 @@ static void sweep(Block &block, const Liveness &live) {
   }
 }
 
-void tile::eraseDeadValues(Block &block) {
-  Liveness live(block);
+void tile::eraseDeadValues(Block &block, llvm::function_ref<bool(Operation *)> isRoot) {
+  Liveness live(block, isRoot);
   sweep(block, live);
   SmallVector<Operation *> structures;
   block.walk([&](Operation *op) { // inner ones first

@@ -64,6 +64,11 @@ struct InsertBarriersPass : PassWrapper<InsertBarriersPass, OperationPass<Module
         if (branch.elseBlock())
           walk(*branch.elseBlock(), other);
         merge(pending, other);
+      } else if (auto roles = dyn_cast<cta::RolesOp>(op)) {
+        walk(roles.getConsumers().front(), pending); // the producer exchanges nothing
+      } else if (auto dot = dyn_cast<cta::WarpgroupDotOp>(op)) {
+        read(dot.getA(), pending);
+        read(dot.getB(), pending);
       } else {
         visit(op, pending);
       }
@@ -80,11 +85,24 @@ struct InsertBarriersPass : PassWrapper<InsertBarriersPass, OperationPass<Module
     }
   }
 
+  /// A staged operand is read when it is used, not when it is made.
+  void read(Value operand, Pending &pending) {
+    auto stage = operand.getDefiningOp<cta::StageOp>();
+    if (!stage)
+      return;
+    int64_t begin = stage->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
+    merge(pending, {{begin, begin + stage.getType().getBytes()}});
+  }
+
   void visit(Operation &op, Pending &pending) {
+    if (isa<cta::RingOp, cta::TmaStoreOp>(op))
+      return; // own memory, own synchronisation
     auto offset = op.getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
     if (!offset)
       return;
-    Interval buffer{offset.getInt(), offset.getInt() + lowering::scratchBytes(&op)};
+    auto stage = dyn_cast<cta::StageOp>(op);
+    int64_t bytes = stage ? stage.getType().getBytes() : lowering::scratchBytes(&op);
+    Interval buffer{offset.getInt(), offset.getInt() + bytes};
     bool hazard = llvm::any_of(pending, [&](const Interval &i) { return i.overlaps(buffer); });
     if (hazard) {
       OpBuilder b(&op);

@@ -1,6 +1,6 @@
 //===- LayoutInference.cpp - a layout for every block ---------------------===//
 #include "passes/LayoutInference.h"
-#include "ir/layout/Builders.h"
+#include "ir/layout/Hopper.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/DotLayouts.h"
 #include "passes/lowering/Scratch.h"
@@ -155,6 +155,7 @@ void LayoutInference::infer(Operation *op) {
       .Case([&](JoinOp join) { inferJoin(join); })
       .Case([&](SplitOp split) { inferSplit(split); })
       .Case([&](DotOp dot) { inferDot(dot); })
+      .Case([&](cta::WarpgroupDotOp dot) { inferDot(dot); })
       .Case([&](arith::ConstantOp) {
         if (blockType(op->getResult(0)))
           deferred[op] = 1;
@@ -285,6 +286,17 @@ void LayoutInference::inferDot(DotOp op) {
   cta::LayoutAttr acc = get(layouts.acc);
   dots[op] = {get(layouts.a), get(layouts.b), acc};
   accumulators.insert(acc);
+  setHome(op.getResult(), acc);
+}
+
+void LayoutInference::inferDot(cta::WarpgroupDotOp op) {
+  int64_t m = op.getType().getDimSize(0), n = op.getType().getDimSize(1);
+  unsigned warps = coalescing.numWarps();
+  cta::LayoutAttr acc = get(layout::warpgroupAccumulator(m, n, warps)), a;
+  if (auto left = dyn_cast<RankedTensorType>(op.getA().getType()))
+    a = get(layout::warpgroupOperandA(m, left.getDimSize(1), n,
+                                      getElementBytes(left.getElementType()), warps));
+  dots[op] = {a, cta::LayoutAttr(), acc};
   setHome(op.getResult(), acc);
 }
 

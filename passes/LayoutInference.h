@@ -29,8 +29,8 @@ public:
   /// scans, splits and joins; null for others).
   cta::LayoutAttr operandLayout(mlir::Operation *op) const { return works.lookup(op); }
   /// The layout in which a matrix product takes an operand (0: a, 1: b, 2: acc).
-  cta::LayoutAttr dotLayout(DotOp op, unsigned operand) const {
-    return dots.find(op)->second[operand];
+  cta::LayoutAttr dotLayout(mlir::Operation *dot, unsigned operand) const {
+    return dots.find(dot)->second[operand];
   }
 
 private:
@@ -43,6 +43,7 @@ private:
   void inferJoin(JoinOp op);
   void inferSplit(SplitOp op);
   void inferDot(DotOp op);
+  void inferDot(cta::WarpgroupDotOp op);
   void inferFor(mlir::scf::ForOp op);
   void inferIf(mlir::scf::IfOp op);
   void inferWhile(mlir::scf::WhileOp op);

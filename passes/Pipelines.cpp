@@ -25,10 +25,13 @@ void tile::buildSimplifyPipeline(OpPassManager &pm) {
 void tile::buildCtaPipeline(OpPassManager &pm) {
   // Before layouts: operands that are widened or split move while they are narrow.
   pm.addPass(createDecomposeDotsPass());
+  // Before layouts: what the tensor cores read has its own place.
+  pm.addPass(createWarpgroupDotsPass());
   pm.addPass(createAssignLayoutsPass());
   // Rematerialised index arithmetic repeats itself: merge it before lowering.
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
+  pm.addPass(createSpecializeWarpsPass());
   // After sharing: what this pass computes twice must stay twice.
   pm.addPass(createNarrowLiveRangesPass());
   // Scratch needs final layouts; barriers need final scratch offsets.

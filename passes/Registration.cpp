@@ -14,7 +14,9 @@ void tile::registerAllPasses() {
   mlir::registerSymbolDCEPass();
 
   mlir::registerPass(createDecomposeDotsPass);
+  mlir::registerPass(createWarpgroupDotsPass);
   mlir::registerPass(createAssignLayoutsPass);
+  mlir::registerPass(createSpecializeWarpsPass);
   mlir::registerPass(createNarrowLiveRangesPass);
   mlir::registerPass(createAllocateScratchPass);
   mlir::registerPass(createInsertBarriersPass);

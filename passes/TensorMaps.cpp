@@ -10,7 +10,6 @@ using namespace tile;
 /// TMA wants addresses and strides in multiples of this.
 static constexpr int64_t kAlignment = 16;
 static constexpr unsigned kMaxRank = 5;
-static constexpr int64_t kMaxBox = 256;
 /// The size of a dimension that nothing limits.
 static constexpr int64_t kUnlimited = 0x7fffffff;
 
@@ -284,7 +283,7 @@ static cta::SumAttr sumOf(MLIRContext *context, const Polynomial &p) {
 }
 
 Value tile::tensorMapOf(func::FuncOp kernel, const TileAccess &access, ArrayRef<int64_t> shape,
-                        Type element) {
+                        Type element, int64_t rows) {
   MLIRContext *context = kernel.getContext();
   unsigned bytes = getElementBytes(element);
   unsigned span = layout::swizzleSpan(shape[access.minor()] * bytes);
@@ -297,7 +296,7 @@ Value tile::tensorMapOf(func::FuncOp kernel, const TileAccess &access, ArrayRef<
       continue;
     }
     strides.push_back(sumOf(context, d.stride));
-    box.push_back(d.block < 0 ? 1 : std::min(shape[d.block], kMaxBox));
+    box.push_back(d.block < 0 ? 1 : std::min(shape[d.block], rows));
   }
   auto map = cta::MapAttr::get(context, access.base.getArgNumber(), element, sizes, strides, box,
                                span == 16 ? 0 : span);

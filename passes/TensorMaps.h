@@ -36,9 +36,9 @@ std::optional<TileAccess> readTile(StridedAnalysis &analysis, mlir::Value pointe
                                    mlir::Value mask, std::string &reason);
 
 /// The kernel parameter with the map of `access`, added if it is not there yet.
-/// Copies move boxes that fit `tile`, a swizzledTile of the block.
+/// One copy moves a column of a swizzledTile of the block, at most `rows` high.
 mlir::Value tensorMapOf(mlir::func::FuncOp kernel, const TileAccess &access,
-                        llvm::ArrayRef<int64_t> shape, mlir::Type element);
+                        llvm::ArrayRef<int64_t> shape, mlir::Type element, int64_t rows = 256);
 
 /// The starts (i32, map order), computed where `builder` stands.
 llvm::SmallVector<mlir::Value> startsOf(mlir::OpBuilder &builder, mlir::Location loc,

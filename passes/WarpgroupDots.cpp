@@ -289,7 +289,8 @@ void DotRewriter::rewriteStore(StoreOp store) {
   std::optional<TileAccess> tile = readTile(analysis, store.getPtr(), store.getMask(), reason);
   if (!tile || !tile->wraps.empty())
     return;
-  Value map = tensorMapOf(kernel, *tile, type.getShape(), type.getElementType());
+  // Boxes of 64 rows: a warpgroup can store its share of an accumulator.
+  Value map = tensorMapOf(kernel, *tile, type.getShape(), type.getElementType(), 64);
   if (!map)
     return;
   SmallVector<int32_t> dims;

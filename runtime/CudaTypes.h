@@ -147,6 +147,27 @@ struct Uuid {
   char bytes[16];
 };
 
+/// A TMA descriptor, opaque.
+struct alignas(64) TensorMap {
+  uint64_t words[16];
+};
+enum class TensorMapDataType : int {
+  UInt8 = 0,
+  UInt16 = 1,
+  UInt32 = 2,
+  Int32 = 3,
+  UInt64 = 4,
+  Int64 = 5,
+  Float16 = 6,
+  Float32 = 7,
+  Float64 = 8,
+  BFloat16 = 9,
+};
+enum class TensorMapInterleave : int { None = 0 };
+enum class TensorMapSwizzle : int { None = 0, Span32B = 1, Span64B = 2, Span128B = 3 };
+enum class TensorMapL2Promotion : int { None = 0, L2_64B = 1, L2_128B = 2, L2_256B = 3 };
+enum class TensorMapFloatOobFill : int { None = 0 };
+
 enum StreamFlags : unsigned { StreamDefault = 0, StreamNonBlocking = 1 };
 enum EventFlags : unsigned { EventDefault = 0, EventBlockingSync = 1, EventDisableTiming = 2 };
 enum class CaptureMode : int { Global = 0, ThreadLocal = 1, Relaxed = 2 };

@@ -89,9 +89,7 @@ llvm::Error LoadedKernel::buildPlan() {
       entry.zero = parameter.zero;
       hasScratch = true;
     } else if (parameter.kind == Kind::TensorMap) {
-      return makeError(ErrorCode::Unsupported, "`" + metadata().entry +
-                                                   "` has a tensor map parameter, which is not "
-                                                   "supported yet");
+      entry.bytes = sizeof(cuda::TensorMap);
     } else if (parameter.kind != Kind::DescBase || !parameter.type.empty()) {
       entry.bytes = parameterBytes(parameter.type);
       if (!entry.bytes)
@@ -115,6 +113,28 @@ llvm::Error LoadedKernel::buildPlan() {
     if (fromCaller)
       argumentCount = std::max(argumentCount, static_cast<unsigned>(parameter.index) + 1);
     plan.push_back(std::move(entry));
+  }
+  return planTensorMaps();
+}
+
+llvm::Error LoadedKernel::planTensorMaps() {
+  auto find = [&](const LaunchSum::Factor &factor) -> llvm::Expected<LaunchValue> {
+    for (auto [i, parameter] : llvm::enumerate(plan))
+      if (parameter.kind == Kind::Arg && parameter.index == factor.index &&
+          llvm::ArrayRef(parameter.path) == llvm::ArrayRef(factor.path))
+        return LaunchValue{unsigned(i), parameter.bytes};
+    return badMetadata(metadata(), "has a tensor map made from entry " +
+                                       llvm::Twine(factor.index) +
+                                       " of the signature, which is no parameter");
+  };
+  for (auto [i, parameter] : llvm::enumerate(metadata().params)) {
+    if (parameter.kind != Kind::TensorMap)
+      continue;
+    auto map = planTensorMap(parameter.map, parameter, find);
+    if (!map)
+      return addContext(map.takeError(), "cannot load `" + metadata().entry + "`");
+    map->parameter = i;
+    tensorMaps.push_back(std::move(*map));
   }
   return llvm::Error::success();
 }

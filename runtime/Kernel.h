@@ -12,6 +12,7 @@
 
 #include "compiler/Compiler.h"
 #include "runtime/Module.h"
+#include "runtime/TensorMaps.h"
 #include "tile/tile.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -92,6 +93,7 @@ private:
       : kernel(std::move(kernel)), owner(std::move(context)), module(std::move(module)) {}
 
   llvm::Error buildPlan();
+  llvm::Error planTensorMaps();
   llvm::Error configure();
   llvm::Error checkResidency();
   llvm::Error checkGrid(const uint64_t blocks[3]) const;
@@ -110,6 +112,7 @@ private:
   cuda::Function handle = nullptr;
   llvm::SmallVector<ParameterPlan, 8> plan;
   llvm::SmallVector<uint64_t, 2> constants;
+  std::vector<TensorMapPlan> tensorMaps; ///< never moved: caches point to them
   unsigned argumentCount = 0;
   bool hasScratch = false;
   /// The attribute for dependent launch comes last: a launch without it passes

@@ -83,8 +83,8 @@ llvm::Error LoadedKernel::resolve(llvm::ArrayRef<const void *> arguments,
     const void *value = nullptr;
     if (parameter.kind == Kind::Const)
       value = &constants[parameter.constant];
-    else if (parameter.kind == Kind::Scratch)
-      continue; // launchWithScratch fills it
+    else if (parameter.kind == Kind::Scratch || parameter.kind == Kind::TensorMap)
+      continue; // filled at the launch
     else if (llvm::Error error = locate(*this, parameter, arguments[parameter.index], value))
       return error;
     pointers[i] = const_cast<void *>(value);
@@ -142,6 +142,13 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
   config.attrs = const_cast<cuda::LaunchAttribute *>(attributes.data()); // only read
   config.numAttrs = attributes.size() - (options.dependent ? 0 : 1);
 
+  // Only kernels with tensor maps pay for this.
+  std::vector<cuda::TensorMap> maps(tensorMaps.size());
+  for (auto [map, planned] : llvm::zip(maps, tensorMaps)) {
+    if (llvm::Error error = encodeTensorMap(api, planned, pointers, map))
+      return addContext(std::move(error), "cannot launch `" + data.entry + "`");
+    pointers[planned.parameter] = &map;
+  }
   TILE_ENTER_CONTEXT(api, owner->handle());
   if (hasScratch)
     return launchWithScratch(config, grid, pointers);
@@ -214,7 +221,8 @@ PreparedLaunch::PreparedLaunch(std::shared_ptr<const LoadedKernel> loadedKernel)
     pointers[i] = &slots[i];
     if (parameter.kind == Kind::Const)
       slots[i] = kernel->constants[parameter.constant];
-    else if (parameter.kind != Kind::Scratch && isSet[parameter.index]) {
+    else if (parameter.kind != Kind::Scratch && parameter.kind != Kind::TensorMap &&
+             isSet[parameter.index]) {
       isSet[parameter.index] = false;
       ++missing;
     }
@@ -227,7 +235,7 @@ llvm::Error PreparedLaunch::setArgument(unsigned index, const void *argument) {
   for (size_t i = 0; i < slots.size(); ++i) {
     const ParameterPlan &parameter = kernel->plan[i];
     if (parameter.kind == Kind::Const || parameter.kind == Kind::Scratch ||
-        parameter.index != static_cast<int>(index))
+        parameter.kind == Kind::TensorMap || parameter.index != static_cast<int>(index))
       continue;
     const void *value = nullptr;
     if (llvm::Error error = locate(*kernel, parameter, argument, value))

@@ -89,7 +89,13 @@ void Instructions::waitForGrids() {
   NVVM::GriddepcontrolOp::create(b, *loc, NVVM::GridDepActionKind::wait);
 }
 
-void Instructions::barrier() { NVVM::Barrier0Op::create(b, *loc); }
+void Instructions::barrier() {
+  auto [id, threads] = roleBarrier;
+  if (threads == 0)
+    NVVM::Barrier0Op::create(b, *loc);
+  else
+    namedBarrier(i32(int32_t(id)), threads);
+}
 
 /// shfl.sync moves 32-bit registers: narrower values are widened, wider ones
 /// split.

@@ -63,7 +63,13 @@ public:
   mlir::Value gridSize(unsigned axis);
 
   //===--- communication --------------------------------------------------===//
-  void barrier(); ///< bar.sync 0
+  /// bar.sync of the threads that run this code: all of the block, unless
+  /// setRole has said otherwise.
+  void barrier();
+  /// From here on barrier() is `id` among `threads`; 0 threads: all.
+  void setRole(unsigned id, unsigned threads) { roleBarrier = {id, threads}; }
+  /// Threads of the whole block, if more than compute.
+  void setBlockThreads(unsigned threads) { numThreads = threads; }
   /// Lets grids that depend on this one start early (griddepcontrol).
   void launchDependents();
   /// Waits until the grids this one depends on have ended and their writes are
@@ -120,6 +126,46 @@ public:
   mlir::Value cutToTf32(mlir::Value x);
   void trap();
 
+  //===--- mbarriers, TMA (AsyncInstructions.cpp; sm_90) -------------------===//
+  // Shared addresses are i32, tensor maps and matrix descriptors i64.
+  void namedBarrier(mlir::Value id, unsigned threads); ///< bar.sync id, threads
+  void mbarrierInit(mlir::Value barrier, unsigned arrivals);
+  void fenceMbarrierInit();
+  /// Orders this thread's shared-memory accesses before asynchronous ones.
+  void fenceProxyAsync();
+  /// Arrives and announces `bytes` that copies will bring.
+  void mbarrierExpect(mlir::Value barrier, unsigned bytes);
+  void mbarrierArrive(mlir::Value barrier, mlir::Value predicate);
+  /// Waits until the phase of this parity (i32) is over.
+  void mbarrierWait(mlir::Value barrier, mlir::Value parity);
+  void setMaxRegisters(unsigned count, bool increase);
+  void tmaLoad(mlir::Value destination, mlir::Value map, mlir::ValueRange coordinates,
+               mlir::Value barrier);
+  void tmaStore(mlir::Value source, mlir::Value map, mlir::ValueRange coordinates);
+  void bulkCommit();
+  /// Waits until the sources of all committed copies of this thread are read.
+  void bulkWaitRead();
+  mlir::Value tensorMapAddress(mlir::Value parameter);
+  /// stmatrix: 8x8 tiles of 16-bit elements, one 32-bit word of each thread a tile.
+  void storeMatrix(mlir::Value address, mlir::ValueRange words);
+
+  //===--- warpgroup matrix products (AsyncInstructions.cpp; sm_90a) -------===//
+  struct WgmmaShape {
+    unsigned n, k;
+    std::string accType, aType, bType; ///< "f32", "f16", "e4m3", ...
+    bool hasTranspose;                 ///< 16-bit operands may be MN-major
+    bool aMnMajor = false, bMnMajor = false;
+  };
+  void wgmmaFence();
+  void wgmmaCommit();
+  /// Waits for all committed products; the results are the accumulators.
+  llvm::SmallVector<mlir::Value> wgmmaWait(mlir::ValueRange accumulators);
+  /// One m64nNkK product. `a` is one descriptor, or four registers. With
+  /// `zeroFirst` the accumulator counts as zero.
+  llvm::SmallVector<mlir::Value> wgmma(const WgmmaShape &shape, mlir::ValueRange accumulator,
+                                       mlir::ValueRange a, mlir::Value bDescriptor,
+                                       bool zeroFirst = false);
+
   /// A call of an LLVM intrinsic by name.
   mlir::Value intrinsic(llvm::StringRef name, mlir::Type result, mlir::ValueRange args);
   /// Inline PTX with LLVM's constraint letters.
@@ -140,12 +186,17 @@ private:
   mlir::Value toInteger(mlir::Value v);
   mlir::Value fromInteger(mlir::Value v, mlir::Type type);
 
+  void effect(llvm::StringRef text, llvm::StringRef constraints, mlir::ValueRange args);
+  llvm::SmallVector<mlir::Value> updateRegisters(llvm::StringRef text, mlir::ValueRange registers,
+                                                 mlir::ValueRange more,
+                                                 llvm::StringRef moreConstraints);
   void needPtx(unsigned version) { neededPtx = std::max(neededPtx, version); }
 
   mlir::OpBuilder &b;
   unsigned neededPtx = 0;
   unsigned smVersion;
   unsigned numThreads;
+  std::pair<unsigned, unsigned> roleBarrier{0, 0};
   std::optional<mlir::Location> loc;
 };
 

@@ -38,6 +38,8 @@ Lowering::Lowering(ModuleOp module, func::FuncOp kernel, OpBuilder &builder)
 Type Lowering::llvmType(Type element) const {
   if (isa<PtrType>(element))
     return LLVM::LLVMPointerType::get(element.getContext(), kGlobal);
+  if (isa<cta::TensorMapType>(element))
+    return LLVM::LLVMPointerType::get(element.getContext());
   if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8)
     return IntegerType::get(element.getContext(), 8);
   return element;
@@ -47,7 +49,7 @@ Type Lowering::llvmType(Type element) const {
 static Operation *findFirstAccess(Block &body) {
   for (Operation &op : body) {
     WalkResult found = op.walk([](Operation *inner) {
-      return isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(inner) ? WalkResult::interrupt()
+      return isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp, cta::RingCopyOp, cta::TmaStoreOp>(inner) ? WalkResult::interrupt()
                                                                    : WalkResult::advance();
     });
     if (found.wasInterrupted())
@@ -67,13 +69,31 @@ LogicalResult Lowering::run() {
       b, kernel.getLoc(), kernel.getName(),
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), params));
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  unsigned blockThreads = numThreads;
+  kernel.walk([&](Operation *op) {
+    if (isa<cta::RolesOp>(op))
+      blockThreads = numThreads + cta::kProducerThreads;
+    hasTiles |= isa<cta::RingOp, cta::StageOp, cta::TmaStoreOp>(op);
+  });
+  in.setBlockThreads(blockThreads);
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
-                    b.getDenseI32ArrayAttr({int32_t(numThreads)}));
+                    b.getDenseI32ArrayAttr({int32_t(blockThreads)}));
+  if (blockThreads != numThreads) // registers are dealt out anew: one block at a time
+    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
   for (unsigned i = 0; i < params.size(); ++i)
     if (auto divisibility = kernel.getArgAttrOfType<IntegerAttr>(i, kDivisibilityAttr);
         divisibility && isa<LLVM::LLVMPointerType>(params[i]))
       function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
                           b.getI64IntegerAttr(divisibility.getInt()));
+  for (auto [i, type] : llvm::enumerate(kernel.getArgumentTypes())) {
+    if (!isa<cta::TensorMapType>(type))
+      continue;
+    // The launcher passes the 128 bytes of the map by value.
+    auto bytes = LLVM::LLVMArrayType::get(b.getI8Type(), 128);
+    function.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(bytes));
+    function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64));
+    function.setArgAttr(i, NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr());
+  }
   entry = function.addEntryBlock(b);
   b.setInsertionPointToStart(entry);
   for (auto [arg, value] : llvm::zip(kernel.getArguments(), entry->getArguments()))
@@ -105,6 +125,8 @@ LogicalResult Lowering::lowerBlock(Block &block) {
 LogicalResult Lowering::lowerOp(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<func::ReturnOp>([&](auto) {
+        if (storesByTma) // shared memory must outlive the copies from it
+          in.bulkWaitRead();
         LLVM::ReturnOp::create(b, op->getLoc(), ValueRange());
         return success();
       })
@@ -137,6 +159,14 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<ScanOp>([&](auto o) { return lowerScan(o); })
       .Case<DotOp>([&](auto o) { return lowerDot(o); })
       .Case<cta::ConvertLayoutOp>([&](auto o) { return lowerConvert(o); })
+      .Case<cta::RingOp>([&](auto o) { return lowerRing(o); })
+      .Case<cta::RingAcquireOp, cta::RingCopyOp, cta::RingCommitOp, cta::RingWaitOp,
+            cta::RingReleaseOp>([&](auto) { return lowerRingStep(op); })
+      .Case<cta::RolesOp>([&](auto o) { return lowerRoles(o); })
+      .Case<cta::SingleOp>([&](auto o) { return lowerSingle(o); })
+      .Case<cta::StageOp>([&](auto o) { return lowerStage(o); })
+      .Case<cta::TmaStoreOp>([&](auto o) { return lowerTmaStore(o); })
+      .Case<cta::WarpgroupDotOp>([&](auto o) { return lowerWarpgroupDot(o); })
       .Case<cta::PinOp>([&](auto o) {
         set(o.getResult(), in.pin(get(o.getSrc())));
         return success();
@@ -317,7 +347,7 @@ Value Lowering::sharedBase(int64_t byteOffset) {
     // the debug-info pass looks for the function around each of those.
     symbol = LLVM::GlobalOp::create(b, module.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), 0),
                                     /*isConstant=*/false, LLVM::Linkage::External, "tile_shared",
-                                    Attribute(), /*alignment=*/16, kShared);
+                                    Attribute(), /*alignment=*/hasTiles ? 1024 : 16, kShared);
   }
   Value base = LLVM::AddressOfOp::create(b, in.getLoc(), ptr, symbol.getName());
   if (byteOffset == 0)

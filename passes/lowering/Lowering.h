@@ -71,6 +71,44 @@ private:
   Registers shuffleBlock(Registers regs, const layout::ShufflePlan &plan);
   mlir::Value threadParity(int32_t laneMask, int32_t warpMask);
 
+  //===--- asynchronous copies and roles (Async.cpp), WarpgroupDot.cpp ------===//
+  /// Which slot is next, and the parity of its round: variables of a thread.
+  struct Cursor {
+    mlir::Value slot, parity;
+  };
+  struct Ring {
+    unsigned stages = 1;
+    llvm::SmallVector<int64_t, 2> bufferOffsets, bufferBytes; ///< of slot 0
+    int64_t barriers = 0; ///< full ones, then empty ones
+    Cursor producer, consumer;
+  };
+  mlir::LogicalResult lowerRing(cta::RingOp op);
+  mlir::LogicalResult lowerRingStep(mlir::Operation *op);
+  mlir::LogicalResult lowerRoles(cta::RolesOp op);
+  mlir::LogicalResult lowerSingle(cta::SingleOp op);
+  mlir::LogicalResult lowerStage(cta::StageOp op);
+  mlir::LogicalResult lowerTmaStore(cta::TmaStoreOp op);
+  mlir::LogicalResult lowerWarpgroupDot(cta::WarpgroupDotOp op);
+  Cursor makeCursor(int32_t parity);
+  mlir::Value read(mlir::Value variable);
+  void advance(const Ring &ring, const Cursor &cursor);
+  mlir::Value barrierOf(const Ring &ring, const Cursor &cursor, bool full);
+  Registers buffersOf(const Ring &ring, const Cursor &cursor);
+  cta::MapAttr mapAttr(mlir::Value map);
+  void forEachBox(cta::MapAttr map, const layout::LinearLayout &image, unsigned bytes,
+                  llvm::ArrayRef<int32_t> dims,
+                  llvm::function_ref<void(llvm::ArrayRef<int64_t>, int64_t)> body);
+  /// Writes a block to shared memory at `offset` in the layout `image`.
+  void writeShared(const Registers &regs, const layout::LinearLayout &from,
+                   const layout::LinearLayout &image, int64_t offset);
+  mlir::Value matrixDescriptor(mlir::Value address, uint64_t bits);
+  /// The shared address (i32) of a constant offset.
+  mlir::Value sharedAddress(int64_t byteOffset);
+  mlir::Value plus(mlir::Value a, int64_t constant);
+  mlir::Value warpgroup(); ///< tid >> 7, the same register value in the warp
+  mlir::Value isThread(mlir::Value thread);
+  void emitIf(mlir::Value condition, llvm::function_ref<void()> body);
+
   //===--- helpers --------------------------------------------------------===//
   mlir::Type llvmType(mlir::Type element) const;
   const Registers &get(mlir::Value v) const { return values.find(v)->second; }
@@ -138,7 +176,11 @@ private:
   mlir::Block *entry = nullptr;
   /// Where a dependent launch must wait for the grids before it; null: nowhere.
   mlir::Operation *firstAccess = nullptr;
-  mlir::Value tid, laneId, warpId;
+  mlir::Value tid, laneId, warpId, warpgroupId;
+  llvm::DenseMap<mlir::Value, Ring> rings;
+  /// Shared memory holds swizzled tiles, which want its start aligned.
+  bool hasTiles = false;
+  bool storesByTma = false;
   llvm::DenseMap<mlir::Value, Registers> values;
   llvm::DenseMap<mlir::Value, Affine> affines;
   /// Sums and products of bases already emitted in the current block.

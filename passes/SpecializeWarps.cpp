@@ -1,0 +1,268 @@
+//===- SpecializeWarps.cpp - producer and consumer warps ------------------===//
+//
+// Needs:      a laid-out kernel.
+// Guarantees: no `cta.tma_load` is left. Loads that are used together share a
+//             ring of buffers in shared memory. Where the control flow around
+//             the loads can be followed by one thread alone, the kernel is
+//             split in two roles: a producer that runs ahead and fills the
+//             rings, and consumers that do everything else. Otherwise one
+//             thread copies where the load stood.
+// Never:      changes what the consumers compute, or the order of their stores.
+//
+//   for k:                                cta.roles
+//     %a = cta.tma_load ...       =>        consumers { for k: wait; dot; release }
+//     %c = cta.warpgroup_dot %a             producer  { for k: acquire; copy; commit }
+//
+// The producer is a copy of the whole kernel, less everything that the copies
+// do not depend on: so any nest of loops and branches works, persistent loops
+// over tiles included.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/CtaDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/DeadValues.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+using namespace tile;
+
+static constexpr int32_t kDefaultStages = 3;
+
+namespace {
+
+/// Loads of one block that are first used by the same operation.
+struct Group {
+  SmallVector<cta::TmaLoadOp, 2> loads; ///< in program order
+  Operation *firstUser = nullptr, *lastUser = nullptr;
+  int32_t stages = 1;
+  Value ring;
+};
+
+class WarpSpecializer {
+public:
+  WarpSpecializer(func::FuncOp kernel, int32_t warps, int32_t stages)
+      : kernel(kernel), body(kernel.getBody().front()), warps(warps), stages(stages) {}
+
+  LogicalResult run() {
+    if (failed(findGroups()) || groups.empty())
+      return success(groups.empty());
+    OpBuilder b = OpBuilder::atBlockBegin(&body);
+    for (Group &group : groups) {
+      SmallVector<Type> buffers;
+      for (cta::TmaLoadOp load : group.loads)
+        buffers.push_back(load.getType());
+      auto type = cta::RingType::get(kernel.getContext(), buffers);
+      group.ring = cta::RingOp::create(b, group.loads.front().getLoc(), type,
+                                       b.getI32IntegerAttr(group.stages),
+                                       b.getI32IntegerAttr(warps));
+    }
+    auto start = cta::BarrierOp::create(b, kernel.getLoc());
+    b.setInsertionPointAfter(start);
+    auto roles = cta::RolesOp::create(b, kernel.getLoc());
+    if (makeProducer(roles)) {
+      consume(nullptr);
+      moveConsumers(roles);
+    } else {
+      roles.erase();
+      for (Group &group : groups)
+        group.ring.getDefiningOp<cta::RingOp>().setStages(1);
+      consume(&WarpSpecializer::copyInPlace);
+    }
+    return success();
+  }
+
+private:
+  LogicalResult findGroups();
+  int32_t stagesFor(Operation *load) const;
+  bool makeProducer(cta::RolesOp roles);
+  void fill(OpBuilder &b, Value ring, SmallVector<cta::TmaLoadOp, 2> loads);
+  void copyInPlace(Group &group);
+  void consume(void (WarpSpecializer::*before)(Group &));
+  void moveConsumers(cta::RolesOp roles);
+
+  func::FuncOp kernel;
+  Block &body;
+  int32_t warps, stages;
+  SmallVector<Group> groups;
+};
+
+} // namespace
+
+int32_t WarpSpecializer::stagesFor(Operation *load) const {
+  auto loop = load->getParentOfType<scf::ForOp>();
+  if (!loop)
+    return 1;
+  auto own = loop->getAttrOfType<IntegerAttr>(kNumStagesAttr);
+  return std::max<int32_t>(own ? int32_t(own.getInt()) : stages, 1);
+}
+
+LogicalResult WarpSpecializer::findGroups() {
+  WalkResult result = kernel.walk([&](cta::TmaLoadOp load) {
+    Operation *first = nullptr, *last = nullptr;
+    for (Operation *user : load->getUsers()) {
+      Operation *here = load->getBlock()->findAncestorOpInBlock(*user);
+      if (!here || here->hasTrait<OpTrait::IsTerminator>()) {
+        load.emitOpError("is used outside its block");
+        return WalkResult::interrupt();
+      }
+      if (!first || here->isBeforeInBlock(first))
+        first = here;
+      if (!last || last->isBeforeInBlock(here))
+        last = here;
+    }
+    if (!first) {
+      load.erase();
+      return WalkResult::advance();
+    }
+    Group *group = llvm::find_if(groups, [&](Group &g) { return g.firstUser == first; });
+    if (group == groups.end()) {
+      groups.emplace_back();
+      group = &groups.back();
+      group->firstUser = group->lastUser = first;
+      group->stages = stagesFor(load);
+    }
+    group->loads.push_back(load);
+    if (group->lastUser->isBeforeInBlock(last))
+      group->lastUser = last;
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// The producer
+//===----------------------------------------------------------------------===//
+
+/// Acquire a slot, copy into it, commit: where the last of `loads` stands, the
+/// loads themselves go.
+void WarpSpecializer::fill(OpBuilder &b, Value ring, SmallVector<cta::TmaLoadOp, 2> loads) {
+  Location loc = loads.front().getLoc();
+  SmallVector<Type> types;
+  for (cta::TmaLoadOp load : loads)
+    types.push_back(load.getType());
+  auto slot = cta::RingAcquireOp::create(b, loc, types, ring);
+  for (auto [buffer, load] : llvm::zip_equal(slot.getBuffers(), loads))
+    cta::RingCopyOp::create(b, load.getLoc(), load.getMap(), load.getStarts(), load.getDims(),
+                            buffer, ring);
+  cta::RingCommitOp::create(b, loc, ring);
+}
+
+static bool isRingOp(Operation *op) {
+  return isa<cta::RingAcquireOp, cta::RingCopyOp, cta::RingCommitOp>(op);
+}
+
+/// What one thread can do by itself: scalars and control flow.
+static bool isScalarWork(Operation *op) {
+  if (isRingOp(op) || isa<scf::SCFDialect>(op->getDialect()))
+    return true;
+  for (Type type : op->getResultTypes())
+    if (isa<RankedTensorType>(type))
+      return false;
+  if (isa<LoadOp>(op))
+    return true;
+  return !isa<ReduceOp>(op) && op->getNumRegions() == 0 && isMemoryEffectFree(op);
+}
+
+/// Makes the producer a copy of the kernel's body that only fills the rings.
+/// False if the copies depend on what one thread cannot know.
+bool WarpSpecializer::makeProducer(cta::RolesOp roles) {
+  Block *block = &roles.getProducer().emplaceBlock();
+  IRMapping map;
+  OpBuilder b = OpBuilder::atBlockBegin(block);
+  bool stores = false;
+  for (Operation *op = roles->getNextNode(); op; op = op->getNextNode()) {
+    if (op->hasTrait<OpTrait::IsTerminator>())
+      break;
+    b.clone(*op, map);
+    op->walk([&](Operation *inner) { stores |= isa<AtomicRmwOp, AtomicCasOp>(inner); });
+  }
+  for (Group &group : groups) {
+    SmallVector<cta::TmaLoadOp, 2> loads;
+    for (cta::TmaLoadOp load : group.loads)
+      loads.push_back(map.lookup(load.getResult()).getDefiningOp<cta::TmaLoadOp>());
+    OpBuilder at(loads.back());
+    fill(at, group.ring, loads);
+  }
+  // The loads still have their users, which are no roots: all of them go.
+  Liveness live(*block, isRingOp);
+  bool isScalar = llvm::all_of(live.ops, [&](Operation *op) {
+    return !roles->isProperAncestor(op) || isScalarWork(op) ||
+           op->hasTrait<OpTrait::IsTerminator>();
+  });
+  bool readsMemory = llvm::any_of(live.ops, [](Operation *op) { return isa<LoadOp>(op); });
+  if (!isScalar || (readsMemory && stores))
+    return false;
+  eraseDeadValues(*block, isRingOp);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// The consumers
+//===----------------------------------------------------------------------===//
+
+void WarpSpecializer::copyInPlace(Group &group) {
+  OpBuilder b(group.loads.back());
+  auto single = cta::SingleOp::create(b, group.loads.front().getLoc());
+  OpBuilder inside = OpBuilder::atBlockBegin(&single.getBody().emplaceBlock());
+  fill(inside, group.ring, group.loads);
+}
+
+void WarpSpecializer::consume(void (WarpSpecializer::*before)(Group &)) {
+  for (Group &group : groups) {
+    if (before)
+      (this->*before)(group);
+    OpBuilder b(group.firstUser);
+    Location loc = group.firstUser->getLoc();
+    SmallVector<Type> types;
+    for (cta::TmaLoadOp load : group.loads)
+      types.push_back(load.getType());
+    auto slot = cta::RingWaitOp::create(b, loc, types, group.ring);
+    b.setInsertionPointAfter(group.lastUser);
+    cta::RingReleaseOp::create(b, group.lastUser->getLoc(), group.ring);
+    for (auto [buffer, load] : llvm::zip_equal(slot.getBuffers(), group.loads)) {
+      load.getResult().replaceAllUsesWith(buffer);
+      load.erase();
+    }
+  }
+  eraseDeadValues(body);
+}
+
+void WarpSpecializer::moveConsumers(cta::RolesOp roles) {
+  Block &consumers = roles.getConsumers().emplaceBlock();
+  consumers.getOperations().splice(consumers.end(), body.getOperations(),
+                                   std::next(roles->getIterator()),
+                                   std::prev(body.getOperations().end()));
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct SpecializeWarpsPass : PassWrapper<SpecializeWarpsPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SpecializeWarpsPass)
+  StringRef getArgument() const override { return "tile-specialize-warps"; }
+  StringRef getDescription() const override {
+    return "copies by a producer warp, everything else by consumer warps";
+  }
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto number = [&](StringRef name, int32_t otherwise) {
+      auto attr = module->getAttrOfType<IntegerAttr>(name);
+      return attr ? int32_t(attr.getInt()) : otherwise;
+    };
+    for (func::FuncOp kernel : module.getOps<func::FuncOp>())
+      if (failed(WarpSpecializer(kernel, number(kNumWarpsAttr, 4),
+                                 number(kNumStagesAttr, kDefaultStages))
+                     .run()))
+        return signalPassFailure();
+  }
+};
+} // namespace
+
+std::unique_ptr<Pass> tile::createSpecializeWarpsPass() {
+  return std::make_unique<SpecializeWarpsPass>();
+}

@@ -1,0 +1,361 @@
+//===- Async.cpp - rings, roles, copies by the tensor memory accelerator --===//
+//
+// A ring's cursors (which slot is next, in which round) are variables of the
+// thread: allocas that the optimiser turns into registers, so that they follow
+// any control flow.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/layout/Hopper.h"
+#include "ir/layout/Swizzle.h"
+#include "passes/lowering/Lowering.h"
+#include "passes/lowering/Scratch.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+using layout::Dim;
+using layout::LinearLayout;
+
+static constexpr unsigned kWarpgroupThreads = 128;
+static constexpr unsigned kRegisterFile = 65536;
+/// Named barriers: 0 is all threads, 1 the consumers, from 2 on a warpgroup's.
+static constexpr unsigned kConsumerBarrier = 1, kWarpgroupBarrier = 2;
+
+//===----------------------------------------------------------------------===//
+// Helpers
+//===----------------------------------------------------------------------===//
+
+Value Lowering::sharedAddress(int64_t byteOffset) {
+  return LLVM::PtrToIntOp::create(b, in.getLoc(), b.getI32Type(), sharedBase(byteOffset));
+}
+
+Value Lowering::plus(Value a, int64_t constant) {
+  if (constant == 0)
+    return a;
+  Value c = a.getType().isInteger(64) ? in.i64(constant) : in.i32(int32_t(constant));
+  return LLVM::AddOp::create(b, in.getLoc(), a, c);
+}
+
+Value Lowering::warpgroup() {
+  if (!warpgroupId) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(tid);
+    Value own = LLVM::LShrOp::create(b, in.getLoc(), tid, in.i32(7));
+    warpgroupId = in.shuffleIdx(own, in.i32(0)); // known to be one for the warp
+  }
+  return warpgroupId;
+}
+
+void Lowering::emitIf(Value condition, llvm::function_ref<void()> body) {
+  Block *then = new Block, *next = new Block;
+  Region *region = b.getInsertionBlock()->getParent();
+  region->push_back(then);
+  region->push_back(next);
+  LLVM::CondBrOp::create(b, in.getLoc(), condition, then, next);
+  enterBlock(then);
+  body();
+  LLVM::BrOp::create(b, in.getLoc(), ValueRange(), next);
+  enterBlock(next);
+}
+
+Value Lowering::isThread(Value thread) {
+  return LLVM::ICmpOp::create(b, in.getLoc(), LLVM::ICmpPredicate::eq, tid, thread);
+}
+
+//===----------------------------------------------------------------------===//
+// Rings
+//===----------------------------------------------------------------------===//
+
+Lowering::Cursor Lowering::makeCursor(int32_t parity) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(tid);
+  Location loc = in.getLoc();
+  auto variable = [&](int32_t init) -> Value {
+    Value p = LLVM::AllocaOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()),
+                                     b.getI32Type(), in.i32(1));
+    LLVM::StoreOp::create(b, loc, in.i32(init), p);
+    return p;
+  };
+  return {variable(0), variable(parity)};
+}
+
+Value Lowering::read(Value variable) {
+  return LLVM::LoadOp::create(b, in.getLoc(), b.getI32Type(), variable);
+}
+
+void Lowering::advance(const Ring &ring, const Cursor &cursor) {
+  Location loc = in.getLoc();
+  Value next = plus(read(cursor.slot), 1);
+  Value wraps = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, next,
+                                     in.i32(int32_t(ring.stages)));
+  LLVM::StoreOp::create(b, loc, LLVM::SelectOp::create(b, loc, wraps, in.i32(0), next),
+                        cursor.slot);
+  Value flip = LLVM::ZExtOp::create(b, loc, b.getI32Type(), wraps);
+  LLVM::StoreOp::create(b, loc, LLVM::XOrOp::create(b, loc, read(cursor.parity), flip),
+                        cursor.parity);
+}
+
+/// base + slot * stride
+static Value slotAddress(OpBuilder &b, Instructions &in, Value base, Value slot, int64_t stride) {
+  Value offset = LLVM::MulOp::create(b, in.getLoc(), slot, in.i32(int32_t(stride)));
+  return LLVM::AddOp::create(b, in.getLoc(), base, offset);
+}
+
+Value Lowering::barrierOf(const Ring &ring, const Cursor &cursor, bool full) {
+  int64_t first = ring.barriers + (full ? 0 : 8 * int64_t(ring.stages));
+  return slotAddress(b, in, sharedAddress(first), read(cursor.slot), 8);
+}
+
+Registers Lowering::buffersOf(const Ring &ring, const Cursor &cursor) {
+  Registers addresses;
+  for (auto [offset, bytes] : llvm::zip(ring.bufferOffsets, ring.bufferBytes))
+    addresses.push_back(
+        slotAddress(b, in, sharedAddress(offset), read(cursor.slot), llvm::alignTo(bytes, 1024)));
+  return addresses;
+}
+
+LogicalResult Lowering::lowerRing(cta::RingOp op) {
+  Ring ring;
+  ring.stages = op.getStages();
+  int64_t end = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
+  for (Type type : op.getType().getBuffers()) {
+    int64_t bytes = cast<cta::BufferType>(type).getBytes();
+    ring.bufferOffsets.push_back(end);
+    ring.bufferBytes.push_back(bytes);
+    end += int64_t(llvm::alignTo(bytes, 1024)) * ring.stages;
+  }
+  ring.barriers = end;
+  ring.consumer = makeCursor(0);
+  ring.producer = makeCursor(1); // a fresh barrier counts as just emptied
+  unsigned consumers = op.getConsumers();
+  emitIf(isThread(in.i32(0)), [&] {
+    for (unsigned slot = 0; slot < ring.stages; ++slot) {
+      in.mbarrierInit(sharedAddress(ring.barriers + 8 * slot), 1);
+      in.mbarrierInit(sharedAddress(ring.barriers + 8 * (ring.stages + slot)), consumers);
+    }
+    in.fenceMbarrierInit();
+  });
+  rings[op.getResult()] = std::move(ring);
+  return success();
+}
+
+LogicalResult Lowering::lowerRingStep(Operation *op) {
+  const Ring &ring = rings.find(op->getOperands().back())->second;
+  if (isa<cta::RingAcquireOp>(op)) {
+    in.mbarrierWait(barrierOf(ring, ring.producer, /*full=*/false), read(ring.producer.parity));
+    int64_t bytes = 0;
+    for (int64_t size : ring.bufferBytes)
+      bytes += size;
+    in.mbarrierExpect(barrierOf(ring, ring.producer, /*full=*/true), unsigned(bytes));
+    for (auto [result, address] : llvm::zip(op->getResults(), buffersOf(ring, ring.producer)))
+      set(result, {address});
+  } else if (auto copy = dyn_cast<cta::RingCopyOp>(op)) {
+    Value barrier = barrierOf(ring, ring.producer, /*full=*/true);
+    Value map = in.tensorMapAddress(getScalar(copy.getMap()));
+    Value address = getScalar(copy.getBuffer());
+    SmallVector<Value> starts;
+    for (Value start : copy.getStarts())
+      starts.push_back(getScalar(start));
+    forEachBox(mapAttr(copy.getMap()), copy.getBuffer().getType().getLinearLayout(),
+               getElementBytes(copy.getBuffer().getType().getElementType()), copy.getDims(),
+               [&](ArrayRef<int64_t> at, int64_t offset) {
+                 SmallVector<Value> coordinates;
+                 for (auto [start, more] : llvm::zip(starts, at))
+                   coordinates.push_back(plus(start, more));
+                 in.tmaLoad(plus(address, offset), map, coordinates, barrier);
+               });
+  } else if (isa<cta::RingCommitOp>(op)) {
+    advance(ring, ring.producer);
+  } else if (isa<cta::RingWaitOp>(op)) {
+    in.mbarrierWait(barrierOf(ring, ring.consumer, /*full=*/true), read(ring.consumer.parity));
+    for (auto [result, address] : llvm::zip(op->getResults(), buffersOf(ring, ring.consumer)))
+      set(result, {address});
+  } else {
+    Value first = LLVM::ICmpOp::create(b, op->getLoc(), LLVM::ICmpPredicate::eq, lane(), in.i32(0));
+    in.mbarrierArrive(barrierOf(ring, ring.consumer, /*full=*/false), first);
+    advance(ring, ring.consumer);
+  }
+  return success();
+}
+
+cta::MapAttr Lowering::mapAttr(Value map) {
+  unsigned index = cast<BlockArgument>(map).getArgNumber();
+  return kernel.getArgAttrOfType<cta::MapAttr>(index, cta::kTensorMapAttr);
+}
+
+/// Calls `body` with the coordinates (map order, relative to the tile) and the
+/// byte offset in shared memory of every box that one copy moves.
+void Lowering::forEachBox(cta::MapAttr map, const LinearLayout &image, unsigned bytes,
+                          ArrayRef<int32_t> dims,
+                          llvm::function_ref<void(ArrayRef<int64_t>, int64_t)> body) {
+  LinearLayout offsets = image.invert();
+  SmallVector<int64_t> at(dims.size(), 0), sizes;
+  for (int32_t dim : dims)
+    sizes.push_back(dim < 0 ? 1 : image.outSize(Dim::dim(dim)));
+  while (true) {
+    layout::Position position;
+    for (auto [dim, coordinate] : llvm::zip(dims, at))
+      if (dim >= 0)
+        position.push_back({Dim::dim(dim), int32_t(coordinate)});
+    body(at, int64_t(offsets.apply(position).front().second) * bytes);
+    unsigned i = 0; // odometer
+    for (; i < at.size(); ++i) {
+      at[i] += map.getBox()[i];
+      if (at[i] < sizes[i])
+        break;
+      at[i] = 0;
+    }
+    if (i == at.size())
+      return;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+LogicalResult Lowering::lowerRoles(cta::RolesOp op) {
+  Location loc = op.getLoc();
+  Block *consumers = new Block, *producer = new Block, *merge = new Block;
+  Region *region = b.getInsertionBlock()->getParent();
+  for (Block *block : {consumers, producer, merge})
+    region->push_back(block);
+  unsigned blockThreads = numThreads + kWarpgroupThreads;
+  unsigned warpgroups = numThreads / kWarpgroupThreads;
+  // The register file as it was dealt out, and as the roles need it.
+  unsigned entry = std::min(kRegisterFile / blockThreads / 8 * 8, 255u);
+  unsigned forProducer = warpgroups > 2 ? 32 : 40;
+  unsigned forConsumers =
+      std::min((entry * (warpgroups + 1) - forProducer) / warpgroups / 8 * 8, 240u);
+  bool deals = warpgroups > 1;
+
+  Value isConsumer = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, tid,
+                                          in.i32(int32_t(numThreads)));
+  LLVM::CondBrOp::create(b, loc, isConsumer, consumers, producer);
+
+  enterBlock(consumers);
+  if (deals)
+    in.setMaxRegisters(forConsumers, /*increase=*/true);
+  in.setRole(kConsumerBarrier, numThreads);
+  if (failed(lowerBlock(op.getConsumers().front())))
+    return failure();
+  in.setLoc(loc);
+  LLVM::BrOp::create(b, loc, ValueRange(), merge);
+
+  enterBlock(producer);
+  if (deals)
+    in.setMaxRegisters(forProducer, /*increase=*/false);
+  LogicalResult result = success();
+  emitIf(isThread(in.i32(int32_t(numThreads))),
+         [&] { result = lowerBlock(op.getProducer().front()); });
+  in.setLoc(loc);
+  LLVM::BrOp::create(b, loc, ValueRange(), merge);
+  enterBlock(merge);
+  in.setRole(0, 0);
+  return result;
+}
+
+LogicalResult Lowering::lowerSingle(cta::SingleOp op) {
+  LogicalResult result = success();
+  emitIf(isThread(in.i32(0)), [&] { result = lowerBlock(op.getBody().front()); });
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks to shared memory
+//===----------------------------------------------------------------------===//
+
+void Lowering::writeShared(const Registers &regs, const LinearLayout &from,
+                           const LinearLayout &image, int64_t offset) {
+  unsigned bits = bitWidth(regs.front().getType()), bytes = std::max(bits / 8, 1u);
+  LinearLayout offsets = layout::offsetsOf(from, image);
+  layout::VectorAccess access =
+      layout::widestVector(offsets, Dim::offset(), llvm::Log2_32(16 / bytes));
+  Value base = sharedBase(offset);
+  for (int32_t first : access.firstRegisters) {
+    SmallVector<Value> group;
+    for (unsigned k = 0; k < (1u << access.log2()); ++k)
+      group.push_back(toMemory(regs[access.registerAt(first, k)]));
+    in.storeShared(exchangeAddress(offsets, first, base, bytes), group);
+  }
+}
+
+LogicalResult Lowering::lowerStage(cta::StageOp op) {
+  int64_t offset = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
+  writeShared(get(op.getSrc()), cta::getLayout(op.getSrc().getType()),
+              op.getType().getLinearLayout(), offset);
+  in.fenceProxyAsync();
+  in.barrier();
+  set(op.getResult(), {sharedAddress(offset)});
+  return success();
+}
+
+/// Warpgroup w holds the rows of every 64-row block w, w + groups, ...: then
+/// warpgroups need not wait for each other.
+static bool sharesRowsOut(const LinearLayout &l, unsigned groups) {
+  if (l.outSize(Dim::dim(0)) < 64 * int64_t(groups) || groups < 2)
+    return false;
+  ArrayRef<uint64_t> warps = l.rows(Dim::warp());
+  for (unsigned bit = 2; bit < warps.size(); ++bit)
+    if (warps[bit] != 1ull << (l.outShift(Dim::dim(0)) + 4 + bit))
+      return false;
+  uint64_t others = 0;
+  for (Dim dim : {Dim::reg(), Dim::lane()})
+    for (uint64_t row : l.rows(dim))
+      others |= row;
+  for (unsigned bit = 0; bit < 2; ++bit)
+    others |= warps[bit];
+  uint64_t groupBits = uint64_t(groups - 1) << (l.outShift(Dim::dim(0)) + 6);
+  return (others & groupBits) == 0;
+}
+
+LogicalResult Lowering::lowerTmaStore(cta::TmaStoreOp op) {
+  Location loc = op.getLoc();
+  const LinearLayout &from = cta::getLayout(op.getValue().getType());
+  const LinearLayout &image = op.getLayout().getLayout();
+  int64_t offset = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
+  cta::MapAttr map = mapAttr(op.getMap());
+  unsigned bytes = getElementBytes(getElementType(op.getValue().getType()));
+  unsigned groups = numThreads / kWarpgroupThreads;
+  bool apart = op.getDims().front() == 1 && sharesRowsOut(from, groups) && map.getBox()[1] == 64;
+
+  unsigned threads = apart ? kWarpgroupThreads : numThreads;
+  Value number = LLVM::AndOp::create(b, loc, tid, in.i32(int32_t(threads - 1)));
+  Value leads = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, number, in.i32(0));
+  auto sync = [&] {
+    if (apart)
+      in.namedBarrier(plus(warpgroup(), kWarpgroupBarrier), threads);
+    else
+      in.barrier();
+  };
+  // The staging area is free once the copies before have read it.
+  emitIf(leads, [&] { in.bulkWaitRead(); });
+  sync();
+  writeShared(get(op.getValue()), from, image, offset);
+  in.fenceProxyAsync();
+  sync();
+  emitIf(leads, [&] {
+    Value source = sharedAddress(offset), descriptor = in.tensorMapAddress(getScalar(op.getMap()));
+    SmallVector<Value> starts;
+    for (Value start : op.getStarts())
+      starts.push_back(getScalar(start));
+    if (apart) { // this warpgroup's rows
+      Value row = LLVM::ShlOp::create(b, loc, warpgroup(), in.i32(6));
+      int64_t rowBytes = layout::swizzleSpan(int64_t(image.outSize(Dim::dim(1))) * bytes);
+      Value skip = LLVM::MulOp::create(b, loc, row, in.i32(int32_t(rowBytes)));
+      source = LLVM::AddOp::create(b, loc, source, skip);
+      starts[1] = LLVM::AddOp::create(b, loc, starts[1], row);
+    }
+    forEachBox(map, image, bytes, op.getDims(), [&](ArrayRef<int64_t> at, int64_t from) {
+      if (apart && at[1] / 64 % groups != 0)
+        return;
+      SmallVector<Value> coordinates;
+      for (auto [start, more] : llvm::zip(starts, at))
+        coordinates.push_back(plus(start, more));
+      in.tmaStore(plus(source, from), descriptor, coordinates);
+    });
+    in.bulkCommit();
+  });
+  storesByTma = true;
+  return success();
+}

@@ -1,0 +1,189 @@
+//===- AsyncInstructions.cpp - mbarriers, TMA, warpgroup matrix products --===//
+//
+// The part of the instruction room that is sm_90's own. Everything here is
+// inline PTX, one instruction each (a wait is a loop around one), with a side
+// effect, so that the optimiser keeps the order in which they are built.
+// Shared addresses are 32-bit integers.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/Instructions.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+
+void Instructions::effect(StringRef text, StringRef constraints, ValueRange args) {
+  inlineAsm(text, constraints, Type(), args, /*sideEffects=*/true);
+}
+
+//===----------------------------------------------------------------------===//
+// Barriers
+//===----------------------------------------------------------------------===//
+
+void Instructions::namedBarrier(Value id, unsigned threads) {
+  effect("bar.sync $0, " + std::to_string(threads) + ";", "r,~{memory}", id);
+}
+
+void Instructions::mbarrierInit(Value barrier, unsigned arrivals) {
+  effect("mbarrier.init.shared::cta.b64 [$0], " + std::to_string(arrivals) + ";", "r,~{memory}",
+         barrier);
+}
+
+void Instructions::fenceMbarrierInit() {
+  effect("fence.mbarrier_init.release.cluster;", "~{memory}", {});
+}
+
+void Instructions::fenceProxyAsync() {
+  effect("fence.proxy.async.shared::cta;", "~{memory}", {});
+}
+
+void Instructions::mbarrierExpect(Value barrier, unsigned bytes) {
+  effect("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], " + std::to_string(bytes) + ";",
+         "r,~{memory}", barrier);
+}
+
+void Instructions::mbarrierArrive(Value barrier, Value predicate) {
+  effect("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", {barrier, predicate});
+}
+
+void Instructions::mbarrierWait(Value barrier, Value parity) {
+  // Labels in braces are the block's own.
+  effect("{\n"
+         ".reg .pred done;\n"
+         "again:\n"
+         "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;\n"
+         "@!done bra again;\n"
+         "}",
+         "r,r,~{memory}", {barrier, parity});
+}
+
+void Instructions::setMaxRegisters(unsigned count, bool increase) {
+  effect(llvm::formatv("setmaxnreg.{0}.sync.aligned.u32 {1};", increase ? "inc" : "dec", count)
+             .str(),
+         "", {});
+}
+
+//===----------------------------------------------------------------------===//
+// Tensor memory accelerator
+//===----------------------------------------------------------------------===//
+
+/// "{$first, $first+1, ...}"
+static std::string operandList(unsigned first, unsigned count) {
+  std::string list = "{";
+  for (unsigned i = 0; i < count; ++i)
+    list += (i ? ", $" : "$") + std::to_string(first + i);
+  return list + "}";
+}
+
+static std::string repeated(StringRef constraint, unsigned count) {
+  std::string text;
+  for (unsigned i = 0; i < count; ++i)
+    text += ("," + constraint).str();
+  return text;
+}
+
+void Instructions::tmaLoad(Value destination, Value map, ValueRange coordinates, Value barrier) {
+  unsigned rank = coordinates.size();
+  SmallVector<Value> args{destination, map};
+  llvm::append_range(args, coordinates);
+  args.push_back(barrier);
+  effect(llvm::formatv("cp.async.bulk.tensor.{0}d.shared::cluster.global.mbarrier::complete_tx::"
+                       "bytes [$0], [$1, {1}], [${2}];",
+                       rank, operandList(2, rank), rank + 2)
+             .str(),
+         "r,l" + repeated("r", rank + 1) + ",~{memory}", args);
+}
+
+void Instructions::tmaStore(Value source, Value map, ValueRange coordinates) {
+  unsigned rank = coordinates.size();
+  SmallVector<Value> args{map, source};
+  llvm::append_range(args, coordinates);
+  effect(llvm::formatv("cp.async.bulk.tensor.{0}d.global.shared::cta.bulk_group [$0, {1}], [$1];",
+                       rank, operandList(2, rank))
+             .str(),
+         "l,r" + repeated("r", rank) + ",~{memory}", args);
+}
+
+void Instructions::bulkCommit() { effect("cp.async.bulk.commit_group;", "~{memory}", {}); }
+
+void Instructions::bulkWaitRead() { effect("cp.async.bulk.wait_group.read 0;", "~{memory}", {}); }
+
+Value Instructions::tensorMapAddress(Value parameter) {
+  return LLVM::PtrToIntOp::create(b, *loc, b.getI64Type(), parameter);
+}
+
+void Instructions::storeMatrix(Value address, ValueRange words) {
+  static const char *const shapes[] = {"x1", "x2", "", "x4"};
+  effect(llvm::formatv("stmatrix.sync.aligned.m8n8.{0}.shared.b16 [$0], {1};",
+                       shapes[words.size() - 1], operandList(1, words.size()))
+             .str(),
+         "r" + repeated("r", words.size()) + ",~{memory}", [&] {
+           SmallVector<Value> args{address};
+           llvm::append_range(args, words);
+           return args;
+         }());
+}
+
+//===----------------------------------------------------------------------===//
+// Warpgroup matrix products
+//===----------------------------------------------------------------------===//
+
+void Instructions::wgmmaFence() { effect("wgmma.fence.sync.aligned;", "~{memory}", {}); }
+void Instructions::wgmmaCommit() { effect("wgmma.commit_group.sync.aligned;", "~{memory}", {}); }
+
+/// Runs `text` on registers that it reads and writes: outputs $0.. tied to the
+/// first inputs, then `more` inputs.
+SmallVector<Value> Instructions::updateRegisters(StringRef text, ValueRange registers,
+                                                 ValueRange more, StringRef moreConstraints) {
+  unsigned count = registers.size();
+  Type type = registers.front().getType();
+  char letter = type.isF32() ? 'f' : 'r';
+  std::string constraints, ties;
+  for (unsigned i = 0; i < count; ++i) {
+    constraints += (i ? ",=" : "=") + std::string(1, letter);
+    ties += "," + std::to_string(i);
+  }
+  // Inputs that are not tied come first: their numbers follow the outputs'.
+  constraints += moreConstraints.str() + ties + ",~{memory}";
+  SmallVector<Value> args(more);
+  llvm::append_range(args, registers);
+  Type result = count == 1 ? type
+                           : Type(LLVM::LLVMStructType::getLiteral(
+                                 b.getContext(), SmallVector<Type>(count, type)));
+  Value all = inlineAsm(text, constraints, result, args, /*sideEffects=*/true);
+  if (count == 1)
+    return {all};
+  SmallVector<Value> values;
+  for (unsigned i = 0; i < count; ++i)
+    values.push_back(LLVM::ExtractValueOp::create(b, *loc, all, i));
+  return values;
+}
+
+SmallVector<Value> Instructions::wgmmaWait(ValueRange accumulators) {
+  return updateRegisters("wgmma.wait_group.sync.aligned 0;", accumulators, {}, "");
+}
+
+SmallVector<Value> Instructions::wgmma(const WgmmaShape &shape, ValueRange accumulator,
+                                       ValueRange a, Value bDescriptor, bool zeroFirst) {
+  unsigned count = accumulator.size();
+  bool aInRegisters = a.size() > 1;
+  std::string text = llvm::formatv("wgmma.mma_async.sync.aligned.m64n{0}k{1}.{2}.{3}.{4} ",
+                                   shape.n, shape.k, shape.accType, shape.aType, shape.bType);
+  text += operandList(0, count) + ", ";
+  unsigned next = count;
+  text += aInRegisters ? operandList(next, a.size()) : "$" + std::to_string(next);
+  next += a.size();
+  text += ", $" + std::to_string(next) + ", p";
+  if (shape.accType != "s32")
+    text += ", 1, 1";
+  if (shape.hasTranspose)
+    text += (aInRegisters ? "" : shape.aMnMajor ? ", 1" : ", 0") +
+            std::string(shape.bMnMajor ? ", 1" : ", 0");
+  text = std::string("{\n.reg .pred p;\nsetp.ne.b32 p, ") + (zeroFirst ? "0" : "1") +
+         ", 0;\n" + text + ";\n}";
+  SmallVector<Value> more(a);
+  more.push_back(bDescriptor);
+  return updateRegisters(text, accumulator, more,
+                         (aInRegisters ? repeated("r", a.size()) : ",l") + ",l");
+}

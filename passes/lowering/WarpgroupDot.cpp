@@ -1,0 +1,179 @@
+//===- WarpgroupDot.cpp - matrix products of a warpgroup ------------------===//
+//
+// Each warpgroup computes 64-row blocks of the result from operands that the
+// hardware reads from shared memory by descriptor (or, on the left, from
+// registers). Where a piece of an operand starts, and whether it can be read at
+// all, follows from the buffer's layout.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/layout/Hopper.h"
+#include "passes/lowering/Lowering.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+using layout::Dim;
+using layout::LinearLayout;
+
+static std::string spelled(Type type) {
+  if (type.isF16())
+    return "f16";
+  if (type.isBF16())
+    return "bf16";
+  if (type.isF32())
+    return "tf32";
+  if (isa<Float8E4M3FNType>(type))
+    return "e4m3";
+  if (isa<Float8E5M2Type>(type))
+    return "e5m2";
+  return "s8";
+}
+
+namespace {
+constexpr unsigned kStepBytes = 32; ///< along k, of one instruction
+constexpr int64_t kRowsPerBlock = 64, kMaxColumns = 256;
+
+/// An operand in shared memory, as descriptors.
+struct Operand {
+  Value descriptor; ///< of element 0, 0 (of this warpgroup)
+  LinearLayout offsets;
+  unsigned bytes;
+  unsigned kDim;
+  bool isMnMajor;
+
+  /// What the start at (mn, k) adds to the descriptor.
+  int64_t advance(int64_t mn, int64_t k) const {
+    layout::Position position{{Dim::dim(kDim), int32_t(k)}, {Dim::dim(1 - kDim), int32_t(mn)}};
+    return int64_t(offsets.apply(position).front().second) * bytes / 16;
+  }
+};
+} // namespace
+
+/// The constant part of a matrix descriptor: strides and swizzle.
+static uint64_t descriptorBits(const LinearLayout &image, unsigned minor, unsigned bytes,
+                               bool isMnMajor) {
+  uint64_t span = layout::swizzleSpan(int64_t(image.outSize(Dim::dim(minor))) * bytes);
+  uint64_t rows = image.outSize(Dim::dim(1 - minor));
+  uint64_t swizzle = span == 128 ? 1 : span == 64 ? 2 : span == 32 ? 3 : 0;
+  uint64_t eightRows = 8 * span, nextSpan = rows * span;
+  // With a swizzle, the stride offset steps over eight rows; the leading offset
+  // over a span of the contiguous dimension, which only MN-major operands need.
+  uint64_t leading = isMnMajor ? nextSpan : 16, stride = eightRows;
+  if (swizzle == 0) { // 8x8 cores: 16 bytes by 8 rows
+    leading = isMnMajor ? eightRows : nextSpan;
+    stride = isMnMajor ? nextSpan : eightRows;
+  }
+  return (leading >> 4 & 0x3fff) << 16 | (stride >> 4 & 0x3fff) << 32 | swizzle << 62;
+}
+
+Value Lowering::matrixDescriptor(Value address, uint64_t bits) {
+  Location loc = in.getLoc();
+  // In a cluster the upper bits of a shared address are the block's rank.
+  Value field = LLVM::LShrOp::create(
+      b, loc, LLVM::AndOp::create(b, loc, address, in.i32(0x3ffff)), in.i32(4));
+  Value wide = LLVM::ZExtOp::create(b, loc, b.getI64Type(), field);
+  return LLVM::OrOp::create(b, loc, wide, in.i64(int64_t(bits)));
+}
+
+LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
+  Location loc = op.getLoc();
+  auto accType = cast<RankedTensorType>(op.getType());
+  auto bType = op.getB().getType();
+  auto aBuffer = dyn_cast<cta::BufferType>(op.getA().getType());
+  Type aElement = aBuffer ? aBuffer.getElementType() : getElementType(op.getA().getType());
+  unsigned bytes = getElementBytes(aElement);
+  int64_t m = accType.getDimSize(0), n = accType.getDimSize(1), k = bType.getShape()[0];
+  unsigned alongM = layout::warpgroupsAlongM(m, numThreads / 32);
+  int64_t alongN = std::min<int64_t>(numThreads / 128 / alongM, n / 8), ownN = n / alongN;
+
+  // Where this warpgroup's share of the operands starts.
+  Value wg = warpgroup();
+  auto operandOf = [&](Value buffer, unsigned kDim, Value share, int64_t shareSize) {
+    auto type = cast<cta::BufferType>(buffer.getType());
+    const LinearLayout &image = type.getLinearLayout();
+    Operand o{Value(), image.invert(), bytes, kDim, false};
+    unsigned minor = *layout::minorOfSwizzledTile(image, bytes);
+    o.isMnMajor = minor != kDim;
+    Value descriptor =
+        matrixDescriptor(getScalar(buffer), descriptorBits(image, minor, bytes, o.isMnMajor));
+    if (share) {
+      Value wide = LLVM::ZExtOp::create(b, loc, b.getI64Type(), share);
+      Value skip = LLVM::MulOp::create(b, loc, wide, in.i64(o.advance(shareSize, 0)));
+      descriptor = LLVM::AddOp::create(b, loc, descriptor, skip);
+    }
+    o.descriptor = descriptor;
+    return o;
+  };
+  Value rowShare, columnShare;
+  if (alongM > 1)
+    rowShare = alongN > 1 || numThreads / 128 > alongM
+                   ? LLVM::AndOp::create(b, loc, wg, in.i32(int32_t(alongM - 1))).getResult()
+                   : wg;
+  if (alongN > 1) {
+    Value group = LLVM::LShrOp::create(b, loc, wg, in.i32(int32_t(llvm::Log2_32(alongM))));
+    columnShare = LLVM::AndOp::create(b, loc, group, in.i32(int32_t(alongN - 1)));
+  }
+  Operand right = operandOf(op.getB(), 0, columnShare, ownN);
+  std::optional<Operand> left;
+  Registers leftWords;
+  if (aBuffer)
+    left = operandOf(op.getA(), 1, rowShare, kRowsPerBlock);
+  else
+    leftWords = in.pack(get(op.getA()), 32);
+
+  Type accElement = accType.getElementType();
+  Instructions::WgmmaShape shape;
+  shape.n = unsigned(std::min(ownN, kMaxColumns));
+  shape.k = kStepBytes / bytes;
+  shape.accType = accElement.isF16() ? "f16" : accElement.isF32() ? "f32" : "s32";
+  shape.aType = spelled(aElement);
+  shape.bType = spelled(bType.getElementType());
+  shape.hasTranspose = bytes == 2;
+  shape.aMnMajor = left && left->isMnMajor;
+  shape.bMnMajor = right.isMnMajor;
+
+  Registers words = accElement.isF16() ? Registers(in.pack(get(op.getAcc()), 32))
+                                       : get(op.getAcc());
+  unsigned perInstruction = shape.n / 2 / (accElement.isF16() ? 2 : 1);
+  unsigned chunks = words.size() / perInstruction, chunksAcross = unsigned(ownN / shape.n);
+  unsigned steps = unsigned(k / shape.k);
+  // How many products may be added in the tensor core's own precision.
+  unsigned promote = op.getPromote() ? std::max(op.getPromote() / shape.k, 1u) : steps;
+  bool promotes = promote < steps;
+  for (unsigned first = 0; first < steps; first += promote) {
+    unsigned last = std::min(first + promote, steps);
+    Registers sums = words;
+    in.wgmmaFence();
+    for (unsigned chunk = 0; chunk < chunks; ++chunk) {
+      int64_t row = int64_t(chunk / chunksAcross) * kRowsPerBlock * alongM;
+      int64_t column = int64_t(chunk % chunksAcross) * shape.n;
+      MutableArrayRef<Value> part =
+          MutableArrayRef<Value>(sums).slice(chunk * perInstruction, perInstruction);
+      for (unsigned step = first; step < last; ++step) {
+        SmallVector<Value> a;
+        if (left) {
+          a.push_back(plus(left->descriptor, left->advance(row, int64_t(step) * shape.k)));
+        } else {
+          unsigned block = chunk / chunksAcross * steps * 4;
+          a.append(leftWords.begin() + block + step * 4, leftWords.begin() + block + step * 4 + 4);
+        }
+        Value bDescriptor =
+            plus(right.descriptor, right.advance(column, int64_t(step) * shape.k));
+        SmallVector<Value> next =
+            in.wgmma(shape, part, a, bDescriptor, promotes && step == first);
+        llvm::copy(next, part.begin());
+      }
+    }
+    in.wgmmaCommit();
+    sums = Registers(in.wgmmaWait(sums));
+    if (promotes)
+      for (auto [sum, part] : llvm::zip(words, sums))
+        sum = LLVM::FAddOp::create(b, loc, sum, part);
+    else
+      words = std::move(sums);
+  }
+  if (accElement.isF16())
+    words = Registers(in.unpack(words, accElement, unsigned(get(op.getAcc()).size())));
+  set(op.getResult(), std::move(words));
+  return success();
+}

@@ -1,0 +1,184 @@
+//===- TensorMaps.cpp - tensor map parameters of a launch -----------------===//
+#include "runtime/TensorMaps.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <array>
+#include <cstring>
+
+using namespace tile;
+using namespace tile::runtime;
+using cuda::TensorMapDataType;
+using cuda::TensorMapSwizzle;
+
+static constexpr unsigned kMaxRank = 5;
+
+//===----------------------------------------------------------------------===//
+// Planning
+//===----------------------------------------------------------------------===//
+
+static llvm::Expected<TensorMapPlan::Sum>
+planSum(const LaunchSum &sum,
+        llvm::function_ref<llvm::Expected<LaunchValue>(const LaunchSum::Factor &)> find) {
+  TensorMapPlan::Sum plan;
+  for (const LaunchSum::Term &term : sum.terms) {
+    TensorMapPlan::Term &planned = plan.emplace_back();
+    planned.coefficient = term.coefficient;
+    for (const LaunchSum::Factor &factor : term.factors) {
+      auto value = find(factor);
+      if (!value)
+        return value.takeError();
+      planned.factors.push_back(*value);
+    }
+  }
+  return plan;
+}
+
+llvm::Expected<TensorMapPlan> runtime::planTensorMap(
+    const TensorMap &map, const KernelParameter &parameter,
+    llvm::function_ref<llvm::Expected<LaunchValue>(const LaunchSum::Factor &)> find) {
+  TensorMapPlan plan;
+  auto base = find({parameter.index, parameter.path});
+  if (!base)
+    return base.takeError();
+  plan.base = *base;
+  auto addSums = [&](const std::vector<LaunchSum> &from, auto &to) -> llvm::Error {
+    for (const LaunchSum &sum : from) {
+      auto planned = planSum(sum, find);
+      if (!planned)
+        return planned.takeError();
+      to.push_back(std::move(*planned));
+    }
+    return llvm::Error::success();
+  };
+  if (llvm::Error error = addSums(map.sizes, plan.sizes))
+    return std::move(error);
+  if (llvm::Error error = addSums(map.strides, plan.strides))
+    return std::move(error);
+  plan.type = llvm::StringSwitch<TensorMapDataType>(map.type)
+                  .Case("fp16", TensorMapDataType::Float16)
+                  .Case("bf16", TensorMapDataType::BFloat16)
+                  .Case("fp32", TensorMapDataType::Float32)
+                  .Case("fp64", TensorMapDataType::Float64)
+                  .Case("i16", TensorMapDataType::UInt16)
+                  .Case("i32", TensorMapDataType::Int32)
+                  .Case("i64", TensorMapDataType::Int64)
+                  .Default(TensorMapDataType::UInt8);
+  plan.elementBytes = llvm::StringSwitch<unsigned>(map.type)
+                          .Cases({"fp16", "bf16", "i16"}, 2)
+                          .Cases({"fp32", "i32"}, 4)
+                          .Cases({"fp64", "i64"}, 8)
+                          .Default(1);
+  plan.box.assign(map.box.begin(), map.box.end());
+  plan.swizzle = map.swizzle == 128  ? TensorMapSwizzle::Span128B
+                 : map.swizzle == 64 ? TensorMapSwizzle::Span64B
+                 : map.swizzle == 32 ? TensorMapSwizzle::Span32B
+                                     : TensorMapSwizzle::None;
+  if (plan.sizes.empty() || plan.sizes.size() > kMaxRank ||
+      plan.strides.size() + 1 != plan.sizes.size() || plan.box.size() != plan.sizes.size())
+    return makeError(ErrorCode::InvalidArgument, "a tensor map has a rank that is not 1 to 5");
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// Launching
+//===----------------------------------------------------------------------===//
+
+static int64_t read(const LaunchValue &value, llvm::ArrayRef<void *> pointers) {
+  const void *at = pointers[value.parameter];
+  auto as = [at](auto number) {
+    std::memcpy(&number, at, sizeof number);
+    return static_cast<int64_t>(number);
+  };
+  switch (value.bytes) {
+  case 1:
+    return as(int8_t());
+  case 2:
+    return as(int16_t());
+  case 4:
+    return as(int32_t());
+  default:
+    return as(int64_t());
+  }
+}
+
+static int64_t evaluate(const TensorMapPlan::Sum &sum, llvm::ArrayRef<void *> pointers) {
+  int64_t total = 0;
+  for (const TensorMapPlan::Term &term : sum) {
+    int64_t product = term.coefficient;
+    for (const LaunchValue &factor : term.factors)
+      product *= read(factor, pointers);
+    total += product;
+  }
+  return total;
+}
+
+namespace {
+/// All that a map depends on.
+struct MapKey {
+  const TensorMapPlan *plan = nullptr;
+  std::array<int64_t, 2 * kMaxRank> numbers{}; ///< base, sizes, strides
+  bool operator==(const MapKey &o) const { return plan == o.plan && numbers == o.numbers; }
+};
+
+/// The last maps of this thread.
+struct MapCache {
+  static constexpr size_t kEntries = 64;
+  struct Entry {
+    MapKey key;
+    cuda::TensorMap map;
+  };
+  std::array<Entry, kEntries> entries;
+};
+} // namespace
+
+static llvm::Error encode(const cuda::CudaApi &api, const TensorMapPlan &plan, const MapKey &key,
+                          cuda::TensorMap &out) {
+  unsigned rank = plan.sizes.size();
+  uint64_t sizes[kMaxRank], strides[kMaxRank];
+  uint32_t elementStrides[kMaxRank] = {1, 1, 1, 1, 1};
+  for (unsigned i = 0; i < rank; ++i) // an array with nothing in it has no map: none is read
+    sizes[i] = uint64_t(std::max<int64_t>(key.numbers[1 + i], 1));
+  for (unsigned i = 0; i + 1 < rank; ++i)
+    strides[i] = uint64_t(key.numbers[1 + rank + i]);
+  cuda::Result result = api.cuTensorMapEncodeTiled(
+      &out, plan.type, rank, reinterpret_cast<void *>(key.numbers[0]), sizes, strides,
+      plan.box.data(), elementStrides, cuda::TensorMapInterleave::None, plan.swizzle,
+      cuda::TensorMapL2Promotion::L2_128B, cuda::TensorMapFloatOobFill::None);
+  if (result == cuda::Result::Success)
+    return llvm::Error::success();
+  std::string what = llvm::formatv("the array at {0:x} with sizes", uint64_t(key.numbers[0]));
+  for (unsigned i = 0; i < rank; ++i)
+    what += (i ? " x " : " ") + std::to_string(key.numbers[1 + i]);
+  what += " and strides of";
+  for (unsigned i = 0; i + 1 < rank; ++i)
+    what += (i ? ", " : " ") + std::to_string(key.numbers[1 + rank + i]);
+  what += " bytes cannot be copied by the tensor memory accelerator (strides must be positive "
+          "multiples of 16 bytes)";
+  return addContext(api.check(result, "cuTensorMapEncodeTiled"), what);
+}
+
+llvm::Error runtime::encodeTensorMap(const cuda::CudaApi &api, const TensorMapPlan &plan,
+                                     llvm::ArrayRef<void *> pointers, cuda::TensorMap &out) {
+  MapKey key;
+  key.plan = &plan;
+  unsigned next = 0;
+  key.numbers[next++] = read(plan.base, pointers);
+  for (const TensorMapPlan::Sum &size : plan.sizes)
+    key.numbers[next++] = evaluate(size, pointers);
+  for (const TensorMapPlan::Sum &stride : plan.strides)
+    key.numbers[next++] = evaluate(stride, pointers);
+
+  thread_local MapCache cache;
+  size_t hash = llvm::hash_combine(
+      key.plan, llvm::hash_combine_range(key.numbers.begin(), key.numbers.end()));
+  MapCache::Entry &entry = cache.entries[hash % MapCache::kEntries];
+  if (!(entry.key == key)) {
+    entry.key.plan = nullptr;
+    if (llvm::Error error = encode(api, plan, key, entry.map))
+      return error;
+    entry.key = key;
+  }
+  out = entry.map;
+  return llvm::Error::success();
+}

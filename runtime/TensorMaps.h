@@ -1,0 +1,52 @@
+//===- TensorMaps.h - tensor map parameters of a launch -------------------===//
+//
+// A kernel's tensor maps follow from the launch's other arguments. How is
+// worked out when the kernel is loaded; a launch evaluates a few products and
+// has the driver encode the map, unless this thread has encoded the same one
+// before.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_RUNTIME_TENSORMAPS_H
+#define TILE_RUNTIME_TENSORMAPS_H
+
+#include "compiler/Compiler.h"
+#include "runtime/CudaApi.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tile::runtime {
+
+/// A parameter's value among those of a launch.
+struct LaunchValue {
+  unsigned parameter = 0;
+  unsigned bytes = 8; ///< of an integer, sign-extended
+};
+
+struct TensorMapPlan {
+  struct Term {
+    int64_t coefficient;
+    llvm::SmallVector<LaunchValue, 2> factors;
+  };
+  using Sum = llvm::SmallVector<Term, 2>;
+
+  unsigned parameter = 0; ///< that takes the map
+  LaunchValue base;
+  llvm::SmallVector<Sum, 5> sizes, strides;
+  cuda::TensorMapDataType type = cuda::TensorMapDataType::UInt8;
+  unsigned elementBytes = 1;
+  llvm::SmallVector<uint32_t, 5> box;
+  cuda::TensorMapSwizzle swizzle = cuda::TensorMapSwizzle::None;
+};
+
+/// `find` gives the parameter that carries an entry of the signature.
+llvm::Expected<TensorMapPlan>
+planTensorMap(const TensorMap &map, const KernelParameter &parameter,
+              llvm::function_ref<llvm::Expected<LaunchValue>(const LaunchSum::Factor &)> find);
+
+/// Makes the map for a launch whose parameters have the values at `pointers`.
+llvm::Error encodeTensorMap(const cuda::CudaApi &api, const TensorMapPlan &plan,
+                            llvm::ArrayRef<void *> pointers, cuda::TensorMap &out);
+
+} // namespace tile::runtime
+
+#endif // TILE_RUNTIME_TENSORMAPS_H
