@@ -75,7 +75,8 @@ class Compiler:
             raise TileError(self.lib.tile_last_error().decode(errors="replace").strip() or
                             f"status {status}")
 
-    def compile(self, source, name, kernel, signature, constexprs, num_warps, target=None):
+    def compile(self, source, name, kernel, signature, constexprs, num_warps, target=None,
+                num_stages=None):
         """A Kernel from source text."""
         options = _CompileOptions()
         self.lib.tile_compile_options_init(ctypes.byref(options))
@@ -85,6 +86,8 @@ class Compiler:
         options.kernel, options.signature = kernel.encode(), ",".join(signature).encode()
         options.constexprs, options.num_constexprs = constants, len(constexprs)
         options.num_warps = num_warps
+        if num_stages:
+            options.num_stages = num_stages
         options.target = target.encode() if target else None
         text = source.encode()
         out = ctypes.c_void_p()

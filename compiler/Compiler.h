@@ -66,11 +66,11 @@ struct LaunchSum {
 /// What cuTensorMapEncodeTiled needs; the base is the parameter's entry of the
 /// signature. Dimension 0 is the contiguous one.
 struct TensorMap {
-  std::string type;                 ///< of the elements: "fp16", "bf16", ...
-  std::vector<LaunchSum> sizes;     ///< in elements
-  std::vector<LaunchSum> strides;   ///< in bytes, of all dimensions but the first
-  std::vector<int64_t> box;         ///< elements that one copy moves
-  int swizzle = 0;                  ///< span in bytes: 128, 64, 32, or 0
+  std::string type;               ///< of the elements: "fp16", "bf16", ...
+  std::vector<LaunchSum> sizes;   ///< in elements
+  std::vector<LaunchSum> strides; ///< in bytes, of all dimensions but the first
+  std::vector<int64_t> box;       ///< elements that one copy moves
+  int swizzle = 0;                ///< span in bytes: 128, 64, 32, or 0
 };
 
 /// One parameter of the entry, in kernel order; see `tilec compile --help`

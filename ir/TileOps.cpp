@@ -136,9 +136,8 @@ LogicalResult DotOp::verify() {
     return emitOpError("expected an accumulator of the rows of ")
            << a << " and the columns of " << b << ", got " << acc;
   if (!isDotCombination(a.getElementType(), b.getElementType(), acc.getElementType()))
-    return emitOpError("has no product of ")
-           << a.getElementType() << " and " << b.getElementType() << " accumulated in "
-           << acc.getElementType();
+    return emitOpError("has no product of ") << a.getElementType() << " and " << b.getElementType()
+                                             << " accumulated in " << acc.getElementType();
   if (getInputPrecision() != InputPrecision::ieee && !a.getElementType().isF32())
     return emitOpError("expected f32 operands for `precision = ")
            << stringifyInputPrecision(getInputPrecision()) << "`, got " << a.getElementType();

@@ -107,8 +107,8 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
     int64_t stores = 0;
     getOperation().walk([&](cta::TmaStoreOp op) {
       auto type = cast<RankedTensorType>(op.getValue().getType());
-      stores = std::max(stores, type.getNumElements() *
-                                    int64_t(getElementBytes(type.getElementType())));
+      stores =
+          std::max(stores, type.getNumElements() * int64_t(getElementBytes(type.getElementType())));
     });
     if (stores) {
       end = llvm::alignTo(end, kSwizzlePeriod);

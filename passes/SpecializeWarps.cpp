@@ -55,9 +55,9 @@ public:
       for (cta::TmaLoadOp load : group.loads)
         buffers.push_back(load.getType());
       auto type = cta::RingType::get(kernel.getContext(), buffers);
-      group.ring = cta::RingOp::create(b, group.loads.front().getLoc(), type,
-                                       b.getI32IntegerAttr(group.stages),
-                                       b.getI32IntegerAttr(warps));
+      group.ring =
+          cta::RingOp::create(b, group.loads.front().getLoc(), type,
+                              b.getI32IntegerAttr(group.stages), b.getI32IntegerAttr(warps));
     }
     auto start = cta::BarrierOp::create(b, kernel.getLoc());
     b.setInsertionPointAfter(start);

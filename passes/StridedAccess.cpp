@@ -76,9 +76,8 @@ Polynomial tile::operator*(const Polynomial &a, const Polynomial &b) {
     for (const Polynomial::Term &y : b.sum) {
       Polynomial::Term t{x.factors, x.coefficient * y.coefficient};
       llvm::append_range(t.factors, y.factors);
-      llvm::sort(t.factors, [](Value l, Value r) {
-        return l.getAsOpaquePointer() < r.getAsOpaquePointer();
-      });
+      llvm::sort(t.factors,
+                 [](Value l, Value r) { return l.getAsOpaquePointer() < r.getAsOpaquePointer(); });
       result.add(std::move(t));
     }
   return result;
@@ -331,8 +330,7 @@ std::optional<StridedPointers> StridedAnalysis::computePointers(Value v) {
   if (auto arg = dyn_cast<BlockArgument>(v)) {
     auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
     if (!loop)
-      return rank == 0 ? std::optional(StridedPointers{v, uniform(Polynomial(), 0)})
-                       : std::nullopt;
+      return rank == 0 ? std::optional(StridedPointers{v, uniform(Polynomial(), 0)}) : std::nullopt;
     std::optional<StridedPointers> init = pointers(loop.getTiedLoopInit(arg)->get());
     std::optional<StridedBlock> more = progress(arg);
     if (!init || !more)

@@ -83,13 +83,13 @@ static bool isNonNegative(Value v, unsigned depth = 0) {
     return true;
   if (isa<arith::RemSIOp, arith::DivSIOp>(op)) // divisors are counts
     return isNonNegative(op->getOperand(0), depth + 1);
-  bool keeps = isa<arith::AddIOp, arith::MulIOp, arith::MinSIOp, arith::ExtSIOp,
-                   arith::ExtUIOp, arith::TruncIOp, HintOp, arith::RemUIOp, arith::DivUIOp>(op);
+  bool keeps = isa<arith::AddIOp, arith::MulIOp, arith::MinSIOp, arith::ExtSIOp, arith::ExtUIOp,
+                   arith::TruncIOp, HintOp, arith::RemUIOp, arith::DivUIOp>(op);
   if (isa<arith::MaxSIOp>(op))
     return isNonNegative(op->getOperand(0), depth + 1) ||
            isNonNegative(op->getOperand(1), depth + 1);
-  return keeps && llvm::all_of(op->getOperands(),
-                               [&](Value o) { return isNonNegative(o, depth + 1); });
+  return keeps &&
+         llvm::all_of(op->getOperands(), [&](Value o) { return isNonNegative(o, depth + 1); });
 }
 
 static bool isNonNegative(const Polynomial &p) {
@@ -306,8 +306,8 @@ Value tile::tensorMapOf(func::FuncOp kernel, const TileAccess &access, ArrayRef<
   unsigned index = kernel.getNumArguments();
   auto attrs = DictionaryAttr::get(
       context, {NamedAttribute(StringAttr::get(context, cta::kTensorMapAttr), map)});
-  if (failed(kernel.insertArgument(index, cta::TensorMapType::get(context), attrs,
-                                   kernel.getLoc())))
+  if (failed(
+          kernel.insertArgument(index, cta::TensorMapType::get(context), attrs, kernel.getLoc())))
     return {};
   return kernel.getArgument(index);
 }

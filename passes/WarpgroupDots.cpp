@@ -130,8 +130,8 @@ static bool isZeroOrNone(Value other) {
   return matchPattern(other, m_Zero());
 }
 
-Value DotRewriter::loadByTma(LoadOp load, ArrayRef<int32_t> order, bool mustBeKMajor,
-                             unsigned kDim, DotOp dot) {
+Value DotRewriter::loadByTma(LoadOp load, ArrayRef<int32_t> order, bool mustBeKMajor, unsigned kDim,
+                             DotOp dot) {
   std::string reason;
   if (load.getIsVolatile() || !isZeroOrNone(load.getOther()))
     return {};
@@ -296,8 +296,8 @@ void DotRewriter::rewriteStore(StoreOp store) {
   SmallVector<int32_t> dims;
   for (const TileAccess::Dimension &d : tile->dimensions)
     dims.push_back(d.block);
-  auto image = layout::swizzledTile(type.getShape(), dims.front(),
-                                    getElementBytes(type.getElementType()));
+  auto image =
+      layout::swizzledTile(type.getShape(), dims.front(), getElementBytes(type.getElementType()));
   OpBuilder b(store);
   cta::TmaStoreOp::create(b, store.getLoc(), store.getValue(), map,
                           startsOf(b, store.getLoc(), *tile), dims,

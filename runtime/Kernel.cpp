@@ -123,8 +123,7 @@ llvm::Error LoadedKernel::planTensorMaps() {
       if (parameter.kind == Kind::Arg && parameter.index == factor.index &&
           llvm::ArrayRef(parameter.path) == llvm::ArrayRef(factor.path))
         return LaunchValue{unsigned(i), parameter.bytes};
-    return badMetadata(metadata(), "has a tensor map made from entry " +
-                                       llvm::Twine(factor.index) +
+    return badMetadata(metadata(), "has a tensor map made from entry " + llvm::Twine(factor.index) +
                                        " of the signature, which is no parameter");
   };
   for (auto [i, parameter] : llvm::enumerate(metadata().params)) {

@@ -142,6 +142,7 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
   config.attrs = const_cast<cuda::LaunchAttribute *>(attributes.data()); // only read
   config.numAttrs = attributes.size() - (options.dependent ? 0 : 1);
 
+  TILE_ENTER_CONTEXT(api, owner->handle());
   // Only kernels with tensor maps pay for this.
   std::vector<cuda::TensorMap> maps(tensorMaps.size());
   for (auto [map, planned] : llvm::zip(maps, tensorMaps)) {
@@ -149,7 +150,6 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
       return addContext(std::move(error), "cannot launch `" + data.entry + "`");
     pointers[planned.parameter] = &map;
   }
-  TILE_ENTER_CONTEXT(api, owner->handle());
   if (hasScratch)
     return launchWithScratch(config, grid, pointers);
   Result result = api.cuLaunchKernelEx(&config, handle, pointers.data(), nullptr);

@@ -106,8 +106,8 @@ LinearLayout tile::layout::warpgroupAccumulator(int64_t m, int64_t n, unsigned n
   return f.build();
 }
 
-LinearLayout tile::layout::warpgroupOperandA(int64_t m, int64_t k, int64_t n,
-                                             unsigned elementBytes, unsigned numWarps) {
+LinearLayout tile::layout::warpgroupOperandA(int64_t m, int64_t k, int64_t n, unsigned elementBytes,
+                                             unsigned numWarps) {
   FragmentBuilder f{m, k, {}, {}, {}};
   unsigned alongM = warpgroupsAlongM(m, numWarps);
   unsigned perWord = Log2_64(4 / elementBytes); // elements of a 32-bit register

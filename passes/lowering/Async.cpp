@@ -86,8 +86,8 @@ Value Lowering::read(Value variable) {
 void Lowering::advance(const Ring &ring, const Cursor &cursor) {
   Location loc = in.getLoc();
   Value next = plus(read(cursor.slot), 1);
-  Value wraps = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, next,
-                                     in.i32(int32_t(ring.stages)));
+  Value wraps =
+      LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, next, in.i32(int32_t(ring.stages)));
   LLVM::StoreOp::create(b, loc, LLVM::SelectOp::create(b, loc, wraps, in.i32(0), next),
                         cursor.slot);
   Value flip = LLVM::ZExtOp::create(b, loc, b.getI32Type(), wraps);
@@ -229,8 +229,8 @@ LogicalResult Lowering::lowerRoles(cta::RolesOp op) {
       std::min((entry * (warpgroups + 1) - forProducer) / warpgroups / 8 * 8, 240u);
   bool deals = warpgroups > 1;
 
-  Value isConsumer = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, tid,
-                                          in.i32(int32_t(numThreads)));
+  Value isConsumer =
+      LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, tid, in.i32(int32_t(numThreads)));
   LLVM::CondBrOp::create(b, loc, isConsumer, consumers, producer);
 
   enterBlock(consumers);

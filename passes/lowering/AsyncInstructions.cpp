@@ -34,9 +34,7 @@ void Instructions::fenceMbarrierInit() {
   effect("fence.mbarrier_init.release.cluster;", "~{memory}", {});
 }
 
-void Instructions::fenceProxyAsync() {
-  effect("fence.proxy.async.shared::cta;", "~{memory}", {});
-}
+void Instructions::fenceProxyAsync() { effect("fence.proxy.async.shared::cta;", "~{memory}", {}); }
 
 void Instructions::mbarrierExpect(Value barrier, unsigned bytes) {
   effect("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], " + std::to_string(bytes) + ";",
@@ -59,9 +57,9 @@ void Instructions::mbarrierWait(Value barrier, Value parity) {
 }
 
 void Instructions::setMaxRegisters(unsigned count, bool increase) {
-  effect(llvm::formatv("setmaxnreg.{0}.sync.aligned.u32 {1};", increase ? "inc" : "dec", count)
-             .str(),
-         "", {});
+  effect(
+      llvm::formatv("setmaxnreg.{0}.sync.aligned.u32 {1};", increase ? "inc" : "dec", count).str(),
+      "", {});
 }
 
 //===----------------------------------------------------------------------===//
@@ -148,9 +146,10 @@ SmallVector<Value> Instructions::updateRegisters(StringRef text, ValueRange regi
   constraints += moreConstraints.str() + ties + ",~{memory}";
   SmallVector<Value> args(more);
   llvm::append_range(args, registers);
-  Type result = count == 1 ? type
-                           : Type(LLVM::LLVMStructType::getLiteral(
-                                 b.getContext(), SmallVector<Type>(count, type)));
+  Type result =
+      count == 1
+          ? type
+          : Type(LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(count, type)));
   Value all = inlineAsm(text, constraints, result, args, /*sideEffects=*/true);
   if (count == 1)
     return {all};
@@ -168,8 +167,8 @@ SmallVector<Value> Instructions::wgmma(const WgmmaShape &shape, ValueRange accum
                                        ValueRange a, Value bDescriptor, bool zeroFirst) {
   unsigned count = accumulator.size();
   bool aInRegisters = a.size() > 1;
-  std::string text = llvm::formatv("wgmma.mma_async.sync.aligned.m64n{0}k{1}.{2}.{3}.{4} ",
-                                   shape.n, shape.k, shape.accType, shape.aType, shape.bType);
+  std::string text = llvm::formatv("wgmma.mma_async.sync.aligned.m64n{0}k{1}.{2}.{3}.{4} ", shape.n,
+                                   shape.k, shape.accType, shape.aType, shape.bType);
   text += operandList(0, count) + ", ";
   unsigned next = count;
   text += aInRegisters ? operandList(next, a.size()) : "$" + std::to_string(next);
@@ -178,10 +177,12 @@ SmallVector<Value> Instructions::wgmma(const WgmmaShape &shape, ValueRange accum
   if (shape.accType != "s32")
     text += ", 1, 1";
   if (shape.hasTranspose)
-    text += (aInRegisters ? "" : shape.aMnMajor ? ", 1" : ", 0") +
+    text += (aInRegisters     ? ""
+             : shape.aMnMajor ? ", 1"
+                              : ", 0") +
             std::string(shape.bMnMajor ? ", 1" : ", 0");
-  text = std::string("{\n.reg .pred p;\nsetp.ne.b32 p, ") + (zeroFirst ? "0" : "1") +
-         ", 0;\n" + text + ";\n}";
+  text = std::string("{\n.reg .pred p;\nsetp.ne.b32 p, ") + (zeroFirst ? "0" : "1") + ", 0;\n" +
+         text + ";\n}";
   SmallVector<Value> more(a);
   more.push_back(bDescriptor);
   return updateRegisters(text, accumulator, more,

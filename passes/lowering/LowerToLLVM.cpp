@@ -49,8 +49,9 @@ Type Lowering::llvmType(Type element) const {
 static Operation *findFirstAccess(Block &body) {
   for (Operation &op : body) {
     WalkResult found = op.walk([](Operation *inner) {
-      return isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp, cta::RingCopyOp, cta::TmaStoreOp>(inner) ? WalkResult::interrupt()
-                                                                   : WalkResult::advance();
+      return isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp, cta::RingCopyOp, cta::TmaStoreOp>(inner)
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
     });
     if (found.wasInterrupted())
       return &op;

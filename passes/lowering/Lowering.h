@@ -60,9 +60,9 @@ private:
   mlir::LogicalResult lowerStore(StoreOp op);
   mlir::LogicalResult lowerAtomic(mlir::Operation *op);
   mlir::LogicalResult lowerAssert(AssertOp op);
-  mlir::LogicalResult lowerReduce(ReduceOp op);              // Reduce.cpp
-  mlir::LogicalResult lowerScan(ScanOp op);                  // Scan.cpp
-  mlir::LogicalResult lowerDot(DotOp op);                    // Dot.cpp
+  mlir::LogicalResult lowerReduce(ReduceOp op); // Reduce.cpp
+  mlir::LogicalResult lowerScan(ScanOp op);     // Scan.cpp
+  mlir::LogicalResult lowerDot(DotOp op);       // Dot.cpp
   mlir::LogicalResult multiplyAdd(DotOp op);
   mlir::LogicalResult multiplyMatrices(DotOp op, const MatrixInstruction &instruction);
   mlir::Value widenOperand(mlir::Value x, mlir::Type from, mlir::Type to);
@@ -79,7 +79,7 @@ private:
   struct Ring {
     unsigned stages = 1;
     llvm::SmallVector<int64_t, 2> bufferOffsets, bufferBytes; ///< of slot 0
-    int64_t barriers = 0; ///< full ones, then empty ones
+    int64_t barriers = 0;                                     ///< full ones, then empty ones
     Cursor producer, consumer;
   };
   mlir::LogicalResult lowerRing(cta::RingOp op);

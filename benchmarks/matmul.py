@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""Matrix products: Tile against Triton on the same source, and both against cuBLAS.
+
+    python3 benchmarks/matmul.py BUNDLE [--json FILE] [--quick] [--shape MxNxK]... [--dtype f16|bf16]
+
+BUNDLE holds libtile.so. Both compilers get the pointer kernel of kernels/matmul.tile
+and the same list of configurations; every configuration is checked against a float32
+product before it is timed. The best of each side, Tile's persistent kernel and cuBLAS
+(torch.matmul) are then timed again in turns. Ratios above 1: Tile is faster.
+"""
+import argparse
+import ctypes
+import json
+import sys
+
+import common
+
+SHAPES = [(1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096), (8192, 8192, 8192),
+          (4096, 14336, 4096), (512, 4096, 4096), (16, 8192, 8192), (8192, 8192, 512),
+          (16384, 4096, 11008), (4096, 4096, 65536), (3000, 5000, 2000)]
+# (BLOCK_M, BLOCK_N, BLOCK_K, warps, stages)
+CONFIGS = [(128, 256, 64, 8, 3), (128, 256, 64, 8, 4), (128, 128, 64, 8, 3), (128, 128, 64, 4, 4),
+           (128, 128, 64, 8, 5), (64, 256, 64, 4, 4), (256, 128, 64, 8, 3), (64, 128, 64, 4, 4),
+           (64, 128, 64, 4, 6), (64, 64, 64, 4, 6), (128, 64, 64, 4, 4)]
+QUICK = [(128, 256, 64, 8, 3), (128, 128, 64, 8, 4), (64, 128, 64, 4, 6)]
+
+
+def arguments(a, b, c):
+    (m, k), n = a.shape, b.shape[1]
+    return [a, b, c, m, n, k, *a.stride(), *b.stride(), *c.stride()]
+
+
+def signature(values, types):
+    import torch
+    out = []
+    for v in values:
+        if torch.is_tensor(v):
+            out.append(types[v.dtype] + (":16" if v.data_ptr() % 16 == 0 else ""))
+        else:
+            out.append("i32" + (":1" if v == 1 else ":16" if v % 16 == 0 else ""))
+    return out
+
+
+class Tile:
+    def __init__(self, bundle):
+        import libtile
+        import torch
+        self.types = {torch.float16: "*fp16", torch.bfloat16: "*bf16"}
+        self.compiler = libtile.Compiler(bundle.library)
+        with open(common.kernel_path("matmul")) as f:
+            self.source = f.read()
+
+    def prepare(self, kernel_name, values, config, grid):
+        import torch
+        bm, bn, bk, warps, stages = config
+        constants = {"BLOCK_M": bm, "BLOCK_N": bn, "BLOCK_K": bk, "GROUP_M": 2048 // bm}
+        kernel = self.compiler.compile(self.source, "matmul.tile", kernel_name,
+                                       signature(values, self.types), constants, warps,
+                                       num_stages=stages)
+        kernel.load()
+        raw = [ctypes.c_void_p(v.data_ptr()) if torch.is_tensor(v) else ctypes.c_int32(v)
+               for v in values]
+        return kernel.launcher((grid,), raw, torch.cuda.current_stream().cuda_stream)
+
+
+class Triton:
+    def __init__(self):
+        self.module = common.load_as_python("matmul")
+
+    def prepare(self, kernel_name, values, config, grid):
+        bm, bn, bk, warps, stages = config
+        kernel = getattr(self.module, kernel_name)[(grid,)]
+
+        def run():
+            kernel(*values, BLOCK_M=bm, BLOCK_N=bn, BLOCK_K=bk, GROUP_M=2048 // bm,
+                   num_warps=warps, num_stages=stages)
+        return run
+
+
+def measure(shape, dtype, layout, sides, configs, timer, log, rounds):
+    import torch
+    m, n, k = shape
+    a = torch.randn((m, k), device="cuda", dtype=dtype)
+    b = torch.randn((n, k), device="cuda", dtype=dtype).T if layout == "NT" else \
+        torch.randn((k, n), device="cuda", dtype=dtype)
+    c = torch.empty((m, n), device="cuda", dtype=dtype)
+    expected = torch.matmul(a, b).float()
+    scale = float(expected.norm())
+    processors = torch.cuda.get_device_properties(0).multi_processor_count
+    out = torch.empty_like(c)
+    functions = {"cublas": lambda: torch.matmul(a, b, out=out)}
+    best = {}
+    for side, prepare in sides:
+        name = side.split(":")[1]
+        for config in configs:
+            blocks = -(-m // config[0]) * -(-n // config[1])
+            grid = min(blocks, processors) if name == "matmul_persistent" else blocks
+            label = f"{shape} {layout} {side} {config}"
+            try:
+                run = prepare(name, arguments(a, b, c), config, grid)
+                c.fill_(float("nan"))
+                run()
+                torch.cuda.synchronize()
+                error = float((c.float() - expected).norm()) / scale
+                if not error < (6e-3 if dtype == torch.bfloat16 else 1e-3):
+                    raise RuntimeError(f"relative error {error}")
+                us = timer.compare({"run": run}, count=7, rounds=1)["run"]
+            except Exception as error:  # one failing configuration must not end the run
+                log.append({"case": label, "error": str(error)})
+                if "tile" in side or "out of resource" not in str(error):
+                    common.missing(label, str(error).splitlines()[0] if str(error) else repr(error))
+                continue
+            log.append({"case": label, "us": us})
+            if side not in best or us < best[side][0]:
+                best[side] = (us, config, run)
+    functions.update({side: b[2] for side, b in best.items()})
+    times = timer.compare(functions, count=15, rounds=rounds)
+    return {"shape": shape, "layout": layout, "dtype": str(dtype), "us": times,
+            "flops": 2 * m * n * k, "best": {s: b[1] for s, b in best.items()}}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bundle")
+    parser.add_argument("--json")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--shape", action="append")
+    parser.add_argument("--layout", action="append", choices=["NN", "NT"])
+    parser.add_argument("--dtype", action="append", choices=["f16", "bf16"])
+    parser.add_argument("--config", action="append", help="BMxBNxBKxWARPSxSTAGES")
+    parser.add_argument("--no-triton", action="store_true")
+    options = parser.parse_args()
+    try:
+        import torch
+        import libtile
+        import timing
+        if not torch.cuda.is_available():
+            raise RuntimeError("no GPU")
+    except Exception as error:
+        common.missing("everything", str(error))
+        return common.SKIPPED
+    tile = Tile(libtile.Bundle(options.bundle))
+    sides = [("tile:matmul", tile.prepare), ("tile:matmul_persistent", tile.prepare)]
+    if not options.no_triton:
+        sides.append(("triton:matmul", Triton().prepare))
+    parse = lambda text: tuple(int(x) for x in text.split("x"))
+    shapes = [parse(s) for s in options.shape] if options.shape else SHAPES
+    configs = [parse(s) for s in options.config] if options.config else \
+        QUICK if options.quick else CONFIGS
+    timer, log, results = timing.Timer(), [], []
+    for dtype in options.dtype or ["f16"]:
+        for layout in options.layout or ["NN", "NT"]:
+            for shape in shapes:
+                results.append(measure(shape, {"f16": torch.float16, "bf16": torch.bfloat16}[dtype],
+                                       layout, sides, configs, timer, log,
+                                       2 if options.quick else 3))
+    rows = []
+    ratios = {}
+    for r in results:
+        us, row = r["us"], ["x".join(map(str, r["shape"])) + " " + r["layout"]]
+        rate = lambda s: f"{r['flops'] / us[s] / 1e6:.0f}" if s in us else "-"
+        row += [rate("cublas"), rate("triton:matmul"), rate("tile:matmul"),
+                rate("tile:matmul_persistent")]
+        for name, other, own in (("tile/triton", "triton:matmul", "tile:matmul"),
+                                 ("tile/cublas", "cublas", "tile:matmul"),
+                                 ("pers/cublas", "cublas", "tile:matmul_persistent")):
+            if other in us and own in us:
+                ratios.setdefault(name, []).append(us[other] / us[own])
+                row.append(f"{us[other] / us[own]:.3f}")
+            else:
+                row.append("-")
+        row += ["x".join(map(str, r["best"].get(s, "-"))) for s in
+                ("triton:matmul", "tile:matmul", "tile:matmul_persistent")]
+        rows.append(row)
+    common.table(["TFLOP/s", "cublas", "triton", "tile", "tile pers.", "tile/triton", "tile/cublas",
+                  "pers/cublas", "triton's best", "tile's best", "persistent best"], rows)
+    for name, values in ratios.items():
+        print(f"geometric mean of {name}: {common.geometric_mean(values):.3f}, "
+              f"lowest {min(values):.3f}")
+    if options.json:
+        with open(options.json, "w") as f:
+            json.dump({"results": results, "log": log}, f, indent=1)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

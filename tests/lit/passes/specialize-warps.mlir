@@ -1,0 +1,67 @@
+// RUN: tile-opt %s --tile-specialize-warps | FileCheck %s
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+#acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+module attributes {tile.num_warps = 4 : i32, tile.num_stages = 4 : i32, tile.target = "sm_90a"} {
+// Both copies of an iteration share a slot; the producer is the kernel less all
+// that the copies do not need.
+// CHECK-LABEL: func.func @loop
+// CHECK: %[[R:.*]] = cta.ring {consumers = 4 : i32, stages = 4 : i32}
+// CHECK: cta.barrier
+// CHECK: cta.roles consumers {
+// CHECK:   scf.for {{.*}} iter_args
+// CHECK:     %[[W:.*]]:2 = cta.ring_wait %[[R]]
+// CHECK:     cta.warpgroup_dot %[[W]]#0, %[[W]]#1
+// CHECK-NEXT: cta.ring_release %[[R]]
+// CHECK:   tile.store
+// CHECK: } producer {
+// CHECK:   scf.for %[[K:.*]] = %{{.*}} to %{{.*}} step %{{.*}} : i32 {
+// CHECK:     %[[S:.*]]:2 = cta.ring_acquire %[[R]]
+// CHECK:     cta.ring_copy %{{.*}}[%[[K]], %{{.*}}] dims [1, 0] to %[[S]]#0 of %[[R]]
+// CHECK:     cta.ring_copy %{{.*}}[%{{.*}}, %[[K]]] dims [1, 0] to %[[S]]#1 of %[[R]]
+// CHECK:     cta.ring_commit %[[R]]
+// CHECK-NOT: iter_args
+// CHECK-NOT: tile.store
+// CHECK: return
+func.func @loop(%a: !cta.tensor_map, %b: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>, #acc>, %K: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32, #acc>) : i32 {
+    %x = cta.tma_load %a[%k, %c0] dims [1, 0] : !tile
+    %y = cta.tma_load %b[%c0, %k] dims [1, 0] : !tile
+    %next = cta.warpgroup_dot %x, %y, %acc : !tile, !tile, tensor<64x64xf32, #acc>
+    scf.yield %next : tensor<64x64xf32, #acc>
+  }
+  tile.store %p, %sum : tensor<64x64x!tile.ptr<f32>, #acc>
+  return
+}
+
+// Where to copy depends on a block of values: one thread copies in place.
+// CHECK-LABEL: func.func @in_place
+// CHECK: cta.ring {consumers = 4 : i32, stages = 1 : i32}
+// CHECK-NOT: cta.roles
+// CHECK: tile.reduce
+// CHECK: cta.single {
+// CHECK:   cta.ring_acquire
+// CHECK:   cta.ring_copy
+// CHECK:   cta.ring_commit
+// CHECK: }
+// CHECK: cta.ring_wait
+// CHECK: cta.warpgroup_dot
+// CHECK: cta.ring_release
+func.func @in_place(%a: !cta.tensor_map, %i: tensor<64xi32, #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [0]]} : [64]>>,
+                    %z: tensor<64x64xf32, #acc>, %p: tensor<64x64x!tile.ptr<f32>, #acc>) {
+  %start = tile.reduce %i {axis = 0 : i32} : tensor<64xi32, #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [0]]} : [64]>> -> i32 {
+  ^bb0(%l: i32, %r: i32):
+    %s = arith.maxsi %l, %r : i32
+    tile.yield %s : i32
+  }
+  %x = cta.tma_load %a[%start, %start] dims [1, 0] : !tile
+  %d = cta.warpgroup_dot %x, %x, %z : !tile, !tile, tensor<64x64xf32, #acc>
+  tile.store %p, %d : tensor<64x64x!tile.ptr<f32>, #acc>
+  return
+}
+}

@@ -1,0 +1,90 @@
+// Products whose operands are strided tiles in global memory are read by the
+// warpgroup instructions from copies that TMA makes.
+// RUN: tile-opt %s --tile-warpgroup-dots | FileCheck %s
+
+// What makes the map: base parameter, sizes, strides in parameters of the kernel.
+// CHECK-LABEL: func.func @product
+// CHECK-SAME: %[[MAP_A:[a-z0-9]+]]: !cta.tensor_map {cta.tensor_map = #cta.map<base = 0, f16, sizes = [<{{\[\[}}1, 3]]>, <{{\[\[}}2147483647]]>], strides = [<{{\[\[}}1, 4]]>], box = [64, 64], swizzle = 128>}
+// CHECK-SAME: %[[MAP_B:[a-z0-9]+]]: !cta.tensor_map {cta.tensor_map = #cta.map<base = 1, f16, sizes = [<{{\[\[}}2147483647]]>, <{{\[\[}}1, 3]]>], strides = [<{{\[\[}}1, 5]]>], box = [64, 64], swizzle = 128>}
+// CHECK-NOT: tile.load
+// CHECK: %[[ACC:.*]] = scf.for %[[K:.*]] = %{{.*}} iter_args(%[[SUM:.*]] = %{{.*}}) -> (tensor<64x128xf32>)
+// CHECK-DAG: %[[A:.*]] = cta.tma_load %[[MAP_A]][%[[K]], %{{.*}}] dims [1, 0] : <[64, 64], f16
+// CHECK-DAG: %[[B:.*]] = cta.tma_load %[[MAP_B]][%{{.*}}, %[[K]]] dims [1, 0] : <[64, 128], f16
+// CHECK: %[[NEXT:.*]] = cta.warpgroup_dot %[[A]], %[[B]], %[[SUM]]
+// CHECK: scf.yield %[[NEXT]] : tensor<64x128xf32>
+// CHECK: tile.store
+module attributes {tile.num_warps = 4 : i32, tile.target = "sm_90a"} {
+func.func @product(%a: !tile.ptr<f16> {tile.divisibility = 16 : i32},
+                   %b: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %c: !tile.ptr<f32>, %K: i32,
+                   %lda: i32 {tile.divisibility = 16 : i32},
+                   %ldb: i32 {tile.divisibility = 16 : i32}) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %none_a = arith.constant dense<0.0> : tensor<64x64xf16>
+  %none_b = arith.constant dense<0.0> : tensor<64x128xf16>
+  %pid = tile.program_id 0 : i32
+  %first = arith.muli %pid, %c64 : i32
+  %m = tile.make_range 0 to 64 : tensor<64xi32>
+  %n = tile.make_range 0 to 128 : tensor<128xi32>
+  %start = tile.splat %first : i32 -> tensor<64xi32>
+  %rows = arith.addi %start, %m : tensor<64xi32>
+  %row = tile.expand_dims %rows {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %ldas = tile.splat %lda : i32 -> tensor<64x1xi32>
+  %ldbs = tile.splat %ldb : i32 -> tensor<64x1xi32>
+  %row_offset = arith.muli %row, %ldas : tensor<64x1xi32>
+  %rows_a = tile.broadcast %row_offset : tensor<64x1xi32> -> tensor<64x64xi32>
+  %n_row = tile.expand_dims %n {axis = 0 : i32} : tensor<128xi32> -> tensor<1x128xi32>
+  %columns = tile.broadcast %n_row : tensor<1x128xi32> -> tensor<64x128xi32>
+  %as = tile.splat %a : !tile.ptr<f16> -> tensor<64x64x!tile.ptr<f16>>
+  %bs = tile.splat %b : !tile.ptr<f16> -> tensor<64x128x!tile.ptr<f16>>
+  %acc = scf.for %k0 = %c0 to %K step %c64 iter_args(%sum = %zero) -> (tensor<64x128xf32>) : i32 {
+    %k0s = tile.splat %k0 : i32 -> tensor<64xi32>
+    %k = arith.addi %k0s, %m : tensor<64xi32>
+    %Ks = tile.splat %K : i32 -> tensor<64xi32>
+    %in = arith.cmpi slt, %k, %Ks : tensor<64xi32>
+    %k_row = tile.expand_dims %k {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+    %k_columns = tile.broadcast %k_row : tensor<1x64xi32> -> tensor<64x64xi32>
+    %in_row = tile.expand_dims %in {axis = 0 : i32} : tensor<64xi1> -> tensor<1x64xi1>
+    %mask_a = tile.broadcast %in_row : tensor<1x64xi1> -> tensor<64x64xi1>
+    %offset_a = arith.addi %rows_a, %k_columns : tensor<64x64xi32>
+    %ptr_a = tile.addptr %as, %offset_a : tensor<64x64x!tile.ptr<f16>>, tensor<64x64xi32>
+    %x = tile.load %ptr_a, %mask_a, other %none_a : tensor<64x64x!tile.ptr<f16>>
+    %k_column = tile.expand_dims %k {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+    %k_offset = arith.muli %k_column, %ldbs : tensor<64x1xi32>
+    %k_rows = tile.broadcast %k_offset : tensor<64x1xi32> -> tensor<64x128xi32>
+    %in_column = tile.expand_dims %in {axis = 1 : i32} : tensor<64xi1> -> tensor<64x1xi1>
+    %mask_b = tile.broadcast %in_column : tensor<64x1xi1> -> tensor<64x128xi1>
+    %offset_b = arith.addi %k_rows, %columns : tensor<64x128xi32>
+    %ptr_b = tile.addptr %bs, %offset_b : tensor<64x128x!tile.ptr<f16>>, tensor<64x128xi32>
+    %y = tile.load %ptr_b, %mask_b, other %none_b : tensor<64x128x!tile.ptr<f16>>
+    %next = tile.dot %x, %y, %sum : tensor<64x64xf16> * tensor<64x128xf16> -> tensor<64x128xf32>
+    scf.yield %next : tensor<64x128xf32>
+  }
+  // Nothing is known about where %c starts: an ordinary store.
+  %cs = tile.splat %c : !tile.ptr<f32> -> tensor<64x128x!tile.ptr<f32>>
+  %ptr_c = tile.addptr %cs, %columns : tensor<64x128x!tile.ptr<f32>>, tensor<64x128xi32>
+  tile.store %ptr_c, %acc : tensor<64x128x!tile.ptr<f32>>
+  return
+}
+
+// Operands that are computed: the left one stays in registers.
+// CHECK-LABEL: func.func @computed
+// CHECK-SAME: (%[[X:.*]]: tensor<64x64xf16>, %[[Y:.*]]: tensor<64x128xf16>, %[[Z:.*]]: tensor<64x128xf32>)
+// CHECK: %[[S:.*]] = cta.stage %[[Y]] : tensor<64x128xf16> -> <[64, 128], f16
+// CHECK: cta.warpgroup_dot %[[X]], %[[S]], %[[Z]]
+func.func @computed(%x: tensor<64x64xf16>, %y: tensor<64x128xf16>, %z: tensor<64x128xf32>) -> tensor<64x128xf32> {
+  %d = tile.dot %x, %y, %z : tensor<64x64xf16> * tensor<64x128xf16> -> tensor<64x128xf32>
+  return %d : tensor<64x128xf32>
+}
+
+// Not for warpgroup instructions: too few rows, or f32 in full.
+// CHECK-LABEL: func.func @left_alone
+// CHECK-COUNT-2: tile.dot
+func.func @left_alone(%x: tensor<32x64xf16>, %y: tensor<64x128xf16>, %z: tensor<32x128xf32>,
+                      %u: tensor<64x64xf32>, %v: tensor<64x64xf32>) -> (tensor<32x128xf32>, tensor<64x64xf32>) {
+  %d = tile.dot %x, %y, %z : tensor<32x64xf16> * tensor<64x128xf16> -> tensor<32x128xf32>
+  %e = tile.dot %u, %v, %u : tensor<64x64xf32> * tensor<64x64xf32> -> tensor<64x64xf32>
+  return %d, %e : tensor<32x128xf32>, tensor<64x64xf32>
+}
+}
