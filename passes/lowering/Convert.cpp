@@ -5,11 +5,10 @@
 //   shuffles   exchange within each warp;
 //   scratch    write the block to shared memory in one layout, barrier, read it
 //              in the other. The buffer is swizzled so that both sides move
-//              wide words without bank conflicts.
+//              wide words without bank conflicts (SharedAccess.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "ir/layout/Conversion.h"
-#include "ir/layout/Swizzle.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/lowering/Scratch.h"
 
@@ -50,9 +49,10 @@ static Plan planFor(cta::ConvertLayoutOp op) {
 int64_t lowering::convertScratchBytes(cta::ConvertLayoutOp op) {
   if (!planFor(op).usesScratch())
     return 0;
-  auto block = cast<RankedTensorType>(op.getType());
-  int64_t bytes = std::max(getElementBytes(block.getElementType()), 1u);
-  return llvm::alignTo(block.getNumElements() * bytes, 16);
+  unsigned bytes = std::max(getElementBytes(getElementType(op.getType())), 1u);
+  ExchangeParts parts =
+      cutExchange(cta::getLayout(op.getSrc().getType()), cta::getLayout(op.getType()), bytes);
+  return llvm::alignTo(parts.bytes, 16);
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,79 +123,6 @@ Registers Lowering::shuffleBlock(Registers regs, const ShufflePlan &plan) {
   for (int32_t r : plan.results)
     out.push_back(results[r]);
   return out;
-}
-
-//===----------------------------------------------------------------------===//
-// Through shared memory
-//===----------------------------------------------------------------------===//
-
-Value Lowering::exchangeAddress(const LinearLayout &offsets, unsigned reg, Value base,
-                                unsigned bytes) {
-  Location loc = in.getLoc();
-  int32_t constant = 0, threadBits = 0;
-  for (auto [bit, row] : llvm::enumerate(offsets.rows(Dim::reg())))
-    if (reg >> bit & 1)
-      constant ^= int32_t(row);
-  for (Dim dim : {Dim::lane(), Dim::warp()})
-    for (uint64_t row : offsets.rows(dim))
-      threadBits |= int32_t(row);
-  Value thread = threadPart(offsets, Dim::offset());
-  // A swizzle makes the parts overlap: then only XOR combines them.
-  int32_t overlapping = constant & threadBits;
-  if (overlapping)
-    thread = LLVM::XOrOp::create(b, loc, thread, in.i32(overlapping));
-  constant &= ~overlapping;
-  Value byte = bytes == 1
-                   ? thread
-                   : LLVM::ShlOp::create(b, loc, thread, in.i32(llvm::Log2_32(bytes))).getResult();
-  Value p = LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base, byte);
-  if (constant)
-    p = LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), p,
-                            ArrayRef<LLVM::GEPArg>{int32_t(constant * bytes)});
-  return p;
-}
-
-LogicalResult Lowering::exchange(cta::ConvertLayoutOp op) {
-  auto scratch = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
-  if (!scratch)
-    return op.emitOpError("needs an exchange through shared memory but has none assigned");
-  const LinearLayout &from = cta::getLayout(op.getSrc().getType());
-  const LinearLayout &to = cta::getLayout(op.getType());
-  const Registers &src = get(op.getSrc());
-  Type type = src.front().getType();
-  Type memory = type.isInteger(1) ? b.getI8Type() : type;
-  unsigned bytes = bitWidth(memory) / 8;
-  Value base = sharedBase(scratch.getInt());
-
-  SharedLayout shared = optimalSwizzle(from, to, bytes);
-  LinearLayout write = offsetsOf(from, shared.layout), read = offsetsOf(to, shared.layout);
-  VectorAccess writes = widestVector(write, Dim::offset(), shared.writeVectorLog2);
-  VectorAccess reads = widestVector(read, Dim::offset(), shared.readVectorLog2);
-
-  Value writer = writerPredicate(from, 0);
-  llvm::SmallDenseSet<uint64_t> written; // registers may hold copies
-  for (int32_t first : writes.firstRegisters) {
-    uint64_t offset = 0;
-    for (auto [bit, row] : llvm::enumerate(write.rows(Dim::reg())))
-      if (first >> bit & 1)
-        offset ^= row;
-    if (!written.insert(offset).second)
-      continue;
-    SmallVector<Value> group;
-    for (unsigned k = 0; k < (1u << writes.log2()); ++k)
-      group.push_back(toMemory(src[writes.registerAt(first, k)]));
-    in.storeShared(exchangeAddress(write, first, base, bytes), group, writer);
-  }
-  in.barrier();
-  Registers regs(to.inSize(Dim::reg()));
-  for (int32_t first : reads.firstRegisters) {
-    SmallVector<Value> group =
-        in.loadShared(memory, 1u << reads.log2(), exchangeAddress(read, first, base, bytes));
-    for (auto [k, v] : llvm::enumerate(group))
-      regs[reads.registerAt(first, k)] = fromMemory(v, type);
-  }
-  set(op.getResult(), std::move(regs));
-  return success();
 }
 
 LogicalResult Lowering::lowerConvert(cta::ConvertLayoutOp op) {

@@ -560,6 +560,33 @@ Value Instructions::atomicCas(MemSemantic sem, MemScope scope, Value ptr, Value 
 // Matrices
 //===----------------------------------------------------------------------===//
 
+/// "x4.trans.b16"
+static std::string matrixSuffix(unsigned count, bool transposed) {
+  return ".m8n8.x" + std::to_string(count) + (transposed ? ".trans" : "") + ".b16";
+}
+
+SmallVector<Value> Instructions::loadMatrices(Value ptr, unsigned count, bool transposed) {
+  needPtx(65);
+  SmallVector<Type> parts(count, b.getI32Type());
+  Type type = count == 1 ? parts[0] : Type(LLVM::LLVMStructType::getLiteral(b.getContext(), parts));
+  Value v =
+      intrinsic("llvm.nvvm.ldmatrix.sync.aligned" + matrixSuffix(count, transposed), type, ptr);
+  if (count == 1)
+    return {v};
+  SmallVector<Value> words;
+  for (unsigned i = 0; i < count; ++i)
+    words.push_back(LLVM::ExtractValueOp::create(b, *loc, v, i));
+  return words;
+}
+
+void Instructions::storeMatrices(Value ptr, ValueRange words, bool transposed) {
+  needPtx(78);
+  SmallVector<Value> args{ptr};
+  llvm::append_range(args, words);
+  intrinsic("llvm.nvvm.stmatrix.sync.aligned" + matrixSuffix(words.size(), transposed), Type(),
+            args);
+}
+
 /// The operand types in the name of an mma intrinsic: of the accumulator and the
 /// result for f16, of all four for fp8, of the operands otherwise.
 static std::string matrixSignature(Type a, Type b, Type acc) {

@@ -100,6 +100,11 @@ public:
   void storeShared(mlir::Value ptr, mlir::ValueRange elements, mlir::Value predicate = {});
 
   //===--- matrices -------------------------------------------------------===//
+  /// ldmatrix: `count` (1, 2 or 4) matrices of eight rows of 16 bytes, one word of
+  /// each; lane l points at row l mod 8 of matrix l div 8.
+  llvm::SmallVector<mlir::Value> loadMatrices(mlir::Value ptr, unsigned count, bool transposed);
+  /// stmatrix, from sm_90 on.
+  void storeMatrices(mlir::Value ptr, mlir::ValueRange words, bool transposed);
   /// mma.sync: acc + a * b, a being m x k and b k x n, by a whole warp.
   /// `typeA`, `typeB`: the element types in the IR. Operands come in registers
   /// of 32 bits (f64 of 64), accumulators one element a value.

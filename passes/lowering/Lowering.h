@@ -18,8 +18,10 @@ namespace tile {
 struct MatrixInstruction;
 }
 namespace tile::layout {
+struct MatrixAccess;
+struct SharedLayout;
 struct ShufflePlan;
-}
+} // namespace tile::layout
 
 namespace tile::lowering {
 
@@ -67,7 +69,15 @@ private:
   mlir::LogicalResult multiplyMatrices(DotOp op, const MatrixInstruction &instruction);
   mlir::Value widenOperand(mlir::Value x, mlir::Type from, mlir::Type to);
   mlir::LogicalResult lowerConvert(cta::ConvertLayoutOp op); // Convert.cpp
-  mlir::LogicalResult exchange(cta::ConvertLayoutOp op);
+  mlir::LogicalResult exchange(cta::ConvertLayoutOp op);     // SharedAccess.cpp
+  /// Registers of threads that hold a block by `holders` to and from shared
+  /// memory, where it lies as `shared` says; by matrices if these are given.
+  void storeBlockShared(const Registers &regs, const layout::LinearLayout &holders,
+                        const layout::SharedLayout &shared, const layout::MatrixAccess *matrices,
+                        mlir::Value base);
+  Registers loadBlockShared(mlir::Type type, const layout::LinearLayout &holders,
+                            const layout::SharedLayout &shared,
+                            const layout::MatrixAccess *matrices, mlir::Value base);
   Registers shuffleBlock(Registers regs, const layout::ShufflePlan &plan);
   mlir::Value threadParity(int32_t laneMask, int32_t warpMask);
 

@@ -10,6 +10,7 @@
 #define TILE_PASSES_LOWERING_SCRATCH_H
 
 #include "ir/CtaDialect.h"
+#include "ir/layout/LinearLayout.h"
 
 namespace tile::lowering {
 
@@ -23,6 +24,16 @@ int64_t atomicScratchBytes(mlir::Operation *op);
 /// Shared memory of a ring: its slots' buffers, each aligned to 1024 bytes, and
 /// after them 8 bytes for each full and each empty barrier.
 int64_t ringBytes(cta::RingOp op);
+
+/// An exchange cut into parts that follow each other through one buffer. Each
+/// part is the elements with one value of the removed register bits.
+struct ExchangeParts {
+  layout::LinearLayout from, to;              ///< of one part
+  llvm::SmallVector<int, 4> fromBits, toBits; ///< removed, one after the other
+  int64_t bytes = 0;                          ///< of one part
+};
+ExchangeParts cutExchange(const layout::LinearLayout &from, const layout::LinearLayout &to,
+                          unsigned elementBytes);
 
 /// True if a scan along `axis` can run in this layout: the axis' bits are, from
 /// the least significant, registers, neighbouring lanes, warps, registers.

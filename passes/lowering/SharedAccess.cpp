@@ -1,0 +1,213 @@
+//===- SharedAccess.cpp - blocks in and out of shared memory --------------===//
+//
+// A block that lies in shared memory under some arrangement is read and written
+// by vectors, or by 8 x 8 matrices where its layout allows; the plan says which.
+// A large block is exchanged part by part through a smaller buffer, where both
+// layouts have register bits in common.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/layout/GF2.h"
+#include "ir/layout/MatrixAccess.h"
+#include "passes/lowering/Lowering.h"
+#include "passes/lowering/Scratch.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+using namespace tile::layout;
+
+/// Exchanges go through at most this much shared memory at a time, if they can
+/// be cut: more would cost other thread blocks their place.
+static constexpr int64_t kMaxExchangeBytes = 32 << 10;
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+/// The register bit that alone moves along coordinate bit `bit`, and moves
+/// along nothing else; -1 if there is none.
+static int soleRegisterBit(const LinearLayout &l, unsigned bit) {
+  int found = -1;
+  for (auto [i, row] : llvm::enumerate(l.rows())) {
+    if (!(row >> bit & 1))
+      continue;
+    if (found >= 0 || row != 1ull << bit || int32_t(i) >= l.inSizeLog2(Dim::reg()))
+      return -1;
+    found = int(i);
+  }
+  return found;
+}
+
+/// The layout without coordinate bit `bit` and register bit `reg`.
+static LinearLayout withoutBit(const LinearLayout &l, unsigned bit, int reg) {
+  SmallVector<DimValue, 4> outs(l.outs());
+  unsigned at = bit;
+  for (DimValue &out : outs) {
+    unsigned size = log2Exact(out.second);
+    if (at < size) {
+      out.second /= 2;
+      break;
+    }
+    at -= size;
+  }
+  SmallVector<uint64_t, 16> rows;
+  LinearLayout rest = l.removeInBits(Dim::reg(), 1 << reg);
+  for (uint64_t row : rest.rows())
+    rows.push_back((row & lowBits(bit)) | (row >> 1 & ~lowBits(bit)));
+  return LinearLayout::fromRows(rest.ins(), outs, rows);
+}
+
+ExchangeParts lowering::cutExchange(const LinearLayout &from, const LinearLayout &to,
+                                    unsigned elementBytes) {
+  ExchangeParts parts{from, to, {}, {}};
+  int64_t bytes = (int64_t(1) << from.totalOutSizeLog2()) * elementBytes;
+  for (unsigned bit = from.totalOutSizeLog2(); bit-- > 0 && bytes > kMaxExchangeBytes;) {
+    int source = soleRegisterBit(parts.from, bit), target = soleRegisterBit(parts.to, bit);
+    if (source < 0 || target < 0)
+      continue;
+    parts.from = withoutBit(parts.from, bit, source);
+    parts.to = withoutBit(parts.to, bit, target);
+    parts.fromBits.push_back(source);
+    parts.toBits.push_back(target);
+    bytes /= 2;
+  }
+  parts.bytes = bytes;
+  return parts;
+}
+
+/// Register `reg` of part `part`, counted in the whole block: the removed bits
+/// are put back, the last removed one first.
+static unsigned wholeRegister(unsigned reg, unsigned part, ArrayRef<int> bits) {
+  for (unsigned i = bits.size(); i-- > 0;) {
+    unsigned low = reg & unsigned(lowBits(bits[i]));
+    reg = low | (part >> i & 1) << bits[i] | (reg ^ low) << 1;
+  }
+  return reg;
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+Value Lowering::exchangeAddress(const LinearLayout &offsets, unsigned reg, Value base,
+                                unsigned bytes) {
+  Location loc = in.getLoc();
+  int32_t constant = 0, threadBits = 0;
+  for (auto [bit, row] : llvm::enumerate(offsets.rows(Dim::reg())))
+    if (reg >> bit & 1)
+      constant ^= int32_t(row);
+  for (Dim dim : {Dim::lane(), Dim::warp()})
+    for (uint64_t row : offsets.rows(dim))
+      threadBits |= int32_t(row);
+  Value thread = threadPart(offsets, Dim::offset());
+  // A swizzle makes the parts overlap: then only XOR combines them.
+  int32_t overlapping = constant & threadBits;
+  if (overlapping)
+    thread = LLVM::XOrOp::create(b, loc, thread, in.i32(overlapping));
+  constant &= ~overlapping;
+  Value byte = bytes == 1
+                   ? thread
+                   : LLVM::ShlOp::create(b, loc, thread, in.i32(llvm::Log2_32(bytes))).getResult();
+  Value p = LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base, byte);
+  if (constant)
+    p = LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), p,
+                            ArrayRef<LLVM::GEPArg>{int32_t(constant * bytes)});
+  return p;
+}
+
+void Lowering::storeBlockShared(const Registers &regs, const LinearLayout &holders,
+                                const SharedLayout &shared, const MatrixAccess *matrices,
+                                Value base) {
+  unsigned bytes = bitWidth(regs.front().getType()) / 8;
+  if (matrices) {
+    for (auto [group, first] : llvm::enumerate(matrices->firstRegisters)) {
+      Registers elements;
+      for (unsigned m = 0; m < matrices->numMatrices(); ++m)
+        for (unsigned e = 0; e < 4 / bytes; ++e)
+          elements.push_back(regs[matrices->registerAt(first, m, e)]);
+      in.storeMatrices(exchangeAddress(matrices->addresses, group, base, bytes),
+                       in.pack(elements, 32), matrices->transposed);
+    }
+    return;
+  }
+  LinearLayout offsets = offsetsOf(holders, shared.layout);
+  VectorAccess writes = widestVector(offsets, Dim::offset(), shared.writeVectorLog2);
+  Value writer = writerPredicate(holders, 0);
+  llvm::SmallDenseSet<uint64_t> written; // registers may hold copies
+  for (int32_t first : writes.firstRegisters) {
+    uint64_t offset = 0;
+    for (auto [bit, row] : llvm::enumerate(offsets.rows(Dim::reg())))
+      if (first >> bit & 1)
+        offset ^= row;
+    if (!written.insert(offset).second)
+      continue;
+    SmallVector<Value> group;
+    for (unsigned k = 0; k < (1u << writes.log2()); ++k)
+      group.push_back(regs[writes.registerAt(first, k)]);
+    in.storeShared(exchangeAddress(offsets, first, base, bytes), group, writer);
+  }
+}
+
+Registers Lowering::loadBlockShared(Type type, const LinearLayout &holders,
+                                    const SharedLayout &shared, const MatrixAccess *matrices,
+                                    Value base) {
+  unsigned bytes = bitWidth(type) / 8;
+  Registers regs(holders.inSize(Dim::reg()));
+  if (matrices) {
+    for (auto [group, first] : llvm::enumerate(matrices->firstRegisters)) {
+      Value address = exchangeAddress(matrices->addresses, group, base, bytes);
+      SmallVector<Value> words =
+          in.loadMatrices(address, matrices->numMatrices(), matrices->transposed);
+      SmallVector<Value> elements = in.unpack(words, type, words.size() * (4 / bytes));
+      for (auto [i, v] : llvm::enumerate(elements))
+        regs[matrices->registerAt(first, i / (4 / bytes), i % (4 / bytes))] = v;
+    }
+    return regs;
+  }
+  LinearLayout offsets = offsetsOf(holders, shared.layout);
+  VectorAccess reads = widestVector(offsets, Dim::offset(), shared.readVectorLog2);
+  for (int32_t first : reads.firstRegisters)
+    for (auto [k, v] : llvm::enumerate(
+             in.loadShared(type, 1u << reads.log2(), exchangeAddress(offsets, first, base, bytes))))
+      regs[reads.registerAt(first, k)] = v;
+  return regs;
+}
+
+//===----------------------------------------------------------------------===//
+// Exchanges
+//===----------------------------------------------------------------------===//
+
+LogicalResult Lowering::exchange(cta::ConvertLayoutOp op) {
+  auto scratch = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
+  if (!scratch)
+    return op.emitOpError("needs an exchange through shared memory but has none assigned");
+  Registers src = get(op.getSrc());
+  Type type = src.front().getType();
+  for (Value &v : src)
+    v = toMemory(v);
+  Type memory = src.front().getType();
+  unsigned bytes = bitWidth(memory) / 8;
+  ExchangeParts parts =
+      cutExchange(cta::getLayout(op.getSrc().getType()), cta::getLayout(op.getType()), bytes);
+  bool isCopied = static_cast<bool>(writerPredicate(parts.from, 0));
+  Exchange plan = planExchange(parts.from, parts.to, bytes,
+                               {/*load=*/in.sm() >= 75, /*store=*/in.sm() >= 90 && !isCopied});
+  auto chosen = [](std::optional<MatrixAccess> &m) { return m ? &*m : nullptr; };
+
+  Value base = sharedBase(scratch.getInt());
+  Registers result(cta::getLayout(op.getType()).inSize(Dim::reg()));
+  for (unsigned part = 0; part < 1u << parts.fromBits.size(); ++part) {
+    Registers some;
+    for (int32_t r = 0; r < parts.from.inSize(Dim::reg()); ++r)
+      some.push_back(src[wholeRegister(r, part, parts.fromBits)]);
+    if (part)
+      in.barrier(); // the part before has been read
+    storeBlockShared(some, parts.from, plan.shared, chosen(plan.write), base);
+    in.barrier();
+    some = loadBlockShared(memory, parts.to, plan.shared, chosen(plan.read), base);
+    for (auto [r, v] : llvm::enumerate(some))
+      result[wholeRegister(r, part, parts.toBits)] = fromMemory(v, type);
+  }
+  set(op.getResult(), std::move(result));
+  return success();
+}
