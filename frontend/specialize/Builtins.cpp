@@ -22,6 +22,7 @@ const BuiltinTable &BuiltinTable::get() {
     addReductionBuiltins(t);
     addOrderingBuiltins(t);
     addDotBuiltins(t);
+    addDotScaledBuiltins(t);
     addRandomBuiltins(t);
     addHintBuiltins(t);
     return t;

@@ -90,6 +90,7 @@ void addBlockPointerBuiltins(BuiltinTable &table);
 void addReductionBuiltins(BuiltinTable &table);
 void addOrderingBuiltins(BuiltinTable &table);
 void addDotBuiltins(BuiltinTable &table);
+void addDotScaledBuiltins(BuiltinTable &table);
 void addRandomBuiltins(BuiltinTable &table);
 void addHintBuiltins(BuiltinTable &table);
 
