@@ -62,7 +62,8 @@ void LayoutInference::setHome(Value value, cta::LayoutAttr layout) {
 static bool isAmongProducts(Operation *op) {
   auto loop = op->getParentOfType<LoopLikeOpInterface>();
   return loop && llvm::any_of(loop.getLoopRegions(), [](Region *region) {
-           return llvm::any_of(region->getOps(), [](Operation &o) { return isa<DotOp>(o); });
+           return llvm::any_of(region->getOps(),
+                               [](Operation &o) { return isa<DotOp, cta::WarpgroupDotOp>(o); });
          });
 }
 
@@ -297,6 +298,7 @@ void LayoutInference::inferDot(cta::WarpgroupDotOp op) {
     a = get(layout::warpgroupOperandA(m, left.getDimSize(1), n,
                                       getElementBytes(left.getElementType()), warps));
   dots[op] = {a, cta::LayoutAttr(), acc};
+  accumulators.insert(acc);
   setHome(op.getResult(), acc);
 }
 
