@@ -296,6 +296,16 @@ AllocaInst *AsmBuilder::array(Type *element, unsigned count) {
   return entry.CreateAlloca(ArrayType::get(element, count));
 }
 
+void AsmBuilder::pinOutputs() {
+  for (unsigned i = 0; i < numOutputs; ++i) {
+    Register &r = placeholders[i];
+    if (r.bits != 32)
+      continue;
+    Value *v = b.CreateLoad(b.getInt32Ty(), r.slot);
+    b.CreateStore(hook("tileEmuPin", b.getInt32Ty(), {thread(), v, site()}), r.slot);
+  }
+}
+
 BasicBlock *AsmBuilder::label(StringRef name) {
   BasicBlock *&block = labels[name];
   if (!block)

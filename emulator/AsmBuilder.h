@@ -29,6 +29,8 @@ llvm::ArrayRef<HandlerEntry> memoryHandlers();
 llvm::ArrayRef<HandlerEntry> warpHandlers();
 llvm::ArrayRef<HandlerEntry> asyncHandlers();
 llvm::ArrayRef<HandlerEntry> matrixHandlers();
+/// st.async, which shares its mnemonic with ordinary stores.
+void emitStoreAsync(AsmBuilder &a, const PtxStatement &s);
 
 /// A PTX type: "u32", "f16x2", "pred", ...
 struct PtxType {
@@ -73,6 +75,9 @@ public:
   llvm::Value *i64(uint64_t v) { return b.getInt64(v); }
   /// An array on the stack, in the entry block.
   llvm::AllocaInst *array(llvm::Type *element, unsigned count);
+  /// Every 32-bit result passes through the machine: accumulators in flight get
+  /// their values there.
+  void pinOutputs();
   llvm::BasicBlock *label(llvm::StringRef name);
   unsigned bitsOf(const PtxOperand &o);
   llvm::Type *llvmType(PtxType type);

@@ -81,11 +81,11 @@ static void checkUniform(Thread &t, uint32_t id, SiteId site) {
     if (other.wait != Wait::Barrier || other.waitKey != id)
       continue;
     if (other.waitSite != site)
-      report(t, FindingKind::NonUniform, site,
-             llvm::formatv("lanes of one warp arrive at barrier {0} from different instructions",
-                           id)
-                 .str(),
-             other.waitSite, llvm::formatv("lane {0} is here", other.lane).str());
+      report(
+          t, FindingKind::NonUniform, site,
+          llvm::formatv("lanes of one warp arrive at barrier {0} from different instructions", id)
+              .str(),
+          other.waitSite, llvm::formatv("lane {0} is here", other.lane).str());
     return;
   }
 }

@@ -72,26 +72,32 @@ static bool aligned(Thread &t, uint64_t address, uint32_t bytes, uint32_t &acces
   return false;
 }
 
-void *tile::emu::globalAddress(Thread &t, uint64_t address, uint32_t bytes, uint32_t access,
+bool tile::emu::globalInBounds(Thread &t, uint64_t address, uint64_t bytes, uint32_t access,
                                SiteId site) {
   Worker &w = *t.cluster->worker;
-  if (w.log)
-    countAccess(t, site, false, (access & 0xff) != kRead, address, bytes);
-  maybeYield(t);
-  if (!aligned(t, address, bytes, access, site))
-    return scrap();
   for (const MemoryRange &r : w.ranges)
     if (address - r.base < r.bytes && bytes <= r.bytes - (address - r.base))
-      return reinterpret_cast<void *>(address);
+      return true;
   if (const MemoryRange *r = findRange(*w.launch, address, bytes)) {
     w.ranges[w.nextRange++ % 4] = *r;
-    return reinterpret_cast<void *>(address);
+    return true;
   }
   report(t, FindingKind::OutOfBounds, site,
          llvm::formatv("{0} of {1} bytes at address {2:x}, {3}", verb(access), bytes, address,
                        describeBounds(*w.launch, address))
              .str());
-  return scrap();
+  return false;
+}
+
+void *tile::emu::globalAddress(Thread &t, uint64_t address, uint32_t bytes, uint32_t access,
+                               SiteId site) {
+  Worker &w = *t.cluster->worker;
+  if (w.log)
+    countAccess(t, site, false, (access & 0xff) != kRead, address, bytes);
+  if (!aligned(t, address, bytes, access, site))
+    return scrap();
+  return globalInBounds(t, address, bytes, access, site) ? reinterpret_cast<void *>(address)
+                                                         : scrap();
 }
 
 //===----------------------------------------------------------------------===//
@@ -157,7 +163,6 @@ void *tile::emu::sharedAddress(Thread &t, uint32_t address, uint32_t bytes, uint
                                SiteId site) {
   if (t.cluster->worker->log)
     countAccess(t, site, true, (access & 0xff) != kRead, address & kSharedOffsetMask, bytes);
-  maybeYield(t);
   if (!aligned(t, address, bytes, access, site))
     return scrap();
   SharedRange range = resolveShared(t, address, bytes, site);
@@ -203,11 +208,16 @@ void tile::emu::asyncSharedWrite(const AsyncAccess &a, Cta &cta, uint32_t offset
 
 extern "C" {
 
+// Only these switch to other threads: what they call may be at work for a whole
+// warp, on one lane's stack.
+
 void *tileEmuGlobal(Thread *t, uint64_t address, uint32_t bytes, uint32_t access, uint32_t site) {
+  maybeYield(*t);
   return globalAddress(*t, address, bytes, access, site);
 }
 
 void *tileEmuShared(Thread *t, uint32_t address, uint32_t bytes, uint32_t access, uint32_t site) {
+  maybeYield(*t);
   return sharedAddress(*t, address, bytes, access, site);
 }
 

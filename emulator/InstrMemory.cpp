@@ -61,6 +61,8 @@ static void load(AsmBuilder &a, S s) {
 }
 
 static void store(AsmBuilder &a, S s) {
+  if (s.has("async"))
+    return emitStoreAsync(a, s);
   PtxType t = typeOf(s);
   auto space = spaceOf(s);
   if (!t || !space || s.operands.size() < 2 || s.operands[0].kind != PtxOperand::Memory)

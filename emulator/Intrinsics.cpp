@@ -144,6 +144,8 @@ static std::string matrixMultiply(StringRef rest, unsigned numResults, unsigned 
     bool integer = a.starts_with("s") || a.starts_with("u") || a.starts_with("b1");
     d = c = a == "f64" ? ".f64" : integer ? ".s32" : ".f32";
     ab = spelled(a) + spelled(b);
+  } else if (types.size() == 4) {
+    d = spelled(types[0]), ab = spelled(types[1]) + spelled(types[2]), c = spelled(types[3]);
   } else {
     return "";
   }
@@ -151,8 +153,6 @@ static std::string matrixMultiply(StringRef rest, unsigned numResults, unsigned 
   unsigned n = numResults, rest2 = numArguments - n, aRegs = rest2 - rest2 / 3;
   if (rest2 == 2)
     aRegs = 1;
-  if (shape == "m16n8k8" && ab == ".f16.f16")
-    aRegs = 2;
   return ("mma.sync.aligned." + shape + "." + words[1] + "." + words[2] + flags).str() + d + ab +
          c + " {" + range(0, n) + "}, {" + range(n, aRegs) + "}, {" +
          range(n + aRegs, rest2 - aRegs) + "}, {" + range(n + rest2, n) + "};";

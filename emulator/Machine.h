@@ -97,13 +97,14 @@ struct LaneRequest {
 };
 
 /// The asynchronous groups of one thread: what is open, what is committed, what
-/// is known to be over.
+/// is known to be over. Groups are numbered by ticks of a component.
 struct AsyncGroups {
   Component component = 0; ///< 0: none was ever started
-  Tick open = 1;           ///< the tick of the group being collected
+  Tick open = 1;           ///< of the group being collected
   Tick done = 0;           ///< every group up to this one has been waited for
-  unsigned pendingInOpen = 0;
+  Tick lastUsed = 0;       ///< the last group with anything in it
   SiteId lastSite = 0;
+  std::vector<std::function<void()>> collected; ///< the open group's work
 };
 
 struct Thread {
@@ -125,7 +126,6 @@ struct Thread {
   Clock clock;
   AsyncGroups copyAsync; ///< cp.async
   AsyncGroups bulk;      ///< cp.async.bulk into groups
-  AsyncGroups bulkRead;  ///< ... the reading half
   uint32_t maxRegisters = 0;
 };
 
@@ -154,9 +154,13 @@ struct MBarrier {
   int64_t pending = 0, transactions = 0;
   uint64_t phase = 0; ///< completed phases
   ClockGathering gathering;
-  Clock completed;         ///< of the last completed phase
-  Component component = 0; ///< of the copies that complete on it
+  Clock completed;                ///< of the last completed phase
+  Component component = 0;        ///< of the copies that signal it
+  Tick issued = 0, signalled = 0; ///< copies: all so far, all that are over without a gap
+  std::vector<Tick> outstanding;
   SiteId initSite = 0;
+  Component initBy = 0;
+  Tick initTick = 0;
   std::vector<Thread *> waiters;
 };
 

@@ -11,6 +11,8 @@ enum AccessKind : uint32_t { kRead = 1, kWrite = 2, kAtomic = 3 };
 /// The host address of an access to global memory; memory that nobody reads
 /// after a report.
 void *globalAddress(Thread &thread, uint64_t address, uint32_t bytes, uint32_t access, SiteId site);
+/// Whether the bytes lie in one buffer; reports if not.
+bool globalInBounds(Thread &thread, uint64_t address, uint64_t bytes, uint32_t access, SiteId site);
 /// ... to shared memory, through the generic proxy, with the access checked
 /// against those before it.
 void *sharedAddress(Thread &thread, uint32_t address, uint32_t bytes, uint32_t access, SiteId site);

@@ -141,8 +141,9 @@ static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptio
   optimize(*module);
 
   orc::SymbolMap symbols;
-  for (ArrayRef<Hook> hooks : {memoryHooks(), warpHooks(), barrierHooks(), mathHooks(),
-                               asyncHooks(), matrixHooks(), wgmmaHooks(), tensorCopyHooks()})
+  for (ArrayRef<Hook> hooks :
+       {memoryHooks(), warpHooks(), barrierHooks(), mbarrierHooks(), mathHooks(), asyncHooks(),
+        matrixHooks(), wgmmaHooks(), tensorCopyHooks()})
     for (const Hook &hook : hooks)
       symbols[impl->jit->mangleAndIntern(hook.name)] = {orc::ExecutorAddr::fromPtr(hook.address),
                                                         JITSymbolFlags::Exported};
@@ -183,6 +184,10 @@ Report Program::run(const LaunchConfig &config, const RunOptions &options) const
   launch.config.sharedBytes += impl->translation.staticSharedBytes;
   launch.options = options;
   launch.sites = impl->translation.sites;
+  for (uint32_t site : impl->translation.touchedAccumulators)
+    launch.findings.add(FindingKind::AccumulatorInFlight, site, "all threads",
+                        "an accumulator is used while a matrix product may still write it",
+                        site + 1, "the product, which no `wgmma.wait_group` stands behind");
   if (config.grid[0] && config.grid[1] && config.grid[2])
     runLaunch(launch);
   Report report = launch.findings.take(impl->translation.sites, options.maxFindings);

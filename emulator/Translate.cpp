@@ -52,6 +52,7 @@ private:
   void translateStore(StoreInst &store);
   Error translateAtomic(Instruction &inst);
   void translateCast(AddrSpaceCastInst &cast);
+  void findTouchedAccumulators();
   bool isLocal(const Value *pointer) const;
   Value *hostAddress(IRBuilder<> &b, Value *pointer, unsigned bytes, unsigned alignment,
                      AccessKind kind, const Twine &instruction);
@@ -553,6 +554,43 @@ Error Translator::translate(Instruction &inst) {
   return Error::success();
 }
 
+/// The results of an asynchronous matrix product may go into the next one, and
+/// through a wait. Anything else computes with registers that are still being
+/// written. Looked for before translation, when the instructions are whole.
+void Translator::findTouchedAccumulators() {
+  auto asmText = [](const Value *v) -> StringRef {
+    auto *call = dyn_cast<CallBase>(v);
+    if (!call || !call->isInlineAsm())
+      return "";
+    return cast<InlineAsm>(call->getCalledOperand())->getAsmString();
+  };
+  SmallVector<std::pair<const Value *, const Instruction *>> work;
+  SmallPtrSet<const Value *, 32> seen;
+  for (const Instruction &inst : instructions(*kernel))
+    if (asmText(&inst).contains("wgmma.mma_async"))
+      work.push_back({&inst, &inst});
+  while (!work.empty()) {
+    auto [value, product] = work.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    for (const User *user : value->users()) {
+      StringRef text = asmText(user);
+      if (text.contains("wgmma.") ||
+          (isa<CallBase>(user) && text.empty() && cast<CallBase>(user)->isInlineAsm()))
+        continue;
+      if (isa<ExtractValueInst, PHINode, BitCastInst, InsertValueInst, SelectInst, FreezeInst>(
+              user)) {
+        work.push_back({user, product});
+        continue;
+      }
+      siteOf(*cast<Instruction>(user), "use of an accumulator");
+      siteOf(*product, "wgmma.mma_async");
+      out.touchedAccumulators.push_back(uint32_t(out.sites.size() - 2));
+      return; // one is enough to know
+    }
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // The whole module
 //===----------------------------------------------------------------------===//
@@ -569,6 +607,8 @@ Error Translator::run(const Triple &triple, const DataLayout &layout) {
   placeSharedGlobals();
   m.setTargetTriple(triple);
   m.setDataLayout(layout);
+
+  findTouchedAccumulators();
 
   helpers.push_back(kernel);
   for (Function *f : helpers) {

@@ -21,6 +21,9 @@ struct Translation {
   std::vector<Site> sites{Site()}; ///< 0 stands for nothing in particular
   bool hasAtomics = false;
   uint32_t staticSharedBytes = 0;
+  /// Sites of instructions that use results of a matrix product before a wait;
+  /// the product's site follows each.
+  std::vector<uint32_t> touchedAccumulators;
 };
 
 /// The name of the function that a translated module defines:

@@ -11,10 +11,12 @@ namespace tile::emu {
 /// A kernel `@k` of pointers to global memory, around the given LLVM IR. %tid is
 /// the thread, @smem shared memory.
 inline std::string kernel(const std::string &body, unsigned numPointers = 1,
-                          const std::string &declarations = "") {
+                          const std::string &declarations = "",
+                          const std::string &moreParameters = "") {
   std::string params;
   for (unsigned i = 0; i < numPointers; ++i)
     params += (i ? ", ptr addrspace(1) %p" : "ptr addrspace(1) %p") + std::to_string(i);
+  params += moreParameters;
   return "target datalayout = \"e-p3:32:32-p4:32:32-p5:32:32-p6:32:32-p7:32:32-i64:64-i128:128-"
          "i256:256-v16:16-v32:32-n16:32:64\"\n"
          "target triple = \"nvptx64-nvidia-cuda\"\n"

@@ -1,0 +1,177 @@
+//===- MBarrier.cpp - barriers that count arrivals and bytes --------------===//
+#include "emulator/Async.h"
+#include "emulator/Hooks.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cstring>
+
+using namespace tile::emu;
+
+//===----------------------------------------------------------------------===//
+// State
+//===----------------------------------------------------------------------===//
+
+MBarrier &tile::emu::findMBarrier(Thread &t, uint32_t address, SiteId site, bool async) {
+  SharedRange range = resolveShared(t, address, 8, site);
+  if (!range.cta)
+    abandon(t);
+  auto it = range.cta->mbarriers.find(range.offset);
+  if (it == range.cta->mbarriers.end()) {
+    report(t, FindingKind::BarrierMisuse, site,
+           llvm::formatv("there is no initialised mbarrier at shared offset {0}",
+                         range.offset - kSharedReserved)
+               .str());
+    abandon(t);
+  }
+  MBarrier &b = it->second;
+  bool known = b.initBy == t.component || tickOf(t.clock.generic, b.initBy) >= b.initTick;
+  if (!known)
+    report(t, FindingKind::Race, site,
+           "the mbarrier is used before its initialisation is known to this thread", b.initSite,
+           "initialised here by " + describeComponent(*t.cluster, b.initBy));
+  else if (async && tickOf(t.clock.async, b.initBy) < b.initTick)
+    report(t, FindingKind::MissingProxyFence, site,
+           "an asynchronous operation signals the mbarrier, and no fence stands between it and the "
+           "initialisation",
+           b.initSite, "initialised here by " + describeComponent(*t.cluster, b.initBy));
+  return b;
+}
+
+/// Ends the phase if nothing is missing.
+static void advance(MBarrier &b) {
+  if (b.pending != 0 || b.transactions != 0)
+    return;
+  b.completed = b.gathering.take();
+  if (b.component)
+    b.completed.generic = with(b.completed.generic, b.component, b.signalled);
+  ++b.phase;
+  b.pending = b.count;
+  std::vector<Thread *> waiters = std::move(b.waiters);
+  b.waiters.clear();
+  for (Thread *t : waiters)
+    makeRunnable(*t);
+  b.cta->cluster->launch->idleTurns.store(0, std::memory_order_relaxed);
+}
+
+void tile::emu::arriveAt(MBarrier &b, Thread *t, uint32_t count, SiteId site) {
+  if (int64_t(count) > b.pending) {
+    report(
+        *t, FindingKind::BarrierMismatch, site,
+        llvm::formatv("more arrivals than the mbarrier at shared offset {0} expects: {1} in phase "
+                      "{2}",
+                      b.address - kSharedReserved, b.count, b.phase)
+            .str(),
+        b.initSite, "initialised here");
+    abandon(*t);
+  }
+  b.pending -= count;
+  advance(b);
+}
+
+Signal tile::emu::expectSignal(Thread &t, MBarrier &b) {
+  if (!b.component)
+    b.component = t.cluster->newComponent(
+        llvm::formatv("a copy that signals the mbarrier at shared offset {0}",
+                      b.address - kSharedReserved)
+            .str());
+  b.outstanding.push_back(++b.issued);
+  return {&b, b.issued};
+}
+
+void tile::emu::signalBytes(const Signal &signal, uint64_t bytes) {
+  MBarrier &b = *signal.barrier;
+  llvm::erase(b.outstanding, signal.tick);
+  // Everything before the first copy that is still under way.
+  b.signalled = b.outstanding.empty()
+                    ? b.issued
+                    : *std::min_element(b.outstanding.begin(), b.outstanding.end()) - 1;
+  b.transactions -= int64_t(bytes);
+  advance(b);
+}
+
+static void releaseInto(MBarrier &b, Thread &t, bool relaxed) {
+  if (relaxed)
+    return;
+  b.gathering.add(t.clock, t.component, t.tick++);
+}
+
+//===----------------------------------------------------------------------===//
+// What compiled code calls
+//===----------------------------------------------------------------------===//
+
+extern "C" {
+
+void tileEmuMBarrierInit(Thread *t, uint32_t address, uint32_t count, uint32_t site) {
+  if (t->cluster->worker->log)
+    countInstruction(*t, site);
+  auto *word = static_cast<uint64_t *>(sharedAddress(*t, address, 8, kWrite, site));
+  *word = count;
+  SharedRange range = resolveShared(*t, address, 8, site);
+  if (!range.cta)
+    abandon(*t);
+  MBarrier &b = range.cta->mbarriers[range.offset];
+  b = MBarrier();
+  b.cta = range.cta, b.address = range.offset;
+  b.count = count, b.pending = count;
+  b.initSite = site, b.initBy = t->component, b.initTick = t->tick;
+  if (count == 0 || count > 0xfffff)
+    report(*t, FindingKind::BarrierMisuse, site,
+           llvm::formatv("an mbarrier cannot expect {0} arrivals", count).str());
+}
+
+void tileEmuMBarrierInval(Thread *t, uint32_t address, uint32_t site) {
+  MBarrier &b = findMBarrier(*t, address, site);
+  b.cta->mbarriers.erase(b.address);
+}
+
+/// Returns the phase before the arrival, as a token for test_wait.
+uint64_t tileEmuMBarrierArrive(Thread *t, uint32_t address, uint32_t count, uint32_t bytes,
+                               uint32_t relaxed, uint32_t drop, uint32_t site) {
+  if (t->cluster->worker->log)
+    countInstruction(*t, site);
+  maybeYield(*t);
+  MBarrier &b = findMBarrier(*t, address, site);
+  uint64_t token = b.phase;
+  b.transactions += bytes;
+  releaseInto(b, *t, relaxed);
+  if (drop)
+    b.count -= count;
+  arriveAt(b, t, count, site);
+  return token;
+}
+
+void tileEmuMBarrierExpect(Thread *t, uint32_t address, int32_t bytes, uint32_t site) {
+  MBarrier &b = findMBarrier(*t, address, site);
+  b.transactions += bytes;
+  advance(b);
+}
+
+/// Whether the phase has ended; `potentially` waits until it has, or with a seed
+/// now and then gives up early, as the hardware may.
+uint32_t tileEmuMBarrierWait(Thread *t, uint32_t address, uint64_t phase, uint32_t byParity,
+                             uint32_t potentially, uint32_t relaxed, uint32_t site) {
+  MBarrier *b = &findMBarrier(*t, address, site);
+  auto over = [&] { return byParity ? (b->phase & 1) != (phase & 1) : b->phase > phase; };
+  if (!over() && potentially && !t->cluster->oneIn(16)) {
+    b->waiters.push_back(t);
+    waitFor(*t, Wait::MBarrier, b->address, site);
+    b = &findMBarrier(*t, address, site);
+  }
+  if (!over()) {
+    t->waitSite = site;
+    spin(*t);
+    return 0;
+  }
+  if (t->cluster->worker->log)
+    countInstruction(*t, site);
+  if (!relaxed)
+    t->clock.acquire(b->completed);
+  return 1;
+}
+}
+
+llvm::ArrayRef<Hook> tile::emu::mbarrierHooks() {
+  static const Hook hooks[] = {TILE_HOOK(tileEmuMBarrierInit), TILE_HOOK(tileEmuMBarrierInval),
+                               TILE_HOOK(tileEmuMBarrierArrive), TILE_HOOK(tileEmuMBarrierExpect),
+                               TILE_HOOK(tileEmuMBarrierWait)};
+  return hooks;
+}

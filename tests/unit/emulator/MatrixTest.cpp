@@ -1,0 +1,358 @@
+//===- MatrixTest.cpp - matrix instructions against plain loops -----------===//
+#include "emulator/Matrix.h"
+#include "tests/unit/emulator/EmuTest.h"
+#include <numeric>
+#include <random>
+
+using namespace tile::emu;
+
+namespace {
+
+std::string without(std::string text, const std::string &what, const std::string &with = "") {
+  size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), with);
+}
+
+std::string list(const std::string &item, unsigned first, unsigned count) {
+  std::string s;
+  for (unsigned i = 0; i < count; ++i)
+    s += (i ? ", " : "") + item + std::to_string(first + i);
+  return s;
+}
+
+//===----------------------------------------------------------------------===//
+// mma.sync
+//===----------------------------------------------------------------------===//
+
+/// Loads the registers of A, B and C, 32 bits each, from p0 (lane-major), and
+/// stores those of D to p1.
+std::string mmaKernel(const std::string &opcode, unsigned d, unsigned a, unsigned b) {
+  unsigned inputs = a + b + d;
+  std::string body;
+  std::string constraints, args;
+  for (unsigned i = 0; i < d; ++i)
+    constraints += "=r,";
+  for (unsigned i = 0; i < inputs; ++i) {
+    std::string n = std::to_string(i);
+    body += "  %o" + n + " = mul i32 %tid, " + std::to_string(inputs) + "\n  %q" + n +
+            " = add i32 %o" + n + ", " + n + "\n  %g" + n +
+            " = getelementptr i32, ptr addrspace(1) %p0, i32 %q" + n + "\n  %w" + n +
+            " = load i32, ptr addrspace(1) %g" + n + "\n";
+    constraints += i ? ",r" : "r";
+    args += (i ? ", i32 %w" : "i32 %w") + n;
+  }
+  std::string type = "{ ";
+  for (unsigned i = 0; i < d; ++i)
+    type += i ? ", i32" : "i32";
+  type += " }";
+  body += "  %r = call " + type + " asm sideeffect \"" + opcode + " {" + list("$", 0, d) + "}, {" +
+          list("$", d, a) + "}, {" + list("$", d + a, b) + "}, {" + list("$", d + a + b, d) +
+          "};\", \"" + constraints + "\"(" + args + ")\n  %so = mul i32 %tid, " +
+          std::to_string(d) + "\n";
+  for (unsigned i = 0; i < d; ++i) {
+    std::string n = std::to_string(i);
+    body += "  %e" + n + " = extractvalue " + type + " %r, " + n + "\n  %sq" + n +
+            " = add i32 %so, " + n + "\n  %sg" + n +
+            " = getelementptr i32, ptr addrspace(1) %p1, i32 %sq" + n + "\n  store i32 %e" + n +
+            ", ptr addrspace(1) %sg" + n + "\n";
+  }
+  return kernel(body + "  ret void", 2);
+}
+
+/// Small numbers that every format holds exactly.
+struct MmaCase {
+  const char *opcode;
+  unsigned k;
+  Element element;
+  unsigned bits;
+};
+
+uint32_t encodeSmall(Element e, int v) {
+  switch (e) {
+  case Element::F16:
+    return uint32_t(encode(Format::F16, v));
+  case Element::BF16:
+    return uint32_t(encode(Format::BF16, v));
+  case Element::TF32:
+    return uint32_t(encode(Format::F32, v));
+  case Element::E4M3:
+    return uint32_t(encode(Format::E4M3, v));
+  case Element::E5M2:
+    return uint32_t(encode(Format::E5M2, v));
+  default:
+    return uint32_t(v) & 0xff;
+  }
+}
+
+TEST(EmuMma, EveryFormatMultipliesAsLoopsDo) {
+  const MmaCase cases[] = {
+      {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 16, Element::F16, 16},
+      {"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", 8, Element::F16, 16},
+      {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 16, Element::BF16, 16},
+      {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 8, Element::TF32, 32},
+      {"mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", 32, Element::E4M3, 8},
+      {"mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32", 32, Element::E5M2, 8},
+      {"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", 32, Element::S8, 8},
+  };
+  std::mt19937 random(7);
+  for (const MmaCase &c : cases) {
+    unsigned per = 32 / c.bits, aRegs = 16 * c.k / 32 / per, bRegs = 8 * c.k / 32 / per;
+    std::vector<int> a(16 * c.k), b(c.k * 8), acc(16 * 8);
+    for (std::vector<int> *m : {&a, &b, &acc})
+      for (int &v : *m)
+        v = int(random() % 7) - 3;
+    // The fragments, written down from the instruction's tables.
+    std::vector<uint32_t> in, out(32 * 4);
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      unsigned g = lane / 4, t = lane % 4;
+      for (unsigned r = 0; r < aRegs; ++r) {
+        uint32_t word = 0;
+        for (unsigned e = 0; e < per; ++e) {
+          unsigned row = r % 2 ? g + 8 : g, column = t * per + e + (r >= 2 ? 4 * per : 0);
+          word |= encodeSmall(c.element, a[row * c.k + column]) << (e * c.bits % 32);
+        }
+        in.push_back(word);
+      }
+      for (unsigned r = 0; r < bRegs; ++r) {
+        uint32_t word = 0;
+        for (unsigned e = 0; e < per; ++e)
+          word |= encodeSmall(c.element, b[(t * per + e + 4 * per * r) * 8 + g])
+                  << (e * c.bits % 32);
+        in.push_back(word);
+      }
+      for (unsigned r = 0; r < 4; ++r) {
+        int v = acc[(g + (r >= 2 ? 8 : 0)) * 8 + 2 * t + r % 2];
+        in.push_back(c.element == Element::S8 ? uint32_t(v) : uint32_t(encode(Format::F32, v)));
+      }
+    }
+    Bench bench(mmaKernel(c.opcode, 4, aRegs, bRegs));
+    bench.buffer(in), bench.buffer(out);
+    bench.expectClean();
+    for (unsigned lane = 0; lane < 32; ++lane)
+      for (unsigned r = 0; r < 4; ++r) {
+        unsigned row = lane / 4 + (r >= 2 ? 8 : 0), column = 2 * (lane % 4) + r % 2;
+        int sum = acc[row * 8 + column];
+        for (unsigned x = 0; x < c.k; ++x)
+          sum += a[row * c.k + x] * b[x * 8 + column];
+        uint32_t got = out[lane * 4 + r];
+        double value = c.element == Element::S8 ? double(int32_t(got)) : decode(Format::F32, got);
+        ASSERT_EQ(value, sum) << c.opcode << " " << row << " " << column;
+      }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// ldmatrix
+//===----------------------------------------------------------------------===//
+
+TEST(EmuLdmatrix, RowsGoToLanesOfFour) {
+  for (bool transposed : {false, true}) {
+    std::string body = "  %a = getelementptr i32, ptr addrspace(3) @smem, i32 %tid\n"
+                       "  store i32 %tid, ptr addrspace(3) %a\n"
+                       "  call void asm sideeffect \"bar.warp.sync -1;\", \"\"()\n"
+                       "  %row = and i32 %tid, 7\n"
+                       "  %r = getelementptr [4 x i32], ptr addrspace(3) @smem, i32 %row\n"
+                       "  %v = call i32 asm sideeffect \"ldmatrix.sync.aligned.m8n8.x1" +
+                       std::string(transposed ? ".trans" : "") +
+                       ".shared.b16 {$0}, [$1];\", \"=r,r\"(ptr addrspace(3) %r)\n"
+                       "  %at = getelementptr i32, ptr addrspace(1) %p0, i32 %tid\n"
+                       "  store i32 %v, ptr addrspace(1) %at\n  ret void";
+    Bench bench(kernel(body));
+    std::vector<uint32_t> out(32);
+    bench.buffer(out);
+    bench.expectClean(32, 128);
+    // Shared memory holds words 0..31: the half at (r, c) is word 4r + c/2.
+    auto half = [](unsigned r, unsigned c) { return c % 2 ? 0u : 4 * r + c / 2; };
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      unsigned g = lane / 4, t = lane % 4;
+      uint32_t want = transposed ? half(2 * t, g) | half(2 * t + 1, g) << 16
+                                 : half(g, 2 * t) | half(g, 2 * t + 1) << 16;
+      EXPECT_EQ(out[lane], want) << transposed << " " << lane;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// wgmma
+//===----------------------------------------------------------------------===//
+
+std::string effect(const std::string &text, const std::string &constraints = "~{memory}",
+                   const std::string &args = "") {
+  return "  call void asm sideeffect \"" + text + "\", \"" + constraints + "\"(" + args + ")\n";
+}
+
+const std::string wgmmaFence = effect("wgmma.fence.sync.aligned;");
+const std::string wgmmaCommit = effect("wgmma.commit_group.sync.aligned;");
+const std::string proxyFence = effect("fence.proxy.async.shared::cta;");
+const std::string barrier = "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n";
+
+/// D = A B for A 64 x 64 (K-major, 128-byte swizzle, at 0) and B 64 x 64 (at
+/// 8192; K-major, or MN-major), f16 to f32. p0 is the image of both, p1 takes the
+/// fragments of D.
+struct WgmmaText {
+  bool mnMajorB = false;
+  uint64_t descriptorBits = uint64_t(1) << 62 | uint64_t(1024 >> 4) << 32 | uint64_t(1) << 16;
+  unsigned advanceA = 2, advanceB = 2;
+  std::string type, ties, outputs;
+  WgmmaText() {
+    type = "{ ";
+    for (unsigned i = 0; i < 32; ++i) {
+      type += i ? ", float" : "float";
+      ties += "," + std::to_string(i);
+      outputs += i ? ",=f" : "=f";
+    }
+    type += " }";
+  }
+  std::string registers(const std::string &from) const {
+    std::string s;
+    for (unsigned i = 0; i < 32; ++i)
+      s += ", float " + (from.empty() ? "0.0" : from + std::to_string(i));
+    return s;
+  }
+  std::string extract(const std::string &from, const std::string &to) const {
+    std::string s;
+    for (unsigned i = 0; i < 32; ++i)
+      s += "  " + to + std::to_string(i) + " = extractvalue " + type + " " + from + ", " +
+           std::to_string(i) + "\n";
+    return s;
+  }
+  std::string wait() const {
+    return "  %done = call " + type + " asm sideeffect \"wgmma.wait_group.sync.aligned 0;\", \"" +
+           outputs + ties + ",~{memory}\"(" + registers("%d3x").substr(2) + ")\n";
+  }
+  std::string text() const {
+    std::string body = "  %base = ptrtoint ptr addrspace(3) @smem to i32\n";
+    for (int i = 0; i < 32; ++i) { // 16 KB: 32 words a thread
+      std::string n = std::to_string(i);
+      body += "  %i" + n + " = add i32 %tid, " + std::to_string(128 * i) + "\n  %g" + n +
+              " = getelementptr i32, ptr addrspace(1) %p0, i32 %i" + n + "\n  %v" + n +
+              " = load i32, ptr addrspace(1) %g" + n + "\n  %s" + n +
+              " = getelementptr i32, ptr addrspace(3) @smem, i32 %i" + n + "\n  store i32 %v" + n +
+              ", ptr addrspace(3) %s" + n + "\n";
+    }
+    body += proxyFence + barrier +
+            "  %b64 = zext i32 %base to i64\n  %start = lshr i64 %b64, 4\n"
+            "  %da0 = or i64 %start, " +
+            std::to_string(int64_t(descriptorBits)) + "\n  %db0 = add i64 %da0, 512\n" + wgmmaFence;
+    std::string from;
+    for (int step = 0; step < 4; ++step) {
+      std::string n = std::to_string(step);
+      if (step)
+        body += "  %da" + n + " = add i64 %da0, " + std::to_string(step * int(advanceA)) +
+                "\n  %db" + n + " = add i64 %db0, " + std::to_string(step * int(advanceB)) + "\n";
+      body += "  %r" + n + " = call " + type +
+              " asm sideeffect \"{\\0A.reg .pred p;\\0Asetp.ne.b32 p, " + (step ? "1" : "0") +
+              ", 0;\\0Awgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {" + list("$", 0, 32) +
+              "}, $32, $33, p, 1, 1, 0, " + (mnMajorB ? "1" : "0") + ";\\0A}\", \"" + outputs +
+              ",l,l" + ties + ",~{memory}\"(i64 %da" + n + ", i64 %db" + n + registers(from) +
+              ")\n" + extract("%r" + n, "%d" + n + "x");
+      from = "%d" + n + "x";
+    }
+    body += wgmmaCommit + wait() + extract("%done", "%f") + "  %so = mul i32 %tid, 32\n";
+    for (int i = 0; i < 32; ++i) {
+      std::string n = std::to_string(i);
+      body += "  %q" + n + " = add i32 %so, " + n + "\n  %o" + n +
+              " = getelementptr float, ptr addrspace(1) %p1, i32 %q" + n + "\n  store float %f" +
+              n + ", ptr addrspace(1) %o" + n + "\n";
+    }
+    return kernel(body + "  ret void", 2);
+  }
+};
+
+struct WgmmaBench : Bench {
+  explicit WgmmaBench(const std::string &text, bool mnMajorB = false)
+      : Bench(text), image(8192), out(128 * 32), a(64 * 64), b(64 * 64) {
+    std::mt19937 random(3);
+    for (std::vector<int> *m : {&a, &b})
+      for (int &v : *m)
+        v = int(random() % 9) - 4;
+    auto put = [&](uint32_t at, int v) {
+      at ^= (at >> 7 & 7) << 4; // the window begins at a multiple of 1024
+      image[at / 2] = uint16_t(encode(Format::F16, v));
+    };
+    for (unsigned i = 0; i < 64; ++i)
+      for (unsigned x = 0; x < 64; ++x) {
+        put(i * 128 + 2 * x, a[i * 64 + x]);
+        // B: column i, row x; K-major has x contiguous, MN-major i.
+        put(8192 + (mnMajorB ? x * 128 + 2 * i : i * 128 + 2 * x), b[x * 64 + i]);
+      }
+    buffer(image), buffer(out);
+  }
+  /// How many elements of D are wrong.
+  unsigned wrong() const {
+    unsigned n = 0;
+    for (unsigned t = 0; t < 128; ++t)
+      for (unsigned r = 0; r < 32; ++r) {
+        unsigned row = 16 * (t / 32) + t % 32 / 4 + 8 * (r / 2 % 2);
+        unsigned column = 8 * (r / 4) + 2 * (t % 4) + r % 2;
+        int sum = 0;
+        for (unsigned x = 0; x < 64; ++x)
+          sum += a[row * 64 + x] * b[x * 64 + column];
+        n += out[t * 32 + r] != float(sum);
+      }
+    return n;
+  }
+  std::vector<uint16_t> image;
+  std::vector<float> out;
+  std::vector<int> a, b;
+};
+
+TEST(EmuWgmma, MultipliesThroughDescriptors) {
+  WgmmaBench bench(WgmmaText().text());
+  bench.expectClean(128, 16384);
+  EXPECT_EQ(bench.wrong(), 0u);
+}
+
+TEST(EmuWgmma, TransposedOperand) {
+  WgmmaText text;
+  text.mnMajorB = true;
+  text.advanceB = 128; // 16 rows of k, 128 bytes each
+  WgmmaBench bench(text.text(), true);
+  bench.expectClean(128, 16384);
+  EXPECT_EQ(bench.wrong(), 0u);
+}
+
+TEST(EmuWgmma, WrongDescriptorsGiveWrongAnswers) {
+  for (int bit : {33, 38, 62, 63}) { // the stride, the swizzle
+    WgmmaText text;
+    text.descriptorBits ^= uint64_t(1) << bit;
+    WgmmaBench bench(text.text());
+    Report report = bench.run(128, 16384);
+    EXPECT_TRUE(!report.ok() || bench.wrong() > 0) << bit;
+  }
+}
+
+TEST(EmuWgmma, MissingFenceOfTheProxyIsFound) {
+  WgmmaBench bench(without(WgmmaText().text(), proxyFence));
+  bench.expectFinding(FindingKind::MissingProxyFence, 128, 16384);
+}
+
+TEST(EmuWgmma, MissingBarrierIsARace) {
+  WgmmaBench bench(without(WgmmaText().text(), barrier));
+  Report report = bench.run(128, 16384);
+  EXPECT_FALSE(report.ok());
+}
+
+TEST(EmuWgmma, MissingRegisterFenceIsFound) {
+  WgmmaBench bench(without(WgmmaText().text(), wgmmaFence));
+  bench.expectFinding(FindingKind::BarrierMisuse, 128, 16384);
+}
+
+TEST(EmuWgmma, AccumulatorsWithoutAWaitAreFound) {
+  WgmmaText text;
+  std::string ir =
+      without(text.text(), text.wait(),
+              "  %done = select i1 true, " + text.type + " %r3, " + text.type + " %r3\n");
+  WgmmaBench bench(ir);
+  Report report = bench.run(128, 16384);
+  EXPECT_TRUE(report.has(FindingKind::AccumulatorInFlight)) << report.str();
+  EXPECT_TRUE(report.has(FindingKind::LeakedAsync)) << report.str();
+}
+
+TEST(EmuWgmma, MissingCommitIsFound) {
+  WgmmaBench bench(without(WgmmaText().text(), wgmmaCommit));
+  EXPECT_FALSE(bench.run(128, 16384).ok());
+}
+
+} // namespace
