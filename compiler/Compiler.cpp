@@ -226,6 +226,12 @@ static void describeParameters(func::FuncOp kernel, KernelMetadata &metadata) {
       LaunchSum::Factor entry = entryOf(kernel, i);
       p.index = entry.index;
       p.path = entry.path;
+      if (auto part = kernel.getArgAttrOfType<StringAttr>(i, kDescriptorPartAttr))
+        p.kind = part.getValue() == "base"    ? KernelParameter::Kind::DescBase
+                 : part.getValue() == "shape" ? KernelParameter::Kind::DescShape
+                                              : KernelParameter::Kind::DescStride;
+      if (auto dim = kernel.getArgAttrOfType<IntegerAttr>(i, kDescriptorDimAttr))
+        p.dim = dim.getInt();
       p.type = parameterType(kernel.getArgumentTypes()[i]);
     }
     metadata.params.push_back(std::move(p));

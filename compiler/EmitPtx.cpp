@@ -1,6 +1,7 @@
 //===- EmitPtx.cpp - from the LLVM dialect to PTX text --------------------===//
 #include "compiler/EmitPtx.h"
 #include "devicelib/DeviceLibrary.h"
+#include "ir/TileDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -90,12 +91,17 @@ std::unique_ptr<Module> PtxEmitter::translate(mlir::ModuleOp op, LLVMContext &co
     for (Function &f : *module)
       if (f.getCallingConv() == CallingConv::PTX_Kernel)
         f.addFnAttr("nvvm.maxnreg", std::to_string(options.maxRegisters));
-  if (!options.libdevicePath.empty()) {
+  std::vector<std::string> libraries;
+  if (auto named = op->getAttrOfType<mlir::ArrayAttr>(kLibrariesAttr))
+    for (auto path : named.getAsRange<mlir::StringAttr>())
+      libraries.push_back(path.str());
+  if (!options.libdevicePath.empty())
+    libraries.push_back(options.libdevicePath);
+  for (const std::string &path : libraries) {
     SMDiagnostic diagnostic;
-    std::unique_ptr<Module> library = parseIRFile(options.libdevicePath, diagnostic, context);
+    std::unique_ptr<Module> library = parseIRFile(path, diagnostic, context);
     if (!library) {
-      error = "cannot read the device library `" + options.libdevicePath +
-              "`: " + diagnostic.getMessage().str();
+      error = "cannot read the device library `" + path + "`: " + diagnostic.getMessage().str();
       return nullptr;
     }
     library->setTargetTriple(module->getTargetTriple());
@@ -106,6 +112,12 @@ std::unique_ptr<Module> PtxEmitter::translate(mlir::ModuleOp op, LLVMContext &co
     error = toString(std::move(failure));
     return nullptr;
   }
+  for (const Function &f : *module)
+    if (f.isDeclaration() && !f.isIntrinsic() &&
+        !is_contained({"vprintf", "__assertfail"}, f.getName())) {
+      error = ("no library has the function `" + f.getName() + "`").str();
+      return nullptr;
+    }
   return module;
 }
 

@@ -96,8 +96,12 @@ def Tile_AtomicKindEnum : Tile_I32Enum<"AtomicKind", "operation of an atomic rea
   I32EnumAttrCase<"add", 0>, I32EnumAttrCase<"fadd", 1>, I32EnumAttrCase<"max", 2>,
   I32EnumAttrCase<"min", 3>, I32EnumAttrCase<"umax", 4>, I32EnumAttrCase<"umin", 5>,
   I32EnumAttrCase<"band", 6, "and">, I32EnumAttrCase<"bor", 7, "or">, I32EnumAttrCase<"bxor", 8, "xor">,
-  I32EnumAttrCase<"xchg", 9>]>;
+  I32EnumAttrCase<"xchg", 9>, I32EnumAttrCase<"fmax", 10>, I32EnumAttrCase<"fmin", 11>]>;
 def Tile_AtomicKind : Tile_EnumAttr<Tile_AtomicKindEnum, "atomic_kind">;
+
+def Tile_PaddingEnum : Tile_I32Enum<"Padding", "elements outside of a tensor", [
+  I32EnumAttrCase<"zero", 0>, I32EnumAttrCase<"nan", 1>]>;
+def Tile_Padding : Tile_EnumAttr<Tile_PaddingEnum, "padding">;
 
 def Tile_MemSemanticEnum : Tile_I32Enum<"MemSemantic", "memory ordering of an atomic", [
   I32EnumAttrCase<"relaxed", 0>, I32EnumAttrCase<"acquire", 1>,

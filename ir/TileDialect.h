@@ -35,6 +35,12 @@ inline constexpr llvm::StringLiteral kSignatureIndexAttr = "tile.sig_index";
 inline constexpr llvm::StringLiteral kSignaturePathAttr = "tile.sig_path";
 /// Argument attribute, string: the source-level scalar type (`u8`, `*fp32`, ...).
 inline constexpr llvm::StringLiteral kSourceTypeAttr = "tile.source_type";
+/// Argument attribute: a part of a tensor descriptor entry of the signature;
+/// string "base", "shape" or "stride", and the i32 dimension of the latter two.
+inline constexpr llvm::StringLiteral kDescriptorPartAttr = "tile.desc_part";
+inline constexpr llvm::StringLiteral kDescriptorDimAttr = "tile.desc_dim";
+/// Module attribute, array of strings: bitcode files whose functions are called.
+inline constexpr llvm::StringLiteral kLibrariesAttr = "tile.libraries";
 /// Module attribute, i32: warps per program.
 inline constexpr llvm::StringLiteral kNumWarpsAttr = "tile.num_warps";
 /// Module attribute, i32: pipeline stages asked for.

@@ -77,6 +77,22 @@ static ParseResult parsePointeeCas(OpAsmParser &parser, Type &ptr, Type &cmp, Ty
 }
 static void printPointeeCas(OpAsmPrinter &p, Operation *, Type ptr, Type, Type, Type) { p << ptr; }
 
+/// A mask has the shape of what is counted.
+static ParseResult parseHistogramTypes(OpAsmParser &parser, const ParsedOperand &mask, Type &src,
+                                       Type &maskType, Type &result) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseType(src) || parser.parseArrow() || parser.parseType(result))
+    return failure();
+  if (!isa<RankedTensorType>(src))
+    return parser.emitError(loc, "expected a block, got ") << src;
+  if (mask)
+    maskType = withElementType(src, IntegerType::get(parser.getContext(), 1));
+  return success();
+}
+static void printHistogramTypes(OpAsmPrinter &p, Operation *, Value, Type src, Type, Type result) {
+  p << src << " -> " << result;
+}
+
 #define GET_OP_CLASSES
 #include "ir/TileOps.cpp.inc"
 

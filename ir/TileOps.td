@@ -409,8 +409,8 @@ def Tile_ScanOp : Tile_CombineOp<"scan"> {
 }
 
 def Tile_YieldOp : Tile_PureOp<"yield", [Terminator, ReturnLike,
-    ParentOneOf<["ReduceOp", "ScanOp"]>]> {
-  let summary = "the combined values of a combiner block";
+    ParentOneOf<["ReduceOp", "ScanOp", "MapElementwiseOp"]>]> {
+  let summary = "the values that a combiner or an elementwise function gives";
   let description = [{
     ```mlir
     %m = tile.reduce %x {axis = 0 : i32} : tensor<64xi32> -> i32 {
@@ -579,7 +579,9 @@ def Tile_AssertOp : Tile_Op<"assert", [MemoryEffects<[MemWrite]>]> {
 def Tile_PrintOp : Tile_Op<"print", [MemoryEffects<[MemWrite]>]> {
   let summary = "print values from the running kernel";
   let description = [{
-    One line an element: `pid (x, y, z) idx (i, j) prefix: value`.
+    A scalar is one line, `pid (x, y, z) prefix: value`. A block is one line for
+    each row (for up to 16 elements of it): `pid (x, y, z) prefix[i, 0:16]: values`;
+    of more than 1024 elements the first 1024 are printed.
     `is_signed` has one entry an operand.
     ```mlir
     tile.print "x" %v {hex = false, is_signed = array<i1: true>} : tensor<64xi32>
@@ -589,5 +591,8 @@ def Tile_PrintOp : Tile_Op<"print", [MemoryEffects<[MemWrite]>]> {
     DefaultValuedAttr<BoolAttr, "false">:$hex, DenseBoolArrayAttr:$is_signed);
   let assemblyFormat = "$prefix ($operands_^)? attr-dict (`:` type($operands_)^)?";
 }
+
+include "ir/TileDescriptorOps.td"
+include "ir/TileElementOps.td"
 
 #endif // TILE_IR_TILEOPS

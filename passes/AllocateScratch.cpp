@@ -63,7 +63,31 @@ int64_t lowering::scratchBytes(Operation *op) {
     return scanScratchBytes(scan);
   if (auto convert = dyn_cast<cta::ConvertLayoutOp>(op))
     return convertScratchBytes(convert);
-  return atomicScratchBytes(op);
+  if (isa<AtomicRmwOp, AtomicCasOp>(op))
+    return atomicScratchBytes(op);
+  return elementScratchBytes(op);
+}
+
+int64_t lowering::printedBytes(Value operand) {
+  auto block = dyn_cast<RankedTensorType>(operand.getType());
+  if (!block)
+    return 0;
+  int64_t printed = std::min(block.getNumElements(), kMaxPrinted);
+  return llvm::alignTo(printed * getElementBytes(block.getElementType()), 16);
+}
+
+int64_t lowering::elementScratchBytes(Operation *op) {
+  if (auto gather = dyn_cast<GatherOp>(op)) {
+    auto src = cast<RankedTensorType>(gather.getSrc().getType());
+    return llvm::alignTo(src.getNumElements() * getElementBytes(src.getElementType()), 16);
+  }
+  if (auto histogram = dyn_cast<HistogramOp>(op))
+    return llvm::alignTo(histogram.getType().getNumElements() * 4, 16);
+  int64_t bytes = 0;
+  if (auto print = dyn_cast<PrintOp>(op))
+    for (Value operand : print.getOperands_())
+      bytes += printedBytes(operand);
+  return bytes;
 }
 
 namespace {

@@ -29,7 +29,8 @@ static bool isElementwise(Operation *op) {
 }
 
 LinearLayout tile::operandLayoutFor(Operation *op, const LinearLayout &result) {
-  ArrayRef<int64_t> shape = blockType(op->getOperand(0)).getShape();
+  RankedTensorType src = blockType(op->getOperand(0)); // null: a scalar condition
+  ArrayRef<int64_t> shape = src ? src.getShape() : ArrayRef<int64_t>();
   return llvm::TypeSwitch<Operation *, LinearLayout>(op)
       .Case([&](BroadcastOp) { return layout::broadcastOperand(result, shape); })
       .Case([&](ExpandDimsOp e) { return layout::sliceAxis(result, e.getAxis()); })
@@ -157,6 +158,9 @@ void LayoutInference::infer(Operation *op) {
       .Case([&](SplitOp split) { inferSplit(split); })
       .Case([&](DotOp dot) { inferDot(dot); })
       .Case([&](cta::WarpgroupDotOp dot) { inferDot(dot); })
+      .Case<InlineAsmOp, MapElementwiseOp, ExternElementwiseOp, HistogramOp>(
+          [&](auto) { inferTogether(op); })
+      .Case([&](GatherOp gather) { setHome(gather.getResult(), homeOr(gather.getIndex())); })
       .Case([&](arith::ConstantOp) {
         if (blockType(op->getResult(0)))
           deferred[op] = 1;
@@ -254,6 +258,19 @@ void LayoutInference::inferCombine(Operation *op, unsigned axis) {
   for (Value result : op->getResults())
     if (blockType(result))
       setHome(result, isa<ScanOp>(op) ? layout : get(layout::sliceAxis(layout.getLayout(), axis)));
+}
+
+/// Operations that take all their blocks in one layout, and give elementwise
+/// results there.
+void LayoutInference::inferTogether(Operation *op) {
+  cta::LayoutAttr layout = firstHome(op->getOperands());
+  for (Value operand : op->getOperands())
+    if (RankedTensorType type = blockType(operand); type && !layout)
+      layout = coalescing.shapeLayout(type.getShape());
+  works[op] = layout;
+  for (Value result : op->getResults())
+    if (RankedTensorType type = blockType(result))
+      setHome(result, isa<HistogramOp>(op) ? coalescing.shapeLayout(type.getShape()) : layout);
 }
 
 void LayoutInference::inferJoin(JoinOp op) {

@@ -40,6 +40,7 @@ private:
   void inferShape(mlir::Operation *op);
   void inferMemory(mlir::Operation *op);
   void inferCombine(mlir::Operation *op, unsigned axis);
+  void inferTogether(mlir::Operation *op);
   void inferJoin(JoinOp op);
   void inferSplit(SplitOp op);
   void inferDot(DotOp op);

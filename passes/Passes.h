@@ -13,6 +13,8 @@ std::unique_ptr<mlir::Pass> createDecomposeDotsPass();
 std::unique_ptr<mlir::Pass> createWarpgroupDotsPass();
 /// Producer and consumer warps for kernels with TMA loads (SpecializeWarps.cpp).
 std::unique_ptr<mlir::Pass> createSpecializeWarpsPass();
+/// Accesses through descriptors by pointers and masks (ExpandDescriptors.cpp).
+std::unique_ptr<mlir::Pass> createExpandDescriptorsPass();
 /// Gives every block a layout (AssignLayouts.cpp).
 std::unique_ptr<mlir::Pass> createAssignLayoutsPass();
 /// Keeps 16-bit blocks packed across reductions (NarrowLiveRanges.cpp).

@@ -27,6 +27,8 @@ void tile::buildCtaPipeline(OpPassManager &pm) {
   pm.addPass(createDecomposeDotsPass());
   // Before layouts: what the tensor cores read has its own place.
   pm.addPass(createWarpgroupDotsPass());
+  // Layouts start from pointers: descriptors that no hardware serves become some.
+  pm.addPass(createExpandDescriptorsPass());
   pm.addPass(createAssignLayoutsPass());
   // Rematerialised index arithmetic repeats itself: merge it before lowering.
   pm.addPass(createCSEPass());

@@ -15,6 +15,7 @@ void tile::registerAllPasses() {
 
   mlir::registerPass(createDecomposeDotsPass);
   mlir::registerPass(createWarpgroupDotsPass);
+  mlir::registerPass(createExpandDescriptorsPass);
   mlir::registerPass(createAssignLayoutsPass);
   mlir::registerPass(createSpecializeWarpsPass);
   mlir::registerPass(createNarrowLiveRangesPass);

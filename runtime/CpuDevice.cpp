@@ -98,6 +98,12 @@ static KernelMetadata describe(mlir::func::FuncOp function, const CompileOptions
       p.index = int(index.getInt());
     if (auto path = function.getArgAttrOfType<mlir::DenseI64ArrayAttr>(i, kSignaturePathAttr))
       p.path.assign(path.asArrayRef().begin(), path.asArrayRef().end());
+    if (auto part = function.getArgAttrOfType<mlir::StringAttr>(i, kDescriptorPartAttr))
+      p.kind = part.getValue() == "base"    ? KernelParameter::Kind::DescBase
+               : part.getValue() == "shape" ? KernelParameter::Kind::DescShape
+                                            : KernelParameter::Kind::DescStride;
+    if (auto dim = function.getArgAttrOfType<mlir::IntegerAttr>(i, kDescriptorDimAttr))
+      p.dim = int(dim.getInt());
     p.type = spelling(function.getArgumentTypes()[i]);
     metadata.params.push_back(std::move(p));
   }
@@ -166,6 +172,17 @@ static const LaunchArg *findArgument(const KernelParameter &parameter,
       arg = &arg->elements[step];
   }
   bool wantsPointer = parameter.type == "ptr";
+  if (parameter.kind != KernelParameter::Kind::Arg) {
+    if (arg && arg->kind == LaunchArg::Kind::Descriptor &&
+        size_t(parameter.dim) < arg->shape.size())
+      return arg;
+    diagnostics.error(
+        nullptr, {},
+        llvm::formatv("argument {0} of `{1}` must be a descriptor of {2} dimensions or more",
+                      parameter.index, entry, parameter.dim + 1)
+            .str());
+    return nullptr;
+  }
   bool fits = arg && (wantsPointer ? arg->kind == LaunchArg::Kind::Pointer
                                    : arg->kind == LaunchArg::Kind::Int ||
                                          arg->kind == LaunchArg::Kind::Float);
@@ -178,6 +195,18 @@ static const LaunchArg *findArgument(const KernelParameter &parameter,
   return nullptr;
 }
 
+/// The part of a descriptor that a parameter names.
+static int64_t descriptorPart(const KernelParameter &parameter, const LaunchArg &arg) {
+  switch (parameter.kind) {
+  case KernelParameter::Kind::DescShape:
+    return arg.shape[parameter.dim];
+  case KernelParameter::Kind::DescStride:
+    return size_t(parameter.dim) < arg.strides.size() ? arg.strides[parameter.dim] : 1;
+  default:
+    return int64_t(arg.bits);
+  }
+}
+
 bool CpuDevice::launch(Kernel &kernel, const LaunchConfig &config,
                        frontend::DiagnosticEngine &diagnostics) {
   auto &cpu = static_cast<CpuKernel &>(kernel);
@@ -188,7 +217,7 @@ bool CpuDevice::launch(Kernel &kernel, const LaunchConfig &config,
       return false;
     arguments.push_back(arg->kind == LaunchArg::Kind::Float
                             ? interp::Argument::real(arg->number)
-                            : interp::Argument::integer(int64_t(arg->bits)));
+                            : interp::Argument::integer(descriptorPart(parameter, *arg)));
   }
   interp::Grid grid{config.grid[0], config.grid[1], config.grid[2]};
   interp::RunOptions run;

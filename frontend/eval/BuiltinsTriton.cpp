@@ -113,6 +113,58 @@ static Result config(Evaluator &, const CallArgs &args) {
   return PyValue::namedTuple(type, std::move(elements));
 }
 
+/// The type of descriptors that the host passes to kernels.
+static const std::shared_ptr<const ClassObject> &tensorDescriptorType() {
+  static const std::shared_ptr<const ClassObject> type = [] {
+    auto object = std::make_shared<ClassObject>();
+    object->name = "TensorDescriptor";
+    object->isNamedTuple = true;
+    object->fields = {"base", "shape", "strides", "block_shape", "padding", "round_f32_to_tf32"};
+    return object;
+  }();
+  return type;
+}
+
+static Result tensorDescriptor(Evaluator &, const CallArgs &args) {
+  ArgReader r("TensorDescriptor", args,
+              {"base", "shape", "strides", "block_shape", "padding", "round_f32_to_tf32"}, 4);
+  if (!r)
+    return r.error();
+  size_t rank = r[1].elements().size();
+  if (!r[1].isSequence() || !r[2].isSequence() || !r[3].isSequence() || rank == 0 || rank > 5 ||
+      r[2].elements().size() != rank || r[3].elements().size() != rank)
+    return fail("`TensorDescriptor` needs a shape, strides and a block shape of 1 to 5 "
+                "dimensions each");
+  if (r[2].elements().back().toInt64() != 1)
+    return fail("the last stride of a `TensorDescriptor` must be 1, got " +
+                repr(r[2].elements().back()));
+  PyValue padding = r.has(4) ? r[4] : PyValue::string("zero");
+  if (!padding.isStr() || (padding.asStr() != "zero" && padding.asStr() != "nan"))
+    return fail("`padding` of a `TensorDescriptor` is \"zero\" or \"nan\", got " + repr(padding));
+  return PyValue::namedTuple(tensorDescriptorType(), {r[0], r[1], r[2], r[3], padding,
+                                                      r.has(5) ? r[5] : PyValue::boolean(false)});
+}
+
+static Result tensorDescriptorFrom(Evaluator &evaluator, const CallArgs &args) {
+  ArgReader r("TensorDescriptor.from_tensor", args, {"tensor", "block_shape", "padding"}, 2);
+  if (!r)
+    return r.error();
+  Result shape = attribute(r[0], "shape");
+  if (!shape)
+    return shape;
+  Result method = attribute(r[0], "stride");
+  if (!method)
+    return method;
+  Result strides = evaluator.call(*method, CallArgs());
+  if (!strides)
+    return strides;
+  CallArgs all;
+  all.positional = {r[0], *shape, *strides, r[1]};
+  if (r.has(2))
+    all.positional.push_back(r[2]);
+  return tensorDescriptor(evaluator, all);
+}
+
 static Result jit(Evaluator &, const CallArgs &args) {
   ArgReader r("triton.jit", args, {"fn"}, 1);
   if (!r)
@@ -157,6 +209,8 @@ llvm::ArrayRef<BuiltinEntry> eval::tritonBuiltins() {
       {"tl.next_power_of_2", nextPowerOf2},
       {"triton.Config", config},
       {"triton.jit", jit},
+      {"triton.tools.TensorDescriptor", tensorDescriptor},
+      {"triton.tools.TensorDescriptor.from_tensor", tensorDescriptorFrom},
       {"tl.constexpr", constexprBuiltin},
       {"tl.pointer_type", pointerType},
       {"tl.block_type", blockType},

@@ -19,6 +19,8 @@ const BuiltinTable &BuiltinTable::get() {
     addLibdeviceBuiltins(t);
     addMemoryBuiltins(t);
     addBlockPointerBuiltins(t);
+    addTensorDescriptorBuiltins(t);
+    addElementBuiltins(t);
     addReductionBuiltins(t);
     addOrderingBuiltins(t);
     addDotBuiltins(t);

@@ -87,6 +87,8 @@ void addMathBuiltins(BuiltinTable &table);
 void addLibdeviceBuiltins(BuiltinTable &table);
 void addMemoryBuiltins(BuiltinTable &table);
 void addBlockPointerBuiltins(BuiltinTable &table);
+void addTensorDescriptorBuiltins(BuiltinTable &table);
+void addElementBuiltins(BuiltinTable &table);
 void addReductionBuiltins(BuiltinTable &table);
 void addOrderingBuiltins(BuiltinTable &table);
 void addDotBuiltins(BuiltinTable &table);

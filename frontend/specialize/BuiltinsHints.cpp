@@ -33,12 +33,13 @@ template <Promise promise> static PyValue hint(BuiltinCall &c) {
   return c.s.wrap({result, x->type});
 }
 
-/// What follows from an assumption is not used yet; the condition is checked
-/// for being one.
 static PyValue assume(BuiltinCall &c) {
   Tensor condition = c.tensor(0);
   if (condition && condition.type.isFloating())
     return c.fail(formatv("needs a condition, got {0}", describe(c[0])));
+  condition = c.s.isTrue(condition);
+  if (condition && !condition.isBlock() && !c.s.constantValue(condition))
+    AssumeOp::create(c.s.builder, c.s.loc(), condition.value);
   return PyValue::none();
 }
 
@@ -98,7 +99,9 @@ static PyValue devicePrint(BuiltinCall &c) {
     isSigned.push_back(t.type.isSigned());
   }
   Builder &b = c.s.builder;
-  PrintOp::create(c.s.builder, c.s.loc(), b.getStringAttr(values[0].asStr()), operands,
+  StringRef prefix = StringRef(values[0].asStr()).trim();
+  prefix.consume_back(":");
+  PrintOp::create(c.s.builder, c.s.loc(), b.getStringAttr(prefix), operands,
                   b.getBoolAttr(c.flag(1)), b.getDenseBoolArrayAttr(isSigned));
   return PyValue::none();
 }

@@ -1,4 +1,4 @@
-//===- BuiltinsOrdering.cpp - flip, sort, topk, histogram -----------------===//
+//===- BuiltinsOrdering.cpp - flip, sort, topk -----------------------------===//
 //
 // All of these move elements between positions that differ in one bit. The
 // one idea: view the block as [before, 2, after], so that this bit is an axis
@@ -193,55 +193,11 @@ static PyValue topk(BuiltinCall &c) {
   return s.wrap(s.reshape(s.bitcast(xorAlong(s, v, 1), x.type), shape));
 }
 
-//===----------------------------------------------------------------------===//
-// histogram
-//===----------------------------------------------------------------------===//
-
-/// Counts by comparison: one column a bin.
-static PyValue histogram(BuiltinCall &c) {
-  Tensor x = c.tensor(0);
-  auto bins = c.integer(1);
-  if (!x || !bins)
-    return PoisonValue::get();
-  std::string problem;
-  if (x.rank() != 1 || !x.type.isInt())
-    return c.fail(formatv("needs a one-dimensional block of integers, got {0}", describe(c[0])));
-  if (!checkShape({*bins}, problem))
-    return c.fail(problem);
-  int64_t length = x.shape()[0];
-  if (length * *bins > maxBlockElements) {
-    c.s.unsupported(
-        formatv("`tl.histogram` of {0} values in {1} bins is not supported: at most {2} "
-                "comparisons are; count a smaller block at a time",
-                length, *bins, maxBlockElements));
-    return PoisonValue::get();
-  }
-  Specializer &s = c.s;
-  Value range =
-      s.create<MakeRangeOp>(s.irType(Kind::Int32, {*bins}), s.builder.getI32IntegerAttr(0),
-                            s.builder.getI32IntegerAttr(*bins));
-  DType wide = x.type.bitWidth() == 64 ? x.type : DType(Kind::Int32);
-  Tensor bin = s.cast({range, DType(Kind::Int32)}, wide);
-  Tensor value = s.expandDims(s.cast(x, wide), 1);
-  Tensor column = s.expandDims(bin, 0);
-  if (!s.broadcast({&value, &column}))
-    return PoisonValue::get();
-  Tensor hit = s.compareSame(CompareOp::Eq, value, column);
-  if (c.has(2)) {
-    Tensor mask = s.isTrue(s.broadcastTo(c.tensor(2), x.shape()));
-    if (!mask)
-      return PoisonValue::get();
-    hit = s.arithmetic(BinaryOp::And, hit, s.expandDims(mask, 1));
-  }
-  return s.wrap(sumAlong(s, s.cast(hit, Kind::Int32), 0));
-}
-
 void addOrderingBuiltins(BuiltinTable &t) {
   t.add("tl.flip", "x, dim=", flip);
   t.add("tl.sort", "x, dim=, descending=", sort);
   t.add("tl.bitonic_merge", "x, dim=, descending=", bitonicMerge);
   t.add("tl.topk", "x, k, dim=, descending=", topk);
-  t.add("tl.histogram", "input, num_bins, mask=", histogram);
 }
 
 } // namespace tile::specialize

@@ -1,6 +1,7 @@
 //===- Calls.cpp - builtins, functions expanded in place ------------------===//
 #include "frontend/specialize/Builtins.h"
 #include "frontend/specialize/Specializer.h"
+#include "frontend/specialize/TensorDescriptor.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -131,6 +132,11 @@ PyValue Specializer::call(const PyValue &callee, const eval::CallArgs &args) {
   case PyValue::Kind::Method:
     if (tensorIn(callee.asMethod().self))
       return callMethod(callee.asMethod().self, callee.asMethod().name, args);
+    if (isTensorDescriptor(callee.asMethod().self)) {
+      eval::CallArgs bound = args;
+      bound.positional.insert(bound.positional.begin(), callee.asMethod().self);
+      return callBuiltin(*this, *findTensorDescriptorMethod(callee.asMethod().name), bound);
+    }
     return take(evaluator.call(callee, args));
   case PyValue::Kind::DType: { // tl.float32(x)
     if (args.positional.size() != 1 || !args.keywords.empty())

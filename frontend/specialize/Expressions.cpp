@@ -1,6 +1,7 @@
 //===- Expressions.cpp - from syntax to values ----------------------------===//
 #include "frontend/specialize/BlockPointer.h"
 #include "frontend/specialize/Specializer.h"
+#include "frontend/specialize/TensorDescriptor.h"
 
 using namespace mlir;
 using llvm::formatv;
@@ -88,6 +89,9 @@ PyValue Specializer::attribute(const PyValue &value, StringRef name, SourceRange
   At at(*this, range);
   if (isBlockPointer(value) && (name == "dtype" || name == "type"))
     return blockPointerType(value);
+  if (isTensorDescriptor(value))
+    if (std::optional<PyValue> found = tensorDescriptorAttribute(value, name))
+      return *found;
   if (value.isNumber() && name == "dtype")
     if (std::optional<DType> type = naturalType(value))
       return PyValue::dtype(*type);

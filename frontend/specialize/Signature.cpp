@@ -80,11 +80,14 @@ static std::optional<ArgumentType> parseTuple(StringRef inner, std::string &erro
 static std::optional<ArgumentType> parseDescriptor(StringRef inner, std::string &error) {
   ArgumentType result;
   result.kind = ArgumentType::Kind::Descriptor;
-  auto [typeText, shapeText] = inner.split('[');
+  auto [typeText, rest] = inner.split('[');
+  auto [shapeText, padding] = rest.split(']');
   std::optional<DType> type = DType::parse(typeText.trim());
-  bool valid = type && shapeText.trim().consume_back("]");
+  padding = padding.trim();
+  result.padNan = padding.consume_front(",") && padding.trim() == "nan";
+  bool valid = type && rest.contains(']') && (padding.empty() || result.padNan);
   llvm::SmallVector<StringRef> dims;
-  shapeText.trim().drop_back().split(dims, ',');
+  shapeText.split(dims, ',');
   for (StringRef dim : dims) {
     int64_t size = 0;
     valid &= !dim.trim().getAsInteger(10, size);
@@ -121,11 +124,11 @@ std::optional<ArgumentType> parseArgumentType(StringRef text, std::string &error
   auto [spelling, hint] = text.split(':');
   std::optional<DType> type = DType::parse(spelling.trim());
   if (!type || type->isVoid() || type->isBlock()) {
-    error =
-        formatv("`{0}` is not an argument type: use `*fp32` (pointer), `i32`, `i64`, `u8`, `i1`, "
-                "`fp16`, `bf16`, `fp32`, `fp64`, ..., `none`, a tuple in parentheses, or "
-                "`const=VALUE`",
-                text);
+    error = formatv(
+        "`{0}` is not an argument type: use `*fp32` (pointer), `i32`, `i64`, `u8`, `i1`, "
+        "`fp16`, `bf16`, `fp32`, `fp64`, ..., `tensordesc<fp16[64,64]>`, `none`, a tuple in "
+        "parentheses, or `const=VALUE`",
+        text);
     return std::nullopt;
   }
   result.type = *type;

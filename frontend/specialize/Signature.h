@@ -24,6 +24,7 @@ struct ArgumentType {
   bool isOne = false;                 ///< Scalar: `:1`, the value is 1
   std::vector<ArgumentType> elements; ///< Tuple
   std::vector<int64_t> block;         ///< Descriptor
+  bool padNan = false;                ///< Descriptor: `tensordesc<fp16[64,64],nan>`
   std::string constant;               ///< Constant: the text after `const=`
 };
 

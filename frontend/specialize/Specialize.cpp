@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/Specialize.h"
 #include "frontend/specialize/Parameters.h"
+#include "frontend/specialize/TensorDescriptor.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace mlir;
@@ -133,6 +134,8 @@ public:
 
 private:
   std::optional<PyValue> buildScalar(const ArgumentType &type, std::string &problem);
+  std::optional<PyValue> buildDescriptor(const ArgumentType &type, std::string &problem);
+  NamedAttrList origin(const DType &type);
   Specializer &s;
   const Parameters::Slot &slot;
   Location location;
@@ -143,6 +146,17 @@ private:
 };
 
 } // namespace
+
+/// Where an argument of the function comes from.
+NamedAttrList ArgumentBuilder::origin(const DType &type) {
+  Builder &b = s.builder;
+  NamedAttrList list;
+  list.append(kSignatureIndexAttr, b.getI64IntegerAttr(slot.index));
+  if (!path.empty())
+    list.append(kSignaturePathAttr, b.getDenseI64ArrayAttr(path));
+  list.append(kSourceTypeAttr, b.getStringAttr(type.str()));
+  return list;
+}
 
 std::optional<PyValue> ArgumentBuilder::buildScalar(const ArgumentType &type,
                                                     std::string &problem) {
@@ -156,15 +170,42 @@ std::optional<PyValue> ArgumentBuilder::buildScalar(const ArgumentType &type,
     return std::nullopt;
   }
   Builder &b = s.builder;
-  NamedAttrList list;
-  list.append(kSignatureIndexAttr, b.getI64IntegerAttr(slot.index));
-  if (!path.empty())
-    list.append(kSignaturePathAttr, b.getDenseI64ArrayAttr(path));
-  list.append(kSourceTypeAttr, b.getStringAttr(type.type.str()));
+  NamedAttrList list = origin(type.type);
   if (type.divisibility > 1)
     list.append(kDivisibilityAttr, b.getI32IntegerAttr(type.divisibility));
   attributes.push_back(list.getDictionary(b.getContext()));
   return s.wrap({entry.addArgument(ir, location), type.type});
+}
+
+/// A descriptor arrives as its parts: base, sizes, and strides but the last.
+std::optional<PyValue> ArgumentBuilder::buildDescriptor(const ArgumentType &type,
+                                                        std::string &problem) {
+  if (!supportedOn(type.type, s.options.target, problem) ||
+      !checkDescriptorBlock(type.type, type.block, problem))
+    return std::nullopt;
+  Builder &b = s.builder;
+  auto part = [&](const DType &dtype, StringRef name, int dim, int divisibility) {
+    NamedAttrList list = origin(dtype);
+    list.append(kDescriptorPartAttr, b.getStringAttr(name));
+    if (dim >= 0)
+      list.append(kDescriptorDimAttr, b.getI32IntegerAttr(dim));
+    if (divisibility > 1)
+      list.append(kDivisibilityAttr, b.getI32IntegerAttr(divisibility));
+    attributes.push_back(list.getDictionary(b.getContext()));
+    return s.wrap({entry.addArgument(s.irType(dtype), location), dtype});
+  };
+  int rank = type.block.size();
+  PyValue base = part(DType::pointer(type.type), "base", -1, 16);
+  std::vector<PyValue> shape, strides;
+  for (int d = 0; d < rank; ++d)
+    shape.push_back(part(Kind::Int32, "shape", d, 1));
+  for (int d = 0; d + 1 < rank; ++d)
+    strides.push_back(part(Kind::Int64, "stride", d, 128 / type.type.bitWidth()));
+  s.builder.setInsertionPointToEnd(&entry);
+  Value one = arith::ConstantOp::create(s.builder, location, s.builder.getI64IntegerAttr(1));
+  strides.push_back(s.wrap({one, DType(Kind::Int64)}));
+  return makeTensorDescriptor(base, std::move(shape), std::move(strides),
+                              DType::block(type.type, type.block), type.padNan ? "nan" : "zero");
 }
 
 std::optional<PyValue> ArgumentBuilder::build(const ArgumentType &type, std::string &problem) {
@@ -176,7 +217,7 @@ std::optional<PyValue> ArgumentBuilder::build(const ArgumentType &type, std::str
   case ArgumentType::Kind::Scalar:
     return buildScalar(type, problem);
   case ArgumentType::Kind::Descriptor:
-    return std::nullopt;
+    return buildDescriptor(type, problem);
   case ArgumentType::Kind::Tuple: {
     std::vector<PyValue> elements;
     for (auto [i, element] : llvm::enumerate(type.elements)) {
@@ -217,14 +258,8 @@ static bool buildArguments(Specializer &s, const eval::FunctionObject &kernel,
       values.push_back(std::move(*value));
       continue;
     }
-    bool isDescriptor = problem.empty();
-    if (isDescriptor)
-      problem = "tensor descriptor arguments are not supported yet: pass a pointer, shape and "
-                "strides";
-    s.diagnostics
-        .error(&file, slot.parameter->range,
-               formatv("parameter `{0}`: {1}", slot.parameter->name, problem))
-        .unsupported = isDescriptor;
+    s.diagnostics.error(&file, slot.parameter->range,
+                        formatv("parameter `{0}`: {1}", slot.parameter->name, problem));
     valid = false;
   }
   return valid;
@@ -253,7 +288,7 @@ static OwningOpRef<ModuleOp> buildModule(Specializer &s, const eval::FunctionObj
   function.setAllArgAttrs(attributes);
   Block *body = entry.release();
   function.getBody().push_back(body);
-  b.setInsertionPointToStart(body);
+  b.setInsertionPointToEnd(body);
   unsigned errors = s.diagnostics.numErrors();
   s.runKernel(kernel, values);
   if (s.diagnostics.numErrors() != errors)

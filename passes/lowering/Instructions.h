@@ -88,6 +88,9 @@ public:
                                             const AccessHints &hints);
   void storeGlobal(Address address, mlir::ValueRange elements, mlir::Value predicate,
                    const AccessHints &hints);
+  /// Whether `atomicRmw` has an instruction for the type; if not, a loop around
+  /// `atomicCas` does it.
+  bool hasAtomic(AtomicKind kind, mlir::Type type) const;
   /// Atomic read-modify-write of one element; `predicate` may be null.
   mlir::Value atomicRmw(AtomicKind kind, MemSemantic sem, MemScope scope, mlir::Value ptr,
                         mlir::Value value, mlir::Value predicate);
@@ -98,6 +101,8 @@ public:
   /// `count` consecutive elements at an address space 3 pointer.
   llvm::SmallVector<mlir::Value> loadShared(mlir::Type type, unsigned count, mlir::Value ptr);
   void storeShared(mlir::Value ptr, mlir::ValueRange elements, mlir::Value predicate = {});
+  /// Adds an i32 to one in shared memory, atomically.
+  void addShared(mlir::Value ptr, mlir::Value value, mlir::Value predicate);
 
   //===--- matrices -------------------------------------------------------===//
   /// ldmatrix: `count` (1, 2 or 4) matrices of eight rows of 16 bytes, one word of
@@ -170,6 +175,13 @@ public:
   llvm::SmallVector<mlir::Value> wgmma(const WgmmaShape &shape, mlir::ValueRange accumulator,
                                        mlir::ValueRange a, mlir::Value bDescriptor,
                                        bool zeroFirst = false);
+  //===--- debugging ------------------------------------------------------===//
+  /// printf of the running thread. Arguments are i32, i64 or double.
+  void print(llvm::StringRef format, mlir::ValueRange arguments);
+  /// Reports a failed assertion and stops the grid.
+  void assertFail(llvm::StringRef message, llvm::StringRef file, unsigned line,
+                  llvm::StringRef function);
+  void assume(mlir::Value condition);
 
   /// A call of an LLVM intrinsic by name.
   mlir::Value intrinsic(llvm::StringRef name, mlir::Type result, mlir::ValueRange args);
@@ -187,6 +199,9 @@ public:
   llvm::SmallVector<mlir::Value> pin(mlir::ValueRange elements);
 
 private:
+  /// The generic address of a zero-terminated constant.
+  mlir::Value text(llvm::StringRef characters);
+  mlir::Value genericAddress(mlir::Value pointer);
   mlir::Value pointerTo(Address address);
   mlir::Value toInteger(mlir::Value v);
   mlir::Value fromInteger(mlir::Value v, mlir::Type type);

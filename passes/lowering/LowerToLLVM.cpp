@@ -156,6 +156,16 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<StoreOp>([&](auto o) { return lowerStore(o); })
       .Case<AtomicRmwOp, AtomicCasOp>([&](auto) { return lowerAtomic(op); })
       .Case<AssertOp>([&](auto o) { return lowerAssert(o); })
+      .Case<PrintOp>([&](auto o) { return lowerPrint(o); })
+      .Case<AssumeOp>([&](auto o) {
+        in.assume(getScalar(o.getCondition()));
+        return success();
+      })
+      .Case<GatherOp>([&](auto o) { return lowerGather(o); })
+      .Case<HistogramOp>([&](auto o) { return lowerHistogram(o); })
+      .Case<MapElementwiseOp>([&](auto o) { return lowerMap(o); })
+      .Case<InlineAsmOp>([&](auto o) { return lowerInlineAsm(o); })
+      .Case<ExternElementwiseOp>([&](auto o) { return lowerExtern(o); })
       .Case<ReduceOp>([&](auto o) { return lowerReduce(o); })
       .Case<ScanOp>([&](auto o) { return lowerScan(o); })
       .Case<DotOp>([&](auto o) { return lowerDot(o); })

@@ -60,11 +60,22 @@ private:
   mlir::LogicalResult lowerAddPtr(AddPtrOp op);           // Memory.cpp
   mlir::LogicalResult lowerLoad(LoadOp op);
   mlir::LogicalResult lowerStore(StoreOp op);
-  mlir::LogicalResult lowerAtomic(mlir::Operation *op);
-  mlir::LogicalResult lowerAssert(AssertOp op);
-  mlir::LogicalResult lowerReduce(ReduceOp op); // Reduce.cpp
-  mlir::LogicalResult lowerScan(ScanOp op);     // Scan.cpp
-  mlir::LogicalResult lowerDot(DotOp op);       // Dot.cpp
+  mlir::LogicalResult lowerAtomic(mlir::Operation *op); // Atomic.cpp
+  mlir::Value atomicRmw(AtomicRmwOp op, mlir::Value ptr, mlir::Value value, mlir::Value predicate);
+  mlir::Value atomicLoop(AtomicRmwOp op, mlir::Value ptr, mlir::Value value, mlir::Value predicate);
+  mlir::LogicalResult shareResults(mlir::Operation *op, Registers &regs,
+                                   mlir::RankedTensorType block, mlir::Value owner);
+  mlir::LogicalResult lowerAssert(AssertOp op); // Debug.cpp
+  mlir::LogicalResult lowerPrint(PrintOp op);
+  void printBlock(PrintOp op, unsigned operand, mlir::Value base);
+  mlir::LogicalResult lowerGather(GatherOp op); // Element.cpp
+  mlir::LogicalResult lowerHistogram(HistogramOp op);
+  mlir::LogicalResult lowerMap(MapElementwiseOp op);
+  mlir::LogicalResult lowerInlineAsm(InlineAsmOp op);
+  mlir::LogicalResult lowerExtern(ExternElementwiseOp op);
+  mlir::LogicalResult lowerReduce(ReduceOp op);              // Reduce.cpp
+  mlir::LogicalResult lowerScan(ScanOp op);                  // Scan.cpp
+  mlir::LogicalResult lowerDot(DotOp op);                    // Dot.cpp
   mlir::LogicalResult multiplyAdd(DotOp op);
   mlir::LogicalResult multiplyMatrices(DotOp op, const MatrixInstruction &instruction);
   mlir::Value widenOperand(mlir::Value x, mlir::Type from, mlir::Type to);
@@ -140,6 +151,8 @@ private:
   /// A pointer into dynamic shared memory at a constant byte offset.
   mlir::Value sharedBase(int64_t byteOffset);
   mlir::Value sharedAt(mlir::Value base, mlir::Value byteOffset);
+  /// Writes a block to shared memory, row by row; its first `limit` elements.
+  void writeRowMajor(mlir::Value block, mlir::Value base, int64_t limit);
   /// i1: this thread writes a partial result: its copy bits and `alsoLanes` are
   /// all zero; null if every thread writes.
   mlir::Value writerPredicate(const layout::LinearLayout &layout, unsigned alsoLanes);

@@ -1,4 +1,4 @@
-//===- Memory.cpp - pointer arithmetic, loads, stores, atomics ------------===//
+//===- Memory.cpp - pointer arithmetic, loads, stores ---------------------===//
 //
 // The layout pass promises on each access how many consecutive elements form
 // an aligned group under one mask value (`vector`) and that such groups are
@@ -112,76 +112,6 @@ LogicalResult Lowering::lowerStore(StoreOp op) {
     if (op.getMask() && !matchPattern(op.getMask(), m_One()))
       predicate = andB(owner, get(op.getMask())[r]);
     in.storeGlobal(address(ptrs[r]), ValueRange(data).slice(r, group), predicate, hints);
-  }
-  return success();
-}
-
-LogicalResult Lowering::lowerAtomic(Operation *op) {
-  auto rmw = dyn_cast<AtomicRmwOp>(op);
-  auto cas = dyn_cast<AtomicCasOp>(op);
-  Value ptrValue = rmw ? rmw.getPtr() : cas.getPtr();
-  auto block = dyn_cast<RankedTensorType>(ptrValue.getType());
-  const Registers &ptrs = get(ptrValue);
-  Value owner = ownerPredicate(block ? cta::getLayout(block) : LinearLayout());
-  Registers regs;
-  for (unsigned r = 0; r < ptrs.size(); ++r) {
-    Value predicate = owner;
-    if (rmw) {
-      if (rmw.getMask())
-        predicate = andB(owner, get(rmw.getMask())[r]);
-      regs.push_back(in.atomicRmw(rmw.getKind(), rmw.getSem(), rmw.getScope(), ptrs[r],
-                                  get(rmw.getValue())[r], predicate));
-    } else {
-      regs.push_back(in.atomicCas(cas.getSem(), cas.getScope(), ptrs[r], get(cas.getCmp())[r],
-                                  get(cas.getValue())[r], predicate));
-    }
-  }
-  // Only the owner has the old value: hand it to the threads holding copies.
-  if (owner && !op->getResult(0).use_empty()) {
-    auto attr = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
-    if (!attr)
-      return op->emitOpError("result is used by several threads but has no scratch memory");
-    Value base = sharedBase(attr.getInt());
-    unsigned bytes = std::max(bitWidth(regs[0].getType()) / 8, 1u);
-    LinearLayout layout = block ? cta::getLayout(block) : LinearLayout();
-    int64_t stride = bytes;
-    SmallVector<Value> slots(regs.size(), Value());
-    for (unsigned r = 0; r < regs.size(); ++r) {
-      Value offset = in.i32(0);
-      if (block) {
-        SmallVector<int32_t> coords = registerCoordinates(layout, r);
-        stride = bytes;
-        for (int axis = int(block.getRank()) - 1; axis >= 0; --axis) {
-          Value c = LLVM::XOrOp::create(b, op->getLoc(), threadPart(layout, Dim::dim(axis)),
-                                        in.i32(coords[axis]));
-          offset =
-              LLVM::AddOp::create(b, op->getLoc(), offset,
-                                  LLVM::MulOp::create(b, op->getLoc(), c, in.i32(int32_t(stride))));
-          stride *= block.getDimSize(axis);
-        }
-      }
-      slots[r] = sharedAt(base, offset);
-      in.storeShared(slots[r], {regs[r]}, owner);
-    }
-    in.barrier();
-    for (unsigned r = 0; r < regs.size(); ++r)
-      regs[r] = in.loadShared(regs[r].getType(), 1, slots[r]).front();
-  }
-  set(op->getResult(0), std::move(regs));
-  return success();
-}
-
-LogicalResult Lowering::lowerAssert(AssertOp op) {
-  for (Value ok : get(op.getCondition())) {
-    Block *fail = new Block, *next = new Block;
-    Region *region = b.getInsertionBlock()->getParent();
-    region->push_back(fail);
-    region->push_back(next);
-    LLVM::CondBrOp::create(b, op.getLoc(), ok, next, fail);
-    enterBlock(fail);
-    in.trap();
-    LLVM::BrOp::create(b, op.getLoc(), next);
-    enterBlock(next);
   }
   return success();
 }

@@ -24,6 +24,13 @@ int64_t atomicScratchBytes(mlir::Operation *op);
 /// Shared memory of a ring: its slots' buffers, each aligned to 1024 bytes, and
 /// after them 8 bytes for each full and each empty barrier.
 int64_t ringBytes(cta::RingOp op);
+/// Gathers, histograms and prints.
+int64_t elementScratchBytes(mlir::Operation *op);
+
+/// What `tile.print` writes of a block: this many elements a line, and in all.
+constexpr int64_t kPrintedPerLine = 16, kMaxPrinted = 1024;
+/// Bytes of the buffer of one printed operand.
+int64_t printedBytes(mlir::Value operand);
 
 /// An exchange cut into parts that follow each other through one buffer. Each
 /// part is the elements with one value of the removed register bits.

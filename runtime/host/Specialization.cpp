@@ -154,6 +154,43 @@ static std::unique_ptr<EvalError> readNumber(const PyValue &value, const Paramet
   return readInteger(value, kind, flags, out);
 }
 
+static std::unique_ptr<EvalError> readDescriptor(const PyValue &value, Specialization &result,
+                                                 Entry &out) {
+  enum { Base, Shape, Strides, Block, Padding };
+  ArrayRef<PyValue> fields = value.elements();
+  auto *tensor = fields[Base].dynExtension<Tensor>();
+  if (!tensor)
+    return fail("the base of a `TensorDescriptor` must be a tensor");
+  out.arg.kind = LaunchArg::Kind::Descriptor;
+  out.arg.bits = tensor->devicePointer();
+  if (out.arg.bits % 16)
+    return fail("the base of a `TensorDescriptor` must be aligned to 16 bytes");
+  int64_t bytes = std::max(tensor->type().bitWidth() / 8, 1u);
+  std::string block;
+  for (size_t d = 0; d < fields[Shape].elements().size(); ++d) {
+    std::optional<int64_t> size = fields[Shape].elements()[d].toInt64();
+    std::optional<int64_t> stride = fields[Strides].elements()[d].toInt64();
+    std::optional<int64_t> extent = fields[Block].elements()[d].toInt64();
+    if (!size || !stride || !extent)
+      return fail("shape, strides and block shape of a `TensorDescriptor` must be integers");
+    if (*size <= 0 || *size > INT32_MAX)
+      return fail("size " + std::to_string(*size) +
+                  " of a `TensorDescriptor` is not positive "
+                  "or too large");
+    if (d + 1 < fields[Shape].elements().size() && *stride * bytes % 16)
+      return fail("stride " + std::to_string(*stride) +
+                  " of a `TensorDescriptor` is no multiple of 16 bytes");
+    out.arg.shape.push_back(*size);
+    out.arg.strides.push_back(*stride);
+    block += (block.empty() ? "" : ",") + std::to_string(*extent);
+  }
+  out.text = "tensordesc<" + tensor->type().str() + "[" + block + "]" +
+             (fields[Padding].asStr() == "nan" ? ",nan>" : ">");
+  result.storages.push_back(tensor->sharedStorage());
+  result.written.push_back(&tensor->storage());
+  return nullptr;
+}
+
 static std::unique_ptr<EvalError> readArgument(const PyValue &value, const ParameterKind &kind,
                                                Flags flags, Specialization &result, Entry &out) {
   if (value.isNone()) {
@@ -172,6 +209,8 @@ static std::unique_ptr<EvalError> readArgument(const PyValue &value, const Param
   }
   if (value.isNumber())
     return readNumber(value, kind, flags, out);
+  if (eval::typeName(value) == "TensorDescriptor")
+    return readDescriptor(value, result, out);
   if (value.is(Kind::Tuple) || value.is(Kind::List)) {
     out.arg.kind = LaunchArg::Kind::Tuple;
     for (const PyValue &element : value.elements()) {

@@ -62,33 +62,58 @@ static void printElement(llvm::raw_ostream &os, const uint8_t *at, const PrintIn
     os << bits;
 }
 
+/// "[1, 0:16]" where a line begins; empty for a scalar.
+static std::string lineIndex(uint64_t first, uint64_t length, llvm::ArrayRef<int64_t> shape) {
+  std::string index;
+  for (size_t d = shape.size(); d-- > 0;) {
+    uint64_t at = first % uint64_t(shape[d]);
+    first /= uint64_t(shape[d]);
+    std::string text = std::to_string(at);
+    if (d + 1 == shape.size())
+      text += ":" + std::to_string(at + length);
+    index = text + (index.empty() ? "" : ", ") + index;
+  }
+  return shape.empty() ? "" : "[" + index + "]";
+}
+
 static void print(Frame &f, const Instruction &i, uint32_t) {
   const auto &info = *static_cast<const PrintInfo *>(i.aux);
   llvm::raw_string_ostream os(f.printed);
-  auto head = [&](uint64_t element, llvm::ArrayRef<int64_t> shape) {
-    os << "pid (" << f.programId[0] << ", " << f.programId[1] << ", " << f.programId[2]
-       << ") idx (";
-    std::string index;
-    for (int64_t size : llvm::reverse(shape)) {
-      index = std::to_string(element % size) + (index.empty() ? "" : ", ") + index;
-      element /= size;
-    }
-    os << index << ")" << info.prefix;
+  auto head = [&] {
+    os << "pid (" << f.programId[0] << ", " << f.programId[1] << ", " << f.programId[2] << ") "
+       << info.prefix;
   };
-  if (info.operands.empty()) {
-    head(0, {});
+  // Scalars share one line.
+  if (llvm::all_of(info.operands, [](auto &o) { return o.shape.empty(); })) {
+    head();
+    os << (info.operands.empty() ? "" : ":");
+    for (const PrintInfo::Operand &o : info.operands) {
+      os << " ";
+      printElement(os, f.base + o.src, o, info.hex);
+    }
     os << "\n";
+    return;
   }
   for (auto [number, o] : llvm::enumerate(info.operands)) {
     uint64_t count = 1;
     for (int64_t size : o.shape)
-      count *= size;
-    for (uint64_t k = 0; k < count; ++k) {
-      head(k, o.shape);
+      count *= uint64_t(size);
+    uint64_t row = o.shape.empty() ? 1 : uint64_t(o.shape.back());
+    uint64_t length = std::min<uint64_t>(row, kPrintedPerLine);
+    for (uint64_t k = 0; k < std::min<uint64_t>(count, kMaxPrinted); k += length) {
+      head();
       if (info.operands.size() > 1)
-        os << "(operand " << number << ") ";
-      printElement(os, f.base + o.src + k * byteSize(o.type), o, info.hex);
+        os << " (operand " << number << ")";
+      os << lineIndex(k, length, o.shape) << ":";
+      for (uint64_t j = k; j < k + length; ++j) {
+        os << " ";
+        printElement(os, f.base + o.src + j * byteSize(o.type), o, info.hex);
+      }
       os << "\n";
+    }
+    if (count > kMaxPrinted) {
+      head();
+      os << ": " << count - kMaxPrinted << " more\n";
     }
   }
 }

@@ -170,7 +170,21 @@ Kernel forNextKernel(DType type);
 Kernel addPtrKernel(DType offset);
 Kernel loadKernel(unsigned bytes);  ///< a: pointers, b: mask, c: other
 Kernel storeKernel(unsigned bytes); ///< a: pointers, b: mask, c: values
-enum class AtomicOp { Add, FAdd, MaxS, MinS, MaxU, MinU, And, Or, Xor, Exchange, CompareSwap };
+enum class AtomicOp {
+  Add,
+  FAdd,
+  MaxS,
+  MinS,
+  MaxU,
+  MinU,
+  FMax,
+  FMin,
+  And,
+  Or,
+  Xor,
+  Exchange,
+  CompareSwap
+};
 /// dst: old values, a: pointers, b: mask (CompareSwap: compare), c: values.
 Kernel atomicKernel(AtomicOp op, DType type);
 
@@ -247,6 +261,38 @@ struct DotInfo : Aux {
   DotPrecision precision = DotPrecision::Ieee;
 };
 
+// Descriptors, gather, histogram, functions of elements.
+/// dst: addresses, a: base, b: which are inside. aux: DescriptorInfo.
+Kernel descriptorAddressKernel();
+Kernel gatherKernel(unsigned bytes);    ///< a: source, b: indices. aux: GatherInfo
+Kernel histogramKernel(unsigned bytes); ///< a: values, b: mask, imm: bins
+Kernel mapKernel();                     ///< aux: MapInfo
+Kernel checkAssumeKernel();             ///< a: condition
+
+struct DescriptorInfo : Aux {
+  llvm::SmallVector<int64_t> block;
+  llvm::SmallVector<uint32_t> offsets, shape, strides; ///< i32, i32, i64 scalars
+  uint32_t rows = kNone, column = kNone;               ///< gather and scatter
+  unsigned bytes = 1;
+};
+
+/// The source is [outer, length, inner], the result [outer, picked, inner].
+struct GatherInfo : Aux {
+  uint32_t outer = 1, length = 1, picked = 1, inner = 1;
+  unsigned indexBytes = 4;
+  llvm::SmallVector<int64_t> shape; ///< of the result
+};
+
+/// A scalar function as code; `pack` neighbouring elements at a time.
+struct MapInfo : CombineInfo {
+  struct Field {
+    unsigned bytes = 4;
+    uint32_t block = 0, element = 0;
+  };
+  llvm::SmallVector<Field, 4> inputs, outputs; ///< `pack` fields for each block
+  unsigned pack = 1;
+};
+
 // Debugging.
 Kernel assertKernel(); ///< a: conditions, aux: MessageInfo
 Kernel printKernel();  ///< aux: PrintInfo
@@ -254,6 +300,8 @@ struct MessageInfo : Aux {
   std::string message;
   llvm::SmallVector<int64_t> shape;
 };
+/// What `tile.print` writes of a block: this many elements a line, and in all.
+inline constexpr uint64_t kPrintedPerLine = 16, kMaxPrinted = 1024;
 struct PrintInfo : Aux {
   std::string prefix;
   bool hex = false;

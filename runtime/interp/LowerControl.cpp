@@ -174,7 +174,7 @@ bool Lowering::lowerOp(Operation *op) {
     return (this->*it->second)(op);
   bool known = false;
   for (auto group : {&Lowering::lowerElementwise, &Lowering::lowerShape, &Lowering::lowerMemory,
-                     &Lowering::lowerDebug}) {
+                     &Lowering::lowerElementOps, &Lowering::lowerDebug}) {
     bool ok = (this->*group)(op, known);
     if (known || !ok)
       return ok;

@@ -196,7 +196,7 @@ bool Lowering::lowerStore(Operation *op) {
   return true;
 }
 
-static AtomicOp translate(AtomicKind kind) {
+AtomicOp tile::interp::atomicOpOf(AtomicKind kind) {
   switch (kind) {
   case AtomicKind::add:
     return AtomicOp::Add;
@@ -218,6 +218,10 @@ static AtomicOp translate(AtomicKind kind) {
     return AtomicOp::Xor;
   case AtomicKind::xchg:
     return AtomicOp::Exchange;
+  case AtomicKind::fmax:
+    return AtomicOp::FMax;
+  case AtomicKind::fmin:
+    return AtomicOp::FMin;
   }
   llvm_unreachable("all kinds are listed");
 }
@@ -227,7 +231,7 @@ bool Lowering::lowerAtomic(Operation *op) {
   auto rmw = dyn_cast<AtomicRmwOp>(op);
   Value pointer = swap ? swap.getPtr() : rmw.getPtr();
   Shape shape = *describe(op->getResult(0).getType());
-  Kernel kernel = atomicKernel(swap ? AtomicOp::CompareSwap : translate(rmw.getKind()), shape.type);
+  Kernel kernel = atomicKernel(swap ? AtomicOp::CompareSwap : atomicOpOf(rmw.getKind()), shape.type);
   if (!kernel)
     return refuse(op, "this atomic is not supported on this element type");
   RegId address = use(pointer), value = use(swap ? swap.getValue() : rmw.getValue());

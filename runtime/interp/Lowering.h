@@ -26,6 +26,8 @@ struct Shape {
   unsigned bytes() const { return byteSize(type); }
 };
 
+AtomicOp atomicOpOf(AtomicKind kind);
+
 class Lowering {
 public:
   Lowering(ProgramImpl &program, const LoadOptions &options, std::string &error)
@@ -114,6 +116,16 @@ private:
   RegId exact(Value value, llvm::DenseMap<Value, RegId> &done, unsigned depth = 0);
   bool mayWrap(Value value, unsigned depth = 0);
   Value pointerRoot(Value pointer, llvm::SmallPtrSetImpl<void *> &visited);
+
+  //--- LowerElement.cpp ----------------------------------------------------//
+  bool lowerElementOps(Op *op, bool &known);
+  bool lowerDescriptor(Op *op);
+  bool lowerDescriptorAccess(Op *op, Value base, RegId pointers, RegId mask, const Shape &shape,
+                             llvm::ArrayRef<int64_t> block);
+  bool lowerGather(Op *op);
+  bool lowerHistogram(Op *op);
+  bool lowerMap(Op *op);
+  bool lowerAssume(Op *op);
 
   //--- LowerCombine.cpp ----------------------------------------------------//
   bool lowerDot(Op *op);

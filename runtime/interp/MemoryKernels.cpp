@@ -131,6 +131,29 @@ template <class T> struct AddFloat {
   }
 };
 
+/// The larger or the smaller of two floats held as bits; a NaN loses.
+template <class T, class Op> struct FloatExtremum {
+  template <class B> static B apply(B a, B b) {
+    T result = fromCompute<T>(
+        Op::template apply<Compute<T>>(toFloat(std::bit_cast<T>(a)), toFloat(std::bit_cast<T>(b))));
+    return std::bit_cast<B>(result);
+  }
+};
+template <class Op> Kernel floatAtomic(DType type) {
+  switch (type) {
+  case DType::F16:
+    return atomic<FloatExtremum<Half, Op>, uint16_t>;
+  case DType::BF16:
+    return atomic<FloatExtremum<BFloat, Op>, uint16_t>;
+  case DType::F32:
+    return atomic<FloatExtremum<float, Op>, uint32_t>;
+  case DType::F64:
+    return atomic<FloatExtremum<double, Op>, uint64_t>;
+  default:
+    return nullptr;
+  }
+}
+
 template <class Change> Kernel intAtomic(DType type) {
   if (type == DType::I1)
     return nullptr;
@@ -164,6 +187,10 @@ Kernel tile::interp::atomicKernel(AtomicOp op, DType type) {
     default:
       return nullptr;
     }
+  case AtomicOp::FMax:
+    return floatAtomic<FloatMaxNum>(type);
+  case AtomicOp::FMin:
+    return floatAtomic<FloatMinNum>(type);
   case AtomicOp::Exchange:
     return intAtomic<Exchange>(type);
   case AtomicOp::CompareSwap:

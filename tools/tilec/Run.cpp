@@ -4,11 +4,13 @@
 // of one purpose, print what came out. docs/host-functions.md is the language.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/Targets.h"
 #include "frontend/Parser.h"
 #include "runtime/Cache.h"
 #include "runtime/EmuDevice.h"
 #include "runtime/host/Suite.h"
 #include "tools/tilec/Commands.h"
+#include "tools/tilec/CompilingDevice.h"
 #include "tools/tilec/Report.h"
 
 using namespace tilec;
@@ -54,13 +56,13 @@ private:
 
   Purpose purpose;
   std::vector<std::string> arguments, includePaths;
-  std::string deviceName = "auto";
+  std::string deviceName = "auto", compileFor;
   int threads = 0;
   int schedules = 0, seed = 1;
   bool counters = false;
   std::string countersFile;
   tile::runtime::EmuDevice *emulator = nullptr; ///< the device, if it is one
-  bool check, listOnly = false;
+  bool check, listOnly = false, throughPasses = false, assemble = true;
 };
 } // namespace
 
@@ -89,6 +91,13 @@ HostCommand::HostCommand(Purpose purpose) : purpose(purpose), check(purpose != P
             counters)
       .text("counters-json", "FILE", "emu: write the counters to FILE", countersFile,
             ValueKind::File)
+      .flag("through-passes",
+            "on the CPU, interpret kernels after the passes over tile and cta operations",
+            throughPasses)
+      .text("compile-for", "TARGET",
+            "on the CPU, compile each kernel for a GPU as well, with ptxas if it is on PATH",
+            compileFor)
+      .flag("no-assemble", "with --compile-for, stop at the PTX", assemble, false)
       .list("include", "DIR", "where imported files are looked for, besides FILE's folder",
             includePaths, ValueKind::Directory, 'I')
       .flag("list", "print the names of the functions and their numbers of cases, and stop",
@@ -122,7 +131,15 @@ std::unique_ptr<tile::runtime::Device> HostCommand::openDevice() {
   tile::runtime::CpuDeviceOptions cpu;
   cpu.check = check;
   cpu.threads = threads;
-  return tile::runtime::createCpuDevice(cpu);
+  cpu.throughPasses = throughPasses;
+  auto device = tile::runtime::createCpuDevice(cpu);
+  if (compileFor.empty())
+    return device;
+  if (!tile::findTarget(compileFor)) {
+    printError(name(), tile::describeUnknownTarget(compileFor));
+    return nullptr;
+  }
+  return createCompilingDevice(std::move(device), compileFor, assemble);
 }
 
 /// Names, and values for parameters. A value that is no expression is a string.

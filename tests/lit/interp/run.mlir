@@ -21,10 +21,10 @@ func.func @double(%x: !tile.ptr<f32> {tile.data = dense<[1.0, 2.5, -0.0, 0x7F800
 
 // A grid of programs, scalars by value, printing in program order.
 // CHECK-LABEL: scaled_ids:
-// CHECK-NEXT: pid (0, 0, 0) idx () id: 0
-// CHECK-NEXT: pid (1, 0, 0) idx () id: -3
-// CHECK-NEXT: pid (0, 1, 0) idx () id: -6
-// CHECK-NEXT: pid (1, 1, 0) idx () id: -9
+// CHECK-NEXT: pid (0, 0, 0) id: 0
+// CHECK-NEXT: pid (1, 0, 0) id: -3
+// CHECK-NEXT: pid (0, 1, 0) id: -6
+// CHECK-NEXT: pid (1, 1, 0) id: -9
 // CHECK-NEXT: arg0 = [0, -3, -6, -9]
 func.func @scaled_ids(%q: !tile.ptr<i16> {tile.data = dense<7> : tensor<4xi16>},
                       %k: i32 {tile.value = -3 : i32})
@@ -35,7 +35,7 @@ func.func @scaled_ids(%q: !tile.ptr<i16> {tile.data = dense<7> : tensor<4xi16>},
   %r = arith.muli %y, %n : i32
   %id = arith.addi %r, %x : i32
   %v = arith.muli %id, %k : i32
-  tile.print " id: " %v {hex = false, is_signed = array<i1: true>} : i32
+  tile.print "id" %v {hex = false, is_signed = array<i1: true>} : i32
   %h = arith.trunci %v : i32 to i16
   %p = tile.addptr %q, %id : !tile.ptr<i16>, i32
   tile.store %p, %h : !tile.ptr<i16>

@@ -252,7 +252,7 @@ func.func @scan_result(%x: tensor<4xf32>) {
 // -----
 
 func.func @yield_alone(%x: f32) {
-  // expected-error@+1 {{expects parent op to be one of 'tile.reduce, tile.scan'}}
+  // expected-error@+1 {{expects parent op to be one of 'tile.reduce, tile.scan, tile.map_elementwise'}}
   tile.yield %x : f32
 }
 

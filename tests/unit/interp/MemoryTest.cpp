@@ -241,9 +241,9 @@ func.func @k(%x: f32) {
   %s = tile.splat %pid : i32 -> tensor<2xi32>
   %t = arith.subi %i, %s : tensor<2xi32>
   %e = tile.expand_dims %t {axis = 0 : i32} : tensor<2xi32> -> tensor<1x2xi32>
-  tile.print " v: " %e {hex = false, is_signed = array<i1: true>} : tensor<1x2xi32>
-  tile.print " h: " %pid, %x {hex = true, is_signed = array<i1: true, true>} : i32, f32
-  tile.print " f: " %x {hex = false, is_signed = array<i1: true>} : f32
+  tile.print "v" %e {hex = false, is_signed = array<i1: true>} : tensor<1x2xi32>
+  tile.print "h" %pid, %x {hex = true, is_signed = array<i1: true, true>} : i32, f32
+  tile.print "f" %x {hex = false, is_signed = array<i1: true>} : f32
   return
 })mlir";
   auto program = compile(text);
@@ -254,16 +254,12 @@ func.func @k(%x: f32) {
   options.printTo = &os;
   Report report = program->run({2, 1, 1}, {Argument::real(1.5)}, options);
   EXPECT_TRUE(report.ok());
-  EXPECT_EQ(printed, R"(pid (0, 0, 0) idx (0, 0) v: 0
-pid (0, 0, 0) idx (0, 1) v: 1
-pid (0, 0, 0) idx () h: (operand 0) 0x00000000
-pid (0, 0, 0) idx () h: (operand 1) 0x3fc00000
-pid (0, 0, 0) idx () f: 1.500000
-pid (1, 0, 0) idx (0, 0) v: -1
-pid (1, 0, 0) idx (0, 1) v: 0
-pid (1, 0, 0) idx () h: (operand 0) 0x00000001
-pid (1, 0, 0) idx () h: (operand 1) 0x3fc00000
-pid (1, 0, 0) idx () f: 1.500000
+  EXPECT_EQ(printed, R"(pid (0, 0, 0) v[0, 0:2]: 0 1
+pid (0, 0, 0) h: 0x00000000 0x3fc00000
+pid (0, 0, 0) f: 1.500000
+pid (1, 0, 0) v[0, 0:2]: -1 0
+pid (1, 0, 0) h: 0x00000001 0x3fc00000
+pid (1, 0, 0) f: 1.500000
 )");
 }
 

@@ -1,0 +1,361 @@
+//===- BuiltinsElement.cpp - gather, histogram, functions of elements -----===//
+//
+// What runs foreign or user-written scalar code on every element, and what
+// picks or counts elements by computed positions.
+//
+//===----------------------------------------------------------------------===//
+#include "frontend/specialize/Builtins.h"
+
+using namespace mlir;
+using llvm::formatv;
+
+namespace tile::specialize {
+
+//===----------------------------------------------------------------------===//
+// gather, histogram
+//===----------------------------------------------------------------------===//
+
+static PyValue gather(BuiltinCall &c) {
+  Tensor src = c.tensor(0), index = c.tensor(1);
+  if (!src || !index)
+    return PoisonValue::get();
+  if (!src.isBlock() || !index.isBlock() || !index.type.isInt() || index.type.isBool())
+    return c.fail(formatv("needs a block and a block of integer indices, got {0} and {1}",
+                          describe(c[0]), describe(c[1])));
+  if (src.rank() != index.rank())
+    return c.fail(formatv("the indices must have the {0} dimensions of the source, got {1}",
+                          src.rank(), describe(c[1])));
+  auto axis = c.axis(2, src.rank());
+  if (!axis)
+    return PoisonValue::get();
+  for (int64_t d = 0; d < src.rank(); ++d)
+    if (d != *axis && src.shape()[d] != index.shape()[d])
+      return c.fail(formatv("source and indices must agree in all dimensions but {0}: {1} and {2}",
+                            *axis, describe(c[0]), describe(c[1])));
+  Specializer &s = c.s;
+  bool isBool = src.type.isBool();
+  Tensor from = isBool ? s.cast(src, Kind::Int8) : src;
+  Tensor picked{s.create<GatherOp>(s.irType(from.type, index.shape()), from.value, index.value,
+                                   s.builder.getI32IntegerAttr(*axis)),
+                from.type};
+  return s.wrap(isBool ? s.isTrue(picked) : picked);
+}
+
+static PyValue histogram(BuiltinCall &c) {
+  Tensor x = c.tensor(0);
+  auto bins = c.integer(1);
+  if (!x || !bins)
+    return PoisonValue::get();
+  std::string problem;
+  if (x.rank() != 1 || !x.type.isInt())
+    return c.fail(formatv("needs a one-dimensional block of integers, got {0}", describe(c[0])));
+  if (!checkShape({*bins}, problem))
+    return c.fail(problem);
+  Specializer &s = c.s;
+  if (x.type.bitWidth() < 32)
+    x = s.cast(x, Kind::Int32);
+  Tensor mask;
+  if (c.has(2)) {
+    mask = s.isTrue(s.broadcastTo(c.tensor(2), x.shape()));
+    if (!mask)
+      return PoisonValue::get();
+  }
+  DType count = Kind::Int32;
+  return s.wrap({s.create<HistogramOp>(s.irType(count, {*bins}), x.value, mask.value), count});
+}
+
+//===----------------------------------------------------------------------===//
+// Elements of several arguments
+//===----------------------------------------------------------------------===//
+
+/// Tensors of one shape from a sequence of tensors and numbers.
+static bool elementOperands(BuiltinCall &c, ArrayRef<PyValue> values,
+                            SmallVectorImpl<Tensor> &tensors) {
+  for (const PyValue &value : values) {
+    if (!tensorIn(value) && !value.isNumber()) {
+      c.fail(formatv("the arguments must be tensors or numbers, got {0}", describe(value)));
+      return false;
+    }
+    tensors.push_back(c.s.tensor(value));
+    if (!tensors.back())
+      return false;
+  }
+  SmallVector<Tensor *> pointers;
+  for (Tensor &t : tensors)
+    pointers.push_back(&t);
+  return tensors.empty() || c.s.broadcast(pointers);
+}
+
+static std::optional<unsigned> packOf(BuiltinCall &c, unsigned i) {
+  auto pack = c.integerOr(i, 1);
+  if (pack && (*pack < 1 || *pack > 64 || !llvm::isPowerOf2_64(*pack))) {
+    c.fail(formatv("`pack` must be a power of two up to 64, got {0}", *pack));
+    return std::nullopt;
+  }
+  return pack ? std::optional(unsigned(*pack)) : std::nullopt;
+}
+
+static PyValue oneOrTuple(BuiltinCall &c, bool single, ValueRange values, ArrayRef<DType> types) {
+  if (single)
+    return c.s.wrap({values[0], types[0]});
+  std::vector<PyValue> results;
+  for (auto [value, type] : llvm::zip(values, types))
+    results.push_back(c.s.wrap({value, type}));
+  return PyValue::tuple(std::move(results));
+}
+
+//===----------------------------------------------------------------------===//
+// map_elementwise
+//===----------------------------------------------------------------------===//
+
+/// Fills the region with a call of the function; the result types, one for
+/// each result, or nothing after an error.
+static std::optional<SmallVector<DType>>
+buildMapBody(BuiltinCall &c, Region &region, ArrayRef<Tensor> inputs, unsigned pack, bool &single) {
+  Specializer &s = c.s;
+  OpBuilder::InsertionGuard guard(s.builder);
+  Block *block = new Block;
+  region.push_back(block);
+  std::vector<PyValue> args;
+  for (const Tensor &input : inputs)
+    for (unsigned k = 0; k < pack; ++k)
+      args.push_back(s.wrap({block->addArgument(s.irType(input.type), s.loc()), input.type}));
+  s.builder.setInsertionPointToStart(block);
+  PyValue result = s.call(c[0], args);
+  if (holdsPoison(result))
+    return std::nullopt;
+  single = !result.isSequence() && pack == 1;
+  SmallVector<Value> values;
+  SmallVector<DType> types;
+  for (const PyValue &part : result.isSequence() ? result.elements() : ArrayRef(result)) {
+    Tensor t = s.tensor(part, "a result of the function");
+    if (!t)
+      return std::nullopt;
+    if (t.isBlock()) {
+      c.fail(formatv("the function must return scalars, got {0}", describe(part)));
+      return std::nullopt;
+    }
+    values.push_back(t.value);
+    types.push_back(t.type);
+  }
+  if (values.empty() || values.size() % pack) {
+    c.fail(formatv("the function must return {0} values for each result, got {1}", pack,
+                   values.size()));
+    return std::nullopt;
+  }
+  SmallVector<DType> results;
+  for (size_t i = 0; i < types.size(); i += pack) {
+    for (unsigned k = 1; k < pack; ++k)
+      if (types[i + k] != types[i]) {
+        c.fail(formatv("the {0} values of one result must have one type, got {1} and {2}", pack,
+                       types[i].str(), types[i + k].str()));
+        return std::nullopt;
+      }
+    results.push_back(types[i]);
+  }
+  single |= results.size() == 1;
+  YieldOp::create(s.builder, s.loc(), values);
+  return results;
+}
+
+static PyValue mapElementwise(BuiltinCall &c) {
+  SmallVector<Tensor> inputs;
+  auto pack = packOf(c, 2);
+  if (!pack || !elementOperands(c, c[1].elements(), inputs))
+    return PoisonValue::get();
+  if (inputs.empty())
+    return c.fail("needs arguments");
+  if (!c[0].is(PyValue::Kind::Function))
+    return c.fail(formatv("the first argument must be a function, got {0}", describe(c[0])));
+  Specializer &s = c.s;
+  OperationState state(s.loc(), MapElementwiseOp::getOperationName());
+  for (const Tensor &t : inputs)
+    state.addOperands(t.value);
+  state.addAttribute("pack", s.builder.getI32IntegerAttr(*pack));
+  bool single = false;
+  auto types = buildMapBody(c, *state.addRegion(), inputs, *pack, single);
+  if (!types)
+    return PoisonValue::get();
+  for (const DType &type : *types)
+    state.addTypes(s.irType(type, inputs[0].shape()));
+  return oneOrTuple(c, single, s.builder.create(state)->getResults(), *types);
+}
+
+//===----------------------------------------------------------------------===//
+// Inline PTX
+//===----------------------------------------------------------------------===//
+
+/// One dtype or a tuple of them.
+static bool resultTypes(BuiltinCall &c, unsigned i, SmallVectorImpl<DType> &types) {
+  for (const PyValue &value : c[i].isSequence() ? c[i].elements() : ArrayRef(c[i])) {
+    if (!value.is(PyValue::Kind::DType) || value.asDType().isVoid()) {
+      c.fail(formatv("{0} must be a type or a tuple of types, got {1}", c.parameter(i),
+                     describe(c[i])));
+      return false;
+    }
+    std::string reason;
+    types.push_back(value.asDType().scalar());
+    if (!supportedOn(types.back(), c.s.options.target, reason)) {
+      c.fail(reason);
+      return false;
+    }
+  }
+  if (types.empty())
+    c.fail(formatv("{0} is empty", c.parameter(i)));
+  return !types.empty();
+}
+
+/// As many register constraints as the packed operands and results need.
+static bool checkConstraints(BuiltinCall &c, StringRef constraints, ArrayRef<Tensor> inputs,
+                             ArrayRef<DType> results, unsigned pack) {
+  auto registers = [&](const DType &type) {
+    unsigned perRegister = std::max(1u, 32 / std::max(8u, type.bitWidth()));
+    return std::max(1u, pack / perRegister);
+  };
+  unsigned outputs = 0, operands = 0, expectedOutputs = 0, expectedOperands = 0;
+  SmallVector<StringRef> parts;
+  constraints.split(parts, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef part : parts) {
+    part = part.trim();
+    outputs += part.starts_with("=");
+    operands += !part.starts_with("=") && !part.starts_with("~");
+  }
+  for (const DType &type : results)
+    expectedOutputs += registers(type);
+  for (const Tensor &t : inputs)
+    expectedOperands += registers(t.type);
+  if (outputs == expectedOutputs && operands == expectedOperands)
+    return true;
+  c.fail(formatv("the constraints \"{0}\" name {1} results and {2} operands, but {3} and {4} "
+                 "registers are needed for {5} elements at a time",
+                 constraints, outputs, operands, expectedOutputs, expectedOperands, pack));
+  return false;
+}
+
+static PyValue emitAsm(BuiltinCall &c, StringRef text, StringRef constraints,
+                       ArrayRef<Tensor> inputs, ArrayRef<DType> results, bool pure, unsigned pack,
+                       bool single) {
+  Specializer &s = c.s;
+  SmallVector<Value> operands;
+  for (const Tensor &t : inputs)
+    operands.push_back(t.value);
+  SmallVector<Type> types;
+  for (const DType &type : results)
+    types.push_back(s.irType(type, inputs.empty() ? ArrayRef<int64_t>() : inputs.front().shape()));
+  auto op = InlineAsmOp::create(s.builder, s.loc(), types, text, constraints, operands, pack, pure);
+  return oneOrTuple(c, single, op.getResults(), results);
+}
+
+static PyValue inlineAsm(BuiltinCall &c) {
+  enum { Text, Constraints, Args, Types, Pure, Pack };
+  auto text = c.string(Text), constraints = c.string(Constraints);
+  auto pack = packOf(c, Pack);
+  SmallVector<DType> types;
+  SmallVector<Tensor> inputs;
+  if (!text || !constraints || !pack || !resultTypes(c, Types, types) ||
+      !elementOperands(c, c[Args].elements(), inputs))
+    return PoisonValue::get();
+  if (!checkConstraints(c, *constraints, inputs, types, *pack))
+    return PoisonValue::get();
+  return emitAsm(c, *text, *constraints, inputs, types, c.flag(Pure), *pack,
+                 !c[Types].isSequence());
+}
+
+/// A special register as a scalar.
+static PyValue specialRegister(BuiltinCall &c, StringRef name, const DType &type, bool pure) {
+  bool wide = type.bitWidth() == 64;
+  std::string text = formatv("mov.u{0} $0, %{1};", wide ? 64 : 32, name);
+  return emitAsm(c, text, wide ? "=l" : "=r", {}, type, pure, 1, /*single=*/true);
+}
+static PyValue globalTimer(BuiltinCall &c) {
+  return specialRegister(c, "globaltimer", Kind::Int64, /*pure=*/false);
+}
+static PyValue multiprocessor(BuiltinCall &c) {
+  return specialRegister(c, "smid", Kind::Int32, /*pure=*/true);
+}
+
+//===----------------------------------------------------------------------===//
+// Functions of other libraries
+//===----------------------------------------------------------------------===//
+
+/// Our own function for a symbol of NVIDIA's device library, or null.
+static const Builtin *deviceFunction(StringRef symbol) {
+  if (!symbol.consume_front("__nv_"))
+    return nullptr;
+  const BuiltinTable &table = BuiltinTable::get();
+  if (const Builtin *found = table.find(("libdevice." + symbol).str()))
+    return found;
+  for (StringRef suffix : {"ll", "l", "f"}) {
+    StringRef base = symbol;
+    if (base.consume_back(suffix))
+      if (const Builtin *found = table.find(("libdevice." + base).str()))
+        return found;
+  }
+  return nullptr;
+}
+
+static PyValue externElementwise(BuiltinCall &c) {
+  enum { Name, Path, Args, Symbols, Pure };
+  auto path = c.string(Path);
+  SmallVector<Tensor> inputs;
+  if (!path || !elementOperands(c, c[Args].elements(), inputs))
+    return PoisonValue::get();
+  if (!c[Symbols].is(PyValue::Kind::Dict))
+    return c.fail(
+        formatv("{0} must be a dict, got {1}", c.parameter(Symbols), describe(c[Symbols])));
+  std::vector<PyValue> key;
+  std::string types;
+  for (const Tensor &t : inputs) {
+    key.push_back(PyValue::dtype(t.type));
+    types += (types.empty() ? "" : ", ") + t.type.str();
+  }
+  const PyValue *entry = c[Symbols].asDict().find(PyValue::tuple(key));
+  if (!entry)
+    return c.fail(formatv("there is no function for arguments of types ({0})", types));
+  ArrayRef<PyValue> parts = entry->elements();
+  if (parts.size() != 2 || !parts[0].isStr() || !parts[1].is(PyValue::Kind::DType))
+    return c.fail(formatv("the entry for ({0}) must be a pair of a symbol and a type", types));
+  const std::string &symbol = parts[0].asStr();
+  DType result = parts[1].asDType();
+  Specializer &s = c.s;
+  if (const Builtin *known = deviceFunction(symbol)) {
+    eval::CallArgs args;
+    for (const Tensor &t : inputs)
+      args.positional.push_back(s.wrap(t));
+    PyValue value = callBuiltin(s, *known, args);
+    const Tensor *t = tensorIn(value);
+    return t ? s.wrap(s.cast(*t, result)) : value;
+  }
+  if (path->empty()) {
+    s.unsupported(formatv("the function `{0}` is not in the device library: give the path of a "
+                          "bitcode file that has it",
+                          symbol));
+    return PoisonValue::get();
+  }
+  SmallVector<Value> operands;
+  for (const Tensor &t : inputs)
+    operands.push_back(t.value);
+  ArrayRef<int64_t> shape = inputs.empty() ? ArrayRef<int64_t>() : inputs.front().shape();
+  return s.wrap({s.create<ExternElementwiseOp>(s.irType(result, shape), symbol, *path, operands,
+                                               c.flag(Pure)),
+                 result});
+}
+
+/// A dependent launch waits before its first access and lets others start at
+/// once, on its own.
+static PyValue alreadyDone(BuiltinCall &) { return PyValue::none(); }
+
+void addElementBuiltins(BuiltinTable &t) {
+  t.add("tl.gather", "src, index, axis", gather);
+  t.add("tl.histogram", "input, num_bins, mask=", histogram);
+  t.add("tl.map_elementwise", "scalar_fn, *args, pack=", mapElementwise);
+  t.add("tl.inline_asm_elementwise", "asm, constraints, args, dtype, is_pure, pack", inlineAsm);
+  t.add("tl.extern_elementwise", "lib_name, lib_path, args, arg_type_symbol_dict, is_pure",
+        externElementwise);
+  t.add("tl.extra.cuda.globaltimer", "", globalTimer);
+  t.add("tl.extra.cuda.smid", "", multiprocessor);
+  t.add("tl.extra.cuda.gdc_wait", "", alreadyDone);
+  t.add("tl.extra.cuda.gdc_launch_dependents", "", alreadyDone);
+}
+
+} // namespace tile::specialize

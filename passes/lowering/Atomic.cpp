@@ -1,0 +1,133 @@
+//===- Atomic.cpp - read-modify-write on global memory ---------------------===//
+//
+// Each element is updated by one thread, however many hold a copy of it; where
+// the result is used, that thread hands the old value to the others through
+// scratch memory. What the target has no instruction for is a loop that tries
+// to swap in the new value until nobody came between.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/Lowering.h"
+#include "passes/lowering/Scratch.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+using layout::Dim;
+using layout::LinearLayout;
+
+/// Bits of the register index that make no difference.
+static int32_t copyRegisters(const LinearLayout &layout) {
+  for (auto [dim, free] : layout.freeVariableMasks())
+    if (dim == Dim::reg())
+      return free;
+  return 0;
+}
+
+LogicalResult Lowering::lowerAtomic(Operation *op) {
+  auto rmw = dyn_cast<AtomicRmwOp>(op);
+  auto cas = dyn_cast<AtomicCasOp>(op);
+  Value ptrValue = rmw ? rmw.getPtr() : cas.getPtr();
+  auto block = dyn_cast<RankedTensorType>(ptrValue.getType());
+  const Registers ptrs = get(ptrValue);
+  LinearLayout layout = block ? cta::getLayout(block) : LinearLayout();
+  Value owner = ownerPredicate(layout);
+  int32_t copies = block ? copyRegisters(layout) : 0;
+  Registers regs;
+  for (unsigned r = 0; r < ptrs.size(); ++r) {
+    if (r & copies) {
+      regs.push_back(regs[r & ~copies]);
+      continue;
+    }
+    if (rmw) {
+      Value predicate = rmw.getMask() ? andB(owner, get(rmw.getMask())[r]) : owner;
+      regs.push_back(atomicRmw(rmw, ptrs[r], get(rmw.getValue())[r], predicate));
+    } else {
+      regs.push_back(in.atomicCas(cas.getSem(), cas.getScope(), ptrs[r], get(cas.getCmp())[r],
+                                  get(cas.getValue())[r], owner));
+    }
+  }
+  if (owner && !op->getResult(0).use_empty() && failed(shareResults(op, regs, block, owner)))
+    return failure();
+  set(op->getResult(0), std::move(regs));
+  return success();
+}
+
+Value Lowering::atomicRmw(AtomicRmwOp op, Value ptr, Value value, Value predicate) {
+  if (in.hasAtomic(op.getKind(), value.getType()))
+    return in.atomicRmw(op.getKind(), op.getSem(), op.getScope(), ptr, value, predicate);
+  return atomicLoop(op, ptr, value, predicate);
+}
+
+/// What memory holds after the operation, in arithmetic that every target has.
+static Value combined(Lowering &, OpBuilder &b, Location loc, AtomicKind kind, Value old,
+                      Value value) {
+  Type type = value.getType();
+  bool widen = type.isBF16() || type.isF16();
+  Type wide = widen ? Type(b.getF32Type()) : type;
+  if (widen) {
+    old = LLVM::FPExtOp::create(b, loc, wide, old);
+    value = LLVM::FPExtOp::create(b, loc, wide, value);
+  }
+  Value result;
+  if (kind == AtomicKind::fadd)
+    result = LLVM::FAddOp::create(b, loc, old, value);
+  else if (kind == AtomicKind::fmax)
+    result = LLVM::MaxNumOp::create(b, loc, old, value);
+  else
+    result = LLVM::MinNumOp::create(b, loc, old, value);
+  return widen ? LLVM::FPTruncOp::create(b, loc, type, result).getResult() : result;
+}
+
+Value Lowering::atomicLoop(AtomicRmwOp op, Value ptr, Value value, Value predicate) {
+  Location loc = op.getLoc();
+  Type type = value.getType();
+  Type bits = b.getIntegerType(bitWidth(type));
+  Region *region = b.getInsertionBlock()->getParent();
+  Block *first = new Block, *again = new Block, *done = new Block;
+  for (Block *block : {first, again, done})
+    region->push_back(block);
+  Value tried = again->addArgument(bits, loc), result = done->addArgument(bits, loc);
+  if (predicate)
+    LLVM::CondBrOp::create(b, loc, predicate, first, ValueRange(), done, ValueRange(in.zero(bits)));
+  else
+    LLVM::BrOp::create(b, loc, ValueRange(), first);
+
+  enterBlock(first);
+  Value before = LLVM::LoadOp::create(b, loc, bits, ptr, bitWidth(type) / 8, /*isVolatile=*/true);
+  LLVM::BrOp::create(b, loc, ValueRange(before), again);
+
+  enterBlock(again);
+  Value old = LLVM::BitcastOp::create(b, loc, type, tried);
+  Value next = combined(*this, b, loc, op.getKind(), old, value);
+  Value seen = in.atomicCas(op.getSem(), op.getScope(), ptr, tried,
+                            LLVM::BitcastOp::create(b, loc, bits, next), {});
+  Value swapped = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, seen, tried);
+  LLVM::CondBrOp::create(b, loc, swapped, done, ValueRange(seen), again, ValueRange(seen));
+
+  enterBlock(done);
+  return LLVM::BitcastOp::create(b, loc, type, result);
+}
+
+/// Only the owner has the old value: hand it to the threads holding copies.
+LogicalResult Lowering::shareResults(Operation *op, Registers &regs, RankedTensorType block,
+                                     Value owner) {
+  auto attr = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
+  if (!attr)
+    return op->emitOpError("result is used by several threads but has no scratch memory");
+  Value base = sharedBase(attr.getInt());
+  unsigned bytes = std::max(bitWidth(regs[0].getType()) / 8, 1u);
+  SmallVector<Value> slots;
+  for (unsigned r = 0; r < regs.size(); ++r) {
+    Value offset = in.i32(0);
+    if (block)
+      offset = LLVM::MulOp::create(b, op->getLoc(),
+                                   elementIndex(cta::getLayout(block), r, block.getShape()),
+                                   in.i32(int32_t(bytes)));
+    slots.push_back(sharedAt(base, offset));
+    in.storeShared(slots[r], {regs[r]}, owner);
+  }
+  in.barrier();
+  for (unsigned r = 0; r < regs.size(); ++r)
+    regs[r] = in.loadShared(regs[r].getType(), 1, slots[r]).front();
+  return success();
+}

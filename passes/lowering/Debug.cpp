@@ -1,0 +1,207 @@
+//===- Debug.cpp - printing and assertions --------------------------------===//
+//
+// A block is printed by the first thread alone, so that its lines come in order
+// and whole: the block goes to scratch memory, and after a barrier one loop
+// writes a line at a time.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/lowering/Lowering.h"
+#include "passes/lowering/Scratch.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+using layout::Dim;
+using layout::LinearLayout;
+
+//===----------------------------------------------------------------------===//
+// Formats
+//===----------------------------------------------------------------------===//
+
+/// The printf conversion for a value, and the value as it is passed.
+static std::string conversion(OpBuilder &b, Location loc, Value &v, Type element, bool hex,
+                              bool isSigned) {
+  Type type = v.getType();
+  if (isa<PtrType>(element)) {
+    v = LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), v);
+    return "0x%016llx";
+  }
+  unsigned bits = element.getIntOrFloatBitWidth();
+  if (isa<FloatType>(element) && !hex) {
+    if (!type.isF64())
+      v = LLVM::FPExtOp::create(b, loc, b.getF64Type(), v);
+    return "%f";
+  }
+  if (isa<FloatType>(type))
+    v = LLVM::BitcastOp::create(b, loc, b.getIntegerType(bits), v);
+  if (bits < 32) {
+    if (isSigned && !hex && bits > 1)
+      v = LLVM::SExtOp::create(b, loc, b.getI32Type(), v);
+    else
+      v = LLVM::ZExtOp::create(b, loc, b.getI32Type(), v);
+  }
+  std::string length = bits == 64 ? "ll" : "";
+  if (hex)
+    return "0x%0" + std::to_string(std::max(bits, 8u) / 4) + length + "x";
+  return "%" + length + (isSigned && bits > 1 ? "d" : "u");
+}
+
+/// printf takes `%` literally only when doubled.
+static std::string escaped(StringRef text) {
+  std::string result;
+  for (char c : text)
+    result += c == '%' ? "%%" : std::string(1, c);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Printing
+//===----------------------------------------------------------------------===//
+
+LogicalResult Lowering::lowerPrint(PrintOp op) {
+  Location loc = op.getLoc();
+  auto scratch = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
+  int64_t offset = scratch ? scratch.getInt() : 0;
+  SmallVector<Value> bases;
+  for (Value operand : op.getOperands_()) {
+    bases.push_back(isa<RankedTensorType>(operand.getType()) ? sharedBase(offset) : Value());
+    if (bases.back())
+      writeRowMajor(operand, bases.back(), kMaxPrinted);
+    offset += printedBytes(operand);
+  }
+  if (scratch)
+    in.barrier();
+  Region *region = b.getInsertionBlock()->getParent();
+  Block *speak = new Block, *next = new Block;
+  region->push_back(speak);
+  region->push_back(next);
+  Value first = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, tid, in.i32(0));
+  LLVM::CondBrOp::create(b, loc, first, speak, next);
+  enterBlock(speak);
+  if (!scratch) {
+    std::string format = "pid (%u, %u, %u) " + escaped(op.getPrefix());
+    SmallVector<Value> arguments{in.blockId(0), in.blockId(1), in.blockId(2)};
+    for (auto [i, operand] : llvm::enumerate(op.getOperands_())) {
+      Value v = getScalar(operand);
+      if (isa<FloatType>(operand.getType()) && !isa<FloatType>(v.getType()))
+        v = callDevice(isa<Float8E4M3FNType>(operand.getType()) ? "__tile_e4m3_to_f32"
+                                                                : "__tile_e5m2_to_f32",
+                       b.getF32Type(), v);
+      format += (i ? " " : ": ") +
+                conversion(b, loc, v, operand.getType(), op.getHex(), op.getIsSigned()[i]);
+      arguments.push_back(v);
+    }
+    in.print(format + "\n", arguments);
+  }
+  for (auto [i, base] : llvm::enumerate(bases))
+    if (scratch)
+      printBlock(op, i, base);
+  LLVM::BrOp::create(b, loc, next);
+  enterBlock(next);
+  return success();
+}
+
+/// The lines of one operand, by the running thread.
+void Lowering::printBlock(PrintOp op, unsigned operand, Value base) {
+  Location loc = op.getLoc();
+  Value value = op.getOperands_()[operand];
+  Type element = getElementType(value.getType());
+  auto block = dyn_cast<RankedTensorType>(value.getType());
+  ArrayRef<int64_t> shape = block ? block.getShape() : ArrayRef<int64_t>();
+  int64_t count = block ? block.getNumElements() : 1;
+  int64_t length = block ? std::min(shape.back(), kPrintedPerLine) : 1;
+  int64_t lines = std::min(count, kMaxPrinted) / length;
+
+  // for (line = 0; line != lines; ++line)
+  Region *region = b.getInsertionBlock()->getParent();
+  Block *body = new Block, *done = new Block;
+  region->push_back(body);
+  region->push_back(done);
+  Value line = body->addArgument(b.getI32Type(), loc);
+  LLVM::BrOp::create(b, loc, ValueRange(in.i32(0)), body);
+  enterBlock(body);
+  std::string format = "pid (%u, %u, %u) " + escaped(op.getPrefix());
+  if (op.getOperands_().size() > 1)
+    format += " (operand " + std::to_string(operand) + ")";
+  SmallVector<Value> arguments{in.blockId(0), in.blockId(1), in.blockId(2)};
+  Value at = LLVM::MulOp::create(b, loc, line, in.i32(int32_t(length)));
+  if (block) {
+    std::string index;
+    SmallVector<Value> coordinates;
+    Value rest = at;
+    for (int64_t d = block.getRank() - 1; d >= 0; --d) {
+      Value size = in.i32(int32_t(shape[d]));
+      coordinates.push_back(LLVM::URemOp::create(b, loc, rest, size));
+      rest = LLVM::UDivOp::create(b, loc, rest, size);
+      index += d + 1 == block.getRank() ? "%u:%u" : "%u, ";
+    }
+    // The last coordinate is a range; "%u, " of the others come before it.
+    format += "[" + StringRef(index).drop_front(5).str() + "%u:%u]";
+    arguments.append(coordinates.rbegin(), coordinates.rend());
+    arguments.push_back(LLVM::AddOp::create(b, loc, coordinates.front(), in.i32(int32_t(length))));
+  }
+  format += ":";
+  unsigned bytes = getElementBytes(element);
+  Type stored = element.isInteger(1) ? b.getI8Type() : llvmType(element);
+  for (int64_t k = 0; k < length; ++k) {
+    Value v;
+    if (block) {
+      Value place = LLVM::AddOp::create(b, loc, at, in.i32(int32_t(k)));
+      Value byte = LLVM::MulOp::create(b, loc, place, in.i32(int32_t(bytes)));
+      v = fromMemory(in.loadShared(stored, 1, sharedAt(base, byte)).front(), llvmType(element));
+    } else {
+      v = getScalar(value);
+    }
+    if (isa<FloatType>(element) && !isa<FloatType>(v.getType()) && !op.getHex())
+      v = callDevice(isa<Float8E4M3FNType>(element) ? "__tile_e4m3_to_f32" : "__tile_e5m2_to_f32",
+                     b.getF32Type(), v);
+    format += " " + conversion(b, loc, v, element, op.getHex(), op.getIsSigned()[operand]);
+    arguments.push_back(v);
+  }
+  in.print(format + "\n", arguments);
+  Value next = LLVM::AddOp::create(b, loc, line, in.i32(1));
+  Value more = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, next, in.i32(int32_t(lines)));
+  LLVM::CondBrOp::create(b, loc, more, body, ValueRange(next), done, ValueRange());
+  enterBlock(done);
+  if (count > kMaxPrinted)
+    in.print("pid (%u, %u, %u) " + escaped(op.getPrefix()) + ": " +
+                 std::to_string(count - kMaxPrinted) + " more\n",
+             {in.blockId(0), in.blockId(1), in.blockId(2)});
+}
+
+//===----------------------------------------------------------------------===//
+// Assertions
+//===----------------------------------------------------------------------===//
+
+/// File and line of the innermost source place.
+static void locate(Location loc, std::string &file, unsigned &line) {
+  loc->walk([&](Location inner) {
+    if (auto at = dyn_cast<FileLineColLoc>(inner)) {
+      file = at.getFilename().str();
+      line = at.getLine();
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+}
+
+LogicalResult Lowering::lowerAssert(AssertOp op) {
+  Location loc = op.getLoc();
+  Value ok;
+  for (Value v : get(op.getCondition()))
+    ok = andB(ok, v);
+  Block *fail = new Block, *next = new Block;
+  Region *region = b.getInsertionBlock()->getParent();
+  region->push_back(fail);
+  region->push_back(next);
+  LLVM::CondBrOp::create(b, loc, ok, next, fail);
+  enterBlock(fail);
+  std::string file = "unknown";
+  unsigned line = 0;
+  locate(loc, file, line);
+  in.assertFail(op.getMessage().empty() ? "device_assert" : op.getMessage(), file, line,
+                kernel.getName());
+  LLVM::BrOp::create(b, loc, next);
+  enterBlock(next);
+  return success();
+}
