@@ -165,7 +165,7 @@ LogicalResult DotOp::verify() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult MakeRangeOp::verify() {
-  int64_t length = int64_t(getEnd()) - int64_t(getStart());
+  int64_t length = int64_t(int32_t(getEnd())) - int64_t(int32_t(getStart()));
   if (getType().getRank() != 1 || getType().getDimSize(0) != length)
     return emitOpError("expected a one-dimensional result of ")
            << length << " elements, got " << getType();

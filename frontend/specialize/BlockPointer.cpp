@@ -145,6 +145,12 @@ std::optional<BlockAccess> expandBlockPointer(BuiltinCall &c, const PyValue &poi
   return access;
 }
 
+std::optional<PyValue> blockPointerMethod(const PyValue &pointer, StringRef name) {
+  if (name != "advance")
+    return std::nullopt;
+  return PyValue::method(pointer, name.str());
+}
+
 void addBlockPointerBuiltins(BuiltinTable &t) {
   t.add("tl.make_block_ptr", "base, shape, strides, offsets, block_shape, order", makeBlockPointer);
   t.add("tl.advance", "base, offsets", advance);

@@ -16,6 +16,9 @@ bool isBlockPointer(const PyValue &value);
 /// Its `dtype`: a pointer to its elements.
 PyValue blockPointerType(const PyValue &pointer);
 
+/// `p.advance`; nothing for other names.
+std::optional<PyValue> blockPointerMethod(const PyValue &pointer, llvm::StringRef name);
+
 struct BlockAccess {
   Tensor pointers;
   Tensor mask; ///< false if no dimension is checked

@@ -1,4 +1,5 @@
 //===- Calls.cpp - builtins, functions expanded in place ------------------===//
+#include "frontend/specialize/BlockPointer.h"
 #include "frontend/specialize/Builtins.h"
 #include "frontend/specialize/Specializer.h"
 #include "frontend/specialize/TensorDescriptor.h"
@@ -132,10 +133,14 @@ PyValue Specializer::call(const PyValue &callee, const eval::CallArgs &args) {
   case PyValue::Kind::Method:
     if (tensorIn(callee.asMethod().self))
       return callMethod(callee.asMethod().self, callee.asMethod().name, args);
-    if (isTensorDescriptor(callee.asMethod().self)) {
+    if (const PyValue &self = callee.asMethod().self;
+        isTensorDescriptor(self) || isBlockPointer(self)) {
       eval::CallArgs bound = args;
-      bound.positional.insert(bound.positional.begin(), callee.asMethod().self);
-      return callBuiltin(*this, *findTensorDescriptorMethod(callee.asMethod().name), bound);
+      bound.positional.insert(bound.positional.begin(), self);
+      const Builtin *builtin = isBlockPointer(self)
+                                   ? BuiltinTable::get().find("tl.advance")
+                                   : findTensorDescriptorMethod(callee.asMethod().name);
+      return callBuiltin(*this, *builtin, bound);
     }
     return take(evaluator.call(callee, args));
   case PyValue::Kind::DType: { // tl.float32(x)

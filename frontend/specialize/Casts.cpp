@@ -15,9 +15,44 @@ static bool isHalf(const DType &type) {
   return type.kind() == Kind::Float16 || type.kind() == Kind::BFloat16;
 }
 
+/// fp8e4b15 is held as bytes: it is fp16 without the upper bit of the exponent
+/// and the lower seven of the mantissa. Rounded half up in magnitude, and
+/// limited to 1.75, as existing kernels expect; NaN becomes 1.75 as well.
+static Tensor decodeE4B15(Emitter &e, const Tensor &x) {
+  DType wide = Kind::UInt16;
+  Tensor bits{e.create<arith::ExtUIOp>(e.irType(wide, x.shape()), x.value), wide};
+  auto constant = [&](int64_t v) { return e.intConstant(v, wide, x.shape()); };
+  Tensor magnitude = e.arithmetic(BinaryOp::LShift,
+                                  e.arithmetic(BinaryOp::And, bits, constant(0x7f)), constant(7));
+  Tensor sign = e.arithmetic(BinaryOp::LShift, e.arithmetic(BinaryOp::And, bits, constant(0x80)),
+                             constant(8));
+  return e.bitcast(e.arithmetic(BinaryOp::Or, magnitude, sign), Kind::Float16);
+}
+
+static Tensor encodeE4B15(Emitter &e, const Tensor &half) {
+  DType wide = Kind::UInt16;
+  Tensor bits = e.bitcast(half, wide);
+  auto constant = [&](int64_t v) { return e.intConstant(v, wide, half.shape()); };
+  Tensor magnitude = e.arithmetic(BinaryOp::And, bits, constant(0x7fff));
+  magnitude = e.minMax(MinMax::Min, magnitude, constant(0x3f00), /*propagateNan=*/false);
+  magnitude = e.arithmetic(BinaryOp::Add, magnitude, magnitude);
+  magnitude = e.arithmetic(BinaryOp::Add, magnitude, constant(0x80));
+  Tensor sign = e.arithmetic(BinaryOp::And, bits, constant(0x8000));
+  Tensor both =
+      e.arithmetic(BinaryOp::RShift, e.arithmetic(BinaryOp::Or, magnitude, sign), constant(8));
+  DType to = Kind::Float8E4B15;
+  return {e.create<arith::TruncIOp>(e.irType(to, half.shape()), both.value), to};
+}
+
 /// Float to float. 8-bit formats convert to and from fp32 and the two half
 /// formats; anything else goes through fp32.
 static Tensor castFloat(Emitter &e, const Tensor &x, const DType &to, bool towardZero) {
+  if (x.type.kind() == Kind::Float8E4B15)
+    return castFloat(e, decodeE4B15(e, x), to, towardZero);
+  if (to.kind() == Kind::Float8E4B15)
+    return encodeE4B15(e, castFloat(e, x, Kind::Float16, towardZero));
+  if (x.type == to)
+    return x;
   bool fp8 = x.type.isFp8() || to.isFp8();
   bool viaFp32 = (isHalf(x.type) && isHalf(to)) || (x.type.isFp8() && to.isFp8()) ||
                  (fp8 && (x.type.kind() == Kind::Float64 || to.kind() == Kind::Float64));

@@ -114,6 +114,8 @@ Tensor Emitter::constant(const PyValue &number, const DType &type, ArrayRef<int6
     Tensor address = constant(number, Kind::Int64, shape);
     return {create<IntToPtrOp>(irType(type, shape), address.value), type};
   }
+  if (type.kind() == Kind::Float8E4B15) // held as bytes
+    return cast(constant(number, Kind::Float16, shape), type);
   TypedAttr attr = numberAttr(builder.getContext(), number, type);
   if (!shape.empty())
     attr = DenseElementsAttr::get(cast<RankedTensorType>(irType(type, shape)), Attribute(attr));

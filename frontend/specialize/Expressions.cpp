@@ -89,6 +89,9 @@ PyValue Specializer::attribute(const PyValue &value, StringRef name, SourceRange
   At at(*this, range);
   if (isBlockPointer(value) && (name == "dtype" || name == "type"))
     return blockPointerType(value);
+  if (isBlockPointer(value))
+    if (std::optional<PyValue> method = blockPointerMethod(value, name))
+      return *method;
   if (isTensorDescriptor(value))
     if (std::optional<PyValue> found = tensorDescriptorAttribute(value, name))
       return *found;

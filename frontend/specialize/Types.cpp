@@ -16,6 +16,7 @@ Type irType(MLIRContext *context, const DType &type) {
     return IntegerType::get(context, 1);
   case Kind::Int8:
   case Kind::UInt8:
+  case Kind::Float8E4B15: // no such type in the IR: the bytes
     return IntegerType::get(context, 8);
   case Kind::Int16:
   case Kind::UInt16:
@@ -46,7 +47,6 @@ Type irType(MLIRContext *context, const DType &type) {
     Type pointee = irType(context, type.element());
     return pointee ? Type(PtrType::get(context, pointee)) : Type();
   }
-  case Kind::Float8E4B15:
   case Kind::Void:
   case Kind::Block:
     return {};
@@ -226,10 +226,11 @@ bool supportedOn(const DType &type, StringRef target, std::string &error) {
   if (!type.isFp8())
     return true;
   bool hasE4M3 = computeCapability(target) >= 89;
-  if (type.kind() == Kind::Float8E5 || (type.kind() == Kind::Float8E4NV && hasE4M3))
+  if (type.kind() == Kind::Float8E5 || type.kind() == Kind::Float8E4B15 ||
+      (type.kind() == Kind::Float8E4NV && hasE4M3))
     return true;
   error = llvm::formatv("{0} is not supported on {1}; the 8-bit floats it has are {2}", type.str(),
-                        target, hasE4M3 ? "fp8e5, fp8e4nv" : "fp8e5");
+                        target, hasE4M3 ? "fp8e5, fp8e4nv, fp8e4b15" : "fp8e5, fp8e4b15");
   return false;
 }
 

@@ -18,7 +18,7 @@ using eval::PyValue;
 using Kind = eval::DType::Kind;
 
 /// The IR type of one element; null for a type that kernels cannot hold
-/// (void, `fp8e4b15`).
+/// (void).
 mlir::Type irType(mlir::MLIRContext *context, const DType &type);
 
 /// What a literal becomes when it has to be a tensor: bool int1; int the first

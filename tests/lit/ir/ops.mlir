@@ -17,6 +17,8 @@ func.func @programs() -> (i32, i32) {
 func.func @creation(%x: f32, %p: !tile.ptr<f16>) -> f32 {
   // CHECK: tile.make_range 16 to 48 : tensor<32xi32>
   %r = tile.make_range 16 to 48 : tensor<32xi32>
+  // CHECK: tile.make_range -8 to 8 : tensor<16xi32>
+  %below = tile.make_range -8 to 8 : tensor<16xi32>
   // CHECK: tile.splat %{{.*}} : f32 -> tensor<1x1xf32>
   %s = tile.splat %x : f32 -> tensor<1x1xf32>
   // CHECK: tile.splat %{{.*}} : !tile.ptr<f16> -> tensor<64x!tile.ptr<f16>>

@@ -100,7 +100,7 @@ TEST(Diagnostics, MathTypes) {
   expectError("y = tl.clamp(n, 0, 1)", "use `tl.minimum` and `tl.maximum`");
   expectError("y = tl.umulhi(tl.load(x), 1)", "needs 32- or 64-bit integers");
   expectError("y = tl.fdiv(n, n)", "needs two floats of one type, got i32 and i32");
-  expectError("y = n.to(tl.float8e4b15)", "the 8-bit floats it has are fp8e5, fp8e4nv");
+  expectError("y = n.to(tl.float8e4b8)", "the 8-bit floats it has are fp8e5, fp8e4nv");
   expectError("y = n.to('fp99')", "`dtype` must be a type such as `tl.float32`");
   expectError("y = tl.load(x).to(tl.float64, fp_downcast_rounding='rtz')", "only applies where");
   expectError("y = n.to(tl.int16, bitcast=True)", "cannot bitcast i32 (32 bits) to i16 (16 bits)");

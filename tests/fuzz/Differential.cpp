@@ -1,0 +1,279 @@
+//===- Differential.cpp - the same kernel on two machines ------------------===//
+#include "tests/fuzz/Differential.h"
+#include "frontend/Parser.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cstring>
+
+using namespace tile;
+using namespace tile::fuzz;
+using namespace tile::runtime;
+
+namespace {
+using Bytes = std::vector<uint8_t>;
+/// What one run gave: the bytes of every output, or what went wrong.
+struct Outcome {
+  std::string error;
+  std::vector<Bytes> outputs;
+};
+} // namespace
+
+static unsigned elementBytes(Element e) { return std::max(bitsOf(e) / 8, 1u); }
+
+static CompileOptions optionsFor(const fuzz::Kernel &kernel, const std::string &target) {
+  CompileOptions options;
+  options.kernel = "kernel";
+  options.signature = kernel.signature();
+  options.target = target;
+  options.numWarps = kernel.numWarps;
+  options.enableFpFusion = false;
+  return options;
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Device memory that is given back.
+class Buffer {
+public:
+  Buffer(Device &device, const Bytes &data) : device(device) {
+    auto pointer = device.allocate(data.size());
+    if (!pointer) {
+      error = llvm::toString(pointer.takeError());
+      return;
+    }
+    address = *pointer;
+    if (llvm::Error failed = device.upload(address, data.data(), data.size()))
+      error = llvm::toString(std::move(failed));
+  }
+  ~Buffer() {
+    if (address)
+      llvm::consumeError(device.free(address));
+  }
+  Buffer(const Buffer &) = delete;
+  Device &device;
+  DevicePtr address = 0;
+  std::string error;
+};
+} // namespace
+
+static Outcome run(Device &device, const fuzz::Kernel &kernel, const frontend::SourceFile &file,
+                   const ast::Module &module) {
+  Outcome outcome;
+  frontend::DiagnosticEngine diagnostics;
+  KernelRequest request{&file, &module, optionsFor(kernel, device.target())};
+  std::unique_ptr<runtime::Kernel> prepared = device.prepare(request, diagnostics);
+  if (!prepared) {
+    outcome.error = "does not compile: " + diagnostics.str();
+    return outcome;
+  }
+  std::vector<std::unique_ptr<Buffer>> buffers;
+  LaunchConfig config;
+  config.grid = {uint32_t(kernel.programs), 1, 1};
+  auto add = [&](const Bytes &data) {
+    buffers.push_back(std::make_unique<Buffer>(device, data));
+    config.args.push_back(LaunchArg::pointer(buffers.back()->address));
+    if (outcome.error.empty())
+      outcome.error = buffers.back()->error;
+  };
+  for (int v : kernel.inputs())
+    add(inputData(kernel, v));
+  size_t firstOutput = buffers.size();
+  for (int v : kernel.outputs) {
+    const Type &type = kernel.statements[v].type;
+    add(Bytes(size_t(type.count()) * kernel.programs * elementBytes(type.element), 0xa5));
+  }
+  if (!outcome.error.empty())
+    return outcome;
+  if (!device.launch(*prepared, config, diagnostics)) {
+    outcome.error = "fails: " + diagnostics.str();
+    return outcome;
+  }
+  if (llvm::Error failed = device.synchronize()) {
+    outcome.error = "fails: " + llvm::toString(std::move(failed));
+    return outcome;
+  }
+  for (auto [k, v] : llvm::enumerate(kernel.outputs)) {
+    const Type &type = kernel.statements[v].type;
+    Bytes data(size_t(type.count()) * kernel.programs * elementBytes(type.element));
+    if (llvm::Error failed =
+            device.download(data.data(), buffers[firstOutput + k]->address, data.size()))
+      outcome.error = llvm::toString(std::move(failed));
+    outcome.outputs.push_back(std::move(data));
+  }
+  return outcome;
+}
+
+//===----------------------------------------------------------------------===//
+// Comparing
+//===----------------------------------------------------------------------===//
+
+static uint64_t bitsAt(const Bytes &data, size_t k, unsigned bytes) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, data.data() + k * bytes, bytes);
+  return bits;
+}
+
+static llvm::APFloat asFloat(uint64_t bits, Element e) {
+  const llvm::fltSemantics &format = e == Element::F16    ? llvm::APFloat::IEEEhalf()
+                                     : e == Element::BF16 ? llvm::APFloat::BFloat()
+                                     : e == Element::F32  ? llvm::APFloat::IEEEsingle()
+                                                          : llvm::APFloat::IEEEdouble();
+  return llvm::APFloat(format, llvm::APInt(bitsOf(e), bits));
+}
+
+/// Equal to the bit, except that any NaN equals any other and zeros of both
+/// signs are equal (which one `maximum` gives is open).
+static bool agree(uint64_t a, uint64_t b, Element e) {
+  if (a == b)
+    return true;
+  if (!isFloat(e))
+    return false;
+  llvm::APFloat x = asFloat(a, e), y = asFloat(b, e);
+  return (x.isNaN() && y.isNaN()) || (x.isZero() && y.isZero());
+}
+
+static std::string compare(const fuzz::Kernel &kernel, const Outcome &expected,
+                           const Outcome &got) {
+  for (auto [k, v] : llvm::enumerate(kernel.outputs)) {
+    const Type &type = kernel.statements[v].type;
+    unsigned bytes = elementBytes(type.element);
+    for (size_t i = 0; i < size_t(type.count()) * kernel.programs; ++i) {
+      uint64_t a = bitsAt(expected.outputs[k], i, bytes), b = bitsAt(got.outputs[k], i, bytes);
+      if (!agree(a, b, type.element))
+        return llvm::formatv("v{0} ({1}) differs at element {2}: {3:x} instead of {4:x}", v,
+                             spelling(type.element), i, b, a);
+    }
+  }
+  return "";
+}
+
+namespace {
+
+class OnTwoDevices : public Differential {
+public:
+  std::unique_ptr<Device> reference, other;
+  std::unique_ptr<Compiler> compiler; ///< may be null
+  std::string target;
+
+  std::string check(const fuzz::Kernel &kernel) override {
+    frontend::SourceFile file("kernel.tile", kernel.source());
+    frontend::DiagnosticEngine diagnostics;
+    ast::Module module = frontend::parse(file, diagnostics);
+    if (diagnostics.hasErrors())
+      return "does not parse: " + diagnostics.str();
+    Outcome expected = run(*reference, kernel, file, module);
+    if (!expected.error.empty())
+      return "on the interpreter, " + expected.error;
+    Outcome got = run(*other, kernel, file, module);
+    if (!got.error.empty())
+      return "on the other device, " + got.error;
+    if (std::string difference = compare(kernel, expected, got); !difference.empty())
+      return difference;
+    if (!compiler)
+      return "";
+    CompileResult result = compiler->compile(file, optionsFor(kernel, target));
+    return result.ok() ? "" : "does not compile for " + target + ": " + result.diagnostics.str();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Differential> Differential::create(const std::string &device,
+                                                   const std::string &target, std::string &error) {
+  auto result = std::make_unique<OnTwoDevices>();
+  CpuDeviceOptions cpu;
+  cpu.threads = 1;
+  result->reference = createCpuDevice(cpu);
+  if (device == "cuda") {
+    auto gpu = createCudaDevice({});
+    if (!gpu) {
+      error = llvm::toString(gpu.takeError());
+      return nullptr;
+    }
+    result->other = std::move(*gpu);
+  } else {
+    cpu.throughPasses = true;
+    result->other = createCpuDevice(cpu);
+    result->compiler = std::make_unique<Compiler>();
+    result->target = target;
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Reducing
+//===----------------------------------------------------------------------===//
+
+/// Without the statements that no output depends on.
+static fuzz::Kernel trimmed(const fuzz::Kernel &kernel) {
+  std::vector<bool> needed(kernel.statements.size());
+  for (int v : kernel.outputs)
+    needed[v] = true;
+  for (size_t v = needed.size(); v-- > 0;)
+    if (needed[v])
+      for (int operand : kernel.statements[v].operands)
+        needed[operand] = true;
+  fuzz::Kernel result = kernel;
+  result.statements.clear();
+  std::vector<int> renamed(needed.size(), -1);
+  for (size_t v = 0; v < needed.size(); ++v) {
+    if (!needed[v])
+      continue;
+    renamed[v] = int(result.statements.size());
+    result.statements.push_back(kernel.statements[v]);
+    for (int &operand : result.statements.back().operands)
+      operand = renamed[operand];
+  }
+  for (int &v : result.outputs)
+    v = renamed[v];
+  return result;
+}
+
+fuzz::Kernel fuzz::reduce(fuzz::Kernel kernel,
+                          llvm::function_ref<bool(const fuzz::Kernel &)> fails) {
+  auto accept = [&](fuzz::Kernel smaller) {
+    smaller = trimmed(smaller);
+    if (!fails(smaller))
+      return false;
+    kernel = std::move(smaller);
+    return true;
+  };
+  // One output is enough, if it is the right one.
+  for (int v : std::vector<int>(kernel.outputs)) {
+    fuzz::Kernel smaller = kernel;
+    smaller.outputs = {v};
+    if (kernel.outputs.size() > 1 && accept(smaller))
+      break;
+  }
+  // Each statement may become a load, the last ones first.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t v = kernel.statements.size(); v-- > 0 && !changed;) {
+      if (kernel.statements[v].isInput)
+        continue;
+      fuzz::Kernel smaller = kernel;
+      Statement &s = smaller.statements[v];
+      s.isInput = true;
+      s.operands.clear();
+      s.text.clear();
+      changed = !llvm::is_contained(smaller.outputs, int(v)) && accept(smaller);
+    }
+  }
+  for (int programs : {1})
+    if (kernel.programs != programs) {
+      fuzz::Kernel smaller = kernel;
+      smaller.programs = programs;
+      accept(smaller);
+    }
+  for (int warps : {1, 2, 4})
+    if (kernel.numWarps > warps) {
+      fuzz::Kernel smaller = kernel;
+      smaller.numWarps = warps;
+      if (accept(smaller))
+        break;
+    }
+  return kernel;
+}

@@ -1,0 +1,166 @@
+//===- Workers.cpp - running cases in processes that may die ---------------===//
+#include "tests/fuzz/Workers.h"
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace tile::fuzz;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+/// What a process tells its parent, in memory that both see.
+struct Board {
+  enum State : int { Starting, Running, Failed, Finished, Unusable };
+  volatile int state;
+  volatile uint64_t current;  ///< the case being run
+  volatile uint64_t finished; ///< counts up with every case: a sign of life
+  char text[1 << 14];
+};
+struct Worker {
+  pid_t pid = -1;
+  Board *board = nullptr;
+  uint64_t next = 0, seen = 0;
+  Clock::time_point since;
+};
+} // namespace
+
+static void say(Board &board, const std::string &text) {
+  std::strncpy(board.text, text.c_str(), sizeof board.text - 1);
+  board.text[sizeof board.text - 1] = 0;
+}
+
+static void limit(const Limits &limits) {
+  rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  if (limits.megabytes) {
+    rlimit memory{limits.megabytes << 20, limits.megabytes << 20};
+    setrlimit(RLIMIT_DATA, &memory);
+  }
+}
+
+static Board *newBoard() {
+  void *memory =
+      mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : new (memory) Board();
+}
+
+/// The child's life: cases `next`, `next + step`, ... A failure waits for the
+/// parent to have read it.
+[[noreturn]] static void work(const Job &job, Board &board, uint64_t next, uint64_t count,
+                              uint64_t step, const Limits &limits) {
+  limit(limits);
+  board.current = next;
+  if (std::string problem = job.prepare ? job.prepare() : ""; !problem.empty()) {
+    say(board, problem);
+    board.state = Board::Unusable;
+    _exit(0);
+  }
+  board.state = Board::Running;
+  for (uint64_t i = next; i < count; i += step) {
+    board.current = i;
+    std::string why = job.run(i);
+    if (!why.empty()) {
+      say(board, why);
+      board.state = Board::Failed;
+      while (board.state == Board::Failed)
+        usleep(1000);
+    }
+    board.finished = board.finished + 1;
+  }
+  board.state = Board::Finished;
+  _exit(0);
+}
+
+static std::string deathOf(int status) {
+  if (WIFSIGNALED(status))
+    return std::string("crash: ") + strsignal(WTERMSIG(status));
+  return "the process ended with " + std::to_string(WEXITSTATUS(status));
+}
+
+static void start(Worker &w, const Job &job, uint64_t count, uint64_t step, const Limits &limits) {
+  w.board->state = Board::Starting;
+  w.seen = w.board->finished;
+  w.since = Clock::now();
+  w.pid = fork();
+  if (w.pid == 0)
+    work(job, *w.board, w.next, count, step, limits);
+}
+
+int64_t tile::fuzz::runCases(const Job &job, uint64_t count, unsigned processes,
+                             const Limits &limits,
+                             const std::function<void(uint64_t, const std::string &)> &failed,
+                             std::string &error) {
+  std::vector<Worker> workers(processes);
+  for (unsigned k = 0; k < processes; ++k) {
+    workers[k].board = newBoard();
+    workers[k].next = k;
+    if (k < count)
+      start(workers[k], job, count, processes, limits);
+  }
+  int64_t failures = 0;
+  auto fail = [&](Worker &w, const std::string &why) {
+    ++failures;
+    failed(w.board->current, why);
+  };
+  // Goes on after the case that was being run.
+  auto restart = [&](Worker &w) {
+    w.next = w.board->current + processes;
+    w.pid = -1;
+    if (w.next < count)
+      start(w, job, count, processes, limits);
+  };
+  for (bool busy = true; busy;) {
+    busy = false;
+    for (Worker &w : workers) {
+      if (w.pid < 0)
+        continue;
+      busy = true;
+      if (w.board->state == Board::Failed) {
+        fail(w, w.board->text);
+        w.board->state = Board::Running;
+        w.since = Clock::now();
+      }
+      int status = 0;
+      if (waitpid(w.pid, &status, WNOHANG) == w.pid) {
+        if (w.board->state == Board::Unusable) {
+          error = w.board->text;
+          failures = -1;
+        }
+        if (w.board->state == Board::Finished || w.board->state == Board::Unusable) {
+          w.pid = -1;
+          continue;
+        }
+        fail(w, deathOf(status));
+        restart(w);
+        continue;
+      }
+      if (w.board->finished != w.seen || w.board->state == Board::Starting) {
+        w.seen = w.board->finished;
+        w.since = Clock::now();
+      } else if (Clock::now() - w.since > std::chrono::seconds(limits.seconds)) {
+        kill(w.pid, SIGKILL);
+        waitpid(w.pid, &status, 0);
+        fail(w, "hang: more than " + std::to_string(limits.seconds) + " s");
+        restart(w);
+      }
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  for (Worker &w : workers)
+    munmap(w.board, sizeof(Board));
+  return failures;
+}
+
+std::string tile::fuzz::runAlone(const std::function<std::string()> &function,
+                                 const Limits &limits) {
+  std::string result, error;
+  Job job{nullptr, [&](uint64_t) { return function(); }};
+  runCases(job, 1, 1, limits, [&](uint64_t, const std::string &why) { result = why; }, error);
+  return result;
+}

@@ -1,0 +1,163 @@
+//===- main.cpp - tile-fuzz: random kernels, mangled programs --------------===//
+#include "tests/fuzz/Differential.h"
+#include "tests/fuzz/FrontEnd.h"
+#include "tests/fuzz/Workers.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+#include <thread>
+
+using namespace tile::fuzz;
+namespace cl = llvm::cl;
+
+static cl::SubCommand kernelsCommand("kernels",
+                                     "random kernels: the interpreter against the GPU, or against "
+                                     "itself behind the passes");
+static cl::SubCommand frontendCommand("frontend", "mangled programs: no crash, no hang");
+#define BOTH cl::sub(kernelsCommand), cl::sub(frontendCommand)
+static cl::opt<uint64_t> count("count", cl::desc("cases to run"), cl::init(1000), BOTH);
+static cl::opt<uint64_t> seed("seed", cl::desc("number of the first case"), cl::init(1), BOTH);
+static cl::opt<unsigned> jobs("jobs", cl::desc("processes; 0: one a core"), cl::init(0), BOTH);
+static cl::opt<unsigned> maxReduced("reduce", cl::desc("how many failures to make small"),
+                                    cl::init(3), BOTH);
+static cl::opt<std::string> save("save", cl::desc("folder for failing programs"), BOTH);
+static cl::opt<std::string> device("device", cl::desc("cpu or cuda"), cl::init("cpu"),
+                                   cl::sub(kernelsCommand));
+static cl::opt<std::string> target("target", cl::desc("on the cpu, compiled for this GPU besides"),
+                                   cl::init("sm_90a"), cl::sub(kernelsCommand));
+static cl::opt<bool> print("print", cl::desc("print the kernel of --seed and stop"),
+                           cl::sub(kernelsCommand));
+static cl::list<std::string> corpusFolders("corpus", cl::desc("folder of programs to mangle"),
+                                           cl::sub(frontendCommand));
+
+static unsigned processes() {
+  return jobs ? unsigned(jobs) : std::max(1u, std::thread::hardware_concurrency());
+}
+
+static void keep(const std::string &name, const std::string &text) {
+  if (save.empty())
+    return;
+  llvm::sys::fs::create_directories(save);
+  std::error_code code;
+  llvm::raw_fd_ostream(save + "/" + name, code) << text;
+}
+
+static int conclude(int64_t failures, const std::string &error) {
+  if (failures < 0) {
+    llvm::errs() << "tile-fuzz: error: " << error << '\n';
+    return 2;
+  }
+  llvm::outs() << count << " cases from seed " << seed << ": " << failures << " failed\n";
+  return failures ? 1 : 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+static void describe(const Kernel &kernel, const std::string &why) {
+  llvm::outs() << why << "\nprograms " << kernel.programs << ", num_warps " << kernel.numWarps
+               << ", signature " << kernel.signature() << '\n'
+               << kernel.source() << '\n';
+}
+
+static int fuzzKernels() {
+  if (print) {
+    describe(generate(seed), "");
+    return 0;
+  }
+  static std::unique_ptr<Differential> differential; // one a process
+  auto prepare = [] {
+    std::string error;
+    differential = Differential::create(device, target, error);
+    return error;
+  };
+  const Limits limits{60, 0};
+  std::vector<std::pair<uint64_t, std::string>> failures;
+  std::string error;
+  int64_t failed = runCases(
+      {prepare, [](uint64_t i) { return differential->check(generate(seed + i)); }}, count,
+      processes(), limits,
+      [&](uint64_t i, const std::string &why) {
+        failures.emplace_back(seed + i, why);
+        if (failures.size() <= 20)
+          llvm::outs() << "seed " << seed + i << ": " << llvm::StringRef(why).take_front(400)
+                       << '\n';
+        llvm::outs().flush();
+      },
+      error);
+  auto wrong = [&](const Kernel &kernel) {
+    return runAlone(
+        [&] {
+          std::string problem = prepare();
+          return problem.empty() ? differential->check(kernel) : std::string();
+        },
+        limits);
+  };
+  for (auto &[number, why] : failures)
+    keep("kernel-" + std::to_string(number) + ".tile", generate(number).source());
+  for (size_t k = 0; k < failures.size() && k < maxReduced; ++k) {
+    Kernel small = reduce(generate(failures[k].first),
+                          [&](const Kernel &kernel) { return !wrong(kernel).empty(); });
+    llvm::outs() << "\nseed " << failures[k].first << ", made small: ";
+    describe(small, wrong(small));
+  }
+  return conclude(failed, error);
+}
+
+//===----------------------------------------------------------------------===//
+// The front end
+//===----------------------------------------------------------------------===//
+
+static constexpr Limits frontendLimits{5, 1024};
+
+static bool crashes(const std::string &text) {
+  return !runAlone(
+              [&] {
+                digest(text);
+                return std::string();
+              },
+              frontendLimits)
+              .empty();
+}
+
+static int fuzzFrontEnd() {
+  std::vector<std::string> corpus = readCorpus({corpusFolders.begin(), corpusFolders.end()});
+  if (corpus.empty()) {
+    llvm::errs() << "tile-fuzz: error: no programs to mangle: name a folder with --corpus\n";
+    return 2;
+  }
+  std::vector<uint64_t> failures;
+  std::string error;
+  int64_t failed = runCases(
+      {nullptr,
+       [&](uint64_t i) {
+         digest(mangle(corpus, seed + i));
+         return std::string();
+       }},
+      count, processes(), frontendLimits,
+      [&](uint64_t i, const std::string &why) {
+        failures.push_back(seed + i);
+        llvm::outs() << "seed " << seed + i << ": " << why << '\n';
+        llvm::outs().flush();
+      },
+      error);
+  for (size_t k = 0; k < failures.size(); ++k) {
+    std::string text = mangle(corpus, failures[k]);
+    keep("frontend-" + std::to_string(failures[k]) + ".tile", text);
+    if (k < maxReduced)
+      llvm::outs() << "\nseed " << failures[k] << ", made small:\n"
+                   << reduceText(text, crashes) << '\n';
+  }
+  return conclude(failed, error);
+}
+
+int main(int argc, char **argv) {
+  cl::ParseCommandLineOptions(argc, argv, "tile-fuzz: random kernels and mangled programs\n");
+  if (kernelsCommand)
+    return fuzzKernels();
+  if (frontendCommand)
+    return fuzzFrontEnd();
+  llvm::errs() << "tile-fuzz: error: name a command: kernels or frontend\n";
+  return 2;
+}
