@@ -263,7 +263,7 @@ void LayoutInference::inferCombine(Operation *op, unsigned axis) {
 /// Operations that take all their blocks in one layout, and give elementwise
 /// results there.
 void LayoutInference::inferTogether(Operation *op) {
-  cta::LayoutAttr layout = firstHome(op->getOperands());
+  cta::LayoutAttr layout = firstHome(op->getOperands(), op);
   for (Value operand : op->getOperands())
     if (RankedTensorType type = blockType(operand); type && !layout)
       layout = coalescing.shapeLayout(type.getShape());
