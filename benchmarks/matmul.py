@@ -19,9 +19,8 @@ SHAPES = [(1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096), (8192, 819
           (4096, 14336, 4096), (512, 4096, 4096), (16, 8192, 8192), (8192, 8192, 512),
           (16384, 4096, 11008), (4096, 4096, 65536), (3000, 5000, 2000)]
 # (BLOCK_M, BLOCK_N, BLOCK_K, warps, stages)
-CONFIGS = [(128, 256, 64, 8, 3), (128, 256, 64, 8, 4), (128, 128, 64, 8, 3), (128, 128, 64, 4, 4),
-           (128, 128, 64, 8, 5), (64, 256, 64, 4, 4), (256, 128, 64, 8, 3), (64, 128, 64, 4, 4),
-           (64, 128, 64, 4, 6), (64, 64, 64, 4, 6), (128, 64, 64, 4, 4)]
+CONFIGS = [(128, 256, 64, 8, 3), (128, 256, 64, 8, 4), (128, 128, 64, 8, 4), (128, 128, 64, 4, 4),
+           (64, 256, 64, 4, 4), (64, 128, 64, 4, 6), (64, 64, 64, 4, 6)]
 QUICK = [(128, 256, 64, 8, 3), (128, 128, 64, 8, 4), (64, 128, 64, 4, 6)]
 
 
@@ -119,6 +118,23 @@ def measure(shape, dtype, layout, sides, configs, timer, log, rounds):
             "flops": 2 * m * n * k, "best": {s: b[1] for s, b in best.items()}}
 
 
+def row_of(r, ratios):
+    us, row = r["us"], ["x".join(map(str, r["shape"])) + " " + r["layout"] + " " + r["dtype"][6:]]
+    for side in ("cublas", "triton:matmul", "tile:matmul", "tile:matmul_persistent"):
+        row.append(f"{r['flops'] / us[side] / 1e6:.0f}" if side in us else "-")
+    for name, other, own in (("tile/triton", "triton:matmul", "tile:matmul"),
+                             ("tile/cublas", "cublas", "tile:matmul"),
+                             ("pers/cublas", "cublas", "tile:matmul_persistent")):
+        if other in us and own in us:
+            ratios.setdefault(name, []).append(us[other] / us[own])
+            row.append(f"{us[other] / us[own]:.3f}")
+        else:
+            row.append("-")
+    for side in ("triton:matmul", "tile:matmul", "tile:matmul_persistent"):
+        row.append("x".join(map(str, r["best"].get(side, "-"))))
+    return row
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -149,30 +165,15 @@ def main():
     configs = [parse(s) for s in options.config] if options.config else \
         QUICK if options.quick else CONFIGS
     timer, log, results = timing.Timer(), [], []
+    rows, ratios = [], {}
     for dtype in options.dtype or ["f16"]:
         for layout in options.layout or ["NN", "NT"]:
             for shape in shapes:
                 results.append(measure(shape, {"f16": torch.float16, "bf16": torch.bfloat16}[dtype],
                                        layout, sides, configs, timer, log,
                                        2 if options.quick else 3))
-    rows = []
-    ratios = {}
-    for r in results:
-        us, row = r["us"], ["x".join(map(str, r["shape"])) + " " + r["layout"]]
-        rate = lambda s: f"{r['flops'] / us[s] / 1e6:.0f}" if s in us else "-"
-        row += [rate("cublas"), rate("triton:matmul"), rate("tile:matmul"),
-                rate("tile:matmul_persistent")]
-        for name, other, own in (("tile/triton", "triton:matmul", "tile:matmul"),
-                                 ("tile/cublas", "cublas", "tile:matmul"),
-                                 ("pers/cublas", "cublas", "tile:matmul_persistent")):
-            if other in us and own in us:
-                ratios.setdefault(name, []).append(us[other] / us[own])
-                row.append(f"{us[other] / us[own]:.3f}")
-            else:
-                row.append("-")
-        row += ["x".join(map(str, r["best"].get(s, "-"))) for s in
-                ("triton:matmul", "tile:matmul", "tile:matmul_persistent")]
-        rows.append(row)
+                rows.append(row_of(results[-1], ratios))
+                print("  ".join(rows[-1]), file=sys.stderr, flush=True)
     common.table(["TFLOP/s", "cublas", "triton", "tile", "tile pers.", "tile/triton", "tile/cublas",
                   "pers/cublas", "triton's best", "tile's best", "persistent best"], rows)
     for name, values in ratios.items():

@@ -56,14 +56,15 @@ public:
 
 private:
   static Value rootOf(Value pointer);
-  bool isEligible(DotOp dot) const;
+  /// Whether the hardware multiplies m x k by k x n in these types.
+  bool isEligible(DotOp dot, int64_t m, int64_t n) const;
   bool rewrite(DotOp dot);
   void rewriteStore(StoreOp store);
-  Value operand(DotOp dot, Value v, bool isA);
+  Value operand(DotOp dot, Value v, bool isLeft, bool isSwapped);
   Value loadByTma(LoadOp load, ArrayRef<int32_t> order, bool mustBeKMajor, unsigned kDim,
-                  DotOp dot);
+                  DotOp dot, bool isSwapped);
   bool wrapsDoNoHarm(LoadOp load, const TileAccess &tile, DotOp dot, unsigned keptDim,
-                     ArrayRef<int32_t> order);
+                     unsigned resultDim, ArrayRef<int32_t> order);
   bool isDeadBeyond(Value v, unsigned dim, const Polynomial &first, DenseSet<Value> &seen);
 
   func::FuncOp kernel;
@@ -90,12 +91,12 @@ Value DotRewriter::rootOf(Value pointer) {
   }
 }
 
-bool DotRewriter::isEligible(DotOp dot) const {
+bool DotRewriter::isEligible(DotOp dot, int64_t m, int64_t n) const {
   RankedTensorType a = dot.getA().getType(), acc = dot.getType();
   if (acc.getRank() != 2)
     return false;
   Type in = a.getElementType(), out = acc.getElementType();
-  int64_t m = acc.getDimSize(0), n = acc.getDimSize(1), k = a.getDimSize(1);
+  int64_t k = a.getDimSize(1);
   int64_t warpgroups = warps / 4;
   if (warps % 4 || m < 64 || n < 8 || (m / 64) * (n / 8) < warpgroups)
     return false;
@@ -116,6 +117,8 @@ static bool isOnlyForDots(Value v) {
   return llvm::all_of(v.getUsers(), [&](Operation *user) {
     if (isa<TransOp>(user))
       return isOnlyForDots(user->getResult(0));
+    if (auto dot = dyn_cast<cta::WarpgroupDotOp>(user))
+      return dot.getAcc() != v;
     auto dot = dyn_cast<DotOp>(user);
     return dot && dot.getAcc() != v;
   });
@@ -131,7 +134,7 @@ static bool isZeroOrNone(Value other) {
 }
 
 Value DotRewriter::loadByTma(LoadOp load, ArrayRef<int32_t> order, bool mustBeKMajor, unsigned kDim,
-                             DotOp dot) {
+                             DotOp dot, bool isSwapped) {
   std::string reason;
   if (load.getIsVolatile() || !isZeroOrNone(load.getOther()))
     return {};
@@ -147,7 +150,8 @@ Value DotRewriter::loadByTma(LoadOp load, ArrayRef<int32_t> order, bool mustBeKM
   if (mustBeKMajor && operandDim(tile->minor()) != int32_t(kDim))
     return {};
   unsigned keptDim = kDim == 0 ? 1 : 0; // of the operand: rows of a, columns of b
-  if (!wrapsDoNoHarm(load, *tile, dot, keptDim, order))
+  unsigned resultDim = isSwapped ? 1 - keptDim : keptDim;
+  if (!wrapsDoNoHarm(load, *tile, dot, keptDim, resultDim, order))
     return {};
 
   auto type = cast<RankedTensorType>(load.getType());
@@ -171,13 +175,13 @@ Value DotRewriter::loadByTma(LoadOp load, ArrayRef<int32_t> order, bool mustBeKM
 /// Where indices wrap around (`% M`), TMA gives zeros instead of the rows of
 /// the start. That is the same if nobody looks at what they lead to.
 bool DotRewriter::wrapsDoNoHarm(LoadOp load, const TileAccess &tile, DotOp dot, unsigned keptDim,
-                                ArrayRef<int32_t> order) {
+                                unsigned resultDim, ArrayRef<int32_t> order) {
   for (const StridedBlock::Wrap &wrap : tile.wraps) {
     unsigned dim = llvm::find(order, int32_t(wrap.dim)) - order.begin();
     if (dim != keptDim || !load->hasOneUse())
       return false;
     DenseSet<Value> seen;
-    if (!isDeadBeyond(dot.getResult(), keptDim, wrap.modulus - wrap.index, seen))
+    if (!isDeadBeyond(dot.getResult(), resultDim, wrap.modulus - wrap.index, seen))
       return false;
   }
   return true;
@@ -219,6 +223,12 @@ bool DotRewriter::isDeadBeyond(Value v, unsigned dim, const Polynomial &first,
     }
     auto dot = dyn_cast<DotOp>(user);
     auto warpgroupDot = dyn_cast<cta::WarpgroupDotOp>(user);
+    if (auto trans = dyn_cast<TransOp>(user)) {
+      unsigned to = llvm::find(trans.getOrder(), int32_t(dim)) - trans.getOrder().begin();
+      if (!isDeadBeyond(trans.getResult(), to, first, seen))
+        return false;
+      continue;
+    }
     bool isAcc = (dot && dot.getAcc() == v) || (warpgroupDot && warpgroupDot.getAcc() == v);
     bool isElementwise = user->hasTrait<OpTrait::Elementwise>() && user->getNumResults() == 1 &&
                          !isa<AddPtrOp>(user);
@@ -228,10 +238,10 @@ bool DotRewriter::isDeadBeyond(Value v, unsigned dim, const Polynomial &first,
   return true;
 }
 
-Value DotRewriter::operand(DotOp dot, Value v, bool isA) {
+Value DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool isSwapped) {
   MLIRContext *context = kernel.getContext();
   auto type = cast<RankedTensorType>(v.getType());
-  unsigned bytes = getElementBytes(type.getElementType()), kDim = isA ? 1 : 0;
+  unsigned bytes = getElementBytes(type.getElementType()), kDim = isLeft ? 1 : 0;
   bool mustBeKMajor = bytes != 2;
   SmallVector<int32_t> order{0, 1};
   Value source = v;
@@ -241,9 +251,9 @@ Value DotRewriter::operand(DotOp dot, Value v, bool isA) {
   }
   auto load = source.getDefiningOp<LoadOp>();
   if (load && isOnlyForDots(source))
-    if (Value buffer = loadByTma(load, order, mustBeKMajor, kDim, dot))
+    if (Value buffer = loadByTma(load, order, mustBeKMajor, kDim, dot, isSwapped))
       return buffer;
-  if (isA && !load)
+  if (isLeft && !load)
     return v; // computed: it is in registers already
   // Contiguous in shared memory along the dimension that is so in memory.
   unsigned minor = kDim;
@@ -262,16 +272,37 @@ Value DotRewriter::operand(DotOp dot, Value v, bool isA) {
 }
 
 bool DotRewriter::rewrite(DotOp dot) {
-  if (!isEligible(dot))
+  RankedTensorType type = dot.getType();
+  if (type.getRank() != 2)
     return false;
-  Value a = operand(dot, dot.getA(), true), bOperand = operand(dot, dot.getB(), false);
+  int64_t m = type.getDimSize(0), n = type.getDimSize(1);
+  // Few rows: (b^T a^T)^T has them as columns, of which 8 are enough.
+  bool isSwapped = m < 64;
+  if (isSwapped ? !isEligible(dot, n, m) : !isEligible(dot, m, n))
+    return false;
   OpBuilder b(dot);
+  Value left = dot.getA(), right = dot.getB(), acc = dot.getAcc();
+  auto transposed = [&](Value v) -> Value {
+    auto from = cast<RankedTensorType>(v.getType());
+    auto to = RankedTensorType::get({from.getDimSize(1), from.getDimSize(0)},
+                                    from.getElementType());
+    return TransOp::create(b, dot.getLoc(), to, v, ArrayRef<int32_t>{1, 0});
+  };
+  if (isSwapped) {
+    left = transposed(dot.getB());
+    right = transposed(dot.getA());
+    acc = transposed(dot.getAcc());
+  }
+  left = operand(dot, left, /*isLeft=*/true, isSwapped);
+  right = operand(dot, right, /*isLeft=*/false, isSwapped);
   unsigned promote = isa<Float8E4M3FNType, Float8E5M2Type>(dot.getA().getType().getElementType())
                          ? dot.getMaxNumImpreciseAcc()
                          : 0;
-  auto result = cta::WarpgroupDotOp::create(b, dot.getLoc(), dot.getType(), a, bOperand,
-                                            dot.getAcc(), b.getI32IntegerAttr(int32_t(promote)));
-  dot.getResult().replaceAllUsesWith(result.getResult());
+  Value result = cta::WarpgroupDotOp::create(b, dot.getLoc(), acc.getType(), left, right, acc,
+                                             b.getI32IntegerAttr(int32_t(promote)));
+  if (isSwapped)
+    result = transposed(result);
+  dot.getResult().replaceAllUsesWith(result);
   dot.erase();
   return true;
 }

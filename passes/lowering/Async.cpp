@@ -265,13 +265,41 @@ LogicalResult Lowering::lowerSingle(cta::SingleOp op) {
 // Blocks to shared memory
 //===----------------------------------------------------------------------===//
 
+/// A layout of addresses for stmatrix.x4, if the block can be stored so: pairs
+/// of registers are words, four words of a thread belong to four 8x8 tiles whose
+/// rows of 16 bytes stay together in `offsets`. Lane 8i + r of the result has the
+/// start of row r of tile i.
+static std::optional<LinearLayout> matrixAddresses(const LinearLayout &offsets, unsigned bytes) {
+  ArrayRef<uint64_t> reg = offsets.rows(Dim::reg()), lane = offsets.rows(Dim::lane()),
+                     warp = offsets.rows(Dim::warp());
+  if (bytes != 2 || reg.size() < 3 || lane.size() != 5 || reg[0] != 1 || lane[0] != 2 ||
+      lane[1] != 4)
+    return std::nullopt;
+  SmallVector<uint64_t, 16> rows(reg.drop_front(3));
+  rows.append({lane[2], lane[3], lane[4], reg[1], reg[2]});
+  llvm::append_range(rows, warp);
+  for (uint64_t row : rows)
+    if (row & 7)
+      return std::nullopt;
+  return LinearLayout::fromRows({{Dim::reg(), 1 << (reg.size() - 3)},
+                                 {Dim::lane(), 32},
+                                 {Dim::warp(), 1 << warp.size()}},
+                                offsets.outs(), rows);
+}
+
 void Lowering::writeShared(const Registers &regs, const LinearLayout &from,
                            const LinearLayout &image, int64_t offset) {
   unsigned bits = bitWidth(regs.front().getType()), bytes = std::max(bits / 8, 1u);
   LinearLayout offsets = layout::offsetsOf(from, image);
+  Value base = sharedBase(offset);
+  if (auto addresses = matrixAddresses(offsets, bytes); addresses && in.sm() >= 90) {
+    Registers words = in.pack(regs, 32);
+    for (unsigned i = 0; i < words.size(); i += 4)
+      in.storeMatrix(exchangeAddress(*addresses, i / 4, base, bytes), ValueRange(words).slice(i, 4));
+    return;
+  }
   layout::VectorAccess access =
       layout::widestVector(offsets, Dim::offset(), llvm::Log2_32(16 / bytes));
-  Value base = sharedBase(offset);
   for (int32_t first : access.firstRegisters) {
     SmallVector<Value> group;
     for (unsigned k = 0; k < (1u << access.log2()); ++k)
