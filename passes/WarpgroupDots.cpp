@@ -61,8 +61,8 @@ private:
   bool rewrite(DotOp dot);
   void rewriteStore(StoreOp store);
   Value operand(DotOp dot, Value v, bool isLeft, bool isSwapped);
-  Value loadByTma(LoadOp load, ArrayRef<int32_t> order, bool mustBeKMajor, unsigned kDim,
-                  DotOp dot, bool isSwapped);
+  Value loadByTma(LoadOp load, ArrayRef<int32_t> order, bool mustBeKMajor, unsigned kDim, DotOp dot,
+                  bool isSwapped);
   bool wrapsDoNoHarm(LoadOp load, const TileAccess &tile, DotOp dot, unsigned keptDim,
                      unsigned resultDim, ArrayRef<int32_t> order);
   bool isDeadBeyond(Value v, unsigned dim, const Polynomial &first, DenseSet<Value> &seen);
@@ -111,6 +111,13 @@ bool DotRewriter::isEligible(DotOp dot, int64_t m, int64_t n) const {
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
+
+/// Whether `v`, maybe transposed, goes to `dot` alone.
+static bool isOnlyFor(Value v, DotOp dot) {
+  return llvm::all_of(v.getUsers(), [&](Operation *user) {
+    return user == dot || (isa<TransOp>(user) && isOnlyFor(user->getResult(0), dot));
+  });
+}
 
 /// A block that nobody else needs in registers.
 static bool isOnlyForDots(Value v) {
@@ -178,7 +185,7 @@ bool DotRewriter::wrapsDoNoHarm(LoadOp load, const TileAccess &tile, DotOp dot, 
                                 unsigned resultDim, ArrayRef<int32_t> order) {
   for (const StridedBlock::Wrap &wrap : tile.wraps) {
     unsigned dim = llvm::find(order, int32_t(wrap.dim)) - order.begin();
-    if (dim != keptDim || !load->hasOneUse())
+    if (dim != keptDim || !isOnlyFor(load.getResult(), dot))
       return false;
     DenseSet<Value> seen;
     if (!isDeadBeyond(dot.getResult(), resultDim, wrap.modulus - wrap.index, seen))
@@ -284,8 +291,8 @@ bool DotRewriter::rewrite(DotOp dot) {
   Value left = dot.getA(), right = dot.getB(), acc = dot.getAcc();
   auto transposed = [&](Value v) -> Value {
     auto from = cast<RankedTensorType>(v.getType());
-    auto to = RankedTensorType::get({from.getDimSize(1), from.getDimSize(0)},
-                                    from.getElementType());
+    auto to =
+        RankedTensorType::get({from.getDimSize(1), from.getDimSize(0)}, from.getElementType());
     return TransOp::create(b, dot.getLoc(), to, v, ArrayRef<int32_t>{1, 0});
   };
   if (isSwapped) {

@@ -112,7 +112,7 @@ private:
   cuda::Function handle = nullptr;
   llvm::SmallVector<ParameterPlan, 8> plan;
   llvm::SmallVector<uint64_t, 2> constants;
-  std::vector<TensorMapPlan> tensorMaps; ///< never moved: caches point to them
+  std::vector<TensorMapPlan> tensorMaps;
   unsigned argumentCount = 0;
   bool hasScratch = false;
   /// The attribute for dependent launch comes last: a launch without it passes

@@ -4,6 +4,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <array>
+#include <atomic>
 #include <cstring>
 
 using namespace tile;
@@ -37,7 +38,9 @@ planSum(const LaunchSum &sum,
 llvm::Expected<TensorMapPlan> runtime::planTensorMap(
     const TensorMap &map, const KernelParameter &parameter,
     llvm::function_ref<llvm::Expected<LaunchValue>(const LaunchSum::Factor &)> find) {
+  static std::atomic<uint64_t> lastId{0};
   TensorMapPlan plan;
+  plan.id = ++lastId;
   auto base = find({parameter.index, parameter.path});
   if (!base)
     return base.takeError();
@@ -116,7 +119,7 @@ static int64_t evaluate(const TensorMapPlan::Sum &sum, llvm::ArrayRef<void *> po
 namespace {
 /// All that a map depends on.
 struct MapKey {
-  const TensorMapPlan *plan = nullptr;
+  uint64_t plan = 0;                           ///< id; 0: an empty entry
   std::array<int64_t, 2 * kMaxRank> numbers{}; ///< base, sizes, strides
   bool operator==(const MapKey &o) const { return plan == o.plan && numbers == o.numbers; }
 };
@@ -161,7 +164,7 @@ static llvm::Error encode(const cuda::CudaApi &api, const TensorMapPlan &plan, c
 llvm::Error runtime::encodeTensorMap(const cuda::CudaApi &api, const TensorMapPlan &plan,
                                      llvm::ArrayRef<void *> pointers, cuda::TensorMap &out) {
   MapKey key;
-  key.plan = &plan;
+  key.plan = plan.id;
   unsigned next = 0;
   key.numbers[next++] = read(plan.base, pointers);
   for (const TensorMapPlan::Sum &size : plan.sizes)
@@ -174,7 +177,7 @@ llvm::Error runtime::encodeTensorMap(const cuda::CudaApi &api, const TensorMapPl
       key.plan, llvm::hash_combine_range(key.numbers.begin(), key.numbers.end()));
   MapCache::Entry &entry = cache.entries[hash % MapCache::kEntries];
   if (!(entry.key == key)) {
-    entry.key.plan = nullptr;
+    entry.key.plan = 0;
     if (llvm::Error error = encode(api, plan, key, entry.map))
       return error;
     entry.key = key;

@@ -29,6 +29,7 @@ struct TensorMapPlan {
   };
   using Sum = llvm::SmallVector<Term, 2>;
 
+  uint64_t id = 0;        ///< of this plan alone, ever: what caches know it by
   unsigned parameter = 0; ///< that takes the map
   LaunchValue base;
   llvm::SmallVector<Sum, 5> sizes, strides;

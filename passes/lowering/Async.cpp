@@ -281,10 +281,9 @@ static std::optional<LinearLayout> matrixAddresses(const LinearLayout &offsets, 
   for (uint64_t row : rows)
     if (row & 7)
       return std::nullopt;
-  return LinearLayout::fromRows({{Dim::reg(), 1 << (reg.size() - 3)},
-                                 {Dim::lane(), 32},
-                                 {Dim::warp(), 1 << warp.size()}},
-                                offsets.outs(), rows);
+  return LinearLayout::fromRows(
+      {{Dim::reg(), 1 << (reg.size() - 3)}, {Dim::lane(), 32}, {Dim::warp(), 1 << warp.size()}},
+      offsets.outs(), rows);
 }
 
 void Lowering::writeShared(const Registers &regs, const LinearLayout &from,
@@ -295,7 +294,8 @@ void Lowering::writeShared(const Registers &regs, const LinearLayout &from,
   if (auto addresses = matrixAddresses(offsets, bytes); addresses && in.sm() >= 90) {
     Registers words = in.pack(regs, 32);
     for (unsigned i = 0; i < words.size(); i += 4)
-      in.storeMatrix(exchangeAddress(*addresses, i / 4, base, bytes), ValueRange(words).slice(i, 4));
+      in.storeMatrix(exchangeAddress(*addresses, i / 4, base, bytes),
+                     ValueRange(words).slice(i, 4));
     return;
   }
   layout::VectorAccess access =
