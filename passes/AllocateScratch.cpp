@@ -9,7 +9,9 @@
 // neighbours that share need a barrier between them. Small buffers therefore
 // take turns in a ring: by the time an offset comes round again, the barriers
 // inside the ops in between have already separated the two uses. Large ones
-// share one area behind the ring.
+// share one area behind the ring; those that follow each other in a loop lie
+// side by side there as far as that stays small, so that each iteration needs
+// only the barriers inside the ops.
 //
 // Behind these, aligned to the period of the swizzles: one area for all
 // `cta.tma_store`, one for each `cta.stage`, and the rings, which get as many
@@ -27,6 +29,8 @@ namespace {
 /// Buffers up to this size take turns; the ring is a few of them.
 constexpr int64_t kSmallBuffer = 1024;
 constexpr int64_t kRingBytes = 4096;
+/// Large buffers of one loop body that lie side by side.
+constexpr int64_t kLoopBytes = 40 << 10;
 /// Swizzle patterns are anchored at multiples of this.
 constexpr int64_t kSwizzlePeriod = 1024;
 /// What a thread block can have on the targets that have rings (sm_90).
@@ -63,6 +67,8 @@ int64_t lowering::scratchBytes(Operation *op) {
     return scanScratchBytes(scan);
   if (auto convert = dyn_cast<cta::ConvertLayoutOp>(op))
     return convertScratchBytes(convert);
+  if (auto dot = dyn_cast<DotOp>(op))
+    return dotScratchBytes(dot);
   if (isa<AtomicRmwOp, AtomicCasOp>(op))
     return atomicScratchBytes(op);
   return elementScratchBytes(op);
@@ -117,8 +123,17 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
       ring = std::max(ring, next);
     });
     // 2. Large buffers share what follows.
-    for (auto &[op, bytes] : large)
-      op->setAttr(cta::kScratchOffsetAttr, b.getI32IntegerAttr(ring));
+    llvm::DenseMap<Block *, int64_t> taken; // by loop bodies
+    for (auto &[op, bytes] : large) {
+      int64_t offset = 0;
+      if (isa<LoopLikeOpInterface>(op->getParentOp())) {
+        int64_t &end = taken[op->getBlock()];
+        offset = end + bytes <= std::max(kLoopBytes, bytes) ? end : 0;
+        end = offset + bytes;
+      }
+      op->setAttr(cta::kScratchOffsetAttr, b.getI32IntegerAttr(ring + offset));
+      largest = std::max(largest, offset + bytes);
+    }
     // 3. Buffers of the asynchronous unit.
     int64_t end = placeStaging(ring + largest);
     end = placeRings(end);

@@ -10,6 +10,10 @@ using layout::Dim;
 using layout::LinearLayout;
 using layout::log2Exact;
 
+/// A thread that multiplies and adds holds up to this many operand registers.
+static constexpr int32_t kMaxOperandRegisters = 96;
+/// Shared memory that the operands of a product may take (sm_75 has 64 KB).
+static constexpr int64_t kMaxStagedBytes = 48 << 10;
 /// How far to look for another product that takes this one's result.
 static constexpr unsigned kMaxChainLength = 8;
 
@@ -316,4 +320,22 @@ std::optional<DotLayouts> tile::dotLayoutsFor(DotOp op, const LinearLayout &acc)
   if (!instruction)
     return std::nullopt;
   return matrixDotLayouts(*instruction, acc, op.getA().getType().getShape().back());
+}
+
+bool tile::wantsStaging(DotOp op, const DotLayouts &layouts) {
+  auto bytes = [](RankedTensorType type) {
+    return type.getNumElements() * int64_t(getElementBytes(type.getElementType()));
+  };
+  return !chooseInstruction(op, smVersion(op->getParentOfType<ModuleOp>())) &&
+         layouts.a.inSize(Dim::reg()) + layouts.b.inSize(Dim::reg()) > kMaxOperandRegisters &&
+         bytes(op.getA().getType()) + bytes(op.getB().getType()) <= kMaxStagedBytes;
+}
+
+DotMethod tile::dotMethod(DotOp op) {
+  DotLayouts given{cta::getLayout(op.getA().getType()), cta::getLayout(op.getB().getType()),
+                   cta::getLayout(op.getType())};
+  if (auto matrix = dotLayoutsFor(op, given.acc); matrix && *matrix == given)
+    return DotMethod::Matrix;
+  int64_t depth = op.getA().getType().getShape().back();
+  return scalarDotLayouts(given.acc, depth) == given ? DotMethod::Registers : DotMethod::Staged;
 }

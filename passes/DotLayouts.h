@@ -51,6 +51,18 @@ struct DotLayouts {
   }
 };
 
+/// How a laid-out product is computed.
+enum class DotMethod {
+  Matrix,    ///< by the chosen matrix instruction
+  Registers, ///< by multiply-adds, on operands that each thread holds
+  Staged,    ///< by multiply-adds, on operands read from shared memory
+};
+/// What the layouts of the op's blocks say.
+DotMethod dotMethod(DotOp op);
+/// True if operands without an instruction are too much for a thread's
+/// registers, and shared memory has room: then they may live anywhere.
+bool wantsStaging(DotOp op, const DotLayouts &layouts);
+
 /// The layouts for `op` when nothing is given.
 DotLayouts chooseDotLayouts(DotOp op, unsigned numWarps);
 /// The layouts for an accumulator that lives in `acc`; nothing if no

@@ -301,8 +301,12 @@ void LayoutInference::inferDot(DotOp op) {
   if (cta::LayoutAttr home = natural(op.getAcc()); home && accumulators.contains(home))
     inPlace = dotLayoutsFor(op, home.getLayout());
   DotLayouts layouts = inPlace ? *inPlace : chooseDotLayouts(op, coalescing.numWarps());
-  cta::LayoutAttr acc = get(layouts.acc);
-  dots[op] = {get(layouts.a), get(layouts.b), acc};
+  cta::LayoutAttr acc = get(layouts.acc), a = get(layouts.a), b = get(layouts.b);
+  if (wantsStaging(op, layouts)) { // from wherever they are
+    a = homeOr(op.getA());
+    b = homeOr(op.getB());
+  }
+  dots[op] = {a, b, acc};
   accumulators.insert(acc);
   setHome(op.getResult(), acc);
 }

@@ -6,12 +6,13 @@
 //
 // Without a matrix unit for its types, a product is one multiply-add for each
 // accumulator register and each step of the inner dimension, on operands in
-// the thread's own registers.
+// the thread's own registers, or read from shared memory (StagedDot.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "ir/layout/GF2.h"
 #include "passes/DotLayouts.h"
 #include "passes/lowering/Lowering.h"
+#include "passes/lowering/RegisterMap.h"
 
 using namespace mlir;
 using namespace tile;
@@ -32,34 +33,7 @@ Value Lowering::widenOperand(Value x, Type from, Type to) {
   return emitFpCast(widenFp8(x, isa<Float8E4M3FNType>(from)), to, Rounding::rtne);
 }
 
-namespace {
-/// Which register of this thread holds an element: by coordinates at lane 0,
-/// warp 0, since the thread parts of all operands agree.
-class RegisterMap {
-public:
-  explicit RegisterMap(const LinearLayout &layout) {
-    for (int32_t r = layout.inSize(Dim::reg()); r-- > 0;)
-      byCoordinates[key(registerCoordinates(layout, r))] = r;
-  }
-  std::optional<unsigned> find(ArrayRef<int32_t> coordinates) const {
-    auto it = byCoordinates.find(key(coordinates));
-    return it == byCoordinates.end() ? std::nullopt : std::optional(it->second);
-  }
-
-  static uint64_t key(ArrayRef<int32_t> coordinates) {
-    uint64_t packed = 0; // a block has at most 2^20 elements
-    for (int32_t c : coordinates)
-      packed = packed << 21 | uint64_t(c);
-    return packed;
-  }
-
-private:
-  llvm::DenseMap<uint64_t, unsigned> byCoordinates;
-};
-} // namespace
-
 LogicalResult Lowering::multiplyAdd(DotOp op) {
-  Location loc = in.getLoc();
   Type type = getElementType(op.getType()), sum = sumType(b, type);
   const LinearLayout &layout = cta::getLayout(op.getType());
   unsigned rank = layout.outs().size();
@@ -87,10 +61,7 @@ LogicalResult Lowering::multiplyAdd(DotOp op) {
       auto i = inA.find(row), j = inB.find(column);
       if (!i || !j)
         return op.emitOpError("has operands in layouts that do not follow from its result's");
-      if (isa<IntegerType>(sum))
-        acc = LLVM::AddOp::create(b, loc, LLVM::MulOp::create(b, loc, a[*i], x[*j]), acc);
-      else
-        acc = LLVM::FMAOp::create(b, loc, a[*i], x[*j], acc);
+      acc = in.multiplyAdd(a[*i], x[*j], acc);
     }
   for (Value &v : result)
     v = type == sum ? v : emitFpCast(v, type, Rounding::rtne);
@@ -237,11 +208,13 @@ LogicalResult Lowering::multiplyMatrices(DotOp op, const MatrixInstruction &inst
 
 /// The layouts say how the product is to be computed.
 LogicalResult Lowering::lowerDot(DotOp op) {
-  DotLayouts given{cta::getLayout(op.getA().getType()), cta::getLayout(op.getB().getType()),
-                   cta::getLayout(op.getType())};
-  int64_t depth = op.getA().getType().getShape().back();
-  if (auto instruction = chooseInstruction(op, in.sm()))
-    if (auto wanted = matrixDotLayouts(*instruction, given.acc, depth); wanted && *wanted == given)
-      return multiplyMatrices(op, *instruction);
-  return multiplyAdd(op);
+  switch (dotMethod(op)) {
+  case DotMethod::Matrix:
+    return multiplyMatrices(op, *chooseInstruction(op, in.sm()));
+  case DotMethod::Registers:
+    return multiplyAdd(op);
+  case DotMethod::Staged:
+    return multiplyStaged(op);
+  }
+  llvm_unreachable("all methods are handled");
 }

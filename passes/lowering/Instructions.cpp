@@ -585,6 +585,12 @@ Value Instructions::truncateTowardZero(Value x, Type to) {
   return fromInteger(inlineAsm(text, "=h,f", b.getI16Type(), x, false), to);
 }
 
+Value Instructions::multiplyAdd(Value a, Value x, Value c) {
+  if (!isa<IntegerType>(c.getType()))
+    return LLVM::FMAOp::create(b, *loc, a, x, c);
+  return LLVM::AddOp::create(b, *loc, LLVM::MulOp::create(b, *loc, a, x), c);
+}
+
 Value Instructions::cutToTf32(Value x) {
   Value bits = LLVM::AndOp::create(b, *loc, toInteger(x), i32(~0x1fff));
   return fromInteger(bits, x.getType());

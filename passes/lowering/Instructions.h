@@ -132,6 +132,8 @@ public:
   std::pair<mlir::Value, mlir::Value> fp8x2ToF16(mlir::Value packed, bool e4m3);
   /// f32 -> f16 or bf16, rounding toward zero.
   mlir::Value truncateTowardZero(mlir::Value x, mlir::Type to);
+  /// a * b + c, rounded once for floats.
+  mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value c);
   /// f32 without the fraction bits that tf32 lacks.
   mlir::Value cutToTf32(mlir::Value x);
   void trap();

@@ -77,6 +77,7 @@ private:
   mlir::LogicalResult lowerScan(ScanOp op);                  // Scan.cpp
   mlir::LogicalResult lowerDot(DotOp op);                    // Dot.cpp
   mlir::LogicalResult multiplyAdd(DotOp op);
+  mlir::LogicalResult multiplyStaged(DotOp op); // StagedDot.cpp
   mlir::LogicalResult multiplyMatrices(DotOp op, const MatrixInstruction &instruction);
   mlir::Value widenOperand(mlir::Value x, mlir::Type from, mlir::Type to);
   mlir::LogicalResult lowerConvert(cta::ConvertLayoutOp op); // Convert.cpp
@@ -163,8 +164,10 @@ private:
   mlir::Value elementIndex(const layout::LinearLayout &layout, int32_t reg,
                            llvm::ArrayRef<int64_t> shape, int skipAxis = -1);
   /// The exchange-buffer address of a register, given positions -> offset.
+  /// `varying` (i32, may be null) flips further bits of the offset, among
+  /// `varyingBits`.
   mlir::Value exchangeAddress(const layout::LinearLayout &offsets, unsigned reg, mlir::Value base,
-                              unsigned bytes);
+                              unsigned bytes, mlir::Value varying = {}, int32_t varyingBits = 0);
   /// i1 is kept as a byte in memory.
   mlir::Value toMemory(mlir::Value v);
   mlir::Value fromMemory(mlir::Value v, mlir::Type type);
@@ -213,6 +216,7 @@ private:
   friend struct ReduceLowering;
   friend struct ScanLowering;
   friend struct MatrixLowering;
+  friend struct StagedLowering;
 };
 
 /// For each register of `dst`, the register of `src` that holds the same

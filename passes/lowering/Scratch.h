@@ -20,6 +20,7 @@ int64_t scratchBytes(mlir::Operation *op);
 int64_t reduceScratchBytes(ReduceOp op);
 int64_t scanScratchBytes(ScanOp op);
 int64_t convertScratchBytes(cta::ConvertLayoutOp op);
+int64_t dotScratchBytes(DotOp op);
 int64_t atomicScratchBytes(mlir::Operation *op);
 /// Shared memory of a ring: its slots' buffers, each aligned to 1024 bytes, and
 /// after them 8 bytes for each full and each empty barrier.

@@ -90,9 +90,9 @@ static unsigned wholeRegister(unsigned reg, unsigned part, ArrayRef<int> bits) {
 //===----------------------------------------------------------------------===//
 
 Value Lowering::exchangeAddress(const LinearLayout &offsets, unsigned reg, Value base,
-                                unsigned bytes) {
+                                unsigned bytes, Value varying, int32_t varyingBits) {
   Location loc = in.getLoc();
-  int32_t constant = 0, threadBits = 0;
+  int32_t constant = 0, threadBits = varyingBits;
   for (auto [bit, row] : llvm::enumerate(offsets.rows(Dim::reg())))
     if (reg >> bit & 1)
       constant ^= int32_t(row);
@@ -100,6 +100,8 @@ Value Lowering::exchangeAddress(const LinearLayout &offsets, unsigned reg, Value
     for (uint64_t row : offsets.rows(dim))
       threadBits |= int32_t(row);
   Value thread = threadPart(offsets, Dim::offset());
+  if (varying)
+    thread = LLVM::XOrOp::create(b, loc, thread, varying);
   // A swizzle makes the parts overlap: then only XOR combines them.
   int32_t overlapping = constant & threadBits;
   if (overlapping)

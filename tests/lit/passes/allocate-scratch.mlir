@@ -53,3 +53,27 @@ func.func @large_behind_small(%x: tensor<512xf32, #src>) {
   return
 }
 }
+
+// -----
+
+#src = #cta.layout<{register = [[1], [2]], lane = [[4], [8], [16], [32], [64]], warp = [[128], [256]]} : [512]>
+#dst = #cta.layout<{register = [[128], [256]], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]]} : [512]>
+
+// Large buffers of one loop lie side by side; those outside share their place.
+// CHECK: cta.shared_bytes = 4096
+// CHECK-LABEL: func.func @loop
+module attributes {tile.num_warps = 4 : i32} {
+func.func @loop(%x: tensor<512xf32, #src>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    // CHECK: cta.convert_layout {{.*}}cta.scratch_offset = 0 :
+    %y = cta.convert_layout %x : tensor<512xf32, #src> -> tensor<512xf32, #dst>
+    // CHECK: cta.convert_layout {{.*}}cta.scratch_offset = 2048 :
+    %z = cta.convert_layout %x : tensor<512xf32, #src> -> tensor<512xf32, #dst>
+  }
+  // CHECK: cta.convert_layout {{.*}}cta.scratch_offset = 0 :
+  %w = cta.convert_layout %x : tensor<512xf32, #src> -> tensor<512xf32, #dst>
+  return
+}
+}

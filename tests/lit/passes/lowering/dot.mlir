@@ -83,3 +83,26 @@ module attributes {"tile.num_warps" = 1 : i32, "tile.target" = "sm_89"} {
     return
   }
 }
+
+// -----
+
+// Operands that are too much for registers: written once, read back in steps.
+#acc = #cta.layout<{register = [[0, 1], [0, 2], [1, 0], [2, 0]], lane = [[0, 4], [0, 8], [0, 16], [4, 0], [8, 0]], warp = []} : [16, 32]>
+#a = #cta.layout<{register = [[0, 1], [0, 2], [8, 0], [0, 32]], lane = [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]], warp = []} : [16, 64]>
+#b = #cta.layout<{register = [[0, 1], [0, 2], [8, 0], [16, 0], [32, 0], [4, 0]], lane = [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]], warp = []} : [64, 32]>
+// CHECK-LABEL: llvm.func @staged(
+// CHECK: llvm.store {{.*}} !llvm.ptr<3>
+// CHECK: nvvm.barrier0
+// CHECK: ^[[BODY:.*]](%[[STEP:.*]]: i32, %{{.*}}: f32
+// CHECK: llvm.load {{.*}} !llvm.ptr<3> -> vector<4xi32>
+// CHECK: llvm.intr.fma
+// CHECK: llvm.cond_br %{{.*}}, ^[[BODY]](
+module attributes {"tile.num_warps" = 1 : i32} {
+  func.func @staged(%x: f32, %y: f32) {
+    %a = tile.splat %x : f32 -> tensor<16x64xf32, #a>
+    %b = tile.splat %y : f32 -> tensor<64x32xf32, #b>
+    %c = tile.splat %y : f32 -> tensor<16x32xf32, #acc>
+    %d = tile.dot %a, %b, %c {cta.scratch_offset = 0 : i32} : tensor<16x64xf32, #a> * tensor<64x32xf32, #b> -> tensor<16x32xf32, #acc>
+    return
+  }
+}
