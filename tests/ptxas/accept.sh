@@ -5,7 +5,9 @@
 # usage: accept.sh TILEC KERNEL_FOLDER TARGET
 #
 # One line per kernel: registers, spilled bytes, shared memory. Fails if tilec or
-# ptxas refuses one, or if there is none. Exits with 77 (skipped) without ptxas.
+# ptxas refuses one, or if there is none; a kernel whose parameters have a type
+# that the target does not know (fp8e4nv before sm_89) is named and left out.
+# Exits with 77 (skipped) without ptxas.
 set -uo pipefail
 tilec=$1 folder=$2 target=$3
 
@@ -33,6 +35,12 @@ for file in "$folder"/*.tile; do
     name="$(basename "$file" .tile).$kernel"
     if ! "$tilec" compile "$file" --kernel "$kernel" --target "$target" -o "$work/k.ptx" \
         --metadata "$work/k.json" 2>"$work/log"; then
+      if grep -q "error: parameter .* is not supported on $target;" "$work/log"; then
+        # Its annotations name a type that the chip does not have: nothing to assemble.
+        printf '%-44s not on this target: %s\n' "$name" \
+          "$(sed -n "s/.*parameter .*: \(.* is not supported on $target\);.*/\1/p" "$work/log" | head -1)"
+        continue
+      fi
       refuse "$name" tilec
     elif ! "$ptxas" -v -arch="$target" "$work/k.ptx" -o "$work/k.cubin" 2>"$work/log"; then
       refuse "$name" ptxas
