@@ -177,6 +177,16 @@ bool Emulator::fillParameters(const KernelMetadata &metadata, const LaunchConfig
       value[0] =
           arg->kind == LaunchArg::Kind::Float ? floatBits(arg->number, parameter.type) : arg->bits;
     }
+    if (arg && arg->kind == LaunchArg::Kind::Descriptor && parameter.kind == Kind::DescBase) {
+      fits = true;
+      value[0] = arg->bits;
+    } else if (arg && arg->kind == LaunchArg::Kind::Descriptor &&
+               size_t(parameter.dim) < arg->shape.size() &&
+               (parameter.kind == Kind::DescShape || parameter.kind == Kind::DescStride)) {
+      fits = true;
+      bool isShape = parameter.kind == Kind::DescShape;
+      value[0] = uint64_t(isShape ? arg->shape[parameter.dim] : arg->strides[parameter.dim]);
+    }
     if (!fits) {
       diagnostics.error(nullptr, {},
                         llvm::formatv("argument {0} of `{1}` must be {2}", parameter.index,

@@ -1,4 +1,5 @@
 //===- Elementwise.cpp - arithmetic, one register at a time ---------------===//
+#include "mlir/IR/Matchers.h"
 #include "passes/lowering/Lowering.h"
 
 using namespace mlir;
@@ -111,7 +112,9 @@ Value Lowering::emitArith(Operation *op, ValueRange v) {
   auto extremum = [&](auto tag) -> Value { return decltype(tag)::create(b, loc, v[0], v[1]); };
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case<arith::AddIOp>([&](auto) { return integer(LLVM::AddOp()); })
-      .Case<arith::SubIOp>([&](auto) { return integer(LLVM::SubOp()); })
+      .Case<arith::SubIOp>([&](auto o) -> Value {
+        return matchPattern(o.getLhs(), m_Zero()) ? in.negate(v[1]) : integer(LLVM::SubOp());
+      })
       .Case<arith::MulIOp>([&](auto) { return integer(LLVM::MulOp()); })
       .Case<arith::DivSIOp>([&](auto) { return integer(LLVM::SDivOp()); })
       .Case<arith::DivUIOp>([&](auto) { return integer(LLVM::UDivOp()); })

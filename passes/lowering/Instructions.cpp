@@ -560,6 +560,13 @@ Value Instructions::sqrtRn(Value x) {
   return intrinsic(x.getType().isF64() ? "llvm.nvvm.sqrt.rn.d" : "llvm.nvvm.sqrt.rn.f", x.getType(),
                    x);
 }
+Value Instructions::negate(Value x) {
+  // ptxas takes it that `neg.s16` does not overflow and leaves out the sign
+  // extension that a later comparison or shift relies on.
+  if (x.getType().isInteger(16))
+    return inlineAsm("sub.u16 $0, 0, $1;", "=h,h", x.getType(), x, /*sideEffects=*/false);
+  return LLVM::SubOp::create(b, *loc, zero(x.getType()), x);
+}
 Value Instructions::mulHiUnsigned(Value a, Value c) {
   return intrinsic(bitWidth(a.getType()) == 64 ? "llvm.nvvm.mulhi.ull" : "llvm.nvvm.mulhi.ui",
                    a.getType(), {a, c});

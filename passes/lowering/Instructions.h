@@ -124,6 +124,8 @@ public:
   mlir::Value rsqrtApprox(mlir::Value x);            ///< rsqrt.approx.ftz.f32
   mlir::Value divFull(mlir::Value a, mlir::Value b); ///< div.full.f32 (2 ulp)
   mlir::Value mulHiUnsigned(mlir::Value a, mlir::Value b);
+  /// 0 - x of an integer.
+  mlir::Value negate(mlir::Value x);
   mlir::Value sqrtRn(mlir::Value x);
   mlir::Value divRn(mlir::Value a, mlir::Value b);
   /// Pairs of f32 -> two fp8 bytes packed in an i16 (first in the low byte).

@@ -142,7 +142,8 @@ std::unique_ptr<EvalError> Suite::sweep(const eval::FunctionObject &function,
     if (name == "cases" || name == "where")
       continue;
     if (name == "device") {
-      device = eval::str(value);
+      for (const PyValue &one : value.isSequence() ? value.elements() : llvm::ArrayRef(value))
+        device += (device.empty() ? "" : " ") + eval::str(one);
       continue;
     }
     if (!hasParameter(function, name))
@@ -244,8 +245,11 @@ std::unique_ptr<EvalError> Suite::judge(const eval::FunctionObject &function, Pu
 CaseResult Suite::runCase(const eval::FunctionObject &function, Purpose purpose, const Case &c) {
   CaseResult result;
   result.parameters = c.str();
-  std::string here = session.hostContext()->device.isCpu() ? "cpu" : "cuda";
-  if (!c.device.empty() && c.device != here) {
+  const runtime::Device &device = session.hostContext()->device;
+  std::string here = !device.isCpu() ? "cuda" : device.name() == "emu" ? "emu" : "cpu";
+  llvm::SmallVector<llvm::StringRef> wanted;
+  llvm::StringRef(c.device).split(wanted, ' ', -1, /*KeepEmpty=*/false);
+  if (!wanted.empty() && !llvm::is_contained(wanted, here)) {
     result.status = CaseResult::Status::Skipped;
     return result;
   }

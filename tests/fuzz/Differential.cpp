@@ -1,6 +1,7 @@
 //===- Differential.cpp - the same kernel on two machines ------------------===//
 #include "tests/fuzz/Differential.h"
 #include "frontend/Parser.h"
+#include "runtime/EmuDevice.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cstring>
@@ -14,6 +15,7 @@ using Bytes = std::vector<uint8_t>;
 /// What one run gave: the bytes of every output, or what went wrong.
 struct Outcome {
   std::string error;
+  bool unsupported = false; ///< the device says that it cannot, rather than fails
   std::vector<Bytes> outputs;
 };
 } // namespace
@@ -67,6 +69,7 @@ static Outcome run(Device &device, const fuzz::Kernel &kernel, const frontend::S
   std::unique_ptr<runtime::Kernel> prepared = device.prepare(request, diagnostics);
   if (!prepared) {
     outcome.error = "does not compile: " + diagnostics.str();
+    outcome.unsupported = diagnostics.onlyUnsupported();
     return outcome;
   }
   std::vector<std::unique_ptr<Buffer>> buffers;
@@ -157,6 +160,7 @@ public:
   std::unique_ptr<Device> reference, other;
   std::unique_ptr<Compiler> compiler; ///< may be null
   std::string target;
+  bool emulated = false;
 
   std::string check(const fuzz::Kernel &kernel) override {
     frontend::SourceFile file("kernel.tile", kernel.source());
@@ -168,6 +172,8 @@ public:
     if (!expected.error.empty())
       return "on the interpreter, " + expected.error;
     Outcome got = run(*other, kernel, file, module);
+    if (got.unsupported && emulated)
+      return ""; // an instruction that the emulator does not know yet
     if (!got.error.empty())
       return "on the other device, " + got.error;
     if (std::string difference = compare(kernel, expected, got); !difference.empty())
@@ -187,7 +193,13 @@ std::unique_ptr<Differential> Differential::create(const std::string &device,
   CpuDeviceOptions cpu;
   cpu.threads = 1;
   result->reference = createCpuDevice(cpu);
-  if (device == "cuda") {
+  if (device == "emu") {
+    EmuDeviceOptions emulated;
+    emulated.threads = 1;
+    emulated.target = target;
+    result->other = createEmuDevice(emulated);
+    result->emulated = true;
+  } else if (device == "cuda") {
     auto gpu = createCudaDevice({});
     if (!gpu) {
       error = llvm::toString(gpu.takeError());

@@ -21,9 +21,10 @@ static cl::opt<unsigned> jobs("jobs", cl::desc("processes; 0: one a core"), cl::
 static cl::opt<unsigned> maxReduced("reduce", cl::desc("how many failures to make small"),
                                     cl::init(3), BOTH);
 static cl::opt<std::string> save("save", cl::desc("folder for failing programs"), BOTH);
-static cl::opt<std::string> device("device", cl::desc("cpu or cuda"), cl::init("cpu"),
+static cl::opt<std::string> device("device", cl::desc("cpu, emu or cuda"), cl::init("cpu"),
                                    cl::sub(kernelsCommand));
-static cl::opt<std::string> target("target", cl::desc("on the cpu, compiled for this GPU besides"),
+static cl::opt<std::string> target("target",
+                                   cl::desc("the GPU that is emulated, or compiled for besides"),
                                    cl::init("sm_90a"), cl::sub(kernelsCommand));
 static cl::opt<bool> print("print", cl::desc("print the kernel of --seed and stop"),
                            cl::sub(kernelsCommand));

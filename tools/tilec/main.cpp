@@ -22,6 +22,7 @@ static const CommandEntry commands[] = {
     {"run", "run the examples of a file", createRunCommand},
     {"test", "check the kernels of a file against references", createTestCommand},
     {"bench", "time the kernels of a file", createBenchCommand},
+    {"lint", "remark on masks, accesses and overflow in the kernels of a file", createLintCommand},
     {"completion", "print a completion script for bash, zsh or fish", createCompletionCommand},
 };
 

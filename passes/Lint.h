@@ -1,0 +1,24 @@
+//===- Lint.h - what a careful reader would remark about a kernel ---------===//
+#ifndef TILE_PASSES_LINT_H
+#define TILE_PASSES_LINT_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <string>
+
+namespace tile {
+
+/// Called with the place and the text of each remark, in program order.
+using LintReporter = llvm::function_ref<void(mlir::Location, std::string)>;
+
+/// Looks at a kernel as the front end built it, before any pass:
+///  - loads whose value nothing uses;
+///  - masks that are always, or never, true;
+///  - blocks of accesses whose neighbours are apart in memory;
+///  - 32-bit products in addresses that may pass 2^31.
+/// `stridesKnown`: a stride that is a parameter is not 1 (it would be folded).
+void lint(mlir::func::FuncOp kernel, bool stridesKnown, LintReporter report);
+
+} // namespace tile
+
+#endif // TILE_PASSES_LINT_H

@@ -1,0 +1,116 @@
+//===- Lint.cpp - tilec lint -----------------------------------------------===//
+#include "compiler/Lint.h"
+#include "tools/tilec/Commands.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace tilec;
+using llvm::StringRef;
+
+static constexpr StringRef detailsText =
+    R"(Remarks on the kernels of FILE, each at its line:
+  - loads whose value is never used
+  - masks that are always, or never, true
+  - accesses whose neighbouring elements are apart in memory
+  - 32-bit products in addresses that may pass 2^31
+
+Types come from annotations, or from --signature for one --kernel; without either they are guessed
+from the names of parameters, and constexprs without a default are 64. A kernel that does not
+compile with guessed types is passed over with a note.
+
+Exit codes: 0 nothing to remark, 1 remarks or errors, 2 wrong usage.
+)";
+
+namespace {
+class LintCommand : public Command {
+public:
+  LintCommand();
+  int run() override;
+  StringRef details() const override { return detailsText; }
+
+private:
+  bool lintOne(const tile::frontend::SourceFile &file, const tile::GuessedTypes &types);
+  std::vector<std::string> files;
+  tile::CompileOptions compile;
+  unsigned remarks = 0;
+};
+} // namespace
+
+LintCommand::LintCommand() {
+  compile.target = "sm_90a";
+  options.positional("FILE", files, 1, 1)
+      .text("kernel", "NAME", "look at this kernel only", compile.kernel)
+      .text("signature", "SIG", "types of its parameters, as in `tilec compile`", compile.signature)
+      .custom("constexpr", "NAME=VALUE", "a compile-time parameter; may be repeated",
+              [this](StringRef text) -> std::string {
+                auto [name, value] = text.split('=');
+                if (name.empty() || value.empty())
+                  return "expected NAME=VALUE";
+                compile.constexprs.emplace_back(name, value);
+                return "";
+              })
+      .list("include", "DIR", "look for imported files here too; may be repeated",
+            compile.includePaths, ValueKind::Directory, 'I');
+}
+
+/// False if the kernel has errors that are the user's.
+bool LintCommand::lintOne(const tile::frontend::SourceFile &file, const tile::GuessedTypes &types) {
+  tile::CompileOptions options = compile;
+  options.kernel = types.kernel;
+  bool told = !compile.signature.empty() || types.annotated;
+  if (!told)
+    options.signature = types.signature;
+  for (auto &[name, value] : types.constexprs)
+    if (llvm::none_of(compile.constexprs, [&](auto &given) { return given.first == name; }))
+      options.constexprs.emplace_back(name, value);
+  tile::frontend::DiagnosticEngine diagnostics;
+  if (!tile::lintKernel(file, options, told, diagnostics)) {
+    if (told) {
+      diagnostics.print(llvm::errs(), colorMessages());
+      return false;
+    }
+    llvm::errs() << "note: `" << types.kernel
+                 << "` is passed over: its types are not known; give --kernel and --signature\n";
+    return true;
+  }
+  diagnostics.print(llvm::outs(), llvm::outs().is_displayed() && colorMessages());
+  remarks += diagnostics.all().size();
+  return true;
+}
+
+int LintCommand::run() {
+  std::string error;
+  auto file = tile::frontend::SourceFile::open(files[0], error);
+  if (!file) {
+    printError("lint", error);
+    return Failure;
+  }
+  if (!compile.signature.empty() && compile.kernel.empty()) {
+    printError("lint", "--signature is of one kernel: name it with --kernel");
+    return Usage;
+  }
+  tile::frontend::DiagnosticEngine diagnostics;
+  auto kernels = tile::guessTypes(*file, compile.includePaths, diagnostics);
+  diagnostics.print(llvm::errs(), colorMessages());
+  if (diagnostics.hasErrors())
+    return Failure;
+  bool ok = true, found = false;
+  for (const tile::GuessedTypes &types : kernels)
+    if (compile.kernel.empty() || types.kernel == compile.kernel) {
+      found = true;
+      ok &= lintOne(*file, types);
+    }
+  if (!found) {
+    printError("lint", compile.kernel.empty()
+                           ? "`" + files[0] + "` has no kernels"
+                           : "`" + files[0] + "` has no kernel `" + compile.kernel +
+                                 "` that is not a helper of others");
+    return Failure;
+  }
+  llvm::outs() << kernels.size() << (kernels.size() == 1 ? " kernel, " : " kernels, ") << remarks
+               << (remarks == 1 ? " remark\n" : " remarks\n");
+  return ok && !remarks ? Success : Failure;
+}
+
+std::unique_ptr<Command> tilec::createLintCommand() { return std::make_unique<LintCommand>(); }
