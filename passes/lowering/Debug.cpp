@@ -190,11 +190,15 @@ LogicalResult Lowering::lowerAssert(AssertOp op) {
   Value ok;
   for (Value v : get(op.getCondition()))
     ok = andB(ok, v);
+  // One of the threads that hold an element speaks for all of them.
+  auto block = dyn_cast<RankedTensorType>(op.getCondition().getType());
+  Value stop = LLVM::XOrOp::create(b, loc, ok, in.i1(true));
+  stop = andB(stop, ownerPredicate(block ? cta::getLayout(block) : LinearLayout()));
   Block *fail = new Block, *next = new Block;
   Region *region = b.getInsertionBlock()->getParent();
   region->push_back(fail);
   region->push_back(next);
-  LLVM::CondBrOp::create(b, loc, ok, next, fail);
+  LLVM::CondBrOp::create(b, loc, stop, fail, next);
   enterBlock(fail);
   std::string file = "unknown";
   unsigned line = 0;

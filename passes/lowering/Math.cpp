@@ -38,6 +38,8 @@ Value Lowering::emitMath(Operation *op, ValueRange v) {
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case<math::AbsFOp>([&](auto) { return same(LLVM::FAbsOp()); })
       .Case<math::AbsIOp>([&](auto) -> Value {
+        if (type.isInteger(16)) // as for `negate`: the assembler takes abs.s16 never to overflow
+          return LLVM::SMaxOp::create(b, loc, v[0], in.negate(v[0]));
         return LLVM::AbsOp::create(b, loc, type, v[0], /*is_int_min_poison=*/false);
       })
       .Case<math::CeilOp>([&](auto) { return same(LLVM::FCeilOp()); })
