@@ -221,6 +221,11 @@ static void describeParameters(func::FuncOp kernel, KernelMetadata &metadata) {
     KernelParameter p;
     if (auto map = kernel.getArgAttrOfType<cta::MapAttr>(i, cta::kTensorMapAttr)) {
       describeTensorMap(kernel, map, p);
+    } else if (auto axis = kernel.getArgAttrOfType<IntegerAttr>(i, kNumProgramsAttr)) {
+      p.kind = KernelParameter::Kind::NumPrograms;
+      p.dim = int(axis.getInt());
+      p.type = "i32";
+      metadata.persistent = true;
     } else {
       p.kind = KernelParameter::Kind::Arg;
       LaunchSum::Factor entry = entryOf(kernel, i);
@@ -273,6 +278,13 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
     return fail();
   module->getOperation()->setAttr(kFpFusionAttr,
                                   BoolAttr::get(&impl->context, options.enableFpFusion));
+  auto flag = [&](bool on, StringRef name) {
+    if (on)
+      module->getOperation()->setAttr(name, UnitAttr::get(&impl->context));
+  };
+  flag(options.persistent, kPersistentAttr);
+  flag(options.checkedLaunch, kCheckedLaunchAttr);
+  flag(!options.tensorMaps, kNoTensorMapsAttr);
   if (options.dependentLaunch && target->capability >= 90) {
     module->getOperation()->setAttr(kDependentLaunchAttr, UnitAttr::get(&impl->context));
     result.metadata.dependent = true;

@@ -40,6 +40,13 @@ struct CompileOptions {
   /// On sm_90 and later: wait for the grids before it inside the kernel, which
   /// lets the launch overlap their end.
   bool dependentLaunch = true;
+  /// One thread block runs several programs of the grid, where that pays. The
+  /// launcher starts no more blocks than fit the chip and passes the true grid.
+  bool persistent = false;
+  /// The launcher checks that arrays suit TMA and takes a kernel compiled with
+  /// `tensorMaps` off where they do not: strides may be taken to suit.
+  bool checkedLaunch = false;
+  bool tensorMaps = true;    ///< copies by TMA on targets that have it
   int maxRegisters = 0;      ///< `.maxnreg`; 0: none
   std::string libdevicePath; ///< optional: NVIDIA's libdevice bitcode
   std::vector<std::string> includePaths;
@@ -76,12 +83,12 @@ struct TensorMap {
 /// One parameter of the entry, in kernel order; see `tilec compile --help`
 /// for the JSON form.
 struct KernelParameter {
-  enum class Kind { Arg, TensorMap, DescBase, DescShape, DescStride, Scratch, Const };
+  enum class Kind { Arg, TensorMap, DescBase, DescShape, DescStride, Scratch, Const, NumPrograms };
   Kind kind = Kind::Arg;
   int index = 0;         ///< entry of the signature (0-based, folded ones count)
   std::string type;      ///< "ptr", "i1", "i8", ..., "fp64"
   std::vector<int> path; ///< into a tuple
-  int dim = 0;           ///< DescShape, DescStride
+  int dim = 0;           ///< DescShape, DescStride; NumPrograms: axis of the grid
   int64_t bytes = 0;     ///< Scratch
   std::string per;       ///< Scratch: "launch" or "program"
   bool zero = false;     ///< Scratch: must be zero at launch
@@ -101,6 +108,9 @@ struct KernelMetadata {
   /// The kernel itself waits for the grids before it in its stream, so it may be
   /// launched as their programmatic dependent.
   bool dependent = false;
+  /// Blocks take programs of the grid in turn: start at most as many as fit the
+  /// chip, along x, and pass the grid in the `num_programs` parameters.
+  bool persistent = false;
   int registers = -1; ///< -1: not known
   std::vector<KernelParameter> params;
   std::string toJson() const;

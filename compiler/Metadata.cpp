@@ -20,6 +20,7 @@ static constexpr std::pair<Kind, llvm::StringLiteral> kindNames[] = {
     {Kind::DescStride, "desc_stride"},
     {Kind::Scratch, "scratch"},
     {Kind::Const, "const"},
+    {Kind::NumPrograms, "num_programs"},
 };
 
 //===----------------------------------------------------------------------===//
@@ -83,7 +84,9 @@ static json::Object parameterToJson(const KernelParameter &parameter) {
   for (auto [kind, name] : kindNames)
     if (kind == parameter.kind)
       object["kind"] = name;
-  if (parameter.kind != Kind::Scratch && parameter.kind != Kind::Const)
+  bool fromCaller = parameter.kind != Kind::Scratch && parameter.kind != Kind::Const &&
+                    parameter.kind != Kind::NumPrograms;
+  if (fromCaller)
     object["index"] = parameter.index;
   if (!parameter.type.empty())
     object["type"] = parameter.type;
@@ -93,7 +96,7 @@ static json::Object parameterToJson(const KernelParameter &parameter) {
     object["path"] = json::Array(parameter.path);
   if (parameter.kind == Kind::TensorMap)
     tensorMapToJson(parameter.map, object);
-  if (isDescriptorPart(parameter.kind))
+  if (isDescriptorPart(parameter.kind) || parameter.kind == Kind::NumPrograms)
     object["dim"] = parameter.dim;
   if (parameter.kind == Kind::Scratch) {
     object["bytes"] = parameter.bytes;
@@ -121,6 +124,8 @@ std::string KernelMetadata::toJson() const {
     out.attribute("cluster", json::Array(cluster));
     out.attribute("ctas_per_program", ctasPerProgram);
     out.attribute("cooperative", cooperative);
+    if (persistent)
+      out.attribute("persistent", true);
     if (dependent)
       out.attribute("dependent", true);
     if (registers >= 0)
@@ -211,7 +216,8 @@ static bool parameterFromJson(const json::Value &value, KernelParameter &paramet
   parameter.kind = known->first;
 
   const json::Object &object = *value.getAsObject();
-  bool fromCaller = parameter.kind != Kind::Scratch && parameter.kind != Kind::Const;
+  bool fromCaller = parameter.kind != Kind::Scratch && parameter.kind != Kind::Const &&
+                    parameter.kind != Kind::NumPrograms;
   if (fromCaller && !map.map("index", parameter.index))
     return false;
   if (fromCaller && parameter.index < 0) {
@@ -233,6 +239,8 @@ static bool parameterFromJson(const json::Value &value, KernelParameter &paramet
   case Kind::Scratch:
     return map.map("bytes", parameter.bytes) && map.map("per", parameter.per) &&
            map.map("zero", parameter.zero);
+  case Kind::NumPrograms:
+    return map.map("type", parameter.type) && map.map("dim", parameter.dim);
   case Kind::Const:
     if (!map.map("type", parameter.type))
       return false;
@@ -254,7 +262,8 @@ static bool metadataFromJson(const json::Value &value, KernelMetadata &out, json
       !map.map("threads", out.threads) || !map.map("cluster", cluster) ||
       !map.map("ctas_per_program", out.ctasPerProgram) ||
       !map.map("cooperative", out.cooperative) || !map.mapOptional("registers", out.registers) ||
-      !map.mapOptional("dependent", out.dependent))
+      !map.mapOptional("dependent", out.dependent) ||
+      !map.mapOptional("persistent", out.persistent))
     return false;
   if (cluster.size() != 3) {
     path.field("cluster").report("is not three numbers");

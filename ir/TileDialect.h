@@ -44,6 +44,15 @@ inline constexpr llvm::StringLiteral kLibrariesAttr = "tile.libraries";
 /// Module attribute, i32: warps per program.
 inline constexpr llvm::StringLiteral kNumWarpsAttr = "tile.num_warps";
 /// Module attribute, i32: pipeline stages asked for.
+/// On the module (unit): one block may run several programs of the grid.
+inline constexpr llvm::StringLiteral kPersistentAttr = "tile.persistent";
+/// On a parameter (i32): it is the size of the grid along that axis.
+inline constexpr llvm::StringLiteral kNumProgramsAttr = "tile.num_programs";
+/// On the module (unit): the launcher checks alignment and has another kernel
+/// for arguments that TMA cannot copy.
+inline constexpr llvm::StringLiteral kCheckedLaunchAttr = "tile.checked_launch";
+/// On the module (unit): no copies by TMA.
+inline constexpr llvm::StringLiteral kNoTensorMapsAttr = "tile.no_tensor_maps";
 inline constexpr llvm::StringLiteral kNumStagesAttr = "tile.num_stages";
 /// Module attribute, bool: contract a * b + c into one rounding (default true).
 inline constexpr llvm::StringLiteral kFpFusionAttr = "tile.fp_fusion";

@@ -11,6 +11,8 @@ namespace tile {
 std::unique_ptr<mlir::Pass> createDecomposeDotsPass();
 /// Matrix products by warpgroup instructions on TMA copies (WarpgroupDots.cpp).
 std::unique_ptr<mlir::Pass> createWarpgroupDotsPass();
+/// Several programs of the grid in one thread block (PersistPrograms.cpp).
+std::unique_ptr<mlir::Pass> createPersistProgramsPass();
 /// Producer and consumer warps for kernels with TMA loads (SpecializeWarps.cpp).
 std::unique_ptr<mlir::Pass> createSpecializeWarpsPass();
 /// Accesses through descriptors by pointers and masks (ExpandDescriptors.cpp).

@@ -29,6 +29,7 @@ void tile::buildCtaPipeline(OpPassManager &pm) {
   pm.addPass(createWarpgroupDotsPass());
   // Layouts start from pointers: descriptors that no hardware serves become some.
   pm.addPass(createExpandDescriptorsPass());
+  pm.addPass(createPersistProgramsPass());
   pm.addPass(createAssignLayoutsPass());
   // Rematerialised index arithmetic repeats itself: merge it before lowering.
   pm.addPass(createCSEPass());

@@ -17,6 +17,7 @@ void tile::registerAllPasses() {
   mlir::registerPass(createWarpgroupDotsPass);
   mlir::registerPass(createExpandDescriptorsPass);
   mlir::registerPass(createAssignLayoutsPass);
+  mlir::registerPass(createPersistProgramsPass);
   mlir::registerPass(createSpecializeWarpsPass);
   mlir::registerPass(createNarrowLiveRangesPass);
   mlir::registerPass(createAllocateScratchPass);

@@ -126,7 +126,7 @@ static std::optional<Polynomial::Term> quotient(const Polynomial::Term &t,
 /// Gives each term of the offset to the dimension whose stride it contains.
 /// Terms that contain none but are multiples of some argument (a batch, a head)
 /// get a dimension of their own; the rest runs along the contiguous one.
-static bool distribute(const Polynomial &offset, TileAccess &tile, unsigned bytes) {
+static bool distribute(const Polynomial &offset, TileAccess &tile, unsigned bytes, bool checked) {
   for (const Polynomial::Term &t : offset.terms()) {
     TileAccess::Dimension *best = nullptr;
     std::optional<Polynomial::Term> part;
@@ -148,7 +148,7 @@ static bool distribute(const Polynomial &offset, TileAccess &tile, unsigned byte
       tile.dimensions.front().start.add(t);
       continue;
     }
-    if (divisibility(stride) * bytes % kAlignment != 0 || tile.dimensions.size() == kMaxRank)
+    if ((!checked && divisibility(stride) * bytes % kAlignment != 0) || tile.dimensions.size() == kMaxRank)
       return false;
     TileAccess::Dimension own;
     own.start.add(start);
@@ -206,7 +206,7 @@ static bool limit(TileAccess::Dimension &d, ArrayRef<Bound> bounds,
 }
 
 std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointers, Value mask,
-                                         std::string &reason) {
+                                         bool checked, std::string &reason) {
   auto fail = [&](const char *why) {
     reason = why;
     return std::nullopt;
@@ -220,7 +220,7 @@ std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointe
     return fail("its addresses are not a base plus strides");
   TileAccess tile;
   tile.base = kernelArgument(p->base);
-  if (!tile.base || divisibility(tile.base) % kAlignment != 0)
+  if (!tile.base || (!checked && divisibility(tile.base) % kAlignment != 0))
     return fail("its base is not an argument known to be 16-byte aligned");
   auto bounds = analysis.bounds(mask);
   if (!bounds)
@@ -237,7 +237,7 @@ std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointe
       if (!wantMinor && (stride.terms().size() != 1 || stride.terms().front().coefficient <= 0 ||
                          !isLaunchInvariant(stride)))
         return fail("a stride is not a positive multiple of arguments");
-      if (!wantMinor && divisibility(stride.terms().front()) * bytes % kAlignment != 0)
+      if (!wantMinor && !checked && divisibility(stride.terms().front()) * bytes % kAlignment != 0)
         return fail("a stride is not known to be a multiple of 16 bytes");
       tile.dimensions.push_back(std::move(d));
     }
@@ -247,7 +247,7 @@ std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointe
     return fail("two dimensions have stride one");
   if (tile.dimensions.front().extent * bytes < kAlignment)
     return fail("it has less than 16 contiguous bytes");
-  if (!distribute(p->offset.start, tile, bytes))
+  if (!distribute(p->offset.start, tile, bytes, checked))
     return fail("an offset is not a multiple of 16 bytes");
   for (const Polynomial::Term &t : tile.dimensions.front().start.terms())
     if (divisibility(t) * bytes % kAlignment != 0)

@@ -32,8 +32,9 @@ struct TileAccess {
 /// Reads `pointers` under `mask` (may be null) as a tile that TMA can copy; on
 /// failure `reason` says what stands in the way. Whether wrapped indices
 /// (`wraps`) do no harm is for the caller to decide.
+/// With `checked` the launcher sees to alignment, and it need not be known.
 std::optional<TileAccess> readTile(StridedAnalysis &analysis, mlir::Value pointers,
-                                   mlir::Value mask, std::string &reason);
+                                   mlir::Value mask, bool checked, std::string &reason);
 
 /// The kernel parameter with the map of `access`, added if it is not there yet.
 /// One copy moves a column of a swizzledTile of the block, at most `rows` high.

@@ -30,7 +30,10 @@ constexpr int64_t kMinStoreBytes = 4096;
 
 class DotRewriter {
 public:
-  DotRewriter(func::FuncOp kernel, unsigned warps) : kernel(kernel), warps(warps) {}
+  DotRewriter(func::FuncOp kernel, unsigned warps)
+      : kernel(kernel), warps(warps),
+        checked(kernel->getParentOp()->hasAttr(kCheckedLaunchAttr)),
+        usesMaps(!kernel->getParentOp()->hasAttr(kNoTensorMapsAttr)) {}
 
   bool run() {
     SmallVector<DotOp> dots;
@@ -69,6 +72,7 @@ private:
 
   func::FuncOp kernel;
   unsigned warps;
+  bool checked, usesMaps;
   StridedAnalysis analysis;
   DenseSet<Value> writtenBases;
 };
@@ -143,11 +147,11 @@ static bool isZeroOrNone(Value other) {
 Value DotRewriter::loadByTma(LoadOp load, ArrayRef<int32_t> order, bool mustBeKMajor, unsigned kDim,
                              DotOp dot, bool isSwapped) {
   std::string reason;
-  if (load.getIsVolatile() || !isZeroOrNone(load.getOther()))
+  if (!usesMaps || load.getIsVolatile() || !isZeroOrNone(load.getOther()))
     return {};
   if (writtenBases.contains(rootOf(load.getPtr())))
     return {}; // copies run ahead of the program's own stores
-  std::optional<TileAccess> tile = readTile(analysis, load.getPtr(), load.getMask(), reason);
+  std::optional<TileAccess> tile = readTile(analysis, load.getPtr(), load.getMask(), checked, reason);
   if (!tile)
     return {};
   // Dimension i of the operand is dimension order[i] of what is loaded.
@@ -321,10 +325,10 @@ bool DotRewriter::rewrite(DotOp dot) {
 void DotRewriter::rewriteStore(StoreOp store) {
   auto type = dyn_cast<RankedTensorType>(store.getValue().getType());
   std::string reason;
-  if (!type || type.getElementType().isInteger(1) ||
+  if (!usesMaps || !type || type.getElementType().isInteger(1) ||
       type.getNumElements() * getElementBytes(type.getElementType()) < kMinStoreBytes)
     return;
-  std::optional<TileAccess> tile = readTile(analysis, store.getPtr(), store.getMask(), reason);
+  std::optional<TileAccess> tile = readTile(analysis, store.getPtr(), store.getMask(), checked, reason);
   if (!tile || !tile->wraps.empty())
     return;
   // Boxes of 64 rows: a warpgroup can store its share of an accumulator.

@@ -32,7 +32,22 @@ static bool dependenciesHold(llvm::StringRef text) {
   });
 }
 
-CompiledKernelPtr CompileService::fromDisk(const std::string &key, const CompileOptions &options) {
+void CompileService::addFallback(CompiledKernel &kernel, const frontend::SourceFile &file,
+                                 const CompileOptions &options) {
+  bool hasMaps = llvm::any_of(kernel.metadata.params, [](const KernelParameter &p) {
+    return p.kind == KernelParameter::Kind::TensorMap;
+  });
+  if (!hasMaps)
+    return;
+  CompileOptions without = options;
+  without.tensorMaps = false;
+  auto source = std::make_shared<frontend::SourceFile>(file.name().str(), file.text().str());
+  kernel.withoutTensorMaps = [this, source, without] { return compile(*source, without); };
+}
+
+CompiledKernelPtr CompileService::fromDisk(const std::string &key,
+                                           const frontend::SourceFile &file,
+                                           const CompileOptions &options) {
   std::optional<CacheEntry> entry = diskCache.lookup(key);
   if (!entry || !dependenciesHold(entry->sections["dependencies"]))
     return nullptr;
@@ -45,6 +60,7 @@ CompiledKernelPtr CompileService::fromDisk(const std::string &key, const Compile
   kernel->key = key;
   kernel->maxRegisters = options.maxRegisters;
   kernel->fromCache = true;
+  addFallback(*kernel, file, options);
   return kernel;
 }
 
@@ -73,6 +89,7 @@ CompileService::Outcome CompileService::compileNow(const std::string &key,
   kernel->maxRegisters = options.maxRegisters;
   kernel->compileMilliseconds = elapsed.count();
   kernel->times = std::move(result.times);
+  addFallback(*kernel, file, options);
 
   CacheEntry entry;
   entry.sections["ptx"] = kernel->ptx;
@@ -96,6 +113,7 @@ llvm::Expected<CompiledKernelPtr> CompileService::compile(const frontend::Source
                                                           frontend::DiagnosticEngine *diagnostics) {
   options.stopAfter = Stage::Ptx;
   options.printIrAfter.clear();
+  options.persistent = options.checkedLaunch = true;
   std::string key = kernelKey(file.text(), options);
 
   // The first thread to ask does the work; the others wait for its promise.
@@ -111,7 +129,7 @@ llvm::Expected<CompiledKernelPtr> CompileService::compile(const frontend::Source
     mine = inserted;
   }
   if (mine) {
-    CompiledKernelPtr kept = fromDisk(key, options);
+    CompiledKernelPtr kept = fromDisk(key, file, options);
     promise.set_value(kept ? Outcome{kept, ErrorCode::Compile, "", {}}
                            : compileNow(key, file, options));
   }

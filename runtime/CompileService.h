@@ -30,7 +30,8 @@ public:
   explicit CompileService(CompileFunction compiler, std::string cacheFolder = "")
       : compiler(std::move(compiler)), diskCache(std::move(cacheFolder)) {}
 
-  /// Compiles to PTX (whatever `options.stopAfter` says). The error of a
+  /// Compiles to PTX (whatever `options.stopAfter` says), for launches by
+  /// LoadedKernel, which does what `persistent` and `checkedLaunch` ask. The error of a
   /// kernel with errors is the text of its diagnostics, which `diagnostics`
   /// receives too (unless another thread was compiling the same just then).
   llvm::Expected<CompiledKernelPtr> compile(const frontend::SourceFile &file,
@@ -53,7 +54,11 @@ private:
   };
   Outcome compileNow(const std::string &key, const frontend::SourceFile &file,
                      const CompileOptions &options);
-  CompiledKernelPtr fromDisk(const std::string &key, const CompileOptions &options);
+  /// Gives a kernel with tensor maps the way to one without.
+  void addFallback(CompiledKernel &kernel, const frontend::SourceFile &file,
+                   const CompileOptions &options);
+  CompiledKernelPtr fromDisk(const std::string &key, const frontend::SourceFile &file,
+                             const CompileOptions &options);
 
   CompileFunction compiler;
   DiskCache diskCache;

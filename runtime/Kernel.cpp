@@ -107,7 +107,10 @@ llvm::Error LoadedKernel::buildPlan() {
       entry.constant = constants.size();
       constants.push_back(*bits);
     }
-    bool fromCaller = parameter.kind != Kind::Scratch && parameter.kind != Kind::Const;
+    if (parameter.kind == Kind::NumPrograms && (parameter.dim < 0 || parameter.dim > 2))
+      return badMetadata(metadata(), "names axis " + llvm::Twine(parameter.dim) + " of the grid");
+    bool fromCaller = parameter.kind != Kind::Scratch && parameter.kind != Kind::Const &&
+                      parameter.kind != Kind::NumPrograms;
     if (fromCaller && parameter.index < 0)
       return badMetadata(metadata(), "has a parameter of a negative index");
     if (fromCaller)
@@ -239,6 +242,7 @@ llvm::Error LoadedKernel::checkResidency() {
     return makeError(ErrorCode::Resources, "a block of `" + metadata().entry +
                                                "` does not fit a multiprocessor of " +
                                                owner->device().name + ": it has " + needs);
+  residentBlocks = unsigned(resident) * unsigned(owner->device().multiprocessors);
   if (cluster[0] * cluster[1] * cluster[2] == 1)
     return llvm::Error::success();
 

@@ -16,6 +16,7 @@
 #include "tile/tile.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include <functional>
 #include <map>
 #include <mutex>
 
@@ -29,6 +30,9 @@ struct CompiledKernel {
   std::string key;         ///< content hash, see Cache.h; empty: not cached
   int maxRegisters = 0;    ///< passed on to the driver's compiler
   bool fromCache = false;
+  /// Compiles the kernel again without tensor maps, for arrays that they cannot
+  /// describe; empty if it has none.
+  std::function<llvm::Expected<std::shared_ptr<const CompiledKernel>>()> withoutTensorMaps;
   double compileMilliseconds = 0; ///< 0 if from the cache
   std::vector<StageTime> times;
 };
@@ -49,7 +53,7 @@ struct ParameterPlan {
   int index = 0;                  ///< entry of the signature
   unsigned bytes = 0;             ///< of the value; scratch: of the buffer
   unsigned constant = 0;          ///< Const: which of the plan's constants
-  int dim = 0;                    ///< DescShape, DescStride
+  int dim = 0;                    ///< DescShape, DescStride, NumPrograms
   bool perProgram = false;        ///< Scratch: bytes are for each program
   bool zero = false;              ///< Scratch: cleared before the launch
   llvm::SmallVector<int, 2> path; ///< into a tuple
@@ -94,6 +98,9 @@ private:
 
   llvm::Error buildPlan();
   llvm::Error planTensorMaps();
+  /// Launches the kernel without tensor maps with the same arguments.
+  llvm::Error launchFallback(cuda::Stream stream, const uint32_t grid[3],
+                             llvm::ArrayRef<void *> pointers, const LaunchOptions &options) const;
   llvm::Error configure();
   llvm::Error checkResidency();
   llvm::Error checkGrid(const uint64_t blocks[3]) const;
@@ -118,6 +125,10 @@ private:
   /// The attribute for dependent launch comes last: a launch without it passes
   /// one attribute fewer.
   llvm::SmallVector<cuda::LaunchAttribute, 3> attributes;
+  /// Blocks that the chip runs at once: what a persistent kernel starts.
+  unsigned residentBlocks = 0;
+  mutable std::mutex fallbackMutex;
+  mutable std::shared_ptr<LoadedKernel> fallback;
   int registerCount = -1;
   int localByteCount = 0;
   double milliseconds = 0;

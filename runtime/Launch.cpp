@@ -83,7 +83,8 @@ llvm::Error LoadedKernel::resolve(llvm::ArrayRef<const void *> arguments,
     const void *value = nullptr;
     if (parameter.kind == Kind::Const)
       value = &constants[parameter.constant];
-    else if (parameter.kind == Kind::Scratch || parameter.kind == Kind::TensorMap)
+    else if (parameter.kind == Kind::Scratch || parameter.kind == Kind::TensorMap ||
+             parameter.kind == Kind::NumPrograms)
       continue; // filled at the launch
     else if (llvm::Error error = locate(*this, parameter, arguments[parameter.index], value))
       return error;
@@ -129,7 +130,22 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
     return llvm::Error::success();
   const KernelMetadata &data = metadata();
-  const uint64_t blocks[3] = {uint64_t(grid[0]) * data.ctasPerProgram, grid[1], grid[2]};
+  uint64_t blocks[3] = {uint64_t(grid[0]) * data.ctasPerProgram, grid[1], grid[2]};
+  uint32_t programs[3] = {grid[0], grid[1], grid[2]};
+  if (data.persistent) {
+    blocks[0] = uint64_t(grid[0]) * grid[1] * grid[2];
+    if (blocks[0] > std::numeric_limits<int32_t>::max())
+      return makeError(ErrorCode::InvalidArgument,
+                       llvm::formatv("the grid of `{0}` has {1} programs, and at most {2} are "
+                                     "possible for a persistent kernel",
+                                     data.entry, blocks[0], std::numeric_limits<int32_t>::max())
+                           .str());
+    blocks[0] = std::min<uint64_t>(blocks[0], residentBlocks);
+    blocks[1] = blocks[2] = 1;
+    for (size_t i = 0; i < plan.size(); ++i)
+      if (plan[i].kind == Kind::NumPrograms)
+        pointers[i] = &programs[plan[i].dim];
+  }
   if (llvm::Error error = checkGrid(blocks))
     return error;
 
@@ -146,8 +162,11 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
   // Only kernels with tensor maps pay for this.
   std::vector<cuda::TensorMap> maps(tensorMaps.size());
   for (auto [map, planned] : llvm::zip(maps, tensorMaps)) {
-    if (llvm::Error error = encodeTensorMap(api, planned, pointers, map))
+    bool isSuitable = true;
+    if (llvm::Error error = encodeTensorMap(api, planned, pointers, map, isSuitable))
       return addContext(std::move(error), "cannot launch `" + data.entry + "`");
+    if (!isSuitable)
+      return launchFallback(stream, grid, pointers, options);
     pointers[planned.parameter] = &map;
   }
   if (hasScratch)
@@ -156,6 +175,45 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
   if (result != Result::Success)
     return launchError(result, config);
   return llvm::Error::success();
+}
+
+llvm::Error LoadedKernel::launchFallback(cuda::Stream stream, const uint32_t grid[3],
+                                         llvm::ArrayRef<void *> pointers,
+                                         const LaunchOptions &options) const {
+  std::shared_ptr<LoadedKernel> other;
+  {
+    // The first launch of this kind compiles; the others of that moment wait.
+    std::lock_guard<std::mutex> lock(fallbackMutex);
+    if (!fallback) {
+      if (!kernel->withoutTensorMaps)
+        return makeError(ErrorCode::InvalidArgument,
+                         "an array passed to `" + metadata().entry +
+                             "` cannot be copied by the tensor memory accelerator: its address and "
+                             "strides must be positive multiples of 16 bytes");
+      auto compiled = kernel->withoutTensorMaps();
+      if (!compiled)
+        return compiled.takeError();
+      auto loaded = LoadedKernel::load(*compiled, owner);
+      if (!loaded)
+        return loaded.takeError();
+      fallback = *loaded;
+    }
+    other = fallback;
+  }
+  // Both kernels have the arguments of the signature in the same order.
+  auto isOwn = [](const ParameterPlan &p) {
+    return p.kind == Kind::TensorMap || p.kind == Kind::NumPrograms;
+  };
+  llvm::SmallVector<void *, inlineParameters> theirs(other->plan.size());
+  size_t from = 0;
+  for (auto [to, parameter] : llvm::zip(theirs, other->plan)) {
+    if (isOwn(parameter))
+      continue;
+    while (from < plan.size() && isOwn(plan[from]))
+      ++from;
+    to = pointers[from++];
+  }
+  return other->launchResolved(stream, grid, theirs, options);
 }
 
 /// Scratch memory lives for one launch, in stream order: right under any
@@ -222,7 +280,7 @@ PreparedLaunch::PreparedLaunch(std::shared_ptr<const LoadedKernel> loadedKernel)
     if (parameter.kind == Kind::Const)
       slots[i] = kernel->constants[parameter.constant];
     else if (parameter.kind != Kind::Scratch && parameter.kind != Kind::TensorMap &&
-             isSet[parameter.index]) {
+             parameter.kind != Kind::NumPrograms && isSet[parameter.index]) {
       isSet[parameter.index] = false;
       ++missing;
     }
@@ -235,7 +293,8 @@ llvm::Error PreparedLaunch::setArgument(unsigned index, const void *argument) {
   for (size_t i = 0; i < slots.size(); ++i) {
     const ParameterPlan &parameter = kernel->plan[i];
     if (parameter.kind == Kind::Const || parameter.kind == Kind::Scratch ||
-        parameter.kind == Kind::TensorMap || parameter.index != static_cast<int>(index))
+        parameter.kind == Kind::TensorMap || parameter.kind == Kind::NumPrograms ||
+        parameter.index != static_cast<int>(index))
       continue;
     const void *value = nullptr;
     if (llvm::Error error = locate(*kernel, parameter, argument, value))

@@ -162,7 +162,8 @@ static llvm::Error encode(const cuda::CudaApi &api, const TensorMapPlan &plan, c
 }
 
 llvm::Error runtime::encodeTensorMap(const cuda::CudaApi &api, const TensorMapPlan &plan,
-                                     llvm::ArrayRef<void *> pointers, cuda::TensorMap &out) {
+                                     llvm::ArrayRef<void *> pointers, cuda::TensorMap &out,
+                                     bool &isSuitable) {
   MapKey key;
   key.plan = plan.id;
   unsigned next = 0;
@@ -171,6 +172,14 @@ llvm::Error runtime::encodeTensorMap(const cuda::CudaApi &api, const TensorMapPl
     key.numbers[next++] = evaluate(size, pointers);
   for (const TensorMapPlan::Sum &stride : plan.strides)
     key.numbers[next++] = evaluate(stride, pointers);
+
+  isSuitable = key.numbers[0] % 16 == 0;
+  for (unsigned i = 0; i < plan.strides.size(); ++i) {
+    int64_t stride = key.numbers[1 + plan.sizes.size() + i];
+    isSuitable &= stride > 0 && stride % 16 == 0 && stride < int64_t(1) << 40;
+  }
+  if (!isSuitable)
+    return llvm::Error::success();
 
   thread_local MapCache cache;
   size_t hash = llvm::hash_combine(

@@ -45,8 +45,11 @@ planTensorMap(const TensorMap &map, const KernelParameter &parameter,
               llvm::function_ref<llvm::Expected<LaunchValue>(const LaunchSum::Factor &)> find);
 
 /// Makes the map for a launch whose parameters have the values at `pointers`.
+/// `isSuitable` becomes false if no map can describe that array: an address or
+/// a stride that is not a multiple of 16 bytes, or a stride that is not positive.
 llvm::Error encodeTensorMap(const cuda::CudaApi &api, const TensorMapPlan &plan,
-                            llvm::ArrayRef<void *> pointers, cuda::TensorMap &out);
+                            llvm::ArrayRef<void *> pointers, cuda::TensorMap &out,
+                            bool &isSuitable);
 
 } // namespace tile::runtime
 

@@ -78,13 +78,26 @@ func.func @computed(%x: tensor<64x64xf16>, %y: tensor<64x128xf16>, %z: tensor<64
   return %d : tensor<64x128xf32>
 }
 
-// Not for warpgroup instructions: too few rows, or f32 in full.
+// Few rows: the transposed product has them as columns.
+// CHECK-LABEL: func.func @few_rows
+// CHECK-SAME: (%[[X:.*]]: tensor<32x64xf16>, %[[Y:.*]]: tensor<64x128xf16>, %[[Z:.*]]: tensor<32x128xf32>)
+// CHECK: %[[YT:.*]] = tile.trans %[[Y]] [1, 0]
+// CHECK: %[[ZT:.*]] = tile.trans %[[Z]] [1, 0]
+// CHECK: %[[S:.*]] = cta.stage %{{.*}} : tensor<64x32xf16> -> <[64, 32], f16
+// CHECK: %[[D:.*]] = cta.warpgroup_dot %[[YT]], %[[S]], %[[ZT]]
+// CHECK: tile.trans %[[D]] [1, 0] : tensor<128x32xf32> -> tensor<32x128xf32>
+func.func @few_rows(%x: tensor<32x64xf16>, %y: tensor<64x128xf16>, %z: tensor<32x128xf32>) -> tensor<32x128xf32> {
+  %d = tile.dot %x, %y, %z : tensor<32x64xf16> * tensor<64x128xf16> -> tensor<32x128xf32>
+  return %d : tensor<32x128xf32>
+}
+
+// Not for warpgroup instructions: too small, or f32 in full.
 // CHECK-LABEL: func.func @left_alone
 // CHECK-COUNT-2: tile.dot
-func.func @left_alone(%x: tensor<32x64xf16>, %y: tensor<64x128xf16>, %z: tensor<32x128xf32>,
-                      %u: tensor<64x64xf32>, %v: tensor<64x64xf32>) -> (tensor<32x128xf32>, tensor<64x64xf32>) {
-  %d = tile.dot %x, %y, %z : tensor<32x64xf16> * tensor<64x128xf16> -> tensor<32x128xf32>
+func.func @left_alone(%x: tensor<32x64xf16>, %y: tensor<64x32xf16>, %z: tensor<32x32xf32>,
+                      %u: tensor<64x64xf32>, %v: tensor<64x64xf32>) -> (tensor<32x32xf32>, tensor<64x64xf32>) {
+  %d = tile.dot %x, %y, %z : tensor<32x64xf16> * tensor<64x32xf16> -> tensor<32x32xf32>
   %e = tile.dot %u, %v, %u : tensor<64x64xf32> * tensor<64x64xf32> -> tensor<64x64xf32>
-  return %d, %e : tensor<32x128xf32>, tensor<64x64xf32>
+  return %d, %e : tensor<32x32xf32>, tensor<64x64xf32>
 }
 }

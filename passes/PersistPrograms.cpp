@@ -1,0 +1,100 @@
+//===- PersistPrograms.cpp - several programs of the grid in one block ----===//
+//
+// Needs:      module attribute `tile.persistent`; warpgroup products made.
+// Guarantees: a kernel that copies tiles by TMA runs the programs
+//             block, block + blocks, block + 2 * blocks, ... of its grid, so that
+//             one program's loads run under the stores of the one before. The
+//             true grid comes in three more parameters (`tile.num_programs`).
+// Never:      touches other kernels: they gain nothing.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/CtaDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+using namespace tile;
+
+static bool copiesInLoop(func::FuncOp kernel) {
+  return kernel
+      .walk([](cta::TmaLoadOp load) {
+        return load->getParentOfType<scf::ForOp>() ? WalkResult::interrupt()
+                                                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+static LogicalResult persist(func::FuncOp kernel) {
+  MLIRContext *context = kernel.getContext();
+  Location loc = kernel.getLoc();
+  Block &body = kernel.getBody().front();
+  SmallVector<Operation *> work;
+  for (Operation &op : body.without_terminator())
+    work.push_back(&op);
+
+  OpBuilder b = OpBuilder::atBlockBegin(&body);
+  SmallVector<Value, 3> sizes;
+  for (int32_t axis = 0; axis < 3; ++axis) {
+    unsigned index = kernel.getNumArguments();
+    auto attrs = DictionaryAttr::get(
+        context, {b.getNamedAttr(kNumProgramsAttr, b.getI32IntegerAttr(axis))});
+    if (failed(kernel.insertArgument(index, b.getI32Type(), attrs, loc)))
+      return failure();
+    sizes.push_back(kernel.getArgument(index));
+  }
+  Value first = ProgramIdOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(0));
+  Value step = NumProgramsOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(0));
+  Value plane = arith::MulIOp::create(b, loc, sizes[0], sizes[1]);
+  Value total = arith::MulIOp::create(b, loc, plane, sizes[2]);
+  auto loop = scf::ForOp::create(b, loc, first, total, step);
+  // What one block loads once a program needs no more than one buffer.
+  loop->setAttr(kNumStagesAttr, b.getI32IntegerAttr(1));
+  Operation *end = loop.getBody()->getTerminator();
+  for (Operation *op : work)
+    op->moveBefore(end);
+
+  b.setInsertionPointToStart(loop.getBody());
+  Value program = loop.getInductionVar();
+  auto rest = arith::DivSIOp::create(b, loc, program, sizes[0]);
+  SmallVector<Value, 3> ids = {arith::RemSIOp::create(b, loc, program, sizes[0]),
+                               arith::RemSIOp::create(b, loc, rest, sizes[1]),
+                               arith::DivSIOp::create(b, loc, program, plane)};
+  loop.walk([&](Operation *op) {
+    if (auto id = dyn_cast<ProgramIdOp>(op)) {
+      id.getResult().replaceAllUsesWith(ids[id.getAxis()]);
+      id.erase();
+    } else if (auto size = dyn_cast<NumProgramsOp>(op)) {
+      size.getResult().replaceAllUsesWith(sizes[size.getAxis()]);
+      size.erase();
+    }
+  });
+  for (Value id : llvm::reverse(ids))
+    if (id.use_empty())
+      id.getDefiningOp()->erase();
+  if (rest->use_empty())
+    rest->erase();
+  return success();
+}
+
+namespace {
+struct PersistProgramsPass : PassWrapper<PersistProgramsPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PersistProgramsPass)
+  StringRef getArgument() const override { return "tile-persist-programs"; }
+  StringRef getDescription() const override {
+    return "several programs of the grid in one thread block, one after the other";
+  }
+  void runOnOperation() override {
+    if (!getOperation()->hasAttr(kPersistentAttr))
+      return;
+    for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>())
+      if (copiesInLoop(kernel) && failed(persist(kernel)))
+        return signalPassFailure();
+  }
+};
+} // namespace
+
+std::unique_ptr<Pass> tile::createPersistProgramsPass() {
+  return std::make_unique<PersistProgramsPass>();
+}
