@@ -38,8 +38,8 @@ static LogicalResult persist(func::FuncOp kernel) {
   SmallVector<Value, 3> sizes;
   for (int32_t axis = 0; axis < 3; ++axis) {
     unsigned index = kernel.getNumArguments();
-    auto attrs = DictionaryAttr::get(
-        context, {b.getNamedAttr(kNumProgramsAttr, b.getI32IntegerAttr(axis))});
+    auto attrs =
+        DictionaryAttr::get(context, {b.getNamedAttr(kNumProgramsAttr, b.getI32IntegerAttr(axis))});
     if (failed(kernel.insertArgument(index, b.getI32Type(), attrs, loc)))
       return failure();
     sizes.push_back(kernel.getArgument(index));

@@ -148,7 +148,8 @@ static bool distribute(const Polynomial &offset, TileAccess &tile, unsigned byte
       tile.dimensions.front().start.add(t);
       continue;
     }
-    if ((!checked && divisibility(stride) * bytes % kAlignment != 0) || tile.dimensions.size() == kMaxRank)
+    if ((!checked && divisibility(stride) * bytes % kAlignment != 0) ||
+        tile.dimensions.size() == kMaxRank)
       return false;
     TileAccess::Dimension own;
     own.start.add(start);

@@ -31,8 +31,7 @@ constexpr int64_t kMinStoreBytes = 4096;
 class DotRewriter {
 public:
   DotRewriter(func::FuncOp kernel, unsigned warps)
-      : kernel(kernel), warps(warps),
-        checked(kernel->getParentOp()->hasAttr(kCheckedLaunchAttr)),
+      : kernel(kernel), warps(warps), checked(kernel->getParentOp()->hasAttr(kCheckedLaunchAttr)),
         usesMaps(!kernel->getParentOp()->hasAttr(kNoTensorMapsAttr)) {}
 
   bool run() {
@@ -151,7 +150,8 @@ Value DotRewriter::loadByTma(LoadOp load, ArrayRef<int32_t> order, bool mustBeKM
     return {};
   if (writtenBases.contains(rootOf(load.getPtr())))
     return {}; // copies run ahead of the program's own stores
-  std::optional<TileAccess> tile = readTile(analysis, load.getPtr(), load.getMask(), checked, reason);
+  std::optional<TileAccess> tile =
+      readTile(analysis, load.getPtr(), load.getMask(), checked, reason);
   if (!tile)
     return {};
   // Dimension i of the operand is dimension order[i] of what is loaded.
@@ -328,7 +328,8 @@ void DotRewriter::rewriteStore(StoreOp store) {
   if (!usesMaps || !type || type.getElementType().isInteger(1) ||
       type.getNumElements() * getElementBytes(type.getElementType()) < kMinStoreBytes)
     return;
-  std::optional<TileAccess> tile = readTile(analysis, store.getPtr(), store.getMask(), checked, reason);
+  std::optional<TileAccess> tile =
+      readTile(analysis, store.getPtr(), store.getMask(), checked, reason);
   if (!tile || !tile->wraps.empty())
     return;
   // Boxes of 64 rows: a warpgroup can store its share of an accumulator.

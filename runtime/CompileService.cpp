@@ -45,8 +45,7 @@ void CompileService::addFallback(CompiledKernel &kernel, const frontend::SourceF
   kernel.withoutTensorMaps = [this, source, without] { return compile(*source, without); };
 }
 
-CompiledKernelPtr CompileService::fromDisk(const std::string &key,
-                                           const frontend::SourceFile &file,
+CompiledKernelPtr CompileService::fromDisk(const std::string &key, const frontend::SourceFile &file,
                                            const CompileOptions &options) {
   std::optional<CacheEntry> entry = diskCache.lookup(key);
   if (!entry || !dependenciesHold(entry->sections["dependencies"]))
