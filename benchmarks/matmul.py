@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Matrix products: Tile against Triton on the same source, and both against cuBLAS.
 
-    python3 benchmarks/matmul.py BUNDLE [--json FILE] [--quick] [--shape MxNxK]... [--dtype f16|bf16]
+    python3 benchmarks/matmul.py BUNDLE [--json FILE] [--quick] [--shape MxNxK]... [--dtype f16|bf16|f32|fp8]
 
 BUNDLE holds libtile.so. Both compilers get the pointer kernel of kernels/matmul.tile
 and the same list of configurations; every configuration is checked against a float32
@@ -20,7 +20,9 @@ SHAPES = [(1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096), (8192, 819
           (16384, 4096, 11008), (4096, 4096, 65536), (3000, 5000, 2000)]
 # (BLOCK_M, BLOCK_N, BLOCK_K, warps, stages)
 CONFIGS = [(128, 256, 64, 8, 3), (128, 256, 64, 8, 4), (128, 128, 64, 8, 4), (128, 128, 64, 4, 4),
-           (64, 256, 64, 4, 4), (64, 128, 64, 4, 6), (64, 64, 64, 4, 6)]
+           (128, 128, 64, 8, 6), (64, 128, 64, 4, 8), (16, 64, 128, 4, 4)]
+# NT only for types whose operands must be contiguous along K; f32 is read as tf32.
+DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "fp8": "float8_e4m3fn"}
 QUICK = [(128, 256, 64, 8, 3), (128, 128, 64, 8, 4), (64, 128, 64, 4, 6)]
 
 
@@ -44,7 +46,8 @@ class Tile:
     def __init__(self, bundle):
         import libtile
         import torch
-        self.types = {torch.float16: "*fp16", torch.bfloat16: "*bf16"}
+        self.types = {torch.float16: "*fp16", torch.bfloat16: "*bf16", torch.float32: "*fp32",
+                      torch.float8_e4m3fn: "*fp8e4nv"}
         self.compiler = libtile.Compiler(bundle.library)
         with open(common.kernel_path("matmul")) as f:
             self.source = f.read()
@@ -79,15 +82,23 @@ class Triton:
 def measure(shape, dtype, layout, sides, configs, timer, log, rounds):
     import torch
     m, n, k = shape
-    a = torch.randn((m, k), device="cuda", dtype=dtype)
-    b = torch.randn((n, k), device="cuda", dtype=dtype).T if layout == "NT" else \
-        torch.randn((k, n), device="cuda", dtype=dtype)
-    c = torch.empty((m, n), device="cuda", dtype=dtype)
-    expected = torch.matmul(a, b).float()
+    is_fp8 = dtype == torch.float8_e4m3fn
+    random = lambda *size: torch.randn(size, device="cuda", dtype=torch.float16).to(dtype)
+    a = random(m, k)
+    b = random(n, k).T if layout == "NT" else random(k, n)
+    c = torch.empty((m, n), device="cuda", dtype=torch.bfloat16 if is_fp8 else dtype)
+    torch.backends.cuda.matmul.allow_tf32 = True
+    one = torch.ones((), device="cuda")
+    if is_fp8:
+        library = lambda: torch._scaled_mm(a, b, one, one, out_dtype=torch.bfloat16,
+                                           use_fast_accum=True)
+    else:
+        library = lambda: torch.matmul(a, b, out=out)
+    out = torch.empty_like(c)
+    expected = library().float()
     scale = float(expected.norm())
     processors = torch.cuda.get_device_properties(0).multi_processor_count
-    out = torch.empty_like(c)
-    functions = {"cublas": lambda: torch.matmul(a, b, out=out)}
+    functions = {"cublas": library}
     best = {}
     for side, prepare in sides:
         name = side.split(":")[1]
@@ -101,7 +112,7 @@ def measure(shape, dtype, layout, sides, configs, timer, log, rounds):
                 run()
                 torch.cuda.synchronize()
                 error = float((c.float() - expected).norm()) / scale
-                if not error < (6e-3 if dtype == torch.bfloat16 else 1e-3):
+                if not error < (6e-3 if c.dtype == torch.bfloat16 else 1e-3):
                     raise RuntimeError(f"relative error {error}")
                 us = timer.compare({"run": run}, count=7, rounds=1)["run"]
             except Exception as error:  # one failing configuration must not end the run
@@ -143,7 +154,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--shape", action="append")
     parser.add_argument("--layout", action="append", choices=["NN", "NT"])
-    parser.add_argument("--dtype", action="append", choices=["f16", "bf16"])
+    parser.add_argument("--dtype", action="append", choices=list(DTYPES))
     parser.add_argument("--config", action="append", help="BMxBNxBKxWARPSxSTAGES")
     parser.add_argument("--no-triton", action="store_true")
     options = parser.parse_args()
@@ -169,7 +180,7 @@ def main():
     for dtype in options.dtype or ["f16"]:
         for layout in options.layout or ["NN", "NT"]:
             for shape in shapes:
-                results.append(measure(shape, {"f16": torch.float16, "bf16": torch.bfloat16}[dtype],
+                results.append(measure(shape, getattr(torch, DTYPES[dtype]),
                                        layout, sides, configs, timer, log,
                                        2 if options.quick else 3))
                 rows.append(row_of(results[-1], ratios))

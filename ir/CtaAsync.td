@@ -225,7 +225,23 @@ def Cta_RingWaitOp : Cta_RingStepOp<"ring_wait"> {
 }
 
 def Cta_RingReleaseOp : Cta_RingStepOp<"ring_release"> {
-  let summary = "consumers: the slot may be filled again; on to the next";
+  let summary = "consumers: the oldest slot not yet given back may be filled again";
+  let description = [{
+    Without a condition, on to the next slot as well. With one (the same for all
+    threads) only the release happens, and only if it is true: for consumers that
+    give slots back later than they go on with `cta.ring_advance`. A ring has
+    releases of one kind only.
+    ```mlir
+    cta.ring_release %r : !cta.ring<...>
+    cta.ring_release %r when %later : !cta.ring<...>
+    ```
+  }];
+  let arguments = (ins Cta_RingType:$ring, Optional<I1>:$condition);
+  let assemblyFormat = "$ring (`when` $condition^)? attr-dict `:` type($ring)";
+}
+
+def Cta_RingAdvanceOp : Cta_RingStepOp<"ring_advance"> {
+  let summary = "consumers: on to the next slot, keeping this one";
   let assemblyFormat = "$ring attr-dict `:` type($ring)";
 }
 
@@ -270,15 +286,32 @@ def Cta_WarpgroupDotOp : Cta_Op<"warpgroup_dot", [MemoryEffects<[MemRead]>,
   let summary = "acc + a * b by warpgroup matrix instructions";
   let description = [{
     `a` (M x K) is a buffer or a block in registers, `b` (K x N) a buffer. Every
-    warp takes part. Complete when it returns. Requires sm_90a.
+    warp takes part. Complete when it returns, or, `in_flight`, when the next one
+    is issued and the one after that begins; the last one of a loop is waited for
+    by `cta.warpgroup_wait`. Requires sm_90a.
     ```mlir
     %d = cta.warpgroup_dot %a, %b, %c : !cta.buffer<...>, !cta.buffer<...>, tensor<128x256xf32>
     ```
   }];
   let arguments = (ins AnyTypeOf<[Cta_BufferType, Tile_Block]>:$a, Cta_BufferType:$b,
-                       Tile_Block:$acc, DefaultValuedAttr<I32Attr, "0">:$promote);
+                       Tile_Block:$acc, DefaultValuedAttr<I32Attr, "0">:$promote,
+                       UnitAttr:$in_flight);
   let results = (outs Tile_Block:$result);
-  let assemblyFormat = "$a `,` $b `,` $acc attr-dict `:` type($a) `,` type($b) `,` type($acc)";
+  let assemblyFormat = "$a `,` $b `,` $acc (`in_flight` $in_flight^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)";
+}
+
+def Cta_WarpgroupWaitOp : Cta_Op<"warpgroup_wait", [MemoryEffects<[MemRead, MemWrite]>,
+    AllTypesMatch<["acc", "result"]>]> {
+  let summary = "wait for the products in flight";
+  let description = [{
+    Returns the accumulator once it is complete.
+    ```mlir
+    %d = cta.warpgroup_wait %c : tensor<128x256xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Block:$acc);
+  let results = (outs Tile_Block:$result);
+  let assemblyFormat = "$acc attr-dict `:` type($acc)";
 }
 
 #endif // TILE_IR_CTAASYNC

@@ -14,7 +14,7 @@
 // only the barriers inside the ops.
 //
 // Behind these, aligned to the period of the swizzles: one area for all
-// `cta.tma_store`, one for each `cta.stage`, and the rings, which get as many
+// `cta.tma_store`, places for `cta.stage` by liveness, and the rings, which get as many
 // slots as were asked for and fit.
 //
 //===----------------------------------------------------------------------===//
@@ -156,12 +156,42 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
       });
       end += stores;
     }
+    return placeStages(llvm::alignTo(end, kSwizzlePeriod));
+  }
+
+  /// Staged operands: each the lowest place that no other has while it lives.
+  int64_t placeStages(int64_t begin) {
+    llvm::DenseMap<Operation *, unsigned> position;
+    unsigned count = 0;
+    getOperation().walk<WalkOrder::PostOrder>([&](Operation *op) { position[op] = count++; });
+    struct Placed {
+      int64_t begin, end;
+      unsigned first, last;
+    };
+    SmallVector<Placed> placed;
+    int64_t end = begin;
+    Builder b(&getContext());
     getOperation().walk([&](cta::StageOp op) {
-      end = llvm::alignTo(end, kSwizzlePeriod);
-      op->setAttr(cta::kScratchOffsetAttr, b.getI32IntegerAttr(end));
-      end += op.getType().getBytes();
+      Placed own{begin, begin + op.getType().getBytes(), position[op], position[op]};
+      for (Operation *user : op->getUsers())
+        if (Operation *here = op->getBlock()->findAncestorOpInBlock(*user))
+          own.last = std::max(own.last, position[here]);
+      for (bool moved = true; moved;) {
+        moved = false;
+        for (const Placed &p : placed) {
+          bool alive = p.first <= own.last && own.first <= p.last;
+          if (!alive || p.end <= own.begin || own.end <= p.begin)
+            continue;
+          own.end += llvm::alignTo(p.end, kSwizzlePeriod) - own.begin;
+          own.begin = llvm::alignTo(p.end, kSwizzlePeriod);
+          moved = true;
+        }
+      }
+      op->setAttr(cta::kScratchOffsetAttr, b.getI32IntegerAttr(own.begin));
+      end = std::max(end, own.end);
+      placed.push_back(own);
     });
-    return end;
+    return placed.empty() ? begin : end;
   }
 
   /// Rings from `end` on: the slots' buffers, then the two barriers of each

@@ -17,6 +17,8 @@ std::unique_ptr<mlir::Pass> createPersistProgramsPass();
 std::unique_ptr<mlir::Pass> createSpecializeWarpsPass();
 /// Accesses through descriptors by pointers and masks (ExpandDescriptors.cpp).
 std::unique_ptr<mlir::Pass> createExpandDescriptorsPass();
+/// Products in flight across iterations (OverlapDots.cpp).
+std::unique_ptr<mlir::Pass> createOverlapDotsPass();
 /// Gives every block a layout (AssignLayouts.cpp).
 std::unique_ptr<mlir::Pass> createAssignLayoutsPass();
 /// Keeps 16-bit blocks packed across reductions (NarrowLiveRanges.cpp).

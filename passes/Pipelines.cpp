@@ -35,6 +35,7 @@ void tile::buildCtaPipeline(OpPassManager &pm) {
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
   pm.addPass(createSpecializeWarpsPass());
+  pm.addPass(createOverlapDotsPass());
   // After sharing: what this pass computes twice must stay twice.
   pm.addPass(createNarrowLiveRangesPass());
   // Scratch needs final layouts; barriers need final scratch offsets.

@@ -19,6 +19,7 @@ void tile::registerAllPasses() {
   mlir::registerPass(createAssignLayoutsPass);
   mlir::registerPass(createPersistProgramsPass);
   mlir::registerPass(createSpecializeWarpsPass);
+  mlir::registerPass(createOverlapDotsPass);
   mlir::registerPass(createNarrowLiveRangesPass);
   mlir::registerPass(createAllocateScratchPass);
   mlir::registerPass(createInsertBarriersPass);

@@ -221,7 +221,7 @@ void WarpSpecializer::consume(void (WarpSpecializer::*before)(Group &)) {
       types.push_back(load.getType());
     auto slot = cta::RingWaitOp::create(b, loc, types, group.ring);
     b.setInsertionPointAfter(group.lastUser);
-    cta::RingReleaseOp::create(b, group.lastUser->getLoc(), group.ring);
+    cta::RingReleaseOp::create(b, group.lastUser->getLoc(), group.ring, Value());
     for (auto [buffer, load] : llvm::zip_equal(slot.getBuffers(), group.loads)) {
       load.getResult().replaceAllUsesWith(buffer);
       load.erase();

@@ -310,7 +310,7 @@ bool DotRewriter::rewrite(DotOp dot) {
                          ? dot.getMaxNumImpreciseAcc()
                          : 0;
   Value result = cta::WarpgroupDotOp::create(b, dot.getLoc(), acc.getType(), left, right, acc,
-                                             b.getI32IntegerAttr(int32_t(promote)));
+                                             b.getI32IntegerAttr(int32_t(promote)), UnitAttr());
   if (isSwapped)
     result = transposed(result);
   dot.getResult().replaceAllUsesWith(result);

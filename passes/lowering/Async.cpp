@@ -83,9 +83,11 @@ Value Lowering::read(Value variable) {
   return LLVM::LoadOp::create(b, in.getLoc(), b.getI32Type(), variable);
 }
 
-void Lowering::advance(const Ring &ring, const Cursor &cursor) {
+void Lowering::advance(const Ring &ring, const Cursor &cursor, Value condition) {
   Location loc = in.getLoc();
   Value next = plus(read(cursor.slot), 1);
+  if (condition)
+    next = LLVM::SelectOp::create(b, loc, condition, next, read(cursor.slot));
   Value wraps =
       LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, next, in.i32(int32_t(ring.stages)));
   LLVM::StoreOp::create(b, loc, LLVM::SelectOp::create(b, loc, wraps, in.i32(0), next),
@@ -126,6 +128,7 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
   }
   ring.barriers = end;
   ring.consumer = makeCursor(0);
+  ring.released = makeCursor(0);
   ring.producer = makeCursor(1); // a fresh barrier counts as just emptied
   unsigned consumers = op.getConsumers();
   emitIf(isThread(in.i32(0)), [&] {
@@ -140,7 +143,8 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
 }
 
 LogicalResult Lowering::lowerRingStep(Operation *op) {
-  const Ring &ring = rings.find(op->getOperands().back())->second;
+  auto release = dyn_cast<cta::RingReleaseOp>(op);
+  const Ring &ring = rings.find(release ? release.getRing() : op->getOperands().back())->second;
   if (isa<cta::RingAcquireOp>(op)) {
     in.mbarrierWait(barrierOf(ring, ring.producer, /*full=*/false), read(ring.producer.parity));
     int64_t bytes = 0;
@@ -170,10 +174,14 @@ LogicalResult Lowering::lowerRingStep(Operation *op) {
     in.mbarrierWait(barrierOf(ring, ring.consumer, /*full=*/true), read(ring.consumer.parity));
     for (auto [result, address] : llvm::zip(op->getResults(), buffersOf(ring, ring.consumer)))
       set(result, {address});
+  } else if (isa<cta::RingAdvanceOp>(op)) {
+    advance(ring, ring.consumer);
   } else {
     Value first = LLVM::ICmpOp::create(b, op->getLoc(), LLVM::ICmpPredicate::eq, lane(), in.i32(0));
-    in.mbarrierArrive(barrierOf(ring, ring.consumer, /*full=*/false), first);
-    advance(ring, ring.consumer);
+    Value condition = release.getCondition() ? getScalar(release.getCondition()) : Value();
+    const Cursor &cursor = condition ? ring.released : ring.consumer;
+    in.mbarrierArrive(barrierOf(ring, cursor, /*full=*/false), andB(first, condition));
+    advance(ring, cursor, condition);
   }
   return success();
 }

@@ -159,6 +159,10 @@ SmallVector<Value> Instructions::updateRegisters(StringRef text, ValueRange regi
   return values;
 }
 
+void Instructions::wgmmaWaitFor(unsigned pending) {
+  effect("wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";", "~{memory}", {});
+}
+
 SmallVector<Value> Instructions::wgmmaWait(ValueRange accumulators) {
   return updateRegisters("wgmma.wait_group.sync.aligned 0;", accumulators, {}, "");
 }

@@ -304,7 +304,7 @@ Value Instructions::pointerTo(Address address) {
 
 /// An immediate offset as PTX writes it in an address.
 static std::string immediate(int64_t offset) {
-  return offset ? (offset > 0 ? "+" : "") + std::to_string(offset) : "";
+  return offset ? "+" + std::to_string(offset) : ""; // "+-8" below zero
 }
 
 SmallVector<Value> Instructions::loadGlobal(Type type, unsigned count, Address where,

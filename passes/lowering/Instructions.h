@@ -172,6 +172,8 @@ public:
   };
   void wgmmaFence();
   void wgmmaCommit();
+  /// Waits until at most `pending` committed groups are not complete.
+  void wgmmaWaitFor(unsigned pending);
   /// Waits for all committed products; the results are the accumulators.
   llvm::SmallVector<mlir::Value> wgmmaWait(mlir::ValueRange accumulators);
   /// One m64nNkK product. `a` is one descriptor, or four registers. With

@@ -172,11 +172,12 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<cta::ConvertLayoutOp>([&](auto o) { return lowerConvert(o); })
       .Case<cta::RingOp>([&](auto o) { return lowerRing(o); })
       .Case<cta::RingAcquireOp, cta::RingCopyOp, cta::RingCommitOp, cta::RingWaitOp,
-            cta::RingReleaseOp>([&](auto) { return lowerRingStep(op); })
+            cta::RingReleaseOp, cta::RingAdvanceOp>([&](auto) { return lowerRingStep(op); })
       .Case<cta::RolesOp>([&](auto o) { return lowerRoles(o); })
       .Case<cta::SingleOp>([&](auto o) { return lowerSingle(o); })
       .Case<cta::StageOp>([&](auto o) { return lowerStage(o); })
       .Case<cta::TmaStoreOp>([&](auto o) { return lowerTmaStore(o); })
+      .Case<cta::WarpgroupWaitOp>([&](auto o) { return lowerWarpgroupWait(o); })
       .Case<cta::WarpgroupDotOp>([&](auto o) { return lowerWarpgroupDot(o); })
       .Case<cta::PinOp>([&](auto o) {
         set(o.getResult(), in.pin(get(o.getSrc())));

@@ -73,9 +73,9 @@ private:
   mlir::LogicalResult lowerMap(MapElementwiseOp op);
   mlir::LogicalResult lowerInlineAsm(InlineAsmOp op);
   mlir::LogicalResult lowerExtern(ExternElementwiseOp op);
-  mlir::LogicalResult lowerReduce(ReduceOp op);              // Reduce.cpp
-  mlir::LogicalResult lowerScan(ScanOp op);                  // Scan.cpp
-  mlir::LogicalResult lowerDot(DotOp op);                    // Dot.cpp
+  mlir::LogicalResult lowerReduce(ReduceOp op); // Reduce.cpp
+  mlir::LogicalResult lowerScan(ScanOp op);     // Scan.cpp
+  mlir::LogicalResult lowerDot(DotOp op);       // Dot.cpp
   mlir::LogicalResult multiplyAdd(DotOp op);
   mlir::LogicalResult multiplyStaged(DotOp op); // StagedDot.cpp
   mlir::LogicalResult multiplyMatrices(DotOp op, const MatrixInstruction &instruction);
@@ -103,6 +103,7 @@ private:
     llvm::SmallVector<int64_t, 2> bufferOffsets, bufferBytes; ///< of slot 0
     int64_t barriers = 0;                                     ///< full ones, then empty ones
     Cursor producer, consumer;
+    Cursor released; ///< trails the consumer where slots are given back later
   };
   mlir::LogicalResult lowerRing(cta::RingOp op);
   mlir::LogicalResult lowerRingStep(mlir::Operation *op);
@@ -111,9 +112,10 @@ private:
   mlir::LogicalResult lowerStage(cta::StageOp op);
   mlir::LogicalResult lowerTmaStore(cta::TmaStoreOp op);
   mlir::LogicalResult lowerWarpgroupDot(cta::WarpgroupDotOp op);
+  mlir::LogicalResult lowerWarpgroupWait(cta::WarpgroupWaitOp op);
   Cursor makeCursor(int32_t parity);
   mlir::Value read(mlir::Value variable);
-  void advance(const Ring &ring, const Cursor &cursor);
+  void advance(const Ring &ring, const Cursor &cursor, mlir::Value condition = {});
   mlir::Value barrierOf(const Ring &ring, const Cursor &cursor, bool full);
   Registers buffersOf(const Ring &ring, const Cursor &cursor);
   cta::MapAttr mapAttr(mlir::Value map);

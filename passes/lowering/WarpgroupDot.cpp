@@ -163,7 +163,10 @@ LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
       }
     }
     in.wgmmaCommit();
-    sums = Registers(in.wgmmaWait(sums));
+    if (op.getInFlight()) // all but this one
+      in.wgmmaWaitFor(1);
+    else
+      sums = Registers(in.wgmmaWait(sums));
     if (promotes)
       for (auto [sum, part] : llvm::zip(words, sums))
         sum = LLVM::FAddOp::create(b, loc, sum, part);
@@ -172,6 +175,17 @@ LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
   }
   if (accElement.isF16())
     words = Registers(in.unpack(words, accElement, unsigned(get(op.getAcc()).size())));
+  set(op.getResult(), std::move(words));
+  return success();
+}
+
+LogicalResult Lowering::lowerWarpgroupWait(cta::WarpgroupWaitOp op) {
+  const Registers &acc = get(op.getAcc());
+  bool isHalf = acc.front().getType().isF16();
+  Registers words = isHalf ? Registers(in.pack(acc, 32)) : acc;
+  words = Registers(in.wgmmaWait(words));
+  if (isHalf)
+    words = Registers(in.unpack(words, acc.front().getType(), unsigned(acc.size())));
   set(op.getResult(), std::move(words));
   return success();
 }
