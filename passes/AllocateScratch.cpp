@@ -156,11 +156,12 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
       });
       end += stores;
     }
-    return placeStages(llvm::alignTo(end, kSwizzlePeriod));
+    return placeStages(end);
   }
 
   /// Staged operands: each the lowest place that no other has while it lives.
-  int64_t placeStages(int64_t begin) {
+  int64_t placeStages(int64_t from) {
+    int64_t begin = llvm::alignTo(from, kSwizzlePeriod);
     llvm::DenseMap<Operation *, unsigned> position;
     unsigned count = 0;
     getOperation().walk<WalkOrder::PostOrder>([&](Operation *op) { position[op] = count++; });
@@ -191,7 +192,7 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
       end = std::max(end, own.end);
       placed.push_back(own);
     });
-    return placed.empty() ? begin : end;
+    return placed.empty() ? from : end;
   }
 
   /// Rings from `end` on: the slots' buffers, then the two barriers of each
