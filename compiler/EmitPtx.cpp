@@ -4,6 +4,7 @@
 #include "ir/TileDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
@@ -168,11 +169,36 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
   mpm.run(module, mam);
 }
 
+namespace {
+/// The back end's passes without straight line strength reduction, which
+/// compares every address with all addresses before it: a kernel with thousands
+/// of accesses would take a minute.
+class ManyAddressPasses : public legacy::PassManager {
+public:
+  void add(Pass *pass) override {
+    if (pass->getPassName() == "Straight line strength reduction")
+      delete pass;
+    else
+      legacy::PassManager::add(pass);
+  }
+};
+} // namespace
+
+static bool hasManyAddresses(const Module &module) {
+  constexpr int many = 256; // takes some tens of milliseconds
+  return any_of(module, [](const Function &f) {
+    return count_if(instructions(f),
+                    [](const Instruction &i) { return isa<GetElementPtrInst>(i); }) > many;
+  });
+}
+
 bool PtxEmitter::emit(Module &module, const tile::Target &target, const EmitOptions &options,
                       std::string &ptx, std::string &error) {
   SmallString<0> text;
   raw_svector_ostream stream(text);
-  legacy::PassManager pm;
+  legacy::PassManager all;
+  ManyAddressPasses some;
+  legacy::PassManager &pm = hasManyAddresses(module) ? some : all;
   if (machine(target, options)
           .addPassesToEmitFile(pm, stream, nullptr, CodeGenFileType::AssemblyFile,
                                /*DisableVerify=*/true)) {
