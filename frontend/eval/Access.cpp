@@ -233,6 +233,50 @@ static std::optional<Result> functionAttribute(const FunctionObject &function, S
   return std::nullopt;
 }
 
+/// What the body of a class binds to a name: a constant, a function, or the
+/// member of an enumeration. Evaluated when asked for; what else the body does
+/// is host code.
+static std::optional<Result> classAttribute(const ClassObject &type, StringRef name) {
+  if (!type.def || !type.module)
+    return std::nullopt;
+  Evaluator &evaluator = type.module->owner().evaluator();
+  std::shared_ptr<Scope> scope = Evaluator::makeScope(*type.module);
+  scope->isTopLevel = true;
+  int64_t number = 0; // what auto() gives
+  std::optional<Result> found;
+  for (const ast::StmtPtr &stmt : type.def->body) {
+    if (auto *def = llvm::dyn_cast<ast::FunctionDef>(stmt.get()); def && def->name == name) {
+      found = evaluator.makeFunction(*def, scope);
+      continue;
+    }
+    const ast::Expr *target = nullptr, *value = nullptr;
+    if (auto *assign = llvm::dyn_cast<ast::Assign>(stmt.get()))
+      target = assign->targets.size() == 1 ? assign->targets[0].get() : nullptr,
+      value = assign->value.get();
+    else if (auto *annotated = llvm::dyn_cast<ast::AnnAssign>(stmt.get()))
+      target = annotated->target.get(), value = annotated->value.get();
+    auto *bound = llvm::dyn_cast_or_null<ast::Name>(target);
+    if (!bound || !value)
+      continue;
+    auto *call = llvm::dyn_cast<ast::Call>(value);
+    bool isAuto = type.isEnum && call && call->args.empty();
+    Result known = isAuto ? Result(PyValue::integer(++number)) : evaluator.evaluate(*value, scope);
+    if (known && known->toInt64())
+      number = *known->toInt64();
+    if (known)
+      scope->variables[bound->id] = *known;
+    if (bound->id == name)
+      found = std::move(known);
+  }
+  if (!found || !*found || !type.isEnum || type.isNumberEnum || (*found)->is(Kind::Function))
+    return found;
+  auto member = std::make_shared<ClassObject>();
+  member->name = type.name;
+  member->isNamedTuple = true;
+  member->fields = {"value", "name"};
+  return Result(PyValue::namedTuple(member, {**found, PyValue::string(name.str())}));
+}
+
 static std::optional<Result> plainAttribute(const PyValue &value, StringRef name) {
   switch (value.kind()) {
   case Kind::DType:
@@ -251,7 +295,7 @@ static std::optional<Result> plainAttribute(const PyValue &value, StringRef name
         fields.push_back(PyValue::string(field));
       return PyValue::tuple(std::move(fields));
     }
-    return std::nullopt;
+    return classAttribute(*value.asClass(), name);
   case Kind::Tuple:
     if (const ClassObject *type = value.asTuple().type.get()) {
       for (size_t i = 0; i < type->fields.size(); ++i)

@@ -20,6 +20,11 @@ struct BuiltinEntry {
 llvm::ArrayRef<BuiltinEntry> numberBuiltins();
 llvm::ArrayRef<BuiltinEntry> sequenceBuiltins();
 llvm::ArrayRef<BuiltinEntry> tritonBuiltins();
+llvm::ArrayRef<BuiltinEntry> hostBuiltins();
+
+/// Modules of the imagined machine that files are imported on, and their members.
+bool isHostModule(llvm::StringRef name);
+Result hostMember(llvm::StringRef module, llvm::StringRef name);
 
 } // namespace tile::eval
 

@@ -115,8 +115,8 @@ static const BuiltinEntry typeBuiltins[] = {
 // Lookup
 //===----------------------------------------------------------------------===//
 
-static std::array<llvm::ArrayRef<BuiltinEntry>, 4> allTables() {
-  return {typeBuiltins, numberBuiltins(), sequenceBuiltins(), tritonBuiltins()};
+static std::array<llvm::ArrayRef<BuiltinEntry>, 5> allTables() {
+  return {typeBuiltins, numberBuiltins(), sequenceBuiltins(), tritonBuiltins(), hostBuiltins()};
 }
 
 static const BuiltinEntry *findEntry(StringRef name) {

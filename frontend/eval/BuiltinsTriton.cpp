@@ -36,6 +36,25 @@ static Result nextPowerOf2(Evaluator &, const CallArgs &args) {
   return PyValue::integerUnsigned(llvm::PowerOf2Ceil(*n));
 }
 
+/// The logarithm of a power of two.
+static Result logarithmOf2(Evaluator &, const CallArgs &args) {
+  ArgReader r("_log2", args, {"i"}, 1);
+  if (!r)
+    return r.error();
+  std::optional<int64_t> n = r[0].toInt64();
+  if (!n || *n <= 0)
+    return fail("`_log2` needs a positive integer, got " + repr(r[0]));
+  return PyValue::integer(llvm::Log2_64(*n));
+}
+
+static Result isPowerOf2(Evaluator &, const CallArgs &args) {
+  ArgReader r("_is_power_of_two", args, {"i"}, 1);
+  if (!r)
+    return r.error();
+  std::optional<int64_t> n = r[0].toInt64();
+  return PyValue::boolean(n && *n > 0 && llvm::isPowerOf2_64(*n));
+}
+
 static Result constexprBuiltin(Evaluator &, const CallArgs &args) {
   ArgReader r("constexpr", args, {"value"}, 1);
   if (!r)
@@ -76,6 +95,20 @@ static Result dtypeBuiltin(Evaluator &, const CallArgs &args) {
   std::optional<DType> type = r[0].isStr() ? DType::parse(r[0].asStr()) : std::nullopt;
   if (!type)
     return fail("`dtype` needs a type's name such as \"fp32\", got " + repr(r[0]), "ValueError");
+  return PyValue::dtype(*type);
+}
+
+static Result intType(Evaluator &, const CallArgs &args) {
+  ArgReader r("get_int_dtype", args, {"bitwidth", "signed"}, 2);
+  if (!r)
+    return r.error();
+  Result isSigned = truth(r[1]);
+  if (!isSigned)
+    return isSigned;
+  std::string name = std::string(isSigned->asBool() ? "int" : "uint") + str(r[0]);
+  std::optional<DType> type = DType::parse(name == "uint1" ? "int1" : name);
+  if (!type)
+    return fail("there is no integer type of " + str(r[0]) + " bits", "ValueError");
   return PyValue::dtype(*type);
 }
 
@@ -207,6 +240,8 @@ llvm::ArrayRef<BuiltinEntry> eval::tritonBuiltins() {
       {"tl.cdiv", cdiv},
       {"triton.next_power_of_2", nextPowerOf2},
       {"tl.next_power_of_2", nextPowerOf2},
+      {"tl._log2", logarithmOf2},
+      {"tl._is_power_of_two", isPowerOf2},
       {"triton.Config", config},
       {"triton.jit", jit},
       {"triton.tools.TensorDescriptor", tensorDescriptor},
@@ -216,6 +251,7 @@ llvm::ArrayRef<BuiltinEntry> eval::tritonBuiltins() {
       {"tl.block_type", blockType},
       {"tl.dtype", dtypeBuiltin},
       {"tl.tuple", tupleOf},
+      {"tl.get_int_dtype", intType},
       {"collections.namedtuple", namedTupleFactory},
   };
   return table;

@@ -294,9 +294,10 @@ Decorator Evaluator::resolveDecorator(const ast::Expr &expr, const ScopePtr &sco
   if (decorator.name.empty())
     return decorator;
   Result value = evaluate(callee, scope);
-  if (!value || !value->is(Kind::Symbol))
+  if (value && value->is(Kind::Symbol))
+    decorator.name = value->asSymbol();
+  else if (decorator.name != "triton.jit") // wherever that `triton` comes from
     return decorator;
-  decorator.name = value->asSymbol();
   StringRef name = decorator.name;
   decorator.known = name.starts_with("tile.") || name == "triton.jit" ||
                     name == "triton.autotune" || name == "triton.heuristics" ||
@@ -340,6 +341,10 @@ Result Evaluator::makeClass(const ast::ClassDef &def, const ScopePtr &scope) {
   for (const ast::ExprPtr &base : def.bases) {
     std::string name = dottedName(*base);
     type->isNamedTuple |= name == "NamedTuple" || StringRef(name).ends_with(".NamedTuple");
+    StringRef last = StringRef(name).rsplit('.').second;
+    last = last.empty() ? StringRef(name) : last;
+    type->isNumberEnum |= last == "IntEnum" || last == "IntFlag" || last == "StrEnum";
+    type->isEnum |= last == "Enum" || last == "Flag" || type->isNumberEnum;
   }
   if (!type->isNamedTuple)
     return PyValue::classType(std::move(type));

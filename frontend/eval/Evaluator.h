@@ -65,6 +65,8 @@ public:
   };
   Limits limits;
   EvaluatorHooks *hooks = nullptr;
+  /// Of the GPU that files are told about, as major * 10 + minor.
+  int capability = 90;
   void resetSteps() { steps = 0; }
 
   /// Evaluates an expression; errors carry their place.

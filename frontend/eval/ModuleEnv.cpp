@@ -159,7 +159,10 @@ ModuleEnv::ModuleEnv(Program &program, const SourceFile &file, const ast::Module
   collectStarImports(module.body, starImports);
 }
 
-ModuleEnv::~ModuleEnv() = default;
+ModuleEnv::~ModuleEnv() {
+  for (const std::shared_ptr<Scope> &scope : insideFunctions)
+    scope->variables.clear();
+}
 
 //===----------------------------------------------------------------------===//
 // Lookup
@@ -212,11 +215,24 @@ Result ModuleEnv::lookupBefore(StringRef name, size_t before) {
   return fail(message, "NameError");
 }
 
+static bool asksForOtherVendor(StringRef condition) {
+  static constexpr StringRef others[] = {"hip",  "rocm", "amd",    "xpu", "npu",
+                                         "musa", "mlu",  "ascend", "cpu", "intel"};
+  std::string lower = condition.lower();
+  return !StringRef(lower).contains("not ") && !StringRef(lower).contains("cuda") &&
+         llvm::any_of(others, [&](StringRef word) { return StringRef(lower).contains(word); });
+}
+
 /// A condition that compile time cannot decide usually asks for a version of
 /// a library, and the branches import the same name from different places: the
 /// first branch that runs is as good as any.
+/// One that asks whether this is another vendor's machine is false.
 void ModuleEnv::runUndecided(const ast::If &branch, const std::shared_ptr<Scope> &scope) {
-  for (const ast::Body *body : {&branch.then, &branch.otherwise}) {
+  const ast::Body *first = &branch.then, *second = &branch.otherwise;
+  SourceRange range = branch.condition->range;
+  if (asksForOtherVendor(file.text().slice(range.begin, range.end)))
+    std::swap(first, second);
+  for (const ast::Body *body : {first, second}) {
     bool complete = !body->empty();
     for (const ast::StmtPtr &stmt : *body)
       complete = complete && !StatementRunner(program.evaluator()).run(*stmt, scope).error;
@@ -255,22 +271,158 @@ Result ModuleEnv::evaluateStatement(size_t index, StringRef name) {
   return error;
 }
 
-std::vector<std::shared_ptr<FunctionObject>> ModuleEnv::functions() {
-  std::vector<std::shared_ptr<FunctionObject>> out;
-  for (size_t i = 0; i < statements.size(); ++i) {
-    auto *def = llvm::dyn_cast<ast::FunctionDef>(statements[i]->stmt);
-    if (!def)
-      continue;
-    Result value = evaluateStatement(i, def->name);
-    if (value && value->is(Kind::Function))
-      out.push_back(value->functionPtr());
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+using FunctionPtr = std::shared_ptr<FunctionObject>;
+
+/// The statement lists inside a statement that is not a definition.
+static llvm::SmallVector<const ast::Body *> innerBodies(const ast::Stmt &stmt) {
+  switch (stmt.kind) {
+  case ast::Stmt::Kind::If:
+    return {&llvm::cast<ast::If>(stmt).then, &llvm::cast<ast::If>(stmt).otherwise};
+  case ast::Stmt::Kind::For:
+    return {&llvm::cast<ast::For>(stmt).body};
+  case ast::Stmt::Kind::While:
+    return {&llvm::cast<ast::While>(stmt).body};
+  case ast::Stmt::Kind::With:
+    return {&llvm::cast<ast::With>(stmt).body};
+  case ast::Stmt::Kind::Try: {
+    auto &attempt = llvm::cast<ast::Try>(stmt);
+    llvm::SmallVector<const ast::Body *> bodies = {&attempt.body};
+    for (const ast::Try::Handler &handler : attempt.handlers)
+      bodies.push_back(&handler.body);
+    bodies.push_back(&attempt.otherwise);
+    return bodies;
+  }
+  default:
+    return {};
+  }
+}
+
+/// The functions that a list of statements defines, at any depth of `if` and
+/// the like but not inside other definitions.
+static llvm::SmallVector<const ast::FunctionDef *> definitionsIn(const ast::Body &body) {
+  llvm::SmallVector<const ast::FunctionDef *> out;
+  for (const ast::StmtPtr &stmt : body) {
+    if (auto *def = llvm::dyn_cast<ast::FunctionDef>(stmt.get()))
+      out.push_back(def);
+    for (const ast::Body *inner : innerBodies(*stmt))
+      llvm::append_range(out, definitionsIn(*inner));
   }
   return out;
 }
 
-std::vector<std::shared_ptr<FunctionObject>> ModuleEnv::kernels() {
-  std::vector<std::shared_ptr<FunctionObject>> out = functions();
+/// Whether some function in here, however deep, has a decorator named like jit.
+static bool containsKernel(const ast::Body &body) {
+  for (const ast::StmtPtr &stmt : body) {
+    if (auto *def = llvm::dyn_cast<ast::FunctionDef>(stmt.get())) {
+      for (const ast::ExprPtr &decorator : def->decorators) {
+        const ast::Expr *callee = decorator.get();
+        if (auto *call = llvm::dyn_cast<ast::Call>(callee))
+          callee = call->callee.get();
+        auto *name = llvm::dyn_cast<ast::Name>(callee);
+        auto *member = llvm::dyn_cast<ast::Attribute>(callee);
+        if (StringRef(name ? name->id : member ? member->name : "").ends_with("jit"))
+          return true;
+      }
+      if (containsKernel(def->body))
+        return true;
+    }
+    if (auto *type = llvm::dyn_cast<ast::ClassDef>(stmt.get()); type && containsKernel(type->body))
+      return true;
+    for (const ast::Body *inner : innerBodies(*stmt))
+      if (containsKernel(*inner))
+        return true;
+  }
+  return false;
+}
+
+void ModuleEnv::addFunctions(const ast::Body &body, size_t index, std::vector<FunctionPtr> &out) {
+  for (const ast::StmtPtr &stmt : body) {
+    for (const ast::Body *inner : innerBodies(*stmt))
+      addFunctions(*inner, index, out);
+    auto *def = llvm::dyn_cast<ast::FunctionDef>(stmt.get());
+    if (!def)
+      continue;
+    Result value = evaluateStatement(index, def->name);
+    bool bound = value && value->is(Kind::Function) && value->asFunction().def == def;
+    // A branch that is not taken binds nothing, and its functions are there.
+    out.push_back(
+        bound ? value->functionPtr()
+              : program.evaluator().makeFunction(*def, statements[index]->scope).functionPtr());
+  }
+}
+
+std::vector<FunctionPtr> ModuleEnv::functions() {
+  std::vector<FunctionPtr> out;
+  for (size_t i = 0; i < statements.size(); ++i) {
+    const ast::Stmt &stmt = *statements[i]->stmt;
+    if (auto *def = llvm::dyn_cast<ast::FunctionDef>(&stmt)) {
+      Result value = evaluateStatement(i, def->name);
+      if (value && value->is(Kind::Function))
+        out.push_back(value->functionPtr());
+    }
+    for (const ast::Body *inner : innerBodies(stmt))
+      addFunctions(*inner, i, out);
+  }
+  return out;
+}
+
+/// A scope with what the statements of a function bind when its parameters
+/// are not known. Whatever needs one of them stays unbound.
+std::shared_ptr<Scope> ModuleEnv::scopeInside(const ast::FunctionDef &def,
+                                              const std::shared_ptr<Scope> &outer) {
+  std::shared_ptr<Scope> scope = Evaluator::makeScope(*this, outer);
+  insideFunctions.push_back(scope);
+  for (const ast::Parameter &parameter : def.params)
+    if (parameter.defaultValue)
+      if (Result value = program.evaluator().evaluate(*parameter.defaultValue, outer))
+        scope->variables[parameter.name] = value.take();
+  for (const ast::StmtPtr &stmt : def.body)
+    if (llvm::isa<ast::Assign, ast::AnnAssign, ast::FunctionDef, ast::ClassDef, ast::Import,
+                  ast::ImportFrom>(*stmt))
+      StatementRunner(program.evaluator()).run(*stmt, scope);
+  return scope;
+}
+
+void ModuleEnv::addNestedKernels(const ast::Body &body, const std::shared_ptr<Scope> &scope,
+                                 std::vector<FunctionPtr> &out) {
+  for (const ast::StmtPtr &stmt : body) {
+    for (const ast::Body *inner : innerBodies(*stmt))
+      addNestedKernels(*inner, scope, out);
+    const ast::Body *inner = nullptr;
+    std::shared_ptr<Scope> innerScope = scope;
+    if (auto *type = llvm::dyn_cast<ast::ClassDef>(stmt.get())) {
+      inner = &type->body;
+    } else if (auto *def = llvm::dyn_cast<ast::FunctionDef>(stmt.get())) {
+      inner = &def->body;
+      if (!containsKernel(*inner))
+        continue;
+      innerScope = scopeInside(*def, scope);
+    }
+    if (!inner)
+      continue;
+    for (const ast::FunctionDef *def : definitionsIn(*inner)) {
+      PyValue function = program.evaluator().makeFunction(*def, innerScope);
+      if (auto known = innerScope->variables.find(def->name);
+          known != innerScope->variables.end() && known->second.is(Kind::Function) &&
+          known->second.asFunction().def == def)
+        function = known->second;
+      if (function.asFunction().isJit)
+        out.push_back(function.functionPtr());
+    }
+    addNestedKernels(*inner, innerScope, out);
+  }
+}
+
+std::vector<FunctionPtr> ModuleEnv::kernels() {
+  std::vector<FunctionPtr> out = functions();
   llvm::erase_if(out, [](auto &function) { return !function->isJit; });
+  auto top = Evaluator::makeScope(*this);
+  top->isTopLevel = true;
+  addNestedKernels(module.body, top, out);
   return out;
 }
 
@@ -308,5 +460,8 @@ Result ModuleEnv::importMember(StringRef dottedName, StringRef name) {
   Result module = resolveModule(whole, 0);
   if (module || module.error().type != "ModuleNotFoundError")
     return module;
-  return moduleNotFound(dottedName);
+  // Not an error that a file's `except Exception` would have met.
+  std::unique_ptr<EvalError> error = moduleNotFound(dottedName);
+  error->type = "UnavailableError";
+  return error;
 }

@@ -36,10 +36,12 @@ public:
   /// The same, as seen by top-level statement `before` (an index).
   Result lookupBefore(llvm::StringRef name, size_t before);
 
-  /// Functions of the top level in source order (not inside `if` and the
-  /// like), decorators resolved but not evaluated.
+  /// Functions of the top level in source order, those inside `if` and the like
+  /// too; decorators resolved but not evaluated.
   std::vector<std::shared_ptr<FunctionObject>> functions();
-  /// Those of them that are `@triton.jit`.
+  /// Those of them that are `@triton.jit`, and then such functions inside other
+  /// functions and classes. The names that these see of an enclosing function
+  /// are the ones that can be known without calling it.
   std::vector<std::shared_ptr<FunctionObject>> kernels();
 
   /// `name` as an attribute of this module: a global, or a part of a package.
@@ -61,6 +63,12 @@ private:
   Result evaluateStatement(size_t index, llvm::StringRef name);
   void runUndecided(const ast::If &branch, const std::shared_ptr<Scope> &scope);
   Result lookupInStarImports(llvm::StringRef name);
+  void addFunctions(const ast::Body &body, size_t index,
+                    std::vector<std::shared_ptr<FunctionObject>> &out);
+  void addNestedKernels(const ast::Body &body, const std::shared_ptr<Scope> &scope,
+                        std::vector<std::shared_ptr<FunctionObject>> &out);
+  std::shared_ptr<Scope> scopeInside(const ast::FunctionDef &def,
+                                     const std::shared_ptr<Scope> &outer);
 
   Program &program;
   const SourceFile &file;
@@ -68,6 +76,8 @@ private:
   std::vector<std::unique_ptr<Statement>> statements;
   llvm::StringMap<std::vector<size_t>> bindings; ///< name -> statements, in order
   std::vector<const ast::ImportFrom *> starImports;
+  /// Hold functions that hold them: emptied in the end.
+  std::vector<std::shared_ptr<Scope>> insideFunctions;
 };
 
 /// The files of one compilation: owns what it loads for `import`.

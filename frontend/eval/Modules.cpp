@@ -5,7 +5,7 @@
 // is the specialiser's business; this file only knows which ones exist.
 //
 //===----------------------------------------------------------------------===//
-#include "frontend/eval/Methods.h"
+#include "frontend/eval/BuiltinTables.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/Twine.h"
 #include <cmath>
@@ -153,6 +153,20 @@ static constexpr StringRef languageNames[] = {
     "is_cuda",
     "is_hip",
     "cuda_capability_geq",
+    // Private to the reference's standard library, yet used by real kernels.
+    "get_int_dtype",
+    "_log2",
+    "_is_power_of_two",
+    "_elementwise_max",
+    "_elementwise_min",
+    "_sum_combine",
+    "_prod_combine",
+    "_xor_combine",
+    "_or_combine",
+    "_argmax_combine_tie_break_left",
+    "_argmax_combine_tie_break_fast",
+    "_argmin_combine_tie_break_left",
+    "_argmin_combine_tie_break_fast",
 };
 
 static constexpr StringRef tritonNames[] = {
@@ -202,8 +216,11 @@ static constexpr std::pair<StringRef, StringRef> moduleNames[] = {
     {"triton.language.extra", "tl.extra"},
     {"triton.language.extra.libdevice", "libdevice"},
     {"triton.language.extra.cuda", "tl.extra.cuda"},
+    {"triton.language.extra.hip", "tl.extra.hip"},
+    {"triton.language.extra.hip.libdevice", "libdevice"},
     {"triton.language.extra.cuda.libdevice", "libdevice"},
     {"triton.language.extra.cuda.utils", "tl.extra.cuda"},
+    {"triton.language.extra.cuda.gdc", "tl.extra.cuda"},
     {"math", "math"},
     {"tile", "tile"},
     {"typing", "typing"},
@@ -273,7 +290,7 @@ std::string canonicalModule(StringRef dottedName) {
   for (auto &[dotted, canonical] : moduleNames)
     if (dotted == dottedName)
       return canonical.str();
-  return "";
+  return isHostModule(dottedName) ? dottedName.str() : "";
 }
 
 Result moduleMember(StringRef module, StringRef name) {
@@ -290,6 +307,8 @@ Result moduleMember(StringRef module, StringRef name) {
       return PyValue::symbol("triton." + name.str());
     return noMember(module, name, std::vector(std::begin(tritonNames), std::end(tritonNames)));
   }
+  if (isHostModule(module))
+    return hostMember(module, name);
   // The rest is open: whoever gives a member its meaning says whether it has one.
   return PyValue::symbol((module + "." + name).str());
 }

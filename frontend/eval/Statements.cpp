@@ -434,7 +434,10 @@ Flow StatementRunner::runImport(const ast::Import &stmt, const ScopePtr &scope) 
   return {};
 }
 
+/// A name that cannot be imported does not keep the others of the statement
+/// from being bound, unless a `try` waits for the error.
 Flow StatementRunner::runImportFrom(const ast::ImportFrom &stmt, const ScopePtr &scope) {
+  Flow flow;
   Result module = scope->module->resolveModule(stmt.module, stmt.level);
   for (const ast::ImportAlias &alias : stmt.names) {
     if (alias.name == "*")
@@ -449,9 +452,15 @@ Flow StatementRunner::runImportFrom(const ast::ImportFrom &stmt, const ScopePtr 
       if (!value && value.error().type == "ModuleNotFoundError")
         value = std::make_unique<EvalError>(module.error());
     }
-    if (!value)
-      return errorAt(value.takeError(), scope, alias.range);
-    scope->variables[alias.asName.empty() ? alias.name : alias.asName] = value.take();
+    if (value) {
+      scope->variables[alias.asName.empty() ? alias.name : alias.asName] = value.take();
+      continue;
+    }
+    Flow failed = errorAt(value.takeError(), scope, alias.range);
+    if (scope->inTry)
+      return failed;
+    if (flow.kind != Flow::Kind::Error)
+      flow = std::move(failed);
   }
-  return {};
+  return flow;
 }

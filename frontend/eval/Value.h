@@ -261,6 +261,8 @@ struct ClassObject {
   ModuleEnv *module = nullptr;
   std::vector<Decorator> decorators;
   bool isNamedTuple = false;
+  bool isEnum = false;       ///< members have a `value` and a `name`
+  bool isNumberEnum = false; ///< members are numbers or strings themselves
   std::vector<std::string> fields;
   std::vector<PyValue> defaults; ///< of the last fields
 };

@@ -228,7 +228,7 @@ X += 1
   EXPECT_EQ(file.get("configs"), "[1, 2, 3, 4]");
   EXPECT_EQ(file.get("X"), "3");
   EXPECT_EQ(file.get("data"),
-            "ModuleNotFoundError: `data` is not known at compile time: module `torch` is not "
+            "UnavailableError: `data` is not known at compile time: module `torch` is not "
             "available to compile-time code");
   EXPECT_EQ(file.get("SIZF"), "NameError: `test.tile` has no global `SIZF`; did you mean `SIZE`?");
 }

@@ -1,0 +1,166 @@
+//===- HostModulesTest.cpp - files that ask where they are imported --------===//
+#include "EvalTest.h"
+
+using namespace tile::eval;
+
+namespace {
+
+TEST(HostModules, TheEnvironmentIsEmpty) {
+  TestFile file(R"(
+import os
+FAST = os.environ.get("USE_FAST", "0") == "1"
+LEVEL = int(os.getenv("LEVEL", "3"))
+SET = "HOME" in os.environ
+if os.environ.get("USE_FAST", "0") == "1":
+    def f(): return "fast"
+else:
+    def f(): return "exact"
+)");
+  EXPECT_EQ(file.get("FAST"), "False");
+  EXPECT_EQ(file.get("LEVEL"), "3");
+  EXPECT_EQ(file.get("SET"), "False");
+  EXPECT_EQ(file.call("f"), "'exact'");
+}
+
+TEST(HostModules, TheGpuIsTheTargets) {
+  TestFile file(R"(
+import torch, triton
+HOPPER = torch.cuda.is_available() and torch.cuda.get_device_capability() == (9, 0)
+HIP = torch.version.hip is not None
+BACKEND = triton.runtime.driver.active.get_current_target().backend
+TYPE = torch.bfloat16
+)");
+  EXPECT_EQ(file.get("HOPPER"), "True");
+  EXPECT_EQ(file.get("HIP"), "False");
+  EXPECT_EQ(file.get("BACKEND"), "'cuda'");
+  EXPECT_EQ(file.get("TYPE"), "bf16");
+  file.program.evaluator().capability = 120;
+  TestFile other("import torch\nx = torch.cuda.get_device_capability()");
+  other.program.evaluator().capability = 120;
+  EXPECT_EQ(other.get("x"), "(12, 0)");
+}
+
+TEST(HostModules, VersionsAndModulesCanBeAskedFor) {
+  TestFile file(R"(
+import importlib.util, warnings, logging
+import triton
+from packaging import version
+NEW = version.parse(triton.__version__) >= version.parse("3.0.0rc1")
+HAS = importlib.util.find_spec("triton") is not None
+NO = importlib.util.find_spec("no_such_module") is not None
+logger = logging.getLogger(__name__)
+def quiet():
+    warnings.warn("nothing is printed")
+    logger.info("nor here")
+    return 1
+)");
+  EXPECT_EQ(file.get("NEW"), "True");
+  EXPECT_EQ(file.get("HAS"), "True");
+  EXPECT_EQ(file.get("NO"), "False");
+}
+
+TEST(HostModules, WhatIsNotKnownIsNotAnExceptionOfTheFile) {
+  TestFile file(R"(
+import torch
+try:
+    import triton.language as tl
+    READY = torch.something_unknown()
+except Exception:
+    tl = None
+)");
+  EXPECT_EQ(file.get("tl"), "<module 'tl'>");
+}
+
+TEST(HostModules, OneNameThatCannotBeImportedLeavesTheOthers) {
+  TestFile file("from math import no_such_name, pi\n");
+  EXPECT_EQ(file.get("pi"), "3.141592653589793");
+}
+
+TEST(Classes, ConstantsFunctionsAndEnumerations) {
+  TestFile file(R"(
+from enum import Enum, IntEnum, auto
+class Mode(Enum):
+    FULL = 3
+    HALF = auto()
+class Level(IntEnum):
+    LOW = 1
+class Config:
+    BLOCK = 64
+    WIDE = BLOCK * 2
+    @staticmethod
+    def twice(x): return 2 * x
+v = Mode.FULL.value
+n = Mode.HALF.name
+a = Mode.HALF.value
+same = Mode.FULL == Mode.FULL, Mode.FULL == Mode.HALF
+low = Level.LOW == 1
+w = Config.WIDE
+t = Config.twice(4)
+)");
+  EXPECT_EQ(file.get("v"), "3");
+  EXPECT_EQ(file.get("n"), "'HALF'");
+  EXPECT_EQ(file.get("a"), "4");
+  EXPECT_EQ(file.get("same"), "(True, False)");
+  EXPECT_EQ(file.get("low"), "True");
+  EXPECT_EQ(file.get("w"), "128");
+  EXPECT_EQ(file.get("t"), "8");
+}
+
+/// The names of a file's kernels, in order.
+std::string kernelNames(const TestFile &file) {
+  std::string names;
+  for (auto &kernel : file.env->kernels())
+    names += (names.empty() ? "" : " ") + kernel->name();
+  return names;
+}
+
+TEST(Kernels, AreFoundWhereverTheyAreDefined) {
+  TestFile file(R"(
+import triton
+from somewhere import HAS_TRITON
+
+@triton.jit
+def top(): pass
+
+if HAS_TRITON:
+    @triton.jit
+    def inside_if(): pass
+
+try:
+    @triton.jit
+    def inside_try(): pass
+except ImportError:
+    pass
+
+def make(n, scale=2):
+    width = scale * 4
+    @triton.jit
+    def inside_function():
+        return width
+    return inside_function
+
+class Op:
+    @staticmethod
+    @triton.jit
+    def inside_class(): pass
+)");
+  EXPECT_EQ(kernelNames(file), "top inside_if inside_try inside_function inside_class");
+  for (auto &kernel : file.env->kernels())
+    if (kernel->name() == "inside_function") {
+      ASSERT_TRUE(kernel->closure);
+      EXPECT_EQ(repr(kernel->closure->variables["width"]), "8");
+    }
+}
+
+TEST(Kernels, ConditionsOnOtherVendorsAreFalse) {
+  TestFile file(R"(
+from platforms import current_platform
+if current_platform.is_rocm():
+    def f(): return "hip"
+else:
+    def f(): return "cuda"
+)");
+  EXPECT_EQ(file.call("f"), "'cuda'");
+}
+
+} // namespace
