@@ -141,7 +141,7 @@ static PyValue capabilityAtLeast(BuiltinCall &c) {
 }
 
 static PyValue numWarps(BuiltinCall &c) { return PyValue::integer(c.s.options.numWarps); }
-static PyValue numThreads(BuiltinCall &c) { return PyValue::integer(c.s.options.numWarps * 32); }
+static PyValue numThreads(BuiltinCall &c) { return PyValue::integer(32 * c.s.options.numWarps); }
 
 void addHintBuiltins(BuiltinTable &t) {
   t.add("tl.multiple_of", "input, values", hint<Promise::Divisibility>);

@@ -60,6 +60,19 @@ static PyValue fusedMultiplyAdd(BuiltinCall &c) {
   return c.s.wrap({c.s.create<math::FmaOp>(x.value, y.value, z.value), x.type});
 }
 
+/// A power; an integer exponent counts as the float it is.
+static PyValue power(BuiltinCall &c) {
+  Tensor x = fp32Or64(c, 0), y = c.tensor(1);
+  if (!x || !y)
+    return PoisonValue::get();
+  if (y.type.isInt())
+    y = c.s.cast(y, x.type);
+  if (x.type != y.type || !c.s.broadcast({&x, &y}))
+    return c.fail(formatv("the arguments must have one type, got {0} and {1}", describe(c[0]),
+                          describe(c[1])));
+  return c.s.wrap({c.s.create<math::PowFOp>(x.value, y.value), x.type});
+}
+
 /// x limited to [0, 1]; NaN gives 0.
 static PyValue saturate(BuiltinCall &c) {
   Tensor x = fp32Or64(c, 0);
@@ -206,12 +219,13 @@ static void addFloatFunctions(BuiltinTable &t) {
   t.add("libdevice.fast_sinf", "x", floatFunction<math::SinOp>);
   t.add("libdevice.fast_cosf", "x", floatFunction<math::CosOp>);
   t.add("libdevice.fast_tanf", "x", floatFunction<math::TanOp>);
-  t.add("libdevice.fast_powf", "x, y", floatBinary<math::PowFOp>);
+  t.add("libdevice.fast_tanhf", "x", floatFunction<math::TanhOp>);
+  t.add("libdevice.fast_powf", "x, y", power);
   t.add("libdevice.fast_dividef", "x, y", floatBinary<arith::DivFOp>);
   t.add("libdevice.atan2", "x, y", floatBinary<math::Atan2Op>);
   t.add("libdevice.copysign", "x, y", floatBinary<math::CopySignOp>);
   t.add("libdevice.fmod", "x, y", floatBinary<arith::RemFOp>);
-  t.add("libdevice.pow", "x, y", floatBinary<math::PowFOp>);
+  t.add("libdevice.pow", "x, y", power);
   t.add("libdevice.div_rn", "x, y", divideExactly);
   t.add("libdevice.sqrt_rn", "x", sqrtExactly);
   t.add("libdevice.fma", "x, y, z", fusedMultiplyAdd);
@@ -223,6 +237,7 @@ static void addFloatFunctions(BuiltinTable &t) {
 
 void addLibdeviceBuiltins(BuiltinTable &t) {
   addFloatFunctions(t);
+  addConversionBuiltins(t);
   t.add("libdevice.abs", "x", absolute);
   t.add("libdevice.min", "x, y", floatMinMax<MinMax::Min>);
   t.add("libdevice.max", "x, y", floatMinMax<MinMax::Max>);

@@ -338,7 +338,46 @@ static PyValue cumulate(BuiltinCall &c, BinaryOp op, Tensor x) {
 static PyValue cumsum(BuiltinCall &c) { return cumulate(c, BinaryOp::Add, summand(c, 3)); }
 static PyValue cumprod(BuiltinCall &c) { return cumulate(c, BinaryOp::Mul, c.tensor(0)); }
 
+//===----------------------------------------------------------------------===//
+// Combiners that real kernels take from the reference's standard library
+//===----------------------------------------------------------------------===//
+
+template <BinaryOp op> static PyValue combine(BuiltinCall &c) { return c.s.binary(op, c[0], c[1]); }
+
+template <MinMax which> static PyValue combineExtrema(BuiltinCall &c) {
+  Tensor a = c.tensor(0), b = c.tensor(1);
+  return c.s.wrap(c.s.minMax(which, a, b, /*propagateNan=*/false));
+}
+
+template <MinMax which, bool left> static PyValue combineWithIndex(BuiltinCall &c) {
+  Specializer &s = c.s;
+  PyValue better = s.compare(which == MinMax::Max ? CompareOp::Gt : CompareOp::Lt, c[0], c[2]);
+  if (left) {
+    PyValue tie = s.binary(BinaryOp::And, s.compare(CompareOp::Eq, c[0], c[2]),
+                           s.compare(CompareOp::Lt, c[1], c[3]));
+    better = s.binary(BinaryOp::Or, better, tie);
+  }
+  PyValue where = PyValue::symbol("tl.where");
+  return PyValue::tuple(
+      {s.call(where, {better, c[0], c[2]}), s.call(where, {better, c[1], c[3]})});
+}
+
+static void addCombiners(BuiltinTable &t) {
+  t.add("tl._sum_combine", "a, b", combine<BinaryOp::Add>);
+  t.add("tl._prod_combine", "a, b", combine<BinaryOp::Mul>);
+  t.add("tl._xor_combine", "a, b", combine<BinaryOp::Xor>);
+  t.add("tl._or_combine", "a, b", combine<BinaryOp::Or>);
+  t.add("tl._elementwise_max", "a, b", combineExtrema<MinMax::Max>);
+  t.add("tl._elementwise_min", "a, b", combineExtrema<MinMax::Min>);
+  constexpr const char *pairs = "value1, index1, value2, index2";
+  t.add("tl._argmax_combine_tie_break_left", pairs, combineWithIndex<MinMax::Max, true>);
+  t.add("tl._argmax_combine_tie_break_fast", pairs, combineWithIndex<MinMax::Max, false>);
+  t.add("tl._argmin_combine_tie_break_left", pairs, combineWithIndex<MinMax::Min, true>);
+  t.add("tl._argmin_combine_tie_break_fast", pairs, combineWithIndex<MinMax::Min, false>);
+}
+
 void addReductionBuiltins(BuiltinTable &t) {
+  addCombiners(t);
   t.add("tl.sum", "input, axis=, keep_dims=, dtype=", sum);
   t.add("tl.xor_sum", "input, axis=, keep_dims=", bitReduction<BinaryOp::Xor>);
   t.add("tl.reduce_or", "input, axis=, keep_dims=", bitReduction<BinaryOp::Or>);

@@ -185,13 +185,10 @@ PyValue Specializer::expand(const eval::FunctionObject &function, const eval::Ca
   callee.place.fileName = builder.getStringAttr(callee.place.file->name());
   for (auto [parameter, value] : llvm::zip(function.params(), bound)) {
     if (isConstexprAnnotation(parameter.annotation.get()) && specialize::holdsTensor(value)) {
-      const Tensor *t = tensorIn(value);
-      std::optional<PyValue> known = t ? constantValue(*t) : std::nullopt;
-      if (!known)
-        return fail(formatv("parameter `{0}` of `{1}` is constexpr, but its argument is only known "
-                            "at run time: {2}",
-                            parameter.name, function.name(), describe(value)));
-      value = *known;
+      // One that is only known at run time is what it is: the annotation of a
+      // helper function is a wish.
+      if (const Tensor *t = tensorIn(value))
+        value = constantValue(*t).value_or(value);
     }
     callee.vars[parameter.name] = Variable{value};
   }

@@ -43,7 +43,7 @@ bool Specializer::evaluateRange(const ast::Call &call, StringRef kind, RangeCall
     constexpr StringRef flags[] = {"disallow_acc_multi_buffer", "flatten", "warp_specialize",
                                    "disable_licm"};
     bool isInteger = llvm::is_contained(integers, name);
-    if (kind != "tl.range" || (!isInteger && !llvm::is_contained(flags, name))) {
+    if (kind == "tl.static_range" || (!isInteger && !llvm::is_contained(flags, name))) {
       error(formatv("`{0}` is not an argument of `{1}`", name, kind));
       return false;
     }

@@ -16,6 +16,9 @@ template <typename Op> PyValue floatFunction(BuiltinCall &call) {
   return x ? call.s.wrap({call.s.create<Op>(x.value), x.type}) : PoisonValue::get();
 }
 
+/// The rest of libdevice: conversions with a direction, bits, compositions.
+void addConversionBuiltins(BuiltinTable &table);
+
 PyValue absolute(BuiltinCall &call);
 Tensor highProduct(Specializer &s, Tensor x, Tensor y);
 /// x / y of one float type; exactly rounded if `exact`.

@@ -25,6 +25,8 @@ Specializer::Specializer(MLIRContext &context, const CompileOptions &options,
                          DiagnosticEngine &diagnostics, eval::Program &program)
     : Emitter(context, options, diagnostics), program(program) {
   program.evaluator().hooks = this;
+  if (unsigned capability = computeCapability(options.target))
+    program.evaluator().capability = int(capability);
 }
 
 void Specializer::runKernel(const eval::FunctionObject &kernel, llvm::ArrayRef<PyValue> arguments) {

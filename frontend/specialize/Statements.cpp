@@ -113,14 +113,9 @@ bool Specializer::runIf(const ast::If &statement, const Rest &tail) {
 }
 
 void Specializer::runReturn(const ast::Return &statement) {
-  if (frame->isKernel && statement.value &&
-      !(llvm::isa<ast::Constant>(*statement.value) &&
-        llvm::cast<ast::Constant>(*statement.value).type == ast::Constant::Type::None)) {
-    At at(*this, statement.value->range);
-    error("a kernel returns nothing: store the result through a pointer");
-    return;
-  }
   PyValue value = statement.value ? evaluate(*statement.value) : PyValue::none();
+  if (frame->isKernel)
+    value = PyValue::none(); // nobody to return it to; kernels of some libraries do
   if (frame->runtimeLoops && !value.isNone()) {
     unsupported("returning a value from within a loop that runs at run time is not supported: "
                 "assign it to a variable, `break`, and return after the loop");
@@ -134,28 +129,20 @@ void Specializer::runReturn(const ast::Return &statement) {
 // Assignment
 //===----------------------------------------------------------------------===//
 
-void Specializer::bind(StringRef name, SourceRange range, const PyValue &value) {
+/// Only the declaration itself keeps a compile-time value as it is; what is
+/// assigned later is an ordinary value, and so is a declared one that only run
+/// time knows.
+void Specializer::bind(StringRef name, SourceRange, const PyValue &value) {
   Variable &variable = frame->vars[name];
-  if (!variable.isConstexpr) {
+  bool isDeclaration = variable.isConstexpr && !variable.missing.empty();
+  if (!isDeclaration) {
     variable = Variable{decay(value)};
-    return;
-  }
-  At at(*this, range);
-  bool declaredOnly = !variable.missing.empty();
-  if (!declaredOnly && !isPoison(variable.value)) {
-    error(formatv("`{0}` is a constexpr and cannot be assigned again", name));
     return;
   }
   PyValue known = value;
   if (const Tensor *t = tensorIn(value))
     known = constantValue(*t).value_or(value);
-  if (holdsTensor(known)) {
-    error(formatv("`{0}` is declared constexpr, but its value is only known at run time: {1}", name,
-                  describe(value)));
-    known = PoisonValue::get();
-  }
-  variable.value = known;
-  variable.missing.clear();
+  variable = Variable{known, /*isConstexpr=*/!holdsTensor(known)};
 }
 
 void Specializer::assign(const ast::Expr &target, const PyValue &value) {

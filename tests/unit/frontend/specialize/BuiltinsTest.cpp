@@ -129,7 +129,16 @@ TEST(Builtins, Ordering) {
   EXPECT_EQ(exchanges, 10u);
   expectOp("tl.flip(v)", "arith.xori");
   expectOp("v + tl.sum(tl.topk(v, 4))", "tensor<1x4xi32>");
-  expectOp("tl.histogram(k, 16)", "tensor<16x16xi1>");
+  expectOp("tl.histogram(k, 16)", "tile.histogram");
+}
+
+TEST(Builtins, PrivateHelpersOfTheReference) {
+  expectOp("v + tl.reduce(v, 0, tl.standard._sum_combine)", "tile.reduce");
+  expectOp("v + tl.arange(0, 1 << tl.standard._log2(16))", "tile.make_range");
+  EXPECT_TRUE(
+      contains(ir("a, b = tl.reduce((v, o), 0, tl.standard._argmax_combine_tie_break_left)\n"
+                  "tl.store(i + o, b)"),
+               "tile.reduce"));
 }
 
 TEST(Builtins, Random) {
