@@ -26,7 +26,7 @@ FiberContext makeFiber(void *stack, size_t bytes, void (*entry)(void *), void *a
 /// Stacks with an inaccessible page below each, kept for the next user.
 class StackPool {
 public:
-  static constexpr size_t kStackBytes = 64 * 1024;
+  static constexpr size_t kStackBytes = 512 * 1024;
   StackPool() = default;
   StackPool(const StackPool &) = delete;
   StackPool &operator=(const StackPool &) = delete;

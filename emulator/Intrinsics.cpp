@@ -88,17 +88,6 @@ static const StringMap<const char *> &table() {
       {"fence.proxy.async.shared_cta", "fence.proxy.async.shared::cta;"},
       {"fence.mbarrier_init.release.cluster", "fence.mbarrier_init.release.cluster;"},
       {"mapa.shared.cluster", "mapa.shared::cluster.u32 $0, $1, $2;"},
-      {"ldmatrix.sync.aligned.m8n8.x1.b16", "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {$0}, [$1];"},
-      {"ldmatrix.sync.aligned.m8n8.x2.b16",
-       "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {$0, $1}, [$2];"},
-      {"ldmatrix.sync.aligned.m8n8.x4.b16",
-       "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {$0, $1, $2, $3}, [$4];"},
-      {"ldmatrix.sync.aligned.m8n8.x1.trans.b16",
-       "ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {$0}, [$1];"},
-      {"ldmatrix.sync.aligned.m8n8.x2.trans.b16",
-       "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {$0, $1}, [$2];"},
-      {"ldmatrix.sync.aligned.m8n8.x4.trans.b16",
-       "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {$0, $1, $2, $3}, [$4];"},
   };
   return texts;
 }
@@ -108,6 +97,16 @@ static std::string range(unsigned first, unsigned count) {
   for (unsigned i = 0; i < count; ++i)
     s += (i ? ", $" : "$") + std::to_string(first + i);
   return s;
+}
+
+/// ldmatrix and stmatrix: the state space comes before the type.
+static std::string moveMatrices(StringRef name, unsigned numResults, unsigned numArguments) {
+  name.consume_back(".p3"); // the pointer's type
+  auto [opcode, type] = name.rsplit('.');
+  std::string text = (opcode + ".shared." + type + " ").str();
+  if (numResults)
+    return text + "{" + range(0, numResults) + "}, [$" + std::to_string(numResults) + "];";
+  return text + "[$0], {" + range(1, numArguments - 1) + "};";
 }
 
 /// shfl.sync.MODE.TYPE with an optional predicate result.
@@ -165,6 +164,8 @@ std::string tile::emu::ptxOfIntrinsic(StringRef name, unsigned numResults, unsig
     return it->second;
   if (StringRef rest = name; rest.consume_front("shfl.sync."))
     return shuffle(rest, numResults);
+  if (name.starts_with("ldmatrix.") || name.starts_with("stmatrix."))
+    return moveMatrices(name, numResults, numArguments);
   if (StringRef rest = name; rest.consume_front("mma."))
     return matrixMultiply(rest, numResults, numArguments);
   // Functions of floats: the name is the opcode, with a short type at its end.

@@ -60,7 +60,7 @@ private:
   int threads = 0;
   int schedules = 0, seed = 1;
   bool counters = false;
-  std::string countersFile;
+  std::string countersFile, emulated = "sm_90a";
   tile::runtime::EmuDevice *emulator = nullptr; ///< the device, if it is one
   bool check, listOnly = false, throughPasses = false, assemble = true;
 };
@@ -84,6 +84,7 @@ HostCommand::HostCommand(Purpose purpose) : purpose(purpose), check(purpose != P
       .flag("no-check", "on the CPU, do not check accesses to memory (faster)", check, false)
       .flag("check", "on the CPU, check every access to memory", check)
       .integer("threads", "N", "cores that interpret or emulate; 0: all of them", threads, 0, 1024)
+      .text("target", "TARGET", "emu: the GPU to emulate", emulated)
       .integer("schedules", "N", "emu: run each launch in N random orders more, and compare",
                schedules, 0, 1000000)
       .integer("seed", "S", "emu: of the first random order", seed, 0, 1 << 30)
@@ -106,8 +107,13 @@ HostCommand::HostCommand(Purpose purpose) : purpose(purpose), check(purpose != P
 
 std::unique_ptr<tile::runtime::Device> HostCommand::openDevice() {
   if (deviceName == "emu") {
+    if (!tile::findTarget(emulated)) {
+      printError(name(), tile::describeUnknownTarget(emulated));
+      return nullptr;
+    }
     tile::runtime::EmuDeviceOptions options;
     options.check = check;
+    options.target = emulated;
     options.threads = unsigned(threads);
     options.schedules = unsigned(schedules);
     options.seed = uint64_t(seed);
