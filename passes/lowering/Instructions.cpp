@@ -561,10 +561,14 @@ Value Instructions::sqrtRn(Value x) {
                    x);
 }
 Value Instructions::negate(Value x) {
-  // ptxas takes it that `neg.s16` does not overflow and leaves out the sign
-  // extension that a later comparison or shift relies on.
-  if (x.getType().isInteger(16))
-    return inlineAsm("sub.u16 $0, 0, $1;", "=h,h", x.getType(), x, /*sideEffects=*/false);
+  // What ptxas knows to be a negation it makes a sign of an operand. For 16 bits
+  // it then leaves out the extension that a later comparison or shift relies on;
+  // for 32 bits it loses the sign of the middle operand of a three-way maximum.
+  // It does neither to a subtraction of unsigned numbers.
+  for (unsigned bits : {16u, 32u})
+    if (x.getType().isInteger(bits))
+      return inlineAsm("sub.u" + std::to_string(bits) + " $0, 0, $1;", bits == 16 ? "=h,h" : "=r,r",
+                       x.getType(), x, /*sideEffects=*/false);
   return LLVM::SubOp::create(b, *loc, zero(x.getType()), x);
 }
 Value Instructions::mulHiUnsigned(Value a, Value c) {
