@@ -304,13 +304,28 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
     return result;
   }
 
-  // Who computes what: layouts, shared memory, barriers.
+  // Who computes what: layouts, shared memory, barriers. Warpgroups read their
+  // operands from shared memory; where it cannot hold them, warps must do.
+  auto sharedBytes = [&] {
+    auto attr = module->getOperation()->getAttrOfType<IntegerAttr>(cta::kSharedBytesAttr);
+    return attr ? attr.getInt() : 0;
+  };
+  OwningOpRef<ModuleOp> before;
+  bool hasProducts = module->walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (hasProducts && options.target == "sm_90a")
+    before = module->clone();
   if (!c.run("cta", impl->cta, *module))
     return fail();
+  if (before && sharedBytes() > target->maxSharedBytes) {
+    module = std::move(before);
+    flag(true, kNoWarpgroupDotsAttr);
+    if (!c.run("cta", impl->cta, *module))
+      return fail();
+    kernel = *module->getOps<func::FuncOp>().begin();
+  }
   describeParameters(kernel, result.metadata);
   kernel.walk([&](cta::RolesOp) { result.metadata.threads += cta::kProducerThreads; });
-  if (auto shared = module->getOperation()->getAttrOfType<IntegerAttr>(cta::kSharedBytesAttr))
-    result.metadata.sharedBytes = shared.getInt();
+  result.metadata.sharedBytes = int(sharedBytes());
   if (result.metadata.sharedBytes > target->maxSharedBytes) {
     result.diagnostics.error(&file, {},
                              "kernel `" + result.metadata.entry + "` needs " +

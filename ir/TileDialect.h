@@ -51,6 +51,8 @@ inline constexpr llvm::StringLiteral kNumProgramsAttr = "tile.num_programs";
 /// On the module (unit): the launcher checks alignment and has another kernel
 /// for arguments that TMA cannot copy.
 inline constexpr llvm::StringLiteral kCheckedLaunchAttr = "tile.checked_launch";
+/// On the module (unit): products by the instructions of warps alone.
+inline constexpr llvm::StringLiteral kNoWarpgroupDotsAttr = "tile.no_warpgroup_dots";
 /// On the module (unit): no copies by TMA.
 inline constexpr llvm::StringLiteral kNoTensorMapsAttr = "tile.no_tensor_maps";
 inline constexpr llvm::StringLiteral kNumStagesAttr = "tile.num_stages";

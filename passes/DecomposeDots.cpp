@@ -23,6 +23,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/DotLayouts.h"
 #include "passes/Passes.h"
+#include "passes/WarpgroupDots.h"
 
 using namespace mlir;
 using namespace tile;
@@ -135,6 +136,8 @@ void Decomposer::accumulateInSingle() {
 void Decomposer::run() {
   Type type = op.getA().getType().getElementType();
   if (isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8) {
+    if (warpgroupForm(op) != WarpgroupForm::None)
+      return; // warpgroups read them as they are
     if (!multipliesFp8(sm))
       return widenFp8();
     if (op.getType().getElementType().isF16())

@@ -13,6 +13,7 @@
 //   %c = tile.dot %a, %b, %acc            =>     %c = cta.warpgroup_dot %a, %b, %acc
 //
 //===----------------------------------------------------------------------===//
+#include "passes/WarpgroupDots.h"
 #include "ir/layout/Hopper.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/DeadValues.h"
@@ -23,6 +24,36 @@
 using namespace mlir;
 using namespace tile;
 
+/// Whether warpgroups multiply m x k by k x n in these types.
+static bool isEligible(DotOp dot, int64_t m, int64_t n, int64_t warps) {
+  RankedTensorType a = dot.getA().getType(), acc = dot.getType();
+  Type in = a.getElementType(), out = acc.getElementType();
+  int64_t k = a.getDimSize(1);
+  int64_t warpgroups = warps / 4;
+  if (warps % 4 || m < 64 || n < 8 || (m / 64) * (n / 8) < warpgroups)
+    return false;
+  if (k * getElementBytes(in) < 32)
+    return false;
+  bool isFp8 = isa<Float8E4M3FNType, Float8E5M2Type>(in);
+  if (in.isF32())
+    return dot.getInputPrecision() == InputPrecision::tf32;
+  return in.isF16() || in.isBF16() || (isFp8 && (out.isF32() || out.isF16())) || in.isInteger(8);
+}
+
+WarpgroupForm tile::warpgroupForm(DotOp dot) {
+  auto module = dot->getParentOfType<ModuleOp>();
+  auto target = module->getAttrOfType<StringAttr>(kTargetAttr);
+  RankedTensorType type = dot.getType();
+  if (!target || target.getValue() != "sm_90a" || module->hasAttr(kNoWarpgroupDotsAttr) ||
+      type.getRank() != 2)
+    return WarpgroupForm::None;
+  auto number = module->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
+  int64_t m = type.getDimSize(0), n = type.getDimSize(1), warps = number ? number.getInt() : 4;
+  if (m >= 64)
+    return isEligible(dot, m, n, warps) ? WarpgroupForm::Direct : WarpgroupForm::None;
+  return isEligible(dot, n, m, warps) ? WarpgroupForm::Transposed : WarpgroupForm::None;
+}
+
 namespace {
 
 /// Stores of at least this many bytes are worth a trip through shared memory.
@@ -30,8 +61,8 @@ constexpr int64_t kMinStoreBytes = 4096;
 
 class DotRewriter {
 public:
-  DotRewriter(func::FuncOp kernel, unsigned warps)
-      : kernel(kernel), warps(warps), checked(kernel->getParentOp()->hasAttr(kCheckedLaunchAttr)),
+  explicit DotRewriter(func::FuncOp kernel)
+      : kernel(kernel), checked(kernel->getParentOp()->hasAttr(kCheckedLaunchAttr)),
         usesMaps(!kernel->getParentOp()->hasAttr(kNoTensorMapsAttr)) {}
 
   bool run() {
@@ -58,8 +89,6 @@ public:
 
 private:
   static Value rootOf(Value pointer);
-  /// Whether the hardware multiplies m x k by k x n in these types.
-  bool isEligible(DotOp dot, int64_t m, int64_t n) const;
   bool rewrite(DotOp dot);
   void rewriteStore(StoreOp store);
   Value operand(DotOp dot, Value v, bool isLeft, bool isSwapped);
@@ -70,7 +99,6 @@ private:
   bool isDeadBeyond(Value v, unsigned dim, const Polynomial &first, DenseSet<Value> &seen);
 
   func::FuncOp kernel;
-  unsigned warps;
   bool checked, usesMaps;
   StridedAnalysis analysis;
   DenseSet<Value> writtenBases;
@@ -92,23 +120,6 @@ Value DotRewriter::rootOf(Value pointer) {
       return pointer;
     pointer = op->getOperand(0);
   }
-}
-
-bool DotRewriter::isEligible(DotOp dot, int64_t m, int64_t n) const {
-  RankedTensorType a = dot.getA().getType(), acc = dot.getType();
-  if (acc.getRank() != 2)
-    return false;
-  Type in = a.getElementType(), out = acc.getElementType();
-  int64_t k = a.getDimSize(1);
-  int64_t warpgroups = warps / 4;
-  if (warps % 4 || m < 64 || n < 8 || (m / 64) * (n / 8) < warpgroups)
-    return false;
-  if (k * getElementBytes(in) < 32)
-    return false;
-  bool isFp8 = isa<Float8E4M3FNType, Float8E5M2Type>(in);
-  if (in.isF32())
-    return dot.getInputPrecision() == InputPrecision::tf32;
-  return in.isF16() || in.isBF16() || (isFp8 && (out.isF32() || out.isF16())) || in.isInteger(8);
 }
 
 //===----------------------------------------------------------------------===//
@@ -283,14 +294,11 @@ Value DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool isSwapped) {
 }
 
 bool DotRewriter::rewrite(DotOp dot) {
-  RankedTensorType type = dot.getType();
-  if (type.getRank() != 2)
+  WarpgroupForm form = warpgroupForm(dot);
+  if (form == WarpgroupForm::None)
     return false;
-  int64_t m = type.getDimSize(0), n = type.getDimSize(1);
   // Few rows: (b^T a^T)^T has them as columns, of which 8 are enough.
-  bool isSwapped = m < 64;
-  if (isSwapped ? !isEligible(dot, n, m) : !isEligible(dot, m, n))
-    return false;
+  bool isSwapped = form == WarpgroupForm::Transposed;
   OpBuilder b(dot);
   Value left = dot.getA(), right = dot.getB(), acc = dot.getAcc();
   auto transposed = [&](Value v) -> Value {
@@ -363,14 +371,8 @@ struct WarpgroupDotsPass : PassWrapper<WarpgroupDotsPass, OperationPass<ModuleOp
   }
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto target = module->getAttrOfType<StringAttr>(kTargetAttr);
-    if (!target || target.getValue() != "sm_90a")
-      return;
-    unsigned warps = 4;
-    if (auto attr = module->getAttrOfType<IntegerAttr>(kNumWarpsAttr))
-      warps = attr.getInt();
     for (func::FuncOp kernel : module.getOps<func::FuncOp>())
-      if (DotRewriter(kernel, warps).run())
+      if (DotRewriter(kernel).run())
         eraseDeadValues(kernel.getBody().front());
   }
 };
