@@ -251,6 +251,16 @@ bool Emulator::fillParameters(const KernelMetadata &metadata, const LaunchConfig
       bool isShape = parameter.kind == Kind::DescShape;
       value[0] = uint64_t(isShape ? arg->shape[parameter.dim] : arg->strides[parameter.dim]);
     }
+    if (arg && arg->kind == LaunchArg::Kind::Descriptor) {
+      size_t dim = size_t(parameter.dim);
+      fits = parameter.kind == Kind::DescBase ||
+             (parameter.kind == Kind::DescShape && dim < arg->shape.size()) ||
+             (parameter.kind == Kind::DescStride && dim < arg->strides.size());
+      if (fits)
+        value[0] = parameter.kind == Kind::DescBase    ? arg->bits
+                   : parameter.kind == Kind::DescShape ? uint64_t(arg->shape[dim])
+                                                       : uint64_t(arg->strides[dim]);
+    }
     if (!fits) {
       diagnostics.error(nullptr, {},
                         llvm::formatv("argument {0} of `{1}` must be {2}", parameter.index,
