@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Compiler.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -193,7 +194,16 @@ static bool tensorMapFromJson(const json::Object &object, TensorMap &map,
       !mapper.map("swizzle", swizzle) || !sumsFromJson(object, "sizes", map.sizes, path) ||
       !sumsFromJson(object, "strides", map.strides, path))
     return false;
-  map.swizzle = swizzle == "none" ? 0 : std::atoi(swizzle.c_str());
+  map.swizzle = llvm::StringSwitch<int>(swizzle)
+                    .Case("none", 0)
+                    .Case("32B", 32)
+                    .Case("64B", 64)
+                    .Case("128B", 128)
+                    .Default(-1);
+  if (map.swizzle < 0) {
+    path.field("swizzle").report("is not none, 32B, 64B or 128B");
+    return false;
+  }
   if (map.box.size() != map.sizes.size() || map.strides.size() + 1 != map.sizes.size()) {
     path.field("box").report("does not fit the sizes and strides");
     return false;

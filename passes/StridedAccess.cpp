@@ -114,6 +114,7 @@ Polynomial StridedAnalysis::scalar(Value v) {
   if (auto it = scalars.find(v); it != scalars.end())
     return it->second;
   Polynomial p = Polynomial::variable(v);
+  scalars[v] = p; // what it is while its own gain is looked at
   if (std::optional<StridedBlock> s = compute(v))
     p = s->start;
   scalars[v] = p;
@@ -125,6 +126,7 @@ std::optional<StridedBlock> StridedAnalysis::block(Value v) {
     return uniform(scalar(v), 0);
   if (auto it = blocks.find(v); it != blocks.end())
     return it->second;
+  blocks[v] = std::nullopt; // one that grows by itself is not strided
   std::optional<StridedBlock> result = compute(v);
   blocks[v] = result;
   return result;
@@ -287,13 +289,14 @@ std::optional<StridedBlock> StridedAnalysis::progress(BlockArgument arg) {
       v = op->getOperand(0);
       continue;
     }
-    if (!isa<arith::AddIOp, AddPtrOp>(op))
+    if (!isa<arith::AddIOp, arith::SubIOp, AddPtrOp>(op))
       return std::nullopt;
-    std::optional<StridedBlock> added = block(op->getOperand(1));
+    bool isSwapped = isa<arith::AddIOp>(op) && op->getOperand(1) == arg;
+    std::optional<StridedBlock> added = block(op->getOperand(isSwapped ? 0 : 1));
     if (!added)
       return std::nullopt;
-    gain = sumOf(gain, *added, false);
-    v = op->getOperand(0);
+    gain = sumOf(gain, *added, isa<arith::SubIOp>(op));
+    v = op->getOperand(isSwapped ? 1 : 0);
   }
   Polynomial elapsed = Polynomial::variable(loop.getInductionVar()) - scalar(loop.getLowerBound());
   Polynomial step = scalar(loop.getStep());
@@ -320,6 +323,7 @@ std::optional<StridedBlock> StridedAnalysis::progress(BlockArgument arg) {
 std::optional<StridedPointers> StridedAnalysis::pointers(Value v) {
   if (auto it = pointerBlocks.find(v); it != pointerBlocks.end())
     return it->second;
+  pointerBlocks[v] = std::nullopt;
   std::optional<StridedPointers> result = computePointers(v);
   pointerBlocks[v] = result;
   return result;

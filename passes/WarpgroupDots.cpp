@@ -74,10 +74,10 @@ public:
       else if (auto store = dyn_cast<StoreOp>(op))
         stores.push_back(store);
       else if (isa<AtomicRmwOp, AtomicCasOp>(op))
-        writtenBases.insert(rootOf(op->getOperand(0)));
+        collectRoots(op->getOperand(0), writtenBases);
     });
     for (StoreOp store : stores)
-      writtenBases.insert(rootOf(store.getPtr()));
+      collectRoots(store.getPtr(), writtenBases);
     bool any = false;
     for (DotOp dot : dots)
       any |= rewrite(dot);
@@ -88,7 +88,8 @@ public:
   }
 
 private:
-  static Value rootOf(Value pointer);
+  static void collectRoots(Value pointer, DenseSet<Value> &roots);
+  bool isWritten(Value pointer) const;
   bool rewrite(DotOp dot);
   void rewriteStore(StoreOp store);
   Value operand(DotOp dot, Value v, bool isLeft, bool isSwapped);
@@ -104,22 +105,53 @@ private:
   DenseSet<Value> writtenBases;
 };
 
-Value DotRewriter::rootOf(Value pointer) {
-  while (true) {
-    if (auto arg = dyn_cast<BlockArgument>(pointer)) {
-      auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
-      if (!loop)
-        return pointer;
-      pointer = loop.getTiedLoopInit(arg)->get();
+/// The pointers that `pointer` may be computed from: arguments of the kernel, or
+/// whatever else pointers come from.
+void DotRewriter::collectRoots(Value pointer, DenseSet<Value> &roots) {
+  SmallVector<Value> work{pointer};
+  DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value v = work.pop_back_val();
+    if (!seen.insert(v).second)
+      continue;
+    auto appendAllOf = [&](scf::WhileOp loop) { // whatever it carries
+      llvm::append_range(work, loop.getInits());
+      llvm::append_range(work, loop.getConditionOp().getArgs());
+      llvm::append_range(work, loop.getYieldOp().getOperands());
+    };
+    if (auto arg = dyn_cast<BlockArgument>(v)) {
+      Operation *parent = arg.getOwner()->getParentOp();
+      auto loop = dyn_cast<scf::ForOp>(parent);
+      if (loop && arg != loop.getInductionVar())
+        work.append({loop.getTiedLoopInit(arg)->get(), loop.getTiedLoopYieldedValue(arg)->get()});
+      else if (auto other = dyn_cast<scf::WhileOp>(parent))
+        appendAllOf(other);
+      else
+        roots.insert(v);
       continue;
     }
-    Operation *op = pointer.getDefiningOp();
-    if (!op || op->getNumOperands() == 0 ||
-        !isa<AddPtrOp, SplatOp, BroadcastOp, ExpandDimsOp, TransOp, ReshapeOp, HintOp, PtrCastOp>(
+    Operation *op = v.getDefiningOp();
+    unsigned index = cast<OpResult>(v).getResultNumber();
+    if (isa<AddPtrOp, SplatOp, BroadcastOp, ExpandDimsOp, TransOp, ReshapeOp, HintOp, PtrCastOp>(
             op))
-      return pointer;
-    pointer = op->getOperand(0);
+      work.push_back(op->getOperand(0));
+    else if (auto select = dyn_cast<arith::SelectOp>(op))
+      work.append({select.getTrueValue(), select.getFalseValue()});
+    else if (auto loop = dyn_cast<scf::ForOp>(op))
+      work.append({loop.getInitArgs()[index], loop.getYieldedValues()[index]});
+    else if (auto branch = dyn_cast<scf::IfOp>(op))
+      work.append({branch.thenYield().getOperand(index), branch.elseYield().getOperand(index)});
+    else if (auto other = dyn_cast<scf::WhileOp>(op))
+      appendAllOf(other);
+    else
+      roots.insert(v);
   }
+}
+
+bool DotRewriter::isWritten(Value pointer) const {
+  DenseSet<Value> roots;
+  collectRoots(pointer, roots);
+  return llvm::any_of(roots, [&](Value root) { return writtenBases.contains(root); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -159,7 +191,7 @@ Value DotRewriter::loadByTma(LoadOp load, ArrayRef<int32_t> order, bool mustBeKM
   std::string reason;
   if (!usesMaps || load.getIsVolatile() || !isZeroOrNone(load.getOther()))
     return {};
-  if (writtenBases.contains(rootOf(load.getPtr())))
+  if (isWritten(load.getPtr()))
     return {}; // copies run ahead of the program's own stores
   std::optional<TileAccess> tile =
       readTile(analysis, load.getPtr(), load.getMask(), checked, reason);

@@ -28,17 +28,15 @@ LinearLayout tile::layout::swizzledTile(Shape shape, unsigned minor, unsigned el
   SmallVector<uint64_t, 16> rows;
   for (unsigned bit = 0; bit < spanBits; ++bit)
     rows.push_back(1ull << (minorShift + bit));
-  // The pattern repeats every 8 spans of 16 bytes times the span: row bits
-  // counted from the one that address bit 7 stands for.
-  unsigned firstRow = 3 - chunkBits;
-  for (unsigned bit = 0; bit < rowBits; ++bit) {
-    uint64_t row = 1ull << (rowShift + bit);
-    if (bit >= firstRow && bit < 3)
-      row |= 1ull << (minorShift + Log2_64(kChunkBytes / elementBytes) + bit - firstRow);
-    rows.push_back(row);
-  }
+  for (unsigned bit = 0; bit < rowBits; ++bit)
+    rows.push_back(1ull << (rowShift + bit));
   for (unsigned bit = spanBits; bit < minorBits; ++bit)
     rows.push_back(1ull << (minorShift + bit));
+  // The pattern is on addresses, whatever their bits stand for: bit 7 and those
+  // above it are added to bit 4 and those above.
+  unsigned bit7 = 7 - Log2_64(elementBytes);
+  for (unsigned i = 0; i < chunkBits && bit7 + i < rows.size(); ++i)
+    rows[bit7 + i] |= rows[4 - Log2_64(elementBytes) + i];
   return LinearLayout::fromRows(
       {{Dim::offset(), int32_t(shape[0] * shape[1])}},
       {{Dim::dim(0), int32_t(shape[0])}, {Dim::dim(1), int32_t(shape[1])}}, rows);

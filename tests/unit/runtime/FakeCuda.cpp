@@ -291,8 +291,12 @@ static Result compilePtx(const std::string &ptx, std::map<std::string, CUfunc_st
       current = line.substr(begin, end - begin);
       functions[current] = {current, {}};
     }
-    if (size_t at = line.find(".param ."); at != std::string::npos && !current.empty())
-      functions[current].parameterBytes.push_back(bytesOfPtxType(line.substr(at + 8, 4)));
+    if (size_t at = line.find(".param ."); at != std::string::npos && !current.empty()) {
+      size_t array = line.find('['); // of bytes
+      functions[current].parameterBytes.push_back(
+          array == std::string::npos ? bytesOfPtxType(line.substr(at + 8, 4))
+                                     : unsigned(std::atoi(line.c_str() + array + 1)));
+    }
     if (line.find(')') != std::string::npos)
       current.clear();
   }

@@ -119,6 +119,73 @@ TEST(Metadata, RoundTrips) {
   EXPECT_EQ(back.params[6].value, "0.5");
 }
 
+LaunchSum sumOf(std::vector<LaunchSum::Term> terms) { return {std::move(terms)}; }
+
+KernelMetadata withTensorMap() {
+  KernelMetadata metadata;
+  metadata.entry = "kernel";
+  metadata.target = "sm_90a";
+  KernelParameter &p = metadata.params.emplace_back();
+  p.kind = Kind::TensorMap;
+  p.index = 2, p.path = {1};
+  p.map.type = "bf16";
+  p.map.sizes = {sumOf({{1, {{3, {}}}}}), sumOf({{2147483647, {}}}),
+                 sumOf({{-2, {{4, {0, 2}}, {5, {}}}}, {7, {}}})};
+  p.map.strides = {sumOf({{2, {{6, {}}}}}), sumOf({})};
+  p.map.box = {64, 128, 1};
+  p.map.swizzle = 128;
+  return metadata;
+}
+
+TEST(Metadata, TensorMapsAreWritten) {
+  auto parsed = llvm::json::parse(withTensorMap().toJson());
+  ASSERT_TRUE(bool(parsed));
+  const llvm::json::Object &map = *(*parsed->getAsObject()->getArray("params"))[0].getAsObject();
+  EXPECT_EQ(map, *llvm::json::parse(R"({
+    "kind": "tensor_map", "index": 2, "path": [1], "type": "bf16", "rank": 3,
+    "sizes": [{"sum": [{"coefficient": 1, "factors": [{"index": 3, "path": []}]}]},
+              2147483647,
+              {"sum": [{"coefficient": -2, "factors": [{"index": 4, "path": [0, 2]},
+                                                       {"index": 5, "path": []}]},
+                       {"coefficient": 7, "factors": []}]}],
+    "strides": [{"sum": [{"coefficient": 2, "factors": [{"index": 6, "path": []}]}]}, 0],
+    "box": [64, 128, 1], "element_strides": [1, 1, 1], "interleave": "none",
+    "swizzle": "128B", "l2_promotion": "128B", "oob_fill": "zero"})")
+                      ->getAsObject());
+}
+
+TEST(Metadata, TensorMapsRoundTrip) {
+  for (int swizzle : {0, 32, 64, 128}) {
+    KernelMetadata metadata = withTensorMap(), back;
+    metadata.params[0].map.swizzle = swizzle;
+    std::string text = metadata.toJson(), error;
+    ASSERT_TRUE(KernelMetadata::fromJson(text, back, error)) << error;
+    EXPECT_EQ(back.toJson(), text);
+    const TensorMap &map = back.params[0].map;
+    EXPECT_EQ(map.swizzle, swizzle);
+    EXPECT_EQ(map.box, (std::vector<int64_t>{64, 128, 1}));
+    EXPECT_EQ(map.sizes[2].terms[0].factors[0].path, (std::vector<int>{0, 2}));
+    EXPECT_EQ(map.sizes[2].terms[1].coefficient, 7);
+    EXPECT_EQ(back.params[0].path, (std::vector<int>{1}));
+  }
+}
+
+TEST(Metadata, BadTensorMapsAreExplained) {
+  auto errorFor = [](const char *from, const char *to) {
+    std::string text = withTensorMap().toJson(), error;
+    text.replace(text.find(from), std::string(from).size(), to);
+    KernelMetadata back;
+    EXPECT_FALSE(KernelMetadata::fromJson(text, back, error)) << text;
+    return error;
+  };
+  using testing::HasSubstr;
+  EXPECT_THAT(errorFor("\"sizes\"", "\"size\""), HasSubstr("sizes"));
+  EXPECT_THAT(errorFor("\"sum\"", "\"product\""), HasSubstr("neither a number nor a sum"));
+  EXPECT_THAT(errorFor("\"coefficient\"", "\"times\""), HasSubstr("coefficient"));
+  EXPECT_THAT(errorFor("64,", ""), HasSubstr("box"));
+  EXPECT_THAT(errorFor("\"swizzle\": \"128B\"", "\"swizzle\": \"100B\""), HasSubstr("swizzle"));
+}
+
 TEST(Metadata, UnknownKeysAreIgnored) {
   std::string text = everything().toJson(), error;
   text.insert(text.find('{') + 1, "\"from_the_future\": [1, {}],");

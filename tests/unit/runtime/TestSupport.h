@@ -104,6 +104,10 @@ inline CompiledKernel makeKernel(std::vector<KernelParameter> parameters,
   kernel.metadata.params = parameters;
   kernel.ptx = ".version 8.0\n.target sm_90a\n.visible .entry " + name.str() + "(\n";
   for (const KernelParameter &parameter : parameters) {
+    if (parameter.kind == KernelParameter::Kind::TensorMap) {
+      kernel.ptx += "  .param .align 64 .b8 p[128],\n";
+      continue;
+    }
     unsigned bytes = parameter.type.empty() ? 8 : parameterBytes(parameter.type);
     kernel.ptx += "  .param .b" + std::to_string(bytes * 8) + " p,\n";
   }
