@@ -5,7 +5,7 @@ import torch
 
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 SIGNATURES = {torch.float32: "*fp32", torch.float16: "*fp16", torch.bfloat16: "*bf16",
-              torch.int32: "*i32"}
+              torch.int32: "*i32", torch.int64: "*i64"}
 # Relative norm of the error against float64: rounding of the output type, and
 # for f32 of the reduction; None: bit-equal.
 TOLERANCE = {torch.float32: 2e-6, torch.float16: 4e-4, torch.bfloat16: 3e-3}
@@ -19,6 +19,7 @@ class Launch:
     arguments: list  # tensors, ints, floats, in the order of the kernel's parameters
     constexprs: dict
     num_warps: int
+    maxnreg: int | None = None  # registers a thread may use, on both sides
 
     def signature(self):
         out = []
@@ -40,7 +41,9 @@ class Config:
     def label(self):
         first = self.launches[0]
         constants = ",".join(f"{k}={v}" for k, v in first.constexprs.items())
-        return "+".join(l.kernel for l in self.launches) + f"[{constants}] w{first.num_warps}"
+        registers = f" r{first.maxnreg}" if first.maxnreg else ""
+        kernels = "+".join(l.kernel for l in self.launches)
+        return f"{kernels}[{constants}] w{first.num_warps}{registers}"
 
     def single_program(self):
         """Whether one program computes a whole row."""
@@ -117,8 +120,21 @@ def _reference(kind, x, weight, bias, eps):
     return x * torch.rsqrt((x * x).mean(dim=1, keepdim=True) + eps) * weight.double()
 
 
-def _shapes(columns, itemsize):
-    """(form, constants, warps) worth trying for rows of `columns` elements."""
+def _loops(kind, itemsize):
+    """(constants, warps, registers) of the kernels that read a row in chunks."""
+    found = [({"PARTS": p, "BLOCK": b}, w, None)
+             for p, b, w in ((4, 8192 // itemsize, 16), (2, 8192 // itemsize, 16),
+                             (4, 4096 // itemsize, 8), (1, 8192 // itemsize, 8),
+                             (2, 16384 // itemsize, 32))]
+    if kind != "layer_norm":
+        return found
+    found.append(({"PARTS": 8, "BLOCK": 8192 // itemsize}, 16, 64))
+    return [({**c, "VEC": 16 // itemsize, "STORE_PARTS": min(c["PARTS"], 4)}, w, r)
+            for c, w, r in found]
+
+
+def _shapes(kind, columns, itemsize):
+    """(form, constants, warps, registers) worth trying for rows of `columns` elements."""
     block = 1 << (columns - 1).bit_length()
     if columns <= 1024:
         warps = (1, 2, 4)
@@ -128,14 +144,12 @@ def _shapes(columns, itemsize):
         warps = (4, 8, 16)
     else:
         warps = (8, 16, 32)
-    found = [("row", {"BLOCK": block}, w) for w in warps] if block <= 65536 else []
+    found = [("row", {"BLOCK": block}, w, None) for w in warps] if block <= 65536 else []
     if columns <= 2048:
-        found += [("rows", {"ROWS": r, "BLOCK": block}, 4)
-                  for r in (2, 4, 8, 16) if r * block <= 8192]
+        found += [("rows", {"ROWS": r, "BLOCK": block}, w, None)
+                  for r in (2, 4, 8, 16) for w in (2, 4) if 1024 * w <= r * block <= 2048 * w]
     if columns >= 16384:
-        found += [("loop", {"PARTS": p, "BLOCK": b}, w)
-                  for p, b, w in ((4, 8192 // itemsize, 16), (2, 8192 // itemsize, 16),
-                                  (4, 4096 // itemsize, 8), (1, 8192 // itemsize, 8))]
+        found += [("loop", *loop) for loop in _loops(kind, itemsize)]
     return found
 
 
@@ -153,15 +167,17 @@ def _split_softmax(x, out, size):
                {"CHUNKS": merged, "SIZE": size}, 16)])
 
 
-def _together(kind, tensors, x, size, warps, rest):
+def _together(kind, tensors, x, size, constants, warps, maxnreg, rest):
     """Several programs for a row that wait for each other; the counters clean up themselves."""
     count, columns = x.shape
     chunks = 1 << ((-(-columns // size)) - 1).bit_length()
-    records = torch.empty(count, chunks, 4, device="cuda")
     arrived, left = (torch.zeros(count, dtype=torch.int32, device="cuda") for _ in range(2))
-    return Config([Launch(f"{kind}_together", (count * chunks,),
-                          tensors + [records, arrived, left, columns] + rest,
-                          {"CHUNKS": chunks, "SIZE": size}, warps)])
+    if kind == "softmax":
+        shared = [torch.empty(count, chunks, 2, device="cuda"), arrived, left]
+    else:
+        shared = [torch.zeros(count, chunks, dtype=torch.int64, device="cuda"), left]
+    return Config([Launch(f"{kind}_together", (count * chunks,), tensors + shared + [columns] + rest,
+                          {"CHUNKS": chunks, **constants}, warps, maxnreg)])
 
 
 def rows(kind, dtype_name, count, columns):
@@ -175,18 +191,23 @@ def rows(kind, dtype_name, count, columns):
     tensors = {"softmax": [x, out], "layer_norm": [x, weight, bias, out, mean, rstd],
                "rms_norm": [x, weight, out]}[kind]
     configs = []
-    for form, constexprs, warps in _shapes(columns, x.element_size()):
+    itemsize = x.element_size()
+    for form, constexprs, warps, maxnreg in _shapes(kind, columns, itemsize):
         per_program = constexprs.get("ROWS", 1)
         arguments = tensors + ([count] if form == "rows" else []) + [columns]
         arguments += [] if kind == "softmax" else [eps]
         configs.append(Config([Launch(f"{kind}_{form}", (-(-count // per_program),), arguments,
-                                      constexprs, warps)]))
+                                      constexprs, warps, maxnreg)]))
     if kind == "softmax" and columns > 65536:
-        configs.append(_split_softmax(x, out, 32768 // x.element_size()))
-    if kind != "rms_norm" and columns >= 32768:
-        rest = [] if kind == "softmax" else [eps]
+        configs.append(_split_softmax(x, out, 32768 // itemsize))
+    if kind == "softmax" and columns >= 32768:
         for size, warps in ((8192, 4), (8192, 8), (16384, 8)):
-            configs.append(_together(kind, tensors, x, size, warps, rest))
+            configs.append(_together(kind, tensors, x, size, {"SIZE": size}, warps, None, []))
+    if kind == "layer_norm" and columns >= 32768:
+        for parts, warps in ((8, 8), (8, 16)):
+            block = 512 * warps // itemsize
+            constants = {"PARTS": parts, "BLOCK": block, "VEC": 16 // itemsize, "STORE_PARTS": 4}
+            configs.append(_together(kind, tensors, x, parts * block, constants, warps, 64, [eps]))
     return Case(f"{kind} {dtype_name} {count}x{columns}", kind, 2 * x.numel() * x.element_size(),
                 out, guard, x, configs, lambda: _reference(kind, x, weight, bias, eps),
                 exact=False)

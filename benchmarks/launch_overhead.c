@@ -2,10 +2,13 @@
  *
  *   tile-launch-overhead path/to/libtile.so path/to/vector_add.tile
  *
- * Launches a tiny vector add in batches short enough for the driver's queue
- * not to fill, times the host only, and prints the best and the median batch in
- * microseconds a launch, as JSON. libtile is opened at run time, so this builds
- * without it.
+ * Launches a tiny vector add in batches, each after the device has become idle
+ * and short enough for the driver's queue not to fill, times the host only, and
+ * prints the best and the median batch in microseconds a launch, as JSON. The
+ * ways to launch take turns: the two of the C API, the prepared one as dependent
+ * launch, and cuLaunchKernel itself on the same function with the same
+ * arguments, which is what the driver alone costs. libtile is opened at run
+ * time, so this builds without it.
  *
 \*===----------------------------------------------------------------------===*/
 #define _POSIX_C_SOURCE 200809L
@@ -15,7 +18,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { elements = 1024, batch = 256, batches = 200 };
+enum { elements = 1024, block = 128, batch = 128, batches = 300, ways = 4 };
 
 #define FUNCTIONS(X)                                                                               \
   X(tile_last_error)                                                                               \
@@ -24,10 +27,13 @@ enum { elements = 1024, batch = 256, batches = 200 };
   X(tile_compile_options_init)                                                                     \
   X(tile_compile_file)                                                                             \
   X(tile_function_load)                                                                            \
+  X(tile_function_get_info)                                                                        \
   X(tile_function_launch)                                                                          \
   X(tile_launch_create)                                                                            \
   X(tile_launch_set_grid)                                                                          \
   X(tile_launch_set_arguments)                                                                     \
+  X(tile_launch_options_init)                                                                      \
+  X(tile_launch_set_options)                                                                       \
   X(tile_launch_run)                                                                               \
   X(tile_memory_alloc)                                                                             \
   X(tile_synchronize)
@@ -69,10 +75,17 @@ static int compareDoubles(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* cuLaunchKernel, resolved from the driver that libtile has loaded. */
+typedef int (*driver_launch)(void *function, unsigned gridX, unsigned gridY, unsigned gridZ,
+                             unsigned blockX, unsigned blockY, unsigned blockZ, unsigned shared,
+                             void *stream, void **arguments, void **extra);
+
 /* Everything one launch needs. */
 typedef struct {
   tile_function *function;
-  tile_launch *prepared;
+  tile_launch *prepared, *dependent;
+  driver_launch bare;
+  void *handle;
   const void *const *arguments;
   uint32_t grid[3];
 } Work;
@@ -81,19 +94,41 @@ static void launchDirectly(const Work *work) {
   check(api.tile_function_launch(work->function, NULL, work->grid, work->arguments, 4, NULL));
 }
 static void launchPrepared(const Work *work) { check(api.tile_launch_run(work->prepared, NULL)); }
-
-/* Microseconds a launch, one number a batch, sorted. */
-static void measure(void (*launch)(const Work *), const Work *work, double *times) {
-  for (int i = -10; i < batches; ++i) {
-    check(api.tile_synchronize(NULL, NULL));
-    double start = now();
-    for (int j = 0; j < batch; ++j)
-      launch(work);
-    if (i >= 0)
-      times[i] = (now() - start) / batch;
+static void launchDependent(const Work *work) { check(api.tile_launch_run(work->dependent, NULL)); }
+static void launchBare(const Work *work) {
+  if (work->bare(work->handle, 1, 1, 1, block, 1, 1, 0, NULL, (void **)work->arguments, NULL)) {
+    fprintf(stderr, "cuLaunchKernel failed\n");
+    exit(1);
   }
+}
+
+static const struct {
+  const char *name;
+  void (*launch)(const Work *);
+} way[ways] = {{"direct", launchDirectly},
+               {"prepared", launchPrepared},
+               {"dependent", launchDependent},
+               {"driver", launchBare}};
+
+/* Microseconds a launch of one batch. */
+static double measure(void (*launch)(const Work *), const Work *work) {
   check(api.tile_synchronize(NULL, NULL));
-  qsort(times, batches, sizeof(*times), compareDoubles);
+  double start = now();
+  for (int i = 0; i < batch; ++i)
+    launch(work);
+  return (now() - start) / batch;
+}
+
+static tile_launch *prepare(const Work *work, int dependent) {
+  tile_launch *launch;
+  check(api.tile_launch_create(work->function, &launch));
+  check(api.tile_launch_set_grid(launch, work->grid));
+  check(api.tile_launch_set_arguments(launch, work->arguments, 4));
+  tile_launch_options options;
+  api.tile_launch_options_init(&options);
+  options.dependent = dependent;
+  check(api.tile_launch_set_options(launch, &options));
+  return launch;
 }
 
 int main(int argc, char **argv) {
@@ -108,12 +143,12 @@ int main(int argc, char **argv) {
   tile_compiler *compiler;
   check(api.tile_compiler_create(&compilerOptions, &compiler));
 
-  const tile_constexpr block = {"BLOCK", "1024"};
+  const tile_constexpr size = {"BLOCK", "1024"};
   tile_compile_options options;
   api.tile_compile_options_init(&options);
   options.kernel = "add";
   options.signature = "*fp32:16,*fp32:16,*fp32:16,i32:16";
-  options.constexprs = &block;
+  options.constexprs = &size;
   options.num_constexprs = 1;
   tile_kernel *kernel;
   check(api.tile_compile_file(compiler, argv[2], &options, &kernel));
@@ -126,15 +161,32 @@ int main(int argc, char **argv) {
   const int32_t n = elements;
   const void *arguments[] = {&buffers[0], &buffers[1], &buffers[2], &n};
   work.arguments = arguments;
-  check(api.tile_launch_create(work.function, &work.prepared));
-  check(api.tile_launch_set_grid(work.prepared, work.grid));
-  check(api.tile_launch_set_arguments(work.prepared, arguments, 4));
+  work.prepared = prepare(&work, 0);
+  work.dependent = prepare(&work, 1);
+  tile_function_info info = {.size = sizeof(info)};
+  check(api.tile_function_get_info(work.function, &info));
+  work.handle = info.handle;
+  void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  int (*setContext)(void *);
+  if (!driver || !(*(void **)&work.bare = dlsym(driver, "cuLaunchKernel")) ||
+      !(*(void **)&setContext = dlsym(driver, "cuCtxSetCurrent")) || setContext(info.context)) {
+    fprintf(stderr, "no cuLaunchKernel, or no context for it\n");
+    return 1;
+  }
 
-  static double direct[batches], prepared[batches];
-  measure(launchDirectly, &work, direct);
-  measure(launchPrepared, &work, prepared);
-  printf("{\"direct_best\": %.3f, \"direct_median\": %.3f, \"prepared_best\": %.3f, "
-         "\"prepared_median\": %.3f}\n",
-         direct[0], direct[batches / 2], prepared[0], prepared[batches / 2]);
+  static double times[ways][batches];
+  for (int i = -10; i < batches; ++i)
+    for (int w = 0; w < ways; ++w) {
+      double us = measure(way[w].launch, &work);
+      if (i >= 0)
+        times[w][i] = us;
+    }
+  check(api.tile_synchronize(NULL, NULL));
+  for (int w = 0; w < ways; ++w) {
+    qsort(times[w], batches, sizeof(*times[w]), compareDoubles);
+    printf("%s\"%s_best\": %.3f, \"%s_median\": %.3f", w ? ", " : "{", way[w].name, times[w][0],
+           way[w].name, times[w][batches / 2]);
+  }
+  printf("}\n");
   return 0;
 }

@@ -76,7 +76,7 @@ class Compiler:
                             f"status {status}")
 
     def compile(self, source, name, kernel, signature, constexprs, num_warps, target=None,
-                num_stages=None):
+                num_stages=None, max_registers=0):
         """A Kernel from source text."""
         options = _CompileOptions()
         self.lib.tile_compile_options_init(ctypes.byref(options))
@@ -85,7 +85,7 @@ class Compiler:
             slot.name, slot.value = key.encode(), str(value).encode()
         options.kernel, options.signature = kernel.encode(), ",".join(signature).encode()
         options.constexprs, options.num_constexprs = constants, len(constexprs)
-        options.num_warps = num_warps
+        options.num_warps, options.max_registers = num_warps, max_registers
         if num_stages:
             options.num_stages = num_stages
         options.target = target.encode() if target else None

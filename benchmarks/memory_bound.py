@@ -33,7 +33,7 @@ class TritonSide:
 
         def run():
             for kernel, l in steps:
-                kernel(*l.arguments, **l.constexprs, num_warps=l.num_warps)
+                kernel(*l.arguments, **l.constexprs, num_warps=l.num_warps, maxnreg=l.maxnreg)
         return run
 
 
@@ -49,7 +49,8 @@ class TileSide:
         with open(common.kernel_path(case.module)) as f:
             source = f.read()
         kernel = self.compiler.compile(source, case.module + ".tile", launch.kernel,
-                                       launch.signature(), launch.constexprs, launch.num_warps)
+                                       launch.signature(), launch.constexprs, launch.num_warps,
+                                       max_registers=launch.maxnreg or 0)
         kernel.load()
         values = []
         for a in launch.arguments:

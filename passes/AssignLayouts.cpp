@@ -29,6 +29,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/AxisInfo.h"
 #include "passes/Coalesce.h"
+#include "passes/EqualRuns.h"
 #include "passes/LayoutInference.h"
 #include "passes/Passes.h"
 
@@ -210,6 +211,33 @@ void LayoutRewriter::rewriteControlFlow(Operation *op) {
     retype(result);
 }
 
+/// Notes where equal elements arise, such as in a mask against the end of a row,
+/// so that a thread computes one of those it holds.
+static void noteEqualRuns(func::FuncOp func, AxisInfoAnalysis &axes) {
+  func.walk([&](Operation *op) {
+    if (!op->hasTrait<OpTrait::Elementwise>() || op->getNumResults() != 1 ||
+        op->getNumOperands() == 0)
+      return;
+    auto block = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    if (!block || !block.getElementType().isInteger())
+      return;
+    AxisInfo result = axes.get(op->getResult(0));
+    SmallVector<int64_t, 4> runs;
+    bool isNew = false;
+    for (unsigned axis = 0; axis < result.axes.size(); ++axis) {
+      int64_t run = std::min(result.constancy(axis), block.getDimSize(axis));
+      int64_t operands = block.getDimSize(axis);
+      for (Value operand : op->getOperands())
+        if (isa<RankedTensorType>(operand.getType()))
+          operands = std::min(operands, axes.get(operand).constancy(axis));
+      isNew |= run > operands;
+      runs.push_back(run);
+    }
+    if (isNew)
+      op->setAttr(kEqualRunsAttr, DenseI64ArrayAttr::get(op->getContext(), runs));
+  });
+}
+
 /// Layouts are maps between spaces of power-of-two sizes.
 static LogicalResult checkShapes(func::FuncOp func) {
   WalkResult result = func.walk([](Operation *op) {
@@ -253,6 +281,7 @@ struct AssignLayoutsPass : PassWrapper<AssignLayoutsPass, OperationPass<ModuleOp
         return signalPassFailure();
       AxisInfoAnalysis axes(func);
       Coalescing coalescing(func, axes, warps);
+      noteEqualRuns(func, axes);
       func.walk([](HintOp hint) {
         hint.getResult().replaceAllUsesWith(hint.getSrc());
         hint.erase();

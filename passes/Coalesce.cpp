@@ -71,6 +71,8 @@ void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysi
     }
   }
   accesses[op] = std::move(access);
+  if (isa<LoadOp>(op) && llvm::is_contained(type.getShape(), 1))
+    thinLoads.emplace_back(type.getShape());
 }
 
 void Coalescing::addCombined(Operation *op, unsigned axis) {
@@ -90,6 +92,15 @@ uint32_t Coalescing::combinedAxes(ArrayRef<int64_t> shape) const {
   return 0;
 }
 
+unsigned Coalescing::numSharedLoads(ArrayRef<int64_t> shape) const {
+  return llvm::count_if(thinLoads, [&](ArrayRef<int64_t> thin) {
+    return thin.size() == shape.size() && thin != shape && thin.back() == shape.back() &&
+           llvm::all_of(llvm::zip(thin, shape), [](auto sizes) {
+             return std::get<0>(sizes) == 1 || std::get<0>(sizes) == std::get<1>(sizes);
+           });
+  });
+}
+
 Coalescing::Group &Coalescing::groupOf(ArrayRef<int64_t> shape, ArrayRef<unsigned> order) {
   for (Group &group : groups)
     if (ArrayRef(group.shape) == shape && ArrayRef(group.order) == order)
@@ -103,9 +114,12 @@ Coalescing::Group &Coalescing::groupOf(ArrayRef<int64_t> shape, ArrayRef<unsigne
 
 /// Lanes that share a row of `length` elements which is reduced. Fewer lanes a
 /// row take fewer shuffles; 16 to 32 elements a thread keep enough in flight,
-/// and the lanes of a row should still cover a line of 128 bytes.
-static unsigned lanesOfRow(int64_t length, unsigned vectorBytes) {
-  unsigned lanes = length <= 128 ? 8 : length <= 512 ? 16 : 32;
+/// and the lanes of a row should still cover a line of 128 bytes. A thread that
+/// has fewer columns of more rows loads and widens fewer of the weights that the
+/// rows share: from two of them on, that is worth more.
+static constexpr unsigned kManyShared = 2;
+static unsigned lanesOfRow(int64_t length, unsigned vectorBytes, unsigned sharedLoads) {
+  unsigned lanes = length <= 128 ? 8 : length <= 512 && sharedLoads < kManyShared ? 16 : 32;
   return std::min(std::max(lanes, 128 / vectorBytes), 32u);
 }
 
@@ -152,6 +166,7 @@ cta::LayoutAttr Coalescing::layoutOf(Group &group) {
     vector = std::max(std::min(group.leastLimit, most), std::min(word, most));
   }
   uint32_t axes = combinedAxes(group.shape);
+  unsigned shared = numSharedLoads(group.shape);
   SmallVector<unsigned, 4> warpOrder;
   for (bool isCombined : {false, true})
     for (unsigned axis : group.order)
@@ -160,7 +175,7 @@ cta::LayoutAttr Coalescing::layoutOf(Group &group) {
   unsigned fastLanes = 32;
   if (!group.order.empty() && (axes >> group.order.front() & 1)) {
     int64_t length = group.shape[group.order.front()];
-    unsigned few = lanesOfRow(length, vector * group.mostBytes);
+    unsigned few = lanesOfRow(length, vector * group.mostBytes, shared);
     if (elements / length >= int64_t(warps) * 32 / few)
       fastLanes = few;
   }

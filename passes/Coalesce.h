@@ -63,11 +63,15 @@ private:
   Group &groupOf(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order);
   cta::LayoutAttr layoutOf(Group &group);
   uint32_t combinedAxes(llvm::ArrayRef<int64_t> shape) const;
+  /// Loads of one row that all rows of a block of this shape use.
+  unsigned numSharedLoads(llvm::ArrayRef<int64_t> shape) const;
 
   mlir::MLIRContext *context;
   unsigned warps;
   llvm::DenseMap<mlir::Operation *, Access> accesses;
   llvm::SmallVector<Group, 4> groups;
+  /// Shapes of loads that are one element long along some dimension.
+  llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 4> thinLoads;
   /// Axes along which blocks of a shape are reduced or scanned, as bits.
   llvm::SmallVector<std::pair<llvm::SmallVector<int64_t, 4>, uint32_t>, 4> combined;
 };

@@ -19,6 +19,8 @@ std::unique_ptr<mlir::Pass> createSpecializeWarpsPass();
 std::unique_ptr<mlir::Pass> createExpandDescriptorsPass();
 /// Products in flight across iterations (OverlapDots.cpp).
 std::unique_ptr<mlir::Pass> createOverlapDotsPass();
+/// Applies masks to what is the same for many elements (MaskedArithmetic.cpp).
+std::unique_ptr<mlir::Pass> createMaskedArithmeticPass();
 /// Gives every block a layout (AssignLayouts.cpp).
 std::unique_ptr<mlir::Pass> createAssignLayoutsPass();
 /// Keeps 16-bit blocks packed across reductions (NarrowLiveRanges.cpp).

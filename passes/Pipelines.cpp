@@ -17,6 +17,8 @@ static std::unique_ptr<Pass> quickCanonicalizer() {
 
 void tile::buildSimplifyPipeline(OpPassManager &pm) {
   pm.addPass(quickCanonicalizer());
+  // Constants through control flow, which the folds above do not see.
+  pm.addPass(createSCCPPass());
   pm.addPass(createCSEPass());
   // Hoisting before layouts: an invariant block is laid out once, outside.
   pm.addPass(createLoopInvariantCodeMotionPass());
@@ -30,6 +32,8 @@ void tile::buildCtaPipeline(OpPassManager &pm) {
   // Layouts start from pointers: descriptors that no hardware serves become some.
   pm.addPass(createExpandDescriptorsPass());
   pm.addPass(createPersistProgramsPass());
+  // Before layouts: which masks imply which is plain while values have no copies.
+  pm.addPass(createMaskedArithmeticPass());
   pm.addPass(createAssignLayoutsPass());
   // Rematerialised index arithmetic repeats itself: merge it before lowering.
   pm.addPass(createCSEPass());

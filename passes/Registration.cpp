@@ -16,6 +16,7 @@ void tile::registerAllPasses() {
   mlir::registerPass(createDecomposeDotsPass);
   mlir::registerPass(createWarpgroupDotsPass);
   mlir::registerPass(createExpandDescriptorsPass);
+  mlir::registerPass(createMaskedArithmeticPass);
   mlir::registerPass(createAssignLayoutsPass);
   mlir::registerPass(createPersistProgramsPass);
   mlir::registerPass(createSpecializeWarpsPass);

@@ -100,10 +100,10 @@ LogicalResult Lowering::run() {
   for (auto [arg, value] : llvm::zip(kernel.getArguments(), entry->getArguments()))
     set(arg, {value});
   tid = in.threadId();
-  if (module->hasAttr(kDependentLaunchAttr)) {
-    in.launchDependents();
+  // Nothing says early that dependents may start: an announcement by every block
+  // halves the rate at which blocks are launched, and those grids wait anyway.
+  if (module->hasAttr(kDependentLaunchAttr))
     firstAccess = findFirstAccess(kernel.getBody().front());
-  }
   if (failed(lowerBlock(kernel.getBody().front())))
     return failure();
   if (in.ptxVersion())

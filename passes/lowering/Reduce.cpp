@@ -175,6 +175,22 @@ struct ReduceLowering {
     return level.front();
   }
 
+  /// Several independent chains, merged at the end. Unlike in a tree, an element
+  /// is not needed any more once it has been added, and a product is added in one
+  /// instruction.
+  FailureOr<Registers> chains(SmallVector<Registers> leaves) {
+    constexpr unsigned kChains = 8;
+    for (unsigned i = kChains; i < leaves.size(); ++i) {
+      Registers &sum = leaves[i % kChains];
+      FailureOr<Registers> c = l.combine(op.getCombineBlock(), sum, leaves[i]);
+      if (failed(c))
+        return failure();
+      sum = std::move(*c);
+    }
+    leaves.resize(std::min<size_t>(leaves.size(), kChains));
+    return tree(std::move(leaves));
+  }
+
   LogicalResult withinThread() {
     for (auto &group : groups) {
       SmallVector<Registers> leaves;
@@ -184,7 +200,7 @@ struct ReduceLowering {
           leaf.push_back(l.get(src)[r]);
         leaves.push_back(std::move(leaf));
       }
-      FailureOr<Registers> sum = tree(std::move(leaves));
+      FailureOr<Registers> sum = chains(std::move(leaves));
       if (failed(sum))
         return failure();
       acc.push_back(std::move(*sum));

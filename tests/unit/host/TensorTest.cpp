@@ -1,6 +1,10 @@
 //===- TensorTest.cpp - tensors and reference expressions -----------------===//
 #include "MockDevice.h"
+#include "runtime/host/Functions.h"
 #include "runtime/host/Random.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <set>
 
 using namespace tile;
 using namespace tile::host;
@@ -190,6 +194,25 @@ TEST(Random, PhiloxMatchesThePublishedVectors) {
   EXPECT_EQ(zero.word[1], 0xe169c58du);
   EXPECT_EQ(zero.word[2], 0xbc57ac4cu);
   EXPECT_EQ(zero.word[3], 0x9b00dbd8u);
+}
+
+TEST(Documentation, NamesOnlyWhatExists) {
+  auto text = llvm::MemoryBuffer::getFile(TILE_SOURCE_DIR "/docs/host-functions.md");
+  ASSERT_TRUE(text);
+  std::set<std::string> seen;
+  llvm::StringRef rest = (*text)->getBuffer();
+  while (true) {
+    size_t at = rest.find("tile.");
+    if (at == llvm::StringRef::npos)
+      break;
+    rest = rest.drop_front(at + 5);
+    seen.insert(rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; }).str());
+  }
+  EXPECT_GT(seen.size(), 40u);
+  const std::set<std::string> others = {"",     "test",    "bench",  "example", "check",
+                                        "copy", "measure", "device", "num_sms", "f"};
+  for (const std::string &name : seen)
+    EXPECT_TRUE(others.count(name) || findFunction(name)) << "tile." << name;
 }
 
 TEST(Tensor, PrintsItsEnds) {
