@@ -1,7 +1,9 @@
 //===- EmuDevice.cpp - host functions on the emulator ---------------------===//
 #include "runtime/EmuDevice.h"
 #include "emulator/Numbers.h"
+#include "emulator/TensorMap.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cstring>
 #include <deque>
@@ -15,6 +17,8 @@ namespace {
 /// One specialisation, shared by all kernels prepared from the same request.
 struct EmuProgram {
   std::unique_ptr<emu::Program> program;
+  emu::LoadOptions load;
+  std::string ir; ///< kept only for `beforeLaunch`
   KernelMetadata metadata;
 };
 
@@ -27,9 +31,14 @@ public:
   const frontend::SourceFile *file;
 };
 
+/// Room for one parameter; the largest are tensor maps.
+struct alignas(64) ParameterValue {
+  uint64_t words[sizeof(emu::TensorMap) / 8] = {};
+};
+
 /// The values of a kernel's parameters, where the emulator finds them.
 struct Parameters {
-  std::deque<std::array<uint64_t, 16>> values; // addresses stay
+  std::deque<ParameterValue> values; // addresses stay
   std::vector<std::unique_ptr<uint8_t[]>> scratch;
   std::vector<const void *> pointers;
   std::vector<emu::MemoryRange> memory;
@@ -102,16 +111,15 @@ std::shared_ptr<const EmuProgram> Emulator::compile(const KernelRequest &request
   if (!result.ok())
     return nullptr;
   auto shared = std::make_shared<EmuProgram>();
-  emu::LoadOptions load;
-  load.fuseMulAdd = compile.enableFpFusion;
-  if (options.mutate)
-    load.mutate = options.mutate;
+  shared->load.fuseMulAdd = compile.enableFpFusion;
   std::string error;
-  shared->program = emu::Program::load(result.output, load, error);
+  shared->program = emu::Program::load(result.output, shared->load, error);
   if (!shared->program) {
     diagnostics.error(nullptr, {}, error).unsupported = true;
     return nullptr;
   }
+  if (options.beforeLaunch)
+    shared->ir = std::move(result.output);
   shared->metadata = std::move(result.metadata);
   return shared;
 }
@@ -137,16 +145,63 @@ static uint64_t floatBits(double value, llvm::StringRef type) {
   return emu::encode(format, value);
 }
 
-/// The launch's argument for a parameter; null if there is none that fits.
-static const LaunchArg *findArgument(const KernelParameter &parameter,
+/// An entry of the signature, or an element of a tuple; null if there is none.
+static const LaunchArg *findArgument(int index, llvm::ArrayRef<int> path,
                                      llvm::ArrayRef<LaunchArg> args) {
-  const LaunchArg *arg = size_t(parameter.index) < args.size() ? &args[parameter.index] : nullptr;
-  for (int step : parameter.path) {
+  const LaunchArg *arg = size_t(index) < args.size() ? &args[index] : nullptr;
+  for (int step : path) {
     if (!arg || arg->kind != LaunchArg::Kind::Tuple || size_t(step) >= arg->elements.size())
       return nullptr;
     arg = &arg->elements[step];
   }
   return arg;
+}
+
+static int64_t evaluate(const LaunchSum &sum, llvm::ArrayRef<LaunchArg> args) {
+  int64_t total = 0;
+  for (const LaunchSum::Term &term : sum.terms) {
+    int64_t product = term.coefficient;
+    for (const LaunchSum::Factor &factor : term.factors) {
+      const LaunchArg *arg = findArgument(factor.index, factor.path, args);
+      product *= arg ? int64_t(arg->bits) : 0;
+    }
+    total += product;
+  }
+  return total;
+}
+
+/// What the driver would encode, refused for the same reasons.
+static emu::TensorMap makeTensorMap(const TensorMap &map, uint64_t base,
+                                    llvm::ArrayRef<LaunchArg> args, std::string &problem) {
+  emu::TensorMap out;
+  out.base = base;
+  out.rank = uint8_t(map.sizes.size());
+  out.swizzle = uint8_t(map.swizzle);
+  out.elementBytes = llvm::StringSwitch<uint8_t>(map.type)
+                         .Cases({"fp16", "bf16", "i16"}, 2)
+                         .Cases({"fp32", "i32"}, 4)
+                         .Cases({"fp64", "i64"}, 8)
+                         .Default(1);
+  if (map.sizes.empty() || map.sizes.size() > 5 || map.strides.size() + 1 != map.sizes.size() ||
+      map.box.size() != map.sizes.size()) {
+    problem = "a tensor map has a rank that is not 1 to 5";
+    return out;
+  }
+  for (unsigned d = 0; d < out.rank; ++d) {
+    out.dims[d] = uint64_t(std::max<int64_t>(evaluate(map.sizes[d], args), 1));
+    out.box[d] = uint16_t(map.box[d]);
+    if (map.box[d] < 1 || map.box[d] > 256)
+      problem = "a tensor map has a box that is not 1 to 256 elements wide";
+  }
+  for (unsigned d = 0; d + 1 < out.rank; ++d) {
+    out.strides[d] = uint64_t(evaluate(map.strides[d], args));
+    if (out.strides[d] == 0 || out.strides[d] % 16)
+      problem = "a tensor map has strides that are no positive multiples of 16 bytes";
+  }
+  unsigned rowBytes = out.box[0] * out.elementBytes;
+  if (base % 16 || rowBytes % 16 || (out.swizzle && rowBytes > out.swizzle))
+    problem = "a tensor map has an address or a box that is not a multiple of 16 bytes";
+  return out;
 }
 
 bool Emulator::fillParameters(const KernelMetadata &metadata, const LaunchConfig &config,
@@ -155,9 +210,8 @@ bool Emulator::fillParameters(const KernelMetadata &metadata, const LaunchConfig
   for (auto &[base, block] : blocks)
     p.memory.push_back({base, block.bytes});
   for (const KernelParameter &parameter : metadata.params) {
-    auto &value = p.values.emplace_back();
-    value = {};
-    p.pointers.push_back(value.data());
+    auto &value = p.values.emplace_back().words;
+    p.pointers.push_back(value);
     if (parameter.kind == Kind::Scratch) {
       uint64_t programs = uint64_t(config.grid[0]) * config.grid[1] * config.grid[2];
       uint64_t bytes = uint64_t(parameter.bytes) * (parameter.per == "program" ? programs : 1);
@@ -168,7 +222,17 @@ bool Emulator::fillParameters(const KernelMetadata &metadata, const LaunchConfig
       p.scratch.push_back(std::move(memory));
       continue;
     }
-    const LaunchArg *arg = findArgument(parameter, config.args);
+    const LaunchArg *arg = findArgument(parameter.index, parameter.path, config.args);
+    if (parameter.kind == Kind::TensorMap && arg && arg->kind == LaunchArg::Kind::Pointer) {
+      std::string problem;
+      auto map = makeTensorMap(parameter.map, arg->bits, config.args, problem);
+      if (!problem.empty()) {
+        diagnostics.error(nullptr, {}, "`" + metadata.entry + "`: " + problem);
+        return false;
+      }
+      std::memcpy(value, &map, sizeof(map));
+      continue;
+    }
     bool pointer = parameter.type == "ptr";
     bool fits = false;
     if (arg && parameter.kind == Kind::Arg) {
@@ -186,6 +250,16 @@ bool Emulator::fillParameters(const KernelMetadata &metadata, const LaunchConfig
       fits = true;
       bool isShape = parameter.kind == Kind::DescShape;
       value[0] = uint64_t(isShape ? arg->shape[parameter.dim] : arg->strides[parameter.dim]);
+    }
+    if (arg && arg->kind == LaunchArg::Kind::Descriptor) {
+      size_t dim = size_t(parameter.dim);
+      fits = parameter.kind == Kind::DescBase ||
+             (parameter.kind == Kind::DescShape && dim < arg->shape.size()) ||
+             (parameter.kind == Kind::DescStride && dim < arg->strides.size());
+      if (fits)
+        value[0] = parameter.kind == Kind::DescBase    ? arg->bits
+                   : parameter.kind == Kind::DescShape ? uint64_t(arg->shape[dim])
+                                                       : uint64_t(arg->strides[dim]);
     }
     if (!fits) {
       diagnostics.error(nullptr, {},
@@ -269,6 +343,9 @@ bool Emulator::launch(Kernel &kernel, const LaunchConfig &config,
   launch.sharedBytes = uint32_t(metadata.sharedBytes);
   launch.parameters = parameters.pointers;
   launch.memory = parameters.memory;
+  if (options.beforeLaunch &&
+      !options.beforeLaunch(emulated.shared->ir, emulated.shared->load, launch))
+    return true;
   last = runSchedules(*emulated.shared->program, launch);
   total.add(last.counters);
   emu::reportTo(last, emulated.file, diagnostics);

@@ -21,8 +21,10 @@ struct EmuDeviceOptions {
   /// time in another random legal order; results must not differ.
   unsigned schedules = 0;
   uint64_t seed = 1; ///< of the first random order
-  /// Called on each kernel's module; what tests use to break it.
-  std::function<void(llvm::Module &)> mutate;
+  /// Called before each launch with the kernel's LLVM IR and what it will get;
+  /// false: the launch is left out.
+  std::function<bool(llvm::StringRef ir, const emu::LoadOptions &, const emu::LaunchConfig &)>
+      beforeLaunch;
 };
 
 class EmuDevice : public HostMemoryDevice {

@@ -27,6 +27,7 @@ enum class ErrorCode : int {
   PtxRejected = 8,     ///< the driver would not compile or load the code
   Resources = 9,       ///< the kernel asks for more than the device has
   Driver = 10,         ///< any other error that the driver returned
+  KernelFault = 11,    ///< the emulator found a fault in the kernel
 };
 
 class RuntimeError : public llvm::ErrorInfo<RuntimeError> {

@@ -68,7 +68,8 @@ typedef enum tile_status {
   TILE_OUT_OF_MEMORY = 7,    /* device memory */
   TILE_PTX_REJECTED = 8,     /* the driver does not accept the code */
   TILE_RESOURCES = 9,        /* more shared memory, registers or clusters than there are */
-  TILE_DRIVER_ERROR = 10     /* any other error from the driver */
+  TILE_DRIVER_ERROR = 10,    /* any other error from the driver */
+  TILE_KERNEL_FAULT = 11     /* the emulator found a fault in the kernel */
 } tile_status;
 
 /* "out of device memory": a fixed phrase for a status. Never NULL. */
@@ -250,6 +251,47 @@ TILE_API tile_status tile_memory_set(void *context, void *device, int32_t byte, 
                                      void *stream);
 /* Waits for a stream; with NULL, for everything in the context. */
 TILE_API tile_status tile_synchronize(void *context, void *stream);
+
+/* ---- The emulator: kernels without a GPU ---------------------------------- */
+
+/* Runs the compiled kernel, as it is before it becomes PTX, thread by thread on
+ * the CPU, and finds races, missing barriers and fences, accesses out of bounds
+ * (docs/emulator.md). Slow, for tests. An emulator is used by one thread at a
+ * time. */
+typedef struct tile_emulator tile_emulator;
+typedef struct tile_emulated tile_emulated; /* a kernel compiled for an emulator */
+
+typedef struct tile_emulator_options {
+  size_t size;       /* of this struct */
+  int32_t check;     /* races and unwritten shared memory too; default 1 */
+  int32_t threads;   /* of the host; 0: one a core. Default 0 */
+  int32_t schedules; /* random orders of threads to run and compare besides the usual. Default 0 */
+  uint64_t seed;     /* of the first of them. Default 1 */
+} tile_emulator_options;
+TILE_API void tile_emulator_options_init(tile_emulator_options *options);
+
+/* `options` may be NULL. */
+TILE_API tile_status tile_emulator_create(const tile_emulator_options *options,
+                                          tile_emulator **emulator);
+/* Its kernels must have been destroyed. Frees its memory. */
+TILE_API void tile_emulator_destroy(tile_emulator *emulator);
+
+/* Memory that emulated kernels may touch. It is the host's: read and write it. */
+TILE_API tile_status tile_emulator_alloc(tile_emulator *emulator, size_t bytes, void **pointer);
+TILE_API tile_status tile_emulator_free(tile_emulator *emulator, void *pointer);
+
+/* Compiles one kernel of `length` bytes of source called `name`. A NULL target
+ * is sm_90a here. */
+TILE_API tile_status tile_emulator_load(tile_emulator *emulator, const char *name,
+                                        const char *source, size_t length,
+                                        const tile_compile_options *options,
+                                        tile_emulated **kernel);
+TILE_API void tile_emulated_destroy(tile_emulated *kernel);
+
+/* Runs it to its end; arguments as for tile_function_launch. What the emulator
+ * finds is TILE_KERNEL_FAULT, and the message is the report. */
+TILE_API tile_status tile_emulated_launch(const tile_emulated *kernel, const uint32_t grid[3],
+                                          const void *const *arguments, size_t num_arguments);
 
 #ifdef __cplusplus
 }

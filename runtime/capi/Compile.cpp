@@ -21,6 +21,7 @@ SAME_CODE(TILE_OUT_OF_MEMORY, OutOfMemory);
 SAME_CODE(TILE_PTX_REJECTED, PtxRejected);
 SAME_CODE(TILE_RESOURCES, Resources);
 SAME_CODE(TILE_DRIVER_ERROR, Driver);
+SAME_CODE(TILE_KERNEL_FAULT, KernelFault);
 
 static thread_local std::string lastError;
 
@@ -63,6 +64,8 @@ const char *tile_status_string(tile_status status) {
     return "more resources than the device has";
   case TILE_DRIVER_ERROR:
     return "the driver reports an error";
+  case TILE_KERNEL_FAULT:
+    return "the kernel is faulty";
   }
   return "unknown status";
 }
@@ -131,7 +134,7 @@ static std::string defaultTarget() {
   return info->target();
 }
 
-static llvm::Expected<CompileOptions> convertOptions(const tile_compile_options *options) {
+llvm::Expected<CompileOptions> capi::convertOptions(const tile_compile_options *options) {
   tile_compile_options chosen;
   tile_compile_options_init(&chosen);
   if (llvm::Error error = readOptions(options, chosen))

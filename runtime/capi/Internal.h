@@ -90,6 +90,9 @@ template <typename Info> llvm::Error writeInfo(const Info &ours, Info *theirs) {
   return llvm::Error::success();
 }
 
+/// A caller's options over the defaults.
+llvm::Expected<CompileOptions> convertOptions(const tile_compile_options *options);
+
 /// The context that a NULL or given handle means. Contexts are remembered, and
 /// primary ones stay retained: memory allocated there must not vanish.
 llvm::Expected<std::shared_ptr<Context>> contextFor(void *handle);

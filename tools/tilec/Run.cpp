@@ -6,12 +6,14 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Targets.h"
 #include "frontend/Parser.h"
+#include "runtime/AgreementDevice.h"
 #include "runtime/Cache.h"
 #include "runtime/EmuDevice.h"
 #include "runtime/host/Suite.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/CompilingDevice.h"
 #include "tools/tilec/Report.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace tilec;
 using namespace tile::host;
@@ -62,6 +64,7 @@ private:
   bool counters = false;
   std::string countersFile, emulated = "sm_90a";
   tile::runtime::EmuDevice *emulator = nullptr; ///< the device, if it is one
+  const tile::runtime::Agreement *agreement = nullptr;
   bool check, listOnly = false, throughPasses = false, assemble = true;
 };
 } // namespace
@@ -79,8 +82,9 @@ StringRef HostCommand::name() const {
 
 HostCommand::HostCommand(Purpose purpose) : purpose(purpose), check(purpose != Purpose::Bench) {
   options.positional("FILE [NAME]... [PARAM=VALUE]...", arguments, 1, 1000)
-      .choice("device", {"auto", "cpu", "emu", "cuda"},
-              "where kernels run; auto: on the GPU if there is one", deviceName)
+      .choice("device", {"auto", "cpu", "emu", "cuda", "emu+cuda"},
+              "where kernels run; auto: on the GPU if there is one; emu+cuda: on both, and compare",
+              deviceName)
       .flag("no-check", "on the CPU, do not check accesses to memory (faster)", check, false)
       .flag("check", "on the CPU, check every access to memory", check)
       .integer("threads", "N", "cores that interpret or emulate; 0: all of them", threads, 0, 1024)
@@ -106,21 +110,37 @@ HostCommand::HostCommand(Purpose purpose) : purpose(purpose), check(purpose != P
 }
 
 std::unique_ptr<tile::runtime::Device> HostCommand::openDevice() {
-  if (deviceName == "emu") {
+  if (deviceName == "emu" || deviceName == "emu+cuda") {
     if (!tile::findTarget(emulated)) {
       printError(name(), tile::describeUnknownTarget(emulated));
       return nullptr;
     }
+    std::unique_ptr<tile::runtime::Device> gpu;
     tile::runtime::EmuDeviceOptions options;
-    options.check = check;
     options.target = emulated;
+    if (deviceName == "emu+cuda") {
+      tile::runtime::CudaDeviceOptions cuda;
+      cuda.cacheDirectory = tile::runtime::cacheFolderFromEnvironment();
+      auto opened = tile::runtime::createCudaDevice(cuda);
+      if (!opened) {
+        printError(name(), llvm::toString(opened.takeError()));
+        return nullptr;
+      }
+      gpu = std::move(*opened);
+      options.target = gpu->target();
+    }
+    options.check = check;
     options.threads = unsigned(threads);
     options.schedules = unsigned(schedules);
     options.seed = uint64_t(seed);
     options.counters = counters || !countersFile.empty();
     auto device = tile::runtime::createEmuDevice(options);
     emulator = device.get();
-    return device;
+    if (!gpu)
+      return device;
+    auto both = tile::runtime::createAgreementDevice(std::move(device), std::move(gpu));
+    agreement = &both->agreement();
+    return both;
   }
   if (deviceName != "cpu") {
     tile::runtime::CudaDeviceOptions cuda;
@@ -189,6 +209,13 @@ int HostCommand::conclude(llvm::ArrayRef<FunctionResult> results) const {
 bool HostCommand::writeCounters() {
   if (!emulator)
     return true;
+  if (agreement) {
+    llvm::outs() << agreement->launches << " launches on both, " << agreement->identical
+                 << " with the same bits";
+    for (auto &[type, difference] : agreement->largest)
+      llvm::outs() << llvm::formatv(", {0} within {1:e1}", type, difference);
+    llvm::outs() << '\n';
+  }
   if (counters)
     emulator->counters().print(llvm::outs());
   if (countersFile.empty())

@@ -1,0 +1,268 @@
+//===- AgreementDevice.cpp - two devices that must agree ------------------===//
+#include "runtime/AgreementDevice.h"
+#include "emulator/Numbers.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cmath>
+#include <cstring>
+
+using namespace tile;
+using namespace tile::runtime;
+
+namespace {
+
+class PairKernel : public Kernel {
+public:
+  PairKernel(std::unique_ptr<Kernel> a, std::unique_ptr<Kernel> b, std::vector<std::string> types)
+      : first(std::move(a)), second(std::move(b)), types(std::move(types)) {}
+  const KernelMetadata &metadata() const override { return first->metadata(); }
+  std::unique_ptr<Kernel> first, second;
+  std::vector<std::string> types; ///< of what the entries of the signature point to
+};
+
+class Pair : public AgreementDevice {
+public:
+  Pair(std::unique_ptr<HostMemoryDevice> first, std::unique_ptr<Device> second)
+      : first(std::move(first)), second(std::move(second)) {}
+
+  std::string name() const override { return first->name() + "+" + second->name(); }
+  std::string description() const override {
+    return first->description() + "; compared with " + second->description();
+  }
+  std::string target() const override { return second->target(); }
+  bool isCpu() const override { return true; } // one configuration, no tuning
+  unsigned multiprocessorCount() const override { return second->multiprocessorCount(); }
+  const Agreement &agreement() const override { return found; }
+
+  llvm::Expected<DevicePtr> allocate(uint64_t bytes) override;
+  llvm::Error free(DevicePtr pointer) override;
+  llvm::Error upload(DevicePtr to, const void *from, uint64_t bytes) override {
+    if (llvm::Error error = first->upload(to, from, bytes))
+      return error;
+    return second->upload(other(to), from, bytes);
+  }
+  llvm::Error download(void *to, DevicePtr from, uint64_t bytes) override {
+    return first->download(to, from, bytes);
+  }
+  llvm::Error fill(DevicePtr to, uint8_t byte, uint64_t bytes) override {
+    if (llvm::Error error = first->fill(to, byte, bytes))
+      return error;
+    return second->fill(other(to), byte, bytes);
+  }
+  llvm::Error copy(DevicePtr to, DevicePtr from, uint64_t bytes) override {
+    if (llvm::Error error = first->copy(to, from, bytes))
+      return error;
+    return second->copy(other(to), other(from), bytes);
+  }
+  llvm::Error poison(DevicePtr to, uint8_t byte, uint64_t bytes) override {
+    if (llvm::Error error = first->poison(to, byte, bytes))
+      return error;
+    return second->fill(other(to), byte, bytes);
+  }
+  std::unique_ptr<Kernel> prepare(const KernelRequest &request,
+                                  frontend::DiagnosticEngine &diagnostics) override;
+  bool launch(Kernel &kernel, const LaunchConfig &config,
+              frontend::DiagnosticEngine &diagnostics) override;
+  llvm::Error synchronize() override { return second->synchronize(); }
+  llvm::Expected<Timing> time(llvm::function_ref<bool()> body,
+                              const TimingOptions &options) override {
+    return first->time(body, options);
+  }
+
+private:
+  struct Block {
+    DevicePtr second;
+    uint64_t bytes;
+  };
+  DevicePtr other(DevicePtr pointer) const;
+  LaunchArg translate(const LaunchArg &arg) const;
+  std::string compare(DevicePtr base, const Block &block, llvm::StringRef type, bool &same);
+
+  std::unique_ptr<HostMemoryDevice> first;
+  std::unique_ptr<Device> second;
+  std::map<DevicePtr, Block> blocks; ///< by the first one's address
+  Agreement found;
+};
+
+} // namespace
+
+llvm::Expected<DevicePtr> Pair::allocate(uint64_t bytes) {
+  auto a = first->allocate(bytes);
+  if (!a)
+    return a;
+  auto b = second->allocate(std::max<uint64_t>(bytes, 1));
+  if (!b)
+    return b;
+  blocks[*a] = {*b, bytes};
+  // Both begin with the same garbage.
+  if (bytes)
+    if (llvm::Error error = second->upload(*b, reinterpret_cast<const void *>(*a), bytes))
+      return std::move(error);
+  return *a;
+}
+
+llvm::Error Pair::free(DevicePtr pointer) {
+  auto it = blocks.find(pointer);
+  if (it != blocks.end()) {
+    if (llvm::Error error = second->free(it->second.second))
+      return error;
+    blocks.erase(it);
+  }
+  return first->free(pointer);
+}
+
+DevicePtr Pair::other(DevicePtr pointer) const {
+  auto after = blocks.upper_bound(pointer);
+  if (after == blocks.begin())
+    return pointer;
+  auto &[base, block] = *std::prev(after);
+  return pointer - base <= block.bytes ? block.second + (pointer - base) : pointer;
+}
+
+LaunchArg Pair::translate(const LaunchArg &arg) const {
+  LaunchArg out = arg;
+  if (arg.kind == LaunchArg::Kind::Pointer || arg.kind == LaunchArg::Kind::Descriptor)
+    out.bits = other(arg.bits);
+  for (LaunchArg &element : out.elements)
+    element = translate(element);
+  return out;
+}
+
+/// The types that a signature's pointers point to: "*kfp32:16" is fp32.
+static std::vector<std::string> pointerTypes(llvm::StringRef signature) {
+  std::vector<std::string> types;
+  unsigned depth = 0;
+  std::string entry;
+  auto end = [&] {
+    llvm::StringRef text = llvm::StringRef(entry).trim();
+    std::string type;
+    if (text.consume_front("*")) {
+      text.consume_front("k");
+      type = text.split(':').first.str();
+    }
+    types.push_back(type);
+    entry.clear();
+  };
+  for (char c : signature) {
+    depth += c == '(' || c == '[' || c == '<';
+    depth -= c == ')' || c == ']' || c == '>';
+    if (c == ',' && depth == 0)
+      end();
+    else
+      entry += c;
+  }
+  end();
+  return types;
+}
+
+std::unique_ptr<Kernel> Pair::prepare(const KernelRequest &request,
+                                      frontend::DiagnosticEngine &diagnostics) {
+  auto a = first->prepare(request, diagnostics);
+  auto b = a ? second->prepare(request, diagnostics) : nullptr;
+  if (!b)
+    return nullptr;
+  return std::make_unique<PairKernel>(std::move(a), std::move(b),
+                                      pointerTypes(request.options.signature));
+}
+
+namespace {
+struct FloatType {
+  emu::Format format;
+  double bound; ///< relative to the array's largest value
+};
+} // namespace
+
+static std::optional<FloatType> floatType(llvm::StringRef type) {
+  return llvm::StringSwitch<std::optional<FloatType>>(type)
+      .Case("fp64", FloatType{emu::Format::F64, 1e-11})
+      .Case("fp32", FloatType{emu::Format::F32, 1e-4})
+      .Case("fp16", FloatType{emu::Format::F16, 4e-3})
+      .Case("bf16", FloatType{emu::Format::BF16, 3e-2})
+      .Default(std::nullopt);
+}
+
+/// What is wrong with a block, or nothing; `same` if every bit agrees.
+std::string Pair::compare(DevicePtr base, const Block &block, llvm::StringRef type, bool &same) {
+  std::vector<uint8_t> got(block.bytes);
+  if (llvm::Error error = second->download(got.data(), block.second, block.bytes))
+    return llvm::toString(std::move(error));
+  auto *expected = reinterpret_cast<const uint8_t *>(base);
+  same = std::memcmp(got.data(), expected, block.bytes) == 0;
+  if (same)
+    return "";
+  auto info = floatType(type);
+  if (!info) {
+    uint64_t at = 0;
+    while (got[at] == expected[at])
+      ++at;
+    return llvm::formatv("byte {0} of an array of {1} bytes differs", at, block.bytes).str();
+  }
+  unsigned each = emu::bitWidth(info->format) / 8;
+  double largest = 0, worst = 0;
+  uint64_t worstAt = 0;
+  for (uint64_t i = 0; i + each <= block.bytes; i += each) {
+    uint64_t a = 0, b = 0;
+    std::memcpy(&a, expected + i, each);
+    std::memcpy(&b, got.data() + i, each);
+    double x = emu::decode(info->format, a), y = emu::decode(info->format, b);
+    if (std::isfinite(x))
+      largest = std::max(largest, std::fabs(x));
+    double difference = std::isnan(x) && std::isnan(y) ? 0 : x == y ? 0 : std::fabs(x - y);
+    if (!(difference <= worst))
+      worst = difference, worstAt = i / each;
+  }
+  double relative = largest > 0 ? worst / largest : worst;
+  if (std::isfinite(relative))
+    found.largest[type.str()] = std::max(found.largest[type.str()], relative);
+  if (relative <= info->bound)
+    return "";
+  return llvm::formatv("element {0} of an array of {1} differs by {2} of the largest value",
+                       worstAt, type, relative)
+      .str();
+}
+
+bool Pair::launch(Kernel &kernel, const LaunchConfig &config,
+                  frontend::DiagnosticEngine &diagnostics) {
+  auto &pair = static_cast<PairKernel &>(kernel);
+  LaunchConfig there = config;
+  for (LaunchArg &arg : there.args)
+    arg = translate(arg);
+  if (!first->launch(*pair.first, config, diagnostics) ||
+      !second->launch(*pair.second, there, diagnostics))
+    return false;
+  if (llvm::Error error = second->synchronize()) {
+    diagnostics.error(nullptr, {}, llvm::toString(std::move(error)));
+    return false;
+  }
+  ++found.launches;
+  bool allSame = true, ok = true;
+  for (auto &[base, block] : blocks) {
+    std::string type;
+    for (auto [arg, t] : llvm::zip(config.args, pair.types))
+      if (arg.kind == LaunchArg::Kind::Pointer && arg.bits >= base && arg.bits < base + block.bytes)
+        type = t;
+    bool same = true;
+    std::string problem = compare(base, block, type, same);
+    allSame &= same;
+    if (!problem.empty()) {
+      diagnostics.error(nullptr, {},
+                        llvm::formatv("`{0}` on {1}: {2} from {3}", pair.metadata().entry,
+                                      second->name(), problem, first->name())
+                            .str());
+      ok = false;
+    }
+    // A difference counts once.
+    if (!same)
+      if (llvm::Error error =
+              second->upload(block.second, reinterpret_cast<const void *>(base), block.bytes))
+        llvm::consumeError(std::move(error));
+  }
+  found.identical += allSame;
+  return ok;
+}
+
+std::unique_ptr<AgreementDevice>
+runtime::createAgreementDevice(std::unique_ptr<HostMemoryDevice> first,
+                               std::unique_ptr<Device> second) {
+  return std::make_unique<Pair>(std::move(first), std::move(second));
+}

@@ -1,0 +1,35 @@
+//===- AgreementDevice.h - two devices that must agree --------------------===//
+//
+// Does everything on a device whose memory is the host's and on another one,
+// and compares all memory after each launch. Integers must be the same; floats
+// may differ by what approximate instructions and sums in another order leave.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_RUNTIME_AGREEMENTDEVICE_H
+#define TILE_RUNTIME_AGREEMENTDEVICE_H
+
+#include "runtime/HostMemory.h"
+
+namespace tile::runtime {
+
+/// What was found so far.
+struct Agreement {
+  uint64_t launches = 0;
+  uint64_t identical = 0; ///< launches that left the same bits everywhere
+  /// The largest difference relative to the largest value of its array, by type.
+  std::map<std::string, double> largest;
+};
+
+class AgreementDevice : public Device {
+public:
+  virtual const Agreement &agreement() const = 0;
+};
+
+/// Owns both. Launches are compiled for the second one's target by both if the
+/// caller has made them so.
+std::unique_ptr<AgreementDevice> createAgreementDevice(std::unique_ptr<HostMemoryDevice> first,
+                                                       std::unique_ptr<Device> second);
+
+} // namespace tile::runtime
+
+#endif // TILE_RUNTIME_AGREEMENTDEVICE_H

@@ -1,0 +1,169 @@
+//===- Emulate.cpp - the C interface of the emulator ----------------------===//
+#include "emulator/Numbers.h"
+#include "frontend/Parser.h"
+#include "runtime/EmuDevice.h"
+#include "runtime/capi/Internal.h"
+#include <cstring>
+
+using namespace tile;
+using namespace tile::runtime;
+using namespace tile::runtime::capi;
+
+struct tile_emulator {
+  std::unique_ptr<EmuDevice> device;
+};
+
+struct tile_emulated {
+  tile_emulator *emulator;
+  std::unique_ptr<frontend::SourceFile> file;
+  ast::Module module;
+  std::unique_ptr<Kernel> kernel;
+};
+
+void tile_emulator_options_init(tile_emulator_options *options) {
+  *options = {};
+  options->size = sizeof(tile_emulator_options);
+  options->check = 1;
+  options->seed = 1;
+}
+
+tile_status tile_emulator_create(const tile_emulator_options *options, tile_emulator **emulator) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(emulator);
+    *emulator = nullptr;
+    tile_emulator_options chosen;
+    tile_emulator_options_init(&chosen);
+    if (llvm::Error error = readOptions(options, chosen))
+      return error;
+    if (chosen.threads < 0 || chosen.schedules < 0)
+      return invalid("`threads` and `schedules` must not be negative");
+    EmuDeviceOptions ours;
+    ours.check = chosen.check;
+    ours.threads = unsigned(chosen.threads);
+    ours.schedules = unsigned(chosen.schedules);
+    ours.seed = chosen.seed;
+    *emulator = new tile_emulator{createEmuDevice(ours)};
+    return llvm::Error::success();
+  });
+}
+
+void tile_emulator_destroy(tile_emulator *emulator) { delete emulator; }
+
+tile_status tile_emulator_alloc(tile_emulator *emulator, size_t bytes, void **pointer) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(emulator);
+    TILE_REQUIRE(pointer);
+    *pointer = nullptr;
+    auto memory = emulator->device->allocate(bytes);
+    if (!memory)
+      return memory.takeError();
+    *pointer = reinterpret_cast<void *>(*memory);
+    return llvm::Error::success();
+  });
+}
+
+tile_status tile_emulator_free(tile_emulator *emulator, void *pointer) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(emulator);
+    return emulator->device->free(reinterpret_cast<DevicePtr>(pointer));
+  });
+}
+
+tile_status tile_emulator_load(tile_emulator *emulator, const char *name, const char *source,
+                               size_t length, const tile_compile_options *options,
+                               tile_emulated **kernel) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(emulator);
+    TILE_REQUIRE(name);
+    TILE_REQUIRE(source);
+    TILE_REQUIRE(kernel);
+    *kernel = nullptr;
+    tile_compile_options chosen;
+    tile_compile_options_init(&chosen);
+    if (llvm::Error error = readOptions(options, chosen))
+      return error;
+    if (!chosen.target)
+      chosen.target = "sm_90a";
+    auto converted = convertOptions(&chosen);
+    if (!converted)
+      return converted.takeError();
+    auto loaded = std::make_unique<tile_emulated>();
+    loaded->emulator = emulator;
+    loaded->file = std::make_unique<frontend::SourceFile>(name, std::string(source, length));
+    frontend::DiagnosticEngine diagnostics;
+    loaded->module = frontend::parse(*loaded->file, diagnostics);
+    KernelRequest request{loaded->file.get(), &loaded->module, *converted};
+    if (!diagnostics.hasErrors())
+      loaded->kernel = emulator->device->prepare(request, diagnostics);
+    if (!loaded->kernel)
+      return makeError(diagnostics.onlyUnsupported() ? ErrorCode::Unsupported : ErrorCode::Compile,
+                       diagnostics.str());
+    *kernel = loaded.release();
+    return llvm::Error::success();
+  });
+}
+
+void tile_emulated_destroy(tile_emulated *kernel) { delete kernel; }
+
+/// The value of a scalar parameter, where a caller has it.
+static LaunchArg readArgument(const KernelParameter &parameter, const void *at) {
+  uint64_t bits = 0;
+  llvm::StringRef type = parameter.type;
+  if (type == "ptr") {
+    std::memcpy(&bits, at, 8);
+    return LaunchArg::pointer(bits);
+  }
+  bool real = type.consume_front("fp") || type.consume_front("bf");
+  if (!real)
+    type.consume_front("i");
+  unsigned width = 64;
+  type.getAsInteger(10, width);
+  std::memcpy(&bits, at, (width + 7) / 8);
+  if (real) {
+    emu::Format format = parameter.type == "bf16" ? emu::Format::BF16
+                         : width == 16            ? emu::Format::F16
+                         : width == 32            ? emu::Format::F32
+                                                  : emu::Format::F64;
+    return LaunchArg::real(emu::decode(format, bits));
+  }
+  unsigned shift = 64 - width; // sign-extended
+  return LaunchArg::integer(uint64_t(int64_t(bits << shift) >> shift));
+}
+
+/// Puts an argument where its parameter looks for it, inside of tuples.
+static void place(LaunchArg &into, llvm::ArrayRef<int> path, LaunchArg value) {
+  if (path.empty()) {
+    into = std::move(value);
+    return;
+  }
+  into.kind = LaunchArg::Kind::Tuple;
+  if (into.elements.size() <= size_t(path[0]))
+    into.elements.resize(size_t(path[0]) + 1);
+  place(into.elements[size_t(path[0])], path.drop_front(), std::move(value));
+}
+
+tile_status tile_emulated_launch(const tile_emulated *kernel, const uint32_t grid[3],
+                                 const void *const *arguments, size_t numArguments) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(kernel);
+    TILE_REQUIRE(grid);
+    LaunchConfig config;
+    config.grid = {grid[0], grid[1], grid[2]};
+    config.args.resize(numArguments);
+    for (const KernelParameter &parameter : kernel->kernel->metadata().params) {
+      if (parameter.kind != KernelParameter::Kind::Arg)
+        continue;
+      const void *at =
+          size_t(parameter.index) < numArguments ? arguments[parameter.index] : nullptr;
+      for (int step : parameter.path)
+        at = at ? static_cast<const void *const *>(at)[step] : nullptr;
+      if (!at)
+        return invalid("argument " + llvm::Twine(parameter.index) + " is missing");
+      place(config.args[size_t(parameter.index)], parameter.path, readArgument(parameter, at));
+    }
+    frontend::DiagnosticEngine diagnostics;
+    if (kernel->emulator->device->launch(*kernel->kernel, config, diagnostics))
+      return llvm::Error::success();
+    return makeError(ErrorCode::KernelFault, diagnostics.str());
+  });
+}

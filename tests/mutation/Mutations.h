@@ -1,0 +1,30 @@
+//===- Mutations.h - small faults planted in a lowered kernel -------------===//
+//
+// One mutation is one mistake that a lowering could make: a barrier, wait or
+// fence that is missing, a phase the wrong way round, one bit of a descriptor,
+// of a swizzle, of a lane map.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_TESTS_MUTATION_MUTATIONS_H
+#define TILE_TESTS_MUTATION_MUTATIONS_H
+
+#include "llvm/IR/Module.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tile::mutation {
+
+struct Mutation {
+  std::string kind;  ///< "barrier", "wait", "fence", "phase", "descriptor", ...
+  std::string where; ///< the instruction and its line
+  std::function<void()> apply;
+};
+
+/// Every mutation of a module's kernel, in order. They refer to the module:
+/// apply one, then parse it anew.
+std::vector<Mutation> findMutations(llvm::Module &module);
+
+} // namespace tile::mutation
+
+#endif // TILE_TESTS_MUTATION_MUTATIONS_H

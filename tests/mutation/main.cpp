@@ -1,0 +1,249 @@
+//===- main.cpp - tile-mutate: does the emulator catch planted faults? ----===//
+//
+// Runs the tests of .tile files on the emulator. Before each launch it runs
+// mutants of the kernel on the same memory, and counts a mutant as caught if the
+// emulator reports something, or if the result differs.
+//
+//===----------------------------------------------------------------------===//
+#include "frontend/Parser.h"
+#include "runtime/EmuDevice.h"
+#include "runtime/host/Suite.h"
+#include "tests/mutation/Mutations.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/SourceMgr.h"
+#include <cstring>
+#include <map>
+#include <random>
+
+using namespace tile;
+using namespace tile::mutation;
+
+static llvm::cl::list<std::string> files(llvm::cl::Positional, llvm::cl::desc("FILE..."),
+                                         llvm::cl::OneOrMore);
+static llvm::cl::list<std::string> tests("test", llvm::cl::desc("run this test function only"));
+static llvm::cl::opt<unsigned> perKernel("per-kernel", llvm::cl::init(12),
+                                         llvm::cl::desc("mutants of one kernel"));
+static llvm::cl::opt<unsigned> perFile("per-file", llvm::cl::init(60),
+                                       llvm::cl::desc("mutants of one file"));
+static llvm::cl::opt<unsigned> schedules("schedules", llvm::cl::init(4),
+                                         llvm::cl::desc("random orders for each mutant"));
+static llvm::cl::opt<unsigned> wanted("at-least", llvm::cl::init(95),
+                                      llvm::cl::desc("fail if fewer percent are caught"));
+static llvm::cl::opt<unsigned> seed("seed", llvm::cl::init(1),
+                                    llvm::cl::desc("of the choice of mutants"));
+
+namespace {
+
+struct Tally {
+  unsigned total = 0, caught = 0;
+};
+
+class Mutator {
+public:
+  explicit Mutator(unsigned seed) : random(seed) {}
+  void beginFile(llvm::StringRef name) { file = name.str(); }
+  void endFile();
+  bool launch(llvm::StringRef ir, const emu::LoadOptions &load, const emu::LaunchConfig &config);
+  int conclude();
+
+private:
+  using Image = std::vector<std::vector<uint8_t>>;
+  Image save(const emu::LaunchConfig &config) const;
+  void restore(const emu::LaunchConfig &config, const Image &image) const;
+  bool caught(const emu::Program &program, const emu::LaunchConfig &config, const Image &before,
+              const Image &expected) const;
+
+  struct Mutant {
+    std::string kind, where;
+    std::unique_ptr<emu::Program> program;
+    bool caught = false;
+  };
+  struct KernelMutants {
+    std::unique_ptr<emu::Program> original;
+    std::vector<Mutant> mutants;
+    unsigned launches = 0;
+  };
+  void plant(llvm::StringRef ir, const emu::LoadOptions &load, KernelMutants &kernel);
+
+  std::string file;
+  unsigned planted = 0;
+  bool faulty = false;
+  std::map<size_t, std::unique_ptr<KernelMutants>> kernels; ///< by the hash of their text
+  std::map<std::string, Tally> tallies;
+  std::vector<std::string> survivors;
+  std::mt19937 random;
+};
+
+} // namespace
+
+Mutator::Image Mutator::save(const emu::LaunchConfig &config) const {
+  Image image;
+  for (const emu::MemoryRange &r : config.memory) {
+    auto *bytes = reinterpret_cast<const uint8_t *>(r.base);
+    image.emplace_back(bytes, bytes + r.bytes);
+  }
+  return image;
+}
+
+void Mutator::restore(const emu::LaunchConfig &config, const Image &image) const {
+  for (auto [r, bytes] : llvm::zip(config.memory, image))
+    if (r.bytes)
+      std::memcpy(reinterpret_cast<void *>(r.base), bytes.data(), r.bytes);
+}
+
+bool Mutator::caught(const emu::Program &program, const emu::LaunchConfig &config,
+                     const Image &before, const Image &expected) const {
+  emu::RunOptions run;
+  run.stepLimit = 1 << 16;
+  for (unsigned i = 0; i <= schedules; ++i) {
+    if (i)
+      run.seed = i;
+    restore(config, before);
+    if (!program.run(config, run).ok() || save(config) != expected)
+      return true;
+  }
+  return false;
+}
+
+/// Chooses mutants of a kernel that is seen for the first time.
+void Mutator::plant(llvm::StringRef ir, const emu::LoadOptions &load, KernelMutants &kernel) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic diagnostic;
+  auto module = llvm::parseIR(llvm::MemoryBufferRef(ir, "kernel"), diagnostic, context);
+  // All kinds in turn: there are many lane maps and few barriers.
+  std::map<std::string, std::vector<size_t>> byKind;
+  for (auto [i, mutation] : llvm::enumerate(findMutations(*module)))
+    byKind[mutation.kind].push_back(i);
+  for (auto &[kind, all] : byKind)
+    std::shuffle(all.begin(), all.end(), random);
+  std::vector<size_t> order;
+  for (size_t round = 0, before = ~size_t(0); before != order.size(); ++round) {
+    before = order.size();
+    for (auto &[kind, all] : byKind)
+      if (round < all.size())
+        order.push_back(all[round]);
+  }
+  order.resize(std::min<size_t>({order.size(), perKernel, perFile - planted}));
+  for (size_t i : order) {
+    Mutant &mutant = kernel.mutants.emplace_back();
+    emu::LoadOptions broken = load;
+    auto mutate = [&](llvm::Module &m) {
+      std::vector<Mutation> all = findMutations(m);
+      mutant.kind = all[i].kind;
+      mutant.where = file + ": " + kernel.original->name().str() + ": " + all[i].where;
+      all[i].apply();
+    };
+    broken.mutate = mutate;
+    std::string error;
+    mutant.program = emu::Program::load(ir, broken, error);
+    mutant.caught = !mutant.program;
+    ++planted;
+  }
+}
+
+/// A mutant has every launch of its kernel to give itself away, as in the tests.
+bool Mutator::launch(llvm::StringRef ir, const emu::LoadOptions &load,
+                     const emu::LaunchConfig &config) {
+  uint64_t programs = uint64_t(config.grid[0]) * config.grid[1] * config.grid[2];
+  size_t hash = llvm::hash_value(ir);
+  bool isNew = !kernels.count(hash);
+  if (programs == 0 || programs > 64 || (isNew && planted >= perFile))
+    return true;
+  std::unique_ptr<KernelMutants> &slot = kernels[hash];
+  if (isNew) {
+    slot = std::make_unique<KernelMutants>();
+    std::string error;
+    slot->original = emu::Program::load(ir, load, error);
+    // With atomic operations the result may depend on the order.
+    if (slot->original && !slot->original->hasAtomics())
+      plant(ir, load, *slot);
+  }
+  if (++slot->launches > 8 || llvm::all_of(slot->mutants, [](const Mutant &m) { return m.caught; }))
+    return true;
+  Image before = save(config);
+  emu::Report report = slot->original->run(config);
+  if (!report.ok()) {
+    llvm::errs() << file << ": faulty as it is: " << report.str();
+    faulty = true;
+  }
+  Image expected = save(config);
+  for (Mutant &mutant : slot->mutants)
+    if (!mutant.caught && caught(*mutant.program, config, before, expected)) {
+      mutant.caught = true;
+      mutant.program.reset();
+    }
+  restore(config, before);
+  return true;
+}
+
+void Mutator::endFile() {
+  for (auto &[hash, kernel] : kernels)
+    for (const Mutant &mutant : kernel->mutants) {
+      Tally &tally = tallies[mutant.kind];
+      ++tally.total;
+      tally.caught += mutant.caught;
+      if (!mutant.caught)
+        survivors.push_back(mutant.kind + ": " + mutant.where);
+    }
+  kernels.clear();
+  planted = 0;
+}
+
+int Mutator::conclude() {
+  Tally all;
+  llvm::outs() << llvm::formatv("{0,-18}{1,8}{2,8}\n", "fault", "planted", "caught");
+  for (auto &[kind, tally] : tallies) {
+    llvm::outs() << llvm::formatv("{0,-18}{1,8}{2,8}\n", kind, tally.total, tally.caught);
+    all.total += tally.total, all.caught += tally.caught;
+  }
+  double percent = all.total ? 100.0 * all.caught / all.total : 0;
+  llvm::outs() << llvm::formatv("{0,-18}{1,8}{2,8}  {3:f1} %\n", "all", all.total, all.caught,
+                                percent);
+  for (const std::string &s : survivors)
+    llvm::outs() << "not caught: " << s << '\n';
+  return all.total && percent >= wanted && !faulty ? 0 : 1;
+}
+
+static bool runFile(const std::string &path, Mutator &mutator) {
+  std::string error;
+  auto source = frontend::SourceFile::open(path, error);
+  if (!source) {
+    llvm::errs() << error << '\n';
+    return false;
+  }
+  frontend::DiagnosticEngine diagnostics;
+  ast::Module module = frontend::parse(*source, diagnostics);
+  mutator.beginFile(path);
+  runtime::EmuDeviceOptions options;
+  options.beforeLaunch = [&](llvm::StringRef ir, const emu::LoadOptions &load,
+                             const emu::LaunchConfig &config) {
+    return mutator.launch(ir, load, config);
+  };
+  auto device = runtime::createEmuDevice(options);
+  eval::Program program(std::vector<std::string>{});
+  eval::ModuleEnv &env = program.add(*source, module);
+  program.evaluator().limits.steps = uint64_t(1) << 32;
+  host::Session session(*device, {});
+  host::Suite suite(program, env, session);
+  host::SuiteObserver quiet;
+  std::vector<host::FunctionResult> results;
+  if (auto failure = suite.run(host::Purpose::Test, tests, {}, quiet, results)) {
+    llvm::errs() << failure->diagnostic.message << '\n';
+    return false;
+  }
+  mutator.endFile();
+  return true;
+}
+
+int main(int argc, char **argv) {
+  llvm::cl::ParseCommandLineOptions(argc, argv,
+                                    "plants faults in kernels and counts what the "
+                                    "emulator catches\n");
+  Mutator mutator(seed);
+  for (const std::string &file : files)
+    if (!runFile(file, mutator))
+      return 2;
+  return mutator.conclude();
+}
