@@ -28,7 +28,9 @@ ParameterKind host::annotationOf(Evaluator &evaluator, const eval::FunctionObjec
   if (!value)
     return kind;
   if (value->isStr()) {
-    llvm::StringRef text = llvm::StringRef(value->asStr()).split(':').first.trim();
+    auto [name, hint] = llvm::StringRef(value->asStr()).split(':');
+    llvm::StringRef text = name.trim();
+    kind.folds = !hint.empty();
     if (text == "tl.constexpr" || text == "constexpr")
       kind.isConstexpr = true;
     else if (text == "tl.const" || text == "const")
@@ -128,8 +130,9 @@ static std::unique_ptr<EvalError> readInteger(const PyValue &value, const Parame
     return fail(eval::repr(value) + " is out of range for `" + type + "`", "OverflowError");
   out.arg = LaunchArg::integer(number.sextOrTrunc(64).getZExtValue());
   out.text = type;
-  // An annotated integer stays a run-time value even when it is 1.
-  if (number.isOne() && flags.foldOne && !kind.scalar)
+  // An annotated integer stays a run-time value even when it is 1, unless the
+  // annotation speaks of the value too ("i32:1", "i32:16").
+  if (number.isOne() && flags.foldOne && (!kind.scalar || kind.folds))
     out.text += ":1";
   else if (flags.align && number.extractBits(4, 0).isZero())
     out.text += ":16";

@@ -22,6 +22,7 @@ struct Specialization {
 
 /// How a parameter is annotated.
 struct ParameterKind {
+  bool folds = false; ///< annotated with a hint (":1", ":16"): 1 is a constant
   bool isConstexpr = false;
   bool isConst = false;        ///< `tl.const`: the pointee is only read
   std::optional<DType> scalar; ///< fixes the type of a number
