@@ -30,6 +30,7 @@ using namespace mlir;
 using namespace tile;
 
 static constexpr int32_t kDefaultStages = 3;
+static constexpr unsigned kMaxThreads = 1024; ///< of a thread block
 
 namespace {
 
@@ -62,7 +63,8 @@ public:
     auto start = cta::BarrierOp::create(b, kernel.getLoc());
     b.setInsertionPointAfter(start);
     auto roles = cta::RolesOp::create(b, kernel.getLoc());
-    if (makeProducer(roles)) {
+    bool hasRoom = warps * 32 + cta::kProducerThreads <= kMaxThreads;
+    if (hasRoom && makeProducer(roles)) {
       consume(nullptr);
       moveConsumers(roles);
     } else {

@@ -58,6 +58,8 @@ namespace {
 
 /// Stores of at least this many bytes are worth a trip through shared memory.
 constexpr int64_t kMinStoreBytes = 4096;
+/// More than this would leave no shared memory for the operands.
+constexpr int64_t kMaxStoreBytes = 128 << 10;
 
 class DotRewriter {
 public:
@@ -364,10 +366,12 @@ bool DotRewriter::rewrite(DotOp dot) {
 
 void DotRewriter::rewriteStore(StoreOp store) {
   auto type = dyn_cast<RankedTensorType>(store.getValue().getType());
-  std::string reason;
-  if (!usesMaps || !type || type.getElementType().isInteger(1) ||
-      type.getNumElements() * getElementBytes(type.getElementType()) < kMinStoreBytes)
+  if (!usesMaps || !type || type.getElementType().isInteger(1))
     return;
+  int64_t bytes = type.getNumElements() * getElementBytes(type.getElementType());
+  if (bytes < kMinStoreBytes || bytes > kMaxStoreBytes)
+    return;
+  std::string reason;
   std::optional<TileAccess> tile =
       readTile(analysis, store.getPtr(), store.getMask(), checked, reason);
   if (!tile || !tile->wraps.empty())

@@ -31,7 +31,7 @@ static std::string spelled(Type type) {
 
 namespace {
 constexpr unsigned kStepBytes = 32; ///< along k, of one instruction
-constexpr int64_t kRowsPerBlock = 64, kMaxColumns = 256;
+constexpr int64_t kRowsPerBlock = 64;
 
 /// An operand in shared memory, as descriptors.
 struct Operand {
@@ -64,6 +64,16 @@ static uint64_t descriptorBits(const LinearLayout &image, unsigned minor, unsign
     stride = isMnMajor ? nextSpan : eightRows;
   }
   return (leading >> 4 & 0x3fff) << 16 | (stride >> 4 & 0x3fff) << 32 | swizzle << 62;
+}
+
+/// Columns of the widest instruction that the assembler takes: it wants room for
+/// the accumulator and 26 registers more in what a thread starts with.
+static int64_t mostColumns(unsigned blockThreads) {
+  unsigned registers = 65536 / blockThreads / 8 * 8;
+  int64_t columns = 256;
+  while (columns > 8 && columns / 2 + 26 > int64_t(registers))
+    columns /= 2;
+  return columns;
 }
 
 Value Lowering::matrixDescriptor(Value address, uint64_t bits) {
@@ -122,8 +132,10 @@ LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
     leftWords = in.pack(get(op.getA()), 32);
 
   Type accElement = accType.getElementType();
+  unsigned blockThreads =
+      numThreads + (op->getParentOfType<cta::RolesOp>() ? cta::kProducerThreads : 0);
   Instructions::WgmmaShape shape;
-  shape.n = unsigned(std::min(ownN, kMaxColumns));
+  shape.n = unsigned(std::min(ownN, mostColumns(blockThreads)));
   shape.k = kStepBytes / bytes;
   shape.accType = accElement.isF16() ? "f16" : accElement.isF32() ? "f32" : "s32";
   shape.aType = spelled(aElement);
