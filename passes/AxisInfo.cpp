@@ -1,6 +1,6 @@
 //===- AxisInfo.cpp - how integers and pointers run along a block's axes --===//
 #include "passes/AxisInfo.h"
-#include "ir/TileDialect.h"
+#include "ir/CtaDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/AxisRules.h"
@@ -172,6 +172,15 @@ void AxisInfoAnalysis::visit(Operation *op) {
     return visitIf(op);
   if (isa<scf::WhileOp>(op))
     return visitWhile(op);
+  if (isa<cta::RolesOp, cta::SingleOp>(op)) {
+    for (Region &region : op->getRegions())
+      visitBlock(region.front());
+    return;
+  }
+  if (auto convert = dyn_cast<cta::ConvertLayoutOp>(op)) {
+    infos[op->getResult(0)] = AxisInfo(get(convert.getSrc()));
+    return;
+  }
   if (op->getNumResults() == 1)
     infos[op->getResult(0)] = transfer(op);
 }

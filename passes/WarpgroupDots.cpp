@@ -190,25 +190,33 @@ static bool isZeroOrNone(Value other) {
 
 Value DotRewriter::loadByTma(LoadOp load, ArrayRef<int32_t> order, bool mustBeKMajor, unsigned kDim,
                              DotOp dot, bool isSwapped) {
-  std::string reason;
-  if (!usesMaps || load.getIsVolatile() || !isZeroOrNone(load.getOther()))
+  if (!usesMaps)
     return {};
-  if (isWritten(load.getPtr()))
-    return {}; // copies run ahead of the program's own stores
+  auto refuse = [&](StringRef why) {
+    load.emitRemark() << why;
+    return Value();
+  };
+  if (load.getIsVolatile())
+    return refuse("it is volatile");
+  if (!isZeroOrNone(load.getOther()))
+    return refuse("`other` is not zero");
+  if (isWritten(load.getPtr())) // copies run ahead of the program's own stores
+    return refuse("the kernel also writes through the same argument");
+  std::string reason;
   std::optional<TileAccess> tile =
       readTile(analysis, load.getPtr(), load.getMask(), checked, reason);
   if (!tile)
-    return {};
+    return refuse(reason);
   // Dimension i of the operand is dimension order[i] of what is loaded.
   auto operandDim = [&](int block) -> int32_t {
     return block < 0 ? -1 : int32_t(llvm::find(order, block) - order.begin());
   };
   if (mustBeKMajor && operandDim(tile->minor()) != int32_t(kDim))
-    return {};
+    return refuse("its type must be contiguous along the dimension that is summed over");
   unsigned keptDim = kDim == 0 ? 1 : 0; // of the operand: rows of a, columns of b
   unsigned resultDim = isSwapped ? 1 - keptDim : keptDim;
   if (!wrapsDoNoHarm(load, *tile, dot, keptDim, resultDim, order))
-    return {};
+    return refuse("its indices wrap around, and what they lead to is stored");
 
   auto type = cast<RankedTensorType>(load.getType());
   Value map = tensorMapOf(kernel, *tile, type.getShape(), type.getElementType());
@@ -306,7 +314,9 @@ Value DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool isSwapped) {
     source = trans.getSrc();
   }
   auto load = source.getDefiningOp<LoadOp>();
-  if (load && isOnlyForDots(source))
+  if (load && !isOnlyForDots(source))
+    load.emitRemark() << "it is needed in registers as well";
+  else if (load)
     if (Value buffer = loadByTma(load, order, mustBeKMajor, kDim, dot, isSwapped))
       return buffer;
   if (isLeft && !load)
@@ -369,13 +379,19 @@ void DotRewriter::rewriteStore(StoreOp store) {
   if (!usesMaps || !type || type.getElementType().isInteger(1))
     return;
   int64_t bytes = type.getNumElements() * getElementBytes(type.getElementType());
-  if (bytes < kMinStoreBytes || bytes > kMaxStoreBytes)
+  if (bytes < kMinStoreBytes)
     return;
+  if (bytes > kMaxStoreBytes) {
+    store.emitRemark() << "its block leaves no shared memory for the operands";
+    return;
+  }
   std::string reason;
   std::optional<TileAccess> tile =
       readTile(analysis, store.getPtr(), store.getMask(), checked, reason);
-  if (!tile || !tile->wraps.empty())
+  if (!tile || !tile->wraps.empty()) {
+    store.emitRemark() << (tile ? "its indices wrap around" : reason);
     return;
+  }
   // Boxes of 64 rows: a warpgroup can store its share of an accumulator.
   Value map = tensorMapOf(kernel, *tile, type.getShape(), type.getElementType(), 64);
   if (!map)

@@ -35,7 +35,7 @@ static std::string readText(StringRef path) {
 
 /// With the driver's own assembler, on the context of this machine's GPU.
 static llvm::Error assembleWithDriver(StringRef ptx, StringRef target, std::string &cubin,
-                                      int &registers) {
+                                      int &registers, std::string *log) {
   auto api = tile::cuda::CudaApi::get();
   if (!api)
     return api.takeError();
@@ -49,6 +49,8 @@ static llvm::Error assembleWithDriver(StringRef ptx, StringRef target, std::stri
   if (!assembled)
     return assembled.takeError();
   readRegisters(assembled->log, registers);
+  if (log)
+    *log = assembled->log;
   cubin = std::move(assembled->cubin);
   return llvm::Error::success();
 }
@@ -66,10 +68,10 @@ std::string tilec::defaultTarget() {
 }
 
 bool tilec::assembleCubin(StringRef ptx, StringRef target, std::string &cubin, int &registers,
-                          std::string &error) {
+                          std::string &error, std::string *remarks) {
   std::string ptxas = findPtxas();
   if (ptxas.empty()) {
-    llvm::Error failed = assembleWithDriver(ptx, target, cubin, registers);
+    llvm::Error failed = assembleWithDriver(ptx, target, cubin, registers, remarks);
     if (!failed)
       return true;
     error = "cannot make a cubin: `ptxas` of the CUDA toolkit is not on PATH, and the driver "
@@ -108,6 +110,8 @@ bool tilec::assembleCubin(StringRef ptx, StringRef target, std::string &cubin, i
     return false;
   }
   readRegisters(text, registers);
+  if (remarks)
+    *remarks = text;
   cubin = readText(out);
   return true;
 }

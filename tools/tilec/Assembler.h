@@ -10,9 +10,10 @@ namespace tilec {
 /// Assembles `ptx` for `target` with NVIDIA's `ptxas`, found on PATH or where
 /// the CUDA toolkit puts it; without a toolkit, with the driver, if this
 /// machine's GPU runs that target. `registers` is set to what the kernel uses,
-/// if the assembler says. False after setting `error`.
+/// if the assembler says; `log` (may be null) to its remarks. False after setting
+/// `error`.
 bool assembleCubin(llvm::StringRef ptx, llvm::StringRef target, std::string &cubin, int &registers,
-                   std::string &error);
+                   std::string &error, std::string *log = nullptr);
 
 /// The target of this machine's first GPU, or else `sm_90a`.
 std::string defaultTarget();

@@ -36,6 +36,7 @@ struct CommandEntry {
 llvm::ArrayRef<CommandEntry> allCommands();
 
 std::unique_ptr<Command> createCompileCommand();
+std::unique_ptr<Command> createExplainCommand();
 std::unique_ptr<Command> createRunCommand();
 std::unique_ptr<Command> createTestCommand();
 std::unique_ptr<Command> createBenchCommand();

@@ -11,6 +11,7 @@
 #include "tools/tilec/Assembler.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/KernelList.h"
+#include "tools/tilec/KernelOptions.h"
 #include "tools/tilec/OutputFiles.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -67,10 +68,7 @@ public:
   StringRef details() const override { return detailsText; }
 
 private:
-  std::string acceptConstexpr(StringRef text);
-  std::string acceptTarget(StringRef text);
   bool checkUsage();
-  std::unique_ptr<tile::frontend::SourceFile> readSource();
   int emitTree(const tile::frontend::SourceFile &source);
   int compileKernel(const tile::frontend::SourceFile &source);
   bool checkPassName(tile::Compiler &compiler);
@@ -86,30 +84,9 @@ private:
 } // namespace
 
 CompileCommand::CompileCommand() {
-  compile.target.clear();
   options.positional("FILE", files, 0, 1); // none with `--target list`
-  options.group("What to compile")
-      .text("kernel", "NAME", "the kernel; not needed if FILE has only one", compile.kernel)
-      .text("signature", "SIG", "types of its parameters, see below", compile.signature)
-      .custom("constexpr", "NAME=VALUE", "a compile-time parameter; may be repeated",
-              [this](StringRef v) { return acceptConstexpr(v); })
-      .list("include", "DIR", "look for imported files here too; may be repeated",
-            compile.includePaths, ValueKind::Directory, 'I');
-  options.group("How to compile")
-      .integer("num-warps", "N", "warps that run one program, a power of two (4)", compile.numWarps,
-               1, 32)
-      .integer("num-stages", "N", "pipeline stages of loops over memory (3)", compile.numStages, 0,
-               32)
-      .custom("target", "TARGET",
-              "`sm_75` to `sm_121a` (this machine's GPU, else sm_90a); `list` shows all",
-              [this](StringRef v) { return acceptTarget(v); })
-      .integer("max-registers", "N", "registers a thread may use", compile.maxRegisters, 16, 255)
-      .text("libdevice", "FILE", "NVIDIA's libdevice bitcode, for its versions of math functions",
-            compile.libdevicePath, ValueKind::File)
-      .flag("no-fp-fusion", "do not contract a*b+c into one rounding", compile.enableFpFusion,
-            false)
-      .flag("debug", "keep device asserts", compile.debug)
-      .flag("no-line-info", "leave source lines out of the PTX", compile.lineInfo, false);
+  addSelectionOptions(options, compile);
+  addCompilationOptions(options, compile);
   options.group("What to write")
       .text("output", "OUT", "file for the result; `-` is standard output (-)", output,
             ValueKind::File, 'o')
@@ -123,32 +100,13 @@ CompileCommand::CompileCommand() {
       .flag("timing", "print the time each stage took on stderr", compile.timing);
 }
 
-std::string CompileCommand::acceptConstexpr(StringRef text) {
-  auto [name, value] = text.split('=');
-  if (name.empty() || value.empty())
-    return "expected NAME=VALUE";
-  for (auto &[other, ignored] : compile.constexprs)
-    if (other == name)
-      return ("`" + name + "` was given twice").str();
-  compile.constexprs.emplace_back(name.str(), value.str());
-  return {};
-}
-
-std::string CompileCommand::acceptTarget(StringRef text) {
-  compile.target = text.str();
-  return {};
-}
-
 /// What single options cannot check by themselves.
 bool CompileCommand::checkUsage() {
   std::string problem;
   if (files.empty())
     problem = "expected FILE";
-  else if (!tile::findTarget(compile.target))
-    problem = tile::describeUnknownTarget(compile.target);
-  else if (!llvm::isPowerOf2_32(compile.numWarps))
-    problem = "option `--num-warps`: expected a power of two, got `" +
-              llvm::itostr(compile.numWarps) + "`";
+  else if (std::string wrong = checkKernelOptions(compile); !wrong.empty())
+    problem = wrong;
   else if (!metadataPath.empty() && emit != "ptx" && emit != "cubin")
     problem = "`--metadata` describes a finished kernel: it needs `--emit ptx` or `--emit cubin`";
   else if (output == metadataPath)
@@ -158,22 +116,6 @@ bool CompileCommand::checkUsage() {
   if (!problem.empty())
     printError("compile", problem);
   return problem.empty();
-}
-
-std::unique_ptr<tile::frontend::SourceFile> CompileCommand::readSource() {
-  std::string error;
-  std::unique_ptr<tile::frontend::SourceFile> source;
-  if (files[0] == "-") {
-    auto buffer = llvm::MemoryBuffer::getSTDIN();
-    if (buffer)
-      return std::make_unique<tile::frontend::SourceFile>("<stdin>", (*buffer)->getBuffer().str());
-    error = "cannot read standard input: " + buffer.getError().message();
-  } else {
-    source = tile::frontend::SourceFile::open(files[0], error);
-  }
-  if (!source)
-    printError("compile", error);
-  return source;
 }
 
 int CompileCommand::run() {
@@ -187,7 +129,7 @@ int CompileCommand::run() {
     compile.target = treeOnly ? "sm_90a" : defaultTarget();
   if (!checkUsage())
     return Usage;
-  auto source = readSource();
+  auto source = openSource("compile", files[0]);
   if (!source)
     return Failure;
   return treeOnly ? emitTree(*source) : compileKernel(*source);

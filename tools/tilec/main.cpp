@@ -19,6 +19,7 @@ using llvm::StringRef;
 
 static const CommandEntry commands[] = {
     {"compile", "compile one kernel to PTX, a cubin or any stage before", createCompileCommand},
+    {"explain", "say how a kernel uses the hardware, and what limits it", createExplainCommand},
     {"run", "run the examples of a file", createRunCommand},
     {"test", "check the kernels of a file against references", createTestCommand},
     {"bench", "time the kernels of a file", createBenchCommand},

@@ -1,0 +1,418 @@
+//===- ExplainPrint.cpp - bounds of a kernel, and its report as text or JSON =//
+#include "compiler/Explain.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace tile;
+using llvm::formatv;
+using llvm::raw_ostream;
+using llvm::StringRef;
+namespace json = llvm::json;
+
+/// What a multiprocessor gets out of the L2 cache, and out of shared memory.
+static constexpr double kL2BytesPerCycle = 64;
+/// Below this share of useful bytes, requests are what is wrong.
+static constexpr double kPoorCoalescing = 0.6;
+/// Fewer warps than this cannot keep memory busy by themselves.
+static constexpr int kFewWarps = 16;
+
+//===----------------------------------------------------------------------===//
+// Bounds
+//===----------------------------------------------------------------------===//
+
+static bool isDot(unsigned arithmetic) {
+  return arithmetic != unsigned(Arithmetic::Fp32) && arithmetic != unsigned(Arithmetic::Fp64);
+}
+
+static double operationsOf(const Work &work, bool dots) {
+  double sum = 0;
+  for (unsigned i = 0; i < kNumArithmetic; ++i)
+    if (isDot(i) == dots)
+      sum += work.operations[i];
+  return sum;
+}
+
+static std::string percent(double part, double whole) {
+  return formatv("{0}%", int(whole > 0 ? 100 * part / whole + 0.5 : 0)).str();
+}
+
+/// "1.5 KB", "3 MB".
+static std::string inBytes(double bytes) {
+  const char *unit = "bytes";
+  if (bytes >= 1 << 20)
+    bytes /= 1 << 20, unit = "MB";
+  else if (bytes >= 1 << 10)
+    bytes /= 1 << 10, unit = "KB";
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (bytes == double(int64_t(bytes)))
+    os << int64_t(bytes);
+  else
+    os << llvm::format("%.1f", bytes);
+  os << ' ' << unit;
+  return text;
+}
+
+static std::string inOperations(double count) {
+  static const char *const units[] = {"", " thousand", " million", " billion", " trillion"};
+  unsigned unit = 0;
+  while (count >= 1000 && unit + 1 < std::size(units))
+    count /= 1000, ++unit;
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format(count < 10 && unit ? "%.2f" : "%.0f", count)
+                                 << units[unit];
+  return text;
+}
+
+/// The whole program if every trip count is known; otherwise the innermost
+/// loop of those that are not: where the time goes once there is enough to do.
+static void chooseScope(Explanation &e) {
+  std::vector<Work> whole;
+  e.scope = Work();
+  e.scopeLoop = -1;
+  auto timesRun = [&](int loop) {
+    double times = 1;
+    for (int l = loop; l >= 0; l = e.loops[l].loop)
+      times *= double(e.loops[l].trips.value_or(1));
+    return times;
+  };
+  auto heaviest = -1;
+  double most = -1;
+  for (auto [i, loop] : llvm::enumerate(e.loops)) {
+    if (loop.trips)
+      continue;
+    double weight =
+        operationsOf(loop.each, true) + operationsOf(loop.each, false) + loop.each.sectors;
+    if (weight > most && weight > 0)
+      most = weight, heaviest = int(i);
+  }
+  if (heaviest >= 0) { // with the loops inside it whose trips are known
+    e.scopeLoop = heaviest;
+    for (auto [i, loop] : llvm::enumerate(e.loops)) {
+      double times = 1;
+      int l = int(i);
+      for (; l >= 0 && l != heaviest; l = e.loops[l].loop)
+        times *= double(e.loops[l].trips.value_or(0));
+      if (l == heaviest)
+        e.scope.add(loop.each, times);
+    }
+    return;
+  }
+  e.scope.add(e.outside, 1);
+  for (auto [i, loop] : llvm::enumerate(e.loops))
+    e.scope.add(loop.each, timesRun(int(i)));
+}
+
+static std::string limitOf(const Explanation &e, StringRef most, double share) {
+  const DeviceModel &device = *e.device;
+  std::string of =
+      e.scopeLoop < 0 ? "" : formatv(" in the loop at line {0}", e.loops[e.scopeLoop].line).str();
+  for (const Explanation::Access &a : e.accesses)
+    if (most == "memory" && a.idealSectors > 0 && a.idealSectors / a.sectors < kPoorCoalescing &&
+        a.bytes * 2 > e.scope.read + e.scope.written)
+      return formatv("the {0} at line {1}, which uses {2} of the bytes that it moves: its "
+                     "neighbouring lanes do not read neighbouring elements",
+                     a.kind, a.line, percent(a.idealSectors, a.sectors));
+  int running = e.occupancy ? e.occupancy->programs * (e.metadata.threads / 32) : 0;
+  if (e.occupancy && e.occupancy->programs == 0)
+    return formatv("nothing runs: a multiprocessor of the {0} has too little {1}", device.title,
+                   e.occupancy->limit);
+  if (most == "memory") {
+    if (running && running < kFewWarps &&
+        llvm::none_of(e.accesses, [](auto &a) { return a.path == "TMA"; }))
+      return formatv("too few warps to keep memory busy ({0} on a multiprocessor, limited by {1})",
+                     running, e.occupancy->limit);
+    return formatv("memory bandwidth{0}: {1} of arithmetic fits beside it", of,
+                   share < 1 ? "all" : "not all");
+  }
+  if (e.spillBytes > 0 && most != "tensor cores")
+    return formatv("{0}, and {1} spilled by each thread", most, inBytes(e.spillBytes));
+  if (most == "tensor cores") {
+    std::string text = formatv("the tensor cores{0}", of).str();
+    auto dram = e.seconds.find("memory without reuse");
+    double uses = dram == e.seconds.end() ? 0 : dram->second / e.boundSeconds;
+    if (uses > 1)
+      text += formatv(", if {0} or more programs share what they load in the L2 cache",
+                      int(uses + 0.999));
+    return text;
+  }
+  return formatv("{0}{1}", most, of);
+}
+
+void Explanation::conclude() {
+  chooseScope(*this);
+  if (!device)
+    return;
+  // Roles deal the registers out anew; what the entry has decides what fits.
+  occupancy =
+      occupancyOf(*device, metadata.threads, registers > 0 ? registers : 0, metadata.sharedBytes);
+  double of = 1.0 / device->multiprocessors, hertz = device->gigahertz * 1e9;
+  double dots = 0, scalars = 0;
+  for (unsigned i = 0; i < kNumArithmetic; ++i) {
+    double peak = device->tera[i] > 0 ? device->tera[i] : device->tera[unsigned(Arithmetic::Fp32)];
+    (isDot(i) ? dots : scalars) += scope.operations[i] / (peak * 1e12 * of);
+  }
+  double memory = scope.sectors / (device->terabytesPerSecond * 1e12 * of);
+  seconds.clear();
+  if (dots > 0)
+    seconds["tensor cores"] = dots;
+  if (scalars > 0)
+    seconds["arithmetic"] = scalars;
+  if (scope.wavefronts > 0)
+    seconds["shared memory"] = scope.wavefronts / hertz;
+  // Programs of a product share their operands in the L2 cache.
+  if (scope.sectors > 0)
+    seconds[dots > 0 ? "L2 cache" : "memory"] =
+        dots > 0 ? scope.sectors / (kL2BytesPerCycle * hertz) : memory;
+  std::string most;
+  double second = 0;
+  boundSeconds = 0;
+  for (const auto &[name, time] : seconds)
+    if (time > boundSeconds)
+      second = boundSeconds, boundSeconds = time, most = name;
+    else
+      second = std::max(second, time);
+  if (dots > 0 && memory > 0)
+    seconds["memory without reuse"] = memory;
+  limit = most.empty() ? "nothing that can be seen: it hardly computes or moves anything"
+                       : limitOf(*this, most, boundSeconds > 0 ? second / boundSeconds : 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+static void printSummary(const Explanation &e, raw_ostream &os) {
+  const KernelMetadata &m = e.metadata;
+  os << m.entry << " for " << m.target << ": " << e.consumerWarps << " warps";
+  if (e.producerWarps)
+    os << " that compute, 1 that copies (" << m.threads << " threads)";
+  os << "\n";
+  if (e.registers >= 0) {
+    os << "  registers      " << e.registers << " a thread";
+    if (e.roleRegisters.size() == 2)
+      os << ", then " << e.roleRegisters[0] << " for those that compute, " << e.roleRegisters[1]
+         << " for the one that copies";
+    if (e.spillBytes >= 0)
+      os << (e.spillBytes ? "; " + inBytes(e.spillBytes) + " spilled" : std::string("; no spills"));
+    os << '\n';
+  } else {
+    os << "  registers      not known: neither `ptxas` nor a driver for this target is here\n";
+  }
+  os << "  shared memory  " << inBytes(m.sharedBytes) << '\n';
+  for (const Explanation::Ring &ring : e.rings) {
+    os << "  pipeline       " << ring.stages << (ring.stages == 1 ? " stage" : " stages") << " of "
+       << inBytes(ring.bytes);
+    if (ring.wanted > ring.stages)
+      os << " (" << ring.wanted << " were asked for; more do not fit)";
+    os << '\n';
+  }
+  if (e.occupancy) {
+    int threads = e.occupancy->programs * m.threads;
+    os << "  occupancy      " << e.occupancy->programs
+       << (e.occupancy->programs == 1 ? " program" : " programs") << " on a multiprocessor ("
+       << percent(threads, e.device->threads) << " of its threads), limited by "
+       << e.occupancy->limit << '\n';
+  }
+}
+
+/// The place as "line 12", with the source line below it.
+static void printSource(unsigned line, const frontend::SourceFile &file, raw_ostream &os) {
+  if (line && line <= file.numLines())
+    os << llvm::format("%6u | ", line) << file.line(line).trim() << '\n';
+  else
+    os << "       |\n";
+}
+
+static void printAccess(const Explanation::Access &a, raw_ostream &os) {
+  os << "         " << a.kind << " of " << a.block << ": ";
+  if (a.path == "TMA") {
+    os << "TMA";
+    if (!a.detail.empty())
+      os << ", " << a.detail;
+  } else if (a.idealSectors == 0) {
+    os << "scalar, " << a.vectorBytes << " bytes";
+  } else {
+    os << a.vectorBytes << " bytes a thread at once, " << a.requests
+       << (a.requests == 1 ? " time" : " times") << "; " << a.sectors << " sectors a request";
+    if (a.sectors > a.idealSectors)
+      os << " where " << a.idealSectors << " would do";
+  }
+  os << '\n';
+  if (!a.reason.empty())
+    os << "         not TMA: " << a.reason << '\n';
+}
+
+static void printExchange(const Explanation::Exchange &e, raw_ostream &os) {
+  os << "         " << e.what << " of " << e.block << ": through " << e.path;
+  if (e.wavefronts > 0) {
+    os << ", " << e.wavefronts << " wavefronts";
+    if (e.wavefronts > e.idealWavefronts)
+      os << " where " << e.idealWavefronts << " would do (bank conflicts)";
+    else
+      os << ", no bank conflicts";
+  }
+  os << '\n';
+}
+
+static void printWork(const Explanation &e, raw_ostream &os) {
+  std::string of =
+      e.scopeLoop < 0
+          ? std::string("a program")
+          : formatv("an iteration of the loop at line {0}", e.loops[e.scopeLoop].line).str();
+  os << "\n  " << of << ": reads " << inBytes(e.scope.read) << ", writes "
+     << inBytes(e.scope.written);
+  if (double dots = operationsOf(e.scope, true))
+    os << ", " << inOperations(dots) << " operations in products";
+  if (double others = operationsOf(e.scope, false))
+    os << ", " << inOperations(others) << " others";
+  double all = operationsOf(e.scope, true) + operationsOf(e.scope, false);
+  double bytes = e.scope.read + e.scope.written;
+  if (bytes > 0 && all > 0)
+    os << llvm::format(" (%.1f for each byte)", all / bytes);
+  os << '\n';
+  if (!e.device)
+    return;
+  os << "  on a " << e.device->title << ", with " << e.device->multiprocessors
+     << " multiprocessors, at least\n";
+  std::vector<std::pair<double, StringRef>> times;
+  for (const auto &[name, time] : e.seconds)
+    times.push_back({time, name});
+  llvm::sort(times, [](auto &x, auto &y) { return x.first > y.first; });
+  for (auto &[time, name] : times)
+    os << llvm::format("    %9.3f us  ", time * 1e6) << name << '\n';
+  os << "  limited by " << e.limit << '\n';
+}
+
+void Explanation::print(raw_ostream &os, const frontend::SourceFile &file) const {
+  printSummary(*this, os);
+  // By line: what a line does in one place.
+  std::map<unsigned, std::vector<std::string>> byLine;
+  auto add = [&](unsigned line, auto &item, void (*printItem)(decltype(item), raw_ostream &)) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    printItem(item, stream);
+    if (!llvm::is_contained(byLine[line], text))
+      byLine[line].push_back(std::move(text));
+  };
+  for (const Access &a : accesses)
+    add(a.line, a, printAccess);
+  for (const Dot &d : dots)
+    add(
+        d.line, d, +[](const Dot &dot, raw_ostream &out) {
+          out << "         product " << dot.shape << ": " << dot.instruction << ", left operand in "
+              << dot.left << ", right in " << dot.right << '\n';
+          if (!dot.reason.empty())
+            out << "         not wgmma: " << dot.reason << '\n';
+        });
+  for (const Exchange &x : exchanges)
+    add(x.line, x, printExchange);
+  for (auto &[line, texts] : byLine) {
+    os << '\n';
+    printSource(line, file, os);
+    for (const std::string &text : texts)
+      os << text;
+  }
+  printWork(*this, os);
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+static json::Object placed(const Explanation::Place &p) {
+  json::Object object{{"line", p.line}, {"column", p.column}};
+  if (p.loop >= 0)
+    object["loop"] = p.loop;
+  return object;
+}
+
+static json::Object workToJson(const Work &work) {
+  json::Object operations;
+  for (unsigned i = 0; i < kNumArithmetic; ++i)
+    if (work.operations[i] > 0)
+      operations[nameOf(Arithmetic(i))] = work.operations[i];
+  return json::Object{{"bytes_read", work.read},
+                      {"bytes_written", work.written},
+                      {"sector_bytes", work.sectors},
+                      {"wavefronts", work.wavefronts},
+                      {"operations", std::move(operations)}};
+}
+
+static json::Object accessToJson(const Explanation::Access &a) {
+  json::Object object = placed(a);
+  object["kind"] = a.kind;
+  object["block"] = a.block;
+  object["path"] = a.path;
+  object["bytes"] = a.bytes;
+  if (a.path != "TMA") {
+    object["vector_bytes"] = a.vectorBytes;
+    object["requests"] = a.requests;
+    if (a.idealSectors > 0) {
+      object["sectors_per_request"] = a.sectors;
+      object["ideal_sectors"] = a.idealSectors;
+    }
+  }
+  if (!a.detail.empty())
+    object["detail"] = a.detail;
+  if (!a.reason.empty())
+    object["why_not_tma"] = a.reason;
+  return object;
+}
+
+json::Value Explanation::toJson() const {
+  json::Array jsonAccesses, jsonExchanges, jsonDots, jsonLoops, jsonRings;
+  for (const Access &a : accesses)
+    jsonAccesses.push_back(accessToJson(a));
+  for (const Exchange &x : exchanges) {
+    json::Object object = placed(x);
+    object["what"] = x.what, object["block"] = x.block, object["path"] = x.path;
+    object["bytes"] = x.bytes;
+    if (x.wavefronts > 0)
+      object["wavefronts"] = x.wavefronts, object["ideal_wavefronts"] = x.idealWavefronts;
+    jsonExchanges.push_back(std::move(object));
+  }
+  for (const Dot &d : dots) {
+    json::Object object = placed(d);
+    object["shape"] = d.shape, object["instruction"] = d.instruction;
+    object["left"] = d.left, object["right"] = d.right, object["operations"] = d.operations;
+    if (!d.reason.empty())
+      object["why_not_wgmma"] = d.reason;
+    jsonDots.push_back(std::move(object));
+  }
+  for (const Loop &l : loops) {
+    json::Object object = placed(l);
+    object["trips"] = l.trips ? json::Value(*l.trips) : json::Value(nullptr);
+    object["each"] = workToJson(l.each);
+    jsonLoops.push_back(std::move(object));
+  }
+  for (const Ring &r : rings)
+    jsonRings.push_back(
+        json::Object{{"stages", r.stages}, {"wanted", r.wanted}, {"stage_bytes", r.bytes}});
+  auto orNull = [](int n) { return n >= 0 ? json::Value(n) : json::Value(nullptr); };
+  json::Object root{{"entry", metadata.entry},           {"target", metadata.target},
+                    {"threads", metadata.threads},       {"warps", consumerWarps},
+                    {"producer_warps", producerWarps},   {"registers", orNull(registers)},
+                    {"spill_bytes", orNull(spillBytes)}, {"shared_bytes", metadata.sharedBytes},
+                    {"pipelines", std::move(jsonRings)}, {"accesses", std::move(jsonAccesses)},
+                    {"products", std::move(jsonDots)},   {"exchanges", std::move(jsonExchanges)},
+                    {"loops", std::move(jsonLoops)},     {"outside_loops", workToJson(outside)}};
+  if (roleRegisters.size() == 2)
+    root["role_registers"] = json::Array{roleRegisters[0], roleRegisters[1]};
+  if (!device)
+    return root;
+  root["device"] = device->name;
+  if (occupancy)
+    root["occupancy"] =
+        json::Object{{"programs", occupancy->programs}, {"limit", occupancy->limit}};
+  json::Object times;
+  for (const auto &[name, time] : seconds)
+    times[name] = time;
+  root["bound"] = json::Object{{"loop", orNull(scopeLoop)},
+                               {"work", workToJson(scope)},
+                               {"seconds", boundSeconds},
+                               {"by", std::move(times)}};
+  root["limit"] = limit;
+  return root;
+}

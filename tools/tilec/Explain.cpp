@@ -1,0 +1,171 @@
+//===- Explain.cpp - tilec explain ----------------------------------------===//
+#include "compiler/Explain.h"
+#include "frontend/Parser.h"
+#include "tools/tilec/Assembler.h"
+#include "tools/tilec/Commands.h"
+#include "tools/tilec/KernelList.h"
+#include "tools/tilec/KernelOptions.h"
+#include "tools/tilec/OutputFiles.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace tilec;
+using llvm::StringRef;
+using tile::Explanation;
+
+static constexpr StringRef detailsText =
+    R"(Without `--kernel`, every kernel of FILE that says the types of its parameters is explained.
+
+For each access to memory: the bytes that a thread moves at once, and the sectors of 32 bytes that
+one request of a warp touches; or that the tensor memory accelerator (TMA) copies it, or why it does
+not. For each product the instruction. For each exchange through shared memory its wavefronts, and
+how many there would be without bank conflicts. Then what the kernel takes on a multiprocessor, and a
+bound: the least time of one program, or of one iteration of the loop that decides, if one
+multiprocessor had its share of the chip and nothing else to do. Bounds come from data sheets; no
+kernel reaches all of them.
+
+`--value` makes trip counts of loops known, so that the bound is about a whole program.
+Registers and spills come from `ptxas`, or from the driver if this machine's GPU runs the target.
+
+Examples:
+  tilec explain matmul.tile --kernel matmul --signature '*fp16:16,*fp16:16,*fp16:16,i32,i32,i32,\
+i32:16,i32:1,i32:16,i32:1,i32:16,i32:1' --constexpr BLOCK_M=128 --constexpr BLOCK_N=256 \
+      --constexpr BLOCK_K=64 --num-warps 8 --value K=4096
+  tilec explain softmax.tile --device a100 --json
+)";
+
+namespace {
+class ExplainCommand : public Command {
+public:
+  ExplainCommand();
+  int run() override;
+  StringRef details() const override { return detailsText; }
+
+private:
+  std::string acceptValue(StringRef text);
+  std::vector<std::string> kernelsOf(const tile::frontend::SourceFile &source, int &status);
+  int explainKernel(tile::Compiler &compiler, const tile::frontend::SourceFile &source,
+                    const std::string &kernel, Explanation &explanation);
+
+  tile::ExplainOptions explain;
+  std::vector<std::string> files;
+  std::string output = "-";
+  bool json = false;
+};
+} // namespace
+
+ExplainCommand::ExplainCommand() {
+  options.positional("FILE", files, 1, 1);
+  addSelectionOptions(options, explain.compile);
+  addCompilationOptions(options, explain.compile);
+  options.group("What to show")
+      .text("device", "NAME",
+            "the chip whose limits count: " + tile::deviceNames() + " (one that runs the target)",
+            explain.device)
+      .custom("value", "NAME=N", "an integer argument of the kernel; may be repeated",
+              [this](StringRef v) { return acceptValue(v); })
+      .flag("json", "as JSON: one object for each kernel, in a list", json)
+      .text("output", "OUT", "file for the report; `-` is standard output (-)", output,
+            ValueKind::File, 'o');
+}
+
+std::string ExplainCommand::acceptValue(StringRef text) {
+  auto [name, number] = text.split('=');
+  int64_t value = 0;
+  if (name.empty() || number.getAsInteger(0, value))
+    return "expected NAME=N with a whole number";
+  explain.values[name.str()] = value;
+  return {};
+}
+
+/// The kernels to explain; an empty name stands for the file's only one.
+std::vector<std::string> ExplainCommand::kernelsOf(const tile::frontend::SourceFile &source,
+                                                   int &status) {
+  if (!explain.compile.kernel.empty() || !explain.compile.signature.empty())
+    return {explain.compile.kernel};
+  tile::frontend::DiagnosticEngine diagnostics;
+  tile::ast::Module module = tile::frontend::parse(source, diagnostics);
+  if (diagnostics.hasErrors()) {
+    diagnostics.print(llvm::errs(), colorMessages());
+    status = Failure;
+    return {};
+  }
+  std::vector<std::string> names;
+  for (const tile::ast::FunctionDef *kernel : listTypedKernels(module))
+    names.emplace_back(kernel->name);
+  if (names.empty()) // let the compiler say what is missing
+    names.emplace_back();
+  return names;
+}
+
+int ExplainCommand::explainKernel(tile::Compiler &compiler,
+                                  const tile::frontend::SourceFile &source,
+                                  const std::string &kernel, Explanation &explanation) {
+  tile::ExplainOptions chosen = explain;
+  chosen.compile.kernel = kernel;
+  tile::CompileResult result;
+  bool ok = tile::explain(compiler, source, chosen, result, explanation);
+  result.diagnostics.print(llvm::errs(), colorMessages());
+  if (!ok)
+    return result.status == tile::CompileResult::Status::Unsupported ? Unsupported : Failure;
+  std::string cubin, error, log;
+  int registers = -1;
+  if (assembleCubin(result.output, chosen.compile.target, cubin, registers, error, &log)) {
+    tile::readAssemblerLog(log, explanation);
+    explanation.registers = registers;
+  }
+  explanation.conclude();
+  return Success;
+}
+
+int ExplainCommand::run() {
+  if (explain.compile.target.empty()) {
+    const tile::DeviceModel *device = tile::findDevice(explain.device);
+    explain.compile.target = device ? tile::targetOf(*device) : defaultTarget();
+  }
+  std::string problem = checkKernelOptions(explain.compile);
+  if (problem.empty() && !explain.device.empty() && !tile::findDevice(explain.device))
+    problem = "option `--device`: no chip is called `" + explain.device + "`; expected one of " +
+              tile::deviceNames();
+  if (!problem.empty()) {
+    printError("explain", problem);
+    return Usage;
+  }
+  auto source = openSource("explain", files[0]);
+  if (!source)
+    return Failure;
+  int status = Success;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::json::Array list;
+  tile::Compiler compiler;
+  bool first = true;
+  for (const std::string &kernel : kernelsOf(*source, status)) {
+    Explanation explanation;
+    if (int failed = explainKernel(compiler, *source, kernel, explanation)) {
+      status = failed;
+      continue;
+    }
+    if (json) {
+      list.push_back(explanation.toJson());
+      continue;
+    }
+    os << (first ? "" : "\n");
+    first = false;
+    explanation.print(os, *source);
+  }
+  if (json && !list.empty())
+    os << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(list)));
+  if (text.empty())
+    return status;
+  OutputFiles out;
+  out.add(output, std::move(text));
+  std::string error;
+  if (out.commit(error))
+    return status;
+  printError("explain", error);
+  return Failure;
+}
+
+std::unique_ptr<Command> tilec::createExplainCommand() {
+  return std::make_unique<ExplainCommand>();
+}

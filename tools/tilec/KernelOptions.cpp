@@ -1,0 +1,80 @@
+//===- KernelOptions.cpp - options that say which kernel, and how ---------===//
+#include "tools/tilec/KernelOptions.h"
+#include "compiler/Targets.h"
+#include "tools/tilec/Commands.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace tilec;
+using llvm::StringRef;
+using tile::CompileOptions;
+
+static std::string acceptConstexpr(CompileOptions &compile, StringRef text) {
+  auto [name, value] = text.split('=');
+  if (name.empty() || value.empty())
+    return "expected NAME=VALUE";
+  for (auto &[other, ignored] : compile.constexprs)
+    if (other == name)
+      return ("`" + name + "` was given twice").str();
+  compile.constexprs.emplace_back(name.str(), value.str());
+  return {};
+}
+
+void tilec::addSelectionOptions(OptionTable &options, CompileOptions &compile) {
+  options.group("What to compile")
+      .text("kernel", "NAME", "the kernel; not needed if FILE has only one", compile.kernel)
+      .text("signature", "SIG", "types of its parameters, see below", compile.signature)
+      .custom("constexpr", "NAME=VALUE", "a compile-time parameter; may be repeated",
+              [&compile](StringRef v) { return acceptConstexpr(compile, v); })
+      .list("include", "DIR", "look for imported files here too; may be repeated",
+            compile.includePaths, ValueKind::Directory, 'I');
+}
+
+void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile) {
+  compile.target.clear();
+  options.group("How to compile")
+      .integer("num-warps", "N", "warps that run one program, a power of two (4)", compile.numWarps,
+               1, 32)
+      .integer("num-stages", "N", "pipeline stages of loops over memory (3)", compile.numStages, 0,
+               32)
+      .custom("target", "TARGET",
+              "`sm_75` to `sm_121a` (this machine's GPU, else sm_90a); `list` shows all",
+              [&compile](StringRef v) {
+                compile.target = v.str();
+                return std::string();
+              })
+      .integer("max-registers", "N", "registers a thread may use", compile.maxRegisters, 16, 255)
+      .text("libdevice", "FILE", "NVIDIA's libdevice bitcode, for its versions of math functions",
+            compile.libdevicePath, ValueKind::File)
+      .flag("no-fp-fusion", "do not contract a*b+c into one rounding", compile.enableFpFusion,
+            false)
+      .flag("debug", "keep device asserts", compile.debug)
+      .flag("no-line-info", "leave source lines out of the PTX", compile.lineInfo, false);
+}
+
+std::string tilec::checkKernelOptions(const CompileOptions &compile) {
+  if (!tile::findTarget(compile.target))
+    return tile::describeUnknownTarget(compile.target);
+  if (!llvm::isPowerOf2_32(compile.numWarps))
+    return "option `--num-warps`: expected a power of two, got `" + llvm::itostr(compile.numWarps) +
+           "`";
+  return {};
+}
+
+std::unique_ptr<tile::frontend::SourceFile> tilec::openSource(StringRef command,
+                                                              const std::string &file) {
+  std::string error;
+  std::unique_ptr<tile::frontend::SourceFile> source;
+  if (file == "-") {
+    auto buffer = llvm::MemoryBuffer::getSTDIN();
+    if (buffer)
+      return std::make_unique<tile::frontend::SourceFile>("<stdin>", (*buffer)->getBuffer().str());
+    error = "cannot read standard input: " + buffer.getError().message();
+  } else {
+    source = tile::frontend::SourceFile::open(file, error);
+  }
+  if (!source)
+    printError(command, error);
+  return source;
+}

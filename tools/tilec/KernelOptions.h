@@ -1,0 +1,28 @@
+//===- KernelOptions.h - options that say which kernel, and how -----------===//
+//
+// Shared by the commands that compile one kernel.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_TOOLS_TILEC_KERNELOPTIONS_H
+#define TILE_TOOLS_TILEC_KERNELOPTIONS_H
+
+#include "compiler/Compiler.h"
+#include "tools/tilec/Options.h"
+
+namespace tilec {
+
+/// `--kernel`, `--signature`, `--constexpr`, `--include`.
+void addSelectionOptions(OptionTable &options, tile::CompileOptions &compile);
+/// `--num-warps`, `--num-stages`, `--target`, ... Leaves `compile.target` empty
+/// until one is named.
+void addCompilationOptions(OptionTable &options, tile::CompileOptions &compile);
+/// What single options cannot check by themselves: the target, and that the
+/// warps are a power of two. Empty if nothing is wrong.
+std::string checkKernelOptions(const tile::CompileOptions &compile);
+/// Opens FILE, or standard input for `-`; prints what is wrong and returns null.
+std::unique_ptr<tile::frontend::SourceFile> openSource(llvm::StringRef command,
+                                                       const std::string &file);
+
+} // namespace tilec
+
+#endif // TILE_TOOLS_TILEC_KERNELOPTIONS_H
