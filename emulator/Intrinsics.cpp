@@ -118,21 +118,6 @@ static std::string shuffle(StringRef rest, unsigned numResults) {
          ", " + arg(0) + ";";
 }
 
-/// ldmatrix and stmatrix: xN.[trans.]b16.
-static std::string moveMatrices(StringRef name, unsigned numResults, unsigned numArguments) {
-  StringRef rest = name;
-  bool store = rest.consume_front("stmatrix.");
-  if (!store)
-    rest.consume_front("ldmatrix.");
-  if (!rest.consume_front("sync.aligned.m8n8.") || !rest.consume_back(".b16"))
-    return "";
-  std::string opcode = (store ? "stmatrix" : "ldmatrix") + std::string(".sync.aligned.m8n8.") +
-                       rest.str() + ".shared.b16 ";
-  if (store)
-    return opcode + "[$0], {" + range(1, numArguments - 1) + "};";
-  return opcode + "{" + range(0, numResults) + "}, [$" + std::to_string(numResults) + "];";
-}
-
 /// mma.SHAPE.LAYOUTS.[flags.]TYPES: the same words in another order.
 static std::string matrixMultiply(StringRef rest, unsigned numResults, unsigned numArguments) {
   SmallVector<StringRef> words;
@@ -185,8 +170,6 @@ std::string tile::emu::ptxOfIntrinsic(StringRef name, unsigned numResults, unsig
     return moveMatrices(name, numResults, numArguments);
   if (StringRef rest = name; rest.consume_front("mma."))
     return matrixMultiply(rest, numResults, numArguments);
-  if (name.starts_with("ldmatrix.") || name.starts_with("stmatrix."))
-    return moveMatrices(name, numResults, numArguments);
   // Functions of floats: the name is the opcode, with a short type at its end.
   std::string opcode = name.str();
   if (StringRef(opcode).ends_with(".f"))
