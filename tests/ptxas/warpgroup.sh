@@ -59,9 +59,7 @@ check matmul fp16 "$rows" 64 64 16 4 3
 check matmul fp16 "$rows" 64 16 64 4 1
 check matmul fp16 "$rows" 16 128 64 4 4
 # Many warps have few registers each, and narrower instructions.
-check matmul fp16 "$rows" 256 256 64 16 2
 check matmul fp16 "$rows" 128 256 64 16 3
-check matmul fp16 "$rows" 256 256 32 32 2
 check matmul bf16 "$columns" 128 256 64 8 3
 check matmul fp32 "$columns" 128 128 32 8 3
 check matmul fp8e4nv "$columns" 128 256 128 8 3

@@ -21,7 +21,12 @@ std::vector<const ast::FunctionDef *> tilec::listTypedKernels(const ast::Module 
     auto *function = llvm::dyn_cast<ast::FunctionDef>(statement.get());
     if (function && !function->params.empty() &&
         llvm::any_of(function->decorators, [](auto &d) { return isJit(d.get()); }) &&
-        llvm::all_of(function->params, [](auto &p) { return p.annotation != nullptr; }))
+        llvm::all_of(function->params, [](auto &p) { return p.annotation != nullptr; }) &&
+        // Constants alone make a helper, not a kernel.
+        llvm::any_of(function->params, [](auto &p) {
+          auto *text = llvm::dyn_cast_or_null<ast::Constant>(p.annotation.get());
+          return text && text->type == ast::Constant::Type::String;
+        }))
       kernels.push_back(function);
   }
   return kernels;
