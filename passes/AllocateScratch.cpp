@@ -212,7 +212,10 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
     while (total() > kMaxSharedBytes) {
       cta::RingOp most = *llvm::max_element(
           rings, [](cta::RingOp x, cta::RingOp y) { return x.getStages() < y.getStages(); });
-      if (most.getStages() == 1)
+      // Consumers that give slots back late hold one while they wait for another.
+      bool late = llvm::any_of(most->getUsers(),
+                               [](Operation *user) { return isa<cta::RingAdvanceOp>(user); });
+      if (most.getStages() == (late ? 2u : 1u))
         break;
       most.setStages(most.getStages() - 1);
     }

@@ -47,6 +47,10 @@ static std::optional<Overlap> match(scf::ForOp loop) {
   o.wait = o.dot.getB().getDefiningOp<cta::RingWaitOp>();
   if (!o.wait || o.dot.getA().getDefiningOp() != o.wait || o.wait->getBlock() != loop.getBody())
     return std::nullopt;
+  // A slot is kept while the next one is waited for.
+  auto ring = o.wait.getRing().getDefiningOp<cta::RingOp>();
+  if (!ring || ring.getStages() < 2)
+    return std::nullopt;
   for (Operation *user : o.wait->getUsers())
     if (user != o.dot)
       return std::nullopt;

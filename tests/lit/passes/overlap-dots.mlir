@@ -48,4 +48,24 @@ func.func @sum(%lo: i32, %hi: i32, %z: tensor<64x64xf32, #acc>, %p: tensor<64x64
   }
   return
 }
+
+// One slot cannot be kept while the next is waited for.
+// CHECK-LABEL: func.func @one_slot
+// CHECK-NOT: in_flight
+// CHECK: return
+func.func @one_slot(%lo: i32, %hi: i32, %z: tensor<64x64xf32, #acc>, %p: tensor<64x64x!tile.ptr<f32>, #acc>) {
+  %c1 = arith.constant 1 : i32
+  %r = cta.ring {stages = 1 : i32, consumers = 4 : i32} : !ring
+  cta.roles consumers {
+    %s = scf.for %i = %lo to %hi step %c1 iter_args(%acc = %z) -> (tensor<64x64xf32, #acc>) : i32 {
+      %a, %b = cta.ring_wait %r : !ring -> !tile, !tile
+      %d = cta.warpgroup_dot %a, %b, %acc : !tile, !tile, tensor<64x64xf32, #acc>
+      cta.ring_release %r : !ring
+      scf.yield %d : tensor<64x64xf32, #acc>
+    }
+    tile.store %p, %s : tensor<64x64x!tile.ptr<f32>, #acc>
+  } producer {
+  }
+  return
+}
 }
