@@ -26,8 +26,10 @@ OPTIONAL=(
 
 say() { printf 'setup: %s\n' "$*"; }
 
-installed() { dpkg-query -W -f '${db:Status-Abbrev}' "$1" 2>/dev/null | grep -q '^ii'; }
-available() { apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'; }
+# (The output is read whole: `grep -q` at the end of a pipe would stop reading at
+# its match, and under pipefail the writer's broken pipe then counts as "no".)
+installed() { [[ $(dpkg-query -W -f '${db:Status-Abbrev}' "$1" 2>/dev/null) == ii* ]]; }
+available() { [[ $(apt-cache policy "$1" 2>/dev/null) =~ Candidate:\ [^\(] ]]; }
 
 missing_of() {
   for package in "$@"; do
