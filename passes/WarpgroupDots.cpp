@@ -5,8 +5,9 @@
 //             do is a `cta.warpgroup_dot`; operands that are loaded from strided
 //             tiles come as `cta.tma_load`, others as `cta.stage` (or stay in
 //             registers on the left); in kernels with such dots, stores of
-//             strided tiles are `cta.tma_store`. Address arithmetic that this
-//             leaves without users is gone.
+//             strided tiles are `cta.tma_store`, unless the kernel accesses that
+//             memory elsewhere too. Address arithmetic that this leaves without
+//             users is gone.
 // Never:      changes a value that the program can observe.
 //
 //   %a = tile.load %a_ptrs, %mask : ...          %a = cta.tma_load %map_a[%k, %m] dims [1, 0]
@@ -75,11 +76,8 @@ public:
         dots.push_back(dot);
       else if (auto store = dyn_cast<StoreOp>(op))
         stores.push_back(store);
-      else if (isa<AtomicRmwOp, AtomicCasOp>(op))
-        collectRoots(op->getOperand(0), writtenBases);
+      noteAccesses(op);
     });
-    for (StoreOp store : stores)
-      collectRoots(store.getPtr(), writtenBases);
     bool any = false;
     for (DotOp dot : dots)
       any |= rewrite(dot);
@@ -90,8 +88,11 @@ public:
   }
 
 private:
+  static bool passesPointerOn(Operation *op);
   static void collectRoots(Value pointer, DenseSet<Value> &roots);
+  void noteAccesses(Operation *op);
   bool isWritten(Value pointer) const;
+  bool isAccessedOnlyBy(StoreOp store) const;
   bool rewrite(DotOp dot);
   void rewriteStore(StoreOp store);
   Value operand(DotOp dot, Value v, bool isLeft, bool isSwapped);
@@ -104,8 +105,16 @@ private:
   func::FuncOp kernel;
   bool checked, usesMaps;
   StridedAnalysis analysis;
-  DenseSet<Value> writtenBases;
+  /// By what pointers come from: the operations that read or write there.
+  DenseMap<Value, SmallVector<Operation *, 2>> accesses;
+  DenseSet<Value> written;
 };
+
+/// Whether the pointers in the result come from the first operand.
+bool DotRewriter::passesPointerOn(Operation *op) {
+  return isa<AddPtrOp, SplatOp, BroadcastOp, ExpandDimsOp, TransOp, ReshapeOp, HintOp, PtrCastOp>(
+      op);
+}
 
 /// The pointers that `pointer` may be computed from: arguments of the kernel, or
 /// whatever else pointers come from.
@@ -134,8 +143,7 @@ void DotRewriter::collectRoots(Value pointer, DenseSet<Value> &roots) {
     }
     Operation *op = v.getDefiningOp();
     unsigned index = cast<OpResult>(v).getResultNumber();
-    if (isa<AddPtrOp, SplatOp, BroadcastOp, ExpandDimsOp, TransOp, ReshapeOp, HintOp, PtrCastOp>(
-            op))
+    if (passesPointerOn(op))
       work.push_back(op->getOperand(0));
     else if (auto select = dyn_cast<arith::SelectOp>(op))
       work.append({select.getTrueValue(), select.getFalseValue()});
@@ -150,10 +158,37 @@ void DotRewriter::collectRoots(Value pointer, DenseSet<Value> &roots) {
   }
 }
 
+/// Whatever takes a pointer and is not known to pass it on or only to read there
+/// may write: atomics, inline PTX, an address that becomes an integer, ...
+void DotRewriter::noteAccesses(Operation *op) {
+  if (passesPointerOn(op) || isa<arith::SelectOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op) ||
+      op->hasTrait<OpTrait::IsTerminator>())
+    return;
+  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+  bool onlyReads = effects && effects.onlyHasEffect<MemoryEffects::Read>();
+  DenseSet<Value> roots;
+  for (Value operand : op->getOperands())
+    if (isa<PtrType>(getElementTypeOrSelf(operand.getType())))
+      collectRoots(operand, roots);
+  for (Value root : roots) {
+    accesses[root].push_back(op);
+    if (!onlyReads)
+      written.insert(root);
+  }
+}
+
 bool DotRewriter::isWritten(Value pointer) const {
   DenseSet<Value> roots;
   collectRoots(pointer, roots);
-  return llvm::any_of(roots, [&](Value root) { return writtenBases.contains(root); });
+  return llvm::any_of(roots, [&](Value root) { return written.contains(root); });
+}
+
+bool DotRewriter::isAccessedOnlyBy(StoreOp store) const {
+  DenseSet<Value> roots;
+  collectRoots(store.getPtr(), roots);
+  return llvm::all_of(roots, [&](Value root) {
+    return llvm::all_of(accesses.lookup(root), [&](Operation *op) { return op == store; });
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -383,6 +418,11 @@ void DotRewriter::rewriteStore(StoreOp store) {
     return;
   if (bytes > kMaxStoreBytes) {
     store.emitRemark() << "its block leaves no shared memory for the operands";
+    return;
+  }
+  // An asynchronous store is not ordered with the program's other accesses.
+  if (!isAccessedOnlyBy(store)) {
+    store.emitRemark() << "the kernel accesses what it writes elsewhere too";
     return;
   }
   std::string reason;

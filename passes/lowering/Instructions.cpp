@@ -82,9 +82,6 @@ Value Instructions::gridSize(unsigned axis) {
   }
 }
 
-void Instructions::launchDependents() {
-  NVVM::GriddepcontrolOp::create(b, *loc, NVVM::GridDepActionKind::launch_dependents);
-}
 void Instructions::waitForGrids() {
   NVVM::GriddepcontrolOp::create(b, *loc, NVVM::GridDepActionKind::wait);
 }

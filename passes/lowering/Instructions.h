@@ -70,8 +70,6 @@ public:
   void setRole(unsigned id, unsigned threads) { roleBarrier = {id, threads}; }
   /// Threads of the whole block, if more than compute.
   void setBlockThreads(unsigned threads) { numThreads = threads; }
-  /// Lets grids that depend on this one start early (griddepcontrol).
-  void launchDependents();
   /// Waits until the grids this one depends on have ended and their writes are
   /// visible; does nothing in an ordinary launch.
   void waitForGrids();
