@@ -5,8 +5,8 @@
  * Launches a tiny vector add in batches, each after the device has become idle
  * and short enough for the driver's queue not to fill, times the host only, and
  * prints the best and the median batch in microseconds a launch, as JSON. The
- * ways to launch take turns: the two of the C API, the prepared one as dependent
- * launch, and cuLaunchKernel itself on the same function with the same
+ * ways to launch take turns: the two of the C API, the prepared one without
+ * dependent launch, and cuLaunchKernel itself on the same function with the same
  * arguments, which is what the driver alone costs; all on a stream of their own,
  * and the last on the default stream too, whose launches the driver orders with
  * those of other streams. libtile is opened at run time, so this builds without it.
@@ -84,7 +84,7 @@ typedef int (*driver_launch)(void *function, unsigned gridX, unsigned gridY, uns
 /* Everything one launch needs. */
 typedef struct {
   tile_function *function;
-  tile_launch *prepared, *dependent;
+  tile_launch *prepared, *serial;
   driver_launch bare;
   void *handle;
   const void *const *arguments;
@@ -99,8 +99,8 @@ static void launchDirectly(const Work *work) {
 static void launchPrepared(const Work *work) {
   check(api.tile_launch_run(work->prepared, work->stream));
 }
-static void launchDependent(const Work *work) {
-  check(api.tile_launch_run(work->dependent, work->stream));
+static void launchSerial(const Work *work) {
+  check(api.tile_launch_run(work->serial, work->stream));
 }
 static void launchByDriver(const Work *work, void *stream) {
   if (work->bare(work->handle, 1, 1, 1, block, 1, 1, 0, stream, (void **)work->arguments, NULL)) {
@@ -116,7 +116,7 @@ static const struct {
   void (*launch)(const Work *);
 } way[ways] = {{"direct", launchDirectly},
                {"prepared", launchPrepared},
-               {"dependent", launchDependent},
+               {"serial", launchSerial},
                {"driver", launchBare},
                {"driver_default_stream", launchOnDefault}};
 
@@ -172,8 +172,8 @@ int main(int argc, char **argv) {
   const int32_t n = elements;
   const void *arguments[] = {&buffers[0], &buffers[1], &buffers[2], &n};
   work.arguments = arguments;
-  work.prepared = prepare(&work, 0);
-  work.dependent = prepare(&work, 1);
+  work.prepared = prepare(&work, -1);
+  work.serial = prepare(&work, 0);
   tile_function_info info = {.size = sizeof(info)};
   check(api.tile_function_get_info(work.function, &info));
   work.handle = info.handle;

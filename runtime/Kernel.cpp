@@ -194,6 +194,8 @@ static llvm::Error checkDevice(const KernelMetadata &metadata, const DeviceInfo 
 static constexpr int sharedBytesWithoutOptin = 48 * 1024;
 /// The largest cluster that every chip with clusters can run.
 static constexpr int portableClusterSize = 8;
+/// The first driver that captures dependent launches into graphs.
+static constexpr int dependentLaunchVersion = 12030;
 
 llvm::Error LoadedKernel::configure() {
   const cuda::CudaApi &api = owner->api();
@@ -225,6 +227,8 @@ llvm::Error LoadedKernel::configure() {
   LaunchAttribute dependent = makeAttribute(LaunchAttributeId::ProgrammaticStreamSerialization);
   dependent.value.programmaticStreamSerializationAllowed = 1;
   attributes.push_back(dependent);
+  isDependent = metadata().dependent && !metadata().cooperative && owner->device().major >= 9 &&
+                api.version() >= dependentLaunchVersion;
   return checkResidency();
 }
 

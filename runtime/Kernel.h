@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 
 namespace tile::runtime {
 
@@ -43,8 +44,10 @@ unsigned parameterBytes(llvm::StringRef type);
 
 struct LaunchOptions {
   /// Let this launch start before the one before it in the stream has ended
-  /// (programmatic dependent launch); the kernel must wait for it itself.
-  bool dependent = false;
+  /// (programmatic dependent launch); the kernel must wait for it itself. By
+  /// default kernels that do are launched so: it costs the host less, and their
+  /// blocks are in place when the work before them ends.
+  std::optional<bool> dependent;
 };
 
 /// How one kernel parameter is found at launch.
@@ -125,6 +128,8 @@ private:
   /// The attribute for dependent launch comes last: a launch without it passes
   /// one attribute fewer.
   llvm::SmallVector<cuda::LaunchAttribute, 3> attributes;
+  /// Launches are dependent unless their options say otherwise.
+  bool isDependent = false;
   /// Blocks that the chip runs at once: what a persistent kernel starts.
   unsigned residentBlocks = 0;
   mutable std::mutex fallbackMutex;

@@ -156,7 +156,7 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
   config.sharedMemBytes = data.sharedBytes;
   config.stream = stream;
   config.attrs = const_cast<cuda::LaunchAttribute *>(attributes.data()); // only read
-  config.numAttrs = attributes.size() - (options.dependent ? 0 : 1);
+  config.numAttrs = attributes.size() - (options.dependent.value_or(isDependent) ? 0 : 1);
 
   TILE_ENTER_CONTEXT(api, owner->handle());
   // Only kernels with tensor maps pay for this.

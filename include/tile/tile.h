@@ -211,7 +211,9 @@ typedef struct tile_descriptor {
 typedef struct tile_launch_options {
   size_t size;       /* of this struct */
   int32_t dependent; /* 1: may start before the work before it in the stream ends; the kernel must
-                        wait for it (programmatic dependent launch). Default 0 */
+                        wait for it (programmatic dependent launch). 0: starts after it. Default -1:
+                        1 for kernels that are compiled to wait, which those for sm_90 and later
+                        are, where the driver can (12.3 and later) */
 } tile_launch_options;
 TILE_API void tile_launch_options_init(tile_launch_options *options);
 

@@ -275,6 +275,24 @@ TEST_F(KernelTest, ClustersCooperativeDependent) {
   EXPECT_TRUE(last().dependent && last().cooperative && last().hasCluster);
 }
 
+TEST_F(KernelTest, KernelsThatWaitAreDependentByDefault) {
+  CompiledKernel description = scale();
+  description.metadata.dependent = true;
+  auto isDependent = [&](const LaunchOptions &options) {
+    auto kernel = load(description);
+    expectSuccess(kernel->launch(nullptr, one, arguments, options));
+    return last().dependent;
+  };
+  EXPECT_TRUE(isDependent({}));
+  EXPECT_FALSE(isDependent({/*dependent=*/false}));
+  description.metadata.cooperative = true;
+  EXPECT_FALSE(isDependent({}));
+  description.metadata.cooperative = false;
+  description.metadata.target = "sm_80";
+  cuda.computeMajor = 8, cuda.computeMinor = 0;
+  EXPECT_FALSE(isDependent({})) << "this device has no dependent launch";
+}
+
 TEST_F(KernelTest, NonPortableCluster) {
   CompiledKernel description = scale();
   description.metadata.cluster[0] = 16;
