@@ -10,12 +10,8 @@
 #ifndef TILE_RUNTIME_KERNEL_H
 #define TILE_RUNTIME_KERNEL_H
 
-#include "compiler/Compiler.h"
+#include "runtime/LaunchPlan.h"
 #include "runtime/Module.h"
-#include "runtime/TensorMaps.h"
-#include "tile/tile.h"
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/SmallVector.h"
 #include <functional>
 #include <map>
 #include <mutex>
@@ -38,28 +34,12 @@ struct CompiledKernel {
   std::vector<StageTime> times;
 };
 
-/// Bytes of a scalar parameter type ("ptr", "i1", "i32", "bf16", ...); 0 if
-/// there is no such type.
-unsigned parameterBytes(llvm::StringRef type);
-
 struct LaunchOptions {
   /// Let this launch start before the one before it in the stream has ended
   /// (programmatic dependent launch); the kernel must wait for it itself. By
   /// default kernels that do are launched so: it costs the host less, and their
   /// blocks are in place when the work before them ends.
   std::optional<bool> dependent;
-};
-
-/// How one kernel parameter is found at launch.
-struct ParameterPlan {
-  KernelParameter::Kind kind = KernelParameter::Kind::Arg;
-  int index = 0;                  ///< entry of the signature
-  unsigned bytes = 0;             ///< of the value; scratch: of the buffer
-  unsigned constant = 0;          ///< Const: which of the plan's constants
-  int dim = 0;                    ///< DescShape, DescStride, NumPrograms
-  bool perProgram = false;        ///< Scratch: bytes are for each program
-  bool zero = false;              ///< Scratch: cleared before the launch
-  llvm::SmallVector<int, 2> path; ///< into a tuple
 };
 
 /// A kernel on one context, ready to launch. Immutable: any thread may launch
@@ -84,8 +64,7 @@ public:
   const std::shared_ptr<Context> &context() const { return owner; }
   cuda::Function function() const { return handle; }
   /// Entries of the signature that must be passed: one more than the last used.
-  unsigned numArguments() const { return argumentCount; }
-  llvm::ArrayRef<ParameterPlan> parameters() const { return plan; }
+  unsigned numArguments() const { return plan.numArguments; }
 
   int registers() const { return registerCount; }
   int localBytes() const { return localByteCount; } ///< a thread's stack and spills
@@ -99,16 +78,12 @@ private:
                Module module)
       : kernel(std::move(kernel)), owner(std::move(context)), module(std::move(module)) {}
 
-  llvm::Error buildPlan();
-  llvm::Error planTensorMaps();
   /// Launches the kernel without tensor maps with the same arguments.
   llvm::Error launchFallback(cuda::Stream stream, const uint32_t grid[3],
                              llvm::ArrayRef<void *> pointers, const LaunchOptions &options) const;
   llvm::Error configure();
   llvm::Error checkResidency();
-  llvm::Error checkGrid(const uint64_t blocks[3]) const;
-  llvm::Error resolve(llvm::ArrayRef<const void *> arguments,
-                      llvm::MutableArrayRef<void *> pointers) const;
+  llvm::Error checkGrid(const std::array<uint64_t, 3> &blocks) const;
   llvm::Error launchResolved(cuda::Stream stream, const uint32_t grid[3],
                              llvm::MutableArrayRef<void *> pointers,
                              const LaunchOptions &options) const;
@@ -120,11 +95,7 @@ private:
   std::shared_ptr<Context> owner;
   Module module;
   cuda::Function handle = nullptr;
-  llvm::SmallVector<ParameterPlan, 8> plan;
-  llvm::SmallVector<uint64_t, 2> constants;
-  std::vector<TensorMapPlan> tensorMaps;
-  unsigned argumentCount = 0;
-  bool hasScratch = false;
+  LaunchPlan plan;
   /// The attribute for dependent launch comes last: a launch without it passes
   /// one attribute fewer.
   llvm::SmallVector<cuda::LaunchAttribute, 3> attributes;
