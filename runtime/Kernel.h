@@ -10,6 +10,7 @@
 #ifndef TILE_RUNTIME_KERNEL_H
 #define TILE_RUNTIME_KERNEL_H
 
+#include "runtime/LaunchGraph.h"
 #include "runtime/LaunchPlan.h"
 #include "runtime/Module.h"
 #include <functional>
@@ -111,19 +112,25 @@ private:
 };
 
 /// A launch whose arguments are kept: set what changes, then run. One thread
-/// at a time.
+/// at a time. What is run again and again on one stream, with nothing changed
+/// in between, is recorded and repeated as a CUDA graph.
 class PreparedLaunch {
 public:
   explicit PreparedLaunch(std::shared_ptr<const LoadedKernel> kernel);
   /// Copies the value of one entry of the signature.
   llvm::Error setArgument(unsigned index, const void *value);
   llvm::Error setArguments(llvm::ArrayRef<const void *> values);
-  void setGrid(uint32_t x, uint32_t y, uint32_t z) { grid[0] = x, grid[1] = y, grid[2] = z; }
-  void setOptions(const LaunchOptions &newOptions) { options = newOptions; }
+  void setGrid(uint32_t x, uint32_t y, uint32_t z);
+  void setOptions(const LaunchOptions &newOptions);
   llvm::Error launch(cuda::Stream stream);
   const LoadedKernel &loaded() const { return *kernel; }
+  /// Whether the next launch on the same stream repeats a graph.
+  bool isRecorded() const { return bool(recording); }
 
 private:
+  void forgetRecording();
+  void record(cuda::Stream stream);
+
   std::shared_ptr<const LoadedKernel> kernel;
   uint32_t grid[3] = {1, 1, 1};
   LaunchOptions options;
@@ -131,6 +138,10 @@ private:
   llvm::SmallVector<void *, 16> pointers;
   llvm::SmallVector<bool, 16> isSet; ///< one an entry of the signature
   unsigned missing = 0;              ///< entries not set yet
+  LaunchGraph recording;             ///< of the launch as it is, on lastStream
+  cuda::Stream lastStream = nullptr;
+  unsigned repeats = 0;      ///< launches since anything changed
+  unsigned recordAfter = 16; ///< so many; doubled for each recording in vain
 };
 
 /// A compiled kernel and the contexts it is loaded on, once each. Any thread.

@@ -2,7 +2,7 @@
 //
 // What happens between the caller's arguments and cuLaunchKernelEx. Nothing
 // here allocates, unless the kernel has over 64 parameters or wants scratch
-// memory; nothing locks.
+// memory, or a prepared launch is recorded; nothing locks.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Kernel.h"
@@ -206,6 +206,9 @@ llvm::Error PreparedLaunch::setArgument(unsigned index, const void *argument) {
     const void *value = nullptr;
     if (llvm::Error error = kernel->plan.locate(parameter, argument, value))
       return error;
+    if (std::memcmp(&slots[i], value, parameter.bytes) == 0)
+      continue;
+    forgetRecording();
     std::memcpy(&slots[i], value, parameter.bytes);
   }
   if (!isSet[index]) {
@@ -222,9 +225,59 @@ llvm::Error PreparedLaunch::setArguments(llvm::ArrayRef<const void *> values) {
   return llvm::Error::success();
 }
 
+void PreparedLaunch::setGrid(uint32_t x, uint32_t y, uint32_t z) {
+  if (grid[0] != x || grid[1] != y || grid[2] != z)
+    forgetRecording();
+  grid[0] = x, grid[1] = y, grid[2] = z;
+}
+
+void PreparedLaunch::setOptions(const LaunchOptions &newOptions) {
+  forgetRecording();
+  options = newOptions;
+}
+
+void PreparedLaunch::forgetRecording() {
+  repeats = 0;
+  if (!recording)
+    return;
+  recording.reset();
+  recordAfter = std::min(recordAfter * 2, 1u << 16);
+}
+
+/// Leaves no recording where there can be none; then the launch goes on as it
+/// did before.
+void PreparedLaunch::record(cuda::Stream stream) {
+  // A graph's own order would be in the way of dependent launches, and stream-ordered
+  // memory is another thing inside of a graph.
+  if (options.dependent || kernel->hasScratch || grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
+    return;
+  auto recorded = LaunchGraph::record(kernel->context(), stream, [&](cuda::Stream own) {
+    return kernel->launchResolved(own, grid, pointers, options);
+  });
+  if (recorded)
+    recording = std::move(*recorded);
+  else
+    llvm::consumeError(recorded.takeError());
+}
+
 llvm::Error PreparedLaunch::launch(cuda::Stream stream) {
   for (size_t i = 0; missing && i < isSet.size(); ++i)
     if (!isSet[i])
       return kernel->plan.missingArgument(i);
+  // Runs of one graph never overlap, which those on several streams should.
+  if (stream != lastStream)
+    forgetRecording();
+  lastStream = stream;
+  if (repeats <= recordAfter)
+    ++repeats;
+  const cuda::CudaApi &api = kernel->context()->api();
+  if (recording || repeats == recordAfter) {
+    TILE_ENTER_CONTEXT(api, kernel->context()->handle());
+    bool mayRun = !isCapturing(api, stream);
+    if (mayRun && !recording)
+      record(stream);
+    if (mayRun && recording)
+      return api.check(recording.run(stream), "cuGraphLaunch");
+  }
   return kernel->launchResolved(stream, grid, pointers, options);
 }
