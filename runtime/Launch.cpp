@@ -247,12 +247,13 @@ void PreparedLaunch::forgetRecording() {
 /// Leaves no recording where there can be none; then the launch goes on as it
 /// did before.
 void PreparedLaunch::record(cuda::Stream stream) {
-  // A graph's own order would be in the way of dependent launches, and stream-ordered
-  // memory is another thing inside of a graph.
-  if (options.dependent || kernel->hasScratch || grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
+  // A graph starts when the work before it has ended: who insists on a dependent launch
+  // gets one. Stream-ordered memory is another thing inside of a graph.
+  if (options.dependent.value_or(false) || kernel->hasScratch || grid[0] == 0 || grid[1] == 0 ||
+      grid[2] == 0)
     return;
   auto recorded = LaunchGraph::record(kernel->context(), stream, [&](cuda::Stream own) {
-    return kernel->launchResolved(own, grid, pointers, options);
+    return kernel->launchResolved(own, grid, pointers, {/*dependent=*/false});
   });
   if (recorded)
     recording = std::move(*recorded);
