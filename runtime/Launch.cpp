@@ -249,8 +249,8 @@ void PreparedLaunch::forgetRecording() {
 void PreparedLaunch::record(cuda::Stream stream) {
   // A graph starts when the work before it has ended: who insists on a dependent launch
   // gets one. Stream-ordered memory is another thing inside of a graph.
-  if (options.dependent.value_or(false) || kernel->hasScratch || grid[0] == 0 || grid[1] == 0 ||
-      grid[2] == 0)
+  if (options.dependent.value_or(false) || kernel->plan.hasScratch || grid[0] == 0 ||
+      grid[1] == 0 || grid[2] == 0)
     return;
   auto recorded = LaunchGraph::record(kernel->context(), stream, [&](cuda::Stream own) {
     return kernel->launchResolved(own, grid, pointers, {/*dependent=*/false});
