@@ -77,6 +77,20 @@ TargetMachine &PtxEmitter::machine(const tile::Target &target, const EmitOptions
   return *slot;
 }
 
+/// What the threads of a warp must run together (barriers, matrix instructions)
+/// may not be copied into the branches of a condition: each half of a warp would
+/// wait for the other at its own copy.
+static void markCollective(Module &module) {
+  for (Function &f : module)
+    for (Instruction &i : instructions(f))
+      if (auto *call = dyn_cast<CallInst>(&i))
+        if (auto *text = dyn_cast<InlineAsm>(call->getCalledOperand())) {
+          StringRef ptx = text->getAsmString();
+          if (ptx.contains(".sync") || ptx.contains(".aligned") || ptx.contains("bar.arrive"))
+            call->setConvergent();
+        }
+}
+
 std::unique_ptr<Module> PtxEmitter::translate(mlir::ModuleOp op, LLVMContext &context,
                                               const tile::Target &target,
                                               const EmitOptions &options, std::string &error) {
@@ -88,6 +102,7 @@ std::unique_ptr<Module> PtxEmitter::translate(mlir::ModuleOp op, LLVMContext &co
   }
   module->setTargetTriple(tm.getTargetTriple());
   module->setDataLayout(tm.createDataLayout());
+  markCollective(*module);
   if (options.maxRegisters)
     for (Function &f : *module)
       if (f.getCallingConv() == CallingConv::PTX_Kernel)
