@@ -14,10 +14,13 @@
 // only the barriers inside the ops.
 //
 // Behind these, aligned to the period of the swizzles: one area for all
-// `cta.tma_store`, places for `cta.stage` by liveness, and the rings, which get as many
-// slots as were asked for and fit.
+// `cta.tma_store`, places for `cta.stage` by liveness, and the rings. These get as
+// many slots as were asked for and fit; the area of the stores is as large as a
+// whole block where that leaves room for them, and else what is staged in parts.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/layout/Hopper.h"
+#include "ir/layout/Swizzle.h"
 #include "passes/Passes.h"
 #include "passes/lowering/Scratch.h"
 #include "llvm/Support/MathExtras.h"
@@ -58,6 +61,25 @@ int64_t lowering::ringBytes(cta::RingOp op) {
   for (Type type : op.getType().getBuffers())
     slot += llvm::alignTo(cast<cta::BufferType>(type).getBytes(), kSwizzlePeriod);
   return llvm::alignTo((slot + 16) * op.getStages(), kSwizzlePeriod);
+}
+
+int64_t lowering::mostStoreParts(cta::TmaStoreOp op) {
+  auto type = cast<RankedTensorType>(op.getValue().getType());
+  const layout::LinearLayout &image = op.getLayout().getLayout();
+  layout::LinearLayout offsets = layout::offsetsOf(cta::getLayout(type), image);
+  unsigned bytes = getElementBytes(type.getElementType());
+  std::optional<unsigned> minor = layout::minorOfSwizzledTile(image, bytes);
+  if (!minor)
+    return 1;
+  int64_t minorBytes = type.getDimSize(*minor) * bytes;
+  int64_t columns = minorBytes / layout::swizzleSpan(minorBytes), parts = 1;
+  // The highest bits of the offset say in which column of boxes an element is.
+  for (int bit = offsets.totalOutSizeLog2() - 1; parts < columns; --bit, parts *= 2) {
+    unsigned moving = llvm::count_if(offsets.rows(), [&](uint64_t r) { return r >> bit & 1; });
+    if (moving != 1 || !llvm::is_contained(offsets.rows(layout::Dim::reg()), 1ull << bit))
+      break;
+  }
+  return parts;
 }
 
 int64_t lowering::scratchBytes(Operation *op) {
@@ -135,28 +157,9 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
       largest = std::max(largest, offset + bytes);
     }
     // 3. Buffers of the asynchronous unit.
-    int64_t end = placeStaging(ring + largest);
-    end = placeRings(end);
+    int64_t end = placeStages(ring + largest);
+    end = placeStoresAndRings(end);
     getOperation()->setAttr(cta::kSharedBytesAttr, b.getI32IntegerAttr(end));
-  }
-
-  /// Staging buffers from `end` on; returns the new end.
-  int64_t placeStaging(int64_t end) {
-    Builder b(&getContext());
-    int64_t stores = 0;
-    getOperation().walk([&](cta::TmaStoreOp op) {
-      auto type = cast<RankedTensorType>(op.getValue().getType());
-      stores =
-          std::max(stores, type.getNumElements() * int64_t(getElementBytes(type.getElementType())));
-    });
-    if (stores) {
-      end = llvm::alignTo(end, kSwizzlePeriod);
-      getOperation().walk([&](cta::TmaStoreOp op) {
-        op->setAttr(cta::kScratchOffsetAttr, b.getI32IntegerAttr(end));
-      });
-      end += stores;
-    }
-    return placeStages(end);
   }
 
   /// Staged operands: each the lowest place that no other has while it lives.
@@ -195,36 +198,75 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
     return placed.empty() ? from : end;
   }
 
-  /// Rings from `end` on: the slots' buffers, then the two barriers of each
-  /// slot. The ring with most slots gives one up until all fit.
-  int64_t placeRings(int64_t end) {
+  /// The area of the stores, then the rings: the slots' buffers, then the two
+  /// barriers of each slot. The ring with most slots gives one up until all fit
+  /// beside the smallest area.
+  int64_t placeStoresAndRings(int64_t end) {
+    SmallVector<cta::TmaStoreOp> stores;
     SmallVector<cta::RingOp> rings;
+    getOperation().walk([&](cta::TmaStoreOp op) { stores.push_back(op); });
     getOperation().walk([&](cta::RingOp op) { rings.push_back(op); });
-    if (rings.empty())
+    if (stores.empty() && rings.empty())
       return end;
     end = llvm::alignTo(end, kSwizzlePeriod);
-    auto total = [&] {
-      int64_t sum = end;
+    auto total = [&](unsigned level) {
+      int64_t sum = llvm::alignTo(end + storeBytes(stores, level), kSwizzlePeriod);
       for (cta::RingOp op : rings)
         sum += lowering::ringBytes(op);
       return sum;
     };
-    while (total() > kMaxSharedBytes) {
-      cta::RingOp most = *llvm::max_element(
-          rings, [](cta::RingOp x, cta::RingOp y) { return x.getStages() < y.getStages(); });
-      // Consumers that give slots back late hold one while they wait for another.
-      bool late = llvm::any_of(most->getUsers(),
-                               [](Operation *user) { return isa<cta::RingAdvanceOp>(user); });
-      if (most.getStages() == (late ? 2u : 1u))
-        break;
-      most.setStages(most.getStages() - 1);
+    constexpr unsigned kMostLevels = 6; // more would save next to nothing
+    while (total(kMostLevels) > kMaxSharedBytes && takeSlot(rings)) {
     }
+    unsigned level = 0;
+    while (level < kMostLevels && total(level) > kMaxSharedBytes)
+      ++level;
+
     Builder b(&getContext());
+    for (cta::TmaStoreOp op : stores) {
+      op->setAttr(cta::kScratchOffsetAttr, b.getI32IntegerAttr(end));
+      if (unsigned own = std::min(level, mostLevels(op)))
+        op->setAttr(lowering::kStorePartsAttr, b.getI32IntegerAttr(2 << own));
+    }
+    end += storeBytes(stores, level);
+    if (!rings.empty())
+      end = llvm::alignTo(end, kSwizzlePeriod);
     for (cta::RingOp op : rings) {
       op->setAttr(cta::kScratchOffsetAttr, b.getI32IntegerAttr(end));
       end += lowering::ringBytes(op);
     }
     return end;
+  }
+
+  /// How often the staging area of `op` can be halved: two parts stay in it.
+  static unsigned mostLevels(cta::TmaStoreOp op) {
+    return std::max<unsigned>(llvm::Log2_64(lowering::mostStoreParts(op)), 1) - 1;
+  }
+
+  /// What stores need if those that can be are staged in 2 << `level` parts.
+  static int64_t storeBytes(ArrayRef<cta::TmaStoreOp> stores, unsigned level) {
+    int64_t most = 0;
+    for (cta::TmaStoreOp op : stores) {
+      auto type = cast<RankedTensorType>(op.getValue().getType());
+      int64_t whole = type.getNumElements() * int64_t(getElementBytes(type.getElementType()));
+      most = std::max(most, whole >> std::min(level, mostLevels(op)));
+    }
+    return most;
+  }
+
+  /// Takes a slot from the ring that has most; false if that one needs all.
+  static bool takeSlot(ArrayRef<cta::RingOp> rings) {
+    if (rings.empty())
+      return false;
+    cta::RingOp most = *llvm::max_element(
+        rings, [](cta::RingOp x, cta::RingOp y) { return x.getStages() < y.getStages(); });
+    // Consumers that give slots back late hold one while they wait for another.
+    bool late = llvm::any_of(most->getUsers(),
+                             [](Operation *user) { return isa<cta::RingAdvanceOp>(user); });
+    if (most.getStages() == (late ? 2u : 1u))
+      return false;
+    most.setStages(most.getStages() - 1);
+    return true;
   }
 };
 } // namespace

@@ -294,11 +294,9 @@ static std::optional<LinearLayout> matrixAddresses(const LinearLayout &offsets, 
       offsets.outs(), rows);
 }
 
-void Lowering::writeShared(const Registers &regs, const LinearLayout &from,
-                           const LinearLayout &image, int64_t offset) {
+void Lowering::writeShared(const Registers &regs, const LinearLayout &offsets, int64_t start) {
   unsigned bits = bitWidth(regs.front().getType()), bytes = std::max(bits / 8, 1u);
-  LinearLayout offsets = layout::offsetsOf(from, image);
-  Value base = sharedBase(offset);
+  Value base = sharedBase(start);
   if (auto addresses = matrixAddresses(offsets, bytes); addresses && in.sm() >= 90) {
     Registers words = in.pack(regs, 32);
     for (unsigned i = 0; i < words.size(); i += 4)
@@ -318,8 +316,10 @@ void Lowering::writeShared(const Registers &regs, const LinearLayout &from,
 
 LogicalResult Lowering::lowerStage(cta::StageOp op) {
   int64_t offset = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
-  writeShared(get(op.getSrc()), cta::getLayout(op.getSrc().getType()),
-              op.getType().getLinearLayout(), offset);
+  writeShared(
+      get(op.getSrc()),
+      layout::offsetsOf(cta::getLayout(op.getSrc().getType()), op.getType().getLinearLayout()),
+      offset);
   in.fenceProxyAsync();
   in.barrier();
   set(op.getResult(), {sharedAddress(offset)});
@@ -345,11 +345,44 @@ static bool sharesRowsOut(const LinearLayout &l, unsigned groups) {
   return (others & groupBits) == 0;
 }
 
+namespace {
+/// What is staged at a time of a block that goes to shared memory in parts: the
+/// elements of registers with one value of some bits.
+struct StoreParts {
+  LinearLayout offsets;      ///< of one part
+  SmallVector<int, 4> parts; ///< of each register, its part
+};
+} // namespace
+
+static StoreParts cutStore(const LinearLayout &offsets, unsigned parts) {
+  unsigned kept = offsets.totalOutSizeLog2() - llvm::Log2_32(parts);
+  SmallVector<uint64_t, 16> rows;
+  unsigned registerBits = 0;
+  for (uint64_t row : offsets.rows(Dim::reg()))
+    if (row >> kept == 0) {
+      rows.push_back(row);
+      ++registerBits;
+    }
+  StoreParts result;
+  for (int32_t reg = 0; reg < offsets.inSize(Dim::reg()); ++reg)
+    result.parts.push_back(int(offsets.apply({{Dim::reg(), reg}}).front().second >> kept));
+  SmallVector<layout::DimValue> ins;
+  for (auto [dim, size] : offsets.ins()) {
+    ins.push_back({dim, dim == Dim::reg() ? 1 << registerBits : size});
+    if (dim != Dim::reg())
+      llvm::append_range(rows, offsets.rows(dim));
+  }
+  result.offsets = LinearLayout::fromRows(ins, {{Dim::offset(), 1 << kept}}, rows);
+  return result;
+}
+
 LogicalResult Lowering::lowerTmaStore(cta::TmaStoreOp op) {
   Location loc = op.getLoc();
   const LinearLayout &from = cta::getLayout(op.getValue().getType());
   const LinearLayout &image = op.getLayout().getLayout();
   int64_t offset = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
+  auto partsAttr = op->getAttrOfType<IntegerAttr>(kStorePartsAttr);
+  int parts = partsAttr ? int(partsAttr.getInt()) : 1;
   cta::MapAttr map = mapAttr(op.getMap());
   unsigned bytes = getElementBytes(getElementType(op.getValue().getType()));
   unsigned groups = numThreads / kWarpgroupThreads;
@@ -364,34 +397,47 @@ LogicalResult Lowering::lowerTmaStore(cta::TmaStoreOp op) {
     else
       in.barrier();
   };
+  StoreParts cut = cutStore(layout::offsetsOf(from, image), unsigned(parts));
+  int64_t partBytes = int64_t(cut.offsets.outSize(Dim::offset())) * bytes;
   // The staging area is free once the copies before have read it.
   emitIf(leads, [&] { in.bulkWaitRead(); });
   sync();
-  writeShared(get(op.getValue()), from, image, offset);
-  in.fenceProxyAsync();
-  sync();
-  emitIf(leads, [&] {
-    Value source = sharedAddress(offset), descriptor = in.tensorMapAddress(getScalar(op.getMap()));
-    SmallVector<Value> starts;
-    for (Value start : op.getStarts())
-      starts.push_back(getScalar(start));
-    if (apart) { // this warpgroup's rows
-      Value row = LLVM::ShlOp::create(b, loc, warpgroup(), in.i32(6));
-      int64_t rowBytes = layout::swizzleSpan(int64_t(image.outSize(Dim::dim(1))) * bytes);
-      Value skip = LLVM::MulOp::create(b, loc, row, in.i32(int32_t(rowBytes)));
-      source = LLVM::AddOp::create(b, loc, source, skip);
-      starts[1] = LLVM::AddOp::create(b, loc, starts[1], row);
-    }
-    forEachBox(map, image, bytes, op.getDims(), [&](ArrayRef<int64_t> at, int64_t from) {
-      if (apart && at[1] / 64 % groups != 0)
-        return;
-      SmallVector<Value> coordinates;
-      for (auto [start, more] : llvm::zip(starts, at))
-        coordinates.push_back(plus(start, more));
-      in.tmaStore(plus(source, from), descriptor, coordinates);
+  for (int part = 0; part < parts; ++part) {
+    Registers regs;
+    for (auto [reg, its] : llvm::zip_equal(get(op.getValue()), cut.parts))
+      if (its == part)
+        regs.push_back(reg);
+    // Parts take turns in two buffers.
+    int64_t buffer = offset + part % 2 * partBytes;
+    writeShared(regs, cut.offsets, buffer);
+    in.fenceProxyAsync();
+    if (part > 0) // so that the next part may overwrite the one before
+      emitIf(leads, [&] { in.bulkWaitRead(); });
+    sync();
+    emitIf(leads, [&] {
+      Value source = sharedAddress(buffer);
+      Value descriptor = in.tensorMapAddress(getScalar(op.getMap()));
+      SmallVector<Value> starts;
+      for (Value start : op.getStarts())
+        starts.push_back(getScalar(start));
+      if (apart) { // this warpgroup's rows
+        Value row = LLVM::ShlOp::create(b, loc, warpgroup(), in.i32(6));
+        int64_t rowBytes = layout::swizzleSpan(int64_t(image.outSize(Dim::dim(1))) * bytes);
+        Value skip = LLVM::MulOp::create(b, loc, row, in.i32(int32_t(rowBytes)));
+        source = LLVM::AddOp::create(b, loc, source, skip);
+        starts[1] = LLVM::AddOp::create(b, loc, starts[1], row);
+      }
+      forEachBox(map, image, bytes, op.getDims(), [&](ArrayRef<int64_t> at, int64_t from) {
+        if ((apart && at[1] / 64 % groups != 0) || from / partBytes != part)
+          return;
+        SmallVector<Value> coordinates;
+        for (auto [start, more] : llvm::zip(starts, at))
+          coordinates.push_back(plus(start, more));
+        in.tmaStore(plus(source, from % partBytes), descriptor, coordinates);
+      });
+      in.bulkCommit();
     });
-    in.bulkCommit();
-  });
+  }
   storesByTma = true;
   return success();
 }

@@ -122,9 +122,9 @@ private:
   void forEachBox(cta::MapAttr map, const layout::LinearLayout &image, unsigned bytes,
                   llvm::ArrayRef<int32_t> dims,
                   llvm::function_ref<void(llvm::ArrayRef<int64_t>, int64_t)> body);
-  /// Writes a block to shared memory at `offset` in the layout `image`.
-  void writeShared(const Registers &regs, const layout::LinearLayout &from,
-                   const layout::LinearLayout &image, int64_t offset);
+  /// Writes registers to shared memory: `offsets` maps positions to elements from
+  /// byte `start` on.
+  void writeShared(const Registers &regs, const layout::LinearLayout &offsets, int64_t start);
   mlir::Value matrixDescriptor(mlir::Value address, uint64_t bits);
   /// The shared address (i32) of a constant offset.
   mlir::Value sharedAddress(int64_t byteOffset);

@@ -25,6 +25,13 @@ int64_t atomicScratchBytes(mlir::Operation *op);
 /// Shared memory of a ring: its slots' buffers, each aligned to 1024 bytes, and
 /// after them 8 bytes for each full and each empty barrier.
 int64_t ringBytes(cta::RingOp op);
+/// In how many parts, one after the other, a `cta.tma_store` can be staged at
+/// most: a power of two. Each is a number of whole copies, from the same
+/// registers of all threads.
+int64_t mostStoreParts(cta::TmaStoreOp op);
+/// The attribute of a `cta.tma_store` that is staged in several parts. Two of
+/// them have room in its staging area: one is written while the other is copied.
+inline constexpr llvm::StringLiteral kStorePartsAttr = "cta.store_parts";
 /// Gathers, histograms and prints.
 int64_t elementScratchBytes(mlir::Operation *op);
 

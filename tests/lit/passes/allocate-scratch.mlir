@@ -77,3 +77,47 @@ func.func @loop(%x: tensor<512xf32, #src>, %n: i32) {
   return
 }
 }
+
+// -----
+
+#acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64], [0, 128]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]} : [128, 256]>
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0], [64, 0], [0, 64], [0, 128]]} : [128, 256]>
+#a = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0], [64, 0]]} : [128, 64]>
+#b = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0], [0, 64], [0, 128]]} : [64, 256]>
+!slots = !cta.ring<!cta.buffer<[128, 64], f16, #a>, !cta.buffer<[64, 256], f16, #b>>
+
+// Beside three slots of 48 KB a whole block of 64 KB has room.
+// CHECK: cta.shared_bytes = 214016
+// CHECK-LABEL: func.func @store_whole
+// CHECK: cta.ring {{.*}}cta.scratch_offset = 65536 {{.*}}stages = 3
+// CHECK: cta.tma_store
+// CHECK-NOT: cta.store_parts
+module attributes {tile.num_warps = 8 : i32} {
+func.func @store_whole(%map: !cta.tensor_map, %x: tensor<128x256xf16, #acc>, %at: i32) {
+  %r = cta.ring {stages = 3 : i32, consumers = 8 : i32} : !slots
+  cta.tma_store %x, %map[%at, %at] dims [1, 0] staged #image : tensor<128x256xf16, #acc>
+  return
+}
+}
+
+// -----
+
+#acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64], [0, 128]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]} : [128, 256]>
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0], [64, 0], [0, 64], [0, 128]]} : [128, 256]>
+#a = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0], [64, 0]]} : [128, 64]>
+#b = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0], [0, 64], [0, 128]]} : [64, 256]>
+!slots = !cta.ring<!cta.buffer<[128, 64], f16, #a>, !cta.buffer<[64, 256], f16, #b>>
+
+// Beside four it is staged in four parts, two at a time. A fifth slot would not
+// fit even so.
+// CHECK: cta.shared_bytes = 230400
+// CHECK-LABEL: func.func @store_in_parts
+// CHECK: cta.ring {{.*}}cta.scratch_offset = 32768 {{.*}}stages = 4
+// CHECK: cta.tma_store {{.*}}cta.scratch_offset = 0 {{.*}}cta.store_parts = 4
+module attributes {tile.num_warps = 8 : i32} {
+func.func @store_in_parts(%map: !cta.tensor_map, %x: tensor<128x256xf16, #acc>, %at: i32) {
+  %r = cta.ring {stages = 5 : i32, consumers = 8 : i32} : !slots
+  cta.tma_store %x, %map[%at, %at] dims [1, 0] staged #image : tensor<128x256xf16, #acc>
+  return
+}
+}
