@@ -1,11 +1,12 @@
 //===- OverlapDots.cpp - products in flight across iterations -------------===//
 //
 // Needs:      warp roles made.
-// Guarantees: in a loop that does nothing with its accumulator but add one
-//             product to it, the product of an iteration is still being computed
-//             when the next one starts; the slot that it reads is given back one
-//             iteration later.
-// Never:      touches a loop that looks at the accumulator.
+// Guarantees: in a loop that does nothing with its accumulators but add one
+//             product to each, the last product of an iteration is still being
+//             computed when the next one starts; the slots that an iteration
+//             reads are given back in the next one, behind its first product.
+// Never:      touches a loop that looks at an accumulator, nor one whose warpgroups
+//             keep the tensor core busy by turns.
 //
 //   wait; dot; release     =>     wait; dot in flight; release the slot before
 //
@@ -22,67 +23,105 @@ using namespace tile;
 namespace {
 /// The parts of a loop that can be overlapped.
 struct Overlap {
-  cta::WarpgroupDotOp dot;
-  cta::RingWaitOp wait;
-  cta::RingReleaseOp release;
+  SmallVector<cta::WarpgroupDotOp, 2> dots;
+  SmallVector<cta::RingReleaseOp, 2> releases; ///< of the slots that the dots read
 };
 } // namespace
 
+/// Cycles of the tensor core for one warpgroup's share of a product: 128 for
+/// 64 x 256 x 32 bytes.
+static int64_t cyclesOfShare(cta::WarpgroupDotOp dot, unsigned warpgroups) {
+  auto acc = cast<RankedTensorType>(dot.getType());
+  auto b = dot.getB().getType();
+  int64_t bytes = b.getShape()[0] * int64_t(getElementBytes(b.getElementType()));
+  return acc.getNumElements() / warpgroups / 128 * (bytes / 32);
+}
+
+/// While one of several warpgroups waits for its product, another's is computed.
+/// If that takes long enough, in-flight products gain nothing, and slots that are
+/// given back at once keep the blocks of the chip closer together: they find
+/// more of each other's operands on their way.
+static bool takeTurns(cta::WarpgroupDotOp dot, unsigned warpgroups) {
+  constexpr int64_t kLong = 512;
+  return warpgroups > 1 && cyclesOfShare(dot, warpgroups) >= kLong;
+}
+
+/// The accumulator goes round the loop and is seen by nobody else.
+static bool onlyAddsUp(cta::WarpgroupDotOp dot, scf::ForOp loop) {
+  auto acc = dyn_cast<BlockArgument>(dot.getAcc());
+  return acc && acc.getOwner() == loop.getBody() && acc != loop.getInductionVar() &&
+         acc.hasOneUse() && dot.getResult().hasOneUse() &&
+         loop.getTiedLoopYieldedValue(acc)->get() == dot.getResult() && !dot.getPromote();
+}
+
 static std::optional<Overlap> match(scf::ForOp loop) {
   Overlap o;
-  unsigned dots = 0;
-  loop.walk([&](cta::WarpgroupDotOp dot) {
-    o.dot = dot;
-    ++dots;
-  });
-  if (dots != 1 || o.dot->getBlock() != loop.getBody())
-    return std::nullopt;
-  // The accumulator goes round and is seen by nobody else.
-  auto acc = dyn_cast<BlockArgument>(o.dot.getAcc());
-  if (!acc || acc.getOwner() != loop.getBody() || acc == loop.getInductionVar() ||
-      !acc.hasOneUse() || !o.dot.getResult().hasOneUse() ||
-      loop.getTiedLoopYieldedValue(acc)->get() != o.dot.getResult() || o.dot.getPromote())
-    return std::nullopt;
-  // Both operands come from one slot that nobody else reads.
-  o.wait = o.dot.getB().getDefiningOp<cta::RingWaitOp>();
-  if (!o.wait || o.dot.getA().getDefiningOp() != o.wait || o.wait->getBlock() != loop.getBody())
-    return std::nullopt;
-  // A slot is kept while the next one is waited for.
-  auto ring = o.wait.getRing().getDefiningOp<cta::RingOp>();
-  if (!ring || ring.getStages() < 2)
-    return std::nullopt;
-  for (Operation *user : o.wait->getUsers())
-    if (user != o.dot)
+  loop.walk([&](cta::WarpgroupDotOp dot) { o.dots.push_back(dot); });
+  SmallPtrSet<Operation *, 2> waits;
+  for (cta::WarpgroupDotOp dot : o.dots) {
+    if (dot->getBlock() != loop.getBody() || !onlyAddsUp(dot, loop))
       return std::nullopt;
-  for (Operation &op : *loop.getBody())
-    if (auto release = dyn_cast<cta::RingReleaseOp>(op);
-        release && release.getRing() == o.wait.getRing())
-      o.release = release;
-  if (!o.release || !o.dot->isBeforeInBlock(o.release))
+    // Both operands come from slots.
+    for (Value operand : dot->getOperands().take_front(2)) {
+      auto wait = operand.getDefiningOp<cta::RingWaitOp>();
+      if (!wait || wait->getBlock() != loop.getBody())
+        return std::nullopt;
+      waits.insert(wait);
+    }
+  }
+  if (o.dots.empty())
     return std::nullopt;
+  for (Operation &op : *loop.getBody()) {
+    auto wait = dyn_cast<cta::RingWaitOp>(op);
+    if (!wait || !waits.contains(wait))
+      continue;
+    // A slot is kept while the next one is waited for, and nobody else reads it.
+    auto ring = wait.getRing().getDefiningOp<cta::RingOp>();
+    if (!ring || ring.getStages() < 2 || !llvm::all_of(wait->getUsers(), [](Operation *user) {
+          return isa<cta::WarpgroupDotOp>(user);
+        }))
+      return std::nullopt;
+    auto release = llvm::find_if(*loop.getBody(), [&](Operation &other) {
+      auto r = dyn_cast<cta::RingReleaseOp>(other);
+      return r && r.getRing() == wait.getRing();
+    });
+    if (release == loop.getBody()->end() || !o.dots.front()->isBeforeInBlock(&*release))
+      return std::nullopt;
+    o.releases.push_back(cast<cta::RingReleaseOp>(*release));
+  }
   return o;
 }
 
-static void overlap(scf::ForOp loop, Overlap o) {
-  OpBuilder b(o.release);
-  Location loc = o.release.getLoc();
-  Value ring = o.release.getRing();
+static void overlap(scf::ForOp loop, Overlap &o) {
+  OpBuilder b(loop.getContext());
+  Location loc = o.releases.front().getLoc();
   auto compare = [&](arith::CmpIPredicate predicate, Value l, Value r) -> Value {
     return arith::CmpIOp::create(b, loc, predicate, l, r);
   };
-  o.dot.setInFlight(true);
-  cta::RingAdvanceOp::create(b, loc, ring);
-  cta::RingReleaseOp::create(
-      b, loc, ring,
-      compare(arith::CmpIPredicate::ne, loop.getInductionVar(), loop.getLowerBound()));
-  o.release.erase();
+  for (cta::WarpgroupDotOp dot : o.dots)
+    dot.setInFlight(true);
+  SmallVector<Value, 2> rings;
+  for (cta::RingReleaseOp release : o.releases) {
+    rings.push_back(release.getRing());
+    b.setInsertionPoint(release);
+    cta::RingAdvanceOp::create(b, loc, release.getRing());
+    release.erase();
+  }
+  // The first product is issued once those of the iteration before are done.
+  b.setInsertionPointAfter(o.dots.front());
+  Value isLater = compare(arith::CmpIPredicate::ne, loop.getInductionVar(), loop.getLowerBound());
+  for (Value ring : rings)
+    cta::RingReleaseOp::create(b, loc, ring, isLater);
 
   b.setInsertionPointAfter(loop);
-  Value sum = loop.getTiedLoopResult(cast<BlockArgument>(o.dot.getAcc()));
-  auto done = cta::WarpgroupWaitOp::create(b, loc, sum.getType(), sum);
-  sum.replaceAllUsesExcept(done.getResult(), done);
-  cta::RingReleaseOp::create(
-      b, loc, ring, compare(arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound()));
+  for (cta::WarpgroupDotOp dot : o.dots) {
+    Value sum = loop.getTiedLoopResult(cast<BlockArgument>(dot.getAcc()));
+    auto done = cta::WarpgroupWaitOp::create(b, loc, sum.getType(), sum);
+    sum.replaceAllUsesExcept(done.getResult(), done);
+  }
+  Value hasRun = compare(arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
+  for (Value ring : rings)
+    cta::RingReleaseOp::create(b, loc, ring, hasRun);
 }
 
 namespace {
@@ -93,12 +132,15 @@ struct OverlapDotsPass : PassWrapper<OverlapDotsPass, OperationPass<ModuleOp>> {
     return "keep warpgroup products in flight from one iteration to the next";
   }
   void runOnOperation() override {
+    auto number = getOperation()->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
+    unsigned warpgroups = number ? unsigned(number.getInt()) / 4 : 1;
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](cta::RolesOp roles) {
       roles.getConsumers().walk([&](scf::ForOp loop) { loops.push_back(loop); });
     });
     for (scf::ForOp loop : loops)
-      if (std::optional<Overlap> o = match(loop))
+      if (std::optional<Overlap> o = match(loop);
+          o && (o->dots.size() > 1 || !takeTurns(o->dots.front(), warpgroups)))
         overlap(loop, *o);
   }
 };
