@@ -95,6 +95,16 @@ cta::LayoutAttr LayoutInference::homeOr(Value value) {
   return home ? home : coalescing.shapeLayout(blockType(value).getShape());
 }
 
+/// Among products a conversion costs all warps two barriers, and what is
+/// repeated there most often scales an accumulator.
+cta::LayoutAttr LayoutInference::layoutOfRepeated(Operation *user, ArrayRef<int64_t> shape) {
+  if (isAmongProducts(user))
+    for (auto &[known, acc] : products)
+      if (known == shape)
+        return acc;
+  return coalescing.shapeLayout(shape);
+}
+
 /// Looks through elementwise operations and repetitions. `accesses`: memory
 /// accesses count too, not only repetitions to a larger block.
 cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses) {
@@ -112,13 +122,17 @@ cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsig
     --budget;
     cta::LayoutAttr wanted;
     if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
-      cta::LayoutAttr large = coalescing.shapeLayout(broadcast.getType().getShape());
+      cta::LayoutAttr large = layoutOfRepeated(user, broadcast.getType().getShape());
       wanted = get(operandLayoutFor(user, large.getLayout()));
     } else if (isa<ExpandDimsOp, TransOp>(user)) {
       if (auto result = wantedByUsers(user->getResult(0), accesses, depth + 1, budget))
         wanted = get(operandLayoutFor(user, result.getLayout()));
     } else if (isElementwise(user)) {
       wanted = wantedByUsers(user->getResult(0), accesses, depth + 1, budget);
+    } else if (auto loop = dyn_cast<scf::ForOp>(user->getParentOp());
+               loop && isa<scf::YieldOp>(user)) { // loaded for the next iteration
+      unsigned index = llvm::find(user->getOperands(), value) - user->operand_begin();
+      wanted = wantedByUsers(loop.getRegionIterArg(index), accesses, depth + 1, budget);
     } else if (accesses && isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(user)) {
       wanted = coalescing.anchor(user);
     }
@@ -134,6 +148,11 @@ cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsig
 
 LayoutInference::LayoutInference(func::FuncOp func, Coalescing &coalescing)
     : coalescing(coalescing), context(func.getContext()) {
+  func.walk([&](cta::WarpgroupDotOp dot) {
+    ArrayRef<int64_t> shape = dot.getType().getShape();
+    products.push_back(
+        {shape, get(layout::warpgroupAccumulator(shape[0], shape[1], coalescing.numWarps()))});
+  });
   for (Block &block : func.getBody())
     inferBlock(block);
 }

@@ -60,6 +60,8 @@ private:
   /// The layout that most helps the users of `value`, or null.
   cta::LayoutAttr wantedByUsers(mlir::Value value, bool accesses);
   cta::LayoutAttr wantedByUsers(mlir::Value value, bool accesses, unsigned depth, unsigned &budget);
+  /// Where a repetition to `shape` by `user` is worked with.
+  cta::LayoutAttr layoutOfRepeated(mlir::Operation *user, llvm::ArrayRef<int64_t> shape);
   cta::LayoutAttr get(const layout::LinearLayout &l);
 
   Coalescing &coalescing;
@@ -69,6 +71,8 @@ private:
   llvm::DenseMap<mlir::Operation *, std::array<cta::LayoutAttr, 3>> dots;
   /// Where accumulators of matrix products live.
   llvm::SmallPtrSet<mlir::Attribute, 4> accumulators;
+  /// Those of warpgroup products, by shape: known before the walk comes to them.
+  llvm::SmallVector<std::pair<llvm::ArrayRef<int64_t>, cta::LayoutAttr>, 2> products;
   /// Deferred operations and how many operations computing them again takes.
   llvm::DenseMap<mlir::Operation *, unsigned> deferred;
 };

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/layout/Hopper.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/lowering/Lowering.h"
 
 using namespace mlir;
@@ -152,6 +153,12 @@ LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
   // How many products may be added in the tensor core's own precision.
   unsigned promote = op.getPromote() ? std::max(op.getPromote() / shape.k, 1u) : steps;
   bool promotes = promote < steps;
+  // The first product of a sum that starts at zero does not read it.
+  bool fromZero =
+      matchPattern(op.getAcc(), m_Zero()) || matchPattern(op.getAcc(), m_PosZeroFloat());
+  if (fromZero && !promotes)
+    for (Value &word : words)
+      word = LLVM::UndefOp::create(b, loc, word.getType());
   for (unsigned first = 0; first < steps; first += promote) {
     unsigned last = std::min(first + promote, steps);
     Registers sums = words;
@@ -170,7 +177,8 @@ LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
           a.append(leftWords.begin() + block + step * 4, leftWords.begin() + block + step * 4 + 4);
         }
         Value bDescriptor = plus(right.descriptor, right.advance(column, int64_t(step) * shape.k));
-        SmallVector<Value> next = in.wgmma(shape, part, a, bDescriptor, promotes && step == first);
+        bool isFirst = (promotes || fromZero) && step == first;
+        SmallVector<Value> next = in.wgmma(shape, part, a, bDescriptor, isFirst);
         llvm::copy(next, part.begin());
       }
     }
