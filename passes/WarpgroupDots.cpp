@@ -81,10 +81,15 @@ public:
     bool any = false;
     for (DotOp dot : dots)
       any |= rewrite(dot);
-    if (any)
-      for (StoreOp store : stores)
-        rewriteStore(store);
-    return any;
+    if (!any)
+      return false;
+    // All before any is rewritten: they are compared with each other.
+    SmallVector<bool> alone;
+    for (StoreOp store : stores)
+      alone.push_back(isAccessedOnlyBy(store));
+    for (auto [store, isAlone] : llvm::zip_equal(stores, alone))
+      rewriteStore(store, isAlone);
+    return true;
   }
 
 private:
@@ -92,9 +97,10 @@ private:
   static void collectRoots(Value pointer, DenseSet<Value> &roots);
   void noteAccesses(Operation *op);
   bool isWritten(Value pointer) const;
-  bool isAccessedOnlyBy(StoreOp store) const;
+  bool isAccessedOnlyBy(StoreOp store);
+  bool areSideBySide(StoreOp first, StoreOp second);
   bool rewrite(DotOp dot);
-  void rewriteStore(StoreOp store);
+  void rewriteStore(StoreOp store, bool isAlone);
   Value operand(DotOp dot, Value v, bool isLeft, bool isSwapped);
   Value loadByTma(LoadOp load, ArrayRef<int32_t> order, bool mustBeKMajor, unsigned kDim, DotOp dot,
                   bool isSwapped);
@@ -183,12 +189,47 @@ bool DotRewriter::isWritten(Value pointer) const {
   return llvm::any_of(roots, [&](Value root) { return written.contains(root); });
 }
 
-bool DotRewriter::isAccessedOnlyBy(StoreOp store) const {
+/// Other blocks of the same array do not count.
+bool DotRewriter::isAccessedOnlyBy(StoreOp store) {
   DenseSet<Value> roots;
   collectRoots(store.getPtr(), roots);
   return llvm::all_of(roots, [&](Value root) {
-    return llvm::all_of(accesses.lookup(root), [&](Operation *op) { return op == store; });
+    return llvm::all_of(accesses.lookup(root), [&](Operation *op) {
+      auto other = dyn_cast<StoreOp>(op);
+      return op == store || (other && areSideBySide(store, other));
+    });
   });
+}
+
+/// c with a == b * c, if there is such a constant.
+static std::optional<int64_t> multiple(const Polynomial &a, const Polynomial &b) {
+  if (a.terms().empty() || b.terms().empty())
+    return std::nullopt;
+  int64_t by = b.terms().front().coefficient, of = a.terms().front().coefficient;
+  if (of % by || !(a == b * Polynomial::constant(of / by)))
+    return std::nullopt;
+  return of / by;
+}
+
+/// Whether two stores of one block of statements write neighbouring blocks of an
+/// array: equal strides, and along one dimension the second starts where the
+/// first has ended, or the other way round.
+bool DotRewriter::areSideBySide(StoreOp first, StoreOp second) {
+  if (first->getBlock() != second->getBlock())
+    return false;
+  auto p = analysis.pointers(first.getPtr()), q = analysis.pointers(second.getPtr());
+  if (!p || !q || p->base != q->base || !p->offset.wraps.empty() || !q->offset.wraps.empty() ||
+      !llvm::equal(p->offset.strides, q->offset.strides))
+    return false;
+  Polynomial between = q->offset.start - p->offset.start;
+  auto shapeOf = [](StoreOp store) {
+    return cast<RankedTensorType>(store.getPtr().getType()).getShape();
+  };
+  for (auto [stride, own, other] :
+       llvm::zip_equal(p->offset.strides, shapeOf(first), shapeOf(second)))
+    if (std::optional<int64_t> distance = multiple(between, stride))
+      return *distance > 0 ? *distance >= own : -*distance >= other;
+  return false;
 }
 
 //===----------------------------------------------------------------------===//
@@ -409,7 +450,7 @@ bool DotRewriter::rewrite(DotOp dot) {
 // Stores
 //===----------------------------------------------------------------------===//
 
-void DotRewriter::rewriteStore(StoreOp store) {
+void DotRewriter::rewriteStore(StoreOp store, bool isAlone) {
   auto type = dyn_cast<RankedTensorType>(store.getValue().getType());
   if (!usesMaps || !type || type.getElementType().isInteger(1))
     return;
@@ -421,7 +462,7 @@ void DotRewriter::rewriteStore(StoreOp store) {
     return;
   }
   // An asynchronous store is not ordered with the program's other accesses.
-  if (!isAccessedOnlyBy(store)) {
+  if (!isAlone) {
     store.emitRemark() << "the kernel accesses what it writes elsewhere too";
     return;
   }
