@@ -33,6 +33,8 @@ KERNELS = {
     "layer norm": ("layer_norm", "layer_norm_row",
                    ["*fp16:16", "*fp16:16", "*fp16:16", "*fp16:16", "*fp32:16", "*fp32:16",
                     "i32:16", "fp32"], {"BLOCK": 4096}, 4),
+    "matmul": ("matmul", "matmul", ["*fp16:16"] * 3 + ["i32"] * 3 + ["i32:16", "i32:1"] * 3,
+               {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP_M": 8}, 8),
 }
 
 
@@ -64,6 +66,8 @@ class TritonStages:
         function = getattr(module, kernel)
         names = function.arg_names
         types = {name: text.split(":")[0] for name, text in zip(names, signature)}
+        constexprs = dict(constexprs, **{name: 1 for name, text in zip(names, signature)
+                                         if text.endswith(":1")})
         types.update({name: "constexpr" for name in constexprs})
         attributes = {(i,): [["tt.divisibility", 16]] for i, text in enumerate(signature)
                       if text.endswith(":16")}

@@ -1,0 +1,333 @@
+#!/usr/bin/env python3
+"""Matrix products of other types and forms: Tile's kernel library against cuBLAS.
+
+    python3 benchmarks/products.py BUNDLE [--json FILE] [--only WORD]...
+
+BUNDLE holds libtile.so. One line a case: tf32, int8, fp8 with one scale and with a
+scale for each 128 values, 4-bit weights, the fused epilogue (against the bare
+product), products shared out along K. Every candidate is checked before it is timed,
+the best of a case is then timed again in turns with its reference. Ratios above 1:
+Tile is faster.
+"""
+import argparse
+import ctypes
+import json
+import sys
+
+import common
+from matmul import signature
+
+TOLERANCE = 1e-2  # of the Frobenius norm
+
+
+class Library:
+    """Kernels of the library, launched on tensors."""
+
+    def __init__(self, bundle):
+        import libtile
+        self.compiler = libtile.Compiler(bundle.library)
+        self.sources = {}
+
+    def launcher(self, file, kernel, values, constants, grid, warps, stages=3):
+        """`values` are tensors, integers or None, in the order of the parameters."""
+        import torch
+        if file not in self.sources:
+            with open(common.kernel_path(file)) as f:
+                self.sources[file] = f.read()
+        compiled = self.compiler.compile(self.sources[file], file + ".tile", kernel,
+                                         signature(values), constants, warps, num_stages=stages)
+        compiled.load()
+        raw = [ctypes.c_void_p(v.data_ptr()) if torch.is_tensor(v) else
+               ctypes.c_void_p(0) if v is None else ctypes.c_int32(v) for v in values]
+        return compiled.launcher(grid, raw, torch.cuda.current_stream().cuda_stream)
+
+
+def cdiv(a, b):
+    return -(-a // b)
+
+
+def sizes(block):
+    return {"BLOCK_M": block[0], "BLOCK_N": block[1], "BLOCK_K": block[2],
+            "GROUP_M": max(1, 2048 // block[0])}
+
+
+def error_of(got, expected):
+    got, expected = got.double(), expected.double()
+    return float((got - expected).norm() / expected.norm())
+
+
+class Case:
+    """`candidates` are pairs of a label and a function that prepares a run; `reference`
+    runs what they are compared with; `check` gives the error of the last run's result."""
+
+    def __init__(self, name, flops, reference, candidates, check):
+        self.name, self.flops, self.reference = name, flops, reference
+        self.candidates, self.check = candidates, check
+
+
+def tf32(library, shape):
+    import torch
+    m, n, k = shape
+    a, b = torch.randn(m, k, device="cuda"), torch.randn(n, k, device="cuda").T
+    c, out = torch.empty(m, n, device="cuda"), torch.empty(m, n, device="cuda")
+
+    def prepare(block, warps, stages):
+        values = [a, b, c, m, n, k, *a.stride(), *b.stride(), *c.stride()]
+        grid = (cdiv(m, block[0]) * cdiv(n, block[1]),)
+        return lambda: library.launcher("matmul", "matmul", values, sizes(block), grid, warps,
+                                        stages)
+    return Case("tf32 " + "x".join(map(str, shape)), 2 * m * n * k,
+                lambda: torch.matmul(a, b, out=out),
+                [(f"{b}x{s}", prepare(b, w, s)) for b, w, s in
+                 [((128, 256, 32), 8, 3), ((128, 256, 32), 8, 4), ((128, 128, 32), 8, 4)]],
+                lambda: error_of(c[:512], a[:512].double() @ b.double()))
+
+
+def int8(library, shape):
+    import torch
+    m, n, k = shape
+    random = lambda *size: torch.randint(-128, 128, size, device="cuda", dtype=torch.int8)
+    a, b = random(m, k), random(n, k).T
+    c = torch.empty(m, n, device="cuda", dtype=torch.int32)
+    out = torch.empty_like(c)
+
+    def prepare(block, warps, stages):
+        values = [a, b, c, m, n, k, *a.stride(), *b.stride(), *c.stride()]
+        grid = (cdiv(m, block[0]) * cdiv(n, block[1]),)
+        return lambda: library.launcher("matmul_int8", "matmul_int8", values, sizes(block), grid,
+                                        warps, stages)
+    return Case("int8 " + "x".join(map(str, shape)), 2 * m * n * k,
+                lambda: torch._int_mm(a, b, out=out),
+                [(f"{b}x{s}", prepare(b, w, s)) for b, w, s in
+                 [((128, 256, 128), 8, 3), ((128, 256, 128), 8, 4), ((128, 128, 128), 8, 4)]],
+                lambda: error_of(c[:512], a[:512].double() @ b.double()))
+
+
+def fp8(library, shape, by_blocks):
+    import torch
+    m, n, k = shape
+    random = lambda *size: torch.randn(size, device="cuda", dtype=torch.float16).to(
+        torch.float8_e4m3fn)
+    a, b = random(m, k), random(n, k).T
+    c = torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
+    out, one = torch.empty_like(c), torch.ones((), device="cuda")
+    scale_a = torch.rand(k // 128, m, device="cuda").T if by_blocks else torch.ones(1, device="cuda")
+    scale_b = torch.rand(k // 128, n // 128, device="cuda") if by_blocks else scale_a
+
+    def prepare(block, warps, stages, pairs=False):
+        grid = (cdiv(m, block[0]) * cdiv(n, block[1] * (2 if pairs else 1)),)
+        values = [a, b, c, scale_a, scale_b, m, n, k, *a.stride(), *b.stride(), *c.stride()]
+        constants, kernel = sizes(block), "matmul_fp8"
+        if by_blocks:
+            values += [*scale_a.stride(), *scale_b.stride()]
+            kernel = "matmul_fp8_pairs" if pairs else "matmul_fp8_blocks"
+            constants["SCALED_N"] = 128
+        else:
+            constants["BY_ROW"] = "false"
+        return lambda: library.launcher("matmul_fp8", kernel, values, constants, grid, warps,
+                                        stages)
+
+    def check():
+        x, y = a[:256].float(), b.float()
+        if by_blocks:
+            x *= scale_a[:256].repeat_interleave(128, 1)
+            y *= scale_b.repeat_interleave(128, 0).repeat_interleave(128, 1)
+        return error_of(c[:256], x.double() @ y.double())
+    blocks = [((128, 128, 128), 8, 4), ((128, 128, 128), 8, 5), ((128, 128, 128), 8, 3, True),
+              ((128, 128, 128), 8, 4, True)] if by_blocks else \
+        [((128, 256, 128), 8, 3), ((128, 256, 128), 8, 4), ((128, 128, 128), 8, 4)]
+    return Case("fp8 " + ("by 128 " if by_blocks else "") + "x".join(map(str, shape)),
+                2 * m * n * k,
+                lambda: torch._scaled_mm(a, b, one, one, out_dtype=torch.bfloat16,
+                                         use_fast_accum=True, out=out),
+                [("x".join(map(str, c)), prepare(*c)) for c in blocks], check)
+
+
+def int4(library, shape):
+    import torch
+    m, n, k = shape
+    a = torch.randn(m, k, device="cuda", dtype=torch.float16)
+    w = torch.randint(0, 256, (n, k // 2), device="cuda", dtype=torch.uint8)
+    scale = torch.rand(k // 128, n, device="cuda", dtype=torch.float16)
+    plain = torch.randn(n, k, device="cuda", dtype=torch.float16).T
+    c = torch.empty(m, n, device="cuda", dtype=torch.float16)
+    out = torch.empty_like(c)
+
+    def prepare(block, warps, splits):
+        parts = torch.empty(splits, m, n, device="cuda")
+
+        def make():
+            product = library.launcher(
+                "matmul_int4", "matmul_int4",
+                [a, w, scale, parts, m, n, k, a.stride(0), w.stride(0), scale.stride(0),
+                 parts.stride(0), parts.stride(1)],
+                {"BLOCK_M": block[0], "BLOCK_N": block[1], "GROUP": 128, "SPLITS": splits},
+                (cdiv(m, block[0]), cdiv(n, block[1]), splits), warps)
+            total = library.launcher(
+                "matmul_int4", "sum_splits",
+                [parts, c, n, parts.stride(0), parts.stride(1), c.stride(0)],
+                {"SPLITS": splits, "BLOCK": 1024}, (m, cdiv(n, 1024)), 4)
+
+            def run():
+                product()
+                total()
+            return run
+        return make
+
+    def check():
+        halves = w.view(n, k // 128, 64)
+        nibbles = torch.stack([halves & 15, halves >> 4], 2).view(n, k).double() - 8
+        decoded = nibbles * scale.double().repeat_interleave(128, 0).T
+        return error_of(c, a.double() @ decoded.T)
+    return Case("int4 weights " + "x".join(map(str, shape)), 2 * m * n * k,
+                lambda: torch.matmul(a, plain, out=out),
+                [(f"{b}x{w}/{s}", prepare(b, w, s)) for b, w, s in
+                 [((16, 64), 4, 4), ((16, 64), 4, 8), ((16, 64), 2, 8), ((16, 32), 2, 4),
+                  ((16, 32), 2, 8), ((16, 32), 1, 8)]], check)
+
+
+def fused(library, shape, activation):
+    """Bias and activation, against the same kernel without."""
+    import torch
+    m, n, k = shape
+    random = lambda *size: torch.randn(size, device="cuda", dtype=torch.float16)
+    a, b, bias = random(m, k), random(k, n), random(n)
+    c, bare = random(m, n), random(m, n)
+    block = (128, 256, 64)
+
+    def prepare(out, added, function):
+        constants = dict(sizes(block), ACTIVATION=f'"{function}"')
+        values = [a, b, out, None, None, added, None, m, n, k, *a.stride(), *b.stride(),
+                  *out.stride(), *out.stride()]
+        return library.launcher("matmul_fused", "matmul_fused", values, constants,
+                                (cdiv(m, block[0]) * cdiv(n, block[1]),), 8, 3)
+
+    def check():
+        x = a[:256].double() @ b.double() + bias
+        functions = {"relu": torch.relu, "gelu": torch.nn.functional.gelu,
+                     "silu": torch.nn.functional.silu}
+        return error_of(c[:256], functions[activation](x))
+    return Case(f"bias+{activation} / bare " + "x".join(map(str, shape)), 2 * m * n * k,
+                prepare(bare, None, "none"), [(str(block), lambda: prepare(c, bias, activation))],
+                check)
+
+
+def stream_k(library, shape, dtype, layout):
+    import torch
+    m, n, k = shape
+    dtype = getattr(torch, dtype)
+    a = torch.randn(m, k, device="cuda", dtype=dtype)
+    b = torch.randn(n, k, device="cuda", dtype=dtype).T if layout == "NT" else \
+        torch.randn(k, n, device="cuda", dtype=dtype)
+    c = torch.empty(m, n, device="cuda", dtype=dtype)
+    out = torch.empty_like(c)
+
+    def prepare(block, warps, stages):
+        programs = torch.cuda.get_device_properties(0).multi_processor_count
+        blocks, steps = cdiv(m, block[0]) * cdiv(n, block[1]), cdiv(k, block[2])
+        share = cdiv(blocks * steps, programs)
+        programs = cdiv(blocks * steps, share)
+        parts = torch.empty(2 * programs * block[0] * block[1], device="cuda")
+        constants = sizes(block)
+        del constants["GROUP_M"]
+
+        def make():
+            main = library.launcher("matmul_split_k", "matmul_stream_k",
+                                    [a, b, c, parts, m, n, k, share, *a.stride(), *b.stride(),
+                                     *c.stride()], constants, (programs,), warps, stages)
+            finish = library.launcher("matmul_split_k", "finish_stream_k",
+                                      [c, parts, m, n, k, share, *c.stride()], constants,
+                                      (blocks,), 8)
+
+            def run():
+                main()
+                finish()
+            return run
+        return make
+    return Case(f"stream-K {layout} {str(dtype)[6:]} " + "x".join(map(str, shape)), 2 * m * n * k,
+                lambda: torch.matmul(a, b, out=out),
+                [(f"{b}x{s}", prepare(b, w, s)) for b, w, s in
+                 [((128, 256, 64), 8, 3), ((128, 128, 64), 8, 4)]],
+                lambda: error_of(c[:512], a[:512].double() @ b.double()))
+
+
+CASES = {
+    "tf32": lambda l: tf32(l, (8192, 8192, 8192)),
+    "int8": lambda l: int8(l, (8192, 8192, 8192)),
+    "fp8-2048": lambda l: fp8(l, (2048, 2048, 2048), False),
+    "fp8-4096": lambda l: fp8(l, (4096, 4096, 4096), False),
+    "fp8-8192": lambda l: fp8(l, (8192, 8192, 8192), False),
+    "fp8-blocks": lambda l: fp8(l, (4096, 7168, 16384), True),
+    "int4": lambda l: int4(l, (16, 8192, 8192)),
+    "fused-relu": lambda l: fused(l, (8192, 8192, 8192), "relu"),
+    "fused-gelu": lambda l: fused(l, (8192, 8192, 8192), "gelu"),
+    "fused-silu-4096": lambda l: fused(l, (4096, 4096, 4096), "silu"),
+    "stream-k": lambda l: stream_k(l, (3000, 5000, 2000), "float16", "NN"),
+}
+
+
+def measure(case, timer, log):
+    best = None
+    for label, prepare in case.candidates:
+        try:
+            run = prepare()
+            run()
+            error = case.check()
+            if not error < TOLERANCE:
+                raise RuntimeError(f"wrong result: relative error {error:.2g}")
+            us = timer.compare({"it": run}, count=7, rounds=1)["it"]
+        except Exception as failure:  # one failing candidate must not end the run
+            text = str(failure)
+            common.missing(f"{case.name} {label}", text.splitlines()[0] if text else repr(failure))
+            continue
+        log.append({"case": case.name, "candidate": label, "us": us, "error": error})
+        if best is None or us < best[0]:
+            best = (us, label, run)
+    if best is None:
+        return None
+    times = timer.compare({"reference": case.reference, "tile": best[2]}, count=15, rounds=4)
+    return {"case": case.name, "candidate": best[1], "us": times, "flops": case.flops}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bundle")
+    parser.add_argument("--json")
+    parser.add_argument("--only", action="append", help="cases whose name contains WORD")
+    options = parser.parse_args()
+    try:
+        import torch
+        import libtile
+        import timing
+        if not torch.cuda.is_available():
+            raise RuntimeError("no GPU")
+    except Exception as error:
+        common.missing("everything", str(error))
+        return common.SKIPPED
+    torch.backends.cuda.matmul.allow_tf32 = True
+    library, timer = Library(libtile.Bundle(options.bundle)), timing.Timer()
+    rows, log, results = [], [], []
+    for name, make in CASES.items():
+        if options.only and not any(word in name for word in options.only):
+            continue
+        result = measure(make(library), timer, log)
+        torch.cuda.empty_cache()
+        if result is None:
+            continue
+        results.append(result)
+        us = result["us"]
+        rows.append([result["case"], f"{us['reference']:.1f}", f"{us['tile']:.1f}",
+                     f"{result['flops'] / us['reference'] / 1e6:.0f}",
+                     f"{result['flops'] / us['tile'] / 1e6:.0f}",
+                     f"{us['reference'] / us['tile']:.3f}", result["candidate"]])
+        print("  ".join(rows[-1]), file=sys.stderr, flush=True)
+    common.table(["case", "reference us", "tile us", "TFLOP/s", "tile", "ratio", "best"], rows)
+    if options.json:
+        with open(options.json, "w") as f:
+            json.dump({"results": results, "log": log}, f, indent=1)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
