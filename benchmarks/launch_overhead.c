@@ -5,10 +5,11 @@
  * Launches a tiny vector add in batches, each after the device has become idle
  * and short enough for the driver's queue not to fill, times the host only, and
  * prints the best and the median batch in microseconds a launch, as JSON. The
- * ways to launch take turns: the two of the C API, the prepared one as dependent
- * launch, and cuLaunchKernel itself on the same function with the same
- * arguments, which is what the driver alone costs. libtile is opened at run
- * time, so this builds without it.
+ * ways to launch take turns: the two of the C API, the prepared one without
+ * dependent launch, and cuLaunchKernel itself on the same function with the same
+ * arguments, which is what the driver alone costs; all on a stream of their own,
+ * and the last on the default stream too, whose launches the driver orders with
+ * those of other streams. libtile is opened at run time, so this builds without it.
  *
 \*===----------------------------------------------------------------------===*/
 #define _POSIX_C_SOURCE 200809L
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { elements = 1024, block = 128, batch = 128, batches = 300, ways = 4 };
+enum { elements = 1024, block = 128, batch = 128, batches = 300, ways = 5 };
 
 #define FUNCTIONS(X)                                                                               \
   X(tile_last_error)                                                                               \
@@ -83,35 +84,45 @@ typedef int (*driver_launch)(void *function, unsigned gridX, unsigned gridY, uns
 /* Everything one launch needs. */
 typedef struct {
   tile_function *function;
-  tile_launch *prepared, *dependent;
+  tile_launch *prepared, *serial;
   driver_launch bare;
   void *handle;
   const void *const *arguments;
   uint32_t grid[3];
+  void *stream;
 } Work;
 
 static void launchDirectly(const Work *work) {
-  check(api.tile_function_launch(work->function, NULL, work->grid, work->arguments, 4, NULL));
+  check(
+      api.tile_function_launch(work->function, work->stream, work->grid, work->arguments, 4, NULL));
 }
-static void launchPrepared(const Work *work) { check(api.tile_launch_run(work->prepared, NULL)); }
-static void launchDependent(const Work *work) { check(api.tile_launch_run(work->dependent, NULL)); }
-static void launchBare(const Work *work) {
-  if (work->bare(work->handle, 1, 1, 1, block, 1, 1, 0, NULL, (void **)work->arguments, NULL)) {
+static void launchPrepared(const Work *work) {
+  check(api.tile_launch_run(work->prepared, work->stream));
+}
+static void launchSerial(const Work *work) {
+  check(api.tile_launch_run(work->serial, work->stream));
+}
+static void launchByDriver(const Work *work, void *stream) {
+  if (work->bare(work->handle, 1, 1, 1, block, 1, 1, 0, stream, (void **)work->arguments, NULL)) {
     fprintf(stderr, "cuLaunchKernel failed\n");
     exit(1);
   }
 }
+static void launchBare(const Work *work) { launchByDriver(work, work->stream); }
+static void launchOnDefault(const Work *work) { launchByDriver(work, NULL); }
 
 static const struct {
   const char *name;
   void (*launch)(const Work *);
 } way[ways] = {{"direct", launchDirectly},
                {"prepared", launchPrepared},
-               {"dependent", launchDependent},
-               {"driver", launchBare}};
+               {"serial", launchSerial},
+               {"driver", launchBare},
+               {"driver_default_stream", launchOnDefault}};
 
 /* Microseconds a launch of one batch. */
 static double measure(void (*launch)(const Work *), const Work *work) {
+  check(api.tile_synchronize(NULL, work->stream));
   check(api.tile_synchronize(NULL, NULL));
   double start = now();
   for (int i = 0; i < batch; ++i)
@@ -161,16 +172,20 @@ int main(int argc, char **argv) {
   const int32_t n = elements;
   const void *arguments[] = {&buffers[0], &buffers[1], &buffers[2], &n};
   work.arguments = arguments;
-  work.prepared = prepare(&work, 0);
-  work.dependent = prepare(&work, 1);
+  work.prepared = prepare(&work, -1);
+  work.serial = prepare(&work, 0);
   tile_function_info info = {.size = sizeof(info)};
   check(api.tile_function_get_info(work.function, &info));
   work.handle = info.handle;
   void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   int (*setContext)(void *);
+  int (*createStream)(void **, unsigned flags);
+  const unsigned nonBlocking = 1; /* CU_STREAM_NON_BLOCKING */
   if (!driver || !(*(void **)&work.bare = dlsym(driver, "cuLaunchKernel")) ||
-      !(*(void **)&setContext = dlsym(driver, "cuCtxSetCurrent")) || setContext(info.context)) {
-    fprintf(stderr, "no cuLaunchKernel, or no context for it\n");
+      !(*(void **)&createStream = dlsym(driver, "cuStreamCreate")) ||
+      !(*(void **)&setContext = dlsym(driver, "cuCtxSetCurrent")) || setContext(info.context) ||
+      createStream(&work.stream, nonBlocking)) {
+    fprintf(stderr, "no cuLaunchKernel, or no context or stream for it\n");
     return 1;
   }
 

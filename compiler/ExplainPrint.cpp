@@ -54,6 +54,9 @@ static std::string inBytes(double bytes) {
   return text;
 }
 
+/// A count that may be an average: "16", "2.5".
+static llvm::format_object<double> counted(double count) { return llvm::format("%.4g", count); }
+
 static std::string inOperations(double count) {
   static const char *const units[] = {"", " thousand", " million", " billion", " trillion"};
   unsigned unit = 0;
@@ -235,9 +238,10 @@ static void printAccess(const Explanation::Access &a, raw_ostream &os) {
     os << "scalar, " << a.vectorBytes << " bytes";
   } else {
     os << a.vectorBytes << " bytes a thread at once, " << a.requests
-       << (a.requests == 1 ? " time" : " times") << "; " << a.sectors << " sectors a request";
+       << (a.requests == 1 ? " time" : " times") << "; " << counted(a.sectors)
+       << " sectors a request";
     if (a.sectors > a.idealSectors)
-      os << " where " << a.idealSectors << " would do";
+      os << " where " << counted(a.idealSectors) << " would do";
   }
   os << '\n';
   if (!a.reason.empty())
@@ -247,9 +251,9 @@ static void printAccess(const Explanation::Access &a, raw_ostream &os) {
 static void printExchange(const Explanation::Exchange &e, raw_ostream &os) {
   os << "         " << e.what << " of " << e.block << ": through " << e.path;
   if (e.wavefronts > 0) {
-    os << ", " << e.wavefronts << " wavefronts";
+    os << ", " << counted(e.wavefronts) << " wavefronts";
     if (e.wavefronts > e.idealWavefronts)
-      os << " where " << e.idealWavefronts << " would do (bank conflicts)";
+      os << " where " << counted(e.idealWavefronts) << " would do (bank conflicts)";
     else
       os << ", no bank conflicts";
   }

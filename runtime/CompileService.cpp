@@ -34,10 +34,7 @@ static bool dependenciesHold(llvm::StringRef text) {
 
 void CompileService::addFallback(CompiledKernel &kernel, const frontend::SourceFile &file,
                                  const CompileOptions &options) {
-  bool hasMaps = llvm::any_of(kernel.metadata.params, [](const KernelParameter &p) {
-    return p.kind == KernelParameter::Kind::TensorMap;
-  });
-  if (!hasMaps)
+  if (!usesTensorMaps(kernel.metadata))
     return;
   CompileOptions without = options;
   without.tensorMaps = false;
@@ -110,9 +107,9 @@ static void append(const frontend::DiagnosticEngine &from, frontend::DiagnosticE
 llvm::Expected<CompiledKernelPtr> CompileService::compile(const frontend::SourceFile &file,
                                                           CompileOptions options,
                                                           frontend::DiagnosticEngine *diagnostics) {
+  options = forLaunch(std::move(options));
   options.stopAfter = Stage::Ptx;
   options.printIrAfter.clear();
-  options.persistent = options.checkedLaunch = true;
   std::string key = kernelKey(file.text(), options);
 
   // The first thread to ask does the work; the others wait for its promise.

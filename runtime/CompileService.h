@@ -31,9 +31,8 @@ public:
       : compiler(std::move(compiler)), diskCache(std::move(cacheFolder)) {}
 
   /// Compiles to PTX (whatever `options.stopAfter` says), for launches by
-  /// LoadedKernel, which does what `persistent` and `checkedLaunch` ask. The error of a
-  /// kernel with errors is the text of its diagnostics, which `diagnostics`
-  /// receives too (unless another thread was compiling the same just then).
+  /// LoadedKernel. The error of a kernel with errors is the text of its diagnostics, which
+  /// `diagnostics` receives too (unless another thread was compiling the same just then).
   llvm::Expected<CompiledKernelPtr> compile(const frontend::SourceFile &file,
                                             CompileOptions options,
                                             frontend::DiagnosticEngine *diagnostics = nullptr);

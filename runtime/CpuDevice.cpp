@@ -14,7 +14,6 @@
 #include "runtime/interp/Interpreter.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
-#include <thread>
 
 using namespace tile;
 using namespace tile::runtime;
@@ -47,11 +46,12 @@ public:
 
   std::string name() const override { return "cpu"; }
   std::string description() const override {
-    return llvm::formatv("CPU interpreter, {0} thread{1}{2}", threads(), threads() == 1 ? "" : "s",
+    unsigned threads = hostThreads(options.threads);
+    return llvm::formatv("CPU interpreter, {0} thread{1}{2}", threads, threads == 1 ? "" : "s",
                          options.check ? ", memory checked" : "");
   }
   std::string target() const override { return "sm_90a"; }
-  unsigned multiprocessorCount() const override { return threads(); }
+  unsigned multiprocessorCount() const override { return hostThreads(options.threads); }
 
   std::unique_ptr<Kernel> prepare(const KernelRequest &request,
                                   frontend::DiagnosticEngine &diagnostics) override;
@@ -59,9 +59,6 @@ public:
               frontend::DiagnosticEngine &diagnostics) override;
 
 private:
-  unsigned threads() const {
-    return options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
-  }
   std::shared_ptr<const CpuProgram> compile(const KernelRequest &request,
                                             frontend::DiagnosticEngine &diagnostics);
 

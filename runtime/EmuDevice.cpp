@@ -1,13 +1,15 @@
 //===- EmuDevice.cpp - host functions on the emulator ---------------------===//
 #include "runtime/EmuDevice.h"
-#include "emulator/Numbers.h"
 #include "emulator/TensorMap.h"
+#include "runtime/Cache.h"
+#include "runtime/Error.h"
+#include "runtime/LaunchPlan.h"
+#include "runtime/PackedArguments.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 #include <cstring>
 #include <deque>
-#include <thread>
 
 using namespace tile;
 using namespace tile::runtime;
@@ -20,28 +22,24 @@ struct EmuProgram {
   emu::LoadOptions load;
   std::string ir; ///< kept only for `beforeLaunch`
   KernelMetadata metadata;
+  LaunchPlan plan;
 };
+using EmuProgramPtr = std::shared_ptr<const EmuProgram>;
 
 class EmuKernel : public Kernel {
 public:
-  EmuKernel(std::shared_ptr<const EmuProgram> shared, const frontend::SourceFile *file)
-      : shared(std::move(shared)), file(file) {}
-  const KernelMetadata &metadata() const override { return shared->metadata; }
-  std::shared_ptr<const EmuProgram> shared;
-  const frontend::SourceFile *file;
+  EmuKernel(EmuProgramPtr program, const KernelRequest &request)
+      : program(std::move(program)), request(request) {}
+  const KernelMetadata &metadata() const override { return program->metadata; }
+  EmuProgramPtr program;
+  KernelRequest request;
 };
 
-/// Room for one parameter; the largest are tensor maps.
-struct alignas(64) ParameterValue {
-  uint64_t words[sizeof(emu::TensorMap) / 8] = {};
-};
-
-/// The values of a kernel's parameters, where the emulator finds them.
-struct Parameters {
-  std::deque<ParameterValue> values; // addresses stay
+/// What a launch makes besides the caller's arguments. Addresses stay.
+struct LaunchMemory {
+  std::deque<emu::TensorMap> maps;
   std::vector<std::unique_ptr<uint8_t[]>> scratch;
-  std::vector<const void *> pointers;
-  std::vector<emu::MemoryRange> memory;
+  std::deque<uint64_t> scratchAddresses;
 };
 
 class Emulator : public EmuDevice {
@@ -51,8 +49,9 @@ public:
 
   std::string name() const override { return "emu"; }
   std::string description() const override {
-    std::string text = llvm::formatv("emulated {0}, {1} thread{2}", options.target, threads(),
-                                     threads() == 1 ? "" : "s");
+    unsigned threads = hostThreads(options.threads);
+    std::string text = llvm::formatv("emulated {0}, {1} thread{2}", options.target, threads,
+                                     threads == 1 ? "" : "s");
     if (options.schedules)
       text +=
           llvm::formatv(", {0} random schedules from seed {1}", options.schedules, options.seed);
@@ -67,23 +66,22 @@ public:
                                   frontend::DiagnosticEngine &diagnostics) override;
   bool launch(Kernel &kernel, const LaunchConfig &config,
               frontend::DiagnosticEngine &diagnostics) override;
+  llvm::Expected<bool> launch(Kernel &kernel, const uint32_t grid[3],
+                              llvm::ArrayRef<const void *> arguments,
+                              frontend::DiagnosticEngine &diagnostics) override;
 
 private:
-  unsigned threads() const {
-    return options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
-  }
-  std::shared_ptr<const EmuProgram> compile(const KernelRequest &request,
-                                            frontend::DiagnosticEngine &diagnostics);
-  bool fillParameters(const KernelMetadata &metadata, const LaunchConfig &config,
-                      Parameters &parameters, frontend::DiagnosticEngine &diagnostics);
+  EmuProgramPtr find(const KernelRequest &request, frontend::DiagnosticEngine &diagnostics);
+  EmuProgramPtr compile(const KernelRequest &request, frontend::DiagnosticEngine &diagnostics);
   using Image = std::vector<std::vector<uint8_t>>;
   Image save() const;
   void restore(const Image &image);
-  emu::Report runSchedules(const emu::Program &program, const emu::LaunchConfig &config);
+  emu::Report runSchedules(const EmuProgram &program, const uint32_t grid[3],
+                           emu::LaunchConfig &launch);
 
   EmuDeviceOptions options;
   Compiler compiler; ///< under `mutex`, like everything below
-  llvm::StringMap<std::shared_ptr<const EmuProgram>> programs;
+  llvm::StringMap<EmuProgramPtr> programs;
   emu::Counters total;
   emu::Report last;
 };
@@ -94,12 +92,9 @@ private:
 // Compiling
 //===----------------------------------------------------------------------===//
 
-std::shared_ptr<const EmuProgram> Emulator::compile(const KernelRequest &request,
-                                                    frontend::DiagnosticEngine &diagnostics) {
-  CompileOptions compile = request.options;
-  compile.stopAfter = Stage::Llvm;
-  compile.lineInfo = true;
-  CompileResult result = compiler.compile(*request.file, compile);
+EmuProgramPtr Emulator::compile(const KernelRequest &request,
+                                frontend::DiagnosticEngine &diagnostics) {
+  CompileResult result = compiler.compile(*request.file, request.options);
   auto said = std::make_shared<frontend::DiagnosticEngine>(std::move(result.diagnostics));
   for (const frontend::Diagnostic &d : said->all()) {
     frontend::Diagnostic &copy = d.severity == frontend::Severity::Error
@@ -111,169 +106,122 @@ std::shared_ptr<const EmuProgram> Emulator::compile(const KernelRequest &request
   if (!result.ok())
     return nullptr;
   auto shared = std::make_shared<EmuProgram>();
-  shared->load.fuseMulAdd = compile.enableFpFusion;
+  shared->load.fuseMulAdd = request.options.enableFpFusion;
   std::string error;
   shared->program = emu::Program::load(result.output, shared->load, error);
   if (!shared->program) {
     diagnostics.error(nullptr, {}, error).unsupported = true;
     return nullptr;
   }
+  auto plan = LaunchPlan::of(result.metadata);
+  if (!plan) {
+    diagnostics.error(nullptr, {}, takeError(plan.takeError()).message);
+    return nullptr;
+  }
+  shared->plan = std::move(*plan);
   if (options.beforeLaunch)
     shared->ir = std::move(result.output);
   shared->metadata = std::move(result.metadata);
   return shared;
 }
 
+EmuProgramPtr Emulator::find(const KernelRequest &request,
+                             frontend::DiagnosticEngine &diagnostics) {
+  KernelRequest ours = request;
+  ours.options = forLaunch(std::move(ours.options));
+  ours.options.stopAfter = Stage::Llvm;
+  ours.options.lineInfo = true;
+  EmuProgramPtr &slot =
+      programs[request.file->name().str() + kernelKey(request.file->text(), ours.options)];
+  if (!slot)
+    slot = compile(ours, diagnostics);
+  return slot;
+}
+
 std::unique_ptr<Kernel> Emulator::prepare(const KernelRequest &request,
                                           frontend::DiagnosticEngine &diagnostics) {
   std::lock_guard lock(mutex);
-  auto &slot = programs[keyOf(request)];
-  if (!slot)
-    slot = compile(request, diagnostics);
-  return slot ? std::make_unique<EmuKernel>(slot, request.file) : nullptr;
+  EmuProgramPtr program = find(request, diagnostics);
+  return program ? std::make_unique<EmuKernel>(std::move(program), request) : nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+static unsigned spanBytes(cuda::TensorMapSwizzle swizzle) {
+  switch (swizzle) {
+  case cuda::TensorMapSwizzle::Span32B:
+    return 32;
+  case cuda::TensorMapSwizzle::Span64B:
+    return 64;
+  case cuda::TensorMapSwizzle::Span128B:
+    return 128;
+  default:
+    return 0;
+  }
+}
+
+/// What the driver would encode, refused for the same reasons.
+static llvm::Expected<emu::TensorMap> makeTensorMap(const TensorMapPlan &plan,
+                                                    const TensorMapValues &values) {
+  auto refuse = [](const char *why) {
+    return makeError(ErrorCode::InvalidArgument, std::string("a tensor map has ") + why);
+  };
+  emu::TensorMap map;
+  map.base = uint64_t(values.base);
+  map.rank = uint8_t(values.rank);
+  map.elementBytes = uint8_t(plan.elementBytes);
+  map.swizzle = uint8_t(spanBytes(plan.swizzle));
+  for (unsigned d = 0; d < values.rank; ++d) {
+    map.dims[d] = uint64_t(std::max<int64_t>(values.sizes[d], 1));
+    map.box[d] = uint16_t(plan.box[d]);
+    if (plan.box[d] < 1 || plan.box[d] > 256)
+      return refuse("a box that is not 1 to 256 elements wide");
+    if (d + 1 < values.rank)
+      map.strides[d] = uint64_t(values.strides[d]);
+  }
+  unsigned rowBytes = map.box[0] * map.elementBytes;
+  if (rowBytes % 16 || (map.swizzle && rowBytes > map.swizzle))
+    return refuse("a box whose rows are no multiple of 16 bytes, or longer than the swizzle");
+  return map;
+}
+
+/// Makes the tensor maps; false if none can describe one of the arrays.
+static llvm::Expected<bool> makeTensorMaps(const LaunchPlan &plan,
+                                           llvm::MutableArrayRef<void *> pointers,
+                                           LaunchMemory &memory) {
+  for (const TensorMapPlan &planned : plan.tensorMaps) {
+    TensorMapValues values = evaluateTensorMap(planned, pointers);
+    if (!values.isSuitable())
+      return false;
+    auto map = makeTensorMap(planned, values);
+    if (!map)
+      return map.takeError();
+    pointers[planned.parameter] = &memory.maps.emplace_back(*map);
+  }
+  return true;
+}
+
+/// Scratch memory for one launch.
+static void addScratch(const LaunchPlan &plan, uint64_t programs, uint8_t garbage,
+                       llvm::MutableArrayRef<void *> pointers, LaunchMemory &memory,
+                       std::vector<emu::MemoryRange> &ranges) {
+  for (auto [pointer, parameter] : llvm::zip(pointers, plan.parameters)) {
+    if (parameter.kind != KernelParameter::Kind::Scratch)
+      continue;
+    uint64_t bytes = uint64_t(parameter.bytes) * (parameter.perProgram ? programs : 1);
+    auto &block = memory.scratch.emplace_back(std::make_unique<uint8_t[]>(bytes + 256));
+    uint64_t address = llvm::alignTo(reinterpret_cast<uint64_t>(block.get()), 256);
+    std::memset(reinterpret_cast<void *>(address), parameter.zero ? 0 : garbage, bytes);
+    ranges.push_back({address, bytes});
+    pointer = &memory.scratchAddresses.emplace_back(address);
+  }
 }
 
 //===----------------------------------------------------------------------===//
 // Launching
 //===----------------------------------------------------------------------===//
-
-static uint64_t floatBits(double value, llvm::StringRef type) {
-  emu::Format format = type == "fp64"   ? emu::Format::F64
-                       : type == "fp16" ? emu::Format::F16
-                       : type == "bf16" ? emu::Format::BF16
-                                        : emu::Format::F32;
-  return emu::encode(format, value);
-}
-
-/// An entry of the signature, or an element of a tuple; null if there is none.
-static const LaunchArg *findArgument(int index, llvm::ArrayRef<int> path,
-                                     llvm::ArrayRef<LaunchArg> args) {
-  const LaunchArg *arg = size_t(index) < args.size() ? &args[index] : nullptr;
-  for (int step : path) {
-    if (!arg || arg->kind != LaunchArg::Kind::Tuple || size_t(step) >= arg->elements.size())
-      return nullptr;
-    arg = &arg->elements[step];
-  }
-  return arg;
-}
-
-static int64_t evaluate(const LaunchSum &sum, llvm::ArrayRef<LaunchArg> args) {
-  int64_t total = 0;
-  for (const LaunchSum::Term &term : sum.terms) {
-    int64_t product = term.coefficient;
-    for (const LaunchSum::Factor &factor : term.factors) {
-      const LaunchArg *arg = findArgument(factor.index, factor.path, args);
-      product *= arg ? int64_t(arg->bits) : 0;
-    }
-    total += product;
-  }
-  return total;
-}
-
-/// What the driver would encode, refused for the same reasons.
-static emu::TensorMap makeTensorMap(const TensorMap &map, uint64_t base,
-                                    llvm::ArrayRef<LaunchArg> args, std::string &problem) {
-  emu::TensorMap out;
-  out.base = base;
-  out.rank = uint8_t(map.sizes.size());
-  out.swizzle = uint8_t(map.swizzle);
-  out.elementBytes = llvm::StringSwitch<uint8_t>(map.type)
-                         .Cases({"fp16", "bf16", "i16"}, 2)
-                         .Cases({"fp32", "i32"}, 4)
-                         .Cases({"fp64", "i64"}, 8)
-                         .Default(1);
-  if (map.sizes.empty() || map.sizes.size() > 5 || map.strides.size() + 1 != map.sizes.size() ||
-      map.box.size() != map.sizes.size()) {
-    problem = "a tensor map has a rank that is not 1 to 5";
-    return out;
-  }
-  for (unsigned d = 0; d < out.rank; ++d) {
-    out.dims[d] = uint64_t(std::max<int64_t>(evaluate(map.sizes[d], args), 1));
-    out.box[d] = uint16_t(map.box[d]);
-    if (map.box[d] < 1 || map.box[d] > 256)
-      problem = "a tensor map has a box that is not 1 to 256 elements wide";
-  }
-  for (unsigned d = 0; d + 1 < out.rank; ++d) {
-    out.strides[d] = uint64_t(evaluate(map.strides[d], args));
-    if (out.strides[d] == 0 || out.strides[d] % 16)
-      problem = "a tensor map has strides that are no positive multiples of 16 bytes";
-  }
-  unsigned rowBytes = out.box[0] * out.elementBytes;
-  if (base % 16 || rowBytes % 16 || (out.swizzle && rowBytes > out.swizzle))
-    problem = "a tensor map has an address or a box that is not a multiple of 16 bytes";
-  return out;
-}
-
-bool Emulator::fillParameters(const KernelMetadata &metadata, const LaunchConfig &config,
-                              Parameters &p, frontend::DiagnosticEngine &diagnostics) {
-  using Kind = KernelParameter::Kind;
-  for (auto &[base, block] : blocks)
-    p.memory.push_back({base, block.bytes});
-  for (const KernelParameter &parameter : metadata.params) {
-    auto &value = p.values.emplace_back().words;
-    p.pointers.push_back(value);
-    if (parameter.kind == Kind::Scratch) {
-      uint64_t programs = uint64_t(config.grid[0]) * config.grid[1] * config.grid[2];
-      uint64_t bytes = uint64_t(parameter.bytes) * (parameter.per == "program" ? programs : 1);
-      auto memory = std::make_unique<uint8_t[]>(bytes + 256);
-      value[0] = (reinterpret_cast<uint64_t>(memory.get()) + 255) & ~uint64_t(255);
-      std::memset(reinterpret_cast<void *>(value[0]), parameter.zero ? 0 : kFreshByte, bytes);
-      p.memory.push_back({value[0], bytes});
-      p.scratch.push_back(std::move(memory));
-      continue;
-    }
-    const LaunchArg *arg = findArgument(parameter.index, parameter.path, config.args);
-    if (parameter.kind == Kind::TensorMap && arg && arg->kind == LaunchArg::Kind::Pointer) {
-      std::string problem;
-      auto map = makeTensorMap(parameter.map, arg->bits, config.args, problem);
-      if (!problem.empty()) {
-        diagnostics.error(nullptr, {}, "`" + metadata.entry + "`: " + problem);
-        return false;
-      }
-      std::memcpy(value, &map, sizeof(map));
-      continue;
-    }
-    bool pointer = parameter.type == "ptr";
-    bool fits = false;
-    if (arg && parameter.kind == Kind::Arg) {
-      fits = pointer ? arg->kind == LaunchArg::Kind::Pointer
-                     : arg->kind == LaunchArg::Kind::Int || arg->kind == LaunchArg::Kind::Float;
-      value[0] =
-          arg->kind == LaunchArg::Kind::Float ? floatBits(arg->number, parameter.type) : arg->bits;
-    }
-    if (arg && arg->kind == LaunchArg::Kind::Descriptor && parameter.kind == Kind::DescBase) {
-      fits = true;
-      value[0] = arg->bits;
-    } else if (arg && arg->kind == LaunchArg::Kind::Descriptor &&
-               size_t(parameter.dim) < arg->shape.size() &&
-               (parameter.kind == Kind::DescShape || parameter.kind == Kind::DescStride)) {
-      fits = true;
-      bool isShape = parameter.kind == Kind::DescShape;
-      value[0] = uint64_t(isShape ? arg->shape[parameter.dim] : arg->strides[parameter.dim]);
-    }
-    if (arg && arg->kind == LaunchArg::Kind::Descriptor) {
-      size_t dim = size_t(parameter.dim);
-      fits = parameter.kind == Kind::DescBase ||
-             (parameter.kind == Kind::DescShape && dim < arg->shape.size()) ||
-             (parameter.kind == Kind::DescStride && dim < arg->strides.size());
-      if (fits)
-        value[0] = parameter.kind == Kind::DescBase    ? arg->bits
-                   : parameter.kind == Kind::DescShape ? uint64_t(arg->shape[dim])
-                                                       : uint64_t(arg->strides[dim]);
-    }
-    if (!fits) {
-      diagnostics.error(nullptr, {},
-                        llvm::formatv("argument {0} of `{1}` must be {2}", parameter.index,
-                                      metadata.entry,
-                                      pointer ? "a pointer" : "a number of type " + parameter.type)
-                            .str());
-      return false;
-    }
-  }
-  llvm::sort(p.memory,
-             [](const emu::MemoryRange &a, const emu::MemoryRange &b) { return a.base < b.base; });
-  return true;
-}
 
 Emulator::Image Emulator::save() const {
   Image image;
@@ -295,7 +243,8 @@ void Emulator::restore(const Image &image) {
 
 /// The default order, then the random ones from the same initial memory. A
 /// kernel with atomic operations may legally give different results.
-emu::Report Emulator::runSchedules(const emu::Program &program, const emu::LaunchConfig &config) {
+emu::Report Emulator::runSchedules(const EmuProgram &program, const uint32_t grid[3],
+                                   emu::LaunchConfig &launch) {
   emu::RunOptions run;
   run.check = options.check;
   run.counters = options.counters;
@@ -303,7 +252,7 @@ emu::Report Emulator::runSchedules(const emu::Program &program, const emu::Launc
   Image before;
   if (options.schedules)
     before = save();
-  emu::Report report = program.run(config, run);
+  emu::Report report = program.program->run(launch, run);
   if (!options.schedules || !report.ok())
     return report;
   Image expected = save();
@@ -311,12 +260,15 @@ emu::Report Emulator::runSchedules(const emu::Program &program, const emu::Launc
   for (unsigned i = 0; i < options.schedules && report.ok(); ++i) {
     restore(before);
     run.seed = options.seed + i;
-    emu::Report again = program.run(config, run);
+    if (program.metadata.persistent) // the chip may have room for any number of blocks
+      launch.grid[0] =
+          1 + uint32_t(*run.seed % std::min<uint64_t>(uint64_t(grid[0]) * grid[1] * grid[2], 8));
+    emu::Report again = program.program->run(launch, run);
     report.findings = std::move(again.findings);
-    if (report.ok() && !program.hasAtomics() && save() != expected) {
+    if (report.ok() && !program.program->hasAtomics() && save() != expected) {
       emu::Finding finding{emu::FindingKind::SchedulesDisagree, {}, "", "", "", {}, 1};
       finding.message = llvm::formatv("`{0}` gives another result in a random order of its threads",
-                                      program.name())
+                                      program.program->name())
                             .str();
       report.findings.push_back(std::move(finding));
     }
@@ -326,30 +278,73 @@ emu::Report Emulator::runSchedules(const emu::Program &program, const emu::Launc
   return report;
 }
 
-bool Emulator::launch(Kernel &kernel, const LaunchConfig &config,
-                      frontend::DiagnosticEngine &diagnostics) {
+llvm::Expected<bool> Emulator::launch(Kernel &kernel, const uint32_t grid[3],
+                                      llvm::ArrayRef<const void *> arguments,
+                                      frontend::DiagnosticEngine &diagnostics) {
+  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
+    return true;
   auto &emulated = static_cast<EmuKernel &>(kernel);
-  const KernelMetadata &metadata = emulated.metadata();
+  EmuProgramPtr program = emulated.program;
   std::lock_guard lock(mutex);
-  Parameters parameters;
-  if (!fillParameters(metadata, config, parameters, diagnostics))
-    return false;
+  LaunchMemory memory;
+  std::vector<void *> pointers;
+  auto resolve = [&]() -> llvm::Expected<bool> {
+    pointers.assign(program->plan.parameters.size(), nullptr);
+    if (llvm::Error error = program->plan.resolve(arguments, pointers))
+      return std::move(error);
+    return makeTensorMaps(program->plan, pointers, memory);
+  };
+  auto suits = resolve();
+  if (suits && !*suits) {
+    KernelRequest without = emulated.request;
+    without.options.tensorMaps = false;
+    program = find(without, diagnostics);
+    if (!program)
+      return false;
+    suits = resolve();
+  }
+  if (!suits)
+    return addContext(suits.takeError(), "cannot launch `" + kernel.metadata().entry + "`");
+
+  const KernelMetadata &metadata = program->metadata;
+  auto blocks = blocksOf(metadata, grid, options.residentBlocks);
+  if (!blocks)
+    return blocks.takeError();
   emu::LaunchConfig launch;
-  launch.grid = {config.grid[0] * uint32_t(metadata.ctasPerProgram), config.grid[1],
-                 config.grid[2]};
-  launch.cluster = {uint32_t(metadata.cluster[0]), uint32_t(metadata.cluster[1]),
-                    uint32_t(metadata.cluster[2])};
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    launch.grid[axis] = uint32_t((*blocks)[axis]);
+    launch.cluster[axis] = uint32_t(metadata.cluster[axis]);
+  }
   launch.threads = uint32_t(metadata.threads);
   launch.sharedBytes = uint32_t(metadata.sharedBytes);
-  launch.parameters = parameters.pointers;
-  launch.memory = parameters.memory;
-  if (options.beforeLaunch &&
-      !options.beforeLaunch(emulated.shared->ir, emulated.shared->load, launch))
+  for (auto &[base, block] : this->blocks)
+    launch.memory.push_back({base, block.bytes});
+  addScratch(program->plan, uint64_t(grid[0]) * grid[1] * grid[2], kFreshByte, pointers, memory,
+             launch.memory);
+  llvm::sort(launch.memory,
+             [](const emu::MemoryRange &a, const emu::MemoryRange &b) { return a.base < b.base; });
+  uint32_t programs[3] = {grid[0], grid[1], grid[2]};
+  for (auto [pointer, parameter] : llvm::zip(pointers, program->plan.parameters))
+    if (parameter.kind == KernelParameter::Kind::NumPrograms)
+      pointer = &programs[parameter.dim];
+  launch.parameters.assign(pointers.begin(), pointers.end());
+
+  if (options.beforeLaunch && !options.beforeLaunch(program->ir, program->load, launch))
     return true;
-  last = runSchedules(*emulated.shared->program, launch);
+  last = runSchedules(*program, grid, launch);
   total.add(last.counters);
-  emu::reportTo(last, emulated.file, diagnostics);
+  emu::reportTo(last, emulated.request.file, diagnostics);
   return last.ok();
+}
+
+bool Emulator::launch(Kernel &kernel, const LaunchConfig &config,
+                      frontend::DiagnosticEngine &diagnostics) {
+  PackedArguments arguments(kernel.metadata(), config.args);
+  auto ok = launch(kernel, config.grid.data(), arguments.pointers(), diagnostics);
+  if (ok)
+    return *ok;
+  diagnostics.error(nullptr, {}, takeError(ok.takeError()).message);
+  return false;
 }
 
 std::unique_ptr<EmuDevice> runtime::createEmuDevice(const EmuDeviceOptions &options) {

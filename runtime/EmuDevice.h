@@ -1,7 +1,9 @@
 //===- EmuDevice.h - host functions on the emulator -----------------------===//
 //
-// Kernels go through the whole compiler, up to the last step before PTX, and run
-// on the emulated machine (emulator/Emulator.h).
+// Kernels are compiled and launched as LoadedKernel does it (several programs a
+// block, tensor maps made from the arguments, another kernel where those do not
+// suit), but stop at the last step before PTX and run on the emulated machine
+// (emulator/Emulator.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_RUNTIME_EMUDEVICE_H
@@ -17,6 +19,9 @@ struct EmuDeviceOptions {
   bool counters = false;         ///< count what launches do
   unsigned threads = 0;          ///< 0: all cores
   std::string target = "sm_90a"; ///< to compile for
+  /// Blocks that share the programs of a persistent kernel: few, so that each has
+  /// several even in small tests. Random orders take other numbers.
+  unsigned residentBlocks = 2;
   /// Each launch runs once in the default order and this many times more, each
   /// time in another random legal order; results must not differ.
   unsigned schedules = 0;
@@ -29,7 +34,13 @@ struct EmuDeviceOptions {
 
 class EmuDevice : public HostMemoryDevice {
 public:
+  using Device::launch;
   using HostMemoryDevice::HostMemoryDevice;
+  /// With arguments as for LoadedKernel::launch. An error is the caller's; what
+  /// the kernel does wrong goes to `diagnostics`, and the result is false.
+  virtual llvm::Expected<bool> launch(Kernel &kernel, const uint32_t grid[3],
+                                      llvm::ArrayRef<const void *> arguments,
+                                      frontend::DiagnosticEngine &diagnostics) = 0;
   /// Of all launches so far.
   virtual const emu::Counters &counters() const = 0;
   /// What the last launch reported.

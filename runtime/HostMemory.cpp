@@ -4,6 +4,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include <chrono>
 #include <cstring>
+#include <thread>
 
 using namespace tile;
 using namespace tile::runtime;
@@ -147,6 +148,10 @@ llvm::Expected<Timing> HostMemoryDevice::time(llvm::function_ref<bool()> body,
     spent += milliseconds.back();
   }
   return summarize(std::move(milliseconds));
+}
+
+unsigned runtime::hostThreads(unsigned wanted) {
+  return wanted ? wanted : std::max(1u, std::thread::hardware_concurrency());
 }
 
 /// Everything that the specialised program depends on, as one string.

@@ -46,6 +46,9 @@ private:
   bool watchContent;
 };
 
+/// How many threads `wanted` means: 0 is one a core.
+unsigned hostThreads(unsigned wanted);
+
 /// Everything that a compiled kernel depends on, as one string.
 std::string keyOf(const KernelRequest &request);
 

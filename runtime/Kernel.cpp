@@ -1,10 +1,7 @@
-//===- Kernel.cpp - loading: checks, launch plan, attributes --------------===//
+//===- Kernel.cpp - loading: checks, limits, attributes -------------------===//
 #include "runtime/Kernel.h"
 #include "runtime/Cache.h"
-#include "llvm/ADT/APFloat.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
 #include <cstring>
 
 using namespace tile;
@@ -12,134 +9,6 @@ using namespace tile::runtime;
 using cuda::FunctionAttribute;
 using cuda::LaunchAttribute;
 using cuda::LaunchAttributeId;
-using Kind = KernelParameter::Kind;
-
-unsigned runtime::parameterBytes(llvm::StringRef type) {
-  return llvm::StringSwitch<unsigned>(type)
-      .Cases({"i1", "i8", "u8", "fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16"}, 1)
-      .Cases({"i16", "u16", "fp16", "bf16"}, 2)
-      .Cases({"i32", "u32", "fp32"}, 4)
-      .Cases({"ptr", "i64", "u64", "fp64"}, 8)
-      .Default(0);
-}
-
-//===----------------------------------------------------------------------===//
-// The launch plan
-//===----------------------------------------------------------------------===//
-
-/// The bits of a constant parameter given as JSON.
-static std::optional<uint64_t> constantBits(llvm::StringRef type, llvm::StringRef json) {
-  auto value = llvm::json::parse(json);
-  if (!value) {
-    llvm::consumeError(value.takeError());
-    return std::nullopt;
-  }
-  if (value->getAsNull())
-    return 0;
-  if (auto flag = value->getAsBoolean())
-    return *flag ? 1 : 0;
-
-  const llvm::fltSemantics *format = llvm::StringSwitch<const llvm::fltSemantics *>(type)
-                                         .Case("fp16", &llvm::APFloat::IEEEhalf())
-                                         .Case("bf16", &llvm::APFloat::BFloat())
-                                         .Case("fp32", &llvm::APFloat::IEEEsingle())
-                                         .Case("fp64", &llvm::APFloat::IEEEdouble())
-                                         .Case("fp8e4nv", &llvm::APFloat::Float8E4M3FN())
-                                         .Case("fp8e5", &llvm::APFloat::Float8E5M2())
-                                         .Default(nullptr);
-  if (!format) {
-    if (auto integer = value->getAsInteger())
-      return static_cast<uint64_t>(*integer);
-    if (auto integer = value->getAsUINT64())
-      return *integer;
-    return std::nullopt;
-  }
-  llvm::APFloat number(0.0);
-  if (auto text = value->getAsString()) { // "inf", "-inf", "nan": not JSON numbers
-    auto status = number.convertFromString(*text, llvm::APFloat::rmNearestTiesToEven);
-    if (!status) {
-      llvm::consumeError(status.takeError());
-      return std::nullopt;
-    }
-  } else if (auto real = value->getAsNumber()) {
-    number = llvm::APFloat(*real);
-  } else {
-    return std::nullopt;
-  }
-  bool exact = false;
-  number.convert(*format, llvm::APFloat::rmNearestTiesToEven, &exact);
-  return number.bitcastToAPInt().getZExtValue();
-}
-
-static llvm::Error badMetadata(const KernelMetadata &metadata, const llvm::Twine &what) {
-  return makeError(ErrorCode::InvalidArgument, "the metadata of `" + metadata.entry + "` " + what);
-}
-
-llvm::Error LoadedKernel::buildPlan() {
-  for (const KernelParameter &parameter : metadata().params) {
-    ParameterPlan entry;
-    entry.kind = parameter.kind;
-    entry.index = parameter.index;
-    entry.dim = parameter.dim;
-    entry.path.assign(parameter.path.begin(), parameter.path.end());
-    entry.bytes = 8;
-    if (parameter.kind == Kind::Scratch) {
-      entry.bytes = parameter.bytes;
-      entry.perProgram = parameter.per == "program";
-      entry.zero = parameter.zero;
-      hasScratch = true;
-    } else if (parameter.kind == Kind::TensorMap) {
-      entry.bytes = sizeof(cuda::TensorMap);
-    } else if (parameter.kind != Kind::DescBase || !parameter.type.empty()) {
-      entry.bytes = parameterBytes(parameter.type);
-      if (!entry.bytes)
-        return badMetadata(metadata(), "has a parameter of unknown type `" + parameter.type + "`");
-    }
-    if ((parameter.kind == Kind::DescShape || parameter.kind == Kind::DescStride) &&
-        (parameter.dim < 0 || parameter.dim >= 5))
-      return badMetadata(metadata(), "names dimension " + llvm::Twine(parameter.dim) +
-                                         " of a descriptor, which has at most 5");
-    if (parameter.kind == Kind::Const) {
-      auto bits = constantBits(parameter.type, parameter.value);
-      if (!bits)
-        return badMetadata(metadata(),
-                           "has a constant `" + parameter.value + "` that is no " + parameter.type);
-      entry.constant = constants.size();
-      constants.push_back(*bits);
-    }
-    if (parameter.kind == Kind::NumPrograms && (parameter.dim < 0 || parameter.dim > 2))
-      return badMetadata(metadata(), "names axis " + llvm::Twine(parameter.dim) + " of the grid");
-    bool fromCaller = parameter.kind != Kind::Scratch && parameter.kind != Kind::Const &&
-                      parameter.kind != Kind::NumPrograms;
-    if (fromCaller && parameter.index < 0)
-      return badMetadata(metadata(), "has a parameter of a negative index");
-    if (fromCaller)
-      argumentCount = std::max(argumentCount, static_cast<unsigned>(parameter.index) + 1);
-    plan.push_back(std::move(entry));
-  }
-  return planTensorMaps();
-}
-
-llvm::Error LoadedKernel::planTensorMaps() {
-  auto find = [&](const LaunchSum::Factor &factor) -> llvm::Expected<LaunchValue> {
-    for (auto [i, parameter] : llvm::enumerate(plan))
-      if (parameter.kind == Kind::Arg && parameter.index == factor.index &&
-          llvm::ArrayRef(parameter.path) == llvm::ArrayRef(factor.path))
-        return LaunchValue{unsigned(i), parameter.bytes};
-    return badMetadata(metadata(), "has a tensor map made from entry " + llvm::Twine(factor.index) +
-                                       " of the signature, which is no parameter");
-  };
-  for (auto [i, parameter] : llvm::enumerate(metadata().params)) {
-    if (parameter.kind != Kind::TensorMap)
-      continue;
-    auto map = planTensorMap(parameter.map, parameter, find);
-    if (!map)
-      return addContext(map.takeError(), "cannot load `" + metadata().entry + "`");
-    map->parameter = i;
-    tensorMaps.push_back(std::move(*map));
-  }
-  return llvm::Error::success();
-}
 
 //===----------------------------------------------------------------------===//
 // Limits and attributes
@@ -194,6 +63,8 @@ static llvm::Error checkDevice(const KernelMetadata &metadata, const DeviceInfo 
 static constexpr int sharedBytesWithoutOptin = 48 * 1024;
 /// The largest cluster that every chip with clusters can run.
 static constexpr int portableClusterSize = 8;
+/// The first driver that captures dependent launches into graphs.
+static constexpr int dependentLaunchVersion = 12030;
 
 llvm::Error LoadedKernel::configure() {
   const cuda::CudaApi &api = owner->api();
@@ -225,6 +96,8 @@ llvm::Error LoadedKernel::configure() {
   LaunchAttribute dependent = makeAttribute(LaunchAttributeId::ProgrammaticStreamSerialization);
   dependent.value.programmaticStreamSerializationAllowed = 1;
   attributes.push_back(dependent);
+  isDependent = metadata().dependent && !metadata().cooperative && owner->device().major >= 9 &&
+                api.version() >= dependentLaunchVersion;
   return checkResidency();
 }
 
@@ -293,8 +166,10 @@ LoadedKernel::load(std::shared_ptr<const CompiledKernel> kernel, std::shared_ptr
       new LoadedKernel(std::move(kernel), std::move(context), std::move(*module)));
   loaded->handle = *function;
   loaded->milliseconds = milliseconds;
-  if (llvm::Error error = loaded->buildPlan())
-    return std::move(error);
+  auto plan = LaunchPlan::of(loaded->metadata());
+  if (!plan)
+    return plan.takeError();
+  loaded->plan = std::move(*plan);
   if (llvm::Error error = loaded->configure())
     return std::move(error);
   return loaded;

@@ -10,15 +10,13 @@
 #ifndef TILE_RUNTIME_KERNEL_H
 #define TILE_RUNTIME_KERNEL_H
 
-#include "compiler/Compiler.h"
+#include "runtime/LaunchGraph.h"
+#include "runtime/LaunchPlan.h"
 #include "runtime/Module.h"
-#include "runtime/TensorMaps.h"
-#include "tile/tile.h"
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/SmallVector.h"
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 
 namespace tile::runtime {
 
@@ -37,26 +35,12 @@ struct CompiledKernel {
   std::vector<StageTime> times;
 };
 
-/// Bytes of a scalar parameter type ("ptr", "i1", "i32", "bf16", ...); 0 if
-/// there is no such type.
-unsigned parameterBytes(llvm::StringRef type);
-
 struct LaunchOptions {
   /// Let this launch start before the one before it in the stream has ended
-  /// (programmatic dependent launch); the kernel must wait for it itself.
-  bool dependent = false;
-};
-
-/// How one kernel parameter is found at launch.
-struct ParameterPlan {
-  KernelParameter::Kind kind = KernelParameter::Kind::Arg;
-  int index = 0;                  ///< entry of the signature
-  unsigned bytes = 0;             ///< of the value; scratch: of the buffer
-  unsigned constant = 0;          ///< Const: which of the plan's constants
-  int dim = 0;                    ///< DescShape, DescStride, NumPrograms
-  bool perProgram = false;        ///< Scratch: bytes are for each program
-  bool zero = false;              ///< Scratch: cleared before the launch
-  llvm::SmallVector<int, 2> path; ///< into a tuple
+  /// (programmatic dependent launch); the kernel must wait for it itself. By
+  /// default kernels that do are launched so: it costs the host less, and their
+  /// blocks are in place when the work before them ends.
+  std::optional<bool> dependent;
 };
 
 /// A kernel on one context, ready to launch. Immutable: any thread may launch
@@ -81,8 +65,7 @@ public:
   const std::shared_ptr<Context> &context() const { return owner; }
   cuda::Function function() const { return handle; }
   /// Entries of the signature that must be passed: one more than the last used.
-  unsigned numArguments() const { return argumentCount; }
-  llvm::ArrayRef<ParameterPlan> parameters() const { return plan; }
+  unsigned numArguments() const { return plan.numArguments; }
 
   int registers() const { return registerCount; }
   int localBytes() const { return localByteCount; } ///< a thread's stack and spills
@@ -96,16 +79,12 @@ private:
                Module module)
       : kernel(std::move(kernel)), owner(std::move(context)), module(std::move(module)) {}
 
-  llvm::Error buildPlan();
-  llvm::Error planTensorMaps();
   /// Launches the kernel without tensor maps with the same arguments.
   llvm::Error launchFallback(cuda::Stream stream, const uint32_t grid[3],
                              llvm::ArrayRef<void *> pointers, const LaunchOptions &options) const;
   llvm::Error configure();
   llvm::Error checkResidency();
-  llvm::Error checkGrid(const uint64_t blocks[3]) const;
-  llvm::Error resolve(llvm::ArrayRef<const void *> arguments,
-                      llvm::MutableArrayRef<void *> pointers) const;
+  llvm::Error checkGrid(const std::array<uint64_t, 3> &blocks) const;
   llvm::Error launchResolved(cuda::Stream stream, const uint32_t grid[3],
                              llvm::MutableArrayRef<void *> pointers,
                              const LaunchOptions &options) const;
@@ -117,14 +96,12 @@ private:
   std::shared_ptr<Context> owner;
   Module module;
   cuda::Function handle = nullptr;
-  llvm::SmallVector<ParameterPlan, 8> plan;
-  llvm::SmallVector<uint64_t, 2> constants;
-  std::vector<TensorMapPlan> tensorMaps;
-  unsigned argumentCount = 0;
-  bool hasScratch = false;
+  LaunchPlan plan;
   /// The attribute for dependent launch comes last: a launch without it passes
   /// one attribute fewer.
   llvm::SmallVector<cuda::LaunchAttribute, 3> attributes;
+  /// Launches are dependent unless their options say otherwise.
+  bool isDependent = false;
   /// Blocks that the chip runs at once: what a persistent kernel starts.
   unsigned residentBlocks = 0;
   mutable std::mutex fallbackMutex;
@@ -135,19 +112,25 @@ private:
 };
 
 /// A launch whose arguments are kept: set what changes, then run. One thread
-/// at a time.
+/// at a time. What is run again and again on one stream, with nothing changed
+/// in between, is recorded and repeated as a CUDA graph.
 class PreparedLaunch {
 public:
   explicit PreparedLaunch(std::shared_ptr<const LoadedKernel> kernel);
   /// Copies the value of one entry of the signature.
   llvm::Error setArgument(unsigned index, const void *value);
   llvm::Error setArguments(llvm::ArrayRef<const void *> values);
-  void setGrid(uint32_t x, uint32_t y, uint32_t z) { grid[0] = x, grid[1] = y, grid[2] = z; }
-  void setOptions(const LaunchOptions &newOptions) { options = newOptions; }
+  void setGrid(uint32_t x, uint32_t y, uint32_t z);
+  void setOptions(const LaunchOptions &newOptions);
   llvm::Error launch(cuda::Stream stream);
   const LoadedKernel &loaded() const { return *kernel; }
+  /// Whether the next launch on the same stream repeats a graph.
+  bool isRecorded() const { return bool(recording); }
 
 private:
+  void forgetRecording();
+  void record(cuda::Stream stream);
+
   std::shared_ptr<const LoadedKernel> kernel;
   uint32_t grid[3] = {1, 1, 1};
   LaunchOptions options;
@@ -155,6 +138,10 @@ private:
   llvm::SmallVector<void *, 16> pointers;
   llvm::SmallVector<bool, 16> isSet; ///< one an entry of the signature
   unsigned missing = 0;              ///< entries not set yet
+  LaunchGraph recording;             ///< of the launch as it is, on lastStream
+  cuda::Stream lastStream = nullptr;
+  unsigned repeats = 0;      ///< launches since anything changed
+  unsigned recordAfter = 16; ///< so many; doubled for each recording in vain
 };
 
 /// A compiled kernel and the contexts it is loaded on, once each. Any thread.

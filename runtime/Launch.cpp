@@ -2,13 +2,12 @@
 //
 // What happens between the caller's arguments and cuLaunchKernelEx. Nothing
 // here allocates, unless the kernel has over 64 parameters or wants scratch
-// memory; nothing locks.
+// memory, or a prepared launch is recorded; nothing locks.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Kernel.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cstring>
-#include <limits>
 
 using namespace tile;
 using namespace tile::runtime;
@@ -17,99 +16,16 @@ using Kind = KernelParameter::Kind;
 
 static constexpr unsigned inlineParameters = 64;
 
-static llvm::Error missingArgument(const LoadedKernel &kernel, unsigned index) {
-  return makeError(ErrorCode::InvalidArgument,
-                   llvm::formatv("argument {0} of `{1}` is missing: a null pointer was passed for "
-                                 "an entry of the signature that the kernel reads",
-                                 index, kernel.metadata().entry)
-                       .str());
-}
-
-/// A descriptor's shape and strides are 64-bit; a kernel may want them narrower.
-static llvm::Error checkNarrow(int64_t value, const ParameterPlan &parameter) {
-  if (parameter.bytes == 8 || value == static_cast<int32_t>(value))
-    return llvm::Error::success();
-  return makeError(ErrorCode::InvalidArgument,
-                   llvm::formatv("the {0} {1} of dimension {2} of descriptor argument {3} does not "
-                                 "fit 32 bits",
-                                 parameter.kind == Kind::DescShape ? "size" : "stride", value,
-                                 parameter.dim, parameter.index)
-                       .str());
-}
-
-/// Finds the bytes of one parameter in the caller's argument. Narrow integers
-/// are the low bytes of wide ones: device and host are little-endian.
-static llvm::Error locate(const LoadedKernel &kernel, const ParameterPlan &parameter,
-                          const void *argument, const void *&value) {
-  for (int element : parameter.path) {
-    if (!argument)
-      break;
-    argument = static_cast<const void *const *>(argument)[element];
-  }
-  if (!argument)
-    return missingArgument(kernel, parameter.index);
-  value = argument;
-  if (parameter.kind == Kind::Arg)
-    return llvm::Error::success();
-
-  const auto *descriptor = static_cast<const tile_descriptor *>(argument);
-  if (parameter.kind == Kind::DescBase) {
-    value = &descriptor->base;
-    return llvm::Error::success();
-  }
-  if (parameter.dim >= descriptor->rank)
-    return makeError(ErrorCode::InvalidArgument,
-                     llvm::formatv("descriptor argument {0} of `{1}` has {2} dimensions, and at "
-                                   "least {3} are needed",
-                                   parameter.index, kernel.metadata().entry, descriptor->rank,
-                                   parameter.dim + 1)
-                         .str());
-  const int64_t &number = parameter.kind == Kind::DescShape ? descriptor->shape[parameter.dim]
-                                                            : descriptor->strides[parameter.dim];
-  value = &number;
-  return checkNarrow(number, parameter);
-}
-
-llvm::Error LoadedKernel::resolve(llvm::ArrayRef<const void *> arguments,
-                                  llvm::MutableArrayRef<void *> pointers) const {
-  if (arguments.size() < argumentCount)
-    return makeError(ErrorCode::InvalidArgument,
-                     llvm::formatv("`{0}` takes {1} arguments, one for each entry of its "
-                                   "signature; {2} were passed",
-                                   metadata().entry, argumentCount, arguments.size())
-                         .str());
-  for (size_t i = 0; i < plan.size(); ++i) {
-    const ParameterPlan &parameter = plan[i];
-    const void *value = nullptr;
-    if (parameter.kind == Kind::Const)
-      value = &constants[parameter.constant];
-    else if (parameter.kind == Kind::Scratch || parameter.kind == Kind::TensorMap ||
-             parameter.kind == Kind::NumPrograms)
-      continue; // filled at the launch
-    else if (llvm::Error error = locate(*this, parameter, arguments[parameter.index], value))
-      return error;
-    pointers[i] = const_cast<void *>(value);
-  }
-  return llvm::Error::success();
-}
-
-llvm::Error LoadedKernel::checkGrid(const uint64_t blocks[3]) const {
+llvm::Error LoadedKernel::checkGrid(const std::array<uint64_t, 3> &blocks) const {
   const DeviceInfo &device = owner->device();
-  for (int axis = 0; axis < 3; ++axis) {
-    char name = "xyz"[axis];
+  for (int axis = 0; axis < 3; ++axis)
     if (blocks[axis] > static_cast<uint64_t>(device.maxGrid[axis]))
       return makeError(ErrorCode::InvalidArgument,
                        llvm::formatv("the grid of `{0}` has {1} blocks along {2}, and at most {3} "
                                      "are possible",
-                                     metadata().entry, blocks[axis], name, device.maxGrid[axis])
+                                     metadata().entry, blocks[axis], "xyz"[axis],
+                                     device.maxGrid[axis])
                            .str());
-    if (blocks[axis] % metadata().cluster[axis] != 0)
-      return makeError(ErrorCode::InvalidArgument,
-                       llvm::formatv("the grid of `{0}` has {1} blocks along {2}, which its "
-                                     "clusters of {3} do not divide",
-                                     metadata().entry, blocks[axis], name, metadata().cluster[axis])
-                           .str());
-  }
   return llvm::Error::success();
 }
 
@@ -130,24 +46,17 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
     return llvm::Error::success();
   const KernelMetadata &data = metadata();
-  uint64_t blocks[3] = {uint64_t(grid[0]) * data.ctasPerProgram, grid[1], grid[2]};
-  uint32_t programs[3] = {grid[0], grid[1], grid[2]};
-  if (data.persistent) {
-    blocks[0] = uint64_t(grid[0]) * grid[1] * grid[2];
-    if (blocks[0] > std::numeric_limits<int32_t>::max())
-      return makeError(ErrorCode::InvalidArgument,
-                       llvm::formatv("the grid of `{0}` has {1} programs, and at most {2} are "
-                                     "possible for a persistent kernel",
-                                     data.entry, blocks[0], std::numeric_limits<int32_t>::max())
-                           .str());
-    blocks[0] = std::min<uint64_t>(blocks[0], residentBlocks);
-    blocks[1] = blocks[2] = 1;
-    for (size_t i = 0; i < plan.size(); ++i)
-      if (plan[i].kind == Kind::NumPrograms)
-        pointers[i] = &programs[plan[i].dim];
-  }
+  auto start = blocksOf(data, grid, residentBlocks);
+  if (!start)
+    return start.takeError();
+  const std::array<uint64_t, 3> &blocks = *start;
   if (llvm::Error error = checkGrid(blocks))
     return error;
+  uint32_t programs[3] = {grid[0], grid[1], grid[2]};
+  if (data.persistent)
+    for (auto [pointer, parameter] : llvm::zip(pointers, plan.parameters))
+      if (parameter.kind == Kind::NumPrograms)
+        pointer = &programs[parameter.dim];
 
   const cuda::CudaApi &api = owner->api();
   cuda::LaunchConfig config;
@@ -156,12 +65,12 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
   config.sharedMemBytes = data.sharedBytes;
   config.stream = stream;
   config.attrs = const_cast<cuda::LaunchAttribute *>(attributes.data()); // only read
-  config.numAttrs = attributes.size() - (options.dependent ? 0 : 1);
+  config.numAttrs = attributes.size() - (options.dependent.value_or(isDependent) ? 0 : 1);
 
   TILE_ENTER_CONTEXT(api, owner->handle());
   // Only kernels with tensor maps pay for this.
-  std::vector<cuda::TensorMap> maps(tensorMaps.size());
-  for (auto [map, planned] : llvm::zip(maps, tensorMaps)) {
+  std::vector<cuda::TensorMap> maps(plan.tensorMaps.size());
+  for (auto [map, planned] : llvm::zip(maps, plan.tensorMaps)) {
     bool isSuitable = true;
     if (llvm::Error error = encodeTensorMap(api, planned, pointers, map, isSuitable))
       return addContext(std::move(error), "cannot launch `" + data.entry + "`");
@@ -169,7 +78,7 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
       return launchFallback(stream, grid, pointers, options);
     pointers[planned.parameter] = &map;
   }
-  if (hasScratch)
+  if (plan.hasScratch)
     return launchWithScratch(config, grid, pointers);
   Result result = api.cuLaunchKernelEx(&config, handle, pointers.data(), nullptr);
   if (result != Result::Success)
@@ -204,12 +113,12 @@ llvm::Error LoadedKernel::launchFallback(cuda::Stream stream, const uint32_t gri
   auto isOwn = [](const ParameterPlan &p) {
     return p.kind == Kind::TensorMap || p.kind == Kind::NumPrograms;
   };
-  llvm::SmallVector<void *, inlineParameters> theirs(other->plan.size());
+  llvm::SmallVector<void *, inlineParameters> theirs(other->plan.parameters.size());
   size_t from = 0;
-  for (auto [to, parameter] : llvm::zip(theirs, other->plan)) {
+  for (auto [to, parameter] : llvm::zip(theirs, other->plan.parameters)) {
     if (isOwn(parameter))
       continue;
-    while (from < plan.size() && isOwn(plan[from]))
+    while (from < plan.parameters.size() && isOwn(plan.parameters[from]))
       ++from;
     to = pointers[from++];
   }
@@ -223,11 +132,11 @@ llvm::Error LoadedKernel::launchWithScratch(const cuda::LaunchConfig &config,
                                             llvm::MutableArrayRef<void *> pointers) const {
   const cuda::CudaApi &api = owner->api();
   llvm::SmallVector<cuda::DevicePtr, 4> buffers;
-  buffers.reserve(plan.size()); // `pointers` points into it
+  buffers.reserve(plan.parameters.size()); // `pointers` points into it
   uint64_t programs = uint64_t(grid[0]) * grid[1] * grid[2];
   llvm::Error error = llvm::Error::success();
-  for (size_t i = 0; i < plan.size() && !error; ++i) {
-    const ParameterPlan &parameter = plan[i];
+  for (size_t i = 0; i < plan.parameters.size() && !error; ++i) {
+    const ParameterPlan &parameter = plan.parameters[i];
     if (parameter.kind != Kind::Scratch)
       continue;
     uint64_t bytes = parameter.bytes * (parameter.perProgram ? programs : 1);
@@ -261,8 +170,8 @@ llvm::Error LoadedKernel::launchWithScratch(const cuda::LaunchConfig &config,
 llvm::Error LoadedKernel::launch(cuda::Stream stream, const uint32_t grid[3],
                                  llvm::ArrayRef<const void *> arguments,
                                  const LaunchOptions &options) const {
-  llvm::SmallVector<void *, inlineParameters> pointers(plan.size());
-  if (llvm::Error error = resolve(arguments, pointers))
+  llvm::SmallVector<void *, inlineParameters> pointers(plan.parameters.size());
+  if (llvm::Error error = plan.resolve(arguments, pointers))
     return error;
   return launchResolved(stream, grid, pointers, options);
 }
@@ -272,15 +181,14 @@ llvm::Error LoadedKernel::launch(cuda::Stream stream, const uint32_t grid[3],
 //===----------------------------------------------------------------------===//
 
 PreparedLaunch::PreparedLaunch(std::shared_ptr<const LoadedKernel> loadedKernel)
-    : kernel(std::move(loadedKernel)), slots(kernel->plan.size()), pointers(kernel->plan.size()),
-      isSet(kernel->argumentCount, true) {
+    : kernel(std::move(loadedKernel)), slots(kernel->plan.parameters.size()),
+      pointers(kernel->plan.parameters.size()), isSet(kernel->plan.numArguments, true) {
   for (size_t i = 0; i < slots.size(); ++i) {
-    const ParameterPlan &parameter = kernel->plan[i];
+    const ParameterPlan &parameter = kernel->plan.parameters[i];
     pointers[i] = &slots[i];
     if (parameter.kind == Kind::Const)
-      slots[i] = kernel->constants[parameter.constant];
-    else if (parameter.kind != Kind::Scratch && parameter.kind != Kind::TensorMap &&
-             parameter.kind != Kind::NumPrograms && isSet[parameter.index]) {
+      slots[i] = kernel->plan.constants[parameter.constant];
+    else if (!parameter.isMadeAtLaunch() && isSet[parameter.index]) {
       isSet[parameter.index] = false;
       ++missing;
     }
@@ -291,14 +199,16 @@ llvm::Error PreparedLaunch::setArgument(unsigned index, const void *argument) {
   if (index >= isSet.size())
     return llvm::Error::success(); // an entry that the kernel does not read
   for (size_t i = 0; i < slots.size(); ++i) {
-    const ParameterPlan &parameter = kernel->plan[i];
-    if (parameter.kind == Kind::Const || parameter.kind == Kind::Scratch ||
-        parameter.kind == Kind::TensorMap || parameter.kind == Kind::NumPrograms ||
+    const ParameterPlan &parameter = kernel->plan.parameters[i];
+    if (parameter.kind == Kind::Const || parameter.isMadeAtLaunch() ||
         parameter.index != static_cast<int>(index))
       continue;
     const void *value = nullptr;
-    if (llvm::Error error = locate(*kernel, parameter, argument, value))
+    if (llvm::Error error = kernel->plan.locate(parameter, argument, value))
       return error;
+    if (std::memcmp(&slots[i], value, parameter.bytes) == 0)
+      continue;
+    forgetRecording();
     std::memcpy(&slots[i], value, parameter.bytes);
   }
   if (!isSet[index]) {
@@ -315,9 +225,60 @@ llvm::Error PreparedLaunch::setArguments(llvm::ArrayRef<const void *> values) {
   return llvm::Error::success();
 }
 
+void PreparedLaunch::setGrid(uint32_t x, uint32_t y, uint32_t z) {
+  if (grid[0] != x || grid[1] != y || grid[2] != z)
+    forgetRecording();
+  grid[0] = x, grid[1] = y, grid[2] = z;
+}
+
+void PreparedLaunch::setOptions(const LaunchOptions &newOptions) {
+  forgetRecording();
+  options = newOptions;
+}
+
+void PreparedLaunch::forgetRecording() {
+  repeats = 0;
+  if (!recording)
+    return;
+  recording.reset();
+  recordAfter = std::min(recordAfter * 2, 1u << 16);
+}
+
+/// Leaves no recording where there can be none; then the launch goes on as it
+/// did before.
+void PreparedLaunch::record(cuda::Stream stream) {
+  // A graph starts when the work before it has ended: who insists on a dependent launch
+  // gets one. Stream-ordered memory is another thing inside of a graph.
+  if (options.dependent.value_or(false) || kernel->plan.hasScratch || grid[0] == 0 ||
+      grid[1] == 0 || grid[2] == 0)
+    return;
+  auto recorded = LaunchGraph::record(kernel->context(), stream, [&](cuda::Stream own) {
+    return kernel->launchResolved(own, grid, pointers, {/*dependent=*/false});
+  });
+  if (recorded)
+    recording = std::move(*recorded);
+  else
+    llvm::consumeError(recorded.takeError());
+}
+
 llvm::Error PreparedLaunch::launch(cuda::Stream stream) {
   for (size_t i = 0; missing && i < isSet.size(); ++i)
     if (!isSet[i])
-      return missingArgument(*kernel, i);
+      return kernel->plan.missingArgument(i);
+  // Runs of one graph never overlap, which those on several streams should.
+  if (stream != lastStream)
+    forgetRecording();
+  lastStream = stream;
+  if (repeats <= recordAfter)
+    ++repeats;
+  const cuda::CudaApi &api = kernel->context()->api();
+  if (recording || repeats == recordAfter) {
+    TILE_ENTER_CONTEXT(api, kernel->context()->handle());
+    bool mayRun = !isCapturing(api, stream);
+    if (mayRun && !recording)
+      record(stream);
+    if (mayRun && recording)
+      return api.check(recording.run(stream), "cuGraphLaunch");
+  }
   return kernel->launchResolved(stream, grid, pointers, options);
 }

@@ -3,7 +3,6 @@
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
-#include <array>
 #include <atomic>
 #include <cstring>
 
@@ -12,7 +11,7 @@ using namespace tile::runtime;
 using cuda::TensorMapDataType;
 using cuda::TensorMapSwizzle;
 
-static constexpr unsigned kMaxRank = 5;
+static constexpr unsigned kMaxRank = TensorMapValues::kMaxRank;
 
 //===----------------------------------------------------------------------===//
 // Planning
@@ -116,12 +115,30 @@ static int64_t evaluate(const TensorMapPlan::Sum &sum, llvm::ArrayRef<void *> po
   return total;
 }
 
+TensorMapValues runtime::evaluateTensorMap(const TensorMapPlan &plan,
+                                           llvm::ArrayRef<void *> pointers) {
+  TensorMapValues values;
+  values.rank = unsigned(plan.sizes.size());
+  values.base = read(plan.base, pointers);
+  for (auto [value, size] : llvm::zip(values.sizes, plan.sizes))
+    value = evaluate(size, pointers);
+  for (auto [value, stride] : llvm::zip(values.strides, plan.strides))
+    value = evaluate(stride, pointers);
+  return values;
+}
+
+bool TensorMapValues::isSuitable() const {
+  return base % 16 == 0 &&
+         llvm::all_of(llvm::ArrayRef(strides).take_front(rank - 1),
+                      [](int64_t s) { return s > 0 && s % 16 == 0 && s < int64_t(1) << 40; });
+}
+
 namespace {
 /// All that a map depends on.
 struct MapKey {
-  uint64_t plan = 0;                           ///< id; 0: an empty entry
-  std::array<int64_t, 2 * kMaxRank> numbers{}; ///< base, sizes, strides
-  bool operator==(const MapKey &o) const { return plan == o.plan && numbers == o.numbers; }
+  uint64_t plan = 0; ///< id; 0: an empty entry
+  TensorMapValues values;
+  bool operator==(const MapKey &) const = default;
 };
 
 /// The last maps of this thread.
@@ -135,27 +152,27 @@ struct MapCache {
 };
 } // namespace
 
-static llvm::Error encode(const cuda::CudaApi &api, const TensorMapPlan &plan, const MapKey &key,
-                          cuda::TensorMap &out) {
-  unsigned rank = plan.sizes.size();
+static llvm::Error encode(const cuda::CudaApi &api, const TensorMapPlan &plan,
+                          const TensorMapValues &values, cuda::TensorMap &out) {
+  unsigned rank = values.rank;
   uint64_t sizes[kMaxRank], strides[kMaxRank];
   uint32_t elementStrides[kMaxRank] = {1, 1, 1, 1, 1};
-  for (unsigned i = 0; i < rank; ++i) // an array with nothing in it has no map: none is read
-    sizes[i] = uint64_t(std::max<int64_t>(key.numbers[1 + i], 1));
-  for (unsigned i = 0; i + 1 < rank; ++i)
-    strides[i] = uint64_t(key.numbers[1 + rank + i]);
+  for (unsigned i = 0; i < rank; ++i) { // an array with nothing in it has no map: none is read
+    sizes[i] = uint64_t(std::max<int64_t>(values.sizes[i], 1));
+    strides[i] = uint64_t(values.strides[i]);
+  }
   cuda::Result result = api.cuTensorMapEncodeTiled(
-      &out, plan.type, rank, reinterpret_cast<void *>(key.numbers[0]), sizes, strides,
-      plan.box.data(), elementStrides, cuda::TensorMapInterleave::None, plan.swizzle,
+      &out, plan.type, rank, reinterpret_cast<void *>(values.base), sizes, strides, plan.box.data(),
+      elementStrides, cuda::TensorMapInterleave::None, plan.swizzle,
       cuda::TensorMapL2Promotion::L2_128B, cuda::TensorMapFloatOobFill::None);
   if (result == cuda::Result::Success)
     return llvm::Error::success();
-  std::string what = llvm::formatv("the array at {0:x} with sizes", uint64_t(key.numbers[0]));
+  std::string what = llvm::formatv("the array at {0:x} with sizes", uint64_t(values.base));
   for (unsigned i = 0; i < rank; ++i)
-    what += (i ? " x " : " ") + std::to_string(key.numbers[1 + i]);
+    what += (i ? " x " : " ") + std::to_string(values.sizes[i]);
   what += " and strides of";
   for (unsigned i = 0; i + 1 < rank; ++i)
-    what += (i ? ", " : " ") + std::to_string(key.numbers[1 + rank + i]);
+    what += (i ? ", " : " ") + std::to_string(values.strides[i]);
   what += " bytes cannot be copied by the tensor memory accelerator (strides must be positive "
           "multiples of 16 bytes)";
   return addContext(api.check(result, "cuTensorMapEncodeTiled"), what);
@@ -164,30 +181,19 @@ static llvm::Error encode(const cuda::CudaApi &api, const TensorMapPlan &plan, c
 llvm::Error runtime::encodeTensorMap(const cuda::CudaApi &api, const TensorMapPlan &plan,
                                      llvm::ArrayRef<void *> pointers, cuda::TensorMap &out,
                                      bool &isSuitable) {
-  MapKey key;
-  key.plan = plan.id;
-  unsigned next = 0;
-  key.numbers[next++] = read(plan.base, pointers);
-  for (const TensorMapPlan::Sum &size : plan.sizes)
-    key.numbers[next++] = evaluate(size, pointers);
-  for (const TensorMapPlan::Sum &stride : plan.strides)
-    key.numbers[next++] = evaluate(stride, pointers);
-
-  isSuitable = key.numbers[0] % 16 == 0;
-  for (unsigned i = 0; i < plan.strides.size(); ++i) {
-    int64_t stride = key.numbers[1 + plan.sizes.size() + i];
-    isSuitable &= stride > 0 && stride % 16 == 0 && stride < int64_t(1) << 40;
-  }
+  MapKey key{plan.id, evaluateTensorMap(plan, pointers)};
+  isSuitable = key.values.isSuitable();
   if (!isSuitable)
     return llvm::Error::success();
 
   thread_local MapCache cache;
-  size_t hash = llvm::hash_combine(
-      key.plan, llvm::hash_combine_range(key.numbers.begin(), key.numbers.end()));
+  const TensorMapValues &v = key.values;
+  size_t hash = llvm::hash_combine(key.plan, v.base, llvm::hash_combine_range(v.sizes),
+                                   llvm::hash_combine_range(v.strides));
   MapCache::Entry &entry = cache.entries[hash % MapCache::kEntries];
   if (!(entry.key == key)) {
     entry.key.plan = 0;
-    if (llvm::Error error = encode(api, plan, key, entry.map))
+    if (llvm::Error error = encode(api, plan, v, entry.map))
       return error;
     entry.key = key;
   }

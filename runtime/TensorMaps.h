@@ -13,6 +13,7 @@
 #include "runtime/CudaApi.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include <array>
 
 namespace tile::runtime {
 
@@ -39,14 +40,27 @@ struct TensorMapPlan {
   cuda::TensorMapSwizzle swizzle = cuda::TensorMapSwizzle::None;
 };
 
+/// What a map's numbers are in one launch.
+struct TensorMapValues {
+  static constexpr unsigned kMaxRank = 5;
+  unsigned rank = 0;
+  int64_t base = 0;
+  std::array<int64_t, kMaxRank> sizes{}, strides{}; ///< strides: of all dimensions but the first
+  bool operator==(const TensorMapValues &) const = default;
+  /// False if no map can describe that array: an address or a stride that is not
+  /// a multiple of 16 bytes, or a stride that is not positive.
+  bool isSuitable() const;
+};
+/// For a launch whose parameters have the values at `pointers`.
+TensorMapValues evaluateTensorMap(const TensorMapPlan &plan, llvm::ArrayRef<void *> pointers);
+
 /// `find` gives the parameter that carries an entry of the signature.
 llvm::Expected<TensorMapPlan>
 planTensorMap(const TensorMap &map, const KernelParameter &parameter,
               llvm::function_ref<llvm::Expected<LaunchValue>(const LaunchSum::Factor &)> find);
 
 /// Makes the map for a launch whose parameters have the values at `pointers`.
-/// `isSuitable` becomes false if no map can describe that array: an address or
-/// a stride that is not a multiple of 16 bytes, or a stride that is not positive.
+/// `isSuitable` becomes false if none can describe that array.
 llvm::Error encodeTensorMap(const cuda::CudaApi &api, const TensorMapPlan &plan,
                             llvm::ArrayRef<void *> pointers, cuda::TensorMap &out,
                             bool &isSuitable);

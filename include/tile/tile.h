@@ -211,7 +211,9 @@ typedef struct tile_descriptor {
 typedef struct tile_launch_options {
   size_t size;       /* of this struct */
   int32_t dependent; /* 1: may start before the work before it in the stream ends; the kernel must
-                        wait for it (programmatic dependent launch). Default 0 */
+                        wait for it (programmatic dependent launch). 0: starts after it. Default -1:
+                        1 for kernels that are compiled to wait, which those for sm_90 and later
+                        are, where the driver can (12.3 and later) */
 } tile_launch_options;
 TILE_API void tile_launch_options_init(tile_launch_options *options);
 
@@ -226,7 +228,9 @@ TILE_API tile_status tile_function_launch(const tile_function *function, void *s
                                           const uint32_t grid[3], const void *const *arguments,
                                           size_t num_arguments, const tile_launch_options *options);
 
-/* A prepared launch keeps copies of its arguments: set those that change, run. */
+/* A prepared launch keeps copies of its arguments: set those that change, run.
+ * One that is run again and again on one stream with nothing changed is repeated
+ * as a CUDA graph, which takes less than half of a launch's CPU time. */
 TILE_API tile_status tile_launch_create(const tile_function *function, tile_launch **launch);
 TILE_API void tile_launch_destroy(tile_launch *launch);
 TILE_API tile_status tile_launch_set_argument(tile_launch *launch, size_t index, const void *value);

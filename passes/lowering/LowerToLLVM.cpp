@@ -45,18 +45,21 @@ Type Lowering::llvmType(Type element) const {
   return element;
 }
 
-/// The first op of the kernel's body that touches global memory, at any depth.
+/// The op of the kernel's body before which a dependent launch waits for the
+/// grids before it: the first that touches global memory, at any depth.
 static Operation *findFirstAccess(Block &body) {
   for (Operation &op : body) {
     WalkResult found = op.walk([](Operation *inner) {
-      return isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp, cta::RingCopyOp, cta::TmaStoreOp>(inner)
-                 ? WalkResult::interrupt()
-                 : WalkResult::advance();
+      bool isElsewhere = isa<cta::RingOp, cta::BarrierOp, cta::PinOp, BarrierOp, AssumeOp>(inner);
+      return inner->getNumRegions() || isElsewhere || isMemoryEffectFree(inner)
+                 ? WalkResult::advance()
+                 : WalkResult::interrupt();
     });
     if (found.wasInterrupted())
       return &op;
   }
-  return nullptr;
+  // Who waits for this grid relies on it to have waited for those before.
+  return body.getTerminator();
 }
 
 LogicalResult Lowering::run() {

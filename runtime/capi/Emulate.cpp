@@ -1,9 +1,7 @@
 //===- Emulate.cpp - the C interface of the emulator ----------------------===//
-#include "emulator/Numbers.h"
 #include "frontend/Parser.h"
 #include "runtime/EmuDevice.h"
 #include "runtime/capi/Internal.h"
-#include <cstring>
 
 using namespace tile;
 using namespace tile::runtime;
@@ -105,64 +103,19 @@ tile_status tile_emulator_load(tile_emulator *emulator, const char *name, const 
 
 void tile_emulated_destroy(tile_emulated *kernel) { delete kernel; }
 
-/// The value of a scalar parameter, where a caller has it.
-static LaunchArg readArgument(const KernelParameter &parameter, const void *at) {
-  uint64_t bits = 0;
-  llvm::StringRef type = parameter.type;
-  if (type == "ptr") {
-    std::memcpy(&bits, at, 8);
-    return LaunchArg::pointer(bits);
-  }
-  bool real = type.consume_front("fp") || type.consume_front("bf");
-  if (!real)
-    type.consume_front("i");
-  unsigned width = 64;
-  type.getAsInteger(10, width);
-  std::memcpy(&bits, at, (width + 7) / 8);
-  if (real) {
-    emu::Format format = parameter.type == "bf16" ? emu::Format::BF16
-                         : width == 16            ? emu::Format::F16
-                         : width == 32            ? emu::Format::F32
-                                                  : emu::Format::F64;
-    return LaunchArg::real(emu::decode(format, bits));
-  }
-  unsigned shift = 64 - width; // sign-extended
-  return LaunchArg::integer(uint64_t(int64_t(bits << shift) >> shift));
-}
-
-/// Puts an argument where its parameter looks for it, inside of tuples.
-static void place(LaunchArg &into, llvm::ArrayRef<int> path, LaunchArg value) {
-  if (path.empty()) {
-    into = std::move(value);
-    return;
-  }
-  into.kind = LaunchArg::Kind::Tuple;
-  if (into.elements.size() <= size_t(path[0]))
-    into.elements.resize(size_t(path[0]) + 1);
-  place(into.elements[size_t(path[0])], path.drop_front(), std::move(value));
-}
-
 tile_status tile_emulated_launch(const tile_emulated *kernel, const uint32_t grid[3],
                                  const void *const *arguments, size_t numArguments) {
   return guarded([&]() -> llvm::Error {
     TILE_REQUIRE(kernel);
     TILE_REQUIRE(grid);
-    LaunchConfig config;
-    config.grid = {grid[0], grid[1], grid[2]};
-    config.args.resize(numArguments);
-    for (const KernelParameter &parameter : kernel->kernel->metadata().params) {
-      if (parameter.kind != KernelParameter::Kind::Arg)
-        continue;
-      const void *at =
-          size_t(parameter.index) < numArguments ? arguments[parameter.index] : nullptr;
-      for (int step : parameter.path)
-        at = at ? static_cast<const void *const *>(at)[step] : nullptr;
-      if (!at)
-        return invalid("argument " + llvm::Twine(parameter.index) + " is missing");
-      place(config.args[size_t(parameter.index)], parameter.path, readArgument(parameter, at));
-    }
+    if (numArguments)
+      TILE_REQUIRE(arguments);
     frontend::DiagnosticEngine diagnostics;
-    if (kernel->emulator->device->launch(*kernel->kernel, config, diagnostics))
+    auto ok = kernel->emulator->device->launch(*kernel->kernel, grid, {arguments, numArguments},
+                                               diagnostics);
+    if (!ok)
+      return ok.takeError();
+    if (*ok)
       return llvm::Error::success();
     return makeError(ErrorCode::KernelFault, diagnostics.str());
   });

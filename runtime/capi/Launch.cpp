@@ -142,7 +142,7 @@ tile_status tile_function_get_info(const tile_function *function, tile_function_
 //===----------------------------------------------------------------------===//
 
 void tile_launch_options_init(tile_launch_options *options) {
-  *options = {sizeof(tile_launch_options), 0};
+  *options = {sizeof(tile_launch_options), -1};
 }
 
 static llvm::Error convertOptions(const tile_launch_options *options, LaunchOptions &result) {
@@ -152,7 +152,8 @@ static llvm::Error convertOptions(const tile_launch_options *options, LaunchOpti
   tile_launch_options_init(&chosen);
   if (llvm::Error error = readOptions(options, chosen))
     return error;
-  result.dependent = chosen.dependent != 0;
+  if (chosen.dependent >= 0)
+    result.dependent = chosen.dependent != 0;
   return llvm::Error::success();
 }
 

@@ -27,6 +27,14 @@ static std::unique_ptr<eval::EvalError> readDType(const PyValue &value, DType fa
   return nullptr;
 }
 
+static std::unique_ptr<eval::EvalError> readShapeAndType(const PyValue &shapeValue,
+                                                         const PyValue &typeValue, DType fallback,
+                                                         Shape &shape, DType &type) {
+  if (auto error = toShape(shapeValue, shape))
+    return error;
+  return readDType(typeValue, fallback, type);
+}
+
 /// Fills a new contiguous tensor: `bits(i)` is element i. Large ones on all cores.
 template <typename Fn>
 static PyValue filled(const ContextPtr &context, const DType &type, const Shape &shape, Fn bits) {
@@ -58,29 +66,24 @@ static uint64_t encode(const DType &type, double value) {
 // Plain
 //===----------------------------------------------------------------------===//
 
-/// Reads (shape, dtype).
-static std::unique_ptr<eval::EvalError> readShapeAndType(StringRef name, const CallArgs &args,
-                                                         Shape &shape, DType &type) {
-  ArgReader r(name, args, {"shape", "dtype"}, 1);
+static Result empty(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("empty", args, {"shape", "dtype"}, 1);
   if (!r)
     return r.error();
-  if (auto error = toShape(r[0], shape))
-    return error;
-  return readDType(r.get(1), DType::Kind::Float32, type);
-}
-
-static Result empty(const ContextPtr &context, const CallArgs &args) {
   Shape shape;
   DType type;
-  if (auto error = readShapeAndType("empty", args, shape, type))
+  if (auto error = readShapeAndType(r[0], r.get(1), DType::Kind::Float32, shape, type))
     return error;
   return PyValue::extension(Tensor::create(context, type, shape));
 }
 
 template <int value> static Result constant(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r(value ? "ones" : "zeros", args, {"shape", "dtype"}, 1);
+  if (!r)
+    return r.error();
   Shape shape;
   DType type;
-  if (auto error = readShapeAndType(value ? "ones" : "zeros", args, shape, type))
+  if (auto error = readShapeAndType(r[0], r.get(1), DType::Kind::Float32, shape, type))
     return error;
   uint64_t bits = encode(type, value);
   return filled(context, type, shape, [&](int64_t) { return bits; });
@@ -205,9 +208,7 @@ static Result rand(const ContextPtr &context, const CallArgs &args) {
     return r.error();
   Shape shape;
   DType type;
-  if (auto error = toShape(r[0], shape))
-    return error;
-  if (auto error = readDType(r.get(1), DType::Kind::Float32, type))
+  if (auto error = readShapeAndType(r[0], r.get(1), DType::Kind::Float32, shape, type))
     return error;
   uint64_t seed = readSeed(context, r.get(2));
   return filled(context, type, shape,
@@ -220,9 +221,7 @@ static Result randn(const ContextPtr &context, const CallArgs &args) {
     return r.error();
   Shape shape;
   DType type;
-  if (auto error = toShape(r[0], shape))
-    return error;
-  if (auto error = readDType(r.get(1), DType::Kind::Float32, type))
+  if (auto error = readShapeAndType(r[0], r.get(1), DType::Kind::Float32, shape, type))
     return error;
   uint64_t seed = readSeed(context, r.get(2));
   double mean = r.get(3).toDouble().value_or(0), deviation = r.get(4).toDouble().value_or(1);
@@ -241,9 +240,7 @@ static Result randint(const ContextPtr &context, const CallArgs &args) {
                 "ValueError");
   Shape shape;
   DType type;
-  if (auto error = toShape(r[2], shape))
-    return error;
-  if (auto error = readDType(r.get(3), DType::Kind::Int32, type))
+  if (auto error = readShapeAndType(r[2], r.get(3), DType::Kind::Int32, shape, type))
     return error;
   uint64_t seed = readSeed(context, r.get(4)), span = uint64_t(*high) - uint64_t(*low);
   return filled(context, type, shape, [&](int64_t i) {
@@ -258,9 +255,7 @@ static Result randperm(const ContextPtr &context, const CallArgs &args) {
     return r.error();
   Shape shape;
   DType type;
-  if (auto error = toShape(r[0], shape))
-    return error;
-  if (auto error = readDType(r.get(1), DType::Kind::Int32, type))
+  if (auto error = readShapeAndType(r[0], r.get(1), DType::Kind::Int32, shape, type))
     return error;
   if (shape.size() != 1)
     return fail("`randperm` needs a number of elements");
@@ -311,9 +306,7 @@ static Result special(const ContextPtr &context, const CallArgs &args) {
     return r.error();
   Shape shape;
   DType type;
-  if (auto error = toShape(r[0], shape))
-    return error;
-  if (auto error = readDType(r.get(1), DType::Kind::Float32, type))
+  if (auto error = readShapeAndType(r[0], r.get(1), DType::Kind::Float32, shape, type))
     return error;
   uint64_t seed = readSeed(context, r.get(2));
   Result nan = r.has(3) ? eval::truth(r[3]) : PyValue::boolean(true);

@@ -32,12 +32,18 @@ struct CUlinkState_st {
 };
 struct CUstream_st {
   bool capturing = false;
+  int priority = 0;
+  std::vector<fakecuda::Launch> captured;
 };
 struct CUevent_st {
   double time = -1;
 };
-struct CUgraph_st {};
-struct CUgraphExec_st {};
+struct CUgraph_st {
+  std::vector<fakecuda::Launch> launches;
+};
+struct CUgraphExec_st {
+  std::vector<fakecuda::Launch> launches;
+};
 
 namespace {
 constexpr int maxDevices = 8;
@@ -414,6 +420,17 @@ EXPORT Result cuTensorMapEncodeTiled(TensorMap *map, TensorMapDataType type, uns
            rank > 1 ? sizes[1] : 0, rank > 1 ? strides[0] : 0, box[0], rank > 1 ? box[1] : 0}};
   return Result::Success;
 }
+/// Captured launches are noted too, but nothing happens.
+static void run(Launch launch) {
+  Control &control = state().control;
+  if (control.onLaunch && !launch.captured)
+    control.onLaunch(launch);
+  std::lock_guard<std::mutex> lock(control.mutex);
+  auto cost = control.kernelMilliseconds.find(launch.kernel);
+  control.clock +=
+      cost == control.kernelMilliseconds.end() ? control.launchMilliseconds : cost->second;
+  control.launches.push_back(std::move(launch));
+}
 EXPORT Result cuLaunchKernelEx(const LaunchConfig *config, Function function, void **parameters,
                                void **) {
   ENTER_IN_CONTEXT(cuLaunchKernelEx);
@@ -443,14 +460,9 @@ EXPORT Result cuLaunchKernelEx(const LaunchConfig *config, Function function, vo
   for (size_t i = 0; i < function->parameterBytes.size(); ++i)
     launch.parameters.emplace_back(static_cast<const char *>(parameters[i]),
                                    function->parameterBytes[i]);
-  Control &control = state().control;
-  if (control.onLaunch && !launch.captured)
-    control.onLaunch(launch);
-  std::lock_guard<std::mutex> lock(control.mutex);
-  auto cost = control.kernelMilliseconds.find(function->name);
-  control.clock +=
-      cost == control.kernelMilliseconds.end() ? control.launchMilliseconds : cost->second;
-  control.launches.push_back(std::move(launch));
+  if (launch.captured)
+    config->stream->captured.push_back(launch);
+  run(std::move(launch));
   return Result::Success;
 }
 EXPORT Result cuOccupancyMaxActiveClusters(int *clusters, Function, const LaunchConfig *) {
@@ -568,6 +580,28 @@ EXPORT Result cuStreamCreate(Stream *stream, unsigned) {
   ++state().control.liveStreams;
   return Result::Success;
 }
+EXPORT Result cuStreamCreateWithPriority(Stream *stream, unsigned, int priority) {
+  ENTER_IN_CONTEXT(cuStreamCreateWithPriority);
+  *stream = new CUstream_st;
+  (*stream)->priority = priority;
+  ++state().control.liveStreams;
+  return Result::Success;
+}
+EXPORT Result cuStreamGetPriority(Stream stream, int *priority) {
+  ENTER(cuStreamGetPriority);
+  *priority = stream->priority;
+  return Result::Success;
+}
+EXPORT Result cuStreamCopyAttributes(Stream, Stream) {
+  ENTER(cuStreamCopyAttributes);
+  return Result::Success;
+}
+EXPORT Result cuThreadExchangeStreamCaptureMode(CaptureMode *mode) {
+  ENTER(cuThreadExchangeStreamCaptureMode);
+  static thread_local CaptureMode current = CaptureMode::Global;
+  std::swap(current, *mode);
+  return Result::Success;
+}
 EXPORT Result cuStreamDestroy_v2(Stream stream) {
   ENTER(cuStreamDestroy_v2);
   delete stream;
@@ -586,7 +620,8 @@ EXPORT Result cuStreamBeginCapture_v2(Stream stream, CaptureMode) {
 EXPORT Result cuStreamEndCapture(Stream stream, Graph *graph) {
   ENTER(cuStreamEndCapture);
   stream->capturing = false;
-  *graph = new CUgraph_st;
+  *graph = new CUgraph_st{std::move(stream->captured)};
+  stream->captured.clear();
   return Result::Success;
 }
 EXPORT Result cuStreamIsCapturing(Stream stream, CaptureStatus *status) {
@@ -594,18 +629,25 @@ EXPORT Result cuStreamIsCapturing(Stream stream, CaptureStatus *status) {
   *status = stream && stream->capturing ? CaptureStatus::Active : CaptureStatus::None;
   return Result::Success;
 }
-EXPORT Result cuGraphInstantiateWithFlags(GraphExec *executable, Graph, unsigned long long) {
+EXPORT Result cuGraphInstantiateWithFlags(GraphExec *executable, Graph graph, unsigned long long) {
   ENTER(cuGraphInstantiateWithFlags);
-  *executable = new CUgraphExec_st;
+  *executable = new CUgraphExec_st{graph->launches};
+  ++state().control.liveGraphs;
   return Result::Success;
 }
-EXPORT Result cuGraphLaunch(GraphExec, Stream) {
-  ENTER(cuGraphLaunch);
+EXPORT Result cuGraphLaunch(GraphExec executable, Stream stream) {
+  ENTER_IN_CONTEXT(cuGraphLaunch);
+  for (Launch launch : executable->launches) {
+    launch.stream = stream;
+    launch.captured = false;
+    run(std::move(launch));
+  }
   return Result::Success;
 }
 EXPORT Result cuGraphExecDestroy(GraphExec executable) {
   ENTER(cuGraphExecDestroy);
   delete executable;
+  --state().control.liveGraphs;
   return Result::Success;
 }
 EXPORT Result cuGraphDestroy(Graph graph) {

@@ -291,6 +291,35 @@ TEST_F(Gpu, ScratchAndGraphs) {
   (void)api.cuGraphDestroy(graph);
 }
 
+TEST_F(Gpu, RepeatedLaunchIsRecorded) {
+  auto kernel = load(scale());
+  std::vector<float> values(100, 1.0f);
+  DeviceBuffer data = upload(values);
+  cuda::DevicePtr pointer = data.pointer();
+  int32_t n = 100;
+  float factor = 2.0f;
+  const void *arguments[] = {&pointer, &n, &factor};
+  const cuda::CudaApi &api = context->api();
+  ScopedContext scope(api, context->handle());
+  StreamHandle own = valueOf(StreamHandle::create(context));
+  for (cuda::Stream stream : {cuda::Stream(nullptr), own.handle()}) {
+    PreparedLaunch launch(kernel);
+    expectSuccess(launch.setArguments(arguments));
+    for (int i = 0; i < 50; ++i)
+      expectSuccess(launch.launch(stream));
+    EXPECT_TRUE(launch.isRecorded());
+    float half = 0.5f; // the recording is not used any more
+    expectSuccess(launch.setArgument(2, &half));
+    for (int i = 0; i < 50; ++i)
+      expectSuccess(launch.launch(stream));
+    EXPECT_TRUE(launch.isRecorded());
+    expectSuccess(launch.setArgument(2, &factor));
+    expectSuccess(launch.launch(stream));
+    expectSuccess(synchronize(*context, stream));
+    EXPECT_EQ(download<float>(data), std::vector<float>(100, stream ? 4.0f : 2.0f));
+  }
+}
+
 TEST_F(Gpu, RejectedPtx) {
   CompiledKernel description = scale();
   size_t at = description.ptx.find("mul.f32");

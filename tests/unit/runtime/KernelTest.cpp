@@ -275,6 +275,24 @@ TEST_F(KernelTest, ClustersCooperativeDependent) {
   EXPECT_TRUE(last().dependent && last().cooperative && last().hasCluster);
 }
 
+TEST_F(KernelTest, KernelsThatWaitAreDependentByDefault) {
+  CompiledKernel description = scale();
+  description.metadata.dependent = true;
+  auto isDependent = [&](const LaunchOptions &options) {
+    auto kernel = load(description);
+    expectSuccess(kernel->launch(nullptr, one, arguments, options));
+    return last().dependent;
+  };
+  EXPECT_TRUE(isDependent({}));
+  EXPECT_FALSE(isDependent({/*dependent=*/false}));
+  description.metadata.cooperative = true;
+  EXPECT_FALSE(isDependent({}));
+  description.metadata.cooperative = false;
+  description.metadata.target = "sm_80";
+  cuda.computeMajor = 8, cuda.computeMinor = 0;
+  EXPECT_FALSE(isDependent({})) << "this device has no dependent launch";
+}
+
 TEST_F(KernelTest, NonPortableCluster) {
   CompiledKernel description = scale();
   description.metadata.cluster[0] = 16;
@@ -381,6 +399,83 @@ TEST_F(KernelTest, PreparedLaunchKeepsArguments) {
   EXPECT_EQ(last().parameters[1], bytesOf(n));
   EXPECT_TRUE(last().dependent);
   EXPECT_THAT(errorOf(launch.setArgument(2, nullptr)).message, HasSubstr("is missing"));
+}
+
+TEST_F(KernelTest, RepeatedLaunchIsRecorded) {
+  tile::cuda::Context mine = fakeCudaCreateContext(0);
+  {
+    std::shared_ptr<Context> context = valueOf(Context::borrow(api, mine));
+    StreamHandle stream = valueOf(StreamHandle::create(context));
+    auto kernel = valueOf(LoadedKernel::load(share(scale()), context));
+    PreparedLaunch launch(kernel);
+    expectSuccess(launch.setArguments(arguments));
+    launch.setGrid(4, 1, 1);
+    auto runTimes = [&](int times, tile::cuda::Stream on) {
+      for (int i = 0; i < times; ++i) {
+        expectSuccess(launch.launch(on));
+        EXPECT_EQ(last().parameters[1], bytesOf(n));
+        EXPECT_EQ(last().parameters[2], bytesOf(factor));
+        EXPECT_EQ(last().grid[0], 4u);
+        EXPECT_EQ(last().stream, on);
+        EXPECT_FALSE(last().captured);
+      }
+    };
+    runTimes(20, stream.handle());
+    int runs = cuda.numCalls("cuGraphLaunch");
+    EXPECT_EQ(runs, 5) << "the first 15 are launched as they are";
+    EXPECT_EQ(cuda.numCalls("cuStreamCopyAttributes"), 1);
+
+    // An argument set to what it was changes nothing; a new value does.
+    expectSuccess(launch.setArgument(1, &n));
+    runTimes(1, stream.handle());
+    EXPECT_EQ(cuda.numCalls("cuGraphLaunch"), runs + 1);
+    n = 5;
+    expectSuccess(launch.setArgument(1, &n));
+    runTimes(1, stream.handle());
+    EXPECT_EQ(cuda.numCalls("cuGraphLaunch"), runs + 1);
+    EXPECT_EQ(cuda.liveGraphs, 0);
+
+    // A recording in vain makes the next one rarer.
+    runTimes(30, stream.handle());
+    EXPECT_EQ(cuda.numCalls("cuGraphLaunch"), runs + 1);
+    runTimes(1, stream.handle());
+    EXPECT_EQ(cuda.numCalls("cuGraphLaunch"), runs + 2);
+
+    // What the caller captures is launched, and other streams are not held up.
+    expectSuccess(api.check(api.cuStreamBeginCapture(stream.handle(), tile::cuda::CaptureMode::Global),
+                            "cuStreamBeginCapture"));
+    expectSuccess(launch.launch(stream.handle()));
+    EXPECT_TRUE(last().captured);
+    tile::cuda::Graph graph;
+    expectSuccess(api.check(api.cuStreamEndCapture(stream.handle(), &graph), "cuStreamEndCapture"));
+    expectSuccess(api.check(api.cuGraphDestroy(graph), "cuGraphDestroy"));
+    StreamHandle other = valueOf(StreamHandle::create(context));
+    for (int i = 0; i < 100; ++i)
+      runTimes(1, i % 2 ? stream.handle() : other.handle());
+    EXPECT_EQ(cuda.numCalls("cuGraphLaunch"), runs + 2);
+
+    // Dependent launches are never recorded.
+    launch.setOptions({/*dependent=*/true});
+    runTimes(200, stream.handle());
+    EXPECT_EQ(cuda.numCalls("cuGraphLaunch"), runs + 2);
+  }
+  EXPECT_EQ(cuda.liveGraphs, 0);
+  EXPECT_EQ(cuda.liveStreams, 0);
+  fakeCudaDestroyContext(mine);
+}
+
+TEST_F(KernelTest, RepeatedLaunchGoesOnWithoutRecording) {
+  for (const char *call : {"cuGraphInstantiateWithFlags", "cuStreamBeginCapture_v2",
+                           "cuStreamEndCapture", "cuThreadExchangeStreamCaptureMode"}) {
+    cuda.failures[call] = Result::NotSupported;
+    PreparedLaunch launch(load(scale()));
+    expectSuccess(launch.setArguments(arguments));
+    for (int i = 0; i < 40; ++i)
+      expectSuccess(launch.launch(nullptr));
+    EXPECT_EQ(cuda.numCalls("cuGraphLaunch"), 0) << call;
+    EXPECT_EQ(cuda.liveStreams, 0) << call;
+    cuda.failures.erase(call);
+  }
 }
 
 TEST_F(KernelTest, ManyThreadsLaunch) {

@@ -1,0 +1,258 @@
+//===- LaunchPlan.cpp - how a kernel's parameters are found at launch -----===//
+#include "runtime/LaunchPlan.h"
+#include "runtime/Error.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include <limits>
+
+using namespace tile;
+using namespace tile::runtime;
+using Kind = KernelParameter::Kind;
+
+unsigned runtime::parameterBytes(llvm::StringRef type) {
+  return llvm::StringSwitch<unsigned>(type)
+      .Cases({"i1", "i8", "u8", "fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16"}, 1)
+      .Cases({"i16", "u16", "fp16", "bf16"}, 2)
+      .Cases({"i32", "u32", "fp32"}, 4)
+      .Cases({"ptr", "i64", "u64", "fp64"}, 8)
+      .Default(0);
+}
+
+llvm::Error runtime::badMetadata(const KernelMetadata &metadata, const llvm::Twine &what) {
+  return makeError(ErrorCode::InvalidArgument, "the metadata of `" + metadata.entry + "` " + what);
+}
+
+CompileOptions runtime::forLaunch(CompileOptions options) {
+  options.persistent = options.checkedLaunch = true;
+  return options;
+}
+
+bool runtime::usesTensorMaps(const KernelMetadata &metadata) {
+  return llvm::any_of(metadata.params,
+                      [](const KernelParameter &p) { return p.kind == Kind::TensorMap; });
+}
+
+llvm::Expected<std::array<uint64_t, 3>>
+runtime::blocksOf(const KernelMetadata &metadata, const uint32_t grid[3], unsigned residentBlocks) {
+  std::array<uint64_t, 3> blocks = {uint64_t(grid[0]) * metadata.ctasPerProgram, grid[1], grid[2]};
+  if (metadata.persistent) {
+    uint64_t programs = uint64_t(grid[0]) * grid[1] * grid[2];
+    if (programs > std::numeric_limits<int32_t>::max())
+      return makeError(ErrorCode::InvalidArgument,
+                       llvm::formatv("the grid of `{0}` has {1} programs, and at most {2} are "
+                                     "possible for a persistent kernel",
+                                     metadata.entry, programs, std::numeric_limits<int32_t>::max())
+                           .str());
+    blocks = {std::min<uint64_t>(programs, residentBlocks), 1, 1};
+  }
+  for (int axis = 0; axis < 3; ++axis)
+    if (blocks[axis] % metadata.cluster[axis] != 0)
+      return makeError(ErrorCode::InvalidArgument,
+                       llvm::formatv("the grid of `{0}` has {1} blocks along {2}, which its "
+                                     "clusters of {3} do not divide",
+                                     metadata.entry, blocks[axis], "xyz"[axis],
+                                     metadata.cluster[axis])
+                           .str());
+  return blocks;
+}
+
+bool ParameterPlan::isMadeAtLaunch() const {
+  return kind == Kind::Scratch || kind == Kind::TensorMap || kind == Kind::NumPrograms;
+}
+
+//===----------------------------------------------------------------------===//
+// Making the plan
+//===----------------------------------------------------------------------===//
+
+/// The bits of a constant parameter given as JSON.
+static std::optional<uint64_t> constantBits(llvm::StringRef type, llvm::StringRef json) {
+  auto value = llvm::json::parse(json);
+  if (!value) {
+    llvm::consumeError(value.takeError());
+    return std::nullopt;
+  }
+  if (value->getAsNull())
+    return 0;
+  if (auto flag = value->getAsBoolean())
+    return *flag ? 1 : 0;
+
+  const llvm::fltSemantics *format = llvm::StringSwitch<const llvm::fltSemantics *>(type)
+                                         .Case("fp16", &llvm::APFloat::IEEEhalf())
+                                         .Case("bf16", &llvm::APFloat::BFloat())
+                                         .Case("fp32", &llvm::APFloat::IEEEsingle())
+                                         .Case("fp64", &llvm::APFloat::IEEEdouble())
+                                         .Case("fp8e4nv", &llvm::APFloat::Float8E4M3FN())
+                                         .Case("fp8e5", &llvm::APFloat::Float8E5M2())
+                                         .Default(nullptr);
+  if (!format) {
+    if (auto integer = value->getAsInteger())
+      return static_cast<uint64_t>(*integer);
+    if (auto integer = value->getAsUINT64())
+      return *integer;
+    return std::nullopt;
+  }
+  llvm::APFloat number(0.0);
+  if (auto text = value->getAsString()) { // "inf", "-inf", "nan": not JSON numbers
+    auto status = number.convertFromString(*text, llvm::APFloat::rmNearestTiesToEven);
+    if (!status) {
+      llvm::consumeError(status.takeError());
+      return std::nullopt;
+    }
+  } else if (auto real = value->getAsNumber()) {
+    number = llvm::APFloat(*real);
+  } else {
+    return std::nullopt;
+  }
+  bool exact = false;
+  number.convert(*format, llvm::APFloat::rmNearestTiesToEven, &exact);
+  return number.bitcastToAPInt().getZExtValue();
+}
+
+static llvm::Error planTensorMaps(const KernelMetadata &metadata, LaunchPlan &plan) {
+  auto find = [&](const LaunchSum::Factor &factor) -> llvm::Expected<LaunchValue> {
+    for (auto [i, parameter] : llvm::enumerate(plan.parameters))
+      if (parameter.kind == Kind::Arg && parameter.index == factor.index &&
+          llvm::ArrayRef(parameter.path) == llvm::ArrayRef(factor.path))
+        return LaunchValue{unsigned(i), parameter.bytes};
+    return badMetadata(metadata, "has a tensor map made from entry " + llvm::Twine(factor.index) +
+                                     " of the signature, which is no parameter");
+  };
+  for (auto [i, parameter] : llvm::enumerate(metadata.params)) {
+    if (parameter.kind != Kind::TensorMap)
+      continue;
+    auto map = planTensorMap(parameter.map, parameter, find);
+    if (!map)
+      return addContext(map.takeError(), "cannot load `" + metadata.entry + "`");
+    map->parameter = i;
+    plan.tensorMaps.push_back(std::move(*map));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<LaunchPlan> LaunchPlan::of(const KernelMetadata &metadata) {
+  LaunchPlan plan;
+  plan.entry = metadata.entry;
+  for (const KernelParameter &parameter : metadata.params) {
+    ParameterPlan entry;
+    entry.kind = parameter.kind;
+    entry.index = parameter.index;
+    entry.dim = parameter.dim;
+    entry.path.assign(parameter.path.begin(), parameter.path.end());
+    entry.bytes = 8;
+    if (parameter.kind == Kind::Scratch) {
+      entry.bytes = parameter.bytes;
+      entry.perProgram = parameter.per == "program";
+      entry.zero = parameter.zero;
+      plan.hasScratch = true;
+    } else if (parameter.kind == Kind::TensorMap) {
+      entry.bytes = sizeof(cuda::TensorMap);
+    } else if (parameter.kind != Kind::DescBase || !parameter.type.empty()) {
+      entry.bytes = parameterBytes(parameter.type);
+      if (!entry.bytes)
+        return badMetadata(metadata, "has a parameter of unknown type `" + parameter.type + "`");
+    }
+    if ((parameter.kind == Kind::DescShape || parameter.kind == Kind::DescStride) &&
+        (parameter.dim < 0 || parameter.dim >= 5))
+      return badMetadata(metadata, "names dimension " + llvm::Twine(parameter.dim) +
+                                       " of a descriptor, which has at most 5");
+    if (parameter.kind == Kind::Const) {
+      auto bits = constantBits(parameter.type, parameter.value);
+      if (!bits)
+        return badMetadata(metadata,
+                           "has a constant `" + parameter.value + "` that is no " + parameter.type);
+      entry.constant = plan.constants.size();
+      plan.constants.push_back(*bits);
+    }
+    if (parameter.kind == Kind::NumPrograms && (parameter.dim < 0 || parameter.dim > 2))
+      return badMetadata(metadata, "names axis " + llvm::Twine(parameter.dim) + " of the grid");
+    bool fromCaller = parameter.kind != Kind::Scratch && parameter.kind != Kind::Const &&
+                      parameter.kind != Kind::NumPrograms;
+    if (fromCaller && parameter.index < 0)
+      return badMetadata(metadata, "has a parameter of a negative index");
+    if (fromCaller)
+      plan.numArguments = std::max(plan.numArguments, static_cast<unsigned>(parameter.index) + 1);
+    plan.parameters.push_back(std::move(entry));
+  }
+  if (llvm::Error error = planTensorMaps(metadata, plan))
+    return std::move(error);
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// Finding the values
+//===----------------------------------------------------------------------===//
+
+llvm::Error LaunchPlan::missingArgument(unsigned index) const {
+  return makeError(ErrorCode::InvalidArgument,
+                   llvm::formatv("argument {0} of `{1}` is missing: a null pointer was passed for "
+                                 "an entry of the signature that the kernel reads",
+                                 index, entry)
+                       .str());
+}
+
+/// A descriptor's shape and strides are 64-bit; a kernel may want them narrower.
+static llvm::Error checkNarrow(int64_t value, const ParameterPlan &parameter) {
+  if (parameter.bytes == 8 || value == static_cast<int32_t>(value))
+    return llvm::Error::success();
+  return makeError(ErrorCode::InvalidArgument,
+                   llvm::formatv("the {0} {1} of dimension {2} of descriptor argument {3} does not "
+                                 "fit 32 bits",
+                                 parameter.kind == Kind::DescShape ? "size" : "stride", value,
+                                 parameter.dim, parameter.index)
+                       .str());
+}
+
+/// Narrow integers are the low bytes of wide ones: device and host are little-endian.
+llvm::Error LaunchPlan::locate(const ParameterPlan &parameter, const void *argument,
+                               const void *&value) const {
+  for (int element : parameter.path) {
+    if (!argument)
+      break;
+    argument = static_cast<const void *const *>(argument)[element];
+  }
+  if (!argument)
+    return missingArgument(parameter.index);
+  value = argument;
+  if (parameter.kind == Kind::Arg)
+    return llvm::Error::success();
+
+  const auto *descriptor = static_cast<const tile_descriptor *>(argument);
+  if (parameter.kind == Kind::DescBase) {
+    value = &descriptor->base;
+    return llvm::Error::success();
+  }
+  if (parameter.dim >= descriptor->rank)
+    return makeError(ErrorCode::InvalidArgument,
+                     llvm::formatv("descriptor argument {0} of `{1}` has {2} dimensions, and at "
+                                   "least {3} are needed",
+                                   parameter.index, entry, descriptor->rank, parameter.dim + 1)
+                         .str());
+  const int64_t &number = parameter.kind == Kind::DescShape ? descriptor->shape[parameter.dim]
+                                                            : descriptor->strides[parameter.dim];
+  value = &number;
+  return checkNarrow(number, parameter);
+}
+
+llvm::Error LaunchPlan::resolve(llvm::ArrayRef<const void *> arguments,
+                                llvm::MutableArrayRef<void *> pointers) const {
+  if (arguments.size() < numArguments)
+    return makeError(ErrorCode::InvalidArgument,
+                     llvm::formatv("`{0}` takes {1} arguments, one for each entry of its "
+                                   "signature; {2} were passed",
+                                   entry, numArguments, arguments.size())
+                         .str());
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const ParameterPlan &parameter = parameters[i];
+    if (parameter.isMadeAtLaunch())
+      continue;
+    const void *value = nullptr;
+    if (parameter.kind == Kind::Const)
+      value = &constants[parameter.constant];
+    else if (llvm::Error error = locate(parameter, arguments[parameter.index], value))
+      return error;
+    pointers[i] = const_cast<void *>(value);
+  }
+  return llvm::Error::success();
+}

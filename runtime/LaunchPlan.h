@@ -1,0 +1,77 @@
+//===- LaunchPlan.h - how a kernel's parameters are found at launch -------===//
+//
+// Worked out from the metadata alone, once a kernel: how to reach the value of
+// each parameter from the caller's arguments. The GPU and the emulator launch by
+// the same plan.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_RUNTIME_LAUNCHPLAN_H
+#define TILE_RUNTIME_LAUNCHPLAN_H
+
+#include "compiler/Compiler.h"
+#include "runtime/TensorMaps.h"
+#include "tile/tile.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tile::runtime {
+
+/// Bytes of a scalar parameter type ("ptr", "i1", "i32", "bf16", ...); 0 if
+/// there is no such type.
+unsigned parameterBytes(llvm::StringRef type);
+
+/// The error of metadata that no compiler of ours wrote.
+llvm::Error badMetadata(const KernelMetadata &metadata, const llvm::Twine &what);
+
+/// The options for a kernel that is launched here: what they ask of the launcher
+/// (`persistent`, `checkedLaunch`) is done.
+CompileOptions forLaunch(CompileOptions options);
+
+/// Whether a kernel has tensor maps, so that a launch may need another one that
+/// was compiled with `tensorMaps` off.
+bool usesTensorMaps(const KernelMetadata &metadata);
+
+/// Where a launch of `grid` programs starts blocks: a persistent kernel no more
+/// than `residentBlocks`. The error of a grid that cannot be.
+llvm::Expected<std::array<uint64_t, 3>> blocksOf(const KernelMetadata &metadata,
+                                                 const uint32_t grid[3], unsigned residentBlocks);
+
+/// How one kernel parameter is found at launch.
+struct ParameterPlan {
+  KernelParameter::Kind kind = KernelParameter::Kind::Arg;
+  int index = 0;                  ///< entry of the signature
+  unsigned bytes = 0;             ///< of the value; scratch: of the buffer
+  unsigned constant = 0;          ///< Const: which of the plan's constants
+  int dim = 0;                    ///< DescShape, DescStride, NumPrograms
+  bool perProgram = false;        ///< Scratch: bytes are for each program
+  bool zero = false;              ///< Scratch: cleared before the launch
+  llvm::SmallVector<int, 2> path; ///< into a tuple
+
+  /// Scratch memory, tensor maps and the grid are no arguments of the caller's.
+  bool isMadeAtLaunch() const;
+};
+
+struct LaunchPlan {
+  static llvm::Expected<LaunchPlan> of(const KernelMetadata &metadata);
+
+  /// Points each parameter at its value, except what is made at launch.
+  /// `arguments` is as for LoadedKernel::launch.
+  llvm::Error resolve(llvm::ArrayRef<const void *> arguments,
+                      llvm::MutableArrayRef<void *> pointers) const;
+  /// Finds the bytes of one parameter in the argument of its entry.
+  llvm::Error locate(const ParameterPlan &parameter, const void *argument,
+                     const void *&value) const;
+  /// The error of a caller who leaves an entry of the signature out.
+  llvm::Error missingArgument(unsigned index) const;
+
+  std::string entry;
+  llvm::SmallVector<ParameterPlan, 8> parameters;
+  llvm::SmallVector<uint64_t, 2> constants;
+  std::vector<TensorMapPlan> tensorMaps;
+  unsigned numArguments = 0; ///< one more than the last entry that is used
+  bool hasScratch = false;
+};
+
+} // namespace tile::runtime
+
+#endif // TILE_RUNTIME_LAUNCHPLAN_H
