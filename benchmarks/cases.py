@@ -24,7 +24,9 @@ class Launch:
     def signature(self):
         out = []
         for a in self.arguments:
-            if torch.is_tensor(a):
+            if a is None:
+                out.append("none")
+            elif torch.is_tensor(a):
                 out.append(SIGNATURES[a.dtype] + (":16" if a.data_ptr() % 16 == 0 else ""))
             elif isinstance(a, float):
                 out.append("fp32")
@@ -184,12 +186,13 @@ def _together(kind, tensors, x, size, constants, warps, maxnreg, rest):
                           {"CHUNKS": chunks, **constants}, warps, maxnreg)])
 
 
-def rows(kind, dtype_name, count, columns):
+def rows(kind, dtype_name, count, columns, statistics=True):
+    """`statistics`: whether layer norm stores what its backward pass needs."""
     dtype = DTYPES[dtype_name]
     x = torch.randn(count, columns, device="cuda").to(dtype)
     weight = torch.randn(columns, device="cuda").to(dtype)
     bias = torch.randn(columns, device="cuda").to(dtype)
-    mean, rstd = (torch.empty(count, device="cuda") for _ in range(2))
+    mean, rstd = (torch.empty(count, device="cuda") if statistics else None for _ in range(2))
     eps = 1e-5
     out, guard = _output((count, columns), dtype)
     tensors = {"softmax": [x, out], "layer_norm": [x, weight, bias, out, mean, rstd],
@@ -205,16 +208,17 @@ def rows(kind, dtype_name, count, columns):
     if kind == "softmax" and columns > 65536:
         configs.append(_split_softmax(x, out, 32768 // itemsize))
     if kind == "softmax" and columns >= 32768:
-        for size, warps in ((8192, 4), (8192, 8), (16384, 8)):
-            configs.append(_together(kind, tensors, x, size, {"SIZE": size}, warps, None, []))
+        for size, warps, maxnreg in ((8192, 4, None), (8192, 8, 64), (16384, 8, 64)):
+            configs.append(_together(kind, tensors, x, size, {"SIZE": size}, warps, maxnreg, []))
     if kind == "layer_norm" and columns >= 32768:
         for parts, warps in ((8, 8), (8, 16)):
             block = 512 * warps // itemsize
             constants = {"PARTS": parts, "BLOCK": block, "VEC": 16 // itemsize, "STORE_PARTS": 4}
             configs.append(_together(kind, tensors, x, parts * block, constants, warps, 64, [eps]))
-    return Case(f"{kind} {dtype_name} {count}x{columns}", kind, 2 * x.numel() * x.element_size(),
-                out, guard, x, configs, lambda: _reference(kind, x, weight, bias, eps),
-                exact=False)
+    suffix = "" if statistics else " without statistics"
+    return Case(f"{kind} {dtype_name} {count}x{columns}{suffix}", kind,
+                2 * x.numel() * x.element_size(), out, guard, x, configs,
+                lambda: _reference(kind, x, weight, bias, eps), exact=False)
 
 
 # One maker a case, so that only one case's tensors are alive at a time.
@@ -234,6 +238,9 @@ ALL = [
     lambda: rows("layer_norm", "f16", 8192, 512),
     lambda: rows("layer_norm", "f16", 16384, 2048),
     lambda: rows("layer_norm", "bf16", 16384, 8192),
+    lambda: rows("layer_norm", "f16", 4096, 4096, statistics=False),
+    lambda: rows("layer_norm", "f16", 8192, 512, statistics=False),
+    lambda: rows("layer_norm", "f16", 16384, 2048, statistics=False),
     lambda: rows("rms_norm", "bf16", 16384, 8192),
     lambda: rows("rms_norm", "f16", 8192, 512),
     lambda: rows("layer_norm", "f16", 4096, 32768),

@@ -54,7 +54,9 @@ class TileSide:
         kernel.load()
         values = []
         for a in launch.arguments:
-            if torch.is_tensor(a):
+            if a is None:
+                values.append(ctypes.c_void_p())
+            elif torch.is_tensor(a):
                 values.append(ctypes.c_void_p(a.data_ptr()))
             else:
                 values.append(ctypes.c_float(a) if isinstance(a, float) else ctypes.c_int32(a))

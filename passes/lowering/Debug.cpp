@@ -11,7 +11,6 @@
 using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
-using layout::Dim;
 using layout::LinearLayout;
 
 //===----------------------------------------------------------------------===//
