@@ -46,14 +46,14 @@ Type Lowering::llvmType(Type element) const {
 }
 
 /// The op of the kernel's body before which a dependent launch waits for the
-/// grids before it: the first that touches global memory, at any depth.
+/// grids before it: the first that touches global memory, at any depth. Inline
+/// PTX may, even if it is called pure: that only says that it has no side effects.
 static Operation *findFirstAccess(Block &body) {
   for (Operation &op : body) {
     WalkResult found = op.walk([](Operation *inner) {
       bool isElsewhere = isa<cta::RingOp, cta::BarrierOp, cta::PinOp, BarrierOp, AssumeOp>(inner);
-      return inner->getNumRegions() || isElsewhere || isMemoryEffectFree(inner)
-                 ? WalkResult::advance()
-                 : WalkResult::interrupt();
+      bool isAccess = !inner->getNumRegions() && !isElsewhere && !isMemoryEffectFree(inner);
+      return isAccess || isa<InlineAsmOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (found.wasInterrupted())
       return &op;

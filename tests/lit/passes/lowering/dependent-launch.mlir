@@ -30,6 +30,16 @@ func.func @before_the_branch(%p: !tile.ptr<i32>, %x: i32, %c: i1) {
   return
 }
 
+// PTX that is called pure may read memory all the same.
+// CHECK-LABEL: llvm.func @before_inline_ptx
+// CHECK: nvvm.griddepcontrol wait
+// CHECK: llvm.inline_asm
+func.func @before_inline_ptx(%p: !tile.ptr<i32>) {
+  %x = tile.inline_asm "ld.global.u32 $0, [$1];", "=r,l" (%p) {pack = 1 : i32, pure} : (!tile.ptr<i32>) -> i32
+  tile.store %p, %x : !tile.ptr<i32>
+  return
+}
+
 // Later grids rely on this one to have waited, even if it reads nothing.
 // CHECK-LABEL: llvm.func @without_access
 // CHECK: nvvm.griddepcontrol wait
