@@ -20,8 +20,9 @@ SHAPES = [(1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096), (8192, 819
           (4096, 14336, 4096), (512, 4096, 4096), (16, 8192, 8192), (8192, 8192, 512),
           (16384, 4096, 11008), (4096, 4096, 65536), (3000, 5000, 2000)]
 # (BLOCK_M, BLOCK_N, BLOCK_K, warps, stages)
-CONFIGS = [(128, 256, 64, 8, 3), (128, 256, 64, 8, 4), (256, 128, 64, 8, 3), (128, 128, 64, 8, 4),
-           (128, 128, 64, 4, 4), (128, 128, 64, 8, 6), (64, 128, 64, 4, 8), (16, 64, 128, 4, 4)]
+CONFIGS = [(128, 256, 64, 8, 3), (128, 256, 64, 8, 4), (256, 128, 64, 8, 3), (256, 128, 64, 8, 4),
+           (128, 128, 64, 8, 4), (128, 128, 64, 4, 4), (128, 128, 64, 8, 6), (64, 128, 64, 4, 8),
+           (16, 64, 128, 4, 4)]
 # (BLOCK_M, BLOCK_N, BLOCK_K, warps, stages, MORE_N)
 WIDE = [(128, 128, 64, 8, 4, 64), (128, 256, 64, 8, 3, 64)]
 # NT only for types whose operands must be contiguous along K; f32 is read as tf32.
@@ -56,6 +57,7 @@ class Tile:
         self.compiler = libtile.Compiler(bundle.library)
         with open(common.kernel_path("matmul")) as f:
             self.source = f.read()
+        self.loaded = {}
 
     def prepare(self, kernel_name, values, config, grid):
         import torch
@@ -63,10 +65,13 @@ class Tile:
         constants = {"BLOCK_M": bm, "BLOCK_N": bn, "BLOCK_K": bk, "GROUP_M": 2048 // bm}
         if more:
             constants["MORE_N"] = more[0]
-        kernel = self.compiler.compile(self.source, "matmul.tile", kernel_name,
-                                       signature(values), constants, warps,
-                                       num_stages=stages)
-        kernel.load()
+        types = signature(values)
+        key = (kernel_name, *types, config)
+        if key not in self.loaded:
+            self.loaded[key] = self.compiler.compile(self.source, "matmul.tile", kernel_name, types,
+                                                     constants, warps, num_stages=stages)
+            self.loaded[key].load()
+        kernel = self.loaded[key]
         raw = [ctypes.c_void_p(v.data_ptr()) if torch.is_tensor(v) else ctypes.c_int32(v)
                for v in values]
         return kernel.launcher((grid,), raw, torch.cuda.current_stream().cuda_stream)

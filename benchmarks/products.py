@@ -182,8 +182,8 @@ def int4(library, shape):
     return Case("int4 weights " + "x".join(map(str, shape)), 2 * m * n * k,
                 lambda: torch.matmul(a, plain, out=out),
                 [(f"{b}x{w}/{s}", prepare(b, w, s)) for b, w, s in
-                 [((16, 64), 4, 4), ((16, 64), 4, 8), ((16, 64), 2, 8), ((16, 32), 2, 4),
-                  ((16, 32), 2, 8), ((16, 32), 1, 8)]], check)
+                 [((16, 64), 4, 2), ((16, 64), 4, 4), ((16, 64), 2, 4), ((16, 32), 2, 4),
+                  ((16, 32), 2, 8), ((16, 32), 2, 2)]], check)
 
 
 def fused(library, shape, activation):
