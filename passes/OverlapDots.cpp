@@ -38,9 +38,8 @@ static int64_t cyclesOfShare(cta::WarpgroupDotOp dot, unsigned warpgroups) {
 }
 
 /// While one of several warpgroups waits for its product, another's is computed.
-/// If that takes long enough, in-flight products gain nothing, and slots that are
-/// given back at once keep the blocks of the chip closer together: they find
-/// more of each other's operands on their way.
+/// If that takes long enough, products in flight gain nothing, and slots that are
+/// given back at once let the copies run further ahead.
 static bool takeTurns(cta::WarpgroupDotOp dot, unsigned warpgroups) {
   constexpr int64_t kLong = 512;
   return warpgroups > 1 && cyclesOfShare(dot, warpgroups) >= kLong;
