@@ -10,16 +10,22 @@
 #include "frontend/eval/BuiltinTables.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/Twine.h"
+#include <cmath>
 
 using namespace tile;
 using namespace tile::eval;
 using llvm::StringRef;
 using Kind = PyValue::Kind;
 
-static constexpr StringRef hostModules[] = {
-    "torch",    "torch.cuda", "torch.version",  "torch.xpu",        "torch.backends", "os",
-    "platform", "sys",        "importlib",      "warnings",         "logging",        "packaging",
-    "enum",     "abc",        "importlib.util", "packaging.version"};
+static constexpr StringRef hostModules[] = {"torch",          "torch.cuda",
+                                            "torch.version",  "torch.xpu",
+                                            "torch.backends", "os",
+                                            "platform",       "sys",
+                                            "importlib",      "warnings",
+                                            "logging",        "packaging",
+                                            "enum",           "abc",
+                                            "importlib.util", "packaging.version",
+                                            "torch.utils",    "torch.utils._triton"};
 
 bool eval::isHostModule(StringRef name) { return llvm::is_contained(hostModules, name); }
 
@@ -157,6 +163,54 @@ static Result importModule(Evaluator &, const CallArgs &args) {
   return PyValue::module(known);
 }
 
+/// The dtype that `torch.finfo` or `torch.iinfo` is asked about.
+static Result limitsOf(StringRef function, const CallArgs &args, bool (DType::*fits)() const,
+                       StringRef expected) {
+  ArgReader r(function, args, {"type"}, 1);
+  if (!r)
+    return r.error();
+  if (!r[0].is(Kind::DType) || !(r[0].asDType().*fits)())
+    return fail(
+        llvm::Twine("`" + function + "` needs " + expected + " type, got " + repr(r[0])).str(),
+        "TypeError");
+  return r[0];
+}
+
+static Result floatLimits(Evaluator &, const CallArgs &args) {
+  Result type = limitsOf("torch.finfo", args, &DType::isFloating, "a floating-point");
+  if (!type)
+    return type;
+  const DType &dtype = type->asDType();
+  int mantissa = dtype.mantissaWidth(), bias = dtype.exponentBias();
+  double epsilon = std::ldexp(1.0, -mantissa), smallest = std::ldexp(1.0, 1 - bias);
+  double largest = std::ldexp(2.0 - epsilon, bias);
+  // No infinities: the highest exponent holds numbers, but for one NaN.
+  if (dtype.kind() == DType::Kind::Float8E4NV)
+    largest = std::ldexp(2.0 - 2 * epsilon, bias + 1);
+  static const auto fields =
+      record("finfo", {"bits", "eps", "max", "min", "tiny", "smallest_normal"});
+  PyValue tiny = PyValue::number(smallest);
+  return PyValue::namedTuple(fields,
+                             {PyValue::integer(dtype.bitWidth()), PyValue::number(epsilon),
+                              PyValue::number(largest), PyValue::number(-largest), tiny, tiny});
+}
+
+static Result integerLimits(Evaluator &, const CallArgs &args) {
+  Result type = limitsOf("torch.iinfo", args, &DType::isInt, "an integer");
+  if (!type)
+    return type;
+  unsigned bits = type->asDType().bitWidth();
+  bool isSigned = type->asDType().isSigned();
+  static const auto fields = record("iinfo", {"bits", "max", "min"});
+  llvm::APInt largest =
+      isSigned ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits);
+  llvm::APInt least = isSigned ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt(bits, 0);
+  return PyValue::namedTuple(fields,
+                             {PyValue::integer(bits),
+                              PyValue::integer(isSigned ? largest.sext(128) : largest.zext(128)),
+                              PyValue::integer(least.sext(128))});
+}
+
 static Result getLogger(Evaluator &, const CallArgs &) { return PyValue::module("logging.logger"); }
 
 llvm::ArrayRef<BuiltinEntry> eval::hostBuiltins() {
@@ -166,6 +220,10 @@ llvm::ArrayRef<BuiltinEntry> eval::hostBuiltins() {
       {"torch.cuda.current_device", number<0>},
       {"torch.cuda.get_device_capability", deviceCapability},
       {"torch.xpu.is_available", answer<false>},
+      {"torch.finfo", floatLimits},
+      {"torch.iinfo", integerLimits},
+      {"torch.utils._triton.has_triton", answer<true>},
+      {"torch.utils._triton.has_triton_package", answer<true>},
       {"triton.runtime.driver.active.get_current_target", currentTarget},
       {"triton.runtime.driver.active.get_current_device", number<0>},
       {"tl.current_target", currentTarget},

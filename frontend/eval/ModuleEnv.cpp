@@ -223,6 +223,13 @@ static bool asksForOtherVendor(StringRef condition) {
          llvm::any_of(others, [&](StringRef word) { return StringRef(lower).contains(word); });
 }
 
+bool ModuleEnv::runCompletely(const ast::Body &body, const std::shared_ptr<Scope> &scope) {
+  bool complete = !body.empty();
+  for (const ast::StmtPtr &stmt : body)
+    complete = complete && !StatementRunner(program.evaluator()).run(*stmt, scope).error;
+  return complete;
+}
+
 /// A condition that compile time cannot decide usually asks for a version of
 /// a library, and the branches import the same name from different places: the
 /// first branch that runs is as good as any.
@@ -232,12 +239,20 @@ void ModuleEnv::runUndecided(const ast::If &branch, const std::shared_ptr<Scope>
   SourceRange range = branch.condition->range;
   if (asksForOtherVendor(file.text().slice(range.begin, range.end)))
     std::swap(first, second);
-  for (const ast::Body *body : {first, second}) {
-    bool complete = !body->empty();
-    for (const ast::StmtPtr &stmt : *body)
-      complete = complete && !StatementRunner(program.evaluator()).run(*stmt, scope).error;
-    if (complete)
-      return;
+  if (!runCompletely(*first, scope))
+    runCompletely(*second, scope);
+}
+
+/// What a `try` attempts, and compile time cannot do, its handlers do without.
+/// The names that the attempt did bind stay.
+void ModuleEnv::runUndecided(const ast::Try &attempt, const std::shared_ptr<Scope> &scope) {
+  for (const ast::Try::Handler &handler : attempt.handlers) {
+    auto apart = std::make_shared<Scope>(*scope);
+    if (!runCompletely(handler.body, apart))
+      continue;
+    for (auto &variable : apart->variables)
+      scope->variables.try_emplace(variable.first(), variable.second);
+    return;
   }
 }
 
@@ -257,6 +272,8 @@ Result ModuleEnv::evaluateStatement(size_t index, StringRef name) {
     statement.error = std::move(flow.error);
     if (auto *branch = llvm::dyn_cast<ast::If>(statement.stmt); branch && statement.error)
       runUndecided(*branch, statement.scope);
+    if (auto *attempt = llvm::dyn_cast<ast::Try>(statement.stmt); attempt && statement.error)
+      runUndecided(*attempt, statement.scope);
     statement.state = Statement::State::Done;
   }
   // A statement that failed may have bound the name before it did.
@@ -264,6 +281,9 @@ Result ModuleEnv::evaluateStatement(size_t index, StringRef name) {
   if (bound != statement.scope->variables.end())
     return bound->second;
   if (!statement.error)
+    return lookupBefore(name, index);
+  // A choice that cannot be made leaves what was there before.
+  if (llvm::isa<ast::If, ast::Try>(statement.stmt) && bindings[name].front() < index)
     return lookupBefore(name, index);
   auto error = std::make_unique<EvalError>(*statement.error);
   error->diagnostic.message =
@@ -448,11 +468,17 @@ Result ModuleEnv::resolveModule(StringRef dottedName, unsigned level) {
 }
 
 Result ModuleEnv::member(StringRef name) {
+  // `from . import part` in a package binds the name that it looks up.
+  Result global = binds(name) ? lookup(name) : Result(fail(""));
+  if (global)
+    return global;
   std::unique_ptr<EvalError> error;
-  if (!binds(name) && llvm::sys::path::filename(file.name()) == "__init__.py")
+  if (llvm::sys::path::filename(file.name()) == "__init__.py")
     if (ModuleEnv *part = program.import(name, 1, *this, error))
       return PyValue::module(name.str(), part);
-  return error ? Result(std::move(error)) : lookup(name);
+  if (error)
+    return error;
+  return binds(name) ? std::move(global) : lookup(name);
 }
 
 Result ModuleEnv::importMember(StringRef dottedName, StringRef name) {

@@ -62,6 +62,8 @@ private:
   struct Statement;
   Result evaluateStatement(size_t index, llvm::StringRef name);
   void runUndecided(const ast::If &branch, const std::shared_ptr<Scope> &scope);
+  void runUndecided(const ast::Try &attempt, const std::shared_ptr<Scope> &scope);
+  bool runCompletely(const ast::Body &body, const std::shared_ptr<Scope> &scope);
   Result lookupInStarImports(llvm::StringRef name);
   void addFunctions(const ast::Body &body, size_t index,
                     std::vector<std::shared_ptr<FunctionObject>> &out);

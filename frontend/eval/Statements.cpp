@@ -248,7 +248,16 @@ Flow StatementRunner::runIf(const ast::If &stmt, const ScopePtr &scope) {
   Result yes = condition(*stmt.condition, scope);
   if (!yes)
     return yes.takeError();
-  return run(yes->asBool() ? stmt.then : stmt.otherwise, scope);
+  const ast::Body &body = yes->asBool() ? stmt.then : stmt.otherwise;
+  if (!scope->isTopLevel || scope->inTry)
+    return run(body, scope);
+  // A file's statements do not depend on each other here, and those of a
+  // branch that is taken are the file's.
+  Flow first;
+  for (const ast::StmtPtr &inner : body)
+    if (Flow flow = run(*inner, scope); first.kind == Flow::Kind::Next)
+      first = std::move(flow);
+  return first;
 }
 
 /// Runs a range without building it.

@@ -76,6 +76,68 @@ TEST(HostModules, OneNameThatCannotBeImportedLeavesTheOthers) {
   EXPECT_EQ(file.get("pi"), "3.141592653589793");
 }
 
+TEST(HostModules, LimitsOfTypes) {
+  TestFile file(R"(
+import torch
+bf16 = torch.finfo(torch.bfloat16).max == (2 - 2**-7) * 2.0**127
+f16 = torch.finfo(torch.float16).max, torch.finfo(torch.float16).min, torch.finfo(torch.half).eps
+f8 = torch.finfo(torch.float8_e4m3fn).max, torch.finfo(type=torch.float8_e5m2).max
+tiny = torch.finfo(torch.float32).tiny == 2.0**-126
+i8 = torch.iinfo(torch.int8).min, torch.iinfo(torch.int8).max, torch.iinfo(torch.uint8).max
+i64 = torch.iinfo(torch.int64).max == 2**63 - 1
+wrong = torch.finfo(torch.int32)
+)");
+  EXPECT_EQ(file.get("bf16"), "True");
+  EXPECT_EQ(file.get("f16"), "(65504.0, -65504.0, 0.0009765625)");
+  EXPECT_EQ(file.get("f8"), "(448.0, 57344.0)");
+  EXPECT_EQ(file.get("tiny"), "True");
+  EXPECT_EQ(file.get("i8"), "(-128, 127, 255)");
+  EXPECT_EQ(file.get("i64"), "True");
+  EXPECT_NE(file.get("wrong").find("needs a floating-point type, got"), std::string::npos);
+}
+
+TEST(HostModules, AnAttemptThatCannotBeMadeIsHandled) {
+  TestFile file(R"(
+from runtime import backend
+try:
+    backend.choose()
+    shim = backend.library()
+except ImportError:
+    import triton
+    shim = triton.language.extra.libdevice
+tanh = shim.tanh
+)");
+  EXPECT_EQ(file.get("tanh"), "<built-in libdevice.tanh>");
+}
+
+TEST(HostModules, AChoiceThatCannotBeMadeLeavesWhatWasThere) {
+  TestFile file(R"(
+import importlib
+HAS_TRITON = importlib.util.find_spec("triton") is not None
+if HAS_TRITON:
+    try:
+        from triton.unknown import drivers
+        HAS_TRITON = len(drivers) == 1
+    except ImportError:
+        report("no driver")
+        HAS_TRITON = False
+SIZE = 64 if HAS_TRITON else 1
+)");
+  EXPECT_EQ(file.get("SIZE"), "64");
+}
+
+TEST(HostModules, StatementsOfABranchFailAlone) {
+  TestFile file(R"(
+import triton
+if triton is not None:
+    from somewhere import first
+    table = first + 1
+    def second(): return 2
+)");
+  EXPECT_EQ(file.call("second"), "2");
+  EXPECT_NE(file.get("table").find("not known at compile time"), std::string::npos);
+}
+
 TEST(Classes, ConstantsFunctionsAndEnumerations) {
   TestFile file(R"(
 from enum import Enum, IntEnum, auto

@@ -351,6 +351,8 @@ TEST(Module, ImportsOtherFiles) {
   write("helper.tile", "SCALE = 3\ndef twice(x): return 2 * x * SCALE\n");
   write("pkg/__init__.py", "from .part import VALUE\n");
   write("pkg/part.py", "VALUE = 11\n");
+  write("own/__init__.py", "from . import part\npart.setup()\n");
+  write("own/part/__init__.py", "VALUE = 12\n");
   write("broken.py", "def f(:\n");
   write("pkg/deep/inner.py", "from pkg.part import VALUE\n");
   std::string path = write("main.tile", R"(
@@ -363,6 +365,8 @@ b = (h.SCALE, SCALE, part.VALUE, VALUE, pkg.part.VALUE)
 import broken
 c = broken.f
 from pkg.deep.inner import VALUE as d
+from own import part as own_part
+e = own_part.VALUE
 )");
   std::string error;
   std::unique_ptr<SourceFile> file = SourceFile::open(path, error);
@@ -375,6 +379,7 @@ from pkg.deep.inner import VALUE as d
   EXPECT_EQ(TestFile::show(env.lookup("b")), "(3, 3, 11, 11, 11)");
   EXPECT_EQ(TestFile::show(env.lookup("c")).substr(0, 12), "ImportError:");
   EXPECT_EQ(TestFile::show(env.lookup("d")), "11"); // by the name of the package it is in
+  EXPECT_EQ(TestFile::show(env.lookup("e")), "12"); // a package may import its own parts
   llvm::sys::fs::remove_directories(folder);
 }
 
