@@ -208,7 +208,12 @@ template <MinMax which> static PyValue argExtremum(BuiltinCall &c) {
 }
 
 static PyValue softmax(BuiltinCall &c) {
-  Tensor x = fp32Or64(c, 0);
+  Tensor x = c.tensor(0);
+  // The maximum that is subtracted is wide, and so is the difference.
+  if (x && x.type.isFloating() && x.type.bitWidth() < 32)
+    x = c.s.cast(x, DType(Kind::Float32));
+  else
+    x = fp32Or64(c, 0);
   if (!x)
     return PoisonValue::get();
   if (!x.isBlock())
@@ -358,8 +363,7 @@ template <MinMax which, bool left> static PyValue combineWithIndex(BuiltinCall &
     better = s.binary(BinaryOp::Or, better, tie);
   }
   PyValue where = PyValue::symbol("tl.where");
-  return PyValue::tuple(
-      {s.call(where, {better, c[0], c[2]}), s.call(where, {better, c[1], c[3]})});
+  return PyValue::tuple({s.call(where, {better, c[0], c[2]}), s.call(where, {better, c[1], c[3]})});
 }
 
 static void addCombiners(BuiltinTable &t) {

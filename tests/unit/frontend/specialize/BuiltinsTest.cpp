@@ -106,6 +106,7 @@ TEST(Builtins, Reductions) {
   expectOp("v + tl.sum(tl.reshape(v, 4, 4), axis=1, keep_dims=True).reshape(4).sum()", "4x1xf32");
   expectOp("v + tl.xor_sum(k)", "arith.xori");
   expectOp("tl.softmax(v)", "math.exp");
+  expectOp("v + tl.softmax(v.to(tl.bfloat16))", "arith.extf"); // as wide as the maximum
   expectOp("tl.cumsum(v)", "tile.scan");
   expectOp("tl.cumprod(v, reverse=True)", "reverse = true");
   std::string text = ir("m, at = tl.max(v, 0, return_indices=True)\ntl.store(x, m + at)");
