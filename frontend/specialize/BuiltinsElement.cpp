@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/Builtins.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using llvm::formatv;
@@ -205,6 +206,27 @@ static bool resultTypes(BuiltinCall &c, unsigned i, SmallVectorImpl<DType> &type
   return !types.empty();
 }
 
+/// Other processors have other classes of registers, and assembly of theirs.
+static bool checkRegisterClasses(BuiltinCall &c, StringRef constraints) {
+  SmallVector<StringRef> parts;
+  constraints.split(parts, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef part : parts) {
+    StringRef name = part.trim();
+    if (name.starts_with("~"))
+      continue;
+    name = name.ltrim("=&+");
+    bool tied = !name.empty() && llvm::all_of(name, llvm::isDigit);
+    if (tied || (name.size() == 1 && StringRef("bchrlqfdni").contains(name)))
+      continue;
+    c.fail(formatv(
+        "the constraint \"{0}\" is none of PTX: use \"h\" (16 bits), \"r\" (32), \"l\" (64), "
+        "\"f\" (fp32), \"d\" (fp64)",
+        part.trim()));
+    return false;
+  }
+  return true;
+}
+
 /// As many register constraints as the packed operands and results need.
 static bool checkConstraints(BuiltinCall &c, StringRef constraints, ArrayRef<Tensor> inputs,
                              ArrayRef<DType> results, unsigned pack) {
@@ -255,7 +277,8 @@ static PyValue inlineAsm(BuiltinCall &c) {
   if (!text || !constraints || !pack || !resultTypes(c, Types, types) ||
       !elementOperands(c, c[Args].elements(), inputs))
     return PoisonValue::get();
-  if (!checkConstraints(c, *constraints, inputs, types, *pack))
+  if (!checkRegisterClasses(c, *constraints) ||
+      !checkConstraints(c, *constraints, inputs, types, *pack))
     return PoisonValue::get();
   return emitAsm(c, *text, *constraints, inputs, types, c.flag(Pure), *pack,
                  !c[Types].isSequence());
