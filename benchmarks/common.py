@@ -35,11 +35,15 @@ class _HostModule(types.ModuleType):
 
 
 def load_as_python(name):
-    """The .tile file as a module: to Triton it is an ordinary Python file."""
+    """A .tile file of the library as a module: to Triton it is an ordinary Python file."""
+    return load_path_as_python(kernel_path(name))
+
+
+def load_path_as_python(path):
     sys.modules.setdefault("tile", _HostModule("tile"))
     sys.dont_write_bytecode = True
-    path = kernel_path(name)
-    loader = importlib.machinery.SourceFileLoader("tile_bench_" + name, path)
+    name = "tile_bench_" + os.path.splitext(os.path.basename(path))[0]
+    loader = importlib.machinery.SourceFileLoader(name, path)
     spec = importlib.util.spec_from_file_location(loader.name, path, loader=loader)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

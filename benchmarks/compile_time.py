@@ -2,8 +2,9 @@
 """Compile time and launch cost: Tile against Triton, the same source on both sides.
 
     python3 benchmarks/compile_time.py BUNDLE [--json FILE] [--repeat N] [--target sm_90a]
+                                       [--cases FILE]
 
-Parts, each skipped loudly where something it needs is missing:
+The sample is in compile_sample.py. Parts, each skipped loudly where something it needs is missing:
   in process   source to PTX, warm, nothing cached: Triton's own stages up to
                PTX (no ptxas) against tile_compile_buffer
   process      `tilec compile` as a whole process
@@ -23,20 +24,8 @@ import time
 os.environ["CUDA_CACHE_DISABLE"] = "1"  # before anything opens the driver
 
 import common
+import compile_sample
 import libtile
-
-# name: (file, kernel, signature, constexprs, warps)
-KERNELS = {
-    "vector add": ("vector_add", "add", ["*fp32:16", "*fp32:16", "*fp32:16", "i32:16"],
-                   {"BLOCK": 1024}, 8),
-    "softmax": ("softmax", "softmax_row", ["*fp32:16", "*fp32:16", "i32:16"], {"BLOCK": 4096}, 4),
-    "layer norm": ("layer_norm", "layer_norm_row",
-                   ["*fp16:16", "*fp16:16", "*fp16:16", "*fp16:16", "*fp32:16", "*fp32:16",
-                    "i32:16", "fp32"], {"BLOCK": 4096}, 4),
-    "matmul": ("matmul", "matmul", ["*fp16:16"] * 3 + ["i32"] * 3 + ["i32:16", "i32:1"] * 3,
-               {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP_M": 8}, 8),
-}
-
 
 def median_ms(function, repeat, warm=3):
     """(wall, processor) milliseconds of function(i); medians. On a busy machine
@@ -61,22 +50,30 @@ class TritonStages:
         self.target = GPUTarget("cuda", int(target.strip("sm_af")), 32)
         self.backend = make_backend(self.target)
 
-    def source(self, module, kernel, signature, constexprs):
+    def source(self, case):
+        import triton.language
         from triton.compiler import ASTSource
-        function = getattr(module, kernel)
-        names = function.arg_names
-        types = {name: text.split(":")[0] for name, text in zip(names, signature)}
-        constexprs = dict(constexprs, **{name: 1 for name, text in zip(names, signature)
-                                         if text.endswith(":1")})
-        types.update({name: "constexpr" for name in constexprs})
-        attributes = {(i,): [["tt.divisibility", 16]] for i, text in enumerate(signature)
-                      if text.endswith(":16")}
-        return ASTSource(fn=function, signature=types, constexprs=constexprs, attrs=attributes)
+        function = getattr(common.load_path_as_python(case["file"]), case["kernel"])
+        while not hasattr(function, "arg_names") or hasattr(function, "configs"):
+            function = function.fn  # what autotune and the like are wrapped around
+        types, constants, attributes = dict(case["sig"]), {}, {}
+        for name, text in case["const"].items():
+            constants[name] = eval(text, {"tl": triton.language, "float": float})
+        for i, name in enumerate(function.arg_names):
+            text, _, hint = types.get(name, "constexpr").partition(":")
+            types[name] = text
+            if hint == "16":
+                attributes[(i,)] = [["tt.divisibility", 16]]
+            if hint == "1" or text == "none":
+                types[name], constants[name] = "constexpr", 1 if hint == "1" else None
+        return ASTSource(fn=function, signature={n: types[n] for n in function.arg_names},
+                         constexprs=constants, attrs=attributes)
 
-    def compile(self, source, num_warps):
+    def compile(self, source, num_warps, num_stages):
         """The PTX text; the work is what triton.compile does on a miss, up to there."""
         from triton._C.libtriton import ir
-        options = self.backend.parse_options({"num_warps": num_warps, **source.parse_options()})
+        options = self.backend.parse_options({"num_warps": num_warps, "num_stages": num_stages,
+                                              **source.parse_options()})
         stages = {}
         self.backend.add_stages(stages, options, source.language)
         context = ir.context()
@@ -93,7 +90,7 @@ class TritonStages:
         raise RuntimeError("Triton has no stage named ptx")
 
 
-def triton_in_process(target, repeat):
+def triton_in_process(sample, target, repeat):
     """{kernel: ((wall, processor), ptx)}; empty, loudly, without Triton."""
     try:
         import triton
@@ -102,18 +99,19 @@ def triton_in_process(target, repeat):
         common.missing("Triton's compile time", error)
         return {}
     out = {}
-    for name, (file, kernel, signature, constexprs, warps) in KERNELS.items():
-        source = stages.source(common.load_as_python(file), kernel, signature, constexprs)
+    for name, case in sample.items():
         try:
-            ptx = stages.compile(source, warps)
-            out[name] = (median_ms(lambda _: stages.compile(source, warps), repeat), ptx)
+            source = stages.source(case)
+            compile_once = lambda _: stages.compile(source, case["warps"], case["stages"])
+            ptx = compile_once(0)
+            out[name] = (median_ms(compile_once, repeat), ptx)
         except Exception as error:
             common.missing(f"Triton {triton.__version__} on {name}",
                            f"{type(error).__name__}: {error}")
     return out
 
 
-def tile_in_process(bundle, target, repeat):
+def tile_in_process(bundle, sample, target, repeat):
     if bundle.library is None:
         common.missing("Tile's compile time in process", f"no libtile.so under {bundle.folder}")
         return {}
@@ -123,14 +121,15 @@ def tile_in_process(bundle, target, repeat):
         common.missing("Tile's compile time in process", error)
         return {}
     out = {}
-    for name, (file, kernel, signature, constexprs, warps) in KERNELS.items():
-        with open(common.kernel_path(file)) as f:
+    for name, case in sample.items():
+        with open(case["file"]) as f:
             text = f.read()
 
         def compile_once(i):
             # A different text each time: the library also caches in memory.
-            return compiler.compile(f"{text}\n# {i}\n", file + ".tile", kernel, signature,
-                                    constexprs, warps, target)
+            return compiler.compile(f"{text}\n# {i}\n", case["file"], case["kernel"],
+                                    compile_sample.signature(case), case["const"], case["warps"],
+                                    target, case["stages"])
         try:
             ptx = compile_once("first").ptx()
             out[name] = (median_ms(compile_once, repeat), ptx)
@@ -139,16 +138,17 @@ def tile_in_process(bundle, target, repeat):
     return out
 
 
-def whole_process(bundle, target, repeat):
+def whole_process(bundle, sample, target, repeat):
     """{kernel: ms} of running `tilec compile`."""
     if bundle.tilec is None:
         common.missing("`tilec compile` as a process", f"no bin/tilec under {bundle.folder}")
         return {}
     out = {}
     with tempfile.TemporaryDirectory() as folder:
-        for name, (file, kernel, signature, constexprs, warps) in KERNELS.items():
-            run = lambda _: libtile.tilec_compile(bundle.tilec, common.kernel_path(file), kernel,
-                                                  signature, constexprs, warps, target,
+        for name, case in sample.items():
+            run = lambda _: libtile.tilec_compile(bundle.tilec, case["file"], case["kernel"],
+                                                  compile_sample.signature(case), case["const"],
+                                                  case["warps"], target,
                                                   os.path.join(folder, "out"))
             try:
                 out[name] = median_ms(run, repeat, warm=2)[0]
@@ -180,7 +180,7 @@ class Driver:
         self.check(self.cuda.cuModuleUnload(module))
 
 
-def driver_load(triton, tile, repeat):
+def driver_load(sample, triton, tile, repeat):
     """{kernel: {side: ms}}, the sides in turns."""
     try:
         driver = Driver()
@@ -188,7 +188,7 @@ def driver_load(triton, tile, repeat):
         common.missing("driver load time", error)
         return {}
     out = {}
-    for name in KERNELS:
+    for name in sample:
         texts = {side: table[name][1].encode() for side, table in
                  (("triton", triton), ("tile", tile)) if name in table}
         times = {side: [] for side in texts}
@@ -246,10 +246,16 @@ def tile_launch(bundle):
     return json.loads(result.stdout)
 
 
-def print_summary(data):
+def geometric_mean(data, above, below):
+    """Of the ratios of the kernels that both sides compiled, and how many those are."""
+    ratios = [data[above][name] / data[below][name] for name in data[above] if name in data[below]]
+    return (statistics.geometric_mean(ratios) if ratios else 0), len(ratios)
+
+
+def print_summary(data, sample):
     number = lambda v: "-" if v is None else f"{v:.2f}"
     rows = []
-    for name in KERNELS:
+    for name in sample:
         triton, tile = data["triton_ms"].get(name), data["tile_ms"].get(name)
         load = data["load_ms"].get(name, {})
         ratio = lambda a, b: f"{a / b:.2f}" if a and b else "-"
@@ -259,6 +265,9 @@ def print_summary(data):
                      number(load.get("tile")), ratio(load.get("triton"), load.get("tile"))])
     common.table(["kernel", "triton ms", "tile ms", "triton/tile", "by cpu", "tilec ms", "load triton",
                   "load tile", "triton/tile"], rows)
+    wall, count = geometric_mean(data, "triton_ms", "tile_ms")
+    cpu, _ = geometric_mean(data, "triton_cpu_ms", "tile_cpu_ms")
+    print(f"geometric mean of {count} kernels: {wall:.2f} by the clock, {cpu:.2f} by processor time")
     launch = data["launch"]
     if launch["tile"]:
         print("launch through the C API:", ", ".join(f"{k} {v:.2f} us"
@@ -274,10 +283,14 @@ def main():
     parser.add_argument("--json", default="compile_time.json")
     parser.add_argument("--repeat", type=int, default=20)
     parser.add_argument("--target", default="sm_90a")
+    parser.add_argument("--cases", help="kernels from elsewhere: see compile_sample.py")
     args = parser.parse_args()
     bundle = libtile.Bundle(args.bundle)
-    triton = triton_in_process(args.target, args.repeat)
-    tile = tile_in_process(bundle, args.target, args.repeat)
+    sample = (compile_sample.from_file(args.cases) if args.cases
+              else compile_sample.library())
+    detailed = {name: case for name, case in sample.items() if case.get("detailed")}
+    triton = triton_in_process(sample, args.target, args.repeat)
+    tile = tile_in_process(bundle, sample, args.target, args.repeat)
     data = {"target": args.target,
             "triton_ms": {k: v[0][0] for k, v in triton.items()},
             "tile_ms": {k: v[0][0] for k, v in tile.items()},
@@ -285,12 +298,12 @@ def main():
             "tile_cpu_ms": {k: v[0][1] for k, v in tile.items()},
             "ptx_lines": {"triton": {k: v[1].count("\n") for k, v in triton.items()},
                           "tile": {k: v[1].count("\n") for k, v in tile.items()}},
-            "process_ms": whole_process(bundle, args.target, args.repeat),
-            "load_ms": driver_load(triton, tile, args.repeat),
+            "process_ms": whole_process(bundle, detailed, args.target, args.repeat),
+            "load_ms": driver_load(detailed, triton, tile, args.repeat),
             "launch": {"tile": tile_launch(bundle), "triton_us": triton_launch_us()}}
     with open(args.json, "w") as f:
         json.dump(data, f, indent=1)
-    print_summary(data)
+    print_summary(data, sample)
     return 0 if data["tile_ms"] else (common.SKIPPED if not data["triton_ms"] else 1)
 
 
