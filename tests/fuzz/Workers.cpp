@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
+#include <time.h>
 #include <unistd.h>
 #include <vector>
 
@@ -27,8 +28,28 @@ struct Worker {
   Board *board = nullptr;
   uint64_t next = 0, seen = 0;
   Clock::time_point since;
+  double usedBefore = 0; ///< processor seconds when the case began
+
+  double used() const;
+  void beginCase() { since = Clock::now(), usedBefore = used(); }
+  bool hangs(const Limits &limits) const;
 };
 } // namespace
+
+/// Seconds of processor time that the process has had.
+double Worker::used() const {
+  clockid_t clock;
+  timespec time;
+  if (pid <= 0 || clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &time))
+    return 0;
+  return time.tv_sec + time.tv_nsec * 1e-9;
+}
+
+/// Too much work, or a long wait: a busy machine makes neither of short work.
+bool Worker::hangs(const Limits &limits) const {
+  return used() - usedBefore > limits.seconds ||
+         Clock::now() - since > std::chrono::seconds(20 * limits.seconds);
+}
 
 static void say(Board &board, const std::string &text) {
   std::strncpy(board.text, text.c_str(), sizeof board.text - 1);
@@ -86,10 +107,10 @@ static std::string deathOf(int status) {
 static void start(Worker &w, const Job &job, uint64_t count, uint64_t step, const Limits &limits) {
   w.board->state = Board::Starting;
   w.seen = w.board->finished;
-  w.since = Clock::now();
   w.pid = fork();
   if (w.pid == 0)
     work(job, *w.board, w.next, count, step, limits);
+  w.beginCase();
 }
 
 int64_t tile::fuzz::runCases(const Job &job, uint64_t count, unsigned processes,
@@ -124,7 +145,7 @@ int64_t tile::fuzz::runCases(const Job &job, uint64_t count, unsigned processes,
       if (w.board->state == Board::Failed) {
         fail(w, w.board->text);
         w.board->state = Board::Running;
-        w.since = Clock::now();
+        w.beginCase();
       }
       int status = 0;
       if (waitpid(w.pid, &status, WNOHANG) == w.pid) {
@@ -142,8 +163,8 @@ int64_t tile::fuzz::runCases(const Job &job, uint64_t count, unsigned processes,
       }
       if (w.board->finished != w.seen || w.board->state == Board::Starting) {
         w.seen = w.board->finished;
-        w.since = Clock::now();
-      } else if (Clock::now() - w.since > std::chrono::seconds(limits.seconds)) {
+        w.beginCase();
+      } else if (w.hangs(limits)) {
         kill(w.pid, SIGKILL);
         waitpid(w.pid, &status, 0);
         fail(w, "hang: more than " + std::to_string(limits.seconds) + " s");

@@ -9,7 +9,7 @@
 namespace tile::fuzz {
 
 struct Limits {
-  unsigned seconds = 5;   ///< for one case
+  unsigned seconds = 5;   ///< of processor time for one case; it may wait for longer
   uint64_t megabytes = 0; ///< of memory a process may have; 0: any
 };
 
