@@ -9,10 +9,12 @@
 #include "emulator/Memory.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include <array>
 
 using namespace tile::emu;
 
@@ -27,6 +29,8 @@ public:
   void finish(Counters &counters, llvm::ArrayRef<Site> sites);
 
 private:
+  using LaneCounts = std::array<uint64_t, 32>;
+  using Place = std::pair<const Warp *, SiteId>;
   struct Request {
     uint32_t came = 0, active = 0, bytes = 0;
     uint64_t address[32];
@@ -34,13 +38,13 @@ private:
   struct Stream {
     bool shared = false, write = false;
     uint64_t first = 0; ///< number of the first open request
-    uint64_t counts[32] = {};
+    LaneCounts counts{};
     std::deque<Request> open;
   };
   void close(const Stream &s, const Request &r);
 
-  llvm::DenseMap<std::pair<const Warp *, SiteId>, std::unique_ptr<Stream>> streams;
-  llvm::DenseMap<SiteId, uint64_t> laneInstructions;
+  llvm::DenseMap<Place, std::unique_ptr<Stream>> streams;
+  llvm::DenseMap<Place, LaneCounts> instructions; ///< but accesses to memory
   Counters sum;
 };
 } // namespace tile::emu
@@ -48,6 +52,10 @@ private:
 LogPtr tile::emu::makeAccessLog() { return LogPtr(new AccessLog); }
 
 void AccessLog::close(const Stream &s, const Request &r) {
+  if (!s.shared) {
+    sum.globalLanes += llvm::popcount(r.active);
+    sum.globalMaskedLanes += llvm::popcount(r.came & ~r.active);
+  }
   if (!r.active)
     return;
   uint64_t total = uint64_t(llvm::popcount(r.active)) * r.bytes;
@@ -100,7 +108,6 @@ void AccessLog::access(Thread &t, SiteId site, bool shared, bool write, uint64_t
     r.bytes = bytes;
     r.address[t.lane] = address;
   }
-  ++laneInstructions[site];
   uint32_t all = t.warp->numThreads() == 32 ? ~0u : (1u << t.warp->numThreads()) - 1;
   while (!s.open.empty() && s.open.front().came == all) {
     close(s, s.open.front());
@@ -109,19 +116,25 @@ void AccessLog::access(Thread &t, SiteId site, bool shared, bool write, uint64_t
   }
 }
 
-void AccessLog::instruction(Thread &t, SiteId site) { ++laneInstructions[site]; }
+void AccessLog::instruction(Thread &t, SiteId site) { ++instructions[{t.warp, site}][t.lane]; }
 
 void AccessLog::finish(Counters &counters, llvm::ArrayRef<Site> sites) {
-  for (auto &[key, stream] : streams)
+  // A warp has executed an instruction as often as the lane that did so most often.
+  auto count = [&](SiteId site, const LaneCounts &lanes) {
+    if (site < sites.size())
+      sum.instructions[sites[site].instruction] += *llvm::max_element(lanes);
+  };
+  for (auto &[place, stream] : streams) {
     for (const Request &r : stream->open)
       close(*stream, r);
+    count(place.second, stream->counts);
+  }
+  for (auto &[place, lanes] : instructions)
+    count(place.second, lanes);
   streams.clear();
-  for (auto &[site, lanes] : laneInstructions)
-    if (site < sites.size())
-      sum.instructions[sites[site].instruction] += (lanes + 31) / 32;
+  instructions.clear();
   counters.add(sum);
   sum = Counters();
-  laneInstructions.clear();
 }
 
 void tile::emu::countAccess(Thread &t, SiteId site, bool shared, bool write, uint64_t address,
@@ -158,6 +171,8 @@ static const Field fields[] = {
     {"global_stores", "warp requests", &Counters::globalStores},
     {"global_store_sectors", "sectors of 32 bytes", &Counters::globalStoreSectors},
     {"global_store_bytes", "bytes asked for", &Counters::globalStoreBytes},
+    {"global_lanes", "lanes of those", &Counters::globalLanes},
+    {"global_masked_lanes", "lanes that predicates kept off", &Counters::globalMaskedLanes},
     {"shared_loads", "warp requests", &Counters::sharedLoads},
     {"shared_load_wavefronts", "passes over the banks", &Counters::sharedLoadWavefronts},
     {"shared_load_bytes", "bytes asked for", &Counters::sharedLoadBytes},

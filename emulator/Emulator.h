@@ -85,6 +85,7 @@ struct Counters {
   uint64_t globalLoads = 0, globalStores = 0; ///< warp requests
   uint64_t globalLoadSectors = 0, globalStoreSectors = 0;
   uint64_t globalLoadBytes = 0, globalStoreBytes = 0; ///< that threads asked for
+  uint64_t globalLanes = 0, globalMaskedLanes = 0;    ///< that came; kept off by predicates
   uint64_t sharedLoads = 0, sharedStores = 0;         ///< warp requests
   uint64_t sharedLoadWavefronts = 0, sharedStoreWavefronts = 0;
   uint64_t sharedLoadBytes = 0, sharedStoreBytes = 0;

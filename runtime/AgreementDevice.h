@@ -1,14 +1,15 @@
 //===- AgreementDevice.h - two devices that must agree --------------------===//
 //
-// Does everything on a device whose memory is the host's and on another one,
-// and compares all memory after each launch. Integers must be the same; floats
-// may differ by what approximate instructions and sums in another order leave.
+// Does everything on the emulator and on another device, and compares all memory
+// after each launch. Integers must be the same; floats may differ by what
+// approximate instructions and sums in another order leave; kernels with atomic
+// operations may depend on the order of their programs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_RUNTIME_AGREEMENTDEVICE_H
 #define TILE_RUNTIME_AGREEMENTDEVICE_H
 
-#include "runtime/HostMemory.h"
+#include "runtime/EmuDevice.h"
 
 namespace tile::runtime {
 
@@ -16,6 +17,7 @@ namespace tile::runtime {
 struct Agreement {
   uint64_t launches = 0;
   uint64_t identical = 0; ///< launches that left the same bits everywhere
+  uint64_t unordered = 0; ///< that did not, by kernels with atomic operations
   /// The largest difference relative to the largest value of its array, by type.
   std::map<std::string, double> largest;
 };
@@ -27,7 +29,7 @@ public:
 
 /// Owns both. Launches are compiled for the second one's target by both if the
 /// caller has made them so.
-std::unique_ptr<AgreementDevice> createAgreementDevice(std::unique_ptr<HostMemoryDevice> first,
+std::unique_ptr<AgreementDevice> createAgreementDevice(std::unique_ptr<EmuDevice> first,
                                                        std::unique_ptr<Device> second);
 
 } // namespace tile::runtime

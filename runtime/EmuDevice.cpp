@@ -5,6 +5,7 @@
 #include "runtime/Error.h"
 #include "runtime/LaunchPlan.h"
 #include "runtime/PackedArguments.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -59,6 +60,9 @@ public:
   }
   std::string target() const override { return options.target; }
   unsigned multiprocessorCount() const override { return 132; }
+  bool hasAtomics(const Kernel &kernel) const override {
+    return static_cast<const EmuKernel &>(kernel).program->program->hasAtomics();
+  }
   const emu::Counters &counters() const override { return total; }
   const emu::Report &lastReport() const override { return last; }
 
@@ -82,6 +86,7 @@ private:
   EmuDeviceOptions options;
   Compiler compiler; ///< under `mutex`, like everything below
   llvm::StringMap<EmuProgramPtr> programs;
+  llvm::DenseSet<const EmuProgram *> launched;
   emu::Counters total;
   emu::Report last;
 };
@@ -249,15 +254,17 @@ emu::Report Emulator::runSchedules(const EmuProgram &program, const uint32_t gri
   run.check = options.check;
   run.counters = options.counters;
   run.threads = options.threads;
+  bool isFirst = launched.insert(&program).second;
+  unsigned schedules = options.firstLaunchesOnly && !isFirst ? 0 : options.schedules;
   Image before;
-  if (options.schedules)
+  if (schedules)
     before = save();
   emu::Report report = program.program->run(launch, run);
-  if (!options.schedules || !report.ok())
+  if (!schedules || !report.ok())
     return report;
   Image expected = save();
   run.counters = false;
-  for (unsigned i = 0; i < options.schedules && report.ok(); ++i) {
+  for (unsigned i = 0; i < schedules && report.ok(); ++i) {
     restore(before);
     run.seed = options.seed + i;
     if (program.metadata.persistent) // the chip may have room for any number of blocks

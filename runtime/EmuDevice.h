@@ -26,6 +26,8 @@ struct EmuDeviceOptions {
   /// time in another random legal order; results must not differ.
   unsigned schedules = 0;
   uint64_t seed = 1; ///< of the first random order
+  /// Of each compiled kernel, only the first launch runs in random orders.
+  bool firstLaunchesOnly = false;
   /// Called before each launch with the kernel's LLVM IR and what it will get;
   /// false: the launch is left out.
   std::function<bool(llvm::StringRef ir, const emu::LoadOptions &, const emu::LaunchConfig &)>
@@ -41,6 +43,8 @@ public:
   virtual llvm::Expected<bool> launch(Kernel &kernel, const uint32_t grid[3],
                                       llvm::ArrayRef<const void *> arguments,
                                       frontend::DiagnosticEngine &diagnostics) = 0;
+  /// Whether the kernel's result may depend on the order of its programs.
+  virtual bool hasAtomics(const Kernel &kernel) const = 0;
   /// Of all launches so far.
   virtual const emu::Counters &counters() const = 0;
   /// What the last launch reported.

@@ -2,12 +2,17 @@
 #include "tests/mutation/Mutations.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/bit.h"
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/DemandedBits.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/Support/KnownBits.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
 using namespace tile::mutation;
@@ -117,68 +122,34 @@ static void mutateAsm(CallBase &call, std::vector<Mutation> &out) {
                      }});
 }
 
-/// What a value is in a thread, if only the thread's number and constants go into
-/// it.
-static std::optional<uint32_t> evaluate(const Value *v, uint32_t tid, unsigned depth = 0) {
-  if (auto *constant = dyn_cast<ConstantInt>(v))
-    return uint32_t(constant->getZExtValue());
-  if (auto *call = dyn_cast<CallBase>(v)) {
-    const Function *callee = call->getCalledFunction();
-    if (callee && callee->getName() == "llvm.nvvm.read.ptx.sreg.tid.x")
-      return tid;
-    return std::nullopt;
-  }
-  auto *op = dyn_cast<BinaryOperator>(v);
-  if (!op || depth > 16 || !op->getType()->isIntegerTy(32))
-    return std::nullopt;
-  auto a = evaluate(op->getOperand(0), tid, depth + 1);
-  auto b = evaluate(op->getOperand(1), tid, depth + 1);
-  if (!a || !b)
-    return std::nullopt;
-  switch (op->getOpcode()) {
-  case Instruction::And:
-    return *a & *b;
-  case Instruction::Or:
-    return *a | *b;
-  case Instruction::Xor:
-    return *a ^ *b;
-  case Instruction::Add:
-    return *a + *b;
-  case Instruction::Mul:
-    return *a * *b;
-  case Instruction::Shl:
-    return *b < 32 ? *a << *b : 0;
-  case Instruction::LShr:
-    return *b < 32 ? *a >> *b : 0;
-  default:
-    return std::nullopt;
-  }
+/// What a mutation puts in the place of an operation.
+using NewValue = std::function<Value *(IRBuilder<> &)>;
+
+static Mutation changedValue(Instruction &op, StringRef what, NewValue make) {
+  auto apply = [&op, make] {
+    IRBuilder<> b(&op);
+    op.replaceAllUsesWith(make(b));
+  };
+  auto probe = [&op, make] {
+    IRBuilder<> b(op.getNextNode());
+    Type *word = b.getIntNTy(unsigned(op.getType()->getPrimitiveSizeInBits()));
+    Value *differs = b.CreateICmpNE(b.CreateBitCast(&op, word), b.CreateBitCast(make(b), word));
+    Instruction *then = SplitBlockAndInsertIfThen(differs, b.GetInsertPoint(), false);
+    IRBuilder<>(then).CreateIntrinsic(Intrinsic::trap, {});
+  };
+  std::string text;
+  raw_string_ostream(text) << op;
+  return {"lane bit", describe(op, what) + ":" + text, apply, probe};
 }
 
-/// Whether `changed` gives another value than `v` in some thread, as far as one
-/// can tell: what changes nothing is no fault.
-static bool matters(const Value *v, uint32_t threads, function_ref<uint32_t(uint32_t)> changed) {
-  for (uint32_t tid = 0; tid < threads; ++tid) {
-    auto value = evaluate(v, tid);
-    if (!value || changed(tid) != *value)
-      return true;
-  }
-  return false;
-}
-
-static uint32_t numThreads(const Function &kernel) {
-  uint32_t threads = 1024;
-  kernel.getFnAttribute("nvvm.reqntid")
-      .getValueAsString()
-      .split(',')
-      .first.getAsInteger(10, threads);
-  return threads;
-}
-
-/// Arithmetic that the thread's number goes into, through bit operations only.
+/// Arithmetic that the thread's number goes into, through bit operations only. Bits
+/// that are never set, and those that nobody looks at, are left alone.
 static void mutateLaneMaps(Function &kernel, std::vector<Mutation> &out) {
   SmallPtrSet<const Value *, 32> fromThread;
-  uint32_t threads = numThreads(kernel);
+  AssumptionCache assumptions(kernel);
+  DominatorTree dominators(kernel);
+  DemandedBits demanded(kernel, assumptions, dominators);
+  const DataLayout &layout = kernel.getParent()->getDataLayout();
   for (Instruction &inst : instructions(kernel)) {
     if (auto *call = dyn_cast<CallBase>(&inst)) {
       if (Function *callee = call->getCalledFunction())
@@ -187,60 +158,78 @@ static void mutateLaneMaps(Function &kernel, std::vector<Mutation> &out) {
       continue;
     }
     auto *op = dyn_cast<BinaryOperator>(&inst);
-    if (!op || !fromThread.contains(op->getOperand(0)))
-      continue;
-    auto *constant = dyn_cast<ConstantInt>(op->getOperand(1));
-    unsigned code = op->getOpcode();
-    bool bits = code == Instruction::And || code == Instruction::Or || code == Instruction::Xor ||
-                code == Instruction::Shl || code == Instruction::LShr;
-    if (!bits)
+    if (!op || !(op->isBitwiseLogicOp() || op->isShift()) ||
+        !fromThread.contains(op->getOperand(0)))
       continue;
     fromThread.insert(op);
+    auto *constant = dyn_cast<ConstantInt>(op->getOperand(1));
     if (!constant || op->use_empty())
       continue;
     uint64_t value = constant->getZExtValue();
-    auto operand = [&](uint32_t tid) { return evaluate(op->getOperand(0), tid).value_or(0); };
-    bool clears = code == Instruction::And;
-    if (op->getType()->isIntegerTy(32) && value && !matters(op, threads, [&](uint32_t tid) {
-          return clears ? uint32_t(operand(tid) & (value - llvm::bit_floor(value)))
-                 : code == Instruction::Shl ? operand(tid) << (value + 1)
-                                            : operand(tid) >> (value + 1);
-        }))
-      continue;
-    if (code == Instruction::And && value && op->getType()->isIntegerTy(32)) {
+    Value *from = op->getOperand(0);
+    KnownBits known = computeKnownBits(from, layout);
+    if (op->getOpcode() == Instruction::And && value) {
       uint64_t top = uint64_t(1) << Log2_64(value);
-      out.push_back(
-          {"lane bit",
-           describe(inst, "`" + std::string(op->getOpcodeName()) + "` without its highest bit"),
-           [op, value, top] {
-             op->setOperand(1, ConstantInt::get(op->getType(), value & ~top));
-             op->dropPoisonGeneratingFlags();
-           }});
-    } else if ((code == Instruction::Shl || code == Instruction::LShr) && value < 20) {
-      out.push_back({"lane bit", describe(inst, "a shift by one more"), [op, value] {
-                       op->setOperand(1, ConstantInt::get(op->getType(), value + 1));
-                       op->dropPoisonGeneratingFlags();
-                     }});
+      if (!known.Zero[Log2_64(value)] && demanded.getDemandedBits(op)[Log2_64(value)])
+        out.push_back(changedValue(*op, "`and` without its highest bit", [=](IRBuilder<> &b) {
+          return b.CreateAnd(from, value & ~top);
+        }));
+    } else if (op->isShift() && value < 20 && !known.isZero()) {
+      auto code = op->getOpcode();
+      out.push_back(changedValue(*op, "a shift by one more", [=](IRBuilder<> &b) {
+        return b.CreateBinOp(code, from, ConstantInt::get(from->getType(), value + 1));
+      }));
     }
   }
 }
 
-/// The addresses of shared memory: one bit of an offset.
+static unsigned accessesOfAsm(const User &user) {
+  auto *call = dyn_cast<CallBase>(&user);
+  if (!call || !call->isInlineAsm())
+    return 3;
+  StringRef text = cast<InlineAsm>(call->getCalledOperand())->getAsmString();
+  bool reads = text.contains("ld.shared") || text.contains("ldmatrix");
+  bool writes = text.contains("st.shared") || text.contains("stmatrix");
+  return reads == writes ? 3 : reads ? 1 : 2;
+}
+
+/// What is done to memory through a pointer and what is computed from it: bit 0
+/// reads, bit 1 writes. Whatever else happens to it counts as both.
+static unsigned accesses(const Value &pointer, unsigned depth = 0) {
+  unsigned all = 0;
+  for (const User *user : pointer.users()) {
+    if (isa<LoadInst>(user))
+      all |= 1;
+    else if (auto *store = dyn_cast<StoreInst>(user))
+      all |= store->getPointerOperand() == &pointer ? 2 : 3;
+    else if (isa<GetElementPtrInst, PtrToIntInst>(user) && depth < 8)
+      all |= accesses(*user, depth + 1);
+    else
+      all |= accessesOfAsm(*user);
+  }
+  return all;
+}
+
+/// The addresses of shared memory: one bit of an offset. Where the same address is
+/// written and read, both move, and nothing is wrong.
 static void mutateSwizzles(Function &kernel, std::vector<Mutation> &out) {
   for (Instruction &inst : instructions(kernel)) {
     auto *gep = dyn_cast<GetElementPtrInst>(&inst);
     if (!gep || gep->getPointerAddressSpace() != 3 || gep->getNumIndices() != 1)
       continue;
     Value *index = gep->getOperand(1);
-    if (!index->getType()->isIntegerTy(32) || isa<Constant>(index))
+    unsigned kinds = accesses(*gep);
+    if (!index->getType()->isIntegerTy(32) || isa<Constant>(index) || kinds == 0 || kinds == 3)
       continue;
     for (uint64_t bit : {16, 64})
-      out.push_back(
-          {"swizzle bit", describe(inst, "offset bit " + std::to_string(bit)), [gep, bit] {
-             IRBuilder<> b(gep);
-             gep->setOperand(1, b.CreateXor(gep->getOperand(1), bit));
-             gep->setNoWrapFlags(GEPNoWrapFlags::none());
-           }});
+      out.push_back({"swizzle bit",
+                     describe(inst, "offset bit " + std::to_string(bit) +
+                                        (kinds == 1 ? " of a load" : " of a store")),
+                     [gep, bit] {
+                       IRBuilder<> b(gep);
+                       gep->setOperand(1, b.CreateXor(gep->getOperand(1), bit));
+                       gep->setNoWrapFlags(GEPNoWrapFlags::none());
+                     }});
   }
 }
 
@@ -262,13 +251,18 @@ std::vector<Mutation> tile::mutation::findMutations(Module &module) {
               {"barrier", describe(inst, "without `bar.sync`"), [call] { removeCall(*call); }});
         // One bit of a butterfly's mask, to the next place: a bit more would
         // leave a reduction what it is.
-        if (name.starts_with("llvm.nvvm.shfl.sync.bfly"))
-          if (auto *lane = dyn_cast<ConstantInt>(call->getArgOperand(2)))
-            out.push_back({"lane bit", describe(inst, "a shuffle from another lane"), [call, lane] {
-                             uint64_t mask = lane->getZExtValue();
-                             uint64_t other = mask == 1 ? 2 : mask >> 1;
-                             call->setArgOperand(2, ConstantInt::get(lane->getType(), other));
-                           }});
+        auto *lane = name.starts_with("llvm.nvvm.shfl.sync.bfly")
+                         ? dyn_cast<ConstantInt>(call->getArgOperand(2))
+                         : nullptr;
+        if (lane && !lane->isZero())
+          out.push_back(
+              changedValue(inst, "a shuffle from another lane", [call, lane](IRBuilder<> &b) {
+                uint64_t mask = lane->getZExtValue();
+                auto *other = cast<CallBase>(b.Insert(call->clone()));
+                other->setArgOperand(2,
+                                     ConstantInt::get(lane->getType(), mask == 1 ? 2 : mask >> 1));
+                return other;
+              }));
       }
     }
     mutateLaneMaps(f, out);

@@ -19,6 +19,9 @@ struct Mutation {
   std::string kind;  ///< "barrier", "wait", "fence", "phase", "descriptor", ...
   std::string where; ///< the instruction and its line
   std::function<void()> apply;
+  /// Of a changed value, where it may be the same: traps where it is not, and
+  /// changes nothing. A fault that no run can tell from the original is none.
+  std::function<void()> trapIfDifferent = nullptr;
 };
 
 /// Every mutation of a module's kernel, in order. They refer to the module:

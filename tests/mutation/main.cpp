@@ -37,7 +37,10 @@ static llvm::cl::opt<unsigned> seed("seed", llvm::cl::init(1),
 namespace {
 
 struct Tally {
-  unsigned total = 0, caught = 0;
+  unsigned total = 0, caught = 0, same = 0;
+  void add(const Tally &o) { total += o.total, caught += o.caught, same += o.same; }
+  /// Of those that are faults.
+  double percent() const { return total > same ? 100.0 * caught / (total - same) : 100; }
 };
 
 class Mutator {
@@ -52,20 +55,31 @@ private:
   using Image = std::vector<std::vector<uint8_t>>;
   Image save(const emu::LaunchConfig &config) const;
   void restore(const emu::LaunchConfig &config, const Image &image) const;
-  bool caught(const emu::Program &program, const emu::LaunchConfig &config, const Image &before,
-              const Image &expected) const;
-
   struct Mutant {
     std::string kind, where;
     std::unique_ptr<emu::Program> program;
+    std::unique_ptr<emu::Program> probe; ///< traps where the changed value is another
     bool caught = false;
+    bool differs = true; ///< has no probe, or it has trapped
   };
   struct KernelMutants {
     std::unique_ptr<emu::Program> original;
     std::vector<Mutant> mutants;
     unsigned launches = 0;
   };
-  void plant(llvm::StringRef ir, const emu::LoadOptions &load, KernelMutants &kernel);
+  /// The memory that one launch finds and leaves.
+  struct Launch {
+    const emu::LaunchConfig &config;
+    Image before, after;
+    bool comparable = true; ///< the same in every order
+    emu::Counters counters; ///< of the usual order
+  };
+  static constexpr unsigned kLaunches = 8;
+  static bool isBusy(const Launch &launch);
+  Launch runOriginal(const emu::Program &program, const emu::LaunchConfig &config);
+  bool isCaught(const emu::Program &program, const Launch &launch) const;
+  void plant(llvm::StringRef ir, const emu::LoadOptions &load, const emu::LaunchConfig &config,
+             KernelMutants &kernel);
 
   std::string file;
   unsigned planted = 0;
@@ -93,22 +107,57 @@ void Mutator::restore(const emu::LaunchConfig &config, const Image &image) const
       std::memcpy(reinterpret_cast<void *>(r.base), bytes.data(), r.bytes);
 }
 
-bool Mutator::caught(const emu::Program &program, const emu::LaunchConfig &config,
-                     const Image &before, const Image &expected) const {
+static uint64_t programsOf(const emu::LaunchConfig &config) {
+  return uint64_t(config.grid[0]) * config.grid[1] * config.grid[2];
+}
+
+/// The usual order and the random ones. Each on one core: processes run side by side.
+static emu::RunOptions orderOf(unsigned i) {
   emu::RunOptions run;
   run.stepLimit = 1 << 16;
+  run.threads = 1;
+  if (i)
+    run.seed = i;
+  return run;
+}
+
+/// With atomic operations the result may depend on the order.
+Mutator::Launch Mutator::runOriginal(const emu::Program &program, const emu::LaunchConfig &config) {
+  Launch launch{config, save(config), {}, true, {}};
+  for (unsigned i = 0; i <= (program.hasAtomics() ? schedules : 0u); ++i) {
+    restore(config, launch.before);
+    emu::RunOptions run = orderOf(i);
+    run.counters = i == 0;
+    emu::Report report = program.run(config, run);
+    launch.counters.add(report.counters);
+    if (!report.ok()) {
+      llvm::errs() << file << ": faulty as it is: " << report.str();
+      faulty = true;
+    }
+    Image after = save(config);
+    if (i == 0)
+      launch.after = std::move(after);
+    else
+      launch.comparable &= after == launch.after;
+  }
+  return launch;
+}
+
+bool Mutator::isCaught(const emu::Program &program, const Launch &launch) const {
   for (unsigned i = 0; i <= schedules; ++i) {
-    if (i)
-      run.seed = i;
-    restore(config, before);
-    if (!program.run(config, run).ok() || save(config) != expected)
+    restore(launch.config, launch.before);
+    if (!program.run(launch.config, orderOf(i)).ok() ||
+        (launch.comparable && save(launch.config) != launch.after))
       return true;
   }
   return false;
 }
 
 /// Chooses mutants of a kernel that is seen for the first time.
-void Mutator::plant(llvm::StringRef ir, const emu::LoadOptions &load, KernelMutants &kernel) {
+void Mutator::plant(llvm::StringRef ir, const emu::LoadOptions &load,
+                    const emu::LaunchConfig &config, KernelMutants &kernel) {
+  std::string name = llvm::formatv("{0}: {1} ({2} CTAs of {3} threads): ", file,
+                                   kernel.original->name(), programsOf(config), config.threads);
   llvm::LLVMContext context;
   llvm::SMDiagnostic diagnostic;
   auto module = llvm::parseIR(llvm::MemoryBufferRef(ir, "kernel"), diagnostic, context);
@@ -132,21 +181,36 @@ void Mutator::plant(llvm::StringRef ir, const emu::LoadOptions &load, KernelMuta
     auto mutate = [&](llvm::Module &m) {
       std::vector<Mutation> all = findMutations(m);
       mutant.kind = all[i].kind;
-      mutant.where = file + ": " + kernel.original->name().str() + ": " + all[i].where;
+      mutant.where = name + all[i].where;
       all[i].apply();
     };
     broken.mutate = mutate;
     std::string error;
     mutant.program = emu::Program::load(ir, broken, error);
     mutant.caught = !mutant.program;
+    auto probe = [&](llvm::Module &m) { findMutations(m)[i].trapIfDifferent(); };
+    if (findMutations(*module)[i].trapIfDifferent) {
+      broken.mutate = probe;
+      mutant.probe = emu::Program::load(ir, broken, error);
+      mutant.differs = !mutant.probe;
+    }
     ++planted;
   }
 }
 
-/// A mutant has every launch of its kernel to give itself away, as in the tests.
+/// Whether the threads have something to do: where most lanes are masked off, as in
+/// an array of one element, whatever is wrong with them is not seen, and rightly so.
+bool Mutator::isBusy(const Launch &launch) {
+  const emu::Counters &c = launch.counters;
+  uint64_t bytes = c.globalLoadBytes + c.globalStoreBytes + c.bulkLoadBytes + c.bulkStoreBytes;
+  return c.globalLanes >= c.globalMaskedLanes &&
+         bytes >= 4 * launch.config.threads * programsOf(launch.config);
+}
+
+/// A mutant has several launches of its kernel to give itself away, as in the tests.
 bool Mutator::launch(llvm::StringRef ir, const emu::LoadOptions &load,
                      const emu::LaunchConfig &config) {
-  uint64_t programs = uint64_t(config.grid[0]) * config.grid[1] * config.grid[2];
+  uint64_t programs = programsOf(config);
   size_t hash = llvm::hash_value(ir);
   bool isNew = !kernels.count(hash);
   if (programs == 0 || programs > 64 || (isNew && planted >= perFile))
@@ -156,36 +220,37 @@ bool Mutator::launch(llvm::StringRef ir, const emu::LoadOptions &load,
     slot = std::make_unique<KernelMutants>();
     std::string error;
     slot->original = emu::Program::load(ir, load, error);
-    // With atomic operations the result may depend on the order.
-    if (slot->original && !slot->original->hasAtomics())
-      plant(ir, load, *slot);
   }
-  if (++slot->launches > 8 || llvm::all_of(slot->mutants, [](const Mutant &m) { return m.caught; }))
+  if (!slot->original || slot->launches >= kLaunches)
     return true;
-  Image before = save(config);
-  emu::Report report = slot->original->run(config);
-  if (!report.ok()) {
-    llvm::errs() << file << ": faulty as it is: " << report.str();
-    faulty = true;
+  Launch launch = runOriginal(*slot->original, config);
+  if (!isBusy(launch)) {
+    restore(config, launch.before);
+    return true;
   }
-  Image expected = save(config);
-  for (Mutant &mutant : slot->mutants)
-    if (!mutant.caught && caught(*mutant.program, config, before, expected)) {
-      mutant.caught = true;
+  if (slot->launches++ == 0)
+    plant(ir, load, config, *slot);
+  for (Mutant &mutant : slot->mutants) {
+    if (mutant.caught)
+      continue;
+    mutant.caught = isCaught(*mutant.program, launch);
+    if (mutant.caught)
       mutant.program.reset();
-    }
-  restore(config, before);
+    else if (!mutant.differs)
+      mutant.differs = isCaught(*mutant.probe, launch);
+  }
+  restore(config, launch.before);
   return true;
 }
 
 void Mutator::endFile() {
   for (auto &[hash, kernel] : kernels)
     for (const Mutant &mutant : kernel->mutants) {
-      Tally &tally = tallies[mutant.kind];
-      ++tally.total;
-      tally.caught += mutant.caught;
+      bool same = !mutant.caught && !mutant.differs;
+      tallies[mutant.kind].add({1, mutant.caught, same});
       if (!mutant.caught)
-        survivors.push_back(mutant.kind + ": " + mutant.where);
+        survivors.push_back((same ? "never another value: " : "not caught: ") + mutant.kind + ": " +
+                            mutant.where);
     }
   kernels.clear();
   planted = 0;
@@ -193,17 +258,19 @@ void Mutator::endFile() {
 
 int Mutator::conclude() {
   Tally all;
-  llvm::outs() << llvm::formatv("{0,-18}{1,8}{2,8}\n", "fault", "planted", "caught");
+  auto row = [](llvm::StringRef kind, const Tally &t) {
+    llvm::outs() << llvm::formatv("{0,-18}{1,8}{2,8}{3,8}  {4:f1} %\n", kind, t.total, t.same,
+                                  t.caught, t.percent());
+  };
+  llvm::outs() << llvm::formatv("{0,-18}{1,8}{2,8}{3,8}\n", "fault", "planted", "same", "caught");
   for (auto &[kind, tally] : tallies) {
-    llvm::outs() << llvm::formatv("{0,-18}{1,8}{2,8}\n", kind, tally.total, tally.caught);
-    all.total += tally.total, all.caught += tally.caught;
+    row(kind, tally);
+    all.add(tally);
   }
-  double percent = all.total ? 100.0 * all.caught / all.total : 0;
-  llvm::outs() << llvm::formatv("{0,-18}{1,8}{2,8}  {3:f1} %\n", "all", all.total, all.caught,
-                                percent);
+  row("all", all);
   for (const std::string &s : survivors)
-    llvm::outs() << "not caught: " << s << '\n';
-  return all.total && percent >= wanted && !faulty ? 0 : 1;
+    llvm::outs() << s << '\n';
+  return all.total > all.same && all.percent() >= wanted && !faulty ? 0 : 1;
 }
 
 static bool runFile(const std::string &path, Mutator &mutator) {
@@ -217,6 +284,7 @@ static bool runFile(const std::string &path, Mutator &mutator) {
   ast::Module module = frontend::parse(*source, diagnostics);
   mutator.beginFile(path);
   runtime::EmuDeviceOptions options;
+  options.residentBlocks = 1; // all programs in one block: its buffers are used again
   options.beforeLaunch = [&](llvm::StringRef ir, const emu::LoadOptions &load,
                              const emu::LaunchConfig &config) {
     return mutator.launch(ir, load, config);

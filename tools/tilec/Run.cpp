@@ -61,7 +61,7 @@ private:
   std::string deviceName = "auto", compileFor;
   int threads = 0;
   int schedules = 0, seed = 1;
-  bool counters = false;
+  bool counters = false, firstLaunches = false;
   std::string countersFile, emulated = "sm_90a";
   tile::runtime::EmuDevice *emulator = nullptr; ///< the device, if it is one
   const tile::runtime::Agreement *agreement = nullptr;
@@ -91,6 +91,8 @@ HostCommand::HostCommand(Purpose purpose) : purpose(purpose), check(purpose != P
       .text("target", "TARGET", "emu: the GPU to emulate", emulated)
       .integer("schedules", "N", "emu: run each launch in N random orders more, and compare",
                schedules, 0, 1000000)
+      .flag("first-launches",
+            "emu: with --schedules, only the first launch of each compiled kernel", firstLaunches)
       .integer("seed", "S", "emu: of the first random order", seed, 0, 1 << 30)
       .flag("counters", "emu: print what the kernels did (transactions, sectors, instructions)",
             counters)
@@ -133,6 +135,7 @@ std::unique_ptr<tile::runtime::Device> HostCommand::openDevice() {
     options.threads = unsigned(threads);
     options.schedules = unsigned(schedules);
     options.seed = uint64_t(seed);
+    options.firstLaunchesOnly = firstLaunches;
     options.counters = counters || !countersFile.empty();
     auto device = tile::runtime::createEmuDevice(options);
     emulator = device.get();
@@ -212,6 +215,8 @@ bool HostCommand::writeCounters() {
   if (agreement) {
     llvm::outs() << agreement->launches << " launches on both, " << agreement->identical
                  << " with the same bits";
+    if (agreement->unordered)
+      llvm::outs() << ", " << agreement->unordered << " that depend on the order of programs";
     for (auto &[type, difference] : agreement->largest)
       llvm::outs() << llvm::formatv(", {0} within {1:e1}", type, difference);
     llvm::outs() << '\n';

@@ -1,5 +1,6 @@
 //===- BasicTest.cpp - threads, memory, warps and barriers ----------------===//
 #include "tests/unit/emulator/EmuTest.h"
+#include <algorithm>
 #include <numeric>
 
 using namespace tile::emu;
@@ -192,6 +193,36 @@ TEST(EmuShared, AccessesEndWhereTheKernelsMemoryDoes) {
   bench.expectFinding(FindingKind::OutOfBounds, 64, 252);
 }
 
+TEST(EmuShared, ARaceNamesBothLinesWhoAndWhere) {
+  std::string body = exchange("");
+  auto at = [&](const std::string &inst, const std::string &location) {
+    size_t end = body.find('\n', body.find(inst));
+    body.insert(end, ", !dbg " + location);
+  };
+  at("store i32 %tid", "!1"), at("%v = load", "!2");
+  Bench bench(kernel(body, 1,
+                     "!1 = !DILocation(line: 3, column: 5, scope: !3)\n"
+                     "!2 = !DILocation(line: 4, column: 9, scope: !3)\n"
+                     "!3 = distinct !DISubprogram(name: \"k\", file: !4, unit: !5)\n"
+                     "!4 = !DIFile(filename: \"k.tile\", directory: \"\")\n"
+                     "!5 = distinct !DICompileUnit(language: DW_LANG_C, file: !4)\n"
+                     "!6 = !{i32 2, !\"Debug Info Version\", i32 3}\n"
+                     "!llvm.module.flags = !{!6}\n!llvm.dbg.cu = !{!5}\n"));
+  std::vector<uint32_t> out(64);
+  bench.buffer(out);
+  Report report = bench.run(64, 256);
+  auto race = std::find_if(report.findings.begin(), report.findings.end(),
+                           [](const Finding &f) { return f.kind == FindingKind::Race; });
+  ASSERT_NE(race, report.findings.end()) << report.str();
+  ASSERT_FALSE(race->site.places.empty());
+  ASSERT_FALSE(race->otherSite.places.empty());
+  EXPECT_EQ(race->site.places[0].line + race->otherSite.places[0].line, 7u);
+  EXPECT_NE(race->message.find("shared offset"), std::string::npos) << race->message;
+  EXPECT_NE(race->where.find("warp"), std::string::npos) << race->where;
+  EXPECT_NE(race->where.find("thread"), std::string::npos) << race->where;
+  EXPECT_NE(race->otherNote.find("thread"), std::string::npos) << race->otherNote;
+}
+
 std::string namedBarrier(const char *first, const char *second) {
   return std::string("  %p = icmp ult i32 %tid, 32\n  br i1 %p, label %a, label %b\na:\n"
                      "  call void asm sideeffect \"") +
@@ -264,6 +295,99 @@ TEST(EmuAtomics, WaitingForEverIsReported) {
   options.stepLimit = 10000;
   Report report = bench.run(1, 0, options);
   EXPECT_TRUE(report.has(FindingKind::Stuck)) << report.str();
+}
+
+//===----------------------------------------------------------------------===//
+// Ends
+//===----------------------------------------------------------------------===//
+
+TEST(EmuEnd, TrapsAreReported) {
+  std::string body = "  %p = icmp eq i32 %tid, 40\n  br i1 %p, label %a, label %b\na:\n"
+                     "  call void @llvm.trap()\n  br label %b\nb:\n  ret void";
+  Bench bench(kernel(body, 1, "declare void @llvm.trap()"));
+  std::vector<uint32_t> out(1);
+  bench.buffer(out);
+  bench.expectClean(32);
+  bench.expectFinding(FindingKind::Trap, 64);
+}
+
+TEST(EmuEnd, FailedAssertionsSayWhatAndWhere) {
+  Bench bench(kernel("  call void @__assertfail(ptr @m, ptr @m, i32 7, ptr @m, i64 1)\n  ret void",
+                     1,
+                     "@m = constant [5 x i8] c\"i < n\"\n"
+                     "declare void @__assertfail(ptr, ptr, i32, ptr, i64)"));
+  std::vector<uint32_t> out(1);
+  bench.buffer(out);
+  Report report = bench.run(1);
+  ASSERT_TRUE(report.has(FindingKind::AssertFailed)) << report.str();
+  EXPECT_NE(report.str().find(":7: i < n"), std::string::npos) << report.str();
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+TEST(EmuNumbers, SubnormalsOf16BitsSurviveConversion) {
+  // Through f32 and back: every bit pattern of a subnormal stays.
+  for (const char *type : {"half", "bfloat"}) {
+    std::string t = type;
+    Bench bench(kernel(
+        "  %s = trunc i32 %tid to i16\n  %h = bitcast i16 %s to " + t + "\n  %f = fpext " + t +
+        " %h to float\n  %one = fmul float %f, 1.0\n"
+        "  %b = fptrunc float %one to " +
+        t + "\n  %i = bitcast " + t + " %b to i16\n  %v = zext i16 %i to i32\n" + storeResult()));
+    std::vector<uint32_t> out(120);
+    bench.buffer(out);
+    bench.expectClean(120);
+    for (uint32_t i = 0; i < out.size(); ++i)
+      ASSERT_EQ(out[i], i) << type;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Counters
+//===----------------------------------------------------------------------===//
+
+TEST(EmuCounters, ATransposedReadCostsWhatItsBanksSay) {
+  // Each lane writes its own word, then reads one 32 words further than the last's.
+  Bench bench(kernel("  %a = getelementptr i32, ptr addrspace(3) @smem, i32 %tid\n"
+                     "  store i32 %tid, ptr addrspace(3) %a\n" +
+                     std::string(barrier) +
+                     "  %lane = and i32 %tid, 31\n  %row = mul i32 %lane, 32\n"
+                     "  %b = getelementptr i32, ptr addrspace(3) @smem, i32 %row\n"
+                     "  %v = load i32, ptr addrspace(3) %b\n  %half = icmp ult i32 %tid, 512\n"
+                     "  %at = getelementptr i32, ptr addrspace(1) %p0, i32 %tid\n"
+                     "  call void asm sideeffect \"@$2 st.global.b32 [$0], $1;\", \"l,r,b\""
+                     "(ptr addrspace(1) %at, i32 %v, i1 %half)\n  ret void"));
+  std::vector<uint32_t> out(1024);
+  bench.buffer(out);
+  RunOptions options;
+  options.counters = true;
+  Report report = bench.run(1024, 4096, options);
+  ASSERT_TRUE(report.ok()) << report.str();
+  const Counters &c = report.counters;
+  EXPECT_EQ(c.sharedStores, 32u);
+  EXPECT_EQ(c.sharedStoreWavefronts, 32u);
+  EXPECT_EQ(c.sharedLoads, 32u);
+  EXPECT_EQ(c.sharedLoadWavefronts, 32u * 32u);
+  EXPECT_EQ(c.globalStores, 16u);
+  EXPECT_EQ(c.globalStoreSectors, 16u * 4u);
+  EXPECT_EQ(c.globalLanes, 512u);
+  EXPECT_EQ(c.globalMaskedLanes, 512u);
+}
+
+TEST(EmuCounters, OneThreadsInstructionsCountOnceAWarp) {
+  Bench bench(kernel("  %p = icmp eq i32 %tid, 0\n  br i1 %p, label %a, label %b\na:\n"
+                     "  call void asm sideeffect \"st.global.b32 [$0], 1;\", \"l\""
+                     "(ptr addrspace(1) %p0)\n"
+                     "  call void asm sideeffect \"st.global.b32 [$0], 2;\", \"l\""
+                     "(ptr addrspace(1) %p0)\n  br label %b\nb:\n  ret void"));
+  std::vector<uint32_t> out(1);
+  bench.buffer(out);
+  RunOptions options;
+  options.counters = true;
+  Report report = bench.run(64, 0, options);
+  EXPECT_EQ(report.counters.instructions["st.global.b32"], 2u);
 }
 
 TEST(EmuLoad, AnUnknownInstructionIsNamed) {

@@ -323,6 +323,15 @@ TEST(EmuWgmma, WrongDescriptorsGiveWrongAnswers) {
   }
 }
 
+TEST(EmuWgmma, BitsWhereThereMustBeNoneAreReported) {
+  for (int bit : {14, 30, 46, 49}) {
+    WgmmaText text;
+    text.descriptorBits |= uint64_t(1) << bit;
+    WgmmaBench bench(text.text());
+    bench.expectFinding(FindingKind::BadDescriptor, 128, 16384);
+  }
+}
+
 TEST(EmuWgmma, MissingFenceOfTheProxyIsFound) {
   WgmmaBench bench(without(WgmmaText().text(), proxyFence));
   bench.expectFinding(FindingKind::MissingProxyFence, 128, 16384);
