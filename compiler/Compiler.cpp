@@ -304,6 +304,8 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
     return result;
   }
 
+  (*module)->setAttr(cta::kMaxSharedBytesAttr,
+                     Builder(module->getContext()).getI32IntegerAttr(target->maxSharedBytes));
   // Who computes what: layouts, shared memory, barriers. Warpgroups read their
   // operands from shared memory; where it cannot hold them, warps must do.
   auto sharedBytes = [&] {

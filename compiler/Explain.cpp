@@ -228,6 +228,9 @@ private:
   void visitLoop(Operation *op);
   void visitRegisterAccess(Operation *op);
   void visitCopy(cta::RingCopyOp op);
+  void visitAsyncCopy(cta::AsyncCopyOp op);
+  void visitSlots(cta::SlotsOp op);
+  void visitRead(cta::ReadOp op);
   void visitTmaStore(cta::TmaStoreOp op);
   void visitRing(cta::RingOp op);
   void visitConvert(cta::ConvertLayoutOp op);
@@ -247,10 +250,15 @@ private:
     place.loop = loop;
     return place;
   }
-  std::string reasonFor(const Explanation::Place &place) const {
-    for (const Remark &remark : remarks)
-      if (remark.line == place.line && remark.column == place.column)
-        return remark.message;
+  /// Why the access is none by TMA, or no asynchronous copy (`prefix` says which).
+  std::string reasonFor(const Explanation::Place &place, StringRef prefix = "") const {
+    for (const Remark &remark : remarks) {
+      StringRef message = remark.message;
+      if (remark.line != place.line || remark.column != place.column ||
+          message.starts_with(cta::kNotCopied) == prefix.empty())
+        continue;
+      return message.drop_front(prefix.size()).str();
+    }
     return {};
   }
   /// Wavefronts of all warps for one side of an exchange.
@@ -267,6 +275,7 @@ private:
         double(layout::countWavefronts(access, shared, bytes, vectorLog2)) * warps * parts;
     e.idealWavefronts += double(layout::idealWavefronts(access, bytes, vectorLog2)) * warps * parts;
   }
+  void addRing(Operation *op, Explanation::Ring ring);
   void addStaging(Operation *op, Type block, const LinearLayout &image, const char *what);
 
   func::FuncOp kernel;
@@ -282,6 +291,8 @@ private:
 } // namespace
 
 void Reader::visit(Operation *op) {
+  if (op->hasAttr(cta::kPrologueAttr)) // what the loop behind it does as well
+    return;
   if (isa<scf::ForOp, scf::WhileOp>(op))
     return visitLoop(op);
   if (auto roles = dyn_cast<cta::RolesOp>(op)) {
@@ -296,6 +307,8 @@ void Reader::visit(Operation *op) {
     return visitCopy(copy);
   if (auto ring = dyn_cast<cta::RingOp>(op))
     return visitRing(ring);
+  if (auto slots = dyn_cast<cta::SlotsOp>(op))
+    return visitSlots(slots);
   if (isa<scf::SCFDialect>(op->getDialect()) || isa<cta::SingleOp>(op)) {
     for (Region &region : op->getRegions())
       for (Block &block : region)
@@ -306,6 +319,10 @@ void Reader::visit(Operation *op) {
     return;
   if (isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(op))
     return visitRegisterAccess(op);
+  if (auto copy = dyn_cast<cta::AsyncCopyOp>(op))
+    return visitAsyncCopy(copy);
+  if (auto read = dyn_cast<cta::ReadOp>(op))
+    return visitRead(read);
   if (auto store = dyn_cast<cta::TmaStoreOp>(op))
     return visitTmaStore(store);
   if (auto convert = dyn_cast<cta::ConvertLayoutOp>(op))
@@ -354,6 +371,7 @@ void Reader::visitRegisterAccess(Operation *op) {
   access.kind = load ? "load" : store ? "store" : "atomic";
   access.block = blockName(pointers.getType());
   access.reason = reasonFor(access);
+  access.copyReason = reasonFor(access, cta::kNotCopied);
   unsigned bytes = pointeeBytes(pointers.getType());
   auto block = dyn_cast<RankedTensorType>(pointers.getType());
   if (!block) {
@@ -382,6 +400,26 @@ void Reader::visitRegisterAccess(Operation *op) {
   (load ? work().read : work().written) += access.bytes;
   if (!load && !store)
     work().read += access.bytes;
+  out.accesses.push_back(std::move(access));
+}
+
+void Reader::visitAsyncCopy(cta::AsyncCopyOp op) {
+  auto access = at<Explanation::Access>(op);
+  cta::BufferType type = op.getBuffer().getType();
+  unsigned bytes = getElementBytes(type.getElementType());
+  const LinearLayout &l = cta::getLayout(op.getPtr().getType());
+  access.kind = "load";
+  access.block = shapeName(type.getShape()) + " " + typeName(type.getElementType());
+  access.path = "cp.async";
+  access.reason = reasonFor(access);
+  access.vectorBytes = op.getVector() * bytes;
+  access.requests = unsigned(l.inSize(Dim::reg())) / op.getVector();
+  access.bytes = double(type.getBytes());
+  Request request = requestOf(l, op.getVector(), bytes, axes.get(op.getPtr()));
+  access.sectors = request.sectors;
+  access.idealSectors = request.ideal;
+  work().read += access.bytes;
+  work().sectors += access.bytes * access.sectors / access.idealSectors;
   out.accesses.push_back(std::move(access));
 }
 
@@ -428,11 +466,23 @@ void Reader::visitTmaStore(cta::TmaStoreOp op) {
 void Reader::visitRing(cta::RingOp op) {
   auto ring = at<Explanation::Ring>(op);
   ring.stages = int(op.getStages());
-  ring.wanted = ring.stages;
   for (Type type : op.getType().getBuffers())
     ring.bytes += double(cast<cta::BufferType>(type).getBytes());
+  addRing(op, std::move(ring));
+}
+
+void Reader::visitSlots(cta::SlotsOp op) {
+  auto ring = at<Explanation::Ring>(op);
+  ring.stages = int(op.getCount());
+  ring.bytes = double(op.getType().getBytes());
+  addRing(op, std::move(ring));
+}
+
+void Reader::addRing(Operation *op, Explanation::Ring ring) {
+  ring.wanted = ring.stages;
   for (Operation *user : op->getUsers())
-    if (auto around = user->getParentOfType<scf::ForOp>()) {
+    if (auto around = user->getParentOfType<scf::ForOp>();
+        around && !around->hasAttr(cta::kPrologueAttr)) {
       auto own = around->getAttrOfType<IntegerAttr>(kNumStagesAttr);
       ring.wanted = std::max(ring.stages, own ? int(own.getInt()) : wantedStages);
     }
@@ -456,6 +506,26 @@ void Reader::addStaging(Operation *op, Type block, const LinearLayout &image, co
   unsigned most = llvm::Log2_32(16 / std::min(bytes, 16u));
   unsigned vector = layout::widestVector(offsets, Dim::offset(), most).log2();
   addSide(e, from, image, bytes, vector, 1);
+  work().wavefronts += e.wavefronts;
+  out.exchanges.push_back(std::move(e));
+}
+
+void Reader::visitRead(cta::ReadOp op) {
+  auto e = at<Explanation::Exchange>(op);
+  auto type = cast<RankedTensorType>(op.getType());
+  unsigned bytes = getElementBytes(type.getElementType());
+  const LinearLayout &to = cta::getLayout(type),
+                     &image = op.getBuffer().getType().getLinearLayout();
+  e.what = "read of a copy";
+  e.block = blockName(type);
+  e.path = "shared memory";
+  e.bytes = double(type.getNumElements()) * bytes;
+  LinearLayout offsets = layout::offsetsOf(to, image);
+  std::optional<layout::MatrixAccess> matrices = layout::matrixAccess(offsets, bytes, false);
+  if (!matrices)
+    matrices = layout::matrixAccess(offsets, bytes, true);
+  unsigned vector = layout::widestVector(offsets, Dim::offset(), llvm::Log2_32(16 / bytes)).log2();
+  addSide(e, to, image, bytes, vector, 1, matrices);
   work().wavefronts += e.wavefronts;
   out.exchanges.push_back(std::move(e));
 }

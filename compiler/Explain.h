@@ -43,8 +43,9 @@ struct Explanation {
   struct Access : Place {
     std::string kind;  ///< "load", "store", "atomic"
     std::string block; ///< "128x64 fp16"
-    std::string path;  ///< "TMA", "vector", "scalar"
-    std::string detail, reason;
+    std::string path;  ///< "TMA", "cp.async", "vector", "scalar"
+    /// More about the path; why it is not TMA; why it is not cp.async either.
+    std::string detail, reason, copyReason;
     unsigned vectorBytes = 0;             ///< that a thread moves at once
     unsigned requests = 0;                ///< instructions of a thread
     double sectors = 0, idealSectors = 0; ///< of one request of a warp

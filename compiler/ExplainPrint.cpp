@@ -237,8 +237,8 @@ static void printAccess(const Explanation::Access &a, raw_ostream &os) {
   } else if (a.idealSectors == 0) {
     os << "scalar, " << a.vectorBytes << " bytes";
   } else {
-    os << a.vectorBytes << " bytes a thread at once, " << a.requests
-       << (a.requests == 1 ? " time" : " times") << "; " << counted(a.sectors)
+    os << (a.path == "cp.async" ? "cp.async, " : "") << a.vectorBytes << " bytes a thread at once, "
+       << a.requests << (a.requests == 1 ? " time" : " times") << "; " << counted(a.sectors)
        << " sectors a request";
     if (a.sectors > a.idealSectors)
       os << " where " << counted(a.idealSectors) << " would do";
@@ -246,6 +246,8 @@ static void printAccess(const Explanation::Access &a, raw_ostream &os) {
   os << '\n';
   if (!a.reason.empty())
     os << "         not TMA: " << a.reason << '\n';
+  if (!a.copyReason.empty())
+    os << "         not cp.async: " << a.copyReason << '\n';
 }
 
 static void printExchange(const Explanation::Exchange &e, raw_ostream &os) {
@@ -362,6 +364,8 @@ static json::Object accessToJson(const Explanation::Access &a) {
     object["detail"] = a.detail;
   if (!a.reason.empty())
     object["why_not_tma"] = a.reason;
+  if (!a.copyReason.empty())
+    object["why_not_cp_async"] = a.copyReason;
   return object;
 }
 

@@ -4,7 +4,8 @@
 // shared memory, copied there by the tensor memory accelerator (TMA), read by
 // warpgroup matrix instructions, passed from a producing warp to consuming
 // warps through rings guarded by mbarriers. PTX ISA 8.0, sections on
-// cp.async.bulk.tensor, mbarrier, wgmma.
+// cp.async.bulk.tensor, mbarrier, wgmma. And what every chip since Ampere does:
+// copies by the threads themselves, counted in groups (cp.async).
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_IR_CTAASYNC
@@ -243,6 +244,92 @@ def Cta_RingReleaseOp : Cta_RingStepOp<"ring_release"> {
 def Cta_RingAdvanceOp : Cta_RingStepOp<"ring_advance"> {
   let summary = "consumers: on to the next slot, keeping this one";
   let assemblyFormat = "$ring attr-dict `:` type($ring)";
+}
+
+//===----------------------------------------------------------------------===//
+// Slots: copies by the threads themselves (cp.async)
+//===----------------------------------------------------------------------===//
+
+def Cta_SlotsOp : Cta_Op<"slots", [MemoryEffects<[MemWrite]>]> {
+  let summary = "buffers of one type, one after the other in shared memory";
+  let description = [{
+    Returns the first of `count` buffers, each of which starts at a multiple of
+    1024 bytes. They live until the last user in the same block of operations.
+    ```mlir
+    %s = cta.slots {count = 3 : i32} : !cta.buffer<[64, 32], f16, #l>
+    ```
+  }];
+  let arguments = (ins I32Attr:$count);
+  let results = (outs Cta_BufferType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Cta_SlotOp : Cta_Op<"slot", [Pure, AllTypesMatch<["slots", "result"]>]> {
+  let summary = "one of the slots";
+  let description = [{
+    ```mlir
+    %b = cta.slot %s[%i] : !cta.buffer<[64, 32], f16, #l>
+    ```
+  }];
+  let arguments = (ins Cta_BufferType:$slots, I32:$index);
+  let results = (outs Cta_BufferType:$result);
+  let assemblyFormat = "$slots `[` $index `]` attr-dict `:` type($slots)";
+}
+
+def Cta_AsyncCopyOp : Cta_Op<"async_copy", [AttrSizedOperandSegments,
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "start copying a block from global memory to a buffer";
+  let description = [{
+    Every thread copies the elements whose pointers it holds, `vector` at once,
+    and zeros where `mask` is false. Nothing happens where `when` (the same for
+    all threads) is false. The copies belong to the thread's next group. Requires
+    sm_80 and `vector` elements of 4, 8 or 16 bytes that lie side by side in the
+    buffer.
+    ```mlir
+    cta.async_copy %ptrs, %mask to %b when %in vector 8 : tensor<64x32x!tile.ptr<f16>>, !cta.buffer<[64, 32], f16, #l>
+    ```
+  }];
+  let arguments = (ins Tile_Block:$ptr, Optional<Tile_Block>:$mask, Cta_BufferType:$buffer,
+                       Optional<I1>:$when, I32Attr:$vector);
+  let assemblyFormat = [{
+    $ptr (`,` $mask^)? `to` $buffer (`when` $when^)? `vector` $vector attr-dict
+    `:` type($ptr) (`,` type($mask)^)? `,` type($buffer)
+  }];
+}
+
+def Cta_AsyncCommitOp : Cta_Op<"async_commit", [MemoryEffects<[MemWrite]>]> {
+  let summary = "the copies started so far are a group";
+  let description = [{
+    ```mlir
+    cta.async_commit
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Cta_AsyncWaitOp : Cta_Op<"async_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait until all groups of all threads but the last `pending` have landed";
+  let description = [{
+    Also a barrier. With `for_products` what has landed may be read by warpgroup
+    matrix instructions.
+    ```mlir
+    cta.async_wait 1 for_products
+    ```
+  }];
+  let arguments = (ins I32Attr:$pending, UnitAttr:$for_products);
+  let assemblyFormat = "$pending (`for_products` $for_products^)? attr-dict";
+}
+
+def Cta_ReadOp : Cta_Op<"read", [MemoryEffects<[MemRead]>]> {
+  let summary = "a buffer as a block in registers";
+  let description = [{
+    ```mlir
+    %x = cta.read %b : !cta.buffer<[64, 64], f16, #l> -> tensor<64x64xf16>
+    ```
+  }];
+  let arguments = (ins Cta_BufferType:$buffer);
+  let results = (outs Tile_Block:$result);
+  let assemblyFormat = "$buffer attr-dict `:` type($buffer) `->` type($result)";
 }
 
 //===----------------------------------------------------------------------===//

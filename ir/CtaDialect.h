@@ -19,12 +19,22 @@ namespace tile::cta {
 /// module's total (i32): set by the memory pass.
 inline constexpr llvm::StringLiteral kScratchOffsetAttr = "cta.scratch_offset";
 inline constexpr llvm::StringLiteral kSharedBytesAttr = "cta.shared_bytes";
+/// On the module (i32): what a thread block of the target can have of it.
+inline constexpr llvm::StringLiteral kMaxSharedBytesAttr = "cta.max_shared_bytes";
+/// On a loop (unit): it starts copies for the first iterations of the next one.
+inline constexpr llvm::StringLiteral kPrologueAttr = "cta.prologue";
+/// How remarks on loads start that are no asynchronous copies; the reason follows.
+inline constexpr llvm::StringLiteral kNotCopied = "not copied by cp.async: ";
 /// On a kernel parameter of type `!cta.tensor_map`: the #cta.map it is made from.
 inline constexpr llvm::StringLiteral kTensorMapAttr = "cta.tensor_map";
 
 /// Threads that `cta.roles` adds to those of `tile.num_warps`: a warpgroup, of
 /// which one thread produces.
 inline constexpr unsigned kProducerThreads = 128;
+
+/// `cta.slots` and the slots of rings start at multiples of this many bytes, the
+/// period of the swizzles.
+inline constexpr int64_t kSlotAlignment = 1024;
 
 /// The layout of a block. Requires that the type has one.
 const layout::LinearLayout &getLayout(mlir::Type type);

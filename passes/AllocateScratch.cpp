@@ -13,10 +13,11 @@
 // side by side there as far as that stays small, so that each iteration needs
 // only the barriers inside the ops.
 //
-// Behind these, aligned to the period of the swizzles: one area for all
-// `cta.tma_store`, places for `cta.stage` by liveness, and the rings. These get as
-// many slots as were asked for and fit; the area of the stores is as large as a
-// whole block where that leaves room for them, and else what is staged in parts.
+// `cta.stage` and `cta.slots` are placed by liveness, in between the large ones where
+// these are not in use. Behind them, aligned to the period of the swizzles: one area
+// for all `cta.tma_store`, and the rings. These get as many slots as were asked for and fit; the
+// area of the stores is as large as a whole block where that leaves room for them, and else what is
+// staged in parts.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/layout/Hopper.h"
@@ -35,10 +36,15 @@ constexpr int64_t kRingBytes = 4096;
 /// Large buffers of one loop body that lie side by side.
 constexpr int64_t kLoopBytes = 40 << 10;
 /// Swizzle patterns are anchored at multiples of this.
-constexpr int64_t kSwizzlePeriod = 1024;
-/// What a thread block can have on the targets that have rings (sm_90).
-constexpr int64_t kMaxSharedBytes = 232448;
+constexpr int64_t kSwizzlePeriod = cta::kSlotAlignment;
+/// What a thread block of sm_90 can have.
+constexpr int64_t kDefaultMaxSharedBytes = 232448;
 } // namespace
+
+int64_t lowering::maxSharedBytes(ModuleOp module) {
+  auto attr = module->getAttrOfType<IntegerAttr>(cta::kMaxSharedBytesAttr);
+  return attr ? attr.getInt() : kDefaultMaxSharedBytes;
+}
 
 int64_t lowering::atomicScratchBytes(Operation *op) {
   if (!isa<AtomicRmwOp, AtomicCasOp>(op) || op->getResult(0).use_empty())
@@ -82,6 +88,12 @@ int64_t lowering::mostStoreParts(cta::TmaStoreOp op) {
   return parts;
 }
 
+int64_t lowering::bufferBytes(Operation *op) {
+  int64_t bytes = cast<cta::BufferType>(op->getResult(0).getType()).getBytes();
+  auto slots = dyn_cast<cta::SlotsOp>(op);
+  return slots ? llvm::alignTo(bytes, kSwizzlePeriod) * slots.getCount() : bytes;
+}
+
 int64_t lowering::scratchBytes(Operation *op) {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduceScratchBytes(reduce);
@@ -119,52 +131,103 @@ int64_t lowering::elementScratchBytes(Operation *op) {
 }
 
 namespace {
+/// Where the exchange buffers go: small ones up to `smallEnd`, large ones from
+/// there to `end`.
+struct ExchangePlan {
+  SmallVector<std::pair<Operation *, int64_t>> offsets;
+  int64_t smallEnd = 0, end = 0;
+};
+} // namespace
+
+static ExchangePlan planExchanges(ModuleOp module, const DenseSet<Operation *> &ignored = {}) {
+  ExchangePlan plan;
+  // 1. Small buffers go round the ring; remember the large ones.
+  SmallVector<std::pair<Operation *, int64_t>> large;
+  int64_t next = 0, ring = 0, largest = 0;
+  module.walk([&](Operation *op) {
+    int64_t bytes = ignored.contains(op) ? 0 : lowering::scratchBytes(op);
+    if (!bytes)
+      return;
+    if (bytes > kSmallBuffer) {
+      large.push_back({op, bytes});
+      largest = std::max(largest, bytes);
+      return;
+    }
+    if (next + bytes > kRingBytes)
+      next = 0;
+    plan.offsets.push_back({op, next});
+    next += bytes;
+    ring = std::max(ring, next);
+  });
+  // 2. Large buffers share what follows.
+  llvm::DenseMap<Block *, int64_t> taken; // by loop bodies
+  for (auto &[op, bytes] : large) {
+    int64_t offset = 0;
+    if (isa<LoopLikeOpInterface>(op->getParentOp())) {
+      int64_t &end = taken[op->getBlock()];
+      offset = end + bytes <= std::max(kLoopBytes, bytes) ? end : 0;
+      end = offset + bytes;
+    }
+    plan.offsets.push_back({op, ring + offset});
+    largest = std::max(largest, offset + bytes);
+  }
+  plan.smallEnd = ring;
+  plan.end = ring + largest;
+  return plan;
+}
+
+/// How often the staging area of `op` can be halved: two parts stay in it.
+static unsigned mostLevels(cta::TmaStoreOp op) {
+  return std::max<unsigned>(llvm::Log2_64(lowering::mostStoreParts(op)), 1) - 1;
+}
+
+/// What stores need if those that can be are staged in 2 << `level` parts.
+static int64_t storeBytes(ArrayRef<cta::TmaStoreOp> stores, unsigned level) {
+  int64_t most = 0;
+  for (cta::TmaStoreOp op : stores) {
+    auto type = cast<RankedTensorType>(op.getValue().getType());
+    int64_t whole = type.getNumElements() * int64_t(getElementBytes(type.getElementType()));
+    most = std::max(most, whole >> std::min(level, mostLevels(op)));
+  }
+  return most;
+}
+
+int64_t lowering::bytesBesidesSlots(ModuleOp module, const DenseSet<Operation *> &ignored) {
+  SmallVector<cta::TmaStoreOp> stores;
+  module.walk([&](cta::TmaStoreOp op) { stores.push_back(op); });
+  int64_t sum = llvm::alignTo(planExchanges(module, ignored).end, kSwizzlePeriod) +
+                llvm::alignTo(storeBytes(stores, 0), kSwizzlePeriod);
+  module.walk([&](cta::StageOp op) { // as if all were alive at once
+    if (!ignored.contains(op))
+      sum += llvm::alignTo(op.getType().getBytes(), kSwizzlePeriod);
+  });
+  return sum;
+}
+
+namespace {
 struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AllocateScratchPass)
   StringRef getArgument() const override { return "tile-allocate-scratch"; }
   StringRef getDescription() const override { return "place exchange buffers in shared memory"; }
 
   void runOnOperation() override {
-    // 1. Small buffers go round the ring; remember the large ones.
-    SmallVector<std::pair<Operation *, int64_t>> large;
-    int64_t next = 0, ring = 0, largest = 0;
+    ExchangePlan plan = planExchanges(getOperation());
+    for (auto &[op, offset] : plan.offsets)
+      place(op, offset);
+    // Buffers of asynchronous copies.
+    int64_t end = placeStoresAndRings(placeStages(plan));
     Builder b(&getContext());
-    getOperation().walk([&](Operation *op) {
-      int64_t bytes = lowering::scratchBytes(op);
-      if (!bytes)
-        return;
-      if (bytes > kSmallBuffer) {
-        large.push_back({op, bytes});
-        largest = std::max(largest, bytes);
-        return;
-      }
-      if (next + bytes > kRingBytes)
-        next = 0;
-      op->setAttr(cta::kScratchOffsetAttr, b.getI32IntegerAttr(next));
-      next += bytes;
-      ring = std::max(ring, next);
-    });
-    // 2. Large buffers share what follows.
-    llvm::DenseMap<Block *, int64_t> taken; // by loop bodies
-    for (auto &[op, bytes] : large) {
-      int64_t offset = 0;
-      if (isa<LoopLikeOpInterface>(op->getParentOp())) {
-        int64_t &end = taken[op->getBlock()];
-        offset = end + bytes <= std::max(kLoopBytes, bytes) ? end : 0;
-        end = offset + bytes;
-      }
-      op->setAttr(cta::kScratchOffsetAttr, b.getI32IntegerAttr(ring + offset));
-      largest = std::max(largest, offset + bytes);
-    }
-    // 3. Buffers of the asynchronous unit.
-    int64_t end = placeStages(ring + largest);
-    end = placeStoresAndRings(end);
-    getOperation()->setAttr(cta::kSharedBytesAttr, b.getI32IntegerAttr(end));
+    getOperation()->setAttr(cta::kSharedBytesAttr, b.getI32IntegerAttr(int32_t(end)));
   }
 
-  /// Staged operands: each the lowest place that no other has while it lives.
-  int64_t placeStages(int64_t from) {
-    int64_t begin = llvm::alignTo(from, kSwizzlePeriod);
+  void place(Operation *op, int64_t offset) {
+    op->setAttr(cta::kScratchOffsetAttr, Builder(&getContext()).getI32IntegerAttr(int32_t(offset)));
+  }
+
+  /// Staged operands and slots: each the lowest place that no other has while it
+  /// lives, exchange buffers included. Returns the end of all.
+  int64_t placeStages(const ExchangePlan &exchanges) {
+    int64_t begin = llvm::alignTo(exchanges.smallEnd, kSwizzlePeriod);
     llvm::DenseMap<Operation *, unsigned> position;
     unsigned count = 0;
     getOperation().walk<WalkOrder::PostOrder>([&](Operation *op) { position[op] = count++; });
@@ -173,10 +236,14 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
       unsigned first, last;
     };
     SmallVector<Placed> placed;
-    int64_t end = begin;
-    Builder b(&getContext());
-    getOperation().walk([&](cta::StageOp op) {
-      Placed own{begin, begin + op.getType().getBytes(), position[op], position[op]};
+    for (auto &[op, offset] : exchanges.offsets)
+      if (offset >= exchanges.smallEnd)
+        placed.push_back({offset, offset + lowering::scratchBytes(op), position[op], position[op]});
+    int64_t end = exchanges.end;
+    getOperation().walk([&](Operation *op) {
+      if (!isa<cta::StageOp, cta::SlotsOp>(op))
+        return;
+      Placed own{begin, begin + lowering::bufferBytes(op), position[op], position[op]};
       for (Operation *user : op->getUsers())
         if (Operation *here = op->getBlock()->findAncestorOpInBlock(*user))
           own.last = std::max(own.last, position[here]);
@@ -191,11 +258,11 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
           moved = true;
         }
       }
-      op->setAttr(cta::kScratchOffsetAttr, b.getI32IntegerAttr(own.begin));
+      place(op, own.begin);
       end = std::max(end, own.end);
       placed.push_back(own);
     });
-    return placed.empty() ? from : end;
+    return end;
   }
 
   /// The area of the stores, then the rings: the slots' buffers, then the two
@@ -216,15 +283,15 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
       return sum;
     };
     constexpr unsigned kMostLevels = 6; // more would save next to nothing
-    while (total(kMostLevels) > kMaxSharedBytes && takeSlot(rings)) {
+    while (total(kMostLevels) > lowering::maxSharedBytes(getOperation()) && takeSlot(rings)) {
     }
     unsigned level = 0;
-    while (level < kMostLevels && total(level) > kMaxSharedBytes)
+    while (level < kMostLevels && total(level) > lowering::maxSharedBytes(getOperation()))
       ++level;
 
     Builder b(&getContext());
     for (cta::TmaStoreOp op : stores) {
-      op->setAttr(cta::kScratchOffsetAttr, b.getI32IntegerAttr(end));
+      place(op, end);
       if (unsigned own = std::min(level, mostLevels(op)))
         op->setAttr(lowering::kStorePartsAttr, b.getI32IntegerAttr(2 << own));
     }
@@ -232,26 +299,10 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
     if (!rings.empty())
       end = llvm::alignTo(end, kSwizzlePeriod);
     for (cta::RingOp op : rings) {
-      op->setAttr(cta::kScratchOffsetAttr, b.getI32IntegerAttr(end));
+      place(op, end);
       end += lowering::ringBytes(op);
     }
     return end;
-  }
-
-  /// How often the staging area of `op` can be halved: two parts stay in it.
-  static unsigned mostLevels(cta::TmaStoreOp op) {
-    return std::max<unsigned>(llvm::Log2_64(lowering::mostStoreParts(op)), 1) - 1;
-  }
-
-  /// What stores need if those that can be are staged in 2 << `level` parts.
-  static int64_t storeBytes(ArrayRef<cta::TmaStoreOp> stores, unsigned level) {
-    int64_t most = 0;
-    for (cta::TmaStoreOp op : stores) {
-      auto type = cast<RankedTensorType>(op.getValue().getType());
-      int64_t whole = type.getNumElements() * int64_t(getElementBytes(type.getElementType()));
-      most = std::max(most, whole >> std::min(level, mostLevels(op)));
-    }
-    return most;
   }
 
   /// Takes a slot from the ring that has most; false if that one needs all.

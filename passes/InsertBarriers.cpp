@@ -54,7 +54,7 @@ struct InsertBarriersPass : PassWrapper<InsertBarriersPass, OperationPass<Module
 
   void walk(Block &block, Pending &pending) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
-      if (isa<cta::BarrierOp, BarrierOp>(op)) {
+      if (isa<cta::BarrierOp, BarrierOp, cta::AsyncWaitOp>(op)) {
         pending.clear();
       } else if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
         walkLoop(op, pending);
@@ -69,6 +69,8 @@ struct InsertBarriersPass : PassWrapper<InsertBarriersPass, OperationPass<Module
       } else if (auto dot = dyn_cast<cta::WarpgroupDotOp>(op)) {
         read(dot.getA(), pending);
         read(dot.getB(), pending);
+      } else if (auto buffer = dyn_cast<cta::ReadOp>(op)) {
+        read(buffer.getBuffer(), pending);
       } else {
         visit(op, pending);
       }
@@ -85,13 +87,18 @@ struct InsertBarriersPass : PassWrapper<InsertBarriersPass, OperationPass<Module
     }
   }
 
-  /// A staged operand is read when it is used, not when it is made.
+  static Interval intervalOf(Operation *buffer) {
+    int64_t begin = buffer->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
+    return {begin, begin + lowering::bufferBytes(buffer)};
+  }
+
+  /// A staged operand is read when it is used, not when it is made; so is a slot.
   void read(Value operand, Pending &pending) {
-    auto stage = operand.getDefiningOp<cta::StageOp>();
-    if (!stage)
-      return;
-    int64_t begin = stage->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
-    merge(pending, {{begin, begin + stage.getType().getBytes()}});
+    if (auto slot = operand.getDefiningOp<cta::SlotOp>())
+      operand = slot.getSlots();
+    if (Operation *buffer = operand.getDefiningOp();
+        isa_and_nonnull<cta::StageOp, cta::SlotsOp>(buffer))
+      merge(pending, {intervalOf(buffer)});
   }
 
   void visit(Operation &op, Pending &pending) {
@@ -100,14 +107,18 @@ struct InsertBarriersPass : PassWrapper<InsertBarriersPass, OperationPass<Module
     auto offset = op.getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
     if (!offset)
       return;
-    auto stage = dyn_cast<cta::StageOp>(op);
-    int64_t bytes = stage ? stage.getType().getBytes() : lowering::scratchBytes(&op);
-    Interval buffer{offset.getInt(), offset.getInt() + bytes};
+    Interval buffer =
+        isa<cta::StageOp, cta::SlotsOp>(op)
+            ? intervalOf(&op)
+            : Interval{offset.getInt(), offset.getInt() + lowering::scratchBytes(&op)};
     bool hazard = llvm::any_of(pending, [&](const Interval &i) { return i.overlaps(buffer); });
     if (hazard) {
       OpBuilder b(&op);
       cta::BarrierOp::create(b, op.getLoc());
+      pending.clear();
     }
+    if (isa<cta::SlotsOp>(op)) // filled and read by others, which see to their order
+      return;
     // The op's own barrier settles all that was pending.
     pending.assign({buffer});
   }

@@ -15,6 +15,8 @@ std::unique_ptr<mlir::Pass> createWarpgroupDotsPass();
 std::unique_ptr<mlir::Pass> createPersistProgramsPass();
 /// Producer and consumer warps for kernels with TMA loads (SpecializeWarps.cpp).
 std::unique_ptr<mlir::Pass> createSpecializeWarpsPass();
+/// Loads of products by asynchronous copies, iterations ahead (PipelineLoads.cpp).
+std::unique_ptr<mlir::Pass> createPipelineLoadsPass();
 /// Accesses through descriptors by pointers and masks (ExpandDescriptors.cpp).
 std::unique_ptr<mlir::Pass> createExpandDescriptorsPass();
 /// Products in flight across iterations (OverlapDots.cpp).

@@ -39,6 +39,8 @@ void tile::buildCtaPipeline(OpPassManager &pm) {
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
   pm.addPass(createSpecializeWarpsPass());
+  // After roles: what TMA cannot copy is copied by the warps that compute.
+  pm.addPass(createPipelineLoadsPass());
   pm.addPass(createOverlapDotsPass());
   // After sharing: what this pass computes twice must stay twice.
   pm.addPass(createNarrowLiveRangesPass());

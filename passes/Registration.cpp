@@ -20,6 +20,7 @@ void tile::registerAllPasses() {
   mlir::registerPass(createAssignLayoutsPass);
   mlir::registerPass(createPersistProgramsPass);
   mlir::registerPass(createSpecializeWarpsPass);
+  mlir::registerPass(createPipelineLoadsPass);
   mlir::registerPass(createOverlapDotsPass);
   mlir::registerPass(createNarrowLiveRangesPass);
   mlir::registerPass(createAllocateScratchPass);

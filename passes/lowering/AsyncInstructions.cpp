@@ -1,6 +1,7 @@
 //===- AsyncInstructions.cpp - mbarriers, TMA, warpgroup matrix products --===//
 //
-// The part of the instruction room that is sm_90's own. Everything here is
+// The part of the instruction room that is sm_90's own, and sm_80's asynchronous
+// copies. Everything here is
 // inline PTX, one instruction each (a wait is a loop around one), with a side
 // effect, so that the optimiser keeps the order in which they are built.
 // Shared addresses are 32-bit integers.
@@ -15,6 +16,38 @@ using namespace tile::lowering;
 
 void Instructions::effect(StringRef text, StringRef constraints, ValueRange args) {
   inlineAsm(text, constraints, Type(), args, /*sideEffects=*/true);
+}
+
+//===----------------------------------------------------------------------===//
+// cp.async
+//===----------------------------------------------------------------------===//
+
+void Instructions::copyAsync(Value to, Address from, unsigned bytes, Value sourceBytes,
+                             Value predicate) {
+  if (!llvm::isInt<32>(from.offset))
+    from = {pointerTo(from), 0};
+  // Whole lines need no place in the first cache.
+  std::string text = llvm::formatv("cp.async.{0}.shared.global [$0], [$1{1}], {2}",
+                                   bytes == 16 ? "cg" : "ca", immediate(from.offset), bytes);
+  std::string constraints = "r,l";
+  SmallVector<Value> args{to, from.base};
+  if (sourceBytes) {
+    text += ", $2";
+    constraints += ",r";
+    args.push_back(sourceBytes);
+  }
+  if (predicate) {
+    text = "@$" + std::to_string(args.size()) + " " + text;
+    constraints += ",b";
+    args.push_back(predicate);
+  }
+  effect(text + ";", constraints + ",~{memory}", args);
+}
+
+void Instructions::copyAsyncCommit() { effect("cp.async.commit_group;", "~{memory}", {}); }
+
+void Instructions::copyAsyncWait(unsigned pending) {
+  effect("cp.async.wait_group " + std::to_string(pending) + ";", "~{memory}", {});
 }
 
 //===----------------------------------------------------------------------===//

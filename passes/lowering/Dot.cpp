@@ -99,6 +99,7 @@ struct MatrixLowering {
   }
   FailureOr<Registers> gather(DotOperand which, const RegisterMap &map, ArrayRef<int32_t> tile);
   Value withoutTail(Value v, const LinearLayout &fragment, unsigned inner);
+  LogicalResult fetch(ArrayRef<RegisterMap> maps, ArrayRef<SmallVector<int32_t>> tiles, int64_t k);
   LogicalResult run();
 };
 
@@ -127,12 +128,12 @@ FailureOr<Registers> MatrixLowering::gather(DotOperand which, const RegisterMap 
   LinearLayout fragment = tile::fragment(instruction, which);
   unsigned inner = which == kDotA ? 1 : 0, innerDim = rank - 2 + inner;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(operand(which).getType()).getShape();
-  const Registers &regs = l.get(operand(which));
+  Type element = l.llvmType(getElementType(operand(which).getType()));
   Registers elements;
   for (unsigned r = 0; r < unsigned(fragment.inSize(Dim::reg())); ++r) {
     SmallVector<int32_t> at = coordinates(fragment, r, tile);
     if (at[innerDim] >= shape[innerDim]) {
-      elements.push_back(l.in.zero(regs.front().getType()));
+      elements.push_back(l.in.zero(element));
       continue;
     }
     for (auto [coordinate, size] : llvm::zip_equal(at, shape))
@@ -140,11 +141,26 @@ FailureOr<Registers> MatrixLowering::gather(DotOperand which, const RegisterMap 
     std::optional<unsigned> found = map.find(at);
     if (!found)
       return op.emitOpError("has an operand that does not hold what its instruction reads");
-    elements.push_back(withoutTail(regs[*found], fragment, inner));
+    elements.push_back(withoutTail(l.element(operand(which), *found), fragment, inner));
   }
   bool isWide = bitWidth(elements.front().getType()) == 64;
   known = isWide ? elements : Registers(l.in.pack(elements, 32));
   return known;
+}
+
+/// Loads those fragments of step `k` that are still in shared memory.
+LogicalResult MatrixLowering::fetch(ArrayRef<RegisterMap> maps,
+                                    ArrayRef<SmallVector<int32_t>> tiles, int64_t k) {
+  for (DotOperand which : {kDotA, kDotB}) {
+    if (!l.sharedBlocks.contains(operand(which)))
+      continue;
+    for (SmallVector<int32_t> at : tiles) {
+      at[which == kDotA ? rank - 1 : rank - 2] = int32_t(k);
+      if (failed(gather(which, maps[which], at)))
+        return failure();
+    }
+  }
+  return success();
 }
 
 LogicalResult MatrixLowering::run() {
@@ -169,7 +185,12 @@ LogicalResult MatrixLowering::run() {
   int64_t stride = bound ? std::max<int64_t>(bound / instruction.k, 1) : 0;
   Registers partial = sum;
   int64_t step = 0;
+  if (failed(fetch(maps, tiles, 0)))
+    return failure();
   for (int64_t k = 0; k < depth; k += instruction.k, ++step) {
+    // What comes from shared memory is on its way before the step it is for.
+    if (k + instruction.k < depth && failed(fetch(maps, tiles, k + instruction.k)))
+      return failure();
     bool starts = stride && step % stride == 0;
     bool ends = stride && (step % stride == stride - 1 || k + instruction.k >= depth);
     for (ArrayRef<int32_t> tile : tiles) {

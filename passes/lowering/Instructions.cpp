@@ -299,8 +299,7 @@ Value Instructions::pointerTo(Address address) {
                              ValueRange{i64(address.offset)});
 }
 
-/// An immediate offset as PTX writes it in an address.
-static std::string immediate(int64_t offset) {
+std::string lowering::immediate(int64_t offset) {
   return offset ? "+" + std::to_string(offset) : ""; // "+-8" below zero
 }
 

@@ -138,6 +138,15 @@ public:
   mlir::Value cutToTf32(mlir::Value x);
   void trap();
 
+  //===--- cp.async (AsyncInstructions.cpp; sm_80) -------------------------===//
+  /// Starts copying `bytes` (4, 8 or 16) to a shared address (i32); behind the
+  /// first `sourceBytes` (i32; null: all) come zeros. `predicate` may be null.
+  void copyAsync(mlir::Value to, Address from, unsigned bytes, mlir::Value sourceBytes,
+                 mlir::Value predicate);
+  void copyAsyncCommit();
+  /// Waits until at most `pending` of this thread's groups are on their way.
+  void copyAsyncWait(unsigned pending);
+
   //===--- mbarriers, TMA (AsyncInstructions.cpp; sm_90) -------------------===//
   // Shared addresses are i32, tensor maps and matrix descriptors i64.
   void namedBarrier(mlir::Value id, unsigned threads); ///< bar.sync id, threads
@@ -223,6 +232,9 @@ private:
   std::pair<unsigned, unsigned> roleBarrier{0, 0};
   std::optional<mlir::Location> loc;
 };
+
+/// An immediate offset as PTX writes it in an address.
+std::string immediate(int64_t offset);
 
 /// Size in bits of an LLVM scalar type in registers and memory (pointers 64).
 unsigned bitWidth(mlir::Type type);

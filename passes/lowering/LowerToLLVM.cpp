@@ -77,7 +77,7 @@ LogicalResult Lowering::run() {
   kernel.walk([&](Operation *op) {
     if (isa<cta::RolesOp>(op))
       blockThreads = numThreads + cta::kProducerThreads;
-    hasTiles |= isa<cta::RingOp, cta::StageOp, cta::TmaStoreOp>(op);
+    hasTiles |= isa<cta::RingOp, cta::StageOp, cta::SlotsOp, cta::TmaStoreOp>(op);
   });
   in.setBlockThreads(blockThreads);
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
@@ -176,6 +176,15 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<cta::RingOp>([&](auto o) { return lowerRing(o); })
       .Case<cta::RingAcquireOp, cta::RingCopyOp, cta::RingCommitOp, cta::RingWaitOp,
             cta::RingReleaseOp, cta::RingAdvanceOp>([&](auto) { return lowerRingStep(op); })
+      .Case<cta::SlotsOp>([&](auto o) { return lowerSlots(o); })
+      .Case<cta::SlotOp>([&](auto o) { return lowerSlot(o); })
+      .Case<cta::AsyncCopyOp>([&](auto o) { return lowerAsyncCopy(o); })
+      .Case<cta::AsyncCommitOp>([&](auto) {
+        in.copyAsyncCommit();
+        return success();
+      })
+      .Case<cta::AsyncWaitOp>([&](auto o) { return lowerAsyncWait(o); })
+      .Case<cta::ReadOp>([&](auto o) { return lowerRead(o); })
       .Case<cta::RolesOp>([&](auto o) { return lowerRoles(o); })
       .Case<cta::SingleOp>([&](auto o) { return lowerSingle(o); })
       .Case<cta::StageOp>([&](auto o) { return lowerStage(o); })

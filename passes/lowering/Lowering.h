@@ -27,6 +27,24 @@ namespace tile::lowering {
 
 using Registers = llvm::SmallVector<mlir::Value>;
 
+/// A block in shared memory on its way into registers.
+struct SharedBlock {
+  /// What one instruction brings, and the register of `addresses` that says from
+  /// where.
+  struct Group {
+    unsigned address;
+    llvm::SmallVector<int32_t, 8> registers;
+  };
+  mlir::Type type;
+  mlir::Value base;
+  layout::LinearLayout addresses; ///< offsets of whoever points
+  unsigned numMatrices = 0;       ///< of one instruction; 0: by vectors
+  bool isTransposed = false;
+  llvm::SmallVector<Group> groups;
+  llvm::SmallVector<unsigned> groupOf; ///< each register's
+  Registers registers;                 ///< null until they are loaded
+};
+
 class Lowering {
 public:
   Lowering(mlir::ModuleOp module, mlir::func::FuncOp kernel, mlir::OpBuilder &builder);
@@ -87,11 +105,28 @@ private:
   void storeBlockShared(const Registers &regs, const layout::LinearLayout &holders,
                         const layout::SharedLayout &shared, const layout::MatrixAccess *matrices,
                         mlir::Value base);
-  Registers loadBlockShared(mlir::Type type, const layout::LinearLayout &holders,
-                            const layout::SharedLayout &shared,
-                            const layout::MatrixAccess *matrices, mlir::Value base);
+  /// A block that threads find in shared memory at `offsets` from `base`, by
+  /// vectors of at most 2^maxVectorLog2 elements or by matrices.
+  SharedBlock makeSharedBlock(mlir::Type type, const layout::LinearLayout &offsets,
+                              unsigned maxVectorLog2, const layout::MatrixAccess *matrices,
+                              mlir::Value base);
+  /// Loads register `reg`, with those that the same instruction brings.
+  void loadInto(SharedBlock &block, unsigned reg);
+  Registers loadAll(SharedBlock &block);
   Registers shuffleBlock(Registers regs, const layout::ShufflePlan &plan);
   mlir::Value threadParity(int32_t laneMask, int32_t warpMask);
+
+  //===--- copies by the threads (AsyncCopy.cpp) ---------------------------===//
+  mlir::LogicalResult lowerSlots(cta::SlotsOp op);
+  mlir::LogicalResult lowerSlot(cta::SlotOp op);
+  mlir::LogicalResult lowerAsyncCopy(cta::AsyncCopyOp op);
+  mlir::LogicalResult lowerAsyncWait(cta::AsyncWaitOp op);
+  mlir::LogicalResult lowerRead(cta::ReadOp op);
+  mlir::Value bufferBase(mlir::Value buffer);
+  /// A register of a block, loaded now if it is still in shared memory.
+  mlir::Value element(mlir::Value v, unsigned reg);
+  /// Blocks that products read from shared memory step by step.
+  llvm::DenseMap<mlir::Value, SharedBlock> sharedBlocks;
 
   //===--- asynchronous copies and roles (Async.cpp), WarpgroupDot.cpp ------===//
   /// Which slot is next, and the parity of its round: variables of a thread.

@@ -32,6 +32,13 @@ int64_t mostStoreParts(cta::TmaStoreOp op);
 /// The attribute of a `cta.tma_store` that is staged in several parts. Two of
 /// them have room in its staging area: one is written while the other is copied.
 inline constexpr llvm::StringLiteral kStorePartsAttr = "cta.store_parts";
+/// Shared memory of a `cta.stage` or `cta.slots`.
+int64_t bufferBytes(mlir::Operation *op);
+/// What a thread block of the target can have.
+int64_t maxSharedBytes(mlir::ModuleOp module);
+/// An upper bound of what the kernel needs besides rings and slots, once those
+/// of `ignored` are gone.
+int64_t bytesBesidesSlots(mlir::ModuleOp module, const llvm::DenseSet<mlir::Operation *> &ignored);
 /// Gathers, histograms and prints.
 int64_t elementScratchBytes(mlir::Operation *op);
 

@@ -150,29 +150,57 @@ void Lowering::storeBlockShared(const Registers &regs, const LinearLayout &holde
   }
 }
 
-Registers Lowering::loadBlockShared(Type type, const LinearLayout &holders,
-                                    const SharedLayout &shared, const MatrixAccess *matrices,
-                                    Value base) {
-  unsigned bytes = bitWidth(type) / 8;
-  Registers regs(holders.inSize(Dim::reg()));
+SharedBlock Lowering::makeSharedBlock(Type type, const LinearLayout &offsets,
+                                      unsigned maxVectorLog2, const MatrixAccess *matrices,
+                                      Value base) {
+  SharedBlock block{type, base, offsets, matrices ? matrices->numMatrices() : 0, false, {}, {}, {}};
+  auto addGroup = [&](unsigned addressRegister, ArrayRef<int32_t> registers) {
+    for (int32_t r : registers)
+      block.groupOf[r] = unsigned(block.groups.size());
+    block.groups.push_back({addressRegister, SmallVector<int32_t, 8>(registers)});
+  };
+  block.registers.resize(offsets.inSize(Dim::reg()));
+  block.groupOf.resize(block.registers.size());
+  SmallVector<int32_t, 16> group;
   if (matrices) {
-    for (auto [group, first] : llvm::enumerate(matrices->firstRegisters)) {
-      Value address = exchangeAddress(matrices->addresses, group, base, bytes);
-      SmallVector<Value> words =
-          in.loadMatrices(address, matrices->numMatrices(), matrices->transposed);
-      SmallVector<Value> elements = in.unpack(words, type, words.size() * (4 / bytes));
-      for (auto [i, v] : llvm::enumerate(elements))
-        regs[matrices->registerAt(first, i / (4 / bytes), i % (4 / bytes))] = v;
+    block.addresses = matrices->addresses;
+    block.isTransposed = matrices->transposed;
+    for (auto [index, first] : llvm::enumerate(matrices->firstRegisters)) {
+      group.clear();
+      for (unsigned m = 0; m < matrices->numMatrices(); ++m)
+        for (unsigned e = 0; e < 4 / (bitWidth(type) / 8); ++e)
+          group.push_back(matrices->registerAt(first, m, e));
+      addGroup(unsigned(index), group);
     }
-    return regs;
+    return block;
   }
-  LinearLayout offsets = offsetsOf(holders, shared.layout);
-  VectorAccess reads = widestVector(offsets, Dim::offset(), shared.readVectorLog2);
-  for (int32_t first : reads.firstRegisters)
-    for (auto [k, v] : llvm::enumerate(
-             in.loadShared(type, 1u << reads.log2(), exchangeAddress(offsets, first, base, bytes))))
-      regs[reads.registerAt(first, k)] = v;
-  return regs;
+  VectorAccess reads = widestVector(offsets, Dim::offset(), maxVectorLog2);
+  for (int32_t first : reads.firstRegisters) {
+    group.clear();
+    for (unsigned k = 0; k < 1u << reads.log2(); ++k)
+      group.push_back(reads.registerAt(first, k));
+    addGroup(unsigned(first), group);
+  }
+  return block;
+}
+
+void Lowering::loadInto(SharedBlock &block, unsigned reg) {
+  if (block.registers[reg])
+    return;
+  const SharedBlock::Group &group = block.groups[block.groupOf[reg]];
+  Value at = exchangeAddress(block.addresses, group.address, block.base, bitWidth(block.type) / 8);
+  SmallVector<Value> elements =
+      block.numMatrices ? in.unpack(in.loadMatrices(at, block.numMatrices, block.isTransposed),
+                                    block.type, group.registers.size())
+                        : in.loadShared(block.type, group.registers.size(), at);
+  for (auto [r, v] : llvm::zip_equal(group.registers, elements))
+    block.registers[r] = v;
+}
+
+Registers Lowering::loadAll(SharedBlock &block) {
+  for (const SharedBlock::Group &group : block.groups)
+    loadInto(block, unsigned(group.registers.front()));
+  return block.registers;
 }
 
 //===----------------------------------------------------------------------===//
@@ -206,7 +234,9 @@ LogicalResult Lowering::exchange(cta::ConvertLayoutOp op) {
       in.barrier(); // the part before has been read
     storeBlockShared(some, parts.from, plan.shared, chosen(plan.write), base);
     in.barrier();
-    some = loadBlockShared(memory, parts.to, plan.shared, chosen(plan.read), base);
+    SharedBlock block = makeSharedBlock(memory, offsetsOf(parts.to, plan.shared.layout),
+                                        plan.shared.readVectorLog2, chosen(plan.read), base);
+    some = loadAll(block);
     for (auto [r, v] : llvm::enumerate(some))
       result[wholeRegister(r, part, parts.toBits)] = fromMemory(v, type);
   }

@@ -118,6 +118,33 @@ module attributes {tile.num_warps = 8 : i32} {
 func.func @store_in_parts(%map: !cta.tensor_map, %x: tensor<128x256xf16, #acc>, %at: i32) {
   %r = cta.ring {stages = 5 : i32, consumers = 8 : i32} : !slots
   cta.tma_store %x, %map[%at, %at] dims [1, 0] staged #image : tensor<128x256xf16, #acc>
+
+// -----
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+#own = #cta.layout<{register = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16]], lane = [[0, 32], [1, 0], [2, 0], [4, 0], [8, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+// Slots live until the loop that uses them ends: those of the next loop may lie
+// in the same place, those of the same loop may not.
+// CHECK: cta.shared_bytes = 49152
+// CHECK-LABEL: func.func @slots
+module attributes {tile.num_warps = 4 : i32} {
+func.func @slots(%n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  // CHECK: cta.slots {count = 3 : i32, cta.scratch_offset = 0 : i32}
+  %x = cta.slots {count = 3 : i32} : !tile
+  // CHECK: cta.slots {count = 3 : i32, cta.scratch_offset = 24576 : i32}
+  %y = cta.slots {count = 3 : i32} : !tile
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %a = cta.slot %x[%c0] : !tile
+    %b = cta.slot %y[%c0] : !tile
+  }
+  // CHECK: cta.slots {count = 2 : i32, cta.scratch_offset = 0 : i32}
+  %z = cta.slots {count = 2 : i32} : !tile
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %c = cta.slot %z[%c0] : !tile
+  }
   return
 }
 }

@@ -76,3 +76,31 @@ func.func @explicit_barrier(%x: tensor<512xf32, #a>) {
   %1 = cta.convert_layout %x {cta.scratch_offset = 0 : i32} : tensor<512xf32, #a> -> tensor<512xf32, #b>
   return
 }
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+#own = #cta.layout<{register = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16]], lane = [[0, 32], [1, 0], [2, 0], [4, 0], [8, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+// Slots that have been read are filled again behind a barrier only. Within
+// their loop the wait for copies is one.
+// CHECK-LABEL: func.func @slots_again
+// CHECK: scf.for
+// CHECK-NEXT: cta.barrier
+// CHECK-NEXT: cta.slots
+// CHECK: scf.for
+// CHECK-NEXT: cta.async_wait
+// CHECK-NOT: cta.barrier
+// CHECK: return
+func.func @slots_again(%n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  scf.for %j = %c0 to %n step %c1 : i32 {
+    %x = cta.slots {count = 2 : i32, cta.scratch_offset = 0 : i32} : !tile
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      cta.async_wait 0
+      %a = cta.slot %x[%c0] : !tile
+      %v = cta.read %a : !tile -> tensor<64x64xf16, #own>
+    }
+  }
+  return
+}

@@ -1,0 +1,612 @@
+//===- PipelineLoads.cpp - the loads of a product, iterations ahead --------===//
+//
+// Needs:      a laid-out kernel, warp roles made; sm_80 or later.
+// Guarantees: in a loop over products, blocks that are loaded in every iteration
+//             are copied to shared memory by the threads themselves (cp.async),
+//             `num_stages - 1` iterations before they are used.
+// Never:      reads memory that the program does not read, or moves a load
+//             across a store through the same pointer, an atomic or a barrier.
+//
+//                                        %s = cta.slots
+//                                        for the first stages - 1 iterations:
+//   for k:                                 copy into %s[k]; commit
+//     %a = tile.load %p, %m       =>     for k:
+//     %c = tile.dot %a, ...                wait until copies of k have landed
+//     %p += ...                            copy for k + stages - 1; commit
+//                                          %a = cta.read %s[k]
+//                                          %c = tile.dot %a, ...
+//
+// The copies of a later iteration are made by a second instance of what their
+// addresses depend on, with its own loop-carried values; it runs ahead of the
+// first one. Where that includes other loads (indices), the copies are started
+// after the products, which hide the wait for the indices. The slot that is
+// filled in an iteration is the one that was read in the iteration before; the
+// barrier of the wait lies between.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/layout/Hopper.h"
+#include "ir/layout/MatrixAccess.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "passes/DeadValues.h"
+#include "passes/DotLayouts.h"
+#include "passes/Passes.h"
+#include "passes/PointerRoots.h"
+#include "passes/lowering/Scratch.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tile;
+using layout::Dim;
+using layout::LinearLayout;
+
+static constexpr int32_t kDefaultStages = 3;
+static constexpr unsigned kLeastBytes = 4, kMostBytes = 16; ///< of one cp.async
+
+namespace {
+
+/// A load that becomes a copy.
+struct Copy {
+  LoadOp load;
+  SmallVector<TransOp, 1> transpositions; ///< that the block goes through first
+  Value value;                            ///< the block behind them
+  cta::BufferType buffer;
+  unsigned vector = 1;
+  Value slots;
+
+  int64_t bytes() const { return llvm::alignTo(buffer.getBytes(), cta::kSlotAlignment); }
+};
+
+/// What is done for one loop.
+struct Pipeline {
+  scf::ForOp loop;
+  SmallVector<Copy, 2> copies;
+  /// What the copies' addresses and masks depend on: operations of the body, and
+  /// what the loop carries for them.
+  llvm::SetVector<Operation *> ahead;
+  llvm::SetVector<unsigned> carried;
+  /// Those of `ahead` that depend on loads.
+  DenseSet<Operation *> late;
+  int32_t stages = 1;
+
+  int64_t slotBytes() const {
+    int64_t sum = 0;
+    for (const Copy &copy : copies)
+      sum += copy.bytes();
+    return sum;
+  }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What can be started early
+//===----------------------------------------------------------------------===//
+
+/// The pointers that the loop writes through; nothing if it does what loads must
+/// not be moved across.
+static std::optional<DenseSet<Value>> writtenIn(scf::ForOp loop) {
+  DenseSet<Value> roots;
+  auto kernel = loop->getParentOfType<func::FuncOp>();
+  WalkResult result = loop.walk([&](Operation *op) {
+    if (auto store = dyn_cast<StoreOp>(op)) {
+      collectRoots(store.getPtr(), roots);
+    } else if (auto store = dyn_cast<cta::TmaStoreOp>(op)) {
+      auto map = kernel.getArgAttrOfType<cta::MapAttr>(
+          cast<BlockArgument>(store.getMap()).getArgNumber(), cta::kTensorMapAttr);
+      roots.insert(kernel.getArgument(unsigned(map.getBase())));
+    } else if (!isa<cta::CtaDialect>(op->getDialect()) && !op->hasTrait<OpTrait::IsTerminator>() &&
+               !isa<PrintOp, AssertOp, AssumeOp, LoadOp>(op) && op->getNumRegions() == 0 &&
+               !isMemoryEffectFree(op)) {
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return std::nullopt;
+  return roots;
+}
+
+/// A product in the loop itself, not in one inside it.
+static bool hasProducts(scf::ForOp loop) {
+  return loop
+      .walk([&](Operation *op) {
+        bool isProduct = isa<DotOp, cta::WarpgroupDotOp>(op);
+        return isProduct && op->getParentOfType<LoopLikeOpInterface>() == loop
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether products of the loop multiply what comes from `v`.
+static bool feedsProduct(Value v, DenseSet<Value> &seen) {
+  if (!seen.insert(v).second)
+    return false;
+  return llvm::any_of(v.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<DotOp, cta::WarpgroupDotOp>(user))
+      return use.getOperandNumber() != kDotAcc;
+    return isMemoryEffectFree(user) && user->getNumRegions() == 0 &&
+           !user->hasTrait<OpTrait::IsTerminator>() &&
+           llvm::any_of(user->getResults(), [&](Value r) { return feedsProduct(r, seen); });
+  });
+}
+
+namespace {
+/// Collects what addresses depend on.
+class Slice {
+public:
+  Slice(Pipeline &p, const DenseSet<Value> &written) : p(p), written(written) {}
+
+  /// Adds what `values` depend on; changes nothing and returns false if that
+  /// cannot run ahead.
+  bool add(ValueRange values) {
+    llvm::SetVector<Operation *> ops(p.ahead);
+    llvm::SetVector<unsigned> carried(p.carried);
+    SmallVector<Value> work(values);
+    while (!work.empty()) {
+      Value v = work.pop_back_val();
+      if (!v || p.loop.isDefinedOutsideOfLoop(v) || v == p.loop.getInductionVar())
+        continue;
+      if (auto arg = dyn_cast<BlockArgument>(v)) {
+        if (carried.insert(arg.getArgNumber() - 1))
+          work.push_back(p.loop.getTiedLoopYieldedValue(arg)->get());
+        continue;
+      }
+      Operation *op = v.getDefiningOp();
+      if (!canRunAhead(op))
+        return false;
+      if (ops.insert(op))
+        llvm::append_range(work, op->getOperands());
+    }
+    p.ahead = std::move(ops);
+    p.carried = std::move(carried);
+    return true;
+  }
+
+private:
+  bool canRunAhead(Operation *op) const {
+    if (op->getBlock() != p.loop.getBody() || op->getNumRegions() != 0)
+      return false;
+    if (auto load = dyn_cast<LoadOp>(op))
+      return !load.getIsVolatile() && !comesFrom(load.getPtr(), written);
+    return isMemoryEffectFree(op) && !isa<DotOp, cta::WarpgroupDotOp>(op);
+  }
+
+  Pipeline &p;
+  const DenseSet<Value> &written;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Where copies go
+//===----------------------------------------------------------------------===//
+
+/// Elements that a thread with `holders` copies at once into `image`: what the
+/// load proves to be aligned, as far as it lies side by side there.
+static unsigned vectorInto(const LinearLayout &holders, const LinearLayout &image, unsigned proven,
+                           unsigned bytes) {
+  unsigned most = llvm::Log2_32(std::min(proven, kMostBytes / bytes));
+  layout::VectorAccess access =
+      layout::widestVector(layout::offsetsOf(holders, image), Dim::offset(), most);
+  unsigned log2 = 0; // consecutive registers, as the load has them
+  while (log2 < access.masks.size() && access.masks[log2] == 1 << log2)
+    ++log2;
+  return 1u << log2;
+}
+
+/// Who reads the block first: the target of a conversion, or whoever loaded it.
+static const LinearLayout &readerOf(Value v) {
+  for (Operation *user : v.getUsers())
+    if (auto convert = dyn_cast<cta::ConvertLayoutOp>(user))
+      return cta::getLayout(convert.getType());
+  return cta::getLayout(v.getType());
+}
+
+/// Chooses buffer and width of the copy; false if its pieces would be too small.
+static bool placeCopy(Copy &copy) {
+  auto type = cast<RankedTensorType>(copy.value.getType());
+  Type element = type.getElementType();
+  if (!element.isIntOrFloat() || element.isInteger(1))
+    return false;
+  unsigned bytes = getElementBytes(element);
+  const LinearLayout &holders = cta::getLayout(type);
+  unsigned proven = llvm::bit_floor(
+      std::max(1u, std::min(copy.load.getVector(), unsigned(holders.inSize(Dim::reg())))));
+  SmallVector<LinearLayout, 2> images;
+  bool mustBeImage = false; // of warpgroup matrix instructions, in both directions for 16 bits
+  for (Operation *user : copy.value.getUsers())
+    if (auto stage = dyn_cast<cta::StageOp>(user); stage && !mustBeImage) {
+      images.push_back(stage.getType().getLinearLayout());
+      mustBeImage = true;
+    }
+  if (!mustBeImage)
+    images.push_back(
+        layout::planExchange(holders, readerOf(copy.value), bytes, {/*load=*/true, /*store=*/false})
+            .shared.layout);
+  // The pattern that suits matrices.
+  if (type.getRank() == 2 && (!mustBeImage || bytes == 2))
+    for (unsigned minor : {0u, 1u})
+      if (type.getDimSize(minor) * bytes >= kMostBytes)
+        images.push_back(layout::swizzledTile(type.getShape(), minor, bytes));
+  const LinearLayout *best = nullptr;
+  copy.vector = 0;
+  for (const LinearLayout &image : images)
+    if (unsigned vector = vectorInto(holders, image, proven, bytes); vector > copy.vector) {
+      copy.vector = vector;
+      best = &image;
+    }
+  if (copy.vector * bytes < kLeastBytes)
+    return false;
+  copy.buffer = cta::BufferType::get(type.getContext(), type.getShape(), element,
+                                     cta::LayoutAttr::get(type.getContext(), *best));
+  return true;
+}
+
+static bool isZeroOrNone(Value other) {
+  if (!other)
+    return true;
+  APFloat f(0.0);
+  if (matchPattern(other, m_ConstantFloat(&f)))
+    return f.isPosZero();
+  return matchPattern(other, m_Zero());
+}
+
+/// `load` as a copy; on failure the remark says why.
+static std::optional<Copy> copyOf(LoadOp load, const DenseSet<Value> &written) {
+  auto refuse = [&](StringRef why) {
+    load.emitRemark() << cta::kNotCopied << why;
+    return std::nullopt;
+  };
+  if (load.getIsVolatile())
+    return refuse("it is volatile");
+  if (!isZeroOrNone(load.getOther()))
+    return refuse("`other` is not zero");
+  if (comesFrom(load.getPtr(), written))
+    return refuse("the loop also writes through the same pointer");
+  Copy copy;
+  copy.load = load;
+  copy.value = load.getResult();
+  while (copy.value.hasOneUse()) {
+    auto trans = dyn_cast<TransOp>(*copy.value.user_begin());
+    if (!trans)
+      break;
+    copy.transpositions.push_back(trans);
+    copy.value = trans.getResult();
+  }
+  if (!placeCopy(copy))
+    return refuse("less than 4 bytes are known to lie side by side");
+  return copy;
+}
+
+static std::optional<Pipeline> plan(scf::ForOp loop, int32_t stages) {
+  if (!hasProducts(loop) || loop.getUnsignedCmp())
+    return std::nullopt;
+  if (auto own = loop->getAttrOfType<IntegerAttr>(kNumStagesAttr))
+    stages = int32_t(own.getInt());
+  if (stages < 2)
+    return std::nullopt;
+  Pipeline p;
+  p.loop = loop;
+  p.stages = stages;
+  std::optional<DenseSet<Value>> all = writtenIn(loop);
+  DenseSet<Value> written = all.value_or(DenseSet<Value>());
+  Slice slice(p, written);
+  for (LoadOp load : loop.getBody()->getOps<LoadOp>()) {
+    DenseSet<Value> seen;
+    if (!isa<RankedTensorType>(load.getType()) || !feedsProduct(load.getResult(), seen))
+      continue;
+    if (!all) {
+      load.emitRemark() << cta::kNotCopied << "the loop has atomics or barriers";
+      continue;
+    }
+    std::optional<Copy> copy = copyOf(load, written);
+    if (!copy)
+      continue;
+    if (slice.add({load.getPtr(), load.getMask()}))
+      p.copies.push_back(std::move(*copy));
+    else
+      load.emitRemark() << cta::kNotCopied << "its address depends on what the loop computes";
+  }
+  // What addresses depend on is loaded into registers.
+  llvm::erase_if(p.copies, [&](Copy &copy) { return p.ahead.contains(copy.load); });
+  if (p.copies.empty())
+    return std::nullopt;
+  for (Operation &op : *loop.getBody()) {
+    if (!p.ahead.contains(&op))
+      continue;
+    bool isLate = isa<LoadOp>(op) || llvm::any_of(op.getOperands(), [&](Value v) {
+                    return p.late.contains(v.getDefiningOp());
+                  });
+    if (isLate)
+      p.late.insert(&op);
+  }
+  return p;
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+/// The bytes that are taken if every pipeline has at most `limit` stages.
+static int64_t sharedBytes(ModuleOp module, ArrayRef<Pipeline> pipelines, int32_t limit) {
+  DenseSet<Operation *> replaced; // or in use while no slots are
+  module.walk([&](Operation *op) {
+    if (llvm::none_of(pipelines, [&](const Pipeline &p) { return p.loop->isAncestor(op); }))
+      replaced.insert(op);
+  });
+  int64_t slots = 0, rings = 0;
+  for (const Pipeline &p : pipelines) {
+    int64_t own = 0; // with the loops around; those side by side share
+    for (const Pipeline &q : pipelines)
+      if (q.loop == p.loop || q.loop->isProperAncestor(p.loop))
+        own += q.slotBytes() * std::min(q.stages, limit);
+    slots = std::max(slots, own);
+    for (const Copy &copy : p.copies)
+      for (Operation *user : copy.value.getUsers())
+        if (isa<cta::ConvertLayoutOp, cta::StageOp>(user))
+          replaced.insert(user);
+  }
+  module.walk([&](cta::RingOp ring) {
+    int64_t each = lowering::ringBytes(ring) / ring.getStages();
+    rings += each * std::min<int64_t>(ring.getStages(), limit) + cta::kSlotAlignment;
+  });
+  return slots + rings + lowering::bytesBesidesSlots(module, replaced);
+}
+
+//===----------------------------------------------------------------------===//
+// Rewriting
+//===----------------------------------------------------------------------===//
+
+namespace {
+class LoopRewriter {
+public:
+  explicit LoopRewriter(Pipeline &p) : p(p), loc(p.loop.getLoc()) {}
+  void run();
+
+private:
+  using Filter = llvm::function_ref<bool(Operation *)>;
+  /// Those of `ahead` that `filter` selects, for the iteration that `map` knows
+  /// the values of; loads only where `when` is true.
+  void cloneAhead(OpBuilder &b, IRMapping &map, Value when, Filter filter);
+  void copy(OpBuilder &b, IRMapping &map, Copy &c, Value slot, Value when);
+  bool isLate(Copy &c) const {
+    auto depends = [&](Value v) { return v && p.late.contains(v.getDefiningOp()); };
+    return depends(c.load.getPtr()) || depends(c.load.getMask());
+  }
+  Value prologue(OpBuilder &b, SmallVector<Value> &carried);
+  void body(ArrayRef<BlockArgument> carried, Value filled, Value used);
+  void use(Copy &c, Value slot);
+  Value constant(OpBuilder &b, Type type, int64_t n) {
+    return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, n));
+  }
+  Value compare(OpBuilder &b, arith::CmpIPredicate predicate, Value l, Value r) {
+    return arith::CmpIOp::create(b, loc, predicate, l, r);
+  }
+  /// The mask (null: none) where `when` is true.
+  Value restricted(OpBuilder &b, Value mask, Type like, Value when);
+
+  Pipeline &p;
+  Location loc;
+};
+} // namespace
+
+Value LoopRewriter::restricted(OpBuilder &b, Value mask, Type like, Value when) {
+  auto block = dyn_cast<RankedTensorType>(like);
+  Value all =
+      block ? SplatOp::create(b, loc, cast<RankedTensorType>(withElementType(block, b.getI1Type())),
+                              when)
+                  .getResult()
+            : when;
+  return mask ? arith::AndIOp::create(b, loc, mask, all).getResult() : all;
+}
+
+void LoopRewriter::cloneAhead(OpBuilder &b, IRMapping &map, Value when, Filter filter) {
+  for (Operation &op : *p.loop.getBody()) {
+    if (!p.ahead.contains(&op) || !filter(&op))
+      continue;
+    Operation *clone = b.clone(op, map);
+    if (auto load = dyn_cast<LoadOp>(clone)) {
+      OpBuilder before(load);
+      Value mask = restricted(before, load.getMask(), load.getType(), when);
+      load.getMaskMutable().assign(mask);
+    }
+  }
+}
+
+void LoopRewriter::copy(OpBuilder &b, IRMapping &map, Copy &c, Value slot, Value when) {
+  Location here = c.load.getLoc();
+  auto behind = [&](Value v) {
+    if (!v)
+      return v;
+    v = map.lookupOrDefault(v);
+    for (TransOp trans : c.transpositions) {
+      auto to = cast<RankedTensorType>(trans.getType());
+      v = TransOp::create(b, here,
+                          cast<RankedTensorType>(withElementType(to, getElementType(v.getType()))),
+                          v, trans.getOrder());
+    }
+    return v;
+  };
+  Value buffer = cta::SlotOp::create(b, here, c.buffer, c.slots, slot);
+  Value pointers = behind(c.load.getPtr()), mask = behind(c.load.getMask());
+  cta::AsyncCopyOp::create(b, here, pointers, mask, buffer, when, uint32_t(c.vector));
+}
+
+/// Starts the copies of the first `stages - 1` iterations. Returns the number of
+/// iterations' elements that they are ahead; `carried` becomes what the iteration
+/// after them starts from.
+Value LoopRewriter::prologue(OpBuilder &b, SmallVector<Value> &carried) {
+  scf::ForOp loop = p.loop;
+  Type type = loop.getInductionVar().getType(), i32 = b.getI32Type();
+  Value step = loop.getStep();
+  auto times = [&](OpBuilder &at, Value n) -> Value {
+    if (type != i32)
+      n = isa<IndexType>(type) ? arith::IndexCastOp::create(at, loc, type, n).getResult()
+                               : arith::ExtSIOp::create(at, loc, type, n).getResult();
+    return arith::MulIOp::create(at, loc, n, step);
+  };
+  Value last = constant(b, i32, p.stages - 1);
+  auto first = scf::ForOp::create(b, loc, constant(b, i32, 0), last, constant(b, i32, 1), carried);
+  first->setAttr(cta::kPrologueAttr, b.getUnitAttr());
+  OpBuilder in = OpBuilder::atBlockBegin(first.getBody());
+  IRMapping map;
+  Value elapsed = times(in, first.getInductionVar());
+  map.map(loop.getInductionVar(),
+          arith::AddIOp::create(in, loc, loop.getLowerBound(), elapsed).getResult());
+  // Written so that nothing overflows where lower bounds are small.
+  Value rest = arith::SubIOp::create(in, loc, loop.getUpperBound(), elapsed);
+  Value when = compare(in, arith::CmpIPredicate::slt, loop.getLowerBound(), rest);
+  for (auto [arg, index] : llvm::zip_equal(first.getRegionIterArgs(), p.carried))
+    map.map(loop.getRegionIterArg(index), arg);
+  cloneAhead(in, map, when, [](Operation *) { return true; });
+  for (Copy &c : p.copies)
+    copy(in, map, c, first.getInductionVar(), when);
+  cta::AsyncCommitOp::create(in, loc);
+  SmallVector<Value> next;
+  for (unsigned index : p.carried)
+    next.push_back(map.lookupOrDefault(loop.getYieldedValues()[index]));
+  if (!next.empty()) // else the builder has made the yield
+    scf::YieldOp::create(in, loc, next);
+  carried.assign(first.getResults().begin(), first.getResults().end());
+  return times(b, last);
+}
+
+/// What users find instead of the loaded block: `slot`, or what they read of it.
+void LoopRewriter::use(Copy &c, Value slot) {
+  for (Operation *user : llvm::make_early_inc_range(c.value.getUsers())) {
+    OpBuilder at(user);
+    if (auto stage = dyn_cast<cta::StageOp>(user)) {
+      stage.getResult().replaceAllUsesWith(slot);
+      stage.erase();
+    } else if (auto convert = dyn_cast<cta::ConvertLayoutOp>(user)) {
+      Value read = cta::ReadOp::create(at, convert.getLoc(), convert.getType(), slot);
+      convert.getResult().replaceAllUsesWith(read);
+      convert.erase();
+    }
+  }
+  OpBuilder at(c.load);
+  if (!c.value.use_empty())
+    c.value.replaceAllUsesWith(
+        cta::ReadOp::create(at, c.load.getLoc(), c.value.getType(), slot).getResult());
+  for (TransOp trans : llvm::reverse(c.transpositions))
+    trans.erase();
+  c.load.erase();
+}
+
+void LoopRewriter::run() {
+  OpBuilder b(p.loop);
+  Type i32 = b.getI32Type();
+  bool isForProducts = false;
+  for (Copy &c : p.copies) {
+    c.slots = cta::SlotsOp::create(b, c.load.getLoc(), c.buffer, uint32_t(p.stages));
+    isForProducts |=
+        llvm::any_of(c.value.getUsers(), [](Operation *user) { return isa<cta::StageOp>(user); });
+  }
+  SmallVector<Value> inits;
+  for (unsigned index : p.carried)
+    inits.push_back(p.loop.getInitArgs()[index]);
+  Value elapsed = prologue(b, inits);
+  // One past the last iteration that starts copies.
+  Value end = arith::SubIOp::create(b, loc, p.loop.getUpperBound(), elapsed);
+  inits.append({constant(b, i32, 0), constant(b, i32, p.stages - 1)}); // read, filled
+
+  unsigned old = p.loop.getNumRegionIterArgs();
+  auto attributes = p.loop->getDiscardableAttrDictionary();
+  IRRewriter rewriter(b);
+  auto replaced = *p.loop.replaceWithAdditionalYields(
+      rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
+      [](OpBuilder &, Location, ArrayRef<BlockArgument> args) {
+        return SmallVector<Value>(args.begin(), args.end()); // until they are known
+      });
+  p.loop = cast<scf::ForOp>(replaced.getOperation());
+  p.loop->setDiscardableAttrs(attributes);
+  auto added = p.loop.getRegionIterArgs().drop_front(old);
+  Value used = added[p.carried.size()], filled = added[p.carried.size() + 1];
+
+  // 1. At the top: wait, then fill the slot that the iteration before has read.
+  OpBuilder top = OpBuilder::atBlockBegin(p.loop.getBody());
+  cta::AsyncWaitOp::create(top, loc, uint32_t(p.stages - 2), isForProducts);
+  IRMapping map;
+  Value when = compare(top, arith::CmpIPredicate::slt, p.loop.getInductionVar(), end);
+  map.map(p.loop.getInductionVar(),
+          arith::AddIOp::create(top, loc, p.loop.getInductionVar(), elapsed).getResult());
+  for (auto [arg, index] : llvm::zip(added, p.carried))
+    map.map(p.loop.getRegionIterArg(index), arg);
+  Operation *yield = p.loop.getBody()->getTerminator();
+  OpBuilder bottom(yield);
+  // Loads of indices too are under way while the products are computed.
+  cloneAhead(top, map, when, [&](Operation *op) {
+    return !p.late.contains(op) ||
+           (isa<LoadOp>(op) && llvm::none_of(op->getOperands(), [&](Value v) {
+              return p.late.contains(v.getDefiningOp());
+            }));
+  });
+  cloneAhead(bottom, map, when, [&](Operation *op) { return !map.contains(op->getResult(0)); });
+  bool anyLate = false;
+  for (Copy &c : p.copies) {
+    anyLate |= isLate(c);
+    copy(isLate(c) ? bottom : top, map, c, filled, when);
+  }
+  cta::AsyncCommitOp::create(anyLate ? bottom : top, loc);
+
+  // 2. What is carried on.
+  for (auto [i, index] : llvm::enumerate(p.carried))
+    yield->setOperand(old + i, map.lookupOrDefault(p.loop.getYieldedValues()[index]));
+  Value next = arith::AddIOp::create(bottom, loc, used, constant(bottom, i32, 1));
+  Value wraps = compare(bottom, arith::CmpIPredicate::eq, next, constant(bottom, i32, p.stages));
+  next = arith::SelectOp::create(bottom, loc, wraps, constant(bottom, i32, 0), next);
+  yield->setOperand(old + p.carried.size(), next);
+  yield->setOperand(old + p.carried.size() + 1, used);
+
+  // 3. What is used.
+  for (Copy &c : p.copies) {
+    OpBuilder at(c.load);
+    use(c, cta::SlotOp::create(at, c.load.getLoc(), c.buffer, c.slots, used));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct PipelineLoadsPass : PassWrapper<PipelineLoadsPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PipelineLoadsPass)
+  StringRef getArgument() const override { return "tile-pipeline-loads"; }
+  StringRef getDescription() const override {
+    return "copy what products multiply to shared memory, iterations ahead";
+  }
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (smVersion(module) < 80)
+      return;
+    auto wanted = module->getAttrOfType<IntegerAttr>(kNumStagesAttr);
+    SmallVector<Pipeline, 0> pipelines;
+    module.walk([&](scf::ForOp loop) {
+      if (auto p = plan(loop, wanted ? int32_t(wanted.getInt()) : kDefaultStages))
+        pipelines.push_back(std::move(*p));
+    });
+    int32_t limit = 0;
+    for (const Pipeline &p : pipelines)
+      limit = std::max(limit, p.stages);
+    while (limit > 1 && sharedBytes(module, pipelines, limit) > lowering::maxSharedBytes(module))
+      --limit;
+    if (limit < 2)
+      return;
+    for (Pipeline &p : pipelines) {
+      p.stages = std::min(p.stages, limit);
+      LoopRewriter(p).run();
+    }
+    for (func::FuncOp kernel : module.getOps<func::FuncOp>())
+      if (!pipelines.empty())
+        eraseDeadValues(kernel.getBody().front());
+  }
+};
+} // namespace
+
+std::unique_ptr<Pass> tile::createPipelineLoadsPass() {
+  return std::make_unique<PipelineLoadsPass>();
+}
