@@ -263,6 +263,55 @@ std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointe
   return tile;
 }
 
+std::optional<TileAccess> tile::readDescriptor(StridedAnalysis &analysis,
+                                               const DescriptorAccess &access, bool checked,
+                                               std::string &reason) {
+  auto fail = [&](const char *why) {
+    reason = why;
+    return std::nullopt;
+  };
+  unsigned rank = access.block.getRank();
+  unsigned bytes = getElementBytes(access.block.getElementType());
+  if (rank != 2)
+    return fail("it is not a two-dimensional block");
+  std::optional<StridedPointers> p = analysis.pointers(access.base);
+  TileAccess tile;
+  tile.base = p ? kernelArgument(p->base) : BlockArgument();
+  if (!tile.base)
+    return fail("its base is not computed from an argument");
+  if (access.block.getDimSize(rank - 1) * bytes < kAlignment)
+    return fail("it has less than 16 contiguous bytes");
+  for (unsigned dim = rank; dim-- > 0;) { // the last one is contiguous
+    TileAccess::Dimension d;
+    d.block = int(dim);
+    d.extent = access.block.getDimSize(dim);
+    d.start = analysis.scalar(access.offsets[dim]);
+    d.size = analysis.scalar(access.shape[dim]);
+    d.stride = analysis.scalar(access.strides[dim]);
+    bool isMinor = dim + 1 == rank;
+    if (isMinor ? d.stride.asConstant() != 1
+                : d.stride.terms().size() != 1 || d.stride.terms().front().coefficient <= 0)
+      return fail("a stride is not a positive multiple of arguments");
+    if (!isLaunchInvariant(d.stride) || !isLaunchInvariant(d.size))
+      return fail("its shape or strides are not known at launch");
+    tile.dimensions.push_back(std::move(d));
+  }
+  for (const Polynomial::Term &t : tile.dimensions.front().start.terms())
+    if (divisibility(t) * bytes % kAlignment != 0)
+      return fail("its contiguous dimension does not start at a multiple of 16 bytes");
+  // What the base is moved by gets dimensions of its own, a batch say.
+  SmallVector<Polynomial, 2> starts{tile.dimensions[0].start, tile.dimensions[1].start};
+  if (!distribute(p->offset.start, tile, bytes, checked))
+    return fail("an offset is not a multiple of 16 bytes");
+  for (auto [d, start] : llvm::zip(tile.dimensions, starts))
+    if (!(d.start == start))
+      return fail("its base is moved along the array");
+  for (const TileAccess::Dimension &d : tile.dimensions)
+    if (d.block < 0 && !isNonNegative(d.start))
+      return fail("its start may be negative");
+  return tile;
+}
+
 //===----------------------------------------------------------------------===//
 // Making maps and starts
 //===----------------------------------------------------------------------===//

@@ -36,6 +36,18 @@ struct TileAccess {
 std::optional<TileAccess> readTile(StridedAnalysis &analysis, mlir::Value pointers,
                                    mlir::Value mask, bool checked, std::string &reason);
 
+/// A block of a tensor behind a descriptor: the parts that the op names.
+struct DescriptorAccess {
+  mlir::Value base;
+  mlir::ValueRange offsets, shape, strides;
+  mlir::RankedTensorType block;
+};
+
+/// The same for an access through a descriptor, which promises alignment of its
+/// base and strides and checks both ends of every dimension.
+std::optional<TileAccess> readDescriptor(StridedAnalysis &analysis, const DescriptorAccess &access,
+                                         bool checked, std::string &reason);
+
 /// The kernel parameter with the map of `access`, added if it is not there yet.
 /// One copy moves a column of a swizzledTile of the block, at most `rows` high.
 mlir::Value tensorMapOf(mlir::func::FuncOp kernel, const TileAccess &access,

@@ -19,6 +19,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/DeadValues.h"
 #include "passes/Passes.h"
+#include "passes/PointerRoots.h"
 #include "passes/TensorMaps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -70,12 +71,12 @@ public:
 
   bool run() {
     SmallVector<DotOp> dots;
-    SmallVector<StoreOp> stores;
+    SmallVector<Operation *> stores;
     kernel.walk([&](Operation *op) {
       if (auto dot = dyn_cast<DotOp>(op))
         dots.push_back(dot);
-      else if (auto store = dyn_cast<StoreOp>(op))
-        stores.push_back(store);
+      else if (isa<StoreOp, DescriptorStoreOp>(op))
+        stores.push_back(op);
       noteAccesses(op);
     });
     bool any = false;
@@ -85,7 +86,7 @@ public:
       return false;
     // All before any is rewritten: they are compared with each other.
     SmallVector<bool> alone;
-    for (StoreOp store : stores)
+    for (Operation *store : stores)
       alone.push_back(isAccessedOnlyBy(store));
     for (auto [store, isAlone] : llvm::zip_equal(stores, alone))
       rewriteStore(store, isAlone);
@@ -93,18 +94,16 @@ public:
   }
 
 private:
-  static bool passesPointerOn(Operation *op);
-  static void collectRoots(Value pointer, DenseSet<Value> &roots);
   void noteAccesses(Operation *op);
-  bool isWritten(Value pointer) const;
-  bool isAccessedOnlyBy(StoreOp store);
+  bool isAccessedOnlyBy(Operation *store);
   bool areSideBySide(StoreOp first, StoreOp second);
   bool rewrite(DotOp dot);
-  void rewriteStore(StoreOp store, bool isAlone);
+  void rewriteStore(Operation *store, bool isAlone);
   Value operand(DotOp dot, Value v, bool isLeft, bool isSwapped);
-  Value loadByTma(LoadOp load, ArrayRef<int32_t> order, bool mustBeKMajor, unsigned kDim, DotOp dot,
-                  bool isSwapped);
-  bool wrapsDoNoHarm(LoadOp load, const TileAccess &tile, DotOp dot, unsigned keptDim,
+  std::optional<TileAccess> read(Operation *op, std::string &reason);
+  Value loadByTma(Operation *load, ArrayRef<int32_t> order, bool mustBeKMajor, unsigned kDim,
+                  DotOp dot, bool isSwapped);
+  bool wrapsDoNoHarm(Value loaded, const TileAccess &tile, DotOp dot, unsigned keptDim,
                      unsigned resultDim, ArrayRef<int32_t> order);
   bool isDeadBeyond(Value v, unsigned dim, const Polynomial &first, DenseSet<Value> &seen);
 
@@ -115,54 +114,6 @@ private:
   DenseMap<Value, SmallVector<Operation *, 2>> accesses;
   DenseSet<Value> written;
 };
-
-/// Whether the pointers in the result come from the first operand.
-bool DotRewriter::passesPointerOn(Operation *op) {
-  return isa<AddPtrOp, SplatOp, BroadcastOp, ExpandDimsOp, TransOp, ReshapeOp, HintOp, PtrCastOp>(
-      op);
-}
-
-/// The pointers that `pointer` may be computed from: arguments of the kernel, or
-/// whatever else pointers come from.
-void DotRewriter::collectRoots(Value pointer, DenseSet<Value> &roots) {
-  SmallVector<Value> work{pointer};
-  DenseSet<Value> seen;
-  while (!work.empty()) {
-    Value v = work.pop_back_val();
-    if (!seen.insert(v).second)
-      continue;
-    auto appendAllOf = [&](scf::WhileOp loop) { // whatever it carries
-      llvm::append_range(work, loop.getInits());
-      llvm::append_range(work, loop.getConditionOp().getArgs());
-      llvm::append_range(work, loop.getYieldOp().getOperands());
-    };
-    if (auto arg = dyn_cast<BlockArgument>(v)) {
-      Operation *parent = arg.getOwner()->getParentOp();
-      auto loop = dyn_cast<scf::ForOp>(parent);
-      if (loop && arg != loop.getInductionVar())
-        work.append({loop.getTiedLoopInit(arg)->get(), loop.getTiedLoopYieldedValue(arg)->get()});
-      else if (auto other = dyn_cast<scf::WhileOp>(parent))
-        appendAllOf(other);
-      else
-        roots.insert(v);
-      continue;
-    }
-    Operation *op = v.getDefiningOp();
-    unsigned index = cast<OpResult>(v).getResultNumber();
-    if (passesPointerOn(op))
-      work.push_back(op->getOperand(0));
-    else if (auto select = dyn_cast<arith::SelectOp>(op))
-      work.append({select.getTrueValue(), select.getFalseValue()});
-    else if (auto loop = dyn_cast<scf::ForOp>(op))
-      work.append({loop.getInitArgs()[index], loop.getYieldedValues()[index]});
-    else if (auto branch = dyn_cast<scf::IfOp>(op))
-      work.append({branch.thenYield().getOperand(index), branch.elseYield().getOperand(index)});
-    else if (auto other = dyn_cast<scf::WhileOp>(op))
-      appendAllOf(other);
-    else
-      roots.insert(v);
-  }
-}
 
 /// Whatever takes a pointer and is not known to pass it on or only to read there
 /// may write: atomics, inline PTX, an address that becomes an integer, ...
@@ -183,20 +134,14 @@ void DotRewriter::noteAccesses(Operation *op) {
   }
 }
 
-bool DotRewriter::isWritten(Value pointer) const {
-  DenseSet<Value> roots;
-  collectRoots(pointer, roots);
-  return llvm::any_of(roots, [&](Value root) { return written.contains(root); });
-}
-
 /// Other blocks of the same array do not count.
-bool DotRewriter::isAccessedOnlyBy(StoreOp store) {
+bool DotRewriter::isAccessedOnlyBy(Operation *store) {
   DenseSet<Value> roots;
-  collectRoots(store.getPtr(), roots);
+  collectRoots(store->getOperand(0), roots);
   return llvm::all_of(roots, [&](Value root) {
     return llvm::all_of(accesses.lookup(root), [&](Operation *op) {
-      auto other = dyn_cast<StoreOp>(op);
-      return op == store || (other && areSideBySide(store, other));
+      auto own = dyn_cast<StoreOp>(store), other = dyn_cast<StoreOp>(op);
+      return op == store || (own && other && areSideBySide(own, other));
     });
   });
 }
@@ -264,23 +209,47 @@ static bool isZeroOrNone(Value other) {
   return matchPattern(other, m_Zero());
 }
 
-Value DotRewriter::loadByTma(LoadOp load, ArrayRef<int32_t> order, bool mustBeKMajor, unsigned kDim,
-                             DotOp dot, bool isSwapped) {
+/// What an access through pointers or a descriptor reads or writes, as a tile
+/// that TMA can copy.
+std::optional<TileAccess> DotRewriter::read(Operation *op, std::string &reason) {
+  auto through = [&](auto access, Value block) {
+    return readDescriptor(analysis,
+                          {access.getBase(), access.getOffsets(), access.getShape(),
+                           access.getStrides(), cast<RankedTensorType>(block.getType())},
+                          checked, reason);
+  };
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    if (load.getIsVolatile() || !isZeroOrNone(load.getOther())) {
+      reason = load.getIsVolatile() ? "it is volatile" : "`other` is not zero";
+      return std::nullopt;
+    }
+    return readTile(analysis, load.getPtr(), load.getMask(), checked, reason);
+  }
+  if (auto load = dyn_cast<DescriptorLoadOp>(op)) {
+    if (load.getPadding() == Padding::zero)
+      return through(load, load.getResult());
+    reason = "what lies outside is not zero";
+    return std::nullopt;
+  }
+  if (auto store = dyn_cast<StoreOp>(op))
+    return readTile(analysis, store.getPtr(), store.getMask(), checked, reason);
+  auto store = cast<DescriptorStoreOp>(op);
+  return through(store, store.getValue());
+}
+
+Value DotRewriter::loadByTma(Operation *load, ArrayRef<int32_t> order, bool mustBeKMajor,
+                             unsigned kDim, DotOp dot, bool isSwapped) {
   if (!usesMaps)
     return {};
   auto refuse = [&](StringRef why) {
-    load.emitRemark() << why;
+    load->emitRemark() << why;
     return Value();
   };
-  if (load.getIsVolatile())
-    return refuse("it is volatile");
-  if (!isZeroOrNone(load.getOther()))
-    return refuse("`other` is not zero");
-  if (isWritten(load.getPtr())) // copies run ahead of the program's own stores
+  // Copies run ahead of the program's own stores.
+  if (comesFrom(load->getOperand(0), written))
     return refuse("the kernel also writes through the same argument");
   std::string reason;
-  std::optional<TileAccess> tile =
-      readTile(analysis, load.getPtr(), load.getMask(), checked, reason);
+  std::optional<TileAccess> tile = read(load, reason);
   if (!tile)
     return refuse(reason);
   // Dimension i of the operand is dimension order[i] of what is loaded.
@@ -291,10 +260,10 @@ Value DotRewriter::loadByTma(LoadOp load, ArrayRef<int32_t> order, bool mustBeKM
     return refuse("its type must be contiguous along the dimension that is summed over");
   unsigned keptDim = kDim == 0 ? 1 : 0; // of the operand: rows of a, columns of b
   unsigned resultDim = isSwapped ? 1 - keptDim : keptDim;
-  if (!wrapsDoNoHarm(load, *tile, dot, keptDim, resultDim, order))
+  if (!wrapsDoNoHarm(load->getResult(0), *tile, dot, keptDim, resultDim, order))
     return refuse("its indices wrap around, and what they lead to is stored");
 
-  auto type = cast<RankedTensorType>(load.getType());
+  auto type = cast<RankedTensorType>(load->getResult(0).getType());
   Value map = tensorMapOf(kernel, *tile, type.getShape(), type.getElementType());
   if (!map)
     return {};
@@ -308,17 +277,17 @@ Value DotRewriter::loadByTma(LoadOp load, ArrayRef<int32_t> order, bool mustBeKM
   auto buffer = cta::BufferType::get(kernel.getContext(), shape, type.getElementType(),
                                      cta::LayoutAttr::get(kernel.getContext(), image));
   OpBuilder b(load);
-  SmallVector<Value> starts = startsOf(b, load.getLoc(), *tile);
-  return cta::TmaLoadOp::create(b, load.getLoc(), buffer, map, starts, dims);
+  SmallVector<Value> starts = startsOf(b, load->getLoc(), *tile);
+  return cta::TmaLoadOp::create(b, load->getLoc(), buffer, map, starts, dims);
 }
 
 /// Where indices wrap around (`% M`), TMA gives zeros instead of the rows of
 /// the start. That is the same if nobody looks at what they lead to.
-bool DotRewriter::wrapsDoNoHarm(LoadOp load, const TileAccess &tile, DotOp dot, unsigned keptDim,
+bool DotRewriter::wrapsDoNoHarm(Value loaded, const TileAccess &tile, DotOp dot, unsigned keptDim,
                                 unsigned resultDim, ArrayRef<int32_t> order) {
   for (const StridedBlock::Wrap &wrap : tile.wraps) {
     unsigned dim = llvm::find(order, int32_t(wrap.dim)) - order.begin();
-    if (dim != keptDim || !isOnlyFor(load.getResult(), dot))
+    if (dim != keptDim || !isOnlyFor(loaded, dot))
       return false;
     DenseSet<Value> seen;
     if (!isDeadBeyond(dot.getResult(), resultDim, wrap.modulus - wrap.index, seen))
@@ -340,6 +309,13 @@ bool DotRewriter::isDeadBeyond(Value v, unsigned dim, const Polynomial &first,
       if (use.get() != store.getValue() || !bounds || llvm::none_of(*bounds, [&](const Bound &b) {
             return b.dim == dim && !b.isLower && b.limit == first;
           }))
+        return false;
+      continue;
+    }
+    if (auto store = dyn_cast<DescriptorStoreOp>(user)) {
+      Polynomial end =
+          analysis.scalar(store.getShape()[dim]) - analysis.scalar(store.getOffsets()[dim]);
+      if (!(end == first))
         return false;
       continue;
     }
@@ -389,9 +365,11 @@ Value DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool isSwapped) {
     std::swap(order[0], order[1]);
     source = trans.getSrc();
   }
-  auto load = source.getDefiningOp<LoadOp>();
+  Operation *load = source.getDefiningOp();
+  if (!isa_and_nonnull<LoadOp, DescriptorLoadOp>(load))
+    load = nullptr;
   if (load && !isOnlyForDots(source))
-    load.emitRemark() << "it is needed in registers as well";
+    load->emitRemark() << "it is needed in registers as well";
   else if (load)
     if (Value buffer = loadByTma(load, order, mustBeKMajor, kDim, dot, isSwapped))
       return buffer;
@@ -399,11 +377,16 @@ Value DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool isSwapped) {
     return v; // computed: it is in registers already
   // Contiguous in shared memory along the dimension that is so in memory.
   unsigned minor = kDim;
-  if (load && !mustBeKMajor)
-    if (auto p = analysis.pointers(load.getPtr()))
+  if (load && !mustBeKMajor) {
+    unsigned contiguous = order[kDim];
+    if (isa<DescriptorLoadOp>(load))
+      contiguous = 1;
+    else if (auto p = analysis.pointers(load->getOperand(0)))
       for (auto [dim, stride] : llvm::enumerate(p->offset.strides))
         if (stride.asConstant() == 1)
-          minor = llvm::find(order, int32_t(dim)) - order.begin();
+          contiguous = dim;
+    minor = llvm::find(order, int32_t(contiguous)) - order.begin();
+  }
   if (type.getDimSize(minor) * bytes < 16)
     minor = kDim;
   auto image = layout::swizzledTile(type.getShape(), minor, bytes);
@@ -450,27 +433,28 @@ bool DotRewriter::rewrite(DotOp dot) {
 // Stores
 //===----------------------------------------------------------------------===//
 
-void DotRewriter::rewriteStore(StoreOp store, bool isAlone) {
-  auto type = dyn_cast<RankedTensorType>(store.getValue().getType());
+void DotRewriter::rewriteStore(Operation *store, bool isAlone) {
+  Value value = isa<StoreOp>(store) ? cast<StoreOp>(store).getValue()
+                                    : cast<DescriptorStoreOp>(store).getValue();
+  auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!usesMaps || !type || type.getElementType().isInteger(1))
     return;
   int64_t bytes = type.getNumElements() * getElementBytes(type.getElementType());
   if (bytes < kMinStoreBytes)
     return;
   if (bytes > kMaxStoreBytes) {
-    store.emitRemark() << "its block leaves no shared memory for the operands";
+    store->emitRemark() << "its block leaves no shared memory for the operands";
     return;
   }
   // An asynchronous store is not ordered with the program's other accesses.
   if (!isAlone) {
-    store.emitRemark() << "the kernel accesses what it writes elsewhere too";
+    store->emitRemark() << "the kernel accesses what it writes elsewhere too";
     return;
   }
   std::string reason;
-  std::optional<TileAccess> tile =
-      readTile(analysis, store.getPtr(), store.getMask(), checked, reason);
+  std::optional<TileAccess> tile = read(store, reason);
   if (!tile || !tile->wraps.empty()) {
-    store.emitRemark() << (tile ? "its indices wrap around" : reason);
+    store->emitRemark() << (tile ? "its indices wrap around" : reason);
     return;
   }
   // Boxes of 64 rows: a warpgroup can store its share of an accumulator.
@@ -483,10 +467,9 @@ void DotRewriter::rewriteStore(StoreOp store, bool isAlone) {
   auto image =
       layout::swizzledTile(type.getShape(), dims.front(), getElementBytes(type.getElementType()));
   OpBuilder b(store);
-  cta::TmaStoreOp::create(b, store.getLoc(), store.getValue(), map,
-                          startsOf(b, store.getLoc(), *tile), dims,
+  cta::TmaStoreOp::create(b, store->getLoc(), value, map, startsOf(b, store->getLoc(), *tile), dims,
                           cta::LayoutAttr::get(kernel.getContext(), image));
-  store.erase();
+  store->erase();
 }
 
 //===----------------------------------------------------------------------===//

@@ -180,7 +180,7 @@ const uint8_t *CheckState::check(Frame &frame, const Instruction &i, uint32_t n,
   if (info.wrapped != kNone) {
     const uint8_t *wrapped = frame.reg<uint8_t>(info.wrapped);
     for (uint32_t k = 0; k < n; ++k)
-      if (wrapped[k] && allowed[k])
+      if (wrapped[info.isOfBase ? 0 : k] && allowed[k])
         add({frame, i, info, access, pointers[k], bytes, k}, FindingKind::AddressOverflow, [] {
           return "the offset of this address does not fit 32 bits and wraps; compute it in 64 bits";
         });

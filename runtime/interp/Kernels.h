@@ -204,6 +204,7 @@ Kernel offsetWrapKernel(DType offset);
 struct AccessInfo : Aux {
   Kernel inner = nullptr;                ///< atomics: the unchecked kernel
   uint32_t wrapped = kNone;              ///< i1 lanes whose address arithmetic wrapped
+  bool isOfBase = false;                 ///< `wrapped` is about a descriptor's base: one lane
   uint32_t rootPointer = kNone;          ///< the kernel argument the pointer comes from
   unsigned rootIndex = 0;                ///< its position among the parameters
   bool isVolatile = false;               ///< loads

@@ -79,6 +79,7 @@ bool Lowering::lowerDescriptorAccess(Operation *op, Value base, RegId pointers, 
   AccessInfo *info = nullptr;
   if (checked) {
     info = makeAccess(op, base, atomic);
+    info->isOfBase = true;
     info->shape.assign(block.begin(), block.end());
     info->masked = true;
   }
