@@ -179,7 +179,7 @@ static llvm::Expected<emu::TensorMap> makeTensorMap(const TensorMapPlan &plan,
   map.elementBytes = uint8_t(plan.elementBytes);
   map.swizzle = uint8_t(spanBytes(plan.swizzle));
   for (unsigned d = 0; d < values.rank; ++d) {
-    map.dims[d] = uint64_t(std::max<int64_t>(values.sizes[d], 1));
+    map.dims[d] = uint64_t(values.sizes[d]);
     map.box[d] = uint16_t(plan.box[d]);
     if (plan.box[d] < 1 || plan.box[d] > 256)
       return refuse("a box that is not 1 to 256 elements wide");

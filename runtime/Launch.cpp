@@ -95,10 +95,11 @@ llvm::Error LoadedKernel::launchFallback(cuda::Stream stream, const uint32_t gri
     std::lock_guard<std::mutex> lock(fallbackMutex);
     if (!fallback) {
       if (!kernel->withoutTensorMaps)
-        return makeError(ErrorCode::InvalidArgument,
-                         "an array passed to `" + metadata().entry +
-                             "` cannot be copied by the tensor memory accelerator: its address and "
-                             "strides must be positive multiples of 16 bytes");
+        return makeError(
+            ErrorCode::InvalidArgument,
+            "an array passed to `" + metadata().entry +
+                "` cannot be copied by the tensor memory accelerator: its sizes must be "
+                "positive, its address and strides positive multiples of 16 bytes");
       auto compiled = kernel->withoutTensorMaps();
       if (!compiled)
         return compiled.takeError();

@@ -129,6 +129,7 @@ TensorMapValues runtime::evaluateTensorMap(const TensorMapPlan &plan,
 
 bool TensorMapValues::isSuitable() const {
   return base % 16 == 0 &&
+         llvm::all_of(llvm::ArrayRef(sizes).take_front(rank), [](int64_t n) { return n > 0; }) &&
          llvm::all_of(llvm::ArrayRef(strides).take_front(rank - 1),
                       [](int64_t s) { return s > 0 && s % 16 == 0 && s < int64_t(1) << 40; });
 }
@@ -157,8 +158,8 @@ static llvm::Error encode(const cuda::CudaApi &api, const TensorMapPlan &plan,
   unsigned rank = values.rank;
   uint64_t sizes[kMaxRank], strides[kMaxRank];
   uint32_t elementStrides[kMaxRank] = {1, 1, 1, 1, 1};
-  for (unsigned i = 0; i < rank; ++i) { // an array with nothing in it has no map: none is read
-    sizes[i] = uint64_t(std::max<int64_t>(values.sizes[i], 1));
+  for (unsigned i = 0; i < rank; ++i) {
+    sizes[i] = uint64_t(values.sizes[i]);
     strides[i] = uint64_t(values.strides[i]);
   }
   cuda::Result result = api.cuTensorMapEncodeTiled(

@@ -47,8 +47,8 @@ struct TensorMapValues {
   int64_t base = 0;
   std::array<int64_t, kMaxRank> sizes{}, strides{}; ///< strides: of all dimensions but the first
   bool operator==(const TensorMapValues &) const = default;
-  /// False if no map can describe that array: an address or a stride that is not
-  /// a multiple of 16 bytes, or a stride that is not positive.
+  /// False if no map can describe that array: nothing in it, an address or a
+  /// stride that is not a multiple of 16 bytes, or a stride that is not positive.
   bool isSuitable() const;
 };
 /// For a launch whose parameters have the values at `pointers`.
