@@ -226,7 +226,8 @@ bool Lowering::lowerElementOps(Operation *op, bool &known) {
   if (isa<AssumeOp>(op))
     return lowerAssume(op);
   if (isa<ExternElementwiseOp>(op))
-    return refuse(op, "functions of bitcode libraries run on a GPU or on the emulator (`--device emu`)");
+    return refuse(
+        op, "functions of bitcode libraries run on a GPU or on the emulator (`--device emu`)");
   if (isa<InlineAsmOp>(op))
     return refuse(op, "inline PTX runs on a GPU or on the emulator (`--device emu`)");
   known = false;

@@ -44,6 +44,9 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
                 compile.target = v.str();
                 return std::string();
               })
+      .flag("persistent",
+            "blocks run several programs of the grid in turn, where that helps (sm_90a)",
+            compile.persistent)
       .integer("max-registers", "N", "registers a thread may use", compile.maxRegisters, 16, 255)
       .text("libdevice", "FILE", "NVIDIA's libdevice bitcode, for its versions of math functions",
             compile.libdevicePath, ValueKind::File)

@@ -118,8 +118,12 @@ module attributes {tile.num_warps = 8 : i32} {
 func.func @store_in_parts(%map: !cta.tensor_map, %x: tensor<128x256xf16, #acc>, %at: i32) {
   %r = cta.ring {stages = 5 : i32, consumers = 8 : i32} : !slots
   cta.tma_store %x, %map[%at, %at] dims [1, 0] staged #image : tensor<128x256xf16, #acc>
+  return
+}
+}
 
 // -----
+
 #image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
 #own = #cta.layout<{register = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16]], lane = [[0, 32], [1, 0], [2, 0], [4, 0], [8, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
 !tile = !cta.buffer<[64, 64], f16, #image>
