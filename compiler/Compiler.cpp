@@ -5,6 +5,7 @@
 #include "frontend/Parser.h"
 #include "frontend/Specialize.h"
 #include "ir/CtaDialect.h"
+#include "ir/Spelling.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/Diagnostics.h"
@@ -166,20 +167,6 @@ public:
 
 } // namespace
 
-static std::string parameterType(Type type) {
-  if (isa<PtrType>(type))
-    return "ptr";
-  if (type.isBF16())
-    return "bf16";
-  if (isa<Float8E4M3FNType>(type))
-    return "fp8e4nv";
-  if (isa<Float8E5M2Type>(type))
-    return "fp8e5";
-  if (isa<FloatType>(type))
-    return "fp" + std::to_string(type.getIntOrFloatBitWidth());
-  return "i" + std::to_string(type.getIntOrFloatBitWidth());
-}
-
 /// Which entry of the signature parameter `i` of the kernel is.
 static LaunchSum::Factor entryOf(func::FuncOp kernel, unsigned i) {
   LaunchSum::Factor entry;
@@ -207,7 +194,7 @@ static void describeTensorMap(func::FuncOp kernel, cta::MapAttr map, KernelParam
   LaunchSum::Factor base = entryOf(kernel, map.getBase());
   p.index = base.index;
   p.path = base.path;
-  p.map.type = parameterType(map.getElementType());
+  p.map.type = spelled(map.getElementType());
   p.map.box.assign(map.getBox().begin(), map.getBox().end());
   p.map.swizzle = int(map.getSwizzle());
   for (cta::SumAttr size : map.getSizes())
@@ -237,7 +224,7 @@ static void describeParameters(func::FuncOp kernel, KernelMetadata &metadata) {
                                               : KernelParameter::Kind::DescStride;
       if (auto dim = kernel.getArgAttrOfType<IntegerAttr>(i, kDescriptorDimAttr))
         p.dim = dim.getInt();
-      p.type = parameterType(kernel.getArgumentTypes()[i]);
+      p.type = spelled(kernel.getArgumentTypes()[i]);
     }
     metadata.params.push_back(std::move(p));
   }

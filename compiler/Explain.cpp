@@ -4,6 +4,7 @@
 #include "frontend/Parser.h"
 #include "frontend/Specialize.h"
 #include "ir/CtaDialect.h"
+#include "ir/Spelling.h"
 #include "ir/layout/Conversion.h"
 #include "ir/layout/Hopper.h"
 #include "ir/layout/MatrixAccess.h"
@@ -45,15 +46,7 @@ static std::string typeName(Type type) {
   type = getElementType(type);
   if (auto ptr = dyn_cast<PtrType>(type))
     type = ptr.getPointee();
-  if (type.isBF16())
-    return "bf16";
-  if (isa<Float8E4M3FNType>(type))
-    return "fp8e4nv";
-  if (isa<Float8E5M2Type>(type))
-    return "fp8e5";
-  if (isa<FloatType>(type))
-    return "fp" + std::to_string(type.getIntOrFloatBitWidth());
-  return "i" + std::to_string(type.getIntOrFloatBitWidth());
+  return spelled(type);
 }
 
 static std::string shapeName(ArrayRef<int64_t> shape) {

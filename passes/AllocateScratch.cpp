@@ -20,6 +20,7 @@
 // staged in parts.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Printing.h"
 #include "ir/layout/Hopper.h"
 #include "ir/layout/Swizzle.h"
 #include "passes/Passes.h"

@@ -14,12 +14,30 @@
 // The rules for strides (multiples of 16 bytes) are passed on as hints.
 //
 //===----------------------------------------------------------------------===//
-#include "ir/TileDialect.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/Blocks.h"
 #include "passes/Passes.h"
 
 using namespace mlir;
 using namespace tile;
+
+Value tile::positions(OpBuilder &b, Location loc, int64_t length) {
+  auto type = RankedTensorType::get({length}, b.getI32Type());
+  return MakeRangeOp::create(b, loc, type, 0, int32_t(length));
+}
+
+Value tile::spread(OpBuilder &b, Location loc, Value line, unsigned d, ArrayRef<int64_t> shape) {
+  auto type = cast<RankedTensorType>(line.getType());
+  SmallVector<int64_t> grown(type.getShape());
+  for (unsigned other = 0; other < shape.size(); ++other)
+    if (other != d) {
+      grown.insert(grown.begin() + other, 1);
+      line = ExpandDimsOp::create(b, loc, type.clone(grown), line, other);
+    }
+  if (ArrayRef<int64_t>(grown) == shape)
+    return line;
+  return BroadcastOp::create(b, loc, type.clone(shape), line);
+}
 
 namespace {
 
@@ -42,7 +60,7 @@ private:
     return SplatOp::create(b, loc, typeOf(shape, v.getType()), v);
   }
   /// One value for each position of dimension `d`, over the whole block.
-  Value spread(Value line, unsigned d);
+  Value spread(Value line, unsigned d) { return tile::spread(b, loc, line, d, block.getShape()); }
 
   OpBuilder b;
   Location loc;
@@ -55,23 +73,8 @@ private:
 
 Value Expansion::offsetPositions(unsigned d, Value start) {
   int64_t length = block.getDimSize(d);
-  auto type = typeOf({length}, b.getI32Type());
-  Value range = MakeRangeOp::create(b, loc, type, 0, int32_t(length));
+  Value range = positions(b, loc, length);
   return arith::AddIOp::create(b, loc, splat(start, {length}), range);
-}
-
-Value Expansion::spread(Value line, unsigned d) {
-  for (unsigned other = 0; other < unsigned(block.getRank()); ++other)
-    if (other != d) {
-      auto type = cast<RankedTensorType>(line.getType());
-      SmallVector<int64_t> shape(type.getShape());
-      shape.insert(shape.begin() + other, 1);
-      line = ExpandDimsOp::create(b, loc, typeOf(shape, type.getElementType()), line, other);
-    }
-  auto type = cast<RankedTensorType>(line.getType());
-  if (type.getShape() == block.getShape())
-    return line;
-  return BroadcastOp::create(b, loc, typeOf(block.getShape(), type.getElementType()), line);
 }
 
 /// `position` is a line of i32 coordinates along dimension `d`.
@@ -139,6 +142,23 @@ static void expandReduce(DescriptorReduceOp op) {
                       MemScope::gpu, e.pointers(), op.getValue(), e.mask);
 }
 
+bool tile::expandDescriptor(Operation *op) {
+  if (auto o = dyn_cast<DescriptorLoadOp>(op))
+    expandLoad(op, expand(o, o.getType()), o.getPadding() == Padding::nan);
+  else if (auto o = dyn_cast<DescriptorGatherOp>(op))
+    expandLoad(op, expand(o, o.getType()), false);
+  else if (auto o = dyn_cast<DescriptorStoreOp>(op))
+    expandStore(op, expand(o, o.getValue().getType()), o.getValue());
+  else if (auto o = dyn_cast<DescriptorScatterOp>(op))
+    expandStore(op, expand(o, o.getValue().getType()), o.getValue());
+  else if (auto o = dyn_cast<DescriptorReduceOp>(op))
+    expandReduce(o);
+  else
+    return false;
+  op->erase();
+  return true;
+}
+
 namespace {
 struct ExpandDescriptorsPass : PassWrapper<ExpandDescriptorsPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandDescriptorsPass)
@@ -147,21 +167,7 @@ struct ExpandDescriptorsPass : PassWrapper<ExpandDescriptorsPass, OperationPass<
     return "access tensors behind descriptors by pointers and masks";
   }
   void runOnOperation() override {
-    getOperation().walk([](Operation *op) {
-      if (auto o = dyn_cast<DescriptorLoadOp>(op))
-        expandLoad(op, expand(o, o.getType()), o.getPadding() == Padding::nan);
-      else if (auto o = dyn_cast<DescriptorGatherOp>(op))
-        expandLoad(op, expand(o, o.getType()), false);
-      else if (auto o = dyn_cast<DescriptorStoreOp>(op))
-        expandStore(op, expand(o, o.getValue().getType()), o.getValue());
-      else if (auto o = dyn_cast<DescriptorScatterOp>(op))
-        expandStore(op, expand(o, o.getValue().getType()), o.getValue());
-      else if (auto o = dyn_cast<DescriptorReduceOp>(op))
-        expandReduce(o);
-      else
-        return;
-      op->erase();
-    });
+    getOperation().walk([](Operation *op) { expandDescriptor(op); });
   }
 };
 } // namespace

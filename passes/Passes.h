@@ -7,6 +7,10 @@
 
 namespace tile {
 
+/// Dimensions become powers of two (PadShapes.cpp).
+std::unique_ptr<mlir::Pass> createPadShapesPass();
+/// Several turns of a loop at once (UnrollLoops.cpp).
+std::unique_ptr<mlir::Pass> createUnrollLoopsPass();
 /// Products in terms of what the hardware multiplies (DecomposeDots.cpp).
 std::unique_ptr<mlir::Pass> createDecomposeDotsPass();
 /// Matrix products by warpgroup instructions on TMA copies (WarpgroupDots.cpp).

@@ -25,6 +25,10 @@ void tile::buildSimplifyPipeline(OpPassManager &pm) {
 }
 
 void tile::buildCtaPipeline(OpPassManager &pm) {
+  // First: everything that follows counts on powers of two.
+  pm.addPass(createPadShapesPass());
+  // Before anything is scheduled: what is in one turn is decided here.
+  pm.addPass(createUnrollLoopsPass());
   // Before layouts: operands that are widened or split move while they are narrow.
   pm.addPass(createDecomposeDotsPass());
   // Before layouts: what the tensor cores read has its own place.

@@ -13,6 +13,8 @@ void tile::registerAllPasses() {
   mlir::registerSCCPPass();
   mlir::registerSymbolDCEPass();
 
+  mlir::registerPass(createPadShapesPass);
+  mlir::registerPass(createUnrollLoopsPass);
   mlir::registerPass(createDecomposeDotsPass);
   mlir::registerPass(createWarpgroupDotsPass);
   mlir::registerPass(createExpandDescriptorsPass);

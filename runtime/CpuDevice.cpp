@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/Specialize.h"
 #include "ir/CtaDialect.h"
-#include "ir/TileDialect.h"
+#include "ir/Spelling.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines.h"
@@ -73,15 +73,6 @@ private:
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// A parameter's type as metadata spell it.
-static std::string spelling(mlir::Type type) {
-  if (isa<PtrType>(type))
-    return "ptr";
-  if (type.isBF16())
-    return "bf16";
-  return (isa<mlir::FloatType>(type) ? "fp" : "i") + std::to_string(type.getIntOrFloatBitWidth());
-}
-
 static KernelMetadata describe(mlir::func::FuncOp function, const CompileOptions &options) {
   KernelMetadata metadata;
   metadata.entry = function.getName().str();
@@ -101,7 +92,7 @@ static KernelMetadata describe(mlir::func::FuncOp function, const CompileOptions
                                             : KernelParameter::Kind::DescStride;
     if (auto dim = function.getArgAttrOfType<mlir::IntegerAttr>(i, kDescriptorDimAttr))
       p.dim = int(dim.getInt());
-    p.type = spelling(function.getArgumentTypes()[i]);
+    p.type = spelled(function.getArgumentTypes()[i]);
     metadata.params.push_back(std::move(p));
   }
   return metadata;

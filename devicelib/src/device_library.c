@@ -19,6 +19,8 @@
 #include "rounding.c"
 #include "gamma.c"
 #include "erfinv.c"
+#include "bessel.c"
+#include "rounded.c"
 #include "fast_f32.c"
 #include "convert.c"
 // clang-format on

@@ -57,3 +57,58 @@ TILE_API double __tile_normcdf(double x) {
   y = z.hi > 1.0 ? fmaD(y, -2.0 * z.hi * z.lo, y) : y;
   return x == x ? y : x;
 }
+
+/// erfc(x) / exp(-x^2), x >= 0: the series in 1 / x^2 where that is small.
+TILE_INLINE double scaledErfc(double x) {
+  double r = quickDivide(1.0, __builtin_fmin(__builtin_fmax(x, 1.0), 0x1p500)), s = 0.5 * r * r;
+  double tail = 1.0, term = 1.0;
+#pragma clang loop unroll(disable)
+  for (i32 k = 1; k < 18; ++k) {
+    term *= -(double)(2 * k - 1) * s;
+    tail += term;
+  }
+  Pair square = exactProduct(x, x);
+  double near = __tile_erfc(x) * expOfPair(square, 0);
+  return x < 10.0 ? near : tail * r * 0x1.20dd750429b6dp-1;
+}
+
+TILE_SLOW double erfcxOf(double x) {
+  double y = scaledErfc(absD(x));
+  Pair square = exactProduct(x, x);
+  double reflected = x < -27.0 ? TILE_INF : 2.0 * expOfPair(square, 0) - y;
+  y = x < 0.0 ? reflected : y;
+  y = x == TILE_INF ? 0.0 : y;
+  return x == x ? y : x;
+}
+
+/// The x with erfc(x) = y. Up to 1/2 by Newton's method on the logarithm, which
+/// sees neither underflow nor cancellation; beyond as erfinv(1 - y).
+TILE_SLOW double erfcinvOf(double y) {
+  if (!(y > 0.0 && y < 2.0))
+    return y == 0.0 ? TILE_INF : y == 2.0 ? -TILE_INF : TILE_NAN;
+  double small = y < 1.0 ? y : 2.0 - y; // exact
+  if (small >= 0.5)
+    return __tile_erfinv(1.0 - y);
+  double l = -__tile_log(small);
+  double x = sqrtRn(l - 0.5 * __tile_log(l * 0x1.921fb54442d18p+1) * (l > 2.0 ? 1.0 : 0.0));
+#pragma clang loop unroll(disable)
+  for (i32 i = 0; i < 6; ++i) {
+    double e = scaledErfc(x);
+    Pair square = exactProduct(x, x);
+    double error = ((l - square.hi) - square.lo) + __tile_log(e);
+    x = fmaD(error * e, 0x1.c5bf891b4ef6bp-1, x);
+  }
+  return y < 1.0 ? x : -x;
+}
+
+TILE_API double __tile_erfcx(double x) { return erfcxOf(x); }
+TILE_API float __tile_erfcxf(float x) { return (float)erfcxOf((double)x); }
+TILE_API double __tile_erfcinv(double x) { return erfcinvOf(x); }
+TILE_API float __tile_erfcinvf(float x) { return (float)erfcinvOf((double)x); }
+
+/// The upper half of 1 / x, about 20 bits; the lower is zero.
+TILE_API double __tile_rcp64h(double x) { return rcpApproxFtz(x); }
+
+/// The normal quantile: the x with normcdf(x) = p.
+TILE_API double __tile_normcdfinv(double p) { return -0x1.6a09e667f3bcdp+0 * erfcinvOf(2.0 * p); }
+TILE_API float __tile_normcdfinvf(float p) { return (float)__tile_normcdfinv((double)p); }

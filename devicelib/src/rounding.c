@@ -161,3 +161,22 @@ TILE_API double __tile_remainder(double x, double y) {
   r = b == b && b != 0.0 ? r : TILE_NAN;
   return fromBits(bits(r) ^ (bits(x) & 0x8000000000000000ull));
 }
+
+/// The exponent of a finite x that is not zero.
+TILE_INLINE i32 exponentOf(double x) {
+  double a = absD(x);
+  i32 low = a < 0x1p-1022 ? 54 : 0;
+  return (i32)(highWord(low ? a * 0x1p54 : a) >> 20) - 1023 - low;
+}
+
+TILE_API double __tile_logb(double x) {
+  double y = x == 0.0 ? -TILE_INF : (double)exponentOf(x);
+  return absD(x) < TILE_INF ? y : x * x;
+}
+TILE_API float __tile_logbf(float x) { return (float)__tile_logb((double)x); }
+/// The largest integer for infinity, the smallest for zero and NaN.
+TILE_API i32 __tile_ilogb(double x) {
+  i32 none = absD(x) == TILE_INF ? 0x7fffffff : -0x7fffffff - 1;
+  return absD(x) < TILE_INF && x != 0.0 ? exponentOf(x) : none;
+}
+TILE_API i32 __tile_ilogbf(float x) { return __tile_ilogb((double)x); }

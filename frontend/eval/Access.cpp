@@ -268,6 +268,9 @@ static std::optional<Result> classAttribute(const ClassObject &type, StringRef n
     if (bound->id == name)
       found = std::move(known);
   }
+  for (const std::shared_ptr<const ClassObject> &base : type.bases)
+    if (!found)
+      found = classAttribute(*base, name);
   if (!found || !*found || !type.isEnum || type.isNumberEnum || (*found)->is(Kind::Function))
     return found;
   auto member = std::make_shared<ClassObject>();

@@ -278,6 +278,7 @@ llvm::ArrayRef<BuiltinEntry> eval::numberBuiltins() {
       {"str", toStr},
       {"repr", toRepr},
       {"tuple", toContainer<PyValue::tuple>},
+      {"tl.tuple", toContainer<PyValue::tuple>},
       {"list", toContainer<PyValue::list>},
       {"set", toContainer<PyValue::set>},
       {"frozenset", toContainer<PyValue::set>},

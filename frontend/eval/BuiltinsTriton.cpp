@@ -112,17 +112,6 @@ static Result intType(Evaluator &, const CallArgs &args) {
   return PyValue::dtype(*type);
 }
 
-static Result tupleOf(Evaluator &, const CallArgs &args) {
-  ArgReader r("tl.tuple", args, {"iterable"}, 0);
-  if (!r)
-    return r.error();
-  std::vector<PyValue> elements;
-  if (r.has(0))
-    if (Result ok = iterate(r[0], elements); !ok)
-      return ok;
-  return PyValue::tuple(std::move(elements));
-}
-
 static Result config(Evaluator &, const CallArgs &args) {
   static const std::shared_ptr<const ClassObject> type = [] {
     auto object = std::make_shared<ClassObject>();
@@ -250,7 +239,6 @@ llvm::ArrayRef<BuiltinEntry> eval::tritonBuiltins() {
       {"tl.pointer_type", pointerType},
       {"tl.block_type", blockType},
       {"tl.dtype", dtypeBuiltin},
-      {"tl.tuple", tupleOf},
       {"tl.get_int_dtype", intType},
       {"collections.namedtuple", namedTupleFactory},
   };

@@ -331,6 +331,40 @@ Result Evaluator::decoratorArguments(const FunctionObject &function, const Decor
   return evaluateArguments(*decorator.call, makeScope(*function.module, function.closure), args);
 }
 
+bool tile::eval::isConstexprAnnotation(const ast::Expr *annotation) {
+  if (auto *name = llvm::dyn_cast_or_null<ast::Name>(annotation))
+    return name->id == "constexpr";
+  if (auto *attribute = llvm::dyn_cast_or_null<ast::Attribute>(annotation))
+    return attribute->name == "constexpr";
+  auto *text = llvm::dyn_cast_or_null<ast::Constant>(annotation);
+  return text && text->type == ast::Constant::Type::String &&
+         StringRef(text->text).ends_with("constexpr");
+}
+
+/// The fields that the body of a class declares, behind those of its bases.
+static Result addFields(Evaluator &evaluator, ClassObject &type, const ScopePtr &scope) {
+  for (const std::shared_ptr<const ClassObject> &base : type.bases) {
+    llvm::append_range(type.fields, base->fields);
+    llvm::append_range(type.defaults, base->defaults);
+    llvm::append_range(type.isConstexpr, base->isConstexpr);
+  }
+  for (const ast::StmtPtr &stmt : type.def->body) {
+    auto *field = llvm::dyn_cast<ast::AnnAssign>(stmt.get());
+    auto *name = field ? llvm::dyn_cast<ast::Name>(field->target.get()) : nullptr;
+    if (!name)
+      continue;
+    type.fields.push_back(name->id);
+    type.isConstexpr.push_back(isConstexprAnnotation(field->annotation.get()));
+    if (!field->value)
+      continue;
+    Result value = evaluator.evaluate(*field->value, scope);
+    if (!value)
+      return value;
+    type.defaults.push_back(value.take());
+  }
+  return PyValue();
+}
+
 Result Evaluator::makeClass(const ast::ClassDef &def, const ScopePtr &scope) {
   auto type = std::make_shared<ClassObject>();
   type->name = def.name;
@@ -345,28 +379,20 @@ Result Evaluator::makeClass(const ast::ClassDef &def, const ScopePtr &scope) {
     last = last.empty() ? StringRef(name) : last;
     type->isNumberEnum |= last == "IntEnum" || last == "IntFlag" || last == "StrEnum";
     type->isEnum |= last == "Enum" || last == "Flag" || type->isNumberEnum;
+    if (Result known = evaluate(*base, scope); known && known->is(Kind::Class))
+      type->bases.push_back(known->asClass());
   }
-  if (!type->isNamedTuple)
-    return PyValue::classType(std::move(type));
-  for (const ast::StmtPtr &stmt : def.body) {
-    auto *field = llvm::dyn_cast<ast::AnnAssign>(stmt.get());
-    auto *name = field ? llvm::dyn_cast<ast::Name>(field->target.get()) : nullptr;
-    if (!name)
-      continue;
-    type->fields.push_back(name->id);
-    if (!field->value)
-      continue;
-    Result value = evaluate(*field->value, scope);
-    if (!value)
-      return value;
-    type->defaults.push_back(value.take());
-  }
+  type->isAggregate = llvm::any_of(type->decorators,
+                                   [](const Decorator &d) { return d.name == "triton.aggregate"; });
+  if (type->isNamedTuple || type->isAggregate)
+    if (Result ok = addFields(*this, *type, scope); !ok)
+      return ok;
   return PyValue::classType(std::move(type));
 }
 
 Result Evaluator::construct(const std::shared_ptr<const ClassObject> &type, const CallArgs &args) {
-  if (!type->isNamedTuple)
-    return unsupported("only named tuples can be made at compile time, and `" + type->name +
+  if (!type->isNamedTuple && !type->isAggregate)
+    return unsupported("only named tuples and aggregates can be made, and `" + type->name +
                        "` is another kind of class");
   std::vector<StringRef> fields(type->fields.begin(), type->fields.end());
   ArgReader r(type->name, args, fields, fields.size() - type->defaults.size());

@@ -143,6 +143,9 @@ std::string canonicalModule(llvm::StringRef dottedName);
 /// A member of a known module, by canonical names; fails with a suggestion.
 Result moduleMember(llvm::StringRef canonicalModule, llvm::StringRef name);
 
+/// `tl.constexpr` or `constexpr`, written as an annotation.
+bool isConstexprAnnotation(const ast::Expr *annotation);
+
 } // namespace tile::eval
 
 #endif // TILE_FRONTEND_EVAL_EVALUATOR_H

@@ -79,7 +79,14 @@ template <bool wantMax> static Result intLimit(Evaluator &, const PyValue &self,
   return PyValue::integer(wantMax ? APInt::getMaxValue(bits).zext(bits + 1) : APInt(8, 0));
 }
 
+/// Bools, integers, floats: in this order, as promotion counts them.
+static Result dtypeKind(Evaluator &, const PyValue &self, const CallArgs &) {
+  const DType &type = self.asDType();
+  return PyValue::integer(type.isBool() ? 0 : type.isInt() ? 1 : 2);
+}
+
 static const MethodEntry dtypeMethods[] = {
+    {"kind", dtypeKind},
     {"is_floating", dtypeIs<&DType::isFloating>},
     {"is_standard_floating", dtypeIs<&DType::isStandardFloating>},
     {"is_int", dtypeIs<&DType::isInt>},
@@ -174,8 +181,8 @@ Result callMethod(Evaluator &evaluator, const PyValue &self, StringRef name, con
 
 std::optional<Result> dtypeAttribute(const PyValue &self, StringRef name) {
   const DType &type = self.asDType();
-  if (name == "name")
-    return PyValue::string(type.str());
+  if (name == "name") // "int8", "fp16"
+    return PyValue::string(type.isInt() || type.isPointer() ? type.name() : type.str());
   if (name == "primitive_bitwidth" || name == "int_bitwidth")
     return PyValue::integer(type.scalar().bitWidth());
   if (name == "itemsize")

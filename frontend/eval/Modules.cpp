@@ -257,6 +257,8 @@ static Result languageMember(StringRef module, StringRef name) {
     return PyValue::dtype(DType::pointer(DType::Kind::Int32));
   if (name == "TRITON_MAX_TENSOR_NUMEL")
     return PyValue::integer(1048576);
+  if (name == "aggregate" || name == "_aggregate")
+    return PyValue::symbol("triton.aggregate");
   if (llvm::is_contained(languageNames, name))
     return PyValue::symbol("tl." + name.str());
   std::vector<StringRef> candidates(std::begin(languageNames), std::end(languageNames));

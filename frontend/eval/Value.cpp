@@ -46,6 +46,11 @@ PyValue PyValue::namedTuple(std::shared_ptr<const ClassObject> type,
       Storage(std::make_shared<TupleObject>(TupleObject{std::move(elements), std::move(type)})));
 }
 
+const std::shared_ptr<const ClassObject> *tile::eval::classOf(const PyValue &value) {
+  const auto *type = value.is(PyValue::Kind::Tuple) ? &value.asTuple().type : nullptr;
+  return type && *type && (*type)->def ? type : nullptr;
+}
+
 PyValue PyValue::list(std::vector<PyValue> elements) {
   return PyValue(Storage(std::make_shared<ListObject>(ListObject{std::move(elements)})));
 }

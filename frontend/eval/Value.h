@@ -253,19 +253,27 @@ struct FunctionObject {
   const Decorator *findDecorator(llvm::StringRef canonicalName) const;
 };
 
-/// A class of a file. Named tuples can be built and used; of any other class
-/// only the syntax is kept (aggregates are the specialiser's business).
+/// A class of a file. Objects of named tuples and aggregates are tuples of this
+/// type; of any other class only constants and functions can be used. What the
+/// methods of an aggregate do is the specialiser's business.
 struct ClassObject {
   std::string name;
   const ast::ClassDef *def = nullptr; ///< null for collections.namedtuple(...)
   ModuleEnv *module = nullptr;
   std::vector<Decorator> decorators;
+  std::vector<std::shared_ptr<const ClassObject>> bases; ///< those that are known
   bool isNamedTuple = false;
+  bool isAggregate = false;
   bool isEnum = false;       ///< members have a `value` and a `name`
   bool isNumberEnum = false; ///< members are numbers or strings themselves
   std::vector<std::string> fields;
   std::vector<PyValue> defaults; ///< of the last fields
+  std::vector<bool> isConstexpr; ///< for each field of an aggregate
 };
+
+/// The class of an object, a tuple with a type that has code of its own; null
+/// for any other value.
+const std::shared_ptr<const ClassObject> *classOf(const PyValue &value);
 
 /// The way in for values that Python does not have. An operation that an
 /// extension does not override fails with a message that names the type.

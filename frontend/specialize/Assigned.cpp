@@ -18,6 +18,8 @@ void collectTargets(const ast::Expr &target, AssignedNames &names) {
       collectTargets(*part, names);
   else if (auto *starred = llvm::dyn_cast<ast::Starred>(&target))
     collectTargets(*starred->value, names);
+  else if (auto *field = llvm::dyn_cast<ast::Attribute>(&target)) // binds the object anew
+    collectTargets(*field->value, names);
 }
 
 static void collectOptional(const ast::ExprPtr &expr, AssignedNames &names) {

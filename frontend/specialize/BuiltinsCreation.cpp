@@ -148,6 +148,9 @@ void addCreationBuiltins(BuiltinTable &t) {
   t.add("tl.zeros_like", "input, dtype=", zerosLike);
   t.add("tl.full_like", "input, value, dtype=", fullLike);
   t.add("tl.cast", "input, dtype, fp_downcast_rounding=, bitcast=", castValue);
+  for (const char *name :
+       {"tl.extra.cuda.convert_custom_float8_sm70", "tl.extra.cuda.convert_custom_float8_sm80"})
+    t.add(name, "arg, dst_ty, fp_downcast_rounding=, bitcast=", castValue);
   t.add("tl.to_tensor", "x", toTensor);
   t.add("float", "x", floatOf);
   t.add("int", "x", intOf);

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/Builtins.h"
+#include "frontend/specialize/MathOps.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -15,6 +16,15 @@ namespace tile::specialize {
 //===----------------------------------------------------------------------===//
 // gather, histogram
 //===----------------------------------------------------------------------===//
+
+Tensor pickAlong(Specializer &s, const Tensor &x, const Tensor &index, int64_t axis) {
+  bool isBool = x.type.isBool();
+  Tensor from = isBool ? s.cast(x, Kind::Int8) : x;
+  Tensor picked{s.create<GatherOp>(s.irType(from.type, index.shape()), from.value, index.value,
+                                   s.builder.getI32IntegerAttr(axis)),
+                from.type};
+  return isBool ? s.isTrue(picked) : picked;
+}
 
 static PyValue gather(BuiltinCall &c) {
   Tensor src = c.tensor(0), index = c.tensor(1);
@@ -33,13 +43,7 @@ static PyValue gather(BuiltinCall &c) {
     if (d != *axis && src.shape()[d] != index.shape()[d])
       return c.fail(formatv("source and indices must agree in all dimensions but {0}: {1} and {2}",
                             *axis, describe(c[0]), describe(c[1])));
-  Specializer &s = c.s;
-  bool isBool = src.type.isBool();
-  Tensor from = isBool ? s.cast(src, Kind::Int8) : src;
-  Tensor picked{s.create<GatherOp>(s.irType(from.type, index.shape()), from.value, index.value,
-                                   s.builder.getI32IntegerAttr(*axis)),
-                from.type};
-  return s.wrap(isBool ? s.isTrue(picked) : picked);
+  return c.s.wrap(pickAlong(c.s, src, index, *axis));
 }
 
 static PyValue histogram(BuiltinCall &c) {
@@ -258,6 +262,14 @@ static PyValue emitAsm(BuiltinCall &c, StringRef text, StringRef constraints,
                        ArrayRef<Tensor> inputs, ArrayRef<DType> results, bool pure, unsigned pack,
                        bool single) {
   Specializer &s = c.s;
+  if (!pure && !inputs.empty() &&
+      !llvm::all_of(inputs.front().shape(), [](int64_t n) { return llvm::isPowerOf2_64(n); })) {
+    s.unsupported(formatv("`tl.inline_asm_elementwise`: text with effects (`is_pure=False`) runs "
+                          "on blocks whose dimensions are powers of two only, got {0}; if the text "
+                          "only computes its results, say `is_pure=True`",
+                          describeShape(inputs.front().shape())));
+    return PoisonValue::get();
+  }
   SmallVector<Value> operands;
   for (const Tensor &t : inputs)
     operands.push_back(t.value);
@@ -301,19 +313,26 @@ static PyValue multiprocessor(BuiltinCall &c) {
 // Functions of other libraries
 //===----------------------------------------------------------------------===//
 
-/// Our own function for a symbol of NVIDIA's device library, or null.
+/// Our own function for a symbol of NVIDIA's device library, or null. The
+/// symbols of one function differ in letters for the type, before or behind:
+/// `__nv_sinf`, `__nv_popcll`, `__nv_fadd_rn`, `__nv_fmaf_rn`.
 static const Builtin *deviceFunction(StringRef symbol) {
   if (!symbol.consume_front("__nv_"))
     return nullptr;
-  const BuiltinTable &table = BuiltinTable::get();
-  if (const Builtin *found = table.find(("libdevice." + symbol).str()))
+  auto find = [](StringRef name) { return BuiltinTable::get().find(("libdevice." + name).str()); };
+  if (const Builtin *found = find(symbol))
     return found;
-  for (StringRef suffix : {"ll", "l", "f"}) {
-    StringRef base = symbol;
-    if (base.consume_back(suffix))
-      if (const Builtin *found = table.find(("libdevice." + base).str()))
-        return found;
-  }
+  if (symbol.starts_with("powi"))
+    return find("pow");
+  auto [stem, mode] = symbol.rsplit('_');
+  bool isRounded = !mode.empty() && stem != symbol;
+  for (StringRef prefix : {"", "f", "d", "u", "ll", "ull"})
+    for (StringRef suffix : {"", "f", "d", "l", "ll"}) {
+      StringRef base = isRounded ? stem : symbol;
+      if (base.consume_front(prefix) && base.consume_back(suffix))
+        if (const Builtin *found = find(isRounded ? (base + "_" + mode).str() : base.str()))
+          return found;
+    }
   return nullptr;
 }
 

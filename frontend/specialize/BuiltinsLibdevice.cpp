@@ -238,6 +238,7 @@ static void addFloatFunctions(BuiltinTable &t) {
 void addLibdeviceBuiltins(BuiltinTable &t) {
   addFloatFunctions(t);
   addConversionBuiltins(t);
+  addDeviceBuiltins(t);
   t.add("libdevice.abs", "x", absolute);
   t.add("libdevice.min", "x, y", floatMinMax<MinMax::Min>);
   t.add("libdevice.max", "x, y", floatMinMax<MinMax::Max>);

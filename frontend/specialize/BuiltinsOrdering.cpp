@@ -72,6 +72,11 @@ static PyValue flip(BuiltinCall &c) {
   if (!x.isBlock() || x.type.isPointer())
     return c.fail(formatv("needs a block of numbers, got {0}", describe(c[0])));
   Specializer &s = c.s;
+  if (!llvm::isPowerOf2_64(x.shape()[*axis])) {
+    Tensor index = indicesAlong(s, x.shape(), *axis);
+    Tensor last = s.intConstant(x.shape()[*axis] - 1, index.type, index.shape());
+    return s.wrap(pickAlong(s, x, s.arithmetic(BinaryOp::Sub, last, index), *axis));
+  }
   SmallVector<int64_t> shape(x.shape());
   int64_t total = x.blockType().getNumElements(), stride = 1;
   for (int64_t d : ArrayRef(shape).drop_front(*axis + 1))
@@ -89,10 +94,11 @@ static PyValue flip(BuiltinCall &c) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A bitonic network along the last dimension.
+/// A bitonic network along the last dimension, whose length is a power of two.
 struct Sorter {
   Specializer &s;
   Tensor x;
+  Tensor rank; ///< int32, compared before the elements; may be missing
   int64_t length, total;
 
   Sorter(Specializer &s, Tensor x)
@@ -102,6 +108,18 @@ struct Sorter {
   /// position is set the order is the other one; `descending` if there is no
   /// such bit.
   void exchange(int64_t after, std::optional<unsigned> directionBit, bool descending);
+  /// Whether `left` and `right` stand in this order, ranks first.
+  struct Pair {
+    Tensor left, right;
+  };
+  Tensor ordered(CompareOp op, const Pair &elements, const std::optional<Pair> &ranks) {
+    Tensor result = s.compareSame(op, elements.left, elements.right);
+    if (!ranks)
+      return result;
+    Tensor same = s.compareSame(CompareOp::Eq, ranks->left, ranks->right);
+    return s.arithmetic(BinaryOp::Or, s.compareSame(op, ranks->left, ranks->right),
+                        s.arithmetic(BinaryOp::And, same, result));
+  }
   /// Merges bitonic runs of 2^stage elements.
   void merge(unsigned stage, bool isLast, bool descending) {
     for (unsigned bit = stage; bit-- > 0;)
@@ -117,9 +135,16 @@ void Sorter::exchange(int64_t after, std::optional<unsigned> directionBit, bool 
   Tensor side = positions(s, 2, 1);
   Tensor isRight = s.compareSame(CompareOp::Ne, side, s.intConstant(0, side.type, side.shape()));
   // Both elements of a pair take the same decision, also about NaN.
-  Tensor left = s.select(isRight, p, v), right = s.select(isRight, v, p);
-  Tensor swapUp = s.compareSame(CompareOp::Gt, left, right);
-  Tensor swapDown = s.compareSame(CompareOp::Lt, left, right);
+  Pair elements{s.select(isRight, p, v), s.select(isRight, v, p)};
+  std::optional<Pair> ranks;
+  Tensor r, q;
+  if (rank) {
+    r = s.reshape(rank, {before, 2, after});
+    q = partner(s, r);
+    ranks = Pair{s.select(isRight, q, r), s.select(isRight, r, q)};
+  }
+  Tensor swapUp = ordered(CompareOp::Gt, elements, ranks);
+  Tensor swapDown = ordered(CompareOp::Lt, elements, ranks);
   Tensor swap = descending ? swapDown : swapUp;
   if (directionBit) {
     Tensor row = positions(s, before, 0);
@@ -129,6 +154,8 @@ void Sorter::exchange(int64_t after, std::optional<unsigned> directionBit, bool 
     swap = s.select(down, swapDown, swapUp);
   }
   x = s.select(swap, p, v);
+  if (rank)
+    rank = s.select(swap, q, r);
 }
 
 static Tensor sortable(BuiltinCall &c, unsigned dimIndex) {
@@ -148,12 +175,33 @@ static Tensor sortable(BuiltinCall &c, unsigned dimIndex) {
   return x;
 }
 
+/// The elements of x at positions 0 to `length` - 1 of the last dimension; those
+/// beyond the end are the last one's.
+static Tensor stretched(Specializer &s, const Tensor &x, int64_t length) {
+  SmallVector<int64_t> shape(x.shape());
+  int64_t last = shape.back() - 1;
+  shape.back() = length;
+  Tensor index = indicesAlong(s, shape, shape.size() - 1);
+  if (last + 1 < length)
+    index = s.minMax(MinMax::Min, index, s.intConstant(last, index.type, shape), false);
+  return pickAlong(s, x, index, x.rank() - 1);
+}
+
 static Tensor sorted(Specializer &s, const Tensor &x, bool descending) {
-  Sorter sorter(s, x);
+  int64_t length = x.shape().back(), whole = llvm::PowerOf2Ceil(length);
+  Sorter sorter(s, length == whole ? x : stretched(s, x, whole));
+  SmallVector<int64_t> shape(sorter.x.shape());
+  if (length != whole) { // what is added is ranked behind all that was there
+    Tensor index = indicesAlong(s, shape, x.rank() - 1);
+    Tensor isHigh = s.compareSame(descending ? CompareOp::Lt : CompareOp::Ge, index,
+                                  s.intConstant(length, index.type, shape));
+    sorter.rank = s.cast(isHigh, Kind::Int32);
+  }
   unsigned stages = llvm::Log2_64(sorter.length);
   for (unsigned stage = 1; stage <= stages; ++stage)
     sorter.merge(stage, stage == stages, descending);
-  return s.reshape(sorter.x, x.shape());
+  Tensor all = s.reshape(sorter.x, shape);
+  return length == whole ? all : stretched(s, all, length);
 }
 
 static PyValue sort(BuiltinCall &c) {
@@ -165,6 +213,10 @@ static PyValue bitonicMerge(BuiltinCall &c) {
   Tensor x = sortable(c, 1);
   if (!x)
     return PoisonValue::get();
+  if (!llvm::isPowerOf2_64(x.shape().back()))
+    return c.fail(formatv("the last dimension of {0} must be a power of two; `tl.sort` sorts any "
+                          "length",
+                          describe(c[0])));
   Sorter sorter(c.s, x);
   sorter.merge(llvm::Log2_64(sorter.length), /*isLast=*/true, c.flag(2));
   return c.s.wrap(c.s.reshape(sorter.x, x.shape()));
@@ -176,14 +228,16 @@ static PyValue topk(BuiltinCall &c) {
   if (!x || !k)
     return PoisonValue::get();
   int64_t length = x.shape().back();
-  if (*k <= 0 || !llvm::isPowerOf2_64(*k) || *k > length)
-    return c.fail(formatv("`k` must be a power of two up to {0}, got {1}", length, *k));
+  if (*k <= 0 || *k > length)
+    return c.fail(formatv("`k` must be between 1 and {0}, got {1}", length, *k));
   Specializer &s = c.s;
   Tensor all = sorted(s, x, c.flag(3, true));
   SmallVector<int64_t> shape(x.shape());
   shape.back() = *k;
   if (*k == length)
     return s.wrap(all);
+  if (!llvm::isPowerOf2_64(*k) || !llvm::isPowerOf2_64(length))
+    return s.wrap(stretched(s, all, *k));
   // Row 0 of [.., length / k, k]: everything else is xored away.
   int64_t rows = length / *k, total = x.blockType().getNumElements();
   Tensor v = s.reshape(s.bitcast(all, bitsType(x.type)), {total / length, rows, *k});

@@ -41,13 +41,17 @@ struct Reduction {
     axis = c.axis(axisIndex, rank);
     return axis.has_value();
   }
-  /// Flattens if there is no axis; call before reducing.
+  /// Flattens if there is no axis; call before reducing. Where dimensions are
+  /// not powers of two they are easier folded one after the other.
   Tensor input(const Tensor &t) {
-    if (axis || t.rank() == 1)
+    if (axis || t.rank() == 1 || foldsEach())
       return t;
     return c.s.reshape(t, {t.blockType().getNumElements()}, /*reorder=*/true);
   }
-  int64_t along() const { return axis.value_or(0); }
+  int64_t along() const { return axis.value_or(foldsEach() ? Emitter::allAxes : 0); }
+  bool foldsEach() const {
+    return !axis && !llvm::all_of(x.shape(), [](int64_t n) { return llvm::isPowerOf2_64(n); });
+  }
   Tensor finish(const Tensor &t) {
     if (!t || !keepDims)
       return t;
@@ -144,28 +148,28 @@ static Tensors betterOf(Specializer &s, MinMax which, bool leftmost, ArrayRef<Te
   return {s.select(takeA, a[0], b[0]), s.select(takeA, a[1], b[1])};
 }
 
-/// The index of each element along the axis, as a block of x's shape.
-static Tensor indicesAlong(Specializer &s, const Tensor &x, int64_t axis) {
-  int64_t length = x.shape()[axis];
+Tensor indicesAlong(Specializer &s, ArrayRef<int64_t> shape, int64_t axis) {
+  int64_t length = shape[axis];
   Value range =
       s.create<MakeRangeOp>(s.irType(Kind::Int32, {length}), s.builder.getI32IntegerAttr(0),
                             s.builder.getI32IntegerAttr(length));
   Tensor index{range, DType(Kind::Int32)};
-  for (int64_t d = 0; d < x.rank(); ++d)
+  for (int64_t d = 0; d < int64_t(shape.size()); ++d)
     if (d != axis)
       index = s.expandDims(index, d);
-  return s.broadcastTo(index, x.shape());
+  return s.broadcastTo(index, shape);
 }
 
 static Tensors extremumWithIndex(Reduction &r, MinMax which, bool leftmost) {
   Specializer &s = r.c.s;
   if (r.x.type.kind() == Kind::BFloat16)
     r.x = s.cast(r.x, Kind::Float32);
-  Tensor x = r.input(r.x);
-  if (!r.axis && r.rank > 1) // the order must be kept for the index to mean something
+  Tensor x = r.x;
+  if (!r.axis) // the order must be kept for the index to mean something
     x = s.reshape(r.x, {r.x.blockType().getNumElements()});
-  Tensor index = indicesAlong(s, x, r.along());
-  Tensors both = s.reduce({x, index}, r.along(), [&](ArrayRef<Tensor> a, ArrayRef<Tensor> b) {
+  int64_t axis = r.axis.value_or(0);
+  Tensor index = indicesAlong(s, x.shape(), axis);
+  Tensors both = s.reduce({x, index}, axis, [&](ArrayRef<Tensor> a, ArrayRef<Tensor> b) {
     return betterOf(s, which, leftmost, a, b);
   });
   if (both.size() != 2)

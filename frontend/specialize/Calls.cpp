@@ -111,6 +111,8 @@ PyValue Specializer::call(const PyValue &callee, const eval::CallArgs &args) {
       return take(evaluator.call(callee, args));
     if (builtin)
       return callBuiltin(*this, *builtin, args);
+    if (name == "tl.aggregate_replace")
+      return replaceFields(args);
     unsupported(formatv("`{0}` is not supported in kernels yet", name));
     return PoisonValue::get();
   }
@@ -127,7 +129,10 @@ PyValue Specializer::call(const PyValue &callee, const eval::CallArgs &args) {
   case PyValue::Kind::Class:
     if (callee.asClass()->isNamedTuple)
       return take(evaluator.call(callee, args));
-    unsupported(formatv("objects of class `{0}` are not supported in kernels: use a named tuple",
+    if (callee.asClass()->isAggregate)
+      return makeObject(callee.asClass(), args);
+    unsupported(formatv("objects of class `{0}` are not supported in kernels: decorate it with "
+                        "`@triton.language.core._aggregate`, or use a named tuple",
                         callee.asClass()->name));
     return PoisonValue::get();
   case PyValue::Kind::Method:
@@ -142,7 +147,14 @@ PyValue Specializer::call(const PyValue &callee, const eval::CallArgs &args) {
                                    : findTensorDescriptorMethod(callee.asMethod().name);
       return callBuiltin(*this, *builtin, bound);
     }
+    if (std::optional<PyValue> result =
+            callObjectMethod(callee.asMethod().self, callee.asMethod().name, args))
+      return *result;
     return take(evaluator.call(callee, args));
+  case PyValue::Kind::Tuple:
+    if (std::optional<PyValue> result = callObjectMethod(callee, "__call__", args))
+      return *result;
+    return fail(formatv("{0} cannot be called", describe(callee)));
   case PyValue::Kind::DType: { // tl.float32(x)
     if (args.positional.size() != 1 || !args.keywords.empty())
       return fail(formatv("`tl.{0}(x)` converts one value", callee.asDType().name()));
@@ -157,7 +169,8 @@ PyValue Specializer::call(const PyValue &callee, const eval::CallArgs &args) {
 // Expansion
 //===----------------------------------------------------------------------===//
 
-PyValue Specializer::expand(const eval::FunctionObject &function, const eval::CallArgs &args) {
+PyValue Specializer::expand(const eval::FunctionObject &function, const eval::CallArgs &args,
+                            PyValue *constructed) {
   constexpr unsigned maxDepth = 128, maxExpansions = 50000;
   if (expansions >= maxExpansions)
     return PoisonValue::get(); // reported
@@ -192,11 +205,17 @@ PyValue Specializer::expand(const eval::FunctionObject &function, const eval::Ca
     }
     callee.vars[parameter.name] = Variable{value};
   }
+  if (constructed && !function.params().empty())
+    callee.constructed = function.params().front().name;
   frame = &callee;
   place = &callee.place;
   run(function.def->body);
   const PyValue *value = find(kReturnValue);
   PyValue result = value ? *value : PyValue::none();
+  if (constructed) {
+    const PyValue *object = find(callee.constructed);
+    *constructed = object ? *object : PoisonValue::get();
+  }
   frame = callee.caller;
   place = const_cast<Place *>(callee.place.caller);
   return result;

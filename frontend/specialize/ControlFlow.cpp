@@ -147,8 +147,7 @@ std::optional<PyValue> Merger::merge(const PyValue &a, const PyValue &b) {
     return a;
   if ((x || a.isNumber()) && (y || b.isNumber()))
     return mergeNumbers(a, b);
-  if (!a.is(PyValue::Kind::Tuple) || !b.is(PyValue::Kind::Tuple) ||
-      a.elements().size() != b.elements().size() || a.asTuple().type != b.asTuple().type)
+  if (!sameStructure(a, b))
     return std::nullopt;
   std::vector<PyValue> elements;
   for (auto [left, right] : llvm::zip(a.elements(), b.elements())) {
@@ -157,8 +156,7 @@ std::optional<PyValue> Merger::merge(const PyValue &a, const PyValue &b) {
       return std::nullopt;
     elements.push_back(std::move(*merged));
   }
-  return a.asTuple().type ? PyValue::namedTuple(a.asTuple().type, std::move(elements))
-                          : PyValue::tuple(std::move(elements));
+  return tupleLike(a, std::move(elements));
 }
 
 PyValue Merger::keepOnly(unsigned which, const PyValue &value) {
@@ -176,9 +174,7 @@ PyValue Merger::keepOnly(unsigned which, const PyValue &value) {
   std::vector<PyValue> elements;
   for (const PyValue &element : value.elements())
     elements.push_back(keepOnly(which, element));
-  if (value.is(PyValue::Kind::Tuple) && value.asTuple().type)
-    return PyValue::namedTuple(value.asTuple().type, std::move(elements));
-  return PyValue::tuple(std::move(elements));
+  return tupleLike(value, std::move(elements));
 }
 
 //===----------------------------------------------------------------------===//

@@ -164,7 +164,8 @@ public:
 
   using Tensors = llvm::SmallVector<Tensor, 4>;
   using Combine = llvm::function_ref<Tensors(llvm::ArrayRef<Tensor>, llvm::ArrayRef<Tensor>)>;
-  /// Folds blocks of one shape along `axis`; empty after an error.
+  static constexpr int64_t allAxes = -1;
+  /// Folds blocks of one shape along `axis`, or along all; empty after an error.
   Tensors reduce(llvm::ArrayRef<Tensor> inputs, int64_t axis, Combine combine);
   Tensors scan(llvm::ArrayRef<Tensor> inputs, int64_t axis, bool reverse, Combine combine);
 

@@ -69,14 +69,13 @@ std::shared_ptr<eval::Scope> Specializer::scopeForEvaluator() {
 PyValue Specializer::decay(const PyValue &value) {
   if (value.isNumber())
     return wrap(tensor(value));
-  if (!value.isSequence())
+  const auto *type = eval::classOf(value);
+  if (!value.isSequence() || (type && (*type)->isAggregate)) // its class says what is known
     return value;
   std::vector<PyValue> elements;
   for (const PyValue &element : value.elements())
     elements.push_back(decay(element));
-  if (value.is(PyValue::Kind::Tuple) && value.asTuple().type)
-    return PyValue::namedTuple(value.asTuple().type, std::move(elements));
-  return PyValue::tuple(std::move(elements));
+  return tupleLike(value, std::move(elements));
 }
 
 //===----------------------------------------------------------------------===//
@@ -87,6 +86,8 @@ PyValue Specializer::attribute(const PyValue &value, StringRef name, SourceRange
   if (isPoison(value))
     return value;
   At at(*this, range);
+  if (std::optional<PyValue> found = objectAttribute(value, name))
+    return *found;
   if (isBlockPointer(value) && (name == "dtype" || name == "type"))
     return blockPointerType(value);
   if (isBlockPointer(value))
@@ -106,6 +107,10 @@ PyValue Specializer::subscript(const PyValue &value, const PyValue &index) {
     return PoisonValue::get();
   if (const Tensor *t = tensorIn(value))
     return indexTensor(*t, index);
+  eval::CallArgs args;
+  args.positional = {index};
+  if (std::optional<PyValue> result = callObjectMethod(value, "__getitem__", args))
+    return *result;
   if (const Tensor *t = tensorIn(index)) {
     if (std::optional<PyValue> known = constantValue(*t))
       return take(eval::subscript(value, *known));
@@ -164,7 +169,7 @@ PyValue Specializer::evaluateCompare(const ast::Compare &comparison) {
   for (auto [i, op] : llvm::enumerate(comparison.ops)) {
     PyValue right = evaluate(*comparison.rest[i]);
     At at(*this, comparison.range);
-    PyValue link = compare(op, left, right);
+    PyValue link = relate(op, left, right);
     if (isPoison(link))
       return link;
     if (i == 0)
@@ -243,7 +248,7 @@ void Specializer::comprehend(const ast::Comprehension &comprehension, size_t ind
   for (const PyValue &value : values) {
     if (!countUnrolled())
       return;
-    assign(*clause.target, value);
+    bindUndecayed(*clause.target, value);
     bool keep = true;
     for (const ast::ExprPtr &test : clause.conditions)
       keep = keep && truth(evaluate(*test)).value_or(false);
@@ -283,13 +288,13 @@ PyValue Specializer::evaluate(const ast::Expr &expr) {
     return evaluateSequence(llvm::cast<ast::Sequence>(expr));
   case EK::Unary: {
     auto &node = llvm::cast<ast::Unary>(expr);
-    return unary(node.op, evaluate(*node.operand));
+    return apply(node.op, evaluate(*node.operand));
   }
   case EK::Binary: {
     auto &node = llvm::cast<ast::Binary>(expr);
     PyValue lhs = evaluate(*node.lhs);
     PyValue rhs = evaluate(*node.rhs);
-    return binary(node.op, lhs, rhs);
+    return operate(node.op, lhs, rhs);
   }
   case EK::BoolOp:
     return evaluateBoolOp(llvm::cast<ast::BoolOp>(expr));

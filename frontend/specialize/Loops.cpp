@@ -44,14 +44,26 @@ bool Specializer::evaluateRange(const ast::Call &call, StringRef kind, RangeCall
                                    "disable_licm"};
     bool isInteger = llvm::is_contained(integers, name);
     if (kind == "tl.static_range" || (!isInteger && !llvm::is_contained(flags, name))) {
-      error(formatv("`{0}` is not an argument of `{1}`", name, kind));
+      std::vector<StringRef> known(std::begin(names) + 2, std::end(names));
+      if (kind != "tl.static_range") {
+        known.insert(known.end(), std::begin(integers), std::end(integers));
+        known.insert(known.end(), std::begin(flags), std::end(flags));
+      }
+      StringRef near = frontend::nearestName(name, known);
+      error(formatv("`{0}` is not an argument of `{1}`{2}", name, kind,
+                    near.empty() ? "" : formatv("; did you mean `{0}`?", near).str()));
       return false;
     }
     if (value.isNone() || isPoison(value))
       continue;
-    std::optional<int64_t> number = value.toInt64();
-    if (!number) {
-      error(formatv("`{0}` must be a compile-time integer, got {1}", name, describe(value)));
+    PyValue known = value;
+    if (const Tensor *t = tensorIn(value))
+      known = constantValue(*t).value_or(value);
+    std::optional<int64_t> number = known.toInt64();
+    if (!number || (isInteger ? *number < 0 || *number > 1024 : *number >> 1 != 0)) {
+      error(formatv("`{0}` must be {1}, got {2}", name,
+                    isInteger ? "a compile-time integer from 0 to 1024" : "True or False",
+                    describe(known)));
       return false;
     }
     if (isInteger)
@@ -127,11 +139,9 @@ static void bindInduction(Specializer &s, const ast::For &loop, const Bounds &bo
 
 /// Runs the body once for all iterations, in the block at the builder.
 static void runBody(Specializer &s, const ast::Body &body) {
-  for (StringRef flag : {StringRef(kBroke), StringRef(kSkipped), StringRef(kReturned)})
+  for (StringRef flag : {kBroke, kSkipped, kReturned, kReturnValue})
     s.frame->vars.erase(flag);
-  ++s.frame->runtimeLoops;
   s.run(body);
-  --s.frame->runtimeLoops;
 }
 
 static void emitFor(Specializer &s, const ast::For &loop, const RangeCall &range, Bounds &bounds,
@@ -162,6 +172,22 @@ using WhileCondition = llvm::function_ref<Tensor(Value iv)>;
 using WhileBody = llvm::function_ref<Value(Value iv)>;
 } // namespace
 
+/// Carries what the body returned out of the loop. Its type is only known now
+/// that the body has been read, so the carried values grow at the end; no
+/// iteration but the last looks at them.
+static void carryReturned(Specializer &s, OperationState &op, ArrayRef<Tensor> returned) {
+  Block &before = op.regions[0]->front(), &after = op.regions[1]->front();
+  for (const Tensor &t : returned) {
+    Type type = t.value.getType();
+    Value unknown = before.addArgument(type, op.location);
+    after.addArgument(type, op.location);
+    before.getTerminator()->insertOperands(before.getTerminator()->getNumOperands(), unknown);
+    after.getTerminator()->insertOperands(after.getTerminator()->getNumOperands(), t.value);
+    op.addOperands(s.filler(t.type, type).value);
+    op.addTypes(type);
+  }
+}
+
 /// An `scf.while` whose first carried value is the induction variable, if the
 /// loop has one.
 static void emitWhile(Specializer &s, RuntimeLoop &state, Value init, WhileCondition condition,
@@ -176,6 +202,8 @@ static void emitWhile(Specializer &s, RuntimeLoop &state, Value init, WhileCondi
   for (Value value : inits)
     op.addTypes(value.getType());
   SmallVector<Location> locations(inits.size(), here);
+  std::optional<PyValue> returned;
+  SmallVector<Tensor> returnedParts;
   for (bool isBefore : {true, false}) {
     OpBuilder::InsertionGuard guard(s.builder);
     Block *block = new Block;
@@ -197,14 +225,23 @@ static void emitWhile(Specializer &s, RuntimeLoop &state, Value init, WhileCondi
       continue;
     }
     Value next = body(iv);
+    if (const PyValue *value = state.canReturn ? s.find(kReturnValue) : nullptr) {
+      returned = *value;
+      flatten(*returned, returnedParts);
+    }
     SmallVector<Value> yields = state.collect();
     if (init)
       yields.insert(yields.begin(), next);
     scf::YieldOp::create(s.builder, here, yields);
   }
+  carryReturned(s, op, returnedParts);
   Operation *loop = s.builder.create(op);
   SmallVector<Value> results(loop->getResults());
-  state.leave(ArrayRef(results).drop_front(init ? 1 : 0));
+  ArrayRef<Value> carried = ArrayRef(results).drop_front(init ? 1 : 0);
+  ArrayRef<Value> last = carried.take_back(returnedParts.size());
+  state.leave(carried.drop_back(returnedParts.size()));
+  if (returned)
+    s.set(kReturnValue, rebuild(s, *returned, last));
 }
 
 //===----------------------------------------------------------------------===//

@@ -18,6 +18,8 @@ template <typename Op> PyValue floatFunction(BuiltinCall &call) {
 
 /// The rest of libdevice: conversions with a direction, bits, compositions.
 void addConversionBuiltins(BuiltinTable &table);
+/// And what the device library computes (BuiltinsDevice.cpp).
+void addDeviceBuiltins(BuiltinTable &table);
 
 PyValue absolute(BuiltinCall &call);
 Tensor highProduct(Specializer &s, Tensor x, Tensor y);
@@ -29,6 +31,10 @@ Tensor sumAlong(Specializer &s, const Tensor &x, int64_t axis);
 Tensor extremumAlong(Specializer &s, MinMax which, const Tensor &x, int64_t axis);
 /// Puts the dimension back that a reduction has removed.
 Tensor keepDimension(Specializer &s, const Tensor &x, int64_t axis);
+/// The index of each element along the axis of a block, as int32.
+Tensor indicesAlong(Specializer &s, llvm::ArrayRef<int64_t> shape, int64_t axis);
+/// The elements of x at these indices along the axis.
+Tensor pickAlong(Specializer &s, const Tensor &x, const Tensor &index, int64_t axis);
 
 } // namespace tile::specialize
 

@@ -50,6 +50,12 @@ static bool sameShape(Emitter &e, ArrayRef<Tensor> inputs, int64_t axis) {
 }
 
 Emitter::Tensors Emitter::reduce(ArrayRef<Tensor> inputs, int64_t axis, Combine combine) {
+  if (axis == allAxes) {
+    Tensors rest(inputs);
+    while (!rest.empty() && rest[0] && rest[0].isBlock())
+      rest = reduce(rest, rest[0].rank() - 1, combine);
+    return rest;
+  }
   if (!sameShape(*this, inputs, axis))
     return {};
   SmallVector<int64_t> shape(inputs[0].shape());

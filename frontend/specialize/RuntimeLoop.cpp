@@ -73,7 +73,7 @@ bool RuntimeLoop::match(const PyValue &init, const PyValue &now, SmallVectorImpl
   }
   if (!holdsTensor(init))
     return !holdsTensor(now) && init.kind() == now.kind() && eval::equal(init, now);
-  if (init.elements().size() != now.elements().size())
+  if (!sameStructure(init, now))
     return false;
   for (auto [a, b] : llvm::zip(init.elements(), now.elements()))
     if (!match(a, b, leaves))

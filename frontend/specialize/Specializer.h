@@ -45,9 +45,9 @@ struct Frame {
   Frame *caller = nullptr;
   Emitter::Place place;
   Variables vars;
-  unsigned runtimeLoops = 0; ///< enclosing loops that are not unrolled
   unsigned depth = 0;
   bool isKernel = false;
+  std::string constructed; ///< name of the object that an `__init__` makes
 };
 
 /// How a path ended, if it did.
@@ -97,7 +97,9 @@ public:
   PyValue callMethod(const PyValue &self, llvm::StringRef name, eval::CallArgs args);
   /// A call by position of a function value, e.g. a combiner.
   PyValue call(const PyValue &callee, llvm::ArrayRef<PyValue> args);
-  PyValue expand(const eval::FunctionObject &function, const eval::CallArgs &args);
+  /// With `constructed`, what the first parameter is in the end goes there.
+  PyValue expand(const eval::FunctionObject &function, const eval::CallArgs &args,
+                 PyValue *constructed = nullptr);
   bool evaluateArguments(const ast::Call &call, eval::CallArgs &args);
 
   std::optional<Result> callSymbol(eval::Evaluator &evaluator, llvm::StringRef name,
@@ -105,6 +107,23 @@ public:
   std::optional<Result> callKernel(eval::Evaluator &evaluator, const PyValue &kernel,
                                    const eval::CallArgs &args) override;
   void print(llvm::StringRef text) override;
+
+  //===--------------------------------------------------------------------===//
+  // Objects (Objects.cpp)
+  //===--------------------------------------------------------------------===//
+
+  PyValue makeObject(const std::shared_ptr<const eval::ClassObject> &type,
+                     const eval::CallArgs &args);
+  PyValue replaceFields(const eval::CallArgs &args);
+  void assignField(const ast::Attribute &target, const PyValue &value);
+  /// Nothing if `object` is none, or its class says nothing about the name.
+  std::optional<PyValue> objectAttribute(const PyValue &object, llvm::StringRef name);
+  std::optional<PyValue> callObjectMethod(const PyValue &object, llvm::StringRef name,
+                                          eval::CallArgs args);
+  /// Operators on any values: a class may define what they do.
+  PyValue operate(BinaryOp op, const PyValue &lhs, const PyValue &rhs);
+  PyValue relate(CompareOp op, const PyValue &lhs, const PyValue &rhs);
+  PyValue apply(UnaryOp op, const PyValue &operand);
 
   //===--------------------------------------------------------------------===//
   // Statements (Statements.cpp)
@@ -144,6 +163,9 @@ public:
   bool countUnrolled();
 
 private:
+  PyValue fieldValue(const eval::ClassObject &type, size_t field, const PyValue &value);
+  std::optional<PyValue> objectOperator(llvm::StringRef name, llvm::StringRef reflected,
+                                        const PyValue &lhs, const PyValue &rhs);
   PyValue evaluateSequence(const ast::Sequence &sequence);
   PyValue evaluateBoolOp(const ast::BoolOp &op);
   PyValue evaluateCompare(const ast::Compare &compare);
@@ -176,8 +198,7 @@ inline constexpr llvm::StringLiteral kTernary = "$ternary";
 
 /// Whether a statement list always ends in a return, break or continue.
 bool alwaysLeaves(llvm::ArrayRef<ast::StmtPtr> body);
-/// `tl.constexpr` or `constexpr`, written as an annotation.
-bool isConstexprAnnotation(const ast::Expr *annotation);
+using eval::isConstexprAnnotation;
 
 /// The run-time parts of a value, in order; and the value with other ones.
 void flatten(const PyValue &value, llvm::SmallVectorImpl<Tensor> &leaves);

@@ -1,4 +1,5 @@
 //===- Statements.cpp - running a function body ---------------------------===//
+#include "frontend/specialize/BlockPointer.h"
 #include "frontend/specialize/Specializer.h"
 
 using namespace mlir;
@@ -6,16 +7,6 @@ using llvm::formatv;
 using llvm::StringRef;
 
 namespace tile::specialize {
-
-bool isConstexprAnnotation(const ast::Expr *annotation) {
-  if (auto *name = llvm::dyn_cast_or_null<ast::Name>(annotation))
-    return name->id == "constexpr";
-  if (auto *attribute = llvm::dyn_cast_or_null<ast::Attribute>(annotation))
-    return attribute->name == "constexpr";
-  auto *text = llvm::dyn_cast_or_null<ast::Constant>(annotation);
-  return text && text->type == ast::Constant::Type::String &&
-         StringRef(text->text).ends_with("constexpr");
-}
 
 bool alwaysLeaves(llvm::ArrayRef<ast::StmtPtr> body) {
   for (const ast::StmtPtr &statement : body) {
@@ -116,11 +107,6 @@ void Specializer::runReturn(const ast::Return &statement) {
   PyValue value = statement.value ? evaluate(*statement.value) : PyValue::none();
   if (frame->isKernel)
     value = PyValue::none(); // nobody to return it to; kernels of some libraries do
-  if (frame->runtimeLoops && !value.isNone()) {
-    unsupported("returning a value from within a loop that runs at run time is not supported: "
-                "assign it to a variable, `break`, and return after the loop");
-    return;
-  }
   set(kReturnValue, value);
   set(kReturned, PyValue::boolean(true));
 }
@@ -153,6 +139,10 @@ void Specializer::assign(const ast::Expr &target, const PyValue &value) {
   }
   if (auto *starred = llvm::dyn_cast<ast::Starred>(&target)) {
     assign(*starred->value, value);
+    return;
+  }
+  if (auto *field = llvm::dyn_cast<ast::Attribute>(&target)) {
+    assignField(*field, value);
     return;
   }
   auto *sequence = llvm::dyn_cast<ast::Sequence>(&target);
@@ -222,11 +212,39 @@ void Specializer::runAssert(const ast::Assert &statement) {
   call(PyValue::symbol("tl.device_assert"), {test, message});
 }
 
+/// Reports a call whose only use is its result, which nobody uses.
+static void checkUnusedResult(Specializer &s, const ast::Expr &expr) {
+  auto *call = llvm::dyn_cast<ast::Call>(&expr);
+  auto *member = call ? llvm::dyn_cast<ast::Attribute>(call->callee.get()) : nullptr;
+  const ast::Expr *first = member ? member->value.get() : call ? call->callee.get() : nullptr;
+  if (!first || !llvm::isa<ast::Name>(first))
+    return;
+  PyValue callee = s.evaluate(*first);
+  if (eval::classOf(callee))
+    return; // its attributes may be code
+  if (member && !tensorIn(callee))
+    callee = s.attribute(callee, member->name, member->nameRange);
+  bool isAdvance = callee.isSymbol("tl.advance") ||
+                   (callee.is(PyValue::Kind::Method) && callee.asMethod().name == "advance" &&
+                    isBlockPointer(callee.asMethod().self));
+  if (isAdvance)
+    s.error("`tl.advance` does not change the pointer: use the one it returns, `p = tl.advance(p, "
+            "...)`");
+  if (!callee.is(PyValue::Kind::Function))
+    return;
+  const eval::FunctionObject &function = callee.asFunction();
+  for (const char *name : {"triton.must_use_result", "tl.must_use_result"})
+    if (function.findDecorator(name))
+      s.error(formatv("the result of `{0}` must be used: the call has no other effect",
+                      function.name()));
+}
+
 void Specializer::runStatement(const ast::Stmt &statement) {
   using SK = ast::Stmt::Kind;
   At at(*this, statement.range);
   switch (statement.kind) {
   case SK::Expr:
+    checkUnusedResult(*this, *llvm::cast<ast::ExprStmt>(statement).value);
     evaluate(*llvm::cast<ast::ExprStmt>(statement).value);
     return;
   case SK::Assign: {
@@ -240,7 +258,7 @@ void Specializer::runStatement(const ast::Stmt &statement) {
     auto &node = llvm::cast<ast::AugAssign>(statement);
     PyValue old = evaluate(*node.target);
     PyValue value = evaluate(*node.value);
-    assign(*node.target, binary(node.op, old, value));
+    assign(*node.target, operate(node.op, old, value));
     return;
   }
   case SK::AnnAssign:
@@ -279,11 +297,17 @@ void Specializer::runStatement(const ast::Stmt &statement) {
     error("kernels have no exceptions: use `tl.static_assert` or `tl.device_assert`");
     return;
   case SK::Delete:
+    error("`del` has no meaning in a kernel: values live as long as they are needed");
+    return;
   case SK::Global:
   case SK::Nonlocal:
+    error("kernels cannot assign to names of the file: return the value, or store it");
+    return;
   case SK::Match:
+    error("`match` is not supported in kernels: use `if` and `elif`");
+    return;
   case SK::TypeAlias:
-    error("this statement has no meaning in a kernel");
+    error("type aliases belong to the top level of the file");
     return;
   }
 }

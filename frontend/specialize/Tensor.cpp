@@ -115,9 +115,21 @@ PyValue rebuild(Emitter &emitter, const PyValue &shape, llvm::ArrayRef<mlir::Val
   std::vector<PyValue> elements;
   for (const PyValue &element : shape.elements())
     elements.push_back(rebuild(emitter, element, leaves));
-  if (shape.is(PyValue::Kind::Tuple) && shape.asTuple().type)
-    return PyValue::namedTuple(shape.asTuple().type, std::move(elements));
-  return PyValue::tuple(std::move(elements));
+  return tupleLike(shape, std::move(elements));
+}
+
+static const eval::ClassObject *typeOf(const PyValue &value) {
+  return value.is(PyValue::Kind::Tuple) ? value.asTuple().type.get() : nullptr;
+}
+
+PyValue tupleLike(const PyValue &like, std::vector<PyValue> elements) {
+  return typeOf(like) ? PyValue::namedTuple(like.asTuple().type, std::move(elements))
+                      : PyValue::tuple(std::move(elements));
+}
+
+bool sameStructure(const PyValue &a, const PyValue &b) {
+  return a.isSequence() && b.isSequence() && a.elements().size() == b.elements().size() &&
+         typeOf(a) == typeOf(b);
 }
 
 //===----------------------------------------------------------------------===//
@@ -141,7 +153,8 @@ std::string describe(const PyValue &value) {
   if (value.isNone())
     return "None";
   if (value.is(PyValue::Kind::Tuple)) {
-    std::string text = "(";
+    const auto *type = eval::classOf(value);
+    std::string text = (type ? (*type)->name : "") + "(";
     for (auto [i, element] : llvm::enumerate(value.elements()))
       text += (i ? ", " : "") + describe(element);
     return text + ")";

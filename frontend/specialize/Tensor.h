@@ -102,6 +102,10 @@ inline bool isPoison(const PyValue &value) {
 /// True if a tensor hides anywhere in `value`.
 bool holdsTensor(const PyValue &value);
 bool holdsPoison(const PyValue &value);
+/// A tuple of these elements, of the class that `like` has, if any.
+PyValue tupleLike(const PyValue &like, std::vector<PyValue> elements);
+/// Sequences that differ in elements only.
+bool sameStructure(const PyValue &a, const PyValue &b);
 
 /// "fp32", "fp32[64, 32]", "int 5", "str 'abc'": for messages.
 std::string describe(const PyValue &value);

@@ -248,16 +248,15 @@ static std::string shapeText(ArrayRef<int64_t> shape) {
 bool checkShape(ArrayRef<int64_t> shape, std::string &error) {
   int64_t total = 1;
   for (auto [i, dim] : llvm::enumerate(shape)) {
-    if (dim <= 0 || !llvm::isPowerOf2_64(dim)) {
-      std::string hint =
-          dim > 1 ? llvm::formatv("; use {0} with a mask", llvm::NextPowerOf2(dim)).str() : "";
-      error = llvm::formatv("dimension {0} of shape {1} is {2}, not a power of two{3}", i,
-                            shapeText(shape), dim, hint);
+    if (dim <= 0) {
+      error = llvm::formatv("dimension {0} of shape {1} is {2}, but must be positive", i,
+                            shapeText(shape), dim);
       return false;
     }
-    total = dim > maxBlockElements ? dim : total * dim;
+    total = dim > maxBlockElements ? dim : total * int64_t(llvm::PowerOf2Ceil(dim));
     if (total > maxBlockElements) {
-      error = llvm::formatv("a block of shape {0} is too large: at most {1} elements are allowed",
+      error = llvm::formatv("a block of shape {0} is too large: at most {1} elements are allowed, "
+                            "dimensions rounded up to powers of two",
                             shapeText(shape), maxBlockElements);
       return false;
     }

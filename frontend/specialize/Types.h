@@ -48,8 +48,9 @@ bool supportedOn(const DType &type, llvm::StringRef target, std::string &error);
 /// 90 for "sm_90a"; 0 if the name is not understood.
 unsigned computeCapability(llvm::StringRef target);
 
-/// The bounds that blocks must keep: each dimension a positive power of two,
-/// at most `maxBlockElements` in all. On violation returns false with a reason.
+/// The bounds that blocks must keep: each dimension positive, at most
+/// `maxBlockElements` in all when each is rounded up to a power of two, as it
+/// is where blocks are laid out. On violation returns false with a reason.
 constexpr int64_t maxBlockElements = 1048576;
 bool checkShape(llvm::ArrayRef<int64_t> shape, std::string &error);
 

@@ -5,6 +5,7 @@
 // writes a line at a time.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Printing.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/lowering/Scratch.h"
 
@@ -107,8 +108,9 @@ void Lowering::printBlock(PrintOp op, unsigned operand, Value base) {
   Type element = getElementType(value.getType());
   auto block = dyn_cast<RankedTensorType>(value.getType());
   ArrayRef<int64_t> shape = block ? block.getShape() : ArrayRef<int64_t>();
-  int64_t count = block ? block.getNumElements() : 1;
-  int64_t length = block ? std::min(shape.back(), kPrintedPerLine) : 1;
+  if (auto shapes = op->getAttrOfType<ArrayAttr>(kPrintedShapesAttr))
+    shape = cast<DenseI64ArrayAttr>(shapes[operand]).asArrayRef();
+  int64_t count = llvm::product_of(shape), length = printedPerLine(shape);
   int64_t lines = std::min(count, kMaxPrinted) / length;
 
   // for (line = 0; line != lines; ++line)
@@ -128,11 +130,11 @@ void Lowering::printBlock(PrintOp op, unsigned operand, Value base) {
     std::string index;
     SmallVector<Value> coordinates;
     Value rest = at;
-    for (int64_t d = block.getRank() - 1; d >= 0; --d) {
+    for (int64_t d = shape.size() - 1; d >= 0; --d) {
       Value size = in.i32(int32_t(shape[d]));
       coordinates.push_back(LLVM::URemOp::create(b, loc, rest, size));
       rest = LLVM::UDivOp::create(b, loc, rest, size);
-      index += d + 1 == block.getRank() ? "%u:%u" : "%u, ";
+      index += d + 1 == int64_t(shape.size()) ? "%u:%u" : "%u, ";
     }
     // The last coordinate is a range; "%u, " of the others come before it.
     format += "[" + StringRef(index).drop_front(5).str() + "%u:%u]";
@@ -162,9 +164,9 @@ void Lowering::printBlock(PrintOp op, unsigned operand, Value base) {
   Value more = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, next, in.i32(int32_t(lines)));
   LLVM::CondBrOp::create(b, loc, more, body, ValueRange(next), done, ValueRange());
   enterBlock(done);
-  if (count > kMaxPrinted)
+  if (count > lines * length)
     in.print("pid (%u, %u, %u) " + escaped(op.getPrefix()) + ": " +
-                 std::to_string(count - kMaxPrinted) + " more\n",
+                 std::to_string(count - lines * length) + " more\n",
              {in.blockId(0), in.blockId(1), in.blockId(2)});
 }
 

@@ -42,8 +42,6 @@ int64_t bytesBesidesSlots(mlir::ModuleOp module, const llvm::DenseSet<mlir::Oper
 /// Gathers, histograms and prints.
 int64_t elementScratchBytes(mlir::Operation *op);
 
-/// What `tile.print` writes of a block: this many elements a line, and in all.
-constexpr int64_t kPrintedPerLine = 16, kMaxPrinted = 1024;
 /// Bytes of the buffer of one printed operand.
 int64_t printedBytes(mlir::Value operand);
 

@@ -1,4 +1,5 @@
 //===- DebugKernels.cpp - assertions and printing -------------------------===//
+#include "ir/Printing.h"
 #include "runtime/interp/Check.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -98,9 +99,9 @@ static void print(Frame &f, const Instruction &i, uint32_t) {
     uint64_t count = 1;
     for (int64_t size : o.shape)
       count *= uint64_t(size);
-    uint64_t row = o.shape.empty() ? 1 : uint64_t(o.shape.back());
-    uint64_t length = std::min<uint64_t>(row, kPrintedPerLine);
-    for (uint64_t k = 0; k < std::min<uint64_t>(count, kMaxPrinted); k += length) {
+    uint64_t length = uint64_t(tile::printedPerLine(o.shape));
+    uint64_t shown = std::min<uint64_t>(count, tile::kMaxPrinted) / length * length;
+    for (uint64_t k = 0; k < shown; k += length) {
       head();
       if (info.operands.size() > 1)
         os << " (operand " << number << ")";
@@ -111,9 +112,9 @@ static void print(Frame &f, const Instruction &i, uint32_t) {
       }
       os << "\n";
     }
-    if (count > kMaxPrinted) {
+    if (count > shown) {
       head();
-      os << ": " << count - kMaxPrinted << " more\n";
+      os << ": " << count - shown << " more\n";
     }
   }
 }

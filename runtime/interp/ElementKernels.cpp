@@ -88,8 +88,8 @@ template <class T> void gather(Frame &f, const Instruction &i, uint32_t n) {
       if (std::string lane = describeLane(k, info.shape); !lane.empty())
         finding.where += ", " + lane;
     }
-    // Unspecified, but the same everywhere: dimensions are powers of two.
-    at &= info.length - 1;
+    // Unspecified, but as on a GPU where the dimension is a power of two.
+    at = int64_t(uint64_t(at) % info.length);
     d[k] = src[(size_t(outer) * info.length + size_t(at)) * info.inner + inner];
   }
 }

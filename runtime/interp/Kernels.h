@@ -127,6 +127,9 @@ enum class MathOp {
 };
 /// `aux` of the instruction is set to what the kernel needs.
 Kernel mathKernel(MathOp op, DType type, const void *&aux);
+/// A function of the device library, on up to three operands; null if it is
+/// none that kernels call by name.
+Kernel deviceFunctionKernel(llvm::StringRef symbol);
 /// dst = a raised to the signed integer b of type `exponent` (in imm).
 Kernel powIntKernel(DType type, DType exponent, const void *&aux);
 
@@ -301,8 +304,6 @@ struct MessageInfo : Aux {
   std::string message;
   llvm::SmallVector<int64_t> shape;
 };
-/// What `tile.print` writes of a block: this many elements a line, and in all.
-inline constexpr uint64_t kPrintedPerLine = 16, kMaxPrinted = 1024;
 struct PrintInfo : Aux {
   std::string prefix;
   bool hex = false;

@@ -225,6 +225,10 @@ bool Lowering::lowerElementOps(Operation *op, bool &known) {
     return lowerMap(op);
   if (isa<AssumeOp>(op))
     return lowerAssume(op);
+  if (auto call = dyn_cast<ExternElementwiseOp>(op))
+    if (Kernel kernel =
+            call.getLibrary().empty() ? deviceFunctionKernel(call.getSymbol()) : nullptr)
+      return emitElementwise(op, kernel);
   if (isa<ExternElementwiseOp>(op))
     return refuse(
         op, "functions of bitcode libraries run on a GPU or on the emulator (`--device emu`)");

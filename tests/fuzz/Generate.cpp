@@ -84,6 +84,7 @@ private:
 
   std::mt19937_64 random;
   Kernel kernel;
+  bool isOdd = false; ///< dimensions need not be powers of two
 };
 
 } // namespace
@@ -107,6 +108,8 @@ std::vector<int64_t> Generator::freshShape() {
   int64_t total = 1;
   for (size_t d = 0; d < rank; ++d) {
     int64_t size = int64_t(1) << below(rank == 1 ? 11 : rank == 2 ? 7 : 5);
+    if (isOdd && chance(60))
+      size = std::max<int64_t>(1, size - int64_t(below(size / 2 + 1)));
     if (total * size > kMaxElements)
       size = 1;
     total *= size;
@@ -297,6 +300,10 @@ void Generator::shape() {
   case 0: { // reshape
     int64_t total = type.count(), first = int64_t(1)
                                           << below(uint64_t(std::log2(double(total))) + 1);
+    while (total % first)
+      first /= 2;
+    if (chance(30))
+      first = total / first;
     type.shape =
         chance(30) ? std::vector<int64_t>{total} : std::vector<int64_t>{first, total / first};
     add(type, "{r} = {0}.reshape" + listed(type.shape), {a});
@@ -378,7 +385,7 @@ void Generator::pairwise() {
     return;
   }
   default:
-    if (type.count() < 2)
+    if (type.count() % 2)
       return;
     type.shape = {type.count() / 2};
     add(type, "{r}, _ = tl.split({0}.reshape(" + std::to_string(type.count()) + ", 2))", {a});
@@ -462,7 +469,7 @@ void Generator::order() {
       [&] { return Type{Element::I32, {4, 16}, 0}; });
   Type type = typeOf(a);
   if (type.shape.size() == 1 && chance(40)) {
-    int64_t bins = int64_t(1) << below(7);
+    int64_t bins = isOdd ? 1 + int64_t(below(64)) : int64_t(1) << below(7);
     add({Element::I32, {bins}, 0}, "{r} = tl.histogram({0} & 31, " + std::to_string(bins) + ")",
         {a});
     return;
@@ -491,8 +498,8 @@ void Generator::gather() {
       });
   type.shape = typeOf(b).shape;
   add(type,
-      "{r} = tl.gather({0}, {1} & " + std::to_string(length - 1) + ", " + std::to_string(axis) +
-          ")",
+      "{r} = tl.gather({0}, ({1} & 4095) % " + std::to_string(length) + ", " +
+          std::to_string(axis) + ")",
       {a, b});
 }
 
@@ -543,6 +550,8 @@ void Generator::map() {
 
 void Generator::dot() {
   int64_t m = oneOf({16, 32}), n = oneOf({16, 32}), k = oneOf({16, 32, 64});
+  if (isOdd)
+    m = oneOf({8, 24, 40}), n = oneOf({8, 16, 24}), k = oneOf({16, 24, 40, 48});
   Element element = oneOf({Element::F16, Element::BF16, Element::F32, Element::I8});
   auto operand = [&](int64_t rows, int64_t columns) {
     return pick(
@@ -567,6 +576,7 @@ void Generator::dot() {
 Kernel Generator::run() {
   kernel.programs = int(oneOf({1, 1, 2, 3}));
   kernel.numWarps = int(oneOf({1, 2, 4, 4, 8}));
+  isOdd = chance(40);
   input(freshType());
   size_t length = 4 + below(10);
   for (unsigned tries = 0; kernel.statements.size() < length && tries < 60; ++tries) {

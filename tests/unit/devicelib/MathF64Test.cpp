@@ -15,6 +15,12 @@ double __tile_asinh(double), __tile_acosh(double), __tile_atanh(double), __tile_
 double __tile_round(double), __tile_rint(double), __tile_ldexp(double, int);
 double __tile_pow(double, double), __tile_atan2(double, double), __tile_fmod(double, double);
 double __tile_remainder(double, double), __tile_hypot(double, double);
+double __tile_j0(double), __tile_j1(double), __tile_y0(double), __tile_y1(double);
+double __tile_jn(int, double), __tile_yn(int, double);
+double __tile_cyl_bessel_i0(double), __tile_cyl_bessel_i1(double);
+double __tile_erfcx(double), __tile_erfcinv(double), __tile_normcdfinv(double);
+double __tile_logb(double);
+int __tile_ilogb(double);
 }
 
 using Long = long double;
@@ -114,4 +120,73 @@ TEST(MathF64, LogGammaOfNegatives) {
     worst = std::max(worst, static_cast<double>(std::fabs(__tile_lgamma(x) - exact) / scale));
   }
   EXPECT_LE(worst, 0x1p-49);
+}
+
+/// The worst error over (0, limit), in parts of the result or of 1/20.
+static double worstError(double limit, double (*function)(double), Long (*exact)(Long)) {
+  uint64_t state = 9;
+  double worst = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const double x = std::fabs(nextUniform(state, limit)) + 1e-6;
+    const Long e = exact(x), scale = std::max(std::fabs(e), static_cast<Long>(0.05));
+    worst = std::max(worst, static_cast<double>(std::fabs(function(x) - e) / scale));
+  }
+  return worst;
+}
+
+TEST(MathF64, BesselFunctions) {
+  for (double limit : {1.0, 30.0, 35.0, 1000.0}) {
+    EXPECT_LE(worstError(limit, __tile_j0, [](Long x) { return j0l(x); }), 0x1p-46) << limit;
+    EXPECT_LE(worstError(limit, __tile_j1, [](Long x) { return j1l(x); }), 0x1p-46) << limit;
+    EXPECT_LE(worstError(limit, __tile_y0, [](Long x) { return y0l(x); }), 0x1p-46) << limit;
+    EXPECT_LE(worstError(limit, __tile_y1, [](Long x) { return y1l(x); }), 0x1p-46) << limit;
+  }
+  auto fifth = [](double x) { return __tile_jn(5, x); };
+  EXPECT_LE(worstError(100, fifth, [](Long x) { return jnl(5, x); }), 0x1p-45);
+  auto second = [](double x) { return __tile_yn(2, x); };
+  EXPECT_LE(worstError(100, second, [](Long x) { return ynl(2, x); }), 0x1p-45);
+  EXPECT_EQ(__tile_jn(-3, 2.0), -__tile_jn(3, 2.0));
+  EXPECT_EQ(__tile_jn(3, -2.0), -__tile_jn(3, 2.0));
+}
+
+/// The series, all of whose terms are positive.
+template <int Order> static Long modifiedBessel(Long x) {
+  Long term = Order ? x / 2 : 1, sum = term;
+  for (int k = 1; term > sum * 1e-22L; ++k) {
+    term *= x * x / 4 / (static_cast<Long>(k) * (k + Order));
+    sum += term;
+  }
+  return sum;
+}
+
+TEST(MathF64, ModifiedBesselFunctions) {
+  for (double limit : {1.0, 36.0, 300.0, 700.0}) {
+    EXPECT_LE(worstError(limit, __tile_cyl_bessel_i0, modifiedBessel<0>), 0x1p-48) << limit;
+    EXPECT_LE(worstError(limit, __tile_cyl_bessel_i1, modifiedBessel<1>), 0x1p-48) << limit;
+  }
+}
+
+TEST(MathF64, InverseComplementaryErrorFunction) {
+  for (double y = 1.9; y > 1e-300; y *= 0.83) {
+    const Long x = __tile_erfcinv(y), slope = 1.12837916709551257389615890312L * expl(-x * x);
+    EXPECT_LE(std::fabs((erfcl(x) - y) / slope), std::max(std::fabs(x), 0.01L) * 0x1p-50) << y;
+  }
+  EXPECT_EQ(__tile_erfcinv(0.0), INFINITY);
+  EXPECT_EQ(__tile_erfcinv(2.0), -INFINITY);
+  EXPECT_TRUE(std::isnan(__tile_erfcinv(2.5)));
+  EXPECT_EQ(__tile_normcdfinv(0.5), 0.0);
+  auto scaled = [](Long x) { return expl(x * x) * erfcl(x); };
+  EXPECT_LE(worstError(25, __tile_erfcx, scaled), 0x1p-49);
+  auto reflected = [](double x) { return __tile_erfcx(-x); };
+  EXPECT_LE(worstError(5, reflected, [](Long x) { return expl(x * x) * erfcl(-x); }), 0x1p-49);
+}
+
+TEST(MathF64, Exponents) {
+  for (double x : {1.0, -3.0, 0.3, 1e-310, 5e-324, 1e308}) {
+    EXPECT_EQ(__tile_logb(x), std::logb(x));
+    EXPECT_EQ(__tile_ilogb(x), std::ilogb(x));
+  }
+  EXPECT_EQ(__tile_logb(0.0), -INFINITY);
+  EXPECT_EQ(__tile_logb(-INFINITY), INFINITY);
+  EXPECT_EQ(__tile_ilogb(INFINITY), 0x7fffffff);
 }

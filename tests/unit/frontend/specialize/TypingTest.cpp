@@ -92,8 +92,9 @@ TEST(Shapes, Limits) {
   EXPECT_TRUE(specialize::checkShape({1024, 1024}, problem));
   EXPECT_FALSE(specialize::checkShape({1024, 2048}, problem));
   EXPECT_TRUE(contains(problem, "at most 1048576 elements"));
-  EXPECT_FALSE(specialize::checkShape({96}, problem));
-  EXPECT_TRUE(contains(problem, "not a power of two; use 128 with a mask"));
+  EXPECT_TRUE(specialize::checkShape({96, 3}, problem));
+  EXPECT_FALSE(specialize::checkShape({1025, 1024}, problem));
+  EXPECT_TRUE(contains(problem, "rounded up to powers of two"));
   EXPECT_FALSE(specialize::checkShape({0}, problem));
   EXPECT_FALSE(specialize::checkShape({int64_t(1) << 62, int64_t(1) << 62}, problem));
 }

@@ -1,0 +1,65 @@
+//===- UnrollLoops.cpp - loops whose author asks for several turns at once ===//
+//
+// Needs:      tile operations without layouts.
+// Guarantees: no loop carries `tile.loop_unroll_factor`; the same iterations in
+//             the same order.
+// Never:      unrolls where nobody asked.
+//
+//   for i in tl.range(0, n, loop_unroll_factor=4):     body
+// =>
+//   for i in range(0, n - n % 4, 4):                   body; body; body; body
+//   for i in range(n - n % 4, n):                      body
+//
+// The second loop is short and is not pipelined.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/TileDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// What the front end keeps on the loop, under the name that the language has.
+constexpr llvm::StringLiteral kUnrollAttr = "tile.loop_unroll_factor";
+
+/// A loop that runs no turn ends where it starts: the number of turns is
+/// computed from the bounds without a sign.
+static void clampEnd(scf::ForOp loop) {
+  if (loop.getStaticTripCount())
+    return;
+  OpBuilder b(loop);
+  Value start = loop.getLowerBound(), end = loop.getUpperBound();
+  loop.setUpperBound(arith::MaxSIOp::create(b, loop.getLoc(), start, end));
+}
+
+static void unroll(scf::ForOp loop) {
+  auto factor = cast<IntegerAttr>(loop->removeDiscardableAttr(kUnrollAttr));
+  if (factor.getInt() <= 1)
+    return;
+  clampEnd(loop);
+  FailureOr<UnrolledLoopInfo> unrolled = loopUnrollByFactor(loop, uint64_t(factor.getInt()));
+  if (failed(unrolled) || !unrolled->epilogueLoopOp)
+    return; // it runs as it is; or there is nothing left over
+  scf::ForOp rest = *unrolled->epilogueLoopOp;
+  rest->setDiscardableAttr(kNumStagesAttr, IntegerAttr::get(factor.getType(), 1));
+}
+
+namespace {
+struct UnrollLoopsPass : PassWrapper<UnrollLoopsPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(UnrollLoopsPass)
+  StringRef getArgument() const override { return "tile-unroll-loops"; }
+  StringRef getDescription() const override { return "unroll loops by the factor they ask for"; }
+  void runOnOperation() override {
+    SmallVector<scf::ForOp> loops; // inner ones first
+    getOperation().walk([&](scf::ForOp loop) {
+      if (loop->hasAttr(kUnrollAttr))
+        loops.push_back(loop);
+    });
+    llvm::for_each(loops, unroll);
+  }
+};
+} // namespace
+
+std::unique_ptr<Pass> tile::createUnrollLoopsPass() { return std::make_unique<UnrollLoopsPass>(); }

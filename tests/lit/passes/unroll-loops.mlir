@@ -1,0 +1,49 @@
+// RUN: tile-opt %s --tile-unroll-loops | FileCheck %s
+
+// The end is not before the start; a second loop takes what is left over.
+// CHECK-LABEL: func.func @dynamic
+// CHECK: arith.maxsi %arg0, %arg1
+// CHECK: scf.for
+// CHECK-COUNT-4: arith.mulf
+// CHECK-NOT: tile.loop_unroll_factor
+// CHECK: scf.for
+// CHECK-COUNT-1: arith.mulf
+// CHECK: tile.num_stages = 1
+func.func @dynamic(%start: i32, %stop: i32, %x: f32) -> f32 {
+  %c1 = arith.constant 1 : i32
+  %r = scf.for %i = %start to %stop step %c1 iter_args(%a = %x) -> f32 : i32 {
+    %s = arith.mulf %a, %x : f32
+    scf.yield %s : f32
+  } {tile.loop_unroll_factor = 4 : i32}
+  return %r : f32
+}
+
+// Nothing is left over of a length that the factor divides.
+// CHECK-LABEL: func.func @known
+// CHECK: scf.for
+// CHECK-COUNT-2: arith.mulf
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @known(%x: f32) -> f32 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c8 = arith.constant 8 : i32
+  %r = scf.for %i = %c0 to %c8 step %c1 iter_args(%a = %x) -> f32 : i32 {
+    %s = arith.mulf %a, %x : f32
+    scf.yield %s : f32
+  } {tile.loop_unroll_factor = 2 : i32}
+  return %r : f32
+}
+
+// CHECK-LABEL: func.func @unasked
+// CHECK-COUNT-1: arith.mulf
+// CHECK-NOT: arith.mulf
+func.func @unasked(%x: f32, %n: i32) -> f32 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> f32 : i32 {
+    %s = arith.mulf %a, %x : f32
+    scf.yield %s : f32
+  }
+  return %r : f32
+}
