@@ -34,7 +34,8 @@ def edits(a, b):
 
 def lint(path):
     lines = path.read_text(encoding="utf-8").splitlines()
-    runs = " ".join(l.split("RUN:", 1)[1] for l in lines if "RUN:" in l)
+    # One command a line, unless it goes on in the next.
+    runs = ";".join(l.split("RUN:", 1)[1] for l in lines if "RUN:" in l).replace("\\;", " ")
     if not runs:
         yield 1, "no RUN line"
         return
