@@ -359,7 +359,10 @@ TEST(EmuCounters, ATransposedReadCostsWhatItsBanksSay) {
                      "  %at = getelementptr i32, ptr addrspace(1) %p0, i32 %tid\n"
                      "  call void asm sideeffect \"@$2 st.global.b32 [$0], $1;\", \"l,r,b\""
                      "(ptr addrspace(1) %at, i32 %v, i1 %half)\n  ret void"));
-  std::vector<uint32_t> out(1024);
+  struct alignas(128) Line { // sectors are counted by address
+    uint32_t words[32];
+  };
+  std::vector<Line> out(32);
   bench.buffer(out);
   RunOptions options;
   options.counters = true;

@@ -234,13 +234,17 @@ TEST_F(EncodeTest, ThreadsHaveTheirOwnCache) {
   EXPECT_EQ(encodings(), 2);
 }
 
-TEST_F(EncodeTest, AnEmptyArrayHasAMapOfOneElement) {
+TEST_F(EncodeTest, AnEmptyArrayHasNoMap) {
   KernelParameter p = matrix();
   TensorMapPlan plan = valueOf(planTensorMap(p.map, p, asParameter));
-  rows = 0;
-  EXPECT_EQ(encode(plan).size1, 1u);
-  rows = -5;
-  EXPECT_EQ(encode(plan).size1, 1u);
+  for (int32_t count : {0, -5}) {
+    rows = count;
+    tile::cuda::TensorMap map;
+    bool isSuitable = true;
+    expectSuccess(encodeTensorMap(api, plan, pointers, map, isSuitable));
+    EXPECT_FALSE(isSuitable) << count;
+  }
+  EXPECT_EQ(encodings(), 0);
 }
 
 TEST_F(EncodeTest, ArraysThatDoNotSuitAreNotEncoded) {
