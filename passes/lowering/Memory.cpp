@@ -12,7 +12,6 @@
 using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
-using layout::Dim;
 using layout::LinearLayout;
 
 LogicalResult Lowering::lowerAddPtr(AddPtrOp op) {
