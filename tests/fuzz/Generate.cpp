@@ -551,7 +551,7 @@ void Generator::map() {
 void Generator::dot() {
   int64_t m = oneOf({16, 32}), n = oneOf({16, 32}), k = oneOf({16, 32, 64});
   if (isOdd)
-    m = oneOf({8, 24, 40}), n = oneOf({8, 16, 24}), k = oneOf({16, 24, 40, 48});
+    m = oneOf({24, 32}), n = oneOf({16, 24}), k = oneOf({24, 32, 48});
   Element element = oneOf({Element::F16, Element::BF16, Element::F32, Element::I8});
   auto operand = [&](int64_t rows, int64_t columns) {
     return pick(
