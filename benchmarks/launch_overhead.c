@@ -5,8 +5,9 @@
  * Launches a tiny vector add in batches, each after the device has become idle
  * and short enough for the driver's queue not to fill, times the host only, and
  * prints the best and the median batch in microseconds a launch, as JSON. The
- * ways to launch take turns: the two of the C API, the prepared one without
- * dependent launch, and cuLaunchKernel itself on the same function with the same
+ * ways to launch take turns: the two of the C API (a prepared launch is
+ * repeated as a graph), the direct one without dependent launch, and cuLaunchKernel itself on the
+same function with the same
  * arguments, which is what the driver alone costs; all on a stream of their own,
  * and the last on the default stream too, whose launches the driver orders with
  * those of other streams. libtile is opened at run time, so this builds without it.
@@ -34,7 +35,6 @@ enum { elements = 1024, block = 128, batch = 128, batches = 300, ways = 5 };
   X(tile_launch_set_grid)                                                                          \
   X(tile_launch_set_arguments)                                                                     \
   X(tile_launch_options_init)                                                                      \
-  X(tile_launch_set_options)                                                                       \
   X(tile_launch_run)                                                                               \
   X(tile_memory_alloc)                                                                             \
   X(tile_synchronize)
@@ -84,7 +84,8 @@ typedef int (*driver_launch)(void *function, unsigned gridX, unsigned gridY, uns
 /* Everything one launch needs. */
 typedef struct {
   tile_function *function;
-  tile_launch *prepared, *serial;
+  tile_launch *prepared;
+  tile_launch_options serial;
   driver_launch bare;
   void *handle;
   const void *const *arguments;
@@ -100,7 +101,8 @@ static void launchPrepared(const Work *work) {
   check(api.tile_launch_run(work->prepared, work->stream));
 }
 static void launchSerial(const Work *work) {
-  check(api.tile_launch_run(work->serial, work->stream));
+  check(api.tile_function_launch(work->function, work->stream, work->grid, work->arguments, 4,
+                                 &work->serial));
 }
 static void launchByDriver(const Work *work, void *stream) {
   if (work->bare(work->handle, 1, 1, 1, block, 1, 1, 0, stream, (void **)work->arguments, NULL)) {
@@ -130,15 +132,11 @@ static double measure(void (*launch)(const Work *), const Work *work) {
   return (now() - start) / batch;
 }
 
-static tile_launch *prepare(const Work *work, int dependent) {
+static tile_launch *prepare(const Work *work) {
   tile_launch *launch;
   check(api.tile_launch_create(work->function, &launch));
   check(api.tile_launch_set_grid(launch, work->grid));
   check(api.tile_launch_set_arguments(launch, work->arguments, 4));
-  tile_launch_options options;
-  api.tile_launch_options_init(&options);
-  options.dependent = dependent;
-  check(api.tile_launch_set_options(launch, &options));
   return launch;
 }
 
@@ -172,8 +170,9 @@ int main(int argc, char **argv) {
   const int32_t n = elements;
   const void *arguments[] = {&buffers[0], &buffers[1], &buffers[2], &n};
   work.arguments = arguments;
-  work.prepared = prepare(&work, -1);
-  work.serial = prepare(&work, 0);
+  work.prepared = prepare(&work);
+  api.tile_launch_options_init(&work.serial);
+  work.serial.dependent = 0;
   tile_function_info info = {.size = sizeof(info)};
   check(api.tile_function_get_info(work.function, &info));
   work.handle = info.handle;

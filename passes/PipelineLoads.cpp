@@ -245,15 +245,6 @@ static bool placeCopy(Copy &copy) {
   return true;
 }
 
-static bool isZeroOrNone(Value other) {
-  if (!other)
-    return true;
-  APFloat f(0.0);
-  if (matchPattern(other, m_ConstantFloat(&f)))
-    return f.isPosZero();
-  return matchPattern(other, m_Zero());
-}
-
 /// `load` as a copy; on failure the remark says why.
 static std::optional<Copy> copyOf(LoadOp load, const DenseSet<Value> &written) {
   auto refuse = [&](StringRef why) {
@@ -262,7 +253,7 @@ static std::optional<Copy> copyOf(LoadOp load, const DenseSet<Value> &written) {
   };
   if (load.getIsVolatile())
     return refuse("it is volatile");
-  if (!isZeroOrNone(load.getOther()))
+  if (!readsZerosOutside(load))
     return refuse("`other` is not zero");
   if (comesFrom(load.getPtr(), written))
     return refuse("the loop also writes through the same pointer");

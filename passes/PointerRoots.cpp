@@ -1,8 +1,9 @@
-//===- PointerRoots.cpp - where the addresses of an access come from ------===//
+//===- PointerRoots.cpp - what decides whether a load can become a copy ---===//
 #include "passes/PointerRoots.h"
 #include "ir/CtaDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tile;
@@ -56,4 +57,14 @@ bool tile::comesFrom(Value pointer, const DenseSet<Value> &roots) {
   DenseSet<Value> own;
   collectRoots(pointer, own);
   return llvm::any_of(own, [&](Value root) { return roots.contains(root); });
+}
+
+bool tile::readsZerosOutside(LoadOp load) {
+  Value other = load.getOther();
+  if (!other)
+    return true;
+  APFloat f(0.0);
+  if (matchPattern(other, m_ConstantFloat(&f)))
+    return f.isPosZero();
+  return matchPattern(other, m_Zero());
 }

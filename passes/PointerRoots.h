@@ -1,8 +1,8 @@
-//===- PointerRoots.h - where the addresses of an access come from --------===//
+//===- PointerRoots.h - what decides whether a load can become a copy -----===//
 #ifndef TILE_PASSES_POINTERROOTS_H
 #define TILE_PASSES_POINTERROOTS_H
 
-#include "mlir/IR/Value.h"
+#include "ir/TileDialect.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace tile {
@@ -14,6 +14,10 @@ bool passesPointerOn(mlir::Operation *op);
 /// kernel, or whatever else pointers come from. Accesses through different
 /// roots are taken not to meet.
 void collectRoots(mlir::Value pointer, llvm::DenseSet<mlir::Value> &roots);
+
+/// Whether elements that `load`'s mask switches off read as zeros, which is what
+/// asynchronous copies leave there.
+bool readsZerosOutside(LoadOp load);
 
 /// Whether `pointer` may be computed from one of `roots`.
 bool comesFrom(mlir::Value pointer, const llvm::DenseSet<mlir::Value> &roots);

@@ -200,15 +200,6 @@ static bool isOnlyForDots(Value v) {
   });
 }
 
-static bool isZeroOrNone(Value other) {
-  if (!other)
-    return true;
-  APFloat f(0.0);
-  if (matchPattern(other, m_ConstantFloat(&f)))
-    return f.isPosZero();
-  return matchPattern(other, m_Zero());
-}
-
 /// What an access through pointers or a descriptor reads or writes, as a tile
 /// that TMA can copy.
 std::optional<TileAccess> DotRewriter::read(Operation *op, std::string &reason) {
@@ -219,7 +210,7 @@ std::optional<TileAccess> DotRewriter::read(Operation *op, std::string &reason) 
                           checked, reason);
   };
   if (auto load = dyn_cast<LoadOp>(op)) {
-    if (load.getIsVolatile() || !isZeroOrNone(load.getOther())) {
+    if (load.getIsVolatile() || !readsZerosOutside(load)) {
       reason = load.getIsVolatile() ? "it is volatile" : "`other` is not zero";
       return std::nullopt;
     }

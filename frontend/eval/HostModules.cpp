@@ -183,10 +183,12 @@ static Result floatLimits(Evaluator &, const CallArgs &args) {
   const DType &dtype = type->asDType();
   int mantissa = dtype.mantissaWidth(), bias = dtype.exponentBias();
   double epsilon = std::ldexp(1.0, -mantissa), smallest = std::ldexp(1.0, 1 - bias);
-  double largest = std::ldexp(2.0 - epsilon, bias);
-  // No infinities: the highest exponent holds numbers, but for one NaN.
-  if (dtype.kind() == DType::Kind::Float8E4NV)
-    largest = std::ldexp(2.0 - 2 * epsilon, bias + 1);
+  // The highest exponent is that of infinities; 8-bit types but e5 have none, and
+  // e4nv has its NaN there.
+  bool isFinite = dtype.bitWidth() == 8 && dtype.kind() != DType::Kind::Float8E5;
+  bool hasNaN = dtype.kind() == DType::Kind::Float8E4NV;
+  int highest = (1 << (dtype.bitWidth() - 1 - mantissa)) - (isFinite ? 1 : 2) - bias;
+  double largest = std::ldexp(2.0 - (hasNaN ? 2 : 1) * epsilon, highest);
   static const auto fields =
       record("finfo", {"bits", "eps", "max", "min", "tiny", "smallest_normal"});
   PyValue tiny = PyValue::number(smallest);

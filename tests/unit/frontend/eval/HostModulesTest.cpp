@@ -79,9 +79,12 @@ TEST(HostModules, OneNameThatCannotBeImportedLeavesTheOthers) {
 TEST(HostModules, LimitsOfTypes) {
   TestFile file(R"(
 import torch
+import triton.language as tl
 bf16 = torch.finfo(torch.bfloat16).max == (2 - 2**-7) * 2.0**127
 f16 = torch.finfo(torch.float16).max, torch.finfo(torch.float16).min, torch.finfo(torch.half).eps
 f8 = torch.finfo(torch.float8_e4m3fn).max, torch.finfo(type=torch.float8_e5m2).max
+others = torch.finfo(tl.float8e4b8).max, torch.finfo(tl.float8e5b16).max
+wide = torch.finfo(torch.float64).max == (2 - 2.0**-52) * 2.0**1023
 tiny = torch.finfo(torch.float32).tiny == 2.0**-126
 i8 = torch.iinfo(torch.int8).min, torch.iinfo(torch.int8).max, torch.iinfo(torch.uint8).max
 i64 = torch.iinfo(torch.int64).max == 2**63 - 1
@@ -90,6 +93,8 @@ wrong = torch.finfo(torch.int32)
   EXPECT_EQ(file.get("bf16"), "True");
   EXPECT_EQ(file.get("f16"), "(65504.0, -65504.0, 0.0009765625)");
   EXPECT_EQ(file.get("f8"), "(448.0, 57344.0)");
+  EXPECT_EQ(file.get("others"), "(240.0, 57344.0)");
+  EXPECT_EQ(file.get("wide"), "True");
   EXPECT_EQ(file.get("tiny"), "True");
   EXPECT_EQ(file.get("i8"), "(-128, 127, 255)");
   EXPECT_EQ(file.get("i64"), "True");
