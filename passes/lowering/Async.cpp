@@ -132,6 +132,10 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
   ring.producer = makeCursor(1); // a fresh barrier counts as just emptied
   unsigned consumers = op.getConsumers();
   emitIf(isThread(in.i32(0)), [&] {
+    if (rings.empty()) // once for the kernel
+      for (BlockArgument arg : kernel.getArguments())
+        if (isa<cta::TensorMapType>(arg.getType()))
+          in.prefetchTensorMap(in.tensorMapAddress(getScalar(arg)));
     for (unsigned slot = 0; slot < ring.stages; ++slot) {
       in.mbarrierInit(sharedAddress(ring.barriers + 8 * slot), 1);
       in.mbarrierInit(sharedAddress(ring.barriers + 8 * (ring.stages + slot)), consumers);

@@ -144,6 +144,10 @@ Value Instructions::tensorMapAddress(Value parameter) {
   return LLVM::PtrToIntOp::create(b, *loc, b.getI64Type(), parameter);
 }
 
+void Instructions::prefetchTensorMap(Value map) {
+  effect("prefetch.tensormap [$0];", "l,~{memory}", map);
+}
+
 void Instructions::storeMatrix(Value address, ValueRange words) {
   static const char *const shapes[] = {"x1", "x2", "", "x4"};
   effect(llvm::formatv("stmatrix.sync.aligned.m8n8.{0}.shared.b16 [$0], {1};",

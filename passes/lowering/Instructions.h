@@ -167,6 +167,8 @@ public:
   /// Waits until the sources of all committed copies of this thread are read.
   void bulkWaitRead();
   mlir::Value tensorMapAddress(mlir::Value parameter);
+  /// Has the map at hand when the first copy asks for it.
+  void prefetchTensorMap(mlir::Value map);
   /// stmatrix: 8x8 tiles of 16-bit elements, one 32-bit word of each thread a tile.
   void storeMatrix(mlir::Value address, mlir::ValueRange words);
 
