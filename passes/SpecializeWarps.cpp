@@ -34,7 +34,8 @@ static constexpr unsigned kMaxThreads = 1024; ///< of a thread block
 
 namespace {
 
-/// Loads of one block that are first used by the same operation.
+/// Loads of one block that are first used by the same operation, or together
+/// with another load of the group.
 struct Group {
   SmallVector<cta::TmaLoadOp, 2> loads; ///< in program order
   Operation *firstUser = nullptr, *lastUser = nullptr;
@@ -119,7 +120,12 @@ LogicalResult WarpSpecializer::findGroups() {
       load.erase();
       return WalkResult::advance();
     }
-    Group *group = llvm::find_if(groups, [&](Group &g) { return g.firstUser == first; });
+    Group *group = llvm::find_if(groups, [&](Group &g) {
+      return g.firstUser == first || llvm::any_of(g.loads, [&](cta::TmaLoadOp other) {
+               return other->getBlock() == load->getBlock() && load->isBeforeInBlock(g.firstUser) &&
+                      llvm::is_contained(first->getOperands(), other.getResult());
+             });
+    });
     if (group == groups.end()) {
       groups.emplace_back();
       group = &groups.back();

@@ -39,6 +39,34 @@ func.func @loop(%a: !cta.tensor_map, %b: !cta.tensor_map, %p: tensor<64x64x!tile
   return
 }
 
+// Two products with a common operand: all three copies share a slot.
+// CHECK-LABEL: func.func @common_operand
+// CHECK: %[[R:.*]] = cta.ring
+// CHECK-NOT: cta.ring {
+// CHECK: %[[W:.*]]:3 = cta.ring_wait %[[R]]
+// CHECK: cta.warpgroup_dot %[[W]]#0, %[[W]]#1
+// CHECK: cta.warpgroup_dot %[[W]]#0, %[[W]]#2
+// CHECK-NEXT: cta.ring_release %[[R]]
+// CHECK: cta.ring_acquire %[[R]]
+// CHECK-COUNT-3: cta.ring_copy
+// CHECK: cta.ring_commit %[[R]]
+func.func @common_operand(%a: !cta.tensor_map, %b: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>, #acc>, %K: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %sum:2 = scf.for %k = %c0 to %K step %c64 iter_args(%s = %zero, %t = %zero) -> (tensor<64x64xf32, #acc>, tensor<64x64xf32, #acc>) : i32 {
+    %x = cta.tma_load %a[%k, %c0] dims [1, 0] : !tile
+    %y = cta.tma_load %b[%c0, %k] dims [1, 0] : !tile
+    %z = cta.tma_load %b[%c64, %k] dims [1, 0] : !tile
+    %left = cta.warpgroup_dot %x, %y, %s : !tile, !tile, tensor<64x64xf32, #acc>
+    %right = cta.warpgroup_dot %x, %z, %t : !tile, !tile, tensor<64x64xf32, #acc>
+    scf.yield %left, %right : tensor<64x64xf32, #acc>, tensor<64x64xf32, #acc>
+  }
+  tile.store %p, %sum#0 : tensor<64x64x!tile.ptr<f32>, #acc>
+  tile.store %p, %sum#1 : tensor<64x64x!tile.ptr<f32>, #acc>
+  return
+}
+
 // Where to copy depends on a block of values: one thread copies in place.
 // CHECK-LABEL: func.func @in_place
 // CHECK: cta.ring {consumers = 4 : i32, stages = 1 : i32}
