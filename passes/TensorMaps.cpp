@@ -22,11 +22,48 @@ static BlockArgument kernelArgument(Value v) {
   return arg && isa<func::FuncOp>(arg.getOwner()->getParentOp()) ? arg : BlockArgument();
 }
 
-/// A power of two that divides `v`, as far as is easily seen.
+/// Whether the program assumes `condition` wherever it is computed.
+static bool isAssumed(Value condition) {
+  return llvm::any_of(condition.getUsers(), [&](Operation *user) {
+    return isa<AssumeOp>(user) && user->getBlock() == condition.getParentBlock();
+  });
+}
+
+/// A power of two that divides `v` by the author's word: `tl.multiple_of(v, n)`,
+/// `tl.assume(v % n == 0)`.
+static int64_t promisedDivisibility(Value v) {
+  int64_t best = 1;
+  for (Operation *user : v.getUsers()) {
+    if (user->getBlock() != v.getParentBlock()) // it may never be reached
+      continue;
+    int64_t n = 1;
+    APInt divisor;
+    if (auto hint = dyn_cast<HintOp>(user)) {
+      if (auto promised = hint.getDivisibility(); promised && promised->size() == 1)
+        n = promised->front();
+    } else if (isa<arith::RemSIOp, arith::RemUIOp>(user) && user->getOperand(0) == v &&
+               matchPattern(user->getOperand(1), m_ConstantInt(&divisor))) {
+      bool isZero = llvm::any_of(user->getUsers(), [](Operation *use) {
+        auto compare = dyn_cast<arith::CmpIOp>(use);
+        return compare && compare.getPredicate() == arith::CmpIPredicate::eq &&
+               matchPattern(compare.getRhs(), m_Zero()) && isAssumed(compare.getResult());
+      });
+      n = isZero ? divisor.getSExtValue() : 1;
+    }
+    best = std::max(best, n & -n);
+  }
+  return best;
+}
+
+static int64_t computedDivisibility(Value v, unsigned depth);
+
+/// A power of two that divides `v`, as far as is promised or easily seen.
 static int64_t divisibility(Value v, unsigned depth = 0) {
+  return depth > 12 ? 1 : std::max(promisedDivisibility(v), computedDivisibility(v, depth));
+}
+
+static int64_t computedDivisibility(Value v, unsigned depth) {
   constexpr int64_t kMost = 1 << 20;
-  if (depth > 12)
-    return 1;
   if (BlockArgument arg = kernelArgument(v)) {
     auto func = cast<func::FuncOp>(arg.getOwner()->getParentOp());
     auto attr = func.getArgAttrOfType<IntegerAttr>(arg.getArgNumber(), kDivisibilityAttr);
@@ -64,12 +101,25 @@ static int64_t divisibility(const Polynomial::Term &t) {
   return d;
 }
 
+/// `tl.assume(v >= 0)` or `> 0`.
+static bool isAssumedNonNegative(Value v) {
+  return llvm::any_of(v.getUsers(), [&](Operation *user) {
+    using P = arith::CmpIPredicate;
+    auto compare = dyn_cast<arith::CmpIOp>(user);
+    APInt bound;
+    return compare && compare.getLhs() == v && user->getBlock() == v.getParentBlock() &&
+           (compare.getPredicate() == P::sge || compare.getPredicate() == P::sgt) &&
+           matchPattern(compare.getRhs(), m_ConstantInt(&bound)) && !bound.isNegative() &&
+           isAssumed(compare.getResult());
+  });
+}
+
 /// Indices are not negative: what kernels compute from program ids, loop
 /// variables and sizes by anything but subtraction.
 static bool isNonNegative(Value v, unsigned depth = 0) {
   if (depth > 12)
     return false;
-  if (kernelArgument(v))
+  if (kernelArgument(v) || isAssumedNonNegative(v))
     return true; // sizes
   if (auto arg = dyn_cast<BlockArgument>(v)) {
     auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());

@@ -228,6 +228,17 @@ std::optional<TileAccess> DotRewriter::read(Operation *op, std::string &reason) 
   return through(store, store.getValue());
 }
 
+/// `tl.range(..., warp_specialize=False)` on a loop around `op`: no warps that only
+/// copy. Those that compute copy ahead by themselves then.
+static bool forbidsRoles(Operation *op) {
+  for (auto loop = op->getParentOfType<scf::ForOp>(); loop;
+       loop = loop->getParentOfType<scf::ForOp>())
+    if (auto wanted = loop->getAttrOfType<BoolAttr>(kWarpSpecializeAttr);
+        wanted && !wanted.getValue())
+      return true;
+  return false;
+}
+
 Value DotRewriter::loadByTma(Operation *load, ArrayRef<int32_t> order, bool mustBeKMajor,
                              unsigned kDim, DotOp dot, bool isSwapped) {
   if (!usesMaps)
@@ -236,6 +247,8 @@ Value DotRewriter::loadByTma(Operation *load, ArrayRef<int32_t> order, bool must
     load->emitRemark() << why;
     return Value();
   };
+  if (forbidsRoles(load))
+    return refuse("`warp_specialize=False` on its loop");
   // Copies run ahead of the program's own stores.
   if (comesFrom(load->getOperand(0), written))
     return refuse("the kernel also writes through the same argument");

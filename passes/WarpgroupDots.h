@@ -6,6 +6,9 @@
 
 namespace tile {
 
+/// On a loop (bool): `warp_specialize` of `tl.range`, where it was given.
+inline constexpr llvm::StringLiteral kWarpSpecializeAttr = "tile.warp_specialize";
+
 /// How warpgroup matrix instructions compute a product, if they can on the
 /// module's target and with its warps: as it is, or (few rows) transposed.
 enum class WarpgroupForm { None, Direct, Transposed };
