@@ -1,6 +1,7 @@
 //===- StridedAccess.cpp - index arithmetic as strided tiles --------------===//
 #include "passes/StridedAccess.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/Promises.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -115,6 +116,8 @@ Polynomial StridedAnalysis::scalar(Value v) {
     return it->second;
   Polynomial p = Polynomial::variable(v);
   scalars[v] = p; // what it is while its own gain is looked at
+  if (isPromisedNonNegative(v))
+    return p; // which its terms, taken apart, would no longer show
   if (std::optional<StridedBlock> s = compute(v))
     p = s->start;
   scalars[v] = p;

@@ -2,6 +2,7 @@
 #include "passes/TensorMaps.h"
 #include "ir/layout/Hopper.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/Promises.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -20,39 +21,6 @@ static constexpr int64_t kUnlimited = 0x7fffffff;
 static BlockArgument kernelArgument(Value v) {
   auto arg = dyn_cast<BlockArgument>(v);
   return arg && isa<func::FuncOp>(arg.getOwner()->getParentOp()) ? arg : BlockArgument();
-}
-
-/// Whether the program assumes `condition` wherever it is computed.
-static bool isAssumed(Value condition) {
-  return llvm::any_of(condition.getUsers(), [&](Operation *user) {
-    return isa<AssumeOp>(user) && user->getBlock() == condition.getParentBlock();
-  });
-}
-
-/// A power of two that divides `v` by the author's word: `tl.multiple_of(v, n)`,
-/// `tl.assume(v % n == 0)`.
-static int64_t promisedDivisibility(Value v) {
-  int64_t best = 1;
-  for (Operation *user : v.getUsers()) {
-    if (user->getBlock() != v.getParentBlock()) // it may never be reached
-      continue;
-    int64_t n = 1;
-    APInt divisor;
-    if (auto hint = dyn_cast<HintOp>(user)) {
-      if (auto promised = hint.getDivisibility(); promised && promised->size() == 1)
-        n = promised->front();
-    } else if (isa<arith::RemSIOp, arith::RemUIOp>(user) && user->getOperand(0) == v &&
-               matchPattern(user->getOperand(1), m_ConstantInt(&divisor))) {
-      bool isZero = llvm::any_of(user->getUsers(), [](Operation *use) {
-        auto compare = dyn_cast<arith::CmpIOp>(use);
-        return compare && compare.getPredicate() == arith::CmpIPredicate::eq &&
-               matchPattern(compare.getRhs(), m_Zero()) && isAssumed(compare.getResult());
-      });
-      n = isZero ? divisor.getSExtValue() : 1;
-    }
-    best = std::max(best, n & -n);
-  }
-  return best;
 }
 
 static int64_t computedDivisibility(Value v, unsigned depth);
@@ -101,25 +69,12 @@ static int64_t divisibility(const Polynomial::Term &t) {
   return d;
 }
 
-/// `tl.assume(v >= 0)` or `> 0`.
-static bool isAssumedNonNegative(Value v) {
-  return llvm::any_of(v.getUsers(), [&](Operation *user) {
-    using P = arith::CmpIPredicate;
-    auto compare = dyn_cast<arith::CmpIOp>(user);
-    APInt bound;
-    return compare && compare.getLhs() == v && user->getBlock() == v.getParentBlock() &&
-           (compare.getPredicate() == P::sge || compare.getPredicate() == P::sgt) &&
-           matchPattern(compare.getRhs(), m_ConstantInt(&bound)) && !bound.isNegative() &&
-           isAssumed(compare.getResult());
-  });
-}
-
 /// Indices are not negative: what kernels compute from program ids, loop
 /// variables and sizes by anything but subtraction.
 static bool isNonNegative(Value v, unsigned depth = 0) {
   if (depth > 12)
     return false;
-  if (kernelArgument(v) || isAssumedNonNegative(v))
+  if (kernelArgument(v) || isPromisedNonNegative(v))
     return true; // sizes
   if (auto arg = dyn_cast<BlockArgument>(v)) {
     auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
