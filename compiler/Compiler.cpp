@@ -201,6 +201,8 @@ static void describeTensorMap(func::FuncOp kernel, cta::MapAttr map, KernelParam
     p.map.sizes.push_back(launchSum(kernel, size, 1));
   for (cta::SumAttr stride : map.getStrides())
     p.map.strides.push_back(launchSum(kernel, stride, getElementBytes(map.getElementType())));
+  for (cta::SumAttr sum : map.getNotNegative())
+    p.map.notNegative.push_back(launchSum(kernel, sum, 1));
 }
 
 static void describeParameters(func::FuncOp kernel, KernelMetadata &metadata) {

@@ -78,6 +78,8 @@ struct TensorMap {
   std::vector<LaunchSum> strides; ///< in bytes, of all dimensions but the first
   std::vector<int64_t> box;       ///< elements that one copy moves
   int swizzle = 0;                ///< span in bytes: 128, 64, 32, or 0
+  /// The map is good only for launches where none of these is below zero.
+  std::vector<LaunchSum> notNegative;
 };
 
 /// One parameter of the entry, in kernel order; see `tilec compile --help`

@@ -62,16 +62,20 @@ static json::Value sumToJson(const LaunchSum &sum) {
   return json::Object{{"sum", std::move(terms)}};
 }
 
+static json::Array sumsToJson(llvm::ArrayRef<LaunchSum> sums) {
+  json::Array list;
+  for (const LaunchSum &sum : sums)
+    list.push_back(sumToJson(sum));
+  return list;
+}
+
 static void tensorMapToJson(const TensorMap &map, json::Object &object) {
-  json::Array sizes, strides;
-  for (const LaunchSum &size : map.sizes)
-    sizes.push_back(sumToJson(size));
-  for (const LaunchSum &stride : map.strides)
-    strides.push_back(sumToJson(stride));
   object["type"] = map.type;
   object["rank"] = int64_t(map.sizes.size());
-  object["sizes"] = std::move(sizes);
-  object["strides"] = std::move(strides);
+  object["sizes"] = sumsToJson(map.sizes);
+  object["strides"] = sumsToJson(map.strides);
+  if (!map.notNegative.empty())
+    object["not_negative"] = sumsToJson(map.notNegative);
   object["box"] = json::Array(map.box);
   object["element_strides"] = json::Array(std::vector<int64_t>(map.box.size(), 1));
   object["interleave"] = "none";
@@ -193,6 +197,8 @@ static bool tensorMapFromJson(const json::Object &object, TensorMap &map,
   if (!mapper.map("type", map.type) || !mapper.map("box", map.box) ||
       !mapper.map("swizzle", swizzle) || !sumsFromJson(object, "sizes", map.sizes, path) ||
       !sumsFromJson(object, "strides", map.strides, path))
+    return false;
+  if (object.get("not_negative") && !sumsFromJson(object, "not_negative", map.notNegative, path))
     return false;
   map.swizzle = llvm::StringSwitch<int>(swizzle)
                     .Case("none", 0)

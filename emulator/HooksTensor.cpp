@@ -165,6 +165,14 @@ void tileEmuTensorStore(Thread *t, uint64_t mapAddress, const int32_t *coordinat
   if (c.worker->log)
     countInstruction(*t, site);
   Box box = readBox(*t, mapAddress, coordinates, rank, from, site);
+  for (uint32_t d = 0; d < rank; ++d)
+    if (box.at[d] < 0) { // where a load reads zeros, the hardware faults
+      report(*t, FindingKind::BadOperand, site,
+             llvm::formatv("coordinate {0} of a tensor store is {1}, and it must not be negative",
+                           d, box.at[d])
+                 .str());
+      abandon(*t);
+    }
   checkGlobal(*t, box, kWrite, site);
   ++c.worker->counters.bulkCopies;
   c.worker->counters.bulkStoreBytes += box.bytes();

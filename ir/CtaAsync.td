@@ -88,16 +88,18 @@ def Cta_MapAttr : AttrDef<Cta_Dialect, "Map"> {
     contiguous one. `sizes` has an entry for each dimension, `strides` (in
     elements) one for each but the first, `box` the elements that one copy
     moves. `swizzle` is the span in bytes of the XOR pattern in shared memory:
-    128, 64, 32, or 0 for none. Elements outside read as zero.
+    128, 64, 32, or 0 for none. Elements outside read as zero. The map is good only
+    for launches where no sum of `notNegative` is below zero.
   }];
   let parameters = (ins "int64_t":$base, "::mlir::Type":$elementType,
                         ArrayRefParameter<"::tile::cta::SumAttr">:$sizes,
                         OptionalArrayRefParameter<"::tile::cta::SumAttr">:$strides,
-                        ArrayRefParameter<"int64_t">:$box, "int64_t":$swizzle);
+                        ArrayRefParameter<"int64_t">:$box, "int64_t":$swizzle,
+                        OptionalArrayRefParameter<"::tile::cta::SumAttr">:$notNegative);
   let assemblyFormat = [{
     `<` `base` `=` $base `,` $elementType `,` `sizes` `=` `[` $sizes `]` `,`
     `strides` `=` `[` (`]`) : ($strides^ `]`)? `,` `box` `=` `[` $box `]` `,`
-    `swizzle` `=` $swizzle `>`
+    `swizzle` `=` $swizzle (`,` `not_negative` `=` `[` $notNegative^ `]`)? `>`
   }];
 }
 

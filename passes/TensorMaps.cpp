@@ -13,6 +13,7 @@ static constexpr int64_t kAlignment = 16;
 static constexpr unsigned kMaxRank = 5;
 /// The size of a dimension that nothing limits.
 static constexpr int64_t kUnlimited = 0x7fffffff;
+static constexpr char kMayBeNegative[] = "its start may be negative";
 
 //===----------------------------------------------------------------------===//
 // Facts about scalars
@@ -69,39 +70,55 @@ static int64_t divisibility(const Polynomial::Term &t) {
   return d;
 }
 
-/// Indices are not negative: what kernels compute from program ids, loop
-/// variables and sizes by anything but subtraction.
-static bool isNonNegative(Value v, unsigned depth = 0) {
-  if (depth > 12)
-    return false;
-  if (kernelArgument(v) || isPromisedNonNegative(v))
-    return true; // sizes
-  if (auto arg = dyn_cast<BlockArgument>(v)) {
-    auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
-    return loop && arg == loop.getInductionVar() && isNonNegative(loop.getLowerBound(), depth + 1);
-  }
-  APInt c;
-  if (matchPattern(v, m_ConstantInt(&c)))
-    return !c.isNegative();
-  Operation *op = v.getDefiningOp();
-  if (isa<ProgramIdOp, NumProgramsOp>(op))
-    return true;
-  if (isa<arith::RemSIOp, arith::DivSIOp>(op)) // divisors are counts
-    return isNonNegative(op->getOperand(0), depth + 1);
-  bool keeps = isa<arith::AddIOp, arith::MulIOp, arith::MinSIOp, arith::ExtSIOp, arith::ExtUIOp,
-                   arith::TruncIOp, HintOp, arith::RemUIOp, arith::DivUIOp>(op);
-  if (isa<arith::MaxSIOp>(op))
-    return isNonNegative(op->getOperand(0), depth + 1) ||
-           isNonNegative(op->getOperand(1), depth + 1);
-  return keeps &&
-         llvm::all_of(op->getOperands(), [&](Value o) { return isNonNegative(o, depth + 1); });
-}
+namespace {
+/// Finds starts that are not negative: what kernels compute from program ids, loop
+/// variables and sizes by anything but subtraction. Of arguments the launcher sees
+/// to it (`tile.notNegative`); where it does not, loads take it for granted, and
+/// stores need the author's promise.
+class NonNegative {
+public:
+  NonNegative(TileUse use, TileAccess &tile) : use(use), tile(tile) {}
 
-static bool isNonNegative(const Polynomial &p) {
-  return llvm::all_of(p.terms(), [](const Polynomial::Term &t) {
-    return t.coefficient > 0 && llvm::all_of(t.factors, [](Value v) { return isNonNegative(v); });
-  });
-}
+  bool holds(const Polynomial &p) {
+    return llvm::all_of(p.terms(), [&](const Polynomial::Term &t) {
+      return t.coefficient > 0 && llvm::all_of(t.factors, [&](Value v) { return holds(v); });
+    });
+  }
+
+private:
+  bool holds(Value v, unsigned depth = 0) {
+    if (depth > 12)
+      return false;
+    if (isPromisedNonNegative(v))
+      return true;
+    if (BlockArgument arg = kernelArgument(v)) {
+      if (use.checked)
+        tile.notNegative.insert(arg);
+      return use.checked || !use.isStore;
+    }
+    if (auto arg = dyn_cast<BlockArgument>(v)) {
+      auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+      return loop && arg == loop.getInductionVar() && holds(loop.getLowerBound(), depth + 1);
+    }
+    APInt c;
+    if (matchPattern(v, m_ConstantInt(&c)))
+      return !c.isNegative();
+    Operation *op = v.getDefiningOp();
+    if (isa<ProgramIdOp, NumProgramsOp>(op))
+      return true;
+    if (isa<arith::RemSIOp, arith::DivSIOp>(op)) // divisors are counts
+      return holds(op->getOperand(0), depth + 1);
+    if (isa<arith::MaxSIOp>(op))
+      return holds(op->getOperand(0), depth + 1) || holds(op->getOperand(1), depth + 1);
+    return isa<arith::AddIOp, arith::MulIOp, arith::MinSIOp, arith::ExtSIOp, arith::ExtUIOp,
+               arith::TruncIOp, HintOp, arith::RemUIOp, arith::DivUIOp>(op) &&
+           llvm::all_of(op->getOperands(), [&](Value o) { return holds(o, depth + 1); });
+  }
+
+  TileUse use;
+  TileAccess &tile;
+};
+} // namespace
 
 static bool isLaunchInvariant(const Polynomial &p) {
   return llvm::all_of(p.terms(), [](const Polynomial::Term &t) {
@@ -167,7 +184,8 @@ static bool distribute(const Polynomial &offset, TileAccess &tile, unsigned byte
 
 /// The array's size along `d`: where the bounds or the wrap say it ends.
 static bool limit(TileAccess::Dimension &d, ArrayRef<Bound> bounds,
-                  ArrayRef<StridedBlock::Wrap> wraps, std::string &reason) {
+                  ArrayRef<StridedBlock::Wrap> wraps, bool isStore, NonNegative nonNegative,
+                  std::string &reason) {
   bool hasLower = false, hasUpper = false;
   for (const Bound &bound : bounds) {
     if (int(bound.dim) != d.block)
@@ -175,7 +193,7 @@ static bool limit(TileAccess::Dimension &d, ArrayRef<Bound> bounds,
     Polynomial inArray = d.start + bound.limit;
     if (bound.isLower) {
       hasLower = inArray.isZero();
-      if (!hasLower && !(isNonNegative(d.start) && isNonNegative(Polynomial() - inArray))) {
+      if (!hasLower && !(nonNegative.holds(d.start) && nonNegative.holds(Polynomial() - inArray))) {
         reason = "its mask has a lower bound that is not the start of the array";
         return false;
       }
@@ -204,15 +222,15 @@ static bool limit(TileAccess::Dimension &d, ArrayRef<Bound> bounds,
     reason = "its bounds are not known at launch";
     return false;
   }
-  if (!hasLower && !isNonNegative(d.start)) {
-    reason = "its start may be negative";
+  if ((isStore || !hasLower) && !nonNegative.holds(d.start)) {
+    reason = kMayBeNegative;
     return false;
   }
   return true;
 }
 
 std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointers, Value mask,
-                                         bool checked, std::string &reason) {
+                                         TileUse use, std::string &reason) {
   auto fail = [&](const char *why) {
     reason = why;
     return std::nullopt;
@@ -226,7 +244,7 @@ std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointe
     return fail("its addresses are not a base plus strides");
   TileAccess tile;
   tile.base = kernelArgument(p->base);
-  if (!tile.base || (!checked && divisibility(tile.base) % kAlignment != 0))
+  if (!tile.base || (!use.checked && divisibility(tile.base) % kAlignment != 0))
     return fail("its base is not an argument known to be 16-byte aligned");
   auto bounds = analysis.bounds(mask);
   if (!bounds)
@@ -243,7 +261,8 @@ std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointe
       if (!wantMinor && (stride.terms().size() != 1 || stride.terms().front().coefficient <= 0 ||
                          !isLaunchInvariant(stride)))
         return fail("a stride is not a positive multiple of arguments");
-      if (!wantMinor && !checked && divisibility(stride.terms().front()) * bytes % kAlignment != 0)
+      if (!wantMinor && !use.checked &&
+          divisibility(stride.terms().front()) * bytes % kAlignment != 0)
         return fail("a stride is not known to be a multiple of 16 bytes");
       tile.dimensions.push_back(std::move(d));
     }
@@ -253,23 +272,24 @@ std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointe
     return fail("two dimensions have stride one");
   if (tile.dimensions.front().extent * bytes < kAlignment)
     return fail("it has less than 16 contiguous bytes");
-  if (!distribute(p->offset.start, tile, bytes, checked))
+  if (!distribute(p->offset.start, tile, bytes, use.checked))
     return fail("an offset is not a multiple of 16 bytes");
   for (const Polynomial::Term &t : tile.dimensions.front().start.terms())
     if (divisibility(t) * bytes % kAlignment != 0)
       return fail("its contiguous dimension does not start at a multiple of 16 bytes");
   for (TileAccess::Dimension &d : tile.dimensions) {
-    if (d.block >= 0 && !limit(d, *bounds, p->offset.wraps, reason))
+    if (d.block >= 0 &&
+        !limit(d, *bounds, p->offset.wraps, use.isStore, NonNegative(use, tile), reason))
       return std::nullopt;
-    if (d.block < 0 && !isNonNegative(d.start))
-      return fail("its start may be negative");
+    if (d.block < 0 && !NonNegative(use, tile).holds(d.start))
+      return fail(kMayBeNegative);
   }
   tile.wraps = p->offset.wraps;
   return tile;
 }
 
 std::optional<TileAccess> tile::readDescriptor(StridedAnalysis &analysis,
-                                               const DescriptorAccess &access, bool checked,
+                                               const DescriptorAccess &access, TileUse use,
                                                std::string &reason) {
   auto fail = [&](const char *why) {
     reason = why;
@@ -306,14 +326,14 @@ std::optional<TileAccess> tile::readDescriptor(StridedAnalysis &analysis,
       return fail("its contiguous dimension does not start at a multiple of 16 bytes");
   // What the base is moved by gets dimensions of its own, a batch say.
   SmallVector<Polynomial, 2> starts{tile.dimensions[0].start, tile.dimensions[1].start};
-  if (!distribute(p->offset.start, tile, bytes, checked))
+  if (!distribute(p->offset.start, tile, bytes, use.checked))
     return fail("an offset is not a multiple of 16 bytes");
   for (auto [d, start] : llvm::zip(tile.dimensions, starts))
     if (!(d.start == start))
       return fail("its base is moved along the array");
   for (const TileAccess::Dimension &d : tile.dimensions)
-    if (d.block < 0 && !isNonNegative(d.start))
-      return fail("its start may be negative");
+    if ((use.isStore || d.block < 0) && !NonNegative(use, tile).holds(d.start))
+      return fail(kMayBeNegative);
   return tile;
 }
 
@@ -353,8 +373,11 @@ Value tile::tensorMapOf(func::FuncOp kernel, const TileAccess &access, ArrayRef<
     strides.push_back(sumOf(context, d.stride));
     box.push_back(d.block < 0 ? 1 : std::min(shape[d.block], rows));
   }
+  SmallVector<cta::SumAttr> notNegative;
+  for (BlockArgument arg : access.notNegative)
+    notNegative.push_back(sumOf(context, Polynomial::variable(arg)));
   auto map = cta::MapAttr::get(context, access.base.getArgNumber(), element, sizes, strides, box,
-                               span == 16 ? 0 : span);
+                               span == 16 ? 0 : span, notNegative);
   for (BlockArgument arg : kernel.getArguments())
     if (kernel.getArgAttr(arg.getArgNumber(), cta::kTensorMapAttr) == map)
       return arg;

@@ -24,17 +24,26 @@ struct TileAccess {
   mlir::BlockArgument base;
   llvm::SmallVector<Dimension, 5> dimensions;
   llvm::SmallVector<StridedBlock::Wrap, 1> wraps;
+  /// What the launcher must see to: the tile starts inside of the array only if
+  /// none of these is negative.
+  llvm::SmallSetVector<mlir::BlockArgument, 1> notNegative;
 
   /// The dimension of the block that is contiguous in memory.
   unsigned minor() const { return unsigned(dimensions.front().block); }
 };
 
+/// Who asks for a tile. TMA reads zeros before an array, which programs with such a
+/// mask or descriptor mean; to store there is an error that ends the context.
+struct TileUse {
+  bool checked = false; ///< the launcher sees to alignment and to `notNegative`
+  bool isStore = false;
+};
+
 /// Reads `pointers` under `mask` (may be null) as a tile that TMA can copy; on
 /// failure `reason` says what stands in the way. Whether wrapped indices
 /// (`wraps`) do no harm is for the caller to decide.
-/// With `checked` the launcher sees to alignment, and it need not be known.
 std::optional<TileAccess> readTile(StridedAnalysis &analysis, mlir::Value pointers,
-                                   mlir::Value mask, bool checked, std::string &reason);
+                                   mlir::Value mask, TileUse use, std::string &reason);
 
 /// A block of a tensor behind a descriptor: the parts that the op names.
 struct DescriptorAccess {
@@ -46,7 +55,7 @@ struct DescriptorAccess {
 /// The same for an access through a descriptor, which promises alignment of its
 /// base and strides and checks both ends of every dimension.
 std::optional<TileAccess> readDescriptor(StridedAnalysis &analysis, const DescriptorAccess &access,
-                                         bool checked, std::string &reason);
+                                         TileUse use, std::string &reason);
 
 /// The kernel parameter with the map of `access`, added if it is not there yet.
 /// One copy moves a column of a swizzledTile of the block, at most `rows` high.

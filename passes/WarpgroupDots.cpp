@@ -203,18 +203,19 @@ static bool isOnlyForDots(Value v) {
 /// What an access through pointers or a descriptor reads or writes, as a tile
 /// that TMA can copy.
 std::optional<TileAccess> DotRewriter::read(Operation *op, std::string &reason) {
+  TileUse use{checked, isa<StoreOp, DescriptorStoreOp>(op)};
   auto through = [&](auto access, Value block) {
     return readDescriptor(analysis,
                           {access.getBase(), access.getOffsets(), access.getShape(),
                            access.getStrides(), cast<RankedTensorType>(block.getType())},
-                          checked, reason);
+                          use, reason);
   };
   if (auto load = dyn_cast<LoadOp>(op)) {
     if (load.getIsVolatile() || !readsZerosOutside(load)) {
       reason = load.getIsVolatile() ? "it is volatile" : "`other` is not zero";
       return std::nullopt;
     }
-    return readTile(analysis, load.getPtr(), load.getMask(), checked, reason);
+    return readTile(analysis, load.getPtr(), load.getMask(), use, reason);
   }
   if (auto load = dyn_cast<DescriptorLoadOp>(op)) {
     if (load.getPadding() == Padding::zero)
@@ -223,7 +224,7 @@ std::optional<TileAccess> DotRewriter::read(Operation *op, std::string &reason) 
     return std::nullopt;
   }
   if (auto store = dyn_cast<StoreOp>(op))
-    return readTile(analysis, store.getPtr(), store.getMask(), checked, reason);
+    return readTile(analysis, store.getPtr(), store.getMask(), use, reason);
   auto store = cast<DescriptorStoreOp>(op);
   return through(store, store.getValue());
 }

@@ -57,6 +57,8 @@ llvm::Expected<TensorMapPlan> runtime::planTensorMap(
     return std::move(error);
   if (llvm::Error error = addSums(map.strides, plan.strides))
     return std::move(error);
+  if (llvm::Error error = addSums(map.notNegative, plan.notNegative))
+    return std::move(error);
   plan.type = llvm::StringSwitch<TensorMapDataType>(map.type)
                   .Case("fp16", TensorMapDataType::Float16)
                   .Case("bf16", TensorMapDataType::BFloat16)
@@ -124,11 +126,14 @@ TensorMapValues runtime::evaluateTensorMap(const TensorMapPlan &plan,
     value = evaluate(size, pointers);
   for (auto [value, stride] : llvm::zip(values.strides, plan.strides))
     value = evaluate(stride, pointers);
+  values.startsInside = llvm::all_of(plan.notNegative, [&](const TensorMapPlan::Sum &sum) {
+    return evaluate(sum, pointers) >= 0;
+  });
   return values;
 }
 
 bool TensorMapValues::isSuitable() const {
-  return base % 16 == 0 &&
+  return startsInside && base % 16 == 0 &&
          llvm::all_of(llvm::ArrayRef(sizes).take_front(rank), [](int64_t n) { return n > 0; }) &&
          llvm::all_of(llvm::ArrayRef(strides).take_front(rank - 1),
                       [](int64_t s) { return s > 0 && s % 16 == 0 && s < int64_t(1) << 40; });

@@ -34,6 +34,7 @@ struct TensorMapPlan {
   unsigned parameter = 0; ///< that takes the map
   LaunchValue base;
   llvm::SmallVector<Sum, 5> sizes, strides;
+  llvm::SmallVector<Sum, 1> notNegative;
   cuda::TensorMapDataType type = cuda::TensorMapDataType::UInt8;
   unsigned elementBytes = 1;
   llvm::SmallVector<uint32_t, 5> box;
@@ -46,9 +47,11 @@ struct TensorMapValues {
   unsigned rank = 0;
   int64_t base = 0;
   std::array<int64_t, kMaxRank> sizes{}, strides{}; ///< strides: of all dimensions but the first
+  bool startsInside = true; ///< what the map needs not to be negative is not
   bool operator==(const TensorMapValues &) const = default;
   /// False if no map can describe that array: nothing in it, an address or a
-  /// stride that is not a multiple of 16 bytes, or a stride that is not positive.
+  /// stride that is not a multiple of 16 bytes, or a stride that is not positive;
+  /// or if blocks may start before it where the map is not good for that.
   bool isSuitable() const;
 };
 /// For a launch whose parameters have the values at `pointers`.

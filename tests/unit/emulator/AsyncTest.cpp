@@ -210,7 +210,7 @@ std::string storeKernel() {
   return body + effect("fence.proxy.async.shared::cta;", "~{memory}") + barrier +
          "  br i1 %first, label %issue, label %end\nissue:\n" +
          effect("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [$0, {$2, $3}], [$1];",
-                "l,r,r,r,~{memory}", "i64 %map64, i32 %base, i32 64, i32 -3") +
+                "l,r,r,r,~{memory}", "i64 %map64, i32 %base, i32 64, i32 3") +
          effect("cp.async.bulk.commit_group;", "~{memory}") +
          effect("cp.async.bulk.wait_group.read 0;", "~{memory}") +
          "  br label %end\nend:\n  ret void";
@@ -222,9 +222,9 @@ TEST(EmuTensor, StoresAreClipped) {
   bench.expectClean(128, 8192);
   for (int row = 0; row < bench.kRows; ++row)
     for (int column = 0; column < bench.kColumns; ++column) {
-      int r = row + 3, c = column - 64;
+      int r = row - 3, c = column - 64;
       uint16_t want = before[size_t(row * bench.kColumns + column)];
-      if (c >= 0 && c < 64) {
+      if (r >= 0 && c >= 0 && c < 64) {
         uint32_t word = uint32_t(64 * r + c) / 2;
         want = uint16_t(c % 2 ? word >> 16 : word);
       }
@@ -236,6 +236,12 @@ TEST(EmuTensor, MissingProxyFenceBeforeAStoreIsFound) {
   TensorBench bench(without(storeKernel(), effect("fence.proxy.async.shared::cta;", "~{memory}")),
                     0);
   bench.expectFinding(FindingKind::MissingProxyFence, 128, 8192);
+}
+
+TEST(EmuTensor, StoresMustNotStartBeforeTheArray) {
+  std::string body = storeKernel(), row = "i32 64, i32 3";
+  body.replace(body.find(row), row.size(), "i32 64, i32 -3");
+  TensorBench(body, 0).expectFinding(FindingKind::BadOperand, 128, 8192);
 }
 
 TEST(EmuTensor, StoresThatAreNotWaitedForLeak) {

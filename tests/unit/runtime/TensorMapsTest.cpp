@@ -247,6 +247,20 @@ TEST_F(EncodeTest, AnEmptyArrayHasNoMap) {
   EXPECT_EQ(encodings(), 0);
 }
 
+TEST_F(EncodeTest, AMapMayNeedArgumentsThatAreNotNegative) {
+  KernelParameter p = matrix();
+  p.map.notNegative = {p.map.sizes.back()};
+  p.map.sizes.back() = {{{100, {}}}};
+  TensorMapPlan plan = valueOf(planTensorMap(p.map, p, asParameter));
+  for (int32_t start : {-1, 0, 1}) {
+    rows = start;
+    tile::cuda::TensorMap map;
+    bool isSuitable = start < 0;
+    expectSuccess(encodeTensorMap(api, plan, pointers, map, isSuitable));
+    EXPECT_EQ(isSuitable, start >= 0) << start;
+  }
+}
+
 TEST_F(EncodeTest, ArraysThatDoNotSuitAreNotEncoded) {
   KernelParameter p = matrix();
   TensorMapPlan plan = valueOf(planTensorMap(p.map, p, asParameter));
