@@ -3,12 +3,13 @@
  *   tile-launch-overhead path/to/libtile.so path/to/vector_add.tile
  *
  * Launches a tiny vector add in batches, each after the device has become idle
- * and short enough for the driver's queue not to fill, times the host only, and
- * prints the best and the median batch in microseconds a launch, as JSON. The
+ * and short enough for the driver's queue not to fill, and prints, as JSON, the best
+ * and the median batch in microseconds a launch: of the host alone, and (`_idle`) until
+ * the device is idle again, which tells what a way costs there. The
  * ways to launch take turns: the two of the C API (a prepared launch is
- * repeated as a graph), the direct one without dependent launch, and cuLaunchKernel itself on the
-same function with the same
- * arguments, which is what the driver alone costs; all on a stream of their own,
+ * repeated as a graph), the direct one without dependent launch, and cuLaunchKernel
+ * itself on the same function with the same arguments, which is what the driver alone costs; all on
+a stream of their own,
  * and the last on the default stream too, whose launches the driver orders with
  * those of other streams. libtile is opened at run time, so this builds without it.
  *
@@ -122,14 +123,20 @@ static const struct {
                {"driver", launchBare},
                {"driver_default_stream", launchOnDefault}};
 
-/* Microseconds a launch of one batch. */
-static double measure(void (*launch)(const Work *), const Work *work) {
+static void waitForAll(const Work *work) {
   check(api.tile_synchronize(NULL, work->stream));
   check(api.tile_synchronize(NULL, NULL));
+}
+
+/* Microseconds a launch of one batch: of the host, and until the device is idle. */
+static void measure(void (*launch)(const Work *), const Work *work, double *host, double *idle) {
+  waitForAll(work);
   double start = now();
   for (int i = 0; i < batch; ++i)
     launch(work);
-  return (now() - start) / batch;
+  *host = (now() - start) / batch;
+  waitForAll(work);
+  *idle = (now() - start) / batch;
 }
 
 static tile_launch *prepare(const Work *work) {
@@ -188,18 +195,16 @@ int main(int argc, char **argv) {
     return 1;
   }
 
-  static double times[ways][batches];
-  for (int i = -10; i < batches; ++i)
-    for (int w = 0; w < ways; ++w) {
-      double us = measure(way[w].launch, &work);
-      if (i >= 0)
-        times[w][i] = us;
-    }
-  check(api.tile_synchronize(NULL, NULL));
+  static double host[ways][batches], idle[ways][batches];
+  for (int i = -10; i < batches; ++i) /* those before 0 warm up */
+    for (int w = 0; w < ways; ++w)
+      measure(way[w].launch, &work, &host[w][i < 0 ? 0 : i], &idle[w][i < 0 ? 0 : i]);
   for (int w = 0; w < ways; ++w) {
-    qsort(times[w], batches, sizeof(*times[w]), compareDoubles);
-    printf("%s\"%s_best\": %.3f, \"%s_median\": %.3f", w ? ", " : "{", way[w].name, times[w][0],
-           way[w].name, times[w][batches / 2]);
+    qsort(host[w], batches, sizeof(double), compareDoubles);
+    qsort(idle[w], batches, sizeof(double), compareDoubles);
+    printf("%s\"%s_best\": %.3f, \"%s_median\": %.3f, \"%s_idle\": %.3f", w ? ", " : "{",
+           way[w].name, host[w][0], way[w].name, host[w][batches / 2], way[w].name,
+           idle[w][batches / 2]);
   }
   printf("}\n");
   return 0;
