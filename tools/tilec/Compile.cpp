@@ -48,10 +48,13 @@ Metadata is one JSON object: "entry", "target", "shared_bytes", "num_warps", "th
 "ctas_per_program", "cooperative", "registers" (if known) and "params", the parameters of the entry
 in order:
   {"kind":"arg","index":i,"type":"ptr|i1|i8|...|fp64","path":[j,...]}   entry i of the signature
-  {"kind":"tensor_map","index":i,...}                  what cuTensorMapEncodeTiled needs
+  {"kind":"tensor_map","index":i,...}                  what cuTensorMapEncodeTiled needs;
+                                                       none with --no-tensor-maps
   {"kind":"desc_base"|"desc_shape"|"desc_stride","index":i,"dim":d,"type":...}
   {"kind":"scratch","bytes":n,"per":"launch|program","zero":bool}
   {"kind":"const","type":...,"value":v}
+  {"kind":"num_programs","dim":axis,"type":"i32"}      the grid along that axis, with --persistent
+docs/metadata.md says how to launch with it.
 
 Examples:
   tilec compile add.tile -o add.ptx --metadata add.json

@@ -47,6 +47,9 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
       .flag("persistent",
             "blocks run several programs of the grid in turn, where that helps (sm_90a)",
             compile.persistent)
+      .flag("no-tensor-maps",
+            "no copies by TMA: the kernel's parameters are those of its signature",
+            compile.tensorMaps, false)
       .integer("max-registers", "N", "registers a thread may use", compile.maxRegisters, 16, 255)
       .text("libdevice", "FILE", "NVIDIA's libdevice bitcode, for its versions of math functions",
             compile.libdevicePath, ValueKind::File)
