@@ -86,29 +86,30 @@ int LintCommand::run() {
     printError("lint", error);
     return Failure;
   }
-  if (!compile.signature.empty() && compile.kernel.empty()) {
-    printError("lint", "--signature is of one kernel: name it with --kernel");
-    return Usage;
-  }
   tile::frontend::DiagnosticEngine diagnostics;
   auto kernels = tile::guessTypes(*file, compile.includePaths, diagnostics);
   diagnostics.print(llvm::errs(), colorMessages());
   if (diagnostics.hasErrors())
     return Failure;
-  bool ok = true, found = false;
+  if (!compile.signature.empty() && compile.kernel.empty() && kernels.size() > 1) {
+    printError("lint", "--signature is of one kernel: name it with --kernel");
+    return Usage;
+  }
+  bool ok = true;
+  unsigned count = 0;
   for (const tile::GuessedTypes &types : kernels)
     if (compile.kernel.empty() || types.kernel == compile.kernel) {
-      found = true;
+      ++count;
       ok &= lintOne(*file, types);
     }
-  if (!found) {
+  if (!count) {
     printError("lint", compile.kernel.empty()
                            ? "`" + files[0] + "` has no kernels"
                            : "`" + files[0] + "` has no kernel `" + compile.kernel +
                                  "` that is not a helper of others");
     return Failure;
   }
-  llvm::outs() << kernels.size() << (kernels.size() == 1 ? " kernel, " : " kernels, ") << remarks
+  llvm::outs() << count << (count == 1 ? " kernel, " : " kernels, ") << remarks
                << (remarks == 1 ? " remark\n" : " remarks\n");
   return ok && !remarks ? Success : Failure;
 }
