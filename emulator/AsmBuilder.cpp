@@ -330,6 +330,15 @@ void AsmBuilder::declare(const PtxStatement &s) {
   }
 }
 
+/// Whether PTX gives the hardware some freedom: approximations, and sums of
+/// products of floats, whose order and intermediate width it does not say.
+static bool isInexact(const PtxStatement &s) {
+  StringRef mnemonic = s.parts[0];
+  if (mnemonic == "mma" || mnemonic == "wgmma")
+    return any_of(s.parts, [](StringRef p) { return p == "f16" || p == "f32" || p == "f64"; });
+  return s.has("approx") || (mnemonic == "div" && s.has("full"));
+}
+
 static Handler findHandler(StringRef mnemonic) {
   static const StringMap<Handler> table = [] {
     StringMap<Handler> t;
@@ -355,6 +364,8 @@ void AsmBuilder::emit(const PtxStatement &s) {
   Handler handler = findHandler(s.parts[0]);
   if (!handler)
     return unsupported(s);
+  if (isInexact(s))
+    inexact.push_back(s.opcode);
   if (!s.guarded)
     return handler(*this, s);
   LLVMContext &context = b.getContext();

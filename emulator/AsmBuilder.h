@@ -10,6 +10,7 @@
 #define TILE_EMULATOR_ASMBUILDER_H
 
 #include "emulator/Machine.h"
+#include "emulator/Numbers.h"
 #include "emulator/Ptx.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/IRBuilder.h"
@@ -53,7 +54,8 @@ public:
   /// Fills the function's body; an error that names an instruction.
   llvm::Error build(llvm::ArrayRef<PtxStatement> statements);
   llvm::Function *function() { return f; }
-  bool usesAtomics = false;
+  std::vector<AtomicKind> atomics;  ///< on global memory
+  std::vector<std::string> inexact; ///< opcodes that leave their last bits open
 
   //===--- for handlers ---------------------------------------------------===//
   llvm::IRBuilder<> b;

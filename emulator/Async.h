@@ -19,6 +19,8 @@ struct Signal {
   Tick tick;
 };
 Signal expectSignal(Thread &thread, MBarrier &barrier);
+/// Reports targets of a multicast that the cluster does not have.
+void checkTargets(Thread &thread, uint32_t mask, SiteId site);
 /// The copy's bytes have come.
 void signalBytes(const Signal &signal, uint64_t bytes);
 

@@ -21,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -161,9 +162,12 @@ public:
 
   llvm::StringRef name() const;
   llvm::ArrayRef<Site> sites() const;
-  /// Whether the kernel has atomic operations on global memory, so that its
-  /// result may depend on their order.
-  bool hasAtomics() const;
+  /// Whether atomic operations on global memory leave something that depends on
+  /// their order: sums of floats, and all whose results are used.
+  bool dependsOnOrder() const;
+  /// What makes the kernel's floats differ from the hardware's in their last bits:
+  /// the instructions of which PTX leaves that open. Empty: every bit is defined.
+  const std::set<std::string> &inexact() const;
 
   Report run(const LaunchConfig &config, const RunOptions &options = {}) const;
 

@@ -20,6 +20,18 @@ void tile::emu::startAsync(Cluster &c, uint64_t stream, Tick group,
     completeOne(c);
 }
 
+void tile::emu::checkTargets(Thread &t, uint32_t mask, SiteId site) {
+  size_t ctas = t.cluster->ctas.size();
+  if (ctas >= 32 || mask >> ctas == 0)
+    return;
+  report(t, FindingKind::BadOperand, site,
+         llvm::formatv("the mask {0:x} of the copy's targets names CTAs that a cluster of {1} does "
+                       "not have",
+                       mask, ctas)
+             .str());
+  abandon(t);
+}
+
 Component tile::emu::groupComponent(Thread &t, AsyncGroups &groups, const char *what) {
   if (!groups.component)
     groups.component = t.cluster->newComponent(
@@ -58,12 +70,13 @@ void tile::emu::checkAsyncAtExit(Thread &t) {
   auto check = [&](AsyncGroups &groups, const char *what, const char *wait) {
     if (groups.lastUsed > groups.done)
       report(t, FindingKind::LeakedAsync, groups.lastSite,
-             llvm::formatv("the thread ends with {0} that nobody has waited for; `{1}` is missing",
-                           what, wait)
+             llvm::formatv("the thread ends with {0} shared offset {1} that nobody has waited for; "
+                           "`{2}` is missing",
+                           what, groups.lastOffset - kSharedReserved, wait)
                  .str());
   };
-  check(t.copyAsync, "an asynchronous copy", "cp.async.wait_group");
-  check(t.bulk, "a bulk copy that still reads shared memory", "cp.async.bulk.wait_group.read");
+  check(t.copyAsync, "an asynchronous copy to", "cp.async.wait_group");
+  check(t.bulk, "a bulk copy from", "cp.async.bulk.wait_group.read");
   checkProductsAtExit(t);
 }
 
@@ -101,7 +114,7 @@ void tileEmuCopyAsync(Thread *t, uint32_t to, uint64_t from, uint32_t bytes, uin
       sourceBytes ? globalAddress(*t, from, sourceBytes, kRead | bytes << 8, site) : nullptr;
   AsyncGroups &groups = t->copyAsync;
   groupComponent(*t, groups, kCopyAsync);
-  groups.lastUsed = groups.open, groups.lastSite = site;
+  groups.lastUsed = groups.open, groups.lastSite = site, groups.lastOffset = range.offset;
   AsyncAccess access{t,
                      t->clock,
                      groups.component,
@@ -179,6 +192,7 @@ void tileEmuBulkLoad(Thread *t, uint32_t to, uint64_t from, uint32_t bytes, uint
     source = static_cast<const uint8_t *>(globalAddress(*t, from, bytes, kRead | 16u << 8, site));
   }
   uint32_t targets = mask ? mask : 1u << (to >> kSharedRankShift);
+  checkTargets(*t, mask, site);
   for (uint32_t rank = 0; rank < c.ctas.size(); ++rank) {
     if (!(targets >> rank & 1))
       continue;
@@ -190,9 +204,12 @@ void tileEmuBulkLoad(Thread *t, uint32_t to, uint64_t from, uint32_t bytes, uint
       abandon(*t);
     Signal signal = expectSignal(*t, findMBarrier(*t, at(barrier), site, /*async=*/true));
     AsyncAccess access{t, t->clock, signal.barrier->component, signal.tick, site, "a bulk copy"};
-    if (sourceRange.cta)
+    if (sourceRange.cta) {
       asyncSharedRead(access, *sourceRange.cta, sourceRange.offset, bytes);
+      visit(*sourceRange.cta, access.component, access.tick, site);
+    }
     asyncSharedWrite(access, *range.cta, range.offset, bytes);
+    visit(*range.cta, access.component, access.tick, site);
     startAsync(c, 0, 0, [=] {
       std::memcpy(range.data(), source, bytes);
       signalBytes(signal, bytes);
@@ -212,7 +229,7 @@ void tileEmuBulkStore(Thread *t, uint64_t to, uint32_t from, uint32_t bytes, uin
     abandon(*t);
   AsyncGroups &groups = t->bulk;
   groupComponent(*t, groups, "a bulk store");
-  groups.lastUsed = groups.open, groups.lastSite = site;
+  groups.lastUsed = groups.open, groups.lastSite = site, groups.lastOffset = range.offset;
   asyncSharedRead({t, t->clock, groups.component, groups.open, site, "a bulk store"}, *range.cta,
                   range.offset, bytes);
   groups.collected.push_back([=] { std::memcpy(target, range.data(), bytes); });
@@ -237,6 +254,7 @@ void tileEmuStoreAsync(Thread *t, uint32_t to, const uint32_t *words, uint32_t c
   AsyncAccess access{t,           t->clock, signal.barrier->component,
                      signal.tick, site,     "an asynchronous store"};
   asyncSharedWrite(access, *range.cta, range.offset, 4 * count);
+  visit(*range.cta, access.component, access.tick, site);
   std::vector<uint32_t> values(words, words + count);
   startAsync(*t->cluster, 0, 0, [=] {
     std::memcpy(range.data(), values.data(), 4 * values.size());

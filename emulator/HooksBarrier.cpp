@@ -2,7 +2,10 @@
 #include "emulator/Hooks.h"
 #include "emulator/Machine.h"
 #include "emulator/Memory.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace tile::emu;
 
@@ -17,22 +20,68 @@ Clock tile::emu::release(Thread &t) {
 // Named barriers
 //===----------------------------------------------------------------------===//
 
+static void reportPartialWarps(Cta &cta, const NamedBarrier &b) {
+  for (auto [warp, arrivals] : llvm::zip(cta.warps, b.warps)) {
+    uint32_t all = llvm::maskTrailingOnes<uint32_t>(warp.numThreads());
+    if (!arrivals.aligned || arrivals.lanes == all)
+      continue;
+    const Thread &here = *warp.lanes[unsigned(llvm::countr_zero(arrivals.lanes))];
+    const Thread &missing = *warp.lanes[unsigned(llvm::countr_zero(all & ~arrivals.lanes))];
+    report(here, FindingKind::NonUniform, arrivals.site,
+           llvm::formatv("only lanes {0:x} of warp {1} came to this instruction, which takes all "
+                         "of it: lane {2} did not",
+                         arrivals.lanes, warp.index, missing.lane)
+               .str(),
+           missing.exited ? 0 : missing.waitSite,
+           llvm::formatv("lane {0} {1}", missing.lane,
+                         missing.exited               ? "has ended"
+                         : missing.wait != Wait::None ? "waits here"
+                                                      : "is elsewhere")
+               .str());
+  }
+}
+
+void tile::emu::reportPartialWarps(Cta &cta) {
+  for (const NamedBarrier &b : cta.barriers)
+    if (b.arrived)
+      ::reportPartialWarps(cta, b);
+}
+
+/// No lane of the warp may be waiting for this one at another instruction.
+static void checkNotElsewhere(Thread &t, SiteId site) {
+  for (uint32_t rest = t.warp->waiting; rest; rest &= rest - 1) {
+    const Thread &o = *t.warp->lanes[unsigned(llvm::countr_zero(rest))];
+    if (!(o.request.mask >> t.lane & 1))
+      continue;
+    report(
+        t, FindingKind::NonUniform, site,
+        llvm::formatv("lanes of one warp wait for each other at different instructions: lane {0} "
+                      "is here",
+                      t.lane)
+            .str(),
+        o.request.site, llvm::formatv("lane {0} is here", o.lane).str());
+    abandon(t);
+  }
+}
+
 /// Everybody has come: they now know of each other's past.
-static void openBarrier(NamedBarrier &b) {
+static void openBarrier(NamedBarrier &b, Cta &cta) {
+  reportPartialWarps(cta, b);
   Clock clock = b.clock.take();
   std::vector<Thread *> waiters = std::move(b.waiters);
   b.waiters.clear();
-  b.who.clear();
+  b.warps.clear();
   b.arrived = b.expected = 0;
   for (Thread *t : waiters) {
     t->clock.acquire(clock);
     t->cluster->launch->idleTurns.store(0, std::memory_order_relaxed);
+    t->warp->atBarrier &= ~(1u << t->lane);
     makeRunnable(*t);
   }
 }
 
-/// One thread's arrival; false if the barrier cannot be used so.
-static bool arrive(Thread &t, uint32_t id, uint32_t count, SiteId site) {
+/// One thread's arrival.
+static NamedBarrier &arrive(Thread &t, uint32_t id, uint32_t count, bool aligned, SiteId site) {
   if (id > 15) {
     report(t, FindingKind::BarrierMisuse, site,
            llvm::formatv("barrier {0} does not exist: there are 16", id).str());
@@ -58,69 +107,82 @@ static bool arrive(Thread &t, uint32_t id, uint32_t count, SiteId site) {
            b.firstSite, "the other arrival");
     abandon(t);
   }
-  b.who.resize(t.cta->threads.size());
-  if (b.who[t.index]) {
+  b.warps.resize(t.cta->warps.size());
+  NamedBarrier::Arrivals &mine = b.warps[t.warp->index];
+  if (mine.lanes >> t.lane & 1) {
     report(
         t, FindingKind::BarrierMismatch, site,
         llvm::formatv("thread {0} arrives twice at barrier {1} before it opens", t.index, id).str(),
         b.firstSite, "the first arrival of this round");
     abandon(t);
   }
-  b.who[t.index] = true;
+  mine.lanes |= 1u << t.lane;
+  mine.site = site, mine.aligned |= aligned;
   ++b.arrived;
   b.clock.add(t.clock, t.component, t.tick++);
-  return true;
+  return b;
 }
 
-/// All lanes of a warp must be at the same instruction. Each compares with one
-/// that came before it.
-static void checkUniform(Thread &t, uint32_t id, SiteId site) {
-  uint32_t n = t.warp->numThreads();
-  for (uint32_t i = 1; i < n; ++i) {
-    const Thread &other = *t.warp->lanes[(t.lane + n - i) % n];
-    if (other.wait != Wait::Barrier || other.waitKey != id)
+namespace {
+struct BarrierOperands {
+  uint32_t id, count;
+};
+} // namespace
+
+/// A whole warp arrives and goes on.
+static void performArrive(Warp &w, uint32_t lanes) {
+  for (Thread *t : w.lanes) {
+    if (!(lanes >> t->lane & 1))
       continue;
-    if (other.waitSite != site)
-      report(
-          t, FindingKind::NonUniform, site,
-          llvm::formatv("lanes of one warp arrive at barrier {0} from different instructions", id)
-              .str(),
-          other.waitSite, llvm::formatv("lane {0} is here", other.lane).str());
-    return;
+    auto [id, count] = *static_cast<BarrierOperands *>(t->request.operands);
+    NamedBarrier &b = arrive(*t, id, count, /*aligned=*/true, t->request.site);
+    if (b.arrived == b.expected)
+      openBarrier(b, *w.cta);
   }
 }
 
+static void performNothing(Warp &, uint32_t) {}
+
 extern "C" {
 
-void tileEmuBarrierSync(Thread *t, uint32_t id, uint32_t count, uint32_t site) {
+void tileEmuBarrierSync(Thread *t, uint32_t id, uint32_t count, uint32_t aligned, uint32_t site) {
   if (t->cluster->worker->log)
     countInstruction(*t, site);
   if (t->cluster->oneIn(8))
     yield(*t);
-  checkUniform(*t, id, site);
-  arrive(*t, id, count, site);
-  NamedBarrier &b = t->cta->barriers[id];
+  Warp &w = *t->warp;
+  if (aligned) {
+    checkTogether(*t, ~0u, true, site);
+    checkNotElsewhere(*t, site);
+  }
+  NamedBarrier &b = arrive(*t, id, count, aligned, site);
   b.waiters.push_back(t);
   t->wait = Wait::Barrier, t->waitKey = id, t->waitSite = site;
-  t->warp->runnable &= ~(1u << t->lane);
+  w.runnable &= ~(1u << t->lane);
+  if (aligned)
+    w.atBarrier |= 1u << t->lane;
   if (b.arrived == b.expected)
-    openBarrier(b);
+    openBarrier(b, *t->cta);
   if (t->wait == Wait::None && !t->cluster->randomOrder)
     return; // the last to come goes on
   block(*t);
 }
 
-void tileEmuBarrierArrive(Thread *t, uint32_t id, uint32_t count, uint32_t site) {
-  if (t->cluster->worker->log)
-    countInstruction(*t, site);
+void tileEmuBarrierArrive(Thread *t, uint32_t id, uint32_t count, uint32_t aligned, uint32_t site) {
   if (!count) {
     report(*t, FindingKind::BarrierMisuse, site, "`bar.arrive` needs a thread count");
     abandon(*t);
   }
-  arrive(*t, id, count, site);
-  NamedBarrier &b = t->cta->barriers[id];
-  if (b.arrived == b.expected)
-    openBarrier(b);
+  if (aligned) {
+    BarrierOperands o{id, count};
+    converge(*t, {performArrive, id | uint64_t(count) << 8, ~0u, site, &o, /*aligned=*/true});
+  } else {
+    if (t->cluster->worker->log)
+      countInstruction(*t, site);
+    NamedBarrier &b = arrive(*t, id, count, /*aligned=*/false, site);
+    if (b.arrived == b.expected)
+      openBarrier(b, *t->cta);
+  }
   maybeYield(*t);
 }
 }
@@ -134,16 +196,16 @@ struct Reduction {
 } // namespace
 
 extern "C" uint32_t tileEmuBarrierReduce(Thread *t, uint32_t id, uint32_t count, uint32_t predicate,
-                                         uint32_t mode, uint32_t site) {
+                                         uint32_t mode, uint32_t aligned, uint32_t site) {
   // Two rounds of the same barrier: everybody leaves a vote, then reads all.
   static thread_local std::unordered_map<const NamedBarrier *, Reduction> votes;
   NamedBarrier &b = t->cta->barriers[id & 15];
   Reduction &r = votes[&b];
   r.trues += predicate != 0;
   ++r.total;
-  tileEmuBarrierSync(t, id, count, site);
+  tileEmuBarrierSync(t, id, count, aligned, site);
   uint32_t trues = votes[&b].trues, total = votes[&b].total;
-  tileEmuBarrierSync(t, id, count, site);
+  tileEmuBarrierSync(t, id, count, aligned, site);
   votes.erase(&b);
   return mode == 0 ? trues : mode == 1 ? trues == total : trues != 0;
 }
@@ -152,29 +214,16 @@ extern "C" uint32_t tileEmuBarrierReduce(Thread *t, uint32_t id, uint32_t count,
 // Cluster barriers
 //===----------------------------------------------------------------------===//
 
-extern "C" {
-
-void tileEmuClusterArrive(Thread *t, uint32_t relaxed, uint32_t site) {
-  ClusterBarrier &b = t->cluster->barrier;
-  b.hasArrived.resize(t->cluster->firstAsyncComponent);
-  if (b.hasArrived[t->component]) {
-    report(*t, FindingKind::BarrierMismatch, site,
-           "the thread arrives at the cluster barrier twice without waiting for it");
-    abandon(*t);
-  }
-  b.hasArrived[t->component] = true;
-  if (relaxed) // counts, but promises nothing about memory
-    b.clock.add(Clock(), t->component, 0);
-  else
-    b.clock.add(t->clock, t->component, t->tick++);
-  t->waitKey = b.phase;
-  if (++b.arrived < t->cluster->firstAsyncComponent - 1)
+/// Ends the round when all threads that have not ended have arrived.
+static void advance(Cluster &c) {
+  ClusterBarrier &b = c.barrier;
+  if (b.arrived == 0 || b.arrived - b.ended < c.liveThreads)
     return;
   b.completed = b.clock.take();
-  b.arrived = 0;
+  b.arrived = b.ended = 0;
   ++b.phase;
   b.hasArrived.assign(b.hasArrived.size(), false);
-  t->cluster->launch->idleTurns.store(0, std::memory_order_relaxed);
+  c.launch->idleTurns.store(0, std::memory_order_relaxed);
   for (Thread *waiter : b.waiters) {
     waiter->clock.acquire(b.completed);
     makeRunnable(*waiter);
@@ -182,7 +231,54 @@ void tileEmuClusterArrive(Thread *t, uint32_t relaxed, uint32_t site) {
   b.waiters.clear();
 }
 
-void tileEmuClusterWait(Thread *t, uint32_t site) {
+void tile::emu::leaveClusterBarrier(Thread &t) {
+  ClusterBarrier &b = t.cluster->barrier;
+  if (t.component < b.hasArrived.size() && b.hasArrived[t.component])
+    ++b.ended;
+  advance(*t.cluster);
+}
+
+static void arriveAtCluster(Thread &t, bool relaxed, SiteId site) {
+  ClusterBarrier &b = t.cluster->barrier;
+  b.hasArrived.resize(t.cluster->firstAsyncComponent);
+  if (b.hasArrived[t.component]) {
+    report(t, FindingKind::BarrierMismatch, site,
+           "the thread arrives at the cluster barrier twice without waiting for it");
+    abandon(t);
+  }
+  b.hasArrived[t.component] = true;
+  if (relaxed) // counts, but promises nothing about memory
+    b.clock.add(Clock(), t.component, 0);
+  else
+    b.clock.add(t.clock, t.component, t.tick++);
+  ++b.arrived;
+  advance(*t.cluster);
+}
+
+/// A whole warp arrives; the qualifier says whether it promises anything.
+static void performClusterArrive(Warp &w, uint32_t lanes) {
+  for (Thread *t : w.lanes)
+    if (lanes >> t->lane & 1)
+      arriveAtCluster(*t, t->request.qualifiers != 0, t->request.site);
+}
+
+extern "C" {
+
+void tileEmuClusterArrive(Thread *t, uint32_t relaxed, uint32_t aligned, uint32_t site) {
+  if (aligned) {
+    converge(*t, {performClusterArrive, relaxed, ~0u, site, nullptr, /*aligned=*/true});
+    return;
+  }
+  if (t->cluster->worker->log)
+    countInstruction(*t, site);
+  arriveAtCluster(*t, relaxed, site);
+}
+
+void tileEmuClusterWait(Thread *t, uint32_t aligned, uint32_t site) {
+  if (aligned)
+    converge(*t, {performNothing, site, ~0u, site, nullptr, /*aligned=*/true});
+  else if (t->cluster->worker->log)
+    countInstruction(*t, site);
   ClusterBarrier &b = t->cluster->barrier;
   b.hasArrived.resize(t->cluster->firstAsyncComponent);
   if (!b.hasArrived[t->component]) { // this thread's round is over, or was never begun

@@ -256,14 +256,14 @@ extern "C" {
 
 void tileEmuMma(Thread *t, uint64_t shape, uint32_t *words, uint32_t site) {
   MmaOperands o{shape, words};
-  converge(*t, {performMma, shape, ~0u, site, &o});
+  converge(*t, {performMma, shape, ~0u, site, &o, /*aligned=*/true});
 }
 
 void tileEmuMoveMatrix(Thread *t, uint32_t address, uint32_t *words, uint32_t count,
                        uint32_t transposed, uint32_t store, uint32_t site) {
   MatrixMove o{address, count, bool(transposed), words};
-  converge(
-      *t, {store ? performStoreMatrix : performLoadMatrix, count | transposed << 8, ~0u, site, &o});
+  converge(*t, {store ? performStoreMatrix : performLoadMatrix, count | transposed << 8, ~0u, site,
+                &o, /*aligned=*/true});
 }
 }
 

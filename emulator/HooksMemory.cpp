@@ -109,8 +109,16 @@ SharedRange tile::emu::resolveShared(Thread &t, uint32_t address, uint32_t bytes
   Cluster &c = *t.cluster;
   if (rank < c.ctas.size()) {
     Cta &cta = c.ctas[rank];
-    if (offset >= kSharedReserved && offset <= cta.sharedBytes && bytes <= cta.sharedBytes - offset)
-      return {&cta, offset};
+    if (offset >= kSharedReserved && offset <= cta.sharedBytes &&
+        bytes <= cta.sharedBytes - offset) {
+      if (cta.liveThreads)
+        return {&cta, offset};
+      report(t, FindingKind::OutOfBounds, site,
+             llvm::formatv("shared memory of CTA ({0}, {1}, {2}) of the cluster, which has ended",
+                           cta.id[0], cta.id[1], cta.id[2])
+                 .str());
+      return {};
+    }
   }
   report(t, FindingKind::OutOfBounds, site,
          llvm::formatv("{0} bytes at shared offset {1}{2}, where the kernel has {3} bytes", bytes,
@@ -170,6 +178,8 @@ void *tile::emu::sharedAddress(Thread &t, uint32_t address, uint32_t bytes, uint
     return scrap();
   if (Shadow *shadow = range.cta->shadow.get()) {
     Event event(t.component, t.tick, site, /*async=*/false, access == kAtomic);
+    if (range.cta != t.cta)
+      visit(*range.cta, t.component, t.tick, site);
     Shadow::View view{t.clock, t.component};
     Conflict conflict = access == kRead ? shadow->read(range.offset, bytes, event, view)
                                         : shadow->write(range.offset, bytes, event, view);

@@ -132,6 +132,7 @@ void tileEmuTensorLoad(Thread *t, uint32_t to, uint64_t mapAddress, const int32_
   ++c.worker->counters.bulkCopies;
   c.worker->counters.bulkLoadBytes += box.bytes();
   uint32_t targets = mask ? mask : 1u << (to >> kSharedRankShift);
+  checkTargets(*t, mask, site);
   for (uint32_t rankOf = 0; rankOf < c.ctas.size(); ++rankOf) {
     if (!(targets >> rankOf & 1))
       continue;
@@ -144,6 +145,7 @@ void tileEmuTensorLoad(Thread *t, uint32_t to, uint64_t mapAddress, const int32_
     Signal signal = expectSignal(*t, findMBarrier(*t, at(barrier), site, /*async=*/true));
     asyncSharedWrite({t, t->clock, signal.barrier->component, signal.tick, site, "a tensor copy"},
                      *range.cta, range.offset, box.bytes());
+    visit(*range.cta, signal.barrier->component, signal.tick, site);
     startAsync(c, 0, 0, [=] {
       uint8_t *shared = range.cta->shared.get();
       forChunks(box, range.offset, [&](uint32_t place, uint64_t from, uint32_t bytes) {
@@ -181,7 +183,7 @@ void tileEmuTensorStore(Thread *t, uint64_t mapAddress, const int32_t *coordinat
     abandon(*t);
   AsyncGroups &groups = t->bulk;
   groupComponent(*t, groups, "a tensor store");
-  groups.lastUsed = groups.open, groups.lastSite = site;
+  groups.lastUsed = groups.open, groups.lastSite = site, groups.lastOffset = range.offset;
   asyncSharedRead({t, t->clock, groups.component, groups.open, site, "a tensor store"}, *range.cta,
                   range.offset, box.bytes());
   groups.collected.push_back([=] {

@@ -181,7 +181,14 @@ void tileEmuSyncWarp(Thread *t, uint32_t mask, uint32_t site) {
 /// the leader, bit 32 whether it is this lane.
 uint64_t tileEmuElect(Thread *t, uint32_t mask, uint32_t site) {
   converge(*t, {performNothing, 1, mask, site, nullptr});
-  uint32_t leader = unsigned(llvm::countr_zero(mask));
+  uint32_t live = mask & t->warp->live, leader = unsigned(llvm::countr_zero(live));
+  if (t->cluster->randomOrder) { // the same for one mask every time
+    uint64_t hash =
+        (*t->cluster->launch->options.seed + 1) * (uint64_t(mask) | 1) * 0x9e3779b97f4a7c15;
+    for (uint64_t n = (hash >> 32) % unsigned(llvm::popcount(live)); n; --n)
+      live &= live - 1;
+    leader = unsigned(llvm::countr_zero(live));
+  }
   return leader | uint64_t(leader == t->lane) << 32;
 }
 

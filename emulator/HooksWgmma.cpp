@@ -363,22 +363,22 @@ void tileEmuWgmma(Thread *t, uint64_t shape, uint32_t *words, uint64_t descripto
                   uint64_t descriptorB, uint32_t scaleD, uint32_t flags, uint32_t site) {
   isWarpgroup(*t, site);
   WgmmaOperands o{shape, words, descriptorA, descriptorB, scaleD, flags};
-  converge(*t, {performWgmma, shape, ~0u, site, &o});
+  converge(*t, {performWgmma, shape, ~0u, site, &o, /*aligned=*/true});
 }
 
 void tileEmuWgmmaFence(Thread *t, uint32_t site) {
   isWarpgroup(*t, site);
-  converge(*t, {performFence, site, ~0u, site, nullptr});
+  converge(*t, {performFence, site, ~0u, site, nullptr, /*aligned=*/true});
 }
 
 void tileEmuWgmmaCommit(Thread *t, uint32_t site) {
   isWarpgroup(*t, site);
-  converge(*t, {performCommit, site, ~0u, site, nullptr});
+  converge(*t, {performCommit, site, ~0u, site, nullptr, /*aligned=*/true});
 }
 
 void tileEmuWgmmaWait(Thread *t, uint32_t allowed, uint32_t site) {
   isWarpgroup(*t, site);
-  converge(*t, {performWait, site, ~0u, site, nullptr});
+  converge(*t, {performWait, site, ~0u, site, nullptr, /*aligned=*/true});
   Warpgroup &g = warpgroupOf(*t);
   unsigned warp = t->index / 32 % 4;
   auto &groups = g.groups[warp];
@@ -394,7 +394,7 @@ void tileEmuWgmmaWait(Thread *t, uint32_t allowed, uint32_t site) {
   t->clock.generic = with(t->clock.generic, g.component, upTo);
   g.waited[warp] = std::max(g.waited[warp], upTo);
   g.fenced[warp] = false;
-  converge(*t, {performWait, uint64_t(site) << 1 | 1, ~0u, site, nullptr});
+  converge(*t, {performWait, uint64_t(site) << 1 | 1, ~0u, site, nullptr, /*aligned=*/true});
   while (groups.size() > allowed)
     groups.pop_front();
   forget(g);
@@ -415,6 +415,7 @@ uint32_t tileEmuPin(Thread *t, uint32_t word, uint32_t) {
 }
 
 void tileEmuSetMaxRegisters(Thread *t, uint32_t count, uint32_t increase, uint32_t site) {
+  converge(*t, {performWait, count, ~0u, site, nullptr, /*aligned=*/true});
   if (count < 24 || count > 256 || count % 8)
     report(
         *t, FindingKind::BadOperand, site,

@@ -126,6 +126,7 @@ static void tensorCopy(AsmBuilder &a, S s, bool reduce) {
     if (!r)
       return a.unsupported(s);
     kind = 1 + uint32_t(*r);
+    a.atomics.push_back(AtomicKind::FAdd); // the map says of what
   }
   Value *at = coordinates(a, s.operands[0], rank);
   a.hook("tileEmuTensorStore", none,

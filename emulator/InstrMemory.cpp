@@ -121,16 +121,15 @@ static void atomic(AsmBuilder &a, S s) {
   bool cas = kind && *kind == AtomicKind::CompareExchange;
   if (!t || !space || !kind || s.operands.size() < first + (cas ? 3 : 2) || t.bits == 128)
     return a.unsupported(s);
-  a.usesAtomics |= *space != 3;
+  if (*space != 3)
+    a.atomics.push_back(t.isFloat() ? AtomicKind::FAdd : *kind);
   unsigned n = vectorLength(s), bits = t.bits * t.lanes;
   IRBuilder<> &b = a.b;
   Value *base = a.address(s.operands[first], 64);
   if (*space == 3)
     base = b.CreateAnd(base, 0xffffffff);
   for (unsigned i = 0; i < n; ++i) {
-    auto element = [&](const PtxOperand &o) -> const PtxOperand & {
-      return n == 1 ? o : o.elements[i];
-    };
+    auto element = [&](const PtxOperand &o) { return n == 1 ? o : o.elements[i]; };
     Value *compare = cas ? b.CreateZExt(a.get(element(s.operands[first + 1]), bits), b.getInt64Ty())
                          : b.getInt64(0);
     Value *operand =
@@ -168,10 +167,19 @@ static void mapa(AsmBuilder &a, S s) {
   a.set(s.operands[0], shared ? wide : b.CreateAdd(wide, a.i64(kGenericShared)));
 }
 
+/// Whose memory an address of shared memory is in: its upper bits.
+static void getctarank(AsmBuilder &a, S s) {
+  if (s.operands.size() != 2)
+    return a.unsupported(s);
+  IRBuilder<> &b = a.b;
+  Value *address = b.CreateTrunc(a.get(s.operands[1], 64), b.getInt32Ty());
+  a.set(s.operands[0], b.CreateLShr(address, kSharedRankShift));
+}
+
 ArrayRef<HandlerEntry> tile::emu::memoryHandlers() {
   static const HandlerEntry entries[] = {
-      {"ld", load},    {"st", store},  {"atom", atomic},
-      {"red", atomic}, {"cvta", cvta}, {"mapa", mapa},
+      {"ld", load},   {"st", store},  {"atom", atomic},           {"red", atomic},
+      {"cvta", cvta}, {"mapa", mapa}, {"getctarank", getctarank},
   };
   return entries;
 }

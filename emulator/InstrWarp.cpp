@@ -90,6 +90,8 @@ static void activemask(AsmBuilder &a, S s) {
 static void bar(AsmBuilder &a, S s) {
   IRBuilder<> &b = a.b;
   Type *none = b.getVoidTy();
+  // `bar` is `barrier.aligned`.
+  Value *aligned = a.i32(s.parts[0] == "bar" || s.has("aligned"));
   if (s.has("warp")) {
     if (s.operands.size() != 1)
       return a.unsupported(s);
@@ -98,9 +100,10 @@ static void bar(AsmBuilder &a, S s) {
   }
   if (s.has("cluster")) {
     if (s.has("arrive"))
-      a.hook("tileEmuClusterArrive", none, {a.thread(), a.i32(s.has("relaxed")), a.site()});
+      a.hook("tileEmuClusterArrive", none,
+             {a.thread(), a.i32(s.has("relaxed")), aligned, a.site()});
     else if (s.has("wait"))
-      a.hook("tileEmuClusterWait", none, {a.thread(), a.site()});
+      a.hook("tileEmuClusterWait", none, {a.thread(), aligned, a.site()});
     else
       a.unsupported(s);
     return;
@@ -117,7 +120,7 @@ static void bar(AsmBuilder &a, S s) {
                        a.i32(popc           ? 0
                              : s.has("and") ? 1
                                             : 2),
-                       a.site()});
+                       aligned, a.site()});
     a.set(s.operands[0], popc ? r : b.CreateTrunc(r, b.getInt1Ty()));
     return;
   }
@@ -127,7 +130,7 @@ static void bar(AsmBuilder &a, S s) {
   if (!s.has("sync") && !s.has("arrive"))
     return a.unsupported(s);
   a.hook(s.has("sync") ? "tileEmuBarrierSync" : "tileEmuBarrierArrive", none,
-         {a.thread(), a.get(s.operands[0], 32), count, a.site()});
+         {a.thread(), a.get(s.operands[0], 32), count, aligned, a.site()});
 }
 
 static void fence(AsmBuilder &a, S s) {

@@ -88,6 +88,9 @@ static const StringMap<const char *> &table() {
       {"fence.proxy.async.shared_cta", "fence.proxy.async.shared::cta;"},
       {"fence.mbarrier_init.release.cluster", "fence.mbarrier_init.release.cluster;"},
       {"mapa.shared.cluster", "mapa.shared::cluster.u32 $0, $1, $2;"},
+      {"mapa", "mapa.u64 $0, $1, $2;"},
+      {"getctarank.shared.cluster", "getctarank.shared::cluster.u32 $0, $1;"},
+      {"getctarank", "getctarank.u32 $0, $1;"},
   };
   return texts;
 }

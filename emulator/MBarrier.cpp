@@ -26,12 +26,17 @@ MBarrier &tile::emu::findMBarrier(Thread &t, uint32_t address, SiteId site, bool
   bool known = b.initBy == t.component || tickOf(t.clock.generic, b.initBy) >= b.initTick;
   if (!known)
     report(t, FindingKind::Race, site,
-           "the mbarrier is used before its initialisation is known to this thread", b.initSite,
-           "initialised here by " + describeComponent(*t.cluster, b.initBy));
+           llvm::formatv("the mbarrier at shared offset {0} is used before its initialisation is "
+                         "known to this thread",
+                         range.offset - kSharedReserved)
+               .str(),
+           b.initSite, "initialised here by " + describeComponent(*t.cluster, b.initBy));
   else if (async && tickOf(t.clock.async, b.initBy) < b.initTick)
     report(t, FindingKind::MissingProxyFence, site,
-           "an asynchronous operation signals the mbarrier, and no fence stands between it and the "
-           "initialisation",
+           llvm::formatv("an asynchronous operation signals the mbarrier at shared offset {0}, and "
+                         "no fence stands between it and the initialisation",
+                         range.offset - kSharedReserved)
+               .str(),
            b.initSite, "initialised here by " + describeComponent(*t.cluster, b.initBy));
   return b;
 }
@@ -88,9 +93,11 @@ void tile::emu::signalBytes(const Signal &signal, uint64_t bytes) {
   advance(b);
 }
 
-static void releaseInto(MBarrier &b, Thread &t, bool relaxed) {
+static void releaseInto(MBarrier &b, Thread &t, bool relaxed, SiteId site) {
   if (relaxed)
     return;
+  if (b.cta != t.cta)
+    visit(*b.cta, t.component, t.tick, site);
   b.gathering.add(t.clock, t.component, t.tick++);
 }
 
@@ -132,7 +139,7 @@ uint64_t tileEmuMBarrierArrive(Thread *t, uint32_t address, uint32_t count, uint
   MBarrier &b = findMBarrier(*t, address, site);
   uint64_t token = b.phase;
   b.transactions += bytes;
-  releaseInto(b, *t, relaxed);
+  releaseInto(b, *t, relaxed, site);
   if (drop)
     b.count -= count;
   arriveAt(b, t, count, site);

@@ -17,6 +17,7 @@
 #include <deque>
 #include <functional>
 #include <list>
+#include <map>
 #include <mutex>
 #include <random>
 #include <unordered_map>
@@ -94,6 +95,7 @@ struct LaneRequest {
   uint32_t mask = 0;
   SiteId site = 0;
   void *operands = nullptr;
+  bool aligned = false; ///< the whole warp must be at this instruction
 };
 
 /// The asynchronous groups of one thread: what is open, what is committed, what
@@ -104,6 +106,7 @@ struct AsyncGroups {
   Tick done = 0;           ///< every group up to this one has been waited for
   Tick lastUsed = 0;       ///< the last group with anything in it
   SiteId lastSite = 0;
+  uint32_t lastOffset = 0;                      ///< in shared memory
   std::vector<std::function<void()>> collected; ///< the open group's work
 };
 
@@ -132,19 +135,26 @@ struct Thread {
 struct Warp {
   Cta *cta = nullptr;
   uint32_t index = 0;
-  uint32_t live = 0;     ///< lanes that have not exited
-  uint32_t runnable = 0; ///< lanes that can go on
-  uint32_t waiting = 0;  ///< lanes in a collective operation
+  uint32_t live = 0;      ///< lanes that have not exited
+  uint32_t runnable = 0;  ///< lanes that can go on
+  uint32_t waiting = 0;   ///< lanes in a collective operation
+  uint32_t atBarrier = 0; ///< lanes that wait at an aligned barrier of the CTA
   std::vector<Thread *> lanes;
   uint32_t numThreads() const { return uint32_t(lanes.size()); }
 };
 
 struct NamedBarrier {
+  /// What a warp has brought in this round.
+  struct Arrivals {
+    uint32_t lanes = 0;
+    SiteId site = 0; ///< of the last
+    bool aligned = false;
+  };
   uint32_t expected = 0, arrived = 0;
   std::vector<Thread *> waiters;
   ClockGathering clock;
   SiteId firstSite = 0;
-  std::vector<bool> who; ///< threads that have arrived
+  std::vector<Arrivals> warps;
 };
 
 struct MBarrier {
@@ -186,10 +196,14 @@ struct Cta {
   std::unordered_map<uint32_t, MBarrier> mbarriers;
   uint32_t liveThreads = 0;
   std::vector<std::shared_ptr<struct Warpgroup>> warpgroups; ///< made when first used
+  /// What other CTAs of the cluster did here: the last tick and place of each. Its
+  /// memory ends with the CTA, so all of it must be known to be over by then.
+  std::map<Component, std::pair<Tick, SiteId>> visitors;
+  ClockGathering ends; ///< what threads knew when they ended
 };
 
 struct ClusterBarrier {
-  uint32_t arrived = 0;
+  uint32_t arrived = 0, ended = 0; ///< in this round; ended: of those that arrived
   std::vector<Thread *> waiters;
   std::vector<bool> hasArrived;
   ClockGathering clock;
@@ -296,6 +310,9 @@ inline void maybeYield(Thread &thread);
 void makeRunnable(Thread &thread);
 /// Performs a warp's collective operation when the last of its lanes asks.
 void converge(Thread &thread, const LaneRequest &request);
+/// Reports a lane that comes to a collective instruction while lanes of its warp
+/// that should come along are elsewhere, or have ended. `mask`: who should.
+void checkTogether(Thread &thread, uint32_t mask, bool aligned, SiteId site);
 /// Ends one asynchronous operation, chosen by the schedule; false if there is none.
 bool completeOne(Cluster &cluster);
 /// Ends all of a stream's operations up to a group, in order.
@@ -309,6 +326,22 @@ inline void maybeYield(Thread &thread) {
   if (thread.cluster->oneIn(24))
     yield(thread);
 }
+
+//===--- barriers (HooksBarrier.cpp) --------------------------------------===//
+
+/// The barriers of the CTA at which only a part of a warp has arrived where all of
+/// it must: reports them.
+void reportPartialWarps(Cta &cta);
+/// Threads that end are not waited for.
+void leaveClusterBarrier(Thread &thread);
+
+//===--- the end of a CTA (CtaEnd.cpp) ------------------------------------===//
+
+/// Notes that somebody else than the CTA's own threads uses its shared memory.
+void visit(Cta &cta, Component who, Tick tick, SiteId site);
+/// A thread ends; with the last one, everything that used the CTA's shared memory
+/// must be known to be over.
+void checkVisitorsAtExit(Thread &thread);
 
 //===--- reporting (Findings.cpp) -----------------------------------------===//
 

@@ -12,6 +12,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
@@ -101,22 +102,33 @@ static void addRuntimeFunctions(orc::SymbolMap &symbols, orc::LLJIT &jit) {
   add("memmove", static_cast<void *(*)(void *, const void *, size_t)>(&::memmove));
 }
 
-static Expected<std::unique_ptr<orc::LLJIT>> makeJit(bool fuseMulAdd) {
+/// The same code on all processors that have what most have, so that results are the
+/// same too: some newer instructions flush subnormal numbers, or round otherwise than
+/// the steps through f32 that others take.
+static Expected<orc::JITTargetMachineBuilder> hostMachine() {
+#if defined(__x86_64__)
+  const StringMap<bool> features = sys::getHostCPUFeatures();
+  if (all_of(ArrayRef{"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"},
+             [&](StringRef name) { return features.lookup(name); })) {
+    orc::JITTargetMachineBuilder machine{Triple(sys::getProcessTriple())};
+    machine.setCPU("x86-64-v3");
+    return machine;
+  }
+#endif
+  return orc::JITTargetMachineBuilder::detectHost();
+}
+
+static Expected<std::unique_ptr<orc::LLJIT>> makeJit() {
   static std::once_flag once;
   std::call_once(once, [] {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
   });
-  auto machine = orc::JITTargetMachineBuilder::detectHost();
+  auto machine = hostMachine();
   if (!machine)
     return machine.takeError();
   machine->setCodeGenOptLevel(CodeGenOptLevel::Less);
-#if defined(__x86_64__)
-  // These flush subnormal numbers, or round otherwise than the steps through f32
-  // that other processors take: the same everywhere.
-  machine->addFeatures({"-avx512bf16", "-avxneconvert", "-avx512fp16"});
-#endif
-  machine->getOptions().AllowFPOpFusion = fuseMulAdd ? FPOpFusion::Fast : FPOpFusion::Strict;
+  machine->getOptions().AllowFPOpFusion = FPOpFusion::Strict; // Contract.cpp has done it
   return orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(*machine)).create();
 }
 
@@ -129,12 +141,12 @@ static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptio
   if (options.mutate)
     options.mutate(*module);
   auto impl = std::make_unique<ProgramImpl>();
-  auto jit = makeJit(options.fuseMulAdd);
+  auto jit = makeJit();
   if (!jit)
     return jit.takeError();
   impl->jit = std::move(*jit);
-  auto translation =
-      translateToHost(*module, impl->jit->getTargetTriple(), impl->jit->getDataLayout());
+  auto translation = translateToHost(*module, impl->jit->getTargetTriple(),
+                                     impl->jit->getDataLayout(), options.fuseMulAdd);
   if (!translation)
     return translation.takeError();
   impl->translation = std::move(*translation);
@@ -179,7 +191,8 @@ Program::~Program() = default;
 
 StringRef Program::name() const { return impl->translation.kernel; }
 ArrayRef<Site> Program::sites() const { return impl->translation.sites; }
-bool Program::hasAtomics() const { return impl->translation.hasAtomics; }
+bool Program::dependsOnOrder() const { return impl->translation.dependsOnOrder; }
+const std::set<std::string> &Program::inexact() const { return impl->translation.inexact; }
 
 Report Program::run(const LaunchConfig &config, const RunOptions &options) const {
   Launch launch;
@@ -193,7 +206,13 @@ Report Program::run(const LaunchConfig &config, const RunOptions &options) const
     launch.findings.add(FindingKind::AccumulatorInFlight, site, "all threads",
                         "an accumulator is used while a matrix product may still write it",
                         site + 1, "the product, which no `wgmma.wait_group` stands behind");
-  if (config.grid[0] && config.grid[1] && config.grid[2])
+  bool whole = true;
+  for (unsigned axis = 0; axis < 3; ++axis)
+    whole &= config.cluster[axis] && config.grid[axis] % config.cluster[axis] == 0;
+  if (!whole)
+    launch.findings.add(FindingKind::BadOperand, 0, "the launch",
+                        "the grid is not a whole number of clusters");
+  else if (config.grid[0] && config.grid[1] && config.grid[2])
     runLaunch(launch);
   Report report = launch.findings.take(impl->translation.sites, options.maxFindings);
   report.counters = std::move(launch.counters);

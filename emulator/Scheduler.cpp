@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 #include <thread>
 
 using namespace tile::emu;
@@ -83,7 +84,7 @@ static std::string describeWait(const Thread &t) {
     return llvm::formatv(
                "waits for phase {0} of the mbarrier at shared offset {1}, which lacks {2} "
                "of {3} arrivals and {4} bytes",
-               b.phase, b.address, b.pending, b.count, b.transactions)
+               b.phase, b.address - kSharedReserved, b.pending, b.count, b.transactions)
         .str();
   }
   case Wait::AsyncGroup:
@@ -91,7 +92,7 @@ static std::string describeWait(const Thread &t) {
   case Wait::ClusterBarrier:
     return llvm::formatv("waits at the cluster barrier, where {0} of {1} threads have arrived",
                          t.cluster->barrier.arrived,
-                         t.cluster->ctas.size() * t.cluster->launch->config.threads)
+                         t.cluster->liveThreads + t.cluster->barrier.ended)
         .str();
   }
   return "";
@@ -135,6 +136,8 @@ static void reportDeadlock(Cluster &c) {
                        first.wait)
              .str(),
          groups.size() > 1 ? groups[1].first->waitSite : 0, all);
+  for (Cta &cta : c.ctas)
+    reportPartialWarps(cta);
 }
 
 //===----------------------------------------------------------------------===//
@@ -278,6 +281,29 @@ static void performIfComplete(Warp &w, const LaneRequest &request) {
     makeRunnable(*w.lanes[unsigned(llvm::countr_zero(rest))]);
 }
 
+static unsigned firstLane(uint32_t lanes) { return unsigned(llvm::countr_zero(lanes)); }
+
+void tile::emu::checkTogether(Thread &t, uint32_t mask, bool aligned, SiteId site) {
+  Warp &w = *t.warp;
+  auto give = [&](const Thread &other, const char *what, SiteId otherSite) {
+    report(t, FindingKind::NonUniform, site,
+           llvm::formatv("only a part of a warp is at this instruction, which {0}: lane {1} is "
+                         "here, and lane {2} {3}",
+                         aligned ? "takes all of it" : "waits for others of it", t.lane, other.lane,
+                         what)
+               .str(),
+           otherSite, llvm::formatv("lane {0} {1}", other.lane, what).str());
+    abandon(t);
+  };
+  uint32_t named = mask & ~(1u << t.lane);
+  if (uint32_t there = w.atBarrier & named)
+    if (const Thread &o = *w.lanes[firstLane(there)]; o.waitSite != site)
+      give(o, "waits at a barrier", o.waitSite);
+  uint32_t ended = aligned ? llvm::maskTrailingOnes<uint32_t>(w.numThreads()) & ~w.live : 0;
+  if (ended)
+    give(*w.lanes[firstLane(ended)], "has ended", 0);
+}
+
 void tile::emu::converge(Thread &t, const LaneRequest &request) {
   Warp &w = *t.warp;
   uint32_t self = 1u << t.lane;
@@ -288,12 +314,14 @@ void tile::emu::converge(Thread &t, const LaneRequest &request) {
                .str());
     abandon(t);
   }
+  checkTogether(t, request.mask, request.aligned, request.site);
   for (uint32_t rest = w.waiting & request.mask; rest; rest &= rest - 1) {
     const Thread &o = *w.lanes[unsigned(llvm::countr_zero(rest))];
     if (!(o.request.mask & self))
       continue;
     if (o.request.perform == request.perform && o.request.mask == request.mask &&
-        o.request.qualifiers == request.qualifiers)
+        o.request.qualifiers == request.qualifiers &&
+        (!request.aligned || o.request.site == request.site))
       continue;
     report(
         t, FindingKind::NonUniform, request.site,
@@ -325,8 +353,26 @@ void tile::emu::converge(Thread &t, const LaneRequest &request) {
 // Threads and clusters
 //===----------------------------------------------------------------------===//
 
+/// Whoever waits for the whole warp waits in vain.
+static void checkNobodyWaits(Thread &t) {
+  Warp &w = *t.warp;
+  uint32_t left = w.atBarrier;
+  for (uint32_t rest = w.waiting; rest; rest &= rest - 1)
+    if (w.lanes[firstLane(rest)]->request.aligned)
+      left |= rest & -rest;
+  if (!left)
+    return;
+  const Thread &o = *w.lanes[firstLane(left)];
+  report(o, FindingKind::NonUniform, w.atBarrier ? o.waitSite : o.request.site,
+         llvm::formatv("only a part of a warp is at this instruction, which takes all of it: lane "
+                       "{0} is here, and lane {1} has ended",
+                       o.lane, t.lane)
+             .str());
+}
+
 static void exitThread(Thread &t) {
   checkAsyncAtExit(t);
+  checkNobodyWaits(t);
   t.exited = true;
   t.cluster->launch->idleTurns = 0;
   Warp &w = *t.warp;
@@ -334,6 +380,8 @@ static void exitThread(Thread &t) {
   w.runnable &= ~(1u << t.lane);
   --t.cta->liveThreads;
   --t.cluster->liveThreads;
+  leaveClusterBarrier(t);
+  checkVisitorsAtExit(t);
   if (w.waiting)
     performIfComplete(w, w.lanes[unsigned(llvm::countr_zero(w.waiting))]->request);
   block(t); // for ever

@@ -10,17 +10,11 @@
 //   everything else                   -> stays: it is plain LLVM
 //
 //===----------------------------------------------------------------------===//
-#include "emulator/Translate.h"
-#include "emulator/AsmBuilder.h"
-#include "emulator/Intrinsics.h"
-#include "emulator/Memory.h"
-#include "emulator/Numbers.h"
-#include "llvm/Analysis/ValueTracking.h"
+#include "emulator/Contract.h"
+#include "emulator/Translator.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -28,51 +22,6 @@
 
 using namespace llvm;
 using namespace tile::emu;
-
-namespace {
-
-enum : unsigned { kGenericSpace = 0, kGlobalSpace = 1, kSharedSpace = 3, kLocalSpace = 5 };
-
-class Translator {
-public:
-  Translator(Module &m, Translation &out) : m(m), out(out) {}
-  Error run(const Triple &triple, const DataLayout &layout);
-
-private:
-  Error findKernel();
-  void inlineHelpers();
-  void makeEntry();
-  void placeSharedGlobals();
-  Error translate(Instruction &inst);
-  Error translateCall(CallBase &call);
-  Error translateAsm(CallBase &call, StringRef text, StringRef mainOpcode, unsigned numOutputs,
-                     ArrayRef<int> tied);
-  Error translateInlineAsm(CallBase &call);
-  void translateLoad(LoadInst &load);
-  void translateStore(StoreInst &store);
-  Error translateAtomic(Instruction &inst);
-  void translateCast(AddrSpaceCastInst &cast);
-  void findTouchedAccumulators();
-  bool isLocal(const Value *pointer) const;
-  Value *hostAddress(IRBuilder<> &b, Value *pointer, unsigned bytes, unsigned alignment,
-                     AccessKind kind, const Twine &instruction);
-  Value *siteOf(const Instruction &inst, const Twine &instruction);
-  Value *callHook(IRBuilder<> &b, StringRef name, Type *result, ArrayRef<Value *> args);
-  Error unsupported(const Twine &what) {
-    return createStringError("the emulator does not know " + what);
-  }
-
-  Module &m;
-  Translation &out;
-  Function *kernel = nullptr; ///< the new one, once made
-  Value *thread = nullptr;
-  const Instruction *at = nullptr;
-  SmallPtrSet<const Instruction *, 32> hostCode; ///< ours: to be left alone
-  StringMap<AsmBuilder *> builders;              ///< by text, constraints and type
-  std::vector<std::unique_ptr<AsmBuilder>> owned;
-};
-
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Set-up
@@ -236,307 +185,6 @@ Value *Translator::callHook(IRBuilder<> &b, StringRef name, Type *result, ArrayR
   return b.CreateCall(callee, args);
 }
 
-/// Memory that only this thread, or nobody, writes: its stack, constants, the
-/// parameters.
-bool Translator::isLocal(const Value *pointer) const {
-  const Value *object = getUnderlyingObject(pointer, 0);
-  if (isa<AllocaInst>(object))
-    return true;
-  if (auto *g = dyn_cast<GlobalVariable>(object))
-    return g->getAddressSpace() != kSharedSpace;
-  // By-value parameters were loaded from the parameter array.
-  if (auto *load = dyn_cast<LoadInst>(object))
-    return load->getFunction() == kernel &&
-           getUnderlyingObject(load->getPointerOperand()) == kernel->getArg(1);
-  return pointer->getType()->getPointerAddressSpace() == kLocalSpace;
-}
-
-Value *Translator::hostAddress(IRBuilder<> &b, Value *pointer, unsigned bytes, unsigned alignment,
-                               AccessKind kind, const Twine &instruction) {
-  unsigned space = pointer->getType()->getPointerAddressSpace();
-  Value *site = siteOf(*at, instruction);
-  uint32_t access = kind | (alignment < bytes ? alignment << 8 : 0);
-  const char *name = space == kGlobalSpace   ? "tileEmuGlobal"
-                     : space == kSharedSpace ? "tileEmuShared"
-                                             : "tileEmuGeneric";
-  Type *addressType = space == kSharedSpace ? b.getInt32Ty() : b.getInt64Ty();
-  return callHook(b, name, b.getPtrTy(),
-                  {thread, b.CreatePtrToInt(pointer, addressType), b.getInt32(bytes),
-                   b.getInt32(access), site});
-}
-
-static std::string accessName(StringRef base, const Value *pointer, uint64_t bytes) {
-  unsigned space = pointer->getType()->getPointerAddressSpace();
-  const char *in = space == kGlobalSpace ? ".global" : space == kSharedSpace ? ".shared" : "";
-  const char *vector = bytes == 16 ? ".v4.b32" : bytes == 8 ? ".b64" : nullptr;
-  return base.str() + in + (vector ? std::string(vector) : ".b" + std::to_string(8 * bytes));
-}
-
-//===----------------------------------------------------------------------===//
-// Plain accesses
-//===----------------------------------------------------------------------===//
-
-void Translator::translateLoad(LoadInst &load) {
-  Value *pointer = load.getPointerOperand();
-  if (isLocal(pointer))
-    return;
-  IRBuilder<> b(&load);
-  uint64_t bytes = m.getDataLayout().getTypeStoreSize(load.getType());
-  Value *address = hostAddress(b, pointer, unsigned(bytes), unsigned(load.getAlign().value()),
-                               kRead, accessName("ld", pointer, bytes));
-  LoadInst *host = b.CreateAlignedLoad(load.getType(), address, Align(1));
-  load.replaceAllUsesWith(host);
-  load.eraseFromParent();
-}
-
-void Translator::translateStore(StoreInst &store) {
-  Value *pointer = store.getPointerOperand(), *value = store.getValueOperand();
-  if (isLocal(pointer))
-    return;
-  IRBuilder<> b(&store);
-  uint64_t bytes = m.getDataLayout().getTypeStoreSize(value->getType());
-  Value *address = hostAddress(b, pointer, unsigned(bytes), unsigned(store.getAlign().value()),
-                               kWrite, accessName("st", pointer, bytes));
-  b.CreateAlignedStore(value, address, Align(1));
-  store.eraseFromParent();
-}
-
-static std::optional<AtomicKind> atomicKind(AtomicRMWInst::BinOp op, Type *type) {
-  switch (op) {
-  case AtomicRMWInst::Xchg:
-    return AtomicKind::Exchange;
-  case AtomicRMWInst::Add:
-    return AtomicKind::Add;
-  case AtomicRMWInst::And:
-    return AtomicKind::And;
-  case AtomicRMWInst::Or:
-    return AtomicKind::Or;
-  case AtomicRMWInst::Xor:
-    return AtomicKind::Xor;
-  case AtomicRMWInst::Max:
-    return AtomicKind::MaxS;
-  case AtomicRMWInst::Min:
-    return AtomicKind::MinS;
-  case AtomicRMWInst::UMax:
-    return AtomicKind::MaxU;
-  case AtomicRMWInst::UMin:
-    return AtomicKind::MinU;
-  case AtomicRMWInst::FAdd:
-    return type->isBFloatTy() ? AtomicKind::FAddBF16 : AtomicKind::FAdd;
-  case AtomicRMWInst::UIncWrap:
-    return AtomicKind::Increment;
-  case AtomicRMWInst::UDecWrap:
-    return AtomicKind::Decrement;
-  default:
-    return std::nullopt;
-  }
-}
-
-Error Translator::translateAtomic(Instruction &inst) {
-  IRBuilder<> b(&inst);
-  auto *rmw = dyn_cast<AtomicRMWInst>(&inst);
-  auto *cas = dyn_cast<AtomicCmpXchgInst>(&inst);
-  Value *pointer = rmw ? rmw->getPointerOperand() : cas->getPointerOperand();
-  Value *value = rmw ? rmw->getValOperand() : cas->getNewValOperand();
-  Type *type = value->getType();
-  unsigned bits = unsigned(type->getPrimitiveSizeInBits());
-  auto kind =
-      rmw ? atomicKind(rmw->getOperation(), type) : std::optional(AtomicKind::CompareExchange);
-  if (!kind || (bits != 16 && bits != 32 && bits != 64))
-    return unsupported("this atomic operation: `" +
-                       std::string(rmw ? AtomicRMWInst::getOperationName(rmw->getOperation())
-                                       : StringRef("cmpxchg")) +
-                       "` of " + std::to_string(bits) + " bits");
-  auto wide = [&](Value *v) {
-    return b.CreateZExt(b.CreateBitCast(v, b.getIntNTy(bits)), b.getInt64Ty());
-  };
-  unsigned space = pointer->getType()->getPointerAddressSpace();
-  out.hasAtomics |= space != kSharedSpace;
-  Value *address = b.CreatePtrToInt(pointer, b.getInt64Ty());
-  if (space == kSharedSpace)
-    address = b.CreateAnd(address, 0xffffffff);
-  Value *old = callHook(
-      b, "tileEmuAtomic", b.getInt64Ty(),
-      {thread, address, wide(value), cas ? wide(cas->getCompareOperand()) : b.getInt64(0),
-       b.getInt32(uint32_t(*kind)), b.getInt32(bits / 8), b.getInt32(space), siteOf(inst, "atom")});
-  Value *result = b.CreateBitCast(b.CreateTrunc(old, b.getIntNTy(bits)), type);
-  if (cas) {
-    Value *same = b.CreateICmpEQ(result, cas->getCompareOperand());
-    result = b.CreateInsertValue(b.CreateInsertValue(PoisonValue::get(inst.getType()), result, 0),
-                                 same, 1);
-  }
-  inst.replaceAllUsesWith(result);
-  inst.eraseFromParent();
-  return Error::success();
-}
-
-void Translator::translateCast(AddrSpaceCastInst &cast) {
-  bool from = cast.getSrcAddressSpace() == kSharedSpace;
-  bool to = cast.getDestAddressSpace() == kSharedSpace;
-  if (from == to)
-    return; // the same address
-  IRBuilder<> b(&cast);
-  Value *v = b.CreatePtrToInt(cast.getPointerOperand(), b.getInt64Ty());
-  v = from ? b.CreateAdd(b.CreateAnd(v, 0xffffffff), b.getInt64(kGenericShared))
-           : b.CreateSub(v, b.getInt64(kGenericShared));
-  cast.replaceAllUsesWith(b.CreateIntToPtr(v, cast.getType()));
-  cast.eraseFromParent();
-}
-
-//===----------------------------------------------------------------------===//
-// Inline PTX and intrinsics
-//===----------------------------------------------------------------------===//
-
-/// The instruction that a text is there for: the first that is no helper.
-static std::string mainOpcode(ArrayRef<PtxStatement> statements) {
-  std::string first;
-  for (const PtxStatement &s : statements) {
-    if (s.parts.empty())
-      continue;
-    if (first.empty())
-      first = s.opcode;
-    StringRef m = s.parts[0];
-    if (m != "mov" && m != "setp" && m != "selp" && m != "bra" && m != "elect" && m != "cvta" &&
-        m != "add")
-      return s.opcode;
-  }
-  return first;
-}
-
-static void replaceCall(CallBase &call, Value *result) {
-  if (!call.getType()->isVoidTy())
-    call.replaceAllUsesWith(result);
-  call.eraseFromParent();
-}
-
-Error Translator::translateAsm(CallBase &call, StringRef text, StringRef constraints,
-                               unsigned numOutputs, ArrayRef<int> tied) {
-  IRBuilder<> b(&call);
-  std::string typeText;
-  raw_string_ostream typeStream(typeText);
-  call.getFunctionType()->print(typeStream);
-  for (int t : tied)
-    typeStream << ' ' << t;
-  AsmBuilder *&builder = builders[(text + "\n" + constraints + "\n" + typeText).str()];
-  auto statements = parsePtx(text);
-  if (!statements)
-    return statements.takeError();
-  if (!builder) {
-    SmallVector<Type *> params{b.getPtrTy(), b.getInt32Ty()};
-    append_range(params, call.getFunctionType()->params());
-    auto *type = FunctionType::get(call.getType(), params, false);
-    owned.push_back(std::make_unique<AsmBuilder>(m, type, numOutputs, tied,
-                                                 "ptx" + std::to_string(owned.size())));
-    builder = owned.back().get();
-    if (Error error = builder->build(*statements))
-      return error;
-    out.hasAtomics |= builder->usesAtomics;
-  }
-  bool inKernel = call.getFunction() == kernel;
-  SmallVector<Value *> args{inKernel ? thread : ConstantPointerNull::get(b.getPtrTy()),
-                            siteOf(call, mainOpcode(*statements))};
-  append_range(args, call.args());
-  CallInst *host = b.CreateCall(builder->function(), args);
-  replaceCall(call, host);
-  return Error::success();
-}
-
-Error Translator::translateInlineAsm(CallBase &call) {
-  auto *inlineAsm = cast<InlineAsm>(call.getCalledOperand());
-  if (inlineAsm->getAsmString().empty() && call.arg_size() == 1 && !call.getType()->isVoidTy() &&
-      call.getType() == call.getArgOperand(0)->getType()) {
-    // An opaque point: the value passes through, by way of the machine, which
-    // may have something to say about it (accumulators in flight).
-    IRBuilder<> b(&call);
-    Value *v = call.getArgOperand(0);
-    if (call.getType()->getPrimitiveSizeInBits() == 32 && call.getFunction() == kernel) {
-      Value *word = b.CreateBitCast(v, b.getInt32Ty());
-      word = callHook(b, "tileEmuPin", b.getInt32Ty(), {thread, word, siteOf(call, "pin")});
-      v = b.CreateBitCast(word, call.getType());
-    }
-    replaceCall(call, v);
-    return Error::success();
-  }
-  unsigned numOutputs = 0;
-  SmallVector<int> tied;
-  for (const InlineAsm::ConstraintInfo &c : inlineAsm->ParseConstraints()) {
-    if (c.Type == InlineAsm::isOutput && c.isIndirect)
-      return unsupported("inline PTX with results in memory");
-    if (c.Type == InlineAsm::isOutput)
-      ++numOutputs;
-    if (c.Type != InlineAsm::isInput)
-      continue;
-    int output = -1;
-    for (const std::string &code : c.Codes)
-      if (!code.empty() && isDigit(code[0]))
-        output = atoi(code.c_str());
-    tied.push_back(output);
-  }
-  return translateAsm(call, inlineAsm->getAsmString(), inlineAsm->getConstraintString(), numOutputs,
-                      tied);
-}
-
-Error Translator::translateCall(CallBase &call) {
-  if (call.isInlineAsm())
-    return translateInlineAsm(call);
-  Function *callee = call.getCalledFunction();
-  if (!callee)
-    return unsupported("indirect calls");
-  StringRef name = callee->getName();
-  IRBuilder<> b(&call);
-  if (StringRef sreg = name; sreg.consume_front("llvm.nvvm.read.ptx.sreg.")) {
-    if (sreg == "clock" || sreg == "clock64" || sreg == "globaltimer") {
-      Value *v = callHook(b, "tileEmuClock", b.getInt64Ty(), {thread});
-      replaceCall(call, b.CreateTrunc(v, call.getType()));
-      return Error::success();
-    }
-    if (sreg == "warpsize") {
-      replaceCall(call, b.getInt32(32));
-      return Error::success();
-    }
-    auto index = findSpecialRegister(sreg);
-    if (!index)
-      return unsupported("the special register `" + sreg + "`");
-    replaceCall(call, loadSpecialRegister(b, thread, *index));
-    return Error::success();
-  }
-  if (name.starts_with("llvm.nvvm.")) {
-    unsigned numResults = call.getType()->isVoidTy() ? 0
-                          : isa<StructType>(call.getType())
-                              ? cast<StructType>(call.getType())->getNumElements()
-                              : 1;
-    std::string text = ptxOfIntrinsic(name, numResults, unsigned(call.arg_size()));
-    if (text.empty())
-      return unsupported("the intrinsic `" + name + "`");
-    return translateAsm(call, text, "intrinsic", numResults, SmallVector<int>(call.arg_size(), -1));
-  }
-  if (name == "llvm.trap" || name == "llvm.debugtrap") {
-    callHook(b, "tileEmuTrap", b.getVoidTy(), {thread, siteOf(call, "trap")});
-    call.eraseFromParent();
-    return Error::success();
-  }
-  if (name == "vprintf") {
-    replaceCall(call, callHook(b, "tileEmuPrintf", b.getInt32Ty(),
-                               {thread, call.getArgOperand(0), call.getArgOperand(1)}));
-    return Error::success();
-  }
-  if (name == "__assertfail") {
-    SmallVector<Value *> args{thread};
-    append_range(args, call.args());
-    callHook(b, "tileEmuAssert", b.getVoidTy(), args);
-    call.eraseFromParent();
-    return Error::success();
-  }
-  if (auto *mem = dyn_cast<AnyMemIntrinsic>(&call)) {
-    if (!isLocal(mem->getRawDest()))
-      return unsupported("`" + name + "` on memory that is not the thread's own");
-    return Error::success();
-  }
-  if (callee->isIntrinsic() || !callee->isDeclaration() || name.starts_with("tileEmu"))
-    return Error::success();
-  return unsupported("the function `" + name + "`");
-}
-
 Error Translator::translate(Instruction &inst) {
   at = &inst;
   if (auto *load = dyn_cast<LoadInst>(&inst))
@@ -643,7 +291,13 @@ Error Translator::run(const Triple &triple, const DataLayout &layout) {
       if (Error error = translate(*inst))
         return error;
     }
+    if (fuseMulAdd && contractMulAdd(*f))
+      out.inexact.insert("a*b+c in one rounding or two");
+    expandNarrowMulAdd(*f);
     f->setCallingConv(CallingConv::C);
+    for (User *user : f->users())
+      if (auto *call = dyn_cast<CallBase>(user))
+        call->setCallingConv(CallingConv::C);
     f->removeFnAttr("target-cpu");
     f->removeFnAttr("target-features");
   }
@@ -656,9 +310,9 @@ Error Translator::run(const Triple &triple, const DataLayout &layout) {
 }
 
 Expected<Translation> tile::emu::translateToHost(Module &module, const Triple &triple,
-                                                 const DataLayout &layout) {
+                                                 const DataLayout &layout, bool fuseMulAdd) {
   Translation translation;
-  if (Error error = Translator(module, translation).run(triple, layout))
+  if (Error error = Translator(module, translation, fuseMulAdd).run(triple, layout))
     return std::move(error);
   return translation;
 }

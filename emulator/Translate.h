@@ -4,6 +4,7 @@
 
 #include "emulator/Emulator.h"
 #include "llvm/Support/Error.h"
+#include <set>
 
 namespace llvm {
 class DataLayout;
@@ -19,7 +20,9 @@ enum class Approximation : uint32_t { Ex2, Lg2, Sin, Cos, Rcp, Sqrt, Rsqrt, Tanh
 struct Translation {
   std::string kernel;
   std::vector<Site> sites{Site()}; ///< 0 stands for nothing in particular
-  bool hasAtomics = false;
+  /// Atomic operations on global memory leave something that depends on their order.
+  bool dependsOnOrder = false;
+  std::set<std::string> inexact; ///< see Program::inexact
   uint32_t staticSharedBytes = 0;
   /// Sites of instructions that use results of a matrix product before a wait;
   /// the product's site follows each.
@@ -31,9 +34,9 @@ struct Translation {
 inline constexpr const char *kEntryName = "tile_emulated_kernel";
 
 /// Rewrites the module in place: every machine operation becomes a call of a
-/// hook (see Hooks.h), addresses become the host's.
+/// hook (see Hooks.h), addresses become the host's. `fuseMulAdd`: contract a*b+c.
 llvm::Expected<Translation> translateToHost(llvm::Module &module, const llvm::Triple &triple,
-                                            const llvm::DataLayout &layout);
+                                            const llvm::DataLayout &layout, bool fuseMulAdd);
 
 } // namespace tile::emu
 

@@ -1,9 +1,10 @@
 //===- AgreementDevice.h - two devices that must agree --------------------===//
 //
 // Does everything on the emulator and on another device, and compares all memory
-// after each launch. Integers must be the same; floats may differ by what
-// approximate instructions and sums in another order leave; kernels with atomic
-// operations may depend on the order of their programs.
+// after each launch. Every bit must be the same, but for two things: floats of a
+// kernel with instructions that leave their last bits open (emu::Program::inexact)
+// may differ by those, and what atomic operations leave may depend on the order of
+// programs (emu::Program::dependsOnOrder).
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_RUNTIME_AGREEMENTDEVICE_H
@@ -17,8 +18,10 @@ namespace tile::runtime {
 struct Agreement {
   uint64_t launches = 0;
   uint64_t identical = 0; ///< launches that left the same bits everywhere
-  uint64_t unordered = 0; ///< that did not, by kernels with atomic operations
-  /// The largest difference relative to the largest value of its array, by type.
+  uint64_t exact = 0;     ///< launches of which every bit is defined, so had to
+  uint64_t unordered = 0; ///< that did not, by kernels that depend on their order
+  /// The largest difference relative to the largest value of its array, by type,
+  /// between results that instructions leave open.
   std::map<std::string, double> largest;
 };
 

@@ -60,8 +60,8 @@ public:
   }
   std::string target() const override { return options.target; }
   unsigned multiprocessorCount() const override { return 132; }
-  bool hasAtomics(const Kernel &kernel) const override {
-    return static_cast<const EmuKernel &>(kernel).program->program->hasAtomics();
+  const emu::Program &program(const Kernel &kernel) const override {
+    return *static_cast<const EmuKernel &>(kernel).program->program;
   }
   const emu::Counters &counters() const override { return total; }
   const emu::Report &lastReport() const override { return last; }
@@ -269,10 +269,11 @@ emu::Report Emulator::runSchedules(const EmuProgram &program, const uint32_t gri
     run.seed = options.seed + i;
     if (program.metadata.persistent) // the chip may have room for any number of blocks
       launch.grid[0] =
-          1 + uint32_t(*run.seed % std::min<uint64_t>(uint64_t(grid[0]) * grid[1] * grid[2], 8));
+          launch.cluster[0] *
+          (1 + uint32_t(*run.seed % std::min<uint64_t>(uint64_t(grid[0]) * grid[1] * grid[2], 8)));
     emu::Report again = program.program->run(launch, run);
     report.findings = std::move(again.findings);
-    if (report.ok() && !program.program->hasAtomics() && save() != expected) {
+    if (report.ok() && !program.program->dependsOnOrder() && save() != expected) {
       emu::Finding finding{emu::FindingKind::SchedulesDisagree, {}, "", "", "", {}, 1};
       finding.message = llvm::formatv("`{0}` gives another result in a random order of its threads",
                                       program.program->name())

@@ -43,8 +43,8 @@ public:
   virtual llvm::Expected<bool> launch(Kernel &kernel, const uint32_t grid[3],
                                       llvm::ArrayRef<const void *> arguments,
                                       frontend::DiagnosticEngine &diagnostics) = 0;
-  /// Whether the kernel's result may depend on the order of its programs.
-  virtual bool hasAtomics(const Kernel &kernel) const = 0;
+  /// What a kernel is on the emulator.
+  virtual const emu::Program &program(const Kernel &kernel) const = 0;
   /// Of all launches so far.
   virtual const emu::Counters &counters() const = 0;
   /// What the last launch reported.

@@ -24,6 +24,32 @@ static std::string describe(const Instruction &inst, StringRef what) {
   return text;
 }
 
+/// A probe that traps where the instruction runs: of inline PTX under a predicate,
+/// where that is true.
+static std::function<void()> trapAt(Instruction &inst) {
+  return [&inst] {
+    IRBuilder<> b(&inst);
+    auto *call = dyn_cast<CallBase>(&inst);
+    auto *text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
+    StringRef guard = text ? StringRef(text->getAsmString()).ltrim() : "";
+    unsigned operand = 0;
+    bool negated = false;
+    Value *condition = b.getTrue();
+    if (guard.consume_front("@")) {
+      negated = guard.consume_front("!");
+      if (guard.consume_front("$") && !guard.consumeInteger(10, operand)) {
+        for (const InlineAsm::ConstraintInfo &c : text->ParseConstraints())
+          operand -= c.Type == InlineAsm::isOutput;
+        condition = call->getArgOperand(operand);
+        if (negated)
+          condition = b.CreateNot(condition);
+      }
+    }
+    Instruction *then = SplitBlockAndInsertIfThen(condition, b.GetInsertPoint(), false);
+    IRBuilder<>(then).CreateIntrinsic(Intrinsic::trap, {});
+  };
+}
+
 /// Takes a call out; values that it passes through stay.
 static void removeCall(CallBase &call) {
   if (!call.getType()->isVoidTy()) {
@@ -82,13 +108,15 @@ static void mutateAsm(CallBase &call, std::vector<Mutation> &out) {
   StringRef first = StringRef(text).ltrim().take_until([](char c) { return c == ';'; });
   if (StringRef kind = removalKind(text); !kind.empty())
     out.push_back({kind.str(), describe(call, "without `" + first.str() + "`"),
-                   [&call] { removeCall(call); }});
+                   [&call] { removeCall(call); }, trapAt(call)});
   auto change = [&](std::string kind, std::string what, unsigned operand,
                     std::function<Value *(IRBuilder<> &, Value *)> edit) {
-    out.push_back({std::move(kind), describe(call, what), [&call, operand, edit] {
+    out.push_back({std::move(kind), describe(call, what),
+                   [&call, operand, edit] {
                      IRBuilder<> b(&call);
                      call.setArgOperand(operand, edit(b, call.getArgOperand(operand)));
-                   }});
+                   },
+                   trapAt(call)});
   };
   auto flip = [](uint64_t bits) {
     return [bits](IRBuilder<> &b, Value *v) -> Value * {
@@ -110,7 +138,8 @@ static void mutateAsm(CallBase &call, std::vector<Mutation> &out) {
   }
   if (size_t at = text.find("expect_tx"); at != std::string::npos)
     if (size_t number = text.find("], ", at); number != std::string::npos)
-      out.push_back({"bytes", describe(call, "64 bytes more expected"), [&call, text, number] {
+      out.push_back({"bytes", describe(call, "64 bytes more expected"),
+                     [&call, text, number] {
                        auto *old = cast<InlineAsm>(call.getCalledOperand());
                        std::string changed = text;
                        size_t first = number + 3, end = changed.find(';', first);
@@ -119,7 +148,8 @@ static void mutateAsm(CallBase &call, std::vector<Mutation> &out) {
                        call.setCalledOperand(InlineAsm::get(old->getFunctionType(), changed,
                                                             old->getConstraintString(),
                                                             old->hasSideEffects()));
-                     }});
+                     },
+                     trapAt(call)});
 }
 
 /// What a mutation puts in the place of an operation.
@@ -229,7 +259,8 @@ static void mutateSwizzles(Function &kernel, std::vector<Mutation> &out) {
                        IRBuilder<> b(gep);
                        gep->setOperand(1, b.CreateXor(gep->getOperand(1), bit));
                        gep->setNoWrapFlags(GEPNoWrapFlags::none());
-                     }});
+                     },
+                     trapAt(*gep)});
   }
 }
 
@@ -247,8 +278,8 @@ std::vector<Mutation> tile::mutation::findMutations(Module &module) {
       } else if (Function *callee = call->getCalledFunction()) {
         StringRef name = callee->getName();
         if (name.starts_with("llvm.nvvm.barrier.cta.sync"))
-          out.push_back(
-              {"barrier", describe(inst, "without `bar.sync`"), [call] { removeCall(*call); }});
+          out.push_back({"barrier", describe(inst, "without `bar.sync`"),
+                         [call] { removeCall(*call); }, trapAt(inst)});
         // One bit of a butterfly's mask, to the next place: a bit more would
         // leave a reduction what it is.
         auto *lane = name.starts_with("llvm.nvvm.shfl.sync.bfly")

@@ -19,9 +19,10 @@ struct Mutation {
   std::string kind;  ///< "barrier", "wait", "fence", "phase", "descriptor", ...
   std::string where; ///< the instruction and its line
   std::function<void()> apply;
-  /// Of a changed value, where it may be the same: traps where it is not, and
-  /// changes nothing. A fault that no run can tell from the original is none.
-  std::function<void()> trapIfDifferent = nullptr;
+  /// Instead of `apply`: traps where the fault is met, that is, where the
+  /// instruction runs and a changed value is another one. Changes nothing else. A
+  /// fault that a run never meets it cannot tell from the original.
+  std::function<void()> trapWhereMet;
 };
 
 /// Every mutation of a module's kernel, in order. They refer to the module:

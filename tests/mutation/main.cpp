@@ -25,6 +25,9 @@ static llvm::cl::list<std::string> files(llvm::cl::Positional, llvm::cl::desc("F
 static llvm::cl::list<std::string> tests("test", llvm::cl::desc("run this test function only"));
 static llvm::cl::opt<unsigned> perKernel("per-kernel", llvm::cl::init(12),
                                          llvm::cl::desc("mutants of one kernel"));
+static llvm::cl::opt<unsigned>
+    perFunction("per-function", llvm::cl::init(24),
+                llvm::cl::desc("mutants of one kernel function, in all its configurations"));
 static llvm::cl::opt<unsigned> perFile("per-file", llvm::cl::init(60),
                                        llvm::cl::desc("mutants of one file"));
 static llvm::cl::opt<unsigned> schedules("schedules", llvm::cl::init(4),
@@ -37,10 +40,10 @@ static llvm::cl::opt<unsigned> seed("seed", llvm::cl::init(1),
 namespace {
 
 struct Tally {
-  unsigned total = 0, caught = 0, same = 0;
-  void add(const Tally &o) { total += o.total, caught += o.caught, same += o.same; }
-  /// Of those that are faults.
-  double percent() const { return total > same ? 100.0 * caught / (total - same) : 100; }
+  unsigned planted = 0, caught = 0, unmet = 0;
+  void add(const Tally &o) { planted += o.planted, caught += o.caught, unmet += o.unmet; }
+  /// Of those that are met.
+  double percent() const { return planted > unmet ? 100.0 * caught / (planted - unmet) : 100; }
 };
 
 class Mutator {
@@ -52,20 +55,28 @@ public:
   int conclude();
 
 private:
+  /// Each mutant gets so many launches that meet its fault, of so many at most.
+  static constexpr unsigned kLaunches = 8, kMostLaunches = 64;
   using Image = std::vector<std::vector<uint8_t>>;
   Image save(const emu::LaunchConfig &config) const;
   void restore(const emu::LaunchConfig &config, const Image &image) const;
   struct Mutant {
     std::string kind, where;
     std::unique_ptr<emu::Program> program;
-    std::unique_ptr<emu::Program> probe; ///< traps where the changed value is another
+    size_t number = 0;                   ///< of the mutation
+    std::unique_ptr<emu::Program> probe; ///< traps where the fault is met; made when needed
     bool caught = false;
-    bool differs = true; ///< has no probe, or it has trapped
+    unsigned met = 0; ///< launches that met the fault
+    bool isDone() const { return caught || met >= kLaunches; }
   };
   struct KernelMutants {
     std::unique_ptr<emu::Program> original;
     std::vector<Mutant> mutants;
     unsigned launches = 0;
+    bool isDone() const {
+      return launches >= kMostLaunches ||
+             (launches && llvm::all_of(mutants, [](const Mutant &m) { return m.isDone(); }));
+    }
   };
   /// The memory that one launch finds and leaves.
   struct Launch {
@@ -74,17 +85,19 @@ private:
     bool comparable = true; ///< the same in every order
     emu::Counters counters; ///< of the usual order
   };
-  static constexpr unsigned kLaunches = 8;
   static bool isBusy(const Launch &launch);
   Launch runOriginal(const emu::Program &program, const emu::LaunchConfig &config);
   bool isCaught(const emu::Program &program, const Launch &launch) const;
   void plant(llvm::StringRef ir, const emu::LoadOptions &load, const emu::LaunchConfig &config,
              KernelMutants &kernel);
+  bool isMet(Mutant &mutant, llvm::StringRef ir, const emu::LoadOptions &load,
+             const Launch &launch) const;
 
   std::string file;
   unsigned planted = 0;
   bool faulty = false;
   std::map<size_t, std::unique_ptr<KernelMutants>> kernels; ///< by the hash of their text
+  std::map<std::string, unsigned> ofFunction;               ///< planted, by the kernel's name
   std::map<std::string, Tally> tallies;
   std::vector<std::string> survivors;
   std::mt19937 random;
@@ -124,7 +137,7 @@ static emu::RunOptions orderOf(unsigned i) {
 /// With atomic operations the result may depend on the order.
 Mutator::Launch Mutator::runOriginal(const emu::Program &program, const emu::LaunchConfig &config) {
   Launch launch{config, save(config), {}, true, {}};
-  for (unsigned i = 0; i <= (program.hasAtomics() ? schedules : 0u); ++i) {
+  for (unsigned i = 0; i <= (program.dependsOnOrder() ? schedules : 0u); ++i) {
     restore(config, launch.before);
     emu::RunOptions run = orderOf(i);
     run.counters = i == 0;
@@ -174,9 +187,12 @@ void Mutator::plant(llvm::StringRef ir, const emu::LoadOptions &load,
       if (round < all.size())
         order.push_back(all[round]);
   }
-  order.resize(std::min<size_t>({order.size(), perKernel, perFile - planted}));
+  unsigned &ofThis = ofFunction[kernel.original->name().str()];
+  order.resize(std::min<size_t>({order.size(), perKernel, perFile - planted,
+                                 perFunction - std::min<unsigned>(perFunction, ofThis)}));
   for (size_t i : order) {
     Mutant &mutant = kernel.mutants.emplace_back();
+    mutant.number = i;
     emu::LoadOptions broken = load;
     auto mutate = [&](llvm::Module &m) {
       std::vector<Mutation> all = findMutations(m);
@@ -188,14 +204,24 @@ void Mutator::plant(llvm::StringRef ir, const emu::LoadOptions &load,
     std::string error;
     mutant.program = emu::Program::load(ir, broken, error);
     mutant.caught = !mutant.program;
-    auto probe = [&](llvm::Module &m) { findMutations(m)[i].trapIfDifferent(); };
-    if (findMutations(*module)[i].trapIfDifferent) {
-      broken.mutate = probe;
-      mutant.probe = emu::Program::load(ir, broken, error);
-      mutant.differs = !mutant.probe;
-    }
-    ++planted;
+    ++planted, ++ofThis;
   }
+}
+
+/// Whether a launch meets the fault of a mutant that it has not caught.
+bool Mutator::isMet(Mutant &mutant, llvm::StringRef ir, const emu::LoadOptions &load,
+                    const Launch &launch) const {
+  if (!mutant.probe) {
+    emu::LoadOptions probing = load;
+    auto probe = [&](llvm::Module &m) { findMutations(m)[mutant.number].trapWhereMet(); };
+    probing.mutate = probe;
+    std::string error;
+    mutant.probe = emu::Program::load(ir, probing, error);
+    if (!mutant.probe)
+      return true;
+  }
+  restore(launch.config, launch.before);
+  return !mutant.probe->run(launch.config, orderOf(0)).ok();
 }
 
 /// Whether the threads have something to do: where most lanes are masked off, as in
@@ -213,7 +239,7 @@ bool Mutator::launch(llvm::StringRef ir, const emu::LoadOptions &load,
   uint64_t programs = programsOf(config);
   size_t hash = llvm::hash_value(ir);
   bool isNew = !kernels.count(hash);
-  if (programs == 0 || programs > 64 || (isNew && planted >= perFile))
+  if (programs == 0 || programs > 160 || (isNew && planted >= perFile))
     return true;
   std::unique_ptr<KernelMutants> &slot = kernels[hash];
   if (isNew) {
@@ -221,7 +247,7 @@ bool Mutator::launch(llvm::StringRef ir, const emu::LoadOptions &load,
     std::string error;
     slot->original = emu::Program::load(ir, load, error);
   }
-  if (!slot->original || slot->launches >= kLaunches)
+  if (!slot->original || slot->isDone())
     return true;
   Launch launch = runOriginal(*slot->original, config);
   if (!isBusy(launch)) {
@@ -231,13 +257,13 @@ bool Mutator::launch(llvm::StringRef ir, const emu::LoadOptions &load,
   if (slot->launches++ == 0)
     plant(ir, load, config, *slot);
   for (Mutant &mutant : slot->mutants) {
-    if (mutant.caught)
+    if (mutant.isDone())
       continue;
     mutant.caught = isCaught(*mutant.program, launch);
     if (mutant.caught)
-      mutant.program.reset();
-    else if (!mutant.differs)
-      mutant.differs = isCaught(*mutant.probe, launch);
+      mutant.program.reset(), mutant.probe.reset();
+    else
+      mutant.met += isMet(mutant, ir, load, launch);
   }
   restore(config, launch.before);
   return true;
@@ -246,23 +272,24 @@ bool Mutator::launch(llvm::StringRef ir, const emu::LoadOptions &load,
 void Mutator::endFile() {
   for (auto &[hash, kernel] : kernels)
     for (const Mutant &mutant : kernel->mutants) {
-      bool same = !mutant.caught && !mutant.differs;
-      tallies[mutant.kind].add({1, mutant.caught, same});
+      bool unmet = !mutant.caught && !mutant.met;
+      tallies[mutant.kind].add({1, mutant.caught, unmet});
       if (!mutant.caught)
-        survivors.push_back((same ? "never another value: " : "not caught: ") + mutant.kind + ": " +
+        survivors.push_back((unmet ? "not met: " : "not caught: ") + mutant.kind + ": " +
                             mutant.where);
     }
   kernels.clear();
+  ofFunction.clear();
   planted = 0;
 }
 
 int Mutator::conclude() {
   Tally all;
   auto row = [](llvm::StringRef kind, const Tally &t) {
-    llvm::outs() << llvm::formatv("{0,-18}{1,8}{2,8}{3,8}  {4:f1} %\n", kind, t.total, t.same,
+    llvm::outs() << llvm::formatv("{0,-18}{1,8}{2,8}{3,8}  {4:f1} %\n", kind, t.planted, t.unmet,
                                   t.caught, t.percent());
   };
-  llvm::outs() << llvm::formatv("{0,-18}{1,8}{2,8}{3,8}\n", "fault", "planted", "same", "caught");
+  llvm::outs() << llvm::formatv("{0,-18}{1,8}{2,8}{3,8}\n", "fault", "planted", "unmet", "caught");
   for (auto &[kind, tally] : tallies) {
     row(kind, tally);
     all.add(tally);
@@ -270,7 +297,7 @@ int Mutator::conclude() {
   row("all", all);
   for (const std::string &s : survivors)
     llvm::outs() << s << '\n';
-  return all.total > all.same && all.percent() >= wanted && !faulty ? 0 : 1;
+  return all.planted > all.unmet && all.percent() >= wanted && !faulty ? 0 : 1;
 }
 
 static bool runFile(const std::string &path, Mutator &mutator) {

@@ -214,7 +214,7 @@ bool HostCommand::writeCounters() {
     return true;
   if (agreement) {
     llvm::outs() << agreement->launches << " launches on both, " << agreement->identical
-                 << " with the same bits";
+                 << " with the same bits (" << agreement->exact << " had to be)";
     if (agreement->unordered)
       llvm::outs() << ", " << agreement->unordered << " that depend on the order of programs";
     for (auto &[type, difference] : agreement->largest)

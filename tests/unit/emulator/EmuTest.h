@@ -29,8 +29,8 @@ inline std::string kernel(const std::string &body, unsigned numPointers = 1,
 
 /// Buffers and one launch.
 struct Bench {
-  explicit Bench(const std::string &ir) {
-    program = Program::load(ir, {}, error);
+  explicit Bench(const std::string &ir, const LoadOptions &options = {}) {
+    program = Program::load(ir, options, error);
     EXPECT_TRUE(program) << error;
   }
   template <class T> T *buffer(std::vector<T> &v) {
@@ -52,7 +52,7 @@ struct Bench {
     config.memory = memory;
     std::sort(config.memory.begin(), config.memory.end(),
               [](const MemoryRange &a, const MemoryRange &b) { return a.base < b.base; });
-    return program->run(config, options);
+    return program ? program->run(config, options) : Report();
   }
   /// In the default order and in some random ones; the reports must agree on
   /// being clean or not.
