@@ -29,10 +29,15 @@ PyValue blockPointerType(const PyValue &pointer) {
   return PyValue::dtype(DType::pointer(pointer.elements()[BlockType].asDType().element()));
 }
 
+/// A value that stands for a tuple of one: `(K)` is meant as `(K,)`.
+static ArrayRef<PyValue> elementsOf(const PyValue &value) {
+  return value.isSequence() ? ArrayRef<PyValue>(value.elements()) : ArrayRef<PyValue>(value);
+}
+
 /// A tuple of scalars as int64 tensors; empty after an error.
 static std::optional<PyValue> wideScalars(BuiltinCall &c, unsigned i, size_t rank) {
-  ArrayRef<PyValue> elements = c[i].elements();
-  if (!c[i].isSequence() || elements.size() != rank) {
+  ArrayRef<PyValue> elements = elementsOf(c[i]);
+  if (elements.size() != rank) {
     c.fail(formatv("{0} must be a tuple of {1} integers, got {2}", c.parameter(i), rank,
                    describe(c[i])));
     return std::nullopt;
@@ -111,7 +116,7 @@ std::optional<BlockAccess> expandBlockPointer(BuiltinCall &c, const PyValue &poi
   ArrayRef<PyValue> fields = pointer.elements();
   ArrayRef<int64_t> block = fields[BlockType].asDType().shape();
   SmallVector<bool> checked(block.size());
-  for (const PyValue &dim : boundary.elements()) {
+  for (const PyValue &dim : boundary.isNone() ? ArrayRef<PyValue>() : elementsOf(boundary)) {
     std::optional<int64_t> d = dim.toInt64();
     if (!d || *d < 0 || *d >= int64_t(block.size())) {
       c.fail(formatv("`boundary_check` must be dimensions below {0}, got {1}", block.size(),

@@ -13,8 +13,16 @@ namespace tile::specialize {
 // Shared parts
 //===----------------------------------------------------------------------===//
 
+/// The name of a choice, or "" for what leaves it open: kernels pass 0 and False
+/// besides None.
+static std::optional<std::string> choice(BuiltinCall &c, unsigned i) {
+  if (c.has(i) && !c[i].isStr() && !tensorIn(c[i]) && !c.flag(i, true))
+    return std::string();
+  return c.string(i);
+}
+
 static std::optional<CacheModifier> cacheModifier(BuiltinCall &c, unsigned i, bool isLoad) {
-  auto text = c.string(i);
+  auto text = choice(c, i);
   if (!text)
     return std::nullopt;
   auto result = llvm::StringSwitch<std::optional<CacheModifier>>(*text)
@@ -39,7 +47,7 @@ static std::optional<CacheModifier> cacheModifier(BuiltinCall &c, unsigned i, bo
 }
 
 static std::optional<EvictionPolicy> evictionPolicy(BuiltinCall &c, unsigned i) {
-  auto text = c.string(i);
+  auto text = choice(c, i);
   if (!text)
     return std::nullopt;
   auto result = llvm::StringSwitch<std::optional<EvictionPolicy>>(*text)
@@ -125,7 +133,7 @@ static PyValue load(BuiltinCall &c) {
   enum { Ptr, Mask, Other, Boundary, Padding, Cache, Evict, Volatile };
   auto cache = cacheModifier(c, Cache, /*isLoad=*/true);
   auto evict = evictionPolicy(c, Evict);
-  auto padding = c.string(Padding);
+  auto padding = choice(c, Padding);
   if (!cache || !evict || !padding)
     return PoisonValue::get();
   bool isBlock = isBlockPointer(c[Ptr]);
@@ -237,7 +245,7 @@ static PyValue store(BuiltinCall &c) {
 //===----------------------------------------------------------------------===//
 
 static std::optional<MemSemantic> semantic(BuiltinCall &c, unsigned i) {
-  auto text = c.string(i);
+  auto text = choice(c, i);
   if (!text)
     return std::nullopt;
   auto result = llvm::StringSwitch<std::optional<MemSemantic>>(*text)
@@ -252,7 +260,7 @@ static std::optional<MemSemantic> semantic(BuiltinCall &c, unsigned i) {
 }
 
 static std::optional<MemScope> scope(BuiltinCall &c, unsigned i) {
-  auto text = c.string(i);
+  auto text = choice(c, i);
   if (!text)
     return std::nullopt;
   auto result = llvm::StringSwitch<std::optional<MemScope>>(*text)

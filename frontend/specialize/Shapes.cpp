@@ -167,13 +167,15 @@ PyValue Emitter::indexTensor(const Tensor &x, const PyValue &index) {
     parts.push_back(index);
   int64_t given = llvm::count_if(parts, [](const PyValue &p) { return !p.isNone(); });
   bool hasEllipsis = llvm::any_of(parts, [](auto &p) { return p.is(PyValue::Kind::Ellipsis); });
-  if (!hasEllipsis && given > x.rank())
+  // A scalar has no dimension that `:` could keep, so `:` says nothing there: `pid[:, None]`.
+  if (!hasEllipsis && given > x.rank() && x.isBlock())
     return fail(formatv("{0} has {1} dimensions, but {2} are indexed", describe(x.type, x.shape()),
                         x.rank(), given));
   Tensor result = x;
   int64_t axis = 0;
   for (const PyValue &part : parts) {
     if (part.isNone()) {
+      axis = std::min(axis, result.rank());
       result = expandDims(result, axis++);
       continue;
     }

@@ -76,10 +76,23 @@ TEST(Builtins, Shapes) {
   EXPECT_TRUE(contains(text, "tile.trans %4 [1, 0]") || contains(text, "[1, 0] : tensor<8x2xf32>"));
 }
 
+// `:` keeps a dimension; a scalar has none to keep.
+TEST(Builtins, IndexedScalars) {
+  EXPECT_TRUE(
+      contains(ir("tl.store(x + n[:, None] * 2 + n[None, :], 1.0)"), "tensor<1x!tile.ptr<f32>>"));
+  EXPECT_TRUE(contains(ir("tl.store(x + o[:, None] + n[None, :], v[:, None])"),
+                       "tensor<16x1x!tile.ptr<f32>>"));
+  EXPECT_TRUE(contains(ir("tl.store(x + n[None, None], 1.0)"), "tensor<1x1x!tile.ptr<f32>>"));
+  EXPECT_TRUE(contains(ir("tl.store(x + n[:], 1.0)"), "tile.addptr %arg0, %arg3"));
+}
+
 TEST(Builtins, Memory) {
   expectOp("tl.load(x + o, o < n, 0.0, cache_modifier='.cg', eviction_policy='evict_last')",
            "cache = cg evict = evict_last");
   expectOp("tl.load(x + o, volatile=True)", "is_volatile = true");
+  // What is false leaves the choice open.
+  EXPECT_FALSE(contains(ir("tl.load(x + o, cache_modifier=0, eviction_policy=False)"), "cache ="));
+  EXPECT_FALSE(contains(ir("tl.load(x + o, cache_modifier=None)"), "cache ="));
   expectOp("tl.load(x + o, o < n, other=-float('inf'))", "dense<0xFF800000>");
   EXPECT_TRUE(contains(ir("tl.store(x + o[:, None], v[:, None], mask=o[:, None] < n)"),
                        "tensor<16x1x!tile.ptr<f32>>"));

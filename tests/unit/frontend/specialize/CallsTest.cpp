@@ -195,6 +195,21 @@ TEST(Calls, FoldedArgumentsHaveMethods) {
   EXPECT_TRUE(out) << out.messages;
 }
 
+// One value stands for a tuple of one: `(K)` where `(K,)` is meant.
+TEST(Calls, BlockPointersOfOneDimension) {
+  Outcome out = run("p = tl.make_block_ptr(x, n, 1, (m * B), B, 0)\n"
+                    "p = tl.advance(p, m)\n"
+                    "tl.store(p, tl.load(p, boundary_check=0), boundary_check=(0))");
+  ASSERT_TRUE(out) << out.messages;
+  EXPECT_TRUE(contains(out.ir, "tile.load"));
+  EXPECT_TRUE(contains(out.ir, "tensor<16xi1>")) << "the check must not get lost";
+  EXPECT_TRUE(contains(run("p = tl.make_block_ptr(x, (n, m), (m, 1), 0, (B, 8), (1, 0))").messages,
+                       "must be a tuple of 2 integers"));
+  EXPECT_TRUE(contains(
+      run("p = tl.make_block_ptr(x, n, 1, 0, B, 0)\ny = tl.load(p, boundary_check=1)").messages,
+      "must be dimensions below 1"));
+}
+
 TEST(Calls, BlockPointers) {
   const char *loop = "p = tl.make_block_ptr(x, (n, m), (m, 1), (0, 0), (B, 8), (1, 0))\n"
                      "s = tl.zeros([B, 8], tl.float32)\n"
