@@ -24,7 +24,7 @@ class _CompileOptions(ctypes.Structure):
                 ("num_stages", ctypes.c_int32), ("target", ctypes.c_char_p),
                 ("max_registers", ctypes.c_int32), ("enable_fp_fusion", ctypes.c_int32),
                 ("debug", ctypes.c_int32), ("line_info", ctypes.c_int32),
-                ("libdevice_path", ctypes.c_char_p)]
+                ("libdevice_path", ctypes.c_char_p), ("num_ctas", ctypes.c_int32)]
 
 
 class _FunctionInfo(ctypes.Structure):
@@ -76,7 +76,7 @@ class Compiler:
                             f"status {status}")
 
     def compile(self, source, name, kernel, signature, constexprs, num_warps, target=None,
-                num_stages=None, max_registers=0):
+                num_stages=None, max_registers=0, num_ctas=1):
         """A Kernel from source text."""
         options = _CompileOptions()
         self.lib.tile_compile_options_init(ctypes.byref(options))
@@ -86,6 +86,7 @@ class Compiler:
         options.kernel, options.signature = kernel.encode(), ",".join(signature).encode()
         options.constexprs, options.num_constexprs = constants, len(constexprs)
         options.num_warps, options.max_registers = num_warps, max_registers
+        options.num_ctas = num_ctas
         if num_stages:
             options.num_stages = num_stages
         options.target = target.encode() if target else None

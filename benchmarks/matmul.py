@@ -25,6 +25,8 @@ CONFIGS = [(128, 256, 64, 8, 3), (128, 256, 64, 8, 4), (256, 128, 64, 8, 3), (25
            (16, 64, 128, 4, 4)]
 # (BLOCK_M, BLOCK_N, BLOCK_K, warps, stages, MORE_N)
 WIDE = [(128, 128, 64, 8, 4, 64), (128, 256, 64, 8, 3, 64)]
+# Configurations that clusters of two blocks are tried with: the first ones.
+CLUSTERED = 5
 # NT only for types whose operands must be contiguous along K; f32 is read as tf32.
 DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "fp8": "float8_e4m3fn"}
 QUICK = [(128, 256, 64, 8, 3), (128, 128, 64, 8, 4), (64, 128, 64, 4, 6)]
@@ -59,17 +61,18 @@ class Tile:
             self.source = f.read()
         self.loaded = {}
 
-    def prepare(self, kernel_name, values, config, grid):
+    def prepare(self, kernel_name, values, config, grid, ctas=1):
         import torch
         bm, bn, bk, warps, stages, *more = config
         constants = {"BLOCK_M": bm, "BLOCK_N": bn, "BLOCK_K": bk, "GROUP_M": 2048 // bm}
         if more:
             constants["MORE_N"] = more[0]
         types = signature(values)
-        key = (kernel_name, *types, config)
+        key = (kernel_name, *types, config, ctas)
         if key not in self.loaded:
             self.loaded[key] = self.compiler.compile(self.source, "matmul.tile", kernel_name, types,
-                                                     constants, warps, num_stages=stages)
+                                                     constants, warps, num_stages=stages,
+                                                     num_ctas=ctas)
             self.loaded[key].load()
         kernel = self.loaded[key]
         raw = [ctypes.c_void_p(v.data_ptr()) if torch.is_tensor(v) else ctypes.c_int32(v)
@@ -81,7 +84,7 @@ class Triton:
     def __init__(self):
         self.module = common.load_as_python("matmul")
 
-    def prepare(self, kernel_name, values, config, grid):
+    def prepare(self, kernel_name, values, config, grid, ctas=1):
         bm, bn, bk, warps, stages = config
         kernel = getattr(self.module, kernel_name)[(grid,)]
 
@@ -113,13 +116,13 @@ def measure(shape, dtype, layout, sides, configs, timer, log, rounds):
     functions = {"cublas": library}
     finalists = {}
     for side, prepare in sides:
-        name = side.split(":")[1]
-        for config in WIDE if name == "matmul_wide" else configs:
+        name, ctas = side.split(":")[1], int((side.split(":") + [1])[2])
+        for config in WIDE if name == "matmul_wide" else configs[:CLUSTERED] if ctas > 1 else configs:
             blocks = -(-m // config[0]) * -(-n // (config[1] + sum(config[5:])))
             grid = min(blocks, processors) if name == "matmul_persistent" else blocks
             label = f"{shape} {layout} {side} {config}"
             try:
-                run = prepare(name, arguments(a, b, c), config, grid)
+                run = prepare(name, arguments(a, b, c), config, grid, ctas)
                 c.fill_(float("nan"))
                 run()
                 torch.cuda.synchronize()
@@ -149,7 +152,8 @@ def measure(shape, dtype, layout, sides, configs, timer, log, rounds):
             "flops": 2 * m * n * k, "best": best}
 
 
-SIDES = ["triton:matmul", "tile:matmul", "tile:matmul_persistent", "tile:matmul_wide"]
+SIDES = ["triton:matmul", "tile:matmul", "tile:matmul_persistent", "tile:matmul_wide",
+         "tile:matmul:2", "tile:matmul_wide:2"]
 
 
 def row_of(r, ratios):
@@ -208,9 +212,10 @@ def main():
                                        2 if options.quick else 3))
                 rows.append(row_of(results[-1], ratios))
                 print("  ".join(rows[-1]), file=sys.stderr, flush=True)
-    common.table(["TFLOP/s", "cublas", "triton", "tile", "persistent", "wide", "tile/triton",
-                  "tile/cublas", "best/cublas", "triton's best", "tile's best", "persistent best",
-                  "wide best"], rows)
+    common.table(["TFLOP/s", "cublas", "triton", "tile", "persistent", "wide", "clusters",
+                  "wide clusters", "tile/triton", "tile/cublas", "best/cublas", "triton's best",
+                  "tile's best", "persistent best", "wide best", "clusters' best",
+                  "wide clusters' best"], rows)
     for name, values in ratios.items():
         print(f"geometric mean of {name}: {common.geometric_mean(values):.3f}, "
               f"lowest {min(values):.3f}")

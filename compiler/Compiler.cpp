@@ -272,6 +272,9 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
       module->getOperation()->setAttr(name, UnitAttr::get(&impl->context));
   };
   flag(options.persistent, kPersistentAttr);
+  if (options.numCtas > 1)
+    module->getOperation()->setAttr(cta::kNumCtasAttr,
+                                    Builder(&impl->context).getI32IntegerAttr(options.numCtas));
   flag(options.checkedLaunch, kCheckedLaunchAttr);
   flag(!options.tensorMaps, kNoTensorMapsAttr);
   if (options.dependentLaunch && target->capability >= 90) {
@@ -316,6 +319,8 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
   }
   describeParameters(kernel, result.metadata);
   kernel.walk([&](cta::RolesOp) { result.metadata.threads += cta::kProducerThreads; });
+  if (auto cluster = module->getOperation()->getAttrOfType<IntegerAttr>(cta::kClusterAttr))
+    result.metadata.cluster[0] = int(cluster.getInt());
   result.metadata.sharedBytes = int(sharedBytes());
   if (result.metadata.sharedBytes > target->maxSharedBytes) {
     result.diagnostics.error(&file, {},

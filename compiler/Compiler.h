@@ -33,7 +33,7 @@ struct CompileOptions {
   /// NAME -> VALUE (JSON, `tl.float16`, `@function`, inf, -inf, nan), in order.
   std::vector<std::pair<std::string, std::string>> constexprs;
   int numWarps = 4;
-  int numStages = 3;
+  int numStages = 3; ///< 0: as many as fit
   std::string target = "sm_90a";
   bool enableFpFusion = true; ///< contract a*b+c
   bool debug = false;         ///< keep device asserts
@@ -43,6 +43,9 @@ struct CompileOptions {
   /// One thread block runs several programs of the grid, where that pays. The
   /// launcher starts no more blocks than fit the chip and passes the true grid.
   bool persistent = false;
+  /// On sm_90a, of a persistent kernel: thread blocks of a cluster, which load once
+  /// what their programs have in common.
+  int numCtas = 1;
   /// The launcher checks that arrays suit TMA and takes a kernel compiled with
   /// `tensorMaps` off where they do not: strides may be taken to suit.
   bool checkedLaunch = false;

@@ -16,6 +16,14 @@ int64_t BufferType::getBytes() const {
   return getNumElements() * std::max(getElementBytes(getElementType()), 1u);
 }
 
+std::optional<unsigned> cta::dimensionToShare(MapAttr map, BufferType buffer,
+                                              ArrayRef<int32_t> dims, int64_t cluster) {
+  for (unsigned i = dims.size(); i-- > 0;)
+    if (dims[i] >= 0 && buffer.getShape()[dims[i]] % (map.getBox()[i] * cluster) == 0)
+      return i;
+  return std::nullopt;
+}
+
 LogicalResult TmaLoadOp::verify() {
   if (getStarts().size() != getDims().size())
     return emitOpError("expected one start for each dimension of the map");

@@ -115,19 +115,27 @@ class Cta_CopyOp<string mnemonic, list<Trait> traits = []> : Cta_Op<mnemonic, tr
   }];
 }
 
-def Cta_TmaLoadOp : Cta_CopyOp<"tma_load", [MemoryEffects<[MemRead]>]> {
+def Cta_TmaLoadOp : Cta_CopyOp<"tma_load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
   let summary = "a block of global memory as a buffer in shared memory";
   let description = [{
     The value of a tile of the array that `map` describes, zero outside it. The
     role pass turns it into a copy by a producer and a wait by its consumers.
+    Where `common` is true, all thread blocks of the cluster load this block in the
+    same iteration of the same loops.
     }] # mapDoc # [{
     ```mlir
     %a = cta.tma_load %map[%k, %m] dims [1, 0] : !cta.buffer<[128, 64], f16, #l>
+    %b = cta.tma_load %map[%k, %m] dims [1, 0] common %same : !cta.buffer<[128, 64], f16, #l>
     ```
   }];
-  let arguments = (ins Cta_TensorMapType:$map, Variadic<I32>:$starts, DenseI32ArrayAttr:$dims);
+  let arguments = (ins Cta_TensorMapType:$map, Variadic<I32>:$starts, DenseI32ArrayAttr:$dims,
+                       Optional<I1>:$common);
   let results = (outs Cta_BufferType:$result);
-  let assemblyFormat = "$map `[` $starts `]` `dims` $dims attr-dict `:` type($result)";
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$map,
+    "::mlir::ValueRange":$starts, "::llvm::ArrayRef<int32_t>":$dims), [{
+    build($_builder, $_state, result, map, starts, dims, ::mlir::Value());
+  }]>];
+  let assemblyFormat = "$map `[` $starts `]` `dims` $dims (`common` $common^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
@@ -136,15 +144,16 @@ def Cta_TmaStoreOp : Cta_CopyOp<"tma_store", [MemoryEffects<[MemRead, MemWrite]>
   let description = [{
     Stages the block in shared memory in `layout` and has one thread of each
     group of warps that share rows copy it to the array; elements outside the
-    array are dropped. The copy ends by the end of the kernel.
+    array are dropped. The copy ends by the end of the kernel, or, `ordered`, before
+    the next ordered one begins.
     }] # mapDoc # [{
     ```mlir
     cta.tma_store %x, %map[%n, %m] dims [1, 0] staged #l : tensor<128x64xf16>
     ```
   }];
   let arguments = (ins Tile_Block:$value, Cta_TensorMapType:$map, Variadic<I32>:$starts,
-                       DenseI32ArrayAttr:$dims, Cta_LayoutAttr:$layout);
-  let assemblyFormat = "$value `,` $map `[` $starts `]` `dims` $dims `staged` $layout attr-dict `:` type($value)";
+                       DenseI32ArrayAttr:$dims, Cta_LayoutAttr:$layout, UnitAttr:$ordered);
+  let assemblyFormat = "$value `,` $map `[` $starts `]` `dims` $dims `staged` $layout (`ordered` $ordered^)? attr-dict `:` type($value)";
 }
 
 def Cta_StageOp : Cta_Op<"stage", [Pure]> {
@@ -169,13 +178,16 @@ def Cta_RingOp : Cta_Op<"ring", [MemoryEffects<[MemWrite]>]> {
   let summary = "make a ring with all its slots empty";
   let description = [{
     `stages` is the number of slots wanted; the memory pass lowers it where
-    shared memory does not suffice. `consumers` is the number of warps that
-    release a slot.
+    shared memory does not suffice, and, `elastic`, where whole blocks could not be
+    staged for stores beside the slots. `consumers` is the number of warps that
+    release a slot. The rings of `cluster` thread blocks move together: a slot is
+    empty when the warps of all of them have released it.
     ```mlir
     %r = cta.ring {stages = 3 : i32, consumers = 8 : i32} : !cta.ring<...>
     ```
   }];
-  let arguments = (ins I32Attr:$stages, I32Attr:$consumers);
+  let arguments = (ins I32Attr:$stages, I32Attr:$consumers,
+                       DefaultValuedAttr<I32Attr, "1">:$cluster, UnitAttr:$elastic);
   let results = (outs Cta_RingType:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
@@ -196,17 +208,22 @@ def Cta_RingAcquireOp : Cta_RingStepOp<"ring_acquire"> {
   let assemblyFormat = "$ring attr-dict `:` type($ring) `->` type($buffers)";
 }
 
-def Cta_RingCopyOp : Cta_CopyOp<"ring_copy", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Cta_RingCopyOp : Cta_CopyOp<"ring_copy", [AttrSizedOperandSegments,
+    MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "producer: start a copy into the acquired slot";
-  let description = [{ }] # mapDoc # [{
+  let description = [{
+    Where `common` is true, each thread block of the ring's cluster copies a part of
+    it to the slots of all.
+    }] # mapDoc # [{
     ```mlir
     cta.ring_copy %map[%k, %m] dims [1, 0] to %a of %r : !cta.buffer<...>, !cta.ring<...>
     ```
   }];
   let arguments = (ins Cta_TensorMapType:$map, Variadic<I32>:$starts, DenseI32ArrayAttr:$dims,
-                       Cta_BufferType:$buffer, Cta_RingType:$ring);
+                       Cta_BufferType:$buffer, Cta_RingType:$ring, Optional<I1>:$common);
   let assemblyFormat = [{
-    $map `[` $starts `]` `dims` $dims `to` $buffer `of` $ring attr-dict `:` type($buffer) `,` type($ring)
+    $map `[` $starts `]` `dims` $dims `to` $buffer `of` $ring (`common` $common^)? attr-dict
+    `:` type($buffer) `,` type($ring)
   }];
 }
 
@@ -364,6 +381,16 @@ def Cta_SingleOp : Cta_Op<"single", [RecursiveMemoryEffects, NoRegionArguments, 
   }];
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$body attr-dict";
+}
+
+def Cta_ClusterBarrierOp : Cta_Op<"cluster_barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "all threads of all thread blocks of the cluster wait for each other";
+  let description = [{
+    ```mlir
+    cta.cluster_barrier
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
 }
 
 //===----------------------------------------------------------------------===//

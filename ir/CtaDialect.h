@@ -28,6 +28,12 @@ inline constexpr llvm::StringLiteral kNotCopied = "not copied by cp.async: ";
 /// On a kernel parameter of type `!cta.tensor_map`: the #cta.map it is made from.
 inline constexpr llvm::StringLiteral kTensorMapAttr = "cta.tensor_map";
 
+/// On the module (i32): thread blocks of a cluster, as wanted and as made.
+inline constexpr llvm::StringLiteral kNumCtasAttr = "tile.num_ctas";
+inline constexpr llvm::StringLiteral kClusterAttr = "cta.cluster";
+/// On a loop (unit): it goes through the programs of one thread block.
+inline constexpr llvm::StringLiteral kProgramsLoopAttr = "cta.programs";
+
 /// Threads that `cta.roles` adds to those of `tile.num_warps`: a warpgroup, of
 /// which one thread produces.
 inline constexpr unsigned kProducerThreads = 128;
@@ -35,6 +41,11 @@ inline constexpr unsigned kProducerThreads = 128;
 /// `cta.slots` and the slots of rings start at multiples of this many bytes, the
 /// period of the swizzles.
 inline constexpr int64_t kSlotAlignment = 1024;
+
+/// The last dimension of `map` along which a block of type `buffer` falls into as
+/// many equal runs of boxes as a cluster has thread blocks.
+std::optional<unsigned> dimensionToShare(MapAttr map, BufferType buffer,
+                                         llvm::ArrayRef<int32_t> dims, int64_t cluster);
 
 /// The layout of a block. Requires that the type has one.
 const layout::LinearLayout &getLayout(mlir::Type type);

@@ -17,6 +17,8 @@ std::unique_ptr<mlir::Pass> createDecomposeDotsPass();
 std::unique_ptr<mlir::Pass> createWarpgroupDotsPass();
 /// Several programs of the grid in one thread block (PersistPrograms.cpp).
 std::unique_ptr<mlir::Pass> createPersistProgramsPass();
+/// Neighbouring programs share what they load (ClusterPrograms.cpp).
+std::unique_ptr<mlir::Pass> createClusterProgramsPass();
 /// Producer and consumer warps for kernels with TMA loads (SpecializeWarps.cpp).
 std::unique_ptr<mlir::Pass> createSpecializeWarpsPass();
 /// Loads of products by asynchronous copies, iterations ahead (PipelineLoads.cpp).

@@ -51,6 +51,7 @@ static LogicalResult persist(func::FuncOp kernel) {
   auto loop = scf::ForOp::create(b, loc, first, total, step);
   // What one block loads once a program needs no more than one buffer.
   loop->setAttr(kNumStagesAttr, b.getI32IntegerAttr(1));
+  loop->setAttr(cta::kProgramsLoopAttr, b.getUnitAttr());
   Operation *end = loop.getBody()->getTerminator();
   for (Operation *op : work)
     op->moveBefore(end);

@@ -36,6 +36,7 @@ void tile::buildCtaPipeline(OpPassManager &pm) {
   // Layouts start from pointers: descriptors that no hardware serves become some.
   pm.addPass(createExpandDescriptorsPass());
   pm.addPass(createPersistProgramsPass());
+  pm.addPass(createClusterProgramsPass());
   // Before layouts: which masks imply which is plain while values have no copies.
   pm.addPass(createMaskedArithmeticPass());
   pm.addPass(createAssignLayoutsPass());

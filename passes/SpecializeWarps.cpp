@@ -6,7 +6,8 @@
 //             the loads can be followed by one thread alone, the kernel is
 //             split in two roles: a producer that runs ahead and fills the
 //             rings, and consumers that do everything else. Otherwise one
-//             thread copies where the load stood.
+//             thread copies where the load stood. Rings of loads that the thread
+//             blocks of a cluster may have in common move together.
 // Never:      changes what the consumers compute, or the order of their stores.
 //
 //   for k:                                cta.roles
@@ -41,12 +42,17 @@ struct Group {
   Operation *firstUser = nullptr, *lastUser = nullptr;
   int32_t stages = 1;
   Value ring;
+
+  bool isShared() const {
+    return llvm::any_of(loads, [](cta::TmaLoadOp load) { return bool(load.getCommon()); });
+  }
 };
 
 class WarpSpecializer {
 public:
-  WarpSpecializer(func::FuncOp kernel, int32_t warps, int32_t stages)
-      : kernel(kernel), body(kernel.getBody().front()), warps(warps), stages(stages) {}
+  WarpSpecializer(func::FuncOp kernel, int32_t warps, int32_t stages, int32_t cluster)
+      : kernel(kernel), body(kernel.getBody().front()), warps(warps), stages(stages),
+        cluster(cluster) {}
 
   LogicalResult run() {
     if (failed(findGroups()) || groups.empty())
@@ -59,19 +65,29 @@ public:
       auto type = cta::RingType::get(kernel.getContext(), buffers);
       group.ring =
           cta::RingOp::create(b, group.loads.front().getLoc(), type,
-                              b.getI32IntegerAttr(group.stages), b.getI32IntegerAttr(warps));
+                              b.getI32IntegerAttr(group.stages), b.getI32IntegerAttr(warps),
+                              b.getI32IntegerAttr(group.isShared() ? cluster : 1), UnitAttr());
     }
-    auto start = cta::BarrierOp::create(b, kernel.getLoc());
+    Operation *start = cta::BarrierOp::create(b, kernel.getLoc());
     b.setInsertionPointAfter(start);
     auto roles = cta::RolesOp::create(b, kernel.getLoc());
     bool hasRoom = warps * 32 + cta::kProducerThreads <= kMaxThreads;
+    bool isShared = llvm::any_of(groups, [](const Group &g) { return g.isShared(); });
     if (hasRoom && makeProducer(roles)) {
       consume(nullptr);
       moveConsumers(roles);
+      if (isShared)
+        meetOthers(start);
     } else {
       roles.erase();
-      for (Group &group : groups)
-        group.ring.getDefiningOp<cta::RingOp>().setStages(1);
+      kernel->getParentOp()->removeAttr(cta::kClusterAttr);
+      for (Group &group : groups) {
+        auto ring = group.ring.getDefiningOp<cta::RingOp>();
+        ring.setStages(1);
+        ring.setCluster(1);
+        for (cta::TmaLoadOp load : group.loads)
+          load.getCommonMutable().clear();
+      }
       consume(&WarpSpecializer::copyInPlace);
     }
     return success();
@@ -85,10 +101,11 @@ private:
   void copyInPlace(Group &group);
   void consume(void (WarpSpecializer::*before)(Group &));
   void moveConsumers(cta::RolesOp roles);
+  void meetOthers(Operation *start);
 
   func::FuncOp kernel;
   Block &body;
-  int32_t warps, stages;
+  int32_t warps, stages, cluster;
   SmallVector<Group> groups;
 };
 
@@ -154,7 +171,7 @@ void WarpSpecializer::fill(OpBuilder &b, Value ring, SmallVector<cta::TmaLoadOp,
   auto slot = cta::RingAcquireOp::create(b, loc, types, ring);
   for (auto [buffer, load] : llvm::zip_equal(slot.getBuffers(), loads))
     cta::RingCopyOp::create(b, load.getLoc(), load.getMap(), load.getStarts(), load.getDims(),
-                            buffer, ring);
+                            buffer, ring, load.getCommon());
   cta::RingCommitOp::create(b, loc, ring);
 }
 
@@ -245,6 +262,16 @@ void WarpSpecializer::moveConsumers(cta::RolesOp roles) {
                                    std::prev(body.getOperations().end()));
 }
 
+/// Blocks of a cluster write to each other's shared memory: after the barriers
+/// there have been made, and before any of them ends.
+void WarpSpecializer::meetOthers(Operation *start) {
+  OpBuilder b(start);
+  cta::ClusterBarrierOp::create(b, kernel.getLoc());
+  start->erase();
+  b.setInsertionPoint(body.getTerminator());
+  cta::ClusterBarrierOp::create(b, kernel.getLoc());
+}
+
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
@@ -264,7 +291,8 @@ struct SpecializeWarpsPass : PassWrapper<SpecializeWarpsPass, OperationPass<Modu
     };
     for (func::FuncOp kernel : module.getOps<func::FuncOp>())
       if (failed(WarpSpecializer(kernel, number(kNumWarpsAttr, 4),
-                                 number(kNumStagesAttr, kDefaultStages))
+                                 number(kNumStagesAttr, kDefaultStages),
+                                 number(cta::kClusterAttr, 1))
                      .run()))
         return signalPassFailure();
   }

@@ -156,11 +156,17 @@ static std::optional<int64_t> multiple(const Polynomial &a, const Polynomial &b)
   return of / by;
 }
 
+/// Whether one program may execute `op` more than once.
+static bool isRepeated(Operation *op) {
+  return op->getParentOfType<LoopLikeOpInterface>() != nullptr;
+}
+
 /// Whether two stores of one block of statements write neighbouring blocks of an
 /// array: equal strides, and along one dimension the second starts where the
 /// first has ended, or the other way round.
 bool DotRewriter::areSideBySide(StoreOp first, StoreOp second) {
-  if (first->getBlock() != second->getBlock())
+  // In a loop one of them may write next time what the other writes now.
+  if (first->getBlock() != second->getBlock() || isRepeated(first))
     return false;
   auto p = analysis.pointers(first.getPtr()), q = analysis.pointers(second.getPtr());
   if (!p || !q || p->base != q->base || !p->offset.wraps.empty() || !q->offset.wraps.empty() ||
@@ -473,7 +479,7 @@ void DotRewriter::rewriteStore(Operation *store, bool isAlone) {
       layout::swizzledTile(type.getShape(), dims.front(), getElementBytes(type.getElementType()));
   OpBuilder b(store);
   cta::TmaStoreOp::create(b, store->getLoc(), value, map, startsOf(b, store->getLoc(), *tile), dims,
-                          cta::LayoutAttr::get(kernel.getContext(), image));
+                          cta::LayoutAttr::get(kernel.getContext(), image), isRepeated(store));
   store->erase();
 }
 

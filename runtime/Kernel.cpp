@@ -133,6 +133,7 @@ llvm::Error LoadedKernel::checkResidency() {
                                    cluster[0], cluster[1], cluster[2], metadata().entry,
                                    owner->device().name, needs)
                          .str());
+  residentBlocks = unsigned(resident) * cluster[0] * cluster[1] * cluster[2];
   return llvm::Error::success();
 }
 

@@ -5,6 +5,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/MathExtras.h"
 #include <limits>
 
 using namespace tile;
@@ -38,14 +39,18 @@ llvm::Expected<std::array<uint64_t, 3>>
 runtime::blocksOf(const KernelMetadata &metadata, const uint32_t grid[3], unsigned residentBlocks) {
   std::array<uint64_t, 3> blocks = {uint64_t(grid[0]) * metadata.ctasPerProgram, grid[1], grid[2]};
   if (metadata.persistent) {
-    uint64_t programs = uint64_t(grid[0]) * grid[1] * grid[2];
-    if (programs > std::numeric_limits<int32_t>::max())
+    uint64_t programs = uint64_t(grid[0]) * grid[1] * grid[2], cluster = metadata.cluster[0];
+    if (programs > std::numeric_limits<int32_t>::max() - (cluster - 1))
       return makeError(ErrorCode::InvalidArgument,
                        llvm::formatv("the grid of `{0}` has {1} programs, and at most {2} are "
                                      "possible for a persistent kernel",
-                                     metadata.entry, programs, std::numeric_limits<int32_t>::max())
+                                     metadata.entry, programs,
+                                     std::numeric_limits<int32_t>::max() - int(cluster - 1))
                            .str());
-    blocks = {std::min<uint64_t>(programs, residentBlocks), 1, 1};
+    // Whole clusters: the kernel sees to it that blocks without a program do no harm.
+    blocks = {std::min<uint64_t>(llvm::alignTo(programs, cluster),
+                                 std::max<uint64_t>(residentBlocks / cluster, 1) * cluster),
+              1, 1};
   }
   for (int axis = 0; axis < 3; ++axis)
     if (blocks[axis] % metadata.cluster[axis] != 0)

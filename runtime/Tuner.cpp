@@ -16,6 +16,8 @@ std::string TuneConfig::str() const {
   text += llvm::formatv("num_warps: {0}, num_stages: {1}", numWarps, numStages);
   if (maxRegisters)
     text += llvm::formatv(", maxnreg: {0}", maxRegisters);
+  if (numCtas > 1)
+    text += llvm::formatv(", num_ctas: {0}", numCtas);
   return text;
 }
 
@@ -30,6 +32,7 @@ void TuneConfig::applyTo(CompileOptions &options) const {
   }
   options.numWarps = numWarps;
   options.numStages = numStages;
+  options.numCtas = numCtas;
   if (maxRegisters)
     options.maxRegisters = maxRegisters;
 }

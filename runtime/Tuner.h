@@ -27,6 +27,7 @@ struct TuneConfig {
   int numWarps = 4;
   int numStages = 3;
   int maxRegisters = 0;
+  int numCtas = 1;
 
   /// "BLOCK: 128, num_warps: 4, num_stages: 3"; also what identifies it on disk.
   std::string str() const;

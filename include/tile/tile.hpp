@@ -190,6 +190,10 @@ public:
     options.num_stages = count;
     return *this;
   }
+  CompileOptions &ctas(int count) {
+    options.num_ctas = count;
+    return *this;
+  }
   CompileOptions &target(std::string name) {
     targetName = std::move(name);
     return *this;

@@ -46,6 +46,15 @@ Value Lowering::warpgroup() {
   return warpgroupId;
 }
 
+Value Lowering::clusterRank() {
+  if (!clusterRankId) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(tid);
+    clusterRankId = in.clusterRank();
+  }
+  return clusterRankId;
+}
+
 void Lowering::emitIf(Value condition, llvm::function_ref<void()> body) {
   Block *then = new Block, *next = new Block;
   Region *region = b.getInsertionBlock()->getParent();
@@ -130,7 +139,8 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
   ring.consumer = makeCursor(0);
   ring.released = makeCursor(0);
   ring.producer = makeCursor(1); // a fresh barrier counts as just emptied
-  unsigned consumers = op.getConsumers();
+  ring.cluster = op.getCluster();
+  unsigned consumers = op.getConsumers() * ring.cluster;
   emitIf(isThread(in.i32(0)), [&] {
     if (rings.empty()) // once for the kernel
       for (BlockArgument arg : kernel.getArguments())
@@ -148,7 +158,8 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
 
 LogicalResult Lowering::lowerRingStep(Operation *op) {
   auto release = dyn_cast<cta::RingReleaseOp>(op);
-  const Ring &ring = rings.find(release ? release.getRing() : op->getOperands().back())->second;
+  auto isRing = [](Value v) { return isa<cta::RingType>(v.getType()); };
+  const Ring &ring = rings.find(*llvm::find_if(op->getOperands(), isRing))->second;
   if (isa<cta::RingAcquireOp>(op)) {
     in.mbarrierWait(barrierOf(ring, ring.producer, /*full=*/false), read(ring.producer.parity));
     int64_t bytes = 0;
@@ -158,20 +169,7 @@ LogicalResult Lowering::lowerRingStep(Operation *op) {
     for (auto [result, address] : llvm::zip(op->getResults(), buffersOf(ring, ring.producer)))
       set(result, {address});
   } else if (auto copy = dyn_cast<cta::RingCopyOp>(op)) {
-    Value barrier = barrierOf(ring, ring.producer, /*full=*/true);
-    Value map = in.tensorMapAddress(getScalar(copy.getMap()));
-    Value address = getScalar(copy.getBuffer());
-    SmallVector<Value> starts;
-    for (Value start : copy.getStarts())
-      starts.push_back(getScalar(start));
-    forEachBox(mapAttr(copy.getMap()), copy.getBuffer().getType().getLinearLayout(),
-               getElementBytes(copy.getBuffer().getType().getElementType()), copy.getDims(),
-               [&](ArrayRef<int64_t> at, int64_t offset) {
-                 SmallVector<Value> coordinates;
-                 for (auto [start, more] : llvm::zip(starts, at))
-                   coordinates.push_back(plus(start, more));
-                 in.tmaLoad(plus(address, offset), map, coordinates, barrier);
-               });
+    lowerRingCopy(copy, ring);
   } else if (isa<cta::RingCommitOp>(op)) {
     advance(ring, ring.producer);
   } else if (isa<cta::RingWaitOp>(op)) {
@@ -181,13 +179,75 @@ LogicalResult Lowering::lowerRingStep(Operation *op) {
   } else if (isa<cta::RingAdvanceOp>(op)) {
     advance(ring, ring.consumer);
   } else {
-    Value first = LLVM::ICmpOp::create(b, op->getLoc(), LLVM::ICmpPredicate::eq, lane(), in.i32(0));
+    // Lane i tells thread block i of the cluster.
+    Value tells = LLVM::ICmpOp::create(b, op->getLoc(), LLVM::ICmpPredicate::ult, lane(),
+                                       in.i32(int32_t(ring.cluster)));
     Value condition = release.getCondition() ? getScalar(release.getCondition()) : Value();
     const Cursor &cursor = condition ? ring.released : ring.consumer;
-    in.mbarrierArrive(barrierOf(ring, cursor, /*full=*/false), andB(first, condition));
+    Value barrier = barrierOf(ring, cursor, /*full=*/false);
+    if (ring.cluster > 1)
+      in.mbarrierArriveAt(barrier, lane(), andB(tells, condition));
+    else
+      in.mbarrierArrive(barrier, andB(tells, condition));
     advance(ring, cursor, condition);
   }
   return success();
+}
+
+/// The copies of all boxes, or (`common`, where that is true) of this thread
+/// block's share of them to all blocks of the cluster.
+void Lowering::lowerRingCopy(cta::RingCopyOp copy, const Ring &ring) {
+  Location loc = copy.getLoc();
+  auto type = copy.getBuffer().getType();
+  const LinearLayout &image = type.getLinearLayout();
+  unsigned bytes = getElementBytes(type.getElementType());
+  cta::MapAttr box = mapAttr(copy.getMap());
+  Value barrier = barrierOf(ring, ring.producer, /*full=*/true);
+  Value map = in.tensorMapAddress(getScalar(copy.getMap()));
+  Value address = getScalar(copy.getBuffer());
+  SmallVector<Value> starts;
+  for (Value start : copy.getStarts())
+    starts.push_back(getScalar(start));
+  auto copyBoxes = [&](std::optional<unsigned> cut, int64_t share, Value mask) {
+    forEachBox(box, image, bytes, copy.getDims(), [&](ArrayRef<int64_t> at, int64_t offset) {
+      if (cut && at[*cut] >= share)
+        return;
+      SmallVector<Value> coordinates;
+      for (auto [start, more] : llvm::zip(starts, at))
+        coordinates.push_back(plus(start, more));
+      in.tmaLoad(plus(address, offset), map, coordinates, barrier, mask);
+    });
+  };
+  std::optional<unsigned> cut;
+  if (copy.getCommon() && ring.cluster > 1)
+    cut = cta::dimensionToShare(box, type, copy.getDims(), ring.cluster);
+  if (!cut) {
+    copyBoxes(std::nullopt, 0, Value());
+    return;
+  }
+  Block *own = new Block, *shared = new Block, *next = new Block;
+  Region *region = b.getInsertionBlock()->getParent();
+  for (Block *block : {own, shared, next})
+    region->push_back(block);
+  LLVM::CondBrOp::create(b, loc, getScalar(copy.getCommon()), shared, own);
+  enterBlock(own);
+  copyBoxes(std::nullopt, 0, Value());
+  LLVM::BrOp::create(b, loc, ValueRange(), next);
+
+  enterBlock(shared);
+  int32_t dim = copy.getDims()[*cut];
+  int64_t share = image.outSize(Dim::dim(dim)) / ring.cluster;
+  int64_t step = int64_t(image.invert().apply({{Dim::dim(dim), int32_t(share)}}).front().second);
+  Value rank = clusterRank();
+  auto times = [&](int64_t n) -> Value {
+    return LLVM::MulOp::create(b, loc, rank, in.i32(int32_t(n)));
+  };
+  address = LLVM::AddOp::create(b, loc, address, times(step * bytes));
+  starts[*cut] = LLVM::AddOp::create(b, loc, starts[*cut], times(share));
+  auto everyone = LLVM::ConstantOp::create(b, loc, b.getI16IntegerAttr((1 << ring.cluster) - 1));
+  copyBoxes(cut, share, everyone);
+  LLVM::BrOp::create(b, loc, ValueRange(), next);
+  enterBlock(next);
 }
 
 cta::MapAttr Lowering::mapAttr(Value map) {
@@ -404,7 +464,12 @@ LogicalResult Lowering::lowerTmaStore(cta::TmaStoreOp op) {
   StoreParts cut = cutStore(layout::offsetsOf(from, image), unsigned(parts));
   int64_t partBytes = int64_t(cut.offsets.outSize(Dim::offset())) * bytes;
   // The staging area is free once the copies before have read it.
-  emitIf(leads, [&] { in.bulkWaitRead(); });
+  emitIf(leads, [&] {
+    if (op.getOrdered())
+      in.bulkWait();
+    else
+      in.bulkWaitRead();
+  });
   sync();
   for (int part = 0; part < parts; ++part) {
     Registers regs;

@@ -78,6 +78,17 @@ void Instructions::mbarrierArrive(Value barrier, Value predicate) {
   effect("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", {barrier, predicate});
 }
 
+void Instructions::mbarrierArriveAt(Value barrier, Value rank, Value predicate) {
+  // Neither `.release.cluster` nor `.cluster`: copies are all that the barrier
+  // orders, and a fence of the whole cluster before every arrival is slow.
+  effect("{\n"
+         ".reg .b32 there;\n"
+         "@$2 mapa.shared::cluster.u32 there, $0, $1;\n"
+         "@$2 mbarrier.arrive.shared::cluster.b64 _, [there];\n"
+         "}",
+         "r,r,b,~{memory}", {barrier, rank, predicate});
+}
+
 void Instructions::mbarrierWait(Value barrier, Value parity) {
   // Labels in braces are the block's own.
   effect("{\n"
@@ -87,6 +98,15 @@ void Instructions::mbarrierWait(Value barrier, Value parity) {
          "@!done bra again;\n"
          "}",
          "r,r,~{memory}", {barrier, parity});
+}
+
+void Instructions::clusterBarrier() {
+  effect("barrier.cluster.arrive;\nbarrier.cluster.wait;", "~{memory}", {});
+}
+
+Value Instructions::clusterRank() {
+  return inlineAsm("mov.u32 $0, %cluster_ctarank;", "=r", b.getI32Type(), {},
+                   /*sideEffects=*/false);
 }
 
 void Instructions::setMaxRegisters(unsigned count, bool increase) {
@@ -114,16 +134,23 @@ static std::string repeated(StringRef constraint, unsigned count) {
   return text;
 }
 
-void Instructions::tmaLoad(Value destination, Value map, ValueRange coordinates, Value barrier) {
+void Instructions::tmaLoad(Value destination, Value map, ValueRange coordinates, Value barrier,
+                           Value mask) {
   unsigned rank = coordinates.size();
   SmallVector<Value> args{destination, map};
   llvm::append_range(args, coordinates);
   args.push_back(barrier);
+  std::string more;
+  if (mask) {
+    more = ", $" + std::to_string(args.size());
+    args.push_back(mask);
+  }
   effect(llvm::formatv("cp.async.bulk.tensor.{0}d.shared::cluster.global.mbarrier::complete_tx::"
-                       "bytes [$0], [$1, {1}], [${2}];",
-                       rank, operandList(2, rank), rank + 2)
+                       "bytes{1} [$0], [$1, {2}], [${3}]{4};",
+                       rank, mask ? ".multicast::cluster" : "", operandList(2, rank), rank + 2,
+                       more)
              .str(),
-         "r,l" + repeated("r", rank + 1) + ",~{memory}", args);
+         "r,l" + repeated("r", rank + 1) + (mask ? ",h" : "") + ",~{memory}", args);
 }
 
 void Instructions::tmaStore(Value source, Value map, ValueRange coordinates) {
@@ -139,6 +166,7 @@ void Instructions::tmaStore(Value source, Value map, ValueRange coordinates) {
 void Instructions::bulkCommit() { effect("cp.async.bulk.commit_group;", "~{memory}", {}); }
 
 void Instructions::bulkWaitRead() { effect("cp.async.bulk.wait_group.read 0;", "~{memory}", {}); }
+void Instructions::bulkWait() { effect("cp.async.bulk.wait_group 0;", "~{memory}", {}); }
 
 Value Instructions::tensorMapAddress(Value parameter) {
   return LLVM::PtrToIntOp::create(b, *loc, b.getI64Type(), parameter);

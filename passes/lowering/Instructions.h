@@ -157,15 +157,23 @@ public:
   /// Arrives and announces `bytes` that copies will bring.
   void mbarrierExpect(mlir::Value barrier, unsigned bytes);
   void mbarrierArrive(mlir::Value barrier, mlir::Value predicate);
+  /// At the barrier that thread block `rank` of the cluster has in the same place.
+  void mbarrierArriveAt(mlir::Value barrier, mlir::Value rank, mlir::Value predicate);
   /// Waits until the phase of this parity (i32) is over.
   void mbarrierWait(mlir::Value barrier, mlir::Value parity);
+  /// All threads of the cluster; what they wrote before is seen behind it.
+  void clusterBarrier();
+  mlir::Value clusterRank();
   void setMaxRegisters(unsigned count, bool increase);
+  /// With a mask (i16), to the thread blocks of the cluster whose bits are set.
   void tmaLoad(mlir::Value destination, mlir::Value map, mlir::ValueRange coordinates,
-               mlir::Value barrier);
+               mlir::Value barrier, mlir::Value mask = {});
   void tmaStore(mlir::Value source, mlir::Value map, mlir::ValueRange coordinates);
   void bulkCommit();
   /// Waits until the sources of all committed copies of this thread are read.
   void bulkWaitRead();
+  /// Waits until they are written, too.
+  void bulkWait();
   mlir::Value tensorMapAddress(mlir::Value parameter);
   /// Has the map at hand when the first copy asks for it.
   void prefetchTensorMap(mlir::Value map);

@@ -51,7 +51,9 @@ Type Lowering::llvmType(Type element) const {
 static Operation *findFirstAccess(Block &body) {
   for (Operation &op : body) {
     WalkResult found = op.walk([](Operation *inner) {
-      bool isElsewhere = isa<cta::RingOp, cta::BarrierOp, cta::PinOp, BarrierOp, AssumeOp>(inner);
+      bool isElsewhere =
+          isa<cta::RingOp, cta::BarrierOp, cta::ClusterBarrierOp, cta::PinOp, BarrierOp, AssumeOp>(
+              inner);
       bool isAccess = !inner->getNumRegions() && !isElsewhere && !isMemoryEffectFree(inner);
       return isAccess || isa<InlineAsmOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
     });
@@ -193,6 +195,10 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<cta::WarpgroupDotOp>([&](auto o) { return lowerWarpgroupDot(o); })
       .Case<cta::PinOp>([&](auto o) {
         set(o.getResult(), in.pin(get(o.getSrc())));
+        return success();
+      })
+      .Case<cta::ClusterBarrierOp>([&](auto) {
+        in.clusterBarrier();
         return success();
       })
       .Case<BarrierOp, cta::BarrierOp>([&](auto) {

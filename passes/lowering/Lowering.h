@@ -134,7 +134,7 @@ private:
     mlir::Value slot, parity;
   };
   struct Ring {
-    unsigned stages = 1;
+    unsigned stages = 1, cluster = 1;
     llvm::SmallVector<int64_t, 2> bufferOffsets, bufferBytes; ///< of slot 0
     int64_t barriers = 0;                                     ///< full ones, then empty ones
     Cursor producer, consumer;
@@ -142,6 +142,7 @@ private:
   };
   mlir::LogicalResult lowerRing(cta::RingOp op);
   mlir::LogicalResult lowerRingStep(mlir::Operation *op);
+  void lowerRingCopy(cta::RingCopyOp copy, const Ring &ring);
   mlir::LogicalResult lowerRoles(cta::RolesOp op);
   mlir::LogicalResult lowerSingle(cta::SingleOp op);
   mlir::LogicalResult lowerStage(cta::StageOp op);
@@ -164,7 +165,8 @@ private:
   /// The shared address (i32) of a constant offset.
   mlir::Value sharedAddress(int64_t byteOffset);
   mlir::Value plus(mlir::Value a, int64_t constant);
-  mlir::Value warpgroup(); ///< tid >> 7, the same register value in the warp
+  mlir::Value warpgroup();
+  mlir::Value clusterRank(); ///< tid >> 7, the same register value in the warp
   mlir::Value isThread(mlir::Value thread);
   void emitIf(mlir::Value condition, llvm::function_ref<void()> body);
 
@@ -239,7 +241,7 @@ private:
   mlir::Block *entry = nullptr;
   /// Where a dependent launch must wait for the grids before it; null: nowhere.
   mlir::Operation *firstAccess = nullptr;
-  mlir::Value tid, laneId, warpId, warpgroupId;
+  mlir::Value tid, laneId, warpId, warpgroupId, clusterRankId;
   llvm::DenseMap<mlir::Value, Ring> rings;
   /// Shared memory holds swizzled tiles, which want its start aligned.
   bool hasTiles = false;

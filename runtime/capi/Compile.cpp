@@ -109,6 +109,7 @@ void tile_compile_options_init(tile_compile_options *options) {
   options->size = sizeof(tile_compile_options);
   options->num_warps = 4;
   options->num_stages = 3;
+  options->num_ctas = 1;
   options->enable_fp_fusion = 1;
   options->line_info = 1;
 }
@@ -157,12 +158,16 @@ llvm::Expected<CompileOptions> capi::convertOptions(const tile_compile_options *
   if (!isPowerOfTwo(chosen.num_warps) || chosen.num_warps > 32)
     return invalid("`num_warps` is " + llvm::Twine(chosen.num_warps) +
                    ": 1, 2, 4, 8, 16 and 32 are possible");
+  if (!isPowerOfTwo(chosen.num_ctas) || chosen.num_ctas > 8)
+    return invalid("`num_ctas` is " + llvm::Twine(chosen.num_ctas) +
+                   ": 1, 2, 4 and 8 are possible");
   if (chosen.num_stages < 0 || chosen.num_stages > 32)
     return invalid("`num_stages` is " + llvm::Twine(chosen.num_stages) + ": 0 to 32 are possible");
   if (chosen.max_registers < 0)
     return invalid("`max_registers` is negative");
   result.numWarps = chosen.num_warps;
   result.numStages = chosen.num_stages;
+  result.numCtas = chosen.num_ctas;
   result.maxRegisters = chosen.max_registers;
   result.enableFpFusion = chosen.enable_fp_fusion != 0;
   result.debug = chosen.debug != 0;

@@ -34,8 +34,10 @@ static std::unique_ptr<EvalError> setOption(StringRef name, const PyValue &value
     return nullptr;
   }
   if (name == "num_ctas") {
-    if (value.toInt64() != 1)
-      return eval::unsupported("`num_ctas` other than 1 is not supported");
+    std::optional<int64_t> number = value.toInt64();
+    if (!number || *number < 1 || *number > 8 || (*number & (*number - 1)))
+      return fail("`num_ctas` must be 1, 2, 4 or 8, got " + eval::repr(value));
+    options.numCtas = *number;
     return nullptr;
   }
   if (name == "enable_fp_fusion" || name == "debug") {
@@ -328,7 +330,9 @@ static runtime::TuneConfig toTuneConfig(const PyValue &config) {
       out.numStages = *number;
     else if (name == "maxnreg")
       out.maxRegisters = number.value_or(0);
-    else if (name != "num_ctas")
+    else if (name == "num_ctas")
+      out.numCtas = number.value_or(1);
+    else
       out.constexprs.emplace_back(name, eval::repr(value));
   }
   return out;
@@ -470,6 +474,7 @@ runtime::KernelRequest Launcher::kernelRequest(const eval::FunctionObject &kerne
   compile.constexprs = specialization.constexprs;
   compile.numWarps = options.numWarps;
   compile.numStages = options.numStages;
+  compile.numCtas = options.numCtas;
   compile.maxRegisters = options.maxRegisters;
   compile.enableFpFusion = options.enableFpFusion;
   compile.debug = options.debug;
@@ -485,7 +490,7 @@ static std::string kernelKey(const runtime::KernelRequest &request) {
       request.file->name().str() + "\n" + compile.kernel + "(" + compile.signature + ")";
   for (auto &[name, value] : compile.constexprs)
     key += "\n" + name + "=" + value;
-  for (int number : {compile.numWarps, compile.numStages, compile.maxRegisters,
+  for (int number : {compile.numWarps, compile.numStages, compile.numCtas, compile.maxRegisters,
                      int(compile.enableFpFusion), int(compile.debug)})
     key += "\n" + std::to_string(number);
   return key;

@@ -50,6 +50,10 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
       .flag("no-tensor-maps",
             "no copies by TMA: the kernel's parameters are those of its signature",
             compile.tensorMaps, false)
+      .integer("num-ctas", "N",
+               "thread blocks of a cluster, which load once what their programs have in common "
+               "(1); only with --persistent",
+               compile.numCtas, 1, 8)
       .integer("max-registers", "N", "registers a thread may use", compile.maxRegisters, 16, 255)
       .text("libdevice", "FILE", "NVIDIA's libdevice bitcode, for its versions of math functions",
             compile.libdevicePath, ValueKind::File)
@@ -64,6 +68,9 @@ std::string tilec::checkKernelOptions(const CompileOptions &compile) {
     return tile::describeUnknownTarget(compile.target);
   if (!llvm::isPowerOf2_32(compile.numWarps))
     return "option `--num-warps`: expected a power of two, got `" + llvm::itostr(compile.numWarps) +
+           "`";
+  if (!llvm::isPowerOf2_32(compile.numCtas))
+    return "option `--num-ctas`: expected a power of two, got `" + llvm::itostr(compile.numCtas) +
            "`";
   return {};
 }

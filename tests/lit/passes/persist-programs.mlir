@@ -16,7 +16,7 @@ module attributes {tile.persistent, tile.num_warps = 4 : i32} {
 // CHECK-DAG: %[[Y:.*]] = arith.remsi %[[REST]], %[[N1]]
 // CHECK:   scf.for %{{.*}} = %{{.*}} to %[[N1]]
 // CHECK:     cta.tma_load %{{.*}}[%[[X]], %[[Y]]]
-// CHECK: } {tile.num_stages = 1 : i32}
+// CHECK: } {cta.programs, tile.num_stages = 1 : i32}
 func.func @copies(%a: !cta.tensor_map, %z: tensor<64x64xf32>) {
   %x = tile.program_id 0 : i32
   %y = tile.program_id 1 : i32

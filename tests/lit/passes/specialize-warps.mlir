@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --tile-specialize-warps | FileCheck %s
+// RUN: tile-opt %s --split-input-file --tile-specialize-warps | FileCheck %s
 
 #image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
 #acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
@@ -90,6 +90,39 @@ func.func @in_place(%a: !cta.tensor_map, %i: tensor<64xi32, #cta.layout<{registe
   %x = cta.tma_load %a[%start, %start] dims [1, 0] : !tile
   %d = cta.warpgroup_dot %x, %x, %z : !tile, !tile, tensor<64x64xf32, #acc>
   tile.store %p, %d : tensor<64x64x!tile.ptr<f32>, #acc>
+  return
+}
+}
+
+// -----
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+#acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+module attributes {tile.num_warps = 4 : i32, tile.num_stages = 4 : i32, cta.cluster = 2 : i32} {
+// What the blocks of a cluster may have in common goes through rings that move
+// together, between two meetings of all threads.
+// CHECK-LABEL: func.func @cluster
+// CHECK: %[[R:.*]] = cta.ring {cluster = 2 : i32, consumers = 4 : i32, stages = 4 : i32}
+// CHECK-NEXT: cta.cluster_barrier
+// CHECK-NEXT: cta.roles consumers {
+// CHECK: } producer {
+// CHECK: cta.ring_copy {{.*}} of %[[R]] :
+// CHECK: cta.ring_copy {{.*}} of %[[R]] common %{{.*}} :
+// CHECK: cta.cluster_barrier
+// CHECK-NEXT: return
+func.func @cluster(%a: !cta.tensor_map, %b: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>, #acc>, %K: i32, %same: i1) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32, #acc>) : i32 {
+    %x = cta.tma_load %a[%k, %c0] dims [1, 0] : !tile
+    %y = cta.tma_load %b[%c0, %k] dims [1, 0] common %same : !tile
+    %next = cta.warpgroup_dot %x, %y, %acc : !tile, !tile, tensor<64x64xf32, #acc>
+    scf.yield %next : tensor<64x64xf32, #acc>
+  }
+  tile.store %p, %sum : tensor<64x64x!tile.ptr<f32>, #acc>
   return
 }
 }
