@@ -1,5 +1,6 @@
 //===- Compiler.cpp - the pipeline as a contents page ---------------------===//
 #include "compiler/Compiler.h"
+#include "compiler/ModuleOptions.h"
 #include "compiler/EmitPtx.h"
 #include "compiler/Targets.h"
 #include "frontend/Parser.h"
@@ -232,6 +233,21 @@ static void describeParameters(func::FuncOp kernel, KernelMetadata &metadata) {
   }
 }
 
+void tile::setModuleOptions(ModuleOp module, const CompileOptions &options, const Target &target) {
+  Builder b(module.getContext());
+  auto flag = [&](bool on, StringRef name) {
+    if (on)
+      module->setAttr(name, b.getUnitAttr());
+  };
+  module->setAttr(kFpFusionAttr, b.getBoolAttr(options.enableFpFusion));
+  flag(options.persistent, kPersistentAttr);
+  if (options.numCtas > 1)
+    module->setAttr(cta::kNumCtasAttr, b.getI32IntegerAttr(options.numCtas));
+  flag(options.checkedLaunch, kCheckedLaunchAttr);
+  flag(!options.tensorMaps, kNoTensorMapsAttr);
+  flag(options.dependentLaunch && target.capability >= 90, kDependentLaunchAttr);
+}
+
 CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileOptions &options) {
   std::lock_guard<std::mutex> lock(impl->mutex);
   CompileResult result;
@@ -265,22 +281,8 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
   });
   if (!module || result.diagnostics.hasErrors())
     return fail();
-  module->getOperation()->setAttr(kFpFusionAttr,
-                                  BoolAttr::get(&impl->context, options.enableFpFusion));
-  auto flag = [&](bool on, StringRef name) {
-    if (on)
-      module->getOperation()->setAttr(name, UnitAttr::get(&impl->context));
-  };
-  flag(options.persistent, kPersistentAttr);
-  if (options.numCtas > 1)
-    module->getOperation()->setAttr(cta::kNumCtasAttr,
-                                    Builder(&impl->context).getI32IntegerAttr(options.numCtas));
-  flag(options.checkedLaunch, kCheckedLaunchAttr);
-  flag(!options.tensorMaps, kNoTensorMapsAttr);
-  if (options.dependentLaunch && target->capability >= 90) {
-    module->getOperation()->setAttr(kDependentLaunchAttr, UnitAttr::get(&impl->context));
-    result.metadata.dependent = true;
-  }
+  setModuleOptions(*module, options, *target);
+  result.metadata.dependent = (*module)->hasAttr(kDependentLaunchAttr);
   auto kernels = module->getOps<func::FuncOp>();
   func::FuncOp kernel = *kernels.begin();
   result.metadata.entry = kernel.getName().str();
@@ -312,7 +314,7 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
     return fail();
   if (before && sharedBytes() > target->maxSharedBytes) {
     module = std::move(before);
-    flag(true, kNoWarpgroupDotsAttr);
+    (*module)->setAttr(kNoWarpgroupDotsAttr, UnitAttr::get(&impl->context));
     if (!c.run("cta", impl->cta, *module))
       return fail();
     kernel = *module->getOps<func::FuncOp>().begin();

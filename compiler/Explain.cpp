@@ -1,5 +1,6 @@
 //===- Explain.cpp - reading a laid-out kernel back as a report -----------===//
 #include "compiler/Explain.h"
+#include "compiler/ModuleOptions.h"
 #include "compiler/Targets.h"
 #include "frontend/Parser.h"
 #include "frontend/Specialize.h"
@@ -436,6 +437,9 @@ void Reader::visitCopy(cta::RingCopyOp op) {
   access.block = shapeName(type.getShape()) + " " + typeName(type.getElementType());
   access.path = "TMA";
   access.detail = describeBox(kernel, op.getMap());
+  if (op.getCommon())
+    access.detail += formatv(", once for the {0} blocks of a cluster where they need the same",
+                             op.getRing().getDefiningOp<cta::RingOp>().getCluster());
   access.bytes = double(type.getBytes());
   work().read += access.bytes;
   work().sectors += access.bytes;
@@ -655,8 +659,12 @@ static OwningOpRef<ModuleOp> layOut(Compiler &compiler, const frontend::SourceFi
   ast::Module tree = frontend::parse(file, diagnostics);
   OwningOpRef<ModuleOp> module =
       frontend::specialize(context, file, tree, options, diagnostics, nullptr);
-  if (!module)
+  const Target *target = findTarget(options.target);
+  if (!module || !target)
     return nullptr;
+  setModuleOptions(*module, options, *target);
+  (*module)->setAttr(cta::kMaxSharedBytesAttr,
+                     Builder(&context).getI32IntegerAttr(target->maxSharedBytes));
   ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {
     if (FileLineColLoc at = placeOf(d.getLocation()))
       remarks.push_back({at.getLine(), at.getColumn(), d.str()});

@@ -17,7 +17,7 @@
 // these are not in use. Behind them, aligned to the period of the swizzles: one area
 // for all `cta.tma_store`, and the rings. These get as many slots as were asked for and fit; the
 // area of the stores is as large as a whole block where that leaves room for them, and else what is
-// staged in parts.
+// staged in parts. Elastic rings have as many as fit beside whole blocks, if these are three.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Printing.h"
@@ -38,6 +38,8 @@ constexpr int64_t kRingBytes = 4096;
 constexpr int64_t kLoopBytes = 40 << 10;
 /// Swizzle patterns are anchored at multiples of this.
 constexpr int64_t kSwizzlePeriod = cta::kSlotAlignment;
+/// With fewer slots than this, copies do not keep up with products.
+constexpr uint32_t kFewestSlots = 3;
 /// What a thread block of sm_90 can have.
 constexpr int64_t kDefaultMaxSharedBytes = 232448;
 } // namespace
@@ -283,6 +285,10 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
         sum += lowering::ringBytes(op);
       return sum;
     };
+    SmallVector<cta::RingOp> elastic(
+        llvm::make_filter_range(rings, [](cta::RingOp op) { return op.getElastic(); }));
+    while (total(0) > lowering::maxSharedBytes(getOperation()) && takeSlot(elastic, kFewestSlots)) {
+    }
     constexpr unsigned kMostLevels = 6; // more would save next to nothing
     while (total(kMostLevels) > lowering::maxSharedBytes(getOperation()) && takeSlot(rings)) {
     }
@@ -306,8 +312,9 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
     return end;
   }
 
-  /// Takes a slot from the ring that has most; false if that one needs all.
-  static bool takeSlot(ArrayRef<cta::RingOp> rings) {
+  /// Takes a slot from the ring that has most; false if that one needs all, or has
+  /// no more than `fewest`.
+  static bool takeSlot(ArrayRef<cta::RingOp> rings, uint32_t fewest = 1) {
     if (rings.empty())
       return false;
     cta::RingOp most = *llvm::max_element(
@@ -315,7 +322,7 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
     // Consumers that give slots back late hold one while they wait for another.
     bool late = llvm::any_of(most->getUsers(),
                              [](Operation *user) { return isa<cta::RingAdvanceOp>(user); });
-    if (most.getStages() == (late ? 2u : 1u))
+    if (most.getStages() <= std::max(late ? 2u : 1u, fewest))
       return false;
     most.setStages(most.getStages() - 1);
     return true;

@@ -575,9 +575,12 @@ struct PipelineLoadsPass : PassWrapper<PipelineLoadsPass, OperationPass<ModuleOp
     if (smVersion(module) < 80)
       return;
     auto wanted = module->getAttrOfType<IntegerAttr>(kNumStagesAttr);
+    int32_t stages = wanted ? int32_t(wanted.getInt()) : 0;
+    if (stages == 0) // left to the compiler
+      stages = kDefaultStages;
     SmallVector<Pipeline, 0> pipelines;
     module.walk([&](scf::ForOp loop) {
-      if (auto p = plan(loop, wanted ? int32_t(wanted.getInt()) : kDefaultStages))
+      if (auto p = plan(loop, stages))
         pipelines.push_back(std::move(*p));
     });
     int32_t limit = 0;

@@ -31,6 +31,7 @@ using namespace mlir;
 using namespace tile;
 
 static constexpr int32_t kDefaultStages = 3;
+static constexpr int32_t kMostStages = 8; ///< where the number is left to the compiler
 static constexpr unsigned kMaxThreads = 1024; ///< of a thread block
 
 namespace {
@@ -41,6 +42,7 @@ struct Group {
   SmallVector<cta::TmaLoadOp, 2> loads; ///< in program order
   Operation *firstUser = nullptr, *lastUser = nullptr;
   int32_t stages = 1;
+  bool isElastic = false; ///< stages are the most that may be of use
   Value ring;
 
   bool isShared() const {
@@ -66,7 +68,8 @@ public:
       group.ring =
           cta::RingOp::create(b, group.loads.front().getLoc(), type,
                               b.getI32IntegerAttr(group.stages), b.getI32IntegerAttr(warps),
-                              b.getI32IntegerAttr(group.isShared() ? cluster : 1), UnitAttr());
+                              b.getI32IntegerAttr(group.isShared() ? cluster : 1),
+                              group.isElastic ? b.getUnitAttr() : UnitAttr());
     }
     Operation *start = cta::BarrierOp::create(b, kernel.getLoc());
     b.setInsertionPointAfter(start);
@@ -95,7 +98,7 @@ public:
 
 private:
   LogicalResult findGroups();
-  int32_t stagesFor(Operation *load) const;
+  void chooseStages(Group &group) const;
   bool makeProducer(cta::RolesOp roles);
   void fill(OpBuilder &b, Value ring, SmallVector<cta::TmaLoadOp, 2> loads);
   void copyInPlace(Group &group);
@@ -111,12 +114,14 @@ private:
 
 } // namespace
 
-int32_t WarpSpecializer::stagesFor(Operation *load) const {
-  auto loop = load->getParentOfType<scf::ForOp>();
+void WarpSpecializer::chooseStages(Group &group) const {
+  auto loop = group.firstUser->getParentOfType<scf::ForOp>();
   if (!loop)
-    return 1;
+    return;
   auto own = loop->getAttrOfType<IntegerAttr>(kNumStagesAttr);
-  return std::max<int32_t>(own ? int32_t(own.getInt()) : stages, 1);
+  group.isElastic = !own && stages == 0;
+  group.stages = group.isElastic ? kMostStages
+                                 : std::max<int32_t>(own ? int32_t(own.getInt()) : stages, 1);
 }
 
 LogicalResult WarpSpecializer::findGroups() {
@@ -147,7 +152,7 @@ LogicalResult WarpSpecializer::findGroups() {
       groups.emplace_back();
       group = &groups.back();
       group->firstUser = group->lastUser = first;
-      group->stages = stagesFor(load);
+      chooseStages(*group);
     }
     group->loads.push_back(load);
     if (group->lastUser->isBeforeInBlock(last))

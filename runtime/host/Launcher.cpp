@@ -26,6 +26,10 @@ static std::unique_ptr<EvalError> setOption(StringRef name, const PyValue &value
     if (name == "maxnreg" && value.isNone())
       return nullptr;
     std::optional<int64_t> number = value.toInt64();
+    if (name == "num_stages" && value.isStr() && value.asStr() == "auto") {
+      options.numStages = 0;
+      return nullptr;
+    }
     if (!number || *number < 1 || *number > 1024)
       return fail("`" + name.str() + "` must be a positive integer, got " + eval::repr(value));
     (name == "num_warps"    ? options.numWarps
@@ -117,7 +121,8 @@ static Result namedValues(Evaluator &evaluator, const eval::FunctionObject &kern
     out.asDict().set(PyValue::string(name.str()), std::move(value));
   };
   set("num_warps", PyValue::integer(options.numWarps));
-  set("num_stages", PyValue::integer(options.numStages));
+  set("num_stages",
+      options.numStages ? PyValue::integer(options.numStages) : PyValue::string("auto"));
   for (size_t i = 0; i < kernel.params().size(); ++i) {
     const ast::Parameter &param = kernel.params()[i];
     if (i < args.positional.size()) {
@@ -326,8 +331,8 @@ static runtime::TuneConfig toTuneConfig(const PyValue &config) {
     std::optional<int64_t> number = value.toInt64();
     if (name == "num_warps" && number)
       out.numWarps = *number;
-    else if (name == "num_stages" && number)
-      out.numStages = *number;
+    else if (name == "num_stages")
+      out.numStages = number.value_or(0); // "auto"
     else if (name == "maxnreg")
       out.maxRegisters = number.value_or(0);
     else if (name == "num_ctas")

@@ -36,8 +36,15 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
   options.group("How to compile")
       .integer("num-warps", "N", "warps that run one program, a power of two (4)", compile.numWarps,
                1, 32)
-      .integer("num-stages", "N", "pipeline stages of loops over memory (3)", compile.numStages, 0,
-               32)
+      .custom("num-stages", "N", "pipeline stages of loops over memory (3); `auto`: as many as fit",
+              [&compile](StringRef v) -> std::string {
+                if (v == "auto")
+                  compile.numStages = 0;
+                else if (v.getAsInteger(10, compile.numStages) || compile.numStages < 0 ||
+                         compile.numStages > 32)
+                  return "expected a number from 0 to 32 or `auto`, got `" + v.str() + "`";
+                return {};
+              })
       .custom("target", "TARGET",
               "`sm_75` to `sm_121a` (this machine's GPU, else sm_90a); `list` shows all",
               [&compile](StringRef v) {
