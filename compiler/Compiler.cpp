@@ -1,7 +1,7 @@
 //===- Compiler.cpp - the pipeline as a contents page ---------------------===//
 #include "compiler/Compiler.h"
-#include "compiler/ModuleOptions.h"
 #include "compiler/EmitPtx.h"
+#include "compiler/ModuleOptions.h"
 #include "compiler/Targets.h"
 #include "frontend/Parser.h"
 #include "frontend/Specialize.h"

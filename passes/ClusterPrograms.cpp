@@ -25,6 +25,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
 
 using namespace mlir;
@@ -127,15 +128,22 @@ bool ProgramCluster::cutsOf(Value v, SmallVectorImpl<Value> &cuts) {
          llvm::all_of(op->getOperands(), [&](Value o) { return cutsOf(o, cuts); });
 }
 
+/// What `op` is computed from, branches included.
+static SetVector<Value> usedBy(Operation *op) {
+  SetVector<Value> values(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), values);
+  return values;
+}
+
 /// By scalar arithmetic on the program's number.
 bool ProgramCluster::canRecompute(Value v, unsigned depth) {
   if (!varying.contains(v) || v == programs.getInductionVar())
     return true;
   Operation *op = v.getDefiningOp();
-  return op && depth < 32 && !op->getNumRegions() && isMemoryEffectFree(op) &&
+  return op && depth < 32 && isMemoryEffectFree(op) &&
          llvm::none_of(
              op->getResultTypes(), [](Type t) { return isa<RankedTensorType>(t); }) &&
-         llvm::all_of(op->getOperands(), [&](Value o) { return canRecompute(o, depth + 1); });
+         llvm::all_of(usedBy(op), [&](Value o) { return canRecompute(o, depth + 1); });
 }
 
 bool ProgramCluster::mayShare(cta::TmaLoadOp load, SmallVectorImpl<Value> &cuts) {
@@ -185,7 +193,7 @@ void ProgramCluster::shareLoad(cta::TmaLoadOp load, ArrayRef<Value> cuts) {
       if (!varying.contains(v) || map.contains(v))
         return map.lookupOrDefault(v);
       Operation *op = v.getDefiningOp();
-      for (Value operand : op->getOperands())
+      for (Value operand : usedBy(op))
         self(self, operand);
       b.clone(*op, map);
       return map.lookup(v);

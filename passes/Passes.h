@@ -15,6 +15,8 @@ std::unique_ptr<mlir::Pass> createUnrollLoopsPass();
 std::unique_ptr<mlir::Pass> createDecomposeDotsPass();
 /// Matrix products by warpgroup instructions on TMA copies (WarpgroupDots.cpp).
 std::unique_ptr<mlir::Pass> createWarpgroupDotsPass();
+/// Coordinates of stores before the products (HoistStoreStarts.cpp).
+std::unique_ptr<mlir::Pass> createHoistStoreStartsPass();
 /// Several programs of the grid in one thread block (PersistPrograms.cpp).
 std::unique_ptr<mlir::Pass> createPersistProgramsPass();
 /// Neighbouring programs share what they load (ClusterPrograms.cpp).

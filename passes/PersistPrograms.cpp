@@ -59,8 +59,18 @@ static LogicalResult persist(func::FuncOp kernel) {
   b.setInsertionPointToStart(loop.getBody());
   Value program = loop.getInductionVar();
   auto rest = arith::DivSIOp::create(b, loc, program, sizes[0]);
-  SmallVector<Value, 3> ids = {arith::RemSIOp::create(b, loc, program, sizes[0]),
-                               arith::RemSIOp::create(b, loc, rest, sizes[1]),
+  // Divisions are slow, and most grids have one axis.
+  Value inFirstRow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, program, sizes[0]);
+  auto column = scf::IfOp::create(b, loc, b.getI32Type(), inFirstRow, /*withElseRegion=*/true);
+  auto yield = [&](Block *block, auto value) {
+    OpBuilder inside = OpBuilder::atBlockEnd(block);
+    scf::YieldOp::create(inside, loc, value(inside));
+  };
+  yield(column.thenBlock(), [&](OpBuilder &) { return program; });
+  yield(column.elseBlock(), [&](OpBuilder &inside) -> Value {
+    return arith::RemUIOp::create(inside, loc, program, sizes[0]);
+  });
+  SmallVector<Value, 3> ids = {column.getResult(0), arith::RemSIOp::create(b, loc, rest, sizes[1]),
                                arith::DivSIOp::create(b, loc, program, plane)};
   loop.walk([&](Operation *op) {
     if (auto id = dyn_cast<ProgramIdOp>(op)) {

@@ -44,6 +44,8 @@ void tile::buildCtaPipeline(OpPassManager &pm) {
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
   pm.addPass(createSpecializeWarpsPass());
+  // After sharing and hoisting: each program goes on with what is computed here.
+  pm.addPass(createHoistStoreStartsPass());
   // After roles: what TMA cannot copy is copied by the warps that compute.
   pm.addPass(createPipelineLoadsPass());
   pm.addPass(createOverlapDotsPass());

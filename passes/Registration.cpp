@@ -21,6 +21,7 @@ void tile::registerAllPasses() {
   mlir::registerPass(createMaskedArithmeticPass);
   mlir::registerPass(createAssignLayoutsPass);
   mlir::registerPass(createPersistProgramsPass);
+  mlir::registerPass(createHoistStoreStartsPass);
   mlir::registerPass(createClusterProgramsPass);
   mlir::registerPass(createSpecializeWarpsPass);
   mlir::registerPass(createPipelineLoadsPass);

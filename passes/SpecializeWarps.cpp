@@ -31,7 +31,7 @@ using namespace mlir;
 using namespace tile;
 
 static constexpr int32_t kDefaultStages = 3;
-static constexpr int32_t kMostStages = 8; ///< where the number is left to the compiler
+static constexpr int32_t kMostStages = 8;     ///< where the number is left to the compiler
 static constexpr unsigned kMaxThreads = 1024; ///< of a thread block
 
 namespace {
@@ -65,11 +65,10 @@ public:
       for (cta::TmaLoadOp load : group.loads)
         buffers.push_back(load.getType());
       auto type = cta::RingType::get(kernel.getContext(), buffers);
-      group.ring =
-          cta::RingOp::create(b, group.loads.front().getLoc(), type,
-                              b.getI32IntegerAttr(group.stages), b.getI32IntegerAttr(warps),
-                              b.getI32IntegerAttr(group.isShared() ? cluster : 1),
-                              group.isElastic ? b.getUnitAttr() : UnitAttr());
+      group.ring = cta::RingOp::create(
+          b, group.loads.front().getLoc(), type, b.getI32IntegerAttr(group.stages),
+          b.getI32IntegerAttr(warps), b.getI32IntegerAttr(group.isShared() ? cluster : 1),
+          group.isElastic ? b.getUnitAttr() : UnitAttr());
     }
     Operation *start = cta::BarrierOp::create(b, kernel.getLoc());
     b.setInsertionPointAfter(start);
@@ -120,8 +119,8 @@ void WarpSpecializer::chooseStages(Group &group) const {
     return;
   auto own = loop->getAttrOfType<IntegerAttr>(kNumStagesAttr);
   group.isElastic = !own && stages == 0;
-  group.stages = group.isElastic ? kMostStages
-                                 : std::max<int32_t>(own ? int32_t(own.getInt()) : stages, 1);
+  group.stages =
+      group.isElastic ? kMostStages : std::max<int32_t>(own ? int32_t(own.getInt()) : stages, 1);
 }
 
 LogicalResult WarpSpecializer::findGroups() {

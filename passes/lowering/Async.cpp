@@ -141,6 +141,7 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
   ring.producer = makeCursor(1); // a fresh barrier counts as just emptied
   ring.cluster = op.getCluster();
   unsigned consumers = op.getConsumers() * ring.cluster;
+  // By one thread: the instruction has one address for the whole warp.
   emitIf(isThread(in.i32(0)), [&] {
     if (rings.empty()) // once for the kernel
       for (BlockArgument arg : kernel.getArguments())

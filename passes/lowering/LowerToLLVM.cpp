@@ -16,6 +16,7 @@
 #include "passes/DotLayouts.h"
 #include "passes/Passes.h"
 #include "passes/lowering/Lowering.h"
+#include "passes/lowering/Scratch.h"
 
 using namespace mlir;
 using namespace tile;
@@ -124,6 +125,8 @@ LogicalResult Lowering::lowerBlock(Block &block) {
       in.waitForGrids();
     if (failed(lowerOp(&op)))
       return failure();
+    if (op.hasAttr(kComputedHereAttr))
+      set(op.getResult(0), in.pin(get(op.getResult(0))));
   }
   return success();
 }

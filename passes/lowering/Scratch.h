@@ -32,6 +32,9 @@ int64_t mostStoreParts(cta::TmaStoreOp op);
 /// The attribute of a `cta.tma_store` that is staged in several parts. Two of
 /// them have room in its staging area: one is written while the other is copied.
 inline constexpr llvm::StringLiteral kStorePartsAttr = "cta.store_parts";
+/// On an op with one scalar result (unit): computed where it stands, whatever the
+/// optimiser thinks.
+inline constexpr llvm::StringLiteral kComputedHereAttr = "cta.computed_here";
 /// Shared memory of a `cta.stage` or `cta.slots`.
 int64_t bufferBytes(mlir::Operation *op);
 /// What a thread block of the target can have.

@@ -20,7 +20,7 @@ module attributes {tile.persistent, tile.num_ctas = 2 : i32, tile.num_warps = 4 
 // CHECK: %[[OTHER:.*]] = arith.xori %[[P]]
 // CHECK: %[[NEIGHBOUR:.*]] = arith.minsi %[[OTHER]], %[[LAST]]
 // CHECK: %[[COLUMN:.*]] = arith.divsi %{{.*}}, %[[HEIGHT:[a-z0-9_]+]]
-// CHECK: arith.remsi %[[NEIGHBOUR]]
+// CHECK: arith.remui %[[NEIGHBOUR]]
 // CHECK: %[[ITS:.*]] = arith.divsi %{{.*}}, %[[HEIGHT]]
 // CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[COLUMN]], %[[ITS]]
 // CHECK: scf.for
