@@ -170,6 +170,14 @@ static bool bulkOperandsFit(Thread *t, uint64_t a, uint64_t b, uint32_t bytes, S
   return false;
 }
 
+/// The global side of a bulk copy; there is none after a report.
+static uint8_t *bulkGlobal(Thread &t, uint64_t address, uint32_t bytes, uint32_t access,
+                           SiteId site) {
+  if (!globalInBounds(t, address, bytes, access, site))
+    abandon(t);
+  return reinterpret_cast<uint8_t *>(address);
+}
+
 /// Global (space 1) or shared memory of the cluster (3) to shared memory, on
 /// each CTA of the mask, or on the destination's alone if it is 0.
 void tileEmuBulkLoad(Thread *t, uint32_t to, uint64_t from, uint32_t bytes, uint32_t barrier,
@@ -189,7 +197,7 @@ void tileEmuBulkLoad(Thread *t, uint32_t to, uint64_t from, uint32_t bytes, uint
       abandon(*t);
     source = sourceRange.data();
   } else {
-    source = static_cast<const uint8_t *>(globalAddress(*t, from, bytes, kRead | 16u << 8, site));
+    source = bulkGlobal(*t, from, bytes, kRead, site);
   }
   uint32_t targets = mask ? mask : 1u << (to >> kSharedRankShift);
   checkTargets(*t, mask, site);
@@ -224,7 +232,7 @@ void tileEmuBulkStore(Thread *t, uint64_t to, uint32_t from, uint32_t bytes, uin
   if (!bulkOperandsFit(t, to, from, bytes, site))
     abandon(*t);
   SharedRange range = resolveShared(*t, from, bytes, site);
-  void *target = globalAddress(*t, to, bytes, kWrite | 16u << 8, site);
+  uint8_t *target = bulkGlobal(*t, to, bytes, kWrite, site);
   if (!range.cta)
     abandon(*t);
   AsyncGroups &groups = t->bulk;

@@ -167,29 +167,34 @@ void tile::emu::reportConflict(Thread &t, Cta &cta, const Conflict &conflict, Si
   }
 }
 
+SharedRange tile::emu::checkedShared(Thread &t, uint32_t address, uint32_t bytes, uint32_t access,
+                                     SiteId site) {
+  if (!aligned(t, address, bytes, access, site))
+    return {};
+  SharedRange range = resolveShared(t, address, bytes, site);
+  if (!range.cta || !range.cta->shadow)
+    return range;
+  if (range.cta != t.cta)
+    visit(*range.cta, t.component, t.tick, site);
+  Event event(t.component, t.tick, site, /*async=*/false, access == kAtomic);
+  Shadow::View view{t.clock, t.component};
+  Shadow &shadow = *range.cta->shadow;
+  Conflict conflict = access == kRead ? shadow.read(range.offset, bytes, event, view)
+                                      : shadow.write(range.offset, bytes, event, view);
+  if (conflict.kind)
+    reportConflict(t, *range.cta, conflict, site,
+                   access == kRead    ? "a load"
+                   : access == kWrite ? "a store"
+                                      : "an atomic operation");
+  return range;
+}
+
 void *tile::emu::sharedAddress(Thread &t, uint32_t address, uint32_t bytes, uint32_t access,
                                SiteId site) {
   if (t.cluster->worker->log)
     countAccess(t, site, true, (access & 0xff) != kRead, address & kSharedOffsetMask, bytes);
-  if (!aligned(t, address, bytes, access, site))
-    return scrap();
-  SharedRange range = resolveShared(t, address, bytes, site);
-  if (!range.cta)
-    return scrap();
-  if (Shadow *shadow = range.cta->shadow.get()) {
-    Event event(t.component, t.tick, site, /*async=*/false, access == kAtomic);
-    if (range.cta != t.cta)
-      visit(*range.cta, t.component, t.tick, site);
-    Shadow::View view{t.clock, t.component};
-    Conflict conflict = access == kRead ? shadow->read(range.offset, bytes, event, view)
-                                        : shadow->write(range.offset, bytes, event, view);
-    if (conflict.kind)
-      reportConflict(t, *range.cta, conflict, site,
-                     access == kRead    ? "a load"
-                     : access == kWrite ? "a store"
-                                        : "an atomic operation");
-  }
-  return range.data();
+  SharedRange range = checkedShared(t, address, bytes, access, site);
+  return range.cta ? range.data() : scrap();
 }
 
 void tile::emu::asyncSharedRead(const AsyncAccess &a, Cta &cta, uint32_t offset, uint32_t bytes) {

@@ -83,7 +83,7 @@ static Box readBox(Thread &t, uint64_t mapAddress, const int32_t *coordinates, u
   return box;
 }
 
-/// Every byte that the copy touches must be in a buffer.
+/// Every byte that the copy touches must be in a buffer; there is no copy otherwise.
 static void checkGlobal(Thread &t, const Box &box, AccessKind kind, SiteId site) {
   uint32_t from, to;
   box.clip(from, to);
@@ -92,7 +92,7 @@ static void checkGlobal(Thread &t, const Box &box, AccessKind kind, SiteId site)
   for (uint32_t r = 0; r < box.rows(); ++r) {
     uint64_t address;
     if (box.row(r, address) && !globalInBounds(t, address + from, to - from, kind, site))
-      return;
+      abandon(t);
   }
 }
 

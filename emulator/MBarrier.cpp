@@ -110,11 +110,11 @@ extern "C" {
 void tileEmuMBarrierInit(Thread *t, uint32_t address, uint32_t count, uint32_t site) {
   if (t->cluster->worker->log)
     countInstruction(*t, site);
-  auto *word = static_cast<uint64_t *>(sharedAddress(*t, address, 8, kWrite, site));
-  *word = count;
-  SharedRange range = resolveShared(*t, address, 8, site);
+  SharedRange range = checkedShared(*t, address, 8, kWrite, site);
   if (!range.cta)
     abandon(*t);
+  uint64_t word = count;
+  std::memcpy(range.data(), &word, sizeof word);
   MBarrier &b = range.cta->mbarriers[range.offset];
   b = MBarrier();
   b.cta = range.cta, b.address = range.offset;

@@ -23,6 +23,9 @@ struct SharedRange {
   uint32_t offset = 0;
   uint8_t *data() const { return cta->shared.get() + offset; }
 };
+/// The place of an access through the generic proxy that is checked, not counted.
+SharedRange checkedShared(Thread &thread, uint32_t address, uint32_t bytes, uint32_t access,
+                          SiteId site);
 /// Bounds only: no check of order.
 SharedRange resolveShared(Thread &thread, uint32_t address, uint32_t bytes, SiteId site);
 
