@@ -9,9 +9,12 @@
 #include "runtime/EmuDevice.h"
 #include "runtime/host/Suite.h"
 #include "tests/mutation/Mutations.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 #include <cstring>
 #include <map>
@@ -32,6 +35,9 @@ static llvm::cl::opt<unsigned> perFile("per-file", llvm::cl::init(60),
                                        llvm::cl::desc("mutants of one file"));
 static llvm::cl::opt<unsigned> schedules("schedules", llvm::cl::init(4),
                                          llvm::cl::desc("random orders for each mutant"));
+static llvm::cl::opt<std::string>
+    equivalents("equivalents", llvm::cl::init(TILE_EQUIVALENT_MUTANTS),
+                llvm::cl::desc("file of mutants that are no faults, with the reasons"));
 static llvm::cl::opt<unsigned> wanted("at-least", llvm::cl::init(95),
                                       llvm::cl::desc("fail if fewer percent are caught"));
 static llvm::cl::opt<unsigned> seed("seed", llvm::cl::init(1),
@@ -40,15 +46,19 @@ static llvm::cl::opt<unsigned> seed("seed", llvm::cl::init(1),
 namespace {
 
 struct Tally {
-  unsigned planted = 0, caught = 0, unmet = 0;
-  void add(const Tally &o) { planted += o.planted, caught += o.caught, unmet += o.unmet; }
-  /// Of those that are met.
-  double percent() const { return planted > unmet ? 100.0 * caught / (planted - unmet) : 100; }
+  unsigned planted = 0, caught = 0, unmet = 0, equal = 0;
+  void add(const Tally &o) {
+    planted += o.planted, caught += o.caught, unmet += o.unmet, equal += o.equal;
+  }
+  unsigned faults() const { return planted - unmet - equal; }
+  double percent() const { return faults() ? 100.0 * caught / faults() : 100; }
 };
 
 class Mutator {
 public:
   explicit Mutator(unsigned seed) : random(seed) {}
+  /// Reads lines of "mutant | reason"; false after saying why not.
+  bool readEquivalents(const std::string &path);
   void beginFile(llvm::StringRef name) { file = name.str(); }
   void endFile();
   bool launch(llvm::StringRef ir, const emu::LoadOptions &load, const emu::LaunchConfig &config);
@@ -56,12 +66,13 @@ public:
 
 private:
   /// Each mutant gets so many launches that meet its fault, of so many at most.
-  static constexpr unsigned kLaunches = 8, kMostLaunches = 64;
+  static constexpr unsigned kLaunches = 16, kMostLaunches = 64;
   using Image = std::vector<std::vector<uint8_t>>;
   Image save(const emu::LaunchConfig &config) const;
   void restore(const emu::LaunchConfig &config, const Image &image) const;
   struct Mutant {
     std::string kind, where;
+    std::string key; ///< that the file of equivalent mutants uses
     std::unique_ptr<emu::Program> program;
     size_t number = 0;                   ///< of the mutation
     std::unique_ptr<emu::Program> probe; ///< traps where the fault is met; made when needed
@@ -100,6 +111,8 @@ private:
   std::map<std::string, unsigned> ofFunction;               ///< planted, by the kernel's name
   std::map<std::string, Tally> tallies;
   std::vector<std::string> survivors;
+  std::map<std::string, std::string> reasons; ///< why mutants are no faults, by key
+  bool contradicted = false;
   std::mt19937 random;
 };
 
@@ -178,6 +191,10 @@ void Mutator::plant(llvm::StringRef ir, const emu::LoadOptions &load,
   std::map<std::string, std::vector<size_t>> byKind;
   for (auto [i, mutation] : llvm::enumerate(findMutations(*module)))
     byKind[mutation.kind].push_back(i);
+  std::map<size_t, std::string> ordinals;
+  for (auto &[kind, all] : byKind)
+    for (auto [n, i] : llvm::enumerate(all))
+      ordinals[i] = llvm::formatv("{0} {1} of {2}", kind, n + 1, all.size()).str();
   for (auto &[kind, all] : byKind)
     std::shuffle(all.begin(), all.end(), random);
   std::vector<size_t> order;
@@ -197,7 +214,10 @@ void Mutator::plant(llvm::StringRef ir, const emu::LoadOptions &load,
     auto mutate = [&](llvm::Module &m) {
       std::vector<Mutation> all = findMutations(m);
       mutant.kind = all[i].kind;
-      mutant.where = name + all[i].where;
+      mutant.where = ordinals[i] + ": " + name + all[i].where;
+      mutant.key = ordinals[i] + ": " + llvm::sys::path::filename(file).str() + ": " +
+                   kernel.original->name().str() + ": " +
+                   llvm::StringRef(all[i].where).split(" at ").first.str();
       all[i].apply();
     };
     broken.mutate = mutate;
@@ -229,8 +249,12 @@ bool Mutator::isMet(Mutant &mutant, llvm::StringRef ir, const emu::LoadOptions &
 bool Mutator::isBusy(const Launch &launch) {
   const emu::Counters &c = launch.counters;
   uint64_t bytes = c.globalLoadBytes + c.globalStoreBytes + c.bulkLoadBytes + c.bulkStoreBytes;
-  return c.globalLanes >= c.globalMaskedLanes &&
-         bytes >= 4 * launch.config.threads * programsOf(launch.config);
+  uint64_t inAll = 0; // boxes of tensors may lie outside for the most part
+  for (const emu::MemoryRange &r : launch.config.memory)
+    inAll += r.bytes;
+  uint64_t wanted = 4 * launch.config.threads;
+  return c.globalLanes >= c.globalMaskedLanes && inAll >= wanted &&
+         bytes >= wanted * programsOf(launch.config);
 }
 
 /// A mutant has several launches of its kernel to give itself away, as in the tests.
@@ -272,24 +296,52 @@ bool Mutator::launch(llvm::StringRef ir, const emu::LoadOptions &load,
 void Mutator::endFile() {
   for (auto &[hash, kernel] : kernels)
     for (const Mutant &mutant : kernel->mutants) {
-      bool unmet = !mutant.caught && !mutant.met;
-      tallies[mutant.kind].add({1, mutant.caught, unmet});
-      if (!mutant.caught)
-        survivors.push_back((unmet ? "not met: " : "not caught: ") + mutant.kind + ": " +
-                            mutant.where);
+      auto reason = reasons.find(mutant.key);
+      bool listed = reason != reasons.end();
+      bool unmet = !mutant.caught && !mutant.met, equal = !mutant.caught && !unmet && listed;
+      tallies[mutant.kind].add({1, mutant.caught, unmet, equal});
+      if (mutant.caught && listed) {
+        contradicted = true;
+        survivors.push_back("caught, although it is listed as no fault: " + mutant.where);
+      } else if (!mutant.caught) {
+        survivors.push_back((unmet   ? "not met: "
+                             : equal ? "no fault: "
+                                     : "not caught: ") +
+                            mutant.where + (equal ? " | " + reason->second : ""));
+      }
     }
   kernels.clear();
   ofFunction.clear();
   planted = 0;
 }
 
+bool Mutator::readEquivalents(const std::string &path) {
+  auto text = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!text) {
+    llvm::errs() << path << ": " << text.getError().message() << '\n';
+    return false;
+  }
+  for (llvm::StringRef line : llvm::split((*text)->getBuffer(), '\n')) {
+    auto [mutant, reason] = line.split('|');
+    if (line.trim().empty() || line.starts_with("#"))
+      continue;
+    if (reason.trim().empty()) {
+      llvm::errs() << path << ": no reason is given for `" << line << "`\n";
+      return false;
+    }
+    reasons[mutant.trim().str()] = reason.trim().str();
+  }
+  return true;
+}
+
 int Mutator::conclude() {
   Tally all;
   auto row = [](llvm::StringRef kind, const Tally &t) {
-    llvm::outs() << llvm::formatv("{0,-18}{1,8}{2,8}{3,8}  {4:f1} %\n", kind, t.planted, t.unmet,
-                                  t.caught, t.percent());
+    llvm::outs() << llvm::formatv("{0,-18}{1,8}{2,8}{3,8}{4,8}  {5:f1} %\n", kind, t.planted,
+                                  t.unmet, t.equal, t.caught, t.percent());
   };
-  llvm::outs() << llvm::formatv("{0,-18}{1,8}{2,8}{3,8}\n", "fault", "planted", "unmet", "caught");
+  llvm::outs() << llvm::formatv("{0,-18}{1,8}{2,8}{3,8}{4,8}\n", "fault", "planted", "unmet",
+                                "equal", "caught");
   for (auto &[kind, tally] : tallies) {
     row(kind, tally);
     all.add(tally);
@@ -297,7 +349,7 @@ int Mutator::conclude() {
   row("all", all);
   for (const std::string &s : survivors)
     llvm::outs() << s << '\n';
-  return all.planted > all.unmet && all.percent() >= wanted && !faulty ? 0 : 1;
+  return all.faults() && all.percent() >= wanted && !faulty && !contradicted ? 0 : 1;
 }
 
 static bool runFile(const std::string &path, Mutator &mutator) {
@@ -337,6 +389,8 @@ int main(int argc, char **argv) {
                                     "plants faults in kernels and counts what the "
                                     "emulator catches\n");
   Mutator mutator(seed);
+  if (!mutator.readEquivalents(equivalents))
+    return 2;
   for (const std::string &file : files)
     if (!runFile(file, mutator))
       return 2;
