@@ -308,11 +308,6 @@ void waitFor(Thread &thread, Wait wait, uint64_t key, SiteId site);
 /// With a seed: now and then lets others run.
 inline void maybeYield(Thread &thread);
 void makeRunnable(Thread &thread);
-/// Performs a warp's collective operation when the last of its lanes asks.
-void converge(Thread &thread, const LaneRequest &request);
-/// Reports a lane that comes to a collective instruction while lanes of its warp
-/// that should come along are elsewhere, or have ended. `mask`: who should.
-void checkTogether(Thread &thread, uint32_t mask, bool aligned, SiteId site);
 /// Ends one asynchronous operation, chosen by the schedule; false if there is none.
 bool completeOne(Cluster &cluster);
 /// Ends all of a stream's operations up to a group, in order.
@@ -326,6 +321,16 @@ inline void maybeYield(Thread &thread) {
   if (thread.cluster->oneIn(24))
     yield(thread);
 }
+
+//===--- warps (Converge.cpp) ---------------------------------------------===//
+
+/// Performs a warp's collective operation when the last of its lanes asks.
+void converge(Thread &thread, const LaneRequest &request);
+/// Reports a lane that comes to a collective instruction while lanes of its warp
+/// that should come along are elsewhere, or have ended. `mask`: who should.
+void checkTogether(Thread &thread, uint32_t mask, bool aligned, SiteId site);
+/// A thread ends: its warp goes on without it.
+void leaveWarp(Thread &thread);
 
 //===--- barriers (HooksBarrier.cpp) --------------------------------------===//
 

@@ -59,7 +59,10 @@ public:
   explicit Mutator(unsigned seed) : random(seed) {}
   /// Reads lines of "mutant | reason"; false after saying why not.
   bool readEquivalents(const std::string &path);
-  void beginFile(llvm::StringRef name) { file = name.str(); }
+  void beginFile(llvm::StringRef name) {
+    file = name.str();
+    random.seed(seed); // the same mutants whatever came before
+  }
   void endFile();
   bool launch(llvm::StringRef ir, const emu::LoadOptions &load, const emu::LaunchConfig &config);
   int conclude();
