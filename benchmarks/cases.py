@@ -156,6 +156,16 @@ def _shapes(kind, columns, itemsize):
         # With 64 registers 8 programs of 128 threads fit a multiprocessor.
         found += [(form, {**c, "EARLY": True}, w, r) for form, c, w, _ in found
                   for r in ((None, 64) if form == "rows" and w == 4 else (None,))]
+    if kind == "layer_norm" and 512 <= columns <= 4096:
+        # PER is the programs of a multiprocessor, which shared memory must have room for.
+        found += [("stream", {"BLOCK": block, "STAGES": stages, "PER": per}, w, None)
+                  for w in (1, 2, 4) if 512 * w <= block <= 2048 * w
+                  for stages in (2, 3, 4) for per in (4, 5, 6, 8, 12, 16, 24)
+                  if 48 <= stages * per * columns * itemsize / 1024 <= 200 and w * per <= 24]
+        found += [("stream_rows", {"ROWS": r, "BLOCK": block, "STAGES": stages, "PER": per}, w, m)
+                  for w in (2, 4) for r in (2, 4, 8, 16) if 512 * w <= r * block <= 1024 * w
+                  for stages in (2, 3, 4) for per, m in ((3, None), (4, None), (6, 80), (8, 64))
+                  if 48 <= stages * per * r * columns * itemsize / 1024 <= 200 and w * per <= 32]
     return found
 
 
@@ -200,11 +210,14 @@ def rows(kind, dtype_name, count, columns, statistics=True):
     configs = []
     itemsize = x.element_size()
     for form, constexprs, warps, maxnreg in _shapes(kind, columns, itemsize):
-        per_program = constexprs.get("ROWS", 1)
-        arguments = tensors + ([count] if form == "rows" else []) + [columns]
+        programs = -(-count // constexprs.get("ROWS", 1))
+        if "PER" in constexprs:
+            sms = torch.cuda.get_device_properties(0).multi_processor_count
+            programs = min(count, sms * constexprs.pop("PER"))
+        arguments = tensors + ([count] if form in ("rows", "stream", "stream_rows") else []) + [columns]
         arguments += [] if kind == "softmax" else [eps]
-        configs.append(Config([Launch(f"{kind}_{form}", (-(-count // per_program),), arguments,
-                                      constexprs, warps, maxnreg)]))
+        configs.append(Config([Launch(f"{kind}_{form}", (programs,), arguments, constexprs, warps,
+                                      maxnreg)]))
     if kind == "softmax" and columns > 65536:
         configs.append(_split_softmax(x, out, 32768 // itemsize))
     if kind == "softmax" and columns >= 32768:

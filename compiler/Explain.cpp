@@ -222,6 +222,7 @@ private:
   void visitLoop(Operation *op);
   void visitRegisterAccess(Operation *op);
   void visitCopy(cta::RingCopyOp op);
+  void visitBulkCopy(cta::RingBulkCopyOp op);
   void visitAsyncCopy(cta::AsyncCopyOp op);
   void visitSlots(cta::SlotsOp op);
   void visitRead(cta::ReadOp op);
@@ -299,6 +300,8 @@ void Reader::visit(Operation *op) {
   }
   if (auto copy = dyn_cast<cta::RingCopyOp>(op))
     return visitCopy(copy);
+  if (auto copy = dyn_cast<cta::RingBulkCopyOp>(op))
+    return visitBulkCopy(copy);
   if (auto ring = dyn_cast<cta::RingOp>(op))
     return visitRing(ring);
   if (auto slots = dyn_cast<cta::SlotsOp>(op))
@@ -430,17 +433,32 @@ static std::string describeBox(func::FuncOp kernel, Value map) {
   return text;
 }
 
+/// A load by TMA into `buffer`.
+static void describeCopy(Explanation::Access &access, cta::BufferType buffer) {
+  access.kind = "load";
+  access.block = shapeName(buffer.getShape()) + " " + typeName(buffer.getElementType());
+  access.path = "TMA";
+  access.bytes = double(buffer.getBytes());
+}
+
 void Reader::visitCopy(cta::RingCopyOp op) {
   auto access = at<Explanation::Access>(op);
-  cta::BufferType type = op.getBuffer().getType();
-  access.kind = "load";
-  access.block = shapeName(type.getShape()) + " " + typeName(type.getElementType());
-  access.path = "TMA";
+  describeCopy(access, op.getBuffer().getType());
   access.detail = describeBox(kernel, op.getMap());
   if (op.getCommon())
     access.detail += formatv(", once for the {0} blocks of a cluster where they need the same",
                              op.getRing().getDefiningOp<cta::RingOp>().getCluster());
-  access.bytes = double(type.getBytes());
+  work().read += access.bytes;
+  work().sectors += access.bytes;
+  out.accesses.push_back(std::move(access));
+}
+
+void Reader::visitBulkCopy(cta::RingBulkCopyOp op) {
+  if (op.getOffset() != 0) // the block's first row has stood for all
+    return;
+  auto access = at<Explanation::Access>(op);
+  describeCopy(access, op.getBuffer().getType());
+  access.detail = "bulk copies of rows";
   work().read += access.bytes;
   work().sectors += access.bytes;
   out.accesses.push_back(std::move(access));

@@ -199,13 +199,16 @@ class Cta_RingStepOp<string mnemonic> : Cta_Op<mnemonic, [MemoryEffects<[MemRead
 def Cta_RingAcquireOp : Cta_RingStepOp<"ring_acquire"> {
   let summary = "producer: wait until the next slot is empty, announce its copies";
   let description = [{
-    Returns the slot's buffers. Run by one thread.
+    Returns the slot's buffers. Run by one thread. The copies bring `bytes`, or
+    the whole slot.
     ```mlir
     %a, %b = cta.ring_acquire %r : !cta.ring<...> -> !cta.buffer<...>, !cta.buffer<...>
+    %c = cta.ring_acquire %s for %bytes : !cta.ring<...> -> !cta.buffer<...>
     ```
   }];
+  let arguments = (ins Cta_RingType:$ring, Optional<I32>:$bytes);
   let results = (outs Variadic<Cta_BufferType>:$buffers);
-  let assemblyFormat = "$ring attr-dict `:` type($ring) `->` type($buffers)";
+  let assemblyFormat = "$ring (`for` $bytes^)? attr-dict `:` type($ring) `->` type($buffers)";
 }
 
 def Cta_RingCopyOp : Cta_CopyOp<"ring_copy", [AttrSizedOperandSegments,
@@ -225,6 +228,35 @@ def Cta_RingCopyOp : Cta_CopyOp<"ring_copy", [AttrSizedOperandSegments,
     $map `[` $starts `]` `dims` $dims `to` $buffer `of` $ring (`common` $common^)? attr-dict
     `:` type($buffer) `,` type($ring)
   }];
+}
+
+def Cta_RingBulkCopyOp : Cta_Op<"ring_bulk_copy", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "producer: start copying consecutive bytes into the acquired slot";
+  let description = [{
+    `bytes` (a multiple of 16; nothing happens if it is 0) from `ptr` (aligned to
+    16 bytes) to the buffer, `offset` bytes behind its start. Requires sm_90.
+    ```mlir
+    cta.ring_bulk_copy %row, %bytes to %a at 0 of %r : !tile.ptr<f16>, !cta.buffer<...>, !cta.ring<...>
+    ```
+  }];
+  let arguments = (ins AnyType:$ptr, I32:$bytes, Cta_BufferType:$buffer, I32Attr:$offset,
+                       Cta_RingType:$ring);
+  let assemblyFormat = [{
+    $ptr `,` $bytes `to` $buffer `at` $offset `of` $ring attr-dict
+    `:` type($ptr) `,` type($buffer) `,` type($ring)
+  }];
+}
+
+def Cta_RingFillOp : Cta_Op<"ring_fill", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "write a block to one buffer of every slot of an empty ring";
+  let description = [{
+    What copies do not overwrite stays there. Also a barrier, before and after.
+    ```mlir
+    cta.ring_fill %x to 0 of %r : tensor<4096xf16>, !cta.ring<...>
+    ```
+  }];
+  let arguments = (ins Tile_Block:$value, I32Attr:$buffer, Cta_RingType:$ring);
+  let assemblyFormat = "$value `to` $buffer `of` $ring attr-dict `:` type($value) `,` type($ring)";
 }
 
 def Cta_RingCommitOp : Cta_RingStepOp<"ring_commit"> {
@@ -247,7 +279,8 @@ def Cta_RingWaitOp : Cta_RingStepOp<"ring_wait"> {
 def Cta_RingReleaseOp : Cta_RingStepOp<"ring_release"> {
   let summary = "consumers: the oldest slot not yet given back may be filled again";
   let description = [{
-    Without a condition, on to the next slot as well. With one (the same for all
+    Without a condition, on to the next slot as well. One thread of each warp
+    gives back what the warp has read. With one (the same for all
     threads) only the release happens, and only if it is true: for consumers that
     give slots back later than they go on with `cta.ring_advance`. A ring has
     releases of one kind only.

@@ -65,11 +65,11 @@ int64_t lowering::atomicScratchBytes(Operation *op) {
   return llvm::alignTo(elements * getElementBytes(getElementType(type)), 16);
 }
 
-int64_t lowering::ringBytes(cta::RingOp op) {
+int64_t lowering::ringBytes(cta::RingType ring, int64_t stages) {
   int64_t slot = 0;
-  for (Type type : op.getType().getBuffers())
+  for (Type type : ring.getBuffers())
     slot += llvm::alignTo(cast<cta::BufferType>(type).getBytes(), kSwizzlePeriod);
-  return llvm::alignTo((slot + 16) * op.getStages(), kSwizzlePeriod);
+  return llvm::alignTo((slot + 16) * stages, kSwizzlePeriod);
 }
 
 int64_t lowering::mostStoreParts(cta::TmaStoreOp op) {
@@ -282,7 +282,7 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
     auto total = [&](unsigned level) {
       int64_t sum = llvm::alignTo(end + storeBytes(stores, level), kSwizzlePeriod);
       for (cta::RingOp op : rings)
-        sum += lowering::ringBytes(op);
+        sum += lowering::ringBytes(op.getType(), op.getStages());
       return sum;
     };
     SmallVector<cta::RingOp> elastic(
@@ -307,14 +307,20 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
       end = llvm::alignTo(end, kSwizzlePeriod);
     for (cta::RingOp op : rings) {
       place(op, end);
-      end += lowering::ringBytes(op);
+      end += lowering::ringBytes(op.getType(), op.getStages());
     }
     return end;
   }
 
   /// Takes a slot from the ring that has most; false if that one needs all, or has
   /// no more than `fewest`.
-  static bool takeSlot(ArrayRef<cta::RingOp> rings, uint32_t fewest = 1) {
+  static bool takeSlot(ArrayRef<cta::RingOp> all, uint32_t fewest = 1) {
+    SmallVector<cta::RingOp> rings(all);
+    // Slots that are filled before a loop are as many as that loop counts on.
+    llvm::erase_if(rings, [](cta::RingOp ring) {
+      return llvm::any_of(ring->getUsers(),
+                          [](Operation *user) { return isa<cta::RingBulkCopyOp>(user); });
+    });
     if (rings.empty())
       return false;
     cta::RingOp most = *llvm::max_element(

@@ -54,7 +54,8 @@ struct InsertBarriersPass : PassWrapper<InsertBarriersPass, OperationPass<Module
 
   void walk(Block &block, Pending &pending) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
-      if (isa<cta::BarrierOp, cta::ClusterBarrierOp, BarrierOp, cta::AsyncWaitOp>(op)) {
+      if (isa<cta::BarrierOp, cta::ClusterBarrierOp, BarrierOp, cta::AsyncWaitOp, cta::RingFillOp>(
+              op)) {
         pending.clear();
       } else if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
         walkLoop(op, pending);

@@ -2,8 +2,9 @@
 //
 // Needs:      a laid-out kernel.
 // Guarantees: the same values; where wide values derived from a 16-bit load
-//             would stay in registers across a reduction, they are computed
-//             again from the packed load after it.
+//             would stay in registers across a reduction, or across a loop of
+//             reductions that only reads them, they are computed again from the
+//             packed load after it, or in each iteration.
 // Never:      recomputes memory accesses, reductions or long chains.
 //
 // A row kernel loads f16, computes in f32, reduces, and uses the row again. The
@@ -18,11 +19,15 @@
 //                                          %y = arith.extf %p
 //                                          use %y
 //
+// So with the weights that a loop over rows multiplies by: loaded before the
+// loop, and widened in it rather than before.
+//
 //===----------------------------------------------------------------------===//
 #include "ir/CtaDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace tile;
@@ -46,12 +51,15 @@ unsigned registersOf(Type type) {
 /// A block held in 16 bits or fewer an element that came from memory.
 bool isPackedRoot(Value v) {
   Operation *def = v.getDefiningOp();
-  return def && isa<LoadOp, cta::PinOp>(def) && getElementBytes(getElementType(v.getType())) <= 2;
+  return def && isa<LoadOp, cta::ReadOp, cta::PinOp>(def) &&
+         getElementBytes(getElementType(v.getType())) <= 2;
 }
+
+using Values = llvm::SmallSetVector<Value, 4>;
 
 /// One value that could be recomputed: from which roots, by how many ops.
 struct Chain {
-  SmallPtrSet<Value, 4> roots;
+  Values roots;
   unsigned length = 0;
 };
 
@@ -95,38 +103,80 @@ struct NarrowLiveRangesPass : PassWrapper<NarrowLiveRangesPass, OperationPass<Mo
   }
 
   void runOnOperation() override {
+    SmallVector<scf::ForOp> loops;
+    getOperation().walk([&](scf::ForOp op) {
+      if (!op.getBody()->getOps<ReduceOp>().empty())
+        loops.push_back(op);
+    });
+    for (scf::ForOp op : loops)
+      narrowInto(op);
     SmallVector<ReduceOp> reductions;
     getOperation().walk([&](ReduceOp op) { reductions.push_back(op); });
     for (ReduceOp op : reductions)
       narrowAcross(op);
   }
 
-  /// 1. Find what is alive across `reduce` and can be recomputed.
-  /// 2. If that is wide, and wider than its roots, recompute it behind a pin.
+  /// Values that could be recomputed, and from what.
+  struct Candidates {
+    Values values, roots;
+
+    /// Takes `v` if elementwise operations of its block make it from packed roots.
+    void consider(Value v) {
+      Chain chain;
+      if (!cta::hasLayout(v.getType()) || isPackedRoot(v) || !v.getDefiningOp() ||
+          !follow(v, v.getParentBlock(), chain) || chain.roots.empty())
+        return;
+      values.insert(v);
+      roots.insert(chain.roots.begin(), chain.roots.end());
+    }
+    /// Whether they are wide, and wider than their roots.
+    bool areWorthIt() const {
+      unsigned wide = 0, packed = 0;
+      for (Value v : values)
+        wide += registersOf(v.getType());
+      for (Value root : roots)
+        packed += registersOf(root.getType());
+      return wide >= kWideRegisters && packed * 2 <= wide;
+    }
+  };
+
   void narrowAcross(ReduceOp reduce) {
-    Block *block = reduce->getBlock();
-    SmallVector<Value> candidates;
-    SmallPtrSet<Value, 4> roots;
-    unsigned wide = 0;
-    for (Operation &op : *block) {
+    Candidates found;
+    for (Operation &op : *reduce->getBlock()) {
       if (&op == reduce)
         break;
-      for (Value v : op.getResults()) {
-        Chain chain;
-        if (!cta::hasLayout(v.getType()) || isPackedRoot(v) || !usedAfter(v, reduce) ||
-            !follow(v, block, chain) || chain.roots.empty())
-          continue;
-        candidates.push_back(v);
-        wide += registersOf(v.getType());
-        roots.insert(chain.roots.begin(), chain.roots.end());
-      }
+      for (Value v : op.getResults())
+        if (usedAfter(v, reduce))
+          found.consider(v);
     }
-    unsigned packed = 0;
-    for (Value root : roots)
-      packed += registersOf(root.getType());
-    if (wide < kWideRegisters || packed * 2 > wide)
+    if (!found.areWorthIt())
       return;
-    recompute(candidates, roots, reduce);
+    OpBuilder b(&getContext());
+    b.setInsertionPointAfter(reduce);
+    recompute(found, b, [&](Operation *user) {
+      Operation *ancestor = reduce->getBlock()->findAncestorOpInBlock(*user);
+      return ancestor && reduce->isBeforeInBlock(ancestor);
+    });
+  }
+
+  /// What is read in `loop` and made before it.
+  void narrowInto(scf::ForOp loop) {
+    Candidates found;
+    Operation *first = nullptr;
+    for (Operation &op : *loop.getBody()) {
+      size_t before = found.values.size();
+      op.walk([&](Operation *inner) {
+        for (Value v : inner->getOperands())
+          if (loop.isDefinedOutsideOfLoop(v))
+            found.consider(v);
+      });
+      if (!first && found.values.size() > before)
+        first = &op;
+    }
+    if (!found.areWorthIt())
+      return;
+    OpBuilder b(first);
+    recompute(found, b, [&](Operation *user) { return loop->isProperAncestor(user); });
   }
 
   static bool usedAfter(Value v, Operation *point) {
@@ -136,23 +186,17 @@ struct NarrowLiveRangesPass : PassWrapper<NarrowLiveRangesPass, OperationPass<Mo
     });
   }
 
-  void recompute(ArrayRef<Value> candidates, const SmallPtrSet<Value, 4> &roots, ReduceOp reduce) {
-    OpBuilder b(&getContext());
-    b.setInsertionPointAfter(reduce);
+  /// Computes the values at `b` for those users that `isAfter` selects.
+  void recompute(const Candidates &found, OpBuilder &b,
+                 llvm::function_ref<bool(Operation *)> isAfter) {
     IRMapping map;
-    for (Operation &op : *reduce->getBlock()) { // in program order, to be deterministic
-      if (&op == reduce)
-        break;
-      for (Value v : op.getResults())
-        if (roots.contains(v))
-          map.map(v, cta::PinOp::create(b, v.getLoc(), v.getType(), v));
-    }
-    for (Value v : candidates) {
+    for (Value root : found.roots)
+      map.map(root, cta::PinOp::create(b, root.getLoc(), root.getType(), root));
+    for (Value v : found.values) {
       Value again = clone(v, b, map);
       v.replaceUsesWithIf(again, [&](OpOperand &use) {
-        Operation *ancestor = reduce->getBlock()->findAncestorOpInBlock(*use.getOwner());
-        return ancestor && reduce->isBeforeInBlock(ancestor) && ancestor != again.getDefiningOp() &&
-               !cloned.contains(use.getOwner());
+        Operation *user = use.getOwner();
+        return isAfter(user) && user != again.getDefiningOp() && !cloned.contains(user);
       });
     }
   }

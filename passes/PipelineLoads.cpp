@@ -1,9 +1,11 @@
-//===- PipelineLoads.cpp - the loads of a product, iterations ahead --------===//
+//===- PipelineLoads.cpp - the loads of a loop, iterations ahead -----------===//
 //
 // Needs:      a laid-out kernel, warp roles made; sm_80 or later.
 // Guarantees: in a loop over products, blocks that are loaded in every iteration
 //             are copied to shared memory by the threads themselves (cp.async),
-//             `num_stages - 1` iterations before they are used.
+//             `num_stages - 1` iterations before they are used. So are all blocks
+//             of a loop that asks for stages itself; on sm_90 its rows are copied
+//             in bulk instead (BulkRings.cpp).
 // Never:      reads memory that the program does not read, or moves a load
 //             across a store through the same pointer, an atomic or a barrier.
 //
@@ -28,12 +30,13 @@
 #include "ir/layout/MatrixAccess.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
+#include "passes/BulkRings.h"
 #include "passes/DeadValues.h"
 #include "passes/DotLayouts.h"
 #include "passes/Passes.h"
 #include "passes/PointerRoots.h"
+#include "passes/RunAhead.h"
 #include "passes/lowering/Scratch.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -84,30 +87,6 @@ struct Pipeline {
 // What can be started early
 //===----------------------------------------------------------------------===//
 
-/// The pointers that the loop writes through; nothing if it does what loads must
-/// not be moved across.
-static std::optional<DenseSet<Value>> writtenIn(scf::ForOp loop) {
-  DenseSet<Value> roots;
-  auto kernel = loop->getParentOfType<func::FuncOp>();
-  WalkResult result = loop.walk([&](Operation *op) {
-    if (auto store = dyn_cast<StoreOp>(op)) {
-      collectRoots(store.getPtr(), roots);
-    } else if (auto store = dyn_cast<cta::TmaStoreOp>(op)) {
-      auto map = kernel.getArgAttrOfType<cta::MapAttr>(
-          cast<BlockArgument>(store.getMap()).getArgNumber(), cta::kTensorMapAttr);
-      roots.insert(kernel.getArgument(unsigned(map.getBase())));
-    } else if (!isa<cta::CtaDialect>(op->getDialect()) && !op->hasTrait<OpTrait::IsTerminator>() &&
-               !isa<PrintOp, AssertOp, AssumeOp, LoadOp>(op) && op->getNumRegions() == 0 &&
-               !isMemoryEffectFree(op)) {
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  if (result.wasInterrupted())
-    return std::nullopt;
-  return roots;
-}
-
 /// A product in the loop itself, not in one inside it.
 static bool hasProducts(scf::ForOp loop) {
   return loop
@@ -133,52 +112,6 @@ static bool feedsProduct(Value v, DenseSet<Value> &seen) {
            llvm::any_of(user->getResults(), [&](Value r) { return feedsProduct(r, seen); });
   });
 }
-
-namespace {
-/// Collects what addresses depend on.
-class Slice {
-public:
-  Slice(Pipeline &p, const DenseSet<Value> &written) : p(p), written(written) {}
-
-  /// Adds what `values` depend on; changes nothing and returns false if that
-  /// cannot run ahead.
-  bool add(ValueRange values) {
-    llvm::SetVector<Operation *> ops(p.ahead);
-    llvm::SetVector<unsigned> carried(p.carried);
-    SmallVector<Value> work(values);
-    while (!work.empty()) {
-      Value v = work.pop_back_val();
-      if (!v || p.loop.isDefinedOutsideOfLoop(v) || v == p.loop.getInductionVar())
-        continue;
-      if (auto arg = dyn_cast<BlockArgument>(v)) {
-        if (carried.insert(arg.getArgNumber() - 1))
-          work.push_back(p.loop.getTiedLoopYieldedValue(arg)->get());
-        continue;
-      }
-      Operation *op = v.getDefiningOp();
-      if (!canRunAhead(op))
-        return false;
-      if (ops.insert(op))
-        llvm::append_range(work, op->getOperands());
-    }
-    p.ahead = std::move(ops);
-    p.carried = std::move(carried);
-    return true;
-  }
-
-private:
-  bool canRunAhead(Operation *op) const {
-    if (op->getBlock() != p.loop.getBody() || op->getNumRegions() != 0)
-      return false;
-    if (auto load = dyn_cast<LoadOp>(op))
-      return !load.getIsVolatile() && !comesFrom(load.getPtr(), written);
-    return isMemoryEffectFree(op) && !isa<DotOp, cta::WarpgroupDotOp>(op);
-  }
-
-  Pipeline &p;
-  const DenseSet<Value> &written;
-};
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Where copies go
@@ -245,6 +178,12 @@ static bool placeCopy(Copy &copy) {
   return true;
 }
 
+/// Whether matrix instructions read the block where it was copied to.
+static bool isReadInPlace(const Copy &copy) {
+  return llvm::any_of(copy.value.getUsers(),
+                      [](Operation *user) { return isa<cta::StageOp>(user); });
+}
+
 /// `load` as a copy; on failure the remark says why.
 static std::optional<Copy> copyOf(LoadOp load, const DenseSet<Value> &written) {
   auto refuse = [&](StringRef why) {
@@ -253,8 +192,6 @@ static std::optional<Copy> copyOf(LoadOp load, const DenseSet<Value> &written) {
   };
   if (load.getIsVolatile())
     return refuse("it is volatile");
-  if (!readsZerosOutside(load))
-    return refuse("`other` is not zero");
   if (comesFrom(load.getPtr(), written))
     return refuse("the loop also writes through the same pointer");
   Copy copy;
@@ -267,27 +204,25 @@ static std::optional<Copy> copyOf(LoadOp load, const DenseSet<Value> &written) {
     copy.transpositions.push_back(trans);
     copy.value = trans.getResult();
   }
+  if (!readsZerosOutside(load) && (isReadInPlace(copy) || !copy.transpositions.empty()))
+    return refuse("`other` is not zero");
   if (!placeCopy(copy))
     return refuse("less than 4 bytes are known to lie side by side");
   return copy;
 }
 
 static std::optional<Pipeline> plan(scf::ForOp loop, int32_t stages) {
-  if (!hasProducts(loop) || loop.getUnsignedCmp())
-    return std::nullopt;
-  if (auto own = loop->getAttrOfType<IntegerAttr>(kNumStagesAttr))
-    stages = int32_t(own.getInt());
-  if (stages < 2)
-    return std::nullopt;
+  bool isForProducts = hasProducts(loop);
   Pipeline p;
   p.loop = loop;
   p.stages = stages;
   std::optional<DenseSet<Value>> all = writtenIn(loop);
   DenseSet<Value> written = all.value_or(DenseSet<Value>());
-  Slice slice(p, written);
+  Slice slice(loop, written);
   for (LoadOp load : loop.getBody()->getOps<LoadOp>()) {
     DenseSet<Value> seen;
-    if (!isa<RankedTensorType>(load.getType()) || !feedsProduct(load.getResult(), seen))
+    if (!isa<RankedTensorType>(load.getType()) ||
+        (isForProducts && !feedsProduct(load.getResult(), seen)))
       continue;
     if (!all) {
       load.emitRemark() << cta::kNotCopied << "the loop has atomics or barriers";
@@ -301,6 +236,8 @@ static std::optional<Pipeline> plan(scf::ForOp loop, int32_t stages) {
     else
       load.emitRemark() << cta::kNotCopied << "its address depends on what the loop computes";
   }
+  p.ahead = std::move(slice.ops);
+  p.carried = std::move(slice.carried);
   // What addresses depend on is loaded into registers.
   llvm::erase_if(p.copies, [&](Copy &copy) { return p.ahead.contains(copy.load); });
   if (p.copies.empty())
@@ -322,7 +259,8 @@ static std::optional<Pipeline> plan(scf::ForOp loop, int32_t stages) {
 //===----------------------------------------------------------------------===//
 
 /// The bytes that are taken if every pipeline has at most `limit` stages.
-static int64_t sharedBytes(ModuleOp module, ArrayRef<Pipeline> pipelines, int32_t limit) {
+static int64_t sharedBytes(ModuleOp module, ArrayRef<Pipeline> pipelines,
+                           ArrayRef<BulkRing> bulkRings, int32_t limit) {
   DenseSet<Operation *> replaced; // or in use while no slots are
   module.walk([&](Operation *op) {
     if (llvm::none_of(pipelines, [&](const Pipeline &p) { return p.loop->isAncestor(op); }))
@@ -341,9 +279,11 @@ static int64_t sharedBytes(ModuleOp module, ArrayRef<Pipeline> pipelines, int32_
           replaced.insert(user);
   }
   module.walk([&](cta::RingOp ring) {
-    int64_t each = lowering::ringBytes(ring) / ring.getStages();
+    int64_t each = lowering::ringBytes(ring.getType(), ring.getStages()) / ring.getStages();
     rings += each * std::min<int64_t>(ring.getStages(), limit) + cta::kSlotAlignment;
   });
+  for (const BulkRing &ring : bulkRings)
+    rings += lowering::ringBytes(ring.type(), std::min(ring.stages, limit)) + cta::kSlotAlignment;
   return slots + rings + lowering::bytesBesidesSlots(module, replaced);
 }
 
@@ -467,21 +407,26 @@ Value LoopRewriter::prologue(OpBuilder &b, SmallVector<Value> &carried) {
 
 /// What users find instead of the loaded block: `slot`, or what they read of it.
 void LoopRewriter::use(Copy &c, Value slot) {
+  bool isWhole = readsZerosOutside(c.load);
   for (Operation *user : llvm::make_early_inc_range(c.value.getUsers())) {
     OpBuilder at(user);
     if (auto stage = dyn_cast<cta::StageOp>(user)) {
       stage.getResult().replaceAllUsesWith(slot);
       stage.erase();
-    } else if (auto convert = dyn_cast<cta::ConvertLayoutOp>(user)) {
+    } else if (auto convert = dyn_cast<cta::ConvertLayoutOp>(user); convert && isWhole) {
       Value read = cta::ReadOp::create(at, convert.getLoc(), convert.getType(), slot);
       convert.getResult().replaceAllUsesWith(read);
       convert.erase();
     }
   }
   OpBuilder at(c.load);
-  if (!c.value.use_empty())
-    c.value.replaceAllUsesWith(
-        cta::ReadOp::create(at, c.load.getLoc(), c.value.getType(), slot).getResult());
+  if (!c.value.use_empty()) {
+    Value read = cta::ReadOp::create(at, c.load.getLoc(), c.value.getType(), slot);
+    if (!readsZerosOutside(c.load))
+      read =
+          arith::SelectOp::create(at, c.load.getLoc(), c.load.getMask(), read, c.load.getOther());
+    c.value.replaceAllUsesWith(read);
+  }
   for (TransOp trans : llvm::reverse(c.transpositions))
     trans.erase();
   c.load.erase();
@@ -493,8 +438,7 @@ void LoopRewriter::run() {
   bool isForProducts = false;
   for (Copy &c : p.copies) {
     c.slots = cta::SlotsOp::create(b, c.load.getLoc(), c.buffer, uint32_t(p.stages));
-    isForProducts |=
-        llvm::any_of(c.value.getUsers(), [](Operation *user) { return isa<cta::StageOp>(user); });
+    isForProducts |= isReadInPlace(c);
   }
   SmallVector<Value> inits;
   for (unsigned index : p.carried)
@@ -568,7 +512,7 @@ struct PipelineLoadsPass : PassWrapper<PipelineLoadsPass, OperationPass<ModuleOp
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PipelineLoadsPass)
   StringRef getArgument() const override { return "tile-pipeline-loads"; }
   StringRef getDescription() const override {
-    return "copy what products multiply to shared memory, iterations ahead";
+    return "copy what loops load to shared memory, iterations ahead";
   }
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -579,23 +523,38 @@ struct PipelineLoadsPass : PassWrapper<PipelineLoadsPass, OperationPass<ModuleOp
     if (stages == 0) // left to the compiler
       stages = kDefaultStages;
     SmallVector<Pipeline, 0> pipelines;
+    SmallVector<BulkRing, 0> bulkRings;
+    int32_t limit = 0;
     module.walk([&](scf::ForOp loop) {
-      if (auto p = plan(loop, stages))
+      auto own = loop->getAttrOfType<IntegerAttr>(kNumStagesAttr);
+      bool isForProducts = hasProducts(loop);
+      int32_t count = own ? int32_t(own.getInt()) : stages;
+      if (count < 2 || loop.getUnsignedCmp() || !(own || isForProducts))
+        return;
+      limit = std::max(limit, count);
+      std::optional<BulkRing> ring;
+      if (!isForProducts && smVersion(module) >= 90)
+        ring = planBulkRing(loop, count);
+      if (ring)
+        bulkRings.push_back(std::move(*ring));
+      else if (auto p = plan(loop, count))
         pipelines.push_back(std::move(*p));
     });
-    int32_t limit = 0;
-    for (const Pipeline &p : pipelines)
-      limit = std::max(limit, p.stages);
-    while (limit > 1 && sharedBytes(module, pipelines, limit) > lowering::maxSharedBytes(module))
+    while (limit > 1 &&
+           sharedBytes(module, pipelines, bulkRings, limit) > lowering::maxSharedBytes(module))
       --limit;
     if (limit < 2)
       return;
+    for (BulkRing &ring : bulkRings) { // first: what they are made from is in other loops' bodies
+      ring.stages = std::min(ring.stages, limit);
+      makeBulkRing(ring);
+    }
     for (Pipeline &p : pipelines) {
       p.stages = std::min(p.stages, limit);
       LoopRewriter(p).run();
     }
     for (func::FuncOp kernel : module.getOps<func::FuncOp>())
-      if (!pipelines.empty())
+      if (!pipelines.empty() || !bulkRings.empty())
         eraseDeadValues(kernel.getBody().front());
   }
 };

@@ -172,7 +172,7 @@ void WarpSpecializer::fill(OpBuilder &b, Value ring, SmallVector<cta::TmaLoadOp,
   SmallVector<Type> types;
   for (cta::TmaLoadOp load : loads)
     types.push_back(load.getType());
-  auto slot = cta::RingAcquireOp::create(b, loc, types, ring);
+  auto slot = cta::RingAcquireOp::create(b, loc, types, ring, /*bytes=*/Value());
   for (auto [buffer, load] : llvm::zip_equal(slot.getBuffers(), loads))
     cta::RingCopyOp::create(b, load.getLoc(), load.getMap(), load.getStarts(), load.getDims(),
                             buffer, ring, load.getCommon());

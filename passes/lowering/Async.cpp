@@ -139,6 +139,10 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
   ring.consumer = makeCursor(0);
   ring.released = makeCursor(0);
   ring.producer = makeCursor(1); // a fresh barrier counts as just emptied
+  for (Operation *user : op->getUsers())
+    if (auto wait = dyn_cast<cta::RingWaitOp>(user))
+      ring.isReadByThreads |=
+          llvm::any_of(wait->getUsers(), [](Operation *by) { return isa<cta::ReadOp>(by); });
   ring.cluster = op.getCluster();
   unsigned consumers = op.getConsumers() * ring.cluster;
   // By one thread: the instruction has one address for the whole warp.
@@ -157,20 +161,25 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
   return success();
 }
 
-LogicalResult Lowering::lowerRingStep(Operation *op) {
+LogicalResult Lowering::lowerRingStep(Operation *op, const Ring &ring) {
   auto release = dyn_cast<cta::RingReleaseOp>(op);
-  auto isRing = [](Value v) { return isa<cta::RingType>(v.getType()); };
-  const Ring &ring = rings.find(*llvm::find_if(op->getOperands(), isRing))->second;
-  if (isa<cta::RingAcquireOp>(op)) {
+  if (auto acquire = dyn_cast<cta::RingAcquireOp>(op)) {
     in.mbarrierWait(barrierOf(ring, ring.producer, /*full=*/false), read(ring.producer.parity));
-    int64_t bytes = 0;
-    for (int64_t size : ring.bufferBytes)
-      bytes += size;
-    in.mbarrierExpect(barrierOf(ring, ring.producer, /*full=*/true), unsigned(bytes));
+    Value full = barrierOf(ring, ring.producer, /*full=*/true);
+    if (acquire.getBytes())
+      in.mbarrierExpect(full, getScalar(acquire.getBytes()));
+    else
+      in.mbarrierExpect(full, unsigned(llvm::sum_of(ring.bufferBytes)));
     for (auto [result, address] : llvm::zip(op->getResults(), buffersOf(ring, ring.producer)))
       set(result, {address});
   } else if (auto copy = dyn_cast<cta::RingCopyOp>(op)) {
     lowerRingCopy(copy, ring);
+  } else if (auto copy = dyn_cast<cta::RingBulkCopyOp>(op)) {
+    Value bytes = getScalar(copy.getBytes());
+    Value any = LLVM::ICmpOp::create(b, op->getLoc(), LLVM::ICmpPredicate::ne, bytes, in.i32(0));
+    in.bulkLoad(plus(getScalar(copy.getBuffer()), copy.getOffset()),
+                address(getScalar(copy.getPtr())), bytes,
+                barrierOf(ring, ring.producer, /*full=*/true), any);
   } else if (isa<cta::RingCommitOp>(op)) {
     advance(ring, ring.producer);
   } else if (isa<cta::RingWaitOp>(op)) {
@@ -180,6 +189,8 @@ LogicalResult Lowering::lowerRingStep(Operation *op) {
   } else if (isa<cta::RingAdvanceOp>(op)) {
     advance(ring, ring.consumer);
   } else {
+    if (ring.isReadByThreads)
+      in.warpBarrier();
     // Lane i tells thread block i of the cluster.
     Value tells = LLVM::ICmpOp::create(b, op->getLoc(), LLVM::ICmpPredicate::ult, lane(),
                                        in.i32(int32_t(ring.cluster)));
@@ -249,6 +260,26 @@ void Lowering::lowerRingCopy(cta::RingCopyOp copy, const Ring &ring) {
   copyBoxes(cut, share, everyone);
   LLVM::BrOp::create(b, loc, ValueRange(), next);
   enterBlock(next);
+}
+
+LogicalResult Lowering::lowerRingFill(cta::RingFillOp op) {
+  const Ring &ring = rings.find(op.getRing())->second;
+  auto buffer = cast<cta::BufferType>(op.getRing().getType().getBuffers()[op.getBuffer()]);
+  LinearLayout offsets =
+      layout::offsetsOf(cta::getLayout(op.getValue().getType()), buffer.getLinearLayout());
+  int64_t stride = llvm::alignTo(buffer.getBytes(), cta::kSlotAlignment);
+  in.barrier(); // nobody reads any more what was there
+  auto write = [&] {
+    for (unsigned slot = 0; slot < ring.stages; ++slot)
+      writeShared(get(op.getValue()), offsets, ring.bufferOffsets[op.getBuffer()] + slot * stride);
+  };
+  if (Value owns = ownerPredicate(cta::getLayout(op.getValue().getType())))
+    emitIf(owns, write);
+  else
+    write();
+  in.fenceProxyAsync();
+  in.barrier();
+  return success();
 }
 
 cta::MapAttr Lowering::mapAttr(Value map) {

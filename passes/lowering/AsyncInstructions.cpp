@@ -74,6 +74,13 @@ void Instructions::mbarrierExpect(Value barrier, unsigned bytes) {
          "r,~{memory}", barrier);
 }
 
+void Instructions::mbarrierExpect(Value barrier, Value bytes) {
+  effect("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}",
+         {barrier, bytes});
+}
+
+void Instructions::warpBarrier() { effect("bar.warp.sync -1;", "~{memory}", {}); }
+
 void Instructions::mbarrierArrive(Value barrier, Value predicate) {
   effect("@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", {barrier, predicate});
 }
@@ -161,6 +168,15 @@ void Instructions::tmaStore(Value source, Value map, ValueRange coordinates) {
                        rank, operandList(2, rank))
              .str(),
          "l,r" + repeated("r", rank) + ",~{memory}", args);
+}
+
+void Instructions::bulkLoad(Value destination, Address from, Value bytes, Value barrier,
+                            Value predicate) {
+  effect(llvm::formatv("@$4 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                       "[$0], [$1{0}], $2, [$3];",
+                       immediate(from.offset))
+             .str(),
+         "r,l,r,r,b,~{memory}", {destination, from.base, bytes, barrier, predicate});
 }
 
 void Instructions::bulkCommit() { effect("cp.async.bulk.commit_group;", "~{memory}", {}); }

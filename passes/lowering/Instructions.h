@@ -156,6 +156,9 @@ public:
   void fenceProxyAsync();
   /// Arrives and announces `bytes` that copies will bring.
   void mbarrierExpect(mlir::Value barrier, unsigned bytes);
+  void mbarrierExpect(mlir::Value barrier, mlir::Value bytes);
+  /// The threads of the warp have done what stands before.
+  void warpBarrier();
   void mbarrierArrive(mlir::Value barrier, mlir::Value predicate);
   /// At the barrier that thread block `rank` of the cluster has in the same place.
   void mbarrierArriveAt(mlir::Value barrier, mlir::Value rank, mlir::Value predicate);
@@ -169,6 +172,9 @@ public:
   void tmaLoad(mlir::Value destination, mlir::Value map, mlir::ValueRange coordinates,
                mlir::Value barrier, mlir::Value mask = {});
   void tmaStore(mlir::Value source, mlir::Value map, mlir::ValueRange coordinates);
+  /// Copies `bytes` (i32; all are multiples of 16) to a shared address.
+  void bulkLoad(mlir::Value destination, Address from, mlir::Value bytes, mlir::Value barrier,
+                mlir::Value predicate);
   void bulkCommit();
   /// Waits until the sources of all committed copies of this thread are read.
   void bulkWaitRead();

@@ -179,8 +179,10 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<DotOp>([&](auto o) { return lowerDot(o); })
       .Case<cta::ConvertLayoutOp>([&](auto o) { return lowerConvert(o); })
       .Case<cta::RingOp>([&](auto o) { return lowerRing(o); })
-      .Case<cta::RingAcquireOp, cta::RingCopyOp, cta::RingCommitOp, cta::RingWaitOp,
-            cta::RingReleaseOp, cta::RingAdvanceOp>([&](auto) { return lowerRingStep(op); })
+      .Case<cta::RingAcquireOp, cta::RingCopyOp, cta::RingBulkCopyOp, cta::RingCommitOp,
+            cta::RingWaitOp, cta::RingReleaseOp, cta::RingAdvanceOp>(
+          [&](auto o) { return lowerRingStep(op, rings.find(o.getRing())->second); })
+      .Case<cta::RingFillOp>([&](auto o) { return lowerRingFill(o); })
       .Case<cta::SlotsOp>([&](auto o) { return lowerSlots(o); })
       .Case<cta::SlotOp>([&](auto o) { return lowerSlot(o); })
       .Case<cta::AsyncCopyOp>([&](auto o) { return lowerAsyncCopy(o); })

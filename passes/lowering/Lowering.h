@@ -139,10 +139,12 @@ private:
     int64_t barriers = 0;                                     ///< full ones, then empty ones
     Cursor producer, consumer;
     Cursor released; ///< trails the consumer where slots are given back later
+    bool isReadByThreads = false; ///< with loads, not by matrix instructions alone
   };
   mlir::LogicalResult lowerRing(cta::RingOp op);
-  mlir::LogicalResult lowerRingStep(mlir::Operation *op);
+  mlir::LogicalResult lowerRingStep(mlir::Operation *op, const Ring &ring);
   void lowerRingCopy(cta::RingCopyOp copy, const Ring &ring);
+  mlir::LogicalResult lowerRingFill(cta::RingFillOp op);
   mlir::LogicalResult lowerRoles(cta::RolesOp op);
   mlir::LogicalResult lowerSingle(cta::SingleOp op);
   mlir::LogicalResult lowerStage(cta::StageOp op);

@@ -24,7 +24,7 @@ int64_t dotScratchBytes(DotOp op);
 int64_t atomicScratchBytes(mlir::Operation *op);
 /// Shared memory of a ring: its slots' buffers, each aligned to 1024 bytes, and
 /// after them 8 bytes for each full and each empty barrier.
-int64_t ringBytes(cta::RingOp op);
+int64_t ringBytes(cta::RingType type, int64_t stages);
 /// In how many parts, one after the other, a `cta.tma_store` can be staged at
 /// most: a power of two. Each is a number of whole copies, from the same
 /// registers of all threads.

@@ -1,0 +1,60 @@
+//===- RunAhead.cpp - what of a loop's iteration can be computed early ----===//
+#include "passes/RunAhead.h"
+#include "passes/PointerRoots.h"
+
+using namespace mlir;
+using namespace tile;
+
+std::optional<DenseSet<Value>> tile::writtenIn(scf::ForOp loop) {
+  DenseSet<Value> roots;
+  auto kernel = loop->getParentOfType<func::FuncOp>();
+  WalkResult result = loop.walk([&](Operation *op) {
+    if (auto store = dyn_cast<StoreOp>(op)) {
+      collectRoots(store.getPtr(), roots);
+    } else if (auto store = dyn_cast<cta::TmaStoreOp>(op)) {
+      auto map = kernel.getArgAttrOfType<cta::MapAttr>(
+          cast<BlockArgument>(store.getMap()).getArgNumber(), cta::kTensorMapAttr);
+      roots.insert(kernel.getArgument(unsigned(map.getBase())));
+    } else if (!isa<cta::CtaDialect>(op->getDialect()) && !op->hasTrait<OpTrait::IsTerminator>() &&
+               !isa<PrintOp, AssertOp, AssumeOp, LoadOp>(op) && op->getNumRegions() == 0 &&
+               !isMemoryEffectFree(op)) {
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return std::nullopt;
+  return roots;
+}
+
+bool Slice::add(ValueRange values) {
+  llvm::SetVector<Operation *> newOps(ops);
+  llvm::SetVector<unsigned> newCarried(carried);
+  SmallVector<Value> work(values);
+  while (!work.empty()) {
+    Value v = work.pop_back_val();
+    if (!v || loop.isDefinedOutsideOfLoop(v) || v == loop.getInductionVar())
+      continue;
+    if (auto arg = dyn_cast<BlockArgument>(v)) {
+      if (newCarried.insert(arg.getArgNumber() - 1))
+        work.push_back(loop.getTiedLoopYieldedValue(arg)->get());
+      continue;
+    }
+    Operation *op = v.getDefiningOp();
+    if (!canRunAhead(op))
+      return false;
+    if (newOps.insert(op))
+      llvm::append_range(work, op->getOperands());
+  }
+  ops = std::move(newOps);
+  carried = std::move(newCarried);
+  return true;
+}
+
+bool Slice::canRunAhead(Operation *op) {
+  if (op->getBlock() != loop.getBody() || op->getNumRegions() != 0)
+    return false;
+  if (auto load = dyn_cast<LoadOp>(op))
+    return !load.getIsVolatile() && !comesFrom(load.getPtr(), written);
+  return isMemoryEffectFree(op) && !isa<DotOp, cta::WarpgroupDotOp>(op);
+}
