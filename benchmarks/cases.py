@@ -156,16 +156,10 @@ def _shapes(kind, columns, itemsize):
         # With 64 registers 8 programs of 128 threads fit a multiprocessor.
         found += [(form, {**c, "EARLY": True}, w, r) for form, c, w, _ in found
                   for r in ((None, 64) if form == "rows" and w == 4 else (None,))]
-    if kind == "layer_norm" and 512 <= columns <= 4096:
-        # PER is the programs of a multiprocessor, which shared memory must have room for.
-        found += [("stream", {"BLOCK": block, "STAGES": stages, "PER": per}, w, None)
-                  for w in (1, 2, 4) if 512 * w <= block <= 2048 * w
-                  for stages in (2, 3, 4) for per in (4, 5, 6, 8, 12, 16, 24)
-                  if 48 <= stages * per * columns * itemsize / 1024 <= 200 and w * per <= 24]
-        found += [("stream_rows", {"ROWS": r, "BLOCK": block, "STAGES": stages, "PER": per}, w, m)
-                  for w in (2, 4) for r in (2, 4, 8, 16) if 512 * w <= r * block <= 1024 * w
-                  for stages in (2, 3, 4) for per, m in ((3, None), (4, None), (6, 80), (8, 64))
-                  if 48 <= stages * per * r * columns * itemsize / 1024 <= 200 and w * per <= 32]
+    if kind == "layer_norm" and columns == 4096:
+        # PER is the programs of a multiprocessor, all that its registers allow.
+        found += [("stream", {"BLOCK": block, "STAGES": stages, "PER": per}, 4, m)
+                  for stages in (2, 3) for per, m in ((4, None), (5, 96), (6, 80))]
     return found
 
 
@@ -187,13 +181,11 @@ def _together(kind, tensors, x, size, constants, warps, maxnreg, rest):
     """Several programs for a row that wait for each other; the counters clean up themselves."""
     count, columns = x.shape
     chunks = 1 << ((-(-columns // size)) - 1).bit_length()
-    arrived, left = (torch.zeros(count, dtype=torch.int32, device="cuda") for _ in range(2))
-    if kind == "softmax":
-        shared = [torch.empty(count, chunks, 2, device="cuda"), arrived, left]
-    else:
-        shared = [torch.zeros(count, chunks, dtype=torch.int64, device="cuda"), left]
-    return Config([Launch(f"{kind}_together", (count * chunks,), tensors + shared + [columns] + rest,
-                          {"CHUNKS": chunks, **constants}, warps, maxnreg)])
+    records = torch.zeros(count, chunks, dtype=torch.int64, device="cuda")
+    left = torch.zeros(count, dtype=torch.int32, device="cuda")
+    return Config([Launch(f"{kind}_together", (count * chunks,),
+                          tensors + [records, left, columns] + rest, {"CHUNKS": chunks, **constants},
+                          warps, maxnreg)])
 
 
 def rows(kind, dtype_name, count, columns, statistics=True):
@@ -214,7 +206,7 @@ def rows(kind, dtype_name, count, columns, statistics=True):
         if "PER" in constexprs:
             sms = torch.cuda.get_device_properties(0).multi_processor_count
             programs = min(count, sms * constexprs.pop("PER"))
-        arguments = tensors + ([count] if form in ("rows", "stream", "stream_rows") else []) + [columns]
+        arguments = tensors + ([count] if form in ("rows", "stream") else []) + [columns]
         arguments += [] if kind == "softmax" else [eps]
         configs.append(Config([Launch(f"{kind}_{form}", (programs,), arguments, constexprs, warps,
                                       maxnreg)]))

@@ -21,6 +21,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/BulkRings.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "passes/AxisInfo.h"
 #include "passes/PointerRoots.h"
 #include "passes/RunAhead.h"
@@ -34,6 +35,8 @@ using layout::LinearLayout;
 static constexpr unsigned kCopyUnit = 16; ///< bytes: addresses and sizes are multiples of it
 /// Shorter rows, and more of them, are not worth a copy each.
 static constexpr int64_t kLeastRowBytes = 256, kMostRows = 32;
+/// Slots beyond these only make the kernel's start longer.
+static constexpr int32_t kMostStages = 64;
 
 cta::RingType BulkRing::type() const {
   SmallVector<Type> buffers;
@@ -186,7 +189,7 @@ std::optional<BulkRing> tile::planBulkRing(scf::ForOp loop, int32_t stages) {
   AxisInfoAnalysis axes(kernel);
   BulkRing ring;
   ring.loop = loop;
-  ring.stages = stages;
+  ring.stages = std::min(stages, kMostStages);
   for (LoadOp load : loop.getBody()->getOps<LoadOp>()) {
     if (!isa<RankedTensorType>(load.getType()) || load.getIsVolatile())
       continue;
@@ -229,6 +232,7 @@ private:
   Value times(OpBuilder &b, Value n);
   void copyIf(OpBuilder &b, Value induction, Value elapsed);
   void copy(OpBuilder &b, IRMapping &map);
+  void prologue(OpBuilder &b);
   void use();
 
   BulkRing &plan;
@@ -295,11 +299,14 @@ void RingMaker::fill(OpBuilder &b) {
   for (auto [i, row] : llvm::enumerate(plan.loads)) {
     if (row.limits.empty() && row.counts.empty())
       continue;
-    Value other = row.load.getOther();
-    auto type = cast<RankedTensorType>(row.load.getType());
-    if (!other)
-      other = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-    cta::RingFillOp::create(b, row.load.getLoc(), other, uint32_t(i), ring);
+    OpBuilder at = b;
+    if (row.counts.empty()) { // rows are often as long as the block
+      int64_t whole = row.buffer.getBytes() / int64_t(row.starts.size());
+      Value isShort = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, rowBytes[i],
+                                            constant(b, b.getI32Type(), whole));
+      at = scf::IfOp::create(b, loc, isShort).getThenBodyBuilder();
+    }
+    cta::RingFillOp::create(at, row.load.getLoc(), otherOf(at, row.load), uint32_t(i), ring);
   }
 }
 
@@ -385,15 +392,8 @@ void RingMaker::use() {
     row.load.erase();
 }
 
-void RingMaker::run() {
-  auto kernel = loop->getParentOfType<func::FuncOp>();
-  auto warps = kernel->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
-  OpBuilder top = OpBuilder::atBlockBegin(&kernel.getBody().front());
-  ring = cta::RingOp::create(top, loc, plan.type(), uint32_t(plan.stages),
-                             uint32_t(warps ? warps.getInt() : 4));
-  cta::BarrierOp::create(top, loc); // everybody sees the ring's barriers
-
-  OpBuilder b(loop);
+/// Starts the copies of the first iterations.
+void RingMaker::prologue(OpBuilder &b) {
   measure(b);
   fill(b);
   auto single = cta::SingleOp::create(b, loc);
@@ -407,6 +407,51 @@ void RingMaker::run() {
                                  constant(in, i32, 1));
   in = OpBuilder::atBlockBegin(each.getBody());
   copyIf(in, loop.getLowerBound(), times(in, each.getInductionVar()));
+}
+
+/// Moves `ops`, which stand together, up across what computes and loads: copies
+/// should not wait behind loads of what the loop needs later.
+static void moveUp(ArrayRef<Operation *> ops) {
+  Operation *to = ops.front();
+  for (Operation *op = to->getPrevNode(); op; op = op->getPrevNode()) {
+    auto load = dyn_cast<LoadOp>(op);
+    if (!isMemoryEffectFree(op) && !(load && !load.getIsVolatile()))
+      break;
+    to = op;
+  }
+  llvm::SetVector<Value> needed;
+  for (Operation *op : ops)
+    op->walk([&](Operation *inner) {
+      for (Value v : inner->getOperands()) {
+        Operation *def = v.getDefiningOp();
+        if (def && def->getBlock() == to->getBlock() && !llvm::is_contained(ops, def))
+          needed.insert(v);
+      }
+    });
+  IRRewriter rewriter(to);
+  Operation *mark =
+      arith::ConstantOp::create(rewriter, to->getLoc(), rewriter.getI32IntegerAttr(0));
+  if (succeeded(moveValueDefinitions(rewriter, needed.getArrayRef(), mark)))
+    for (Operation *op : ops)
+      op->moveBefore(mark);
+  mark->erase();
+}
+
+void RingMaker::run() {
+  auto kernel = loop->getParentOfType<func::FuncOp>();
+  auto warps = kernel->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
+  OpBuilder top = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  ring = cta::RingOp::create(top, loc, plan.type(), uint32_t(plan.stages),
+                             uint32_t(warps ? warps.getInt() : 4));
+  cta::BarrierOp::create(top, loc); // everybody sees the ring's barriers
+  Operation *before = loop->getPrevNode();
+  OpBuilder b(loop);
+  prologue(b);
+  SmallVector<Operation *> made;
+  for (Operation *op = before ? before->getNextNode() : &loop->getBlock()->front(); op != loop;
+       op = op->getNextNode())
+    made.push_back(op);
+  moveUp(made);
   use();
 }
 
