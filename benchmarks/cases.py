@@ -157,9 +157,9 @@ def _shapes(kind, columns, itemsize):
         found += [(form, {**c, "EARLY": True}, w, r) for form, c, w, _ in found
                   for r in ((None, 64) if form == "rows" and w == 4 else (None,))]
     if kind == "layer_norm" and columns == 4096:
-        # PER is the programs of a multiprocessor, all that its registers allow.
+        # PER is the programs of a multiprocessor: all that its registers allow.
         found += [("stream", {"BLOCK": block, "STAGES": stages, "PER": per}, 4, m)
-                  for stages in (2, 3) for per, m in ((4, None), (5, 96), (6, 80))]
+                  for stages in (3, 4) for per, m in ((4, None), (5, 96))]
     return found
 
 
@@ -216,10 +216,11 @@ def rows(kind, dtype_name, count, columns, statistics=True):
         for size, warps, maxnreg in ((8192, 4, None), (8192, 8, 64), (16384, 8, 64)):
             configs.append(_together(kind, tensors, x, size, {"SIZE": size}, warps, maxnreg, []))
     if kind == "layer_norm" and columns >= 32768:
-        for parts, warps in ((8, 8), (8, 16)):
+        for parts, warps, maxnreg in ((8, 4, None), (8, 8, 64), (8, 16, 64)):
             block = 512 * warps // itemsize
             constants = {"PARTS": parts, "BLOCK": block, "VEC": 16 // itemsize, "STORE_PARTS": 4}
-            configs.append(_together(kind, tensors, x, parts * block, constants, warps, 64, [eps]))
+            configs.append(_together(kind, tensors, x, parts * block, constants, warps, maxnreg,
+                                     [eps]))
     suffix = "" if statistics else " without statistics"
     return Case(f"{kind} {dtype_name} {count}x{columns}{suffix}", kind,
                 2 * x.numel() * x.element_size(), out, guard, x, configs,

@@ -41,3 +41,38 @@ func.func @short_row(%p: tensor<1024x!tile.ptr<f16>, #short>, %o: tensor<1024x!t
   tile.store %o, %d : tensor<1024x!tile.ptr<f32>, #short>
   return
 }
+
+// Weights that a loop over rows multiplies by are widened in it, behind the
+// reduction; those that no loop of reductions reads, where they are loaded.
+// CHECK-LABEL: func.func @weights
+// CHECK: %[[W:.*]] = tile.load
+// CHECK: scf.for
+// CHECK:   tile.reduce
+// CHECK:   %[[P:.*]] = cta.pin %[[W]]
+// CHECK:   %[[X:.*]] = arith.extf %[[P]]
+// CHECK:   arith.mulf %{{.*}}, %[[X]]
+// CHECK: scf.for
+// CHECK-NOT: cta.pin
+// CHECK: return
+func.func @weights(%p: tensor<8192x!tile.ptr<f16>, #long>, %q: tensor<8192x!tile.ptr<f32>, #long>,
+                   %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %w = tile.load %p : tensor<8192x!tile.ptr<f16>, #long>
+  %x = arith.extf %w : tensor<8192xf16, #long> to tensor<8192xf32, #long>
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %v = tile.load %q : tensor<8192x!tile.ptr<f32>, #long>
+    %m = tile.reduce %v {axis = 0 : i32} : tensor<8192xf32, #long> -> f32 {
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.maxnumf %a, %b : f32
+      tile.yield %c : f32
+    }
+    %ms = tile.splat %m : f32 -> tensor<8192xf32, #long>
+    %d = arith.mulf %ms, %x : tensor<8192xf32, #long>
+    tile.store %q, %d : tensor<8192x!tile.ptr<f32>, #long>
+  }
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    tile.store %q, %x : tensor<8192x!tile.ptr<f32>, #long>
+  }
+  return
+}
