@@ -138,7 +138,7 @@ private:
     llvm::SmallVector<int64_t, 2> bufferOffsets, bufferBytes; ///< of slot 0
     int64_t barriers = 0;                                     ///< full ones, then empty ones
     Cursor producer, consumer;
-    Cursor released; ///< trails the consumer where slots are given back later
+    Cursor released;              ///< trails the consumer where slots are given back later
     bool isReadByThreads = false; ///< with loads, not by matrix instructions alone
   };
   mlir::LogicalResult lowerRing(cta::RingOp op);
