@@ -216,11 +216,13 @@ Result ModuleEnv::lookupBefore(StringRef name, size_t before) {
 }
 
 static bool asksForOtherVendor(StringRef condition) {
-  static constexpr StringRef others[] = {"hip",  "rocm", "amd",    "xpu", "npu",
-                                         "musa", "mlu",  "ascend", "cpu", "intel"};
+  static constexpr StringRef others[] = {
+      "hip",   "rocm",      "amd",     "xpu",   "npu",   "musa", "mlu",      "ascend", "cpu",
+      "intel", "cambricon", "enflame", "hygon", "metax", "aipu", "iluvatar", "kunlun", "mthreads"};
+  static constexpr StringRef undoes[] = {"not ", "!=", "cuda", "nvidia"};
   std::string lower = condition.lower();
-  return !StringRef(lower).contains("not ") && !StringRef(lower).contains("cuda") &&
-         llvm::any_of(others, [&](StringRef word) { return StringRef(lower).contains(word); });
+  auto isIn = [&](StringRef word) { return StringRef(lower).contains(word); };
+  return llvm::none_of(undoes, isIn) && llvm::any_of(others, isIn);
 }
 
 bool ModuleEnv::runCompletely(const ast::Body &body, const std::shared_ptr<Scope> &scope) {

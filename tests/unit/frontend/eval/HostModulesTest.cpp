@@ -228,6 +228,24 @@ else:
     def f(): return "cuda"
 )");
   EXPECT_EQ(file.call("f"), "'cuda'");
+  TestFile named(R"(
+from runtime import device
+if device.vendor_name == "iluvatar":
+    log = "exact"
+else:
+    log = "fast"
+if device.vendor_name != "hygon":
+    stages = 3
+else:
+    stages = 1
+if device.vendor_name in ["nvidia", "metax"]:
+    warps = 8
+else:
+    warps = 4
+)");
+  EXPECT_EQ(named.get("log"), "'fast'");
+  EXPECT_EQ(named.get("stages"), "3");
+  EXPECT_EQ(named.get("warps"), "8");
 }
 
 } // namespace
