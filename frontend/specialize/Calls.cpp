@@ -228,13 +228,16 @@ PyValue Specializer::expand(const eval::FunctionObject &function, const eval::Ca
 std::optional<Result> Specializer::callSymbol(eval::Evaluator &, StringRef name,
                                               const eval::CallArgs &args) {
   const Builtin *builtin = BuiltinTable::get().find(name);
-  if (!builtin)
+  // Defaults and annotations are read before there is a kernel to put code into.
+  if (!builtin || !place)
     return std::nullopt;
   return Result(callBuiltin(*this, *builtin, args));
 }
 
 std::optional<Result> Specializer::callKernel(eval::Evaluator &, const PyValue &kernel,
                                               const eval::CallArgs &args) {
+  if (!place)
+    return std::nullopt;
   return Result(expand(kernel.asFunction(), args));
 }
 

@@ -122,6 +122,19 @@ TEST(Signature, DescriptorsAreNoPointers) {
   EXPECT_TRUE(contains(out.messages, "`+` is not defined for"));
 }
 
+// Defaults and annotations are read before there is a kernel to put code into.
+TEST(Constexprs, RunTimeValuesAsDefaults) {
+  EXPECT_TRUE(contains(kernel("x: '*fp32', B: tl.constexpr = tl.program_id(0)", "pass").messages,
+                       "`tl.program_id` works on run-time values inside a kernel"));
+  EXPECT_TRUE(contains(kernel("x: tl.program_id() * ''", "pass").messages,
+                       "the type of parameter `x` is not known"));
+  EXPECT_TRUE(contains(kernel("x: '*fp32', B: tl.constexpr = helper(3)", "pass",
+                              "@triton.jit\ndef helper(a):\n    return a + 1\n\n")
+                           .messages,
+                       "`helper` is a kernel function"));
+  EXPECT_TRUE(kernel("x: '*fp32', B: tl.constexpr = tl.cdiv(5, 2)", "tl.store(x, B)"));
+}
+
 TEST(Constexprs, MissingUnknownAndMisplaced) {
   EXPECT_TRUE(
       contains(compile("k", "*fp32,*fp32,i32").messages, "constexpr parameter `B` has no value"));
