@@ -14,7 +14,6 @@
 using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
-using layout::Dim;
 using layout::LinearLayout;
 
 Value Lowering::bufferBase(Value buffer) {

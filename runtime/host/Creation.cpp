@@ -12,7 +12,6 @@ using namespace tile::host;
 using eval::ArgReader;
 using eval::fail;
 using llvm::ArrayRef;
-using llvm::StringRef;
 using Kind = PyValue::Kind;
 
 static std::unique_ptr<eval::EvalError> readDType(const PyValue &value, DType fallback,

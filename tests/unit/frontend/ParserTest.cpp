@@ -3,7 +3,6 @@
 
 using namespace tile::ast;
 using tile::frontend::Parsed;
-using tile::frontend::SourceRange;
 
 namespace {
 
