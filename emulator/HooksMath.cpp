@@ -69,6 +69,12 @@ uint64_t tileEmuApproximate(uint64_t bits, uint32_t function, uint32_t format, u
   return encode(f, y);
 }
 
+/// What rounding has taken from `sum`, which is a + b rounded.
+static double sumError(double a, double b, double sum) {
+  double bb = sum - a;
+  return (a - (sum - bb)) + (b - bb);
+}
+
 /// Arithmetic of f32 and f64 in any rounding: 0 add, 1 sub, 2 mul, 3 fma, 4
 /// div, 5 sqrt, 6 rcp.
 uint64_t tileEmuRounded(uint64_t aBits, uint64_t bBits, uint64_t cBits, uint32_t operation,
@@ -83,8 +89,7 @@ uint64_t tileEmuRounded(uint64_t aBits, uint64_t bBits, uint64_t cBits, uint32_t
     [[fallthrough]];
   case 0: {
     result = a + b;
-    double bb = result - a;
-    residue = (a - (result - bb)) + (b - bb);
+    residue = sumError(a, b, result);
     break;
   }
   case 2:
@@ -92,13 +97,13 @@ uint64_t tileEmuRounded(uint64_t aBits, uint64_t bBits, uint64_t cBits, uint32_t
     residue = std::fma(a, b, -result);
     break;
   case 3: {
-    // For f32 the product is exact in double.
-    double product = a * b;
-    result = f == Format::F32 ? product + c : std::fma(a, b, c);
-    if (f == Format::F32) {
-      double bb = result - product;
-      residue = (product - (result - bb)) + (c - bb);
-    }
+    // The error of a fused operation (Boldo and Muller): exact parts of the product,
+    // added to the sum from the small ones up.
+    double product = a * b, low = std::fma(a, b, -product);
+    result = std::fma(a, b, c);
+    double small = c + low, rest = sumError(c, low, small);
+    double large = product + small;
+    residue = ((large - result) + sumError(product, small, large)) + rest;
     break;
   }
   case 4:

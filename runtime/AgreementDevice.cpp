@@ -193,14 +193,31 @@ struct FloatType {
 static std::optional<FloatType> floatType(llvm::StringRef type) {
   return llvm::StringSwitch<std::optional<FloatType>>(type)
       .Case("fp64", FloatType{emu::Format::F64, 1e-11, 1e-2})
-      .Case("fp32", FloatType{emu::Format::F32, 1e-4, 1e-2})
-      .Case("fp16", FloatType{emu::Format::F16, 4e-3, 1e-2})
-      .Case("bf16", FloatType{emu::Format::BF16, 3e-2, 1e-2})
+      .Case("fp32", FloatType{emu::Format::F32, 5e-4, 1e-2})
+      .Case("fp16", FloatType{emu::Format::F16, 1.5e-3, 1e-2})
+      .Case("bf16", FloatType{emu::Format::BF16, 1.2e-2, 1e-2})
       .Default(std::nullopt);
 }
 
 /// Tensor cores add products of 8-bit floats in 14 bits.
-static constexpr double kNarrowBound = 3e-2;
+static constexpr double kNarrowBound = 2e-3;
+/// `rcp.approx.ftz.f64` and its like give the upper half of a double.
+static constexpr double kHalfDoubleBound = 1e-6;
+
+static bool addsNarrowProducts(llvm::StringRef opcode) {
+  return opcode.contains("e4m3") || opcode.contains("e5m2");
+}
+
+static double boundOf(const emu::Program &program, const FloatType &type) {
+  double bound = program.inexact().empty() ? 0 : type.bound;
+  for (llvm::StringRef opcode : program.inexact()) {
+    if (addsNarrowProducts(opcode))
+      bound = std::max(bound, kNarrowBound);
+    if (opcode.contains(".approx") && opcode.ends_with("f64"))
+      bound = std::max(bound, kHalfDoubleBound);
+  }
+  return bound;
+}
 
 /// What is wrong with a block, or nothing; `same` if every bit agrees. `narrow`: the
 /// kernel adds products of 8-bit floats.
@@ -246,7 +263,7 @@ std::string Pair::compare(DevicePtr base, const Block &block, llvm::StringRef ty
     double &most = found.largest[narrow ? type.str() + " of 8-bit products" : type.str()];
     most = std::max(most, relative);
   }
-  if (relative <= (exact ? 0 : narrow ? std::max(kNarrowBound, info->bound) : info->bound))
+  if (relative <= boundOf(program, *info))
     return "";
   return llvm::formatv("element {0} of an array of {1} differs by {2:e} of the largest value",
                        worstAt, type, relative)
@@ -269,9 +286,7 @@ bool Pair::launch(Kernel &kernel, const LaunchConfig &config,
   ++found.launches;
   const emu::Program &program = first->program(*pair.first);
   bool exact = program.inexact().empty(), ordered = !program.dependsOnOrder();
-  bool narrow = llvm::any_of(program.inexact(), [](llvm::StringRef opcode) {
-    return opcode.contains("e4m3") || opcode.contains("e5m2");
-  });
+  bool narrow = llvm::any_of(program.inexact(), addsNarrowProducts);
   found.exact += exact && ordered;
   bool allSame = true, ok = true;
   for (auto &[base, block] : blocks) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "emulator/Numbers.h"
 #include "tests/unit/emulator/EmuTest.h"
+#include <cmath>
 #include <numeric>
 
 using namespace tile::emu;
@@ -114,6 +115,27 @@ TEST(EmuMulAdd, F16DoesNotGoThroughF32) {
       mapKernel("half", body, "declare half @llvm.fma.f16(half, half, half)"), in);
   for (size_t i = 0; i < in.size(); ++i)
     EXPECT_EQ(out[i], half(exact[i])) << i;
+}
+
+//===----------------------------------------------------------------------===//
+// Directed rounding
+//===----------------------------------------------------------------------===//
+
+/// x*x + 2^-60 around x = 1 + 2^-30: between two doubles, whichever way it is made.
+TEST(EmuRounding, FusedOperationsOfF64) {
+  double x = 1 + 0x1p-30; // x*x = 1 + 2^-29 + 2^-60
+  double below = 1 + 0x1p-29, above = std::nextafter(below, 2.0);
+  for (auto [mode, want] : {std::pair<const char *, double>{"rn", below},
+                            {"rz", below},
+                            {"rm", below},
+                            {"rp", above}}) {
+    std::string body = std::string("  %v = call double asm \"fma.") + mode +
+                       ".f64 $0, $1, $1, $2;\", \"=d,d,d\"(double %x, double 0x3C30000000000000)\n";
+    EXPECT_EQ(mapElements<double>(mapKernel("double", body), {x})[0], want) << mode;
+    // The other way round: what is missing is below.
+    double negated = mapElements<double>(mapKernel("double", body), {-x})[0];
+    EXPECT_EQ(negated, want) << mode;
+  }
 }
 
 //===----------------------------------------------------------------------===//
