@@ -95,13 +95,12 @@ std::vector<GuessedTypes> tile::guessTypes(const frontend::SourceFile &file,
     types.annotated = true;
     llvm::StringRef body = file.text().slice(kernel->def->range.begin, kernel->def->range.end);
     for (const ast::Parameter &parameter : kernel->params()) {
-      llvm::StringRef text = file.text().slice(parameter.range.begin, parameter.range.end);
-      if (text.contains("constexpr")) {
+      if (eval::isConstexprAnnotation(parameter.annotation.get(), &module)) {
         if (!parameter.defaultValue)
           types.constexprs.emplace_back(parameter.name, "64");
         continue;
       }
-      types.annotated &= text.contains(':');
+      types.annotated &= parameter.annotation != nullptr;
       types.signature +=
           std::string(types.signature.empty() ? "" : ", ") + guessedType(parameter.name, body);
     }

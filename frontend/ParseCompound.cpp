@@ -2,6 +2,7 @@
 #include "frontend/ParserImpl.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 namespace tile::frontend {
 
@@ -68,6 +69,11 @@ template <typename Node> StmtPtr Parser::finish(std::unique_ptr<Node> node) {
 //===----------------------------------------------------------------------===//
 
 /// `:` and then simple statements on the same line, or an indented block.
+bool Parser::parseBlock(Body &body, llvm::StringRef after, unsigned loopsAround) {
+  llvm::SaveAndRestore<unsigned> around(loops, loopsAround);
+  return parseBlock(body, after);
+}
+
 bool Parser::parseBlock(Body &body, llvm::StringRef after) {
   if (!at(Tok::Colon)) {
     failHere("`:` after " + after.str());
@@ -133,7 +139,7 @@ StmtPtr Parser::parseIf() {
 
 StmtPtr Parser::parseWhile() {
   auto node = std::make_unique<While>(take().range());
-  if (!(node->condition = parseNamedExpr()) || !parseBlock(node->body, "`while`"))
+  if (!(node->condition = parseNamedExpr()) || !parseBlock(node->body, "`while`", loops + 1))
     return nullptr;
   if (accept(Tok::KwElse) && !parseBlock(node->otherwise, "`else`"))
     return nullptr;
@@ -145,7 +151,7 @@ StmtPtr Parser::parseFor(uint32_t begin, bool isAsync) {
   auto node = std::make_unique<For>(SourceRange{begin, begin});
   node->isAsync = isAsync;
   if (!(node->target = parseTargetList("assign to")) || !expect(Tok::KwIn, "the target of `for`") ||
-      !(node->iterable = parseExprList()) || !parseBlock(node->body, "`for`"))
+      !(node->iterable = parseExprList()) || !parseBlock(node->body, "`for`", loops + 1))
     return nullptr;
   if (accept(Tok::KwElse) && !parseBlock(node->otherwise, "`else`"))
     return nullptr;
@@ -310,7 +316,7 @@ StmtPtr Parser::parseFunction(uint32_t begin, bool isAsync, std::vector<ExprPtr>
     return failHere("`,` or `)`");
   if (accept(Tok::Arrow) && !(node->returns = parseExprList()))
     return nullptr;
-  if (!parseBlock(node->body, "the head of the function"))
+  if (!parseBlock(node->body, "the head of the function", 0))
     return nullptr;
   return finish(std::move(node));
 }
@@ -327,7 +333,7 @@ StmtPtr Parser::parseClass(std::vector<ExprPtr> decorators) {
     return nullptr;
   if (at(Tok::LParen) && !parseArguments(node->bases, node->keywords))
     return nullptr;
-  if (!parseBlock(node->body, "the head of the class"))
+  if (!parseBlock(node->body, "the head of the class", 0))
     return nullptr;
   return finish(std::move(node));
 }

@@ -73,13 +73,20 @@ StmtPtr Parser::parseSimple() {
   auto bare = [&](Stmt::Kind kind) -> StmtPtr {
     return std::make_unique<SimpleStmt>(kind, take().range());
   };
+  auto inLoop = [&](Stmt::Kind kind) -> StmtPtr {
+    // The head of the loop may be what could not be read before.
+    if (loops == 0 && !diagnostics.hasErrors())
+      return fail(peek().range(),
+                  llvm::formatv("`{0}` stands outside of a loop", text(peek().range())));
+    return bare(kind);
+  };
   switch (peek().kind) {
   case Tok::KwPass:
     return bare(Stmt::Kind::Pass);
   case Tok::KwBreak:
-    return bare(Stmt::Kind::Break);
+    return inLoop(Stmt::Kind::Break);
   case Tok::KwContinue:
-    return bare(Stmt::Kind::Continue);
+    return inLoop(Stmt::Kind::Continue);
   case Tok::KwReturn:
     return parseReturn();
   case Tok::KwImport:

@@ -157,6 +157,8 @@ private:
   bool atCompound() const;
   ast::StmtPtr parseCompound();
   bool parseBlock(ast::Body &body, llvm::StringRef after);
+  /// The same, within so many loops.
+  bool parseBlock(ast::Body &body, llvm::StringRef after, unsigned loopsAround);
   void parseIndented(ast::Body &body);
   ast::StmtPtr parseIf();
   ast::StmtPtr parseWhile();
@@ -184,6 +186,7 @@ private:
   uint32_t previousEnd = 0;
   unsigned nesting = 0;
   unsigned height = 0; ///< of the tree parsed last
+  unsigned loops = 0;  ///< around the statement, within its function
   bool failed = false; ///< an error of this statement has been reported
 };
 

@@ -57,6 +57,25 @@ uint32_t SourceFile::offsetOf(uint32_t line, uint32_t column) const {
   return std::min<uint32_t>(lineStarts[line - 1] + (column ? column - 1 : 0), contents.size());
 }
 
+/// Letters inserted, left out, replaced, or swapped with their neighbour: what
+/// fingers do. (Each letter takes part in one swap at most.)
+static unsigned typingDistance(llvm::StringRef a, llvm::StringRef b) {
+  std::vector<unsigned> beforeLast, last(b.size() + 1), row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j)
+    last[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], beforeLast[j - 2] + 1);
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.size()];
+}
+
 llvm::StringRef nearestName(llvm::StringRef name, const std::vector<llvm::StringRef> &candidates) {
   // A third of the letters may differ; short names must be very close.
   unsigned best = (name.size() + 2) / 3;
@@ -68,9 +87,12 @@ llvm::StringRef nearestName(llvm::StringRef name, const std::vector<llvm::String
       continue;
     if (candidate.equals_insensitive(name))
       return candidate;
-    unsigned distance = name.edit_distance(candidate, /*AllowReplacements=*/true, best);
+    size_t longer = std::max(name.size(), candidate.size());
+    if (longer - std::min(name.size(), candidate.size()) > best)
+      continue;
+    unsigned distance = typingDistance(name, candidate);
     // Among equals the first candidate wins, so the order of declaration decides.
-    bool everyLetterChanged = distance >= std::max(name.size(), candidate.size());
+    bool everyLetterChanged = distance >= longer;
     if (distance <= best && !everyLetterChanged && (found.empty() || distance < best)) {
       found = candidate;
       best = distance;

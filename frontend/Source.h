@@ -24,6 +24,7 @@ namespace tile::frontend {
 struct SourceRange {
   uint32_t begin = 0;
   uint32_t end = 0;
+  bool empty() const { return begin == end; }
   friend bool operator==(SourceRange a, SourceRange b) {
     return a.begin == b.begin && a.end == b.end;
   }

@@ -56,6 +56,8 @@ Result Evaluator::evaluateArguments(const ast::Call &call, const ScopePtr &scope
 }
 
 Result Evaluator::evaluateCall(const ast::Call &expr, const ScopePtr &scope) {
+  if (std::optional<Result> kernel = decorateByCall(expr, scope))
+    return std::move(*kernel);
   Result callee = evaluate(*expr.callee, scope);
   if (!callee)
     return callee;
@@ -294,6 +296,10 @@ Decorator Evaluator::resolveDecorator(const ast::Expr &expr, const ScopePtr &sco
   if (decorator.name.empty())
     return decorator;
   Result value = evaluate(callee, scope);
+  // `@partial(triton.jit, noinline=True)`
+  if (value && value->isSymbol("functools.partial") && decorator.call &&
+      decorator.call->args.size() == 1)
+    value = evaluate(*decorator.call->args[0], scope);
   if (value && value->is(Kind::Symbol))
     decorator.name = value->asSymbol();
   else if (decorator.name != "triton.jit") // wherever that `triton` comes from
@@ -305,6 +311,25 @@ Decorator Evaluator::resolveDecorator(const ast::Expr &expr, const ScopePtr &sco
                     name == "triton.aggregate" || name == "tl.must_use_result" ||
                     name == "tl.builtin";
   return decorator;
+}
+
+/// `triton.autotune(configs, key)(function)`: what a decorator does, written as
+/// a call.
+std::optional<Result> Evaluator::decorateByCall(const ast::Call &expr, const ScopePtr &scope) {
+  auto *inner = llvm::dyn_cast<ast::Call>(expr.callee.get());
+  if (!inner || expr.args.size() != 1 || !expr.keywords.empty())
+    return std::nullopt;
+  Decorator decorator = resolveDecorator(*inner, scope);
+  if (decorator.name != "triton.jit" && decorator.name != "triton.autotune" &&
+      decorator.name != "triton.heuristics")
+    return std::nullopt;
+  Result function = evaluate(*expr.args[0], scope);
+  if (!function || !function->is(Kind::Function))
+    return function;
+  auto decorated = std::make_shared<FunctionObject>(function->asFunction());
+  decorated->isJit |= decorator.name == "triton.jit";
+  decorated->decorators.insert(decorated->decorators.begin(), decorator);
+  return Result(PyValue::function(std::move(decorated)));
 }
 
 PyValue Evaluator::makeFunction(const ast::FunctionDef &def, const ScopePtr &scope) {
@@ -331,14 +356,31 @@ Result Evaluator::decoratorArguments(const FunctionObject &function, const Decor
   return evaluateArguments(*decorator.call, makeScope(*function.module, function.closure), args);
 }
 
-bool tile::eval::isConstexprAnnotation(const ast::Expr *annotation) {
-  if (auto *name = llvm::dyn_cast_or_null<ast::Name>(annotation))
-    return name->id == "constexpr";
-  if (auto *attribute = llvm::dyn_cast_or_null<ast::Attribute>(annotation))
+bool tile::eval::isConstexprAnnotation(const ast::Expr *annotation, ModuleEnv *module) {
+  if (!annotation)
+    return false;
+  if (auto *name = llvm::dyn_cast<ast::Name>(annotation)) {
+    if (name->id == "constexpr" || !module || !module->binds(name->id))
+      return name->id == "constexpr";
+    // `from triton.language import constexpr as const`
+    Result value = module->lookup(name->id);
+    return value && value->isSymbol("tl.constexpr");
+  }
+  if (auto *attribute = llvm::dyn_cast<ast::Attribute>(annotation))
     return attribute->name == "constexpr";
-  auto *text = llvm::dyn_cast_or_null<ast::Constant>(annotation);
-  return text && text->type == ast::Constant::Type::String &&
-         StringRef(text->text).ends_with("constexpr");
+  if (auto *text = llvm::dyn_cast<ast::Constant>(annotation))
+    return text->type == ast::Constant::Type::String && StringRef(text->text).contains("constexpr");
+  // `Optional[tl.constexpr]`, `tl.constexpr | None`
+  if (auto *subscript = llvm::dyn_cast<ast::Subscript>(annotation))
+    return isConstexprAnnotation(subscript->value.get(), module) ||
+           isConstexprAnnotation(subscript->index.get(), module);
+  if (auto *either = llvm::dyn_cast<ast::Binary>(annotation))
+    return isConstexprAnnotation(either->lhs.get(), module) ||
+           isConstexprAnnotation(either->rhs.get(), module);
+  auto *several = llvm::dyn_cast<ast::Sequence>(annotation);
+  return several && llvm::any_of(several->elements, [&](const ast::ExprPtr &part) {
+           return isConstexprAnnotation(part.get(), module);
+         });
 }
 
 /// The fields that the body of a class declares, behind those of its bases.
@@ -354,7 +396,7 @@ static Result addFields(Evaluator &evaluator, ClassObject &type, const ScopePtr 
     if (!name)
       continue;
     type.fields.push_back(name->id);
-    type.isConstexpr.push_back(isConstexprAnnotation(field->annotation.get()));
+    type.isConstexpr.push_back(isConstexprAnnotation(field->annotation.get(), scope->module));
     if (!field->value)
       continue;
     Result value = evaluator.evaluate(*field->value, scope);

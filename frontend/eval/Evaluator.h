@@ -19,6 +19,14 @@ namespace tile::eval {
 struct CallArgs {
   std::vector<PyValue> positional;
   std::vector<std::pair<std::string, PyValue>> keywords;
+  /// Where each of them stands, for messages; empty where that is not known.
+  std::vector<ast::SourceRange> positionalRanges = {}, keywordRanges = {};
+  /// Puts the object of a method in front.
+  void prepend(PyValue self, ast::SourceRange range = {}) {
+    positional.insert(positional.begin(), std::move(self));
+    if (!positionalRanges.empty() || positional.size() == 1)
+      positionalRanges.insert(positionalRanges.begin(), range);
+  }
   const PyValue *keyword(llvm::StringRef name) const;
 };
 
@@ -120,6 +128,7 @@ private:
                     const std::shared_ptr<Scope> &scope,
                     std::vector<std::pair<PyValue, PyValue>> &out);
   Result makeLambda(const ast::Lambda &lambda, const std::shared_ptr<Scope> &scope);
+  std::optional<Result> decorateByCall(const ast::Call &expr, const std::shared_ptr<Scope> &scope);
   Decorator resolveDecorator(const ast::Expr &expr, const std::shared_ptr<Scope> &scope);
   Result callFunction(const PyValue &callee, const CallArgs &args);
   Result construct(const std::shared_ptr<const ClassObject> &type, const CallArgs &args);
@@ -143,8 +152,9 @@ std::string canonicalModule(llvm::StringRef dottedName);
 /// A member of a known module, by canonical names; fails with a suggestion.
 Result moduleMember(llvm::StringRef canonicalModule, llvm::StringRef name);
 
-/// `tl.constexpr` or `constexpr`, written as an annotation.
-bool isConstexprAnnotation(const ast::Expr *annotation);
+/// An annotation that says `tl.constexpr`, also as a part of it or under another
+/// name that the file gives it.
+bool isConstexprAnnotation(const ast::Expr *annotation, ModuleEnv *module = nullptr);
 
 } // namespace tile::eval
 

@@ -179,19 +179,47 @@ std::vector<StringRef> ModuleEnv::names() const {
 
 Result ModuleEnv::lookup(StringRef name) { return lookupBefore(name, SIZE_MAX); }
 
-Result ModuleEnv::lookupInStarImports(StringRef name) {
-  for (const ast::ImportFrom *import : starImports) {
+bool ModuleEnv::exports(StringRef name) {
+  if (!binds("__all__"))
+    return !name.starts_with("_");
+  Result all = lookup("__all__");
+  return !all || llvm::any_of(all->elements(), [&](const PyValue &element) {
+    return element.isStr() && element.asStr() == name;
+  });
+}
+
+/// Modules that say which members they have: any other gives a symbol for
+/// every name, and a star would bring them all.
+static bool hasKnownMembers(StringRef module) {
+  return module == "tl" || module == "tl.math" || module == "triton" || module == "math" ||
+         module == "libdevice";
+}
+
+std::optional<PyValue> ModuleEnv::starImported(StringRef name) {
+  if (inStarImports)
+    return std::nullopt;
+  llvm::SaveAndRestore<bool> once(inStarImports, true);
+  // The last import wins.
+  for (const ast::ImportFrom *import : llvm::reverse(starImports)) {
     Result from = resolveModule(import->module, import->level);
-    if (!from || name.starts_with("_"))
+    if (!from)
       continue;
     const ModuleRef &ref = from->asModule();
-    if (ref.env ? ref.env->binds(name) : true) {
-      Result value = attribute(*from, name);
-      if (value)
-        return value;
+    if (!ref.env) {
+      if (Result value = hasKnownMembers(ref.name) && !name.starts_with("_")
+                             ? attribute(*from, name)
+                             : Result(fail("")))
+        return value.take();
+    } else if (ref.env->exports(name)) {
+      if (ref.env->binds(name)) {
+        if (Result value = ref.env->lookup(name))
+          return value.take();
+      } else if (std::optional<PyValue> further = ref.env->starImported(name)) {
+        return further;
+      }
     }
   }
-  return fail("");
+  return std::nullopt;
 }
 
 Result ModuleEnv::lookupBefore(StringRef name, size_t before) {
@@ -205,8 +233,8 @@ Result ModuleEnv::lookupBefore(StringRef name, size_t before) {
     return PyValue::string("__tile__");
   if (name == "__file__")
     return PyValue::string(file.name().str());
-  if (Result found = lookupInStarImports(name))
-    return found;
+  if (std::optional<PyValue> found = starImported(name))
+    return *found;
   if (binds(name))
     return fail("`" + name.str() + "` is used above its definition", "NameError");
   std::string message = "`" + file.name().str() + "` has no global `" + name.str() + "`";
@@ -439,9 +467,30 @@ void ModuleEnv::addNestedKernels(const ast::Body &body, const std::shared_ptr<Sc
   }
 }
 
+/// `kernel = triton.jit(function)`, and the like with other decorators.
+void ModuleEnv::addKernelsByCall(std::vector<FunctionPtr> &out) {
+  for (size_t i = 0; i < statements.size(); ++i) {
+    auto *assign = llvm::dyn_cast<ast::Assign>(statements[i]->stmt);
+    if (!assign || assign->targets.size() != 1 || !llvm::isa<ast::Call>(*assign->value))
+      continue;
+    auto *target = llvm::dyn_cast<ast::Name>(assign->targets[0].get());
+    StringRef text = file.text().slice(assign->value->range.begin, assign->value->range.end);
+    if (!target ||
+        (!text.contains("jit") && !text.contains("autotune") && !text.contains("heuristics")))
+      continue;
+    Result value = evaluateStatement(i, target->id);
+    if (!value || !value->is(Kind::Function) || !value->asFunction().isJit)
+      continue;
+    auto kernel = std::make_shared<FunctionObject>(value->asFunction());
+    kernel->alias = target->id;
+    out.push_back(std::move(kernel));
+  }
+}
+
 std::vector<FunctionPtr> ModuleEnv::kernels() {
   std::vector<FunctionPtr> out = functions();
   llvm::erase_if(out, [](auto &function) { return !function->isJit; });
+  addKernelsByCall(out);
   auto top = Evaluator::makeScope(*this);
   top->isTopLevel = true;
   addNestedKernels(module.body, top, out);

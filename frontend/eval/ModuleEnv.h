@@ -35,6 +35,8 @@ public:
   Result lookup(llvm::StringRef name);
   /// The same, as seen by top-level statement `before` (an index).
   Result lookupBefore(llvm::StringRef name, size_t before);
+  /// What `from module import *` brings under this name, if anything.
+  std::optional<PyValue> starImported(llvm::StringRef name);
 
   /// Functions of the top level in source order, those inside `if` and the like
   /// too; decorators resolved but not evaluated.
@@ -64,9 +66,11 @@ private:
   void runUndecided(const ast::If &branch, const std::shared_ptr<Scope> &scope);
   void runUndecided(const ast::Try &attempt, const std::shared_ptr<Scope> &scope);
   bool runCompletely(const ast::Body &body, const std::shared_ptr<Scope> &scope);
-  Result lookupInStarImports(llvm::StringRef name);
+  /// Whether `from this import *` brings a name: `__all__` decides, if there is one.
+  bool exports(llvm::StringRef name);
   void addFunctions(const ast::Body &body, size_t index,
                     std::vector<std::shared_ptr<FunctionObject>> &out);
+  void addKernelsByCall(std::vector<std::shared_ptr<FunctionObject>> &out);
   void addNestedKernels(const ast::Body &body, const std::shared_ptr<Scope> &scope,
                         std::vector<std::shared_ptr<FunctionObject>> &out);
   std::shared_ptr<Scope> scopeInside(const ast::FunctionDef &def,
@@ -78,6 +82,7 @@ private:
   std::vector<std::unique_ptr<Statement>> statements;
   llvm::StringMap<std::vector<size_t>> bindings; ///< name -> statements, in order
   std::vector<const ast::ImportFrom *> starImports;
+  bool inStarImports = false; ///< files may import each other
   /// Hold functions that hold them: emptied in the end.
   std::vector<std::shared_ptr<Scope>> insideFunctions;
 };

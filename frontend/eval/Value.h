@@ -248,7 +248,9 @@ struct FunctionObject {
   bool isConstexprFunction = false;  ///< @triton.constexpr_function
 
   const std::vector<ast::Parameter> &params() const { return def ? def->params : lambda->params; }
-  std::string name() const { return def ? def->name : "<lambda>"; }
+  std::string alias; ///< where a global made by a call is a kernel: its name
+
+  std::string name() const { return !alias.empty() ? alias : def ? def->name : "<lambda>"; }
   ast::SourceRange range() const { return def ? def->nameRange : lambda->range; }
   const Decorator *findDecorator(llvm::StringRef canonicalName) const;
 };

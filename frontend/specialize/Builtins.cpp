@@ -1,6 +1,7 @@
 //===- Builtins.cpp - the table of tl.* functions and argument binding ----===//
 #include "frontend/specialize/Builtins.h"
 
+using llvm::ArrayRef;
 using llvm::formatv;
 using llvm::StringRef;
 
@@ -84,7 +85,8 @@ static std::string signatureOf(const Builtin &builtin) {
   return text + ")";
 }
 
-static bool bindKeyword(BuiltinCall &call, StringRef name, const PyValue &value) {
+static bool bindKeyword(BuiltinCall &call, StringRef name, const PyValue &value,
+                        SourceRange range) {
   std::vector<StringRef> names;
   for (auto [i, parameter] : llvm::enumerate(call.builtin.parameters)) {
     names.push_back(parameter.name);
@@ -96,9 +98,11 @@ static bool bindKeyword(BuiltinCall &call, StringRef name, const PyValue &value)
     }
     call.args[i] = value;
     call.given[i] = true;
+    call.ranges[i] = range;
     return true;
   }
   StringRef near = frontend::nearestName(name, names);
+  Emitter::At at(call.s, range.empty() ? call.s.place->range : range);
   call.fail(formatv("there is no argument `{0}`{1}: {2}", name,
                     near.empty() ? "" : formatv("; did you mean `{0}`?", near).str(),
                     signatureOf(call.builtin)));
@@ -109,11 +113,17 @@ static bool bindArguments(BuiltinCall &call, const eval::CallArgs &args) {
   const auto &parameters = call.builtin.parameters;
   call.args.resize(parameters.size());
   call.given.assign(parameters.size(), false);
+  call.ranges.assign(parameters.size(), {});
+  auto rangeAt = [](ArrayRef<SourceRange> ranges, size_t i) {
+    return i < ranges.size() ? ranges[i] : SourceRange();
+  };
   for (auto [i, value] : llvm::enumerate(args.positional)) {
     if (i < parameters.size() && parameters[i].variadic) {
       std::vector<PyValue> rest(args.positional.begin() + i, args.positional.end());
       call.args[i] = rest.size() == 1 && rest[0].isSequence() ? rest[0] : PyValue::tuple(rest);
       call.given[i] = true;
+      if (i < args.positionalRanges.size())
+        call.ranges[i] = {args.positionalRanges[i].begin, args.positionalRanges.back().end};
       break;
     }
     if (i >= parameters.size()) {
@@ -123,10 +133,14 @@ static bool bindArguments(BuiltinCall &call, const eval::CallArgs &args) {
     }
     call.args[i] = value;
     call.given[i] = true;
+    call.ranges[i] = rangeAt(args.positionalRanges, i);
   }
-  for (auto &[name, value] : args.keywords)
-    if (name != "_semantic" && name != "_builder" && !bindKeyword(call, name, value))
+  for (auto [i, keyword] : llvm::enumerate(args.keywords)) {
+    auto &[name, value] = keyword;
+    if (name != "_semantic" && name != "_builder" &&
+        !bindKeyword(call, name, value, rangeAt(args.keywordRanges, i)))
       return false;
+  }
   for (auto [i, parameter] : llvm::enumerate(parameters))
     if (!call.given[i] && !parameter.optional) {
       call.fail(
@@ -136,8 +150,10 @@ static bool bindArguments(BuiltinCall &call, const eval::CallArgs &args) {
   return true;
 }
 
-PyValue callBuiltin(Specializer &s, const Builtin &builtin, const eval::CallArgs &args) {
+PyValue callBuiltin(Specializer &s, const Builtin &builtin, const eval::CallArgs &args,
+                    bool isMember) {
   BuiltinCall call(s, builtin);
+  call.isMember = isMember;
   if (!bindArguments(call, args))
     return PoisonValue::get();
   if (llvm::any_of(call.args, holdsPoison))
@@ -150,6 +166,12 @@ PyValue callBuiltin(Specializer &s, const Builtin &builtin, const eval::CallArgs
 //===----------------------------------------------------------------------===//
 
 PyValue BuiltinCall::fail(std::string message) {
+  SourceRange range = s.place->range;
+  for (auto [i, parameter] : llvm::enumerate(builtin.parameters))
+    if (i < ranges.size() && !ranges[i].empty() &&
+        StringRef(message).starts_with(formatv("`{0}`", parameter.name).str()))
+      range = ranges[i];
+  Emitter::At at(s, range);
   return s.fail(formatv("`{0}`: {1}", builtin.name, message));
 }
 

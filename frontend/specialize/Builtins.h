@@ -26,6 +26,8 @@ public:
   const Builtin &builtin;
   llvm::SmallVector<PyValue, 8> args;
   llvm::SmallVector<bool, 8> given;
+  bool isMember = false;                    ///< `x.exp()`, not `tl.exp(x)`
+  llvm::SmallVector<SourceRange, 8> ranges; ///< of the arguments, empty if not known
 
   const PyValue &operator[](unsigned i) const { return args[i]; }
   bool has(unsigned i) const { return given[i] && !args[i].isNone(); }
@@ -46,6 +48,8 @@ public:
   /// A dimension of a tensor of this rank; negative ones count from the end.
   std::optional<int64_t> axis(unsigned i, int64_t rank);
 
+  /// Reports an error of the call. A message that begins with the name of a
+  /// parameter, in backticks, points at its argument.
   PyValue fail(std::string message);
   Tensor poison(std::string message);
   std::string parameter(unsigned i) const;
@@ -97,7 +101,8 @@ void addRandomBuiltins(BuiltinTable &table);
 void addHintBuiltins(BuiltinTable &table);
 
 /// Binds the arguments and runs the builtin.
-PyValue callBuiltin(Specializer &s, const Builtin &builtin, const eval::CallArgs &args);
+PyValue callBuiltin(Specializer &s, const Builtin &builtin, const eval::CallArgs &args,
+                    bool isMember = false);
 
 } // namespace tile::specialize
 

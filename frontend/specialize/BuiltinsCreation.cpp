@@ -1,5 +1,6 @@
 //===- BuiltinsCreation.cpp - program ids, ranges, constants, casts -------===//
 #include "frontend/specialize/Builtins.h"
+#include <cmath>
 
 using namespace mlir;
 using llvm::formatv;
@@ -58,6 +59,8 @@ static PyValue full(BuiltinCall &c) {
   std::optional<DType> type;
   if (c.has(2) && !(type = c.dtype(2)))
     return PoisonValue::get();
+  if (type && type->isInt() && c[1].is(PyValue::Kind::Float) && !std::isfinite(c[1].asFloat()))
+    return c.fail(formatv("`value` is {0}, which {1} cannot hold", eval::repr(c[1]), type->str()));
   return shape ? fillShape(c, c[1], *shape, type) : PoisonValue::get();
 }
 

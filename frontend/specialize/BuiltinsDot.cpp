@@ -132,7 +132,7 @@ bool Dot::readPrecision() {
     return fail("`allow_tf32` is the old name of `input_precision`: give one of them");
   if (name->empty())
     name = c.flag(AllowTf32, true) ? "tf32" : "ieee";
-  std::optional<InputPrecision> found = symbolizeInputPrecision(*name);
+  std::optional<InputPrecision> found = symbolizeInputPrecision(StringRef(*name).lower());
   if (!found)
     return fail(formatv("`input_precision` must be one of \"tf32\", \"tf32x3\", \"ieee\", "
                         "\"bf16x3\", \"bf16x6\", got \"{0}\"",

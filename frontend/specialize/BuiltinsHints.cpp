@@ -61,6 +61,7 @@ static PyValue staticAssert(BuiltinCall &c) {
   std::optional<bool> holds = c.s.truth(condition);
   if (!holds.value_or(false)) {
     std::string message = c.has(1) ? ": " + eval::str(c[1]) : "";
+    c.s.set(kReturnValue, PoisonValue::get()); // what ends here gives nothing to complain about
     return c.s.fail("static assertion failed" + message);
   }
   return PyValue::none();
@@ -77,7 +78,7 @@ static PyValue staticPrint(BuiltinCall &c) {
   std::string line;
   for (auto [i, value] : llvm::enumerate(c[0].elements()))
     line += (i ? separator : "") + eval::str(value);
-  c.s.print(line);
+  c.s.print(line + (c.has(2) ? eval::str(c[2]) : "\n"));
   return PyValue::none();
 }
 

@@ -291,11 +291,11 @@ static std::optional<AtomicKind> atomicKind(Rmw op, const DType &type) {
   case Rmw::Min:
     return when(isWide, isSigned ? AtomicKind::min : AtomicKind::umin);
   case Rmw::And:
-    return when(isInt, AtomicKind::band);
+    return when(isWide, AtomicKind::band);
   case Rmw::Or:
-    return when(isInt, AtomicKind::bor);
+    return when(isWide, AtomicKind::bor);
   case Rmw::Xor:
-    return when(isInt, AtomicKind::bxor);
+    return when(isWide, AtomicKind::bxor);
   case Rmw::Exchange:
     return when(isWide, AtomicKind::xchg);
   }
@@ -339,6 +339,15 @@ static Tensor floatExtremum(Specializer &s, Rmw op, const AtomicOperands &o) {
   return s.bitcast(s.select(positive, up, down), o.value.type);
 }
 
+/// `and`, `or` and `xor` of floats work on their bits.
+static Tensor floatBits(Specializer &s, AtomicKind kind, const AtomicOperands &o) {
+  DType bitsType = o.value.type.bitWidth() == 64 ? Kind::Int64 : Kind::Int32;
+  AtomicOperands bits = o;
+  bits.ptr = s.cast(o.ptr, DType::pointer(bitsType));
+  bits.value = s.bitcast(o.value, bitsType);
+  return s.bitcast({emitRmw(s, kind, bits, o.mask.value), bitsType}, o.value.type);
+}
+
 static PyValue atomicRmw(BuiltinCall &c, Rmw op) {
   enum { Ptr, Stored, Mask, Sem, Scope };
   auto sem = semantic(c, Sem);
@@ -351,9 +360,7 @@ static PyValue atomicRmw(BuiltinCall &c, Rmw op) {
   if (!kind)
     return c.fail(formatv("this atomic does not work on {0}: use {1}", type.str(),
                           op == Rmw::Add ? "32- or 64-bit integers, fp16, bf16, fp32 or fp64"
-                          : op == Rmw::Max || op == Rmw::Min || op == Rmw::Exchange
-                              ? "32- or 64-bit integers, fp32 or fp64"
-                              : "32- or 64-bit integers"));
+                                         : "32- or 64-bit integers, fp32 or fp64"));
   AtomicOperands o{ptr, storedValue(c, Stored, ptr), {}, *sem, *where};
   if (c.has(Mask)) {
     Tensor m = mask(c, Mask);
@@ -367,6 +374,8 @@ static PyValue atomicRmw(BuiltinCall &c, Rmw op) {
     return PoisonValue::get();
   if (type.isFloating() && (op == Rmw::Max || op == Rmw::Min))
     return c.s.wrap(floatExtremum(c.s, op, o));
+  if (type.isFloating() && (op == Rmw::And || op == Rmw::Or || op == Rmw::Xor))
+    return c.s.wrap(floatBits(c.s, *kind, o));
   return c.s.wrap({emitRmw(c.s, *kind, o, o.mask.value), type});
 }
 

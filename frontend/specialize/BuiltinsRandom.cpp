@@ -71,13 +71,13 @@ bool Random::key(const PyValue &seed, const DType &type, Tensor &low, Tensor &hi
   Tensor value = s.tensor(seed, "the seed");
   if (!value)
     return false;
-  if (!value.type.isInt() || value.isBlock()) {
-    c.fail(formatv("the seed must be a scalar integer, got {0}", describe(seed)));
+  if (!value.type.isInt()) {
+    c.fail(formatv("the seed must be an integer, got {0}", describe(seed)));
     return false;
   }
   if (type.bitWidth() == 64) {
     low = s.cast(value, type);
-    high = s.intConstant(0, type);
+    high = s.intConstant(0, type, value.shape());
     return low && high;
   }
   Tensor wide = s.cast(value, Kind::UInt64);

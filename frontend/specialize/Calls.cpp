@@ -31,18 +31,21 @@ bool Specializer::evaluateArguments(const ast::Call &call, eval::CallArgs &args)
     valid &= !specialize::holdsPoison(value);
     if (!starred) {
       args.positional.push_back(std::move(value));
+      args.positionalRanges.push_back(arg->range);
       continue;
     }
     std::vector<PyValue> elements;
     if (isPoison(value) || isPoison(take(eval::iterate(value, elements))))
       return false;
     args.positional.insert(args.positional.end(), elements.begin(), elements.end());
+    args.positionalRanges.resize(args.positional.size(), arg->range);
   }
   for (const ast::Keyword &keyword : call.keywords) {
     PyValue value = evaluate(*keyword.value);
     valid &= !specialize::holdsPoison(value);
     if (!keyword.name.empty()) {
       args.keywords.emplace_back(keyword.name, std::move(value));
+      args.keywordRanges.push_back({keyword.nameRange.begin, keyword.value->range.end});
       continue;
     }
     if (isPoison(value))
@@ -53,6 +56,7 @@ bool Specializer::evaluateArguments(const ast::Call &call, eval::CallArgs &args)
     }
     for (auto &[key, item] : value.asDict().items)
       args.keywords.emplace_back(eval::str(key), item);
+    args.keywordRanges.resize(args.keywords.size(), keyword.value->range);
   }
   return valid;
 }
@@ -75,11 +79,12 @@ PyValue Specializer::evaluateCall(const ast::Call &call) {
   if (!evaluateArguments(call, args) || isPoison(callee))
     return PoisonValue::get();
   if (isMethod)
-    return callMethod(self, member->name, std::move(args));
+    return callMethod(self, member->name, std::move(args), member->value->range);
   return this->call(callee, args);
 }
 
-PyValue Specializer::callMethod(const PyValue &self, StringRef name, eval::CallArgs args) {
+PyValue Specializer::callMethod(const PyValue &self, StringRef name, eval::CallArgs args,
+                                SourceRange selfRange) {
   const BuiltinTable &table = BuiltinTable::get();
   const Builtin *builtin = table.findMember(name);
   if (!builtin) {
@@ -87,8 +92,8 @@ PyValue Specializer::callMethod(const PyValue &self, StringRef name, eval::CallA
     return fail(formatv("a tensor has no method `{0}`{1}", name,
                         near.empty() ? "" : formatv("; did you mean `{0}`?", near).str()));
   }
-  args.positional.insert(args.positional.begin(), self);
-  return callBuiltin(*this, *builtin, args);
+  args.prepend(self, selfRange);
+  return callBuiltin(*this, *builtin, args, /*isMember=*/true);
 }
 
 PyValue Specializer::call(const PyValue &callee, llvm::ArrayRef<PyValue> args) {
@@ -141,7 +146,7 @@ PyValue Specializer::call(const PyValue &callee, const eval::CallArgs &args) {
     if (const PyValue &self = callee.asMethod().self;
         isTensorDescriptor(self) || isBlockPointer(self)) {
       eval::CallArgs bound = args;
-      bound.positional.insert(bound.positional.begin(), self);
+      bound.prepend(self);
       const Builtin *builtin = isBlockPointer(self)
                                    ? BuiltinTable::get().find("tl.advance")
                                    : findTensorDescriptorMethod(callee.asMethod().name);
@@ -197,7 +202,8 @@ PyValue Specializer::expand(const eval::FunctionObject &function, const eval::Ca
   callee.place.function = function.name();
   callee.place.fileName = builder.getStringAttr(callee.place.file->name());
   for (auto [parameter, value] : llvm::zip(function.params(), bound)) {
-    if (isConstexprAnnotation(parameter.annotation.get()) && specialize::holdsTensor(value)) {
+    if (isConstexprAnnotation(parameter.annotation.get(), function.module) &&
+        specialize::holdsTensor(value)) {
       // One that is only known at run time is what it is: the annotation of a
       // helper function is a wish.
       if (const Tensor *t = tensorIn(value))
@@ -241,10 +247,6 @@ std::optional<Result> Specializer::callKernel(eval::Evaluator &, const PyValue &
   return Result(expand(kernel.asFunction(), args));
 }
 
-void Specializer::print(StringRef text) {
-  StringRef line = text;
-  line.consume_back("\n");
-  llvm::errs() << line << "\n";
-}
+void Specializer::print(StringRef text) { llvm::errs() << text; }
 
 } // namespace tile::specialize

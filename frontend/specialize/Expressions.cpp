@@ -1,5 +1,6 @@
 //===- Expressions.cpp - from syntax to values ----------------------------===//
 #include "frontend/specialize/BlockPointer.h"
+#include "frontend/specialize/Builtins.h"
 #include "frontend/specialize/Specializer.h"
 #include "frontend/specialize/TensorDescriptor.h"
 
@@ -30,6 +31,11 @@ void Specializer::reportUnknownName(StringRef name, SourceRange range) {
   error(range, formatv("unknown name `{0}`{1}", name, hint));
 }
 
+/// libdevice has a symbol for any name, also for those that it does not have.
+static bool isKnownSymbol(StringRef symbol) {
+  return !symbol.starts_with("libdevice.") || BuiltinTable::get().find(symbol);
+}
+
 PyValue Specializer::lookup(StringRef name, SourceRange range) {
   auto it = frame->vars.find(name);
   if (it != frame->vars.end()) {
@@ -50,6 +56,9 @@ PyValue Specializer::lookup(StringRef name, SourceRange range) {
   }
   if (frame->module->binds(name))
     return take(frame->module->lookup(name));
+  if (std::optional<PyValue> imported = frame->module->starImported(name))
+    if (!imported->is(PyValue::Kind::Symbol) || isKnownSymbol(imported->asSymbol()))
+      return *imported;
   if (std::optional<PyValue> builtin = eval::findBuiltin(name))
     return *builtin;
   reportUnknownName(name, range);

@@ -10,10 +10,17 @@ namespace tile::specialize {
 /// An argument of type fp32 or fp64; anything else is an error.
 Tensor fp32Or64(BuiltinCall &call, unsigned i);
 
-/// A function of one fp32 or fp64 operand.
+/// A function of one fp32 or fp64 operand. As a method it takes narrower floats
+/// too, and gives them: `half.exp()`.
 template <typename Op> PyValue floatFunction(BuiltinCall &call) {
-  Tensor x = fp32Or64(call, 0);
-  return x ? call.s.wrap({call.s.create<Op>(x.value), x.type}) : PoisonValue::get();
+  const Tensor *given = tensorIn(call[0]);
+  bool isNarrow =
+      call.isMember && given && given->type.isStandardFloating() && given->type.bitWidth() < 32;
+  Tensor x = isNarrow ? call.s.cast(*given, eval::DType::Kind::Float32) : fp32Or64(call, 0);
+  if (!x)
+    return PoisonValue::get();
+  Tensor result{call.s.create<Op>(x.value), x.type};
+  return call.s.wrap(isNarrow ? call.s.cast(result, given->type) : result);
 }
 
 /// The rest of libdevice: conversions with a direction, bits, compositions.

@@ -74,7 +74,7 @@ PyValue Specializer::makeObject(const std::shared_ptr<const eval::ClassObject> &
   }
   fields.assign(type->fields.size(), unset());
   eval::CallArgs bound = args;
-  bound.positional.insert(bound.positional.begin(), PyValue::namedTuple(type, std::move(fields)));
+  bound.prepend(PyValue::namedTuple(type, std::move(fields)));
   PyValue object;
   expand(init->asFunction(), bound, &object);
   if (specialize::holdsPoison(object))
@@ -158,7 +158,7 @@ std::optional<PyValue> Specializer::callObjectMethod(const PyValue &object, Stri
     return std::nullopt;
   PyValue self =
       isDecorated(*method, "classmethod") ? PyValue::classType(*eval::classOf(object)) : object;
-  args.positional.insert(args.positional.begin(), self);
+  args.prepend(self);
   if (method->asFunction().isConstexprFunction)
     return call(*method, args);
   return expand(method->asFunction(), args);

@@ -16,7 +16,7 @@ using frontend::nearestName;
 void Parameters::classify() {
   int index = 0;
   for (const ast::Parameter &parameter : kernel.params()) {
-    bool isConstexpr = isConstexprAnnotation(parameter.annotation.get());
+    bool isConstexpr = isConstexprAnnotation(parameter.annotation.get(), kernel.module);
     slots.push_back({&parameter, isConstexpr, isConstexpr ? -1 : index++, {}, {}, false});
   }
 }

@@ -101,6 +101,10 @@ static FunctionPtr chooseKernel(eval::ModuleEnv &module, const CompileOptions &o
   for (const FunctionPtr &kernel : kernels)
     if (kernel->name() == options.kernel)
       return kernel;
+  // `kernel = triton.jit(function)`: either name will do.
+  for (const FunctionPtr &kernel : kernels)
+    if (kernel->def && kernel->def->name == options.kernel)
+      return kernel;
   for (const FunctionPtr &function : module.functions())
     if (function->name() == options.kernel) {
       diagnostics.error(

@@ -94,7 +94,8 @@ public:
 
   PyValue evaluateCall(const ast::Call &call);
   PyValue call(const PyValue &callee, const eval::CallArgs &args);
-  PyValue callMethod(const PyValue &self, llvm::StringRef name, eval::CallArgs args);
+  PyValue callMethod(const PyValue &self, llvm::StringRef name, eval::CallArgs args,
+                     SourceRange selfRange = {});
   /// A call by position of a function value, e.g. a combiner.
   PyValue call(const PyValue &callee, llvm::ArrayRef<PyValue> args);
   /// With `constructed`, what the first parameter is in the end goes there.

@@ -189,7 +189,7 @@ void Specializer::runAnnotated(const ast::AnnAssign &statement) {
     error("only names can be annotated");
     return;
   }
-  if (!isConstexprAnnotation(statement.annotation.get())) {
+  if (!isConstexprAnnotation(statement.annotation.get(), frame->module)) {
     if (statement.value)
       bind(name->id, name->range, evaluate(*statement.value));
     return;

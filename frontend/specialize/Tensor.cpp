@@ -1,5 +1,6 @@
 //===- Tensor.cpp - run-time values as Python values ----------------------===//
 #include "frontend/specialize/Tensor.h"
+#include "frontend/specialize/Builtins.h"
 #include "frontend/specialize/Specializer.h"
 
 using llvm::formatv;
@@ -77,7 +78,13 @@ Result TensorValue::attribute(llvm::StringRef name) {
       return eval::fail(formatv("`.T` needs a two-dimensional block, got {0}", repr()));
     return owner.wrap(owner.permute(tensor, {1, 0}));
   }
-  return PyValue::method(self(*this), name.str());
+  const BuiltinTable &table = BuiltinTable::get();
+  if (table.findMember(name))
+    return PyValue::method(self(*this), name.str());
+  llvm::StringRef near = frontend::nearestName(name, table.memberNames());
+  return eval::fail(formatv("a tensor has no attribute `{0}`{1}", name,
+                            near.empty() ? "" : formatv("; did you mean `{0}`?", near).str()),
+                    "AttributeError");
 }
 
 Result TensorValue::callMethod(eval::Evaluator &, llvm::StringRef name,

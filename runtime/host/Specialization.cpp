@@ -23,6 +23,7 @@ ParameterKind host::annotationOf(Evaluator &evaluator, const eval::FunctionObjec
   const ast::Expr *annotation = kernel.params()[index].annotation.get();
   if (!annotation)
     return kind;
+  kind.isConstexpr = eval::isConstexprAnnotation(annotation, kernel.module);
   Result value = evaluator.evaluate(*annotation, Evaluator::makeScope(*kernel.module));
   // Triton ignores annotations it has no use for, and so does a launch.
   if (!value)
@@ -31,9 +32,7 @@ ParameterKind host::annotationOf(Evaluator &evaluator, const eval::FunctionObjec
     auto [name, hint] = llvm::StringRef(value->asStr()).split(':');
     llvm::StringRef text = name.trim();
     kind.folds = !hint.empty();
-    if (text == "tl.constexpr" || text == "constexpr")
-      kind.isConstexpr = true;
-    else if (text == "tl.const" || text == "const")
+    if (text == "tl.const" || text == "const")
       kind.isConst = true;
     else if (std::optional<DType> type = DType::parse(text)) {
       kind.isConst = type->isConstPointer();
@@ -43,7 +42,6 @@ ParameterKind host::annotationOf(Evaluator &evaluator, const eval::FunctionObjec
     kind.scalar = value->asDType();
   } else if (value->is(Kind::Symbol)) {
     const std::string &name = value->asSymbol();
-    kind.isConstexpr = name == "tl.constexpr";
     kind.isConst = name == "tl.const";
     if (name == "int")
       kind.scalar = DType::Kind::Int32;

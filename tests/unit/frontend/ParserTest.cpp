@@ -147,7 +147,8 @@ TEST(ParseStmt, Simple) {
   EXPECT_EQ(flat("raise A from b"), "Raise(value: Name A from: Name b)");
   EXPECT_EQ(flat("del a, b[0]"), "Delete(Name a Subscript(Name b index: Int 0))");
   EXPECT_EQ(flat("global a, b"), "Global a, b");
-  EXPECT_EQ(flat("pass; break; continue;"), "Pass Break Continue");
+  EXPECT_EQ(flat("pass; pass;"), "Pass Pass");
+  EXPECT_EQ(flat("while a: break; continue;"), "While(condition: Name a body(Break Continue))");
   EXPECT_EQ(flat("import a.b as c, d"), "Import(a.b as c d)");
   EXPECT_EQ(flat("from ...a.b import (c as d, e,)"), "ImportFrom ...a.b(c as d e)");
   EXPECT_EQ(flat("from . import *"), "ImportFrom .(*)");

@@ -57,6 +57,10 @@ INSTANTIATE_TEST_SUITE_P(
              "1:6: expected `:` after `if`, found `=`; comparison is written `==`\n"},
         Case{"if x:\n  pass\nelse if y:\n  pass\n",
              "3:6: expected `:` after `else`, found `if`; write `elif` for `else if`\n"},
+        Case{"break\n", "1:1: `break` stands outside of a loop\n"},
+        Case{"for i in x:\n  def f():\n    continue\n",
+             "3:5: `continue` stands outside of a loop\n"},
+        Case{"while x:\n  pass\nelse:\n  break\n", "4:3: `break` stands outside of a loop\n"},
         Case{"else:\n  pass\n", "1:1: `else` without an `if` or loop at this indentation\n"},
         Case{"for i in r\n  pass\n", "1:11: expected `:` after `for`, found end of line\n"},
         Case{"def f():\npass\n",
@@ -177,6 +181,7 @@ TEST(Suggestions, NearestName) {
   EXPECT_EQ(nearestName("blok", {"other", "block"}), "block");
   EXPECT_EQ(nearestName("SUM", {"sum"}), "sum");
   EXPECT_EQ(nearestName("programid", {"program_id", "num_programs"}), "program_id");
+  EXPECT_EQ(nearestName("loda", {"log", "load"}), "load");
   EXPECT_EQ(nearestName("x", {"y", "z"}), "");
   EXPECT_EQ(nearestName("softmax", {"load", "store"}), "");
 }

@@ -269,9 +269,12 @@ names = (tl.exp, tl.math.exp, triton.language.exp, ld, libdevice.tanh,
 }
 
 TEST(Module, StarImports) {
-  TestFile file("from math import *\nfrom triton.language import *\nx = sqrt(16.0)\ny = float16\n");
+  // The last one wins, and builtins of Python stay what they are.
+  TestFile file("from triton.language import *\nfrom math import *\nx = sqrt(16.0)\n"
+                "y = float16\nz = max(1, 2)\n");
   EXPECT_EQ(file.get("x"), "4.0");
   EXPECT_EQ(file.get("y"), "fp16");
+  EXPECT_EQ(file.get("z"), "2");
 }
 
 TEST(Module, DecoratorsAreResolvedNotEvaluated) {

@@ -1,0 +1,2 @@
+from .scale import scaled
+from .constants import BLOCK
