@@ -27,13 +27,15 @@ void Lowering::enterBlock(Block *block) {
 Value Lowering::materialize(Affine a, Type type) {
   if (a.base && a.offset == 0)
     return a.base;
-  auto key = std::make_tuple(a.base, Value(), a.offset ^ int64_t(bitWidth(type)) << 56);
-  if (Value known = sums.lookup(key))
+  // No key of a product or of a sum of two values has an empty second place.
+  auto key = std::make_tuple(a.base, Value(), a.offset);
+  if (Value known = a.base ? sums.lookup(key) : Value())
     return known;
   Value c = in.constant(type, b.getIntegerAttr(type, APInt(bitWidth(type), a.offset, true, true)));
   Value v = a.base ? LLVM::AddOp::create(b, in.getLoc(), a.base, c).getResult() : c;
   affines[v] = a;
-  sums[key] = v;
+  if (a.base)
+    sums[key] = v;
   return v;
 }
 
@@ -86,9 +88,9 @@ Value Lowering::tryAffine(Operation *op, ValueRange operands) {
     return {};
   if (!x.base)
     return materialize({Value(), wrap(int64_t(uint64_t(x.offset) * uint64_t(factor)))}, type);
-  if (!x.offset)
+  if (!x.offset || factor == INT64_MIN) // which is the tag of sums
     return {};
-  Value base = shared(x.base, Value(), factor ^ (int64_t(1) << 62), [&]() -> Value {
+  Value base = shared(x.base, x.base, factor, [&]() -> Value {
     Value k = in.constant(type, b.getIntegerAttr(type, APInt(bits, factor, true, true)));
     return LLVM::MulOp::create(b, loc, x.base, k);
   });
