@@ -70,6 +70,15 @@ TEST(Launch, ConstexprsAndOptionsReachTheCompiler) {
   EXPECT_EQ(options.maxRegisters, 64);
 }
 
+TEST(Launch, ClustersAndStagesLeftToTheCompiler) {
+  std::unique_ptr<HostFile> file;
+  launching(file, "x", "k[1](5, num_ctas=2, num_stages='auto')");
+  EXPECT_EQ(file->device.prepared[0].numCtas, 2);
+  EXPECT_EQ(file->device.prepared[0].numStages, 0);
+  HostFile wrong("@triton.jit\ndef k(x):\n    pass\ndef f():\n    k[1](5, num_ctas=3)\n");
+  EXPECT_NE(wrong.call("f").find("`num_ctas` must be 1, 2, 4 or 8, got 3"), std::string::npos);
+}
+
 TEST(Launch, OneKernelForEachSpecialisation) {
   HostFile file("def f():\n"
                 "    x = tile.zeros(64)\n"

@@ -160,6 +160,11 @@ TEST_F(CApi, StructsGrow) {
   EXPECT_EQ(info.threads, 128);
   EXPECT_EQ(info.shared_bytes, 77) << "not written past the caller's end";
   tile_kernel_destroy(kernel);
+
+  tile_compile_options_init(&options);
+  options.num_ctas = 3;
+  EXPECT_EQ(compile("fine", &kernel, &options), TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_last_error(), HasSubstr("`num_ctas` is 3"));
 }
 
 TEST_F(CApi, LaunchesAndCopies) {

@@ -275,6 +275,23 @@ TEST_F(KernelTest, ClustersCooperativeDependent) {
   EXPECT_TRUE(last().dependent && last().cooperative && last().hasCluster);
 }
 
+TEST(Blocks, PersistentProgramsComeInWholeClusters) {
+  KernelMetadata metadata;
+  metadata.entry = "k";
+  metadata.persistent = true;
+  metadata.cluster[0] = 4;
+  auto blocks = [&](uint32_t programs, unsigned resident) {
+    const uint32_t grid[3] = {programs, 1, 1};
+    return valueOf(blocksOf(metadata, grid, resident))[0];
+  };
+  EXPECT_EQ(blocks(1, 132), 4u) << "three have nothing to do";
+  EXPECT_EQ(blocks(9, 132), 12u);
+  EXPECT_EQ(blocks(1000, 134), 132u);
+  EXPECT_EQ(blocks(1000, 2), 4u) << "one cluster always";
+  const uint32_t most[3] = {0x7ffffffe, 1, 1};
+  EXPECT_THAT(errorOf(blocksOf(metadata, most, 132)).message, HasSubstr("at most 2147483644"));
+}
+
 TEST_F(KernelTest, KernelsThatWaitAreDependentByDefault) {
   CompiledKernel description = scale();
   description.metadata.dependent = true;
@@ -442,8 +459,9 @@ TEST_F(KernelTest, RepeatedLaunchIsRecorded) {
     EXPECT_EQ(cuda.numCalls("cuGraphLaunch"), runs + 2);
 
     // What the caller captures is launched, and other streams are not held up.
-    expectSuccess(api.check(api.cuStreamBeginCapture(stream.handle(), tile::cuda::CaptureMode::Global),
-                            "cuStreamBeginCapture"));
+    expectSuccess(
+        api.check(api.cuStreamBeginCapture(stream.handle(), tile::cuda::CaptureMode::Global),
+                  "cuStreamBeginCapture"));
     expectSuccess(launch.launch(stream.handle()));
     EXPECT_TRUE(last().captured);
     tile::cuda::Graph graph;
