@@ -28,14 +28,15 @@ class Library:
         self.compiler = libtile.Compiler(bundle.library)
         self.sources = {}
 
-    def launcher(self, file, kernel, values, constants, grid, warps, stages=3):
+    def launcher(self, file, kernel, values, constants, grid, warps, stages=3, ctas=1):
         """`values` are tensors, integers or None, in the order of the parameters."""
         import torch
         if file not in self.sources:
             with open(common.kernel_path(file)) as f:
                 self.sources[file] = f.read()
         compiled = self.compiler.compile(self.sources[file], file + ".tile", kernel,
-                                         signature(values), constants, warps, num_stages=stages)
+                                         signature(values), constants, warps, num_stages=stages,
+                                         num_ctas=ctas)
         compiled.load()
         raw = [ctypes.c_void_p(v.data_ptr()) if torch.is_tensor(v) else
                ctypes.c_void_p(0) if v is None else ctypes.c_int32(v) for v in values]
@@ -114,10 +115,11 @@ def fp8(library, shape, by_blocks):
     scale_a = torch.rand(k // 128, m, device="cuda").T if by_blocks else torch.ones(1, device="cuda")
     scale_b = torch.rand(k // 128, n // 128, device="cuda") if by_blocks else scale_a
 
-    def prepare(block, warps, stages, pairs=False):
+    def prepare(block, warps, stages, group=None, pairs=False, ctas=1):
         grid = (cdiv(m, block[0]) * cdiv(n, block[1] * (2 if pairs else 1)),)
         values = [a, b, c, scale_a, scale_b, m, n, k, *a.stride(), *b.stride(), *c.stride()]
         constants, kernel = sizes(block), "matmul_fp8"
+        constants["GROUP_M"] = group or constants["GROUP_M"]
         if by_blocks:
             values += [*scale_a.stride(), *scale_b.stride()]
             kernel = "matmul_fp8_pairs" if pairs else "matmul_fp8_blocks"
@@ -125,7 +127,7 @@ def fp8(library, shape, by_blocks):
         else:
             constants["BY_ROW"] = "false"
         return lambda: library.launcher("matmul_fp8", kernel, values, constants, grid, warps,
-                                        stages)
+                                        stages, ctas)
 
     def check():
         x, y = a[:256].float(), b.float()
@@ -133,8 +135,9 @@ def fp8(library, shape, by_blocks):
             x *= scale_a[:256].repeat_interleave(128, 1)
             y *= scale_b.repeat_interleave(128, 0).repeat_interleave(128, 1)
         return error_of(c[:256], x.double() @ y.double())
-    blocks = [((128, 128, 128), 8, 4), ((128, 128, 128), 8, 5), ((128, 128, 128), 8, 3, True),
-              ((128, 128, 128), 8, 4, True)] if by_blocks else \
+    blocks = [((128, 128, 128), 8, 5), ((128, 128, 128), 8, 5, 8), ((128, 128, 128), 8, 6, 8),
+              ((128, 128, 128), 8, 6, 4), ((128, 128, 128), 8, 6, 8, False, 2),
+              ((128, 128, 128), 8, 4, None, True)] if by_blocks else \
         [((128, 256, 128), 8, 3), ((128, 256, 128), 8, 4), ((128, 128, 128), 8, 4)]
     return Case("fp8 " + ("by 128 " if by_blocks else "") + "x".join(map(str, shape)),
                 2 * m * n * k,
@@ -147,22 +150,25 @@ def int4(library, shape):
     import torch
     m, n, k = shape
     a = torch.randn(m, k, device="cuda", dtype=torch.float16)
-    w = torch.randint(0, 256, (n, k // 2), device="cuda", dtype=torch.uint8)
-    scale = torch.rand(k // 128, n, device="cuda", dtype=torch.float16)
+    nibbles = torch.randint(0, 16, (n, k), device="cuda", dtype=torch.uint8)
+    # As `pack` and `order` of the kernel's file do, for groups of 128.
+    parts = nibbles.view(n // 64, 4, 2, 8, k // 128, 2, 2, 2, 2, 4, 2)
+    parts = parts.permute(4, 0, 5, 6, 1, 3, 9, 7, 8, 2, 10)
+    w = (parts[:, :, 0] + parts[:, :, 1] * 16).contiguous().view(-1)
+    scale = torch.rand(k // 128, n, device="cuda", dtype=torch.float16).float()
     plain = torch.randn(n, k, device="cuda", dtype=torch.float16).T
     c = torch.empty(m, n, device="cuda", dtype=torch.float16)
     out = torch.empty_like(c)
 
-    def prepare(block, warps, splits):
+    def prepare(stages, splits):
         parts = torch.empty(splits, m, n, device="cuda")
 
         def make():
             product = library.launcher(
                 "matmul_int4", "matmul_int4",
-                [a, w, scale, parts, m, n, k, a.stride(0), w.stride(0), scale.stride(0),
-                 parts.stride(0), parts.stride(1)],
-                {"BLOCK_M": block[0], "BLOCK_N": block[1], "GROUP": 128, "SPLITS": splits},
-                (cdiv(m, block[0]), cdiv(n, block[1]), splits), warps)
+                [a, w, scale, parts, m, n, k, a.stride(0), scale.stride(0), parts.stride(0),
+                 parts.stride(1)], {"BLOCK_M": 16, "GROUP": 128, "SPLITS": splits},
+                (1, n // 64, splits), 4, stages)
             total = library.launcher(
                 "matmul_int4", "sum_splits",
                 [parts, c, n, parts.stride(0), parts.stride(1), c.stride(0)],
@@ -175,15 +181,12 @@ def int4(library, shape):
         return make
 
     def check():
-        halves = w.view(n, k // 128, 64)
-        nibbles = torch.stack([halves & 15, halves >> 4], 2).view(n, k).double() - 8
-        decoded = nibbles * scale.double().repeat_interleave(128, 0).T
+        decoded = (nibbles.double() - 8) * scale.double().repeat_interleave(128, 0).T
         return error_of(c, a.double() @ decoded.T)
     return Case("int4 weights " + "x".join(map(str, shape)), 2 * m * n * k,
                 lambda: torch.matmul(a, plain, out=out),
-                [(f"{b}x{w}/{s}", prepare(b, w, s)) for b, w, s in
-                 [((16, 64), 4, 2), ((16, 64), 4, 4), ((16, 64), 2, 4), ((16, 32), 2, 4),
-                  ((16, 32), 2, 8), ((16, 32), 2, 2)]], check)
+                [(f"{stages} stages/{splits}", prepare(stages, splits))
+                 for stages in (4, 6, 8) for splits in (2, 3, 4)], check)
 
 
 def fused(library, shape, activation):

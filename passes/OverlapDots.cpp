@@ -5,8 +5,10 @@
 //             product to each, the last product of an iteration is still being
 //             computed when the next one starts; the slots that an iteration
 //             reads are given back in the next one, behind its first product.
-// Never:      touches a loop that looks at an accumulator, nor one whose warpgroups
-//             keep the tensor core busy by turns.
+//             A loop that uses the result of its one product element by element
+//             does so under the next product (RotateDots.cpp).
+// Never:      touches a loop that looks at an accumulator otherwise, nor one whose
+//             warpgroups keep the tensor core busy by turns.
 //
 //   wait; dot; release     =>     wait; dot in flight; release the slot before
 //
@@ -16,6 +18,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Passes.h"
+#include "passes/RotateDots.h"
 
 using namespace mlir;
 using namespace tile;
@@ -138,9 +141,10 @@ struct OverlapDotsPass : PassWrapper<OverlapDotsPass, OperationPass<ModuleOp>> {
       roles.getConsumers().walk([&](scf::ForOp loop) { loops.push_back(loop); });
     });
     for (scf::ForOp loop : loops)
-      if (std::optional<Overlap> o = match(loop);
-          o && (o->dots.size() > 1 || !takeTurns(o->dots.front(), warpgroups)))
-        overlap(loop, *o);
+      if (!rotateDot(loop))
+        if (std::optional<Overlap> o = match(loop);
+            o && (o->dots.size() > 1 || !takeTurns(o->dots.front(), warpgroups)))
+          overlap(loop, *o);
   }
 };
 } // namespace

@@ -37,7 +37,17 @@ TILE_API float __tile_erff(float x) {
       POLYNOMIAL_F(__builtin_fminf(a, 3.95f), -0x1.0b967p-11f, -0x1.a03fe2p+0f, -0x1.d76e94p-1f,
                    -0x1.306ff4p-3f, 0x1.01b48ap-5f, -0x1.15edf4p-8f, 0x1.18b7c2p-12f);
   float large = withSignF(1.0f - ex2ApproxFtzF(q), x);
-  return a >= 1.0f ? large : erfSmallF(x); // NaN takes the second
+  float small = erfSmallF(x);       // outside of the choice: no branch
+  return a >= 1.0f ? large : small; // NaN takes the second
+}
+
+/// Absolute error 2.5e-7, where only that counts: 1 + erf(x). The polynomial is
+/// log2(erfc) on [0, 3.95], and falls so far beyond that the result is 1.
+TILE_API float __tile_erf_absolutef(float x) {
+  float a = absF(x);
+  float q = a * POLYNOMIAL_F(a, -0x1.a0be9ep+0f, -0x1.d63aacp-1f, -0x1.301722p-3f, 0x1.cee88ep-6f,
+                             -0x1.9621e8p-11f, -0x1.86727ep-10f, 0x1.d325cap-12f, -0x1.7c7ea4p-15f);
+  return withSignF(1.0f - ex2ApproxFtzF(q), x);
 }
 
 /// 4 ulp. (1 + 2a) e^(a^2) erfc(a) is nearly constant, and smooth in the
@@ -51,5 +61,6 @@ TILE_API float __tile_erfcf(float x) {
                          -0x1.44f372p-10f, -0x1.a9113ep-12f);
   float y = g * rcpApproxFtzF(fmaF(a, 2.0f, 1.0f)) * expOfPairF(square);
   y = x < 0.0f ? 2.0f - y : y;
-  return absF(x) >= 0.5f ? y : 1.0f - erfSmallF(x);
+  float small = 1.0f - erfSmallF(x);
+  return absF(x) >= 0.5f ? y : small;
 }

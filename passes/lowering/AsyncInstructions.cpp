@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/Instructions.h"
+#include "passes/lowering/ProductsInFlight.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -246,6 +247,26 @@ void Instructions::wgmmaWaitFor(unsigned pending) {
 
 SmallVector<Value> Instructions::wgmmaWait(ValueRange accumulators) {
   return updateRegisters("wgmma.wait_group.sync.aligned 0;", accumulators, {}, "");
+}
+
+SmallVector<Value> tile::lowering::waitForProducts(Instructions &in, ValueRange accumulators,
+                                                   unsigned pending) {
+  OpBuilder &b = in.builder();
+  Type type = accumulators.front().getType();
+  std::string output = type.isF32() ? "=f" : "=r", constraints, ties;
+  for (unsigned i = 0; i < accumulators.size(); ++i) {
+    constraints += output + ",";
+    ties += std::to_string(i) + ",";
+  }
+  Type all = LLVM::LLVMStructType::getLiteral(b.getContext(),
+                                              SmallVector<Type>(accumulators.size(), type));
+  Value done = in.inlineAsm("wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";",
+                            constraints + ties + "~{memory}", all, accumulators,
+                            /*sideEffects=*/true);
+  SmallVector<Value> values;
+  for (unsigned i = 0; i < accumulators.size(); ++i)
+    values.push_back(LLVM::ExtractValueOp::create(b, in.getLoc(), done, i));
+  return values;
 }
 
 SmallVector<Value> Instructions::wgmma(const WgmmaShape &shape, ValueRange accumulator,

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "devicelib/DeviceLibrary.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/lowering/Lowering.h"
 
 using namespace mlir;
@@ -22,6 +23,25 @@ Value Lowering::callDevice(StringRef symbol, Type result, ValueRange args) {
         LLVM::LLVMFunctionType::get(result, llvm::to_vector(args.getTypes())));
   }
   return LLVM::CallOp::create(b, in.getLoc(), callee, args).getResult();
+}
+
+/// Whether `op` is only added to numbers of magnitude 1 and more: then what its result
+/// has beyond the precision of 1 is lost anyway.
+static bool isOnlyAddedToLarge(Operation *op) {
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    auto add = dyn_cast<arith::AddFOp>(user);
+    if (!add)
+      return false;
+    FloatAttr large;
+    Attribute value;
+    for (Value operand : add->getOperands())
+      if (matchPattern(operand, m_Constant(&value))) {
+        if (auto splat = dyn_cast<SplatElementsAttr>(value))
+          value = splat.getSplatValue<Attribute>();
+        large = dyn_cast<FloatAttr>(value);
+      }
+    return large && abs(large.getValue()).convertToDouble() >= 1;
+  });
 }
 
 Value Lowering::emitMath(Operation *op, ValueRange v) {
@@ -59,6 +79,10 @@ Value Lowering::emitMath(Operation *op, ValueRange v) {
         // exp(x) = 2^(x log2 e), as the language's reference computes it.
         Value log2e = in.constant(type, b.getF32FloatAttr(1.44269504088896340736f));
         return in.exp2Approx(LLVM::FMulOp::create(b, loc, v[0], log2e));
+      })
+      .Case<math::ErfOp>([&](auto) -> Value {
+        return f32 && isOnlyAddedToLarge(op) ? callDevice("__tile_erf_absolutef", type, v)
+                                             : library();
       })
       .Case<math::SqrtOp>(
           [&](auto) -> Value { return f32 ? in.sqrtApprox(v[0]) : in.sqrtRn(v[0]); })

@@ -9,6 +9,7 @@
 #include "ir/layout/Hopper.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/lowering/Lowering.h"
+#include "passes/lowering/ProductsInFlight.h"
 
 using namespace mlir;
 using namespace tile;
@@ -199,11 +200,22 @@ LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
   return success();
 }
 
+/// Products issued behind the one that is waited for may stay in flight.
+static unsigned issuedBehind(cta::WarpgroupWaitOp op) {
+  auto dot = op.getAcc().getDefiningOp<cta::WarpgroupDotOp>();
+  unsigned count = 0;
+  if (dot && dot->getBlock() == op->getBlock())
+    for (Operation *next = dot->getNextNode(); next != op; next = next->getNextNode())
+      count += isa<cta::WarpgroupDotOp>(next);
+  return count;
+}
+
 LogicalResult Lowering::lowerWarpgroupWait(cta::WarpgroupWaitOp op) {
   const Registers &acc = get(op.getAcc());
   bool isHalf = acc.front().getType().isF16();
   Registers words = isHalf ? Registers(in.pack(acc, 32)) : acc;
-  words = Registers(in.wgmmaWait(words));
+  unsigned behind = issuedBehind(op);
+  words = Registers(behind ? waitForProducts(in, words, behind) : in.wgmmaWait(words));
   if (isHalf)
     words = Registers(in.unpack(words, acc.front().getType(), unsigned(acc.size())));
   set(op.getResult(), std::move(words));

@@ -27,9 +27,10 @@ columns='i32:16,i32:1,i32:1,i32:16,i32:16,i32:1' # the right one in column order
 check() {
   local kernel=$1 type=$2 strides=$3 m=$4 n=$5 k=$6 warps=$7 stages=$8 out=$2 why=
   case $type in fp8*) out=fp16 ;; esac
+  local types=${pointers:-*$type:16,*$type:16,*$out:16}
   count=$((count + 1))
-  if ! "$tilec" compile "$folder/matmul.tile" --kernel "$kernel" \
-      --signature "*$type:16,*$type:16,*$out:16,i32,i32,i32,$strides" --constexpr BLOCK_M="$m" \
+  if ! "$tilec" compile "$folder/${file:-matmul}.tile" --kernel "$kernel" \
+      --signature "$types,i32,i32,i32,$strides" --constexpr BLOCK_M="$m" \
       --constexpr BLOCK_N="$n" --constexpr BLOCK_K="$k" --num-warps "$warps" \
       --num-stages "$stages" --target sm_90a -o "$work/k.ptx" 2>"$work/log"; then
     why="refused by tilec"
@@ -64,5 +65,10 @@ check matmul bf16 "$columns" 128 256 64 8 3
 check matmul fp32 "$columns" 128 128 32 8 3
 check matmul fp8e4nv "$columns" 128 256 128 8 3
 check matmul fp8e5 "$columns" 64 128 128 4 3
+# Results that are scaled under the next product.
+scales='i32:16,i32:1,i32:1,i32:16,i32:16,i32:1,i32:1,i32,i32,i32:1'
+file=matmul_fp8 pointers='*fp8e4nv:16,*fp8e4nv:16,*bf16:16,*fp32:16,*fp32:16'
+check matmul_fp8_blocks fp8e4nv "$scales" 128 128 128 8 5
+check matmul_fp8_blocks fp8e4nv "$scales" 64 128 128 4 4
 echo "$count products, $failed refused"
 [ "$failed" -eq 0 ]

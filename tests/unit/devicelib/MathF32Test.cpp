@@ -11,7 +11,8 @@ extern "C" {
 float __tile_exp2f(float), __tile_fast_expf(float), __tile_expf(float), __tile_exp10f(float);
 float __tile_logf(float), __tile_log2f(float), __tile_log10f(float), __tile_log1pf(float);
 float __tile_expm1f(float), __tile_sinf(float), __tile_cosf(float), __tile_tanhf(float);
-float __tile_erff(float), __tile_erfcf(float), __tile_tanf(float), __tile_atanf(float);
+float __tile_erff(float), __tile_erf_absolutef(float), __tile_erfcf(float), __tile_tanf(float),
+    __tile_atanf(float);
 float __tile_asinf(float), __tile_acosf(float), __tile_sinhf(float), __tile_coshf(float);
 float __tile_asinhf(float), __tile_acoshf(float), __tile_atanhf(float), __tile_cbrtf(float);
 float __tile_roundf(float), __tile_rintf(float);
@@ -98,6 +99,9 @@ TEST(MathF32, ExactFunctions) {
 TEST(MathF32, Others) {
   expectWithin("tanh", __tile_tanhf, [](double x) { return std::tanh(x); }, 1.9, 2.6);
   expectWithin("erf", __tile_erff, [](double x) { return std::erf(x); }, 1.1, 1.7);
+  expectWithin(
+      "2 + erf", [](float x) { return 2.0f + __tile_erf_absolutef(x); },
+      [](double x) { return 2.0 + std::erf(x); }, 2.0, 3.5);
   expectWithin("erfc", __tile_erfcf, [](double x) { return std::erfc(x); }, 4.0, 10.0);
   expectWithin("tgamma", __tile_tgammaf, [](double x) { return std::tgamma(x); }, 1.0);
   expectWithin("lgamma", __tile_lgammaf, [](double x) { return std::lgamma(x); }, 1.0, 0, 0.0f);
