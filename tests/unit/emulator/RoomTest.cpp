@@ -231,9 +231,13 @@ TEST_F(Room, Asynchronous) {
     in.prefetchTensorMap(map);
     for (unsigned rank = 1; rank <= 5; ++rank) {
       in.tmaLoad(word, map, values(i(32), rank), word);
+      in.tmaLoad(word, map, values(i(32), rank), word, value(i(16)));
       in.tmaStore(word, map, values(i(32), rank));
     }
-    in.bulkCommit(), in.bulkWaitRead();
+    in.bulkCommit(), in.bulkWaitRead(), in.bulkWait();
+    in.clusterBarrier(), in.clusterRank(), in.mbarrierArriveAt(word, word, p);
+    in.mbarrierExpect(word, word), in.warpBarrier();
+    in.bulkLoad(word, {g, 16}, word, word, p);
   });
 }
 
