@@ -49,8 +49,13 @@ int64_t lowering::maxSharedBytes(ModuleOp module) {
   return attr ? attr.getInt() : kDefaultMaxSharedBytes;
 }
 
-int64_t lowering::atomicScratchBytes(Operation *op) {
-  if (!isa<AtomicRmwOp, AtomicCasOp>(op) || op->getResult(0).use_empty())
+bool lowering::needsOneReader(Operation *op) {
+  auto load = dyn_cast<LoadOp>(op);
+  return isa<AtomicRmwOp, AtomicCasOp>(op) || (load && load.getIsVolatile());
+}
+
+int64_t lowering::oneReaderScratchBytes(Operation *op) {
+  if (op->getResult(0).use_empty())
     return 0;
   Type type = op->getResult(0).getType();
   int64_t elements = 1;
@@ -106,8 +111,8 @@ int64_t lowering::scratchBytes(Operation *op) {
     return convertScratchBytes(convert);
   if (auto dot = dyn_cast<DotOp>(op))
     return dotScratchBytes(dot);
-  if (isa<AtomicRmwOp, AtomicCasOp>(op))
-    return atomicScratchBytes(op);
+  if (needsOneReader(op))
+    return oneReaderScratchBytes(op);
   return elementScratchBytes(op);
 }
 

@@ -190,8 +190,8 @@ static bool isScalarWork(Operation *op) {
   for (Type type : op->getResultTypes())
     if (isa<RankedTensorType>(type))
       return false;
-  if (isa<LoadOp>(op))
-    return true;
+  if (auto load = dyn_cast<LoadOp>(op))
+    return !load.getIsVolatile(); // the consumers might see another value
   return !isa<ReduceOp>(op) && op->getNumRegions() == 0 && isMemoryEffectFree(op);
 }
 

@@ -83,7 +83,8 @@ private:
   mlir::Value atomicLoop(AtomicRmwOp op, mlir::Value ptr, mlir::Value value, mlir::Value predicate);
   mlir::LogicalResult shareResults(mlir::Operation *op, Registers &regs,
                                    mlir::RankedTensorType block, mlir::Value owner);
-  mlir::LogicalResult lowerAssert(AssertOp op); // Debug.cpp
+  mlir::LogicalResult shareVolatile(LoadOp op, Registers &regs); // Memory.cpp
+  mlir::LogicalResult lowerAssert(AssertOp op);                  // Debug.cpp
   mlir::LogicalResult lowerPrint(PrintOp op);
   void printBlock(PrintOp op, unsigned operand, mlir::Value base);
   mlir::LogicalResult lowerGather(GatherOp op); // Element.cpp

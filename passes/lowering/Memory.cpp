@@ -67,6 +67,15 @@ static bool isZeroBits(Value v) {
   return matchPattern(v, m_Zero());
 }
 
+/// Threads with copies of an element take the value that one of them has read.
+LogicalResult Lowering::shareVolatile(LoadOp op, Registers &regs) {
+  auto block = dyn_cast<RankedTensorType>(op.getType());
+  Value owner = ownerPredicate(block ? cta::getLayout(block) : LinearLayout());
+  if (!owner || op.getResult().use_empty())
+    return success();
+  return shareResults(op, regs, block, owner);
+}
+
 LogicalResult Lowering::lowerLoad(LoadOp op) {
   Type type = llvmType(getElementType(op.getType()));
   const Registers &ptrs = get(op.getPtr());
@@ -91,6 +100,8 @@ LogicalResult Lowering::lowerLoad(LoadOp op) {
     seen[key] = Registers(loaded);
     llvm::append_range(regs, loaded);
   }
+  if (op.getIsVolatile() && failed(shareVolatile(op, regs)))
+    return failure();
   set(op.getResult(), std::move(regs));
   return success();
 }

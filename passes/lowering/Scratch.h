@@ -21,7 +21,12 @@ int64_t reduceScratchBytes(ReduceOp op);
 int64_t scanScratchBytes(ScanOp op);
 int64_t convertScratchBytes(cta::ConvertLayoutOp op);
 int64_t dotScratchBytes(DotOp op);
-int64_t atomicScratchBytes(mlir::Operation *op);
+/// Of an op that `needsOneReader`: its result, if several threads have copies of it.
+int64_t oneReaderScratchBytes(mlir::Operation *op);
+/// Whether threads that each did this themselves might see different values: other
+/// programs may write between them. Then one thread does it for all that have a copy
+/// of the element, or what should be the same everywhere (a loop's condition) is not.
+bool needsOneReader(mlir::Operation *op);
 /// Shared memory of a ring: its slots' buffers, each aligned to 1024 bytes, and
 /// after them 8 bytes for each full and each empty barrier.
 int64_t ringBytes(cta::RingType type, int64_t stages);

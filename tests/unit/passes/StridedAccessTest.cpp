@@ -415,7 +415,7 @@ std::string reasonFor(StringRef row, StringRef rowStride, StringRef column, Stri
       maskValue = op->getResult(0);
   });
   std::string reason;
-  bool ok = bool(readTile(analysis, m.value(), maskValue, /*checked=*/false, reason));
+  bool ok = bool(readTile(analysis, m.value(), maskValue, /*use=*/{}, reason));
   EXPECT_EQ(ok, reason.empty());
   return reason;
 }
