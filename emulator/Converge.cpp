@@ -53,6 +53,16 @@ void tile::emu::checkTogether(Thread &t, uint32_t mask, bool aligned, SiteId sit
     give(*w.lanes[firstLane(ended)], "has ended", 0);
 }
 
+void tile::emu::reportElsewhere(Thread &t, SiteId site, const Thread &other) {
+  report(t, FindingKind::NonUniform, site,
+         llvm::formatv("lanes of one warp wait for each other at different instructions: lane {0} "
+                       "is here",
+                       t.lane)
+             .str(),
+         other.request.site, llvm::formatv("lane {0} is here", other.lane).str());
+  abandon(t);
+}
+
 void tile::emu::converge(Thread &t, const LaneRequest &request) {
   Warp &w = *t.warp;
   uint32_t self = 1u << t.lane;
@@ -72,14 +82,7 @@ void tile::emu::converge(Thread &t, const LaneRequest &request) {
         o.request.qualifiers == request.qualifiers &&
         (!request.aligned || o.request.site == request.site))
       continue;
-    report(
-        t, FindingKind::NonUniform, request.site,
-        llvm::formatv("lanes of one warp wait for each other at different instructions: lane {0} "
-                      "is here",
-                      t.lane)
-            .str(),
-        o.request.site, llvm::formatv("lane {0} is here", o.lane).str());
-    abandon(t);
+    reportElsewhere(t, request.site, o);
   }
   t.request = request;
   w.waiting |= self;

@@ -53,14 +53,7 @@ static void checkNotElsewhere(Thread &t, SiteId site) {
     const Thread &o = *t.warp->lanes[unsigned(llvm::countr_zero(rest))];
     if (!(o.request.mask >> t.lane & 1))
       continue;
-    report(
-        t, FindingKind::NonUniform, site,
-        llvm::formatv("lanes of one warp wait for each other at different instructions: lane {0} "
-                      "is here",
-                      t.lane)
-            .str(),
-        o.request.site, llvm::formatv("lane {0} is here", o.lane).str());
-    abandon(t);
+    reportElsewhere(t, site, o);
   }
 }
 

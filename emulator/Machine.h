@@ -329,6 +329,9 @@ void converge(Thread &thread, const LaneRequest &request);
 /// Reports a lane that comes to a collective instruction while lanes of its warp
 /// that should come along are elsewhere, or have ended. `mask`: who should.
 void checkTogether(Thread &thread, uint32_t mask, bool aligned, SiteId site);
+/// Reports that a lane comes to `site` while `other` of its warp waits for it at
+/// another instruction; does not return.
+[[noreturn]] void reportElsewhere(Thread &thread, SiteId site, const Thread &other);
 /// A thread ends: its warp goes on without it.
 void leaveWarp(Thread &thread);
 

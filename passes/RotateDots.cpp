@@ -57,7 +57,7 @@ private:
   int64_t registersOf(Value v) const;
 
   Turn issue(OpBuilder &b, Value index, ValueRange early);
-  SmallVector<Value> use(OpBuilder &b, const Turn &turn, bool isLast, ValueRange late);
+  SmallVector<Value> use(OpBuilder &b, const Turn &turn, ValueRange late);
   SmallVector<Value> merge(ValueRange early, ValueRange late) const;
 
   scf::ForOp loop;
@@ -230,9 +230,9 @@ Rotation::Turn Rotation::issue(OpBuilder &b, Value index, ValueRange early) {
   return turn;
 }
 
-/// The rest of an iteration, once its product is done: all in flight, if it is the
-/// last one, else all but one.
-SmallVector<Value> Rotation::use(OpBuilder &b, const Turn &turn, bool isLast, ValueRange late) {
+/// The rest of an iteration, once its product is done; one that was issued behind it
+/// stays in flight.
+SmallVector<Value> Rotation::use(OpBuilder &b, const Turn &turn, ValueRange late) {
   Location loc = dot.getLoc();
   auto done = cta::WarpgroupWaitOp::create(b, loc, turn.product.getType(), turn.product);
   Value always = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
@@ -297,10 +297,10 @@ void Rotation::rewrite() {
       Value own = i ? arith::AddIOp::create(b, loc, index, constant(b, i * stride)) : index;
       Turn turn = issue(b, own, i ? ValueRange(before.carried) : ValueRange(early));
       if (i)
-        late = use(b, before, /*isLast=*/false, late);
+        late = use(b, before, late);
       before = std::move(turn);
     }
-    late = use(b, before, /*isLast=*/true, late);
+    late = use(b, before, late);
     scf::YieldOp::create(b, loc, merge(before.carried, late));
   };
   auto main = scf::ForOp::create(
