@@ -25,9 +25,9 @@ enum { elements = 1024, block = 128, batch = 128, batches = 300, ways = 5 };
 
 #define FUNCTIONS(X)                                                                               \
   X(tile_last_error)                                                                               \
-  X(tile_compiler_options_init)                                                                    \
+  X(tile_compiler_options_init_sized)                                                              \
   X(tile_compiler_create)                                                                          \
-  X(tile_compile_options_init)                                                                     \
+  X(tile_compile_options_init_sized)                                                               \
   X(tile_compile_file)                                                                             \
   X(tile_function_load)                                                                            \
   X(tile_function_get_info)                                                                        \
@@ -35,7 +35,7 @@ enum { elements = 1024, block = 128, batch = 128, batches = 300, ways = 5 };
   X(tile_launch_create)                                                                            \
   X(tile_launch_set_grid)                                                                          \
   X(tile_launch_set_arguments)                                                                     \
-  X(tile_launch_options_init)                                                                      \
+  X(tile_launch_options_init_sized)                                                                \
   X(tile_launch_run)                                                                               \
   X(tile_memory_alloc)                                                                             \
   X(tile_synchronize)
@@ -154,14 +154,14 @@ int main(int argc, char **argv) {
   }
   openLibrary(argv[1]);
   tile_compiler_options compilerOptions;
-  api.tile_compiler_options_init(&compilerOptions);
+  api.tile_compiler_options_init_sized(&compilerOptions, sizeof compilerOptions);
   compilerOptions.cache_dir = "";
   tile_compiler *compiler;
   check(api.tile_compiler_create(&compilerOptions, &compiler));
 
   const tile_constexpr size = {"BLOCK", "1024"};
   tile_compile_options options;
-  api.tile_compile_options_init(&options);
+  api.tile_compile_options_init_sized(&options, sizeof options);
   options.kernel = "add";
   options.signature = "*fp32:16,*fp32:16,*fp32:16,i32:16";
   options.constexprs = &size;
@@ -178,7 +178,7 @@ int main(int argc, char **argv) {
   const void *arguments[] = {&buffers[0], &buffers[1], &buffers[2], &n};
   work.arguments = arguments;
   work.prepared = prepare(&work);
-  api.tile_launch_options_init(&work.serial);
+  api.tile_launch_options_init_sized(&work.serial, sizeof work.serial);
   work.serial.dependent = 0;
   tile_function_info info = {.size = sizeof(info)};
   check(api.tile_function_get_info(work.function, &info));

@@ -34,6 +34,10 @@ class _FunctionInfo(ctypes.Structure):
                 ("load_ms", ctypes.c_double)]
 
 
+def _initialise(function, options):
+    function(ctypes.byref(options), ctypes.c_size_t(ctypes.sizeof(options)))
+
+
 def _first(patterns):
     for pattern in patterns:
         found = sorted(glob.glob(pattern, recursive=True))
@@ -65,7 +69,7 @@ class Compiler:
         self.lib.tile_kernel_ptx.restype = ctypes.c_char_p
         self.lib.tile_kernel_metadata.restype = ctypes.c_char_p
         options = _CompilerOptions()
-        self.lib.tile_compiler_options_init(ctypes.byref(options))
+        _initialise(self.lib.tile_compiler_options_init_sized, options)
         options.cache_dir = b""
         self.handle = ctypes.c_void_p()
         self.check(self.lib.tile_compiler_create(ctypes.byref(options), ctypes.byref(self.handle)))
@@ -79,7 +83,7 @@ class Compiler:
                 num_stages=None, max_registers=0, num_ctas=1):
         """A Kernel from source text."""
         options = _CompileOptions()
-        self.lib.tile_compile_options_init(ctypes.byref(options))
+        _initialise(self.lib.tile_compile_options_init_sized, options)
         constants = (_Constexpr * max(1, len(constexprs)))()
         for slot, (key, value) in zip(constants, constexprs.items()):
             slot.name, slot.value = key.encode(), str(value).encode()

@@ -34,9 +34,13 @@
  *
  * Units. Sizes are bytes, times are milliseconds, grids count programs.
  *
- * Versions. Structs that may grow begin with their size. Initialise *_options
- * with their *_init function, which also sets the defaults; set the size of an
- * *_info before it is filled in: `tile_device_info info = {sizeof info};`
+ * Versions. Structs that may grow begin with their size, so that a program and a
+ * library of different versions never touch more than both know. Initialise
+ * *_options with their *_init function, which also sets the defaults; set the
+ * size of an *_info before it is filled in: `tile_device_info info = {sizeof info};`
+ * Who finds functions by name (dlsym) calls *_options_init_sized with the size of
+ * the struct: *_options_init is compiled into the program, which knows that size.
+ * What the library has under that name sets the fields of the first version only.
  *
 \*===----------------------------------------------------------------------===*/
 #ifndef TILE_TILE_H
@@ -94,7 +98,10 @@ typedef struct tile_compiler_options {
    * is not an error: nothing is kept then. */
   const char *cache_dir;
 } tile_compiler_options;
-TILE_API void tile_compiler_options_init(tile_compiler_options *options);
+TILE_API void tile_compiler_options_init_sized(tile_compiler_options *options, size_t size);
+static inline void tile_compiler_options_init(tile_compiler_options *options) {
+  tile_compiler_options_init_sized(options, sizeof *options);
+}
 
 /* `options` may be NULL. Cheap; starts no threads. */
 TILE_API tile_status tile_compiler_create(const tile_compiler_options *options,
@@ -124,7 +131,10 @@ typedef struct tile_compile_options {
   const char *libdevice_path; /* NVIDIA's libdevice bitcode to use for mathematics; NULL: our own */
   int32_t num_ctas; /* blocks of a cluster, which load once what they have in common; default 1 */
 } tile_compile_options;
-TILE_API void tile_compile_options_init(tile_compile_options *options);
+TILE_API void tile_compile_options_init_sized(tile_compile_options *options, size_t size);
+static inline void tile_compile_options_init(tile_compile_options *options) {
+  tile_compile_options_init_sized(options, sizeof *options);
+}
 
 /* Compiles one kernel of a file, or of `length` bytes of source called `name`
  * in diagnostics. Served from memory or the disk cache where that has the
@@ -216,7 +226,10 @@ typedef struct tile_launch_options {
                         1 for kernels that are compiled to wait, which those for sm_90 and later
                         are, where the driver can (12.3 and later) */
 } tile_launch_options;
-TILE_API void tile_launch_options_init(tile_launch_options *options);
+TILE_API void tile_launch_options_init_sized(tile_launch_options *options, size_t size);
+static inline void tile_launch_options_init(tile_launch_options *options) {
+  tile_launch_options_init_sized(options, sizeof *options);
+}
 
 /* Launches grid[0] * grid[1] * grid[2] programs on a stream of the function's
  * context, without waiting. A grid with a zero launches nothing, successfully.
@@ -273,7 +286,10 @@ typedef struct tile_emulator_options {
   int32_t schedules; /* random orders of threads to run and compare besides the usual. Default 0 */
   uint64_t seed;     /* of the first of them. Default 1 */
 } tile_emulator_options;
-TILE_API void tile_emulator_options_init(tile_emulator_options *options);
+TILE_API void tile_emulator_options_init_sized(tile_emulator_options *options, size_t size);
+static inline void tile_emulator_options_init(tile_emulator_options *options) {
+  tile_emulator_options_init_sized(options, sizeof *options);
+}
 
 /* `options` may be NULL. */
 TILE_API tile_status tile_emulator_create(const tile_emulator_options *options,

@@ -79,9 +79,7 @@ static std::shared_ptr<tile_compiler> &owner(tile_compiler *handle) {
   return *reinterpret_cast<std::shared_ptr<tile_compiler> *>(handle);
 }
 
-void tile_compiler_options_init(tile_compiler_options *options) {
-  *options = {sizeof(tile_compiler_options), nullptr};
-}
+TILE_DEFINE_OPTIONS_INIT(compiler, tile_compiler_options(), sizeof(tile_compiler_options))
 
 tile_status tile_compiler_create(const tile_compiler_options *options, tile_compiler **compiler) {
   return guarded([&]() -> llvm::Error {
@@ -104,15 +102,16 @@ void tile_compiler_destroy(tile_compiler *compiler) {
     delete &owner(compiler);
 }
 
-void tile_compile_options_init(tile_compile_options *options) {
-  *options = {};
-  options->size = sizeof(tile_compile_options);
-  options->num_warps = 4;
-  options->num_stages = 3;
-  options->num_ctas = 1;
-  options->enable_fp_fusion = 1;
-  options->line_info = 1;
+static tile_compile_options defaultCompileOptions() {
+  tile_compile_options options = {};
+  options.num_warps = 4;
+  options.num_stages = 3;
+  options.num_ctas = 1;
+  options.enable_fp_fusion = 1;
+  options.line_info = 1;
+  return options;
 }
+TILE_DEFINE_OPTIONS_INIT(compile, defaultCompileOptions(), offsetof(tile_compile_options, num_ctas))
 
 /// The target where none is named: the current device's, else device 0's,
 /// else Hopper.

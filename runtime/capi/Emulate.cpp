@@ -18,12 +18,13 @@ struct tile_emulated {
   std::unique_ptr<Kernel> kernel;
 };
 
-void tile_emulator_options_init(tile_emulator_options *options) {
-  *options = {};
-  options->size = sizeof(tile_emulator_options);
-  options->check = 1;
-  options->seed = 1;
+static tile_emulator_options defaultEmulatorOptions() {
+  tile_emulator_options options = {};
+  options.check = 1;
+  options.seed = 1;
+  return options;
 }
+TILE_DEFINE_OPTIONS_INIT(emulator, defaultEmulatorOptions(), sizeof(tile_emulator_options))
 
 tile_status tile_emulator_create(const tile_emulator_options *options, tile_emulator **emulator) {
   return guarded([&]() -> llvm::Error {

@@ -62,6 +62,30 @@ inline llvm::Error invalid(const llvm::Twine &message) {
   if (!(pointer))                                                                                  \
   return invalid("`" #pointer "` is null")
 
+/// Sets a caller's options, which are `size` bytes, to the defaults. What the
+/// caller has and we do not know is 0.
+template <typename Options>
+void initOptions(const Options &defaults, Options *theirs, size_t size) {
+  if (!theirs || size < sizeof(size_t))
+    return;
+  std::memset(static_cast<void *>(theirs), 0, size);
+  std::memcpy(static_cast<void *>(theirs), &defaults, std::min(size, sizeof(Options)));
+  theirs->size = size;
+}
+
+/// Defines tile_NAME_options_init_sized, and under the name that tile.h defines in
+/// the program itself a function for programs that ask for it by that name. They
+/// may have the struct's first version, which ended at FIRST_SIZE.
+#define TILE_DEFINE_OPTIONS_INIT(NAME, DEFAULTS, FIRST_SIZE)                                       \
+  void tile_##NAME##_options_init_sized(tile_##NAME##_options *options, size_t size) {             \
+    tile::runtime::capi::initOptions(DEFAULTS, options, size);                                     \
+  }                                                                                                \
+  extern "C" TILE_API void NAME##OptionsInitFirst(tile_##NAME##_options *options) __asm__(         \
+      "tile_" #NAME "_options_init");                                                              \
+  void NAME##OptionsInitFirst(tile_##NAME##_options *options) {                                    \
+    tile_##NAME##_options_init_sized(options, FIRST_SIZE);                                         \
+  }
+
 /// Copies a caller's options over the defaults in `ours`. A caller built
 /// against an older header has a shorter struct; one built against a newer
 /// header is refused only if it sets what we do not know.

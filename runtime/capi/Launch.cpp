@@ -141,9 +141,8 @@ tile_status tile_function_get_info(const tile_function *function, tile_function_
 // Launches
 //===----------------------------------------------------------------------===//
 
-void tile_launch_options_init(tile_launch_options *options) {
-  *options = {sizeof(tile_launch_options), -1};
-}
+static tile_launch_options defaultLaunchOptions() { return {sizeof(tile_launch_options), -1}; }
+TILE_DEFINE_OPTIONS_INIT(launch, defaultLaunchOptions(), sizeof(tile_launch_options))
 
 static llvm::Error convertOptions(const tile_launch_options *options, LaunchOptions &result) {
   if (LLVM_LIKELY(!options))

@@ -167,6 +167,53 @@ TEST_F(CApi, StructsGrow) {
   EXPECT_THAT(tile_last_error(), HasSubstr("`num_ctas` is 3"));
 }
 
+// What a program finds that was built when the functions were not in the header.
+extern "C" void firstCompileOptionsInit(void *) __asm__("tile_compile_options_init");
+
+TEST_F(CApi, OptionsAreInitialisedToTheirSizeOnly) {
+  constexpr size_t firstSize = offsetof(tile_compile_options, num_ctas);
+  union {
+    tile_compile_options options;
+    unsigned char bytes[sizeof(tile_compile_options) + 16];
+  } memory;
+  auto untouchedFrom = [&](size_t end) {
+    return std::all_of(memory.bytes + end, std::end(memory.bytes),
+                       [](unsigned char byte) { return byte == 0xA5; });
+  };
+
+  // Programs built with the first version of the struct, by either name.
+  for (bool sized : {true, false}) {
+    memset(memory.bytes, 0xA5, sizeof memory.bytes);
+    if (sized)
+      tile_compile_options_init_sized(&memory.options, firstSize);
+    else
+      firstCompileOptionsInit(&memory.options);
+    EXPECT_EQ(memory.options.size, firstSize);
+    EXPECT_EQ(memory.options.num_warps, 4);
+    EXPECT_EQ(memory.options.libdevice_path, nullptr);
+    EXPECT_TRUE(untouchedFrom(firstSize)) << sized;
+    tile_kernel *kernel = nullptr;
+    EXPECT_EQ(compile("fine", &kernel, &memory.options), TILE_OK) << tile_last_error();
+    tile_kernel_destroy(kernel);
+  }
+
+  // Of a later version than the library: what we do not know is 0, and so accepted.
+  memset(memory.bytes, 0xA5, sizeof memory.bytes);
+  tile_compile_options_init_sized(&memory.options, sizeof(tile_compile_options) + 8);
+  EXPECT_EQ(memory.options.num_ctas, 1);
+  EXPECT_EQ(memory.bytes[sizeof(tile_compile_options)], 0);
+  EXPECT_TRUE(untouchedFrom(sizeof(tile_compile_options) + 8));
+  tile_kernel *kernel = nullptr;
+  EXPECT_EQ(compile("fine", &kernel, &memory.options), TILE_OK) << tile_last_error();
+  tile_kernel_destroy(kernel);
+
+  // Nothing to write to.
+  memset(memory.bytes, 0xA5, sizeof memory.bytes);
+  tile_compile_options_init_sized(&memory.options, 4);
+  EXPECT_TRUE(untouchedFrom(0));
+  tile_compile_options_init_sized(nullptr, sizeof(tile_compile_options));
+}
+
 TEST_F(CApi, LaunchesAndCopies) {
   ASSERT_EQ(tile_memory_alloc(nullptr, 64, &pointer), TILE_OK) << tile_last_error();
   ASSERT_EQ(tile_memory_set(nullptr, pointer, 0, 64, nullptr), TILE_OK);
