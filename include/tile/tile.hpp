@@ -241,9 +241,9 @@ private:
 class Compiler {
 public:
   /// With the default disk cache.
-  Compiler() : Compiler(nullptr) {}
+  Compiler() : handle(create(nullptr)) {}
   /// With the disk cache in a folder; none if it is empty.
-  explicit Compiler(const std::string &cacheFolder) : Compiler(cacheFolder.c_str()) {}
+  explicit Compiler(const std::string &cacheFolder) : handle(create(cacheFolder.c_str())) {}
 
   Kernel compileFile(const std::string &path, const CompileOptions &options) const {
     tile_kernel *kernel = nullptr;
@@ -264,13 +264,13 @@ public:
   tile_compiler *get() const { return handle.get(); }
 
 private:
-  explicit Compiler(const char *cacheFolder) {
+  static tile_compiler *create(const char *cacheFolder) {
     tile_compiler_options options;
     tile_compiler_options_init(&options);
     options.cache_dir = cacheFolder;
     tile_compiler *compiler = nullptr;
     check(tile_compiler_create(&options, &compiler));
-    handle.reset(compiler);
+    return compiler;
   }
   detail::Owned<tile_compiler, tile_compiler_destroy> handle;
 };

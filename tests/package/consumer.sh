@@ -6,6 +6,8 @@ tree=$(cd "$1" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cmake -S "$here/consumer" -B "$work" -DCMAKE_PREFIX_PATH="$tree" \
-  -DCMAKE_C_COMPILER="${CC:-clang-22}" >"$work/log" || { cat "$work/log"; exit 1; }
+  -DCMAKE_C_COMPILER="${CC:-clang-22}" -DCMAKE_CXX_COMPILER="${CXX:-clang++-22}" >"$work/log" || { cat "$work/log"; exit 1; }
 cmake --build "$work" >"$work/log" || { cat "$work/log"; exit 1; }
-"$work/consumer" "$tree/share/tile/kernels/vector_add.tile"
+for program in consumer consumer-cpp; do
+  "$work/$program" "$tree/share/tile/kernels/vector_add.tile"
+done
