@@ -42,7 +42,7 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
                   compile.numStages = 0;
                 else if (v.getAsInteger(10, compile.numStages) || compile.numStages < 0 ||
                          compile.numStages > 32)
-                  return "expected a number from 0 to 32 or `auto`, got `" + v.str() + "`";
+                  return "expected a number from 0 to 32 or `auto`";
                 return {};
               })
       .custom("target", "TARGET",
