@@ -1,4 +1,5 @@
 """What the benchmark scripts share: missing pieces reported loudly, kernels loaded as Python."""
+import argparse
 import importlib.machinery
 import importlib.util
 import os
@@ -53,6 +54,28 @@ def load_path_as_python(path):
 def missing(what, why):
     """One loud line on stderr for something that will not be measured."""
     print(f"!!! NOT MEASURED: {what}: {why}", file=sys.stderr, flush=True)
+
+
+def parser(description, json=None):
+    """Of a command line: BUNDLE, and where the figures are written to."""
+    result = argparse.ArgumentParser(description=description,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    result.add_argument("bundle")
+    result.add_argument("--json", default=json)
+    return result
+
+
+def has_device():
+    """Whether PyTorch and a GPU are there to measure with; says loudly what is not."""
+    try:
+        import torch
+    except ImportError as error:
+        missing("everything", error)
+        return False
+    if not torch.cuda.is_available():
+        missing("everything", "PyTorch sees no CUDA device")
+        return False
+    return True
 
 
 def table(header, rows):

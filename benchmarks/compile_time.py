@@ -11,7 +11,6 @@ The sample is in compile_sample.py. Parts, each skipped loudly where something i
   load         cuModuleLoadData of either PTX, with the driver's cache off (GPU)
   launch       CPU time of a launch: the C API in a loop, and Triton's (GPU)
 """
-import argparse
 import ctypes
 import json
 import os
@@ -277,17 +276,18 @@ def print_summary(data, sample):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("bundle")
-    parser.add_argument("--json", default="compile_time.json")
+    parser = common.parser(__doc__, json="compile_time.json")
     parser.add_argument("--repeat", type=int, default=20)
     parser.add_argument("--target", default="sm_90a")
     parser.add_argument("--cases", help="kernels from elsewhere: see compile_sample.py")
     args = parser.parse_args()
     bundle = libtile.Bundle(args.bundle)
-    sample = (compile_sample.from_file(args.cases) if args.cases
-              else compile_sample.library())
+    try:  # Triton's decorators say what the parameters of kernels are
+        sample = (compile_sample.from_file(args.cases) if args.cases
+                  else compile_sample.library())
+    except ImportError as error:
+        common.missing("everything", error)
+        return common.SKIPPED
     detailed = {name: case for name, case in sample.items() if case.get("detailed")}
     triton = triton_in_process(sample, args.target, args.repeat)
     tile = tile_in_process(bundle, sample, args.target, args.repeat)

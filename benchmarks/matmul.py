@@ -9,7 +9,6 @@ product before it is timed. The best of each side, Tile's other kernels for the
 same product and cuBLAS (torch.matmul) are then timed again in turns. Ratios above 1:
 Tile is faster.
 """
-import argparse
 import ctypes
 import json
 import sys
@@ -174,10 +173,7 @@ def row_of(r, ratios):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("bundle")
-    parser.add_argument("--json")
+    parser = common.parser(__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--shape", action="append")
     parser.add_argument("--layout", action="append", choices=["NN", "NT"])
@@ -185,15 +181,11 @@ def main():
     parser.add_argument("--config", action="append", help="BMxBNxBKxWARPSxSTAGES")
     parser.add_argument("--no-triton", action="store_true")
     options = parser.parse_args()
-    try:
-        import torch
-        import libtile
-        import timing
-        if not torch.cuda.is_available():
-            raise RuntimeError("no GPU")
-    except Exception as error:
-        common.missing("everything", str(error))
+    if not common.has_device():
         return common.SKIPPED
+    import torch
+    import libtile
+    import timing
     tile = Tile(libtile.Bundle(options.bundle))
     sides = [(side, tile.prepare) for side in SIDES if side.startswith("tile")]
     if not options.no_triton:

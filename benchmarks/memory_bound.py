@@ -8,7 +8,6 @@ side tries every configuration of a case, each checked for correct results; the
 best of each side and a copy of the same bytes are then timed again in turns.
 "ratio" is Triton's time over Tile's: above 1, Tile is faster.
 """
-import argparse
 import ctypes
 import gc
 import json
@@ -159,21 +158,13 @@ def make_sides(bundle_folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("bundle")
-    parser.add_argument("--json", default="memory_bound.json")
+    parser = common.parser(__doc__, json="memory_bound.json")
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--quick", action="store_true", help="fewer samples")
     args = parser.parse_args()
-    try:
-        import torch
-    except ImportError as error:
-        common.missing("everything", error)
+    if not common.has_device():
         return common.SKIPPED
-    if not torch.cuda.is_available():
-        common.missing("everything", "PyTorch sees no CUDA device")
-        return common.SKIPPED
+    import torch
     import cases
     import timing
     sides = make_sides(args.bundle)

@@ -9,7 +9,6 @@ product), products shared out along K. Every candidate is checked before it is t
 the best of a case is then timed again in turns with its reference. Ratios above 1:
 Tile is faster.
 """
-import argparse
 import ctypes
 import json
 import sys
@@ -293,21 +292,14 @@ def measure(case, timer, log):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("bundle")
-    parser.add_argument("--json")
+    parser = common.parser(__doc__)
     parser.add_argument("--only", action="append", help="cases whose name contains WORD")
     options = parser.parse_args()
-    try:
-        import torch
-        import libtile
-        import timing
-        if not torch.cuda.is_available():
-            raise RuntimeError("no GPU")
-    except Exception as error:
-        common.missing("everything", str(error))
+    if not common.has_device():
         return common.SKIPPED
+    import torch
+    import libtile
+    import timing
     torch.backends.cuda.matmul.allow_tf32 = True
     library, timer = Library(libtile.Bundle(options.bundle)), timing.Timer()
     rows, log, results = [], [], []
