@@ -22,28 +22,36 @@ static bool isParameter(const eval::FunctionObject &kernel, StringRef name) {
 static std::unique_ptr<EvalError> setOption(StringRef name, const PyValue &value,
                                             LaunchOptions &options, bool &known) {
   known = true;
-  if (name == "num_warps" || name == "num_stages" || name == "maxnreg") {
-    if (name == "maxnreg" && value.isNone())
-      return nullptr;
+  auto integer = [&](auto &option, auto isPossible, StringRef what) -> std::unique_ptr<EvalError> {
     std::optional<int64_t> number = value.toInt64();
-    if (name == "num_stages" && value.isStr() && value.asStr() == "auto") {
-      options.numStages = 0;
-      return nullptr;
-    }
-    if (!number || *number < 1 || *number > 1024)
-      return fail("`" + name.str() + "` must be a positive integer, got " + eval::repr(value));
-    (name == "num_warps"    ? options.numWarps
-     : name == "num_stages" ? options.numStages
-                            : options.maxRegisters) = *number;
+    if (!number || !isPossible(*number))
+      return fail("`" + name.str() + "` must be " + what.str() + ", got " + eval::repr(value));
+    option = *number;
+    return nullptr;
+  };
+  auto powerUpTo = [](int64_t most) {
+    return [most](int64_t n) { return n > 0 && n <= most && (n & (n - 1)) == 0; };
+  };
+  auto between = [](int64_t least, int64_t most) {
+    return [=](int64_t n) { return least <= n && n <= most; };
+  };
+  if (name == "num_warps")
+    return integer(options.numWarps, powerUpTo(32), "1, 2, 4, 8, 16 or 32");
+  if (name == "num_ctas")
+    return integer(options.numCtas, powerUpTo(8), "1, 2, 4 or 8");
+  if (name == "num_stages" && value.isStr() && value.asStr() == "auto") {
+    options.numStages = 0;
     return nullptr;
   }
-  if (name == "num_ctas") {
-    std::optional<int64_t> number = value.toInt64();
-    if (!number || *number < 1 || *number > 8 || (*number & (*number - 1)))
-      return fail("`num_ctas` must be 1, 2, 4 or 8, got " + eval::repr(value));
-    options.numCtas = *number;
-    return nullptr;
+  if (name == "num_stages") { // 0 is no pipelining, as in Triton
+    auto error = integer(options.numStages, between(0, 32), "from 0 to 32 or \"auto\"");
+    options.numStages = std::max<int>(options.numStages, 1);
+    return error;
   }
+  if (name == "maxnreg" && value.isNone())
+    return nullptr;
+  if (name == "maxnreg")
+    return integer(options.maxRegisters, between(16, 255), "from 16 to 255");
   if (name == "enable_fp_fusion" || name == "debug") {
     Result yes = eval::truth(value);
     if (!yes)

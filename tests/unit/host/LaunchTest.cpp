@@ -75,8 +75,23 @@ TEST(Launch, ClustersAndStagesLeftToTheCompiler) {
   launching(file, "x", "k[1](5, num_ctas=2, num_stages='auto')");
   EXPECT_EQ(file->device.prepared[0].numCtas, 2);
   EXPECT_EQ(file->device.prepared[0].numStages, 0);
-  HostFile wrong("@triton.jit\ndef k(x):\n    pass\ndef f():\n    k[1](5, num_ctas=3)\n");
-  EXPECT_NE(wrong.call("f").find("`num_ctas` must be 1, 2, 4 or 8, got 3"), std::string::npos);
+  launching(file, "x", "k[1](5, num_stages=0)");
+  EXPECT_EQ(file->device.prepared[0].numStages, 1) << "not pipelined, as in Triton";
+}
+
+TEST(Launch, OptionsThatNoDeviceHasAreErrorsOnAll) {
+  for (auto [option, message] : {
+           std::pair("num_ctas=3", "`num_ctas` must be 1, 2, 4 or 8, got 3"),
+           {"num_warps=3", "`num_warps` must be 1, 2, 4, 8, 16 or 32, got 3"},
+           {"num_warps=64", "`num_warps` must be 1, 2, 4, 8, 16 or 32, got 64"},
+           {"num_stages=-1", "`num_stages` must be from 0 to 32 or \"auto\", got -1"},
+           {"maxnreg=300", "`maxnreg` must be from 16 to 255, got 300"},
+       }) {
+    HostFile wrong(
+        (llvm::Twine("@triton.jit\ndef k(x):\n    pass\ndef f():\n    k[1](5, ") + option + ")\n")
+            .str());
+    EXPECT_NE(wrong.call("f").find(message), std::string::npos) << option;
+  }
 }
 
 TEST(Launch, OneKernelForEachSpecialisation) {
