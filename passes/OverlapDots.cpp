@@ -6,17 +6,17 @@
 //             computed when the next one starts; the slots that an iteration
 //             reads are given back in the next one, behind its first product.
 //             A loop that uses the result of its one product element by element
-//             does so under the next product (RotateDots.cpp).
+//             does so under the next product (RotateDots.cpp). Slots that the warps
+//             fill themselves have a spare one among them.
 // Never:      touches a loop that looks at an accumulator otherwise, nor one whose
 //             warpgroups keep the tensor core busy by turns.
 //
 //   wait; dot; release     =>     wait; dot in flight; release the slot before
 //
 //===----------------------------------------------------------------------===//
-#include "ir/CtaDialect.h"
+#include "passes/OverlapDots.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Passes.h"
 #include "passes/RotateDots.h"
 
@@ -48,8 +48,14 @@ static bool takeTurns(cta::WarpgroupDotOp dot, unsigned warpgroups) {
   return warpgroups > 1 && cyclesOfShare(dot, warpgroups) >= kLong;
 }
 
-/// The accumulator goes round the loop and is seen by nobody else.
-static bool onlyAddsUp(cta::WarpgroupDotOp dot, scf::ForOp loop) {
+bool tile::gainsFromFlight(ArrayRef<cta::WarpgroupDotOp> dots) {
+  auto module = dots.front()->getParentOfType<ModuleOp>();
+  auto number = module->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
+  unsigned warpgroups = number ? unsigned(number.getInt()) / 4 : 1;
+  return dots.size() > 1 || !takeTurns(dots.front(), warpgroups);
+}
+
+bool tile::onlyAddsUp(cta::WarpgroupDotOp dot, scf::ForOp loop) {
   auto acc = dyn_cast<BlockArgument>(dot.getAcc());
   return acc && acc.getOwner() == loop.getBody() && acc != loop.getInductionVar() &&
          acc.hasOneUse() && dot.getResult().hasOneUse() &&
@@ -65,6 +71,8 @@ static std::optional<Overlap> match(scf::ForOp loop) {
       return std::nullopt;
     // Both operands come from slots.
     for (Value operand : dot->getOperands().take_front(2)) {
+      if (loop->hasAttr(kSpareSlotAttr) && operand.getDefiningOp<cta::SlotOp>())
+        continue;
       auto wait = operand.getDefiningOp<cta::RingWaitOp>();
       if (!wait || wait->getBlock() != loop.getBody())
         return std::nullopt;
@@ -96,7 +104,7 @@ static std::optional<Overlap> match(scf::ForOp loop) {
 
 static void overlap(scf::ForOp loop, Overlap &o) {
   OpBuilder b(loop.getContext());
-  Location loc = o.releases.front().getLoc();
+  Location loc = o.dots.front().getLoc();
   auto compare = [&](arith::CmpIPredicate predicate, Value l, Value r) -> Value {
     return arith::CmpIOp::create(b, loc, predicate, l, r);
   };
@@ -134,16 +142,11 @@ struct OverlapDotsPass : PassWrapper<OverlapDotsPass, OperationPass<ModuleOp>> {
     return "keep warpgroup products in flight from one iteration to the next";
   }
   void runOnOperation() override {
-    auto number = getOperation()->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
-    unsigned warpgroups = number ? unsigned(number.getInt()) / 4 : 1;
     SmallVector<scf::ForOp> loops;
-    getOperation().walk([&](cta::RolesOp roles) {
-      roles.getConsumers().walk([&](scf::ForOp loop) { loops.push_back(loop); });
-    });
+    getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops)
-      if (!rotateDot(loop))
-        if (std::optional<Overlap> o = match(loop);
-            o && (o->dots.size() > 1 || !takeTurns(o->dots.front(), warpgroups)))
+      if (!(loop->getParentOfType<cta::RolesOp>() && rotateDot(loop)))
+        if (std::optional<Overlap> o = match(loop); o && gainsFromFlight(o->dots))
           overlap(loop, *o);
   }
 };

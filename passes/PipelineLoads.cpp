@@ -23,7 +23,8 @@
 // first one. Where that includes other loads (indices), the copies are started
 // after the products, which hide the wait for the indices. The slot that is
 // filled in an iteration is the one that was read in the iteration before; the
-// barrier of the wait lies between.
+// barrier of the wait lies between. Where warpgroups' products may be in flight that
+// long (OverlapDots.cpp), there is one slot more, and it is the one before that.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/layout/Hopper.h"
@@ -33,6 +34,7 @@
 #include "passes/BulkRings.h"
 #include "passes/DeadValues.h"
 #include "passes/DotLayouts.h"
+#include "passes/OverlapDots.h"
 #include "passes/Passes.h"
 #include "passes/PointerRoots.h"
 #include "passes/RunAhead.h"
@@ -72,7 +74,10 @@ struct Pipeline {
   /// Those of `ahead` that depend on loads.
   DenseSet<Operation *> late;
   int32_t stages = 1;
+  /// Products may be under way while the next iteration fills a slot: not theirs.
+  bool hasSpare = false;
 
+  int32_t slots() const { return stages + int32_t(hasSpare); }
   int64_t slotBytes() const {
     int64_t sum = 0;
     for (const Copy &copy : copies)
@@ -211,6 +216,31 @@ static std::optional<Copy> copyOf(LoadOp load, const DenseSet<Value> &written) {
   return copy;
 }
 
+/// Whether products of the loop's slots are to be in flight from one iteration to the
+/// next: warpgroups' that only add up.
+static bool willOverlap(Pipeline &p) {
+  bool any = false;
+  SmallVector<cta::WarpgroupDotOp, 2> dots;
+  WalkResult result = p.loop.walk([&](Operation *op) {
+    auto dot = dyn_cast<cta::WarpgroupDotOp>(op);
+    if (!dot)
+      return isa<DotOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+    if (dot->getBlock() != p.loop.getBody() || !onlyAddsUp(dot, p.loop))
+      return WalkResult::interrupt();
+    for (Value operand : dot->getOperands().take_front(2)) {
+      auto stage = operand.getDefiningOp<cta::StageOp>();
+      bool isCopied =
+          stage && llvm::any_of(p.copies, [&](const Copy &c) { return c.value == stage.getSrc(); });
+      any |= isCopied;
+      if (!isCopied && !operand.getDefiningOp<cta::RingWaitOp>())
+        return WalkResult::interrupt();
+    }
+    dots.push_back(dot);
+    return WalkResult::advance();
+  });
+  return any && !result.wasInterrupted() && gainsFromFlight(dots);
+}
+
 static std::optional<Pipeline> plan(scf::ForOp loop, int32_t stages) {
   bool isForProducts = hasProducts(loop);
   Pipeline p;
@@ -251,6 +281,7 @@ static std::optional<Pipeline> plan(scf::ForOp loop, int32_t stages) {
     if (isLate)
       p.late.insert(&op);
   }
+  p.hasSpare = willOverlap(p);
   return p;
 }
 
@@ -271,7 +302,7 @@ static int64_t sharedBytes(ModuleOp module, ArrayRef<Pipeline> pipelines,
     int64_t own = 0; // with the loops around; those side by side share
     for (const Pipeline &q : pipelines)
       if (q.loop == p.loop || q.loop->isProperAncestor(p.loop))
-        own += q.slotBytes() * std::min(q.stages, limit);
+        own += q.slotBytes() * (std::min(q.stages, limit) + int32_t(q.hasSpare));
     slots = std::max(slots, own);
     for (const Copy &copy : p.copies)
       for (Operation *user : copy.value.getUsers())
@@ -437,7 +468,7 @@ void LoopRewriter::run() {
   Type i32 = b.getI32Type();
   bool isForProducts = false;
   for (Copy &c : p.copies) {
-    c.slots = cta::SlotsOp::create(b, c.load.getLoc(), c.buffer, uint32_t(p.stages));
+    c.slots = cta::SlotsOp::create(b, c.load.getLoc(), c.buffer, uint32_t(p.slots()));
     isForProducts |= isReadInPlace(c);
   }
   SmallVector<Value> inits;
@@ -458,6 +489,8 @@ void LoopRewriter::run() {
       });
   p.loop = cast<scf::ForOp>(replaced.getOperation());
   p.loop->setDiscardableAttrs(attributes);
+  if (p.hasSpare)
+    p.loop->setAttr(kSpareSlotAttr, b.getUnitAttr());
   auto added = p.loop.getRegionIterArgs().drop_front(old);
   Value used = added[p.carried.size()], filled = added[p.carried.size() + 1];
 
@@ -490,11 +523,13 @@ void LoopRewriter::run() {
   // 2. What is carried on.
   for (auto [i, index] : llvm::enumerate(p.carried))
     yield->setOperand(old + i, map.lookupOrDefault(p.loop.getYieldedValues()[index]));
-  Value next = arith::AddIOp::create(bottom, loc, used, constant(bottom, i32, 1));
-  Value wraps = compare(bottom, arith::CmpIPredicate::eq, next, constant(bottom, i32, p.stages));
-  next = arith::SelectOp::create(bottom, loc, wraps, constant(bottom, i32, 0), next);
-  yield->setOperand(old + p.carried.size(), next);
-  yield->setOperand(old + p.carried.size() + 1, used);
+  auto after = [&](Value slot) -> Value {
+    Value next = arith::AddIOp::create(bottom, loc, slot, constant(bottom, i32, 1));
+    Value wraps = compare(bottom, arith::CmpIPredicate::eq, next, constant(bottom, i32, p.slots()));
+    return arith::SelectOp::create(bottom, loc, wraps, constant(bottom, i32, 0), next);
+  };
+  yield->setOperand(old + p.carried.size(), after(used));
+  yield->setOperand(old + p.carried.size() + 1, p.hasSpare ? after(filled) : used);
 
   // 3. What is used.
   for (Copy &c : p.copies) {

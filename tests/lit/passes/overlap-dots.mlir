@@ -140,3 +140,40 @@ func.func @by_turns(%lo: i32, %hi: i32, %z: tensor<128x256xf32, #acc>, %p: tenso
   return
 }
 }
+
+// -----
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+#acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+module attributes {tile.num_warps = 4 : i32} {
+// Slots that the warps fill themselves, one more than the copies ahead need.
+// CHECK-LABEL: func.func @own_copies
+// CHECK: cta.warpgroup_dot {{.*}} in_flight
+// CHECK: cta.warpgroup_wait
+// Without a spare one the slot would be filled under the product.
+// CHECK: scf.for
+// CHECK-NOT: in_flight
+// CHECK-NOT: cta.warpgroup_wait
+// CHECK: return
+func.func @own_copies(%lo: i32, %hi: i32, %z: tensor<64x64xf32, #acc>, %p: tensor<64x64x!tile.ptr<f32>, #acc>) {
+  %c1 = arith.constant 1 : i32
+  %slots = cta.slots {count = 4 : i32} : !tile
+  %s = scf.for %i = %lo to %hi step %c1 iter_args(%acc = %z) -> (tensor<64x64xf32, #acc>) : i32 {
+    cta.async_wait 1 for_products
+    %a = cta.slot %slots[%i] : !tile
+    %d = cta.warpgroup_dot %a, %a, %acc : !tile, !tile, tensor<64x64xf32, #acc>
+    scf.yield %d : tensor<64x64xf32, #acc>
+  } {cta.spare_slot}
+  tile.store %p, %s : tensor<64x64x!tile.ptr<f32>, #acc>
+  %t = scf.for %i = %lo to %hi step %c1 iter_args(%acc = %z) -> (tensor<64x64xf32, #acc>) : i32 {
+    cta.async_wait 1 for_products
+    %a = cta.slot %slots[%i] : !tile
+    %d = cta.warpgroup_dot %a, %a, %acc : !tile, !tile, tensor<64x64xf32, #acc>
+    scf.yield %d : tensor<64x64xf32, #acc>
+  }
+  tile.store %p, %t : tensor<64x64x!tile.ptr<f32>, #acc>
+  return
+}
+}
