@@ -310,8 +310,8 @@ static int64_t sharedBytes(ModuleOp module, ArrayRef<Pipeline> pipelines,
           replaced.insert(user);
   }
   module.walk([&](cta::RingOp ring) {
-    int64_t each = lowering::ringBytes(ring.getType(), ring.getStages()) / ring.getStages();
-    rings += each * std::min<int64_t>(ring.getStages(), limit) + cta::kSlotAlignment;
+    int64_t count = std::min<int64_t>(ring.getStages(), limit);
+    rings += lowering::ringBytes(ring.getType(), int32_t(count));
   });
   for (const BulkRing &ring : bulkRings)
     rings += lowering::ringBytes(ring.type(), std::min(ring.stages, limit)) + cta::kSlotAlignment;
@@ -575,11 +575,25 @@ struct PipelineLoadsPass : PassWrapper<PipelineLoadsPass, OperationPass<ModuleOp
       else if (auto p = plan(loop, count))
         pipelines.push_back(std::move(*p));
     });
-    while (limit > 1 &&
-           sharedBytes(module, pipelines, bulkRings, limit) > lowering::maxSharedBytes(module))
+    SmallVector<bool> spares;
+    for (Pipeline &p : pipelines)
+      spares.push_back(std::exchange(p.hasSpare, false));
+    auto bytes = [&] { return sharedBytes(module, pipelines, bulkRings, limit); };
+    while (limit > 1 && bytes() > lowering::maxSharedBytes(module))
       --limit;
     if (limit < 2)
       return;
+    // A second thread block on the multiprocessor is worth more than a spare slot.
+    constexpr int64_t kReserved = 1024; // of each thread block, for the system
+    auto blocks = [&] {
+      return (lowering::maxSharedBytes(module) + kReserved) / (bytes() + kReserved);
+    };
+    int64_t before = blocks();
+    for (auto [p, spare] : llvm::zip_equal(pipelines, spares))
+      p.hasSpare = spare;
+    if (blocks() < before)
+      for (Pipeline &p : pipelines)
+        p.hasSpare = false;
     for (BulkRing &ring : bulkRings) { // first: what they are made from is in other loops' bodies
       ring.stages = std::min(ring.stages, limit);
       makeBulkRing(ring);
