@@ -2,6 +2,7 @@
 #include "passes/DotLayouts.h"
 #include "ir/layout/Builders.h"
 #include "ir/layout/GF2.h"
+#include "passes/lowering/Scratch.h"
 
 using namespace mlir;
 using namespace tile;
@@ -12,8 +13,8 @@ using layout::log2Exact;
 
 /// A thread that multiplies and adds holds up to this many operand registers.
 static constexpr int32_t kMaxOperandRegisters = 96;
-/// Shared memory that the operands of a product may take (sm_75 has 64 KB).
-static constexpr int64_t kMaxStagedBytes = 48 << 10;
+/// Lanes along the rows of a product by multiply-adds, where it has rows enough.
+static constexpr unsigned kLanesAcross = 8;
 /// How far to look for another product that takes this one's result.
 static constexpr unsigned kMaxChainLength = 8;
 
@@ -287,14 +288,25 @@ static LinearLayout matrixAccumulator(const MatrixInstruction &instruction, Arra
 }
 
 /// A tile of 4 by 4 elements a thread, lanes and warps in squares: each operand
-/// element read serves four products.
+/// element read serves four products. Lanes that a small product has no columns for
+/// take rows, or batches.
 static LinearLayout scalarAccumulator(ArrayRef<int64_t> shape, unsigned numWarps) {
   unsigned rank = shape.size();
   SmallVector<unsigned> perThread(rank, 1), lanes(rank, 1), warps(rank, 1), order;
   perThread[rank - 1] = perThread[rank - 2] = 4;
-  lanes[rank - 1] = 8;
-  lanes[rank - 2] = 4;
-  WarpGrid grid = arrangeWarps(shape, 16, 32, numWarps, /*keepRows=*/false);
+  auto lanesAlong = [&](unsigned dim, unsigned most) {
+    return unsigned(std::clamp<int64_t>(shape[dim] / perThread[dim], 1, most));
+  };
+  lanes[rank - 1] = lanesAlong(rank - 1, kLanesAcross);
+  lanes[rank - 2] = lanesAlong(rank - 2, 32 / lanes[rank - 1]);
+  unsigned left = 32 / (lanes[rank - 1] * lanes[rank - 2]);
+  WarpGrid grid = arrangeWarps(shape, 4 * lanes[rank - 2], 4 * lanes[rank - 1], numWarps,
+                               /*keepRows=*/false);
+  if (rank == 3) {
+    lanes[0] = unsigned(std::min<int64_t>(left, shape[0] / grid.batch));
+    left /= lanes[0];
+  }
+  lanes[rank - 1] *= left; // copies
   warps[rank - 1] = grid.columns;
   warps[rank - 2] = grid.rows;
   if (rank == 3)
@@ -322,13 +334,19 @@ std::optional<DotLayouts> tile::dotLayoutsFor(DotOp op, const LinearLayout &acc)
   return matrixDotLayouts(*instruction, acc, op.getA().getType().getShape().back());
 }
 
+/// Shared memory that the operands of a product may take: what else the kernel keeps
+/// there needs some, too.
+static int64_t mostStagedBytes(DotOp op) {
+  return lowering::maxSharedBytes(op->getParentOfType<ModuleOp>()) / 4 * 3;
+}
+
 bool tile::wantsStaging(DotOp op, const DotLayouts &layouts) {
   auto bytes = [](RankedTensorType type) {
     return type.getNumElements() * int64_t(getElementBytes(type.getElementType()));
   };
   return !chooseInstruction(op, smVersion(op->getParentOfType<ModuleOp>())) &&
          layouts.a.inSize(Dim::reg()) + layouts.b.inSize(Dim::reg()) > kMaxOperandRegisters &&
-         bytes(op.getA().getType()) + bytes(op.getB().getType()) <= kMaxStagedBytes;
+         bytes(op.getA().getType()) + bytes(op.getB().getType()) <= mostStagedBytes(op);
 }
 
 DotMethod tile::dotMethod(DotOp op) {
