@@ -22,6 +22,9 @@ llvm::ArrayRef<BuiltinEntry> sequenceBuiltins();
 llvm::ArrayRef<BuiltinEntry> tritonBuiltins();
 llvm::ArrayRef<BuiltinEntry> hostBuiltins();
 
+/// `triton.aggregate(Class)`, called rather than written above the class.
+Result makeAggregate(Evaluator &evaluator, const ClassObject &plain);
+
 /// Modules of the imagined machine that files are imported on, and their members.
 bool isHostModule(llvm::StringRef name);
 Result hostMember(llvm::StringRef module, llvm::StringRef name);

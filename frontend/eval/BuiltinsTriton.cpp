@@ -198,6 +198,15 @@ static Result jit(Evaluator &, const CallArgs &args) {
   return PyValue::function(std::move(function));
 }
 
+static Result aggregate(Evaluator &evaluator, const CallArgs &args) {
+  ArgReader r("triton.aggregate", args, {"cls"}, 1);
+  if (!r)
+    return r.error();
+  if (!r[0].is(Kind::Class))
+    return fail("`triton.aggregate` needs a class, got `" + typeName(r[0]) + "`");
+  return makeAggregate(evaluator, *r[0].asClass());
+}
+
 static Result namedTupleFactory(Evaluator &, const CallArgs &args) {
   ArgReader r("namedtuple", args, {"typename", "field_names", "defaults"}, 2);
   if (!r)
@@ -233,6 +242,7 @@ llvm::ArrayRef<BuiltinEntry> eval::tritonBuiltins() {
       {"tl._is_power_of_two", isPowerOf2},
       {"triton.Config", config},
       {"triton.jit", jit},
+      {"triton.aggregate", aggregate},
       {"triton.tools.TensorDescriptor", tensorDescriptor},
       {"triton.tools.TensorDescriptor.from_tensor", tensorDescriptorFrom},
       {"tl.constexpr", constexprBuiltin},

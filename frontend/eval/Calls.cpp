@@ -1,4 +1,5 @@
 //===- Calls.cpp - calls, argument binding, functions and classes ---------===//
+#include "frontend/eval/BuiltinTables.h"
 #include "frontend/eval/Evaluator.h"
 #include "frontend/eval/Methods.h"
 #include "frontend/eval/Statements.h"
@@ -429,6 +430,18 @@ Result Evaluator::makeClass(const ast::ClassDef &def, const ScopePtr &scope) {
   if (type->isNamedTuple || type->isAggregate)
     if (Result ok = addFields(*this, *type, scope); !ok)
       return ok;
+  return PyValue::classType(std::move(type));
+}
+
+Result eval::makeAggregate(Evaluator &evaluator, const ClassObject &plain) {
+  auto type = std::make_shared<ClassObject>(plain);
+  if (!plain.isAggregate && !plain.isNamedTuple && plain.def) {
+    ScopePtr scope = Evaluator::makeScope(*plain.module);
+    scope->isTopLevel = true;
+    if (Result ok = addFields(evaluator, *type, scope); !ok)
+      return ok;
+  }
+  type->isAggregate = true;
   return PyValue::classType(std::move(type));
 }
 

@@ -327,8 +327,7 @@ Result ModuleEnv::evaluateStatement(size_t index, StringRef name) {
 
 using FunctionPtr = std::shared_ptr<FunctionObject>;
 
-/// The statement lists inside a statement that is not a definition.
-static llvm::SmallVector<const ast::Body *> innerBodies(const ast::Stmt &stmt) {
+llvm::SmallVector<const ast::Body *> eval::innerBodies(const ast::Stmt &stmt) {
   switch (stmt.kind) {
   case ast::Stmt::Kind::If:
     return {&llvm::cast<ast::If>(stmt).then, &llvm::cast<ast::If>(stmt).otherwise};

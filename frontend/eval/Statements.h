@@ -46,6 +46,9 @@ private:
   Evaluator &evaluator;
 };
 
+/// The statement lists inside a statement that is not a definition.
+llvm::SmallVector<const ast::Body *> innerBodies(const ast::Stmt &stmt);
+
 } // namespace tile::eval
 
 #endif // TILE_FRONTEND_EVAL_STATEMENTS_H

@@ -8,9 +8,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/Specialize.h"
+#include "frontend/eval/Statements.h"
 #include "frontend/specialize/Parameters.h"
 #include "frontend/specialize/TensorDescriptor.h"
 #include "mlir/IR/Verifier.h"
+#include <set>
 
 using namespace mlir;
 using llvm::formatv;
@@ -56,7 +58,8 @@ void Specializer::runKernel(const eval::FunctionObject &kernel, llvm::ArrayRef<P
 static bool isHelper(const eval::FunctionObject &function, llvm::ArrayRef<FunctionPtr> kernels) {
   StringRef text = function.module->source().text();
   for (const FunctionPtr &other : kernels) {
-    if (other.get() == &function)
+    // One of the same name, in another class, mentions its own.
+    if (other.get() == &function || other->name() == function.name())
       continue;
     StringRef body = text.slice(other->def->range.begin, other->def->range.end);
     for (size_t at = body.find(function.name()); at != StringRef::npos;
@@ -70,11 +73,58 @@ static bool isHelper(const eval::FunctionObject &function, llvm::ArrayRef<Functi
   return false;
 }
 
+/// Puts the classes and functions around a definition in front of `path`, its
+/// name; false if it is not in `body`.
+static bool findPath(const ast::Body &body, const ast::FunctionDef *wanted, std::string &path) {
+  for (const ast::StmtPtr &stmt : body) {
+    if (stmt.get() == wanted)
+      return true;
+    auto *function = llvm::dyn_cast<ast::FunctionDef>(stmt.get());
+    auto *type = llvm::dyn_cast<ast::ClassDef>(stmt.get());
+    if ((function && findPath(function->body, wanted, path)) ||
+        (type && findPath(type->body, wanted, path))) {
+      path = (function ? function->name : type->name) + "." + path;
+      return true;
+    }
+    for (const ast::Body *inner : eval::innerBodies(*stmt))
+      if (findPath(*inner, wanted, path))
+        return true;
+  }
+  return false;
+}
+
+/// `Class.kernel` for a kernel in a class, `function.kernel` in a function.
+static std::string qualifiedName(const eval::FunctionObject &kernel) {
+  std::string path = kernel.name();
+  if (kernel.def && kernel.def->name == path)
+    findPath(kernel.module->tree().body, kernel.def, path);
+  return path;
+}
+
 static std::string quotedNames(llvm::ArrayRef<FunctionPtr> functions) {
   std::string text;
   for (auto [i, function] : llvm::enumerate(functions))
-    text += (i ? ", `" : "`") + function->name() + "`";
+    text += (i ? ", `" : "`") + qualifiedName(*function) + "`";
   return text;
+}
+
+/// The kernels that a name may mean: by its path, else by its name alone, where
+/// one at the top hides those inside. Of several with one path the first counts.
+static std::vector<FunctionPtr> kernelsNamed(StringRef name, llvm::ArrayRef<FunctionPtr> kernels) {
+  std::vector<FunctionPtr> found;
+  std::set<std::string> paths;
+  for (const FunctionPtr &kernel : kernels) {
+    std::string path = qualifiedName(*kernel);
+    if (path == name)
+      return {kernel};
+    if (kernel->name() == name && paths.insert(path).second)
+      found.push_back(kernel);
+  }
+  // `kernel = triton.jit(function)`: either name will do.
+  for (const FunctionPtr &kernel : kernels)
+    if (found.empty() && kernel->def && kernel->def->name == name)
+      found.push_back(kernel);
+  return found;
 }
 
 static FunctionPtr chooseKernel(eval::ModuleEnv &module, const CompileOptions &options,
@@ -95,16 +145,15 @@ static FunctionPtr chooseKernel(eval::ModuleEnv &module, const CompileOptions &o
     diagnostics.error(nullptr, {}, message);
     return nullptr;
   }
-  std::vector<std::string> names;
-  for (const FunctionPtr &kernel : kernels)
-    names.push_back(kernel->name());
-  for (const FunctionPtr &kernel : kernels)
-    if (kernel->name() == options.kernel)
-      return kernel;
-  // `kernel = triton.jit(function)`: either name will do.
-  for (const FunctionPtr &kernel : kernels)
-    if (kernel->def && kernel->def->name == options.kernel)
-      return kernel;
+  std::vector<FunctionPtr> found = kernelsNamed(options.kernel, kernels);
+  if (found.size() == 1)
+    return found[0];
+  if (!found.empty()) {
+    diagnostics.error(file, found[1]->range(),
+                      formatv("there are several kernels `{0}`, name one with --kernel: {1}",
+                              options.kernel, quotedNames(found)));
+    return nullptr;
+  }
   for (const FunctionPtr &function : module.functions())
     if (function->name() == options.kernel) {
       diagnostics.error(
@@ -112,6 +161,9 @@ static FunctionPtr chooseKernel(eval::ModuleEnv &module, const CompileOptions &o
           formatv("`{0}` is not a kernel: decorate it with `@triton.jit`", options.kernel));
       return nullptr;
     }
+  std::vector<std::string> names;
+  for (const FunctionPtr &kernel : kernels)
+    names.push_back(qualifiedName(*kernel));
   StringRef near = nearestName(options.kernel, {names.begin(), names.end()});
   std::string hint = !near.empty()      ? formatv("; did you mean `{0}`?", near).str()
                      : !kernels.empty() ? "; it has " + quotedNames(kernels)

@@ -1,7 +1,5 @@
 //===- Launcher.cpp - `kernel[grid](...)` in host functions ---------------===//
 #include "runtime/host/Launcher.h"
-#include "llvm/Support/SaveAndRestore.h"
-#include <cmath>
 
 using namespace tile;
 using namespace tile::host;
@@ -121,9 +119,10 @@ std::unique_ptr<EvalError> Launcher::readJitArguments(Evaluator &evaluator,
                    request.unaligned);
 }
 
-/// The values known by name so far: what `lambda args: ...` sees.
-static Result namedValues(Evaluator &evaluator, const eval::FunctionObject &kernel,
-                          const CallArgs &args, const LaunchOptions &options) {
+Result Launcher::namedValues(Evaluator &evaluator, const Request &request) {
+  const eval::FunctionObject &kernel = request.kernel;
+  const CallArgs &args = request.args;
+  const LaunchOptions &options = request.options;
   PyValue out = PyValue::dict({});
   auto set = [&](StringRef name, PyValue value) {
     out.asDict().set(PyValue::string(name.str()), std::move(value));
@@ -182,7 +181,7 @@ std::unique_ptr<EvalError> Launcher::applyHeuristics(Evaluator &evaluator, Reque
   if (rules.positional.size() != 1 || !rules.positional[0].is(Kind::Dict))
     return fail("`triton.heuristics` needs a dict of functions");
   for (auto &[name, rule] : rules.positional[0].asDict().items) {
-    Result known = namedValues(evaluator, request.kernel, request.args, request.options);
+    Result known = namedValues(evaluator, request);
     if (!known)
       return known.takeError();
     Result value = evaluator.call(rule, CallArgs{{*known}, {}});
@@ -198,221 +197,6 @@ std::unique_ptr<EvalError> Launcher::applyHeuristics(Evaluator &evaluator, Reque
     llvm::append_range(request.args.keywords, extra.args.keywords);
   }
   return nullptr;
-}
-
-//===----------------------------------------------------------------------===//
-// Tuning
-//===----------------------------------------------------------------------===//
-
-/// Adds a configuration's constexprs and options to a launch.
-static CallArgs withConfig(const PyValue &config) {
-  CallArgs out;
-  const std::vector<PyValue> &fields = config.asTuple().elements;
-  for (auto &[name, value] : fields[0].asDict().items)
-    out.keywords.emplace_back(eval::str(name), value);
-  const char *options[] = {"num_warps", "num_stages", "num_ctas", "maxnreg"};
-  for (size_t i = 0; i < std::size(options); ++i)
-    out.keywords.emplace_back(options[i], fields[i + 1]);
-  return out;
-}
-
-/// The values that select a tuned configuration: those of `key`, and the type
-/// of every tensor.
-static std::string tuningKey(const eval::FunctionObject &kernel, const PyValue &known,
-                             const PyValue *key) {
-  std::string text = kernel.module->source().name().str() + ":" + kernel.name();
-  for (const PyValue &name : key ? key->elements() : ArrayRef<PyValue>())
-    if (PyValue *value = known.asDict().find(name))
-      text += "," + (value->dynExtension<Tensor>() ? "tensor" : eval::repr(*value));
-  for (auto &[name, value] : known.asDict().items)
-    if (auto *tensor = value.dynExtension<Tensor>())
-      text += "," + tensor->type().str();
-  return text;
-}
-
-Result Launcher::autotune(Evaluator &evaluator, Request request, size_t next) {
-  CallArgs settings;
-  const eval::Decorator &decorator = request.kernel.decorators[next];
-  if (Result ok = evaluator.decoratorArguments(request.kernel, decorator, settings); !ok)
-    return ok;
-  const PyValue *configs = settings.keyword("configs");
-  if (!configs && !settings.positional.empty())
-    configs = &settings.positional[0];
-  std::vector<PyValue> choices = configs ? configs->elements().vec() : std::vector<PyValue>();
-  for (const PyValue &config : choices)
-    if (eval::typeName(config) != "triton.Config")
-      return fail("`triton.autotune` needs a list of `triton.Config`, got `" +
-                  eval::typeName(config) + "`");
-  if (choices.empty())
-    return runDecorators(evaluator, std::move(request), next + 1);
-  Result known = namedValues(evaluator, request.kernel, request.args, request.options);
-  if (!known)
-    return known;
-  const PyValue *key = settings.keyword("key");
-  if (!key && settings.positional.size() > 1)
-    key = &settings.positional[1];
-  std::string id = tuningKey(request.kernel, *known, key);
-  size_t best = 0;
-  if (choices.size() > 1 && !context->device.isCpu()) {
-    if (auto it = tuned.find(id); it != tuned.end()) {
-      best = it->second;
-    } else {
-      if (Result ok = tune(evaluator, request, next, id, choices, settings, best); !ok)
-        return ok;
-      tuned[id] = best;
-    }
-  }
-  if (auto error = splitOptions(withConfig(choices[best]), request))
-    return error;
-  return runDecorators(evaluator, std::move(request), next + 1);
-}
-
-namespace {
-/// Puts tensors back to what they held, around every timed launch.
-class Restorer {
-public:
-  Restorer(const PyValue &known, const CallArgs &settings) {
-    collect(known, settings.keyword("restore_value"), restored);
-    collect(known, settings.keyword("reset_to_zero"), zeroed);
-    for (Tensor *tensor : restored)
-      saved.push_back(tensor->values());
-  }
-  void apply() {
-    for (auto [tensor, values] : llvm::zip(restored, saved))
-      (void)tensor->assign(values);
-    for (Tensor *tensor : zeroed)
-      (void)tensor->assign(Array::scalar(0.0));
-  }
-
-private:
-  static void collect(const PyValue &known, const PyValue *names, std::vector<Tensor *> &out) {
-    for (const PyValue &name : names ? names->elements() : ArrayRef<PyValue>())
-      if (PyValue *value = known.asDict().find(name))
-        if (auto *tensor = value->dynExtension<Tensor>())
-          out.push_back(tensor);
-  }
-  std::vector<Tensor *> restored, zeroed;
-  std::vector<Array> saved;
-};
-} // namespace
-
-static std::string kernelKey(const runtime::KernelRequest &request);
-
-/// One configuration in the race.
-struct Launcher::Trial {
-  explicit Trial(const Request &request) : request(request) {}
-  Request request; ///< with the configuration's values
-  /// What it will launch; no file: not known before it runs.
-  runtime::KernelRequest kernel;
-  std::unique_ptr<runtime::Kernel> prepared;
-  std::unique_ptr<EvalError> error;
-};
-
-/// Works out which kernel a configuration launches, so that all of them can be
-/// compiled at once: the evaluator itself runs in one thread.
-Result Launcher::plan(Evaluator &evaluator, const Request &request, size_t next,
-                      const PyValue &config, Trial &trial) {
-  if (auto error = splitOptions(withConfig(config), trial.request))
-    return error;
-  Request resolved = trial.request;
-  for (const auto &decorator : ArrayRef(request.kernel.decorators).drop_front(next)) {
-    if (decorator.name == "triton.autotune")
-      return PyValue();
-    if (decorator.name == "triton.heuristics")
-      if (auto error = applyHeuristics(evaluator, resolved, decorator))
-        return error;
-  }
-  std::vector<PyValue> values;
-  if (Result ok = evaluator.bind(resolved.kernel, resolved.args, values); !ok)
-    return ok;
-  Specialization specialization;
-  if (auto error = specialize(evaluator, resolved.kernel, values, resolved.plain,
-                              resolved.unaligned, specialization))
-    return error;
-  trial.kernel = kernelRequest(resolved.kernel, resolved.options, specialization);
-  return PyValue();
-}
-
-static runtime::TuneConfig toTuneConfig(const PyValue &config) {
-  runtime::TuneConfig out;
-  for (auto &[name, value] : withConfig(config).keywords) {
-    std::optional<int64_t> number = value.toInt64();
-    if (name == "num_warps" && number)
-      out.numWarps = *number;
-    else if (name == "num_stages")
-      out.numStages = number.value_or(0); // "auto"
-    else if (name == "maxnreg")
-      out.maxRegisters = number.value_or(0);
-    else if (name == "num_ctas")
-      out.numCtas = number.value_or(1);
-    else
-      out.constexprs.emplace_back(name, eval::repr(value));
-  }
-  return out;
-}
-
-Result Launcher::tune(Evaluator &evaluator, const Request &request, size_t next,
-                      const std::string &key, ArrayRef<PyValue> configs, const CallArgs &settings,
-                      size_t &best) {
-  Result known = namedValues(evaluator, request.kernel, request.args, request.options);
-  if (!known)
-    return known;
-  Restorer restorer(*known, settings);
-  // Trials are not part of what an enclosing measurement repeats.
-  llvm::SaveAndRestore<std::vector<DeviceWork> *> quiet(context->recording, nullptr);
-
-  runtime::TuneProblem problem;
-  problem.kernel = request.kernel.name();
-  problem.identity = runtime::contentHash(request.kernel.module->source().text());
-  problem.key = key;
-  std::vector<Trial> trials;
-  trials.reserve(configs.size());
-  for (const PyValue &config : configs) {
-    problem.configs.push_back(toTuneConfig(config));
-    Trial &trial = trials.emplace_back(request);
-    if (Result ok = plan(evaluator, request, next + 1, config, trial); !ok)
-      return ok;
-  }
-
-  // A configuration that does not compile or fit is no candidate.
-  auto prepareTrial = [&](unsigned i) -> llvm::Error {
-    Trial &trial = trials[i];
-    if (!trial.kernel.file)
-      return llvm::Error::success();
-    frontend::DiagnosticEngine diagnostics;
-    trial.prepared = context->device.prepare(trial.kernel, diagnostics);
-    if (trial.prepared)
-      return llvm::Error::success();
-    trial.error = toError(diagnostics, "kernel `" + problem.kernel + "` could not be prepared");
-    return llvm::createStringError(trial.error->diagnostic.message);
-  };
-  auto measureTrial = [&](unsigned i) -> llvm::Expected<double> {
-    Trial &trial = trials[i];
-    if (trial.prepared)
-      kernels.try_emplace(kernelKey(trial.kernel), std::move(trial.prepared));
-    restorer.apply();
-    llvm::Expected<runtime::Timing> timing = timeWork(
-        *context, [&] { return runDecorators(evaluator, trial.request, next + 1); }, {},
-        trial.error);
-    if (timing)
-      return timing->median;
-    std::string message = llvm::toString(timing.takeError());
-    if (!trial.error)
-      trial.error = fail(message, "RuntimeError");
-    return HUGE_VAL;
-  };
-  llvm::Expected<runtime::TuneResult> result = tuner.tune(problem, prepareTrial, measureTrial);
-  restorer.apply();
-  if (result) {
-    best = result->best;
-    return PyValue();
-  }
-  // All failed: the first one's reason, which has its place in the source.
-  std::string message = llvm::toString(result.takeError());
-  for (Trial &trial : trials)
-    if (trial.error)
-      return std::move(trial.error);
-  return fail(message, "RuntimeError");
 }
 
 //===----------------------------------------------------------------------===//
@@ -496,8 +280,7 @@ runtime::KernelRequest Launcher::kernelRequest(const eval::FunctionObject &kerne
   return request;
 }
 
-/// What tells the kernels of one launcher apart.
-static std::string kernelKey(const runtime::KernelRequest &request) {
+std::string Launcher::kernelKey(const runtime::KernelRequest &request) {
   const CompileOptions &compile = request.options;
   std::string key =
       request.file->name().str() + "\n" + compile.kernel + "(" + compile.signature + ")";
@@ -546,7 +329,7 @@ Result Launcher::run(Evaluator &evaluator, const Request &request) {
     return ok;
   PyValue gridValue = request.grid;
   if (!gridValue.isSequence() && !gridValue.toInt64()) {
-    Result known = namedValues(evaluator, request.kernel, request.args, request.options);
+    Result known = namedValues(evaluator, request);
     if (!known)
       return known;
     Result grid = evaluator.call(gridValue, CallArgs{{*known}, {}});

@@ -1,6 +1,6 @@
 //===- Launcher.h - `kernel[grid](...)` in host functions -----------------===//
 //
-// 1. Decorators, outermost first: autotune chooses a configuration, heuristics
+// 1. Decorators, outermost first: autotune chooses a configuration (Tuning.cpp), heuristics
 //    compute constexprs from what is known so far.
 // 2. Arguments are bound to parameters and specialised.
 // 3. The kernel for that specialisation is prepared once and kept.
@@ -46,11 +46,19 @@ private:
   std::unique_ptr<eval::EvalError> splitOptions(const CallArgs &args, Request &request);
   std::unique_ptr<eval::EvalError>
   readJitArguments(Evaluator &evaluator, const eval::Decorator &decorator, Request &request);
+  /// The values known by name so far: what `lambda args: ...` sees.
+  static Result namedValues(Evaluator &evaluator, const Request &request);
+  /// What tells the kernels of one launcher apart.
+  static std::string kernelKey(const runtime::KernelRequest &request);
   Result runDecorators(Evaluator &evaluator, Request request, size_t next);
+  // Tuning.cpp
   Result autotune(Evaluator &evaluator, Request request, size_t next);
+  struct Settings;
   struct Trial;
+  std::unique_ptr<eval::EvalError> prune(Evaluator &evaluator, const Request &request,
+                                         const Settings &settings, std::vector<PyValue> &configs);
   Result tune(Evaluator &evaluator, const Request &request, size_t next, const std::string &key,
-              llvm::ArrayRef<PyValue> configs, const CallArgs &settings, size_t &best);
+              llvm::ArrayRef<PyValue> configs, const Settings &settings, size_t &best);
   Result plan(Evaluator &evaluator, const Request &request, size_t next, const PyValue &config,
               Trial &trial);
   std::unique_ptr<eval::EvalError> applyHeuristics(Evaluator &evaluator, Request &request,
@@ -66,7 +74,7 @@ private:
   std::vector<std::string> includePaths;
   runtime::Tuner tuner;
   llvm::StringMap<std::unique_ptr<runtime::Kernel>> kernels;
-  llvm::StringMap<size_t> tuned; ///< kernel and key -> configuration
+  llvm::StringMap<PyValue> tuned; ///< kernel and key -> configuration
 };
 
 /// Runs `body` once, noting its launches and copies, and times those alone: the

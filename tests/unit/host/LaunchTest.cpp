@@ -193,6 +193,81 @@ TEST(Autotune, NothingFits) {
   EXPECT_EQ(file.call("f"), "RuntimeError: too much shared memory");
 }
 
+/// Three sizes of blocks, of which `settings` of autotune say more.
+std::string tunedWith(const std::string &settings, const std::string &hook = "None") {
+  return "@triton.autotune([triton.Config({'BLOCK': b}, pre_hook=" + hook +
+         ") for b in (32, 64, 128)], ['n']" + settings +
+         ")\n@triton.jit\ndef k(x, n, W: tl.constexpr, BLOCK: tl.constexpr): pass\n"
+         "def f():\n    x = tile.zeros(4)\n"
+         "    k[lambda m: (m['BLOCK'],)](x, 5, W=10)\n"
+         "    k[lambda m: (m['BLOCK'],)](x, 5, W=10)\n    return x.tolist()\n";
+}
+/// The blocks of the last launch, on a GPU where the smallest are the fastest.
+uint32_t chosen(const std::string &source, bool cpu) {
+  HostFile file(source);
+  file.device.cpu = cpu;
+  file.device.timeOf = {{"32", 1.0}, {"64", 2.0}, {"128", 3.0}};
+  file.device.bodies["k"] = [](auto &, auto &) {};
+  EXPECT_EQ(file.call("f"), "[0.0, 0.0, 0.0, 0.0]");
+  return file.device.launches.empty() ? 0 : file.device.launches.back().second.grid[0];
+}
+
+TEST(Autotune, PrunedConfigurationsAreNoCandidates) {
+  std::string source =
+      "def early(configs, args, **kwargs):\n"
+      "    return [c for c in configs if c.kwargs['BLOCK'] >= args['n'] * kwargs['W']]\n" +
+      tunedWith(", prune_configs_by={'early_config_prune': early}");
+  for (bool cpu : {false, true})
+    EXPECT_EQ(chosen(source, cpu), 64u);
+}
+
+TEST(Autotune, AModelLeavesTheBest) {
+  for (const char *count : {"1", "0.34"})
+    for (bool cpu : {false, true})
+      EXPECT_EQ(chosen(tunedWith(", {'perf_model': lambda x, n, W, BLOCK, num_warps, **rest: "
+                                 "num_warps * W - BLOCK, 'top_k': " +
+                                 std::string(count) + "}"),
+                       cpu),
+                128u);
+}
+
+TEST(Autotune, PruningThatLeavesNothingOrSomethingElse) {
+  auto message = [](const std::string &rule) {
+    return HostFile(
+               tunedWith(", {'early_config_prune': lambda configs, args, **kwargs: " + rule + "}"))
+        .call("f");
+  };
+  EXPECT_NE(message("[]").find("`early_config_prune` of `k` leaves no configuration"),
+            std::string::npos);
+  EXPECT_NE(message("[3]").find("needs a list of `triton.Config`, got `int`"), std::string::npos);
+  EXPECT_NE(message("1 // 0").find("ZeroDivisionError"), std::string::npos);
+}
+
+TEST(Autotune, HooksOfConfigurationsRunBeforeEveryLaunch) {
+  for (bool cpu : {false, true}) {
+    HostFile file("def fill(args): args['x'][:] = args['n'] + args['BLOCK']\n" +
+                  tunedWith("", "fill"));
+    file.device.cpu = cpu;
+    file.device.timeOf = {{"32", 1.0}, {"64", 2.0}, {"128", 3.0}};
+    file.device.bodies["k"] = [](auto &, const runtime::LaunchConfig &config) {
+      *static_cast<float *>(MockDevice::at(config.args[0].bits)) += 1;
+    };
+    EXPECT_EQ(file.call("f"), "[38.0, 37.0, 37.0, 37.0]");
+  }
+}
+
+TEST(Autotune, HooksAroundTrials) {
+  HostFile file("def before(args, reset_only=False): args['x'][:3] = 2 if reset_only else 1\n"
+                "def after(args, exception): args['x'][3:] = 9 if exception is None else 8\n" +
+                tunedWith(", pre_hook=before, post_hook=after"));
+  file.device.cpu = false;
+  file.device.timeOf = {{"32", 1.0}, {"64", 2.0}, {"128", 3.0}};
+  file.device.bodies["k"] = [](auto &, const runtime::LaunchConfig &config) {
+    *static_cast<float *>(MockDevice::at(config.args[0].bits)) += 1;
+  };
+  EXPECT_EQ(file.call("f"), "[4.0, 2.0, 2.0, 9.0]");
+}
+
 TEST(Autotune, ADecisionOnDiskIsNotMeasuredAgain) {
   llvm::SmallString<128> folder;
   ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("tile-tune-test", folder));

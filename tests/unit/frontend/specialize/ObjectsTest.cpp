@@ -43,6 +43,20 @@ class Typo:
 class Plain:
     pass
 
+class Counted:
+    n: tl.tensor
+    STEP: tl.constexpr = 3
+
+    def __init__(self, n):
+        self.n = n
+        self.STEP = 4
+
+    @triton.jit
+    def next(self):
+        return self.n + self.STEP
+
+Counter = aggregate(Counted)
+
 )";
 
 static Outcome run(const std::string &body) {
@@ -53,6 +67,17 @@ TEST(Objects, MethodsAreExpanded) {
   Outcome out = run("p = Point(n, m)\ntl.static_assert(p.NAME == 3)\ntl.store(x, p.dot(p))");
   ASSERT_TRUE(out) << out.messages;
   EXPECT_TRUE(contains(out.ir, "arith.muli %arg1, %arg1"));
+}
+
+TEST(Objects, AggregatesMadeByACall) {
+  Outcome out = run("c = Counter(n)\ntl.static_assert(c.STEP == 4)\ntl.store(x, c.next())");
+  ASSERT_TRUE(out) << out.messages;
+  EXPECT_TRUE(contains(out.ir, "arith.addi %arg1"));
+  EXPECT_TRUE(contains(kernel("x: '*fp32'", "Wrong(x)",
+                              "from triton.language.core import _aggregate\n"
+                              "Wrong = _aggregate(3)\n")
+                           .messages,
+                       "`triton.aggregate` needs a class, got `int`"));
 }
 
 TEST(Objects, LoopsCarryTheFieldsThatRunTimeKnows) {

@@ -1,0 +1,393 @@
+//===- Tuning.cpp - `@triton.autotune` ------------------------------------===//
+//
+// 1. `prune_configs_by` takes configurations out of the list.
+// 2. On a GPU the others are compiled together and timed one after another;
+//    hooks run, and tensors get their values back, around each. Which one won is
+//    kept for the values of `key`. On the CPU the first one counts.
+// 3. The `pre_hook` of the configuration runs before the launch itself.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/host/Launcher.h"
+#include "llvm/Support/SaveAndRestore.h"
+#include <cmath>
+#include <map>
+
+using namespace tile;
+using namespace tile::host;
+using eval::EvalError;
+using eval::fail;
+using llvm::ArrayRef;
+using llvm::StringRef;
+using Kind = PyValue::Kind;
+
+//===----------------------------------------------------------------------===//
+// Configurations
+//===----------------------------------------------------------------------===//
+
+/// A configuration's constexprs and options as arguments of a launch.
+static CallArgs withConfig(const PyValue &config) {
+  CallArgs out;
+  const std::vector<PyValue> &fields = config.asTuple().elements;
+  for (auto &[name, value] : fields[0].asDict().items)
+    out.keywords.emplace_back(eval::str(name), value);
+  const char *options[] = {"num_warps", "num_stages", "num_ctas", "maxnreg"};
+  for (size_t i = 0; i < std::size(options); ++i)
+    out.keywords.emplace_back(options[i], fields[i + 1]);
+  return out;
+}
+static const PyValue &preHookOf(const PyValue &config) { return config.asTuple().elements[5]; }
+
+static std::unique_ptr<EvalError> checkConfigs(ArrayRef<PyValue> configs, StringRef who) {
+  for (const PyValue &config : configs)
+    if (eval::typeName(config) != "triton.Config")
+      return fail("`" + who.str() + "` needs a list of `triton.Config`, got `" +
+                  eval::typeName(config) + "`");
+  return nullptr;
+}
+
+static runtime::TuneConfig toTuneConfig(const PyValue &config) {
+  runtime::TuneConfig out;
+  for (auto &[name, value] : withConfig(config).keywords) {
+    std::optional<int64_t> number = value.toInt64();
+    if (name == "num_warps" && number)
+      out.numWarps = *number;
+    else if (name == "num_stages")
+      out.numStages = number.value_or(0); // "auto"
+    else if (name == "maxnreg")
+      out.maxRegisters = number.value_or(0);
+    else if (name == "num_ctas")
+      out.numCtas = number.value_or(1);
+    else
+      out.constexprs.emplace_back(name, eval::repr(value));
+  }
+  return out;
+}
+
+/// The arguments of the decorator.
+struct Launcher::Settings {
+  CallArgs args;
+  /// Null: not given, or None.
+  const PyValue *find(StringRef name) const {
+    static const char *const order[] = {"configs",       "key",           "prune_configs_by",
+                                        "reset_to_zero", "restore_value", "pre_hook",
+                                        "post_hook"};
+    const PyValue *value = args.keyword(name);
+    for (size_t i = 0; !value && i < std::min(std::size(order), args.positional.size()); ++i)
+      if (name == order[i])
+        value = &args.positional[i];
+    return value && !value->isNone() ? value : nullptr;
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Pruning
+//===----------------------------------------------------------------------===//
+
+/// The arguments of a launch under their names, with those of a configuration.
+static CallArgs byName(const eval::FunctionObject &kernel, const CallArgs &args,
+                       const PyValue &config) {
+  CallArgs out;
+  for (auto [param, value] : llvm::zip(kernel.params(), args.positional))
+    out.keywords.emplace_back(param.name, value);
+  llvm::append_range(out.keywords, args.keywords);
+  for (auto &entry : withConfig(config).keywords)
+    if (!entry.second.isNone())
+      out.keywords.push_back(entry);
+  return out;
+}
+
+/// How many `top_k` leaves: a number of configurations, or a share of them.
+static std::unique_ptr<EvalError> readTopK(const PyValue *value, size_t all, size_t &out) {
+  out = all;
+  if (!value)
+    return nullptr;
+  std::optional<int64_t> count = value->toInt64();
+  if (value->is(Kind::Float) && value->asFloat() > 0 && value->asFloat() <= 1)
+    count = std::max<int64_t>(1, all * value->asFloat());
+  if (!count || *count < 1)
+    return fail("`top_k` is a positive number of configurations or a share of them up to 1.0, "
+                "got " +
+                eval::repr(*value));
+  out = std::min<size_t>(all, *count);
+  return nullptr;
+}
+
+std::unique_ptr<EvalError> Launcher::prune(Evaluator &evaluator, const Request &request,
+                                           const Settings &settings,
+                                           std::vector<PyValue> &configs) {
+  const PyValue *rules = settings.find("prune_configs_by");
+  if (!rules)
+    return nullptr;
+  if (!rules->is(Kind::Dict))
+    return fail("`prune_configs_by` needs a dict, got `" + eval::typeName(*rules) + "`");
+  auto rule = [&](const char *name) -> const PyValue * {
+    const PyValue *value = rules->asDict().find(PyValue::string(name));
+    return value && !value->isNone() ? value : nullptr;
+  };
+  if (const PyValue *early = rule("early_config_prune")) {
+    PyValue positional = PyValue::dict({});
+    for (auto [param, value] : llvm::zip(request.kernel.params(), request.args.positional))
+      positional.asDict().set(PyValue::string(param.name), value);
+    Result left = evaluator.call(
+        *early, CallArgs{{PyValue::list(configs), std::move(positional)}, request.args.keywords});
+    if (!left)
+      return left.takeError();
+    if (!left->isSequence())
+      return fail("`early_config_prune` needs to return a list, got `" + eval::typeName(*left) +
+                  "`");
+    configs = left->elements().vec();
+    if (configs.empty())
+      return fail("`early_config_prune` of `" + request.kernel.name() +
+                  "` leaves no configuration");
+    if (auto error = checkConfigs(configs, "early_config_prune"))
+      return error;
+  }
+  const PyValue *model = rule("perf_model");
+  size_t count;
+  if (auto error = readTopK(rule("top_k"), configs.size(), count))
+    return error;
+  if (!model || count >= configs.size())
+    return nullptr;
+  // Among equals the first.
+  std::multimap<double, PyValue> estimates;
+  for (const PyValue &config : configs) {
+    Result time = evaluator.call(*model, byName(request.kernel, request.args, config));
+    if (!time)
+      return time.takeError();
+    std::optional<double> number = time->toDouble();
+    if (!number)
+      return fail("`perf_model` needs to return a number, got `" + eval::typeName(*time) + "`");
+    estimates.emplace(*number, config);
+  }
+  configs.clear();
+  for (auto &[time, config] :
+       llvm::make_range(estimates.begin(), std::next(estimates.begin(), count)))
+    configs.push_back(config);
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Hooks
+//===----------------------------------------------------------------------===//
+
+/// Calls a hook with a dict of the arguments, if there is one.
+static std::unique_ptr<EvalError> callHook(Evaluator &evaluator, const PyValue *hook,
+                                           const CallArgs &known, CallArgs more = {}) {
+  if (!hook || hook->isNone())
+    return nullptr;
+  PyValue dict = PyValue::dict({});
+  for (auto &[name, value] : known.keywords)
+    dict.asDict().set(PyValue::string(name), value);
+  more.positional.insert(more.positional.begin(), std::move(dict));
+  Result done = evaluator.call(*hook, more);
+  return done ? nullptr : done.takeError();
+}
+
+//===----------------------------------------------------------------------===//
+// Timing configurations
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Puts tensors back to what they held, around every timed launch.
+class Restorer {
+public:
+  Restorer(const PyValue &known, const PyValue *restoredNames, const PyValue *zeroedNames) {
+    collect(known, restoredNames, restored);
+    collect(known, zeroedNames, zeroed);
+    for (Tensor *tensor : restored)
+      saved.push_back(tensor->values());
+  }
+  void apply() {
+    for (auto [tensor, values] : llvm::zip(restored, saved))
+      (void)tensor->assign(values);
+    for (Tensor *tensor : zeroed)
+      (void)tensor->assign(Array::scalar(0.0));
+  }
+
+private:
+  static void collect(const PyValue &known, const PyValue *names, std::vector<Tensor *> &out) {
+    for (const PyValue &name : names ? names->elements() : ArrayRef<PyValue>())
+      if (PyValue *value = known.asDict().find(name))
+        if (auto *tensor = value->dynExtension<Tensor>())
+          out.push_back(tensor);
+  }
+  std::vector<Tensor *> restored, zeroed;
+  std::vector<Array> saved;
+};
+} // namespace
+
+/// One configuration in the race.
+struct Launcher::Trial {
+  explicit Trial(const Request &request) : request(request) {}
+  Request request; ///< with the configuration's values
+  /// What it will launch; no file: not known before it runs.
+  runtime::KernelRequest kernel;
+  std::unique_ptr<runtime::Kernel> prepared;
+  std::unique_ptr<EvalError> error;
+};
+
+/// Works out which kernel a configuration launches, so that all of them can be
+/// compiled at once: the evaluator itself runs in one thread.
+Result Launcher::plan(Evaluator &evaluator, const Request &request, size_t next,
+                      const PyValue &config, Trial &trial) {
+  if (auto error = splitOptions(withConfig(config), trial.request))
+    return error;
+  Request resolved = trial.request;
+  for (const auto &decorator : ArrayRef(request.kernel.decorators).drop_front(next)) {
+    if (decorator.name == "triton.autotune")
+      return PyValue();
+    if (decorator.name == "triton.heuristics")
+      if (auto error = applyHeuristics(evaluator, resolved, decorator))
+        return error;
+  }
+  std::vector<PyValue> values;
+  if (Result ok = evaluator.bind(resolved.kernel, resolved.args, values); !ok)
+    return ok;
+  Specialization specialization;
+  if (auto error = specialize(evaluator, resolved.kernel, values, resolved.plain,
+                              resolved.unaligned, specialization))
+    return error;
+  trial.kernel = kernelRequest(resolved.kernel, resolved.options, specialization);
+  return PyValue();
+}
+
+Result Launcher::tune(Evaluator &evaluator, const Request &request, size_t next,
+                      const std::string &key, ArrayRef<PyValue> configs, const Settings &settings,
+                      size_t &best) {
+  Result known = namedValues(evaluator, request);
+  if (!known)
+    return known;
+  Restorer restorer(*known, settings.find("restore_value"), settings.find("reset_to_zero"));
+  // Trials are not part of what an enclosing measurement repeats.
+  llvm::SaveAndRestore<std::vector<DeviceWork> *> quiet(context->recording, nullptr);
+
+  runtime::TuneProblem problem;
+  problem.kernel = request.kernel.name();
+  problem.identity = runtime::contentHash(request.kernel.module->source().text());
+  problem.key = key;
+  std::vector<Trial> trials;
+  trials.reserve(configs.size());
+  for (const PyValue &config : configs) {
+    problem.configs.push_back(toTuneConfig(config));
+    Trial &trial = trials.emplace_back(request);
+    if (Result ok = plan(evaluator, request, next + 1, config, trial); !ok)
+      return ok;
+  }
+
+  // A configuration that does not compile or fit is no candidate.
+  auto prepareTrial = [&](unsigned i) -> llvm::Error {
+    Trial &trial = trials[i];
+    if (!trial.kernel.file)
+      return llvm::Error::success();
+    frontend::DiagnosticEngine diagnostics;
+    trial.prepared = context->device.prepare(trial.kernel, diagnostics);
+    if (trial.prepared)
+      return llvm::Error::success();
+    trial.error = toError(diagnostics, "kernel `" + problem.kernel + "` could not be prepared");
+    return llvm::createStringError(trial.error->diagnostic.message);
+  };
+  auto measureTrial = [&](unsigned i) -> llvm::Expected<double> {
+    Trial &trial = trials[i];
+    if (trial.prepared)
+      kernels.try_emplace(kernelKey(trial.kernel), std::move(trial.prepared));
+    restorer.apply();
+    CallArgs arguments = byName(request.kernel, request.args, configs[i]);
+    trial.error = callHook(evaluator, settings.find("pre_hook"), arguments);
+    if (!trial.error)
+      trial.error = callHook(evaluator, &preHookOf(configs[i]), arguments);
+    if (trial.error)
+      return llvm::createStringError(trial.error->diagnostic.message);
+    llvm::Expected<runtime::Timing> timing = timeWork(
+        *context, [&] { return runDecorators(evaluator, trial.request, next + 1); }, {},
+        trial.error);
+    double time = HUGE_VAL;
+    if (timing) {
+      time = timing->median;
+    } else {
+      std::string message = llvm::toString(timing.takeError());
+      if (!trial.error)
+        trial.error = fail(message, "RuntimeError");
+    }
+    PyValue exception = timing ? PyValue() : PyValue::string(trial.error->diagnostic.message);
+    if (auto error = callHook(evaluator, settings.find("post_hook"), arguments,
+                              {{}, {{"exception", std::move(exception)}}})) {
+      trial.error = std::move(error);
+      return llvm::createStringError(trial.error->diagnostic.message);
+    }
+    return time;
+  };
+  llvm::Expected<runtime::TuneResult> result = tuner.tune(problem, prepareTrial, measureTrial);
+  restorer.apply();
+  if (result) {
+    best = result->best;
+    if (!result->measured)
+      return PyValue();
+    if (auto error = callHook(evaluator, settings.find("pre_hook"),
+                              byName(request.kernel, request.args, configs[best]),
+                              {{}, {{"reset_only", PyValue::boolean(true)}}}))
+      return error;
+    return PyValue();
+  }
+  // All failed: the first one's reason, which has its place in the source.
+  std::string message = llvm::toString(result.takeError());
+  for (Trial &trial : trials)
+    if (trial.error)
+      return std::move(trial.error);
+  return fail(message, "RuntimeError");
+}
+
+//===----------------------------------------------------------------------===//
+// The decorator
+//===----------------------------------------------------------------------===//
+
+/// The values that select a tuned configuration: those of `key`, and the type
+/// of every tensor.
+static std::string tuningKey(const eval::FunctionObject &kernel, const PyValue &known,
+                             const PyValue *key) {
+  std::string text = kernel.module->source().name().str() + ":" + kernel.name();
+  for (const PyValue &name : key ? key->elements() : ArrayRef<PyValue>())
+    if (PyValue *value = known.asDict().find(name))
+      text += "," + (value->dynExtension<Tensor>() ? "tensor" : eval::repr(*value));
+  for (auto &[name, value] : known.asDict().items)
+    if (auto *tensor = value.dynExtension<Tensor>())
+      text += "," + tensor->type().str();
+  return text;
+}
+
+Result Launcher::autotune(Evaluator &evaluator, Request request, size_t next) {
+  Settings settings;
+  const eval::Decorator &decorator = request.kernel.decorators[next];
+  if (Result ok = evaluator.decoratorArguments(request.kernel, decorator, settings.args); !ok)
+    return ok;
+  const PyValue *configs = settings.find("configs");
+  std::vector<PyValue> choices = configs ? configs->elements().vec() : std::vector<PyValue>();
+  if (auto error = checkConfigs(choices, "triton.autotune"))
+    return error;
+  if (choices.empty())
+    return runDecorators(evaluator, std::move(request), next + 1);
+  PyValue best = choices[0];
+  if (choices.size() > 1) {
+    Result known = namedValues(evaluator, request);
+    if (!known)
+      return known;
+    std::string id = tuningKey(request.kernel, *known, settings.find("key"));
+    if (auto it = tuned.find(id); it != tuned.end()) {
+      best = it->second;
+    } else {
+      if (auto error = prune(evaluator, request, settings, choices))
+        return error;
+      size_t index = 0;
+      if (choices.size() > 1 && !context->device.isCpu())
+        if (Result ok = tune(evaluator, request, next, id, choices, settings, index); !ok)
+          return ok;
+      best = choices[index];
+      tuned.try_emplace(id, best);
+    }
+  }
+  if (auto error =
+          callHook(evaluator, &preHookOf(best), byName(request.kernel, request.args, best)))
+    return error;
+  if (auto error = splitOptions(withConfig(best), request))
+    return error;
+  return runDecorators(evaluator, std::move(request), next + 1);
+}
