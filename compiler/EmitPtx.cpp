@@ -1,19 +1,16 @@
 //===- EmitPtx.cpp - from the LLVM dialect to PTX text --------------------===//
 #include "compiler/EmitPtx.h"
+#include "compiler/BackEnd.h"
 #include "devicelib/DeviceLibrary.h"
 #include "ir/TileDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -27,53 +24,23 @@
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include <map>
-#include <mutex>
 #include <tuple>
-
-extern "C" {
-void LLVMInitializeNVPTXTargetInfo();
-void LLVMInitializeNVPTXTarget();
-void LLVMInitializeNVPTXTargetMC();
-void LLVMInitializeNVPTXAsmPrinter();
-}
 
 using namespace llvm;
 using namespace tile;
 
-static constexpr const char *kTriple = "nvptx64-nvidia-cuda";
-
 struct PtxEmitter::Impl {
-  std::map<std::tuple<std::string, int, bool>, std::unique_ptr<TargetMachine>> machines;
+  std::map<std::tuple<std::string, int, bool>, std::unique_ptr<BackEnd>> backEnds;
 };
 
-PtxEmitter::PtxEmitter() : impl(std::make_unique<Impl>()) {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    LLVMInitializeNVPTXTargetInfo();
-    LLVMInitializeNVPTXTarget();
-    LLVMInitializeNVPTXTargetMC();
-    LLVMInitializeNVPTXAsmPrinter();
-    // Shared addresses fit 32 bits; the backend knows that only by this switch.
-    if (cl::Option *option = cl::getRegisteredOptions().lookup("nvptx-short-ptr"))
-      static_cast<cl::opt<bool> *>(option)->setValue(true);
-  });
-}
-
+PtxEmitter::PtxEmitter() : impl(std::make_unique<Impl>()) {}
 PtxEmitter::~PtxEmitter() = default;
 
-TargetMachine &PtxEmitter::machine(const tile::Target &target, const EmitOptions &options) {
+BackEnd &PtxEmitter::backEnd(const tile::Target &target, const EmitOptions &options) {
   int ptxVersion = std::max(target.ptxVersion, options.ptxVersion);
-  auto &slot = impl->machines[{target.name.str(), ptxVersion, options.fuseMulAdd}];
-  if (!slot) {
-    Triple triple(kTriple);
-    std::string error;
-    const llvm::Target *backend = TargetRegistry::lookupTarget(triple, error);
-    TargetOptions targetOptions;
-    targetOptions.AllowFPOpFusion = options.fuseMulAdd ? FPOpFusion::Fast : FPOpFusion::Strict;
-    slot.reset(backend->createTargetMachine(triple, target.name,
-                                            "+ptx" + std::to_string(ptxVersion), targetOptions,
-                                            Reloc::PIC_, std::nullopt, CodeGenOptLevel::Default));
-  }
+  auto &slot = impl->backEnds[{target.name.str(), ptxVersion, options.fuseMulAdd}];
+  if (!slot)
+    slot = std::make_unique<BackEnd>(target.name, ptxVersion, options.fuseMulAdd);
   return *slot;
 }
 
@@ -94,8 +61,14 @@ static void markCollective(Module &module) {
 std::unique_ptr<Module> PtxEmitter::translate(mlir::ModuleOp op, LLVMContext &context,
                                               const tile::Target &target,
                                               const EmitOptions &options, std::string &error) {
-  TargetMachine &tm = machine(target, options);
-  std::unique_ptr<Module> module = mlir::translateModuleToLLVMIR(op, context);
+  TargetMachine &tm = backEnd(target, options).machine();
+#ifdef NDEBUG
+  constexpr bool trusted = true; // as between the passes before
+#else
+  constexpr bool trusted = false;
+#endif
+  std::unique_ptr<Module> module = mlir::translateModuleToLLVMIR(op, context, "LLVMDialectModule",
+                                                                 /*disableVerification=*/trusted);
   if (!module) {
     error = "the lowered module could not be translated to LLVM IR";
     return nullptr;
@@ -142,7 +115,7 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
   FunctionAnalysisManager fam;
   CGSCCAnalysisManager cgam;
   ModuleAnalysisManager mam;
-  PassBuilder builder(&machine(target, options));
+  PassBuilder builder(&backEnd(target, options).machine());
   builder.registerModuleAnalyses(mam);
   builder.registerCGSCCAnalyses(cgam);
   builder.registerFunctionAnalyses(fam);
@@ -176,51 +149,17 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
     fpm.addPass(SimplifyCFGPass());
     fpm.addPass(InstCombinePass());
   }
-  fpm.addPass(EarlyCSEPass());
-  fpm.addPass(ADCEPass());
+  fpm.addPass(ADCEPass()); // what is equal by now, the back end merges
   mpm.addPass(createModuleToFunctionPassAdaptor(std::move(fpm)));
   if (calls)
     mpm.addPass(GlobalDCEPass());
   mpm.run(module, mam);
 }
 
-namespace {
-/// The back end's passes without straight line strength reduction, which
-/// compares every address with all addresses before it: a kernel with thousands
-/// of accesses would take a minute.
-class ManyAddressPasses : public legacy::PassManager {
-public:
-  void add(Pass *pass) override {
-    if (pass->getPassName() == "Straight line strength reduction")
-      delete pass;
-    else
-      legacy::PassManager::add(pass);
-  }
-};
-} // namespace
-
-static bool hasManyAddresses(const Module &module) {
-  constexpr int many = 256; // takes some tens of milliseconds
-  return any_of(module, [](const Function &f) {
-    return count_if(instructions(f),
-                    [](const Instruction &i) { return isa<GetElementPtrInst>(i); }) > many;
-  });
-}
-
 bool PtxEmitter::emit(Module &module, const tile::Target &target, const EmitOptions &options,
                       std::string &ptx, std::string &error) {
-  SmallString<0> text;
-  raw_svector_ostream stream(text);
-  legacy::PassManager all;
-  ManyAddressPasses some;
-  legacy::PassManager &pm = hasManyAddresses(module) ? some : all;
-  if (machine(target, options)
-          .addPassesToEmitFile(pm, stream, nullptr, CodeGenFileType::AssemblyFile,
-                               /*DisableVerify=*/true)) {
+  ptx = backEnd(target, options).emit(module);
+  if (ptx.empty())
     error = "the NVPTX backend cannot print assembly";
-    return false;
-  }
-  pm.run(module);
-  ptx = text.str().str();
-  return true;
+  return !ptx.empty();
 }

@@ -10,10 +10,11 @@
 
 namespace llvm {
 class Module;
-class TargetMachine;
 } // namespace llvm
 
 namespace tile {
+
+class BackEnd;
 
 struct EmitOptions {
   bool fuseMulAdd = true;    ///< contract a*b+c
@@ -22,7 +23,7 @@ struct EmitOptions {
   std::string libdevicePath; ///< optional: bitcode to resolve `__nv_*` from
 };
 
-/// Turns lowered kernels into PTX. Holds target machines, so that a second
+/// Turns lowered kernels into PTX. Holds back ends, so that a second
 /// kernel for the same target costs less.
 class PtxEmitter {
 public:
@@ -41,7 +42,7 @@ public:
             std::string &ptx, std::string &error);
 
 private:
-  llvm::TargetMachine &machine(const Target &target, const EmitOptions &options);
+  BackEnd &backEnd(const Target &target, const EmitOptions &options);
   struct Impl;
   std::unique_ptr<Impl> impl;
 };

@@ -308,7 +308,7 @@ void Lexer::lexPunctuation() {
   llvm::StringRef rest = text.substr(pos, 3);
   bool inField = !open.empty() && open.back().kind == Open::Field;
   for (const auto &[kind, spelling] : table) {
-    if (!rest.starts_with(spelling))
+    if (rest.front() != spelling.front() || !rest.starts_with(spelling))
       continue;
     // `{x:=5}` in an f-string is a format spec, and `{x!r:` a conversion.
     if (inField && kind == Tok::Walrus)

@@ -1,0 +1,159 @@
+//===- BackEnd.cpp - LLVM's NVPTX back end, set up once -------------------===//
+#include "compiler/BackEnd.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Pass.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include <mutex>
+
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+using namespace llvm;
+using namespace tile;
+
+static constexpr const char *kTriple = "nvptx64-nvidia-cuda";
+
+static void initialize() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    // Shared addresses fit 32 bits; the backend knows that only by this switch.
+    if (cl::Option *option = cl::getRegisteredOptions().lookup("nvptx-short-ptr"))
+      static_cast<cl::opt<bool> *>(option)->setValue(true);
+  });
+}
+
+static std::unique_ptr<TargetMachine> createMachine(StringRef chip, int ptxVersion,
+                                                    bool fuseMulAdd) {
+  initialize();
+  Triple triple(kTriple);
+  std::string error;
+  const llvm::Target *backend = TargetRegistry::lookupTarget(triple, error);
+  TargetOptions options;
+  options.AllowFPOpFusion = fuseMulAdd ? FPOpFusion::Fast : FPOpFusion::Strict;
+  return std::unique_ptr<TargetMachine>(
+      backend->createTargetMachine(triple, chip, "+ptx" + std::to_string(ptxVersion), options,
+                                   Reloc::PIC_, std::nullopt, CodeGenOptLevel::Default));
+}
+
+/// Passes for what a kernel never has (garbage collection, exceptions, calls of
+/// the C library, variables for a debugger, profiling hooks), and two for what
+/// the lowering does itself: wide accesses, and constants where they are used.
+static bool findsNothing(StringRef pass) {
+  static const StringSet<> names = {
+      "Analyze Machine Code For Garbage Collection",
+      "Constant Hoisting",
+      "Expand memcmp() to load/stores",
+      "Fixup Statepoint Caller Saved",
+      "GPU Load and Store Vectorizer",
+      "Insert XRay ops",
+      "Insert fentry calls",
+      "Instrument function entry/exit with calls to e.g. mcount() (post inlining)",
+      "Live DEBUG_VALUE analysis",
+      "Lower Garbage Collection Instructions",
+      "Machine Sanitizer Binary Metadata",
+      "Merge contiguous icmps into a memcmp",
+      "ObjC ARC contraction",
+      "Partially inline calls to library functions",
+      "Prepare callbr",
+      "Remove Redundant DEBUG_VALUE analysis",
+      "Replace intrinsics with calls to vector library",
+      "Safe Stack instrumentation pass",
+      "Shadow Stack GC Lowering",
+      "Stack Frame Layout Analysis",
+  };
+  return names.contains(pass);
+}
+
+/// The back end's passes, with the text that they print.
+class BackEnd::Passes : legacy::PassManager {
+public:
+  Passes(TargetMachine &target, bool reduceStrength)
+      : stream(text), reduceStrength(reduceStrength) {
+    works = !target.addPassesToEmitFile(*this, stream, nullptr, CodeGenFileType::AssemblyFile,
+                                        /*DisableVerify=*/true);
+  }
+
+  std::string emit(Module &module) {
+    text.clear();
+    if (works)
+      run(module);
+    return text.str().str();
+  }
+
+private:
+  void add(Pass *pass) override {
+    StringRef name = pass->getPassName();
+    loopsDone |= name == "Loop Strength Reduction";
+    // Common expressions are searched for three times before instructions are
+    // selected, twice for what strength reduction leaves.
+    bool left = name == "Straight line strength reduction" || (name == "Early CSE" && !loopsDone);
+    if ((left && !reduceStrength) || findsNothing(name))
+      delete pass;
+    else
+      legacy::PassManager::add(pass);
+  }
+
+  SmallString<0> text;
+  raw_svector_ostream stream;
+  bool reduceStrength, loopsDone = false, works;
+};
+
+/// Straight line strength reduction pays where one value is multiplied by several
+/// numbers, as by an unrolled loop's counter. It compares every address with all
+/// addresses before it: a kernel with thousands of accesses would take a minute.
+static bool wantsStrengthReduced(const Module &module) {
+  using namespace PatternMatch;
+  constexpr int many = 256;
+  int addresses = 0;
+  bool wants = false;
+  for (const Function &f : module)
+    for (const Instruction &i : instructions(f)) {
+      addresses += isa<GetElementPtrInst>(i);
+      const Value *factor;
+      wants |= match(&i, m_Mul(m_Value(factor), m_ConstantInt())) &&
+               any_of(factor->users(), [&](const User *other) {
+                 return other != &i && (match(other, m_Mul(m_Specific(factor), m_ConstantInt())) ||
+                                        match(other, m_Shl(m_Specific(factor), m_ConstantInt())));
+               });
+    }
+  return wants && addresses <= many;
+}
+
+/// The printer declares such variables inside the function that uses them, and
+/// remembers that for good.
+static bool hasLocalVariables(const Module &module) {
+  return any_of(module.globals(), [](const GlobalVariable &variable) {
+    return variable.hasLocalLinkage() && variable.getAddressSpace() == 3;
+  });
+}
+
+BackEnd::BackEnd(StringRef chip, int ptxVersion, bool fuseMulAdd)
+    : target(createMachine(chip, ptxVersion, fuseMulAdd)) {}
+
+BackEnd::~BackEnd() = default;
+
+std::string BackEnd::emit(Module &module) {
+  bool reduceStrength = wantsStrengthReduced(module);
+  if (hasLocalVariables(module))
+    return Passes(*target, reduceStrength).emit(module);
+  auto &passes = kept[reduceStrength];
+  if (!passes)
+    passes = std::make_unique<Passes>(*target, reduceStrength);
+  return passes->emit(module);
+}
