@@ -269,14 +269,8 @@ LogicalResult Lowering::lowerRingFill(cta::RingFillOp op) {
       layout::offsetsOf(cta::getLayout(op.getValue().getType()), buffer.getLinearLayout());
   int64_t stride = llvm::alignTo(buffer.getBytes(), cta::kSlotAlignment);
   in.barrier(); // nobody reads any more what was there
-  auto write = [&] {
-    for (unsigned slot = 0; slot < ring.stages; ++slot)
-      writeShared(get(op.getValue()), offsets, ring.bufferOffsets[op.getBuffer()] + slot * stride);
-  };
-  if (Value owns = ownerPredicate(cta::getLayout(op.getValue().getType())))
-    emitIf(owns, write);
-  else
-    write();
+  for (unsigned slot = 0; slot < ring.stages; ++slot)
+    writeShared(get(op.getValue()), offsets, ring.bufferOffsets[op.getBuffer()] + slot * stride);
   in.fenceProxyAsync();
   in.barrier();
   return success();
@@ -385,11 +379,14 @@ static std::optional<LinearLayout> matrixAddresses(const LinearLayout &offsets, 
   for (uint64_t row : rows)
     if (row & 7)
       return std::nullopt;
+  if (llvm::is_contained(lane, 0) || llvm::is_contained(warp, 0)) // copies
+    return std::nullopt;
   return LinearLayout::fromRows(
       {{Dim::reg(), 1 << (reg.size() - 3)}, {Dim::lane(), 32}, {Dim::warp(), 1 << warp.size()}},
       offsets.outs(), rows);
 }
 
+/// Of threads that hold copies, one writes.
 void Lowering::writeShared(const Registers &regs, const LinearLayout &offsets, int64_t start) {
   unsigned bits = bitWidth(regs.front().getType()), bytes = std::max(bits / 8, 1u);
   Value base = sharedBase(start);
@@ -402,11 +399,12 @@ void Lowering::writeShared(const Registers &regs, const LinearLayout &offsets, i
   }
   layout::VectorAccess access =
       layout::widestVector(offsets, Dim::offset(), llvm::Log2_32(16 / bytes));
+  Value writer = writerPredicate(offsets, 0);
   for (int32_t first : access.firstRegisters) {
     SmallVector<Value> group;
     for (unsigned k = 0; k < (1u << access.log2()); ++k)
       group.push_back(toMemory(regs[access.registerAt(first, k)]));
-    in.storeShared(exchangeAddress(offsets, first, base, bytes), group);
+    in.storeShared(exchangeAddress(offsets, first, base, bytes), group, writer);
   }
 }
 
@@ -472,6 +470,11 @@ static StoreParts cutStore(const LinearLayout &offsets, unsigned parts) {
   return result;
 }
 
+bool Lowering::shareStaging(cta::TmaStoreOp a, cta::TmaStoreOp b) {
+  return a.getValue().getType() == b.getValue().getType() && a.getLayout() == b.getLayout() &&
+         a.getDims() == b.getDims() && mapAttr(a.getMap()).getBox() == mapAttr(b.getMap()).getBox();
+}
+
 LogicalResult Lowering::lowerTmaStore(cta::TmaStoreOp op) {
   Location loc = op.getLoc();
   const LinearLayout &from = cta::getLayout(op.getValue().getType());
@@ -495,14 +498,26 @@ LogicalResult Lowering::lowerTmaStore(cta::TmaStoreOp op) {
   };
   StoreParts cut = cutStore(layout::offsetsOf(from, image), unsigned(parts));
   int64_t partBytes = int64_t(cut.offsets.outSize(Dim::offset())) * bytes;
-  // The staging area is free once the copies before have read it.
-  emitIf(leads, [&] {
+  // The staging area is free once the copies before have read it: this warpgroup's,
+  // if its part of the area is the same for every store, or else everybody's.
+  bool mixed = false;
+  op->getParentOfType<ModuleOp>().walk(
+      [&](cta::TmaStoreOp other) { mixed |= !shareStaging(op, other); });
+  Value waits = leads;
+  if (mixed && groups > 1) {
+    Value inGroup = LLVM::AndOp::create(b, loc, tid, in.i32(kWarpgroupThreads - 1));
+    waits = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, inGroup, in.i32(0));
+  }
+  emitIf(waits, [&] {
     if (op.getOrdered())
       in.bulkWait();
     else
       in.bulkWaitRead();
   });
-  sync();
+  if (mixed)
+    in.barrier();
+  else
+    sync();
   for (int part = 0; part < parts; ++part) {
     Registers regs;
     for (auto [reg, its] : llvm::zip_equal(get(op.getValue()), cut.parts))

@@ -150,6 +150,8 @@ private:
   mlir::LogicalResult lowerSingle(cta::SingleOp op);
   mlir::LogicalResult lowerStage(cta::StageOp op);
   mlir::LogicalResult lowerTmaStore(cta::TmaStoreOp op);
+  /// Each warpgroup stages the same part of the area for both.
+  bool shareStaging(cta::TmaStoreOp a, cta::TmaStoreOp b);
   mlir::LogicalResult lowerWarpgroupDot(cta::WarpgroupDotOp op);
   mlir::LogicalResult lowerWarpgroupWait(cta::WarpgroupWaitOp op);
   Cursor makeCursor(int32_t parity);
