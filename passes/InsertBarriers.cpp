@@ -72,6 +72,12 @@ struct InsertBarriersPass : PassWrapper<InsertBarriersPass, OperationPass<Module
         read(dot.getB(), pending);
       } else if (auto buffer = dyn_cast<cta::ReadOp>(op)) {
         read(buffer.getBuffer(), pending);
+      } else if (isa<DotOp>(op)) {
+        visit(op, pending);
+        // It may take its operands from the buffer itself, behind later barriers.
+        for (Value operand : op.getOperands())
+          if (auto buffer = operand.getDefiningOp<cta::ReadOp>())
+            read(buffer.getBuffer(), pending);
       } else {
         visit(op, pending);
       }

@@ -104,3 +104,29 @@ func.func @slots_again(%n: i32) {
   }
   return
 }
+
+#acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[0, 16], [16, 0]]} : [32, 32]>
+#left = #cta.layout<{register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[0, 0], [16, 0]]} : [32, 16]>
+#right = #cta.layout<{register = [[1, 0], [8, 0], [0, 8]], lane = [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], warp = [[0, 16], [0, 0]]} : [16, 32]>
+#loaded = #cta.layout<{register = [[4, 0], [8, 0]], lane = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16]], warp = [[1, 0], [2, 0]]} : [16, 32]>
+#stored = #cta.layout<{register = [[0, 1], [0, 2], [16, 0]], lane = [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]} : [32, 32]>
+#leftImage = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [1, 0], [2, 0], [4, 0], [4, 8], [8, 0], [16, 0]]} : [32, 16]>
+!left = !cta.buffer<[32, 16], f16, #leftImage>
+
+// A product takes its operand from the slot when it is computed, not where the
+// operand is said to be read: the conversion's barrier between the two orders nothing.
+// CHECK-LABEL: func.func @read_by_the_product
+// CHECK: tile.dot
+// CHECK-NEXT: cta.barrier
+// CHECK-NEXT: cta.convert_layout
+func.func @read_by_the_product(%y: tensor<16x32xf16, #loaded>, %acc: tensor<32x32xf32, #acc>) -> tensor<32x32xf32, #stored> {
+  %c0 = arith.constant 0 : i32
+  %x = cta.slots {count = 2 : i32, cta.scratch_offset = 4096 : i32} : !left
+  cta.async_wait 0
+  %a = cta.slot %x[%c0] : !left
+  %v = cta.read %a : !left -> tensor<32x16xf16, #left>
+  %w = cta.convert_layout %y {cta.scratch_offset = 0 : i32} : tensor<16x32xf16, #loaded> -> tensor<16x32xf16, #right>
+  %z = tile.dot %v, %w, %acc : tensor<32x16xf16, #left> * tensor<16x32xf16, #right> -> tensor<32x32xf32, #acc>
+  %s = cta.convert_layout %z {cta.scratch_offset = 4096 : i32} : tensor<32x32xf32, #acc> -> tensor<32x32xf32, #stored>
+  return %s : tensor<32x32xf32, #stored>
+}
