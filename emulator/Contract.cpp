@@ -79,3 +79,31 @@ void tile::emu::expandNarrowMulAdd(Function &function) {
     call->eraseFromParent();
   }
 }
+
+/// Of the magnitude, 24 bits stay, the last of them set if any below it was: f32
+/// holds that, and what follows from there to bf16 is rounded as if all were known.
+void tile::emu::expandIntegersToBF16(Function &function) {
+  SmallVector<CastInst *> work;
+  for (Instruction &inst : instructions(function))
+    if (isa<SIToFPInst, UIToFPInst>(inst) && inst.getType()->isBFloatTy() &&
+        inst.getOperand(0)->getType()->getIntegerBitWidth() > 24)
+      work.push_back(cast<CastInst>(&inst));
+  for (CastInst *cast : work) {
+    IRBuilder<> b(cast);
+    bool isSigned = isa<SIToFPInst>(cast);
+    Type *wide = b.getInt64Ty();
+    Value *x = b.CreateIntCast(cast->getOperand(0), wide, isSigned);
+    Value *negative = isSigned ? b.CreateICmpSLT(x, b.getInt64(0)) : b.getFalse();
+    Value *y = b.CreateSelect(negative, b.CreateNeg(x), x);
+    Value *zeros = b.CreateBinaryIntrinsic(Intrinsic::ctlz, y, b.getFalse());
+    Value *low = b.CreateLShr(b.getInt64(~uint64_t(0) >> 24), b.CreateAnd(zeros, 63));
+    Value *rest = b.CreateAnd(y, low);
+    Value *last = b.CreateAdd(low, b.getInt64(1));
+    Value *sticky = b.CreateSelect(b.CreateIsNotNull(rest), last, b.getInt64(0));
+    Value *kept = b.CreateOr(b.CreateAnd(y, b.CreateNot(low)), sticky);
+    Value *f = b.CreateUIToFP(kept, b.getFloatTy());
+    f = b.CreateSelect(negative, b.CreateFNeg(f), f);
+    cast->replaceAllUsesWith(b.CreateFPTrunc(f, cast->getType()));
+    cast->eraseFromParent();
+  }
+}

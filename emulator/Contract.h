@@ -16,6 +16,9 @@ bool contractMulAdd(llvm::Function &function);
 /// f32, which rounds twice.
 void expandNarrowMulAdd(llvm::Function &function);
 
+/// Integers to bf16 in steps that round once, as sm_90 does.
+void expandIntegersToBF16(llvm::Function &function);
+
 } // namespace tile::emu
 
 #endif // TILE_EMULATOR_CONTRACT_H

@@ -294,6 +294,7 @@ Error Translator::run(const Triple &triple, const DataLayout &layout) {
     if (fuseMulAdd && contractMulAdd(*f))
       out.inexact.insert("a*b+c in one rounding or two");
     expandNarrowMulAdd(*f);
+    expandIntegersToBF16(*f);
     f->setCallingConv(CallingConv::C);
     for (User *user : f->users())
       if (auto *call = dyn_cast<CallBase>(user))

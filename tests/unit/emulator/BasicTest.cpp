@@ -344,6 +344,18 @@ TEST(EmuNumbers, SubnormalsOf16BitsSurviveConversion) {
   }
 }
 
+TEST(EmuNumbers, IntegersToBF16AreRoundedOnce) {
+  // In f32 the last bit would make the rest a tie, which goes down.
+  Bench bench(kernel("  %x = add i32 %tid, 16842752\n  %h = sitofp i32 %x to bfloat\n"
+                     "  %i = bitcast bfloat %h to i16\n  %v = zext i16 %i to i32\n" +
+                     storeResult()));
+  std::vector<uint32_t> out(2);
+  bench.buffer(out);
+  bench.expectClean(2);
+  EXPECT_EQ(out[0], 0x4b80u);
+  EXPECT_EQ(out[1], 0x4b81u);
+}
+
 //===----------------------------------------------------------------------===//
 // Counters
 //===----------------------------------------------------------------------===//
