@@ -21,6 +21,11 @@ struct Outcome {
 } // namespace
 
 static unsigned elementBytes(Element e) { return std::max(bitsOf(e) / 8, 1u); }
+/// Of a variable's memory for all programs.
+static size_t bytesOf(const fuzz::Kernel &kernel, int variable) {
+  const Type &type = kernel.statements[variable].type;
+  return size_t(type.count()) * kernel.programs * elementBytes(type.element);
+}
 
 static CompileOptions optionsFor(const fuzz::Kernel &kernel, const std::string &target) {
   CompileOptions options;
@@ -28,6 +33,8 @@ static CompileOptions optionsFor(const fuzz::Kernel &kernel, const std::string &
   options.signature = kernel.signature();
   options.target = target;
   options.numWarps = kernel.numWarps;
+  options.numStages = kernel.numStages;
+  options.persistent = kernel.persistent;
   options.enableFpFusion = false;
   return options;
 }
@@ -82,12 +89,12 @@ static Outcome run(Device &device, const fuzz::Kernel &kernel, const frontend::S
       outcome.error = buffers.back()->error;
   };
   for (int v : kernel.inputs())
-    add(inputData(kernel, v));
-  size_t firstOutput = buffers.size();
-  for (int v : kernel.outputs) {
-    const Type &type = kernel.statements[v].type;
-    add(Bytes(size_t(type.count()) * kernel.programs * elementBytes(type.element), 0xa5));
-  }
+    add(initialData(kernel, v));
+  for (int v : kernel.arguments())
+    config.args.push_back(LaunchArg::integer(uint64_t(kernel.statements[v].value)));
+  size_t firstResult = buffers.size();
+  for (int v : kernel.results())
+    add(kernel.statements[v].isValue() ? Bytes(bytesOf(kernel, v), 0xa5) : initialData(kernel, v));
   if (!outcome.error.empty())
     return outcome;
   if (!device.launch(*prepared, config, diagnostics)) {
@@ -98,11 +105,10 @@ static Outcome run(Device &device, const fuzz::Kernel &kernel, const frontend::S
     outcome.error = "fails: " + llvm::toString(std::move(failed));
     return outcome;
   }
-  for (auto [k, v] : llvm::enumerate(kernel.outputs)) {
-    const Type &type = kernel.statements[v].type;
-    Bytes data(size_t(type.count()) * kernel.programs * elementBytes(type.element));
+  for (auto [k, v] : llvm::enumerate(kernel.results())) {
+    Bytes data(bytesOf(kernel, v));
     if (llvm::Error failed =
-            device.download(data.data(), buffers[firstOutput + k]->address, data.size()))
+            device.download(data.data(), buffers[firstResult + k]->address, data.size()))
       outcome.error = llvm::toString(std::move(failed));
     outcome.outputs.push_back(std::move(data));
   }
@@ -120,11 +126,7 @@ static uint64_t bitsAt(const Bytes &data, size_t k, unsigned bytes) {
 }
 
 static llvm::APFloat asFloat(uint64_t bits, Element e) {
-  const llvm::fltSemantics &format = e == Element::F16    ? llvm::APFloat::IEEEhalf()
-                                     : e == Element::BF16 ? llvm::APFloat::BFloat()
-                                     : e == Element::F32  ? llvm::APFloat::IEEEsingle()
-                                                          : llvm::APFloat::IEEEdouble();
-  return llvm::APFloat(format, llvm::APInt(bitsOf(e), bits));
+  return llvm::APFloat(formatOf(e), llvm::APInt(bitsOf(e), bits));
 }
 
 /// Equal to the bit, except that any NaN equals any other and zeros of both
@@ -140,7 +142,7 @@ static bool agree(uint64_t a, uint64_t b, Element e) {
 
 static std::string compare(const fuzz::Kernel &kernel, const Outcome &expected,
                            const Outcome &got) {
-  for (auto [k, v] : llvm::enumerate(kernel.outputs)) {
+  for (auto [k, v] : llvm::enumerate(kernel.results())) {
     const Type &type = kernel.statements[v].type;
     unsigned bytes = elementBytes(type.element);
     for (size_t i = 0; i < size_t(type.count()) * kernel.programs; ++i) {
@@ -264,11 +266,11 @@ fuzz::Kernel fuzz::reduce(fuzz::Kernel kernel,
   for (bool changed = true; changed;) {
     changed = false;
     for (size_t v = kernel.statements.size(); v-- > 0 && !changed;) {
-      if (kernel.statements[v].isInput)
+      if (kernel.statements[v].kind != Statement::Kind::Computed)
         continue;
       fuzz::Kernel smaller = kernel;
       Statement &s = smaller.statements[v];
-      s.isInput = true;
+      s.kind = Statement::Kind::Load;
       s.operands.clear();
       s.text.clear();
       changed = !llvm::is_contained(smaller.outputs, int(v)) && accept(smaller);

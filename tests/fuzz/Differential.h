@@ -10,8 +10,8 @@ namespace tile::fuzz {
 /// What is compared with the plain interpreter.
 class Differential {
 public:
-  /// `device`: "cuda"; "emu" for the emulator; or "cpu" for the interpreter behind the passes, with each
-  /// kernel compiled to PTX for `target` besides.
+  /// `device`: "cuda"; "emu" for the emulator; or "cpu" for the interpreter behind the passes, with
+  /// each kernel compiled to PTX for `target` besides.
   static std::unique_ptr<Differential> create(const std::string &device, const std::string &target,
                                               std::string &error);
   virtual ~Differential() = default;

@@ -9,6 +9,7 @@
 #include "compiler/Compiler.h"
 #include "frontend/Eval.h"
 #include "frontend/Parser.h"
+#include "tests/fuzz/Snippets.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -169,17 +170,35 @@ static constexpr llvm::StringLiteral dictionary[] = {"if ",
                                                      "\xc3\xa9",
                                                      "\xff"};
 
+/// New statements before some line, as deep as that line.
+static void insertStatements(std::string &text, std::mt19937_64 &random) {
+  size_t at = text.empty() ? 0 : text.find('\n', random() % text.size());
+  at = at == std::string::npos ? text.size() : at + 1;
+  size_t end = std::min(text.find_first_not_of(' ', at), text.size());
+  text.insert(at, randomStatements(
+                      random, text.substr(std::min(at, text.size()), end - std::min(at, end))));
+}
+
 std::string fuzz::mangle(const std::vector<std::string> &corpus, uint64_t seed) {
   std::mt19937_64 random(seed);
   auto below = [&](uint64_t n) { return n ? random() % n : 0; };
   if (corpus.empty())
     return "";
-  std::vector<std::string> parts = tokens(corpus[below(corpus.size())]);
-  // A window of a long file, so that edits are not lost in it.
-  unsigned edits = 1 + unsigned(below(6));
+  std::string text = corpus[below(corpus.size())];
+  bool hasNew = below(2);
+  for (uint64_t k = hasNew ? 1 + below(3) : 0; k > 0; --k)
+    insertStatements(text, random);
+  if (below(10) == 0)
+    text = distorted(random, std::move(text));
+  std::vector<std::string> parts = tokens(text);
+  // What is new is met as it is, or changed further.
+  unsigned edits = unsigned(hasNew ? below(4) : 1 + below(6));
   for (unsigned e = 0; e < edits && !parts.empty(); ++e) {
     size_t at = below(parts.size());
-    switch (below(8)) {
+    switch (below(9)) {
+    case 8:
+      parts[at] = randomExpression(random, 3);
+      break;
     case 0: // leave out a few
       parts.erase(parts.begin() + at, parts.begin() + std::min(parts.size(), at + 1 + below(4)));
       break;

@@ -1,6 +1,7 @@
 //===- Kernel.cpp - printing generated kernels, and their data ------------===//
 #include "tests/fuzz/Kernel.h"
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/STLExtras.h"
 #include <cstring>
 #include <random>
 #include <set>
@@ -8,25 +9,40 @@
 using namespace tile;
 using namespace tile::fuzz;
 
-bool fuzz::isFloat(Element e) { return e >= Element::F16; }
+namespace {
+struct ElementInfo {
+  unsigned bits;
+  const char *spelling, *typeName;
+};
+} // namespace
+
+static const ElementInfo &info(Element e) {
+  static constexpr ElementInfo table[] = {{1, "int1", "i1"},
+                                          {8, "int8", "i8"},
+                                          {8, "uint8", "u8"},
+                                          {16, "int16", "i16"},
+                                          {16, "uint16", "u16"},
+                                          {32, "int32", "i32"},
+                                          {32, "uint32", "u32"},
+                                          {64, "int64", "i64"},
+                                          {64, "uint64", "u64"},
+                                          {8, "float8e5", "fp8e5"},
+                                          {8, "float8e4nv", "fp8e4nv"},
+                                          {16, "float16", "fp16"},
+                                          {16, "bfloat16", "bf16"},
+                                          {32, "float32", "fp32"},
+                                          {64, "float64", "fp64"}};
+  return table[int(e)];
+}
+
+bool fuzz::isFloat(Element e) { return e >= Element::F8E5; }
+bool fuzz::isNarrowFloat(Element e) { return e == Element::F8E5 || e == Element::F8E4; }
 bool fuzz::isSigned(Element e) {
   return e == Element::I8 || e == Element::I16 || e == Element::I32 || e == Element::I64;
 }
-unsigned fuzz::bitsOf(Element e) {
-  static constexpr unsigned bits[] = {1, 8, 8, 16, 16, 32, 32, 64, 16, 16, 32, 64};
-  return bits[int(e)];
-}
-const char *fuzz::spelling(Element e) {
-  static constexpr const char *names[] = {"int1",    "int8",     "uint8",   "int16",
-                                          "uint16",  "int32",    "uint32",  "int64",
-                                          "float16", "bfloat16", "float32", "float64"};
-  return names[int(e)];
-}
-const char *fuzz::pointerType(Element e) {
-  static constexpr const char *names[] = {"*i1",  "*i8",  "*u8",   "*i16",  "*u16",  "*i32",
-                                          "*u32", "*i64", "*fp16", "*bf16", "*fp32", "*fp64"};
-  return names[int(e)];
-}
+unsigned fuzz::bitsOf(Element e) { return info(e).bits; }
+const char *fuzz::spelling(Element e) { return info(e).spelling; }
+const char *fuzz::typeName(Element e) { return info(e).typeName; }
 
 int64_t Type::count() const {
   int64_t n = 1;
@@ -39,8 +55,7 @@ int64_t Type::count() const {
 // Source
 //===----------------------------------------------------------------------===//
 
-/// Positions of all elements of a block in memory.
-static std::string positions(const Type &type, bool columnMajor) {
+std::string fuzz::positions(const Type &type, bool columnMajor) {
   std::string text;
   size_t rank = type.shape.size();
   for (size_t d = 0; d < rank; ++d) {
@@ -68,7 +83,10 @@ static std::string place(const std::string &buffer, const Type &type, bool colum
          positions(type, columnMajor) + ")";
 }
 
-static std::string name(int variable) { return "v" + std::to_string(variable); }
+static std::string name(const Kernel &kernel, int variable) {
+  static constexpr const char *letters[] = {"v", "v", "p", "n", "o"};
+  return letters[int(kernel.statements[variable].kind)] + std::to_string(variable);
+}
 
 static void addLines(std::string &source, const std::string &text) {
   size_t begin = 0;
@@ -81,7 +99,8 @@ static void addLines(std::string &source, const std::string &text) {
   }
 }
 
-static std::string filled(const Statement &s, int variable) {
+static std::string filled(const Kernel &kernel, int variable) {
+  const Statement &s = kernel.statements[variable];
   std::string text;
   for (size_t i = 0; i < s.text.size(); ++i) {
     size_t close = s.text[i] == '{' ? s.text.find('}', i) : std::string::npos;
@@ -90,17 +109,35 @@ static std::string filled(const Statement &s, int variable) {
       continue;
     }
     std::string key = s.text.substr(i + 1, close - i - 1);
-    text += key == "r" ? name(variable) : name(s.operands[std::stoul(key)]);
+    text += name(kernel, key == "r" ? variable : s.operands[std::stoul(key)]);
     i = close;
   }
   return text;
 }
 
-std::vector<int> Kernel::inputs() const {
+static std::vector<int> variables(const Kernel &kernel,
+                                  llvm::function_ref<bool(const Statement &)> fits) {
   std::vector<int> result;
-  for (size_t i = 0; i < statements.size(); ++i)
-    if (statements[i].isInput)
+  for (auto [i, statement] : llvm::enumerate(kernel.statements))
+    if (fits(statement))
       result.push_back(int(i));
+  return result;
+}
+
+std::vector<int> Kernel::inputs() const {
+  return variables(*this, [](const Statement &s) {
+    return s.kind == Statement::Kind::Load || s.kind == Statement::Kind::Buffer;
+  });
+}
+std::vector<int> Kernel::arguments() const {
+  return variables(*this, [](const Statement &s) { return s.kind == Statement::Kind::Argument; });
+}
+std::vector<int> Kernel::results() const {
+  std::vector<int> result =
+      variables(*this, [](const Statement &s) { return s.kind == Statement::Kind::Effect; });
+  for (int v : outputs)
+    if (statements[v].isValue())
+      result.push_back(v);
   return result;
 }
 
@@ -119,6 +156,11 @@ def affine(a, b, c, d):
 
 
 @triton.jit
+def largest_and_sum(a, b, c, d):
+    return tl.maximum(a, c), b + d
+
+
+@triton.jit
 def stepwise(x):
     r = x
     if x > 3:
@@ -129,39 +171,89 @@ def stepwise(x):
 
 
 @triton.jit
+def mixed(x, y, times: tl.constexpr):
+    if times == 0:
+        return x
+    return mixed(y - x, x ^ y, times - 1)
+
+
+@triton.jit
+def sum_and_difference(x, y):
+    return x + y, x - y
+
+
+@triton.jit
+def chosen(test, x, y):
+    if test:
+        return x
+    return y
+
+
+@triton.jit
+def walked(x, y, n):
+    for i in range(n):
+        if i > 2:
+            return x
+        x = x + y
+    return x ^ y
+
+
+@triton.jit
+def applied(function, x, y):
+    return function(x, y)
+
+
+@triton.aggregate
+class Pair:
+    first: tl.tensor
+    second: tl.tensor
+
+    @triton.jit
+    def turned(self):
+        return Pair(self.second, self.first + self.second)
+
+
+@triton.jit
 def kernel()";
 
 std::string Kernel::source() const {
   std::string text = helpers, parameters;
+  auto parameter = [&](const std::string &name) {
+    parameters += (parameters.empty() ? "" : ", ") + name;
+  };
   for (int v : inputs())
-    parameters += (parameters.empty() ? "p" : ", p") + std::to_string(v);
-  for (int v : outputs)
-    parameters += (parameters.empty() ? "o" : ", o") + std::to_string(v);
+    parameter("p" + std::to_string(v));
+  for (int v : arguments())
+    parameter("n" + std::to_string(v));
+  for (int v : results())
+    parameter("o" + std::to_string(v));
   text += parameters + "):\n    pid = tl.program_id(0)\n";
-  for (size_t i = 0; i < statements.size(); ++i) {
-    const Statement &s = statements[i];
-    if (s.isInput)
-      addLines(text, name(int(i)) + " = tl.load(" +
+  for (auto [i, s] : llvm::enumerate(statements)) {
+    if (s.kind == Statement::Kind::Load)
+      addLines(text, name(*this, int(i)) + " = tl.load(" +
                          place("p" + std::to_string(i), s.type, s.columnMajor) + ")");
-    else
-      addLines(text, filled(s, int(i)));
+    else if (!s.text.empty())
+      addLines(text, filled(*this, int(i)));
   }
-  for (int v : outputs)
-    addLines(text, "tl.store(" + place("o" + std::to_string(v), statements[v].type, false) + ", " +
-                       name(v) + ")");
+  for (int v : results())
+    if (statements[v].isValue())
+      addLines(text, "tl.store(" + place("o" + std::to_string(v), statements[v].type, false) +
+                         ", " + name(*this, v) + ")");
   return text;
 }
 
 std::string Kernel::signature() const {
   std::string text;
-  auto add = [&](int v) {
-    text +=
-        (text.empty() ? "" : ", ") + std::string(pointerType(statements[v].type.element)) + ":16";
+  auto add = [&](const std::string &type) { text += (text.empty() ? "" : ", ") + type; };
+  auto pointer = [](const Statement &s) {
+    return "*" + std::string(typeName(s.type.element)) + ":16";
   };
   for (int v : inputs())
-    add(v);
-  for (int v : outputs)
-    add(v);
+    add(pointer(statements[v]));
+  for (int v : arguments())
+    add(std::string(typeName(statements[v].type.element)) + (statements[v].hinted ? ":16" : ""));
+  for (int v : results())
+    add(pointer(statements[v]));
   return text;
 }
 
@@ -169,14 +261,27 @@ std::string Kernel::signature() const {
 // Data
 //===----------------------------------------------------------------------===//
 
+const llvm::fltSemantics &fuzz::formatOf(Element element) {
+  switch (element) {
+  case Element::F8E5:
+    return llvm::APFloat::Float8E5M2();
+  case Element::F8E4:
+    return llvm::APFloat::Float8E4M3FN();
+  case Element::F16:
+    return llvm::APFloat::IEEEhalf();
+  case Element::BF16:
+    return llvm::APFloat::BFloat();
+  case Element::F32:
+    return llvm::APFloat::IEEEsingle();
+  default:
+    return llvm::APFloat::IEEEdouble();
+  }
+}
+
 static uint64_t floatBits(double value, Element element) {
-  const llvm::fltSemantics *format = element == Element::F16    ? &llvm::APFloat::IEEEhalf()
-                                     : element == Element::BF16 ? &llvm::APFloat::BFloat()
-                                     : element == Element::F32  ? &llvm::APFloat::IEEEsingle()
-                                                                : &llvm::APFloat::IEEEdouble();
   llvm::APFloat f(value);
   bool lossy;
-  f.convert(*format, llvm::APFloat::rmNearestTiesToEven, &lossy);
+  f.convert(formatOf(element), llvm::APFloat::rmNearestTiesToEven, &lossy);
   return f.bitcastToAPInt().getZExtValue();
 }
 
@@ -201,7 +306,7 @@ static uint64_t integerBits(std::mt19937_64 &random, Element element) {
   }
 }
 
-std::vector<uint8_t> fuzz::inputData(const Kernel &kernel, int variable) {
+std::vector<uint8_t> fuzz::initialData(const Kernel &kernel, int variable) {
   const Type &type = kernel.statements[variable].type;
   std::mt19937_64 random(kernel.seed * 1000003 + uint64_t(variable));
   unsigned bytes = std::max(bitsOf(type.element) / 8, 1u);

@@ -12,15 +12,21 @@
 #include <string>
 #include <vector>
 
+namespace llvm {
+struct fltSemantics;
+}
+
 namespace tile::fuzz {
 
-enum class Element { I1, I8, U8, I16, U16, I32, U32, I64, F16, BF16, F32, F64 };
+enum class Element { I1, I8, U8, I16, U16, I32, U32, I64, U64, F8E5, F8E4, F16, BF16, F32, F64 };
 
 bool isFloat(Element element);
 bool isSigned(Element element);
+bool isNarrowFloat(Element element); ///< of 8 bits: only converted and moved
 unsigned bitsOf(Element element);
-const char *spelling(Element element);    ///< "float16", as in `tl.float16`
-const char *pointerType(Element element); ///< "*fp16", as in a signature
+const char *spelling(Element element); ///< "float16", as in `tl.float16`
+const char *typeName(Element element); ///< "fp16", as in a signature
+const llvm::fltSemantics &formatOf(Element element);
 
 struct Type {
   Element element = Element::I32;
@@ -34,31 +40,49 @@ struct Type {
 };
 
 struct Statement {
+  enum class Kind {
+    Computed, ///< by `text`
+    Load,     ///< of an input, whole
+    Buffer,   ///< a pointer to an input, which other statements read from
+    Argument, ///< an integer that the launch passes: `value`
+    Effect    ///< memory that `text`, or a statement with it as operand, changes
+  };
   Type type;
   /// Lines of code; `{r}` is the variable, `{0}`, `{1}` ... the operands.
   std::string text;
   std::vector<int> operands;
-  bool isInput = false;
-  bool columnMajor = false; ///< inputs: strides in memory
+  Kind kind = Kind::Computed;
+  bool columnMajor = false; ///< loads: strides in memory
+  int64_t value = 0;        ///< arguments
+  bool hinted = false;      ///< arguments: the signature says that 16 divides it
+
+  bool isValue() const { return kind != Kind::Buffer && kind != Kind::Effect; }
 };
 
 struct Kernel {
   std::vector<Statement> statements;
-  std::vector<int> outputs; ///< variables that are stored
-  int programs = 1, numWarps = 4;
+  std::vector<int> outputs; ///< variables that are stored, and effects
+  int programs = 1, numWarps = 4, numStages = 3;
+  bool persistent = false;
   uint64_t seed = 0;
 
-  /// The source of `kernel`, whose parameters are the inputs and the outputs.
+  /// The source of `kernel`, whose parameters are the inputs, the arguments and
+  /// the results.
   std::string source() const;
   std::string signature() const;
   std::vector<int> inputs() const;
+  std::vector<int> arguments() const;
+  std::vector<int> results() const; ///< memory that both machines write
 };
 
 /// A random kernel; the same for the same seed, everywhere.
 Kernel generate(uint64_t seed);
 
-/// The elements of one input for all programs, as bytes.
-std::vector<uint8_t> inputData(const Kernel &kernel, int variable);
+/// The elements of one buffer for all programs, as bytes.
+std::vector<uint8_t> initialData(const Kernel &kernel, int variable);
+
+/// Positions of all elements of a block in memory that holds nothing else.
+std::string positions(const Type &type, bool columnMajor = false);
 
 } // namespace tile::fuzz
 

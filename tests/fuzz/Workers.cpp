@@ -65,6 +65,14 @@ static void limit(const Limits &limits) {
   }
 }
 
+/// Processor time of the children that have ended.
+static double secondsOfChildren() {
+  rusage usage;
+  getrusage(RUSAGE_CHILDREN, &usage);
+  auto seconds = [](const timeval &t) { return double(t.tv_sec) + double(t.tv_usec) * 1e-6; };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
 static Board *newBoard() {
   void *memory =
       mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -74,7 +82,7 @@ static Board *newBoard() {
 /// The child's life: cases `next`, `next + step`, ... A failure waits for the
 /// parent to have read it.
 [[noreturn]] static void work(const Job &job, Board &board, uint64_t next, uint64_t count,
-                              uint64_t step, const Limits &limits) {
+                              uint64_t step, const Limits &limits, Clock::time_point end) {
   limit(limits);
   board.current = next;
   if (std::string problem = job.prepare ? job.prepare() : ""; !problem.empty()) {
@@ -83,7 +91,7 @@ static Board *newBoard() {
     _exit(0);
   }
   board.state = Board::Running;
-  for (uint64_t i = next; i < count; i += step) {
+  for (uint64_t i = next; i < count && Clock::now() < end; i += step) {
     board.current = i;
     std::string why = job.run(i);
     if (!why.empty()) {
@@ -104,27 +112,30 @@ static std::string deathOf(int status) {
   return "the process ended with " + std::to_string(WEXITSTATUS(status));
 }
 
-static void start(Worker &w, const Job &job, uint64_t count, uint64_t step, const Limits &limits) {
+static void start(Worker &w, const Job &job, uint64_t count, uint64_t step, const Limits &limits,
+                  Clock::time_point end) {
   w.board->state = Board::Starting;
   w.seen = w.board->finished;
   w.pid = fork();
   if (w.pid == 0)
-    work(job, *w.board, w.next, count, step, limits);
+    work(job, *w.board, w.next, count, step, limits, end);
   w.beginCase();
 }
 
 int64_t tile::fuzz::runCases(const Job &job, uint64_t count, unsigned processes,
-                             const Limits &limits,
+                             const Limits &limits, unsigned seconds, Work &work,
                              const std::function<void(uint64_t, const std::string &)> &failed,
                              std::string &error) {
+  auto end = seconds ? Clock::now() + std::chrono::seconds(seconds) : Clock::time_point::max();
+  double before = secondsOfChildren();
   std::vector<Worker> workers(processes);
   for (unsigned k = 0; k < processes; ++k) {
     workers[k].board = newBoard();
     workers[k].next = k;
     if (k < count)
-      start(workers[k], job, count, processes, limits);
+      start(workers[k], job, count, processes, limits, end);
   }
-  int64_t failures = 0;
+  int64_t failures = 0, deaths = 0;
   auto fail = [&](Worker &w, const std::string &why) {
     ++failures;
     failed(w.board->current, why);
@@ -134,7 +145,7 @@ int64_t tile::fuzz::runCases(const Job &job, uint64_t count, unsigned processes,
     w.next = w.board->current + processes;
     w.pid = -1;
     if (w.next < count)
-      start(w, job, count, processes, limits);
+      start(w, job, count, processes, limits, end);
   };
   for (bool busy = true; busy;) {
     busy = false;
@@ -157,6 +168,7 @@ int64_t tile::fuzz::runCases(const Job &job, uint64_t count, unsigned processes,
           w.pid = -1;
           continue;
         }
+        ++deaths;
         fail(w, deathOf(status));
         restart(w);
         continue;
@@ -167,14 +179,19 @@ int64_t tile::fuzz::runCases(const Job &job, uint64_t count, unsigned processes,
       } else if (w.hangs(limits)) {
         kill(w.pid, SIGKILL);
         waitpid(w.pid, &status, 0);
+        ++deaths;
         fail(w, "hang: more than " + std::to_string(limits.seconds) + " s");
         restart(w);
       }
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  for (Worker &w : workers)
+  for (Worker &w : workers) {
+    work.cases += w.board->finished;
     munmap(w.board, sizeof(Board));
+  }
+  work.cases += uint64_t(deaths);
+  work.seconds += secondsOfChildren() - before;
   return failures;
 }
 
@@ -182,6 +199,8 @@ std::string tile::fuzz::runAlone(const std::function<std::string()> &function,
                                  const Limits &limits) {
   std::string result, error;
   Job job{nullptr, [&](uint64_t) { return function(); }};
-  runCases(job, 1, 1, limits, [&](uint64_t, const std::string &why) { result = why; }, error);
+  Work work;
+  runCases(
+      job, 1, 1, limits, 0, work, [&](uint64_t, const std::string &why) { result = why; }, error);
   return result;
 }

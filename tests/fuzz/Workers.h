@@ -13,6 +13,12 @@ struct Limits {
   uint64_t megabytes = 0; ///< of memory a process may have; 0: any
 };
 
+/// What was done in all.
+struct Work {
+  uint64_t cases = 0;
+  double seconds = 0; ///< of processor time
+};
+
 /// Runs one case; empty if it went well. Called in a process of its own, which
 /// `prepare` has been called in before.
 struct Job {
@@ -22,9 +28,11 @@ struct Job {
 
 /// Runs the cases `0 ... count - 1` in `processes` processes. A case that
 /// crashes, runs too long or needs too much memory fails; the others still run.
-/// `failed` is called in this process. Returns the number of failures, or -1
-/// with `error` if no process could be prepared.
+/// `failed` is called in this process. After `seconds`, unless 0, no case is begun.
+/// Returns the number of failures, or -1 with `error` if no process could be
+/// prepared.
 int64_t runCases(const Job &job, uint64_t count, unsigned processes, const Limits &limits,
+                 unsigned seconds, Work &work,
                  const std::function<void(uint64_t index, const std::string &why)> &failed,
                  std::string &error);
 

@@ -4,6 +4,7 @@
 #include "tests/fuzz/Workers.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <thread>
 
@@ -20,6 +21,8 @@ static cl::opt<uint64_t> seed("seed", cl::desc("number of the first case"), cl::
 static cl::opt<unsigned> jobs("jobs", cl::desc("processes; 0: one a core"), cl::init(0), BOTH);
 static cl::opt<unsigned> maxReduced("reduce", cl::desc("how many failures to make small"),
                                     cl::init(3), BOTH);
+static cl::opt<unsigned> seconds("seconds", cl::desc("begin no case after so long; 0: run all"),
+                                 cl::init(0), BOTH);
 static cl::opt<std::string> save("save", cl::desc("folder for failing programs"), BOTH);
 static cl::opt<std::string> device("device", cl::desc("cpu, emu or cuda"), cl::init("cpu"),
                                    cl::sub(kernelsCommand));
@@ -43,12 +46,14 @@ static void keep(const std::string &name, const std::string &text) {
   llvm::raw_fd_ostream(save + "/" + name, code) << text;
 }
 
-static int conclude(int64_t failures, const std::string &error) {
+static int conclude(int64_t failures, const Work &work, const std::string &error) {
   if (failures < 0) {
     llvm::errs() << "tile-fuzz: error: " << error << '\n';
     return 2;
   }
-  llvm::outs() << count << " cases from seed " << seed << ": " << failures << " failed\n";
+  llvm::outs() << work.cases << " cases from seed " << seed << " in "
+               << llvm::format("%.0f", work.seconds) << " s of processor time: " << failures
+               << " failed\n";
   return failures ? 1 : 0;
 }
 
@@ -58,6 +63,7 @@ static int conclude(int64_t failures, const std::string &error) {
 
 static void describe(const Kernel &kernel, const std::string &why) {
   llvm::outs() << why << "\nprograms " << kernel.programs << ", num_warps " << kernel.numWarps
+               << ", num_stages " << kernel.numStages << (kernel.persistent ? ", persistent" : "")
                << ", signature " << kernel.signature() << '\n'
                << kernel.source() << '\n';
 }
@@ -76,9 +82,10 @@ static int fuzzKernels() {
   const Limits limits{60, 0};
   std::vector<std::pair<uint64_t, std::string>> failures;
   std::string error;
+  Work work;
   int64_t failed = runCases(
       {prepare, [](uint64_t i) { return differential->check(generate(seed + i)); }}, count,
-      processes(), limits,
+      processes(), limits, seconds, work,
       [&](uint64_t i, const std::string &why) {
         failures.emplace_back(seed + i, why);
         if (failures.size() <= 20)
@@ -103,7 +110,7 @@ static int fuzzKernels() {
     llvm::outs() << "\nseed " << failures[k].first << ", made small: ";
     describe(small, wrong(small));
   }
-  return conclude(failed, error);
+  return conclude(failed, work, error);
 }
 
 //===----------------------------------------------------------------------===//
@@ -130,13 +137,14 @@ static int fuzzFrontEnd() {
   }
   std::vector<uint64_t> failures;
   std::string error;
+  Work work;
   int64_t failed = runCases(
       {nullptr,
        [&](uint64_t i) {
          digest(mangle(corpus, seed + i));
          return std::string();
        }},
-      count, processes(), frontendLimits,
+      count, processes(), frontendLimits, seconds, work,
       [&](uint64_t i, const std::string &why) {
         failures.push_back(seed + i);
         llvm::outs() << "seed " << seed + i << ": " << why << '\n';
@@ -150,7 +158,7 @@ static int fuzzFrontEnd() {
       llvm::outs() << "\nseed " << failures[k] << ", made small:\n"
                    << reduceText(text, crashes) << '\n';
   }
-  return conclude(failed, error);
+  return conclude(failed, work, error);
 }
 
 int main(int argc, char **argv) {
