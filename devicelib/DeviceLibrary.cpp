@@ -1,12 +1,16 @@
 //===- DeviceLibrary.cpp - access to the embedded device math -------------===//
 #include "devicelib/DeviceLibrary.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+#include <mutex>
 
 using namespace llvm;
 
@@ -77,6 +81,32 @@ StringRef deviceFunctionForLibdevice(StringRef name) {
   return definedName(deviceFunctionPrefix + name);
 }
 
+/// Bitcode of some of the library's functions and of what they call. Reading the
+/// table of all its functions takes longer than linking the few that a kernel
+/// calls, and kernels call the same few again and again.
+static StringRef excerpt(ArrayRef<StringRef> names) {
+  static std::mutex mutex;
+  static StringMap<SmallVector<char, 0>> known;
+  std::lock_guard<std::mutex> lock(mutex);
+  SmallVector<char, 0> &bitcode = known[join(names, ",")];
+  if (bitcode.empty()) {
+    LLVMContext context;
+    std::unique_ptr<Module> library = cantFail(loadLibrary(context));
+    Module chosen(library->getModuleIdentifier(), context);
+    chosen.setTargetTriple(library->getTargetTriple());
+    chosen.setDataLayout(library->getDataLayout());
+    for (StringRef name : names)
+      Function::Create(library->getFunction(name)->getFunctionType(), GlobalValue::ExternalLinkage,
+                       name, chosen);
+    [[maybe_unused]] bool failed =
+        Linker::linkModules(chosen, std::move(library), Linker::LinkOnlyNeeded);
+    assert(!failed && "the library's functions fit into an empty module");
+    raw_svector_ostream stream(bitcode);
+    WriteBitcodeToFile(chosen, stream);
+  }
+  return StringRef(bitcode.data(), bitcode.size());
+}
+
 Error linkDeviceLibrary(Module &module) {
   SmallVector<StringRef> wanted;
   for (const Function &function : module)
@@ -84,14 +114,16 @@ Error linkDeviceLibrary(Module &module) {
       wanted.push_back(function.getName());
   if (wanted.empty())
     return Error::success();
+  for (StringRef name : wanted)
+    if (!deviceLibraryHas(name))
+      return createStringError("the device library has no function '" + name + "'");
 
-  Expected<std::unique_ptr<Module>> library = loadLibrary(module.getContext());
+  Expected<std::unique_ptr<Module>> library = getLazyBitcodeModule(
+      MemoryBufferRef(excerpt(wanted), "tile device library"), module.getContext());
   if (!library)
     return library.takeError();
   for (StringRef name : wanted) {
     const Function *definition = (*library)->getFunction(name);
-    if (!definition || definition->isDeclaration())
-      return createStringError("the device library has no function '" + name + "'");
     if (definition->getFunctionType() != module.getFunction(name)->getFunctionType())
       return createStringError("'" + name + "' is called with another signature than it has");
   }

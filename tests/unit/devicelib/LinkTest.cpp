@@ -41,6 +41,29 @@ TEST(DeviceLibrary, LinksOnlyWhatIsCalled) {
   EXPECT_FALSE(module->getFunction("__tile_logf"));
 }
 
+TEST(DeviceLibrary, LinksTheSameAgain) {
+  auto linked = [](StringRef names) {
+    LLVMContext context; // another one for each kernel, as the compiler has
+    std::string text = "target triple = \"nvptx64-nvidia-cuda\"\n";
+    SmallVector<StringRef> functions;
+    names.split(functions, ' ');
+    for (StringRef name : functions)
+      text += "declare float @" + name.str() + "(float)\n";
+    auto module = parse(context, text);
+    EXPECT_FALSE(tile::linkDeviceLibrary(*module));
+    EXPECT_FALSE(verifyModule(*module, &errs()));
+    std::string result;
+    raw_string_ostream(result) << *module;
+    return result;
+  };
+  std::string sine = linked("__tile_sinf");
+  std::string both = linked("__tile_sinf __tile_lgammaf");
+  EXPECT_EQ(linked("__tile_sinf"), sine);
+  EXPECT_EQ(linked("__tile_sinf __tile_lgammaf"), both);
+  EXPECT_NE(both.find("define internal"), std::string::npos);
+  EXPECT_EQ(sine.find("lgamma"), std::string::npos);
+}
+
 TEST(DeviceLibrary, LeavesOtherModulesAlone) {
   LLVMContext context;
   auto module = parse(context, "define void @k() {\n  ret void\n}\n");
