@@ -175,6 +175,15 @@ void tileEmuTensorStore(Thread *t, uint64_t mapAddress, const int32_t *coordinat
                  .str());
       abandon(*t);
     }
+  uint32_t begin, end;
+  box.clip(begin, end);
+  if (begin < end && end < box.rowBytes() && end % 16 != 0) {
+    report(
+        *t, FindingKind::BadOperand, site,
+        "a tensor store reaches the end of rows that is not at a multiple of 16 bytes: what lies "
+        "behind it is overwritten");
+    abandon(*t);
+  }
   checkGlobal(*t, box, kWrite, site);
   ++c.worker->counters.bulkCopies;
   c.worker->counters.bulkStoreBytes += box.bytes();

@@ -11,8 +11,8 @@ using namespace tile;
 /// TMA wants addresses and strides in multiples of this.
 static constexpr int64_t kAlignment = 16;
 static constexpr unsigned kMaxRank = 5;
-/// The size of a dimension that nothing limits.
-static constexpr int64_t kUnlimited = 0x7fffffff;
+/// The size of a dimension that nothing limits: its rows end at a multiple of 16 bytes, too.
+static constexpr int64_t kUnlimited = 0x7ffffff0;
 static constexpr char kMayBeNegative[] = "its start may be negative";
 
 //===----------------------------------------------------------------------===//
@@ -229,6 +229,21 @@ static bool limit(TileAccess::Dimension &d, ArrayRef<Bound> bounds,
   return true;
 }
 
+/// To store the 16 bytes in which a row of the array ends, TMA writes all of them,
+/// also those behind the row: rows must end at multiples of 16 bytes, as they do where
+/// the next one starts. The launcher sees to it if their length depends on arguments.
+static bool storesWholeEnds(const TileAccess &tile, TileUse use, unsigned bytes) {
+  const Polynomial &length = tile.dimensions.front().size;
+  if (!use.isStore || (use.checked && !length.asConstant()) ||
+      llvm::any_of(llvm::drop_begin(tile.dimensions),
+                   [&](const TileAccess::Dimension &d) { return d.stride == length; }))
+    return true;
+  return llvm::all_of(length.terms(), [&](const Polynomial::Term &t) {
+    return divisibility(t) * bytes % kAlignment == 0;
+  });
+}
+constexpr const char *kEndsWithin16Bytes = "its rows are not known to end at multiples of 16 bytes";
+
 std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointers, Value mask,
                                          TileUse use, std::string &reason) {
   auto fail = [&](const char *why) {
@@ -284,6 +299,8 @@ std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointe
     if (d.block < 0 && !NonNegative(use, tile).holds(d.start))
       return fail(kMayBeNegative);
   }
+  if (!storesWholeEnds(tile, use, bytes))
+    return fail(kEndsWithin16Bytes);
   tile.wraps = p->offset.wraps;
   return tile;
 }
@@ -334,6 +351,8 @@ std::optional<TileAccess> tile::readDescriptor(StridedAnalysis &analysis,
   for (const TileAccess::Dimension &d : tile.dimensions)
     if ((use.isStore || d.block < 0) && !NonNegative(use, tile).holds(d.start))
       return fail(kMayBeNegative);
+  if (!storesWholeEnds(tile, use, bytes))
+    return fail(kEndsWithin16Bytes);
   return tile;
 }
 

@@ -126,6 +126,7 @@ TensorMapValues runtime::evaluateTensorMap(const TensorMapPlan &plan,
     value = evaluate(size, pointers);
   for (auto [value, stride] : llvm::zip(values.strides, plan.strides))
     value = evaluate(stride, pointers);
+  values.endsWhole = values.sizes[0] * plan.elementBytes % 16 == 0;
   values.startsInside = llvm::all_of(plan.notNegative, [&](const TensorMapPlan::Sum &sum) {
     return evaluate(sum, pointers) >= 0;
   });
@@ -133,7 +134,7 @@ TensorMapValues runtime::evaluateTensorMap(const TensorMapPlan &plan,
 }
 
 bool TensorMapValues::isSuitable() const {
-  return startsInside && base % 16 == 0 &&
+  return startsInside && endsWhole && base % 16 == 0 &&
          llvm::all_of(llvm::ArrayRef(sizes).take_front(rank), [](int64_t n) { return n > 0; }) &&
          llvm::all_of(llvm::ArrayRef(strides).take_front(rank - 1),
                       [](int64_t s) { return s > 0 && s % 16 == 0 && s < int64_t(1) << 40; });

@@ -48,9 +48,12 @@ struct TensorMapValues {
   int64_t base = 0;
   std::array<int64_t, kMaxRank> sizes{}, strides{}; ///< strides: of all dimensions but the first
   bool startsInside = true; ///< what the map needs not to be negative is not
+  /// Rows end at multiples of 16 bytes: the hardware stores all bytes of the last 16.
+  bool endsWhole = true;
   bool operator==(const TensorMapValues &) const = default;
   /// False if no map can describe that array: nothing in it, an address or a
-  /// stride that is not a multiple of 16 bytes, or a stride that is not positive;
+  /// stride that is not a multiple of 16 bytes, rows that end elsewhere, or a
+  /// stride that is not positive;
   /// or if blocks may start before it where the map is not good for that.
   bool isSuitable() const;
 };

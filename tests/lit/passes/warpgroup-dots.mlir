@@ -4,8 +4,8 @@
 
 // What makes the map: base parameter, sizes, strides in parameters of the kernel.
 // CHECK-LABEL: func.func @product
-// CHECK-SAME: %[[MAP_A:[a-z0-9]+]]: !cta.tensor_map {cta.tensor_map = #cta.map<base = 0, f16, sizes = [<{{\[\[}}1, 3]]>, <{{\[\[}}2147483647]]>], strides = [<{{\[\[}}1, 4]]>], box = [64, 64], swizzle = 128>}
-// CHECK-SAME: %[[MAP_B:[a-z0-9]+]]: !cta.tensor_map {cta.tensor_map = #cta.map<base = 1, f16, sizes = [<{{\[\[}}2147483647]]>, <{{\[\[}}1, 3]]>], strides = [<{{\[\[}}1, 5]]>], box = [64, 64], swizzle = 128>}
+// CHECK-SAME: %[[MAP_A:[a-z0-9]+]]: !cta.tensor_map {cta.tensor_map = #cta.map<base = 0, f16, sizes = [<{{\[\[}}1, 3]]>, <{{\[\[}}2147483632]]>], strides = [<{{\[\[}}1, 4]]>], box = [64, 64], swizzle = 128>}
+// CHECK-SAME: %[[MAP_B:[a-z0-9]+]]: !cta.tensor_map {cta.tensor_map = #cta.map<base = 1, f16, sizes = [<{{\[\[}}2147483632]]>, <{{\[\[}}1, 3]]>], strides = [<{{\[\[}}1, 5]]>], box = [64, 64], swizzle = 128>}
 // CHECK-NOT: tile.load
 // CHECK: %[[ACC:.*]] = scf.for %[[K:.*]] = %{{.*}} iter_args(%[[SUM:.*]] = %{{.*}}) -> (tensor<64x128xf32>)
 // CHECK-DAG: %[[A:.*]] = cta.tma_load %[[MAP_A]][%[[K]], %{{.*}}] dims [1, 0] : <[64, 64], f16

@@ -129,7 +129,7 @@ std::string tensorKernel() {
 }
 
 struct TensorBench : Bench {
-  static constexpr int kRows = 50, kColumns = 100;
+  static constexpr int kRows = 50, kColumns = 104;
   explicit TensorBench(const std::string &body, unsigned swizzle = 128)
       : Bench(kernel(body, 2, "", ", ptr byval([128 x i8]) align 64 %map")), in(kRows * kColumns),
         out(4096) {
@@ -144,7 +144,9 @@ struct TensorBench : Bench {
   /// What the box at (8, -3) holds at row r, column c.
   uint16_t expected(int r, int c) const {
     int row = r - 3, column = c + 8;
-    return row < 0 || row >= kRows || column >= kColumns ? 0 : in[size_t(row * kColumns + column)];
+    return row < 0 || row >= kRows || column >= kColumns
+               ? 0
+               : in[size_t(row) * kColumns + size_t(column)];
   }
   alignas(64) TensorMap map;
   std::vector<uint16_t> in, out;
@@ -223,12 +225,13 @@ TEST(EmuTensor, StoresAreClipped) {
   for (int row = 0; row < bench.kRows; ++row)
     for (int column = 0; column < bench.kColumns; ++column) {
       int r = row - 3, c = column - 64;
-      uint16_t want = before[size_t(row * bench.kColumns + column)];
+      uint16_t want = before[size_t(row) * bench.kColumns + size_t(column)];
       if (r >= 0 && c >= 0 && c < 64) {
         uint32_t word = uint32_t(64 * r + c) / 2;
         want = uint16_t(c % 2 ? word >> 16 : word);
       }
-      ASSERT_EQ(bench.in[size_t(row * bench.kColumns + column)], want) << row << " " << column;
+      ASSERT_EQ(bench.in[size_t(row) * bench.kColumns + size_t(column)], want)
+          << row << " " << column;
     }
 }
 
@@ -242,6 +245,12 @@ TEST(EmuTensor, StoresMustNotStartBeforeTheArray) {
   std::string body = storeKernel(), row = "i32 64, i32 3";
   body.replace(body.find(row), row.size(), "i32 64, i32 -3");
   TensorBench(body, 0).expectFinding(FindingKind::BadOperand, 128, 8192);
+}
+
+TEST(EmuTensor, StoredRowsMustEndAtMultiplesOf16Bytes) {
+  TensorBench bench(storeKernel(), 0);
+  bench.map.dims[0] = 101;
+  bench.expectFinding(FindingKind::BadOperand, 128, 8192);
 }
 
 TEST(EmuTensor, StoresThatAreNotWaitedForLeak) {

@@ -99,11 +99,11 @@ TEST(PlanTensorMap, RefusesRanksThatDoNotFit) {
     change(p.map);
     return errorOf(planTensorMap(p.map, p, asParameter));
   };
-  for (auto error : {errorFor([](TensorMap &m) { m.sizes.clear(); }),
-                     errorFor([](TensorMap &m) { m.strides.clear(); }),
-                     errorFor([](TensorMap &m) { m.box.pop_back(); }), errorFor([](TensorMap &m) {
-                       m.sizes.resize(6), m.strides.resize(5), m.box.resize(6);
-                     })}) {
+  for (const auto &error :
+       {errorFor([](TensorMap &m) { m.sizes.clear(); }),
+        errorFor([](TensorMap &m) { m.strides.clear(); }),
+        errorFor([](TensorMap &m) { m.box.pop_back(); }),
+        errorFor([](TensorMap &m) { m.sizes.resize(6), m.strides.resize(5), m.box.resize(6); })}) {
     EXPECT_EQ(error.code, ErrorCode::InvalidArgument);
     EXPECT_THAT(error.message, HasSubstr("rank"));
   }
@@ -134,13 +134,13 @@ protected:
 
 TEST_F(EncodeTest, EvaluatesTheSums) {
   KernelParameter p = matrix();
-  // columns * rows * 3 + 5
-  p.map.sizes[0] = {{{3, {{1, {}}, {2, {}}}}, {5, {}}}};
+  // columns * rows * 3 + 8
+  p.map.sizes[0] = {{{3, {{1, {}}, {2, {}}}}, {8, {}}}};
   TensorMapPlan plan = valueOf(planTensorMap(p.map, p, asParameter));
   FakeMap map = encode(plan);
   EXPECT_EQ(map.base, base);
   EXPECT_EQ(map.rank, 2u);
-  EXPECT_EQ(map.size0, 1000u * 77 * 3 + 5);
+  EXPECT_EQ(map.size0, 1000u * 77 * 3 + 8);
   EXPECT_EQ(map.size1, 77u);
   EXPECT_EQ(map.stride0, 2048u);
   EXPECT_EQ(map.box0, 64u);
@@ -157,7 +157,7 @@ TEST_F(EncodeTest, ReadsIntegersOfEveryWidthWithTheirSign) {
     return LaunchValue{unsigned(f.index), bytes[f.index]};
   };
   KernelParameter p = matrix();
-  p.map.sizes = {product(-3, {1}), product(-4, {2})}; // 3, 8
+  p.map.sizes = {product(-24, {1}), product(-4, {2})}; // 24, 8
   p.map.strides = {product(1, {3})};
   TensorMapPlan plan = valueOf(planTensorMap(p.map, p, find));
   tile::cuda::TensorMap out;
@@ -165,9 +165,17 @@ TEST_F(EncodeTest, ReadsIntegersOfEveryWidthWithTheirSign) {
   expectSuccess(encodeTensorMap(api, plan, values, out, isSuitable));
   EXPECT_TRUE(isSuitable);
   FakeMap map = FakeMap::read(&out);
-  EXPECT_EQ(map.size0, 3u);
+  EXPECT_EQ(map.size0, 24u);
   EXPECT_EQ(map.size1, 8u);
   EXPECT_EQ(map.stride0, uint64_t(i64));
+}
+
+TEST_F(EncodeTest, RowsEndAtMultiplesOf16Bytes) {
+  TensorMapPlan plan = valueOf(planTensorMap(matrix().map, matrix(), asParameter));
+  for (auto [length, fits] : {std::pair(1000, true), {1001, false}, {1004, false}, {8, true}}) {
+    columns = length;
+    EXPECT_EQ(evaluateTensorMap(plan, pointers).isSuitable(), fits) << length;
+  }
 }
 
 TEST_F(EncodeTest, SameArgumentsAreEncodedOnce) {
