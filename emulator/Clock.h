@@ -36,12 +36,20 @@ inline Tick tickOf(const TickVectorRef &v, Component c) {
   return v && c < v->ticks.size() ? v->ticks[c] : 0;
 }
 
-/// The later of two clocks, sharing one of them where it covers the other.
-inline TickVectorRef join(const TickVectorRef &a, const TickVectorRef &b) {
-  if (!b || a == b)
-    return a;
-  if (!a)
-    return b;
+namespace detail {
+/// Threads of a warp compute the same clocks, one after another. Sharing the result
+/// also tells later that they are the same. What is held here names no other.
+struct Remembered {
+  TickVectorRef a, b, result;
+  uint64_t more = 0;
+};
+inline Remembered &remembered(const TickVectorRef &a, const TickVectorRef &b, uint64_t more) {
+  static thread_local Remembered table[16];
+  uint64_t key = reinterpret_cast<uint64_t>(a.get()) + 3 * reinterpret_cast<uint64_t>(b.get());
+  return table[(key / 16 + more) % 16];
+}
+
+inline TickVectorRef computeJoin(const TickVectorRef &a, const TickVectorRef &b) {
   bool aCovers = true, bCovers = true;
   size_t n = std::max(a->ticks.size(), b->ticks.size());
   for (size_t c = 0; c < n; ++c) {
@@ -57,15 +65,33 @@ inline TickVectorRef join(const TickVectorRef &a, const TickVectorRef &b) {
     sum->ticks[c] = std::max(tickOf(a, Component(c)), tickOf(b, Component(c)));
   return sum;
 }
+} // namespace detail
+
+/// The later of two clocks, sharing one of them where it covers the other.
+inline TickVectorRef join(const TickVectorRef &a, const TickVectorRef &b) {
+  if (!b || a == b)
+    return a;
+  if (!a)
+    return b;
+  detail::Remembered &r = detail::remembered(a, b, 0);
+  if (r.a != a || r.b != b)
+    r = {a, b, detail::computeJoin(a, b), 0};
+  return r.result;
+}
 
 /// `v` with one component moved on.
 inline TickVectorRef with(const TickVectorRef &v, Component c, Tick tick) {
   if (tickOf(v, c) >= tick)
     return v;
+  uint64_t more = uint64_t(c) << 32 | tick; // a tick is never 0
+  detail::Remembered &r = detail::remembered(v, nullptr, more);
+  if (r.a == v && !r.b && r.more == more)
+    return r.result;
   TickVectorRef copy(v ? new TickVector(*v) : new TickVector);
   if (copy->ticks.size() <= c)
     copy->ticks.resize(c + 1);
   copy->ticks[c] = tick;
+  r = {v, nullptr, copy, more};
   return copy;
 }
 
