@@ -24,10 +24,28 @@ void checkTargets(Thread &thread, uint32_t mask, SiteId site);
 /// The copy's bytes have come.
 void signalBytes(const Signal &signal, uint64_t bytes);
 
+//===--- bulk stores (BulkStores.cpp) --------------------------------------===//
+
+/// Enters a bulk store into the open group of the thread. `write` moves the bytes,
+/// which have been read from shared memory, to the rows of global memory.
+void startBulkStore(Thread &thread, const SharedRange &from, uint32_t bytes, const char *what,
+                    StoreInFlight store, std::function<void(const uint8_t *bytes)> write);
+/// Waits until all but `allowed` groups have read their sources, and, unless that
+/// is enough, have written.
+void waitForBulkStores(Thread &thread, uint32_t allowed, bool untilRead);
+/// Reports an access to global memory that a bulk store may still be writing.
+void checkStoresInFlight(Thread &thread, uint64_t address, uint64_t bytes, uint32_t access,
+                         SiteId site);
+
+/// The stream of what a thread's groups write to global memory, with their component.
+constexpr uint64_t kWrites = uint64_t(1) << 32;
+
 //===--- groups -----------------------------------------------------------===//
 
 /// The component of a thread's groups, made when first used.
 Component groupComponent(Thread &thread, AsyncGroups &groups, const char *what);
+/// Waits until at most `allowed` groups are under way.
+void waitForGroups(Thread &thread, AsyncGroups &groups, uint32_t allowed);
 /// Reports copies and matrix products that a thread started and never waited for.
 void checkAsyncAtExit(Thread &thread);
 /// ... of its warpgroup.

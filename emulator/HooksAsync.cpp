@@ -39,22 +39,26 @@ Component tile::emu::groupComponent(Thread &t, AsyncGroups &groups, const char *
   return groups.component;
 }
 
-/// Closes the open group; its work is one operation in flight.
+/// Closes the open group; its work is one operation in flight, or two: of stores, the
+/// reading and the writing.
 static void commit(Thread &t, AsyncGroups &groups, const char *what) {
   groupComponent(t, groups, what);
-  if (!groups.collected.empty()) {
-    auto work = std::make_shared<std::vector<std::function<void()>>>(std::move(groups.collected));
-    groups.collected.clear();
-    startAsync(*t.cluster, groups.component, groups.open, [work] {
+  auto start = [&](std::vector<std::function<void()>> &steps, uint64_t stream) {
+    if (steps.empty())
+      return;
+    auto work = std::make_shared<std::vector<std::function<void()>>>(std::move(steps));
+    steps.clear();
+    startAsync(*t.cluster, stream, groups.open, [work] {
       for (auto &step : *work)
         step();
     });
-  }
+  };
+  start(groups.collected, groups.component);
+  start(groups.writes, groups.component | kWrites);
   ++groups.open;
 }
 
-/// Waits until at most `allowed` groups are under way.
-static void waitForGroups(Thread &t, AsyncGroups &groups, uint32_t allowed) {
+void tile::emu::waitForGroups(Thread &t, AsyncGroups &groups, uint32_t allowed) {
   Tick committed = groups.open - 1;
   if (!groups.component || committed <= allowed)
     return;
@@ -235,21 +239,18 @@ void tileEmuBulkStore(Thread *t, uint64_t to, uint32_t from, uint32_t bytes, uin
   uint8_t *target = bulkGlobal(*t, to, bytes, kWrite, site);
   if (!range.cta)
     abandon(*t);
-  AsyncGroups &groups = t->bulk;
-  groupComponent(*t, groups, "a bulk store");
-  groups.lastUsed = groups.open, groups.lastSite = site, groups.lastOffset = range.offset;
-  asyncSharedRead({t, t->clock, groups.component, groups.open, site, "a bulk store"}, *range.cta,
-                  range.offset, bytes);
-  groups.collected.push_back([=] { std::memcpy(target, range.data(), bytes); });
+  StoreInFlight store;
+  store.site = site, store.rows.push_back({to, bytes});
+  startBulkStore(*t, range, bytes, "a bulk store", std::move(store),
+                 [=](const uint8_t *read) { std::memcpy(target, read, bytes); });
 }
 
 void tileEmuBulkCommit(Thread *t, uint32_t site) { commit(*t, t->bulk, "a bulk store"); }
 
-/// `.read` waits for the reading only; what is read here is also written.
-void tileEmuBulkWait(Thread *t, uint32_t allowed, uint32_t site) {
+void tileEmuBulkWait(Thread *t, uint32_t allowed, uint32_t untilRead, uint32_t site) {
   if (t->cluster->worker->log)
     countInstruction(*t, site);
-  waitForGroups(*t, t->bulk, allowed);
+  waitForBulkStores(*t, allowed, untilRead);
 }
 
 /// st.async: registers to another CTA's shared memory, signalling its mbarrier.

@@ -1,6 +1,6 @@
 //===- HooksMemory.cpp - loads, stores, atomics ---------------------------===//
+#include "emulator/Async.h"
 #include "emulator/Hooks.h"
-#include "emulator/Memory.h"
 #include "emulator/Numbers.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -75,6 +75,8 @@ static bool aligned(Thread &t, uint64_t address, uint32_t bytes, uint32_t &acces
 bool tile::emu::globalInBounds(Thread &t, uint64_t address, uint64_t bytes, uint32_t access,
                                SiteId site) {
   Worker &w = *t.cluster->worker;
+  if (!t.cluster->stores.empty())
+    checkStoresInFlight(t, address, bytes, access, site);
   for (const MemoryRange &r : w.ranges)
     if (address - r.base < r.bytes && bytes <= r.bytes - (address - r.base))
       return true;

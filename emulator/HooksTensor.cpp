@@ -9,6 +9,7 @@
 #include "emulator/Hooks.h"
 #include "emulator/Numbers.h"
 #include "emulator/TensorMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cstring>
 
@@ -94,6 +95,20 @@ static void checkGlobal(Thread &t, const Box &box, AccessKind kind, SiteId site)
     if (box.row(r, address) && !globalInBounds(t, address + from, to - from, kind, site))
       abandon(t);
   }
+}
+
+/// What lies inside of the tensor.
+static std::vector<MemoryRange> rowsOf(const Box &box) {
+  std::vector<MemoryRange> rows;
+  uint32_t from, to;
+  box.clip(from, to);
+  for (uint32_t r = 0; from < to && r < box.rows(); ++r) {
+    uint64_t address;
+    if (box.row(r, address))
+      rows.push_back({address + from, to - from});
+  }
+  llvm::sort(rows, [](const MemoryRange &a, const MemoryRange &b) { return a.base < b.base; });
+  return rows;
 }
 
 /// Calls `move(shared, global or null, bytes)` for each chunk of 16 bytes or its
@@ -184,24 +199,21 @@ void tileEmuTensorStore(Thread *t, uint64_t mapAddress, const int32_t *coordinat
         "behind it is overwritten");
     abandon(*t);
   }
-  checkGlobal(*t, box, kWrite, site);
+  checkGlobal(*t, box, reduction ? kAtomic : kWrite, site);
   ++c.worker->counters.bulkCopies;
   c.worker->counters.bulkStoreBytes += box.bytes();
   SharedRange range = resolveShared(*t, from, box.bytes(), site);
   if (!range.cta)
     abandon(*t);
-  AsyncGroups &groups = t->bulk;
-  groupComponent(*t, groups, "a tensor store");
-  groups.lastUsed = groups.open, groups.lastSite = site, groups.lastOffset = range.offset;
-  asyncSharedRead({t, t->clock, groups.component, groups.open, site, "a tensor store"}, *range.cta,
-                  range.offset, box.bytes());
-  groups.collected.push_back([=] {
-    const uint8_t *shared = range.cta->shared.get();
+  StoreInFlight store;
+  store.site = site, store.reduces = reduction, store.rows = rowsOf(box);
+  startBulkStore(*t, range, box.bytes(), "a tensor store", std::move(store), [=](const uint8_t *b) {
     forChunks(box, range.offset, [&](uint32_t place, uint64_t to, uint32_t bytes) {
       if (!to)
         return;
+      const uint8_t *read = b + (place - range.offset);
       if (!reduction) {
-        std::memcpy(reinterpret_cast<void *>(to), shared + place, bytes);
+        std::memcpy(reinterpret_cast<void *>(to), read, bytes);
         return;
       }
       unsigned each = box.map.elementBytes;
@@ -209,7 +221,7 @@ void tileEmuTensorStore(Thread *t, uint64_t mapAddress, const int32_t *coordinat
         uint64_t old = 0, operand = 0;
         auto *word = reinterpret_cast<uint8_t *>(to) + x;
         std::memcpy(&old, word, each);
-        std::memcpy(&operand, shared + place + x, each);
+        std::memcpy(&operand, read + x, each);
         uint64_t next = applyAtomic(AtomicKind(reduction - 1), old, operand, 0, each);
         std::memcpy(word, &next, each);
       }

@@ -108,6 +108,17 @@ struct AsyncGroups {
   SiteId lastSite = 0;
   uint32_t lastOffset = 0;                      ///< in shared memory
   std::vector<std::function<void()>> collected; ///< the open group's work
+  std::vector<std::function<void()>> writes;    ///< ... on global memory, of bulk stores
+  Tick written = 0; ///< every group up to this one is known to have arrived there
+};
+
+/// A bulk store that nobody is known to have waited for until it arrived.
+struct StoreInFlight {
+  Component component = 0;
+  Tick group = 0;
+  SiteId site = 0;
+  bool reduces = false;
+  std::vector<MemoryRange> rows; ///< of global memory, in order
 };
 
 struct Thread {
@@ -223,6 +234,7 @@ struct Cluster {
   std::vector<std::string> componentNames; ///< from the first that is no thread
   Component firstAsyncComponent = 0;
   std::vector<AsyncOperation> pending;
+  std::vector<StoreInFlight> stores;
   ClusterBarrier barrier;
   uint32_t liveThreads = 0;
   unsigned currentWarp = 0, currentLane = 0;

@@ -259,6 +259,35 @@ TEST(EmuTensor, StoresThatAreNotWaitedForLeak) {
   bench.expectFinding(FindingKind::LeakedAsync, 128, 8192);
 }
 
+/// Thread 0 stores 128 words of p0 and, after `wait`, keeps in p1 what is there.
+std::string storeAndReadBack(const std::string &wait) {
+  return "  %a = getelementptr i32, ptr addrspace(3) @smem, i32 %tid\n"
+         "  store i32 %tid, ptr addrspace(3) %a\n"
+         "  %base = ptrtoint ptr addrspace(3) @smem to i32\n"
+         "  %first = icmp eq i32 %tid, 0\n" +
+         effect("fence.proxy.async.shared::cta;", "~{memory}") + barrier +
+         "  br i1 %first, label %issue, label %end\nissue:\n" +
+         effect("cp.async.bulk.global.shared::cta.bulk_group [$0], [$1], 256;", "l,r,~{memory}",
+                "ptr addrspace(1) %p0, i32 %base") +
+         effect("cp.async.bulk.commit_group;", "~{memory}") + effect(wait, "~{memory}") +
+         "  %last = getelementptr i32, ptr addrspace(1) %p0, i32 63\n"
+         "  %v = load i32, ptr addrspace(1) %last\n"
+         "  store i32 %v, ptr addrspace(1) %p1\n  br label %end\nend:\n  ret void";
+}
+
+TEST(EmuBulkStore, AWaitForTheReadingDoesNotMakeItVisible) {
+  for (bool untilRead : {false, true}) {
+    Bench bench(kernel(storeAndReadBack(untilRead ? "cp.async.bulk.wait_group.read 0;"
+                                                  : "cp.async.bulk.wait_group 0;"),
+                       2));
+    std::vector<uint32_t> to(64, 7), seen(1);
+    bench.buffer(to), bench.buffer(seen);
+    EXPECT_EQ(bench.run(64, 256).ok(), !untilRead);
+    EXPECT_EQ(seen[0], untilRead ? 7u : 63u);
+    EXPECT_EQ(to[63], 63u); // it arrives in the end
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Clusters
 //===----------------------------------------------------------------------===//

@@ -121,7 +121,14 @@ const std::string bulkStore = "issue:\n%base = ptrtoint ptr addrspace(3) @smem t
                                   "l,r,~{memory}", "ptr addrspace(1) %p1, i32 %base");
 const std::string bulkCommit = ptx("cp.async.bulk.commit_group;");
 const std::string bulkWait = ptx("cp.async.bulk.wait_group.read 0;");
+const std::string bulkWritten = ptx("cp.async.bulk.wait_group 0;");
 const std::string done = "br label %done\ndone:\nret void";
+/// Thread 0 reads the last word that it has stored, or stores again.
+const std::string readBack = "%last = getelementptr i32, ptr addrspace(1) %p1, i32 63\n"
+                             "%back = load i32, ptr addrspace(1) %last";
+const std::string keepBack = "store i32 %back, ptr addrspace(1) %p0";
+const std::string storeAgain = ptx("cp.async.bulk.global.shared::cta.bulk_group [$0], [$1], 16;",
+                                   "l,r,~{memory}", "ptr addrspace(1) %p1, i32 %base");
 const std::string proxyFence = ptx("fence.proxy.async.shared::cta;");
 
 /// An mbarrier that one thread of each of two warps arrives at.
@@ -197,6 +204,26 @@ const Hazard hazards[] = {
      6,
      0,
      {"shared offset 0", "cp.async.bulk.wait_group"}},
+    {"StoreReadBackBeforeItHasArrived",
+     {mine, write, proxyFence, barrier, first, bulkStore, bulkCommit, bulkWritten, readBack,
+      keepBack, done},
+     64,
+     8,
+     bulkWait,
+     FindingKind::Race,
+     9,
+     6,
+     {"of global memory is read", "without `.read`", "a bulk store of warp 0, thread 0"}},
+    {"StoreOverAStoreThatHasNotArrived",
+     {mine, write, proxyFence, barrier, first, bulkStore, bulkCommit, bulkWritten, storeAgain,
+      bulkCommit, bulkWait, done},
+     64,
+     8,
+     bulkWait,
+     FindingKind::Race,
+     9,
+     6,
+     {"of global memory is written", "a bulk store of warp 0, thread 0"}},
     {"MissingProxyFence",
      {mine, write, proxyFence, barrier, first, bulkStore, bulkCommit, bulkWait, done},
      64,
