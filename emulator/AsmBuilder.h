@@ -31,6 +31,8 @@ llvm::ArrayRef<HandlerEntry> warpHandlers();
 llvm::ArrayRef<HandlerEntry> asyncHandlers();
 llvm::ArrayRef<HandlerEntry> matrixHandlers();
 /// st.async, which shares its mnemonic with ordinary stores.
+/// The bits of Ordering that a strong access or a fence spells out.
+uint32_t ptxOrdering(const PtxStatement &s, uint32_t scopeByDefault);
 void emitStoreAsync(AsmBuilder &a, const PtxStatement &s);
 
 /// A PTX type: "u32", "f16x2", "pred", ...

@@ -48,7 +48,7 @@ void tile::emu::waitForBulkStores(Thread &t, uint32_t allowed, bool untilRead) {
 
 void tile::emu::checkStoresInFlight(Thread &t, uint64_t address, uint64_t bytes, uint32_t access,
                                     SiteId site) {
-  uint32_t kind = access & 0xff;
+  uint32_t kind = access & kKindMask;
   for (const StoreInFlight &s : t.cluster->stores) {
     if (address + bytes <= s.rows.front().base ||
         address >= s.rows.back().base + s.rows.back().bytes || (s.reduces && kind == kAtomic))

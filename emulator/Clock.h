@@ -5,9 +5,11 @@
 // of copies, a warpgroup's matrix multiplies). A component counts ticks; a
 // clock holds, for each component, the last tick that is known to be over.
 //
-// There are two such vectors. `generic` orders accesses through the generic
+// There are three such vectors. `generic` orders accesses through the generic
 // proxy. `async` holds what has also passed a proxy fence, which is what an
-// asynchronous operation may rely on.
+// asynchronous operation may rely on. `over` holds what has been performed, while
+// what it wrote need not be visible: an arrival of CTA scope at another CTA's barrier
+// frees a buffer that has been read, and hands over nothing.
 //
 // Vectors are immutable and shared: after a barrier all threads hold the same.
 //
@@ -97,9 +99,15 @@ inline TickVectorRef with(const TickVectorRef &v, Component c, Tick tick) {
 
 struct Clock {
   TickVectorRef generic, async;
+  TickVectorRef over; ///< beyond `generic`
   void acquire(const Clock &other) {
     generic = join(generic, other.generic);
     async = join(async, other.async);
+    over = join(over, other.over);
+  }
+  bool knows(Component c, Tick tick) const { return tickOf(generic, c) >= tick; }
+  bool knowsOver(Component c, Tick tick) const {
+    return knows(c, tick) || tickOf(over, c) >= tick;
   }
 };
 
@@ -110,15 +118,22 @@ public:
   void add(const Clock &clock, Component owner, Tick tick) {
     addVector(generic, lastGeneric, clock.generic);
     addVector(async, lastAsync, clock.async);
-    if (generic.size() <= owner)
-      generic.resize(owner + 1);
-    generic[owner] = std::max(generic[owner], tick);
+    addVector(over, lastOver, clock.over);
+    addTick(generic, owner, tick);
+  }
+  /// Only that it is over.
+  void addOver(const Clock &clock, Component owner, Tick tick) {
+    TickVectorRef none;
+    addVector(over, none, clock.generic);
+    addVector(over, lastOver, clock.over);
+    addTick(over, owner, tick);
   }
   Clock take() {
     Clock clock;
     clock.generic = pack(generic);
     clock.async = pack(async);
-    lastGeneric = lastAsync = nullptr;
+    clock.over = pack(over);
+    lastGeneric = lastAsync = lastOver = nullptr;
     return clock;
   }
 
@@ -132,6 +147,11 @@ private:
     for (size_t c = 0; c < v->ticks.size(); ++c)
       sum[c] = std::max(sum[c], v->ticks[c]);
   }
+  static void addTick(std::vector<Tick> &sum, Component owner, Tick tick) {
+    if (sum.size() <= owner)
+      sum.resize(owner + 1);
+    sum[owner] = std::max(sum[owner], tick);
+  }
   static TickVectorRef pack(std::vector<Tick> &sum) {
     if (sum.empty())
       return nullptr;
@@ -140,8 +160,8 @@ private:
     sum.clear();
     return v;
   }
-  std::vector<Tick> generic, async;
-  TickVectorRef lastGeneric, lastAsync;
+  std::vector<Tick> generic, async, over;
+  TickVectorRef lastGeneric, lastAsync, lastOver;
 };
 
 } // namespace tile::emu

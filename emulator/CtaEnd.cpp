@@ -25,7 +25,7 @@ void tile::emu::checkVisitorsAtExit(Thread &t) {
   Clock known = cta.ends.take();
   for (const auto &[who, visit] : cta.visitors) {
     auto [tick, site] = visit;
-    if (tickOf(known.generic, who) >= tick)
+    if (known.knowsOver(who, tick))
       continue;
     bool async = who >= t.cluster->firstAsyncComponent;
     report(t, async ? FindingKind::LeakedAsync : FindingKind::Race, site,

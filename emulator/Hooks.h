@@ -20,6 +20,7 @@ struct Hook {
 llvm::ArrayRef<Hook> memoryHooks();
 llvm::ArrayRef<Hook> warpHooks();
 llvm::ArrayRef<Hook> barrierHooks();
+llvm::ArrayRef<Hook> orderHooks();
 llvm::ArrayRef<Hook> mbarrierHooks();
 llvm::ArrayRef<Hook> mathHooks();
 llvm::ArrayRef<Hook> asyncHooks();

@@ -240,9 +240,10 @@ static void arriveAtCluster(Thread &t, bool relaxed, SiteId site) {
     abandon(t);
   }
   b.hasArrived[t.component] = true;
-  if (relaxed) // counts, but promises nothing about memory
-    b.clock.add(Clock(), t.component, 0);
-  else
+  if (relaxed) { // counts, and promises what a fence before it did
+    b.clock.add(t.fenced[1], t.component, 0);
+    b.clock.addOver(t.initialised, t.component, 0);
+  } else
     b.clock.add(t.clock, t.component, t.tick++);
   ++b.arrived;
   advance(*t.cluster);
@@ -284,24 +285,20 @@ void tileEmuClusterWait(Thread *t, uint32_t aligned, uint32_t site) {
 
 /// fence.proxy.async and fence.mbarrier_init: what this thread knows of becomes
 /// known to the asynchronous operations that follow it.
-void tileEmuProxyFence(Thread *t, uint32_t site) {
+void tileEmuProxyFence(Thread *t, uint32_t initialisation, uint32_t site) {
   if (t->cluster->worker->log)
     countInstruction(*t, site);
   t->clock.async = join(t->clock.async, with(t->clock.generic, t->component, t->tick));
-  ++t->tick;
-}
-
-/// Other fences: memory is coherent here, so only the count is kept.
-void tileEmuFence(Thread *t, uint32_t site) {
-  if (t->cluster->worker->log)
-    countInstruction(*t, site);
+  if (initialisation)
+    t->initialised = release(*t);
+  else
+    ++t->tick;
 }
 }
 
 llvm::ArrayRef<Hook> tile::emu::barrierHooks() {
   static const Hook hooks[] = {TILE_HOOK(tileEmuBarrierSync),   TILE_HOOK(tileEmuBarrierArrive),
                                TILE_HOOK(tileEmuBarrierReduce), TILE_HOOK(tileEmuClusterArrive),
-                               TILE_HOOK(tileEmuClusterWait),   TILE_HOOK(tileEmuProxyFence),
-                               TILE_HOOK(tileEmuFence)};
+                               TILE_HOOK(tileEmuClusterWait),   TILE_HOOK(tileEmuProxyFence)};
   return hooks;
 }

@@ -16,7 +16,8 @@ static void *scrap() {
 }
 
 static const char *verb(uint32_t access) {
-  return access == kRead ? "load" : access == kWrite ? "store" : "atomic operation";
+  uint32_t kind = access & kKindMask;
+  return kind == kRead ? "load" : kind == kWrite ? "store" : "atomic operation";
 }
 
 //===----------------------------------------------------------------------===//
@@ -59,10 +60,8 @@ static std::string describeBounds(const Launch &launch, uint64_t address) {
       .str();
 }
 
-/// The kind of an access has its alignment above it, if that is not its size.
-static bool aligned(Thread &t, uint64_t address, uint32_t bytes, uint32_t &access, SiteId site) {
-  uint32_t alignment = access >> 8 ? access >> 8 : bytes;
-  access &= 0xff;
+static bool aligned(Thread &t, uint64_t address, uint32_t bytes, uint32_t access, SiteId site) {
+  uint32_t alignment = access >> kAlignmentShift ? access >> kAlignmentShift : bytes;
   if (address % alignment == 0)
     return true;
   report(t, FindingKind::Misaligned, site,
@@ -75,13 +74,20 @@ static bool aligned(Thread &t, uint64_t address, uint32_t bytes, uint32_t &acces
 bool tile::emu::globalInBounds(Thread &t, uint64_t address, uint64_t bytes, uint32_t access,
                                SiteId site) {
   Worker &w = *t.cluster->worker;
-  if (!t.cluster->stores.empty())
-    checkStoresInFlight(t, address, bytes, access, site);
-  for (const MemoryRange &r : w.ranges)
-    if (address - r.base < r.bytes && bytes <= r.bytes - (address - r.base))
-      return true;
-  if (const MemoryRange *r = findRange(*w.launch, address, bytes)) {
-    w.ranges[w.nextRange++ % 4] = *r;
+  auto isKnown = [&] {
+    for (const MemoryRange &r : w.ranges)
+      if (address - r.base < r.bytes && bytes <= r.bytes - (address - r.base))
+        return true;
+    const MemoryRange *r = findRange(*w.launch, address, bytes);
+    if (r)
+      w.ranges[w.nextRange++ % 4] = *r;
+    return r != nullptr;
+  };
+  if (isKnown()) {
+    if (!t.cluster->stores.empty())
+      checkStoresInFlight(t, address, bytes, access, site);
+    if (w.launch->order)
+      w.launch->order->touch(t, address, bytes, access, site);
     return true;
   }
   report(t, FindingKind::OutOfBounds, site,
@@ -95,11 +101,14 @@ void *tile::emu::globalAddress(Thread &t, uint64_t address, uint32_t bytes, uint
                                SiteId site) {
   Worker &w = *t.cluster->worker;
   if (w.log)
-    countAccess(t, site, false, (access & 0xff) != kRead, address, bytes);
+    countAccess(t, site, false, (access & kKindMask) != kRead, address, bytes);
   if (!aligned(t, address, bytes, access, site))
     return scrap();
-  return globalInBounds(t, address, bytes, access, site) ? reinterpret_cast<void *>(address)
-                                                         : scrap();
+  if (!globalInBounds(t, address, bytes, access, site))
+    return scrap();
+  if (access & kStrong && (access & kKindMask) != kRead)
+    publish(t, address, /*shared=*/false, access);
+  return reinterpret_cast<void *>(address);
 }
 
 //===----------------------------------------------------------------------===//
@@ -136,6 +145,10 @@ void tile::emu::reportConflict(Thread &t, Cta &cta, const Conflict &conflict, Si
   std::string at = llvm::formatv("shared offset {0}", conflict.offset - kSharedReserved).str();
   const Event &other = conflict.other;
   std::string who = other ? describeComponent(*t.cluster, other.component()) : "";
+  // What would do in one CTA.
+  const char *scope = conflict.narrow ? "; what there is on the way has a narrower scope than the "
+                                        "cluster"
+                                      : "";
   switch (conflict.kind) {
   case Conflict::None:
     return;
@@ -154,15 +167,16 @@ void tile::emu::reportConflict(Thread &t, Cta &cta, const Conflict &conflict, Si
   case Conflict::WriteWrite:
   case Conflict::WriteRead:
     report(t, FindingKind::Race, site,
-           llvm::formatv("data race: {0} {1} {2}, and nothing orders this after a write by {3}",
-                         what, conflict.kind == Conflict::WriteWrite ? "writes" : "reads", at, who)
+           llvm::formatv("data race: {0} {1} {2}, and nothing orders this after a write by {3}{4}",
+                         what, conflict.kind == Conflict::WriteWrite ? "writes" : "reads", at, who,
+                         scope)
                .str(),
            other.site(), "written here by " + who);
     return;
   case Conflict::ReadWrite:
     report(t, FindingKind::Race, site,
-           llvm::formatv("data race: {0} writes {1}, and nothing orders this after a read by {2}",
-                         what, at, who)
+           llvm::formatv("data race: {0} writes {1}, and nothing orders this after a read by {2}{3}",
+                         what, at, who, scope)
                .str(),
            other.site(), "read here by " + who);
     return;
@@ -178,23 +192,26 @@ SharedRange tile::emu::checkedShared(Thread &t, uint32_t address, uint32_t bytes
     return range;
   if (range.cta != t.cta)
     visit(*range.cta, t.component, t.tick, site);
-  Event event(t.component, t.tick, site, /*async=*/false, access == kAtomic);
-  Shadow::View view{t.clock, t.component};
+  uint32_t kind = access & kKindMask;
+  Event event(t.component, t.tick, site, /*async=*/false, access & kStrong, access & kClusterScope);
+  Shadow::View view{t.clock, t.component, t.cluster->launch->config.threads};
   Shadow &shadow = *range.cta->shadow;
-  Conflict conflict = access == kRead ? shadow.read(range.offset, bytes, event, view)
-                                      : shadow.write(range.offset, bytes, event, view);
+  Conflict conflict = kind == kRead ? shadow.read(range.offset, bytes, event, view)
+                                    : shadow.write(range.offset, bytes, event, view);
   if (conflict.kind)
     reportConflict(t, *range.cta, conflict, site,
-                   access == kRead    ? "a load"
-                   : access == kWrite ? "a store"
-                                      : "an atomic operation");
+                   kind == kRead    ? "a load"
+                   : kind == kWrite ? "a store"
+                                    : "an atomic operation");
+  if (access & kStrong && kind != kRead)
+    publish(t, address, /*shared=*/true, access);
   return range;
 }
 
 void *tile::emu::sharedAddress(Thread &t, uint32_t address, uint32_t bytes, uint32_t access,
                                SiteId site) {
   if (t.cluster->worker->log)
-    countAccess(t, site, true, (access & 0xff) != kRead, address & kSharedOffsetMask, bytes);
+    countAccess(t, site, true, (access & kKindMask) != kRead, address & kSharedOffsetMask, bytes);
   SharedRange range = checkedShared(t, address, bytes, access, site);
   return range.cta ? range.data() : scrap();
 }
@@ -202,7 +219,7 @@ void *tile::emu::sharedAddress(Thread &t, uint32_t address, uint32_t bytes, uint
 void tile::emu::asyncSharedRead(const AsyncAccess &a, Cta &cta, uint32_t offset, uint32_t bytes) {
   if (!cta.shadow)
     return;
-  Shadow::View view{a.clock, a.issuer->component};
+  Shadow::View view{a.clock, a.issuer->component, a.issuer->cluster->launch->config.threads};
   Conflict conflict =
       cta.shadow->read(offset, bytes, Event(a.component, a.tick, a.site, !a.genericProxy), view);
   if (conflict.kind)
@@ -212,7 +229,7 @@ void tile::emu::asyncSharedRead(const AsyncAccess &a, Cta &cta, uint32_t offset,
 void tile::emu::asyncSharedWrite(const AsyncAccess &a, Cta &cta, uint32_t offset, uint32_t bytes) {
   if (!cta.shadow)
     return;
-  Shadow::View view{a.clock, a.issuer->component};
+  Shadow::View view{a.clock, a.issuer->component, a.issuer->cluster->launch->config.threads};
   Conflict conflict =
       cta.shadow->write(offset, bytes, Event(a.component, a.tick, a.site, !a.genericProxy), view);
   if (conflict.kind)
@@ -252,6 +269,14 @@ void tileEmuSkip(Thread *t, uint32_t shared, uint32_t write, uint32_t site) {
     countSkipped(*t, site, shared, write);
 }
 
+/// After a strong load: what it has seen.
+void tileEmuObserve(Thread *t, uint64_t address, uint32_t space, uint32_t access) {
+  bool shared = space == 3;
+  if (space == 0 && address - kGenericShared <= UINT32_MAX)
+    shared = true, address -= kGenericShared;
+  observe(*t, address, shared, access);
+}
+
 /// Volatile and synchronising accesses: waiting for memory to change is what
 /// loops do with them.
 void tileEmuSpin(Thread *t, uint32_t wrote, uint32_t site) {
@@ -264,10 +289,12 @@ void tileEmuSpin(Thread *t, uint32_t wrote, uint32_t site) {
 /// An atomic operation; `kind` is AtomicKind, `bytes` 2, 4 or 8, `space` 0
 /// generic, 1 global, 3 shared.
 uint64_t tileEmuAtomic(Thread *t, uint64_t address, uint64_t operand, uint64_t compare,
-                       uint32_t kind, uint32_t bytes, uint32_t space, uint32_t site) {
-  void *at = space == 1   ? globalAddress(*t, address, bytes, kAtomic, site)
-             : space == 3 ? sharedAddress(*t, uint32_t(address), bytes, kAtomic, site)
-                          : tileEmuGeneric(t, address, bytes, kAtomic, site);
+                       uint32_t kind, uint32_t bytes, uint32_t space, uint32_t ordering,
+                       uint32_t site) {
+  uint32_t access = kAtomic | ordering;
+  void *at = space == 1   ? globalAddress(*t, address, bytes, access, site)
+             : space == 3 ? sharedAddress(*t, uint32_t(address), bytes, access, site)
+                          : tileEmuGeneric(t, address, bytes, access, site);
   auto run = [&](auto zero) -> uint64_t {
     using Word = decltype(zero);
     auto *word = static_cast<Word *>(at);
@@ -281,6 +308,7 @@ uint64_t tileEmuAtomic(Thread *t, uint64_t address, uint64_t operand, uint64_t c
     return old;
   };
   uint64_t old = bytes == 2 ? run(uint16_t()) : bytes == 4 ? run(uint32_t()) : run(uint64_t());
+  tileEmuObserve(t, address, space, access);
   t->waitSite = site;
   spin(*t);
   return old;
@@ -348,7 +376,7 @@ void tileEmuTrap(Thread *t, uint32_t site) {
 llvm::ArrayRef<Hook> tile::emu::memoryHooks() {
   static const Hook hooks[] = {
       TILE_HOOK(tileEmuGlobal), TILE_HOOK(tileEmuShared), TILE_HOOK(tileEmuGeneric),
-      TILE_HOOK(tileEmuSkip),   TILE_HOOK(tileEmuSpin),   TILE_HOOK(tileEmuAtomic),
+      TILE_HOOK(tileEmuSkip),   TILE_HOOK(tileEmuSpin),   TILE_HOOK(tileEmuAtomic), TILE_HOOK(tileEmuObserve),
       TILE_HOOK(tileEmuPrintf), TILE_HOOK(tileEmuAssert), TILE_HOOK(tileEmuTrap),
   };
   return hooks;

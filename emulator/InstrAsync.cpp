@@ -1,5 +1,6 @@
 //===- InstrAsync.cpp - copies, mbarriers and register budgets ------------===//
 #include "emulator/AsmBuilder.h"
+#include "emulator/Memory.h"
 #include "emulator/Numbers.h"
 
 using namespace llvm;
@@ -17,7 +18,10 @@ static void mbarrier(AsmBuilder &a, S s) {
   IRBuilder<> &b = a.b;
   Type *none = b.getVoidTy();
   StringRef op = s.parts.size() > 1 ? StringRef(s.parts[1]) : "";
-  bool relaxed = s.has("relaxed");
+  // The scope is that of the CTA unless it says otherwise.
+  uint32_t ordering = ptxOrdering(s, /*scopeByDefault=*/0);
+  if (!s.has("relaxed"))
+    ordering |= kAcquires | kReleases;
   size_t n = s.operands.size();
   if (op == "init" && n == 2) {
     a.hook("tileEmuMBarrierInit", none,
@@ -36,7 +40,7 @@ static void mbarrier(AsmBuilder &a, S s) {
     Value *token = a.hook("tileEmuMBarrierArrive", b.getInt64Ty(),
                           {a.thread(), address32(a, s.operands[memory]),
                            operand && !expect ? operand : a.i32(1), expect ? operand : a.i32(0),
-                           a.i32(relaxed), a.i32(op == "arrive_drop"), a.site()});
+                           a.i32(ordering), a.i32(op == "arrive_drop"), a.site()});
     if (memory == 1)
       a.set(s.operands[0], token);
   } else if ((op == "expect_tx" || op == "complete_tx") && n == 2) {
@@ -50,7 +54,7 @@ static void mbarrier(AsmBuilder &a, S s) {
         parity ? b.CreateZExt(a.get(s.operands[2], 32), b.getInt64Ty()) : a.get(s.operands[2], 64);
     Value *r = a.hook("tileEmuMBarrierWait", b.getInt32Ty(),
                       {a.thread(), address32(a, s.operands[1]), phase, a.i32(parity),
-                       a.i32(op == "try_wait"), a.i32(relaxed), a.site()});
+                       a.i32(op == "try_wait"), a.i32(ordering), a.site()});
     a.set(s.operands[0], b.CreateTrunc(r, b.getInt1Ty()));
   } else {
     a.unsupported(s);

@@ -21,19 +21,32 @@ static std::optional<unsigned> spaceOf(S s) {
   return 0;
 }
 
-static bool synchronizes(S s) {
-  return s.has("volatile") || s.has("acquire") || s.has("release") || s.has("relaxed") ||
-         s.has("acq_rel") || s.has("mmio");
+/// What a load or store says of its order: bits of Ordering, 0 if it is weak.
+static uint32_t orderingOf(S s) {
+  bool isVolatile = s.has("volatile");
+  bool strong = isVolatile || s.has("acquire") || s.has("release") || s.has("relaxed");
+  return strong ? ptxOrdering(s, /*scopeByDefault=*/isVolatile ? kClusterScope | kGpuScope : 0) : 0;
 }
 
 /// The host address of an access.
-static Value *hostAddress(AsmBuilder &a, unsigned space, const PtxOperand &memory, unsigned bytes,
-                          AccessKind kind) {
-  Type *pointer = a.b.getPtrTy();
+static Value *hostAddress(AsmBuilder &a, unsigned space, Value *address, unsigned bytes,
+                          uint32_t access) {
   const char *name = space == 1 ? "tileEmuGlobal" : space == 3 ? "tileEmuShared" : "tileEmuGeneric";
-  return a.hook(
-      name, pointer,
-      {a.thread(), a.address(memory, space == 3 ? 32 : 64), a.i32(bytes), a.i32(kind), a.site()});
+  return a.hook(name, a.b.getPtrTy(),
+                {a.thread(), address, a.i32(bytes), a.i32(access), a.site()});
+}
+
+uint32_t tile::emu::ptxOrdering(S s, uint32_t scopeByDefault) {
+  uint32_t ordering = kStrong;
+  if (s.has("acquire") || s.has("acq_rel") || s.has("sc"))
+    ordering |= kAcquires;
+  if (s.has("release") || s.has("acq_rel") || s.has("sc"))
+    ordering |= kReleases;
+  if (s.has("gpu") || s.has("sys") || s.has("gl"))
+    return ordering | kClusterScope | kGpuScope;
+  if (s.has("cluster"))
+    return ordering | kClusterScope;
+  return s.has("cta") ? ordering : ordering | scopeByDefault;
 }
 
 static unsigned vectorLength(S s) {
@@ -48,9 +61,11 @@ static void load(AsmBuilder &a, S s) {
   unsigned n = vectorLength(s), bytes = t.bits * t.lanes / 8;
   if (n > 1 && (s.operands[0].kind != PtxOperand::Vector || s.operands[0].elements.size() != n))
     return a.unsupported(s);
-  if (synchronizes(s))
+  uint32_t ordering = orderingOf(s);
+  if (ordering)
     a.hook("tileEmuSpin", a.b.getVoidTy(), {a.thread(), a.i32(0), a.site()});
-  Value *base = hostAddress(a, *space, s.operands[1], bytes * n, kRead);
+  Value *address = a.address(s.operands[1], *space == 3 ? 32 : 64);
+  Value *base = hostAddress(a, *space, address, bytes * n, kRead | ordering);
   Type *type = a.b.getIntNTy(t.bits * t.lanes);
   SmallVector<Value *> values;
   for (unsigned i = 0; i < n; ++i)
@@ -58,6 +73,10 @@ static void load(AsmBuilder &a, S s) {
         type, a.b.CreateConstInBoundsGEP1_32(a.b.getInt8Ty(), base, i * bytes), Align(1)));
   for (unsigned i = 0; i < n; ++i)
     a.set(n == 1 ? s.operands[0] : s.operands[0].elements[i], values[i], t.kind == 's');
+  if (ordering)
+    a.hook("tileEmuObserve", a.b.getVoidTy(),
+           {a.thread(), a.b.CreateZExt(address, a.b.getInt64Ty()), a.i32(*space),
+            a.i32(kRead | ordering)});
 }
 
 static void store(AsmBuilder &a, S s) {
@@ -74,11 +93,13 @@ static void store(AsmBuilder &a, S s) {
   SmallVector<Value *> values;
   for (unsigned i = 0; i < n; ++i)
     values.push_back(a.get(n == 1 ? from : from.elements[i], bits));
-  Value *base = hostAddress(a, *space, s.operands[0], bits / 8 * n, kWrite);
+  uint32_t ordering = orderingOf(s);
+  Value *base = hostAddress(a, *space, a.address(s.operands[0], *space == 3 ? 32 : 64),
+                            bits / 8 * n, kWrite | ordering);
   for (unsigned i = 0; i < n; ++i)
     a.b.CreateAlignedStore(
         values[i], a.b.CreateConstInBoundsGEP1_32(a.b.getInt8Ty(), base, i * bits / 8), Align(1));
-  if (synchronizes(s))
+  if (ordering)
     a.hook("tileEmuSpin", a.b.getVoidTy(), {a.thread(), a.i32(1), a.site()});
 }
 
@@ -136,7 +157,8 @@ static void atomic(AsmBuilder &a, S s) {
         b.CreateZExt(a.get(element(s.operands[first + (cas ? 2 : 1)]), bits), b.getInt64Ty());
     Value *old = a.hook("tileEmuAtomic", b.getInt64Ty(),
                         {a.thread(), b.CreateAdd(base, b.getInt64(i * bits / 8)), operand, compare,
-                         a.i32(uint32_t(*kind)), a.i32(bits / 8), a.i32(*space), a.site()});
+                         a.i32(uint32_t(*kind)), a.i32(bits / 8), a.i32(*space),
+                         a.i32(ptxOrdering(s, kClusterScope | kGpuScope)), a.site()});
     if (!red)
       a.set(element(s.operands[0]), b.CreateTrunc(old, b.getIntNTy(bits)));
   }

@@ -1,5 +1,6 @@
 //===- InstrWarp.cpp - warp operations, barriers and fences ---------------===//
 #include "emulator/AsmBuilder.h"
+#include "emulator/Memory.h"
 
 using namespace llvm;
 using namespace tile::emu;
@@ -143,7 +144,16 @@ static void fence(AsmBuilder &a, S s) {
   // fence.proxy.async.global says nothing about shared memory.
   if (s.has("proxy") && s.has("global"))
     proxy = false;
-  a.hook(proxy ? "tileEmuProxyFence" : "tileEmuFence", a.b.getVoidTy(), {a.thread(), a.site()});
+  Type *none = a.b.getVoidTy();
+  if (proxy) {
+    a.hook("tileEmuProxyFence", none, {a.thread(), a.i32(s.has("mbarrier_init")), a.site()});
+    return;
+  }
+  // `membar`, `fence`: both ways unless it says which.
+  uint32_t ordering = ptxOrdering(s, /*scopeByDefault=*/0);
+  if (!(ordering & (kAcquires | kReleases)))
+    ordering |= kAcquires | kReleases;
+  a.hook("tileEmuFence", none, {a.thread(), a.i32(s.has("proxy") ? 0 : ordering), a.site()});
 }
 
 /// Grids run one after another here: what they wait for has happened.

@@ -23,7 +23,7 @@ MBarrier &tile::emu::findMBarrier(Thread &t, uint32_t address, SiteId site, bool
     abandon(t);
   }
   MBarrier &b = it->second;
-  bool known = b.initBy == t.component || tickOf(t.clock.generic, b.initBy) >= b.initTick;
+  bool known = b.initBy == t.component || t.clock.knowsOver(b.initBy, b.initTick);
   if (!known)
     report(t, FindingKind::Race, site,
            llvm::formatv("the mbarrier at shared offset {0} is used before its initialisation is "
@@ -46,6 +46,7 @@ static void advance(MBarrier &b) {
   if (b.pending != 0 || b.transactions != 0)
     return;
   b.completed = b.gathering.take();
+  b.farCompleted = b.farGathering.take();
   if (b.component)
     b.completed.generic = with(b.completed.generic, b.component, b.signalled);
   ++b.phase;
@@ -93,12 +94,21 @@ void tile::emu::signalBytes(const Signal &signal, uint64_t bytes) {
   advance(b);
 }
 
-static void releaseInto(MBarrier &b, Thread &t, bool relaxed, SiteId site) {
-  if (relaxed)
+/// To threads of other CTAs, an arrival of CTA scope tells that this thread has done
+/// with its buffers, and nothing of what it has written.
+static void releaseInto(MBarrier &b, Thread &t, uint32_t ordering, SiteId site) {
+  bool far = b.cta != t.cta, releases = ordering & kReleases;
+  Tick tick = releases ? t.tick++ : 0;
+  const Clock &clock = releases ? t.clock : t.fenced[far];
+  if (!far) {
+    b.gathering.add(clock, t.component, tick);
     return;
-  if (b.cta != t.cta)
-    visit(*b.cta, t.component, t.tick, site);
-  b.gathering.add(t.clock, t.component, t.tick++);
+  }
+  if (releases)
+    visit(*b.cta, t.component, tick, site);
+  b.gathering.addOver(clock, t.component, tick);
+  if (ordering & kClusterScope)
+    b.farGathering.add(clock, t.component, tick);
 }
 
 //===----------------------------------------------------------------------===//
@@ -132,14 +142,14 @@ void tileEmuMBarrierInval(Thread *t, uint32_t address, uint32_t site) {
 
 /// Returns the phase before the arrival, as a token for test_wait.
 uint64_t tileEmuMBarrierArrive(Thread *t, uint32_t address, uint32_t count, uint32_t bytes,
-                               uint32_t relaxed, uint32_t drop, uint32_t site) {
+                               uint32_t ordering, uint32_t drop, uint32_t site) {
   if (t->cluster->worker->log)
     countInstruction(*t, site);
   maybeYield(*t);
   MBarrier &b = findMBarrier(*t, address, site);
   uint64_t token = b.phase;
   b.transactions += bytes;
-  releaseInto(b, *t, relaxed, site);
+  releaseInto(b, *t, ordering, site);
   if (drop)
     b.count -= count;
   arriveAt(b, t, count, site);
@@ -155,7 +165,7 @@ void tileEmuMBarrierExpect(Thread *t, uint32_t address, int32_t bytes, uint32_t 
 /// Whether the phase has ended; `potentially` waits until it has, or with a seed
 /// now and then gives up early, as the hardware may.
 uint32_t tileEmuMBarrierWait(Thread *t, uint32_t address, uint64_t phase, uint32_t byParity,
-                             uint32_t potentially, uint32_t relaxed, uint32_t site) {
+                             uint32_t potentially, uint32_t ordering, uint32_t site) {
   MBarrier *b = &findMBarrier(*t, address, site);
   auto over = [&] { return byParity ? (b->phase & 1) != (phase & 1) : b->phase > phase; };
   if (!over() && potentially && !t->cluster->oneIn(16)) {
@@ -170,8 +180,11 @@ uint32_t tileEmuMBarrierWait(Thread *t, uint32_t address, uint64_t phase, uint32
   }
   if (t->cluster->worker->log)
     countInstruction(*t, site);
-  if (!relaxed)
-    t->clock.acquire(b->completed);
+  bool far = ordering & kClusterScope;
+  Clock &to = ordering & kAcquires ? t->clock : t->seen[0];
+  to.acquire(b->completed);
+  if (far)
+    (ordering & kAcquires ? t->clock : t->seen[1]).acquire(b->farCompleted);
   return 1;
 }
 }

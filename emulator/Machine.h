@@ -12,6 +12,7 @@
 #include "emulator/Clock.h"
 #include "emulator/Emulator.h"
 #include "emulator/Fiber.h"
+#include "emulator/GlobalOrder.h"
 #include "emulator/Shadow.h"
 #include <atomic>
 #include <deque>
@@ -138,6 +139,11 @@ struct Thread {
   Component component = 0;
   Tick tick = 1;
   Clock clock;
+  /// Fences: what the thread knew at its last one, which relaxed accesses and arrivals
+  /// after it leave for others, and what relaxed ones have seen, for the next fence to
+  /// acquire. First those of any scope, then those wider than the CTA.
+  Clock fenced[2], seen[2];
+  Clock initialised;     ///< mbarriers, at the last fence for that
   AsyncGroups copyAsync; ///< cp.async
   AsyncGroups bulk;      ///< cp.async.bulk into groups
   uint32_t maxRegisters = 0;
@@ -174,8 +180,10 @@ struct MBarrier {
   uint32_t count = 0;
   int64_t pending = 0, transactions = 0;
   uint64_t phase = 0; ///< completed phases
-  ClockGathering gathering;
-  Clock completed;                ///< of the last completed phase
+  /// Of arrivals that the CTA's own threads may rely on at any scope, and of those of
+  /// other CTAs, which take the scope of the cluster at both ends.
+  ClockGathering gathering, farGathering;
+  Clock completed, farCompleted;  ///< of the last completed phase
   Component component = 0;        ///< of the copies that signal it
   Tick issued = 0, signalled = 0; ///< copies: all so far, all that are over without a gap
   std::vector<Tick> outstanding;
@@ -213,6 +221,12 @@ struct Cta {
   ClockGathering ends; ///< what threads knew when they ended
 };
 
+/// What strong accesses have left at an address of shared memory.
+struct OrderingWord {
+  std::map<const Cta *, Clock> near; ///< for threads of the same CTA
+  Clock far;                         ///< for those of others
+};
+
 struct ClusterBarrier {
   uint32_t arrived = 0, ended = 0; ///< in this round; ended: of those that arrived
   std::vector<Thread *> waiters;
@@ -235,6 +249,8 @@ struct Cluster {
   Component firstAsyncComponent = 0;
   std::vector<AsyncOperation> pending;
   std::vector<StoreInFlight> stores;
+  std::unordered_map<uint64_t, OrderingWord> words; ///< by address
+  ClusterOrder order;
   ClusterBarrier barrier;
   uint32_t liveThreads = 0;
   unsigned currentWarp = 0, currentLane = 0;
@@ -302,6 +318,7 @@ struct Launch {
   std::atomic<uint64_t> idleTurns{0};
   std::atomic<bool> stop{false};
   std::mutex printMutex;
+  std::unique_ptr<GlobalOrder> order; ///< null where it is not checked
   Counters counters;
 };
 
@@ -373,6 +390,9 @@ void report(const Thread &thread, FindingKind kind, SiteId site, std::string mes
 
 //===--- order between threads --------------------------------------------===//
 
+/// What an instruction of this ordering (Memory.h) leaves behind, at the scope of the
+/// CTA or, `far`, of the cluster; null if nothing.
+const Clock *released(Thread &thread, uint32_t ordering, bool far, Clock &storage);
 /// The thread's clock, to be left where others find it; what it does later is
 /// not part of it.
 Clock release(Thread &thread);

@@ -8,6 +8,18 @@ namespace tile::emu {
 
 enum AccessKind : uint32_t { kRead = 1, kWrite = 2, kAtomic = 3 };
 
+/// What else hooks are told of an access, in one word: its kind, the bits of its
+/// ordering, and above kAlignmentShift its alignment, if that is not its size.
+enum Ordering : uint32_t {
+  kStrong = 4, ///< volatile, relaxed, ..., or atomic
+  kAcquires = 8,
+  kReleases = 16,
+  kClusterScope = 32, ///< or wider
+  kGpuScope = 64,     ///< or wider
+};
+constexpr uint32_t kKindMask = 3;
+constexpr unsigned kAlignmentShift = 8;
+
 /// The host address of an access to global memory; memory that nobody reads
 /// after a report.
 void *globalAddress(Thread &thread, uint64_t address, uint32_t bytes, uint32_t access, SiteId site);
@@ -45,6 +57,13 @@ struct AsyncAccess {
 };
 void asyncSharedRead(const AsyncAccess &access, Cta &cta, uint32_t offset, uint32_t bytes);
 void asyncSharedWrite(const AsyncAccess &access, Cta &cta, uint32_t offset, uint32_t bytes);
+
+//===--- order made by memory itself (Order.cpp) --------------------------===//
+
+/// A strong access leaves what its thread releases at the address...
+void publish(Thread &thread, uint64_t address, bool shared, uint32_t access);
+/// ... and takes what others have left there.
+void observe(Thread &thread, uint64_t address, bool shared, uint32_t access);
 
 //===--- counting (Counters.cpp) ------------------------------------------===//
 

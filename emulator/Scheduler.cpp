@@ -419,6 +419,9 @@ void tile::emu::runLaunch(Launch &launch) {
   const auto &grid = launch.config.grid, &cl = launch.config.cluster;
   launch.numClusters =
       uint64_t(grid[0] / cl[0]) * uint64_t(grid[1] / cl[1]) * uint64_t(grid[2] / cl[2]);
+  if (launch.options.check && launch.numClusters > 1 &&
+      launch.numClusters <= GlobalOrder::kMaxClusters)
+    launch.order = std::make_unique<GlobalOrder>(launch.config.memory);
   uint64_t cores = launch.options.threads ? launch.options.threads
                                           : std::max(1u, std::thread::hardware_concurrency());
   uint64_t n = launch.options.seed ? 1 : std::min(cores, launch.numClusters);

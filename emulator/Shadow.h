@@ -20,15 +20,20 @@ struct Thread;
 class Event {
 public:
   Event() = default;
-  Event(Component component, Tick tick, uint32_t site, bool async, bool atomic = false)
+  /// `strong`: it may meet other strong accesses; those of other CTAs if they and it
+  /// are `wide`.
+  Event(Component component, Tick tick, uint32_t site, bool async, bool strong = false,
+        bool wide = false)
       : bits(uint64_t(component) << 48 | uint64_t(site & 0xfffff) << 28 |
-             uint64_t(tick & 0x3ffffff) << 2 | uint64_t(atomic) << 1 | uint64_t(async)) {}
+             uint64_t(tick & 0x1ffffff) << 3 | uint64_t(wide) << 2 | uint64_t(strong) << 1 |
+             uint64_t(async)) {}
   explicit operator bool() const { return bits != 0; }
   bool operator==(const Event &other) const = default;
   Component component() const { return Component(bits >> 48); }
   uint32_t site() const { return uint32_t(bits >> 28) & 0xfffff; }
-  Tick tick() const { return Tick(bits >> 2) & 0x3ffffff; }
-  bool atomic() const { return bits & 2; }
+  Tick tick() const { return Tick(bits >> 3) & 0x1ffffff; }
+  bool wide() const { return bits & 4; }
+  bool strong() const { return bits & 2; }
   bool async() const { return bits & 1; }
 
 private:
@@ -40,6 +45,7 @@ struct Conflict {
   enum Kind { None, Unwritten, WriteWrite, ReadWrite, WriteRead, Fence } kind = None;
   Event other;
   uint32_t offset = 0; ///< of the byte
+  bool narrow = false; ///< something orders them, but not from one CTA to another
 };
 
 class Shadow {
@@ -52,13 +58,16 @@ public:
   struct View {
     const Clock &clock;
     Component own;
+    uint32_t threads; ///< of a CTA
   };
   Conflict read(uint32_t offset, uint32_t bytes, Event event, const View &view);
   Conflict write(uint32_t offset, uint32_t bytes, Event event, const View &view);
 
 private:
-  static bool covered(Event earlier, const View &view);
+  static bool mayMeet(Event earlier, Event now, const View &view);
+  static bool readIsOver(Event earlier, Event now, const View &view);
   static Conflict::Kind judgeWrite(Event earlier, Event now, const View &view, bool writing);
+  static bool narrow(Event earlier, Event now, const View &view);
 
   uint32_t bytes;
   std::unique_ptr<Event[]> writes, oldest, newest;

@@ -195,8 +195,8 @@ Error Translator::translate(Instruction &inst) {
     return translateAtomic(inst);
   else if (auto *cast = dyn_cast<AddrSpaceCastInst>(&inst))
     translateCast(*cast);
-  else if (isa<FenceInst>(inst))
-    inst.eraseFromParent();
+  else if (auto *fence = dyn_cast<FenceInst>(&inst))
+    translateFence(*fence);
   else if (auto *call = dyn_cast<CallBase>(&inst))
     return translateCall(*call);
   return Error::success();

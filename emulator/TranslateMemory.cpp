@@ -32,7 +32,7 @@ Value *Translator::hostAddress(IRBuilder<> &b, Value *pointer, unsigned bytes, u
                                AccessKind kind, const Twine &instruction) {
   unsigned space = pointer->getType()->getPointerAddressSpace();
   Value *site = siteOf(*at, instruction);
-  uint32_t access = kind | (alignment < bytes ? alignment << 8 : 0);
+  uint32_t access = kind | (alignment < bytes ? alignment << kAlignmentShift : 0);
   const char *name = space == kGlobalSpace   ? "tileEmuGlobal"
                      : space == kSharedSpace ? "tileEmuShared"
                                              : "tileEmuGeneric";
@@ -129,6 +129,29 @@ void Translator::noteAtomic(AtomicKind kind, bool resultUsed) {
   }
 }
 
+uint32_t Translator::orderingOf(const Instruction &inst) const {
+  auto *rmw = dyn_cast<AtomicRMWInst>(&inst);
+  auto *cas = dyn_cast<AtomicCmpXchgInst>(&inst);
+  auto *fence = dyn_cast<FenceInst>(&inst);
+  AtomicOrdering order = rmw   ? rmw->getOrdering()
+                         : cas ? cas->getMergedOrdering()
+                               : fence->getOrdering();
+  SyncScope::ID scope = rmw   ? rmw->getSyncScopeID()
+                        : cas ? cas->getSyncScopeID()
+                              : fence->getSyncScopeID();
+  SmallVector<StringRef> names;
+  m.getContext().getSyncScopeNames(names);
+  uint32_t ordering = kStrong;
+  if (isAcquireOrStronger(order))
+    ordering |= kAcquires;
+  if (isReleaseOrStronger(order))
+    ordering |= kReleases;
+  StringRef name = names[scope];
+  if (name != "block" && name != "singlethread")
+    ordering |= name == "cluster" ? kClusterScope : kClusterScope | kGpuScope;
+  return ordering;
+}
+
 Error Translator::translateAtomic(Instruction &inst) {
   IRBuilder<> b(&inst);
   auto *rmw = dyn_cast<AtomicRMWInst>(&inst);
@@ -155,7 +178,8 @@ Error Translator::translateAtomic(Instruction &inst) {
   Value *old = callHook(
       b, "tileEmuAtomic", b.getInt64Ty(),
       {thread, address, wide(value), cas ? wide(cas->getCompareOperand()) : b.getInt64(0),
-       b.getInt32(uint32_t(*kind)), b.getInt32(bits / 8), b.getInt32(space), siteOf(inst, "atom")});
+       b.getInt32(uint32_t(*kind)), b.getInt32(bits / 8), b.getInt32(space),
+       b.getInt32(orderingOf(inst)), siteOf(inst, "atom")});
   Value *result = b.CreateBitCast(b.CreateTrunc(old, b.getIntNTy(bits)), type);
   if (cas) {
     Value *same = b.CreateICmpEQ(result, cas->getCompareOperand());
@@ -165,6 +189,13 @@ Error Translator::translateAtomic(Instruction &inst) {
   inst.replaceAllUsesWith(result);
   inst.eraseFromParent();
   return Error::success();
+}
+
+void Translator::translateFence(FenceInst &fence) {
+  IRBuilder<> b(&fence);
+  callHook(b, "tileEmuFence", b.getVoidTy(),
+           {thread, b.getInt32(orderingOf(fence)), siteOf(fence, "fence")});
+  fence.eraseFromParent();
 }
 
 void Translator::translateCast(AddrSpaceCastInst &cast) {

@@ -33,6 +33,8 @@ private:
   void translateLoad(llvm::LoadInst &load);
   void translateStore(llvm::StoreInst &store);
   llvm::Error translateAtomic(llvm::Instruction &inst);
+  void translateFence(llvm::FenceInst &fence);
+  uint32_t orderingOf(const llvm::Instruction &inst) const;
   void translateCast(llvm::AddrSpaceCastInst &cast);
   void findTouchedAccumulators();
   void noteExactness(const AsmBuilder &builder, const llvm::CallBase &call);

@@ -40,6 +40,8 @@ static llvm::cl::opt<std::string>
                 llvm::cl::desc("file of mutants that are no faults, with the reasons"));
 static llvm::cl::opt<unsigned> wanted("at-least", llvm::cl::init(95),
                                       llvm::cl::desc("fail if fewer percent are caught"));
+static llvm::cl::opt<std::string>
+    dump("dump", llvm::cl::desc("folder for the LLVM IR of kernels whose mutants survive"));
 static llvm::cl::opt<unsigned> seed("seed", llvm::cl::init(1),
                                     llvm::cl::desc("of the choice of mutants"));
 
@@ -87,6 +89,8 @@ private:
     std::unique_ptr<emu::Program> original;
     std::vector<Mutant> mutants;
     unsigned launches = 0;
+    unsigned ordinal = 0; ///< among the kernels of its function, as they come
+    std::string ir;       ///< if it may have to be shown
     bool isDone() const {
       return launches >= kMostLaunches ||
              (launches && llvm::all_of(mutants, [](const Mutant &m) { return m.isDone(); }));
@@ -107,11 +111,14 @@ private:
   bool isMet(Mutant &mutant, llvm::StringRef ir, const emu::LoadOptions &load,
              const Launch &launch) const;
 
+  void show(const Mutant &mutant, llvm::StringRef ir) const;
+
   std::string file;
   unsigned planted = 0;
   bool faulty = false;
   std::map<size_t, std::unique_ptr<KernelMutants>> kernels; ///< by the hash of their text
   std::map<std::string, unsigned> ofFunction;               ///< planted, by the kernel's name
+  std::map<std::string, unsigned> kernelsOf;                ///< so far, by the kernel's name
   std::map<std::string, Tally> tallies;
   std::vector<std::string> survivors;
   std::map<std::string, std::string> reasons; ///< why mutants are no faults, by key
@@ -218,9 +225,9 @@ void Mutator::plant(llvm::StringRef ir, const emu::LoadOptions &load,
       std::vector<Mutation> all = findMutations(m);
       mutant.kind = all[i].kind;
       mutant.where = ordinals[i] + ": " + name + all[i].where;
-      mutant.key = ordinals[i] + ": " + llvm::sys::path::filename(file).str() + ": " +
-                   kernel.original->name().str() + ": " +
-                   llvm::StringRef(all[i].where).split(" at ").first.str();
+      mutant.key = llvm::formatv("{0}: {1}: {2}#{3}: {4}", ordinals[i],
+                                 llvm::sys::path::filename(file), kernel.original->name(),
+                                 kernel.ordinal, llvm::StringRef(all[i].where).split(" at ").first);
       all[i].apply();
     };
     broken.mutate = mutate;
@@ -273,6 +280,10 @@ bool Mutator::launch(llvm::StringRef ir, const emu::LoadOptions &load,
     slot = std::make_unique<KernelMutants>();
     std::string error;
     slot->original = emu::Program::load(ir, load, error);
+    if (slot->original)
+      slot->ordinal = ++kernelsOf[slot->original->name().str()];
+    if (!dump.empty())
+      slot->ir = ir.str();
   }
   if (!slot->original || slot->isDone())
     return true;
@@ -310,12 +321,26 @@ void Mutator::endFile() {
         survivors.push_back((unmet   ? "not met: "
                              : equal ? "no fault: "
                                      : "not caught: ") +
-                            mutant.where + (equal ? " | " + reason->second : ""));
+                            (equal ? mutant.where + " | " + reason->second
+                                   : mutant.where + "\n            key: " + mutant.key));
+        if (!dump.empty() && !unmet && !equal)
+          show(mutant, kernel->ir);
       }
     }
   kernels.clear();
   ofFunction.clear();
+  kernelsOf.clear();
   planted = 0;
+}
+
+/// Writes a kernel's text, with what was changed in it on top.
+void Mutator::show(const Mutant &mutant, llvm::StringRef ir) const {
+  std::string path = llvm::formatv("{0}/{1}-{2}.ll", dump.getValue(),
+                                   llvm::sys::path::stem(file), mutant.number);
+  std::error_code error;
+  llvm::raw_fd_ostream out(path, error);
+  if (!error)
+    out << "; " << mutant.where << "\n; " << mutant.key << "\n" << ir;
 }
 
 bool Mutator::readEquivalents(const std::string &path) {
