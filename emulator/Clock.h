@@ -106,9 +106,7 @@ struct Clock {
     over = join(over, other.over);
   }
   bool knows(Component c, Tick tick) const { return tickOf(generic, c) >= tick; }
-  bool knowsOver(Component c, Tick tick) const {
-    return knows(c, tick) || tickOf(over, c) >= tick;
-  }
+  bool knowsOver(Component c, Tick tick) const { return knows(c, tick) || tickOf(over, c) >= tick; }
 };
 
 /// The join of many clocks, each with its owner's own tick, without a copy for

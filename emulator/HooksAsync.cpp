@@ -115,7 +115,8 @@ void tileEmuCopyAsync(Thread *t, uint32_t to, uint64_t from, uint32_t bytes, uin
     return;
   }
   const void *source =
-      sourceBytes ? globalAddress(*t, from, sourceBytes, kRead | bytes << kAlignmentShift, site) : nullptr;
+      sourceBytes ? globalAddress(*t, from, sourceBytes, kRead | bytes << kAlignmentShift, site)
+                  : nullptr;
   AsyncGroups &groups = t->copyAsync;
   groupComponent(*t, groups, kCopyAsync);
   groups.lastUsed = groups.open, groups.lastSite = site, groups.lastOffset = range.offset;

@@ -174,11 +174,12 @@ void tile::emu::reportConflict(Thread &t, Cta &cta, const Conflict &conflict, Si
            other.site(), "written here by " + who);
     return;
   case Conflict::ReadWrite:
-    report(t, FindingKind::Race, site,
-           llvm::formatv("data race: {0} writes {1}, and nothing orders this after a read by {2}{3}",
-                         what, at, who, scope)
-               .str(),
-           other.site(), "read here by " + who);
+    report(
+        t, FindingKind::Race, site,
+        llvm::formatv("data race: {0} writes {1}, and nothing orders this after a read by {2}{3}",
+                      what, at, who, scope)
+            .str(),
+        other.site(), "read here by " + who);
     return;
   }
 }
@@ -375,9 +376,10 @@ void tileEmuTrap(Thread *t, uint32_t site) {
 
 llvm::ArrayRef<Hook> tile::emu::memoryHooks() {
   static const Hook hooks[] = {
-      TILE_HOOK(tileEmuGlobal), TILE_HOOK(tileEmuShared), TILE_HOOK(tileEmuGeneric),
-      TILE_HOOK(tileEmuSkip),   TILE_HOOK(tileEmuSpin),   TILE_HOOK(tileEmuAtomic), TILE_HOOK(tileEmuObserve),
-      TILE_HOOK(tileEmuPrintf), TILE_HOOK(tileEmuAssert), TILE_HOOK(tileEmuTrap),
+      TILE_HOOK(tileEmuGlobal),  TILE_HOOK(tileEmuShared), TILE_HOOK(tileEmuGeneric),
+      TILE_HOOK(tileEmuSkip),    TILE_HOOK(tileEmuSpin),   TILE_HOOK(tileEmuAtomic),
+      TILE_HOOK(tileEmuObserve), TILE_HOOK(tileEmuPrintf), TILE_HOOK(tileEmuAssert),
+      TILE_HOOK(tileEmuTrap),
   };
   return hooks;
 }

@@ -414,6 +414,12 @@ uint32_t tileEmuPin(Thread *t, uint32_t word, uint32_t) {
   return g.values[lane][slot];
 }
 
+void tileEmuTouchAccumulator(Thread *t, uint32_t site, uint32_t product) {
+  report(*t, FindingKind::AccumulatorInFlight, site,
+         "an accumulator is used while a matrix product may still write it", product,
+         "the product, which no `wgmma.wait_group` stands behind");
+}
+
 void tileEmuSetMaxRegisters(Thread *t, uint32_t count, uint32_t increase, uint32_t site) {
   converge(*t, {performWait, count, ~0u, site, nullptr, /*aligned=*/true});
   if (count < 24 || count > 256 || count % 8)
@@ -441,8 +447,12 @@ void tileEmuSetMaxRegisters(Thread *t, uint32_t count, uint32_t increase, uint32
 }
 
 llvm::ArrayRef<Hook> tile::emu::wgmmaHooks() {
-  static const Hook hooks[] = {TILE_HOOK(tileEmuWgmma),       TILE_HOOK(tileEmuWgmmaFence),
-                               TILE_HOOK(tileEmuWgmmaCommit), TILE_HOOK(tileEmuWgmmaWait),
-                               TILE_HOOK(tileEmuPin),         TILE_HOOK(tileEmuSetMaxRegisters)};
+  static const Hook hooks[] = {TILE_HOOK(tileEmuWgmma),
+                               TILE_HOOK(tileEmuWgmmaFence),
+                               TILE_HOOK(tileEmuWgmmaCommit),
+                               TILE_HOOK(tileEmuWgmmaWait),
+                               TILE_HOOK(tileEmuPin),
+                               TILE_HOOK(tileEmuSetMaxRegisters),
+                               TILE_HOOK(tileEmuTouchAccumulator)};
   return hooks;
 }

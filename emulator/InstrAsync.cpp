@@ -143,7 +143,8 @@ static void bulkCopy(AsmBuilder &a, S s) {
   if (s.has("commit_group")) {
     a.hook("tileEmuBulkCommit", none, {a.thread(), a.site()});
   } else if (s.has("wait_group")) {
-    a.hook("tileEmuBulkWait", none, {a.thread(), a.get(s.operands[0], 32), a.i32(s.has("read")), a.site()});
+    a.hook("tileEmuBulkWait", none,
+           {a.thread(), a.get(s.operands[0], 32), a.i32(s.has("read")), a.site()});
   } else if (s.has("tensor")) {
     tensorCopy(a, s, /*reduce=*/false);
   } else if (s.has("prefetch")) {

@@ -32,8 +32,7 @@ static uint32_t orderingOf(S s) {
 static Value *hostAddress(AsmBuilder &a, unsigned space, Value *address, unsigned bytes,
                           uint32_t access) {
   const char *name = space == 1 ? "tileEmuGlobal" : space == 3 ? "tileEmuShared" : "tileEmuGeneric";
-  return a.hook(name, a.b.getPtrTy(),
-                {a.thread(), address, a.i32(bytes), a.i32(access), a.site()});
+  return a.hook(name, a.b.getPtrTy(), {a.thread(), address, a.i32(bytes), a.i32(access), a.site()});
 }
 
 uint32_t tile::emu::ptxOrdering(S s, uint32_t scopeByDefault) {

@@ -159,8 +159,8 @@ static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptio
 
   orc::SymbolMap symbols;
   for (ArrayRef<Hook> hooks :
-       {memoryHooks(), warpHooks(), barrierHooks(), orderHooks(), mbarrierHooks(), mathHooks(), asyncHooks(),
-        matrixHooks(), wgmmaHooks(), tensorCopyHooks()})
+       {memoryHooks(), warpHooks(), barrierHooks(), orderHooks(), mbarrierHooks(), mathHooks(),
+        asyncHooks(), matrixHooks(), wgmmaHooks(), tensorCopyHooks()})
     for (const Hook &hook : hooks)
       symbols[impl->jit->mangleAndIntern(hook.name)] = {orc::ExecutorAddr::fromPtr(hook.address),
                                                         JITSymbolFlags::Exported};
@@ -202,10 +202,6 @@ Report Program::run(const LaunchConfig &config, const RunOptions &options) const
   launch.config.sharedBytes += impl->translation.staticSharedBytes;
   launch.options = options;
   launch.sites = impl->translation.sites;
-  for (uint32_t site : impl->translation.touchedAccumulators)
-    launch.findings.add(FindingKind::AccumulatorInFlight, site, "all threads",
-                        "an accumulator is used while a matrix product may still write it",
-                        site + 1, "the product, which no `wgmma.wait_group` stands behind");
   bool whole = true;
   for (unsigned axis = 0; axis < 3; ++axis)
     whole &= config.cluster[axis] && config.grid[axis] % config.cluster[axis] == 0;

@@ -31,10 +31,10 @@ Conflict::Kind Shadow::judgeWrite(Event earlier, Event now, const View &view, bo
   if (mayMeet(earlier, now, view))
     return Conflict::None;
   // A copy that somebody has waited for has arrived; it may be overwritten.
-  bool known = earlier.component() == view.own ||
-               (writing && earlier.async()
-                    ? view.clock.knowsOver(earlier.component(), earlier.tick())
-                    : view.clock.knows(earlier.component(), earlier.tick()));
+  bool known =
+      earlier.component() == view.own ||
+      (writing && earlier.async() ? view.clock.knowsOver(earlier.component(), earlier.tick())
+                                  : view.clock.knows(earlier.component(), earlier.tick()));
   if (!known)
     return writing ? Conflict::WriteWrite : Conflict::WriteRead;
   // The asynchronous proxy sees a write through the generic one only after a fence.

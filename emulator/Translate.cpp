@@ -212,16 +212,16 @@ void Translator::findTouchedAccumulators() {
       return "";
     return cast<InlineAsm>(call->getCalledOperand())->getAsmString();
   };
-  SmallVector<std::pair<const Value *, const Instruction *>> work;
+  SmallVector<std::pair<Value *, Instruction *>> work;
   SmallPtrSet<const Value *, 32> seen;
-  for (const Instruction &inst : instructions(*kernel))
+  for (Instruction &inst : instructions(*kernel))
     if (asmText(&inst).contains("wgmma.mma_async"))
       work.push_back({&inst, &inst});
   while (!work.empty()) {
     auto [value, product] = work.pop_back_val();
     if (!seen.insert(value).second)
       continue;
-    for (const User *user : value->users()) {
+    for (User *user : value->users()) {
       StringRef text = asmText(user);
       if (text.contains("wgmma.") ||
           (isa<CallBase>(user) && text.empty() && cast<CallBase>(user)->isInlineAsm()))
@@ -231,9 +231,10 @@ void Translator::findTouchedAccumulators() {
         work.push_back({user, product});
         continue;
       }
-      siteOf(*cast<Instruction>(user), "use of an accumulator");
-      siteOf(*product, "wgmma.mma_async");
-      out.touchedAccumulators.push_back(uint32_t(out.sites.size() - 2));
+      IRBuilder<> b(cast<Instruction>(user));
+      callHook(b, "tileEmuTouchAccumulator", b.getVoidTy(),
+               {thread, siteOf(*cast<Instruction>(user), "use of an accumulator"),
+                siteOf(*product, "wgmma.mma_async")});
       return; // one is enough to know
     }
   }

@@ -24,9 +24,6 @@ struct Translation {
   bool dependsOnOrder = false;
   std::set<std::string> inexact; ///< see Program::inexact
   uint32_t staticSharedBytes = 0;
-  /// Sites of instructions that use results of a matrix product before a wait;
-  /// the product's site follows each.
-  std::vector<uint32_t> touchedAccumulators;
 };
 
 /// The name of the function that a translated module defines:

@@ -175,11 +175,11 @@ Error Translator::translateAtomic(Instruction &inst) {
   Value *address = b.CreatePtrToInt(pointer, b.getInt64Ty());
   if (space == kSharedSpace)
     address = b.CreateAnd(address, 0xffffffff);
-  Value *old = callHook(
-      b, "tileEmuAtomic", b.getInt64Ty(),
-      {thread, address, wide(value), cas ? wide(cas->getCompareOperand()) : b.getInt64(0),
-       b.getInt32(uint32_t(*kind)), b.getInt32(bits / 8), b.getInt32(space),
-       b.getInt32(orderingOf(inst)), siteOf(inst, "atom")});
+  Value *old =
+      callHook(b, "tileEmuAtomic", b.getInt64Ty(),
+               {thread, address, wide(value), cas ? wide(cas->getCompareOperand()) : b.getInt64(0),
+                b.getInt32(uint32_t(*kind)), b.getInt32(bits / 8), b.getInt32(space),
+                b.getInt32(orderingOf(inst)), siteOf(inst, "atom")});
   Value *result = b.CreateBitCast(b.CreateTrunc(old, b.getIntNTy(bits)), type);
   if (cas) {
     Value *same = b.CreateICmpEQ(result, cas->getCompareOperand());

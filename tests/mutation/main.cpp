@@ -335,8 +335,8 @@ void Mutator::endFile() {
 
 /// Writes a kernel's text, with what was changed in it on top.
 void Mutator::show(const Mutant &mutant, llvm::StringRef ir) const {
-  std::string path = llvm::formatv("{0}/{1}-{2}.ll", dump.getValue(),
-                                   llvm::sys::path::stem(file), mutant.number);
+  std::string path =
+      llvm::formatv("{0}/{1}-{2}.ll", dump.getValue(), llvm::sys::path::stem(file), mutant.number);
   std::error_code error;
   llvm::raw_fd_ostream out(path, error);
   if (!error)

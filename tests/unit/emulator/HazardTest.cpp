@@ -47,25 +47,26 @@ struct Hazard {
   /// Lines that the report names: the instruction, and the other one if there is.
   unsigned line, otherLine;
   std::vector<std::string> words; ///< that it must say
+  uint32_t cluster = 1;           ///< CTAs
 };
 
 class Hazards : public testing::TestWithParam<Hazard> {
 protected:
-  static Report run(const std::vector<std::string> &lines, uint32_t threads,
-                    std::optional<uint64_t> seed) {
+  static Report run(const std::vector<std::string> &lines, std::optional<uint64_t> seed) {
+    const Hazard &h = GetParam();
     Bench bench(numbered(lines, 2));
+    bench.launch.grid = bench.launch.cluster = {h.cluster, 1, 1};
     std::vector<uint32_t> in(256, 1), out(256);
     bench.buffer(in), bench.buffer(out);
     RunOptions options;
     options.seed = seed;
-    return bench.program ? bench.run(threads, 2048, options) : Report();
+    return bench.program ? bench.run(h.threads, 2048, options) : Report();
   }
 };
 
 TEST_P(Hazards, TheKernelIsCleanAsItIs) {
   for (uint64_t seed = 0; seed < 10; ++seed) {
-    Report report = run(GetParam().lines, GetParam().threads,
-                        seed ? std::optional<uint64_t>(seed) : std::nullopt);
+    Report report = run(GetParam().lines, seed ? std::optional<uint64_t>(seed) : std::nullopt);
     EXPECT_TRUE(report.ok()) << "seed " << seed << ": " << report.str();
   }
 }
@@ -74,7 +75,7 @@ TEST_P(Hazards, TheReportSaysWhereWhoAndWhat) {
   const Hazard &h = GetParam();
   std::vector<std::string> lines = h.lines;
   lines[h.changed - 1] = h.broken;
-  Report report = run(lines, h.threads, std::nullopt);
+  Report report = run(lines, std::nullopt);
   auto lineOf = [](const Site &site) { return site.places.empty() ? 0 : site.places[0].line; };
   bool found = false;
   for (const Finding &f : report.findings) {
@@ -92,7 +93,7 @@ TEST_P(Hazards, TheReportSaysWhereWhoAndWhat) {
                      << report.str();
   // In any order there is something to see.
   for (uint64_t seed = 1; seed <= 5; ++seed)
-    EXPECT_FALSE(run(lines, h.threads, seed).ok()) << "seed " << seed;
+    EXPECT_FALSE(run(lines, seed).ok()) << "seed " << seed;
 }
 
 const std::string barrier = "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)";
@@ -148,6 +149,45 @@ const std::string waitPhase =
     ptx("{\\0A.reg .pred done;\\0Aagain:\\0Ambarrier.try_wait.parity.shared::cta.b64 done, "
         "[$0], $1;\\0A@!done bra again;\\0A}",
         "r,r,~{memory}", "i32 %bar, i32 0");
+
+/// A product of 64 x 8 x 16 by 128 threads, all of it zeros, and its buffer used again.
+const std::string quad = "{ float, float, float, float }";
+const std::string zeros = "%q = getelementptr <4 x i32>, ptr addrspace(3) @smem, i32 %tid\n"
+                          "store <4 x i32> zeroinitializer, ptr addrspace(3) %q";
+const std::string descriptor =
+    "%base = ptrtoint ptr addrspace(3) @smem to i32\n%start = lshr i32 %base, 4\n"
+    "%wide = zext i32 %start to i64\n%desc = or i64 %wide, " +
+    std::to_string(uint64_t(128 >> 4) << 16 | uint64_t(256 >> 4) << 32);
+const std::string productFence = ptx("wgmma.fence.sync.aligned;");
+const std::string product =
+    "%r = call " + quad +
+    " asm sideeffect \"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, $4, "
+    "$5, 0, 1, 1, 0, 0;\", \"=f,=f,=f,=f,l,l,0,1,2,3,~{memory}\"(i64 %desc, i64 %desc, float 0.0, "
+    "float 0.0, float 0.0, float 0.0)";
+const std::string productCommit = ptx("wgmma.commit_group.sync.aligned;");
+const std::string taken = "%r0 = extractvalue " + quad + " %r, 0\n%r1 = extractvalue " + quad +
+                          " %r, 1\n%r2 = extractvalue " + quad + " %r, 2\n%r3 = extractvalue " +
+                          quad + " %r, 3";
+const std::string productWait =
+    "%d = call " + quad +
+    " asm sideeffect \"wgmma.wait_group.sync.aligned 0;\", "
+    "\"=f,=f,=f,=f,0,1,2,3,~{memory}\"(float %r0, float %r1, float %r2, float %r3)";
+const std::string result = "%d0 = extractvalue " + quad + " %d, 0";
+const std::string keepResult = "%at = getelementptr float, ptr addrspace(1) %p1, i32 %tid\n"
+                               "store float %d0, ptr addrspace(1) %at";
+const std::string zerosAgain = "store <4 x i32> zeroinitializer, ptr addrspace(3) %q";
+
+/// Each CTA of a pair writes into the other's memory.
+const std::string pair = "%rank = call i32 asm \"mov.u32 $0, %cluster_ctarank;\", \"=r\"()\n"
+                         "%other = xor i32 %rank, 1\n"
+                         "%base = ptrtoint ptr addrspace(3) @smem to i32\n"
+                         "%far = call i32 asm \"mapa.shared::cluster.u32 $0, $1, $2;\", "
+                         "\"=r,r,r\"(i32 %base, i32 %other)";
+const std::string writeFar =
+    ptx("st.shared::cluster.u32 [$0], $1;", "r,r,~{memory}", "i32 %far, i32 %rank");
+const std::string clusterBarrier =
+    ptx("barrier.cluster.arrive.aligned;") + "\n" + ptx("barrier.cluster.wait.aligned;");
+const std::string readNear = "%v = load i32, ptr addrspace(3) @smem";
 
 const Hazard hazards[] = {
     {"DataRace",
@@ -320,6 +360,56 @@ const Hazard hazards[] = {
      4,
      2,
      {"lane 7 is here", "lane 0 is here"}},
+    {"AccumulatorUsedBeforeItsWait",
+     {zeros, proxyFence, barrier, descriptor, productFence, product, productCommit, taken,
+      productWait, result, keepResult, end},
+     128,
+     9,
+     "%d = freeze " + quad + " %r",
+     FindingKind::AccumulatorInFlight,
+     11,
+     6,
+     {"an accumulator is used", "no `wgmma.wait_group`"}},
+    {"OperandsOverwrittenUnderAProduct",
+     {zeros, proxyFence, barrier, descriptor, productFence, product, productCommit, taken,
+      productWait, barrier, zerosAgain, end},
+     128,
+     9,
+     ptx("wgmma.wait_group.sync.aligned 1;"),
+     FindingKind::Race,
+     11,
+     6,
+     {"a store writes shared offset", "read here by a matrix product of warpgroup 0"}},
+    {"LeakedProduct",
+     {zeros, proxyFence, barrier, descriptor, productFence, product, productCommit, taken,
+      productWait, end},
+     128,
+     9,
+     nothing,
+     FindingKind::LeakedAsync,
+     6,
+     0,
+     {"a matrix product that nobody has waited for"}},
+    {"OperandsWithoutAProxyFence",
+     {zeros, proxyFence, barrier, descriptor, productFence, product, productCommit, taken,
+      productWait, end},
+     128,
+     2,
+     nothing,
+     FindingKind::MissingProxyFence,
+     6,
+     1,
+     {"a matrix product uses shared offset", "written here by warp 0, thread 0"}},
+    {"DistributedSharedMemoryWithoutABarrier",
+     {pair, writeFar, clusterBarrier, readNear, keep, clusterBarrier, end},
+     1,
+     3,
+     nothing,
+     FindingKind::Race,
+     4,
+     2,
+     {"a load reads shared offset 0", "written here by warp 0, thread 0 of CTA rank"},
+     2},
     {"SyncWithAMaskThatLeavesTheLaneOut",
      {ptx("bar.warp.sync -1;"), end},
      32,

@@ -101,16 +101,17 @@ TEST_P(InACta, OrderComesThroughSharedMemory) {
 
 INSTANTIATE_TEST_SUITE_P(
     Emu, InACta,
-    testing::Values(
-        Message{"ReleaseAndAcquire", "", "st.release.cta", "ld.acquire.cta", "", true},
-        Message{"Atomics", "", "red.release.cta", "atom.acquire.cta", "", true},
-        Message{"FencesAroundRelaxed", "fence.acq_rel.cta;", "st.relaxed.cta", "ld.relaxed.cta",
-                "fence.acq_rel.cta;", true},
-        Message{"FencesAroundVolatile", "membar.cta;", "st.volatile", "ld.volatile", "membar.cta;",
-                true},
-        Message{"NoFenceBefore", "", "st.relaxed.cta", "ld.acquire.cta", "", false},
-        Message{"NoFenceAfter", "fence.acq_rel.cta;", "st.relaxed.cta", "ld.relaxed.cta", "", false},
-        Message{"RelaxedAtomics", "", "red.relaxed.cta", "atom.relaxed.cta", "", false}),
+    testing::Values(Message{"ReleaseAndAcquire", "", "st.release.cta", "ld.acquire.cta", "", true},
+                    Message{"Atomics", "", "red.release.cta", "atom.acquire.cta", "", true},
+                    Message{"FencesAroundRelaxed", "fence.acq_rel.cta;", "st.relaxed.cta",
+                            "ld.relaxed.cta", "fence.acq_rel.cta;", true},
+                    Message{"FencesAroundVolatile", "membar.cta;", "st.volatile", "ld.volatile",
+                            "membar.cta;", true},
+                    Message{"NoFenceBefore", "", "st.relaxed.cta", "ld.acquire.cta", "", false},
+                    Message{"NoFenceAfter", "fence.acq_rel.cta;", "st.relaxed.cta",
+                            "ld.relaxed.cta", "", false},
+                    Message{"RelaxedAtomics", "", "red.relaxed.cta", "atom.relaxed.cta", "",
+                            false}),
     nameOf);
 
 //===----------------------------------------------------------------------===//
