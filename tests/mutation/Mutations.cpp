@@ -106,9 +106,12 @@ static void mutateAsm(CallBase &call, std::vector<Mutation> &out) {
   auto *inlineAsm = cast<InlineAsm>(call.getCalledOperand());
   std::string text = inlineAsm->getAsmString().str();
   StringRef first = StringRef(text).ltrim().take_until([](char c) { return c == ';'; });
-  if (StringRef kind = removalKind(text); !kind.empty())
-    out.push_back({kind.str(), describe(call, "without `" + first.str() + "`"),
-                   [&call] { removeCall(call); }, trapAt(call)});
+  if (StringRef kind = removalKind(text); !kind.empty()) {
+    auto remove = [&call] { removeCall(call); };
+    // Whoever waits for the phase meets a missing arrival: such a wait never ends.
+    out.push_back({kind.str(), describe(call, "without `" + first.str() + "`"), remove,
+                   kind == "arrival" ? std::function<void()>(remove) : trapAt(call)});
+  }
   auto change = [&](std::string kind, std::string what, unsigned operand,
                     std::function<Value *(IRBuilder<> &, Value *)> edit) {
     out.push_back({std::move(kind), describe(call, what),
@@ -136,20 +139,29 @@ static void mutateAsm(CallBase &call, std::vector<Mutation> &out) {
       change("descriptor", which + ": swizzle", i, flip(uint64_t(1) << 62));
     }
   }
-  if (size_t at = text.find("expect_tx"); at != std::string::npos)
-    if (size_t number = text.find("], ", at); number != std::string::npos)
-      out.push_back({"bytes", describe(call, "64 bytes more expected"),
-                     [&call, text, number] {
-                       auto *old = cast<InlineAsm>(call.getCalledOperand());
-                       std::string changed = text;
-                       size_t first = number + 3, end = changed.find(';', first);
-                       uint64_t bytes = std::stoull(changed.substr(first, end - first));
-                       changed.replace(first, end - first, std::to_string(bytes + 64));
-                       call.setCalledOperand(InlineAsm::get(old->getFunctionType(), changed,
-                                                            old->getConstraintString(),
-                                                            old->hasSideEffects()));
-                     },
-                     trapAt(call)});
+  size_t expects = text.find("expect_tx"), number = text.find("], ", expects);
+  if (expects == std::string::npos || number == std::string::npos)
+    return;
+  StringRef count = StringRef(text).substr(number + 3);
+  unsigned operand = 0;
+  if (count.consume_front("$") && !count.consumeInteger(10, operand)) {
+    change("bytes", "64 bytes more expected", operand, [](IRBuilder<> &b, Value *v) {
+      return b.CreateAdd(v, ConstantInt::get(v->getType(), 64));
+    });
+    return;
+  }
+  out.push_back({"bytes", describe(call, "64 bytes more expected"),
+                 [&call, text, first = number + 3] {
+                   auto *old = cast<InlineAsm>(call.getCalledOperand());
+                   std::string changed = text;
+                   size_t end = changed.find(';', first);
+                   uint64_t bytes = std::stoull(changed.substr(first, end - first));
+                   changed.replace(first, end - first, std::to_string(bytes + 64));
+                   call.setCalledOperand(InlineAsm::get(old->getFunctionType(), changed,
+                                                        old->getConstraintString(),
+                                                        old->hasSideEffects()));
+                 },
+                 trapAt(call)});
 }
 
 /// What a mutation puts in the place of an operation.

@@ -20,7 +20,8 @@ struct Mutation {
   std::string where; ///< the instruction and its line
   std::function<void()> apply;
   /// Instead of `apply`: traps where the fault is met, that is, where the
-  /// instruction runs and a changed value is another one. Changes nothing else. A
+  /// instruction runs and a changed value is another one. Changes nothing else. (An
+  /// arrival at an mbarrier is met by a wait that never ends without it.) A
   /// fault that a run never meets it cannot tell from the original.
   std::function<void()> trapWhereMet;
 };

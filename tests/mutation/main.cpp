@@ -19,6 +19,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <regex>
 
 using namespace tile;
 using namespace tile::mutation;
@@ -310,7 +311,10 @@ bool Mutator::launch(llvm::StringRef ir, const emu::LoadOptions &load,
 void Mutator::endFile() {
   for (auto &[hash, kernel] : kernels)
     for (const Mutant &mutant : kernel->mutants) {
+      // An entry may be of one kernel of a function, or of all.
       auto reason = reasons.find(mutant.key);
+      if (reason == reasons.end())
+        reason = reasons.find(std::regex_replace(mutant.key, std::regex("#[0-9]+:"), ":"));
       bool listed = reason != reasons.end();
       bool unmet = !mutant.caught && !mutant.met, equal = !mutant.caught && !unmet && listed;
       tallies[mutant.kind].add({1, mutant.caught, unmet, equal});
