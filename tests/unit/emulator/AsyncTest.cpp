@@ -85,6 +85,41 @@ TEST(EmuCopyAsync, ShortSourcesAreFilledWithZeros) {
   EXPECT_EQ(bench.out, std::vector<uint32_t>(64));
 }
 
+/// Copies of every size, of which the last bytes may be left out; those are zeros.
+/// A false predicate leaves all of them out of the copy.
+TEST(EmuCopyAsync, OfEverySizeWholeAndCut) {
+  for (unsigned bytes : {4, 8, 16})
+    for (unsigned from : {0u, bytes / 4, bytes}) {
+      std::string cache = bytes == 16 ? "cg" : "ca", n = std::to_string(bytes);
+      std::string body =
+          "  %o = mul i32 %tid, " + n +
+          "\n  %from = getelementptr i8, ptr addrspace(1) %p0, i32 %o\n"
+          "  %to = getelementptr i8, ptr addrspace(3) @smem, i32 %o\n"
+          "  %odd = and i32 %tid, 1\n  %p = icmp eq i32 %odd, 0\n" +
+          effect("@$3 cp.async." + cache + ".shared.global [$0], [$1], " + n + ", $2;", "r,l,r,b",
+                 "ptr addrspace(3) %to, ptr addrspace(1) %from, i32 " + std::to_string(from) +
+                     ", i1 %p") +
+          effect("cp.async.commit_group;") + wait0 + "  br i1 %p, label %out, label %end\nout:\n";
+      for (unsigned i = 0; i < bytes / 4; ++i) {
+        std::string k = std::to_string(i);
+        body += "  %s" + k + " = getelementptr i32, ptr addrspace(3) %to, i32 " + k + "\n  %v" + k +
+                " = load i32, ptr addrspace(3) %s" + k + "\n  %a" + k +
+                " = getelementptr i8, ptr addrspace(1) %p1, i32 %o\n  %b" + k +
+                " = getelementptr i32, ptr addrspace(1) %a" + k + ", i32 " + k +
+                "\n  store i32 %v" + k + ", ptr addrspace(1) %b" + k + "\n";
+      }
+      Bench bench(kernel(body + "  br label %end\nend:\n  ret void", 2));
+      std::vector<uint8_t> in(32 * bytes), out(32 * bytes, 9);
+      std::iota(in.begin(), in.end(), 1);
+      bench.buffer(in), bench.buffer(out);
+      bench.expectClean(32, 32 * bytes);
+      for (unsigned i = 0; i < out.size(); ++i) {
+        unsigned thread = i / bytes;
+        EXPECT_EQ(out[i], thread % 2 ? 9 : i % bytes < from ? in[i] : 0) << bytes << " " << from;
+      }
+    }
+}
+
 //===----------------------------------------------------------------------===//
 // mbarriers and tensor copies
 //===----------------------------------------------------------------------===//

@@ -25,26 +25,27 @@ std::string list(const std::string &item, unsigned first, unsigned count) {
 // mma.sync
 //===----------------------------------------------------------------------===//
 
-/// Loads the registers of A, B and C, 32 bits each, from p0 (lane-major), and
-/// stores those of D to p1.
-std::string mmaKernel(const std::string &opcode, unsigned d, unsigned a, unsigned b) {
+/// Loads the registers of A, B and C from p0 (lane-major), and stores those of D to
+/// p1. `word` is their type, `reg` the constraint that goes with it.
+std::string mmaKernel(const std::string &opcode, unsigned d, unsigned a, unsigned b,
+                      const std::string &word = "i32", const std::string &reg = "r") {
   unsigned inputs = a + b + d;
   std::string body;
   std::string constraints, args;
   for (unsigned i = 0; i < d; ++i)
-    constraints += "=r,";
+    constraints += "=" + reg + ",";
   for (unsigned i = 0; i < inputs; ++i) {
     std::string n = std::to_string(i);
     body += "  %o" + n + " = mul i32 %tid, " + std::to_string(inputs) + "\n  %q" + n +
-            " = add i32 %o" + n + ", " + n + "\n  %g" + n +
-            " = getelementptr i32, ptr addrspace(1) %p0, i32 %q" + n + "\n  %w" + n +
-            " = load i32, ptr addrspace(1) %g" + n + "\n";
-    constraints += i ? ",r" : "r";
-    args += (i ? ", i32 %w" : "i32 %w") + n;
+            " = add i32 %o" + n + ", " + n + "\n  %g" + n + " = getelementptr " + word +
+            ", ptr addrspace(1) %p0, i32 %q" + n + "\n  %w" + n + " = load " + word +
+            ", ptr addrspace(1) %g" + n + "\n";
+    constraints += (i ? "," : "") + reg;
+    args += (i ? ", " : "") + word + " %w" + n;
   }
   std::string type = "{ ";
   for (unsigned i = 0; i < d; ++i)
-    type += i ? ", i32" : "i32";
+    type += (i ? ", " : "") + word;
   type += " }";
   body += "  %r = call " + type + " asm sideeffect \"" + opcode + " {" + list("$", 0, d) + "}, {" +
           list("$", d, a) + "}, {" + list("$", d + a, b) + "}, {" + list("$", d + a + b, d) +
@@ -53,8 +54,8 @@ std::string mmaKernel(const std::string &opcode, unsigned d, unsigned a, unsigne
   for (unsigned i = 0; i < d; ++i) {
     std::string n = std::to_string(i);
     body += "  %e" + n + " = extractvalue " + type + " %r, " + n + "\n  %sq" + n +
-            " = add i32 %so, " + n + "\n  %sg" + n +
-            " = getelementptr i32, ptr addrspace(1) %p1, i32 %sq" + n + "\n  store i32 %e" + n +
+            " = add i32 %so, " + n + "\n  %sg" + n + " = getelementptr " + word +
+            ", ptr addrspace(1) %p1, i32 %sq" + n + "\n  store " + word + " %e" + n +
             ", ptr addrspace(1) %sg" + n + "\n";
   }
   return kernel(body + "  ret void", 2);
@@ -64,8 +65,9 @@ std::string mmaKernel(const std::string &opcode, unsigned d, unsigned a, unsigne
 struct MmaCase {
   const char *opcode;
   unsigned k;
-  Element element;
+  Element a, b;
   unsigned bits;
+  Element sum = Element::F32;
 };
 
 uint32_t encodeSmall(Element e, int v) {
@@ -86,14 +88,22 @@ uint32_t encodeSmall(Element e, int v) {
 }
 
 TEST(EmuMma, EveryFormatMultipliesAsLoopsDo) {
+  using enum Element;
   const MmaCase cases[] = {
-      {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 16, Element::F16, 16},
-      {"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", 8, Element::F16, 16},
-      {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 16, Element::BF16, 16},
-      {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 8, Element::TF32, 32},
-      {"mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", 32, Element::E4M3, 8},
-      {"mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32", 32, Element::E5M2, 8},
-      {"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", 32, Element::S8, 8},
+      {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 16, F16, F16, 16},
+      {"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", 8, F16, F16, 16},
+      {"mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", 16, F16, F16, 16, F16},
+      {"mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16", 8, F16, F16, 16, F16},
+      {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 16, BF16, BF16, 16},
+      {"mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32", 8, BF16, BF16, 16},
+      {"mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32", 4, TF32, TF32, 32},
+      {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 8, TF32, TF32, 32},
+      {"mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", 32, E4M3, E4M3, 8},
+      {"mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32", 32, E4M3, E5M2, 8},
+      {"mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e4m3.f32", 32, E5M2, E4M3, 8},
+      {"mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32", 32, E5M2, E5M2, 8},
+      {"mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32", 16, S8, S8, 8, S32},
+      {"mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", 32, S8, S8, 8, S32},
   };
   std::mt19937 random(7);
   for (const MmaCase &c : cases) {
@@ -110,23 +120,28 @@ TEST(EmuMma, EveryFormatMultipliesAsLoopsDo) {
         uint32_t word = 0;
         for (unsigned e = 0; e < per; ++e) {
           unsigned row = r % 2 ? g + 8 : g, column = t * per + e + (r >= 2 ? 4 * per : 0);
-          word |= encodeSmall(c.element, a[row * c.k + column]) << (e * c.bits % 32);
+          word |= encodeSmall(c.a, a[row * c.k + column]) << (e * c.bits % 32);
         }
         in.push_back(word);
       }
       for (unsigned r = 0; r < bRegs; ++r) {
         uint32_t word = 0;
         for (unsigned e = 0; e < per; ++e)
-          word |= encodeSmall(c.element, b[(t * per + e + 4 * per * r) * 8 + g])
-                  << (e * c.bits % 32);
+          word |= encodeSmall(c.b, b[(t * per + e + 4 * per * r) * 8 + g]) << (e * c.bits % 32);
         in.push_back(word);
       }
       for (unsigned r = 0; r < 4; ++r) {
         int v = acc[(g + (r >= 2 ? 8 : 0)) * 8 + 2 * t + r % 2];
-        in.push_back(c.element == Element::S8 ? uint32_t(v) : uint32_t(encode(Format::F32, v)));
+        if (c.sum == F16 && r % 2)
+          in.back() |= encodeSmall(F16, v) << 16;
+        else
+          in.push_back(c.sum == S32   ? uint32_t(v)
+                       : c.sum == F16 ? encodeSmall(F16, v)
+                                      : uint32_t(encode(Format::F32, v)));
       }
     }
-    Bench bench(mmaKernel(c.opcode, 4, aRegs, bRegs));
+    unsigned sums = c.sum == F16 ? 2 : 4;
+    Bench bench(mmaKernel(c.opcode, sums, aRegs, bRegs));
     bench.buffer(in), bench.buffer(out);
     bench.expectClean();
     for (unsigned lane = 0; lane < 32; ++lane)
@@ -135,16 +150,130 @@ TEST(EmuMma, EveryFormatMultipliesAsLoopsDo) {
         int sum = acc[row * 8 + column];
         for (unsigned x = 0; x < c.k; ++x)
           sum += a[row * c.k + x] * b[x * 8 + column];
-        uint32_t got = out[lane * 4 + r];
-        double value = c.element == Element::S8 ? double(int32_t(got)) : decode(Format::F32, got);
+        uint32_t got = out[lane * sums + r * sums / 4];
+        double value = c.sum == S32   ? double(int32_t(got))
+                       : c.sum == F16 ? decode(Format::F16, got >> 16 * (r % 2) & 0xffff)
+                                      : decode(Format::F32, got);
         ASSERT_EQ(value, sum) << c.opcode << " " << row << " " << column;
       }
   }
 }
 
+TEST(EmuMma, DoublesMultiplyAsLoopsDo) {
+  std::mt19937 random(7);
+  double a[8 * 4], b[4 * 8], acc[8 * 8];
+  for (auto [m, n] : {std::pair<double *, int>{a, 32}, {b, 32}, {acc, 64}})
+    for (int i = 0; i < n; ++i)
+      m[i] = double(random() % 7) / 4;
+  std::vector<double> in, out(64);
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    unsigned g = lane / 4, t = lane % 4;
+    in.insert(in.end(), {a[g * 4 + t], b[t * 8 + g], acc[g * 8 + 2 * t], acc[g * 8 + 2 * t + 1]});
+  }
+  Bench bench(mmaKernel("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", 2, 1, 1, "double", "d"));
+  bench.buffer(in), bench.buffer(out);
+  bench.expectClean();
+  for (unsigned lane = 0; lane < 32; ++lane)
+    for (unsigned r = 0; r < 2; ++r) {
+      unsigned row = lane / 4, column = 2 * (lane % 4) + r;
+      double sum = acc[row * 8 + column];
+      for (unsigned x = 0; x < 4; ++x)
+        sum += a[row * 4 + x] * b[x * 8 + column];
+      EXPECT_EQ(out[lane * 2 + r], sum);
+    }
+}
+
 //===----------------------------------------------------------------------===//
-// ldmatrix
+// ldmatrix and stmatrix
 //===----------------------------------------------------------------------===//
+
+/// The half of matrix j that a lane has at place e of its register.
+std::pair<unsigned, unsigned> cellOf(unsigned lane, unsigned e, bool transposed) {
+  unsigned row = lane / 4, column = 2 * (lane % 4) + e;
+  return transposed ? std::pair(column, row) : std::pair(row, column);
+}
+
+/// Row i of matrix j is at 16 * (8 j + i); the half at column c of it holds
+/// 64 j + 8 i + c.
+TEST(EmuLdmatrix, SeveralMatricesAtOnce) {
+  for (unsigned count : {1, 2, 4})
+    for (bool transposed : {false, true}) {
+      std::string n = std::to_string(count), types, outputs;
+      for (unsigned j = 0; j < count; ++j) {
+        types += j ? ", i32" : "i32";
+        outputs += j ? ",=r" : "=r";
+      }
+      std::string type = count == 1 ? "i32" : "{ " + types + " }";
+      std::string body = "  %s = getelementptr <4 x i32>, ptr addrspace(3) @smem, i32 %tid\n"
+                         "  %g = getelementptr <4 x i32>, ptr addrspace(1) %p0, i32 %tid\n"
+                         "  %w = load <4 x i32>, ptr addrspace(1) %g\n"
+                         "  store <4 x i32> %w, ptr addrspace(3) %s\n"
+                         "  call void asm sideeffect \"bar.warp.sync -1;\", \"\"()\n"
+                         "  %v = call " +
+                         type + " asm sideeffect \"ldmatrix.sync.aligned.m8n8.x" + n +
+                         (transposed ? ".trans" : "") + ".shared.b16 {" + list("$", 0, count) +
+                         "}, [$" + n + "];\", \"" + outputs + ",r\"(ptr addrspace(3) %s)\n" +
+                         "  %o = mul i32 %tid, " + n + "\n";
+      for (unsigned j = 0; j < count; ++j) {
+        std::string k = std::to_string(j);
+        body += (count == 1 ? "  %x0 = add i32 %v, 0\n"
+                            : "  %x" + k + " = extractvalue " + type + " %v, " + k + "\n") +
+                "  %i" + k + " = add i32 %o, " + k + "\n  %a" + k +
+                " = getelementptr i32, ptr addrspace(1) %p1, i32 %i" + k + "\n  store i32 %x" + k +
+                ", ptr addrspace(1) %a" + k + "\n";
+      }
+      Bench bench(kernel(body + "  ret void", 2));
+      std::vector<uint16_t> in(256);
+      std::iota(in.begin(), in.end(), 0);
+      std::vector<uint32_t> out(32 * count);
+      bench.buffer(in), bench.buffer(out);
+      bench.expectClean(32, 512);
+      for (unsigned lane = 0; lane < 32; ++lane)
+        for (unsigned j = 0; j < count; ++j)
+          for (unsigned e = 0; e < 2; ++e) {
+            auto [row, column] = cellOf(lane, e, transposed);
+            EXPECT_EQ(out[lane * count + j] >> (16 * e) & 0xffff, 64 * j + 8 * row + column)
+                << count << transposed << " " << lane;
+          }
+    }
+}
+
+/// Lane l gives 2 (4 l + j) and the next number as its part of matrix j.
+TEST(EmuStmatrix, PutsEachLanesHalvesInTheirPlaces) {
+  for (unsigned count : {1, 2, 4})
+    for (bool transposed : {false, true}) {
+      std::string n = std::to_string(count), constraints = "r", args = "ptr addrspace(3) %s";
+      std::string body = "  %s = getelementptr <4 x i32>, ptr addrspace(3) @smem, i32 %tid\n"
+                         "  store <4 x i32> zeroinitializer, ptr addrspace(3) %s\n"
+                         "  call void asm sideeffect \"bar.warp.sync -1;\", \"\"()\n"
+                         "  %low = mul i32 %tid, 8\n  %h = mul i32 %tid, 524288\n"
+                         "  %both = or i32 %low, %h\n";
+      for (unsigned j = 0; j < count; ++j) {
+        std::string k = std::to_string(j);
+        body +=
+            "  %x" + k + " = add i32 %both, " + std::to_string(2 * j | (2 * j + 1) << 16) + "\n";
+        constraints += ",r", args += ", i32 %x" + k;
+      }
+      body += "  call void asm sideeffect \"stmatrix.sync.aligned.m8n8.x" + n +
+              (transposed ? ".trans" : "") + ".shared.b16 [$0], {" + list("$", 1, count) +
+              "};\", \"" + constraints + ",~{memory}\"(" + args + ")\n" +
+              "  call void asm sideeffect \"bar.warp.sync -1;\", \"\"()\n"
+              "  %w = load <4 x i32>, ptr addrspace(3) %s\n"
+              "  %g = getelementptr <4 x i32>, ptr addrspace(1) %p0, i32 %tid\n"
+              "  store <4 x i32> %w, ptr addrspace(1) %g\n  ret void";
+      Bench bench(kernel(body));
+      std::vector<uint16_t> out(256);
+      bench.buffer(out);
+      bench.expectClean(32, 512);
+      for (unsigned lane = 0; lane < 32; ++lane)
+        for (unsigned j = 0; j < count; ++j)
+          for (unsigned e = 0; e < 2; ++e) {
+            auto [row, column] = cellOf(lane, e, transposed);
+            EXPECT_EQ(out[64 * j + 8 * row + column], 2 * (4 * lane + j) + e)
+                << count << transposed << " " << lane;
+          }
+    }
+}
 
 TEST(EmuLdmatrix, RowsGoToLanesOfFour) {
   for (bool transposed : {false, true}) {
