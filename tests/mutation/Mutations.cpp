@@ -108,9 +108,11 @@ static void mutateAsm(CallBase &call, std::vector<Mutation> &out) {
   StringRef first = StringRef(text).ltrim().take_until([](char c) { return c == ';'; });
   if (StringRef kind = removalKind(text); !kind.empty()) {
     auto remove = [&call] { removeCall(call); };
-    // Whoever waits for the phase meets a missing arrival: such a wait never ends.
-    out.push_back({kind.str(), describe(call, "without `" + first.str() + "`"), remove,
-                   kind == "arrival" ? std::function<void()>(remove) : trapAt(call)});
+    // Who uses the barrier meets what is missing: an mbarrier that is none, a phase
+    // that never ends.
+    out.push_back(
+        {kind.str(), describe(call, "without `" + first.str() + "`"), remove,
+         kind == "arrival" || kind == "init" ? std::function<void()>(remove) : trapAt(call)});
   }
   auto change = [&](std::string kind, std::string what, unsigned operand,
                     std::function<Value *(IRBuilder<> &, Value *)> edit) {

@@ -340,8 +340,8 @@ const Hazard hazards[] = {
      {"lane 0 is here", "has ended"}},
     {"AlignedBarrierForParts",
      // Two halves of warps make one barrier's count.
-     {"%half = and i32 %tid, 31\n%p = icmp ult i32 %half, 32\n"
-      "br i1 %p, label %x, label %y\nx:",
+     {("%half = and i32 %tid, 31\n%p = icmp ult i32 %half, 32\n"
+       "br i1 %p, label %x, label %y\nx:"),
       ptx("bar.sync 1, 64;"), "br label %y\ny:", barrier, end},
      64,
      1,
