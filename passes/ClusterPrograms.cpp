@@ -1,7 +1,10 @@
 //===- ClusterPrograms.cpp - neighbouring programs share what they load ---===//
 //
-// Needs:      module attribute `tile.num_ctas` > 1; programs in a loop
-//             (`cta.programs`).
+// Needs:      programs in a loop (`cta.programs`); module attribute `tile.num_ctas`
+//             above 1, or no such attribute: then two blocks are a cluster where it
+//             is known to pay. That is in products of large blocks that read rows
+//             which may start in the middle of a sector: such a copy of 128 bytes
+//             takes five sectors from the L2 cache, whose speed is then what counts.
 // Guarantees: where thread blocks that take neighbouring programs may load the same
 //             tile in the same iteration, such blocks are a cluster (module attribute
 //             `cta.cluster`), and the loads say when the tile is the same
@@ -27,9 +30,13 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
+#include "passes/TensorMaps.h"
 
 using namespace mlir;
 using namespace tile;
+
+/// Blocks of a cluster that nobody asked for.
+static constexpr int64_t kBlocksUnasked = 2;
 
 namespace {
 
@@ -40,6 +47,8 @@ public:
 
   /// Whether there is anything to share.
   bool run();
+  /// Whether that should be done unasked.
+  bool isWorthwhile();
 
 private:
   bool onlyStores();
@@ -268,6 +277,20 @@ bool ProgramCluster::run() {
   return true;
 }
 
+bool ProgramCluster::isWorthwhile() {
+  constexpr int64_t kLargeBlock = 128 * 256; ///< of a result: there are many programs then
+  bool isLarge = false, cutsSectors = false;
+  programs.walk([&](Operation *op) {
+    if (auto dot = dyn_cast<cta::WarpgroupDotOp>(op))
+      isLarge |= cast<RankedTensorType>(dot.getType()).getNumElements() >= kLargeBlock;
+    else if (auto load = dyn_cast<cta::TmaLoadOp>(op))
+      cutsSectors |=
+          load->getParentOp() != programs &&
+          kernel.getArgAttr(cast<BlockArgument>(load.getMap()).getArgNumber(), kCutsSectorsAttr);
+  });
+  return isLarge && cutsSectors;
+}
+
 namespace {
 struct ClusterProgramsPass : PassWrapper<ClusterProgramsPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ClusterProgramsPass)
@@ -278,13 +301,17 @@ struct ClusterProgramsPass : PassWrapper<ClusterProgramsPass, OperationPass<Modu
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto wanted = module->getAttrOfType<IntegerAttr>(cta::kNumCtasAttr);
-    if (!wanted || wanted.getInt() < 2)
+    int64_t blocks = wanted ? wanted.getInt() : kBlocksUnasked;
+    if (blocks < 2)
       return;
     for (func::FuncOp kernel : module.getOps<func::FuncOp>())
-      for (auto loop : kernel.getOps<scf::ForOp>())
-        if (loop->hasAttr(cta::kProgramsLoopAttr) &&
-            ProgramCluster(kernel, loop, wanted.getInt()).run())
-          module->setAttr(cta::kClusterAttr, wanted);
+      for (auto loop : kernel.getOps<scf::ForOp>()) {
+        ProgramCluster cluster(kernel, loop, blocks);
+        if (loop->hasAttr(cta::kProgramsLoopAttr) && (wanted || cluster.isWorthwhile()) &&
+            cluster.run())
+          module->setAttr(cta::kClusterAttr,
+                          IntegerAttr::get(IntegerType::get(module.getContext(), 32), blocks));
+      }
   }
 };
 } // namespace

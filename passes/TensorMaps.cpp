@@ -13,6 +13,8 @@ static constexpr int64_t kAlignment = 16;
 static constexpr unsigned kMaxRank = 5;
 /// The size of a dimension that nothing limits: its rows end at a multiple of 16 bytes, too.
 static constexpr int64_t kUnlimited = 0x7ffffff0;
+/// What the L2 cache gives at once.
+static constexpr int64_t kSectorBytes = 32;
 static constexpr char kMayBeNegative[] = "its start may be negative";
 
 //===----------------------------------------------------------------------===//
@@ -401,10 +403,18 @@ Value tile::tensorMapOf(func::FuncOp kernel, const TileAccess &access, ArrayRef<
     if (kernel.getArgAttr(arg.getArgNumber(), cta::kTensorMapAttr) == map)
       return arg;
   unsigned index = kernel.getNumArguments();
-  auto attrs = DictionaryAttr::get(
-      context, {NamedAttribute(StringAttr::get(context, cta::kTensorMapAttr), map)});
-  if (failed(
-          kernel.insertArgument(index, cta::TensorMapType::get(context), attrs, kernel.getLoc())))
+  Builder b(context);
+  NamedAttrList attrs;
+  attrs.set(cta::kTensorMapAttr, map);
+  // Bases are taken for aligned, as all memory is that is allocated by itself.
+  if (llvm::any_of(llvm::drop_begin(access.dimensions), [&](const TileAccess::Dimension &d) {
+        return llvm::any_of(d.stride.terms(), [&](const Polynomial::Term &t) {
+          return divisibility(t) * bytes % kSectorBytes != 0;
+        });
+      }))
+    attrs.set(kCutsSectorsAttr, b.getUnitAttr());
+  if (failed(kernel.insertArgument(index, cta::TensorMapType::get(context),
+                                   attrs.getDictionary(context), kernel.getLoc())))
     return {};
   return kernel.getArgument(index);
 }

@@ -57,6 +57,9 @@ struct DescriptorAccess {
 std::optional<TileAccess> readDescriptor(StridedAnalysis &analysis, const DescriptorAccess &access,
                                          TileUse use, std::string &reason);
 
+/// On a tensor map parameter (unit): rows of the array may start in the middle of a sector.
+inline constexpr llvm::StringLiteral kCutsSectorsAttr = "cta.cuts_sectors";
+
 /// The kernel parameter with the map of `access`, added if it is not there yet.
 /// One copy moves a column of a swizzledTile of the block, at most `rows` high.
 mlir::Value tensorMapOf(mlir::func::FuncOp kernel, const TileAccess &access,

@@ -129,7 +129,8 @@ typedef struct tile_compile_options {
   int32_t debug;              /* keep device asserts; default 0 */
   int32_t line_info;          /* source lines for profilers; default 1 */
   const char *libdevice_path; /* NVIDIA's libdevice bitcode to use for mathematics; NULL: our own */
-  int32_t num_ctas; /* blocks of a cluster, which load once what they have in common; default 1 */
+  int32_t num_ctas; /* blocks of a cluster, which load once what they have in common; default 1:
+                       two where that is known to pay */
 } tile_compile_options;
 TILE_API void tile_compile_options_init_sized(tile_compile_options *options, size_t size);
 static inline void tile_compile_options_init(tile_compile_options *options) {

@@ -59,7 +59,7 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
             compile.tensorMaps, false)
       .integer("num-ctas", "N",
                "thread blocks of a cluster, which load once what their programs have in common "
-               "(1); only with --persistent",
+               "(1: two where that is known to pay); only with --persistent",
                compile.numCtas, 1, 8)
       .integer("max-registers", "N", "registers a thread may use", compile.maxRegisters, 16, 255)
       .text("libdevice", "FILE", "NVIDIA's libdevice bitcode, for its versions of math functions",
