@@ -54,6 +54,11 @@ bool lowering::needsOneReader(Operation *op) {
   return isa<AtomicRmwOp, AtomicCasOp>(op) || (load && load.getIsVolatile());
 }
 
+bool lowering::meetsInReduction(cta::AsyncWaitOp wait) {
+  auto reduce = dyn_cast_if_present<ReduceOp>(wait->getNextNode());
+  return reduce && !wait.getForProducts() && scratchBytes(reduce) > 0;
+}
+
 int64_t lowering::oneReaderScratchBytes(Operation *op) {
   if (op->getResult(0).use_empty())
     return 0;

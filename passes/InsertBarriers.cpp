@@ -54,8 +54,9 @@ struct InsertBarriersPass : PassWrapper<InsertBarriersPass, OperationPass<Module
 
   void walk(Block &block, Pending &pending) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
-      if (isa<cta::BarrierOp, cta::ClusterBarrierOp, BarrierOp, cta::AsyncWaitOp, cta::RingFillOp>(
-              op)) {
+      auto wait = dyn_cast<cta::AsyncWaitOp>(op);
+      if (isa<cta::BarrierOp, cta::ClusterBarrierOp, BarrierOp, cta::RingFillOp>(op) ||
+          (wait && !lowering::meetsInReduction(wait))) {
         pending.clear();
       } else if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
         walkLoop(op, pending);

@@ -25,6 +25,8 @@ std::unique_ptr<mlir::Pass> createClusterProgramsPass();
 std::unique_ptr<mlir::Pass> createSpecializeWarpsPass();
 /// Loads of products by asynchronous copies, iterations ahead (PipelineLoads.cpp).
 std::unique_ptr<mlir::Pass> createPipelineLoadsPass();
+/// What all programs read and use late, copied before the rest is loaded (EarlyCopies.cpp).
+std::unique_ptr<mlir::Pass> createEarlyCopiesPass();
 /// Accesses through descriptors by pointers and masks (ExpandDescriptors.cpp).
 std::unique_ptr<mlir::Pass> createExpandDescriptorsPass();
 /// Products in flight across iterations (OverlapDots.cpp).

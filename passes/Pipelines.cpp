@@ -48,6 +48,8 @@ void tile::buildCtaPipeline(OpPassManager &pm) {
   pm.addPass(createHoistStoreStartsPass());
   // After roles: what TMA cannot copy is copied by the warps that compute.
   pm.addPass(createPipelineLoadsPass());
+  // What is left to load behind reductions; loops have their own copies by now.
+  pm.addPass(createEarlyCopiesPass());
   pm.addPass(createOverlapDotsPass());
   // After sharing: what this pass computes twice must stay twice.
   pm.addPass(createNarrowLiveRangesPass());

@@ -25,6 +25,7 @@ void tile::registerAllPasses() {
   mlir::registerPass(createClusterProgramsPass);
   mlir::registerPass(createSpecializeWarpsPass);
   mlir::registerPass(createPipelineLoadsPass);
+  mlir::registerPass(createEarlyCopiesPass);
   mlir::registerPass(createOverlapDotsPass);
   mlir::registerPass(createNarrowLiveRangesPass);
   mlir::registerPass(createAllocateScratchPass);

@@ -9,6 +9,7 @@
 #include "ir/layout/MatrixAccess.h"
 #include "passes/DotLayouts.h"
 #include "passes/lowering/Lowering.h"
+#include "passes/lowering/Scratch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -52,7 +53,7 @@ LogicalResult Lowering::lowerAsyncCopy(cta::AsyncCopyOp op) {
                                     in.i32(0));
     Value to = LLVM::PtrToIntOp::create(b, op.getLoc(), b.getI32Type(),
                                         exchangeAddress(offsets, r, base, bytes));
-    in.copyAsync(to, address(ptrs[r]), atOnce, read, acts);
+    in.copyAsync(to, address(ptrs[r]), atOnce, read, acts, op->hasAttr(kReadByOthersAttr));
   }
   return success();
 }
@@ -61,7 +62,8 @@ LogicalResult Lowering::lowerAsyncWait(cta::AsyncWaitOp op) {
   in.copyAsyncWait(op.getPending());
   if (op.getForProducts())
     in.fenceProxyAsync();
-  in.barrier();
+  if (!meetsInReduction(op))
+    in.barrier();
   return success();
 }
 

@@ -24,12 +24,13 @@ void Instructions::effect(StringRef text, StringRef constraints, ValueRange args
 //===----------------------------------------------------------------------===//
 
 void Instructions::copyAsync(Value to, Address from, unsigned bytes, Value sourceBytes,
-                             Value predicate) {
+                             Value predicate, bool again) {
   if (!llvm::isInt<32>(from.offset))
     from = {pointerTo(from), 0};
   // Whole lines need no place in the first cache.
-  std::string text = llvm::formatv("cp.async.{0}.shared.global [$0], [$1{1}], {2}",
-                                   bytes == 16 ? "cg" : "ca", immediate(from.offset), bytes);
+  std::string text =
+      llvm::formatv("cp.async.{0}.shared.global [$0], [$1{1}], {2}",
+                    bytes == 16 && !again ? "cg" : "ca", immediate(from.offset), bytes);
   std::string constraints = "r,l";
   SmallVector<Value> args{to, from.base};
   if (sourceBytes) {

@@ -141,8 +141,9 @@ public:
   //===--- cp.async (AsyncInstructions.cpp; sm_80) -------------------------===//
   /// Starts copying `bytes` (4, 8 or 16) to a shared address (i32); behind the
   /// first `sourceBytes` (i32; null: all) come zeros. `predicate` may be null.
+  /// `again`: what is likely to be read again deserves a place in the first cache.
   void copyAsync(mlir::Value to, Address from, unsigned bytes, mlir::Value sourceBytes,
-                 mlir::Value predicate);
+                 mlir::Value predicate, bool again = false);
   void copyAsyncCommit();
   /// Waits until at most `pending` of this thread's groups are on their way.
   void copyAsyncWait(unsigned pending);

@@ -40,6 +40,12 @@ inline constexpr llvm::StringLiteral kStorePartsAttr = "cta.store_parts";
 /// On an op with one scalar result (unit): computed where it stands, whatever the
 /// optimiser thinks.
 inline constexpr llvm::StringLiteral kComputedHereAttr = "cta.computed_here";
+/// On a `cta.async_copy` (unit): other programs read the same, so the first cache
+/// should keep it.
+inline constexpr llvm::StringLiteral kReadByOthersAttr = "cta.read_by_others";
+/// Whether a `cta.async_wait` needs no barrier of its own: a reduction follows, in
+/// which all warps meet.
+bool meetsInReduction(cta::AsyncWaitOp wait);
 /// Shared memory of a `cta.stage` or `cta.slots`.
 int64_t bufferBytes(mlir::Operation *op);
 /// What a thread block of the target can have.
