@@ -477,6 +477,13 @@ void DotRewriter::rewriteStore(Operation *store, bool isAlone) {
     dims.push_back(d.block);
   auto image =
       layout::swizzledTile(type.getShape(), dims.front(), getElementBytes(type.getElementType()));
+  // The swizzle of 128 bytes repeats after eight rows: further columns of boxes begin there.
+  int64_t minorBytes =
+      type.getDimSize(dims.front()) * int64_t(getElementBytes(type.getElementType()));
+  if (minorBytes > layout::swizzleSpan(minorBytes) && bytes / minorBytes < 8) {
+    store->emitRemark() << "its block has fewer than 8 rows, longer than 128 bytes";
+    return;
+  }
   OpBuilder b(store);
   cta::TmaStoreOp::create(b, store->getLoc(), value, map, startsOf(b, store->getLoc(), *tile), dims,
                           cta::LayoutAttr::get(kernel.getContext(), image), isRepeated(store));
