@@ -235,9 +235,10 @@ bool Lowering::lowerCast(Operation *op, bool &known) {
   if (auto cast = dyn_cast<arith::TruncFOp>(op))
     return castFloat(translate(cast.getRoundingmode()), false);
   if (auto cast = dyn_cast<FpCastOp>(op)) {
-    bool narrow = byteSize(to) == 1;
-    return castFloat(cast.getRounding() == Rounding::rtz ? Round::TowardZero : Round::NearestEven,
-                     narrow);
+    // Bits are cut off towards zero: an infinity stays one.
+    bool towardsZero = cast.getRounding() == Rounding::rtz;
+    return castFloat(towardsZero ? Round::TowardZero : Round::NearestEven,
+                     byteSize(to) == 1 && !towardsZero);
   }
   if (isa<arith::ExtSIOp, arith::IndexCastOp>(op))
     return emitElementwise(op, intResizeKernel(from, to, true));
