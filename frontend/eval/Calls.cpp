@@ -333,7 +333,11 @@ std::optional<Result> Evaluator::decorateByCall(const ast::Call &expr, const Sco
   return Result(PyValue::function(std::move(decorated)));
 }
 
+/// Steps that a definition counts for, by the time it takes.
+static constexpr uint64_t kDefinitionSteps = 50;
+
 PyValue Evaluator::makeFunction(const ast::FunctionDef &def, const ScopePtr &scope) {
+  steps += kDefinitionSteps;
   auto function = std::make_shared<FunctionObject>();
   function->def = &def;
   function->module = scope->module;
@@ -409,6 +413,7 @@ static Result addFields(Evaluator &evaluator, ClassObject &type, const ScopePtr 
 }
 
 Result Evaluator::makeClass(const ast::ClassDef &def, const ScopePtr &scope) {
+  steps += kDefinitionSteps;
   auto type = std::make_shared<ClassObject>();
   type->name = def.name;
   type->def = &def;

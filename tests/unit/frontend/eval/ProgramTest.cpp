@@ -167,6 +167,11 @@ TEST(Function, RunawaysAreDiagnosed) {
 def forever():
     while True:
         pass
+def define(n):
+    for i in range(n):
+        def inner():
+            pass
+    return n
 def deep(n):
     return deep(n + 1)
 def swallow():
@@ -177,6 +182,11 @@ def swallow():
 )");
   file.program.evaluator().limits.steps = 10000;
   EXPECT_NE(file.call("forever").find("gave up after 10000 steps"), std::string::npos);
+  // A definition takes longer than other statements.
+  file.program.evaluator().resetSteps();
+  EXPECT_EQ(file.call("define", {PyValue::integer(100)}), "100");
+  file.program.evaluator().resetSteps();
+  EXPECT_NE(file.call("define", {PyValue::integer(300)}).find("gave up"), std::string::npos);
   file.program.evaluator().resetSteps();
   EXPECT_NE(file.call("deep", {PyValue::integer(0)}).find("calls nest deeper than 200"),
             std::string::npos);
