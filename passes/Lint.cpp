@@ -10,6 +10,8 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/AxisInfo.h"
+#include "passes/PointerRoots.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <algorithm>
 
@@ -195,7 +197,9 @@ private:
   void findLive();
   void checkMask(Operation *op, Value mask);
   void checkNeighbours(Operation *op, Value pointer);
-  void checkProducts(Value value, unsigned depth);
+  void checkProducts(Value pointer, Value offset, unsigned depth = 0);
+  void noteProduct(arith::MulIOp product, Value pointer);
+  void reportProducts();
   bool dependsOn(Value value, llvm::function_ref<bool(Value)> what, unsigned depth = 0);
 
   func::FuncOp kernel;
@@ -204,7 +208,8 @@ private:
   AxisInfoAnalysis axes;
   Intervals intervals;
   llvm::SmallPtrSet<Operation *, 32> live;
-  llvm::DenseSet<Attribute> reported; ///< places of products
+  arith::MulIOp firstProduct;             ///< of 32 bits, in an address
+  llvm::SetVector<StringRef> largeArrays; ///< whose offsets are such products
 };
 } // namespace
 
@@ -282,27 +287,56 @@ void Linter::checkNeighbours(Operation *op, Value pointer) {
              std::string(hasStride ? " (a stride that is 1 is `i32:1` in the signature)" : ""));
 }
 
-/// Products of two run-time values, one of them without a small bound.
-void Linter::checkProducts(Value value, unsigned depth) {
-  Operation *op = value.getDefiningOp();
+/// The kernel's parameter that all of the pointers come from; null if there are several.
+static BlockArgument arrayOf(Value pointer, func::FuncOp kernel) {
+  llvm::DenseSet<Value> roots;
+  collectRoots(pointer, roots);
+  if (roots.size() != 1)
+    return {};
+  auto argument = dyn_cast<BlockArgument>(*roots.begin());
+  return argument && argument.getOwner() == &kernel.getBody().front() ? argument : BlockArgument();
+}
+
+/// What is remarked once a kernel: the author looks at all offsets once it is known
+/// that arrays may be so large.
+void Linter::noteProduct(arith::MulIOp product, Value pointer) {
+  if (!firstProduct)
+    firstProduct = product;
+  BlockArgument array = arrayOf(pointer, kernel);
+  auto named = array ? dyn_cast<NameLoc>(array.getLoc()) : NameLoc();
+  if (named)
+    largeArrays.insert(named.getName().getValue());
+}
+
+void Linter::reportProducts() {
+  if (!firstProduct)
+    return;
+  std::string names = largeArrays.empty() ? "an array" : "";
+  for (auto [i, name] : llvm::enumerate(largeArrays))
+    names += (i == 0 ? "`" : i + 1 == largeArrays.size() ? " and `" : ", `") + name.str() + "`";
+  report(firstProduct.getLoc(),
+         "offsets into " + names +
+             " are products of 32-bit numbers, which wrap in arrays of more than 2^31 elements: "
+             "widen one factor with `.to(tl.int64)`");
+}
+
+/// Products of two run-time values, neither of them with a small bound.
+void Linter::checkProducts(Value pointer, Value offset, unsigned depth) {
+  Operation *op = offset.getDefiningOp();
   if (!op || depth > 40)
     return;
-  if (auto product = dyn_cast<arith::MulIOp>(op); product && bitsOf(value) == 32) {
+  if (auto product = dyn_cast<arith::MulIOp>(op); product && bitsOf(offset) == 32) {
     Interval a = intervals.of(product.getLhs()), b = intervals.of(product.getRhs());
     constexpr int64_t small = 1 << 16;
     auto isSmall = [&](Interval i) { return i.low > -small && i.high < small; };
-    auto isConstant = [](Interval i) { return i.low == i.high; };
-    if (!isConstant(a) && !isConstant(b) && !isSmall(a) && !isSmall(b) &&
-        reported.insert(Attribute(LocationAttr(op->getLoc()))).second)
-      report(op->getLoc(),
-             "this product of 32-bit numbers is part of an address and may pass 2^31: "
-             "widen one with `.to(tl.int64)`");
+    if (!isSmall(a) && !isSmall(b) && a.low != a.high && b.low != b.high)
+      noteProduct(product, pointer);
     return;
   }
   if (isMovement(op) ||
       isa<arith::AddIOp, arith::SubIOp, arith::ExtSIOp, arith::ShLIOp, arith::MulIOp>(op))
     for (Value operand : op->getOperands())
-      checkProducts(operand, depth + 1);
+      checkProducts(pointer, operand, depth + 1);
 }
 
 void Linter::run() {
@@ -319,9 +353,10 @@ void Linter::run() {
     } else if (auto rmw = dyn_cast<AtomicRmwOp>(op)) {
       checkMask(op, rmw.getMask());
     } else if (auto add = dyn_cast<AddPtrOp>(op)) {
-      checkProducts(add.getOffset(), 0);
+      checkProducts(add.getPtr(), add.getOffset());
     }
   });
+  reportProducts();
 }
 
 void tile::lint(func::FuncOp kernel, bool stridesKnown, LintReporter report) {
