@@ -1,5 +1,6 @@
 //===- LaunchPlan.cpp - how a kernel's parameters are found at launch -----===//
 #include "runtime/LaunchPlan.h"
+#include "frontend/Counted.h"
 #include "runtime/Error.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -230,9 +231,11 @@ llvm::Error LaunchPlan::locate(const ParameterPlan &parameter, const void *argum
   }
   if (parameter.dim >= descriptor->rank)
     return makeError(ErrorCode::InvalidArgument,
-                     llvm::formatv("descriptor argument {0} of `{1}` has {2} dimensions, and at "
+                     llvm::formatv("descriptor argument {0} of `{1}` has {2}, and at "
                                    "least {3} are needed",
-                                   parameter.index, entry, descriptor->rank, parameter.dim + 1)
+                                   parameter.index, entry,
+                                   counted(uint64_t(descriptor->rank), "dimension"),
+                                   parameter.dim + 1)
                          .str());
   const int64_t &number = parameter.kind == Kind::DescShape ? descriptor->shape[parameter.dim]
                                                             : descriptor->strides[parameter.dim];
@@ -243,11 +246,12 @@ llvm::Error LaunchPlan::locate(const ParameterPlan &parameter, const void *argum
 llvm::Error LaunchPlan::resolve(llvm::ArrayRef<const void *> arguments,
                                 llvm::MutableArrayRef<void *> pointers) const {
   if (arguments.size() < numArguments)
-    return makeError(ErrorCode::InvalidArgument,
-                     llvm::formatv("`{0}` takes {1} arguments, one for each entry of its "
-                                   "signature; {2} were passed",
-                                   entry, numArguments, arguments.size())
-                         .str());
+    return makeError(
+        ErrorCode::InvalidArgument,
+        llvm::formatv("`{0}` takes {1}, one for each entry of its signature; {2} passed", entry,
+                      counted(numArguments, "argument"),
+                      std::to_string(arguments.size()) + (arguments.size() == 1 ? " was" : " were"))
+            .str());
   for (size_t i = 0; i < parameters.size(); ++i) {
     const ParameterPlan &parameter = parameters[i];
     if (parameter.isMadeAtLaunch())

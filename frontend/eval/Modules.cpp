@@ -204,6 +204,8 @@ static constexpr std::pair<StringRef, StringRef> moduleNames[] = {
     {"triton.runtime", "triton.runtime"},
     {"triton.runtime.driver", "triton.runtime.driver"},
     {"triton.testing", "triton.testing"},
+    {"triton.profiler", "triton.profiler"},
+    {"triton.profiler.language", "tl.profiler"},
     {"triton.tools", "triton.tools"},
     {"triton.tools.tensor_descriptor", "triton.tools"},
     {"triton.compiler", "triton.compiler"},

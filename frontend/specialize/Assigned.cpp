@@ -121,6 +121,9 @@ static void collectAssigned(const ast::Stmt &statement, AssignedNames &names) {
     collectAssigned(cast<ast::While>(statement).body, names);
     return collectAssigned(cast<ast::While>(statement).otherwise, names);
   case SK::With:
+    for (const ast::With::Item &item : cast<ast::With>(statement).items)
+      if (item.target)
+        collectTargets(*item.target, names);
     return collectAssigned(cast<ast::With>(statement).body, names);
   default:
     return;
@@ -142,6 +145,8 @@ bool hasBreak(const ast::Body &body) {
       return true;
     if (auto *branch = llvm::dyn_cast<ast::If>(statement.get()))
       return hasBreak(branch->then) || hasBreak(branch->otherwise);
+    if (auto *with = llvm::dyn_cast<ast::With>(statement.get()))
+      return hasBreak(with->body);
     return false;
   });
 }
@@ -152,6 +157,8 @@ bool hasReturn(const ast::Body &body) {
       return true;
     if (auto *branch = llvm::dyn_cast<ast::If>(statement.get()))
       return hasReturn(branch->then) || hasReturn(branch->otherwise);
+    if (auto *with = llvm::dyn_cast<ast::With>(statement.get()))
+      return hasReturn(with->body);
     if (auto *loop = llvm::dyn_cast<ast::For>(statement.get()))
       return hasReturn(loop->body);
     if (auto *loop = llvm::dyn_cast<ast::While>(statement.get()))

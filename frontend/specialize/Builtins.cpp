@@ -1,5 +1,6 @@
 //===- Builtins.cpp - the table of tl.* functions and argument binding ----===//
 #include "frontend/specialize/Builtins.h"
+#include "frontend/Counted.h"
 
 using llvm::ArrayRef;
 using llvm::formatv;
@@ -127,8 +128,12 @@ static bool bindArguments(BuiltinCall &call, const eval::CallArgs &args) {
       break;
     }
     if (i >= parameters.size()) {
-      call.fail(formatv("{0} arguments are given, but at most {1} are taken: {2}",
-                        args.positional.size(), parameters.size(), signatureOf(call.builtin)));
+      call.fail(
+          formatv("{0} given, but at most {1} taken: {2}",
+                  counted(args.positional.size(), "argument") +
+                      (args.positional.size() == 1 ? " is" : " are"),
+                  std::to_string(parameters.size()) + (parameters.size() == 1 ? " is" : " are"),
+                  signatureOf(call.builtin)));
       return false;
     }
     call.args[i] = value;

@@ -4,6 +4,7 @@
 // picks or counts elements by computed positions.
 //
 //===----------------------------------------------------------------------===//
+#include "frontend/Counted.h"
 #include "frontend/specialize/Builtins.h"
 #include "frontend/specialize/MathOps.h"
 #include "llvm/ADT/StringExtras.h"
@@ -144,7 +145,7 @@ buildMapBody(BuiltinCall &c, Region &region, ArrayRef<Tensor> inputs, unsigned p
     types.push_back(t.type);
   }
   if (values.empty() || values.size() % pack) {
-    c.fail(formatv("the function must return {0} values for each result, got {1}", pack,
+    c.fail(formatv("the function must return {0} for each result, got {1}", counted(pack, "value"),
                    values.size()));
     return std::nullopt;
   }
@@ -252,9 +253,10 @@ static bool checkConstraints(BuiltinCall &c, StringRef constraints, ArrayRef<Ten
     expectedOperands += registers(t.type);
   if (outputs == expectedOutputs && operands == expectedOperands)
     return true;
-  c.fail(formatv("the constraints \"{0}\" name {1} results and {2} operands, but {3} and {4} "
-                 "registers are needed for {5} elements at a time",
-                 constraints, outputs, operands, expectedOutputs, expectedOperands, pack));
+  c.fail(formatv("the constraints \"{0}\" name {1} and {2}, but {3} and {4} "
+                 "registers are needed for {5} at a time",
+                 constraints, counted(outputs, "result"), counted(operands, "operand"),
+                 expectedOutputs, expectedOperands, counted(pack, "element")));
   return false;
 }
 
@@ -387,6 +389,12 @@ static PyValue externElementwise(BuiltinCall &c) {
 /// once, on its own.
 static PyValue alreadyDone(BuiltinCall &) { return PyValue::none(); }
 
+/// Marks for a profiler that reads them from its own instrumented kernels.
+static PyValue markScope(BuiltinCall &call) {
+  (void)call.string(0);
+  return PyValue::none();
+}
+
 void addElementBuiltins(BuiltinTable &t) {
   t.add("tl.gather", "src, index, axis", gather);
   t.add("tl.histogram", "input, num_bins, mask=", histogram);
@@ -396,6 +404,9 @@ void addElementBuiltins(BuiltinTable &t) {
         externElementwise);
   t.add("tl.extra.cuda.globaltimer", "", globalTimer);
   t.add("tl.extra.cuda.smid", "", multiprocessor);
+  for (const char *name :
+       {"tl.profiler.scope", "tl.profiler.enter_scope", "tl.profiler.exit_scope"})
+    t.add(name, "name", markScope);
   t.add("tl.extra.cuda.gdc_wait", "", alreadyDone);
   t.add("tl.extra.cuda.gdc_launch_dependents", "", alreadyDone);
 }

@@ -1,4 +1,5 @@
 //===- BuiltinsHints.cpp - promises, compile-time checks, debugging -------===//
+#include "frontend/Counted.h"
 #include "frontend/specialize/Builtins.h"
 
 using namespace mlir;
@@ -21,8 +22,10 @@ template <Promise promise> static PyValue hint(BuiltinCall &c) {
     return c[0]; // all is known about a compile-time value
   size_t expected = std::max<size_t>(1, x->rank());
   if (values->size() != expected)
-    return c.fail(formatv("{0} has {1} dimensions, but {2} values are given",
-                          describe(x->type, x->shape()), x->rank(), values->size()));
+    return c.fail(
+        formatv("{0} has {1}, but {2} given", describe(x->type, x->shape()),
+                counted(uint64_t(x->rank()), "dimension"),
+                counted(values->size(), "value") + (values->size() == 1 ? " is" : " are")));
   for (int64_t value : *values)
     if (value <= 0)
       return c.fail(formatv("the values must be positive, got {0}", value));

@@ -1,4 +1,5 @@
 //===- BuiltinsReduction.cpp - sums, extrema, scans -----------------------===//
+#include "frontend/Counted.h"
 #include "frontend/specialize/Builtins.h"
 #include "frontend/specialize/MathOps.h"
 
@@ -250,7 +251,7 @@ static Tensors callCombiner(Specializer &s, const PyValue &function, ArrayRef<Te
   Tensors tensors;
   ArrayRef<PyValue> parts = result.is(PyValue::Kind::Tuple) ? result.elements() : ArrayRef(result);
   if (parts.size() != a.size()) {
-    s.error(formatv("the combining function must return {0} values, got {1}", a.size(),
+    s.error(formatv("the combining function must return {0}, got {1}", counted(a.size(), "value"),
                     describe(result)));
     return {};
   }

@@ -1,4 +1,5 @@
 //===- BuiltinsShape.cpp - broadcasting and movement of blocks ------------===//
+#include "frontend/Counted.h"
 #include "frontend/specialize/Builtins.h"
 
 using namespace mlir;
@@ -25,10 +26,10 @@ static PyValue broadcastTo(BuiltinCall &c) {
   if (!x || !shape)
     return PoisonValue::get();
   if (x.isBlock() && x.rank() != int64_t(shape->size()))
-    return c.fail(formatv("{0} has {1} dimensions, the new shape {2} has {3}: add some with "
+    return c.fail(formatv("{0} has {1}, the new shape {2} has {3}: add some with "
                           "`x[None, :]`",
-                          describe(x.type, x.shape()), x.rank(), describeShape(*shape),
-                          shape->size()));
+                          describe(x.type, x.shape()), counted(uint64_t(x.rank()), "dimension"),
+                          describeShape(*shape), shape->size()));
   return c.s.wrap(c.s.broadcastTo(x, *shape));
 }
 

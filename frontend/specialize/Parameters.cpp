@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/Parameters.h"
+#include "frontend/Counted.h"
 
 using llvm::formatv;
 using llvm::StringRef;
@@ -40,9 +41,9 @@ bool Parameters::readSignature() {
   if (entries.size() != expected) {
     diagnostics.error(
         file, kernel.range(),
-        formatv("the signature has {0} {1}, but `{2}` has {3} parameters that are not "
-                "constexpr ({4})",
-                entries.size(), entries.size() == 1 ? "entry" : "entries", kernel.name(), expected,
+        formatv("the signature has {0} {1}, but `{2}` has {3} not constexpr ({4})", entries.size(),
+                entries.size() == 1 ? "entry" : "entries", kernel.name(),
+                counted(expected, "parameter") + (expected == 1 ? " that is" : " that are"),
                 runtimeNames()));
     return false;
   }

@@ -1,4 +1,5 @@
 //===- Shapes.cpp - broadcasting and movement of blocks -------------------===//
+#include "frontend/Counted.h"
 #include "frontend/specialize/Emitter.h"
 #include "mlir/IR/Matchers.h"
 
@@ -169,8 +170,9 @@ PyValue Emitter::indexTensor(const Tensor &x, const PyValue &index) {
   bool hasEllipsis = llvm::any_of(parts, [](auto &p) { return p.is(PyValue::Kind::Ellipsis); });
   // A scalar has no dimension that `:` could keep, so `:` says nothing there: `pid[:, None]`.
   if (!hasEllipsis && given > x.rank() && x.isBlock())
-    return fail(formatv("{0} has {1} dimensions, but {2} are indexed", describe(x.type, x.shape()),
-                        x.rank(), given));
+    return fail(formatv("{0} has {1}, but {2} indexed", describe(x.type, x.shape()),
+                        counted(uint64_t(x.rank()), "dimension"),
+                        std::to_string(given) + (given == 1 ? " is" : " are")));
   Tensor result = x;
   int64_t axis = 0;
   for (const PyValue &part : parts) {

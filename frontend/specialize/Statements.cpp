@@ -1,4 +1,5 @@
 //===- Statements.cpp - running a function body ---------------------------===//
+#include "frontend/Counted.h"
 #include "frontend/specialize/BlockPointer.h"
 #include "frontend/specialize/Specializer.h"
 
@@ -21,6 +22,10 @@ bool alwaysLeaves(llvm::ArrayRef<ast::StmtPtr> body) {
         return true;
       break;
     }
+    case ast::Stmt::Kind::With:
+      if (alwaysLeaves(llvm::cast<ast::With>(*statement).body))
+        return true;
+      break;
     default:
       break;
     }
@@ -41,6 +46,21 @@ static bool isEmpty(const Rest &rest) {
   return rest.statements.empty() && (!rest.next || isEmpty(*rest.next));
 }
 
+/// The one kind of context that kernels know is a profiler's scope, which does nothing.
+static void enterScopes(Specializer &s, const ast::With &statement) {
+  for (const ast::With::Item &item : statement.items) {
+    Emitter::At at(s, item.context->range);
+    auto *call = llvm::dyn_cast<ast::Call>(item.context.get());
+    if (!call || statement.isAsync || !s.evaluate(*call->callee).isSymbol("tl.profiler.scope")) {
+      s.unsupported("`with` is not supported in kernels, but for `triton.profiler.language.scope`");
+      continue;
+    }
+    PyValue entered = s.evaluate(*item.context);
+    if (item.target)
+      s.assign(*item.target, entered);
+  }
+}
+
 void Specializer::run(const Rest *rest) {
   Rest tail = rest ? *rest : Rest{};
   while (true) {
@@ -54,6 +74,10 @@ void Specializer::run(const Rest *rest) {
       At at(*this, statement.range);
       if (runIf(*branch, tail))
         return;
+    } else if (auto *with = llvm::dyn_cast<ast::With>(&statement)) {
+      enterScopes(*this, *with);
+      Rest inside{with->body, &tail};
+      return run(&inside);
     } else {
       runStatement(statement);
     }
@@ -175,7 +199,8 @@ void Specializer::assign(const ast::Expr &target, const PyValue &value) {
                     PyValue::tuple(std::move(taken)));
   }
   if (elements.size() != names) {
-    error(formatv("cannot unpack {0} values into {1} names", elements.size(), names));
+    error(formatv("cannot unpack {0} into {1}", counted(elements.size(), "value"),
+                  counted(names, "name")));
     assign(target, PoisonValue::get());
     return;
   }
@@ -289,9 +314,8 @@ void Specializer::runStatement(const ast::Stmt &statement) {
   case SK::ImportFrom:
     error("imports belong to the top level of the file");
     return;
-  case SK::With:
-    unsupported("`with` is not supported in kernels");
-    return;
+  case SK::With: // see run()
+    llvm_unreachable("scopes are a part of the statements around them");
   case SK::Raise:
   case SK::Try:
     error("kernels have no exceptions: use `tl.static_assert` or `tl.device_assert`");

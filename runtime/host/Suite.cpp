@@ -1,5 +1,6 @@
 //===- Suite.cpp - the tests, benches and examples of a file --------------===//
 #include "runtime/host/Suite.h"
+#include "frontend/Counted.h"
 #include <chrono>
 
 using namespace tile;
@@ -69,8 +70,8 @@ static std::unique_ptr<EvalError> readCase(const eval::FunctionObject &function,
   if (value.is(Kind::Tuple))
     values = value.asTuple().elements;
   if (values.size() > params.size())
-    return fail("a case has " + std::to_string(values.size()) + " values, but `" + function.name() +
-                "` has " + std::to_string(params.size()) + " parameters");
+    return fail("a case has " + counted(values.size(), "value") + ", but `" + function.name() +
+                "` has " + counted(params.size(), "parameter"));
   for (size_t i = 0; i < values.size(); ++i)
     out.parameters.emplace_back(params[i].name, values[i]);
   return nullptr;

@@ -92,7 +92,7 @@ TEST(Calls, StarredTargets) {
   Outcome out = run("a, *b, c = (n, 1, 2, m)\nd, *e = (n, m)\n"
                     "tl.static_assert(len(b) == 2 and len(e) == 1)\ntl.store(x, a - c)");
   EXPECT_TRUE(contains(out.ir, "arith.subi %arg1, %arg2")) << out.messages;
-  EXPECT_TRUE(contains(run("a, *b, c = (n,)").messages, "cannot unpack 1 values into 3 names"));
+  EXPECT_TRUE(contains(run("a, *b, c = (n,)").messages, "cannot unpack 1 value into 3 names"));
 }
 
 TEST(Calls, FunctionsAreValues) {
@@ -167,7 +167,7 @@ TEST(Calls, AnyFunctionCombines) {
   EXPECT_TRUE(contains(out.ir, "-> f32, i32"));
   EXPECT_TRUE(contains(out.ir, "reverse = true"));
   EXPECT_TRUE(
-      contains(run("y = tl.reduce(tl.arange(0, B), 0, pair)").messages, "must return 1 values"));
+      contains(run("y = tl.reduce(tl.arange(0, B), 0, pair)").messages, "must return 1 value,"));
   EXPECT_TRUE(contains(run("y = tl.reduce(tl.arange(0, B), 0, tl.exp)").messages, "at most 1"));
 }
 

@@ -75,7 +75,7 @@ TEST(Diagnostics, Shapes) {
   expectError("y = tl.permute(tl.zeros([2, 4], tl.int32), 0, 0)", "must be a permutation");
   expectError("y = tl.expand_dims(tl.arange(0, 16), 5)", "axis 5 is outside of -2 to 1");
   expectError("y = tl.arange(0, 16)[3]", "can only be indexed with `:` and `None`");
-  expectError("y = tl.arange(0, 16)[:, :]", "1 dimensions, but 2 are indexed");
+  expectError("y = tl.arange(0, 16)[:, :]", "1 dimension, but 2 are indexed");
   expectError("y = n[0]", "can only be indexed with `:` and `None`");
   expectError("y = tl.split(tl.arange(0, 16))", "last dimension of 2");
   expectError("y = tl.sum(tl.arange(0, 16), axis=1)", "the dimensions are -1 to 0");
@@ -140,7 +140,7 @@ TEST(Diagnostics, TargetsDecideTheFloatsOf8Bits) {
 
 TEST(Diagnostics, UnsupportedIsNotWrong) {
   EXPECT_TRUE(run("for i in range(n):\n    pass\nelse:\n    pass").unsupported);
-  EXPECT_TRUE(run("with tl.scope('a'):\n    pass").unsupported);
+  EXPECT_TRUE(run("with tl.range(3):\n    pass").unsupported);
   EXPECT_FALSE(run("y = nothing").unsupported);
 }
 

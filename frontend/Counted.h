@@ -1,0 +1,18 @@
+//===- Counted.h - numbers of things in messages ---------------------------===//
+#ifndef TILE_FRONTEND_COUNTED_H
+#define TILE_FRONTEND_COUNTED_H
+
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <string>
+
+namespace tile {
+
+/// "1 value", "3 values".
+inline std::string counted(uint64_t n, llvm::StringRef noun) {
+  return std::to_string(n) + " " + noun.str() + (n == 1 ? "" : "s");
+}
+
+} // namespace tile
+
+#endif // TILE_FRONTEND_COUNTED_H
