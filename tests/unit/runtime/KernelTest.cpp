@@ -222,7 +222,7 @@ TEST_F(KernelTest, TuplesAndDescriptors) {
               HasSubstr("does not fit 32 bits"));
   descriptor.rank = 1;
   EXPECT_THAT(errorOf(kernel->launch(nullptr, one, values)).message,
-              HasSubstr("has 1 dimensions, and at least 2 are needed"));
+              HasSubstr("has 1 dimension, and at least 2 are needed"));
   tuple[1] = nullptr;
   EXPECT_THAT(errorOf(kernel->launch(nullptr, one, values)).message,
               HasSubstr("argument 0 of `scale` is missing"));
