@@ -243,6 +243,8 @@ void tile::setModuleOptions(ModuleOp module, const CompileOptions &options, cons
   flag(options.persistent, kPersistentAttr);
   if (options.numCtas > 1)
     module->setAttr(cta::kNumCtasAttr, b.getI32IntegerAttr(options.numCtas));
+  if (options.warpRoles != WarpRoles::Auto)
+    module->setAttr(cta::kWarpRolesAttr, b.getStringAttr(spelled(options.warpRoles)));
   flag(options.checkedLaunch, kCheckedLaunchAttr);
   flag(!options.tensorMaps, kNoTensorMapsAttr);
   flag(options.dependentLaunch && target.capability >= 90, kDependentLaunchAttr);
@@ -312,13 +314,20 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
     before = module->clone();
   if (!c.run("cta", impl->cta, *module))
     return fail();
-  if (before && sharedBytes() > target->maxSharedBytes) {
-    module = std::move(before);
-    (*module)->setAttr(kNoWarpgroupDotsAttr, UnitAttr::get(&impl->context));
-    if (!c.run("cta", impl->cta, *module))
-      return fail();
+  auto again = [&](OwningOpRef<ModuleOp> from, StringRef name, Attribute attr) {
+    module = std::move(from);
+    (*module)->setAttr(name, attr);
     kernel = *module->getOps<func::FuncOp>().begin();
-  }
+    return c.run("cta", impl->cta, *module);
+  };
+  // Two groups of warps stage what they store side by side.
+  if (before && sharedBytes() > target->maxSharedBytes && cta::groupsOf(*module) > 1 &&
+      !again(before->clone(), cta::kWarpRolesAttr,
+             StringAttr::get(&impl->context, spelled(WarpRoles::Cooperative))))
+    return fail();
+  if (before && sharedBytes() > target->maxSharedBytes &&
+      !again(std::move(before), kNoWarpgroupDotsAttr, UnitAttr::get(&impl->context)))
+    return fail();
   describeParameters(kernel, result.metadata);
   kernel.walk([&](cta::RolesOp) { result.metadata.threads += cta::kProducerThreads; });
   if (auto cluster = module->getOperation()->getAttrOfType<IntegerAttr>(cta::kClusterAttr))

@@ -25,6 +25,19 @@ namespace tile {
 /// Where to stop, in pipeline order.
 enum class Stage { Ast, Tile, Cta, Llvm, Ptx };
 
+/// On sm_90a, what warps of a kernel with products do. PingPong is a wish: where the
+/// kernel does not allow it, warps cooperate.
+enum class WarpRoles {
+  Auto,        ///< as it pays
+  Cooperative, ///< one warp copies, the others share every block
+  PingPong,    ///< ... or two groups of them take blocks by turns
+  None,        ///< all warps do everything
+};
+/// "auto", "cooperative", "pingpong", "none".
+llvm::StringRef spelled(WarpRoles roles);
+/// False if there are no such roles.
+bool readWarpRoles(llvm::StringRef text, WarpRoles &roles);
+
 /// Everything that decides what comes out, besides the source. Hashed whole
 /// into cache keys.
 struct CompileOptions {
@@ -46,6 +59,7 @@ struct CompileOptions {
   /// On sm_90a, of a persistent kernel: thread blocks of a cluster, which load once
   /// what their programs have in common.
   int numCtas = 1;
+  WarpRoles warpRoles = WarpRoles::Auto;
   /// The launcher checks that arrays suit TMA and takes a kernel compiled with
   /// `tensorMaps` off where they do not: strides may be taken to suit.
   bool checkedLaunch = false;

@@ -16,6 +16,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/PassManager.h"
+#include "passes/AlternateTiles.h"
 #include "passes/AxisInfo.h"
 #include "passes/DotLayouts.h"
 #include "passes/Pipelines.h"
@@ -199,17 +200,27 @@ static Request requestOf(const LinearLayout &l, unsigned vector, unsigned bytes,
 // The walk
 //===----------------------------------------------------------------------===//
 
+/// Warps that share a block.
+static int numWarpsOf(func::FuncOp kernel) {
+  return int(
+      kernel->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(kNumWarpsAttr).getInt());
+}
+
 namespace {
 class Reader {
 public:
   Reader(func::FuncOp kernel, const ExplainOptions &options, ArrayRef<Remark> remarks,
          Explanation &out)
       : kernel(kernel), out(out), remarks(remarks), evaluator(options.values), axes(kernel),
-        warps(options.compile.numWarps), wantedStages(options.compile.numStages),
+        warps(numWarpsOf(kernel)), wantedStages(options.compile.numStages),
         sm(smVersion(kernel->getParentOfType<ModuleOp>())) {}
 
   void run() {
-    out.consumerWarps = warps;
+    out.groups = int(cta::groupsOf(kernel->getParentOfType<ModuleOp>()));
+    out.consumerWarps = warps * out.groups;
+    for (const Remark &remark : remarks)
+      if (StringRef message = remark.message; message.consume_front(kNoTurns))
+        out.whyNoTurns = message.str();
     walk(kernel.getBody().front());
   }
 

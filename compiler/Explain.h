@@ -78,6 +78,8 @@ struct Explanation {
   std::vector<Ring> rings;
   Work outside; ///< of all loops
   int consumerWarps = 0, producerWarps = 0;
+  int groups = 1;                 ///< of consumers, which take blocks by turns
+  std::string whyNoTurns;         ///< where they were asked for in vain
   std::vector<int> roleRegisters; ///< set by setmaxnreg: consumers, producer
   // Known after assembling:
   int registers = -1, spillBytes = -1;

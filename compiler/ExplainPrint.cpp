@@ -190,8 +190,11 @@ static void printSummary(const Explanation &e, raw_ostream &os) {
   const KernelMetadata &m = e.metadata;
   os << m.entry << " for " << m.target << ": " << e.consumerWarps << " warps";
   if (e.producerWarps)
-    os << " that compute, 1 that copies (" << m.threads << " threads)";
+    os << " that compute" << (e.groups > 1 ? ", in two groups that take blocks by turns" : "")
+       << ", 1 that copies (" << m.threads << " threads)";
   os << "\n";
+  if (!e.whyNoTurns.empty())
+    os << "  not pingpong:  " << e.whyNoTurns << "\n";
   if (e.registers >= 0) {
     os << "  registers      " << e.registers << " a thread";
     if (e.roleRegisters.size() == 2)
@@ -399,13 +402,21 @@ json::Value Explanation::toJson() const {
     jsonRings.push_back(
         json::Object{{"stages", r.stages}, {"wanted", r.wanted}, {"stage_bytes", r.bytes}});
   auto orNull = [](int n) { return n >= 0 ? json::Value(n) : json::Value(nullptr); };
-  json::Object root{{"entry", metadata.entry},           {"target", metadata.target},
-                    {"threads", metadata.threads},       {"warps", consumerWarps},
-                    {"producer_warps", producerWarps},   {"registers", orNull(registers)},
-                    {"spill_bytes", orNull(spillBytes)}, {"shared_bytes", metadata.sharedBytes},
-                    {"pipelines", std::move(jsonRings)}, {"accesses", std::move(jsonAccesses)},
-                    {"products", std::move(jsonDots)},   {"exchanges", std::move(jsonExchanges)},
-                    {"loops", std::move(jsonLoops)},     {"outside_loops", workToJson(outside)}};
+  json::Object root{{"entry", metadata.entry},
+                    {"target", metadata.target},
+                    {"threads", metadata.threads},
+                    {"warps", consumerWarps},
+                    {"producer_warps", producerWarps},
+                    {"groups", groups},
+                    {"registers", orNull(registers)},
+                    {"spill_bytes", orNull(spillBytes)},
+                    {"shared_bytes", metadata.sharedBytes},
+                    {"pipelines", std::move(jsonRings)},
+                    {"accesses", std::move(jsonAccesses)},
+                    {"products", std::move(jsonDots)},
+                    {"exchanges", std::move(jsonExchanges)},
+                    {"loops", std::move(jsonLoops)},
+                    {"outside_loops", workToJson(outside)}};
   if (roleRegisters.size() == 2)
     root["role_registers"] = json::Array{roleRegisters[0], roleRegisters[1]};
   if (!device)

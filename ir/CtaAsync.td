@@ -403,6 +403,49 @@ def Cta_RolesOp : Cta_Op<"roles", [RecursiveMemoryEffects, NoRegionArguments, Si
   let assemblyFormat = "`consumers` $consumers `producer` $producer attr-dict";
 }
 
+def Cta_GroupOp : Cta_Op<"group", [Pure]> {
+  let summary = "which of the groups of consumers this is";
+  let description = [{
+    With the module's `cta.groups` = n, the consumers of `cta.roles` are n times the
+    warps of `tile.num_warps`. Every group runs the region by itself, with its own
+    scratch memory; all read the same rings.
+    ```mlir
+    %g = cta.group : i32
+    ```
+  }];
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+class Cta_TurnOp<string mnemonic> : Cta_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
+  let arguments = (ins I32Attr:$order, Variadic<Cta_RingType>:$rings);
+}
+
+def Cta_TurnBeginOp : Cta_TurnOp<"turn_begin"> {
+  let summary = "wait until the other group of consumers has ended its turn";
+  let description = [{
+    Two groups take turns, group 0 first, in each of several independent orders.
+    What the other group did before it ended its turn is visible. The group goes on
+    in `rings` where the other one stopped.
+    ```mlir
+    cta.turn_begin 0 of %r : !cta.ring<...>
+    ```
+  }];
+  let assemblyFormat = "$order (`of` $rings^)? attr-dict (`:` type($rings)^)?";
+}
+
+def Cta_TurnEndOp : Cta_TurnOp<"turn_end"> {
+  let summary = "the turn of the other group of consumers";
+  let description = [{
+    With `stores`, once the copies of the turn's `cta.tma_store` have ended.
+    ```mlir
+    cta.turn_end 0 of %r : !cta.ring<...>
+    ```
+  }];
+  let arguments = (ins I32Attr:$order, Variadic<Cta_RingType>:$rings, UnitAttr:$stores);
+  let assemblyFormat = "$order (`of` $rings^)? (`after_stores` $stores^)? attr-dict (`:` type($rings)^)?";
+}
+
 def Cta_SingleOp : Cta_Op<"single", [RecursiveMemoryEffects, NoRegionArguments, SingleBlock,
     NoTerminator]> {
   let summary = "run by one thread of the block";

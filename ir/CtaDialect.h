@@ -34,6 +34,18 @@ inline constexpr llvm::StringLiteral kClusterAttr = "cta.cluster";
 /// On a loop (unit): it goes through the programs of one thread block.
 inline constexpr llvm::StringLiteral kProgramsLoopAttr = "cta.programs";
 
+/// On the module (string): how warps that compute share the work, as wanted:
+/// `cooperative`, `pingpong` or `auto`.
+inline constexpr llvm::StringLiteral kWarpRolesAttr = "tile.warp_roles";
+/// On the module (i32): groups of consumers, each of `tile.num_warps`.
+inline constexpr llvm::StringLiteral kGroupsAttr = "cta.groups";
+/// On a loop (unit): groups of consumers take its iterations by turns.
+inline constexpr llvm::StringLiteral kByTurnsAttr = "cta.by_turns";
+/// On the module (i32): bytes of shared memory that each group has to itself.
+inline constexpr llvm::StringLiteral kGroupBytesAttr = "cta.group_bytes";
+/// `cta.groups` of the module, or 1.
+unsigned groupsOf(mlir::ModuleOp module);
+
 /// Threads that `cta.roles` adds to those of `tile.num_warps`: a warpgroup, of
 /// which one thread produces.
 inline constexpr unsigned kProducerThreads = 128;

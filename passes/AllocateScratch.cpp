@@ -19,6 +19,10 @@
 // area of the stores is as large as a whole block where that leaves room for them, and else what is
 // staged in parts. Elastic rings have as many as fit beside whole blocks, if these are three.
 //
+// Groups of consumers that run the same code (`cta.groups`) have everything but the rings to
+// themselves: offsets are those of the first group, and the module carries `cta.group_bytes`, the
+// distance to the next one.
+//
 //===----------------------------------------------------------------------===//
 #include "ir/Printing.h"
 #include "ir/layout/Hopper.h"
@@ -75,11 +79,11 @@ int64_t lowering::oneReaderScratchBytes(Operation *op) {
   return llvm::alignTo(elements * getElementBytes(getElementType(type)), 16);
 }
 
-int64_t lowering::ringBytes(cta::RingType ring, int64_t stages) {
+int64_t lowering::ringBytes(cta::RingType ring, int64_t stages, unsigned groups) {
   int64_t slot = 0;
   for (Type type : ring.getBuffers())
     slot += llvm::alignTo(cast<cta::BufferType>(type).getBytes(), kSwizzlePeriod);
-  return llvm::alignTo((slot + 16) * stages, kSwizzlePeriod);
+  return llvm::alignTo((slot + 16) * stages + (groups > 1 ? 8 : 0), kSwizzlePeriod);
 }
 
 int64_t lowering::mostStoreParts(cta::TmaStoreOp op) {
@@ -214,7 +218,7 @@ int64_t lowering::bytesBesidesSlots(ModuleOp module, const DenseSet<Operation *>
     if (!ignored.contains(op))
       sum += llvm::alignTo(op.getType().getBytes(), kSwizzlePeriod);
   });
-  return sum;
+  return sum * cta::groupsOf(module);
 }
 
 namespace {
@@ -289,10 +293,11 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
     if (stores.empty() && rings.empty())
       return end;
     end = llvm::alignTo(end, kSwizzlePeriod);
+    unsigned groups = cta::groupsOf(getOperation());
     auto total = [&](unsigned level) {
-      int64_t sum = llvm::alignTo(end + storeBytes(stores, level), kSwizzlePeriod);
+      int64_t sum = llvm::alignTo(end + storeBytes(stores, level), kSwizzlePeriod) * groups;
       for (cta::RingOp op : rings)
-        sum += lowering::ringBytes(op.getType(), op.getStages());
+        sum += lowering::ringBytes(op.getType(), op.getStages(), groups);
       return sum;
     };
     SmallVector<cta::RingOp> elastic(
@@ -315,9 +320,13 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
     end += storeBytes(stores, level);
     if (!rings.empty())
       end = llvm::alignTo(end, kSwizzlePeriod);
+    if (groups > 1) {
+      getOperation()->setAttr(cta::kGroupBytesAttr, b.getI32IntegerAttr(int32_t(end)));
+      end *= groups;
+    }
     for (cta::RingOp op : rings) {
       place(op, end);
-      end += lowering::ringBytes(op.getType(), op.getStages());
+      end += lowering::ringBytes(op.getType(), op.getStages(), groups);
     }
     return end;
   }

@@ -123,7 +123,9 @@ static void overlap(scf::ForOp loop, Overlap &o) {
   for (Value ring : rings)
     cta::RingReleaseOp::create(b, loc, ring, isLater);
 
-  b.setInsertionPointAfter(loop);
+  // The other group's products need not wait for the last one of these.
+  Operation *next = loop->getNextNode();
+  b.setInsertionPointAfter(isa<cta::TurnEndOp>(next) ? next : loop.getOperation());
   for (cta::WarpgroupDotOp dot : o.dots) {
     Value sum = loop.getTiedLoopResult(cast<BlockArgument>(dot.getAcc()));
     auto done = cta::WarpgroupWaitOp::create(b, loc, sum.getType(), sum);

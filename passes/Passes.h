@@ -21,6 +21,8 @@ std::unique_ptr<mlir::Pass> createHoistStoreStartsPass();
 std::unique_ptr<mlir::Pass> createPersistProgramsPass();
 /// Neighbouring programs share what they load (ClusterPrograms.cpp).
 std::unique_ptr<mlir::Pass> createClusterProgramsPass();
+/// Tiles of a persistent loop by turns of two groups of warps (AlternateTiles.cpp).
+std::unique_ptr<mlir::Pass> createAlternateTilesPass();
 /// Producer and consumer warps for kernels with TMA loads (SpecializeWarps.cpp).
 std::unique_ptr<mlir::Pass> createSpecializeWarpsPass();
 /// Loads of products by asynchronous copies, iterations ahead (PipelineLoads.cpp).

@@ -315,7 +315,7 @@ static int64_t sharedBytes(ModuleOp module, ArrayRef<Pipeline> pipelines,
   });
   for (const BulkRing &ring : bulkRings)
     rings += lowering::ringBytes(ring.type(), std::min(ring.stages, limit)) + cta::kSlotAlignment;
-  return slots + rings + lowering::bytesBesidesSlots(module, replaced);
+  return slots * cta::groupsOf(module) + rings + lowering::bytesBesidesSlots(module, replaced);
 }
 
 //===----------------------------------------------------------------------===//

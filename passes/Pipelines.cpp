@@ -37,6 +37,8 @@ void tile::buildCtaPipeline(OpPassManager &pm) {
   pm.addPass(createExpandDescriptorsPass());
   pm.addPass(createPersistProgramsPass());
   pm.addPass(createClusterProgramsPass());
+  // Before layouts: it decides how many warps share a block.
+  pm.addPass(createAlternateTilesPass());
   // Before layouts: which masks imply which is plain while values have no copies.
   pm.addPass(createMaskedArithmeticPass());
   pm.addPass(createAssignLayoutsPass());

@@ -23,6 +23,7 @@ void tile::registerAllPasses() {
   mlir::registerPass(createPersistProgramsPass);
   mlir::registerPass(createHoistStoreStartsPass);
   mlir::registerPass(createClusterProgramsPass);
+  mlir::registerPass(createAlternateTilesPass);
   mlir::registerPass(createSpecializeWarpsPass);
   mlir::registerPass(createPipelineLoadsPass);
   mlir::registerPass(createEarlyCopiesPass);

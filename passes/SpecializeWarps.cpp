@@ -7,7 +7,9 @@
 //             split in two roles: a producer that runs ahead and fills the
 //             rings, and consumers that do everything else. Otherwise one
 //             thread copies where the load stood. Rings of loads that the thread
-//             blocks of a cluster may have in common move together.
+//             blocks of a cluster may have in common move together. Where
+//             tile-alternate-tiles has said so, there are two groups of consumers, which
+//             take the iterations of a loop by turns.
 // Never:      changes what the consumers compute, or the order of their stores.
 //
 //   for k:                                cta.roles
@@ -19,11 +21,13 @@
 // over tiles included.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/SpecializeWarps.h"
 #include "ir/CtaDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/AlternateTiles.h"
 #include "passes/DeadValues.h"
 #include "passes/Passes.h"
 
@@ -73,13 +77,18 @@ public:
     Operation *start = cta::BarrierOp::create(b, kernel.getLoc());
     b.setInsertionPointAfter(start);
     auto roles = cta::RolesOp::create(b, kernel.getLoc());
-    bool hasRoom = warps * 32 + cta::kProducerThreads <= kMaxThreads;
+    unsigned all = cta::groupsOf(kernel->getParentOfType<ModuleOp>());
+    bool hasRoom = warps * 32 * all + cta::kProducerThreads <= kMaxThreads;
     bool isShared = llvm::any_of(groups, [](const Group &g) { return g.isShared(); });
     if (hasRoom && makeProducer(roles)) {
       consume(nullptr);
       moveConsumers(roles);
       if (isShared)
         meetOthers(start);
+      if (all > 1)
+        takeTurns(roles, llvm::map_to_vector(groups, [](const Group &g) { return g.ring; }));
+    } else if (all > 1) {
+      return kernel.emitOpError("has copies that no thread can follow");
     } else {
       roles.erase();
       kernel->getParentOp()->removeAttr(cta::kClusterAttr);
@@ -183,8 +192,7 @@ static bool isRingOp(Operation *op) {
   return isa<cta::RingAcquireOp, cta::RingCopyOp, cta::RingCommitOp>(op);
 }
 
-/// What one thread can do by itself: scalars and control flow.
-static bool isScalarWork(Operation *op) {
+bool tile::isScalarWork(Operation *op) {
   if (isRingOp(op) || isa<scf::SCFDialect>(op->getDialect()))
     return true;
   for (Type type : op->getResultTypes())

@@ -250,10 +250,13 @@ Value DotRewriter::loadByTma(Operation *load, ArrayRef<int32_t> order, bool must
                              unsigned kDim, DotOp dot, bool isSwapped) {
   if (!usesMaps)
     return {};
+  auto roles = kernel->getParentOp()->getAttrOfType<StringAttr>(cta::kWarpRolesAttr);
   auto refuse = [&](StringRef why) {
     load->emitRemark() << why;
     return Value();
   };
+  if (roles && roles.getValue() == "none")
+    return refuse("warps have no roles");
   if (forbidsRoles(load))
     return refuse("`warp_specialize=False` on its loop");
   // Copies run ahead of the program's own stores.

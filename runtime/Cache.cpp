@@ -52,7 +52,7 @@ std::string runtime::kernelKey(llvm::StringRef source, const CompileOptions &opt
     builder.add(name).add(value);
   builder.add(options.numWarps).add(options.numStages).add(options.target);
   builder.add(options.enableFpFusion).add(options.debug).add(options.maxRegisters);
-  builder.add(options.numCtas);
+  builder.add(options.numCtas).add(static_cast<int64_t>(options.warpRoles));
   builder.add(options.dependentLaunch).add(options.persistent).add(options.checkedLaunch);
   builder.add(options.tensorMaps);
   builder.add(options.lineInfo).add(static_cast<int64_t>(options.stopAfter));

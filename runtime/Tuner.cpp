@@ -18,6 +18,8 @@ std::string TuneConfig::str() const {
     text += llvm::formatv(", maxnreg: {0}", maxRegisters);
   if (numCtas > 1)
     text += llvm::formatv(", num_ctas: {0}", numCtas);
+  if (warpRoles != WarpRoles::Auto)
+    text += llvm::formatv(", warp_roles: {0}", spelled(warpRoles));
   return text;
 }
 
@@ -33,6 +35,7 @@ void TuneConfig::applyTo(CompileOptions &options) const {
   options.numWarps = numWarps;
   options.numStages = numStages;
   options.numCtas = numCtas;
+  options.warpRoles = warpRoles;
   if (maxRegisters)
     options.maxRegisters = maxRegisters;
 }

@@ -28,6 +28,7 @@ struct TuneConfig {
   int numStages = 3;
   int maxRegisters = 0;
   int numCtas = 1;
+  WarpRoles warpRoles = WarpRoles::Auto;
 
   /// "BLOCK: 128, num_warps: 4, num_stages: 3"; also what identifies it on disk.
   std::string str() const;

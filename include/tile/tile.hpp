@@ -194,6 +194,10 @@ public:
     options.num_ctas = count;
     return *this;
   }
+  CompileOptions &warpRoles(std::string name) {
+    roles = std::move(name);
+    return *this;
+  }
   CompileOptions &target(std::string name) {
     targetName = std::move(name);
     return *this;
@@ -221,6 +225,7 @@ private:
     set(filled.kernel, kernelName);
     set(filled.signature, signatureText);
     set(filled.target, targetName);
+    set(filled.warp_roles, roles);
     set(filled.libdevice_path, libdevicePath);
     std::vector<tile_constexpr> list;
     for (const auto &[name, value] : constants)
@@ -233,7 +238,7 @@ private:
   }
 
   tile_compile_options options;
-  std::string kernelName, signatureText, targetName, libdevicePath;
+  std::string kernelName, signatureText, targetName, libdevicePath, roles;
   std::vector<std::pair<std::string, std::string>> constants;
 };
 

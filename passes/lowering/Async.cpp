@@ -18,7 +18,8 @@ using layout::LinearLayout;
 
 static constexpr unsigned kWarpgroupThreads = 128;
 static constexpr unsigned kRegisterFile = 65536;
-/// Named barriers: 0 is all threads, 1 the consumers, from 2 on a warpgroup's.
+/// Named barriers: 0 is all threads, 1 the consumers, from 2 on a warpgroup's; with
+/// two groups of consumers 1 and 2 are theirs (and more: Turns.cpp).
 static constexpr unsigned kConsumerBarrier = 1, kWarpgroupBarrier = 2;
 
 //===----------------------------------------------------------------------===//
@@ -36,15 +37,29 @@ Value Lowering::plus(Value a, int64_t constant) {
   return LLVM::AddOp::create(b, in.getLoc(), a, c);
 }
 
+Value Lowering::sameInWarp(Value v) { return in.shuffleIdx(v, in.i32(0)); }
+
 Value Lowering::warpgroup() {
   if (!warpgroupId) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointAfterValue(tid);
-    Value own = LLVM::LShrOp::create(b, in.getLoc(), tid, in.i32(7));
-    warpgroupId = in.shuffleIdx(own, in.i32(0)); // known to be one for the warp
+    warpgroupId = sameInWarp(LLVM::LShrOp::create(b, in.getLoc(), tid, in.i32(7)));
   }
   return warpgroupId;
 }
+
+Value Lowering::group() {
+  if (!groupId) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(tid);
+    groupId = sameInWarp(
+        LLVM::LShrOp::create(b, in.getLoc(), blockTid, in.i32(int32_t(llvm::Log2_32(numThreads)))));
+  }
+  return groupId;
+}
+
+/// Of two.
+Value Lowering::otherGroup() { return LLVM::XOrOp::create(b, in.getLoc(), group(), in.i32(1)); }
 
 Value Lowering::clusterRank() {
   if (!clusterRankId) {
@@ -68,7 +83,7 @@ void Lowering::emitIf(Value condition, llvm::function_ref<void()> body) {
 }
 
 Value Lowering::isThread(Value thread) {
-  return LLVM::ICmpOp::create(b, in.getLoc(), LLVM::ICmpPredicate::eq, tid, thread);
+  return LLVM::ICmpOp::create(b, in.getLoc(), LLVM::ICmpPredicate::eq, blockTid, thread);
 }
 
 //===----------------------------------------------------------------------===//
@@ -155,6 +170,8 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
       in.mbarrierInit(sharedAddress(ring.barriers + 8 * slot), 1);
       in.mbarrierInit(sharedAddress(ring.barriers + 8 * (ring.stages + slot)), consumers);
     }
+    if (groups > 1) // the first turn begins at the first slot
+      in.storeShared(sharedBase(ring.turns()), {in.i32(0)});
     in.fenceMbarrierInit();
   });
   rings[op.getResult()] = std::move(ring);
@@ -318,8 +335,8 @@ LogicalResult Lowering::lowerRoles(cta::RolesOp op) {
   Region *region = b.getInsertionBlock()->getParent();
   for (Block *block : {consumers, producer, merge})
     region->push_back(block);
-  unsigned blockThreads = numThreads + kWarpgroupThreads;
-  unsigned warpgroups = numThreads / kWarpgroupThreads;
+  unsigned consumerThreads = numThreads * groups;
+  unsigned warpgroups = consumerThreads / kWarpgroupThreads;
   // The register file as it was dealt out, and as the roles need it.
   unsigned entry = std::min(kRegisterFile / blockThreads / 8 * 8, 255u);
   unsigned forProducer = warpgroups > 2 ? 32 : 40;
@@ -327,14 +344,16 @@ LogicalResult Lowering::lowerRoles(cta::RolesOp op) {
       std::min((entry * (warpgroups + 1) - forProducer) / warpgroups / 8 * 8, 240u);
   bool deals = warpgroups > 1;
 
-  Value isConsumer =
-      LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, tid, in.i32(int32_t(numThreads)));
+  Value isConsumer = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, blockTid,
+                                          in.i32(int32_t(consumerThreads)));
   LLVM::CondBrOp::create(b, loc, isConsumer, consumers, producer);
 
   enterBlock(consumers);
   if (deals)
     in.setMaxRegisters(forConsumers, /*increase=*/true);
-  in.setRole(kConsumerBarrier, numThreads);
+  in.setRole(kConsumerBarrier, numThreads, groups > 1 ? group() : Value());
+  if (groups > 1)
+    openTurns(op);
   if (failed(lowerBlock(op.getConsumers().front())))
     return failure();
   in.setLoc(loc);
@@ -344,7 +363,7 @@ LogicalResult Lowering::lowerRoles(cta::RolesOp op) {
   if (deals)
     in.setMaxRegisters(forProducer, /*increase=*/false);
   LogicalResult result = success();
-  emitIf(isThread(in.i32(int32_t(numThreads))),
+  emitIf(isThread(in.i32(int32_t(consumerThreads))),
          [&] { result = lowerBlock(op.getProducer().front()); });
   in.setLoc(loc);
   LLVM::BrOp::create(b, loc, ValueRange(), merge);

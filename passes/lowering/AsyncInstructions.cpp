@@ -60,6 +60,10 @@ void Instructions::namedBarrier(Value id, unsigned threads) {
   effect("bar.sync $0, " + std::to_string(threads) + ";", "r,~{memory}", id);
 }
 
+void Instructions::arrive(Value id, unsigned threads) {
+  effect("bar.arrive $0, " + std::to_string(threads) + ";", "r,~{memory}", id);
+}
+
 void Instructions::mbarrierInit(Value barrier, unsigned arrivals) {
   effect("mbarrier.init.shared::cta.b64 [$0], " + std::to_string(arrivals) + ";", "r,~{memory}",
          barrier);

@@ -91,7 +91,9 @@ void Instructions::barrier() {
   if (threads == 0)
     NVVM::Barrier0Op::create(b, *loc);
   else
-    namedBarrier(i32(int32_t(id)), threads);
+    namedBarrier(roleGroup ? LLVM::AddOp::create(b, *loc, roleGroup, i32(int32_t(id))).getResult()
+                           : i32(int32_t(id)),
+                 threads);
 }
 
 /// shfl.sync moves 32-bit registers: narrower values are widened, wider ones

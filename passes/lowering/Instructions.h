@@ -66,8 +66,12 @@ public:
   /// bar.sync of the threads that run this code: all of the block, unless
   /// setRole has said otherwise.
   void barrier();
-  /// From here on barrier() is `id` among `threads`; 0 threads: all.
-  void setRole(unsigned id, unsigned threads) { roleBarrier = {id, threads}; }
+  /// From here on barrier() is `id` among `threads`; 0 threads: all. With `group`
+  /// (i32), it is the barrier that far behind `id`.
+  void setRole(unsigned id, unsigned threads, mlir::Value group = {}) {
+    roleBarrier = {id, threads};
+    roleGroup = group;
+  }
   /// Threads of the whole block, if more than compute.
   void setBlockThreads(unsigned threads) { numThreads = threads; }
   /// Waits until the grids this one depends on have ended and their writes are
@@ -151,6 +155,7 @@ public:
   //===--- mbarriers, TMA (AsyncInstructions.cpp; sm_90) -------------------===//
   // Shared addresses are i32, tensor maps and matrix descriptors i64.
   void namedBarrier(mlir::Value id, unsigned threads); ///< bar.sync id, threads
+  void arrive(mlir::Value id, unsigned threads);       ///< bar.arrive id, threads
   void mbarrierInit(mlir::Value barrier, unsigned arrivals);
   void fenceMbarrierInit();
   /// Orders this thread's shared-memory accesses before asynchronous ones.
@@ -247,6 +252,7 @@ private:
   unsigned smVersion;
   unsigned numThreads;
   std::pair<unsigned, unsigned> roleBarrier{0, 0};
+  mlir::Value roleGroup;
   std::optional<mlir::Location> loc;
 };
 

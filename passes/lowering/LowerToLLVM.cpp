@@ -31,7 +31,7 @@ static unsigned numThreadsOf(ModuleOp module) {
 
 Lowering::Lowering(ModuleOp module, func::FuncOp kernel, OpBuilder &builder)
     : module(module), kernel(kernel), b(builder), numThreads(numThreadsOf(module)),
-      in(builder, smVersion(module), numThreads) {
+      in(builder, smVersion(module), numThreads), groups(cta::groupsOf(module)) {
   if (auto attr = module->getAttrOfType<BoolAttr>(kFpFusionAttr))
     fuseMulAdd = attr.getValue();
 }
@@ -107,10 +107,10 @@ LogicalResult Lowering::run() {
       b, kernel.getLoc(), kernel.getName(),
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), params));
   function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
-  unsigned blockThreads = numThreads;
+  blockThreads = numThreads;
   kernel.walk([&](Operation *op) {
     if (isa<cta::RolesOp>(op))
-      blockThreads = numThreads + cta::kProducerThreads;
+      blockThreads = numThreads * groups + cta::kProducerThreads;
     hasTiles |= isa<cta::RingOp, cta::StageOp, cta::SlotsOp, cta::TmaStoreOp>(op);
   });
   in.setBlockThreads(blockThreads);
@@ -136,7 +136,9 @@ LogicalResult Lowering::run() {
   b.setInsertionPointToStart(entry);
   for (auto [arg, value] : llvm::zip(kernel.getArguments(), entry->getArguments()))
     set(arg, {value});
-  tid = in.threadId();
+  tid = blockTid = in.threadId();
+  if (groups > 1)
+    tid = LLVM::AndOp::create(b, in.getLoc(), blockTid, in.i32(int32_t(numThreads - 1)));
   // Nothing says early that dependents may start: an announcement by every block
   // halves the rate at which blocks are launched, and those grids wait anyway.
   if (module->hasAttr(kDependentLaunchAttr))
@@ -225,6 +227,12 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<cta::ReadOp>([&](auto o) { return lowerRead(o); })
       .Case<cta::RolesOp>([&](auto o) { return lowerRoles(o); })
       .Case<cta::SingleOp>([&](auto o) { return lowerSingle(o); })
+      .Case<cta::GroupOp>([&](auto o) {
+        set(o.getResult(), {group()});
+        return success();
+      })
+      .Case<cta::TurnBeginOp>([&](auto o) { return lowerTurnBegin(o); })
+      .Case<cta::TurnEndOp>([&](auto o) { return lowerTurnEnd(o); })
       .Case<cta::StageOp>([&](auto o) { return lowerStage(o); })
       .Case<cta::TmaStoreOp>([&](auto o) { return lowerTmaStore(o); })
       .Case<cta::WarpgroupWaitOp>([&](auto o) { return lowerWarpgroupWait(o); })
@@ -416,6 +424,14 @@ Value Lowering::sharedBase(int64_t byteOffset) {
                                     Attribute(), /*alignment=*/hasTiles ? 1024 : 16, kShared);
   }
   Value base = LLVM::AddressOfOp::create(b, in.getLoc(), ptr, symbol.getName());
+  if (groups > 1) { // each has its own, in front of the rings
+    int64_t own = module->getAttrOfType<IntegerAttr>(cta::kGroupBytesAttr).getInt();
+    if (byteOffset < own) {
+      Value skip = LLVM::MulOp::create(b, in.getLoc(), group(), in.i32(int32_t(own)));
+      base = LLVM::GEPOp::create(b, in.getLoc(), ptr, b.getI8Type(), base,
+                                 ArrayRef<LLVM::GEPArg>{skip});
+    }
+  }
   if (byteOffset == 0)
     return base;
   return LLVM::GEPOp::create(b, in.getLoc(), ptr, b.getI8Type(), base,

@@ -141,6 +141,8 @@ private:
     Cursor producer, consumer;
     Cursor released;              ///< trails the consumer where slots are given back later
     bool isReadByThreads = false; ///< with loads, not by matrix instructions alone
+    /// Where groups of consumers tell each other at which slot to go on.
+    int64_t turns() const { return barriers + 16 * int64_t(stages); }
   };
   mlir::LogicalResult lowerRing(cta::RingOp op);
   mlir::LogicalResult lowerRingStep(mlir::Operation *op, const Ring &ring);
@@ -148,6 +150,11 @@ private:
   mlir::LogicalResult lowerRingFill(cta::RingFillOp op);
   mlir::LogicalResult lowerRoles(cta::RolesOp op);
   mlir::LogicalResult lowerSingle(cta::SingleOp op);
+  void openTurns(cta::RolesOp op);
+  mlir::Value turnBarrier(uint32_t order, mlir::Value group);
+  mlir::Value turnPlace(const Ring &ring, mlir::Value group);
+  mlir::LogicalResult lowerTurnBegin(cta::TurnBeginOp op);
+  mlir::LogicalResult lowerTurnEnd(cta::TurnEndOp op);
   mlir::LogicalResult lowerStage(cta::StageOp op);
   mlir::LogicalResult lowerTmaStore(cta::TmaStoreOp op);
   /// Each warpgroup stages the same part of the area for both.
@@ -170,9 +177,12 @@ private:
   /// The shared address (i32) of a constant offset.
   mlir::Value sharedAddress(int64_t byteOffset);
   mlir::Value plus(mlir::Value a, int64_t constant);
-  mlir::Value warpgroup();
-  mlir::Value clusterRank(); ///< tid >> 7, the same register value in the warp
-  mlir::Value isThread(mlir::Value thread);
+  mlir::Value warpgroup(); ///< tid >> 7, the same register value in the warp
+  mlir::Value group();     ///< of consumers, likewise
+  mlir::Value otherGroup();
+  mlir::Value clusterRank();
+  mlir::Value isThread(mlir::Value thread); ///< of the block
+  mlir::Value sameInWarp(mlir::Value v);    ///< i32, and known to be
   void emitIf(mlir::Value condition, llvm::function_ref<void()> body);
 
   //===--- helpers --------------------------------------------------------===//
@@ -246,7 +256,12 @@ private:
   mlir::Block *entry = nullptr;
   /// Where a dependent launch must wait for the grids before it; null: nowhere.
   mlir::Operation *firstAccess = nullptr;
-  mlir::Value tid, laneId, warpId, warpgroupId, clusterRankId;
+  /// Groups of consumers, each of `numThreads`, that run the same code.
+  unsigned groups = 1;
+  unsigned blockThreads; ///< producers included
+  mlir::Value blockTid;  ///< the thread's number in the block
+  mlir::Value tid;       ///< and among those that compute together
+  mlir::Value laneId, warpId, warpgroupId, groupId, clusterRankId;
   llvm::DenseMap<mlir::Value, Ring> rings;
   /// Shared memory holds swizzled tiles, which want its start aligned.
   bool hasTiles = false;

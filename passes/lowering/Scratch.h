@@ -28,8 +28,9 @@ int64_t oneReaderScratchBytes(mlir::Operation *op);
 /// of the element, or what should be the same everywhere (a loop's condition) is not.
 bool needsOneReader(mlir::Operation *op);
 /// Shared memory of a ring: its slots' buffers, each aligned to 1024 bytes, and
-/// after them 8 bytes for each full and each empty barrier.
-int64_t ringBytes(cta::RingType type, int64_t stages);
+/// after them 8 bytes for each full and each empty barrier. Groups of consumers
+/// that take turns tell each other there where they are, in 8 bytes more.
+int64_t ringBytes(cta::RingType type, int64_t stages, unsigned groups = 1);
 /// In how many parts, one after the other, a `cta.tma_store` can be staged at
 /// most: a power of two. Each is a number of whole copies, from the same
 /// registers of all threads.

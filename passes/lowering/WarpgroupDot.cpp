@@ -134,8 +134,6 @@ LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
     leftWords = in.pack(get(op.getA()), 32);
 
   Type accElement = accType.getElementType();
-  unsigned blockThreads =
-      numThreads + (op->getParentOfType<cta::RolesOp>() ? cta::kProducerThreads : 0);
   Instructions::WgmmaShape shape;
   shape.n = unsigned(std::min(ownN, mostColumns(blockThreads)));
   shape.k = kStepBytes / bytes;

@@ -167,6 +167,9 @@ llvm::Expected<CompileOptions> capi::convertOptions(const tile_compile_options *
   result.numWarps = chosen.num_warps;
   result.numStages = chosen.num_stages;
   result.numCtas = chosen.num_ctas;
+  if (chosen.warp_roles && !readWarpRoles(chosen.warp_roles, result.warpRoles))
+    return invalid("`warp_roles` is \"" + llvm::Twine(chosen.warp_roles) +
+                   "\": \"auto\", \"cooperative\", \"pingpong\" and \"none\" are possible");
   result.maxRegisters = chosen.max_registers;
   result.enableFpFusion = chosen.enable_fp_fusion != 0;
   result.debug = chosen.debug != 0;

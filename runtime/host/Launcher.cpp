@@ -50,6 +50,12 @@ static std::unique_ptr<EvalError> setOption(StringRef name, const PyValue &value
     return nullptr;
   if (name == "maxnreg")
     return integer(options.maxRegisters, between(16, 255), "from 16 to 255");
+  if (name == "warp_roles") {
+    if (!value.isStr() || !readWarpRoles(value.asStr(), options.warpRoles))
+      return fail("`warp_roles` must be 'auto', 'cooperative', 'pingpong' or 'none', got " +
+                  eval::repr(value));
+    return nullptr;
+  }
   if (name == "enable_fp_fusion" || name == "debug") {
     Result yes = eval::truth(value);
     if (!yes)
@@ -74,8 +80,8 @@ std::unique_ptr<EvalError> Launcher::splitOptions(const CallArgs &args, Request 
     }
     if (known)
       continue;
-    std::vector<StringRef> candidates = {"num_warps",        "num_stages", "maxnreg",
-                                         "enable_fp_fusion", "debug",      "num_ctas"};
+    std::vector<StringRef> candidates = {"num_warps", "num_stages", "maxnreg",   "enable_fp_fusion",
+                                         "debug",     "num_ctas",   "warp_roles"};
     for (const ast::Parameter &param : request.kernel.params())
       candidates.push_back(param.name);
     std::string message = "`" + name + "` is neither a parameter of `" + request.kernel.name() +
@@ -272,6 +278,7 @@ runtime::KernelRequest Launcher::kernelRequest(const eval::FunctionObject &kerne
   compile.numWarps = options.numWarps;
   compile.numStages = options.numStages;
   compile.numCtas = options.numCtas;
+  compile.warpRoles = options.warpRoles;
   compile.maxRegisters = options.maxRegisters;
   compile.enableFpFusion = options.enableFpFusion;
   compile.debug = options.debug;
@@ -287,7 +294,7 @@ std::string Launcher::kernelKey(const runtime::KernelRequest &request) {
   for (auto &[name, value] : compile.constexprs)
     key += "\n" + name + "=" + value;
   for (int number : {compile.numWarps, compile.numStages, compile.numCtas, compile.maxRegisters,
-                     int(compile.enableFpFusion), int(compile.debug)})
+                     int(compile.warpRoles), int(compile.enableFpFusion), int(compile.debug)})
     key += "\n" + std::to_string(number);
   return key;
 }

@@ -19,6 +19,7 @@ namespace tile::host {
 /// Keywords of a launch that are not parameters.
 struct LaunchOptions {
   int numWarps = 4, numStages = 3, maxRegisters = 0, numCtas = 1;
+  WarpRoles warpRoles = WarpRoles::Auto;
   bool enableFpFusion = true, debug = false;
 };
 

@@ -57,6 +57,8 @@ static runtime::TuneConfig toTuneConfig(const PyValue &config) {
       out.maxRegisters = number.value_or(0);
     else if (name == "num_ctas")
       out.numCtas = number.value_or(1);
+    else if (name == "warp_roles" && value.isStr())
+      readWarpRoles(value.asStr(), out.warpRoles);
     else
       out.constexprs.emplace_back(name, eval::repr(value));
   }

@@ -61,6 +61,16 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
                "thread blocks of a cluster, which load once what their programs have in common "
                "(1: two where that is known to pay); only with --persistent",
                compile.numCtas, 1, 8)
+      .custom("warp-roles", "ROLES",
+              "`cooperative`: a warp copies, the others share every block; `pingpong`: two groups "
+              "of theirs take blocks by turns, with --persistent and 8 warps, where the kernel "
+              "allows it; `none`: all warps do everything; `auto` (sm_90a)",
+              [&compile](StringRef v) -> std::string {
+                if (tile::readWarpRoles(v, compile.warpRoles))
+                  return {};
+                return "expected `auto`, `cooperative`, `pingpong` or `none`, got `" + v.str() +
+                       "`";
+              })
       .integer("max-registers", "N", "registers a thread may use", compile.maxRegisters, 16, 255)
       .text("libdevice", "FILE", "NVIDIA's libdevice bitcode, for its versions of math functions",
             compile.libdevicePath, ValueKind::File)

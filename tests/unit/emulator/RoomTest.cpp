@@ -225,7 +225,8 @@ TEST_F(Room, Asynchronous) {
         for (bool predicated : {false, true})
           in.copyAsync(word, {g, 32}, bytes, cut ? word : Value(), predicated ? p : Value());
     in.copyAsyncCommit(), in.copyAsyncWait(0), in.copyAsyncWait(3);
-    in.namedBarrier(word, 128), in.mbarrierInit(word, 2), in.fenceMbarrierInit();
+    in.namedBarrier(word, 128), in.arrive(word, 256), in.mbarrierInit(word, 2),
+        in.fenceMbarrierInit();
     in.fenceProxyAsync(), in.mbarrierExpect(word, 4096), in.mbarrierArrive(word, p);
     in.mbarrierWait(word, word), in.setMaxRegisters(240, true), in.setMaxRegisters(24, false);
     in.prefetchTensorMap(map);

@@ -94,6 +94,17 @@ TEST(Launch, OptionsThatNoDeviceHasAreErrorsOnAll) {
   }
 }
 
+TEST(Launch, RolesOfWarps) {
+  std::unique_ptr<HostFile> file;
+  launching(file, "x", "k[1](5, warp_roles='pingpong')");
+  EXPECT_EQ(file->device.prepared[0].warpRoles, WarpRoles::PingPong);
+  HostFile wrong("@triton.jit\ndef k(x):\n    pass\ndef f():\n    k[1](5, warp_roles='both')\n");
+  EXPECT_NE(
+      wrong.call("f").find("`warp_roles` must be 'auto', 'cooperative', 'pingpong' or 'none', "
+                           "got 'both'"),
+      std::string::npos);
+}
+
 TEST(Launch, OneKernelForEachSpecialisation) {
   HostFile file("def f():\n"
                 "    x = tile.zeros(64)\n"

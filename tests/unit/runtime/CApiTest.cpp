@@ -162,6 +162,10 @@ TEST_F(CApi, StructsGrow) {
   tile_kernel_destroy(kernel);
 
   tile_compile_options_init(&options);
+  options.warp_roles = "both";
+  EXPECT_EQ(compile("fine", &kernel, &options), TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_last_error(), HasSubstr("`warp_roles` is \"both\""));
+  options.warp_roles = nullptr;
   options.num_ctas = 3;
   EXPECT_EQ(compile("fine", &kernel, &options), TILE_INVALID_ARGUMENT);
   EXPECT_THAT(tile_last_error(), HasSubstr("`num_ctas` is 3"));
