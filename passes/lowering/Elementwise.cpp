@@ -30,6 +30,10 @@ static SmallVector<unsigned> firstOfEqual(Operation *op) {
 LogicalResult Lowering::lowerElementwise(Operation *op) {
   if (op->getNumResults() != 1)
     return op->emitOpError("has no lowering");
+  if (std::optional<Registers> packed = lowerPacked(op)) {
+    set(op->getResult(0), std::move(*packed));
+    return success();
+  }
   size_t count = 1;
   SmallVector<const Registers *> operands;
   for (Value operand : op->getOperands()) {

@@ -64,6 +64,9 @@ private:
   /// Elementwise ops (arith, math, tile): the results for one register.
   /// Returns null if the op is not elementwise.
   mlir::LogicalResult lowerElementwise(mlir::Operation *op);
+  /// Several narrow elements at a time; nothing if `op` or where its operands lie does
+  /// not allow that (PackedElements.cpp).
+  std::optional<Registers> lowerPacked(mlir::Operation *op);
   mlir::Value emitScalar(mlir::Operation *op, mlir::ValueRange operands); // Elementwise.cpp
   mlir::Value emitArith(mlir::Operation *op, mlir::ValueRange operands);
   mlir::Value emitCast(mlir::Operation *op, mlir::ValueRange operands); // Casts.cpp
