@@ -241,8 +241,8 @@ static bool willOverlap(Pipeline &p) {
   return any && !result.wasInterrupted() && gainsFromFlight(dots);
 }
 
-static std::optional<Pipeline> plan(scf::ForOp loop, int32_t stages) {
-  bool isForProducts = hasProducts(loop);
+/// `onlyForProducts`: nothing but what the loop's products multiply.
+static std::optional<Pipeline> plan(scf::ForOp loop, int32_t stages, bool onlyForProducts) {
   Pipeline p;
   p.loop = loop;
   p.stages = stages;
@@ -252,7 +252,7 @@ static std::optional<Pipeline> plan(scf::ForOp loop, int32_t stages) {
   for (LoadOp load : loop.getBody()->getOps<LoadOp>()) {
     DenseSet<Value> seen;
     if (!isa<RankedTensorType>(load.getType()) ||
-        (isForProducts && !feedsProduct(load.getResult(), seen)))
+        (onlyForProducts && !feedsProduct(load.getResult(), seen)))
       continue;
     if (!all) {
       load.emitRemark() << cta::kNotCopied << "the loop has atomics or barriers";
@@ -572,7 +572,7 @@ struct PipelineLoadsPass : PassWrapper<PipelineLoadsPass, OperationPass<ModuleOp
         ring = planBulkRing(loop, count);
       if (ring)
         bulkRings.push_back(std::move(*ring));
-      else if (auto p = plan(loop, count))
+      else if (auto p = plan(loop, count, /*onlyForProducts=*/!own))
         pipelines.push_back(std::move(*p));
     });
     SmallVector<bool> spares;

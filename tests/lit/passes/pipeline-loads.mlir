@@ -191,6 +191,44 @@ func.func @gathered(%base: !tile.ptr<i32>, %c: !tile.ptr<f32>, %n: i32) {
   return
 }
 
+// What only scales products is copied ahead where the loop itself asks for stages.
+// CHECK-LABEL: func.func @scaled
+// CHECK-COUNT-2: cta.slots {count = 2 : i32}
+// CHECK-NOT: tile.load
+// With the kernel's number of stages it is loaded when it is needed.
+// CHECK: cta.slots {count = 3 : i32}
+// CHECK-NOT: cta.slots
+// CHECK: tile.load
+func.func @scaled(%base: !tile.ptr<i32>, %scale: !tile.ptr<f32>, %c: !tile.ptr<f32>, %n: i32) {
+  %a = tile.splat %base : !tile.ptr<i32> -> tensor<64x32x!tile.ptr<i32>>
+  %ss = tile.splat %scale : !tile.ptr<f32> -> tensor<64x32x!tile.ptr<f32>>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %y = arith.constant dense<1.0> : tensor<32x32xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x32xf32>) : i32 {
+    %x = tile.load %a : tensor<64x32x!tile.ptr<i32>>
+    %s = tile.load %ss : tensor<64x32x!tile.ptr<f32>>
+    %h = arith.sitofp %x : tensor<64x32xi32> to !block
+    %d = tile.dot %h, %y, %zero : !block * tensor<32x32xf16> -> tensor<64x32xf32>
+    %m = arith.mulf %d, %s : tensor<64x32xf32>
+    %next = arith.addf %acc, %m : tensor<64x32xf32>
+    scf.yield %next : tensor<64x32xf32>
+  } {tile.num_stages = 2 : i32}
+  %more = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %sum) -> (tensor<64x32xf32>) : i32 {
+    %x = tile.load %a : tensor<64x32x!tile.ptr<i32>>
+    %s = tile.load %ss : tensor<64x32x!tile.ptr<f32>>
+    %h = arith.sitofp %x : tensor<64x32xi32> to !block
+    %d = tile.dot %h, %y, %zero : !block * tensor<32x32xf16> -> tensor<64x32xf32>
+    %m = arith.mulf %d, %s : tensor<64x32xf32>
+    %next = arith.addf %acc, %m : tensor<64x32xf32>
+    scf.yield %next : tensor<64x32xf32>
+  }
+  %cs = tile.splat %c : !tile.ptr<f32> -> tensor<64x32x!tile.ptr<f32>>
+  tile.store %cs, %more : tensor<64x32x!tile.ptr<f32>>
+  return
+}
+
 // CHECK-LABEL: func.func @with_barriers
 // CHECK-NOT: cta.async_copy
 // WHY: remark: not copied by cp.async: the loop has atomics or barriers
