@@ -152,8 +152,8 @@ def int4(library, shape):
     nibbles = torch.randint(0, 16, (n, k), device="cuda", dtype=torch.uint8)
     # As `pack` and `order` of the kernel's file do, for groups of 128.
     parts = nibbles.view(n // 64, 4, 2, 8, k // 128, 2, 2, 2, 2, 4, 2)
-    parts = parts.permute(4, 0, 5, 6, 1, 3, 9, 7, 8, 2, 10)
-    w = (parts[:, :, 0] + parts[:, :, 1] * 16).contiguous().view(-1)
+    parts = parts.permute(4, 0, 5, 1, 3, 9, 6, 2, 10, 7, 8)
+    w = (parts[..., 0] + parts[..., 1] * 16).contiguous().view(torch.uint16).view(-1)
     scale = torch.rand(k // 128, n, device="cuda", dtype=torch.float16).float()
     plain = torch.randn(n, k, device="cuda", dtype=torch.float16).T
     c = torch.empty(m, n, device="cuda", dtype=torch.float16)
@@ -166,7 +166,8 @@ def int4(library, shape):
             product = library.launcher(
                 "matmul_int4", "matmul_int4",
                 [a, w, scale, parts, m, n, k, a.stride(0), scale.stride(0), parts.stride(0),
-                 parts.stride(1)], {"BLOCK_M": 16, "GROUP": 128, "SPLITS": splits},
+                 parts.stride(1)],
+                {"BLOCK_M": 16, "GROUP": 128, "SPLITS": splits, "STAGES": stages},
                 (1, n // 64, splits), 4, stages)
             total = library.launcher(
                 "matmul_int4", "sum_splits",
@@ -185,7 +186,7 @@ def int4(library, shape):
     return Case("int4 weights " + "x".join(map(str, shape)), 2 * m * n * k,
                 lambda: torch.matmul(a, plain, out=out),
                 [(f"{stages} stages/{splits}", prepare(stages, splits))
-                 for stages in (4, 6, 8) for splits in (2, 3, 4)], check)
+                 for stages in (3, 4, 5, 6) for splits in (3, 4, 5)], check)
 
 
 def fused(library, shape, activation):
