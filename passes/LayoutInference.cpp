@@ -95,13 +95,13 @@ cta::LayoutAttr LayoutInference::homeOr(Value value) {
   return home ? home : coalescing.shapeLayout(blockType(value).getShape());
 }
 
-/// Among products a conversion costs all warps two barriers, and what is
-/// repeated there most often scales an accumulator.
-cta::LayoutAttr LayoutInference::layoutOfRepeated(Operation *user, ArrayRef<int64_t> shape) {
-  if (isAmongProducts(user))
-    for (auto &[known, acc] : products)
-      if (known == shape)
-        return acc;
+/// What is repeated to the shape of a product most often scales it or is added to
+/// it. A conversion would cost two barriers of all warps, also behind the loop: they
+/// keep one warpgroup from going on to its next products while another stores.
+cta::LayoutAttr LayoutInference::layoutOfRepeated(ArrayRef<int64_t> shape) {
+  for (auto &[known, acc] : products)
+    if (known == shape)
+      return acc;
   return coalescing.shapeLayout(shape);
 }
 
@@ -122,7 +122,7 @@ cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsig
     --budget;
     cta::LayoutAttr wanted;
     if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
-      cta::LayoutAttr large = layoutOfRepeated(user, broadcast.getType().getShape());
+      cta::LayoutAttr large = layoutOfRepeated(broadcast.getType().getShape());
       wanted = get(operandLayoutFor(user, large.getLayout()));
     } else if (isa<ExpandDimsOp, TransOp>(user)) {
       if (auto result = wantedByUsers(user->getResult(0), accesses, depth + 1, budget))
@@ -132,6 +132,9 @@ cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsig
     } else if (auto loop = dyn_cast<scf::ForOp>(user->getParentOp());
                loop && isa<scf::YieldOp>(user)) { // loaded for the next iteration
       unsigned index = llvm::find(user->getOperands(), value) - user->operand_begin();
+      wanted = wantedByUsers(loop.getRegionIterArg(index), accesses, depth + 1, budget);
+    } else if (auto loop = dyn_cast<scf::ForOp>(user); loop && blockType(value)) { // for the first
+      unsigned index = llvm::find(loop.getInitArgs(), value) - loop.getInitArgs().begin();
       wanted = wantedByUsers(loop.getRegionIterArg(index), accesses, depth + 1, budget);
     } else if (accesses && isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(user)) {
       wanted = coalescing.anchor(user);

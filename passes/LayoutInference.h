@@ -61,7 +61,7 @@ private:
   cta::LayoutAttr wantedByUsers(mlir::Value value, bool accesses);
   cta::LayoutAttr wantedByUsers(mlir::Value value, bool accesses, unsigned depth, unsigned &budget);
   /// Where a repetition to `shape` by `user` is worked with.
-  cta::LayoutAttr layoutOfRepeated(mlir::Operation *user, llvm::ArrayRef<int64_t> shape);
+  cta::LayoutAttr layoutOfRepeated(llvm::ArrayRef<int64_t> shape);
   cta::LayoutAttr get(const layout::LinearLayout &l);
 
   Coalescing &coalescing;
