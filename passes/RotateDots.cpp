@@ -30,7 +30,7 @@ using namespace tile;
 namespace {
 
 /// Registers of a thread that a rotated loop may keep blocks in.
-constexpr int64_t kMostRegisters = 200;
+constexpr int64_t kMostRegisters = 212;
 /// Smaller results leave room for a second thread block, which fills the gaps too.
 constexpr int64_t kLeastRegisters = 64; ///< of a thread, for one result
 /// Iterations that run together. The result of the last is used while nothing is in
