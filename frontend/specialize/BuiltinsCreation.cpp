@@ -97,6 +97,10 @@ static PyValue castValue(BuiltinCall &c) {
     return c.fail(formatv("`fp_downcast_rounding` only applies where a float is narrowed, not from "
                           "{0} to {1}",
                           x.type.str(), type->str()));
+  if (*rounding == "rtz" && type->kind() == DType::Kind::Float8E4NV)
+    return c.fail(formatv("conversions to {0} only round to nearest (\"rtne\"); fp16, bf16 and "
+                          "fp8e5 have \"rtz\", too",
+                          type->str()));
   // A literal takes its new type at once.
   if (!tensorIn(c[0]) && !isBitcast && !type->isPointer())
     return c.s.wrap(c.s.constant(c[0], *type));

@@ -108,7 +108,7 @@ TEST(CApiEmulator, TensorMapsAreMadeAtLaunch) {
             TILE_OK)
       << tile_last_error();
   // Ends of arrays within a box; rows with a gap behind them.
-  const int32_t M = 70, N = 60, K = 136, strideA = 144, strideB = 64;
+  const int32_t M = 70, N = 56, K = 136, strideA = 144, strideB = 64;
   void *memory[3];
   const size_t bytes[3] = {size_t(M * strideA) * 2, size_t(K * strideB) * 2, size_t(M * N) * 4};
   for (int i = 0; i < 3; ++i)
