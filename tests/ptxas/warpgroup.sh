@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Products on sm_90a in many shapes, given to NVIDIA's assembler: it must take
-# each without spilling and without running the matrix instructions one by one.
+# each without spilling (but where it says how much) and without running the matrix instructions one by one.
 #
 # usage: warpgroup.sh TILEC KERNEL_FOLDER
 #
