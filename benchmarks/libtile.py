@@ -91,7 +91,7 @@ class Compiler:
         options.constexprs, options.num_constexprs = constants, len(constexprs)
         options.num_warps, options.max_registers = num_warps, max_registers
         options.num_ctas = num_ctas
-        if num_stages:
+        if num_stages is not None:
             options.num_stages = num_stages
         options.target = target.encode() if target else None
         text = source.encode()

@@ -196,14 +196,15 @@ def fused(library, shape, activation):
     random = lambda *size: torch.randn(size, device="cuda", dtype=torch.float16)
     a, b, bias = random(m, k), random(k, n), random(n)
     c, bare = random(m, n), random(m, n)
-    block = (128, 256, 64)
+    # With the smaller blocks, two groups of warps take turns.
+    blocks = [((128, 256, 64), 3), ((128, 128, 64), 0)]
 
-    def prepare(out, added, function):
+    def prepare(out, added, function, block=blocks[0][0], stages=blocks[0][1]):
         constants = dict(sizes(block), ACTIVATION=f'"{function}"')
         values = [a, b, out, None, None, added, None, m, n, k, *a.stride(), *b.stride(),
                   *out.stride(), *out.stride()]
         return library.launcher("matmul_fused", "matmul_fused", values, constants,
-                                (cdiv(m, block[0]) * cdiv(n, block[1]),), 8, 3)
+                                (cdiv(m, block[0]) * cdiv(n, block[1]),), 8, stages)
 
     def check():
         x = a[:256].double() @ b.double() + bias
@@ -211,8 +212,10 @@ def fused(library, shape, activation):
                      "silu": torch.nn.functional.silu}
         return error_of(c[:256], functions[activation](x))
     return Case(f"bias+{activation} / bare " + "x".join(map(str, shape)), 2 * m * n * k,
-                prepare(bare, None, "none"), [(str(block), lambda: prepare(c, bias, activation))],
-                check)
+                prepare(bare, None, "none"),
+                [(f"{block}x{stages or 'auto'}",
+                  lambda block=block, stages=stages: prepare(c, bias, activation, block, stages))
+                 for block, stages in blocks], check)
 
 
 def stream_k(library, shape, dtype, layout):
