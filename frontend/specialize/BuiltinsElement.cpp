@@ -8,6 +8,7 @@
 #include "frontend/specialize/Builtins.h"
 #include "frontend/specialize/MathOps.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/InlineAsm.h"
 
 using namespace mlir;
 using llvm::formatv;
@@ -232,6 +233,49 @@ static bool checkRegisterClasses(BuiltinCall &c, StringRef constraints) {
   return true;
 }
 
+/// The list as LLVM reads it, which takes a list that it cannot read for an
+/// empty one; or nothing after an error.
+static std::optional<llvm::InlineAsm::ConstraintInfoVector>
+parseConstraints(BuiltinCall &c, StringRef constraints) {
+  auto parsed = llvm::InlineAsm::ParseConstraints(constraints);
+  auto isResult = [](const auto &info) { return info.Type == llvm::InlineAsm::isOutput; };
+  if (!parsed.empty() && std::is_partitioned(parsed.begin(), parsed.end(), isResult))
+    return parsed;
+  c.fail(
+      formatv("the constraints \"{0}\" cannot be read: the results (\"=r\") come first, then the "
+              "operands (\"r\", or the number of the result whose register they share), then "
+              "what is overwritten (\"~{{memory}\")",
+              constraints));
+  return std::nullopt;
+}
+
+/// Every `$` of the text names one of the registers (`$1`, `${1}`, `${1:r}`),
+/// makes a label unique (`${:uid}`), or stands for itself (`$$`).
+static bool checkPlaceholders(BuiltinCall &c, StringRef text, unsigned registers) {
+  for (StringRef rest = text.substr(text.find('$')); !rest.empty();
+       rest = rest.substr(rest.find('$'))) {
+    StringRef start = rest;
+    rest = rest.drop_front();
+    if (rest.consume_front("$") || rest.consume_front("{:uid}"))
+      continue;
+    bool braces = rest.consume_front("{");
+    unsigned index;
+    bool valid = !rest.consumeInteger(10, index) && index < registers;
+    if (valid && braces) // a modifier: registers know `r`, constants `c` and `n`
+      valid = rest.consume_front("}") || rest.consume_front(":r}") || rest.consume_front(":c}") ||
+              rest.consume_front(":n}");
+    if (valid)
+      continue;
+    c.fail(formatv("cannot read `{0}` in the text: {1}, and `$$` is the sign itself",
+                   start.take_until([](char x) { return StringRef(" \t\n,;").contains(x); }),
+                   registers == 1
+                       ? std::string("the register is `$0`")
+                       : formatv("the registers are `$0` to `${0}`", registers - 1).str()));
+    return false;
+  }
+  return true;
+}
+
 /// As many register constraints as the packed operands and results need.
 static bool checkConstraints(BuiltinCall &c, StringRef constraints, ArrayRef<Tensor> inputs,
                              ArrayRef<DType> results, unsigned pack) {
@@ -293,6 +337,11 @@ static PyValue inlineAsm(BuiltinCall &c) {
     return PoisonValue::get();
   if (!checkRegisterClasses(c, *constraints) ||
       !checkConstraints(c, *constraints, inputs, types, *pack))
+    return PoisonValue::get();
+  auto parsed = parseConstraints(c, *constraints);
+  if (!parsed || !checkPlaceholders(c, *text, llvm::count_if(*parsed, [](const auto &info) {
+                                      return info.Type != llvm::InlineAsm::isClobber;
+                                    })))
     return PoisonValue::get();
   return emitAsm(c, *text, *constraints, inputs, types, c.flag(Pure), *pack,
                  !c[Types].isSequence());
