@@ -15,6 +15,9 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "passes/Pipelines.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Instruction.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -135,6 +138,28 @@ public:
       return WalkResult::advance();
     });
     result.diagnostics.error(&file, range, std::move(message)).unsupported = true;
+  }
+
+  /// What LLVM finds wrong, as inline PTX whose operands do not suit its
+  /// constraints: by itself it would print that and end the process.
+  static void reportFromLlvm(const llvm::DiagnosticInfo *info, void *compilation) {
+    auto &self = *static_cast<Compilation *>(compilation);
+    if (info->getSeverity() != llvm::DS_Error)
+      return;
+    std::string message;
+    llvm::raw_string_ostream os(message);
+    llvm::DiagnosticPrinterRawOStream printer(os);
+    info->print(printer);
+    frontend::SourceRange range;
+    if (auto *text = llvm::dyn_cast<llvm::DiagnosticInfoInlineAsm>(info)) {
+      message = "inline PTX: " + message;
+      if (const llvm::Instruction *call = text->getInstruction(); call && call->getDebugLoc()) {
+        uint32_t begin =
+            self.file.offsetOf(call->getDebugLoc().getLine(), call->getDebugLoc().getCol());
+        range = {begin, begin + 1};
+      }
+    }
+    self.result.diagnostics.error(&self.file, range, std::move(message));
   }
 
   void instrument(PassManager &pm) {
@@ -361,13 +386,15 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
     emit.ptxVersion = version.getInt();
   std::string error;
   llvm::LLVMContext llvmContext;
+  llvmContext.setDiagnosticHandlerCallBack(&Compilation::reportFromLlvm, &c,
+                                           /*RespectFilters=*/true);
   std::unique_ptr<llvm::Module> llvmModule = c.timed("translate", [&] {
     return impl->emitter.translate(*module, llvmContext, *target, emit, error);
   });
-  if (!llvmModule) {
+  if (!llvmModule)
     result.diagnostics.error(nullptr, {}, error);
+  if (result.diagnostics.hasErrors())
     return fail();
-  }
   c.timed("optimize", [&] {
     impl->emitter.optimize(*llvmModule, *target, emit);
     return 0;
@@ -379,9 +406,7 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
   }
   bool emitted = c.timed(
       "emit", [&] { return impl->emitter.emit(*llvmModule, *target, emit, result.output, error); });
-  if (!emitted) {
+  if (!emitted)
     result.diagnostics.error(nullptr, {}, error);
-    return fail();
-  }
-  return result;
+  return result.diagnostics.hasErrors() ? fail() : std::move(result);
 }
