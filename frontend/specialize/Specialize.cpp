@@ -323,6 +323,16 @@ static bool buildArguments(Specializer &s, const eval::FunctionObject &kernel,
   return valid;
 }
 
+/// A kernel's name as PTX can have it: of other letters than ASCII's, every byte as
+/// `$` and its hexadecimal digits.
+static std::string entryName(StringRef name) {
+  std::string out;
+  for (char c : name)
+    out += llvm::isAlnum(c) || c == '_' ? std::string(1, c)
+                                        : "$" + llvm::utohexstr(uint8_t(c), false, 2);
+  return out;
+}
+
 static OwningOpRef<ModuleOp> buildModule(Specializer &s, const eval::FunctionObject &kernel,
                                          Parameters &parameters) {
   const SourceFile &file = kernel.module->source();
@@ -342,7 +352,7 @@ static OwningOpRef<ModuleOp> buildModule(Specializer &s, const eval::FunctionObj
     return {};
   b.setInsertionPointToEnd(module->getBody());
   auto type = b.getFunctionType(entry->getArgumentTypes(), {});
-  auto function = func::FuncOp::create(b, location, kernel.name(), type);
+  auto function = func::FuncOp::create(b, location, entryName(kernel.name()), type);
   function.setAllArgAttrs(attributes);
   Block *body = entry.release();
   function.getBody().push_back(body);
