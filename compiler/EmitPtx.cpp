@@ -4,9 +4,12 @@
 #include "devicelib/DeviceLibrary.h"
 #include "ir/TileDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -23,6 +26,7 @@
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 #include <map>
 #include <tuple>
 
@@ -110,6 +114,45 @@ std::unique_ptr<Module> PtxEmitter::translate(mlir::ModuleOp op, LLVMContext &co
   return module;
 }
 
+/// Whether a turn multiplies the 64-bit `carried` by a constant even number on its way
+/// to the next turn, as x = x * 4096 + c does.
+static bool shiftsUp(const PHINode &carried, const Loop &loop) {
+  using namespace PatternMatch;
+  SmallVector<PointerIntPair<const Value *, 1, bool>> left = {{&carried, false}};
+  DenseSet<PointerIntPair<const Value *, 1, bool>> seen;
+  while (!left.empty()) {
+    auto last = left.pop_back_val();
+    const Value *value = last.getPointer();
+    bool shifted = last.getInt();
+    for (const User *user : value->users()) {
+      const auto *next = dyn_cast<Instruction>(user);
+      if (!next || next->getType() != carried.getType() || !loop.contains(next))
+        continue;
+      const APInt *factor;
+      bool up = shifted || match(next, m_Shl(m_Specific(value), m_ConstantInt())) ||
+                (match(next, m_Mul(m_Specific(value), m_APInt(factor))) && !(*factor)[0]);
+      if (next == &carried && up)
+        return true;
+      if (isa<BinaryOperator, SelectInst, PHINode>(next) && seen.insert({next, up}).second)
+        left.push_back({next, up});
+    }
+  }
+  return false;
+}
+
+/// NVIDIA's assembler (12.8 to 13.0) unrolls such loops, and where the turns have
+/// shifted all of x out of the low word it gives a turn the high word of an earlier
+/// one. Left as loops they are right; straight-line steps InstCombine has merged.
+static void keepShiftingLoops(Function &f) {
+  DominatorTree dominators(f);
+  LoopInfo loops(dominators);
+  for (Loop *loop : loops.getLoopsInPreorder())
+    if (any_of(loop->getHeader()->phis(), [&](const PHINode &phi) {
+          return phi.getType()->isIntegerTy(64) && shiftsUp(phi, *loop);
+        }))
+      addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
+}
+
 void PtxEmitter::optimize(Module &module, const tile::Target &target, const EmitOptions &options) {
   LoopAnalysisManager lam;
   FunctionAnalysisManager fam;
@@ -154,6 +197,9 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
   if (calls)
     mpm.addPass(GlobalDCEPass());
   mpm.run(module, mam);
+  for (Function &f : module)
+    if (f.size() > 1)
+      keepShiftingLoops(f);
 }
 
 bool PtxEmitter::emit(Module &module, const tile::Target &target, const EmitOptions &options,
