@@ -260,9 +260,9 @@ constexpr uint64_t maxElements = 1 << 24;
 static Result repeat(const PyValue &sequence, const PyValue &times) {
   std::optional<int64_t> count = times.toInt64();
   uint64_t size = sequence.isStr() ? sequence.asStr().size() : sequence.elements().size();
-  if (!count || (*count > 0 && size * uint64_t(*count) > maxElements))
+  if (size && (!count || (*count > 0 && uint64_t(*count) > maxElements / size)))
     return fail("the repeated sequence is too long", "MemoryError");
-  uint64_t copies = std::max<int64_t>(*count, 0);
+  uint64_t copies = size ? std::max<int64_t>(*count, 0) : 0;
   if (sequence.isStr()) {
     std::string out;
     for (uint64_t i = 0; i < copies; ++i)
