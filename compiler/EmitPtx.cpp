@@ -6,7 +6,6 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
@@ -143,9 +142,7 @@ static bool shiftsUp(const PHINode &carried, const Loop &loop) {
 /// NVIDIA's assembler (12.8 to 13.0) unrolls such loops, and where the turns have
 /// shifted all of x out of the low word it gives a turn the high word of an earlier
 /// one. Left as loops they are right; straight-line steps InstCombine has merged.
-static void keepShiftingLoops(Function &f) {
-  DominatorTree dominators(f);
-  LoopInfo loops(dominators);
+static void keepShiftingLoops(LoopInfo &loops) {
   for (Loop *loop : loops.getLoopsInPreorder())
     if (any_of(loop->getHeader()->phis(), [&](const PHINode &phi) {
           return phi.getType()->isIntegerTy(64) && shiftsUp(phi, *loop);
@@ -199,7 +196,7 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
   mpm.run(module, mam);
   for (Function &f : module)
     if (f.size() > 1)
-      keepShiftingLoops(f);
+      keepShiftingLoops(fam.getResult<LoopAnalysis>(f));
 }
 
 bool PtxEmitter::emit(Module &module, const tile::Target &target, const EmitOptions &options,

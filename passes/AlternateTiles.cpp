@@ -26,6 +26,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/AlternateTiles.h"
 #include "passes/DeadValues.h"
+#include "passes/OverlapDots.h"
 #include "passes/Passes.h"
 #include "passes/PointerRoots.h"
 #include "passes/RunAhead.h"
@@ -122,13 +123,9 @@ static scf::ForOp tileLoop(func::FuncOp kernel) {
   return tiles;
 }
 
-/// The accumulator goes round a loop of its own and is seen by nobody else there.
 static bool onlyAddsUp(cta::WarpgroupDotOp dot) {
-  auto acc = dyn_cast<BlockArgument>(dot.getAcc());
   auto loop = dyn_cast<scf::ForOp>(dot->getParentOp());
-  return acc && loop && acc.getOwner() == loop.getBody() && acc.hasOneUse() &&
-         dot.getResult().hasOneUse() && !dot.getPromote() &&
-         loop.getTiedLoopYieldedValue(acc)->get() == dot.getResult();
+  return loop && onlyAddsUp(dot, loop);
 }
 
 /// The most registers of a thread that sums of one loop take. What a loop computes
