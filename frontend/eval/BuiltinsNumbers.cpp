@@ -14,6 +14,7 @@ using ast::CompareOp;
 // Conversions
 //===----------------------------------------------------------------------===//
 
+// `base` 0 reads the base off the prefix, as in a program.
 static Result parseInteger(StringRef text, unsigned base) {
   std::string digits = text.trim().str();
   llvm::erase(digits, '_');
@@ -21,8 +22,15 @@ static Result parseInteger(StringRef text, unsigned base) {
   bool negative = body.consume_front("-");
   if (!negative)
     body.consume_front("+");
-  if (base == 16)
-    body.consume_front("0x") || body.consume_front("0X");
+  auto prefix = [&](unsigned prefixBase, StringRef name) {
+    if ((base == 0 || base == prefixBase) && body.consume_front_insensitive(name))
+      base = prefixBase;
+  };
+  prefix(16, "0x");
+  prefix(2, "0b");
+  prefix(8, "0o");
+  if (base == 0)
+    base = 10;
   APInt value;
   if (body.empty() || body.size() > 1000 || body.getAsInteger(base, value))
     return fail("cannot read \"" + text.str() + "\" as an integer", "ValueError");
@@ -39,8 +47,12 @@ static Result toInteger(Evaluator &, const CallArgs &args) {
     return unary(ast::UnaryOp::Pos, value);
   if (value.is(Kind::Float))
     return integerFromDouble(std::trunc(value.asFloat()));
-  if (value.isStr())
-    return parseInteger(value.asStr(), r.has(1) ? r[1].toInt64().value_or(10) : 10);
+  if (value.isStr()) {
+    std::optional<int64_t> base = r.has(1) ? r[1].toInt64() : 10;
+    if (!base || *base < 0 || *base == 1 || *base > 36)
+      return fail("the base of `int` must be 0 or 2 to 36", "ValueError");
+    return parseInteger(value.asStr(), *base);
+  }
   return fail("`int` needs a number or a string, got `" + typeName(value) + "`");
 }
 

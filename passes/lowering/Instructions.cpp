@@ -574,6 +574,10 @@ Value Instructions::mulHiUnsigned(Value a, Value c) {
                    a.getType(), {a, c});
 }
 
+Value Instructions::permuteBytes(Value low, Value high, uint32_t selector) {
+  return intrinsic("llvm.nvvm.prmt", b.getI32Type(), {low, high, i32(int32_t(selector))});
+}
+
 Value Instructions::f32x2ToFp8(Value lo, Value hi, bool e4m3) {
   needPtx(81);
   std::string text =

@@ -130,6 +130,9 @@ public:
   mlir::Value negate(mlir::Value x);
   mlir::Value sqrtRn(mlir::Value x);
   mlir::Value divRn(mlir::Value a, mlir::Value b);
+  /// Bytes of two words: the i-th is number `selector` >> 4i & 7 of the eight in
+  /// `low` and `high` (PTX ISA, prmt).
+  mlir::Value permuteBytes(mlir::Value low, mlir::Value high, uint32_t selector);
   /// Pairs of f32 -> two fp8 bytes packed in an i16 (first in the low byte).
   mlir::Value f32x2ToFp8(mlir::Value lo, mlir::Value hi, bool e4m3);
   /// An i16 of two fp8 bytes -> two f16.

@@ -67,6 +67,10 @@ private:
   /// Several narrow elements at a time; nothing if `op` or where its operands lie does
   /// not allow that (PackedElements.cpp).
   std::optional<Registers> lowerPacked(mlir::Operation *op);
+  std::optional<Registers> castPairs(FpCastOp op);
+  std::optional<Registers> widenPairs(llvm::ArrayRef<mlir::Value> elements, bool isE4M3,
+                                      mlir::Type to);
+  Registers narrowPairs(llvm::ArrayRef<mlir::Value> elements, bool isE4M3);
   mlir::Value emitScalar(mlir::Operation *op, mlir::ValueRange operands); // Elementwise.cpp
   mlir::Value emitArith(mlir::Operation *op, mlir::ValueRange operands);
   mlir::Value emitCast(mlir::Operation *op, mlir::ValueRange operands); // Casts.cpp

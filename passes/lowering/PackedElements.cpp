@@ -1,9 +1,10 @@
 //===- PackedElements.cpp - arithmetic on several elements of a register --===//
 //
 // Elements of 8 and 16 bits arrive several to a register, and leave so for a matrix
-// instruction or a store. What is done to their bits, and arithmetic of 16-bit
-// floats, is done to the whole register, and nothing is unpacked: taking 4-bit
-// weights apart costs a quarter of the instructions.
+// instruction or a store. What is done to their bits, a choice that is the same for
+// all of them, and arithmetic of 16-bit floats, is done to the whole register, and
+// nothing is unpacked: taking 4-bit weights apart costs a quarter of the
+// instructions. Instructions that convert from and to 8-bit floats take two elements.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/Matchers.h"
@@ -81,20 +82,38 @@ static std::optional<uint64_t> constantBits(Value v) {
   return std::nullopt;
 }
 
+/// The condition for each register of `perWord` elements; none if the elements of one
+/// differ in it.
+static SmallVector<Value> conditionsOf(ArrayRef<Value> conditions, unsigned perWord) {
+  SmallVector<Value> first;
+  for (size_t r = 0; r < conditions.size(); r += perWord) {
+    first.push_back(conditions[r]);
+    if (!llvm::all_equal(conditions.slice(r, std::min<size_t>(perWord, conditions.size() - r))))
+      return {};
+  }
+  return first;
+}
+
 std::optional<Registers> Lowering::lowerPacked(Operation *op) {
   Value result = op->getResult(0);
   unsigned bits = elementBits(result);
+  if (auto cast = dyn_cast<FpCastOp>(op))
+    return castPairs(cast);
   if (bits != 8 && bits != 16)
     return std::nullopt;
   std::optional<unsigned> shift = shiftOf(op);
   bool isReal = isPackedReal(op, in.sm()), isCast = isa<arith::BitcastOp>(op);
-  if (!shift && !isReal && !isCast && !isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
+  auto select = dyn_cast<arith::SelectOp>(op);
+  if (!shift && !isReal && !isCast && !select &&
+      !isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
     return std::nullopt;
   unsigned perWord = kWordBits / bits;
   SmallVector<SmallVector<Value>, 2> operands; // empty: a constant
   SmallVector<uint64_t, 2> constants;
   size_t count = 0;
-  for (Value operand : op->getOperands().take_front(shift || isCast ? 1 : 2)) {
+  ValueRange inputs = op->getOperands();
+  inputs = select ? inputs.drop_front() : inputs.take_front(shift || isCast ? 1 : 2);
+  for (Value operand : inputs) {
     std::optional<uint64_t> constant = constantBits(operand);
     constants.push_back(repeated(constant.value_or(0), bits));
     operands.push_back(constant ? SmallVector<Value>() : wordsOf(get(operand), perWord));
@@ -105,6 +124,14 @@ std::optional<Registers> Lowering::lowerPacked(Operation *op) {
   }
   if (count == 0)
     return std::nullopt;
+  SmallVector<Value> conditions;
+  if (select) {
+    const Registers &elements = get(select.getCondition());
+    conditions = elements.size() == 1 ? SmallVector<Value>(count, elements[0])
+                                      : conditionsOf(elements, perWord);
+    if (conditions.size() != count)
+      return std::nullopt;
+  }
 
   Location loc = in.getLoc();
   Type word = b.getIntegerType(kWordBits);
@@ -128,6 +155,8 @@ std::optional<Registers> Lowering::lowerPacked(Operation *op) {
                  : LLVM::LShrOp::create(b, loc, v, amount).getResult();
       uint64_t kept = isLeft ? all << *shift & all : all >> *shift;
       v = LLVM::AndOp::create(b, loc, v, integer(repeated(kept, bits)));
+    } else if (select) {
+      v = LLVM::SelectOp::create(b, loc, conditions[i], args[0], args[1]);
     } else if (!isCast) {
       v = emitArith(op, args);
     }
@@ -136,4 +165,86 @@ std::optional<Registers> Lowering::lowerPacked(Operation *op) {
       regs.push_back(LLVM::ExtractElementOp::create(b, loc, v, in.i32(int32_t(e))));
   }
   return regs;
+}
+
+/// The register (a vector) that a byte lies in, and where; null if it came alone.
+static std::pair<Value, unsigned> byteOf(Value element) {
+  auto extract = element.getDefiningOp<LLVM::ExtractElementOp>();
+  APInt position;
+  if (!extract || !matchPattern(extract.getPosition(), m_ConstantInt(&position)) ||
+      extract.getVector().getType().getNumElements() != kWordBits / 8)
+    return {};
+  return {extract.getVector(), position.getZExtValue()};
+}
+
+/// Two bytes that lie in registers as an i16, the first below; null if they came alone.
+static Value halfOf(Instructions &in, Value first, Value second) {
+  OpBuilder &b = in.builder();
+  Location loc = in.getLoc();
+  auto [low, lowAt] = byteOf(first);
+  auto [high, highAt] = byteOf(second);
+  if (!low || !high)
+    return {};
+  if (low == high && lowAt % 2 == 0 && highAt == lowAt + 1) {
+    Value halves = LLVM::BitcastOp::create(b, loc, VectorType::get({2}, b.getI16Type()), low);
+    return LLVM::ExtractElementOp::create(b, loc, halves, in.i32(int32_t(lowAt / 2)));
+  }
+  Value lowWord = LLVM::BitcastOp::create(b, loc, b.getI32Type(), low);
+  Value highWord = LLVM::BitcastOp::create(b, loc, b.getI32Type(), high);
+  Value both = in.permuteBytes(lowWord, highWord, lowAt | (4 + highAt) << 4);
+  return LLVM::TruncOp::create(b, loc, b.getI16Type(), both);
+}
+
+/// `elements`, 8-bit floats, as `to`; nothing if they came one by one.
+std::optional<Registers> Lowering::widenPairs(ArrayRef<Value> elements, bool isE4M3, Type to) {
+  if (elements.size() % 2 != 0)
+    return std::nullopt;
+  SmallVector<Value> pairs;
+  for (size_t r = 0; r < elements.size(); r += 2) {
+    pairs.push_back(halfOf(in, elements[r], elements[r + 1]));
+    if (!pairs.back())
+      return std::nullopt;
+  }
+  Registers regs;
+  for (Value pair : pairs) {
+    auto [first, second] = in.fp8x2ToF16(pair, isE4M3);
+    regs.push_back(emitFpCast(first, to, Rounding::rtne));
+    regs.push_back(emitFpCast(second, to, Rounding::rtne));
+  }
+  return regs;
+}
+
+/// `elements`, an even number of reals, as 8-bit floats.
+Registers Lowering::narrowPairs(ArrayRef<Value> elements, bool isE4M3) {
+  Location loc = in.getLoc();
+  auto bytes = VectorType::get({2}, b.getI8Type());
+  Registers regs;
+  for (size_t r = 0; r < elements.size(); r += 2) {
+    Value first = emitFpCast(elements[r], b.getF32Type(), Rounding::rtne);
+    Value second = emitFpCast(elements[r + 1], b.getF32Type(), Rounding::rtne);
+    Value pair = LLVM::BitcastOp::create(b, loc, bytes, in.f32x2ToFp8(first, second, isE4M3));
+    for (int32_t e : {0, 1})
+      regs.push_back(LLVM::ExtractElementOp::create(b, loc, pair, in.i32(e)));
+  }
+  return regs;
+}
+
+std::optional<Registers> Lowering::castPairs(FpCastOp op) {
+  Type from = getElementType(op.getSrc().getType()), to = getElementType(op.getType());
+  const Registers &elements = get(op.getSrc());
+  if (in.sm() < 89)
+    return std::nullopt;
+  if (elementBits(op.getSrc()) == 8) {
+    if (elementBits(op.getResult()) == 8)
+      return std::nullopt;
+    return widenPairs(elements, isa<Float8E4M3FNType>(from), to);
+  }
+  // Registers that hold copies are converted once, by themselves; and there is no
+  // instruction that truncates.
+  bool areDistinct =
+      llvm::DenseSet<Value>(elements.begin(), elements.end()).size() == elements.size();
+  if (elementBits(op.getResult()) != 8 || op.getRounding() != Rounding::rtne ||
+      elements.size() % 2 != 0 || !areDistinct)
+    return std::nullopt;
+  return narrowPairs(elements, isa<Float8E4M3FNType>(to));
 }

@@ -3,6 +3,8 @@
 
 #four = #cta.layout<{register = [[1], [2]], lane = [[4], [8], [16], [32], [64]], warp = [[0], [0]]} : [128]>
 #two = #cta.layout<{register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [[0], [0]]} : [64]>
+#pairs = #cta.layout<{register = [[1], [2], [128]], lane = [[4], [8], [16], [32], [64]], warp = [[0], [0]]} : [256]>
+#swapped = #cta.layout<{register = [[128], [1], [2]], lane = [[4], [8], [16], [32], [64]], warp = [[0], [0]]} : [256]>
 #one = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = [[0], [0]]} : [32]>
 
 module attributes {tile.num_warps = 4 : i32, tile.target = "sm_90a"} {
@@ -81,6 +83,81 @@ func.func @single(%base: !tile.ptr<i16>) {
   %mask = arith.constant dense<15> : tensor<32xi16, #one>
   %y = arith.andi %x, %mask : tensor<32xi16, #one>
   tile.store %p, %y : tensor<32x!tile.ptr<i16>, #one>
+  return
+}
+
+// 8-bit floats are widened and narrowed two at a time, where they lie.
+// CHECK-LABEL: llvm.func @widen_and_narrow
+// CHECK: %[[HALVES:.*]] = llvm.bitcast %{{.*}} to vector<2xi16>
+// CHECK: %[[PAIR:.*]] = llvm.extractelement %[[HALVES]]
+// CHECK: llvm.inline_asm {{.*}}"cvt.rn.f16x2.e4m3x2 $0, $1;", "=r,h" %[[PAIR]]
+// CHECK: llvm.inline_asm {{.*}}"cvt.rn.f16x2.e4m3x2
+// CHECK-NOT: e4m3x2
+// CHECK: cvt.rn.satfinite.e5m2x2.f32
+// CHECK: cvt.rn.satfinite.e5m2x2.f32
+// CHECK-NOT: e5m2x2
+// CHECK: llvm.return
+func.func @widen_and_narrow(%base: !tile.ptr<f8E4M3FN> {tile.divisibility = 16 : i32}, %to: !tile.ptr<f8E5M2> {tile.divisibility = 16 : i32}) {
+  %r = tile.make_range 0 to 128 : tensor<128xi32, #four>
+  %b = tile.splat %base : !tile.ptr<f8E4M3FN> -> tensor<128x!tile.ptr<f8E4M3FN>, #four>
+  %p = tile.addptr %b, %r : tensor<128x!tile.ptr<f8E4M3FN>, #four>, tensor<128xi32, #four>
+  %x = tile.load %p {vector = 4 : i32} : tensor<128x!tile.ptr<f8E4M3FN>, #four>
+  %w = tile.fp_cast %x rtne : tensor<128xf8E4M3FN, #four> -> tensor<128xf32, #four>
+  %n = tile.fp_cast %w rtne : tensor<128xf32, #four> -> tensor<128xf8E5M2, #four>
+  %ts = tile.splat %to : !tile.ptr<f8E5M2> -> tensor<128x!tile.ptr<f8E5M2>, #four>
+  %t = tile.addptr %ts, %r : tensor<128x!tile.ptr<f8E5M2>, #four>, tensor<128xi32, #four>
+  tile.store %t, %n {vector = 4 : i32} : tensor<128x!tile.ptr<f8E5M2>, #four>
+  return
+}
+
+// Pairs of two registers are put together first.
+// CHECK-LABEL: llvm.func @transposed
+// CHECK-COUNT-4: llvm.call_intrinsic "llvm.nvvm.prmt"
+// CHECK-NOT: llvm.nvvm.prmt
+// CHECK: llvm.return
+func.func @transposed(%base: !tile.ptr<f8E4M3FN> {tile.divisibility = 16 : i32}, %to: !tile.ptr<f16> {tile.divisibility = 16 : i32}) {
+  %r = tile.make_range 0 to 256 : tensor<256xi32, #pairs>
+  %b = tile.splat %base : !tile.ptr<f8E4M3FN> -> tensor<256x!tile.ptr<f8E4M3FN>, #pairs>
+  %p = tile.addptr %b, %r : tensor<256x!tile.ptr<f8E4M3FN>, #pairs>, tensor<256xi32, #pairs>
+  %x = tile.load %p {vector = 4 : i32} : tensor<256x!tile.ptr<f8E4M3FN>, #pairs>
+  %y = cta.convert_layout %x : tensor<256xf8E4M3FN, #pairs> -> tensor<256xf8E4M3FN, #swapped>
+  %w = tile.fp_cast %y rtne : tensor<256xf8E4M3FN, #swapped> -> tensor<256xf16, #swapped>
+  %rs = tile.make_range 0 to 256 : tensor<256xi32, #swapped>
+  %ts = tile.splat %to : !tile.ptr<f16> -> tensor<256x!tile.ptr<f16>, #swapped>
+  %t = tile.addptr %ts, %rs : tensor<256x!tile.ptr<f16>, #swapped>, tensor<256xi32, #swapped>
+  tile.store %t, %w : tensor<256x!tile.ptr<f16>, #swapped>
+  return
+}
+
+// One condition for the four bytes of a register chooses the register.
+// CHECK-LABEL: llvm.func @choose
+// CHECK: llvm.select %{{.*}} : i1, i32
+// CHECK-NOT: llvm.select
+// CHECK: llvm.return
+func.func @choose(%base: !tile.ptr<i8> {tile.divisibility = 16 : i32}, %flag: i1) {
+  %r = tile.make_range 0 to 128 : tensor<128xi32, #four>
+  %b = tile.splat %base : !tile.ptr<i8> -> tensor<128x!tile.ptr<i8>, #four>
+  %p = tile.addptr %b, %r : tensor<128x!tile.ptr<i8>, #four>, tensor<128xi32, #four>
+  %x = tile.load %p {vector = 4 : i32} : tensor<128x!tile.ptr<i8>, #four>
+  %zero = arith.constant dense<0> : tensor<128xi8, #four>
+  %y = arith.select %flag, %x, %zero : tensor<128xi8, #four>
+  tile.store %p, %y {vector = 4 : i32} : tensor<128x!tile.ptr<i8>, #four>
+  return
+}
+
+// Conditions of single bytes choose bytes.
+// CHECK-LABEL: llvm.func @choose_each
+// CHECK-COUNT-4: llvm.select %{{.*}} : i1, i8
+func.func @choose_each(%base: !tile.ptr<i8> {tile.divisibility = 16 : i32}, %n: i32) {
+  %r = tile.make_range 0 to 128 : tensor<128xi32, #four>
+  %b = tile.splat %base : !tile.ptr<i8> -> tensor<128x!tile.ptr<i8>, #four>
+  %p = tile.addptr %b, %r : tensor<128x!tile.ptr<i8>, #four>, tensor<128xi32, #four>
+  %x = tile.load %p {vector = 4 : i32} : tensor<128x!tile.ptr<i8>, #four>
+  %zero = arith.constant dense<0> : tensor<128xi8, #four>
+  %ns = tile.splat %n : i32 -> tensor<128xi32, #four>
+  %below = arith.cmpi slt, %r, %ns : tensor<128xi32, #four>
+  %y = arith.select %below, %x, %zero : tensor<128xi1, #four>, tensor<128xi8, #four>
+  tile.store %p, %y {vector = 4 : i32} : tensor<128x!tile.ptr<i8>, #four>
   return
 }
 }

@@ -164,7 +164,11 @@ TEST(Expression, Builtins) {
           "(['a', 'b'], 'x-y', 'abc', 'AB')"},
          {"'relu'.startswith(('re', 'x')), ' a '.strip(), 'aXa'.replace('X', '--')",
           "(True, 'a', 'a--a')"},
-         {"int('x')", "ValueError: cannot read \"x\" as an integer"}});
+         {"int('0b11', 0), int('0o17', 0), int('19', 0), int('z', 36)", "(3, 15, 19, 35)"},
+         {"int('x')", "ValueError: cannot read \"x\" as an integer"},
+         {"int('' + 'a' * 900, 9223372036854775807)",
+          "ValueError: the base of `int` must be 0 or 2 to 36"},
+         {"int('11', 1)", "ValueError: the base of `int` must be 0 or 2 to 36"}});
 }
 
 TEST(Expression, MathAndTriton) {
