@@ -494,6 +494,18 @@ bool Lowering::shareStaging(cta::TmaStoreOp a, cta::TmaStoreOp b) {
          a.getDims() == b.getDims() && mapAttr(a.getMap()).getBox() == mapAttr(b.getMap()).getBox();
 }
 
+/// Whether nothing can have been staged before a store: it runs once, ahead of all others.
+static bool isFirstStore(cta::TmaStoreOp op) {
+  if (op->getParentOfType<LoopLikeOpInterface>())
+    return false;
+  Operation *first = nullptr;
+  op->getParentOfType<FunctionOpInterface>().walk([&](cta::TmaStoreOp store) {
+    first = store;
+    return WalkResult::interrupt();
+  });
+  return first == op;
+}
+
 LogicalResult Lowering::lowerTmaStore(cta::TmaStoreOp op) {
   Location loc = op.getLoc();
   const LinearLayout &from = cta::getLayout(op.getValue().getType());
@@ -522,21 +534,23 @@ LogicalResult Lowering::lowerTmaStore(cta::TmaStoreOp op) {
   bool mixed = false;
   op->getParentOfType<ModuleOp>().walk(
       [&](cta::TmaStoreOp other) { mixed |= !shareStaging(op, other); });
-  Value waits = leads;
-  if (mixed && groups > 1) {
-    Value inGroup = LLVM::AndOp::create(b, loc, tid, in.i32(kWarpgroupThreads - 1));
-    waits = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, inGroup, in.i32(0));
-  }
-  emitIf(waits, [&] {
-    if (op.getOrdered())
-      in.bulkWait();
+  if (!isFirstStore(op)) {
+    Value waits = leads;
+    if (mixed && groups > 1) {
+      Value inGroup = LLVM::AndOp::create(b, loc, tid, in.i32(kWarpgroupThreads - 1));
+      waits = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, inGroup, in.i32(0));
+    }
+    emitIf(waits, [&] {
+      if (op.getOrdered())
+        in.bulkWait();
+      else
+        in.bulkWaitRead();
+    });
+    if (mixed)
+      in.barrier();
     else
-      in.bulkWaitRead();
-  });
-  if (mixed)
-    in.barrier();
-  else
-    sync();
+      sync();
+  }
   for (int part = 0; part < parts; ++part) {
     Registers regs;
     for (auto [reg, its] : llvm::zip_equal(get(op.getValue()), cut.parts))
