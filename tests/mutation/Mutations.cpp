@@ -60,8 +60,7 @@ static void removeCall(CallBase &call) {
     for (const InlineAsm::ConstraintInfo &c : text->ParseConstraints()) {
       if (c.Type != InlineAsm::isInput)
         continue;
-      if (!c.Codes.empty() && isDigit(c.Codes[0][0])) {
-        unsigned output = unsigned(atoi(c.Codes[0].c_str()));
+      if (unsigned output = 0; !c.Codes.empty() && to_integer(c.Codes[0], output)) {
         if (tied.size() <= output)
           tied.resize(output + 1);
         tied[output] = call.getArgOperand(input);
@@ -112,7 +111,8 @@ static void mutateAsm(CallBase &call, std::vector<Mutation> &out) {
     // that never ends.
     out.push_back(
         {kind.str(), describe(call, "without `" + first.str() + "`"), remove,
-         kind == "arrival" || kind == "init" ? std::function<void()>(remove) : trapAt(call)});
+         kind == "arrival" || kind == "init" ? std::function<void()>(remove) : trapAt(call),
+         whyRedundant(call)});
   }
   auto change = [&](std::string kind, std::string what, unsigned operand,
                     std::function<Value *(IRBuilder<> &, Value *)> edit) {
@@ -215,14 +215,15 @@ static void mutateLaneMaps(Function &kernel, std::vector<Mutation> &out) {
     if (op->getOpcode() == Instruction::And && value) {
       uint64_t top = uint64_t(1) << Log2_64(value);
       if (!known.Zero[Log2_64(value)] && demanded.getDemandedBits(op)[Log2_64(value)])
-        out.push_back(changedValue(*op, "`and` without its highest bit", [=](IRBuilder<> &b) {
-          return b.CreateAnd(from, value & ~top);
-        }));
+        out.push_back(
+            changedValue(*op, "`and " + std::to_string(value) + "` without its highest bit",
+                         [=](IRBuilder<> &b) { return b.CreateAnd(from, value & ~top); }));
     } else if (op->isShift() && value < 20 && !known.isZero()) {
       auto code = op->getOpcode();
-      out.push_back(changedValue(*op, "a shift by one more", [=](IRBuilder<> &b) {
-        return b.CreateBinOp(code, from, ConstantInt::get(from->getType(), value + 1));
-      }));
+      out.push_back(changedValue(
+          *op, "a shift by one more than " + std::to_string(value), [=](IRBuilder<> &b) {
+            return b.CreateBinOp(code, from, ConstantInt::get(from->getType(), value + 1));
+          }));
     }
   }
 }
@@ -293,15 +294,16 @@ std::vector<Mutation> tile::mutation::findMutations(Module &module) {
         StringRef name = callee->getName();
         if (name.starts_with("llvm.nvvm.barrier.cta.sync"))
           out.push_back({"barrier", describe(inst, "without `bar.sync`"),
-                         [call] { removeCall(*call); }, trapAt(inst)});
+                         [call] { removeCall(*call); }, trapAt(inst), whyRedundant(inst)});
         // One bit of a butterfly's mask, to the next place: a bit more would
         // leave a reduction what it is.
         auto *lane = name.starts_with("llvm.nvvm.shfl.sync.bfly")
                          ? dyn_cast<ConstantInt>(call->getArgOperand(2))
                          : nullptr;
         if (lane && !lane->isZero())
-          out.push_back(
-              changedValue(inst, "a shuffle from another lane", [call, lane](IRBuilder<> &b) {
+          out.push_back(changedValue(
+              inst, "a shuffle from another lane than " + std::to_string(lane->getZExtValue()),
+              [call, lane](IRBuilder<> &b) {
                 uint64_t mask = lane->getZExtValue();
                 auto *other = cast<CallBase>(b.Insert(call->clone()));
                 other->setArgOperand(2,

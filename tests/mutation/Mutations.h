@@ -24,11 +24,16 @@ struct Mutation {
   /// arrival at an mbarrier is met by a wait that never ends without it.) A
   /// fault that a run never meets it cannot tell from the original.
   std::function<void()> trapWhereMet;
+  std::string redundant = ""; ///< not empty: why nothing is wrong without the instruction
 };
 
 /// Every mutation of a module's kernel, in order. They refer to the module:
 /// apply one, then parse it anew.
 std::vector<Mutation> findMutations(llvm::Module &module);
+
+/// Why a barrier or a fence may be removed: others order the same. Empty if that is
+/// not certain.
+std::string whyRedundant(llvm::Instruction &inst);
 
 } // namespace tile::mutation
 

@@ -19,7 +19,6 @@
 #include <cstring>
 #include <map>
 #include <random>
-#include <regex>
 
 using namespace tile;
 using namespace tile::mutation;
@@ -62,8 +61,11 @@ public:
   explicit Mutator(unsigned seed) : random(seed) {}
   /// Reads lines of "mutant | reason"; false after saying why not.
   bool readEquivalents(const std::string &path);
-  void beginFile(llvm::StringRef name) {
+  void beginFile(llvm::StringRef name, llvm::StringRef text) {
     file = name.str();
+    lines.clear();
+    for (llvm::StringRef line : llvm::split(text, '\n'))
+      lines.push_back(line.trim().str());
     random.seed(seed); // the same mutants whatever came before
   }
   void endFile();
@@ -71,6 +73,8 @@ public:
   int conclude();
 
 private:
+  /// Begins the reason of what changes a result by a rounding, if at all.
+  static constexpr llvm::StringLiteral kRounding = "rounding: ";
   /// Each mutant gets so many launches that meet its fault, of so many at most.
   static constexpr unsigned kLaunches = 16, kMostLaunches = 64;
   using Image = std::vector<std::vector<uint8_t>>;
@@ -78,7 +82,8 @@ private:
   void restore(const emu::LaunchConfig &config, const Image &image) const;
   struct Mutant {
     std::string kind, where;
-    std::string key; ///< that the file of equivalent mutants uses
+    std::vector<std::string> keys; ///< names in the file of equivalent mutants, best one last
+    std::string redundant;         ///< why it is no fault, if the code itself says so
     std::unique_ptr<emu::Program> program;
     size_t number = 0;                   ///< of the mutation
     std::unique_ptr<emu::Program> probe; ///< traps where the fault is met; made when needed
@@ -113,8 +118,13 @@ private:
              const Launch &launch) const;
 
   void show(const Mutant &mutant, llvm::StringRef ir) const;
+  std::vector<std::string> keysOf(const Mutation &mutation, const std::string &ordinal,
+                                  const KernelMutants &kernel) const;
+  /// Why it is no fault; empty if nobody says so.
+  std::string reasonOf(const Mutant &mutant) const;
 
   std::string file;
+  std::vector<std::string> lines; ///< of the file, from 0
   unsigned planted = 0;
   bool faulty = false;
   std::map<size_t, std::unique_ptr<KernelMutants>> kernels; ///< by the hash of their text
@@ -226,9 +236,8 @@ void Mutator::plant(llvm::StringRef ir, const emu::LoadOptions &load,
       std::vector<Mutation> all = findMutations(m);
       mutant.kind = all[i].kind;
       mutant.where = ordinals[i] + ": " + name + all[i].where;
-      mutant.key = llvm::formatv("{0}: {1}: {2}#{3}: {4}", ordinals[i],
-                                 llvm::sys::path::filename(file), kernel.original->name(),
-                                 kernel.ordinal, llvm::StringRef(all[i].where).split(" at ").first);
+      mutant.keys = keysOf(all[i], ordinals[i], kernel);
+      mutant.redundant = all[i].redundant;
       all[i].apply();
     };
     broken.mutate = mutate;
@@ -237,6 +246,35 @@ void Mutator::plant(llvm::StringRef ir, const emu::LoadOptions &load,
     mutant.caught = !mutant.program;
     ++planted, ++ofThis;
   }
+}
+
+/// What a mutant may be called, from its own name to the one of all like it: with or
+/// without the place among those of its kind, the kernel's among those of its function,
+/// and the source line. The last is the one that survives most changes elsewhere.
+std::vector<std::string> Mutator::keysOf(const Mutation &mutation, const std::string &ordinal,
+                                         const KernelMutants &kernel) const {
+  auto [what, at] = llvm::StringRef(mutation.where).split(" at ");
+  llvm::StringRef name = llvm::sys::path::filename(file);
+  unsigned line = 0;
+  if (at.consume_front(name) && at.consume_front(":"))
+    at.consumeInteger(10, line);
+  std::string source = line && line <= lines.size() ? ": " + lines[line - 1] : "";
+  std::vector<std::string> keys;
+  for (const std::string &kind : {ordinal, mutation.kind})
+    for (const std::string &number : {"#" + std::to_string(kernel.ordinal), std::string()})
+      for (const std::string &in : {std::string(), source})
+        keys.push_back(llvm::formatv("{0}: {1}: {2}{3}: {4}{5}", kind, name,
+                                     kernel.original->name(), number, what, in));
+  return keys;
+}
+
+std::string Mutator::reasonOf(const Mutant &mutant) const {
+  if (!mutant.redundant.empty())
+    return mutant.redundant;
+  for (const std::string &key : mutant.keys)
+    if (auto reason = reasons.find(key); reason != reasons.end())
+      return reason->second;
+  return "";
 }
 
 /// Whether a launch meets the fault of a mutant that it has not caught.
@@ -264,6 +302,13 @@ bool Mutator::isBusy(const Launch &launch) {
   for (const emu::MemoryRange &r : launch.config.memory)
     inAll += r.bytes;
   uint64_t wanted = 4 * launch.config.threads;
+  // Zeros that are multiplied and stored say nothing about where they lie.
+  bool loads = llvm::any_of(c.instructions, [](const auto &entry) {
+    llvm::StringRef name = entry.first;
+    return name.starts_with("ld.global") || name.starts_with("cp.async.c");
+  });
+  if (loads && c.globalLoadBytes + c.bulkLoadBytes == 0)
+    return false;
   return c.globalLanes >= c.globalMaskedLanes && inAll >= wanted &&
          bytes >= wanted * programsOf(launch.config);
 }
@@ -311,22 +356,19 @@ bool Mutator::launch(llvm::StringRef ir, const emu::LoadOptions &load,
 void Mutator::endFile() {
   for (auto &[hash, kernel] : kernels)
     for (const Mutant &mutant : kernel->mutants) {
-      // An entry may be of one kernel of a function, or of all.
-      auto reason = reasons.find(mutant.key);
-      if (reason == reasons.end())
-        reason = reasons.find(std::regex_replace(mutant.key, std::regex("#[0-9]+:"), ":"));
-      bool listed = reason != reasons.end();
+      std::string reason = reasonOf(mutant);
+      bool listed = !reason.empty();
       bool unmet = !mutant.caught && !mutant.met, equal = !mutant.caught && !unmet && listed;
       tallies[mutant.kind].add({1, mutant.caught, unmet, equal});
-      if (mutant.caught && listed) {
+      if (mutant.caught && listed && !llvm::StringRef(reason).starts_with(kRounding)) {
         contradicted = true;
         survivors.push_back("caught, although it is listed as no fault: " + mutant.where);
       } else if (!mutant.caught) {
         survivors.push_back((unmet   ? "not met: "
                              : equal ? "no fault: "
                                      : "not caught: ") +
-                            (equal ? mutant.where + " | " + reason->second
-                                   : mutant.where + "\n            key: " + mutant.key));
+                            (equal ? mutant.where + " | " + reason
+                                   : mutant.where + "\n            key: " + mutant.keys.back()));
         if (!dump.empty() && !unmet && !equal)
           show(mutant, kernel->ir);
       }
@@ -344,7 +386,7 @@ void Mutator::show(const Mutant &mutant, llvm::StringRef ir) const {
   std::error_code error;
   llvm::raw_fd_ostream out(path, error);
   if (!error)
-    out << "; " << mutant.where << "\n; " << mutant.key << "\n" << ir;
+    out << "; " << mutant.where << "\n; " << mutant.keys.back() << "\n" << ir;
 }
 
 bool Mutator::readEquivalents(const std::string &path) {
@@ -354,7 +396,7 @@ bool Mutator::readEquivalents(const std::string &path) {
     return false;
   }
   for (llvm::StringRef line : llvm::split((*text)->getBuffer(), '\n')) {
-    auto [mutant, reason] = line.split('|');
+    auto [mutant, reason] = line.rsplit(" | ");
     if (line.trim().empty() || line.starts_with("#"))
       continue;
     if (reason.trim().empty()) {
@@ -393,7 +435,7 @@ static bool runFile(const std::string &path, Mutator &mutator) {
   }
   frontend::DiagnosticEngine diagnostics;
   ast::Module module = frontend::parse(*source, diagnostics);
-  mutator.beginFile(path);
+  mutator.beginFile(path, source->text());
   runtime::EmuDeviceOptions options;
   options.residentBlocks = 1; // all programs in one block: its buffers are used again
   options.beforeLaunch = [&](llvm::StringRef ir, const emu::LoadOptions &load,

@@ -1,0 +1,83 @@
+//===- RedundantTest.cpp - which barriers and fences others stand in for --===//
+#include "tests/mutation/Mutations.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Support/SourceMgr.h"
+#include "gtest/gtest.h"
+
+using namespace tile::mutation;
+
+namespace {
+
+/// A kernel in short: `bar` and other names stand for instructions, what has a colon or
+/// begins with `br` or `ret` is LLVM's.
+std::string kernelOf(llvm::StringRef body) {
+  std::string ir = "define ptx_kernel void @k(i1 %c, ptr addrspace(3) %p, i32 %a) {\n";
+  for (llvm::StringRef line : llvm::split(body, '\n')) {
+    line = line.trim();
+    if (line.starts_with("br") || line.starts_with("ret") || line.ends_with(":"))
+      ir += line;
+    else if (line == "bar")
+      ir += "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)";
+    else if (line == "store")
+      ir += "store i32 1, ptr addrspace(3) %p";
+    else if (!line.empty())
+      ir += ("call void asm sideeffect \"" + line + ";\", \"r,b,~{memory}\"(i32 %a, i1 %c)").str();
+    ir += '\n';
+  }
+  return ir + "}\ndeclare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n";
+}
+
+/// Of each barrier and fence, in order: `-` if it is needed, or else `+`.
+std::string redundant(llvm::StringRef body) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic diagnostic;
+  auto module = llvm::parseAssemblyString(kernelOf(body), diagnostic, context);
+  EXPECT_TRUE(module) << diagnostic.getMessage().str();
+  std::string result;
+  for (const Mutation &m : module ? findMutations(*module) : std::vector<Mutation>())
+    if (m.kind == "barrier" || m.kind == "fence")
+      result += m.redundant.empty() ? '-' : '+';
+  return result;
+}
+
+const char *copy = "\n@$1 cp.async.ca.shared.global [$0], [$0], 16\ncp.async.commit_group\n";
+
+TEST(Redundant, BarriersSideBySide) {
+  EXPECT_EQ(redundant("store\nbar\nbar\nstore\nret void"), "++"); // either may go
+  EXPECT_EQ(redundant("store\nbar\nstore\nbar\nstore\nret void"), "--");
+  EXPECT_EQ(redundant("store\nbar\nbar.sync $0, 64\nstore\nret void"), "--"); // other threads
+}
+
+TEST(Redundant, BarriersThatNothingComesBefore) {
+  EXPECT_EQ(redundant("bar\nstore\nret void"), "+");
+  EXPECT_EQ(redundant(copy + std::string("bar\nstore\nret void")), "+");
+  EXPECT_EQ(redundant(copy + std::string("cp.async.wait_group 0\nbar\nstore\nret void")), "-");
+  EXPECT_EQ(redundant("mbarrier.init.shared::cta.b64 [$0], 1\nbar\nstore\nret void"), "-");
+  EXPECT_EQ(redundant("mbarrier.arrive.shared::cta.b64 _, [$0]\nbar\nstore\nret void"), "-");
+}
+
+TEST(Redundant, BarriersOnEveryPath) {
+  EXPECT_EQ(redundant("store\nbar\nbr i1 %c, label %x, label %y\nx:\nbar\nbr label %y\ny:\n"
+                      "store\nret void"),
+            "-+"); // a path leads past the second, which follows the first
+  EXPECT_EQ(redundant("br label %x\nx:\nbar\nstore\nbr i1 %c, label %x, label %y\ny:\nret void"),
+            "-"); // the turn before has stored
+}
+
+TEST(Redundant, FencesBeforeOthers) {
+  const std::string fence = "fence.proxy.async.shared::cta\n";
+  const std::string init = "fence.mbarrier_init.release.cluster\n";
+  EXPECT_EQ(redundant("store\n" + fence + "bar\nstore\n" + fence + "bar\nwgmma\nret void"), "+---");
+  EXPECT_EQ(redundant("store\n" + fence + "bar\nwgmma\n" + fence + "bar\nwgmma\nret void"), "----");
+  EXPECT_EQ(redundant("mbarrier.init [$0], 1\n" + init + "bar\n" + fence + "bar\nuse\nret void"),
+            "+---");
+  EXPECT_EQ(redundant(fence + "mbarrier.init [$0], 1\n" + init + "bar\nuse\nret void"), "---");
+  EXPECT_EQ(redundant(fence + "br i1 %c, label %x, label %y\nx:\n" + fence +
+                      "br label %y\ny:\nuse\nret void"),
+            "--");
+  EXPECT_EQ(redundant("wgmma.fence.sync.aligned\nwgmma.fence.sync.aligned\nret void"), "--");
+}
+
+} // namespace
