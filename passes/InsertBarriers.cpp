@@ -10,6 +10,8 @@
 // barrier is settled. A `cta.barrier` is needed before an op exactly if its
 // buffer overlaps a pending one. Loops are walked until the set of pending
 // buffers at the head settles (it only grows, over finitely many buffers).
+// A `cta.tma_store` has memory of its own, and a barrier before its copies; that is
+// one of all threads if these are one warpgroup (else each may store its own rows).
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
@@ -46,6 +48,8 @@ struct InsertBarriersPass : PassWrapper<InsertBarriersPass, OperationPass<Module
   }
 
   void runOnOperation() override {
+    auto warps = getOperation()->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
+    storesMeet = !warps || warps.getInt() == 4;
     for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>()) {
       Pending pending;
       walk(kernel.getBody().front(), pending);
@@ -56,7 +60,7 @@ struct InsertBarriersPass : PassWrapper<InsertBarriersPass, OperationPass<Module
     for (Operation &op : llvm::make_early_inc_range(block)) {
       auto wait = dyn_cast<cta::AsyncWaitOp>(op);
       if (isa<cta::BarrierOp, cta::ClusterBarrierOp, BarrierOp, cta::RingFillOp>(op) ||
-          (wait && !lowering::meetsInReduction(wait))) {
+          (wait && !lowering::meetsInReduction(wait)) || (storesMeet && isa<cta::TmaStoreOp>(op))) {
         pending.clear();
       } else if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
         walkLoop(op, pending);
@@ -84,6 +88,8 @@ struct InsertBarriersPass : PassWrapper<InsertBarriersPass, OperationPass<Module
       }
     }
   }
+
+  bool storesMeet = false; ///< all threads, before the copies of a `cta.tma_store`
 
   void walkLoop(Operation &loop, Pending &pending) {
     while (true) {
