@@ -1,7 +1,6 @@
 //===- Compiler.cpp - the pipeline as a contents page ---------------------===//
 #include "compiler/Compiler.h"
 #include "compiler/EmitPtx.h"
-#include "compiler/ModuleOptions.h"
 #include "compiler/Targets.h"
 #include "frontend/Parser.h"
 #include "frontend/Specialize.h"
@@ -117,6 +116,8 @@ public:
     ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {
       if (d.getSeverity() == DiagnosticSeverity::Error)
         report(d.getLocation(), d.str());
+      else if (auto at = d.getLocation()->findInstanceOf<FileLineColLoc>())
+        remarks.push_back({at.getLine(), at.getColumn(), d.str()});
       return success();
     });
     if (!options.printIrAfter.empty())
@@ -188,6 +189,7 @@ public:
   const frontend::SourceFile &file;
   const CompileOptions &options;
   CompileResult &result;
+  std::vector<Remark> remarks; ///< of the passes
   std::unique_ptr<llvm::raw_string_ostream> dumpStream;
 };
 
@@ -258,7 +260,8 @@ static void describeParameters(func::FuncOp kernel, KernelMetadata &metadata) {
   }
 }
 
-void tile::setModuleOptions(ModuleOp module, const CompileOptions &options, const Target &target) {
+/// Puts on the module what passes ask it for, besides what the specialiser did.
+static void setModuleOptions(ModuleOp module, const CompileOptions &options, const Target &target) {
   Builder b(module.getContext());
   auto flag = [&](bool on, StringRef name) {
     if (on)
@@ -275,7 +278,8 @@ void tile::setModuleOptions(ModuleOp module, const CompileOptions &options, cons
   flag(options.dependentLaunch && target.capability >= 90, kDependentLaunchAttr);
 }
 
-CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileOptions &options) {
+CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileOptions &options,
+                                LaidOutReader readLaidOut) {
   std::lock_guard<std::mutex> lock(impl->mutex);
   CompileResult result;
   Compilation c(impl->context, file, options, result);
@@ -341,6 +345,7 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
     return fail();
   auto again = [&](OwningOpRef<ModuleOp> from, StringRef name, Attribute attr) {
     module = std::move(from);
+    c.remarks.clear();
     (*module)->setAttr(name, attr);
     kernel = *module->getOps<func::FuncOp>().begin();
     return c.run("cta", impl->cta, *module);
@@ -370,6 +375,9 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
     result.output = c.text(*module);
     return result;
   }
+
+  if (readLaidOut)
+    readLaidOut(*module, c.remarks);
 
   // From here on one value is one register.
   if (!c.run("lower", impl->lower, *module))

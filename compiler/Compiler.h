@@ -9,6 +9,8 @@
 #define TILE_COMPILER_COMPILER_H
 
 #include "frontend/Source.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <memory>
 #include <string>
@@ -141,6 +143,12 @@ struct StageTime {
   double milliseconds;
 };
 
+/// What a pass says about one place: why something better was not possible.
+struct Remark {
+  unsigned line, column; ///< 1-based
+  std::string message;
+};
+
 struct CompileResult {
   enum class Status { Ok, Error, Unsupported };
   Status status = Status::Ok;
@@ -162,9 +170,14 @@ public:
   Compiler(const Compiler &) = delete;
   Compiler &operator=(const Compiler &) = delete;
 
+  /// Who wants to see the kernel as it is before it is lowered: laid out, with what
+  /// the passes remarked on the way.
+  using LaidOutReader = llvm::function_ref<void(mlir::ModuleOp, llvm::ArrayRef<Remark>)>;
+
   /// Compiles one kernel of `file`. The file must outlive the result, whose
   /// diagnostics point into it.
-  CompileResult compile(const frontend::SourceFile &file, const CompileOptions &options);
+  CompileResult compile(const frontend::SourceFile &file, const CompileOptions &options,
+                        LaidOutReader readLaidOut = {});
 
   mlir::MLIRContext &context();
   /// The names that `CompileOptions::printIrAfter` knows, in pipeline order.

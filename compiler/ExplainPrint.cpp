@@ -55,7 +55,9 @@ static std::string inBytes(double bytes) {
 }
 
 /// A count that may be an average: "16", "2.5".
-static llvm::format_object<double> counted(double count) { return llvm::format("%.4g", count); }
+static llvm::format_object<double> counted(double count) {
+  return llvm::format(count < 1000 ? "%.4g" : "%.0f", count);
+}
 
 static std::string inOperations(double count) {
   static const char *const units[] = {"", " thousand", " million", " billion", " trillion"};

@@ -1,0 +1,219 @@
+//===- ExplainAccesses.cpp - how a kernel reaches memory ------------------===//
+#include "compiler/ExplainReader.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <set>
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::explaining;
+using layout::Dim;
+using layout::LinearLayout;
+using llvm::formatv;
+
+//===----------------------------------------------------------------------===//
+// Requests
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Request {
+  unsigned sectors = 1, ideal = 1;
+};
+} // namespace
+
+/// Sectors of 32 bytes that the lanes of a warp touch with one instruction of
+/// `vector` registers. What the analysis does not know to be adjacent counts
+/// as apart.
+static Request requestOf(const LinearLayout &l, unsigned vector, unsigned bytes,
+                         const AxisInfo &info) {
+  unsigned rank = l.outs().size();
+  int best = -1;
+  for (unsigned i = 0; i < rank && i < info.axes.size(); ++i)
+    if (info.axes[i].contiguity > 0 &&
+        (best < 0 || info.axes[i].contiguity > info.axes[best].contiguity))
+      best = int(i);
+  std::set<std::vector<int64_t>> sectors, elements;
+  for (int32_t lane = 0; lane < l.inSize(Dim::lane()); ++lane)
+    for (int32_t reg = 0; reg < int32_t(vector); ++reg) {
+      layout::Position at = l.apply({{Dim::lane(), lane}, {Dim::reg(), reg}});
+      std::vector<int64_t> sector, element;
+      for (unsigned i = 0; i < rank; ++i) {
+        int64_t c = at[i].second;
+        if (int(i) == best) {
+          int64_t run = info.contiguity(i);
+          sector.insert(sector.end(), {c / run, c % run * bytes / 32});
+          element.push_back(c);
+        } else {
+          int64_t same = i < info.axes.size() ? info.constancy(i) : 1;
+          sector.push_back(c / same);
+          element.push_back(c / same);
+        }
+      }
+      sectors.insert(std::move(sector));
+      elements.insert(std::move(element));
+    }
+  unsigned least = unsigned(elements.size() * bytes + 31) / 32;
+  return {unsigned(sectors.size()), std::max(least, 1u)};
+}
+
+static unsigned pointeeBytes(Type pointers) {
+  return getElementBytes(cast<PtrType>(getElementType(pointers)).getPointee());
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+std::string Reader::reasonFor(const Explanation::Place &place, StringRef prefix) const {
+  for (const Remark &remark : remarks) {
+    StringRef message = remark.message;
+    if (remark.line != place.line || remark.column != place.column ||
+        message.starts_with(cta::kNotCopied) == prefix.empty())
+      continue;
+    return message.drop_front(prefix.size()).str();
+  }
+  return {};
+}
+
+void Reader::visitRegisterAccess(Operation *op) {
+  auto access = at<Explanation::Access>(op);
+  auto load = dyn_cast<LoadOp>(op);
+  auto store = dyn_cast<StoreOp>(op);
+  Value pointers = op->getOperand(0);
+  access.kind = load ? "load" : store ? "store" : "atomic";
+  access.block = blockName(pointers.getType());
+  access.reason = reasonFor(access);
+  access.copyReason = reasonFor(access, cta::kNotCopied);
+  unsigned bytes = pointeeBytes(pointers.getType());
+  auto block = dyn_cast<RankedTensorType>(pointers.getType());
+  if (!block) {
+    access.path = "scalar";
+    access.vectorBytes = bytes;
+    access.requests = 1;
+    access.bytes = bytes;
+  } else {
+    const LinearLayout &l = cta::getLayout(block);
+    unsigned vector = load ? load.getVector() : store ? store.getVector() : 1;
+    unsigned registers = unsigned(l.inSize(Dim::reg()));
+    vector =
+        llvm::bit_floor(std::max(1u, std::min({vector, 16 / std::min(bytes, 16u), registers})));
+    access.path = vector > 1 ? "vector" : "scalar";
+    access.vectorBytes = vector * bytes;
+    access.requests = registers / vector;
+    access.bytes = double(block.getNumElements()) * bytes;
+    Request request = requestOf(l, vector, bytes, axes.get(pointers));
+    access.sectors = request.sectors;
+    access.idealSectors = request.ideal;
+  }
+  // Copies in other warps find what one has brought in the cache.
+  double moved = access.idealSectors ? access.bytes * access.sectors / access.idealSectors
+                                     : std::max(access.bytes, 32.0);
+  work().sectors += moved * (op->getNumResults() && !load ? 2 : 1);
+  (load ? work().read : work().written) += access.bytes;
+  if (!load && !store)
+    work().read += access.bytes;
+  out.accesses.push_back(std::move(access));
+}
+
+void Reader::visitAsyncCopy(cta::AsyncCopyOp op) {
+  auto access = at<Explanation::Access>(op);
+  cta::BufferType type = op.getBuffer().getType();
+  unsigned bytes = getElementBytes(type.getElementType());
+  const LinearLayout &l = cta::getLayout(op.getPtr().getType());
+  access.kind = "load";
+  access.block = shapeName(type.getShape()) + " " + typeName(type.getElementType());
+  access.path = "cp.async";
+  access.reason = reasonFor(access);
+  access.vectorBytes = op.getVector() * bytes;
+  access.requests = unsigned(l.inSize(Dim::reg())) / op.getVector();
+  access.bytes = double(type.getBytes());
+  Request request = requestOf(l, op.getVector(), bytes, axes.get(op.getPtr()));
+  access.sectors = request.sectors;
+  access.idealSectors = request.ideal;
+  work().read += access.bytes;
+  work().sectors += access.bytes * access.sectors / access.idealSectors;
+  out.accesses.push_back(std::move(access));
+}
+
+static std::string describeBox(func::FuncOp kernel, Value map) {
+  auto attr = kernel.getArgAttrOfType<cta::MapAttr>(cast<BlockArgument>(map).getArgNumber(),
+                                                    cta::kTensorMapAttr);
+  if (!attr)
+    return {};
+  std::string text = "boxes of ";
+  for (auto [i, size] : llvm::enumerate(llvm::reverse(attr.getBox())))
+    text += (i ? "x" : "") + std::to_string(size);
+  if (attr.getSwizzle())
+    text += formatv(", {0}-byte swizzle", attr.getSwizzle());
+  return text;
+}
+
+/// A load by TMA into `buffer`.
+static void describeCopy(Explanation::Access &access, cta::BufferType buffer) {
+  access.kind = "load";
+  access.block = shapeName(buffer.getShape()) + " " + typeName(buffer.getElementType());
+  access.path = "TMA";
+  access.bytes = double(buffer.getBytes());
+}
+
+void Reader::visitCopy(cta::RingCopyOp op) {
+  auto access = at<Explanation::Access>(op);
+  describeCopy(access, op.getBuffer().getType());
+  access.detail = describeBox(kernel, op.getMap());
+  if (op.getCommon())
+    access.detail += formatv(", once for the {0} blocks of a cluster where they need the same",
+                             op.getRing().getDefiningOp<cta::RingOp>().getCluster());
+  work().read += access.bytes;
+  work().sectors += access.bytes;
+  out.accesses.push_back(std::move(access));
+}
+
+void Reader::visitBulkCopy(cta::RingBulkCopyOp op) {
+  if (op.getOffset() != 0) // the block's first row has stood for all
+    return;
+  auto access = at<Explanation::Access>(op);
+  describeCopy(access, op.getBuffer().getType());
+  access.detail = "bulk copies of rows";
+  work().read += access.bytes;
+  work().sectors += access.bytes;
+  out.accesses.push_back(std::move(access));
+}
+
+void Reader::visitTmaStore(cta::TmaStoreOp op) {
+  auto access = at<Explanation::Access>(op);
+  auto type = cast<RankedTensorType>(op.getValue().getType());
+  access.kind = "store";
+  access.block = blockName(type);
+  access.path = "TMA";
+  access.detail = describeBox(kernel, op.getMap());
+  access.bytes = double(type.getNumElements()) * getElementBytes(type.getElementType());
+  work().written += access.bytes;
+  work().sectors += access.bytes;
+  out.accesses.push_back(std::move(access));
+  addStaging(op, type, op.getLayout().getLayout(), "staging of a store");
+}
+
+void Reader::visitRing(cta::RingOp op) {
+  auto ring = at<Explanation::Ring>(op);
+  ring.stages = int(op.getStages());
+  for (Type type : op.getType().getBuffers())
+    ring.bytes += double(cast<cta::BufferType>(type).getBytes());
+  addRing(op, std::move(ring));
+}
+
+void Reader::visitSlots(cta::SlotsOp op) {
+  auto ring = at<Explanation::Ring>(op);
+  ring.stages = int(op.getCount());
+  ring.bytes = double(op.getType().getBytes());
+  addRing(op, std::move(ring));
+}
+
+void Reader::addRing(Operation *op, Explanation::Ring ring) {
+  ring.wanted = ring.stages;
+  for (Operation *user : op->getUsers())
+    if (auto around = user->getParentOfType<scf::ForOp>();
+        around && !around->hasAttr(cta::kPrologueAttr)) {
+      auto own = around->getAttrOfType<IntegerAttr>(kNumStagesAttr);
+      ring.wanted = std::max(ring.stages, own ? int(own.getInt()) : wantedStages);
+    }
+  out.rings.push_back(std::move(ring));
+}
