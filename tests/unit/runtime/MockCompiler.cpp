@@ -50,6 +50,7 @@ llvm::StringRef tile::compilerVersion() { return "mock"; }
 struct Compiler::Impl {};
 Compiler::Compiler() = default;
 Compiler::~Compiler() = default;
-CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileOptions &options) {
+CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileOptions &options,
+                                LaidOutReader) {
   return test::mockCompile(file, options);
 }
