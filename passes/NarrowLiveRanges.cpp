@@ -92,30 +92,25 @@ bool follow(Value v, Block *block, Chain &chain) {
   return llvm::all_of(def->getOperands(), [&](Value o) { return follow(o, block, chain); });
 }
 
-struct NarrowLiveRangesPass : PassWrapper<NarrowLiveRangesPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(NarrowLiveRangesPass)
-  StringRef getArgument() const override { return "tile-narrow-live-ranges"; }
-  StringRef getDescription() const override {
-    return "keep 16-bit blocks packed across reductions";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<cta::CtaDialect>();
-  }
-
-  void runOnOperation() override {
+/// One run over a module. Its state dies with it: a pass is kept from one kernel
+/// to the next, whose operations may lie where those of the last one were.
+class Narrowing {
+public:
+  void run(ModuleOp module) {
     SmallVector<scf::ForOp> loops;
-    getOperation().walk([&](scf::ForOp op) {
+    module.walk([&](scf::ForOp op) {
       if (!op.getBody()->getOps<ReduceOp>().empty())
         loops.push_back(op);
     });
     for (scf::ForOp op : loops)
       narrowInto(op);
     SmallVector<ReduceOp> reductions;
-    getOperation().walk([&](ReduceOp op) { reductions.push_back(op); });
+    module.walk([&](ReduceOp op) { reductions.push_back(op); });
     for (ReduceOp op : reductions)
       narrowAcross(op);
   }
 
+private:
   /// Values that could be recomputed, and from what.
   struct Candidates {
     Values values, roots;
@@ -151,7 +146,7 @@ struct NarrowLiveRangesPass : PassWrapper<NarrowLiveRangesPass, OperationPass<Mo
     }
     if (!found.areWorthIt())
       return;
-    OpBuilder b(&getContext());
+    OpBuilder b(reduce.getContext());
     b.setInsertionPointAfter(reduce);
     recompute(found, b, [&](Operation *user) {
       Operation *ancestor = reduce->getBlock()->findAncestorOpInBlock(*user);
@@ -217,6 +212,18 @@ struct NarrowLiveRangesPass : PassWrapper<NarrowLiveRangesPass, OperationPass<Mo
   }
 
   SmallPtrSet<Operation *, 16> cloned;
+};
+
+struct NarrowLiveRangesPass : PassWrapper<NarrowLiveRangesPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(NarrowLiveRangesPass)
+  StringRef getArgument() const override { return "tile-narrow-live-ranges"; }
+  StringRef getDescription() const override {
+    return "keep 16-bit blocks packed across reductions";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<cta::CtaDialect>();
+  }
+  void runOnOperation() override { Narrowing().run(getOperation()); }
 };
 
 } // namespace
