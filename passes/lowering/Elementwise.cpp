@@ -167,9 +167,9 @@ Value Lowering::emitArith(Operation *op, ValueRange v) {
         bool wide = v[0].getType().isF64();
         return callDevice(wide ? "__tile_fmod" : "__tile_fmodf", v[0].getType(), v);
       })
-      .Case<arith::DivFOp>([&](auto) -> Value {
+      .Case<arith::DivFOp>([&](auto o) -> Value {
         if (v[0].getType().isF32())
-          return in.divFull(v[0], v[1]);
+          return isReciprocalOfLarge(o) ? in.rcpApprox(v[1]) : in.divFull(v[0], v[1]);
         return real(LLVM::FDivOp());
       })
       .Case<arith::NegFOp>([&](auto) -> Value { return LLVM::FNegOp::create(b, loc, v[0]); })

@@ -547,6 +547,9 @@ Value Instructions::sqrtApprox(Value x) {
 Value Instructions::rsqrtApprox(Value x) {
   return intrinsic("llvm.nvvm.rsqrt.approx.ftz.f", x.getType(), x);
 }
+Value Instructions::rcpApprox(Value x) {
+  return intrinsic("llvm.nvvm.rcp.approx.ftz.f", x.getType(), x);
+}
 Value Instructions::divFull(Value a, Value c) {
   return intrinsic("llvm.nvvm.div.full", a.getType(), {a, c});
 }

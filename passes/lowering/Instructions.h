@@ -124,6 +124,7 @@ public:
   mlir::Value exp2Approx(mlir::Value x);             ///< ex2.approx.ftz.f32
   mlir::Value sqrtApprox(mlir::Value x);             ///< sqrt.approx.ftz.f32
   mlir::Value rsqrtApprox(mlir::Value x);            ///< rsqrt.approx.ftz.f32
+  mlir::Value rcpApprox(mlir::Value x);              ///< rcp.approx.ftz.f32 (1 ulp)
   mlir::Value divFull(mlir::Value a, mlir::Value b); ///< div.full.f32 (2 ulp)
   mlir::Value mulHiUnsigned(mlir::Value a, mlir::Value b);
   /// 0 - x of an integer.

@@ -292,6 +292,10 @@ llvm::SmallVector<int>
 matchRegisters(const layout::LinearLayout &dst, const layout::LinearLayout &src,
                llvm::function_ref<llvm::SmallVector<int32_t>(llvm::ArrayRef<int32_t>)> project);
 
+/// Whether this is 1 / (1 + e^x) or the like: no division needs to care for denormal
+/// divisors there, and what rcp.approx.ftz loses is below 2^-126.
+bool isReciprocalOfLarge(mlir::arith::DivFOp op);
+
 /// The coordinates (dim0, dim1, ...) of a register at lane 0, warp 0.
 llvm::SmallVector<int32_t> registerCoordinates(const layout::LinearLayout &layout, int32_t reg);
 

@@ -25,23 +25,38 @@ Value Lowering::callDevice(StringRef symbol, Type result, ValueRange args) {
   return LLVM::CallOp::create(b, in.getLoc(), callee, args).getResult();
 }
 
+/// Whether `v` is a constant of magnitude 1 and more; positive, if that is asked for.
+static bool isLarge(Value v, bool positive = false) {
+  Attribute value;
+  if (!matchPattern(v, m_Constant(&value)))
+    return false;
+  if (auto splat = dyn_cast<SplatElementsAttr>(value))
+    value = splat.getSplatValue<Attribute>();
+  auto number = dyn_cast<FloatAttr>(value);
+  if (!number)
+    return false;
+  double x = number.getValueAsDouble();
+  return x >= 1 || (!positive && x <= -1);
+}
+
 /// Whether `op` is only added to numbers of magnitude 1 and more: then what its result
 /// has beyond the precision of 1 is lost anyway.
 static bool isOnlyAddedToLarge(Operation *op) {
   return llvm::all_of(op->getUsers(), [&](Operation *user) {
     auto add = dyn_cast<arith::AddFOp>(user);
-    if (!add)
-      return false;
-    FloatAttr large;
-    Attribute value;
-    for (Value operand : add->getOperands())
-      if (matchPattern(operand, m_Constant(&value))) {
-        if (auto splat = dyn_cast<SplatElementsAttr>(value))
-          value = splat.getSplatValue<Attribute>();
-        large = dyn_cast<FloatAttr>(value);
-      }
-    return large && abs(large.getValue()).convertToDouble() >= 1;
+    return add && llvm::any_of(add->getOperands(), [](Value v) { return isLarge(v); });
   });
+}
+
+bool tile::lowering::isReciprocalOfLarge(arith::DivFOp op) {
+  auto sum = op.getRhs().getDefiningOp<arith::AddFOp>();
+  if (!sum || !matchPattern(op.getLhs(), m_OneFloat()))
+    return false;
+  auto isPower = [](Value v) {
+    return v.getDefiningOp<math::ExpOp>() || v.getDefiningOp<math::Exp2Op>();
+  };
+  return (isLarge(sum.getLhs(), true) && isPower(sum.getRhs())) ||
+         (isLarge(sum.getRhs(), true) && isPower(sum.getLhs()));
 }
 
 Value Lowering::emitMath(Operation *op, ValueRange v) {
