@@ -18,10 +18,10 @@ import common
 SHAPES = [(1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096), (8192, 8192, 8192),
           (4096, 14336, 4096), (512, 4096, 4096), (16, 8192, 8192), (8192, 8192, 512),
           (16384, 4096, 11008), (4096, 4096, 65536), (3000, 5000, 2000)]
-# (BLOCK_M, BLOCK_N, BLOCK_K, warps, stages)
+# (BLOCK_M, BLOCK_N, BLOCK_K, warps, stages); Triton's blocks are powers of two alone.
 CONFIGS = [(128, 256, 64, 8, 3), (128, 256, 64, 8, 4), (256, 128, 64, 8, 3), (256, 128, 64, 8, 4),
            (128, 128, 64, 8, 4), (128, 128, 64, 4, 4), (128, 128, 64, 8, 6), (64, 128, 64, 4, 8),
-           (16, 64, 128, 4, 4)]
+           (16, 64, 128, 4, 4), (128, 320, 64, 8, 3), (128, 192, 64, 8, 4)]
 # (BLOCK_M, BLOCK_N, BLOCK_K, warps, stages, MORE_N)
 WIDE = [(128, 128, 64, 8, 4, 64), (128, 256, 64, 8, 3, 64)]
 # Configurations that clusters of two blocks are tried with: the first ones.
@@ -117,6 +117,8 @@ def measure(shape, dtype, layout, sides, configs, timer, log, rounds):
     for side, prepare in sides:
         name, ctas = side.split(":")[1], int((side.split(":") + [1])[2])
         for config in WIDE if name == "matmul_wide" else configs[:CLUSTERED] if ctas > 1 else configs:
+            if side.startswith("triton") and config[1].bit_count() > 1:
+                continue
             blocks = -(-m // config[0]) * -(-n // (config[1] + sum(config[5:])))
             grid = min(blocks, processors) if name == "matmul_persistent" else blocks
             label = f"{shape} {layout} {side} {config}"

@@ -3,6 +3,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
+#include "passes/SplitColumns.h"
 
 using namespace mlir;
 
@@ -25,7 +26,9 @@ void tile::buildSimplifyPipeline(OpPassManager &pm) {
 }
 
 void tile::buildCtaPipeline(OpPassManager &pm) {
-  // First: everything that follows counts on powers of two.
+  // Before dimensions grow: a product's columns need not, if it falls into parts.
+  pm.addPass(createSplitColumnsPass());
+  // Everything that follows counts on powers of two.
   pm.addPass(createPadShapesPass());
   // Before anything is scheduled: what is in one turn is decided here.
   pm.addPass(createUnrollLoopsPass());

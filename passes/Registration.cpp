@@ -4,6 +4,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
+#include "passes/SplitColumns.h"
 
 void tile::registerAllPasses() {
   mlir::registerCSEPass();
@@ -13,6 +14,7 @@ void tile::registerAllPasses() {
   mlir::registerSCCPPass();
   mlir::registerSymbolDCEPass();
 
+  mlir::registerPass(createSplitColumnsPass);
   mlir::registerPass(createPadShapesPass);
   mlir::registerPass(createUnrollLoopsPass);
   mlir::registerPass(createDecomposeDotsPass);

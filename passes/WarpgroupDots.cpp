@@ -187,11 +187,24 @@ bool DotRewriter::areSideBySide(StoreOp first, StoreOp second) {
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// Whether `v`, maybe transposed, goes to `dot` alone.
-static bool isOnlyFor(Value v, DotOp dot) {
-  return llvm::all_of(v.getUsers(), [&](Operation *user) {
-    return user == dot || (isa<TransOp>(user) && isOnlyFor(user->getResult(0), dot));
-  });
+/// The products that `v`, maybe transposed, goes to: `dot`, and others that have it for
+/// the same operand. None if it goes elsewhere, too.
+static SmallVector<DotOp> productsOf(Value v, DotOp dot) {
+  SmallVector<DotOp> dots;
+  for (Operation *user : v.getUsers()) {
+    auto other = dyn_cast<DotOp>(user);
+    if (isa<TransOp>(user)) {
+      SmallVector<DotOp> behind = productsOf(user->getResult(0), dot);
+      if (behind != SmallVector<DotOp>{dot})
+        return {};
+      other = dot;
+    } else if (!other || (other.getA() == v) != (dot.getA() == v) ||
+               (other.getB() == v) != (dot.getB() == v) || other.getAcc() == v) {
+      return {};
+    }
+    dots.push_back(other);
+  }
+  return dots;
 }
 
 /// A block that nobody else needs in registers.
@@ -301,11 +314,14 @@ bool DotRewriter::wrapsDoNoHarm(Value loaded, const TileAccess &tile, DotOp dot,
                                 unsigned resultDim, ArrayRef<int32_t> order) {
   for (const StridedBlock::Wrap &wrap : tile.wraps) {
     unsigned dim = llvm::find(order, int32_t(wrap.dim)) - order.begin();
-    if (dim != keptDim || !isOnlyFor(loaded, dot))
+    SmallVector<DotOp> dots = productsOf(loaded, dot);
+    if (dim != keptDim || dots.empty())
       return false;
-    DenseSet<Value> seen;
-    if (!isDeadBeyond(dot.getResult(), resultDim, wrap.modulus - wrap.index, seen))
-      return false;
+    for (DotOp product : dots) {
+      DenseSet<Value> seen;
+      if (!isDeadBeyond(product.getResult(), resultDim, wrap.modulus - wrap.index, seen))
+        return false;
+    }
   }
   return true;
 }
