@@ -24,7 +24,8 @@ class _CompileOptions(ctypes.Structure):
                 ("num_stages", ctypes.c_int32), ("target", ctypes.c_char_p),
                 ("max_registers", ctypes.c_int32), ("enable_fp_fusion", ctypes.c_int32),
                 ("debug", ctypes.c_int32), ("line_info", ctypes.c_int32),
-                ("libdevice_path", ctypes.c_char_p), ("num_ctas", ctypes.c_int32)]
+                ("libdevice_path", ctypes.c_char_p), ("num_ctas", ctypes.c_int32),
+                ("warp_roles", ctypes.c_char_p)]
 
 
 class _FunctionInfo(ctypes.Structure):
@@ -80,7 +81,7 @@ class Compiler:
                             f"status {status}")
 
     def compile(self, source, name, kernel, signature, constexprs, num_warps, target=None,
-                num_stages=None, max_registers=0, num_ctas=1):
+                num_stages=None, max_registers=0, num_ctas=1, warp_roles=None):
         """A Kernel from source text."""
         options = _CompileOptions()
         _initialise(self.lib.tile_compile_options_init_sized, options)
@@ -91,6 +92,7 @@ class Compiler:
         options.constexprs, options.num_constexprs = constants, len(constexprs)
         options.num_warps, options.max_registers = num_warps, max_registers
         options.num_ctas = num_ctas
+        options.warp_roles = warp_roles.encode() if warp_roles else None
         if num_stages is not None:
             options.num_stages = num_stages
         options.target = target.encode() if target else None
