@@ -79,6 +79,32 @@ template <bool wantMax> static Result intLimit(Evaluator &, const PyValue &self,
   return PyValue::integer(wantMax ? APInt::getMaxValue(bits).zext(bits + 1) : APInt(8, 0));
 }
 
+/// The type of a block or a pointer with other elements.
+static Result withElement(Evaluator &, const PyValue &self, const CallArgs &args) {
+  ArgReader r("with_element_ty", args, {"element_ty"}, 1);
+  if (!r)
+    return r.error();
+  if (!r[0].is(Kind::DType))
+    return fail("`with_element_ty` needs a dtype, got " + repr(r[0]), "TypeError");
+  const DType &type = self.asDType(), &element = r[0].asDType();
+  return PyValue::dtype(type.isBlock()     ? DType::block(element, type.shape())
+                        : type.isPointer() ? DType::pointer(element, type.isConstPointer())
+                                           : element);
+}
+
+static PyValue shapeOf(const DType &block) {
+  std::vector<PyValue> shape;
+  for (int64_t dim : block.shape())
+    shape.push_back(PyValue::integer(dim));
+  return PyValue::tuple(std::move(shape));
+}
+
+static Result blockShapes(Evaluator &, const PyValue &self, const CallArgs &) {
+  if (!self.asDType().isBlock())
+    return fail("`" + str(self) + "` is not a block type");
+  return shapeOf(self.asDType());
+}
+
 /// Bools, integers, floats: in this order, as promotion counts them.
 static Result dtypeKind(Evaluator &, const PyValue &self, const CallArgs &) {
   const DType &type = self.asDType();
@@ -118,6 +144,8 @@ static const MethodEntry dtypeMethods[] = {
     {"is_fp64", dtypeIsKind<DType::Kind::Float64>},
     {"get_int_max_value", intLimit<true>},
     {"get_int_min_value", intLimit<false>},
+    {"with_element_ty", withElement},
+    {"get_block_shapes", blockShapes},
 };
 
 //===----------------------------------------------------------------------===//
@@ -182,7 +210,7 @@ Result callMethod(Evaluator &evaluator, const PyValue &self, StringRef name, con
 std::optional<Result> dtypeAttribute(const PyValue &self, StringRef name) {
   const DType &type = self.asDType();
   if (name == "name") // "int8", "fp16"
-    return PyValue::string(type.isInt() || type.isPointer() ? type.name() : type.str());
+    return PyValue::string(str(self));
   if (name == "primitive_bitwidth" || name == "int_bitwidth")
     return PyValue::integer(type.scalar().bitWidth());
   if (name == "itemsize")
@@ -197,11 +225,13 @@ std::optional<Result> dtypeAttribute(const PyValue &self, StringRef name) {
     return PyValue::string(type.isSigned() ? "signed" : "unsigned");
   if (name == "element_ty" && (type.isPointer() || type.isBlock()))
     return PyValue::dtype(type.element());
-  if (name == "shape" && type.isBlock()) {
-    std::vector<PyValue> shape;
-    for (int64_t dim : type.shape())
-      shape.push_back(PyValue::integer(dim));
-    return PyValue::tuple(std::move(shape));
+  if (name == "address_space" && type.isPointer())
+    return PyValue::integer(1);
+  if (name == "shape" && type.isBlock())
+    return shapeOf(type);
+  if ((name == "numel" || name == "nbytes") && type.isBlock()) {
+    int64_t elements = llvm::product_of(type.shape());
+    return PyValue::integer(name == "numel" ? elements : elements * type.bitWidth() / 8);
   }
   return std::nullopt;
 }

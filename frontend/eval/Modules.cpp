@@ -23,6 +23,7 @@ static constexpr StringRef languageNames[] = {
     "full",
     "zeros",
     "zeros_like",
+    "full_like",
     "cast",
     "broadcast",
     "broadcast_to",
@@ -317,7 +318,39 @@ Result moduleMember(StringRef module, StringRef name) {
   return PyValue::symbol((module + "." + name).str());
 }
 
+/// Members of the class `tl.dtype`; those of its enumerations are what types answer.
+static std::optional<PyValue> dtypeClassMember(StringRef symbol, StringRef name) {
+  auto names = [](llvm::ArrayRef<DType::Kind> kinds) {
+    std::vector<PyValue> elements;
+    for (DType::Kind kind : kinds)
+      elements.push_back(PyValue::string(str(PyValue::dtype(DType(kind)))));
+    return PyValue::tuple(std::move(elements));
+  };
+  using K = DType::Kind;
+  if (symbol == "tl.dtype" && (name == "KIND" || name == "SIGNEDNESS"))
+    return PyValue::symbol((symbol + "." + name).str());
+  if (symbol == "tl.dtype" && name == "SINT_TYPES")
+    return names({K::Int8, K::Int16, K::Int32, K::Int64});
+  if (symbol == "tl.dtype" && name == "UINT_TYPES")
+    return names({K::Int1, K::UInt8, K::UInt16, K::UInt32, K::UInt64});
+  if (symbol == "tl.dtype" && name == "STANDARD_FP_TYPES")
+    return names({K::Float16, K::BFloat16, K::Float32, K::Float64});
+  if (symbol == "tl.dtype" && name == "FP_TYPES")
+    return names({K::Float8E4B15, K::Float8E4NV, K::Float8E4B8, K::Float8E5, K::Float8E5B16,
+                  K::Float16, K::BFloat16, K::Float32, K::Float64});
+  if (symbol == "tl.dtype.SIGNEDNESS" && (name == "SIGNED" || name == "UNSIGNED"))
+    return PyValue::string(name.lower());
+  int kind = llvm::StringSwitch<int>(symbol == "tl.dtype.KIND" ? name : "")
+                 .Case("BOOLEAN", 0)
+                 .Case("INTEGRAL", 1)
+                 .Case("FLOATING", 2)
+                 .Default(-1);
+  return kind < 0 ? std::nullopt : std::optional(PyValue::integer(kind));
+}
+
 Result symbolAttribute(StringRef symbol, StringRef name) {
+  if (std::optional<PyValue> member = dtypeClassMember(symbol, name))
+    return *member;
   if (symbol == "tl.PropagateNan" && (name == "NONE" || name == "ALL"))
     return PyValue::symbol((symbol + "." + name).str());
   if (name == "__name__")

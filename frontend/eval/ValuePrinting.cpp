@@ -135,7 +135,23 @@ static std::string reprAt(const PyValue &value, unsigned depth) {
 
 std::string repr(const PyValue &value) { return reprAt(value, 0); }
 
-std::string str(const PyValue &value) { return value.isStr() ? value.asStr() : repr(value); }
+/// A type as the reference writes it: "int32", "fp16", "pointer<int8>".
+static std::string typeText(const DType &type) {
+  if (type.isPointer())
+    return (type.isConstPointer() ? "const_pointer<" : "pointer<") + typeText(type.element()) + ">";
+  if (type.isBlock())
+    return "<[" +
+           llvm::join(llvm::map_range(type.shape(), [](int64_t d) { return std::to_string(d); }),
+                      ", ") +
+           "], " + typeText(type.element()) + ">";
+  return type.isInt() ? type.name() : type.str();
+}
+
+std::string str(const PyValue &value) {
+  if (value.is(PyValue::Kind::DType))
+    return typeText(value.asDType());
+  return value.isStr() ? value.asStr() : repr(value);
+}
 
 std::string typeName(const PyValue &value) {
   switch (value.kind()) {

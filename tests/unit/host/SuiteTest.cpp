@@ -29,8 +29,9 @@ TEST(Suite, SweepsAreCartesianLastFastest) {
   EXPECT_EQ(parametersOf(results[0]),
             (std::vector<std::string>{"n=1, dtype=fp32", "n=1, dtype=fp16", "n=2, dtype=fp32",
                                       "n=2, dtype=fp16"}));
-  EXPECT_EQ(parametersOf(results[1]),
-            (std::vector<std::string>{"n=1, dtype=i8", "n=2, m=5, dtype=i8", "n=7, dtype=i1"}));
+  EXPECT_EQ(
+      parametersOf(results[1]),
+      (std::vector<std::string>{"n=1, dtype=int8", "n=2, m=5, dtype=int8", "n=7, dtype=int1"}));
   EXPECT_EQ(parametersOf(results[2]), (std::vector<std::string>{"n=1", "n=3"}));
   EXPECT_EQ(parametersOf(results[3]), (std::vector<std::string>{""}));
   for (const FunctionResult &result : results)

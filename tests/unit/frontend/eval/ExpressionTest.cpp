@@ -193,7 +193,7 @@ TEST(Expression, MathAndTriton) {
 
 TEST(Expression, DTypes) {
   check({{"tl.float16", "fp16"},
-         {"f'{tl.bfloat16}', str(tl.int1)", "('bf16', 'i1')"},
+         {"f'{tl.bfloat16}', str(tl.int1)", "('bf16', 'int1')"},
          {"tl.float32.primitive_bitwidth, tl.int1.itemsize, tl.int1.primitive_bitwidth",
           "(32, 1, 1)"},
          {"tl.float16.is_floating(), tl.int8.is_int(), tl.uint8.is_int_signed()",
@@ -205,6 +205,22 @@ TEST(Expression, DTypes) {
          {"tl.float8e4nv.is_fp8(), tl.float8e4nv.fp_mantissa_width, tl.float8e5.exponent_bias",
           "(True, 3, 15)"},
          {"tl.dtype('fp32') is tl.float32", "True"},
+         {"str(tl.uint8), tl.int64.name, str(tl.pointer_type(tl.int8)), f'{tl.block_type(tl.int8, "
+          "[4, 2])}'",
+          "('uint8', 'int64', 'pointer<int8>', '<[4, 2], int8>')"},
+         {"tl.block_type(tl.int8, [4, 2]).with_element_ty(tl.float32), "
+          "tl.int8.with_element_ty(tl.int1)",
+          "(<[4, 2], fp32>, i1)"},
+         {"tl.block_type(tl.int16, [4, 2]).get_block_shapes(), tl.block_type(tl.int16, [4, "
+          "2]).nbytes",
+          "((4, 2), 16)"},
+         {"tl.pointer_type(tl.int8).address_space, tl.int8.kind() == tl.dtype.KIND.INTEGRAL",
+          "(1, True)"},
+         {"tl.uint8.int_signedness == tl.dtype.SIGNEDNESS.UNSIGNED, tl.int8.int_signedness == "
+          "tl.dtype.SIGNEDNESS.UNSIGNED",
+          "(True, False)"},
+         {"'fp16' in tl.dtype.FP_TYPES, 'int1' in tl.dtype.UINT_TYPES, len(tl.dtype.SINT_TYPES)",
+          "(True, True, 4)"},
          {"{tl.float16: 1}[tl.float16]", "1"},
          {"tl.float16.is_flaoting()",
           "AttributeError: a value of type `dtype` has no attribute `is_flaoting`; did you mean "
