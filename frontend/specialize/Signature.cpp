@@ -60,6 +60,21 @@ bool splitSignature(StringRef text, std::vector<std::string> &entries, std::stri
 // Entries
 //===----------------------------------------------------------------------===//
 
+static bool isName(StringRef text) {
+  return !text.empty() && !llvm::isDigit(text[0]) &&
+         llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+/// Takes `NAME=` off an element of a named tuple.
+static StringRef takeField(StringRef &part) {
+  auto [name, type] = part.split('=');
+  name = name.trim();
+  if (!isName(name) || name == "const" || name.size() == part.size())
+    return {};
+  part = type;
+  return name;
+}
+
 static std::optional<ArgumentType> parseTuple(StringRef inner, std::string &error) {
   ArgumentType result;
   result.kind = ArgumentType::Kind::Tuple;
@@ -68,11 +83,17 @@ static std::optional<ArgumentType> parseTuple(StringRef inner, std::string &erro
     return std::nullopt;
   if (!parts.empty() && parts.back().empty())
     parts.pop_back(); // (i32,)
-  for (const std::string &part : parts) {
+  for (StringRef part : parts) {
+    if (StringRef field = takeField(part); !field.empty())
+      result.fields.push_back(field.str());
     std::optional<ArgumentType> element = parseArgumentType(part, error);
     if (!element)
       return std::nullopt;
     result.elements.push_back(std::move(*element));
+  }
+  if (!result.fields.empty() && result.fields.size() != result.elements.size()) {
+    error = formatv("`({0})` names some elements and others not", inner);
+    return std::nullopt;
   }
   return result;
 }
@@ -115,9 +136,13 @@ std::optional<ArgumentType> parseArgumentType(StringRef text, std::string &error
     result.constant = rest.str();
     return result;
   }
-  if (rest.consume_front("(") && rest.consume_back(")"))
-    return parseTuple(rest, error);
-  rest = text;
+  if (auto [name, inner] = rest.split('(');
+      rest.contains('(') && inner.consume_back(")") && (name.empty() || isName(name.trim()))) {
+    std::optional<ArgumentType> tuple = parseTuple(inner, error);
+    if (tuple)
+      tuple->className = name.trim().str();
+    return tuple;
+  }
   if (rest.consume_front("tensordesc<") && rest.consume_back(">"))
     return parseDescriptor(rest, error);
 

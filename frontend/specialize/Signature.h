@@ -1,6 +1,6 @@
 //===- Signature.h - argument types as text -------------------------------===//
 //
-// `*fp32:16, i32, (i32:16, *fp16), none, const="relu"`: what a launch knows
+// `*fp32:16, i32, (i32:16, *fp16), (x=*fp16, n=i32), none, const="relu"`: what a launch knows
 // about its arguments, and the values of constexpr parameters. The same
 // spellings serve as annotations in the source.
 //
@@ -23,6 +23,8 @@ struct ArgumentType {
   int divisibility = 1;               ///< Scalar: promised multiple
   bool isOne = false;                 ///< Scalar: `:1`, the value is 1
   std::vector<ArgumentType> elements; ///< Tuple
+  std::vector<std::string> fields;    ///< of a named tuple, otherwise empty
+  std::string className;              ///< `Args(x=*fp32,n=i32)`: what the file calls it, if given
   std::vector<int64_t> block;         ///< Descriptor
   bool padNan = false;                ///< Descriptor: `tensordesc<fp16[64,64],nan>`
   std::string constant;               ///< Constant: the text after `const=`

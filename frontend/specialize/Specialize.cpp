@@ -194,6 +194,7 @@ private:
   std::optional<PyValue> buildScalar(const ArgumentType &type, std::string &problem);
   std::optional<PyValue> buildDescriptor(const ArgumentType &type, std::string &problem);
   NamedAttrList origin(const DType &type);
+  std::shared_ptr<const eval::ClassObject> namedTupleClass(const ArgumentType &type);
   Specializer &s;
   const Parameters::Slot &slot;
   Location location;
@@ -266,6 +267,20 @@ std::optional<PyValue> ArgumentBuilder::buildDescriptor(const ArgumentType &type
                               DType::block(type.type, type.block), type.padNan ? "nan" : "zero");
 }
 
+/// The file's class of that name, so that its methods work; else one with fields only.
+std::shared_ptr<const eval::ClassObject>
+ArgumentBuilder::namedTupleClass(const ArgumentType &type) {
+  eval::Result known = module.lookup(type.className);
+  if (known && known->is(PyValue::Kind::Class) && known->asClass()->isNamedTuple &&
+      known->asClass()->fields == type.fields)
+    return known->asClass();
+  auto made = std::make_shared<eval::ClassObject>();
+  made->name = type.className.empty() ? "tuple" : type.className;
+  made->isNamedTuple = true;
+  made->fields = type.fields;
+  return made;
+}
+
 std::optional<PyValue> ArgumentBuilder::build(const ArgumentType &type, std::string &problem) {
   switch (type.kind) {
   case ArgumentType::Kind::None:
@@ -286,7 +301,9 @@ std::optional<PyValue> ArgumentBuilder::build(const ArgumentType &type, std::str
         return std::nullopt;
       elements.push_back(std::move(*value));
     }
-    return PyValue::tuple(std::move(elements));
+    if (type.fields.empty())
+      return PyValue::tuple(std::move(elements));
+    return PyValue::namedTuple(namedTupleClass(type), std::move(elements));
   }
   }
   return std::nullopt;

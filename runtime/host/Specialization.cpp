@@ -214,14 +214,16 @@ static std::unique_ptr<EvalError> readArgument(const PyValue &value, const Param
     return readDescriptor(value, result, out);
   if (value.is(Kind::Tuple) || value.is(Kind::List)) {
     out.arg.kind = LaunchArg::Kind::Tuple;
-    for (const PyValue &element : value.elements()) {
+    const auto *type = value.is(Kind::Tuple) ? value.asTuple().type.get() : nullptr;
+    for (auto [i, element] : llvm::enumerate(value.elements())) {
       Entry inner;
       if (auto error = readArgument(element, {}, Flags(), result, inner))
         return error;
-      out.text += (out.text.empty() ? "" : ",") + inner.text;
+      out.text += (out.text.empty() ? "" : ",") + (type ? type->fields[i] + "=" : "") + inner.text;
       out.arg.elements.push_back(std::move(inner.arg));
     }
-    out.text = "(" + out.text + (value.elements().size() == 1 ? ",)" : ")");
+    out.text =
+        (type ? type->name : "") + "(" + out.text + (value.elements().size() == 1 ? ",)" : ")");
     return nullptr;
   }
   std::optional<std::string> text = constantText(value);

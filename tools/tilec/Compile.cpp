@@ -34,7 +34,7 @@ static constexpr StringRef detailsText =
   i32  i32:16  i32:1  i64     integer; :16 = divisible by 16, :1 = equal to 1 (folded)
   u8..u64 i1 fp16 bf16 fp32 fp64   other scalars
   none                        the argument is None
-  (i32:16,*fp16)              tuple, nests
+  (i32:16,*fp16)              tuple, nests; (x=*fp16,n=i32) and Args(x=*fp16,n=i32) are named
   tensordesc<fp16[128,64]>    host-side descriptor with that block shape
   const=VALUE                 any other value that is specialised on
 

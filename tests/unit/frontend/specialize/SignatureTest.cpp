@@ -24,6 +24,10 @@ def k(x, y, n, B: tl.constexpr, ACTIVATION: tl.constexpr = None):
     tl.store(y + tl.arange(0, B), v)
 
 @triton.jit
+def named(t, o):
+    tl.store(o, t.a + t.b[0] + tl.load(t[1][1]))
+
+@triton.jit
 def tuples(t, o, c):
     tl.store(o, t[0] + t[1][0] + tl.load(t[1][1]))
     if c is None:
@@ -79,6 +83,17 @@ TEST(Signature, TuplesAreFlattened) {
                                "array<i64: 1, 1>"));
   EXPECT_TRUE(contains(out.ir, "%arg3: !tile.ptr<f32> {tile.sig_index = 1 : i64"));
   EXPECT_TRUE(contains(out.ir, "1.000000e+00"));
+}
+
+TEST(Signature, TuplesMayHaveNames) {
+  Outcome out = compile("named", "(a=i32,b=(fp32,*fp32)),*fp32");
+  ASSERT_TRUE(out) << out.messages;
+  EXPECT_TRUE(contains(out.ir, "%arg2: !tile.ptr<f32> {tile.sig_index = 0 : i64, tile.sig_path = "
+                               "array<i64: 1, 1>"));
+  EXPECT_TRUE(compile("named", "Any( a = i32:1, b = (const=3,*fp32) ), *fp32"));
+  EXPECT_TRUE(contains(compile("named", "(a=i32,*fp32),*fp32").messages,
+                       "names some elements and others not"));
+  EXPECT_TRUE(contains(compile("named", "(a=i32,c=i32),*fp32").messages, "has no attribute `b`"));
 }
 
 TEST(Signature, Constants) {
