@@ -330,8 +330,7 @@ void Linter::checkProducts(Value pointer, Value offset, unsigned depth) {
     constexpr int64_t small = 1 << 16;
     auto isSmall = [&](Interval i) { return i.low > -small && i.high < small; };
     if (!isSmall(a) && !isSmall(b) && a.low != a.high && b.low != b.high)
-      noteProduct(product, pointer);
-    return;
+      return noteProduct(product, pointer);
   }
   if (isMovement(op) ||
       isa<arith::AddIOp, arith::SubIOp, arith::ExtSIOp, arith::ShLIOp, arith::MulIOp>(op))
