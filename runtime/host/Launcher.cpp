@@ -1,5 +1,7 @@
 //===- Launcher.cpp - `kernel[grid](...)` in host functions ---------------===//
 #include "runtime/host/Launcher.h"
+#include "frontend/eval/Methods.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace tile;
 using namespace tile::host;
@@ -67,6 +69,30 @@ static std::unique_ptr<EvalError> setOption(StringRef name, const PyValue &value
   return nullptr;
 }
 
+/// What to do instead of giving a launch option of the reference; empty for other names.
+static StringRef insteadOf(StringRef option) {
+  return llvm::StringSwitch<StringRef>(option)
+      .Case("launch_cooperative_grid",
+            "launch no more programs than run at once, and wait with atomics")
+      .Case("launch_pdl", "leave it out: kernels run one after the other")
+      .Cases({"arch", "ptx_version"},
+             "the device is the target; `tilec compile --target` has others")
+      .Cases({"ptx_options", "ir_override"},
+             "`tilec compile` writes PTX for a toolchain of your own")
+      .Case("extern_libs", "name the library in `extern_elementwise`")
+      .Case("sanitize_overflow", "integers wrap; `tilec lint` finds offsets that may")
+      .Cases({"default_dot_input_precision", "allowed_dot_input_precisions"},
+             "give `input_precision` to `tl.dot`")
+      .Cases({"supported_fp8_dtypes", "deprecated_fp8_dot_operand_dtypes"},
+             "the target decides which 8-bit floats there are")
+      .Case("enable_reflect_ftz",
+            "math functions are Tile's own; `tilec compile --libdevice` takes NVIDIA's")
+      .Case("instrumentation_mode", "`tilec test --device emu` finds races")
+      .Cases({"device", "stream", "warmup"},
+             "`tilec` chooses the device and runs launches in order")
+      .Default("");
+}
+
 /// Takes arguments in: options, and parameters (a name may be both).
 std::unique_ptr<EvalError> Launcher::splitOptions(const CallArgs &args, Request &request) {
   llvm::append_range(request.args.positional, args.positional);
@@ -80,6 +106,9 @@ std::unique_ptr<EvalError> Launcher::splitOptions(const CallArgs &args, Request 
     }
     if (known)
       continue;
+    if (StringRef instead = insteadOf(name); !instead.empty())
+      return eval::unsupported("the launch option `" + name +
+                               "` is not supported: " + instead.str());
     std::vector<StringRef> candidates = {"num_warps", "num_stages", "maxnreg",   "enable_fp_fusion",
                                          "debug",     "num_ctas",   "warp_roles"};
     for (const ast::Parameter &param : request.kernel.params())
@@ -184,9 +213,12 @@ std::unique_ptr<EvalError> Launcher::applyHeuristics(Evaluator &evaluator, Reque
   CallArgs rules;
   if (Result ok = evaluator.decoratorArguments(request.kernel, decorator, rules); !ok)
     return ok.takeError();
-  if (rules.positional.size() != 1 || !rules.positional[0].is(Kind::Dict))
+  eval::ArgReader given("triton.heuristics", rules, {"values"}, 1);
+  if (!given)
+    return given.error();
+  if (!given[0].is(Kind::Dict))
     return fail("`triton.heuristics` needs a dict of functions");
-  for (auto &[name, rule] : rules.positional[0].asDict().items) {
+  for (auto &[name, rule] : given[0].asDict().items) {
     Result known = namedValues(evaluator, request);
     if (!known)
       return known.takeError();

@@ -158,6 +158,13 @@ TEST(Launch, Heuristics) {
   EXPECT_EQ(file->device.prepared[0].numWarps, 8);
 }
 
+TEST(Launch, HeuristicsByKeyword) {
+  std::unique_ptr<HostFile> file;
+  launching(file, "n, BLOCK: tl.constexpr", "k[1](96)",
+            "@triton.heuristics(values={'BLOCK': lambda args: args['n'] // 3})\n");
+  EXPECT_EQ(constexprs(file->device.prepared[0]), "BLOCK=32");
+}
+
 const char *const tunedKernel =
     "@triton.autotune(configs=[triton.Config({'BLOCK': b}, num_warps=w) for b, w in\n"
     "                          ((32, 1), (64, 2), (128, 4))], key=['n'], reset_to_zero=['x'])\n"
@@ -298,6 +305,7 @@ TEST(Autotune, ADecisionOnDiskIsNotMeasuredAgain) {
 
 TEST(Launch, ErrorsSayWhatIsWrong) {
   HostFile file("def unknown(): add[1](tile.zeros(1), tile.zeros(1), tile.zeros(1), 1, BLOK=2)\n"
+                "def cooperative(): add[1](tile.zeros(1), launch_cooperative_grid=True)\n"
                 "def missing(): add[1](tile.zeros(1))\n"
                 "def plain(): unknown[1](2)\n"
                 "def object(): add[1](len, 2, 3, 4)\n"
@@ -308,6 +316,10 @@ TEST(Launch, ErrorsSayWhatIsWrong) {
                 "def run(): add[1](tile.zeros(1), tile.zeros(1), tile.zeros(1), 1)\n");
   EXPECT_EQ(file.call("unknown"), "TypeError: `BLOK` is neither a parameter of `add` nor a launch "
                                   "option; did you mean `BLOCK`?");
+  EXPECT_NE(file.call("cooperative")
+                .find("the launch option `launch_cooperative_grid` is not "
+                      "supported: launch no more programs"),
+            std::string::npos);
   EXPECT_EQ(file.call("missing"), "TypeError: `add` needs its argument `y`");
   EXPECT_EQ(file.call("plain"), "TypeError: `unknown` is not a kernel: only functions with "
                                 "`@triton.jit` are launched with `[grid]`");
