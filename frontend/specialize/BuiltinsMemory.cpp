@@ -1,6 +1,6 @@
 //===- BuiltinsMemory.cpp - loads, stores, atomics ------------------------===//
 #include "frontend/specialize/BlockPointer.h"
-#include "frontend/specialize/Builtins.h"
+#include "frontend/specialize/TensorDescriptor.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
 
@@ -64,8 +64,11 @@ static std::optional<EvictionPolicy> evictionPolicy(BuiltinCall &c, unsigned i) 
 static Tensor pointer(BuiltinCall &c, unsigned i) {
   const Tensor *t = tensorIn(c[i]);
   if (!t || !t->type.isPointer())
-    return c.poison(formatv("{0} must be a pointer or a block of pointers, got {1}", c.parameter(i),
-                            describe(c[i])));
+    return c.poison(formatv("{0} must be a pointer or a block of pointers, got {1}{2}",
+                            c.parameter(i), describe(c[i]),
+                            isTensorDescriptor(c[i]) ? "; a descriptor has methods of its own, "
+                                                       "such as `d.load(offsets)`"
+                                                     : ""));
   return *t;
 }
 

@@ -236,15 +236,16 @@ static PyValue topk(BuiltinCall &c) {
   shape.back() = *k;
   if (*k == length)
     return s.wrap(all);
+  all = s.cast(all, extremumType(x.type)); // the reference selects by maxima
   if (!llvm::isPowerOf2_64(*k) || !llvm::isPowerOf2_64(length))
     return s.wrap(stretched(s, all, *k));
   // Row 0 of [.., length / k, k]: everything else is xored away.
   int64_t rows = length / *k, total = x.blockType().getNumElements();
-  Tensor v = s.reshape(s.bitcast(all, bitsType(x.type)), {total / length, rows, *k});
+  Tensor v = s.reshape(s.bitcast(all, bitsType(all.type)), {total / length, rows, *k});
   Tensor row = positions(s, rows, 1);
   Tensor keep = s.compareSame(CompareOp::Eq, row, s.intConstant(0, row.type, row.shape()));
   v = s.select(keep, v, s.intConstant(0, v.type, v.shape()));
-  return s.wrap(s.reshape(s.bitcast(xorAlong(s, v, 1), x.type), shape));
+  return s.wrap(s.reshape(s.bitcast(xorAlong(s, v, 1), all.type), shape));
 }
 
 void addOrderingBuiltins(BuiltinTable &t) {

@@ -253,7 +253,7 @@ void addRandomBuiltins(BuiltinTable &t) {
   t.add("tl.randint", parameters, integers<1>);
   t.add("tl.randint4x", parameters, integers<4>);
   t.add("tl.rand", parameters, uniforms<1>);
-  t.add("tl.rand4x", parameters, uniforms<4>);
+  t.add("tl.rand4x", "seed, offsets, n_rounds=", uniforms<4>);
   t.add("tl.randn", parameters, normals<1>);
   t.add("tl.randn4x", parameters, normals<4>);
   t.add("tl.uint_to_uniform_float", "x", uniformOf);

@@ -178,8 +178,7 @@ static Tensors extremumWithIndex(Reduction &r, MinMax which, bool leftmost) {
   return {r.finish(both[0]), r.finish(both[1])};
 }
 
-/// Narrow values are widened before their extremum is taken.
-static DType extremumType(const DType &type) {
+DType extremumType(const DType &type) {
   if (type.isFloating())
     return type.bitWidth() < 32 ? DType(Kind::Float32) : type;
   return type.bitWidth() < 32 ? DType(Kind::Int32) : type;

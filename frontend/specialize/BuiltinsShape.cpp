@@ -134,7 +134,7 @@ static PyValue cat(BuiltinCall &c) {
   Tensor a = c.tensor(0), b = c.tensor(1);
   if (!a || !b)
     return PoisonValue::get();
-  if (!a.isBlock() || a.shape() != b.shape() || a.type != b.type)
+  if (!a.isBlock() || a.shape() != b.shape() || c.s.irType(a.type) != c.s.irType(b.type))
     return c.fail(formatv("both inputs must be blocks of one type and shape, got {0} and {1}",
                           describe(a.type, a.shape()), describe(b.type, b.shape())));
   int64_t dim = 0;

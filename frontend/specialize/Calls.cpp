@@ -118,6 +118,8 @@ PyValue Specializer::call(const PyValue &callee, const eval::CallArgs &args) {
       return callBuiltin(*this, *builtin, args);
     if (name == "tl.aggregate_replace")
       return replaceFields(args);
+    if (StringRef function = name; function.consume_front("libdevice."))
+      return fail(formatv("libdevice has no function `{0}`", function));
     unsupported(formatv("`{0}` is not supported in kernels yet", name));
     return PoisonValue::get();
   }

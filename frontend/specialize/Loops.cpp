@@ -23,15 +23,25 @@ bool Specializer::evaluateRange(const ast::Call &call, StringRef kind, RangeCall
     return false;
   range.step = PyValue::integer(1);
   constexpr StringRef names[] = {"arg1", "arg2", "step"};
+  constexpr StringRef integers[] = {"num_stages", "loop_unroll_factor"};
+  constexpr StringRef flags[] = {"disallow_acc_multi_buffer", "flatten", "warp_specialize",
+                                 "disable_licm"};
   PyValue bounds[3];
   bool given[3] = {false, false, false};
   for (auto [i, value] : llvm::enumerate(args.positional)) {
-    if (i == 3) {
+    if (i < 3) {
+      bounds[i] = value;
+      given[i] = true;
+      continue;
+    }
+    size_t option = i - 3;
+    if (kind != "tl.range" || option >= std::size(integers) + std::size(flags)) {
       error("a range has at most three arguments: start, stop and step");
       return false;
     }
-    bounds[i] = value;
-    given[i] = true;
+    StringRef name =
+        option < std::size(integers) ? integers[option] : flags[option - std::size(integers)];
+    args.keywords.emplace_back(name.str(), value);
   }
   for (auto &[name, value] : args.keywords) {
     if (const auto *known = llvm::find(names, name); known != std::end(names)) {
@@ -39,9 +49,6 @@ bool Specializer::evaluateRange(const ast::Call &call, StringRef kind, RangeCall
       given[known - names] = true;
       continue;
     }
-    constexpr StringRef integers[] = {"num_stages", "loop_unroll_factor"};
-    constexpr StringRef flags[] = {"disallow_acc_multi_buffer", "flatten", "warp_specialize",
-                                   "disable_licm"};
     bool isInteger = llvm::is_contained(integers, name);
     if (kind == "tl.static_range" || (!isInteger && !llvm::is_contained(flags, name))) {
       std::vector<StringRef> known(std::begin(names) + 2, std::end(names));

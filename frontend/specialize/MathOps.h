@@ -36,6 +36,8 @@ Tensor divideFloats(Specializer &s, Tensor x, Tensor y, bool exact);
 /// The sum or the maximum along an axis (Reductions), for what is built on them.
 Tensor sumAlong(Specializer &s, const Tensor &x, int64_t axis);
 Tensor extremumAlong(Specializer &s, MinMax which, const Tensor &x, int64_t axis);
+/// The type of an extremum: narrow values are widened before it is taken.
+DType extremumType(const DType &type);
 /// Puts the dimension back that a reduction has removed.
 Tensor keepDimension(Specializer &s, const Tensor &x, int64_t axis);
 /// The index of each element along the axis of a block, as int32.

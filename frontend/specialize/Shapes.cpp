@@ -124,7 +124,7 @@ Tensor Emitter::join(const Tensor &lhs, const Tensor &rhs) {
   Tensor a = lhs, b = rhs;
   if (!a || !b)
     return {};
-  if (a.type != b.type)
+  if (irType(a.type) != irType(b.type))
     return poison(formatv("cannot join {0} and {1}: cast one with `.to()`",
                           describe(a.type, a.shape()), describe(b.type, b.shape())));
   if (!broadcast({&a, &b}))
@@ -167,12 +167,7 @@ PyValue Emitter::indexTensor(const Tensor &x, const PyValue &index) {
   else
     parts.push_back(index);
   int64_t given = llvm::count_if(parts, [](const PyValue &p) { return !p.isNone(); });
-  bool hasEllipsis = llvm::any_of(parts, [](auto &p) { return p.is(PyValue::Kind::Ellipsis); });
-  // A scalar has no dimension that `:` could keep, so `:` says nothing there: `pid[:, None]`.
-  if (!hasEllipsis && given > x.rank() && x.isBlock())
-    return fail(formatv("{0} has {1}, but {2} indexed", describe(x.type, x.shape()),
-                        counted(uint64_t(x.rank()), "dimension"),
-                        std::to_string(given) + (given == 1 ? " is" : " are")));
+  // A `:` beyond the last dimension says nothing, as in the reference: `pid[:, None]`.
   Tensor result = x;
   int64_t axis = 0;
   for (const PyValue &part : parts) {
@@ -182,7 +177,7 @@ PyValue Emitter::indexTensor(const Tensor &x, const PyValue &index) {
       continue;
     }
     if (part.is(PyValue::Kind::Ellipsis)) {
-      axis += x.rank() - (given - 1);
+      axis += std::max<int64_t>(x.rank() - (given - 1), 0);
       continue;
     }
     bool whole = part.is(PyValue::Kind::Slice) && part.asSlice().lower.isNone() &&

@@ -1,7 +1,8 @@
 //===- Tensor.cpp - run-time values as Python values ----------------------===//
 #include "frontend/specialize/Tensor.h"
-#include "frontend/specialize/Builtins.h"
+#include "frontend/specialize/BlockPointer.h"
 #include "frontend/specialize/Specializer.h"
+#include "frontend/specialize/TensorDescriptor.h"
 
 using llvm::formatv;
 
@@ -154,9 +155,20 @@ std::string describe(const DType &type, llvm::ArrayRef<int64_t> shape) {
   return type.str() + (shape.empty() ? "" : describeShape(shape));
 }
 
+/// Blocks as signatures spell them: "fp32[64]".
+static std::string describeBlock(const PyValue &type) {
+  return describe(type.asDType().element(), type.asDType().shape());
+}
+
 std::string describe(const PyValue &value) {
   if (const Tensor *t = tensorIn(value))
     return describe(t->type, t->shape());
+  if (isTensorDescriptor(value) || isBlockPointer(value)) {
+    const PyValue &block = *llvm::find_if(
+        value.elements(), [](const PyValue &part) { return part.is(PyValue::Kind::DType); });
+    return isBlockPointer(value) ? "block pointer to " + describeBlock(block)
+                                 : "tensordesc<" + describeBlock(block) + ">";
+  }
   if (value.isNone())
     return "None";
   if (value.is(PyValue::Kind::Tuple)) {

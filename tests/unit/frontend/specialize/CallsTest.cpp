@@ -179,9 +179,12 @@ TEST(Calls, StaticAssertionsAndPrints) {
 }
 
 TEST(Calls, WhatIsMissingIsUnsupported) {
-  Outcome out = run("y = tl.extra.libdevice.j2(1.0)");
+  Outcome out = run("y = tl.extra.hip.memrealtime()");
   EXPECT_TRUE(out.unsupported);
   EXPECT_TRUE(contains(out.messages, "is not supported"));
+  out = run("y = tl.extra.libdevice.j2(1.0)");
+  EXPECT_FALSE(out.unsupported);
+  EXPECT_TRUE(contains(out.messages, "libdevice has no function `j2`"));
 }
 
 TEST(Calls, GlobalsAreRead) {

@@ -137,6 +137,12 @@ TEST(For, KeywordsBecomeAttributes) {
                     "    tl.store(x + i, 1.0)");
   ASSERT_TRUE(out) << out.messages;
   EXPECT_TRUE(contains(out.ir, "{tile.flatten, tile.num_stages = 4 : i32}"));
+  Outcome byPosition = run("for i in tl.range(0, n, 1, 4, None, True):\n    tl.store(x + i, 1.0)");
+  EXPECT_TRUE(
+      contains(byPosition.ir, "{tile.disallow_acc_multi_buffer, tile.num_stages = 4 : i32}"))
+      << byPosition.messages;
+  EXPECT_TRUE(contains(run("for i in range(0, n, 1, 4):\n    pass").messages,
+                       "a range has at most three arguments"));
   EXPECT_TRUE(contains(run("for i in tl.range(0, n, stages=4):\n    pass").messages,
                        "`stages` is not an argument of `tl.range`"));
 }
