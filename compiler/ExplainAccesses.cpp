@@ -178,6 +178,20 @@ void Reader::visitBulkCopy(cta::RingBulkCopyOp op) {
   out.accesses.push_back(std::move(access));
 }
 
+void Reader::visitElementCopy(cta::RingElementCopyOp op) {
+  auto access = at<Explanation::Access>(op);
+  cta::BufferType type = op.getBuffer().getType();
+  access.kind = "load";
+  access.block = typeName(type.getElementType());
+  access.path = "cp.async";
+  access.detail = "by the warp that copies";
+  access.bytes = double(type.getBytes());
+  access.vectorBytes = unsigned(type.getBytes());
+  access.requests = 1;
+  work().read += access.bytes;
+  out.accesses.push_back(std::move(access));
+}
+
 void Reader::visitTmaStore(cta::TmaStoreOp op) {
   auto access = at<Explanation::Access>(op);
   auto type = cast<RankedTensorType>(op.getValue().getType());

@@ -241,6 +241,8 @@ static void printAccess(const Explanation::Access &a, raw_ostream &os) {
       os << ", " << a.detail;
   } else if (a.idealSectors == 0) {
     os << "scalar, " << a.vectorBytes << " bytes";
+    if (!a.detail.empty())
+      os << ", " << a.detail;
   } else {
     os << (a.path == "cp.async" ? "cp.async, " : "") << a.vectorBytes << " bytes a thread at once, "
        << a.requests << (a.requests == 1 ? " time" : " times") << "; " << counted(a.sectors)

@@ -144,6 +144,8 @@ void Reader::visit(Operation *op) {
     return visitCopy(copy);
   if (auto copy = dyn_cast<cta::RingBulkCopyOp>(op))
     return visitBulkCopy(copy);
+  if (auto copy = dyn_cast<cta::RingElementCopyOp>(op))
+    return visitElementCopy(copy);
   if (auto ring = dyn_cast<cta::RingOp>(op))
     return visitRing(ring);
   if (auto slots = dyn_cast<cta::SlotsOp>(op))
@@ -234,8 +236,10 @@ void Reader::addStaging(Operation *op, Type block, const LinearLayout &image, co
 }
 
 void Reader::visitRead(cta::ReadOp op) {
+  auto type = dyn_cast<RankedTensorType>(op.getType());
+  if (!type) // a number, the same for all
+    return;
   auto e = at<Explanation::Exchange>(op);
-  auto type = cast<RankedTensorType>(op.getType());
   unsigned bytes = getElementBytes(type.getElementType());
   const LinearLayout &to = cta::getLayout(type),
                      &image = op.getBuffer().getType().getLinearLayout();

@@ -47,6 +47,7 @@ private:
   void visitRegisterAccess(mlir::Operation *op);
   void visitCopy(cta::RingCopyOp op);
   void visitBulkCopy(cta::RingBulkCopyOp op);
+  void visitElementCopy(cta::RingElementCopyOp op);
   void visitAsyncCopy(cta::AsyncCopyOp op);
   void visitSlots(cta::SlotsOp op);
   void visitRead(cta::ReadOp op);

@@ -247,6 +247,21 @@ def Cta_RingBulkCopyOp : Cta_Op<"ring_bulk_copy", [MemoryEffects<[MemRead, MemWr
   }];
 }
 
+def Cta_RingElementCopyOp : Cta_Op<"ring_element_copy", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "producer: start copying one number into the acquired slot";
+  let description = [{
+    Of 4 or 8 bytes, from any address that is aligned to its size, to a buffer of one
+    element.
+    ```mlir
+    cta.ring_element_copy %scale to %s of %r : !tile.ptr<f32>, !cta.buffer<...>, !cta.ring<...>
+    ```
+  }];
+  let arguments = (ins AnyType:$ptr, Cta_BufferType:$buffer, Cta_RingType:$ring);
+  let assemblyFormat = [{
+    $ptr `to` $buffer `of` $ring attr-dict `:` type($ptr) `,` type($buffer) `,` type($ring)
+  }];
+}
+
 def Cta_RingFillOp : Cta_Op<"ring_fill", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "write a block to one buffer of every slot of an empty ring";
   let description = [{
@@ -375,12 +390,14 @@ def Cta_AsyncWaitOp : Cta_Op<"async_wait", [MemoryEffects<[MemRead, MemWrite]>]>
 def Cta_ReadOp : Cta_Op<"read", [MemoryEffects<[MemRead]>]> {
   let summary = "a buffer as a block in registers";
   let description = [{
+    A buffer of one element may also be read as a scalar.
     ```mlir
     %x = cta.read %b : !cta.buffer<[64, 64], f16, #l> -> tensor<64x64xf16>
+    %s = cta.read %c : !cta.buffer<[1], f32, #l> -> f32
     ```
   }];
   let arguments = (ins Cta_BufferType:$buffer);
-  let results = (outs Tile_Block:$result);
+  let results = (outs AnyTypeOf<[Tile_Block, AnyFloat]>:$result);
   let assemblyFormat = "$buffer attr-dict `:` type($buffer) `->` type($result)";
 }
 

@@ -101,7 +101,7 @@ static Value growthOf(scf::ForOp tiles, BlockArgument arg) {
 
 /// What every group may do for itself, or the groups in order.
 static bool isHarmless(Operation *op) {
-  if (isa<StoreOp, cta::TmaStoreOp, cta::TmaLoadOp, cta::WarpgroupDotOp, AssumeOp>(op))
+  if (isa<StoreOp, cta::TmaStoreOp, cta::TmaLoadOp, cta::ReadOp, cta::WarpgroupDotOp, AssumeOp>(op))
     return true;
   if (auto load = dyn_cast<LoadOp>(op))
     return !load.getIsVolatile();

@@ -156,6 +156,8 @@ bool ProgramCluster::canRecompute(Value v, unsigned depth) {
 }
 
 bool ProgramCluster::mayShare(cta::TmaLoadOp load, SmallVectorImpl<Value> &cuts) {
+  if (load.getType().getShape().size() == 1)
+    return false; // a vector is not worth it
   // All programs come by equally often.
   for (Operation *op = load->getParentOp(); op != programs; op = op->getParentOp()) {
     auto loop = dyn_cast<scf::ForOp>(op);

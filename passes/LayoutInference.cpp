@@ -174,7 +174,7 @@ void LayoutInference::infer(Operation *op) {
       .Case<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>([&](auto) { inferMemory(op); })
       .Case([&](ReduceOp reduce) { inferCombine(op, reduce.getAxis()); })
       .Case([&](ScanOp scan) { inferCombine(op, scan.getAxis()); })
-      .Case<MakeRangeOp, SplatOp>([&](auto) { deferred[op] = 1; })
+      .Case<MakeRangeOp, SplatOp, cta::ReadOp>([&](auto) { deferred[op] = 1; })
       .Case<BroadcastOp, ExpandDimsOp, ReshapeOp, TransOp>([&](auto) { inferShape(op); })
       .Case([&](JoinOp join) { inferJoin(join); })
       .Case([&](SplitOp split) { inferSplit(split); })

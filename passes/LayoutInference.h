@@ -5,8 +5,8 @@
 // the layout algebra; loop-carried blocks settle by walking the body again.
 //
 // Blocks that are cheap to compute anywhere (ranges, splats, index arithmetic,
-// repetitions of smaller blocks) have no home: they are *deferred*, and
-// computed in whatever layout each user asks for.
+// repetitions of smaller blocks, what lies in shared memory) have no home: they are
+// *deferred*, and computed in whatever layout each user asks for.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_PASSES_LAYOUTINFERENCE_H

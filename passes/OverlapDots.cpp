@@ -88,7 +88,7 @@ static std::optional<Overlap> match(scf::ForOp loop) {
     // A slot is kept while the next one is waited for, and nobody else reads it.
     auto ring = wait.getRing().getDefiningOp<cta::RingOp>();
     if (!ring || ring.getStages() < 2 || !llvm::all_of(wait->getUsers(), [](Operation *user) {
-          return isa<cta::WarpgroupDotOp>(user);
+          return isa<cta::WarpgroupDotOp, cta::ReadOp>(user);
         }))
       return std::nullopt;
     auto release = llvm::find_if(*loop.getBody(), [&](Operation &other) {

@@ -92,8 +92,8 @@ bool Rotation::match() {
   return matchRings() && findLate() && fits();
 }
 
-/// Both operands come from slots that only this product reads, and that can be
-/// kept while the next ones are waited for.
+/// Both operands come from slots that only this product reads (what else is in a slot
+/// goes to registers first), and that can be kept while the next ones are waited for.
 bool Rotation::matchRings() {
   SmallPtrSet<Operation *, 2> waits;
   for (Value operand : dot->getOperands().take_front(2)) {
@@ -103,8 +103,9 @@ bool Rotation::matchRings() {
     if (!waits.insert(wait).second)
       continue;
     auto ring = wait.getRing().getDefiningOp<cta::RingOp>();
-    if (!ring || ring.getStages() < 2 ||
-        !llvm::all_of(wait->getUsers(), [&](Operation *user) { return user == dot; }))
+    if (!ring || ring.getStages() < 2 || !llvm::all_of(wait->getUsers(), [&](Operation *user) {
+          return user == dot || isa<cta::ReadOp>(user);
+        }))
       return false;
     for (Operation *user : wait.getRing().getUsers())
       if (auto release = dyn_cast<cta::RingReleaseOp>(user);

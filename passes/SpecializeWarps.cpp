@@ -2,7 +2,8 @@
 //
 // Needs:      a laid-out kernel.
 // Guarantees: no `cta.tma_load` is left. Loads that are used together share a
-//             ring of buffers in shared memory. Where the control flow around
+//             ring of buffers in shared memory; so do the vectors and numbers that
+//             a loop loads beside them. Where the control flow around
 //             the loads can be followed by one thread alone, the kernel is
 //             split in two roles: a producer that runs ahead and fills the
 //             rings, and consumers that do everything else. Otherwise one
@@ -41,9 +42,10 @@ static constexpr unsigned kMaxThreads = 1024; ///< of a thread block
 namespace {
 
 /// Loads of one block that are first used by the same operation, or together
-/// with another load of the group.
+/// with another load of the group; vectors beside them.
 struct Group {
   SmallVector<cta::TmaLoadOp, 2> loads; ///< in program order
+  SmallVector<LoadOp, 2> scalars;       ///< that the producer can bring along
   Operation *firstUser = nullptr, *lastUser = nullptr;
   int32_t stages = 1;
   bool isElastic = false; ///< stages are the most that may be of use
@@ -52,7 +54,29 @@ struct Group {
   bool isShared() const {
     return llvm::any_of(loads, [](cta::TmaLoadOp load) { return bool(load.getCommon()); });
   }
+  /// In the order of the ring's buffers.
+  SmallVector<Type> buffers() const;
+  cta::RingType ringType() const { return cta::RingType::get(firstUser->getContext(), buffers()); }
+  /// Into registers: no product reads it where it is.
+  bool isOnlyRead() const {
+    return llvm::all_of(loads, [](cta::TmaLoadOp load) {
+      return llvm::all_of(load->getUsers(), [](Operation *user) { return isa<cta::ReadOp>(user); });
+    });
+  }
 };
+
+SmallVector<Type> Group::buffers() const {
+  SmallVector<Type> types;
+  for (cta::TmaLoadOp load : loads)
+    types.push_back(load.getType());
+  for (LoadOp load : scalars) {
+    auto image = layout::LinearLayout::fromRows({{layout::Dim::offset(), 1}},
+                                                {{layout::Dim::dim(0), 1}}, {});
+    types.push_back(cta::BufferType::get(load.getContext(), {1}, load.getType(),
+                                         cta::LayoutAttr::get(load.getContext(), image)));
+  }
+  return types;
+}
 
 class WarpSpecializer {
 public:
@@ -65,12 +89,8 @@ public:
       return success(groups.empty());
     OpBuilder b = OpBuilder::atBlockBegin(&body);
     for (Group &group : groups) {
-      SmallVector<Type> buffers;
-      for (cta::TmaLoadOp load : group.loads)
-        buffers.push_back(load.getType());
-      auto type = cta::RingType::get(kernel.getContext(), buffers);
       group.ring = cta::RingOp::create(
-          b, group.loads.front().getLoc(), type, b.getI32IntegerAttr(group.stages),
+          b, group.loads.front().getLoc(), group.ringType(), b.getI32IntegerAttr(group.stages),
           b.getI32IntegerAttr(warps), b.getI32IntegerAttr(group.isShared() ? cluster : 1),
           group.isElastic ? b.getUnitAttr() : UnitAttr());
     }
@@ -96,6 +116,8 @@ public:
         auto ring = group.ring.getDefiningOp<cta::RingOp>();
         ring.setStages(1);
         ring.setCluster(1);
+        group.scalars.clear();
+        group.ring.setType(group.ringType());
         for (cta::TmaLoadOp load : group.loads)
           load.getCommonMutable().clear();
       }
@@ -106,9 +128,12 @@ public:
 
 private:
   LogicalResult findGroups();
+  void joinVectors();
+  void joinScalars();
   void chooseStages(Group &group) const;
   bool makeProducer(cta::RolesOp roles);
-  void fill(OpBuilder &b, Value ring, SmallVector<cta::TmaLoadOp, 2> loads);
+  void fill(OpBuilder &b, const Group &group, SmallVector<cta::TmaLoadOp, 2> loads,
+            SmallVector<LoadOp, 2> scalars);
   void copyInPlace(Group &group);
   void consume(void (WarpSpecializer::*before)(Group &));
   void moveConsumers(cta::RolesOp roles);
@@ -167,29 +192,93 @@ LogicalResult WarpSpecializer::findGroups() {
       group->lastUser = last;
     return WalkResult::advance();
   });
+  joinVectors();
+  joinScalars();
   return failure(result.wasInterrupted());
+}
+
+/// What is only read into registers comes with the operands of a product beside it:
+/// one barrier for both.
+void WarpSpecializer::joinVectors() {
+  for (Group &group : groups) {
+    if (!group.isOnlyRead())
+      continue;
+    Group *product = llvm::find_if(groups, [&](const Group &other) {
+      return !other.isOnlyRead() && other.firstUser->getBlock() == group.firstUser->getBlock();
+    });
+    if (product == groups.end())
+      continue;
+    llvm::append_range(product->loads, group.loads);
+    llvm::sort(product->loads,
+               [](cta::TmaLoadOp a, cta::TmaLoadOp b) { return a->isBeforeInBlock(b); });
+    if (group.firstUser->isBeforeInBlock(product->firstUser))
+      product->firstUser = group.firstUser;
+    if (product->lastUser->isBeforeInBlock(group.lastUser))
+      product->lastUser = group.lastUser;
+    group.loads.clear();
+  }
+  llvm::erase_if(groups, [](const Group &group) { return group.loads.empty(); });
+}
+
+/// Whether one thread can compute `v`, a scalar, without looking at memory.
+static bool canFollow(Value v, DenseSet<Value> &seen) {
+  if (!seen.insert(v).second)
+    return true;
+  if (auto arg = dyn_cast<BlockArgument>(v)) {
+    auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+    return loop ? arg == loop.getInductionVar() : isa<func::FuncOp>(arg.getOwner()->getParentOp());
+  }
+  Operation *op = v.getDefiningOp();
+  SmallVector<Value> from(op->getOperands());
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    unsigned index = cast<OpResult>(v).getResultNumber();
+    from.append({branch.thenYield().getOperand(index), branch.elseYield().getOperand(index)});
+  } else if (op->getNumRegions() || isa<LoadOp>(op) || !isScalarWork(op)) {
+    return false;
+  }
+  return llvm::all_of(
+      from, [&](Value o) { return !isa<RankedTensorType>(o.getType()) && canFollow(o, seen); });
+}
+
+/// Numbers that a loop loads beside the operands of its product, too.
+void WarpSpecializer::joinScalars() {
+  for (Group &group : groups) {
+    if (!isa<scf::ForOp>(group.firstUser->getParentOp()) || group.isOnlyRead())
+      continue;
+    for (LoadOp load : group.firstUser->getBlock()->getOps<LoadOp>()) {
+      DenseSet<Value> seen;
+      if (!load->removeAttr(kMayRunAheadAttr) || !canFollow(load.getPtr(), seen))
+        continue;
+      group.scalars.push_back(load);
+      if (load->isBeforeInBlock(group.firstUser))
+        group.firstUser = load;
+      if (group.lastUser->isBeforeInBlock(load))
+        group.lastUser = load;
+    }
+  }
 }
 
 //===----------------------------------------------------------------------===//
 // The producer
 //===----------------------------------------------------------------------===//
 
-/// Acquire a slot, copy into it, commit: where the last of `loads` stands, the
+/// Acquire a slot, copy into it, commit: where the last of the loads stands, the
 /// loads themselves go.
-void WarpSpecializer::fill(OpBuilder &b, Value ring, SmallVector<cta::TmaLoadOp, 2> loads) {
+void WarpSpecializer::fill(OpBuilder &b, const Group &group, SmallVector<cta::TmaLoadOp, 2> loads,
+                           SmallVector<LoadOp, 2> scalars) {
   Location loc = loads.front().getLoc();
-  SmallVector<Type> types;
-  for (cta::TmaLoadOp load : loads)
-    types.push_back(load.getType());
-  auto slot = cta::RingAcquireOp::create(b, loc, types, ring, /*bytes=*/Value());
-  for (auto [buffer, load] : llvm::zip_equal(slot.getBuffers(), loads))
+  Value ring = group.ring;
+  auto slot = cta::RingAcquireOp::create(b, loc, group.buffers(), ring, /*bytes=*/Value());
+  for (auto [buffer, load] : llvm::zip(slot.getBuffers(), loads))
     cta::RingCopyOp::create(b, load.getLoc(), load.getMap(), load.getStarts(), load.getDims(),
                             buffer, ring, load.getCommon());
+  for (auto [buffer, load] : llvm::zip_equal(slot.getBuffers().drop_front(loads.size()), scalars))
+    cta::RingElementCopyOp::create(b, load.getLoc(), load.getPtr(), buffer, ring);
   cta::RingCommitOp::create(b, loc, ring);
 }
 
 static bool isRingOp(Operation *op) {
-  return isa<cta::RingAcquireOp, cta::RingCopyOp, cta::RingCommitOp>(op);
+  return isa<cta::RingAcquireOp, cta::RingCopyOp, cta::RingElementCopyOp, cta::RingCommitOp>(op);
 }
 
 bool tile::isScalarWork(Operation *op) {
@@ -220,8 +309,15 @@ bool WarpSpecializer::makeProducer(cta::RolesOp roles) {
     SmallVector<cta::TmaLoadOp, 2> loads;
     for (cta::TmaLoadOp load : group.loads)
       loads.push_back(map.lookup(load.getResult()).getDefiningOp<cta::TmaLoadOp>());
-    OpBuilder at(loads.back());
-    fill(at, group.ring, loads);
+    Operation *last = loads.back();
+    SmallVector<LoadOp, 2> scalars;
+    for (LoadOp load : group.scalars) {
+      scalars.push_back(map.lookup(load.getResult()).getDefiningOp<LoadOp>());
+      if (last->isBeforeInBlock(scalars.back()))
+        last = scalars.back();
+    }
+    OpBuilder at(last);
+    fill(at, group, loads, scalars);
   }
   // The loads still have their users, which are no roots: all of them go.
   Liveness live(*block, isRingOp);
@@ -244,7 +340,7 @@ void WarpSpecializer::copyInPlace(Group &group) {
   OpBuilder b(group.loads.back());
   auto single = cta::SingleOp::create(b, group.loads.front().getLoc());
   OpBuilder inside = OpBuilder::atBlockBegin(&single.getBody().emplaceBlock());
-  fill(inside, group.ring, group.loads);
+  fill(inside, group, group.loads, {});
 }
 
 void WarpSpecializer::consume(void (WarpSpecializer::*before)(Group &)) {
@@ -253,14 +349,18 @@ void WarpSpecializer::consume(void (WarpSpecializer::*before)(Group &)) {
       (this->*before)(group);
     OpBuilder b(group.firstUser);
     Location loc = group.firstUser->getLoc();
-    SmallVector<Type> types;
-    for (cta::TmaLoadOp load : group.loads)
-      types.push_back(load.getType());
-    auto slot = cta::RingWaitOp::create(b, loc, types, group.ring);
+    auto slot = cta::RingWaitOp::create(b, loc, group.buffers(), group.ring);
     b.setInsertionPointAfter(group.lastUser);
     cta::RingReleaseOp::create(b, group.lastUser->getLoc(), group.ring, Value());
-    for (auto [buffer, load] : llvm::zip_equal(slot.getBuffers(), group.loads)) {
+    for (auto [buffer, load] : llvm::zip(slot.getBuffers(), group.loads)) {
       load.getResult().replaceAllUsesWith(buffer);
+      load.erase();
+    }
+    for (auto [buffer, load] :
+         llvm::zip_equal(slot.getBuffers().drop_front(group.loads.size()), group.scalars)) {
+      b.setInsertionPoint(load);
+      Value number = cta::ReadOp::create(b, load.getLoc(), load.getType(), buffer);
+      load.getResult().replaceAllUsesWith(number);
       load.erase();
     }
   }

@@ -233,10 +233,11 @@ static bool limit(TileAccess::Dimension &d, ArrayRef<Bound> bounds,
 
 /// To store the 16 bytes in which a row of the array ends, TMA writes all of them,
 /// also those behind the row: rows must end at multiples of 16 bytes, as they do where
-/// the next one starts. The launcher sees to it if their length depends on arguments.
-static bool storesWholeEnds(const TileAccess &tile, TileUse use, unsigned bytes) {
+/// the next one starts. The launcher sees to it if their length depends on arguments, for
+/// loads as well: vectors must not be why it does without TMA.
+static bool endsWhole(const TileAccess &tile, TileUse use, unsigned bytes) {
   const Polynomial &length = tile.dimensions.front().size;
-  if (!use.isStore || (use.checked && !length.asConstant()) ||
+  if (!(use.isStore || use.isVector) || (use.checked && !length.asConstant()) ||
       llvm::any_of(llvm::drop_begin(tile.dimensions),
                    [&](const TileAccess::Dimension &d) { return d.stride == length; }))
     return true;
@@ -253,7 +254,7 @@ std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointe
     return std::nullopt;
   };
   auto type = dyn_cast<RankedTensorType>(pointers.getType());
-  if (!type || type.getRank() != 2)
+  if (!type || type.getRank() != (use.isVector ? 1 : 2))
     return fail("it is not a two-dimensional block");
   unsigned bytes = getElementBytes(cast<PtrType>(type.getElementType()).getPointee());
   std::optional<StridedPointers> p = analysis.pointers(pointers);
@@ -285,7 +286,7 @@ std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointe
     }
   if (tile.dimensions.front().stride.asConstant() != 1)
     return fail("no dimension is contiguous");
-  if (tile.dimensions[1].stride.asConstant() == 1)
+  if (!use.isVector && tile.dimensions[1].stride.asConstant() == 1)
     return fail("two dimensions have stride one");
   if (tile.dimensions.front().extent * bytes < kAlignment)
     return fail("it has less than 16 contiguous bytes");
@@ -301,7 +302,7 @@ std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointe
     if (d.block < 0 && !NonNegative(use, tile).holds(d.start))
       return fail(kMayBeNegative);
   }
-  if (!storesWholeEnds(tile, use, bytes))
+  if (!endsWhole(tile, use, bytes))
     return fail(kEndsWithin16Bytes);
   tile.wraps = p->offset.wraps;
   return tile;
@@ -353,7 +354,7 @@ std::optional<TileAccess> tile::readDescriptor(StridedAnalysis &analysis,
   for (const TileAccess::Dimension &d : tile.dimensions)
     if ((use.isStore || d.block < 0) && !NonNegative(use, tile).holds(d.start))
       return fail(kMayBeNegative);
-  if (!storesWholeEnds(tile, use, bytes))
+  if (!endsWhole(tile, use, bytes))
     return fail(kEndsWithin16Bytes);
   return tile;
 }
@@ -382,13 +383,15 @@ Value tile::tensorMapOf(func::FuncOp kernel, const TileAccess &access, ArrayRef<
                         Type element, int64_t rows) {
   MLIRContext *context = kernel.getContext();
   unsigned bytes = getElementBytes(element);
-  unsigned span = layout::swizzleSpan(shape[access.minor()] * bytes);
+  // Rows of a matrix are swizzled; one row is read as it is.
+  bool isVector = shape.size() == 1;
+  unsigned span = isVector ? 16 : layout::swizzleSpan(shape[access.minor()] * bytes);
   SmallVector<cta::SumAttr> sizes, strides;
   SmallVector<int64_t> box;
   for (const TileAccess::Dimension &d : access.dimensions) {
     sizes.push_back(sumOf(context, d.size));
     if (box.empty()) {
-      box.push_back(span / bytes);
+      box.push_back(isVector ? std::min(shape.front(), rows) : span / bytes);
       continue;
     }
     strides.push_back(sumOf(context, d.stride));
@@ -407,7 +410,8 @@ Value tile::tensorMapOf(func::FuncOp kernel, const TileAccess &access, ArrayRef<
   NamedAttrList attrs;
   attrs.set(cta::kTensorMapAttr, map);
   // Bases are taken for aligned, as all memory is that is allocated by itself.
-  if (llvm::any_of(llvm::drop_begin(access.dimensions), [&](const TileAccess::Dimension &d) {
+  if (!isVector &&
+      llvm::any_of(llvm::drop_begin(access.dimensions), [&](const TileAccess::Dimension &d) {
         return llvm::any_of(d.stride.terms(), [&](const Polynomial::Term &t) {
           return divisibility(t) * bytes % kSectorBytes != 0;
         });

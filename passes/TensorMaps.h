@@ -37,6 +37,7 @@ struct TileAccess {
 struct TileUse {
   bool checked = false; ///< the launcher sees to alignment and to `notNegative`
   bool isStore = false;
+  bool isVector = false; ///< the block has one dimension instead of two
 };
 
 /// Reads `pointers` under `mask` (may be null) as a tile that TMA can copy; on
@@ -61,7 +62,8 @@ std::optional<TileAccess> readDescriptor(StridedAnalysis &analysis, const Descri
 inline constexpr llvm::StringLiteral kCutsSectorsAttr = "cta.cuts_sectors";
 
 /// The kernel parameter with the map of `access`, added if it is not there yet.
-/// One copy moves a column of a swizzledTile of the block, at most `rows` high.
+/// One copy moves a column of a swizzledTile of the block, at most `rows` high, or
+/// that many elements of a vector.
 mlir::Value tensorMapOf(mlir::func::FuncOp kernel, const TileAccess &access,
                         llvm::ArrayRef<int64_t> shape, mlir::Type element, int64_t rows = 256);
 

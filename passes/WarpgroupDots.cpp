@@ -4,7 +4,10 @@
 // Guarantees: on sm_90a every `tile.dot` that warpgroup matrix instructions can
 //             do is a `cta.warpgroup_dot`; operands that are loaded from strided
 //             tiles come as `cta.tma_load`, others as `cta.stage` (or stay in
-//             registers on the left); in kernels with such dots, stores of
+//             registers on the left); vectors of floating-point numbers that a
+//             loop loads beside copied operands come as `cta.tma_load` and
+//             `cta.read`, and loads of single numbers there are marked if they may
+//             run ahead; in kernels with such dots, stores of
 //             strided tiles are `cta.tma_store`, unless the kernel accesses that
 //             memory elsewhere too. Address arithmetic that this leaves without
 //             users is gone.
@@ -84,6 +87,7 @@ public:
       any |= rewrite(dot);
     if (!any)
       return false;
+    copyBesideOperands(kernel, analysis, written);
     // All before any is rewritten: they are compared with each other.
     SmallVector<bool> alone;
     for (Operation *store : stores)

@@ -2,7 +2,7 @@
 #ifndef TILE_PASSES_WARPGROUPDOTS_H
 #define TILE_PASSES_WARPGROUPDOTS_H
 
-#include "ir/TileDialect.h"
+#include "passes/StridedAccess.h"
 
 namespace tile {
 
@@ -13,6 +13,12 @@ inline constexpr llvm::StringLiteral kWarpSpecializeAttr = "tile.warp_specialize
 /// module's target and with its warps: as it is, or (few rows) transposed.
 enum class WarpgroupForm { None, Direct, Transposed };
 WarpgroupForm warpgroupForm(DotOp dot);
+
+/// Floating-point numbers that loops of `kernel` load beside operands that TMA brings,
+/// as far as it can bring them too and they do not come through pointers of `written`
+/// (BesideOperands.cpp).
+void copyBesideOperands(mlir::func::FuncOp kernel, StridedAnalysis &analysis,
+                        const llvm::DenseSet<mlir::Value> &written);
 
 } // namespace tile
 

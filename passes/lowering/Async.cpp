@@ -158,6 +158,14 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
     if (auto wait = dyn_cast<cta::RingWaitOp>(user))
       ring.isReadByThreads |=
           llvm::any_of(wait->getUsers(), [](Operation *by) { return isa<cta::ReadOp>(by); });
+  llvm::SmallDenseSet<unsigned, 2> elements;
+  for (Operation *user : op->getUsers())
+    if (auto copy = dyn_cast<cta::RingElementCopyOp>(user))
+      elements.insert(cast<OpResult>(copy.getBuffer()).getResultNumber());
+  ring.hasElements = !elements.empty();
+  for (auto [i, bytes] : llvm::enumerate(ring.bufferBytes))
+    if (!elements.contains(i))
+      ring.announcedBytes += unsigned(bytes);
   ring.cluster = op.getCluster();
   unsigned consumers = op.getConsumers() * ring.cluster;
   // By one thread: the instruction has one address for the whole warp.
@@ -167,7 +175,7 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
         if (isa<cta::TensorMapType>(arg.getType()))
           in.prefetchTensorMap(in.tensorMapAddress(getScalar(arg)));
     for (unsigned slot = 0; slot < ring.stages; ++slot) {
-      in.mbarrierInit(sharedAddress(ring.barriers + 8 * slot), 1);
+      in.mbarrierInit(sharedAddress(ring.barriers + 8 * slot), ring.hasElements ? 2 : 1);
       in.mbarrierInit(sharedAddress(ring.barriers + 8 * (ring.stages + slot)), consumers);
     }
     if (groups > 1) // the first turn begins at the first slot
@@ -186,7 +194,7 @@ LogicalResult Lowering::lowerRingStep(Operation *op, const Ring &ring) {
     if (acquire.getBytes())
       in.mbarrierExpect(full, getScalar(acquire.getBytes()));
     else
-      in.mbarrierExpect(full, unsigned(llvm::sum_of(ring.bufferBytes)));
+      in.mbarrierExpect(full, ring.announcedBytes);
     for (auto [result, address] : llvm::zip(op->getResults(), buffersOf(ring, ring.producer)))
       set(result, {address});
   } else if (auto copy = dyn_cast<cta::RingCopyOp>(op)) {
@@ -197,7 +205,13 @@ LogicalResult Lowering::lowerRingStep(Operation *op, const Ring &ring) {
     in.bulkLoad(plus(getScalar(copy.getBuffer()), copy.getOffset()),
                 address(getScalar(copy.getPtr())), bytes,
                 barrierOf(ring, ring.producer, /*full=*/true), any);
+  } else if (auto copy = dyn_cast<cta::RingElementCopyOp>(op)) {
+    in.copyAsync(getScalar(copy.getBuffer()), address(getScalar(copy.getPtr())),
+                 unsigned(copy.getBuffer().getType().getBytes()), /*sourceBytes=*/Value(),
+                 /*predicate=*/Value());
   } else if (isa<cta::RingCommitOp>(op)) {
+    if (ring.hasElements)
+      in.copyAsyncArrive(barrierOf(ring, ring.producer, /*full=*/true));
     advance(ring, ring.producer);
   } else if (isa<cta::RingWaitOp>(op)) {
     in.mbarrierWait(barrierOf(ring, ring.consumer, /*full=*/true), read(ring.consumer.parity));

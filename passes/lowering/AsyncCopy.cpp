@@ -83,6 +83,10 @@ static bool isForProducts(cta::ReadOp op) {
 LogicalResult Lowering::lowerRead(cta::ReadOp op) {
   cta::BufferType buffer = op.getBuffer().getType();
   unsigned bytes = getElementBytes(buffer.getElementType());
+  if (!isa<RankedTensorType>(op.getType())) {
+    set(op.getResult(), in.loadShared(llvmType(op.getType()), 1, bufferBase(op.getBuffer())));
+    return success();
+  }
   LinearLayout offsets = layout::offsetsOf(cta::getLayout(op.getType()), buffer.getLinearLayout());
   std::optional<layout::MatrixAccess> matrices;
   for (bool transposed : {false, true})

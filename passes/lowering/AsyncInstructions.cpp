@@ -48,6 +48,10 @@ void Instructions::copyAsync(Value to, Address from, unsigned bytes, Value sourc
 
 void Instructions::copyAsyncCommit() { effect("cp.async.commit_group;", "~{memory}", {}); }
 
+void Instructions::copyAsyncArrive(Value barrier) {
+  effect("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];", "r,~{memory}", barrier);
+}
+
 void Instructions::copyAsyncWait(unsigned pending) {
   effect("cp.async.wait_group " + std::to_string(pending) + ";", "~{memory}", {});
 }

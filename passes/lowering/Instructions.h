@@ -153,6 +153,8 @@ public:
   void copyAsync(mlir::Value to, Address from, unsigned bytes, mlir::Value sourceBytes,
                  mlir::Value predicate, bool again = false);
   void copyAsyncCommit();
+  /// Arrives at `barrier`, which counts on it, when this thread's copies so far are there.
+  void copyAsyncArrive(mlir::Value barrier);
   /// Waits until at most `pending` of this thread's groups are on their way.
   void copyAsyncWait(unsigned pending);
 

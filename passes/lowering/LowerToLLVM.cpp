@@ -212,8 +212,8 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<DotOp>([&](auto o) { return lowerDot(o); })
       .Case<cta::ConvertLayoutOp>([&](auto o) { return lowerConvert(o); })
       .Case<cta::RingOp>([&](auto o) { return lowerRing(o); })
-      .Case<cta::RingAcquireOp, cta::RingCopyOp, cta::RingBulkCopyOp, cta::RingCommitOp,
-            cta::RingWaitOp, cta::RingReleaseOp, cta::RingAdvanceOp>(
+      .Case<cta::RingAcquireOp, cta::RingCopyOp, cta::RingBulkCopyOp, cta::RingElementCopyOp,
+            cta::RingCommitOp, cta::RingWaitOp, cta::RingReleaseOp, cta::RingAdvanceOp>(
           [&](auto o) { return lowerRingStep(op, rings.find(o.getRing())->second); })
       .Case<cta::RingFillOp>([&](auto o) { return lowerRingFill(o); })
       .Case<cta::SlotsOp>([&](auto o) { return lowerSlots(o); })

@@ -148,6 +148,8 @@ private:
     Cursor producer, consumer;
     Cursor released;              ///< trails the consumer where slots are given back later
     bool isReadByThreads = false; ///< with loads, not by matrix instructions alone
+    bool hasElements = false;     ///< which the producer's own copies bring
+    unsigned announcedBytes = 0;  ///< of a slot: the others
     /// Where groups of consumers tell each other at which slot to go on.
     int64_t turns() const { return barriers + 16 * int64_t(stages); }
   };

@@ -50,4 +50,23 @@ func.func @scale_and_bias(%scale: !tile.ptr<f32>, %bias: !tile.ptr<f32>, %c: !ti
   tile.store %cs, %result : tensor<64x128x!tile.ptr<f32>>
   return
 }
+
+// What lies in shared memory is read where the product lies.
+// CHECK-LABEL: func.func @read
+// CHECK: cta.read %{{.*}} -> tensor<64xf32, #[[ROWS]]>
+// CHECK-NOT: cta.convert_layout
+// CHECK: tile.store
+func.func @read(%b: !cta.buffer<[64], f32, #cta.layout<{offset = [[1], [2], [4], [8], [16], [32]]} : [64]>>, %c: !tile.ptr<f32>) {
+  %x = arith.constant dense<1.0> : tensor<64x64xf16>
+  %y = arith.constant dense<1.0> : tensor<64x128xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %s = cta.read %b : !cta.buffer<[64], f32, #cta.layout<{offset = [[1], [2], [4], [8], [16], [32]]} : [64]>> -> tensor<64xf32>
+  %d = tile.dot %x, %y, %zero : tensor<64x64xf16> * tensor<64x128xf16> -> tensor<64x128xf32>
+  %column = tile.expand_dims %s {axis = 1 : i32} : tensor<64xf32> -> tensor<64x1xf32>
+  %all = tile.broadcast %column : tensor<64x1xf32> -> tensor<64x128xf32>
+  %scaled = arith.mulf %d, %all : tensor<64x128xf32>
+  %cs = tile.splat %c : !tile.ptr<f32> -> tensor<64x128x!tile.ptr<f32>>
+  tile.store %cs, %scaled : tensor<64x128x!tile.ptr<f32>>
+  return
+}
 }

@@ -9,7 +9,12 @@
 !tile = !cta.buffer<[64, 64], f16, #image>
 !tilehalf = !cta.buffer<[64, 128], f16, #halfimage>
 !tilewide = !cta.buffer<[64, 256], f16, #wideimage>
+#line = #cta.layout<{offset = [[1], [2], [4], [8], [16], [32]]} : [64]>
+#rows = #cta.layout<{register = [[8]], lane = [[0], [0], [1], [2], [4]], warp = [[16], [32]]} : [64]>
+#column = #cta.layout<{register = [[8, 0]], lane = [[0, 0], [0, 0], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]} : [64, 1]>
+!vector = !cta.buffer<[64], f32, #line>
 !ring = !cta.ring<!tile, !tile>
+!ringvector = !cta.ring<!tile, !tilehalf, !vector>
 !ringhalf = !cta.ring<!tile, !tilehalf>
 !ringwide = !cta.ring<!tile, !tilewide>
 !sum = tensor<64x64xf32, #acc>
@@ -64,6 +69,41 @@ func.func @scaled(%lo: i32, %hi: i32, %s: f32, %q: !tile.ptr<f32>, %p: tensor<64
       scf.yield %sum, %twice : !sumhalf, f32
     }
     tile.store %p, %t#0 : tensor<64x128x!tile.ptr<f32>, #half>
+  } producer {
+  }
+  return
+}
+
+// A vector of the slot goes to registers before the product is issued, and is used with
+// its result.
+// CHECK-LABEL: func.func @vector
+// CHECK: scf.for
+// CHECK:   %[[W0:.*]]:3 = cta.ring_wait
+// CHECK:   %[[V0:.*]] = cta.read %[[W0]]#2
+// CHECK:   %[[D0:.*]] = cta.warpgroup_dot %[[W0]]#0, %[[W0]]#1, {{.*}} in_flight
+// CHECK:   %[[W1:.*]]:3 = cta.ring_wait
+// CHECK:   cta.read %[[W1]]#2
+// CHECK:   cta.warpgroup_dot %[[W1]]#0, %[[W1]]#1, {{.*}} in_flight
+// CHECK:   cta.warpgroup_wait %[[D0]]
+// CHECK:   cta.ring_release %{{.*}} when %true
+// CHECK:   tile.expand_dims %[[V0]]
+func.func @vector(%lo: i32, %hi: i32, %p: tensor<64x128x!tile.ptr<f32>, #half>) {
+  %c2 = arith.constant 2 : i32
+  %z = arith.constant dense<0.0> : !sumhalf
+  %r = cta.ring {stages = 3 : i32, consumers = 4 : i32} : !ringvector
+  cta.roles consumers {
+    %t = scf.for %i = %lo to %hi step %c2 iter_args(%acc = %z) -> (!sumhalf) : i32 {
+      %a, %b, %v = cta.ring_wait %r : !ringvector -> !tile, !tilehalf, !vector
+      %s = cta.read %v : !vector -> tensor<64xf32, #rows>
+      %d = cta.warpgroup_dot %a, %b, %z : !tile, !tilehalf, !sumhalf
+      cta.ring_release %r : !ringvector
+      %column = tile.expand_dims %s {axis = 1 : i32} : tensor<64xf32, #rows> -> tensor<64x1xf32, #column>
+      %all = tile.broadcast %column : tensor<64x1xf32, #column> -> !sumhalf
+      %scaled = arith.mulf %d, %all : !sumhalf
+      %sum = arith.addf %acc, %scaled : !sumhalf
+      scf.yield %sum : !sumhalf
+    }
+    tile.store %p, %t : tensor<64x128x!tile.ptr<f32>, #half>
   } producer {
   }
   return

@@ -3,6 +3,10 @@
 #image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
 #acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
 !tile = !cta.buffer<[64, 64], f16, #image>
+#line = #cta.layout<{offset = [[1], [2], [4], [8], [16], [32]]} : [64]>
+#rows = #cta.layout<{register = [[8]], lane = [[0], [0], [1], [2], [4]], warp = [[16], [32]]} : [64]>
+#column = #cta.layout<{register = [[8, 0]], lane = [[0, 0], [0, 0], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]} : [64, 1]>
+!vector = !cta.buffer<[64], f32, #line>
 
 module attributes {tile.num_warps = 4 : i32, tile.num_stages = 4 : i32, tile.target = "sm_90a"} {
 // Both copies of an iteration share a slot; the producer is the kernel less all
@@ -64,6 +68,88 @@ func.func @common_operand(%a: !cta.tensor_map, %b: !cta.tensor_map, %p: tensor<6
   }
   tile.store %p, %sum#0 : tensor<64x64x!tile.ptr<f32>, #acc>
   tile.store %p, %sum#1 : tensor<64x64x!tile.ptr<f32>, #acc>
+  return
+}
+
+// A vector that is only read into registers comes in the slot of the operands.
+// CHECK-LABEL: func.func @vector
+// CHECK: %[[R:.*]] = cta.ring
+// CHECK-NOT: cta.ring {
+// CHECK: %[[W:.*]]:3 = cta.ring_wait %[[R]]
+// CHECK-NEXT: cta.read %[[W]]#0
+// CHECK-NEXT: cta.warpgroup_dot %[[W]]#1, %[[W]]#2
+// CHECK-NEXT: cta.ring_release %[[R]]
+// CHECK: cta.ring_acquire %[[R]]
+// CHECK-COUNT-3: cta.ring_copy
+// CHECK: cta.ring_commit %[[R]]
+func.func @vector(%a: !cta.tensor_map, %b: !cta.tensor_map, %v: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>, #acc>, %K: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32, #acc>) : i32 {
+    %c = cta.tma_load %v[%c0, %k] dims [0, -1] : !vector
+    %s = cta.read %c : !vector -> tensor<64xf32, #rows>
+    %x = cta.tma_load %a[%k, %c0] dims [1, 0] : !tile
+    %y = cta.tma_load %b[%c0, %k] dims [1, 0] : !tile
+    %d = cta.warpgroup_dot %x, %y, %zero : !tile, !tile, tensor<64x64xf32, #acc>
+    %column = tile.expand_dims %s {axis = 1 : i32} : tensor<64xf32, #rows> -> tensor<64x1xf32, #column>
+    %all = tile.broadcast %column : tensor<64x1xf32, #column> -> tensor<64x64xf32, #acc>
+    %scaled = arith.mulf %d, %all : tensor<64x64xf32, #acc>
+    %next = arith.addf %acc, %scaled : tensor<64x64xf32, #acc>
+    scf.yield %next : tensor<64x64xf32, #acc>
+  }
+  tile.store %p, %sum : tensor<64x64x!tile.ptr<f32>, #acc>
+  return
+}
+
+// So does a number, if the producer can compute where it is: not if that is in memory.
+// CHECK-LABEL: func.func @number
+// CHECK: %[[R:.*]] = cta.ring {{.*}} : <{{.*}}, !cta.buffer<[1], f32, #{{.*}}>>
+// CHECK: cta.roles consumers {
+// CHECK:   %[[W:.*]]:3 = cta.ring_wait %[[R]]
+// CHECK:   %[[S:.*]] = cta.read %[[W]]#2 : <[1], f32, #{{.*}}> -> f32
+// CHECK:   tile.load %{{.*}} : !tile.ptr<f32>
+// CHECK:   cta.warpgroup_dot %[[W]]#0, %[[W]]#1
+// CHECK-NEXT: cta.ring_release %[[R]]
+// CHECK:   tile.splat %[[S]]
+// CHECK: } producer {
+// CHECK:   scf.for
+// CHECK:     %[[P:.*]] = tile.addptr
+// CHECK:   %[[B:.*]]:3 = cta.ring_acquire %[[R]]
+// CHECK-COUNT-2: cta.ring_copy
+// CHECK-NEXT: cta.ring_element_copy %[[P]] to %[[B]]#2 of %[[R]]
+// CHECK-NEXT: cta.ring_commit %[[R]]
+// CHECK-NOT: tile.load
+// CHECK: return
+func.func @number(%a: !cta.tensor_map, %b: !cta.tensor_map, %q: !tile.ptr<f32>, %index: !tile.ptr<i32>, %p: tensor<64x64x!tile.ptr<f32>, #acc>, %K: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %isLong = arith.cmpi sgt, %K, %c64 : i32
+  %first = scf.if %isLong -> i32 {
+    scf.yield %K : i32
+  } else {
+    scf.yield %c0 : i32
+  }
+  %from = tile.addptr %q, %first : !tile.ptr<f32>, i32
+  %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32, #acc>) : i32 {
+    %x = cta.tma_load %a[%k, %c0] dims [1, 0] : !tile
+    %y = cta.tma_load %b[%c0, %k] dims [1, 0] : !tile
+    %at = tile.addptr %from, %k : !tile.ptr<f32>, i32
+    %s = tile.load %at {cta.may_run_ahead} : !tile.ptr<f32>
+    %index_at = tile.addptr %index, %k : !tile.ptr<i32>, i32
+    %i = tile.load %index_at : !tile.ptr<i32>
+    %there = tile.addptr %q, %i : !tile.ptr<f32>, i32
+    %t = tile.load %there {cta.may_run_ahead} : !tile.ptr<f32>
+    %d = cta.warpgroup_dot %x, %y, %zero : !tile, !tile, tensor<64x64xf32, #acc>
+    %ss = tile.splat %s : f32 -> tensor<64x64xf32, #acc>
+    %ts = tile.splat %t : f32 -> tensor<64x64xf32, #acc>
+    %scaled = arith.mulf %d, %ss : tensor<64x64xf32, #acc>
+    %more = arith.addf %scaled, %ts : tensor<64x64xf32, #acc>
+    %next = arith.addf %acc, %more : tensor<64x64xf32, #acc>
+    scf.yield %next : tensor<64x64xf32, #acc>
+  }
+  tile.store %p, %sum : tensor<64x64x!tile.ptr<f32>, #acc>
   return
 }
 
