@@ -14,12 +14,15 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "passes/Pipelines.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Instruction.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
+#include <map>
 #include <mutex>
 
 using namespace mlir;
@@ -128,17 +131,71 @@ public:
     return ok;
   }
 
+  /// A place in some file of the program.
+  struct Place {
+    std::string file;
+    unsigned line, column;
+  };
+
+  /// The place of a location, then those of the calls that led there.
+  static void collectPlaces(Location loc, SmallVectorImpl<Place> &places) {
+    if (auto at = dyn_cast<FileLineColLoc>(loc)) {
+      places.push_back({at.getFilename().str(), at.getLine(), at.getColumn()});
+    } else if (auto call = dyn_cast<CallSiteLoc>(loc)) {
+      collectPlaces(call.getCallee(), places);
+      collectPlaces(call.getCaller(), places);
+    } else if (auto named = dyn_cast<NameLoc>(loc)) {
+      collectPlaces(named.getChildLoc(), places);
+    } else if (auto fused = dyn_cast<FusedLoc>(loc)) {
+      collectPlaces(fused.getLocations().front(), places);
+    }
+  }
+
+  /// The file of that name: the one that is compiled, or one that it imports
+  /// (null if that is gone since).
+  const frontend::SourceFile *fileNamed(const std::string &name) {
+    if (name == file.name())
+      return &file;
+    std::shared_ptr<frontend::SourceFile> &other = others[name];
+    if (!other) {
+      std::string error;
+      other = frontend::SourceFile::open(name, error);
+      result.diagnostics.retain(other);
+    }
+    return other.get();
+  }
+
+  frontend::Diagnostic diagnosticAt(const Place &place, std::string message) {
+    frontend::Diagnostic diagnostic;
+    diagnostic.file = fileNamed(place.file);
+    if (!diagnostic.file) {
+      diagnostic.message = place.file + ":" + std::to_string(place.line) + ": " + message;
+      return diagnostic;
+    }
+    uint32_t begin = diagnostic.file->offsetOf(place.line, place.column);
+    diagnostic.range = {begin, begin + 1};
+    diagnostic.message = std::move(message);
+    return diagnostic;
+  }
+
+  /// An error at the first place; the others are the calls around it.
+  frontend::Diagnostic &errorAt(ArrayRef<Place> places, std::string message) {
+    if (places.empty())
+      return result.diagnostics.error(&file, {}, std::move(message));
+    frontend::Diagnostic at = diagnosticAt(places.front(), std::move(message));
+    frontend::Diagnostic &error =
+        result.diagnostics.error(at.file, at.range, std::move(at.message));
+    for (const Place &caller : places.drop_front().take_back(kMaxCallers)) {
+      error.notes.push_back(diagnosticAt(caller, "called here"));
+      error.notes.back().severity = frontend::Severity::Note;
+    }
+    return error;
+  }
+
   void report(Location loc, std::string message) {
-    frontend::SourceRange range;
-    loc->walk([&](Location inner) {
-      if (auto at = dyn_cast<FileLineColLoc>(inner)) {
-        uint32_t begin = file.offsetOf(at.getLine(), at.getColumn());
-        range = {begin, begin + 1};
-        return WalkResult::interrupt();
-      }
-      return WalkResult::advance();
-    });
-    result.diagnostics.error(&file, range, std::move(message)).unsupported = true;
+    SmallVector<Place> places;
+    collectPlaces(loc, places);
+    errorAt(places, std::move(message)).unsupported = true;
   }
 
   /// What LLVM finds wrong, as inline PTX whose operands do not suit its
@@ -151,16 +208,18 @@ public:
     llvm::raw_string_ostream os(message);
     llvm::DiagnosticPrinterRawOStream printer(os);
     info->print(printer);
-    frontend::SourceRange range;
+    SmallVector<Place> places;
     if (auto *text = llvm::dyn_cast<llvm::DiagnosticInfoInlineAsm>(info)) {
       message = "inline PTX: " + message;
-      if (const llvm::Instruction *call = text->getInstruction(); call && call->getDebugLoc()) {
-        uint32_t begin =
-            self.file.offsetOf(call->getDebugLoc().getLine(), call->getDebugLoc().getCol());
-        range = {begin, begin + 1};
+      const llvm::Instruction *call = text->getInstruction();
+      const llvm::DILocation *at = call ? call->getDebugLoc().get() : nullptr;
+      for (; at; at = at->getInlinedAt()) {
+        llvm::SmallString<256> path(at->getDirectory());
+        llvm::sys::path::append(path, at->getFilename());
+        places.push_back({std::string(path), at->getLine(), at->getColumn()});
       }
     }
-    self.result.diagnostics.error(&self.file, range, std::move(message));
+    self.errorAt(places, std::move(message));
   }
 
   void instrument(PassManager &pm) {
@@ -191,6 +250,8 @@ public:
   CompileResult &result;
   std::vector<Remark> remarks; ///< of the passes
   std::unique_ptr<llvm::raw_string_ostream> dumpStream;
+  std::map<std::string, std::shared_ptr<frontend::SourceFile>> others;
+  static constexpr size_t kMaxCallers = 4;
 };
 
 } // namespace
