@@ -27,7 +27,8 @@ void Polynomial::add(Term term) {
   if (term.coefficient == 0)
     return;
   for (Term &t : sum) {
-    if (t.factors != term.factors)
+    if (t.factors.size() != term.factors.size() ||
+        !std::is_permutation(t.factors.begin(), t.factors.end(), term.factors.begin()))
       continue;
     t.coefficient += term.coefficient;
     if (t.coefficient == 0)
@@ -77,8 +78,6 @@ Polynomial tile::operator*(const Polynomial &a, const Polynomial &b) {
     for (const Polynomial::Term &y : b.sum) {
       Polynomial::Term t{x.factors, x.coefficient * y.coefficient};
       llvm::append_range(t.factors, y.factors);
-      llvm::sort(t.factors,
-                 [](Value l, Value r) { return l.getAsOpaquePointer() < r.getAsOpaquePointer(); });
       result.add(std::move(t));
     }
   return result;

@@ -24,7 +24,8 @@ namespace tile {
 /// An integer polynomial whose variables are scalar values of the program.
 class Polynomial {
 public:
-  /// coefficient * product of factors (sorted; none for the constant term).
+  /// coefficient * product of factors (none for the constant term), in the order of
+  /// the program: code is made from them, and must not depend on addresses.
   struct Term {
     llvm::SmallVector<mlir::Value, 3> factors;
     int64_t coefficient;

@@ -47,4 +47,21 @@ TEST(Repeat, SameCodeInAnyOrder) {
   }
 }
 
+/// Nor do the operands of a product stand in the order of their addresses.
+TEST(Repeat, RowsCopiedAhead) {
+  std::string error, first;
+  auto file = frontend::SourceFile::open(KERNELS "/layer_norm.tile", error);
+  ASSERT_TRUE(file) << error;
+  Compiler compiler;
+  CompileOptions options;
+  options.kernel = "layer_norm_stream";
+  for (int i = 0; i < 20; ++i) {
+    CompileResult result = compiler.compile(*file, options);
+    ASSERT_TRUE(result.ok()) << result.diagnostics.str();
+    if (i == 0)
+      first = result.output;
+    ASSERT_EQ(result.output, first) << "compile " << i;
+  }
+}
+
 } // namespace

@@ -115,6 +115,17 @@ TEST(Polynomial, IsARing) {
   EXPECT_EQ((a + one - a).asConstant(), 1);
 }
 
+/// Where values lie in memory says nothing: it differs from run to run.
+TEST(Polynomial, FactorsKeepTheirOrder) {
+  ParsedModule m(inFunction("%h = arith.addi %a, %b {here} : i32"));
+  Value v = m.function().getArgument(1), w = m.function().getArgument(2);
+  Polynomial a = Polynomial::variable(v), b = Polynomial::variable(w);
+  EXPECT_EQ((a * b).terms().front().factors, (SmallVector<Value, 3>{v, w}));
+  EXPECT_EQ((b * a).terms().front().factors, (SmallVector<Value, 3>{w, v}));
+  EXPECT_NE(a * a * b, a * b * b);
+  EXPECT_EQ(a * a * b, a * b * a);
+}
+
 TEST(Polynomial, DividesOnlyExactly) {
   ParsedModule m(inFunction("%h = arith.addi %a, %b {here} : i32"));
   Polynomial a = Polynomial::variable(m.function().getArgument(1));
