@@ -321,7 +321,7 @@ static bool staticElements(Specializer &s, const RangeCall &range, std::vector<P
     args.positional.push_back(bound);
   }
   PyValue known = s.take(s.program.evaluator().call(PyValue::symbol("range"), args));
-  if (known.is(PyValue::Kind::Range) && known.asRange().size() >= maxUnrolled) {
+  if (known.is(PyValue::Kind::Range) && known.asRange().size() > maxUnrolled) {
     s.error(
         formatv("{0} iterations are too many to unroll (limit {1}): use `range` for a loop that "
                 "runs at run time",

@@ -12,6 +12,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
 #include <cstdlib>
 
 using namespace tilec;
@@ -89,6 +90,7 @@ static void reportFatal(void *, const char *reason, bool) {
 int main(int argc, char **argv) {
   llvm::sys::SetOneShotPipeSignalFunction(llvm::sys::DefaultOneShotPipeSignalHandler);
   llvm::install_fatal_error_handler(reportFatal);
+  std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of the write
   llvm::ArrayRef<const char *> args(argv + 1, argv + argc);
   if (args.empty()) {
     printOverview(llvm::errs());
