@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Checks an installed release tree: check.sh TREE
-#   1. the binaries need nothing but glibc, of a version that is out there
+#   1. the binaries need nothing but glibc, of a version that is out there, and
+#      name nothing of the machine that they were built on
 #   2. the library exports its C interface and nothing else
 #   3. the command starts in milliseconds and compiles every kernel
 #   4. another CMake project finds the package and runs against it
 # The tree is checked from a copy elsewhere, since it must be relocatable.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp -a "$1" "$work/moved tree"
@@ -20,7 +22,8 @@ while read -r binary; do
   for needed in $(sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' "$work/dynamic"); do
     [[ " $glibc " == *" $needed "* ]] || fail "${binary##*/} needs $needed"
   done
-  ! grep -qE 'R(UN)?PATH.*/usr' "$work/dynamic" || fail "${binary##*/} has a path of the build machine"
+  ! grep -qE 'R(UN)?PATH.*/usr' "$work/dynamic" || fail "${binary##*/} looks for libraries of the build machine"
+  ! grep -qaF "$source" "$binary" || fail "${binary##*/} names files of the build machine"
   uses=$(readelf -V "$binary" | grep -o 'GLIBC_[0-9.]*' | sed s/GLIBC_// | sort -V | tail -1)
   [ "$(printf '%s\n%s\n' "$uses" "$newest" | sort -V | tail -1)" = "$newest" ] ||
     fail "${binary##*/} needs glibc $uses, more than $newest"
