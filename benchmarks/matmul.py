@@ -4,8 +4,9 @@
     python3 benchmarks/matmul.py BUNDLE [--json FILE] [--quick] [--shape MxNxK]... [--dtype f16|bf16|f32|fp8]
 
 BUNDLE holds libtile.so. Both compilers get the pointer kernel of kernels/matmul.tile
-and the same list of configurations; every configuration is checked against a float32
-product before it is timed. The best of each side, Tile's other kernels for the
+and the same list of configurations, of which two have blocks that Triton cannot have
+(192 and 320 columns); every configuration is checked against a float32 product before it
+is timed. The best of each side, Tile's other kernels for the
 same product and cuBLAS (torch.matmul) are then timed again in turns. Ratios above 1:
 Tile is faster.
 """
