@@ -137,8 +137,7 @@ def fp8(library, shape, by_blocks):
             y *= scale_b.repeat_interleave(128, 0).repeat_interleave(128, 1)
         return error_of(c[:256], x.double() @ y.double())
     blocks = [((128, 128, 128), 8, 5), ((128, 128, 128), 8, 5, 8), ((128, 128, 128), 8, 6, 8),
-              ((128, 128, 128), 8, 6), ((128, 128, 128), 8, 3, 4, True),
-              ((128, 128, 128), 8, 3, 8, True)] if by_blocks else \
+              ((128, 128, 128), 8, 6), ((128, 128, 128), 8, 3, 8, True)] if by_blocks else \
         [((128, 256, 128), 8, 3), ((128, 256, 128), 8, 4), ((128, 128, 128), 8, 4)]
     return Case("fp8 " + ("by 128 " if by_blocks else "") + "x".join(map(str, shape)),
                 2 * m * n * k,
