@@ -14,6 +14,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "passes/Pipelines.h"
+#include "passes/lowering/Scratch.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -192,10 +193,14 @@ public:
     return error;
   }
 
-  void report(Location loc, std::string message) {
+  static SmallVector<Place> placesOf(Location loc) {
     SmallVector<Place> places;
     collectPlaces(loc, places);
-    errorAt(places, std::move(message)).unsupported = true;
+    return places;
+  }
+
+  void report(Location loc, std::string message) {
+    errorAt(placesOf(loc), std::move(message)).unsupported = true;
   }
 
   /// What LLVM finds wrong, as inline PTX whose operands do not suit its
@@ -339,6 +344,20 @@ static void setModuleOptions(ModuleOp module, const CompileOptions &options, con
   flag(options.dependentLaunch && target.capability >= 90, kDependentLaunchAttr);
 }
 
+/// Where the op is that takes most of a kernel's shared memory.
+static Location largestInShared(ModuleOp module) {
+  Location place = module.getLoc();
+  int64_t most = 0;
+  module.walk([&](Operation *op) {
+    int64_t bytes = lowering::scratchBytes(op);
+    if (bytes > most) {
+      most = bytes;
+      place = op->getLoc();
+    }
+  });
+  return place;
+}
+
 CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileOptions &options,
                                 LaidOutReader readLaidOut) {
   std::lock_guard<std::mutex> lock(impl->mutex);
@@ -425,11 +444,12 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
     result.metadata.cluster[0] = int(cluster.getInt());
   result.metadata.sharedBytes = int(sharedBytes());
   if (result.metadata.sharedBytes > target->maxSharedBytes) {
-    result.diagnostics.error(&file, {},
-                             "kernel `" + result.metadata.entry + "` needs " +
-                                 std::to_string(result.metadata.sharedBytes) +
-                                 " bytes of shared memory, but " + target->name.str() + " has " +
-                                 std::to_string(target->maxSharedBytes) + ": use smaller blocks");
+    c.errorAt(c.placesOf(largestInShared(*module)),
+              "kernel `" + result.metadata.entry + "` needs " +
+                  std::to_string(result.metadata.sharedBytes) +
+                  " bytes of shared memory, most of them here, but " + target->name.str() +
+                  " has " + std::to_string(target->maxSharedBytes) +
+                  ": use smaller blocks or fewer stages");
     return fail();
   }
   if (options.stopAfter == Stage::Cta) {
