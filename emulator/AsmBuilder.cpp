@@ -364,6 +364,8 @@ void AsmBuilder::emit(const PtxStatement &s) {
   Handler handler = findHandler(s.parts[0]);
   if (!handler)
     return unsupported(s);
+  if (StringRef part = unknownModifier(s); !part.empty())
+    return unsupported(s, ("." + part).str());
   if (isInexact(s))
     inexact.push_back(s.opcode);
   if (!s.guarded)

@@ -47,6 +47,8 @@ struct PtxType {
 PtxType parsePtxType(llvm::StringRef name);
 /// The last part of an opcode that is a type.
 PtxType typeOf(const PtxStatement &s);
+/// A part of an opcode that no handler of the mnemonic knows; empty if there is none.
+llvm::StringRef unknownModifier(const PtxStatement &s);
 
 class AsmBuilder {
 public:

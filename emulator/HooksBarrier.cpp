@@ -90,14 +90,14 @@ static NamedBarrier &arrive(Thread &t, uint32_t id, uint32_t count, bool aligned
     abandon(t);
   }
   if (b.arrived == 0) {
-    b.expected = expected, b.firstSite = site;
+    b.expected = expected, b.firstSite = site, b.firstBy = t.component;
   } else if (b.expected != expected) {
     report(t, FindingKind::BarrierMismatch, site,
            llvm::formatv("barrier {0} is used with {1} threads here, and with {2} at the same time "
                          "elsewhere",
                          id, expected, b.expected)
                .str(),
-           b.firstSite, "the other arrival");
+           b.firstSite, "the other arrival, by " + describeComponent(*t.cluster, b.firstBy));
     abandon(t);
   }
   b.warps.resize(t.cta->warps.size());
@@ -106,7 +106,8 @@ static NamedBarrier &arrive(Thread &t, uint32_t id, uint32_t count, bool aligned
     report(
         t, FindingKind::BarrierMismatch, site,
         llvm::formatv("thread {0} arrives twice at barrier {1} before it opens", t.index, id).str(),
-        b.firstSite, "the first arrival of this round");
+        b.firstSite,
+        "the first arrival of this round, by " + describeComponent(*t.cluster, b.firstBy));
     abandon(t);
   }
   mine.lanes |= 1u << t.lane;
@@ -234,12 +235,15 @@ void tile::emu::leaveClusterBarrier(Thread &t) {
 static void arriveAtCluster(Thread &t, bool relaxed, SiteId site) {
   ClusterBarrier &b = t.cluster->barrier;
   b.hasArrived.resize(t.cluster->firstAsyncComponent);
-  if (b.hasArrived[t.component]) {
+  b.unwaited.resize(t.cluster->firstAsyncComponent);
+  if (SiteId first = b.unwaited[t.component]) {
     report(t, FindingKind::BarrierMismatch, site,
-           "the thread arrives at the cluster barrier twice without waiting for it");
+           "the thread arrives at the cluster barrier twice without waiting for it", first,
+           "its first arrival");
     abandon(t);
   }
   b.hasArrived[t.component] = true;
+  b.unwaited[t.component] = site;
   if (relaxed) { // counts, and promises what a fence before it did
     b.clock.add(t.fenced[1], t.component, 0);
     b.clock.addOver(t.initialised, t.component, 0);
@@ -275,6 +279,8 @@ void tileEmuClusterWait(Thread *t, uint32_t aligned, uint32_t site) {
     countInstruction(*t, site);
   ClusterBarrier &b = t->cluster->barrier;
   b.hasArrived.resize(t->cluster->firstAsyncComponent);
+  b.unwaited.resize(t->cluster->firstAsyncComponent);
+  b.unwaited[t->component] = 0;
   if (!b.hasArrived[t->component]) { // this thread's round is over, or was never begun
     t->clock.acquire(b.completed);
     return;

@@ -272,7 +272,7 @@ static void performWgmma(Warp &w, uint32_t) {
              p.descriptorA != o.descriptorA || p.scaleD != o.scaleD) {
     report(first, FindingKind::NonUniform, site,
            "the warps of a warpgroup issue different matrix products", p.site,
-           "another warp is here");
+           llvm::formatv("warp {0} is here", w.index - warp + llvm::countr_zero(p.joined)).str());
     abandon(first);
   }
   bool plain = o.flags & kAInRegisters;
@@ -351,10 +351,19 @@ void tile::emu::checkProductsAtExit(Thread &t) {
   if (index >= t.cta->warpgroups.size() || !t.cta->warpgroups[index])
     return;
   Warpgroup &g = *t.cta->warpgroups[index];
-  if (g.next[warp] - 1 > g.waited[warp])
-    report(t, FindingKind::LeakedAsync,
-           g.first <= g.next[warp] - 1 ? g.product(g.next[warp] - 1).site : 0,
-           "the thread ends with a matrix product that nobody has waited for");
+  Tick last = g.next[warp] - 1;
+  if (last <= g.waited[warp])
+    return;
+  SiteId site = 0;
+  std::string operand;
+  if (last >= g.first) {
+    const Product &p = g.product(last);
+    site = p.site;
+    operand = llvm::formatv(" of B at shared offset {0}",
+                            int64_t((p.descriptorB & 0x3fff) << 4) - kSharedReserved);
+  }
+  report(t, FindingKind::LeakedAsync, site,
+         "the thread ends with a matrix product" + operand + " that nobody has waited for");
 }
 
 extern "C" {

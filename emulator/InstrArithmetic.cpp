@@ -128,6 +128,8 @@ static void minmax(AsmBuilder &a, S s) {
     return a.unsupported(s);
   bool isMin = s.parts[0] == "min";
   Value *x = a.get(s.operands[1], t), *y = a.get(s.operands[2], t);
+  if (s.has("ftz"))
+    x = flush(a, x), y = flush(a, y);
   Intrinsic::ID id;
   if (t.isFloat())
     id = s.has("NaN") ? (isMin ? Intrinsic::minimum : Intrinsic::maximum)

@@ -170,7 +170,8 @@ struct NamedBarrier {
   uint32_t expected = 0, arrived = 0;
   std::vector<Thread *> waiters;
   ClockGathering clock;
-  SiteId firstSite = 0;
+  SiteId firstSite = 0; ///< of the first arrival
+  Component firstBy = 0;
   std::vector<Arrivals> warps;
 };
 
@@ -231,6 +232,7 @@ struct ClusterBarrier {
   uint32_t arrived = 0, ended = 0; ///< in this round; ended: of those that arrived
   std::vector<Thread *> waiters;
   std::vector<bool> hasArrived;
+  std::vector<SiteId> unwaited; ///< by thread, its arrival that no wait of its own follows
   ClockGathering clock;
   Clock completed;
   uint64_t phase = 0;

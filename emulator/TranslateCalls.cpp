@@ -42,6 +42,15 @@ static void replaceCall(CallBase &call, Value *result) {
   call.eraseFromParent();
 }
 
+/// An error with the line that the call is from.
+static Error located(Error error, const CallBase &call) {
+  const DILocation *at = call.getDebugLoc();
+  if (!at || !at->getLine())
+    return error;
+  return createStringError(toString(std::move(error)) + " (" + at->getFilename() + ":" +
+                           Twine(at->getLine()) + ")");
+}
+
 Error Translator::translateAsm(CallBase &call, StringRef text, StringRef constraints,
                                unsigned numOutputs, ArrayRef<int> tied) {
   IRBuilder<> b(&call);
@@ -53,7 +62,7 @@ Error Translator::translateAsm(CallBase &call, StringRef text, StringRef constra
   AsmBuilder *&builder = builders[(text + "\n" + constraints + "\n" + typeText).str()];
   auto statements = parsePtx(text);
   if (!statements)
-    return statements.takeError();
+    return located(statements.takeError(), call);
   if (!builder) {
     SmallVector<Type *> params{b.getPtrTy(), b.getInt32Ty()};
     append_range(params, call.getFunctionType()->params());
@@ -62,7 +71,7 @@ Error Translator::translateAsm(CallBase &call, StringRef text, StringRef constra
                                                  "ptx" + std::to_string(owned.size())));
     builder = owned.back().get();
     if (Error error = builder->build(*statements))
-      return error;
+      return located(std::move(error), call);
   }
   noteExactness(*builder, call);
   bool inKernel = call.getFunction() == kernel;
@@ -101,8 +110,8 @@ Error Translator::translateInlineAsm(CallBase &call) {
       continue;
     int output = -1;
     for (const std::string &code : c.Codes)
-      if (!code.empty() && isDigit(code[0]))
-        output = atoi(code.c_str());
+      if (int number = 0; to_integer(code, number))
+        output = number;
     tied.push_back(output);
   }
   return translateAsm(call, inlineAsm->getAsmString(), inlineAsm->getConstraintString(), numOutputs,

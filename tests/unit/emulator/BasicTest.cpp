@@ -413,6 +413,26 @@ TEST(EmuLoad, AnUnknownInstructionIsNamed) {
   EXPECT_NE(error.find("tcgen05.wait.st"), std::string::npos) << error;
 }
 
+// A modifier that no handler looks for would change the result without a word.
+TEST(EmuLoad, UnknownModifiersAreNamed) {
+  const char *const instructions[][2] = {{"tanh.approx.foo.f32", "f"}, {"ex2.approx.sat.f32", "f"},
+                                         {"abs.xorsign.f32", "f"},     {"mov.hi.b32", "r"},
+                                         {"neg.sat.s32", "r"},         {"ld.global.foo.b32", "r"}};
+  for (auto [opcode, constraint] : instructions) {
+    std::string error, type = *constraint == 'f' ? "float" : "i32";
+    bool load = llvm::StringRef(opcode).starts_with("ld");
+    auto program = Program::load(
+        kernel("  %v = call " + type + " asm sideeffect \"" + opcode +
+               (load ? " $0, [$1];\", \"=r,l\"(ptr addrspace(1) %p0)"
+                     : std::string(" $0, $1;\", \"=") + constraint + "," + constraint + "\"(" +
+                           type + (type == "float" ? " 1.0)" : " 1)")) +
+               "\n  ret void"),
+        {}, error);
+    EXPECT_FALSE(program) << opcode;
+    EXPECT_NE(error.find(opcode), std::string::npos) << error;
+  }
+}
+
 TEST(EmuLoad, AnUnknownIntrinsicIsNamed) {
   std::string error;
   auto program = Program::load(kernel("  call void @llvm.nvvm.fence.sc.cluster()\n"

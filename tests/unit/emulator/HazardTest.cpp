@@ -282,7 +282,7 @@ const Hazard hazards[] = {
      FindingKind::BarrierMismatch,
      4,
      2,
-     {"barrier 3", "32 threads", "64"}},
+     {"barrier 3", "32 threads", "64", "the other arrival, by warp 0, thread 0"}},
     {"MoreArrivalsThanExpected",
      {setUp, initTwo, barrier, leaders, arrive, arrived, waitPhase, end},
      64,
@@ -389,7 +389,7 @@ const Hazard hazards[] = {
      FindingKind::LeakedAsync,
      6,
      0,
-     {"a matrix product that nobody has waited for"}},
+     {"a matrix product of B at shared offset 0 that nobody has waited for"}},
     {"OperandsWithoutAProxyFence",
      {zeros, proxyFence, barrier, descriptor, productFence, product, productCommit, taken,
       productWait, end},
@@ -410,6 +410,17 @@ const Hazard hazards[] = {
      2,
      {"a load reads shared offset 0", "written here by warp 0, thread 0 of CTA rank"},
      2},
+    {"ArrivesAtAClusterBarrierTwice",
+     {pair, nothing, ptx("barrier.cluster.arrive.aligned;"), ptx("barrier.cluster.wait.aligned;"),
+      end},
+     32,
+     2,
+     ptx("barrier.cluster.arrive.aligned;"),
+     FindingKind::BarrierMismatch,
+     3,
+     2,
+     {"twice without waiting", "its first arrival"},
+     2},
     {"SyncWithAMaskThatLeavesTheLaneOut",
      {ptx("bar.warp.sync -1;"), end},
      32,
@@ -420,6 +431,15 @@ const Hazard hazards[] = {
      0,
      {"lane 7", "mask of 0x7f"}},
 };
+
+TEST(EmuLoad, ErrorsNameTheLine) {
+  for (const char *text : {"tcgen05.wait.st;", ".shared .b32 buffer[2];"}) {
+    std::string error;
+    EXPECT_FALSE(Program::load(numbered({nothing, ptx(text), end}, 1), {}, error));
+    EXPECT_NE(error.find(text, 0, 5), std::string::npos) << error;
+    EXPECT_NE(error.find("(k.tile:2)"), std::string::npos) << error;
+  }
+}
 
 INSTANTIATE_TEST_SUITE_P(Emu, Hazards, testing::ValuesIn(hazards),
                          [](const auto &info) { return std::string(info.param.name); });
