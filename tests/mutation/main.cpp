@@ -95,8 +95,9 @@ private:
     std::unique_ptr<emu::Program> original;
     std::vector<Mutant> mutants;
     unsigned launches = 0;
-    unsigned ordinal = 0; ///< among the kernels of its function, as they come
-    std::string ir;       ///< if it may have to be shown
+    unsigned ordinal = 0;     ///< among the kernels of its function, as they come
+    bool readsMemory = false; ///< has loads of global memory, or copies from there
+    std::string ir;           ///< if it may have to be shown
     bool isDone() const {
       return launches >= kMostLaunches ||
              (launches && llvm::all_of(mutants, [](const Mutant &m) { return m.isDone(); }));
@@ -109,7 +110,7 @@ private:
     bool comparable = true; ///< the same in every order
     emu::Counters counters; ///< of the usual order
   };
-  static bool isBusy(const Launch &launch);
+  static bool isBusy(const Launch &launch, bool readsMemory);
   Launch runOriginal(const emu::Program &program, const emu::LaunchConfig &config);
   bool isCaught(const emu::Program &program, const Launch &launch) const;
   void plant(llvm::StringRef ir, const emu::LoadOptions &load, const emu::LaunchConfig &config,
@@ -295,7 +296,7 @@ bool Mutator::isMet(Mutant &mutant, llvm::StringRef ir, const emu::LoadOptions &
 
 /// Whether the threads have something to do: where most lanes are masked off, as in
 /// an array of one element, whatever is wrong with them is not seen, and rightly so.
-bool Mutator::isBusy(const Launch &launch) {
+bool Mutator::isBusy(const Launch &launch, bool readsMemory) {
   const emu::Counters &c = launch.counters;
   uint64_t bytes = c.globalLoadBytes + c.globalStoreBytes + c.bulkLoadBytes + c.bulkStoreBytes;
   uint64_t inAll = 0; // boxes of tensors may lie outside for the most part
@@ -303,14 +304,19 @@ bool Mutator::isBusy(const Launch &launch) {
     inAll += r.bytes;
   uint64_t wanted = 4 * launch.config.threads;
   // Zeros that are multiplied and stored say nothing about where they lie.
-  bool loads = llvm::any_of(c.instructions, [](const auto &entry) {
-    llvm::StringRef name = entry.first;
-    return name.starts_with("ld.global") || name.starts_with("cp.async.c");
-  });
-  if (loads && c.globalLoadBytes + c.bulkLoadBytes == 0)
+  if (readsMemory && c.globalLoadBytes + c.bulkLoadBytes == 0)
     return false;
   return c.globalLanes >= c.globalMaskedLanes && inAll >= wanted &&
          bytes >= wanted * programsOf(launch.config);
+}
+
+/// Whether a kernel has loads of global memory, or copies from there.
+static bool readsGlobalMemory(llvm::StringRef ir) {
+  return llvm::any_of(llvm::split(ir, '\n'), [](llvm::StringRef line) {
+    return line.contains("ld.global") || line.contains(".shared.global [") ||
+           line.contains(".global.mbarrier::") ||
+           (line.contains(" = load ") && line.contains("ptr addrspace(1)"));
+  });
 }
 
 /// A mutant has several launches of its kernel to give itself away, as in the tests.
@@ -328,13 +334,14 @@ bool Mutator::launch(llvm::StringRef ir, const emu::LoadOptions &load,
     slot->original = emu::Program::load(ir, load, error);
     if (slot->original)
       slot->ordinal = ++kernelsOf[slot->original->name().str()];
+    slot->readsMemory = readsGlobalMemory(ir);
     if (!dump.empty())
       slot->ir = ir.str();
   }
   if (!slot->original || slot->isDone())
     return true;
   Launch launch = runOriginal(*slot->original, config);
-  if (!isBusy(launch)) {
+  if (!isBusy(launch, slot->readsMemory)) {
     restore(config, launch.before);
     return true;
   }
@@ -368,7 +375,8 @@ void Mutator::endFile() {
                              : equal ? "no fault: "
                                      : "not caught: ") +
                             (equal ? mutant.where + " | " + reason
-                                   : mutant.where + "\n            key: " + mutant.keys.back()));
+                                   : mutant.where + "\n            key: " + mutant.keys.back() +
+                                         "\n            of it alone: " + mutant.keys.front()));
         if (!dump.empty() && !unmet && !equal)
           show(mutant, kernel->ir);
       }
