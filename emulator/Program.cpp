@@ -20,6 +20,9 @@
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include <cmath>
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
 
 using namespace llvm;
 using namespace tile::emu;
@@ -56,16 +59,16 @@ static void optimize(Module &module) {
 }
 
 #if defined(__x86_64__)
-// What code for 16-bit floats calls where the processor has no instruction.
-template <class To> static To narrow(Format format, double x) {
-  return llvm::bit_cast<To>(uint16_t(encode(format, x)));
-}
-static __bf16 truncateToBF16(float x) { return narrow<__bf16>(Format::BF16, x); }
-static __bf16 truncateDoubleToBF16(double x) { return narrow<__bf16>(Format::BF16, x); }
-static _Float16 truncateToHalf(float x) { return narrow<_Float16>(Format::F16, x); }
-static _Float16 truncateDoubleToHalf(double x) { return narrow<_Float16>(Format::F16, x); }
-static float extendHalf(_Float16 x) {
-  return float(decode(Format::F16, llvm::bit_cast<uint16_t>(x)));
+// What code for 16-bit floats calls where the processor has no instruction. They are
+// passed in the low bits of a vector register; named by their own types, unoptimised
+// code that returns them would itself call what is defined here.
+static __m128i narrow(Format format, double x) { return _mm_cvtsi32_si128(int(encode(format, x))); }
+static __m128i truncateToBF16(float x) { return narrow(Format::BF16, x); }
+static __m128i truncateDoubleToBF16(double x) { return narrow(Format::BF16, x); }
+static __m128i truncateToHalf(float x) { return narrow(Format::F16, x); }
+static __m128i truncateDoubleToHalf(double x) { return narrow(Format::F16, x); }
+static float extendHalf(__m128i x) {
+  return float(decode(Format::F16, uint16_t(_mm_cvtsi128_si32(x))));
 }
 #endif
 

@@ -1,5 +1,6 @@
 //===- Storage.cpp - memory that is on the host, the device, or both ------===//
 #include "runtime/host/Tensor.h"
+#include <algorithm>
 #include <cstring>
 
 using namespace tile::host;
@@ -49,7 +50,7 @@ const uint8_t *Storage::read() {
     holder = Holder::Both;
   } else {
     // Still nobody's: reading poison defines nothing.
-    std::memset(hostBytes.data(), poisonByte, bytes);
+    std::fill_n(hostBytes.data(), bytes, poisonByte);
   }
   return hostBytes.data();
 }
