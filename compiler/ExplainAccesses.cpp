@@ -211,14 +211,14 @@ void Reader::visitRing(cta::RingOp op) {
   ring.stages = int(op.getStages());
   for (Type type : op.getType().getBuffers())
     ring.bytes += double(cast<cta::BufferType>(type).getBytes());
-  addRing(op, std::move(ring));
+  addRing(op, ring);
 }
 
 void Reader::visitSlots(cta::SlotsOp op) {
   auto ring = at<Explanation::Ring>(op);
   ring.stages = int(op.getCount());
   ring.bytes = double(op.getType().getBytes());
-  addRing(op, std::move(ring));
+  addRing(op, ring);
 }
 
 void Reader::addRing(Operation *op, Explanation::Ring ring) {
@@ -229,5 +229,5 @@ void Reader::addRing(Operation *op, Explanation::Ring ring) {
       auto own = around->getAttrOfType<IntegerAttr>(kNumStagesAttr);
       ring.wanted = std::max(ring.stages, own ? int(own.getInt()) : wantedStages);
     }
-  out.rings.push_back(std::move(ring));
+  out.rings.push_back(ring);
 }

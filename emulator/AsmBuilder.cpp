@@ -191,9 +191,12 @@ Value *AsmBuilder::special(StringRef name) {
     return nullptr;
   if (auto index = findSpecialRegister(plain))
     return loadSpecialRegister(b, thread(), *index);
-  if (plain == "clock" || plain == "clock64" || plain == "globaltimer" || plain == "clock_hi" ||
-      plain == "globaltimer_lo")
-    return hook("tileEmuClock", b.getInt64Ty(), {thread()});
+  bool isUpper = plain == "clock_hi" || plain == "globaltimer_hi";
+  if (isUpper || plain == "clock" || plain == "clock64" || plain == "globaltimer" ||
+      plain == "globaltimer_lo") {
+    Value *time = hook("tileEmuClock", b.getInt64Ty(), {thread()});
+    return isUpper ? b.CreateLShr(time, 32) : time;
+  }
   return nullptr;
 }
 

@@ -577,6 +577,12 @@ Value Instructions::mulHiUnsigned(Value a, Value c) {
                    a.getType(), {a, c});
 }
 
+Value Instructions::unknownZero() {
+  // No chip counts 2^63 cycles.
+  return inlineAsm("{\n.reg .b32 hi;\nmov.u32 hi, %clock_hi;\nshr.u32 $0, hi, 31;\n}", "=r",
+                   b.getI32Type(), {}, /*sideEffects=*/true);
+}
+
 Value Instructions::permuteBytes(Value low, Value high, uint32_t selector) {
   return intrinsic("llvm.nvvm.prmt", b.getI32Type(), {low, high, i32(int32_t(selector))});
 }

@@ -131,6 +131,8 @@ public:
   mlir::Value negate(mlir::Value x);
   mlir::Value sqrtRn(mlir::Value x);
   mlir::Value divRn(mlir::Value a, mlir::Value b);
+  /// An i32 zero that no assembler knows to be one, computed here and not earlier.
+  mlir::Value unknownZero();
   /// Bytes of two words: the i-th is number `selector` >> 4i & 7 of the eight in
   /// `low` and `high` (PTX ISA, prmt).
   mlir::Value permuteBytes(mlir::Value low, mlir::Value high, uint32_t selector);

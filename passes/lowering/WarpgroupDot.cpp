@@ -78,6 +78,22 @@ static int64_t mostColumns(unsigned blockThreads) {
   return columns;
 }
 
+/// Whether `v` is the same in each turn of `loop`, wherever it is computed.
+static bool isInvariant(Value v, LoopLikeOpInterface loop) {
+  if (loop.isDefinedOutsideOfLoop(v))
+    return true;
+  Operation *op = v.getDefiningOp();
+  return op && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+         llvm::all_of(op->getOperands(), [&](Value o) { return isInvariant(o, loop); });
+}
+
+/// Whether somebody needs the left operand after this product: the next turn of a loop
+/// around it, or others.
+static bool isNeededAgain(cta::WarpgroupDotOp op) {
+  auto loop = op->getParentOfType<LoopLikeOpInterface>();
+  return !op.getA().hasOneUse() || (loop && isInvariant(op.getA(), loop));
+}
+
 Value Lowering::matrixDescriptor(Value address, uint64_t bits) {
   Location loc = in.getLoc();
   // In a cluster the upper bits of a shared address are the block's rank.
@@ -132,6 +148,15 @@ LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
     left = operandOf(op.getA(), 1, rowShare, kRowsPerBlock);
   else
     leftWords = in.pack(get(op.getA()), 32);
+  if (!aBuffer && isNeededAgain(op)) {
+    // ptxas (12.8, 13.0) gives the left operands of two products the same registers,
+    // also where the first is needed again: the scaled queries of an attention are the
+    // probabilities from the second turn on. It does keep what only an operation reads,
+    // as long as it cannot see that this is a copy, or do it ahead of the loop.
+    Value zero = in.unknownZero();
+    for (Value &word : leftWords)
+      word = LLVM::XOrOp::create(b, loc, word, zero);
+  }
 
   Type accElement = accType.getElementType();
   Instructions::WgmmaShape shape;
