@@ -283,7 +283,8 @@ static LaunchSum launchSum(func::FuncOp kernel, cta::SumAttr sum, int64_t scale)
   return result;
 }
 
-static void describeTensorMap(func::FuncOp kernel, cta::MapAttr map, KernelParameter &p) {
+static void describeTensorMap(func::FuncOp kernel, BlockArgument argument, cta::MapAttr map,
+                              KernelParameter &p) {
   p.kind = KernelParameter::Kind::TensorMap;
   LaunchSum::Factor base = entryOf(kernel, map.getBase());
   p.index = base.index;
@@ -297,13 +298,14 @@ static void describeTensorMap(func::FuncOp kernel, cta::MapAttr map, KernelParam
     p.map.strides.push_back(launchSum(kernel, stride, getElementBytes(map.getElementType())));
   for (cta::SumAttr sum : map.getNotNegative())
     p.map.notNegative.push_back(launchSum(kernel, sum, 1));
+  p.map.stored = !llvm::all_of(argument.getUsers(), llvm::IsaPred<cta::TmaLoadOp, cta::RingCopyOp>);
 }
 
 static void describeParameters(func::FuncOp kernel, KernelMetadata &metadata) {
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
     KernelParameter p;
     if (auto map = kernel.getArgAttrOfType<cta::MapAttr>(i, cta::kTensorMapAttr)) {
-      describeTensorMap(kernel, map, p);
+      describeTensorMap(kernel, kernel.getArgument(i), map, p);
     } else if (auto axis = kernel.getArgAttrOfType<IntegerAttr>(i, kNumProgramsAttr)) {
       p.kind = KernelParameter::Kind::NumPrograms;
       p.dim = int(axis.getInt());

@@ -97,6 +97,7 @@ struct TensorMap {
   std::vector<LaunchSum> strides; ///< in bytes, of all dimensions but the first
   std::vector<int64_t> box;       ///< elements that one copy moves
   int swizzle = 0;                ///< span in bytes: 128, 64, 32, or 0
+  bool stored = false;            ///< the kernel stores through it, so rows must end whole
   /// The map is good only for launches where none of these is below zero.
   std::vector<LaunchSum> notNegative;
 };

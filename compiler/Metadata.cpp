@@ -74,6 +74,7 @@ static void tensorMapToJson(const TensorMap &map, json::Object &object) {
   object["rank"] = int64_t(map.sizes.size());
   object["sizes"] = sumsToJson(map.sizes);
   object["strides"] = sumsToJson(map.strides);
+  object["stored"] = map.stored;
   if (!map.notNegative.empty())
     object["not_negative"] = sumsToJson(map.notNegative);
   object["box"] = json::Array(map.box);
@@ -194,9 +195,11 @@ static bool sumsFromJson(const json::Object &object, llvm::StringRef key,
 static bool tensorMapFromJson(const json::Object &object, TensorMap &map,
                               json::ObjectMapper &mapper, json::Path path) {
   std::string swizzle;
+  map.stored = true; // unless it says that it is not
   if (!mapper.map("type", map.type) || !mapper.map("box", map.box) ||
       !mapper.map("swizzle", swizzle) || !sumsFromJson(object, "sizes", map.sizes, path) ||
-      !sumsFromJson(object, "strides", map.strides, path))
+      !sumsFromJson(object, "strides", map.strides, path) ||
+      !mapper.mapOptional("stored", map.stored))
     return false;
   if (object.get("not_negative") && !sumsFromJson(object, "not_negative", map.notNegative, path))
     return false;

@@ -233,11 +233,11 @@ static bool limit(TileAccess::Dimension &d, ArrayRef<Bound> bounds,
 
 /// To store the 16 bytes in which a row of the array ends, TMA writes all of them,
 /// also those behind the row: rows must end at multiples of 16 bytes, as they do where
-/// the next one starts. The launcher sees to it if their length depends on arguments, for
-/// loads as well: vectors must not be why it does without TMA.
+/// the next one starts. The launcher sees to it if their length depends on arguments.
+/// Rows that are only loaded may end anywhere: what lies behind them reads as zeros.
 static bool endsWhole(const TileAccess &tile, TileUse use, unsigned bytes) {
   const Polynomial &length = tile.dimensions.front().size;
-  if (!(use.isStore || use.isVector) || (use.checked && !length.asConstant()) ||
+  if (!use.isStore || (use.checked && !length.asConstant()) ||
       llvm::any_of(llvm::drop_begin(tile.dimensions),
                    [&](const TileAccess::Dimension &d) { return d.stride == length; }))
     return true;

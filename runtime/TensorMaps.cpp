@@ -73,6 +73,7 @@ llvm::Expected<TensorMapPlan> runtime::planTensorMap(
                           .Cases({"fp32", "i32"}, 4)
                           .Cases({"fp64", "i64"}, 8)
                           .Default(1);
+  plan.stored = map.stored;
   plan.box.assign(map.box.begin(), map.box.end());
   plan.swizzle = map.swizzle == 128  ? TensorMapSwizzle::Span128B
                  : map.swizzle == 64 ? TensorMapSwizzle::Span64B
@@ -126,7 +127,7 @@ TensorMapValues runtime::evaluateTensorMap(const TensorMapPlan &plan,
     value = evaluate(size, pointers);
   for (auto [value, stride] : llvm::zip(values.strides, plan.strides))
     value = evaluate(stride, pointers);
-  values.endsWhole = values.sizes[0] * plan.elementBytes % 16 == 0;
+  values.endsWhole = !plan.stored || values.sizes[0] * plan.elementBytes % 16 == 0;
   values.startsInside = llvm::all_of(plan.notNegative, [&](const TensorMapPlan::Sum &sum) {
     return evaluate(sum, pointers) >= 0;
   });

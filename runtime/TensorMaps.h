@@ -39,6 +39,7 @@ struct TensorMapPlan {
   unsigned elementBytes = 1;
   llvm::SmallVector<uint32_t, 5> box;
   cuda::TensorMapSwizzle swizzle = cuda::TensorMapSwizzle::None;
+  bool stored = false; ///< the kernel writes through it
 };
 
 /// What a map's numbers are in one launch.
@@ -48,13 +49,14 @@ struct TensorMapValues {
   int64_t base = 0;
   std::array<int64_t, kMaxRank> sizes{}, strides{}; ///< strides: of all dimensions but the first
   bool startsInside = true; ///< what the map needs not to be negative is not
-  /// Rows end at multiples of 16 bytes: the hardware stores all bytes of the last 16.
+  /// Nothing is stored, or rows end at multiples of 16 bytes: the hardware stores all
+  /// of the last 16.
   bool endsWhole = true;
   bool operator==(const TensorMapValues &) const = default;
   /// False if no map can describe that array: nothing in it, an address or a
-  /// stride that is not a multiple of 16 bytes, rows that end elsewhere, or a
-  /// stride that is not positive;
-  /// or if blocks may start before it where the map is not good for that.
+  /// stride that is not a multiple of 16 bytes, rows to store that end elsewhere, or
+  /// a stride that is not positive; or if blocks may start before it where the map is
+  /// not good for that.
   bool isSuitable() const;
 };
 /// For a launch whose parameters have the values at `pointers`.

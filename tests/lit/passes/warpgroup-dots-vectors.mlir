@@ -2,11 +2,12 @@
 // RUN: tile-opt %s --tile-warpgroup-dots | FileCheck %s
 
 module attributes {tile.num_warps = 4 : i32, tile.target = "sm_90a"} {
-// Scales of an iteration: 64 at once, of an array with a row for each iteration. What is
-// written to, what may be indices, and rows that may start or end anywhere are loaded. Numbers may be brought by the producer, but
-// not what is written to.
+// Scales of an iteration: 64 at once, of an array with a row for each iteration; rows may
+// end anywhere. What is written to, what may be indices, and rows that may start anywhere
+// are loaded. Numbers may be brought by the producer, but not what is written to.
 // CHECK-LABEL: func.func @vectors
 // CHECK-SAME: %[[MAP:[a-z0-9]+]]: !cta.tensor_map {cta.tensor_map = #cta.map<base = 1, f32, sizes = [<{{\[\[}}1, 5]]>, <{{\[\[}}2147483632]]>], strides = [<{{\[\[}}1, 6]]>], box = [64, 1], swizzle = 0>}
+// CHECK-SAME: %[[MAP2:[a-z0-9]+]]: !cta.tensor_map {cta.tensor_map = #cta.map<base = 1, f32, sizes = [<{{\[\[}}1, 8]]>, <{{\[\[}}2147483632]]>], strides = [<{{\[\[}}1, 6]]>], box = [64, 1], swizzle = 0>}
 // CHECK: scf.for %[[I:[a-z0-9]+]] =
 // CHECK:   cta.tma_load
 // CHECK:   %[[C:.*]] = cta.tma_load %[[MAP]][%{{.*}}, %[[I]]] dims [0, -1] : <[64], f32
@@ -15,7 +16,8 @@ module attributes {tile.num_warps = 4 : i32, tile.target = "sm_90a"} {
 // CHECK:   tile.load %{{.*}} : tensor<64x!tile.ptr<f32>>
 // CHECK:   tile.load %{{.*}} : tensor<64x!tile.ptr<i32>>
 // CHECK:   tile.load %{{.*}} : tensor<64x!tile.ptr<f32>>
-// CHECK:   tile.load %{{.*}} : tensor<64x!tile.ptr<f32>>
+// CHECK-NOT: tile.load
+// CHECK:   cta.tma_load %[[MAP2]][%{{.*}}, %[[I]]] dims [0, -1] : <[64], f32
 // CHECK:   tile.load %{{.*}} {cta.may_run_ahead} : !tile.ptr<f32>
 // CHECK:   tile.load %{{.*}} : !tile.ptr<f32>
 // CHECK:   tile.expand_dims %[[R]]

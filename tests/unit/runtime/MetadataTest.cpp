@@ -134,6 +134,7 @@ KernelMetadata withTensorMap() {
   p.map.strides = {sumOf({{2, {{6, {}}}}}), sumOf({})};
   p.map.box = {64, 128, 1};
   p.map.swizzle = 128;
+  p.map.stored = true;
   return metadata;
 }
 
@@ -150,7 +151,7 @@ TEST(Metadata, TensorMapsAreWritten) {
                        {"coefficient": 7, "factors": []}]}],
     "strides": [{"sum": [{"coefficient": 2, "factors": [{"index": 6, "path": []}]}]}, 0],
     "box": [64, 128, 1], "element_strides": [1, 1, 1], "interleave": "none",
-    "swizzle": "128B", "l2_promotion": "128B", "oob_fill": "zero"})")
+    "swizzle": "128B", "l2_promotion": "128B", "oob_fill": "zero", "stored": true})")
                       ->getAsObject());
 }
 
@@ -168,6 +169,19 @@ TEST(Metadata, TensorMapsRoundTrip) {
     EXPECT_EQ(map.sizes[2].terms[1].coefficient, 7);
     EXPECT_EQ(back.params[0].path, (std::vector<int>{1}));
   }
+}
+
+TEST(Metadata, TensorMapsMayBeStoredThroughUnlessTheySayThatTheyAreNot) {
+  KernelMetadata metadata = withTensorMap(), back;
+  metadata.params[0].map.stored = false;
+  std::string text = metadata.toJson(), error;
+  ASSERT_TRUE(KernelMetadata::fromJson(text, back, error)) << error;
+  EXPECT_FALSE(back.params[0].map.stored);
+  std::string key = "\"stored\"";
+  text.replace(text.find(key), key.size(), "\"unknown\"");
+  back = {};
+  ASSERT_TRUE(KernelMetadata::fromJson(text, back, error)) << error;
+  EXPECT_TRUE(back.params[0].map.stored);
 }
 
 TEST(Metadata, BadTensorMapsAreExplained) {

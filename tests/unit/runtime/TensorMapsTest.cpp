@@ -170,11 +170,15 @@ TEST_F(EncodeTest, ReadsIntegersOfEveryWidthWithTheirSign) {
   EXPECT_EQ(map.stride0, uint64_t(i64));
 }
 
-TEST_F(EncodeTest, RowsEndAtMultiplesOf16Bytes) {
-  TensorMapPlan plan = valueOf(planTensorMap(matrix().map, matrix(), asParameter));
+TEST_F(EncodeTest, RowsThatAreStoredEndAtMultiplesOf16Bytes) {
+  KernelParameter p = matrix();
+  TensorMapPlan loaded = valueOf(planTensorMap(p.map, p, asParameter));
+  p.map.stored = true;
+  TensorMapPlan stored = valueOf(planTensorMap(p.map, p, asParameter));
   for (auto [length, fits] : {std::pair(1000, true), {1001, false}, {1004, false}, {8, true}}) {
     columns = length;
-    EXPECT_EQ(evaluateTensorMap(plan, pointers).isSuitable(), fits) << length;
+    EXPECT_EQ(evaluateTensorMap(stored, pointers).isSuitable(), fits) << length;
+    EXPECT_TRUE(evaluateTensorMap(loaded, pointers).isSuitable()) << length;
   }
 }
 
