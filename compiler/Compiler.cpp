@@ -14,6 +14,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "passes/Pipelines.h"
+#include "passes/lowering/Options.h"
 #include "passes/lowering/Scratch.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -342,6 +343,7 @@ static void setModuleOptions(ModuleOp module, const CompileOptions &options, con
   if (options.warpRoles != WarpRoles::Auto)
     module->setAttr(cta::kWarpRolesAttr, b.getStringAttr(spelled(options.warpRoles)));
   flag(options.checkedLaunch, kCheckedLaunchAttr);
+  flag(options.eachLaneArrives, lowering::kEachLaneArrivesAttr);
   flag(!options.tensorMaps, kNoTensorMapsAttr);
   flag(options.dependentLaunch && target.capability >= 90, kDependentLaunchAttr);
 }

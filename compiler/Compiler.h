@@ -65,7 +65,10 @@ struct CompileOptions {
   /// The launcher checks that arrays suit TMA and takes a kernel compiled with
   /// `tensorMaps` off where they do not: strides may be taken to suit.
   bool checkedLaunch = false;
-  bool tensorMaps = true;    ///< copies by TMA on targets that have it
+  bool tensorMaps = true; ///< copies by TMA on targets that have it
+  /// Every lane of a warp tells a copying warp that it is done, not one for all: slower,
+  /// for tools that do not follow what a warp's barrier orders.
+  bool eachLaneArrives = false;
   int maxRegisters = 0;      ///< `.maxnreg`; 0: none
   std::string libdevicePath; ///< optional: NVIDIA's libdevice bitcode
   std::vector<std::string> includePaths;

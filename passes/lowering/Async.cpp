@@ -8,6 +8,7 @@
 #include "ir/layout/Hopper.h"
 #include "ir/layout/Swizzle.h"
 #include "passes/lowering/Lowering.h"
+#include "passes/lowering/Options.h"
 #include "passes/lowering/Scratch.h"
 
 using namespace mlir;
@@ -167,7 +168,8 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
     if (!elements.contains(i))
       ring.announcedBytes += unsigned(bytes);
   ring.cluster = op.getCluster();
-  unsigned consumers = op.getConsumers() * ring.cluster;
+  ring.eachLaneArrives = op->getParentOfType<ModuleOp>()->hasAttr(kEachLaneArrivesAttr);
+  unsigned consumers = op.getConsumers() * ring.cluster * (ring.eachLaneArrives ? 32 : 1);
   // By one thread: the instruction has one address for the whole warp.
   emitIf(isThread(in.i32(0)), [&] {
     if (rings.empty()) // once for the kernel
@@ -187,7 +189,6 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
 }
 
 LogicalResult Lowering::lowerRingStep(Operation *op, const Ring &ring) {
-  auto release = dyn_cast<cta::RingReleaseOp>(op);
   if (auto acquire = dyn_cast<cta::RingAcquireOp>(op)) {
     in.mbarrierWait(barrierOf(ring, ring.producer, /*full=*/false), read(ring.producer.parity));
     Value full = barrierOf(ring, ring.producer, /*full=*/true);
@@ -220,21 +221,33 @@ LogicalResult Lowering::lowerRingStep(Operation *op, const Ring &ring) {
   } else if (isa<cta::RingAdvanceOp>(op)) {
     advance(ring, ring.consumer);
   } else {
-    if (ring.isReadByThreads)
-      in.warpBarrier();
-    // Lane i tells thread block i of the cluster.
-    Value tells = LLVM::ICmpOp::create(b, op->getLoc(), LLVM::ICmpPredicate::ult, lane(),
-                                       in.i32(int32_t(ring.cluster)));
-    Value condition = release.getCondition() ? getScalar(release.getCondition()) : Value();
-    const Cursor &cursor = condition ? ring.released : ring.consumer;
-    Value barrier = barrierOf(ring, cursor, /*full=*/false);
-    if (ring.cluster > 1)
-      in.mbarrierArriveAt(barrier, lane(), andB(tells, condition));
-    else
-      in.mbarrierArrive(barrier, andB(tells, condition));
-    advance(ring, cursor, condition);
+    releaseSlot(cast<cta::RingReleaseOp>(op), ring);
   }
   return success();
+}
+
+void Lowering::releaseSlot(cta::RingReleaseOp op, const Ring &ring) {
+  Value condition = op.getCondition() ? getScalar(op.getCondition()) : Value();
+  const Cursor &cursor = condition ? ring.released : ring.consumer;
+  Value barrier = barrierOf(ring, cursor, /*full=*/false);
+  auto arrive = [&](Value block, Value predicate) {
+    if (ring.cluster > 1)
+      in.mbarrierArriveAt(barrier, block, predicate);
+    else
+      in.mbarrierArrive(barrier, predicate);
+  };
+  if (ring.isReadByThreads)
+    in.warpBarrier();
+  if (ring.eachLaneArrives) {
+    for (unsigned block = 0; block < ring.cluster; ++block)
+      arrive(in.i32(int32_t(block)), condition ? condition : in.i1(true));
+  } else {
+    // Lane i tells thread block i of the cluster.
+    Value tells = LLVM::ICmpOp::create(b, op.getLoc(), LLVM::ICmpPredicate::ult, lane(),
+                                       in.i32(int32_t(ring.cluster)));
+    arrive(lane(), andB(tells, condition));
+  }
+  advance(ring, cursor, condition);
 }
 
 /// The copies of all boxes, or (`common`, where that is true) of this thread

@@ -149,12 +149,14 @@ private:
     Cursor released;              ///< trails the consumer where slots are given back later
     bool isReadByThreads = false; ///< with loads, not by matrix instructions alone
     bool hasElements = false;     ///< which the producer's own copies bring
+    bool eachLaneArrives = false; ///< to give a slot back; else one for its warp
     unsigned announcedBytes = 0;  ///< of a slot: the others
     /// Where groups of consumers tell each other at which slot to go on.
     int64_t turns() const { return barriers + 16 * int64_t(stages); }
   };
   mlir::LogicalResult lowerRing(cta::RingOp op);
   mlir::LogicalResult lowerRingStep(mlir::Operation *op, const Ring &ring);
+  void releaseSlot(cta::RingReleaseOp op, const Ring &ring);
   void lowerRingCopy(cta::RingCopyOp copy, const Ring &ring);
   mlir::LogicalResult lowerRingFill(cta::RingFillOp op);
   mlir::LogicalResult lowerRoles(cta::RolesOp op);

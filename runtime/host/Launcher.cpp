@@ -314,6 +314,7 @@ runtime::KernelRequest Launcher::kernelRequest(const eval::FunctionObject &kerne
   compile.maxRegisters = options.maxRegisters;
   compile.enableFpFusion = options.enableFpFusion;
   compile.debug = options.debug;
+  compile.eachLaneArrives = context->eachLaneArrives;
   compile.target = context->device.target();
   compile.includePaths = includePaths;
   return request;

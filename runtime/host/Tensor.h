@@ -42,6 +42,9 @@ struct HostContext {
 
   llvm::StringRef function; ///< of `tile.*`, being called: for messages
 
+  /// Of all kernels that are launched (CompileOptions).
+  bool eachLaneArrives = false;
+
   std::vector<DeviceWork> *recording = nullptr; ///< where launches are noted, if anywhere
 
   void note(llvm::Error error);

@@ -71,6 +71,10 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
                 return "expected `auto`, `cooperative`, `pingpong` or `none`, got `" + v.str() +
                        "`";
               })
+      .flag("each-lane-arrives",
+            "every lane of a warp reports to the warp that copies, not one for all: slower, for "
+            "tools that check races and do not follow the barriers of warps (racecheck)",
+            compile.eachLaneArrives)
       .integer("max-registers", "N", "registers a thread may use", compile.maxRegisters, 16, 255)
       .text("libdevice", "FILE", "NVIDIA's libdevice bitcode, for its versions of math functions",
             compile.libdevicePath, ValueKind::File)

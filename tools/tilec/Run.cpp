@@ -65,6 +65,7 @@ private:
   std::string countersFile, emulated = "sm_90a";
   tile::runtime::EmuDevice *emulator = nullptr; ///< the device, if it is one
   const tile::runtime::Agreement *agreement = nullptr;
+  bool eachLaneArrives = false;
   bool check, listOnly = false, throughPasses = false, assemble = true;
 };
 } // namespace
@@ -105,6 +106,9 @@ HostCommand::HostCommand(Purpose purpose) : purpose(purpose), check(purpose != P
             "on the CPU, compile each kernel for a GPU as well, with ptxas if it is on PATH",
             compileFor)
       .flag("no-assemble", "with --compile-for, stop at the PTX", assemble, false)
+      .flag("each-lane-arrives",
+            "compile kernels so: for racecheck, which does not follow the barriers of warps",
+            eachLaneArrives)
       .list("include", "DIR", "where imported files are looked for, besides FILE's folder",
             includePaths, ValueKind::Directory, 'I')
       .flag("list", "print the names of the functions and their numbers of cases, and stop",
@@ -242,6 +246,7 @@ int HostCommand::runFile(const tile::frontend::SourceFile &source, const tile::a
   program.evaluator().limits.steps = uint64_t(1) << 32;
   Session session(device, includePaths);
   session.output = &llvm::outs();
+  session.hostContext()->eachLaneArrives = eachLaneArrives;
   Suite suite(program, file, session);
   if (listOnly)
     return list(suite);

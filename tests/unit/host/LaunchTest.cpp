@@ -105,6 +105,16 @@ TEST(Launch, RolesOfWarps) {
       std::string::npos);
 }
 
+TEST(Launch, WhoArrivesIsUpToTheRunAndNotTheLaunch) {
+  for (bool each : {false, true}) {
+    HostFile file("@triton.jit\ndef k(x):\n    pass\ndef f():\n    k[1](5)\n");
+    file.device.bodies["k"] = [](auto &, auto &) {};
+    file.session.hostContext()->eachLaneArrives = each;
+    EXPECT_EQ(file.call("f"), "None");
+    EXPECT_EQ(file.device.prepared[0].eachLaneArrives, each);
+  }
+}
+
 TEST(Launch, OneKernelForEachSpecialisation) {
   HostFile file("def f():\n"
                 "    x = tile.zeros(64)\n"
