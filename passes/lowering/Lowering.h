@@ -27,6 +27,11 @@ namespace tile::lowering {
 
 using Registers = llvm::SmallVector<mlir::Value>;
 
+inline constexpr unsigned kWarpgroupThreads = 128;
+/// Named barriers: 0 is all threads, 1 the consumers, from 2 on a warpgroup's; with
+/// two groups of consumers 1 and 2 are theirs (and more: Turns.cpp).
+inline constexpr unsigned kConsumerBarrier = 1, kWarpgroupBarrier = 2;
+
 /// A block in shared memory on its way into registers.
 struct SharedBlock {
   /// What one instruction brings, and the register of `addresses` that says from
@@ -149,7 +154,7 @@ private:
     Cursor released;              ///< trails the consumer where slots are given back later
     bool isReadByThreads = false; ///< with loads, not by matrix instructions alone
     bool hasElements = false;     ///< which the producer's own copies bring
-    bool eachLaneArrives = false; ///< to give a slot back; else one for its warp
+    bool eachLaneArrives = false; ///< to give a slot back; else one of each warp
     unsigned announcedBytes = 0;  ///< of a slot: the others
     /// Where groups of consumers tell each other at which slot to go on.
     int64_t turns() const { return barriers + 16 * int64_t(stages); }

@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
 
-/// Two named barriers for each order of turns, behind those of Async.cpp.
+/// Two named barriers for each order of turns, behind those of Lowering.h.
 static constexpr unsigned kTurnBarrier = 3;
 
 /// What `group` waits at for its turn, and the other one arrives at.
