@@ -122,14 +122,15 @@ LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
     Operand o{Value(), image.invert(), bytes, kDim, false};
     unsigned minor = *layout::minorOfSwizzledTile(image, bytes);
     o.isMnMajor = minor != kDim;
-    Value descriptor =
-        matrixDescriptor(getScalar(buffer), descriptorBits(image, minor, bytes, o.isMnMajor));
+    // Added to the address, not to the descriptor: of a wide product plus a
+    // constant ptxas 13.0 loses the upper half.
+    Value address = getScalar(buffer);
     if (share) {
-      Value wide = LLVM::ZExtOp::create(b, loc, b.getI64Type(), share);
-      Value skip = LLVM::MulOp::create(b, loc, wide, in.i64(o.advance(shareSize, 0)));
-      descriptor = LLVM::AddOp::create(b, loc, descriptor, skip);
+      Value skip =
+          LLVM::MulOp::create(b, loc, share, in.i32(int32_t(16 * o.advance(shareSize, 0))));
+      address = LLVM::AddOp::create(b, loc, address, skip);
     }
-    o.descriptor = descriptor;
+    o.descriptor = matrixDescriptor(address, descriptorBits(image, minor, bytes, o.isMnMajor));
     return o;
   };
   Value rowShare, columnShare;
