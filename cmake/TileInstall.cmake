@@ -10,6 +10,8 @@ install(DIRECTORY kernels/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tile/kernels
         FILES_MATCHING PATTERN "*.tile")
 install(DIRECTORY tests/kernels/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tile/tests
         FILES_MATCHING PATTERN "*.tile")
+install(DIRECTORY tests/conformance/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tile/conformance
+        FILES_MATCHING PATTERN "*.tile")
 install(FILES README.md LICENSE docs/language.md docs/host-functions.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs a build tree elsewhere, moves it once more, and uses it: the command,
-# the kernels, the CMake package. usage: install.sh BUILD
+# the kernels and their tests, the CMake package. usage: install.sh BUILD
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
@@ -10,5 +10,14 @@ mv "$work/first" "$work/moved tree"
 tree="$work/moved tree"
 "$tree/bin/tilec" compile "$tree/share/tile/kernels/vector_add.tile" --target sm_90a -o "$work/add.ptx"
 grep -q '\.entry add' "$work/add.ptx"
-"$tree/bin/tile-selftest" --device cpu vector_add
+
+fail() { echo "install: $*" >&2; cat "$work/log" >&2; exit 1; }
+selftest() { "$tree/bin/tile-selftest" "$@" >"$work/log" 2>&1; }
+selftest --device 'cpu emu' vector_add libdevice || fail "the tests do not pass"
+[ "$(grep -c '^PASS' "$work/log")" -eq 6 ] || fail "not three files on two devices"
+selftest --device cpu no_such_file && fail "a file that is not there passes"
+sed 's/x + y$/x - y/' "$tree/share/tile/kernels/vector_add.tile" >"$tree/share/tile/tests/wrong.tile"
+selftest --device cpu --jobs 2 wrong vector_add && fail "a test that fails passes"
+grep -q '^FAIL *tests/wrong' "$work/log" && grep -q '^1 passed, 1 failed on cpu' "$work/log" ||
+  fail "what failed is not named"
 "$here/consumer.sh" "$tree"
