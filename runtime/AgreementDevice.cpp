@@ -1,6 +1,7 @@
 //===- AgreementDevice.cpp - two devices that must agree ------------------===//
 #include "runtime/AgreementDevice.h"
 #include "emulator/Numbers.h"
+#include "frontend/specialize/Signature.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
@@ -8,16 +9,17 @@
 
 using namespace tile;
 using namespace tile::runtime;
+using specialize::ArgumentType;
 
 namespace {
 
 class PairKernel : public Kernel {
 public:
-  PairKernel(std::unique_ptr<Kernel> a, std::unique_ptr<Kernel> b, std::vector<std::string> types)
+  PairKernel(std::unique_ptr<Kernel> a, std::unique_ptr<Kernel> b, std::vector<ArgumentType> types)
       : first(std::move(a)), second(std::move(b)), types(std::move(types)) {}
   const KernelMetadata &metadata() const override { return first->metadata(); }
   std::unique_ptr<Kernel> first, second;
-  std::vector<std::string> types; ///< of what the entries of the signature point to
+  std::vector<ArgumentType> types; ///< of the entries of the signature
 };
 
 class Pair : public AgreementDevice {
@@ -144,30 +146,29 @@ LaunchArg Pair::translate(const LaunchArg &arg) const {
   return out;
 }
 
-/// The types that a signature's pointers point to: "*kfp32:16" is fp32.
-static std::vector<std::string> pointerTypes(llvm::StringRef signature) {
-  std::vector<std::string> types;
-  unsigned depth = 0;
-  std::string entry;
-  auto end = [&] {
-    llvm::StringRef text = llvm::StringRef(entry).trim();
-    std::string type;
-    if (text.consume_front("*")) {
-      text.consume_front("k");
-      type = text.split(':').first.str();
-    }
-    types.push_back(type);
-    entry.clear();
-  };
-  for (char c : signature) {
-    depth += c == '(' || c == '[' || c == '<';
-    depth -= c == ')' || c == ']' || c == '>';
-    if (c == ',' && depth == 0)
-      end();
-    else
-      entry += c;
-  }
-  end();
+/// What an argument says of the elements in `bytes` from `base` on; nothing if it is about
+/// something else.
+static std::optional<eval::DType> elementType(const ArgumentType &type, const LaunchArg &arg,
+                                              DevicePtr base, uint64_t bytes) {
+  for (auto [part, element] : llvm::zip(type.elements, arg.elements))
+    if (auto found = elementType(part, element, base, bytes))
+      return found;
+  if (arg.bits < base || arg.bits >= base + bytes)
+    return std::nullopt;
+  if (arg.kind == LaunchArg::Kind::Descriptor)
+    return type.type;
+  if (arg.kind == LaunchArg::Kind::Pointer && type.type.isPointer())
+    return type.type.element();
+  return std::nullopt;
+}
+
+static std::vector<ArgumentType> argumentTypes(llvm::StringRef signature) {
+  std::vector<std::string> entries;
+  std::string ignored; // both devices have compiled it
+  specialize::splitSignature(signature, entries, ignored);
+  std::vector<ArgumentType> types;
+  for (const std::string &entry : entries)
+    types.push_back(specialize::parseArgumentType(entry, ignored).value_or(ArgumentType()));
   return types;
 }
 
@@ -178,7 +179,7 @@ std::unique_ptr<Kernel> Pair::prepare(const KernelRequest &request,
   if (!b)
     return nullptr;
   return std::make_unique<PairKernel>(std::move(a), std::move(b),
-                                      pointerTypes(request.options.signature));
+                                      argumentTypes(request.options.signature));
 }
 
 namespace {
@@ -291,9 +292,9 @@ bool Pair::launch(Kernel &kernel, const LaunchConfig &config,
   bool allSame = true, ok = true;
   for (auto &[base, block] : blocks) {
     std::string type;
-    for (auto [arg, t] : llvm::zip(config.args, pair.types))
-      if (arg.kind == LaunchArg::Kind::Pointer && arg.bits >= base && arg.bits < base + block.bytes)
-        type = t;
+    for (auto [arg, entry] : llvm::zip(config.args, pair.types))
+      if (auto found = elementType(entry, arg, base, block.bytes))
+        type = found->str();
     bool same = true;
     std::string problem = compare(base, block, type, program, narrow, same);
     allSame &= same;

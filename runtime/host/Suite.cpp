@@ -247,10 +247,15 @@ CaseResult Suite::runCase(const eval::FunctionObject &function, Purpose purpose,
   CaseResult result;
   result.parameters = c.str();
   const runtime::Device &device = session.hostContext()->device;
-  std::string here = !device.isCpu() ? "cuda" : device.name() == "emu" ? "emu" : "cpu";
-  llvm::SmallVector<llvm::StringRef> wanted;
+  // "cpu", "emu", "cuda:0", or two that are compared: "emu+cuda:0".
+  std::string name = device.name();
+  llvm::SmallVector<llvm::StringRef> here, wanted;
+  llvm::StringRef(name).split(here, '+');
   llvm::StringRef(c.device).split(wanted, ' ', -1, /*KeepEmpty=*/false);
-  if (!wanted.empty() && !llvm::is_contained(wanted, here)) {
+  auto isWanted = [&](llvm::StringRef one) {
+    return llvm::is_contained(wanted, one.split(':').first);
+  };
+  if (!wanted.empty() && !llvm::all_of(here, isWanted)) {
     result.status = CaseResult::Status::Skipped;
     return result;
   }

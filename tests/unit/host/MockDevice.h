@@ -37,11 +37,12 @@ public:
   std::map<std::string, double> timeOf; ///< by the value of constexpr BLOCK
   std::set<std::string> tooLarge;       ///< likewise: what does not fit
   bool cpu = true;
+  std::string called; ///< its name, if it is to have another one
   int live = 0, copies = 0;
   std::string failure; ///< of the next launch
 
   ~MockDevice() override { EXPECT_EQ(live, 0) << "device memory leaked"; }
-  std::string name() const override { return cpu ? "cpu" : "cuda:0"; }
+  std::string name() const override { return !called.empty() ? called : cpu ? "cpu" : "cuda:0"; }
   std::string description() const override { return "mock"; }
   std::string target() const override { return "sm_90a"; }
   bool isCpu() const override { return cpu; }

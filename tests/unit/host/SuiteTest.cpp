@@ -175,6 +175,17 @@ TEST(Suite, DevicesAndSeeds) {
   EXPECT_EQ(results[2].count(Status::Passed), 1u);
 }
 
+TEST(Suite, TwoDevicesThatAreComparedMustBothBeWanted) {
+  HostFile file("@tile.test(device='cuda')\ndef gpu(): assert False\n"
+                "@tile.test(device=['cuda', 'emu'])\ndef compiled(): pass\n"
+                "@tile.test(device='cpu')\ndef interpreted(): assert False\n");
+  file.device.called = "emu+cuda:0";
+  auto results = file.run(Purpose::Test);
+  EXPECT_EQ(results[0].count(Status::Skipped), 1u);
+  EXPECT_EQ(results[1].count(Status::Passed), 1u);
+  EXPECT_EQ(results[2].count(Status::Skipped), 1u);
+}
+
 TEST(Suite, EndlessAndUnsupportedCases) {
   HostFile file("@tile.test\ndef endless():\n    while True: pass\n"
                 "@tile.test\ndef opens():\n    with open('x'): pass\n"
