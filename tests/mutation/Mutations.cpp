@@ -101,10 +101,56 @@ static StringRef removalKind(StringRef text) {
   return "";
 }
 
+/// The same instruction with `before` in its text replaced, once.
+static std::function<void()> rewritten(CallBase &call, StringRef before, StringRef after) {
+  return [&call, before = before.str(), after = after.str()] {
+    auto *old = cast<InlineAsm>(call.getCalledOperand());
+    std::string text = old->getAsmString().str();
+    text.replace(text.find(before), before.size(), after);
+    call.setCalledOperand(InlineAsm::get(old->getFunctionType(), text, old->getConstraintString(),
+                                         old->hasSideEffects()));
+  };
+}
+
+/// The number in a text behind `prefix`, and all up to its end.
+static std::optional<std::pair<unsigned, StringRef>> numberBehind(StringRef text,
+                                                                  StringRef prefix) {
+  size_t at = text.find(prefix);
+  if (at == StringRef::npos)
+    return std::nullopt;
+  StringRef rest = text.substr(at + prefix.size());
+  unsigned number = 0;
+  if (rest.consumeInteger(10, number))
+    return std::nullopt;
+  return std::pair(number, text.slice(at, text.size() - rest.size()));
+}
+
+/// Mistakes in how copies and who uses them meet: a group, a thread, a barrier too few.
+static void mutateMeetings(CallBase &call, StringRef text, std::vector<Mutation> &out) {
+  auto rewrite = [&](StringRef kind, const Twine &what, StringRef before, const Twine &after) {
+    out.push_back({kind.str(), describe(call, what.str()), rewritten(call, before, after.str()),
+                   trapAt(call)});
+  };
+  for (StringRef wait : {"wait_group ", "wait_group.read ", "wait_group.sync.aligned "})
+    if (auto groups = numberBehind(text, wait))
+      rewrite("wait", "all groups but " + Twine(groups->first + 1) + " waited for", groups->second,
+              wait + Twine(groups->first + 1));
+  if (text.contains("mbarrier.init"))
+    if (auto count = numberBehind(text, "], "); count && count->first > 1)
+      rewrite("init", "one arrival instead of " + Twine(count->first), count->second, "], 1");
+  constexpr StringRef behindCopies = "cp.async.mbarrier.arrive.noinc.shared::cta.b64 ";
+  if (text.contains(behindCopies))
+    rewrite("arrival", "before the thread's copies have ended", behindCopies,
+            "mbarrier.arrive.shared::cta.b64 _, ");
+}
+
 static void mutateAsm(CallBase &call, std::vector<Mutation> &out) {
   auto *inlineAsm = cast<InlineAsm>(call.getCalledOperand());
   std::string text = inlineAsm->getAsmString().str();
   StringRef first = StringRef(text).ltrim().take_until([](char c) { return c == ';'; });
+  if (first.starts_with("{")) // a loop around it
+    first =
+        StringRef(text).substr(text.find("mbarrier.")).take_until([](char c) { return c == ';'; });
   if (StringRef kind = removalKind(text); !kind.empty()) {
     auto remove = [&call] { removeCall(call); };
     // Who uses the barrier meets what is missing: an mbarrier that is none, a phase
@@ -128,8 +174,22 @@ static void mutateAsm(CallBase &call, std::vector<Mutation> &out) {
       return b.CreateXor(v, ConstantInt::get(v->getType(), bits));
     };
   };
+  mutateMeetings(call, text, out);
   if (StringRef(text).contains("try_wait.parity"))
     change("phase", "the other phase", 1, flip(1));
+  for (StringRef use : {"try_wait.parity", "arrive.expect_tx", "mbarrier.arrive"})
+    if (StringRef(text).contains(use)) {
+      change("slot", "the barrier behind it", 0, [](IRBuilder<> &b, Value *v) {
+        return b.CreateAdd(v, ConstantInt::get(v->getType(), 8));
+      });
+      if (use == "mbarrier.arrive")
+        out.back().trapWhereMet = [&call] { removeCall(call); };
+      break;
+    }
+  // Eight elements to the side, which is 16 bytes or more.
+  if (StringRef(text).contains(".global.mbarrier::") && call.arg_size() > 2 &&
+      StringRef(text).contains("{$2"))
+    change("coordinate", "the box beside it", 2, flip(8));
   if (StringRef(text).contains("wgmma.mma_async")) {
     unsigned n = 0;
     for (unsigned i = 0; i < call.arg_size(); ++i) {
@@ -152,18 +212,10 @@ static void mutateAsm(CallBase &call, std::vector<Mutation> &out) {
     });
     return;
   }
-  out.push_back({"bytes", describe(call, "64 bytes more expected"),
-                 [&call, text, first = number + 3] {
-                   auto *old = cast<InlineAsm>(call.getCalledOperand());
-                   std::string changed = text;
-                   size_t end = changed.find(';', first);
-                   uint64_t bytes = std::stoull(changed.substr(first, end - first));
-                   changed.replace(first, end - first, std::to_string(bytes + 64));
-                   call.setCalledOperand(InlineAsm::get(old->getFunctionType(), changed,
-                                                        old->getConstraintString(),
-                                                        old->hasSideEffects()));
-                 },
-                 trapAt(call)});
+  if (auto bytes = numberBehind(StringRef(text).substr(expects), "], "))
+    out.push_back({"bytes", describe(call, "64 bytes more expected"),
+                   rewritten(call, bytes->second, ("], " + Twine(bytes->first + 64)).str()),
+                   trapAt(call)});
 }
 
 /// What a mutation puts in the place of an operation.

@@ -26,6 +26,7 @@ using namespace tile::mutation;
 static llvm::cl::list<std::string> files(llvm::cl::Positional, llvm::cl::desc("FILE..."),
                                          llvm::cl::OneOrMore);
 static llvm::cl::list<std::string> tests("test", llvm::cl::desc("run this test function only"));
+static llvm::cl::list<std::string> kinds("kind", llvm::cl::desc("plant faults of this kind only"));
 static llvm::cl::opt<unsigned> perKernel("per-kernel", llvm::cl::init(12),
                                          llvm::cl::desc("mutants of one kernel"));
 static llvm::cl::opt<unsigned>
@@ -212,19 +213,25 @@ void Mutator::plant(llvm::StringRef ir, const emu::LoadOptions &load,
   // All kinds in turn: there are many lane maps and few barriers.
   std::map<std::string, std::vector<size_t>> byKind;
   for (auto [i, mutation] : llvm::enumerate(findMutations(*module)))
-    byKind[mutation.kind].push_back(i);
+    if (kinds.empty() || llvm::is_contained(kinds, mutation.kind))
+      byKind[mutation.kind].push_back(i);
   std::map<size_t, std::string> ordinals;
   for (auto &[kind, all] : byKind)
     for (auto [n, i] : llvm::enumerate(all))
       ordinals[i] = llvm::formatv("{0} {1} of {2}", kind, n + 1, all.size()).str();
-  for (auto &[kind, all] : byKind)
+  std::vector<std::vector<size_t> *> turns;
+  for (auto &[kind, all] : byKind) {
     std::shuffle(all.begin(), all.end(), random);
+    turns.push_back(&all);
+  }
+  // Another kind first in each kernel: few get as many mutants as there are kinds.
+  std::shuffle(turns.begin(), turns.end(), random);
   std::vector<size_t> order;
   for (size_t round = 0, before = ~size_t(0); before != order.size(); ++round) {
     before = order.size();
-    for (auto &[kind, all] : byKind)
-      if (round < all.size())
-        order.push_back(all[round]);
+    for (const std::vector<size_t> *all : turns)
+      if (round < all->size())
+        order.push_back((*all)[round]);
   }
   unsigned &ofThis = ofFunction[kernel.original->name().str()];
   order.resize(std::min<size_t>({order.size(), perKernel, perFile - planted,
