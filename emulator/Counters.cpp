@@ -207,14 +207,12 @@ void Counters::print(llvm::raw_ostream &os) const {
     os << llvm::formatv("  {0,-40} {1,14}\n", name, n);
 }
 
-std::string Counters::toJson() const {
+llvm::json::Object Counters::toJson() const {
   llvm::json::Object object, classes;
   for (const Field &f : fields)
     object[f.name] = int64_t(this->*f.value);
   for (auto &[name, n] : instructions)
     classes[name] = int64_t(n);
   object["instructions"] = std::move(classes);
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(object));
-  return text;
+  return object;
 }

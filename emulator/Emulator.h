@@ -28,6 +28,9 @@
 namespace llvm {
 class Module;
 class raw_ostream;
+namespace json {
+class Object;
+}
 } // namespace llvm
 namespace tile::frontend {
 class DiagnosticEngine;
@@ -96,7 +99,7 @@ struct Counters {
 
   void add(const Counters &other);
   void print(llvm::raw_ostream &os) const;
-  std::string toJson() const;
+  llvm::json::Object toJson() const;
 };
 
 struct Report {

@@ -8,6 +8,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
 #include <deque>
@@ -63,7 +64,7 @@ public:
   const emu::Program &program(const Kernel &kernel) const override {
     return *static_cast<const EmuKernel &>(kernel).program->program;
   }
-  const emu::Counters &counters() const override { return total; }
+  const std::map<std::string, KernelCounters> &counters() const override { return counted; }
   const emu::Report &lastReport() const override { return last; }
 
   std::unique_ptr<Kernel> prepare(const KernelRequest &request,
@@ -87,7 +88,7 @@ private:
   Compiler compiler; ///< under `mutex`, like everything below
   llvm::StringMap<EmuProgramPtr> programs;
   llvm::DenseSet<const EmuProgram *> launched;
-  emu::Counters total;
+  std::map<std::string, KernelCounters> counted;
   emu::Report last;
 };
 
@@ -340,7 +341,11 @@ llvm::Expected<bool> Emulator::launch(Kernel &kernel, const uint32_t grid[3],
   if (options.beforeLaunch && !options.beforeLaunch(program->ir, program->load, launch))
     return true;
   last = runSchedules(*program, grid, launch);
-  total.add(last.counters);
+  if (options.counters) {
+    KernelCounters &ofKernel = counted[metadata.entry];
+    ++ofKernel.launches;
+    ofKernel.counters.add(last.counters);
+  }
   emu::reportTo(last, emulated.request.file, diagnostics);
   return last.ok();
 }
@@ -353,6 +358,33 @@ bool Emulator::launch(Kernel &kernel, const LaunchConfig &config,
     return *ok;
   diagnostics.error(nullptr, {}, takeError(ok.takeError()).message);
   return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Counters
+//===----------------------------------------------------------------------===//
+
+void EmuDevice::printCounters(llvm::raw_ostream &os) const {
+  for (auto &[kernel, of] : counters()) {
+    os << kernel << ": " << of.launches << (of.launches == 1 ? " launch\n" : " launches\n");
+    of.counters.print(os);
+  }
+}
+
+std::string EmuDevice::countersJson() const {
+  emu::Counters sum;
+  llvm::json::Object kernels;
+  for (auto &[kernel, of] : counters()) {
+    sum.add(of.counters);
+    llvm::json::Object object = of.counters.toJson();
+    object["launches"] = int64_t(of.launches);
+    kernels[kernel] = std::move(object);
+  }
+  llvm::json::Object all = sum.toJson();
+  all["kernels"] = std::move(kernels);
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(all));
+  return text;
 }
 
 std::unique_ptr<EmuDevice> runtime::createEmuDevice(const EmuDeviceOptions &options) {

@@ -34,6 +34,12 @@ struct EmuDeviceOptions {
       beforeLaunch;
 };
 
+/// What the launches of one kernel did, in all its specialisations.
+struct KernelCounters {
+  uint64_t launches = 0;
+  emu::Counters counters;
+};
+
 class EmuDevice : public HostMemoryDevice {
 public:
   using Device::launch;
@@ -45,8 +51,12 @@ public:
                                       frontend::DiagnosticEngine &diagnostics) = 0;
   /// What a kernel is on the emulator.
   virtual const emu::Program &program(const Kernel &kernel) const = 0;
-  /// Of all launches so far.
-  virtual const emu::Counters &counters() const = 0;
+  /// Of all launches so far, by the kernel's name.
+  virtual const std::map<std::string, KernelCounters> &counters() const = 0;
+  /// As text, one kernel after the other.
+  void printCounters(llvm::raw_ostream &os) const;
+  /// Sums, and beside them each kernel's under "kernels".
+  std::string countersJson() const;
   /// What the last launch reported.
   virtual const emu::Report &lastReport() const = 0;
 };

@@ -287,6 +287,7 @@ typedef struct tile_emulator_options {
   int32_t threads;   /* of the host; 0: one a core. Default 0 */
   int32_t schedules; /* random orders of threads to run and compare besides the usual. Default 0 */
   uint64_t seed;     /* of the first of them. Default 1 */
+  int32_t counters;  /* count what launches do, for tile_emulator_counters; default 0 */
 } tile_emulator_options;
 TILE_API void tile_emulator_options_init_sized(tile_emulator_options *options, size_t size);
 static inline void tile_emulator_options_init(tile_emulator_options *options) {
@@ -315,6 +316,11 @@ TILE_API void tile_emulated_destroy(tile_emulated *kernel);
  * finds is TILE_KERNEL_FAULT, and the message is the report. */
 TILE_API tile_status tile_emulated_launch(const tile_emulated *kernel, const uint32_t grid[3],
                                           const void *const *arguments, size_t num_arguments);
+
+/* What all launches so far did, as JSON: requests and sectors of global memory, passes
+ * over the banks of shared memory, bytes, instructions; their sums, and those of each kernel
+ * under "kernels". The emulator owns the text, which the next call replaces. */
+TILE_API const char *tile_emulator_counters(tile_emulator *emulator, size_t *length);
 
 #ifdef __cplusplus
 }

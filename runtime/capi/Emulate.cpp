@@ -9,6 +9,7 @@ using namespace tile::runtime::capi;
 
 struct tile_emulator {
   std::unique_ptr<EmuDevice> device;
+  std::string counters; ///< what was asked for last
 };
 
 struct tile_emulated {
@@ -24,7 +25,8 @@ static tile_emulator_options defaultEmulatorOptions() {
   options.seed = 1;
   return options;
 }
-TILE_DEFINE_OPTIONS_INIT(emulator, defaultEmulatorOptions(), sizeof(tile_emulator_options))
+TILE_DEFINE_OPTIONS_INIT(emulator, defaultEmulatorOptions(),
+                         offsetof(tile_emulator_options, counters))
 
 tile_status tile_emulator_create(const tile_emulator_options *options, tile_emulator **emulator) {
   return guarded([&]() -> llvm::Error {
@@ -41,7 +43,8 @@ tile_status tile_emulator_create(const tile_emulator_options *options, tile_emul
     ours.threads = unsigned(chosen.threads);
     ours.schedules = unsigned(chosen.schedules);
     ours.seed = chosen.seed;
-    *emulator = new tile_emulator{createEmuDevice(ours)};
+    ours.counters = chosen.counters;
+    *emulator = new tile_emulator{createEmuDevice(ours), ""};
     return llvm::Error::success();
   });
 }
@@ -120,4 +123,12 @@ tile_status tile_emulated_launch(const tile_emulated *kernel, const uint32_t gri
       return llvm::Error::success();
     return makeError(ErrorCode::KernelFault, diagnostics.str());
   });
+}
+
+const char *tile_emulator_counters(tile_emulator *emulator, size_t *length) {
+  if (emulator)
+    emulator->counters = emulator->device->countersJson();
+  if (length)
+    *length = emulator ? emulator->counters.size() : 0;
+  return emulator ? emulator->counters.c_str() : "";
 }

@@ -226,7 +226,7 @@ bool HostCommand::writeCounters() {
     llvm::outs() << '\n';
   }
   if (counters)
-    emulator->counters().print(llvm::outs());
+    emulator->printCounters(llvm::outs());
   if (countersFile.empty())
     return true;
   std::error_code failure;
@@ -235,7 +235,7 @@ bool HostCommand::writeCounters() {
     printError(name(), "cannot write `" + countersFile + "`: " + failure.message());
     return false;
   }
-  out << emulator->counters().toJson() << '\n';
+  out << emulator->countersJson() << '\n';
   return true;
 }
 

@@ -1,5 +1,6 @@
 //===- CApiTest.cpp - the emulator through the C interface ----------------===//
 #include "tile/tile.h"
+#include "llvm/Support/JSON.h"
 #include "gtest/gtest.h"
 #include <cstring>
 #include <string>
@@ -140,6 +141,41 @@ TEST(CApiEmulator, TensorMapsAreMadeAtLaunch) {
   EXPECT_EQ(tile_emulated_launch(kernel, more, wrong, 8), TILE_KERNEL_FAULT);
   EXPECT_NE(std::string(tile_last_error()).find("cp.async.bulk.tensor"), std::string::npos)
       << tile_last_error();
+  tile_emulated_destroy(kernel);
+  tile_emulator_destroy(emulator);
+}
+
+TEST(CApiEmulator, CountsWhatLaunchesDo) {
+  tile_emulator_options options;
+  tile_emulator_options_init(&options);
+  options.counters = 1;
+  tile_emulator *emulator = nullptr;
+  ASSERT_EQ(tile_emulator_create(&options, &emulator), TILE_OK);
+  tile_emulated *kernel = nullptr;
+  ASSERT_EQ(
+      tile_emulator_load(emulator, "scale.tile", source.data(), source.size(), nullptr, &kernel),
+      TILE_OK);
+  void *memory[2];
+  for (void *&p : memory) {
+    ASSERT_EQ(tile_emulator_alloc(emulator, 1024, &p), TILE_OK);
+    std::memset(p, 0, 1024);
+  }
+  const int32_t n = 256;
+  const float by = 2;
+  const uint32_t grid[3] = {2, 1, 1};
+  const void *arguments[] = {&memory[0], &memory[1], &by, &n};
+  for (int launch = 0; launch < 3; ++launch)
+    ASSERT_EQ(tile_emulated_launch(kernel, grid, arguments, 4), TILE_OK) << tile_last_error();
+  size_t length = 0;
+  std::string json = tile_emulator_counters(emulator, &length);
+  EXPECT_EQ(json.size(), length);
+  auto counted = llvm::json::parse(json);
+  ASSERT_TRUE(bool(counted)) << json;
+  const llvm::json::Object *kernels = counted->getAsObject()->getObject("kernels");
+  ASSERT_TRUE(kernels && kernels->getObject("scale")) << json;
+  EXPECT_EQ(kernels->getObject("scale")->getInteger("launches"), 3);
+  EXPECT_EQ(kernels->getObject("scale")->getInteger("global_load_bytes"), 3 * 1024);
+  EXPECT_EQ(counted->getAsObject()->getInteger("global_store_bytes"), 3 * 1024);
   tile_emulated_destroy(kernel);
   tile_emulator_destroy(emulator);
 }

@@ -100,7 +100,9 @@ protected:
     auto ok = emulator->launch(*kernel, grid, arguments, diagnostics);
     ASSERT_TRUE(bool(ok)) << llvm::toString(ok.takeError());
     ASSERT_TRUE(*ok) << diagnostics.str();
-    counted = emulator->counters();
+    ASSERT_EQ(emulator->counters().size(), 1u);
+    EXPECT_EQ(emulator->counters().begin()->second.launches, 1u);
+    counted = emulator->counters().begin()->second.counters;
   }
   /// How often a program comes to a place.
   double times(const Explanation::Place &place) const {
