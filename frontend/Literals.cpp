@@ -151,6 +151,27 @@ static double toDouble(llvm::StringRef digits) {
   return value.convertToDouble();
 }
 
+std::optional<double> decodeDecimal(llvm::StringRef text) {
+  llvm::StringRef rest = text;
+  auto takeDigits = [&rest] {
+    size_t before = rest.size();
+    rest = rest.drop_while(llvm::isDigit);
+    return before - rest.size();
+  };
+  size_t digits = takeDigits();
+  if (rest.consume_front("."))
+    digits += takeDigits();
+  if (digits == 0)
+    return std::nullopt;
+  if (rest.consume_front_insensitive("e")) {
+    if (!rest.consume_front("-"))
+      rest.consume_front("+");
+    if (takeDigits() == 0)
+      return std::nullopt;
+  }
+  return rest.empty() ? std::optional(toDouble(text)) : std::nullopt;
+}
+
 std::optional<LiteralError> decodeNumber(llvm::StringRef spelling, ast::Constant &constant) {
   std::string text = spelling.lower();
   std::erase(text, '_');

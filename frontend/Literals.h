@@ -26,6 +26,10 @@ std::optional<LiteralError> decodeString(llvm::StringRef body, StringForm form, 
 /// been checked by the lexer.
 std::optional<LiteralError> decodeNumber(llvm::StringRef spelling, ast::Constant &constant);
 
+/// The value of a decimal number without a sign (`1`, `.5`, `2.`, `1e-3`); nothing if `text`
+/// is anything else.
+std::optional<double> decodeDecimal(llvm::StringRef text);
+
 } // namespace tile::frontend
 
 #endif // TILE_FRONTEND_LITERALS_H

@@ -1,4 +1,5 @@
 //===- BuiltinsNumbers.cpp - conversions and arithmetic functions ---------===//
+#include "frontend/Literals.h"
 #include "frontend/eval/BuiltinTables.h"
 #include <cmath>
 
@@ -70,14 +71,14 @@ static Result toFloat(Evaluator &, const CallArgs &args) {
   bool negative = body.consume_front("-");
   if (!negative)
     body.consume_front("+");
-  double number;
+  std::optional<double> number = frontend::decodeDecimal(body);
   if (body == "inf" || body == "infinity")
     number = HUGE_VAL;
   else if (body == "nan")
     number = std::nan("");
-  else if (body.getAsDouble(number))
+  if (!number)
     return fail("cannot read \"" + value.asStr() + "\" as a float", "ValueError");
-  return PyValue::number(negative ? -number : number);
+  return PyValue::number(negative ? -*number : *number);
 }
 
 static Result toBool(Evaluator &, const CallArgs &args) {

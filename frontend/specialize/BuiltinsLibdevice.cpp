@@ -163,7 +163,7 @@ static PyValue highHalf(BuiltinCall &c) {
   Specializer &s = c.s;
   Tensor zero = s.intConstant(0, x.type, x.shape());
   Tensor high{s.create<UMulHiOp>(x.value, y.value), x.type};
-  for (auto [a, b] : {std::pair(x, y), std::pair(y, x)}) {
+  for (const auto &[a, b] : {std::pair(x, y), std::pair(y, x)}) {
     Tensor negative = s.compareSame(CompareOp::Lt, a, zero);
     high = s.arithmetic(BinaryOp::Sub, high, s.select(negative, b, zero));
   }

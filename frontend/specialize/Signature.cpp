@@ -1,5 +1,6 @@
 //===- Signature.cpp - argument types as text -----------------------------===//
 #include "frontend/specialize/Signature.h"
+#include "frontend/Literals.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -256,10 +257,8 @@ std::optional<PyValue> ConstantReader::readWord() {
     llvm::APInt value(digits.size() * 4 + 2, digits, 10);
     return PyValue::integer(negative ? -value : value);
   }
-  double number;
-  if (!word.empty() && (llvm::isDigit(word[0]) || word[0] == '-' || word[0] == '.') &&
-      !word.getAsDouble(number))
-    return PyValue::number(number);
+  if (std::optional<double> number = frontend::decodeDecimal(digits))
+    return PyValue::number(negative ? -*number : *number);
   return std::nullopt;
 }
 

@@ -82,7 +82,7 @@ bool tilec::assembleCubin(StringRef ptx, StringRef target, std::string &cubin, i
   }
   llvm::SmallString<128> directory;
   if (std::error_code code = fs::createUniqueDirectory("tilec", directory)) {
-    error = "cannot make a temporary folder: " + code.message();
+    error = "cannot make a temporary folder (`TMPDIR` says where): " + code.message();
     return false;
   }
   llvm::scope_exit cleanUp([&] { fs::remove_directories(directory); });

@@ -158,8 +158,9 @@ TEST(Constexprs, MissingUnknownAndMisplaced) {
                "did you mean `ACTIVATION`?"));
   EXPECT_TRUE(contains(compile("k", "*fp32,*fp32,i32", {{"B", "64"}, {"n", "3"}}).messages,
                        "write `const=3` at its place in the signature"));
-  EXPECT_TRUE(contains(compile("k", "*fp32,*fp32,i32", {{"B", "sixty"}}).messages,
-                       "`sixty` is not a value"));
+  for (const char *text : {"sixty", "1e", "0x10", "1.5.", "--1", "-"})
+    EXPECT_TRUE(contains(compile("k", "*fp32,*fp32,i32", {{"B", text}}).messages,
+                         (llvm::Twine("`") + text + "` is not a value").str()));
 }
 
 TEST(Kernels, ChosenByName) {
