@@ -109,7 +109,6 @@ private:
                   DotOp dot, bool isSwapped);
   bool wrapsDoNoHarm(Value loaded, const TileAccess &tile, DotOp dot, unsigned keptDim,
                      unsigned resultDim, ArrayRef<int32_t> order);
-  bool isDeadBeyond(Value v, unsigned dim, const Polynomial &first, DenseSet<Value> &seen);
 
   func::FuncOp kernel;
   bool checked, usesMaps;
@@ -321,69 +320,9 @@ bool DotRewriter::wrapsDoNoHarm(Value loaded, const TileAccess &tile, DotOp dot,
     SmallVector<DotOp> dots = productsOf(loaded, dot);
     if (dim != keptDim || dots.empty())
       return false;
-    for (DotOp product : dots) {
-      DenseSet<Value> seen;
-      if (!isDeadBeyond(product.getResult(), resultDim, wrap.modulus - wrap.index, seen))
+    for (DotOp product : dots)
+      if (!isDeadBeyond(product.getResult(), resultDim, wrap.modulus - wrap.index, analysis))
         return false;
-    }
-  }
-  return true;
-}
-
-/// No store writes what comes from elements of `v` at `first` or beyond along
-/// `dim`.
-bool DotRewriter::isDeadBeyond(Value v, unsigned dim, const Polynomial &first,
-                               DenseSet<Value> &seen) {
-  if (!seen.insert(v).second)
-    return true;
-  for (OpOperand &use : v.getUses()) {
-    Operation *user = use.getOwner();
-    if (auto store = dyn_cast<StoreOp>(user)) {
-      auto bounds = analysis.bounds(store.getMask());
-      if (use.get() != store.getValue() || !bounds || llvm::none_of(*bounds, [&](const Bound &b) {
-            return b.dim == dim && !b.isLower && b.limit == first;
-          }))
-        return false;
-      continue;
-    }
-    if (auto store = dyn_cast<DescriptorStoreOp>(user)) {
-      Polynomial end =
-          analysis.scalar(store.getShape()[dim]) - analysis.scalar(store.getOffsets()[dim]);
-      if (!(end == first))
-        return false;
-      continue;
-    }
-    if (isa<scf::YieldOp>(user)) {
-      Operation *parent = user->getParentOp();
-      unsigned index = use.getOperandNumber();
-      if (auto loop = dyn_cast<scf::ForOp>(parent))
-        if (!isDeadBeyond(loop.getRegionIterArg(index), dim, first, seen))
-          return false;
-      if (!isa<scf::ForOp, scf::IfOp>(parent) ||
-          !isDeadBeyond(parent->getResult(index), dim, first, seen))
-        return false;
-      continue;
-    }
-    if (auto loop = dyn_cast<scf::ForOp>(user)) {
-      BlockArgument arg = loop.getTiedLoopRegionIterArg(&use);
-      if (!arg || !isDeadBeyond(arg, dim, first, seen) ||
-          !isDeadBeyond(loop.getTiedLoopResult(&use), dim, first, seen))
-        return false;
-      continue;
-    }
-    auto dot = dyn_cast<DotOp>(user);
-    auto warpgroupDot = dyn_cast<cta::WarpgroupDotOp>(user);
-    if (auto trans = dyn_cast<TransOp>(user)) {
-      unsigned to = llvm::find(trans.getOrder(), int32_t(dim)) - trans.getOrder().begin();
-      if (!isDeadBeyond(trans.getResult(), to, first, seen))
-        return false;
-      continue;
-    }
-    bool isAcc = (dot && dot.getAcc() == v) || (warpgroupDot && warpgroupDot.getAcc() == v);
-    bool isElementwise = user->hasTrait<OpTrait::Elementwise>() && user->getNumResults() == 1 &&
-                         !isa<AddPtrOp>(user);
-    if ((!isAcc && !isElementwise) || !isDeadBeyond(user->getResult(0), dim, first, seen))
-      return false;
   }
   return true;
 }

@@ -20,6 +20,10 @@ WarpgroupForm warpgroupForm(DotOp dot);
 void copyBesideOperands(mlir::func::FuncOp kernel, StridedAnalysis &analysis,
                         const llvm::DenseSet<mlir::Value> &written);
 
+/// No store writes what comes from elements of `v` at `first` or beyond along `dim`
+/// (WrappedIndices.cpp).
+bool isDeadBeyond(mlir::Value v, unsigned dim, const Polynomial &first, StridedAnalysis &analysis);
+
 } // namespace tile
 
 #endif // TILE_PASSES_WARPGROUPDOTS_H
