@@ -20,4 +20,15 @@ sed 's/x + y$/x - y/' "$tree/share/tile/kernels/vector_add.tile" >"$tree/share/t
 selftest --device cpu --jobs 2 wrong vector_add && fail "a test that fails passes"
 grep -q '^FAIL *tests/wrong' "$work/log" && grep -q '^1 passed, 1 failed on cpu' "$work/log" ||
   fail "what failed is not named"
+# Of racecheck, what it runs and how is asked of a stand-in.
+mkdir "$work/bin"
+printf '#!/bin/sh\necho "$@"\nexit 1\n' >"$work/bin/compute-sanitizer"
+chmod +x "$work/bin/compute-sanitizer"
+for tool in racecheck memcheck; do
+  PATH="$work/bin:$PATH" selftest --sanitizer "$tool" vector_add && fail "a finding of $tool passes"
+  grep -q -- "--tool $tool .*test .*kernels/vector_add.tile --device cuda" "$work/log" ||
+    fail "$tool does not run"
+  lanes=$(grep -c -- --each-lane-arrives "$work/log" || true)
+  [ "$lanes" -eq "$([ "$tool" = racecheck ] && echo 1 || echo 0)" ] || fail "who arrives under $tool"
+done
 "$here/consumer.sh" "$tree"
