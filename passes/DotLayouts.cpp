@@ -9,7 +9,6 @@ using namespace tile;
 using layout::Basis;
 using layout::Dim;
 using layout::LinearLayout;
-using layout::log2Exact;
 
 /// A thread that multiplies and adds holds up to this many operand registers.
 static constexpr int32_t kMaxOperandRegisters = 96;
