@@ -152,7 +152,9 @@ void LoopRewriter::copy(OpBuilder &b, IRMapping &map, Copy &c, Value slot, Value
   };
   Value buffer = cta::SlotOp::create(b, here, c.buffer, c.slots, slot);
   Value pointers = behind(c.load.getPtr()), mask = behind(c.load.getMask());
-  cta::AsyncCopyOp::create(b, here, pointers, mask, buffer, when, uint32_t(c.vector));
+  auto copy = cta::AsyncCopyOp::create(b, here, pointers, mask, buffer, when, uint32_t(c.vector));
+  if (c.load.getEvict() != EvictionPolicy::normal)
+    copy->setAttr(lowering::kEvictAttr, c.load.getEvictAttr());
 }
 
 /// Starts the copies of the first `stages - 1` iterations. Returns the number of

@@ -31,6 +31,7 @@
 #include "passes/AlternateTiles.h"
 #include "passes/DeadValues.h"
 #include "passes/Passes.h"
+#include "passes/lowering/Scratch.h"
 
 using namespace mlir;
 using namespace tile;
@@ -269,9 +270,12 @@ void WarpSpecializer::fill(OpBuilder &b, const Group &group, SmallVector<cta::Tm
   Location loc = loads.front().getLoc();
   Value ring = group.ring;
   auto slot = cta::RingAcquireOp::create(b, loc, group.buffers(), ring, /*bytes=*/Value());
-  for (auto [buffer, load] : llvm::zip(slot.getBuffers(), loads))
-    cta::RingCopyOp::create(b, load.getLoc(), load.getMap(), load.getStarts(), load.getDims(),
-                            buffer, ring, load.getCommon());
+  for (auto [buffer, load] : llvm::zip(slot.getBuffers(), loads)) {
+    auto copy = cta::RingCopyOp::create(b, load.getLoc(), load.getMap(), load.getStarts(),
+                                        load.getDims(), buffer, ring, load.getCommon());
+    if (Attribute evict = load->getAttr(lowering::kEvictAttr))
+      copy->setAttr(lowering::kEvictAttr, evict);
+  }
   for (auto [buffer, load] : llvm::zip_equal(slot.getBuffers().drop_front(loads.size()), scalars))
     cta::RingElementCopyOp::create(b, load.getLoc(), load.getPtr(), buffer, ring);
   cta::RingCommitOp::create(b, loc, ring);

@@ -24,6 +24,7 @@
 #include "passes/Passes.h"
 #include "passes/PointerRoots.h"
 #include "passes/TensorMaps.h"
+#include "passes/lowering/Scratch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -308,7 +309,10 @@ Value DotRewriter::loadByTma(Operation *load, ArrayRef<int32_t> order, bool must
                                      cta::LayoutAttr::get(kernel.getContext(), image));
   OpBuilder b(load);
   SmallVector<Value> starts = startsOf(b, load->getLoc(), *tile);
-  return cta::TmaLoadOp::create(b, load->getLoc(), buffer, map, starts, dims);
+  auto copy = cta::TmaLoadOp::create(b, load->getLoc(), buffer, map, starts, dims);
+  if (auto plain = dyn_cast<LoadOp>(load); plain && plain.getEvict() != EvictionPolicy::normal)
+    copy->setAttr(lowering::kEvictAttr, plain.getEvictAttr());
+  return copy;
 }
 
 /// Where indices wrap around (`% M`), TMA gives zeros instead of the rows of

@@ -255,7 +255,7 @@ void Lowering::lowerRingCopy(cta::RingCopyOp copy, const Ring &ring) {
   cta::MapAttr box = mapAttr(copy.getMap());
   Value barrier = barrierOf(ring, ring.producer, /*full=*/true);
   Value map = in.tensorMapAddress(getScalar(copy.getMap()));
-  Value address = getScalar(copy.getBuffer());
+  Value address = getScalar(copy.getBuffer()), policy = policyOf(copy);
   SmallVector<Value> starts;
   for (Value start : copy.getStarts())
     starts.push_back(getScalar(start));
@@ -266,7 +266,7 @@ void Lowering::lowerRingCopy(cta::RingCopyOp copy, const Ring &ring) {
       SmallVector<Value> coordinates;
       for (auto [start, more] : llvm::zip(starts, at))
         coordinates.push_back(plus(start, more));
-      in.tmaLoad(plus(address, offset), map, coordinates, barrier, mask);
+      in.tmaLoad(plus(address, offset), map, coordinates, barrier, mask, policy);
     });
   };
   std::optional<unsigned> cut;

@@ -36,6 +36,20 @@ LogicalResult Lowering::lowerSlot(cta::SlotOp op) {
   return success();
 }
 
+Value Lowering::policyOf(Operation *op) {
+  auto evict = op->getAttrOfType<EvictionPolicyAttr>(kEvictAttr);
+  if (!evict)
+    return {};
+  Value &policy = evict.getValue() == EvictionPolicy::evict_first ? evictFirst : evictLast;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(tid);
+  if (!policy)
+    policy = in.cachePolicy(evict.getValue());
+  if (!unknownZero && isa<cta::AsyncCopyOp>(op))
+    unknownZero = in.unknownZero();
+  return policy;
+}
+
 LogicalResult Lowering::lowerAsyncCopy(cta::AsyncCopyOp op) {
   const Registers &ptrs = get(op.getPtr());
   const LinearLayout &holders = cta::getLayout(op.getPtr().getType());
@@ -46,6 +60,7 @@ LogicalResult Lowering::lowerAsyncCopy(cta::AsyncCopyOp op) {
   Value acts = ownerPredicate(holders);
   if (op.getWhen())
     acts = andB(acts, getScalar(op.getWhen()));
+  Value policy = policyOf(op);
   for (unsigned r = 0; r < ptrs.size(); r += op.getVector()) {
     Value read;
     if (op.getMask())
@@ -53,7 +68,11 @@ LogicalResult Lowering::lowerAsyncCopy(cta::AsyncCopyOp op) {
                                     in.i32(0));
     Value to = LLVM::PtrToIntOp::create(b, op.getLoc(), b.getI32Type(),
                                         exchangeAddress(offsets, r, base, bytes));
-    in.copyAsync(to, address(ptrs[r]), atOnce, read, acts, op->hasAttr(kReadByOthersAttr));
+    // With a policy, ptxas (12.8, 13.0) splits an address of which a part is the same in all
+    // threads into two registers, and names the wrong ones: an illegal instruction.
+    if (policy)
+      to = LLVM::XOrOp::create(b, op.getLoc(), to, unknownZero);
+    in.copyAsync(to, address(ptrs[r]), atOnce, read, acts, op->hasAttr(kReadByOthersAttr), policy);
   }
   return success();
 }

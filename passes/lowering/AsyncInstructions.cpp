@@ -24,13 +24,13 @@ void Instructions::effect(StringRef text, StringRef constraints, ValueRange args
 //===----------------------------------------------------------------------===//
 
 void Instructions::copyAsync(Value to, Address from, unsigned bytes, Value sourceBytes,
-                             Value predicate, bool again) {
+                             Value predicate, bool again, Value policy) {
   if (!llvm::isInt<32>(from.offset))
     from = {pointerTo(from), 0};
   // Whole lines need no place in the first cache.
-  std::string text =
-      llvm::formatv("cp.async.{0}.shared.global [$0], [$1{1}], {2}",
-                    bytes == 16 && !again ? "cg" : "ca", immediate(from.offset), bytes);
+  std::string text = llvm::formatv("cp.async.{0}.shared.global{1} [$0], [$1{2}], {3}",
+                                   bytes == 16 && !again ? "cg" : "ca",
+                                   policy ? ".L2::cache_hint" : "", immediate(from.offset), bytes);
   std::string constraints = "r,l";
   SmallVector<Value> args{to, from.base};
   if (sourceBytes) {
@@ -38,12 +38,24 @@ void Instructions::copyAsync(Value to, Address from, unsigned bytes, Value sourc
     constraints += ",r";
     args.push_back(sourceBytes);
   }
+  if (policy) {
+    text += ", $" + std::to_string(args.size());
+    constraints += ",l";
+    args.push_back(policy);
+  }
   if (predicate) {
     text = "@$" + std::to_string(args.size()) + " " + text;
     constraints += ",b";
     args.push_back(predicate);
   }
   effect(text + ";", constraints + ",~{memory}", args);
+}
+
+Value Instructions::cachePolicy(EvictionPolicy evict) {
+  needPtx(74);
+  StringRef name = evict == EvictionPolicy::evict_first ? "evict_first" : "evict_last";
+  return inlineAsm(("createpolicy.fractional.L2::" + name + ".b64 $0, 1.0;").str(), "=l",
+                   b.getI64Type(), {}, /*sideEffects=*/false);
 }
 
 void Instructions::copyAsyncCommit() { effect("cp.async.commit_group;", "~{memory}", {}); }
@@ -152,22 +164,27 @@ static std::string repeated(StringRef constraint, unsigned count) {
 }
 
 void Instructions::tmaLoad(Value destination, Value map, ValueRange coordinates, Value barrier,
-                           Value mask) {
+                           Value mask, Value policy) {
   unsigned rank = coordinates.size();
   SmallVector<Value> args{destination, map};
   llvm::append_range(args, coordinates);
   args.push_back(barrier);
-  std::string more;
-  if (mask) {
-    more = ", $" + std::to_string(args.size());
-    args.push_back(mask);
-  }
+  std::string more, constraints = "r,l" + repeated("r", rank + 1);
+  auto add = [&](Value v, StringRef constraint) {
+    more += ", $" + std::to_string(args.size());
+    constraints += constraint;
+    args.push_back(v);
+  };
+  if (mask)
+    add(mask, ",h");
+  if (policy)
+    add(policy, ",l");
   effect(llvm::formatv("cp.async.bulk.tensor.{0}d.shared::cluster.global.mbarrier::complete_tx::"
-                       "bytes{1} [$0], [$1, {2}], [${3}]{4};",
-                       rank, mask ? ".multicast::cluster" : "", operandList(2, rank), rank + 2,
-                       more)
+                       "bytes{1}{2} [$0], [$1, {3}], [${4}]{5};",
+                       rank, mask ? ".multicast::cluster" : "", policy ? ".L2::cache_hint" : "",
+                       operandList(2, rank), rank + 2, more)
              .str(),
-         "r,l" + repeated("r", rank + 1) + (mask ? ",h" : "") + ",~{memory}", args);
+         constraints + ",~{memory}", args);
 }
 
 void Instructions::tmaStore(Value source, Value map, ValueRange coordinates) {

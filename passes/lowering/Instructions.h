@@ -152,8 +152,11 @@ public:
   /// Starts copying `bytes` (4, 8 or 16) to a shared address (i32); behind the
   /// first `sourceBytes` (i32; null: all) come zeros. `predicate` may be null.
   /// `again`: what is likely to be read again deserves a place in the first cache.
+  /// `policy`: an i64 of `cachePolicy`, or null.
   void copyAsync(mlir::Value to, Address from, unsigned bytes, mlir::Value sourceBytes,
-                 mlir::Value predicate, bool again = false);
+                 mlir::Value predicate, bool again = false, mlir::Value policy = {});
+  /// What the second cache is to do with the lines that an instruction touches (i64).
+  mlir::Value cachePolicy(EvictionPolicy evict);
   void copyAsyncCommit();
   /// Arrives at `barrier`, which counts on it, when this thread's copies so far are there.
   void copyAsyncArrive(mlir::Value barrier);
@@ -182,9 +185,10 @@ public:
   void clusterBarrier();
   mlir::Value clusterRank();
   void setMaxRegisters(unsigned count, bool increase);
-  /// With a mask (i16), to the thread blocks of the cluster whose bits are set.
+  /// With a mask (i16), to the thread blocks of the cluster whose bits are set. `policy`
+  /// (may be null) is that of `cachePolicy`.
   void tmaLoad(mlir::Value destination, mlir::Value map, mlir::ValueRange coordinates,
-               mlir::Value barrier, mlir::Value mask = {});
+               mlir::Value barrier, mlir::Value mask, mlir::Value policy);
   void tmaStore(mlir::Value source, mlir::Value map, mlir::ValueRange coordinates);
   /// Copies `bytes` (i32; all are multiples of 16) to a shared address.
   void bulkLoad(mlir::Value destination, Address from, mlir::Value bytes, mlir::Value barrier,

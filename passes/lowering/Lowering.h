@@ -133,6 +133,8 @@ private:
   mlir::LogicalResult lowerSlots(cta::SlotsOp op);
   mlir::LogicalResult lowerSlot(cta::SlotOp op);
   mlir::LogicalResult lowerAsyncCopy(cta::AsyncCopyOp op);
+  /// What the second cache is to do with what `op` copies; null if that is nothing special.
+  mlir::Value policyOf(mlir::Operation *op);
   mlir::LogicalResult lowerAsyncWait(cta::AsyncWaitOp op);
   mlir::LogicalResult lowerRead(cta::ReadOp op);
   mlir::Value bufferBase(mlir::Value buffer);
@@ -278,6 +280,7 @@ private:
   mlir::Value blockTid;  ///< the thread's number in the block
   mlir::Value tid;       ///< and among those that compute together
   mlir::Value laneId, warpId, warpgroupId, groupId, clusterRankId;
+  mlir::Value evictFirst, evictLast, unknownZero; ///< of `policyOf`
   llvm::DenseMap<mlir::Value, Ring> rings;
   /// Shared memory holds swizzled tiles, which want its start aligned.
   bool hasTiles = false;

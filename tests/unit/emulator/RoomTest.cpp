@@ -223,7 +223,9 @@ TEST_F(Room, Asynchronous) {
     for (unsigned bytes : {4, 8, 16})
       for (bool cut : {false, true})
         for (bool predicated : {false, true})
-          in.copyAsync(word, {g, 32}, bytes, cut ? word : Value(), predicated ? p : Value());
+          for (Value policy : {Value(), in.cachePolicy(EvictionPolicy::evict_first)})
+            in.copyAsync(word, {g, 32}, bytes, cut ? word : Value(), predicated ? p : Value(),
+                         /*again=*/false, policy);
     in.copyAsyncCommit(), in.copyAsyncWait(0), in.copyAsyncWait(3);
     in.namedBarrier(word, 128), in.arrive(word, 256), in.mbarrierInit(word, 2),
         in.fenceMbarrierInit();
@@ -231,8 +233,9 @@ TEST_F(Room, Asynchronous) {
     in.mbarrierWait(word, word), in.setMaxRegisters(240, true), in.setMaxRegisters(24, false);
     in.prefetchTensorMap(map);
     for (unsigned rank = 1; rank <= 5; ++rank) {
-      in.tmaLoad(word, map, values(i(32), rank), word);
-      in.tmaLoad(word, map, values(i(32), rank), word, value(i(16)));
+      for (Value mask : {Value(), value(i(16))})
+        for (Value policy : {Value(), in.cachePolicy(EvictionPolicy::evict_last)})
+          in.tmaLoad(word, map, values(i(32), rank), word, mask, policy);
       in.tmaStore(word, map, values(i(32), rank));
     }
     in.bulkCommit(), in.bulkWaitRead(), in.bulkWait();
