@@ -4,10 +4,10 @@
     python3 benchmarks/products.py BUNDLE [--json FILE] [--only WORD]...
 
 BUNDLE holds libtile.so. One line a case: tf32, int8, fp8 with one scale and with a
-scale for each 128 values, 4-bit weights, the fused epilogue (against the fastest bare
-product), products shared out along K. Every candidate is checked before it is timed,
-the best of a case are then timed again in turns with their reference. Ratios above 1:
-Tile is faster.
+scale for each 128 values, 4-bit weights, few rows, the fused epilogue (against the
+fastest bare product), products shared out along K. Every candidate is checked before
+it is timed, the best of a case are then timed again in turns with their reference.
+Ratios above 1: Tile is faster.
 """
 import ctypes
 import json
@@ -190,6 +190,26 @@ def int4(library, shape):
                  for stages in (3, 4, 5, 6) for splits in (3, 4, 5)], check)
 
 
+def few_rows(library, shape):
+    """Weights in f16, stored along K: each is read once."""
+    import torch
+    m, n, k = shape
+    random = lambda *size: torch.randn(size, device="cuda", dtype=torch.float16)
+    a, b, c, out = random(m, k), random(n, k).T, random(m, n), random(m, n)
+
+    def prepare(block, stages):
+        values = [a, b, c, m, n, k, *a.stride(), *b.stride(), *c.stride()]
+        constants = dict(sizes(block), EVICT_B='"evict_first"')
+        return lambda: library.launcher("matmul", "matmul", values, constants,
+                                        (cdiv(m, block[0]) * cdiv(n, block[1]),), 4, stages)
+    return Case("few rows NT " + "x".join(map(str, shape)), 2 * m * n * k,
+                lambda: torch.matmul(a, b, out=out),
+                [(f"{block}x{stages}", prepare(block, stages)) for block, stages in
+                 [((max(m, 16), 64, 256), 3), ((max(m, 16), 64, 128), 4),
+                  ((max(m, 16), 64, 128), 6)]],
+                lambda: error_of(c, a.double() @ b.double()))
+
+
 # (BLOCK_M, BLOCK_N, BLOCK_K), stages (0: as many as fit), roles of warps
 FUSED = [((128, 256, 64), 3, "cooperative"), ((128, 192, 64), 0, "cooperative"),
          ((128, 192, 64), 0, "pingpong"), ((128, 128, 64), 0, "pingpong")]
@@ -268,6 +288,9 @@ CASES = {
     "fp8-8192": lambda l: fp8(l, (8192, 8192, 8192), False),
     "fp8-blocks": lambda l: fp8(l, (4096, 7168, 16384), True),
     "int4": lambda l: int4(l, (16, 8192, 8192)),
+    "few-rows-16": lambda l: few_rows(l, (16, 8192, 8192)),
+    "few-rows-32": lambda l: few_rows(l, (32, 8192, 8192)),
+    "few-rows-64": lambda l: few_rows(l, (64, 8192, 8192)),
     "fused-relu": lambda l: fused(l, (8192, 8192, 8192), "relu"),
     "fused-gelu": lambda l: fused(l, (8192, 8192, 8192), "gelu"),
     "fused-silu": lambda l: fused(l, (8192, 8192, 8192), "silu"),
