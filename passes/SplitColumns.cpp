@@ -50,10 +50,13 @@ private:
   bool canSplit(StoreOp store);
   bool canSlice(Value v, unsigned axis);
   bool isOnlyStored(Value v);
+  /// A part along an axis of the value that a loop carries in this place.
+  using Place = std::tuple<unsigned, unsigned, unsigned>;
   void split(StoreOp store);
   Value slice(Value v, unsigned axis, unsigned part);
   Value sliceOf(Operation *op, unsigned axis, unsigned part);
-  scf::ForOp extend(scf::ForOp loop);
+  void extendLoops();
+  scf::ForOp extend(scf::ForOp loop, ArrayRef<Place> added);
 
   func::FuncOp kernel;
   SmallVector<Part> parts; ///< of the columns of this turn
@@ -63,10 +66,8 @@ private:
   DenseSet<Value> onlyStored;
   SmallVector<StoreOp> partStores;
   bool hasProduct = false;
-  /// Values that loops carry and that are needed in parts, by the loop's body (which
-  /// stays when the loop is replaced).
+  /// Values that loops carry and that are needed in parts: of which axes.
   llvm::MapVector<std::pair<Operation *, unsigned>, llvm::SmallSetVector<unsigned, 2>> carried;
-  DenseSet<Operation *> extended;
   llvm::DenseMap<std::tuple<Value, unsigned, unsigned>, Value> slices;
 };
 } // namespace
@@ -172,19 +173,34 @@ bool Splitter::canSplit(StoreOp store) {
 // Parts of values
 //===----------------------------------------------------------------------===//
 
-/// The loop, carrying the parts of what it carries, too.
-scf::ForOp Splitter::extend(scf::ForOp loop) {
-  if (!extended.insert(loop).second)
-    return loop;
-  SmallVector<std::tuple<unsigned, unsigned, unsigned>> added;
-  for (auto &[place, axes] : carried)
-    for (unsigned axis : axes)
-      for (unsigned part = 0; place.first == loop && part < parts.size(); ++part)
-        added.push_back({place.second, axis, part});
+/// Lets loops carry the parts of what they carry, too. Outer and earlier loops come first:
+/// what a loop starts from may be carried by them. What it goes on with may come from any
+/// loop, so that is cut up last.
+void Splitter::extendLoops() {
+  SmallVector<scf::ForOp> loops;
+  kernel.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) { loops.push_back(loop); });
+  SmallVector<std::pair<scf::ForOp, SmallVector<Place>>> longer;
+  for (scf::ForOp loop : loops) {
+    SmallVector<Place> added;
+    for (auto &[place, axes] : carried)
+      for (unsigned axis : axes)
+        for (unsigned part = 0; place.first == loop && part < parts.size(); ++part)
+          added.push_back({place.second, axis, part});
+    if (!added.empty())
+      longer.push_back({extend(loop, added), added});
+  }
+  for (auto &[loop, added] : longer)
+    for (auto [index, axis, part] : added) {
+      Value own = slice(loop.getYieldedValues()[index], axis, part);
+      cast<scf::YieldOp>(loop.getBody()->getTerminator()).getResultsMutable().append(own);
+    }
+}
+
+/// The loop with these parts in addition; what it yields for them is still missing.
+scf::ForOp Splitter::extend(scf::ForOp loop, ArrayRef<Place> added) {
   SmallVector<Value> inits(loop.getInitArgs());
   for (auto [index, axis, part] : added)
     inits.push_back(slice(loop.getInitArgs()[index], axis, part));
-
   OpBuilder b(loop);
   unsigned before = loop.getNumRegionIterArgs();
   auto longer = scf::ForOp::create(b, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(),
@@ -199,18 +215,12 @@ scf::ForOp Splitter::extend(scf::ForOp loop) {
     old.replaceAllUsesWith(arg);
   for (auto [old, result] : llvm::zip(loop.getResults(), longer.getResults()))
     old.replaceAllUsesWith(result);
-  extended.insert(longer);
   for (auto [i, place] : llvm::enumerate(added)) {
     auto [index, axis, part] = place;
     slices[{longer.getRegionIterArgs()[index], axis, part}] =
         longer.getRegionIterArgs()[before + i];
     slices[{longer.getResult(index), axis, part}] = longer.getResult(before + i);
   }
-  auto yield = cast<scf::YieldOp>(to->getTerminator());
-  SmallVector<Value> values(yield.getOperands());
-  for (auto [index, axis, part] : added)
-    values.push_back(slice(yield.getOperand(index), axis, part));
-  yield.getResultsMutable().assign(values);
   loop.erase();
   return longer;
 }
@@ -218,15 +228,6 @@ scf::ForOp Splitter::extend(scf::ForOp loop) {
 Value Splitter::slice(Value v, unsigned axis, unsigned part) {
   if (Value known = slices.lookup({v, axis, part}))
     return known;
-  if (auto arg = dyn_cast<BlockArgument>(v)) {
-    unsigned number = arg.getArgNumber();
-    scf::ForOp loop = extend(cast<scf::ForOp>(arg.getOwner()->getParentOp()));
-    return slices.lookup({loop.getBody()->getArgument(number), axis, part});
-  }
-  if (auto loop = v.getDefiningOp<scf::ForOp>()) {
-    unsigned number = cast<OpResult>(v).getResultNumber();
-    return slices.lookup({extend(loop).getResult(number), axis, part});
-  }
   // What is promised of the whole need not be so of a part, which starts elsewhere.
   auto hint = v.getDefiningOp<HintOp>();
   Value result = hint ? slice(hint.getSrc(), axis, part) : sliceOf(v.getDefiningOp(), axis, part);
@@ -338,12 +339,12 @@ void Splitter::run() {
     sliceable.clear();
     onlyStored.clear();
     carried.clear();
-    extended.clear();
     slices.clear();
     hasProduct = false;
     if (!llvm::all_of(all, [&](StoreOp store) { return canSplit(store); }) || !hasProduct)
       continue;
     partStores.clear();
+    extendLoops();
     for (StoreOp store : all)
       split(store);
     eraseDeadValues(kernel.getBody().front());

@@ -48,6 +48,37 @@ func.func @product(%x: tensor<16x16xf16>, %b: !tile.ptr<f16>, %bias: tensor<16x1
   return
 }
 
+// Sums that an inner loop adds to what an outer one carries, and that a second loop goes on with.
+// CHECK-LABEL: func.func @nested
+// CHECK: %[[OUTER:.*]]:2 = scf.for {{.*}} -> (tensor<16x32xf32>, tensor<16x16xf32>)
+// CHECK: %[[INNER:.*]]:2 = scf.for {{.*}} -> (tensor<16x32xf32>, tensor<16x16xf32>)
+// CHECK: scf.yield %[[INNER]]#0, %[[INNER]]#1
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[OUTER]]#0, %{{.*}} = %[[OUTER]]#1) -> (tensor<16x32xf32>, tensor<16x16xf32>)
+// CHECK-NOT: tensor<16x48
+func.func @nested(%x: tensor<16x16xf16>, %b: !tile.ptr<f16>, %c: !tile.ptr<f32>, %k: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<16x48xf32>
+  %q = tile.splat %b : !tile.ptr<f16> -> tensor<16x48x!tile.ptr<f16>>
+  %to = tile.splat %c : !tile.ptr<f32> -> tensor<16x48x!tile.ptr<f32>>
+  %outer = scf.for %i = %c0 to %k step %c1 iter_args(%some = %zero) -> (tensor<16x48xf32>) : i32 {
+    %inner = scf.for %j = %c0 to %k step %c1 iter_args(%acc = %some) -> (tensor<16x48xf32>) : i32 {
+      %y = tile.load %q : tensor<16x48x!tile.ptr<f16>>
+      %d = tile.dot %x, %y, %acc : tensor<16x16xf16> * tensor<16x48xf16> -> tensor<16x48xf32>
+      scf.yield %d : tensor<16x48xf32>
+    }
+    tile.store %to, %inner : tensor<16x48x!tile.ptr<f32>>
+    scf.yield %inner : tensor<16x48xf32>
+  }
+  %more = scf.for %i = %c0 to %k step %c1 iter_args(%acc = %outer) -> (tensor<16x48xf32>) : i32 {
+    %y = tile.load %q : tensor<16x48x!tile.ptr<f16>>
+    %d = tile.dot %x, %y, %acc : tensor<16x16xf16> * tensor<16x48xf16> -> tensor<16x48xf32>
+    scf.yield %d : tensor<16x48xf32>
+  }
+  tile.store %to, %more : tensor<16x48x!tile.ptr<f32>>
+  return
+}
+
 // As many parts as powers of two.
 // CHECK-LABEL: func.func @three
 // CHECK: tile.store {{.*}} : tensor<16x64x!tile.ptr<f32>>
