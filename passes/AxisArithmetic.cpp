@@ -1,6 +1,7 @@
 //===- AxisArithmetic.cpp - integer arithmetic along the axes -------------===//
 #include "ir/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/AxisRules.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -194,17 +195,33 @@ template <typename Op> static bool staysNonNegative(Op op, const AxisInfo &a, co
          bitEnumContainsAll(op.getOverflowFlags(), arith::IntegerOverflowFlags::nsw);
 }
 
+/// Whether a block is moved down on the way to `v`, or cut off at fewer bits.
+static bool isMovedDown(Value v, unsigned depth = 0) {
+  APInt constant;
+  if (matchPattern(v, m_ConstantInt(&constant)))
+    return constant.isNegative();
+  Operation *op = v.getDefiningOp();
+  if (!op || depth > 8 || !isa<RankedTensorType>(v.getType()))
+    return false;
+  if (isa<arith::SubIOp>(op) ||
+      (isa<arith::TruncIOp>(op) && getElementType(v.getType()).getIntOrFloatBitWidth() < 32))
+    return true;
+  bool passesOn = isa<arith::AddIOp, arith::MulIOp, arith::ExtSIOp, arith::TruncIOp, HintOp,
+                      BroadcastOp, ExpandDimsOp, TransOp, ReshapeOp>(op);
+  return passesOn &&
+         llvm::any_of(op->getOperands(), [&](Value o) { return isMovedDown(o, depth + 1); });
+}
+
 /// May this be divided as if rounding went down? (See AxisInfo.h.)
-static bool isNaturalDividend(const AxisInfo &info, bool trustIndices) {
-  return info.nonNegative || (trustIndices && llvm::any_of(info.axes, [](const AxisFacts &f) {
-                                return f.contiguity > 0;
-                              }));
+static bool isNaturalDividend(Value v, const AxisInfo &info, bool trustIndices) {
+  auto runs = [](const AxisFacts &f) { return f.contiguity > 0; };
+  return info.nonNegative || (trustIndices && llvm::any_of(info.axes, runs) && !isMovedDown(v));
 }
 
 std::optional<AxisInfo> axis::arithmeticRule(Operation *op, Operands in, bool trustIndices) {
   Type type = op->getResult(0).getType();
   Log2 step = stepOf(type);
-  bool natural = !in.empty() && isNaturalDividend(*in[0], trustIndices);
+  bool natural = !in.empty() && isNaturalDividend(op->getOperand(0), *in[0], trustIndices);
   using Result = std::optional<AxisInfo>;
   return llvm::TypeSwitch<Operation *, Result>(op)
       .Case([&](arith::AddIOp add) {

@@ -22,7 +22,8 @@
 //
 // One assumption is taken over from the language as it is used: an index with
 // runs (`base + range`) that is the dividend of a signed `//` or `%` is not
-// negative. Without it no `offsets % M` would ever be contiguous, for a product
+// negative, unless the block itself is moved down (`offsets - 128`) or cut off at
+// fewer bits. Without it no `offsets % M` would ever be contiguous, for a product
 // of program ids and sizes can in principle overflow.
 //
 // The transfer rules stand in AxisArithmetic.cpp and AxisBlocks.cpp, one function each. The

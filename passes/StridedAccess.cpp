@@ -91,11 +91,17 @@ bool StridedBlock::isUniform() const {
   return wraps.empty() && llvm::all_of(strides, [](const Polynomial &p) { return p.isZero(); });
 }
 
+/// Whether a number is wide enough for an index. Narrower ones are meant to wrap around:
+/// `i.to(tl.uint8)` is no cast that keeps the value.
+static bool isIndex(Value v) {
+  auto type = dyn_cast<IntegerType>(getElementType(v.getType()));
+  return type && type.getWidth() >= 32;
+}
+
 /// Casts that keep the value of an index.
 static bool isIndexCast(Operation *op) {
   return isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, HintOp>(op) &&
-         !getElementType(op->getResult(0).getType()).isInteger(1) &&
-         !getElementType(op->getOperand(0).getType()).isInteger(1);
+         isIndex(op->getResult(0)) && isIndex(op->getOperand(0));
 }
 
 static StridedBlock uniform(Polynomial p, unsigned rank) {
@@ -204,7 +210,7 @@ static std::optional<StridedBlock> reshapedBy(Operation *op, const StridedBlock 
 
 std::optional<StridedBlock> StridedAnalysis::compute(Value v) {
   unsigned rank = rankOf(v);
-  if (!isa<IntegerType>(getElementType(v.getType())) || getElementType(v.getType()).isInteger(1))
+  if (!isIndex(v))
     return std::nullopt;
   if (auto arg = dyn_cast<BlockArgument>(v)) {
     auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());

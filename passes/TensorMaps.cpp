@@ -112,6 +112,8 @@ private:
       return holds(op->getOperand(0), depth + 1);
     if (isa<arith::MaxSIOp>(op))
       return holds(op->getOperand(0), depth + 1) || holds(op->getOperand(1), depth + 1);
+    if (isa<arith::TruncIOp>(op) && v.getType().getIntOrFloatBitWidth() < 32)
+      return false; // it wraps around
     return isa<arith::AddIOp, arith::MulIOp, arith::MinSIOp, arith::ExtSIOp, arith::ExtUIOp,
                arith::TruncIOp, HintOp, arith::RemUIOp, arith::DivUIOp>(op) &&
            llvm::all_of(op->getOperands(), [&](Value o) { return holds(o, depth + 1); });

@@ -92,6 +92,28 @@ func.func @quotients(%n: i32 {tile.divisibility = 16 : i32}) {
   return
 }
 
+// A block that is moved down may be negative, and so may one that is cut off at eight bits:
+// the remainder of -16 is 0, that of -15 is -7.
+func.func @below_zero() {
+  // expected-remark @below {{contiguity = [64]}}
+  %r = tile.make_range 0 to 64 : tensor<64xi32>
+  // expected-remark @below {{constancy = [64]}}
+  %eight = arith.constant dense<8> : tensor<64xi32>
+  // expected-remark @below {{contiguity = [64]}}
+  %down = arith.subi %r, %eight : tensor<64xi32>
+  // expected-remark @below {{contiguity = [1]}}
+  %0 = arith.remsi %down, %eight : tensor<64xi32>
+  // expected-remark @below {{constancy = [1]}}
+  %1 = arith.divsi %down, %eight : tensor<64xi32>
+  // expected-remark @below {{contiguity = [64]}}
+  %narrow = arith.trunci %r : tensor<64xi32> to tensor<64xi8>
+  // expected-remark @below {{contiguity = [64]}}
+  %wide = arith.extsi %narrow : tensor<64xi8> to tensor<64xi32>
+  // expected-remark @below {{contiguity = [1]}}
+  %2 = arith.remsi %wide, %eight : tensor<64xi32>
+  return
+}
+
 // A pointer that advances keeps what its first value and every step allow.
 func.func @advancing(%x: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %n: i32) {
   // expected-remark @below {{contiguity = [64]}}
