@@ -13,6 +13,8 @@ static constexpr int64_t kAlignment = 16;
 static constexpr unsigned kMaxRank = 5;
 /// The size of a dimension that nothing limits: its rows end at a multiple of 16 bytes, too.
 static constexpr int64_t kUnlimited = 0x7ffffff0;
+/// Steps along the contiguous dimension that a 32-bit coordinate may not hold many of.
+static constexpr int64_t kFarStep = 1 << 16;
 /// What the L2 cache gives at once.
 static constexpr int64_t kSectorBytes = 32;
 static constexpr char kMayBeNegative[] = "its start may be negative";
@@ -150,8 +152,8 @@ static std::optional<Polynomial::Term> quotient(const Polynomial::Term &t,
 }
 
 /// Gives each term of the offset to the dimension whose stride it contains.
-/// Terms that contain none but are multiples of some argument (a batch, a head)
-/// get a dimension of their own; the rest runs along the contiguous one.
+/// Terms that contain none but are multiples of some argument or of a large number
+/// (a batch, a head) get a dimension of their own; the rest runs along the contiguous one.
 static bool distribute(const Polynomial &offset, TileAccess &tile, unsigned bytes, bool checked) {
   for (const Polynomial::Term &t : offset.terms()) {
     TileAccess::Dimension *best = nullptr;
@@ -169,7 +171,10 @@ static bool distribute(const Polynomial &offset, TileAccess &tile, unsigned byte
     Polynomial::Term stride{{}, 1}, start{{}, t.coefficient};
     for (Value f : t.factors)
       (kernelArgument(f) ? stride : start).factors.push_back(f);
-    bool isOwn = !stride.factors.empty() && !start.factors.empty();
+    if (stride.factors.empty() && t.coefficient >= kFarStep &&
+        t.coefficient * bytes % kAlignment == 0)
+      std::swap(stride.coefficient, start.coefficient);
+    bool isOwn = !start.factors.empty() && (!stride.factors.empty() || stride.coefficient != 1);
     if (!isOwn) {
       tile.dimensions.front().start.add(t);
       continue;

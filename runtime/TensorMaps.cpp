@@ -136,7 +136,8 @@ TensorMapValues runtime::evaluateTensorMap(const TensorMapPlan &plan,
 
 bool TensorMapValues::isSuitable() const {
   return startsInside && endsWhole && base % 16 == 0 &&
-         llvm::all_of(llvm::ArrayRef(sizes).take_front(rank), [](int64_t n) { return n > 0; }) &&
+         llvm::all_of(llvm::ArrayRef(sizes).take_front(rank),
+                      [](int64_t n) { return n > 0 && n <= INT32_MAX; }) && // as coordinates are
          llvm::all_of(llvm::ArrayRef(strides).take_front(rank - 1),
                       [](int64_t s) { return s > 0 && s % 16 == 0 && s < int64_t(1) << 40; });
 }

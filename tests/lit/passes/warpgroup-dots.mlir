@@ -68,6 +68,35 @@ func.func @product(%a: !tile.ptr<f16> {tile.divisibility = 16 : i32},
   return
 }
 
+// A large constant step is a dimension of its own: along the contiguous one, 32 bits do not hold
+// the coordinates of many.
+// CHECK-LABEL: func.func @far_blocks
+// CHECK-SAME: %[[MAP_A:[a-z0-9]+]]: !cta.tensor_map {cta.tensor_map = #cta.map<base = 0, f16, sizes = [<{{\[\[}}2147483632]]>, <{{\[\[}}2147483632]]>, <{{\[\[}}2147483632]]>], strides = [<{{\[\[}}1, 1]]>, <{{\[\[}}1048576]]>], box = [64, 64, 1], swizzle = 128>}
+// CHECK: %[[PID:.*]] = tile.program_id 0
+// CHECK: cta.tma_load %[[MAP_A]][%{{.*}}, %{{.*}}, %[[PID]]] dims [1, 0, -1]
+func.func @far_blocks(%a: !tile.ptr<f16> {tile.divisibility = 16 : i32},
+                      %lda: i32 {tile.divisibility = 16 : i32}, %y: tensor<64x64xf16>,
+                      %z: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %pid = tile.program_id 0 : i32
+  %wide = arith.extsi %pid : i32 to i64
+  %batch = arith.constant 1048576 : i64
+  %first = arith.muli %wide, %batch : i64
+  %at = tile.addptr %a, %first : !tile.ptr<f16>, i64
+  %m = tile.make_range 0 to 64 : tensor<64xi32>
+  %row = tile.expand_dims %m {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %ldas = tile.splat %lda : i32 -> tensor<64x1xi32>
+  %rows = arith.muli %row, %ldas : tensor<64x1xi32>
+  %column = tile.expand_dims %m {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %all_rows = tile.broadcast %rows : tensor<64x1xi32> -> tensor<64x64xi32>
+  %all_columns = tile.broadcast %column : tensor<1x64xi32> -> tensor<64x64xi32>
+  %offset = arith.addi %all_rows, %all_columns : tensor<64x64xi32>
+  %as = tile.splat %at : !tile.ptr<f16> -> tensor<64x64x!tile.ptr<f16>>
+  %ptr = tile.addptr %as, %offset : tensor<64x64x!tile.ptr<f16>>, tensor<64x64xi32>
+  %x = tile.load %ptr : tensor<64x64x!tile.ptr<f16>>
+  %d = tile.dot %x, %y, %z : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+  return %d : tensor<64x64xf32>
+}
+
 // Operands that are computed: the left one stays in registers.
 // CHECK-LABEL: func.func @computed
 // CHECK-SAME: (%[[X:.*]]: tensor<64x64xf16>, %[[Y:.*]]: tensor<64x128xf16>, %[[Z:.*]]: tensor<64x128xf32>)

@@ -259,6 +259,19 @@ TEST_F(EncodeTest, AnEmptyArrayHasNoMap) {
   EXPECT_EQ(encodings(), 0);
 }
 
+TEST_F(EncodeTest, SizesAreNoLargerThanCoordinates) {
+  KernelParameter p = matrix();
+  p.map.sizes.back() = product(int64_t(1) << 30, {2});
+  TensorMapPlan plan = valueOf(planTensorMap(p.map, p, asParameter));
+  for (int32_t count : {1, 2, 8}) {
+    rows = count;
+    tile::cuda::TensorMap map;
+    bool isSuitable = count > 1;
+    expectSuccess(encodeTensorMap(api, plan, pointers, map, isSuitable));
+    EXPECT_EQ(isSuitable, count == 1) << count;
+  }
+}
+
 TEST_F(EncodeTest, AMapMayNeedArgumentsThatAreNotNegative) {
   KernelParameter p = matrix();
   p.map.notNegative = {p.map.sizes.back()};
