@@ -44,8 +44,9 @@ struct Explanation {
     std::string kind;  ///< "load", "store", "atomic"
     std::string block; ///< "128x64 fp16"
     std::string path;  ///< "TMA", "cp.async", "vector", "scalar"
-    /// More about the path; why it is not TMA; why it is not cp.async either.
-    std::string detail, reason, copyReason;
+    /// More about the path; why it is not TMA; why it is not cp.async either; why a thread
+    /// moves no more at once.
+    std::string detail, reason, copyReason, widthReason;
     unsigned vectorBytes = 0;             ///< that a thread moves at once
     unsigned requests = 0;                ///< instructions of a thread
     double sectors = 0, idealSectors = 0; ///< of one request of a warp

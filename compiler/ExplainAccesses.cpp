@@ -55,6 +55,31 @@ static Request requestOf(const LinearLayout &l, unsigned vector, unsigned bytes,
   return {unsigned(sectors.size()), std::max(least, 1u)};
 }
 
+/// Why a thread moves no more than this many bytes at once.
+static std::string whyNotWider(const AxisInfo &info, const AxisInfo *mask, unsigned bytes,
+                               unsigned moved) {
+  if (moved >= 16)
+    return {};
+  unsigned fast = 0;
+  for (unsigned i = 1; i < info.axes.size(); ++i)
+    if (info.axes[i].contiguity >= info.axes[fast].contiguity)
+      fast = i;
+  if (info.contiguity(fast) == 1)
+    return "no elements are known to lie side by side";
+  if (info.contiguity(fast) * bytes <= moved)
+    return formatv("only {0} elements are known to lie side by side", info.contiguity(fast));
+  if (info.divisibility(fast) <= moved)
+    return formatv("its addresses are only known to be multiples of {0} bytes",
+                   info.divisibility(fast));
+  if (mask && mask->constancy(fast) * bytes <= moved)
+    return mask->constancy(fast) == 1
+               ? "its mask may differ from one element to the next"
+               : formatv("its mask is only known to be the same for {0} elements",
+                         mask->constancy(fast))
+                     .str();
+  return "a thread holds no more elements side by side";
+}
+
 static unsigned pointeeBytes(Type pointers) {
   return getElementBytes(cast<PtrType>(getElementType(pointers)).getPointee());
 }
@@ -98,6 +123,10 @@ void Reader::visitRegisterAccess(Operation *op) {
         llvm::bit_floor(std::max(1u, std::min({vector, 16 / std::min(bytes, 16u), registers})));
     access.path = vector > 1 ? "vector" : "scalar";
     access.vectorBytes = vector * bytes;
+    Value mask = load ? load.getMask() : store ? store.getMask() : Value();
+    if (load || store)
+      access.widthReason = whyNotWider(axes.get(pointers), mask ? &axes.get(mask) : nullptr, bytes,
+                                       access.vectorBytes);
     access.requests = registers / vector;
     access.bytes = double(block.getNumElements()) * bytes;
     Request request = requestOf(l, vector, bytes, axes.get(pointers));
@@ -124,6 +153,9 @@ void Reader::visitAsyncCopy(cta::AsyncCopyOp op) {
   access.path = "cp.async";
   access.reason = reasonFor(access);
   access.vectorBytes = op.getVector() * bytes;
+  Value mask = op.getMask();
+  access.widthReason = whyNotWider(axes.get(op.getPtr()), mask ? &axes.get(mask) : nullptr, bytes,
+                                   access.vectorBytes);
   access.requests = unsigned(l.inSize(Dim::reg())) / op.getVector();
   access.bytes = double(type.getBytes());
   Request request = requestOf(l, op.getVector(), bytes, axes.get(op.getPtr()));

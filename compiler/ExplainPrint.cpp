@@ -246,7 +246,7 @@ static void printAccess(const Explanation::Access &a, raw_ostream &os) {
   } else {
     os << (a.path == "cp.async" ? "cp.async, " : "") << a.vectorBytes << " bytes a thread at once, "
        << a.requests << (a.requests == 1 ? " time" : " times") << "; " << counted(a.sectors)
-       << " sectors a request";
+       << (a.sectors == 1 ? " sector a request" : " sectors a request");
     if (a.sectors > a.idealSectors)
       os << " where " << counted(a.idealSectors) << " would do";
   }
@@ -255,6 +255,8 @@ static void printAccess(const Explanation::Access &a, raw_ostream &os) {
     os << "         not TMA: " << a.reason << '\n';
   if (!a.copyReason.empty())
     os << "         not cp.async: " << a.copyReason << '\n';
+  if (!a.widthReason.empty())
+    os << "         not wider: " << a.widthReason << '\n';
 }
 
 static void printExchange(const Explanation::Exchange &e, raw_ostream &os) {
@@ -373,6 +375,8 @@ static json::Object accessToJson(const Explanation::Access &a) {
     object["why_not_tma"] = a.reason;
   if (!a.copyReason.empty())
     object["why_not_cp_async"] = a.copyReason;
+  if (!a.widthReason.empty())
+    object["why_not_wider"] = a.widthReason;
   return object;
 }
 
