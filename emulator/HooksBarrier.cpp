@@ -57,6 +57,9 @@ static void checkNotElsewhere(Thread &t, SiteId site) {
   }
 }
 
+/// At most so many barriers has one turn of a loop that waits for memory to change.
+static constexpr uint32_t kBarriersOfALoop = 16;
+
 /// Everybody has come: they now know of each other's past.
 static void openBarrier(NamedBarrier &b, Cta &cta) {
   reportPartialWarps(cta, b);
@@ -65,9 +68,11 @@ static void openBarrier(NamedBarrier &b, Cta &cta) {
   b.waiters.clear();
   b.warps.clear();
   b.arrived = b.expected = 0;
+  // A loop that waits for memory to change has barriers too, and gets nowhere.
+  if (++cta.cluster->barriersSinceStrong > kBarriersOfALoop)
+    cta.cluster->launch->idleTurns.store(0, std::memory_order_relaxed);
   for (Thread *t : waiters) {
     t->clock.acquire(clock);
-    t->cluster->launch->idleTurns.store(0, std::memory_order_relaxed);
     t->warp->atBarrier &= ~(1u << t->lane);
     makeRunnable(*t);
   }

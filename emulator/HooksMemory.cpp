@@ -284,6 +284,7 @@ void tileEmuSpin(Thread *t, uint32_t wrote, uint32_t site) {
   t->waitSite = site;
   if (wrote)
     t->cluster->launch->idleTurns.store(0, std::memory_order_relaxed);
+  t->cluster->barriersSinceStrong = 0;
   spin(*t);
 }
 
@@ -311,6 +312,7 @@ uint64_t tileEmuAtomic(Thread *t, uint64_t address, uint64_t operand, uint64_t c
   uint64_t old = bytes == 2 ? run(uint16_t()) : bytes == 4 ? run(uint32_t()) : run(uint64_t());
   tileEmuObserve(t, address, space, access);
   t->waitSite = site;
+  t->cluster->barriersSinceStrong = 0;
   spin(*t);
   return old;
 }

@@ -258,6 +258,7 @@ struct Cluster {
   unsigned currentWarp = 0, currentLane = 0;
   Outcome outcome = Outcome::Running;
   uint64_t spins = 0;
+  uint32_t barriersSinceStrong = 0; ///< since a volatile or synchronising access
   FiberContext host = nullptr;
   std::minstd_rand random;
   bool randomOrder = false;
