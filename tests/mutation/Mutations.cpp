@@ -11,6 +11,7 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/KnownBits.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
@@ -136,8 +137,11 @@ static void mutateMeetings(CallBase &call, StringRef text, std::vector<Mutation>
       rewrite("wait", "all groups but " + Twine(groups->first + 1) + " waited for", groups->second,
               wait + Twine(groups->first + 1));
   if (text.contains("mbarrier.init"))
-    if (auto count = numberBehind(text, "], "); count && count->first > 1)
+    if (auto count = numberBehind(text, "], "); count && count->first > 1) {
       rewrite("init", "one arrival instead of " + Twine(count->first), count->second, "], 1");
+      // Met by who waits for the end of a phase.
+      out.back().trapWhereMet = rewritten(call, count->second, "], 1000000");
+    }
   constexpr StringRef behindCopies = "cp.async.mbarrier.arrive.noinc.shared::cta.b64 ";
   if (text.contains(behindCopies))
     rewrite("arrival", "before the thread's copies have ended", behindCopies,
@@ -238,6 +242,16 @@ static Mutation changedValue(Instruction &op, StringRef what, NewValue make) {
   return {"lane bit", describe(op, what) + ":" + text, apply, probe};
 }
 
+/// Whether anybody looks at a value. Shuffles stay where they are, though nobody
+/// may use what they give.
+static bool isUsed(const Instruction &inst) {
+  return any_of(inst.users(), [](const User *user) {
+    auto *call = dyn_cast<IntrinsicInst>(user);
+    return !call || !call->use_empty() ||
+           !call->getCalledFunction()->getName().starts_with("llvm.nvvm.shfl.");
+  });
+}
+
 /// Arithmetic that the thread's number goes into, through bit operations only. Bits
 /// that are never set, and those that nobody looks at, are left alone.
 static void mutateLaneMaps(Function &kernel, std::vector<Mutation> &out) {
@@ -259,7 +273,7 @@ static void mutateLaneMaps(Function &kernel, std::vector<Mutation> &out) {
       continue;
     fromThread.insert(op);
     auto *constant = dyn_cast<ConstantInt>(op->getOperand(1));
-    if (!constant || op->use_empty())
+    if (!constant || !isUsed(*op))
       continue;
     uint64_t value = constant->getZExtValue();
     Value *from = op->getOperand(0);
