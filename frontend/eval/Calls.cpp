@@ -273,6 +273,7 @@ Result Evaluator::makeLambda(const ast::Lambda &lambda, const ScopePtr &scope) {
   function->module = scope->module;
   if (!scope->isTopLevel) {
     function->closure = scope;
+    StatementRunner(*this).keepClosure(scope);
     if (Result ok = captureDefaults(*this, *function, scope); !ok)
       return ok;
   }
@@ -347,6 +348,7 @@ PyValue Evaluator::makeFunction(const ast::FunctionDef &def, const ScopePtr &sco
   function->isConstexprFunction = function->findDecorator("triton.constexpr_function") != nullptr;
   if (!scope->isTopLevel) {
     function->closure = scope;
+    StatementRunner(*this).keepClosure(scope);
     // A default that fails is evaluated again, and reported, when it is needed.
     if (!captureDefaults(*this, *function, scope))
       function->defaults.clear();

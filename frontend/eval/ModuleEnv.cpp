@@ -156,6 +156,9 @@ ModuleEnv::ModuleEnv(Program &program, const SourceFile &file, const ast::Module
 ModuleEnv::~ModuleEnv() {
   for (const std::shared_ptr<Scope> &scope : insideFunctions)
     scope->variables.clear();
+  for (const std::unique_ptr<Statement> &statement : statements)
+    if (statement->scope)
+      statement->scope->variables.clear();
 }
 
 //===----------------------------------------------------------------------===//

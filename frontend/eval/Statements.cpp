@@ -13,6 +13,22 @@ Flow StatementRunner::errorAt(std::unique_ptr<EvalError> error, const ScopePtr &
   return Result(std::move(error)).at(scope->module->source(), range).takeError();
 }
 
+void StatementRunner::keepClosure(const ScopePtr &scope) {
+  for (ScopePtr s = scope; s && !s->isTopLevel; s = s->parent) {
+    if (evaluator.arena) {
+      if (s->isComprehension) // calls' scopes are there
+        evaluator.arena->add(s);
+      continue;
+    }
+    std::vector<ScopePtr> &kept = s->module->insideFunctions;
+    if (!kept.empty() && kept.back() == s)
+      return;
+    if (kept.size() >= 1024 && llvm::isPowerOf2_64(kept.size()))
+      llvm::erase_if(kept, [](const ScopePtr &other) { return other.use_count() == 1; });
+    kept.push_back(s);
+  }
+}
+
 Result StatementRunner::runBody(const ast::Body &body, const ScopePtr &scope) {
   Flow flow = run(body, scope);
   if (flow.kind == Flow::Kind::Error)

@@ -26,6 +26,9 @@ public:
   Result runBody(const ast::Body &body, const ScopePtr &scope);
   Flow run(const ast::Stmt &stmt, const ScopePtr &scope);
   Flow run(const ast::Body &body, const ScopePtr &scope);
+  /// A function closes over `scope`. What holds each other is released with the case
+  /// that runs (ScopeArena), or else with the file.
+  void keepClosure(const ScopePtr &scope);
 
 private:
   Flow runAssign(const ast::Assign &stmt, const ScopePtr &scope);

@@ -162,6 +162,28 @@ wrong = p.z
   EXPECT_NE(file.get("wrong").find("has no attribute `z`"), std::string::npos);
 }
 
+TEST(Function, ClosuresAreReleasedWithTheirProgram) {
+  std::vector<std::weak_ptr<Scope>> scopes;
+  {
+    TestFile file(R"(
+def outer(n):
+    def inner():
+        return inner if n else None
+    return inner
+called = outer(1)
+listed = [f for f in [lambda: i for i in range(2)]][0]
+)");
+    for (const char *name : {"called", "listed"}) {
+      Result value = file.env->lookup(name);
+      ASSERT_TRUE(value && value->is(PyValue::Kind::Function)) << name;
+      scopes.push_back(value->asFunction().closure);
+      EXPECT_FALSE(scopes.back().expired()) << name;
+    }
+  }
+  for (const std::weak_ptr<Scope> &scope : scopes)
+    EXPECT_TRUE(scope.expired());
+}
+
 TEST(Function, RunawaysAreDiagnosed) {
   TestFile file(R"(
 def forever():
