@@ -9,6 +9,11 @@ SIGNATURES = {torch.float32: "*fp32", torch.float16: "*fp16", torch.bfloat16: "*
 # Relative norm of the error against float64: rounding of the output type, and
 # for f32 of the reduction; None: bit-equal.
 TOLERANCE = {torch.float32: 2e-6, torch.float16: 4e-4, torch.bfloat16: 3e-3}
+# The shapes that comparisons of row kernels mostly show.
+OFTEN_COMPARED = {"softmax f32 4096x4096", "softmax f16 8192x8192", "softmax bf16 16384x4096",
+                  "softmax f16 4096x32768", "softmax f32 32768x1024", "layer_norm f16 4096x4096",
+                  "layer_norm f16 8192x512", "layer_norm f16 16384x2048",
+                  "layer_norm bf16 16384x8192", "rms_norm bf16 16384x8192"}
 GUARD = 4096  # elements behind every output, which no kernel may touch
 
 
@@ -63,6 +68,11 @@ class Case:
     configs: list
     reference: object  # () -> float64 tensor, or the exact expected tensor
     exact: bool
+
+    def sets(self):
+        """The sets of cases whose geometric means it is in."""
+        rows = self.module not in ("vector_add", "fused_elementwise")
+        return ["all"] + ["rows"] * rows + ["rows often compared"] * (self.name in OFTEN_COMPARED)
 
     def reset(self):
         self.out.fill_(float("nan"))
@@ -188,8 +198,32 @@ def _together(kind, tensors, x, size, constants, warps, maxnreg, rest):
                           warps, maxnreg)])
 
 
-def rows(kind, dtype_name, count, columns, statistics=True):
-    """`statistics`: whether layer norm stores what its backward pass needs."""
+def _plain(kind, x, out, tensors, eps):
+    """The kernels of plain.tile, with the blocks and warps that tutorials choose, and two
+    other numbers of warps."""
+    count, columns = x.shape
+    block = 1 << (columns - 1).bit_length()
+    strides = [x.stride(0), out.stride(0)]
+    if kind == "softmax":
+        found = [Launch("softmax_plain", (count,), [out, x, *strides, columns], {"BLOCK": block}, w)
+                 for w in (4, 8, 16)]
+        sms = torch.cuda.get_device_properties(0).multi_processor_count
+        found += [Launch("softmax_persistent", (min(count, sms * per),),
+                         [out, x, *strides, count, columns], {"BLOCK": block, "STAGES": 4}, 8)
+                  for per in (2, 4)]
+    else:
+        block = min(65536 // x.element_size(), block)
+        usual = min(max(block // 256, 1), 8)
+        inputs = [x, out, *(t for t in tensors if t is not x and t is not out)]
+        found = [Launch(f"{kind}_plain", (count,), [*inputs, strides[0], columns, eps],
+                        {"BLOCK": block}, w)
+                 for w in sorted({usual, max(usual // 2, 1), usual * 2})]
+    return [Config([launch]) for launch in found]
+
+
+def rows(kind, dtype_name, count, columns, statistics=True, plain=False):
+    """`statistics`: whether layer norm stores what its backward pass needs. `plain`:
+    the kernels of plain.tile instead of the library's."""
     dtype = DTYPES[dtype_name]
     x = torch.randn(count, columns, device="cuda").to(dtype)
     weight = torch.randn(columns, device="cuda").to(dtype)
@@ -199,6 +233,10 @@ def rows(kind, dtype_name, count, columns, statistics=True):
     out, guard = _output((count, columns), dtype)
     tensors = {"softmax": [x, out], "layer_norm": [x, weight, bias, out, mean, rstd],
                "rms_norm": [x, weight, out]}[kind]
+    if plain:
+        return Case(f"{kind} {dtype_name} {count}x{columns}, plain", "plain", 2 * x.nbytes, out,
+                    guard, x, _plain(kind, x, out, tensors, eps),
+                    lambda: _reference(kind, x, weight, bias, eps), exact=False)
     configs = []
     itemsize = x.element_size()
     for form, constexprs, warps, maxnreg in _shapes(kind, columns, itemsize):
@@ -213,14 +251,14 @@ def rows(kind, dtype_name, count, columns, statistics=True):
     if kind == "softmax" and columns > 65536:
         configs.append(_split_softmax(x, out, 32768 // itemsize))
     if kind == "softmax" and columns >= 32768:
-        for size, warps, maxnreg in ((8192, 4, None), (8192, 8, 64), (16384, 8, 64)):
+        for size, warps, maxnreg in ((8192, 4, None), (8192, 8, 64), (16384, 8, 64),
+                                     (4096, 2, None), (4096, 2, 48)):
             configs.append(_together(kind, tensors, x, size, {"SIZE": size}, warps, maxnreg, []))
     if kind == "layer_norm" and columns >= 32768:
-        for parts, warps, maxnreg in ((8, 4, None), (8, 8, 64), (8, 16, 64)):
+        for warps, maxnreg in ((4, None), (4, 64), (8, 64)):
             block = 512 * warps // itemsize
-            constants = {"PARTS": parts, "BLOCK": block, "VEC": 16 // itemsize, "STORE_PARTS": 4}
-            configs.append(_together(kind, tensors, x, parts * block, constants, warps, maxnreg,
-                                     [eps]))
+            constants = {"PARTS": 8, "BLOCK": block, "VEC": 16 // itemsize, "STORE_PARTS": 2}
+            configs.append(_together(kind, tensors, x, 8 * block, constants, warps, maxnreg, [eps]))
     suffix = "" if statistics else " without statistics"
     return Case(f"{kind} {dtype_name} {count}x{columns}{suffix}", kind,
                 2 * x.numel() * x.element_size(), out, guard, x, configs,
@@ -254,4 +292,19 @@ ALL = [
     lambda: rows("layer_norm", "f16", 2048, 131072),
     lambda: rows("softmax", "f16", 2048, 131072),
     lambda: rows("softmax", "f16", 128, 262144),
+]
+
+PLAIN = [
+    lambda: rows("softmax", "f32", 4096, 4096, plain=True),
+    lambda: rows("softmax", "f16", 8192, 8192, plain=True),
+    lambda: rows("softmax", "bf16", 16384, 4096, plain=True),
+    lambda: rows("softmax", "f16", 4096, 32768, plain=True),
+    lambda: rows("softmax", "f32", 32768, 1024, plain=True),
+    lambda: rows("layer_norm", "f16", 4096, 4096, plain=True),
+    lambda: rows("layer_norm", "f16", 8192, 512, plain=True),
+    lambda: rows("layer_norm", "f16", 16384, 2048, plain=True),
+    lambda: rows("layer_norm", "bf16", 16384, 8192, plain=True),
+    lambda: rows("layer_norm", "f16", 4096, 32768, plain=True),
+    lambda: rows("rms_norm", "bf16", 16384, 8192, plain=True),
+    lambda: rows("rms_norm", "f16", 8192, 512, plain=True),
 ]

@@ -11,8 +11,8 @@ SKIPPED = 77
 
 
 def kernel_path(name):
-    """A file of the kernel library: beside this folder, or where a bundle has it."""
-    for folder in (os.path.join(HERE, "..", "kernels"),
+    """A file of kernels: in this folder, or of the library, beside it or where a bundle has it."""
+    for folder in (HERE, os.path.join(HERE, "..", "kernels"),
                    os.path.join(HERE, "..", "share", "tile", "kernels"),
                    os.path.join(HERE, "..", "..", "kernels")):
         path = os.path.normpath(os.path.join(folder, name + ".tile"))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Memory-bound kernels: Tile against Triton on the same source, in one process.
 
-    python3 benchmarks/memory_bound.py BUNDLE [--json FILE] [--only TEXT] [--quick]
+    python3 benchmarks/memory_bound.py BUNDLE [--json FILE] [--only TEXT] [--quick] [--plain]
 
 BUNDLE holds libtile.so (an unpacked release bundle, or a build folder). Each
 side tries every configuration of a case, each checked for correct results; the
 best of each side and a copy of the same bytes are then timed again in turns.
-"ratio" is Triton's time over Tile's: above 1, Tile is faster.
+"triton/tile" is Triton's time over Tile's: above 1, Tile is faster.
 """
 import ctypes
 import gc
@@ -108,8 +108,10 @@ def measure_case(case, sides, timer, log, rounds):
     functions = {"copy": lambda: destination.copy_(case.copy_from)}
     functions.update({name: best[2] for name, best in finalists.items() if best})
     times = timer.compare(functions, count=50, rounds=rounds)
-    result = {"case": case.name, "bytes": case.bytes, "us": times,
+    result = {"case": case.name, "sets": case.sets(), "bytes": case.bytes, "us": times,
               "best": {name: best[1] for name, best in finalists.items() if best}}
+    if "triton" in times:
+        result["triton/copy"] = times["triton"] / times["copy"]
     if "tile" in times:
         result["copy/tile"] = times["copy"] / times["tile"]
         if "triton" in times:
@@ -130,11 +132,13 @@ def print_summary(results):
                      r["best"].get("tile", "-")])
     common.table(["case", "copy us", "triton us", "tile us", "TB/s", "copy/tile", "triton/tile",
                   "triton's best", "tile's best"], rows)
-    for kind in ("triton/tile", "copy/tile", "triton single/tile"):
-        ratios = [r[kind] for r in results if kind in r]
-        if ratios:
-            print(f"geometric mean of {kind}: {common.geometric_mean(ratios):.3f} over "
-                  f"{len(ratios)} cases, lowest {min(ratios):.3f}")
+    for kind in ("triton/tile", "triton/copy", "copy/tile", "triton single/tile"):
+        for name in dict.fromkeys(s for r in results for s in r["sets"]):
+            ratios = [r[kind] for r in results if name in r["sets"] and kind in r]
+            if ratios:
+                print(f"{kind}, {name}: geometric mean {common.geometric_mean(ratios):.3f} over "
+                      f"{len(ratios)} cases, lowest {min(ratios):.3f}")
+    print("triton/copy is what triton/tile would be with kernels as fast as the copy")
 
 
 def make_sides(bundle_folder):
@@ -161,6 +165,8 @@ def main():
     parser = common.parser(__doc__, json="memory_bound.json")
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--quick", action="store_true", help="fewer samples")
+    parser.add_argument("--plain", action="store_true",
+                        help="rows as tutorials write them (plain.tile), not the library's kernels")
     args = parser.parse_args()
     if not common.has_device():
         return common.SKIPPED
@@ -170,7 +176,7 @@ def main():
     sides = make_sides(args.bundle)
     torch.manual_seed(0)
     timer, results, log = timing.Timer(), [], []
-    for make in cases.ALL:
+    for make in cases.PLAIN if args.plain else cases.ALL:
         started = time.time()
         case = make()
         if args.only not in case.name:
