@@ -4,7 +4,9 @@
 // 2. Lanes that split the axis combine by butterfly shuffles.
 // 3. If warps split the axis too, each writes its partial result to scratch
 //    memory; after one barrier every thread combines the partials it needs, so
-//    no second exchange is needed to hand the result around.
+//    no second exchange is needed to hand the result around. Of many partials each
+//    lane reads some, and butterflies combine those: registers for all of them can
+//    be more than anything else in the kernel needs at a time.
 //
 // Scratch: for each operand, `partial[result element][warp along the axis]`.
 //
@@ -17,6 +19,9 @@ using namespace tile;
 using namespace tile::lowering;
 using layout::Dim;
 using layout::LinearLayout;
+
+/// Of partial results that a thread reads, if other lanes can read the rest.
+static constexpr unsigned kMostPartialBytes = 16;
 
 FailureOr<Registers> Lowering::combine(Block &block, ValueRange lhs, ValueRange rhs) {
   for (auto [arg, value] : llvm::zip(block.getArguments().take_front(lhs.size()), lhs))
@@ -208,8 +213,10 @@ struct ReduceLowering {
     return success();
   }
 
-  LogicalResult acrossLanes() {
-    unsigned mask = axisBits(layout, Dim::lane(), axis);
+  LogicalResult acrossLanes() { return overLanes(axisBits(layout, Dim::lane(), axis)); }
+
+  /// Butterflies over the bits of `mask`.
+  LogicalResult overLanes(unsigned mask) {
     for (int bit = 4; bit >= 0; --bit) {
       if (!(mask >> bit & 1))
         continue;
@@ -224,6 +231,27 @@ struct ReduceLowering {
       }
     }
     return success();
+  }
+
+  /// Whether results of butterflies are the same bits in all lanes.
+  bool isCommutative() {
+    Block &block = op.getCombineBlock();
+    return block.getNumArguments() == 2 && llvm::hasSingleElement(block.without_terminator()) &&
+           block.front().hasTrait<OpTrait::IsCommutative>() &&
+           llvm::equal(block.front().getOperands(), block.getArguments());
+  }
+
+  /// The bits of the lanes that share out the results of `warps` warps: of those that
+  /// have the same row, as few as leave each lane kMostPartialBytes.
+  unsigned lanesToShare(unsigned warps) {
+    if (!isCommutative())
+      return 0;
+    unsigned bytes = getElementBytes(getElementType(op.getSrcs()[0].getType()));
+    unsigned mask = 0, same = axisBits(layout, Dim::lane(), axis);
+    for (unsigned bit = 1; bit <= same && warps * bytes > kMostPartialBytes; bit <<= 1)
+      if (same & bit)
+        mask |= bit, warps /= 2;
+    return mask;
   }
 
   LogicalResult acrossWarps() {
@@ -259,18 +287,25 @@ struct ReduceLowering {
                          {l.toMemory(acc[g][k])}, writer);
       }
     l.in.barrier();
+    unsigned lanes = lanesToShare(warps), own = warps >> llvm::popcount(lanes);
     for (unsigned g = 0; g < groups.size(); ++g) {
-      SmallVector<Registers> partials(warps);
+      SmallVector<Registers> partials(own);
       for (unsigned k = 0; k < bases.size(); ++k) {
-        Value row = LLVM::MulOp::create(l.b, l.in.getLoc(), slots[g], l.in.i32(warps));
-        Value base = address(g, k, row);
+        Location loc = l.in.getLoc();
+        Value first = LLVM::MulOp::create(l.b, loc, slots[g], l.in.i32(warps));
+        if (lanes) {
+          Value share = l.gatherBits(l.lane(), lanes);
+          share = LLVM::MulOp::create(l.b, loc, share, l.in.i32(own));
+          first = LLVM::AddOp::create(l.b, loc, first, share);
+        }
+        Value base = address(g, k, first);
         Type type = acc[g][k].getType();
         Type memory = type.isInteger(1) ? l.b.getI8Type() : type;
         unsigned bytes = std::max(bitWidth(memory) / 8, 1u);
-        unsigned step = std::min(warps, 16 / bytes);
-        for (unsigned w = 0; w < warps; w += step) {
-          Value p = w ? LLVM::GEPOp::create(l.b, l.in.getLoc(), base.getType(), l.b.getI8Type(),
-                                            base, ArrayRef<LLVM::GEPArg>{int32_t(w * bytes)})
+        unsigned step = std::min(own, 16 / bytes);
+        for (unsigned w = 0; w < own; w += step) {
+          Value p = w ? LLVM::GEPOp::create(l.b, loc, base.getType(), l.b.getI8Type(), base,
+                                            ArrayRef<LLVM::GEPArg>{int32_t(w * bytes)})
                             .getResult()
                       : base;
           for (auto [i, v] : llvm::enumerate(l.in.loadShared(memory, step, p)))
@@ -282,7 +317,7 @@ struct ReduceLowering {
         return failure();
       acc[g] = std::move(*sum);
     }
-    return success();
+    return overLanes(lanes);
   }
 
   LogicalResult setResults() {

@@ -1,5 +1,5 @@
 // Reductions: registers, then lanes, then warps through scratch memory.
-// RUN: tile-opt %s --tile-allocate-scratch --tile-lower-to-llvm --cse | FileCheck %s
+// RUN: tile-opt %s --split-input-file --tile-allocate-scratch --tile-lower-to-llvm --cse | FileCheck %s
 
 #row = #cta.layout<{register = [[0, 1]], lane = [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]} : [16, 16]>
 #col = #cta.layout<{register = [], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [0, 0]], warp = [[0, 0], [0, 0]]} : [16, 1]>
@@ -65,6 +65,52 @@ func.func @argmax(%p: !tile.ptr<f32>, %o: !tile.ptr<i32>) {
     tile.yield %m, %mi : f32, i32
   }
   tile.store %o, %s#1 : !tile.ptr<i32>
+  return
+}
+}
+
+// -----
+
+#sixteen = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64], [128], [256]]} : [512]>
+
+module attributes {tile.num_warps = 16 : i32, tile.target = "sm_90a"} {
+// Of the results of 16 warps each lane reads four in one access; two more butterflies.
+// CHECK-LABEL: llvm.func @many_warps
+// CHECK-COUNT-5: nvvm.shfl.sync bfly
+// CHECK: nvvm.barrier0
+// CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+// CHECK-NOT: llvm.load
+// CHECK-COUNT-2: nvvm.shfl.sync bfly
+// CHECK-NOT: nvvm.shfl.sync
+// CHECK: llvm.return
+func.func @many_warps(%p: !tile.ptr<f32>) {
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<512x!tile.ptr<f32>, #sixteen>
+  %x = tile.load %ps : tensor<512x!tile.ptr<f32>, #sixteen>
+  %s = tile.reduce %x {axis = 0 : i32} : tensor<512xf32, #sixteen> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tile.yield %c : f32
+  }
+  tile.store %p, %s : !tile.ptr<f32>
+  return
+}
+
+// Lanes that combined in different orders could differ: here each reads all.
+// CHECK-LABEL: llvm.func @in_one_order
+// CHECK: nvvm.barrier0
+// CHECK-COUNT-4: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+// CHECK-NOT: nvvm.shfl.sync
+// CHECK: llvm.return
+func.func @in_one_order(%p: !tile.ptr<f32>) {
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<512x!tile.ptr<f32>, #sixteen>
+  %x = tile.load %ps : tensor<512x!tile.ptr<f32>, #sixteen>
+  %s = tile.reduce %x {axis = 0 : i32} : tensor<512xf32, #sixteen> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.mulf %a, %b : f32
+    %d = math.fma %a, %b, %c : f32
+    tile.yield %d : f32
+  }
+  tile.store %p, %s : !tile.ptr<f32>
   return
 }
 }
