@@ -246,6 +246,13 @@ void tileEmuBulkStore(Thread *t, uint64_t to, uint32_t from, uint32_t bytes, uin
                  [=](const uint8_t *read) { std::memcpy(target, read, bytes); });
 }
 
+/// A hint; but it must be about memory that there is.
+void tileEmuBulkPrefetch(Thread *t, uint64_t from, uint32_t bytes, uint32_t site) {
+  if (!bulkOperandsFit(t, 0, from, bytes, site))
+    abandon(*t);
+  bulkGlobal(*t, from, bytes, kRead, site);
+}
+
 void tileEmuBulkCommit(Thread *t, uint32_t site) { commit(*t, t->bulk, "a bulk store"); }
 
 void tileEmuBulkWait(Thread *t, uint32_t allowed, uint32_t untilRead, uint32_t site) {
@@ -278,6 +285,7 @@ llvm::ArrayRef<Hook> tile::emu::asyncHooks() {
                                TILE_HOOK(tileEmuCopyAsyncCommit), TILE_HOOK(tileEmuCopyAsyncWait),
                                TILE_HOOK(tileEmuCopyAsyncArrive), TILE_HOOK(tileEmuBulkLoad),
                                TILE_HOOK(tileEmuBulkStore),       TILE_HOOK(tileEmuBulkCommit),
-                               TILE_HOOK(tileEmuBulkWait),        TILE_HOOK(tileEmuStoreAsync)};
+                               TILE_HOOK(tileEmuBulkWait),        TILE_HOOK(tileEmuBulkPrefetch),
+                               TILE_HOOK(tileEmuStoreAsync)};
   return hooks;
 }

@@ -148,7 +148,8 @@ static void bulkCopy(AsmBuilder &a, S s) {
   } else if (s.has("tensor")) {
     tensorCopy(a, s, /*reduce=*/false);
   } else if (s.has("prefetch")) {
-    return;
+    a.hook("tileEmuBulkPrefetch", none,
+           {a.thread(), a.address(s.operands[0], 64), a.get(s.operands[1], 32), a.site()});
   } else if (s.has("mbarrier::complete_tx::bytes") && s.operands.size() >= 4) {
     bool fromGlobal = s.has("global");
     Value *mask = s.has("multicast::cluster") && s.operands.size() > 4

@@ -476,6 +476,19 @@ def Cta_SingleOp : Cta_Op<"single", [RecursiveMemoryEffects, NoRegionArguments, 
   let assemblyFormat = "$body attr-dict";
 }
 
+def Cta_PrefetchOp : Cta_Op<"prefetch", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "bring consecutive bytes of global memory to the L2 cache";
+  let description = [{
+    A hint: nothing is read. `bytes` from `ptr` on, both rounded down to multiples of 16.
+    Requires sm_90.
+    ```mlir
+    cta.prefetch %row, %bytes : !tile.ptr<f16>
+    ```
+  }];
+  let arguments = (ins AnyType:$ptr, I32:$bytes);
+  let assemblyFormat = "$ptr `,` $bytes attr-dict `:` type($ptr)";
+}
+
 def Cta_ClusterBarrierOp : Cta_Op<"cluster_barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "all threads of all thread blocks of the cluster wait for each other";
   let description = [{

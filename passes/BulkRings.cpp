@@ -20,7 +20,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/BulkRings.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/AxisInfo.h"
 #include "passes/PointerRoots.h"
@@ -225,8 +224,6 @@ private:
   Value constant(OpBuilder &b, Type type, int64_t n) {
     return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, n));
   }
-  Value evaluate(OpBuilder &b, const Polynomial &p, IRMapping &map);
-  Value bounded(OpBuilder &b, ArrayRef<Polynomial> limits, int64_t most, IRMapping &map);
   void measure(OpBuilder &b);
   void fill(OpBuilder &b);
   Value times(OpBuilder &b, Value n);
@@ -243,44 +240,11 @@ private:
 };
 } // namespace
 
-/// `p` in 64 bits, for the iteration that `map` knows the values of.
-Value RingMaker::evaluate(OpBuilder &b, const Polynomial &p, IRMapping &map) {
-  Type i64 = b.getI64Type();
-  Value sum;
-  for (const Polynomial::Term &t : p.terms()) {
-    Value product;
-    if (t.coefficient != 1 || t.factors.empty())
-      product = constant(b, i64, t.coefficient);
-    for (Value f : t.factors) {
-      f = map.lookupOrDefault(f);
-      if (isa<IndexType>(f.getType()))
-        f = arith::IndexCastOp::create(b, loc, i64, f);
-      else if (f.getType() != i64)
-        f = arith::ExtSIOp::create(b, loc, i64, f);
-      product = product ? arith::MulIOp::create(b, loc, product, f).getResult() : f;
-    }
-    sum = sum ? arith::AddIOp::create(b, loc, sum, product).getResult() : product;
-  }
-  return sum ? sum : constant(b, i64, 0);
-}
-
-/// The smallest of `limits`, between 0 and `most`, in 32 bits.
-Value RingMaker::bounded(OpBuilder &b, ArrayRef<Polynomial> limits, int64_t most, IRMapping &map) {
-  if (limits.empty())
-    return constant(b, b.getI32Type(), most);
-  Type i64 = b.getI64Type();
-  Value least = constant(b, i64, most);
-  for (const Polynomial &limit : limits)
-    least = arith::MinSIOp::create(b, loc, least, evaluate(b, limit, map));
-  least = arith::MaxSIOp::create(b, loc, least, constant(b, i64, 0));
-  return arith::TruncIOp::create(b, loc, b.getI32Type(), least);
-}
-
 /// What is copied of a row, in bytes: the same in every iteration.
 void RingMaker::measure(OpBuilder &b) {
   IRMapping none;
   for (RowLoad &row : plan.loads) {
-    Value length = bounded(b, row.limits, row.buffer.getShape().back(), none);
+    Value length = emitBounded(b, loc, row.limits, row.buffer.getShape().back(), none);
     int64_t bytes = getElementBytes(row.buffer.getElementType());
     rowBytes.push_back(arith::MulIOp::create(b, loc, length, constant(b, b.getI32Type(), bytes)));
   }
@@ -344,7 +308,7 @@ void RingMaker::copy(OpBuilder &b, IRMapping &map) {
   SmallVector<Value, 2> counts;
   Value sum;
   for (auto [row, bytes] : llvm::zip_equal(plan.loads, rowBytes)) {
-    counts.push_back(bounded(b, row.counts, int64_t(row.starts.size()), map));
+    counts.push_back(emitBounded(b, loc, row.counts, int64_t(row.starts.size()), map));
     Value own = arith::MulIOp::create(b, loc, counts.back(), bytes);
     sum = sum ? arith::AddIOp::create(b, loc, sum, own).getResult() : own;
   }
@@ -357,7 +321,8 @@ void RingMaker::copy(OpBuilder &b, IRMapping &map) {
     Location here = row.load.getLoc();
     int64_t stride = row.buffer.getShape().back() * getElementBytes(row.buffer.getElementType());
     for (auto [i, start] : llvm::enumerate(row.starts)) {
-      Value from = AddPtrOp::create(b, here, row.base.getType(), row.base, evaluate(b, start, map));
+      Value from = AddPtrOp::create(b, here, row.base.getType(), row.base,
+                                    emitPolynomial(b, here, start, map));
       Value bytes = rowSize;
       if (!row.counts.empty()) {
         Type i32 = b.getI32Type();

@@ -29,6 +29,8 @@ std::unique_ptr<mlir::Pass> createSpecializeWarpsPass();
 std::unique_ptr<mlir::Pass> createPipelineLoadsPass();
 /// What all programs read and use late, copied before the rest is loaded (EarlyCopies.cpp).
 std::unique_ptr<mlir::Pass> createEarlyCopiesPass();
+/// Rows of programs that start later, brought to the L2 cache (PrefetchPrograms.cpp).
+std::unique_ptr<mlir::Pass> createPrefetchProgramsPass();
 /// Accesses through descriptors by pointers and masks (ExpandDescriptors.cpp).
 std::unique_ptr<mlir::Pass> createExpandDescriptorsPass();
 /// Products in flight across iterations (OverlapDots.cpp).

@@ -55,6 +55,8 @@ void tile::buildCtaPipeline(OpPassManager &pm) {
   pm.addPass(createPipelineLoadsPass());
   // What is left to load behind reductions; loops have their own copies by now.
   pm.addPass(createEarlyCopiesPass());
+  // Behind the copies: the program's own come first. Rings see to themselves.
+  pm.addPass(createPrefetchProgramsPass());
   pm.addPass(createOverlapDotsPass());
   // After sharing: what this pass computes twice must stay twice.
   pm.addPass(createNarrowLiveRangesPass());

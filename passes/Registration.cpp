@@ -29,6 +29,7 @@ void tile::registerAllPasses() {
   mlir::registerPass(createSpecializeWarpsPass);
   mlir::registerPass(createPipelineLoadsPass);
   mlir::registerPass(createEarlyCopiesPass);
+  mlir::registerPass(createPrefetchProgramsPass);
   mlir::registerPass(createOverlapDotsPass);
   mlir::registerPass(createNarrowLiveRangesPass);
   mlir::registerPass(createAllocateScratchPass);

@@ -83,6 +83,42 @@ Polynomial tile::operator*(const Polynomial &a, const Polynomial &b) {
   return result;
 }
 
+static Value constant(OpBuilder &b, Location loc, Type type, int64_t n) {
+  return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, n));
+}
+
+Value tile::emitPolynomial(OpBuilder &b, Location loc, const Polynomial &p, IRMapping &map) {
+  Type i64 = b.getI64Type();
+  Value sum;
+  for (const Polynomial::Term &t : p.terms()) {
+    Value product;
+    if (t.coefficient != 1 || t.factors.empty())
+      product = constant(b, loc, i64, t.coefficient);
+    for (Value f : t.factors) {
+      f = map.lookupOrDefault(f);
+      if (isa<IndexType>(f.getType()))
+        f = arith::IndexCastOp::create(b, loc, i64, f);
+      else if (f.getType() != i64)
+        f = arith::ExtSIOp::create(b, loc, i64, f);
+      product = product ? arith::MulIOp::create(b, loc, product, f).getResult() : f;
+    }
+    sum = sum ? arith::AddIOp::create(b, loc, sum, product).getResult() : product;
+  }
+  return sum ? sum : constant(b, loc, i64, 0);
+}
+
+Value tile::emitBounded(OpBuilder &b, Location loc, ArrayRef<Polynomial> limits, int64_t most,
+                        IRMapping &map) {
+  if (limits.empty())
+    return constant(b, loc, b.getI32Type(), most);
+  Type i64 = b.getI64Type();
+  Value least = constant(b, loc, i64, most);
+  for (const Polynomial &limit : limits)
+    least = arith::MinSIOp::create(b, loc, least, emitPolynomial(b, loc, limit, map));
+  least = arith::MaxSIOp::create(b, loc, least, constant(b, loc, i64, 0));
+  return arith::TruncIOp::create(b, loc, b.getI32Type(), least);
+}
+
 //===----------------------------------------------------------------------===//
 // Scalars
 //===----------------------------------------------------------------------===//

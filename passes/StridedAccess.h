@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace tile {
 
@@ -77,6 +78,13 @@ struct Bound {
   bool isLower;
   Polynomial limit; ///< exclusive for upper bounds, inclusive for lower ones
 };
+
+/// `p` in 64 bits, of the values that `map` has for its variables.
+mlir::Value emitPolynomial(mlir::OpBuilder &b, mlir::Location loc, const Polynomial &p,
+                           mlir::IRMapping &map);
+/// The smallest of `limits`, between 0 and `most`, in 32 bits.
+mlir::Value emitBounded(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<Polynomial> limits,
+                        int64_t most, mlir::IRMapping &map);
 
 class StridedAnalysis {
 public:

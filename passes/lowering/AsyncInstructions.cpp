@@ -219,6 +219,17 @@ void Instructions::prefetchTensorMap(Value map) {
   effect("prefetch.tensormap [$0];", "l,~{memory}", map);
 }
 
+void Instructions::prefetchBulk(Value from, Value bytes) {
+  Type i64 = b.getI64Type();
+  Value address = LLVM::PtrToIntOp::create(b, *loc, i64, from);
+  Value mask = LLVM::ConstantOp::create(b, *loc, i64, b.getI64IntegerAttr(~int64_t(15)));
+  address = LLVM::AndOp::create(b, *loc, address, mask);
+  bytes = LLVM::AndOp::create(b, *loc, bytes, i32(~15));
+  Value any = LLVM::ICmpOp::create(b, *loc, LLVM::ICmpPredicate::ne, bytes, i32(0));
+  effect("@$2 cp.async.bulk.prefetch.L2.global [$0], $1;", "l,r,b,~{memory}",
+         {address, bytes, any});
+}
+
 void Instructions::storeMatrix(Value address, ValueRange words) {
   static const char *const shapes[] = {"x1", "x2", "", "x4"};
   effect(llvm::formatv("stmatrix.sync.aligned.m8n8.{0}.shared.b16 [$0], {1};",

@@ -201,6 +201,8 @@ public:
   mlir::Value tensorMapAddress(mlir::Value parameter);
   /// Has the map at hand when the first copy asks for it.
   void prefetchTensorMap(mlir::Value map);
+  /// Whole 16 bytes of global memory to the L2 cache.
+  void prefetchBulk(mlir::Value from, mlir::Value bytes);
   /// stmatrix: 8x8 tiles of 16-bit elements, one 32-bit word of each thread a tile.
   void storeMatrix(mlir::Value address, mlir::ValueRange words);
 

@@ -227,6 +227,10 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<cta::ReadOp>([&](auto o) { return lowerRead(o); })
       .Case<cta::RolesOp>([&](auto o) { return lowerRoles(o); })
       .Case<cta::SingleOp>([&](auto o) { return lowerSingle(o); })
+      .Case<cta::PrefetchOp>([&](auto o) {
+        in.prefetchBulk(getScalar(o.getPtr()), getScalar(o.getBytes()));
+        return success();
+      })
       .Case<cta::GroupOp>([&](auto o) {
         set(o.getResult(), {group()});
         return success();
