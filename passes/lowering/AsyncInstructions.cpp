@@ -199,6 +199,7 @@ void Instructions::tmaStore(Value source, Value map, ValueRange coordinates) {
 
 void Instructions::bulkLoad(Value destination, Address from, Value bytes, Value barrier,
                             Value predicate) {
+  needPtx(80);
   effect(llvm::formatv("@$4 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
                        "[$0], [$1{0}], $2, [$3];",
                        immediate(from.offset))
@@ -226,6 +227,7 @@ void Instructions::prefetchBulk(Value from, Value bytes) {
   address = LLVM::AndOp::create(b, *loc, address, mask);
   bytes = LLVM::AndOp::create(b, *loc, bytes, i32(~15));
   Value any = LLVM::ICmpOp::create(b, *loc, LLVM::ICmpPredicate::ne, bytes, i32(0));
+  needPtx(80);
   effect("@$2 cp.async.bulk.prefetch.L2.global [$0], $1;", "l,r,b,~{memory}",
          {address, bytes, any});
 }
