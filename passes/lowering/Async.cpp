@@ -136,6 +136,17 @@ Registers Lowering::buffersOf(const Ring &ring, const Cursor &cursor) {
   return addresses;
 }
 
+/// Whether some lanes of a warp may have done with a slot that others still wait for or
+/// read: where threads read it by themselves, and where no matrix instruction, to which all
+/// lanes come together, stands beside the wait. One lane gives the slot back for all.
+static bool lanesMayLag(cta::RingWaitOp wait) {
+  auto isRead = [](Operation *by) { return isa<cta::ReadOp>(by); };
+  auto isBeside = [&](Operation *by) {
+    return isa<cta::WarpgroupDotOp>(by) && by->getBlock() == wait->getBlock();
+  };
+  return llvm::any_of(wait->getUsers(), isRead) || llvm::none_of(wait->getUsers(), isBeside);
+}
+
 LogicalResult Lowering::lowerRing(cta::RingOp op) {
   Ring ring;
   ring.stages = op.getStages();
@@ -152,8 +163,7 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
   ring.producer = makeCursor(1); // a fresh barrier counts as just emptied
   for (Operation *user : op->getUsers())
     if (auto wait = dyn_cast<cta::RingWaitOp>(user))
-      ring.isReadByThreads |=
-          llvm::any_of(wait->getUsers(), [](Operation *by) { return isa<cta::ReadOp>(by); });
+      ring.lanesMayLag |= lanesMayLag(wait);
   llvm::SmallDenseSet<unsigned, 2> elements;
   for (Operation *user : op->getUsers())
     if (auto copy = dyn_cast<cta::RingElementCopyOp>(user))
@@ -231,7 +241,7 @@ void Lowering::releaseSlot(cta::RingReleaseOp op, const Ring &ring) {
     else
       in.mbarrierArrive(barrier, predicate);
   };
-  if (ring.isReadByThreads)
+  if (ring.lanesMayLag)
     in.warpBarrier();
   if (ring.eachLaneArrives) {
     for (unsigned block = 0; block < ring.cluster; ++block)

@@ -154,7 +154,7 @@ private:
     int64_t barriers = 0;                                     ///< full ones, then empty ones
     Cursor producer, consumer;
     Cursor released;              ///< trails the consumer where slots are given back later
-    bool isReadByThreads = false; ///< with loads, not by matrix instructions alone
+    bool lanesMayLag = false;     ///< behind the one that gives slots back for its warp
     bool hasElements = false;     ///< which the producer's own copies bring
     bool eachLaneArrives = false; ///< to give a slot back; else one of each warp
     unsigned announcedBytes = 0;  ///< of a slot: the others
