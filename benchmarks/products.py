@@ -117,7 +117,7 @@ def fp8(library, shape, by_blocks):
     scale_b = torch.rand(k // 128, n // 128, device="cuda") if by_blocks else scale_a
 
     def prepare(block, warps, stages, group=None, pairs=False, ctas=1):
-        grid = (cdiv(m, block[0] * (2 if pairs else 1)) * cdiv(n, block[1]),)
+        grid = (cdiv(m, block[0]) * cdiv(n, block[1] * (2 if pairs else 1)),)
         values = [a, b, c, scale_a, scale_b, m, n, k, *a.stride(), *b.stride(), *c.stride()]
         constants, kernel = sizes(block), "matmul_fp8"
         constants["GROUP_M"] = group or constants["GROUP_M"]
@@ -137,7 +137,7 @@ def fp8(library, shape, by_blocks):
             y *= scale_b.repeat_interleave(128, 0).repeat_interleave(128, 1)
         return error_of(c[:256], x.double() @ y.double())
     blocks = [((128, 128, 128), 8, 5), ((128, 128, 128), 8, 5, 8), ((128, 128, 128), 8, 6, 8),
-              ((128, 128, 128), 8, 6), ((128, 128, 128), 8, 3, 8, True)] if by_blocks else \
+              ((128, 128, 128), 8, 6), ((128, 128, 128), 8, 3, 16, True)] if by_blocks else \
         [((128, 256, 128), 8, 3), ((128, 256, 128), 8, 4), ((128, 128, 128), 8, 4)]
     return Case("fp8 " + ("by 128 " if by_blocks else "") + "x".join(map(str, shape)),
                 2 * m * n * k,

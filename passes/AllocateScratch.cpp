@@ -17,7 +17,8 @@
 // these are not in use. Behind them, aligned to the period of the swizzles: one area
 // for all `cta.tma_store`, and the rings. These get as many slots as were asked for and fit; the
 // area of the stores is as large as a whole block where that leaves room for them, and else what is
-// staged in parts. Elastic rings have as many as fit beside whole blocks, if these are three.
+// staged in parts. Stores that always run together have an area each if all have room. Elastic
+// rings have as many as fit beside whole blocks, if these are three.
 //
 // Groups of consumers that run the same code (`cta.groups`) have everything but the rings to
 // themselves: offsets are those of the first group, and the module carries `cta.group_bytes`, the
@@ -198,15 +199,31 @@ static unsigned mostLevels(cta::TmaStoreOp op) {
   return std::max<unsigned>(llvm::Log2_64(lowering::mostStoreParts(op)), 1) - 1;
 }
 
+static int64_t wholeBytes(cta::TmaStoreOp op) {
+  auto type = cast<RankedTensorType>(op.getValue().getType());
+  return type.getNumElements() * int64_t(getElementBytes(type.getElementType()));
+}
+
 /// What stores need if those that can be are staged in 2 << `level` parts.
 static int64_t storeBytes(ArrayRef<cta::TmaStoreOp> stores, unsigned level) {
   int64_t most = 0;
-  for (cta::TmaStoreOp op : stores) {
-    auto type = cast<RankedTensorType>(op.getValue().getType());
-    int64_t whole = type.getNumElements() * int64_t(getElementBytes(type.getElementType()));
-    most = std::max(most, whole >> std::min(level, mostLevels(op)));
-  }
+  for (cta::TmaStoreOp op : stores)
+    most = std::max(most, wholeBytes(op) >> std::min(level, mostLevels(op)));
   return most;
+}
+
+/// What several stores need that always run together, each with an area of its own;
+/// nothing if there are others.
+static std::optional<int64_t> bytesSideBySide(ArrayRef<cta::TmaStoreOp> stores) {
+  if (stores.size() < 2)
+    return std::nullopt;
+  int64_t sum = 0;
+  for (cta::TmaStoreOp op : stores) {
+    if (op->getBlock() != stores.front()->getBlock())
+      return std::nullopt;
+    sum += llvm::alignTo(wholeBytes(op), kSwizzlePeriod);
+  }
+  return sum;
 }
 
 int64_t lowering::bytesBesidesSlots(ModuleOp module, const DenseSet<Operation *> &ignored) {
@@ -294,30 +311,40 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
       return end;
     end = llvm::alignTo(end, kSwizzlePeriod);
     unsigned groups = cta::groupsOf(getOperation());
-    auto total = [&](unsigned level) {
-      int64_t sum = llvm::alignTo(end + storeBytes(stores, level), kSwizzlePeriod) * groups;
+    auto fits = [&](int64_t bytesOfStores) {
+      int64_t sum = llvm::alignTo(end + bytesOfStores, kSwizzlePeriod) * groups;
       for (cta::RingOp op : rings)
         sum += lowering::ringBytes(op.getType(), op.getStages(), groups);
-      return sum;
+      return sum <= lowering::maxSharedBytes(getOperation());
     };
     SmallVector<cta::RingOp> elastic(
         llvm::make_filter_range(rings, [](cta::RingOp op) { return op.getElastic(); }));
-    while (total(0) > lowering::maxSharedBytes(getOperation()) && takeSlot(elastic, kFewestSlots)) {
+    while (!fits(storeBytes(stores, 0)) && takeSlot(elastic, kFewestSlots)) {
     }
     constexpr unsigned kMostLevels = 6; // more would save next to nothing
-    while (total(kMostLevels) > lowering::maxSharedBytes(getOperation()) && takeSlot(rings)) {
+    while (!fits(storeBytes(stores, kMostLevels)) && takeSlot(rings)) {
     }
     unsigned level = 0;
-    while (level < kMostLevels && total(level) > lowering::maxSharedBytes(getOperation()))
+    while (level < kMostLevels && !fits(storeBytes(stores, level)))
       ++level;
+    std::optional<int64_t> sideBySide = bytesSideBySide(stores);
+    if (sideBySide && !fits(*sideBySide))
+      sideBySide.reset();
 
     Builder b(&getContext());
     for (cta::TmaStoreOp op : stores) {
       place(op, end);
+      if (sideBySide) {
+        end += llvm::alignTo(wholeBytes(op), kSwizzlePeriod);
+        if (op != stores.front())
+          op->setAttr(lowering::kOwnPlaceAttr, b.getUnitAttr());
+        continue;
+      }
       if (unsigned own = std::min(level, mostLevels(op)))
         op->setAttr(lowering::kStorePartsAttr, b.getI32IntegerAttr(2 << own));
     }
-    end += storeBytes(stores, level);
+    if (!sideBySide)
+      end += storeBytes(stores, level);
     if (!rings.empty())
       end = llvm::alignTo(end, kSwizzlePeriod);
     if (groups > 1) {

@@ -6,7 +6,8 @@
 //             computed when the next one starts; the slots that an iteration
 //             reads are given back in the next one, behind its first product.
 //             A loop that uses the result of its one product element by element
-//             does so under the next product (RotateDots.cpp). Slots that the warps
+//             does so under the next product (RotateDots.cpp; with several products
+//             StaggerDots.cpp). Slots that the warps
 //             fill themselves have a spare one among them.
 // Never:      touches a loop that looks at an accumulator otherwise, nor one whose
 //             warpgroups keep the tensor core busy by turns.
@@ -19,6 +20,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
 #include "passes/RotateDots.h"
+#include "passes/StaggerDots.h"
 
 using namespace mlir;
 using namespace tile;
@@ -147,7 +149,7 @@ struct OverlapDotsPass : PassWrapper<OverlapDotsPass, OperationPass<ModuleOp>> {
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops)
-      if (!(loop->getParentOfType<cta::RolesOp>() && rotateDot(loop)))
+      if (!(loop->getParentOfType<cta::RolesOp>() && (rotateDot(loop) || staggerDots(loop))))
         if (std::optional<Overlap> o = match(loop); o && gainsFromFlight(o->dots))
           overlap(loop, *o);
   }

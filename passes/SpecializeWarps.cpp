@@ -129,6 +129,7 @@ public:
 
 private:
   LogicalResult findGroups();
+  void joinProducts();
   void joinVectors();
   void joinScalars();
   void chooseStages(Group &group) const;
@@ -176,12 +177,7 @@ LogicalResult WarpSpecializer::findGroups() {
       load.erase();
       return WalkResult::advance();
     }
-    Group *group = llvm::find_if(groups, [&](Group &g) {
-      return g.firstUser == first || llvm::any_of(g.loads, [&](cta::TmaLoadOp other) {
-               return other->getBlock() == load->getBlock() && load->isBeforeInBlock(g.firstUser) &&
-                      llvm::is_contained(first->getOperands(), other.getResult());
-             });
-    });
+    Group *group = llvm::find_if(groups, [&](Group &g) { return g.firstUser == first; });
     if (group == groups.end()) {
       groups.emplace_back();
       group = &groups.back();
@@ -193,9 +189,44 @@ LogicalResult WarpSpecializer::findGroups() {
       group->lastUser = last;
     return WalkResult::advance();
   });
+  joinProducts();
   joinVectors();
   joinScalars();
   return failure(result.wasInterrupted());
+}
+
+static void join(Group &group, Group &other) {
+  llvm::append_range(group.loads, other.loads);
+  llvm::sort(group.loads, [](cta::TmaLoadOp a, cta::TmaLoadOp b) { return a->isBeforeInBlock(b); });
+  if (other.firstUser->isBeforeInBlock(group.firstUser))
+    group.firstUser = other.firstUser;
+  if (group.lastUser->isBeforeInBlock(other.lastUser))
+    group.lastUser = other.lastUser;
+  other.loads.clear();
+}
+
+/// Products that have an operand in common get all of theirs together.
+void WarpSpecializer::joinProducts() {
+  auto precede = [](const Group &group, Operation *user) {
+    return llvm::all_of(group.loads, [&](cta::TmaLoadOp load) {
+      return load->getBlock() == user->getBlock() && load->isBeforeInBlock(user);
+    });
+  };
+  auto haveUserInCommon = [](const Group &group, const Group &other) {
+    return llvm::any_of(group.loads, [&](cta::TmaLoadOp load) {
+      return llvm::any_of(load->getUsers(), [&](Operation *user) {
+        return llvm::any_of(other.loads, [&](cta::TmaLoadOp from) {
+          return llvm::is_contained(from->getUsers(), user);
+        });
+      });
+    });
+  };
+  for (Group &group : groups)
+    for (Group &other : groups)
+      if (&group < &other && haveUserInCommon(group, other) && precede(group, other.firstUser) &&
+          precede(other, group.firstUser))
+        join(group, other);
+  llvm::erase_if(groups, [](const Group &group) { return group.loads.empty(); });
 }
 
 /// What is only read into registers comes with the operands of a product beside it:
@@ -209,14 +240,7 @@ void WarpSpecializer::joinVectors() {
     });
     if (product == groups.end())
       continue;
-    llvm::append_range(product->loads, group.loads);
-    llvm::sort(product->loads,
-               [](cta::TmaLoadOp a, cta::TmaLoadOp b) { return a->isBeforeInBlock(b); });
-    if (group.firstUser->isBeforeInBlock(product->firstUser))
-      product->firstUser = group.firstUser;
-    if (product->lastUser->isBeforeInBlock(group.lastUser))
-      product->lastUser = group.lastUser;
-    group.loads.clear();
+    join(*product, group);
   }
   llvm::erase_if(groups, [](const Group &group) { return group.loads.empty(); });
 }
@@ -360,12 +384,15 @@ void WarpSpecializer::consume(void (WarpSpecializer::*before)(Group &)) {
       load.getResult().replaceAllUsesWith(buffer);
       load.erase();
     }
+    // Ahead of the product, which they would have to wait for behind it.
+    Operation *last = slot;
     for (auto [buffer, load] :
          llvm::zip_equal(slot.getBuffers().drop_front(group.loads.size()), group.scalars)) {
-      b.setInsertionPoint(load);
+      b.setInsertionPointAfter(last);
       Value number = cta::ReadOp::create(b, load.getLoc(), load.getType(), buffer);
       load.getResult().replaceAllUsesWith(number);
       load.erase();
+      last = number.getDefiningOp();
     }
   }
   eraseDeadValues(body);

@@ -130,9 +130,9 @@ Value Lowering::barrierOf(const Ring &ring, const Cursor &cursor, bool full) {
 
 Registers Lowering::buffersOf(const Ring &ring, const Cursor &cursor) {
   Registers addresses;
-  for (auto [offset, bytes] : llvm::zip(ring.bufferOffsets, ring.bufferBytes))
+  for (int64_t offset : ring.bufferOffsets)
     addresses.push_back(
-        slotAddress(b, in, sharedAddress(offset), read(cursor.slot), llvm::alignTo(bytes, 1024)));
+        slotAddress(b, in, sharedAddress(offset), read(cursor.slot), ring.slotBytes()));
   return addresses;
 }
 
@@ -147,6 +147,22 @@ static bool lanesMayLag(cta::RingWaitOp wait) {
   return llvm::any_of(wait->getUsers(), isRead) || llvm::none_of(wait->getUsers(), isBeside);
 }
 
+/// The address fields of matrix descriptors of the slot's buffers.
+SmallVector<Value, 4> Lowering::fieldsOf(const Ring &ring, const Cursor &cursor) {
+  if (!sharedField) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(tid);
+    // A group of consumers has its own place for what is not in rings.
+    int64_t start = ring.bufferOffsets.front();
+    sharedField = plus(addressField(sharedAddress(start)), -start / 16);
+  }
+  SmallVector<Value, 4> fields;
+  for (int64_t offset : ring.bufferOffsets)
+    fields.push_back(slotAddress(b, in, plus(sharedField, offset / 16), read(cursor.slot),
+                                 ring.slotBytes() / 16));
+  return fields;
+}
+
 LogicalResult Lowering::lowerRing(cta::RingOp op) {
   Ring ring;
   ring.stages = op.getStages();
@@ -155,9 +171,9 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
     int64_t bytes = cast<cta::BufferType>(type).getBytes();
     ring.bufferOffsets.push_back(end);
     ring.bufferBytes.push_back(bytes);
-    end += int64_t(llvm::alignTo(bytes, 1024)) * ring.stages;
+    end += int64_t(llvm::alignTo(bytes, cta::kSlotAlignment));
   }
-  ring.barriers = end;
+  ring.barriers = ring.bufferOffsets.front() + ring.slotBytes() * ring.stages;
   ring.consumer = makeCursor(0);
   ring.released = makeCursor(0);
   ring.producer = makeCursor(1); // a fresh barrier counts as just emptied
@@ -220,9 +236,13 @@ LogicalResult Lowering::lowerRingStep(Operation *op, const Ring &ring) {
       in.copyAsyncArrive(barrierOf(ring, ring.producer, /*full=*/true));
     advance(ring, ring.producer);
   } else if (isa<cta::RingWaitOp>(op)) {
+    SmallVector<Value, 4> fields = fieldsOf(ring, ring.consumer);
     in.mbarrierWait(barrierOf(ring, ring.consumer, /*full=*/true), read(ring.consumer.parity));
-    for (auto [result, address] : llvm::zip(op->getResults(), buffersOf(ring, ring.consumer)))
+    for (auto [result, address, field] :
+         llvm::zip_equal(op->getResults(), buffersOf(ring, ring.consumer), fields)) {
       set(result, {address});
+      slotFields[result] = field;
+    }
   } else if (isa<cta::RingAdvanceOp>(op)) {
     advance(ring, ring.consumer);
   } else {
@@ -316,7 +336,7 @@ LogicalResult Lowering::lowerRingFill(cta::RingFillOp op) {
   auto buffer = cast<cta::BufferType>(op.getRing().getType().getBuffers()[op.getBuffer()]);
   LinearLayout offsets =
       layout::offsetsOf(cta::getLayout(op.getValue().getType()), buffer.getLinearLayout());
-  int64_t stride = llvm::alignTo(buffer.getBytes(), cta::kSlotAlignment);
+  int64_t stride = ring.slotBytes();
   in.barrier(); // nobody reads any more what was there
   for (unsigned slot = 0; slot < ring.stages; ++slot)
     writeShared(get(op.getValue()), offsets, ring.bufferOffsets[op.getBuffer()] + slot * stride);

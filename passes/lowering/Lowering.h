@@ -158,6 +158,10 @@ private:
     bool hasElements = false;     ///< which the producer's own copies bring
     bool eachLaneArrives = false; ///< to give a slot back; else one of each warp
     unsigned announcedBytes = 0;  ///< of a slot: the others
+    int64_t slotBytes() const {
+      return bufferOffsets.back() - bufferOffsets.front() +
+             int64_t(llvm::alignTo(bufferBytes.back(), cta::kSlotAlignment));
+    }
     /// Where groups of consumers tell each other at which slot to go on.
     int64_t turns() const { return barriers + 16 * int64_t(stages); }
   };
@@ -184,6 +188,7 @@ private:
   void advance(const Ring &ring, const Cursor &cursor, mlir::Value condition = {});
   mlir::Value barrierOf(const Ring &ring, const Cursor &cursor, bool full);
   Registers buffersOf(const Ring &ring, const Cursor &cursor);
+  llvm::SmallVector<mlir::Value, 4> fieldsOf(const Ring &ring, const Cursor &cursor);
   cta::MapAttr mapAttr(mlir::Value map);
   void forEachBox(cta::MapAttr map, const layout::LinearLayout &image, unsigned bytes,
                   llvm::ArrayRef<int32_t> dims,
@@ -191,7 +196,8 @@ private:
   /// Writes registers to shared memory: `offsets` maps positions to elements from
   /// byte `start` on.
   void writeShared(const Registers &regs, const layout::LinearLayout &offsets, int64_t start);
-  mlir::Value matrixDescriptor(mlir::Value address, uint64_t bits);
+  mlir::Value addressField(mlir::Value address);
+  mlir::Value spentResult(cta::WarpgroupDotOp op);
   /// The shared address (i32) of a constant offset.
   mlir::Value sharedAddress(int64_t byteOffset);
   mlir::Value plus(mlir::Value a, int64_t constant);
@@ -282,6 +288,11 @@ private:
   mlir::Value laneId, warpId, warpgroupId, groupId, clusterRankId;
   mlir::Value evictFirst, evictLast, unknownZero; ///< of `policyOf`
   llvm::DenseMap<mlir::Value, Ring> rings;
+  /// The address field of a matrix descriptor of each buffer that was waited for.
+  llvm::DenseMap<mlir::Value, mlir::Value> slotFields;
+  mlir::Value sharedField; ///< of the start of shared memory
+  /// Results of products whose registers later ones have.
+  llvm::DenseSet<mlir::Value> reusedResults;
   /// Shared memory holds swizzled tiles, which want its start aligned.
   bool hasTiles = false;
   bool storesByTma = false;

@@ -38,6 +38,9 @@ int64_t mostStoreParts(cta::TmaStoreOp op);
 /// The attribute of a `cta.tma_store` that is staged in several parts. Two of
 /// them have room in its staging area: one is written while the other is copied.
 inline constexpr llvm::StringLiteral kStorePartsAttr = "cta.store_parts";
+/// On a `cta.tma_store` (unit): it follows others, and its staging area is its own, so
+/// that what the first of them waits for is enough.
+inline constexpr llvm::StringLiteral kOwnPlaceAttr = "cta.own_place";
 /// On an op with one scalar result (unit): computed where it stands, whatever the
 /// optimiser thinks.
 inline constexpr llvm::StringLiteral kComputedHereAttr = "cta.computed_here";

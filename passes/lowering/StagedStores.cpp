@@ -167,7 +167,8 @@ LogicalResult Lowering::lowerTmaStore(cta::TmaStoreOp op) {
   bool mixed = false;
   op->getParentOfType<ModuleOp>().walk(
       [&](cta::TmaStoreOp other) { mixed |= !shareStaging(op, other); });
-  if (!isFirstStore(op)) {
+  bool isFree = isFirstStore(op) || (op->hasAttr(kOwnPlaceAttr) && !op.getOrdered());
+  if (!isFree) {
     Value waits = leads;
     if (mixed && groups > 1) {
       Value inGroup = LLVM::AndOp::create(b, loc, tid, in.i32(kWarpgroupThreads - 1));

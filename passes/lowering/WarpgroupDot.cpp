@@ -37,7 +37,8 @@ constexpr int64_t kRowsPerBlock = 64;
 
 /// An operand in shared memory, as descriptors.
 struct Operand {
-  Value descriptor; ///< of element 0, 0 (of this warpgroup)
+  Value low;     ///< word of the descriptor of element 0, 0 (of this warpgroup)
+  uint64_t bits; ///< of the descriptor but the address
   LinearLayout offsets;
   unsigned bytes;
   unsigned kDim;
@@ -94,13 +95,28 @@ static bool isNeededAgain(cta::WarpgroupDotOp op) {
   return !op.getA().hasOneUse() || (loop && isInvariant(op.getA(), loop));
 }
 
-Value Lowering::matrixDescriptor(Value address, uint64_t bits) {
+/// The result of an earlier product of the same block that nobody needs any more.
+Value Lowering::spentResult(cta::WarpgroupDotOp op) {
+  auto isSpent = [&](Value v) {
+    return v.getType() == op.getType() && !reusedResults.contains(v) &&
+           llvm::all_of(v.getUsers(), [&](Operation *user) {
+             Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
+             return !isa<cta::WarpgroupDotOp, cta::WarpgroupWaitOp>(user) && here &&
+                    here->isBeforeInBlock(op);
+           });
+  };
+  for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode())
+    if (isa<cta::WarpgroupDotOp, cta::WarpgroupWaitOp>(before) && isSpent(before->getResult(0)))
+      return before->getResult(0);
+  return {};
+}
+
+/// The address field of a matrix descriptor.
+Value Lowering::addressField(Value address) {
   Location loc = in.getLoc();
   // In a cluster the upper bits of a shared address are the block's rank.
-  Value field = LLVM::LShrOp::create(b, loc, LLVM::AndOp::create(b, loc, address, in.i32(0x3ffff)),
-                                     in.i32(4));
-  Value wide = LLVM::ZExtOp::create(b, loc, b.getI64Type(), field);
-  return LLVM::OrOp::create(b, loc, wide, in.i64(int64_t(bits)));
+  return LLVM::LShrOp::create(b, loc, LLVM::AndOp::create(b, loc, address, in.i32(0x3ffff)),
+                              in.i32(4));
 }
 
 LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
@@ -119,28 +135,42 @@ LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
   auto operandOf = [&](Value buffer, unsigned kDim, Value share, int64_t shareSize) {
     auto type = cast<cta::BufferType>(buffer.getType());
     const LinearLayout &image = type.getLinearLayout();
-    Operand o{Value(), image.invert(), bytes, kDim, false};
+    Operand o{Value(), 0, image.invert(), bytes, kDim, false};
     unsigned minor = *layout::minorOfSwizzledTile(image, bytes);
     o.isMnMajor = minor != kDim;
-    // Added to the address, not to the descriptor: of a wide product plus a
-    // constant ptxas 13.0 loses the upper half.
-    Value address = getScalar(buffer);
-    if (share) {
-      Value skip =
-          LLVM::MulOp::create(b, loc, share, in.i32(int32_t(16 * o.advance(shareSize, 0))));
-      address = LLVM::AddOp::create(b, loc, address, skip);
+    o.bits = descriptorBits(image, minor, bytes, o.isMnMajor);
+    OpBuilder::InsertionGuard guard(b);
+    // All that can be computed ahead of the wait for a slot is.
+    if (Value field = slotFields.lookup(buffer)) {
+      b.setInsertionPointAfterValue(field);
+      o.low = field;
+    } else {
+      o.low = addressField(getScalar(buffer));
     }
-    o.descriptor = matrixDescriptor(address, descriptorBits(image, minor, bytes, o.isMnMajor));
+    if (share) { // in 32 bits: of a wide product plus a constant ptxas 13.0 loses the upper half
+      Value skip = LLVM::MulOp::create(b, loc, share, in.i32(int32_t(o.advance(shareSize, 0))));
+      o.low = LLVM::AddOp::create(b, loc, o.low, skip);
+    }
     return o;
   };
+  // Sums stay within the address's bits: no carry reaches what stands above.
+  auto descriptorAt = [&](const Operand &o, int64_t mn, int64_t k) -> Value {
+    Value low = plus(o.low, o.advance(mn, k) + int64_t(o.bits & 0xffffffff));
+    Value wide = LLVM::ZExtOp::create(b, loc, b.getI64Type(), low);
+    return LLVM::OrOp::create(b, loc, wide, in.i64(int64_t(o.bits >> 32 << 32)));
+  };
   Value rowShare, columnShare;
-  if (alongM > 1)
-    rowShare = alongN > 1 || numThreads / 128 > alongM
-                   ? LLVM::AndOp::create(b, loc, wg, in.i32(int32_t(alongM - 1))).getResult()
-                   : wg;
-  if (alongN > 1) {
-    Value group = LLVM::LShrOp::create(b, loc, wg, in.i32(int32_t(llvm::Log2_32(alongM))));
-    columnShare = LLVM::AndOp::create(b, loc, group, in.i32(int32_t(alongN - 1)));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(wg); // where all that starts from them can see them
+    if (alongM > 1)
+      rowShare = alongN > 1 || numThreads / 128 > alongM
+                     ? LLVM::AndOp::create(b, loc, wg, in.i32(int32_t(alongM - 1))).getResult()
+                     : wg;
+    if (alongN > 1) {
+      Value group = LLVM::LShrOp::create(b, loc, wg, in.i32(int32_t(llvm::Log2_32(alongM))));
+      columnShare = LLVM::AndOp::create(b, loc, group, in.i32(int32_t(alongN - 1)));
+    }
   }
   Operand right = operandOf(op.getB(), 0, columnShare, ownN);
   std::optional<Operand> left;
@@ -181,9 +211,17 @@ LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
   // The first product of a sum that starts at zero does not read it.
   bool fromZero =
       matchPattern(op.getAcc(), m_Zero()) || matchPattern(op.getAcc(), m_PosZeroFloat());
-  if (fromZero && !promotes)
-    for (Value &word : words)
-      word = LLVM::UndefOp::create(b, loc, word.getType());
+  if (fromZero && !promotes) {
+    // Its registers are those of a result that has been used. With others, ptxas moves
+    // what is done with that result under this product, and runs out of registers.
+    if (Value spent = accElement.isF16() ? Value() : spentResult(op)) {
+      words = get(spent);
+      reusedResults.insert(spent);
+    } else {
+      for (Value &word : words)
+        word = LLVM::UndefOp::create(b, loc, word.getType());
+    }
+  }
   for (unsigned first = 0; first < steps; first += promote) {
     unsigned last = std::min(first + promote, steps);
     Registers sums = words;
@@ -196,12 +234,12 @@ LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
       for (unsigned step = first; step < last; ++step) {
         SmallVector<Value> a;
         if (left) {
-          a.push_back(plus(left->descriptor, left->advance(row, int64_t(step) * shape.k)));
+          a.push_back(descriptorAt(*left, row, int64_t(step) * shape.k));
         } else {
           unsigned block = chunk / chunksAcross * steps * 4;
           a.append(leftWords.begin() + block + step * 4, leftWords.begin() + block + step * 4 + 4);
         }
-        Value bDescriptor = plus(right.descriptor, right.advance(column, int64_t(step) * shape.k));
+        Value bDescriptor = descriptorAt(right, column, int64_t(step) * shape.k);
         bool isFirst = (promotes || fromZero) && step == first;
         SmallVector<Value> next = in.wgmma(shape, part, a, bDescriptor, isFirst);
         llvm::copy(next, part.begin());

@@ -124,6 +124,51 @@ func.func @store_in_parts(%map: !cta.tensor_map, %x: tensor<128x256xf16, #acc>, 
 
 // -----
 
+#acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]} : [128, 128]>
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0], [64, 0], [0, 64]]} : [128, 128]>
+#a = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0], [64, 0]]} : [128, 64]>
+#b = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0], [0, 64], [0, 128]]} : [64, 256]>
+!slots = !cta.ring<!cta.buffer<[128, 64], f16, #a>, !cta.buffer<[64, 256], f16, #b>>
+
+// Two stores that always run together have an area of 32 KB each beside three slots: the
+// second need not wait until the first has been copied. Four slots leave no room for that.
+// CHECK: cta.shared_bytes = 214016
+// CHECK-LABEL: func.func @store_side_by_side
+// CHECK: cta.ring {{.*}}cta.scratch_offset = 65536 {{.*}}stages = 3
+// CHECK: cta.tma_store {{.*}} {cta.scratch_offset = 0 : i32}
+// CHECK: cta.tma_store {{.*}} {cta.own_place, cta.scratch_offset = 32768 : i32}
+module attributes {tile.num_warps = 8 : i32} {
+func.func @store_side_by_side(%map: !cta.tensor_map, %x: tensor<128x128xf16, #acc>, %at: i32, %to: i32) {
+  %r = cta.ring {stages = 3 : i32, consumers = 8 : i32} : !slots
+  cta.tma_store %x, %map[%at, %at] dims [1, 0] staged #image : tensor<128x128xf16, #acc>
+  cta.tma_store %x, %map[%to, %at] dims [1, 0] staged #image : tensor<128x128xf16, #acc>
+  return
+}
+}
+
+// -----
+
+#acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]} : [128, 128]>
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0], [64, 0], [0, 64]]} : [128, 128]>
+#a = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0], [64, 0]]} : [128, 64]>
+#b = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0], [0, 64], [0, 128]]} : [64, 256]>
+!slots = !cta.ring<!cta.buffer<[128, 64], f16, #a>, !cta.buffer<[64, 256], f16, #b>>
+
+// CHECK-LABEL: func.func @store_by_turns
+// CHECK: cta.ring {{.*}}cta.scratch_offset = 32768 {{.*}}stages = 4
+// CHECK: cta.tma_store {{.*}} {cta.scratch_offset = 0 : i32}
+// CHECK: cta.tma_store {{.*}} {cta.scratch_offset = 0 : i32}
+module attributes {tile.num_warps = 8 : i32} {
+func.func @store_by_turns(%map: !cta.tensor_map, %x: tensor<128x128xf16, #acc>, %at: i32, %to: i32) {
+  %r = cta.ring {stages = 4 : i32, consumers = 8 : i32} : !slots
+  cta.tma_store %x, %map[%at, %at] dims [1, 0] staged #image : tensor<128x128xf16, #acc>
+  cta.tma_store %x, %map[%to, %at] dims [1, 0] staged #image : tensor<128x128xf16, #acc>
+  return
+}
+}
+
+// -----
+
 #image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
 #own = #cta.layout<{register = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16]], lane = [[0, 32], [1, 0], [2, 0], [4, 0], [8, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
 !tile = !cta.buffer<[64, 64], f16, #image>

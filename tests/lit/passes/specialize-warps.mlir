@@ -71,6 +71,31 @@ func.func @common_operand(%a: !cta.tensor_map, %b: !cta.tensor_map, %p: tensor<6
   return
 }
 
+// Also if what they have in common is loaded last.
+// CHECK-LABEL: func.func @common_operand_last
+// CHECK: %[[R:.*]] = cta.ring
+// CHECK-NOT: cta.ring {
+// CHECK: %[[W:.*]]:3 = cta.ring_wait %[[R]]
+// CHECK: cta.warpgroup_dot %[[W]]#0, %[[W]]#2
+// CHECK: cta.warpgroup_dot %[[W]]#1, %[[W]]#2
+// CHECK-NEXT: cta.ring_release %[[R]]
+func.func @common_operand_last(%a: !cta.tensor_map, %b: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>, #acc>, %K: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %sum:2 = scf.for %k = %c0 to %K step %c64 iter_args(%s = %zero, %t = %zero) -> (tensor<64x64xf32, #acc>, tensor<64x64xf32, #acc>) : i32 {
+    %x = cta.tma_load %a[%k, %c0] dims [1, 0] : !tile
+    %y = cta.tma_load %a[%k, %c64] dims [1, 0] : !tile
+    %z = cta.tma_load %b[%c0, %k] dims [1, 0] : !tile
+    %upper = cta.warpgroup_dot %x, %z, %s : !tile, !tile, tensor<64x64xf32, #acc>
+    %lower = cta.warpgroup_dot %y, %z, %t : !tile, !tile, tensor<64x64xf32, #acc>
+    scf.yield %upper, %lower : tensor<64x64xf32, #acc>, tensor<64x64xf32, #acc>
+  }
+  tile.store %p, %sum#0 : tensor<64x64x!tile.ptr<f32>, #acc>
+  tile.store %p, %sum#1 : tensor<64x64x!tile.ptr<f32>, #acc>
+  return
+}
+
 // A vector that is only read into registers comes in the slot of the operands.
 // CHECK-LABEL: func.func @vector
 // CHECK: %[[R:.*]] = cta.ring
@@ -103,12 +128,13 @@ func.func @vector(%a: !cta.tensor_map, %b: !cta.tensor_map, %v: !cta.tensor_map,
 }
 
 // So does a number, if the producer can compute where it is: not if that is in memory.
+// It is read ahead of the product, though it is loaded behind it.
 // CHECK-LABEL: func.func @number
 // CHECK: %[[R:.*]] = cta.ring {{.*}} : <{{.*}}, !cta.buffer<[1], f32, #{{.*}}>>
 // CHECK: cta.roles consumers {
-// CHECK:   %[[W:.*]]:3 = cta.ring_wait %[[R]]
-// CHECK:   %[[S:.*]] = cta.read %[[W]]#2 : <[1], f32, #{{.*}}> -> f32
 // CHECK:   tile.load %{{.*}} : !tile.ptr<f32>
+// CHECK:   %[[W:.*]]:3 = cta.ring_wait %[[R]]
+// CHECK-NEXT: %[[S:.*]] = cta.read %[[W]]#2 : <[1], f32, #{{.*}}> -> f32
 // CHECK:   cta.warpgroup_dot %[[W]]#0, %[[W]]#1
 // CHECK-NEXT: cta.ring_release %[[R]]
 // CHECK:   tile.splat %[[S]]
@@ -135,13 +161,13 @@ func.func @number(%a: !cta.tensor_map, %b: !cta.tensor_map, %q: !tile.ptr<f32>, 
   %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32, #acc>) : i32 {
     %x = cta.tma_load %a[%k, %c0] dims [1, 0] : !tile
     %y = cta.tma_load %b[%c0, %k] dims [1, 0] : !tile
-    %at = tile.addptr %from, %k : !tile.ptr<f32>, i32
-    %s = tile.load %at {cta.may_run_ahead} : !tile.ptr<f32>
     %index_at = tile.addptr %index, %k : !tile.ptr<i32>, i32
     %i = tile.load %index_at : !tile.ptr<i32>
     %there = tile.addptr %q, %i : !tile.ptr<f32>, i32
     %t = tile.load %there {cta.may_run_ahead} : !tile.ptr<f32>
     %d = cta.warpgroup_dot %x, %y, %zero : !tile, !tile, tensor<64x64xf32, #acc>
+    %at = tile.addptr %from, %k : !tile.ptr<f32>, i32
+    %s = tile.load %at {cta.may_run_ahead} : !tile.ptr<f32>
     %ss = tile.splat %s : f32 -> tensor<64x64xf32, #acc>
     %ts = tile.splat %t : f32 -> tensor<64x64xf32, #acc>
     %scaled = arith.mulf %d, %ss : tensor<64x64xf32, #acc>

@@ -1,6 +1,6 @@
-// Where a warpgroup's share of an operand starts is added to the address in 32 bits, so
-// that nothing but a constant is added to the descriptor: of a wide product plus that
-// constant ptxas 12.8 and 13.0 lose the upper half, with the strides and the swizzle.
+// Where a warpgroup's share of an operand starts is added to the lower word of the
+// descriptor in 32 bits: of a wide product plus a constant ptxas 12.8 and 13.0 lose the
+// upper half, with the strides and the swizzle.
 // RUN: tile-opt %s -tile-lower-to-llvm | FileCheck %s
 
 #a = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0], [64, 0]]} : [128, 64]>
@@ -8,10 +8,11 @@
 #acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]} : [128, 64]>
 // CHECK-LABEL: llvm.func @share(
 // CHECK-NOT: llvm.mul {{.*}} : i64
-// CHECK: %[[BYTES:.*]] = llvm.mlir.constant(8192 : i32)
-// CHECK: %[[SKIP:.*]] = llvm.mul %{{.*}}, %[[BYTES]] : i32
+// CHECK: %[[UNITS:.*]] = llvm.mlir.constant(512 : i32)
+// CHECK: %[[SKIP:.*]] = llvm.mul %{{.*}}, %[[UNITS]] : i32
 // CHECK: %[[START:.*]] = llvm.add %{{.*}}, %[[SKIP]] : i32
-// CHECK: llvm.and %[[START]],
+// CHECK: %[[LOW:.*]] = llvm.add %[[START]],
+// CHECK: llvm.zext %[[LOW]]
 // CHECK-NOT: llvm.mul {{.*}} : i64
 // CHECK: wgmma.mma_async
 module attributes {"tile.num_warps" = 8 : i32, "tile.target" = "sm_90a"} {
