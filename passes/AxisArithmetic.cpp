@@ -1,6 +1,7 @@
 //===- AxisArithmetic.cpp - integer arithmetic along the axes -------------===//
 #include "ir/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/AxisRules.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -195,21 +196,40 @@ template <typename Op> static bool staysNonNegative(Op op, const AxisInfo &a, co
          bitEnumContainsAll(op.getOverflowFlags(), arith::IntegerOverflowFlags::nsw);
 }
 
-/// Whether a block is moved down on the way to `v`, or cut off at fewer bits.
-static bool isMovedDown(Value v, unsigned depth = 0) {
+/// Whether a block is moved down on some way to `v`, or cut off at fewer bits.
+static bool isMovedDown(Value v, llvm::SmallDenseSet<Value> &seen) {
   APInt constant;
   if (matchPattern(v, m_ConstantInt(&constant)))
     return constant.isNegative();
-  Operation *op = v.getDefiningOp();
-  if (!op || depth > 8 || !isa<RankedTensorType>(v.getType()))
+  if (!isa<RankedTensorType>(v.getType()) || !seen.insert(v).second)
     return false;
-  if (isa<arith::SubIOp>(op) ||
+  auto anyIs = [&](ValueRange values) {
+    return llvm::any_of(values, [&](Value each) { return isMovedDown(each, seen); });
+  };
+  if (auto arg = dyn_cast<BlockArgument>(v)) {
+    auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+    return !loop ||
+           anyIs({loop.getTiedLoopInit(arg)->get(), loop.getTiedLoopYieldedValue(arg)->get()});
+  }
+  Operation *op = v.getDefiningOp();
+  unsigned result = cast<OpResult>(v).getResultNumber();
+  if (isa<arith::SubIOp, scf::WhileOp>(op) ||
       (isa<arith::TruncIOp>(op) && getElementType(v.getType()).getIntOrFloatBitWidth() < 32))
     return true;
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return isMovedDown(loop.getRegionIterArg(result), seen);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return anyIs({branch.thenYield().getOperand(result), branch.elseYield().getOperand(result)});
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return anyIs({select.getTrueValue(), select.getFalseValue()});
   bool passesOn = isa<arith::AddIOp, arith::MulIOp, arith::ExtSIOp, arith::TruncIOp, HintOp,
                       BroadcastOp, ExpandDimsOp, TransOp, ReshapeOp>(op);
-  return passesOn &&
-         llvm::any_of(op->getOperands(), [&](Value o) { return isMovedDown(o, depth + 1); });
+  return passesOn && anyIs(op->getOperands());
+}
+
+static bool isMovedDown(Value v) {
+  llvm::SmallDenseSet<Value> seen;
+  return isMovedDown(v, seen);
 }
 
 /// May this be divided as if rounding went down? (See AxisInfo.h.)

@@ -66,6 +66,8 @@ static std::optional<Stagger> match(Block *body) {
       return std::nullopt;
     s.dots.push_back(dot);
   }
+  if (s.dots.empty())
+    return std::nullopt;
   for (auto [index, dot] : llvm::enumerate(s.dots)) {
     SmallVector<Value> results{dot.getResult()};
     while (!results.empty())
@@ -74,13 +76,19 @@ static std::optional<Stagger> match(Block *body) {
           continue;
         if (user->getBlock() != body || !isElementByElement(user))
           return std::nullopt;
-        if (!s.users.insert({user, unsigned(index)}).second)
-          s.users[user] = unsigned(index);
+        auto [entry, isNew] = s.users.try_emplace(user, index);
+        if (!isNew && entry->second == index)
+          continue;
+        entry->second = index;
         results.push_back(user->getResult(0));
       }
   }
   for (auto release : body->getOps<cta::RingReleaseOp>())
-    if (release.getCondition())
+    if (release.getCondition() || release->isBeforeInBlock(s.dots.front()))
+      return std::nullopt;
+  // Slots are given back right behind the last product.
+  for (auto read : body->getOps<cta::ReadOp>())
+    if (s.dots.back()->isBeforeInBlock(read))
       return std::nullopt;
   return s;
 }
@@ -91,6 +99,13 @@ static int64_t registersOf(Type value) {
     return 1;
   int64_t bits = std::max<int64_t>(getElementBytes(type.getElementType()) * 8, 32);
   return cta::getLayout(type).inSize(layout::Dim::reg()) * (bits / 32);
+}
+
+/// Unrolling puts a single turn into the surrounding block, where slots would still be given
+/// back by the other of a ring's two counters.
+static bool hasSingleTurns(scf::ForOp loop) {
+  std::optional<APInt> turns = loop.getStaticTripCount();
+  return turns && (turns->ult(2 * kTurns) || turns->urem(kTurns) == 1);
 }
 
 /// Two results at a time, beside all that the loop carries.
@@ -151,7 +166,7 @@ static void rewrite(Block *body, Stagger &s) {
 
 bool tile::staggerDots(scf::ForOp loop) {
   std::optional<Stagger> s = match(loop.getBody());
-  if (!s || s->dots.size() < 2 || !fits(loop, s->dots))
+  if (!s || s->dots.size() < 2 || !fits(loop, s->dots) || hasSingleTurns(loop))
     return false;
   // A loop that runs no turn ends where it starts: the number of turns is computed from
   // the bounds without a sign.
