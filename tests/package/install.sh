@@ -20,6 +20,8 @@ sed 's/x + y$/x - y/' "$tree/share/tile/kernels/vector_add.tile" >"$tree/share/t
 selftest --device cpu --jobs 2 wrong vector_add && fail "a test that fails passes"
 grep -q '^FAIL *tests/wrong' "$work/log" && grep -q '^1 passed, 1 failed on cpu' "$work/log" ||
   fail "what failed is not named"
+selftest --device cpu vector_add kernels/vector_add || fail "a file named twice fails"
+grep -q '^1 passed, 0 failed on cpu' "$work/log" || fail "a file named twice runs twice"
 # Of racecheck, what it runs and how is asked of a stand-in.
 mkdir "$work/bin"
 printf '#!/bin/sh\necho "$@"\nexit 1\n' >"$work/bin/compute-sanitizer"
@@ -31,4 +33,6 @@ for tool in racecheck memcheck; do
   lanes=$(grep -c -- --each-lane-arrives "$work/log" || true)
   [ "$lanes" -eq "$([ "$tool" = racecheck ] && echo 1 || echo 0)" ] || fail "who arrives under $tool"
 done
+printf '#!/bin/sh\nkill -9 $PPID\n' >"$work/bin/compute-sanitizer"
+PATH="$work/bin:$PATH" selftest --sanitizer memcheck vector_add && fail "what was killed passes"
 "$here/consumer.sh" "$tree"
