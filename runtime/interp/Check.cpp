@@ -51,8 +51,20 @@ static const char *verb(bool isAtomic, bool writes) {
                   : "reads";
 }
 
-static std::string nameOf(const MemoryMap::Buffer &buffer) {
-  return buffer.name.empty() ? "the buffer" : "`" + buffer.name + "`";
+/// The kernel's argument that the lane's pointer comes from, or nothing.
+std::string CheckState::argumentOf(const Lane &lane) const {
+  if (lane.info.rootPointer == kNone)
+    return "";
+  const Parameter &parameter = launch.program->parameters[lane.info.rootIndex];
+  return parameter.name.empty() ? "argument " + std::to_string(lane.info.rootIndex)
+                                : "`" + parameter.name + "`";
+}
+
+std::string CheckState::nameOf(const Lane &lane, const MemoryMap::Buffer &buffer) const {
+  if (!buffer.name.empty())
+    return "`" + buffer.name + "`";
+  std::string argument = argumentOf(lane);
+  return argument.empty() ? "the buffer" : argument;
 }
 
 //===----------------------------------------------------------------------===//
@@ -89,12 +101,7 @@ std::string CheckState::describeOutOfBounds(const Lane &lane) {
                                                     : "atomic access";
   std::string text = llvm::formatv("out-of-bounds {0} of {1}: ", what, countBytes(lane.bytes));
   uint64_t root = rootOf(lane.frame, lane.info);
-  std::string argument;
-  if (lane.info.rootPointer != kNone) {
-    const Parameter &parameter = launch.program->parameters[lane.info.rootIndex];
-    argument = parameter.name.empty() ? "argument " + std::to_string(lane.info.rootIndex)
-                                      : "`" + parameter.name + "`";
-  }
+  const std::string argument = argumentOf(lane);
   MemoryMap::Buffer *buffer = argument.empty() ? memory.findBelow(lane.address)
                               : root           ? memory.find(root)
                                                : nullptr;
@@ -104,7 +111,7 @@ std::string CheckState::describeOutOfBounds(const Lane &lane) {
       text += " (" + argument + (root ? " points to none" : " is null") + ")";
     return text;
   }
-  std::string name = argument.empty() ? nameOf(*buffer) : argument;
+  const std::string name = argument.empty() ? nameOf(lane, *buffer) : argument;
   if (lane.address < buffer->base)
     return text + llvm::formatv("{0} before the start of {1}, which has {2}",
                                 countBytes(buffer->base - lane.address), name,
@@ -120,7 +127,7 @@ void CheckState::initialized(const Lane &lane, MemoryMap::Buffer &buffer) {
   if (lane.access != Access::Write && std::memchr(written, 0, lane.bytes))
     add(lane, FindingKind::Uninitialized, [&] {
       return llvm::formatv("read of memory that nobody wrote: {0} at byte {1} of {2}",
-                           countBytes(lane.bytes), lane.address - buffer.base, nameOf(buffer))
+                           countBytes(lane.bytes), lane.address - buffer.base, nameOf(lane, buffer))
           .str();
     });
   if (!reads(lane.access))
@@ -300,7 +307,7 @@ void CheckState::reportRace(const Lane &lane, EventId otherId, bool otherWrote) 
     return llvm::formatv("race: this program {0} byte {1} of {2}, which {3} {4} with nothing to "
                          "order the two",
                          mine, buffer ? lane.address - buffer->base : 0,
-                         buffer ? nameOf(*buffer) : "memory", who, theirs)
+                         buffer ? nameOf(lane, *buffer) : "memory", who, theirs)
         .str();
   });
   Finding &finding = launch.findings.last();

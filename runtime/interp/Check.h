@@ -74,6 +74,8 @@ private:
   void checkRun(Lane lane, uint32_t count);
   bool checkLane(const Lane &lane);
   MemoryMap::Buffer *locate(uint64_t root, uint64_t address, uint64_t length);
+  std::string argumentOf(const Lane &lane) const;
+  std::string nameOf(const Lane &lane, const MemoryMap::Buffer &buffer) const;
   std::string describeOutOfBounds(const Lane &lane);
   void initialized(const Lane &lane, MemoryMap::Buffer &buffer);
   EventId eventOf(const Lane &lane);

@@ -14,13 +14,13 @@ func.func @past_the_end(%x: !tile.ptr<f32> {tile.data = dense<1.0> : tensor<2xf3
   return
 }
 
-// UNWRITTEN: findings.mlir:[[#@LINE+2]]:8: error: read of memory that nobody wrote: 4 bytes at byte 0 of the buffer (in program (0, 0, 0))
+// UNWRITTEN: findings.mlir:[[#@LINE+2]]:8: error: read of memory that nobody wrote: 4 bytes at byte 0 of argument 0 (in program (0, 0, 0))
 func.func @unwritten(%x: !tile.ptr<f32> {tile.data = dense<1.0> : tensor<2xf32>, tile.unwritten}) {
   %v = tile.load %x : !tile.ptr<f32>
   return
 }
 
-// RACE: findings.mlir:[[#@LINE+6]]:3: error: race: this program writes byte 0 of the buffer, which program (0, 0, 0) writes with nothing to order the two (in program (1, 0, 0))
+// RACE: findings.mlir:[[#@LINE+6]]:3: error: race: this program writes byte 0 of argument 0, which program (0, 0, 0) writes with nothing to order the two (in program (1, 0, 0))
 // RACE-NEXT: findings.mlir:[[#@LINE+5]]:3: note: program (0, 0, 0) writes it here
 func.func @race(%x: !tile.ptr<i32> {tile.data = dense<1> : tensor<1xi32>})
     attributes {tile.grid = array<i64: 2, 1, 1>} {
