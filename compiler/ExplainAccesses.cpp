@@ -68,9 +68,10 @@ static std::string whyNotWider(const AxisInfo &info, const AxisInfo *mask, unsig
     return "no elements are known to lie side by side";
   if (info.contiguity(fast) * bytes <= moved)
     return formatv("only {0} elements are known to lie side by side", info.contiguity(fast));
+  // Elements lie at multiples of their size, whatever is known of the pointer.
   if (info.divisibility(fast) <= moved)
     return formatv("its addresses are only known to be multiples of {0} bytes",
-                   info.divisibility(fast));
+                   std::max<int64_t>(info.divisibility(fast), bytes));
   if (mask && mask->constancy(fast) * bytes <= moved)
     return mask->constancy(fast) == 1
                ? "its mask may differ from one element to the next"

@@ -35,4 +35,14 @@ for tool in racecheck memcheck; do
 done
 printf '#!/bin/sh\nkill -9 $PPID\n' >"$work/bin/compute-sanitizer"
 PATH="$work/bin:$PATH" selftest --sanitizer memcheck vector_add && fail "what was killed passes"
+# Pages and programs that the command and the README name come along, and the
+# examples build as their page says.
+page() { [ -e "$tree/share/doc/tile/$1" ] || { : >"$work/log"; fail "no $1"; }; }
+for named in $(for c in compile test explain; do "$tree/bin/tilec" help $c; done |
+    cat - "$here/../../README.md" | grep -o '\(docs\|examples\)/[a-z/_-]*\(\.md\)\?' | sort -u); do
+  page "$named"
+done
+(cd "$tree" && sed -n '/^```$/,/^```$/{/^```/!p;}' share/doc/tile/examples/README.md |
+  CC=${CC:-clang-22} CXX=${CXX:-clang++-22} bash -ec 'cc() { "$CC" "$@"; }; c++() { "$CXX" "$@"; }; . /dev/stdin') \
+  >"$work/log" 2>&1 || fail "the examples do not build and run as their page says"
 "$here/consumer.sh" "$tree"
