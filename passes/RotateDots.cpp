@@ -17,25 +17,20 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/RotateDots.h"
-#include "ir/CtaDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/OverlapDots.h"
 
 using namespace mlir;
 using namespace tile;
 
 namespace {
 
-/// Registers of a thread that a rotated loop may keep blocks in.
-constexpr int64_t kMostRegisters = 212;
 /// Smaller results leave room for a second thread block, which fills the gaps too.
 constexpr int64_t kLeastRegisters = 64; ///< of a thread, for one result
-/// Iterations that run together. The result of the last is used while nothing is in
-/// flight, but more of them did not make a product of 8-bit floats faster.
-constexpr unsigned kTurns = 4;
 
 class Rotation {
 public:
@@ -54,7 +49,6 @@ private:
   bool matchRings();
   bool findLate();
   bool fits();
-  int64_t registersOf(Value v) const;
 
   Turn issue(OpBuilder &b, Value index, ValueRange early);
   SmallVector<Value> use(OpBuilder &b, const Turn &turn, ValueRange late);
@@ -69,12 +63,6 @@ private:
 };
 
 } // namespace
-
-/// What can be done with a product while another is under way.
-static bool isElementByElement(Operation *op) {
-  return op->getNumRegions() == 0 && op->getNumResults() == 1 && isMemoryEffectFree(op) &&
-         (op->hasTrait<OpTrait::Elementwise>() || isa<SplatOp, BroadcastOp, ExpandDimsOp>(op));
-}
 
 bool Rotation::match() {
   auto step = getConstantIntValue(loop.getStep());
@@ -186,24 +174,15 @@ bool Rotation::findLate() {
   return !lateArgs.empty() && !nested.wasInterrupted();
 }
 
-int64_t Rotation::registersOf(Value v) const {
-  auto type = dyn_cast<RankedTensorType>(v.getType());
-  if (!type)
-    return 1;
-  const layout::LinearLayout &l = cta::getLayout(type);
-  int64_t bits = std::max<int64_t>(getElementBytes(type.getElementType()) * 8, 32);
-  return l.inSize(layout::Dim::reg()) * (bits / 32);
-}
-
 bool Rotation::fits() {
-  int64_t registers = 2 * registersOf(dot.getResult());
+  int64_t registers = 2 * registersOf(dot.getType());
   if (registers < 2 * kLeastRegisters)
     return false;
   for (BlockArgument arg : loop.getRegionIterArgs())
-    registers += registersOf(arg);
+    registers += registersOf(arg.getType());
   for (Value v : captured)
-    registers += 2 * registersOf(v);
-  return registers <= kMostRegisters;
+    registers += 2 * registersOf(v.getType());
+  return registers <= kMostRegistersUnderProducts;
 }
 
 /// One iteration up to and with its product, which is in flight.
@@ -272,16 +251,16 @@ void Rotation::rewrite() {
   auto constant = [&](OpBuilder &b, int64_t value) -> Value {
     return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
   };
-  // Where the rounds end: rounds * kTurns * step behind the start.
+  // Where the rounds end: rounds * kTurnsUnderProducts * step behind the start.
   int64_t stride = *getConstantIntValue(step);
   Value isEmpty = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, upper, lower);
   Value span = arith::SubIOp::create(b, loc, upper, lower);
   span = arith::SubIOp::create(b, loc, span, constant(b, 1));
   Value last = arith::DivUIOp::create(b, loc, span, step);
   Value turns = arith::AddIOp::create(b, loc, last, constant(b, 1));
-  Value rounds = arith::DivUIOp::create(b, loc, turns, constant(b, kTurns));
+  Value rounds = arith::DivUIOp::create(b, loc, turns, constant(b, kTurnsUnderProducts));
   rounds = arith::SelectOp::create(b, loc, isEmpty, constant(b, 0), rounds);
-  Value distance = arith::MulIOp::create(b, loc, rounds, constant(b, kTurns * stride));
+  Value distance = arith::MulIOp::create(b, loc, rounds, constant(b, kTurnsUnderProducts * stride));
   Value middle = arith::AddIOp::create(b, loc, lower, distance);
 
   auto split = [&](ValueRange all, SmallVector<Value> &early, SmallVector<Value> &late) {
@@ -304,9 +283,11 @@ void Rotation::rewrite() {
     late = use(b, before, late);
     scf::YieldOp::create(b, loc, merge(before.carried, late));
   };
-  auto main = scf::ForOp::create(
-      b, loc, lower, middle, constant(b, kTurns * stride), loop.getInitArgs(),
-      [&](OpBuilder &b, Location l, Value i, ValueRange args) { body(b, l, i, args, kTurns); });
+  auto main = scf::ForOp::create(b, loc, lower, middle, constant(b, kTurnsUnderProducts * stride),
+                                 loop.getInitArgs(),
+                                 [&](OpBuilder &b, Location l, Value i, ValueRange args) {
+                                   body(b, l, i, args, kTurnsUnderProducts);
+                                 });
   auto rest = scf::ForOp::create(
       b, loc, middle, upper, step, main.getResults(),
       [&](OpBuilder &b, Location l, Value i, ValueRange args) { body(b, l, i, args, 1); });

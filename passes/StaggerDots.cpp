@@ -16,19 +16,16 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/StaggerDots.h"
-#include "ir/CtaDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/OverlapDots.h"
 
 using namespace mlir;
 using namespace tile;
 
-/// Registers of a thread that a staggered loop may keep blocks in.
-static constexpr int64_t kMostRegisters = 212;
 /// Smaller loops leave room for a second thread block, which fills the gaps too.
 static constexpr int64_t kLeastRegisters = 128;
-static constexpr uint64_t kTurns = 4;
 
 namespace {
 /// The products of a block, and what is done with their results.
@@ -37,11 +34,6 @@ struct Stagger {
   llvm::DenseMap<Operation *, unsigned> users; ///< with the last product that each needs
 };
 } // namespace
-
-static bool isElementByElement(Operation *op) {
-  return op->getNumRegions() == 0 && op->getNumResults() == 1 && isMemoryEffectFree(op) &&
-         (op->hasTrait<OpTrait::Elementwise>() || isa<SplatOp, BroadcastOp, ExpandDimsOp>(op));
-}
 
 static bool startsAtZero(cta::WarpgroupDotOp dot) {
   return matchPattern(dot.getAcc(), m_PosZeroFloat()) || matchPattern(dot.getAcc(), m_Zero());
@@ -93,19 +85,11 @@ static std::optional<Stagger> match(Block *body) {
   return s;
 }
 
-static int64_t registersOf(Type value) {
-  auto type = dyn_cast<RankedTensorType>(value);
-  if (!type)
-    return 1;
-  int64_t bits = std::max<int64_t>(getElementBytes(type.getElementType()) * 8, 32);
-  return cta::getLayout(type).inSize(layout::Dim::reg()) * (bits / 32);
-}
-
 /// Unrolling puts a single turn into the surrounding block, where slots would still be given
 /// back by the other of a ring's two counters.
 static bool hasSingleTurns(scf::ForOp loop) {
   std::optional<APInt> turns = loop.getStaticTripCount();
-  return turns && (turns->ult(2 * kTurns) || turns->urem(kTurns) == 1);
+  return turns && (turns->ult(2 * kTurnsUnderProducts) || turns->urem(kTurnsUnderProducts) == 1);
 }
 
 /// Two results at a time, beside all that the loop carries.
@@ -116,7 +100,7 @@ static bool fits(scf::ForOp loop, ArrayRef<cta::WarpgroupDotOp> dots) {
   for (Type type : loop.getResultTypes())
     registers += registersOf(type);
   registers += 2 * result;
-  return registers >= kLeastRegisters && registers <= kMostRegisters;
+  return registers >= kLeastRegisters && registers <= kMostRegistersUnderProducts;
 }
 
 static void rewrite(Block *body, Stagger &s) {
@@ -177,7 +161,7 @@ bool tile::staggerDots(scf::ForOp loop) {
   }
   Block *parent = loop->getBlock();
   Operation *before = loop->getPrevNode(), *after = loop->getNextNode();
-  (void)loopUnrollByFactor(loop, kTurns);
+  (void)loopUnrollByFactor(loop, kTurnsUnderProducts);
   for (Operation *op = before ? before->getNextNode() : &parent->front(); op != after;
        op = op->getNextNode())
     if (auto made = dyn_cast<scf::ForOp>(op))

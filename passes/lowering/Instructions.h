@@ -252,6 +252,9 @@ private:
   mlir::Value text(llvm::StringRef characters);
   mlir::Value genericAddress(mlir::Value pointer);
   mlir::Value pointerTo(Address address);
+  /// What is loaded at once, as its words; and back, to be stored.
+  llvm::SmallVector<mlir::Value> splitWords(mlir::Value v);
+  mlir::Value joinWords(mlir::ValueRange words);
   mlir::Value toInteger(mlir::Value v);
   mlir::Value fromInteger(mlir::Value v, mlir::Type type);
 

@@ -28,6 +28,10 @@ struct AccessShape {
   }
   /// PTX has no 8-bit registers: bytes travel in 16-bit ones.
   unsigned registerBits() const { return std::max(wordBits, 16u); }
+  /// All words as one value.
+  Type together(Type word) const {
+    return words == 1 ? word : Type(VectorType::get({words}, word));
+  }
   char constraint() const { return registerBits() == 64 ? 'l' : registerBits() == 32 ? 'r' : 'h'; }
 };
 } // namespace
@@ -71,6 +75,26 @@ static std::string registerList(unsigned first, unsigned count) {
   return s + (count == 1 ? "" : "}");
 }
 
+SmallVector<Value> Instructions::splitWords(Value v) {
+  auto vector = dyn_cast<VectorType>(v.getType());
+  if (!vector)
+    return {v};
+  SmallVector<Value> words;
+  for (int32_t i = 0; i < vector.getNumElements(); ++i)
+    words.push_back(LLVM::ExtractElementOp::create(b, *loc, v, i32(i)));
+  return words;
+}
+
+Value Instructions::joinWords(ValueRange words) {
+  if (words.size() == 1)
+    return words[0];
+  auto type = VectorType::get({int64_t(words.size())}, words[0].getType());
+  Value v = LLVM::UndefOp::create(b, *loc, type);
+  for (auto [i, word] : llvm::enumerate(words))
+    v = LLVM::InsertElementOp::create(b, *loc, v, word, i32(int32_t(i)));
+  return v;
+}
+
 Value Instructions::pointerTo(Address address) {
   if (!address.offset)
     return address.base;
@@ -89,15 +113,8 @@ SmallVector<Value> Instructions::loadGlobal(Type type, unsigned count, Address w
   Type word = b.getIntegerType(shape.wordBits);
   unsigned bytes = bitWidth(type) * count / 8;
   if (!predicate && hints.plain()) {
-    Type loaded = shape.words == 1 ? word : Type(VectorType::get({shape.words}, word));
-    Value v = LLVM::LoadOp::create(b, *loc, loaded, pointerTo(where), bytes);
-    SmallVector<Value> words{v};
-    if (shape.words > 1) {
-      words.clear();
-      for (unsigned i = 0; i < shape.words; ++i)
-        words.push_back(LLVM::ExtractElementOp::create(b, *loc, v, i32(i)));
-    }
-    return unpack(words, type, count);
+    Value v = LLVM::LoadOp::create(b, *loc, shape.together(word), pointerTo(where), bytes);
+    return unpack(splitWords(v), type, count);
   }
 
   // mov the values of masked-off lanes first, then load under the predicate.
@@ -165,13 +182,7 @@ void Instructions::storeGlobal(Address where, ValueRange elements, Value predica
   AccessShape shape(type, elements.size());
   SmallVector<Value> words = pack(elements, shape.wordBits);
   if (!predicate && hints.plain()) {
-    Value v = words[0];
-    if (shape.words > 1) {
-      auto vector = VectorType::get({shape.words}, v.getType());
-      v = LLVM::UndefOp::create(b, *loc, vector);
-      for (unsigned i = 0; i < shape.words; ++i)
-        v = LLVM::InsertElementOp::create(b, *loc, v, words[i], i32(i));
-    }
+    Value v = joinWords(words);
     LLVM::StoreOp::create(b, *loc, v, pointerTo(where), bitWidth(type) * elements.size() / 8);
     return;
   }
@@ -200,15 +211,8 @@ void Instructions::storeGlobal(Address where, ValueRange elements, Value predica
 SmallVector<Value> Instructions::loadShared(Type type, unsigned count, Value ptr) {
   AccessShape shape(type, count);
   Type word = b.getIntegerType(shape.wordBits);
-  Type loaded = shape.words == 1 ? word : Type(VectorType::get({shape.words}, word));
-  Value v = LLVM::LoadOp::create(b, *loc, loaded, ptr, bitWidth(type) * count / 8);
-  SmallVector<Value> words{v};
-  if (shape.words > 1) {
-    words.clear();
-    for (unsigned i = 0; i < shape.words; ++i)
-      words.push_back(LLVM::ExtractElementOp::create(b, *loc, v, i32(i)));
-  }
-  return unpack(words, type, count);
+  Value v = LLVM::LoadOp::create(b, *loc, shape.together(word), ptr, bitWidth(type) * count / 8);
+  return unpack(splitWords(v), type, count);
 }
 
 void Instructions::storeShared(Value ptr, ValueRange elements, Value predicate) {
@@ -216,13 +220,7 @@ void Instructions::storeShared(Value ptr, ValueRange elements, Value predicate) 
   AccessShape shape(type, elements.size());
   SmallVector<Value> words = pack(elements, shape.wordBits);
   if (!predicate) {
-    Value v = words[0];
-    if (shape.words > 1) {
-      v = LLVM::UndefOp::create(b, *loc, VectorType::get({shape.words}, words[0].getType()));
-      for (unsigned i = 0; i < shape.words; ++i)
-        v = LLVM::InsertElementOp::create(b, *loc, v, words[i], i32(i));
-    }
-    LLVM::StoreOp::create(b, *loc, v, ptr, bitWidth(type) * elements.size() / 8);
+    LLVM::StoreOp::create(b, *loc, joinWords(words), ptr, bitWidth(type) * elements.size() / 8);
     return;
   }
   Type reg = b.getIntegerType(shape.registerBits());

@@ -1,5 +1,6 @@
 //===- CompilingDevice.cpp - interpreted kernels, compiled as well --------===//
 #include "tools/tilec/CompilingDevice.h"
+#include "runtime/ForwardingDevice.h"
 #include "tools/tilec/Assembler.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -7,53 +8,21 @@ using namespace tile;
 using namespace tile::runtime;
 
 namespace {
-class CompilingDevice : public Device {
+class CompilingDevice : public ForwardingDevice {
 public:
   CompilingDevice(std::unique_ptr<Device> inner, std::string target, bool assemble)
-      : inner(std::move(inner)), gpu(std::move(target)), assemble(assemble) {}
+      : ForwardingDevice(std::move(inner)), gpu(std::move(target)), assemble(assemble) {}
 
-  std::string name() const override { return inner->name(); }
   std::string description() const override {
     return inner->description() + "; compiled for " + gpu;
   }
   std::string target() const override { return gpu; }
-  bool isCpu() const override { return inner->isCpu(); }
-  unsigned multiprocessorCount() const override { return inner->multiprocessorCount(); }
-
-  llvm::Expected<DevicePtr> allocate(uint64_t bytes) override { return inner->allocate(bytes); }
-  llvm::Error free(DevicePtr pointer) override { return inner->free(pointer); }
-  llvm::Error upload(DevicePtr to, const void *from, uint64_t bytes) override {
-    return inner->upload(to, from, bytes);
-  }
-  llvm::Error download(void *to, DevicePtr from, uint64_t bytes) override {
-    return inner->download(to, from, bytes);
-  }
-  llvm::Error fill(DevicePtr to, uint8_t byte, uint64_t bytes) override {
-    return inner->fill(to, byte, bytes);
-  }
-  llvm::Error copy(DevicePtr to, DevicePtr from, uint64_t bytes) override {
-    return inner->copy(to, from, bytes);
-  }
-  llvm::Error poison(DevicePtr to, uint8_t byte, uint64_t bytes) override {
-    return inner->poison(to, byte, bytes);
-  }
-
   std::unique_ptr<Kernel> prepare(const KernelRequest &request,
                                   frontend::DiagnosticEngine &diagnostics) override;
-  bool launch(Kernel &kernel, const LaunchConfig &config,
-              frontend::DiagnosticEngine &diagnostics) override {
-    return inner->launch(kernel, config, diagnostics);
-  }
-  llvm::Error synchronize() override { return inner->synchronize(); }
-  llvm::Expected<Timing> time(llvm::function_ref<bool()> body,
-                              const TimingOptions &options) override {
-    return inner->time(body, options);
-  }
 
 private:
   bool compile(const KernelRequest &request, frontend::DiagnosticEngine &diagnostics);
 
-  std::unique_ptr<Device> inner;
   std::string gpu;
   bool assemble;
   Compiler compiler;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/Parser.h"
 #include "runtime/AgreementDevice.h"
+#include "runtime/ForwardingDevice.h"
 #include "gtest/gtest.h"
 #include <cstring>
 
@@ -47,52 +48,24 @@ def collect(x, out):
 constexpr unsigned kElements = 128, kBytes = 4 * kElements, kBent = 77;
 
 /// Does what the emulator does, and then adds `bend` to one element's bits.
-class Bent : public Device {
+class Bent : public ForwardingDevice {
 public:
-  std::unique_ptr<EmuDevice> inner = createEmuDevice({});
+  Bent() : ForwardingDevice(createEmuDevice({})) {}
   uint32_t bend = 0;
   DevicePtr last = 0;
 
   std::string name() const override { return "bent"; }
   std::string description() const override { return "an emulator with a fault"; }
-  std::string target() const override { return inner->target(); }
-  bool isCpu() const override { return true; }
-  unsigned multiprocessorCount() const override { return inner->multiprocessorCount(); }
   llvm::Expected<DevicePtr> allocate(uint64_t bytes) override {
     auto p = inner->allocate(bytes);
     last = p ? *p : 0;
     return p;
-  }
-  llvm::Error free(DevicePtr p) override { return inner->free(p); }
-  llvm::Error upload(DevicePtr to, const void *from, uint64_t bytes) override {
-    return inner->upload(to, from, bytes);
-  }
-  llvm::Error download(void *to, DevicePtr from, uint64_t bytes) override {
-    return inner->download(to, from, bytes);
-  }
-  llvm::Error fill(DevicePtr to, uint8_t byte, uint64_t bytes) override {
-    return inner->fill(to, byte, bytes);
-  }
-  llvm::Error copy(DevicePtr to, DevicePtr from, uint64_t bytes) override {
-    return inner->copy(to, from, bytes);
-  }
-  llvm::Error poison(DevicePtr to, uint8_t byte, uint64_t bytes) override {
-    return inner->poison(to, byte, bytes);
-  }
-  std::unique_ptr<Kernel> prepare(const KernelRequest &request,
-                                  frontend::DiagnosticEngine &diagnostics) override {
-    return inner->prepare(request, diagnostics);
   }
   bool launch(Kernel &kernel, const LaunchConfig &config,
               frontend::DiagnosticEngine &diagnostics) override {
     bool ok = inner->launch(kernel, config, diagnostics);
     reinterpret_cast<uint32_t *>(last)[kBent] += bend;
     return ok;
-  }
-  llvm::Error synchronize() override { return llvm::Error::success(); }
-  llvm::Expected<Timing> time(llvm::function_ref<bool()> body,
-                              const TimingOptions &options) override {
-    return inner->time(body, options);
   }
 };
 

@@ -283,35 +283,30 @@ TEST(EmuAtomics, CtasThatWaitForEachOtherAllMove) {
   EXPECT_EQ(counter[0], 40u);
 }
 
-TEST(EmuAtomics, WaitingForEverIsReported) {
-  Bench bench(kernel("  br label %spin\nspin:\n"
-                     "  %now = call i32 asm sideeffect \"ld.volatile.global.b32 $0, [$1];\", "
-                     "\"=r,l\"(ptr addrspace(1) %p0)\n"
+/// What a kernel that looks for a 1 in memory, which nobody writes, is reported as;
+/// `between` stands between two looks.
+Report lookForEver(const std::string &look, const std::string &between, uint32_t threads) {
+  Bench bench(kernel("  br label %spin\nspin:\n  %now = call i32 asm sideeffect \"" + look +
+                     "\", \"=r,l\"(ptr addrspace(1) %p0)\n" + between +
                      "  %ok = icmp eq i32 %now, 1\n  br i1 %ok, label %go, label %spin\ngo:\n"
                      "  ret void"));
   std::vector<uint32_t> flag(1);
   bench.buffer(flag);
   RunOptions options;
   options.stepLimit = 10000;
-  Report report = bench.run(1, 0, options);
+  return bench.run(threads, 0, options);
+}
+
+const char *const lookByLoad = "ld.volatile.global.b32 $0, [$1];";
+
+TEST(EmuAtomics, WaitingForEverIsReported) {
+  Report report = lookForEver(lookByLoad, "", 1);
   EXPECT_TRUE(report.has(FindingKind::Stuck)) << report.str();
 }
 
 TEST(EmuAtomics, WaitingForEverInALoopWithBarriersIsReported) {
-  for (const char *look :
-       {"ld.volatile.global.b32 $0, [$1];", "atom.acquire.gpu.global.cas.b32 $0, [$1], 7, 0;"}) {
-    Bench bench(kernel("  br label %spin\nspin:\n  %now = call i32 asm sideeffect \"" +
-                       std::string(look) +
-                       "\", \"=r,l\"(ptr addrspace(1) %p0)\n"
-                       "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n"
-                       "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n"
-                       "  %ok = icmp eq i32 %now, 1\n  br i1 %ok, label %go, label %spin\ngo:\n"
-                       "  ret void"));
-    std::vector<uint32_t> flag(1);
-    bench.buffer(flag);
-    RunOptions options;
-    options.stepLimit = 10000;
-    Report report = bench.run(64, 0, options);
+  for (const char *look : {lookByLoad, "atom.acquire.gpu.global.cas.b32 $0, [$1], 7, 0;"}) {
+    Report report = lookForEver(look, std::string(barrier) + barrier, 64);
     EXPECT_TRUE(report.has(FindingKind::Stuck)) << look << ": " << report.str();
   }
 }
