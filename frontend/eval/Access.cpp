@@ -280,14 +280,28 @@ static std::optional<Result> classAttribute(const ClassObject &type, StringRef n
   return Result(PyValue::namedTuple(member, {**found, PyValue::string(name.str())}));
 }
 
+/// What the outermost of autotune and heuristics is around. The plain function
+/// behind a jit function is the same value as the jit function.
+static PyValue unwrapped(const PyValue &value) {
+  auto wraps = [](const Decorator &decorator) {
+    return decorator.name == "triton.autotune" || decorator.name == "triton.heuristics";
+  };
+  const std::vector<Decorator> &decorators = value.asFunction().decorators;
+  auto outermost = llvm::find_if(decorators, wraps);
+  if (outermost == decorators.end())
+    return value;
+  auto inner = std::make_shared<FunctionObject>(value.asFunction());
+  inner->decorators.assign(std::next(outermost), decorators.end());
+  return PyValue::function(std::move(inner));
+}
+
 static std::optional<Result> plainAttribute(const PyValue &value, StringRef name) {
   switch (value.kind()) {
   case Kind::DType:
     return dtypeAttribute(value, name);
   case Kind::Function:
-    // A jit function's `.fn` is the plain function; both are one value here.
     if (name == "fn")
-      return value;
+      return unwrapped(value);
     return functionAttribute(value.asFunction(), name);
   case Kind::Class:
     if (name == "__name__")

@@ -175,6 +175,21 @@ TEST(Launch, HeuristicsByKeyword) {
   EXPECT_EQ(constexprs(file->device.prepared[0]), "BLOCK=32");
 }
 
+/// `.fn` is what the outermost decorator is around: launched without it.
+TEST(Launch, WhatDecoratorsAreAround) {
+  const std::string decorators =
+      "@triton.autotune([triton.Config({'BLOCK': 32})], key=['n'])\n"
+      "@triton.heuristics({'EVEN': lambda args: args['n'] % args['BLOCK'] == 0})\n";
+  auto launched = [&](const char *launch) {
+    std::unique_ptr<HostFile> file;
+    launching(file, "n, BLOCK: tl.constexpr, EVEN: tl.constexpr", launch, decorators);
+    return constexprs(file->device.prepared[0]);
+  };
+  EXPECT_EQ(launched("k[1](96)"), "BLOCK=32 EVEN=true");
+  EXPECT_EQ(launched("k.fn[1](96, BLOCK=64)"), "BLOCK=64 EVEN=false");
+  EXPECT_EQ(launched("k.fn.fn[1](96, BLOCK=64, EVEN=True)"), "BLOCK=64 EVEN=true");
+}
+
 const char *const tunedKernel =
     "@triton.autotune(configs=[triton.Config({'BLOCK': b}, num_warps=w) for b, w in\n"
     "                          ((32, 1), (64, 2), (128, 4))], key=['n'], reset_to_zero=['x'])\n"
