@@ -135,7 +135,7 @@ static std::optional<EarlyCopy> plan(LoadOp load, Operation *start) {
   if (!copy.user || bytes >= kCopyBytes || element.isInteger(1) ||
       !fillsCopies(load, copy.type, kCopyBytes / bytes))
     return std::nullopt;
-  bool behindLoad = false;
+  bool behindLoad = false, behindWrite = false;
   for (Operation *op = start->getNextNode(); op != copy.user; op = op->getNextNode()) {
     behindLoad |= op == load;
     auto reduce = dyn_cast<ReduceOp>(op);
@@ -146,8 +146,9 @@ static std::optional<EarlyCopy> plan(LoadOp load, Operation *start) {
                      isMemoryEffectFree(op);
     if (!behindLoad && !onlyReads)
       return std::nullopt;
+    behindWrite |= !onlyReads; // maybe of what is copied: it must have landed by then
     llvm::DenseSet<Operation *> seen;
-    if (reduce && waitsForOther(reduce, load, seen))
+    if (reduce && !behindWrite && waitsForOther(reduce, load, seen))
       copy.before = reduce;
   }
   return copy.before ? std::optional(copy) : std::nullopt;

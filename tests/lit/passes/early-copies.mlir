@@ -144,4 +144,53 @@ func.func @stored_before(%x: !ptrs, %w: !ptrs) {
   tile.store %x, %o {vector = 8 : i32} : !ptrs
   return
 }
+
+// What is stored behind the load, maybe to the same place, is stored when the copy has landed.
+// CHECK-LABEL: func.func @stored_between
+// CHECK: cta.async_copy
+// CHECK: cta.async_wait
+// CHECK-NEXT: tile.reduce
+// CHECK: tile.store
+// CHECK-NOT: cta.async_wait
+// CHECK: tile.reduce
+// CHECK: cta.read
+func.func @stored_between(%x: !ptrs, %w: !ptrs) {
+  %v = tile.load %x {vector = 8 : i32} : !ptrs
+  %weight = tile.load %w {vector = 8 : i32} : !ptrs
+  %s = tile.reduce %v {axis = 0 : i32} : tensor<1024xf16, #l> -> f16 {
+  ^bb0(%l: f16, %r: f16):
+    %a = arith.addf %l, %r : f16
+    tile.yield %a : f16
+  }
+  tile.store %w, %v {vector = 8 : i32} : !ptrs
+  %t = tile.reduce %v {axis = 0 : i32} : tensor<1024xf16, #l> -> f16 {
+  ^bb0(%l: f16, %r: f16):
+    %a = arith.maximumf %l, %r : f16
+    tile.yield %a : f16
+  }
+  %st = arith.addf %s, %t : f16
+  %ss = tile.splat %st : f16 -> tensor<1024xf16, #l>
+  %o = arith.mulf %ss, %weight : tensor<1024xf16, #l>
+  tile.store %x, %o {vector = 8 : i32} : !ptrs
+  return
+}
+
+// Not if the first reduction is behind such a store.
+// CHECK-LABEL: func.func @stored_at_once
+// CHECK-NOT: cta.async_copy
+// CHECK: return
+func.func @stored_at_once(%x: !ptrs, %w: !ptrs) {
+  %v = tile.load %x {vector = 8 : i32} : !ptrs
+  %weight = tile.load %w {vector = 8 : i32} : !ptrs
+  tile.store %w, %v {vector = 8 : i32} : !ptrs
+  %s = tile.reduce %v {axis = 0 : i32} : tensor<1024xf16, #l> -> f16 {
+  ^bb0(%l: f16, %r: f16):
+    %a = arith.addf %l, %r : f16
+    tile.yield %a : f16
+  }
+  %ss = tile.splat %s : f16 -> tensor<1024xf16, #l>
+  %o = arith.mulf %ss, %weight : tensor<1024xf16, #l>
+  tile.store %x, %o {vector = 8 : i32} : !ptrs
+  return
+}
 }
