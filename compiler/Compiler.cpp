@@ -262,9 +262,14 @@ public:
 
 } // namespace
 
-/// Which entry of the signature parameter `i` of the kernel is.
+/// Which entry of the signature parameter `i` of the kernel is, or a part of.
 static LaunchSum::Factor entryOf(func::FuncOp kernel, unsigned i) {
+  using Part = LaunchSum::Factor::Part;
   LaunchSum::Factor entry;
+  if (auto part = kernel.getArgAttrOfType<StringAttr>(i, kDescriptorPartAttr))
+    entry.part = part == "shape" ? Part::Shape : part == "stride" ? Part::Stride : Part::Value;
+  if (auto dim = kernel.getArgAttrOfType<IntegerAttr>(i, kDescriptorDimAttr))
+    entry.dim = dim.getInt();
   if (auto index = kernel.getArgAttrOfType<IntegerAttr>(i, kSignatureIndexAttr))
     entry.index = index.getInt();
   if (auto path = kernel.getArgAttrOfType<DenseI64ArrayAttr>(i, kSignaturePathAttr))
@@ -317,12 +322,11 @@ static void describeParameters(func::FuncOp kernel, KernelMetadata &metadata) {
       LaunchSum::Factor entry = entryOf(kernel, i);
       p.index = entry.index;
       p.path = entry.path;
-      if (auto part = kernel.getArgAttrOfType<StringAttr>(i, kDescriptorPartAttr))
-        p.kind = part.getValue() == "base"    ? KernelParameter::Kind::DescBase
-                 : part.getValue() == "shape" ? KernelParameter::Kind::DescShape
-                                              : KernelParameter::Kind::DescStride;
-      if (auto dim = kernel.getArgAttrOfType<IntegerAttr>(i, kDescriptorDimAttr))
-        p.dim = dim.getInt();
+      p.dim = entry.dim;
+      if (kernel.getArgAttr(i, kDescriptorPartAttr))
+        p.kind = entry.part == LaunchSum::Factor::Part::Shape    ? KernelParameter::Kind::DescShape
+                 : entry.part == LaunchSum::Factor::Part::Stride ? KernelParameter::Kind::DescStride
+                                                                 : KernelParameter::Kind::DescBase;
       p.type = spelled(kernel.getArgumentTypes()[i]);
     }
     metadata.params.push_back(std::move(p));

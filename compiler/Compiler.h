@@ -82,8 +82,11 @@ struct CompileOptions {
 /// each a coefficient times the values of some arguments.
 struct LaunchSum {
   struct Factor {
-    int index = 0;         ///< entry of the signature
-    std::vector<int> path; ///< into a tuple
+    enum class Part { Value, Shape, Stride };
+    int index = 0;           ///< entry of the signature
+    std::vector<int> path;   ///< into a tuple
+    Part part = Part::Value; ///< of a descriptor: its size or stride along `dim`, else its address
+    int dim = 0;
   };
   struct Term {
     int64_t coefficient = 0;

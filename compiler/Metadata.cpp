@@ -42,7 +42,12 @@ static bool isDescriptorPart(Kind kind) {
 }
 
 static json::Object factorToJson(const LaunchSum::Factor &factor) {
-  return json::Object{{"index", factor.index}, {"path", json::Array(factor.path)}};
+  json::Object object{{"index", factor.index}, {"path", json::Array(factor.path)}};
+  if (factor.part == LaunchSum::Factor::Part::Value)
+    return object;
+  object["kind"] = factor.part == LaunchSum::Factor::Part::Shape ? "desc_shape" : "desc_stride";
+  object["dim"] = factor.dim;
+  return object;
 }
 
 /// A number where there is nothing to work out, otherwise a list of terms.
@@ -148,7 +153,17 @@ std::string KernelMetadata::toJson() const {
 
 static bool fromJSON(const json::Value &value, LaunchSum::Factor &factor, json::Path path) {
   json::ObjectMapper map(value, path);
-  return map && map.map("index", factor.index) && map.mapOptional("path", factor.path);
+  std::string kind = "arg";
+  if (!map || !map.map("index", factor.index) || !map.mapOptional("path", factor.path) ||
+      !map.mapOptional("kind", kind) || !map.mapOptional("dim", factor.dim))
+    return false;
+  using Part = LaunchSum::Factor::Part;
+  if (kind != "arg" && kind != "desc_shape" && kind != "desc_stride") {
+    path.field("kind").report("is not `arg`, `desc_shape` or `desc_stride`");
+    return false;
+  }
+  factor.part = kind == "arg" ? Part::Value : kind == "desc_shape" ? Part::Shape : Part::Stride;
+  return true;
 }
 
 static bool fromJSON(const json::Value &value, LaunchSum::Term &term, json::Path path) {

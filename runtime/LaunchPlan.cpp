@@ -117,9 +117,16 @@ static std::optional<uint64_t> constantBits(llvm::StringRef type, llvm::StringRe
 }
 
 static llvm::Error planTensorMaps(const KernelMetadata &metadata, LaunchPlan &plan) {
+  using Part = LaunchSum::Factor::Part;
+  auto isPart = [](const ParameterPlan &parameter, const LaunchSum::Factor &factor) {
+    if (factor.part == Part::Value)
+      return parameter.kind == Kind::Arg || parameter.kind == Kind::DescBase;
+    return parameter.kind == (factor.part == Part::Shape ? Kind::DescShape : Kind::DescStride) &&
+           parameter.dim == factor.dim;
+  };
   auto find = [&](const LaunchSum::Factor &factor) -> llvm::Expected<LaunchValue> {
     for (auto [i, parameter] : llvm::enumerate(plan.parameters))
-      if (parameter.kind == Kind::Arg && parameter.index == factor.index &&
+      if (isPart(parameter, factor) && parameter.index == factor.index &&
           llvm::ArrayRef(parameter.path) == llvm::ArrayRef(factor.path))
         return LaunchValue{unsigned(i), parameter.bytes};
     return badMetadata(metadata, "has a tensor map made from entry " + llvm::Twine(factor.index) +

@@ -129,9 +129,10 @@ KernelMetadata withTensorMap() {
   p.kind = Kind::TensorMap;
   p.index = 2, p.path = {1};
   p.map.type = "bf16";
-  p.map.sizes = {sumOf({{1, {{3, {}}}}}), sumOf({{2147483647, {}}}),
+  using Part = LaunchSum::Factor::Part;
+  p.map.sizes = {sumOf({{1, {{3, {}, Part::Shape}}}}), sumOf({{2147483647, {}}}),
                  sumOf({{-2, {{4, {0, 2}}, {5, {}}}}, {7, {}}})};
-  p.map.strides = {sumOf({{2, {{6, {}}}}}), sumOf({})};
+  p.map.strides = {sumOf({{2, {{6, {}, Part::Stride, 1}}}}), sumOf({})};
   p.map.box = {64, 128, 1};
   p.map.swizzle = 128;
   p.map.stored = true;
@@ -144,12 +145,14 @@ TEST(Metadata, TensorMapsAreWritten) {
   const llvm::json::Object &map = *(*parsed->getAsObject()->getArray("params"))[0].getAsObject();
   EXPECT_EQ(map, *llvm::json::parse(R"({
     "kind": "tensor_map", "index": 2, "path": [1], "type": "bf16", "rank": 3,
-    "sizes": [{"sum": [{"coefficient": 1, "factors": [{"index": 3, "path": []}]}]},
+    "sizes": [{"sum": [{"coefficient": 1, "factors": [{"index": 3, "path": [],
+                                                       "kind": "desc_shape", "dim": 0}]}]},
               2147483647,
               {"sum": [{"coefficient": -2, "factors": [{"index": 4, "path": [0, 2]},
                                                        {"index": 5, "path": []}]},
                        {"coefficient": 7, "factors": []}]}],
-    "strides": [{"sum": [{"coefficient": 2, "factors": [{"index": 6, "path": []}]}]}, 0],
+    "strides": [{"sum": [{"coefficient": 2, "factors": [{"index": 6, "path": [],
+                                                         "kind": "desc_stride", "dim": 1}]}]}, 0],
     "box": [64, 128, 1], "element_strides": [1, 1, 1], "interleave": "none",
     "swizzle": "128B", "l2_promotion": "128B", "oob_fill": "zero", "stored": true})")
                       ->getAsObject());
@@ -196,6 +199,7 @@ TEST(Metadata, BadTensorMapsAreExplained) {
   EXPECT_THAT(errorFor("\"sizes\"", "\"size\""), HasSubstr("sizes"));
   EXPECT_THAT(errorFor("\"sum\"", "\"product\""), HasSubstr("neither a number nor a sum"));
   EXPECT_THAT(errorFor("\"coefficient\"", "\"times\""), HasSubstr("coefficient"));
+  EXPECT_THAT(errorFor("\"desc_shape\"", "\"desc_size\""), HasSubstr("`desc_stride`"));
   EXPECT_THAT(errorFor("64,", ""), HasSubstr("box"));
   EXPECT_THAT(errorFor("\"swizzle\": \"128B\"", "\"swizzle\": \"100B\""), HasSubstr("swizzle"));
 }
