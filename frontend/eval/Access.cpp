@@ -157,6 +157,24 @@ Result assignSubscript(const PyValue &container, const PyValue &index, const PyV
   }
 }
 
+/// Of what host functions make, only descriptors change: hooks of configurations
+/// set the blocks of those that they are given.
+Result assignAttribute(const PyValue &object, StringRef name, const PyValue &value) {
+  if (typeName(object) != "TensorDescriptor")
+    return unsupported("attributes of a `" + typeName(object) + "` cannot be assigned");
+  TupleObject &descriptor = object.asTuple();
+  auto field = llvm::find(descriptor.type->fields, name);
+  if (field == descriptor.type->fields.end())
+    return fail("a `TensorDescriptor` has no attribute `" + name.str() + "`", "AttributeError");
+  std::vector<PyValue> fields = descriptor.elements;
+  fields[field - descriptor.type->fields.begin()] = value;
+  Result changed = makeTensorDescriptor(CallArgs{std::move(fields), {}});
+  if (!changed)
+    return changed;
+  descriptor.elements = changed->asTuple().elements;
+  return PyValue();
+}
+
 //===----------------------------------------------------------------------===//
 // Lengths and iteration
 //===----------------------------------------------------------------------===//

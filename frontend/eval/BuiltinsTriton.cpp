@@ -147,7 +147,7 @@ static const std::shared_ptr<const ClassObject> &tensorDescriptorType() {
   return type;
 }
 
-static Result tensorDescriptor(Evaluator &, const CallArgs &args) {
+Result eval::makeTensorDescriptor(const CallArgs &args) {
   ArgReader r("TensorDescriptor", args,
               {"base", "shape", "strides", "block_shape", "padding", "round_f32_to_tf32"}, 4);
   if (!r)
@@ -165,6 +165,10 @@ static Result tensorDescriptor(Evaluator &, const CallArgs &args) {
     return fail("`padding` of a `TensorDescriptor` is \"zero\" or \"nan\", got " + repr(padding));
   return PyValue::namedTuple(tensorDescriptorType(), {r[0], r[1], r[2], r[3], padding,
                                                       r.has(5) ? r[5] : PyValue::boolean(false)});
+}
+
+static Result tensorDescriptor(Evaluator &, const CallArgs &args) {
+  return makeTensorDescriptor(args);
 }
 
 static Result tensorDescriptorFrom(Evaluator &evaluator, const CallArgs &args) {

@@ -14,6 +14,10 @@ struct SliceBounds {
 std::unique_ptr<EvalError> resolveSlice(const SliceObject &slice, int64_t size, SliceBounds &out);
 /// container[index] = value
 Result assignSubscript(const PyValue &container, const PyValue &index, const PyValue &value);
+/// object.name = value
+Result assignAttribute(const PyValue &object, llvm::StringRef name, const PyValue &value);
+/// `TensorDescriptor(base, shape, strides, block_shape, ...)`
+Result makeTensorDescriptor(const CallArgs &args);
 
 /// Whether `value.name(...)` is one of Python's methods known here.
 bool hasMethod(const PyValue &value, llvm::StringRef name);

@@ -204,8 +204,11 @@ Result Evaluator::assign(const ast::Expr &target, const PyValue &value, const Sc
     if (!index)
       return index;
     result = assignSubscript(*container, *index, value);
-  } else if (llvm::isa<ast::Attribute>(target)) {
-    result = unsupported("attributes cannot be assigned at compile time");
+  } else if (auto *access = llvm::dyn_cast<ast::Attribute>(&target)) {
+    Result object = evaluate(*access->value, scope);
+    if (!object)
+      return object;
+    result = assignAttribute(*object, access->name, value);
   } else {
     result = fail("this cannot be assigned to", "SyntaxError");
   }

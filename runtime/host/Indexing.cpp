@@ -251,7 +251,10 @@ static Result isContiguous(const ContextPtr &, const CallArgs &args) {
 
 static Result dataPtr(const ContextPtr &, const CallArgs &args) {
   Tensor *x = self(args);
-  return x ? Result(PyValue::integerUnsigned(x->devicePointer())) : needTensor("data_ptr");
+  if (!x)
+    return needTensor("data_ptr");
+  x->storage().expose();
+  return PyValue::integerUnsigned(x->devicePointer());
 }
 
 static Result item(const ContextPtr &, const CallArgs &args) {

@@ -392,9 +392,13 @@ Result Launcher::run(Evaluator &evaluator, const Request &request) {
   if (config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0)
     return PyValue();
   config.args = std::move(specialization.args);
+  for (Storage *storage : context->exposed)
+    storage->devicePointer(); // what the host wrote is there
   frontend::DiagnosticEngine diagnostics;
   bool launched = context->device.launch(*kernel, config, diagnostics);
   for (Storage *storage : specialization.written)
+    storage->deviceWrote();
+  for (Storage *storage : context->exposed)
     storage->deviceWrote();
   if (!launched || diagnostics.hasErrors())
     return toError(diagnostics, "the launch of `" + request.kernel.name() + "` failed");

@@ -19,6 +19,7 @@ void HostContext::note(llvm::Error error) {
 Storage::Storage(ContextPtr context, uint64_t bytes) : owner(std::move(context)), bytes(bytes) {}
 
 Storage::~Storage() {
+  owner->exposed.erase(this);
   if (pointer)
     owner->note(owner->device.free(pointer));
 }

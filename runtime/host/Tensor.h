@@ -12,6 +12,7 @@
 #include "runtime/Device.h"
 #include "runtime/host/Array.h"
 #include "runtime/host/Element.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace tile::host {
 
@@ -42,6 +43,9 @@ struct HostContext {
 
   llvm::StringRef function; ///< of `tile.*`, being called: for messages
 
+  /// Storage whose address the program asked for: any kernel may find it.
+  llvm::SmallPtrSet<Storage *, 8> exposed;
+
   /// Of all kernels that are launched (CompileOptions).
   bool eachLaneArrives = false;
 
@@ -71,6 +75,8 @@ public:
   runtime::DevicePtr devicePointer();
   /// After the device wrote: drops the host's copy.
   void deviceWrote();
+  /// From here on every kernel may read and write it.
+  void expose() { owner->exposed.insert(this); }
 
 private:
   enum class Holder { Nobody, Host, Device, Both };

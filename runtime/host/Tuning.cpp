@@ -232,6 +232,12 @@ struct Launcher::Trial {
 /// compiled at once: the evaluator itself runs in one thread.
 Result Launcher::plan(Evaluator &evaluator, const Request &request, size_t next,
                       const PyValue &config, Trial &trial) {
+  // The blocks of descriptors may be what the configuration's hook sets.
+  CallArgs arguments = byName(request.kernel, request.args, config);
+  if (llvm::any_of(arguments.keywords,
+                   [](auto &entry) { return eval::typeName(entry.second) == "TensorDescriptor"; }))
+    if (auto error = callHook(evaluator, &preHookOf(config), arguments))
+      return error;
   if (auto error = splitOptions(withConfig(config), trial.request))
     return error;
   Request resolved = trial.request;

@@ -311,6 +311,35 @@ TEST(Autotune, HooksAroundTrials) {
   EXPECT_EQ(file.call("f"), "[4.0, 2.0, 2.0, 9.0]");
 }
 
+/// Kernels are compiled for the blocks of descriptors that a configuration's hook sets.
+TEST(Autotune, HooksSetTheBlocksOfDescriptors) {
+  for (bool cpu : {false, true}) {
+    HostFile file("from triton.tools.tensor_descriptor import TensorDescriptor\n"
+                  "def blocks(args): args['d'].block_shape = [args['BLOCK'], 8]\n"
+                  "@triton.autotune([triton.Config({'BLOCK': b}, pre_hook=blocks)\n"
+                  "                  for b in (32, 64)], key=[])\n"
+                  "@triton.jit\ndef k(d, BLOCK: tl.constexpr): pass\n"
+                  "def f():\n    x = tile.zeros((64, 8))\n"
+                  "    d = TensorDescriptor(x, x.shape, x.stride(), [1, 1])\n"
+                  "    k[1](d)\n    return d.block_shape\n"
+                  "def wrong():\n    x = tile.zeros((64, 8))\n"
+                  "    d = TensorDescriptor.from_tensor(x, [8, 8])\n    d.block_shape = [8]\n"
+                  "def unknown():\n    x = tile.zeros((64, 8))\n"
+                  "    d = TensorDescriptor.from_tensor(x, [8, 8])\n    d.blocks = [8, 8]\n");
+    file.device.cpu = cpu;
+    file.device.timeOf = {{"32", 2.0}, {"64", 1.0}};
+    file.device.bodies["k"] = [](auto &, auto &) {};
+    EXPECT_EQ(file.call("f"), cpu ? "[32, 8]" : "[64, 8]");
+    for (const CompileOptions &options : file.device.prepared)
+      EXPECT_EQ(options.signature, "tensordesc<fp32[" + options.constexprs[0].second + ",8]>");
+    EXPECT_EQ(file.device.prepared.size(), cpu ? 1u : 2u);
+    EXPECT_EQ(file.call("wrong"), "TypeError: `TensorDescriptor` needs a shape, strides and a "
+                                  "block shape of 1 to 5 dimensions each");
+    EXPECT_EQ(file.call("unknown"),
+              "AttributeError: a `TensorDescriptor` has no attribute `blocks`");
+  }
+}
+
 TEST(Autotune, ADecisionOnDiskIsNotMeasuredAgain) {
   llvm::SmallString<128> folder;
   ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("tile-tune-test", folder));
