@@ -1,13 +1,11 @@
 //===- Access.cpp - indexing, attributes, lengths and iteration -----------===//
 #include "frontend/eval/Evaluator.h"
 #include "frontend/eval/Methods.h"
+#include "frontend/eval/Work.h"
 
 using namespace tile::eval;
 using llvm::StringRef;
 using Kind = PyValue::Kind;
-
-/// Unpacked sequences longer than this are a mistake, not a program.
-constexpr int64_t maxIteration = 1 << 24;
 
 //===----------------------------------------------------------------------===//
 // Indexing
@@ -61,6 +59,8 @@ static Result subscriptElements(const PyValue &value, const PyValue &index) {
     SliceBounds bounds;
     if (auto error = resolveSlice(index.asSlice(), elements.size(), bounds))
       return error;
+    if (!Work::spend(bounds.count))
+      return Work::error();
     std::vector<PyValue> out;
     for (int64_t i = 0; i < bounds.count; ++i)
       out.push_back(elements[bounds.start + i * bounds.step]);
@@ -77,6 +77,8 @@ static Result subscriptString(const std::string &text, const PyValue &index) {
     SliceBounds bounds;
     if (auto error = resolveSlice(index.asSlice(), text.size(), bounds))
       return error;
+    if (!Work::spendBytes(bounds.count))
+      return Work::error();
     std::string out;
     for (int64_t i = 0; i < bounds.count; ++i)
       out += text[bounds.start + i * bounds.step];
@@ -199,8 +201,16 @@ Result length(const PyValue &value) {
   }
 }
 
+/// The number of elements of what can be iterated.
+static uint64_t lengthOf(const PyValue &value) {
+  Result size = value.is(Kind::Extension) ? Result(PyValue()) : length(value);
+  return size && size->toInt64() ? uint64_t(*size->toInt64()) : 0;
+}
+
 Result iterate(const PyValue &value, std::vector<PyValue> &elements) {
   elements.clear();
+  if (!value.is(Kind::Range) && !Work::spend(lengthOf(value)))
+    return Work::error();
   switch (value.kind()) {
   case Kind::Str:
     for (char c : value.asStr())
@@ -220,10 +230,12 @@ Result iterate(const PyValue &value, std::vector<PyValue> &elements) {
   case Kind::Range: {
     const RangeObject &range = value.asRange();
     int64_t size = range.size();
-    if (size > maxIteration)
+    if (size > int64_t(maxElements))
       return fail("this range has " + std::to_string(size) + " elements; at most " +
-                      std::to_string(maxIteration) + " are visited at compile time",
+                      std::to_string(maxElements) + " are visited at compile time",
                   "MemoryError");
+    if (!Work::spend(size))
+      return Work::error();
     for (int64_t i = 0; i < size; ++i)
       elements.push_back(PyValue::integer(range.start + i * range.step));
     return PyValue();

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/Operators.h"
+#include "frontend/eval/Work.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
@@ -93,9 +94,16 @@ static Result integerPower(const APInt &base, const APInt &exponent) {
     times = times == 0 ? 0 : 2 - times % 2;
   else if (times > maxIntegerBits || times * (base.getSignificantBits() - 1) > 2 * maxIntegerBits)
     return checkedInteger(APInt::getOneBitSet(maxIntegerBits + 2, maxIntegerBits));
-  APInt result(3 * maxIntegerBits, 1), factor = base.sext(3 * maxIntegerBits);
-  for (uint64_t i = 0; i < times; ++i)
-    result *= factor;
+  unsigned width = std::max<unsigned>(base.getBitWidth(), times * base.getSignificantBits() + 2);
+  if (!Work::spendBits(uint64_t(width) * 4))
+    return Work::error();
+  APInt result(width, 1), factor = base.sext(width);
+  for (; times; times /= 2) {
+    if (times % 2)
+      result *= factor;
+    if (times > 1)
+      factor *= factor;
+  }
   return checkedInteger(result);
 }
 
@@ -119,6 +127,8 @@ static Result integerBinary(ast_op op, const PyValue &lhsValue, const PyValue &r
   bool multiplies = op == ast_op::Mul;
   unsigned width = multiplies ? lhs.getBitWidth() + rhs.getBitWidth()
                               : std::max(lhs.getBitWidth(), rhs.getBitWidth()) + 1;
+  if (!Work::spendBits(width))
+    return Work::error();
   lhs = lhs.sext(width);
   rhs = rhs.sext(width);
   bool bothBool = lhsValue.is(Kind::Bool) && rhsValue.is(Kind::Bool);
@@ -249,20 +259,24 @@ static Result percentFormat(const std::string &text, const PyValue &value) {
     if (!piece)
       return piece;
     out += piece->asStr();
+    if (auto error = Work::checkLength(out.size()))
+      return error;
+    if (!Work::spendBytes(piece->asStr().size()))
+      return Work::error();
   }
   if (used != values.size() && value.is(Kind::Tuple))
     return fail("more values than the format string uses");
   return PyValue::string(out);
 }
 
-constexpr uint64_t maxElements = 1 << 24;
-
 static Result repeat(const PyValue &sequence, const PyValue &times) {
   std::optional<int64_t> count = times.toInt64();
   uint64_t size = sequence.isStr() ? sequence.asStr().size() : sequence.elements().size();
   if (size && (!count || (*count > 0 && uint64_t(*count) > maxElements / size)))
-    return fail("the repeated sequence is too long", "MemoryError");
+    return Work::checkLength(UINT64_MAX);
   uint64_t copies = size ? std::max<int64_t>(*count, 0) : 0;
+  if (!(sequence.isStr() ? Work::spendBytes(copies * size) : Work::spend(copies * size)))
+    return Work::error();
   if (sequence.isStr()) {
     std::string out;
     for (uint64_t i = 0; i < copies; ++i)
@@ -273,6 +287,21 @@ static Result repeat(const PyValue &sequence, const PyValue &times) {
   for (uint64_t i = 0; i < copies; ++i)
     llvm::append_range(out, sequence.elements());
   return sequence.is(Kind::Tuple) ? PyValue::tuple(std::move(out)) : PyValue::list(std::move(out));
+}
+
+static Result concatenate(const PyValue &lhs, const PyValue &rhs) {
+  bool isText = lhs.isStr();
+  uint64_t size = isText ? lhs.asStr().size() + rhs.asStr().size()
+                         : lhs.elements().size() + rhs.elements().size();
+  if (auto error = Work::checkLength(size))
+    return error;
+  if (!(isText ? Work::spendBytes(size) : Work::spend(size)))
+    return Work::error();
+  if (isText)
+    return PyValue::string(lhs.asStr() + rhs.asStr());
+  std::vector<PyValue> out = lhs.elements().vec();
+  llvm::append_range(out, rhs.elements());
+  return lhs.is(Kind::Tuple) ? PyValue::tuple(std::move(out)) : PyValue::list(std::move(out));
 }
 
 static std::optional<Result> setBinary(ast_op op, const SetObject &lhs, const SetObject &rhs) {
@@ -302,13 +331,8 @@ static std::optional<Result> containerBinary(ast_op op, const PyValue &lhs, cons
     return repeat(rhs, lhs);
   if (lhs.kind() != rhs.kind())
     return std::nullopt;
-  if (op == ast_op::Add && lhs.isStr())
-    return PyValue::string(lhs.asStr() + rhs.asStr());
-  if (op == ast_op::Add && lhs.isSequence()) {
-    std::vector<PyValue> out = lhs.elements().vec();
-    llvm::append_range(out, rhs.elements());
-    return lhs.is(Kind::Tuple) ? PyValue::tuple(std::move(out)) : PyValue::list(std::move(out));
-  }
+  if (op == ast_op::Add && (lhs.isStr() || lhs.isSequence()))
+    return concatenate(lhs, rhs);
   if (lhs.is(Kind::Set))
     return setBinary(op, lhs.asSet(), rhs.asSet());
   if (op == ast_op::Or && lhs.is(Kind::Dict)) {

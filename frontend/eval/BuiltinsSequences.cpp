@@ -1,5 +1,6 @@
 //===- BuiltinsSequences.cpp - functions on sequences ---------------------===//
 #include "frontend/eval/BuiltinTables.h"
+#include "frontend/eval/Work.h"
 
 using namespace tile;
 using namespace tile::eval;
@@ -71,6 +72,8 @@ static Result zip(Evaluator &, const CallArgs &args) {
   size_t size = columns.empty() ? 0 : SIZE_MAX;
   for (auto &column : columns)
     size = std::min(size, column.size());
+  if (!Work::spend(size))
+    return Work::error();
   std::vector<PyValue> out;
   for (size_t i = 0; i < size; ++i) {
     std::vector<PyValue> row;
@@ -87,14 +90,14 @@ static Result cartesianProduct(Evaluator &, const CallArgs &args) {
     return ok;
   std::vector<std::vector<PyValue>> rows = {{}};
   for (auto &column : columns) {
+    if (column.size() > (1 << 20) || rows.size() * column.size() > (1 << 20))
+      return fail("the product has more than a million elements", "MemoryError");
     std::vector<std::vector<PyValue>> longer;
     for (auto &row : rows)
       for (auto &value : column) {
         longer.push_back(row);
         longer.back().push_back(value);
       }
-    if (longer.size() > (1 << 20))
-      return fail("the product has more than a million elements", "MemoryError");
     rows = std::move(longer);
   }
   std::vector<PyValue> out;
@@ -117,6 +120,8 @@ static Result reversed(Evaluator &, const CallArgs &args) {
 /// Sorts without std::sort, whose behaviour is undefined when comparison fails.
 static Result mergeSort(std::vector<std::pair<PyValue, PyValue>> &items, bool descending) {
   for (size_t width = 1; width < items.size(); width *= 2) {
+    if (!Work::spend(items.size()))
+      return Work::error();
     std::vector<std::pair<PyValue, PyValue>> merged;
     merged.reserve(items.size());
     for (size_t begin = 0; begin < items.size(); begin += 2 * width) {

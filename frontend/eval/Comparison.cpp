@@ -1,5 +1,6 @@
 //===- Comparison.cpp - comparison, truth and membership ------------------===//
 #include "frontend/eval/Operators.h"
+#include "frontend/eval/Work.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APSInt.h"
 #include <cmath>
@@ -80,7 +81,12 @@ static Result notOrdered(CompareOp op, const PyValue &a, const PyValue &b) {
 /// Element by element; the first difference decides.
 static Result compareSequences(CompareOp op, const PyValue &a, const PyValue &b) {
   auto x = a.elements(), y = b.elements();
+  Nesting nesting;
+  if (nesting.isTooDeep())
+    return fail("containers nest too deep to be compared", "LimitError");
   for (size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
+    if (!Work::spend(1))
+      return Work::error();
     Result same = compare(CompareOp::Eq, x[i], y[i]);
     if (!same || !same->is(Kind::Bool))
       return same;
@@ -108,6 +114,8 @@ static Result contains(const PyValue &container, const PyValue &value) {
   if (container.isStr()) {
     if (!value.isStr())
       return fail("`in` a string needs a string on the left, got `" + typeName(value) + "`");
+    if (!Work::spendBytes(container.asStr().size()))
+      return Work::error();
     return PyValue::boolean(container.asStr().find(value.asStr()) != std::string::npos);
   }
   if (container.is(Kind::Dict))
@@ -185,6 +193,8 @@ Result compare(CompareOp op, const PyValue &lhs, const PyValue &rhs) {
   if (lhs.isNumber() && rhs.isNumber())
     return PyValue::boolean(holds(op, compareNumbers(lhs, rhs)));
   if (lhs.kind() == rhs.kind()) {
+    if (lhs.isStr() && !Work::spendBytes(lhs.asStr().size()))
+      return Work::error();
     if (lhs.isStr())
       return PyValue::boolean(holds(op, orderOf(lhs.asStr(), rhs.asStr())));
     if (lhs.isSequence())

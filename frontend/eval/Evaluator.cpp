@@ -1,6 +1,7 @@
 //===- Evaluator.cpp - expressions at compile time ------------------------===//
 #include "frontend/eval/Evaluator.h"
 #include "frontend/eval/Methods.h"
+#include "frontend/eval/Work.h"
 
 using namespace tile;
 using namespace tile::eval;
@@ -36,12 +37,9 @@ ScopePtr Evaluator::makeScope(ModuleEnv &module, ScopePtr parent) {
 }
 
 Result Evaluator::countStep(const Scope &scope, SourceRange range) {
-  if (++steps <= limits.steps)
-    return PyValue();
-  return Result(fail("compile-time evaluation gave up after " + std::to_string(limits.steps) +
-                         " steps; is this loop bounded?",
-                     "LimitError"))
-      .at(scope.module->source(), range);
+  Work work(steps, limits.steps);
+  return Work::spend(1) ? Result(PyValue())
+                        : Result(Work::error()).at(scope.module->source(), range);
 }
 
 /// Calls and expressions nest on the machine's stack, of which a thread may
@@ -59,9 +57,13 @@ Result Evaluator::evaluate(const ast::Expr &expr, const ScopePtr &scope) {
     return Result(fail("this nests too deep to be evaluated at compile time", "LimitError"))
         .at(scope->module->source(), expr.range);
   ++nesting;
-  Result result = dispatch(expr, scope).at(scope->module->source(), expr.range);
+  Work work(steps, limits.steps);
+  Result result = dispatch(expr, scope);
+  // What was given up on the way has some value or other.
+  if (steps > limits.steps && (result || result.error().type != "LimitError"))
+    result = Work::error();
   --nesting;
-  return result;
+  return std::move(result).at(scope->module->source(), expr.range);
 }
 
 //===----------------------------------------------------------------------===//
@@ -398,6 +400,10 @@ Result Evaluator::formatString(const ast::FString &string, const ScopePtr &scope
     if (!text)
       return text;
     out += (part.debug ? part.debugText : "") + text->asStr();
+    if (auto error = Work::checkLength(out.size()))
+      return error;
+    if (!Work::spendBytes(text->asStr().size()))
+      return Work::error();
   }
   return PyValue::string(std::move(out));
 }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/MethodTables.h"
+#include "frontend/eval/Work.h"
 #include <cmath>
 
 using namespace tile::eval;
@@ -201,6 +202,8 @@ std::vector<StringRef> methodNames(const PyValue &value) {
 Result callMethod(Evaluator &evaluator, const PyValue &self, StringRef name, const CallArgs &args) {
   if (self.is(Kind::Extension))
     return self.asExtension()->callMethod(evaluator, name, args);
+  if (self.isStr() && !Work::spendBytes(self.asStr().size()))
+    return Work::error();
   if (const MethodEntry *entry = findMethod(self, name))
     return entry->fn(evaluator, self, args);
   return fail("a value of type `" + typeName(self) + "` has no method `" + name.str() + "`",

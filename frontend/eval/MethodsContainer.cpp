@@ -1,5 +1,6 @@
 //===- MethodsContainer.cpp - methods of containers -----------------------===//
 #include "frontend/eval/MethodTables.h"
+#include "frontend/eval/Work.h"
 
 using namespace tile;
 using namespace tile::eval;
@@ -13,6 +14,8 @@ static Result indexOfElement(Evaluator &, const PyValue &self, const CallArgs &a
   ArgReader r("index", args, {"value"}, 1);
   if (!r)
     return r.error();
+  if (!Work::spend(self.elements().size() / 8))
+    return Work::error();
   for (auto [i, element] : llvm::enumerate(self.elements()))
     if (equal(element, r[0]))
       return PyValue::integer(i);
@@ -23,6 +26,8 @@ static Result countElement(Evaluator &, const PyValue &self, const CallArgs &arg
   ArgReader r("count", args, {"value"}, 1);
   if (!r)
     return r.error();
+  if (!Work::spend(self.elements().size() / 8))
+    return Work::error();
   return PyValue::integer(
       llvm::count_if(self.elements(), [&](const PyValue &e) { return equal(e, r[0]); }));
 }
@@ -42,6 +47,8 @@ static Result extend(Evaluator &, const PyValue &self, const CallArgs &args) {
   std::vector<PyValue> elements;
   if (Result ok = iterate(r[0], elements); !ok)
     return ok;
+  if (auto error = Work::checkLength(self.asList().elements.size() + elements.size()))
+    return error;
   llvm::append_range(self.asList().elements, elements);
   return PyValue();
 }
@@ -55,6 +62,8 @@ static Result insert(Evaluator &, const PyValue &self, const CallArgs &args) {
     return fail("`insert` needs an integer index");
   std::vector<PyValue> &elements = self.asList().elements;
   int64_t size = elements.size();
+  if (!Work::spend(size / 16))
+    return Work::error();
   elements.insert(elements.begin() + std::clamp<int64_t>(*i < 0 ? *i + size : *i, 0, size), r[1]);
   return PyValue();
 }
@@ -67,6 +76,8 @@ static Result popElement(Evaluator &, const PyValue &self, const CallArgs &args)
   Result popped = subscript(self, r.has(0) ? r[0] : PyValue::integer(-1));
   if (popped) {
     int64_t i = r.has(0) ? *r[0].toInt64() : -1;
+    if (i != -1 && !Work::spend(elements.size() / 16))
+      return Work::error();
     elements.erase(elements.begin() + (i < 0 ? i + int64_t(elements.size()) : i));
   }
   return popped;
@@ -81,6 +92,8 @@ static Result removeElement(Evaluator &evaluator, const PyValue &self, const Cal
 }
 
 static Result reverseList(Evaluator &, const PyValue &self, const CallArgs &) {
+  if (!Work::spend(self.asList().elements.size()))
+    return Work::error();
   std::reverse(self.asList().elements.begin(), self.asList().elements.end());
   return PyValue();
 }
@@ -96,6 +109,8 @@ static Result sortList(Evaluator &evaluator, const PyValue &self, const CallArgs
 }
 
 static Result copyList(Evaluator &, const PyValue &self, const CallArgs &) {
+  if (!Work::spend(self.asList().elements.size()))
+    return Work::error();
   return PyValue::list(self.asList().elements);
 }
 

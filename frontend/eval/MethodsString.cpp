@@ -1,5 +1,6 @@
 //===- MethodsString.cpp - methods of strings -----------------------------===//
 #include "frontend/eval/MethodTables.h"
+#include "frontend/eval/Work.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace tile;
@@ -110,7 +111,11 @@ static Result join(Evaluator &, const PyValue &self, const CallArgs &args) {
     if (Result ok = needString("join", elements[i]); !ok)
       return ok;
     out += (i ? self.asStr() : "") + elements[i].asStr();
+    if (auto error = Work::checkLength(out.size()))
+      return error;
   }
+  if (!Work::spendBytes(out.size()))
+    return Work::error();
   return PyValue::string(out);
 }
 
@@ -122,12 +127,22 @@ static Result replace(Evaluator &, const PyValue &self, const CallArgs &args) {
     if (Result ok = needString("replace", r[i]); !ok)
       return ok;
   const std::string &from = r[0].asStr(), &to = r[1].asStr();
-  std::string text = self.asStr();
+  const std::string &text = self.asStr();
   if (from.empty())
     return fail("`replace` needs text to look for", "ValueError");
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-    text.replace(at, from.size(), to);
-  return PyValue::string(text);
+  std::string out;
+  size_t done = 0;
+  for (size_t at; (at = text.find(from, done)) != std::string::npos; done = at + from.size()) {
+    out += text.substr(done, at - done) + to;
+    if (auto error = Work::checkLength(out.size()))
+      return error;
+  }
+  out += text.substr(done);
+  if (auto error = Work::checkLength(out.size()))
+    return error;
+  if (!Work::spendBytes(out.size()))
+    return Work::error();
+  return PyValue::string(out);
 }
 
 template <bool mustFind>
@@ -207,6 +222,10 @@ static Result formatMethod(Evaluator &evaluator, const PyValue &self, const Call
     if (!piece)
       return piece;
     out += piece->asStr();
+    if (auto error = Work::checkLength(out.size()))
+      return error;
+    if (!Work::spendBytes(piece->asStr().size()))
+      return Work::error();
     i = close;
   }
   return PyValue::string(out);

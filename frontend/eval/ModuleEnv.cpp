@@ -297,9 +297,10 @@ Result ModuleEnv::evaluateStatement(size_t index, StringRef name) {
     statement.scope->before = index;
     Flow flow = StatementRunner(program.evaluator()).run(*statement.stmt, statement.scope);
     statement.error = std::move(flow.error);
-    if (auto *branch = llvm::dyn_cast<ast::If>(statement.stmt); branch && statement.error)
+    if (auto *branch = llvm::dyn_cast<ast::If>(statement.stmt); branch && statement.isUndecided())
       runUndecided(*branch, statement.scope);
-    if (auto *attempt = llvm::dyn_cast<ast::Try>(statement.stmt); attempt && statement.error)
+    if (auto *attempt = llvm::dyn_cast<ast::Try>(statement.stmt);
+        attempt && statement.isUndecided())
       runUndecided(*attempt, statement.scope);
     statement.state = Statement::State::Done;
   }
@@ -310,7 +311,7 @@ Result ModuleEnv::evaluateStatement(size_t index, StringRef name) {
   if (!statement.error)
     return lookupBefore(name, index);
   // A choice that cannot be made leaves what was there before.
-  if (llvm::isa<ast::If, ast::Try>(statement.stmt) && bindings[name].front() < index)
+  if (statement.isUndecided() && bindings[name].front() < index)
     return lookupBefore(name, index);
   auto error = std::make_unique<EvalError>(*statement.error);
   error->diagnostic.message =

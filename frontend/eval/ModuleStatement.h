@@ -11,6 +11,11 @@ struct ModuleEnv::Statement {
   enum class State { Waiting, Running, Done } state = State::Waiting;
   std::shared_ptr<Scope> scope;
   std::unique_ptr<EvalError> error;
+
+  /// It chooses, and compile time cannot. What takes too long is no choice.
+  bool isUndecided() const {
+    return error && error->type != "LimitError" && llvm::isa<ast::If, ast::Try>(stmt);
+  }
 };
 
 } // namespace tile::eval

@@ -1,6 +1,7 @@
 //===- Statements.cpp - runs statements at compile time -------------------===//
 #include "frontend/eval/Statements.h"
 #include "frontend/eval/Methods.h"
+#include "frontend/eval/Work.h"
 
 using namespace tile;
 using namespace tile::eval;
@@ -64,6 +65,7 @@ static const char *nameOf(ast::Stmt::Kind kind) {
 Flow StatementRunner::run(const ast::Stmt &stmt, const ScopePtr &scope) {
   if (Result ok = evaluator.countStep(*scope, stmt.range); !ok)
     return ok.takeError();
+  Work work(evaluator.steps, evaluator.limits.steps);
   switch (stmt.kind) {
   case ast::Stmt::Kind::Expr: {
     Result value = evaluator.evaluate(*llvm::cast<ast::ExprStmt>(stmt).value, scope);
@@ -94,9 +96,8 @@ Flow StatementRunner::run(const ast::Stmt &stmt, const ScopePtr &scope) {
   case ast::Stmt::Kind::If:
     return runIf(llvm::cast<ast::If>(stmt), scope);
   case ast::Stmt::Kind::For:
-    return runFor(llvm::cast<ast::For>(stmt), scope);
   case ast::Stmt::Kind::While:
-    return runWhile(llvm::cast<ast::While>(stmt), scope);
+    return runLoop(stmt, scope);
   case ast::Stmt::Kind::Break:
     return Flow::Kind::Break;
   case ast::Stmt::Kind::Continue:
@@ -237,6 +238,8 @@ Flow StatementRunner::runAugAssign(const ast::AugAssign &stmt, const ScopePtr &s
     std::vector<PyValue> elements;
     if (Result ok = iterate(*operand, elements); !ok)
       return errorAt(ok.takeError(), scope, stmt.value->range);
+    if (auto error = Work::checkLength(current->asList().elements.size() + elements.size()))
+      return errorAt(std::move(error), scope, stmt.range);
     llvm::append_range(current->asList().elements, elements);
     return {};
   }
@@ -277,6 +280,26 @@ Flow StatementRunner::runIf(const ast::If &stmt, const ScopePtr &scope) {
     if (Flow flow = run(*inner, scope); first.kind == Flow::Kind::Next)
       first = std::move(flow);
   return first;
+}
+
+/// A loop of a file that fails on the way has not computed what its names say:
+/// they are as they were before it. The functions that it defines stay.
+Flow StatementRunner::runLoop(const ast::Stmt &stmt, const ScopePtr &scope) {
+  auto runIt = [&] {
+    auto *loop = llvm::dyn_cast<ast::For>(&stmt);
+    return loop ? runFor(*loop, scope) : runWhile(llvm::cast<ast::While>(stmt), scope);
+  };
+  if (!scope->isTopLevel || scope->inTry)
+    return runIt();
+  llvm::StringMap<PyValue> before = scope->variables;
+  Flow flow = runIt();
+  if (flow.kind != Flow::Kind::Error)
+    return flow;
+  for (auto &variable : scope->variables)
+    if (variable.second.is(Kind::Function))
+      before.insert_or_assign(variable.first(), variable.second);
+  scope->variables = std::move(before);
+  return flow;
 }
 
 /// Runs a range without building it.

@@ -34,6 +34,7 @@ private:
   Flow runAssign(const ast::Assign &stmt, const ScopePtr &scope);
   Flow runAugAssign(const ast::AugAssign &stmt, const ScopePtr &scope);
   Flow runIf(const ast::If &stmt, const ScopePtr &scope);
+  Flow runLoop(const ast::Stmt &stmt, const ScopePtr &scope);
   Flow runFor(const ast::For &stmt, const ScopePtr &scope);
   Flow runWhile(const ast::While &stmt, const ScopePtr &scope);
   Flow runTry(const ast::Try &stmt, const ScopePtr &scope);

@@ -1,5 +1,6 @@
 //===- Value.cpp - construction, identity and equality of values ----------===//
 #include "frontend/eval/Evaluator.h"
+#include "frontend/eval/Work.h"
 #include "llvm/ADT/Twine.h"
 #include <cmath>
 
@@ -139,6 +140,8 @@ llvm::ArrayRef<PyValue> PyValue::elements() const {
 }
 
 PyValue *DictObject::find(const PyValue &key) {
+  if (!Work::spend(items.size() / 8))
+    return nullptr;
   for (auto &[k, value] : items)
     if (equal(k, key))
       return &value;
@@ -160,7 +163,8 @@ void DictObject::set(const PyValue &key, PyValue value) {
 }
 
 bool SetObject::contains(const PyValue &value) const {
-  return llvm::any_of(elements, [&](const PyValue &e) { return equal(e, value); });
+  return Work::spend(elements.size() / 8) &&
+         llvm::any_of(elements, [&](const PyValue &e) { return equal(e, value); });
 }
 
 void SetObject::insert(const PyValue &value) {
@@ -232,8 +236,18 @@ static bool equalNumbers(const PyValue &a, const PyValue &b) {
 }
 
 static bool equalSequences(llvm::ArrayRef<PyValue> a, llvm::ArrayRef<PyValue> b) {
-  return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](auto p) {
-           return equal(std::get<0>(p), std::get<1>(p));
+  Nesting nesting;
+  return a.size() == b.size() && !nesting.isTooDeep() && llvm::all_of(llvm::zip(a, b), [](auto p) {
+           return Work::spend(1) && equal(std::get<0>(p), std::get<1>(p));
+         });
+}
+
+static bool equalDicts(const DictObject &a, DictObject &b) {
+  Nesting nesting;
+  return a.items.size() == b.items.size() && !nesting.isTooDeep() &&
+         llvm::all_of(a.items, [&](auto &item) {
+           const PyValue *other = b.find(item.first);
+           return other && equal(item.second, *other);
          });
 }
 
@@ -251,16 +265,12 @@ bool equal(const PyValue &a, const PyValue &b) {
   case PyValue::Kind::Float:
     return equalNumbers(a, b);
   case PyValue::Kind::Str:
-    return a.asStr() == b.asStr();
+    return Work::spendBytes(a.asStr().size()) && a.asStr() == b.asStr();
   case PyValue::Kind::Tuple:
   case PyValue::Kind::List:
     return equalSequences(a.elements(), b.elements());
   case PyValue::Kind::Dict:
-    return a.asDict().items.size() == b.asDict().items.size() &&
-           llvm::all_of(a.asDict().items, [&](auto &item) {
-             const PyValue *other = b.asDict().find(item.first);
-             return other && equal(item.second, *other);
-           });
+    return equalDicts(a.asDict(), b.asDict());
   case PyValue::Kind::Set:
     return a.asSet().elements.size() == b.asSet().elements.size() &&
            llvm::all_of(a.asSet().elements, [&](auto &e) { return b.asSet().contains(e); });

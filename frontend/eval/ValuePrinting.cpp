@@ -1,5 +1,6 @@
 //===- ValuePrinting.cpp - values as text, as Python shows them -----------===//
 #include "frontend/eval/Value.h"
+#include "frontend/eval/Work.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include <charconv>
@@ -61,8 +62,13 @@ static std::string reprAt(const PyValue &value, unsigned depth);
 
 static std::string reprElements(llvm::ArrayRef<PyValue> elements, unsigned depth) {
   std::string text;
-  for (const PyValue &element : elements)
+  for (const PyValue &element : elements) {
+    if (text.size() > maxElements) {
+      Work::spend(UINT64_MAX);
+      break;
+    }
     (text += text.empty() ? "" : ", ") += reprAt(element, depth);
+  }
   return text;
 }
 
@@ -76,7 +82,7 @@ static std::string reprTuple(const TupleObject &tuple, unsigned depth) {
 }
 
 static std::string reprAt(const PyValue &value, unsigned depth) {
-  if (depth > maxReprDepth)
+  if (depth > maxReprDepth || !Work::spend(1))
     return "...";
   switch (value.kind()) {
   case PyValue::Kind::None:
@@ -86,10 +92,12 @@ static std::string reprAt(const PyValue &value, unsigned depth) {
   case PyValue::Kind::Bool:
     return value.asBool() ? "True" : "False";
   case PyValue::Kind::Int:
+    Work::spendBits(value.asInt().getBitWidth() * 8);
     return llvm::toString(value.asInt(), 10, /*Signed=*/true);
   case PyValue::Kind::Float:
     return reprFloat(value.asFloat());
   case PyValue::Kind::Str:
+    Work::spendBytes(value.asStr().size());
     return reprString(value.asStr());
   case PyValue::Kind::Tuple:
     return reprTuple(value.asTuple(), depth + 1);

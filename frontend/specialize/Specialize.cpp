@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/Specialize.h"
 #include "frontend/eval/Statements.h"
+#include "frontend/eval/Work.h"
 #include "frontend/specialize/Parameters.h"
 #include "frontend/specialize/TensorDescriptor.h"
 #include "mlir/IR/Verifier.h"
@@ -399,6 +400,9 @@ OwningOpRef<ModuleOp> specialize(MLIRContext &context, const SourceFile &file,
                                  DiagnosticEngine &diagnostics,
                                  std::vector<std::string> *importedFiles) {
   auto program = std::make_shared<eval::Program>(options.includePaths);
+  // What the kernel does with constants outside of the evaluator.
+  uint64_t steps = 0;
+  eval::Work work(steps, program->evaluator().limits.steps);
   eval::ModuleEnv &module = program->add(file, tree);
   OwningOpRef<ModuleOp> result;
   if (auto kernel = specialize::chooseKernel(module, options, diagnostics)) {
@@ -406,6 +410,10 @@ OwningOpRef<ModuleOp> specialize(MLIRContext &context, const SourceFile &file,
     specialize::Specializer specializer(context, options, diagnostics, *program);
     if (parameters.resolve())
       result = specialize::buildModule(specializer, *kernel, parameters);
+    if (!eval::Work::spend(0) && !diagnostics.hasErrors()) {
+      diagnostics.error(&file, kernel->range(), eval::Work::error()->diagnostic.message);
+      result = {};
+    }
     program->evaluator().hooks = nullptr;
   }
   if (importedFiles)

@@ -120,8 +120,29 @@ static std::unique_ptr<EvalError> filter(Evaluator &evaluator, const PyValue &wh
   return nullptr;
 }
 
+/// Replaces a sweep by the values given for its parameters.
+static void applyOverrides(std::vector<Case> &cases, const Parameters &overrides) {
+  for (Case &c : cases)
+    for (auto &[name, value] : overrides) {
+      llvm::erase_if(c.parameters, [&](auto &p) { return p.first == name; });
+      c.parameters.emplace_back(name, value);
+    }
+}
+
+/// Cases that differed only in parameters that were replaced are one.
+static void dropRepeated(std::vector<Case> &cases) {
+  std::vector<Case> out;
+  for (Case &c : cases)
+    if (llvm::none_of(out, [&](const Case &other) {
+          return other.str() == c.str() && other.device == c.device;
+        }))
+      out.push_back(std::move(c));
+  cases = std::move(out);
+}
+
 std::unique_ptr<EvalError> Suite::sweep(const eval::FunctionObject &function,
-                                        const eval::Decorator &decorator, std::vector<Case> &out) {
+                                        const eval::Decorator &decorator,
+                                        const Parameters &overrides, std::vector<Case> &out) {
   CallArgs args;
   if (Result ok = evaluator.decoratorArguments(function, decorator, args); !ok)
     return ok.takeError();
@@ -152,6 +173,7 @@ std::unique_ptr<EvalError> Suite::sweep(const eval::FunctionObject &function,
     if (auto error = multiply(cases, name, value))
       return error;
   }
+  applyOverrides(cases, overrides);
   if (const PyValue *where = args.keyword("where"))
     if (auto error = filter(evaluator, *where, cases))
       return error;
@@ -162,11 +184,13 @@ std::unique_ptr<EvalError> Suite::sweep(const eval::FunctionObject &function,
 }
 
 std::unique_ptr<EvalError> Suite::cases(const eval::FunctionObject &function, Purpose purpose,
-                                        std::vector<Case> &out) {
+                                        const Parameters &overrides, std::vector<Case> &out) {
   for (const eval::Decorator &decorator : function.decorators)
     if (decorator.name == decoratorName(purpose))
-      if (auto error = sweep(function, decorator, out))
+      if (auto error = sweep(function, decorator, overrides, out))
         return Result(std::move(error)).at(file.source(), decorator.range).takeError();
+  if (!overrides.empty())
+    dropRepeated(out);
   return nullptr;
 }
 
@@ -184,7 +208,7 @@ std::vector<std::pair<std::string, size_t>> Suite::count(Purpose purpose) {
     std::vector<Case> found;
     if (!function->findDecorator(decoratorName(purpose)))
       continue;
-    if (cases(*function, purpose, found))
+    if (cases(*function, purpose, {}, found))
       found.clear();
     out.emplace_back(function->name(), found.size());
   }
@@ -294,25 +318,9 @@ struct Suite::Job {
   std::unique_ptr<EvalError> error; ///< of the decorators
 };
 
-/// Replaces a sweep by the values given for its parameters.
-static void applyOverrides(std::vector<Case> &cases,
-                           const std::vector<std::pair<std::string, PyValue>> &overrides) {
-  std::vector<Case> out;
-  for (Case &c : cases) {
-    for (auto &[name, value] : overrides) {
-      llvm::erase_if(c.parameters, [&](auto &p) { return p.first == name; });
-      c.parameters.emplace_back(name, value);
-    }
-    // Cases that differed only in those parameters are one now.
-    if (llvm::none_of(out, [&](const Case &other) { return other.str() == c.str(); }))
-      out.push_back(std::move(c));
-  }
-  cases = std::move(out);
-}
-
 std::unique_ptr<EvalError> Suite::run(Purpose purpose, ArrayRef<std::string> wanted,
-                                      const std::vector<std::pair<std::string, PyValue>> &overrides,
-                                      SuiteObserver &observer, std::vector<FunctionResult> &out) {
+                                      const Parameters &overrides, SuiteObserver &observer,
+                                      std::vector<FunctionResult> &out) {
   std::vector<std::string> known = names(purpose);
   for (const std::string &name : wanted) {
     if (llvm::is_contained(known, name))
@@ -333,12 +341,18 @@ std::unique_ptr<EvalError> Suite::run(Purpose purpose, ArrayRef<std::string> wan
       continue;
     Job &job = jobs.emplace_back();
     job.function = function;
-    job.error = cases(*function, purpose, job.cases);
     for (auto &[name, value] : overrides)
       if (!hasParameter(*function, name))
         return fail("`" + function->name() + "` has no parameter `" + name + "`");
-    applyOverrides(job.cases, overrides);
+    job.error = cases(*function, purpose, overrides, job.cases);
     total += job.cases.size();
+  }
+  if (!overrides.empty() && !jobs.empty() && total == 0 &&
+      llvm::none_of(jobs, [](const Job &job) { return bool(job.error); })) {
+    std::string given = Case{overrides, ""}.str(), functions;
+    for (const Job &job : jobs)
+      functions += (functions.empty() ? "`" : ", `") + job.function->name() + "`";
+    return fail("no case of " + functions + " is left with " + given + ": see `where`");
   }
   for (Job &job : jobs) {
     FunctionResult &result = out.emplace_back();

@@ -8,9 +8,12 @@ namespace tile::host {
 
 enum class Purpose { Test, Bench, Example };
 
+/// Parameters by name: those of a case, or those that replace sweeps.
+using Parameters = std::vector<std::pair<std::string, PyValue>>;
+
 /// Arguments of one run of a host function.
 struct Case {
-  std::vector<std::pair<std::string, PyValue>> parameters;
+  Parameters parameters;
   std::string device;      ///< the only device to run on; empty: any
   std::string str() const; ///< "n=3, dtype=fp16"
 };
@@ -59,14 +62,14 @@ public:
   std::vector<std::pair<std::string, size_t>> count(Purpose purpose);
   /// All cases of a function; an error of its decorators otherwise.
   std::unique_ptr<eval::EvalError> cases(const eval::FunctionObject &function, Purpose purpose,
-                                         std::vector<Case> &out);
+                                         const Parameters &overrides, std::vector<Case> &out);
   /// Runs the functions named (all of the purpose if empty). `overrides` are
-  /// parameters given by the caller in place of a sweep. An error is about the
-  /// request (an unknown name), not about a case.
-  std::unique_ptr<eval::EvalError>
-  run(Purpose purpose, llvm::ArrayRef<std::string> names,
-      const std::vector<std::pair<std::string, PyValue>> &overrides, SuiteObserver &observer,
-      std::vector<FunctionResult> &out);
+  /// parameters given by the caller in place of a sweep; `where` still rules
+  /// out combinations. An error is about the request (an unknown name, nothing
+  /// left to run), not about a case.
+  std::unique_ptr<eval::EvalError> run(Purpose purpose, llvm::ArrayRef<std::string> names,
+                                       const Parameters &overrides, SuiteObserver &observer,
+                                       std::vector<FunctionResult> &out);
 
 private:
   struct Job;
@@ -74,7 +77,8 @@ private:
   std::unique_ptr<eval::EvalError> judge(const eval::FunctionObject &function, Purpose purpose,
                                          const PyValue &returned, CaseResult &result);
   std::unique_ptr<eval::EvalError> sweep(const eval::FunctionObject &function,
-                                         const eval::Decorator &decorator, std::vector<Case> &out);
+                                         const eval::Decorator &decorator,
+                                         const Parameters &overrides, std::vector<Case> &out);
 
   Evaluator &evaluator;
   eval::ModuleEnv &file;

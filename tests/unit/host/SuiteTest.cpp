@@ -153,6 +153,25 @@ def wrong(): return 3
   EXPECT_EQ(results[1].count(Status::Failed), 1u);
 }
 
+TEST(Suite, WhereHoldsForGivenParametersToo) {
+  HostFile file("@tile.test(n=[1, 2, 3], m=[1, 2], where=lambda n, m: n > m)\n"
+                "def a(n, m): assert n > m\n"
+                "@tile.test(n=[1, 2], device='mock')\n"
+                "@tile.test(n=[1, 2], device='other')\n"
+                "def b(n): pass\n");
+  auto results = file.run(Purpose::Test, {"a"}, {{"n", PyValue::integer(2)}});
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(parametersOf(results[0]), (std::vector<std::string>{"m=1, n=2"}));
+  EXPECT_EQ(results[0].count(Status::Passed), 1u);
+  // Nothing left to run is a wrong request, not a success.
+  EXPECT_TRUE(file.run(Purpose::Test, {"a"}, {{"n", PyValue::integer(1)}}).empty());
+  EXPECT_EQ(file.requestError, "no case of `a` is left with n=1: see `where`");
+  // Cases for different devices stay apart.
+  results = file.run(Purpose::Test, {"b"}, {{"n", PyValue::integer(7)}});
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(parametersOf(results[0]), (std::vector<std::string>{"n=7", "n=7"}));
+}
+
 TEST(Suite, ExamplesPrintAndTakeOverrides) {
   HostFile file("@tile.example\ndef main(n=2, name='x'):\n    print(name, n, sep='-')\n");
   file.run(Purpose::Example);

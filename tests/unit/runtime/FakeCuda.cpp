@@ -300,8 +300,9 @@ static Result compilePtx(const std::string &ptx, std::map<std::string, CUfunc_st
     if (size_t at = line.find(".param ."); at != std::string::npos && !current.empty()) {
       size_t array = line.find('['); // of bytes
       functions[current].parameterBytes.push_back(
-          array == std::string::npos ? bytesOfPtxType(line.substr(at + 8, 4))
-                                     : unsigned(std::atoi(line.c_str() + array + 1)));
+          array == std::string::npos
+              ? bytesOfPtxType(line.substr(at + 8, 4))
+              : static_cast<unsigned>(std::strtoul(line.c_str() + array + 1, nullptr, 10)));
     }
     if (line.find(')') != std::string::npos)
       current.clear();

@@ -216,6 +216,109 @@ def swallow():
   EXPECT_NE(file.call("swallow").find("gave up"), std::string::npos);
 }
 
+// What a loop has computed so far is not what the file says.
+TEST(Module, NamesOfLoopsThatFailAreNotKnown) {
+  TestFile file(R"(
+import missing
+N = 1
+while True:
+    N = N * 2
+    if N > 100:
+        break
+ENDLESS = 1
+while True:
+    ENDLESS += 1
+CHOSEN = 1
+if N > 1:
+    while True:
+        CHOSEN += 1
+SUM = 0
+for i in range(10):
+    SUM += i
+    if i == 3:
+        missing.function(SUM).other()
+    def helper():
+        return 7
+while True:
+    pass
+BELOW = 5
+try:
+    for j in range(10):
+        FOUND = j
+        if j == 4:
+            raise StopIteration
+except StopIteration:
+    pass
+)");
+  file.program.evaluator().limits.steps = 10000;
+  // Only statements that bind what is asked for run.
+  EXPECT_EQ(file.get("BELOW"), "5");
+  EXPECT_EQ(file.get("N"), "128");
+  EXPECT_NE(file.get("SUM").find("`SUM` is not known at compile time: "), std::string::npos);
+  EXPECT_NE(file.get("i").find("`i` is not known at compile time: "), std::string::npos);
+  EXPECT_EQ(file.get("helper"), "<function helper>");
+  // Unless the file means the loop to end so.
+  EXPECT_EQ(file.get("FOUND"), "4");
+  EXPECT_NE(file.get("ENDLESS").find("gave up after 10000 steps"), std::string::npos);
+  file.program.evaluator().resetSteps();
+  EXPECT_NE(file.get("CHOSEN").find("gave up after 10000 steps"), std::string::npos);
+}
+
+// A few steps must not take long either, nor all memory.
+TEST(Function, WhatIsHandledCountsAsSteps) {
+  const std::string twice = "def f():\n    s = 'a'\n    for i in range(60):\n        s = ";
+  const std::string doubled = "def f():\n    s = [1]\n    for i in range(60):\n        ";
+  for (const std::string &body :
+       {twice + "s + s\n",
+        twice + "f'{s}{s}'\n",
+        twice + "s.join([s, s])\n",
+        twice + "s.replace('a', 'aa')\n",
+        twice + "'%s%s' % (s, s)\n",
+        twice + "'{}{}'.format(s, s)\n",
+        twice + "s * 2\n",
+        doubled + "s = s + s\n",
+        doubled + "s += s\n",
+        doubled + "s.extend(s)\n",
+        doubled + "s = [*s, *s]\n",
+        std::string("def f():\n    s, t = [1], [1]\n    for i in range(60):\n"
+                    "        s, t = [s, s], [t, t]\n    return s == t\n"),
+        std::string("s = 'a' * (1 << 20)\ndef f():\n"
+                    "    return sum([s.count('b') for i in range(1 << 12)])\n"),
+        doubled + "s = [s, s]\n    return str(s)\n",
+        doubled + "s = (s, s)\n    return {1: s} == {1: (s[0], s[1])}\n",
+        std::string("def f():\n    return len({i for i in range(1 << 14)})\n"),
+        std::string("def f():\n    return len({i: i for i in range(1 << 14)})\n"),
+        std::string("def f():\n    return len(str([1 << 8000] * (1 << 14)))\n"),
+        std::string("l = list(range(1 << 14))\ndef f():\n"
+                    "    return sum([len(l[:]) + max(l) for i in range(1 << 12)])\n"),
+        std::string("l = list(range(1 << 14))\ndef f():\n"
+                    "    return sum([(i in l) + l.index(1 << 13) for i in range(1 << 12)])\n"),
+        std::string("def f():\n    n = 1\n    for i in range(1 << 14):\n"
+                    "        n = n * 3 % (1 << 4000)\n"),
+        std::string("def f():\n    return [3 ** 5000 for i in range(1 << 14)]\n")}) {
+    TestFile file(body);
+    file.program.evaluator().limits.steps = 100000;
+    std::string result = file.call("f");
+    EXPECT_TRUE(result.find("gave up after 100000 steps") != std::string::npos ||
+                result.find("have at most 16777216 elements") != std::string::npos)
+        << body << result.substr(0, 200);
+  }
+  // Containers that hold themselves.
+  TestFile file(
+      "def f():\n    a, b = [1], [1]\n    a.append(a)\n    b.append(b)\n"
+      "    return a == b\n"
+      "def g():\n    a, b = {}, {}\n    a['a'] = a\n    b['a'] = b\n    return a == b\n"
+      "def ordinary():\n    return (3 ** 100, (-2) ** 13, (-1) ** 99, 0 ** 0, 2 ** 8000 % 1000,"
+      " 7 ** 3, [[1], {2: (3,)}] == [[1], {2: (3,)}], 'aXbX'.replace('X', 'yz'))\n");
+  EXPECT_NE(file.call("f").find("nest too deep to be compared"), std::string::npos);
+  file.program.evaluator().resetSteps();
+  EXPECT_NE(file.call("g").find("gave up"), std::string::npos);
+  file.program.evaluator().resetSteps();
+  EXPECT_EQ(file.call("ordinary"),
+            "(515377520732011331036461129765621272702107522001, -8192, -1, 1, "
+            "376, 343, True, 'ayzbyz')");
+}
+
 TEST(Function, NestedExpressionsInNestedCalls) {
   std::string deep(150, '(');
   TestFile file("def f(n):\n    return " + deep + "[f(n + 1)]" + std::string(150, ')') + "[0]\n" +
