@@ -7,6 +7,8 @@
 
 namespace tile {
 
+/// Loops that count, and what they leave behind (CountLoops.cpp).
+std::unique_ptr<mlir::Pass> createCountLoopsPass();
 /// Dimensions become powers of two (PadShapes.cpp).
 std::unique_ptr<mlir::Pass> createPadShapesPass();
 /// Several turns of a loop at once (UnrollLoops.cpp).

@@ -26,6 +26,8 @@ void tile::buildSimplifyPipeline(OpPassManager &pm) {
 }
 
 void tile::buildCtaPipeline(OpPassManager &pm) {
+  // First: whatever looks for loops and strides finds more of them.
+  pm.addPass(createCountLoopsPass());
   // Before dimensions grow: a product's columns need not, if it falls into parts.
   pm.addPass(createSplitColumnsPass());
   // Everything that follows counts on powers of two.

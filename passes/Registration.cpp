@@ -15,6 +15,7 @@ void tile::registerAllPasses() {
   mlir::registerSymbolDCEPass();
 
   mlir::registerPass(createSplitColumnsPass);
+  mlir::registerPass(createCountLoopsPass);
   mlir::registerPass(createPadShapesPass);
   mlir::registerPass(createUnrollLoopsPass);
   mlir::registerPass(createDecomposeDotsPass);

@@ -271,6 +271,10 @@ std::optional<StridedBlock> StridedAnalysis::compute(Value v) {
   }
   if (auto splat = dyn_cast<SplatOp>(op))
     return uniform(scalar(splat.getSrc()), rank);
+  if (isa<arith::MaxSIOp>(op) && rank == 0 && nonNegative &&
+      matchPattern(op->getOperand(1), m_Zero()))
+    if (std::optional<StridedBlock> x = block(op->getOperand(0)); x && nonNegative->holds(x->start))
+      return x;
   bool isArithmetic = isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::RemSIOp>(op);
   if (!isArithmetic && !isIndexCast(op) && !isa<BroadcastOp, ExpandDimsOp, TransOp>(op))
     return std::nullopt;

@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/NonNegative.h"
 
 namespace tile {
 
@@ -88,6 +89,15 @@ mlir::Value emitBounded(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<P
 
 class StridedAnalysis {
 public:
+  /// With `nonNegative`, max(x, 0) is x where x is not below zero. `taken` are the
+  /// arguments that it sees to.
+  explicit StridedAnalysis(const NonNegative *nonNegative = nullptr,
+                           const ArgumentSet *arguments = nullptr)
+      : nonNegative(nonNegative), arguments(arguments) {}
+  llvm::ArrayRef<mlir::BlockArgument> taken() const {
+    return arguments ? arguments->getArrayRef() : llvm::ArrayRef<mlir::BlockArgument>();
+  }
+
   Polynomial scalar(mlir::Value v);
   std::optional<StridedBlock> block(mlir::Value v);
   std::optional<StridedPointers> pointers(mlir::Value v);
@@ -100,6 +110,8 @@ private:
   /// What `arg` of a loop gains in every iteration, times the iterations so far.
   std::optional<StridedBlock> progress(mlir::BlockArgument arg);
 
+  const NonNegative *nonNegative;
+  const ArgumentSet *arguments;
   llvm::DenseMap<mlir::Value, std::optional<StridedBlock>> blocks;
   llvm::DenseMap<mlir::Value, std::optional<StridedPointers>> pointerBlocks;
   llvm::DenseMap<mlir::Value, Polynomial> scalars;

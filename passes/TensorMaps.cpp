@@ -23,11 +23,6 @@ static constexpr char kMayBeNegative[] = "its start may be negative";
 // Facts about scalars
 //===----------------------------------------------------------------------===//
 
-static BlockArgument kernelArgument(Value v) {
-  auto arg = dyn_cast<BlockArgument>(v);
-  return arg && isa<func::FuncOp>(arg.getOwner()->getParentOp()) ? arg : BlockArgument();
-}
-
 static int64_t computedDivisibility(Value v, unsigned depth);
 
 /// A power of two that divides `v`, as far as is promised or easily seen.
@@ -74,57 +69,11 @@ static int64_t divisibility(const Polynomial::Term &t) {
   return d;
 }
 
-namespace {
-/// Finds starts that are not negative: what kernels compute from program ids, loop
-/// variables and sizes by anything but subtraction. Of arguments the launcher sees
-/// to it (`tile.notNegative`); where it does not, loads take it for granted, and
-/// stores need the author's promise.
-class NonNegative {
-public:
-  NonNegative(TileUse use, TileAccess &tile) : use(use), tile(tile) {}
-
-  bool holds(const Polynomial &p) {
-    return llvm::all_of(p.terms(), [&](const Polynomial::Term &t) {
-      return t.coefficient > 0 && llvm::all_of(t.factors, [&](Value v) { return holds(v); });
-    });
-  }
-
-private:
-  bool holds(Value v, unsigned depth = 0) {
-    if (depth > 12)
-      return false;
-    if (isPromisedNonNegative(v))
-      return true;
-    if (BlockArgument arg = kernelArgument(v)) {
-      if (use.checked)
-        tile.notNegative.insert(arg);
-      return use.checked || !use.isStore;
-    }
-    if (auto arg = dyn_cast<BlockArgument>(v)) {
-      auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
-      return loop && arg == loop.getInductionVar() && holds(loop.getLowerBound(), depth + 1);
-    }
-    APInt c;
-    if (matchPattern(v, m_ConstantInt(&c)))
-      return !c.isNegative();
-    Operation *op = v.getDefiningOp();
-    if (isa<ProgramIdOp, NumProgramsOp>(op))
-      return true;
-    if (isa<arith::RemSIOp, arith::DivSIOp>(op)) // divisors are counts
-      return holds(op->getOperand(0), depth + 1);
-    if (isa<arith::MaxSIOp>(op))
-      return holds(op->getOperand(0), depth + 1) || holds(op->getOperand(1), depth + 1);
-    if (isa<arith::TruncIOp>(op) && v.getType().getIntOrFloatBitWidth() < 32)
-      return false; // it wraps around
-    return isa<arith::AddIOp, arith::MulIOp, arith::MinSIOp, arith::ExtSIOp, arith::ExtUIOp,
-               arith::TruncIOp, HintOp, arith::RemUIOp, arith::DivUIOp>(op) &&
-           llvm::all_of(op->getOperands(), [&](Value o) { return holds(o, depth + 1); });
-  }
-
-  TileUse use;
-  TileAccess &tile;
-};
-} // namespace
+/// Of arguments the launcher sees to it (`tile.notNegative`); where it does not, loads
+/// take it for granted, and stores need the author's promise.
+static NonNegative nonNegativeIn(TileAccess &tile, TileUse use) {
+  return NonNegative(use.checked, /*trusted=*/!use.isStore, tile.notNegative);
+}
 
 static bool isLaunchInvariant(const Polynomial &p) {
   return llvm::all_of(p.terms(), [](const Polynomial::Term &t) {
@@ -274,6 +223,7 @@ std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointe
   auto bounds = analysis.bounds(mask);
   if (!bounds)
     return fail("its mask is not a range along each dimension");
+  tile.notNegative.insert_range(analysis.taken());
 
   for (bool wantMinor : {true, false})
     for (auto [dim, stride] : llvm::enumerate(p->offset.strides)) {
@@ -304,9 +254,9 @@ std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointe
       return fail("its contiguous dimension does not start at a multiple of 16 bytes");
   for (TileAccess::Dimension &d : tile.dimensions) {
     if (d.block >= 0 &&
-        !limit(d, *bounds, p->offset.wraps, use.isStore, NonNegative(use, tile), reason))
+        !limit(d, *bounds, p->offset.wraps, use.isStore, nonNegativeIn(tile, use), reason))
       return std::nullopt;
-    if (d.block < 0 && !NonNegative(use, tile).holds(d.start))
+    if (d.block < 0 && !nonNegativeIn(tile, use).holds(d.start))
       return fail(kMayBeNegative);
   }
   if (!endsWhole(tile, use, bytes))
@@ -348,6 +298,7 @@ std::optional<TileAccess> tile::readDescriptor(StridedAnalysis &analysis,
       return fail("its shape or strides are not known at launch");
     tile.dimensions.push_back(std::move(d));
   }
+  tile.notNegative.insert_range(analysis.taken());
   for (const Polynomial::Term &t : tile.dimensions.front().start.terms())
     if (divisibility(t) * bytes % kAlignment != 0)
       return fail("its contiguous dimension does not start at a multiple of 16 bytes");
@@ -359,7 +310,7 @@ std::optional<TileAccess> tile::readDescriptor(StridedAnalysis &analysis,
     if (!(d.start == start))
       return fail("its base is moved along the array");
   for (const TileAccess::Dimension &d : tile.dimensions)
-    if ((use.isStore || d.block < 0) && !NonNegative(use, tile).holds(d.start))
+    if ((use.isStore || d.block < 0) && !nonNegativeIn(tile, use).holds(d.start))
       return fail(kMayBeNegative);
   if (!endsWhole(tile, use, bytes))
     return fail(kEndsWithin16Bytes);

@@ -9,6 +9,7 @@
 #define TILE_PASSES_TENSORMAPS_H
 
 #include "ir/CtaDialect.h"
+#include "passes/NonNegative.h"
 #include "passes/StridedAccess.h"
 
 namespace tile {
@@ -26,7 +27,7 @@ struct TileAccess {
   llvm::SmallVector<StridedBlock::Wrap, 1> wraps;
   /// What the launcher must see to: the tile starts inside of the array only if
   /// none of these is negative.
-  llvm::SmallSetVector<mlir::BlockArgument, 1> notNegative;
+  ArgumentSet notNegative;
 
   /// The dimension of the block that is contiguous in memory.
   unsigned minor() const { return unsigned(dimensions.front().block); }

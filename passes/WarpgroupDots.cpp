@@ -113,7 +113,10 @@ private:
 
   func::FuncOp kernel;
   bool checked, usesMaps;
-  StridedAnalysis analysis;
+  /// What the analysis takes not to be negative, the launcher checks, or loads rely on.
+  ArgumentSet taken;
+  NonNegative nonNegative{checked, /*trusted=*/true, taken};
+  StridedAnalysis analysis{&nonNegative, &taken};
   /// By what pointers come from: the operations that read or write there.
   DenseMap<Value, SmallVector<Operation *, 2>> accesses;
   DenseSet<Value> written;
@@ -293,6 +296,7 @@ Value DotRewriter::loadByTma(Operation *load, ArrayRef<int32_t> order, bool must
   unsigned resultDim = isSwapped ? 1 - keptDim : keptDim;
   if (!wrapsDoNoHarm(load->getResult(0), *tile, dot, keptDim, resultDim, order))
     return refuse("its indices wrap around, and what they lead to is stored");
+  tile->notNegative.insert_range(analysis.taken());
 
   auto type = cast<RankedTensorType>(load->getResult(0).getType());
   Value map = tensorMapOf(kernel, *tile, type.getShape(), type.getElementType());

@@ -398,6 +398,34 @@ TEST(StridedMask, OtherConditionsAreRefused) {
 }
 
 //===----------------------------------------------------------------------===//
+// What the launcher sees to
+//===----------------------------------------------------------------------===//
+
+TEST(StridedAnalysis, MaximumWithZeroIsTheNumberWhereTheLauncherSeesToIt) {
+  const char body[] = "%d = arith.divsi %b, %c64 : i32\n"
+                      "%m = arith.maxsi %d, %c0 : i32\n"
+                      "%h = arith.addi %m, %c1 {here} : i32";
+  ParsedModule m(inFunction(body));
+  StridedAnalysis alone;
+  EXPECT_EQ(str(alone.scalar(m.value())), "1 + maxsi");
+  ArgumentSet arguments;
+  NonNegative checks(/*checked=*/true, /*trusted=*/true, arguments);
+  StridedAnalysis checked(&checks, &arguments);
+  EXPECT_EQ(str(checked.scalar(m.value())), "1 + divsi");
+  ASSERT_EQ(checked.taken().size(), 1u);
+  EXPECT_EQ(nameOf(checked.taken().front()), "p2");
+}
+
+TEST(StridedAnalysis, MaximumWithZeroStaysWhereTheNumberMayBeNegative) {
+  ParsedModule m(inFunction("%d = arith.subi %b, %c64 : i32\n"
+                            "%h = arith.maxsi %d, %c0 {here} : i32"));
+  ArgumentSet arguments;
+  NonNegative checks(/*checked=*/true, /*trusted=*/true, arguments);
+  StridedAnalysis checked(&checks, &arguments);
+  EXPECT_EQ(str(checked.scalar(m.value())), "maxsi");
+}
+
+//===----------------------------------------------------------------------===//
 // Tiles
 //===----------------------------------------------------------------------===//
 

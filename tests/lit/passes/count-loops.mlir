@@ -1,0 +1,163 @@
+// RUN: tile-opt %s --allow-unregistered-dialect --tile-count-loops --cse | FileCheck %s
+
+// A loop that counts down becomes one that counts up what has gone; what it leaves is told
+// in its turns.
+// CHECK-LABEL: func.func @down
+// CHECK-DAG: %[[C0:.*]] = arith.constant 0 : i32
+// CHECK-DAG: %[[C63:.*]] = arith.constant 63 : i32
+// CHECK-DAG: %[[C64:.*]] = arith.constant 64 : i32
+// CHECK: %[[MOST:.*]] = arith.maxsi %arg0, %[[C63]]
+// CHECK: %[[TURNS:.*]] = arith.divsi %[[MOST]], %[[C64]]
+// CHECK: %[[TO:.*]] = arith.subi %[[MOST]], %[[C63]]
+// CHECK: scf.for %[[GONE:.*]] = %[[C0]] to %[[TO]] step %[[C64]]
+// CHECK: arith.subi %arg0, %[[GONE]]
+// CHECK: tile.dot
+// CHECK: %[[SOME:.*]] = arith.maxsi %[[TURNS]], %[[C0]]
+// CHECK: %[[ALL:.*]] = arith.muli %[[C64]], %[[SOME]]
+// CHECK: %[[LEFT:.*]] = arith.subi %arg0, %[[ALL]]
+// CHECK: return %{{.*}}, %[[LEFT]]
+func.func @down(%n: i32, %x: tensor<16x16xf16>, %acc: tensor<16x16xf32>) -> (tensor<16x16xf32>, i32) {
+  %c64 = arith.constant 64 : i32
+  %r:2 = scf.while (%left = %n, %sum = %acc) : (i32, tensor<16x16xf32>) -> (i32, tensor<16x16xf32>) {
+    %more = arith.cmpi sge, %left, %c64 : i32
+    scf.condition(%more) %left, %sum : i32, tensor<16x16xf32>
+  } do {
+  ^bb0(%left: i32, %sum: tensor<16x16xf32>):
+    "test.use"(%left) : (i32) -> ()
+    %s = tile.dot %x, %x, %sum : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+    %next = arith.subi %left, %c64 : i32
+    scf.yield %next, %s : i32, tensor<16x16xf32>
+  }
+  return %r#1, %r#0 : tensor<16x16xf32>, i32
+}
+
+// The loop's variable takes the place of what counts up; the limit does not wrap around.
+// CHECK-LABEL: func.func @up
+// CHECK: %[[LEAST:.*]] = arith.constant -2147483585 : i32
+// CHECK: %[[LIMIT:.*]] = arith.maxsi %arg0, %[[LEAST]]
+// CHECK: %[[TO:.*]] = arith.addi %[[LIMIT]], %c-63_i32
+// CHECK: scf.for %[[I:.*]] = %arg1 to %[[TO]] step %c64_i32
+// CHECK: "test.use"(%[[I]])
+func.func @up(%n: i32, %first: i32, %x: tensor<16x16xf16>, %acc: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %c64 = arith.constant 64 : i32
+  %r:2 = scf.while (%i = %first, %sum = %acc) : (i32, tensor<16x16xf32>) -> (i32, tensor<16x16xf32>) {
+    %end = arith.addi %i, %c64 : i32
+    %more = arith.cmpi sle, %end, %n : i32
+    scf.condition(%more) %i, %sum : i32, tensor<16x16xf32>
+  } do {
+  ^bb0(%i: i32, %sum: tensor<16x16xf32>):
+    "test.use"(%i) : (i32) -> ()
+    %s = tile.dot %x, %x, %sum : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+    %next = arith.addi %i, %c64 : i32
+    scf.yield %next, %s : i32, tensor<16x16xf32>
+  }
+  return %r#1 : tensor<16x16xf32>
+}
+
+// Neither counts towards a limit that is known before it: away from it, by a number that
+// is not known, to a limit that changes, until it is met exactly.
+// CHECK-LABEL: func.func @others
+// CHECK-COUNT-4: scf.while
+// CHECK-NOT: scf.for
+func.func @others(%n: i32, %by: i32, %x: tensor<16x16xf16>, %acc: tensor<16x16xf32>)
+    -> (i32, i32, i32, i32, tensor<16x16xf32>) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %d = tile.dot %x, %x, %acc : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+  %away = scf.while (%i = %n) : (i32) -> i32 {
+    %more = arith.cmpi sgt, %i, %c0 : i32
+    scf.condition(%more) %i : i32
+  } do {
+  ^bb0(%i: i32):
+    %next = arith.addi %i, %c64 : i32
+    scf.yield %next : i32
+  }
+  %unknown = scf.while (%i = %c0) : (i32) -> i32 {
+    %more = arith.cmpi slt, %i, %n : i32
+    scf.condition(%more) %i : i32
+  } do {
+  ^bb0(%i: i32):
+    %next = arith.addi %i, %by : i32
+    scf.yield %next : i32
+  }
+  %changing:2 = scf.while (%i = %c0, %m = %n) : (i32, i32) -> (i32, i32) {
+    %more = arith.cmpi slt, %i, %m : i32
+    scf.condition(%more) %i, %m : i32, i32
+  } do {
+  ^bb0(%i: i32, %m: i32):
+    %next = arith.addi %i, %c64 : i32
+    %less = arith.subi %m, %by : i32
+    scf.yield %next, %less : i32, i32
+  }
+  %exact = scf.while (%i = %c0) : (i32) -> i32 {
+    %more = arith.cmpi ne, %i, %n : i32
+    scf.condition(%more) %i : i32
+  } do {
+  ^bb0(%i: i32):
+    %next = arith.addi %i, %c64 : i32
+    scf.yield %next : i32
+  }
+  return %away, %unknown, %changing#0, %exact, %d : i32, i32, i32, i32, tensor<16x16xf32>
+}
+
+// Pointers behind a loop over n / 64 turns: the quotient that the program has, and 64 bits for
+// the distance. What n % 64 leaves is told by it, too.
+// CHECK-LABEL: func.func @behind
+// CHECK: %[[Q:.*]] = arith.divsi %arg0, %c64_i32
+// CHECK: %[[END:.*]] = arith.subi %arg0, %c63_i32
+// CHECK: scf.for {{.*}} to %[[END]]
+// CHECK: %[[WHOLE:.*]] = arith.muli %[[Q]], %c64_i32
+// CHECK: %[[REST:.*]] = arith.subi %arg0, %[[WHOLE]]
+// CHECK: %[[TURNS:.*]] = arith.maxsi %[[Q]], %c0_i32
+// CHECK: %[[WIDE:.*]] = arith.extsi %[[TURNS]] : i32 to i64
+// CHECK: %[[FAR:.*]] = arith.muli %[[WIDE]], %c64_i64
+// CHECK: %[[SPLAT:.*]] = tile.splat %[[FAR]]
+// CHECK: %[[P:.*]] = tile.addptr %arg1, %[[SPLAT]]
+// CHECK: return %[[P]], %[[REST]]
+func.func @behind(%n: i32, %p: tensor<16x!tile.ptr<f16>>, %x: tensor<16x16xf16>, %acc: tensor<16x16xf32>)
+    -> (tensor<16x!tile.ptr<f16>>, i32, tensor<16x16xf32>) {
+  %c0 = arith.constant 0 : i32
+  %c63 = arith.constant 63 : i32
+  %c64 = arith.constant 64 : i32
+  %step = arith.constant dense<64> : tensor<16xi32>
+  %end = arith.subi %n, %c63 : i32
+  %r:2 = scf.for %i = %c0 to %end step %c64 iter_args(%q = %p, %sum = %acc)
+      -> (tensor<16x!tile.ptr<f16>>, tensor<16x16xf32>) : i32 {
+    "test.use"(%q) : (tensor<16x!tile.ptr<f16>>) -> ()
+    %s = tile.dot %x, %x, %sum : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+    %next = tile.addptr %q, %step : tensor<16x!tile.ptr<f16>>, tensor<16xi32>
+    scf.yield %next, %s : tensor<16x!tile.ptr<f16>>, tensor<16x16xf32>
+  }
+  %rest = arith.remsi %n, %c64 : i32
+  return %r#0, %rest, %r#1 : tensor<16x!tile.ptr<f16>>, i32, tensor<16x16xf32>
+}
+
+// What grows by something else in each turn stays with the loop; so does everything in
+// kernels without products.
+// CHECK-LABEL: func.func @irregular
+// CHECK: %[[R:.*]]:2 = scf.for
+// CHECK: return %[[R]]#0
+func.func @irregular(%n: i32, %x: tensor<16x16xf16>, %acc: tensor<16x16xf32>) -> (i32, tensor<16x16xf32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%q = %c0, %sum = %acc) -> (i32, tensor<16x16xf32>) : i32 {
+    %s = tile.dot %x, %x, %sum : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+    %next = arith.addi %q, %i : i32
+    scf.yield %next, %s : i32, tensor<16x16xf32>
+  }
+  return %r#0, %r#1 : i32, tensor<16x16xf32>
+}
+
+// CHECK-LABEL: func.func @no_product
+// CHECK: %[[R:.*]] = scf.for
+// CHECK: return %[[R]]
+func.func @no_product(%n: i32) -> i32 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%q = %c0) -> i32 : i32 {
+    "test.use"(%q) : (i32) -> ()
+    %next = arith.addi %q, %c1 : i32
+    scf.yield %next : i32
+  }
+  return %r : i32
+}
