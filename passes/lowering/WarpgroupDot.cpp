@@ -132,7 +132,23 @@ LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
 
   // Where this warpgroup's share of the operands starts.
   Value wg = warpgroup();
-  auto operandOf = [&](Value buffer, unsigned kDim, Value share, int64_t shareSize) {
+  // In 32 bits: of a wide product plus a constant ptxas 13.0 loses the upper half.
+  auto startOfShare = [&](const Operand &o, Value share, int64_t size, int64_t shares) -> Value {
+    auto times = [&](Value count, int64_t shift) -> Value {
+      return LLVM::MulOp::create(b, loc, count, in.i32(int32_t(o.advance(size << shift, 0))));
+    };
+    // Shares that lie in one span of the swizzle are closer together than spans are.
+    unsigned inSpan = 0, bits = llvm::Log2_64(uint64_t(shares));
+    while (inSpan < bits && o.advance(size << inSpan, 0) == o.advance(size, 0) << inSpan)
+      ++inSpan;
+    if (inSpan == bits)
+      return times(share, 0);
+    Value span = LLVM::LShrOp::create(b, loc, share, in.i32(int32_t(inSpan)));
+    Value own = LLVM::AndOp::create(b, loc, share, in.i32((1 << inSpan) - 1));
+    return LLVM::AddOp::create(b, loc, times(own, 0), times(span, inSpan));
+  };
+  auto operandOf = [&](Value buffer, unsigned kDim, Value share, int64_t shareSize,
+                       int64_t shares) {
     auto type = cast<cta::BufferType>(buffer.getType());
     const LinearLayout &image = type.getLinearLayout();
     Operand o{Value(), 0, image.invert(), bytes, kDim, false};
@@ -147,10 +163,8 @@ LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
     } else {
       o.low = addressField(getScalar(buffer));
     }
-    if (share) { // in 32 bits: of a wide product plus a constant ptxas 13.0 loses the upper half
-      Value skip = LLVM::MulOp::create(b, loc, share, in.i32(int32_t(o.advance(shareSize, 0))));
-      o.low = LLVM::AddOp::create(b, loc, o.low, skip);
-    }
+    if (share)
+      o.low = LLVM::AddOp::create(b, loc, o.low, startOfShare(o, share, shareSize, shares));
     return o;
   };
   // Sums stay within the address's bits: no carry reaches what stands above.
@@ -172,11 +186,11 @@ LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
       columnShare = LLVM::AndOp::create(b, loc, group, in.i32(int32_t(alongN - 1)));
     }
   }
-  Operand right = operandOf(op.getB(), 0, columnShare, ownN);
+  Operand right = operandOf(op.getB(), 0, columnShare, ownN, alongN);
   std::optional<Operand> left;
   Registers leftWords;
   if (aBuffer)
-    left = operandOf(op.getA(), 1, rowShare, kRowsPerBlock);
+    left = operandOf(op.getA(), 1, rowShare, kRowsPerBlock, alongM);
   else
     leftWords = in.pack(get(op.getA()), 32);
   if (!aBuffer && isNeededAgain(op)) {
