@@ -5,22 +5,29 @@
 using namespace mlir;
 using namespace tile;
 
+bool tile::collectWritten(Operation *op, DenseSet<Value> &roots) {
+  if (auto store = dyn_cast<StoreOp>(op)) {
+    collectRoots(store.getPtr(), roots);
+    return true;
+  }
+  auto store = dyn_cast<cta::TmaStoreOp>(op);
+  if (!store)
+    return false;
+  auto kernel = op->getParentOfType<func::FuncOp>();
+  auto map = kernel.getArgAttrOfType<cta::MapAttr>(
+      cast<BlockArgument>(store.getMap()).getArgNumber(), cta::kTensorMapAttr);
+  roots.insert(kernel.getArgument(unsigned(map.getBase())));
+  return true;
+}
+
 std::optional<DenseSet<Value>> tile::writtenIn(scf::ForOp loop) {
   DenseSet<Value> roots;
-  auto kernel = loop->getParentOfType<func::FuncOp>();
   WalkResult result = loop.walk([&](Operation *op) {
-    if (auto store = dyn_cast<StoreOp>(op)) {
-      collectRoots(store.getPtr(), roots);
-    } else if (auto store = dyn_cast<cta::TmaStoreOp>(op)) {
-      auto map = kernel.getArgAttrOfType<cta::MapAttr>(
-          cast<BlockArgument>(store.getMap()).getArgNumber(), cta::kTensorMapAttr);
-      roots.insert(kernel.getArgument(unsigned(map.getBase())));
-    } else if (!isa<cta::CtaDialect>(op->getDialect()) && !op->hasTrait<OpTrait::IsTerminator>() &&
-               !isa<PrintOp, AssertOp, AssumeOp, LoadOp>(op) && op->getNumRegions() == 0 &&
-               !isMemoryEffectFree(op)) {
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
+    bool isHarmless = collectWritten(op, roots) || isa<cta::CtaDialect>(op->getDialect()) ||
+                      op->hasTrait<OpTrait::IsTerminator>() ||
+                      isa<PrintOp, AssertOp, AssumeOp, LoadOp>(op) || op->getNumRegions() != 0 ||
+                      isMemoryEffectFree(op);
+    return isHarmless ? WalkResult::advance() : WalkResult::interrupt();
   });
   if (result.wasInterrupted())
     return std::nullopt;

@@ -31,6 +31,8 @@
 #include "passes/AlternateTiles.h"
 #include "passes/DeadValues.h"
 #include "passes/Passes.h"
+#include "passes/PointerRoots.h"
+#include "passes/RunAhead.h"
 #include "passes/lowering/Scratch.h"
 
 using namespace mlir;
@@ -88,15 +90,11 @@ public:
   LogicalResult run() {
     if (failed(findGroups()) || groups.empty())
       return success(groups.empty());
+    joinVectors();
+    joinScalars();
     OpBuilder b = OpBuilder::atBlockBegin(&body);
-    for (Group &group : groups) {
-      group.ring = cta::RingOp::create(
-          b, group.loads.front().getLoc(), group.ringType(), b.getI32IntegerAttr(group.stages),
-          b.getI32IntegerAttr(warps), b.getI32IntegerAttr(group.isShared() ? cluster : 1),
-          group.isElastic ? b.getUnitAttr() : UnitAttr());
-    }
     Operation *start = cta::BarrierOp::create(b, kernel.getLoc());
-    b.setInsertionPointAfter(start);
+    makeRings(start);
     auto roles = cta::RolesOp::create(b, kernel.getLoc());
     unsigned all = cta::groupsOf(kernel->getParentOfType<ModuleOp>());
     bool hasRoom = warps * 32 * all + cta::kProducerThreads <= kMaxThreads;
@@ -112,17 +110,7 @@ public:
       return kernel.emitOpError("has copies that no thread can follow");
     } else {
       roles.erase();
-      kernel->getParentOp()->removeAttr(cta::kClusterAttr);
-      for (Group &group : groups) {
-        auto ring = group.ring.getDefiningOp<cta::RingOp>();
-        ring.setStages(1);
-        ring.setCluster(1);
-        group.scalars.clear();
-        group.ring.setType(group.ringType());
-        for (cta::TmaLoadOp load : group.loads)
-          load.getCommonMutable().clear();
-      }
-      consume(&WarpSpecializer::copyInPlace);
+      return copyAllInPlace(start);
     }
     return success();
   }
@@ -133,9 +121,11 @@ private:
   void joinVectors();
   void joinScalars();
   void chooseStages(Group &group) const;
+  void makeRings(Operation *start);
   bool makeProducer(cta::RolesOp roles);
   void fill(OpBuilder &b, const Group &group, SmallVector<cta::TmaLoadOp, 2> loads,
             SmallVector<LoadOp, 2> scalars);
+  LogicalResult copyAllInPlace(Operation *start);
   void copyInPlace(Group &group);
   void consume(void (WarpSpecializer::*before)(Group &));
   void moveConsumers(cta::RolesOp roles);
@@ -190,9 +180,16 @@ LogicalResult WarpSpecializer::findGroups() {
     return WalkResult::advance();
   });
   joinProducts();
-  joinVectors();
-  joinScalars();
   return failure(result.wasInterrupted());
+}
+
+void WarpSpecializer::makeRings(Operation *start) {
+  OpBuilder b(start);
+  for (Group &group : groups)
+    group.ring = cta::RingOp::create(b, group.loads.front().getLoc(), group.ringType(),
+                                     b.getI32IntegerAttr(group.stages), b.getI32IntegerAttr(warps),
+                                     b.getI32IntegerAttr(group.isShared() ? cluster : 1),
+                                     group.isElastic ? b.getUnitAttr() : UnitAttr());
 }
 
 static void join(Group &group, Group &other) {
@@ -326,13 +323,17 @@ bool WarpSpecializer::makeProducer(cta::RolesOp roles) {
   Block *block = &roles.getProducer().emplaceBlock();
   IRMapping map;
   OpBuilder b = OpBuilder::atBlockBegin(block);
-  bool stores = false;
   for (Operation *op = roles->getNextNode(); op; op = op->getNextNode()) {
     if (op->hasTrait<OpTrait::IsTerminator>())
       break;
     b.clone(*op, map);
-    op->walk([&](Operation *inner) { stores |= isa<AtomicRmwOp, AtomicCasOp>(inner); });
   }
+  bool hasAtomics = false;
+  DenseSet<Value> written;
+  block->walk([&](Operation *op) {
+    hasAtomics |= isa<AtomicRmwOp, AtomicCasOp>(op);
+    collectWritten(op, written);
+  });
   for (Group &group : groups) {
     SmallVector<cta::TmaLoadOp, 2> loads;
     for (cta::TmaLoadOp load : group.loads)
@@ -353,8 +354,12 @@ bool WarpSpecializer::makeProducer(cta::RolesOp roles) {
     return !roles->isProperAncestor(op) || isScalarWork(op) ||
            op->hasTrait<OpTrait::IsTerminator>();
   });
-  bool readsMemory = llvm::any_of(live.ops, [](Operation *op) { return isa<LoadOp>(op); });
-  if (!isScalar || (readsMemory && stores))
+  // It would read ahead of the consumers' stores.
+  bool readsWritten = llvm::any_of(live.ops, [&](Operation *op) {
+    auto load = dyn_cast<LoadOp>(op);
+    return load && (hasAtomics || comesFrom(load.getPtr(), written));
+  });
+  if (!isScalar || readsWritten)
     return false;
   eraseDeadValues(*block, isRingOp);
   return true;
@@ -363,6 +368,23 @@ bool WarpSpecializer::makeProducer(cta::RolesOp roles) {
 //===----------------------------------------------------------------------===//
 // The consumers
 //===----------------------------------------------------------------------===//
+
+/// One thread copies where loads stand. What is loaded beside operands may be used before
+/// these can be copied: it is on its own here.
+LogicalResult WarpSpecializer::copyAllInPlace(Operation *start) {
+  kernel->getParentOp()->removeAttr(cta::kClusterAttr);
+  kernel.walk([](cta::TmaLoadOp load) { load.getCommonMutable().clear(); });
+  for (Group &group : groups)
+    group.ring.getDefiningOp()->erase();
+  groups.clear();
+  if (failed(findGroups()))
+    return failure();
+  for (Group &group : groups)
+    group.stages = 1;
+  makeRings(start);
+  consume(&WarpSpecializer::copyInPlace);
+  return success();
+}
 
 void WarpSpecializer::copyInPlace(Group &group) {
   OpBuilder b(group.loads.back());

@@ -204,6 +204,65 @@ func.func @in_place(%a: !cta.tensor_map, %i: tensor<64xi32, #cta.layout<{registe
   tile.store %p, %d : tensor<64x64x!tile.ptr<f32>, #acc>
   return
 }
+
+// A vector beside operands that are copied in place is used before they are: it comes by itself,
+// and what is a number there is loaded as ever.
+// CHECK-LABEL: func.func @in_place_beside
+// CHECK: %[[V:.*]] = cta.ring {{.*}}stages = 1{{.*}}[64]
+// CHECK: %[[R:.*]] = cta.ring {{.*}}stages = 1{{.*}}[64, 64]
+// CHECK-NOT: cta.roles
+// CHECK: tile.load %{{.*}} : !tile.ptr<f32>
+// CHECK: cta.ring_acquire %[[V]]
+// CHECK: cta.ring_wait %[[V]]
+// CHECK-NEXT: cta.read
+// CHECK: tile.reduce
+// CHECK: cta.ring_acquire %[[R]]
+// CHECK: cta.ring_wait %[[R]]
+// CHECK: cta.warpgroup_dot
+func.func @in_place_beside(%a: !cta.tensor_map, %v: !cta.tensor_map, %q: !tile.ptr<f32>, %p: tensor<64x64x!tile.ptr<f32>, #acc>, %K: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32, #acc>) : i32 {
+    %at = tile.addptr %q, %k : !tile.ptr<f32>, i32
+    %n = tile.load %at {cta.may_run_ahead} : !tile.ptr<f32>
+    %c = cta.tma_load %v[%c0, %k] dims [0, -1] : !vector
+    %s = cta.read %c : !vector -> tensor<64xf32, #rows>
+    %most = tile.reduce %s {axis = 0 : i32} : tensor<64xf32, #rows> -> f32 {
+    ^bb0(%l: f32, %r: f32):
+      %m = arith.maximumf %l, %r : f32
+      tile.yield %m : f32
+    }
+    %start = arith.fptosi %most : f32 to i32
+    %x = cta.tma_load %a[%start, %k] dims [1, 0] : !tile
+    %d = cta.warpgroup_dot %x, %x, %zero : !tile, !tile, tensor<64x64xf32, #acc>
+    %ns = tile.splat %n : f32 -> tensor<64x64xf32, #acc>
+    %scaled = arith.mulf %d, %ns : tensor<64x64xf32, #acc>
+    %next = arith.addf %acc, %scaled : tensor<64x64xf32, #acc>
+    scf.yield %next : tensor<64x64xf32, #acc>
+  }
+  tile.store %p, %sum : tensor<64x64x!tile.ptr<f32>, #acc>
+  return
+}
+
+// The producer does not read what the consumers store: it would be ahead of them.
+// CHECK-LABEL: func.func @reads_what_is_stored
+// CHECK-NOT: cta.roles
+// CHECK: return
+func.func @reads_what_is_stored(%a: !cta.tensor_map, %q: !tile.ptr<i32>, %p: tensor<64x64x!tile.ptr<f32>, #acc>, %K: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32, #acc>) : i32 {
+    %start = tile.load %q : !tile.ptr<i32>
+    %x = cta.tma_load %a[%start, %k] dims [1, 0] : !tile
+    %next = cta.warpgroup_dot %x, %x, %acc : !tile, !tile, tensor<64x64xf32, #acc>
+    tile.store %q, %k : !tile.ptr<i32>
+    scf.yield %next : tensor<64x64xf32, #acc>
+  }
+  tile.store %p, %sum : tensor<64x64x!tile.ptr<f32>, #acc>
+  return
+}
 }
 
 // -----
