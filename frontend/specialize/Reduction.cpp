@@ -1,5 +1,6 @@
 //===- Reduction.cpp - reductions and scans with a combiner ---------------===//
 #include "frontend/specialize/Emitter.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using llvm::formatv;
@@ -32,6 +33,11 @@ bool Emitter::buildCombiner(Region &region, ArrayRef<Tensor> inputs, Combine com
     results.push_back(result.value);
   }
   YieldOp::create(builder, here, results);
+  // What only types were asked of, `(x + tl.zeros((1,), tl.int1)).dtype` say, may be
+  // blocks, which have no place among scalars.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
   return true;
 }
 
