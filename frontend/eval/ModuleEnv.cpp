@@ -324,7 +324,8 @@ Result ModuleEnv::evaluateStatement(size_t index, StringRef name) {
 //===----------------------------------------------------------------------===//
 
 static std::unique_ptr<EvalError> moduleNotFound(StringRef name) {
-  return fail("module `" + name.str() + "` is not available to compile-time code",
+  return fail("module `" + name.str() +
+                  "` is not available to compile-time code (`--include` says where else to look)",
               "ModuleNotFoundError");
 }
 

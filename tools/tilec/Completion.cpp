@@ -4,6 +4,7 @@
 // they cannot fall behind it.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/Compiler.h"
 #include "compiler/Targets.h"
 #include "tools/tilec/Commands.h"
 #include "llvm/ADT/StringExtras.h"
@@ -21,6 +22,11 @@ static constexpr StringRef detailsText = R"(Write the script where your shell lo
 )";
 
 static std::vector<std::string> choicesOf(const Option &option) {
+  if (option.name == "print-ir-after") {
+    std::vector<std::string> names = tile::Compiler().passNames();
+    names.push_back("all");
+    return names;
+  }
   if (option.name != "target")
     return option.choices;
   std::vector<std::string> names{"list"};
@@ -35,7 +41,7 @@ static void printBash(raw_ostream &os) {
         "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
         "  COMPREPLY=()\n"
         "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-        "    COMPREPLY=($(compgen -W \"help";
+        "    COMPREPLY=($(compgen -W \"help version";
   for (const CommandEntry &entry : allCommands())
     os << ' ' << entry.name;
   os << "\" -- \"$cur\"))\n    return\n  fi\n  case \"${COMP_WORDS[1]} $prev\" in\n";
@@ -98,7 +104,8 @@ static std::string zshText(StringRef text) {
 static void printZsh(raw_ostream &os) {
   os << "#compdef tilec\n# zsh completion for tilec, written by `tilec completion zsh`\n"
         "_tilec() {\n"
-        "  local -a commands=(\n    'help:explain a command'\n";
+        "  local -a commands=(\n    'help:explain a command'\n"
+        "    'version:print the version'\n";
   for (const CommandEntry &entry : allCommands())
     os << "    '" << entry.name << ':' << quoted(entry.summary) << "'\n";
   os << "  )\n"
@@ -137,7 +144,8 @@ static void printZsh(raw_ostream &os) {
 
 static void printFish(raw_ostream &os) {
   os << "# fish completion for tilec, written by `tilec completion fish`\n"
-        "complete -c tilec -n __fish_use_subcommand -f -a help -d 'explain a command'\n";
+        "complete -c tilec -n __fish_use_subcommand -f -a help -d 'explain a command'\n"
+        "complete -c tilec -n __fish_use_subcommand -f -a version -d 'print the version'\n";
   for (const CommandEntry &entry : allCommands()) {
     os << "complete -c tilec -n __fish_use_subcommand -f -a " << entry.name << " -d '"
        << quoted(entry.summary) << "'\n";

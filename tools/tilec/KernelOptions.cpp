@@ -70,7 +70,8 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
                   return {};
                 return "expected `auto`, `cooperative`, `pingpong` or `none`, got `" + v.str() +
                        "`";
-              })
+              },
+              {"auto", "cooperative", "pingpong", "none"})
       .flag("each-lane-arrives",
             "every lane of a warp reports to the warp that copies, not one for all: slower, for "
             "tools that check races and do not follow the barriers of warps (racecheck)",

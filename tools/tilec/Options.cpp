@@ -81,9 +81,11 @@ OptionTable &OptionTable::choice(std::string name, std::vector<std::string> choi
 }
 
 OptionTable &OptionTable::custom(std::string name, std::string valueName, std::string help,
-                                 std::function<std::string(StringRef)> accept) {
-  add(std::move(name), std::move(valueName), std::move(help), ValueKind::Text).accept =
-      std::move(accept);
+                                 std::function<std::string(StringRef)> accept,
+                                 std::vector<std::string> choices) {
+  Option &option = add(std::move(name), std::move(valueName), std::move(help), ValueKind::Text);
+  option.accept = std::move(accept);
+  option.choices = std::move(choices);
   return *this;
 }
 

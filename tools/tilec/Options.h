@@ -50,8 +50,10 @@ public:
                        int least, int most);
   OptionTable &choice(std::string name, std::vector<std::string> choices, std::string help,
                       std::string &target);
+  /// `choices` are what shells offer; `accept` may take more.
   OptionTable &custom(std::string name, std::string valueName, std::string help,
-                      std::function<std::string(llvm::StringRef)> accept);
+                      std::function<std::string(llvm::StringRef)> accept,
+                      std::vector<std::string> choices = {});
   /// Arguments that are not options, e.g. "FILE" or "FILE [NAME]".
   OptionTable &positional(std::string usage, std::vector<std::string> &target, unsigned least,
                           unsigned most);
