@@ -9,6 +9,7 @@
 //                                            %s = cta.read %c
 //
 //===----------------------------------------------------------------------===//
+#include "passes/CopyHints.h"
 #include "passes/PointerRoots.h"
 #include "passes/SpecializeWarps.h"
 #include "passes/TensorMaps.h"
@@ -48,8 +49,10 @@ static void copyVector(LoadOp load, func::FuncOp kernel, StridedAnalysis &analys
   OpBuilder b(load);
   Location loc = load.getLoc();
   SmallVector<Value> starts = startsOf(b, loc, *tile);
-  Value copied = cta::TmaLoadOp::create(b, loc, bufferOf(type), map, starts, dims).getResult();
-  load.getResult().replaceAllUsesWith(cta::ReadOp::create(b, loc, type, copied).getResult());
+  auto copy = cta::TmaLoadOp::create(b, loc, bufferOf(type), map, starts, dims);
+  keepHints(load, copy);
+  Value read = cta::ReadOp::create(b, loc, type, copy.getResult());
+  load.getResult().replaceAllUsesWith(read);
   load.erase();
 }
 
@@ -66,9 +69,10 @@ void tile::copyBesideOperands(func::FuncOp kernel, StridedAnalysis &analysis,
     if (!isa<FloatType>(element) || load.getIsVolatile() || comesFrom(load.getPtr(), written))
       continue;
     auto type = dyn_cast<RankedTensorType>(load.getType());
-    if (type && type.getRank() == 1 && readsZerosOutside(load))
+    if (type && type.getRank() == 1 && readsZerosOutside(load) && canKeepHints(load))
       copyVector(load, kernel, analysis);
-    else if (!type && !load.getMask() && getElementBytes(element) >= 4)
+    else if (!type && !load.getMask() && getElementBytes(element) >= 4 &&
+             canKeepHints(load, getElementBytes(element)))
       load->setAttr(kMayRunAheadAttr, UnitAttr::get(load.getContext()));
   }
 }

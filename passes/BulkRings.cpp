@@ -22,6 +22,7 @@
 #include "passes/BulkRings.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/AxisInfo.h"
+#include "passes/CopyHints.h"
 #include "passes/PointerRoots.h"
 #include "passes/RunAhead.h"
 #include "llvm/Support/MathExtras.h"
@@ -112,6 +113,8 @@ static std::optional<RowLoad> rowsOf(LoadOp load, scf::ForOp loop, StridedAnalys
   if (!type.getElementType().isIntOrFloat() || type.getElementType().isInteger(1) ||
       type.getRank() == 0)
     return refuse("its elements are neither numbers nor rows of numbers");
+  if (!canKeepHints(load))
+    return refuse(kCannotKeepHints);
   RowLoad row;
   row.load = load;
   row.buffer = cta::BufferType::get(type.getContext(), type.getShape(), type.getElementType(),
@@ -330,7 +333,9 @@ void RingMaker::copy(OpBuilder &b, IRMapping &map) {
                                               constant(b, i32, int64_t(i)));
         bytes = arith::SelectOp::create(b, here, isThere, bytes, constant(b, i32, 0));
       }
-      cta::RingBulkCopyOp::create(b, here, from, bytes, buffer, uint32_t(i * stride), ring);
+      auto copy =
+          cta::RingBulkCopyOp::create(b, here, from, bytes, buffer, uint32_t(i * stride), ring);
+      keepHints(row.load, copy);
     }
   }
   cta::RingCommitOp::create(b, loc, ring);

@@ -27,6 +27,7 @@
 #include "ir/CtaDialect.h"
 #include "ir/layout/Swizzle.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/CopyHints.h"
 #include "passes/DotLayouts.h"
 #include "passes/Passes.h"
 #include "passes/PointerRoots.h"
@@ -38,7 +39,6 @@ using namespace tile;
 using layout::Dim;
 using layout::LinearLayout;
 
-static constexpr unsigned kCopyBytes = 16; ///< of one cp.async
 /// As many programs as registers allow fit if their threads take no more.
 static constexpr int64_t kMostBytesOfThread = 128;
 /// One block of at most so many bytes, copied by at least so many threads, is better
@@ -127,13 +127,13 @@ static bool fillsCopies(LoadOp load, cta::BufferType buffer, unsigned vector) {
 /// `load` as a copy that starts before `start`, if that is worth it.
 static std::optional<EarlyCopy> plan(LoadOp load, Operation *start) {
   auto type = dyn_cast<RankedTensorType>(load.getType());
-  if (!type || load.getIsVolatile() || !readsZerosOutside(load))
+  if (!type || load.getIsVolatile() || !readsZerosOutside(load) || !canKeepHints(load))
     return std::nullopt;
   Type element = type.getElementType();
-  unsigned bytes = element.isIntOrFloat() ? getElementBytes(element) : kCopyBytes;
+  unsigned bytes = element.isIntOrFloat() ? getElementBytes(element) : kWholeCopyBytes;
   EarlyCopy copy{load, firstUser(load.getResult(), *load->getBlock()), nullptr, bufferOf(type)};
-  if (!copy.user || bytes >= kCopyBytes || element.isInteger(1) ||
-      !fillsCopies(load, copy.type, kCopyBytes / bytes))
+  if (!copy.user || bytes >= kWholeCopyBytes || element.isInteger(1) ||
+      !fillsCopies(load, copy.type, kWholeCopyBytes / bytes))
     return std::nullopt;
   bool behindLoad = false, behindWrite = false;
   for (Operation *op = start->getNextNode(); op != copy.user; op = op->getNextNode()) {
@@ -174,7 +174,7 @@ static void copyEarly(Block &body, int64_t room, bool mayPassCache) {
   OpBuilder b(*loads.begin());
   Operation *start = cta::AsyncCommitOp::create(b, (*loads.begin()).getLoc());
   ReduceOp wait = nullptr;
-  SmallVector<cta::AsyncCopyOp> copies;
+  SmallVector<cta::AsyncCopyOp> copies, others; ///< others' load asks for the second cache alone
   for (LoadOp load : llvm::make_early_inc_range(loads)) {
     std::optional<EarlyCopy> copy = plan(load, start);
     int64_t bytes = copy ? llvm::alignTo(copy->type.getBytes(), cta::kSlotAlignment) : 0;
@@ -182,10 +182,12 @@ static void copyEarly(Block &body, int64_t room, bool mayPassCache) {
       continue;
     room -= bytes;
     b.setInsertionPoint(start);
-    unsigned vector = kCopyBytes / getElementBytes(copy->type.getElementType());
+    unsigned vector = kWholeCopyBytes / getElementBytes(copy->type.getElementType());
     Value slot = cta::SlotsOp::create(b, load.getLoc(), copy->type, 1u);
-    copies.push_back(cta::AsyncCopyOp::create(b, load.getLoc(), load.getPtr(), load.getMask(), slot,
-                                              Value(), vector));
+    auto made = cta::AsyncCopyOp::create(b, load.getLoc(), load.getPtr(), load.getMask(), slot,
+                                         Value(), vector);
+    keepHints(load, made);
+    (load.getCache() == CacheModifier::cg ? others : copies).push_back(made);
     b.setInsertionPoint(copy->user);
     load.getResult().replaceAllUsesWith(
         cta::ReadOp::create(b, load.getLoc(), load.getType(), slot).getResult());
@@ -197,7 +199,7 @@ static void copyEarly(Block &body, int64_t room, bool mayPassCache) {
     start->erase();
     return;
   }
-  bool pastCache = mayPassCache && copies.size() == 1 &&
+  bool pastCache = mayPassCache && copies.size() == 1 && others.empty() &&
                    copies[0].getBuffer().getType().getBytes() <= kMostBytesPastCache;
   for (cta::AsyncCopyOp copy : copies)
     if (!pastCache)

@@ -31,6 +31,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "passes/BulkRings.h"
+#include "passes/CopyHints.h"
 #include "passes/DeadValues.h"
 #include "passes/DotLayouts.h"
 #include "passes/OverlapDots.h"
@@ -153,8 +154,7 @@ void LoopRewriter::copy(OpBuilder &b, IRMapping &map, Copy &c, Value slot, Value
   Value buffer = cta::SlotOp::create(b, here, c.buffer, c.slots, slot);
   Value pointers = behind(c.load.getPtr()), mask = behind(c.load.getMask());
   auto copy = cta::AsyncCopyOp::create(b, here, pointers, mask, buffer, when, uint32_t(c.vector));
-  if (c.load.getEvict() != EvictionPolicy::normal)
-    copy->setAttr(lowering::kEvictAttr, c.load.getEvictAttr());
+  keepHints(c.load, copy);
 }
 
 /// Starts the copies of the first `stages - 1` iterations. Returns the number of

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/layout/Hopper.h"
 #include "ir/layout/MatrixAccess.h"
+#include "passes/CopyHints.h"
 #include "passes/DotLayouts.h"
 #include "passes/OverlapDots.h"
 #include "passes/PipelineLoads.h"
@@ -141,6 +142,8 @@ static std::optional<Copy> copyOf(LoadOp load, const DenseSet<Value> &written) {
     return refuse("`other` is not zero");
   if (!placeCopy(copy))
     return refuse("less than 4 bytes are known to lie side by side");
+  if (!canKeepHints(load, copy.vector * getElementBytes(getElementType(load.getType()))))
+    return refuse(kCannotKeepHints);
   return copy;
 }
 

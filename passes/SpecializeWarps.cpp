@@ -29,6 +29,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/AlternateTiles.h"
+#include "passes/CopyHints.h"
 #include "passes/DeadValues.h"
 #include "passes/Passes.h"
 #include "passes/PointerRoots.h"
@@ -298,7 +299,7 @@ void WarpSpecializer::fill(OpBuilder &b, const Group &group, SmallVector<cta::Tm
       copy->setAttr(lowering::kEvictAttr, evict);
   }
   for (auto [buffer, load] : llvm::zip_equal(slot.getBuffers().drop_front(loads.size()), scalars))
-    cta::RingElementCopyOp::create(b, load.getLoc(), load.getPtr(), buffer, ring);
+    keepHints(load, cta::RingElementCopyOp::create(b, load.getLoc(), load.getPtr(), buffer, ring));
   cta::RingCommitOp::create(b, loc, ring);
 }
 

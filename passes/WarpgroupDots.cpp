@@ -20,11 +20,11 @@
 #include "passes/WarpgroupDots.h"
 #include "ir/layout/Hopper.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/CopyHints.h"
 #include "passes/DeadValues.h"
 #include "passes/Passes.h"
 #include "passes/PointerRoots.h"
 #include "passes/TensorMaps.h"
-#include "passes/lowering/Scratch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -241,6 +241,10 @@ std::optional<TileAccess> DotRewriter::read(Operation *op, std::string &reason) 
       reason = load.getIsVolatile() ? "it is volatile" : "`other` is not zero";
       return std::nullopt;
     }
+    if (!canKeepHints(load)) {
+      reason = kCannotKeepHints;
+      return std::nullopt;
+    }
     return readTile(analysis, load.getPtr(), load.getMask(), use, reason);
   }
   if (auto load = dyn_cast<DescriptorLoadOp>(op)) {
@@ -249,8 +253,13 @@ std::optional<TileAccess> DotRewriter::read(Operation *op, std::string &reason) 
     reason = "what lies outside is not zero";
     return std::nullopt;
   }
-  if (auto store = dyn_cast<StoreOp>(op))
+  if (auto store = dyn_cast<StoreOp>(op)) {
+    if (!canKeepHints(store)) {
+      reason = kCannotKeepHints;
+      return std::nullopt;
+    }
     return readTile(analysis, store.getPtr(), store.getMask(), use, reason);
+  }
   auto store = cast<DescriptorStoreOp>(op);
   return through(store, store.getValue());
 }
@@ -314,8 +323,8 @@ Value DotRewriter::loadByTma(Operation *load, ArrayRef<int32_t> order, bool must
   OpBuilder b(load);
   SmallVector<Value> starts = startsOf(b, load->getLoc(), *tile);
   auto copy = cta::TmaLoadOp::create(b, load->getLoc(), buffer, map, starts, dims);
-  if (auto plain = dyn_cast<LoadOp>(load); plain && plain.getEvict() != EvictionPolicy::normal)
-    copy->setAttr(lowering::kEvictAttr, plain.getEvictAttr());
+  if (auto plain = dyn_cast<LoadOp>(load))
+    keepHints(plain, copy);
   return copy;
 }
 
@@ -455,8 +464,11 @@ void DotRewriter::rewriteStore(Operation *store, bool isAlone) {
     return;
   }
   OpBuilder b(store);
-  cta::TmaStoreOp::create(b, store->getLoc(), value, map, startsOf(b, store->getLoc(), *tile), dims,
-                          cta::LayoutAttr::get(kernel.getContext(), image), isRepeated(store));
+  auto copy = cta::TmaStoreOp::create(
+      b, store->getLoc(), value, map, startsOf(b, store->getLoc(), *tile), dims,
+      cta::LayoutAttr::get(kernel.getContext(), image), isRepeated(store));
+  if (auto plain = dyn_cast<StoreOp>(store))
+    keepHints(plain, copy);
   store->erase();
 }
 

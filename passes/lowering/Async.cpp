@@ -226,11 +226,13 @@ LogicalResult Lowering::lowerRingStep(Operation *op, const Ring &ring) {
     Value any = LLVM::ICmpOp::create(b, op->getLoc(), LLVM::ICmpPredicate::ne, bytes, in.i32(0));
     in.bulkLoad(plus(getScalar(copy.getBuffer()), copy.getOffset()),
                 address(getScalar(copy.getPtr())), bytes,
-                barrierOf(ring, ring.producer, /*full=*/true), any);
+                barrierOf(ring, ring.producer, /*full=*/true), any, policyOf(copy));
   } else if (auto copy = dyn_cast<cta::RingElementCopyOp>(op)) {
-    in.copyAsync(getScalar(copy.getBuffer()), address(getScalar(copy.getPtr())),
-                 unsigned(copy.getBuffer().getType().getBytes()), /*sourceBytes=*/Value(),
-                 /*predicate=*/Value());
+    Value policy = policyOf(copy);
+    in.copyAsync(hiddenBeside(policy, getScalar(copy.getBuffer())),
+                 address(getScalar(copy.getPtr())), unsigned(copy.getBuffer().getType().getBytes()),
+                 /*sourceBytes=*/Value(),
+                 /*predicate=*/Value(), /*again=*/false, policy);
   } else if (isa<cta::RingCommitOp>(op)) {
     if (ring.hasElements)
       in.copyAsyncArrive(barrierOf(ring, ring.producer, /*full=*/true));

@@ -45,9 +45,13 @@ Value Lowering::policyOf(Operation *op) {
   b.setInsertionPointAfterValue(tid);
   if (!policy)
     policy = in.cachePolicy(evict.getValue());
-  if (!unknownZero && isa<cta::AsyncCopyOp>(op))
+  if (!unknownZero && isa<cta::AsyncCopyOp, cta::RingElementCopyOp>(op))
     unknownZero = in.unknownZero();
   return policy;
+}
+
+Value Lowering::hiddenBeside(Value policy, Value to) {
+  return policy ? LLVM::XOrOp::create(b, in.getLoc(), to, unknownZero).getResult() : to;
 }
 
 LogicalResult Lowering::lowerAsyncCopy(cta::AsyncCopyOp op) {
@@ -68,10 +72,7 @@ LogicalResult Lowering::lowerAsyncCopy(cta::AsyncCopyOp op) {
                                     in.i32(0));
     Value to = LLVM::PtrToIntOp::create(b, op.getLoc(), b.getI32Type(),
                                         exchangeAddress(offsets, r, base, bytes));
-    // With a policy, ptxas (12.8, 13.0) splits an address of which a part is the same in all
-    // threads into two registers, and names the wrong ones: an illegal instruction.
-    if (policy)
-      to = LLVM::XOrOp::create(b, op.getLoc(), to, unknownZero);
+    to = hiddenBeside(policy, to);
     in.copyAsync(to, address(ptrs[r]), atOnce, read, acts, op->hasAttr(kReadByOthersAttr), policy);
   }
   return success();

@@ -187,24 +187,35 @@ void Instructions::tmaLoad(Value destination, Value map, ValueRange coordinates,
          constraints + ",~{memory}", args);
 }
 
-void Instructions::tmaStore(Value source, Value map, ValueRange coordinates) {
+void Instructions::tmaStore(Value source, Value map, ValueRange coordinates, Value policy) {
   unsigned rank = coordinates.size();
   SmallVector<Value> args{map, source};
   llvm::append_range(args, coordinates);
-  effect(llvm::formatv("cp.async.bulk.tensor.{0}d.global.shared::cta.bulk_group [$0, {1}], [$1];",
-                       rank, operandList(2, rank))
+  std::string more, constraints = "l,r" + repeated("r", rank);
+  if (policy) {
+    more = ", $" + std::to_string(args.size());
+    constraints += ",l";
+    args.push_back(policy);
+  }
+  effect(llvm::formatv(
+             "cp.async.bulk.tensor.{0}d.global.shared::cta.bulk_group{1} [$0, {2}], [$1]{3};", rank,
+             policy ? ".L2::cache_hint" : "", operandList(2, rank), more)
              .str(),
-         "l,r" + repeated("r", rank) + ",~{memory}", args);
+         constraints + ",~{memory}", args);
 }
 
 void Instructions::bulkLoad(Value destination, Address from, Value bytes, Value barrier,
-                            Value predicate) {
+                            Value predicate, Value policy) {
   needPtx(80);
-  effect(llvm::formatv("@$4 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-                       "[$0], [$1{0}], $2, [$3];",
-                       immediate(from.offset))
+  SmallVector<Value> args{destination, from.base, bytes, barrier, predicate};
+  if (policy)
+    args.push_back(policy);
+  effect(llvm::formatv("@$4 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{0} "
+                       "[$0], [$1{1}], $2, [$3]{2};",
+                       policy ? ".L2::cache_hint" : "", immediate(from.offset),
+                       policy ? ", $5" : "")
              .str(),
-         "r,l,r,r,b,~{memory}", {destination, from.base, bytes, barrier, predicate});
+         std::string("r,l,r,r,b") + (policy ? ",l" : "") + ",~{memory}", args);
 }
 
 void Instructions::bulkCommit() { effect("cp.async.bulk.commit_group;", "~{memory}", {}); }

@@ -189,10 +189,11 @@ public:
   /// (may be null) is that of `cachePolicy`.
   void tmaLoad(mlir::Value destination, mlir::Value map, mlir::ValueRange coordinates,
                mlir::Value barrier, mlir::Value mask, mlir::Value policy);
-  void tmaStore(mlir::Value source, mlir::Value map, mlir::ValueRange coordinates);
+  void tmaStore(mlir::Value source, mlir::Value map, mlir::ValueRange coordinates,
+                mlir::Value policy);
   /// Copies `bytes` (i32; all are multiples of 16) to a shared address.
   void bulkLoad(mlir::Value destination, Address from, mlir::Value bytes, mlir::Value barrier,
-                mlir::Value predicate);
+                mlir::Value predicate, mlir::Value policy);
   void bulkCommit();
   /// Waits until the sources of all committed copies of this thread are read.
   void bulkWaitRead();

@@ -135,6 +135,10 @@ private:
   mlir::LogicalResult lowerAsyncCopy(cta::AsyncCopyOp op);
   /// What the second cache is to do with what `op` copies; null if that is nothing special.
   mlir::Value policyOf(mlir::Operation *op);
+  /// Where a cp.async writes (i32). With a policy, ptxas (12.8, 13.0) splits an address of
+  /// which a part is the same in all threads into two registers, and names the wrong ones,
+  /// an illegal instruction: it does not see then where the address comes from.
+  mlir::Value hiddenBeside(mlir::Value policy, mlir::Value to);
   mlir::LogicalResult lowerAsyncWait(cta::AsyncWaitOp op);
   mlir::LogicalResult lowerRead(cta::ReadOp op);
   mlir::Value bufferBase(mlir::Value buffer);

@@ -47,8 +47,8 @@ inline constexpr llvm::StringLiteral kComputedHereAttr = "cta.computed_here";
 /// On a `cta.async_copy` (unit): other programs read the same, so the first cache
 /// should keep it.
 inline constexpr llvm::StringLiteral kReadByOthersAttr = "cta.read_by_others";
-/// On a copy (cta.async_copy, .tma_load, .ring_copy): the eviction policy of the load
-/// that it replaces.
+/// On a copy (cta.async_copy, .tma_load, .tma_store and those to rings): the eviction
+/// policy of the access that it replaces.
 inline constexpr llvm::StringLiteral kEvictAttr = "cta.evict";
 /// Whether a `cta.async_wait` needs no barrier of its own: a reduction follows, in
 /// which all warps meet.

@@ -160,6 +160,7 @@ LogicalResult Lowering::lowerTmaStore(cta::TmaStoreOp op) {
     else
       in.barrier();
   };
+  Value policy = policyOf(op);
   StoreParts cut = cutStore(layout::offsetsOf(from, image), unsigned(parts));
   int64_t partBytes = int64_t(cut.offsets.outSize(Dim::offset())) * bytes;
   // The staging area is free once the copies before have read it: this warpgroup's,
@@ -216,7 +217,7 @@ LogicalResult Lowering::lowerTmaStore(cta::TmaStoreOp op) {
         SmallVector<Value> coordinates;
         for (auto [start, more] : llvm::zip(starts, at))
           coordinates.push_back(plus(start, more));
-        in.tmaStore(plus(source, from % partBytes), descriptor, coordinates);
+        in.tmaStore(plus(source, from % partBytes), descriptor, coordinates, policy);
       });
       in.bulkCommit();
     });
