@@ -100,10 +100,22 @@ static std::optional<Polynomial::Term> quotient(const Polynomial::Term &t,
   return q;
 }
 
+/// Whether indices that `t` is a part of are what is compared with the end of the array:
+/// a share of a long sum, say, which is not a batch.
+static bool isInBounds(const Polynomial::Term &t, unsigned dim, ArrayRef<Bound> bounds) {
+  return llvm::any_of(bounds, [&](const Bound &bound) {
+    return bound.dim == dim && !bound.isLower &&
+           llvm::any_of(bound.limit.terms(), [&](const Polynomial::Term &in) {
+             return in.factors == t.factors && in.coefficient == -t.coefficient;
+           });
+  });
+}
+
 /// Gives each term of the offset to the dimension whose stride it contains.
 /// Terms that contain none but are multiples of some argument or of a large number
 /// (a batch, a head) get a dimension of their own; the rest runs along the contiguous one.
-static bool distribute(const Polynomial &offset, TileAccess &tile, unsigned bytes, bool checked) {
+static bool distribute(const Polynomial &offset, ArrayRef<Bound> bounds, TileAccess &tile,
+                       unsigned bytes, bool checked) {
   for (const Polynomial::Term &t : offset.terms()) {
     TileAccess::Dimension *best = nullptr;
     std::optional<Polynomial::Term> part;
@@ -120,8 +132,10 @@ static bool distribute(const Polynomial &offset, TileAccess &tile, unsigned byte
     Polynomial::Term stride{{}, 1}, start{{}, t.coefficient};
     for (Value f : t.factors)
       (kernelArgument(f) ? stride : start).factors.push_back(f);
-    if (stride.factors.empty() && t.coefficient >= kFarStep &&
-        t.coefficient * bytes % kAlignment == 0)
+    bool isFar = stride.factors.empty() && !start.factors.empty() && t.coefficient >= kFarStep;
+    if (isFar && isInBounds(t, tile.minor(), bounds))
+      tile.dimensions.front().mayBeFar = true;
+    else if (isFar && t.coefficient * bytes % kAlignment == 0)
       std::swap(stride.coefficient, start.coefficient);
     bool isOwn = !start.factors.empty() && (!stride.factors.empty() || stride.coefficient != 1);
     if (!isOwn) {
@@ -247,7 +261,7 @@ std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointe
     return fail("two dimensions have stride one");
   if (tile.dimensions.front().extent * bytes < kAlignment)
     return fail("it has less than 16 contiguous bytes");
-  if (!distribute(p->offset.start, tile, bytes, use.checked))
+  if (!distribute(p->offset.start, *bounds, tile, bytes, use.checked))
     return fail("an offset is not a multiple of 16 bytes");
   for (const Polynomial::Term &t : tile.dimensions.front().start.terms())
     if (divisibility(t) * bytes % kAlignment != 0)
@@ -304,7 +318,7 @@ std::optional<TileAccess> tile::readDescriptor(StridedAnalysis &analysis,
       return fail("its contiguous dimension does not start at a multiple of 16 bytes");
   // What the base is moved by gets dimensions of its own, a batch say.
   SmallVector<Polynomial, 2> starts{tile.dimensions[0].start, tile.dimensions[1].start};
-  if (!distribute(p->offset.start, tile, bytes, use.checked))
+  if (!distribute(p->offset.start, {}, tile, bytes, use.checked))
     return fail("an offset is not a multiple of 16 bytes");
   for (auto [d, start] : llvm::zip(tile.dimensions, starts))
     if (!(d.start == start))
@@ -404,9 +418,18 @@ static Value materialize(OpBuilder &b, Location loc, const Polynomial &p) {
   return sum ? sum : constant(0);
 }
 
+/// What is too large for a coordinate lies outside of every array.
+static Value materializeFar(OpBuilder &b, Location loc, const Polynomial &p) {
+  IRMapping none;
+  Value start = emitPolynomial(b, loc, p, none);
+  Value most = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(kUnlimited));
+  return arith::TruncIOp::create(b, loc, b.getI32Type(),
+                                 arith::MinSIOp::create(b, loc, start, most));
+}
+
 SmallVector<Value> tile::startsOf(OpBuilder &b, Location loc, const TileAccess &access) {
   SmallVector<Value> starts;
   for (const TileAccess::Dimension &d : access.dimensions)
-    starts.push_back(materialize(b, loc, d.start));
+    starts.push_back(d.mayBeFar ? materializeFar(b, loc, d.start) : materialize(b, loc, d.start));
   return starts;
 }

@@ -21,6 +21,7 @@ struct TileAccess {
     int block = -1; ///< dimension of the block; -1: a single coordinate
     int64_t extent = 1;
     Polynomial start, stride, size;
+    bool mayBeFar = false; ///< programs may start where no 32-bit coordinate reaches
   };
   mlir::BlockArgument base;
   llvm::SmallVector<Dimension, 5> dimensions;

@@ -97,6 +97,43 @@ func.func @far_blocks(%a: !tile.ptr<f16> {tile.divisibility = 16 : i32},
   return %d : tensor<64x64xf32>
 }
 
+// But not one of indices that the mask compares with the end of the array, a share of a long sum:
+// no coordinate beyond 32 bits is in any array.
+// CHECK-LABEL: func.func @far_shares
+// CHECK-SAME: cta.tensor_map = #cta.map<base = 0, f16, sizes = [<{{\[\[}}1, 2]]>, <{{\[\[}}2147483632]]>], strides = [<{{\[\[}}1, 1]]>], box = [64, 64], swizzle = 128>}
+// CHECK: %[[MOST:.*]] = arith.constant 2147483632 : i64
+// CHECK: %[[NEAR:.*]] = arith.minsi %{{.*}}, %[[MOST]] : i64
+// CHECK: %[[START:.*]] = arith.trunci %[[NEAR]] : i64 to i32
+// CHECK: cta.tma_load %{{.*}}[%[[START]], %{{.*}}] dims [1, 0]
+func.func @far_shares(%a: !tile.ptr<f16> {tile.divisibility = 16 : i32},
+                      %lda: i32 {tile.divisibility = 16 : i32}, %length: i64, %y: tensor<64x64xf16>,
+                      %z: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %pid = tile.program_id 0 : i32
+  %wide = arith.extsi %pid : i32 to i64
+  %share = arith.constant 65536 : i64
+  %first = arith.muli %wide, %share : i64
+  %m = tile.make_range 0 to 64 : tensor<64xi32>
+  %row = tile.expand_dims %m {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %ldas = tile.splat %lda : i32 -> tensor<64x1xi32>
+  %row_starts = arith.muli %row, %ldas : tensor<64x1xi32>
+  %rows = arith.extsi %row_starts : tensor<64x1xi32> to tensor<64x1xi64>
+  %k = arith.extsi %m : tensor<64xi32> to tensor<64xi64>
+  %firsts = tile.splat %first : i64 -> tensor<64xi64>
+  %index = arith.addi %firsts, %k : tensor<64xi64>
+  %column = tile.expand_dims %index {axis = 0 : i32} : tensor<64xi64> -> tensor<1x64xi64>
+  %lengths = tile.splat %length : i64 -> tensor<1x64xi64>
+  %inside = arith.cmpi slt, %column, %lengths : tensor<1x64xi64>
+  %mask = tile.broadcast %inside : tensor<1x64xi1> -> tensor<64x64xi1>
+  %all_rows = tile.broadcast %rows : tensor<64x1xi64> -> tensor<64x64xi64>
+  %all_columns = tile.broadcast %column : tensor<1x64xi64> -> tensor<64x64xi64>
+  %offset = arith.addi %all_rows, %all_columns : tensor<64x64xi64>
+  %as = tile.splat %a : !tile.ptr<f16> -> tensor<64x64x!tile.ptr<f16>>
+  %ptr = tile.addptr %as, %offset : tensor<64x64x!tile.ptr<f16>>, tensor<64x64xi64>
+  %x = tile.load %ptr, %mask : tensor<64x64x!tile.ptr<f16>>
+  %d = tile.dot %x, %y, %z : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+  return %d : tensor<64x64xf32>
+}
+
 // Operands that are computed: the left one stays in registers.
 // CHECK-LABEL: func.func @computed
 // CHECK-SAME: (%[[X:.*]]: tensor<64x64xf16>, %[[Y:.*]]: tensor<64x128xf16>, %[[Z:.*]]: tensor<64x128xf32>)
