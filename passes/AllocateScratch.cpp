@@ -17,8 +17,9 @@
 // these are not in use. Behind them, aligned to the period of the swizzles: one area
 // for all `cta.tma_store`, and the rings. These get as many slots as were asked for and fit; the
 // area of the stores is as large as a whole block where that leaves room for them, and else what is
-// staged in parts. Stores that always run together have an area each if all have room. Elastic
-// rings have as many as fit beside whole blocks, if these are three.
+// staged in parts. Stores that always run together have an area each if all have room and no
+// program on a multiprocessor is lost by it. Elastic rings have as many as fit beside whole blocks,
+// if these are three.
 //
 // Groups of consumers that run the same code (`cta.groups`) have everything but the rings to
 // themselves: offsets are those of the first group, and the module carries `cta.group_bytes`, the
@@ -226,6 +227,37 @@ static std::optional<int64_t> bytesSideBySide(ArrayRef<cta::TmaStoreOp> stores) 
   return sum;
 }
 
+/// How many programs a multiprocessor of sm_90 has threads and registers for, at most:
+/// what products and loops carry is in registers, and some more are.
+static int64_t mostPrograms(ModuleOp module) {
+  constexpr int64_t kThreads = 2048, kRegisters = 65536, kRegisterStep = 8;
+  auto warps = module->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
+  int64_t threads = 32 * (warps ? warps.getInt() : 4) * cta::groupsOf(module), blocks = 0;
+  auto bitsOf = [](TypeRange types) {
+    int64_t bits = 0;
+    for (Type t : types)
+      if (auto type = dyn_cast<RankedTensorType>(t))
+        bits += cta::getLayout(type).inSize(layout::Dim::reg()) *
+                int64_t(getElementBytes(type.getElementType())) * 8;
+    return bits;
+  };
+  bool hasRoles = false;
+  module.walk([&](Operation *op) {
+    hasRoles |= isa<cta::RolesOp>(op);
+    if (isa<scf::ForOp, cta::WarpgroupDotOp>(op))
+      blocks = std::max(blocks, bitsOf(op->getResultTypes()) / 32);
+  });
+  if (hasRoles)
+    threads += cta::kProducerThreads;
+  int64_t registers = llvm::alignTo(blocks + lowering::kRegistersBesideAccumulator, kRegisterStep);
+  return std::min(kThreads / threads, kRegisters / (registers * threads));
+}
+
+int64_t lowering::programsWith(ModuleOp module, int64_t bytes) {
+  constexpr int64_t kReserved = 1024; // of each thread block, for the system
+  return (maxSharedBytes(module) + kReserved) / (bytes + kReserved);
+}
+
 int64_t lowering::bytesBesidesSlots(ModuleOp module, const DenseSet<Operation *> &ignored) {
   SmallVector<cta::TmaStoreOp> stores;
   module.walk([&](cta::TmaStoreOp op) { stores.push_back(op); });
@@ -311,11 +343,14 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
       return end;
     end = llvm::alignTo(end, kSwizzlePeriod);
     unsigned groups = cta::groupsOf(getOperation());
-    auto fits = [&](int64_t bytesOfStores) {
+    auto sum = [&](int64_t bytesOfStores) {
       int64_t sum = llvm::alignTo(end + bytesOfStores, kSwizzlePeriod) * groups;
       for (cta::RingOp op : rings)
         sum += lowering::ringBytes(op.getType(), op.getStages(), groups);
-      return sum <= lowering::maxSharedBytes(getOperation());
+      return sum;
+    };
+    auto fits = [&](int64_t bytesOfStores) {
+      return sum(bytesOfStores) <= lowering::maxSharedBytes(getOperation());
     };
     SmallVector<cta::RingOp> elastic(
         llvm::make_filter_range(rings, [](cta::RingOp op) { return op.getElastic(); }));
@@ -328,7 +363,12 @@ struct AllocateScratchPass : PassWrapper<AllocateScratchPass, OperationPass<Modu
     while (level < kMostLevels && !fits(storeBytes(stores, level)))
       ++level;
     std::optional<int64_t> sideBySide = bytesSideBySide(stores);
-    if (sideBySide && !fits(*sideBySide))
+    int64_t programs = mostPrograms(getOperation());
+    auto programsWith = [&](int64_t bytesOfStores) {
+      return std::min(programs, lowering::programsWith(getOperation(), sum(bytesOfStores)));
+    };
+    if (sideBySide &&
+        (!fits(*sideBySide) || programsWith(*sideBySide) < programsWith(storeBytes(stores, level))))
       sideBySide.reset();
 
     Builder b(&getContext());

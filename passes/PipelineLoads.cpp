@@ -344,10 +344,7 @@ struct PipelineLoadsPass : PassWrapper<PipelineLoadsPass, OperationPass<ModuleOp
     if (limit < 2)
       return;
     // A second thread block on the multiprocessor is worth more than a spare slot.
-    constexpr int64_t kReserved = 1024; // of each thread block, for the system
-    auto blocks = [&] {
-      return (lowering::maxSharedBytes(module) + kReserved) / (bytes() + kReserved);
-    };
+    auto blocks = [&] { return lowering::programsWith(module, bytes()); };
     int64_t before = blocks();
     for (auto [p, spare] : llvm::zip_equal(pipelines, spares))
       p.hasSpare = spare;

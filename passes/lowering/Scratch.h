@@ -57,6 +57,11 @@ bool meetsInReduction(cta::AsyncWaitOp wait);
 int64_t bufferBytes(mlir::Operation *op);
 /// What a thread block of the target can have.
 int64_t maxSharedBytes(mlir::ModuleOp module);
+/// How many programs fit on a multiprocessor if each takes so much of it.
+int64_t programsWith(mlir::ModuleOp module, int64_t bytes);
+/// What a thread needs beside the accumulators of warpgroup products, at least: with
+/// fewer the assembler does not take the instruction.
+inline constexpr int64_t kRegistersBesideAccumulator = 26;
 /// An upper bound of what the kernel needs besides rings and slots, once those
 /// of `ignored` are gone.
 int64_t bytesBesidesSlots(mlir::ModuleOp module, const llvm::DenseSet<mlir::Operation *> &ignored);

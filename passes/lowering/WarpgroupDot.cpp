@@ -10,6 +10,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/lowering/ProductsInFlight.h"
+#include "passes/lowering/Scratch.h"
 
 using namespace mlir;
 using namespace tile;
@@ -70,11 +71,11 @@ static uint64_t descriptorBits(const LinearLayout &image, unsigned minor, unsign
 }
 
 /// Columns of the widest instruction that the assembler takes: it wants room for
-/// the accumulator and 26 registers more in what a thread starts with.
+/// the accumulator and some registers more in what a thread starts with.
 static int64_t mostColumns(unsigned blockThreads) {
   unsigned registers = 65536 / blockThreads / 8 * 8;
   int64_t columns = 256;
-  while (columns > 8 && columns / 2 + 26 > int64_t(registers))
+  while (columns > 8 && columns / 2 + kRegistersBesideAccumulator > int64_t(registers))
     columns /= 2;
   return columns;
 }

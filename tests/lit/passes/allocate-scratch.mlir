@@ -169,6 +169,49 @@ func.func @store_by_turns(%map: !cta.tensor_map, %x: tensor<128x128xf16, #acc>, 
 
 // -----
 
+#acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]} : [128, 128]>
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0], [64, 0], [0, 64]]} : [128, 128]>
+
+// With one area of 32 KB seven programs have room on a multiprocessor, with two only three.
+// CHECK: cta.shared_bytes = 32768
+// CHECK-LABEL: func.func @keep_programs
+// CHECK: cta.tma_store {{.*}} {cta.scratch_offset = 0 : i32}
+// CHECK: cta.tma_store {{.*}} {cta.scratch_offset = 0 : i32}
+module attributes {tile.num_warps = 8 : i32} {
+func.func @keep_programs(%map: !cta.tensor_map, %x: tensor<128x128xf16, #acc>, %at: i32, %to: i32) {
+  cta.tma_store %x, %map[%at, %at] dims [1, 0] staged #image : tensor<128x128xf16, #acc>
+  cta.tma_store %x, %map[%to, %at] dims [1, 0] staged #image : tensor<128x128xf16, #acc>
+  return
+}
+}
+
+// -----
+
+#acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]} : [128, 128]>
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0], [64, 0], [0, 64]]} : [128, 128]>
+
+// But there are registers for two: 64 of each thread are the sum's.
+// CHECK: cta.shared_bytes = 65536
+// CHECK-LABEL: func.func @few_programs
+// CHECK: cta.tma_store {{.*}} {cta.scratch_offset = 0 : i32}
+// CHECK: cta.tma_store {{.*}} {cta.own_place, cta.scratch_offset = 32768 : i32}
+module attributes {tile.num_warps = 8 : i32} {
+func.func @few_programs(%map: !cta.tensor_map, %x: tensor<128x128xf32, #acc>, %n: i32, %at: i32, %to: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%s = %x) -> (tensor<128x128xf32, #acc>) : i32 {
+    %next = arith.addf %s, %s : tensor<128x128xf32, #acc>
+    scf.yield %next : tensor<128x128xf32, #acc>
+  }
+  %y = arith.truncf %sum : tensor<128x128xf32, #acc> to tensor<128x128xf16, #acc>
+  cta.tma_store %y, %map[%at, %at] dims [1, 0] staged #image : tensor<128x128xf16, #acc>
+  cta.tma_store %y, %map[%to, %at] dims [1, 0] staged #image : tensor<128x128xf16, #acc>
+  return
+}
+}
+
+// -----
+
 #image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
 #own = #cta.layout<{register = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16]], lane = [[0, 32], [1, 0], [2, 0], [4, 0], [8, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
 !tile = !cta.buffer<[64, 64], f16, #image>
