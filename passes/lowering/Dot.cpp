@@ -33,10 +33,34 @@ Value Lowering::widenOperand(Value x, Type from, Type to) {
   return emitFpCast(widenFp8(x, isa<Float8E4M3FNType>(from)), to, Rounding::rtne);
 }
 
+/// Products are written out step by step. Of more steps than these, the PTX takes many seconds to
+/// make and minutes to assemble, and the sums have no room in registers by far.
+static constexpr int64_t kMostMatrixInstructions = 1 << 15, kMostMultiplications = 1 << 17;
+
+/// Refuses `op` if a `who` runs more than `most` instructions for it.
+static LogicalResult checkLength(DotOp op, int64_t count, int64_t most, StringRef what,
+                                 StringRef who) {
+  if (count <= most)
+    return success();
+  auto shape = [](Value v) {
+    std::string text;
+    for (int64_t size : cast<RankedTensorType>(v.getType()).getShape())
+      text += (text.empty() ? "" : "x") + std::to_string(size);
+    return text;
+  };
+  return op.emitError() << "a product of " << shape(op.getA()) << " by " << shape(op.getB())
+                        << " is " << count << ' ' << what << " of each " << who << ", more than "
+                        << most << ": use smaller blocks, in a loop, or more warps";
+}
+
 LogicalResult Lowering::multiplyAdd(DotOp op) {
   Type type = getElementType(op.getType()), sum = sumType(b, type);
   const LinearLayout &layout = cta::getLayout(op.getType());
   unsigned rank = layout.outs().size();
+  int64_t depth = op.getA().getType().getShape().back();
+  if (failed(checkLength(op, layout.inSize(Dim::reg()) * depth, kMostMultiplications,
+                         "multiplications", "thread")))
+    return failure();
   auto widened = [&](Value operand) {
     Registers regs;
     for (Value v : get(operand))
@@ -53,7 +77,6 @@ LogicalResult Lowering::multiplyAdd(DotOp op) {
   Registers result;
   for (Value v : get(op.getAcc()))
     result.push_back(type == sum ? v : emitFpCast(v, sum, Rounding::rtne));
-  int64_t depth = op.getA().getType().getShape().back();
   for (int32_t k = 0; k < depth; ++k)
     for (auto [r, acc] : llvm::enumerate(result)) {
       SmallVector<int32_t> row = registerCoordinates(layout, r), column = row;
@@ -179,6 +202,9 @@ LogicalResult MatrixLowering::run() {
     if (at[rank - 2] % instruction.m == 0 && at[rank - 1] % instruction.n == 0)
       tiles.push_back(at);
   }
+  if (failed(checkLength(op, int64_t(tiles.size()) * llvm::divideCeil(depth, instruction.k),
+                         kMostMatrixInstructions, "matrix instructions", "warp")))
+    return failure();
   // 2. Along the inner dimension; within a step tile by tile. Sums of 8-bit
   //    products leave the matrix unit after every `stride` steps.
   int64_t bound = op.getMaxNumImpreciseAcc();
