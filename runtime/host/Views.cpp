@@ -1,0 +1,371 @@
+//===- Views.cpp - attributes, views and facts of tensors -----------------===//
+#include "frontend/eval/Methods.h"
+#include "runtime/host/Functions.h"
+
+using namespace tile;
+using namespace tile::host;
+using eval::ArgReader;
+using eval::fail;
+using llvm::ArrayRef;
+using llvm::StringRef;
+using Kind = PyValue::Kind;
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+static PyValue toTuple(ArrayRef<int64_t> values) {
+  std::vector<PyValue> elements;
+  for (int64_t value : values)
+    elements.push_back(PyValue::integer(value));
+  return PyValue::tuple(std::move(elements));
+}
+
+Result Tensor::attribute(StringRef name) {
+  if (name == "shape")
+    return toTuple(dims);
+  if (name == "dtype")
+    return PyValue::dtype(elementType);
+  if (name == "numel")
+    return PyValue::integer(size());
+  if (name == "ndim")
+    return PyValue::integer(rank());
+  if (name == "itemsize")
+    return PyValue::integer(elementType.itemSize());
+  if (name == "nbytes")
+    return PyValue::integer(size() * elementType.itemSize());
+  if (name == "T") {
+    Shape shape(llvm::reverse(dims)), strides(llvm::reverse(steps));
+    return view(shape, strides, start);
+  }
+  const FunctionEntry *entry = findFunction(name);
+  if (entry && entry->isMethod)
+    return PyValue::method(PyValue::extension(shared_from_this()), name.str());
+  std::vector<StringRef> candidates = functionNames(/*methodsOnly=*/true);
+  llvm::append_range(candidates,
+                     ArrayRef<StringRef>{"shape", "dtype", "numel", "ndim", "itemsize", "nbytes"});
+  std::string message = "a tensor has no attribute `" + name.str() + "`";
+  if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
+    message += "; did you mean `" + near.str() + "`?";
+  return fail(message, "AttributeError");
+}
+
+Result Tensor::callMethod(Evaluator &, StringRef name, const CallArgs &args) {
+  CallArgs all = args;
+  all.positional.insert(all.positional.begin(), PyValue::extension(shared_from_this()));
+  return callFunction(*findFunction(name), context(), all);
+}
+
+//===----------------------------------------------------------------------===//
+// Views and facts, as methods
+//===----------------------------------------------------------------------===//
+
+/// The tensor a method is called on.
+static Tensor *self(const CallArgs &args) {
+  return args.positional.empty() ? nullptr : args.positional[0].dynExtension<Tensor>();
+}
+
+static std::unique_ptr<eval::EvalError> needTensor(StringRef name) {
+  return fail("`" + name.str() + "` needs a tensor first");
+}
+
+/// `x.f(2, 3)` and `x.f((2, 3))` alike; -1 is allowed.
+static std::unique_ptr<eval::EvalError> readInts(const CallArgs &args, Shape &out) {
+  std::vector<PyValue> values(args.positional.begin() + 1, args.positional.end());
+  if (values.size() == 1 && values[0].isSequence())
+    values = values[0].elements().vec();
+  for (const PyValue &value : values) {
+    std::optional<int64_t> i = value.toInt64();
+    if (!i)
+      return fail("expected integers, got " + eval::repr(value));
+    out.push_back(*i);
+  }
+  return nullptr;
+}
+
+static Result stride(const ContextPtr &, const CallArgs &args) {
+  ArgReader r("stride", args, {"self", "dim"}, 1);
+  Tensor *x = self(args);
+  if (!r || !x)
+    return x ? r.error() : needTensor("stride");
+  if (!r.has(1))
+    return toTuple(x->strides());
+  int64_t axis = r[1].toInt64().value_or(INT64_MAX);
+  if (auto error = normalizeAxis(axis, x->rank()))
+    return error;
+  return PyValue::integer(x->strides()[axis]);
+}
+
+static Result size(const ContextPtr &, const CallArgs &args) {
+  ArgReader r("size", args, {"self", "dim"}, 1);
+  Tensor *x = self(args);
+  if (!r || !x)
+    return x ? r.error() : needTensor("size");
+  if (!r.has(1))
+    return toTuple(x->shape());
+  int64_t axis = r[1].toInt64().value_or(INT64_MAX);
+  if (auto error = normalizeAxis(axis, x->rank()))
+    return error;
+  return PyValue::integer(x->shape()[axis]);
+}
+
+static Result isContiguous(const ContextPtr &, const CallArgs &args) {
+  Tensor *x = self(args);
+  return x ? Result(PyValue::boolean(x->isContiguous())) : needTensor("is_contiguous");
+}
+
+static Result dataPtr(const ContextPtr &, const CallArgs &args) {
+  Tensor *x = self(args);
+  if (!x)
+    return needTensor("data_ptr");
+  x->storage().expose();
+  return PyValue::integerUnsigned(x->devicePointer());
+}
+
+static Result item(const ContextPtr &, const CallArgs &args) {
+  Tensor *x = self(args);
+  if (!x)
+    return needTensor("item");
+  if (x->size() != 1)
+    return fail("`item` needs a tensor of one element, got shape " + toString(x->shape()),
+                "ValueError");
+  return elementValue(x->values(), 0);
+}
+
+static PyValue nested(const Array &values, size_t dim, int64_t first) {
+  if (dim == values.shape.size())
+    return elementValue(values, first);
+  int64_t inner = numElements(ArrayRef<int64_t>(values.shape).drop_front(dim + 1));
+  std::vector<PyValue> elements;
+  for (int64_t i = 0; i < values.shape[dim]; ++i)
+    elements.push_back(nested(values, dim + 1, first + i * inner));
+  return PyValue::list(std::move(elements));
+}
+
+static Result tolist(const ContextPtr &, const CallArgs &args) {
+  Tensor *x = self(args);
+  return x ? Result(nested(x->values(), 0, 0)) : needTensor("tolist");
+}
+
+static Result clone(const ContextPtr &context, const CallArgs &args) {
+  Tensor *x = self(args);
+  return x ? Result(PyValue::extension(Tensor::create(context, x->type(), x->values())))
+           : needTensor("clone");
+}
+
+static Result contiguous(const ContextPtr &context, const CallArgs &args) {
+  Tensor *x = self(args);
+  return x && x->isContiguous() ? Result(args.positional[0]) : clone(context, args);
+}
+
+static Result to(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("to", args, {"self", "dtype"}, 2);
+  Tensor *x = self(args);
+  if (!r || !x)
+    return x ? r.error() : needTensor("to");
+  if (!r[1].is(Kind::DType))
+    return fail("`to` needs a dtype such as `tl.float16`, got `" + eval::typeName(r[1]) + "`");
+  return PyValue::extension(Tensor::create(context, r[1].asDType(), x->values()));
+}
+
+/// Fills in the one dimension given as -1.
+static std::unique_ptr<eval::EvalError> completeShape(Shape &shape, int64_t size) {
+  auto unknown = llvm::find(shape, -1);
+  Shape rest = shape;
+  if (unknown != shape.end()) {
+    rest[unknown - shape.begin()] = 1;
+    int64_t known = numElements(rest);
+    rest[unknown - shape.begin()] = known ? size / known : 0;
+  }
+  if (numElements(rest) != size || llvm::any_of(rest, [](int64_t d) { return d < 0; }))
+    return fail("cannot view " + std::to_string(size) + " elements as " + toString(shape),
+                "ValueError");
+  shape = rest;
+  return nullptr;
+}
+
+static Result reshape(const ContextPtr &context, const CallArgs &args) {
+  Tensor *x = self(args);
+  if (!x)
+    return needTensor("reshape");
+  Shape shape;
+  if (auto error = readInts(args, shape))
+    return error;
+  if (auto error = completeShape(shape, x->size()))
+    return error;
+  if (x->isContiguous())
+    return x->view(shape, rowMajorStrides(shape), x->offset());
+  return PyValue::extension(Tensor::create(context, x->type(), x->values().reshaped(shape)));
+}
+
+/// x.view(shape), or x.view(dtype) to reinterpret the bits.
+static Result viewAs(const ContextPtr &context, const CallArgs &args) {
+  Tensor *x = self(args);
+  if (!x)
+    return needTensor("view");
+  if (args.positional.size() != 2 || !args.positional[1].is(Kind::DType)) {
+    if (!x->isContiguous())
+      return fail("`view` needs a contiguous tensor; `reshape` copies", "ValueError");
+    return reshape(context, args);
+  }
+  const DType &type = args.positional[1].asDType();
+  if (type.itemSize() != x->type().itemSize())
+    return fail("`view` reinterprets elements of " + std::to_string(x->type().itemSize()) +
+                    " bytes; `" + type.name() + "` has " + std::to_string(type.itemSize()),
+                "ValueError");
+  return PyValue::extension(
+      std::make_shared<Tensor>(x->sharedStorage(), type, x->shape(), x->strides(), x->offset()));
+}
+
+static Result flatten(const ContextPtr &context, const CallArgs &args) {
+  CallArgs shaped{{args.positional.empty() ? PyValue() : args.positional[0], PyValue::integer(-1)},
+                  {}};
+  Tensor *x = self(args);
+  if (x && x->size() == 0)
+    shaped.positional[1] = PyValue::integer(0);
+  return reshape(context, shaped);
+}
+
+static Result permute(const ContextPtr &, const CallArgs &args) {
+  Tensor *x = self(args);
+  if (!x)
+    return needTensor("permute");
+  Shape order, shape, strides;
+  if (auto error = readInts(args, order))
+    return error;
+  std::vector<bool> seen(x->rank());
+  for (int64_t &d : order) {
+    if (auto error = normalizeAxis(d, x->rank()))
+      return error;
+    seen[d] = true;
+    shape.push_back(x->shape()[d]);
+    strides.push_back(x->strides()[d]);
+  }
+  if (order.size() != x->rank() || llvm::is_contained(seen, false))
+    return fail("`permute` needs each dimension once, got " + toString(order), "ValueError");
+  return x->view(shape, strides, x->offset());
+}
+
+static Result transpose(const ContextPtr &, const CallArgs &args) {
+  Tensor *x = self(args);
+  if (!x)
+    return needTensor("transpose");
+  Shape axes;
+  if (auto error = readInts(args, axes))
+    return error;
+  if (axes.empty())
+    axes = {-2, -1};
+  if (axes.size() != 2)
+    return fail("`transpose` needs two dimensions");
+  for (int64_t &axis : axes)
+    if (auto error = normalizeAxis(axis, x->rank()))
+      return error;
+  Shape shape(x->shape()), strides(x->strides());
+  std::swap(shape[axes[0]], shape[axes[1]]);
+  std::swap(strides[axes[0]], strides[axes[1]]);
+  return x->view(shape, strides, x->offset());
+}
+
+static Result unsqueeze(const ContextPtr &, const CallArgs &args) {
+  ArgReader r("unsqueeze", args, {"self", "dim"}, 2);
+  Tensor *x = self(args);
+  if (!r || !x)
+    return x ? r.error() : needTensor("unsqueeze");
+  int64_t axis = r[1].toInt64().value_or(INT64_MAX);
+  if (auto error = normalizeAxis(axis, x->rank() + 1))
+    return error;
+  Shape shape(x->shape()), strides(x->strides());
+  shape.insert(shape.begin() + axis, 1);
+  strides.insert(strides.begin() + axis, 0);
+  return x->view(shape, strides, x->offset());
+}
+
+static Result squeeze(const ContextPtr &, const CallArgs &args) {
+  ArgReader r("squeeze", args, {"self", "dim"}, 1);
+  Tensor *x = self(args);
+  if (!r || !x)
+    return x ? r.error() : needTensor("squeeze");
+  int64_t axis = -1;
+  if (r.has(1)) {
+    axis = r[1].toInt64().value_or(INT64_MAX);
+    if (auto error = normalizeAxis(axis, x->rank()))
+      return error;
+  }
+  Shape shape, strides;
+  for (int64_t d = 0; d < int64_t(x->rank()); ++d)
+    if (x->shape()[d] != 1 || (r.has(1) && d != axis)) {
+      shape.push_back(x->shape()[d]);
+      strides.push_back(x->strides()[d]);
+    }
+  return x->view(shape, strides, x->offset());
+}
+
+static Result expand(const ContextPtr &, const CallArgs &args) {
+  Tensor *x = self(args);
+  if (!x)
+    return needTensor("expand");
+  Shape shape;
+  if (auto error = readInts(args, shape))
+    return error;
+  if (shape.size() < x->rank())
+    return fail("`expand` cannot drop dimensions", "ValueError");
+  size_t lead = shape.size() - x->rank();
+  Shape strides(shape.size(), 0);
+  for (size_t d = 0; d < x->rank(); ++d) {
+    int64_t &target = shape[lead + d];
+    if (target == -1)
+      target = x->shape()[d];
+    if (target != x->shape()[d] && x->shape()[d] != 1)
+      return fail("cannot expand shape " + toString(x->shape()) + " to " + toString(shape),
+                  "ValueError");
+    strides[lead + d] = target == x->shape()[d] ? x->strides()[d] : 0;
+  }
+  return x->view(shape, strides, x->offset());
+}
+
+static Result asStrided(const ContextPtr &, const CallArgs &args) {
+  ArgReader r("as_strided", args, {"self", "shape", "strides", "offset"}, 3);
+  Tensor *x = self(args);
+  if (!r || !x)
+    return x ? r.error() : needTensor("as_strided");
+  Shape shape, strides;
+  if (auto error = toShape(r[1], shape))
+    return error;
+  for (const PyValue &step : r[2].elements())
+    strides.push_back(step.toInt64().value_or(0));
+  if (strides.size() != shape.size())
+    return fail("`as_strided` needs one stride a dimension", "ValueError");
+  int64_t offset = x->offset() + (r.has(3) ? r[3].toInt64().value_or(0) : 0);
+  PyValue out = x->view(shape, strides, offset);
+  if (!out.dynExtension<Tensor>()->fitsStorage())
+    return fail("this view reaches outside of the tensor's memory", "ValueError");
+  return out;
+}
+
+namespace tile::host {
+
+ArrayRef<FunctionEntry> viewFunctions() {
+  static const FunctionEntry table[] = {
+      {"stride", stride, true},
+      {"size", size, true},
+      {"is_contiguous", isContiguous, true},
+      {"data_ptr", dataPtr, true},
+      {"item", item, true},
+      {"tolist", tolist, true},
+      {"clone", clone, true},
+      {"contiguous", contiguous, true},
+      {"to", to, true},
+      {"reshape", reshape, true},
+      {"view", viewAs, true},
+      {"flatten", flatten, true},
+      {"permute", permute, true},
+      {"transpose", transpose, true},
+      {"unsqueeze", unsqueeze, true},
+      {"squeeze", squeeze, true},
+      {"expand", expand, true},
+      {"as_strided", asStrided, true},
+  };
+  return table;
+}
+
+} // namespace tile::host
