@@ -140,8 +140,15 @@ static std::optional<Copy> copyOf(LoadOp load, const DenseSet<Value> &written) {
   }
   if (!readsZerosOutside(load) && (copy.isReadInPlace() || !copy.transpositions.empty()))
     return refuse("`other` is not zero");
-  if (!placeCopy(copy))
-    return refuse("less than 4 bytes are known to lie side by side");
+  if (!placeCopy(copy)) {
+    // What lies side by side in memory may not do so where matrix instructions read it.
+    auto type = cast<RankedTensorType>(copy.value.getType());
+    unsigned bytes = std::min(load.getVector(), unsigned(cta::getLayout(type).inSize(Dim::reg()))) *
+                     getElementBytes(type.getElementType());
+    return refuse(bytes >= kLeastBytes && copy.isReadInPlace()
+                      ? "its type must be contiguous along the dimension that is summed over"
+                      : "less than 4 bytes are known to lie side by side");
+  }
   if (!canKeepHints(load, copy.vector * getElementBytes(getElementType(load.getType()))))
     return refuse(kCannotKeepHints);
   return copy;
