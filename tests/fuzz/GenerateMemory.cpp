@@ -93,7 +93,7 @@ void Generator::masked3() {
   int64_t d0 = between(1, 10), d1 = between(1, 12), d2 = between(1, 12);
   int64_t order = int64_t(below(3));
   int64_t s0 = order == 0 ? d1 * d2 : order == 1 ? d2 : 1;
-  int64_t s1 = order == 0 ? d2 : order == 1 ? d0 * d2 : d0 * d2;
+  int64_t s1 = order == 0 ? d2 : d0 * d2;
   int64_t s2 = order == 2 ? d0 : 1;
   std::vector<int> operands{buffer({block.element, {d0 * d1 * d2}, block.bound})};
   auto size = [&](int64_t value) { return number(value, operands); };

@@ -207,7 +207,7 @@ bool CompileCommand::assemble(CompileResult &result) {
 }
 
 int CompileCommand::write(std::string text, std::string metadata) {
-  OutputFiles out;
+  OutputFiles out(files[0]);
   out.add(output, std::move(text));
   if (!metadataPath.empty())
     out.add(metadataPath, std::move(metadata));

@@ -157,7 +157,7 @@ int ExplainCommand::run() {
     os << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(list)));
   if (text.empty())
     return status;
-  OutputFiles out;
+  OutputFiles out(files[0]);
   out.add(output, std::move(text));
   std::string error;
   if (out.commit(error))

@@ -4,6 +4,7 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
@@ -48,9 +49,23 @@ static bool writeDirectly(StringRef path, StringRef contents, std::string &error
 /// link. A link to nothing is replaced.
 static std::string resolve(StringRef path) {
   llvm::SmallString<256> real;
-  if (fs::real_path(path, real))
+  if (!fs::real_path(path, real))
+    return real.str().str();
+  StringRef folder = llvm::sys::path::parent_path(path);
+  if (fs::real_path(folder.empty() ? "." : folder, real))
     return path.str();
+  llvm::sys::path::append(real, llvm::sys::path::filename(path));
   return real.str().str();
+}
+
+/// Why a regular file is not replaced. Renaming would not ask for the right to
+/// write it, nor does anybody ask the superuser.
+static std::string findObstacle(StringRef path, const fs::file_status &status, StringRef source) {
+  if (!fs::can_write(path) || !(status.permissions() & fs::all_write))
+    return describe(path, std::make_error_code(std::errc::permission_denied));
+  if (fs::equivalent(path, source))
+    return ("cannot write `" + path + "`: it is the file that is read").str();
+  return "";
 }
 
 namespace {
@@ -79,6 +94,7 @@ static bool writeAside(AsideFile &file, StringRef contents, std::string &error) 
 }
 
 bool OutputFiles::commit(std::string &error) {
+  error.clear();
   std::vector<AsideFile> written;
   auto discard = [&](size_t from) {
     for (AsideFile &file : llvm::drop_begin(written, from))
@@ -101,7 +117,15 @@ bool OutputFiles::commit(std::string &error) {
       direct.emplace_back(path, contents);
       continue;
     }
-    written.push_back({exists ? resolve(path) : path, "", path});
+    if (exists)
+      error = findObstacle(path, status, source);
+    std::string target = resolve(path);
+    for (const AsideFile &other : written)
+      if (other.target == target)
+        error = ("cannot write `" + other.shown + "` and `" + path + "`: they are one file").str();
+    if (!error.empty())
+      return discard(0);
+    written.push_back({std::move(target), "", path});
     if (!writeAside(written.back(), contents, error))
       return discard(0);
   }

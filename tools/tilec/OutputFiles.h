@@ -15,6 +15,8 @@ namespace tilec {
 /// and pipes are written directly.
 class OutputFiles {
 public:
+  /// `source` is what the command reads, and does not write over.
+  explicit OutputFiles(std::string source) : source(std::move(source)) {}
   void add(std::string path, std::string contents) {
     files.emplace_back(std::move(path), std::move(contents));
   }
@@ -22,6 +24,7 @@ public:
   bool commit(std::string &error);
 
 private:
+  std::string source;
   std::vector<std::pair<std::string, std::string>> files;
 };
 

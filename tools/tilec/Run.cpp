@@ -12,6 +12,7 @@
 #include "runtime/host/Suite.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/CompilingDevice.h"
+#include "tools/tilec/OutputFiles.h"
 #include "tools/tilec/Report.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -229,14 +230,13 @@ bool HostCommand::writeCounters() {
     emulator->printCounters(llvm::outs());
   if (countersFile.empty())
     return true;
-  std::error_code failure;
-  llvm::raw_fd_ostream out(countersFile, failure);
-  if (failure) {
-    printError(name(), "cannot write `" + countersFile + "`: " + failure.message());
-    return false;
-  }
-  out << emulator->countersJson() << '\n';
-  return true;
+  OutputFiles out(arguments[0]);
+  out.add(countersFile, emulator->countersJson() + "\n");
+  std::string error;
+  if (out.commit(error))
+    return true;
+  printError(name(), error);
+  return false;
 }
 
 int HostCommand::runFile(const tile::frontend::SourceFile &source, const tile::ast::Module &module,

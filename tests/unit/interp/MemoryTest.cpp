@@ -57,8 +57,11 @@ void checkAccess(const std::string &type, const std::string &otherText, T other)
         for (int k = 0; k < 16; ++k)
           if (mask[k])
             expected[where[k]] = x[where[k]];
-        EXPECT_EQ(std::memcmp(q.data(), expected.data(), 64 * sizeof(T)), 0)
-            << type << " " << maskKind;
+        auto bytes = [](const std::vector<T> &values) {
+          return std::string_view(reinterpret_cast<const char *>(values.data()),
+                                  values.size() * sizeof(T));
+        };
+        EXPECT_EQ(bytes(q), bytes(expected)) << type << " " << maskKind;
       }
 }
 
