@@ -146,7 +146,8 @@ LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
       return times(share, 0);
     Value span = LLVM::LShrOp::create(b, loc, share, in.i32(int32_t(inSpan)));
     Value own = LLVM::AndOp::create(b, loc, share, in.i32((1 << inSpan) - 1));
-    return LLVM::AddOp::create(b, loc, times(own, 0), times(span, inSpan));
+    Value near = times(own, 0), far = times(span, inSpan);
+    return LLVM::AddOp::create(b, loc, near, far);
   };
   auto operandOf = [&](Value buffer, unsigned kDim, Value share, int64_t shareSize,
                        int64_t shares) {
