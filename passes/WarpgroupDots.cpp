@@ -168,16 +168,26 @@ static bool isRepeated(Operation *op) {
   return op->getParentOfType<LoopLikeOpInterface>() != nullptr;
 }
 
+/// Whether the author has put a barrier between two operations of a block.
+static bool areInOrder(Operation *first, Operation *second) {
+  if (second->isBeforeInBlock(first))
+    std::swap(first, second);
+  return llvm::any_of(
+      llvm::make_range(first->getIterator(), second->getIterator()), [](Operation &op) {
+        return op.walk([](BarrierOp) { return WalkResult::interrupt(); }).wasInterrupted();
+      });
+}
+
 /// Whether two stores of one block of statements write neighbouring blocks of an
-/// array: equal strides, and along one dimension the second starts where the
+/// array, in any order: equal strides, and along one dimension the second starts where the
 /// first has ended, or the other way round.
 bool DotRewriter::areSideBySide(StoreOp first, StoreOp second) {
   // In a loop one of them may write next time what the other writes now.
-  if (first->getBlock() != second->getBlock() || isRepeated(first))
+  if (first->getBlock() != second->getBlock() || isRepeated(first) || areInOrder(first, second))
     return false;
   auto p = analysis.pointers(first.getPtr()), q = analysis.pointers(second.getPtr());
-  if (!p || !q || p->base != q->base || !p->offset.wraps.empty() || !q->offset.wraps.empty() ||
-      !llvm::equal(p->offset.strides, q->offset.strides))
+  if (!p || !q || p->offset.strides.empty() || p->base != q->base || !p->offset.wraps.empty() ||
+      !q->offset.wraps.empty() || !llvm::equal(p->offset.strides, q->offset.strides))
     return false;
   Polynomial between = q->offset.start - p->offset.start;
   auto shapeOf = [](StoreOp store) {
