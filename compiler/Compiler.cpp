@@ -408,6 +408,7 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
   EmitOptions emit;
   emit.fuseMulAdd = options.enableFpFusion;
   emit.maxRegisters = options.maxRegisters;
+  emit.sharedBytes = result.metadata.sharedBytes;
   emit.libdevicePath = options.libdevicePath;
   if (auto version = module->getOperation()->getAttrOfType<IntegerAttr>(kPtxVersionAttr))
     emit.ptxVersion = version.getInt();

@@ -105,9 +105,11 @@ Occupancy tile::occupancyOf(const DeviceModel &device, int threads, int register
       result = {int(programs), by};
   };
   limit(device.threads / std::max(threads, 1), "threads");
-  if (registers > 0) { // dealt out by the warp, in units of 256
+  if (registers > 0) { // each scheduler has a quarter, dealt out by the warp in units of 256
+    constexpr int schedulers = 4;
     int64_t ofWarp = int64_t(llvm::alignTo(uint64_t(registers) * 32, 256));
-    limit(device.registers / (ofWarp * ((threads + 31) / 32)), "registers");
+    int64_t warps = device.registers / schedulers / ofWarp * schedulers;
+    limit(warps / ((threads + 31) / 32), "registers");
   }
   // The system keeps 1 KB of each block's shared memory on sm_80 and later.
   int64_t shared = sharedBytes + (device.capability >= 80 ? 1024 : 0);

@@ -1,6 +1,7 @@
 //===- EmitPtx.cpp - from the LLVM dialect to PTX text --------------------===//
 #include "compiler/EmitPtx.h"
 #include "compiler/BackEnd.h"
+#include "compiler/LaunchBound.h"
 #include "devicelib/DeviceLibrary.h"
 #include "ir/TileDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -197,6 +198,9 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
   for (Function &f : module)
     if (f.size() > 1)
       keepShiftingLoops(fam.getResult<LoopAnalysis>(f));
+  for (Function &f : module)
+    if (f.size() > 1 && f.getCallingConv() == CallingConv::PTX_Kernel)
+      setLaunchBound(f, target, options.sharedBytes);
 }
 
 bool PtxEmitter::emit(Module &module, const tile::Target &target, const EmitOptions &options,

@@ -20,6 +20,7 @@ struct EmitOptions {
   bool fuseMulAdd = true;    ///< contract a*b+c
   int ptxVersion = 0;        ///< PTX ISA (times 10) needed beyond the target's own
   int maxRegisters = 0;      ///< `.maxnreg`; 0: none
+  int sharedBytes = 0;       ///< of a block: they bound how many of them run at once
   std::string libdevicePath; ///< optional: bitcode to resolve `__nv_*` from
 };
 

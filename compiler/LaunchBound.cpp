@@ -1,0 +1,192 @@
+//===- LaunchBound.cpp - how many blocks a multiprocessor shall hold ------===//
+//
+// Without a launch bound NVIDIA's assembler saves registers: where a turn of a loop adds
+// up what it loads, it puts loads behind the uses of others, and the turn waits for
+// memory twice or more. With a bound, even one that the kernel would reach anyway, it
+// uses the registers that the bound leaves and loads at once.
+//
+// Contract. Needs: a kernel as the back end gets it. Guarantees: one with a loop of
+// several loads from global memory in a basic block, that would need fewer registers
+// if each came just before its use, gets "nvvm.minctasm": the blocks that fit with the
+// registers needed to have all of them on their way, so that the assembler has no
+// reason to spill. Never: a kernel with matrix instructions or calls; one with a bound
+// or a register limit already; one of which fewer than three blocks would fit (they
+// wait for memory, then compute, in step); a target of which no chip is known.
+//
+// The estimate: SSA liveness over an order in which accesses stand as written and all
+// else just before its first use, as the assembler would sink it.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/LaunchBound.h"
+#include "compiler/Devices.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace llvm;
+
+namespace {
+
+/// What the assembler needs beyond live values: groups of four that are not aligned as
+/// they come, addresses of its own.
+constexpr int kSlack = 8;
+constexpr int kFewestBlocks = 3;
+
+StringRef inlinePtx(const Instruction &i) {
+  auto *call = dyn_cast<CallInst>(&i);
+  auto *text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
+  return text ? StringRef(text->getAsmString()) : StringRef();
+}
+
+bool loadsGlobal(const Instruction &i) {
+  if (auto *load = dyn_cast<LoadInst>(&i))
+    return load->getPointerAddressSpace() == 1;
+  StringRef ptx = inlinePtx(i);
+  return ptx.contains("ld.global") || ptx.contains("ld.volatile.global");
+}
+
+/// Whether the registers are dealt out by other rules: matrix instructions want theirs
+/// in place, a call has a frame.
+bool hasOwnRules(const Instruction &i) {
+  StringRef ptx = inlinePtx(i);
+  if (ptx.contains("mma") || ptx.contains("setmaxnreg"))
+    return true;
+  auto *call = dyn_cast<CallInst>(&i);
+  if (!call || call->isInlineAsm())
+    return false;
+  const Function *callee = call->getCalledFunction();
+  return !callee || !callee->isIntrinsic() || callee->getName().contains("mma");
+}
+
+/// Registers that `value` takes. Predicates have their own; parameters of the kernel
+/// lie in constant memory.
+int registers(const Value &value, const DataLayout &layout) {
+  Type *type = value.getType();
+  if (!isa<Instruction>(value) || type->isVoidTy() || type->isIntegerTy(1))
+    return 0;
+  if (auto *group = dyn_cast<StructType>(type)) {
+    int sum = 0;
+    for (Type *element : group->elements())
+      sum += divideCeil(layout.getTypeSizeInBits(element).getFixedValue(), 32);
+    return sum;
+  }
+  return int(divideCeil(layout.getTypeSizeInBits(type).getFixedValue(), 32));
+}
+
+enum class Loads { AsWritten, Late };
+
+/// The instructions of `block` without its phis: what touches memory stands as written
+/// (loads from global memory if `loads` says so), all else just before the first that
+/// needs it.
+SmallVector<const Instruction *> sunk(const BasicBlock &block, Loads loads) {
+  SetVector<const Instruction *> order;
+  auto place = [&](const Instruction &root) {
+    SmallVector<std::pair<const Instruction *, unsigned>> path = {{&root, 0}};
+    while (!path.empty()) {
+      auto &[at, next] = path.back();
+      if (next == at->getNumOperands()) {
+        order.insert(at);
+        path.pop_back();
+        continue;
+      }
+      auto *operand = dyn_cast<Instruction>(at->getOperand(next++));
+      if (operand && operand->getParent() == &block && !isa<PHINode>(operand) &&
+          !order.contains(operand))
+        path.push_back({operand, 0});
+    }
+  };
+  auto staysBehind = [&](const Instruction &i) {
+    return any_of(i.users(), [&](const User *user) {
+      auto *use = cast<Instruction>(user);
+      return use->getParent() != &block || isa<PHINode>(use);
+    });
+  };
+  auto staysInPlace = [&](const Instruction &i) {
+    return (i.mayHaveSideEffects() || i.mayReadFromMemory()) &&
+           !(loads == Loads::Late && loadsGlobal(i));
+  };
+  auto body = make_range(block.getFirstNonPHIIt(), block.getTerminator()->getIterator());
+  for (const Instruction &i : make_filter_range(body, staysInPlace))
+    place(i);
+  for (const Instruction &i : make_filter_range(body, staysBehind))
+    place(i);
+  place(*block.getTerminator());
+  return order.takeVector();
+}
+
+/// The values that live on behind each block.
+DenseMap<const BasicBlock *, DenseSet<const Value *>> liveOut(const Function &kernel) {
+  DenseMap<const BasicBlock *, DenseSet<const Value *>> live;
+  for (const Instruction &value : instructions(kernel)) {
+    SmallVector<const BasicBlock *> behind;
+    auto before = [&](const BasicBlock *block) { append_range(behind, predecessors(block)); };
+    for (const Use &use : value.uses()) {
+      auto *user = cast<Instruction>(use.getUser());
+      if (auto *phi = dyn_cast<PHINode>(user))
+        behind.push_back(phi->getIncomingBlock(use));
+      else if (user->getParent() != value.getParent())
+        before(user->getParent());
+    }
+    while (!behind.empty()) {
+      const BasicBlock *block = behind.pop_back_val();
+      if (live[block].insert(&value).second && block != value.getParent())
+        before(block);
+    }
+  }
+  return live;
+}
+
+/// Registers (of 32 bits) that a thread needs at the widest point of `kernel`.
+int estimateRegisters(const Function &kernel, Loads loads) {
+  const DataLayout &layout = kernel.getParent()->getDataLayout();
+  auto behind = liveOut(kernel);
+  int widest = 0;
+  for (const BasicBlock &block : kernel) {
+    DenseSet<const Value *> &live = behind[&block];
+    int now = 0;
+    for (const Value *value : live)
+      now += registers(*value, layout);
+    widest = std::max(widest, now);
+    SmallVector<const Instruction *> order = sunk(block, loads);
+    for (const Instruction *i : reverse(order)) {
+      int result = registers(*i, layout);
+      if (live.erase(i))
+        now -= result;
+      else
+        widest = std::max(widest, now + result);
+      for (const Value *operand : i->operand_values())
+        if (isa<Instruction>(operand) && live.insert(operand).second)
+          now += registers(*operand, layout);
+      widest = std::max(widest, now);
+    }
+  }
+  return widest;
+}
+
+} // namespace
+
+void tile::setLaunchBound(Function &kernel, const Target &target, int sharedBytes) {
+  const DeviceModel *device = deviceFor(target.capability);
+  int threads = 0;
+  if (!device || kernel.hasFnAttribute("nvvm.minctasm") || kernel.hasFnAttribute("nvvm.maxnreg") ||
+      kernel.getFnAttribute("nvvm.reqntid").getValueAsString().getAsInteger(10, threads))
+    return;
+  DominatorTree dominators(kernel);
+  LoopInfo loops(dominators);
+  auto loadsInTurns = [&](const BasicBlock &block) {
+    return loops.getLoopFor(&block) && count_if(block, loadsGlobal) > 1;
+  };
+  if (none_of(kernel, loadsInTurns) || any_of(instructions(kernel), hasOwnRules))
+    return;
+  int needed = estimateRegisters(kernel, Loads::AsWritten);
+  if (estimateRegisters(kernel, Loads::Late) >= needed)
+    return; // nothing to save
+  int blocks = occupancyOf(*device, threads, needed + kSlack, sharedBytes).programs;
+  if (blocks >= kFewestBlocks)
+    kernel.addFnAttr("nvvm.minctasm", itostr(blocks));
+}

@@ -1,0 +1,20 @@
+//===- LaunchBound.h - how many blocks a multiprocessor shall hold --------===//
+#ifndef TILE_COMPILER_LAUNCHBOUND_H
+#define TILE_COMPILER_LAUNCHBOUND_H
+
+#include "compiler/Targets.h"
+
+namespace llvm {
+class Function;
+} // namespace llvm
+
+namespace tile {
+
+/// Gives a kernel whose assembler would put loads of a loop behind uses of others
+/// `.minnctapersm`: as many blocks, with `sharedBytes` each, as leave every thread the
+/// registers for all loads of a turn.
+void setLaunchBound(llvm::Function &kernel, const Target &target, int sharedBytes);
+
+} // namespace tile
+
+#endif // TILE_COMPILER_LAUNCHBOUND_H
