@@ -236,12 +236,14 @@ TEST_F(Room, Asynchronous) {
       for (Value mask : {Value(), value(i(16))})
         for (Value policy : {Value(), in.cachePolicy(EvictionPolicy::evict_last)})
           in.tmaLoad(word, map, values(i(32), rank), word, mask, policy);
-      in.tmaStore(word, map, values(i(32), rank));
+      for (Value policy : {Value(), in.cachePolicy(EvictionPolicy::evict_first)})
+        in.tmaStore(word, map, values(i(32), rank), policy);
     }
     in.bulkCommit(), in.bulkWaitRead(), in.bulkWait();
     in.clusterBarrier(), in.clusterRank(), in.mbarrierArriveAt(word, word, p);
     in.mbarrierExpect(word, word), in.warpBarrier();
-    in.bulkLoad(word, {g, 16}, word, word, p);
+    for (Value policy : {Value(), in.cachePolicy(EvictionPolicy::evict_first)})
+      in.bulkLoad(word, {g, 16}, word, word, p, policy);
   });
 }
 
