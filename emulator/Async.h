@@ -11,8 +11,9 @@ namespace tile::emu {
 /// The mbarrier at a shared address; abandons the cluster after a report if
 /// there is none. `async`: for an asynchronous operation to signal.
 MBarrier &findMBarrier(Thread &thread, uint32_t address, SiteId site, bool async = false);
-/// Arrivals by a thread that releases what it knows (`clock` may be null).
-void arriveAt(MBarrier &barrier, Thread *reporter, uint32_t count, SiteId site);
+/// Arrivals of a thread, with what it knew; `tick` is what it has released, 0 if nothing.
+void arriveAt(MBarrier &barrier, Thread &thread, const Clock &clock, Tick tick, uint32_t count,
+              SiteId site);
 /// A copy that will signal the barrier: its place in the barrier's order.
 struct Signal {
   MBarrier *barrier;

@@ -153,13 +153,14 @@ void tileEmuCopyAsyncArrive(Thread *t, uint32_t address, uint32_t noIncrement, u
   commit(*t, t->copyAsync, kCopyAsync);
   AsyncGroups &groups = t->copyAsync;
   Tick tick = groups.open - 1;
+  Tick released = t->tick;
   Clock clock = release(*t);
   clock.generic = with(clock.generic, groups.component, tick);
   groups.done = std::max(groups.done, tick); // whoever waits for the barrier has waited for them
   MBarrier *barrier = &b;
   startAsync(*t->cluster, groups.component, tick, [=] {
     barrier->gathering.add(clock, t->component, 0);
-    arriveAt(*barrier, t, 1, site);
+    arriveAt(*barrier, *t, clock, released, 1, site);
   });
 }
 

@@ -47,6 +47,7 @@ static void advance(MBarrier &b) {
     return;
   b.completed = b.gathering.take();
   b.farCompleted = b.farGathering.take();
+  b.endedBy = b.lastBy, b.endedTick = b.lastTick;
   if (b.component)
     b.completed.generic = with(b.completed.generic, b.component, b.signalled);
   ++b.phase;
@@ -58,17 +59,37 @@ static void advance(MBarrier &b) {
   b.cta->cluster->launch->idleTurns.store(0, std::memory_order_relaxed);
 }
 
-void tile::emu::arriveAt(MBarrier &b, Thread *t, uint32_t count, SiteId site) {
+/// An arrival of a thread that has not heard of the end of the phase before could as well
+/// have come in that phase: more threads arrive than the barrier expects. (What other CTAs
+/// hear of by the bytes of copies is in no clock.)
+static void checkPhaseIsKnown(const MBarrier &b, const Thread &t, const Clock &clock, SiteId site) {
+  auto knows = [&](const Clock &c) { return c.knowsOver(b.endedBy, b.endedTick); };
+  if (!b.endedBy || b.endedBy == t.component || b.cta != t.cta || knows(clock) ||
+      knows(t.seen[0]) || knows(t.seen[1]))
+    return;
+  report(t, FindingKind::BarrierMismatch, site,
+         llvm::formatv("the arrival counts for phase {0} of the mbarrier at shared offset {1}, and "
+                       "nothing has told the thread that phase {2} has ended, for which it might "
+                       "have counted: {3} arrivals end a phase",
+                       b.phase, b.address - kSharedReserved, b.phase - 1, b.count)
+             .str(),
+         b.initSite, "initialised here");
+}
+
+void tile::emu::arriveAt(MBarrier &b, Thread &t, const Clock &clock, Tick tick, uint32_t count,
+                         SiteId site) {
   if (int64_t(count) > b.pending) {
     report(
-        *t, FindingKind::BarrierMismatch, site,
+        t, FindingKind::BarrierMismatch, site,
         llvm::formatv("more arrivals than the mbarrier at shared offset {0} expects: {1} in phase "
                       "{2}",
                       b.address - kSharedReserved, b.count, b.phase)
             .str(),
         b.initSite, "initialised here");
-    abandon(*t);
+    abandon(t);
   }
+  checkPhaseIsKnown(b, t, clock, site);
+  b.lastBy = tick ? t.component : 0, b.lastTick = tick;
   b.pending -= count;
   advance(b);
 }
@@ -91,24 +112,26 @@ void tile::emu::signalBytes(const Signal &signal, uint64_t bytes) {
                     ? b.issued
                     : *std::min_element(b.outstanding.begin(), b.outstanding.end()) - 1;
   b.transactions -= int64_t(bytes);
+  b.lastBy = b.component, b.lastTick = b.signalled;
   advance(b);
 }
 
 /// To threads of other CTAs, an arrival of CTA scope tells that this thread has done
-/// with its buffers, and nothing of what it has written.
-static void releaseInto(MBarrier &b, Thread &t, uint32_t ordering, SiteId site) {
+/// with its buffers, and nothing of what it has written. Gives the tick that is released.
+static Tick releaseInto(MBarrier &b, Thread &t, uint32_t ordering, SiteId site) {
   bool far = b.cta != t.cta, releases = ordering & kReleases;
   Tick tick = releases ? t.tick++ : 0;
   const Clock &clock = releases ? t.clock : t.fenced[far];
   if (!far) {
     b.gathering.add(clock, t.component, tick);
-    return;
+    return tick;
   }
   if (releases)
     visit(*b.cta, t.component, tick, site);
   b.gathering.addOver(clock, t.component, tick);
   if (ordering & kClusterScope)
     b.farGathering.add(clock, t.component, tick);
+  return tick;
 }
 
 //===----------------------------------------------------------------------===//
@@ -149,10 +172,10 @@ uint64_t tileEmuMBarrierArrive(Thread *t, uint32_t address, uint32_t count, uint
   MBarrier &b = findMBarrier(*t, address, site);
   uint64_t token = b.phase;
   b.transactions += bytes;
-  releaseInto(b, *t, ordering, site);
+  Tick tick = releaseInto(b, *t, ordering, site);
   if (drop)
     b.count -= count;
-  arriveAt(b, t, count, site);
+  arriveAt(b, *t, t->clock, tick, count, site);
   return token;
 }
 

@@ -184,7 +184,11 @@ struct MBarrier {
   /// Of arrivals that the CTA's own threads may rely on at any scope, and of those of
   /// other CTAs, which take the scope of the cluster at both ends.
   ClockGathering gathering, farGathering;
-  Clock completed, farCompleted;  ///< of the last completed phase
+  Clock completed, farCompleted; ///< of the last completed phase
+  Component lastBy = 0;          ///< the last arrival or copy; 0: it tells nobody that it was
+  Tick lastTick = 0;
+  Component endedBy = 0; ///< ... of the last completed phase
+  Tick endedTick = 0;
   Component component = 0;        ///< of the copies that signal it
   Tick issued = 0, signalled = 0; ///< copies: all so far, all that are over without a gap
   std::vector<Tick> outstanding;

@@ -140,6 +140,9 @@ const std::string setUp = "%base = ptrtoint ptr addrspace(3) @smem to i32\n"
 const std::string initTwo =
     "init:\n" + ptx("mbarrier.init.shared::cta.b64 [$0], 2;", "r,~{memory}", "i32 %bar") +
     "\nbr label %ready\nready:";
+const std::string initOne =
+    "init:\n" + ptx("mbarrier.init.shared::cta.b64 [$0], 1;", "r,~{memory}", "i32 %bar") +
+    "\nbr label %ready\nready:";
 const std::string leaders = "%lane = and i32 %tid, 31\n%leads = icmp eq i32 %lane, 0\n"
                             "br i1 %leads, label %arrive, label %arrived\narrive:";
 const std::string arrive =
@@ -292,6 +295,15 @@ const Hazard hazards[] = {
      5,
      2,
      {"shared offset", "expects: 2"}},
+    {"FewerArrivalsExpectedThanCome",
+     {setUp, initTwo, barrier, leaders, arrive, arrived, waitPhase, end},
+     64,
+     2,
+     initOne,
+     FindingKind::BarrierMismatch,
+     5,
+     2,
+     {"counts for phase 1", "shared offset", "phase 0 has ended"}},
     {"DeadlockAtBarriers",
      {"%p = icmp ult i32 %tid, 32\nbr i1 %p, label %x, label %y\nx:", ptx("bar.sync 3, 64;"),
       "br label %z\ny:", ptx("bar.sync 3, 64;"), "br label %z\nz:\nret void"},
