@@ -8,7 +8,7 @@
 #include "frontend/Parser.h"
 #include "runtime/EmuDevice.h"
 #include "runtime/host/Suite.h"
-#include "tests/mutation/Mutations.h"
+#include "tests/mutation/Equivalents.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Support/CommandLine.h"
@@ -60,8 +60,7 @@ struct Tally {
 class Mutator {
 public:
   explicit Mutator(unsigned seed) : random(seed) {}
-  /// Reads lines of "mutant | reason"; false after saying why not.
-  bool readEquivalents(const std::string &path);
+  bool readEquivalents(const std::string &path) { return known.read(path); }
   void beginFile(llvm::StringRef name, llvm::StringRef text) {
     file = name.str();
     lines.clear();
@@ -83,8 +82,8 @@ private:
   void restore(const emu::LaunchConfig &config, const Image &image) const;
   struct Mutant {
     std::string kind, where;
-    std::vector<std::string> keys; ///< names in the file of equivalent mutants, best one last
-    std::string redundant;         ///< why it is no fault, if the code itself says so
+    Names names;
+    std::string redundant; ///< why it is no fault, if the code itself says so
     std::unique_ptr<emu::Program> program;
     size_t number = 0;                   ///< of the mutation
     std::unique_ptr<emu::Program> probe; ///< traps where the fault is met; made when needed
@@ -96,7 +95,7 @@ private:
     std::unique_ptr<emu::Program> original;
     std::vector<Mutant> mutants;
     unsigned launches = 0;
-    unsigned ordinal = 0;     ///< among the kernels of its function, as they come
+    std::vector<Names> names; ///< of all mutations
     bool readsMemory = false; ///< has loads of global memory, or copies from there
     std::string ir;           ///< if it may have to be shown
     bool isDone() const {
@@ -120,9 +119,7 @@ private:
              const Launch &launch) const;
 
   void show(const Mutant &mutant, llvm::StringRef ir) const;
-  std::vector<std::string> keysOf(const Mutation &mutation, const std::string &ordinal,
-                                  const KernelMutants &kernel) const;
-  /// Why it is no fault; empty if nobody says so.
+  std::vector<Names> meetMutations(llvm::StringRef ir);
   std::string reasonOf(const Mutant &mutant) const;
 
   std::string file;
@@ -134,7 +131,7 @@ private:
   std::map<std::string, unsigned> kernelsOf;                ///< so far, by the kernel's name
   std::map<std::string, Tally> tallies;
   std::vector<std::string> survivors;
-  std::map<std::string, std::string> reasons; ///< why mutants are no faults, by key
+  Equivalents known; ///< mutants that are no faults
   bool contradicted = false;
   std::mt19937 random;
 };
@@ -244,7 +241,7 @@ void Mutator::plant(llvm::StringRef ir, const emu::LoadOptions &load,
       std::vector<Mutation> all = findMutations(m);
       mutant.kind = all[i].kind;
       mutant.where = ordinals[i] + ": " + name + all[i].where;
-      mutant.keys = keysOf(all[i], ordinals[i], kernel);
+      mutant.names = kernel.names[i];
       mutant.redundant = all[i].redundant;
       all[i].apply();
     };
@@ -256,33 +253,9 @@ void Mutator::plant(llvm::StringRef ir, const emu::LoadOptions &load,
   }
 }
 
-/// What a mutant may be called, from its own name to the one of all like it: with or
-/// without the place among those of its kind, the kernel's among those of its function,
-/// and the source line. The last is the one that survives most changes elsewhere.
-std::vector<std::string> Mutator::keysOf(const Mutation &mutation, const std::string &ordinal,
-                                         const KernelMutants &kernel) const {
-  auto [what, at] = llvm::StringRef(mutation.where).split(" at ");
-  llvm::StringRef name = llvm::sys::path::filename(file);
-  unsigned line = 0;
-  if (at.consume_front(name) && at.consume_front(":"))
-    at.consumeInteger(10, line);
-  std::string source = line && line <= lines.size() ? ": " + lines[line - 1] : "";
-  std::vector<std::string> keys;
-  for (const std::string &kind : {ordinal, mutation.kind})
-    for (const std::string &number : {"#" + std::to_string(kernel.ordinal), std::string()})
-      for (const std::string &in : {std::string(), source})
-        keys.push_back(llvm::formatv("{0}: {1}: {2}{3}: {4}{5}", kind, name,
-                                     kernel.original->name(), number, what, in));
-  return keys;
-}
-
+/// Why a mutant is no fault; empty if nobody says so.
 std::string Mutator::reasonOf(const Mutant &mutant) const {
-  if (!mutant.redundant.empty())
-    return mutant.redundant;
-  for (const std::string &key : mutant.keys)
-    if (auto reason = reasons.find(key); reason != reasons.end())
-      return reason->second;
-  return "";
+  return mutant.redundant.empty() ? known.reasonOf(mutant.names) : mutant.redundant;
 }
 
 /// Whether a launch meets the fault of a mutant that it has not caught.
@@ -326,21 +299,37 @@ static bool readsGlobalMemory(llvm::StringRef ir) {
   });
 }
 
+/// The names of all mutations of a kernel that is seen for the first time.
+std::vector<Names> Mutator::meetMutations(llvm::StringRef ir) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic diagnostic;
+  auto module = llvm::parseIR(llvm::MemoryBufferRef(ir, "kernel"), diagnostic, context);
+  auto kernel = llvm::find_if(*module, [](const llvm::Function &f) {
+    return f.getCallingConv() == llvm::CallingConv::PTX_Kernel;
+  });
+  std::string function = kernel->getName().str();
+  std::vector<Names> all =
+      namesOf(findMutations(*module), file, lines, function, ++kernelsOf[function]);
+  for (const Names &names : all)
+    known.meet(names);
+  return all;
+}
+
 /// A mutant has several launches of its kernel to give itself away, as in the tests.
 bool Mutator::launch(llvm::StringRef ir, const emu::LoadOptions &load,
                      const emu::LaunchConfig &config) {
   uint64_t programs = programsOf(config);
   size_t hash = llvm::hash_value(ir);
   bool isNew = !kernels.count(hash);
-  if (programs == 0 || programs > 160 || (isNew && planted >= perFile))
+  if (programs == 0 || programs > 160)
     return true;
   std::unique_ptr<KernelMutants> &slot = kernels[hash];
   if (isNew) {
     slot = std::make_unique<KernelMutants>();
+    slot->names = meetMutations(ir);
     std::string error;
-    slot->original = emu::Program::load(ir, load, error);
-    if (slot->original)
-      slot->ordinal = ++kernelsOf[slot->original->name().str()];
+    if (planted < perFile)
+      slot->original = emu::Program::load(ir, load, error);
     slot->readsMemory = readsGlobalMemory(ir);
     if (!dump.empty())
       slot->ir = ir.str();
@@ -382,11 +371,16 @@ void Mutator::endFile() {
                              : equal ? "no fault: "
                                      : "not caught: ") +
                             (equal ? mutant.where + " | " + reason
-                                   : mutant.where + "\n            key: " + mutant.keys.back() +
-                                         "\n            of it alone: " + mutant.keys.front()));
+                                   : mutant.where + "\n            key: " + mutant.names.back() +
+                                         "\n            of it alone: " + mutant.names.front()));
         if (!dump.empty() && !unmet && !equal)
           show(mutant, kernel->ir);
       }
+    }
+  if (tests.empty())
+    for (const std::string &name : known.stale(file)) {
+      contradicted = true;
+      survivors.push_back("stale, there is no such mutant: " + name);
     }
   kernels.clear();
   ofFunction.clear();
@@ -401,26 +395,7 @@ void Mutator::show(const Mutant &mutant, llvm::StringRef ir) const {
   std::error_code error;
   llvm::raw_fd_ostream out(path, error);
   if (!error)
-    out << "; " << mutant.where << "\n; " << mutant.keys.back() << "\n" << ir;
-}
-
-bool Mutator::readEquivalents(const std::string &path) {
-  auto text = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
-  if (!text) {
-    llvm::errs() << path << ": " << text.getError().message() << '\n';
-    return false;
-  }
-  for (llvm::StringRef line : llvm::split((*text)->getBuffer(), '\n')) {
-    auto [mutant, reason] = line.rsplit(" | ");
-    if (line.trim().empty() || line.starts_with("#"))
-      continue;
-    if (reason.trim().empty()) {
-      llvm::errs() << path << ": no reason is given for `" << line << "`\n";
-      return false;
-    }
-    reasons[mutant.trim().str()] = reason.trim().str();
-  }
-  return true;
+    out << "; " << mutant.where << "\n; " << mutant.names.back() << "\n" << ir;
 }
 
 int Mutator::conclude() {
