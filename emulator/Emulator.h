@@ -143,6 +143,8 @@ struct RunOptions {
   unsigned maxFindings = 16;
   /// Turns that waiting threads may take while nothing in the launch moves on.
   uint64_t stepLimit = uint64_t(1) << 22;
+  /// Turns of loops that a thread may take without waiting for anybody.
+  uint64_t turnLimit = uint64_t(1) << 27;
   llvm::raw_ostream *printTo = nullptr; ///< device output; null: standard output
 };
 

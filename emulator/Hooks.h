@@ -27,6 +27,7 @@ llvm::ArrayRef<Hook> asyncHooks();
 llvm::ArrayRef<Hook> matrixHooks();
 llvm::ArrayRef<Hook> wgmmaHooks();
 llvm::ArrayRef<Hook> tensorCopyHooks();
+llvm::ArrayRef<Hook> schedulerHooks();
 
 } // namespace tile::emu
 

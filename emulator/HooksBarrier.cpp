@@ -115,6 +115,7 @@ static NamedBarrier &arrive(Thread &t, uint32_t id, uint32_t count, bool aligned
         "the first arrival of this round, by " + describeComponent(*t.cluster, b.firstBy));
     abandon(t);
   }
+  t.turns = 0;
   mine.lanes |= 1u << t.lane;
   mine.site = site, mine.aligned |= aligned;
   ++b.arrived;

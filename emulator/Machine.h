@@ -33,8 +33,8 @@ struct Worker;
 
 using SiteId = uint32_t;
 
-/// Where compiled code finds a thread's special registers: at the start of
-/// Thread, in this order.
+/// Where compiled code finds a thread's special registers and, behind them, what else it
+/// uses itself: at the start of Thread, in this order.
 enum SpecialRegister : unsigned {
   kTidX,
   kTidY,
@@ -75,6 +75,7 @@ enum SpecialRegister : unsigned {
   kLanemaskLt,
   kLanemaskGe,
   kLanemaskGt,
+  kTurnsLeft, ///< turns of loops until the machine is asked
   kSpecialRegisters
 };
 
@@ -147,7 +148,11 @@ struct Thread {
   AsyncGroups copyAsync; ///< cp.async
   AsyncGroups bulk;      ///< cp.async.bulk into groups
   uint32_t maxRegisters = 0;
+  uint64_t turns = 0; ///< of loops, about so many since it last waited for somebody
 };
+
+/// So many turns of loops a thread takes before the machine is asked, at first.
+constexpr uint32_t kTurnsAtOnce = 1 << 16;
 
 struct Warp {
   Cta *cta = nullptr;
@@ -262,6 +267,7 @@ struct Cluster {
   unsigned currentWarp = 0, currentLane = 0;
   Outcome outcome = Outcome::Running;
   uint64_t spins = 0;
+  bool goesRound = false;           ///< a thread has taken as many turns of loops as it may alone
   uint32_t barriersSinceStrong = 0; ///< since a volatile or synchronising access
   FiberContext host = nullptr;
   std::minstd_rand random;

@@ -163,7 +163,7 @@ static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptio
   orc::SymbolMap symbols;
   for (ArrayRef<Hook> hooks :
        {memoryHooks(), warpHooks(), barrierHooks(), orderHooks(), mbarrierHooks(), mathHooks(),
-        asyncHooks(), matrixHooks(), wgmmaHooks(), tensorCopyHooks()})
+        asyncHooks(), matrixHooks(), wgmmaHooks(), tensorCopyHooks(), schedulerHooks()})
     for (const Hook &hook : hooks)
       symbols[impl->jit->mangleAndIntern(hook.name)] = {orc::ExecutorAddr::fromPtr(hook.address),
                                                         JITSymbolFlags::Exported};

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "emulator/Async.h"
+#include "emulator/Hooks.h"
 #include "emulator/Machine.h"
 #include "emulator/Memory.h"
 #include "llvm/ADT/StringExtras.h"
@@ -208,27 +209,23 @@ static void leave(Thread &thread, Thread *next) {
     switchFiber(thread.context, next ? next->context : thread.cluster->host);
 }
 
-void tile::emu::block(Thread &thread) { leave(thread, nextThread(*thread.cluster, false)); }
+void tile::emu::block(Thread &thread) {
+  thread.turns = 0;
+  leave(thread, nextThread(*thread.cluster, false));
+}
 
 void tile::emu::yield(Thread &thread) {
   Cluster &c = *thread.cluster;
   leave(thread, nextThread(c, /*leaveWarp=*/true));
 }
 
-void tile::emu::spin(Thread &thread) {
+/// Lets others run, other CTAs too.
+static void giveWay(Thread &thread) {
   Cluster &c = *thread.cluster;
-  Launch &launch = *c.launch;
-  if (launch.idleTurns.fetch_add(1, std::memory_order_relaxed) > launch.options.stepLimit) {
-    if (!launch.stop.exchange(true))
-      report(thread, FindingKind::Stuck, thread.waitSite,
-             llvm::formatv("the launch is stuck: {0} turns went by and nothing moved on",
-                           launch.options.stepLimit)
-                 .str());
-  }
   // Whoever spins may be waiting for a copy, or for another CTA.
   if (!c.pending.empty() && ++c.spins % 64 == 0)
     completeOne(c);
-  bool others = c.worker->resident.size() > 1 || launch.nextCluster < launch.numClusters;
+  bool others = c.worker->resident.size() > 1 || c.launch->nextCluster < c.launch->numClusters;
   if (++c.spins >= 512 || c.oneIn(16)) {
     c.spins = 0;
     if (others) {
@@ -239,6 +236,46 @@ void tile::emu::spin(Thread &thread) {
     std::this_thread::yield();
   }
   leave(thread, nextThread(c, /*leaveWarp=*/true));
+}
+
+void tile::emu::spin(Thread &thread) {
+  Launch &launch = *thread.cluster->launch;
+  thread.turns = 0; // counted here
+  if (launch.idleTurns.fetch_add(1, std::memory_order_relaxed) > launch.options.stepLimit) {
+    if (!launch.stop.exchange(true))
+      report(thread, FindingKind::Stuck, thread.waitSite,
+             llvm::formatv("the launch is stuck: {0} turns went by and nothing moved on",
+                           launch.options.stepLimit)
+                 .str());
+  }
+  giveWay(thread);
+}
+
+/// Every so many turns of a thread's loops. Whoever only computes does so
+/// undisturbed, up to the limit. Then others get their turns now and then: they may end
+/// a loop that looks at memory by ordinary accesses. What goes on after that has no end.
+extern "C" void tileEmuTurns(Thread *t, uint32_t site) {
+  constexpr uint64_t kLastTurns = 1 << 18;
+  constexpr uint32_t kFewTurns = 1 << 8;
+  Cluster &c = *t->cluster;
+  Launch &launch = *c.launch;
+  t->turns += c.goesRound ? kFewTurns : kTurnsAtOnce;
+  c.goesRound |= t->turns >= launch.options.turnLimit;
+  t->registers[kTurnsLeft] = c.goesRound ? kFewTurns : kTurnsAtOnce;
+  if (t->turns >= launch.options.turnLimit + kLastTurns && !launch.stop.exchange(true))
+    report(*t, FindingKind::Stuck, site,
+           llvm::formatv("stuck in a loop: {0} turns of it, or of loops around it, without waiting "
+                         "for anybody (a loop that is to see a change of memory needs volatile or "
+                         "atomic accesses)",
+                         t->turns)
+               .str());
+  if (c.goesRound || launch.stop)
+    giveWay(*t);
+}
+
+llvm::ArrayRef<Hook> tile::emu::schedulerHooks() {
+  static const Hook hooks[] = {TILE_HOOK(tileEmuTurns)};
+  return hooks;
 }
 
 void tile::emu::makeRunnable(Thread &thread) {
@@ -301,6 +338,7 @@ static void setRegisters(Thread &t, const Cta &cta, const LaunchConfig &config,
     r[kClusteridX + a] = cta.id[a] / cl[a];
     r[kNclusteridX + a] = grid[a] / cl[a];
   }
+  r[kTurnsLeft] = kTurnsAtOnce;
   r[kLaneid] = t.lane, r[kWarpid] = t.index / 32, r[kNwarpid] = (config.threads + 31) / 32;
   r[kSmid] = uint32_t(clusterId % 132), r[kNsmid] = 132, r[kGridid] = 1;
   r[kClusterCtarank] = cta.rank, r[kClusterNctarank] = cl[0] * cl[1] * cl[2];

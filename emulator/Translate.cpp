@@ -41,8 +41,10 @@ Error Translator::findKernel() {
   return Error::success();
 }
 
-/// Whether a function does more than compute.
+/// Whether a function does more than compute, or for how long is not known.
 static bool touchesMachine(Function &f) {
+  if (!loopHeaders(f).empty())
+    return true;
   for (Instruction &inst : instructions(f)) {
     if (auto *call = dyn_cast<CallBase>(&inst)) {
       if (call->isInlineAsm())
@@ -303,6 +305,9 @@ Error Translator::run(const Triple &triple, const DataLayout &layout) {
     f->removeFnAttr("target-cpu");
     f->removeFnAttr("target-features");
   }
+  countTurns(*kernel, thread);
+  for (auto &builder : owned)
+    countTurns(*builder->function(), builder->thread(), builder->site());
   StripDebugInfo(m);
   // What only the old target knew.
   for (const char *name : {"nvvm.annotations", "nvvmir.version"})

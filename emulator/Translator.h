@@ -6,6 +6,7 @@
 #include "emulator/Memory.h"
 #include "emulator/Numbers.h"
 #include "emulator/Translate.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
@@ -13,6 +14,9 @@
 namespace tile::emu {
 
 enum : unsigned { kGenericSpace = 0, kGlobalSpace = 1, kSharedSpace = 3, kLocalSpace = 5 };
+
+/// Where the loops of a function begin, those with several ways in too.
+llvm::SmallSetVector<llvm::BasicBlock *, 8> loopHeaders(llvm::Function &f);
 
 class Translator {
 public:
@@ -37,6 +41,7 @@ private:
   uint32_t orderingOf(const llvm::Instruction &inst) const;
   void translateCast(llvm::AddrSpaceCastInst &cast);
   void findTouchedAccumulators();
+  void countTurns(llvm::Function &f, llvm::Value *thread, llvm::Value *site = nullptr);
   void noteExactness(const AsmBuilder &builder, const llvm::CallBase &call);
   void noteAtomic(AtomicKind kind, bool resultUsed);
   bool isLocal(const llvm::Value *pointer) const;

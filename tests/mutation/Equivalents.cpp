@@ -16,6 +16,7 @@ whatAndSource(const Mutation &mutation, llvm::StringRef file, llvm::ArrayRef<std
   unsigned line = 0;
   if (at.consume_front(file) && at.consume_front(":"))
     at.consumeInteger(10, line);
+  what = what.split(":  %").first; // values have numbers, which change
   return {what.str(), line && line <= lines.size() ? ": " + lines[line - 1] : ""};
 }
 
