@@ -7,7 +7,8 @@
 //             were before it and the number of turns, which is told in terms of the
 //             quotients that the program has already: K // 64, not (K - 63 + 63) // 64.
 //             Scalars n - n % c are n / c * c.
-// Never:      changes a value, as long as index arithmetic does not overflow.
+// Never:      changes a value, as long as index arithmetic does not overflow, nor that of a
+//             count down from within a step of the largest number, which is counted up.
 //
 //   while left >= 64:            for t in range(0, max(K, 63) - 63, 64):
 //       p += 64; left -= 64  =>      p += 64
