@@ -328,6 +328,7 @@ struct Launch {
   Findings findings;
   std::atomic<uint64_t> nextCluster{0};
   uint64_t numClusters = 0;
+  bool isParallel = false; ///< its clusters run on several host threads
   std::atomic<uint64_t> idleTurns{0};
   std::atomic<bool> stop{false};
   std::mutex printMutex;

@@ -14,6 +14,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <chrono>
 #include <thread>
 
 using namespace tile::emu;
@@ -241,7 +242,11 @@ static void giveWay(Thread &thread) {
 void tile::emu::spin(Thread &thread) {
   Launch &launch = *thread.cluster->launch;
   thread.turns = 0; // counted here
-  if (launch.idleTurns.fetch_add(1, std::memory_order_relaxed) > launch.options.stepLimit) {
+  uint64_t idle = launch.idleTurns.fetch_add(1, std::memory_order_relaxed);
+  // Whoever could move on may be computing, or waiting for a processor.
+  if (launch.isParallel && (idle + 1) % (launch.options.stepLimit / 64 + 1) == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  if (idle > launch.options.stepLimit) {
     if (!launch.stop.exchange(true))
       report(thread, FindingKind::Stuck, thread.waitSite,
              llvm::formatv("the launch is stuck: {0} turns went by and nothing moved on",
@@ -463,6 +468,7 @@ void tile::emu::runLaunch(Launch &launch) {
   uint64_t cores = launch.options.threads ? launch.options.threads
                                           : std::max(1u, std::thread::hardware_concurrency());
   uint64_t n = launch.options.seed ? 1 : std::min(cores, launch.numClusters);
+  launch.isParallel = n > 1;
   std::deque<Worker> workers(n);
   std::vector<std::thread> threads;
   for (Worker &worker : workers) {

@@ -311,29 +311,34 @@ TEST(EmuAtomics, WaitingForEverInALoopWithBarriersIsReported) {
   }
 }
 
-TEST(EmuAtomics, ComputingForLongWhileOthersWaitIsNotStuck) {
-  // CTA 1 waits for what CTA 0 writes after many barriers.
-  Bench bench(
-      kernel("  %c = call i32 asm \"mov.u32 $0, %ctaid.x;\", \"=r\"()\n"
-             "  %first = icmp eq i32 %c, 0\n  br i1 %first, label %work, label %spin\nwork:\n"
-             "  %i = phi i32 [0, %0], [%next, %work]\n"
-             "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n"
-             "  %next = add i32 %i, 1\n  %more = icmp ult i32 %next, 20000\n"
-             "  br i1 %more, label %work, label %write\nwrite:\n"
-             "  call i32 asm sideeffect \"atom.release.gpu.global.exch.b32 $0, [$1], 1;\", "
-             "\"=r,l\"(ptr addrspace(1) %p0)\n  ret void\nspin:\n"
-             "  %now = call i32 asm sideeffect \"ld.acquire.gpu.global.b32 $0, [$1];\", "
-             "\"=r,l\"(ptr addrspace(1) %p0)\n"
-             "  %ok = icmp eq i32 %now, 1\n  br i1 %ok, label %go, label %spin\ngo:\n"
-             "  ret void"));
+/// CTA 1 waits for what CTA 0 writes after so many turns of a loop over `work`.
+static Report waitForWork(const std::string &work, unsigned turns) {
+  Bench bench(kernel(
+      "  %c = call i32 asm \"mov.u32 $0, %ctaid.x;\", \"=r\"()\n"
+      "  %first = icmp eq i32 %c, 0\n  br i1 %first, label %work, label %spin\nwork:\n"
+      "  %i = phi i32 [0, %0], [%next, %work]\n" +
+      work + "  %next = add i32 %i, 1\n  %more = icmp ult i32 %next, " + std::to_string(turns) +
+      "\n  br i1 %more, label %work, label %write\nwrite:\n"
+      "  call i32 asm sideeffect \"atom.release.gpu.global.exch.b32 $0, [$1], 1;\", "
+      "\"=r,l\"(ptr addrspace(1) %p0)\n  ret void\nspin:\n"
+      "  %now = call i32 asm sideeffect \"ld.acquire.gpu.global.b32 $0, [$1];\", "
+      "\"=r,l\"(ptr addrspace(1) %p0)\n"
+      "  %ok = icmp eq i32 %now, 1\n  br i1 %ok, label %go, label %spin\ngo:\n"
+      "  ret void"));
   std::vector<uint32_t> flag(1);
   bench.buffer(flag);
   bench.launch.grid = {2, 1, 1};
   RunOptions options;
   options.stepLimit = 10000;
   options.threads = 2;
-  Report report = bench.run(64, 0, options);
-  EXPECT_TRUE(report.ok()) << report.str();
+  return bench.run(64, 0, options);
+}
+
+TEST(EmuAtomics, ComputingForLongWhileOthersWaitIsNotStuck) {
+  Report barriers = waitForWork(barrier, 20000);
+  EXPECT_TRUE(barriers.ok()) << barriers.str();
+  Report alone = waitForWork("", 1 << 20);
+  EXPECT_TRUE(alone.ok()) << alone.str();
 }
 
 //===----------------------------------------------------------------------===//
