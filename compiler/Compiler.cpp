@@ -410,6 +410,7 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
   emit.maxRegisters = options.maxRegisters;
   emit.sharedBytes = result.metadata.sharedBytes;
   emit.libdevicePath = options.libdevicePath;
+  emit.dependencies = &result.dependencies;
   if (auto version = module->getOperation()->getAttrOfType<IntegerAttr>(kPtxVersionAttr))
     emit.ptxVersion = version.getInt();
   std::string error;

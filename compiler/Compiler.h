@@ -8,6 +8,7 @@
 #ifndef TILE_COMPILER_COMPILER_H
 #define TILE_COMPILER_COMPILER_H
 
+#include "frontend/Files.h"
 #include "frontend/Source.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -164,9 +165,9 @@ struct CompileResult {
   KernelMetadata metadata;
   std::string irDump;
   std::vector<StageTime> times;
-  /// Paths of other files that were read (imports): a cached result holds
-  /// only while they are unchanged.
-  std::vector<std::string> dependencies;
+  /// The other files that were read (imports, libraries), and those that were looked
+  /// for in vain: a cached result holds only while all of them are as they were.
+  std::vector<frontend::Dependency> dependencies;
   bool ok() const { return status == Status::Ok; }
 };
 
