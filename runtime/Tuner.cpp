@@ -1,7 +1,7 @@
 //===- Tuner.cpp ----------------------------------------------------------===//
 #include "runtime/Tuner.h"
+#include "compiler/ParseJson.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/ThreadPool.h"
 #include <cmath>
 
@@ -67,7 +67,7 @@ std::optional<TuneResult> Tuner::onRecord(const TuneProblem &problem, const std:
   auto entry = cache.lookup(key);
   if (!entry)
     return std::nullopt;
-  auto parsed = json::parse(entry->sections["record"]);
+  auto parsed = parseJson(entry->sections["record"]);
   if (!parsed) {
     llvm::consumeError(parsed.takeError());
     return std::nullopt;
