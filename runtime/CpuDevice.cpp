@@ -10,13 +10,17 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines.h"
+#include "runtime/Cache.h"
 #include "runtime/HostMemory.h"
+#include "runtime/KernelCache.h"
 #include "runtime/interp/Interpreter.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace tile;
 using namespace tile::runtime;
+
+/// What programs that nobody uses may take together, each taken for kProgramSize.
+static constexpr uint64_t kProgramBytes = uint64_t(64) << 20, kProgramSize = uint64_t(64) << 10;
 
 namespace {
 
@@ -24,6 +28,7 @@ namespace {
 struct CpuProgram {
   std::unique_ptr<interp::Program> program;
   KernelMetadata metadata;
+  std::vector<frontend::Dependency> dependencies;
 };
 
 class CpuKernel : public Kernel {
@@ -64,7 +69,7 @@ private:
 
   CpuDeviceOptions options;
   mlir::MLIRContext context; ///< under `mutex`, like everything below
-  llvm::StringMap<std::shared_ptr<const CpuProgram>> programs;
+  KernelCache<const CpuProgram> programs{kProgramBytes};
 };
 
 } // namespace
@@ -117,8 +122,9 @@ static bool runPasses(mlir::ModuleOp module, frontend::DiagnosticEngine &diagnos
 std::shared_ptr<const CpuProgram> CpuDevice::compile(const KernelRequest &request,
                                                      frontend::DiagnosticEngine &diagnostics) {
   unsigned before = diagnostics.numErrors();
-  auto module =
-      frontend::specialize(context, *request.file, *request.module, request.options, diagnostics);
+  auto shared = std::make_shared<CpuProgram>();
+  auto module = frontend::specialize(context, *request.file, *request.module, request.options,
+                                     diagnostics, &shared->dependencies);
   if (!module || diagnostics.numErrors() != before)
     return nullptr;
   if (options.throughPasses && !runPasses(*module, diagnostics))
@@ -127,7 +133,6 @@ std::shared_ptr<const CpuProgram> CpuDevice::compile(const KernelRequest &reques
   interp::LoadOptions load;
   load.check = options.check;
   load.function = (*functions.begin()).getName().str();
-  auto shared = std::make_shared<CpuProgram>();
   std::string error;
   shared->program = interp::Program::load(*module, load, error);
   if (!shared->program) {
@@ -141,10 +146,14 @@ std::shared_ptr<const CpuProgram> CpuDevice::compile(const KernelRequest &reques
 std::unique_ptr<Kernel> CpuDevice::prepare(const KernelRequest &request,
                                            frontend::DiagnosticEngine &diagnostics) {
   std::lock_guard lock(mutex);
-  auto &slot = programs[keyOf(request)];
-  if (!slot)
-    slot = compile(request, diagnostics);
-  return slot ? std::make_unique<CpuKernel>(slot, request.file) : nullptr;
+  std::string key = kernelKey(*request.file, request.options);
+  std::shared_ptr<const CpuProgram> program = programs.find(key);
+  if (!program) {
+    program = compile(request, diagnostics);
+    if (program)
+      programs.insert(key, program, program->dependencies, kProgramSize);
+  }
+  return program ? std::make_unique<CpuKernel>(program, request.file) : nullptr;
 }
 
 /// The value that a parameter takes from the launch's arguments; null after a

@@ -3,10 +3,9 @@
 #include "emulator/TensorMap.h"
 #include "runtime/Cache.h"
 #include "runtime/Error.h"
+#include "runtime/KernelCache.h"
 #include "runtime/LaunchPlan.h"
 #include "runtime/PackedArguments.h"
-#include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"
@@ -15,6 +14,12 @@
 
 using namespace tile;
 using namespace tile::runtime;
+
+/// What programs that nobody uses may take together: code about as large as their IR.
+static constexpr uint64_t kProgramBytes = uint64_t(256) << 20;
+
+/// What every GPU can start.
+static constexpr int kMaxGrid[3] = {INT32_MAX, 65535, 65535};
 
 namespace {
 
@@ -25,6 +30,9 @@ struct EmuProgram {
   std::string ir; ///< kept only for `beforeLaunch`
   KernelMetadata metadata;
   LaunchPlan plan;
+  std::vector<frontend::Dependency> dependencies;
+  uint64_t irBytes = 0;
+  mutable bool launched = false; ///< under the device's mutex
 };
 using EmuProgramPtr = std::shared_ptr<const EmuProgram>;
 
@@ -86,8 +94,7 @@ private:
 
   EmuDeviceOptions options;
   Compiler compiler; ///< under `mutex`, like everything below
-  llvm::StringMap<EmuProgramPtr> programs;
-  llvm::DenseSet<const EmuProgram *> launched;
+  KernelCache<const EmuProgram> programs{kProgramBytes};
   std::map<std::string, KernelCounters> counted;
   emu::Report last;
 };
@@ -125,6 +132,8 @@ EmuProgramPtr Emulator::compile(const KernelRequest &request,
     return nullptr;
   }
   shared->plan = std::move(*plan);
+  shared->irBytes = result.output.size();
+  shared->dependencies = std::move(result.dependencies);
   if (options.beforeLaunch)
     shared->ir = std::move(result.output);
   shared->metadata = std::move(result.metadata);
@@ -137,11 +146,15 @@ EmuProgramPtr Emulator::find(const KernelRequest &request,
   ours.options = forLaunch(std::move(ours.options));
   ours.options.stopAfter = Stage::Llvm;
   ours.options.lineInfo = true;
-  EmuProgramPtr &slot =
-      programs[request.file->name().str() + kernelKey(request.file->text(), ours.options)];
-  if (!slot)
-    slot = compile(ours, diagnostics);
-  return slot;
+  std::string key = kernelKey(*request.file, ours.options);
+  EmuProgramPtr program = programs.find(key);
+  if (program)
+    return program;
+  program = compile(ours, diagnostics);
+  if (program)
+    programs.insert(key, program, program->dependencies,
+                    program->irBytes + (program->ir.empty() ? 0 : program->irBytes));
+  return program;
 }
 
 std::unique_ptr<Kernel> Emulator::prepare(const KernelRequest &request,
@@ -255,7 +268,7 @@ emu::Report Emulator::runSchedules(const EmuProgram &program, const uint32_t gri
   run.check = options.check;
   run.counters = options.counters;
   run.threads = options.threads;
-  bool isFirst = launched.insert(&program).second;
+  bool isFirst = !std::exchange(program.launched, true);
   unsigned schedules = options.firstLaunchesOnly && !isFirst ? 0 : options.schedules;
   Image before;
   if (schedules)
@@ -310,6 +323,10 @@ llvm::Expected<bool> Emulator::launch(Kernel &kernel, const uint32_t grid[3],
     program = find(without, diagnostics);
     if (!program)
       return false;
+    if (program->dependencies != emulated.program->dependencies)
+      return makeError(ErrorCode::Compile, "a file that `" + kernel.metadata().entry +
+                                               "` imports has changed since it was compiled; "
+                                               "compile it again");
     suits = resolve();
   }
   if (!suits)
@@ -319,6 +336,8 @@ llvm::Expected<bool> Emulator::launch(Kernel &kernel, const uint32_t grid[3],
   auto blocks = blocksOf(metadata, grid, options.residentBlocks);
   if (!blocks)
     return blocks.takeError();
+  if (llvm::Error error = checkGrid(metadata, *blocks, kMaxGrid))
+    return std::move(error);
   emu::LaunchConfig launch;
   for (unsigned axis = 0; axis < 3; ++axis) {
     launch.grid[axis] = uint32_t((*blocks)[axis]);

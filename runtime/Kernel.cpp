@@ -188,3 +188,8 @@ SharedKernel::loadOn(std::shared_ptr<Context> context) {
     entry = *fresh;
   return fresh;
 }
+
+bool SharedKernel::isLoaded() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return llvm::any_of(loaded, [](const auto &entry) { return !entry.second.expired(); });
+}
