@@ -1,5 +1,6 @@
 //===- HostMemory.cpp - devices whose memory is the host's ----------------===//
 #include "runtime/HostMemory.h"
+#include "runtime/Error.h"
 #include "runtime/Timing.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <chrono>
@@ -25,8 +26,8 @@ llvm::Expected<DevicePtr> HostMemoryDevice::allocate(uint64_t bytes) {
   void *raw =
       total < bytes ? nullptr : ::operator new[](total, std::align_val_t(kAlignment), std::nothrow);
   if (!raw)
-    return llvm::createStringError(
-        llvm::formatv("out of memory: {0} bytes were asked for", bytes).str());
+    return makeError(ErrorCode::OutOfMemory,
+                     llvm::formatv("out of memory: {0} bytes were asked for", bytes).str());
   auto *at = static_cast<uint8_t *>(raw);
   std::memset(at, kGuardByte, kGuard);
   std::memset(at + kGuard, kFreshByte, bytes);
@@ -44,7 +45,8 @@ llvm::Error HostMemoryDevice::free(DevicePtr pointer) {
   std::lock_guard lock(mutex);
   auto it = blocks.find(pointer);
   if (it == blocks.end())
-    return llvm::createStringError(
+    return makeError(
+        ErrorCode::InvalidArgument,
         llvm::formatv("address {0:x} was not allocated, or has been freed", pointer).str());
   Block block = it->second;
   blocks.erase(it);
@@ -56,7 +58,8 @@ llvm::Error HostMemoryDevice::free(DevicePtr pointer) {
   ::operator delete[](block.raw, std::align_val_t(kAlignment));
   if (before && after)
     return llvm::Error::success();
-  return llvm::createStringError(
+  return makeError(
+      ErrorCode::KernelFault,
       llvm::formatv("something wrote {0} a buffer of {1} bytes; run with checks to find out where",
                     before ? "past the end of" : "before the start of", block.bytes)
           .str());
@@ -69,13 +72,14 @@ llvm::Error HostMemoryDevice::inBounds(DevicePtr at, uint64_t bytes, const char 
   const interp::MemoryMap::Buffer *buffer = memory.find(at);
   if (buffer && bytes <= buffer->bytes && at - buffer->base <= buffer->bytes - bytes)
     return llvm::Error::success();
-  return llvm::createStringError(
-      buffer ? llvm::formatv("{0} of {1} bytes at byte {2} of a buffer of {3} bytes", what, bytes,
-                             at - buffer->base, buffer->bytes)
-                   .str()
-             : llvm::formatv("{0} of {1} bytes at address {2:x}, which is in no buffer", what,
-                             bytes, at)
-                   .str());
+  return makeError(ErrorCode::InvalidArgument,
+                   buffer
+                       ? llvm::formatv("{0} of {1} bytes at byte {2} of a buffer of {3} bytes",
+                                       what, bytes, at - buffer->base, buffer->bytes)
+                             .str()
+                       : llvm::formatv("{0} of {1} bytes at address {2:x}, which is in no buffer",
+                                       what, bytes, at)
+                             .str());
 }
 
 llvm::Error HostMemoryDevice::upload(DevicePtr to, const void *from, uint64_t bytes) {
@@ -152,24 +156,4 @@ llvm::Expected<Timing> HostMemoryDevice::time(llvm::function_ref<bool()> body,
 
 unsigned runtime::hostThreads(unsigned wanted) {
   return wanted ? wanted : std::max(1u, std::thread::hardware_concurrency());
-}
-
-/// Everything that the specialised program depends on, as one string.
-std::string runtime::keyOf(const KernelRequest &request) {
-  const CompileOptions &o = request.options;
-  std::string key;
-  auto add = [&](llvm::StringRef field) { key += (llvm::Twine(field.size()) + ":" + field).str(); };
-  add(request.file->name());
-  add(request.file->text());
-  add(o.kernel);
-  add(o.signature);
-  for (const auto &[name, value] : o.constexprs) {
-    add(name);
-    add(value);
-  }
-  for (const std::string &path : o.includePaths)
-    add(path);
-  add(o.target);
-  add(llvm::formatv("{0} {1} {2}", o.numWarps, o.numStages, o.debug).str());
-  return key;
 }

@@ -49,9 +49,6 @@ private:
 /// How many threads `wanted` means: 0 is one a core.
 unsigned hostThreads(unsigned wanted);
 
-/// Everything that a compiled kernel depends on, as one string.
-std::string keyOf(const KernelRequest &request);
-
 } // namespace tile::runtime
 
 #endif // TILE_RUNTIME_HOSTMEMORY_H

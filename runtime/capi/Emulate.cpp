@@ -80,6 +80,8 @@ tile_status tile_emulator_load(tile_emulator *emulator, const char *name, const 
     TILE_REQUIRE(source);
     TILE_REQUIRE(kernel);
     *kernel = nullptr;
+    if (llvm::Error error = checkLength("length", length, frontend::kMaxSourceBytes))
+      return error;
     tile_compile_options chosen;
     tile_compile_options_init(&chosen);
     if (llvm::Error error = readOptions(options, chosen))
