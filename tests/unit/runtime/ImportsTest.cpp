@@ -7,7 +7,9 @@
 #include "frontend/Parser.h"
 #include "runtime/CompileService.h"
 #include "runtime/EmuDevice.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
