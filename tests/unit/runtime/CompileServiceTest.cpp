@@ -3,6 +3,8 @@
 #include "MockCompiler.h"
 #include "TestSupport.h"
 #include "llvm/Support/raw_ostream.h"
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <thread>
 
 using namespace tile;
@@ -110,6 +112,22 @@ TEST_F(CompileServiceTest, AChangedDependencyCountsInARunningProcess) {
   EXPECT_EQ(mockCompilations, 2);
   EXPECT_EQ(valueOf(running->compile(file, {})), second);
   valueOf(service()->compile(file, {}));
+  EXPECT_EQ(mockCompilations, 2);
+}
+
+/// Neither size nor time of a file says that it is as it was.
+TEST_F(CompileServiceTest, AChangeThatHidesCounts) {
+  std::string imported = write("helper.tile", "one");
+  mockDependencies = {imported};
+  auto running = service();
+  struct stat before = {};
+  ASSERT_EQ(stat(imported.c_str(), &before), 0);
+  valueOf(running->compile(file, {}));
+  valueOf(running->compile(file, {}));
+  write("helper.tile", "two");
+  const timespec times[2] = {before.st_atim, before.st_mtim};
+  ASSERT_EQ(utimensat(AT_FDCWD, imported.c_str(), times, 0), 0);
+  valueOf(running->compile(file, {}));
   EXPECT_EQ(mockCompilations, 2);
 }
 
