@@ -2,8 +2,8 @@
 #ifndef TILE_COMPILER_EMITPTX_H
 #define TILE_COMPILER_EMITPTX_H
 
-#include "compiler/Targets.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "target/Target.h"
 #include "llvm/IR/LLVMContext.h"
 #include <memory>
 #include <string>

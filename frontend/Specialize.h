@@ -10,10 +10,10 @@
 #ifndef TILE_FRONTEND_SPECIALIZE_H
 #define TILE_FRONTEND_SPECIALIZE_H
 
-#include "compiler/Compiler.h"
 #include "frontend/AST.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "target/CompileOptions.h"
 
 namespace tile::frontend {
 

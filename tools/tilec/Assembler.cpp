@@ -43,7 +43,7 @@ static llvm::Error assembleWithDriver(StringRef ptx, StringRef target, std::stri
   if (!context)
     return context.takeError();
   const DeviceInfo &device = (*context)->device();
-  if (auto mismatch = targetMismatch(target, device.major, device.minor))
+  if (auto mismatch = targetMismatch(target, device.major * 10 + device.minor))
     return llvm::createStringError(*mismatch);
   auto assembled = assemble(**context, ptx);
   if (!assembled)
@@ -64,7 +64,7 @@ std::string tilec::defaultTarget() {
       llvm::consumeError(device.takeError());
   else
     llvm::consumeError(api.takeError());
-  return "sm_90a";
+  return tile::fallbackTarget().name.str();
 }
 
 bool tilec::assembleCubin(StringRef ptx, StringRef target, std::string &cubin, int &registers,
