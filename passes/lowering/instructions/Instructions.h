@@ -13,6 +13,7 @@
 #include "ir/TileDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include "target/Target.h"
 
 namespace tile::lowering {
 
