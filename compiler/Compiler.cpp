@@ -360,8 +360,8 @@ void Compilation::readMetadata() {
   func::FuncOp kernel = *module->getOps<func::FuncOp>().begin();
   describeParameters(kernel, result.metadata);
   kernel.walk([&](cta::RolesOp) { result.metadata.threads += cta::kProducerThreads; });
-  result.metadata.cluster[0] = cta::madeOf(*module).getCluster();
-  result.metadata.sharedBytes = cta::madeOf(*module).getSharedBytes();
+  result.metadata.cluster[0] = cta::madeOf(*module).cluster;
+  result.metadata.sharedBytes = cta::madeOf(*module).sharedBytes;
 }
 
 void Compilation::refuseSharedMemory() {

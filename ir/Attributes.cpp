@@ -9,7 +9,7 @@ using namespace tile;
 
 namespace {
 /// What an attribute may stand on.
-enum class Place { Module, Parameter, Loop, Load, Copy, Store, Value, Any, Print };
+enum class Place { Module, Function, Parameter, Loop, Prologue, Load, Copy, Store, Value, Any, Print };
 
 struct Rule {
   Place place;
@@ -55,6 +55,11 @@ static const llvm::StringMap<Rule> &rules() {
     add(kNumProgramsAttr, Place::Parameter, isI32, "an i32");
     add(cta::kTensorMapAttr, Place::Parameter, is<cta::MapAttr>, "a #cta.map");
     unit(Place::Parameter, {cta::kCutsSectorsAttr});
+    add(kDataAttr, Place::Parameter, is<DenseElementsAttr>, "dense elements");
+    add(kValueAttr, Place::Parameter, [](Attribute a) { return isa<IntegerAttr, FloatAttr>(a); },
+        "a number");
+    unit(Place::Parameter, {kUnwrittenAttr});
+    add(kGridAttr, Place::Function, is<DenseI64ArrayAttr>, "an array of i64");
     add(kNumStagesAttr, Place::Loop, isI32, "an i32");
     add(kUnrollAttr, Place::Loop, isI32, "an i32");
     for (StringRef flag :
@@ -62,7 +67,8 @@ static const llvm::StringMap<Rule> &rules() {
           StringRef("tile.disallow_acc_multi_buffer"), StringRef("tile.disable_licm")})
       add(flag, Place::Loop, [](Attribute a) { return isa<BoolAttr, UnitAttr>(a); }, "a bool");
     unit(Place::Loop,
-         {cta::kPrologueAttr, cta::kProgramsLoopAttr, cta::kByTurnsAttr, cta::kSpareSlotAttr});
+         {cta::kProgramsLoopAttr, cta::kByTurnsAttr, cta::kSpareSlotAttr});
+    unit(Place::Prologue, {cta::kPrologueAttr});
     add(cta::kScratchOffsetAttr, Place::Any, isI32, "an i32");
     add(cta::kEqualRunsAttr, Place::Value, is<DenseI64ArrayAttr>, "an array of i64");
     unit(Place::Value, {cta::kComputedHereAttr});
@@ -81,6 +87,10 @@ static bool standsOn(Operation *op, Place place) {
   switch (place) {
   case Place::Module:
     return isa<ModuleOp>(op);
+  case Place::Function:
+    return isa<func::FuncOp>(op);
+  case Place::Prologue:
+    return isa<scf::ForOp, cta::SingleOp>(op);
   case Place::Loop:
     return isa<scf::ForOp, scf::WhileOp>(op);
   case Place::Load:

@@ -64,6 +64,18 @@ inline constexpr llvm::StringLiteral kDescriptorDimAttr = "tile.desc_dim";
 inline constexpr llvm::StringLiteral kNumProgramsAttr = "tile.num_programs";
 
 //===----------------------------------------------------------------------===//
+// What tile-interp runs a function with
+//===----------------------------------------------------------------------===//
+
+/// On a parameter: the elements behind a pointer (dense), and whether they count as not
+/// written yet (unit); or the number.
+inline constexpr llvm::StringLiteral kDataAttr = "tile.data";
+inline constexpr llvm::StringLiteral kUnwrittenAttr = "tile.unwritten";
+inline constexpr llvm::StringLiteral kValueAttr = "tile.value";
+/// On the function (array of i64): programs along x, y, z.
+inline constexpr llvm::StringLiteral kGridAttr = "tile.grid";
+
+//===----------------------------------------------------------------------===//
 // Loops, as their author wants them
 //===----------------------------------------------------------------------===//
 
@@ -83,7 +95,8 @@ inline constexpr llvm::StringLiteral kKernelAttr = "cta.kernel";
 // Loops, as passes have made them
 //===----------------------------------------------------------------------===//
 
-/// Unit: it starts copies for the first iterations of the next one.
+/// Unit, on a loop or on what one thread does for it: it starts copies for the first
+/// iterations of the next loop.
 inline constexpr llvm::StringLiteral kPrologueAttr = "cta.prologue";
 /// Unit: it goes through the programs of one thread block.
 inline constexpr llvm::StringLiteral kProgramsLoopAttr = "cta.programs";

@@ -24,36 +24,26 @@ KernelAttr tile::kernelOf(Operation *op) {
              : KernelAttr::get(op->getContext(), kDefaultWarps, kDefaultStages, 0, WarpRoles::Auto);
 }
 
-cta::KernelAttr cta::madeOf(Operation *op) {
+cta::Made cta::madeOf(Operation *op) {
   auto attr = moduleOf(op)->getAttrOfType<cta::KernelAttr>(cta::kKernelAttr);
-  return attr ? attr : cta::KernelAttr::get(op->getContext(), 1, 1, 0, 0);
+  if (!attr)
+    return {};
+  return {attr.getGroups(), attr.getCluster(), attr.getGroupBytes(), attr.getSharedBytes()};
 }
 
-void cta::setMade(Operation *op, cta::KernelAttr made) {
-  moduleOf(op)->setAttr(cta::kKernelAttr, made);
+void cta::setMade(Operation *op, Made made) {
+  moduleOf(op)->setAttr(cta::kKernelAttr,
+                        cta::KernelAttr::get(op->getContext(), made.groups, made.cluster,
+                                             made.groupBytes, made.sharedBytes));
 }
 
-cta::KernelAttr cta::withGroups(KernelAttr made, int32_t groups) {
-  return KernelAttr::get(made.getContext(), groups, made.getCluster(), made.getGroupBytes(),
-                         made.getSharedBytes());
+void cta::setMade(Operation *op, int32_t Made::*field, int64_t value) {
+  Made made = madeOf(op);
+  made.*field = int32_t(value);
+  setMade(op, made);
 }
 
-cta::KernelAttr cta::withCluster(KernelAttr made, int32_t cluster) {
-  return KernelAttr::get(made.getContext(), made.getGroups(), cluster, made.getGroupBytes(),
-                         made.getSharedBytes());
-}
-
-cta::KernelAttr cta::withGroupBytes(KernelAttr made, int32_t bytes) {
-  return KernelAttr::get(made.getContext(), made.getGroups(), made.getCluster(), bytes,
-                         made.getSharedBytes());
-}
-
-cta::KernelAttr cta::withSharedBytes(KernelAttr made, int32_t bytes) {
-  return KernelAttr::get(made.getContext(), made.getGroups(), made.getCluster(),
-                         made.getGroupBytes(), bytes);
-}
-
-unsigned cta::groupsOf(Operation *op) { return unsigned(madeOf(op).getGroups()); }
+unsigned cta::groupsOf(Operation *op) { return unsigned(madeOf(op).groups); }
 
 unsigned cta::warpsOfGroup(Operation *op) {
   return unsigned(tile::kernelOf(op).getWarps()) / groupsOf(op);

@@ -23,14 +23,14 @@ KernelAttr kernelOf(mlir::Operation *op);
 
 namespace cta {
 
-/// What has been made so far; one group, no cluster if the module does not say.
-KernelAttr madeOf(mlir::Operation *op);
-void setMade(mlir::Operation *op, KernelAttr made);
-/// `made` with one part replaced.
-KernelAttr withGroups(KernelAttr made, int32_t groups);
-KernelAttr withCluster(KernelAttr made, int32_t cluster);
-KernelAttr withGroupBytes(KernelAttr made, int32_t bytes);
-KernelAttr withSharedBytes(KernelAttr made, int32_t bytes);
+/// What has been made so far, as #cta.kernel says; one group, no cluster if there is none.
+struct Made {
+  int32_t groups = 1, cluster = 1, groupBytes = 0, sharedBytes = 0;
+};
+Made madeOf(mlir::Operation *op);
+void setMade(mlir::Operation *op, Made made);
+/// Sets one field: `setMade(op, &Made::groups, 2)`.
+void setMade(mlir::Operation *op, int32_t Made::*field, int64_t value);
 
 /// Groups of warps that take blocks by turns, and the warps of each.
 unsigned groupsOf(mlir::Operation *op);

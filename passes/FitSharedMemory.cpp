@@ -71,7 +71,7 @@ struct FitSharedMemoryPass : tile::impl::FitSharedMemoryPassBase<FitSharedMemory
 
 private:
   static bool fits(ModuleOp module) {
-    return cta::madeOf(module).getSharedBytes() <= targetOf(module).maxSharedBytes;
+    return cta::madeOf(module).sharedBytes <= targetOf(module).maxSharedBytes;
   }
 
   /// Runs the steps; what they remark replaces what is in `remarks`, errors go on.

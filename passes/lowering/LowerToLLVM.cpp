@@ -421,7 +421,7 @@ Value Lowering::sharedBase(int64_t byteOffset) {
   }
   Value base = LLVM::AddressOfOp::create(b, in.getLoc(), ptr, symbol.getName());
   if (groups > 1) { // each has its own, in front of the rings
-    int64_t own = cta::madeOf(module).getGroupBytes();
+    int64_t own = cta::madeOf(module).groupBytes;
     if (byteOffset < own) {
       Value skip = LLVM::MulOp::create(b, in.getLoc(), group(), in.i32(int32_t(own)));
       base = LLVM::GEPOp::create(b, in.getLoc(), ptr, b.getI8Type(), base,

@@ -252,7 +252,7 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
       place(op, offset);
     // Buffers of asynchronous copies.
     int64_t end = placeStoresAndRings(placeStages(plan));
-    cta::setMade(getOperation(), withSharedBytes(cta::madeOf(getOperation()), int32_t(end)));
+    cta::setMade(getOperation(), &cta::Made::sharedBytes, end);
   }
 
   void place(Operation *op, int64_t offset) {
@@ -358,7 +358,7 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
     if (!rings.empty())
       end = llvm::alignTo(end, kSwizzlePeriod);
     if (groups > 1) {
-      cta::setMade(getOperation(), withGroupBytes(cta::madeOf(getOperation()), int32_t(end)));
+      cta::setMade(getOperation(), &cta::Made::groupBytes, end);
       end *= groups;
     }
     for (cta::RingOp op : rings) {

@@ -159,7 +159,7 @@ struct AlternateTilesPass : tile::impl::AlternateTilesPassBase<AlternateTilesPas
     bool isWanted = roles == WarpRoles::PingPong;
     if ((roles != WarpRoles::Auto && !isWanted) ||
         kernelOf(module).getWarps() != kTurnGroups * kWarpsOfGroup ||
-        cta::madeOf(module).getCluster() > 1 ||
+        cta::madeOf(module).cluster > 1 ||
         !llvm::hasSingleElement(module.getOps<func::FuncOp>()))
       return;
     func::FuncOp kernel = *module.getOps<func::FuncOp>().begin();
@@ -175,7 +175,7 @@ struct AlternateTilesPass : tile::impl::AlternateTilesPassBase<AlternateTilesPas
       return;
     Builder b(&getContext());
     tiles->setAttr(cta::kByTurnsAttr, b.getUnitAttr());
-    cta::setMade(module, withGroups(cta::madeOf(module), kTurnGroups));
+    cta::setMade(module, &cta::Made::groups, kTurnGroups);
   }
 };
 } // namespace

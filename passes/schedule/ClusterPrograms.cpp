@@ -292,7 +292,7 @@ struct ClusterProgramsPass : tile::impl::ClusterProgramsPassBase<ClusterPrograms
         ProgramCluster cluster(kernel, loop, blocks);
         if (loop->hasAttr(cta::kProgramsLoopAttr) && (wanted || cluster.isWorthwhile()) &&
             cluster.run())
-          cta::setMade(module, withCluster(cta::madeOf(module), blocks));
+          cta::setMade(module, &cta::Made::cluster, blocks);
       }
   }
 };

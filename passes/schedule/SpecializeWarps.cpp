@@ -343,7 +343,7 @@ bool WarpSpecializer::makeProducer(cta::RolesOp roles) {
 /// One thread copies where loads stand. What is loaded beside operands may be used before
 /// these can be copied: it is on its own here.
 LogicalResult WarpSpecializer::copyAllInPlace(Operation *start) {
-  cta::setMade(kernel, withCluster(cta::madeOf(kernel), 1));
+  cta::setMade(kernel, &cta::Made::cluster, 1);
   kernel.walk([](cta::TmaLoadOp load) { load.getCommonMutable().clear(); });
   for (Group &group : groups)
     group.ring.getDefiningOp()->erase();
@@ -418,7 +418,7 @@ struct SpecializeWarpsPass : tile::impl::SpecializeWarpsPassBase<SpecializeWarps
     ModuleOp module = getOperation();
     for (func::FuncOp kernel : module.getOps<func::FuncOp>())
       if (failed(WarpSpecializer(kernel, cta::warpsOfGroup(module), kernelOf(module).getStages(),
-                                 cta::madeOf(module).getCluster())
+                                 cta::madeOf(module).cluster)
                      .run()))
         return signalPassFailure();
   }
