@@ -52,6 +52,7 @@ module attributes {tile.kernel = #tile.kernel<warps = 64>} {}
 // -----
 
 // expected-error @below {{there are no warp roles `king`}}
+// expected-error @below {{failed to parse Tile_KernelAttr parameter 'roles'}}
 module attributes {tile.kernel = #tile.kernel<roles = king>} {}
 
 // -----
