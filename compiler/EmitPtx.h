@@ -2,9 +2,9 @@
 #ifndef TILE_COMPILER_EMITPTX_H
 #define TILE_COMPILER_EMITPTX_H
 
-#include "compiler/Targets.h"
 #include "frontend/Files.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "target/Target.h"
 #include "llvm/IR/LLVMContext.h"
 #include <memory>
 #include <string>

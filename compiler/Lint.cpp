@@ -1,9 +1,9 @@
 //===- Lint.cpp - remarks about a kernel's source --------------------------===//
 #include "passes/Lint.h"
 #include "compiler/Lint.h"
-#include "frontend/Eval.h"
 #include "frontend/Parser.h"
 #include "frontend/Specialize.h"
+#include "frontend/eval/Eval.h"
 #include "ir/CtaDialect.h"
 #include "ir/TileDialect.h"
 #include "mlir/IR/Diagnostics.h"

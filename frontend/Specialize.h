@@ -10,11 +10,11 @@
 #ifndef TILE_FRONTEND_SPECIALIZE_H
 #define TILE_FRONTEND_SPECIALIZE_H
 
-#include "compiler/Compiler.h"
 #include "frontend/AST.h"
 #include "frontend/Files.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "target/CompileOptions.h"
 
 namespace tile::eval {
 struct FunctionObject;

@@ -23,7 +23,7 @@ static LaunchAttribute makeAttribute(LaunchAttributeId id) {
 
 /// What can be refused before the driver compiles anything.
 static llvm::Error checkDevice(const KernelMetadata &metadata, const DeviceInfo &device) {
-  if (auto mismatch = targetMismatch(metadata.target, device.major, device.minor))
+  if (auto mismatch = targetMismatch(metadata.target, device.major * 10 + device.minor))
     return makeError(ErrorCode::Unsupported, "cannot load `" + metadata.entry + "`: " + *mismatch +
                                                  " (" + device.name + ")");
   auto tooMuch = [&](const char *what, int wanted, int limit) {

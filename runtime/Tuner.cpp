@@ -19,7 +19,7 @@ std::string TuneConfig::str() const {
   if (numCtas > 1)
     text += llvm::formatv(", num_ctas: {0}", numCtas);
   if (warpRoles != WarpRoles::Auto)
-    text += llvm::formatv(", warp_roles: {0}", spelled(warpRoles));
+    text += llvm::formatv(", warp_roles: {0}", nameOf(warpRoles));
   return text;
 }
 

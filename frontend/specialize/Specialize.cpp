@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/Specialize.h"
 #include "frontend/eval/Statements.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 #include "frontend/specialize/Parameters.h"
 #include "frontend/specialize/TensorDescriptor.h"
 #include "mlir/IR/Verifier.h"
@@ -30,8 +30,7 @@ Specializer::Specializer(MLIRContext &context, const CompileOptions &options,
                          DiagnosticEngine &diagnostics, eval::Program &program)
     : Emitter(context, options, diagnostics), program(program) {
   program.evaluator().hooks = this;
-  if (unsigned capability = computeCapability(options.target))
-    program.evaluator().capability = int(capability);
+  program.evaluator().capability = target.capability;
 }
 
 void Specializer::runKernel(const eval::FunctionObject &kernel, llvm::ArrayRef<PyValue> arguments) {
@@ -259,7 +258,7 @@ std::optional<PyValue> ArgumentBuilder::buildScalar(const ArgumentType &type,
                                                     std::string &problem) {
   if (type.isOne)
     return PyValue::integer(1);
-  if (!supportedOn(type.type, s.options.target, problem))
+  if (!supportedOn(type.type, s.target, problem))
     return std::nullopt;
   Type ir = s.irType(type.type);
   if (!ir) {
@@ -277,7 +276,7 @@ std::optional<PyValue> ArgumentBuilder::buildScalar(const ArgumentType &type,
 /// A descriptor arrives as its parts: base, sizes, and strides but the last.
 std::optional<PyValue> ArgumentBuilder::buildDescriptor(const ArgumentType &type,
                                                         std::string &problem) {
-  if (!supportedOn(type.type, s.options.target, problem) ||
+  if (!supportedOn(type.type, s.target, problem) ||
       !checkDescriptorBlock(type.type, type.block, problem))
     return std::nullopt;
   Builder &b = s.builder;
@@ -396,9 +395,10 @@ static OwningOpRef<ModuleOp> buildModule(Specializer &s, const eval::FunctionObj
   SourceFile::LineColumn at = file.locate(kernel.range().begin);
   Location location = FileLineColLoc::get(b.getStringAttr(file.name()), at.line, at.column);
   OwningOpRef<ModuleOp> module = ModuleOp::create(b, location);
-  (*module)->setAttr(kNumWarpsAttr, b.getI32IntegerAttr(options.numWarps));
-  (*module)->setAttr(kNumStagesAttr, b.getI32IntegerAttr(options.numStages));
-  (*module)->setAttr(kTargetAttr, b.getStringAttr(options.target));
+  (*module)->setAttr(kTargetAttr, TargetAttr::get(b.getContext(), &s.target));
+  (*module)->setAttr(kKernelAttr,
+                     KernelAttr::get(b.getContext(), options.numWarps, options.numStages,
+                                     options.numCtas > 1 ? options.numCtas : 0, options.warpRoles));
 
   auto entry = std::make_unique<Block>();
   SmallVector<DictionaryAttr> attributes;

@@ -105,8 +105,8 @@ void tile_compiler_destroy(tile_compiler *compiler) {
 
 static tile_compile_options defaultCompileOptions() {
   tile_compile_options options = {};
-  options.num_warps = 4;
-  options.num_stages = 3;
+  options.num_warps = kDefaultWarps;
+  options.num_stages = kDefaultStages;
   options.num_ctas = 1;
   options.enable_fp_fusion = 1;
   options.line_info = 1;
@@ -117,7 +117,7 @@ TILE_DEFINE_OPTIONS_INIT(compile, defaultCompileOptions(), offsetof(tile_compile
 /// The target where none is named: the current device's, else device 0's,
 /// else Hopper.
 static std::string defaultTarget() {
-  const char *const fallback = "sm_90a";
+  const std::string fallback = fallbackTarget().name.str();
   auto api = cuda::CudaApi::get();
   if (!api) {
     llvm::consumeError(api.takeError());

@@ -1,7 +1,7 @@
 //===- Emulate.cpp - the C interface of the emulator ----------------------===//
 #include "frontend/Parser.h"
-#include "runtime/EmuDevice.h"
 #include "runtime/capi/Internal.h"
+#include "runtime/devices/EmuDevice.h"
 
 using namespace tile;
 using namespace tile::runtime;
@@ -87,7 +87,7 @@ tile_status tile_emulator_load(tile_emulator *emulator, const char *name, const 
     if (llvm::Error error = readOptions(options, chosen))
       return error;
     if (!chosen.target)
-      chosen.target = "sm_90a";
+      chosen.target = fallbackTarget().name.data();
     auto converted = convertOptions(&chosen);
     if (!converted)
       return converted.takeError();

@@ -1,6 +1,6 @@
 //===- KernelOptions.cpp - options that say which kernel, and how ---------===//
 #include "tools/tilec/KernelOptions.h"
-#include "compiler/Targets.h"
+#include "target/Target.h"
 #include "tools/tilec/Commands.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"

@@ -38,7 +38,7 @@ private:
 } // namespace
 
 LintCommand::LintCommand() {
-  compile.target = "sm_90a";
+  compile.target = tile::fallbackTarget().name.str();
   options.positional("FILE", files, 1, 1)
       .text("kernel", "NAME", "look at this kernel only", compile.kernel)
       .text("signature", "SIG", "types of its parameters, as in `tilec compile`", compile.signature)

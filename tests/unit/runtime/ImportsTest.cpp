@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/Parser.h"
 #include "runtime/CompileService.h"
-#include "runtime/EmuDevice.h"
+#include "runtime/devices/EmuDevice.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
