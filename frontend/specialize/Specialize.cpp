@@ -387,6 +387,17 @@ static std::string entryName(StringRef name) {
   return out;
 }
 
+/// What an author promises of a value counts for all that follows in the same block, whether
+/// or not it is said of the call's result: `tl.multiple_of(p, 16)` may be a statement.
+static void spreadHints(func::FuncOp function) {
+  function.walk([](HintOp hint) {
+    hint.getSrc().replaceUsesWithIf(hint.getResult(), [&](OpOperand &use) {
+      Operation *user = hint->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      return user && hint->isBeforeInBlock(user);
+    });
+  });
+}
+
 static OwningOpRef<ModuleOp> buildModule(Specializer &s, const eval::FunctionObject &kernel,
                                          Parameters &parameters) {
   const SourceFile &file = kernel.module->source();
@@ -416,6 +427,7 @@ static OwningOpRef<ModuleOp> buildModule(Specializer &s, const eval::FunctionObj
   s.runKernel(kernel, values);
   if (s.diagnostics.numErrors() != errors)
     return {};
+  spreadHints(function);
   return module;
 }
 

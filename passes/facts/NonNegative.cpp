@@ -18,9 +18,37 @@ bool NonNegative::holds(const Polynomial &p) const {
   });
 }
 
+/// v - n for a constant n that is added to it, and v itself.
+static std::pair<Value, int64_t> withoutConstant(Value v) {
+  APInt c;
+  Operation *op = v.getDefiningOp();
+  if (isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op) &&
+      matchPattern(op->getOperand(1), m_ConstantInt(&c)) && c.getSignificantBits() <= 32)
+    return {op->getOperand(0), isa<arith::SubIOp>(op) ? -c.getSExtValue() : c.getSExtValue()};
+  return {v, 0};
+}
+
+/// Whether `counter + more` is not negative for a number that a loop carries, and adds what is
+/// not negative to in each turn: it is not where the loop starts.
+bool NonNegative::holdsOfCounter(BlockArgument counter, int64_t more, unsigned depth) const {
+  auto loop = dyn_cast<scf::ForOp>(counter.getOwner()->getParentOp());
+  if (!loop || counter == loop.getInductionVar())
+    return false;
+  auto sum = loop.getTiedLoopYieldedValue(counter)->get().getDefiningOp<arith::AddIOp>();
+  if (!sum || (sum.getLhs() != counter && sum.getRhs() != counter))
+    return false;
+  Value gain = sum.getLhs() == counter ? sum.getRhs() : sum.getLhs();
+  auto [start, added] = withoutConstant(loop.getTiedLoopInit(counter)->get());
+  return added + more >= 0 && holds(gain, depth + 1) && holds(start, depth + 1);
+}
+
 bool NonNegative::holds(Value v, unsigned depth) const {
   if (depth > 12)
     return false;
+  // A persistent kernel counts what it has done from one turn before the first.
+  auto [counter, more] = withoutConstant(v);
+  if (auto arg = dyn_cast<BlockArgument>(counter); arg && holdsOfCounter(arg, more, depth))
+    return true;
   if (isPromisedNonNegative(v))
     return true;
   if (BlockArgument arg = kernelArgument(v)) {

@@ -30,6 +30,7 @@ public:
 
 private:
   bool holds(mlir::Value v, unsigned depth = 0) const;
+  bool holdsOfCounter(mlir::BlockArgument counter, int64_t more, unsigned depth) const;
 
   bool checked, trusted;
   ArgumentSet &arguments;

@@ -216,6 +216,27 @@ static std::optional<StridedBlock> wrapped(const StridedBlock &x, const StridedB
   return r;
 }
 
+/// The index that `v` is as long as it is below a limit, and the limit: where(x < m, x, other),
+/// minimum(x, m). Which elements are read instead does not matter to those who ask: nobody
+/// may look at them.
+static std::optional<std::pair<Value, Value>> clampedIndex(Operation *op) {
+  auto select = dyn_cast<arith::SelectOp>(op);
+  auto compare = select ? select.getCondition().getDefiningOp<arith::CmpIOp>() : nullptr;
+  if (!compare)
+    return std::nullopt;
+  Value x = compare.getLhs(), limit = compare.getRhs();
+  arith::CmpIPredicate predicate = compare.getPredicate();
+  if (x != select.getTrueValue() && x != select.getFalseValue()) {
+    std::swap(x, limit);
+    predicate = arith::swapPredicate(predicate);
+  }
+  if (predicate == arith::CmpIPredicate::slt && x == select.getTrueValue())
+    return std::pair(x, limit);
+  if (predicate == arith::CmpIPredicate::sge && x == select.getFalseValue())
+    return std::pair(x, limit);
+  return std::nullopt;
+}
+
 static std::optional<StridedBlock> reshapedBy(Operation *op, const StridedBlock &a) {
   if (isa<BroadcastOp>(op)) { // a dimension of size one has no stride
     StridedBlock r = a;
@@ -275,6 +296,17 @@ std::optional<StridedBlock> StridedAnalysis::compute(Value v) {
       matchPattern(op->getOperand(1), m_Zero()))
     if (std::optional<StridedBlock> x = block(op->getOperand(0)); x && nonNegative->holds(x->start))
       return x;
+  if (auto clamped = clampedIndex(op); clamped && rank > 0) {
+    std::optional<StridedBlock> x = block(clamped->first), limit = block(clamped->second);
+    return x && limit ? wrapped(*x, *limit) : std::nullopt;
+  }
+  if (isa<arith::MinSIOp>(op) && rank > 0) {
+    std::optional<StridedBlock> x = block(op->getOperand(0)), last = block(op->getOperand(1));
+    if (!x || !last)
+      return std::nullopt;
+    last->start = last->start + Polynomial::constant(1);
+    return wrapped(*x, *last);
+  }
   bool isArithmetic = isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::RemSIOp>(op);
   if (!isArithmetic && !isIndexCast(op) && !isa<BroadcastOp, ExpandDimsOp, TransOp>(op))
     return std::nullopt;

@@ -56,8 +56,9 @@ private:
 struct StridedBlock {
   Polynomial start;
   llvm::SmallVector<Polynomial, 4> strides;
-  /// The indices along `dim` were taken modulo `modulus` before they were
-  /// scaled: what is said above holds while `index`.start + i_dim is below it.
+  /// The indices along `dim` were taken modulo `modulus` (or others put in their place
+  /// from there on) before they were scaled: what is said above holds while
+  /// `index`.start + i_dim is below it.
   struct Wrap {
     unsigned dim;
     Polynomial index, modulus;
