@@ -1,9 +1,9 @@
 //===- Program.cpp - a kernel compiled for the host -----------------------===//
 #include "emulator/Emulator.h"
-#include "emulator/Hooks.h"
-#include "emulator/Machine.h"
-#include "emulator/Numbers.h"
-#include "emulator/Translate.h"
+#include "emulator/machine/Hooks.h"
+#include "emulator/machine/Machine.h"
+#include "emulator/machine/Numbers.h"
+#include "emulator/translate/Translate.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"

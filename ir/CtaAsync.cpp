@@ -16,11 +16,6 @@ int64_t BufferType::getBytes() const {
   return getNumElements() * std::max(getElementBytes(getElementType()), 1u);
 }
 
-unsigned cta::groupsOf(ModuleOp module) {
-  auto attr = module->getAttrOfType<IntegerAttr>(kGroupsAttr);
-  return attr ? unsigned(attr.getInt()) : 1;
-}
-
 std::optional<unsigned> cta::dimensionToShare(MapAttr map, BufferType buffer,
                                               ArrayRef<int32_t> dims, int64_t cluster) {
   for (unsigned i = dims.size(); i-- > 0;)

@@ -409,7 +409,7 @@ def Cta_RolesOp : Cta_Op<"roles", [RecursiveMemoryEffects, NoRegionArguments, Si
     NoTerminator]> {
   let summary = "some warps produce, the others consume";
   let description = [{
-    The warps of the kernel's `tile.num_warps` run `consumers`; one thread of an
+    The warps of the kernel run `consumers`; one thread of an
     additional warpgroup runs `producer`. With `registers` the register file is
     dealt out anew: first the producer's count, then the consumers'.
     ```mlir
@@ -423,8 +423,8 @@ def Cta_RolesOp : Cta_Op<"roles", [RecursiveMemoryEffects, NoRegionArguments, Si
 def Cta_GroupOp : Cta_Op<"group", [Pure]> {
   let summary = "which of the groups of consumers this is";
   let description = [{
-    With the module's `cta.groups` = n, the consumers of `cta.roles` are n times the
-    warps of `tile.num_warps`. Every group runs the region by itself, with its own
+    With `groups` = n in the module's `#cta.kernel`, the warps of `tile.kernel` are n
+    groups. Every group runs the region by itself, with its own
     scratch memory; all read the same rings.
     ```mlir
     %g = cta.group : i32

@@ -17,6 +17,8 @@ def Cta_Dialect : Dialect {
   }];
   let dependentDialects = ["::tile::TileDialect"];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
   let useDefaultTypePrinterParser = 1;
 }
 
@@ -42,6 +44,30 @@ def Cta_LayoutAttr : AttrDef<Cta_Dialect, "Layout"> {
     return $_get($_ctxt, layout);
   }]>];
   let skipDefaultBuilders = 1;
+}
+
+def Cta_KernelAttr : AttrDef<Cta_Dialect, "Kernel"> {
+  let mnemonic = "kernel";
+  let summary = "what the passes made of a kernel";
+  let description = [{
+    On the module, as `cta.kernel`, beside what the author asked for (`#tile.kernel`).
+
+    - `groups`: groups of warps that take blocks by turns; each has the same part of
+      `tile.kernel`'s warps.
+    - `cluster`: thread blocks that load for each other.
+    - `groupBytes`: of shared memory that each group has to itself.
+    - `sharedBytes`: of shared memory altogether; set when all is placed.
+    ```mlir
+    module attributes {cta.kernel = #cta.kernel<groups = 2, sharedBytes = 4096>} {}
+    ```
+  }];
+  let parameters = (ins
+    DefaultValuedParameter<"int32_t", "1", "groups of warps">:$groups,
+    DefaultValuedParameter<"int32_t", "1", "thread blocks of a cluster">:$cluster,
+    DefaultValuedParameter<"int32_t", "0", "bytes of one group">:$groupBytes,
+    DefaultValuedParameter<"int32_t", "0", "bytes of all">:$sharedBytes);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 class Cta_Op<string mnemonic, list<Trait> traits = []> : Op<Cta_Dialect, mnemonic, traits>;

@@ -32,6 +32,8 @@ def Tile_Dialect : Dialect {
   ];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
   let hasConstantMaterializer = 1;
 }
 
@@ -66,6 +68,52 @@ def Tile_Ptr      : TensorOrScalar<Tile_PtrType, "pointer or block of pointers">
 def Tile_Element  : AnyTypeOf<[AnySignlessInteger, AnyFloat, Tile_PtrType], "element type">;
 def Tile_Any      : TensorOrScalar<Tile_Element, "element or block of elements">;
 def Tile_Block    : RankedTensorOf<[Tile_Element]>;
+
+//===----------------------------------------------------------------------===//
+// What a kernel is compiled for
+//===----------------------------------------------------------------------===//
+
+class Tile_Attr<string name, string attrMnemonic> : AttrDef<Tile_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
+  let summary = "the chip that a kernel is compiled for";
+  let description = [{
+    On the module, as `tile.target`: one of the rows of `target/Target.cpp`, by its name.
+    Passes ask it for features and limits (`ir/Kernel.h`). A module without one is
+    compiled for `tile::fallbackTarget()`.
+    ```mlir
+    module attributes {tile.target = #tile.target<#tile.target<sm_90a>>} {}
+    ```
+  }];
+  let parameters = (ins AttrParameter<"const ::tile::Target *", "a row of the table">:$target);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Tile_KernelAttr : Tile_Attr<"Kernel", "kernel"> {
+  let summary = "what the author of a kernel asked for";
+  let description = [{
+    On the module, as `tile.kernel`. No pass changes it; what the passes make of it is
+    the module's `#cta.kernel`.
+
+    - `warps`: that compute a program, all groups of them together.
+    - `stages`: of pipelines, loads that are under way counted in iterations; 0 leaves
+      the number to the compiler. `tile.num_stages` of a loop counts for that loop.
+    - `ctas`: thread blocks of a cluster; 0 leaves it to the compiler.
+    - `roles`: how warps share the work of a kernel with products.
+    ```mlir
+    module attributes {tile.kernel = #tile.kernel<warps = 8, roles = pingpong>} {}
+    ```
+  }];
+  let parameters = (ins
+    DefaultValuedParameter<"int32_t", "::tile::kDefaultWarps", "warps that compute">:$warps,
+    DefaultValuedParameter<"int32_t", "::tile::kDefaultStages", "stages of pipelines">:$stages,
+    DefaultValuedParameter<"int32_t", "0", "thread blocks of a cluster">:$ctas,
+    DefaultValuedParameter<"::tile::WarpRoles", "::tile::WarpRoles::Auto", "who does what">:$roles);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
 
 //===----------------------------------------------------------------------===//
 // Enumerations

@@ -10,8 +10,8 @@
 #include "ir/TileDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "passes/AxisInfo.h"
-#include "passes/PointerRoots.h"
+#include "passes/facts/AxisInfo.h"
+#include "passes/facts/PointerRoots.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <algorithm>

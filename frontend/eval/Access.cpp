@@ -1,7 +1,7 @@
 //===- Access.cpp - indexing, attributes, lengths and iteration -----------===//
 #include "frontend/eval/Evaluator.h"
 #include "frontend/eval/Methods.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 
 using namespace tile::eval;
 using llvm::StringRef;

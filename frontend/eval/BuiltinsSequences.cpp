@@ -1,6 +1,6 @@
 //===- BuiltinsSequences.cpp - functions on sequences ---------------------===//
 #include "frontend/eval/BuiltinTables.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 
 using namespace tile;
 using namespace tile::eval;

@@ -1,6 +1,6 @@
 //===- MethodsString.cpp - methods of strings -----------------------------===//
 #include "frontend/eval/MethodTables.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace tile;

@@ -10,6 +10,7 @@
 #ifndef TILE_FRONTEND_EVAL_MODULEENV_H
 #define TILE_FRONTEND_EVAL_MODULEENV_H
 
+#include "frontend/Files.h"
 #include "frontend/eval/Operators.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -102,13 +103,15 @@ public:
   ModuleEnv *import(llvm::StringRef dottedName, unsigned level, const ModuleEnv &from,
                     std::unique_ptr<EvalError> &error);
   Evaluator &evaluator() { return *sharedEvaluator; }
-  /// Real paths of the files loaded for imports, in order.
-  std::vector<std::string> importedFiles() const;
+  /// The files read and looked for in vain for imports, in order.
+  const std::vector<frontend::Dependency> &dependencies() const { return looked.all(); }
 
 private:
+  std::string findFile(llvm::StringRef folder, llvm::StringRef dottedName);
   struct LoadedFile;
   std::vector<std::string> includePaths;
   std::vector<std::unique_ptr<LoadedFile>> files;
+  frontend::Dependencies looked;
   std::vector<std::unique_ptr<ModuleEnv>> environments;
   std::unique_ptr<Evaluator> sharedEvaluator;
 };

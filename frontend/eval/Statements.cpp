@@ -1,7 +1,7 @@
 //===- Statements.cpp - runs statements at compile time -------------------===//
 #include "frontend/eval/Statements.h"
 #include "frontend/eval/Methods.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 
 using namespace tile;
 using namespace tile::eval;

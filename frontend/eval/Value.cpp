@@ -1,6 +1,6 @@
 //===- Value.cpp - construction, identity and equality of values ----------===//
 #include "frontend/eval/Evaluator.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 #include "llvm/ADT/Twine.h"
 #include <cmath>
 

@@ -43,7 +43,7 @@ Value Lowering::emitCast(Operation *op, ValueRange v) {
 
 /// A byte of fp8 as f16 or f32, whichever is nearer.
 Value Lowering::widenFp8(Value x, bool e4m3) {
-  if (in.sm() < 89)
+  if (!in.target().has(Feature::ConvertFp8))
     return callDevice(e4m3 ? "__tile_e4m3_to_f32" : "__tile_e5m2_to_f32", b.getF32Type(), x);
   Value wide = LLVM::ZExtOp::create(b, in.getLoc(), b.getI16Type(), x);
   return in.fp8x2ToF16(wide, e4m3).first;
@@ -67,7 +67,7 @@ Value Lowering::emitFpCast(Value x, Type to, Rounding rounding) {
           LLVM::LShrOp::create(b, loc, bits, in.constant(b.getI16Type(), b.getI16IntegerAttr(8)));
       return LLVM::TruncOp::create(b, loc, b.getI8Type(), high);
     }
-    if (in.sm() < 89)
+    if (!in.target().has(Feature::ConvertFp8))
       return callDevice(e4m3 ? "__tile_f32_to_e4m3" : "__tile_f32_to_e5m2", b.getI8Type(), x);
     Value packed = in.f32x2ToFp8(x, in.zero(b.getF32Type()), e4m3);
     return LLVM::TruncOp::create(b, loc, b.getI8Type(), packed);

@@ -1,6 +1,5 @@
 //===- Elementwise.cpp - arithmetic, one register at a time ---------------===//
 #include "mlir/IR/Matchers.h"
-#include "passes/EqualRuns.h"
 #include "passes/lowering/Lowering.h"
 #include <map>
 
@@ -11,7 +10,7 @@ using namespace tile::lowering;
 /// For each register the first one that is known to hold an equal element.
 static SmallVector<unsigned> firstOfEqual(Operation *op) {
   SmallVector<unsigned> first;
-  auto runs = op->getAttrOfType<DenseI64ArrayAttr>(kEqualRunsAttr);
+  auto runs = op->getAttrOfType<DenseI64ArrayAttr>(cta::kEqualRunsAttr);
   if (!runs || !cta::hasLayout(op->getResult(0).getType()))
     return first;
   // Coordinates are XORs of register and thread parts, and runs are aligned: two

@@ -1,22 +1,19 @@
 //===- LowerToLLVM.cpp - lower a laid-out kernel to the LLVM dialect ------===//
 //
-// Needs:      a module with one kernel (`func.func`), every block with a
-//             `#cta.layout`, scratch offsets assigned, barriers placed.
-// Guarantees: one `llvm.func` with the same name and parameters, marked as a
-//             kernel; nothing of the tile, cta, arith, math, scf, func dialects.
-// Never:      changes layouts, moves memory accesses or adds barriers between
-//             ops (an op's own exchange through scratch has its own barrier).
-//
-// A hand-written walk rather than dialect conversion: every value maps to a
-// list of registers (1:N), structure maps to blocks, and nothing is ever
-// rolled back, which makes it several times faster to run.
+// Contract and example: LowerToLLVMPass in passes/Passes.td.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "passes/DotLayouts.h"
 #include "passes/Passes.h"
+#include "passes/layouts/DotLayouts.h"
 #include "passes/lowering/Lowering.h"
-#include "passes/lowering/Scratch.h"
+#include "passes/memory/Scratch.h"
+
+namespace tile {
+#define GEN_PASS_DEF_LOWERTOLLVMPASS
+#include "passes/Passes.h.inc"
+} // namespace tile
 
 using namespace mlir;
 using namespace tile;
@@ -24,14 +21,9 @@ using namespace tile::lowering;
 using layout::Dim;
 using layout::LinearLayout;
 
-static unsigned numThreadsOf(ModuleOp module) {
-  auto warps = module->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
-  return 32 * (warps ? warps.getInt() : 4);
-}
-
 Lowering::Lowering(ModuleOp module, func::FuncOp kernel, OpBuilder &builder)
-    : module(module), kernel(kernel), b(builder), numThreads(numThreadsOf(module)),
-      in(builder, smVersion(module), numThreads), groups(cta::groupsOf(module)) {
+    : module(module), kernel(kernel), b(builder), numThreads(32 * cta::warpsOfGroup(module)),
+      in(builder, targetOf(module), numThreads), groups(cta::groupsOf(module)) {
   if (auto attr = module->getAttrOfType<BoolAttr>(kFpFusionAttr))
     fuseMulAdd = attr.getValue();
 }
@@ -158,7 +150,7 @@ LogicalResult Lowering::lowerBlock(Block &block) {
       in.waitForGrids();
     if (failed(lowerOp(&op)))
       return failure();
-    if (op.hasAttr(kComputedHereAttr))
+    if (op.hasAttr(cta::kComputedHereAttr))
       set(op.getResult(0), in.pin(get(op.getResult(0))));
   }
   return success();
@@ -429,7 +421,7 @@ Value Lowering::sharedBase(int64_t byteOffset) {
   }
   Value base = LLVM::AddressOfOp::create(b, in.getLoc(), ptr, symbol.getName());
   if (groups > 1) { // each has its own, in front of the rings
-    int64_t own = module->getAttrOfType<IntegerAttr>(cta::kGroupBytesAttr).getInt();
+    int64_t own = cta::madeOf(module).groupBytes;
     if (byteOffset < own) {
       Value skip = LLVM::MulOp::create(b, in.getLoc(), group(), in.i32(int32_t(own)));
       base = LLVM::GEPOp::create(b, in.getLoc(), ptr, b.getI8Type(), base,
@@ -458,15 +450,7 @@ Value Lowering::sharedAt(Value base, Value byteOffset) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-struct LowerToLLVMPass : PassWrapper<LowerToLLVMPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerToLLVMPass)
-  StringRef getArgument() const override { return "tile-lower-to-llvm"; }
-  StringRef getDescription() const override {
-    return "lower a laid-out kernel to the LLVM dialect, one value per register";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<LLVM::LLVMDialect, NVVM::NVVMDialect>();
-  }
+struct LowerToLLVMPass : tile::impl::LowerToLLVMPassBase<LowerToLLVMPass> {
   void runOnOperation() override {
     OpBuilder builder(&getContext());
     for (func::FuncOp kernel : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
@@ -477,5 +461,3 @@ struct LowerToLLVMPass : PassWrapper<LowerToLLVMPass, OperationPass<ModuleOp>> {
   }
 };
 } // namespace
-
-std::unique_ptr<Pass> tile::createLowerToLLVMPass() { return std::make_unique<LowerToLLVMPass>(); }

@@ -11,7 +11,7 @@
 #define TILE_PASSES_LOWERING_LOWERING_H
 
 #include "ir/CtaDialect.h"
-#include "passes/lowering/Instructions.h"
+#include "passes/lowering/instructions/Instructions.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace tile {
@@ -29,7 +29,7 @@ using Registers = llvm::SmallVector<mlir::Value>;
 
 inline constexpr unsigned kWarpgroupThreads = 128;
 /// Named barriers: 0 is all threads, 1 the consumers, from 2 on a warpgroup's; with
-/// two groups of consumers 1 and 2 are theirs (and more: Turns.cpp).
+/// two groups of consumers 1 and 2 are theirs (and more: GroupTurns.cpp).
 inline constexpr unsigned kConsumerBarrier = 1, kWarpgroupBarrier = 2;
 
 /// A block in shared memory on its way into registers.
@@ -310,6 +310,7 @@ private:
   friend struct ScanLowering;
   friend struct MatrixLowering;
   friend struct StagedLowering;
+  friend struct WarpgroupProduct;
 };
 
 /// For each register of `dst`, the register of `src` that holds the same

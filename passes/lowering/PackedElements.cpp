@@ -60,10 +60,10 @@ static std::optional<unsigned> shiftOf(Operation *op) {
 }
 
 /// Arithmetic that is one instruction for two elements.
-static bool isPackedReal(Operation *op, unsigned smVersion) {
+static bool isPackedReal(Operation *op, const Target &target) {
   Type type = getElementType(op->getResult(0).getType());
   return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op) &&
-         (type.isF16() || (type.isBF16() && smVersion >= 90));
+         (type.isF16() || (type.isBF16() && target.has(Feature::Bf16Arithmetic)));
 }
 
 /// Copies of `element`, the lowest bits, in a whole register.
@@ -102,7 +102,7 @@ std::optional<Registers> Lowering::lowerPacked(Operation *op) {
   if (bits != 8 && bits != 16)
     return std::nullopt;
   std::optional<unsigned> shift = shiftOf(op);
-  bool isReal = isPackedReal(op, in.sm()), isCast = isa<arith::BitcastOp>(op);
+  bool isReal = isPackedReal(op, in.target()), isCast = isa<arith::BitcastOp>(op);
   auto select = dyn_cast<arith::SelectOp>(op);
   if (!shift && !isReal && !isCast && !select &&
       !isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
@@ -232,7 +232,7 @@ Registers Lowering::narrowPairs(ArrayRef<Value> elements, bool isE4M3) {
 std::optional<Registers> Lowering::castPairs(FpCastOp op) {
   Type from = getElementType(op.getSrc().getType()), to = getElementType(op.getType());
   const Registers &elements = get(op.getSrc());
-  if (in.sm() < 89)
+  if (!in.target().has(Feature::ConvertFp8))
     return std::nullopt;
   if (elementBits(op.getSrc()) == 8) {
     if (elementBits(op.getResult()) == 8)

@@ -33,7 +33,7 @@ public:
   StringRef details() const override { return detailsText; }
 
 private:
-  bool lintOne(const tile::frontend::SourceFile &file, const tile::GuessedTypes &types);
+  bool lintOne(tile::Linter &linter, const tile::GuessedTypes &types);
   std::vector<std::string> files;
   tile::CompileOptions compile;
   unsigned remarks = 0;
@@ -41,7 +41,7 @@ private:
 } // namespace
 
 LintCommand::LintCommand() {
-  compile.target = "sm_90a";
+  compile.target = tile::fallbackTarget().name.str();
   options.positional("FILE", files, 1, 1)
       .text("kernel", "NAME", "look at this kernel only", compile.kernel)
       .text("signature", "SIG", "types of its parameters, as in `tilec compile`", compile.signature)
@@ -58,7 +58,7 @@ LintCommand::LintCommand() {
 }
 
 /// False if the kernel has errors that are the user's.
-bool LintCommand::lintOne(const tile::frontend::SourceFile &file, const tile::GuessedTypes &types) {
+bool LintCommand::lintOne(tile::Linter &linter, const tile::GuessedTypes &types) {
   tile::CompileOptions options = compile;
   options.kernel = types.kernel;
   bool told = !compile.signature.empty() || types.annotated;
@@ -68,7 +68,7 @@ bool LintCommand::lintOne(const tile::frontend::SourceFile &file, const tile::Gu
     if (llvm::none_of(compile.constexprs, [&](auto &given) { return given.first == name; }))
       options.constexprs.emplace_back(name, value);
   tile::frontend::DiagnosticEngine diagnostics;
-  if (!tile::lintKernel(file, options, told, diagnostics)) {
+  if (!linter.lint(options, told, diagnostics)) {
     if (told) {
       diagnostics.print(llvm::errs(), colorMessages());
       return false;
@@ -90,7 +90,8 @@ int LintCommand::run() {
     return Failure;
   }
   tile::frontend::DiagnosticEngine diagnostics;
-  auto kernels = tile::guessTypes(*file, compile.includePaths, diagnostics);
+  tile::Linter linter(*file, compile.includePaths, diagnostics);
+  auto kernels = linter.kernels();
   diagnostics.print(llvm::errs(), colorMessages());
   if (diagnostics.hasErrors())
     return Failure;
@@ -103,7 +104,7 @@ int LintCommand::run() {
   for (const tile::GuessedTypes &types : kernels)
     if (compile.kernel.empty() || types.kernel == compile.kernel) {
       ++count;
-      ok &= lintOne(*file, types);
+      ok &= lintOne(linter, types);
     }
   if (!count) {
     printError("lint", compile.kernel.empty()

@@ -4,12 +4,12 @@
 // of one purpose, print what came out. docs/host-functions.md is the language.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/Targets.h"
 #include "frontend/Parser.h"
-#include "runtime/AgreementDevice.h"
 #include "runtime/Cache.h"
-#include "runtime/EmuDevice.h"
+#include "runtime/devices/AgreementDevice.h"
+#include "runtime/devices/EmuDevice.h"
 #include "runtime/host/Suite.h"
+#include "target/Target.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/CompilingDevice.h"
 #include "tools/tilec/OutputFiles.h"
@@ -63,7 +63,7 @@ private:
   int threads = 0;
   int schedules = 0, seed = 1;
   bool counters = false, firstLaunches = false;
-  std::string countersFile, emulated = "sm_90a";
+  std::string countersFile, emulated = tile::fallbackTarget().name.str();
   tile::runtime::EmuDevice *emulator = nullptr; ///< the device, if it is one
   const tile::runtime::Agreement *agreement = nullptr;
   bool eachLaneArrives = false;

@@ -5,7 +5,7 @@
 #col = #cta.layout<{register = [], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [0, 0]], warp = [[0, 0], [0, 0]]} : [16, 1]>
 #flat = #cta.layout<{register = [[1], [2]], lane = [[4], [8], [16], [32], [64]], warp = [[128], [256]]} : [512]>
 
-module attributes {tile.num_warps = 4 : i32, tile.target = "sm_90a"} {
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4>} {
 // Eight lanes hold a row: three butterflies, no shared memory, no barrier.
 // CHECK-LABEL: llvm.func @rows
 // CHECK: llvm.fadd
@@ -73,7 +73,7 @@ func.func @argmax(%p: !tile.ptr<f32>, %o: !tile.ptr<i32>) {
 
 #sixteen = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64], [128], [256]]} : [512]>
 
-module attributes {tile.num_warps = 16 : i32, tile.target = "sm_90a"} {
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 16>} {
 // Of the results of 16 warps each lane reads four in one access; two more butterflies.
 // CHECK-LABEL: llvm.func @many_warps
 // CHECK-COUNT-5: nvvm.shfl.sync bfly
