@@ -35,7 +35,10 @@ static const MemoryRange *findRange(const Launch &launch, uint64_t address, uint
   return address - r.base <= r.bytes && bytes <= r.bytes - (address - r.base) ? &r : nullptr;
 }
 
-static std::string describeBounds(const Launch &launch, uint64_t address) {
+static std::string describeBounds(const Thread &t, uint64_t address) {
+  const Launch &launch = *t.cluster->launch;
+  if (inPrivateMemory(t, address))
+    return "which is outside of the variables in the thread's private memory";
   const MemoryRange *nearest = nullptr;
   uint64_t best = ~uint64_t(0);
   for (const MemoryRange &r : launch.config.memory) {
@@ -90,9 +93,11 @@ bool tile::emu::globalInBounds(Thread &t, uint64_t address, uint64_t bytes, uint
       w.launch->order->touch(t, address, bytes, access, site);
     return true;
   }
+  if (isOwnObject(t, address, bytes, (access & kKindMask) != kRead))
+    return true;
   report(t, FindingKind::OutOfBounds, site,
          llvm::formatv("{0} of {1} bytes at address {2:x}, {3}", verb(access), bytes, address,
-                       describeBounds(*w.launch, address))
+                       describeBounds(t, address))
              .str());
   return false;
 }
@@ -256,11 +261,11 @@ void *tileEmuShared(Thread *t, uint32_t address, uint32_t bytes, uint32_t access
   return sharedAddress(*t, address, bytes, access, site);
 }
 
-/// A generic address: shared memory, the thread's own stack, or global memory.
+/// A generic address: shared memory, what is the thread's own, or global memory.
 void *tileEmuGeneric(Thread *t, uint64_t address, uint32_t bytes, uint32_t access, uint32_t site) {
   if (address - kGenericShared <= UINT32_MAX)
     return sharedAddress(*t, uint32_t(address - kGenericShared), bytes, access, site);
-  if (address - reinterpret_cast<uint64_t>(t->stack) < StackPool::kStackBytes)
+  if (isOwnObject(*t, address, bytes, (access & kKindMask) != kRead))
     return reinterpret_cast<void *>(address);
   return globalAddress(*t, address, bytes, access, site);
 }
@@ -319,17 +324,20 @@ uint64_t tileEmuAtomic(Thread *t, uint64_t address, uint64_t operand, uint64_t c
 
 /// `vprintf` of the device: the format is a null-terminated string, the
 /// arguments a packed buffer, each aligned to its size.
-int32_t tileEmuPrintf(Thread *t, const char *format, const uint8_t *arguments) {
+int32_t tileEmuPrintf(Thread *t, uint64_t formatAddress, uint64_t arguments, uint32_t site) {
+  std::optional<std::string> format = readString(*t, formatAddress, site);
+  if (!format)
+    return 0;
   std::string text;
-  size_t at = 0;
-  auto take = [&](size_t bytes) {
-    at = (at + bytes - 1) & ~(bytes - 1);
+  uint64_t at = 0;
+  auto take = [&](uint32_t bytes) {
+    at = (at + bytes - 1) & ~uint64_t(bytes - 1);
     uint64_t v = 0;
-    std::memcpy(&v, arguments + at, bytes);
+    std::memcpy(&v, tileEmuGeneric(t, arguments + at, bytes, kRead, site), bytes);
     at += bytes;
     return v;
   };
-  for (const char *p = format; *p; ++p) {
+  for (const char *p = format->c_str(); *p; ++p) {
     if (*p != '%' || p[1] == '%') {
       text += *p;
       p += *p == '%';
@@ -337,24 +345,28 @@ int32_t tileEmuPrintf(Thread *t, const char *format, const uint8_t *arguments) {
     }
     std::string spec = "%";
     unsigned longs = 0;
-    for (++p; *p && !std::strchr("diouxXeEfgGaAcsp", *p); ++p) {
+    for (++p; *p && std::strchr("0123456789.+- #lh", *p); ++p) {
       longs += *p == 'l';
       if (*p != 'l' && *p != 'h')
         spec += *p;
     }
     char buffer[128];
-    if (!*p)
-      break;
-    if (std::strchr("eEfgGaA", *p))
+    if (!*p || !std::strchr("diouxXeEfgGaAcsp", *p)) {
+      report(*t, FindingKind::BadOperand, site,
+             "`vprintf` with a conversion that is none of printf's for values");
+      abandon(*t);
+    }
+    if (std::strchr("eEfgGaA", *p)) {
       snprintf(buffer, sizeof(buffer), (spec + *p).c_str(), llvm::bit_cast<double>(take(8)));
-    else if (*p == 's')
-      snprintf(buffer, sizeof(buffer), (spec + *p).c_str(),
-               reinterpret_cast<const char *>(take(8)));
-    else if (*p == 'p' || longs)
+    } else if (*p == 's') {
+      std::optional<std::string> argument = readString(*t, take(8), site);
+      snprintf(buffer, sizeof(buffer), (spec + *p).c_str(), argument.value_or("").c_str());
+    } else if (*p == 'p' || longs) {
       snprintf(buffer, sizeof(buffer), (spec + "ll" + (*p == 'p' ? 'x' : *p)).c_str(),
                static_cast<long long>(take(8)));
-    else
+    } else {
       snprintf(buffer, sizeof(buffer), (spec + *p).c_str(), int(take(4)));
+    }
     text += buffer;
   }
   Launch &launch = *t->cluster->launch;
@@ -363,10 +375,13 @@ int32_t tileEmuPrintf(Thread *t, const char *format, const uint8_t *arguments) {
   return 0;
 }
 
-void tileEmuAssert(Thread *t, const char *message, const char *file, uint32_t line,
-                   const char *function, uint64_t size) {
-  report(*t, FindingKind::AssertFailed, 0,
-         llvm::formatv("assertion failed at {0}:{1}: {2}", file, line, message).str());
+void tileEmuAssert(Thread *t, uint64_t message, uint64_t file, uint32_t line, uint64_t function,
+                   uint64_t size, uint32_t site) {
+  std::optional<std::string> what = readString(*t, message, site),
+                             where = readString(*t, file, site);
+  if (what && where)
+    report(*t, FindingKind::AssertFailed, 0,
+           llvm::formatv("assertion failed at {0}:{1}: {2}", *where, line, *what).str());
   abandon(*t);
 }
 

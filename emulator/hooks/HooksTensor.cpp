@@ -65,6 +65,9 @@ static Box readBox(Thread &t, uint64_t mapAddress, const int32_t *coordinates, u
   };
   if (mapAddress % 64)
     bad("a tensor map must be at a multiple of 64 bytes");
+  if (!isOwnObject(t, mapAddress, sizeof(TensorMap), /*writes=*/false) &&
+      !globalInBounds(t, mapAddress, sizeof(TensorMap), kRead, site))
+    abandon(t);
   std::memcpy(&box.map, reinterpret_cast<const void *>(mapAddress), sizeof(TensorMap));
   if (box.map.magic != TensorMap::kMagic)
     bad("this is no tensor map");

@@ -126,11 +126,8 @@ void GlobalOrder::touch(Thread &t, uint64_t address, uint64_t bytes, uint32_t ac
   for (uint64_t at = first; at < first + bytes; ++at) {
     GlobalEvent write(range.writes[at].load(std::memory_order_relaxed));
     GlobalEvent read(range.reads[at].load(std::memory_order_relaxed));
-    if (write.bits != judgedWrite && !inOrder(write)) {
-      // Two plain writes often write the same; if not, the orders do not agree.
-      if (reads || write.atomic() || atomic)
-        return give(write, at, reads ? "read" : "written", "a write");
-    }
+    if (write.bits != judgedWrite && !inOrder(write))
+      return give(write, at, reads ? "read" : "written", "a write");
     judgedWrite = write.bits;
     if (reads) {
       if (read.bits != now.bits && inOrder(read))

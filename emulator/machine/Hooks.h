@@ -18,6 +18,7 @@ struct Hook {
 };
 
 llvm::ArrayRef<Hook> memoryHooks();
+llvm::ArrayRef<Hook> privateHooks();
 llvm::ArrayRef<Hook> warpHooks();
 llvm::ArrayRef<Hook> barrierHooks();
 llvm::ArrayRef<Hook> orderHooks();

@@ -14,7 +14,9 @@
 #include "emulator/machine/Fiber.h"
 #include "emulator/machine/GlobalOrder.h"
 #include "emulator/machine/Shadow.h"
+#include "emulator/machine/Translation.h"
 #include <atomic>
+#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <list>
@@ -123,6 +125,10 @@ struct StoreInFlight {
   std::vector<MemoryRange> rows; ///< of global memory, in order
 };
 
+struct FreeMemory {
+  void operator()(uint8_t *bytes) const { std::free(bytes); }
+};
+
 struct Thread {
   uint32_t registers[kSpecialRegisters] = {};
   Warp *warp = nullptr;
@@ -130,6 +136,7 @@ struct Thread {
   Cluster *cluster = nullptr;
   FiberContext context = nullptr;
   void *stack = nullptr;
+  std::unique_ptr<uint8_t, FreeMemory> privateMemory; ///< once it is used
   uint32_t lane = 0;
   uint32_t index = 0; ///< in the CTA
   Wait wait = Wait::None;
@@ -319,8 +326,16 @@ private:
 
 using KernelEntry = void (*)(Thread *, const void *const *parameters);
 
+/// Memory of the host that belongs to a program or a launch of it.
+struct HostObject {
+  uint64_t base, bytes;
+  bool writable;
+};
+
 struct Launch {
   const ProgramImpl *program = nullptr;
+  const Translation *translation = nullptr;
+  std::vector<HostObject> objects; ///< variables of the module and parameters, by base
   KernelEntry entry = nullptr;
   llvm::ArrayRef<Site> sites;
   LaunchConfig config;

@@ -25,6 +25,13 @@ constexpr unsigned kAlignmentShift = 8;
 void *globalAddress(Thread &thread, uint64_t address, uint32_t bytes, uint32_t access, SiteId site);
 /// Whether the bytes lie in one buffer; reports if not.
 bool globalInBounds(Thread &thread, uint64_t address, uint64_t bytes, uint32_t access, SiteId site);
+/// Whether the bytes lie in one of the thread's private variables, in one of the module's
+/// that may be accessed so, or in a parameter.
+bool isOwnObject(const Thread &thread, uint64_t address, uint64_t bytes, bool writes);
+/// Whether the address is in the block that holds the thread's private variables.
+bool inPrivateMemory(const Thread &thread, uint64_t address);
+/// A string that ends in a zero, wherever it is; nothing after a report.
+std::optional<std::string> readString(Thread &thread, uint64_t address, SiteId site);
 /// ... to shared memory, through the generic proxy, with the access checked
 /// against those before it.
 void *sharedAddress(Thread &thread, uint32_t address, uint32_t bytes, uint32_t access, SiteId site);

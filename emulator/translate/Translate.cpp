@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "emulator/ptx/Contract.h"
+#include "emulator/translate/Confine.h"
 #include "emulator/translate/Translator.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/InlineAsm.h"
@@ -43,7 +44,7 @@ Error Translator::findKernel() {
 
 /// Whether a function does more than compute, or for how long is not known.
 static bool touchesMachine(Function &f) {
-  if (!loopHeaders(f).empty())
+  if (!loopHeaders(f).empty() || needsConfinement(f))
     return true;
   for (Instruction &inst : instructions(f)) {
     if (auto *call = dyn_cast<CallBase>(&inst)) {
@@ -62,18 +63,23 @@ static bool touchesMachine(Function &f) {
 }
 
 /// Only the kernel knows its thread, so what asks for it must stand there.
-void Translator::inlineHelpers() {
-  bool any = false;
+Error Translator::inlineHelpers() {
+  SmallVector<Function *> expanded;
   for (Function &f : m) {
     if (f.isDeclaration() || &f == kernel || !touchesMachine(f))
       continue;
     f.removeFnAttr(Attribute::NoInline);
     f.removeFnAttr(Attribute::OptimizeNone);
     f.addFnAttr(Attribute::AlwaysInline);
-    any = true;
+    f.setLinkage(GlobalValue::InternalLinkage);
+    expanded.push_back(&f);
   }
-  if (!any)
-    return;
+  if (expanded.empty())
+    return Error::success();
+  // The inliner leaves calls alone whose two sides disagree about these.
+  for (Function &f : m)
+    if (!f.isDeclaration())
+      dropHostAttributes(f);
   ModuleAnalysisManager mam;
   FunctionAnalysisManager fam;
   LoopAnalysisManager lam;
@@ -86,7 +92,15 @@ void Translator::inlineHelpers() {
   pb.crossRegisterProxies(lam, fam, cgam, mam);
   ModulePassManager mpm;
   mpm.addPass(AlwaysInlinerPass());
-  mpm.run(m, mam);
+  std::vector<std::string> names;
+  for (Function *f : expanded)
+    names.push_back(f->getName().str());
+  mpm.run(m, mam); // functions that nobody calls any more are gone
+  for (const std::string &name : names)
+    if (Function *left = m.getFunction(name); left && !left->use_empty())
+      return unsupported("the function `" + name +
+                         "`, which cannot be expanded where it is called");
+  return Error::success();
 }
 
 /// void entry(thread, parameters) with the kernel's body.
@@ -96,13 +110,18 @@ void Translator::makeEntry() {
   auto *type = FunctionType::get(Type::getVoidTy(context), {pointer, pointer}, false);
   Function *entry = Function::Create(type, GlobalValue::ExternalLinkage, kEntryName, m);
   entry->addFnAttr(Attribute::NoUnwind);
+  dropHostAttributes(*entry);
   entry->splice(entry->begin(), kernel);
   thread = entry->getArg(0);
   IRBuilder<> b(&entry->getEntryBlock(), entry->getEntryBlock().begin());
   for (Argument &arg : kernel->args()) {
     Value *slot = b.CreateConstInBoundsGEP1_32(pointer, entry->getArg(1), arg.getArgNo());
     Value *value = b.CreateLoad(pointer, slot); // where the parameter's value is
-    if (!arg.hasByValAttr()) {
+    out.parameterBytes.push_back(0);
+    if (arg.hasByValAttr()) {
+      out.parameterBytes.back() = m.getDataLayout().getTypeAllocSize(arg.getParamByValType());
+      aggregates[value] = out.parameterBytes.back();
+    } else {
       Type *stored = arg.getType();
       if (stored->isIntegerTy(1)) // a byte in the parameter's memory
         value = b.CreateTrunc(b.CreateAlignedLoad(b.getInt8Ty(), value, Align(1)), stored);
@@ -187,6 +206,13 @@ Value *Translator::callHook(IRBuilder<> &b, StringRef name, Type *result, ArrayR
   return b.CreateCall(callee, args);
 }
 
+/// What is never to be reached is not left to chance: the host would run into whatever
+/// code comes next.
+void Translator::translateUnreachable(Instruction &inst) {
+  IRBuilder<> b(&inst);
+  callHook(b, "tileEmuTrap", b.getVoidTy(), {thread, siteOf(inst, "unreachable")});
+}
+
 Error Translator::translate(Instruction &inst) {
   at = &inst;
   if (auto *load = dyn_cast<LoadInst>(&inst))
@@ -201,6 +227,8 @@ Error Translator::translate(Instruction &inst) {
     translateFence(*fence);
   else if (auto *call = dyn_cast<CallBase>(&inst))
     return translateCall(*call);
+  else if (isa<UnreachableInst>(inst))
+    translateUnreachable(inst);
   return Error::success();
 }
 
@@ -234,9 +262,10 @@ void Translator::findTouchedAccumulators() {
         continue;
       }
       IRBuilder<> b(cast<Instruction>(user));
-      callHook(b, "tileEmuTouchAccumulator", b.getVoidTy(),
-               {thread, siteOf(*cast<Instruction>(user), "use of an accumulator"),
-                siteOf(*product, "wgmma.mma_async")});
+      hostCode.insert(cast<Instruction>(
+          callHook(b, "tileEmuTouchAccumulator", b.getVoidTy(),
+                   {thread, siteOf(*cast<Instruction>(user), "use of an accumulator"),
+                    siteOf(*product, "wgmma.mma_async")})));
       return; // one is enough to know
     }
   }
@@ -250,7 +279,7 @@ void Translator::findTouchedAccumulators() {
 /// GPU, as it may for elements that a mask switches off; the host would stop.
 static void guardDivision(Instruction &inst) {
   auto *op = dyn_cast<BinaryOperator>(&inst);
-  if (!op || !op->isIntDivRem() || !op->getType()->isIntegerTy())
+  if (!op || !op->isIntDivRem())
     return;
   Value *divisor = op->getOperand(1);
   if (auto *known = dyn_cast<ConstantInt>(divisor);
@@ -259,7 +288,7 @@ static void guardDivision(Instruction &inst) {
   IRBuilder<> b(op);
   Value *undefined = b.CreateIsNull(divisor);
   if (op->getOpcode() == Instruction::SDiv || op->getOpcode() == Instruction::SRem) {
-    APInt least = APInt::getSignedMinValue(op->getType()->getIntegerBitWidth());
+    APInt least = APInt::getSignedMinValue(op->getType()->getScalarSizeInBits());
     Value *overflows =
         b.CreateAnd(b.CreateICmpEQ(op->getOperand(0), ConstantInt::get(op->getType(), least)),
                     b.CreateICmpEQ(divisor, Constant::getAllOnesValue(op->getType())));
@@ -271,7 +300,10 @@ static void guardDivision(Instruction &inst) {
 Error Translator::run(const Triple &triple, const DataLayout &layout) {
   if (Error error = findKernel())
     return error;
-  inlineHelpers();
+  if (Error error = refuseUnconfined(m))
+    return error;
+  if (Error error = inlineHelpers())
+    return error;
   SmallVector<Function *> helpers;
   for (Function &f : m)
     if (!f.isDeclaration() && &f != kernel && !f.use_empty())
@@ -280,6 +312,9 @@ Error Translator::run(const Triple &triple, const DataLayout &layout) {
   placeSharedGlobals();
   m.setTargetTriple(triple);
   m.setDataLayout(layout);
+  if (Error error = placePrivateMemory())
+    return error;
+  tabulateVariables();
 
   findTouchedAccumulators();
 
@@ -302,8 +337,7 @@ Error Translator::run(const Triple &triple, const DataLayout &layout) {
     for (User *user : f->users())
       if (auto *call = dyn_cast<CallBase>(user))
         call->setCallingConv(CallingConv::C);
-    f->removeFnAttr("target-cpu");
-    f->removeFnAttr("target-features");
+    dropHostAttributes(*f);
   }
   countTurns(*kernel, thread);
   for (auto &builder : owned)

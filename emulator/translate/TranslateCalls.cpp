@@ -157,24 +157,26 @@ Error Translator::translateCall(CallBase &call) {
     call.eraseFromParent();
     return Error::success();
   }
-  if (name == "vprintf") {
+  auto addressOf = [&](unsigned i) {
+    return b.CreatePtrToInt(call.getArgOperand(i), b.getInt64Ty());
+  };
+  if (name == "vprintf" && call.arg_size() == 2 && call.getType()->isIntegerTy(32)) {
     replaceCall(call, callHook(b, "tileEmuPrintf", b.getInt32Ty(),
-                               {thread, call.getArgOperand(0), call.getArgOperand(1)}));
+                               {thread, addressOf(0), addressOf(1), siteOf(call, "vprintf")}));
     return Error::success();
   }
-  if (name == "__assertfail") {
-    SmallVector<Value *> args{thread};
-    append_range(args, call.args());
-    callHook(b, "tileEmuAssert", b.getVoidTy(), args);
+  if (name == "__assertfail" && call.arg_size() == 5) {
+    callHook(b, "tileEmuAssert", b.getVoidTy(),
+             {thread, addressOf(0), addressOf(1), call.getArgOperand(2), addressOf(3),
+              call.getArgOperand(4), siteOf(call, "__assertfail")});
     call.eraseFromParent();
     return Error::success();
   }
-  if (auto *mem = dyn_cast<AnyMemIntrinsic>(&call)) {
-    if (!isLocal(mem->getRawDest()))
-      return unsupported("`" + name + "` on memory that is not the thread's own");
-    return Error::success();
-  }
-  if (callee->isIntrinsic() || !callee->isDeclaration() || name.starts_with("tileEmu"))
+  if (auto *intrinsic = dyn_cast<IntrinsicInst>(&call))
+    return translateIntrinsic(*intrinsic);
+  if (callee->isIntrinsic())
+    return unsupported("the intrinsic `" + name + "`");
+  if (!callee->isDeclaration() || hostCode.contains(&call))
     return Error::success();
   return unsupported("the function `" + name + "`");
 }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "emulator/machine/Numbers.h"
+#include "emulator/translate/Confine.h"
 #include "emulator/translate/Translator.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
@@ -13,19 +14,16 @@
 using namespace llvm;
 using namespace tile::emu;
 
-/// Memory that only this thread, or nobody, writes: its stack, constants, the
-/// parameters.
-bool Translator::isLocal(const Value *pointer) const {
-  const Value *object = getUnderlyingObject(pointer, 0);
-  if (isa<AllocaInst>(object))
+/// Whether an access needs nobody's leave: see Confine.h; or lies in a parameter.
+bool Translator::isProven(const Value *pointer, uint64_t bytes, bool writes) const {
+  const DataLayout &layout = m.getDataLayout();
+  if (staysInBounds(pointer, bytes, writes, layout))
     return true;
-  if (auto *g = dyn_cast<GlobalVariable>(object))
-    return g->getAddressSpace() != kSharedSpace;
-  // By-value parameters were loaded from the parameter array.
-  if (auto *load = dyn_cast<LoadInst>(object))
-    return load->getFunction() == kernel &&
-           getUnderlyingObject(load->getPointerOperand()) == kernel->getArg(1);
-  return pointer->getType()->getPointerAddressSpace() == kLocalSpace;
+  APInt offset(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
+  auto found = aggregates.find(
+      pointer->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true));
+  return !writes && found != aggregates.end() && !offset.isNegative() &&
+         offset.ule(found->second) && bytes <= found->second - offset.getZExtValue();
 }
 
 Value *Translator::hostAddress(IRBuilder<> &b, Value *pointer, unsigned bytes, unsigned alignment,
@@ -44,7 +42,10 @@ Value *Translator::hostAddress(IRBuilder<> &b, Value *pointer, unsigned bytes, u
 
 static std::string accessName(StringRef base, const Value *pointer, uint64_t bytes) {
   unsigned space = pointer->getType()->getPointerAddressSpace();
-  const char *in = space == kGlobalSpace ? ".global" : space == kSharedSpace ? ".shared" : "";
+  const char *in = space == kGlobalSpace   ? ".global"
+                   : space == kSharedSpace ? ".shared"
+                   : space == kLocalSpace  ? ".local"
+                                           : "";
   const char *vector = bytes == 16 ? ".v4.b32" : bytes == 8 ? ".b64" : nullptr;
   return base.str() + in + (vector ? std::string(vector) : ".b" + std::to_string(8 * bytes));
 }
@@ -55,10 +56,10 @@ static std::string accessName(StringRef base, const Value *pointer, uint64_t byt
 
 void Translator::translateLoad(LoadInst &load) {
   Value *pointer = load.getPointerOperand();
-  if (isLocal(pointer))
+  uint64_t bytes = m.getDataLayout().getTypeStoreSize(load.getType());
+  if (isProven(pointer, bytes, /*writes=*/false))
     return;
   IRBuilder<> b(&load);
-  uint64_t bytes = m.getDataLayout().getTypeStoreSize(load.getType());
   Value *address = hostAddress(b, pointer, unsigned(bytes), unsigned(load.getAlign().value()),
                                kRead, accessName("ld", pointer, bytes));
   LoadInst *host = b.CreateAlignedLoad(load.getType(), address, Align(1));
@@ -68,10 +69,10 @@ void Translator::translateLoad(LoadInst &load) {
 
 void Translator::translateStore(StoreInst &store) {
   Value *pointer = store.getPointerOperand(), *value = store.getValueOperand();
-  if (isLocal(pointer))
+  uint64_t bytes = m.getDataLayout().getTypeStoreSize(value->getType());
+  if (isProven(pointer, bytes, /*writes=*/true))
     return;
   IRBuilder<> b(&store);
-  uint64_t bytes = m.getDataLayout().getTypeStoreSize(value->getType());
   Value *address = hostAddress(b, pointer, unsigned(bytes), unsigned(store.getAlign().value()),
                                kWrite, accessName("st", pointer, bytes));
   b.CreateAlignedStore(value, address, Align(1));

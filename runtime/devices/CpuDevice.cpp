@@ -15,6 +15,7 @@
 #include "runtime/devices/HostMemory.h"
 #include "runtime/interp/Interpreter.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace tile;
 using namespace tile::runtime;
@@ -42,8 +43,9 @@ public:
 
 class CpuDevice : public HostMemoryDevice {
 public:
-  explicit CpuDevice(const CpuDeviceOptions &options)
-      : HostMemoryDevice(options.check), options(options),
+  /// `watched`: memory of another device, which this one runs beside.
+  explicit CpuDevice(const CpuDeviceOptions &options, interp::MemoryMap *watched = nullptr)
+      : HostMemoryDevice(options.check), options(options), watched(watched),
         context(mlir::MLIRContext::Threading::DISABLED) {
     frontend::registerDialects(context);
     context.loadDialect<TileDialect, cta::CtaDialect>();
@@ -68,6 +70,7 @@ private:
                                             frontend::DiagnosticEngine &diagnostics);
 
   CpuDeviceOptions options;
+  interp::MemoryMap *watched;
   mlir::MLIRContext context; ///< under `mutex`, like everything below
   KernelCache<const CpuProgram> programs{kProgramBytes};
 };
@@ -204,6 +207,15 @@ static int64_t descriptorPart(const KernelParameter &parameter, const LaunchArg 
   }
 }
 
+/// How programs wait, and what assertions and prints say, is the other device's business.
+static void keepFaultsOfLanguage(interp::Report &report) {
+  llvm::erase_if(report.findings, [](const interp::Finding &f) {
+    return f.kind == interp::FindingKind::Stuck || f.kind == interp::FindingKind::AssertFailed ||
+           f.kind == interp::FindingKind::BadLaunch;
+  });
+  report.note.clear();
+}
+
 bool CpuDevice::launch(Kernel &kernel, const LaunchConfig &config,
                        frontend::DiagnosticEngine &diagnostics) {
   auto &cpu = static_cast<CpuKernel &>(kernel);
@@ -219,13 +231,22 @@ bool CpuDevice::launch(Kernel &kernel, const LaunchConfig &config,
   interp::Grid grid{config.grid[0], config.grid[1], config.grid[2]};
   interp::RunOptions run;
   run.numThreads = options.threads;
-  run.memory = &memory;
+  run.memory = watched ? watched : &memory;
+  llvm::raw_null_ostream nowhere;
+  if (watched)
+    run.printTo = &nowhere;
   std::unique_lock<std::mutex> lock(mutex, std::defer_lock);
   if (options.check) // the map of memory is shared
     lock.lock();
   interp::Report report = cpu.shared->program->run(grid, arguments, run);
+  if (watched)
+    keepFaultsOfLanguage(report);
   interp::reportTo(report, cpu.file, diagnostics);
   return report.ok();
+}
+
+std::unique_ptr<Device> runtime::createLanguageChecker(interp::MemoryMap &memory) {
+  return std::make_unique<CpuDevice>(CpuDeviceOptions(), &memory);
 }
 
 std::unique_ptr<Device> runtime::createCpuDevice(const CpuDeviceOptions &options) {

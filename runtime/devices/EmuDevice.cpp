@@ -1,4 +1,10 @@
 //===- EmuDevice.cpp - host functions on the emulator ---------------------===//
+//
+// A launch that the machine has nothing to say about runs a second time, as it is written,
+// on the interpreter: what the language forbids and the compiled kernel does not show, such
+// as hints that do not hold, is found there.
+//
+//===----------------------------------------------------------------------===//
 #include "runtime/devices/EmuDevice.h"
 #include "emulator/machine/TensorMap.h"
 #include "runtime/Cache.h"
@@ -43,6 +49,7 @@ public:
   const KernelMetadata &metadata() const override { return program->metadata; }
   EmuProgramPtr program;
   KernelRequest request;
+  std::unique_ptr<Kernel> asWritten; ///< for the interpreter, if it knows all of it
 };
 
 /// What a launch makes besides the caller's arguments. Addresses stay.
@@ -54,8 +61,10 @@ struct LaunchMemory {
 
 class Emulator : public EmuDevice {
 public:
-  explicit Emulator(const EmuDeviceOptions &options)
-      : EmuDevice(/*check=*/false), options(options) {}
+  explicit Emulator(const EmuDeviceOptions &options) : EmuDevice(options.check), options(options) {
+    if (options.check && !options.beforeLaunch)
+      language = createLanguageChecker(memory);
+  }
 
   std::string name() const override { return "emu"; }
   std::string description() const override {
@@ -92,8 +101,12 @@ private:
   emu::Report runSchedules(const EmuProgram &program, const uint32_t grid[3],
                            emu::LaunchConfig &launch);
 
+  bool checkLanguage(EmuKernel &kernel, const LaunchConfig &config, const Image &before,
+                     frontend::DiagnosticEngine &diagnostics);
+
   EmuDeviceOptions options;
-  Compiler compiler; ///< under `mutex`, like everything below
+  std::unique_ptr<Device> language; ///< null where nothing is checked
+  Compiler compiler;                ///< under `mutex`, like everything below
   KernelCache<const EmuProgram> programs{kProgramBytes};
   std::map<std::string, KernelCounters> counted;
   emu::Report last;
@@ -161,7 +174,13 @@ std::unique_ptr<Kernel> Emulator::prepare(const KernelRequest &request,
                                           frontend::DiagnosticEngine &diagnostics) {
   std::lock_guard lock(mutex);
   EmuProgramPtr program = find(request, diagnostics);
-  return program ? std::make_unique<EmuKernel>(std::move(program), request) : nullptr;
+  if (!program)
+    return nullptr;
+  auto kernel = std::make_unique<EmuKernel>(std::move(program), request);
+  frontend::DiagnosticEngine said; // nothing that the compiler has not said
+  if (language)
+    kernel->asWritten = language->prepare(request, said);
+  return kernel;
 }
 
 //===----------------------------------------------------------------------===//
@@ -369,12 +388,35 @@ llvm::Expected<bool> Emulator::launch(Kernel &kernel, const uint32_t grid[3],
   return last.ok();
 }
 
+/// Runs the kernel as it is written, from the memory before the launch; leaves memory as the
+/// machine has left it. Which bytes are written is known from this run alone.
+bool Emulator::checkLanguage(EmuKernel &kernel, const LaunchConfig &config, const Image &before,
+                             frontend::DiagnosticEngine &diagnostics) {
+  std::lock_guard lock(mutex);
+  if (!kernel.asWritten) {
+    for (auto &[base, block] : blocks)
+      memory.setInitialized(reinterpret_cast<void *>(base), block.bytes, true);
+    return true;
+  }
+  Image after = save();
+  restore(before);
+  bool ok = language->launch(*kernel.asWritten, config, diagnostics);
+  restore(after);
+  return ok;
+}
+
 bool Emulator::launch(Kernel &kernel, const LaunchConfig &config,
                       frontend::DiagnosticEngine &diagnostics) {
   PackedArguments arguments(kernel.metadata(), config.args);
+  auto &emulated = static_cast<EmuKernel &>(kernel);
+  Image before;
+  if (emulated.asWritten) {
+    std::lock_guard lock(mutex);
+    before = save();
+  }
   auto ok = launch(kernel, config.grid.data(), arguments.pointers(), diagnostics);
   if (ok)
-    return *ok;
+    return *ok && (!language || checkLanguage(emulated, config, before, diagnostics));
   diagnostics.error(nullptr, {}, takeError(ok.takeError()).message);
   return false;
 }

@@ -136,7 +136,7 @@ Value Lowering::pointerRoot(Value pointer, llvm::SmallPtrSetImpl<void *> &visite
     return Value();
   }
   Operation *op = pointer.getDefiningOp();
-  if (isMovement(op) || isa<AddPtrOp, PtrCastOp>(op))
+  if (isMovement(op) || isa<AddPtrOp, PtrCastOp, PtrToIntOp, IntToPtrOp>(op))
     return pointerRoot(op->getOperand(0), visited);
   if (auto select = dyn_cast<arith::SelectOp>(op))
     return merge(select.getTrueValue(), select.getFalseValue());
@@ -154,7 +154,8 @@ AccessInfo *Lowering::makeAccess(Operation *op, Value pointer, Kernel inner) {
     refer(info->wrapped, wrap->second);
   llvm::SmallPtrSet<void *, 8> visited;
   auto root = dyn_cast_if_present<BlockArgument>(pointerRoot(pointer, visited));
-  if (root && root.getOwner() == &activations.front().function.getBody().front()) {
+  if (root && isa<PtrType>(root.getType()) &&
+      root.getOwner() == &activations.front().function.getBody().front()) {
     refer(info->rootPointer, values[root]);
     info->rootIndex = root.getArgNumber();
   }
@@ -231,7 +232,8 @@ bool Lowering::lowerAtomic(Operation *op) {
   auto rmw = dyn_cast<AtomicRmwOp>(op);
   Value pointer = swap ? swap.getPtr() : rmw.getPtr();
   Shape shape = *describe(op->getResult(0).getType());
-  Kernel kernel = atomicKernel(swap ? AtomicOp::CompareSwap : atomicOpOf(rmw.getKind()), shape.type);
+  Kernel kernel =
+      atomicKernel(swap ? AtomicOp::CompareSwap : atomicOpOf(rmw.getKind()), shape.type);
   if (!kernel)
     return refuse(op, "this atomic is not supported on this element type");
   RegId address = use(pointer), value = use(swap ? swap.getValue() : rmw.getValue());

@@ -14,6 +14,9 @@ static constexpr StringRef detailsText =
   - masks that are always, or never, true
   - accesses whose neighbouring elements are apart in memory
   - 32-bit products in addresses that may pass 2^31
+  - shifts by the width or more, division by zero, indices outside of a gather or histogram
+  - writes to constant memory, and of every program to one place
+  - accesses without the mask that others of the same offsets have
 
 Types come from annotations, or from --signature for one --kernel; without either they are guessed
 from the names of parameters, and constexprs without a default are 64. A kernel that does not
