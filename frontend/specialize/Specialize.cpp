@@ -13,7 +13,7 @@
 #include "frontend/specialize/Parameters.h"
 #include "frontend/specialize/TensorDescriptor.h"
 #include "mlir/IR/Verifier.h"
-#include <set>
+#include <map>
 
 using namespace mlir;
 using llvm::formatv;
@@ -27,6 +27,7 @@ using FunctionPtr = std::shared_ptr<eval::FunctionObject>;
 Specializer::Specializer(MLIRContext &context, const CompileOptions &options,
                          DiagnosticEngine &diagnostics, eval::Program &program)
     : Emitter(context, options, diagnostics), program(program) {
+  builder.setListener(&operations);
   program.evaluator().hooks = this;
   if (unsigned capability = computeCapability(options.target))
     program.evaluator().capability = int(capability);
@@ -109,18 +110,40 @@ static std::string quotedNames(llvm::ArrayRef<FunctionPtr> functions) {
   return text;
 }
 
+/// Whether a kernel's name still means it where its scope ends.
+static bool isBound(const eval::FunctionObject &kernel) {
+  if (kernel.closure) {
+    auto it = kernel.closure->variables.find(kernel.name());
+    return it != kernel.closure->variables.end() && it->second.is(PyValue::Kind::Function) &&
+           it->second.asFunction().def == kernel.def;
+  }
+  return kernel.module->isBound(kernel);
+}
+
 /// The kernels that a name may mean: by its path, else by its name alone, where
-/// one at the top hides those inside. Of several with one path the first counts.
+/// one at the top hides those inside. Of several with one path it means the one
+/// that the path's name is bound to in the end, as in Python.
 static std::vector<FunctionPtr> kernelsNamed(StringRef name, llvm::ArrayRef<FunctionPtr> kernels) {
   std::vector<FunctionPtr> found;
-  std::set<std::string> paths;
+  std::map<std::string, size_t> places; // of each path in `found`
+  FunctionPtr exact;
+  auto replaces = [](const FunctionPtr &later, const FunctionPtr &earlier) {
+    return isBound(*later) || !isBound(*earlier);
+  };
   for (const FunctionPtr &kernel : kernels) {
     std::string path = qualifiedName(*kernel);
-    if (path == name)
-      return {kernel};
-    if (kernel->name() == name && paths.insert(path).second)
+    if (path == name && (!exact || replaces(kernel, exact)))
+      exact = kernel;
+    if (path == name || kernel->name() != name)
+      continue;
+    auto [place, isNew] = places.try_emplace(path, found.size());
+    if (isNew)
       found.push_back(kernel);
+    else if (replaces(kernel, found[place->second]))
+      found[place->second] = kernel;
   }
+  if (exact)
+    return {exact};
   // `kernel = triton.jit(function)`: either name will do.
   for (const FunctionPtr &kernel : kernels)
     if (found.empty() && kernel->def && kernel->def->name == name)
