@@ -100,7 +100,8 @@ int main(int argc, char **argv) {
   bool help = name == "help" || name == "--help" || name == "-h";
   if (name == "version" || name == "--version")
     return printVersion();
-  if (help && args.size() == 1) {
+  if (help &&
+      (args.size() == 1 || StringRef(args[1]) == "help" || StringRef(args[1]) == "version")) {
     printOverview(llvm::outs());
     return Success;
   }
