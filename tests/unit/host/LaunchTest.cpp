@@ -58,8 +58,8 @@ def g(): first[1](1)
   file.device.bodies["k"] = [](auto &, auto &) {};
   EXPECT_EQ(file.call("f"), "None");
   EXPECT_EQ(file.device.prepared[0].signature, "i32:1,i32");
-  EXPECT_EQ(file.call("g"), "NameError: the kernel `k` of line 10 cannot be launched: its name "
-                            "means the one of line 13; give it a name of its own");
+  EXPECT_EQ(file.call("g"), "NameError: the kernel `k` of line 11 cannot be launched: its name "
+                            "means the one of line 14; give it a name of its own");
 }
 
 TEST(Launch, TuplesThatNestWithoutEndAreRefused) {
