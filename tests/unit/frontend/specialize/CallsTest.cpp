@@ -69,7 +69,7 @@ static Outcome run(const std::string &body) {
 }
 
 TEST(Calls, ANameMeansItsLastDefinition) {
-  CompileOptions options;
+  tile::CompileOptions options;
   options.kernel = "k";
   const std::string both = prelude() + R"(
 @triton.jit
