@@ -116,7 +116,8 @@ def UnrollLoopsPass : Pass<"tile-unroll-loops", "::mlir::ModuleOp"> {
     - **Needs**: tile operations without layouts.
     - **Guarantees**: no loop carries `tile.loop_unroll_factor`; the same iterations in
       the same order.
-    - **Never**: unrolls where nobody asked.
+    - **Never**: unrolls where nobody asked; makes a kernel of more operations than
+      can be compiled, which is an error.
 
     ```
       for i in tl.range(0, n, loop_unroll_factor=4):     body

@@ -42,6 +42,9 @@ public:
   /// Functions of the top level in source order, those inside `if` and the like
   /// too; decorators resolved but not evaluated.
   std::vector<std::shared_ptr<FunctionObject>> functions();
+  /// Whether the name of one of them means it in the end: it may be bound again,
+  /// or stand in a branch that is not taken.
+  bool isBound(const FunctionObject &function);
   /// Those of them that are `@triton.jit`, and then such functions inside other
   /// functions and classes. The names that these see of an enclosing function
   /// are the ones that can be known without calling it.

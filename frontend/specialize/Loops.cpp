@@ -260,8 +260,8 @@ static void emitWhile(Specializer &s, RuntimeLoop &state, Value init, WhileCondi
 constexpr int64_t maxUnrolled = 100000;
 
 bool Specializer::countUnrolled() {
-  if (++unrolledIterations != maxUnrolled)
-    return unrolledIterations < maxUnrolled;
+  if (++unrolledIterations != maxUnrolled + 1)
+    return unrolledIterations <= maxUnrolled;
   error(formatv("more than {0} iterations are unrolled: use `range` for a loop that runs at run "
                 "time",
                 maxUnrolled));

@@ -15,7 +15,7 @@
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
-#include <set>
+#include <map>
 
 using namespace mlir;
 using llvm::formatv;
@@ -29,6 +29,7 @@ using FunctionPtr = std::shared_ptr<eval::FunctionObject>;
 Specializer::Specializer(MLIRContext &context, const CompileOptions &options,
                          DiagnosticEngine &diagnostics, eval::Program &program)
     : Emitter(context, options, diagnostics), program(program) {
+  builder.setListener(&operations);
   program.evaluator().hooks = this;
   program.evaluator().capability = target.capability;
 }
@@ -144,22 +145,44 @@ static std::string quotedNames(llvm::ArrayRef<FunctionPtr> functions, KernelInde
   return text;
 }
 
+/// Whether a kernel's name still means it where its scope ends.
+static bool isBound(const eval::FunctionObject &kernel) {
+  if (kernel.closure) {
+    auto it = kernel.closure->variables.find(kernel.name());
+    return it != kernel.closure->variables.end() && it->second.is(PyValue::Kind::Function) &&
+           it->second.asFunction().def == kernel.def;
+  }
+  return kernel.module->isBound(kernel);
+}
+
 /// The kernels that a name may mean: by its path, else by its name alone, where
-/// one at the top hides those inside. Of several with one path the first counts.
+/// one at the top hides those inside. Of several with one path it means the one
+/// that the path's name is bound to in the end, as in Python.
 std::vector<FunctionPtr> KernelIndex::named(StringRef name) {
   StringRef last = name.contains('.') ? name.rsplit('.').second : name;
   const std::vector<FunctionPtr> &candidates = byName[last];
   if (candidates.size() == 1 && last == name)
     return candidates;
   std::vector<FunctionPtr> found;
-  std::set<std::string> paths;
+  std::map<std::string, size_t> places; // of each path in `found`
+  FunctionPtr exact;
+  auto replaces = [](const FunctionPtr &later, const FunctionPtr &earlier) {
+    return isBound(*later) || !isBound(*earlier);
+  };
   for (const FunctionPtr &kernel : candidates) {
     std::string path = qualifiedName(*kernel);
-    if (path == name)
-      return {kernel};
-    if (kernel->name() == name && paths.insert(path).second)
+    if (path == name && (!exact || replaces(kernel, exact)))
+      exact = kernel;
+    if (path == name || kernel->name() != name)
+      continue;
+    auto [place, isNew] = places.try_emplace(path, found.size());
+    if (isNew)
       found.push_back(kernel);
+    else if (replaces(kernel, found[place->second]))
+      found[place->second] = kernel;
   }
+  if (exact)
+    return {exact};
   // `kernel = triton.jit(function)`: either name will do.
   for (const FunctionPtr &kernel : candidates)
     if (found.empty() && kernel->def && kernel->def->name == name)

@@ -143,9 +143,37 @@ LogicalResult Lowering::run() {
   return success();
 }
 
+/// Of more instructions than these for each thread, a kernel takes many seconds to compile and
+/// minutes to assemble, and its blocks have no room in registers by far.
+static constexpr int64_t kMostInstructions = 1 << 18;
+
+/// Adds what `op` becomes, roughly: an instruction for each register, some for mathematics.
+LogicalResult Lowering::countInstructions(Operation *op) {
+  int64_t registers = 1;
+  auto consider = [&](Value v) {
+    auto type = dyn_cast<RankedTensorType>(v.getType());
+    if (type && isa_and_present<cta::LayoutAttr>(type.getEncoding()))
+      registers = std::max<int64_t>(registers, cta::getLayout(type).inSize(Dim::reg()));
+  };
+  if (isa<arith::ConstantOp, SplatOp>(op))
+    return success(); // one value for all
+  llvm::for_each(op->getOperands(), consider);
+  llvm::for_each(op->getResults(), consider);
+  bool isFunction = isa<math::MathDialect>(op->getDialect()) || isa<ExternElementwiseOp>(op);
+  instructions += registers * (isFunction ? 16 : 1);
+  if (instructions <= kMostInstructions)
+    return success();
+  return op->emitError() << "this operation has " << registers
+                         << " elements in each thread, and with it the kernel has more than "
+                         << kMostInstructions
+                         << " instructions: use smaller blocks, in a loop, or more warps";
+}
+
 LogicalResult Lowering::lowerBlock(Block &block) {
   for (Operation &op : block) {
     in.setLoc(op.getLoc());
+    if (failed(countInstructions(&op)))
+      return failure();
     if (&op == firstAccess)
       in.waitForGrids();
     if (failed(lowerOp(&op)))

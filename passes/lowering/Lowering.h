@@ -60,6 +60,7 @@ public:
 private:
   //===--- driving (LowerToLLVM.cpp, ControlFlow.cpp) ---------------------===//
   mlir::LogicalResult lowerBlock(mlir::Block &block);
+  mlir::LogicalResult countInstructions(mlir::Operation *op);
   mlir::LogicalResult lowerOp(mlir::Operation *op);
   mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
   mlir::LogicalResult lowerWhile(mlir::scf::WhileOp op);
@@ -305,6 +306,7 @@ private:
   /// Sums and products of bases already emitted in the current block.
   llvm::DenseMap<std::tuple<mlir::Value, mlir::Value, int64_t>, mlir::Value> sums;
   llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, mlir::Value> threadParts;
+  int64_t instructions = 0; ///< of a thread, so far
 
   friend struct ReduceLowering;
   friend struct ScanLowering;

@@ -26,16 +26,32 @@ static void clampEnd(scf::ForOp loop) {
   loop.setUpperBound(arith::MaxSIOp::create(b, loop.getLoc(), start, end));
 }
 
-static void unroll(scf::ForOp loop) {
+/// A loop's body may grow to so many operations: inside each other, loops multiply.
+static constexpr int64_t kMostOperations = 1 << 15;
+
+static LogicalResult checkLength(scf::ForOp loop, int64_t factor) {
+  int64_t operations = 0;
+  loop.getBody()->walk([&](Operation *) { ++operations; });
+  if (operations <= kMostOperations / factor)
+    return success();
+  return loop.emitError() << "unrolled by its `loop_unroll_factor` of " << factor
+                          << ", this loop has " << operations * factor << " operations, more than "
+                          << kMostOperations << ": unroll it, or the loops inside it, less";
+}
+
+static LogicalResult unroll(scf::ForOp loop) {
   auto factor = cast<IntegerAttr>(loop->removeDiscardableAttr(kUnrollAttr));
   if (factor.getInt() <= 1)
-    return;
+    return success();
+  if (failed(checkLength(loop, factor.getInt())))
+    return failure();
   clampEnd(loop);
   FailureOr<UnrolledLoopInfo> unrolled = loopUnrollByFactor(loop, uint64_t(factor.getInt()));
   if (failed(unrolled) || !unrolled->epilogueLoopOp)
-    return; // it runs as it is; or there is nothing left over
+    return success(); // it runs as it is; or there is nothing left over
   scf::ForOp rest = *unrolled->epilogueLoopOp;
   rest->setDiscardableAttr(kNumStagesAttr, IntegerAttr::get(factor.getType(), 1));
+  return success();
 }
 
 namespace {
@@ -46,7 +62,9 @@ struct UnrollLoopsPass : tile::impl::UnrollLoopsPassBase<UnrollLoopsPass> {
       if (loop->hasAttr(kUnrollAttr))
         loops.push_back(loop);
     });
-    llvm::for_each(loops, unroll);
+    for (scf::ForOp loop : loops)
+      if (failed(unroll(loop)))
+        return signalPassFailure();
   }
 };
 } // namespace

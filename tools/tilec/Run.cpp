@@ -67,7 +67,7 @@ private:
   tile::runtime::EmuDevice *emulator = nullptr; ///< the device, if it is one
   const tile::runtime::Agreement *agreement = nullptr;
   bool eachLaneArrives = false;
-  bool check, listOnly = false, throughPasses = false, assemble = true;
+  bool check = true, listOnly = false, throughPasses = false, assemble = true;
 };
 } // namespace
 
@@ -82,7 +82,7 @@ StringRef HostCommand::name() const {
   }
 }
 
-HostCommand::HostCommand(Purpose purpose) : purpose(purpose), check(purpose != Purpose::Bench) {
+HostCommand::HostCommand(Purpose purpose) : purpose(purpose) {
   options.positional("FILE [NAME]... [PARAM=VALUE]...", arguments, 1, 1000)
       .choice("device", {"auto", "cpu", "emu", "cuda", "emu+cuda"},
               "where kernels run; auto: on the GPU if there is one; emu+cuda: on both, and compare",
@@ -243,7 +243,7 @@ int HostCommand::runFile(const tile::frontend::SourceFile &source, const tile::a
                          tile::runtime::Device &device) {
   tile::eval::Program program(includePaths);
   tile::eval::ModuleEnv &file = program.add(source, module);
-  program.evaluator().limits.steps = uint64_t(1) << 32;
+  program.evaluator().limits.steps = tile::host::maxSteps;
   Session session(device, includePaths);
   session.output = &llvm::outs();
   session.hostContext()->eachLaneArrives = eachLaneArrives;

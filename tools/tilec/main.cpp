@@ -110,7 +110,8 @@ static int runCommand(llvm::ArrayRef<const char *> args) {
   bool help = name == "help" || name == "--help" || name == "-h";
   if (name == "version" || name == "--version")
     return printVersion();
-  if (help && args.size() == 1) {
+  if (help &&
+      (args.size() == 1 || StringRef(args[1]) == "help" || StringRef(args[1]) == "version")) {
     printOverview(llvm::outs());
     return Success;
   }

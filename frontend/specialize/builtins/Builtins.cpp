@@ -214,7 +214,14 @@ std::optional<int64_t> BuiltinCall::integer(unsigned i) {
 bool BuiltinCall::flag(unsigned i, bool otherwise) {
   if (!has(i))
     return otherwise;
-  return s.truth(known(s, args[i])).value_or(otherwise);
+  PyValue value = known(s, args[i]);
+  if (tensorIn(value)) {
+    fail(
+        formatv("{0} must be known at compile time, got {1}; pass it as a `tl.constexpr` parameter",
+                parameter(i), describe(value)));
+    return otherwise;
+  }
+  return s.truth(value).value_or(otherwise);
 }
 
 std::optional<std::string> BuiltinCall::string(unsigned i) {

@@ -294,9 +294,17 @@ static PyValue tensorsOrTuple(BuiltinCall &c, const Tensors &results) {
   return PyValue::tuple(std::move(values));
 }
 
+/// Argument `i` as what combines two values: anything that can be called.
+static bool checkCombiner(BuiltinCall &c, unsigned i) {
+  if (!c[i].isNone() && !c[i].isNumber() && !c[i].isStr() && !tensorIn(c[i]))
+    return true;
+  c.fail(formatv("{0} must be a function of two values, got {1}", c.parameter(i), describe(c[i])));
+  return false;
+}
+
 static PyValue reduce(BuiltinCall &c) {
   SmallVector<Tensor> inputs;
-  if (!combineInputs(c, inputs))
+  if (!checkCombiner(c, 2) || !combineInputs(c, inputs))
     return PoisonValue::get();
   Reduction r{c, inputs[0]};
   if (!r.prepare(1, 3))
@@ -313,7 +321,7 @@ static PyValue reduce(BuiltinCall &c) {
 
 static PyValue associativeScan(BuiltinCall &c) {
   SmallVector<Tensor> inputs;
-  if (!combineInputs(c, inputs))
+  if (!checkCombiner(c, 2) || !combineInputs(c, inputs))
     return PoisonValue::get();
   auto axis = c.axis(1, inputs[0].rank());
   if (!axis)
