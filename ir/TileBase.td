@@ -47,9 +47,13 @@ def Tile_PtrType : Tile_Type<"Ptr", "ptr"> {
   let summary = "pointer into global memory";
   let description = [{
     A 64-bit address of elements of `pointee` type in global memory. Offsets
-    are counted in elements. Example: `!tile.ptr<f32>`, `!tile.ptr<!tile.ptr<f16>>`.
+    are counted in elements.
+    ```mlir
+    !tile.ptr<!tile.ptr<f16>>
+    ```
   }];
-  let parameters = (ins "mlir::Type":$pointee);
+  let parameters = (ins
+    TypeParameter<"mlir::Type", "what is at the address: an element type">:$pointee);
   let assemblyFormat = "`<` $pointee `>`";
   let builders = [TypeBuilderWithInferredContext<(ins "mlir::Type":$pointee), [{
     return $_get(pointee.getContext(), pointee);
