@@ -50,6 +50,8 @@ std::unique_ptr<mlir::Pass> createInsertBarriersPass();
 /// To the LLVM dialect, one value per register (lowering/LowerToLLVM.cpp).
 std::unique_ptr<mlir::Pass> createLowerToLLVMPass();
 
+/// Checks the order of ring operations and asynchronous copies (VerifyProtocol.cpp).
+std::unique_ptr<mlir::Pass> createVerifyProtocolPass();
 /// Remarks what the axis analysis finds, for its tests (TestAxisInfo.cpp).
 std::unique_ptr<mlir::Pass> createTestAxisInfoPass();
 
