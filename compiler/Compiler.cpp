@@ -10,6 +10,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -22,6 +23,7 @@
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Instruction.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -32,12 +34,24 @@ using namespace mlir;
 using namespace tile;
 
 namespace {
+#ifndef NDEBUG
+/// Names the pass that breaks what MLIR's verifier does not see.
+struct ProtocolVerifier : PassInstrumentation {
+  void runAfterPass(Pass *pass, Operation *op) override {
+    if (failed(cta::verifyProtocol(op)))
+      llvm::report_fatal_error("`" + pass->getName() + "` breaks the protocol of rings");
+  }
+};
+#endif
+
 /// A pipeline built once and run on many modules.
 struct Pipeline {
   PassManager pm;
   Pipeline(MLIRContext *context, void (*build)(OpPassManager &)) : pm(context) {
 #ifdef NDEBUG
     pm.enableVerifier(false);
+#else
+    pm.addInstrumentation(std::make_unique<ProtocolVerifier>());
 #endif
     build(pm);
   }

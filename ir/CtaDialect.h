@@ -31,6 +31,11 @@ inline constexpr int64_t kSlotAlignment = 1024;
 std::optional<unsigned> dimensionToShare(MapAttr map, BufferType buffer,
                                          llvm::ArrayRef<int32_t> dims, int64_t cluster);
 
+/// What no operation can see by itself: that the rings in `root` are used as the
+/// constraints of `cta.ring` say, and that what threads copy by themselves is committed.
+/// Reports the first violation of each ring.
+llvm::LogicalResult verifyProtocol(mlir::Operation *root);
+
 /// The layout of a block. Requires that the type has one.
 const layout::LinearLayout &getLayout(mlir::Type type);
 bool hasLayout(mlir::Type type);

@@ -70,20 +70,20 @@ void TargetAttr::print(AsmPrinter &printer) const { printer << '<' << getTarget(
 
 LogicalResult tile::KernelAttr::verify(function_ref<InFlightDiagnostic()> error, int32_t warps,
                                        int32_t stages, int32_t ctas, WarpRoles) {
-  if (warps < 1 || warps > 32)
+  if (warps < 1 || warps > 32) // kernel_c1
     return error() << "`warps` must be from 1 to 32, got " << warps;
-  if (stages < 0)
+  if (stages < 0) // kernel_c2
     return error() << "`stages` must not be negative, got " << stages;
-  if (ctas < 0)
+  if (ctas < 0) // kernel_c3
     return error() << "`ctas` must not be negative, got " << ctas;
   return success();
 }
 
 LogicalResult cta::KernelAttr::verify(function_ref<InFlightDiagnostic()> error, int32_t groups,
                                       int32_t cluster, int32_t groupBytes, int32_t sharedBytes) {
-  if (groups < 1 || cluster < 1)
+  if (groups < 1 || cluster < 1) // cta_kernel_c1
     return error() << "`groups` and `cluster` must be at least 1";
-  if (groupBytes < 0 || sharedBytes < 0)
+  if (groupBytes < 0 || sharedBytes < 0) // cta_kernel_c2
     return error() << "bytes must not be negative";
   return success();
 }

@@ -49,9 +49,13 @@ def Tile_PtrType : Tile_Type<"Ptr", "ptr"> {
   let summary = "pointer into global memory";
   let description = [{
     A 64-bit address of elements of `pointee` type in global memory. Offsets
-    are counted in elements. Example: `!tile.ptr<f32>`, `!tile.ptr<!tile.ptr<f16>>`.
+    are counted in elements.
+    ```mlir
+    !tile.ptr<!tile.ptr<f16>>
+    ```
   }];
-  let parameters = (ins "mlir::Type":$pointee);
+  let parameters = (ins
+    TypeParameter<"mlir::Type", "what is at the address: an element type">:$pointee);
   let assemblyFormat = "`<` $pointee `>`";
   let builders = [TypeBuilderWithInferredContext<(ins "mlir::Type":$pointee), [{
     return $_get(pointee.getContext(), pointee);
@@ -102,6 +106,11 @@ def Tile_KernelAttr : Tile_Attr<"Kernel", "kernel"> {
       the number to the compiler. `tile.num_stages` of a loop counts for that loop.
     - `ctas`: thread blocks of a cluster; 0 leaves it to the compiler.
     - `roles`: how warps share the work of a kernel with products.
+
+    Constraints:
+    - `kernel_c1`: there are 1 to 32 warps
+    - `kernel_c2`: there are not less than no stages
+    - `kernel_c3`: there are not less than no thread blocks
     ```mlir
     module attributes {tile.kernel = #tile.kernel<warps = 8, roles = pingpong>} {}
     ```

@@ -582,4 +582,16 @@ def TestAxisInfoPass : Pass<"tile-test-axis-info", "::mlir::func::FuncOp"> {
   let summary = "remark what the axis analysis finds about each value (testing only)";
 }
 
+def VerifyProtocolPass : Pass<"tile-verify-protocol", "::mlir::ModuleOp"> {
+  let summary = "check the order of ring operations and asynchronous copies";
+  let description = [{
+    - **Guarantees**: fails where rings or asynchronous copies are not used as the
+      constraints of `cta.ring` and `cta.async_copy` say.
+    - **Never**: changes anything.
+
+    For tests, and between the passes of a compiler with assertions: what one operation
+    can check by itself, MLIR's own verifier does.
+  }];
+}
+
 #endif // TILE_PASSES_PASSES

@@ -46,6 +46,7 @@ module attributes {tile.target = #tile.target<sm_90b>} {}
 
 // -----
 
+// kernel_c1
 // expected-error @below {{`warps` must be from 1 to 32, got 64}}
 module attributes {tile.kernel = #tile.kernel<warps = 64>} {}
 
@@ -57,5 +58,24 @@ module attributes {tile.kernel = #tile.kernel<roles = king>} {}
 
 // -----
 
+// cta_kernel_c1
 // expected-error @below {{`groups` and `cluster` must be at least 1}}
 module attributes {cta.kernel = #cta.kernel<groups = 0>} {}
+
+// -----
+
+// kernel_c2
+// expected-error @below {{`stages` must not be negative, got -1}}
+module attributes {tile.kernel = #tile.kernel<stages = -1>} {}
+
+// -----
+
+// kernel_c3
+// expected-error @below {{`ctas` must not be negative, got -2}}
+module attributes {tile.kernel = #tile.kernel<ctas = -2>} {}
+
+// -----
+
+// cta_kernel_c2
+// expected-error @below {{bytes must not be negative}}
+module attributes {cta.kernel = #cta.kernel<groupBytes = -16>} {}

@@ -1,6 +1,7 @@
 // What the cta dialect refuses, one violation a split.
 // RUN: tile-opt %s -split-input-file -verify-diagnostics
 
+// layout_c1
 // expected-error@+1 {{basis vectors do not fit the sizes of the layout's dimensions}}
 #a = #cta.layout<{register = [[8]], lane = [[1], [2]]} : [8]>
 
@@ -16,6 +17,7 @@
 
 // -----
 
+// convert_layout_c1
 func.func @convert_without_layout(%x: tensor<128xf32>) {
   // expected-error@+1 {{expected blocks with a `#cta.layout` on both sides}}
   %0 = cta.convert_layout %x : tensor<128xf32> -> tensor<128xf32>

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --tile-early-copies | FileCheck %s
+// RUN: tile-opt %s --tile-early-copies --tile-verify-protocol | FileCheck %s
 // RUN: sed s/sm_80/sm_75/ %s | tile-opt --tile-early-copies | FileCheck %s --check-prefix=OLD
 // OLD-NOT: async_copy
 

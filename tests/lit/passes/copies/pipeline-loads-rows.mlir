@@ -1,5 +1,5 @@
 // A loop that asks for stages has its rows copied ahead, also without products.
-// RUN: tile-opt %s --tile-assign-layouts --tile-pipeline-loads -o %t 2>%t.remarks
+// RUN: tile-opt %s --tile-assign-layouts --tile-pipeline-loads --tile-verify-protocol -o %t 2>%t.remarks
 // RUN: FileCheck %s --input-file %t
 // RUN: FileCheck %s --input-file %t.remarks --check-prefix=WHY
 // RUN: sed 's/sm_90a/sm_80/' %s | tile-opt --tile-assign-layouts --tile-pipeline-loads 2>/dev/null \

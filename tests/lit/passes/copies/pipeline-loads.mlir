@@ -1,5 +1,5 @@
 // What products of a loop multiply is copied to shared memory iterations ahead.
-// RUN: tile-opt %s --tile-assign-layouts --tile-pipeline-loads -o %t 2>%t.remarks
+// RUN: tile-opt %s --tile-assign-layouts --tile-pipeline-loads --tile-verify-protocol -o %t 2>%t.remarks
 // RUN: FileCheck %s --input-file %t
 // RUN: FileCheck %s --input-file %t.remarks --check-prefix=WHY
 

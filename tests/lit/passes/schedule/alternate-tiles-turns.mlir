@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --split-input-file --tile-alternate-tiles --tile-assign-layouts --tile-specialize-warps --tile-overlap-dots --tile-allocate-scratch | FileCheck %s
+// RUN: tile-opt %s --split-input-file --tile-alternate-tiles --tile-assign-layouts --tile-specialize-warps --tile-overlap-dots --tile-allocate-scratch --tile-verify-protocol | FileCheck %s
 
 #image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
 !tile = !cta.buffer<[64, 64], f16, #image>

@@ -1,4 +1,4 @@
-// RUN: tile-opt %s --split-input-file --tile-specialize-warps | FileCheck %s
+// RUN: tile-opt %s --split-input-file --tile-specialize-warps --tile-verify-protocol | FileCheck %s
 
 #image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
 #acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
