@@ -285,6 +285,7 @@ Error Translator::run(const Triple &triple, const DataLayout &layout) {
     f->removeFnAttr("target-cpu");
     f->removeFnAttr("target-features");
   }
+  watchCounters(*kernel, thread);
   countTurns(*kernel, thread);
   for (auto &builder : owned)
     countTurns(*builder->function(), builder->thread(), builder->site());

@@ -210,6 +210,21 @@ func.func @k(%s: i32) {
   EXPECT_EQ(report.findings[0].place.line, 5u);
 }
 
+TEST(Control, CounterPastTheEndIsReported) {
+  const char *text = R"mlir(
+func.func @k(%n: i32) {
+  %z = arith.constant 0 : i32
+  %s = arith.constant 1048576 : i32
+  scf.for %i = %z to %n step %s : i32 {
+  }
+  return
+})mlir";
+  EXPECT_TRUE(runText(text, Grid(), INT32_MAX - 1048575).findings.empty());
+  auto report = runText(text, Grid(), INT32_MAX);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].kind, FindingKind::BadLoopStep);
+}
+
 TEST(Control, ProgramIdsCoverTheGrid) {
   const char *text = R"mlir(
 func.func @k(%q: !tile.ptr<i32>) {
