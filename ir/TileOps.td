@@ -368,7 +368,8 @@ def Tile_ReduceOp : Tile_CombineOp<"reduce"> {
   let description = [{
     Folds the elements along `axis` with an associative combiner. The combiner
     block takes `2n` scalars (the n left values, then the n right ones) and
-    ends in `tile.yield` of n scalars; the order of combination is unspecified.
+    ends in `tile.yield` of n scalars; neighbours are combined, the lower position on
+    the left, in an order of the compiler's.
     The results have the axis removed; reducing a one-dimensional block gives
     scalars.
     ```mlir
