@@ -1,6 +1,7 @@
 //===- EmitPtx.cpp - from the LLVM dialect to PTX text --------------------===//
 #include "compiler/EmitPtx.h"
 #include "compiler/BackEnd.h"
+#include "compiler/Divisors.h"
 #include "compiler/LaunchBound.h"
 #include "devicelib/DeviceLibrary.h"
 #include "ir/TileDialect.h"
@@ -180,6 +181,7 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
   FunctionAnalysisManager fam;
   CGSCCAnalysisManager cgam;
   ModuleAnalysisManager mam;
+  hideDivisors(module);
   PassBuilder builder(&backEnd(target, options).machine());
   builder.registerModuleAnalyses(mam);
   builder.registerCGSCCAnalyses(cgam);

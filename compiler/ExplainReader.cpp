@@ -96,7 +96,11 @@ std::optional<int64_t> Evaluator::trips(scf::ForOp loop) const {
        step = get(loop.getStep());
   if (!lower || !upper || !step || *step <= 0)
     return std::nullopt;
-  return *upper <= *lower ? 0 : (*upper - *lower + *step - 1) / *step;
+  if (*upper <= *lower)
+    return 0;
+  // The distance may not fit a number with a sign.
+  uint64_t turns = (uint64_t(*upper) - uint64_t(*lower) - 1) / uint64_t(*step) + 1;
+  return turns <= uint64_t(INT64_MAX) ? std::optional(int64_t(turns)) : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

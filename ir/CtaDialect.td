@@ -170,5 +170,6 @@ def Cta_PinOp : Cta_Op<"pin", [MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch
 }
 
 include "ir/CtaAsync.td"
+include "ir/CtaRoles.td"
 
 #endif // TILE_IR_CTADIALECT

@@ -163,11 +163,11 @@ static double integerValue(uint64_t bits, Format f) {
   }
 }
 
-static uint64_t toInteger(double value, Format f) {
+static uint64_t toInteger(double value, Format from, Format f) {
   bool isSigned = f <= Format::S64;
   unsigned bits = bitWidth(f);
   if (std::isnan(value))
-    return bits == 64 ? uint64_t(1) << 63 : 0;
+    return bits == 64 || from == Format::F64 ? uint64_t(1) << (bits - 1) : 0;
   if (isSigned) {
     double limit = std::ldexp(1.0, int(bits) - 1);
     if (value >= limit)
@@ -206,7 +206,7 @@ uint64_t tile::emu::convert(uint64_t bits, Format from, Format to, Rounding roun
   double whole = std::copysign(roundInteger(std::fabs(value), rounding, value < 0), value);
   if (std::isinf(value) || std::isnan(value))
     whole = value;
-  return toInteger(whole, to);
+  return toInteger(whole, from, to);
 }
 
 const float *tile::emu::halfTable() {

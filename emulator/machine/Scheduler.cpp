@@ -278,8 +278,18 @@ extern "C" void tileEmuTurns(Thread *t, uint32_t site) {
     giveWay(*t);
 }
 
+/// A loop's counter is no longer between its bounds, and never will be at its end.
+extern "C" void tileEmuCounterPassed(Thread *t, uint32_t site) {
+  Launch &launch = *t->cluster->launch;
+  if (!launch.stop.exchange(true))
+    report(*t, FindingKind::Stuck, site,
+           "the counter of this loop steps past the end of its type, so that the loop would not "
+           "end: its bounds need more bits, `.to(tl.int64)`");
+  giveWay(*t);
+}
+
 llvm::ArrayRef<Hook> tile::emu::schedulerHooks() {
-  static const Hook hooks[] = {TILE_HOOK(tileEmuTurns)};
+  static const Hook hooks[] = {TILE_HOOK(tileEmuTurns), TILE_HOOK(tileEmuCounterPassed)};
   return hooks;
 }
 

@@ -1,6 +1,7 @@
 //===- InstrArithmetic.cpp - arithmetic and conversions of inline PTX -----===//
 #include "emulator/machine/Numbers.h"
 #include "emulator/ptx/AsmBuilder.h"
+#include "emulator/ptx/HardwareArithmetic.h"
 #include "llvm/IR/Intrinsics.h"
 
 using namespace llvm;
@@ -132,7 +133,7 @@ static void minmax(AsmBuilder &a, S s) {
   Intrinsic::ID id;
   if (t.isFloat())
     id = s.has("NaN") ? (isMin ? Intrinsic::minimum : Intrinsic::maximum)
-                      : (isMin ? Intrinsic::minnum : Intrinsic::maxnum);
+                      : (isMin ? Intrinsic::minimumnum : Intrinsic::maximumnum);
   else if (t.kind == 's')
     id = isMin ? Intrinsic::smin : Intrinsic::smax;
   else
@@ -247,7 +248,8 @@ static void divide(AsmBuilder &a, S s) {
   Value *x = a.get(s.operands[1], t), *y = a.get(s.operands[2], t);
   if (!t.isFloat()) {
     bool isSigned = t.kind == 's';
-    a.set(s.operands[0], isSigned ? a.b.CreateSDiv(x, y) : a.b.CreateUDiv(x, y), isSigned);
+    a.set(s.operands[0],
+          createDivision(a.b, isSigned ? Instruction::SDiv : Instruction::UDiv, x, y), isSigned);
     return;
   }
   if (s.has("ftz"))
@@ -262,7 +264,8 @@ static void remainder(AsmBuilder &a, S s) {
   if (!t || t.isFloat() || s.operands.size() != 3)
     return a.unsupported(s);
   Value *x = a.get(s.operands[1], t.bits), *y = a.get(s.operands[2], t.bits);
-  a.set(s.operands[0], t.kind == 's' ? a.b.CreateSRem(x, y) : a.b.CreateURem(x, y), t.kind == 's');
+  auto op = t.kind == 's' ? Instruction::SRem : Instruction::URem;
+  a.set(s.operands[0], createDivision(a.b, op, x, y), t.kind == 's');
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "emulator/ptx/Contract.h"
+#include "emulator/ptx/HardwareArithmetic.h"
 #include "emulator/translate/Confine.h"
 #include "emulator/translate/Translator.h"
 #include "llvm/IR/DebugInfo.h"
@@ -275,28 +276,6 @@ void Translator::findTouchedAccumulators() {
 // The whole module
 //===----------------------------------------------------------------------===//
 
-/// A division by zero, or of the smallest integer by -1, gives some number on a
-/// GPU, as it may for elements that a mask switches off; the host would stop.
-static void guardDivision(Instruction &inst) {
-  auto *op = dyn_cast<BinaryOperator>(&inst);
-  if (!op || !op->isIntDivRem())
-    return;
-  Value *divisor = op->getOperand(1);
-  if (auto *known = dyn_cast<ConstantInt>(divisor);
-      known && !known->isZero() && !known->isMinusOne())
-    return;
-  IRBuilder<> b(op);
-  Value *undefined = b.CreateIsNull(divisor);
-  if (op->getOpcode() == Instruction::SDiv || op->getOpcode() == Instruction::SRem) {
-    APInt least = APInt::getSignedMinValue(op->getType()->getScalarSizeInBits());
-    Value *overflows =
-        b.CreateAnd(b.CreateICmpEQ(op->getOperand(0), ConstantInt::get(op->getType(), least)),
-                    b.CreateICmpEQ(divisor, Constant::getAllOnesValue(op->getType())));
-    undefined = b.CreateOr(undefined, overflows);
-  }
-  op->setOperand(1, b.CreateSelect(undefined, ConstantInt::get(op->getType(), 1), divisor));
-}
-
 Error Translator::run(const Triple &triple, const DataLayout &layout) {
   if (Error error = findKernel())
     return error;
@@ -325,7 +304,8 @@ Error Translator::run(const Triple &triple, const DataLayout &layout) {
       if (!hostCode.contains(&inst))
         work.push_back(&inst);
     for (Instruction *inst : work) {
-      guardDivision(*inst);
+      if (replaceByHardware(*inst))
+        continue;
       if (Error error = translate(*inst))
         return error;
     }
@@ -339,6 +319,7 @@ Error Translator::run(const Triple &triple, const DataLayout &layout) {
         call->setCallingConv(CallingConv::C);
     dropHostAttributes(*f);
   }
+  watchCounters(*kernel, thread);
   countTurns(*kernel, thread);
   for (auto &builder : owned)
     countTurns(*builder->function(), builder->thread(), builder->site());

@@ -54,6 +54,7 @@ private:
   void translateCast(llvm::AddrSpaceCastInst &cast);
   void findTouchedAccumulators();
   void countTurns(llvm::Function &f, llvm::Value *thread, llvm::Value *site = nullptr);
+  void watchCounters(llvm::Function &f, llvm::Value *thread);
   void noteExactness(const AsmBuilder &builder, const llvm::CallBase &call);
   void noteAtomic(AtomicKind kind, bool resultUsed);
   bool isProven(const llvm::Value *pointer, uint64_t bytes, bool writes) const;

@@ -11,6 +11,7 @@
 #include "passes/copies/BulkRings.h"
 #include "passes/copies/CopyHints.h"
 #include "passes/facts/DeadValues.h"
+#include "passes/facts/NonNegative.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/layouts/DotLayouts.h"
@@ -78,6 +79,7 @@ private:
     return depends(c.load.getPtr()) || depends(c.load.getMask());
   }
   Value prologue(OpBuilder &b, SmallVector<Value> &carried);
+  Value endLess(OpBuilder &b, Value elapsed);
   void body(ArrayRef<BlockArgument> carried, Value filled, Value used);
   void use(Copy &c, Value slot);
   Value constant(OpBuilder &b, Type type, int64_t n) {
@@ -137,6 +139,22 @@ void LoopRewriter::copy(OpBuilder &b, IRMapping &map, Copy &c, Value slot, Value
   keepHints(c.load, copy);
 }
 
+/// The end of the loop less `elapsed`: one past the last iteration that is so far from the end.
+Value LoopRewriter::endLess(OpBuilder &b, Value elapsed) {
+  Value end = p.loop.getUpperBound();
+  Type type = end.getType();
+  ArgumentSet arguments;
+  NonNegative isNonNegative(/*checked=*/false, /*trusted=*/false, arguments);
+  bool startsLow = !isNonNegative.holds(Polynomial::variable(p.loop.getLowerBound()));
+  if (startsLow && !isa<IndexType>(type)) {
+    // The end may be as near to the least number as the start is.
+    Value least = arith::ConstantOp::create(
+        b, loc, b.getIntegerAttr(type, APInt::getSignedMinValue(type.getIntOrFloatBitWidth())));
+    end = arith::MaxSIOp::create(b, loc, end, arith::AddIOp::create(b, loc, least, elapsed));
+  }
+  return arith::SubIOp::create(b, loc, end, elapsed);
+}
+
 /// Starts the copies of the first `stages - 1` iterations. Returns the number of
 /// iterations' elements that they are ahead; `carried` becomes what the iteration
 /// after them starts from.
@@ -159,7 +177,7 @@ Value LoopRewriter::prologue(OpBuilder &b, SmallVector<Value> &carried) {
   map.map(loop.getInductionVar(),
           arith::AddIOp::create(in, loc, loop.getLowerBound(), elapsed).getResult());
   // Written so that nothing overflows where lower bounds are small.
-  Value rest = arith::SubIOp::create(in, loc, loop.getUpperBound(), elapsed);
+  Value rest = endLess(in, elapsed);
   Value when = compare(in, arith::CmpIPredicate::slt, loop.getLowerBound(), rest);
   for (auto [arg, index] : llvm::zip_equal(first.getRegionIterArgs(), p.carried))
     map.map(loop.getRegionIterArg(index), arg);
@@ -215,8 +233,7 @@ void LoopRewriter::run() {
   for (unsigned index : p.carried)
     inits.push_back(p.loop.getInitArgs()[index]);
   Value elapsed = prologue(b, inits);
-  // One past the last iteration that starts copies.
-  Value end = arith::SubIOp::create(b, loc, p.loop.getUpperBound(), elapsed);
+  Value end = endLess(b, elapsed); // one past the last iteration that starts copies
   inits.append({constant(b, i32, 0), constant(b, i32, p.stages - 1)}); // read, filled
 
   unsigned old = p.loop.getNumRegionIterArgs();

@@ -2,6 +2,7 @@
 #include "passes/layouts/LayoutInference.h"
 #include "ir/layout/Hopper.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/facts/Combiners.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/memory/Scratch.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -274,12 +275,14 @@ void LayoutInference::inferCombine(Operation *op, unsigned axis) {
   ArrayRef<int64_t> shape = blockType(op->getOperand(0)).getShape();
   if (!layout)
     layout = coalescing.shapeLayout(shape);
-  if (isa<ScanOp>(op) && !lowering::isScannable(layout.getLayout(), axis))
+  auto reduce = dyn_cast<ReduceOp>(op);
+  bool isInOrder = !reduce || needsOrder(reduce);
+  if (isInOrder && !lowering::isScannable(layout.getLayout(), axis))
     layout = get(layout::defaultLayout(shape, coalescing.numWarps()));
   works[op] = layout;
   for (Value result : op->getResults())
     if (blockType(result))
-      setHome(result, isa<ScanOp>(op) ? layout : get(layout::sliceAxis(layout.getLayout(), axis)));
+      setHome(result, !reduce ? layout : get(layout::sliceAxis(layout.getLayout(), axis)));
 }
 
 /// Operations that take all their blocks in one layout, and give elementwise

@@ -138,6 +138,17 @@ Value Lowering::emitArith(Operation *op, ValueRange v) {
     o.setFastmathFlagsAttr(contract);
     return o;
   };
+  // What LLVM leaves open where the amount is not below the width.
+  auto shift = [&](auto tag) -> Value {
+    APInt amount;
+    unsigned width = v[0].getType().getIntOrFloatBitWidth();
+    if (!matchPattern(v[1], m_ConstantInt(&amount)) || amount.ult(width))
+      return integer(tag);
+    if (!isa<arith::ShRSIOp>(op))
+      return in.zero(v[0].getType());
+    Value most = in.constant(v[1].getType(), b.getIntegerAttr(v[1].getType(), width - 1));
+    return LLVM::AShrOp::create(b, loc, v[0], most);
+  };
   auto extremum = [&](auto tag) -> Value { return decltype(tag)::create(b, loc, v[0], v[1]); };
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case<arith::AddIOp>([&](auto) { return integer(LLVM::AddOp()); })
@@ -152,9 +163,9 @@ Value Lowering::emitArith(Operation *op, ValueRange v) {
       .Case<arith::AndIOp>([&](auto) { return integer(LLVM::AndOp()); })
       .Case<arith::OrIOp>([&](auto) { return integer(LLVM::OrOp()); })
       .Case<arith::XOrIOp>([&](auto) { return integer(LLVM::XOrOp()); })
-      .Case<arith::ShLIOp>([&](auto) { return integer(LLVM::ShlOp()); })
-      .Case<arith::ShRSIOp>([&](auto) { return integer(LLVM::AShrOp()); })
-      .Case<arith::ShRUIOp>([&](auto) { return integer(LLVM::LShrOp()); })
+      .Case<arith::ShLIOp>([&](auto) { return shift(LLVM::ShlOp()); })
+      .Case<arith::ShRSIOp>([&](auto) { return shift(LLVM::AShrOp()); })
+      .Case<arith::ShRUIOp>([&](auto) { return shift(LLVM::LShrOp()); })
       .Case<arith::MinSIOp>([&](auto) { return extremum(LLVM::SMinOp()); })
       .Case<arith::MaxSIOp>([&](auto) { return extremum(LLVM::SMaxOp()); })
       .Case<arith::MinUIOp>([&](auto) { return extremum(LLVM::UMinOp()); })

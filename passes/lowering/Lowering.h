@@ -81,6 +81,8 @@ private:
   mlir::Value emitArith(mlir::Operation *op, mlir::ValueRange operands);
   mlir::Value emitCast(mlir::Operation *op, mlir::ValueRange operands); // Casts.cpp
   mlir::Value emitMath(mlir::Operation *op, mlir::ValueRange operands); // Math.cpp
+  mlir::Value emitToInteger(mlir::Value x, mlir::Type to, bool isSigned);
+  mlir::Value emitToHalfWord(mlir::Value x, bool isSigned);
   mlir::Value emitFpCast(mlir::Value x, mlir::Type to, Rounding rounding);
   mlir::Value widenFp8(mlir::Value x, bool e4m3);
   mlir::Value callDevice(llvm::StringRef symbol, mlir::Type result, mlir::ValueRange args);

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/Matchers.h"
+#include "passes/facts/NonNegative.h"
 #include "passes/Passes.h"
 #include "passes/facts/StridedAccess.h"
 
@@ -309,6 +310,10 @@ void Turns::rewrite(scf::ForOp loop) {
   std::optional<int64_t> step = asConstant(loop.getStep());
   if (!step || *step <= 0)
     return;
+  ArgumentSet arguments;
+  NonNegative isNonNegative(/*checked=*/false, /*trusted=*/false, arguments);
+  if (!isNonNegative.holds(Polynomial::variable(loop.getLowerBound())))
+    return; // its distance to the end may not fit the type
   OpBuilder b(loop->getContext());
   b.setInsertionPointAfter(loop);
   Value turns;

@@ -329,6 +329,12 @@ Value Instructions::sqrtRn(Value x) {
   return intrinsic(x.getType().isF64() ? "llvm.nvvm.sqrt.rn.d" : "llvm.nvvm.sqrt.rn.f", x.getType(),
                    x);
 }
+Value Instructions::toIntegerTowardZero(Value x, Type to, bool isSigned) {
+  std::string name = x.getType().isF64() ? "llvm.nvvm.d2" : "llvm.nvvm.f2";
+  name += isSigned ? "" : "u";
+  name += to.isInteger(64) ? "ll.rz" : "i.rz";
+  return intrinsic(name, to, x);
+}
 Value Instructions::negate(Value x) {
   // What ptxas knows to be a negation it makes a sign of an operand. For 16 bits
   // it then leaves out the extension that a later comparison or shift relies on;

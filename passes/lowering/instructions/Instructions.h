@@ -131,6 +131,8 @@ public:
   mlir::Value negate(mlir::Value x);
   mlir::Value sqrtRn(mlir::Value x);
   mlir::Value divRn(mlir::Value a, mlir::Value b);
+  /// f32 or f64 to i32 or i64; unlike in LLVM's own conversion, every number has a result.
+  mlir::Value toIntegerTowardZero(mlir::Value x, mlir::Type to, bool isSigned);
   /// An i32 zero that no assembler knows to be one, computed here and not earlier.
   mlir::Value unknownZero();
   /// Bytes of two words: the i-th is number `selector` >> 4i & 7 of the eight in
