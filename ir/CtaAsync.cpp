@@ -1,5 +1,6 @@
 //===- CtaAsync.cpp - shared buffers, asynchronous copies, warp roles -----===//
 #include "ir/CtaDialect.h"
+#include "ir/layout/Hopper.h"
 
 using namespace mlir;
 using namespace tile;
@@ -37,4 +38,25 @@ LogicalResult TmaLoadOp::verify() {
     if (dim < -1 || dim >= rank)
       return emitOpError("dimension ") << dim << " is not one of the block's";
   return success();
+}
+
+bool cta::isReadByWarpgroups(BufferType buffer, unsigned summedDim) {
+  unsigned bytes = getElementBytes(buffer.getElementType());
+  auto minor = layout::minorOfSwizzledTile(buffer.getLinearLayout(), bytes);
+  return minor && (bytes == 2 || *minor == summedDim);
+}
+
+LogicalResult WarpgroupDotOp::verify() {
+  auto check = [&](Value operand, StringRef which, unsigned summedDim) -> LogicalResult {
+    auto buffer = dyn_cast<BufferType>(operand.getType());
+    if (!buffer || isReadByWarpgroups(buffer, summedDim))
+      return success();
+    return emitOpError("cannot read its ")
+           << which << " operand: a buffer must be a swizzled tile"
+           << (getElementBytes(buffer.getElementType()) == 2
+                   ? ""
+                   : ", contiguous along the dimension that is summed over if its elements do not "
+                     "have 16 bits");
+  };
+  return failure(failed(check(getA(), "left", 1)) || failed(check(getB(), "right", 0)));
 }

@@ -511,6 +511,8 @@ def Cta_WarpgroupDotOp : Cta_Op<"warpgroup_dot", [MemoryEffects<[MemRead]>,
     warp takes part. Complete when it returns, or, `in_flight`, when the next one
     is issued and the one after that begins; the last one of a loop is waited for
     by `cta.warpgroup_wait`. Requires sm_90a.
+    Buffers are swizzled tiles; those of elements that do not have 16 bits are contiguous along
+    the dimension that is summed over, since the hardware transposes no others.
     ```mlir
     %d = cta.warpgroup_dot %a, %b, %c : !cta.buffer<...>, !cta.buffer<...>, tensor<128x256xf32>
     ```
@@ -520,6 +522,7 @@ def Cta_WarpgroupDotOp : Cta_Op<"warpgroup_dot", [MemoryEffects<[MemRead]>,
                        UnitAttr:$in_flight);
   let results = (outs Tile_Block:$result);
   let assemblyFormat = "$a `,` $b `,` $acc (`in_flight` $in_flight^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)";
+  let hasVerifier = 1;
 }
 
 def Cta_WarpgroupWaitOp : Cta_Op<"warpgroup_wait", [MemoryEffects<[MemRead, MemWrite]>,

@@ -59,6 +59,10 @@ inline constexpr int64_t kSlotAlignment = 1024;
 std::optional<unsigned> dimensionToShare(MapAttr map, BufferType buffer,
                                          llvm::ArrayRef<int32_t> dims, int64_t cluster);
 
+/// Whether warpgroup products can read `buffer` as an operand whose dimension `summedDim` is the
+/// one that is summed over (1 of the left operand, 0 of the right one).
+bool isReadByWarpgroups(BufferType buffer, unsigned summedDim);
+
 /// The layout of a block. Requires that the type has one.
 const layout::LinearLayout &getLayout(mlir::Type type);
 bool hasLayout(mlir::Type type);
