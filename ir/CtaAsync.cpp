@@ -1,5 +1,6 @@
 //===- CtaAsync.cpp - shared buffers, asynchronous copies, warp roles -----===//
 #include "ir/CtaDialect.h"
+#include "ir/layout/Hopper.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -389,6 +390,25 @@ static bool isWarpgroupCombination(Type a, Type b, Type acc) {
   return a.isInteger(8) && acc.isInteger(32);
 }
 
+bool cta::isReadByWarpgroups(BufferType buffer, unsigned summedDim) {
+  unsigned bytes = getElementBytes(buffer.getElementType());
+  auto minor = layout::minorOfSwizzledTile(buffer.getLinearLayout(), bytes);
+  return minor && (bytes == 2 || *minor == summedDim);
+}
+
+static LogicalResult verifyReadable(Operation *op, Value operand, StringRef which,
+                                    unsigned summedDim) {
+  auto buffer = dyn_cast<BufferType>(operand.getType());
+  if (!buffer || cta::isReadByWarpgroups(buffer, summedDim)) // warpgroup_dot_c5
+    return success();
+  return op->emitOpError("cannot read its ")
+         << which << " operand: a buffer must be a swizzled tile"
+         << (getElementBytes(buffer.getElementType()) == 2
+                 ? ""
+                 : ", contiguous along the dimension that is summed over if its elements do not "
+                   "have 16 bits");
+}
+
 LogicalResult WarpgroupDotOp::verify() {
   constexpr int64_t kRows = 64, kColumns = 8, kBytes = 32; // of one instruction
   auto left = dyn_cast<BufferType>(getA().getType());
@@ -413,5 +433,7 @@ LogicalResult WarpgroupDotOp::verify() {
            << a[0] << ", " << b[1] << " and " << a[1] * int64_t(getElementBytes(element));
   if (getPromote() && (!isFp8(element) || getInFlight())) // warpgroup_dot_c4
     return emitOpError("expected `promote` on 8-bit floats that are waited for alone");
-  return success();
+  if (failed(verifyReadable(*this, getA(), "left", 1)))
+    return failure();
+  return verifyReadable(*this, getB(), "right", 0);
 }

@@ -35,6 +35,9 @@ std::optional<unsigned> dimensionToShare(MapAttr map, BufferType buffer,
 /// constraints of `cta.ring` say, and that what threads copy by themselves is committed.
 /// Reports the first violation of each ring.
 llvm::LogicalResult verifyProtocol(mlir::Operation *root);
+/// Whether warpgroup products can read `buffer` as an operand whose dimension `summedDim` is the
+/// one that is summed over (1 of the left operand, 0 of the right one).
+bool isReadByWarpgroups(BufferType buffer, unsigned summedDim);
 
 /// The layout of a block. Requires that the type has one.
 const layout::LinearLayout &getLayout(mlir::Type type);

@@ -191,6 +191,8 @@ def Cta_WarpgroupDotOp : Cta_Op<"warpgroup_dot", [MemoryEffects<[MemRead]>,
       multiple of 32 bytes
     - `warpgroup_dot_c4`: `promote` is 0 unless the operands are 8-bit floats,
       and where the product stays in flight
+    - `warpgroup_dot_c5`: a buffer is a swizzled tile; if its elements do not have 16 bits, it is
+      contiguous along the dimension that is summed over, since the hardware transposes no others
     ```mlir
     %d = cta.warpgroup_dot %a, %b, %c : !tile, !tile, tensor<64x64xf32>
     ```

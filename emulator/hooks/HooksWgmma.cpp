@@ -114,6 +114,14 @@ static SharedOperand decodeDescriptor(Thread &t, uint64_t d, bool mnMajor, unsig
             .str());
   if (mnMajor && bytes != 2)
     report(t, FindingKind::BadDescriptor, site, "only 16-bit operands can be transposed");
+  // Who sets it meant the other order, in which it leads to the next columns.
+  uint64_t leading = d >> 16 & 0x3fff;
+  if (!mnMajor && d >> 62 && leading > 1)
+    report(t, FindingKind::BadDescriptor, site,
+           llvm::formatv("the matrix descriptor {0:x} has a leading offset of {1} bytes, which "
+                         "swizzled operands have only where they are transposed",
+                         d, leading * 16)
+               .str());
   return {uint32_t(d & 0x3fff) << 4,
           uint32_t(d >> 16 & 0x3fff) << 4,
           uint32_t(d >> 32 & 0x3fff) << 4,

@@ -46,7 +46,8 @@ static int64_t sharedBytes(ModuleOp module, ArrayRef<Pipeline> pipelines,
     slots = std::max(slots, own);
     for (const Copy &copy : p.copies)
       for (Operation *user : copy.value.getUsers())
-        if (isa<cta::ConvertLayoutOp, cta::StageOp>(user))
+        if (auto stage = dyn_cast<cta::StageOp>(user);
+            stage ? copy.isReadInPlace(stage) : isa<cta::ConvertLayoutOp>(user))
           replaced.insert(user);
   }
   module.walk([&](cta::RingOp ring) {
@@ -199,7 +200,7 @@ void LoopRewriter::use(Copy &c, Value slot) {
   bool isWhole = readsZerosOutside(c.load);
   for (Operation *user : llvm::make_early_inc_range(c.value.getUsers())) {
     OpBuilder at(user);
-    if (auto stage = dyn_cast<cta::StageOp>(user)) {
+    if (auto stage = dyn_cast<cta::StageOp>(user); stage && c.isReadInPlace(stage)) {
       stage.getResult().replaceAllUsesWith(slot);
       stage.erase();
     } else if (auto convert = dyn_cast<cta::ConvertLayoutOp>(user); convert && isWhole) {

@@ -20,6 +20,8 @@ struct Copy {
 
   /// Whether matrix instructions read the block where it was copied to.
   bool isReadInPlace() const;
+  /// Whether those that read `stage` can: products may want one block in different images.
+  bool isReadInPlace(cta::StageOp stage) const;
   int64_t bytes() const { return llvm::alignTo(buffer.getBytes(), cta::kSlotAlignment); }
 };
 

@@ -87,7 +87,7 @@ static bool placeCopy(Copy &copy) {
   SmallVector<LinearLayout, 2> images;
   bool mustBeImage = false; // of warpgroup matrix instructions, in both directions for 16 bits
   for (Operation *user : copy.value.getUsers())
-    if (auto stage = dyn_cast<cta::StageOp>(user); stage && !mustBeImage) {
+    if (auto stage = dyn_cast<cta::StageOp>(user)) {
       images.push_back(stage.getType().getLinearLayout());
       mustBeImage = true;
     }
@@ -116,6 +116,14 @@ static bool placeCopy(Copy &copy) {
 
 bool Copy::isReadInPlace() const {
   return llvm::any_of(value.getUsers(), [](Operation *user) { return isa<cta::StageOp>(user); });
+}
+
+bool Copy::isReadInPlace(cta::StageOp stage) const {
+  return stage.getType() == buffer || llvm::all_of(stage->getUses(), [&](OpOperand &use) {
+           unsigned operand = use.getOperandNumber();
+           return isa<cta::WarpgroupDotOp>(use.getOwner()) && operand < 2 &&
+                  cta::isReadByWarpgroups(buffer, 1 - operand);
+         });
 }
 
 /// `load` as a copy; on failure the remark says why.
@@ -167,8 +175,9 @@ static bool willOverlap(Pipeline &p) {
       return WalkResult::interrupt();
     for (Value operand : dot->getOperands().take_front(2)) {
       auto stage = operand.getDefiningOp<cta::StageOp>();
-      bool isCopied =
-          stage && llvm::any_of(p.copies, [&](const Copy &c) { return c.value == stage.getSrc(); });
+      bool isCopied = stage && llvm::any_of(p.copies, [&](const Copy &c) {
+                        return c.value == stage.getSrc() && c.isReadInPlace(stage);
+                      });
       any |= isCopied;
       if (!isCopied && !operand.getDefiningOp<cta::RingWaitOp>())
         return WalkResult::interrupt();

@@ -1,6 +1,6 @@
 //===- Specialization.cpp - from launch arguments to a signature ----------===//
 #include "runtime/host/Specialization.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"

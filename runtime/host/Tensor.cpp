@@ -1,6 +1,6 @@
 //===- Tensor.cpp - tensors of host functions -----------------------------===//
 #include "runtime/host/Tensor.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 #include "runtime/host/Functions.h"
 #include <cmath>
 

@@ -1,6 +1,6 @@
 //===- Views.cpp - attributes, views and facts of tensors -----------------===//
 #include "frontend/eval/Methods.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 #include "runtime/host/Functions.h"
 
 using namespace tile;

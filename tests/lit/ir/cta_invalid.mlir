@@ -23,3 +23,24 @@ func.func @convert_without_layout(%x: tensor<128xf32>) {
   %0 = cta.convert_layout %x : tensor<128xf32> -> tensor<128xf32>
   return
 }
+
+// -----
+
+// Warpgroup instructions transpose 16-bit operands only: columns are summed over here, and rows
+// are contiguous.
+#rows = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [1, 4], [2, 8], [4, 16], [8, 0], [16, 0], [32, 0], [0, 32]]} : [64, 64]>
+func.func @product_across_the_sum(%x: !cta.buffer<[64, 64], f32, #rows>, %c: tensor<64x64xf32>) {
+  // warpgroup_dot_c5
+  // expected-error@+1 {{'cta.warpgroup_dot' op cannot read its right operand: a buffer must be a swizzled tile, contiguous along the dimension that is summed over if its elements do not have 16 bits}}
+  %0 = cta.warpgroup_dot %x, %x, %c : !cta.buffer<[64, 64], f32, #rows>, <[64, 64], f32, #rows>, tensor<64x64xf32>
+  return
+}
+
+// -----
+
+#line = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 0], [2, 0], [4, 0], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+func.func @product_without_swizzle(%x: !cta.buffer<[64, 64], f16, #line>, %c: tensor<64x64xf32>) {
+  // expected-error@+1 {{'cta.warpgroup_dot' op cannot read its left operand: a buffer must be a swizzled tile}}
+  %0 = cta.warpgroup_dot %x, %x, %c : !cta.buffer<[64, 64], f16, #line>, <[64, 64], f16, #line>, tensor<64x64xf32>
+  return
+}

@@ -466,6 +466,14 @@ TEST(EmuWgmma, BitsWhereThereMustBeNoneAreReported) {
   }
 }
 
+// Rows that lead to the next columns are for operands in the other order: this one is read wrongly.
+TEST(EmuWgmma, LeadingOffsetThatIsIgnoredIsReported) {
+  WgmmaText text;
+  text.descriptorBits |= uint64_t(8192 >> 4) << 16;
+  WgmmaBench bench(text.text());
+  bench.expectFinding(FindingKind::BadDescriptor, 128, 16384);
+}
+
 TEST(EmuWgmma, MissingFenceOfTheProxyIsFound) {
   WgmmaBench bench(without(WgmmaText().text(), proxyFence));
   bench.expectFinding(FindingKind::MissingProxyFence, 128, 16384);
