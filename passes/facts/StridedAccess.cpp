@@ -224,17 +224,20 @@ static std::optional<std::pair<Value, Value>> clampedIndex(Operation *op) {
   auto compare = select ? select.getCondition().getDefiningOp<arith::CmpIOp>() : nullptr;
   if (!compare)
     return std::nullopt;
-  Value x = compare.getLhs(), limit = compare.getRhs();
-  arith::CmpIPredicate predicate = compare.getPredicate();
-  if (x != select.getTrueValue() && x != select.getFalseValue()) {
-    std::swap(x, limit);
-    predicate = arith::swapPredicate(predicate);
+  Value left = compare.getLhs(), right = compare.getRhs();
+  Value whereTrue = select.getTrueValue(), whereFalse = select.getFalseValue();
+  switch (compare.getPredicate()) {
+  case arith::CmpIPredicate::slt:
+    return left == whereTrue ? std::optional(std::pair(left, right)) : std::nullopt;
+  case arith::CmpIPredicate::sge:
+    return left == whereFalse ? std::optional(std::pair(left, right)) : std::nullopt;
+  case arith::CmpIPredicate::sgt:
+    return right == whereTrue ? std::optional(std::pair(right, left)) : std::nullopt;
+  case arith::CmpIPredicate::sle:
+    return right == whereFalse ? std::optional(std::pair(right, left)) : std::nullopt;
+  default:
+    return std::nullopt;
   }
-  if (predicate == arith::CmpIPredicate::slt && x == select.getTrueValue())
-    return std::pair(x, limit);
-  if (predicate == arith::CmpIPredicate::sge && x == select.getFalseValue())
-    return std::pair(x, limit);
-  return std::nullopt;
 }
 
 static std::optional<StridedBlock> reshapedBy(Operation *op, const StridedBlock &a) {
