@@ -21,7 +21,7 @@ PARAMETER = re.compile(r"^\| (\w+) \| `[^`]*` \| *(.*?) *\|$")
 def sentences(records):
     """{operation: {operand, result or attribute: its sentence}}"""
     found = {}
-    for name in records["!instanceof"]["Op"]:
+    for name in records["!instanceof"].get("Op", []):
         op = records[name]
         dialect = records[op["opDialect"]["def"]]["name"]
         own = found.setdefault(f"{dialect}.{op['opName']}", {})

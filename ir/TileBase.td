@@ -88,7 +88,7 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     Passes ask it for features and limits (`ir/Kernel.h`). A module without one is
     compiled for `tile::fallbackTarget()`.
     ```mlir
-    module attributes {tile.target = #tile.target<#tile.target<sm_90a>>} {}
+    module attributes {tile.target = #tile.target<sm_90a>} {}
     ```
   }];
   let parameters = (ins AttrParameter<"const ::tile::Target *", "a row of the table">:$target);
