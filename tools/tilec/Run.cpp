@@ -87,7 +87,7 @@ HostCommand::HostCommand(Purpose purpose) : purpose(purpose) {
       .choice("device", {"auto", "cpu", "emu", "cuda", "emu+cuda"},
               "where kernels run; auto: on the GPU if there is one; emu+cuda: on both, and compare",
               deviceName)
-      .flag("no-check", "on the CPU, do not check accesses to memory (faster)", check, false)
+      .flag("no-check", "on the CPU and the emulator, do not report faults (faster)", check, false)
       .flag("check", "on the CPU, check every access to memory", check)
       .integer("threads", "N", "cores that interpret or emulate; 0: all of them", threads, 0, 1024)
       .text("target", "TARGET", "emu: the GPU to emulate", emulated)
