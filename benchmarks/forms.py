@@ -35,7 +35,7 @@ def cases():
     s = torch.empty(rows, device=device, dtype=single)
     yield case("hinted row sum 8192x4096 f16", "hinted_row_sum", (rows,), [x, s],
                [("i32", n + 8)], dict(N=n), lambda: (s, x[:, :n].float().sum(1)))
-    for how, what in enumerate(("where", "minimum")):
+    for how, what in enumerate(("where", "minimum", "where, with hints")):
         for m, n2, k in ((4096, 4096, 4096), (3000, 5000, 2048)):
             a = torch.randn((m, k), device=device, dtype=half)
             b = torch.randn((k, n2), device=device, dtype=half)
