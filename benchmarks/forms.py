@@ -55,6 +55,28 @@ def cases():
                [("i32", (size // 128) * across), ("i32", across), ("i32", size), ("i32", size),
                 ("i32", size), ("i32", size)], dict(P=p, BM=128, BN=256, BK=64),
                lambda a=a, b=b, c=c: (c, a @ b), warps=8, stages=3)
+    # Sums by atomics start from what is there: each run adds to zeros of its own.
+    z = torch.randn((8192, 1024), device=device, dtype=single)
+    w = torch.zeros(1024, device=device, dtype=single)
+    yield case("rows added by atomics, 8192x1024 f32", "added_rows", (8192,), [z, w], [],
+               dict(N=1024), lambda z=z, w=w: (w, z.double().sum(0)))
+    e = torch.randn((16 * 1024, 4096), device=device, dtype=half)
+    w2 = torch.zeros(16, device=device, dtype=single)
+    yield case("split sums, 16 of 1024 programs", "split_sums", (1024,), [e, w2],
+               [("i32", 4096)], dict(N=16, BK=256),
+               lambda e=e, w2=w2: (w2, e.double().sum(1).view(1024, 16).sum(0)))
+    g = torch.randn((8192, 4096), device=device, dtype=half)
+    h = torch.randn((8192, 4096), device=device, dtype=half)
+    w3 = torch.zeros(4096, device=device, dtype=single)
+    yield case("weight gradient by atomics, 8192x4096", "weight_gradient", (512,), [g, h, w3],
+               [("i32", 8192)], dict(R=16, N=4096),
+               lambda g=g, h=h, w3=w3: (w3, (g.double() * h.double()).sum(0)), warps=8)
+    index = torch.randint(0, 1 << 20, (1 << 22,), device=device, dtype=torch.int32)
+    t = torch.randn(1 << 22, device=device, dtype=single)
+    w4 = torch.zeros(1 << 20, device=device, dtype=single)
+    yield case("scattered additions, 2^22 to 2^20", "scattered", (4096,), [index, t, w4], [],
+               dict(B=1024), lambda: (w4, torch.zeros(1 << 20, device=device, dtype=torch.double)
+                                      .index_add_(0, index.long(), t.double())))
     count = 1 << 25
     u = torch.randn(count, device=device, dtype=single)
     v = torch.empty_like(u)
@@ -71,7 +93,7 @@ def triton_runner(module, case):
 
 def tile_runner(compiler, source, case):
     import torch
-    types = {torch.float16: "*fp16:16", torch.float32: "*fp32:16"}
+    types = {torch.float16: "*fp16:16", torch.float32: "*fp32:16", torch.int32: "*i32:16"}
     signature = [types[a.dtype] for a in case["arrays"]]
     signature += [kind + (":16" if value % 16 == 0 else "") for kind, value in case["numbers"]]
     kernel = compiler.compile(source, "forms.tile", case["kernel"], signature, case["constexprs"],
@@ -85,7 +107,8 @@ def tile_runner(compiler, source, case):
 def check(case, run):
     import torch
     out, _ = case["expect"]()
-    out.fill_(float("nan"))
+    adds = "atom" in case["name"] or "sums" in case["name"] or "scattered" in case["name"]
+    out.fill_(0.0 if adds else float("nan"))
     run()
     torch.cuda.synchronize()
     out, wanted = case["expect"]()

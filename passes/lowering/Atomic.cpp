@@ -5,6 +5,11 @@
 // scratch memory. What the target has no instruction for is a loop that tries
 // to swap in the new value until nobody came between.
 //
+// An atomic that releases and acquires is a fence, the update and, for the acquiring half,
+// the loss of what the first cache holds. A thread that updates several elements needs
+// the fences once, around relaxed updates; and where nobody asks what memory held before,
+// nothing can be acquired by it.
+//
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/Lowering.h"
 #include "passes/memory/Scratch.h"
@@ -23,6 +28,50 @@ static int32_t copyRegisters(const LinearLayout &layout) {
   return 0;
 }
 
+static bool releases(MemSemantic sem) {
+  return sem == MemSemantic::release || sem == MemSemantic::acq_rel;
+}
+static bool acquires(MemSemantic sem) {
+  return sem == MemSemantic::acquire || sem == MemSemantic::acq_rel;
+}
+
+/// The updates of an op whose kind the target has an instruction for.
+Registers Lowering::updateElements(AtomicRmwOp op, const Registers &ptrs, int32_t copies,
+                                   Value owner) {
+  const Registers &values = get(op.getValue());
+  unsigned count = 0;
+  for (unsigned r = 0; r < ptrs.size(); ++r)
+    count += !(r & copies);
+  bool isSeen =
+      !op.getResult().use_empty() || !in.hasAtomicUpdate(op.getKind(), values.front().getType());
+  MemSemantic sem = op.getSem();
+  // One element carries its own ordering; several share fences.
+  bool shares = count > 1 && sem != MemSemantic::relaxed;
+  if (shares && (isSeen || releases(sem)))
+    in.fence(op.getScope());
+  MemSemantic each = shares ? MemSemantic::relaxed : sem;
+  if (!isSeen)
+    each = releases(each) ? MemSemantic::release : MemSemantic::relaxed;
+  Registers regs;
+  for (unsigned r = 0; r < ptrs.size(); ++r) {
+    if (r & copies) {
+      regs.push_back(regs[r & ~copies]);
+      continue;
+    }
+    Value predicate = op.getMask() ? andB(owner, get(op.getMask())[r]) : owner;
+    if (isSeen) {
+      regs.push_back(
+          in.atomicRmw(op.getKind(), each, op.getScope(), ptrs[r], values[r], predicate));
+      continue;
+    }
+    in.atomicUpdate(op.getKind(), each, op.getScope(), ptrs[r], values[r], predicate);
+    regs.push_back(in.zero(values[r].getType())); // nobody looks
+  }
+  if (shares && isSeen && acquires(sem))
+    in.fence(op.getScope());
+  return regs;
+}
+
 LogicalResult Lowering::lowerAtomic(Operation *op) {
   auto rmw = dyn_cast<AtomicRmwOp>(op);
   auto cas = dyn_cast<AtomicCasOp>(op);
@@ -32,15 +81,16 @@ LogicalResult Lowering::lowerAtomic(Operation *op) {
   LinearLayout layout = block ? cta::getLayout(block) : LinearLayout();
   Value owner = ownerPredicate(layout);
   int32_t copies = block ? copyRegisters(layout) : 0;
-  Registers regs;
-  for (unsigned r = 0; r < ptrs.size(); ++r) {
+  bool hasInstruction = rmw && in.hasAtomic(rmw.getKind(), get(rmw.getValue()).front().getType());
+  Registers regs = hasInstruction ? updateElements(rmw, ptrs, copies, owner) : Registers();
+  for (unsigned r = regs.size(); r < ptrs.size(); ++r) {
     if (r & copies) {
       regs.push_back(regs[r & ~copies]);
       continue;
     }
     if (rmw) {
       Value predicate = rmw.getMask() ? andB(owner, get(rmw.getMask())[r]) : owner;
-      regs.push_back(atomicRmw(rmw, ptrs[r], get(rmw.getValue())[r], predicate));
+      regs.push_back(atomicLoop(rmw, ptrs[r], get(rmw.getValue())[r], predicate));
     } else {
       regs.push_back(in.atomicCas(cas.getSem(), cas.getScope(), ptrs[r], get(cas.getCmp())[r],
                                   get(cas.getValue())[r], owner));
@@ -50,12 +100,6 @@ LogicalResult Lowering::lowerAtomic(Operation *op) {
     return failure();
   set(op->getResult(0), std::move(regs));
   return success();
-}
-
-Value Lowering::atomicRmw(AtomicRmwOp op, Value ptr, Value value, Value predicate) {
-  if (in.hasAtomic(op.getKind(), value.getType()))
-    return in.atomicRmw(op.getKind(), op.getSem(), op.getScope(), ptr, value, predicate);
-  return atomicLoop(op, ptr, value, predicate);
 }
 
 /// What memory holds after the operation, in arithmetic that every target has.

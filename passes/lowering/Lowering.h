@@ -94,7 +94,8 @@ private:
   mlir::LogicalResult lowerLoad(LoadOp op);
   mlir::LogicalResult lowerStore(StoreOp op);
   mlir::LogicalResult lowerAtomic(mlir::Operation *op); // Atomic.cpp
-  mlir::Value atomicRmw(AtomicRmwOp op, mlir::Value ptr, mlir::Value value, mlir::Value predicate);
+  Registers updateElements(AtomicRmwOp op, const Registers &ptrs, int32_t copies,
+                           mlir::Value owner);
   mlir::Value atomicLoop(AtomicRmwOp op, mlir::Value ptr, mlir::Value value, mlir::Value predicate);
   mlir::LogicalResult shareResults(mlir::Operation *op, Registers &regs,
                                    mlir::RankedTensorType block, mlir::Value owner);

@@ -93,6 +93,15 @@ public:
   /// Whether `atomicRmw` has an instruction for the type; if not, a loop around
   /// `atomicCas` does it.
   bool hasAtomic(AtomicKind kind, mlir::Type type) const;
+  /// Whether `atomicUpdate` has one.
+  bool hasAtomicUpdate(AtomicKind kind, mlir::Type type) const;
+  /// As `atomicRmw`, for what memory held before nobody asks. There is nothing to acquire
+  /// by then: `sem` is relaxed or release.
+  void atomicUpdate(AtomicKind kind, MemSemantic sem, MemScope scope, mlir::Value ptr,
+                    mlir::Value value, mlir::Value predicate);
+  /// Orders what a thread does to memory before it and what behind it, for those within
+  /// `scope`: with relaxed atomics beside it, it releases and acquires for all of them.
+  void fence(MemScope scope);
   /// Atomic read-modify-write of one element; `predicate` may be null.
   mlir::Value atomicRmw(AtomicKind kind, MemSemantic sem, MemScope scope, mlir::Value ptr,
                         mlir::Value value, mlir::Value predicate);

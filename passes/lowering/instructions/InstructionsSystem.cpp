@@ -80,6 +80,30 @@ bool Instructions::hasAtomic(AtomicKind kind, Type type) const {
   return bitWidth(type) >= (kind == AtomicKind::fadd ? 16 : 32);
 }
 
+bool Instructions::hasAtomicUpdate(AtomicKind kind, Type type) const {
+  return kind != AtomicKind::xchg && hasAtomic(kind, type);
+}
+
+void Instructions::atomicUpdate(AtomicKind kind, MemSemantic sem, MemScope scope, Value ptr,
+                                Value value, Value predicate) {
+  Type type = value.getType();
+  char c = bitWidth(type) == 64 ? 'l' : bitWidth(type) == 32 ? 'r' : 'h';
+  std::string text = "red" + spelled(sem).str() + spelled(scope).str() + ".global" +
+                     atomicOperation(kind, type) + " [$0], $1;";
+  std::string constraints = std::string("l,") + c;
+  SmallVector<Value> args{ptr, toInteger(value)};
+  if (predicate) {
+    text = "@$2 " + text;
+    constraints += ",b";
+    args.push_back(predicate);
+  }
+  effect(text, constraints + ",~{memory}", args);
+}
+
+void Instructions::fence(MemScope scope) {
+  effect("fence.acq_rel" + spelled(scope).str() + ";", "~{memory}", {});
+}
+
 Value Instructions::atomicRmw(AtomicKind kind, MemSemantic sem, MemScope scope, Value ptr,
                               Value value, Value predicate) {
   Type type = value.getType();
