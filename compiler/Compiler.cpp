@@ -5,6 +5,7 @@
 #include "compiler/Targets.h"
 #include "frontend/Parser.h"
 #include "frontend/Specialize.h"
+#include "ir/Algebra.h"
 #include "ir/CtaDialect.h"
 #include "ir/Spelling.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -278,6 +279,7 @@ static void setModuleOptions(ModuleOp module, const CompileOptions &options, con
     module->setAttr(cta::kWarpRolesAttr, b.getStringAttr(spelled(options.warpRoles)));
   flag(options.checkedLaunch, kCheckedLaunchAttr);
   flag(options.eachLaneArrives, lowering::kEachLaneArrivesAttr);
+  flag(options.algebraic, algebra::kAlgebraicAttr);
   flag(!options.tensorMaps, kNoTensorMapsAttr);
   flag(options.dependentLaunch && target.capability >= 90, kDependentLaunchAttr);
 }

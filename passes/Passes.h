@@ -49,6 +49,8 @@ std::unique_ptr<mlir::Pass> createAllocateScratchPass();
 std::unique_ptr<mlir::Pass> createInsertBarriersPass();
 /// To the LLVM dialect, one value per register (lowering/LowerToLLVM.cpp).
 std::unique_ptr<mlir::Pass> createLowerToLLVMPass();
+/// Numbers of a ring for floats, in the algebraic mode (lowering/AlgebraicImage.cpp).
+std::unique_ptr<mlir::Pass> createAlgebraicImagePass();
 
 /// Remarks what the axis analysis finds, for its tests (TestAxisInfo.cpp).
 std::unique_ptr<mlir::Pass> createTestAxisInfoPass();

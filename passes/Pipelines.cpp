@@ -67,4 +67,8 @@ void tile::buildCtaPipeline(OpPassManager &pm) {
   pm.addPass(createInsertBarriersPass());
 }
 
-void tile::buildLoweringPipeline(OpPassManager &pm) { pm.addPass(createLowerToLLVMPass()); }
+void tile::buildLoweringPipeline(OpPassManager &pm) {
+  pm.addPass(createLowerToLLVMPass());
+  // Last: what has been lowered is what is tested.
+  pm.addPass(createAlgebraicImagePass());
+}

@@ -36,6 +36,7 @@ void tile::registerAllPasses() {
   mlir::registerPass(createAllocateScratchPass);
   mlir::registerPass(createInsertBarriersPass);
   mlir::registerPass(createLowerToLLVMPass);
+  mlir::registerPass(createAlgebraicImagePass);
   mlir::registerPass(createTestAxisInfoPass);
 
   mlir::PassPipelineRegistration<>("tile-simplify", "simplify what the front end produced",

@@ -57,7 +57,7 @@ public:
     if (options.schedules)
       text +=
           llvm::formatv(", {0} random schedules from seed {1}", options.schedules, options.seed);
-    return text + (options.check ? "" : ", unchecked");
+    return text + (options.algebraic ? ", algebraic" : "") + (options.check ? "" : ", unchecked");
   }
   std::string target() const override { return options.target; }
   unsigned multiprocessorCount() const override { return 132; }
@@ -113,6 +113,7 @@ EmuProgramPtr Emulator::compile(const KernelRequest &request,
     return nullptr;
   auto shared = std::make_shared<EmuProgram>();
   shared->load.fuseMulAdd = request.options.enableFpFusion;
+  shared->load.algebraic = options.algebraic;
   std::string error;
   shared->program = emu::Program::load(result.output, shared->load, error);
   if (!shared->program) {
@@ -137,6 +138,7 @@ EmuProgramPtr Emulator::find(const KernelRequest &request,
   ours.options = forLaunch(std::move(ours.options));
   ours.options.stopAfter = Stage::Llvm;
   ours.options.lineInfo = true;
+  ours.options.algebraic = options.algebraic;
   EmuProgramPtr &slot =
       programs[request.file->name().str() + kernelKey(request.file->text(), ours.options)];
   if (!slot)

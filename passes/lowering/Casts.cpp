@@ -1,4 +1,5 @@
 //===- Casts.cpp - conversions between element types ----------------------===//
+#include "ir/Algebra.h"
 #include "passes/lowering/Lowering.h"
 
 using namespace mlir;
@@ -59,7 +60,7 @@ Value Lowering::emitFpCast(Value x, Type to, Rounding rounding) {
     bool e4m3 = isa<Float8E4M3FNType>(to);
     if (!from.isF32())
       x = emitFpCast(x, b.getF32Type(), Rounding::rtne);
-    if (rounding == Rounding::rtz && !e4m3) {
+    if (rounding == Rounding::rtz && !e4m3 && !module->hasAttr(algebra::kAlgebraicAttr)) {
       // Truncating the f16 pattern to its upper byte rounds toward zero.
       Value half = emitFpCast(x, b.getF16Type(), Rounding::rtz);
       Value bits = LLVM::BitcastOp::create(b, loc, b.getI16Type(), half);

@@ -196,12 +196,12 @@ bool Lowering::lowerStore(Operation *op) {
   return true;
 }
 
-AtomicOp tile::interp::atomicOpOf(AtomicKind kind) {
+AtomicOp Lowering::atomicOpOf(AtomicKind kind) const {
   switch (kind) {
   case AtomicKind::add:
     return AtomicOp::Add;
   case AtomicKind::fadd:
-    return AtomicOp::FAdd;
+    return algebraic ? AtomicOp::Add : AtomicOp::FAdd;
   case AtomicKind::max:
     return AtomicOp::MaxS;
   case AtomicKind::min:
@@ -219,9 +219,9 @@ AtomicOp tile::interp::atomicOpOf(AtomicKind kind) {
   case AtomicKind::xchg:
     return AtomicOp::Exchange;
   case AtomicKind::fmax:
-    return AtomicOp::FMax;
+    return algebraic ? AtomicOp::MaxS : AtomicOp::FMax;
   case AtomicKind::fmin:
-    return AtomicOp::FMin;
+    return algebraic ? AtomicOp::MinS : AtomicOp::FMin;
   }
   llvm_unreachable("all kinds are listed");
 }
@@ -231,7 +231,8 @@ bool Lowering::lowerAtomic(Operation *op) {
   auto rmw = dyn_cast<AtomicRmwOp>(op);
   Value pointer = swap ? swap.getPtr() : rmw.getPtr();
   Shape shape = *describe(op->getResult(0).getType());
-  Kernel kernel = atomicKernel(swap ? AtomicOp::CompareSwap : atomicOpOf(rmw.getKind()), shape.type);
+  Kernel kernel =
+      atomicKernel(swap ? AtomicOp::CompareSwap : atomicOpOf(rmw.getKind()), shape.type);
   if (!kernel)
     return refuse(op, "this atomic is not supported on this element type");
   RegId address = use(pointer), value = use(swap ? swap.getValue() : rmw.getValue());
