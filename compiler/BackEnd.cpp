@@ -54,7 +54,7 @@ static std::unique_ptr<TargetMachine> createMachine(StringRef chip, int ptxVersi
 /// Passes for what a kernel never has (garbage collection, exceptions, calls of
 /// the C library, variables for a debugger, profiling hooks), and two for what
 /// the lowering does itself: wide accesses, and constants where they are used.
-static bool findsNothing(StringRef pass) {
+static const StringSet<> &idlePasses() {
   static const StringSet<> names = {
       "Analyze Machine Code For Garbage Collection",
       "Constant Hoisting",
@@ -77,8 +77,15 @@ static bool findsNothing(StringRef pass) {
       "Shadow Stack GC Lowering",
       "Stack Frame Layout Analysis",
   };
-  return names.contains(pass);
+  return names;
 }
+
+/// Passes that are left out where no value is multiplied by several numbers: common
+/// expressions are searched for three times before instructions are selected, twice for
+/// what strength reduction leaves.
+static constexpr StringLiteral kReduceLoops = "Loop Strength Reduction",
+                               kReduceLines = "Straight line strength reduction",
+                               kMergeAgain = "Early CSE";
 
 /// The back end's passes, with the text that they print.
 class BackEnd::Passes : legacy::PassManager {
@@ -96,14 +103,24 @@ public:
     return text.str().str();
   }
 
+  std::vector<std::string> namesNotMet() const {
+    std::vector<std::string> names;
+    for (StringRef name : idlePasses().keys())
+      if (!met.contains(name))
+        names.push_back(name.str());
+    for (StringRef name : {kReduceLoops, kReduceLines, kMergeAgain})
+      if (!met.contains(name))
+        names.push_back(name.str());
+    return names;
+  }
+
 private:
   void add(Pass *pass) override {
     StringRef name = pass->getPassName();
-    loopsDone |= name == "Loop Strength Reduction";
-    // Common expressions are searched for three times before instructions are
-    // selected, twice for what strength reduction leaves.
-    bool left = name == "Straight line strength reduction" || (name == "Early CSE" && !loopsDone);
-    if ((left && !reduceStrength) || findsNothing(name))
+    met.insert(name);
+    loopsDone |= name == kReduceLoops;
+    bool left = name == kReduceLines || (name == kMergeAgain && !loopsDone);
+    if ((left && !reduceStrength) || idlePasses().contains(name))
       delete pass;
     else
       legacy::PassManager::add(pass);
@@ -111,6 +128,7 @@ private:
 
   SmallString<0> text;
   raw_svector_ostream stream;
+  StringSet<> met;
   bool reduceStrength, loopsDone = false, works;
 };
 
@@ -156,4 +174,8 @@ std::string BackEnd::emit(Module &module) {
   if (!passes)
     passes = std::make_unique<Passes>(*target, reduceStrength);
   return passes->emit(module);
+}
+
+std::vector<std::string> BackEnd::passNamesNotMet() {
+  return Passes(*target, /*reduceStrength=*/true).namesNotMet();
 }

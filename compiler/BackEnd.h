@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringRef.h"
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace llvm {
 class Module;
@@ -26,6 +27,10 @@ public:
   llvm::TargetMachine &machine() { return *target; }
   /// Instruction selection and printing: PTX text, empty if LLVM cannot print it.
   std::string emit(llvm::Module &module);
+
+  /// Names of LLVM's passes that this class goes by and that LLVM does not have (any
+  /// more): none, or a pass that is to be left out runs.
+  std::vector<std::string> passNamesNotMet();
 
 private:
   class Passes;

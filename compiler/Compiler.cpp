@@ -2,27 +2,28 @@
 #include "compiler/Compiler.h"
 #include "compiler/EmitPtx.h"
 #include "compiler/Parameters.h"
-#include "compiler/Targets.h"
 #include "frontend/Parser.h"
 #include "frontend/Specialize.h"
-#include "ir/Algebra.h"
 #include "ir/CtaDialect.h"
+#include "ir/Kernel.h"
 #include "ir/Spelling.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "passes/Pipelines.h"
-#include "passes/lowering/Options.h"
-#include "passes/lowering/Scratch.h"
+#include "passes/memory/Scratch.h"
+#include "target/Target.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Instruction.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -33,12 +34,24 @@ using namespace mlir;
 using namespace tile;
 
 namespace {
+#ifndef NDEBUG
+/// Names the pass that breaks what MLIR's verifier does not see.
+struct ProtocolVerifier : PassInstrumentation {
+  void runAfterPass(Pass *pass, Operation *op) override {
+    if (failed(cta::verifyProtocol(op)))
+      llvm::report_fatal_error("`" + pass->getName() + "` breaks the protocol of rings");
+  }
+};
+#endif
+
 /// A pipeline built once and run on many modules.
 struct Pipeline {
   PassManager pm;
   Pipeline(MLIRContext *context, void (*build)(OpPassManager &)) : pm(context) {
 #ifdef NDEBUG
     pm.enableVerifier(false);
+#else
+    pm.addInstrumentation(std::make_unique<ProtocolVerifier>());
 #endif
     build(pm);
   }
@@ -89,14 +102,48 @@ static void collectPassNames(OpPassManager &pm, std::vector<std::string> &names)
 
 std::vector<std::string> Compiler::passNames() {
   std::vector<std::string> names;
-  for (Pipeline *pipeline : {&impl->simplify, &impl->cta, &impl->lower, &impl->debugInfo})
-    collectPassNames(pipeline->pm, names);
+  OpPassManager steps(ModuleOp::getOperationName());
+  buildCtaSteps(steps);
+  for (OpPassManager *pm : {static_cast<OpPassManager *>(&impl->simplify.pm), &steps,
+                            static_cast<OpPassManager *>(&impl->lower.pm),
+                            static_cast<OpPassManager *>(&impl->debugInfo.pm)})
+    collectPassNames(*pm, names);
   return names;
 }
 
 //===----------------------------------------------------------------------===//
 // One compilation
 //===----------------------------------------------------------------------===//
+
+/// Puts on the module what passes ask it for, besides what the specialiser did.
+static void setModuleOptions(ModuleOp module, const CompileOptions &options, const Target &target) {
+  Builder b(module.getContext());
+  auto flag = [&](bool on, StringRef name) {
+    if (on)
+      module->setAttr(name, b.getUnitAttr());
+  };
+  module->setAttr(kFpFusionAttr, b.getBoolAttr(options.enableFpFusion));
+  flag(options.persistent, kPersistentAttr);
+  flag(options.checkedLaunch, kCheckedLaunchAttr);
+  flag(options.eachLaneArrives, kEachLaneArrivesAttr);
+  flag(options.algebraic, kAlgebraicAttr);
+  flag(!options.tensorMaps, kNoTensorMapsAttr);
+  flag(options.dependentLaunch && target.has(Feature::DependentLaunch), kDependentLaunchAttr);
+}
+
+/// Where the op is that takes most of a kernel's shared memory.
+static Location largestInShared(ModuleOp module) {
+  Location place = module.getLoc();
+  int64_t most = 0;
+  module.walk([&](Operation *op) {
+    int64_t bytes = lowering::scratchBytes(op);
+    if (bytes > most) {
+      most = bytes;
+      place = op->getLoc();
+    }
+  });
+  return place;
+}
 
 namespace {
 
@@ -252,10 +299,31 @@ public:
     return s;
   }
 
+  /// The steps, in order. Each is false if there is nothing to go on with.
+  bool parse(ast::Module &tree);
+  bool specialize(const ast::Module &tree);
+  bool layOut(Pipeline &cta);
+  bool translate(PtxEmitter &emitter);
+  bool emit(PtxEmitter &emitter);
+  /// Whether the caller wants no more than what there is by now.
+  bool stopsAfter(Stage stage) {
+    if (options.stopAfter != stage)
+      return false;
+    result.output = text(*module);
+    return true;
+  }
+  void readMetadata();
+  void refuseSharedMemory();
+
   MLIRContext &context;
   const frontend::SourceFile &file;
   const CompileOptions &options;
   CompileResult &result;
+  const Target *target = nullptr;
+  OwningOpRef<ModuleOp> module;
+  llvm::LLVMContext llvmContext;
+  std::unique_ptr<llvm::Module> llvmModule; ///< behind its context, so that it goes first
+  EmitOptions emitOptions;
   std::vector<Remark> remarks; ///< of the passes
   std::unique_ptr<llvm::raw_string_ostream> dumpStream;
   std::map<std::string, std::shared_ptr<frontend::SourceFile>> others;
@@ -264,38 +332,96 @@ public:
 
 } // namespace
 
-/// Puts on the module what passes ask it for, besides what the specialiser did.
-static void setModuleOptions(ModuleOp module, const CompileOptions &options, const Target &target) {
-  Builder b(module.getContext());
-  auto flag = [&](bool on, StringRef name) {
-    if (on)
-      module->setAttr(name, b.getUnitAttr());
-  };
-  module->setAttr(kFpFusionAttr, b.getBoolAttr(options.enableFpFusion));
-  flag(options.persistent, kPersistentAttr);
-  if (options.numCtas > 1)
-    module->setAttr(cta::kNumCtasAttr, b.getI32IntegerAttr(options.numCtas));
-  if (options.warpRoles != WarpRoles::Auto)
-    module->setAttr(cta::kWarpRolesAttr, b.getStringAttr(spelled(options.warpRoles)));
-  flag(options.checkedLaunch, kCheckedLaunchAttr);
-  flag(options.eachLaneArrives, lowering::kEachLaneArrivesAttr);
-  flag(options.algebraic, algebra::kAlgebraicAttr);
-  flag(!options.tensorMaps, kNoTensorMapsAttr);
-  flag(options.dependentLaunch && target.capability >= 90, kDependentLaunchAttr);
+//===----------------------------------------------------------------------===//
+// The steps
+//===----------------------------------------------------------------------===//
+
+/// Text to syntax tree: nothing is resolved here.
+bool Compilation::parse(ast::Module &tree) {
+  tree = timed("parse", [&] { return frontend::parse(file, result.diagnostics); });
+  return !result.diagnostics.hasErrors();
 }
 
-/// Where the op is that takes most of a kernel's shared memory.
-static Location largestInShared(ModuleOp module) {
-  Location place = module.getLoc();
-  int64_t most = 0;
-  module.walk([&](Operation *op) {
-    int64_t bytes = lowering::scratchBytes(op);
-    if (bytes > most) {
-      most = bytes;
-      place = op->getLoc();
-    }
+/// One kernel, for given types and constants, to the tile dialect.
+bool Compilation::specialize(const ast::Module &tree) {
+  module = timed("specialize", [&] {
+    return frontend::specialize(context, file, tree, options, result.diagnostics,
+                                &result.dependencies);
   });
-  return place;
+  if (!module || result.diagnostics.hasErrors())
+    return false;
+  setModuleOptions(*module, options, *target);
+  result.metadata.dependent = (*module)->hasAttr(kDependentLaunchAttr);
+  result.metadata.entry = (*module->getOps<func::FuncOp>().begin()).getName().str();
+  result.metadata.target = options.target;
+  result.metadata.numWarps = options.numWarps;
+  result.metadata.threads = 32 * options.numWarps;
+  return true;
+}
+
+/// Who computes what: layouts, shared memory, barriers.
+bool Compilation::layOut(Pipeline &cta) {
+  if (!run("cta", cta, *module))
+    return false;
+  readMetadata();
+  if (result.metadata.sharedBytes <= target->maxSharedBytes)
+    return true;
+  refuseSharedMemory();
+  return false;
+}
+
+/// What the laid-out kernel tells a launcher.
+void Compilation::readMetadata() {
+  func::FuncOp kernel = *module->getOps<func::FuncOp>().begin();
+  describeParameters(kernel, result.metadata);
+  kernel.walk([&](cta::RolesOp) { result.metadata.threads += cta::kProducerThreads; });
+  result.metadata.cluster[0] = cta::madeOf(*module).cluster;
+  result.metadata.sharedBytes = cta::madeOf(*module).sharedBytes;
+}
+
+void Compilation::refuseSharedMemory() {
+  errorAt(placesOf(largestInShared(*module)),
+          "kernel `" + result.metadata.entry + "` needs " +
+              std::to_string(result.metadata.sharedBytes) +
+              " bytes of shared memory, most of them here, but " + target->name.str() + " has " +
+              std::to_string(target->maxSharedBytes) + ": use smaller blocks or fewer stages");
+}
+
+/// To LLVM IR, and through the scalar optimiser.
+bool Compilation::translate(PtxEmitter &emitter) {
+  emitOptions.fuseMulAdd = options.enableFpFusion;
+  emitOptions.maxRegisters = options.maxRegisters;
+  emitOptions.sharedBytes = result.metadata.sharedBytes;
+  emitOptions.libdevicePath = options.libdevicePath;
+  emitOptions.dependencies = &result.dependencies;
+  if (auto version = module->getOperation()->getAttrOfType<IntegerAttr>(kPtxVersionAttr))
+    emitOptions.ptxVersion = version.getInt();
+  std::string error;
+  llvmContext.setDiagnosticHandlerCallBack(&Compilation::reportFromLlvm, this,
+                                           /*RespectFilters=*/true);
+  llvmModule = timed("translate", [&] {
+    return emitter.translate(*module, llvmContext, *target, emitOptions, error);
+  });
+  if (!llvmModule)
+    result.diagnostics.error(nullptr, {}, error);
+  if (result.diagnostics.hasErrors())
+    return false;
+  timed("optimize", [&] {
+    emitter.optimize(*llvmModule, *target, emitOptions);
+    return 0;
+  });
+  return true;
+}
+
+/// Instruction selection.
+bool Compilation::emit(PtxEmitter &emitter) {
+  std::string error;
+  bool emitted = timed("emit", [&] {
+    return emitter.emit(*llvmModule, *target, emitOptions, result.output, error);
+  });
+  if (!emitted)
+    result.diagnostics.error(nullptr, {}, error);
+  return !result.diagnostics.hasErrors();
 }
 
 CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileOptions &options,
@@ -309,134 +435,42 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
     return std::move(result);
   };
 
-  const Target *target = findTarget(options.target);
-  if (!target) {
+  c.target = findTarget(options.target);
+  if (!c.target) {
     result.diagnostics.error(nullptr, {}, describeUnknownTarget(options.target));
     return fail();
   }
-
-  // Text to syntax tree: nothing is resolved here.
-  ast::Module tree = c.timed("parse", [&] { return frontend::parse(file, result.diagnostics); });
-  if (result.diagnostics.hasErrors())
+  ast::Module tree;
+  if (!c.parse(tree))
     return fail();
   if (options.stopAfter == Stage::Ast) {
     llvm::raw_string_ostream os(result.output);
     ast::print(tree, os);
     return result;
   }
-
-  // One kernel, for given types and constants, to the tile dialect.
-  OwningOpRef<ModuleOp> module = c.timed("specialize", [&] {
-    return frontend::specialize(impl->context, file, tree, options, result.diagnostics,
-                                &result.dependencies);
-  });
-  if (!module || result.diagnostics.hasErrors())
+  if (!c.specialize(tree) || !c.run("simplify", impl->simplify, *c.module))
     return fail();
-  setModuleOptions(*module, options, *target);
-  result.metadata.dependent = (*module)->hasAttr(kDependentLaunchAttr);
-  auto kernels = module->getOps<func::FuncOp>();
-  func::FuncOp kernel = *kernels.begin();
-  result.metadata.entry = kernel.getName().str();
-  result.metadata.target = options.target;
-  result.metadata.numWarps = options.numWarps;
-  result.metadata.threads = 32 * options.numWarps;
-
-  // Language-level simplification: folding, sharing, hoisting.
-  if (!c.run("simplify", impl->simplify, *module))
-    return fail();
-  if (options.stopAfter == Stage::Tile) {
-    result.output = c.text(*module);
+  if (c.stopsAfter(Stage::Tile))
     return result;
-  }
-
-  (*module)->setAttr(cta::kMaxSharedBytesAttr,
-                     Builder(module->getContext()).getI32IntegerAttr(target->maxSharedBytes));
-  // Who computes what: layouts, shared memory, barriers. Warpgroups read their
-  // operands from shared memory; where it cannot hold them, warps must do.
-  auto sharedBytes = [&] {
-    auto attr = module->getOperation()->getAttrOfType<IntegerAttr>(cta::kSharedBytesAttr);
-    return attr ? attr.getInt() : 0;
-  };
-  OwningOpRef<ModuleOp> before;
-  bool hasProducts = module->walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  if (hasProducts && options.target == "sm_90a")
-    before = module->clone();
-  if (!c.run("cta", impl->cta, *module))
+  if (!c.layOut(impl->cta))
     return fail();
-  auto again = [&](OwningOpRef<ModuleOp> from, StringRef name, Attribute attr) {
-    module = std::move(from);
-    c.remarks.clear();
-    (*module)->setAttr(name, attr);
-    kernel = *module->getOps<func::FuncOp>().begin();
-    return c.run("cta", impl->cta, *module);
-  };
-  // Two groups of warps stage what they store side by side.
-  if (before && sharedBytes() > target->maxSharedBytes && cta::groupsOf(*module) > 1 &&
-      !again(before->clone(), cta::kWarpRolesAttr,
-             StringAttr::get(&impl->context, spelled(WarpRoles::Cooperative))))
-    return fail();
-  if (before && sharedBytes() > target->maxSharedBytes &&
-      !again(std::move(before), kNoWarpgroupDotsAttr, UnitAttr::get(&impl->context)))
-    return fail();
-  describeParameters(kernel, result.metadata);
-  kernel.walk([&](cta::RolesOp) { result.metadata.threads += cta::kProducerThreads; });
-  if (auto cluster = module->getOperation()->getAttrOfType<IntegerAttr>(cta::kClusterAttr))
-    result.metadata.cluster[0] = int(cluster.getInt());
-  result.metadata.sharedBytes = int(sharedBytes());
-  if (result.metadata.sharedBytes > target->maxSharedBytes) {
-    c.errorAt(c.placesOf(largestInShared(*module)),
-              "kernel `" + result.metadata.entry + "` needs " +
-                  std::to_string(result.metadata.sharedBytes) +
-                  " bytes of shared memory, most of them here, but " + target->name.str() +
-                  " has " + std::to_string(target->maxSharedBytes) +
-                  ": use smaller blocks or fewer stages");
-    return fail();
-  }
-  if (options.stopAfter == Stage::Cta) {
-    result.output = c.text(*module);
+  if (c.stopsAfter(Stage::Cta))
     return result;
-  }
-
   if (readLaidOut)
-    readLaidOut(*module, c.remarks);
+    readLaidOut(*c.module, c.remarks);
 
   // From here on one value is one register.
-  if (!c.run("lower", impl->lower, *module))
+  if (!c.run("lower", impl->lower, *c.module))
     return fail();
-  if (options.lineInfo && !c.run("debug-info", impl->debugInfo, *module))
+  if (options.lineInfo && !c.run("debug-info", impl->debugInfo, *c.module))
     return fail();
-
-  // LLVM IR, the scalar optimiser, instruction selection.
-  EmitOptions emit;
-  emit.fuseMulAdd = options.enableFpFusion;
-  emit.maxRegisters = options.maxRegisters;
-  emit.sharedBytes = result.metadata.sharedBytes;
-  emit.libdevicePath = options.libdevicePath;
-  if (auto version = module->getOperation()->getAttrOfType<IntegerAttr>(kPtxVersionAttr))
-    emit.ptxVersion = version.getInt();
-  std::string error;
-  llvm::LLVMContext llvmContext;
-  llvmContext.setDiagnosticHandlerCallBack(&Compilation::reportFromLlvm, &c,
-                                           /*RespectFilters=*/true);
-  std::unique_ptr<llvm::Module> llvmModule = c.timed("translate", [&] {
-    return impl->emitter.translate(*module, llvmContext, *target, emit, error);
-  });
-  if (!llvmModule)
-    result.diagnostics.error(nullptr, {}, error);
-  if (result.diagnostics.hasErrors())
+  if (!c.translate(impl->emitter))
     return fail();
-  c.timed("optimize", [&] {
-    impl->emitter.optimize(*llvmModule, *target, emit);
-    return 0;
-  });
   if (options.stopAfter == Stage::Llvm) {
     llvm::raw_string_ostream os(result.output);
-    llvmModule->print(os, nullptr);
-    return result;
+    c.llvmModule->print(os, nullptr);
+  } else if (!c.emit(impl->emitter)) {
+    return fail();
   }
-  bool emitted = c.timed(
-      "emit", [&] { return impl->emitter.emit(*llvmModule, *target, emit, result.output, error); });
-  if (!emitted)
-    result.diagnostics.error(nullptr, {}, error);
-  return result.diagnostics.hasErrors() ? fail() : std::move(result);
+  return result;
 }

@@ -8,7 +8,9 @@
 #ifndef TILE_COMPILER_COMPILER_H
 #define TILE_COMPILER_COMPILER_H
 
+#include "frontend/Files.h"
 #include "frontend/Source.h"
+#include "target/CompileOptions.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -23,63 +25,6 @@ class ModuleOp;
 } // namespace mlir
 
 namespace tile {
-
-/// Where to stop, in pipeline order.
-enum class Stage { Ast, Tile, Cta, Llvm, Ptx };
-
-/// On sm_90a, what warps of a kernel with products do. PingPong is a wish: where the
-/// kernel does not allow it, warps cooperate.
-enum class WarpRoles {
-  Auto,        ///< as it pays
-  Cooperative, ///< one warp copies, the others share every block
-  PingPong,    ///< ... or two groups of them take blocks by turns
-  None,        ///< all warps do everything
-};
-/// "auto", "cooperative", "pingpong", "none".
-llvm::StringRef spelled(WarpRoles roles);
-/// False if there are no such roles.
-bool readWarpRoles(llvm::StringRef text, WarpRoles &roles);
-
-/// Everything that decides what comes out, besides the source. Hashed whole
-/// into cache keys.
-struct CompileOptions {
-  std::string kernel;    ///< function to compile; empty: the file's only kernel
-  std::string signature; ///< see `tilec compile --help`; empty: from annotations
-  /// NAME -> VALUE (JSON, `tl.float16`, `@function`, inf, -inf, nan), in order.
-  std::vector<std::pair<std::string, std::string>> constexprs;
-  int numWarps = 4;
-  int numStages = 3; ///< 0: as many as fit
-  std::string target = "sm_90a";
-  bool enableFpFusion = true; ///< contract a*b+c
-  bool debug = false;         ///< keep device asserts
-  /// On sm_90 and later: wait for the grids before it inside the kernel, which
-  /// lets the launch overlap their end.
-  bool dependentLaunch = true;
-  /// One thread block runs several programs of the grid, where that pays. The
-  /// launcher starts no more blocks than fit the chip and passes the true grid.
-  bool persistent = false;
-  /// On sm_90a, of a persistent kernel: thread blocks of a cluster, which load once
-  /// what their programs have in common.
-  int numCtas = 1;
-  WarpRoles warpRoles = WarpRoles::Auto;
-  /// The launcher checks that arrays suit TMA and takes a kernel compiled with
-  /// `tensorMaps` off where they do not: strides may be taken to suit.
-  bool checkedLaunch = false;
-  bool tensorMaps = true; ///< copies by TMA on targets that have it
-  /// Every lane of a warp tells a copying warp that it is done, not one for all: slower,
-  /// for tools that do not follow what a warp's barrier orders.
-  bool eachLaneArrives = false;
-  /// Numbers of a ring in the place of floating-point ones (docs/algebraic-mode.md): for the
-  /// emulator only, up to `Stage::Llvm`.
-  bool algebraic = false;
-  int maxRegisters = 0;      ///< `.maxnreg`; 0: none
-  std::string libdevicePath; ///< optional: NVIDIA's libdevice bitcode
-  std::vector<std::string> includePaths;
-  bool lineInfo = true; ///< `.loc` in the PTX
-  Stage stopAfter = Stage::Ptx;
-  std::string printIrAfter; ///< pass name; dump goes to `CompileResult::irDump`
-  bool timing = false;
-};
 
 /// An integer that a launch works out from its arguments: the sum of the terms,
 /// each a coefficient times the values of some arguments.
@@ -167,9 +112,9 @@ struct CompileResult {
   KernelMetadata metadata;
   std::string irDump;
   std::vector<StageTime> times;
-  /// Paths of other files that were read (imports): a cached result holds
-  /// only while they are unchanged.
-  std::vector<std::string> dependencies;
+  /// The other files that were read (imports, libraries), and those that were looked
+  /// for in vain: a cached result holds only while all of them are as they were.
+  std::vector<frontend::Dependency> dependencies;
   bool ok() const { return status == Status::Ok; }
 };
 

@@ -1,6 +1,7 @@
 //===- EmitPtx.cpp - from the LLVM dialect to PTX text --------------------===//
 #include "compiler/EmitPtx.h"
 #include "compiler/BackEnd.h"
+#include "compiler/Divisors.h"
 #include "compiler/LaunchBound.h"
 #include "devicelib/DeviceLibrary.h"
 #include "ir/TileDialect.h"
@@ -62,6 +63,33 @@ static void markCollective(Module &module) {
         }
 }
 
+/// ptxas knows no quote inside a file's name, however it is written, and names are for
+/// messages only.
+static void plainFileNames(std::string &ptx) {
+  const StringRef directive = "\n\t.file\t";
+  for (size_t at = ptx.find(directive); at != std::string::npos; at = ptx.find(directive, at + 1)) {
+    size_t i = ptx.find('"', at) + 1;
+    for (; i < ptx.size() && ptx[i] != '"' && ptx[i] != '\n'; ++i)
+      if (ptx[i] == '\\' && ++i < ptx.size() && ptx[i] == '"')
+        ptx.replace(--i, 2, "'");
+  }
+}
+
+/// Null after setting `error`.
+static std::unique_ptr<Module> readLibrary(const std::string &path, LLVMContext &context,
+                                           const EmitOptions &options, std::string &error) {
+  std::optional<std::string> bytes = frontend::readFile(path, frontend::kMaxLibraryBytes, error);
+  if (!bytes)
+    return nullptr;
+  if (options.dependencies)
+    options.dependencies->push_back({path, frontend::contentState(*bytes)});
+  SMDiagnostic diagnostic;
+  std::unique_ptr<Module> library = parseIR(MemoryBufferRef(*bytes, path), diagnostic, context);
+  if (!library)
+    error = "cannot read the device library `" + path + "`: " + diagnostic.getMessage().str();
+  return library;
+}
+
 std::unique_ptr<Module> PtxEmitter::translate(mlir::ModuleOp op, LLVMContext &context,
                                               const tile::Target &target,
                                               const EmitOptions &options, std::string &error) {
@@ -91,12 +119,9 @@ std::unique_ptr<Module> PtxEmitter::translate(mlir::ModuleOp op, LLVMContext &co
   if (!options.libdevicePath.empty())
     libraries.push_back(options.libdevicePath);
   for (const std::string &path : libraries) {
-    SMDiagnostic diagnostic;
-    std::unique_ptr<Module> library = parseIRFile(path, diagnostic, context);
-    if (!library) {
-      error = "cannot read the device library `" + path + "`: " + diagnostic.getMessage().str();
+    std::unique_ptr<Module> library = readLibrary(path, context, options, error);
+    if (!library)
       return nullptr;
-    }
     library->setTargetTriple(module->getTargetTriple());
     library->setDataLayout(module->getDataLayout());
     Linker::linkModules(*module, std::move(library), Linker::LinkOnlyNeeded);
@@ -156,6 +181,7 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
   FunctionAnalysisManager fam;
   CGSCCAnalysisManager cgam;
   ModuleAnalysisManager mam;
+  hideDivisors(module);
   PassBuilder builder(&backEnd(target, options).machine());
   builder.registerModuleAnalyses(mam);
   builder.registerCGSCCAnalyses(cgam);
@@ -206,6 +232,7 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
 bool PtxEmitter::emit(Module &module, const tile::Target &target, const EmitOptions &options,
                       std::string &ptx, std::string &error) {
   ptx = backEnd(target, options).emit(module);
+  plainFileNames(ptx);
   if (ptx.empty())
     error = "the NVPTX backend cannot print assembly";
   return !ptx.empty();

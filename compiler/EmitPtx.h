@@ -2,8 +2,9 @@
 #ifndef TILE_COMPILER_EMITPTX_H
 #define TILE_COMPILER_EMITPTX_H
 
-#include "compiler/Targets.h"
+#include "frontend/Files.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "target/Target.h"
 #include "llvm/IR/LLVMContext.h"
 #include <memory>
 #include <string>
@@ -22,6 +23,8 @@ struct EmitOptions {
   int maxRegisters = 0;      ///< `.maxnreg`; 0: none
   int sharedBytes = 0;       ///< of a block: they bound how many of them run at once
   std::string libdevicePath; ///< optional: bitcode to resolve `__nv_*` from
+  /// Gets the libraries that are read; may be null.
+  std::vector<frontend::Dependency> *dependencies = nullptr;
 };
 
 /// Turns lowered kernels into PTX. Holds back ends, so that a second

@@ -1,7 +1,7 @@
 //===- Explain.cpp - reading a laid-out kernel back as a report -----------===//
 #include "compiler/Explain.h"
 #include "compiler/ExplainReader.h"
-#include "compiler/Targets.h"
+#include "target/Target.h"
 #include "llvm/Support/Regex.h"
 
 using namespace mlir;

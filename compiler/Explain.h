@@ -10,7 +10,7 @@
 #define TILE_COMPILER_EXPLAIN_H
 
 #include "compiler/Compiler.h"
-#include "compiler/Devices.h"
+#include "target/Devices.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <array>

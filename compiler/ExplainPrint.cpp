@@ -150,8 +150,8 @@ void Explanation::conclude() {
   if (!device)
     return;
   // Roles deal the registers out anew; what the entry has decides what fits.
-  occupancy =
-      occupancyOf(*device, metadata.threads, registers > 0 ? registers : 0, metadata.sharedBytes);
+  occupancy = occupancyOf(device->multiprocessor(), metadata.threads, registers > 0 ? registers : 0,
+                          metadata.sharedBytes);
   double of = 1.0 / device->multiprocessors, hertz = device->gigahertz * 1e9;
   double dots = 0, scalars = 0;
   for (unsigned i = 0; i < kNumArithmetic; ++i) {
@@ -220,7 +220,7 @@ static void printSummary(const Explanation &e, raw_ostream &os) {
     int threads = e.occupancy->programs * m.threads;
     os << "  occupancy      " << e.occupancy->programs
        << (e.occupancy->programs == 1 ? " program" : " programs") << " on a multiprocessor ("
-       << percent(threads, e.device->threads) << " of its threads), limited by "
+       << percent(threads, e.device->multiprocessor().threads) << " of its threads), limited by "
        << e.occupancy->limit << '\n';
   }
 }

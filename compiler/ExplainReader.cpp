@@ -1,14 +1,15 @@
-//===- ExplainReader.cpp - the walk over a laid-out kernel ---------------===//
+//===- ExplainReader.cpp - the walk over a laid-out kernel ----------------===//
 #include "compiler/ExplainReader.h"
+#include "ir/Kernel.h"
 #include "ir/Spelling.h"
 #include "ir/layout/Conversion.h"
 #include "ir/layout/Hopper.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
-#include "passes/AlternateTiles.h"
-#include "passes/DotLayouts.h"
-#include "passes/lowering/Scratch.h"
+#include "passes/layouts/DotLayouts.h"
+#include "passes/memory/Scratch.h"
+#include "passes/schedule/AlternateTiles.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -95,27 +96,25 @@ std::optional<int64_t> Evaluator::trips(scf::ForOp loop) const {
        step = get(loop.getStep());
   if (!lower || !upper || !step || *step <= 0)
     return std::nullopt;
-  return *upper <= *lower ? 0 : (*upper - *lower + *step - 1) / *step;
+  if (*upper <= *lower)
+    return 0;
+  // The distance may not fit a number with a sign.
+  uint64_t turns = (uint64_t(*upper) - uint64_t(*lower) - 1) / uint64_t(*step) + 1;
+  return turns <= uint64_t(INT64_MAX) ? std::optional(int64_t(turns)) : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
 // The walk
 //===----------------------------------------------------------------------===//
 
-/// Warps that share a block.
-static int numWarpsOf(func::FuncOp kernel) {
-  return int(
-      kernel->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(kNumWarpsAttr).getInt());
-}
-
 Reader::Reader(func::FuncOp kernel, const ExplainOptions &options, ArrayRef<Remark> remarks,
                Explanation &out)
     : kernel(kernel), out(out), remarks(remarks), evaluator(options.values), axes(kernel),
-      warps(numWarpsOf(kernel)), wantedStages(options.compile.numStages),
-      sm(smVersion(kernel->getParentOfType<ModuleOp>())) {}
+      warps(int(cta::warpsOfGroup(kernel))), wantedStages(options.compile.numStages),
+      target(targetOf(kernel)) {}
 
 void Reader::run() {
-  out.groups = int(cta::groupsOf(kernel->getParentOfType<ModuleOp>()));
+  out.groups = int(cta::groupsOf(kernel));
   out.consumerWarps = warps * out.groups;
   for (const Remark &remark : remarks)
     if (StringRef message = remark.message; message.consume_front(kNoTurns))
@@ -275,8 +274,9 @@ void Reader::visitConvert(cta::ConvertLayoutOp op) {
     e.path = "shared memory";
     lowering::ExchangeParts parts = lowering::cutExchange(from, to, bytes);
     bool hasCopies = !parts.from.isInjective();
-    layout::Exchange plan =
-        layout::planExchange(parts.from, parts.to, bytes, {sm >= 75, sm >= 90 && !hasCopies});
+    layout::Exchange plan = layout::planExchange(
+        parts.from, parts.to, bytes,
+        {target.has(Feature::Ldmatrix), target.has(Feature::Stmatrix) && !hasCopies});
     unsigned count = 1u << parts.fromBits.size();
     const LinearLayout &shared = plan.shared.layout;
     addSide(e, parts.from, shared, bytes, plan.shared.writeVectorLog2, count, plan.write);
@@ -323,7 +323,7 @@ void Reader::visitDot(DotOp op) {
   dot.operations = 2.0 * double(acc.getNumElements()) * double(k);
   dot.left = dot.right = "registers";
   dot.reason = reasonFor(dot);
-  auto instruction = chooseInstruction(op, sm);
+  auto instruction = chooseInstruction(op, target);
   std::string types = typeName(acc) + "." + typeName(a) + "." + typeName(op.getB().getType());
   Arithmetic kind = arithmeticOf(a.getElementType());
   bool isUsed = false;

@@ -1,4 +1,4 @@
-//===- ExplainReader.h - the walk over a laid-out kernel -----------------===//
+//===- ExplainReader.h - the walk over a laid-out kernel ------------------===//
 //
 // Visits the ops of a kernel that is laid out and not lowered yet, in program
 // order, and adds what each moves and computes to an Explanation.
@@ -12,7 +12,7 @@
 #include "ir/layout/MatrixAccess.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "passes/AxisInfo.h"
+#include "passes/facts/AxisInfo.h"
 
 namespace tile::explaining {
 
@@ -86,7 +86,7 @@ private:
   Evaluator evaluator;
   AxisInfoAnalysis axes;
   int warps, wantedStages;
-  unsigned sm;
+  const Target &target;
   int loop = -1;
   bool inProducer = false;
 };

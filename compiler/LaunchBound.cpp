@@ -18,7 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/LaunchBound.h"
-#include "compiler/Devices.h"
+#include "target/Devices.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
@@ -171,9 +171,8 @@ int estimateRegisters(const Function &kernel, Loads loads) {
 } // namespace
 
 void tile::setLaunchBound(Function &kernel, const Target &target, int sharedBytes) {
-  const DeviceModel *device = deviceFor(target.capability);
   int threads = 0;
-  if (!device || kernel.hasFnAttribute("nvvm.minctasm") || kernel.hasFnAttribute("nvvm.maxnreg") ||
+  if (kernel.hasFnAttribute("nvvm.minctasm") || kernel.hasFnAttribute("nvvm.maxnreg") ||
       kernel.getFnAttribute("nvvm.reqntid").getValueAsString().getAsInteger(10, threads))
     return;
   DominatorTree dominators(kernel);
@@ -186,7 +185,7 @@ void tile::setLaunchBound(Function &kernel, const Target &target, int sharedByte
   int needed = estimateRegisters(kernel, Loads::AsWritten);
   if (estimateRegisters(kernel, Loads::Late) >= needed)
     return; // nothing to save
-  int blocks = occupancyOf(*device, threads, needed + kSlack, sharedBytes).programs;
+  int blocks = occupancyOf(target.multiprocessor, threads, needed + kSlack, sharedBytes).programs;
   if (blocks >= kFewestBlocks)
     kernel.addFnAttr("nvvm.minctasm", itostr(blocks));
 }

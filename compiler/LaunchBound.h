@@ -2,7 +2,7 @@
 #ifndef TILE_COMPILER_LAUNCHBOUND_H
 #define TILE_COMPILER_LAUNCHBOUND_H
 
-#include "compiler/Targets.h"
+#include "target/Target.h"
 
 namespace llvm {
 class Function;

@@ -1,12 +1,14 @@
 //===- Lint.cpp - remarks about a kernel's source --------------------------===//
 #include "passes/Lint.h"
 #include "compiler/Lint.h"
-#include "frontend/Eval.h"
 #include "frontend/Parser.h"
 #include "frontend/Specialize.h"
+#include "frontend/eval/Eval.h"
 #include "ir/CtaDialect.h"
 #include "ir/TileDialect.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringSet.h"
+#include <optional>
 
 using namespace mlir;
 using namespace tile;
@@ -27,22 +29,39 @@ static frontend::SourceRange rangeIn(const frontend::SourceFile &file, Location 
   return range;
 }
 
-bool tile::lintKernel(const frontend::SourceFile &file, const CompileOptions &options,
-                      bool stridesKnown, frontend::DiagnosticEngine &diagnostics) {
-  ast::Module tree = frontend::parse(file, diagnostics);
-  if (diagnostics.hasErrors())
+struct Linter::Impl {
+  Impl(const frontend::SourceFile &file, std::vector<std::string> includePaths,
+       frontend::DiagnosticEngine &diagnostics)
+      : file(file), tree(frontend::parse(file, diagnostics)),
+        context(MLIRContext::Threading::DISABLED) {
+    context.loadDialect<TileDialect, cta::CtaDialect>();
+    if (!diagnostics.hasErrors())
+      program.emplace(file, tree, std::move(includePaths));
+  }
+  const frontend::SourceFile &file;
+  ast::Module tree;
+  MLIRContext context;
+  std::optional<frontend::KernelFile> program;
+};
+
+Linter::Linter(const frontend::SourceFile &file, std::vector<std::string> includePaths,
+               frontend::DiagnosticEngine &diagnostics)
+    : impl(std::make_unique<Impl>(file, std::move(includePaths), diagnostics)) {}
+
+Linter::~Linter() = default;
+
+bool Linter::lint(const CompileOptions &options, bool stridesKnown,
+                  frontend::DiagnosticEngine &diagnostics) {
+  if (!impl->program)
     return false;
-  MLIRContext context(MLIRContext::Threading::DISABLED);
-  context.loadDialect<TileDialect, cta::CtaDialect>();
-  OwningOpRef<ModuleOp> module =
-      frontend::specialize(context, file, tree, options, diagnostics, nullptr);
+  OwningOpRef<ModuleOp> module = impl->program->specialize(impl->context, options, diagnostics);
   if (!module || diagnostics.hasErrors())
     return false;
   for (func::FuncOp kernel : module->getOps<func::FuncOp>())
-    lint(kernel, stridesKnown, [&](Location loc, std::string message) {
-      frontend::SourceRange range = rangeIn(file, loc);
+    tile::lint(kernel, stridesKnown, [&](Location loc, std::string message) {
+      frontend::SourceRange range = rangeIn(impl->file, loc);
       if (range.end)
-        diagnostics.warning(&file, range, std::move(message));
+        diagnostics.warning(&impl->file, range, std::move(message));
     });
   return true;
 }
@@ -69,42 +88,51 @@ static std::string guessedType(llvm::StringRef name, llvm::StringRef body) {
   return isBase ? "*fp32:16" : "i32";
 }
 
-std::vector<GuessedTypes> tile::guessTypes(const frontend::SourceFile &file,
-                                           const std::vector<std::string> &includePaths,
-                                           frontend::DiagnosticEngine &diagnostics) {
-  std::vector<GuessedTypes> result;
-  ast::Module tree = frontend::parse(file, diagnostics);
-  if (diagnostics.hasErrors())
-    return result;
-  eval::Program program(includePaths);
-  eval::ModuleEnv &module = program.add(file, tree);
-  auto kernels = module.kernels();
+/// The names that are called, or passed on, in the text of another kernel than their
+/// own: what others call is looked at where it is expanded.
+static llvm::StringSet<>
+calledNames(llvm::StringRef text, llvm::ArrayRef<std::shared_ptr<eval::FunctionObject>> kernels) {
+  auto isWord = [](char c) { return llvm::isAlnum(c) || c == '_' || (c & 0x80); };
+  llvm::StringSet<> called;
   for (const auto &kernel : kernels) {
-    std::string name = kernel->name();
-    // A function that others call is looked at where it is expanded.
-    bool isHelper = llvm::any_of(kernels, [&](const auto &other) {
-      if (other == kernel)
-        return false;
-      llvm::StringRef text = file.text().slice(other->range().begin, other->def->range.end);
-      return text.contains(name + "(") || text.contains(name + ")");
-    });
-    if (isHelper)
-      continue;
-    GuessedTypes types;
-    types.kernel = kernel->name();
-    types.annotated = true;
-    llvm::StringRef body = file.text().slice(kernel->def->range.begin, kernel->def->range.end);
-    for (const ast::Parameter &parameter : kernel->params()) {
-      if (eval::isConstexprAnnotation(parameter.annotation.get(), &module)) {
-        if (!parameter.defaultValue)
-          types.constexprs.emplace_back(parameter.name, "64");
-        continue;
-      }
-      types.annotated &= parameter.annotation != nullptr;
-      types.signature +=
-          std::string(types.signature.empty() ? "" : ", ") + guessedType(parameter.name, body);
+    llvm::StringRef body = text.slice(kernel->range().begin, kernel->def->range.end);
+    while (!(body = body.drop_until(isWord)).empty()) {
+      llvm::StringRef word = body.take_while(isWord);
+      body = body.drop_front(word.size());
+      if (word != kernel->name() && (body.starts_with("(") || body.starts_with(")")))
+        called.insert(word);
     }
-    result.push_back(std::move(types));
   }
+  return called;
+}
+
+static GuessedTypes guessTypes(const eval::FunctionObject &kernel, eval::ModuleEnv &module) {
+  GuessedTypes types;
+  types.kernel = kernel.name();
+  types.annotated = true;
+  llvm::StringRef body =
+      module.source().text().slice(kernel.def->range.begin, kernel.def->range.end);
+  for (const ast::Parameter &parameter : kernel.params()) {
+    if (eval::isConstexprAnnotation(parameter.annotation.get(), &module)) {
+      if (!parameter.defaultValue)
+        types.constexprs.emplace_back(parameter.name, "64");
+      continue;
+    }
+    types.annotated &= parameter.annotation != nullptr;
+    types.signature +=
+        std::string(types.signature.empty() ? "" : ", ") + guessedType(parameter.name, body);
+  }
+  return types;
+}
+
+std::vector<GuessedTypes> Linter::kernels() {
+  std::vector<GuessedTypes> result;
+  if (!impl->program)
+    return result;
+  const auto &kernels = impl->program->kernels();
+  llvm::StringSet<> called = calledNames(impl->file.text(), kernels);
+  for (const auto &kernel : kernels)
+    if (!called.contains(kernel->name()))
+      result.push_back(guessTypes(*kernel, impl->program->environment()));
   return result;
 }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Compiler.h"
+#include "compiler/ParseJson.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tile;
@@ -30,7 +30,7 @@ static constexpr std::pair<Kind, llvm::StringLiteral> kindNames[] = {
 
 /// A constant's value is JSON already; what is not is written as a string.
 static json::Value constantValue(llvm::StringRef text) {
-  auto parsed = json::parse(text);
+  auto parsed = parseJson(text);
   if (parsed)
     return std::move(*parsed);
   llvm::consumeError(parsed.takeError());
@@ -318,7 +318,7 @@ static bool metadataFromJson(const json::Value &value, KernelMetadata &out, json
 
 bool KernelMetadata::fromJson(llvm::StringRef text, KernelMetadata &out, std::string &error) {
   out = KernelMetadata();
-  auto parsed = json::parse(text);
+  auto parsed = parseJson(text);
   if (!parsed) {
     error = "the metadata is not JSON: " + llvm::toString(parsed.takeError());
     return false;

@@ -1,9 +1,9 @@
 //===- Program.cpp - a kernel compiled for the host -----------------------===//
 #include "emulator/Emulator.h"
-#include "emulator/Hooks.h"
-#include "emulator/Machine.h"
-#include "emulator/Numbers.h"
-#include "emulator/Translate.h"
+#include "emulator/machine/Hooks.h"
+#include "emulator/machine/Machine.h"
+#include "emulator/machine/Numbers.h"
+#include "emulator/translate/Translate.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -32,6 +32,7 @@ struct ProgramImpl {
   std::unique_ptr<orc::LLJIT> jit;
   Translation translation;
   KernelEntry entry = nullptr;
+  std::vector<HostObject> variables; ///< of the module
 };
 } // namespace tile::emu
 
@@ -131,8 +132,14 @@ static Expected<std::unique_ptr<orc::LLJIT>> makeJit() {
   if (!machine)
     return machine.takeError();
   machine->setCodeGenOptLevel(CodeGenOptLevel::Less);
+  machine->getOptions().TrapUnreachable = true;
   machine->getOptions().AllowFPOpFusion = FPOpFusion::Strict; // Contract.cpp has done it
-  return orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(*machine)).create();
+  // The kernel's code gets what it is given by name, and nothing else of this process.
+  return orc::LLJITBuilder()
+      .setJITTargetMachineBuilder(std::move(*machine))
+      .setLinkProcessSymbolsByDefault(false)
+      .setPlatformSetUp(orc::setUpInactivePlatform)
+      .create();
 }
 
 static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptions &options) {
@@ -161,9 +168,9 @@ static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptio
   optimize(*module);
 
   orc::SymbolMap symbols;
-  for (ArrayRef<Hook> hooks :
-       {memoryHooks(), warpHooks(), barrierHooks(), orderHooks(), mbarrierHooks(), mathHooks(),
-        asyncHooks(), matrixHooks(), wgmmaHooks(), tensorCopyHooks(), schedulerHooks()})
+  for (ArrayRef<Hook> hooks : {memoryHooks(), privateHooks(), warpHooks(), barrierHooks(),
+                               orderHooks(), mbarrierHooks(), mathHooks(), asyncHooks(),
+                               matrixHooks(), wgmmaHooks(), tensorCopyHooks(), schedulerHooks()})
     for (const Hook &hook : hooks)
       symbols[impl->jit->mangleAndIntern(hook.name)] = {orc::ExecutorAddr::fromPtr(hook.address),
                                                         JITSymbolFlags::Exported};
@@ -177,6 +184,14 @@ static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptio
   if (!entry)
     return entry.takeError();
   impl->entry = entry->toPtr<KernelEntry>();
+  if (impl->translation.variables.empty())
+    return impl;
+  auto table = impl->jit->lookup(kVariablesName);
+  if (!table)
+    return table.takeError();
+  auto *addresses = table->toPtr<const uint64_t *>();
+  for (auto [i, variable] : enumerate(impl->translation.variables))
+    impl->variables.push_back({addresses[i], variable.bytes, variable.writable});
   return impl;
 }
 
@@ -205,6 +220,12 @@ Report Program::run(const LaunchConfig &config, const RunOptions &options) const
   launch.config.sharedBytes += impl->translation.staticSharedBytes;
   launch.options = options;
   launch.sites = impl->translation.sites;
+  launch.translation = &impl->translation;
+  launch.objects = impl->variables;
+  for (auto [value, bytes] : zip(config.parameters, impl->translation.parameterBytes))
+    if (bytes)
+      launch.objects.push_back({reinterpret_cast<uint64_t>(value), bytes, /*writable=*/false});
+  sort(launch.objects, [](const HostObject &a, const HostObject &b) { return a.base < b.base; });
   bool whole = true;
   for (unsigned axis = 0; axis < 3; ++axis)
     whole &= config.cluster[axis] && config.grid[axis] % config.cluster[axis] == 0;

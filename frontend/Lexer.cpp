@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/LexerImpl.h"
+#include "frontend/NormalForm.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -273,6 +274,16 @@ void Lexer::lexNameOrString() {
   while (unsigned length = identifierLength(end, /*first=*/end == pos))
     end += length;
   llvm::StringRef word = text.slice(pos, end);
+  for (llvm::StringRef rest = word; !rest.empty();) {
+    CodePoint letter = decodeUtf8(rest);
+    uint32_t at = end - uint32_t(rest.size());
+    if (changesInNames(letter.value))
+      return fail({at, at + letter.length}, end,
+                  llvm::formatv("Python replaces U+{0:X-4} in names by what it is in Unicode's "
+                                "normal form NFKC; write the name in that form",
+                                letter.value));
+    rest = rest.drop_front(letter.length);
+  }
   char quote = peekAt(end);
   if ((quote == '"' || quote == '\'') && word.size() <= 2) {
     std::string prefix = word.lower();

@@ -8,9 +8,6 @@
 
 namespace tile::frontend {
 
-namespace {
-
-/// Lone surrogates are written in the generalised form of UTF-8.
 void appendUtf8(uint32_t c, std::string &out) {
   auto put = [&](uint32_t byte) { out.push_back(static_cast<char>(byte)); };
   if (c < 0x80)
@@ -28,6 +25,16 @@ void appendUtf8(uint32_t c, std::string &out) {
   }
   put(0x80 | (c & 0x3F));
 }
+
+uint32_t codePointOf(llvm::StringRef character) {
+  auto lead = static_cast<unsigned char>(character[0]);
+  uint32_t value = character.size() == 1 ? lead : lead & (0x7F >> character.size());
+  for (char c : character.drop_front())
+    value = value << 6 | (static_cast<unsigned char>(c) & 0x3F);
+  return value;
+}
+
+namespace {
 
 class StringDecoder {
 public:

@@ -19,6 +19,11 @@ struct LiteralError {
   std::string message;
 };
 
+/// Appends a code point; lone surrogates in the generalised form of UTF-8.
+void appendUtf8(uint32_t codePoint, std::string &out);
+/// The code point of one character.
+uint32_t codePointOf(llvm::StringRef character);
+
 /// Appends the characters that `body` stands for (UTF-8, or bytes).
 std::optional<LiteralError> decodeString(llvm::StringRef body, StringForm form, std::string &out);
 

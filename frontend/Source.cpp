@@ -1,8 +1,7 @@
 //===- Source.cpp - source buffers and name suggestions -------------------===//
 #include "frontend/Source.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "frontend/Files.h"
 #include <algorithm>
-#include <limits>
 
 namespace tile::frontend {
 
@@ -20,18 +19,12 @@ SourceFile::SourceFile(std::string name, std::string text)
 }
 
 std::unique_ptr<SourceFile> SourceFile::open(llvm::StringRef path, std::string &error) {
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/false,
-                                                   /*RequiresNullTerminator=*/false);
-  if (!buffer) {
-    error = "cannot read `" + path.str() + "`: " + buffer.getError().message();
+  bool isInput = path == "-";
+  std::optional<std::string> text =
+      isInput ? readStandardInput(kMaxSourceBytes, error) : readFile(path, kMaxSourceBytes, error);
+  if (!text)
     return nullptr;
-  }
-  llvm::StringRef text = (*buffer)->getBuffer();
-  if (text.size() >= std::numeric_limits<uint32_t>::max()) {
-    error = "cannot read `" + path.str() + "`: files of 4 GiB and more are not supported";
-    return nullptr;
-  }
-  return std::make_unique<SourceFile>(path == "-" ? "<stdin>" : path.str(), text.str());
+  return std::make_unique<SourceFile>(isInput ? "<stdin>" : path.str(), std::move(*text));
 }
 
 SourceFile::LineColumn SourceFile::locate(uint32_t offset) const {

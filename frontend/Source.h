@@ -34,7 +34,8 @@ struct SourceRange {
 class SourceFile {
 public:
   SourceFile(std::string name, std::string text);
-  /// Reads a file; on failure returns null and sets `error` to a sentence.
+  /// Reads a file (Files.h), or standard input for `-`; on failure returns null and
+  /// sets `error` to a sentence.
   static std::unique_ptr<SourceFile> open(llvm::StringRef path, std::string &error);
 
   llvm::StringRef name() const { return fileName; }

@@ -18,9 +18,6 @@
 
 namespace tile::algebra {
 
-/// On a module (unit): floats stand for numbers of a ring.
-inline constexpr llvm::StringLiteral kAlgebraicAttr = "tile.algebraic";
-
 /// The number in the place of `value`: itself if it is whole; the ends of the order for
 /// the infinities; else a hash. Nothing for a NaN, which no order has a place for.
 std::optional<llvm::APInt> image(const llvm::APFloat &value);

@@ -25,13 +25,21 @@ def Cta_BufferType : Cta_Type<"Buffer", "buffer"> {
     A block of `shape` elements whose place in shared memory is given by a
     layout from `offset` (counted in elements from the buffer's start, which is
     aligned to 1024 bytes) to coordinates. The layout must be invertible.
+
+    Constraints:
+    - `buffer_c1`: the layout is invertible, from `offset` to the shape's
+      dimensions
     ```mlir
-    !cta.buffer<[64, 32], f16, #cta.layout<{offset = ...} : [64, 32]>>
+    !cta.buffer<[64, 64], f16, #image>
     ```
   }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
-                        "::tile::cta::LayoutAttr":$layout);
+  let parameters = (ins
+    ArrayRefParameter<"int64_t", "the block's sizes, in elements">:$shape,
+    TypeParameter<"::mlir::Type", "what it is a block of">:$elementType,
+    TypeParameter<"::tile::cta::LayoutAttr",
+        "which element is at which offset, in elements from the start">:$layout);
   let assemblyFormat = "`<` `[` $shape `]` `,` $elementType `,` $layout `>`";
+  let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     int64_t getNumElements() const;
     int64_t getBytes() const;
@@ -46,12 +54,18 @@ def Cta_RingType : Cta_Type<"Ring", "ring"> {
     *full* (the copies into it have landed) and *empty* (all consumer warps are
     done with it). Producer and consumers each keep a cursor: the slot that is
     next and the parity of its current round.
+
+    Constraints:
+    - `ring_type_c1`: a slot has one buffer at least, and nothing but buffers
     ```mlir
-    !cta.ring<!cta.buffer<...>, !cta.buffer<...>>
+    !cta.ring<!tile, !number>
     ```
   }];
-  let parameters = (ins ArrayRefParameter<"::mlir::Type">:$buffers);
+  let parameters = (ins
+    ArrayRefParameter<"::mlir::Type",
+        "the types of a slot's buffers, in their order in shared memory">:$buffers);
   let assemblyFormat = "`<` $buffers `>`";
+  let genVerifyDecl = 1;
 }
 
 def Cta_TensorMapType : Cta_Type<"TensorMap", "tensor_map"> {
@@ -59,8 +73,14 @@ def Cta_TensorMapType : Cta_Type<"TensorMap", "tensor_map"> {
   let description = [{
     A kernel parameter of this type is a `CUtensorMap` made by the launcher from
     the parameter's `cta.tensor_map` attribute (#cta.map).
+    ```mlir
+    !cta.tensor_map
+    ```
   }];
 }
+
+/// Not by its own name: it prints whole.
+def Cta_Pointer : AnyTypeOf<[Tile_PtrType], "pointer", "::mlir::Type">;
 
 //===----------------------------------------------------------------------===//
 // Tensor maps
@@ -72,12 +92,18 @@ def Cta_SumAttr : AttrDef<Cta_Dialect, "Sum"> {
   let description = [{
     Each term is `[coefficient, parameter, parameter, ...]`: the sum over the
     terms of coefficient times the values of those parameters of the kernel.
+
+    Constraints:
+    - `sum_c1`: a term has a coefficient, and no parameter below 0
     ```mlir
     #cta.sum<[[2, 3], [16]]>   // 2 * parameter 3 + 16
     ```
   }];
-  let parameters = (ins ArrayRefParameter<"::mlir::DenseI64ArrayAttr">:$terms);
+  let parameters = (ins
+    ArrayRefParameter<"::mlir::DenseI64ArrayAttr",
+        "of each term the coefficient, then the numbers of parameters, counted from 0">:$terms);
   let assemblyFormat = "`<` `[` $terms `]` `>`";
+  let genVerifyDecl = 1;
 }
 
 def Cta_MapAttr : AttrDef<Cta_Dialect, "Map"> {
@@ -90,12 +116,31 @@ def Cta_MapAttr : AttrDef<Cta_Dialect, "Map"> {
     moves. `swizzle` is the span in bytes of the XOR pattern in shared memory:
     128, 64, 32, or 0 for none. Elements outside read as zero. The map is good only
     for launches where no sum of `notNegative` is below zero.
+
+    Constraints:
+    - `map_c1`: there are one to five sizes, as many entries of `box`, and one
+      stride less
+    - `map_c2`: an entry of `box` is from 1 to 256
+    - `map_c3`: `swizzle` is 0, 32, 64 or 128, and the box is not wider
+    - `map_c4`: `base` is not below 0
+    ```mlir
+    #cta.map<base = 0, f16, sizes = [#cta.sum<[[1, 2]]>, #cta.sum<[[1, 1]]>],
+             strides = [#cta.sum<[[1, 3]]>], box = [64, 64], swizzle = 128>
+    ```
   }];
-  let parameters = (ins "int64_t":$base, "::mlir::Type":$elementType,
-                        ArrayRefParameter<"::tile::cta::SumAttr">:$sizes,
-                        OptionalArrayRefParameter<"::tile::cta::SumAttr">:$strides,
-                        ArrayRefParameter<"int64_t">:$box, "int64_t":$swizzle,
-                        OptionalArrayRefParameter<"::tile::cta::SumAttr">:$notNegative);
+  let parameters = (ins
+    TypeParameter<"int64_t", "the number of the kernel's pointer parameter, from 0">:$base,
+    TypeParameter<"::mlir::Type", "what the array's elements are">:$elementType,
+    ArrayRefParameter<"::tile::cta::SumAttr",
+        "for each dimension the array's size, in elements">:$sizes,
+    OptionalArrayRefParameter<"::tile::cta::SumAttr",
+        "for each dimension but the first the distance of neighbours, in elements">:$strides,
+    ArrayRefParameter<"int64_t", "for each dimension what one copy moves, in elements">:$box,
+    TypeParameter<"int64_t",
+        "the span of the XOR pattern in shared memory, in bytes; 0: none">:$swizzle,
+    OptionalArrayRefParameter<"::tile::cta::SumAttr",
+        "what must not be negative for the map to be of use">:$notNegative);
+  let genVerifyDecl = 1;
   let assemblyFormat = [{
     `<` `base` `=` $base `,` $elementType `,` `sizes` `=` `[` $sizes `]` `,`
     `strides` `=` `[` (`]`) : ($strides^ `]`)? `,` `box` `=` `[` $box `]` `,`
@@ -123,14 +168,26 @@ def Cta_TmaLoadOp : Cta_CopyOp<"tma_load", [AttrSizedOperandSegments, MemoryEffe
     Where `common` is true, all thread blocks of the cluster load this block in the
     same iteration of the same loops.
     }] # mapDoc # [{
+
+    Constraints:
+    }] # tmaRules # [{
     ```mlir
-    %a = cta.tma_load %map[%k, %m] dims [1, 0] : !cta.buffer<[128, 64], f16, #l>
-    %b = cta.tma_load %map[%k, %m] dims [1, 0] common %same : !cta.buffer<[128, 64], f16, #l>
+    %a = cta.tma_load %map[%k, %m] dims [1, 0] : !tile
+    %b = cta.tma_load %map[%k, %m] dims [1, 0] common %same : !tile
     ```
   }];
-  let arguments = (ins Cta_TensorMapType:$map, Variadic<I32>:$starts, DenseI32ArrayAttr:$dims,
-                       Optional<I1>:$common);
-  let results = (outs Cta_BufferType:$result);
+  let arguments = (ins
+    Arg<Cta_TensorMapType, "a kernel parameter: the array to copy from">:$map,
+    Arg<Variadic<I32>,
+        "for each dimension of the map the block's first coordinate, in elements">:$starts,
+    Arg<DenseI32ArrayAttr,
+        "for each dimension of the map the block's dimension along it, or -1">:$dims,
+    Arg<Optional<I1>,
+        "whether the whole cluster loads this block; the same for all threads; absent: "
+        "false">:$common);
+  let results = (outs
+    Res<Cta_BufferType,
+        "the block in shared memory, readable by all threads of the thread block">:$result);
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$map,
     "::mlir::ValueRange":$starts, "::llvm::ArrayRef<int32_t>":$dims), [{
     build($_builder, $_state, result, map, starts, dims, ::mlir::Value());
@@ -147,13 +204,27 @@ def Cta_TmaStoreOp : Cta_CopyOp<"tma_store", [MemoryEffects<[MemRead, MemWrite]>
     array are dropped. The copy ends by the end of the kernel, or, `ordered`, before
     the next ordered one begins.
     }] # mapDoc # [{
+
+    Constraints:
+    }] # tmaRules # [{
+    - `tma_store_c1`: `layout` is invertible, from `offset` to the block's
+      dimensions
     ```mlir
-    cta.tma_store %x, %map[%n, %m] dims [1, 0] staged #l : tensor<128x64xf16>
+    cta.tma_store %x, %map[%n, %m] dims [1, 0] staged #image : tensor<64x64xf16>
     ```
   }];
-  let arguments = (ins Tile_Block:$value, Cta_TensorMapType:$map, Variadic<I32>:$starts,
-                       DenseI32ArrayAttr:$dims, Cta_LayoutAttr:$layout, UnitAttr:$ordered);
+  let arguments = (ins
+    Arg<Tile_Block, "the block to write">:$value,
+    Arg<Cta_TensorMapType, "a kernel parameter: the array to copy to">:$map,
+    Arg<Variadic<I32>,
+        "for each dimension of the map the block's first coordinate, in elements">:$starts,
+    Arg<DenseI32ArrayAttr,
+        "for each dimension of the map the block's dimension along it, or -1">:$dims,
+    Arg<Cta_LayoutAttr,
+        "how the block lies in shared memory on its way: from `offset`, in elements">:$layout,
+    Arg<UnitAttr, "present: the copy has ended before the next ordered one begins">:$ordered);
   let assemblyFormat = "$value `,` $map `[` $starts `]` `dims` $dims `staged` $layout (`ordered` $ordered^)? attr-dict `:` type($value)";
+  let hasVerifier = 1;
 }
 
 def Cta_StageOp : Cta_Op<"stage", [Pure]> {
@@ -161,13 +232,20 @@ def Cta_StageOp : Cta_Op<"stage", [Pure]> {
   let description = [{
     For operands of matrix instructions that must be in shared memory. The
     buffer lives until its last user in the same block of operations.
+
+    Constraints:
+    - `stage_c1`: the buffer has the block's shape and element type
     ```mlir
-    %s = cta.stage %x : tensor<64x64xf16> -> !cta.buffer<[64, 64], f16, #l>
+    %s = cta.stage %x : tensor<64x64xf16> -> !tile
     ```
   }];
-  let arguments = (ins Tile_Block:$src);
-  let results = (outs Cta_BufferType:$result);
+  let arguments = (ins
+    Arg<Tile_Block, "the block in registers">:$src);
+  let results = (outs
+    Res<Cta_BufferType,
+        "the block in shared memory, readable by all threads of the thread block">:$result);
   let assemblyFormat = "$src attr-dict `:` type($src) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -182,18 +260,44 @@ def Cta_RingOp : Cta_Op<"ring", [MemoryEffects<[MemWrite]>]> {
     staged for stores beside the slots. `consumers` is the number of warps that
     release a slot. The rings of `cluster` thread blocks move together: a slot is
     empty when the warps of all of them have released it.
+
+    Constraints:
+    - `ring_c1`: only operations on rings and turns use a ring, and they use
+      what `cta.ring` gave
+    - `ring_c2`: a producer acquires a slot, copies to its buffers and commits
+      it, in this order in one block of operations
+    - `ring_c3`: each buffer of the slot gets one `cta.ring_copy` or
+      `cta.ring_element_copy`, or at least one `cta.ring_bulk_copy`, each at an
+      offset of its own
+    - `ring_c4`: behind a wait, in the same block of operations and before the
+      next wait, consumers go on to the next slot, once
+    - `ring_c5`: releases have a condition and stand beside `cta.ring_advance`,
+      or neither
+    - `ring_c6`: what a wait gave is not used behind the release without
+      condition of its slot, nor by a product that is still in flight there
+    - `ring_c7`: producers stand in `cta.single` or in the producer of
+      `cta.roles`, consumers do not
+    - `ring_c8`: a ring that is filled is read, and one that is read is filled
+    - `ring_c9`: a loop of `cta.single` acquires at most as many slots as there
+      are
     ```mlir
-    %r = cta.ring {stages = 3 : i32, consumers = 8 : i32} : !cta.ring<...>
+    %r = cta.ring {stages = 3 : i32, consumers = 8 : i32} : !ring
     ```
   }];
-  let arguments = (ins I32Attr:$stages, I32Attr:$consumers,
-                       DefaultValuedAttr<I32Attr, "1">:$cluster, UnitAttr:$elastic);
-  let results = (outs Cta_RingType:$result);
+  let arguments = (ins
+    Arg<ConfinedAttr<I32Attr, [IntPositive]>, "slots in the ring">:$stages,
+    Arg<ConfinedAttr<I32Attr, [IntPositive]>,
+        "warps of one thread block that release each slot">:$consumers,
+    Arg<DefaultValuedAttr<ConfinedAttr<I32Attr, [IntPositive, IntMaxValue<16>]>, "1">,
+        "thread blocks whose rings move together; 1: only this one">:$cluster,
+    Arg<UnitAttr, "present: `stages` is the most that may be of use, fewer do">:$elastic);
+  let results = (outs
+    Res<Cta_RingType, "the ring, for ring operations of the same kernel alone">:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
 class Cta_RingStepOp<string mnemonic> : Cta_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
-  let arguments = (ins Cta_RingType:$ring);
+  let arguments = (ins Arg<Cta_RingType, "the ring that moves on">:$ring);
 }
 
 def Cta_RingAcquireOp : Cta_RingStepOp<"ring_acquire"> {
@@ -201,14 +305,23 @@ def Cta_RingAcquireOp : Cta_RingStepOp<"ring_acquire"> {
   let description = [{
     Returns the slot's buffers. Run by one thread. The copies bring `bytes`, or
     the whole slot.
+
+    Constraints:
+    }] # slotRules # [{
     ```mlir
-    %a, %b = cta.ring_acquire %r : !cta.ring<...> -> !cta.buffer<...>, !cta.buffer<...>
-    %c = cta.ring_acquire %s for %bytes : !cta.ring<...> -> !cta.buffer<...>
+    %a, %b = cta.ring_acquire %r : !ring -> !tile, !tile
+    %c, %d = cta.ring_acquire %s for %bytes : !ring -> !tile, !tile
     ```
   }];
-  let arguments = (ins Cta_RingType:$ring, Optional<I32>:$bytes);
-  let results = (outs Variadic<Cta_BufferType>:$buffers);
+  let arguments = (ins
+    Arg<Cta_RingType, "the ring whose next slot to fill is taken">:$ring,
+    Arg<Optional<I32>,
+        "what the copies will bring, in bytes; absent: all of the slot's buffers">:$bytes);
+  let results = (outs
+    Res<Variadic<Cta_BufferType>,
+        "the slot's buffers, the producer's until `cta.ring_commit`">:$buffers);
   let assemblyFormat = "$ring (`for` $bytes^)? attr-dict `:` type($ring) `->` type($buffers)";
+  let hasVerifier = 1;
 }
 
 def Cta_RingCopyOp : Cta_CopyOp<"ring_copy", [AttrSizedOperandSegments,
@@ -218,16 +331,29 @@ def Cta_RingCopyOp : Cta_CopyOp<"ring_copy", [AttrSizedOperandSegments,
     Where `common` is true, each thread block of the ring's cluster copies a part of
     it to the slots of all.
     }] # mapDoc # [{
+
+    Constraints:
+    }] # tmaRules # ringCopyRules # [{
     ```mlir
-    cta.ring_copy %map[%k, %m] dims [1, 0] to %a of %r : !cta.buffer<...>, !cta.ring<...>
+    cta.ring_copy %map[%k, %m] dims [1, 0] to %a of %r : !tile, !ring
     ```
   }];
-  let arguments = (ins Cta_TensorMapType:$map, Variadic<I32>:$starts, DenseI32ArrayAttr:$dims,
-                       Cta_BufferType:$buffer, Cta_RingType:$ring, Optional<I1>:$common);
+  let arguments = (ins
+    Arg<Cta_TensorMapType, "a kernel parameter: the array to copy from">:$map,
+    Arg<Variadic<I32>,
+        "for each dimension of the map the block's first coordinate, in elements">:$starts,
+    Arg<DenseI32ArrayAttr,
+        "for each dimension of the map the buffer's dimension along it, or -1">:$dims,
+    Arg<Cta_BufferType, "a buffer of the acquired slot">:$buffer,
+    Arg<Cta_RingType, "the ring of the slot">:$ring,
+    Arg<Optional<I1>,
+        "whether the whole cluster copies this block; the same in all its blocks; "
+        "absent: false">:$common);
   let assemblyFormat = [{
     $map `[` $starts `]` `dims` $dims `to` $buffer `of` $ring (`common` $common^)? attr-dict
     `:` type($buffer) `,` type($ring)
   }];
+  let hasVerifier = 1;
 }
 
 def Cta_RingBulkCopyOp : Cta_Op<"ring_bulk_copy", [MemoryEffects<[MemRead, MemWrite]>]> {
@@ -235,16 +361,30 @@ def Cta_RingBulkCopyOp : Cta_Op<"ring_bulk_copy", [MemoryEffects<[MemRead, MemWr
   let description = [{
     `bytes` (a multiple of 16; nothing happens if it is 0) from `ptr` (aligned to
     16 bytes) to the buffer, `offset` bytes behind its start. Requires sm_90.
+
+    Constraints:
+    }] # ringCopyRules # [{
+    - `ring_bulk_copy_c1`: the pointee is the buffer's element type
+    - `ring_bulk_copy_c2`: `offset` is a multiple of 16 bytes inside of the
+      buffer
+    - `ring_bulk_copy_c3`: `bytes`, where it is a constant, is a multiple of 16,
+      not negative, and ends inside of the buffer
     ```mlir
-    cta.ring_bulk_copy %row, %bytes to %a at 0 of %r : !tile.ptr<f16>, !cta.buffer<...>, !cta.ring<...>
+    cta.ring_bulk_copy %row, %bytes to %a at 128 of %r : !tile.ptr<f16>, !tile, !ring
     ```
   }];
-  let arguments = (ins AnyType:$ptr, I32:$bytes, Cta_BufferType:$buffer, I32Attr:$offset,
-                       Cta_RingType:$ring);
+  let arguments = (ins
+    Arg<Cta_Pointer, "the first element in global memory, aligned to 16 bytes">:$ptr,
+    Arg<I32, "how much to copy, in bytes: a multiple of 16, or 0 for nothing">:$bytes,
+    Arg<Cta_BufferType, "a buffer of the acquired slot">:$buffer,
+    Arg<ConfinedAttr<I32Attr, [IntNonNegative]>,
+        "where in the buffer, in bytes from its start: a multiple of 16">:$offset,
+    Arg<Cta_RingType, "the ring of the slot">:$ring);
   let assemblyFormat = [{
     $ptr `,` $bytes `to` $buffer `at` $offset `of` $ring attr-dict
     `:` type($ptr) `,` type($buffer) `,` type($ring)
   }];
+  let hasVerifier = 1;
 }
 
 def Cta_RingElementCopyOp : Cta_Op<"ring_element_copy", [MemoryEffects<[MemRead, MemWrite]>]> {
@@ -252,30 +392,55 @@ def Cta_RingElementCopyOp : Cta_Op<"ring_element_copy", [MemoryEffects<[MemRead,
   let description = [{
     Of 4 or 8 bytes, from any address that is aligned to its size, to a buffer of one
     element.
+
+    Constraints:
+    }] # ringCopyRules # [{
+    - `ring_element_copy_c1`: the pointee is the buffer's element type
+    - `ring_element_copy_c2`: the buffer has one element, of 4 or 8 bytes
     ```mlir
-    cta.ring_element_copy %scale to %s of %r : !tile.ptr<f32>, !cta.buffer<...>, !cta.ring<...>
+    cta.ring_element_copy %scale to %s of %r : !tile.ptr<f32>, !number, !cta.ring<!tile, !number>
     ```
   }];
-  let arguments = (ins AnyType:$ptr, Cta_BufferType:$buffer, Cta_RingType:$ring);
+  let arguments = (ins
+    Arg<Cta_Pointer, "the number in global memory, aligned to its size">:$ptr,
+    Arg<Cta_BufferType, "a buffer of one element in the acquired slot">:$buffer,
+    Arg<Cta_RingType, "the ring of the slot">:$ring);
   let assemblyFormat = [{
     $ptr `to` $buffer `of` $ring attr-dict `:` type($ptr) `,` type($buffer) `,` type($ring)
   }];
+  let hasVerifier = 1;
 }
 
 def Cta_RingFillOp : Cta_Op<"ring_fill", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "write a block to one buffer of every slot of an empty ring";
   let description = [{
     What copies do not overwrite stays there. Also a barrier, before and after.
+
+    Constraints:
+    - `ring_fill_c1`: the ring has that buffer
+    - `ring_fill_c2`: the block has the buffer's shape and element type
     ```mlir
-    cta.ring_fill %x to 0 of %r : tensor<4096xf16>, !cta.ring<...>
+    cta.ring_fill %x to 0 of %r : tensor<64x64xf16>, !ring
     ```
   }];
-  let arguments = (ins Tile_Block:$value, I32Attr:$buffer, Cta_RingType:$ring);
+  let arguments = (ins
+    Arg<Tile_Block, "what every slot's buffer holds afterwards">:$value,
+    Arg<ConfinedAttr<I32Attr, [IntNonNegative]>,
+        "which of the ring's buffers, counted from 0">:$buffer,
+    Arg<Cta_RingType, "a ring all of whose slots are empty">:$ring);
   let assemblyFormat = "$value `to` $buffer `of` $ring attr-dict `:` type($value) `,` type($ring)";
+  let hasVerifier = 1;
 }
 
 def Cta_RingCommitOp : Cta_RingStepOp<"ring_commit"> {
   let summary = "producer: on to the next slot";
+  let description = [{
+    The slot is full once the copies that were started since `cta.ring_acquire` have
+    landed.
+    ```mlir
+    cta.ring_commit %r : !ring
+    ```
+  }];
   let assemblyFormat = "$ring attr-dict `:` type($ring)";
 }
 
@@ -283,12 +448,18 @@ def Cta_RingWaitOp : Cta_RingStepOp<"ring_wait"> {
   let summary = "consumers: wait until the next slot is full";
   let description = [{
     Returns the slot's buffers; the cursor stays until `cta.ring_release`.
+
+    Constraints:
+    }] # slotRules # [{
     ```mlir
-    %a, %b = cta.ring_wait %r : !cta.ring<...> -> !cta.buffer<...>, !cta.buffer<...>
+    %a, %b = cta.ring_wait %r : !ring -> !tile, !tile
     ```
   }];
-  let results = (outs Variadic<Cta_BufferType>:$buffers);
+  let results = (outs
+    Res<Variadic<Cta_BufferType>,
+        "the slot's buffers, the consumers' until it is given back">:$buffers);
   let assemblyFormat = "$ring attr-dict `:` type($ring) `->` type($buffers)";
+  let hasVerifier = 1;
 }
 
 def Cta_RingReleaseOp : Cta_RingStepOp<"ring_release"> {
@@ -300,16 +471,24 @@ def Cta_RingReleaseOp : Cta_RingStepOp<"ring_release"> {
     give slots back later than they go on with `cta.ring_advance`. A ring has
     releases of one kind only.
     ```mlir
-    cta.ring_release %r : !cta.ring<...>
-    cta.ring_release %r when %later : !cta.ring<...>
+    cta.ring_release %r : !ring
+    cta.ring_release %s when %later : !ring
     ```
   }];
-  let arguments = (ins Cta_RingType:$ring, Optional<I1>:$condition);
+  let arguments = (ins
+    Arg<Cta_RingType, "the ring whose oldest slot not yet given back is given back">:$ring,
+    Arg<Optional<I1>, "whether it is; the same for all threads; absent: always">:$condition);
   let assemblyFormat = "$ring (`when` $condition^)? attr-dict `:` type($ring)";
 }
 
 def Cta_RingAdvanceOp : Cta_RingStepOp<"ring_advance"> {
   let summary = "consumers: on to the next slot, keeping this one";
+  let description = [{
+    What `cta.ring_wait` gave may be used until a `cta.ring_release` has given it back.
+    ```mlir
+    cta.ring_advance %r : !ring
+    ```
+  }];
   let assemblyFormat = "$ring attr-dict `:` type($ring)";
 }
 
@@ -323,24 +502,33 @@ def Cta_SlotsOp : Cta_Op<"slots", [MemoryEffects<[MemWrite]>]> {
     Returns the first of `count` buffers, each of which starts at a multiple of
     1024 bytes. They live until the last user in the same block of operations.
     ```mlir
-    %s = cta.slots {count = 3 : i32} : !cta.buffer<[64, 32], f16, #l>
+    %s = cta.slots {count = 3 : i32} : !tile
     ```
   }];
-  let arguments = (ins I32Attr:$count);
-  let results = (outs Cta_BufferType:$result);
+  let arguments = (ins
+    Arg<ConfinedAttr<I32Attr, [IntPositive]>, "how many buffers there are">:$count);
+  let results = (outs
+    Res<Cta_BufferType, "the first of them; the others follow at multiples of 1024 bytes">:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
 def Cta_SlotOp : Cta_Op<"slot", [Pure, AllTypesMatch<["slots", "result"]>]> {
   let summary = "one of the slots";
   let description = [{
+    Constraints:
+    - `slot_c1`: `index`, where it is a constant, is below the count of
+      `cta.slots`, and not negative
     ```mlir
-    %b = cta.slot %s[%i] : !cta.buffer<[64, 32], f16, #l>
+    %b = cta.slot %s[%i] : !tile
     ```
   }];
-  let arguments = (ins Cta_BufferType:$slots, I32:$index);
-  let results = (outs Cta_BufferType:$result);
+  let arguments = (ins
+    Arg<Cta_BufferType, "what `cta.slots` gave">:$slots,
+    Arg<I32, "which of its buffers, counted from 0; the same for all threads">:$index);
+  let results = (outs
+    Res<Cta_BufferType, "that buffer">:$result);
   let assemblyFormat = "$slots `[` $index `]` attr-dict `:` type($slots)";
+  let hasVerifier = 1;
 }
 
 def Cta_AsyncCopyOp : Cta_Op<"async_copy", [AttrSizedOperandSegments,
@@ -352,16 +540,35 @@ def Cta_AsyncCopyOp : Cta_Op<"async_copy", [AttrSizedOperandSegments,
     all threads) is false. The copies belong to the thread's next group. Requires
     sm_80 and `vector` elements of 4, 8 or 16 bytes that lie side by side in the
     buffer.
+
+    Constraints:
+    - `async_copy_c1`: the pointers have the buffer's shape, and its element
+      type as pointee
+    - `async_copy_c2`: the mask is of i1 and of the buffer's shape
+    - `async_copy_c3`: `vector` elements are 4, 8 or 16 bytes
+    - `async_copy_c4`: a `cta.async_commit` follows before the next
+      `cta.async_wait`
     ```mlir
-    cta.async_copy %ptrs, %mask to %b when %in vector 8 : tensor<64x32x!tile.ptr<f16>>, !cta.buffer<[64, 32], f16, #l>
+    cta.async_copy %ptrs to %b vector 8 : tensor<64x64x!tile.ptr<f16>>, !tile
+    cta.async_copy %ptrs, %mask to %b when %in vector 8
+      : tensor<64x64x!tile.ptr<f16>>, !tile, tensor<64x64xi1>
     ```
   }];
-  let arguments = (ins Tile_Block:$ptr, Optional<Tile_Block>:$mask, Cta_BufferType:$buffer,
-                       Optional<I1>:$when, I32Attr:$vector);
+  let arguments = (ins
+    Arg<Tile_Block,
+        "for each element where it is in global memory; each thread copies those it "
+        "holds">:$ptr,
+    Arg<Optional<Tile_Block>,
+        "which elements are read, the others become zero; absent: all">:$mask,
+    Arg<Cta_BufferType, "where the block goes in shared memory">:$buffer,
+    Arg<Optional<I1>, "whether anything is copied; the same for all threads; absent: true">:$when,
+    Arg<ConfinedAttr<I32Attr, [IntPositive]>,
+        "elements that a thread copies at once: 4, 8 or 16 bytes">:$vector);
   let assemblyFormat = [{
     $ptr (`,` $mask^)? `to` $buffer (`when` $when^)? `vector` $vector attr-dict
-    `:` type($ptr) (`,` type($mask)^)? `,` type($buffer)
+    `:` type($ptr) `,` type($buffer) (`,` type($mask)^)?
   }];
+  let hasVerifier = 1;
 }
 
 def Cta_AsyncCommitOp : Cta_Op<"async_commit", [MemoryEffects<[MemWrite]>]> {
@@ -383,7 +590,10 @@ def Cta_AsyncWaitOp : Cta_Op<"async_wait", [MemoryEffects<[MemRead, MemWrite]>]>
     cta.async_wait 1 for_products
     ```
   }];
-  let arguments = (ins I32Attr:$pending, UnitAttr:$for_products);
+  let arguments = (ins
+    Arg<ConfinedAttr<I32Attr, [IntNonNegative]>,
+        "groups of each thread, the last ones, that may still be under way">:$pending,
+    Arg<UnitAttr, "present: warpgroup matrix instructions may read what has landed">:$for_products);
   let assemblyFormat = "$pending (`for_products` $for_products^)? attr-dict";
 }
 
@@ -391,152 +601,22 @@ def Cta_ReadOp : Cta_Op<"read", [MemoryEffects<[MemRead]>]> {
   let summary = "a buffer as a block in registers";
   let description = [{
     A buffer of one element may also be read as a scalar.
+
+    Constraints:
+    - `read_c1`: a block has the buffer's shape and element type
+    - `read_c2`: a scalar is of the element type of a buffer of one element
     ```mlir
-    %x = cta.read %b : !cta.buffer<[64, 64], f16, #l> -> tensor<64x64xf16>
-    %s = cta.read %c : !cta.buffer<[1], f32, #l> -> f32
+    %x = cta.read %b : !tile -> tensor<64x64xf16>
+    %s = cta.read %c : !number -> f32
     ```
   }];
-  let arguments = (ins Cta_BufferType:$buffer);
-  let results = (outs AnyTypeOf<[Tile_Block, AnyFloat]>:$result);
+  let arguments = (ins
+    Arg<Cta_BufferType, "a buffer that nobody writes meanwhile">:$buffer);
+  let results = (outs
+    Res<AnyTypeOf<[Tile_Block, AnyFloat]>,
+        "its elements in registers, or its only element as a scalar">:$result);
   let assemblyFormat = "$buffer attr-dict `:` type($buffer) `->` type($result)";
-}
-
-//===----------------------------------------------------------------------===//
-// Roles
-//===----------------------------------------------------------------------===//
-
-def Cta_RolesOp : Cta_Op<"roles", [RecursiveMemoryEffects, NoRegionArguments, SingleBlock,
-    NoTerminator]> {
-  let summary = "some warps produce, the others consume";
-  let description = [{
-    The warps of the kernel's `tile.num_warps` run `consumers`; one thread of an
-    additional warpgroup runs `producer`. With `registers` the register file is
-    dealt out anew: first the producer's count, then the consumers'.
-    ```mlir
-    cta.roles consumers { ... } producer { ... }
-    ```
-  }];
-  let regions = (region SizedRegion<1>:$consumers, SizedRegion<1>:$producer);
-  let assemblyFormat = "`consumers` $consumers `producer` $producer attr-dict";
-}
-
-def Cta_GroupOp : Cta_Op<"group", [Pure]> {
-  let summary = "which of the groups of consumers this is";
-  let description = [{
-    With the module's `cta.groups` = n, the consumers of `cta.roles` are n times the
-    warps of `tile.num_warps`. Every group runs the region by itself, with its own
-    scratch memory; all read the same rings.
-    ```mlir
-    %g = cta.group : i32
-    ```
-  }];
-  let results = (outs I32:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
-}
-
-class Cta_TurnOp<string mnemonic> : Cta_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
-  let arguments = (ins I32Attr:$order, Variadic<Cta_RingType>:$rings);
-}
-
-def Cta_TurnBeginOp : Cta_TurnOp<"turn_begin"> {
-  let summary = "wait until the other group of consumers has ended its turn";
-  let description = [{
-    Two groups take turns, group 0 first, in each of several independent orders.
-    What the other group did before it ended its turn is visible. The group goes on
-    in `rings` where the other one stopped.
-    ```mlir
-    cta.turn_begin 0 of %r : !cta.ring<...>
-    ```
-  }];
-  let assemblyFormat = "$order (`of` $rings^)? attr-dict (`:` type($rings)^)?";
-}
-
-def Cta_TurnEndOp : Cta_TurnOp<"turn_end"> {
-  let summary = "the turn of the other group of consumers";
-  let description = [{
-    With `stores`, once the copies of the turn's `cta.tma_store` have ended.
-    ```mlir
-    cta.turn_end 0 of %r : !cta.ring<...>
-    ```
-  }];
-  let arguments = (ins I32Attr:$order, Variadic<Cta_RingType>:$rings, UnitAttr:$stores);
-  let assemblyFormat = "$order (`of` $rings^)? (`after_stores` $stores^)? attr-dict (`:` type($rings)^)?";
-}
-
-def Cta_SingleOp : Cta_Op<"single", [RecursiveMemoryEffects, NoRegionArguments, SingleBlock,
-    NoTerminator]> {
-  let summary = "run by one thread of the block";
-  let description = [{
-    The other threads skip the region; there is no barrier.
-    ```mlir
-    cta.single { ... }
-    ```
-  }];
-  let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$body attr-dict";
-}
-
-def Cta_PrefetchOp : Cta_Op<"prefetch", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "bring consecutive bytes of global memory to the L2 cache";
-  let description = [{
-    A hint: nothing is read. `bytes` from `ptr` on, both rounded down to multiples of 16.
-    Requires sm_90.
-    ```mlir
-    cta.prefetch %row, %bytes : !tile.ptr<f16>
-    ```
-  }];
-  let arguments = (ins AnyType:$ptr, I32:$bytes);
-  let assemblyFormat = "$ptr `,` $bytes attr-dict `:` type($ptr)";
-}
-
-def Cta_ClusterBarrierOp : Cta_Op<"cluster_barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "all threads of all thread blocks of the cluster wait for each other";
-  let description = [{
-    ```mlir
-    cta.cluster_barrier
-    ```
-  }];
-  let assemblyFormat = "attr-dict";
-}
-
-//===----------------------------------------------------------------------===//
-// Matrix instructions
-//===----------------------------------------------------------------------===//
-
-def Cta_WarpgroupDotOp : Cta_Op<"warpgroup_dot", [MemoryEffects<[MemRead]>,
-    AllTypesMatch<["acc", "result"]>]> {
-  let summary = "acc + a * b by warpgroup matrix instructions";
-  let description = [{
-    `a` (M x K) is a buffer or a block in registers, `b` (K x N) a buffer. Every
-    warp takes part. Complete when it returns, or, `in_flight`, when the next one
-    is issued and the one after that begins; the last one of a loop is waited for
-    by `cta.warpgroup_wait`. Requires sm_90a.
-    Buffers are swizzled tiles; those of elements that do not have 16 bits are contiguous along
-    the dimension that is summed over, since the hardware transposes no others.
-    ```mlir
-    %d = cta.warpgroup_dot %a, %b, %c : !cta.buffer<...>, !cta.buffer<...>, tensor<128x256xf32>
-    ```
-  }];
-  let arguments = (ins AnyTypeOf<[Cta_BufferType, Tile_Block]>:$a, Cta_BufferType:$b,
-                       Tile_Block:$acc, DefaultValuedAttr<I32Attr, "0">:$promote,
-                       UnitAttr:$in_flight);
-  let results = (outs Tile_Block:$result);
-  let assemblyFormat = "$a `,` $b `,` $acc (`in_flight` $in_flight^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)";
   let hasVerifier = 1;
-}
-
-def Cta_WarpgroupWaitOp : Cta_Op<"warpgroup_wait", [MemoryEffects<[MemRead, MemWrite]>,
-    AllTypesMatch<["acc", "result"]>]> {
-  let summary = "wait for the products in flight";
-  let description = [{
-    Returns the accumulator once it is complete.
-    ```mlir
-    %d = cta.warpgroup_wait %c : tensor<128x256xf32>
-    ```
-  }];
-  let arguments = (ins Tile_Block:$acc);
-  let results = (outs Tile_Block:$result);
-  let assemblyFormat = "$acc attr-dict `:` type($acc)";
 }
 
 #endif // TILE_IR_CTAASYNC

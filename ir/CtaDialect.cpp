@@ -90,7 +90,7 @@ Attribute LayoutAttr::parse(AsmParser &parser, Type) {
   for (auto [axis, size] : llvm::enumerate(sizes))
     outs.push_back({Dim::dim(axis), size});
   std::optional<LinearLayout> layout = LinearLayout::create(ins, outs);
-  if (!layout) {
+  if (!layout) { // layout_c1
     parser.emitError(loc, "basis vectors do not fit the sizes of the layout's dimensions");
     return {};
   }
@@ -104,7 +104,7 @@ void LayoutAttr::print(AsmPrinter &printer) const {
 }
 
 LogicalResult ConvertLayoutOp::verify() {
-  if (!hasLayout(getSrc().getType()) || !hasLayout(getType()))
+  if (!hasLayout(getSrc().getType()) || !hasLayout(getType())) // convert_layout_c1
     return emitOpError("expected blocks with a `#cta.layout` on both sides");
   return success();
 }

@@ -14,9 +14,21 @@ def Cta_Dialect : Dialect {
     of which lane of which warp holds each element. The `tile` ops keep their
     meaning on such blocks; `cta` adds what has no meaning above: moving data
     between layouts, and the layout attribute itself.
+
+    Examples of the operations on shared memory use these names:
+    ```mlir
+    #image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32],
+                                    [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+    #one = #cta.layout<{offset = []} : [1]>
+    !tile = !cta.buffer<[64, 64], f16, #image>
+    !number = !cta.buffer<[1], f32, #one>
+    !ring = !cta.ring<!tile, !tile>
+    ```
   }];
   let dependentDialects = ["::tile::TileDialect"];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
   let useDefaultTypePrinterParser = 1;
 }
 
@@ -30,11 +42,16 @@ def Cta_LayoutAttr : AttrDef<Cta_Dialect, "Layout"> {
     input contributes; coordinates of all set bits are combined with XOR. A
     zero vector means that the bit makes no difference: threads that differ in
     it hold copies.
+
+    Constraints:
+    - `layout_c1`: sizes are powers of two, and basis vectors have an entry below
+      the size for each of them
     ```mlir
     #cta.layout<{register = [[1], [2]], lane = [[4], [8], [16], [32], [64]], warp = [[0]]} : [128]>
     ```
   }];
-  let parameters = (ins AttrParameter<"::tile::layout::LinearLayout", "the map",
+  let parameters = (ins AttrParameter<"::tile::layout::LinearLayout",
+    "the map from positions in the hardware, or offsets in a buffer, to coordinates",
     "const ::tile::layout::LinearLayout &">:$layout);
   let hasCustomAssemblyFormat = 1;
   let genMnemonicAlias = 1;
@@ -44,7 +61,56 @@ def Cta_LayoutAttr : AttrDef<Cta_Dialect, "Layout"> {
   let skipDefaultBuilders = 1;
 }
 
-class Cta_Op<string mnemonic, list<Trait> traits = []> : Op<Cta_Dialect, mnemonic, traits>;
+def Cta_KernelAttr : AttrDef<Cta_Dialect, "Kernel"> {
+  let mnemonic = "kernel";
+  let summary = "what the passes made of a kernel";
+  let description = [{
+    On the module, as `cta.kernel`, beside what the author asked for (`#tile.kernel`).
+
+    - `groups`: groups of warps that take blocks by turns; each has the same part of
+      `tile.kernel`'s warps.
+    - `cluster`: thread blocks that load for each other.
+    - `groupBytes`: of shared memory that each group has to itself.
+    - `sharedBytes`: of shared memory altogether; set when all is placed.
+
+    Constraints:
+    - `cta_kernel_c1`: there is at least one group, and one thread block of a cluster
+    - `cta_kernel_c2`: bytes are not negative
+    ```mlir
+    module attributes {cta.kernel = #cta.kernel<groups = 2, sharedBytes = 4096>} {}
+    ```
+  }];
+  let parameters = (ins
+    DefaultValuedParameter<"int32_t", "1", "groups of warps">:$groups,
+    DefaultValuedParameter<"int32_t", "1", "thread blocks of a cluster">:$cluster,
+    DefaultValuedParameter<"int32_t", "0", "bytes of one group">:$groupBytes,
+    DefaultValuedParameter<"int32_t", "0", "bytes of all">:$sharedBytes);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+class Cta_Op<string mnemonic, list<Trait> traits = []> : Op<Cta_Dialect, mnemonic, traits> {
+  /// Constraints that several operations have in common.
+  code tmaRules = [{
+    - `tma_c1`: there is a start for each entry of `dims`
+    - `tma_c2`: an entry of `dims` is -1 or a dimension of the block
+    - `tma_c3`: `dims` names each dimension of the block once, or not at all if
+      its size is 1
+    - `tma_c4`: the map of a kernel parameter has as many dimensions as `dims`,
+      the block's element type, and boxes that the block falls into
+  }];
+  code slotRules = [{
+    - `ring_slot_c1`: the results are of the types of the ring's buffers
+  }];
+  code ringCopyRules = [{
+    - `ring_copy_c1`: the buffer is of the type of one of the ring's
+  }];
+  code oneThreadRules = [{
+    - `one_thread_c1`: no operation in it has a block as operand or result
+    - `one_thread_c2`: no operation in it waits for other threads of the thread
+      block
+  }];
+}
 
 def Cta_ConvertLayoutOp : Cta_Op<"convert_layout", [Pure, SameOperandsAndResultShape,
     SameOperandsAndResultElementType]> {
@@ -54,14 +120,19 @@ def Cta_ConvertLayoutOp : Cta_Op<"convert_layout", [Pure, SameOperandsAndResultS
     register moves, warp shuffles, or an exchange through shared memory. In the
     last case `scratch` is the byte offset of the exchange buffer, set by the
     memory pass.
+
+    Constraints:
+    - `convert_layout_c1`: operand and result have a `#cta.layout`
     ```mlir
     #l0 = #cta.layout<{register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [[64]]} : [128]>
     #l1 = #cta.layout<{register = [[64]], lane = [[1], [2], [4], [8], [16]], warp = [[32]]} : [128]>
     %b = cta.convert_layout %a : tensor<128xf32, #l0> -> tensor<128xf32, #l1>
     ```
   }];
-  let arguments = (ins Tile_Block:$src);
-  let results = (outs Tile_Block:$result);
+  let arguments = (ins
+    Arg<Tile_Block, "a block with a layout">:$src);
+  let results = (outs
+    Res<Tile_Block, "the same elements in another layout">:$result);
   let assemblyFormat = "$src attr-dict `:` type($src) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -91,11 +162,14 @@ def Cta_PinOp : Cta_Op<"pin", [MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch
     %y = cta.pin %x : tensor<128xf16, #l0>
     ```
   }];
-  let arguments = (ins Tile_Block:$src);
-  let results = (outs Tile_Block:$result);
+  let arguments = (ins
+    Arg<Tile_Block, "a block with a layout">:$src);
+  let results = (outs
+    Res<Tile_Block, "the operand, unchanged">:$result);
   let assemblyFormat = "$src attr-dict `:` type($src)";
 }
 
 include "ir/CtaAsync.td"
+include "ir/CtaRoles.td"
 
 #endif // TILE_IR_CTADIALECT

@@ -32,6 +32,8 @@ def Tile_Dialect : Dialect {
   ];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
   let hasConstantMaterializer = 1;
 }
 
@@ -47,9 +49,13 @@ def Tile_PtrType : Tile_Type<"Ptr", "ptr"> {
   let summary = "pointer into global memory";
   let description = [{
     A 64-bit address of elements of `pointee` type in global memory. Offsets
-    are counted in elements. Example: `!tile.ptr<f32>`, `!tile.ptr<!tile.ptr<f16>>`.
+    are counted in elements.
+    ```mlir
+    !tile.ptr<!tile.ptr<f16>>
+    ```
   }];
-  let parameters = (ins "mlir::Type":$pointee);
+  let parameters = (ins
+    TypeParameter<"mlir::Type", "what is at the address: an element type">:$pointee);
   let assemblyFormat = "`<` $pointee `>`";
   let builders = [TypeBuilderWithInferredContext<(ins "mlir::Type":$pointee), [{
     return $_get(pointee.getContext(), pointee);
@@ -66,6 +72,57 @@ def Tile_Ptr      : TensorOrScalar<Tile_PtrType, "pointer or block of pointers">
 def Tile_Element  : AnyTypeOf<[AnySignlessInteger, AnyFloat, Tile_PtrType], "element type">;
 def Tile_Any      : TensorOrScalar<Tile_Element, "element or block of elements">;
 def Tile_Block    : RankedTensorOf<[Tile_Element]>;
+
+//===----------------------------------------------------------------------===//
+// What a kernel is compiled for
+//===----------------------------------------------------------------------===//
+
+class Tile_Attr<string name, string attrMnemonic> : AttrDef<Tile_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
+  let summary = "the chip that a kernel is compiled for";
+  let description = [{
+    On the module, as `tile.target`: one of the rows of `target/Target.cpp`, by its name.
+    Passes ask it for features and limits (`ir/Kernel.h`). A module without one is
+    compiled for `tile::fallbackTarget()`.
+    ```mlir
+    module attributes {tile.target = #tile.target<sm_90a>} {}
+    ```
+  }];
+  let parameters = (ins AttrParameter<"const ::tile::Target *", "a row of the table">:$target);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Tile_KernelAttr : Tile_Attr<"Kernel", "kernel"> {
+  let summary = "what the author of a kernel asked for";
+  let description = [{
+    On the module, as `tile.kernel`. No pass changes it; what the passes make of it is
+    the module's `#cta.kernel`.
+
+    - `warps`: that compute a program, all groups of them together.
+    - `stages`: of pipelines, loads that are under way counted in iterations; 0 leaves
+      the number to the compiler. `tile.num_stages` of a loop counts for that loop.
+    - `ctas`: thread blocks of a cluster; 0 leaves it to the compiler.
+    - `roles`: how warps share the work of a kernel with products.
+
+    Constraints:
+    - `kernel_c1`: there are 1 to 32 warps
+    - `kernel_c2`: there are not less than no stages
+    - `kernel_c3`: there are not less than no thread blocks
+    ```mlir
+    module attributes {tile.kernel = #tile.kernel<warps = 8, roles = pingpong>} {}
+    ```
+  }];
+  let parameters = (ins
+    DefaultValuedParameter<"int32_t", "::tile::kDefaultWarps", "warps that compute">:$warps,
+    DefaultValuedParameter<"int32_t", "::tile::kDefaultStages", "stages of pipelines">:$stages,
+    DefaultValuedParameter<"int32_t", "0", "thread blocks of a cluster">:$ctas,
+    DefaultValuedParameter<"::tile::WarpRoles", "::tile::WarpRoles::Auto", "who does what">:$roles);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
 
 //===----------------------------------------------------------------------===//
 // Enumerations

@@ -12,13 +12,23 @@ def Tile_GatherOp : Tile_PureOp<"gather"> {
     `result[.., k, ..] = src[.., index[.., k, ..], ..]` with the indexed
     position on dimension `axis`. Operand and indices agree in all other
     dimensions. An index outside of the dimension gives an unspecified element.
+
+    Constraints:
+    - `gather_c1`: operand and indices have one rank, above `axis`
+    - `gather_c2`: they agree in all dimensions but `axis`
+    - `gather_c3`: the result has the indices' shape and the operand's elements
     ```mlir
     %y = tile.gather %x[%i] {axis = 0 : i32} : tensor<64xf32>, tensor<128xi32> -> tensor<128xf32>
     ```
   }];
-  let arguments = (ins Tile_Block:$src, RankedTensorOf<[I8, I16, I32, I64]>:$index,
-    ConfinedAttr<I32Attr, [IntNonNegative]>:$axis);
-  let results = (outs Tile_Block:$result);
+  let arguments = (ins
+    Arg<Tile_Block, "the elements to pick from">:$src,
+    Arg<RankedTensorOf<[I8, I16, I32, I64]>,
+        "for each element of the result its position along `axis`">:$index,
+    Arg<ConfinedAttr<I32Attr, [IntNonNegative]>,
+        "the dimension that is indexed, counted from 0">:$axis);
+  let results = (outs
+    Res<Tile_Block, "the elements picked, in the shape of the indices">:$result);
   let assemblyFormat = "$src `[` $index `]` attr-dict `:` type($src) `,` type($index) `->` type($result)";
   let hasVerifier = 1;
 }
@@ -29,12 +39,18 @@ def Tile_HistogramOp : Tile_PureOp<"histogram"> {
     `result[b]` is the number of elements of the one-dimensional `src` that are
     equal to `b`, as unsigned numbers, and have a true mask. Values beyond the
     last bin are not counted.
+
+    Constraints:
+    - `histogram_c1`: operand and result have one dimension
     ```mlir
     %h = tile.histogram %x, %m : tensor<256xi32> -> tensor<16xi32>
     ```
   }];
-  let arguments = (ins RankedTensorOf<[I8, I16, I32, I64]>:$src, Optional<RankedTensorOf<[I1]>>:$mask);
-  let results = (outs RankedTensorOf<[I32]>:$result);
+  let arguments = (ins
+    Arg<RankedTensorOf<[I8, I16, I32, I64]>, "the values to count, in one dimension">:$src,
+    Arg<Optional<RankedTensorOf<[I1]>>, "which of them count; absent: all">:$mask);
+  let results = (outs
+    Res<RankedTensorOf<[I32]>, "the counts, one for each value from 0 on">:$result);
   let assemblyFormat = [{
     $src (`,` $mask^)? attr-dict `:` custom<HistogramTypes>(ref($mask), type($src), type($mask), type($result))
   }];
@@ -52,6 +68,13 @@ def Tile_MapElementwiseOp : Tile_Op<"map_elementwise", [SingleBlock, RecursiveMe
     first operand's, then all of the second's) and yields `pack` elements of
     each result. Which elements are handed over together is unspecified. Control
     flow inside is the element's own.
+
+    Constraints:
+    }] # shapeRules # [{
+    - `map_elementwise_c1`: there are operands and results
+    - `map_elementwise_c2`: the region takes `pack` elements of each operand
+    - `map_elementwise_c3`: the region ends in a `tile.yield` of `pack` elements
+      of each result
     ```mlir
     %y = tile.map_elementwise %x {pack = 1 : i32} : tensor<64xf32> -> tensor<64xf32> {
     ^bb0(%a: f32):
@@ -60,8 +83,12 @@ def Tile_MapElementwiseOp : Tile_Op<"map_elementwise", [SingleBlock, RecursiveMe
     }
     ```
   }];
-  let arguments = (ins Variadic<Tile_Any>:$srcs, ConfinedAttr<I32Attr, [IntPositive]>:$pack);
-  let results = (outs Variadic<Tile_Any>:$results);
+  let arguments = (ins
+    Arg<Variadic<Tile_Any>, "blocks of one shape, or scalars; one at least">:$srcs,
+    Arg<ConfinedAttr<I32Attr, [IntPositive]>,
+        "how many elements of each operand one run of the region takes">:$pack);
+  let results = (outs
+    Res<Variadic<Tile_Any>, "blocks of the operands' shape, or scalars; one at least">:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$srcs attr-dict `:` type($srcs) `->` type($results) $body";
   let hasVerifier = 1;
@@ -81,13 +108,23 @@ def Tile_InlineAsmOp : Tile_Op<"inline_asm",
     bits; `$0` ... name first the registers of the results, then those of the
     operands. `constraints` is a list in LLVM's letters. Without `pure` the text
     is run once for every group, wherever it stands.
+
+    Constraints:
+    }] # shapeRules # [{
     ```mlir
     %y = tile.inline_asm "shl.b32 $0, $1, 3;", "=r,r" (%x) {pack = 1 : i32, pure} : (tensor<64xi32>) -> tensor<64xi32>
     ```
   }];
-  let arguments = (ins StrAttr:$text, StrAttr:$constraints, Variadic<Tile_Any>:$srcs,
-    ConfinedAttr<I32Attr, [IntPositive]>:$pack, UnitAttr:$pure);
-  let results = (outs Variadic<Tile_Any>:$results);
+  let arguments = (ins
+    Arg<StrAttr, "PTX with `$0`, `$1`, ... for registers">:$text,
+    Arg<StrAttr,
+        "LLVM's constraint letters: results, then operands, separated by commas">:$constraints,
+    Arg<Variadic<Tile_Any>, "blocks of one shape, or scalars">:$srcs,
+    Arg<ConfinedAttr<I32Attr, [IntPositive]>,
+        "how many elements of each operand one run of the text takes">:$pack,
+    Arg<UnitAttr, "present: the text does nothing but compute its results">:$pure);
+  let results = (outs
+    Res<Variadic<Tile_Any>, "blocks of the operands' shape, or scalars">:$results);
   let assemblyFormat = [{
     $text `,` $constraints `(` $srcs `)` attr-dict `:`
     functional-type($srcs, $results)
@@ -101,13 +138,22 @@ def Tile_ExternElementwiseOp : Tile_Op<"extern_elementwise",
   let description = [{
     Calls `symbol` of the bitcode file `library` (empty: the device library of
     the compiler) on each element. Scalars are passed as they are.
+
+    Constraints:
+    - `extern_elementwise_c1`: the blocks among the operands have one shape, the
+      result's; it is a scalar if there are none
     ```mlir
     %y = tile.extern_elementwise "fast_norm" from "norms.bc" (%x) {pure} : (tensor<64xf32>) -> tensor<64xf32>
     ```
   }];
-  let arguments = (ins StrAttr:$symbol, StrAttr:$library, Variadic<Tile_Any>:$srcs,
-    UnitAttr:$pure);
-  let results = (outs Tile_Any:$result);
+  let arguments = (ins
+    Arg<StrAttr, "the function's name in the library">:$symbol,
+    Arg<StrAttr, "the path of a bitcode file; empty: the compiler's own library">:$library,
+    Arg<Variadic<Tile_Any>,
+        "blocks of one shape, scalars, or both: scalars go to every call">:$srcs,
+    Arg<UnitAttr, "present: the function does nothing but compute its result">:$pure);
+  let results = (outs
+    Res<Tile_Any, "a block of the operands' shape, or a scalar if they all are">:$result);
   let assemblyFormat = [{
     $symbol `from` $library `(` $srcs `)` attr-dict `:`
     functional-type($srcs, $result)
@@ -128,7 +174,8 @@ def Tile_AssumeOp : Tile_Op<"assume", [MemoryEffects<[MemWrite]>]> {
     tile.assume %c
     ```
   }];
-  let arguments = (ins I1:$condition);
+  let arguments = (ins
+    Arg<I1, "what holds whenever the op is reached; the same for all threads">:$condition);
   let assemblyFormat = "$condition attr-dict";
 }
 

@@ -141,20 +141,21 @@ static bool isDotCombination(Type a, Type b, Type acc) {
 LogicalResult DotOp::verify() {
   RankedTensorType a = getA().getType(), b = getB().getType(), acc = getType();
   int64_t rank = acc.getRank();
-  if ((rank != 2 && rank != 3) || a.getRank() != rank || b.getRank() != rank)
+  if ((rank != 2 && rank != 3) || a.getRank() != rank || b.getRank() != rank) // dot_c1
     return emitOpError("expected operands and accumulator of rank two, or all of rank three, got ")
            << a << ", " << b << " and " << acc;
   ArrayRef<int64_t> x = a.getShape(), y = b.getShape(), z = acc.getShape();
-  if (x[rank - 1] != y[rank - 2])
+  if (x[rank - 1] != y[rank - 2]) // dot_c2
     return emitOpError("expected equal inner dimensions, got ") << a << " and " << b;
   if (z[rank - 2] != x[rank - 2] || z[rank - 1] != y[rank - 1] ||
-      (rank == 3 && (x[0] != y[0] || x[0] != z[0])))
+      (rank == 3 && (x[0] != y[0] || x[0] != z[0]))) // dot_c3
     return emitOpError("expected an accumulator of the rows of ")
            << a << " and the columns of " << b << ", got " << acc;
-  if (!isDotCombination(a.getElementType(), b.getElementType(), acc.getElementType()))
+  if (!isDotCombination(a.getElementType(), b.getElementType(),
+                        acc.getElementType())) // dot_c4
     return emitOpError("has no product of ") << a.getElementType() << " and " << b.getElementType()
                                              << " accumulated in " << acc.getElementType();
-  if (getInputPrecision() != InputPrecision::ieee && !a.getElementType().isF32())
+  if (getInputPrecision() != InputPrecision::ieee && !a.getElementType().isF32()) // dot_c5
     return emitOpError("expected f32 operands for `precision = ")
            << stringifyInputPrecision(getInputPrecision()) << "`, got " << a.getElementType();
   return success();
@@ -166,13 +167,15 @@ LogicalResult DotOp::verify() {
 
 LogicalResult MakeRangeOp::verify() {
   int64_t length = int64_t(int32_t(getEnd())) - int64_t(int32_t(getStart()));
-  if (getType().getRank() != 1 || getType().getDimSize(0) != length)
+  if (getType().getRank() != 1 || getType().getDimSize(0) != length) // make_range_c1
     return emitOpError("expected a one-dimensional result of ")
            << length << " elements, got " << getType();
   return success();
 }
 
-LogicalResult SplatOp::verify() { return expectSameElement(*this, getSrc().getType(), getType()); }
+LogicalResult SplatOp::verify() {
+  return expectSameElement(*this, getSrc().getType(), getType()); // splat_c1
+}
 
 OpFoldResult SplatOp::fold(FoldAdaptor adaptor) {
   Attribute value = adaptor.getSrc();
@@ -182,9 +185,9 @@ OpFoldResult SplatOp::fold(FoldAdaptor adaptor) {
 }
 
 LogicalResult UnsplatOp::verify() {
-  if (cast<RankedTensorType>(getSrc().getType()).getNumElements() != 1)
+  if (cast<RankedTensorType>(getSrc().getType()).getNumElements() != 1) // unsplat_c1
     return emitOpError("expected a one-element block, got ") << getSrc().getType();
-  return expectSameElement(*this, getSrc().getType(), getType());
+  return expectSameElement(*this, getSrc().getType(), getType()); // unsplat_c2
 }
 
 OpFoldResult UnsplatOp::fold(FoldAdaptor) {
@@ -196,13 +199,13 @@ OpFoldResult UnsplatOp::fold(FoldAdaptor) {
 LogicalResult BroadcastOp::verify() {
   auto src = cast<RankedTensorType>(getSrc().getType());
   RankedTensorType dst = getType();
-  if (src.getRank() != dst.getRank())
+  if (src.getRank() != dst.getRank()) // broadcast_c1
     return emitOpError("expected operand and result of one rank, got ") << src << " and " << dst;
   for (int64_t i = 0; i < src.getRank(); ++i)
-    if (src.getDimSize(i) != dst.getDimSize(i) && src.getDimSize(i) != 1)
+    if (src.getDimSize(i) != dst.getDimSize(i) && src.getDimSize(i) != 1) // broadcast_c2
       return emitOpError("dimension ") << i << " has size " << src.getDimSize(i)
                                        << " and cannot grow to " << dst.getDimSize(i);
-  return expectSameElement(*this, src, dst);
+  return expectSameElement(*this, src, dst); // broadcast_c3
 }
 
 /// A splat constant, whatever its shape, is a splat of the result shape.
@@ -220,18 +223,19 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
 
 LogicalResult ExpandDimsOp::verify() {
   auto src = cast<RankedTensorType>(getSrc().getType());
-  if (int64_t(getAxis()) > src.getRank())
+  if (int64_t(getAxis()) > src.getRank()) // expand_dims_c1
     return emitOpError("axis ") << getAxis() << " is past the end of " << src;
   SmallVector<int64_t> shape(src.getShape());
   shape.insert(shape.begin() + getAxis(), 1);
+  // expand_dims_c2
   return expectType(*this, getType(), RankedTensorType::get(shape, src.getElementType()), "result");
 }
 
 LogicalResult ReshapeOp::verify() {
   auto src = cast<RankedTensorType>(getSrc().getType());
-  if (src.getNumElements() != getType().getNumElements())
+  if (src.getNumElements() != getType().getNumElements()) // reshape_c1
     return emitOpError("expected equal element counts, got ") << src << " and " << getType();
-  return expectSameElement(*this, src, getType());
+  return expectSameElement(*this, src, getType()); // reshape_c2
 }
 
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
@@ -248,16 +252,17 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
 LogicalResult TransOp::verify() {
   auto src = cast<RankedTensorType>(getSrc().getType());
   SmallVector<bool> seen(src.getRank());
-  if (int64_t(getOrder().size()) != src.getRank())
+  if (int64_t(getOrder().size()) != src.getRank()) // trans_c1
     return emitOpError("expected ")
            << src.getRank() << " dimensions in the order, got " << getOrder().size();
   SmallVector<int64_t> shape;
   for (int32_t d : getOrder()) {
-    if (d < 0 || d >= src.getRank() || seen[d])
+    if (d < 0 || d >= src.getRank() || seen[d]) // trans_c2
       return emitOpError("order is not a permutation of 0..") << src.getRank() - 1;
     seen[d] = true;
     shape.push_back(src.getDimSize(d));
   }
+  // trans_c3
   return expectType(*this, getType(), RankedTensorType::get(shape, src.getElementType()), "result");
 }
 
@@ -271,20 +276,17 @@ LogicalResult JoinOp::verify() {
   auto src = cast<RankedTensorType>(getLhs().getType());
   SmallVector<int64_t> shape(src.getShape());
   shape.push_back(2);
-  if (failed(expectType(*this, getRhs().getType(), src, "right operand")))
-    return failure();
+  // join_c1
   return expectType(*this, getType(), RankedTensorType::get(shape, src.getElementType()), "result");
 }
 
 LogicalResult SplitOp::verify() {
   auto src = cast<RankedTensorType>(getSrc().getType());
-  if (src.getRank() < 2 || src.getShape().back() != 2)
+  if (src.getRank() < 2 || src.getShape().back() != 2) // split_c1
     return emitOpError("expected a block of rank 2 or more with a last dimension of 2, got ")
            << src;
   auto half = RankedTensorType::get(src.getShape().drop_back(), src.getElementType());
-  if (failed(expectType(*this, getLhs().getType(), half, "left result")))
-    return failure();
-  return expectType(*this, getRhs().getType(), half, "right result");
+  return expectType(*this, getLhs().getType(), half, "left result"); // split_c2
 }
 
 //===----------------------------------------------------------------------===//
@@ -309,37 +311,40 @@ OpFoldResult FpCastOp::fold(FoldAdaptor) {
   return {};
 }
 
-/// Pointer, value, mask and other agree, and the pointee is addressable.
-static LogicalResult verifyAccess(Operation *op, Type ptr, Type value, Value mask, Value other) {
+/// Pointer, value and mask agree, and the pointee is addressable.
+static LogicalResult verifyAccess(Operation *op, Type ptr, Type value, Value mask) {
   Type pointee = cast<PtrType>(getElementType(ptr)).getPointee();
-  if (pointee.isInteger(1))
+  if (pointee.isInteger(1)) // access_c1
     return op->emitOpError("i1 is not addressable: access bytes and compare with zero");
-  if (failed(expectType(op, value, pointeeBlock(ptr), "value")))
+  if (failed(expectType(op, value, pointeeBlock(ptr), "value"))) // access_c2
     return failure();
-  if (mask && failed(expectType(op, mask.getType(), maskBlock(ptr), "mask")))
-    return failure();
-  if (other && failed(expectType(op, other.getType(), pointeeBlock(ptr), "other")))
+  if (mask && failed(expectType(op, mask.getType(), maskBlock(ptr), "mask"))) // access_c3
     return failure();
   return success();
 }
 
 LogicalResult LoadOp::verify() {
-  if (getOther() && !getMask())
+  if (getOther() && !getMask()) // load_c1
     return emitOpError("`other` has no meaning without a mask");
-  return verifyAccess(*this, getPtr().getType(), getType(), getMask(), getOther());
+  if (failed(verifyAccess(*this, getPtr().getType(), getType(), getMask())))
+    return failure();
+  if (getOther()) // load_c2
+    return expectType(*this, getOther().getType(), getType(), "other");
+  return success();
 }
 
 LogicalResult StoreOp::verify() {
-  return verifyAccess(*this, getPtr().getType(), getValue().getType(), getMask(), nullptr);
+  return verifyAccess(*this, getPtr().getType(), getValue().getType(), getMask());
 }
 
 LogicalResult AtomicRmwOp::verify() {
-  return verifyAccess(*this, getPtr().getType(), getValue().getType(), getMask(), nullptr);
+  return verifyAccess(*this, getPtr().getType(), getValue().getType(), getMask());
 }
 
 LogicalResult AtomicCasOp::verify() {
-  if (failed(verifyAccess(*this, getPtr().getType(), getValue().getType(), nullptr, nullptr)))
+  if (failed(verifyAccess(*this, getPtr().getType(), getValue().getType(), nullptr)))
     return failure();
+  // atomic_cas_c1
   return expectType(*this, getCmp().getType(), getValue().getType(), "compare value");
 }
 
@@ -379,11 +384,11 @@ static LogicalResult verifyCombine(Operation *op, ValueRange srcs, Region &combi
   SmallVector<Type> expected(scalars);
   expected.append(scalars.begin(), scalars.end());
   Block &block = combine.front();
-  if (block.getArgumentTypes() != TypeRange(expected))
+  if (block.getArgumentTypes() != TypeRange(expected)) // combine_c3
     return op->emitOpError("combiner must take ")
            << expected << ", got " << block.getArgumentTypes();
   auto yield = dyn_cast<YieldOp>(block.back());
-  if (!yield || yield.getOperandTypes() != TypeRange(scalars))
+  if (!yield || yield.getOperandTypes() != TypeRange(scalars)) // combine_c4
     return op->emitOpError("combiner must end in a `tile.yield` of ") << scalars;
   return success();
 }
@@ -391,32 +396,36 @@ static LogicalResult verifyCombine(Operation *op, ValueRange srcs, Region &combi
 LogicalResult ReduceOp::verifyRegions() { return verifyCombine(*this, getSrcs(), getCombine()); }
 LogicalResult ScanOp::verifyRegions() { return verifyCombine(*this, getSrcs(), getCombine()); }
 
+/// A result for each operand, and an axis that all of them have.
+static LogicalResult verifyAlong(Operation *op, ValueRange srcs, uint32_t axis) {
+  if (srcs.empty() || srcs.size() != op->getNumResults()) // combine_c1
+    return op->emitOpError("expected as many results as operands");
+  auto type = cast<RankedTensorType>(srcs.front().getType()); // the others have its shape
+  if (int64_t(axis) >= type.getRank())                        // combine_c2
+    return op->emitOpError("axis ") << axis << " is past the end of " << type;
+  return success();
+}
+
 LogicalResult ReduceOp::verify() {
-  if (getSrcs().empty() || getSrcs().size() != getNumResults())
-    return emitOpError("expected as many results as operands");
+  if (failed(verifyAlong(*this, getSrcs(), getAxis())))
+    return failure();
   for (auto [src, result] : llvm::zip(getSrcs(), getResults())) {
     auto type = cast<RankedTensorType>(src.getType());
-    if (int64_t(getAxis()) >= type.getRank())
-      return emitOpError("axis ") << getAxis() << " is past the end of " << type;
     SmallVector<int64_t> shape(type.getShape());
     shape.erase(shape.begin() + getAxis());
     Type expected = shape.empty() ? type.getElementType()
                                   : Type(RankedTensorType::get(shape, type.getElementType()));
-    if (failed(expectType(*this, result.getType(), expected, "result")))
+    if (failed(expectType(*this, result.getType(), expected, "result"))) // reduce_c1
       return failure();
   }
   return success();
 }
 
 LogicalResult ScanOp::verify() {
-  if (getSrcs().empty() || getSrcs().size() != getNumResults())
-    return emitOpError("expected as many results as operands");
-  for (auto [src, result] : llvm::zip(getSrcs(), getResults())) {
-    auto type = cast<RankedTensorType>(src.getType());
-    if (int64_t(getAxis()) >= type.getRank())
-      return emitOpError("axis ") << getAxis() << " is past the end of " << type;
-    if (failed(expectType(*this, result.getType(), type, "result")))
+  if (failed(verifyAlong(*this, getSrcs(), getAxis())))
+    return failure();
+  for (auto [src, result] : llvm::zip(getSrcs(), getResults()))
+    if (failed(expectType(*this, result.getType(), src.getType(), "result"))) // scan_c1
       return failure();
-  }
   return success();
 }

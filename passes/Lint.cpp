@@ -1,6 +1,7 @@
 //===- Lint.cpp - what a careful reader would remark about a kernel -------===//
 //
-// Four questions, each answered by one walk. Truth of masks comes from intervals
+// Questions of style, and faults that show without running anything, each answered by one
+// walk. Truth of masks comes from intervals
 // of integers, which are rough on purpose: a program id may be anything, so what
 // depends on it is never said to hold.
 //
@@ -9,8 +10,8 @@
 #include "ir/TileDialect.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "passes/AxisInfo.h"
-#include "passes/PointerRoots.h"
+#include "passes/facts/AxisInfo.h"
+#include "passes/facts/PointerRoots.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <algorithm>
@@ -40,6 +41,8 @@ class Intervals {
 public:
   Interval of(Value value);
   Truth truth(Value mask);
+  /// Whether both ends of a value's interval are values that it has.
+  static bool isExact(Value value);
 
 private:
   Interval compute(Value value, unsigned bits);
@@ -137,6 +140,29 @@ Interval Intervals::arithmetic(Operation *op, unsigned bits) {
       .Default([&](Operation *) { return everything(bits); });
 }
 
+/// One range of lanes, scaled and moved by constants.
+bool Intervals::isExact(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (isa<MakeRangeOp>(op) || matchPattern(value, m_Constant()))
+    return true;
+  if (isMovement(op) || isa<arith::ExtSIOp>(op))
+    return isExact(op->getOperand(0));
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+    return false;
+  auto isConstant = [](Value v) {
+    while (Operation *def = v.getDefiningOp()) {
+      if (!isMovement(def))
+        return matchPattern(v, m_Constant());
+      v = def->getOperand(0);
+    }
+    return false;
+  };
+  return (isConstant(op->getOperand(0)) && isExact(op->getOperand(1))) ||
+         (isConstant(op->getOperand(1)) && isExact(op->getOperand(0)));
+}
+
 Truth Intervals::comparison(arith::CmpIOp op) {
   using P = arith::CmpIPredicate;
   Interval a = of(op.getLhs()), b = of(op.getRhs());
@@ -201,6 +227,13 @@ private:
   void noteProduct(arith::MulIOp product, Value pointer);
   void reportProducts();
   bool dependsOn(Value value, llvm::function_ref<bool(Value)> what, unsigned depth = 0);
+  void checkShift(Operation *op);
+  void checkDivision(Operation *op);
+  void checkIndex(Operation *op, Value index, int64_t size, StringRef what);
+  void checkConstant(Operation *op, Value pointer);
+  void checkSamePlace(StoreOp store);
+  void noteMasked(Operation *op, Value pointer, Value mask);
+  void reportUnmasked();
 
   func::FuncOp kernel;
   bool stridesKnown;
@@ -210,6 +243,11 @@ private:
   llvm::SmallPtrSet<Operation *, 32> live;
   arith::MulIOp firstProduct;             ///< of 32 bits, in an address
   llvm::SetVector<StringRef> largeArrays; ///< whose offsets are such products
+  struct Access {
+    Operation *op;
+    Value offset, mask;
+  };
+  SmallVector<Access> accesses; ///< by a block of offsets
 };
 } // namespace
 
@@ -338,6 +376,127 @@ void Linter::checkProducts(Value pointer, Value offset, unsigned depth) {
       checkProducts(pointer, operand, depth + 1);
 }
 
+//===----------------------------------------------------------------------===//
+// Faults
+//===----------------------------------------------------------------------===//
+
+void Linter::checkShift(Operation *op) {
+  unsigned bits = bitsOf(op->getResult(0));
+  Interval amount = intervals.of(op->getOperand(1));
+  if (bits && (amount.low >= int64_t(bits) || amount.high < 0))
+    report(op->getLoc(),
+           "numbers of " + std::to_string(bits) + " bits are shifted by " +
+               (amount.low == amount.high ? std::to_string(amount.low) : "more than they have") +
+               ": keep the amount between 0 and " + std::to_string(bits - 1));
+}
+
+void Linter::checkDivision(Operation *op) {
+  Interval divisor = intervals.of(op->getOperand(1));
+  if (divisor.low == 0 && divisor.high == 0)
+    report(op->getLoc(), "this divides by zero");
+}
+
+void Linter::checkIndex(Operation *op, Value index, int64_t size, StringRef what) {
+  Interval range = intervals.of(index);
+  bool some = Intervals::isExact(index) && (range.low < 0 || range.high >= size);
+  if (some || range.high < 0 || range.low >= size)
+    report(op->getLoc(), (what + " from " + Twine(range.low) + " to " + Twine(range.high) +
+                          ", where there are 0 to " + Twine(size - 1))
+                             .str());
+}
+
+/// What a cast has made of a pointer that the signature says is to constant memory.
+void Linter::checkConstant(Operation *op, Value pointer) {
+  while (Operation *def = pointer.getDefiningOp()) {
+    if (!isMovement(def) && !isa<AddPtrOp, PtrCastOp, PtrToIntOp, IntToPtrOp>(def))
+      return;
+    pointer = def->getOperand(0);
+  }
+  auto argument = cast<BlockArgument>(pointer);
+  if (argument.getOwner() != &kernel.getBody().front())
+    return;
+  auto type = kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kSourceTypeAttr);
+  if (type && type.getValue().starts_with("*k"))
+    report(op->getLoc(), "this writes to memory that the signature says is constant (`" +
+                             type.getValue().str() + "`)");
+}
+
+/// Whether a value comes from parameters and constants alone.
+static bool isSameForAll(Value value, func::FuncOp kernel, llvm::DenseSet<Value> &seen) {
+  if (!seen.insert(value).second)
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return cast<BlockArgument>(value).getOwner() == &kernel.getBody().front();
+  return op->getNumRegions() == 0 && isPure(op) && !isa<ProgramIdOp, LoadOp>(op) &&
+         llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return isSameForAll(operand, kernel, seen); });
+}
+
+/// A store that every program comes to, of a number that depends on which it is.
+void Linter::checkSamePlace(StoreOp store) {
+  if (store->getParentOp() != kernel.getOperation())
+    return;
+  llvm::DenseSet<Value> seen;
+  if (!isSameForAll(store.getPtr(), kernel, seen) ||
+      (store.getMask() && !isSameForAll(store.getMask(), kernel, seen)))
+    return;
+  if (dependsOn(store.getValue(),
+                [](Value v) { return v.getDefiningOp<ProgramIdOp>() != nullptr; }))
+    report(store.getLoc(), "every program writes here, each another value, and which one stays is "
+                           "left to chance: let the address depend on `tl.program_id`, or use an "
+                           "atomic operation");
+}
+
+/// The value without what only repeats or widens it.
+static Value strip(Value v) {
+  while (Operation *def = v.getDefiningOp()) {
+    if (!isMovement(def) && !isa<arith::ExtSIOp>(def))
+      break;
+    v = def->getOperand(0);
+  }
+  return v;
+}
+
+/// Whether a mask says that the offset is below something.
+static bool bounds(Value mask, Value offset) {
+  mask = strip(mask);
+  if (auto both = mask.getDefiningOp<arith::AndIOp>())
+    return bounds(both.getLhs(), offset) || bounds(both.getRhs(), offset);
+  auto compare = mask.getDefiningOp<arith::CmpIOp>();
+  using P = arith::CmpIPredicate;
+  if (!compare)
+    return false;
+  P predicate = compare.getPredicate();
+  bool less =
+      predicate == P::slt || predicate == P::sle || predicate == P::ult || predicate == P::ule;
+  bool more =
+      predicate == P::sgt || predicate == P::sge || predicate == P::ugt || predicate == P::uge;
+  return (less && strip(compare.getLhs()) == offset) || (more && strip(compare.getRhs()) == offset);
+}
+
+void Linter::noteMasked(Operation *op, Value pointer, Value mask) {
+  if (auto add = pointer.getDefiningOp<AddPtrOp>())
+    if (isa<RankedTensorType>(add.getOffset().getType()) &&
+        op->getParentOp() == kernel.getOperation())
+      accesses.push_back({op, strip(add.getOffset()), mask});
+}
+
+/// The same offsets, bounded at one access and not at another.
+void Linter::reportUnmasked() {
+  for (const Access &open : accesses) {
+    if (open.mask || !isa_and_present<RankedTensorType>(open.offset.getType()))
+      continue;
+    auto bounded = llvm::find_if(accesses, [&](const Access &other) {
+      return other.mask && other.offset == open.offset && bounds(other.mask, open.offset);
+    });
+    if (bounded != accesses.end() &&
+        dependsOn(open.offset, [](Value v) { return v.getDefiningOp<ProgramIdOp>() != nullptr; }))
+      report(open.op->getLoc(), "nothing masks this access, where another of the same offsets is "
+                                "masked: both need the mask, or neither");
+  }
+}
+
 void Linter::run() {
   findLive();
   kernel.walk([&](Operation *op) {
@@ -346,16 +505,34 @@ void Linter::run() {
         return report(op->getLoc(), "what is loaded here is never used");
       checkMask(op, load.getMask());
       checkNeighbours(op, load.getPtr());
+      noteMasked(op, load.getPtr(), load.getMask());
     } else if (auto store = dyn_cast<StoreOp>(op)) {
       checkMask(op, store.getMask());
       checkNeighbours(op, store.getPtr());
+      checkConstant(op, store.getPtr());
+      checkSamePlace(store);
+      noteMasked(op, store.getPtr(), store.getMask());
     } else if (auto rmw = dyn_cast<AtomicRmwOp>(op)) {
       checkMask(op, rmw.getMask());
+      checkConstant(op, rmw.getPtr());
+    } else if (auto histogram = dyn_cast<HistogramOp>(op)) {
+      if (!histogram.getMask())
+        checkIndex(op, histogram.getSrc(), histogram.getType().getDimSize(0),
+                   "values of this histogram are");
+    } else if (auto gather = dyn_cast<GatherOp>(op)) {
+      checkIndex(op, gather.getIndex(),
+                 cast<RankedTensorType>(gather.getSrc().getType()).getDimSize(gather.getAxis()),
+                 "indices of this gather are");
+    } else if (isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op)) {
+      checkShift(op);
+    } else if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op)) {
+      checkDivision(op);
     } else if (auto add = dyn_cast<AddPtrOp>(op)) {
       checkProducts(add.getPtr(), add.getOffset());
     }
   });
   reportProducts();
+  reportUnmasked();
 }
 
 void tile::lint(func::FuncOp kernel, bool stridesKnown, LintReporter report) {

@@ -15,7 +15,10 @@ using LintReporter = llvm::function_ref<void(mlir::Location, std::string)>;
 ///  - loads whose value nothing uses;
 ///  - masks that are always, or never, true;
 ///  - blocks of accesses whose neighbours are apart in memory;
-///  - 32-bit products in addresses that may pass 2^31.
+///  - 32-bit products in addresses that may pass 2^31;
+///  - faults that show without running it: shifts too far, division by zero, indices outside
+///    of a gather or histogram, writes to constant memory, writes of every program to one
+///    place, accesses without the mask that others of the same offsets have.
 /// `stridesKnown`: a stride that is a parameter is not 1 (it would be folded).
 void lint(mlir::func::FuncOp kernel, bool stridesKnown, LintReporter report);
 

@@ -3,7 +3,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
-#include "passes/SplitColumns.h"
 
 using namespace mlir;
 
@@ -25,7 +24,9 @@ void tile::buildSimplifyPipeline(OpPassManager &pm) {
   pm.addPass(createLoopInvariantCodeMotionPass());
 }
 
-void tile::buildCtaPipeline(OpPassManager &pm) {
+void tile::buildCtaPipeline(OpPassManager &pm) { pm.addPass(createFitSharedMemoryPass()); }
+
+void tile::buildCtaSteps(OpPassManager &pm) {
   // First: whatever looks for loops and strides finds more of them.
   pm.addPass(createCountLoopsPass());
   // Before dimensions grow: a product's columns need not, if it falls into parts.

@@ -12,6 +12,8 @@ namespace tile {
 void buildSimplifyPipeline(mlir::OpPassManager &pm);
 /// From blocks to laid-out blocks, ready to lower (tile -> tile + cta).
 void buildCtaPipeline(mlir::OpPassManager &pm);
+/// Its steps, for one form of the kernel (FitSharedMemory.cpp runs them).
+void buildCtaSteps(mlir::OpPassManager &pm);
 /// To the LLVM dialect.
 void buildLoweringPipeline(mlir::OpPassManager &pm);
 

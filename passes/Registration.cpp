@@ -4,7 +4,6 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
-#include "passes/SplitColumns.h"
 
 void tile::registerAllPasses() {
   mlir::registerCSEPass();
@@ -14,30 +13,7 @@ void tile::registerAllPasses() {
   mlir::registerSCCPPass();
   mlir::registerSymbolDCEPass();
 
-  mlir::registerPass(createSplitColumnsPass);
-  mlir::registerPass(createCountLoopsPass);
-  mlir::registerPass(createPadShapesPass);
-  mlir::registerPass(createUnrollLoopsPass);
-  mlir::registerPass(createDecomposeDotsPass);
-  mlir::registerPass(createWarpgroupDotsPass);
-  mlir::registerPass(createExpandDescriptorsPass);
-  mlir::registerPass(createMaskedArithmeticPass);
-  mlir::registerPass(createAssignLayoutsPass);
-  mlir::registerPass(createPersistProgramsPass);
-  mlir::registerPass(createHoistStoreStartsPass);
-  mlir::registerPass(createClusterProgramsPass);
-  mlir::registerPass(createAlternateTilesPass);
-  mlir::registerPass(createSpecializeWarpsPass);
-  mlir::registerPass(createPipelineLoadsPass);
-  mlir::registerPass(createEarlyCopiesPass);
-  mlir::registerPass(createPrefetchProgramsPass);
-  mlir::registerPass(createOverlapDotsPass);
-  mlir::registerPass(createNarrowLiveRangesPass);
-  mlir::registerPass(createAllocateScratchPass);
-  mlir::registerPass(createInsertBarriersPass);
-  mlir::registerPass(createLowerToLLVMPass);
-  mlir::registerPass(createAlgebraicImagePass);
-  mlir::registerPass(createTestAxisInfoPass);
+  registerTilePasses();
 
   mlir::PassPipelineRegistration<>("tile-simplify", "simplify what the front end produced",
                                    buildSimplifyPipeline);

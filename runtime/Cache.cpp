@@ -2,11 +2,9 @@
 #include "runtime/Cache.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
+#include <ctime>
 
 using namespace tile;
 using namespace tile::runtime;
@@ -17,7 +15,7 @@ namespace endian = llvm::support::endian;
 //===----------------------------------------------------------------------===//
 
 /// Changes when what is stored under a key changes its meaning.
-static constexpr uint32_t formatVersion = 1;
+static constexpr uint32_t formatVersion = 2;
 
 KeyBuilder::KeyBuilder(llvm::StringRef kind) {
   add(kind);
@@ -44,9 +42,10 @@ std::string runtime::contentHash(llvm::StringRef text) {
   return KeyBuilder("content").add(text).finish();
 }
 
-std::string runtime::kernelKey(llvm::StringRef source, const CompileOptions &options) {
+std::string runtime::kernelKey(const frontend::SourceFile &source, const CompileOptions &options) {
   KeyBuilder builder("kernel");
-  builder.add(compilerVersion()).add(source).add(options.kernel).add(options.signature);
+  builder.add(compilerVersion()).add(source.name()).add(source.text());
+  builder.add(options.kernel).add(options.signature);
   builder.add(options.constexprs.size());
   for (const auto &[name, value] : options.constexprs)
     builder.add(name).add(value);
@@ -59,12 +58,7 @@ std::string runtime::kernelKey(llvm::StringRef source, const CompileOptions &opt
   builder.add(options.printIrAfter).add(options.includePaths.size());
   for (const std::string &path : options.includePaths)
     builder.add(path);
-  // The bitcode decides the code, not its place.
-  builder.add(options.libdevicePath);
-  if (!options.libdevicePath.empty())
-    if (auto file = llvm::MemoryBuffer::getFile(options.libdevicePath))
-      builder.add((*file)->getBuffer());
-  return builder.finish();
+  return builder.add(options.libdevicePath).finish();
 }
 
 //===----------------------------------------------------------------------===//
@@ -158,68 +152,103 @@ std::optional<CacheEntry> runtime::decodeEntry(llvm::StringRef key, llvm::String
 // Files
 //===----------------------------------------------------------------------===//
 
+/// More than any kernel; a larger file is not read.
+static constexpr uint64_t maxEntryBytes = uint64_t(64) << 20;
+/// What a process that was ended left behind; a live one renames within moments.
+static constexpr int64_t abandonedSeconds = 3600;
+static constexpr llvm::StringLiteral entryEnding = ".tilecache";
+
+// Two letters of folder keep folders small.
+static llvm::StringRef shardName(llvm::StringRef key) { return key.take_front(2); }
+static std::string entryName(llvm::StringRef key) {
+  return (key.drop_front(2) + entryEnding).str();
+}
+
 std::string DiskCache::fileFor(llvm::StringRef key) const {
-  // Two letters of folder keep folders small.
   llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path, key.take_front(2), key.drop_front(2) + ".tilecache");
+  llvm::sys::path::append(path, shardName(key), entryName(key));
   return path.str().str();
+}
+
+void DiskCache::noteFailure(const llvm::Twine &what) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (firstFailure.empty())
+    firstFailure = what.str();
+}
+
+PrivateFolder DiskCache::shardOf(llvm::StringRef key, bool make) {
+  std::string problem, at = folder;
+  PrivateFolder all = PrivateFolder::open(folder, make, problem), shard;
+  if (all) {
+    at = llvm::sys::path::parent_path(fileFor(key)).str();
+    shard = all.inside(shardName(key).str(), make, problem);
+  }
+  if (!problem.empty())
+    noteFailure("the cache is not used: `" + at + "`: " + problem);
+  return shard;
 }
 
 std::optional<CacheEntry> DiskCache::lookup(llvm::StringRef key) {
   if (!enabled())
     return std::nullopt;
-  // Volatile: do not map the file, another process may replace or cut it.
-  auto file = llvm::MemoryBuffer::getFile(fileFor(key), /*IsText=*/false,
-                                          /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
-  if (!file) {
-    ++count.misses;
+  PrivateFolder shard = shardOf(key, /*make=*/false);
+  std::string bytes;
+  auto found =
+      shard ? shard.read(entryName(key), maxEntryBytes, bytes) : PrivateFolder::Found::Nothing;
+  if (found != PrivateFolder::Found::File) {
+    ++(found == PrivateFolder::Found::Nothing ? count.misses : count.refused);
     return std::nullopt;
   }
-  std::optional<CacheEntry> entry = decodeEntry(key, (*file)->getBuffer());
+  std::optional<CacheEntry> entry = decodeEntry(key, bytes);
   ++(entry ? count.hits : count.damaged);
   return entry;
-}
-
-void DiskCache::storeFailed(llvm::StringRef file, std::error_code code) {
-  std::lock_guard<std::mutex> lock(mutex);
-  if (firstFailure.empty())
-    firstFailure = ("the cache is not written: `" + file + "`: " + code.message()).str();
 }
 
 void DiskCache::store(llvm::StringRef key, const CacheEntry &entry) {
   if (!enabled())
     return;
-  std::string path = fileFor(key);
-  if (std::error_code code = llvm::sys::fs::create_directories(llvm::sys::path::parent_path(path),
-                                                               /*IgnoreExisting=*/true,
-                                                               llvm::sys::fs::perms::owner_all))
-    return storeFailed(path, code);
-
-  int descriptor = -1;
-  llvm::SmallString<128> temporary;
-  if (std::error_code code =
-          llvm::sys::fs::createUniqueFile(path + ".%%%%%%%%.tmp", descriptor, temporary))
-    return storeFailed(path, code);
-  std::error_code written;
-  {
-    llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
-    stream << encodeEntry(key, entry);
-    stream.close();
-    written = stream.error();
-    stream.clear_error(); // reported below; the destructor would abort
-  }
-  if (!written)
-    written = llvm::sys::fs::rename(temporary, path);
-  if (written) {
-    llvm::sys::fs::remove(temporary);
-    return storeFailed(path, written);
-  }
+  PrivateFolder shard = shardOf(key, /*make=*/true);
+  std::string bytes = encodeEntry(key, entry);
+  if (!shard || bytes.size() > maxEntryBytes)
+    return;
+  if (std::error_code code = shard.write(entryName(key), bytes))
+    return noteFailure("the cache is not written: `" + fileFor(key) + "`: " + code.message());
   ++count.stores;
+  makeRoom(shard, entryName(key));
+}
+
+void DiskCache::makeRoom(const PrivateFolder &shard, llvm::StringRef newest) {
+  int64_t now = std::time(nullptr);
+  uint64_t total = 0;
+  std::vector<PrivateFolder::Entry> kept;
+  for (PrivateFolder::Entry &entry : shard.entries()) {
+    if (llvm::StringRef(entry.name).ends_with(kAsideEnding)) {
+      if (now - entry.lastUse > abandonedSeconds)
+        shard.remove(entry.name);
+    } else if (llvm::StringRef(entry.name).ends_with(entryEnding)) {
+      total += entry.bytes;
+      if (entry.name != newest)
+        kept.push_back(std::move(entry));
+    }
+  }
+  constexpr uint64_t shards = 256;
+  if (total <= limit / shards)
+    return;
+  llvm::sort(kept, [](auto &a, auto &b) { return a.lastUse < b.lastUse; });
+  for (const PrivateFolder::Entry &entry : kept) {
+    if (total <= limit / shards)
+      return;
+    shard.remove(entry.name);
+    total -= entry.bytes;
+    ++count.evicted;
+  }
 }
 
 void DiskCache::remove(llvm::StringRef key) {
-  if (enabled())
-    llvm::sys::fs::remove(fileFor(key));
+  if (!enabled())
+    return;
+  if (PrivateFolder shard = shardOf(key, /*make=*/false))
+    shard.remove(entryName(key));
 }
 
 std::string DiskCache::warning() const {

@@ -8,7 +8,11 @@
 //   2. A file holds its own key and a checksum. What does not match to the
 //      byte (damaged, cut short, another version's, another key's) counts as
 //      absent and is replaced; it is never trusted.
-//   3. Nothing here is an error to the user: an unwritable folder means that
+//   3. Only what this user wrote counts: folders and files of others, or that
+//      others may write to, are left alone (PrivateFolder.h).
+//   4. The folder does not grow without bound: an entry that is stored makes room
+//      by removing those that were not used for longest.
+//   5. Nothing here is an error to the user: an unwritable folder means that
 //      nothing is kept. `warning()` says so once, for whoever wants to print it.
 //
 // File: "TILECACH" | format version u32 | BLAKE3 of all that follows (32 bytes)
@@ -20,6 +24,7 @@
 #define TILE_RUNTIME_CACHE_H
 
 #include "compiler/Compiler.h"
+#include "runtime/PrivateFolder.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/BLAKE3.h"
 #include <atomic>
@@ -45,9 +50,11 @@ private:
   llvm::BLAKE3 hasher;
 };
 
-/// The key of a compilation: source text, every option, compiler version.
-/// Files that the source includes are not known yet; see CompileService.
-std::string kernelKey(llvm::StringRef source, const CompileOptions &options);
+/// The key of a compilation: what is known before it starts, that is the source with
+/// its name (imports are looked for beside it, and messages and line numbers name
+/// it), every option, and the compiler's version. Other files that it will read are
+/// checked where a result is kept (DependencyCheck.h).
+std::string kernelKey(const frontend::SourceFile &source, const CompileOptions &options);
 
 /// Hash of a text alone, in hexadecimal.
 std::string contentHash(llvm::StringRef text);
@@ -56,10 +63,14 @@ struct CacheEntry {
   std::map<std::string, std::string> sections; ///< name -> bytes
 };
 
+constexpr uint64_t kDiskCacheBytes = uint64_t(1) << 30;
+
 class DiskCache {
 public:
-  /// An empty folder name: no cache; every look-up misses.
-  explicit DiskCache(std::string folder = "") : folder(std::move(folder)) {}
+  /// An empty folder name: no cache; every look-up misses. `limit` is of all entries
+  /// together, and holds in each of 256 folders for its share.
+  explicit DiskCache(std::string folder = "", uint64_t limit = kDiskCacheBytes)
+      : folder(std::move(folder)), limit(limit) {}
 
   bool enabled() const { return !folder.empty(); }
   const std::string &path() const { return folder; }
@@ -75,13 +86,19 @@ public:
   /// Why entries are not kept; empty while they are.
   std::string warning() const;
   struct Counters {
-    std::atomic<unsigned> hits{0}, misses{0}, damaged{0}, stores{0};
+    /// Damaged entries and refused files (not ours, no regular ones) are misses too,
+    /// but not counted as such.
+    std::atomic<unsigned> hits{0}, misses{0}, damaged{0}, refused{0}, stores{0}, evicted{0};
   };
   const Counters &counters() const { return count; }
 
 private:
-  void storeFailed(llvm::StringRef file, std::error_code code);
+  void noteFailure(const llvm::Twine &what);
+  /// The folder that holds an entry, if it can be trusted.
+  PrivateFolder shardOf(llvm::StringRef key, bool make);
+  void makeRoom(const PrivateFolder &shard, llvm::StringRef newest);
   std::string folder;
+  uint64_t limit;
   Counters count;
   mutable std::mutex mutex;
   std::string firstFailure;

@@ -1,36 +1,9 @@
 //===- CompileService.cpp -------------------------------------------------===//
 #include "runtime/CompileService.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <chrono>
 
 using namespace tile;
 using namespace tile::runtime;
-
-//===----------------------------------------------------------------------===//
-// Disk entries: sections "ptx", "metadata", "diagnostics", "dependencies"
-//===----------------------------------------------------------------------===//
-
-/// Files that a compilation read besides its source: one "hash path" a line.
-/// An entry counts only while every one of them still has that content.
-static std::string recordDependencies(llvm::ArrayRef<std::string> paths) {
-  std::string text;
-  for (const std::string &path : paths)
-    if (auto file = llvm::MemoryBuffer::getFile(path))
-      text += contentHash((*file)->getBuffer()) + " " + path + "\n";
-  return text;
-}
-
-static bool dependenciesHold(llvm::StringRef text) {
-  llvm::SmallVector<llvm::StringRef> lines;
-  text.split(lines, '\n', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-  return llvm::all_of(lines, [](llvm::StringRef line) {
-    auto [hash, path] = line.split(' ');
-    auto file = llvm::MemoryBuffer::getFile(path);
-    return file && contentHash((*file)->getBuffer()) == hash;
-  });
-}
 
 void CompileService::addFallback(CompiledKernel &kernel, const frontend::SourceFile &file,
                                  const CompileOptions &options) {
@@ -39,13 +12,28 @@ void CompileService::addFallback(CompiledKernel &kernel, const frontend::SourceF
   CompileOptions without = options;
   without.tensorMaps = false;
   auto source = std::make_shared<frontend::SourceFile>(file.name().str(), file.text().str());
-  kernel.withoutTensorMaps = [this, source, without] { return compile(*source, without); };
+  kernel.withoutTensorMaps = [this, source, without, dependencies = kernel.dependencies,
+                              name = kernel.metadata.entry]() -> llvm::Expected<CompiledKernelPtr> {
+    auto other = compile(*source, without);
+    if (other && (*other)->dependencies != dependencies)
+      return makeError(ErrorCode::Compile, "a file that `" + name +
+                                               "` imports has changed since it was compiled; "
+                                               "compile it again");
+    return other;
+  };
 }
+
+//===----------------------------------------------------------------------===//
+// Disk entries: sections "ptx", "metadata", "diagnostics", "dependencies"
+//===----------------------------------------------------------------------===//
 
 CompiledKernelPtr CompileService::fromDisk(const std::string &key, const frontend::SourceFile &file,
                                            const CompileOptions &options) {
   std::optional<CacheEntry> entry = diskCache.lookup(key);
-  if (!entry || !dependenciesHold(entry->sections["dependencies"]))
+  if (!entry)
+    return nullptr;
+  auto dependencies = DependencyCheck::decode(entry->sections["dependencies"]);
+  if (!dependencies || !DependencyCheck(*dependencies).holds())
     return nullptr;
   auto kernel = std::make_shared<CompiledKernel>();
   std::string error;
@@ -54,6 +42,7 @@ CompiledKernelPtr CompileService::fromDisk(const std::string &key, const fronten
   kernel->ptx = std::move(entry->sections["ptx"]);
   kernel->diagnostics = std::move(entry->sections["diagnostics"]);
   kernel->key = key;
+  kernel->dependencies = std::move(*dependencies);
   kernel->maxRegisters = options.maxRegisters;
   kernel->fromCache = true;
   addFallback(*kernel, file, options);
@@ -74,7 +63,8 @@ CompileService::Outcome CompileService::compileNow(const std::string &key,
     ErrorCode code = result.status == CompileResult::Status::Unsupported ? ErrorCode::Unsupported
                                                                          : ErrorCode::Compile;
     std::string message = llvm::StringRef(result.diagnostics.str()).rtrim().str();
-    return {nullptr, code, std::move(message), std::move(result.diagnostics)};
+    return {nullptr, code, std::move(message), std::move(result.diagnostics),
+            std::move(result.dependencies)};
   }
 
   auto kernel = std::make_shared<CompiledKernel>();
@@ -82,6 +72,7 @@ CompileService::Outcome CompileService::compileNow(const std::string &key,
   kernel->ptx = std::move(result.output);
   kernel->diagnostics = result.diagnostics.str();
   kernel->key = key;
+  kernel->dependencies = std::move(result.dependencies);
   kernel->maxRegisters = options.maxRegisters;
   kernel->compileMilliseconds = elapsed.count();
   kernel->times = std::move(result.times);
@@ -91,12 +82,41 @@ CompileService::Outcome CompileService::compileNow(const std::string &key,
   entry.sections["ptx"] = kernel->ptx;
   entry.sections["metadata"] = kernel->metadata.toJson();
   entry.sections["diagnostics"] = kernel->diagnostics;
-  entry.sections["dependencies"] = recordDependencies(result.dependencies);
+  entry.sections["dependencies"] = DependencyCheck(kernel->dependencies).encode();
   diskCache.store(key, entry);
-  return {kernel, ErrorCode::Compile, "", {}};
+  return {kernel, ErrorCode::Compile, "", {}, kernel->dependencies};
+}
+
+/// What a kernel takes in memory, about. The way to a kernel without tensor maps
+/// keeps the source.
+static uint64_t sizeOf(const CompiledKernel &kernel, const frontend::SourceFile &file) {
+  constexpr uint64_t fixed = 4096;
+  uint64_t dependencies = 0;
+  for (const frontend::Dependency &dependency : kernel.dependencies)
+    dependencies += sizeof dependency + dependency.path.size() + dependency.state.size();
+  return fixed + kernel.ptx.size() + kernel.diagnostics.size() + 2 * dependencies +
+         kernel.metadata.params.size() * sizeof(KernelParameter) +
+         (kernel.withoutTensorMaps ? file.text().size() : 0);
+}
+
+CompileService::Outcome CompileService::findOrCompile(const std::string &key,
+                                                      const frontend::SourceFile &file,
+                                                      const CompileOptions &options) {
+  // Somebody may have been done just before this thread's turn came.
+  if (std::shared_ptr<SharedKernel> known = kept.find(key))
+    return {known->kernel(), ErrorCode::Compile, "", {}, known->kernel()->dependencies};
+  Outcome outcome;
+  outcome.kernel = fromDisk(key, file, options);
+  if (!outcome.kernel)
+    outcome = compileNow(key, file, options);
+  if (outcome.kernel)
+    kept.insert(key, std::make_shared<SharedKernel>(outcome.kernel), outcome.kernel->dependencies,
+                sizeOf(*outcome.kernel, file));
+  return outcome;
 }
 
 static void append(const frontend::DiagnosticEngine &from, frontend::DiagnosticEngine &to) {
+  to.retain(std::make_shared<frontend::DiagnosticEngine>(from)); // owns what was imported
   for (const frontend::Diagnostic &diagnostic : from.all()) {
     bool isError = diagnostic.severity == frontend::Severity::Error;
     (isError ? to.error(diagnostic.file, diagnostic.range, diagnostic.message)
@@ -110,42 +130,45 @@ llvm::Expected<CompiledKernelPtr> CompileService::compile(const frontend::Source
   options = forLaunch(std::move(options));
   options.stopAfter = Stage::Ptx;
   options.printIrAfter.clear();
-  std::string key = kernelKey(file.text(), options);
+  std::string key = kernelKey(file, options);
 
-  // The first thread to ask does the work; the others wait for its promise.
-  std::promise<Outcome> promise;
-  std::shared_future<Outcome> future;
-  bool mine = false;
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    auto [entry, inserted] = known.try_emplace(key);
-    if (inserted)
-      entry->second = promise.get_future().share();
-    future = entry->second;
-    mine = inserted;
-  }
-  if (mine) {
-    CompiledKernelPtr kept = fromDisk(key, file, options);
-    promise.set_value(kept ? Outcome{kept, ErrorCode::Compile, "", {}}
-                           : compileNow(key, file, options));
-  }
+  while (true) {
+    if (std::shared_ptr<SharedKernel> known = kept.find(key))
+      return known->kernel();
+    // The first thread to ask does the work; the others wait for its promise.
+    std::promise<Outcome> promise;
+    std::shared_future<Outcome> future;
+    bool mine = false;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      auto [entry, inserted] = underWay.try_emplace(key);
+      if (inserted)
+        entry->second = promise.get_future().share();
+      future = entry->second;
+      mine = inserted;
+    }
+    if (mine) {
+      Outcome outcome = findOrCompile(key, file, options);
+      std::lock_guard<std::mutex> lock(mutex);
+      underWay.erase(key); // first: who comes from here on does not wait for this
+      promise.set_value(std::move(outcome));
+    }
 
-  const Outcome &outcome = future.get();
-  if (outcome.kernel)
-    return outcome.kernel;
-  if (mine) { // a failure is not kept: its diagnostics point into this file
-    if (diagnostics)
+    const Outcome &outcome = future.get();
+    // What another thread began may be older than a file that has changed since.
+    if (!mine && !DependencyCheck(outcome.dependencies).holds())
+      continue;
+    if (outcome.kernel)
+      return outcome.kernel;
+    if (mine && diagnostics) // they point into this file
       append(outcome.diagnostics, *diagnostics);
-    std::lock_guard<std::mutex> lock(mutex);
-    known.erase(key);
+    return makeError(outcome.code, outcome.message);
   }
-  return makeError(outcome.code, outcome.message);
 }
 
 std::shared_ptr<SharedKernel> CompileService::share(CompiledKernelPtr kernel) {
-  std::lock_guard<std::mutex> lock(mutex);
-  std::shared_ptr<SharedKernel> &entry = shared[kernel.get()];
-  if (!entry)
-    entry = std::make_shared<SharedKernel>(std::move(kernel));
-  return entry;
+  std::shared_ptr<SharedKernel> known = kept.peek(kernel->key);
+  if (known && known->kernel() == kernel)
+    return known;
+  return std::make_shared<SharedKernel>(std::move(kernel));
 }

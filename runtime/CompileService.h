@@ -1,8 +1,9 @@
 //===- CompileService.h - compiling with caches, from any thread ----------===//
 //
 // What `libtile`, the tuner and the devices compile through: a look-up in
-// memory, then on disk, then the compiler. Equal requests made at once compile
-// once. Compilers (an MLIR context each) are kept in a pool and lent to one
+// memory, then on disk, then the compiler. What is kept in either counts only while
+// every file that it was compiled from is as it was. Equal requests made at once
+// compile once. Compilers (an MLIR context each) are kept in a pool and lent to one
 // thread at a time.
 //
 //===----------------------------------------------------------------------===//
@@ -11,6 +12,7 @@
 
 #include "runtime/Cache.h"
 #include "runtime/Kernel.h"
+#include "runtime/KernelCache.h"
 #include <functional>
 #include <future>
 
@@ -25,10 +27,17 @@ CompileFunction pooledCompiler();
 
 using CompiledKernelPtr = std::shared_ptr<const CompiledKernel>;
 
+struct CacheLimits {
+  uint64_t memoryBytes = uint64_t(64) << 20; ///< of kernels that nobody uses, about
+  uint64_t diskBytes = kDiskCacheBytes;
+};
+
 class CompileService {
 public:
-  explicit CompileService(CompileFunction compiler, std::string cacheFolder = "")
-      : compiler(std::move(compiler)), diskCache(std::move(cacheFolder)) {}
+  explicit CompileService(CompileFunction compiler, std::string cacheFolder = "",
+                          CacheLimits limits = {})
+      : compiler(std::move(compiler)), diskCache(std::move(cacheFolder), limits.diskBytes),
+        kept(limits.memoryBytes, [](const SharedKernel &kernel) { return kernel.isLoaded(); }) {}
 
   /// Compiles to PTX (whatever `options.stopAfter` says), for launches by
   /// LoadedKernel. The error of a kernel with errors is the text of its diagnostics, which
@@ -37,12 +46,14 @@ public:
                                             CompileOptions options,
                                             frontend::DiagnosticEngine *diagnostics = nullptr);
 
-  /// The one SharedKernel of a compilation of this service, so that a kernel is
-  /// loaded once a context however often it is asked for. The service must
+  /// The SharedKernel of what `compile` returned last for a request, so that a kernel
+  /// is loaded once a context however often it is asked for. The service must
   /// outlive its use for loading.
   std::shared_ptr<SharedKernel> share(CompiledKernelPtr kernel);
 
   DiskCache &cache() { return diskCache; }
+  /// What the kernels kept in memory take, about.
+  uint64_t memoryBytes() const { return kept.bytes(); }
 
 private:
   struct Outcome {
@@ -50,7 +61,11 @@ private:
     ErrorCode code = ErrorCode::Compile;
     std::string message;
     frontend::DiagnosticEngine diagnostics;
+    std::vector<frontend::Dependency> dependencies;
   };
+  /// From memory, from disk, or compiled and kept in both.
+  Outcome findOrCompile(const std::string &key, const frontend::SourceFile &file,
+                        const CompileOptions &options);
   Outcome compileNow(const std::string &key, const frontend::SourceFile &file,
                      const CompileOptions &options);
   /// Gives a kernel with tensor maps the way to one without.
@@ -61,9 +76,9 @@ private:
 
   CompileFunction compiler;
   DiskCache diskCache;
+  KernelCache<SharedKernel> kept;
   std::mutex mutex;
-  std::map<std::string, std::shared_future<Outcome>> known; ///< successes, and what is under way
-  std::map<const CompiledKernel *, std::shared_ptr<SharedKernel>> shared;
+  std::map<std::string, std::shared_future<Outcome>> underWay;
 };
 
 } // namespace tile::runtime

@@ -1,5 +1,6 @@
 //===- Context.cpp --------------------------------------------------------===//
 #include "runtime/Context.h"
+#include "target/Target.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace tile;
@@ -61,34 +62,7 @@ llvm::Expected<DeviceInfo> DeviceInfo::query(const CudaApi &api, int ordinal) {
   return info;
 }
 
-std::string DeviceInfo::target() const {
-  return llvm::formatv("sm_{0}{1}{2}", major, minor, major >= 9 ? "a" : "").str();
-}
-
-std::optional<std::string> runtime::targetMismatch(llvm::StringRef target, int major, int minor) {
-  std::string chip = llvm::formatv("sm_{0}{1}", major, minor).str();
-  llvm::StringRef digits = target;
-  unsigned number = 0;
-  if (!digits.consume_front("sm_") || digits.consumeInteger(10, number) || digits.size() > 1 ||
-      (!digits.empty() && digits != "a" && digits != "f"))
-    return llvm::formatv("`{0}` is not a target", target).str();
-
-  unsigned here = major * 10 + minor;
-  if (digits == "a" && number != here)
-    return llvm::formatv("code for {0} runs on sm_{1} only, and this device is {2}", target, number,
-                         chip)
-        .str();
-  if (digits == "f" && (number / 10 != here / 10 || number > here))
-    return llvm::formatv("code for {0} runs on the sm_{1}x family from sm_{2} on, and this device "
-                         "is {3}",
-                         target, number / 10, number, chip)
-        .str();
-  if (number > here)
-    return llvm::formatv("code for {0} needs sm_{1} or newer, and this device is {2}", target,
-                         number, chip)
-        .str();
-  return std::nullopt;
-}
+std::string DeviceInfo::target() const { return targetNameOf(major * 10 + minor); }
 
 llvm::Error Context::initialize() {
   TILE_ENTER_CONTEXT(driver, context);

@@ -46,10 +46,6 @@ struct DeviceInfo {
 
 llvm::Expected<int> deviceCount(const cuda::CudaApi &api);
 
-/// Whether code for `target` ("sm_80", "sm_90a", "sm_100f") runs on compute
-/// capability `major`.`minor`; if not, the sentence that says why.
-std::optional<std::string> targetMismatch(llvm::StringRef target, int major, int minor);
-
 class Context {
 public:
   /// The calling thread's current context; null if it has none.

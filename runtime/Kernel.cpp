@@ -23,7 +23,7 @@ static LaunchAttribute makeAttribute(LaunchAttributeId id) {
 
 /// What can be refused before the driver compiles anything.
 static llvm::Error checkDevice(const KernelMetadata &metadata, const DeviceInfo &device) {
-  if (auto mismatch = targetMismatch(metadata.target, device.major, device.minor))
+  if (auto mismatch = targetMismatch(metadata.target, device.major * 10 + device.minor))
     return makeError(ErrorCode::Unsupported, "cannot load `" + metadata.entry + "`: " + *mismatch +
                                                  " (" + device.name + ")");
   auto tooMuch = [&](const char *what, int wanted, int limit) {
@@ -187,4 +187,9 @@ SharedKernel::loadOn(std::shared_ptr<Context> context) {
   if (fresh)
     entry = *fresh;
   return fresh;
+}
+
+bool SharedKernel::isLoaded() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return llvm::any_of(loaded, [](const auto &entry) { return !entry.second.expired(); });
 }

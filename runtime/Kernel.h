@@ -26,6 +26,8 @@ struct CompiledKernel {
   std::string ptx;
   std::string diagnostics; ///< warnings, as text
   std::string key;         ///< content hash, see Cache.h; empty: not cached
+  /// The other files that it was compiled from, or looked for.
+  std::vector<frontend::Dependency> dependencies;
   int maxRegisters = 0;    ///< passed on to the driver's compiler
   bool fromCache = false;
   /// Compiles the kernel again without tensor maps, for arrays that they cannot
@@ -84,7 +86,6 @@ private:
                              llvm::ArrayRef<void *> pointers, const LaunchOptions &options) const;
   llvm::Error configure();
   llvm::Error checkResidency();
-  llvm::Error checkGrid(const std::array<uint64_t, 3> &blocks) const;
   llvm::Error launchResolved(cuda::Stream stream, const uint32_t grid[3],
                              llvm::MutableArrayRef<void *> pointers,
                              const LaunchOptions &options) const;
@@ -118,7 +119,7 @@ class PreparedLaunch {
 public:
   explicit PreparedLaunch(std::shared_ptr<const LoadedKernel> kernel);
   /// Copies the value of one entry of the signature.
-  llvm::Error setArgument(unsigned index, const void *value);
+  llvm::Error setArgument(size_t index, const void *value);
   llvm::Error setArguments(llvm::ArrayRef<const void *> values);
   void setGrid(uint32_t x, uint32_t y, uint32_t z);
   void setOptions(const LaunchOptions &newOptions);
@@ -151,10 +152,13 @@ public:
       : compiledKernel(std::move(compiled)) {}
   llvm::Expected<std::shared_ptr<LoadedKernel>> loadOn(std::shared_ptr<Context> context);
   const CompiledKernel &compiled() const { return *compiledKernel; }
+  const std::shared_ptr<const CompiledKernel> &kernel() const { return compiledKernel; }
+  /// On any context, by anybody.
+  bool isLoaded() const;
 
 private:
   std::shared_ptr<const CompiledKernel> compiledKernel;
-  std::mutex mutex;
+  mutable std::mutex mutex;
   std::map<uint64_t, std::weak_ptr<LoadedKernel>> loaded; ///< by Context::id
 };
 

@@ -16,19 +16,6 @@ using Kind = KernelParameter::Kind;
 
 static constexpr unsigned inlineParameters = 64;
 
-llvm::Error LoadedKernel::checkGrid(const std::array<uint64_t, 3> &blocks) const {
-  const DeviceInfo &device = owner->device();
-  for (int axis = 0; axis < 3; ++axis)
-    if (blocks[axis] > static_cast<uint64_t>(device.maxGrid[axis]))
-      return makeError(ErrorCode::InvalidArgument,
-                       llvm::formatv("the grid of `{0}` has {1} blocks along {2}, and at most {3} "
-                                     "are possible",
-                                     metadata().entry, blocks[axis], "xyz"[axis],
-                                     device.maxGrid[axis])
-                           .str());
-  return llvm::Error::success();
-}
-
 /// The grid is part of the message: it is most often what is wrong.
 llvm::Error LoadedKernel::launchError(Result result, const cuda::LaunchConfig &config) const {
   return addContext(
@@ -50,7 +37,7 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
   if (!start)
     return start.takeError();
   const std::array<uint64_t, 3> &blocks = *start;
-  if (llvm::Error error = checkGrid(blocks))
+  if (llvm::Error error = checkGrid(data, blocks, owner->device().maxGrid))
     return error;
   uint32_t programs[3] = {grid[0], grid[1], grid[2]};
   if (data.persistent)
@@ -196,7 +183,7 @@ PreparedLaunch::PreparedLaunch(std::shared_ptr<const LoadedKernel> loadedKernel)
   }
 }
 
-llvm::Error PreparedLaunch::setArgument(unsigned index, const void *argument) {
+llvm::Error PreparedLaunch::setArgument(size_t index, const void *argument) {
   if (index >= isSet.size())
     return llvm::Error::success(); // an entry that the kernel does not read
   for (size_t i = 0; i < slots.size(); ++i) {
@@ -220,7 +207,8 @@ llvm::Error PreparedLaunch::setArgument(unsigned index, const void *argument) {
 }
 
 llvm::Error PreparedLaunch::setArguments(llvm::ArrayRef<const void *> values) {
-  for (size_t i = 0; i < values.size(); ++i)
+  // Of more values than there are entries the rest is not looked at.
+  for (size_t i = 0; i < std::min<size_t>(values.size(), isSet.size()); ++i)
     if (llvm::Error error = setArgument(i, values[i]))
       return error;
   return llvm::Error::success();

@@ -1,11 +1,11 @@
 //===- LaunchPlan.cpp - how a kernel's parameters are found at launch -----===//
 #include "runtime/LaunchPlan.h"
+#include "compiler/ParseJson.h"
 #include "frontend/Counted.h"
 #include "runtime/Error.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"
 #include <limits>
 
@@ -64,6 +64,18 @@ runtime::blocksOf(const KernelMetadata &metadata, const uint32_t grid[3], unsign
   return blocks;
 }
 
+llvm::Error runtime::checkGrid(const KernelMetadata &metadata,
+                               const std::array<uint64_t, 3> &blocks, const int (&most)[3]) {
+  for (int axis = 0; axis < 3; ++axis)
+    if (blocks[axis] > static_cast<uint64_t>(most[axis]))
+      return makeError(ErrorCode::InvalidArgument,
+                       llvm::formatv("the grid of `{0}` has {1} blocks along {2}, and at most {3} "
+                                     "are possible",
+                                     metadata.entry, blocks[axis], "xyz"[axis], most[axis])
+                           .str());
+  return llvm::Error::success();
+}
+
 bool ParameterPlan::isMadeAtLaunch() const {
   return kind == Kind::Scratch || kind == Kind::TensorMap || kind == Kind::NumPrograms;
 }
@@ -74,7 +86,7 @@ bool ParameterPlan::isMadeAtLaunch() const {
 
 /// The bits of a constant parameter given as JSON.
 static std::optional<uint64_t> constantBits(llvm::StringRef type, llvm::StringRef json) {
-  auto value = llvm::json::parse(json);
+  auto value = parseJson(json);
   if (!value) {
     llvm::consumeError(value.takeError());
     return std::nullopt;

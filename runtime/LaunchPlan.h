@@ -36,6 +36,10 @@ bool usesTensorMaps(const KernelMetadata &metadata);
 llvm::Expected<std::array<uint64_t, 3>> blocksOf(const KernelMetadata &metadata,
                                                  const uint32_t grid[3], unsigned residentBlocks);
 
+/// The error of a grid with more than `most` blocks along an axis.
+llvm::Error checkGrid(const KernelMetadata &metadata, const std::array<uint64_t, 3> &blocks,
+                      const int (&most)[3]);
+
 /// How one kernel parameter is found at launch.
 struct ParameterPlan {
   KernelParameter::Kind kind = KernelParameter::Kind::Arg;

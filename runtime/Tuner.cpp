@@ -1,7 +1,7 @@
 //===- Tuner.cpp ----------------------------------------------------------===//
 #include "runtime/Tuner.h"
+#include "compiler/ParseJson.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/ThreadPool.h"
 #include <cmath>
 
@@ -19,7 +19,7 @@ std::string TuneConfig::str() const {
   if (numCtas > 1)
     text += llvm::formatv(", num_ctas: {0}", numCtas);
   if (warpRoles != WarpRoles::Auto)
-    text += llvm::formatv(", warp_roles: {0}", spelled(warpRoles));
+    text += llvm::formatv(", warp_roles: {0}", nameOf(warpRoles));
   return text;
 }
 
@@ -67,7 +67,7 @@ std::optional<TuneResult> Tuner::onRecord(const TuneProblem &problem, const std:
   auto entry = cache.lookup(key);
   if (!entry)
     return std::nullopt;
-  auto parsed = json::parse(entry->sections["record"]);
+  auto parsed = parseJson(entry->sections["record"]);
   if (!parsed) {
     llvm::consumeError(parsed.takeError());
     return std::nullopt;

@@ -1,7 +1,8 @@
 //===- Access.cpp - indexing, attributes, lengths and iteration -----------===//
+#include "frontend/eval/Characters.h"
 #include "frontend/eval/Evaluator.h"
 #include "frontend/eval/Methods.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 
 using namespace tile::eval;
 using llvm::StringRef;
@@ -75,19 +76,23 @@ static Result subscriptElements(const PyValue &value, const PyValue &index) {
 static Result subscriptString(const std::string &text, const PyValue &index) {
   if (index.is(Kind::Slice)) {
     SliceBounds bounds;
-    if (auto error = resolveSlice(index.asSlice(), text.size(), bounds))
+    if (auto error = resolveSlice(index.asSlice(), countCharacters(text), bounds))
       return error;
-    if (!Work::spendBytes(bounds.count))
+    if (!Work::spendBytes(text.size()))
       return Work::error();
+    std::vector<StringRef> each = characters(text);
     std::string out;
     for (int64_t i = 0; i < bounds.count; ++i)
-      out += text[bounds.start + i * bounds.step];
+      out += each[bounds.start + i * bounds.step];
     return PyValue::string(out);
   }
   int64_t i;
-  if (Result ok = indexOf(index, text.size(), "string", i); !ok)
+  if (Result ok = indexOf(index, countCharacters(text), "string", i); !ok)
     return ok;
-  return PyValue::string(std::string(1, text[i]));
+  if (!Work::spendBytes(text.size()))
+    return Work::error();
+  return PyValue::string(
+      (isAscii(text) ? StringRef(text).substr(i, 1) : characters(text)[i]).str());
 }
 
 static Result subscriptRange(const RangeObject &range, const PyValue &index) {
@@ -95,16 +100,17 @@ static Result subscriptRange(const RangeObject &range, const PyValue &index) {
     SliceBounds bounds;
     if (auto error = resolveSlice(index.asSlice(), range.size(), bounds))
       return error;
-    RangeObject out;
-    out.start = range.start + bounds.start * range.step;
-    out.step = range.step * bounds.step;
-    out.stop = out.start + bounds.count * out.step;
-    return PyValue::range(out);
+    // Of what is left, all elements are in the range; its end and step need not be.
+    using Wide = __int128;
+    Wide start = range.start + Wide(bounds.start) * range.step;
+    Wide step = Wide(range.step) * bounds.step, stop = start + bounds.count * step;
+    auto clamp = [](Wide x) { return int64_t(std::clamp<Wide>(x, INT64_MIN, INT64_MAX)); };
+    return PyValue::range({clamp(start), clamp(stop), clamp(step)});
   }
   int64_t i;
   if (Result ok = indexOf(index, range.size(), "range", i); !ok)
     return ok;
-  return PyValue::integer(range.start + i * range.step);
+  return PyValue::integer(range.at(i));
 }
 
 namespace tile::eval {
@@ -184,7 +190,7 @@ Result assignAttribute(const PyValue &object, StringRef name, const PyValue &val
 Result length(const PyValue &value) {
   switch (value.kind()) {
   case Kind::Str:
-    return PyValue::integer(value.asStr().size());
+    return PyValue::integer(countCharacters(value.asStr()));
   case Kind::Tuple:
   case Kind::List:
     return PyValue::integer(value.elements().size());
@@ -213,8 +219,8 @@ Result iterate(const PyValue &value, std::vector<PyValue> &elements) {
     return Work::error();
   switch (value.kind()) {
   case Kind::Str:
-    for (char c : value.asStr())
-      elements.push_back(PyValue::string(std::string(1, c)));
+    for (StringRef character : characters(value.asStr()))
+      elements.push_back(PyValue::string(character.str()));
     return PyValue();
   case Kind::Tuple:
   case Kind::List:
@@ -237,7 +243,7 @@ Result iterate(const PyValue &value, std::vector<PyValue> &elements) {
     if (!Work::spend(size))
       return Work::error();
     for (int64_t i = 0; i < size; ++i)
-      elements.push_back(PyValue::integer(range.start + i * range.step));
+      elements.push_back(PyValue::integer(range.at(i)));
     return PyValue();
   }
   case Kind::Extension:

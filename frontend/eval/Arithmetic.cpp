@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/Operators.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
 

@@ -1,6 +1,7 @@
 //===- BuiltinsNumbers.cpp - conversions and arithmetic functions ---------===//
 #include "frontend/Literals.h"
 #include "frontend/eval/BuiltinTables.h"
+#include "frontend/eval/Characters.h"
 #include <cmath>
 
 using namespace tile;
@@ -146,9 +147,9 @@ static Result ordinal(Evaluator &, const CallArgs &args) {
   ArgReader r("ord", args, {"c"}, 1);
   if (!r)
     return r.error();
-  if (!r[0].isStr() || r[0].asStr().size() != 1)
-    return fail("`ord` needs a string of one ASCII character");
-  return PyValue::integer(static_cast<unsigned char>(r[0].asStr()[0]));
+  if (!r[0].isStr() || countCharacters(r[0].asStr()) != 1)
+    return fail("`ord` needs a string of one character, got " + repr(r[0]));
+  return PyValue::integer(frontend::codePointOf(r[0].asStr()));
 }
 
 static Result character(Evaluator &, const CallArgs &args) {
@@ -156,9 +157,11 @@ static Result character(Evaluator &, const CallArgs &args) {
   if (!r)
     return r.error();
   std::optional<int64_t> code = r[0].toInt64();
-  if (!code || *code < 0 || *code > 127)
-    return fail("`chr` takes 0 to 127", "ValueError");
-  return PyValue::string(std::string(1, char(*code)));
+  if (!code || *code < 0 || *code > 0x10FFFF)
+    return fail("`chr` takes 0 to 0x10FFFF, got " + repr(r[0]), "ValueError");
+  std::string text;
+  frontend::appendUtf8(uint32_t(*code), text);
+  return PyValue::string(text);
 }
 
 static Result formatBuiltin(Evaluator &, const CallArgs &args) {

@@ -1,6 +1,6 @@
 //===- BuiltinsSequences.cpp - functions on sequences ---------------------===//
 #include "frontend/eval/BuiltinTables.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 
 using namespace tile;
 using namespace tile::eval;
@@ -24,8 +24,11 @@ static Result makeRange(Evaluator &, const CallArgs &args) {
   int64_t bounds[3] = {0, 0, 1};
   for (auto [i, value] : llvm::enumerate(args.positional)) {
     std::optional<int64_t> bound = value.toInt64();
-    if (!bound)
+    if (!bound && value.is(Kind::Int))
       return fail("`range` needs integers of at most 64 bits, got " + repr(value));
+    if (!bound)
+      return fail("`range` needs integers known at compile time, got `" + typeName(value) + "` " +
+                  repr(value));
     bounds[i] = *bound;
   }
   if (args.positional.size() == 1)

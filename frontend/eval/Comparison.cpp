@@ -1,6 +1,6 @@
 //===- Comparison.cpp - comparison, truth and membership ------------------===//
 #include "frontend/eval/Operators.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APSInt.h"
 #include <cmath>

@@ -1,7 +1,7 @@
 //===- Evaluator.cpp - expressions at compile time ------------------------===//
 #include "frontend/eval/Evaluator.h"
 #include "frontend/eval/Methods.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 
 using namespace tile;
 using namespace tile::eval;

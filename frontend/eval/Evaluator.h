@@ -13,6 +13,7 @@
 #define TILE_FRONTEND_EVAL_EVALUATOR_H
 
 #include "frontend/eval/ModuleEnv.h"
+#include "target/Target.h"
 
 namespace tile::eval {
 
@@ -74,7 +75,7 @@ public:
   Limits limits;
   EvaluatorHooks *hooks = nullptr;
   /// Of the GPU that files are told about, as major * 10 + minor.
-  int capability = 90;
+  int capability = fallbackTarget().capability;
   void resetSteps() { steps = 0; }
 
   /// Evaluates an expression; errors carry their place.

@@ -4,6 +4,7 @@
 // of a number or a string.
 //
 //===----------------------------------------------------------------------===//
+#include "frontend/eval/Characters.h"
 #include "frontend/eval/Operators.h"
 #include "llvm/ADT/StringExtras.h"
 #include <charconv>
@@ -32,14 +33,24 @@ struct Pieces {
 
 constexpr unsigned maxWidth = 10000;
 
+static std::string firstCharacters(StringRef text, size_t count) {
+  std::string out;
+  for (; count > 0 && !text.empty(); --count) {
+    out += firstCharacter(text);
+    text = text.drop_front(firstCharacter(text).size());
+  }
+  return out;
+}
+
 static bool isAlign(char c) { return c == '<' || c == '>' || c == '=' || c == '^'; }
 
 static bool parseSpec(StringRef text, Spec &spec) {
   // The fill may be any character, so the align is looked for first.
-  if (text.size() >= 2 && isAlign(text[1])) {
-    spec.fill = text[0];
-    spec.align = text[1];
-    text = text.drop_front(2);
+  size_t fill = text.empty() ? 0 : firstCharacter(text).size();
+  if (text.size() > fill && isAlign(text[fill])) {
+    spec.fill = text.take_front(fill).str();
+    spec.align = text[fill];
+    text = text.drop_front(fill + 1);
   } else if (!text.empty() && isAlign(text[0])) {
     spec.align = text[0];
     text = text.drop_front();
@@ -87,9 +98,14 @@ static std::string group(const std::string &digits, char separator, unsigned eve
 }
 
 static std::string pad(const Pieces &pieces, const Spec &spec, char ownAlign) {
-  size_t size = pieces.sign.size() + pieces.prefix.size() + pieces.digits.size();
+  size_t size = pieces.sign.size() + pieces.prefix.size() + countCharacters(pieces.digits);
   size_t missing = spec.width > size ? spec.width - size : 0;
-  auto filling = [&](size_t count) { return std::string(count, spec.fill[0]); };
+  auto filling = [&](size_t count) {
+    std::string text;
+    while (count-- > 0)
+      text += spec.fill;
+    return text;
+  };
   std::string head = pieces.sign + pieces.prefix;
   switch (spec.align ? spec.align : ownAlign) {
   case '<':
@@ -214,7 +230,7 @@ Result format(const PyValue &value, StringRef text) {
                 "ValueError");
   std::string out = str(value);
   if (spec.precision >= 0)
-    out = out.substr(0, spec.precision);
+    out = firstCharacters(out, spec.precision);
   return PyValue::string(pad({"", "", out}, spec, '<'));
 }
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/MethodTables.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 #include <cmath>
 
 using namespace tile::eval;

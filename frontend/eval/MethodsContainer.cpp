@@ -1,6 +1,6 @@
 //===- MethodsContainer.cpp - methods of containers -----------------------===//
 #include "frontend/eval/MethodTables.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 
 using namespace tile;
 using namespace tile::eval;

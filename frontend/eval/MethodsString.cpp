@@ -1,6 +1,7 @@
 //===- MethodsString.cpp - methods of strings -----------------------------===//
+#include "frontend/eval/Characters.h"
 #include "frontend/eval/MethodTables.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace tile;
@@ -18,12 +19,22 @@ static Result needString(StringRef method, const PyValue &value) {
 // Strings
 //===----------------------------------------------------------------------===//
 
+/// Case and kind of letters are known for ASCII only.
+static std::unique_ptr<EvalError> needAscii(StringRef method, StringRef text) {
+  return isAscii(text) ? nullptr
+                       : unsupported("`" + method.str() +
+                                     "` of a string with other characters than ASCII's is not "
+                                     "supported at compile time");
+}
+
 /// A method without arguments that maps text to text.
 template <std::string (*fn)(StringRef)>
 static Result textMethod(Evaluator &, const PyValue &self, const CallArgs &args) {
   ArgReader r("str method", args, {}, 0);
   if (!r)
     return r.error();
+  if (auto error = needAscii("lower/upper/capitalize", self.asStr()))
+    return error;
   return PyValue::string(fn(self.asStr()));
 }
 
@@ -48,6 +59,8 @@ static Result textPredicate(Evaluator &, const PyValue &self, const CallArgs &ar
 
 template <bool (*fn)(char)>
 static Result everyChar(Evaluator &, const PyValue &self, const CallArgs &) {
+  if (auto error = needAscii("isdigit/isalpha/isalnum", self.asStr()))
+    return error;
   return PyValue::boolean(!self.asStr().empty() && llvm::all_of(self.asStr(), fn));
 }
 
@@ -59,6 +72,17 @@ static std::string capitalized(StringRef text) {
 }
 
 enum class Side { Both, Left, Right };
+static StringRef stripped(StringRef text, StringRef chars, Side side) {
+  std::vector<StringRef> each = characters(text), unwanted = characters(chars);
+  size_t first = 0, last = each.size();
+  auto goes = [&](size_t i) { return first < last && llvm::is_contained(unwanted, each[i]); };
+  while (side != Side::Right && goes(first))
+    text = text.drop_front(each[first++].size());
+  while (side != Side::Left && goes(last - 1))
+    text = text.drop_back(each[--last].size());
+  return text;
+}
+
 template <Side side> static Result strip(Evaluator &, const PyValue &self, const CallArgs &args) {
   ArgReader r("strip", args, {"chars"}, 0);
   if (!r)
@@ -69,12 +93,7 @@ template <Side side> static Result strip(Evaluator &, const PyValue &self, const
       return ok;
     chars = r[0].asStr();
   }
-  StringRef text = self.asStr();
-  if (side != Side::Right)
-    text = text.ltrim(chars);
-  if (side != Side::Left)
-    text = text.rtrim(chars);
-  return PyValue::string(text.str());
+  return PyValue::string(stripped(self.asStr(), chars, side).str());
 }
 
 static Result split(Evaluator &, const PyValue &self, const CallArgs &args) {
@@ -155,7 +174,8 @@ static Result findText(Evaluator &, const PyValue &self, const CallArgs &args) {
   size_t at = self.asStr().find(r[0].asStr());
   if (mustFind && at == std::string::npos)
     return fail("substring not found", "ValueError");
-  return PyValue::integer(at == std::string::npos ? -1 : int64_t(at));
+  return PyValue::integer(
+      at == std::string::npos ? -1 : countCharacters(StringRef(self.asStr()).take_front(at)));
 }
 
 static Result countText(Evaluator &, const PyValue &self, const CallArgs &args) {
@@ -164,6 +184,8 @@ static Result countText(Evaluator &, const PyValue &self, const CallArgs &args) 
     return r.error();
   if (Result ok = needString("count", r[0]); !ok)
     return ok;
+  if (r[0].asStr().empty()) // between all characters, and around them
+    return PyValue::integer(countCharacters(self.asStr()) + 1);
   return PyValue::integer(StringRef(self.asStr()).count(r[0].asStr()));
 }
 
@@ -182,9 +204,10 @@ static Result justify(Evaluator &, const PyValue &self, const CallArgs &args) {
 static Result zeroFill(Evaluator &, const PyValue &self, const CallArgs &args) {
   std::optional<int64_t> width = args.positional.empty() ? 0 : args.positional[0].toInt64();
   std::string text = self.asStr();
+  int64_t size = countCharacters(text);
   bool hasSign = !text.empty() && (text[0] == '-' || text[0] == '+');
-  if (width && *width <= 10000 && int64_t(text.size()) < *width)
-    text.insert(hasSign ? 1 : 0, *width - text.size(), '0');
+  if (width && *width <= 10000 && size < *width)
+    text.insert(hasSign ? 1 : 0, *width - size, '0');
   return PyValue::string(text);
 }
 

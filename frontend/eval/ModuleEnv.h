@@ -10,6 +10,7 @@
 #ifndef TILE_FRONTEND_EVAL_MODULEENV_H
 #define TILE_FRONTEND_EVAL_MODULEENV_H
 
+#include "frontend/Files.h"
 #include "frontend/eval/Operators.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -41,6 +42,9 @@ public:
   /// Functions of the top level in source order, those inside `if` and the like
   /// too; decorators resolved but not evaluated.
   std::vector<std::shared_ptr<FunctionObject>> functions();
+  /// Whether the name of one of them means it in the end: it may be bound again,
+  /// or stand in a branch that is not taken.
+  bool isBound(const FunctionObject &function);
   /// Those of them that are `@triton.jit`, and then such functions inside other
   /// functions and classes. The names that these see of an enclosing function
   /// are the ones that can be known without calling it.
@@ -102,13 +106,15 @@ public:
   ModuleEnv *import(llvm::StringRef dottedName, unsigned level, const ModuleEnv &from,
                     std::unique_ptr<EvalError> &error);
   Evaluator &evaluator() { return *sharedEvaluator; }
-  /// Real paths of the files loaded for imports, in order.
-  std::vector<std::string> importedFiles() const;
+  /// The files read and looked for in vain for imports, in order.
+  const std::vector<frontend::Dependency> &dependencies() const { return looked.all(); }
 
 private:
+  std::string findFile(llvm::StringRef folder, llvm::StringRef dottedName);
   struct LoadedFile;
   std::vector<std::string> includePaths;
   std::vector<std::unique_ptr<LoadedFile>> files;
+  frontend::Dependencies looked;
   std::vector<std::unique_ptr<ModuleEnv>> environments;
   std::unique_ptr<Evaluator> sharedEvaluator;
 };

@@ -106,6 +106,11 @@ std::vector<FunctionPtr> ModuleEnv::functions() {
   return out;
 }
 
+bool ModuleEnv::isBound(const FunctionObject &function) {
+  Result named = lookup(function.name());
+  return !named || (named->is(Kind::Function) && named->asFunction().def == function.def);
+}
+
 /// A scope with what the statements of a function bind when its parameters
 /// are not known. Whatever needs one of them stays unbound.
 std::shared_ptr<Scope> ModuleEnv::scopeInside(const ast::FunctionDef &def,

@@ -10,7 +10,8 @@ using namespace tile::eval;
 using llvm::StringRef;
 
 struct Program::LoadedFile {
-  std::string path;
+  std::string path;  ///< without links
+  std::string state; ///< of its content
   std::unique_ptr<SourceFile> source;
   ast::Module module;
   ModuleEnv *env = nullptr;
@@ -27,7 +28,7 @@ ModuleEnv &Program::add(const SourceFile &file, const ast::Module &module) {
 }
 
 /// The file a dotted name stands for in `folder`; empty if there is none.
-static std::string findFile(StringRef folder, StringRef dottedName) {
+std::string Program::findFile(StringRef folder, StringRef dottedName) {
   llvm::SmallString<256> path(folder);
   llvm::SmallVector<StringRef> parts;
   dottedName.split(parts, '.', -1, /*KeepEmpty=*/false);
@@ -35,9 +36,11 @@ static std::string findFile(StringRef folder, StringRef dottedName) {
     llvm::sys::path::append(path, part);
   std::string base(path);
   for (StringRef ending : {".tile", ".py", "/__init__.py"})
-    if (!parts.empty() || ending.starts_with("/"))
+    if (!parts.empty() || ending.starts_with("/")) {
       if (llvm::sys::fs::is_regular_file(base + ending))
         return base + ending.str();
+      looked.addAbsent(base + ending.str());
+    }
   return "";
 }
 
@@ -62,17 +65,23 @@ ModuleEnv *Program::import(StringRef dottedName, unsigned level, const ModuleEnv
   llvm::SmallString<256> real;
   if (!llvm::sys::fs::real_path(path, real))
     for (auto &loaded : files)
-      if (loaded->path == real.str())
+      if (loaded->path == real.str()) {
+        looked.add(path, loaded->state);
         return loaded->env;
+      }
 
   auto loaded = std::make_unique<LoadedFile>();
   loaded->path = std::string(real);
   std::string message;
-  loaded->source = SourceFile::open(path, message);
-  if (!loaded->source) {
+  std::optional<std::string> text = frontend::readFile(path, frontend::kMaxSourceBytes, message);
+  if (!text) {
+    looked.addUnreadable(path);
     error = fail(message, "ImportError");
     return nullptr;
   }
+  loaded->state = frontend::contentState(*text);
+  looked.add(path, loaded->state);
+  loaded->source = std::make_unique<SourceFile>(path, std::move(*text));
   frontend::DiagnosticEngine diagnostics;
   loaded->module = frontend::parse(*loaded->source, diagnostics);
   loaded->env = &add(*loaded->source, loaded->module);
@@ -82,11 +91,4 @@ ModuleEnv *Program::import(StringRef dottedName, unsigned level, const ModuleEnv
   error = fail("", "ImportError");
   error->diagnostic = diagnostics.all().front();
   return nullptr;
-}
-
-std::vector<std::string> Program::importedFiles() const {
-  std::vector<std::string> paths;
-  for (const auto &loaded : files)
-    paths.push_back(loaded->path);
-  return paths;
 }

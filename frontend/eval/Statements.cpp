@@ -1,7 +1,7 @@
 //===- Statements.cpp - runs statements at compile time -------------------===//
 #include "frontend/eval/Statements.h"
 #include "frontend/eval/Methods.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 
 using namespace tile;
 using namespace tile::eval;
@@ -306,7 +306,7 @@ Flow StatementRunner::runLoop(const ast::Stmt &stmt, const ScopePtr &scope) {
 static bool nextOfRange(const RangeObject &range, int64_t index, PyValue &out) {
   if (index >= range.size())
     return false;
-  out = PyValue::integer(range.start + index * range.step);
+  out = PyValue::integer(range.at(index));
   return true;
 }
 

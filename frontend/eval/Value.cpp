@@ -1,12 +1,40 @@
 //===- Value.cpp - construction, identity and equality of values ----------===//
 #include "frontend/eval/Evaluator.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 #include "llvm/ADT/Twine.h"
 #include <cmath>
 
 using namespace tile::eval;
 using llvm::APInt;
 using llvm::StringRef;
+
+//===----------------------------------------------------------------------===//
+// Destruction
+//===----------------------------------------------------------------------===//
+
+/// Values release the values they hold, by destructors inside destructors: up to
+/// here. What is deeper waits until the outermost one is done.
+constexpr unsigned maxReleaseDepth = 100;
+
+void PyValue::release() {
+  static thread_local unsigned depth = 0;
+  static thread_local std::vector<Storage> waiting;
+  auto destroy = [](Storage &held) {
+    ++depth;
+    held.emplace<std::monostate>();
+    --depth;
+  };
+  if (depth == maxReleaseDepth) {
+    waiting.push_back(std::move(storage));
+    return;
+  }
+  destroy(storage);
+  while (depth == 0 && !waiting.empty()) {
+    Storage next = std::move(waiting.back());
+    waiting.pop_back();
+    destroy(next);
+  }
+}
 
 //===----------------------------------------------------------------------===//
 // Construction
@@ -19,7 +47,7 @@ int64_t RangeObject::size() const {
   uint64_t distance =
       step > 0 ? uint64_t(stop) - uint64_t(start) : uint64_t(start) - uint64_t(stop);
   uint64_t stride = step > 0 ? uint64_t(step) : -uint64_t(step);
-  return int64_t((distance - 1) / stride + 1);
+  return int64_t(std::min<uint64_t>((distance - 1) / stride, INT64_MAX - 1) + 1);
 }
 
 PyValue PyValue::integer(int64_t i) { return PyValue(Storage(APInt(64, i, true))); }

@@ -40,7 +40,10 @@ struct EllipsisTag {};
 /// range(start, stop, step), step != 0.
 struct RangeObject {
   int64_t start = 0, stop = 0, step = 1;
+  /// The largest int64 if there are more.
   int64_t size() const;
+  /// Element i, which is in the range though `i * step` may not fit.
+  int64_t at(int64_t i) const { return int64_t(uint64_t(start) + uint64_t(i) * uint64_t(step)); }
 };
 /// A module, by canonical name: "tl", "triton", "math", "libdevice", "tile",
 /// "tl.extra.cuda", ...; a source file when `env` is set; any other module is
@@ -83,6 +86,16 @@ public:
   };
 
   PyValue() = default; ///< None
+  PyValue(const PyValue &) = default;
+  PyValue(PyValue &&) = default;
+  PyValue &operator=(PyValue other) noexcept {
+    storage.swap(other.storage);
+    return *this;
+  }
+  ~PyValue() {
+    if (kind() >= Kind::Tuple)
+      release();
+  }
   static PyValue none() { return {}; }
   static PyValue ellipsis() { return PyValue(Storage(EllipsisTag())); }
   static PyValue boolean(bool b) { return PyValue(Storage(b)); }
@@ -177,6 +190,8 @@ private:
                                std::shared_ptr<const ModuleRef>, std::shared_ptr<const SymbolRef>,
                                std::shared_ptr<const MethodObject>, std::shared_ptr<Extension>>;
   explicit PyValue(Storage storage) : storage(std::move(storage)) {}
+  /// Gives up what is shared, without a limit to how deep values may nest.
+  void release();
   friend bool identical(const PyValue &a, const PyValue &b);
   Storage storage;
 };

@@ -1,6 +1,6 @@
 //===- ValuePrinting.cpp - values as text, as Python shows them -----------===//
 #include "frontend/eval/Value.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include <charconv>

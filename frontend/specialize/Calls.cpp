@@ -220,6 +220,11 @@ PyValue Specializer::expand(const eval::FunctionObject &function, const eval::Ca
   run(function.def->body);
   const PyValue *value = find(kReturnValue);
   PyValue result = value ? *value : PyValue::none();
+  if (!result.isNone() && hasLeft(callee.vars) != Leave::Return &&
+      !specialize::holdsPoison(result) && !isPoison(leftFlag()) && fallsThrough(function.def->body))
+    result = fail(formatv("`{0}` may reach its end without the value that it returns elsewhere, "
+                          "which Python makes None there: return a value on every path",
+                          function.name()));
   if (constructed) {
     const PyValue *object = find(callee.constructed);
     *constructed = object ? *object : PoisonValue::get();

@@ -98,7 +98,7 @@ Tensor Emitter::cast(const Tensor &x, const DType &to, bool towardZero) {
   if (from == to)
     return x;
   std::string reason;
-  if (!supportedOn(to, options.target, reason))
+  if (!supportedOn(to, target, reason))
     return poison(reason);
   if (!specialize::irType(builder.getContext(), to)) {
     unsupported(formatv("cannot convert to {0}: no value can have this type", to.str()));
@@ -141,7 +141,7 @@ Tensor Emitter::bitcast(const Tensor &x, const DType &to) {
   if (!x || x.type == to)
     return x;
   std::string reason;
-  if (!supportedOn(to, options.target, reason))
+  if (!supportedOn(to, target, reason))
     return poison(reason);
   if (x.type.isPointer() || to.isPointer())
     return cast(x, to);

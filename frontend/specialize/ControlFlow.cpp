@@ -204,6 +204,10 @@ static Variable mergeVariable(Specializer &s, Merger &merger, StringRef name, Pa
     // Behind a guard the flag is false, in front of it it is what it was.
     if (otherwise.isGuard && x.is(PyValue::Kind::Bool) && !x.asBool())
       return Variable{y};
+    // Who returns behind a guard that only those that have returned do not pass: all have.
+    if (otherwise.isGuard && otherwise.left == Leave::Return && name == kReturned &&
+        x.is(PyValue::Kind::Bool))
+      return Variable{x};
     return Variable{merger.merge(x, y).value_or(PoisonValue::get())};
   }
   bool hasA = a && a->missing.empty(), hasB = b && b->missing.empty();

@@ -13,11 +13,11 @@
 #ifndef TILE_FRONTEND_SPECIALIZE_EMITTER_H
 #define TILE_FRONTEND_SPECIALIZE_EMITTER_H
 
-#include "compiler/Compiler.h"
 #include "frontend/specialize/Tensor.h"
 #include "frontend/specialize/Types.h"
 #include "ir/TileDialect.h"
 #include "mlir/IR/Builders.h"
+#include "target/CompileOptions.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <set>
 
@@ -37,10 +37,12 @@ enum class MinMax { Min, Max };
 class Emitter {
 public:
   Emitter(mlir::MLIRContext &context, const CompileOptions &options, DiagnosticEngine &diagnostics)
-      : builder(&context), options(options), diagnostics(diagnostics) {}
+      : builder(&context), options(options), target(targetNamed(options.target)),
+        diagnostics(diagnostics) {}
 
   mlir::OpBuilder builder;
   const CompileOptions &options;
+  const Target &target;
   DiagnosticEngine &diagnostics;
 
   //===--------------------------------------------------------------------===//

@@ -237,7 +237,30 @@ PyValue Specializer::evaluateSequence(const ast::Sequence &sequence) {
     return PyValue::set(std::move(elements));
   // Lists are tuples here: a value that could change in one branch only would
   // need more than names to merge.
-  return PyValue::tuple(std::move(elements));
+  return ofBoundedSize(PyValue::tuple(std::move(elements)));
+}
+
+/// Tuples are taken apart and put together at every branch and loop.
+constexpr size_t maxTupleValues = 1 << 16;
+
+/// Takes the number of values in `value` from `left`, as far as that goes.
+static void countValues(const PyValue &value, size_t &left) {
+  for (const PyValue &element : value.elements()) {
+    if (left == 0)
+      return;
+    --left;
+    countValues(element, left);
+  }
+}
+
+PyValue Specializer::ofBoundedSize(PyValue value) {
+  size_t left = maxTupleValues + 1;
+  countValues(value, left);
+  if (left > 0)
+    return value;
+  return fail(formatv("this makes a tuple of more than {0} values, those of tuples inside it "
+                      "counted each time: keep what is repeated once",
+                      maxTupleValues));
 }
 
 void Specializer::comprehend(const ast::Comprehension &comprehension, size_t index,
@@ -276,7 +299,7 @@ PyValue Specializer::evaluateComprehension(const ast::Comprehension &comprehensi
   frame->vars = std::move(saved);
   if (comprehension.type == Type::Set)
     return PyValue::set(std::move(elements));
-  return PyValue::tuple(std::move(elements));
+  return ofBoundedSize(PyValue::tuple(std::move(elements)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -303,7 +326,7 @@ PyValue Specializer::evaluate(const ast::Expr &expr) {
     auto &node = llvm::cast<ast::Binary>(expr);
     PyValue lhs = evaluate(*node.lhs);
     PyValue rhs = evaluate(*node.rhs);
-    return operate(node.op, lhs, rhs);
+    return ofBoundedSize(operate(node.op, lhs, rhs));
   }
   case EK::BoolOp:
     return evaluateBoolOp(llvm::cast<ast::BoolOp>(expr));

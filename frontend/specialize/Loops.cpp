@@ -5,6 +5,7 @@
 // that are live before it are carried; each must keep its type.
 //
 //===----------------------------------------------------------------------===//
+#include "frontend/specialize/LoopCounter.h"
 #include "frontend/specialize/RuntimeLoop.h"
 
 using namespace mlir;
@@ -92,58 +93,10 @@ bool Specializer::evaluateRange(const ast::Call &call, StringRef kind, RangeCall
   return !isPoison(range.start) && !isPoison(range.stop) && !isPoison(range.step);
 }
 
-namespace {
-/// The bounds of a loop as scalars of one type; a negative step is turned
-/// around, `actual = turned - iv`.
-struct Bounds {
-  Tensor start, stop, step;
-  Tensor turned;
-};
-} // namespace
-
-static bool makeBounds(Specializer &s, const RangeCall &range, Bounds &bounds) {
-  PyValue step = range.step;
-  bool negative = false;
-  if (step.isNumber()) {
-    std::optional<int64_t> known = step.toInt64();
-    if (known && *known == 0) {
-      s.error("the step of a range must not be 0");
-      return false;
-    }
-    negative = known && *known < 0;
-    if (negative)
-      step = PyValue::integer(-*known);
-  }
-  bounds.start = s.tensor(range.start, "the start of a range");
-  bounds.stop = s.tensor(range.stop, "the end of a range");
-  bounds.step = s.tensor(step, "the step of a range");
-  DType type = Kind::Int32;
-  for (Tensor *t : {&bounds.start, &bounds.stop, &bounds.step}) {
-    if (!*t)
-      return false;
-    if (t->isBlock() || !t->type.isInt()) {
-      s.error(formatv("the bounds of a range must be scalar integers, got {0}",
-                      describe(t->type, t->shape())));
-      return false;
-    }
-    std::string problem;
-    type = promote({type}, {t->type}, false, problem).value_or(type);
-  }
-  for (Tensor *t : {&bounds.start, &bounds.stop, &bounds.step})
-    *t = s.cast(*t, type);
-  if (negative) {
-    std::swap(bounds.start, bounds.stop);
-    bounds.turned = s.arithmetic(BinaryOp::Add, bounds.start, bounds.stop);
-  }
-  return true;
-}
-
 /// Binds the loop's target for one iteration.
-static void bindInduction(Specializer &s, const ast::For &loop, const Bounds &bounds, Value iv) {
-  Tensor value{iv, bounds.start.type};
-  if (bounds.turned)
-    value = s.arithmetic(BinaryOp::Sub, bounds.turned, value);
-  s.assign(*loop.target, s.wrap(value));
+static void bindInduction(Specializer &s, const ast::For &loop, const LoopCounter &counter,
+                          Value iv) {
+  s.assign(*loop.target, s.wrap(counter.valueAt(s, iv)));
 }
 
 /// Runs the body once for all iterations, in the block at the builder.
@@ -153,11 +106,11 @@ static void runBody(Specializer &s, const ast::Body &body) {
   s.run(body);
 }
 
-static void emitFor(Specializer &s, const ast::For &loop, const RangeCall &range, Bounds &bounds,
-                    RuntimeLoop &state) {
+static void emitFor(Specializer &s, const ast::For &loop, const RangeCall &range,
+                    const LoopCounter &counter, RuntimeLoop &state) {
   Location here = s.loc();
-  auto op = scf::ForOp::create(s.builder, here, bounds.start.value, bounds.stop.value,
-                               bounds.step.value, state.inits);
+  auto op = scf::ForOp::create(s.builder, here, counter.start(), counter.stop(), counter.step(),
+                               state.inits);
   for (NamedAttribute attribute : range.attributes)
     op->setDiscardableAttr(attribute.getName(), attribute.getValue());
   {
@@ -166,7 +119,7 @@ static void emitFor(Specializer &s, const ast::For &loop, const RangeCall &range
     s.builder.setInsertionPointToStart(body);
     SmallVector<Value> arguments(op.getRegionIterArgs());
     state.enter(arguments);
-    bindInduction(s, loop, bounds, op.getInductionVar());
+    bindInduction(s, loop, counter, op.getInductionVar());
     runBody(s, loop.body);
     SmallVector<Value> yields = state.collect();
     if (!yields.empty())
@@ -260,8 +213,8 @@ static void emitWhile(Specializer &s, RuntimeLoop &state, Value init, WhileCondi
 constexpr int64_t maxUnrolled = 100000;
 
 bool Specializer::countUnrolled() {
-  if (++unrolledIterations != maxUnrolled)
-    return unrolledIterations < maxUnrolled;
+  if (++unrolledIterations != maxUnrolled + 1)
+    return unrolledIterations <= maxUnrolled;
   error(formatv("more than {0} iterations are unrolled: use `range` for a loop that runs at run "
                 "time",
                 maxUnrolled));
@@ -332,18 +285,18 @@ static bool staticElements(Specializer &s, const RangeCall &range, std::vector<P
 }
 
 /// A range that a `break` or `return` may end early.
-static void emitForWithExits(Specializer &s, const ast::For &loop, const Bounds &bounds,
+static void emitForWithExits(Specializer &s, const ast::For &loop, const LoopCounter &counter,
                              RuntimeLoop &state) {
   emitWhile(
-      s, state, bounds.start.value,
+      s, state, counter.start(),
       [&](Value iv) {
         auto less = arith::CmpIPredicate::slt;
-        return Tensor{s.create<arith::CmpIOp>(less, iv, bounds.stop.value), DType(Kind::Int1)};
+        return Tensor{s.create<arith::CmpIOp>(less, iv, counter.stop()), DType(Kind::Int1)};
       },
       [&](Value iv) {
-        bindInduction(s, loop, bounds, iv);
+        bindInduction(s, loop, counter, iv);
         runBody(s, loop.body);
-        return s.create<arith::AddIOp>(iv, bounds.step.value);
+        return counter.next(s, iv);
       });
 }
 
@@ -358,14 +311,14 @@ void Specializer::runFor(const ast::For &loop) {
   At at(*this, loop.iterable->range);
   RangeCall range;
   if (callee.isSymbol("range") || callee.isSymbol("tl.range")) {
-    Bounds bounds;
-    if (!evaluateRange(*call, callee.asSymbol(), range) || !makeBounds(*this, range, bounds))
+    LoopCounter counter;
+    if (!evaluateRange(*call, callee.asSymbol(), range) || !counter.make(*this, range))
       return;
     RuntimeLoop state(*this, loop.body, loop.target.get(), nullptr);
     if (state.canBreak || state.canReturn)
-      emitForWithExits(*this, loop, bounds, state);
+      emitForWithExits(*this, loop, counter, state);
     else
-      emitFor(*this, loop, range, bounds, state);
+      emitFor(*this, loop, range, counter, state);
     return;
   }
   std::vector<PyValue> elements;

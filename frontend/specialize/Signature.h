@@ -8,7 +8,7 @@
 #ifndef TILE_FRONTEND_SPECIALIZE_SIGNATURE_H
 #define TILE_FRONTEND_SPECIALIZE_SIGNATURE_H
 
-#include "frontend/Eval.h"
+#include "frontend/eval/Eval.h"
 
 namespace tile::specialize {
 

@@ -9,11 +9,13 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/Specialize.h"
 #include "frontend/eval/Statements.h"
-#include "frontend/eval/Work.h"
+#include "frontend/eval/WorkMeter.h"
 #include "frontend/specialize/Parameters.h"
 #include "frontend/specialize/TensorDescriptor.h"
 #include "mlir/IR/Verifier.h"
-#include <set>
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include <map>
 
 using namespace mlir;
 using llvm::formatv;
@@ -27,9 +29,9 @@ using FunctionPtr = std::shared_ptr<eval::FunctionObject>;
 Specializer::Specializer(MLIRContext &context, const CompileOptions &options,
                          DiagnosticEngine &diagnostics, eval::Program &program)
     : Emitter(context, options, diagnostics), program(program) {
+  builder.setListener(&operations);
   program.evaluator().hooks = this;
-  if (unsigned capability = computeCapability(options.target))
-    program.evaluator().capability = int(capability);
+  program.evaluator().capability = target.capability;
 }
 
 void Specializer::runKernel(const eval::FunctionObject &kernel, llvm::ArrayRef<PyValue> arguments) {
@@ -55,104 +57,161 @@ void Specializer::runKernel(const eval::FunctionObject &kernel, llvm::ArrayRef<P
 // The kernel
 //===----------------------------------------------------------------------===//
 
-/// True if some other kernel of the file mentions the function: a helper.
-static bool isHelper(const eval::FunctionObject &function, llvm::ArrayRef<FunctionPtr> kernels) {
-  StringRef text = function.module->source().text();
-  for (const FunctionPtr &other : kernels) {
-    // One of the same name, in another class, mentions its own.
-    if (other.get() == &function || other->name() == function.name())
-      continue;
-    StringRef body = text.slice(other->def->range.begin, other->def->range.end);
-    for (size_t at = body.find(function.name()); at != StringRef::npos;
-         at = body.find(function.name(), at + 1)) {
-      auto isWord = [](char c) { return llvm::isAlnum(c) || c == '_'; };
-      size_t end = at + function.name().size();
-      if ((at == 0 || !isWord(body[at - 1])) && (end == body.size() || !isWord(body[end])))
-        return true;
+/// The kernels that no other kernel of the file mentions: those that do the work of
+/// others are helpers.
+static std::vector<FunctionPtr> withoutHelpers(llvm::ArrayRef<FunctionPtr> kernels) {
+  llvm::StringSet<> names, mentioned;
+  for (const FunctionPtr &kernel : kernels)
+    names.insert(kernel->name());
+  auto isWord = [](char c) { return llvm::isAlnum(c) || c == '_' || (c & 0x80); };
+  for (const FunctionPtr &kernel : kernels) {
+    StringRef body =
+        kernel->module->source().text().slice(kernel->def->range.begin, kernel->def->range.end);
+    while (!(body = body.drop_until(isWord)).empty()) {
+      StringRef word = body.take_while(isWord);
+      // One of the same name, in another class, mentions its own.
+      if (word != kernel->name() && names.contains(word))
+        mentioned.insert(word);
+      body = body.drop_front(word.size());
     }
   }
-  return false;
+  std::vector<FunctionPtr> rest;
+  llvm::copy_if(kernels, std::back_inserter(rest),
+                [&](const FunctionPtr &kernel) { return !mentioned.contains(kernel->name()); });
+  return rest;
 }
 
-/// Puts the classes and functions around a definition in front of `path`, its
-/// name; false if it is not in `body`.
-static bool findPath(const ast::Body &body, const ast::FunctionDef *wanted, std::string &path) {
+/// The definitions in `body` by the classes and functions around them: `Class.` for a
+/// kernel in a class.
+using Surroundings = llvm::DenseMap<const ast::FunctionDef *, std::string>;
+static void collectSurroundings(const ast::Body &body, const std::string &around,
+                                Surroundings &out) {
   for (const ast::StmtPtr &stmt : body) {
-    if (stmt.get() == wanted)
-      return true;
     auto *function = llvm::dyn_cast<ast::FunctionDef>(stmt.get());
     auto *type = llvm::dyn_cast<ast::ClassDef>(stmt.get());
-    if ((function && findPath(function->body, wanted, path)) ||
-        (type && findPath(type->body, wanted, path))) {
-      path = (function ? function->name : type->name) + "." + path;
-      return true;
+    if (function) {
+      out.try_emplace(function, around);
+      collectSurroundings(function->body, around + function->name + ".", out);
+    } else if (type) {
+      collectSurroundings(type->body, around + type->name + ".", out);
     }
     for (const ast::Body *inner : eval::innerBodies(*stmt))
-      if (findPath(*inner, wanted, path))
-        return true;
+      collectSurroundings(*inner, around, out);
   }
-  return false;
 }
 
-/// `Class.kernel` for a kernel in a class, `function.kernel` in a function.
-static std::string qualifiedName(const eval::FunctionObject &kernel) {
+namespace {
+/// The kernels of a file, by name.
+class KernelIndex {
+public:
+  KernelIndex(std::vector<FunctionPtr> kernels, const ast::Module &tree)
+      : kernels(std::move(kernels)), tree(tree) {
+    for (const FunctionPtr &kernel : this->kernels) {
+      byName[kernel->name()].push_back(kernel);
+      if (kernel->def && kernel->def->name != kernel->name())
+        byName[kernel->def->name].push_back(kernel);
+    }
+  }
+  std::vector<FunctionPtr> named(StringRef name);
+  /// `Class.kernel` for a kernel in a class, `function.kernel` in a function.
+  std::string qualifiedName(const eval::FunctionObject &kernel);
+  const std::vector<FunctionPtr> kernels;
+
+private:
+  const ast::Module &tree;
+  llvm::StringMap<std::vector<FunctionPtr>> byName; ///< the last part of it, and of `def`
+  std::optional<Surroundings> surroundings;         ///< once somebody asks
+};
+} // namespace
+
+std::string KernelIndex::qualifiedName(const eval::FunctionObject &kernel) {
   std::string path = kernel.name();
-  if (kernel.def && kernel.def->name == path)
-    findPath(kernel.module->tree().body, kernel.def, path);
-  return path;
+  if (!kernel.def || kernel.def->name != path)
+    return path;
+  if (!surroundings) {
+    surroundings.emplace();
+    collectSurroundings(tree.body, "", *surroundings);
+  }
+  return surroundings->lookup(kernel.def) + path;
 }
 
-static std::string quotedNames(llvm::ArrayRef<FunctionPtr> functions) {
+static std::string quotedNames(llvm::ArrayRef<FunctionPtr> functions, KernelIndex &index) {
+  constexpr size_t most = 16;
   std::string text;
-  for (auto [i, function] : llvm::enumerate(functions))
-    text += (i ? ", `" : "`") + qualifiedName(*function) + "`";
+  for (auto [i, function] : llvm::enumerate(functions.take_front(most)))
+    text += (i ? ", `" : "`") + index.qualifiedName(*function) + "`";
+  if (functions.size() > most)
+    text += formatv(" and {0} more", functions.size() - most);
   return text;
 }
 
-/// The kernels that a name may mean: by its path, else by its name alone, where
-/// one at the top hides those inside. Of several with one path the first counts.
-static std::vector<FunctionPtr> kernelsNamed(StringRef name, llvm::ArrayRef<FunctionPtr> kernels) {
-  std::vector<FunctionPtr> found;
-  std::set<std::string> paths;
-  for (const FunctionPtr &kernel : kernels) {
-    std::string path = qualifiedName(*kernel);
-    if (path == name)
-      return {kernel};
-    if (kernel->name() == name && paths.insert(path).second)
-      found.push_back(kernel);
+/// Whether a kernel's name still means it where its scope ends.
+static bool isBound(const eval::FunctionObject &kernel) {
+  if (kernel.closure) {
+    auto it = kernel.closure->variables.find(kernel.name());
+    return it != kernel.closure->variables.end() && it->second.is(PyValue::Kind::Function) &&
+           it->second.asFunction().def == kernel.def;
   }
+  return kernel.module->isBound(kernel);
+}
+
+/// The kernels that a name may mean: by its path, else by its name alone, where
+/// one at the top hides those inside. Of several with one path it means the one
+/// that the path's name is bound to in the end, as in Python.
+std::vector<FunctionPtr> KernelIndex::named(StringRef name) {
+  StringRef last = name.contains('.') ? name.rsplit('.').second : name;
+  const std::vector<FunctionPtr> &candidates = byName[last];
+  if (candidates.size() == 1 && last == name)
+    return candidates;
+  std::vector<FunctionPtr> found;
+  std::map<std::string, size_t> places; // of each path in `found`
+  FunctionPtr exact;
+  auto replaces = [](const FunctionPtr &later, const FunctionPtr &earlier) {
+    return isBound(*later) || !isBound(*earlier);
+  };
+  for (const FunctionPtr &kernel : candidates) {
+    std::string path = qualifiedName(*kernel);
+    if (path == name && (!exact || replaces(kernel, exact)))
+      exact = kernel;
+    if (path == name || kernel->name() != name)
+      continue;
+    auto [place, isNew] = places.try_emplace(path, found.size());
+    if (isNew)
+      found.push_back(kernel);
+    else if (replaces(kernel, found[place->second]))
+      found[place->second] = kernel;
+  }
+  if (exact)
+    return {exact};
   // `kernel = triton.jit(function)`: either name will do.
-  for (const FunctionPtr &kernel : kernels)
+  for (const FunctionPtr &kernel : candidates)
     if (found.empty() && kernel->def && kernel->def->name == name)
       found.push_back(kernel);
   return found;
 }
 
-static FunctionPtr chooseKernel(eval::ModuleEnv &module, const CompileOptions &options,
-                                DiagnosticEngine &diagnostics) {
+static FunctionPtr chooseKernel(eval::ModuleEnv &module, KernelIndex &index,
+                                const CompileOptions &options, DiagnosticEngine &diagnostics) {
   const SourceFile *file = &module.source();
-  std::vector<FunctionPtr> kernels = module.kernels();
+  const std::vector<FunctionPtr> &kernels = index.kernels;
   if (options.kernel.empty()) {
-    std::vector<FunctionPtr> candidates;
-    for (const FunctionPtr &kernel : kernels)
-      if (!isHelper(*kernel, kernels))
-        candidates.push_back(kernel);
+    std::vector<FunctionPtr> candidates = withoutHelpers(kernels);
     if (candidates.size() == 1)
       return candidates[0];
     std::string message = "no function of the file is decorated with `@triton.jit`";
     if (!kernels.empty())
       message = formatv("the file has several kernels, name one with --kernel: {0}",
-                        quotedNames(candidates.empty() ? kernels : candidates));
+                        quotedNames(candidates.empty() ? kernels : candidates, index));
     diagnostics.error(nullptr, {}, message);
     return nullptr;
   }
-  std::vector<FunctionPtr> found = kernelsNamed(options.kernel, kernels);
+  std::vector<FunctionPtr> found = index.named(options.kernel);
   if (found.size() == 1)
     return found[0];
   if (!found.empty()) {
     diagnostics.error(file, found[1]->range(),
                       formatv("there are several kernels `{0}`, name one with --kernel: {1}",
-                              options.kernel, quotedNames(found)));
+                              options.kernel, quotedNames(found, index)));
     return nullptr;
   }
   for (const FunctionPtr &function : module.functions())
@@ -164,10 +223,10 @@ static FunctionPtr chooseKernel(eval::ModuleEnv &module, const CompileOptions &o
     }
   std::vector<std::string> names;
   for (const FunctionPtr &kernel : kernels)
-    names.push_back(qualifiedName(*kernel));
+    names.push_back(index.qualifiedName(*kernel));
   StringRef near = nearestName(options.kernel, {names.begin(), names.end()});
   std::string hint = !near.empty()      ? formatv("; did you mean `{0}`?", near).str()
-                     : !kernels.empty() ? "; it has " + quotedNames(kernels)
+                     : !kernels.empty() ? "; it has " + quotedNames(kernels, index)
                                         : "; it has no kernels";
   diagnostics.error(
       nullptr, {},
@@ -222,7 +281,7 @@ std::optional<PyValue> ArgumentBuilder::buildScalar(const ArgumentType &type,
                                                     std::string &problem) {
   if (type.isOne)
     return PyValue::integer(1);
-  if (!supportedOn(type.type, s.options.target, problem))
+  if (!supportedOn(type.type, s.target, problem))
     return std::nullopt;
   Type ir = s.irType(type.type);
   if (!ir) {
@@ -240,7 +299,7 @@ std::optional<PyValue> ArgumentBuilder::buildScalar(const ArgumentType &type,
 /// A descriptor arrives as its parts: base, sizes, and strides but the last.
 std::optional<PyValue> ArgumentBuilder::buildDescriptor(const ArgumentType &type,
                                                         std::string &problem) {
-  if (!supportedOn(type.type, s.options.target, problem) ||
+  if (!supportedOn(type.type, s.target, problem) ||
       !checkDescriptorBlock(type.type, type.block, problem))
     return std::nullopt;
   Builder &b = s.builder;
@@ -351,6 +410,17 @@ static std::string entryName(StringRef name) {
   return out;
 }
 
+/// What an author promises of a value counts for all that follows in the same block, whether
+/// or not it is said of the call's result: `tl.multiple_of(p, 16)` may be a statement.
+static void spreadHints(func::FuncOp function) {
+  function.walk([](HintOp hint) {
+    hint.getSrc().replaceUsesWithIf(hint.getResult(), [&](OpOperand &use) {
+      Operation *user = hint->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      return user && hint->isBeforeInBlock(user);
+    });
+  });
+}
+
 static OwningOpRef<ModuleOp> buildModule(Specializer &s, const eval::FunctionObject &kernel,
                                          Parameters &parameters) {
   const SourceFile &file = kernel.module->source();
@@ -359,9 +429,10 @@ static OwningOpRef<ModuleOp> buildModule(Specializer &s, const eval::FunctionObj
   SourceFile::LineColumn at = file.locate(kernel.range().begin);
   Location location = FileLineColLoc::get(b.getStringAttr(file.name()), at.line, at.column);
   OwningOpRef<ModuleOp> module = ModuleOp::create(b, location);
-  (*module)->setAttr(kNumWarpsAttr, b.getI32IntegerAttr(options.numWarps));
-  (*module)->setAttr(kNumStagesAttr, b.getI32IntegerAttr(options.numStages));
-  (*module)->setAttr(kTargetAttr, b.getStringAttr(options.target));
+  (*module)->setAttr(kTargetAttr, TargetAttr::get(b.getContext(), &s.target));
+  (*module)->setAttr(kKernelAttr,
+                     KernelAttr::get(b.getContext(), options.numWarps, options.numStages,
+                                     options.numCtas > 1 ? options.numCtas : 0, options.warpRoles));
 
   auto entry = std::make_unique<Block>();
   SmallVector<DictionaryAttr> attributes;
@@ -379,6 +450,7 @@ static OwningOpRef<ModuleOp> buildModule(Specializer &s, const eval::FunctionObj
   s.runKernel(kernel, values);
   if (s.diagnostics.numErrors() != errors)
     return {};
+  spreadHints(function);
   return module;
 }
 
@@ -395,32 +467,70 @@ void registerDialects(MLIRContext &context) {
                       func::FuncDialect>();
 }
 
-OwningOpRef<ModuleOp> specialize(MLIRContext &context, const SourceFile &file,
-                                 const ast::Module &tree, const CompileOptions &options,
-                                 DiagnosticEngine &diagnostics,
-                                 std::vector<std::string> *importedFiles) {
-  auto program = std::make_shared<eval::Program>(options.includePaths);
+struct KernelFile::Impl {
+  Impl(const SourceFile &file, const ast::Module &tree, std::vector<std::string> includePaths)
+      : file(file), program(std::make_shared<eval::Program>(std::move(includePaths))),
+        module(program->add(file, tree)) {}
+  specialize::KernelIndex &index() {
+    if (!found)
+      found.emplace(module.kernels(), module.tree());
+    return *found;
+  }
+  const SourceFile &file;
+  std::shared_ptr<eval::Program> program;
+  eval::ModuleEnv &module;
+  std::optional<specialize::KernelIndex> found;
+};
+
+KernelFile::KernelFile(const SourceFile &file, const ast::Module &module,
+                       std::vector<std::string> includePaths)
+    : impl(std::make_unique<Impl>(file, module, std::move(includePaths))) {}
+
+KernelFile::~KernelFile() = default;
+
+eval::ModuleEnv &KernelFile::environment() { return impl->module; }
+
+const std::vector<std::shared_ptr<eval::FunctionObject>> &KernelFile::kernels() {
+  return impl->index().kernels;
+}
+
+const std::vector<Dependency> &KernelFile::dependencies() const {
+  return impl->program->dependencies();
+}
+
+OwningOpRef<ModuleOp> KernelFile::specialize(MLIRContext &context, const CompileOptions &options,
+                                             DiagnosticEngine &diagnostics) {
+  eval::Program &program = *impl->program;
+  program.evaluator().resetSteps();
   // What the kernel does with constants outside of the evaluator.
   uint64_t steps = 0;
-  eval::Work work(steps, program->evaluator().limits.steps);
-  eval::ModuleEnv &module = program->add(file, tree);
+  eval::Work work(steps, program.evaluator().limits.steps);
   OwningOpRef<ModuleOp> result;
-  if (auto kernel = specialize::chooseKernel(module, options, diagnostics)) {
-    specialize::Parameters parameters(*kernel, *program, options, diagnostics);
-    specialize::Specializer specializer(context, options, diagnostics, *program);
+  if (auto kernel = specialize::chooseKernel(impl->module, impl->index(), options, diagnostics)) {
+    specialize::Parameters parameters(*kernel, program, options, diagnostics);
+    specialize::Specializer specializer(context, options, diagnostics, program);
     if (parameters.resolve())
       result = specialize::buildModule(specializer, *kernel, parameters);
     if (!eval::Work::spend(0) && !diagnostics.hasErrors()) {
-      diagnostics.error(&file, kernel->range(), eval::Work::error()->diagnostic.message);
+      diagnostics.error(&impl->file, kernel->range(), eval::Work::error()->diagnostic.message);
       result = {};
     }
-    program->evaluator().hooks = nullptr;
+    program.evaluator().hooks = nullptr;
   }
-  if (importedFiles)
-    *importedFiles = program->importedFiles();
   // Errors may lie in files that the program has loaded for imports.
   if (!diagnostics.all().empty())
-    diagnostics.retain(std::move(program));
+    diagnostics.retain(impl->program);
+  return result;
+}
+
+OwningOpRef<ModuleOp> specialize(MLIRContext &context, const SourceFile &file,
+                                 const ast::Module &tree, const CompileOptions &options,
+                                 DiagnosticEngine &diagnostics,
+                                 std::vector<Dependency> *dependencies) {
+  KernelFile kernels(file, tree, options.includePaths);
+  OwningOpRef<ModuleOp> result = kernels.specialize(context, options, diagnostics);
+  if (dependencies)
+    *dependencies = kernels.dependencies();
   return result;
 }
 

@@ -59,6 +59,15 @@ struct RangeCall {
   mlir::NamedAttrList attributes; ///< of the loop: num_stages, ...
 };
 
+/// Counts what is built.
+class OperationCounter : public mlir::OpBuilder::Listener {
+public:
+  void notifyOperationInserted(mlir::Operation *, mlir::OpBuilder::InsertPoint) override {
+    ++count;
+  }
+  int64_t count = 0;
+};
+
 class Specializer : public Emitter, public eval::EvaluatorHooks {
 public:
   Specializer(mlir::MLIRContext &context, const CompileOptions &options,
@@ -162,6 +171,8 @@ public:
 
   /// Counts one more unrolled iteration; false (reported) past the limit.
   bool countUnrolled();
+  /// The value, or poison (reported) if it is made of too many.
+  PyValue ofBoundedSize(PyValue value);
 
 private:
   PyValue fieldValue(const eval::ClassObject &type, size_t field, const PyValue &value);
@@ -186,6 +197,11 @@ private:
   void runUnrolled(const ast::For &loop, llvm::ArrayRef<PyValue> elements);
   void bindUndecayed(const ast::Expr &target, const PyValue &value);
 
+  /// Whether the kernel has grown past all bounds; reported once.
+  bool isTooLong();
+
+  OperationCounter operations;
+  bool reportedLength = false;
   int64_t unrolledIterations = 0;
   unsigned expansions = 0; ///< calls expanded so far
 };
@@ -199,6 +215,8 @@ inline constexpr llvm::StringLiteral kTernary = "$ternary";
 
 /// Whether a statement list always ends in a return, break or continue.
 bool alwaysLeaves(llvm::ArrayRef<ast::StmtPtr> body);
+/// Whether the end of a function's body may be reached.
+bool fallsThrough(llvm::ArrayRef<ast::StmtPtr> body);
 using eval::isConstexprAnnotation;
 
 /// The run-time parts of a value, in order; and the value with other ones.

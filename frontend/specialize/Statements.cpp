@@ -1,5 +1,6 @@
 //===- Statements.cpp - running a function body ---------------------------===//
 #include "frontend/Counted.h"
+#include "frontend/specialize/Assigned.h"
 #include "frontend/specialize/BlockPointer.h"
 #include "frontend/specialize/Specializer.h"
 
@@ -33,6 +34,27 @@ bool alwaysLeaves(llvm::ArrayRef<ast::StmtPtr> body) {
   return false;
 }
 
+static bool isEndless(const ast::Stmt &statement) {
+  auto *loop = llvm::dyn_cast<ast::While>(&statement);
+  auto *condition = loop ? llvm::dyn_cast<ast::Constant>(loop->condition.get()) : nullptr;
+  return condition && condition->type == ast::Constant::Type::Bool && condition->boolean &&
+         !hasBreak(loop->body);
+}
+
+bool fallsThrough(llvm::ArrayRef<ast::StmtPtr> body) {
+  for (const ast::StmtPtr &statement : body) {
+    if (isEndless(*statement) || statement->kind == ast::Stmt::Kind::Return)
+      return false;
+    if (auto *branch = llvm::dyn_cast<ast::If>(statement.get()))
+      if (!fallsThrough(branch->then) && !fallsThrough(branch->otherwise))
+        return false;
+    if (auto *with = llvm::dyn_cast<ast::With>(statement.get()))
+      if (!fallsThrough(with->body))
+        return false;
+  }
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Sequences
 //===----------------------------------------------------------------------===//
@@ -61,9 +83,23 @@ static void enterScopes(Specializer &s, const ast::With &statement) {
   }
 }
 
+/// More operations than any kernel that can be compiled has, and than all turns of
+/// the longest unrolled loop of one statement.
+constexpr int64_t maxOperations = 1 << 18;
+
+bool Specializer::isTooLong() {
+  if (operations.count <= maxOperations)
+    return false;
+  if (!std::exchange(reportedLength, true))
+    error(formatv("the kernel has more than {0} operations here: use `range` for loops that run at "
+                  "run time, and call fewer functions in what is unrolled",
+                  maxOperations));
+  return true;
+}
+
 void Specializer::run(const Rest *rest) {
   Rest tail = rest ? *rest : Rest{};
-  while (true) {
+  while (!isTooLong()) {
     while (tail.statements.empty() && tail.next)
       tail = Rest(*tail.next);
     if (tail.statements.empty())
@@ -283,7 +319,7 @@ void Specializer::runStatement(const ast::Stmt &statement) {
     auto &node = llvm::cast<ast::AugAssign>(statement);
     PyValue old = evaluate(*node.target);
     PyValue value = evaluate(*node.value);
-    assign(*node.target, operate(node.op, old, value));
+    assign(*node.target, ofBoundedSize(operate(node.op, old, value)));
     return;
   }
   case SK::AnnAssign:

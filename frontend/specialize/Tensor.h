@@ -11,7 +11,7 @@
 #ifndef TILE_FRONTEND_SPECIALIZE_TENSOR_H
 #define TILE_FRONTEND_SPECIALIZE_TENSOR_H
 
-#include "frontend/Eval.h"
+#include "frontend/eval/Eval.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
 

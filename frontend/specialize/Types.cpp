@@ -213,24 +213,17 @@ std::optional<DType> promote(const Operand &a, const Operand &b, bool divOrMod,
 // Targets
 //===----------------------------------------------------------------------===//
 
-unsigned computeCapability(StringRef target) {
-  unsigned number = 0;
-  if (!target.consume_front("sm_") || target.consumeInteger(10, number))
-    return 0;
-  return number;
-}
-
-bool supportedOn(const DType &type, StringRef target, std::string &error) {
+bool supportedOn(const DType &type, const Target &target, std::string &error) {
   if (type.isPointer())
     return supportedOn(type.element(), target, error);
   if (!type.isFp8())
     return true;
-  bool hasE4M3 = computeCapability(target) >= 89;
+  bool hasE4M3 = target.has(Feature::E4M3);
   if (type.kind() == Kind::Float8E5 || type.kind() == Kind::Float8E4B15 ||
       (type.kind() == Kind::Float8E4NV && hasE4M3))
     return true;
   error = llvm::formatv("{0} is not supported on {1}; the 8-bit floats it has are {2}", type.str(),
-                        target, hasE4M3 ? "fp8e5, fp8e4nv, fp8e4b15" : "fp8e5, fp8e4b15");
+                        target.name, hasE4M3 ? "fp8e5, fp8e4nv, fp8e4b15" : "fp8e5, fp8e4b15");
   return false;
 }
 

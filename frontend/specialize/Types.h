@@ -7,7 +7,7 @@
 #ifndef TILE_FRONTEND_SPECIALIZE_TYPES_H
 #define TILE_FRONTEND_SPECIALIZE_TYPES_H
 
-#include "frontend/Eval.h"
+#include "frontend/eval/Eval.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -43,10 +43,8 @@ bool fits(const PyValue &integer, const DType &type);
 /// The number as an attribute of the type's IR element. Integers wrap.
 mlir::TypedAttr numberAttr(mlir::MLIRContext *context, const PyValue &number, const DType &type);
 
-/// Whether `target` ("sm_90a") can hold the type; if not, says what it can.
-bool supportedOn(const DType &type, llvm::StringRef target, std::string &error);
-/// 90 for "sm_90a"; 0 if the name is not understood.
-unsigned computeCapability(llvm::StringRef target);
+/// Whether `target` can hold the type; if not, says what it can.
+bool supportedOn(const DType &type, const Target &target, std::string &error);
 
 /// The bounds that blocks must keep: each dimension positive, at most
 /// `maxBlockElements` in all when each is rounded up to a power of two, as it

@@ -94,8 +94,10 @@ typedef struct tile_kernel tile_kernel; /* compiled code: PTX and metadata */
 typedef struct tile_compiler_options {
   size_t size; /* of this struct */
   /* Folder of the disk cache. NULL: $TILE_CACHE_DIR, else $XDG_CACHE_HOME/tile,
-   * else $HOME/.cache/tile. "": no disk cache. A folder that cannot be written
-   * is not an error: nothing is kept then. */
+   * else $HOME/.cache/tile. "": no disk cache. It is made for this user alone
+   * (0700) and kept below 1 GiB. A folder that cannot be written, that belongs to
+   * somebody else or that others may write to is not an error: nothing is kept
+   * there then, and nothing in it believed. */
   const char *cache_dir;
 } tile_compiler_options;
 TILE_API void tile_compiler_options_init_sized(tile_compiler_options *options, size_t size);
@@ -124,7 +126,7 @@ typedef struct tile_compile_options {
   int32_t num_warps;          /* default 4 */
   int32_t num_stages;         /* default 3; 0: as many as fit */
   const char *target;         /* "sm_90a"; NULL: the current device, else device 0, else sm_90a */
-  int32_t max_registers;      /* a thread's; 0: no limit */
+  int32_t max_registers;      /* a thread's, 16 to 255; 0: no limit */
   int32_t enable_fp_fusion;   /* contract a*b+c; default 1 */
   int32_t debug;              /* keep device asserts; default 0 */
   int32_t line_info;          /* source lines for profilers; default 1 */
@@ -140,7 +142,10 @@ static inline void tile_compile_options_init(tile_compile_options *options) {
 
 /* Compiles one kernel of a file, or of `length` bytes of source called `name`
  * in diagnostics. Served from memory or the disk cache where that has the
- * same compilation. Needs no driver if `target` is given. */
+ * same compilation, of the same contents of all files that it reads: an import
+ * that has changed, or has appeared where there was none, is compiled anew.
+ * Memory is kept for 64 MiB of kernels, besides those in use. Needs no driver if
+ * `target` is given. */
 TILE_API tile_status tile_compile_file(tile_compiler *compiler, const char *path,
                                        const tile_compile_options *options, tile_kernel **kernel);
 TILE_API tile_status tile_compile_buffer(tile_compiler *compiler, const char *name,

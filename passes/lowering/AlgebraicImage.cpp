@@ -1,23 +1,19 @@
 //===- AlgebraicImage.cpp - numbers of a ring for floating-point ones ------===//
 //
-// Needs:      a lowered kernel, not optimised yet; `tile.algebraic` on the module.
-// Guarantees: nothing computes with floats but inline PTX and matrix instructions. A
-//             float's bits are a number modulo 2 to their count; values, memory and
-//             everything that only moves them stay as they are.
-// Never:      touches a module without the attribute.
-//
-//   %c = llvm.fadd %a, %b : f32   =>   %x = llvm.bitcast %a : f32 to i32; ...
-//                                      %z = llvm.add %x, %y : i32
-//                                      %c = llvm.bitcast %z : i32 to f32
-//
-// Before the scalar optimiser: what it folds are then integers.
+// Contract and example: AlgebraicImagePass in passes/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Algebra.h"
+#include "ir/Attributes.h"
 #include "ir/TileDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+namespace tile {
+#define GEN_PASS_DEF_ALGEBRAICIMAGEPASS
+#include "passes/Passes.h.inc"
+} // namespace tile
 
 using namespace mlir;
 using namespace tile;
@@ -170,8 +166,10 @@ FailureOr<Value> Image::constant(LLVM::ConstantOp op) {
     attr = splat.getSplatValue<Attribute>();
   auto real = dyn_cast<FloatAttr>(attr);
   std::optional<APInt> image = real ? algebra::image(real.getValue()) : std::nullopt;
-  if (!image)
-    return refuse("this constant has no place");
+  if (!image) {
+    Operation *user = op.use_empty() ? op : *op->user_begin(); // which has a place in the source
+    return user->emitError("a constant that is no number has no place in the algebraic mode");
+  }
   return number(integerOf(op.getType()), *image);
 }
 
@@ -256,14 +254,9 @@ static void moveWords(LLVM::LLVMFuncOp function) {
 }
 
 namespace {
-struct AlgebraicImagePass : PassWrapper<AlgebraicImagePass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AlgebraicImagePass)
-  StringRef getArgument() const override { return "tile-algebraic-image"; }
-  StringRef getDescription() const override {
-    return "compute with numbers of a ring in the place of floats";
-  }
+struct AlgebraicImagePass : tile::impl::AlgebraicImagePassBase<AlgebraicImagePass> {
   void runOnOperation() override {
-    if (!getOperation()->hasAttr(algebra::kAlgebraicAttr))
+    if (!getOperation()->hasAttr(kAlgebraicAttr))
       return;
     SmallVector<Operation *> work;
     getOperation().walk([&](LLVM::LLVMFuncOp function) {
@@ -286,7 +279,3 @@ struct AlgebraicImagePass : PassWrapper<AlgebraicImagePass, OperationPass<Module
   }
 };
 } // namespace
-
-std::unique_ptr<Pass> tile::createAlgebraicImagePass() {
-  return std::make_unique<AlgebraicImagePass>();
-}

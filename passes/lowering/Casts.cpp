@@ -1,5 +1,5 @@
 //===- Casts.cpp - conversions between element types ----------------------===//
-#include "ir/Algebra.h"
+#include "ir/Attributes.h"
 #include "passes/lowering/Lowering.h"
 
 using namespace mlir;
@@ -18,8 +18,8 @@ Value Lowering::emitCast(Operation *op, ValueRange v) {
       .Case<arith::TruncIOp>([&](auto) { return plain(LLVM::TruncOp()); })
       .Case<arith::SIToFPOp>([&](auto) { return plain(LLVM::SIToFPOp()); })
       .Case<arith::UIToFPOp>([&](auto) { return plain(LLVM::UIToFPOp()); })
-      .Case<arith::FPToSIOp>([&](auto) { return plain(LLVM::FPToSIOp()); })
-      .Case<arith::FPToUIOp>([&](auto) { return plain(LLVM::FPToUIOp()); })
+      .Case<arith::FPToSIOp>([&](auto) { return emitToInteger(v[0], to, /*isSigned=*/true); })
+      .Case<arith::FPToUIOp>([&](auto) { return emitToInteger(v[0], to, /*isSigned=*/false); })
       .Case<arith::ExtFOp, arith::TruncFOp>([&](auto o) -> Value {
         return emitFpCast(v[0], getElementType(o.getType()), Rounding::rtne);
       })
@@ -42,9 +42,52 @@ Value Lowering::emitCast(Operation *op, ValueRange v) {
       .Default([](Operation *) { return Value(); });
 }
 
+/// Whether LLVM may compute, of a conversion of `x`, what it is of numbers in range alone.
+static bool mayFoldConversion(Value x) {
+  Operation *op = x.getDefiningOp();
+  return !op || isa<LLVM::ConstantOp, LLVM::SelectOp, LLVM::SIToFPOp, LLVM::UIToFPOp>(op);
+}
+
+/// `x` as 16 bits by way of 32.
+Value Lowering::emitToHalfWord(Value x, bool isSigned) {
+  Location loc = in.getLoc();
+  Value word = in.toIntegerTowardZero(x, b.getI32Type(), isSigned);
+  if (isSigned) {
+    word = LLVM::SMaxOp::create(b, loc, word, in.i32(int32_t(llvm::minIntN(16))));
+    word = LLVM::SMinOp::create(b, loc, word, in.i32(int32_t(llvm::maxIntN(16))));
+  } else {
+    word = LLVM::UMinOp::create(b, loc, word, in.i32(int32_t(llvm::maxUIntN(16))));
+    if (x.getType().isF64()) { // the highest bit alone, which may be a number in 32 bits
+      Value isNaN = LLVM::FCmpOp::create(b, loc, LLVM::FCmpPredicate::uno, x, x);
+      word = LLVM::SelectOp::create(b, loc, isNaN, in.i32(1 << 15), word);
+    }
+  }
+  return LLVM::TruncOp::create(b, loc, b.getI16Type(), word);
+}
+
+/// Numbers outside of the type become its nearest. There are instructions for 16 bits and more;
+/// 8 bits are the lower half of 16.
+Value Lowering::emitToInteger(Value x, Type to, bool isSigned) {
+  Location loc = in.getLoc();
+  if (x.getType().getIntOrFloatBitWidth() < 32)
+    x = LLVM::FPExtOp::create(b, loc, b.getF32Type(), x);
+  bool isAlgebraic = module->hasAttr(kAlgebraicAttr); // nothing is out of range
+  unsigned width = std::max(to.getIntOrFloatBitWidth(), 16u);
+  Type converted = b.getIntegerType(width);
+  Value result;
+  if (mayFoldConversion(x) && !isAlgebraic)
+    result =
+        width == 16 ? emitToHalfWord(x, isSigned) : in.toIntegerTowardZero(x, converted, isSigned);
+  else if (isSigned)
+    result = LLVM::FPToSIOp::create(b, loc, converted, x);
+  else
+    result = LLVM::FPToUIOp::create(b, loc, converted, x);
+  return converted == to ? result : LLVM::TruncOp::create(b, loc, to, result).getResult();
+}
+
 /// A byte of fp8 as f16 or f32, whichever is nearer.
 Value Lowering::widenFp8(Value x, bool e4m3) {
-  if (in.sm() < 89)
+  if (!in.target().has(Feature::ConvertFp8))
     return callDevice(e4m3 ? "__tile_e4m3_to_f32" : "__tile_e5m2_to_f32", b.getF32Type(), x);
   Value wide = LLVM::ZExtOp::create(b, in.getLoc(), b.getI16Type(), x);
   return in.fp8x2ToF16(wide, e4m3).first;
@@ -60,7 +103,7 @@ Value Lowering::emitFpCast(Value x, Type to, Rounding rounding) {
     bool e4m3 = isa<Float8E4M3FNType>(to);
     if (!from.isF32())
       x = emitFpCast(x, b.getF32Type(), Rounding::rtne);
-    if (rounding == Rounding::rtz && !e4m3 && !module->hasAttr(algebra::kAlgebraicAttr)) {
+    if (rounding == Rounding::rtz && !e4m3 && !module->hasAttr(kAlgebraicAttr)) {
       // Truncating the f16 pattern to its upper byte rounds toward zero.
       Value half = emitFpCast(x, b.getF16Type(), Rounding::rtz);
       Value bits = LLVM::BitcastOp::create(b, loc, b.getI16Type(), half);
@@ -68,7 +111,7 @@ Value Lowering::emitFpCast(Value x, Type to, Rounding rounding) {
           LLVM::LShrOp::create(b, loc, bits, in.constant(b.getI16Type(), b.getI16IntegerAttr(8)));
       return LLVM::TruncOp::create(b, loc, b.getI8Type(), high);
     }
-    if (in.sm() < 89)
+    if (!in.target().has(Feature::ConvertFp8))
       return callDevice(e4m3 ? "__tile_f32_to_e4m3" : "__tile_f32_to_e5m2", b.getI8Type(), x);
     Value packed = in.f32x2ToFp8(x, in.zero(b.getF32Type()), e4m3);
     return LLVM::TruncOp::create(b, loc, b.getI8Type(), packed);

@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/layout/Conversion.h"
 #include "passes/lowering/Lowering.h"
-#include "passes/lowering/Scratch.h"
+#include "passes/memory/Scratch.h"
 
 using namespace mlir;
 using namespace tile;

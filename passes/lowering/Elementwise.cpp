@@ -1,6 +1,5 @@
 //===- Elementwise.cpp - arithmetic, one register at a time ---------------===//
 #include "mlir/IR/Matchers.h"
-#include "passes/EqualRuns.h"
 #include "passes/lowering/Lowering.h"
 #include <map>
 
@@ -11,7 +10,7 @@ using namespace tile::lowering;
 /// For each register the first one that is known to hold an equal element.
 static SmallVector<unsigned> firstOfEqual(Operation *op) {
   SmallVector<unsigned> first;
-  auto runs = op->getAttrOfType<DenseI64ArrayAttr>(kEqualRunsAttr);
+  auto runs = op->getAttrOfType<DenseI64ArrayAttr>(cta::kEqualRunsAttr);
   if (!runs || !cta::hasLayout(op->getResult(0).getType()))
     return first;
   // Coordinates are XORs of register and thread parts, and runs are aligned: two
@@ -139,6 +138,17 @@ Value Lowering::emitArith(Operation *op, ValueRange v) {
     o.setFastmathFlagsAttr(contract);
     return o;
   };
+  // What LLVM leaves open where the amount is not below the width.
+  auto shift = [&](auto tag) -> Value {
+    APInt amount;
+    unsigned width = v[0].getType().getIntOrFloatBitWidth();
+    if (!matchPattern(v[1], m_ConstantInt(&amount)) || amount.ult(width))
+      return integer(tag);
+    if (!isa<arith::ShRSIOp>(op))
+      return in.zero(v[0].getType());
+    Value most = in.constant(v[1].getType(), b.getIntegerAttr(v[1].getType(), width - 1));
+    return LLVM::AShrOp::create(b, loc, v[0], most);
+  };
   auto extremum = [&](auto tag) -> Value { return decltype(tag)::create(b, loc, v[0], v[1]); };
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case<arith::AddIOp>([&](auto) { return integer(LLVM::AddOp()); })
@@ -153,9 +163,9 @@ Value Lowering::emitArith(Operation *op, ValueRange v) {
       .Case<arith::AndIOp>([&](auto) { return integer(LLVM::AndOp()); })
       .Case<arith::OrIOp>([&](auto) { return integer(LLVM::OrOp()); })
       .Case<arith::XOrIOp>([&](auto) { return integer(LLVM::XOrOp()); })
-      .Case<arith::ShLIOp>([&](auto) { return integer(LLVM::ShlOp()); })
-      .Case<arith::ShRSIOp>([&](auto) { return integer(LLVM::AShrOp()); })
-      .Case<arith::ShRUIOp>([&](auto) { return integer(LLVM::LShrOp()); })
+      .Case<arith::ShLIOp>([&](auto) { return shift(LLVM::ShlOp()); })
+      .Case<arith::ShRSIOp>([&](auto) { return shift(LLVM::AShrOp()); })
+      .Case<arith::ShRUIOp>([&](auto) { return shift(LLVM::LShrOp()); })
       .Case<arith::MinSIOp>([&](auto) { return extremum(LLVM::SMinOp()); })
       .Case<arith::MaxSIOp>([&](auto) { return extremum(LLVM::SMaxOp()); })
       .Case<arith::MinUIOp>([&](auto) { return extremum(LLVM::UMinOp()); })

@@ -1,23 +1,20 @@
 //===- LowerToLLVM.cpp - lower a laid-out kernel to the LLVM dialect ------===//
 //
-// Needs:      a module with one kernel (`func.func`), every block with a
-//             `#cta.layout`, scratch offsets assigned, barriers placed.
-// Guarantees: one `llvm.func` with the same name and parameters, marked as a
-//             kernel; nothing of the tile, cta, arith, math, scf, func dialects.
-// Never:      changes layouts, moves memory accesses or adds barriers between
-//             ops (an op's own exchange through scratch has its own barrier).
-//
-// A hand-written walk rather than dialect conversion: every value maps to a
-// list of registers (1:N), structure maps to blocks, and nothing is ever
-// rolled back, which makes it several times faster to run.
+// Contract and example: LowerToLLVMPass in passes/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Algebra.h"
+#include "ir/Kernel.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "passes/DotLayouts.h"
 #include "passes/Passes.h"
+#include "passes/layouts/DotLayouts.h"
 #include "passes/lowering/Lowering.h"
-#include "passes/lowering/Scratch.h"
+#include "passes/memory/Scratch.h"
+
+namespace tile {
+#define GEN_PASS_DEF_LOWERTOLLVMPASS
+#include "passes/Passes.h.inc"
+} // namespace tile
 
 using namespace mlir;
 using namespace tile;
@@ -25,14 +22,9 @@ using namespace tile::lowering;
 using layout::Dim;
 using layout::LinearLayout;
 
-static unsigned numThreadsOf(ModuleOp module) {
-  auto warps = module->getAttrOfType<IntegerAttr>(kNumWarpsAttr);
-  return 32 * (warps ? warps.getInt() : 4);
-}
-
 Lowering::Lowering(ModuleOp module, func::FuncOp kernel, OpBuilder &builder)
-    : module(module), kernel(kernel), b(builder), numThreads(numThreadsOf(module)),
-      in(builder, smVersion(module), numThreads), groups(cta::groupsOf(module)) {
+    : module(module), kernel(kernel), b(builder), numThreads(32 * cta::warpsOfGroup(module)),
+      in(builder, targetOf(module), numThreads), groups(cta::groupsOf(module)) {
   if (auto attr = module->getAttrOfType<BoolAttr>(kFpFusionAttr))
     fuseMulAdd = attr.getValue();
 }
@@ -152,14 +144,42 @@ LogicalResult Lowering::run() {
   return success();
 }
 
+/// Of more instructions than these for each thread, a kernel takes many seconds to compile and
+/// minutes to assemble, and its blocks have no room in registers by far.
+static constexpr int64_t kMostInstructions = 1 << 18;
+
+/// Adds what `op` becomes, roughly: an instruction for each register, some for mathematics.
+LogicalResult Lowering::countInstructions(Operation *op) {
+  int64_t registers = 1;
+  auto consider = [&](Value v) {
+    auto type = dyn_cast<RankedTensorType>(v.getType());
+    if (type && isa_and_present<cta::LayoutAttr>(type.getEncoding()))
+      registers = std::max<int64_t>(registers, cta::getLayout(type).inSize(Dim::reg()));
+  };
+  if (isa<arith::ConstantOp, SplatOp>(op))
+    return success(); // one value for all
+  llvm::for_each(op->getOperands(), consider);
+  llvm::for_each(op->getResults(), consider);
+  bool isFunction = isa<math::MathDialect>(op->getDialect()) || isa<ExternElementwiseOp>(op);
+  instructions += registers * (isFunction ? 16 : 1);
+  if (instructions <= kMostInstructions)
+    return success();
+  return op->emitError() << "this operation has " << registers
+                         << " elements in each thread, and with it the kernel has more than "
+                         << kMostInstructions
+                         << " instructions: use smaller blocks, in a loop, or more warps";
+}
+
 LogicalResult Lowering::lowerBlock(Block &block) {
   for (Operation &op : block) {
     in.setLoc(op.getLoc());
+    if (failed(countInstructions(&op)))
+      return failure();
     if (&op == firstAccess)
       in.waitForGrids();
     if (failed(lowerOp(&op)))
       return failure();
-    if (op.hasAttr(kComputedHereAttr))
+    if (op.hasAttr(cta::kComputedHereAttr))
       set(op.getResult(0), in.pin(get(op.getResult(0))));
   }
   return success();
@@ -268,7 +288,7 @@ LogicalResult Lowering::lowerConstant(arith::ConstantOp op) {
   }
   Type type = llvmType(getElementType(op.getType()));
   auto f = dyn_cast<FloatAttr>(attr);
-  if (f && isa<IntegerType>(type) && module->hasAttr(algebra::kAlgebraicAttr))
+  if (f && isa<IntegerType>(type) && module->hasAttr(kAlgebraicAttr))
     attr = IntegerAttr::get(type, algebra::image(f.getValue()).value_or(APInt(8, 0)));
   else if (f && isa<IntegerType>(type))
     attr = IntegerAttr::get(type, f.getValue().bitcastToAPInt());
@@ -433,7 +453,7 @@ Value Lowering::sharedBase(int64_t byteOffset) {
   }
   Value base = LLVM::AddressOfOp::create(b, in.getLoc(), ptr, symbol.getName());
   if (groups > 1) { // each has its own, in front of the rings
-    int64_t own = module->getAttrOfType<IntegerAttr>(cta::kGroupBytesAttr).getInt();
+    int64_t own = cta::madeOf(module).groupBytes;
     if (byteOffset < own) {
       Value skip = LLVM::MulOp::create(b, in.getLoc(), group(), in.i32(int32_t(own)));
       base = LLVM::GEPOp::create(b, in.getLoc(), ptr, b.getI8Type(), base,
@@ -462,15 +482,7 @@ Value Lowering::sharedAt(Value base, Value byteOffset) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-struct LowerToLLVMPass : PassWrapper<LowerToLLVMPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerToLLVMPass)
-  StringRef getArgument() const override { return "tile-lower-to-llvm"; }
-  StringRef getDescription() const override {
-    return "lower a laid-out kernel to the LLVM dialect, one value per register";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<LLVM::LLVMDialect, NVVM::NVVMDialect>();
-  }
+struct LowerToLLVMPass : tile::impl::LowerToLLVMPassBase<LowerToLLVMPass> {
   void runOnOperation() override {
     OpBuilder builder(&getContext());
     for (func::FuncOp kernel : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
@@ -481,5 +493,3 @@ struct LowerToLLVMPass : PassWrapper<LowerToLLVMPass, OperationPass<ModuleOp>> {
   }
 };
 } // namespace
-
-std::unique_ptr<Pass> tile::createLowerToLLVMPass() { return std::make_unique<LowerToLLVMPass>(); }

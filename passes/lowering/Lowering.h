@@ -11,7 +11,7 @@
 #define TILE_PASSES_LOWERING_LOWERING_H
 
 #include "ir/CtaDialect.h"
-#include "passes/lowering/Instructions.h"
+#include "passes/lowering/instructions/Instructions.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace tile {
@@ -29,7 +29,7 @@ using Registers = llvm::SmallVector<mlir::Value>;
 
 inline constexpr unsigned kWarpgroupThreads = 128;
 /// Named barriers: 0 is all threads, 1 the consumers, from 2 on a warpgroup's; with
-/// two groups of consumers 1 and 2 are theirs (and more: Turns.cpp).
+/// two groups of consumers 1 and 2 are theirs (and more: GroupTurns.cpp).
 inline constexpr unsigned kConsumerBarrier = 1, kWarpgroupBarrier = 2;
 
 /// A block in shared memory on its way into registers.
@@ -60,6 +60,7 @@ public:
 private:
   //===--- driving (LowerToLLVM.cpp, ControlFlow.cpp) ---------------------===//
   mlir::LogicalResult lowerBlock(mlir::Block &block);
+  mlir::LogicalResult countInstructions(mlir::Operation *op);
   mlir::LogicalResult lowerOp(mlir::Operation *op);
   mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
   mlir::LogicalResult lowerWhile(mlir::scf::WhileOp op);
@@ -80,6 +81,8 @@ private:
   mlir::Value emitArith(mlir::Operation *op, mlir::ValueRange operands);
   mlir::Value emitCast(mlir::Operation *op, mlir::ValueRange operands); // Casts.cpp
   mlir::Value emitMath(mlir::Operation *op, mlir::ValueRange operands); // Math.cpp
+  mlir::Value emitToInteger(mlir::Value x, mlir::Type to, bool isSigned);
+  mlir::Value emitToHalfWord(mlir::Value x, bool isSigned);
   mlir::Value emitFpCast(mlir::Value x, mlir::Type to, Rounding rounding);
   mlir::Value widenFp8(mlir::Value x, bool e4m3);
   mlir::Value callDevice(llvm::StringRef symbol, mlir::Type result, mlir::ValueRange args);
@@ -305,11 +308,13 @@ private:
   /// Sums and products of bases already emitted in the current block.
   llvm::DenseMap<std::tuple<mlir::Value, mlir::Value, int64_t>, mlir::Value> sums;
   llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, mlir::Value> threadParts;
+  int64_t instructions = 0; ///< of a thread, so far
 
   friend struct ReduceLowering;
   friend struct ScanLowering;
   friend struct MatrixLowering;
   friend struct StagedLowering;
+  friend struct WarpgroupProduct;
 };
 
 /// For each register of `dst`, the register of `src` that holds the same

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Algebra.h"
+#include "ir/Attributes.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/lowering/Lowering.h"
 
@@ -61,10 +62,10 @@ static std::optional<unsigned> shiftOf(Operation *op) {
 }
 
 /// Arithmetic that is one instruction for two elements.
-static bool isPackedReal(Operation *op, unsigned smVersion) {
+static bool isPackedReal(Operation *op, const Target &target) {
   Type type = getElementType(op->getResult(0).getType());
   return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op) &&
-         (type.isF16() || (type.isBF16() && smVersion >= 90));
+         (type.isF16() || (type.isBF16() && target.has(Feature::Bf16Arithmetic)));
 }
 
 /// Copies of `element`, the lowest bits, in a whole register.
@@ -105,7 +106,7 @@ std::optional<Registers> Lowering::lowerPacked(Operation *op) {
   if (bits != 8 && bits != 16)
     return std::nullopt;
   std::optional<unsigned> shift = shiftOf(op);
-  bool isReal = isPackedReal(op, in.sm()), isCast = isa<arith::BitcastOp>(op);
+  bool isReal = isPackedReal(op, in.target()), isCast = isa<arith::BitcastOp>(op);
   auto select = dyn_cast<arith::SelectOp>(op);
   if (!shift && !isReal && !isCast && !select &&
       !isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
@@ -118,7 +119,7 @@ std::optional<Registers> Lowering::lowerPacked(Operation *op) {
   inputs = select ? inputs.drop_front() : inputs.take_front(shift || isCast ? 1 : 2);
   for (Value operand : inputs) {
     std::optional<uint64_t> constant =
-        constantBits(operand, module->hasAttr(algebra::kAlgebraicAttr));
+        constantBits(operand, module->hasAttr(kAlgebraicAttr));
     constants.push_back(repeated(constant.value_or(0), bits));
     operands.push_back(constant ? SmallVector<Value>() : wordsOf(get(operand), perWord));
     size_t words = operands.back().size();
@@ -236,7 +237,7 @@ Registers Lowering::narrowPairs(ArrayRef<Value> elements, bool isE4M3) {
 std::optional<Registers> Lowering::castPairs(FpCastOp op) {
   Type from = getElementType(op.getSrc().getType()), to = getElementType(op.getType());
   const Registers &elements = get(op.getSrc());
-  if (in.sm() < 89)
+  if (!in.target().has(Feature::ConvertFp8))
     return std::nullopt;
   if (elementBits(op.getSrc()) == 8) {
     if (elementBits(op.getResult()) == 8)

@@ -8,11 +8,17 @@
 //    lane reads some, and butterflies combine those: registers for all of them can
 //    be more than anything else in the kernel needs at a time.
 //
-// Scratch: for each operand, `partial[result element][warp along the axis]`.
+// A combiner that is not known to be commutative gets its elements in order. The axis is then
+// spread as for scans: registers ("segment"), lanes, warps, registers ("repeats"). Each thread
+// combines its segments, lanes those of one repeat, lower positions on the left; what is left
+// is combined in the order of (repeat, warp).
+//
+// Scratch: for each operand, `partial[result element][repeat][warp along the axis]`.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/facts/Combiners.h"
 #include "passes/lowering/Lowering.h"
-#include "passes/lowering/Scratch.h"
+#include "passes/memory/Scratch.h"
 
 using namespace mlir;
 using namespace tile;
@@ -50,11 +56,25 @@ static int64_t partialBytes(Type element, int64_t results, unsigned warps) {
   return llvm::alignTo(results * warps * std::max<int64_t>(getElementBytes(element), 1), 16);
 }
 
+/// In an ordered reduction: how many times the lanes and warps of the axis follow each other.
+static unsigned repeatsOf(const LinearLayout &layout, unsigned axis) {
+  int32_t shared = 0;
+  for (Dim in : {Dim::lane(), Dim::warp()})
+    for (int32_t bit = 0; bit < layout.inSizeLog2(in); ++bit)
+      shared |= layout.basis(in, bit)[axis];
+  unsigned repeats = 1;
+  for (int32_t bit = 0; shared && bit < layout.inSizeLog2(Dim::reg()); ++bit)
+    repeats <<= layout.basis(Dim::reg(), bit)[axis] > shared;
+  return repeats;
+}
+
 int64_t lowering::reduceScratchBytes(ReduceOp op) {
   const LinearLayout &layout = cta::getLayout(op.getSrcs()[0].getType());
   unsigned warps = 1u << llvm::popcount(axisBits(layout, Dim::warp(), op.getAxis()));
   if (warps == 1)
     return 0;
+  if (needsOrder(op))
+    warps *= repeatsOf(layout, op.getAxis());
   int64_t results = op.getInputType().getNumElements() / op.getInputType().getDimSize(op.getAxis());
   int64_t bytes = 0;
   for (Value src : op.getSrcs())
@@ -129,10 +149,13 @@ struct ReduceLowering {
   /// For each result element this thread holds: its registers along the axis.
   SmallVector<SmallVector<unsigned>> groups;
   SmallVector<SmallVector<int32_t>> keys; ///< coordinates without the axis
-  SmallVector<Registers> acc;             ///< [group][operand]
+  bool isOrdered;
+  unsigned repeats;           ///< 1 unless ordered
+  SmallVector<Registers> acc; ///< [group * repeats + repeat][operand]
 
   ReduceLowering(Lowering &l, ReduceOp op)
-      : l(l), op(op), layout(cta::getLayout(op.getSrcs()[0].getType())), axis(op.getAxis()) {}
+      : l(l), op(op), layout(cta::getLayout(op.getSrcs()[0].getType())), axis(op.getAxis()),
+        isOrdered(needsOrder(op)), repeats(isOrdered ? repeatsOf(layout, axis) : 1) {}
 
   void groupRegisters() {
     llvm::DenseMap<uint64_t, SmallVector<unsigned, 1>> byKey;
@@ -197,23 +220,67 @@ struct ReduceLowering {
   }
 
   LogicalResult withinThread() {
-    for (auto &group : groups) {
-      SmallVector<Registers> leaves;
-      for (unsigned r : group) {
-        Registers leaf;
-        for (Value src : op.getSrcs())
-          leaf.push_back(l.get(src)[r]);
-        leaves.push_back(std::move(leaf));
+    for (auto &group : groups)
+      for (unsigned repeat = 0; repeat < repeats; ++repeat) {
+        size_t segment = group.size() / repeats;
+        SmallVector<Registers> leaves;
+        for (unsigned r : ArrayRef(group).slice(repeat * segment, segment)) {
+          Registers leaf;
+          for (Value src : op.getSrcs())
+            leaf.push_back(l.get(src)[r]);
+          leaves.push_back(std::move(leaf));
+        }
+        FailureOr<Registers> sum = isOrdered ? tree(std::move(leaves)) : chains(std::move(leaves));
+        if (failed(sum))
+          return failure();
+        acc.push_back(std::move(*sum));
       }
-      FailureOr<Registers> sum = chains(std::move(leaves));
-      if (failed(sum))
-        return failure();
-      acc.push_back(std::move(*sum));
+    return success();
+  }
+
+  LogicalResult acrossLanes() {
+    unsigned mask = axisBits(layout, Dim::lane(), axis);
+    return isOrdered ? overLanesInOrder(mask) : overLanes(mask);
+  }
+
+  /// Butterflies over the bits of `mask` from the lowest up, so that what two lanes hold are
+  /// neighbours; both lanes combine the same two, in the same order.
+  LogicalResult overLanesInOrder(unsigned mask) {
+    for (unsigned bit = 1; bit <= mask; bit <<= 1) {
+      if (!(mask & bit))
+        continue;
+      Location loc = l.in.getLoc();
+      Value isRight = LLVM::AndOp::create(l.b, loc, l.lane(), l.in.i32(int32_t(bit)));
+      isRight = LLVM::ICmpOp::create(l.b, loc, LLVM::ICmpPredicate::ne, isRight, l.in.i32(0));
+      for (Registers &a : acc) {
+        Registers left, right;
+        for (Value own : a) {
+          Value other = l.in.shuffleXor(own, bit);
+          left.push_back(LLVM::SelectOp::create(l.b, loc, isRight, other, own));
+          right.push_back(LLVM::SelectOp::create(l.b, loc, isRight, own, other));
+        }
+        FailureOr<Registers> c = l.combine(op.getCombineBlock(), left, right);
+        if (failed(c))
+          return failure();
+        a = std::move(*c);
+      }
     }
     return success();
   }
 
-  LogicalResult acrossLanes() { return overLanes(axisBits(layout, Dim::lane(), axis)); }
+  /// One value for each group, where no other warp has a part of it.
+  LogicalResult acrossRepeats() {
+    SmallVector<Registers> whole;
+    for (unsigned g = 0; g < groups.size(); ++g) {
+      FailureOr<Registers> sum =
+          tree(SmallVector<Registers>(ArrayRef(acc).slice(g * repeats, repeats)));
+      if (failed(sum))
+        return failure();
+      whole.push_back(std::move(*sum));
+    }
+    acc = std::move(whole);
+    return success();
+  }
 
   /// Butterflies over the bits of `mask`.
   LogicalResult overLanes(unsigned mask) {
@@ -234,7 +301,7 @@ struct ReduceLowering {
   }
 
   /// Whether results of butterflies are the same bits in all lanes.
-  bool isCommutative() {
+  bool isOneCommutativeOperation() {
     Block &block = op.getCombineBlock();
     return block.getNumArguments() == 2 && llvm::hasSingleElement(block.without_terminator()) &&
            block.front().hasTrait<OpTrait::IsCommutative>() &&
@@ -244,7 +311,7 @@ struct ReduceLowering {
   /// The bits of the lanes that share out the results of `warps` warps: of those that
   /// have the same row, as few as leave each lane kMostPartialBytes.
   unsigned lanesToShare(unsigned warps) {
-    if (!isCommutative())
+    if (!isOneCommutativeOperation())
       return 0;
     unsigned bytes = getElementBytes(getElementType(op.getSrcs()[0].getType()));
     unsigned mask = 0, same = axisBits(layout, Dim::lane(), axis);
@@ -257,11 +324,11 @@ struct ReduceLowering {
   LogicalResult acrossWarps() {
     unsigned warpMask = axisBits(layout, Dim::warp(), axis);
     if (!warpMask)
-      return success();
+      return acrossRepeats();
     auto scratch = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
     if (!scratch)
       return op.emitOpError("reduces across warps but has no scratch memory");
-    unsigned warps = 1u << llvm::popcount(warpMask);
+    unsigned warps = repeats << llvm::popcount(warpMask); // a repeat counts as more of them
     int64_t results = op.getInputType().getNumElements() / op.getInputType().getDimSize(axis);
     Value warpIndex = l.gatherBits(l.warp(), warpMask);
     Value writer = l.writerPredicate(layout, axisBits(layout, Dim::lane(), axis));
@@ -280,14 +347,19 @@ struct ReduceLowering {
       Value byte = LLVM::MulOp::create(l.b, l.in.getLoc(), index, l.in.i32(bytes));
       return l.sharedAt(bases[k], byte);
     };
-    for (unsigned g = 0; g < groups.size(); ++g)
+    for (unsigned i = 0; i < acc.size(); ++i)
       for (unsigned k = 0; k < bases.size(); ++k) {
-        Value row = LLVM::MulOp::create(l.b, l.in.getLoc(), slots[g], l.in.i32(warps));
-        l.in.storeShared(address(g, k, LLVM::AddOp::create(l.b, l.in.getLoc(), row, warpIndex)),
-                         {l.toMemory(acc[g][k])}, writer);
+        unsigned g = i / repeats, before = i % repeats * (warps / repeats);
+        Location loc = l.in.getLoc();
+        Value slot = LLVM::MulOp::create(l.b, loc, slots[g], l.in.i32(warps));
+        slot = LLVM::AddOp::create(l.b, loc, slot, warpIndex);
+        if (before)
+          slot = LLVM::AddOp::create(l.b, loc, slot, l.in.i32(int32_t(before)));
+        l.in.storeShared(address(g, k, slot), {l.toMemory(acc[i][k])}, writer);
       }
     l.in.barrier();
     unsigned lanes = lanesToShare(warps), own = warps >> llvm::popcount(lanes);
+    SmallVector<Registers> whole;
     for (unsigned g = 0; g < groups.size(); ++g) {
       SmallVector<Registers> partials(own);
       for (unsigned k = 0; k < bases.size(); ++k) {
@@ -299,7 +371,7 @@ struct ReduceLowering {
           first = LLVM::AddOp::create(l.b, loc, first, share);
         }
         Value base = address(g, k, first);
-        Type type = acc[g][k].getType();
+        Type type = acc[g * repeats][k].getType();
         Type memory = type.isInteger(1) ? l.b.getI8Type() : type;
         unsigned bytes = std::max(bitWidth(memory) / 8, 1u);
         unsigned step = std::min(own, 16 / bytes);
@@ -315,8 +387,9 @@ struct ReduceLowering {
       FailureOr<Registers> sum = tree(std::move(partials));
       if (failed(sum))
         return failure();
-      acc[g] = std::move(*sum);
+      whole.push_back(std::move(*sum));
     }
+    acc = std::move(whole);
     return overLanes(lanes);
   }
 
@@ -359,6 +432,8 @@ Value Lowering::writerPredicate(const LinearLayout &layout, unsigned alsoLanes) 
 
 LogicalResult Lowering::lowerReduce(ReduceOp op) {
   ReduceLowering reduce(*this, op);
+  if (reduce.isOrdered && !isScannable(reduce.layout, op.getAxis()))
+    return op.emitOpError("combines in order, but its layout does not run along the axis so");
   reduce.groupRegisters();
   if (failed(reduce.withinThread()) || failed(reduce.acrossLanes()) || failed(reduce.acrossWarps()))
     return failure();

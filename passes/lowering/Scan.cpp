@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/Lowering.h"
-#include "passes/lowering/Scratch.h"
+#include "passes/memory/Scratch.h"
 
 using namespace mlir;
 using namespace tile;

@@ -9,7 +9,7 @@
 #include "ir/layout/GF2.h"
 #include "ir/layout/MatrixAccess.h"
 #include "passes/lowering/Lowering.h"
-#include "passes/lowering/Scratch.h"
+#include "passes/memory/Scratch.h"
 
 using namespace mlir;
 using namespace tile;
@@ -221,7 +221,8 @@ LogicalResult Lowering::exchange(cta::ConvertLayoutOp op) {
       cutExchange(cta::getLayout(op.getSrc().getType()), cta::getLayout(op.getType()), bytes);
   bool isCopied = static_cast<bool>(writerPredicate(parts.from, 0));
   Exchange plan = planExchange(parts.from, parts.to, bytes,
-                               {/*load=*/in.sm() >= 75, /*store=*/in.sm() >= 90 && !isCopied});
+                               {/*load=*/in.target().has(Feature::Ldmatrix),
+                                /*store=*/in.target().has(Feature::Stmatrix) && !isCopied});
   auto chosen = [](std::optional<MatrixAccess> &m) { return m ? &*m : nullptr; };
 
   Value base = sharedBase(scratch.getInt());

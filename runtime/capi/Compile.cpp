@@ -1,6 +1,7 @@
 //===- Compile.cpp - tile.h: statuses, compilers, kernels -----------------===//
 #include "frontend/Source.h"
 #include "runtime/capi/Internal.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace tile;
 using namespace tile::runtime;
@@ -104,8 +105,8 @@ void tile_compiler_destroy(tile_compiler *compiler) {
 
 static tile_compile_options defaultCompileOptions() {
   tile_compile_options options = {};
-  options.num_warps = 4;
-  options.num_stages = 3;
+  options.num_warps = kDefaultWarps;
+  options.num_stages = kDefaultStages;
   options.num_ctas = 1;
   options.enable_fp_fusion = 1;
   options.line_info = 1;
@@ -116,7 +117,7 @@ TILE_DEFINE_OPTIONS_INIT(compile, defaultCompileOptions(), offsetof(tile_compile
 /// The target where none is named: the current device's, else device 0's,
 /// else Hopper.
 static std::string defaultTarget() {
-  const char *const fallback = "sm_90a";
+  const std::string fallback = fallbackTarget().name.str();
   auto api = cuda::CudaApi::get();
   if (!api) {
     llvm::consumeError(api.takeError());
@@ -146,10 +147,17 @@ llvm::Expected<CompileOptions> capi::convertOptions(const tile_compile_options *
   result.signature = orEmpty(chosen.signature);
   if (chosen.num_constexprs && !chosen.constexprs)
     return invalid("`constexprs` is null although `num_constexprs` is not 0");
+  constexpr uint64_t mostConstexprs = 65536;
+  if (llvm::Error error =
+          checkLength("num_constexprs", chosen.num_constexprs, mostConstexprs, "constexprs"))
+    return std::move(error);
+  llvm::StringSet<> names;
   for (size_t i = 0; i < chosen.num_constexprs; ++i) {
     const tile_constexpr &entry = chosen.constexprs[i];
     if (!entry.name || !entry.value)
       return invalid("constexpr " + llvm::Twine(i) + " lacks a name or a value");
+    if (!names.insert(entry.name).second)
+      return invalid("constexpr `" + llvm::Twine(entry.name) + "` is given twice");
     result.constexprs.push_back({entry.name, entry.value});
   }
   // What the compiler takes for granted; the rest it checks itself.
@@ -162,8 +170,9 @@ llvm::Expected<CompileOptions> capi::convertOptions(const tile_compile_options *
                    ": 1, 2, 4 and 8 are possible");
   if (chosen.num_stages < 0 || chosen.num_stages > 32)
     return invalid("`num_stages` is " + llvm::Twine(chosen.num_stages) + ": 0 to 32 are possible");
-  if (chosen.max_registers < 0)
-    return invalid("`max_registers` is negative");
+  if (chosen.max_registers != 0 && (chosen.max_registers < 16 || chosen.max_registers > 255))
+    return invalid("`max_registers` is " + llvm::Twine(chosen.max_registers) +
+                   ": 16 to 255 are possible, and 0 for no limit");
   result.numWarps = chosen.num_warps;
   result.numStages = chosen.num_stages;
   result.numCtas = chosen.num_ctas;
@@ -217,6 +226,8 @@ tile_status tile_compile_buffer(tile_compiler *compiler, const char *name, const
     *kernel = nullptr;
     TILE_REQUIRE(compiler);
     TILE_REQUIRE(source);
+    if (llvm::Error error = checkLength("length", length, frontend::kMaxSourceBytes))
+      return error;
     frontend::SourceFile file(name ? name : "<buffer>", std::string(source, length));
     return compileSource(compiler, file, options, kernel);
   });
@@ -233,6 +244,10 @@ tile_status tile_kernel_from_ptx(const char *ptx, size_t ptxLength, const char *
     *kernel = nullptr;
     TILE_REQUIRE(ptx);
     TILE_REQUIRE(metadata);
+    if (llvm::Error error = checkLength("ptx_length", ptxLength, kMaxTextBytes))
+      return error;
+    if (llvm::Error error = checkLength("metadata_length", metadataLength, kMaxTextBytes))
+      return error;
     auto compiled = std::make_shared<CompiledKernel>();
     std::string error;
     if (!KernelMetadata::fromJson(llvm::StringRef(metadata, metadataLength), compiled->metadata,

@@ -1,7 +1,7 @@
 //===- Emulate.cpp - the C interface of the emulator ----------------------===//
 #include "frontend/Parser.h"
-#include "runtime/EmuDevice.h"
 #include "runtime/capi/Internal.h"
+#include "runtime/devices/EmuDevice.h"
 
 using namespace tile;
 using namespace tile::runtime;
@@ -80,12 +80,14 @@ tile_status tile_emulator_load(tile_emulator *emulator, const char *name, const 
     TILE_REQUIRE(source);
     TILE_REQUIRE(kernel);
     *kernel = nullptr;
+    if (llvm::Error error = checkLength("length", length, frontend::kMaxSourceBytes))
+      return error;
     tile_compile_options chosen;
     tile_compile_options_init(&chosen);
     if (llvm::Error error = readOptions(options, chosen))
       return error;
     if (!chosen.target)
-      chosen.target = "sm_90a";
+      chosen.target = fallbackTarget().name.data();
     auto converted = convertOptions(&chosen);
     if (!converted)
       return converted.takeError();

@@ -62,11 +62,14 @@ inline llvm::Error invalid(const llvm::Twine &message) {
   if (!(pointer))                                                                                  \
   return invalid("`" #pointer "` is null")
 
+/// More than any of our structs will have: a size that cannot be meant.
+constexpr size_t kMaxStructBytes = 65536;
+
 /// Sets a caller's options, which are `size` bytes, to the defaults. What the
 /// caller has and we do not know is 0.
 template <typename Options>
 void initOptions(const Options &defaults, Options *theirs, size_t size) {
-  if (!theirs || size < sizeof(size_t))
+  if (!theirs || size < sizeof(size_t) || size > kMaxStructBytes)
     return;
   std::memset(static_cast<void *>(theirs), 0, size);
   std::memcpy(static_cast<void *>(theirs), &defaults, std::min(size, sizeof(Options)));
@@ -95,6 +98,9 @@ template <typename Options> llvm::Error readOptions(const Options *theirs, Optio
   size_t size = theirs->size;
   if (size < sizeof(size_t))
     return invalid("an options struct has no size: initialise it with its *_init function");
+  if (size > kMaxStructBytes)
+    return invalid("an options struct of " + llvm::Twine(uint64_t(size)) +
+                   " bytes cannot be: initialise it with its *_init function");
   const char *bytes = reinterpret_cast<const char *>(theirs);
   for (size_t i = sizeof(Options); i < size; ++i)
     if (bytes[i])
@@ -113,6 +119,16 @@ template <typename Info> llvm::Error writeInfo(const Info &ours, Info *theirs) {
   theirs->size = size;
   return llvm::Error::success();
 }
+
+/// The error of a length that no text of this kind has. `unit` is what is counted.
+inline llvm::Error checkLength(const char *name, size_t length, uint64_t most,
+                               const char *unit = "bytes") {
+  if (length <= most)
+    return llvm::Error::success();
+  return invalid("`" + llvm::Twine(name) + "` is " + llvm::Twine(uint64_t(length)) + ": at most " +
+                 llvm::Twine(most) + " " + unit + " are possible");
+}
+constexpr uint64_t kMaxTextBytes = uint64_t(1) << 30; ///< of PTX, of metadata
 
 /// A caller's options over the defaults.
 llvm::Expected<CompileOptions> convertOptions(const tile_compile_options *options);

@@ -7,19 +7,7 @@ using llvm::ArrayRef;
 
 namespace tile::host {
 
-int64_t numElements(ArrayRef<int64_t> shape) {
-  int64_t n = 1;
-  for (int64_t dim : shape)
-    n *= dim;
-  return n;
-}
-
-std::string toString(ArrayRef<int64_t> shape) {
-  std::string text = "(";
-  for (size_t i = 0; i < shape.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(shape[i]);
-  return text + (shape.size() == 1 ? ",)" : ")");
-}
+int64_t numElements(ArrayRef<int64_t> shape) { return *countElements(shape); }
 
 Shape rowMajorStrides(ArrayRef<int64_t> shape) {
   Shape strides(shape.size());
@@ -53,22 +41,42 @@ Shape unravel(int64_t position, ArrayRef<int64_t> shape) {
   return index;
 }
 
-Array::Array(Kind kind, ArrayRef<int64_t> shape) : kind(kind), shape(shape) {
+std::unique_ptr<eval::EvalError> Array::make(const Memory &memory, Kind kind,
+                                             ArrayRef<int64_t> shape, Array &out) {
+  if (auto error = checkRoom(memory, shape, sizeof(int64_t)))
+    return error;
+  out = Array();
+  out.kind = kind;
+  out.shape = Shape(shape);
+  out.resize();
+  return nullptr;
+}
+
+void Array::resize() {
   if (isFloat())
     reals.resize(numElements(shape));
   else
     ints.resize(numElements(shape));
 }
 
+Array Array::zerosLike(Kind kind) const {
+  Array out;
+  out.kind = kind;
+  out.shape = shape;
+  out.resize();
+  return out;
+}
+
 Array Array::scalar(double value) {
-  Array out(Kind::Float, {});
-  out.reals[0] = value;
+  Array out;
+  out.reals = {value};
   return out;
 }
 
 Array Array::scalar(int64_t value, Kind kind) {
-  Array out(kind, {});
-  out.ints[0] = value;
+  Array out;
+  out.kind = kind;
+  out.ints = {value};
   return out;
 }
 
@@ -82,18 +90,18 @@ void Array::copyElement(int64_t to, const Array &other, int64_t from) {
 Array Array::toFloat() const {
   if (isFloat())
     return *this;
-  Array out(Kind::Float, shape);
+  Array out = zerosLike(Kind::Float);
   for (int64_t i = 0; i < size(); ++i)
     out.reals[i] = double(ints[i]);
   return out;
 }
 
-/// Copies elements so that position p of the result is at sum(index * strides).
-static Array gathered(const Array &from, ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
-  Array out(from.kind, shape);
+/// Copies elements so that position p of `out` is at sum(index * strides).
+static void gather(const Array &from, ArrayRef<int64_t> strides, Array &out) {
+  ArrayRef<int64_t> shape = out.shape;
   Shape index(shape.size());
   int64_t source = 0;
-  for (int64_t p = 0, n = numElements(shape); p < n; ++p) {
+  for (int64_t p = 0, n = out.size(); p < n; ++p) {
     out.copyElement(p, from, source);
     for (size_t d = shape.size(); d-- > 0;) {
       source += strides[d];
@@ -103,17 +111,24 @@ static Array gathered(const Array &from, ArrayRef<int64_t> shape, ArrayRef<int64
       index[d] = 0;
     }
   }
-  return out;
 }
 
-Array Array::broadcastTo(ArrayRef<int64_t> target) const {
-  if (ArrayRef<int64_t>(shape) == target)
-    return *this;
+std::unique_ptr<eval::EvalError> Array::broadcastTo(const Memory &memory, ArrayRef<int64_t> target,
+                                                    Array &out) const {
+  if (ArrayRef<int64_t>(shape) == target) {
+    out = *this;
+    return nullptr;
+  }
+  Array wide;
+  if (auto error = make(memory, kind, target, wide))
+    return error;
   Shape own = rowMajorStrides(shape), strides(target.size());
   size_t lead = target.size() - shape.size();
   for (size_t i = 0; i < shape.size(); ++i)
     strides[lead + i] = shape[i] == 1 ? 0 : own[i];
-  return gathered(*this, target, strides);
+  gather(*this, strides, wide);
+  out = std::move(wide);
+  return nullptr;
 }
 
 Array Array::reshaped(ArrayRef<int64_t> target) const {
@@ -123,23 +138,25 @@ Array Array::reshaped(ArrayRef<int64_t> target) const {
 }
 
 Array Array::permuted(ArrayRef<int64_t> order) const {
-  Shape own = rowMajorStrides(shape), target, strides;
-  for (int64_t d : order) {
-    target.push_back(shape[d]);
+  Shape own = rowMajorStrides(shape), strides;
+  Array out = zerosLike(kind);
+  for (auto [i, d] : llvm::enumerate(order)) {
+    out.shape[i] = shape[d];
     strides.push_back(own[d]);
   }
-  return gathered(*this, target, strides);
+  gather(*this, strides, out);
+  return out;
 }
 
-std::unique_ptr<eval::EvalError> broadcastTogether(Array &a, Array &b) {
+std::unique_ptr<eval::EvalError> broadcastTogether(const Memory &memory, Array &a, Array &b) {
   std::optional<Shape> shape = broadcastShapes(a.shape, b.shape);
   if (!shape)
     return eval::fail("shapes " + toString(a.shape) + " and " + toString(b.shape) +
                           " do not broadcast together",
                       "ValueError");
-  a = a.broadcastTo(*shape);
-  b = b.broadcastTo(*shape);
-  return nullptr;
+  if (auto error = a.broadcastTo(memory, *shape, a))
+    return error;
+  return b.broadcastTo(memory, *shape, b);
 }
 
 std::unique_ptr<eval::EvalError> normalizeAxis(int64_t &axis, size_t rank) {
@@ -154,6 +171,11 @@ std::unique_ptr<eval::EvalError> normalizeAxis(int64_t &axis, size_t rank) {
 }
 
 AxisView::AxisView(ArrayRef<int64_t> shape, int64_t axis) {
+  if (numElements(shape) == 0) {
+    outer = 0;
+    length = shape[axis];
+    return;
+  }
   for (int64_t d = 0; d < int64_t(shape.size()); ++d)
     (d < axis ? outer : d == axis ? length : inner) *= shape[d];
 }

@@ -8,7 +8,7 @@
 #ifndef TILE_RUNTIME_HOST_ARRAY_H
 #define TILE_RUNTIME_HOST_ARRAY_H
 
-#include "frontend/eval/Operators.h"
+#include "runtime/host/Extent.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include <optional>
@@ -18,9 +18,8 @@ namespace tile::host {
 
 using Shape = llvm::SmallVector<int64_t, 4>;
 
+/// Of a shape that has passed `checkShape`.
 int64_t numElements(llvm::ArrayRef<int64_t> shape);
-/// "(3, 4)"
-std::string toString(llvm::ArrayRef<int64_t> shape);
 Shape rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 /// The shape two shapes broadcast to; nothing if they do not.
 std::optional<Shape> broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
@@ -35,34 +34,41 @@ struct Array {
   std::vector<int64_t> ints; ///< Bool (0 or 1), Int
 
   Array() = default;
-  Array(Kind kind, llvm::ArrayRef<int64_t> shape);
+  /// Zeros of a shape, if there is room for them.
+  static std::unique_ptr<eval::EvalError> make(const Memory &memory, Kind kind,
+                                               llvm::ArrayRef<int64_t> shape, Array &out);
+  /// Zeros in the shape of an array that exists already.
+  Array zerosLike(Kind kind) const;
   static Array scalar(double value);
   static Array scalar(int64_t value, Kind kind = Kind::Int);
 
   bool isFloat() const { return kind == Kind::Float; }
   int64_t size() const { return isFloat() ? reals.size() : ints.size(); }
   double real(int64_t i) const { return isFloat() ? reals[i] : double(ints[i]); }
-  int64_t integer(int64_t i) const { return isFloat() ? int64_t(reals[i]) : ints[i]; }
   bool truth(int64_t i) const { return isFloat() ? reals[i] != 0 : ints[i] != 0; }
   /// Copies element `from` of `other`, which has the same kind.
   void copyElement(int64_t to, const Array &other, int64_t from);
 
   Array toFloat() const;
   /// This array repeated to a shape it broadcasts to.
-  Array broadcastTo(llvm::ArrayRef<int64_t> target) const;
+  std::unique_ptr<eval::EvalError> broadcastTo(const Memory &memory, llvm::ArrayRef<int64_t> target,
+                                               Array &out) const;
   /// The same elements in order; the sizes must agree.
   Array reshaped(llvm::ArrayRef<int64_t> target) const;
   /// Dimension i of the result is dimension order[i] of this.
   Array permuted(llvm::ArrayRef<int64_t> order) const;
+
+private:
+  void resize(); ///< to the shape, which is known to fit
 };
 
 /// Broadcasts both to one shape; an error names both shapes.
-std::unique_ptr<eval::EvalError> broadcastTogether(Array &a, Array &b);
+std::unique_ptr<eval::EvalError> broadcastTogether(const Memory &memory, Array &a, Array &b);
 
 /// An axis as users count it (negative from the end), checked.
 std::unique_ptr<eval::EvalError> normalizeAxis(int64_t &axis, size_t rank);
 
-/// An array seen as outer x length x inner around one axis.
+/// An array seen as outer x length x inner around one axis; nothing at all where it is empty.
 struct AxisView {
   int64_t outer = 1, length = 1, inner = 1;
   AxisView(llvm::ArrayRef<int64_t> shape, int64_t axis);

@@ -93,7 +93,9 @@ std::unique_ptr<eval::EvalError> host::compareTensors(const PyValue &gotValue,
     return fail("the result has shape " + toString(tensor->shape()) + ", its reference " +
                     toString(expected.shape),
                 "ValueError");
-  Array got = tensor->values();
+  Array got;
+  if (auto error = tensor->values(got))
+    return error;
   Tolerance tolerance = defaultTolerance(tensor->type());
   tolerance.relative = relative.value_or(tolerance.relative);
   tolerance.absolute = absolute.value_or(tolerance.absolute);

@@ -36,9 +36,14 @@ static std::unique_ptr<eval::EvalError> readShapeAndType(const PyValue &shapeVal
 
 /// Fills a new contiguous tensor: `bits(i)` is element i. Large ones on all cores.
 template <typename Fn>
-static PyValue filled(const ContextPtr &context, const DType &type, const Shape &shape, Fn bits) {
-  std::shared_ptr<Tensor> tensor = Tensor::create(context, type, shape);
+static Result filled(const ContextPtr &context, const DType &type, const Shape &shape, Fn bits) {
+  Result made = Tensor::create(context, type, shape);
+  if (!made)
+    return made;
+  auto *tensor = made->dynExtension<Tensor>();
   uint8_t *bytes = tensor->storage().overwrite();
+  if (!bytes)
+    return made; // the context has the error
   unsigned width = type.itemSize();
   constexpr int64_t chunk = 1 << 16;
   int64_t size = tensor->size();
@@ -52,7 +57,7 @@ static PyValue filled(const ContextPtr &context, const DType &type, const Shape 
   else
     for (size_t c = 0; c < chunks; ++c)
       fill(c);
-  return PyValue::extension(tensor);
+  return made;
 }
 
 /// The bits of a number in a type: rounded, or truncated and saturated.
@@ -73,7 +78,7 @@ static Result empty(const ContextPtr &context, const CallArgs &args) {
   DType type;
   if (auto error = readShapeAndType(r[0], r.get(1), DType::Kind::Float32, shape, type))
     return error;
-  return PyValue::extension(Tensor::create(context, type, shape));
+  return Tensor::create(context, type, shape);
 }
 
 template <int value> static Result constant(const ContextPtr &context, const CallArgs &args) {
@@ -120,7 +125,7 @@ template <bool zeros> static Result like(const ContextPtr &context, const CallAr
     return error;
   if (zeros)
     return filled(context, type, Shape(x->shape()), [](int64_t) { return 0; });
-  return PyValue::extension(Tensor::create(context, type, x->shape()));
+  return Tensor::create(context, type, x->shape());
 }
 
 static Result emptyStrided(const ContextPtr &context, const CallArgs &args) {
@@ -131,17 +136,21 @@ static Result emptyStrided(const ContextPtr &context, const CallArgs &args) {
   DType type;
   if (auto error = toShape(r[0], shape))
     return error;
-  if (auto error = toShape(r[1], strides))
+  if (auto error = toStrides(r[1], strides))
     return error;
   if (auto error = readDType(r.get(2), DType::Kind::Float32, type))
     return error;
   if (shape.size() != strides.size())
     return fail("`empty_strided` needs one stride a dimension", "ValueError");
-  int64_t last = 0;
-  for (size_t d = 0; d < shape.size(); ++d)
-    last += std::max<int64_t>(shape[d] - 1, 0) * strides[d];
-  auto storage = std::make_shared<Storage>(context, uint64_t(last + 1) * type.itemSize());
-  return PyValue::extension(std::make_shared<Tensor>(storage, type, shape, strides));
+  Extent reach = reachOf(shape, strides);
+  if (!reach.fits())
+    return fail("a tensor of shape " + toString(shape) + " with strides " + toString(strides) +
+                    " reaches beyond 2^63 elements",
+                "ValueError");
+  if (auto error = checkRoom(context->memory, {*reach}, type.itemSize()))
+    return error;
+  auto storage = std::make_shared<Storage>(context, uint64_t(*reach) * type.itemSize());
+  return Tensor::create(storage, type, shape, strides);
 }
 
 static Result arange(const ContextPtr &context, const CallArgs &args) {
@@ -168,10 +177,12 @@ static Result arange(const ContextPtr &context, const CallArgs &args) {
                              isFloat ? DType::Kind::Float32 : DType::Kind::Int32, type))
     return error;
   double count = std::ceil((bounds[1] - bounds[0]) / bounds[2]);
-  Shape shape;
-  if (auto error = toShape(PyValue::integer(int64_t(std::max(count, 0.0))), shape))
-    return error;
-  return filled(context, type, shape,
+  if (!(count < 0x1p63)) // a NaN is not, either
+    return fail("`arange` from " + eval::reprFloat(bounds[0]) + " to " +
+                    eval::reprFloat(bounds[1]) + " by " + eval::reprFloat(bounds[2]) +
+                    " has no number of elements",
+                "ValueError");
+  return filled(context, type, {int64_t(std::max(count, 0.0))},
                 [&](int64_t i) { return encode(type, bounds[0] + double(i) * bounds[2]); });
 }
 
@@ -188,7 +199,7 @@ static Result tensor(const ContextPtr &context, const CallArgs &args) {
   DType type;
   if (auto error = readDType(r.get(1), natural, type))
     return error;
-  return PyValue::extension(Tensor::create(context, type, values));
+  return Tensor::create(context, type, values);
 }
 
 //===----------------------------------------------------------------------===//
@@ -259,11 +270,14 @@ static Result randperm(const ContextPtr &context, const CallArgs &args) {
   if (shape.size() != 1)
     return fail("`randperm` needs a number of elements");
   uint64_t seed = readSeed(context, r.get(2));
-  std::vector<int64_t> order(shape[0]);
-  std::iota(order.begin(), order.end(), 0);
+  Array order;
+  if (auto error = Array::make(context->memory, Array::Kind::Int, shape, order))
+    return error;
+  std::iota(order.ints.begin(), order.ints.end(), 0);
   for (int64_t i = shape[0]; i-- > 1;)
-    std::swap(order[i], order[randomBits(seed, i) % (i + 1)]);
-  return filled(context, type, shape, [&](int64_t i) { return encode(type, double(order[i])); });
+    std::swap(order.ints[i], order.ints[randomBits(seed, i) % (i + 1)]);
+  return filled(context, type, shape,
+                [&](int64_t i) { return encode(type, double(order.ints[i])); });
 }
 
 /// The values that break kernels, by type.
@@ -344,7 +358,7 @@ template <Philox what> static Result philoxOf(const ContextPtr &context, const C
   std::optional<int64_t> seed = r[0].toInt64();
   if (!seed || offsets.isFloat())
     return fail("`philox` needs an integer seed and integer offsets");
-  Array out(what == Philox::Integers ? Array::Kind::Int : Array::Kind::Float, offsets.shape);
+  Array out = offsets.zerosLike(what == Philox::Integers ? Array::Kind::Int : Array::Kind::Float);
   for (int64_t i = 0; i < offsets.size(); ++i) {
     PhiloxWords words = philox(*seed, offsets.ints[i]);
     if (what == Philox::Integers) {

@@ -87,6 +87,19 @@ static bool isBitwise(BinaryOp op) {
          op == BinaryOp::LShift || op == BinaryOp::RShift;
 }
 
+/// Integers as what wraps.
+static uint64_t *unsignedWords(Array &array, int64_t first) {
+  return reinterpret_cast<uint64_t *>(&array.ints[first]);
+}
+
+template <typename T>
+static void multiplyMatrices(const T *a, const T *b, T *out, int64_t m, int64_t k, int64_t n) {
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t l = 0; l < k; ++l)
+      for (int64_t j = 0; j < n; ++j)
+        out[i * n + j] += a[i * k + l] * b[l * n + j];
+}
+
 /// [batch..., M, K] @ [batch..., K, N], batch dimensions broadcast.
 static Result matmul(const ContextPtr &context, const Array &lhs, const Array &rhs) {
   size_t p = lhs.shape.size(), q = rhs.shape.size();
@@ -105,23 +118,22 @@ static Result matmul(const ContextPtr &context, const Array &lhs, const Array &r
   shapeL.append({m, k});
   shapeR.append({k, n});
   shape.append({m, n});
-  Array a = lhs.toFloat().broadcastTo(shapeL), b = rhs.toFloat().broadcastTo(shapeR);
-  Array out(Array::Kind::Float, shape);
-  for (int64_t t = 0; t < numElements(*batch); ++t)
-    for (int64_t i = 0; i < m; ++i)
-      for (int64_t l = 0; l < k; ++l) {
-        double x = a.reals[(t * m + i) * k + l];
-        const double *row = &b.reals[(t * k + l) * n];
-        double *target = &out.reals[(t * m + i) * n];
-        for (int64_t j = 0; j < n; ++j)
-          target[j] += x * row[j];
-      }
-  if (!lhs.isFloat() && !rhs.isFloat()) { // exact below 2^53
-    Array integers(Array::Kind::Int, shape);
-    for (int64_t i = 0; i < out.size(); ++i)
-      integers.ints[i] = int64_t(out.reals[i]);
-    return Tensor::value(context, integers);
-  }
+  bool real = lhs.isFloat() || rhs.isFloat();
+  Array a, b, out;
+  if (auto error = (real ? lhs.toFloat() : lhs).broadcastTo(context->memory, shapeL, a))
+    return error;
+  if (auto error = (real ? rhs.toFloat() : rhs).broadcastTo(context->memory, shapeR, b))
+    return error;
+  Array::Kind kind = real ? Array::Kind::Float : Array::Kind::Int;
+  if (auto error = Array::make(context->memory, kind, shape, out))
+    return error;
+  for (int64_t t = 0, batches = out.size() && k ? numElements(*batch) : 0; t < batches; ++t)
+    if (real)
+      multiplyMatrices<double>(&a.reals[t * m * k], &b.reals[t * k * n], &out.reals[t * m * n], m,
+                               k, n);
+    else // wrapping
+      multiplyMatrices<uint64_t>(unsignedWords(a, t * m * k), unsignedWords(b, t * k * n),
+                                 unsignedWords(out, t * m * n), m, k, n);
   return Tensor::value(context, out);
 }
 
@@ -130,7 +142,7 @@ namespace tile::host {
 Result arrayBinary(const ContextPtr &context, BinaryOp op, Array lhs, Array rhs) {
   if (op == BinaryOp::MatMul)
     return matmul(context, lhs, rhs);
-  if (auto error = broadcastTogether(lhs, rhs))
+  if (auto error = broadcastTogether(context->memory, lhs, rhs))
     return error;
   bool real = lhs.isFloat() || rhs.isFloat();
   if (real && isBitwise(op))
@@ -138,14 +150,14 @@ Result arrayBinary(const ContextPtr &context, BinaryOp op, Array lhs, Array rhs)
   bool negativePower = op == BinaryOp::Pow && !real &&
                        llvm::any_of(rhs.ints, [](int64_t exponent) { return exponent < 0; });
   if (real || op == BinaryOp::Div || negativePower) {
-    Array out(Array::Kind::Float, lhs.shape);
+    Array out = lhs.zerosLike(Array::Kind::Float);
     for (int64_t i = 0; i < out.size(); ++i)
       out.reals[i] = realOp(op, lhs.real(i), rhs.real(i));
     return Tensor::value(context, out);
   }
   bool logical = lhs.kind == Array::Kind::Bool && rhs.kind == Array::Kind::Bool &&
                  (op == BinaryOp::And || op == BinaryOp::Or || op == BinaryOp::Xor);
-  Array out(logical ? Array::Kind::Bool : Array::Kind::Int, lhs.shape);
+  Array out = lhs.zerosLike(logical ? Array::Kind::Bool : Array::Kind::Int);
   for (int64_t i = 0; i < out.size(); ++i)
     out.ints[i] = integerOp(op, lhs.ints[i], rhs.ints[i]);
   return Tensor::value(context, out);
@@ -169,9 +181,9 @@ template <typename T> static bool compareOne(CompareOp op, T x, T y) {
 }
 
 Result arrayCompare(const ContextPtr &context, CompareOp op, Array lhs, Array rhs) {
-  if (auto error = broadcastTogether(lhs, rhs))
+  if (auto error = broadcastTogether(context->memory, lhs, rhs))
     return error;
-  Array out(Array::Kind::Bool, lhs.shape);
+  Array out = lhs.zerosLike(Array::Kind::Bool);
   bool real = lhs.isFloat() || rhs.isFloat();
   for (int64_t i = 0; i < out.size(); ++i)
     out.ints[i] =
@@ -226,7 +238,7 @@ static Result predicate(const ContextPtr &context, const CallArgs &args) {
   Array x;
   if (Result ok = unaryArgument(context->function, args, x); !ok)
     return ok;
-  Array out(Array::Kind::Bool, x.shape);
+  Array out = x.zerosLike(Array::Kind::Bool);
   for (int64_t i = 0; i < x.size(); ++i)
     out.ints[i] = fn(x.real(i));
   return Tensor::value(context, out);
@@ -282,11 +294,11 @@ static Result binaryFunction(const ContextPtr &context, const CallArgs &args) {
     return error;
   if (auto error = toArray(r[1], y))
     return error;
-  if (auto error = broadcastTogether(x, y))
+  if (auto error = broadcastTogether(context->memory, x, y))
     return error;
   constexpr bool keepsIntegers = integerFn != static_cast<int64_t (*)(int64_t, int64_t)>(nullptr);
   bool real = x.isFloat() || y.isFloat() || !keepsIntegers;
-  Array out(real ? Array::Kind::Float : Array::Kind::Int, x.shape);
+  Array out = x.zerosLike(real ? Array::Kind::Float : Array::Kind::Int);
   for (int64_t i = 0; i < out.size(); ++i)
     if (real)
       out.reals[i] = fn(x.real(i), y.real(i));
@@ -322,16 +334,17 @@ static Result where(const ContextPtr &context, const CallArgs &args) {
     return error;
   if (auto error = toArray(r[2], y))
     return error;
-  if (auto error = broadcastTogether(x, y))
+  if (auto error = broadcastTogether(context->memory, x, y))
     return error;
-  if (auto error = broadcastTogether(c, x))
+  if (auto error = broadcastTogether(context->memory, c, x))
     return error;
-  y = y.broadcastTo(x.shape);
+  if (auto error = y.broadcastTo(context->memory, x.shape, y))
+    return error;
   if (x.isFloat() || y.isFloat()) {
     x = x.toFloat();
     y = y.toFloat();
   }
-  Array out(x.kind == y.kind ? x.kind : Array::Kind::Int, x.shape);
+  Array out = x.zerosLike(x.kind == y.kind ? x.kind : Array::Kind::Int);
   for (int64_t i = 0; i < out.size(); ++i)
     out.copyElement(i, c.truth(i) ? x : y, i);
   return Tensor::value(context, out);

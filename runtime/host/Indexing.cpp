@@ -17,7 +17,7 @@ Result Tensor::basicIndex(ArrayRef<PyValue> indices) const {
                     std::to_string(rank()),
                 "IndexError");
   Shape shape, strides;
-  int64_t offset = start;
+  Extent offset = start;
   size_t dim = 0;
   auto keep = [&] {
     shape.push_back(dims[dim]);
@@ -35,9 +35,13 @@ Result Tensor::basicIndex(ArrayRef<PyValue> indices) const {
       eval::SliceBounds bounds;
       if (auto error = eval::resolveSlice(index.asSlice(), dims[dim], bounds))
         return error;
-      offset += bounds.count ? bounds.start * steps[dim] : 0;
+      if (bounds.count)
+        offset = offset + Extent(bounds.start) * steps[dim];
+      // What has one element, or none, may have any stride.
+      Extent stride = Extent(steps[dim]) * bounds.step;
       shape.push_back(bounds.count);
-      strides.push_back(steps[dim++] * bounds.step);
+      strides.push_back(stride.fits() ? *stride : steps[dim]);
+      ++dim;
     } else {
       std::optional<int64_t> i = index.toInt64();
       if (!i)
@@ -48,7 +52,7 @@ Result Tensor::basicIndex(ArrayRef<PyValue> indices) const {
         return fail("index " + std::to_string(*i) + " is out of range for dimension " +
                         std::to_string(dim) + " of size " + std::to_string(dims[dim]),
                     "IndexError");
-      offset += position * steps[dim++];
+      offset = offset + Extent(position) * steps[dim++];
     }
   }
   while (dim < rank())
@@ -58,7 +62,11 @@ Result Tensor::basicIndex(ArrayRef<PyValue> indices) const {
 
 /// x[index tensor]: rows by number, or the elements where a mask is true.
 Result Tensor::selectRows(const Tensor &index) const {
-  Array from = values(), which = index.values();
+  Array from, which;
+  if (auto error = values(from))
+    return error;
+  if (auto error = index.values(which))
+    return error;
   std::vector<int64_t> rows;
   Shape shape;
   ArrayRef<int64_t> rest = dims;
@@ -86,12 +94,14 @@ Result Tensor::selectRows(const Tensor &index) const {
     rest = rest.drop_front();
   }
   shape.append(rest.begin(), rest.end());
+  Array out;
+  if (auto error = Array::make(context()->memory, from.kind, shape, out))
+    return error;
   int64_t inner = numElements(rest);
-  Array out(from.kind, shape);
   for (size_t r = 0; r < rows.size(); ++r)
     for (int64_t i = 0; i < inner; ++i)
       out.copyElement(r * inner + i, from, rows[r] * inner + i);
-  return PyValue::extension(create(context(), elementType, out));
+  return create(context(), elementType, out);
 }
 
 Result Tensor::subscript(Evaluator *, const PyValue &index) {
@@ -102,8 +112,12 @@ Result Tensor::subscript(Evaluator *, const PyValue &index) {
   if (index.is(Kind::Tuple))
     indices = index.asTuple().elements;
   for (PyValue &i : indices)
-    if (auto *tensor = i.dynExtension<Tensor>(); tensor && tensor->size() == 1)
-      i = elementValue(tensor->values(), 0);
+    if (auto *tensor = i.dynExtension<Tensor>(); tensor && tensor->size() == 1) {
+      Result number = tensor->onlyValue();
+      if (!number)
+        return number;
+      i = number.take();
+    }
   return basicIndex(indices);
 }
 
@@ -114,7 +128,11 @@ Result Tensor::assignSubscript(const PyValue &index, const PyValue &given) {
   auto *mask = index.dynExtension<Tensor>();
   if (mask && mask->type().isBool()) {
     // x[mask] = scalar
-    Array all = values(), where = mask->values();
+    Array all, where;
+    if (auto error = values(all))
+      return error;
+    if (auto error = mask->values(where))
+      return error;
     if (array.size() != 1 || where.shape != all.shape)
       return fail("a mask assigns one number to a tensor of the mask's shape", "ValueError");
     Array filled = all.isFloat() || !array.isFloat() ? all : all.toFloat();

@@ -185,8 +185,25 @@ Result Launcher::namedValues(Evaluator &evaluator, const Request &request) {
 // Decorators
 //===----------------------------------------------------------------------===//
 
+/// Kernels are compiled by name, and a name means what it is bound to last.
+static std::unique_ptr<EvalError> checkName(const eval::FunctionObject &kernel) {
+  Result named = kernel.module->lookup(kernel.name());
+  if (!named || !named->is(Kind::Function) || !named->asFunction().isJit ||
+      kernel.module->isBound(kernel))
+    return nullptr;
+  auto line = [](const eval::FunctionObject &f) {
+    return std::to_string(f.module->source().locate(f.range().begin).line);
+  };
+  return fail("the kernel `" + kernel.name() + "` of line " + line(kernel) +
+                  " cannot be launched: its name means the one of line " +
+                  line(named->asFunction()) + "; give it a name of its own",
+              "NameError");
+}
+
 Result Launcher::launch(Evaluator &evaluator, const eval::FunctionObject &kernel,
                         const PyValue &grid, const CallArgs &args) {
+  if (auto error = checkName(kernel))
+    return error;
   Request request{kernel, grid, {}, {}, {}, {}};
   if (const eval::Decorator *jit = kernel.findDecorator("triton.jit"))
     if (auto error = readJitArguments(evaluator, *jit, request))

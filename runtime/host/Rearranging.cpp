@@ -13,10 +13,9 @@ using llvm::StringRef;
 
 /// Keeps the element type of a tensor operand, so that a rearranged tensor can
 /// be given to a kernel.
-static PyValue likeOperand(const ContextPtr &context, const PyValue &operand, const Array &values) {
+static Result likeOperand(const ContextPtr &context, const PyValue &operand, const Array &values) {
   auto *tensor = operand.dynExtension<Tensor>();
-  return tensor ? PyValue::extension(Tensor::create(context, tensor->type(), values))
-                : Tensor::value(context, values);
+  return tensor ? Tensor::create(context, tensor->type(), values) : Tensor::value(context, values);
 }
 
 static std::unique_ptr<eval::EvalError> readAxis(const PyValue &value, size_t rank,
@@ -65,7 +64,7 @@ template <bool positions> static Result sort(const ContextPtr &context, const Ca
   if (!descending)
     return descending;
   AxisView view(x.shape, axis);
-  Array out(positions ? Array::Kind::Int : x.kind, x.shape);
+  Array out = x.zerosLike(positions ? Array::Kind::Int : x.kind);
   for (int64_t o = 0; o < view.outer; ++o)
     for (int64_t n = 0; n < view.inner; ++n) {
       std::vector<int64_t> order = sortedOrder(x, view, o, n, descending->asBool());
@@ -89,7 +88,7 @@ static Result flip(const ContextPtr &context, const CallArgs &args) {
   if (auto error = readAxis(r[1], x.shape.size(), -1, axis))
     return error;
   AxisView view(x.shape, axis);
-  Array out(x.kind, x.shape);
+  Array out = x.zerosLike(x.kind);
   for (int64_t o = 0; o < view.outer; ++o)
     for (int64_t i = 0; i < view.length; ++i)
       for (int64_t n = 0; n < view.inner; ++n)
@@ -104,7 +103,7 @@ static Result flip(const ContextPtr &context, const CallArgs &args) {
 static Result joinAlong(const ContextPtr &context, const PyValue &list, std::vector<Array> &parts,
                         int64_t axis) {
   Shape shape = parts[0].shape;
-  shape[axis] = 0;
+  Extent length = 0;
   Array::Kind kind = Array::Kind::Bool;
   for (Array &part : parts) {
     if (part.shape.size() != shape.size())
@@ -114,10 +113,16 @@ static Result joinAlong(const ContextPtr &context, const PyValue &list, std::vec
         return fail("`cat` cannot join shapes " + toString(parts[0].shape) + " and " +
                         toString(part.shape) + " along axis " + std::to_string(axis),
                     "ValueError");
-    shape[axis] += part.shape[axis];
+    length = length + part.shape[axis];
     kind = std::max(kind, part.kind);
   }
-  Array out(kind, shape);
+  if (!length.fits())
+    return fail("`cat` gives more than 2^63 elements along axis " + std::to_string(axis),
+                "ValueError");
+  shape[axis] = *length;
+  Array out;
+  if (auto error = Array::make(context->memory, kind, shape, out))
+    return error;
   AxisView whole(shape, axis);
   int64_t done = 0;
   for (Array &part : parts) {
@@ -169,7 +174,9 @@ static Result broadcastTo(const ContextPtr &context, const CallArgs &args) {
   if (!target || *target != shape)
     return fail("shape " + toString(x.shape) + " does not broadcast to " + toString(shape),
                 "ValueError");
-  return likeOperand(context, r[0], x.broadcastTo(shape));
+  if (auto error = x.broadcastTo(context->memory, shape, x))
+    return error;
+  return likeOperand(context, r[0], x);
 }
 
 //===----------------------------------------------------------------------===//
@@ -209,7 +216,7 @@ static Result gather(const ContextPtr &context, const CallArgs &args) {
                     toString(index.shape) + " for " + toString(x.shape),
                 "ValueError");
   AxisView from(x.shape, axis), to(index.shape, axis);
-  Array out(x.kind, index.shape);
+  Array out = index.zerosLike(x.kind);
   for (int64_t o = 0; o < to.outer; ++o)
     for (int64_t i = 0; i < to.length; ++i)
       for (int64_t n = 0; n < to.inner; ++n) {
@@ -231,7 +238,8 @@ static Result take(const ContextPtr &context, const CallArgs &args) {
   Array index;
   if (auto error = readIndices(r[1], index))
     return error;
-  return tensor->subscript(nullptr, Tensor::value(context, index));
+  Result rows = Tensor::value(context, index);
+  return rows ? tensor->subscript(nullptr, *rows) : std::move(rows);
 }
 
 static Result oneHot(const ContextPtr &context, const CallArgs &args) {
@@ -246,7 +254,9 @@ static Result oneHot(const ContextPtr &context, const CallArgs &args) {
     return fail("`one_hot` needs a positive number of classes", "ValueError");
   Shape shape = index.shape;
   shape.push_back(classes);
-  Array out(Array::Kind::Int, shape);
+  Array out;
+  if (auto error = Array::make(context->memory, Array::Kind::Int, shape, out))
+    return error;
   for (int64_t i = 0; i < index.size(); ++i) {
     if (index.ints[i] < 0 || index.ints[i] >= classes)
       return outOfRange(index.ints[i], classes);
@@ -264,9 +274,11 @@ static Result bincount(const ContextPtr &context, const CallArgs &args) {
   if (auto error = readIndices(r[0], x))
     return error;
   int64_t bins = r[1].toInt64().value_or(-1);
-  if (bins < 0 || bins > int64_t(1) << 30)
+  if (bins < 0)
     return fail("`bincount` needs a number of bins", "ValueError");
-  Array out(Array::Kind::Int, {bins});
+  Array out;
+  if (auto error = Array::make(context->memory, Array::Kind::Int, {bins}, out))
+    return error;
   for (int64_t value : x.ints)
     if (value >= 0 && value < bins)
       ++out.ints[value];
@@ -284,7 +296,7 @@ template <bool lower> static Result triangle(const ContextPtr &context, const Ca
     return fail("a triangle needs a tensor of rank 2 or more", "ValueError");
   int64_t diagonal = r.has(1) ? r[1].toInt64().value_or(0) : 0;
   int64_t rows = x.shape[x.shape.size() - 2], columns = x.shape.back();
-  Array zero(x.kind, {1});
+  Array zero = x.isFloat() ? Array::scalar(0.0) : Array::scalar(int64_t(0), x.kind);
   for (int64_t i = 0; i < x.size(); ++i) {
     int64_t row = i / columns % rows, column = i % columns;
     if (lower ? column - row > diagonal : column - row < diagonal)

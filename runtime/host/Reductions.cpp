@@ -24,7 +24,16 @@ namespace {
 struct Reduction {
   Array runs;  ///< `outer` runs of `length` elements
   Shape shape; ///< of the result
-  int64_t outer = 1, length = 1;
+  int64_t outer = 0, length = 1;
+
+  /// Zeros for the result: of empty runs there may be any number.
+  std::unique_ptr<eval::EvalError> makeResult(const ContextPtr &context, Array::Kind kind,
+                                              Array &out) {
+    if (auto error = Array::make(context->memory, kind, shape, out))
+      return error;
+    outer = out.size();
+    return nullptr;
+  }
 };
 } // namespace
 
@@ -67,7 +76,6 @@ static std::unique_ptr<eval::EvalError> prepare(const PyValue &x, const PyValue 
       order.push_back(d);
       out.length *= array.shape[d];
     }
-  out.outer = numElements(out.shape);
   out.runs = array.permuted(order);
   return nullptr;
 }
@@ -95,7 +103,9 @@ static Result realReduction(const ContextPtr &context, const CallArgs &args) {
   Reduction reduction;
   if (auto error = readArguments(context->function, args, reduction))
     return error;
-  Array runs = reduction.runs.toFloat(), out(Array::Kind::Float, reduction.shape);
+  Array runs = reduction.runs.toFloat(), out;
+  if (auto error = reduction.makeResult(context, Array::Kind::Float, out))
+    return error;
   for (int64_t i = 0; i < reduction.outer; ++i)
     out.reals[i] = fn(Run(runs.reals.data() + i * reduction.length, reduction.length));
   return Tensor::value(context, out);
@@ -109,7 +119,9 @@ static Result keepingReduction(const ContextPtr &context, const CallArgs &args) 
     return error;
   if (reduction.runs.isFloat())
     return realReduction<fn>(context, args);
-  Array out(Array::Kind::Int, reduction.shape);
+  Array out;
+  if (auto error = reduction.makeResult(context, Array::Kind::Int, out))
+    return error;
   for (int64_t i = 0; i < reduction.outer; ++i)
     out.ints[i] =
         integerFn({reduction.runs.ints.data() + i * reduction.length, size_t(reduction.length)});
@@ -186,7 +198,9 @@ template <bool squareRoot> static Result variance(const ContextPtr &context, con
   if (auto error = prepare(r[0], r.get(1), keepdim->asBool(), reduction))
     return error;
   double correction = r.has(3) ? r[3].toDouble().value_or(0) : 0;
-  Array runs = reduction.runs.toFloat(), out(Array::Kind::Float, reduction.shape);
+  Array runs = reduction.runs.toFloat(), out;
+  if (auto error = reduction.makeResult(context, Array::Kind::Float, out))
+    return error;
   for (int64_t i = 0; i < reduction.outer; ++i) {
     Run run(runs.reals.data() + i * reduction.length, reduction.length);
     double center = mean(run), total = 0;
@@ -207,7 +221,9 @@ template <bool wantMax> static Result argExtremum(const ContextPtr &context, con
   Reduction reduction;
   if (auto error = readArguments(context->function, args, reduction))
     return error;
-  Array out(Array::Kind::Int, reduction.shape);
+  Array out;
+  if (auto error = reduction.makeResult(context, Array::Kind::Int, out))
+    return error;
   for (int64_t i = 0; i < reduction.outer; ++i) {
     int64_t first = i * reduction.length, best = 0;
     auto better = [&](int64_t candidate) {
@@ -230,7 +246,9 @@ template <bool any> static Result quantifier(const ContextPtr &context, const Ca
   Reduction reduction;
   if (auto error = readArguments(any ? "any" : "all", args, reduction))
     return error;
-  Array out(Array::Kind::Bool, reduction.shape);
+  Array out;
+  if (auto error = reduction.makeResult(context, Array::Kind::Bool, out))
+    return error;
   for (int64_t i = 0; i < reduction.outer; ++i) {
     out.ints[i] = !any;
     for (int64_t j = 0; j < reduction.length; ++j)
@@ -263,7 +281,7 @@ template <bool logarithm> static Result softmax(const ContextPtr &context, const
     return error;
   x = x.toFloat();
   AxisView view(x.shape, axis);
-  std::vector<double> run(view.length);
+  std::vector<double> run(view.outer ? view.length : 0);
   for (int64_t o = 0; o < view.outer; ++o)
     for (int64_t n = 0; n < view.inner; ++n) {
       for (int64_t i = 0; i < view.length; ++i)

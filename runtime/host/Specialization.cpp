@@ -1,5 +1,6 @@
 //===- Specialization.cpp - from launch arguments to a signature ----------===//
 #include "runtime/host/Specialization.h"
+#include "frontend/eval/WorkMeter.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -59,6 +60,9 @@ ParameterKind host::annotationOf(Evaluator &evaluator, const eval::FunctionObjec
 // Constants
 //===----------------------------------------------------------------------===//
 
+/// Steps that a value in a tuple counts for, by the memory that its text takes.
+constexpr uint64_t constantSteps = 50;
+
 std::optional<std::string> host::constantText(const PyValue &value) {
   switch (value.kind()) {
   case Kind::None:
@@ -80,11 +84,20 @@ std::optional<std::string> host::constantText(const PyValue &value) {
   case Kind::Function:
     if (!value.asFunction().def || value.asFunction().closure)
       return std::nullopt;
+    // By name: it must mean this one.
+    if (Result named = value.asFunction().module->lookup(value.asFunction().name());
+        named && !eval::equal(*named, value))
+      return std::nullopt;
     return "@" + value.asFunction().name();
   case Kind::Tuple:
   case Kind::List: {
     std::string text;
+    eval::Nesting nesting;
+    if (nesting.isTooDeep())
+      return std::nullopt;
     for (const PyValue &element : value.elements()) {
+      if (!eval::Work::spend(constantSteps))
+        return std::nullopt;
       std::optional<std::string> part = constantText(element);
       if (!part)
         return std::nullopt;
@@ -155,6 +168,10 @@ static std::unique_ptr<EvalError> readNumber(const PyValue &value, const Paramet
   return readInteger(value, kind, flags, out);
 }
 
+static std::unique_ptr<EvalError> noDeviceMemory() {
+  return fail("the device has no memory for this tensor", "MemoryError");
+}
+
 static std::unique_ptr<EvalError> readDescriptor(const PyValue &value, Specialization &result,
                                                  Entry &out) {
   enum { Base, Shape, Strides, Block, Padding };
@@ -164,8 +181,15 @@ static std::unique_ptr<EvalError> readDescriptor(const PyValue &value, Specializ
     return fail("the base of a `TensorDescriptor` must be a tensor");
   out.arg.kind = LaunchArg::Kind::Descriptor;
   out.arg.bits = tensor->devicePointer();
+  if (!out.arg.bits)
+    return noDeviceMemory();
   if (out.arg.bits % 16)
     return fail("the base of a `TensorDescriptor` must be aligned to 16 bytes");
+  // Lists that it was made of may have changed since.
+  size_t rank = fields[Shape].elements().size();
+  if (fields[Strides].elements().size() != rank || fields[Block].elements().size() != rank)
+    return fail("a `TensorDescriptor` needs as many strides and block sizes as dimensions, " +
+                std::to_string(rank));
   int64_t bytes = std::max(tensor->type().bitWidth() / 8, 1u);
   std::string block;
   for (size_t d = 0; d < fields[Shape].elements().size(); ++d) {
@@ -178,7 +202,7 @@ static std::unique_ptr<EvalError> readDescriptor(const PyValue &value, Specializ
       return fail("size " + std::to_string(*size) +
                   " of a `TensorDescriptor` is not positive "
                   "or too large");
-    if (d + 1 < fields[Shape].elements().size() && *stride * bytes % 16)
+    if (d + 1 < fields[Shape].elements().size() && *stride % 16 * bytes % 16)
       return fail("stride " + std::to_string(*stride) +
                   " of a `TensorDescriptor` is no multiple of 16 bytes");
     out.arg.shape.push_back(*size);
@@ -200,6 +224,8 @@ static std::unique_ptr<EvalError> readArgument(const PyValue &value, const Param
   }
   if (auto *tensor = value.dynExtension<Tensor>()) {
     out.arg = LaunchArg::pointer(tensor->devicePointer());
+    if (!out.arg.bits)
+      return noDeviceMemory();
     out.text = (kind.isConst ? "*k" : "*") + tensor->type().str();
     if (flags.align && out.arg.bits % 16 == 0)
       out.text += ":16";
@@ -214,6 +240,11 @@ static std::unique_ptr<EvalError> readArgument(const PyValue &value, const Param
     return readDescriptor(value, result, out);
   if (value.is(Kind::Tuple) || value.is(Kind::List)) {
     out.arg.kind = LaunchArg::Kind::Tuple;
+    eval::Nesting nesting;
+    if (nesting.isTooDeep())
+      return fail("this tuple nests too deep");
+    if (!eval::Work::spend(constantSteps * value.elements().size()))
+      return eval::Work::error();
     const auto *type = value.is(Kind::Tuple) ? value.asTuple().type.get() : nullptr;
     for (auto [i, element] : llvm::enumerate(value.elements())) {
       Entry inner;

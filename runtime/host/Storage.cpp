@@ -22,18 +22,55 @@ Storage::~Storage() {
   owner->exposed.erase(this);
   if (pointer)
     owner->note(owner->device.free(pointer));
+  if (pointer && owner->device.isCpu())
+    owner->memory.held -= bytes;
+  releaseHost();
 }
 
-void Storage::allocateHost() { hostBytes.resize(bytes); }
+bool Storage::reserve() {
+  Memory &memory = owner->memory;
+  if (bytes <= memory.limit - std::min(memory.limit, memory.held)) {
+    memory.held += bytes;
+    return true;
+  }
+  owner->note(llvm::createStringError(
+      "no memory for the " + std::to_string(bytes) + " bytes of a tensor: others hold " +
+      std::to_string(memory.held) + " of " + std::to_string(memory.limit)));
+  return false;
+}
+
+bool Storage::allocateHost() {
+  if (hostBytes)
+    return true;
+  if (!reserve())
+    return false;
+  hostBytes.reset(static_cast<uint8_t *>(std::malloc(std::max<uint64_t>(bytes, 1))));
+  if (hostBytes)
+    return true;
+  owner->memory.held -= bytes;
+  owner->note(llvm::createStringError("the system has no memory for the " + std::to_string(bytes) +
+                                      " bytes of a tensor"));
+  return false;
+}
+
+void Storage::releaseHost() {
+  if (hostBytes)
+    owner->memory.held -= bytes;
+  hostBytes.reset();
+}
 
 bool Storage::allocateDevice() {
   if (pointer)
     return true;
+  bool isHostMemory = owner->device.isCpu();
+  if (isHostMemory && !reserve())
+    return false;
   // An empty tensor has an address too.
   llvm::Expected<runtime::DevicePtr> allocated =
       owner->device.allocate(std::max<uint64_t>(bytes, 1));
   if (!allocated) {
     owner->note(allocated.takeError());
+    owner->memory.held -= isHostMemory ? bytes : 0;
     return false;
   }
   pointer = *allocated;
@@ -42,30 +79,33 @@ bool Storage::allocateDevice() {
 
 const uint8_t *Storage::read() {
   if (holder == Holder::Host || holder == Holder::Both)
-    return hostBytes.data();
-  allocateHost();
+    return hostBytes.get();
+  if (!allocateHost())
+    return nullptr;
   if (holder == Holder::Device) {
     owner->note(owner->device.synchronize());
     if (bytes)
-      owner->note(owner->device.download(hostBytes.data(), pointer, bytes));
+      owner->note(owner->device.download(hostBytes.get(), pointer, bytes));
     holder = Holder::Both;
   } else {
     // Still nobody's: reading poison defines nothing.
-    std::fill_n(hostBytes.data(), bytes, poisonByte);
+    std::fill_n(hostBytes.get(), bytes, poisonByte);
   }
-  return hostBytes.data();
+  return hostBytes.get();
 }
 
 uint8_t *Storage::write() {
-  read();
+  if (!read())
+    return nullptr;
   holder = Holder::Host;
-  return hostBytes.data();
+  return hostBytes.get();
 }
 
 uint8_t *Storage::overwrite() {
-  allocateHost();
+  if (!allocateHost())
+    return nullptr;
   holder = Holder::Host;
-  return hostBytes.data();
+  return hostBytes.get();
 }
 
 tile::runtime::DevicePtr Storage::devicePointer() {
@@ -73,7 +113,7 @@ tile::runtime::DevicePtr Storage::devicePointer() {
   if (!allocateDevice())
     return 0;
   if (holder == Holder::Host && bytes) {
-    owner->note(owner->device.upload(pointer, hostBytes.data(), bytes));
+    owner->note(owner->device.upload(pointer, hostBytes.get(), bytes));
     holder = Holder::Both;
   } else if (holder == Holder::Nobody && isNew && bytes) {
     owner->note(owner->device.poison(pointer, poisonByte, bytes));
@@ -83,6 +123,5 @@ tile::runtime::DevicePtr Storage::devicePointer() {
 
 void Storage::deviceWrote() {
   holder = Holder::Device;
-  hostBytes.clear();
-  hostBytes.shrink_to_fit();
+  releaseHost();
 }

@@ -194,20 +194,27 @@ std::unique_ptr<EvalError> Suite::cases(const eval::FunctionObject &function, Pu
   return nullptr;
 }
 
+/// Functions of one purpose; of several with one name the one that it means.
+static std::vector<std::shared_ptr<eval::FunctionObject>> functionsOf(eval::ModuleEnv &file,
+                                                                      Purpose purpose) {
+  std::vector<std::shared_ptr<eval::FunctionObject>> functions = file.functions();
+  llvm::erase_if(functions, [&](auto &function) {
+    return !function->findDecorator(decoratorName(purpose)) || !file.isBound(*function);
+  });
+  return functions;
+}
+
 std::vector<std::string> Suite::names(Purpose purpose) {
   std::vector<std::string> out;
-  for (auto &function : file.functions())
-    if (function->findDecorator(decoratorName(purpose)))
-      out.push_back(function->name());
+  for (auto &function : functionsOf(file, purpose))
+    out.push_back(function->name());
   return out;
 }
 
 std::vector<std::pair<std::string, size_t>> Suite::count(Purpose purpose) {
   std::vector<std::pair<std::string, size_t>> out;
-  for (auto &function : file.functions()) {
+  for (auto &function : functionsOf(file, purpose)) {
     std::vector<Case> found;
-    if (!function->findDecorator(decoratorName(purpose)))
-      continue;
     if (cases(*function, purpose, {}, found))
       found.clear();
     out.emplace_back(function->name(), found.size());
@@ -334,10 +341,9 @@ std::unique_ptr<EvalError> Suite::run(Purpose purpose, ArrayRef<std::string> wan
   }
   std::vector<Job> jobs;
   size_t total = 0, index = 0;
-  for (auto &function : file.functions()) {
+  for (auto &function : functionsOf(file, purpose)) {
     if (!llvm::is_contained(wanted.empty() ? ArrayRef<std::string>(known) : wanted,
-                            function->name()) ||
-        !function->findDecorator(decoratorName(purpose)))
+                            function->name()))
       continue;
     Job &job = jobs.emplace_back();
     job.function = function;

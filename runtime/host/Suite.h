@@ -37,6 +37,10 @@ struct FunctionResult {
   unsigned count(CaseResult::Status status) const;
 };
 
+/// How many steps of the evaluator a case may take: some seconds of them, besides
+/// what functions of whole tensors and launches take.
+constexpr uint64_t maxSteps = 40'000'000;
+
 /// Follows a run as it happens.
 class SuiteObserver {
 public:

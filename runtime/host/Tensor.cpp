@@ -1,5 +1,6 @@
 //===- Tensor.cpp - tensors of host functions -----------------------------===//
 #include "runtime/host/Tensor.h"
+#include "frontend/eval/WorkMeter.h"
 #include "runtime/host/Functions.h"
 #include <cmath>
 
@@ -11,24 +12,47 @@ using Kind = PyValue::Kind;
 
 char Tensor::id = 0;
 
-Tensor::Tensor(std::shared_ptr<Storage> storage, DType type, ArrayRef<int64_t> shape,
+Tensor::Tensor(Checked, std::shared_ptr<Storage> storage, DType type, ArrayRef<int64_t> shape,
                ArrayRef<int64_t> strides, int64_t offset)
     : Extension(&id), memory(std::move(storage)), elementType(std::move(type)), dims(shape),
       steps(strides), start(offset) {}
 
-std::shared_ptr<Tensor> Tensor::create(const ContextPtr &context, const DType &type,
-                                       ArrayRef<int64_t> shape) {
-  uint64_t bytes = uint64_t(numElements(shape)) * type.itemSize();
-  return std::make_shared<Tensor>(std::make_shared<Storage>(context, bytes), type, shape,
-                                  rowMajorStrides(shape));
+static std::unique_ptr<eval::EvalError> checkElement(const DType &type) {
+  if (!type.isPointer() && !type.isVoid() && !type.isBlock())
+    return nullptr;
+  return fail("a tensor is made of elements such as `tl.float16`, not of `" + type.str() + "`");
 }
 
-std::shared_ptr<Tensor> Tensor::create(const ContextPtr &context, const DType &type,
-                                       const Array &values) {
-  std::shared_ptr<Tensor> tensor = create(context, type, values.shape);
+Result Tensor::create(std::shared_ptr<Storage> storage, const DType &type, ArrayRef<int64_t> shape,
+                      ArrayRef<int64_t> strides, int64_t offset) {
+  if (auto error = checkElement(type))
+    return error;
+  if (auto error = checkShape(shape, type.itemSize()))
+    return error;
+  if (auto error = checkView(shape, strides, offset, storage->size() / type.itemSize()))
+    return error;
+  return PyValue::extension(
+      std::make_shared<Tensor>(Checked(), std::move(storage), type, shape, strides, offset));
+}
+
+Result Tensor::create(const ContextPtr &context, const DType &type, ArrayRef<int64_t> shape) {
+  if (auto error = checkElement(type))
+    return error;
+  if (auto error = checkRoom(context->memory, shape, type.itemSize()))
+    return error;
+  uint64_t bytes = uint64_t(numElements(shape)) * type.itemSize();
+  return create(std::make_shared<Storage>(context, bytes), type, shape, rowMajorStrides(shape));
+}
+
+Result Tensor::create(const ContextPtr &context, const DType &type, const Array &values) {
+  Result made = create(context, type, values.shape);
+  if (!made)
+    return made;
+  auto *tensor = made->dynExtension<Tensor>();
   tensor->memory->overwrite();
-  (void)tensor->assign(values); // the shapes agree
-  return tensor;
+  if (auto error = tensor->assign(values)) // no room: the shapes agree
+    return error;
+  return made;
 }
 
 static DType typeOf(const Array &values) {
@@ -37,32 +61,27 @@ static DType typeOf(const Array &values) {
                                            : DType::Kind::Int1;
 }
 
-PyValue Tensor::value(const ContextPtr &context, const Array &values) {
-  return PyValue::extension(create(context, typeOf(values), values));
+Result Tensor::value(const ContextPtr &context, const Array &values) {
+  return create(context, typeOf(values), values);
 }
 
-PyValue Tensor::view(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, int64_t offset) const {
-  return PyValue::extension(std::make_shared<Tensor>(memory, elementType, shape, strides, offset));
+Result Tensor::view(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, Extent offset) const {
+  if (!offset.fits())
+    return fail("a view of shape " + toString(shape) + " begins beyond 2^63 elements",
+                "ValueError");
+  return create(memory, elementType, shape, strides, *offset);
 }
 
 bool Tensor::isContiguous() const {
+  if (size() == 0)
+    return true;
   int64_t expected = 1;
   for (size_t d = rank(); d-- > 0;) {
     if (dims[d] != 1 && steps[d] != expected)
-      return size() == 0;
+      return false;
     expected *= dims[d];
   }
   return true;
-}
-
-bool Tensor::fitsStorage() const {
-  int64_t low = start, high = start;
-  for (size_t d = 0; d < rank(); ++d) {
-    if (dims[d] == 0)
-      return true;
-    (steps[d] < 0 ? low : high) += (dims[d] - 1) * steps[d];
-  }
-  return low >= 0 && (high + 1) * int64_t(elementType.itemSize()) <= int64_t(memory->size());
 }
 
 runtime::DevicePtr Tensor::devicePointer() const {
@@ -82,6 +101,8 @@ template <typename Fn> static void forEachElement(const Tensor &tensor, Fn visit
   for (int64_t p = 0, n = tensor.size(); p < n; ++p) {
     visit(p, at);
     for (size_t d = shape.size(); d-- > 0;) {
+      if (shape[d] == 1)
+        continue; // whatever its stride
       at += strides[d];
       if (++index[d] < shape[d])
         break;
@@ -91,13 +112,20 @@ template <typename Fn> static void forEachElement(const Tensor &tensor, Fn visit
   }
 }
 
-Array Tensor::values() const {
+static std::unique_ptr<eval::EvalError> noRoom(ArrayRef<int64_t> shape) {
+  return fail("there is no memory for a tensor of shape " + toString(shape), "MemoryError");
+}
+
+std::unique_ptr<eval::EvalError> Tensor::values(Array &out) const {
   bool isFloat = elementType.isFloating();
-  Array out(isFloat                ? Array::Kind::Float
-            : elementType.isBool() ? Array::Kind::Bool
-                                   : Array::Kind::Int,
-            dims);
+  Array::Kind kind = isFloat                ? Array::Kind::Float
+                     : elementType.isBool() ? Array::Kind::Bool
+                                            : Array::Kind::Int;
+  if (auto error = Array::make(context()->memory, kind, dims, out))
+    return error;
   const uint8_t *bytes = memory->read();
+  if (!bytes)
+    return noRoom(dims);
   unsigned width = elementType.itemSize();
   forEachElement(*this, [&](int64_t position, int64_t at) {
     uint64_t bits = loadBits(bytes + at * width, width);
@@ -106,7 +134,14 @@ Array Tensor::values() const {
     else
       out.ints[position] = decodeInt(elementType, bits);
   });
-  return out;
+  return nullptr;
+}
+
+Result Tensor::onlyValue() const {
+  Array array;
+  if (auto error = values(array))
+    return error;
+  return elementValue(array, 0);
 }
 
 std::unique_ptr<eval::EvalError> Tensor::assign(const Array &given) {
@@ -115,8 +150,12 @@ std::unique_ptr<eval::EvalError> Tensor::assign(const Array &given) {
     return fail("values of shape " + toString(given.shape) + " do not fit a tensor of shape " +
                     toString(dims),
                 "ValueError");
-  Array values = given.broadcastTo(dims);
+  Array values;
+  if (auto error = given.broadcastTo(context()->memory, dims, values))
+    return error;
   uint8_t *bytes = memory->write();
+  if (!bytes)
+    return noRoom(dims);
   unsigned width = elementType.itemSize();
   forEachElement(*this, [&](int64_t position, int64_t at) {
     uint64_t bits;
@@ -148,6 +187,12 @@ PyValue elementValue(const Array &array, int64_t i) {
 /// Appends the numbers of nested sequences and finds their shape.
 static std::unique_ptr<eval::EvalError> flatten(const PyValue &value, Shape &shape, size_t depth,
                                                 std::vector<PyValue> &out) {
+  if (depth > maxRank)
+    return fail("sequences nest deeper than the " + std::to_string(maxRank) +
+                    " dimensions that a tensor may have",
+                "ValueError");
+  if (!eval::Work::spend(1))
+    return eval::Work::error();
   if (!value.isSequence()) {
     if (!value.isNumber())
       return fail("a tensor is made of numbers, got `" + eval::typeName(value) + "`");
@@ -169,8 +214,7 @@ static std::unique_ptr<eval::EvalError> flatten(const PyValue &value, Shape &sha
 
 std::unique_ptr<eval::EvalError> toArray(const PyValue &value, Array &out) {
   if (auto *tensor = value.dynExtension<Tensor>()) {
-    out = tensor->values();
-    return nullptr;
+    return tensor->values(out);
   }
   Shape shape;
   std::vector<PyValue> numbers;
@@ -184,7 +228,9 @@ std::unique_ptr<eval::EvalError> toArray(const PyValue &value, Array &out) {
       kind = Array::Kind::Int;
   if (numbers.empty())
     kind = Array::Kind::Float;
-  out = Array(kind, shape);
+  constexpr Memory lists = {eval::maxElements * sizeof(int64_t)};
+  if (auto error = Array::make(lists, kind, shape, out))
+    return error;
   for (size_t i = 0; i < numbers.size(); ++i) {
     if (kind == Array::Kind::Float) {
       out.reals[i] = *numbers[i].toDouble();
@@ -209,8 +255,17 @@ std::unique_ptr<eval::EvalError> toShape(const PyValue &value, Shape &out) {
       return fail("a shape is made of integers that are not negative, got " + eval::repr(value));
     out.push_back(*size);
   }
-  if (numElements(out) > int64_t(1) << 38)
-    return fail("a tensor of shape " + toString(out) + " is too large", "MemoryError");
+  return checkShape(out, 1);
+}
+
+std::unique_ptr<eval::EvalError> toStrides(const PyValue &value, Shape &out) {
+  ArrayRef<PyValue> strides = value.isSequence() ? value.elements() : ArrayRef<PyValue>(value);
+  for (const PyValue &given : strides) {
+    std::optional<int64_t> stride = given.toInt64();
+    if (!stride)
+      return fail("strides are integers of 64 bits, got " + eval::repr(value));
+    out.push_back(*stride);
+  }
   return nullptr;
 }
 
@@ -238,7 +293,7 @@ static std::string showDimension(const Array &values, size_t dim, int64_t first,
   int64_t inner = numElements(ArrayRef<int64_t>(values.shape).drop_front(dim + 1));
   bool last = dim + 1 == values.shape.size();
   std::string text = "[";
-  for (int64_t i = 0; i < size; ++i) {
+  for (int64_t i = 0; i < size && eval::Work::spend(1); ++i) {
     if (i)
       text += last ? ", " : ",\n" + std::string(indent + 1, ' ');
     if (size > 2 * shownAtEachEnd && i == shownAtEachEnd) {
@@ -252,7 +307,10 @@ static std::string showDimension(const Array &values, size_t dim, int64_t first,
 }
 
 std::string Tensor::repr() const {
-  return "tensor(" + showDimension(values(), 0, 0, 7) + ", " + elementType.str() + ")";
+  Array array;
+  if (values(array)) // no room for them
+    return "tensor(shape " + toString(dims) + ", " + elementType.str() + ")";
+  return "tensor(" + showDimension(array, 0, 0, 7) + ", " + elementType.str() + ")";
 }
 
 //===----------------------------------------------------------------------===//
@@ -260,7 +318,9 @@ std::string Tensor::repr() const {
 //===----------------------------------------------------------------------===//
 
 Result Tensor::unary(ast::UnaryOp op) {
-  Array array = values();
+  Array array;
+  if (auto error = values(array))
+    return error;
   if (op == ast::UnaryOp::Not) {
     Result yes = truth();
     return yes ? Result(PyValue::boolean(!yes->asBool())) : std::move(yes);
@@ -281,18 +341,23 @@ Result Tensor::unary(ast::UnaryOp op) {
 }
 
 Result Tensor::binary(ast::BinaryOp op, const PyValue &other, bool reflected) {
-  Array operand;
+  Array own, operand;
   if (auto error = toArray(other, operand))
     return error;
-  return reflected ? arrayBinary(context(), op, std::move(operand), values())
-                   : arrayBinary(context(), op, values(), std::move(operand));
+  if (auto error = values(own))
+    return error;
+  if (reflected)
+    std::swap(own, operand);
+  return arrayBinary(context(), op, std::move(own), std::move(operand));
 }
 
 Result Tensor::compare(ast::CompareOp op, const PyValue &other) {
-  Array operand;
+  Array own, operand;
   if (auto error = toArray(other, operand))
     return error;
-  return arrayCompare(context(), op, values(), std::move(operand));
+  if (auto error = values(own))
+    return error;
+  return arrayCompare(context(), op, std::move(own), std::move(operand));
 }
 
 Result Tensor::truth() {
@@ -300,7 +365,10 @@ Result Tensor::truth() {
     return fail("the truth of a tensor of shape " + toString(dims) +
                     " is ambiguous: use `.any()` or `.all()`",
                 "ValueError");
-  return PyValue::boolean(values().truth(0));
+  Array array;
+  if (auto error = values(array))
+    return error;
+  return PyValue::boolean(array.truth(0));
 }
 
 Result Tensor::length() {
@@ -312,8 +380,17 @@ Result Tensor::length() {
 Result Tensor::iterate(std::vector<PyValue> &elements) {
   if (dims.empty())
     return fail("a scalar tensor cannot be iterated");
+  if (auto error = eval::Work::checkLength(dims[0]))
+    return error;
+  if (!eval::Work::spend(dims[0]))
+    return eval::Work::error();
   ArrayRef<int64_t> shape = dims, strides = steps;
-  for (int64_t i = 0; i < dims[0]; ++i)
-    elements.push_back(view(shape.drop_front(), strides.drop_front(), start + i * steps[0]));
+  for (int64_t i = 0; i < dims[0]; ++i) {
+    Result row =
+        view(shape.drop_front(), strides.drop_front(), Extent(start) + Extent(i) * steps[0]);
+    if (!row)
+      return row;
+    elements.push_back(row.take());
+  }
   return PyValue();
 }

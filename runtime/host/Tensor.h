@@ -13,6 +13,7 @@
 #include "runtime/host/Array.h"
 #include "runtime/host/Element.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include <cstdlib>
 
 namespace tile::host {
 
@@ -37,6 +38,7 @@ struct DeviceWork {
 struct HostContext {
   explicit HostContext(runtime::Device &device) : device(device) {}
   runtime::Device &device;
+  Memory memory = Memory::ofThisMachine();
   /// The first error of the device since it was last taken; empty if none.
   std::string deviceError;
   uint64_t randomTensors = 0; ///< made in this case: the default seeds
@@ -67,8 +69,9 @@ public:
 
   uint64_t size() const { return bytes; }
   const ContextPtr &context() const { return owner; }
+  /// The host's copy, up to date; null if there is no room for it (see HostContext).
   const uint8_t *read();
-  /// The host's copy, which becomes the only valid one.
+  /// As `read`, but it becomes the only valid one.
   uint8_t *write();
   /// As `write`, without fetching what the device holds: all of it is going to
   /// be overwritten.
@@ -82,28 +85,39 @@ public:
 
 private:
   enum class Holder { Nobody, Host, Device, Both };
-  void allocateHost();
+  bool reserve(); ///< of the host's memory, for one copy; notes an error
+  bool allocateHost();
+  void releaseHost();
   bool allocateDevice();
 
   ContextPtr owner;
   uint64_t bytes;
-  std::vector<uint8_t> hostBytes;
+  struct Free {
+    void operator()(uint8_t *bytes) const { std::free(bytes); }
+  };
+  std::unique_ptr<uint8_t, Free> hostBytes; ///< null: there are none
   runtime::DevicePtr pointer = 0;
   Holder holder = Holder::Nobody;
 };
 
+/// Every tensor lies inside its storage: there is no other way to make one than
+/// through checks of its shape, strides and offset.
 class Tensor : public eval::Extension {
+  struct Checked {}; ///< only members make one
+
 public:
-  Tensor(std::shared_ptr<Storage> storage, DType type, llvm::ArrayRef<int64_t> shape,
-         llvm::ArrayRef<int64_t> strides, int64_t offset = 0);
+  Tensor(Checked, std::shared_ptr<Storage> storage, DType type, llvm::ArrayRef<int64_t> shape,
+         llvm::ArrayRef<int64_t> strides, int64_t offset);
+  /// A view of some storage.
+  static Result create(std::shared_ptr<Storage> storage, const DType &type,
+                       llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> strides,
+                       int64_t offset = 0);
   /// A new contiguous tensor with undefined content.
-  static std::shared_ptr<Tensor> create(const ContextPtr &context, const DType &type,
-                                        llvm::ArrayRef<int64_t> shape);
+  static Result create(const ContextPtr &context, const DType &type, llvm::ArrayRef<int64_t> shape);
   /// A new tensor with these values, rounded or wrapped to `type`.
-  static std::shared_ptr<Tensor> create(const ContextPtr &context, const DType &type,
-                                        const Array &values);
+  static Result create(const ContextPtr &context, const DType &type, const Array &values);
   /// A reference result: fp64, int64 or int1.
-  static PyValue value(const ContextPtr &context, const Array &values);
+  static Result value(const ContextPtr &context, const Array &values);
 
   static bool classof(const Extension *e) { return e->classId() == &id; }
 
@@ -118,17 +132,16 @@ public:
   const std::shared_ptr<Storage> &sharedStorage() const { return memory; }
   const ContextPtr &context() const { return memory->context(); }
 
-  /// The values, exact.
-  Array values() const;
+  /// The values, exact, if there is room for them.
+  std::unique_ptr<eval::EvalError> values(Array &out) const;
+  /// Of a tensor of one element.
+  Result onlyValue() const;
   /// Writes values that broadcast to the shape, rounded or wrapped.
   std::unique_ptr<eval::EvalError> assign(const Array &values);
   /// The address of the first element on the device.
   runtime::DevicePtr devicePointer() const;
   /// The same memory, seen differently.
-  PyValue view(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> strides,
-               int64_t offset) const;
-  /// Bytes from the first element on that the view may touch, at least.
-  bool fitsStorage() const;
+  Result view(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> strides, Extent offset) const;
 
   std::string typeName() const override { return "tensor"; }
   std::string repr() const override;
@@ -158,8 +171,10 @@ private:
 std::unique_ptr<eval::EvalError> toArray(const PyValue &value, Array &out);
 /// One element as a Python value.
 PyValue elementValue(const Array &array, int64_t i);
-/// A shape given as an int or a sequence of ints.
+/// A shape given as an int or a sequence of ints; what it is for checks that there is room.
 std::unique_ptr<eval::EvalError> toShape(const PyValue &value, Shape &out);
+/// Strides given likewise; they may be negative.
+std::unique_ptr<eval::EvalError> toStrides(const PyValue &value, Shape &out);
 
 } // namespace tile::host
 

@@ -197,7 +197,8 @@ public:
     collect(known, restoredNames, restored);
     collect(known, zeroedNames, zeroed);
     for (Tensor *tensor : restored)
-      saved.push_back(tensor->values());
+      if (!failure)
+        failure = tensor->values(saved.emplace_back());
   }
   void apply() {
     for (auto [tensor, values] : llvm::zip(restored, saved))
@@ -205,6 +206,8 @@ public:
     for (Tensor *tensor : zeroed)
       (void)tensor->assign(Array::scalar(0.0));
   }
+
+  std::unique_ptr<EvalError> failure; ///< why values could not be kept
 
 private:
   static void collect(const PyValue &known, const PyValue *names, std::vector<Tensor *> &out) {
@@ -266,6 +269,8 @@ Result Launcher::tune(Evaluator &evaluator, const Request &request, size_t next,
   if (!known)
     return known;
   Restorer restorer(*known, settings.find("restore_value"), settings.find("reset_to_zero"));
+  if (restorer.failure)
+    return std::move(restorer.failure);
   // Trials are not part of what an enclosing measurement repeats.
   llvm::SaveAndRestore<std::vector<DeviceWork> *> quiet(context->recording, nullptr);
 

@@ -1,5 +1,6 @@
 //===- Views.cpp - attributes, views and facts of tensors -----------------===//
 #include "frontend/eval/Methods.h"
+#include "frontend/eval/WorkMeter.h"
 #include "runtime/host/Functions.h"
 
 using namespace tile;
@@ -129,7 +130,7 @@ static Result item(const ContextPtr &, const CallArgs &args) {
   if (x->size() != 1)
     return fail("`item` needs a tensor of one element, got shape " + toString(x->shape()),
                 "ValueError");
-  return elementValue(x->values(), 0);
+  return x->onlyValue();
 }
 
 static PyValue nested(const Array &values, size_t dim, int64_t first) {
@@ -144,13 +145,35 @@ static PyValue nested(const Array &values, size_t dim, int64_t first) {
 
 static Result tolist(const ContextPtr &, const CallArgs &args) {
   Tensor *x = self(args);
-  return x ? Result(nested(x->values(), 0, 0)) : needTensor("tolist");
+  if (!x)
+    return needTensor("tolist");
+  // Lists of each dimension, also where the last ones are empty.
+  Extent made = 1, lists = 1;
+  for (int64_t dim : x->shape()) {
+    made = made * dim;
+    lists = lists + made;
+  }
+  if (auto error = eval::Work::checkLength(lists.fits() ? uint64_t(*lists) : UINT64_MAX))
+    return error;
+  if (!eval::Work::spend(*lists))
+    return eval::Work::error();
+  Array values;
+  if (auto error = x->values(values))
+    return error;
+  return nested(values, 0, 0);
+}
+
+/// The values of a tensor in a new one.
+static Result copied(const ContextPtr &context, const Tensor &x, const DType &type) {
+  Array values;
+  if (auto error = x.values(values))
+    return error;
+  return Tensor::create(context, type, values);
 }
 
 static Result clone(const ContextPtr &context, const CallArgs &args) {
   Tensor *x = self(args);
-  return x ? Result(PyValue::extension(Tensor::create(context, x->type(), x->values())))
-           : needTensor("clone");
+  return x ? copied(context, *x, x->type()) : needTensor("clone");
 }
 
 static Result contiguous(const ContextPtr &context, const CallArgs &args) {
@@ -165,7 +188,7 @@ static Result to(const ContextPtr &context, const CallArgs &args) {
     return x ? r.error() : needTensor("to");
   if (!r[1].is(Kind::DType))
     return fail("`to` needs a dtype such as `tl.float16`, got `" + eval::typeName(r[1]) + "`");
-  return PyValue::extension(Tensor::create(context, r[1].asDType(), x->values()));
+  return copied(context, *x, r[1].asDType());
 }
 
 /// Fills in the one dimension given as -1.
@@ -174,10 +197,11 @@ static std::unique_ptr<eval::EvalError> completeShape(Shape &shape, int64_t size
   Shape rest = shape;
   if (unknown != shape.end()) {
     rest[unknown - shape.begin()] = 1;
-    int64_t known = numElements(rest);
-    rest[unknown - shape.begin()] = known ? size / known : 0;
+    Extent known = countElements(rest);
+    rest[unknown - shape.begin()] = known.fits() && *known ? size / *known : 0;
   }
-  if (numElements(rest) != size || llvm::any_of(rest, [](int64_t d) { return d < 0; }))
+  Extent count = countElements(rest);
+  if (!count.fits() || *count != size || llvm::any_of(rest, [](int64_t d) { return d < 0; }))
     return fail("cannot view " + std::to_string(size) + " elements as " + toString(shape),
                 "ValueError");
   shape = rest;
@@ -195,7 +219,10 @@ static Result reshape(const ContextPtr &context, const CallArgs &args) {
     return error;
   if (x->isContiguous())
     return x->view(shape, rowMajorStrides(shape), x->offset());
-  return PyValue::extension(Tensor::create(context, x->type(), x->values().reshaped(shape)));
+  Array values;
+  if (auto error = x->values(values))
+    return error;
+  return Tensor::create(context, x->type(), values.reshaped(shape));
 }
 
 /// x.view(shape), or x.view(dtype) to reinterpret the bits.
@@ -213,8 +240,7 @@ static Result viewAs(const ContextPtr &context, const CallArgs &args) {
     return fail("`view` reinterprets elements of " + std::to_string(x->type().itemSize()) +
                     " bytes; `" + type.name() + "` has " + std::to_string(type.itemSize()),
                 "ValueError");
-  return PyValue::extension(
-      std::make_shared<Tensor>(x->sharedStorage(), type, x->shape(), x->strides(), x->offset()));
+  return Tensor::create(x->sharedStorage(), type, x->shape(), x->strides(), x->offset());
 }
 
 static Result flatten(const ContextPtr &context, const CallArgs &args) {
@@ -331,15 +357,14 @@ static Result asStrided(const ContextPtr &, const CallArgs &args) {
   Shape shape, strides;
   if (auto error = toShape(r[1], shape))
     return error;
-  for (const PyValue &step : r[2].elements())
-    strides.push_back(step.toInt64().value_or(0));
+  if (auto error = toStrides(r[2], strides))
+    return error;
   if (strides.size() != shape.size())
     return fail("`as_strided` needs one stride a dimension", "ValueError");
-  int64_t offset = x->offset() + (r.has(3) ? r[3].toInt64().value_or(0) : 0);
-  PyValue out = x->view(shape, strides, offset);
-  if (!out.dynExtension<Tensor>()->fitsStorage())
-    return fail("this view reaches outside of the tensor's memory", "ValueError");
-  return out;
+  std::optional<int64_t> offset = r.has(3) ? r[3].toInt64() : 0;
+  if (!offset)
+    return fail("the offset of `as_strided` is an integer of 64 bits, got " + eval::repr(r[3]));
+  return x->view(shape, strides, Extent(x->offset()) + *offset);
 }
 
 namespace tile::host {

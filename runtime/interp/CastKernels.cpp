@@ -106,14 +106,17 @@ void floatToIntLoop(Frame &f, const Instruction &i, uint32_t n) {
   To *__restrict d = f.reg<To>(i.dst);
   const From *a = f.reg<From>(i.a);
   using I = IntTraits<To>;
+  // Of 8 bits the machine keeps what they are of 16.
+  using Wide = std::conditional_t<sizeof(To) == 1, uint16_t, typename I::Unsigned>;
+  using Converted = std::conditional_t<Signed, std::make_signed_t<Wide>, Wide>;
+  constexpr bool kIsWide = sizeof(To) == 8 || std::is_same_v<From, double>;
+  constexpr auto kNaN = Converted(kIsWide ? Wide(1) << (8 * sizeof(Wide) - 1) : 0);
   for (uint32_t k = 0; k < n; ++k) {
     double v = toFloat(a[k]);
     if constexpr (std::is_same_v<To, Bool>) // signed: -1 and 0, unsigned: 0 and 1
       d[k] = I::make(Signed ? v <= -1 : v >= 1);
-    else if constexpr (Signed)
-      d[k] = To(saturatingToInt<typename I::Signed>(v));
     else
-      d[k] = saturatingToInt<typename I::Unsigned>(v);
+      d[k] = To(convertedToInt<Converted>(v, kNaN));
   }
 }
 

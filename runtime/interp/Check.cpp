@@ -1,5 +1,6 @@
 //===- Check.cpp - watching memory ----------------------------------------===//
 #include "runtime/interp/Check.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cstring>
@@ -24,7 +25,8 @@ std::string tile::interp::describeLane(int64_t lane, llvm::ArrayRef<int64_t> sha
 
 CheckState::CheckState(Launch &launch, MemoryMap &memory)
     : launch(launch), memory(memory), granule(launch.program->granule),
-      firstEvent(memory.firstEvent()), latest(launch.program->code.size()) {
+      firstEvent(memory.firstEvent()), latest(launch.program->code.size()),
+      overlapWatched(argumentsOverlap()) {
   racesWatched = launch.grid.count() < 0xffffffffu;
 }
 CheckState::~CheckState() { memory.endEvents(firstEvent + uint32_t(events.size())); }
@@ -52,18 +54,18 @@ static const char *verb(bool isAtomic, bool writes) {
 }
 
 /// The kernel's argument that the lane's pointer comes from, or nothing.
-std::string CheckState::argumentOf(const Lane &lane) const {
-  if (lane.info.rootPointer == kNone)
+std::string CheckState::argumentOf(const AccessInfo &info) const {
+  if (info.rootPointer == kNone)
     return "";
-  const Parameter &parameter = launch.program->parameters[lane.info.rootIndex];
-  return parameter.name.empty() ? "argument " + std::to_string(lane.info.rootIndex)
+  const Parameter &parameter = launch.program->parameters[info.rootIndex];
+  return parameter.name.empty() ? "argument " + std::to_string(info.rootIndex)
                                 : "`" + parameter.name + "`";
 }
 
 std::string CheckState::nameOf(const Lane &lane, const MemoryMap::Buffer &buffer) const {
   if (!buffer.name.empty())
     return "`" + buffer.name + "`";
-  std::string argument = argumentOf(lane);
+  std::string argument = argumentOf(lane.info);
   return argument.empty() ? "the buffer" : argument;
 }
 
@@ -101,7 +103,7 @@ std::string CheckState::describeOutOfBounds(const Lane &lane) {
                                                     : "atomic access";
   std::string text = llvm::formatv("out-of-bounds {0} of {1}: ", what, countBytes(lane.bytes));
   uint64_t root = rootOf(lane.frame, lane.info);
-  const std::string argument = argumentOf(lane);
+  const std::string argument = argumentOf(lane.info);
   MemoryMap::Buffer *buffer = argument.empty() ? memory.findBelow(lane.address)
                               : root           ? memory.find(root)
                                                : nullptr;
@@ -192,6 +194,8 @@ const uint8_t *CheckState::check(Frame &frame, const Instruction &i, uint32_t n,
           return "the offset of this address does not fit 32 bits and wraps; compute it in 64 bits";
         });
   }
+  const bool isConstant = info.rootPointer != kNone && !reads(access) &&
+                          launch.program->parameters[info.rootIndex].isConstant;
   for (uint32_t k = 0; k < n;) {
     if (!allowed[k]) {
       ++k;
@@ -200,6 +204,8 @@ const uint8_t *CheckState::check(Frame &frame, const Instruction &i, uint32_t n,
     uint32_t end = k + 1;
     while (end < n && allowed[end] && pointers[end] == pointers[end - 1] + bytes)
       ++end;
+    if (isConstant)
+      constantWritten({frame, i, info, access, pointers[k], bytes, k});
     checkRun({frame, i, info, access, pointers[k], bytes, k}, end - k);
     k = end;
   }
@@ -276,6 +282,8 @@ void CheckState::race(Lane lane, uint32_t count, MemoryMap::Buffer &buffer) {
     EventId write = buffer.writes.empty() ? 0 : buffer.writes[cell];
     EventId readA = buffer.readsA.empty() ? 0 : buffer.readsA[cell];
     EventId readB = buffer.readsB.empty() ? 0 : buffer.readsB[cell];
+    if (overlapWatched && reading && write >= firstEvent)
+      overlap(lane, write);
     if (!harmless(write) || (!reading && !(harmless(readA) && harmless(readB)))) {
       lane.index = firstLane + int64_t((std::max(cell * granule, start) - start) / lane.bytes);
       lane.address = buffer.base + start + (lane.index - firstLane) * lane.bytes;
@@ -291,6 +299,55 @@ void CheckState::race(Lane lane, uint32_t count, MemoryMap::Buffer &buffer) {
       buffer.readsB[cell] = now;
     }
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments that overlap
+//===----------------------------------------------------------------------===//
+
+bool CheckState::argumentsOverlap() const {
+  llvm::DenseSet<const MemoryMap::Buffer *> seen;
+  for (auto [parameter, value] : llvm::zip(launch.program->parameters, launch.parameters))
+    if (MemoryMap::Buffer *buffer = parameter.isPointer ? memory.find(value) : nullptr)
+      if (!seen.insert(buffer).second)
+        return true;
+  return false;
+}
+
+/// A program reads through one argument what it has written through another. The compiler
+/// takes what different arguments point to as different memory, so the read may come first:
+/// loads of a loop do, where it is pipelined. The other way round, what is read and then
+/// written elementwise in place, all of it stays in order.
+void CheckState::overlap(const Lane &lane, EventId write) {
+  const Event &e = event(write);
+  if (e.program != lane.frame.linearId || e.atomic || isAtomic(lane.access) ||
+      lane.info.rootPointer == kNone)
+    return;
+  const Instruction &other = launch.program->code[e.place];
+  const auto &theirs = *static_cast<const AccessInfo *>(other.aux);
+  if (theirs.rootPointer == kNone || theirs.rootIndex == lane.info.rootIndex)
+    return;
+  if (launch.findings.repeat(lane.frame, lane.i, FindingKind::Overlap))
+    return;
+  add(lane, FindingKind::Overlap, [&] {
+    return llvm::formatv("arguments overlap: this reads through {0} what the program has written "
+                         "through {1}; the compiler takes their memory as different, and may read "
+                         "first (pass one of them, or memory that does not overlap)",
+                         argumentOf(lane.info), argumentOf(theirs))
+        .str();
+  });
+  Finding &finding = launch.findings.last();
+  finding.otherNote = "written here";
+  finding.otherPlace = launch.program->places[other.place].place;
+}
+
+/// A write through a pointer that the signature says is to constant memory, by way of a
+/// cast: the compiler reads such memory through a cache that does not see writes.
+void CheckState::constantWritten(const Lane &lane) {
+  add(lane, FindingKind::ConstantWritten, [&] {
+    return "this writes through " + argumentOf(lane.info) +
+           ", which is declared as a pointer to constant memory";
+  });
 }
 
 void CheckState::reportRace(const Lane &lane, EventId otherId, bool otherWrote) {

@@ -74,7 +74,7 @@ private:
   void checkRun(Lane lane, uint32_t count);
   bool checkLane(const Lane &lane);
   MemoryMap::Buffer *locate(uint64_t root, uint64_t address, uint64_t length);
-  std::string argumentOf(const Lane &lane) const;
+  std::string argumentOf(const AccessInfo &info) const;
   std::string nameOf(const Lane &lane, const MemoryMap::Buffer &buffer) const;
   std::string describeOutOfBounds(const Lane &lane);
   void initialized(const Lane &lane, MemoryMap::Buffer &buffer);
@@ -83,6 +83,9 @@ private:
   bool conflicts(EventId earlier, const Lane &lane) const;
   bool before(EventId earlier, const Frame &frame) const;
   void race(Lane lane, uint32_t count, MemoryMap::Buffer &buffer);
+  bool argumentsOverlap() const;
+  void overlap(const Lane &lane, EventId write);
+  void constantWritten(const Lane &lane);
   void meet(const Lane &lane, EventId write, EventId readA, EventId readB);
   void reportRace(const Lane &lane, EventId other, bool otherWrote);
   void add(const Lane &lane, FindingKind kind, llvm::function_ref<std::string()> message);
@@ -102,6 +105,7 @@ private:
   std::vector<VectorClock> clocks;                                    ///< what else it knows
   llvm::DenseMap<uint64_t, std::shared_ptr<const Snapshot>> released; ///< by address
   bool racesWatched = true;
+  const bool overlapWatched; ///< two arguments point into one buffer
   std::vector<uint8_t> allowed;
 };
 

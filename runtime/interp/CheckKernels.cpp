@@ -114,6 +114,51 @@ template <class T> void checkHint(Frame &f, const Instruction &i, uint32_t n) {
   }
 }
 
+template <class T> void shiftDoubt(Frame &f, const Instruction &i, uint32_t n) {
+  uint8_t *d = f.reg<uint8_t>(i.dst);
+  const T *amount = f.reg<T>(i.a);
+  for (uint32_t k = 0; k < n; ++k)
+    d[k] = uint64_t(amount[k]) >= uint64_t(i.imm);
+}
+
+template <class T> void absorbDoubt(Frame &f, const Instruction &i, uint32_t n) {
+  uint8_t *d = f.reg<uint8_t>(i.dst);
+  const uint8_t *mine = f.reg<uint8_t>(i.a), *theirs = f.reg<uint8_t>(i.c);
+  const T *other = f.reg<T>(i.b);
+  auto rule = DoubtRule(i.imm);
+  for (uint32_t k = 0; k < n; ++k) {
+    bool absorbs = rule == DoubtRule::And ? other[k] == 0 : rule == DoubtRule::Or && other[k] != 0;
+    d[k] |= mine[k] && (theirs[k] || !absorbs);
+  }
+}
+
+void anyDoubt(Frame &f, const Instruction &i, uint32_t n) {
+  const auto &shape = static_cast<const StrideInfo *>(i.aux)->shape;
+  uint8_t *d = f.reg<uint8_t>(i.dst);
+  const uint8_t *a = f.reg<uint8_t>(i.a);
+  std::memset(d, 0, n);
+  for (int64_t outer = 0; outer < shape[0]; ++outer)
+    for (int64_t at = 0; at < shape[1]; ++at)
+      for (int64_t inner = 0; inner < shape[2]; ++inner)
+        d[outer * shape[2] + inner] |= *a++;
+}
+
+void reportDoubt(Frame &f, const Instruction &i, uint32_t n) {
+  const auto &info = *static_cast<const MessageInfo *>(i.aux);
+  const uint8_t *lanes = f.reg<uint8_t>(i.a), *mask = maskOf(f, i);
+  for (uint32_t k = 0; k < n; ++k) {
+    if (!lanes[k] || (mask && !mask[k]) ||
+        f.launch->findings.repeat(f, i, FindingKind::ShiftTooFar))
+      continue;
+    Finding &finding = f.launch->findings.add(
+        f, i, FindingKind::ShiftTooFar, k,
+        "shifted by as many bits as the number has, or more, and the result is used: keep the "
+        "amount below, or clear such lanes with `tl.where`");
+    if (std::string lane = describeLane(k, info.shape); !lane.empty())
+      finding.where += ", " + lane;
+  }
+}
+
 template <class T> void offsetWrap(Frame &f, const Instruction &i, uint32_t n) {
   uint8_t *d = f.reg<uint8_t>(i.dst);
   const int64_t *exact = f.reg<int64_t>(i.a);
@@ -132,8 +177,12 @@ TILE_BY_SIZE(checkedLoadKernel, load)
 TILE_BY_SIZE(checkedStoreKernel, store)
 TILE_BY_SIZE(checkedAtomicKernel, atomic)
 TILE_BY_SIZE(checkDivisorKernel, checkDivisor)
+TILE_BY_SIZE(shiftDoubtKernel, shiftDoubt)
+TILE_BY_SIZE(absorbDoubtKernel, absorbDoubt)
 #undef TILE_BY_SIZE
 
+Kernel tile::interp::anyDoubtKernel() { return anyDoubt; }
+Kernel tile::interp::reportDoubtKernel() { return reportDoubt; }
 Kernel tile::interp::checkHintKernel(DType type) {
   return forIntType(type, []<class T>() -> Kernel { return checkHint<T>; });
 }

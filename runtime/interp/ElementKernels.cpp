@@ -99,9 +99,19 @@ template <class T> void histogram(Frame &f, const Instruction &i, uint32_t n) {
   const uint8_t *mask = i.b == kNone ? nullptr : f.reg<uint8_t>(i.b);
   uint32_t *d = f.reg<uint32_t>(i.dst);
   std::memset(d, 0, size_t(i.imm) * 4);
-  for (uint32_t k = 0; k < n; ++k)
-    if ((!mask || mask[k]) && v[k] < uint64_t(i.imm))
+  for (uint32_t k = 0; k < n; ++k) {
+    if (mask && !mask[k])
+      continue;
+    if (v[k] < uint64_t(i.imm))
       ++d[v[k]];
+    else if (f.check && !f.launch->findings.repeat(f, i, FindingKind::OutOfBounds))
+      f.launch->findings
+          .add(f, i, FindingKind::OutOfBounds, k,
+               "value " +
+                   std::to_string(readSigned(reinterpret_cast<const uint8_t *>(v + k), sizeof(T))) +
+                   " of a histogram is outside of its bins, 0 to " + std::to_string(i.imm - 1))
+          .where += ", lane " + std::to_string(k);
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -66,6 +66,7 @@ struct Parameter {
   bool isPointer;
   std::string name;         ///< as in the source, if known
   int64_t divisibility = 1; ///< what the caller promises
+  bool isConstant = false;  ///< pointers: nobody writes through them
 };
 
 struct ProgramImpl {

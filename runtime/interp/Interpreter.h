@@ -14,7 +14,9 @@
 // A program compiled with `check` also watches memory (see MemoryMap): lanes
 // outside their buffer, reads of bytes nobody wrote, programs that race,
 // misaligned addresses, 32-bit address arithmetic that wraps, integer division
-// by zero, and values that do not keep what a hint promises. Checked programs run one after
+// by zero, shifts too far whose result is used, writes to what the signature says is
+// constant, arguments that overlap where the compiler takes them not to, and values that do
+// not keep what a hint promises. Checked programs run one after
 // another, so that the same launch always reports the same findings in the same order.
 //
 //===----------------------------------------------------------------------===//
@@ -89,6 +91,9 @@ enum class FindingKind {
   Misaligned,
   AddressOverflow,
   DivisionByZero,
+  ShiftTooFar,
+  ConstantWritten,
+  Overlap,
   BrokenPromise,
   AssertFailed,
   BadLoopStep,

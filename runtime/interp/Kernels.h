@@ -200,6 +200,15 @@ Kernel checkedAtomicKernel(unsigned bytes);
 Kernel checkDivisorKernel(unsigned bytes);
 /// Reports elements of `a` that break what a hint says. aux: HintInfo.
 Kernel checkHintKernel(DType type);
+/// dst = a >= imm: shifts by amounts `a` of unsigned numbers that go too far.
+Kernel shiftDoubtKernel(unsigned bytes);
+/// dst = dst | a, where the other operand `b` (in doubt itself: `c`) lets it through.
+enum class DoubtRule { Any, And, Or };
+Kernel absorbDoubtKernel(unsigned bytes); ///< imm: DoubtRule
+/// dst = any of a along the middle of three dimensions. aux: StrideInfo
+Kernel anyDoubtKernel();
+/// Reports lanes of `a` that a mask `b` lets through. aux: MessageInfo
+Kernel reportDoubtKernel();
 /// dst = dst | (a != sext(b)): lanes whose exact 64-bit offset `a` is not the
 /// offset `b` that was computed.
 Kernel offsetWrapKernel(DType offset);

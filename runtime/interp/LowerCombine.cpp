@@ -81,7 +81,7 @@ bool Lowering::lowerCombine(Operation *op) {
     RegId src, dst, left, right, work, argLeft, argRight, yielded = kNone;
   };
   SmallVector<Buffers> buffers;
-  for (auto [operand, result] : llvm::zip(op->getOperands(), op->getResults())) {
+  for (auto [operand, result] : llvm::zip(op->getOperands(), op->getResults())) { // combine_c1
     unsigned bytes = describe(operand.getType())->bytes();
     Buffers b;
     b.src = use(operand);
@@ -100,7 +100,7 @@ bool Lowering::lowerCombine(Operation *op) {
   inner.region = &region;
   inner.lanes = lanes;
   if (!fast) {
-    for (unsigned k = 0; k < count; ++k) {
+    for (unsigned k = 0; k < count; ++k) { // combine_c3
       values[block.getArgument(k)] = buffers[k].argLeft;
       values[block.getArgument(count + k)] = buffers[k].argRight;
     }
@@ -110,7 +110,7 @@ bool Lowering::lowerCombine(Operation *op) {
     bool ok = lowerBlock(block);
     current = op;
     if (ok) {
-      for (unsigned k = 0; k < count; ++k)
+      for (unsigned k = 0; k < count; ++k) // combine_c4
         buffers[k].yielded = use(block.getTerminator()->getOperand(k));
       emit(nullptr, 1, kNone).control = Control::Return;
     }
@@ -145,6 +145,7 @@ bool Lowering::lowerDot(Operation *op) {
   auto dot = cast<DotOp>(op);
   auto *info = makeAux<DotInfo>();
   ArrayRef<int64_t> a = dot.getA().getType().getShape(), d = dot.getType().getShape();
+  // Of four sizes only: what the operands share is equal (dot_c1, dot_c2, dot_c3).
   info->batch = d.size() == 3 ? uint32_t(d[0]) : 1;
   info->m = uint32_t(d[d.size() - 2]);
   info->n = uint32_t(d.back());
@@ -154,7 +155,7 @@ bool Lowering::lowerDot(Operation *op) {
     return lowerRingDot(dot, info);
   Kernel kernel = dotKernel(describe(dot.getA().getType())->type,
                             describe(dot.getB().getType())->type, describe(dot.getType())->type);
-  if (!kernel)
+  if (!kernel) // beyond dot_c4
     return refuse(op, "products of these types are not supported");
   emit(kernel, uint32_t(dot.getType().getNumElements()), define(dot.getResult()), use(dot.getA()),
        use(dot.getB()), use(dot.getAcc()))

@@ -34,6 +34,7 @@ void Lowering::copyValues(ValueRange from, ArrayRef<RegId> to) {
   SmallVector<RegId> sources;
   for (Value value : from)
     sources.push_back(use(value));
+  copyDoubts(from, sources, to);
   auto copy = [&](unsigned k, RegId dst, RegId src) {
     Shape shape = *describe(from[k].getType());
     emit(copyKernel(shape.bytes()), shape.count, dst, src);
@@ -87,7 +88,9 @@ bool Lowering::lowerBody(Region &region) {
     for (BlockArgument argument : block.getArguments()) {
       if (!describe(argument.getType()))
         return refuse(block.getParentOp(), "a block argument of this type is not supported");
-      registers[define(argument)].pinned = true;
+      RegId reg = define(argument);
+      registers[reg].pinned = true;
+      carryDoubt(argument, reg);
     }
   }
   for (Block &block : region) {
@@ -123,6 +126,7 @@ bool Lowering::lowerBranch(Operation *op) {
     return true;
   }
   if (auto branch = dyn_cast<cf::CondBranchOp>(op)) {
+    reportDoubt(branch.getCondition());
     uint32_t otherwise = emitJump(Control::JumpIfFalse, use(branch.getCondition()));
     branchTo(branch.getTrueDest(), branch.getTrueDestOperands());
     (*code)[otherwise].target = here();
@@ -170,12 +174,20 @@ bool Lowering::lowerOp(Operation *op) {
       {"tile.scan", &Lowering::lowerCombine},
       {"tile.dot", &Lowering::lowerDot},
   };
-  if (auto it = handlers.find(op->getName().getStringRef()); it != handlers.end())
-    return (this->*it->second)(op);
+  reportDoubts(op);
+  if (auto it = handlers.find(op->getName().getStringRef()); it != handlers.end()) {
+    if (!(this->*it->second)(op))
+      return false;
+    if (op->getName().getStringRef() == "tile.reduce")
+      followDoubt(op);
+    return true;
+  }
   bool known = false;
   for (auto group : {&Lowering::lowerElementwise, &Lowering::lowerShape, &Lowering::lowerMemory,
                      &Lowering::lowerElementOps, &Lowering::lowerDebug}) {
     bool ok = (this->*group)(op, known);
+    if (known && ok)
+      followDoubt(op);
     if (known || !ok)
       return ok;
   }
@@ -212,6 +224,7 @@ bool Lowering::lowerFor(Operation *op) {
     if (!describe(argument.getType()))
       return refuse(op, "a carried value of this type is not supported");
     carried.push_back(define(argument));
+    carryDoubt(argument, carried.back());
   }
   copyValues(loop.getInitArgs(), carried);
   uint32_t begin = here();
@@ -240,6 +253,7 @@ bool Lowering::lowerWhile(Operation *op) {
     if (!describe(argument.getType()))
       return refuse(op, "a carried value of this type is not supported");
     carried.push_back(define(argument));
+    carryDoubt(argument, carried.back());
   }
   copyValues(loop.getInits(), carried);
   uint32_t begin = here();
@@ -247,6 +261,7 @@ bool Lowering::lowerWhile(Operation *op) {
     return false;
   auto condition = loop.getConditionOp();
   current = condition;
+  reportDoubt(condition.getCondition());
   uint32_t done = emitJump(Control::JumpIfFalse, use(condition.getCondition()));
   // What the condition passes on is not written again before the next
   // iteration, so the after region and the results share its registers; only
@@ -270,10 +285,12 @@ bool Lowering::lowerWhile(Operation *op) {
 
 bool Lowering::lowerIf(Operation *op) {
   auto branch = cast<scf::IfOp>(op);
-  uint32_t otherwise = emitJump(Control::JumpIfFalse, use(branch.getCondition()));
   SmallVector<RegId> results;
-  for (Value result : branch.getResults())
+  for (Value result : branch.getResults()) {
     results.push_back(define(result));
+    carryDoubt(result, results.back());
+  }
+  uint32_t otherwise = emitJump(Control::JumpIfFalse, use(branch.getCondition()));
   if (!lowerYielding(branch.getThenRegion(), results))
     return false;
   if (branch.getElseRegion().empty()) {

@@ -52,6 +52,7 @@ bool Lowering::lowerDescriptor(Operation *op) {
   auto *info = makeAux<DescriptorInfo>();
   info->block.assign(block.begin(), block.end());
   info->bytes = shape->bytes();
+  // descriptor_c1
   info->offsets.resize(parts.rows ? 0 : block.size());
   info->shape.resize(block.size());
   info->strides.resize(block.size());
@@ -95,7 +96,7 @@ bool Lowering::lowerDescriptorAccess(Operation *op, Value base, RegId pointers, 
   if (isa<DescriptorLoadOp, DescriptorGatherOp>(op)) {
     RegId other = kNone;
     auto load = dyn_cast<DescriptorLoadOp>(op);
-    if (load && load.getPadding() == Padding::nan) {
+    if (load && load.getPadding() == Padding::nan) { // descriptor_load_c1
       if (algebraic)
         return refuse(op, "a NaN has no place in the algebraic mode");
       auto type = cast<FloatType>(getElementType(load.getType()));
@@ -127,7 +128,7 @@ bool Lowering::lowerGather(Operation *op) {
   auto index = cast<RankedTensorType>(gather.getIndex().getType());
   auto *info = makeAux<GatherInfo>();
   for (int64_t d = 0; d < src.getRank(); ++d)
-    if (d != int64_t(gather.getAxis()))
+    if (d != int64_t(gather.getAxis())) // of the indices, too: gather_c2
       (d < int64_t(gather.getAxis()) ? info->outer : info->inner) *= uint32_t(src.getDimSize(d));
   info->length = uint32_t(src.getDimSize(gather.getAxis()));
   info->picked = uint32_t(index.getDimSize(gather.getAxis()));
@@ -146,7 +147,7 @@ bool Lowering::lowerHistogram(Operation *op) {
   RegId mask = histogram.getMask() ? use(histogram.getMask()) : kNone;
   Instruction &i = emit(histogramKernel(shape.bytes()), shape.count, define(histogram.getResult()),
                         use(histogram.getSrc()), mask);
-  i.imm = histogram.getType().getDimSize(0);
+  i.imm = histogram.getType().getDimSize(0); // histogram_c1
   return true;
 }
 
@@ -165,7 +166,7 @@ bool Lowering::lowerMap(Operation *op) {
   uint32_t count = describe(map.getSrcs()[0].getType())->count;
   SmallVector<std::pair<RegId, RegId>> inputs, outputs; // block, element
   for (auto [k, src] : llvm::enumerate(map.getSrcs()))
-    for (unsigned j = 0; j < info->pack; ++j) {
+    for (unsigned j = 0; j < info->pack; ++j) { // map_elementwise_c2
       unsigned bytes = describe(src.getType())->bytes();
       RegId element = makeRegister(bytes);
       values[block.getArgument(k * info->pack + j)] = element;
@@ -184,6 +185,7 @@ bool Lowering::lowerMap(Operation *op) {
   bool ok = lowerBlock(block);
   current = op;
   if (ok) {
+    // map_elementwise_c3
     for (auto [k, yielded] : llvm::enumerate(block.getTerminator()->getOperands())) {
       outputs.push_back({results[k / info->pack], use(yielded)});
       info->outputs.push_back({describe(yielded.getType())->bytes()});

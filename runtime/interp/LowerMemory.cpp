@@ -136,7 +136,7 @@ Value Lowering::pointerRoot(Value pointer, llvm::SmallPtrSetImpl<void *> &visite
     return Value();
   }
   Operation *op = pointer.getDefiningOp();
-  if (isMovement(op) || isa<AddPtrOp, PtrCastOp>(op))
+  if (isMovement(op) || isa<AddPtrOp, PtrCastOp, PtrToIntOp, IntToPtrOp>(op))
     return pointerRoot(op->getOperand(0), visited);
   if (auto select = dyn_cast<arith::SelectOp>(op))
     return merge(select.getTrueValue(), select.getFalseValue());
@@ -154,7 +154,8 @@ AccessInfo *Lowering::makeAccess(Operation *op, Value pointer, Kernel inner) {
     refer(info->wrapped, wrap->second);
   llvm::SmallPtrSet<void *, 8> visited;
   auto root = dyn_cast_if_present<BlockArgument>(pointerRoot(pointer, visited));
-  if (root && root.getOwner() == &activations.front().function.getBody().front()) {
+  if (root && isa<PtrType>(root.getType()) &&
+      root.getOwner() == &activations.front().function.getBody().front()) {
     refer(info->rootPointer, values[root]);
     info->rootIndex = root.getArgNumber();
   }

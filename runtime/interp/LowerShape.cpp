@@ -61,12 +61,12 @@ std::optional<RegId> Lowering::moveLike(Operation *op, RegId src, unsigned bytes
   SmallVector<int64_t> strides = rowMajorStrides(source.getShape());
   if (auto trans = dyn_cast<TransOp>(op)) {
     SmallVector<int64_t> permuted;
-    for (int32_t dim : trans.getOrder())
+    for (int32_t dim : trans.getOrder()) // trans_c2
       permuted.push_back(strides[dim]);
     strides = permuted;
   } else {
     for (auto [size, stride] : llvm::zip(source.getShape(), strides))
-      if (size == 1)
+      if (size == 1) // broadcast_c2
         stride = 0;
   }
   emitPermute(dst, src, bytes, type.getShape(), strides);
@@ -113,7 +113,7 @@ bool Lowering::lowerShape(Operation *op, bool &known) {
     return true;
   }
   if (isa<SplitOp>(op)) {
-    for (unsigned k = 0; k < 2; ++k)
+    for (unsigned k = 0; k < 2; ++k) // split_c1
       emit(splitKernel(shape->bytes()), shape->count / 2, define(op->getResult(k)),
            use(op->getOperand(0)))
           .imm = k;

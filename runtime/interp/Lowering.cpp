@@ -243,8 +243,12 @@ bool Lowering::run(func::FuncOp function) {
     if (auto attr =
             function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), kDivisibilityAttr))
       divisibility = std::max<int64_t>(attr.getInt(), 1);
-    program.parameters.push_back({shape->type, 0, shape->isPointer, std::move(name), divisibility});
+    auto source = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kSourceTypeAttr);
+    bool isConstant = shape->isPointer && source && source.getValue().starts_with("*k");
+    program.parameters.push_back(
+        {shape->type, 0, shape->isPointer, std::move(name), divisibility, isConstant});
   }
+  lookForDoubt(function);
   activations.push_back({function, {}, {}});
   if (!lowerBody(function.getBody()))
     return false;

@@ -136,6 +136,23 @@ private:
   bool lowerMap(Op *op);
   bool lowerAssume(Op *op);
 
+  //--- LowerDoubt.cpp ------------------------------------------------------//
+  /// Lanes that a shift too far has made, and the last such shift (null: none so far).
+  struct Doubt {
+    RegId lanes = kNone;
+    mlir::LocationAttr shift;
+  };
+  void lookForDoubt(mlir::func::FuncOp function);
+  RegId makeDoubt(RegId of, uint32_t count, mlir::LocationAttr shift);
+  void carryDoubt(Value value, RegId reg);
+  void copyDoubts(mlir::ValueRange from, llvm::ArrayRef<RegId> sources, llvm::ArrayRef<RegId> to);
+  const Doubt *doubtOf(Value value) const;
+  void followDoubt(Op *op);
+  void reduceDoubt(Op *op);
+  void mergeDoubts(Op *op, RegId mine, llvm::ArrayRef<RegId> from, uint32_t count);
+  void reportDoubt(Value value, Value mask = {});
+  void reportDoubts(Op *op);
+
   //--- LowerCombine.cpp ----------------------------------------------------//
   bool lowerDot(Op *op);
   bool lowerCombine(Op *op);
@@ -178,6 +195,8 @@ private:
   llvm::DenseMap<Value, RegId> values;
   llvm::DenseMap<Value, bool> wrapping; ///< what mayWrap has found
   llvm::DenseMap<Value, RegId> wrapped; ///< checked: lanes whose address wrapped
+  llvm::DenseMap<RegId, Doubt> doubts;  ///< checked: of the values in a register
+  bool watchesDoubt = false;
   std::vector<std::pair<uint32_t *, RegId>> references;
   llvm::DenseMap<mlir::Location, uint32_t> placeIndex;
   Combiner *combiner = nullptr;

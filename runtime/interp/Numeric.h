@@ -67,10 +67,10 @@ template <> struct IntTraits<Bool> {
   static Bool make(Unsigned v) { return Bool{uint8_t(v & 1)}; }
 };
 
-/// Division by zero: all ones, and the remainder is the dividend.
+/// Division by zero: all ones, the remainder too.
 /// INT_MIN / -1: INT_MIN, remainder 0.
 template <class U> U divideUnsigned(U a, U b) { return b ? U(a / b) : U(~U(0)); }
-template <class U> U remainderUnsigned(U a, U b) { return b ? U(a % b) : a; }
+template <class U> U remainderUnsigned(U a, U b) { return b ? U(a % b) : U(~U(0)); }
 template <class S> S divideSigned(S a, S b) {
   using U = std::make_unsigned_t<S>;
   if (b == 0)
@@ -81,7 +81,7 @@ template <class S> S divideSigned(S a, S b) {
 }
 template <class S> S remainderSigned(S a, S b) {
   if (b == 0)
-    return a;
+    return S(-1);
   return b == -1 ? S(0) : S(a % b);
 }
 template <class S> S floorDivideSigned(S a, S b) {
@@ -301,11 +301,11 @@ inline double fmaToOdd(double a, double b, double c) {
   return std::bit_cast<double>(bits);
 }
 
-/// Out-of-range values saturate and NaN gives 0, as the hardware converts.
-template <class I> I saturatingToInt(double v) {
+/// Out-of-range values saturate, as the hardware converts.
+template <class I> I convertedToInt(double v, I ofNaN) {
   constexpr I low = std::numeric_limits<I>::min(), high = std::numeric_limits<I>::max();
   if (std::isnan(v))
-    return 0;
+    return ofNaN;
   // `high` may round up in double; everything at or above it saturates.
   constexpr double limit =
       std::is_signed_v<I> ? -double(low) : 2.0 * double(I(1) << (8 * sizeof(I) - 1));
@@ -315,6 +315,8 @@ template <class I> I saturatingToInt(double v) {
     return low;
   return I(v);
 }
+
+template <class I> I saturatingToInt(double v) { return convertedToInt<I>(v, 0); }
 
 /// -0 orders below +0 in all four. maximum/minimum propagate NaN;
 /// maxNum/minNum ignore it unless both are NaN.

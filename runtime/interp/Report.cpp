@@ -21,6 +21,12 @@ llvm::StringRef tile::interp::name(FindingKind kind) {
     return "address-overflow";
   case FindingKind::DivisionByZero:
     return "division-by-zero";
+  case FindingKind::ShiftTooFar:
+    return "shift-too-far";
+  case FindingKind::ConstantWritten:
+    return "constant-written";
+  case FindingKind::Overlap:
+    return "overlap";
   case FindingKind::BrokenPromise:
     return "broken-promise";
   case FindingKind::AssertFailed:

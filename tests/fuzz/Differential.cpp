@@ -1,7 +1,7 @@
 //===- Differential.cpp - the same kernel on two machines ------------------===//
 #include "tests/fuzz/Differential.h"
 #include "frontend/Parser.h"
-#include "runtime/EmuDevice.h"
+#include "runtime/devices/EmuDevice.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cstring>

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "tests/fuzz/FrontEnd.h"
 #include "compiler/Compiler.h"
-#include "frontend/Eval.h"
 #include "frontend/Parser.h"
+#include "frontend/eval/Eval.h"
 #include "tests/fuzz/Snippets.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -215,8 +215,10 @@ void Generator::order() {
   Type type = typeOf(a);
   if (type.shape.size() == 1 && !isFloat(type.element) && chance(40)) {
     int64_t bins = isOdd ? 1 + int64_t(below(64)) : int64_t(1) << below(7);
-    add({Element::I32, {bins}, 0}, "{r} = tl.histogram({0} & 31, " + std::to_string(bins) + ")",
-        {a});
+    // A value that has no bin is masked: one that is counted is reported.
+    std::string count = std::to_string(bins);
+    add({Element::I32, {bins}, 0},
+        "{r} = tl.histogram({0} & 31, " + count + ", mask=({0} & 31) < " + count + ")", {a});
     return;
   }
   int64_t last = type.shape.back();

@@ -1,6 +1,7 @@
-//===- main.cpp - tile-fuzz: random kernels, mangled programs --------------===//
+//===- main.cpp - tile-fuzz: random kernels, host functions, mangled programs ===//
 #include "tests/fuzz/Differential.h"
 #include "tests/fuzz/FrontEnd.h"
+#include "tests/fuzz/HostFunctions.h"
 #include "tests/fuzz/Products.h"
 #include "tests/fuzz/Workers.h"
 #include "llvm/Support/CommandLine.h"
@@ -19,23 +20,25 @@ static cl::SubCommand productsCommand("products",
                                       "random loops of products that share operands: the "
                                       "interpreter against the emulator, in the algebraic mode");
 static cl::SubCommand frontendCommand("frontend", "mangled programs: no crash, no hang");
-#define BOTH cl::sub(kernelsCommand), cl::sub(productsCommand), cl::sub(frontendCommand)
-static cl::opt<uint64_t> count("count", cl::desc("cases to run"), cl::init(1000), BOTH);
-static cl::opt<uint64_t> seed("seed", cl::desc("number of the first case"), cl::init(1), BOTH);
-static cl::opt<unsigned> jobs("jobs", cl::desc("processes; 0: one a core"), cl::init(0), BOTH);
+static cl::SubCommand hostCommand("host", "random host functions: no crash, no hang");
+#define ALL                                                                                        \
+  cl::sub(kernelsCommand), cl::sub(productsCommand), cl::sub(frontendCommand), cl::sub(hostCommand)
+static cl::opt<uint64_t> count("count", cl::desc("cases to run"), cl::init(1000), ALL);
+static cl::opt<uint64_t> seed("seed", cl::desc("number of the first case"), cl::init(1), ALL);
+static cl::opt<unsigned> jobs("jobs", cl::desc("processes; 0: one a core"), cl::init(0), ALL);
 static cl::opt<unsigned> maxReduced("reduce", cl::desc("how many failures to make small"),
-                                    cl::init(3), BOTH);
+                                    cl::init(3), ALL);
 static cl::opt<unsigned> seconds("seconds", cl::desc("begin no case after so long; 0: run all"),
-                                 cl::init(0), BOTH);
-static cl::opt<std::string> save("save", cl::desc("folder for failing programs"), BOTH);
+                                 cl::init(0), ALL);
+static cl::opt<std::string> save("save", cl::desc("folder for failing programs"), ALL);
 static cl::opt<std::string> device("device", cl::desc("cpu, emu or cuda"), cl::init("cpu"),
                                    cl::sub(kernelsCommand));
 static cl::opt<std::string> target("target",
                                    cl::desc("the GPU that is emulated, or compiled for besides"),
                                    cl::init("sm_90a"), cl::sub(kernelsCommand),
                                    cl::sub(productsCommand));
-static cl::opt<bool> print("print", cl::desc("print the kernel of --seed and stop"),
-                           cl::sub(kernelsCommand), cl::sub(productsCommand));
+static cl::opt<bool> print("print", cl::desc("print the program of --seed and stop"),
+                           cl::sub(kernelsCommand), cl::sub(productsCommand), cl::sub(hostCommand));
 static cl::list<std::string> corpusFolders("corpus", cl::desc("folder of programs to mangle"),
                                            cl::sub(frontendCommand));
 
@@ -200,6 +203,17 @@ static int fuzzProducts() {
 
 static constexpr Limits frontendLimits{5, 1024};
 
+/// Shows programs that failed, the first ones made small.
+static void showFailures(const std::string &kind, llvm::ArrayRef<uint64_t> seeds,
+                         std::string (*program)(uint64_t), bool (*fails)(const std::string &)) {
+  for (auto [k, number] : llvm::enumerate(seeds)) {
+    std::string text = program(number);
+    keep(kind + "-" + std::to_string(number) + ".tile", text);
+    if (k < maxReduced)
+      llvm::outs() << "\nseed " << number << ", made small:\n" << reduceText(text, fails) << '\n';
+  }
+}
+
 static bool crashes(const std::string &text) {
   return !runAlone(
               [&] {
@@ -210,8 +224,10 @@ static bool crashes(const std::string &text) {
               .empty();
 }
 
+static std::vector<std::string> corpus;
+
 static int fuzzFrontEnd() {
-  std::vector<std::string> corpus = readCorpus({corpusFolders.begin(), corpusFolders.end()});
+  corpus = readCorpus({corpusFolders.begin(), corpusFolders.end()});
   if (corpus.empty()) {
     llvm::errs() << "tile-fuzz: error: no programs to mangle: name a folder with --corpus\n";
     return 2;
@@ -232,24 +248,57 @@ static int fuzzFrontEnd() {
         llvm::outs().flush();
       },
       error);
-  for (size_t k = 0; k < failures.size(); ++k) {
-    std::string text = mangle(corpus, failures[k]);
-    keep("frontend-" + std::to_string(failures[k]) + ".tile", text);
-    if (k < maxReduced)
-      llvm::outs() << "\nseed " << failures[k] << ", made small:\n"
-                   << reduceText(text, crashes) << '\n';
+  showFailures(
+      "frontend", failures, [](uint64_t number) { return mangle(corpus, number); }, crashes);
+  return conclude(failed, work, error);
+}
+
+//===----------------------------------------------------------------------===//
+// Host functions
+//===----------------------------------------------------------------------===//
+
+#if __has_feature(address_sanitizer)
+static constexpr Limits hostLimits{60, 0}; // it reserves terabytes
+#else
+static constexpr Limits hostLimits{10, 1024};
+#endif
+
+static bool hostFails(const std::string &text) {
+  return !runAlone([&] { return runHostFunctions(text); }, hostLimits).empty();
+}
+
+static int fuzzHost() {
+  if (print) {
+    llvm::outs() << hostProgram(seed);
+    return 0;
   }
+  std::vector<uint64_t> failures;
+  std::string error;
+  Work work;
+  int64_t failed = runCases(
+      {nullptr, [](uint64_t i) { return runHostFunctions(hostProgram(seed + i)); }}, count,
+      processes(), hostLimits, seconds, work,
+      [&](uint64_t i, const std::string &why) {
+        failures.push_back(seed + i);
+        llvm::outs() << "seed " << seed + i << ": " << why << '\n';
+        llvm::outs().flush();
+      },
+      error);
+  showFailures("host", failures, hostProgram, hostFails);
   return conclude(failed, work, error);
 }
 
 int main(int argc, char **argv) {
-  cl::ParseCommandLineOptions(argc, argv, "tile-fuzz: random kernels and mangled programs\n");
+  cl::ParseCommandLineOptions(argc, argv,
+                              "tile-fuzz: random kernels, host functions and mangled programs\n");
   if (kernelsCommand)
     return fuzzKernels();
   if (productsCommand)
     return fuzzProducts();
   if (frontendCommand)
     return fuzzFrontEnd();
-  llvm::errs() << "tile-fuzz: error: name a command: kernels, products or frontend\n";
+  if (hostCommand)
+    return fuzzHost();
+  llvm::errs() << "tile-fuzz: error: name a command: kernels, products, frontend or host\n";
   return 2;
 }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/Parser.h"
-#include "runtime/EmuDevice.h"
+#include "runtime/devices/EmuDevice.h"
 #include "runtime/host/Suite.h"
 #include "tests/mutation/Equivalents.h"
 #include "llvm/ADT/StringExtras.h"

@@ -92,15 +92,15 @@ static void printBuffer(const BufferArgument &buffer) {
 static bool readArguments(func::FuncOp function, std::vector<interp::Argument> &arguments,
                           std::vector<BufferArgument> &buffers, interp::MemoryMap &memory) {
   for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
-    if (auto data = function.getArgAttrOfType<DenseElementsAttr>(index, "tile.data")) {
+    if (auto data = function.getArgAttrOfType<DenseElementsAttr>(index, kDataAttr)) {
       buffers.push_back(makeBuffer(index, data));
       BufferArgument &buffer = buffers.back();
       memory.add(buffer.bytes.get(), buffer.count * getElementBytes(buffer.element),
-                 !function.getArgAttr(index, "tile.unwritten"));
+                 !function.getArgAttr(index, kUnwrittenAttr));
       arguments.push_back(interp::Argument::pointer(buffer.bytes.get()));
-    } else if (auto value = function.getArgAttrOfType<IntegerAttr>(index, "tile.value")) {
+    } else if (auto value = function.getArgAttrOfType<IntegerAttr>(index, kValueAttr)) {
       arguments.push_back(interp::Argument::integer(value.getValue().getSExtValue()));
-    } else if (auto real = function.getArgAttrOfType<FloatAttr>(index, "tile.value")) {
+    } else if (auto real = function.getArgAttrOfType<FloatAttr>(index, kValueAttr)) {
       arguments.push_back(interp::Argument::real(real.getValueAsDouble()));
     } else {
       function.emitError() << "argument " << index << " has no value: give it `tile."
@@ -118,7 +118,7 @@ static bool runFunction(ModuleOp module, func::FuncOp function) {
   if (!readArguments(function, arguments, buffers, memory))
     return false;
   interp::Grid grid;
-  if (auto sizes = function->getAttrOfType<DenseI64ArrayAttr>("tile.grid")) {
+  if (auto sizes = function->getAttrOfType<DenseI64ArrayAttr>(kGridAttr)) {
     uint32_t *fields[] = {&grid.x, &grid.y, &grid.z};
     for (auto [field, size] : llvm::zip(fields, sizes.asArrayRef()))
       *field = uint32_t(size);

@@ -1,6 +1,7 @@
 //===- Assembler.cpp - from PTX to a cubin --------------------------------===//
 #include "tools/tilec/Assembler.h"
 #include "runtime/Module.h"
+#include "target/Target.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -43,7 +44,7 @@ static llvm::Error assembleWithDriver(StringRef ptx, StringRef target, std::stri
   if (!context)
     return context.takeError();
   const DeviceInfo &device = (*context)->device();
-  if (auto mismatch = targetMismatch(target, device.major, device.minor))
+  if (auto mismatch = tile::targetMismatch(target, device.major * 10 + device.minor))
     return llvm::createStringError(*mismatch);
   auto assembled = assemble(**context, ptx);
   if (!assembled)
@@ -64,7 +65,7 @@ std::string tilec::defaultTarget() {
       llvm::consumeError(device.takeError());
   else
     llvm::consumeError(api.takeError());
-  return "sm_90a";
+  return tile::fallbackTarget().name.str();
 }
 
 bool tilec::assembleCubin(StringRef ptx, StringRef target, std::string &cubin, int &registers,

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Compiler.h"
-#include "compiler/Targets.h"
 #include "frontend/AST.h"
 #include "frontend/Parser.h"
+#include "target/Target.h"
 #include "tools/tilec/Assembler.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/KernelList.h"
@@ -129,7 +129,7 @@ int CompileCommand::run() {
   }
   bool treeOnly = listOnly || emit == "ast"; // needs no GPU, so it asks for none
   if (compile.target.empty())
-    compile.target = treeOnly ? "sm_90a" : defaultTarget();
+    compile.target = treeOnly ? tile::fallbackTarget().name.str() : defaultTarget();
   if (!checkUsage())
     return Usage;
   auto source = openSource("compile", files[0]);

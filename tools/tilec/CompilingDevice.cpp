@@ -1,6 +1,6 @@
 //===- CompilingDevice.cpp - interpreted kernels, compiled as well --------===//
 #include "tools/tilec/CompilingDevice.h"
-#include "runtime/ForwardingDevice.h"
+#include "runtime/devices/ForwardingDevice.h"
 #include "tools/tilec/Assembler.h"
 #include "llvm/ADT/StringSet.h"
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Compiler.h"
-#include "compiler/Targets.h"
+#include "target/Target.h"
 #include "tools/tilec/Commands.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"

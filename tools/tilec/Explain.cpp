@@ -43,6 +43,8 @@ public:
 private:
   std::string acceptValue(StringRef text);
   std::vector<std::string> kernelsOf(const tile::frontend::SourceFile &source, int &status);
+  std::string checkValues(const tile::frontend::SourceFile &source,
+                          llvm::ArrayRef<std::string> kernels) const;
   int explainKernel(tile::Compiler &compiler, const tile::frontend::SourceFile &source,
                     const std::string &kernel, Explanation &explanation);
 
@@ -97,6 +99,31 @@ std::vector<std::string> ExplainCommand::kernelsOf(const tile::frontend::SourceF
   return names;
 }
 
+/// What is wrong with the names of `--value`: each is a parameter of one of the kernels at least,
+/// or, where those are not at the top level, of some function there. Empty if nothing is.
+std::string ExplainCommand::checkValues(const tile::frontend::SourceFile &source,
+                                        llvm::ArrayRef<std::string> kernels) const {
+  tile::frontend::DiagnosticEngine diagnostics;
+  tile::ast::Module module = tile::frontend::parse(source, diagnostics);
+  std::vector<std::string> ofKernels, ofAll;
+  for (const tile::ast::StmtPtr &stmt : module.body)
+    if (auto *def = llvm::dyn_cast<tile::ast::FunctionDef>(stmt.get()))
+      for (const tile::ast::Parameter &parameter : def->params) {
+        ofAll.push_back(parameter.name);
+        if (llvm::is_contained(kernels, def->name))
+          ofKernels.push_back(parameter.name);
+      }
+  const std::vector<std::string> &names = ofKernels.empty() ? ofAll : ofKernels;
+  for (auto &[name, value] : explain.values) {
+    if (names.empty() || llvm::is_contained(names, name))
+      continue;
+    StringRef guess = nearest(name, names);
+    return "option `--value`: no kernel has a parameter `" + name + "`" +
+           (guess.empty() ? "" : "; did you mean `" + guess.str() + "`?");
+  }
+  return {};
+}
+
 int ExplainCommand::explainKernel(tile::Compiler &compiler,
                                   const tile::frontend::SourceFile &source,
                                   const std::string &kernel, Explanation &explanation) {
@@ -139,7 +166,12 @@ int ExplainCommand::run() {
   llvm::json::Array list;
   tile::Compiler compiler;
   bool first = true;
-  for (const std::string &kernel : kernelsOf(*source, status)) {
+  std::vector<std::string> kernels = kernelsOf(*source, status);
+  if (problem = checkValues(*source, kernels); !problem.empty()) {
+    printError("explain", problem);
+    return Usage;
+  }
+  for (const std::string &kernel : kernels) {
     Explanation explanation;
     if (int failed = explainKernel(compiler, *source, kernel, explanation)) {
       status = failed;

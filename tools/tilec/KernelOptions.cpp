@@ -1,10 +1,9 @@
 //===- KernelOptions.cpp - options that say which kernel, and how ---------===//
 #include "tools/tilec/KernelOptions.h"
-#include "compiler/Targets.h"
+#include "target/Target.h"
 #include "tools/tilec/Commands.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace tilec;
 using llvm::StringRef;
@@ -100,15 +99,8 @@ std::string tilec::checkKernelOptions(const CompileOptions &compile) {
 std::unique_ptr<tile::frontend::SourceFile> tilec::openSource(StringRef command,
                                                               const std::string &file) {
   std::string error;
-  std::unique_ptr<tile::frontend::SourceFile> source;
-  if (file == "-") {
-    auto buffer = llvm::MemoryBuffer::getSTDIN();
-    if (buffer)
-      return std::make_unique<tile::frontend::SourceFile>("<stdin>", (*buffer)->getBuffer().str());
-    error = "cannot read standard input: " + buffer.getError().message();
-  } else {
-    source = tile::frontend::SourceFile::open(file, error);
-  }
+  std::unique_ptr<tile::frontend::SourceFile> source =
+      tile::frontend::SourceFile::open(file, error);
   if (!source)
     printError(command, error);
   return source;

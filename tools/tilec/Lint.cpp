@@ -14,6 +14,9 @@ static constexpr StringRef detailsText =
   - masks that are always, or never, true
   - accesses whose neighbouring elements are apart in memory
   - 32-bit products in addresses that may pass 2^31
+  - shifts by the width or more, division by zero, indices outside of a gather or histogram
+  - writes to constant memory, and of every program to one place
+  - accesses without the mask that others of the same offsets have
 
 Types come from annotations, or from --signature for one --kernel; without either they are guessed
 from the names of parameters, and constexprs without a default are 64. A kernel that does not
@@ -30,7 +33,7 @@ public:
   StringRef details() const override { return detailsText; }
 
 private:
-  bool lintOne(const tile::frontend::SourceFile &file, const tile::GuessedTypes &types);
+  bool lintOne(tile::Linter &linter, const tile::GuessedTypes &types);
   std::vector<std::string> files;
   tile::CompileOptions compile;
   unsigned remarks = 0;
@@ -38,7 +41,7 @@ private:
 } // namespace
 
 LintCommand::LintCommand() {
-  compile.target = "sm_90a";
+  compile.target = tile::fallbackTarget().name.str();
   options.positional("FILE", files, 1, 1)
       .text("kernel", "NAME", "look at this kernel only", compile.kernel)
       .text("signature", "SIG", "types of its parameters, as in `tilec compile`", compile.signature)
@@ -55,7 +58,7 @@ LintCommand::LintCommand() {
 }
 
 /// False if the kernel has errors that are the user's.
-bool LintCommand::lintOne(const tile::frontend::SourceFile &file, const tile::GuessedTypes &types) {
+bool LintCommand::lintOne(tile::Linter &linter, const tile::GuessedTypes &types) {
   tile::CompileOptions options = compile;
   options.kernel = types.kernel;
   bool told = !compile.signature.empty() || types.annotated;
@@ -65,7 +68,7 @@ bool LintCommand::lintOne(const tile::frontend::SourceFile &file, const tile::Gu
     if (llvm::none_of(compile.constexprs, [&](auto &given) { return given.first == name; }))
       options.constexprs.emplace_back(name, value);
   tile::frontend::DiagnosticEngine diagnostics;
-  if (!tile::lintKernel(file, options, told, diagnostics)) {
+  if (!linter.lint(options, told, diagnostics)) {
     if (told) {
       diagnostics.print(llvm::errs(), colorMessages());
       return false;
@@ -87,7 +90,8 @@ int LintCommand::run() {
     return Failure;
   }
   tile::frontend::DiagnosticEngine diagnostics;
-  auto kernels = tile::guessTypes(*file, compile.includePaths, diagnostics);
+  tile::Linter linter(*file, compile.includePaths, diagnostics);
+  auto kernels = linter.kernels();
   diagnostics.print(llvm::errs(), colorMessages());
   if (diagnostics.hasErrors())
     return Failure;
@@ -100,7 +104,7 @@ int LintCommand::run() {
   for (const tile::GuessedTypes &types : kernels)
     if (compile.kernel.empty() || types.kernel == compile.kernel) {
       ++count;
-      ok &= lintOne(*file, types);
+      ok &= lintOne(linter, types);
     }
   if (!count) {
     printError("lint", compile.kernel.empty()

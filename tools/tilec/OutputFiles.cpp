@@ -8,6 +8,8 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
+#include <climits>
+#include <optional>
 #include <unistd.h>
 
 using namespace tilec;
@@ -45,15 +47,36 @@ static bool writeDirectly(StringRef path, StringRef contents, std::string &error
   return ok;
 }
 
+/// Where a link points to; nothing if `path` is none.
+static std::optional<std::string> linkTarget(const std::string &path) {
+  llvm::SmallString<256> text;
+  text.resize_for_overwrite(PATH_MAX);
+  ssize_t length = ::readlink(path.c_str(), text.data(), text.size());
+  if (length < 0)
+    return std::nullopt;
+  text.truncate(length);
+  if (llvm::sys::path::is_absolute(text))
+    return text.str().str();
+  llvm::SmallString<256> beside(llvm::sys::path::parent_path(path));
+  llvm::sys::path::append(beside, text);
+  return beside.str().str();
+}
+
 /// The file that `path` names once links are followed, so that a link stays a
-/// link. A link to nothing is replaced.
-static std::string resolve(StringRef path) {
+/// link, also one to a file that is not there yet.
+static std::string resolve(std::string path) {
+  constexpr int mostLinks = 40; // as the kernel follows; a ring of links is refused elsewhere
+  for (int links = 0; links < mostLinks; ++links)
+    if (std::optional<std::string> target = linkTarget(path))
+      path = std::move(*target);
+    else
+      break;
   llvm::SmallString<256> real;
   if (!fs::real_path(path, real))
     return real.str().str();
   StringRef folder = llvm::sys::path::parent_path(path);
   if (fs::real_path(folder.empty() ? "." : folder, real))
-    return path.str();
+    return path;
   llvm::sys::path::append(real, llvm::sys::path::filename(path));
   return real.str().str();
 }
@@ -77,17 +100,31 @@ struct AsideFile {
 };
 } // namespace
 
-static bool writeAside(AsideFile &file, StringRef contents, std::string &error) {
+/// The new file is to others what the one that it replaces was: group, owner where
+/// that is possible, and rights.
+static void keepRights(int fd, const fs::file_status &before) {
+  if (::fchown(fd, before.getUser(), before.getGroup()))
+    (void)::fchown(fd, -1, before.getGroup());
+  (void)fs::setPermissions(fd, before.permissions());
+}
+
+/// `before`: of the file that will be replaced, or null.
+static bool writeAside(AsideFile &file, StringRef contents, const fs::file_status *before,
+                       std::string &error) {
   file.aside = (file.target + llvm::Twine(".") +
                 llvm::utohexstr(llvm::sys::Process::GetRandomNumber()) + ".tmp")
                    .str();
   int fd = -1;
-  if (std::error_code code = fs::openFileForWrite(file.aside, fd, fs::CD_CreateNew)) {
+  unsigned mode = before ? fs::owner_read | fs::owner_write : fs::all_read | fs::all_write;
+  if (std::error_code code =
+          fs::openFileForWrite(file.aside, fd, fs::CD_CreateNew, fs::OF_None, mode)) {
     file.aside.clear();
     error = describe(file.shown, code);
     return false;
   }
   llvm::sys::RemoveFileOnSignal(file.aside);
+  if (before)
+    keepRights(fd, *before);
   bool ok = writeAll(fd, file.shown, contents, error);
   ::close(fd);
   return ok;
@@ -126,7 +163,7 @@ bool OutputFiles::commit(std::string &error) {
     if (!error.empty())
       return discard(0);
     written.push_back({std::move(target), "", path});
-    if (!writeAside(written.back(), contents, error))
+    if (!writeAside(written.back(), contents, exists ? &status : nullptr, error))
       return discard(0);
   }
   for (auto [path, contents] : direct)

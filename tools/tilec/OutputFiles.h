@@ -11,8 +11,9 @@ namespace tilec {
 
 /// Collects what a command will leave on disk. `commit` writes each file aside
 /// and renames all of them at the end, so that a reader never sees half a file
-/// and a failure leaves what was there before. `-` is standard output; devices
-/// and pipes are written directly.
+/// and a failure leaves what was there before. What replaces a file has its rights,
+/// and links stay links. `-` is standard output; devices and pipes are written
+/// directly.
 class OutputFiles {
 public:
   /// `source` is what the command reads, and does not write over.

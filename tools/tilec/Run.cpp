@@ -4,12 +4,12 @@
 // of one purpose, print what came out. docs/host-functions.md is the language.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/Targets.h"
 #include "frontend/Parser.h"
-#include "runtime/AgreementDevice.h"
 #include "runtime/Cache.h"
-#include "runtime/EmuDevice.h"
+#include "runtime/devices/AgreementDevice.h"
+#include "runtime/devices/EmuDevice.h"
 #include "runtime/host/Suite.h"
+#include "target/Target.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/CompilingDevice.h"
 #include "tools/tilec/OutputFiles.h"
@@ -64,11 +64,11 @@ private:
   int threads = 0;
   int schedules = 0, seed = 1;
   bool counters = false, firstLaunches = false;
-  std::string countersFile, emulated = "sm_90a";
+  std::string countersFile, emulated = tile::fallbackTarget().name.str();
   tile::runtime::EmuDevice *emulator = nullptr; ///< the device, if it is one
   const tile::runtime::Agreement *agreement = nullptr;
   bool eachLaneArrives = false, algebraic = false;
-  bool check, listOnly = false, throughPasses = false, assemble = true;
+  bool check = true, listOnly = false, throughPasses = false, assemble = true;
 };
 } // namespace
 
@@ -83,12 +83,12 @@ StringRef HostCommand::name() const {
   }
 }
 
-HostCommand::HostCommand(Purpose purpose) : purpose(purpose), check(purpose != Purpose::Bench) {
+HostCommand::HostCommand(Purpose purpose) : purpose(purpose) {
   options.positional("FILE [NAME]... [PARAM=VALUE]...", arguments, 1, 1000)
       .choice("device", {"auto", "cpu", "emu", "cuda", "emu+cuda"},
               "where kernels run; auto: on the GPU if there is one; emu+cuda: on both, and compare",
               deviceName)
-      .flag("no-check", "on the CPU, do not check accesses to memory (faster)", check, false)
+      .flag("no-check", "on the CPU and the emulator, do not report faults (faster)", check, false)
       .flag("check", "on the CPU, check every access to memory", check)
       .integer("threads", "N", "cores that interpret or emulate; 0: all of them", threads, 0, 1024)
       .text("target", "TARGET", "emu: the GPU to emulate", emulated)
@@ -274,7 +274,7 @@ int HostCommand::runFile(const tile::frontend::SourceFile &source, const tile::a
                          tile::runtime::Device &device) {
   tile::eval::Program program(includePaths);
   tile::eval::ModuleEnv &file = program.add(source, module);
-  program.evaluator().limits.steps = uint64_t(1) << 32;
+  program.evaluator().limits.steps = tile::host::maxSteps;
   Session session(device, includePaths);
   session.output = &llvm::outs();
   session.hostContext()->eachLaneArrives = eachLaneArrives;

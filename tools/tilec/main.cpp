@@ -87,11 +87,21 @@ static void reportFatal(void *, const char *reason, bool) {
   std::_Exit(Failure);
 }
 
-int main(int argc, char **argv) {
-  llvm::sys::SetOneShotPipeSignalFunction(llvm::sys::DefaultOneShotPipeSignalHandler);
-  llvm::install_fatal_error_handler(reportFatal);
-  std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of the write
-  llvm::ArrayRef<const char *> args(argv + 1, argv + argc);
+/// A full disk or a closed terminal under standard output is an error of the
+/// command, whatever it said before. LLVM would end the process when it leaves.
+static int finish(int status) {
+  llvm::raw_fd_ostream &out = llvm::outs();
+  out.flush();
+  if (out.has_error()) {
+    printError("", "cannot write standard output: " + out.error().message());
+    out.clear_error();
+    status = status == Success ? Failure : status;
+  }
+  llvm::errs().clear_error(); // nowhere is left to say it
+  return status;
+}
+
+static int runCommand(llvm::ArrayRef<const char *> args) {
   if (args.empty()) {
     printOverview(llvm::errs());
     return Usage;
@@ -100,7 +110,8 @@ int main(int argc, char **argv) {
   bool help = name == "help" || name == "--help" || name == "-h";
   if (name == "version" || name == "--version")
     return printVersion();
-  if (help && args.size() == 1) {
+  if (help &&
+      (args.size() == 1 || StringRef(args[1]) == "help" || StringRef(args[1]) == "version")) {
     printOverview(llvm::outs());
     return Success;
   }
@@ -119,4 +130,11 @@ int main(int argc, char **argv) {
     return Success;
   }
   return command->run();
+}
+
+int main(int argc, char **argv) {
+  llvm::sys::SetOneShotPipeSignalFunction(llvm::sys::DefaultOneShotPipeSignalHandler);
+  llvm::install_fatal_error_handler(reportFatal);
+  std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of the write
+  return finish(runCommand(llvm::ArrayRef<const char *>(argv + 1, argv + argc)));
 }

@@ -1,6 +1,7 @@
 // What the cta dialect refuses, one violation a split.
 // RUN: tile-opt %s -split-input-file -verify-diagnostics
 
+// layout_c1
 // expected-error@+1 {{basis vectors do not fit the sizes of the layout's dimensions}}
 #a = #cta.layout<{register = [[8]], lane = [[1], [2]]} : [8]>
 
@@ -16,6 +17,7 @@
 
 // -----
 
+// convert_layout_c1
 func.func @convert_without_layout(%x: tensor<128xf32>) {
   // expected-error@+1 {{expected blocks with a `#cta.layout` on both sides}}
   %0 = cta.convert_layout %x : tensor<128xf32> -> tensor<128xf32>
@@ -28,6 +30,7 @@ func.func @convert_without_layout(%x: tensor<128xf32>) {
 // are contiguous.
 #rows = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [1, 4], [2, 8], [4, 16], [8, 0], [16, 0], [32, 0], [0, 32]]} : [64, 64]>
 func.func @product_across_the_sum(%x: !cta.buffer<[64, 64], f32, #rows>, %c: tensor<64x64xf32>) {
+  // warpgroup_dot_c5
   // expected-error@+1 {{'cta.warpgroup_dot' op cannot read its right operand: a buffer must be a swizzled tile, contiguous along the dimension that is summed over if its elements do not have 16 bits}}
   %0 = cta.warpgroup_dot %x, %x, %c : !cta.buffer<[64, 64], f32, #rows>, <[64, 64], f32, #rows>, tensor<64x64xf32>
   return

@@ -9,6 +9,7 @@ func.func @program_axis() {
 
 // -----
 
+// make_range_c1
 func.func @range_length() {
   // expected-error@+1 {{expected a one-dimensional result of 128 elements, got 'tensor<64xi32>'}}
   %0 = tile.make_range 0 to 128 : tensor<64xi32>
@@ -17,6 +18,7 @@ func.func @range_length() {
 
 // -----
 
+// make_range_c1
 func.func @range_rank() {
   // expected-error@+1 {{expected a one-dimensional result of 4 elements, got 'tensor<2x2xi32>'}}
   %0 = tile.make_range 0 to 4 : tensor<2x2xi32>
@@ -25,6 +27,7 @@ func.func @range_rank() {
 
 // -----
 
+// splat_c1
 func.func @splat_element(%x: f32) {
   // expected-error@+1 {{expected equal element types, got 'f32' and 'tensor<4xf16>'}}
   %0 = tile.splat %x : f32 -> tensor<4xf16>
@@ -33,6 +36,7 @@ func.func @splat_element(%x: f32) {
 
 // -----
 
+// unsplat_c1
 func.func @unsplat_many(%x: tensor<2xf32>) {
   // expected-error@+1 {{expected a one-element block, got 'tensor<2xf32>'}}
   %0 = tile.unsplat %x : tensor<2xf32> -> f32
@@ -41,6 +45,7 @@ func.func @unsplat_many(%x: tensor<2xf32>) {
 
 // -----
 
+// broadcast_c2
 func.func @broadcast_grow(%x: tensor<4x2xf32>) {
   // expected-error@+1 {{dimension 1 has size 2 and cannot grow to 8}}
   %0 = tile.broadcast %x : tensor<4x2xf32> -> tensor<4x8xf32>
@@ -49,6 +54,7 @@ func.func @broadcast_grow(%x: tensor<4x2xf32>) {
 
 // -----
 
+// broadcast_c1
 func.func @broadcast_rank(%x: tensor<4xf32>) {
   // expected-error@+1 {{expected operand and result of one rank, got 'tensor<4xf32>' and 'tensor<4x4xf32>'}}
   %0 = tile.broadcast %x : tensor<4xf32> -> tensor<4x4xf32>
@@ -57,6 +63,7 @@ func.func @broadcast_rank(%x: tensor<4xf32>) {
 
 // -----
 
+// expand_dims_c1
 func.func @expand_dims_axis(%x: tensor<4xf32>) {
   // expected-error@+1 {{axis 2 is past the end of 'tensor<4xf32>'}}
   %0 = tile.expand_dims %x {axis = 2 : i32} : tensor<4xf32> -> tensor<4x1xf32>
@@ -65,6 +72,7 @@ func.func @expand_dims_axis(%x: tensor<4xf32>) {
 
 // -----
 
+// expand_dims_c2
 func.func @expand_dims_result(%x: tensor<4xf32>) {
   // expected-error@+1 {{expected result of type 'tensor<1x4xf32>', got 'tensor<4x1xf32>'}}
   %0 = tile.expand_dims %x {axis = 0 : i32} : tensor<4xf32> -> tensor<4x1xf32>
@@ -73,6 +81,7 @@ func.func @expand_dims_result(%x: tensor<4xf32>) {
 
 // -----
 
+// reshape_c1
 func.func @reshape_count(%x: tensor<4xf32>) {
   // expected-error@+1 {{expected equal element counts, got 'tensor<4xf32>' and 'tensor<8xf32>'}}
   %0 = tile.reshape %x : tensor<4xf32> -> tensor<8xf32>
@@ -81,6 +90,7 @@ func.func @reshape_count(%x: tensor<4xf32>) {
 
 // -----
 
+// trans_c1
 func.func @trans_length(%x: tensor<4x2xf32>) {
   // expected-error@+1 {{expected 2 dimensions in the order, got 1}}
   %0 = tile.trans %x [0] : tensor<4x2xf32> -> tensor<4x2xf32>
@@ -89,6 +99,7 @@ func.func @trans_length(%x: tensor<4x2xf32>) {
 
 // -----
 
+// trans_c2
 func.func @trans_permutation(%x: tensor<4x2xf32>) {
   // expected-error@+1 {{order is not a permutation of 0..1}}
   %0 = tile.trans %x [1, 1] : tensor<4x2xf32> -> tensor<2x2xf32>
@@ -97,6 +108,7 @@ func.func @trans_permutation(%x: tensor<4x2xf32>) {
 
 // -----
 
+// trans_c3
 func.func @trans_result(%x: tensor<4x2xf32>) {
   // expected-error@+1 {{expected result of type 'tensor<2x4xf32>', got 'tensor<4x2xf32>'}}
   %0 = tile.trans %x [1, 0] : tensor<4x2xf32> -> tensor<4x2xf32>
@@ -105,6 +117,7 @@ func.func @trans_result(%x: tensor<4x2xf32>) {
 
 // -----
 
+// join_c1
 func.func @join_result(%x: tensor<4xf32>) {
   // expected-error@+1 {{expected result of type 'tensor<4x2xf32>', got 'tensor<2x4xf32>'}}
   %0 = tile.join %x, %x : tensor<4xf32> -> tensor<2x4xf32>
@@ -113,6 +126,7 @@ func.func @join_result(%x: tensor<4xf32>) {
 
 // -----
 
+// split_c1
 func.func @split_last_dimension(%x: tensor<2x4xf32>) {
   // expected-error@+1 {{expected a block of rank 2 or more with a last dimension of 2, got 'tensor<2x4xf32>'}}
   %a, %b = tile.split %x : tensor<2x4xf32> -> tensor<2xf32>
@@ -145,6 +159,7 @@ func.func @load_not_a_pointer(%p: tensor<4xf32>) {
 
 // -----
 
+// access_c1
 func.func @load_i1(%p: !tile.ptr<i1>) {
   // expected-error@+1 {{i1 is not addressable: access bytes and compare with zero}}
   %0 = tile.load %p : !tile.ptr<i1>
@@ -153,6 +168,7 @@ func.func @load_i1(%p: !tile.ptr<i1>) {
 
 // -----
 
+// load_c1
 func.func @load_other_without_mask(%p: !tile.ptr<f32>, %o: f32) {
   // expected-error@+1 {{`other` has no meaning without a mask}}
   %0 = "tile.load"(%p, %o) <{operandSegmentSizes = array<i32: 1, 0, 1>}> : (!tile.ptr<f32>, f32) -> f32
@@ -161,6 +177,7 @@ func.func @load_other_without_mask(%p: !tile.ptr<f32>, %o: f32) {
 
 // -----
 
+// access_c3
 func.func @load_mask_shape(%p: tensor<4x!tile.ptr<f32>>, %m: i1) {
   // expected-error@+1 {{expected mask of type 'tensor<4xi1>', got 'i1'}}
   %0 = "tile.load"(%p, %m) <{operandSegmentSizes = array<i32: 1, 1, 0>}> : (tensor<4x!tile.ptr<f32>>, i1) -> tensor<4xf32>
@@ -169,6 +186,7 @@ func.func @load_mask_shape(%p: tensor<4x!tile.ptr<f32>>, %m: i1) {
 
 // -----
 
+// access_c2
 func.func @store_value(%p: tensor<4x!tile.ptr<f32>>, %v: tensor<4xf16>) {
   // expected-error@+1 {{expected value of type 'tensor<4xf32>', got 'tensor<4xf16>'}}
   "tile.store"(%p, %v) : (tensor<4x!tile.ptr<f32>>, tensor<4xf16>) -> ()
@@ -177,6 +195,7 @@ func.func @store_value(%p: tensor<4x!tile.ptr<f32>>, %v: tensor<4xf16>) {
 
 // -----
 
+// atomic_cas_c1
 func.func @atomic_cas_compare(%p: !tile.ptr<i32>, %c: i64, %v: i32) {
   // expected-error@+1 {{expected compare value of type 'i32', got 'i64'}}
   %0 = "tile.atomic_cas"(%p, %c, %v) <{sem = #tile<sem relaxed>, scope = #tile<scope gpu>}> : (!tile.ptr<i32>, i64, i32) -> i32
@@ -185,6 +204,7 @@ func.func @atomic_cas_compare(%p: !tile.ptr<i32>, %c: i64, %v: i32) {
 
 // -----
 
+// combine_c2
 func.func @reduce_axis(%x: tensor<4xf32>) {
   // expected-error@+1 {{axis 1 is past the end of 'tensor<4xf32>'}}
   %0 = tile.reduce %x {axis = 1 : i32} : tensor<4xf32> -> f32 {
@@ -196,6 +216,7 @@ func.func @reduce_axis(%x: tensor<4xf32>) {
 
 // -----
 
+// reduce_c1
 func.func @reduce_result(%x: tensor<4x8xf32>) {
   // expected-error@+1 {{expected result of type 'tensor<8xf32>', got 'tensor<4xf32>'}}
   %0 = tile.reduce %x {axis = 0 : i32} : tensor<4x8xf32> -> tensor<4xf32> {
@@ -207,6 +228,7 @@ func.func @reduce_result(%x: tensor<4x8xf32>) {
 
 // -----
 
+// combine_c3
 func.func @reduce_combiner_arguments(%x: tensor<4xf32>) {
   // expected-error@+1 {{combiner must take}}
   %0 = tile.reduce %x {axis = 0 : i32} : tensor<4xf32> -> f32 {
@@ -218,6 +240,7 @@ func.func @reduce_combiner_arguments(%x: tensor<4xf32>) {
 
 // -----
 
+// combine_c4
 func.func @reduce_combiner_yield(%x: tensor<4xf32>, %y: i32) {
   // expected-error@+1 {{combiner must end in a `tile.yield` of}}
   %0 = tile.reduce %x {axis = 0 : i32} : tensor<4xf32> -> f32 {
@@ -240,6 +263,7 @@ func.func @reduce_shapes(%x: tensor<4xf32>, %y: tensor<8xf32>) {
 
 // -----
 
+// scan_c1
 func.func @scan_result(%x: tensor<4xf32>) {
   // expected-error@+1 {{expected result of type 'tensor<4xf32>', got 'tensor<8xf32>'}}
   %0 = tile.scan %x {axis = 0 : i32, reverse = false} : tensor<4xf32> -> tensor<8xf32> {
@@ -266,6 +290,7 @@ func.func @fp_cast_of_integers(%x: i32) {
 
 // -----
 
+// dot_c1
 func.func @dot_rank(%a: tensor<4xf16>, %b: tensor<4x4xf16>, %c: tensor<4x4xf32>) {
   // expected-error@+1 {{expected operands and accumulator of rank two, or all of rank three, got 'tensor<4xf16>', 'tensor<4x4xf16>' and 'tensor<4x4xf32>'}}
   %0 = tile.dot %a, %b, %c : tensor<4xf16> * tensor<4x4xf16> -> tensor<4x4xf32>
@@ -274,6 +299,7 @@ func.func @dot_rank(%a: tensor<4xf16>, %b: tensor<4x4xf16>, %c: tensor<4x4xf32>)
 
 // -----
 
+// dot_c2
 func.func @dot_inner(%a: tensor<4x8xf16>, %b: tensor<4x4xf16>, %c: tensor<4x4xf32>) {
   // expected-error@+1 {{expected equal inner dimensions, got 'tensor<4x8xf16>' and 'tensor<4x4xf16>'}}
   %0 = tile.dot %a, %b, %c : tensor<4x8xf16> * tensor<4x4xf16> -> tensor<4x4xf32>
@@ -282,6 +308,7 @@ func.func @dot_inner(%a: tensor<4x8xf16>, %b: tensor<4x4xf16>, %c: tensor<4x4xf3
 
 // -----
 
+// dot_c3
 func.func @dot_batch(%a: tensor<2x4x8xf16>, %b: tensor<1x8x4xf16>, %c: tensor<2x4x4xf32>) {
   // expected-error@+1 {{expected an accumulator of the rows of 'tensor<2x4x8xf16>' and the columns of 'tensor<1x8x4xf16>', got 'tensor<2x4x4xf32>'}}
   %0 = tile.dot %a, %b, %c : tensor<2x4x8xf16> * tensor<1x8x4xf16> -> tensor<2x4x4xf32>
@@ -290,6 +317,7 @@ func.func @dot_batch(%a: tensor<2x4x8xf16>, %b: tensor<1x8x4xf16>, %c: tensor<2x
 
 // -----
 
+// dot_c4
 func.func @dot_types(%a: tensor<4x8xf16>, %b: tensor<8x4xbf16>, %c: tensor<4x4xf32>) {
   // expected-error@+1 {{has no product of 'f16' and 'bf16' accumulated in 'f32'}}
   %0 = tile.dot %a, %b, %c : tensor<4x8xf16> * tensor<8x4xbf16> -> tensor<4x4xf32>
@@ -298,6 +326,7 @@ func.func @dot_types(%a: tensor<4x8xf16>, %b: tensor<8x4xbf16>, %c: tensor<4x4xf
 
 // -----
 
+// dot_c4
 func.func @dot_accumulator(%a: tensor<4x8xbf16>, %b: tensor<8x4xbf16>, %c: tensor<4x4xf16>) {
   // expected-error@+1 {{has no product of 'bf16' and 'bf16' accumulated in 'f16'}}
   %0 = tile.dot %a, %b, %c : tensor<4x8xbf16> * tensor<8x4xbf16> -> tensor<4x4xf16>
@@ -306,8 +335,66 @@ func.func @dot_accumulator(%a: tensor<4x8xbf16>, %b: tensor<8x4xbf16>, %c: tenso
 
 // -----
 
+// dot_c5
 func.func @dot_precision(%a: tensor<4x8xf16>, %b: tensor<8x4xf16>, %c: tensor<4x4xf32>) {
   // expected-error@+1 {{expected f32 operands for `precision = tf32`, got 'f16'}}
   %0 = tile.dot %a, %b, %c precision = tf32 : tensor<4x8xf16> * tensor<8x4xf16> -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+// unsplat_c2
+func.func @unsplat_element(%x: tensor<1xf32>) {
+  // expected-error@+1 {{expected equal element types, got 'tensor<1xf32>' and 'f16'}}
+  %0 = tile.unsplat %x : tensor<1xf32> -> f16
+  return
+}
+
+// -----
+
+// broadcast_c3
+func.func @broadcast_element(%x: tensor<1xf32>) {
+  // expected-error@+1 {{expected equal element types, got 'tensor<1xf32>' and 'tensor<4xf16>'}}
+  %0 = tile.broadcast %x : tensor<1xf32> -> tensor<4xf16>
+  return
+}
+
+// -----
+
+// reshape_c2
+func.func @reshape_element(%x: tensor<4xf32>) {
+  // expected-error@+1 {{expected equal element types, got 'tensor<4xf32>' and 'tensor<2x2xf16>'}}
+  %0 = tile.reshape %x : tensor<4xf32> -> tensor<2x2xf16>
+  return
+}
+
+// -----
+
+// split_c2
+func.func @split_result(%x: tensor<4x2xf32>) {
+  // expected-error@+1 {{expected left result of type 'tensor<4xf32>', got 'tensor<2xf32>'}}
+  %a, %b = tile.split %x : tensor<4x2xf32> -> tensor<2xf32>
+  return
+}
+
+// -----
+
+// load_c2
+func.func @load_other_type(%p: !tile.ptr<f32>, %m: i1, %o: f16) {
+  // expected-error@+1 {{expected other of type 'f32', got 'f16'}}
+  %0 = "tile.load"(%p, %m, %o) <{operandSegmentSizes = array<i32: 1, 1, 1>}> : (!tile.ptr<f32>, i1, f16) -> f32
+  return
+}
+
+// -----
+
+// combine_c1
+func.func @reduce_result_count(%x: tensor<4xf32>) {
+  // expected-error@+1 {{expected as many results as operands}}
+  %0:2 = tile.reduce %x {axis = 0 : i32} : tensor<4xf32> -> f32, f32 {
+  ^bb0(%a: f32, %b: f32):
+    tile.yield %a : f32
+  }
   return
 }

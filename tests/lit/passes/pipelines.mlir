@@ -4,7 +4,7 @@
 // RUN: tile-opt %s --tile-simplify --tile-to-cta | FileCheck %s --check-prefix=CTA
 // RUN: tile-opt %s --tile-simplify --tile-to-cta --tile-to-llvm | FileCheck %s --check-prefix=LLVM
 
-module attributes {tile.num_warps = 4 : i32, tile.num_stages = 1 : i32, tile.target = "sm_90a"} {
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 1>} {
   // What does not change in the loop is hoisted, and computed once.
   // SIMPLIFY-LABEL: func.func @scale
   // SIMPLIFY: tile.make_range

@@ -20,7 +20,8 @@ units = {f"{suite}.{name}" for path in (tests / "unit").rglob("*.cpp")
 
 def exists(reference):
     if reference.startswith("lit/"):
-        return any((tests / reference).parent.glob(pathlib.Path(reference).name + ".*"))
+        folder, name = (tests / reference).parent, pathlib.Path(reference).name
+        return any(folder.glob(f"**/{name}.*"))
     if ":" not in reference:
         return reference in units
     file, name = reference.split(":")

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/Parser.h"
-#include "runtime/AgreementDevice.h"
-#include "runtime/ForwardingDevice.h"
+#include "runtime/devices/AgreementDevice.h"
+#include "runtime/devices/ForwardingDevice.h"
 #include "gtest/gtest.h"
 #include <cstring>
 

@@ -4,7 +4,7 @@
 // out of it.
 //
 //===----------------------------------------------------------------------===//
-#include "emulator/TensorMap.h"
+#include "emulator/machine/TensorMap.h"
 #include "tests/unit/emulator/EmuTest.h"
 #include <numeric>
 

@@ -31,7 +31,9 @@ TEST(EmuThreads, EachKnowsItsNumber) {
 }
 
 TEST(EmuThreads, EveryCtaRuns) {
-  Bench bench(kernel("  %c = call i32 asm \"mov.u32 $0, %ctaid.x;\", \"=r\"()\n"
+  Bench bench(kernel("  %x = call i32 asm \"mov.u32 $0, %ctaid.x;\", \"=r\"()\n"
+                     "  %y = call i32 asm \"mov.u32 $0, %ctaid.y;\", \"=r\"()\n"
+                     "  %row = mul i32 %y, 10\n  %c = add i32 %row, %x\n"
                      "  %at = getelementptr i32, ptr addrspace(1) %p0, i32 %c\n"
                      "  store i32 %c, ptr addrspace(1) %at\n  ret void"));
   std::vector<uint32_t> out(100, 7);
@@ -39,7 +41,7 @@ TEST(EmuThreads, EveryCtaRuns) {
   bench.launch.grid = {10, 10, 1};
   Report report = bench.run(1);
   EXPECT_TRUE(report.ok()) << report.str();
-  for (uint32_t i = 0; i < 10; ++i)
+  for (uint32_t i = 0; i < 100; ++i)
     EXPECT_EQ(out[i], i);
 }
 
@@ -358,7 +360,7 @@ TEST(EmuEnd, TrapsAreReported) {
 TEST(EmuEnd, FailedAssertionsSayWhatAndWhere) {
   Bench bench(kernel("  call void @__assertfail(ptr @m, ptr @m, i32 7, ptr @m, i64 1)\n  ret void",
                      1,
-                     "@m = constant [5 x i8] c\"i < n\"\n"
+                     "@m = constant [6 x i8] c\"i < n\\00\"\n"
                      "declare void @__assertfail(ptr, ptr, i32, ptr, i64)"));
   std::vector<uint32_t> out(1);
   bench.buffer(out);

@@ -51,6 +51,33 @@ TEST(CApiEmulator, RunsAKernelOnHostMemory) {
     EXPECT_EQ(out[i], 3.0f * float(i));
 }
 
+/// What no GPU starts, the emulator does not either.
+TEST(CApiEmulator, AGridBeyondTheHardware) {
+  Emulated e;
+  float *x = e.floats(1), *out = e.floats(1), by = 3;
+  const int32_t n = 0;
+  const void *arguments[] = {&x, &out, &by, &n};
+  for (int axis : {1, 2}) {
+    uint32_t grid[3] = {1, 1, 1};
+    grid[axis] = 70000;
+    EXPECT_EQ(tile_emulated_launch(e.kernel, grid, arguments, 4), TILE_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(tile_last_error()).find("at most 65535 are possible"), std::string::npos)
+        << tile_last_error();
+  }
+}
+
+TEST(CApiEmulator, AbsurdSizes) {
+  Emulated e;
+  void *memory = nullptr;
+  EXPECT_EQ(tile_emulator_alloc(e.emulator, SIZE_MAX, &memory), TILE_OUT_OF_MEMORY);
+  EXPECT_EQ(tile_emulator_alloc(e.emulator, SIZE_MAX / 4, &memory), TILE_OUT_OF_MEMORY);
+  EXPECT_EQ(tile_emulator_free(e.emulator, &memory), TILE_INVALID_ARGUMENT);
+  tile_emulated *kernel = nullptr;
+  EXPECT_EQ(tile_emulator_load(e.emulator, "k", "x", SIZE_MAX, nullptr, &kernel),
+            TILE_INVALID_ARGUMENT);
+  EXPECT_EQ(kernel, nullptr);
+}
+
 TEST(CApiEmulator, AFaultHasAReport) {
   Emulated e;
   float *x = e.floats(100), *out = e.floats(200), by = 3;

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Explain.h"
 #include "frontend/Parser.h"
-#include "runtime/EmuDevice.h"
+#include "runtime/devices/EmuDevice.h"
 #include "gtest/gtest.h"
 
 using namespace tile;

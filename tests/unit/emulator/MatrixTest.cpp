@@ -1,5 +1,5 @@
 //===- MatrixTest.cpp - matrix instructions against plain loops -----------===//
-#include "emulator/Matrix.h"
+#include "emulator/machine/Matrix.h"
 #include "tests/unit/emulator/EmuTest.h"
 #include <numeric>
 

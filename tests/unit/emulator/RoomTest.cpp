@@ -1,6 +1,6 @@
 //===- RoomTest.cpp - what the lowering can emit, the emulator knows ------===//
 //
-// Builds everything that passes/lowering/Instructions.h can build, in each form
+// Builds everything that passes/lowering/instructions/Instructions.h can build, in each form
 // that it has, and loads it. Loading fails with a message that names the
 // instruction.
 //
@@ -12,7 +12,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "passes/lowering/Instructions.h"
+#include "passes/lowering/instructions/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "gtest/gtest.h"
@@ -48,7 +48,7 @@ protected:
     Block *entry = kernel.addEntryBlock(b);
     g = entry->getArgument(0), s = entry->getArgument(1);
     b.setInsertionPointToStart(entry);
-    Instructions in(b, /*smVersion=*/90, /*numThreads=*/256);
+    Instructions in(b, *findTarget("sm_90"), /*numThreads=*/256);
     in.setLoc(loc);
     build(in);
     LLVM::ReturnOp::create(b, loc, ValueRange());

@@ -4,7 +4,7 @@
 // a kernel.
 //
 //===----------------------------------------------------------------------===//
-#include "emulator/Numbers.h"
+#include "emulator/machine/Numbers.h"
 #include "tests/unit/emulator/EmuTest.h"
 #include <cmath>
 #include <numeric>

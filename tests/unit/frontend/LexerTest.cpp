@@ -39,6 +39,16 @@ std::string tokens(llvm::StringRef text) {
   return out;
 }
 
+TEST(Lexer, NamesThatPythonNormalisesAreRefused) {
+  EXPECT_EQ(tokens("\u00e4\u00df = \u03b1"), "\u00e4\u00df = \u03b1 NL EOF");
+  const std::string rest = " in names by what it is in Unicode's normal form NFKC; write the name "
+                           "in that form>";
+  EXPECT_EQ(tokens("a\u017f"), "<Python replaces U+017F" + rest + " NL EOF");
+  EXPECT_EQ(tokens("\ufb01x"), "<Python replaces U+FB01" + rest + " NL EOF");
+  EXPECT_EQ(tokens("e\u0301"), "<Python replaces U+0301" + rest + " NL EOF");
+  EXPECT_EQ(tokens("\"\u017f\""), "\"\u017f\" NL EOF") << "strings stay as they are";
+}
+
 TEST(Lexer, LayoutBecomesTokens) {
   EXPECT_EQ(tokens(""), "EOF");
   EXPECT_EQ(tokens("\n\n  # only a comment\n"), "EOF");

@@ -45,6 +45,62 @@ TEST(Launch, ArgumentsAreSpecialisedAsInTriton) {
   EXPECT_EQ(signatureOf("a, b", "k[1]('relu', tl.float16)"), "const=\"relu\",const=tl.float16");
 }
 
+TEST(Launch, ANameMeansWhatItIsBoundToLast) {
+  HostFile file(R"(
+@triton.jit
+def k(x): pass
+first = k
+@triton.jit
+def k(x, y): pass
+def f(): k[1](1, 2)
+def g(): first[1](1)
+)");
+  file.device.bodies["k"] = [](auto &, auto &) {};
+  EXPECT_EQ(file.call("f"), "None");
+  EXPECT_EQ(file.device.prepared[0].signature, "i32:1,i32");
+  EXPECT_EQ(file.call("g"), "NameError: the kernel `k` of line 11 cannot be launched: its name "
+                            "means the one of line 14; give it a name of its own");
+}
+
+TEST(Launch, TuplesThatNestWithoutEndAreRefused) {
+  HostFile file(R"(
+@triton.jit
+def k(x): pass
+@triton.jit
+def c(x: tl.constexpr): pass
+def doubled():
+    x = (1,)
+    for i in range(60):
+        x = (x, x)
+    return x
+def deep():
+    x = ()
+    for i in range(100000):
+        x = (x,)
+    return x
+def f(): k[1](doubled())
+def g(): c[1](doubled())
+def h(): k[1](deep())
+)");
+  for (const char *name : {"f", "g", "h"})
+    EXPECT_EQ(file.call(name).substr(0, 11), "LimitError:") << name;
+}
+
+TEST(Launch, ListsOfADescriptorMayNotChangeTheirLengths) {
+  HostFile file(R"(
+from triton.tools.tensor_descriptor import TensorDescriptor
+@triton.jit
+def k(x): pass
+def f():
+    strides = [16, 1]
+    d = TensorDescriptor(tile.zeros((16, 16)), [16, 16], strides, [16, 16])
+    strides.pop()
+    k[1](d)
+)");
+  EXPECT_EQ(file.call("f"), "TypeError: argument `x` of `k`: a `TensorDescriptor` needs as many "
+                            "strides and block sizes as dimensions, 2");
+}
+
 TEST(Launch, DoNotSpecialize) {
   std::unique_ptr<HostFile> file;
   file = std::make_unique<HostFile>(

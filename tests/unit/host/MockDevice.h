@@ -6,8 +6,8 @@
 #ifndef TILE_TESTS_UNIT_HOST_MOCKDEVICE_H
 #define TILE_TESTS_UNIT_HOST_MOCKDEVICE_H
 
-#include "frontend/Eval.h"
 #include "frontend/Parser.h"
+#include "frontend/eval/Eval.h"
 #include "runtime/host/Suite.h"
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"

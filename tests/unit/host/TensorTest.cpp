@@ -54,7 +54,8 @@ TEST(Tensor, Views) {
          {"tile.arange(6).reshape(2, 3).T.contiguous().stride()", "(2, 1)"},
          {"tile.arange(4).as_strided((2, 2), (1, 2)).tolist()", "[[0, 2], [1, 3]]"},
          {"tile.arange(4).as_strided((2, 3), (1, 2))",
-          "ValueError: this view reaches outside of the tensor's memory"},
+          "ValueError: this view reaches outside of the tensor's memory: shape (2, 3) with strides "
+          "(1, 2) from element 0 on takes elements 0 to 5, of 4"},
          {"tile.ones(1).view(tl.int32).item()", "1065353216"},
          {"tile.arange(3).expand(2, 3).tolist()", "[[0, 1, 2], [0, 1, 2]]"},
          {"tile.arange(8).reshape(2, 2, 2).transpose(0, 2).flatten().tolist()",
@@ -65,6 +66,149 @@ TEST(Tensor, Views) {
          {"tile.arange(6).reshape(4, 2)", "ValueError: cannot view 6 elements as (4, 2)"},
          {"tile.arange(10)[tile.tensor([3, -1])].tolist()", "[3, 9]"},
          {"tile.arange(5)[tile.arange(5) > 2].tolist()", "[3, 4]"}});
+}
+
+constexpr const char *tooManyBytes = "MemoryError: a tensor of shape (4294967296, 4294967296) has "
+                                     "more than 2^63 bytes";
+
+TEST(Tensor, ShapesWhoseSizeOverflowsAreRefused) {
+  check(
+      {{"tile.zeros((1 << 32, 1 << 32))", tooManyBytes},
+       {"tile.empty((1 << 32, 1 << 32))", tooManyBytes},
+       {"tile.randn((1 << 32, 1 << 32))", tooManyBytes},
+       {"tile.full((1 << 32, 1 << 32), 1)", tooManyBytes},
+       {"tile.zeros((1 << 32, 1 << 32, 0))",
+        "MemoryError: a tensor of shape (4294967296, 4294967296, 0) has more than 2^63 bytes"},
+       {"tile.zeros(1).expand((1 << 32, 1 << 32))", tooManyBytes},
+       {"tile.zeros(1).broadcast_to((1 << 32, 1 << 32))", tooManyBytes},
+       {"tile.zeros(0).reshape((1 << 32, 1 << 32))",
+        "ValueError: cannot view 0 elements as (4294967296, 4294967296)"},
+       {"tile.zeros(4).reshape((1 << 32, -1, 1 << 32))",
+        "ValueError: cannot view 4 elements as (4294967296, -1, 4294967296)"},
+       {"tile.arange(0, 1, 1e-300)",
+        "ValueError: `arange` from 0.0 to 1.0 by 1e-300 has no number of elements"},
+       {"tile.zeros((1,) * 65)", "ValueError: a tensor has at most 64 dimensions, and this one 65"},
+       {"tile.zeros((1,) * 64)[None]",
+        "ValueError: a tensor has at most 64 dimensions, and this one 65"},
+       {"tile.zeros(1).expand((-5,))", "ValueError: a dimension cannot be negative, as in (-5,)"}});
+}
+
+TEST(Tensor, ViewsStayInsideTheirMemory) {
+  const std::string outside = "ValueError: this view reaches outside of the tensor's memory: ";
+  const std::pair<const char *, std::string> examples[] = {
+      {"tile.zeros(4).as_strided((3,), (1 << 61,), 0)",
+       "shape (3,) with strides (2305843009213693952,) from element 0 on takes elements 0 to "
+       "4611686018427387904, of 4"},
+      {"tile.zeros(4).as_strided((5,), (1 << 61,), 0)",
+       "shape (5,) with strides (2305843009213693952,) from element 0 on goes beyond 64 bits, of "
+       "4"},
+      {"tile.zeros(1 << 10).as_strided(((1 << 37) + 1,), (1 << 25,), 0)",
+       "shape (137438953473,) with strides (33554432,) from element 0 on takes elements 0 to "
+       "4611686018427387904, of 1024"},
+      {"tile.zeros(4).as_strided((2,), (-1,), 0)",
+       "shape (2,) with strides (-1,) from element 0 on takes elements -1 to 0, of 4"},
+      {"tile.zeros(4).as_strided((0,), (1,), 5)",
+       "shape (0,) with strides (1,) from element 5, of 4"},
+      {"tile.zeros(4).as_strided((1,), (1,), -1)",
+       "shape (1,) with strides (1,) from element -1 on takes elements -1 to -1, of 4"},
+      {"tile.empty_strided((2,), (-1,))",
+       "shape (2,) with strides (-1,) from element 0 on takes elements -1 to 0, of 1"}};
+  for (auto &[expr, expected] : examples)
+    EXPECT_EQ(evaluate(expr), outside + expected) << expr;
+  check(
+      {{"tile.arange(4).as_strided((4,), (-1,), 3).tolist()", "[3, 2, 1, 0]"},
+       {"tile.arange(4)[1:][1:].as_strided((2,), (1,), -2).tolist()", "[0, 1]"},
+       {"tile.arange(4)[1::1 << 62].tolist(), tile.arange(4)[::-(1 << 62)].tolist()", "([1], [3])"},
+       {"tile.empty_strided((1,), (1 << 62,)).stride()", "(4611686018427387904,)"},
+       {"tile.zeros(4)[1:].as_strided((1,), (1,), (1 << 63) - 1)",
+        "ValueError: a view of shape (1,) begins beyond 2^63 elements"},
+       {"tile.zeros(4).as_strided((1,), ('x',))",
+        "TypeError: strides are integers of 64 bits, got ('x',)"},
+       {"tile.empty_strided((1 << 32, 2), (1 << 32, 1))",
+        "ValueError: a tensor of shape (4294967296, 2) with strides (4294967296, 1) reaches "
+        "beyond 2^63 elements"}});
+}
+
+TEST(Tensor, ResultsThatDoNotFitIntoMemoryAreRefused) {
+  auto limited = [](const std::string &expr) {
+    HostFile file("def f():\n    return " + expr + "\n");
+    file.session.hostContext()->memory.limit = 1 << 20;
+    return file.call("f");
+  };
+  auto tooLarge = [](const std::string &shape, const std::string &bytes) {
+    return "MemoryError: a tensor of shape " + shape + " is too large: it takes " + bytes +
+           " bytes on the host, where ";
+  };
+  const std::tuple<const char *, std::string, std::string> examples[] = {
+      {"tile.zeros(1 << 30)", "(1073741824,)", "4294967296"},
+      {"tile.zeros(1).expand((1 << 30, 2)).sum()", "(1073741824, 2)", "17179869184"},
+      {"tile.one_hot(tile.zeros(4, dtype=tl.int32), 1 << 40)", "(4, 1099511627776)",
+       "35184372088832"},
+      {"tile.zeros((1 << 30, 0)) @ tile.zeros((0, 1 << 20))", "(1073741824, 1048576)",
+       "9007199254740992"},
+      {"tile.zeros((1 << 30, 1, 0)).sum(-1)", "(1073741824, 1)", "8589934592"},
+      {"tile.arange(1 << 10)[:, None] + tile.arange(1 << 10)", "(1024, 1024)", "8388608"},
+      {"tile.bincount(tile.arange(2), 1 << 40)", "(1099511627776,)", "8796093022208"},
+      {"tile.empty_strided((2,), (1 << 40,))", "(1099511627777,)", "4398046511108"},
+      {"tile.randperm(1 << 30)", "(1073741824,)", "8589934592"}};
+  for (auto &[expr, shape, bytes] : examples) {
+    std::string got = limited(expr);
+    EXPECT_EQ(llvm::StringRef(got).split("where ").first.str() + "where ", tooLarge(shape, bytes))
+        << expr;
+  }
+  EXPECT_EQ(limited("tile.cat([tile.zeros((1 << 61, 0))] * 8, axis=0)"),
+            "ValueError: `cat` gives more than 2^63 elements along axis 0");
+  EXPECT_EQ(limited("tile.zeros((1 << 61, 0)).tolist()"),
+            "MemoryError: strings and containers have at most 16777216 elements at compile time");
+  EXPECT_EQ(limited("[1 for row in tile.zeros((1 << 61, 0))]"),
+            "MemoryError: strings and containers have at most 16777216 elements at compile time");
+  EXPECT_EQ(limited("repr(tile.zeros(1).expand((1 << 30, 2)))"),
+            "'tensor(shape (1073741824, 2), fp32)'");
+  EXPECT_EQ(limited("tile.zeros((1 << 40, 0)).softmax(0).shape"), "(1099511627776, 0)");
+  EXPECT_EQ(limited("tile.zeros((0, 1 << 40)).softmax(1).shape"), "(0, 1099511627776)");
+}
+
+TEST(Tensor, ElementsAreNumbers) {
+  check({{"tile.zeros(4).to(tl.void)",
+          "TypeError: a tensor is made of elements such as `tl.float16`, not of `void`"},
+         {"tile.zeros(4, dtype=tl.int64).view(tl.pointer_type(tl.int8))",
+          "TypeError: a tensor is made of elements such as `tl.float16`, not of `*i8`"}});
+}
+
+TEST(Tensor, MemoryIsGivenBack) {
+  HostFile file(R"(
+def f():
+    for i in range(100):
+        x = tile.zeros(1 << 16)
+    return x.numel
+)");
+  file.session.hostContext()->memory.limit = 1 << 20;
+  EXPECT_EQ(file.call("f"), "65536");
+}
+
+TEST(Tensor, ListsThatNestWithoutEndAreRefused) {
+  HostFile file(R"(
+def deep(n):
+    x = []
+    for i in range(n):
+        x = [x]
+    return x
+def doubled():
+    x = 1.0
+    for i in range(60):
+        x = [x, x]
+    return x
+def shown():
+    return str(deep(10**6))[-3:]
+def made():
+    return tile.tensor(deep(100))
+def many():
+    return tile.tensor(doubled())
+)");
+  EXPECT_EQ(file.call("shown"), "']]]'");
+  EXPECT_EQ(file.call("made"), "ValueError: sequences nest deeper than the 64 dimensions that a "
+                               "tensor may have");
+  EXPECT_EQ(file.call("many").substr(0, 11), "LimitError:");
 }
 
 TEST(Tensor, WritingThroughViews) {
@@ -100,6 +244,9 @@ TEST(Reference, OperatorsAreExactInDoublePrecision) {
          {"(tile.tensor([6]) & 3 | 8).tolist(), (tile.tensor([-8]) >> 1).tolist()", "([10], [-4])"},
          {"(tile.arange(4).reshape(2, 2) @ tile.arange(6).reshape(2, 3)).tolist()",
           "[[3, 4, 5], [9, 14, 19]]"},
+         {"(tile.full((1, 1), 1 << 62, dtype=tl.int64) @ tile.full((1, 2), 6, dtype=tl.int64))"
+          ".tolist()",
+          "[[-9223372036854775808, -9223372036854775808]]"},
          {"tile.arange(3) + tile.arange(4)",
           "ValueError: shapes (3,) and (4,) do not broadcast together"},
          {"tile.tensor([1.0]) & 1", "TypeError: `&` needs tensors of integers or booleans"},

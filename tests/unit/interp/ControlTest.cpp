@@ -31,8 +31,8 @@ TEST(Control, ForLoopBounds) {
   EXPECT_EQ(evaluate(body, 6, 5, 1), 0);
   EXPECT_EQ(evaluate(body, -3, 4, 2), 4);
   int low = std::numeric_limits<int>::min(), high = std::numeric_limits<int>::max();
-  EXPECT_EQ(evaluate(body, low, high, high), 3);
-  EXPECT_EQ(evaluate(body, high - 1, high, high), 1) << "the counter does not wrap";
+  EXPECT_EQ(evaluate(body, low, high - 1, high), 2) << "the distance does not fit the type";
+  EXPECT_EQ(evaluate(body, high - 1, high, 1), 1);
 }
 
 TEST(Control, UnsignedLoop) {
@@ -43,8 +43,8 @@ TEST(Control, UnsignedLoop) {
       %m = arith.addi %n, %one : i64
       scf.yield %m : i64
     })",
-                     0, -1, 1 << 30),
-            4);
+                     0, -(1 << 30), 1 << 30),
+            3);
 }
 
 TEST(Control, CarriedValuesSwap) {
@@ -208,6 +208,21 @@ func.func @k(%s: i32) {
   ASSERT_EQ(report.findings.size(), 1u);
   EXPECT_EQ(report.findings[0].kind, FindingKind::BadLoopStep);
   EXPECT_EQ(report.findings[0].place.line, 5u);
+}
+
+TEST(Control, CounterPastTheEndIsReported) {
+  const char *text = R"mlir(
+func.func @k(%n: i32) {
+  %z = arith.constant 0 : i32
+  %s = arith.constant 1048576 : i32
+  scf.for %i = %z to %n step %s : i32 {
+  }
+  return
+})mlir";
+  EXPECT_TRUE(runText(text, Grid(), INT32_MAX - 1048575).findings.empty());
+  auto report = runText(text, Grid(), INT32_MAX);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_EQ(report.findings[0].kind, FindingKind::BadLoopStep);
 }
 
 TEST(Control, ProgramIdsCoverTheGrid) {

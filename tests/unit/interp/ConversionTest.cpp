@@ -186,21 +186,25 @@ template <class I> void checkFloatToInt(const char *name) {
     for (double v : {std::ldexp(1.0, k), std::nextafter(std::ldexp(1.0, k), 0.0),
                      std::ldexp(1.0, k) - 1, std::ldexp(1.0, k) + 1})
       x.insert(x.end(), {v, -v});
-  auto expected = [](double v, Quad low, Quad high) {
+  // 8 bits are the lower half of 16; NaN is the highest bit where anything has 64 bits.
+  constexpr unsigned bits = std::max<unsigned>(16, 8 * sizeof(I));
+  auto expected = [](double v, bool isSigned, bool isWide) {
+    auto lowest = [](Quad q) { return U(q < 0 ? uint64_t(int64_t(q)) : uint64_t(q)); };
+    Quad high = Quad(std::ldexp(1.0, int(isSigned ? bits - 1 : bits))) - 1;
+    Quad low = isSigned ? -high - 1 : Quad(0);
     if (std::isnan(v))
-      return Quad(0);
+      return lowest(isWide || bits == 64 ? Quad(std::ldexp(1.0, int(bits) - 1)) : Quad(0));
     Quad t = std::isinf(v) ? (v > 0 ? high : low) : Quad(std::trunc(v));
-    return t < low ? low : t > high ? high : t;
+    return lowest(t < low ? low : t > high ? high : t);
   };
   auto asSigned = convert<I>(x, "f64", name, "arith.fptosi %x0 : IN to OUT");
   auto asUnsigned = convert<U>(x, "f64", name, "arith.fptoui %x0 : IN to OUT");
   std::vector<float> singles(x.begin(), x.end());
   auto fromSingle = convert<I>(singles, "f32", name, "arith.fptosi %x0 : IN to OUT");
   for (size_t k = 0; k < x.size(); ++k) {
-    Quad low = std::numeric_limits<I>::min(), high = std::numeric_limits<I>::max();
-    EXPECT_TRUE(Quad(asSigned[k]) == expected(x[k], low, high)) << x[k];
-    EXPECT_TRUE(Quad(fromSingle[k]) == expected(singles[k], low, high)) << x[k];
-    EXPECT_TRUE(Quad(asUnsigned[k]) == expected(x[k], 0, std::numeric_limits<U>::max())) << x[k];
+    EXPECT_EQ(U(asSigned[k]), expected(x[k], true, true)) << x[k];
+    EXPECT_EQ(U(fromSingle[k]), expected(singles[k], true, false)) << x[k];
+    EXPECT_EQ(asUnsigned[k], expected(x[k], false, true)) << x[k];
   }
 }
 TEST(Conversion, FloatToIntSaturates) {

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/CtaDialect.h"
+#include "ir/Kernel.h"
 #include "ir/layout/Builders.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -17,9 +18,9 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
-#include "passes/LayoutInference.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
+#include "passes/layouts/LayoutInference.h"
 #include "runtime/interp/Interpreter.h"
 #include "gtest/gtest.h"
 #include <map>
@@ -46,8 +47,10 @@ public:
 
   OwningOpRef<ModuleOp> build() {
     OwningOpRef<ModuleOp> module = ModuleOp::create(loc());
-    (*module)->setAttr(kNumWarpsAttr, b.getI32IntegerAttr(int32_t(pick({1, 2, 4, 8}))));
-    (*module)->setAttr(kTargetAttr, b.getStringAttr("sm_90a"));
+    (*module)->setAttr(tile::kKernelAttr,
+                       KernelAttr::get(b.getContext(), int32_t(pick({1, 2, 4, 8})), kDefaultStages,
+                                       0, WarpRoles::Auto));
+    (*module)->setAttr(kTargetAttr, TargetAttr::get(b.getContext(), &fallbackTarget()));
     b.setInsertionPointToEnd(module->getBody());
     Type ptr = PtrType::get(b.getI32Type());
     auto func =

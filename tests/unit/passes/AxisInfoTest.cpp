@@ -6,7 +6,7 @@
 // miscompile; the chance to find one here is what this test is for.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/AxisInfo.h"
+#include "passes/facts/AxisInfo.h"
 #include "ir/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -1,5 +1,5 @@
 //===- DeadValuesTest.cpp - what nothing observable needs goes ------------===//
-#include "passes/DeadValues.h"
+#include "passes/facts/DeadValues.h"
 #include "ParsedModule.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- StridedAccessTest.cpp - index arithmetic read back -----------------===//
-#include "passes/StridedAccess.h"
+#include "passes/facts/StridedAccess.h"
 #include "ParsedModule.h"
-#include "passes/TensorMaps.h"
+#include "passes/copies/TensorMaps.h"
 #include <set>
 
 using namespace mlir;

@@ -106,6 +106,42 @@ TEST_F(CApi, CompileErrors) {
   EXPECT_THAT(tile_last_error(), HasSubstr("/not/there.tile"));
 }
 
+/// Lengths that nothing has: refused before anything is read.
+TEST_F(CApi, AbsurdLengths) {
+  tile_kernel *kernel = nullptr;
+  for (size_t length : {SIZE_MAX, SIZE_MAX / 2, size_t(1) << 40}) {
+    EXPECT_EQ(tile_compile_buffer(compiler, "k", "x", length, nullptr, &kernel),
+              TILE_INVALID_ARGUMENT);
+    EXPECT_THAT(tile_last_error(), HasSubstr("`length` is"));
+    EXPECT_EQ(tile_kernel_from_ptx("x", length, "{}", 2, &kernel), TILE_INVALID_ARGUMENT);
+    EXPECT_EQ(tile_kernel_from_ptx("x", 1, "{}", length, &kernel), TILE_INVALID_ARGUMENT);
+    EXPECT_THAT(tile_last_error(), HasSubstr("`metadata_length` is"));
+    const tile_constexpr constants[] = {{"A", "1"}};
+    tile_compile_options options;
+    tile_compile_options_init(&options);
+    options.constexprs = constants;
+    options.num_constexprs = length;
+    EXPECT_EQ(compile("fine", &kernel, &options), TILE_INVALID_ARGUMENT);
+    EXPECT_THAT(tile_last_error(), HasSubstr("`num_constexprs` is"));
+    tile_compile_options_init(&options);
+    options.size = length;
+    EXPECT_EQ(compile("fine", &kernel, &options), TILE_INVALID_ARGUMENT);
+    tile_compile_options_init_sized(&options, length); // writes nothing
+  }
+}
+
+TEST_F(CApi, DeepMetadataIsRefused) {
+  for (const char *bracket : {"[", "{\"a\":"}) {
+    std::string deep;
+    for (int i = 0; i < 1000000; ++i)
+      deep += bracket;
+    tile_kernel *kernel = nullptr;
+    EXPECT_EQ(tile_kernel_from_ptx("x", 1, deep.data(), deep.size(), &kernel),
+              TILE_INVALID_ARGUMENT);
+    EXPECT_THAT(tile_last_error(), HasSubstr("nested deeper than 64 levels"));
+  }
+}
+
 TEST_F(CApi, BadCalls) {
   tile_kernel *kernel = nullptr;
   EXPECT_EQ(tile_compile_buffer(compiler, "k", nullptr, 3, nullptr, &kernel),
@@ -128,6 +164,18 @@ TEST_F(CApi, BadCalls) {
   tile_compile_options empty = {};
   EXPECT_EQ(compile("fine", &kernel, &empty), TILE_INVALID_ARGUMENT);
   EXPECT_THAT(tile_last_error(), HasSubstr("has no size"));
+  for (int32_t registers : {-1, 1, 15, 256}) {
+    tile_compile_options_init(&options);
+    options.max_registers = registers;
+    EXPECT_EQ(compile("fine", &kernel, &options), TILE_INVALID_ARGUMENT) << registers;
+    EXPECT_THAT(tile_last_error(), HasSubstr("16 to 255 are possible"));
+  }
+  const tile_constexpr twice[] = {{"SHARED", "1"}, {"SHARED", "2"}};
+  tile_compile_options_init(&options);
+  options.constexprs = twice;
+  options.num_constexprs = 2;
+  EXPECT_EQ(compile("fine", &kernel, &options), TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_last_error(), HasSubstr("constexpr `SHARED` is given twice"));
 }
 
 TEST_F(CApi, StructsGrow) {
@@ -256,9 +304,12 @@ TEST_F(CApi, PreparedLaunch) {
   ASSERT_EQ(tile_launch_set_options(launch, &options), TILE_OK);
   int32_t other = 9;
   ASSERT_EQ(tile_launch_set_argument(launch, 1, &other), TILE_OK);
+  int32_t unread = 10; // of an entry that there is not
+  ASSERT_EQ(tile_launch_set_argument(launch, (size_t(1) << 32) + 1, &unread), TILE_OK);
   ASSERT_EQ(tile_launch_run(launch, nullptr), TILE_OK) << tile_last_error();
   EXPECT_EQ(memcmp(cuda.launches.back().parameters[1].data(), &other, 4), 0);
   EXPECT_TRUE(cuda.launches.back().dependent);
+  EXPECT_EQ(tile_launch_set_arguments(launch, arguments, SIZE_MAX), TILE_OK);
   tile_launch_destroy(launch);
 }
 

@@ -1,8 +1,8 @@
 //===- CacheTest.cpp - the disk cache under damage and concurrency --------===//
 #include "runtime/Cache.h"
 #include "TestSupport.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
@@ -21,11 +21,6 @@ CacheEntry entryOf(llvm::StringRef ptx) {
   entry.sections["empty"] = "";
   entry.sections["binary"] = std::string("\0\1\xff\n", 4);
   return entry;
-}
-
-std::string readFile(const std::string &path) {
-  auto file = llvm::MemoryBuffer::getFile(path);
-  return file ? (*file)->getBuffer().str() : "";
 }
 
 void writeFile(const std::string &path, llvm::StringRef bytes) {
@@ -91,7 +86,7 @@ TEST(Cache, UnwritableFolderIsNotFatal) {
   DiskCache cache(blocked + "/cache");
   cache.store(key, entryOf("code"));
   EXPECT_FALSE(cache.lookup(key));
-  EXPECT_THAT(cache.warning(), HasSubstr("the cache is not written: `" + blocked));
+  EXPECT_THAT(cache.warning(), HasSubstr("the cache is not used: `" + blocked));
 }
 
 TEST(Cache, NoTemporaryFilesAreLeft) {
@@ -114,6 +109,174 @@ TEST(Cache, FolderIsPrivate) {
   struct stat status = {};
   ASSERT_EQ(stat(cache.path().c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 077, 0u);
+}
+
+//===----------------------------------------------------------------------===//
+// What is not ours
+//===----------------------------------------------------------------------===//
+
+/// A cache with one good entry.
+struct FilledCache {
+  FilledCache() { cache.store(key, entryOf("code")); }
+  std::string file() const { return cache.fileFor(key); }
+  std::string shard() const { return llvm::sys::path::parent_path(file()).str(); }
+  void replaceFile() const { ASSERT_EQ(unlink(file().c_str()), 0); }
+  /// Not found, for another reason than that there is nothing; the next entry that is
+  /// stored is good again.
+  void expectRefusedAndReplaced() {
+    EXPECT_FALSE(cache.lookup(key));
+    EXPECT_EQ(cache.counters().misses, 0u);
+    EXPECT_EQ(cache.counters().hits, 0u);
+    cache.store(key, entryOf("code"));
+    EXPECT_TRUE(cache.lookup(key));
+  }
+  TemporaryFolder folder;
+  DiskCache cache{folder.path.str().str() + "/cache"};
+};
+
+TEST(CacheTrust, AFileThatOthersMayWriteIsRefused) {
+  for (mode_t mode : {0620, 0602, 0666}) {
+    FilledCache filled;
+    ASSERT_EQ(chmod(filled.file().c_str(), mode), 0);
+    filled.expectRefusedAndReplaced();
+  }
+}
+
+TEST(CacheTrust, FilesAndFoldersArePrivate) {
+  mode_t before = umask(0);
+  FilledCache filled;
+  umask(before);
+  for (const std::string &path : {filled.cache.path(), filled.shard(), filled.file()}) {
+    struct stat status = {};
+    ASSERT_EQ(stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 077, 0u) << path;
+  }
+}
+
+TEST(CacheTrust, AFolderThatOthersMayWriteIsRefused) {
+  for (bool inner : {false, true}) {
+    FilledCache filled;
+    std::string folder = inner ? filled.shard() : filled.cache.path();
+    ASSERT_EQ(chmod(folder.c_str(), 0777), 0);
+    EXPECT_FALSE(filled.cache.lookup(key));
+    EXPECT_THAT(filled.cache.warning(), HasSubstr("`" + folder + "`: other users may write to it"));
+    filled.cache.store(key, entryOf("code"));
+    EXPECT_EQ(filled.cache.counters().stores, 1u) << "nothing is written there either";
+    ASSERT_EQ(chmod(folder.c_str(), 0700), 0);
+    EXPECT_TRUE(filled.cache.lookup(key));
+  }
+}
+
+TEST(CacheTrust, WhatBelongsToAnotherUserIsRefused) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can give files away";
+  FilledCache filled;
+  ASSERT_EQ(chown(filled.file().c_str(), 12345, 12345), 0);
+  filled.expectRefusedAndReplaced();
+  for (const std::string &folder : {filled.shard(), filled.cache.path()}) {
+    ASSERT_EQ(chown(folder.c_str(), 12345, 12345), 0);
+    DiskCache cache(filled.cache.path());
+    EXPECT_FALSE(cache.lookup(key));
+    EXPECT_THAT(cache.warning(), HasSubstr("`" + folder + "`: it belongs to another user"));
+    ASSERT_EQ(chown(folder.c_str(), 0, 0), 0);
+  }
+}
+
+TEST(CacheTrust, APipeDoesNotHang) {
+  FilledCache filled;
+  filled.replaceFile();
+  ASSERT_EQ(mkfifo(filled.file().c_str(), 0600), 0);
+  filled.expectRefusedAndReplaced();
+}
+
+TEST(CacheTrust, LinksAreNotFollowed) {
+  FilledCache filled;
+  std::string elsewhere = filled.folder.path.str().str() + "/good";
+  ASSERT_EQ(rename(filled.file().c_str(), elsewhere.c_str()), 0);
+  for (const std::string &target : {elsewhere, std::string("/dev/zero")}) {
+    (void)unlink(filled.file().c_str());
+    ASSERT_EQ(symlink(target.c_str(), filled.file().c_str()), 0);
+    EXPECT_FALSE(filled.cache.lookup(key)) << target;
+  }
+  filled.cache.store(key, entryOf("code"));
+  EXPECT_TRUE(filled.cache.lookup(key));
+  struct stat status = {};
+  ASSERT_EQ(lstat(filled.file().c_str(), &status), 0);
+  EXPECT_TRUE(S_ISREG(status.st_mode)) << "the link was replaced, not followed";
+  // A folder of entries that is a link leads away just as well.
+  std::string moved = filled.folder.path.str().str() + "/moved";
+  ASSERT_EQ(rename(filled.shard().c_str(), moved.c_str()), 0);
+  ASSERT_EQ(symlink(moved.c_str(), filled.shard().c_str()), 0);
+  EXPECT_FALSE(filled.cache.lookup(key));
+  EXPECT_NE(filled.cache.warning(), "");
+}
+
+TEST(CacheTrust, AnEnormousFileIsNotRead) {
+  FilledCache filled;
+  ASSERT_EQ(truncate(filled.file().c_str(), off_t(1) << 40), 0); // a hole of a TiB
+  filled.expectRefusedAndReplaced();
+}
+
+//===----------------------------------------------------------------------===//
+// Room
+//===----------------------------------------------------------------------===//
+
+/// Keys whose entries lie in one folder.
+std::vector<std::string> neighbours(size_t count) {
+  std::vector<std::string> keys;
+  for (int64_t i = 0; keys.size() < count; ++i)
+    if (std::string candidate = KeyBuilder("test").add(i).finish();
+        llvm::StringRef(candidate).starts_with("00"))
+      keys.push_back(std::move(candidate));
+  return keys;
+}
+
+void setAge(const std::string &file, time_t seconds) {
+  timespec at = {time(nullptr) - seconds, 0};
+  timespec times[2] = {at, at};
+  ASSERT_EQ(utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
+}
+
+TEST(CacheRoom, WhatWasNotUsedForLongestGoes) {
+  TemporaryFolder folder;
+  CacheEntry entry = entryOf(std::string(1000, 'x'));
+  std::vector<std::string> keys = neighbours(4);
+  uint64_t three = 3 * encodeEntry(keys[0], entry).size();
+  DiskCache cache(folder.path.str().str(), three * 256);
+  for (int i = 0; i < 3; ++i) {
+    cache.store(keys[i], entry);
+    setAge(cache.fileFor(keys[i]), 10000 - 1000 * i);
+  }
+  EXPECT_TRUE(cache.lookup(keys[0])) << "the oldest is used";
+  EXPECT_EQ(cache.counters().evicted, 0u);
+  cache.store(keys[3], entry);
+  EXPECT_EQ(cache.counters().evicted, 1u);
+  EXPECT_TRUE(cache.lookup(keys[0]));
+  EXPECT_FALSE(cache.lookup(keys[1]));
+  EXPECT_TRUE(cache.lookup(keys[2]));
+  EXPECT_TRUE(cache.lookup(keys[3]));
+}
+
+TEST(CacheRoom, AnEntryLargerThanTheRestIsKept) {
+  TemporaryFolder folder;
+  DiskCache cache(folder.path.str().str(), /*limit=*/1);
+  std::vector<std::string> keys = neighbours(2);
+  cache.store(keys[0], entryOf("code"));
+  EXPECT_TRUE(cache.lookup(keys[0]));
+  cache.store(keys[1], entryOf("code"));
+  EXPECT_FALSE(cache.lookup(keys[0]));
+  EXPECT_TRUE(cache.lookup(keys[1]));
+}
+
+TEST(CacheRoom, WhatEndedProcessesLeftIsSwept) {
+  FilledCache filled;
+  std::string old = filled.file() + ".0000002A.tmp", fresh = filled.file() + ".0000002B.tmp";
+  writeFile(old, "half an ent");
+  writeFile(fresh, "half an ent");
+  setAge(old, 2 * 3600);
+  filled.cache.store(key, entryOf("code"));
+  EXPECT_NE(access(old.c_str(), F_OK), 0);
+  EXPECT_EQ(access(fresh.c_str(), F_OK), 0) << "somebody may be writing it";
 }
 
 /// Stores and looks up as fast as it can; whatever is found must be whole.
@@ -169,11 +332,14 @@ TEST(CacheKey, FieldsDoNotRunTogether) {
 }
 
 TEST(CacheKey, EveryOptionCounts) {
-  std::vector<std::string> keys = {kernelKey("source", {}), kernelKey("other", {})};
+  // A source's name is in messages, and imports are looked for beside it.
+  frontend::SourceFile source("k.tile", "source");
+  std::vector<std::string> keys = {kernelKey(source, {}), kernelKey({"k.tile", "other"}, {}),
+                                   kernelKey({"B/k.tile", "source"}, {})};
   auto with = [&](auto change) {
     CompileOptions options;
     change(options);
-    keys.push_back(kernelKey("source", options));
+    keys.push_back(kernelKey(source, options));
   };
   with([](CompileOptions &o) { o.kernel = "k"; });
   with([](CompileOptions &o) { o.signature = "i32"; });
@@ -193,17 +359,6 @@ TEST(CacheKey, EveryOptionCounts) {
   with([](CompileOptions &o) { o.includePaths = {"a"}; });
   with([](CompileOptions &o) { o.stopAfter = Stage::Llvm; });
   EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()).size(), keys.size());
-}
-
-TEST(CacheKey, LibdeviceContentCounts) {
-  TemporaryFolder folder;
-  CompileOptions options;
-  options.libdevicePath = folder.path.str().str() + "/libdevice.bc";
-  writeFile(options.libdevicePath, "one");
-  std::string before = kernelKey("source", options);
-  writeFile(options.libdevicePath, "two");
-  EXPECT_NE(kernelKey("source", options), before);
-  EXPECT_EQ(readFile(options.libdevicePath), "two");
 }
 
 TEST(CacheFolder, FromEnvironment) {

@@ -2,6 +2,7 @@
 #include "runtime/CudaDevice.h"
 #include "MockCompiler.h"
 #include "TestSupport.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace tile;
 using namespace tile::test;
@@ -91,6 +92,35 @@ TEST_F(CudaDeviceTest, DriverErrorsAreReported) {
 TEST_F(CudaDeviceTest, PreparedTwiceLoadsOnce) {
   auto gpu = device();
   auto first = prepare(*gpu, "fine"), second = prepare(*gpu, "fine");
+  EXPECT_EQ(cuda.liveModules, 1);
+}
+
+TEST_F(CudaDeviceTest, AChangedImportIsLoadedAnew) {
+  TemporaryFolder folder;
+  std::string imported = folder.path.str().str() + "/h.py";
+  auto write = [&](const char *text) {
+    std::error_code code;
+    llvm::raw_fd_ostream(imported, code) << text;
+  };
+  write("V = 1");
+  mockDependencies = {imported};
+  auto gpu = device();
+  auto first = prepare(*gpu, "fine"), same = prepare(*gpu, "fine");
+  EXPECT_EQ(cuda.liveModules, 1);
+  write("V = 2");
+  auto second = prepare(*gpu, "fine");
+  EXPECT_EQ(cuda.liveModules, 2) << "the first is still in use";
+  mockDependencies.clear();
+}
+
+TEST_F(CudaDeviceTest, WhatIsLoadedIsNotForgotten) {
+  auto context = primary();
+  CompileService service(mockCompile, "", {.memoryBytes = 1});
+  frontend::SourceFile file("k.tile", "fine");
+  auto loaded = valueOf(service.share(valueOf(service.compile(file, {})))->loadOn(context));
+  valueOf(service.compile(frontend::SourceFile("k.tile", "other"), {}));
+  auto again = valueOf(service.share(valueOf(service.compile(file, {})))->loadOn(context));
+  EXPECT_EQ(again, loaded);
   EXPECT_EQ(cuda.liveModules, 1);
 }
 

@@ -1,6 +1,7 @@
 //===- DriverTest.cpp - opening the driver, devices, contexts, memory -----===//
 #include "TestSupport.h"
 #include "runtime/Memory.h"
+#include "target/Target.h"
 #include <thread>
 
 using namespace tile::test;
@@ -81,15 +82,15 @@ TEST_F(Driver, DeviceProperties) {
 }
 
 TEST(TargetMismatch, Rules) {
-  EXPECT_FALSE(targetMismatch("sm_80", 9, 0));
-  EXPECT_FALSE(targetMismatch("sm_90a", 9, 0));
-  EXPECT_FALSE(targetMismatch("sm_100f", 10, 3));
-  EXPECT_THAT(*targetMismatch("sm_90a", 10, 0), HasSubstr("runs on sm_90 only"));
-  EXPECT_THAT(*targetMismatch("sm_90", 8, 0), HasSubstr("needs sm_90 or newer"));
-  EXPECT_THAT(*targetMismatch("sm_100f", 12, 0), HasSubstr("family"));
-  EXPECT_THAT(*targetMismatch("sm_100f", 9, 0), HasSubstr("family"));
+  EXPECT_FALSE(tile::targetMismatch("sm_80", 90));
+  EXPECT_FALSE(tile::targetMismatch("sm_90a", 90));
+  EXPECT_FALSE(tile::targetMismatch("sm_100f", 103));
+  EXPECT_THAT(*tile::targetMismatch("sm_90a", 100), HasSubstr("runs on sm_90 only"));
+  EXPECT_THAT(*tile::targetMismatch("sm_90", 80), HasSubstr("needs sm_90 or newer"));
+  EXPECT_THAT(*tile::targetMismatch("sm_100f", 120), HasSubstr("family"));
+  EXPECT_THAT(*tile::targetMismatch("sm_100f", 90), HasSubstr("family"));
   for (const char *target : {"", "sm_", "sm_90x", "gfx90a", "sm_90aa"})
-    EXPECT_THAT(*targetMismatch(target, 9, 0), HasSubstr("is not a target"));
+    EXPECT_THAT(*tile::targetMismatch(target, 90), HasSubstr("is not a target"));
 }
 
 //===----------------------------------------------------------------------===//

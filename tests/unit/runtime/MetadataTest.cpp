@@ -211,6 +211,13 @@ TEST(Metadata, UnknownKeysAreIgnored) {
   EXPECT_TRUE(KernelMetadata::fromJson(text, back, error)) << error;
 }
 
+TEST(Metadata, BracketsInStringsAreNoNesting) {
+  std::string text = everything().toJson(), error;
+  text.insert(text.find('{') + 1, "\"note\": \"\\\"" + std::string(1000, '[') + "\",");
+  KernelMetadata back;
+  EXPECT_TRUE(KernelMetadata::fromJson(text, back, error)) << error;
+}
+
 TEST(Metadata, BadTextIsExplained) {
   auto errorFor = [](std::string text) {
     KernelMetadata back;

@@ -7,18 +7,29 @@ using namespace tile;
 
 std::atomic<int> test::mockCompilations = 0;
 std::vector<std::string> test::mockDependencies;
+std::weak_ptr<const frontend::SourceFile> test::mockImport;
 std::atomic<int> test::mockMilliseconds = 0;
 
 CompileResult test::mockCompile(const frontend::SourceFile &file, const CompileOptions &options) {
-  ++mockCompilations;
-  std::this_thread::sleep_for(std::chrono::milliseconds(mockMilliseconds));
   CompileResult result;
+  for (const std::string &path : mockDependencies)
+    result.dependencies.push_back({path, frontend::currentState(path)});
+  ++mockCompilations; // who sees it may change those files
+  std::this_thread::sleep_for(std::chrono::milliseconds(mockMilliseconds));
   llvm::StringRef text = file.text();
   auto failAt = [&](llvm::StringRef word, const char *message) -> frontend::Diagnostic & {
     auto begin = static_cast<uint32_t>(text.find(word));
     return result.diagnostics.error(&file, {begin, begin + static_cast<uint32_t>(word.size())},
                                     message);
   };
+  if (text.contains("error in import")) {
+    auto imported = std::make_shared<const frontend::SourceFile>("imported.tile", "x = 1");
+    result.diagnostics.error(imported.get(), {0, 1}, "this is wrong, too");
+    result.diagnostics.retain(imported);
+    mockImport = imported;
+    result.status = CompileResult::Status::Error;
+    return result;
+  }
   if (text.contains("error")) {
     failAt("error", "this is wrong");
     result.status = CompileResult::Status::Error;
@@ -40,8 +51,9 @@ CompileResult test::mockCompile(const frontend::SourceFile &file, const CompileO
   for (const auto &[name, value] : options.constexprs)
     if (name == "SHARED")
       result.metadata.sharedBytes = std::stoi(value);
+  if (text.contains("tensor map") && options.tensorMaps)
+    result.metadata.params.emplace_back().kind = KernelParameter::Kind::TensorMap;
   result.output = kernel.ptx + (text.contains("bad ptx") ? "BAD_INSTRUCTION;\n" : "");
-  result.dependencies = mockDependencies;
   return result;
 }
 

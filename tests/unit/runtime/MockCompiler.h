@@ -1,9 +1,10 @@
 //===- MockCompiler.h - a compiler that the tests can see through ---------===//
 //
 // Defines tile::Compiler for test programs that do not link the real one. A
-// source is its own instruction: "error" is a compile error, "unsupported" a
-// missing feature, "bad ptx" compiles to what the driver refuses; anything
-// else to scale(ptr, i32, fp32). It says how often it ran.
+// source is its own instruction: "error" is a compile error, "error in import"
+// one in another file, "unsupported" a missing feature; "bad ptx" compiles to
+// what the driver refuses, "tensor map" to a kernel with one, anything else to
+// scale(ptr, i32, fp32). It says how often it ran.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_TESTS_MOCKCOMPILER_H
@@ -15,8 +16,10 @@
 namespace tile::test {
 CompileResult mockCompile(const frontend::SourceFile &file, const CompileOptions &options);
 extern std::atomic<int> mockCompilations;
-/// What the next compilations say that they read.
+/// What the next compilations say that they looked for.
 extern std::vector<std::string> mockDependencies;
+/// The file that the last "error in import" was in.
+extern std::weak_ptr<const frontend::SourceFile> mockImport;
 /// Each compilation takes at least this long.
 extern std::atomic<int> mockMilliseconds;
 } // namespace tile::test

@@ -81,7 +81,8 @@ protected:
 struct TemporaryFolder {
   llvm::SmallString<128> path;
   TemporaryFolder() {
-    if (llvm::sys::fs::createUniqueDirectory("tile-test", path))
+    if (llvm::sys::fs::createUniqueDirectory("tile-test", path) ||
+        llvm::sys::fs::setPermissions(path, llvm::sys::fs::owner_all))
       std::abort();
   }
   ~TemporaryFolder() { llvm::sys::fs::remove_directories(path); }

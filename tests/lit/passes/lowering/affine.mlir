@@ -1,5 +1,5 @@
 // RUN: tile-opt %s --tile-lower-to-llvm | FileCheck %s
-module attributes {tile.num_warps = 1 : i32} {
+module attributes {tile.kernel = #tile.kernel<warps = 1>} {
 
 // CHECK-LABEL: llvm.func{{.*}} @product_of_a_sum
 // Base and constant are multiplied apart: x * 64 + 4096, not x + 64 + 4096.

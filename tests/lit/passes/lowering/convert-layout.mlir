@@ -8,7 +8,7 @@
 #long = #cta.layout<{register = [[1], [2], [512], [1024], [2048], [4096]], lane = [[4], [8], [16], [32], [64]], warp = [[128], [256]]} : [8192]>
 #long_strided = #cta.layout<{register = [[128], [256], [512], [1024], [2048], [4096]], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]]} : [8192]>
 
-module attributes {tile.num_warps = 4 : i32, tile.target = "sm_90a"} {
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4>} {
 // CHECK-LABEL: llvm.func @registers
 // CHECK-NOT: nvvm.shfl
 // CHECK-NOT: nvvm.barrier0
@@ -87,7 +87,7 @@ func.func @in_parts(%p: !tile.ptr<f64>) {
 // -----
 #acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]} : [64, 32]>
 #rows = #cta.layout<{register = [[0, 1], [0, 2], [0, 4], [32, 0]], lane = [[0, 8], [0, 16], [1, 0], [2, 0], [4, 0]], warp = [[8, 0], [16, 0]]} : [64, 32]>
-module attributes {tile.num_warps = 4 : i32, tile.target = "sm_80"} {
+module attributes {tile.target = #tile.target<sm_80>, tile.kernel = #tile.kernel<warps = 4>} {
 // CHECK-LABEL: llvm.func @result_of_a_product
 // CHECK-COUNT-2: llvm.store {{.*}} vector<4xi32>, !llvm.ptr<3>
 // CHECK-NOT: llvm.store {{.*}} !llvm.ptr<3>

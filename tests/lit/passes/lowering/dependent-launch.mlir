@@ -4,7 +4,7 @@
 
 #l = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = []} : [32]>
 
-module attributes {tile.num_warps = 1 : i32, tile.target = "sm_90a", tile.dependent_launch} {
+module attributes {tile.target = #tile.target<sm_90a>, tile.dependent_launch, tile.kernel = #tile.kernel<warps = 1>} {
 // CHECK-LABEL: llvm.func @before_the_first_access
 // CHECK: llvm.getelementptr
 // CHECK: nvvm.griddepcontrol wait

@@ -9,7 +9,7 @@
 // CHECK-NOT: llvm.intr.fma
 // CHECK-COUNT-4: llvm.intr.fma
 // CHECK-NOT: llvm.intr.fma
-module attributes {"tile.num_warps" = 1 : i32} {
+module attributes {tile.kernel = #tile.kernel<warps = 1>} {
   func.func @ieee(%x: f32, %y: f32) {
     %a = tile.splat %x : f32 -> tensor<16x2xf32, #a>
     %b = tile.splat %y : f32 -> tensor<2x4xf32, #b>
@@ -31,7 +31,7 @@ module attributes {"tile.num_warps" = 1 : i32} {
 // CHECK: %[[SUM:.*]] = llvm.extractvalue %[[FIRST]][0]
 // CHECK: llvm.call_intrinsic "llvm.nvvm.mma.m16n8k16.row.col.f32.f32"({{.*}}, %[[SUM]], %{{.*}}, %{{.*}}, %{{.*}})
 // CHECK-NOT: mma
-module attributes {"tile.num_warps" = 1 : i32, "tile.target" = "sm_80"} {
+module attributes {tile.target = #tile.target<sm_80>, tile.kernel = #tile.kernel<warps = 1>} {
   func.func @matrix(%x: f16, %y: f32) {
     %a = tile.splat %x : f16 -> tensor<16x32xf16, #a>
     %b = tile.splat %x : f16 -> tensor<32x8xf16, #b>
@@ -54,7 +54,7 @@ module attributes {"tile.num_warps" = 1 : i32, "tile.target" = "sm_80"} {
 // CHECK: llvm.select %[[BEYOND]], %[[ZERO]], %arg0 : i1, f16
 // CHECK: llvm.call_intrinsic "llvm.nvvm.mma.m16n8k8.row.col.f32.f32"
 // CHECK-NOT: mma
-module attributes {"tile.num_warps" = 1 : i32, "tile.target" = "sm_80"} {
+module attributes {tile.target = #tile.target<sm_80>, tile.kernel = #tile.kernel<warps = 1>} {
   func.func @smallest(%x: f16, %y: f32) {
     %a = tile.splat %x : f16 -> tensor<1x1xf16, #acc>
     %c = tile.splat %y : f32 -> tensor<1x1xf32, #acc>
@@ -74,7 +74,7 @@ module attributes {"tile.num_warps" = 1 : i32, "tile.target" = "sm_80"} {
 // CHECK-COUNT-4: llvm.fadd
 // CHECK: llvm.call_intrinsic "llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e4m3.f32"
 // CHECK-COUNT-4: llvm.fadd
-module attributes {"tile.num_warps" = 1 : i32, "tile.target" = "sm_89"} {
+module attributes {tile.target = #tile.target<sm_89>, tile.kernel = #tile.kernel<warps = 1>} {
   func.func @bounded(%x: f8E4M3FN, %y: f32) {
     %a = tile.splat %x : f8E4M3FN -> tensor<16x64xf8E4M3FN, #a>
     %b = tile.splat %x : f8E4M3FN -> tensor<64x8xf8E4M3FN, #b>
@@ -97,7 +97,7 @@ module attributes {"tile.num_warps" = 1 : i32, "tile.target" = "sm_89"} {
 // CHECK: llvm.load {{.*}} !llvm.ptr<3> -> vector<4xi32>
 // CHECK: llvm.intr.fma
 // CHECK: llvm.cond_br %{{.*}}, ^[[BODY]](
-module attributes {"tile.num_warps" = 1 : i32} {
+module attributes {tile.kernel = #tile.kernel<warps = 1>} {
   func.func @staged(%x: f32, %y: f32) {
     %a = tile.splat %x : f32 -> tensor<16x64xf32, #a>
     %b = tile.splat %y : f32 -> tensor<64x32xf32, #b>

@@ -3,7 +3,7 @@
 // RUN: tile-opt %s --tile-assign-layouts | FileCheck %s --check-prefix=NOTE
 // RUN: tile-opt %s --tile-to-cta --tile-to-llvm --cse | FileCheck %s
 
-module attributes {tile.num_warps = 4 : i32, tile.target = "sm_90a"} {
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4>} {
 // NOTE-LABEL: func.func @row
 // NOTE: arith.cmpi slt, {{.*}} {cta.equal_runs = array<i64: 16>}
 // CHECK-LABEL: llvm.func @row

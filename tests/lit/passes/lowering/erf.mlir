@@ -2,7 +2,7 @@
 
 #l = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = [[0], [0]]} : [32]>
 
-module attributes {tile.num_warps = 4 : i32, tile.target = "sm_90a"} {
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4>} {
 // 1 + erf(x) does not need more of erf than its absolute error.
 // CHECK-LABEL: llvm.func @added_to_one
 // CHECK: llvm.call @__tile_erf_absolutef

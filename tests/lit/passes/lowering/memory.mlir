@@ -3,7 +3,7 @@
 
 #l = #cta.layout<{register = [[1], [2], [512]], lane = [[4], [8], [16], [32], [64]], warp = [[128], [256]]} : [1024]>
 
-module attributes {tile.num_warps = 4 : i32, tile.target = "sm_90a"} {
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4>} {
 // Unmasked: plain 16-byte loads; the second group is the first plus a constant.
 // CHECK-LABEL: llvm.func @plain
 // CHECK-SAME: nvvm.reqntid = array<i32: 128>

@@ -7,7 +7,7 @@
 #swapped = #cta.layout<{register = [[128], [1], [2]], lane = [[4], [8], [16], [32], [64]], warp = [[0], [0]]} : [256]>
 #one = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = [[0], [0]]} : [32]>
 
-module attributes {tile.num_warps = 4 : i32, tile.target = "sm_90a"} {
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4>} {
 // Two 16-bit integers are masked and shifted at once; what comes from the neighbour
 // is cleared. As floats they are multiplied and subtracted at once.
 // CHECK-LABEL: llvm.func @decode

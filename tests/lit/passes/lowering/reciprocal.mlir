@@ -2,7 +2,7 @@
 
 #l = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = [[0], [0]]} : [32]>
 
-module attributes {tile.num_warps = 4 : i32, tile.target = "sm_90a"} {
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4>} {
 // What is at least 1 is no denormal divisor: 1 / (1 + e^x) needs no scaling.
 // CHECK-LABEL: llvm.func @sigmoid
 // CHECK: rcp.approx.ftz.f

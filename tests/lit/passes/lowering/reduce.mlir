@@ -4,8 +4,10 @@
 #row = #cta.layout<{register = [[0, 1]], lane = [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]} : [16, 16]>
 #col = #cta.layout<{register = [], lane = [[1, 0], [2, 0], [4, 0], [8, 0], [0, 0]], warp = [[0, 0], [0, 0]]} : [16, 1]>
 #flat = #cta.layout<{register = [[1], [2]], lane = [[4], [8], [16], [32], [64]], warp = [[128], [256]]} : [512]>
+#pair = #cta.layout<{register = [], lane = [[1], [0], [0], [0], [0]], warp = [[0], [0]]} : [2]>
+#quad = #cta.layout<{register = [], lane = [[1], [2], [0], [0], [0]], warp = [[0], [0]]} : [4]>
 
-module attributes {tile.num_warps = 4 : i32, tile.target = "sm_90a"} {
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4>} {
 // Eight lanes hold a row: three butterflies, no shared memory, no barrier.
 // CHECK-LABEL: llvm.func @rows
 // CHECK: llvm.fadd
@@ -45,6 +47,82 @@ func.func @whole(%p: !tile.ptr<f32>) {
   return
 }
 
+// What is not known to be commutative is combined in order: each lane takes the value of the
+// lower one for the left.
+// CHECK-LABEL: llvm.func @in_order
+// CHECK-COUNT-5: nvvm.shfl.sync bfly {{.*}}
+// CHECK: llvm.return
+// CHECK-LABEL: llvm.func @one_lane_bit
+// CHECK: %[[OTHER:.*]] = nvvm.shfl.sync bfly
+// CHECK: %[[LEFT:.*]] = llvm.select %[[RIGHT:.*]], %[[O:.*]], %[[OWN:.*]] : i1, f32
+// CHECK: llvm.select %[[RIGHT]], %[[OWN]], %[[O]] : i1, f32
+func.func @in_order(%p: !tile.ptr<f32>) {
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<512x!tile.ptr<f32>, #flat>
+  %x = tile.load %ps : tensor<512x!tile.ptr<f32>, #flat>
+  %s = tile.reduce %x {axis = 0 : i32} : tensor<512xf32, #flat> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.subf %a, %b : f32
+    tile.yield %c : f32
+  }
+  tile.store %p, %s : !tile.ptr<f32>
+  return
+}
+func.func @one_lane_bit(%p: !tile.ptr<f32>) {
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<2x!tile.ptr<f32>, #pair>
+  %x = tile.load %ps : tensor<2x!tile.ptr<f32>, #pair>
+  %s = tile.reduce %x {axis = 0 : i32} : tensor<2xf32, #pair> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.subf %a, %b : f32
+    tile.yield %c : f32
+  }
+  tile.store %p, %s : !tile.ptr<f32>
+  return
+}
+
+// The same from both sides, read off the combiner: a product of complex numbers; the greater of
+// two pairs, the first that differ saying which.
+// CHECK-LABEL: llvm.func @commutative
+// CHECK-NOT: llvm.select %{{.*}} : i1, f32
+// CHECK-LABEL: llvm.func @best
+// CHECK-COUNT-4: llvm.select
+// CHECK-NOT: llvm.select
+// CHECK: llvm.return
+func.func @commutative(%p: !tile.ptr<f32>) {
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<2x!tile.ptr<f32>, #pair>
+  %x = tile.load %ps : tensor<2x!tile.ptr<f32>, #pair>
+  %s:2 = tile.reduce %x, %x {axis = 0 : i32} : tensor<2xf32, #pair>, tensor<2xf32, #pair> -> f32, f32 {
+  ^bb0(%a: f32, %b: f32, %c: f32, %d: f32):
+    %ac = arith.mulf %a, %c : f32
+    %bd = arith.mulf %b, %d : f32
+    %ad = arith.mulf %a, %d : f32
+    %bc = arith.mulf %b, %c : f32
+    %r = arith.subf %ac, %bd : f32
+    %i = arith.addf %ad, %bc : f32
+    tile.yield %r, %i : f32, f32
+  }
+  tile.store %p, %s#0 : !tile.ptr<f32>
+  tile.store %p, %s#1 : !tile.ptr<f32>
+  return
+}
+func.func @best(%p: !tile.ptr<i32>) {
+  %ps = tile.splat %p : !tile.ptr<i32> -> tensor<4x!tile.ptr<i32>, #quad>
+  %x = tile.load %ps : tensor<4x!tile.ptr<i32>, #quad>
+  %s:2 = tile.reduce %x, %x {axis = 0 : i32} : tensor<4xi32, #quad>, tensor<4xi32, #quad> -> i32, i32 {
+  ^bb0(%a: i32, %i: i32, %b: i32, %j: i32):
+    %more = arith.cmpi sgt, %a, %b : i32
+    %same = arith.cmpi eq, %a, %b : i32
+    %first = arith.cmpi slt, %i, %j : i32
+    %tie = arith.andi %same, %first : i1
+    %left = arith.ori %more, %tie : i1
+    %v = arith.select %left, %a, %b : i32
+    %k = arith.select %left, %i, %j : i32
+    tile.yield %v, %k : i32, i32
+  }
+  tile.store %p, %s#0 : !tile.ptr<i32>
+  tile.store %p, %s#1 : !tile.ptr<i32>
+  return
+}
+
 // Two values travel together; the combiner sees both of each side.
 // CHECK-LABEL: llvm.func @argmax
 // CHECK: llvm.fcmp "ogt"
@@ -73,7 +151,7 @@ func.func @argmax(%p: !tile.ptr<f32>, %o: !tile.ptr<i32>) {
 
 #sixteen = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64], [128], [256]]} : [512]>
 
-module attributes {tile.num_warps = 16 : i32, tile.target = "sm_90a"} {
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 16>} {
 // Of the results of 16 warps each lane reads four in one access; two more butterflies.
 // CHECK-LABEL: llvm.func @many_warps
 // CHECK-COUNT-5: nvvm.shfl.sync bfly

@@ -9,7 +9,7 @@
 // CHECK-DAG: %[[WARPS:.*]] = llvm.mlir.constant(96 : i32) : i32
 // CHECK: %[[BITS:.*]] = llvm.and %[[TID]], %[[WARPS]] : i32
 // CHECK: llvm.lshr %[[BITS]]
-module attributes {tile.num_warps = 4 : i32, tile.target = "sm_90a"} {
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4>} {
 func.func @shifted_down(%p: !tile.ptr<i32>) {
   %r = tile.make_range 0 to 256 : tensor<256xi32, #down>
   %ps = tile.splat %p : !tile.ptr<i32> -> tensor<256x!tile.ptr<i32>, #down>

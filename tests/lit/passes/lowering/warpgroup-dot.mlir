@@ -15,7 +15,7 @@
 // CHECK: llvm.zext %[[LOW]]
 // CHECK-NOT: llvm.mul {{.*}} : i64
 // CHECK: wgmma.mma_async
-module attributes {"tile.num_warps" = 8 : i32, "tile.target" = "sm_90a"} {
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 8>} {
   func.func @share(%x: f16, %y: f32) {
     %u = tile.splat %x : f16 -> tensor<128x64xf16, #acc>
     %v = tile.splat %x : f16 -> tensor<64x64xf16, #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [0, 32]]} : [64, 64]>>
@@ -41,7 +41,7 @@ module attributes {"tile.num_warps" = 8 : i32, "tile.target" = "sm_90a"} {
 // CHECK-NEXT: %[[MANY:.*]] = llvm.mlir.constant(512 : i32)
 // CHECK-NEXT: %[[FAR:.*]] = llvm.mul %{{.*}}, %[[MANY]]
 // CHECK-NEXT: llvm.add %[[NEAR]], %[[FAR]]
-module attributes {"tile.num_warps" = 16 : i32, "tile.target" = "sm_90a"} {
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 16>} {
   func.func @shares_in_a_span(%x: f16, %y: f32) {
     %u = tile.splat %x : f16 -> tensor<64x64xf16, #left>
     %v = tile.splat %x : f16 -> tensor<64x128xf16, #acc>

@@ -2,8 +2,8 @@
 #ifndef TILE_TESTS_UNIT_FRONTEND_EVAL_EVALTEST_H
 #define TILE_TESTS_UNIT_FRONTEND_EVAL_EVALTEST_H
 
-#include "frontend/Eval.h"
 #include "frontend/Parser.h"
+#include "frontend/eval/Eval.h"
 #include "gtest/gtest.h"
 
 namespace tile::eval {

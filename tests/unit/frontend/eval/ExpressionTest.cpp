@@ -43,6 +43,20 @@ TEST(Expression, IntegerArithmeticIsExactAndRoundsDown) {
          {"-True", "-1"}});
 }
 
+TEST(Expression, StringsAreCountedInCodePoints) {
+  check({{"len('\u00e4b'), len('\U0001F600'), len('e\u0301')", "(2, 1, 2)"},
+         {"'\u00e4b'[0], '\u00e4b'[-1], '\u00e4bc'[::-1]", "('\u00e4', 'b', 'cb\u00e4')"},
+         {"list('\u00e4\u20ac'), tuple('b\u00e4')", "(['\u00e4', '\u20ac'], ('b', '\u00e4'))"},
+         {"ord('\u00e4'), ord('\U0001F600'), chr(0xe4), chr(0x20ac)",
+          "(228, 128512, '\u00e4', '\u20ac')"},
+         {"'\u00e4\u00e4b'.find('b'), '\u00e4b'.count('')", "(2, 3)"},
+         {"'\u00e4'.rjust(3, '\u20ac'), f'{\"\u00e4b\":>4.1}', '\u00e4'.zfill(3)",
+          "('\u20ac\u20ac\u00e4', '   \u00e4', '00\u00e4')"},
+         {"'\u00e9\u00e4b\u00e4'.strip('\u00e4\u00e9')", "'b'"},
+         {"'a' in '\u00e4', '\u00e4' < '\u00f6', '\u00e4,b'.split(',')",
+          "(False, True, ['\u00e4', 'b'])"}});
+}
+
 TEST(Expression, FloatsPrintAndDivideAsInPython) {
   check({{"0.1 + 0.2", "0.30000000000000004"},
          {"1e16", "1e+16"},

@@ -55,7 +55,9 @@ TEST(Builtins, Libdevice) {
   for (const char *name : {"tanh", "atan", "cosh", "log1p", "expm1", "cbrt", "trunc", "round"})
     expectOp(std::string("libdevice.") + name + "(v)", std::string("math.") + name + " ");
   expectOp("libdevice.rint(v)", "math.roundeven");
-  expectOp("libdevice.pow(v, 2.0)", "math.powf");
+  expectOp("libdevice.pow(v, 2.5)", "math.powf");
+  expectOp("libdevice.pow(v, 2.0)", "arith.mulf %3, %3");
+  expectOp("libdevice.pow(v, 3)", "arith.mulf %9, %3");
   expectOp("libdevice.isnan(v)", "arith.cmpf une");
   expectOp("libdevice.popc(k)", "math.ctpop");
   expectOp("libdevice.ffs(k)", "math.ctlz");

@@ -68,6 +68,52 @@ static Outcome run(const std::string &body) {
   return kernel("x: '*fp32', n: 'i32', m: 'i32', B: tl.constexpr = 16", body, helpers);
 }
 
+TEST(Calls, ANameMeansItsLastDefinition) {
+  tile::CompileOptions options;
+  options.kernel = "k";
+  const std::string both = prelude() + R"(
+@triton.jit
+def helper():
+    return 10.0
+
+@triton.jit
+def k(x: "*fp32"):
+    tl.store(x, 1.0 + helper())
+
+@triton.jit
+def helper():
+    return 20.0
+
+@triton.jit
+def k(x: "*fp32"):
+    tl.store(x, 2.0 + helper())
+)";
+  EXPECT_TRUE(contains(specialize(both, options).ir, "2.200000e+01"));
+  const std::string branches = prelude() + R"(
+if True:
+    @triton.jit
+    def k(x: "*fp32"):
+        tl.store(x, 1.0)
+else:
+    @triton.jit
+    def k(x: "*fp32"):
+        tl.store(x, 2.0)
+)";
+  EXPECT_TRUE(contains(specialize(branches, options).ir, "1.000000e+00"));
+  options.kernel = "C.k";
+  const std::string members = prelude() + R"(
+class C:
+    @triton.jit
+    def k(x: "*fp32"):
+        tl.store(x, 1.0)
+
+    @triton.jit
+    def k(x: "*fp32"):
+        tl.store(x, 2.0)
+)";
+  EXPECT_TRUE(contains(specialize(members, options).ir, "2.000000e+00"));
+}
+
 TEST(Calls, ExpandInPlace) {
   Outcome out = run("tl.store(x, add(n, m))");
   ASSERT_TRUE(out) << out.messages;

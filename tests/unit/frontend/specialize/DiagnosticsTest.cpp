@@ -44,6 +44,58 @@ TEST(Diagnostics, RepetitionsAreSaidOnce) {
   EXPECT_EQ(errors(out), 1u) << out.messages;
 }
 
+TEST(Diagnostics, WhatGrowsWithoutEndIsRefused) {
+  expectError("a = (n,)\nfor i in tl.static_range(60):\n    a = (a, a)",
+              "this makes a tuple of more than 65536 values, those of tuples inside it counted "
+              "each time: keep what is repeated once\n"
+              "    8 |         a = (a, a)\n");
+  expectError("a = (n,)\nfor i in tl.static_range(60):\n    a = a + a",
+              "a tuple of more than 65536");
+  expectError("a = (n,)\nfor i in tl.static_range(60):\n    a += a", "a tuple of more than 65536");
+  expectError("a = n\nfor i in tl.static_range(300):\n    for j in tl.static_range(300):\n"
+              "        a = a * n + j",
+              "the kernel has more than 262144 operations here: use `range` for loops that run at "
+              "run time, and call fewer functions in what is unrolled\n"
+              "    8 |         for j in tl.static_range(300):\n");
+}
+
+TEST(Diagnostics, ExactlyAsManyTurnsAsMayBeUnrolled) {
+  EXPECT_TRUE(run("for i in tl.static_range(100000):\n    pass"));
+  expectError("for i in tl.static_range(50001):\n    pass\nfor i in tl.static_range(50000):\n"
+              "    pass",
+              "more than 100000 iterations are unrolled");
+}
+
+TEST(Diagnostics, AValueOnEveryPath) {
+  const std::string helper = "@triton.jit\ndef f(a):\n";
+  auto calling = [&](const std::string &body) {
+    return kernel("x: '*fp32', n: 'i32'", "tl.store(x, f(n) * 1.0)", helper + body);
+  };
+  Outcome out = calling("    if a > 0:\n        return 1\n");
+  EXPECT_TRUE(contains(out.messages, "`f` may reach its end without the value that it returns "
+                                     "elsewhere, which Python makes None there: return a value on "
+                                     "every path\n    5 | def f(a):\n"));
+  EXPECT_FALSE(calling("    for i in range(a):\n        if i == 3:\n            return i\n"));
+  EXPECT_FALSE(calling("    if a > 0:\n        return\n    return 1\n"));
+  EXPECT_TRUE(calling("    if a > 0:\n        return 1\n    else:\n        return 2\n"));
+  EXPECT_TRUE(
+      calling("    while True:\n        a += 1\n        if a > 3:\n            return a\n"));
+  EXPECT_TRUE(calling("    if tl.constexpr(True):\n        return 1\n"));
+}
+
+TEST(Diagnostics, ArgumentsOfBuiltinsAreNamed) {
+  const std::string block = "v = tl.load(c + tl.arange(0, B))\n";
+  expectError(block + "y = tl.max(v, 0, return_indices=n > 1)",
+              "`tl.max`: `return_indices` must be known at compile time, got i1; pass it as a "
+              "`tl.constexpr` parameter");
+  expectError(block + "y = tl.reduce(v, 0, None)",
+              "`tl.reduce`: `combine_fn` must be a function of two values, got None");
+  expectError(block + "y = tl.associative_scan(v, 0, n)",
+              "`tl.associative_scan`: `combine_fn` must be a function of two values, got i32");
+  expectError("y = [i for i in range(n)]",
+              "`range` needs integers known at compile time, got `tensor` i32");
+}
+
 TEST(Diagnostics, Operators) {
   expectError("y = x + x", "`+` is not defined for *fp32 and *fp32");
   expectError("y = x * 2", "only `pointer + integer` and `pointer - integer` are");
@@ -156,10 +208,14 @@ TEST(Diagnostics, ErrorsInImportedFilesOutliveTheCompilation) {
                                         "def k(x: '*fp32'):\n    tl.store(x, twice(tl.load(x)))\n");
   frontend::DiagnosticEngine diagnostics;
   ast::Module tree = frontend::parse(file, diagnostics);
-  std::vector<std::string> imported;
+  std::vector<frontend::Dependency> imported;
   EXPECT_FALSE(frontend::specialize(context(), file, tree, {}, diagnostics, &imported));
-  ASSERT_EQ(imported.size(), 1u); // what a cached result depends on
-  EXPECT_TRUE(contains(imported[0], "helper.py"));
+  // What a cached result depends on: helper.tile, which comes first, is not there.
+  ASSERT_EQ(imported.size(), 2u);
+  EXPECT_TRUE(contains(imported[0].path, "helper.tile"));
+  EXPECT_EQ(imported[0].state, "absent");
+  EXPECT_TRUE(contains(imported[1].path, "helper.py"));
+  EXPECT_EQ(imported[1].state, frontend::currentState(helper));
   std::string text = diagnostics.str();
   EXPECT_TRUE(contains(text, "helper.py:4:16: error: unknown name `missing_factor`"));
   EXPECT_TRUE(contains(text, "return v * missing_factor"));

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Forms that kernels elsewhere are written in: Tile against Triton on the same source.
+
+    python3 benchmarks/forms.py BUNDLE [--json FILE]
+
+BUNDLE holds libtile.so (an unpacked release bundle, or a build folder). Each kernel of
+forms.tile is compiled by both with the same warps and stages, its results are compared with a
+reference in float32 or better, and both are timed in turns. "triton/tile" above 1: Tile is
+faster.
+"""
+import ctypes
+import json
+import math
+import sys
+
+import common
+
+
+def cases():
+    import torch
+    half, single = torch.float16, torch.float32
+    device = "cuda"
+
+    def case(name, kernel, grid, arrays, numbers, constexprs, expect, warps=4, stages=3):
+        return dict(name=name, kernel=kernel, grid=grid, arrays=arrays, numbers=numbers,
+                    constexprs=constexprs, expect=expect, warps=warps, stages=stages)
+
+    # A stride that only the author knows to be a multiple: to a launcher it is a number like
+    # any other, so that the hint decides.
+    rows, n = 8192, 4096
+    x = torch.randn((rows, n + 8), device=device, dtype=half)
+    y = torch.empty((rows, n), device=device, dtype=half)
+    yield case("hinted copy 8192x4096 f16", "hinted_copy", (rows,), [x, y], [("i32", n + 8)],
+               dict(N=n), lambda: (y, x[:, :n]))
+    s = torch.empty(rows, device=device, dtype=single)
+    yield case("hinted row sum 8192x4096 f16", "hinted_row_sum", (rows,), [x, s],
+               [("i32", n + 8)], dict(N=n), lambda: (s, x[:, :n].float().sum(1)))
+    for how, what in enumerate(("where", "minimum", "where, with hints")):
+        for m, n2, k in ((4096, 4096, 4096), (3000, 5000, 2048)):
+            a = torch.randn((m, k), device=device, dtype=half)
+            b = torch.randn((k, n2), device=device, dtype=half)
+            c = torch.empty((m, n2), device=device, dtype=half)
+            yield case(f"product {m}x{n2}x{k}, indices by {what}", "clamped_product",
+                       (math.ceil(m / 128), math.ceil(n2 / 256)), [a, b, c],
+                       [("i32", m), ("i32", n2), ("i32", k), ("i32", k), ("i32", n2), ("i32", n2)],
+                       dict(HOW=how, BM=128, BN=256, BK=64),
+                       lambda a=a, b=b, c=c: (c, a @ b), warps=8, stages=3)
+    p = torch.cuda.get_device_properties(0).multi_processor_count
+    size = 4096
+    a = torch.randn((size, size), device=device, dtype=half)
+    b = torch.randn((size, size), device=device, dtype=half)
+    c = torch.empty((size, size), device=device, dtype=half)
+    across = size // 256
+    yield case("product 4096^3, persistent, counted", "counted_product", (p,), [a, b, c],
+               [("i32", (size // 128) * across), ("i32", across), ("i32", size), ("i32", size),
+                ("i32", size), ("i32", size)], dict(P=p, BM=128, BN=256, BK=64),
+               lambda a=a, b=b, c=c: (c, a @ b), warps=8, stages=3)
+    count = 1 << 25
+    u = torch.randn(count, device=device, dtype=single)
+    v = torch.empty_like(u)
+    yield case("pow(x, 2) + pow(x, 3), 2^25 f32", "powers", (count // 1024,), [u, v],
+               [("i32", count)], dict(B=1024), lambda u=u, v=v: (v, u * u + u * u * u))
+
+
+def triton_runner(module, case):
+    kernel = getattr(module, case["kernel"])[case["grid"]]
+    values = case["arrays"] + [value for _, value in case["numbers"]]
+    return lambda: kernel(*values, **case["constexprs"], num_warps=case["warps"],
+                          num_stages=case["stages"])
+
+
+def tile_runner(compiler, source, case):
+    import torch
+    types = {torch.float16: "*fp16:16", torch.float32: "*fp32:16"}
+    signature = [types[a.dtype] for a in case["arrays"]]
+    signature += [kind + (":16" if value % 16 == 0 else "") for kind, value in case["numbers"]]
+    kernel = compiler.compile(source, "forms.tile", case["kernel"], signature, case["constexprs"],
+                              case["warps"], num_stages=case["stages"])
+    kernel.load()
+    values = [ctypes.c_void_p(a.data_ptr()) for a in case["arrays"]]
+    values += [ctypes.c_int32(value) for _, value in case["numbers"]]
+    return kernel.launcher(case["grid"], values, torch.cuda.current_stream().cuda_stream)
+
+
+def check(case, run):
+    import torch
+    out, _ = case["expect"]()
+    out.fill_(float("nan"))
+    run()
+    torch.cuda.synchronize()
+    out, wanted = case["expect"]()
+    error = (out.double() - wanted.double()).norm() / wanted.double().norm()
+    return bool(error < 2e-3)
+
+
+def main():
+    args = common.parser(__doc__).parse_args()
+    if not common.has_device():
+        return common.SKIPPED
+    import libtile
+    import timing
+    path = common.kernel_path("forms")
+    module = common.load_path_as_python(path)
+    with open(path) as f:
+        source = f.read()
+    compiler = libtile.Compiler(libtile.Bundle(args.bundle).library)
+    timer, results = timing.Timer(), []
+    for case in cases():
+        runs = {"triton": triton_runner(module, case)}
+        try:
+            runs["tile"] = tile_runner(compiler, source, case)
+        except libtile.TileError as error:
+            common.missing(case["name"], error)
+            continue
+        wrong = [side for side, run in runs.items() if not check(case, run)]
+        results.append(dict(name=case["name"], wrong=wrong, **timer.compare(runs, count=20, rounds=4)))
+    print(f"{'form':48} {'triton us':>10} {'tile us':>10} {'triton/tile':>12}")
+    for r in results:
+        print(f"{r['name']:48} {r['triton']:10.1f} {r['tile']:10.1f} "
+              f"{r['triton'] / r['tile']:12.3f}" + ("   WRONG: " + ", ".join(r["wrong"]) if r["wrong"] else ""))
+    if args.json:
+        with open(args.json, "w") as f:
+            json.dump(results, f, indent=1)
+    return 1 if any(r["wrong"] for r in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

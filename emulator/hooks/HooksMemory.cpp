@@ -1,0 +1,402 @@
+//===- HooksMemory.cpp - loads, stores, atomics ---------------------------===//
+#include "emulator/machine/Async.h"
+#include "emulator/machine/Hooks.h"
+#include "emulator/machine/Numbers.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstring>
+
+using namespace tile::emu;
+
+/// Where accesses go that must not happen.
+static void *scrap() {
+  alignas(64) static thread_local uint8_t bytes[4096];
+  std::memset(bytes, 0, sizeof(bytes));
+  return bytes;
+}
+
+static const char *verb(uint32_t access) {
+  uint32_t kind = access & kKindMask;
+  return kind == kRead ? "load" : kind == kWrite ? "store" : "atomic operation";
+}
+
+//===----------------------------------------------------------------------===//
+// Global memory
+//===----------------------------------------------------------------------===//
+
+/// The registered range that holds the bytes; null if none does.
+static const MemoryRange *findRange(const Launch &launch, uint64_t address, uint64_t bytes) {
+  const auto &memory = launch.config.memory;
+  auto after = std::upper_bound(memory.begin(), memory.end(), address,
+                                [](uint64_t a, const MemoryRange &r) { return a < r.base; });
+  if (after == memory.begin())
+    return nullptr;
+  const MemoryRange &r = *std::prev(after);
+  return address - r.base <= r.bytes && bytes <= r.bytes - (address - r.base) ? &r : nullptr;
+}
+
+static std::string describeBounds(const Thread &t, uint64_t address) {
+  const Launch &launch = *t.cluster->launch;
+  if (inPrivateMemory(t, address))
+    return "which is outside of the variables in the thread's private memory";
+  const MemoryRange *nearest = nullptr;
+  uint64_t best = ~uint64_t(0);
+  for (const MemoryRange &r : launch.config.memory) {
+    uint64_t distance = address < r.base              ? r.base - address
+                        : address >= r.base + r.bytes ? address - (r.base + r.bytes)
+                                                      : 0;
+    if (distance < best)
+      best = distance, nearest = &r;
+  }
+  if (!nearest || best > (1u << 20))
+    return "which is in no buffer";
+  if (address >= nearest->base + nearest->bytes)
+    return llvm::formatv("{0} bytes past the end of a buffer of {1} bytes",
+                         address - (nearest->base + nearest->bytes), nearest->bytes)
+        .str();
+  if (address < nearest->base)
+    return llvm::formatv("{0} bytes before a buffer of {1} bytes", nearest->base - address,
+                         nearest->bytes)
+        .str();
+  return llvm::formatv("byte {0} of a buffer of {1} bytes, and runs over its end",
+                       address - nearest->base, nearest->bytes)
+      .str();
+}
+
+static bool aligned(Thread &t, uint64_t address, uint32_t bytes, uint32_t access, SiteId site) {
+  uint32_t alignment = access >> kAlignmentShift ? access >> kAlignmentShift : bytes;
+  if (address % alignment == 0)
+    return true;
+  report(t, FindingKind::Misaligned, site,
+         llvm::formatv("{0} of {1} bytes at address {2:x}, which is not a multiple of {3}",
+                       verb(access), bytes, address, alignment)
+             .str());
+  return false;
+}
+
+bool tile::emu::globalInBounds(Thread &t, uint64_t address, uint64_t bytes, uint32_t access,
+                               SiteId site) {
+  Worker &w = *t.cluster->worker;
+  auto isKnown = [&] {
+    for (const MemoryRange &r : w.ranges)
+      if (address - r.base < r.bytes && bytes <= r.bytes - (address - r.base))
+        return true;
+    const MemoryRange *r = findRange(*w.launch, address, bytes);
+    if (r)
+      w.ranges[w.nextRange++ % 4] = *r;
+    return r != nullptr;
+  };
+  if (isKnown()) {
+    if (!t.cluster->stores.empty())
+      checkStoresInFlight(t, address, bytes, access, site);
+    if (w.launch->order)
+      w.launch->order->touch(t, address, bytes, access, site);
+    return true;
+  }
+  if (isOwnObject(t, address, bytes, (access & kKindMask) != kRead))
+    return true;
+  report(t, FindingKind::OutOfBounds, site,
+         llvm::formatv("{0} of {1} bytes at address {2:x}, {3}", verb(access), bytes, address,
+                       describeBounds(t, address))
+             .str());
+  return false;
+}
+
+void *tile::emu::globalAddress(Thread &t, uint64_t address, uint32_t bytes, uint32_t access,
+                               SiteId site) {
+  Worker &w = *t.cluster->worker;
+  if (w.log)
+    countAccess(t, site, false, (access & kKindMask) != kRead, address, bytes);
+  if (!aligned(t, address, bytes, access, site))
+    return scrap();
+  if (!globalInBounds(t, address, bytes, access, site))
+    return scrap();
+  if (access & kStrong && (access & kKindMask) != kRead)
+    publish(t, address, /*shared=*/false, access);
+  return reinterpret_cast<void *>(address);
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+SharedRange tile::emu::resolveShared(Thread &t, uint32_t address, uint32_t bytes, SiteId site) {
+  uint32_t rank = address >> kSharedRankShift, offset = address & kSharedOffsetMask;
+  Cluster &c = *t.cluster;
+  if (rank < c.ctas.size()) {
+    Cta &cta = c.ctas[rank];
+    if (offset >= kSharedReserved && offset <= cta.sharedBytes &&
+        bytes <= cta.sharedBytes - offset) {
+      if (cta.liveThreads)
+        return {&cta, offset};
+      report(t, FindingKind::OutOfBounds, site,
+             llvm::formatv("shared memory of CTA ({0}, {1}, {2}) of the cluster, which has ended",
+                           cta.id[0], cta.id[1], cta.id[2])
+                 .str());
+      return {};
+    }
+  }
+  report(t, FindingKind::OutOfBounds, site,
+         llvm::formatv("{0} bytes at shared offset {1}{2}, where the kernel has {3} bytes", bytes,
+                       int64_t(offset) - kSharedReserved,
+                       rank < c.ctas.size() ? "" : " of a CTA that does not exist",
+                       t.cta->sharedBytes - kSharedReserved)
+             .str());
+  return {};
+}
+
+void tile::emu::reportConflict(Thread &t, Cta &cta, const Conflict &conflict, SiteId site,
+                               const char *what) {
+  std::string at = llvm::formatv("shared offset {0}", conflict.offset - kSharedReserved).str();
+  const Event &other = conflict.other;
+  std::string who = other ? describeComponent(*t.cluster, other.component()) : "";
+  // What would do in one CTA.
+  const char *scope = conflict.narrow ? "; what there is on the way has a narrower scope than the "
+                                        "cluster"
+                                      : "";
+  switch (conflict.kind) {
+  case Conflict::None:
+    return;
+  case Conflict::Unwritten:
+    report(t, FindingKind::Uninitialized, site,
+           llvm::formatv("{0} reads {1}, which nobody has written", what, at).str());
+    return;
+  case Conflict::Fence:
+    report(t, FindingKind::MissingProxyFence, site,
+           llvm::formatv("{0} uses {1} through the asynchronous proxy, and no `fence.proxy.async` "
+                         "stands between it and the write",
+                         what, at)
+               .str(),
+           other.site(), "written here by " + who);
+    return;
+  case Conflict::WriteWrite:
+  case Conflict::WriteRead:
+    report(t, FindingKind::Race, site,
+           llvm::formatv("data race: {0} {1} {2}, and nothing orders this after a write by {3}{4}",
+                         what, conflict.kind == Conflict::WriteWrite ? "writes" : "reads", at, who,
+                         scope)
+               .str(),
+           other.site(), "written here by " + who);
+    return;
+  case Conflict::ReadWrite:
+    report(
+        t, FindingKind::Race, site,
+        llvm::formatv("data race: {0} writes {1}, and nothing orders this after a read by {2}{3}",
+                      what, at, who, scope)
+            .str(),
+        other.site(), "read here by " + who);
+    return;
+  }
+}
+
+SharedRange tile::emu::checkedShared(Thread &t, uint32_t address, uint32_t bytes, uint32_t access,
+                                     SiteId site) {
+  if (!aligned(t, address, bytes, access, site))
+    return {};
+  SharedRange range = resolveShared(t, address, bytes, site);
+  if (!range.cta || !range.cta->shadow)
+    return range;
+  if (range.cta != t.cta)
+    visit(*range.cta, t.component, t.tick, site);
+  uint32_t kind = access & kKindMask;
+  Event event(t.component, t.tick, site, /*async=*/false, access & kStrong, access & kClusterScope);
+  Shadow::View view{t.clock, t.component, t.cluster->launch->config.threads};
+  Shadow &shadow = *range.cta->shadow;
+  Conflict conflict = kind == kRead ? shadow.read(range.offset, bytes, event, view)
+                                    : shadow.write(range.offset, bytes, event, view);
+  if (conflict.kind)
+    reportConflict(t, *range.cta, conflict, site,
+                   kind == kRead    ? "a load"
+                   : kind == kWrite ? "a store"
+                                    : "an atomic operation");
+  if (access & kStrong && kind != kRead)
+    publish(t, address, /*shared=*/true, access);
+  return range;
+}
+
+void *tile::emu::sharedAddress(Thread &t, uint32_t address, uint32_t bytes, uint32_t access,
+                               SiteId site) {
+  if (t.cluster->worker->log)
+    countAccess(t, site, true, (access & kKindMask) != kRead, address & kSharedOffsetMask, bytes);
+  SharedRange range = checkedShared(t, address, bytes, access, site);
+  return range.cta ? range.data() : scrap();
+}
+
+void tile::emu::asyncSharedRead(const AsyncAccess &a, Cta &cta, uint32_t offset, uint32_t bytes) {
+  if (!cta.shadow)
+    return;
+  Shadow::View view{a.clock, a.issuer->component, a.issuer->cluster->launch->config.threads};
+  Conflict conflict =
+      cta.shadow->read(offset, bytes, Event(a.component, a.tick, a.site, !a.genericProxy), view);
+  if (conflict.kind)
+    reportConflict(*a.issuer, cta, conflict, a.site, a.what);
+}
+
+void tile::emu::asyncSharedWrite(const AsyncAccess &a, Cta &cta, uint32_t offset, uint32_t bytes) {
+  if (!cta.shadow)
+    return;
+  Shadow::View view{a.clock, a.issuer->component, a.issuer->cluster->launch->config.threads};
+  Conflict conflict =
+      cta.shadow->write(offset, bytes, Event(a.component, a.tick, a.site, !a.genericProxy), view);
+  if (conflict.kind)
+    reportConflict(*a.issuer, cta, conflict, a.site, a.what);
+}
+
+//===----------------------------------------------------------------------===//
+// What compiled code calls
+//===----------------------------------------------------------------------===//
+
+extern "C" {
+
+// Only these switch to other threads: what they call may be at work for a whole
+// warp, on one lane's stack.
+
+void *tileEmuGlobal(Thread *t, uint64_t address, uint32_t bytes, uint32_t access, uint32_t site) {
+  maybeYield(*t);
+  return globalAddress(*t, address, bytes, access, site);
+}
+
+void *tileEmuShared(Thread *t, uint32_t address, uint32_t bytes, uint32_t access, uint32_t site) {
+  maybeYield(*t);
+  return sharedAddress(*t, address, bytes, access, site);
+}
+
+/// A generic address: shared memory, what is the thread's own, or global memory.
+void *tileEmuGeneric(Thread *t, uint64_t address, uint32_t bytes, uint32_t access, uint32_t site) {
+  if (address - kGenericShared <= UINT32_MAX)
+    return sharedAddress(*t, uint32_t(address - kGenericShared), bytes, access, site);
+  if (isOwnObject(*t, address, bytes, (access & kKindMask) != kRead))
+    return reinterpret_cast<void *>(address);
+  return globalAddress(*t, address, bytes, access, site);
+}
+
+void tileEmuSkip(Thread *t, uint32_t shared, uint32_t write, uint32_t site) {
+  if (t->cluster->worker->log)
+    countSkipped(*t, site, shared, write);
+}
+
+/// After a strong load: what it has seen.
+void tileEmuObserve(Thread *t, uint64_t address, uint32_t space, uint32_t access) {
+  bool shared = space == 3;
+  if (space == 0 && address - kGenericShared <= UINT32_MAX)
+    shared = true, address -= kGenericShared;
+  observe(*t, address, shared, access);
+}
+
+/// Volatile and synchronising accesses: waiting for memory to change is what
+/// loops do with them.
+void tileEmuSpin(Thread *t, uint32_t wrote, uint32_t site) {
+  t->waitSite = site;
+  if (wrote)
+    t->cluster->launch->idleTurns.store(0, std::memory_order_relaxed);
+  t->cluster->barriersSinceStrong = 0;
+  spin(*t);
+}
+
+/// An atomic operation; `kind` is AtomicKind, `bytes` 2, 4 or 8, `space` 0
+/// generic, 1 global, 3 shared.
+uint64_t tileEmuAtomic(Thread *t, uint64_t address, uint64_t operand, uint64_t compare,
+                       uint32_t kind, uint32_t bytes, uint32_t space, uint32_t ordering,
+                       uint32_t site) {
+  uint32_t access = kAtomic | ordering;
+  void *at = space == 1   ? globalAddress(*t, address, bytes, access, site)
+             : space == 3 ? sharedAddress(*t, uint32_t(address), bytes, access, site)
+                          : tileEmuGeneric(t, address, bytes, access, site);
+  auto run = [&](auto zero) -> uint64_t {
+    using Word = decltype(zero);
+    auto *word = static_cast<Word *>(at);
+    Word old = __atomic_load_n(word, __ATOMIC_SEQ_CST), next;
+    do
+      next = Word(applyAtomic(AtomicKind(kind), old, operand, compare, bytes));
+    while (
+        !__atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+    if (next != old)
+      t->cluster->launch->idleTurns.store(0, std::memory_order_relaxed);
+    return old;
+  };
+  uint64_t old = bytes == 2 ? run(uint16_t()) : bytes == 4 ? run(uint32_t()) : run(uint64_t());
+  tileEmuObserve(t, address, space, access);
+  t->waitSite = site;
+  t->cluster->barriersSinceStrong = 0;
+  spin(*t);
+  return old;
+}
+
+/// `vprintf` of the device: the format is a null-terminated string, the
+/// arguments a packed buffer, each aligned to its size.
+int32_t tileEmuPrintf(Thread *t, uint64_t formatAddress, uint64_t arguments, uint32_t site) {
+  std::optional<std::string> format = readString(*t, formatAddress, site);
+  if (!format)
+    return 0;
+  std::string text;
+  uint64_t at = 0;
+  auto take = [&](uint32_t bytes) {
+    at = (at + bytes - 1) & ~uint64_t(bytes - 1);
+    uint64_t v = 0;
+    std::memcpy(&v, tileEmuGeneric(t, arguments + at, bytes, kRead, site), bytes);
+    at += bytes;
+    return v;
+  };
+  for (const char *p = format->c_str(); *p; ++p) {
+    if (*p != '%' || p[1] == '%') {
+      text += *p;
+      p += *p == '%';
+      continue;
+    }
+    std::string spec = "%";
+    unsigned longs = 0;
+    for (++p; *p && std::strchr("0123456789.+- #lh", *p); ++p) {
+      longs += *p == 'l';
+      if (*p != 'l' && *p != 'h')
+        spec += *p;
+    }
+    char buffer[128];
+    if (!*p || !std::strchr("diouxXeEfgGaAcsp", *p)) {
+      report(*t, FindingKind::BadOperand, site,
+             "`vprintf` with a conversion that is none of printf's for values");
+      abandon(*t);
+    }
+    if (std::strchr("eEfgGaA", *p)) {
+      snprintf(buffer, sizeof(buffer), (spec + *p).c_str(), llvm::bit_cast<double>(take(8)));
+    } else if (*p == 's') {
+      std::optional<std::string> argument = readString(*t, take(8), site);
+      snprintf(buffer, sizeof(buffer), (spec + *p).c_str(), argument.value_or("").c_str());
+    } else if (*p == 'p' || longs) {
+      snprintf(buffer, sizeof(buffer), (spec + "ll" + (*p == 'p' ? 'x' : *p)).c_str(),
+               static_cast<long long>(take(8)));
+    } else {
+      snprintf(buffer, sizeof(buffer), (spec + *p).c_str(), int(take(4)));
+    }
+    text += buffer;
+  }
+  Launch &launch = *t->cluster->launch;
+  std::lock_guard lock(launch.printMutex);
+  (launch.options.printTo ? *launch.options.printTo : llvm::outs()) << text;
+  return 0;
+}
+
+void tileEmuAssert(Thread *t, uint64_t message, uint64_t file, uint32_t line, uint64_t function,
+                   uint64_t size, uint32_t site) {
+  std::optional<std::string> what = readString(*t, message, site),
+                             where = readString(*t, file, site);
+  if (what && where)
+    report(*t, FindingKind::AssertFailed, 0,
+           llvm::formatv("assertion failed at {0}:{1}: {2}", *where, line, *what).str());
+  abandon(*t);
+}
+
+void tileEmuTrap(Thread *t, uint32_t site) {
+  report(*t, FindingKind::Trap, site, "the kernel trapped");
+  abandon(*t);
+}
+}
+
+llvm::ArrayRef<Hook> tile::emu::memoryHooks() {
+  static const Hook hooks[] = {
+      TILE_HOOK(tileEmuGlobal),  TILE_HOOK(tileEmuShared), TILE_HOOK(tileEmuGeneric),
+      TILE_HOOK(tileEmuSkip),    TILE_HOOK(tileEmuSpin),   TILE_HOOK(tileEmuAtomic),
+      TILE_HOOK(tileEmuObserve), TILE_HOOK(tileEmuPrintf), TILE_HOOK(tileEmuAssert),
+      TILE_HOOK(tileEmuTrap),
+  };
+  return hooks;
+}

@@ -1,0 +1,492 @@
+//===- HooksWgmma.cpp - matrix products of a warpgroup --------------------===//
+//
+// A product is issued by each of the four warps and runs once all have. Its
+// accumulators are not registers until somebody waits: what the program holds
+// meanwhile are tokens, numbers of slots in which the values will be. Whoever
+// computes with a token computes with a NaN.
+//
+//===----------------------------------------------------------------------===//
+#include "emulator/machine/Async.h"
+#include "emulator/machine/Hooks.h"
+#include "emulator/machine/Matrix.h"
+#include "emulator/machine/TensorMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cstring>
+
+using namespace tile::emu;
+
+namespace {
+/// What one lane passes.
+struct WgmmaOperands {
+  uint64_t shape;
+  uint32_t *words; ///< accumulators, then A if it comes in registers
+  uint64_t descriptorA, descriptorB;
+  uint32_t scaleD, flags;
+};
+enum : uint32_t { kTransA = 1, kTransB = 2, kNegateA = 4, kNegateB = 8, kAInRegisters = 16 };
+
+struct Product {
+  MatrixShape shape;
+  uint64_t descriptorA = 0, descriptorB = 0;
+  uint32_t scaleD = 0, flags = 0;
+  SiteId site = 0;
+  uint32_t joined = 0;          ///< warps, a mask
+  std::vector<uint32_t> slots;  ///< of lane l: from l * accumulator registers
+  std::vector<uint32_t> aWords; ///< of lane l: from 4 * l
+  Clock clock;                  ///< of the warps checked so far
+};
+} // namespace
+
+struct tile::emu::Warpgroup {
+  Cta *cta = nullptr;
+  unsigned index = 0;
+  Component component = 0;
+  std::deque<Product> products; ///< from number `first` on
+  Tick first = 1;
+  Tick next[4] = {1, 1, 1, 1}; ///< the product each warp issues next
+  Tick committed[4] = {};      ///< ... has committed up to
+  std::deque<Tick> groups[4];  ///< the last product of each group that is not waited for
+  Tick waited[4] = {};         ///< products each warp knows to be over
+  bool fenced[4] = {};
+  Tick started = 0;                          ///< products that all four warps have issued
+  std::vector<std::vector<uint32_t>> values; ///< by lane and slot
+  std::vector<std::vector<Tick>> owner;      ///< the last product that writes a slot
+  std::vector<Thread *> waiters;
+  Product &product(Tick number) { return products[number - first]; }
+};
+
+constexpr uint32_t kTokenMask = 0xfff00000, kToken = 0x7fa00000;
+
+/// Slots are spread over the numbers that a token has room for: in the algebraic mode accumulators
+/// are any numbers, and those that programs like end in zeros.
+constexpr uint32_t kSpread = 0xb5297, kGathered = 0x94d27, kFirst = 0x9e377;
+static_assert((kSpread * kGathered & ~kTokenMask) == 1);
+static uint32_t tokenOf(uint32_t slot) {
+  return kToken | ((slot * kSpread + kFirst) & ~kTokenMask);
+}
+static uint32_t slotOf(uint32_t token) { return (token - kFirst) * kGathered & ~kTokenMask; }
+
+static Warpgroup &warpgroupOf(Thread &t) {
+  auto &all = t.cta->warpgroups;
+  unsigned index = t.index / 128;
+  if (all.size() <= index)
+    all.resize(index + 1);
+  if (!all[index]) {
+    auto group = std::make_shared<Warpgroup>();
+    group->cta = t.cta, group->index = index;
+    group->values.resize(128), group->owner.resize(128);
+    group->component =
+        t.cluster->newComponent(llvm::formatv("a matrix product of warpgroup {0}", index).str());
+    all[index] = group;
+  }
+  return *all[index];
+}
+
+//===----------------------------------------------------------------------===//
+// Operands in shared memory
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A matrix operand as its descriptor says, bit by bit.
+struct SharedOperand {
+  uint32_t start, leading, stride; ///< bytes
+  unsigned span;                   ///< of the swizzle; 0: none
+  bool mnMajor;
+  unsigned bytes; ///< of an element
+  /// The offset of element (mn, k), by the tables of the instruction.
+  uint32_t at(unsigned mn, unsigned k) const {
+    uint32_t kBytes = k * bytes, mnBytes = mn * bytes, offset;
+    if (!mnMajor)
+      offset = span ? (mn / 8) * stride + (mn % 8) * span + kBytes
+                    : (kBytes / 16) * leading + (mn / 8) * stride + (mn % 8) * 16 + kBytes % 16;
+    else
+      offset = span
+                   ? (mnBytes / span) * leading + (k / 8) * stride + (k % 8) * span + mnBytes % span
+                   : (mnBytes / 16) * stride + (k / 8) * leading + (k % 8) * 16 + mnBytes % 16;
+    return swizzled(start + offset, span);
+  }
+};
+} // namespace
+
+static SharedOperand decodeDescriptor(Thread &t, uint64_t d, bool mnMajor, unsigned bytes,
+                                      SiteId site) {
+  static const unsigned spans[] = {0, 128, 64, 32};
+  constexpr uint64_t kReserved = 0x3dff'c000'c000'c000ull & ~(uint64_t(7) << 49);
+  if (d & kReserved)
+    report(t, FindingKind::BadDescriptor, site,
+           llvm::formatv("the matrix descriptor {0:x} has bits where there must be none", d).str());
+  if (d >> 49 & 7)
+    report(
+        t, FindingKind::BadDescriptor, site,
+        llvm::formatv("the matrix descriptor {0:x} has a base offset, which nothing here needs", d)
+            .str());
+  if (mnMajor && bytes != 2)
+    report(t, FindingKind::BadDescriptor, site, "only 16-bit operands can be transposed");
+  // Who sets it meant the other order, in which it leads to the next columns.
+  uint64_t leading = d >> 16 & 0x3fff;
+  if (!mnMajor && d >> 62 && leading > 1)
+    report(t, FindingKind::BadDescriptor, site,
+           llvm::formatv("the matrix descriptor {0:x} has a leading offset of {1} bytes, which "
+                         "swizzled operands have only where they are transposed",
+                         d, leading * 16)
+               .str());
+  return {uint32_t(d & 0x3fff) << 4,
+          uint32_t(d >> 16 & 0x3fff) << 4,
+          uint32_t(d >> 32 & 0x3fff) << 4,
+          spans[d >> 62],
+          mnMajor,
+          bytes};
+}
+
+/// Whether everything that the operand reads is shared memory of the kernel.
+static bool inBounds(Thread &t, const SharedOperand &o, unsigned mn, unsigned k, SiteId site) {
+  for (unsigned i = 0; i < mn; ++i)
+    for (unsigned x = 0; x < k; x += std::max(1u, k - 1)) {
+      uint32_t at = o.at(i, x);
+      if (at >= kSharedReserved && at + o.bytes <= t.cta->sharedBytes)
+        continue;
+      report(
+          t, FindingKind::OutOfBounds, site,
+          llvm::formatv("the matrix descriptor reads shared offset {0}, where the kernel has {1} "
+                        "bytes",
+                        int64_t(at) - kSharedReserved, t.cta->sharedBytes - kSharedReserved)
+              .str());
+      return false;
+    }
+  return true;
+}
+
+/// Enters the reading into the history, in runs of 16 bytes.
+static void recordReads(Thread &t, Warpgroup &g, Tick number, const SharedOperand &o, unsigned mn,
+                        unsigned k, SiteId site) {
+  AsyncAccess access{&t, t.clock, g.component, number, site, "a matrix product"};
+  unsigned perRun = 16 / o.bytes;
+  if (!o.mnMajor) {
+    for (unsigned i = 0; i < mn; ++i)
+      for (unsigned x = 0; x < k; x += perRun)
+        asyncSharedRead(access, *t.cta, o.at(i, x), std::min(16u, (k - x) * o.bytes));
+  } else {
+    for (unsigned x = 0; x < k; ++x)
+      for (unsigned i = 0; i < mn; i += perRun)
+        asyncSharedRead(access, *t.cta, o.at(i, x), std::min(16u, (mn - i) * o.bytes));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Computing
+//===----------------------------------------------------------------------===//
+
+template <typename T>
+static T readElement(const uint8_t *shared, const SharedOperand &o, Element e, unsigned mn,
+                     unsigned k) {
+  uint64_t word = 0;
+  std::memcpy(&word, shared + o.at(mn, k), o.bytes);
+  return valueOf<T>(e, word);
+}
+
+/// Computes in T: double, or uint64_t for numbers of a ring.
+template <typename T> static void computeIn(Warpgroup &g, Tick number) {
+  Product &p = g.product(number);
+  const MatrixShape &s = p.shape;
+  const uint8_t *shared = g.cta->shared.get();
+  Thread &reporter = g.cta->threads[g.index * 128];
+  std::vector<T> a(64 * s.k), b(size_t(s.k) * s.n), d(64 * size_t(s.n));
+  unsigned aBytes = elementBits(s.a) / 8, bBytes = elementBits(s.b) / 8;
+  if (p.flags & kAInRegisters) {
+    unsigned bits = elementBits(s.a), per = 32 / bits;
+    for (unsigned lane = 0; lane < 128; ++lane)
+      for (unsigned r = 0; r < 4; ++r)
+        for (unsigned e = 0; e < per; ++e) {
+          unsigned row = 16 * (lane / 32) + lane % 32 / 4 + 8 * (r % 2);
+          unsigned column = per * (lane % 4) + 4 * per * (r / 2) + e;
+          uint64_t word = uint64_t(p.aWords[4 * lane + r]) >> (e * bits);
+          a[row * s.k + column] = valueOf<T>(s.a, word & ((uint64_t(1) << bits) - 1));
+        }
+  } else {
+    SharedOperand o = decodeDescriptor(reporter, p.descriptorA, p.flags & kTransA, aBytes, p.site);
+    for (unsigned i = 0; i < 64; ++i)
+      for (unsigned x = 0; x < s.k; ++x)
+        a[i * s.k + x] = readElement<T>(shared, o, s.a, i, x);
+  }
+  SharedOperand o = decodeDescriptor(reporter, p.descriptorB, p.flags & kTransB, bBytes, p.site);
+  for (unsigned x = 0; x < s.k; ++x)
+    for (unsigned j = 0; j < s.n; ++j)
+      b[x * s.n + j] = readElement<T>(shared, o, s.b, j, x);
+  if (bool(p.flags & kNegateA) != bool(p.flags & kNegateB))
+    for (T &v : a)
+      v = T() - v;
+  unsigned registers = s.n * (s.accumulator == Element::F16 ? 1u : 2u) / 4;
+  auto forAccumulators = [&](auto body) {
+    for (unsigned lane = 0; lane < 128; ++lane)
+      for (unsigned i = 0; i < s.n / 2u; ++i) {
+        unsigned row = 16 * (lane / 32) + lane % 32 / 4 + 8 * (i / 2 % 2);
+        unsigned column = 8 * (i / 4) + 2 * (lane % 4) + i % 2;
+        unsigned r = s.accumulator == Element::F16 ? i / 2 : i;
+        body(g.values[lane][p.slots[lane * registers + r]],
+             s.accumulator == Element::F16 ? 16 * (i % 2) : 0, d[row * s.n + column]);
+      }
+  };
+  if (p.scaleD)
+    forAccumulators(
+        [&](uint32_t word, unsigned shift, T &v) { v = valueOf<T>(s.accumulator, word >> shift); });
+  multiply(64, s.n, s.k, a.data(), b.data(), d.data());
+  forAccumulators([&](uint32_t &word, unsigned shift, T &v) {
+    auto bits = uint32_t(roundAccumulator(s.accumulator, v, s.saturate));
+    if (s.accumulator == Element::F16)
+      word = (word & ~(0xffffu << shift)) | bits << shift;
+    else
+      word = bits;
+  });
+  Counters &counters = g.cta->cluster->worker->counters;
+  ++counters.mmas;
+  counters.multiplyAdds += 64ull * s.n * s.k;
+}
+
+static void compute(Warpgroup &g, Tick number) {
+  if (g.product(number).shape.algebraic)
+    computeIn<uint64_t>(g, number);
+  else
+    computeIn<double>(g, number);
+}
+
+//===----------------------------------------------------------------------===//
+// Issuing
+//===----------------------------------------------------------------------===//
+
+/// Replaces a lane's accumulators by tokens and notes their slots.
+static bool takeAccumulators(Warpgroup &g, Product &p, Tick number, unsigned lane,
+                             const WgmmaOperands &o, unsigned registers) {
+  auto &values = g.values[lane];
+  auto &owner = g.owner[lane];
+  bool plain = false;
+  for (unsigned i = 0; i < registers; ++i) {
+    uint32_t word = o.words[i], slot = slotOf(word);
+    if ((word & kTokenMask) != kToken || slot >= values.size()) {
+      slot = uint32_t(values.size());
+      values.push_back(word);
+      owner.push_back(0);
+      plain = true;
+    }
+    owner[slot] = number;
+    p.slots[lane * registers + i] = slot;
+    o.words[i] = tokenOf(slot);
+  }
+  return plain;
+}
+
+static void performWgmma(Warp &w, uint32_t) {
+  Thread &first = *w.lanes[0];
+  Warpgroup &g = warpgroupOf(first);
+  unsigned warp = w.index % 4;
+  auto &o = *static_cast<WgmmaOperands *>(first.request.operands);
+  SiteId site = first.request.site;
+  Tick number = g.next[warp]++;
+  if (number - g.first >= g.products.size())
+    g.products.emplace_back();
+  Product &p = g.product(number);
+  MatrixShape s = MatrixShape::unpack(o.shape);
+  unsigned registers = s.n * (s.accumulator == Element::F16 ? 1u : 2u) / 4;
+  if (!p.joined) {
+    p.shape = s, p.site = site, p.flags = o.flags, p.scaleD = o.scaleD;
+    p.descriptorA = o.descriptorA, p.descriptorB = o.descriptorB;
+    p.slots.resize(128 * registers);
+    if (o.flags & kAInRegisters)
+      p.aWords.resize(128 * 4);
+  } else if (p.site != site || p.shape.pack() != o.shape || p.descriptorB != o.descriptorB ||
+             p.descriptorA != o.descriptorA || p.scaleD != o.scaleD) {
+    report(first, FindingKind::NonUniform, site,
+           "the warps of a warpgroup issue different matrix products", p.site,
+           llvm::formatv("warp {0} is here", w.index - warp + llvm::countr_zero(p.joined)).str());
+    abandon(first);
+  }
+  bool plain = o.flags & kAInRegisters;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    auto &mine = *static_cast<WgmmaOperands *>(w.lanes[lane]->request.operands);
+    if (mine.descriptorA != o.descriptorA || mine.descriptorB != o.descriptorB ||
+        mine.scaleD != o.scaleD)
+      report(first, FindingKind::NonUniform, site,
+             "the lanes of a warp pass different descriptors to a matrix product");
+    plain |= takeAccumulators(g, p, number, 32 * warp + lane, mine, registers);
+    if (o.flags & kAInRegisters)
+      std::copy_n(mine.words + registers, 4, &p.aWords[4 * (32 * warp + lane)]);
+  }
+  if (plain && !g.fenced[warp])
+    report(first, FindingKind::BarrierMisuse, site,
+           "no `wgmma.fence` stands between this matrix product and the registers it uses");
+
+  // Each warp must be in order with those who wrote the operands.
+  bool checked =
+      p.joined && p.clock.generic == first.clock.generic && p.clock.async == first.clock.async;
+  p.joined |= 1u << warp;
+  SharedOperand b =
+      decodeDescriptor(first, p.descriptorB, p.flags & kTransB, elementBits(s.b) / 8, site);
+  bool good = inBounds(first, b, s.n, s.k, site);
+  if (good && !checked)
+    recordReads(first, g, number, b, s.n, s.k, site);
+  if (!(p.flags & kAInRegisters)) {
+    SharedOperand a =
+        decodeDescriptor(first, p.descriptorA, p.flags & kTransA, elementBits(s.a) / 8, site);
+    good &= inBounds(first, a, 64, s.k, site);
+    if (good && !checked)
+      recordReads(first, g, number, a, 64, s.k, site);
+  }
+  if (!good)
+    abandon(first);
+  p.clock = first.clock;
+  if (p.joined != 15)
+    return;
+  g.started = number;
+  Warpgroup *group = &g;
+  startAsync(*first.cluster, g.component, number, [group, number] { compute(*group, number); });
+  for (Thread *t : g.waiters)
+    makeRunnable(*t);
+  g.waiters.clear();
+}
+
+static void performFence(Warp &w, uint32_t) { warpgroupOf(*w.lanes[0]).fenced[w.index % 4] = true; }
+
+static void performCommit(Warp &w, uint32_t) {
+  Warpgroup &g = warpgroupOf(*w.lanes[0]);
+  unsigned warp = w.index % 4;
+  g.committed[warp] = g.next[warp] - 1;
+  g.groups[warp].push_back(g.committed[warp]);
+}
+
+/// Products that are over for everybody are forgotten.
+static void forget(Warpgroup &g) {
+  Tick over = std::min(std::min(g.waited[0], g.waited[1]), std::min(g.waited[2], g.waited[3]));
+  while (!g.products.empty() && g.first <= over) {
+    g.products.pop_front();
+    ++g.first;
+  }
+}
+
+static void performWait(Warp &, uint32_t) {}
+
+static bool isWarpgroup(Thread &t, SiteId site) {
+  if (t.cta->threads.size() >= (t.index / 128 + 1) * 128u)
+    return true;
+  report(t, FindingKind::NonUniform, site, "a warpgroup needs 128 threads");
+  abandon(t);
+}
+
+void tile::emu::checkProductsAtExit(Thread &t) {
+  unsigned index = t.index / 128, warp = t.index / 32 % 4;
+  if (index >= t.cta->warpgroups.size() || !t.cta->warpgroups[index])
+    return;
+  Warpgroup &g = *t.cta->warpgroups[index];
+  Tick last = g.next[warp] - 1;
+  if (last <= g.waited[warp])
+    return;
+  SiteId site = 0;
+  std::string operand;
+  if (last >= g.first) {
+    const Product &p = g.product(last);
+    site = p.site;
+    operand = llvm::formatv(" of B at shared offset {0}",
+                            int64_t((p.descriptorB & 0x3fff) << 4) - kSharedReserved);
+  }
+  report(t, FindingKind::LeakedAsync, site,
+         "the thread ends with a matrix product" + operand + " that nobody has waited for");
+}
+
+extern "C" {
+
+void tileEmuWgmma(Thread *t, uint64_t shape, uint32_t *words, uint64_t descriptorA,
+                  uint64_t descriptorB, uint32_t scaleD, uint32_t flags, uint32_t site) {
+  isWarpgroup(*t, site);
+  WgmmaOperands o{shape, words, descriptorA, descriptorB, scaleD, flags};
+  converge(*t, {performWgmma, shape, ~0u, site, &o, /*aligned=*/true});
+}
+
+void tileEmuWgmmaFence(Thread *t, uint32_t site) {
+  isWarpgroup(*t, site);
+  converge(*t, {performFence, site, ~0u, site, nullptr, /*aligned=*/true});
+}
+
+void tileEmuWgmmaCommit(Thread *t, uint32_t site) {
+  isWarpgroup(*t, site);
+  converge(*t, {performCommit, site, ~0u, site, nullptr, /*aligned=*/true});
+}
+
+void tileEmuWgmmaWait(Thread *t, uint32_t allowed, uint32_t site) {
+  isWarpgroup(*t, site);
+  converge(*t, {performWait, site, ~0u, site, nullptr, /*aligned=*/true});
+  Warpgroup &g = warpgroupOf(*t);
+  unsigned warp = t->index / 32 % 4;
+  auto &groups = g.groups[warp];
+  // The lanes of a warp come here one after another; the last cleans up.
+  Tick upTo = g.waited[warp];
+  if (groups.size() > allowed)
+    upTo = groups[groups.size() - 1 - allowed];
+  while (g.started < upTo) { // the other warps have not issued their part
+    g.waiters.push_back(t);
+    waitFor(*t, Wait::AsyncGroup, 0, site);
+  }
+  completeStream(*t->cluster, g.component, upTo);
+  t->clock.generic = with(t->clock.generic, g.component, upTo);
+  g.waited[warp] = std::max(g.waited[warp], upTo);
+  g.fenced[warp] = false;
+  converge(*t, {performWait, uint64_t(site) << 1 | 1, ~0u, site, nullptr, /*aligned=*/true});
+  while (groups.size() > allowed)
+    groups.pop_front();
+  forget(g);
+}
+
+/// A 32-bit value that may be an accumulator: its value if that is known.
+uint32_t tileEmuPin(Thread *t, uint32_t word, uint32_t) {
+  if ((word & kTokenMask) != kToken)
+    return word;
+  unsigned index = t->index / 128;
+  if (index >= t->cta->warpgroups.size() || !t->cta->warpgroups[index])
+    return word;
+  Warpgroup &g = *t->cta->warpgroups[index];
+  uint32_t slot = slotOf(word), lane = t->index % 128;
+  if (slot >= g.values[lane].size() || g.owner[lane][slot] > g.waited[lane / 32])
+    return word;
+  return g.values[lane][slot];
+}
+
+void tileEmuTouchAccumulator(Thread *t, uint32_t site, uint32_t product) {
+  report(*t, FindingKind::AccumulatorInFlight, site,
+         "an accumulator is used while a matrix product may still write it", product,
+         "the product, which no `wgmma.wait_group` stands behind");
+}
+
+void tileEmuSetMaxRegisters(Thread *t, uint32_t count, uint32_t increase, uint32_t site) {
+  converge(*t, {performWait, count, ~0u, site, nullptr, /*aligned=*/true});
+  if (count < 24 || count > 256 || count % 8)
+    report(
+        *t, FindingKind::BadOperand, site,
+        llvm::formatv("`setmaxnreg` takes a multiple of 8 from 24 to 256, not {0}", count).str());
+  uint32_t entry = std::min(255u, 65536 / uint32_t(t->cta->threads.size())) & ~7u;
+  uint32_t before = t->maxRegisters ? t->maxRegisters : entry;
+  if (increase ? count < before : count > before)
+    report(*t, FindingKind::BadOperand, site,
+           llvm::formatv("`setmaxnreg` {0} registers from {1} to {2}",
+                         increase ? "increases" : "decreases", before, count)
+               .str());
+  t->maxRegisters = count;
+  // What all threads hold together must fit the register file.
+  uint64_t sum = 0;
+  for (const Thread &other : t->cta->threads)
+    sum += other.exited ? 0 : other.maxRegisters ? other.maxRegisters : entry;
+  bool settled =
+      llvm::all_of(t->cta->threads, [](const Thread &o) { return o.maxRegisters || o.exited; });
+  if (settled && sum > 65536)
+    report(*t, FindingKind::BadOperand, site,
+           llvm::formatv("after `setmaxnreg`, the CTA needs {0} registers of 65536", sum).str());
+}
+}
+
+llvm::ArrayRef<Hook> tile::emu::wgmmaHooks() {
+  static const Hook hooks[] = {TILE_HOOK(tileEmuWgmma),
+                               TILE_HOOK(tileEmuWgmmaFence),
+                               TILE_HOOK(tileEmuWgmmaCommit),
+                               TILE_HOOK(tileEmuWgmmaWait),
+                               TILE_HOOK(tileEmuPin),
+                               TILE_HOOK(tileEmuSetMaxRegisters),
+                               TILE_HOOK(tileEmuTouchAccumulator)};
+  return hooks;
+}

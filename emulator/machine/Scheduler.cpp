@@ -1,0 +1,499 @@
+//===- Scheduler.cpp - whose turn it is -----------------------------------===//
+//
+// Two orders. Without a seed: a lane runs until it waits, then the next lane of
+// its warp, then the next warp, and asynchronous work ends only when nobody can
+// go on without it: as late as the program allows, so that what was not waited
+// for is not there. With a seed: any runnable thread may be next, asynchronous
+// work may end at any moment, and CTAs interleave.
+//
+//===----------------------------------------------------------------------===//
+#include "emulator/machine/Async.h"
+#include "emulator/machine/Hooks.h"
+#include "emulator/machine/Machine.h"
+#include "emulator/machine/Memory.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <chrono>
+#include <thread>
+
+using namespace tile::emu;
+
+//===----------------------------------------------------------------------===//
+// Choosing
+//===----------------------------------------------------------------------===//
+
+/// The `n`-th set bit of `mask`.
+static unsigned nthBit(uint32_t mask, unsigned n) {
+  while (n--)
+    mask &= mask - 1;
+  return unsigned(llvm::countr_zero(mask));
+}
+
+static Thread *pickRandom(Cluster &c) {
+  unsigned start = c.choose(uint32_t(c.warps.size()));
+  for (unsigned i = 0; i < c.warps.size(); ++i) {
+    unsigned w = (start + i) % c.warps.size();
+    if (uint32_t lanes = c.warps[w]->runnable) {
+      c.currentWarp = w;
+      c.currentLane = nthBit(lanes, c.choose(unsigned(llvm::popcount(lanes))));
+      return c.warps[w]->lanes[c.currentLane];
+    }
+  }
+  return nullptr;
+}
+
+static Thread *pickInTurn(Cluster &c, bool leaveWarp) {
+  unsigned n = unsigned(c.warps.size());
+  for (unsigned i = leaveWarp ? 1 : 0; i <= n; ++i) {
+    unsigned w = (c.currentWarp + i) % n;
+    uint32_t lanes = c.warps[w]->runnable;
+    if (!lanes)
+      continue;
+    uint32_t later = w == c.currentWarp && c.currentLane < 31 ? lanes & (~1u << c.currentLane) : 0;
+    c.currentWarp = w;
+    c.currentLane = unsigned(llvm::countr_zero(later ? later : lanes));
+    return c.warps[w]->lanes[c.currentLane];
+  }
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Deadlocks
+//===----------------------------------------------------------------------===//
+
+static std::string describeWait(const Thread &t) {
+  const Cta &cta = *t.cta;
+  switch (t.wait) {
+  case Wait::None:
+    return "is running";
+  case Wait::WarpOp:
+    return llvm::formatv("waits for the other lanes of its warp, mask {0:x}, of which {1:x} came",
+                         t.request.mask, t.warp->waiting)
+        .str();
+  case Wait::Barrier: {
+    const NamedBarrier &b = cta.barriers[t.waitKey];
+    return llvm::formatv("waits at barrier {0}, where {1} of {2} threads have arrived", t.waitKey,
+                         b.arrived, b.expected)
+        .str();
+  }
+  case Wait::MBarrier: {
+    auto it = cta.mbarriers.find(uint32_t(t.waitKey));
+    if (it == cta.mbarriers.end())
+      return "waits at an mbarrier";
+    const MBarrier &b = it->second;
+    return llvm::formatv(
+               "waits for phase {0} of the mbarrier at shared offset {1}, which lacks {2} "
+               "of {3} arrivals and {4} bytes",
+               b.phase, b.address - kSharedReserved, b.pending, b.count, b.transactions)
+        .str();
+  }
+  case Wait::AsyncGroup:
+    return "waits for asynchronous work of its own";
+  case Wait::ClusterBarrier:
+    return llvm::formatv("waits at the cluster barrier, where {0} of {1} threads have arrived",
+                         t.cluster->barrier.arrived,
+                         t.cluster->liveThreads + t.cluster->barrier.ended)
+        .str();
+  }
+  return "";
+}
+
+/// Who waits for what, one entry for each different wait.
+static void reportDeadlock(Cluster &c) {
+  struct Group {
+    const Thread *first;
+    std::string wait;
+    unsigned count = 0;
+  };
+  std::vector<Group> groups;
+  for (Cta &cta : c.ctas)
+    for (const Thread &t : cta.threads) {
+      if (t.exited)
+        continue;
+      std::string wait = describeWait(t);
+      auto same = llvm::find_if(
+          groups, [&](Group &g) { return g.wait == wait && g.first->waitSite == t.waitSite; });
+      if (same == groups.end())
+        groups.push_back({&t, wait, 1});
+      else
+        ++same->count;
+    }
+  std::string all;
+  for (Group &g : llvm::drop_begin(groups))
+    all +=
+        llvm::formatv("{0}{1}{2} {3}", all.empty() ? "" : "; ", describe(*g.first),
+                      g.count > 1 ? llvm::formatv(" and {0} more", g.count - 1).str() : "", g.wait)
+            .str();
+  unsigned exited = 0;
+  for (Cta &cta : c.ctas)
+    exited += c.launch->config.threads - cta.liveThreads;
+  if (exited)
+    all += llvm::formatv("{0}{1} threads have ended", all.empty() ? "" : "; ", exited).str();
+  Group &first = groups.front();
+  report(*first.first, FindingKind::Deadlock, first.first->waitSite,
+         llvm::formatv("deadlock: {0}{1} {2}", describe(*first.first),
+                       first.count > 1 ? llvm::formatv(" and {0} more", first.count - 1).str() : "",
+                       first.wait)
+             .str(),
+         groups.size() > 1 ? groups[1].first->waitSite : 0, all);
+  for (Cta &cta : c.ctas)
+    reportPartialWarps(cta);
+}
+
+//===----------------------------------------------------------------------===//
+// Asynchronous work
+//===----------------------------------------------------------------------===//
+
+static void completeAt(Cluster &c, size_t i) {
+  // Operations of one stream end in order.
+  for (size_t j = 0; j < i; ++j)
+    if (c.pending[i].stream && c.pending[j].stream == c.pending[i].stream) {
+      i = j;
+      break;
+    }
+  AsyncOperation operation = std::move(c.pending[i]);
+  c.pending.erase(c.pending.begin() + ptrdiff_t(i));
+  operation.complete();
+}
+
+bool tile::emu::completeOne(Cluster &c) {
+  if (c.pending.empty())
+    return false;
+  completeAt(c, c.randomOrder ? c.choose(uint32_t(c.pending.size())) : 0);
+  return true;
+}
+
+void tile::emu::completeStream(Cluster &c, uint64_t stream, Tick group) {
+  for (size_t i = 0; i < c.pending.size();) {
+    if (c.pending[i].stream == stream && c.pending[i].group <= group) {
+      AsyncOperation operation = std::move(c.pending[i]);
+      c.pending.erase(c.pending.begin() + ptrdiff_t(i));
+      operation.complete();
+    } else {
+      ++i;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Switching
+//===----------------------------------------------------------------------===//
+
+/// Who goes on; null when the cluster cannot, with its outcome set.
+static Thread *nextThread(Cluster &c, bool leaveWarp) {
+  for (;;) {
+    if (c.launch->stop) {
+      c.outcome = Outcome::Failed;
+      return nullptr;
+    }
+    if (!c.pending.empty() && c.oneIn(6))
+      completeOne(c);
+    if (Thread *t = c.randomOrder ? pickRandom(c) : pickInTurn(c, leaveWarp))
+      return t;
+    if (c.liveThreads == 0) {
+      while (completeOne(c))
+        ;
+      c.outcome = Outcome::Finished;
+      return nullptr;
+    }
+    if (completeOne(c))
+      continue;
+    reportDeadlock(c);
+    c.outcome = Outcome::Failed;
+    return nullptr;
+  }
+}
+
+static void leave(Thread &thread, Thread *next) {
+  if (next != &thread)
+    switchFiber(thread.context, next ? next->context : thread.cluster->host);
+}
+
+void tile::emu::block(Thread &thread) {
+  thread.turns = 0;
+  leave(thread, nextThread(*thread.cluster, false));
+}
+
+void tile::emu::yield(Thread &thread) {
+  Cluster &c = *thread.cluster;
+  leave(thread, nextThread(c, /*leaveWarp=*/true));
+}
+
+/// Lets others run, other CTAs too.
+static void giveWay(Thread &thread) {
+  Cluster &c = *thread.cluster;
+  // Whoever spins may be waiting for a copy, or for another CTA.
+  if (!c.pending.empty() && ++c.spins % 64 == 0)
+    completeOne(c);
+  bool others = c.worker->resident.size() > 1 || c.launch->nextCluster < c.launch->numClusters;
+  if (++c.spins >= 512 || c.oneIn(16)) {
+    c.spins = 0;
+    if (others) {
+      c.outcome = Outcome::Suspended;
+      switchFiber(thread.context, c.host);
+      return;
+    }
+    std::this_thread::yield();
+  }
+  leave(thread, nextThread(c, /*leaveWarp=*/true));
+}
+
+void tile::emu::spin(Thread &thread) {
+  Launch &launch = *thread.cluster->launch;
+  thread.turns = 0; // counted here
+  uint64_t idle = launch.idleTurns.fetch_add(1, std::memory_order_relaxed);
+  // Whoever could move on may be computing, or waiting for a processor.
+  if (launch.isParallel && (idle + 1) % (launch.options.stepLimit / 64 + 1) == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  if (idle > launch.options.stepLimit) {
+    if (!launch.stop.exchange(true))
+      report(thread, FindingKind::Stuck, thread.waitSite,
+             llvm::formatv("the launch is stuck: {0} turns went by and nothing moved on",
+                           launch.options.stepLimit)
+                 .str());
+  }
+  giveWay(thread);
+}
+
+/// Every so many turns of a thread's loops. Whoever only computes does so
+/// undisturbed, up to the limit. Then others get their turns now and then: they may end
+/// a loop that looks at memory by ordinary accesses. What goes on after that has no end.
+extern "C" void tileEmuTurns(Thread *t, uint32_t site) {
+  constexpr uint64_t kLastTurns = 1 << 18;
+  constexpr uint32_t kFewTurns = 1 << 8;
+  Cluster &c = *t->cluster;
+  Launch &launch = *c.launch;
+  t->turns += c.goesRound ? kFewTurns : kTurnsAtOnce;
+  c.goesRound |= t->turns >= launch.options.turnLimit;
+  t->registers[kTurnsLeft] = c.goesRound ? kFewTurns : kTurnsAtOnce;
+  if (t->turns >= launch.options.turnLimit + kLastTurns && !launch.stop.exchange(true))
+    report(*t, FindingKind::Stuck, site,
+           llvm::formatv("stuck in a loop: {0} turns of it, or of loops around it, without waiting "
+                         "for anybody (a loop that is to see a change of memory needs volatile or "
+                         "atomic accesses)",
+                         t->turns)
+               .str());
+  if (c.goesRound || launch.stop)
+    giveWay(*t);
+}
+
+/// A loop's counter is no longer between its bounds, and never will be at its end.
+extern "C" void tileEmuCounterPassed(Thread *t, uint32_t site) {
+  Launch &launch = *t->cluster->launch;
+  if (!launch.stop.exchange(true))
+    report(*t, FindingKind::Stuck, site,
+           "the counter of this loop steps past the end of its type, so that the loop would not "
+           "end: its bounds need more bits, `.to(tl.int64)`");
+  giveWay(*t);
+}
+
+llvm::ArrayRef<Hook> tile::emu::schedulerHooks() {
+  static const Hook hooks[] = {TILE_HOOK(tileEmuTurns), TILE_HOOK(tileEmuCounterPassed)};
+  return hooks;
+}
+
+void tile::emu::makeRunnable(Thread &thread) {
+  thread.wait = Wait::None;
+  thread.warp->runnable |= 1u << thread.lane;
+}
+
+void tile::emu::waitFor(Thread &thread, Wait wait, uint64_t key, SiteId site) {
+  thread.wait = wait, thread.waitKey = key, thread.waitSite = site;
+  thread.warp->runnable &= ~(1u << thread.lane);
+  block(thread);
+}
+
+void tile::emu::abandon(Thread &thread) {
+  thread.cluster->outcome = Outcome::Failed;
+  switchFiber(thread.context, thread.cluster->host);
+  __builtin_unreachable();
+}
+
+//===----------------------------------------------------------------------===//
+// Threads and clusters
+//===----------------------------------------------------------------------===//
+
+static void exitThread(Thread &t) {
+  checkAsyncAtExit(t);
+  t.exited = true;
+  t.cluster->launch->idleTurns = 0;
+  t.warp->runnable &= ~(1u << t.lane);
+  --t.cta->liveThreads;
+  --t.cluster->liveThreads;
+  leaveClusterBarrier(t);
+  checkVisitorsAtExit(t);
+  leaveWarp(t);
+  block(t); // for ever
+  abandon(t);
+}
+
+static void threadMain(void *argument) {
+  Thread &t = *static_cast<Thread *>(argument);
+  Launch &launch = *t.cluster->launch;
+  launch.entry(&t, launch.config.parameters.data());
+  exitThread(t);
+}
+
+Component Cluster::newComponent(std::string name) {
+  componentNames.push_back(std::move(name));
+  return nextComponent++;
+}
+
+static void setRegisters(Thread &t, const Cta &cta, const LaunchConfig &config,
+                         uint64_t clusterId) {
+  uint32_t *r = t.registers;
+  const auto &grid = config.grid, &cl = config.cluster;
+  r[kTidX] = t.index, r[kNtidX] = config.threads, r[kNtidY] = r[kNtidZ] = 1;
+  for (unsigned a = 0; a < 3; ++a) {
+    r[kCtaidX + a] = cta.id[a];
+    r[kNctaidX + a] = grid[a];
+    r[kClusterCtaidX + a] = cta.id[a] % cl[a];
+    r[kClusterNctaidX + a] = cl[a];
+    r[kClusteridX + a] = cta.id[a] / cl[a];
+    r[kNclusteridX + a] = grid[a] / cl[a];
+  }
+  r[kTurnsLeft] = kTurnsAtOnce;
+  r[kLaneid] = t.lane, r[kWarpid] = t.index / 32, r[kNwarpid] = (config.threads + 31) / 32;
+  r[kSmid] = uint32_t(clusterId % 132), r[kNsmid] = 132, r[kGridid] = 1;
+  r[kClusterCtarank] = cta.rank, r[kClusterNctarank] = cl[0] * cl[1] * cl[2];
+  r[kDynamicSmemSize] = config.sharedBytes;
+  r[kTotalSmemSize] = config.sharedBytes + kSharedReserved;
+  uint32_t bit = 1u << t.lane;
+  r[kLanemaskEq] = bit, r[kLanemaskLt] = bit - 1, r[kLanemaskLe] = bit | (bit - 1);
+  r[kLanemaskGe] = ~(bit - 1), r[kLanemaskGt] = ~(bit | (bit - 1));
+}
+
+static void setUpCta(Cta &cta, Cluster &c, const LaunchConfig &config, uint64_t clusterId) {
+  cta.cluster = &c;
+  cta.sharedBytes = kSharedReserved + config.sharedBytes;
+  cta.shared.reset(new uint8_t[cta.sharedBytes + 16]);
+  // Garbage, not zeros: nobody may rely on either.
+  std::fill_n(cta.shared.get(), cta.sharedBytes + 16, uint8_t(0xcd));
+  if (c.launch->options.check && config.sharedBytes)
+    cta.shadow = std::make_unique<Shadow>(cta.sharedBytes);
+  cta.liveThreads = config.threads;
+  for (uint32_t i = 0; i < config.threads; ++i) {
+    if (i % 32 == 0) {
+      Warp &w = cta.warps.emplace_back();
+      w.cta = &cta, w.index = i / 32;
+      c.warps.push_back(&w);
+    }
+    Thread &t = cta.threads.emplace_back();
+    t.warp = &cta.warps.back(), t.cta = &cta, t.cluster = &c;
+    t.lane = i % 32, t.index = i;
+    t.component = 1 + cta.rank * config.threads + i;
+    t.warp->lanes.push_back(&t);
+    t.warp->live |= 1u << t.lane;
+    t.warp->runnable |= 1u << t.lane;
+    setRegisters(t, cta, config, clusterId);
+    t.stack = c.worker->stacks.take();
+    t.context = makeFiber(t.stack, StackPool::kStackBytes, threadMain, &t);
+  }
+}
+
+static std::unique_ptr<Cluster> startCluster(Worker &worker, uint64_t id) {
+  Launch &launch = *worker.launch;
+  const LaunchConfig &config = launch.config;
+  const auto &grid = config.grid, &cl = config.cluster;
+  auto c = std::make_unique<Cluster>();
+  c->launch = &launch, c->worker = &worker, c->linearId = id;
+  if (launch.options.seed) {
+    c->randomOrder = true;
+    c->random.seed(uint32_t(*launch.options.seed * 2654435761u + id * 97 + 1));
+  }
+  uint64_t inX = grid[0] / cl[0], inY = grid[1] / cl[1];
+  uint32_t at[3] = {uint32_t(id % inX), uint32_t(id / inX % inY), uint32_t(id / inX / inY)};
+  uint32_t count = cl[0] * cl[1] * cl[2];
+  for (uint32_t rank = 0; rank < count; ++rank) {
+    Cta &cta = c->ctas.emplace_back();
+    cta.rank = rank;
+    uint32_t inside[3] = {rank % cl[0], rank / cl[0] % cl[1], rank / cl[0] / cl[1]};
+    for (unsigned a = 0; a < 3; ++a)
+      cta.id[a] = at[a] * cl[a] + inside[a];
+    setUpCta(cta, *c, config, id);
+  }
+  c->liveThreads = count * config.threads;
+  c->currentLane = 31; // the first turn is lane 0's
+  c->firstAsyncComponent = c->nextComponent = 1 + c->liveThreads;
+  return c;
+}
+
+static void endCluster(Cluster &c) {
+  for (Cta &cta : c.ctas)
+    for (Thread &t : cta.threads)
+      c.worker->stacks.give(t.stack);
+}
+
+/// Goes on with a cluster until it ends or gives up its turn.
+static void resume(Cluster &c) {
+  c.outcome = Outcome::Running;
+  if (Thread *next = nextThread(c, false))
+    switchFiber(c.host, next->context);
+}
+
+static void workerMain(Worker &worker) {
+  Launch &launch = *worker.launch;
+  constexpr size_t kMaxResident = 64;
+  // With a seed, a few CTAs take turns from the start.
+  size_t wanted = launch.options.seed ? 3 : 1;
+  auto current = worker.resident.begin();
+  while (!launch.stop) {
+    while (worker.resident.size() < wanted) {
+      uint64_t id = launch.nextCluster.fetch_add(1);
+      if (id >= launch.numClusters)
+        break;
+      current = worker.resident.insert(current, startCluster(worker, id));
+    }
+    if (worker.resident.empty())
+      break;
+    if (current == worker.resident.end())
+      current = worker.resident.begin();
+    Cluster &c = **current;
+    resume(c);
+    if (c.outcome == Outcome::Suspended) {
+      ++current;
+      wanted = std::min(kMaxResident, std::max(wanted, worker.resident.size() + 1));
+      continue;
+    }
+    if (c.outcome == Outcome::Failed)
+      launch.stop = true;
+    endCluster(c);
+    current = worker.resident.erase(current);
+    if (!launch.options.seed)
+      wanted = std::max<size_t>(1, worker.resident.size());
+  }
+  for (auto &c : worker.resident)
+    endCluster(*c);
+  worker.resident.clear();
+}
+
+void tile::emu::runLaunch(Launch &launch) {
+  const auto &grid = launch.config.grid, &cl = launch.config.cluster;
+  launch.numClusters =
+      uint64_t(grid[0] / cl[0]) * uint64_t(grid[1] / cl[1]) * uint64_t(grid[2] / cl[2]);
+  if (launch.options.check && launch.numClusters > 1 &&
+      launch.numClusters <= GlobalOrder::kMaxClusters)
+    launch.order = std::make_unique<GlobalOrder>(launch.config.memory);
+  uint64_t cores = launch.options.threads ? launch.options.threads
+                                          : std::max(1u, std::thread::hardware_concurrency());
+  uint64_t n = launch.options.seed ? 1 : std::min(cores, launch.numClusters);
+  launch.isParallel = n > 1;
+  std::deque<Worker> workers(n);
+  std::vector<std::thread> threads;
+  for (Worker &worker : workers) {
+    worker.launch = &launch;
+    if (launch.options.counters)
+      worker.log = makeAccessLog();
+    if (&worker != &workers.front())
+      threads.emplace_back([&worker] { workerMain(worker); });
+  }
+  if (n)
+    workerMain(workers.front());
+  for (std::thread &t : threads)
+    t.join();
+  for (Worker &worker : workers) {
+    finishLog(worker);
+    launch.counters.add(worker.counters);
+  }
+}

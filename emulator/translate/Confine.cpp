@@ -1,0 +1,212 @@
+//===- Confine.cpp - code that the machine did not write ------------------===//
+#include "emulator/translate/Confine.h"
+#include "emulator/translate/Translator.h"
+#include "llvm/ADT/SCCIterator.h"
+#include "llvm/Analysis/CallGraph.h"
+#include "llvm/IR/AttributeMask.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Operator.h"
+
+using namespace llvm;
+using namespace tile::emu;
+
+static Error refuse(const Twine &what) {
+  return createStringError("the emulator does not know " + what);
+}
+
+//===----------------------------------------------------------------------===//
+// What is refused
+//===----------------------------------------------------------------------===//
+
+/// Symbols that the module does not define would be looked for in this process.
+static Error refuseForeignSymbols(Module &m) {
+  if (!m.getModuleInlineAsm().empty())
+    return refuse("assembly outside of functions");
+  if (!m.ifuncs().empty())
+    return refuse("the function `" + m.ifunc_begin()->getName() + "`, which is chosen at run time");
+  if (!m.aliases().empty())
+    return refuse("`" + m.alias_begin()->getName() + "`, another name of `" +
+                  m.alias_begin()->getAliasee()->stripPointerCasts()->getName() + "`");
+  for (GlobalValue &value : m.global_values())
+    if (value.getName().starts_with("tileEmu") || value.getName().starts_with("tile_emulated"))
+      return refuse("the symbol `" + value.getName() + "`: the name is the emulator's own");
+  for (GlobalVariable &g : m.globals()) {
+    if (g.getName().starts_with("llvm.") || g.getAddressSpace() == kSharedSpace)
+      continue;
+    if (g.isDeclaration())
+      return refuse("the variable `" + g.getName() + "`, which nothing defines");
+    if (g.isThreadLocal())
+      return refuse("the variable `" + g.getName() + "`, which is local to a host thread");
+  }
+  for (Function &f : m) {
+    if (!f.isDeclaration())
+      continue;
+    for (User *user : f.users()) {
+      auto *call = dyn_cast<CallBase>(user);
+      if (!call || call->getCalledOperand() != &f || call->getCalledFunction() != &f)
+        return refuse("the address of `" + f.getName() + "`, which nothing defines");
+    }
+  }
+  return Error::success();
+}
+
+static Error refuseRecursion(Module &m) {
+  CallGraph graph(m);
+  for (auto scc = scc_begin(&graph); !scc.isAtEnd(); ++scc) {
+    const Function *f = scc->front()->getFunction();
+    if (scc.hasCycle() && f && !f->isDeclaration())
+      return refuse("recursion: `" + f->getName() + "` calls itself");
+  }
+  return Error::success();
+}
+
+/// More than any register holds; the host's code generator takes it apart, or puts it
+/// where no stack has room for it.
+static bool isTooLarge(Type *type, const DataLayout &layout) {
+  constexpr uint64_t most = 4096;
+  if (!type->isSized() || isa<FunctionType>(type))
+    return false;
+  TypeSize size = layout.getTypeStoreSize(type);
+  return size.isScalable() || size.getFixedValue() > most || type->isX86_AMXTy();
+}
+
+static Error refuseInstruction(Instruction &inst, const DataLayout &layout) {
+  if (isa<IndirectBrInst, CallBrInst, InvokeInst, ResumeInst, VAArgInst>(inst) || inst.isEHPad() ||
+      isa<CleanupReturnInst, CatchReturnInst>(inst))
+    return refuse("the instruction `" + Twine(inst.getOpcodeName()) + "`");
+  for (Value *operand : inst.operands())
+    if (isTooLarge(operand->getType(), layout))
+      return refuse("values of more than 4096 bytes");
+  if (isTooLarge(inst.getType(), layout))
+    return refuse("values of more than 4096 bytes");
+  if (auto *slot = dyn_cast<AllocaInst>(&inst)) {
+    std::optional<TypeSize> size = slot->getAllocationSize(layout);
+    if (!size || size->isScalable())
+      return refuse("private memory whose size is not known before it runs");
+    if (size->getFixedValue() > kMaxPrivateBytes)
+      return refuse("so much private memory: a variable of " + Twine(size->getFixedValue()) +
+                    " bytes, where a thread has " + Twine(kMaxPrivateBytes));
+    if (slot->isUsedWithInAlloca() || slot->isSwiftError())
+      return refuse("private memory of this kind");
+  }
+  return Error::success();
+}
+
+Error tile::emu::refuseUnconfined(Module &m) {
+  for (const char *name :
+       {"llvm.global_ctors", "llvm.global_dtors", "llvm.used", "llvm.compiler.used"})
+    if (GlobalVariable *g = m.getGlobalVariable(name, /*AllowInternal=*/true))
+      g->eraseFromParent();
+  if (Error error = refuseForeignSymbols(m))
+    return error;
+  for (Function &f : m)
+    for (Instruction &inst : instructions(f))
+      if (Error error = refuseInstruction(inst, m.getDataLayout()))
+        return error;
+  for (GlobalVariable &g : m.globals()) {
+    g.setSection("");
+    g.setComdat(nullptr);
+  }
+  return refuseRecursion(m);
+}
+
+//===----------------------------------------------------------------------===//
+// What is known to be in bounds
+//===----------------------------------------------------------------------===//
+
+bool tile::emu::staysInBounds(const Value *pointer, uint64_t bytes, bool writes,
+                              const DataLayout &layout) {
+  // Other address spaces mean something else to the host, or are offsets.
+  unsigned space = pointer->getType()->getPointerAddressSpace();
+  if (space != kGenericSpace && space != kGlobalSpace && space != kConstantSpace &&
+      space != kLocalSpace)
+    return false;
+  APInt offset(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
+  const Value *object =
+      pointer->stripAndAccumulateConstantOffsets(layout, offset, /*AllowNonInbounds=*/true);
+  uint64_t size = 0;
+  if (auto *slot = dyn_cast<AllocaInst>(object)) {
+    auto known = slot->getAllocationSize(layout);
+    size = known ? known->getFixedValue() : 0;
+  } else if (auto *variable = dyn_cast<GlobalVariable>(object)) {
+    if (variable->getAddressSpace() == kSharedSpace || (writes && variable->isConstant()))
+      return false;
+    size = layout.getTypeAllocSize(variable->getValueType());
+  } else {
+    return false;
+  }
+  return !offset.isNegative() && offset.ule(size) && bytes <= size - offset.getZExtValue();
+}
+
+bool tile::emu::isSimple(const AllocaInst &slot) {
+  const DataLayout &layout = slot.getModule()->getDataLayout();
+  SmallVector<const Value *> work{&slot};
+  while (!work.empty()) {
+    const Value *value = work.pop_back_val();
+    for (const User *user : value->users()) {
+      if (isa<GetElementPtrInst, BitCastInst, AddrSpaceCastInst>(user)) {
+        work.push_back(user);
+        continue;
+      }
+      if (auto *call = dyn_cast<IntrinsicInst>(user); call && call->isLifetimeStartOrEnd())
+        continue;
+      auto *load = dyn_cast<LoadInst>(user);
+      auto *store = dyn_cast<StoreInst>(user);
+      if (store && store->getValueOperand() == value)
+        return false;
+      if (!load && !store)
+        return false;
+      uint64_t bytes = layout.getTypeStoreSize(getLoadStoreType(user));
+      if (!staysInBounds(value, bytes, store != nullptr, layout))
+        return false;
+    }
+  }
+  return true;
+}
+
+bool tile::emu::needsConfinement(Function &f) {
+  const DataLayout &layout = f.getParent()->getDataLayout();
+  for (Argument &argument : f.args())
+    if (argument.hasPointeeInMemoryValueAttr())
+      return true;
+  for (Instruction &inst : instructions(f)) {
+    if (auto *slot = dyn_cast<AllocaInst>(&inst); slot && !isSimple(*slot))
+      return true;
+    if (isa<AnyMemIntrinsic, UnreachableInst>(inst))
+      return true;
+    if (auto *call = dyn_cast<CallBase>(&inst); call && call->hasByValArgument())
+      return true;
+    if (const Value *pointer = getLoadStorePointerOperand(&inst))
+      if (!staysInBounds(pointer, layout.getTypeStoreSize(getLoadStoreType(&inst)),
+                         isa<StoreInst>(inst), layout))
+        return true;
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+void tile::emu::dropHostAttributes(Function &f) {
+  AttributeMask drop;
+  for (Attribute attribute : f.getAttributes().getFnAttrs())
+    if (attribute.isStringAttribute())
+      drop.addAttribute(attribute.getKindAsString());
+  for (Attribute::AttrKind kind :
+       {Attribute::Naked, Attribute::SafeStack, Attribute::ShadowCallStack, Attribute::StackProtect,
+        Attribute::StackProtectReq, Attribute::StackProtectStrong, Attribute::SanitizeAddress,
+        Attribute::SanitizeThread, Attribute::SanitizeMemory, Attribute::SanitizeHWAddress,
+        Attribute::NoRedZone, Attribute::StackAlignment, Attribute::JumpTable})
+    drop.addAttribute(kind);
+  f.removeFnAttrs(drop);
+  f.setPrefixData(nullptr);
+  f.setPrologueData(nullptr);
+  f.setPersonalityFn(nullptr);
+  f.clearGC();
+  f.setSection("");
+  f.setComdat(nullptr);
+  // Large frames touch each of their pages, so that none steps over the guard below.
+  f.addFnAttr("probe-stack", "inline-asm");
+}

@@ -1,0 +1,47 @@
+//===- WorkMeter.cpp - what strings and containers cost -------------------===//
+#include "frontend/eval/WorkMeter.h"
+
+using namespace tile::eval;
+
+static thread_local Work *current = nullptr;
+static thread_local unsigned nested = 0;
+
+Work::Work(uint64_t &steps, uint64_t limit) : steps(steps), limit(limit), outer(current) {
+  current = this;
+}
+
+Work::~Work() { current = outer; }
+
+bool Work::spend(uint64_t elements) {
+  if (!current)
+    return true;
+  // Past the limit it stays past it.
+  current->steps += std::min(elements, current->limit + 1);
+  return current->steps <= current->limit;
+}
+
+std::unique_ptr<EvalError> Work::error() {
+  return fail("compile-time evaluation gave up after " + std::to_string(current->limit) +
+                  " steps; is this loop bounded?",
+              "LimitError");
+}
+
+std::unique_ptr<EvalError> Work::checkLength(uint64_t elements) {
+  if (elements <= maxElements)
+    return nullptr;
+  return fail("strings and containers have at most " + std::to_string(maxElements) +
+                  " elements at compile time",
+              "MemoryError");
+}
+
+/// Comparing takes some hundred bytes of stack a level.
+constexpr unsigned maxNesting = 1000;
+
+Nesting::Nesting() {
+  if (++nested > maxNesting)
+    Work::spend(UINT64_MAX);
+}
+
+Nesting::~Nesting() { --nested; }
+
+bool Nesting::isTooDeep() const { return nested > maxNesting; }

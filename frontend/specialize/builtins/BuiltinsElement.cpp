@@ -1,0 +1,463 @@
+//===- BuiltinsElement.cpp - gather, histogram, functions of elements -----===//
+//
+// What runs foreign or user-written scalar code on every element, and what
+// picks or counts elements by computed positions.
+//
+//===----------------------------------------------------------------------===//
+#include "frontend/Counted.h"
+#include "frontend/specialize/Builtins.h"
+#include "frontend/specialize/MathOps.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/InlineAsm.h"
+
+using namespace mlir;
+using llvm::formatv;
+
+namespace tile::specialize {
+
+//===----------------------------------------------------------------------===//
+// gather, histogram
+//===----------------------------------------------------------------------===//
+
+Tensor pickAlong(Specializer &s, const Tensor &x, const Tensor &index, int64_t axis) {
+  bool isBool = x.type.isBool();
+  Tensor from = isBool ? s.cast(x, Kind::Int8) : x;
+  Tensor picked{s.create<GatherOp>(s.irType(from.type, index.shape()), from.value, index.value,
+                                   s.builder.getI32IntegerAttr(axis)),
+                from.type};
+  return isBool ? s.isTrue(picked) : picked;
+}
+
+static PyValue gather(BuiltinCall &c) {
+  Tensor src = c.tensor(0), index = c.tensor(1);
+  if (!src || !index)
+    return PoisonValue::get();
+  if (!src.isBlock() || !index.isBlock() || !index.type.isInt() || index.type.isBool())
+    return c.fail(formatv("needs a block and a block of integer indices, got {0} and {1}",
+                          describe(c[0]), describe(c[1])));
+  if (src.rank() != index.rank())
+    return c.fail(formatv("the indices must have the {0} dimensions of the source, got {1}",
+                          src.rank(), describe(c[1])));
+  auto axis = c.axis(2, src.rank());
+  if (!axis)
+    return PoisonValue::get();
+  for (int64_t d = 0; d < src.rank(); ++d)
+    if (d != *axis && src.shape()[d] != index.shape()[d])
+      return c.fail(formatv("source and indices must agree in all dimensions but {0}: {1} and {2}",
+                            *axis, describe(c[0]), describe(c[1])));
+  return c.s.wrap(pickAlong(c.s, src, index, *axis));
+}
+
+static PyValue histogram(BuiltinCall &c) {
+  Tensor x = c.tensor(0);
+  auto bins = c.integer(1);
+  if (!x || !bins)
+    return PoisonValue::get();
+  std::string problem;
+  if (x.rank() != 1 || !x.type.isInt())
+    return c.fail(formatv("needs a one-dimensional block of integers, got {0}", describe(c[0])));
+  if (!checkShape({*bins}, problem))
+    return c.fail(problem);
+  Specializer &s = c.s;
+  if (x.type.bitWidth() < 32)
+    x = s.cast(x, Kind::Int32);
+  Tensor mask;
+  if (c.has(2)) {
+    mask = s.isTrue(s.broadcastTo(c.tensor(2), x.shape()));
+    if (!mask)
+      return PoisonValue::get();
+  }
+  DType count = Kind::Int32;
+  return s.wrap({s.create<HistogramOp>(s.irType(count, {*bins}), x.value, mask.value), count});
+}
+
+//===----------------------------------------------------------------------===//
+// Elements of several arguments
+//===----------------------------------------------------------------------===//
+
+/// Tensors of one shape from a sequence of tensors and numbers.
+static bool elementOperands(BuiltinCall &c, ArrayRef<PyValue> values,
+                            SmallVectorImpl<Tensor> &tensors) {
+  for (const PyValue &value : values) {
+    if (!tensorIn(value) && !value.isNumber()) {
+      c.fail(formatv("the arguments must be tensors or numbers, got {0}", describe(value)));
+      return false;
+    }
+    tensors.push_back(c.s.tensor(value));
+    if (!tensors.back())
+      return false;
+  }
+  SmallVector<Tensor *> pointers;
+  for (Tensor &t : tensors)
+    pointers.push_back(&t);
+  return tensors.empty() || c.s.broadcast(pointers);
+}
+
+static std::optional<unsigned> packOf(BuiltinCall &c, unsigned i) {
+  auto pack = c.integerOr(i, 1);
+  if (pack && (*pack < 1 || *pack > 64 || !llvm::isPowerOf2_64(*pack))) {
+    c.fail(formatv("`pack` must be a power of two up to 64, got {0}", *pack));
+    return std::nullopt;
+  }
+  return pack ? std::optional(unsigned(*pack)) : std::nullopt;
+}
+
+static PyValue oneOrTuple(BuiltinCall &c, bool single, ValueRange values, ArrayRef<DType> types) {
+  if (single)
+    return c.s.wrap({values[0], types[0]});
+  std::vector<PyValue> results;
+  for (auto [value, type] : llvm::zip(values, types))
+    results.push_back(c.s.wrap({value, type}));
+  return PyValue::tuple(std::move(results));
+}
+
+//===----------------------------------------------------------------------===//
+// map_elementwise
+//===----------------------------------------------------------------------===//
+
+/// Fills the region with a call of the function; the result types, one for
+/// each result, or nothing after an error.
+static std::optional<SmallVector<DType>>
+buildMapBody(BuiltinCall &c, Region &region, ArrayRef<Tensor> inputs, unsigned pack, bool &single) {
+  Specializer &s = c.s;
+  OpBuilder::InsertionGuard guard(s.builder);
+  Block *block = new Block;
+  region.push_back(block);
+  std::vector<PyValue> args;
+  for (const Tensor &input : inputs)
+    for (unsigned k = 0; k < pack; ++k)
+      args.push_back(s.wrap({block->addArgument(s.irType(input.type), s.loc()), input.type}));
+  s.builder.setInsertionPointToStart(block);
+  PyValue result = s.call(c[0], args);
+  if (holdsPoison(result))
+    return std::nullopt;
+  single = !result.isSequence() && pack == 1;
+  SmallVector<Value> values;
+  SmallVector<DType> types;
+  for (const PyValue &part : result.isSequence() ? result.elements() : ArrayRef(result)) {
+    Tensor t = s.tensor(part, "a result of the function");
+    if (!t)
+      return std::nullopt;
+    if (t.isBlock()) {
+      c.fail(formatv("the function must return scalars, got {0}", describe(part)));
+      return std::nullopt;
+    }
+    values.push_back(t.value);
+    types.push_back(t.type);
+  }
+  if (values.empty() || values.size() % pack) {
+    c.fail(formatv("the function must return {0} for each result, got {1}", counted(pack, "value"),
+                   values.size()));
+    return std::nullopt;
+  }
+  SmallVector<DType> results;
+  for (size_t i = 0; i < types.size(); i += pack) {
+    for (unsigned k = 1; k < pack; ++k)
+      if (types[i + k] != types[i]) {
+        c.fail(formatv("the {0} values of one result must have one type, got {1} and {2}", pack,
+                       types[i].str(), types[i + k].str()));
+        return std::nullopt;
+      }
+    results.push_back(types[i]);
+  }
+  single |= results.size() == 1;
+  YieldOp::create(s.builder, s.loc(), values);
+  return results;
+}
+
+static PyValue mapElementwise(BuiltinCall &c) {
+  SmallVector<Tensor> inputs;
+  auto pack = packOf(c, 2);
+  if (!pack || !elementOperands(c, c[1].elements(), inputs))
+    return PoisonValue::get();
+  if (inputs.empty())
+    return c.fail("needs arguments");
+  if (!c[0].is(PyValue::Kind::Function))
+    return c.fail(formatv("the first argument must be a function, got {0}", describe(c[0])));
+  Specializer &s = c.s;
+  OperationState state(s.loc(), MapElementwiseOp::getOperationName());
+  for (const Tensor &t : inputs)
+    state.addOperands(t.value);
+  state.addAttribute("pack", s.builder.getI32IntegerAttr(*pack));
+  bool single = false;
+  auto types = buildMapBody(c, *state.addRegion(), inputs, *pack, single);
+  if (!types)
+    return PoisonValue::get();
+  for (const DType &type : *types)
+    state.addTypes(s.irType(type, inputs[0].shape()));
+  return oneOrTuple(c, single, s.builder.create(state)->getResults(), *types);
+}
+
+//===----------------------------------------------------------------------===//
+// Inline PTX
+//===----------------------------------------------------------------------===//
+
+/// One dtype or a tuple of them.
+static bool resultTypes(BuiltinCall &c, unsigned i, SmallVectorImpl<DType> &types) {
+  for (const PyValue &value : c[i].isSequence() ? c[i].elements() : ArrayRef(c[i])) {
+    if (!value.is(PyValue::Kind::DType) || value.asDType().isVoid()) {
+      c.fail(formatv("{0} must be a type or a tuple of types, got {1}", c.parameter(i),
+                     describe(c[i])));
+      return false;
+    }
+    std::string reason;
+    types.push_back(value.asDType().scalar());
+    if (!supportedOn(types.back(), c.s.target, reason)) {
+      c.fail(reason);
+      return false;
+    }
+  }
+  if (types.empty())
+    c.fail(formatv("{0} is empty", c.parameter(i)));
+  return !types.empty();
+}
+
+/// Other processors have other classes of registers, and assembly of theirs.
+static bool checkRegisterClasses(BuiltinCall &c, StringRef constraints) {
+  SmallVector<StringRef> parts;
+  constraints.split(parts, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef part : parts) {
+    StringRef name = part.trim();
+    if (name.starts_with("~"))
+      continue;
+    name = name.ltrim("=&+");
+    bool tied = !name.empty() && llvm::all_of(name, llvm::isDigit);
+    if (tied || (name.size() == 1 && StringRef("bchrlqfdni").contains(name)))
+      continue;
+    c.fail(formatv(
+        "the constraint \"{0}\" is none of PTX: use \"h\" (16 bits), \"r\" (32), \"l\" (64), "
+        "\"f\" (fp32), \"d\" (fp64)",
+        part.trim()));
+    return false;
+  }
+  return true;
+}
+
+/// The list as LLVM reads it, which takes a list that it cannot read for an
+/// empty one; or nothing after an error.
+static std::optional<llvm::InlineAsm::ConstraintInfoVector>
+parseConstraints(BuiltinCall &c, StringRef constraints) {
+  auto parsed = llvm::InlineAsm::ParseConstraints(constraints);
+  auto isResult = [](const auto &info) { return info.Type == llvm::InlineAsm::isOutput; };
+  if (!parsed.empty() && std::is_partitioned(parsed.begin(), parsed.end(), isResult))
+    return parsed;
+  c.fail(
+      formatv("the constraints \"{0}\" cannot be read: the results (\"=r\") come first, then the "
+              "operands (\"r\", or the number of the result whose register they share), then "
+              "what is overwritten (\"~{{memory}\")",
+              constraints));
+  return std::nullopt;
+}
+
+/// Every `$` of the text names one of the registers (`$1`, `${1}`, `${1:r}`),
+/// makes a label unique (`${:uid}`), or stands for itself (`$$`).
+static bool checkPlaceholders(BuiltinCall &c, StringRef text, unsigned registers) {
+  for (StringRef rest = text.substr(text.find('$')); !rest.empty();
+       rest = rest.substr(rest.find('$'))) {
+    StringRef start = rest;
+    rest = rest.drop_front();
+    if (rest.consume_front("$") || rest.consume_front("{:uid}"))
+      continue;
+    bool braces = rest.consume_front("{");
+    unsigned index;
+    bool valid = !rest.consumeInteger(10, index) && index < registers;
+    if (valid && braces) // a modifier: registers know `r`, constants `c` and `n`
+      valid = rest.consume_front("}") || rest.consume_front(":r}") || rest.consume_front(":c}") ||
+              rest.consume_front(":n}");
+    if (valid)
+      continue;
+    c.fail(formatv("cannot read `{0}` in the text: {1}, and `$$` is the sign itself",
+                   start.take_until([](char x) { return StringRef(" \t\n,;").contains(x); }),
+                   registers == 1
+                       ? std::string("the register is `$0`")
+                       : formatv("the registers are `$0` to `${0}`", registers - 1).str()));
+    return false;
+  }
+  return true;
+}
+
+/// As many register constraints as the packed operands and results need.
+static bool checkConstraints(BuiltinCall &c, StringRef constraints, ArrayRef<Tensor> inputs,
+                             ArrayRef<DType> results, unsigned pack) {
+  auto registers = [&](const DType &type) {
+    unsigned perRegister = std::max(1u, 32 / std::max(8u, type.bitWidth()));
+    return std::max(1u, pack / perRegister);
+  };
+  unsigned outputs = 0, operands = 0, expectedOutputs = 0, expectedOperands = 0;
+  SmallVector<StringRef> parts;
+  constraints.split(parts, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef part : parts) {
+    part = part.trim();
+    outputs += part.starts_with("=");
+    operands += !part.starts_with("=") && !part.starts_with("~");
+  }
+  for (const DType &type : results)
+    expectedOutputs += registers(type);
+  for (const Tensor &t : inputs)
+    expectedOperands += registers(t.type);
+  if (outputs == expectedOutputs && operands == expectedOperands)
+    return true;
+  c.fail(formatv("the constraints \"{0}\" name {1} and {2}, but {3} and {4} "
+                 "registers are needed for {5} at a time",
+                 constraints, counted(outputs, "result"), counted(operands, "operand"),
+                 expectedOutputs, expectedOperands, counted(pack, "element")));
+  return false;
+}
+
+static PyValue emitAsm(BuiltinCall &c, StringRef text, StringRef constraints,
+                       ArrayRef<Tensor> inputs, ArrayRef<DType> results, bool pure, unsigned pack,
+                       bool single) {
+  Specializer &s = c.s;
+  if (!pure && !inputs.empty() &&
+      !llvm::all_of(inputs.front().shape(), [](int64_t n) { return llvm::isPowerOf2_64(n); })) {
+    s.unsupported(formatv("`tl.inline_asm_elementwise`: text with effects (`is_pure=False`) runs "
+                          "on blocks whose dimensions are powers of two only, got {0}; if the text "
+                          "only computes its results, say `is_pure=True`",
+                          describeShape(inputs.front().shape())));
+    return PoisonValue::get();
+  }
+  SmallVector<Value> operands;
+  for (const Tensor &t : inputs)
+    operands.push_back(t.value);
+  SmallVector<Type> types;
+  for (const DType &type : results)
+    types.push_back(s.irType(type, inputs.empty() ? ArrayRef<int64_t>() : inputs.front().shape()));
+  auto op = InlineAsmOp::create(s.builder, s.loc(), types, text, constraints, operands, pack, pure);
+  return oneOrTuple(c, single, op.getResults(), results);
+}
+
+static PyValue inlineAsm(BuiltinCall &c) {
+  enum { Text, Constraints, Args, Types, Pure, Pack };
+  auto text = c.string(Text), constraints = c.string(Constraints);
+  auto pack = packOf(c, Pack);
+  SmallVector<DType> types;
+  SmallVector<Tensor> inputs;
+  if (!text || !constraints || !pack || !resultTypes(c, Types, types) ||
+      !elementOperands(c, c[Args].elements(), inputs))
+    return PoisonValue::get();
+  if (!checkRegisterClasses(c, *constraints) ||
+      !checkConstraints(c, *constraints, inputs, types, *pack))
+    return PoisonValue::get();
+  auto parsed = parseConstraints(c, *constraints);
+  if (!parsed || !checkPlaceholders(c, *text, llvm::count_if(*parsed, [](const auto &info) {
+                                      return info.Type != llvm::InlineAsm::isClobber;
+                                    })))
+    return PoisonValue::get();
+  return emitAsm(c, *text, *constraints, inputs, types, c.flag(Pure), *pack,
+                 !c[Types].isSequence());
+}
+
+/// A special register as a scalar.
+static PyValue specialRegister(BuiltinCall &c, StringRef name, const DType &type, bool pure) {
+  bool wide = type.bitWidth() == 64;
+  std::string text = formatv("mov.u{0} $0, %{1};", wide ? 64 : 32, name);
+  return emitAsm(c, text, wide ? "=l" : "=r", {}, type, pure, 1, /*single=*/true);
+}
+static PyValue globalTimer(BuiltinCall &c) {
+  return specialRegister(c, "globaltimer", Kind::Int64, /*pure=*/false);
+}
+static PyValue multiprocessor(BuiltinCall &c) {
+  return specialRegister(c, "smid", Kind::Int32, /*pure=*/true);
+}
+
+//===----------------------------------------------------------------------===//
+// Functions of other libraries
+//===----------------------------------------------------------------------===//
+
+/// Our own function for a symbol of NVIDIA's device library, or null. The
+/// symbols of one function differ in letters for the type, before or behind:
+/// `__nv_sinf`, `__nv_popcll`, `__nv_fadd_rn`, `__nv_fmaf_rn`.
+static const Builtin *deviceFunction(StringRef symbol) {
+  if (!symbol.consume_front("__nv_"))
+    return nullptr;
+  auto find = [](StringRef name) { return BuiltinTable::get().find(("libdevice." + name).str()); };
+  if (const Builtin *found = find(symbol))
+    return found;
+  if (symbol.starts_with("powi"))
+    return find("pow");
+  auto [stem, mode] = symbol.rsplit('_');
+  bool isRounded = !mode.empty() && stem != symbol;
+  for (StringRef prefix : {"", "f", "d", "u", "ll", "ull"})
+    for (StringRef suffix : {"", "f", "d", "l", "ll"}) {
+      StringRef base = isRounded ? stem : symbol;
+      if (base.consume_front(prefix) && base.consume_back(suffix))
+        if (const Builtin *found = find(isRounded ? (base + "_" + mode).str() : base.str()))
+          return found;
+    }
+  return nullptr;
+}
+
+static PyValue externElementwise(BuiltinCall &c) {
+  enum { Name, Path, Args, Symbols, Pure };
+  auto path = c.string(Path);
+  SmallVector<Tensor> inputs;
+  if (!path || !elementOperands(c, c[Args].elements(), inputs))
+    return PoisonValue::get();
+  if (!c[Symbols].is(PyValue::Kind::Dict))
+    return c.fail(
+        formatv("{0} must be a dict, got {1}", c.parameter(Symbols), describe(c[Symbols])));
+  std::vector<PyValue> key;
+  std::string types;
+  for (const Tensor &t : inputs) {
+    key.push_back(PyValue::dtype(t.type));
+    types += (types.empty() ? "" : ", ") + t.type.str();
+  }
+  const PyValue *entry = c[Symbols].asDict().find(PyValue::tuple(key));
+  if (!entry)
+    return c.fail(formatv("there is no function for arguments of types ({0})", types));
+  ArrayRef<PyValue> parts = entry->elements();
+  if (parts.size() != 2 || !parts[0].isStr() || !parts[1].is(PyValue::Kind::DType))
+    return c.fail(formatv("the entry for ({0}) must be a pair of a symbol and a type", types));
+  const std::string &symbol = parts[0].asStr();
+  DType result = parts[1].asDType();
+  Specializer &s = c.s;
+  if (const Builtin *known = deviceFunction(symbol)) {
+    eval::CallArgs args;
+    for (const Tensor &t : inputs)
+      args.positional.push_back(s.wrap(t));
+    PyValue value = callBuiltin(s, *known, args);
+    const Tensor *t = tensorIn(value);
+    return t ? s.wrap(s.cast(*t, result)) : value;
+  }
+  if (path->empty()) {
+    s.unsupported(formatv("the function `{0}` is not in the device library: give the path of a "
+                          "bitcode file that has it",
+                          symbol));
+    return PoisonValue::get();
+  }
+  SmallVector<Value> operands;
+  for (const Tensor &t : inputs)
+    operands.push_back(t.value);
+  ArrayRef<int64_t> shape = inputs.empty() ? ArrayRef<int64_t>() : inputs.front().shape();
+  return s.wrap({s.create<ExternElementwiseOp>(s.irType(result, shape), symbol, *path, operands,
+                                               c.flag(Pure)),
+                 result});
+}
+
+/// A dependent launch waits before its first access and lets others start at
+/// once, on its own.
+static PyValue alreadyDone(BuiltinCall &) { return PyValue::none(); }
+
+/// Marks for a profiler that reads them from its own instrumented kernels.
+static PyValue markScope(BuiltinCall &call) {
+  (void)call.string(0);
+  return PyValue::none();
+}
+
+void addElementBuiltins(BuiltinTable &t) {
+  t.add("tl.gather", "src, index, axis", gather);
+  t.add("tl.histogram", "input, num_bins, mask=", histogram);
+  t.add("tl.map_elementwise", "scalar_fn, *args, pack=", mapElementwise);
+  t.add("tl.inline_asm_elementwise", "asm, constraints, args, dtype, is_pure, pack", inlineAsm);
+  t.add("tl.extern_elementwise", "lib_name, lib_path, args, arg_type_symbol_dict, is_pure",
+        externElementwise);
+  t.add("tl.extra.cuda.globaltimer", "", globalTimer);
+  t.add("tl.extra.cuda.smid", "", multiprocessor);
+  for (const char *name :
+       {"tl.profiler.scope", "tl.profiler.enter_scope", "tl.profiler.exit_scope"})
+    t.add(name, "name", markScope);
+  t.add("tl.extra.cuda.gdc_wait", "", alreadyDone);
+  t.add("tl.extra.cuda.gdc_launch_dependents", "", alreadyDone);
+}
+
+} // namespace tile::specialize

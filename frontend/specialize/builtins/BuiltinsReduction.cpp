@@ -1,0 +1,413 @@
+//===- BuiltinsReduction.cpp - sums, extrema, scans -----------------------===//
+#include "frontend/Counted.h"
+#include "frontend/specialize/Builtins.h"
+#include "frontend/specialize/MathOps.h"
+
+using namespace mlir;
+using llvm::formatv;
+
+namespace tile::specialize {
+
+using Tensors = Emitter::Tensors;
+
+//===----------------------------------------------------------------------===//
+// Shared parts
+//===----------------------------------------------------------------------===//
+
+Tensor keepDimension(Specializer &s, const Tensor &x, int64_t axis) {
+  return x ? s.expandDims(x, axis) : x;
+}
+
+/// One builtin reduction: axis None flattens, keep_dims puts ones back.
+struct Reduction {
+  Reduction(BuiltinCall &c, Tensor x) : c(c), x(std::move(x)) {}
+
+  BuiltinCall &c;
+  Tensor x;
+  int64_t rank = 0;
+  std::optional<int64_t> axis; ///< nothing: over all
+  bool keepDims = false;
+
+  bool prepare(unsigned axisIndex, unsigned keepIndex) {
+    keepDims = c.flag(keepIndex);
+    if (!x)
+      return false;
+    if (!x.isBlock()) {
+      c.fail(formatv("needs a block, got the scalar {0}", describe(x.type, x.shape())));
+      return false;
+    }
+    rank = x.rank();
+    if (!c.has(axisIndex))
+      return true;
+    axis = c.axis(axisIndex, rank);
+    return axis.has_value();
+  }
+  /// Flattens if there is no axis; call before reducing. Where dimensions are
+  /// not powers of two they are easier folded one after the other.
+  Tensor input(const Tensor &t) {
+    if (axis || t.rank() == 1 || foldsEach())
+      return t;
+    return c.s.reshape(t, {t.blockType().getNumElements()}, /*reorder=*/true);
+  }
+  int64_t along() const { return axis.value_or(foldsEach() ? Emitter::allAxes : 0); }
+  bool foldsEach() const {
+    return !axis && !llvm::all_of(x.shape(), [](int64_t n) { return llvm::isPowerOf2_64(n); });
+  }
+  Tensor finish(const Tensor &t) {
+    if (!t || !keepDims)
+      return t;
+    if (axis)
+      return keepDimension(c.s, t, *axis);
+    return c.s.splat(t, SmallVector<int64_t>(rank, 1));
+  }
+};
+
+static Tensor first(const Tensors &tensors) { return tensors.empty() ? Tensor() : tensors[0]; }
+
+static Tensor fold(Specializer &s, const Tensor &x, int64_t axis,
+                   llvm::function_ref<Tensor(const Tensor &, const Tensor &)> combine) {
+  return first(s.reduce({x}, axis, [&](ArrayRef<Tensor> a, ArrayRef<Tensor> b) -> Tensors {
+    return {combine(a[0], b[0])};
+  }));
+}
+
+Tensor sumAlong(Specializer &s, const Tensor &x, int64_t axis) {
+  return fold(s, x, axis,
+              [&](const Tensor &a, const Tensor &b) { return s.arithmetic(BinaryOp::Add, a, b); });
+}
+
+Tensor extremumAlong(Specializer &s, MinMax which, const Tensor &x, int64_t axis) {
+  return fold(s, x, axis, [&](const Tensor &a, const Tensor &b) {
+    return s.minMax(which, a, b, /*propagateNan=*/false);
+  });
+}
+
+/// Integers narrower than 32 bits are summed in 32.
+static DType sumType(const DType &type) {
+  if (!type.isInt() || type.bitWidth() >= 32)
+    return type;
+  return type.isSigned() ? Kind::Int32 : Kind::UInt32;
+}
+
+static bool arithmeticInput(BuiltinCall &c, const Tensor &x) {
+  if (!x || !(x.type.isPointer() || x.type.isFp8()))
+    return bool(x);
+  c.fail(formatv("not defined for {0}{1}", x.type.str(),
+                 x.type.isFp8() ? ": convert with `.to(tl.float32)` first" : ""));
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+static Tensor summand(BuiltinCall &c, unsigned typeIndex) {
+  Tensor x = c.tensor(0);
+  std::optional<DType> type;
+  if (c.has(typeIndex) && !(type = c.dtype(typeIndex)))
+    return {};
+  if (!x)
+    return {};
+  x = c.s.cast(x, type ? *type : sumType(x.type));
+  return arithmeticInput(c, x) ? x : Tensor();
+}
+
+static PyValue sum(BuiltinCall &c) {
+  Reduction r{c, summand(c, 3)};
+  if (!r.prepare(1, 2))
+    return PoisonValue::get();
+  return c.s.wrap(r.finish(sumAlong(c.s, r.input(r.x), r.along())));
+}
+
+template <BinaryOp op> static PyValue bitReduction(BuiltinCall &c) {
+  Reduction r{c, c.tensor(0)};
+  if (!r.prepare(1, 2))
+    return PoisonValue::get();
+  if (!r.x.type.isInt())
+    return c.fail(formatv("needs integers, got {0}", describe(c[0])));
+  Tensor result = fold(c.s, r.input(r.x), r.along(),
+                       [&](const Tensor &a, const Tensor &b) { return c.s.arithmetic(op, a, b); });
+  return c.s.wrap(r.finish(result));
+}
+
+//===----------------------------------------------------------------------===//
+// Extrema
+//===----------------------------------------------------------------------===//
+
+/// Which of two (value, index) pairs wins. NaN never beats a number.
+static Tensors betterOf(Specializer &s, MinMax which, bool leftmost, ArrayRef<Tensor> a,
+                        ArrayRef<Tensor> b) {
+  CompareOp better = which == MinMax::Max ? CompareOp::Gt : CompareOp::Lt;
+  Tensor takeA = s.compareSame(better, a[0], b[0]);
+  if (leftmost) {
+    Tensor tie = s.compareSame(CompareOp::Eq, a[0], b[0]);
+    Tensor earlier = s.compareSame(CompareOp::Lt, a[1], b[1]);
+    takeA = s.arithmetic(BinaryOp::Or, takeA, s.arithmetic(BinaryOp::And, tie, earlier));
+  }
+  if (a[0].type.isFloating())
+    takeA = s.arithmetic(BinaryOp::Or, takeA, s.compareSame(CompareOp::Ne, b[0], b[0]));
+  return {s.select(takeA, a[0], b[0]), s.select(takeA, a[1], b[1])};
+}
+
+Tensor indicesAlong(Specializer &s, ArrayRef<int64_t> shape, int64_t axis) {
+  int64_t length = shape[axis];
+  Value range =
+      s.create<MakeRangeOp>(s.irType(Kind::Int32, {length}), s.builder.getI32IntegerAttr(0),
+                            s.builder.getI32IntegerAttr(length));
+  Tensor index{range, DType(Kind::Int32)};
+  for (int64_t d = 0; d < int64_t(shape.size()); ++d)
+    if (d != axis)
+      index = s.expandDims(index, d);
+  return s.broadcastTo(index, shape);
+}
+
+static Tensors extremumWithIndex(Reduction &r, MinMax which, bool leftmost) {
+  Specializer &s = r.c.s;
+  if (r.x.type.kind() == Kind::BFloat16)
+    r.x = s.cast(r.x, Kind::Float32);
+  Tensor x = r.x;
+  if (!r.axis) // the order must be kept for the index to mean something
+    x = s.reshape(r.x, {r.x.blockType().getNumElements()});
+  int64_t axis = r.axis.value_or(0);
+  Tensor index = indicesAlong(s, x.shape(), axis);
+  Tensors both = s.reduce({x, index}, axis, [&](ArrayRef<Tensor> a, ArrayRef<Tensor> b) {
+    return betterOf(s, which, leftmost, a, b);
+  });
+  if (both.size() != 2)
+    return {};
+  return {r.finish(both[0]), r.finish(both[1])};
+}
+
+DType extremumType(const DType &type) {
+  if (type.isFloating())
+    return type.bitWidth() < 32 ? DType(Kind::Float32) : type;
+  return type.bitWidth() < 32 ? DType(Kind::Int32) : type;
+}
+
+template <MinMax which> static PyValue extremum(BuiltinCall &c) {
+  enum { Input, Axis, Indices, TieBreak, Keep };
+  Reduction r{c, c.tensor(Input)};
+  if (!r.prepare(Axis, Keep))
+    return PoisonValue::get();
+  if (r.x.type.isPointer())
+    return c.fail("not defined for pointers");
+  if (c.flag(Indices)) {
+    Tensors both = extremumWithIndex(r, which, c.flag(TieBreak, true));
+    if (both.size() != 2)
+      return PoisonValue::get();
+    return PyValue::tuple({c.s.wrap(both[0]), c.s.wrap(both[1])});
+  }
+  r.x = c.s.cast(r.x, extremumType(r.x.type));
+  return c.s.wrap(r.finish(extremumAlong(c.s, which, r.input(r.x), r.along())));
+}
+
+template <MinMax which> static PyValue argExtremum(BuiltinCall &c) {
+  Reduction r{c, c.tensor(0)};
+  if (!r.prepare(1, 3))
+    return PoisonValue::get();
+  if (r.x.type.isPointer())
+    return c.fail("not defined for pointers");
+  Tensors both = extremumWithIndex(r, which, c.flag(2, true));
+  return both.size() == 2 ? c.s.wrap(both[1]) : PoisonValue::get();
+}
+
+static PyValue softmax(BuiltinCall &c) {
+  Tensor x = c.tensor(0);
+  // The maximum that is subtracted is wide, and so is the difference.
+  if (x && x.type.isFloating() && x.type.bitWidth() < 32)
+    x = c.s.cast(x, DType(Kind::Float32));
+  else
+    x = fp32Or64(c, 0);
+  if (!x)
+    return PoisonValue::get();
+  if (!x.isBlock())
+    return c.fail("needs a block, got a scalar");
+  auto axis = c.has(1) ? c.axis(1, x.rank()) : std::optional<int64_t>(0);
+  if (!axis)
+    return PoisonValue::get();
+  Specializer &s = c.s;
+  auto wide = [&](const Tensor &t) { return s.broadcastTo(keepDimension(s, t, *axis), x.shape()); };
+  Tensor largest = wide(extremumAlong(s, MinMax::Max, x, *axis));
+  Tensor shifted = s.arithmetic(BinaryOp::Sub, x, largest);
+  Tensor e{s.create<math::ExpOp>(shifted.value), x.type};
+  return s.wrap(divideFloats(s, e, wide(sumAlong(s, e, *axis)), c.flag(3)));
+}
+
+//===----------------------------------------------------------------------===//
+// Any combiner
+//===----------------------------------------------------------------------===//
+
+/// Calls a function value on scalars; empty after an error.
+static Tensors callCombiner(Specializer &s, const PyValue &function, ArrayRef<Tensor> a,
+                            ArrayRef<Tensor> b) {
+  std::vector<PyValue> args;
+  for (ArrayRef<Tensor> side : {a, b})
+    for (const Tensor &t : side)
+      args.push_back(s.wrap(t));
+  PyValue result = s.call(function, args);
+  if (holdsPoison(result))
+    return {};
+  Tensors tensors;
+  ArrayRef<PyValue> parts = result.is(PyValue::Kind::Tuple) ? result.elements() : ArrayRef(result);
+  if (parts.size() != a.size()) {
+    s.error(formatv("the combining function must return {0}, got {1}", counted(a.size(), "value"),
+                    describe(result)));
+    return {};
+  }
+  for (auto [part, input] : llvm::zip(parts, a)) {
+    const Tensor *t = tensorIn(part);
+    if (!t && part.isNumber())
+      tensors.push_back(s.constant(part, input.type));
+    else if (t)
+      tensors.push_back(*t);
+    else
+      tensors.push_back(
+          s.poison(formatv("the combining function must return numbers, got {0}", describe(part))));
+  }
+  return tensors;
+}
+
+static bool combineInputs(BuiltinCall &c, SmallVectorImpl<Tensor> &inputs) {
+  ArrayRef<PyValue> parts = c[0].isSequence() ? c[0].elements() : ArrayRef(c[0]);
+  SmallVector<Tensor *> pointers;
+  for (const PyValue &part : parts) {
+    const Tensor *t = tensorIn(part);
+    if (!t || !t->isBlock()) {
+      c.fail(formatv("needs blocks, got {0}", describe(part)));
+      return false;
+    }
+    inputs.push_back(*t);
+  }
+  for (Tensor &t : inputs)
+    pointers.push_back(&t);
+  return !inputs.empty() && c.s.broadcast(pointers);
+}
+
+static PyValue tensorsOrTuple(BuiltinCall &c, const Tensors &results) {
+  if (results.empty())
+    return PoisonValue::get();
+  if (!c[0].isSequence())
+    return c.s.wrap(results[0]);
+  std::vector<PyValue> values;
+  for (const Tensor &t : results)
+    values.push_back(c.s.wrap(t));
+  return PyValue::tuple(std::move(values));
+}
+
+/// Argument `i` as what combines two values: anything that can be called.
+static bool checkCombiner(BuiltinCall &c, unsigned i) {
+  if (!c[i].isNone() && !c[i].isNumber() && !c[i].isStr() && !tensorIn(c[i]))
+    return true;
+  c.fail(formatv("{0} must be a function of two values, got {1}", c.parameter(i), describe(c[i])));
+  return false;
+}
+
+static PyValue reduce(BuiltinCall &c) {
+  SmallVector<Tensor> inputs;
+  if (!checkCombiner(c, 2) || !combineInputs(c, inputs))
+    return PoisonValue::get();
+  Reduction r{c, inputs[0]};
+  if (!r.prepare(1, 3))
+    return PoisonValue::get();
+  for (Tensor &t : inputs)
+    t = r.input(t);
+  Tensors results = c.s.reduce(inputs, r.along(), [&](ArrayRef<Tensor> a, ArrayRef<Tensor> b) {
+    return callCombiner(c.s, c[2], a, b);
+  });
+  for (Tensor &t : results)
+    t = r.finish(t);
+  return tensorsOrTuple(c, results);
+}
+
+static PyValue associativeScan(BuiltinCall &c) {
+  SmallVector<Tensor> inputs;
+  if (!checkCombiner(c, 2) || !combineInputs(c, inputs))
+    return PoisonValue::get();
+  auto axis = c.axis(1, inputs[0].rank());
+  if (!axis)
+    return PoisonValue::get();
+  Tensors results = c.s.scan(inputs, *axis, c.flag(3), [&](ArrayRef<Tensor> a, ArrayRef<Tensor> b) {
+    return callCombiner(c.s, c[2], a, b);
+  });
+  return tensorsOrTuple(c, results);
+}
+
+//===----------------------------------------------------------------------===//
+// Running sums and products
+//===----------------------------------------------------------------------===//
+
+static PyValue cumulate(BuiltinCall &c, BinaryOp op, Tensor x) {
+  if (!arithmeticInput(c, x))
+    return PoisonValue::get();
+  if (!x.isBlock())
+    return c.fail(formatv("needs a block, got the scalar {0}", describe(x.type, x.shape())));
+  auto axis = c.has(1) ? c.axis(1, x.rank()) : std::optional<int64_t>(0);
+  if (!axis)
+    return PoisonValue::get();
+  if (x.type.kind() == Kind::BFloat16)
+    x = c.s.cast(x, Kind::Float32);
+  return c.s.wrap(
+      first(c.s.scan({x}, *axis, c.flag(2), [&](ArrayRef<Tensor> a, ArrayRef<Tensor> b) -> Tensors {
+        return {c.s.arithmetic(op, a[0], b[0])};
+      })));
+}
+
+static PyValue cumsum(BuiltinCall &c) { return cumulate(c, BinaryOp::Add, summand(c, 3)); }
+static PyValue cumprod(BuiltinCall &c) { return cumulate(c, BinaryOp::Mul, c.tensor(0)); }
+
+//===----------------------------------------------------------------------===//
+// Combiners that real kernels take from the reference's standard library
+//===----------------------------------------------------------------------===//
+
+template <BinaryOp op> static PyValue combine(BuiltinCall &c) { return c.s.binary(op, c[0], c[1]); }
+
+template <MinMax which> static PyValue combineExtrema(BuiltinCall &c) {
+  Tensor a = c.tensor(0), b = c.tensor(1);
+  return c.s.wrap(c.s.minMax(which, a, b, /*propagateNan=*/false));
+}
+
+template <MinMax which, bool left> static PyValue combineWithIndex(BuiltinCall &c) {
+  Specializer &s = c.s;
+  PyValue better = s.compare(which == MinMax::Max ? CompareOp::Gt : CompareOp::Lt, c[0], c[2]);
+  if (left) {
+    PyValue tie = s.binary(BinaryOp::And, s.compare(CompareOp::Eq, c[0], c[2]),
+                           s.compare(CompareOp::Lt, c[1], c[3]));
+    better = s.binary(BinaryOp::Or, better, tie);
+  }
+  PyValue where = PyValue::symbol("tl.where");
+  return PyValue::tuple({s.call(where, {better, c[0], c[2]}), s.call(where, {better, c[1], c[3]})});
+}
+
+static void addCombiners(BuiltinTable &t) {
+  t.add("tl._sum_combine", "a, b", combine<BinaryOp::Add>);
+  t.add("tl._prod_combine", "a, b", combine<BinaryOp::Mul>);
+  t.add("tl._xor_combine", "a, b", combine<BinaryOp::Xor>);
+  t.add("tl._or_combine", "a, b", combine<BinaryOp::Or>);
+  t.add("tl._elementwise_max", "a, b", combineExtrema<MinMax::Max>);
+  t.add("tl._elementwise_min", "a, b", combineExtrema<MinMax::Min>);
+  constexpr const char *pairs = "value1, index1, value2, index2";
+  t.add("tl._argmax_combine_tie_break_left", pairs, combineWithIndex<MinMax::Max, true>);
+  t.add("tl._argmax_combine_tie_break_fast", pairs, combineWithIndex<MinMax::Max, false>);
+  t.add("tl._argmin_combine_tie_break_left", pairs, combineWithIndex<MinMax::Min, true>);
+  t.add("tl._argmin_combine_tie_break_fast", pairs, combineWithIndex<MinMax::Min, false>);
+}
+
+void addReductionBuiltins(BuiltinTable &t) {
+  addCombiners(t);
+  t.add("tl.sum", "input, axis=, keep_dims=, dtype=", sum);
+  t.add("tl.xor_sum", "input, axis=, keep_dims=", bitReduction<BinaryOp::Xor>);
+  t.add("tl.reduce_or", "input, axis=, keep_dims=", bitReduction<BinaryOp::Or>);
+  constexpr const char *parameters =
+      "input, axis=, return_indices=, return_indices_tie_break_left=, keep_dims=";
+  t.add("tl.max", parameters, extremum<MinMax::Max>);
+  t.add("tl.min", parameters, extremum<MinMax::Min>);
+  t.add("tl.argmax", "input, axis, tie_break_left=, keep_dims=", argExtremum<MinMax::Max>);
+  t.add("tl.argmin", "input, axis, tie_break_left=, keep_dims=", argExtremum<MinMax::Min>);
+  t.add("tl.softmax", "x, dim=, keep_dims=, ieee_rounding=", softmax);
+  t.add("tl.reduce", "input, axis, combine_fn, keep_dims=", reduce);
+  t.add("tl.associative_scan", "input, axis, combine_fn, reverse=", associativeScan);
+  t.add("tl.cumsum", "input, axis=, reverse=, dtype=", cumsum);
+  t.add("tl.cumprod", "input, axis=, reverse=", cumprod);
+}
+
+} // namespace tile::specialize

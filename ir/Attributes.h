@@ -1,0 +1,158 @@
+//===- Attributes.h - what ops carry besides their own attributes ---------===//
+//
+// Every discardable attribute of the two dialects, in one place: what front end and
+// passes tell later passes about a module, a parameter, a loop or an access. Attributes.cpp
+// says which type each has and where it may stand; the dialects verify it, so that a name
+// misspelt or left on the wrong op is an error and not a pass that silently does nothing.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_IR_ATTRIBUTES_H
+#define TILE_IR_ATTRIBUTES_H
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace tile {
+
+//===----------------------------------------------------------------------===//
+// The module: what was asked for
+//===----------------------------------------------------------------------===//
+
+/// #tile.target, #tile.kernel (ir/Kernel.h).
+inline constexpr llvm::StringLiteral kTargetAttr = "tile.target";
+inline constexpr llvm::StringLiteral kKernelAttr = "tile.kernel";
+/// Array of strings: bitcode files whose functions are called.
+inline constexpr llvm::StringLiteral kLibrariesAttr = "tile.libraries";
+/// Unit: one block may run several programs of the grid.
+inline constexpr llvm::StringLiteral kPersistentAttr = "tile.persistent";
+/// Unit: the launcher checks alignment and has another kernel for arguments that TMA
+/// cannot copy.
+inline constexpr llvm::StringLiteral kCheckedLaunchAttr = "tile.checked_launch";
+/// Unit: products by the instructions of warps alone.
+inline constexpr llvm::StringLiteral kNoWarpgroupDotsAttr = "tile.no_warpgroup_dots";
+/// Unit: no copies by TMA.
+inline constexpr llvm::StringLiteral kNoTensorMapsAttr = "tile.no_tensor_maps";
+/// Bool: contract a * b + c into one rounding (default true).
+inline constexpr llvm::StringLiteral kFpFusionAttr = "tile.fp_fusion";
+/// Unit: the kernel waits for the grids before it in its stream before it touches
+/// memory, so that it may be launched as their dependent.
+inline constexpr llvm::StringLiteral kDependentLaunchAttr = "tile.dependent_launch";
+/// i32: the PTX ISA version (times 10) that the instructions used need; absent if the
+/// target's own is enough.
+inline constexpr llvm::StringLiteral kPtxVersionAttr = "tile.ptx_version";
+/// Unit: to give a ring's slot back, every lane of a warp arrives, instead of one for all
+/// behind a barrier of the warp.
+inline constexpr llvm::StringLiteral kEachLaneArrivesAttr = "tile.each_lane_arrives";
+/// Unit: floats stand for numbers of a ring (ir/Algebra.h).
+inline constexpr llvm::StringLiteral kAlgebraicAttr = "tile.algebraic";
+
+//===----------------------------------------------------------------------===//
+// Parameters of the kernel
+//===----------------------------------------------------------------------===//
+
+/// i32: the value (or address) is a multiple of it.
+inline constexpr llvm::StringLiteral kDivisibilityAttr = "tile.divisibility";
+/// i64 index of the signature entry the argument came from, and i64 array path into a
+/// tuple entry.
+inline constexpr llvm::StringLiteral kSignatureIndexAttr = "tile.sig_index";
+inline constexpr llvm::StringLiteral kSignaturePathAttr = "tile.sig_path";
+/// String: the source-level scalar type (`u8`, `*fp32`, ...).
+inline constexpr llvm::StringLiteral kSourceTypeAttr = "tile.source_type";
+/// A part of a tensor descriptor entry of the signature; string "base", "shape" or
+/// "stride", and the i32 dimension of the latter two.
+inline constexpr llvm::StringLiteral kDescriptorPartAttr = "tile.desc_part";
+inline constexpr llvm::StringLiteral kDescriptorDimAttr = "tile.desc_dim";
+/// i32: it is the size of the grid along that axis.
+inline constexpr llvm::StringLiteral kNumProgramsAttr = "tile.num_programs";
+
+//===----------------------------------------------------------------------===//
+// What tile-interp runs a function with
+//===----------------------------------------------------------------------===//
+
+/// On a parameter: the elements behind a pointer (dense), and whether they count as not
+/// written yet (unit); or the number.
+inline constexpr llvm::StringLiteral kDataAttr = "tile.data";
+inline constexpr llvm::StringLiteral kUnwrittenAttr = "tile.unwritten";
+inline constexpr llvm::StringLiteral kValueAttr = "tile.value";
+/// On the function (array of i64): programs along x, y, z.
+inline constexpr llvm::StringLiteral kGridAttr = "tile.grid";
+
+//===----------------------------------------------------------------------===//
+// Loops, as their author wants them
+//===----------------------------------------------------------------------===//
+
+/// i32: stages of this loop, in place of the kernel's.
+inline constexpr llvm::StringLiteral kNumStagesAttr = "tile.num_stages";
+/// i32: turns to run together.
+inline constexpr llvm::StringLiteral kUnrollAttr = "tile.loop_unroll_factor";
+/// Bool: `warp_specialize` of `tl.range`, where it was given.
+inline constexpr llvm::StringLiteral kWarpSpecializeAttr = "tile.warp_specialize";
+
+namespace cta {
+
+/// On the module: #cta.kernel (ir/Kernel.h).
+inline constexpr llvm::StringLiteral kKernelAttr = "cta.kernel";
+
+//===----------------------------------------------------------------------===//
+// Loops, as passes have made them
+//===----------------------------------------------------------------------===//
+
+/// Unit, on a loop or on what one thread does for it: it starts copies for the first
+/// iterations of the next loop.
+inline constexpr llvm::StringLiteral kPrologueAttr = "cta.prologue";
+/// Unit: it goes through the programs of one thread block.
+inline constexpr llvm::StringLiteral kProgramsLoopAttr = "cta.programs";
+/// Unit: groups of consumers take its iterations by turns.
+inline constexpr llvm::StringLiteral kByTurnsAttr = "cta.by_turns";
+/// Unit: the slot that an iteration's products read is filled again two iterations
+/// later, not in the next one.
+inline constexpr llvm::StringLiteral kSpareSlotAttr = "cta.spare_slot";
+
+//===----------------------------------------------------------------------===//
+// Tensor maps, which are parameters
+//===----------------------------------------------------------------------===//
+
+/// #cta.map: what the map is made from.
+inline constexpr llvm::StringLiteral kTensorMapAttr = "cta.tensor_map";
+/// Unit: rows of the array may start in the middle of a sector.
+inline constexpr llvm::StringLiteral kCutsSectorsAttr = "cta.cuts_sectors";
+
+//===----------------------------------------------------------------------===//
+// Accesses and values
+//===----------------------------------------------------------------------===//
+
+/// i32: byte offset of the op's place in shared memory, set by the memory pass.
+inline constexpr llvm::StringLiteral kScratchOffsetAttr = "cta.scratch_offset";
+/// Array of i64: the result is equal over aligned runs of elements although the operands
+/// are not (a mask against the end of a row): the length of the runs along each axis,
+/// powers of two.
+inline constexpr llvm::StringLiteral kEqualRunsAttr = "cta.equal_runs";
+/// Unit, on a load of a number: the kernel does not write what it reads, so it may be
+/// loaded earlier.
+inline constexpr llvm::StringLiteral kMayRunAheadAttr = "cta.may_run_ahead";
+/// Unit, on an op with one scalar result: computed where it stands, whatever the optimiser
+/// thinks.
+inline constexpr llvm::StringLiteral kComputedHereAttr = "cta.computed_here";
+/// Unit, on a `cta.async_copy`: other programs read the same, so the first cache should
+/// keep it.
+inline constexpr llvm::StringLiteral kReadByOthersAttr = "cta.read_by_others";
+/// #tile.evict, on a copy (cta.async_copy, .tma_load, .tma_store and those to rings): the
+/// eviction policy of the access that it replaces.
+inline constexpr llvm::StringLiteral kEvictAttr = "cta.evict";
+/// i32, on a `cta.tma_store` that is staged in several parts: how many. Two of them have
+/// room in its staging area: one is written while the other is copied.
+inline constexpr llvm::StringLiteral kStorePartsAttr = "cta.store_parts";
+/// Unit, on a `cta.tma_store`: it follows others, and its staging area is its own, so that
+/// what the first of them waits for is enough.
+inline constexpr llvm::StringLiteral kOwnPlaceAttr = "cta.own_place";
+
+} // namespace cta
+
+/// Checks an attribute of either dialect on `op`, or (with `parameter`) on a parameter
+/// of the function `op`.
+llvm::LogicalResult verifyAttribute(mlir::Operation *op, mlir::NamedAttribute attribute,
+                                    bool ofParameter);
+
+} // namespace tile
+
+#endif // TILE_IR_ATTRIBUTES_H

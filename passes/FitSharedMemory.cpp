@@ -1,0 +1,98 @@
+//===- FitSharedMemory.cpp - the form of a kernel that fits a thread block ===//
+//
+// Contract and example: FitSharedMemoryPass in passes/Passes.td.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Passes.h"
+#include "passes/Pipelines.h"
+
+namespace tile {
+#define GEN_PASS_DEF_FITSHAREDMEMORYPASS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+/// What was asked for, but that all warps share every block.
+static KernelAttr cooperative(KernelAttr wanted) {
+  return KernelAttr::get(wanted.getContext(), wanted.getWarps(), wanted.getStages(),
+                         wanted.getCtas(), WarpRoles::Cooperative);
+}
+
+namespace {
+/// A smaller form of the kernel.
+struct Form {
+  /// Whether it can help a kernel that became this.
+  bool (*applies)(ModuleOp);
+  /// Asks for it.
+  void (*ask)(ModuleOp);
+};
+
+constexpr Form smallerForms[] = {
+    {[](ModuleOp m) { return cta::groupsOf(m) > 1; },
+     [](ModuleOp m) { m->setAttr(tile::kKernelAttr, cooperative(kernelOf(m))); }},
+    {[](ModuleOp) { return true; },
+     [](ModuleOp m) { m->setAttr(kNoWarpgroupDotsAttr, UnitAttr::get(m.getContext())); }},
+};
+
+struct FitSharedMemoryPass : tile::impl::FitSharedMemoryPassBase<FitSharedMemoryPass> {
+  FitSharedMemoryPass() : pipeline(ModuleOp::getOperationName()) { buildCtaSteps(pipeline); }
+  FitSharedMemoryPass(const FitSharedMemoryPass &other)
+      : tile::impl::FitSharedMemoryPassBase<FitSharedMemoryPass>(other), pipeline(other.pipeline) {}
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    pipeline.getDependentDialects(registry);
+  }
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    // Without warpgroup products there is nothing to give up, and nothing to keep.
+    OwningOpRef<ModuleOp> before;
+    bool hasProducts = module->walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    if (hasProducts && targetOf(module).has(Feature::Wgmma))
+      before = module.clone();
+    std::vector<Diagnostic> remarks;
+    if (failed(attempt(remarks)))
+      return signalPassFailure();
+    for (const Form &form : smallerForms) {
+      if (!before || fits(module) || !form.applies(module))
+        continue;
+      restore(*before);
+      form.ask(module);
+      if (failed(attempt(remarks)))
+        return signalPassFailure();
+    }
+    for (Diagnostic &remark : remarks)
+      getContext().getDiagEngine().emit(std::move(remark));
+  }
+
+private:
+  static bool fits(ModuleOp module) {
+    return cta::madeOf(module).sharedBytes <= targetOf(module).maxSharedBytes;
+  }
+
+  /// Runs the steps; what they remark replaces what is in `remarks`, errors go on.
+  LogicalResult attempt(std::vector<Diagnostic> &remarks) {
+    remarks.clear();
+    ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &d) {
+      if (d.getSeverity() == DiagnosticSeverity::Error)
+        return failure();
+      remarks.push_back(std::move(d));
+      return success();
+    });
+    return runPipeline(pipeline, getOperation());
+  }
+
+  void restore(ModuleOp before) {
+    ModuleOp module = getOperation();
+    module->setDiscardableAttrs(before->getDiscardableAttrDictionary());
+    OwningOpRef<ModuleOp> copy = before.clone();
+    module.getBodyRegion().takeBody(copy->getBodyRegion());
+  }
+
+  OpPassManager pipeline;
+};
+} // namespace

@@ -1,0 +1,425 @@
+//===- BulkRings.cpp - rows of later iterations, by bulk copies -----------===//
+//
+// The part of tile-pipeline-loads for loops without products on sm_90: blocks
+// whose rows are consecutive in memory are brought by bulk copies, which one
+// thread starts and nobody's registers wait for.
+//
+//                                        %r = cta.ring
+//                                        one thread, for the first n iterations:
+//   for i:                                 acquire; copy the rows of i; commit
+//     %x = tile.load %rows, %m      =>   for i:
+//     ...                                  wait; %x = cta.read; release
+//                                          one thread:
+//                                            acquire; copy the rows of i + n; commit
+//                                          ...
+//
+// Addresses must be strided, so that one thread can compute where rows start, and
+// masks must keep the beginning of a row that is as long in every iteration: what
+// lies behind it is written to the slots once, before the loop. Where the number of
+// rows changes (the last iteration has fewer), what is read is selected instead.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/copies/BulkRings.h"
+#include "ir/Kernel.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "passes/copies/CopyHints.h"
+#include "passes/facts/AxisInfo.h"
+#include "passes/facts/LoopSlice.h"
+#include "passes/facts/PointerRoots.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tile;
+using layout::Dim;
+using layout::LinearLayout;
+
+static constexpr unsigned kCopyUnit = 16; ///< bytes: addresses and sizes are multiples of it
+
+cta::RingType BulkRing::type() const {
+  SmallVector<Type> buffers;
+  for (const RowLoad &row : loads)
+    buffers.push_back(row.buffer);
+  return cta::RingType::get(loop->getContext(), buffers);
+}
+
+//===----------------------------------------------------------------------===//
+// Which loads
+//===----------------------------------------------------------------------===//
+
+/// Elements in their order, the last dimension fastest.
+static cta::LayoutAttr rowMajor(MLIRContext *context, ArrayRef<int64_t> shape) {
+  SmallVector<layout::DimValue, 4> dims;
+  SmallVector<uint64_t, 16> rows;
+  unsigned shift = llvm::Log2_64(ShapedType::getNumElements(shape));
+  int32_t elements = 1 << shift;
+  for (auto [dim, size] : llvm::enumerate(shape))
+    dims.push_back({Dim::dim(dim), int32_t(size)});
+  SmallVector<unsigned, 4> firstBit;
+  for (unsigned bit = 0; int64_t size : shape) {
+    firstBit.push_back(bit);
+    bit += llvm::Log2_64(size);
+  }
+  for (unsigned dim = shape.size(); dim-- > 0;)
+    for (unsigned bit = 0; bit < llvm::Log2_64(shape[dim]); ++bit)
+      rows.push_back(1ull << (firstBit[dim] + bit));
+  return cta::LayoutAttr::get(context,
+                              LinearLayout::fromRows({{Dim::offset(), elements}}, dims, rows));
+}
+
+static bool isInvariant(const Polynomial &p, scf::ForOp loop) {
+  return llvm::all_of(p.terms(), [&](const Polynomial::Term &t) {
+    return llvm::all_of(t.factors, [&](Value v) { return loop.isDefinedOutsideOfLoop(v); });
+  });
+}
+
+/// Reads `mask` as the beginning of every row, or of the first of them; adds what
+/// bounds them to `row`.
+static bool keepsBeginning(Value mask, RowLoad &row, StridedAnalysis &strided, scf::ForOp loop) {
+  std::optional<SmallVector<Bound, 4>> bounds = strided.bounds(mask);
+  if (!bounds)
+    return false;
+  ArrayRef<int64_t> shape = row.buffer.getShape();
+  for (const Bound &bound : *bounds) {
+    std::optional<int64_t> constant = bound.limit.asConstant();
+    if (constant && (bound.isLower ? *constant <= 0 : *constant >= shape[bound.dim]))
+      continue;
+    bool isLength = bound.dim + 1 == shape.size();
+    if (bound.isLower || (isLength ? !isInvariant(bound.limit, loop) : shape.size() != 2))
+      return false;
+    (isLength ? row.limits : row.counts).push_back(bound.limit);
+  }
+  return true;
+}
+
+/// Whether rows start at multiples of 16 bytes, and their lengths are such.
+static bool isAligned(LoadOp load, AxisInfoAnalysis &axes, unsigned bytes, bool isMasked) {
+  unsigned last = cast<RankedTensorType>(load.getType()).getRank() - 1;
+  return axes.get(load.getPtr()).divisibility(last) >= kCopyUnit &&
+         (!isMasked || axes.get(load.getMask()).constancy(last) * bytes >= kCopyUnit);
+}
+
+/// `load` as rows; on failure the remark says why.
+static std::optional<RowLoad> rowsOf(LoadOp load, scf::ForOp loop, StridedAnalysis &strided,
+                                     AxisInfoAnalysis &axes) {
+  auto refuse = [&](StringRef why) {
+    load.emitRemark() << why;
+    return std::nullopt;
+  };
+  auto type = cast<RankedTensorType>(load.getType());
+  unsigned bytes = getElementBytes(type.getElementType());
+  if (!type.getElementType().isIntOrFloat() || type.getElementType().isInteger(1) ||
+      type.getRank() == 0)
+    return refuse("its elements are neither numbers nor rows of numbers");
+  if (!canKeepHints(load))
+    return refuse(kCannotKeepHints);
+  RowLoad row;
+  row.load = load;
+  row.buffer = cta::BufferType::get(type.getContext(), type.getShape(), type.getElementType(),
+                                    rowMajor(type.getContext(), type.getShape()));
+  int64_t columns = type.getShape().back(), count = type.getNumElements() / columns;
+  const Tuning &tuning = tuningOf(loop);
+  if (columns * bytes < tuning.bulkLeastRowBytes || count > tuning.bulkMostRows)
+    return refuse("its rows are too short, or too many, for bulk copies");
+  if (Value other = load.getOther(); other && !loop.isDefinedOutsideOfLoop(other))
+    return refuse("what masked elements read changes in the loop");
+  std::optional<StridedPointers> pointers = strided.pointers(load.getPtr());
+  if (!pointers || !pointers->offset.wraps.empty() ||
+      pointers->offset.strides.back().asConstant() != 1)
+    return refuse("its rows are not known to be consecutive");
+  if (!keepsBeginning(load.getMask(), row, strided, loop))
+    return refuse("its mask is not the beginning of a row, the same in every iteration");
+  if (!isAligned(load, axes, bytes, !row.limits.empty()))
+    return refuse("its rows are not known to start and end at multiples of 16 bytes");
+  row.base = pointers->base;
+  row.starts.push_back(pointers->offset.start);
+  for (unsigned dim = type.getRank() - 1; dim-- > 0;) { // the last of them fastest
+    SmallVector<Polynomial, 1> all;
+    for (int64_t i = 0; i < type.getDimSize(dim); ++i)
+      for (const Polynomial &start : row.starts)
+        all.push_back(start + Polynomial::constant(i) * pointers->offset.strides[dim]);
+    row.starts = std::move(all);
+  }
+  return row;
+}
+
+/// What the copies of a later iteration depend on.
+static SmallVector<Value> factorsOf(const RowLoad &row) {
+  SmallVector<Value> factors;
+  for (const auto *polynomials : {&row.starts, &row.counts})
+    for (const Polynomial &p : *polynomials)
+      for (const Polynomial::Term &t : p.terms())
+        llvm::append_range(factors, t.factors);
+  return factors;
+}
+
+/// Whether one thread can compute `values` of a later iteration.
+static bool areScalarAhead(ValueRange values, scf::ForOp loop, const DenseSet<Value> &written) {
+  Slice slice(loop, written);
+  return slice.add(values) && slice.carried.empty() && llvm::all_of(slice.ops, [](Operation *op) {
+           return llvm::none_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>) &&
+                  llvm::none_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+         });
+}
+
+/// The pointers that the kernel writes through anywhere; nothing if it cannot be
+/// said. Bulk copies do not see what threads wrote just before.
+static std::optional<DenseSet<Value>> writtenAnywhere(scf::ForOp loop) {
+  auto kernel = loop->getParentOfType<func::FuncOp>();
+  DenseSet<Value> roots;
+  WalkResult result = kernel.walk([&](Operation *op) {
+    if (auto store = dyn_cast<StoreOp>(op))
+      collectRoots(store.getPtr(), roots);
+    else if (isa<AtomicRmwOp, AtomicCasOp>(op))
+      collectRoots(op->getOperand(0), roots);
+    else if (isa<cta::TmaStoreOp, cta::RolesOp, InlineAsmOp>(op))
+      return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return std::nullopt;
+  return roots;
+}
+
+std::optional<BulkRing> tile::planBulkRing(scf::ForOp loop, int32_t stages) {
+  std::optional<DenseSet<Value>> written = writtenAnywhere(loop), here = writtenIn(loop);
+  if (!written || !here)
+    return std::nullopt;
+  auto kernel = loop->getParentOfType<func::FuncOp>();
+  StridedAnalysis strided;
+  AxisInfoAnalysis axes(kernel);
+  BulkRing ring;
+  ring.loop = loop;
+  ring.stages = std::min(stages, tuningOf(loop).mostRowStages);
+  for (LoadOp load : loop.getBody()->getOps<LoadOp>()) {
+    if (!isa<RankedTensorType>(load.getType()) || load.getIsVolatile())
+      continue;
+    if (comesFrom(load.getPtr(), *written)) {
+      load.emitRemark() << "the kernel also writes through the same pointer";
+      continue;
+    }
+    std::optional<RowLoad> row = rowsOf(load, loop, strided, axes);
+    if (!row)
+      continue;
+    if (!areScalarAhead(factorsOf(*row), loop, *here)) {
+      load.emitRemark() << "its address depends on what the loop computes";
+      continue;
+    }
+    ring.loads.push_back(std::move(*row));
+  }
+  if (ring.loads.empty())
+    return std::nullopt;
+  return ring;
+}
+
+//===----------------------------------------------------------------------===//
+// Rewriting
+//===----------------------------------------------------------------------===//
+
+namespace {
+class RingMaker {
+public:
+  explicit RingMaker(BulkRing &plan) : plan(plan), loop(plan.loop), loc(plan.loop.getLoc()) {}
+  void run();
+
+private:
+  Value constant(OpBuilder &b, Type type, int64_t n) {
+    return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, n));
+  }
+  void measure(OpBuilder &b);
+  void fill(OpBuilder &b);
+  Value times(OpBuilder &b, Value n);
+  void copyIf(OpBuilder &b, Value induction, Value elapsed);
+  void copy(OpBuilder &b, IRMapping &map);
+  void prologue(OpBuilder &b);
+  void use();
+
+  BulkRing &plan;
+  scf::ForOp loop;
+  Location loc;
+  Value ring;
+  SmallVector<Value, 2> rowBytes; ///< of each load, what is copied of a row
+};
+} // namespace
+
+/// What is copied of a row, in bytes: the same in every iteration.
+void RingMaker::measure(OpBuilder &b) {
+  IRMapping none;
+  for (RowLoad &row : plan.loads) {
+    Value length = emitBounded(b, loc, row.limits, row.buffer.getShape().back(), none);
+    int64_t bytes = getElementBytes(row.buffer.getElementType());
+    rowBytes.push_back(arith::MulIOp::create(b, loc, length, constant(b, b.getI32Type(), bytes)));
+  }
+}
+
+/// What masked elements of `load` read.
+static Value otherOf(OpBuilder &b, LoadOp load) {
+  if (Value other = load.getOther())
+    return other;
+  return arith::ConstantOp::create(b, load.getLoc(),
+                                   b.getZeroAttr(cast<RankedTensorType>(load.getType())));
+}
+
+/// What masked elements read, in all slots.
+void RingMaker::fill(OpBuilder &b) {
+  for (auto [i, row] : llvm::enumerate(plan.loads)) {
+    if (row.limits.empty() && row.counts.empty())
+      continue;
+    OpBuilder at = b;
+    if (row.counts.empty()) { // rows are often as long as the block
+      int64_t whole = row.buffer.getBytes() / int64_t(row.starts.size());
+      Value isShort = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, rowBytes[i],
+                                            constant(b, b.getI32Type(), whole));
+      at = scf::IfOp::create(b, loc, isShort).getThenBodyBuilder();
+    }
+    cta::RingFillOp::create(at, row.load.getLoc(), otherOf(at, row.load), uint32_t(i), ring);
+  }
+}
+
+/// `n` (i32) steps of the loop, in the type of its induction variable.
+Value RingMaker::times(OpBuilder &b, Value n) {
+  Type type = loop.getInductionVar().getType();
+  if (isa<IndexType>(type))
+    n = arith::IndexCastOp::create(b, loc, type, n);
+  else if (type != b.getI32Type())
+    n = arith::ExtSIOp::create(b, loc, type, n);
+  return arith::MulIOp::create(b, loc, n, loop.getStep());
+}
+
+/// Starts the copies of the iteration that is `elapsed` behind `from`, if the loop
+/// has it. `from` is below the upper bound.
+void RingMaker::copyIf(OpBuilder &b, Value from, Value elapsed) {
+  // Unsigned, the distance does not overflow.
+  Value left = arith::SubIOp::create(b, loc, loop.getUpperBound(), from);
+  Value isThere = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, left, elapsed);
+  auto then = scf::IfOp::create(b, loc, isThere);
+  OpBuilder in = then.getThenBodyBuilder();
+  IRMapping map;
+  map.map(loop.getInductionVar(), arith::AddIOp::create(in, loc, from, elapsed).getResult());
+  copy(in, map);
+}
+
+void RingMaker::copy(OpBuilder &b, IRMapping &map) {
+  DenseSet<Value> unwritten; // the plan has seen to it
+  Slice slice(loop, unwritten);
+  for (const RowLoad &row : plan.loads)
+    slice.add(factorsOf(row));
+  for (Operation &op : *loop.getBody())
+    if (slice.ops.contains(&op))
+      b.clone(op, map);
+  SmallVector<Value, 2> counts;
+  Value sum;
+  for (auto [row, bytes] : llvm::zip_equal(plan.loads, rowBytes)) {
+    counts.push_back(emitBounded(b, loc, row.counts, int64_t(row.starts.size()), map));
+    Value own = arith::MulIOp::create(b, loc, counts.back(), bytes);
+    sum = sum ? arith::AddIOp::create(b, loc, sum, own).getResult() : own;
+  }
+  bool isWhole = llvm::all_of(
+      plan.loads, [](const RowLoad &row) { return row.limits.empty() && row.counts.empty(); });
+  auto slot =
+      cta::RingAcquireOp::create(b, loc, plan.type().getBuffers(), ring, isWhole ? Value() : sum);
+  for (auto [row, buffer, rowSize, count] :
+       llvm::zip_equal(plan.loads, slot.getBuffers(), rowBytes, counts)) {
+    Location here = row.load.getLoc();
+    int64_t stride = row.buffer.getShape().back() * getElementBytes(row.buffer.getElementType());
+    for (auto [i, start] : llvm::enumerate(row.starts)) {
+      Value from = AddPtrOp::create(b, here, row.base.getType(), row.base,
+                                    emitPolynomial(b, here, start, map));
+      Value bytes = rowSize;
+      if (!row.counts.empty()) {
+        Type i32 = b.getI32Type();
+        Value isThere = arith::CmpIOp::create(b, here, arith::CmpIPredicate::sgt, count,
+                                              constant(b, i32, int64_t(i)));
+        bytes = arith::SelectOp::create(b, here, isThere, bytes, constant(b, i32, 0));
+      }
+      auto copy =
+          cta::RingBulkCopyOp::create(b, here, from, bytes, buffer, uint32_t(i * stride), ring);
+      keepHints(row.load, copy);
+    }
+  }
+  cta::RingCommitOp::create(b, loc, ring);
+}
+
+/// All blocks are read where the first was loaded; then the slot is free.
+void RingMaker::use() {
+  LoadOp first = plan.loads.front().load;
+  OpBuilder b(first);
+  auto slot = cta::RingWaitOp::create(b, loc, plan.type().getBuffers(), ring);
+  for (auto [row, buffer] : llvm::zip_equal(plan.loads, slot.getBuffers())) {
+    OpBuilder at(row.load);
+    Value read = cta::ReadOp::create(b, row.load.getLoc(), row.load.getType(), buffer);
+    if (!row.counts.empty())
+      read = arith::SelectOp::create(at, row.load.getLoc(), row.load.getMask(), read,
+                                     otherOf(at, row.load));
+    row.load.getResult().replaceAllUsesWith(read);
+  }
+  cta::RingReleaseOp::create(b, loc, ring, /*condition=*/Value());
+  auto single = cta::SingleOp::create(b, loc);
+  OpBuilder in = OpBuilder::atBlockBegin(&single.getBody().emplaceBlock());
+  copyIf(in, loop.getInductionVar(), times(in, constant(in, in.getI32Type(), plan.stages)));
+  for (RowLoad &row : plan.loads)
+    row.load.erase();
+}
+
+/// Starts the copies of the first iterations.
+void RingMaker::prologue(OpBuilder &b) {
+  measure(b);
+  fill(b);
+  auto single = cta::SingleOp::create(b, loc);
+  single->setAttr(cta::kPrologueAttr, b.getUnitAttr());
+  OpBuilder in = OpBuilder::atBlockBegin(&single.getBody().emplaceBlock());
+  Type i32 = in.getI32Type();
+  Value any = arith::CmpIOp::create(in, loc, arith::CmpIPredicate::slt, loop.getLowerBound(),
+                                    loop.getUpperBound());
+  in = scf::IfOp::create(in, loc, any).getThenBodyBuilder();
+  auto each = scf::ForOp::create(in, loc, constant(in, i32, 0), constant(in, i32, plan.stages),
+                                 constant(in, i32, 1));
+  in = OpBuilder::atBlockBegin(each.getBody());
+  copyIf(in, loop.getLowerBound(), times(in, each.getInductionVar()));
+}
+
+/// Moves `ops`, which stand together, up across what computes and loads: copies
+/// should not wait behind loads of what the loop needs later.
+static void moveUp(ArrayRef<Operation *> ops) {
+  Operation *to = ops.front();
+  for (Operation *op = to->getPrevNode(); op; op = op->getPrevNode()) {
+    auto load = dyn_cast<LoadOp>(op);
+    if (!isMemoryEffectFree(op) && !(load && !load.getIsVolatile()))
+      break;
+    to = op;
+  }
+  llvm::SetVector<Value> needed;
+  for (Operation *op : ops)
+    op->walk([&](Operation *inner) {
+      for (Value v : inner->getOperands()) {
+        Operation *def = v.getDefiningOp();
+        if (def && def->getBlock() == to->getBlock() && !llvm::is_contained(ops, def))
+          needed.insert(v);
+      }
+    });
+  IRRewriter rewriter(to);
+  Operation *mark =
+      arith::ConstantOp::create(rewriter, to->getLoc(), rewriter.getI32IntegerAttr(0));
+  if (succeeded(moveValueDefinitions(rewriter, needed.getArrayRef(), mark)))
+    for (Operation *op : ops)
+      op->moveBefore(mark);
+  mark->erase();
+}
+
+void RingMaker::run() {
+  auto kernel = loop->getParentOfType<func::FuncOp>();
+  OpBuilder top = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  ring = cta::RingOp::create(top, loc, plan.type(), uint32_t(plan.stages),
+                             uint32_t(cta::warpsOfGroup(kernel)));
+  cta::BarrierOp::create(top, loc); // everybody sees the ring's barriers
+  Operation *before = loop->getPrevNode();
+  OpBuilder b(loop);
+  prologue(b);
+  SmallVector<Operation *> made;
+  for (Operation *op = before ? before->getNextNode() : &loop->getBlock()->front(); op != loop;
+       op = op->getNextNode())
+    made.push_back(op);
+  moveUp(made);
+  use();
+}
+
+void tile::makeBulkRing(BulkRing &ring) { RingMaker(ring).run(); }

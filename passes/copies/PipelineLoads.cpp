@@ -1,0 +1,360 @@
+//===- PipelineLoads.cpp - the loads of a loop, iterations ahead -----------===//
+//
+// Contract and example: PipelineLoadsPass in passes/Passes.td.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/copies/PipelineLoads.h"
+#include "ir/Kernel.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "passes/Passes.h"
+#include "passes/copies/BulkRings.h"
+#include "passes/copies/CopyHints.h"
+#include "passes/facts/DeadValues.h"
+#include "passes/facts/NonNegative.h"
+#include "passes/facts/PointerRoots.h"
+#include "passes/facts/ProductFacts.h"
+#include "passes/layouts/DotLayouts.h"
+#include "passes/memory/Scratch.h"
+
+namespace tile {
+#define GEN_PASS_DEF_PIPELINELOADSPASS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+/// The bytes that are taken if every pipeline has at most `limit` stages.
+static int64_t sharedBytes(ModuleOp module, ArrayRef<Pipeline> pipelines,
+                           ArrayRef<BulkRing> bulkRings, int32_t limit) {
+  DenseSet<Operation *> replaced; // or in use while no slots are
+  module.walk([&](Operation *op) {
+    if (llvm::none_of(pipelines, [&](const Pipeline &p) { return p.loop->isAncestor(op); }))
+      replaced.insert(op);
+  });
+  int64_t slots = 0, rings = 0;
+  for (const Pipeline &p : pipelines) {
+    int64_t own = 0; // with the loops around; those side by side share
+    for (const Pipeline &q : pipelines)
+      if (q.loop == p.loop || q.loop->isProperAncestor(p.loop))
+        own += q.slotBytes() * (std::min(q.stages, limit) + int32_t(q.hasSpare));
+    slots = std::max(slots, own);
+    for (const Copy &copy : p.copies)
+      for (Operation *user : copy.value.getUsers())
+        if (auto stage = dyn_cast<cta::StageOp>(user);
+            stage ? copy.isReadInPlace(stage) : isa<cta::ConvertLayoutOp>(user))
+          replaced.insert(user);
+  }
+  module.walk([&](cta::RingOp ring) {
+    int64_t count = std::min<int64_t>(ring.getStages(), limit);
+    rings += lowering::ringBytes(ring.getType(), int32_t(count));
+  });
+  for (const BulkRing &ring : bulkRings)
+    rings += lowering::ringBytes(ring.type(), std::min(ring.stages, limit)) + cta::kSlotAlignment;
+  return slots * cta::groupsOf(module) + rings + lowering::bytesBesidesSlots(module, replaced);
+}
+
+//===----------------------------------------------------------------------===//
+// Rewriting
+//===----------------------------------------------------------------------===//
+
+namespace {
+class LoopRewriter {
+public:
+  explicit LoopRewriter(Pipeline &p) : p(p), loc(p.loop.getLoc()) {}
+  void run();
+
+private:
+  using Filter = llvm::function_ref<bool(Operation *)>;
+  /// Those of `ahead` that `filter` selects, for the iteration that `map` knows
+  /// the values of; loads only where `when` is true.
+  void cloneAhead(OpBuilder &b, IRMapping &map, Value when, Filter filter);
+  void copy(OpBuilder &b, IRMapping &map, Copy &c, Value slot, Value when);
+  bool isLate(Copy &c) const {
+    auto depends = [&](Value v) { return v && p.late.contains(v.getDefiningOp()); };
+    return depends(c.load.getPtr()) || depends(c.load.getMask());
+  }
+  Value prologue(OpBuilder &b, SmallVector<Value> &carried);
+  Value endLess(OpBuilder &b, Value elapsed);
+  void body(ArrayRef<BlockArgument> carried, Value filled, Value used);
+  void use(Copy &c, Value slot);
+  Value constant(OpBuilder &b, Type type, int64_t n) {
+    return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, n));
+  }
+  Value compare(OpBuilder &b, arith::CmpIPredicate predicate, Value l, Value r) {
+    return arith::CmpIOp::create(b, loc, predicate, l, r);
+  }
+  /// The mask (null: none) where `when` is true.
+  Value restricted(OpBuilder &b, Value mask, Type like, Value when);
+
+  Pipeline &p;
+  Location loc;
+};
+} // namespace
+
+Value LoopRewriter::restricted(OpBuilder &b, Value mask, Type like, Value when) {
+  auto block = dyn_cast<RankedTensorType>(like);
+  Value all =
+      block ? SplatOp::create(b, loc, cast<RankedTensorType>(withElementType(block, b.getI1Type())),
+                              when)
+                  .getResult()
+            : when;
+  return mask ? arith::AndIOp::create(b, loc, mask, all).getResult() : all;
+}
+
+void LoopRewriter::cloneAhead(OpBuilder &b, IRMapping &map, Value when, Filter filter) {
+  for (Operation &op : *p.loop.getBody()) {
+    if (!p.ahead.contains(&op) || !filter(&op))
+      continue;
+    Operation *clone = b.clone(op, map);
+    if (auto load = dyn_cast<LoadOp>(clone)) {
+      OpBuilder before(load);
+      Value mask = restricted(before, load.getMask(), load.getType(), when);
+      load.getMaskMutable().assign(mask);
+    }
+  }
+}
+
+void LoopRewriter::copy(OpBuilder &b, IRMapping &map, Copy &c, Value slot, Value when) {
+  Location here = c.load.getLoc();
+  auto behind = [&](Value v) {
+    if (!v)
+      return v;
+    v = map.lookupOrDefault(v);
+    for (TransOp trans : c.transpositions) {
+      auto to = cast<RankedTensorType>(trans.getType());
+      v = TransOp::create(b, here,
+                          cast<RankedTensorType>(withElementType(to, getElementType(v.getType()))),
+                          v, trans.getOrder());
+    }
+    return v;
+  };
+  Value buffer = cta::SlotOp::create(b, here, c.buffer, c.slots, slot);
+  Value pointers = behind(c.load.getPtr()), mask = behind(c.load.getMask());
+  auto copy = cta::AsyncCopyOp::create(b, here, pointers, mask, buffer, when, uint32_t(c.vector));
+  keepHints(c.load, copy);
+}
+
+/// The end of the loop less `elapsed`: one past the last iteration that is so far from the end.
+Value LoopRewriter::endLess(OpBuilder &b, Value elapsed) {
+  Value end = p.loop.getUpperBound();
+  Type type = end.getType();
+  ArgumentSet arguments;
+  NonNegative isNonNegative(/*checked=*/false, /*trusted=*/false, arguments);
+  bool startsLow = !isNonNegative.holds(Polynomial::variable(p.loop.getLowerBound()));
+  if (startsLow && !isa<IndexType>(type)) {
+    // The end may be as near to the least number as the start is.
+    Value least = arith::ConstantOp::create(
+        b, loc, b.getIntegerAttr(type, APInt::getSignedMinValue(type.getIntOrFloatBitWidth())));
+    end = arith::MaxSIOp::create(b, loc, end, arith::AddIOp::create(b, loc, least, elapsed));
+  }
+  return arith::SubIOp::create(b, loc, end, elapsed);
+}
+
+/// Starts the copies of the first `stages - 1` iterations. Returns the number of
+/// iterations' elements that they are ahead; `carried` becomes what the iteration
+/// after them starts from.
+Value LoopRewriter::prologue(OpBuilder &b, SmallVector<Value> &carried) {
+  scf::ForOp loop = p.loop;
+  Type type = loop.getInductionVar().getType(), i32 = b.getI32Type();
+  Value step = loop.getStep();
+  auto times = [&](OpBuilder &at, Value n) -> Value {
+    if (type != i32)
+      n = isa<IndexType>(type) ? arith::IndexCastOp::create(at, loc, type, n).getResult()
+                               : arith::ExtSIOp::create(at, loc, type, n).getResult();
+    return arith::MulIOp::create(at, loc, n, step);
+  };
+  Value last = constant(b, i32, p.stages - 1);
+  auto first = scf::ForOp::create(b, loc, constant(b, i32, 0), last, constant(b, i32, 1), carried);
+  first->setAttr(cta::kPrologueAttr, b.getUnitAttr());
+  OpBuilder in = OpBuilder::atBlockBegin(first.getBody());
+  IRMapping map;
+  Value elapsed = times(in, first.getInductionVar());
+  map.map(loop.getInductionVar(),
+          arith::AddIOp::create(in, loc, loop.getLowerBound(), elapsed).getResult());
+  // Written so that nothing overflows where lower bounds are small.
+  Value rest = endLess(in, elapsed);
+  Value when = compare(in, arith::CmpIPredicate::slt, loop.getLowerBound(), rest);
+  for (auto [arg, index] : llvm::zip_equal(first.getRegionIterArgs(), p.carried))
+    map.map(loop.getRegionIterArg(index), arg);
+  cloneAhead(in, map, when, [](Operation *) { return true; });
+  for (Copy &c : p.copies)
+    copy(in, map, c, first.getInductionVar(), when);
+  cta::AsyncCommitOp::create(in, loc);
+  SmallVector<Value> next;
+  for (unsigned index : p.carried)
+    next.push_back(map.lookupOrDefault(loop.getYieldedValues()[index]));
+  if (!next.empty()) // else the builder has made the yield
+    scf::YieldOp::create(in, loc, next);
+  carried.assign(first.getResults().begin(), first.getResults().end());
+  return times(b, last);
+}
+
+/// What users find instead of the loaded block: `slot`, or what they read of it.
+void LoopRewriter::use(Copy &c, Value slot) {
+  bool isWhole = readsZerosOutside(c.load);
+  for (Operation *user : llvm::make_early_inc_range(c.value.getUsers())) {
+    OpBuilder at(user);
+    if (auto stage = dyn_cast<cta::StageOp>(user); stage && c.isReadInPlace(stage)) {
+      stage.getResult().replaceAllUsesWith(slot);
+      stage.erase();
+    } else if (auto convert = dyn_cast<cta::ConvertLayoutOp>(user); convert && isWhole) {
+      Value read = cta::ReadOp::create(at, convert.getLoc(), convert.getType(), slot);
+      convert.getResult().replaceAllUsesWith(read);
+      convert.erase();
+    }
+  }
+  OpBuilder at(c.load);
+  if (!c.value.use_empty()) {
+    Value read = cta::ReadOp::create(at, c.load.getLoc(), c.value.getType(), slot);
+    if (!readsZerosOutside(c.load))
+      read =
+          arith::SelectOp::create(at, c.load.getLoc(), c.load.getMask(), read, c.load.getOther());
+    c.value.replaceAllUsesWith(read);
+  }
+  for (TransOp trans : llvm::reverse(c.transpositions))
+    trans.erase();
+  c.load.erase();
+}
+
+void LoopRewriter::run() {
+  OpBuilder b(p.loop);
+  Type i32 = b.getI32Type();
+  bool isForProducts = false;
+  for (Copy &c : p.copies) {
+    c.slots = cta::SlotsOp::create(b, c.load.getLoc(), c.buffer, uint32_t(p.slots()));
+    isForProducts |= c.isReadInPlace();
+  }
+  SmallVector<Value> inits;
+  for (unsigned index : p.carried)
+    inits.push_back(p.loop.getInitArgs()[index]);
+  Value elapsed = prologue(b, inits);
+  Value end = endLess(b, elapsed); // one past the last iteration that starts copies
+  inits.append({constant(b, i32, 0), constant(b, i32, p.stages - 1)}); // read, filled
+
+  unsigned old = p.loop.getNumRegionIterArgs();
+  auto attributes = p.loop->getDiscardableAttrDictionary();
+  IRRewriter rewriter(b);
+  auto replaced = *p.loop.replaceWithAdditionalYields(
+      rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
+      [](OpBuilder &, Location, ArrayRef<BlockArgument> args) {
+        return SmallVector<Value>(args.begin(), args.end()); // until they are known
+      });
+  p.loop = cast<scf::ForOp>(replaced.getOperation());
+  p.loop->setDiscardableAttrs(attributes);
+  if (p.hasSpare)
+    p.loop->setAttr(cta::kSpareSlotAttr, b.getUnitAttr());
+  auto added = p.loop.getRegionIterArgs().drop_front(old);
+  Value used = added[p.carried.size()], filled = added[p.carried.size() + 1];
+
+  // 1. At the top: wait, then fill the slot that the iteration before has read.
+  OpBuilder top = OpBuilder::atBlockBegin(p.loop.getBody());
+  cta::AsyncWaitOp::create(top, loc, uint32_t(p.stages - 2), isForProducts);
+  IRMapping map;
+  Value when = compare(top, arith::CmpIPredicate::slt, p.loop.getInductionVar(), end);
+  map.map(p.loop.getInductionVar(),
+          arith::AddIOp::create(top, loc, p.loop.getInductionVar(), elapsed).getResult());
+  for (auto [arg, index] : llvm::zip(added, p.carried))
+    map.map(p.loop.getRegionIterArg(index), arg);
+  Operation *yield = p.loop.getBody()->getTerminator();
+  OpBuilder bottom(yield);
+  // Loads of indices too are under way while the products are computed.
+  cloneAhead(top, map, when, [&](Operation *op) {
+    return !p.late.contains(op) ||
+           (isa<LoadOp>(op) && llvm::none_of(op->getOperands(), [&](Value v) {
+              return p.late.contains(v.getDefiningOp());
+            }));
+  });
+  cloneAhead(bottom, map, when, [&](Operation *op) { return !map.contains(op->getResult(0)); });
+  bool anyLate = false;
+  for (Copy &c : p.copies) {
+    anyLate |= isLate(c);
+    copy(isLate(c) ? bottom : top, map, c, filled, when);
+  }
+  cta::AsyncCommitOp::create(anyLate ? bottom : top, loc);
+
+  // 2. What is carried on.
+  for (auto [i, index] : llvm::enumerate(p.carried))
+    yield->setOperand(old + i, map.lookupOrDefault(p.loop.getYieldedValues()[index]));
+  auto after = [&](Value slot) -> Value {
+    Value next = arith::AddIOp::create(bottom, loc, slot, constant(bottom, i32, 1));
+    Value wraps = compare(bottom, arith::CmpIPredicate::eq, next, constant(bottom, i32, p.slots()));
+    return arith::SelectOp::create(bottom, loc, wraps, constant(bottom, i32, 0), next);
+  };
+  yield->setOperand(old + p.carried.size(), after(used));
+  yield->setOperand(old + p.carried.size() + 1, p.hasSpare ? after(filled) : used);
+
+  // 3. What is used.
+  for (Copy &c : p.copies) {
+    OpBuilder at(c.load);
+    use(c, cta::SlotOp::create(at, c.load.getLoc(), c.buffer, c.slots, used));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct PipelineLoadsPass : tile::impl::PipelineLoadsPassBase<PipelineLoadsPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    const Target &target = targetOf(module);
+    if (!target.has(Feature::CpAsync))
+      return;
+    int32_t stages = kernelOf(module).getStages();
+    if (stages == 0) // left to the compiler
+      stages = kDefaultStages;
+    SmallVector<Pipeline, 0> pipelines;
+    SmallVector<BulkRing, 0> bulkRings;
+    int32_t limit = 0;
+    module.walk([&](scf::ForOp loop) {
+      auto own = loop->getAttrOfType<IntegerAttr>(kNumStagesAttr);
+      bool isForProducts = hasProducts(loop);
+      int32_t count = own ? int32_t(own.getInt()) : stages;
+      if (count < 2 || loop.getUnsignedCmp() || !(own || isForProducts))
+        return;
+      limit = std::max(limit, count);
+      std::optional<BulkRing> ring;
+      if (!isForProducts && target.has(Feature::BulkCopies))
+        ring = planBulkRing(loop, count);
+      if (ring)
+        bulkRings.push_back(std::move(*ring));
+      else if (auto p = planPipeline(loop, count, /*onlyForProducts=*/!own))
+        pipelines.push_back(std::move(*p));
+    });
+    SmallVector<bool> spares;
+    for (Pipeline &p : pipelines)
+      spares.push_back(std::exchange(p.hasSpare, false));
+    auto bytes = [&] { return sharedBytes(module, pipelines, bulkRings, limit); };
+    while (limit > 1 && bytes() > lowering::maxSharedBytes(module))
+      --limit;
+    if (limit < 2)
+      return;
+    // A second thread block on the multiprocessor is worth more than a spare slot.
+    auto blocks = [&] { return lowering::programsWith(module, bytes()); };
+    int64_t before = blocks();
+    for (auto [p, spare] : llvm::zip_equal(pipelines, spares))
+      p.hasSpare = spare;
+    if (blocks() < before)
+      for (Pipeline &p : pipelines)
+        p.hasSpare = false;
+    for (BulkRing &ring : bulkRings) { // first: what they are made from is in other loops' bodies
+      ring.stages = std::min(ring.stages, limit);
+      makeBulkRing(ring);
+    }
+    for (Pipeline &p : pipelines) {
+      p.stages = std::min(p.stages, limit);
+      LoopRewriter(p).run();
+    }
+    for (func::FuncOp kernel : module.getOps<func::FuncOp>())
+      if (!pipelines.empty() || !bulkRings.empty())
+        eraseDeadValues(kernel.getBody().front());
+  }
+};
+} // namespace

@@ -1,0 +1,60 @@
+//===- PipelineLoads.h - what loops load, iterations ahead ----------------===//
+#ifndef TILE_PASSES_COPIES_PIPELINELOADS_H
+#define TILE_PASSES_COPIES_PIPELINELOADS_H
+
+#include "ir/CtaDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tile {
+
+/// A load that becomes a copy.
+struct Copy {
+  LoadOp load;
+  llvm::SmallVector<TransOp, 1> transpositions; ///< that the block goes through first
+  mlir::Value value;                            ///< the block behind them
+  cta::BufferType buffer;
+  unsigned vector = 1;
+  mlir::Value slots;
+
+  /// Whether matrix instructions read the block where it was copied to.
+  bool isReadInPlace() const;
+  /// Whether those that read `stage` can: products may want one block in different images.
+  bool isReadInPlace(cta::StageOp stage) const;
+  int64_t bytes() const { return llvm::alignTo(buffer.getBytes(), cta::kSlotAlignment); }
+};
+
+/// What is done for one loop.
+struct Pipeline {
+  mlir::scf::ForOp loop;
+  llvm::SmallVector<Copy, 2> copies;
+  /// What the copies' addresses and masks depend on: operations of the body, and
+  /// what the loop carries for them.
+  llvm::SetVector<mlir::Operation *> ahead;
+  llvm::SetVector<unsigned> carried;
+  /// Those of `ahead` that depend on loads.
+  llvm::DenseSet<mlir::Operation *> late;
+  int32_t stages = 1;
+  /// Products may be under way while the next iteration fills a slot: not theirs.
+  bool hasSpare = false;
+
+  int32_t slots() const { return stages + int32_t(hasSpare); }
+  int64_t slotBytes() const {
+    int64_t sum = 0;
+    for (const Copy &copy : copies)
+      sum += copy.bytes();
+    return sum;
+  }
+};
+
+/// Whether there is a product in the loop itself, not in one inside it.
+bool hasProducts(mlir::scf::ForOp loop);
+
+/// What can be copied ahead in `loop`, if anything; remarks say what cannot.
+/// `onlyForProducts`: nothing but what the loop's products multiply.
+std::optional<Pipeline> planPipeline(mlir::scf::ForOp loop, int32_t stages, bool onlyForProducts);
+
+} // namespace tile
+
+#endif // TILE_PASSES_COPIES_PIPELINELOADS_H

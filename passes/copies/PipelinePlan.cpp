@@ -1,0 +1,232 @@
+//===- PipelinePlan.cpp - which loads of a loop run ahead, and where to ---===//
+//
+// A part of tile-pipeline-loads: what a loop loads and can be copied earlier, with what
+// its addresses need, and the buffer that each copy goes to. Changes nothing.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/layout/Hopper.h"
+#include "ir/layout/MatrixAccess.h"
+#include "passes/copies/CopyHints.h"
+#include "passes/copies/PipelineLoads.h"
+#include "passes/facts/LoopSlice.h"
+#include "passes/facts/PointerRoots.h"
+#include "passes/facts/ProductFacts.h"
+#include "passes/layouts/DotLayouts.h"
+
+using namespace mlir;
+using namespace tile;
+using layout::Dim;
+using layout::LinearLayout;
+
+static constexpr unsigned kLeastBytes = 4, kMostBytes = 16; ///< of one cp.async
+
+//===----------------------------------------------------------------------===//
+// What can be started early
+//===----------------------------------------------------------------------===//
+
+bool tile::hasProducts(scf::ForOp loop) {
+  return loop
+      .walk([&](Operation *op) {
+        bool isProduct = isa<DotOp, cta::WarpgroupDotOp>(op);
+        return isProduct && op->getParentOfType<LoopLikeOpInterface>() == loop
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether products of the loop multiply what comes from `v`.
+static bool feedsProduct(Value v, DenseSet<Value> &seen) {
+  if (!seen.insert(v).second)
+    return false;
+  return llvm::any_of(v.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<DotOp, cta::WarpgroupDotOp>(user))
+      return use.getOperandNumber() != kDotAcc;
+    return isMemoryEffectFree(user) && user->getNumRegions() == 0 &&
+           !user->hasTrait<OpTrait::IsTerminator>() &&
+           llvm::any_of(user->getResults(), [&](Value r) { return feedsProduct(r, seen); });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Where copies go
+//===----------------------------------------------------------------------===//
+
+/// Elements that a thread with `holders` copies at once into `image`: what the
+/// load proves to be aligned, as far as it lies side by side there.
+static unsigned vectorInto(const LinearLayout &holders, const LinearLayout &image, unsigned proven,
+                           unsigned bytes) {
+  unsigned most = llvm::Log2_32(std::min(proven, kMostBytes / bytes));
+  layout::VectorAccess access =
+      layout::widestVector(layout::offsetsOf(holders, image), Dim::offset(), most);
+  unsigned log2 = 0; // consecutive registers, as the load has them
+  while (log2 < access.masks.size() && access.masks[log2] == 1 << log2)
+    ++log2;
+  return 1u << log2;
+}
+
+/// Who reads the block first: the target of a conversion, or whoever loaded it.
+static const LinearLayout &readerOf(Value v) {
+  for (Operation *user : v.getUsers())
+    if (auto convert = dyn_cast<cta::ConvertLayoutOp>(user))
+      return cta::getLayout(convert.getType());
+  return cta::getLayout(v.getType());
+}
+
+/// Chooses buffer and width of the copy; false if its pieces would be too small.
+static bool placeCopy(Copy &copy) {
+  auto type = cast<RankedTensorType>(copy.value.getType());
+  Type element = type.getElementType();
+  if (!element.isIntOrFloat() || element.isInteger(1))
+    return false;
+  unsigned bytes = getElementBytes(element);
+  const LinearLayout &holders = cta::getLayout(type);
+  unsigned proven = llvm::bit_floor(
+      std::max(1u, std::min(copy.load.getVector(), unsigned(holders.inSize(Dim::reg())))));
+  SmallVector<LinearLayout, 2> images;
+  bool mustBeImage = false; // of warpgroup matrix instructions, in both directions for 16 bits
+  for (Operation *user : copy.value.getUsers())
+    if (auto stage = dyn_cast<cta::StageOp>(user)) {
+      images.push_back(stage.getType().getLinearLayout());
+      mustBeImage = true;
+    }
+  if (!mustBeImage)
+    images.push_back(
+        layout::planExchange(holders, readerOf(copy.value), bytes, {/*load=*/true, /*store=*/false})
+            .shared.layout);
+  // The pattern that suits matrices.
+  if (type.getRank() == 2 && (!mustBeImage || bytes == 2))
+    for (unsigned minor : {0u, 1u})
+      if (type.getDimSize(minor) * bytes >= kMostBytes)
+        images.push_back(layout::swizzledTile(type.getShape(), minor, bytes));
+  const LinearLayout *best = nullptr;
+  copy.vector = 0;
+  for (const LinearLayout &image : images)
+    if (unsigned vector = vectorInto(holders, image, proven, bytes); vector > copy.vector) {
+      copy.vector = vector;
+      best = &image;
+    }
+  if (copy.vector * bytes < kLeastBytes)
+    return false;
+  copy.buffer = cta::BufferType::get(type.getContext(), type.getShape(), element,
+                                     cta::LayoutAttr::get(type.getContext(), *best));
+  return true;
+}
+
+bool Copy::isReadInPlace() const {
+  return llvm::any_of(value.getUsers(), [](Operation *user) { return isa<cta::StageOp>(user); });
+}
+
+bool Copy::isReadInPlace(cta::StageOp stage) const {
+  return stage.getType() == buffer || llvm::all_of(stage->getUses(), [&](OpOperand &use) {
+           unsigned operand = use.getOperandNumber();
+           return isa<cta::WarpgroupDotOp>(use.getOwner()) && operand < 2 &&
+                  cta::isReadByWarpgroups(buffer, 1 - operand);
+         });
+}
+
+/// `load` as a copy; on failure the remark says why.
+static std::optional<Copy> copyOf(LoadOp load, const DenseSet<Value> &written) {
+  auto refuse = [&](StringRef why) {
+    load.emitRemark() << cta::kNotCopied << why;
+    return std::nullopt;
+  };
+  if (load.getIsVolatile())
+    return refuse("it is volatile");
+  if (comesFrom(load.getPtr(), written))
+    return refuse("the loop also writes through the same pointer");
+  Copy copy;
+  copy.load = load;
+  copy.value = load.getResult();
+  while (copy.value.hasOneUse()) {
+    auto trans = dyn_cast<TransOp>(*copy.value.user_begin());
+    if (!trans)
+      break;
+    copy.transpositions.push_back(trans);
+    copy.value = trans.getResult();
+  }
+  if (!readsZerosOutside(load) && (copy.isReadInPlace() || !copy.transpositions.empty()))
+    return refuse("`other` is not zero");
+  if (!placeCopy(copy)) {
+    // What lies side by side in memory may not do so where matrix instructions read it.
+    auto type = cast<RankedTensorType>(copy.value.getType());
+    unsigned bytes = std::min(load.getVector(), unsigned(cta::getLayout(type).inSize(Dim::reg()))) *
+                     getElementBytes(type.getElementType());
+    return refuse(bytes >= kLeastBytes && copy.isReadInPlace()
+                      ? "its type must be contiguous along the dimension that is summed over"
+                      : "less than 4 bytes are known to lie side by side");
+  }
+  if (!canKeepHints(load, copy.vector * getElementBytes(getElementType(load.getType()))))
+    return refuse(kCannotKeepHints);
+  return copy;
+}
+
+/// Whether products of the loop's slots are to be in flight from one iteration to the
+/// next: warpgroups' that only add up.
+static bool willOverlap(Pipeline &p) {
+  bool any = false;
+  SmallVector<cta::WarpgroupDotOp, 2> dots;
+  WalkResult result = p.loop.walk([&](Operation *op) {
+    auto dot = dyn_cast<cta::WarpgroupDotOp>(op);
+    if (!dot)
+      return isa<DotOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+    if (dot->getBlock() != p.loop.getBody() || !onlyAddsUp(dot, p.loop))
+      return WalkResult::interrupt();
+    for (Value operand : dot->getOperands().take_front(2)) {
+      auto stage = operand.getDefiningOp<cta::StageOp>();
+      bool isCopied = stage && llvm::any_of(p.copies, [&](const Copy &c) {
+                        return c.value == stage.getSrc() && c.isReadInPlace(stage);
+                      });
+      any |= isCopied;
+      if (!isCopied && !operand.getDefiningOp<cta::RingWaitOp>())
+        return WalkResult::interrupt();
+    }
+    dots.push_back(dot);
+    return WalkResult::advance();
+  });
+  return any && !result.wasInterrupted() && gainsFromFlight(dots);
+}
+
+std::optional<Pipeline> tile::planPipeline(scf::ForOp loop, int32_t stages, bool onlyForProducts) {
+  Pipeline p;
+  p.loop = loop;
+  p.stages = stages;
+  std::optional<DenseSet<Value>> all = writtenIn(loop);
+  DenseSet<Value> written = all.value_or(DenseSet<Value>());
+  Slice slice(loop, written);
+  for (LoadOp load : loop.getBody()->getOps<LoadOp>()) {
+    DenseSet<Value> seen;
+    if (!isa<RankedTensorType>(load.getType()) ||
+        (onlyForProducts && !feedsProduct(load.getResult(), seen)))
+      continue;
+    if (!all) {
+      load.emitRemark() << cta::kNotCopied << "the loop has atomics or barriers";
+      continue;
+    }
+    std::optional<Copy> copy = copyOf(load, written);
+    if (!copy)
+      continue;
+    if (slice.add({load.getPtr(), load.getMask()}))
+      p.copies.push_back(std::move(*copy));
+    else
+      load.emitRemark() << cta::kNotCopied << "its address depends on what the loop computes";
+  }
+  p.ahead = std::move(slice.ops);
+  p.carried = std::move(slice.carried);
+  // What addresses depend on is loaded into registers.
+  llvm::erase_if(p.copies, [&](Copy &copy) { return p.ahead.contains(copy.load); });
+  if (p.copies.empty())
+    return std::nullopt;
+  for (Operation &op : *loop.getBody()) {
+    if (!p.ahead.contains(&op))
+      continue;
+    bool isLate = isa<LoadOp>(op) || llvm::any_of(op.getOperands(), [&](Value v) {
+                    return p.late.contains(v.getDefiningOp());
+                  });
+    if (isLate)
+      p.late.insert(&op);
+  }
+  p.hasSpare = willOverlap(p);
+  return p;
+}

@@ -1,0 +1,461 @@
+//===- WarpgroupDots.cpp - matrix products on sm_90's tensor cores --------===//
+//
+// Contract and example: WarpgroupDotsPass in passes/Passes.td.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
+#include "ir/layout/Hopper.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/Passes.h"
+#include "passes/copies/CopyHints.h"
+#include "passes/copies/TensorMaps.h"
+#include "passes/copies/VectorsOfLoops.h"
+#include "passes/facts/DeadValues.h"
+#include "passes/facts/PointerRoots.h"
+#include "passes/facts/ProductForms.h"
+#include "passes/facts/WrappedIndices.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace tile {
+#define GEN_PASS_DEF_WARPGROUPDOTSPASS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+
+/// Stores of at least this many bytes are worth a trip through shared memory.
+constexpr int64_t kMinStoreBytes = 4096;
+/// More than this would leave no shared memory for the operands.
+constexpr int64_t kMaxStoreBytes = 128 << 10;
+
+class DotRewriter {
+public:
+  explicit DotRewriter(func::FuncOp kernel)
+      : kernel(kernel), checked(kernel->getParentOp()->hasAttr(kCheckedLaunchAttr)),
+        usesMaps(!kernel->getParentOp()->hasAttr(kNoTensorMapsAttr)) {}
+
+  bool run() {
+    SmallVector<DotOp> dots;
+    SmallVector<Operation *> stores;
+    kernel.walk([&](Operation *op) {
+      if (auto dot = dyn_cast<DotOp>(op))
+        dots.push_back(dot);
+      else if (isa<StoreOp, DescriptorStoreOp>(op))
+        stores.push_back(op);
+      noteAccesses(op);
+    });
+    bool any = false;
+    for (DotOp dot : dots)
+      any |= rewrite(dot);
+    if (!any)
+      return false;
+    copyBesideOperands(kernel, analysis, written);
+    // All before any is rewritten: they are compared with each other.
+    SmallVector<bool> alone;
+    for (Operation *store : stores)
+      alone.push_back(isAccessedOnlyBy(store));
+    for (auto [store, isAlone] : llvm::zip_equal(stores, alone))
+      rewriteStore(store, isAlone);
+    return true;
+  }
+
+private:
+  void noteAccesses(Operation *op);
+  bool isAccessedOnlyBy(Operation *store);
+  bool areSideBySide(StoreOp first, StoreOp second);
+  bool rewrite(DotOp dot);
+  void rewriteStore(Operation *store, bool isAlone);
+  Value operand(DotOp dot, Value v, bool isLeft, bool isSwapped);
+  std::optional<TileAccess> read(Operation *op, std::string &reason);
+  Value loadByTma(Operation *load, ArrayRef<int32_t> order, bool mustBeKMajor, unsigned kDim,
+                  DotOp dot, bool isSwapped);
+  bool wrapsDoNoHarm(Value loaded, const TileAccess &tile, DotOp dot, unsigned keptDim,
+                     unsigned resultDim, ArrayRef<int32_t> order);
+
+  func::FuncOp kernel;
+  bool checked, usesMaps;
+  /// What the analysis takes not to be negative, the launcher checks, or loads rely on.
+  ArgumentSet taken;
+  NonNegative nonNegative{checked, /*trusted=*/true, taken};
+  StridedAnalysis analysis{&nonNegative, &taken};
+  /// By what pointers come from: the operations that read or write there.
+  DenseMap<Value, SmallVector<Operation *, 2>> accesses;
+  DenseSet<Value> written;
+};
+
+/// Whatever takes a pointer and is not known to pass it on or only to read there
+/// may write: atomics, inline PTX, an address that becomes an integer, ...
+void DotRewriter::noteAccesses(Operation *op) {
+  if (passesPointerOn(op) || isa<arith::SelectOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op) ||
+      op->hasTrait<OpTrait::IsTerminator>())
+    return;
+  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+  bool onlyReads = effects && effects.onlyHasEffect<MemoryEffects::Read>();
+  DenseSet<Value> roots;
+  for (Value operand : op->getOperands())
+    if (isa<PtrType>(getElementTypeOrSelf(operand.getType())))
+      collectRoots(operand, roots);
+  for (Value root : roots) {
+    accesses[root].push_back(op);
+    if (!onlyReads)
+      written.insert(root);
+  }
+}
+
+/// Other blocks of the same array do not count.
+bool DotRewriter::isAccessedOnlyBy(Operation *store) {
+  DenseSet<Value> roots;
+  collectRoots(store->getOperand(0), roots);
+  return llvm::all_of(roots, [&](Value root) {
+    return llvm::all_of(accesses.lookup(root), [&](Operation *op) {
+      auto own = dyn_cast<StoreOp>(store), other = dyn_cast<StoreOp>(op);
+      return op == store || (own && other && areSideBySide(own, other));
+    });
+  });
+}
+
+/// c with a == b * c, if there is such a constant.
+static std::optional<int64_t> multiple(const Polynomial &a, const Polynomial &b) {
+  if (a.terms().empty() || b.terms().empty())
+    return std::nullopt;
+  int64_t by = b.terms().front().coefficient, of = a.terms().front().coefficient;
+  if (of % by || !(a == b * Polynomial::constant(of / by)))
+    return std::nullopt;
+  return of / by;
+}
+
+/// Whether one program may execute `op` more than once.
+static bool isRepeated(Operation *op) {
+  return op->getParentOfType<LoopLikeOpInterface>() != nullptr;
+}
+
+/// Whether the author has put a barrier between two operations of a block.
+static bool areInOrder(Operation *first, Operation *second) {
+  if (second->isBeforeInBlock(first))
+    std::swap(first, second);
+  return llvm::any_of(
+      llvm::make_range(first->getIterator(), second->getIterator()), [](Operation &op) {
+        return op.walk([](BarrierOp) { return WalkResult::interrupt(); }).wasInterrupted();
+      });
+}
+
+/// Whether two stores of one block of statements write neighbouring blocks of an
+/// array, in any order: equal strides, and along one dimension the second starts where the
+/// first has ended, or the other way round.
+bool DotRewriter::areSideBySide(StoreOp first, StoreOp second) {
+  // In a loop one of them may write next time what the other writes now.
+  if (first->getBlock() != second->getBlock() || isRepeated(first) || areInOrder(first, second))
+    return false;
+  auto p = analysis.pointers(first.getPtr()), q = analysis.pointers(second.getPtr());
+  if (!p || !q || p->offset.strides.empty() || p->base != q->base || !p->offset.wraps.empty() ||
+      !q->offset.wraps.empty() || !llvm::equal(p->offset.strides, q->offset.strides))
+    return false;
+  Polynomial between = q->offset.start - p->offset.start;
+  auto shapeOf = [](StoreOp store) {
+    return cast<RankedTensorType>(store.getPtr().getType()).getShape();
+  };
+  for (auto [stride, own, other] :
+       llvm::zip_equal(p->offset.strides, shapeOf(first), shapeOf(second)))
+    if (std::optional<int64_t> distance = multiple(between, stride))
+      return *distance > 0 ? *distance >= own : -*distance >= other;
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+/// The products that `v`, maybe transposed, goes to: `dot`, and others that have it for
+/// the same operand. None if it goes elsewhere, too.
+static SmallVector<DotOp> productsOf(Value v, DotOp dot) {
+  SmallVector<DotOp> dots;
+  for (Operation *user : v.getUsers()) {
+    auto other = dyn_cast<DotOp>(user);
+    if (isa<TransOp>(user)) {
+      SmallVector<DotOp> behind = productsOf(user->getResult(0), dot);
+      if (behind != SmallVector<DotOp>{dot})
+        return {};
+      other = dot;
+    } else if (!other || (other.getA() == v) != (dot.getA() == v) ||
+               (other.getB() == v) != (dot.getB() == v) || other.getAcc() == v) {
+      return {};
+    }
+    dots.push_back(other);
+  }
+  return dots;
+}
+
+/// A block that nobody else needs in registers.
+static bool isOnlyForDots(Value v) {
+  return llvm::all_of(v.getUsers(), [&](Operation *user) {
+    if (isa<TransOp>(user))
+      return isOnlyForDots(user->getResult(0));
+    if (auto dot = dyn_cast<cta::WarpgroupDotOp>(user))
+      return dot.getAcc() != v;
+    auto dot = dyn_cast<DotOp>(user);
+    return dot && dot.getAcc() != v;
+  });
+}
+
+/// What an access through pointers or a descriptor reads or writes, as a tile
+/// that TMA can copy.
+std::optional<TileAccess> DotRewriter::read(Operation *op, std::string &reason) {
+  TileUse use{checked, isa<StoreOp, DescriptorStoreOp>(op)};
+  auto through = [&](auto access, Value block) {
+    return readDescriptor(analysis,
+                          {access.getBase(), access.getOffsets(), access.getShape(),
+                           access.getStrides(), cast<RankedTensorType>(block.getType())},
+                          use, reason);
+  };
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    if (load.getIsVolatile() || !readsZerosOutside(load)) {
+      reason = load.getIsVolatile() ? "it is volatile" : "`other` is not zero";
+      return std::nullopt;
+    }
+    if (!canKeepHints(load)) {
+      reason = kCannotKeepHints;
+      return std::nullopt;
+    }
+    return readTile(analysis, load.getPtr(), load.getMask(), use, reason);
+  }
+  if (auto load = dyn_cast<DescriptorLoadOp>(op)) {
+    if (load.getPadding() == Padding::zero)
+      return through(load, load.getResult());
+    reason = "what lies outside is not zero";
+    return std::nullopt;
+  }
+  if (auto store = dyn_cast<StoreOp>(op)) {
+    if (!canKeepHints(store)) {
+      reason = kCannotKeepHints;
+      return std::nullopt;
+    }
+    return readTile(analysis, store.getPtr(), store.getMask(), use, reason);
+  }
+  auto store = cast<DescriptorStoreOp>(op);
+  return through(store, store.getValue());
+}
+
+/// `tl.range(..., warp_specialize=False)` on a loop around `op`: no warps that only
+/// copy. Those that compute copy ahead by themselves then.
+static bool forbidsRoles(Operation *op) {
+  for (auto loop = op->getParentOfType<scf::ForOp>(); loop;
+       loop = loop->getParentOfType<scf::ForOp>())
+    if (auto wanted = loop->getAttrOfType<BoolAttr>(kWarpSpecializeAttr);
+        wanted && !wanted.getValue())
+      return true;
+  return false;
+}
+
+Value DotRewriter::loadByTma(Operation *load, ArrayRef<int32_t> order, bool mustBeKMajor,
+                             unsigned kDim, DotOp dot, bool isSwapped) {
+  if (!usesMaps)
+    return {};
+  auto refuse = [&](StringRef why) {
+    load->emitRemark() << why;
+    return Value();
+  };
+  if (kernelOf(kernel).getRoles() == WarpRoles::None)
+    return refuse("warps have no roles");
+  if (forbidsRoles(load))
+    return refuse("`warp_specialize=False` on its loop");
+  // Copies run ahead of the program's own stores.
+  if (comesFrom(load->getOperand(0), written))
+    return refuse("the kernel also writes through the same argument");
+  std::string reason;
+  std::optional<TileAccess> tile = read(load, reason);
+  if (!tile)
+    return refuse(reason);
+  // Dimension i of the operand is dimension order[i] of what is loaded.
+  auto operandDim = [&](int block) -> int32_t {
+    return block < 0 ? -1 : int32_t(llvm::find(order, block) - order.begin());
+  };
+  if (mustBeKMajor && operandDim(tile->minor()) != int32_t(kDim))
+    return refuse("its type must be contiguous along the dimension that is summed over");
+  unsigned keptDim = kDim == 0 ? 1 : 0; // of the operand: rows of a, columns of b
+  unsigned resultDim = isSwapped ? 1 - keptDim : keptDim;
+  if (!wrapsDoNoHarm(load->getResult(0), *tile, dot, keptDim, resultDim, order))
+    return refuse("its indices wrap around, and what they lead to is stored");
+  tile->notNegative.insert_range(analysis.taken());
+
+  auto type = cast<RankedTensorType>(load->getResult(0).getType());
+  Value map = tensorMapOf(kernel, *tile, type.getShape(), type.getElementType());
+  if (!map)
+    return {};
+  SmallVector<int64_t> shape;
+  for (int32_t from : order)
+    shape.push_back(type.getDimSize(from));
+  SmallVector<int32_t> dims;
+  for (const TileAccess::Dimension &d : tile->dimensions)
+    dims.push_back(operandDim(d.block));
+  auto image = layout::swizzledTile(shape, dims.front(), getElementBytes(type.getElementType()));
+  auto buffer = cta::BufferType::get(kernel.getContext(), shape, type.getElementType(),
+                                     cta::LayoutAttr::get(kernel.getContext(), image));
+  OpBuilder b(load);
+  SmallVector<Value> starts = startsOf(b, load->getLoc(), *tile);
+  auto copy = cta::TmaLoadOp::create(b, load->getLoc(), buffer, map, starts, dims);
+  if (auto plain = dyn_cast<LoadOp>(load))
+    keepHints(plain, copy);
+  return copy;
+}
+
+/// Where indices wrap around (`% M`), TMA gives zeros instead of the rows of
+/// the start. That is the same if nobody looks at what they lead to.
+bool DotRewriter::wrapsDoNoHarm(Value loaded, const TileAccess &tile, DotOp dot, unsigned keptDim,
+                                unsigned resultDim, ArrayRef<int32_t> order) {
+  for (const StridedBlock::Wrap &wrap : tile.wraps) {
+    unsigned dim = llvm::find(order, int32_t(wrap.dim)) - order.begin();
+    SmallVector<DotOp> dots = productsOf(loaded, dot);
+    if (dim != keptDim || dots.empty())
+      return false;
+    for (DotOp product : dots)
+      if (!isDeadBeyond(product.getResult(), resultDim, wrap.modulus - wrap.index, analysis))
+        return false;
+  }
+  return true;
+}
+
+Value DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool isSwapped) {
+  MLIRContext *context = kernel.getContext();
+  auto type = cast<RankedTensorType>(v.getType());
+  unsigned bytes = getElementBytes(type.getElementType()), kDim = isLeft ? 1 : 0;
+  bool mustBeKMajor = bytes != 2;
+  SmallVector<int32_t> order{0, 1};
+  Value source = v;
+  while (auto trans = source.getDefiningOp<TransOp>()) {
+    std::swap(order[0], order[1]);
+    source = trans.getSrc();
+  }
+  Operation *load = source.getDefiningOp();
+  if (!isa_and_nonnull<LoadOp, DescriptorLoadOp>(load))
+    load = nullptr;
+  if (load && !isOnlyForDots(source))
+    load->emitRemark() << "it is needed in registers as well";
+  else if (load)
+    if (Value buffer = loadByTma(load, order, mustBeKMajor, kDim, dot, isSwapped))
+      return buffer;
+  if (isLeft && !load)
+    return v; // computed: it is in registers already
+  // Contiguous in shared memory along the dimension that is so in memory.
+  unsigned minor = kDim;
+  if (load && !mustBeKMajor) {
+    unsigned contiguous = order[kDim];
+    if (isa<DescriptorLoadOp>(load))
+      contiguous = 1;
+    else if (auto p = analysis.pointers(load->getOperand(0)))
+      for (auto [dim, stride] : llvm::enumerate(p->offset.strides))
+        if (stride.asConstant() == 1)
+          contiguous = dim;
+    minor = llvm::find(order, int32_t(contiguous)) - order.begin();
+  }
+  if (type.getDimSize(minor) * bytes < 16)
+    minor = kDim;
+  auto image = layout::swizzledTile(type.getShape(), minor, bytes);
+  auto buffer = cta::BufferType::get(context, type.getShape(), type.getElementType(),
+                                     cta::LayoutAttr::get(context, image));
+  OpBuilder b(dot);
+  return cta::StageOp::create(b, dot.getLoc(), buffer, v);
+}
+
+bool DotRewriter::rewrite(DotOp dot) {
+  WarpgroupForm form = warpgroupForm(dot);
+  if (form == WarpgroupForm::None)
+    return false;
+  // Few rows: (b^T a^T)^T has them as columns, of which 8 are enough.
+  bool isSwapped = form == WarpgroupForm::Transposed;
+  OpBuilder b(dot);
+  Value left = dot.getA(), right = dot.getB(), acc = dot.getAcc();
+  auto transposed = [&](Value v) -> Value {
+    auto from = cast<RankedTensorType>(v.getType());
+    auto to =
+        RankedTensorType::get({from.getDimSize(1), from.getDimSize(0)}, from.getElementType());
+    return TransOp::create(b, dot.getLoc(), to, v, ArrayRef<int32_t>{1, 0});
+  };
+  if (isSwapped) {
+    left = transposed(dot.getB());
+    right = transposed(dot.getA());
+    acc = transposed(dot.getAcc());
+  }
+  left = operand(dot, left, /*isLeft=*/true, isSwapped);
+  right = operand(dot, right, /*isLeft=*/false, isSwapped);
+  unsigned promote = isa<Float8E4M3FNType, Float8E5M2Type>(dot.getA().getType().getElementType())
+                         ? dot.getMaxNumImpreciseAcc()
+                         : 0;
+  Value result = cta::WarpgroupDotOp::create(b, dot.getLoc(), acc.getType(), left, right, acc,
+                                             b.getI32IntegerAttr(int32_t(promote)), UnitAttr());
+  if (isSwapped)
+    result = transposed(result);
+  dot.getResult().replaceAllUsesWith(result);
+  dot.erase();
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Stores
+//===----------------------------------------------------------------------===//
+
+void DotRewriter::rewriteStore(Operation *store, bool isAlone) {
+  Value value = isa<StoreOp>(store) ? cast<StoreOp>(store).getValue()
+                                    : cast<DescriptorStoreOp>(store).getValue();
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!usesMaps || !type || type.getElementType().isInteger(1))
+    return;
+  int64_t bytes = type.getNumElements() * getElementBytes(type.getElementType());
+  if (bytes < kMinStoreBytes)
+    return;
+  if (bytes > kMaxStoreBytes) {
+    store->emitRemark() << "its block leaves no shared memory for the operands";
+    return;
+  }
+  // An asynchronous store is not ordered with the program's other accesses.
+  if (!isAlone) {
+    store->emitRemark() << "the kernel accesses what it writes elsewhere too";
+    return;
+  }
+  std::string reason;
+  std::optional<TileAccess> tile = read(store, reason);
+  if (!tile || !tile->wraps.empty()) {
+    store->emitRemark() << (tile ? "its indices wrap around" : reason);
+    return;
+  }
+  // Boxes of 64 rows: a warpgroup can store its share of an accumulator.
+  Value map = tensorMapOf(kernel, *tile, type.getShape(), type.getElementType(), 64);
+  if (!map)
+    return;
+  SmallVector<int32_t> dims;
+  for (const TileAccess::Dimension &d : tile->dimensions)
+    dims.push_back(d.block);
+  auto image =
+      layout::swizzledTile(type.getShape(), dims.front(), getElementBytes(type.getElementType()));
+  // The swizzle of 128 bytes repeats after eight rows: further columns of boxes begin there.
+  int64_t minorBytes =
+      type.getDimSize(dims.front()) * int64_t(getElementBytes(type.getElementType()));
+  if (minorBytes > layout::swizzleSpan(minorBytes) && bytes / minorBytes < 8) {
+    store->emitRemark() << "its block has fewer than 8 rows, longer than 128 bytes";
+    return;
+  }
+  OpBuilder b(store);
+  auto copy = cta::TmaStoreOp::create(
+      b, store->getLoc(), value, map, startsOf(b, store->getLoc(), *tile), dims,
+      cta::LayoutAttr::get(kernel.getContext(), image), isRepeated(store));
+  if (auto plain = dyn_cast<StoreOp>(store))
+    keepHints(plain, copy);
+  store->erase();
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+struct WarpgroupDotsPass : tile::impl::WarpgroupDotsPassBase<WarpgroupDotsPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    for (func::FuncOp kernel : module.getOps<func::FuncOp>())
+      if (DotRewriter(kernel).run())
+        eraseDeadValues(kernel.getBody().front());
+  }
+};
+
+} // namespace

@@ -1,0 +1,67 @@
+//===- LoopSlice.cpp - what of a loop's iteration can be computed early ---===//
+#include "passes/facts/LoopSlice.h"
+#include "passes/facts/PointerRoots.h"
+
+using namespace mlir;
+using namespace tile;
+
+bool tile::collectWritten(Operation *op, DenseSet<Value> &roots) {
+  if (auto store = dyn_cast<StoreOp>(op)) {
+    collectRoots(store.getPtr(), roots);
+    return true;
+  }
+  auto store = dyn_cast<cta::TmaStoreOp>(op);
+  if (!store)
+    return false;
+  auto kernel = op->getParentOfType<func::FuncOp>();
+  auto map = kernel.getArgAttrOfType<cta::MapAttr>(
+      cast<BlockArgument>(store.getMap()).getArgNumber(), cta::kTensorMapAttr);
+  roots.insert(kernel.getArgument(unsigned(map.getBase())));
+  return true;
+}
+
+std::optional<DenseSet<Value>> tile::writtenIn(scf::ForOp loop) {
+  DenseSet<Value> roots;
+  WalkResult result = loop.walk([&](Operation *op) {
+    bool isHarmless = collectWritten(op, roots) || isa<cta::CtaDialect>(op->getDialect()) ||
+                      op->hasTrait<OpTrait::IsTerminator>() ||
+                      isa<PrintOp, AssertOp, AssumeOp, LoadOp>(op) || op->getNumRegions() != 0 ||
+                      isMemoryEffectFree(op);
+    return isHarmless ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  if (result.wasInterrupted())
+    return std::nullopt;
+  return roots;
+}
+
+bool Slice::add(ValueRange values) {
+  llvm::SetVector<Operation *> newOps(ops);
+  llvm::SetVector<unsigned> newCarried(carried);
+  SmallVector<Value> work(values);
+  while (!work.empty()) {
+    Value v = work.pop_back_val();
+    if (!v || loop.isDefinedOutsideOfLoop(v) || v == loop.getInductionVar())
+      continue;
+    if (auto arg = dyn_cast<BlockArgument>(v)) {
+      if (newCarried.insert(arg.getArgNumber() - 1))
+        work.push_back(loop.getTiedLoopYieldedValue(arg)->get());
+      continue;
+    }
+    Operation *op = v.getDefiningOp();
+    if (!canRunAhead(op))
+      return false;
+    if (newOps.insert(op))
+      llvm::append_range(work, op->getOperands());
+  }
+  ops = std::move(newOps);
+  carried = std::move(newCarried);
+  return true;
+}
+
+bool Slice::canRunAhead(Operation *op) {
+  if (op->getBlock() != loop.getBody() || op->getNumRegions() != 0)
+    return false;
+  if (auto load = dyn_cast<LoadOp>(op))
+    return !load.getIsVolatile() && !comesFrom(load.getPtr(), written);
+  return isMemoryEffectFree(op) && !isa<DotOp, cta::WarpgroupDotOp>(op);
+}

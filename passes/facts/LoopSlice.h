@@ -1,0 +1,43 @@
+//===- LoopSlice.h - what of a loop's iteration can be computed early -----===//
+#ifndef TILE_PASSES_FACTS_LOOPSLICE_H
+#define TILE_PASSES_FACTS_LOOPSLICE_H
+
+#include "ir/CtaDialect.h"
+#include "llvm/ADT/SetVector.h"
+#include <optional>
+
+namespace tile {
+
+/// Adds the pointers that `op`, a store of whatever kind, writes through; false if it
+/// is none.
+bool collectWritten(mlir::Operation *op, llvm::DenseSet<mlir::Value> &roots);
+
+/// The pointers that `loop` writes through; nothing if it does what loads must
+/// not be moved across.
+std::optional<llvm::DenseSet<mlir::Value>> writtenIn(mlir::scf::ForOp loop);
+
+/// What values of a loop's body depend on: operations of the body, and what the
+/// loop carries for them. A second instance of these can run iterations ahead.
+class Slice {
+public:
+  /// Loads through a pointer of `written` cannot run ahead.
+  Slice(mlir::scf::ForOp loop, const llvm::DenseSet<mlir::Value> &written)
+      : loop(loop), written(written) {}
+
+  /// Adds what `values` (null ones are skipped) depend on; changes nothing and
+  /// returns false if that cannot run ahead.
+  bool add(mlir::ValueRange values);
+
+  llvm::SetVector<mlir::Operation *> ops;
+  llvm::SetVector<unsigned> carried; ///< numbers of the loop's iteration arguments
+
+private:
+  bool canRunAhead(mlir::Operation *op);
+
+  mlir::scf::ForOp loop;
+  const llvm::DenseSet<mlir::Value> &written;
+};
+
+} // namespace tile
+
+#endif // TILE_PASSES_FACTS_LOOPSLICE_H

@@ -1,0 +1,530 @@
+//===- StridedAccess.cpp - index arithmetic as strided tiles --------------===//
+#include "passes/facts/StridedAccess.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/facts/Promises.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tile;
+
+//===----------------------------------------------------------------------===//
+// Polynomials
+//===----------------------------------------------------------------------===//
+
+Polynomial Polynomial::constant(int64_t c) {
+  Polynomial p;
+  p.add({{}, c});
+  return p;
+}
+
+Polynomial Polynomial::variable(Value v) {
+  Polynomial p;
+  p.add({{v}, 1});
+  return p;
+}
+
+void Polynomial::add(Term term) {
+  if (term.coefficient == 0)
+    return;
+  for (Term &t : sum) {
+    if (t.factors.size() != term.factors.size() ||
+        !std::is_permutation(t.factors.begin(), t.factors.end(), term.factors.begin()))
+      continue;
+    t.coefficient += term.coefficient;
+    if (t.coefficient == 0)
+      sum.erase(&t);
+    return;
+  }
+  sum.push_back(std::move(term));
+}
+
+std::optional<int64_t> Polynomial::asConstant() const {
+  if (sum.empty())
+    return 0;
+  if (sum.size() == 1 && sum.front().factors.empty())
+    return sum.front().coefficient;
+  return std::nullopt;
+}
+
+std::optional<Polynomial> Polynomial::dividedBy(int64_t c) const {
+  Polynomial quotient(*this);
+  for (Term &t : quotient.sum) {
+    if (c == 0 || t.coefficient % c)
+      return std::nullopt;
+    t.coefficient /= c;
+  }
+  return quotient;
+}
+
+Polynomial tile::operator+(const Polynomial &a, const Polynomial &b) {
+  Polynomial result(a);
+  for (const Polynomial::Term &t : b.sum)
+    result.add(t);
+  return result;
+}
+
+Polynomial tile::operator-(const Polynomial &a, const Polynomial &b) {
+  Polynomial result(a);
+  for (Polynomial::Term t : b.sum) {
+    t.coefficient = -t.coefficient;
+    result.add(std::move(t));
+  }
+  return result;
+}
+
+Polynomial tile::operator*(const Polynomial &a, const Polynomial &b) {
+  Polynomial result;
+  for (const Polynomial::Term &x : a.sum)
+    for (const Polynomial::Term &y : b.sum) {
+      Polynomial::Term t{x.factors, x.coefficient * y.coefficient};
+      llvm::append_range(t.factors, y.factors);
+      result.add(std::move(t));
+    }
+  return result;
+}
+
+static Value constant(OpBuilder &b, Location loc, Type type, int64_t n) {
+  return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, n));
+}
+
+Value tile::emitPolynomial(OpBuilder &b, Location loc, const Polynomial &p, IRMapping &map) {
+  Type i64 = b.getI64Type();
+  Value sum;
+  for (const Polynomial::Term &t : p.terms()) {
+    Value product;
+    if (t.coefficient != 1 || t.factors.empty())
+      product = constant(b, loc, i64, t.coefficient);
+    for (Value f : t.factors) {
+      f = map.lookupOrDefault(f);
+      if (isa<IndexType>(f.getType()))
+        f = arith::IndexCastOp::create(b, loc, i64, f);
+      else if (f.getType() != i64)
+        f = arith::ExtSIOp::create(b, loc, i64, f);
+      product = product ? arith::MulIOp::create(b, loc, product, f).getResult() : f;
+    }
+    sum = sum ? arith::AddIOp::create(b, loc, sum, product).getResult() : product;
+  }
+  return sum ? sum : constant(b, loc, i64, 0);
+}
+
+Value tile::emitBounded(OpBuilder &b, Location loc, ArrayRef<Polynomial> limits, int64_t most,
+                        IRMapping &map) {
+  if (limits.empty())
+    return constant(b, loc, b.getI32Type(), most);
+  Type i64 = b.getI64Type();
+  Value least = constant(b, loc, i64, most);
+  for (const Polynomial &limit : limits)
+    least = arith::MinSIOp::create(b, loc, least, emitPolynomial(b, loc, limit, map));
+  least = arith::MaxSIOp::create(b, loc, least, constant(b, loc, i64, 0));
+  return arith::TruncIOp::create(b, loc, b.getI32Type(), least);
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+bool StridedBlock::isUniform() const {
+  return wraps.empty() && llvm::all_of(strides, [](const Polynomial &p) { return p.isZero(); });
+}
+
+/// Whether a number is wide enough for an index. Narrower ones are meant to wrap around:
+/// `i.to(tl.uint8)` is no cast that keeps the value.
+static bool isIndex(Value v) {
+  auto type = dyn_cast<IntegerType>(getElementType(v.getType()));
+  return type && type.getWidth() >= 32;
+}
+
+/// Casts that keep the value of an index.
+static bool isIndexCast(Operation *op) {
+  return isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, HintOp>(op) &&
+         isIndex(op->getResult(0)) && isIndex(op->getOperand(0));
+}
+
+static StridedBlock uniform(Polynomial p, unsigned rank) {
+  StridedBlock s;
+  s.start = std::move(p);
+  s.strides.resize(rank);
+  return s;
+}
+
+static unsigned rankOf(Value v) {
+  auto type = dyn_cast<RankedTensorType>(v.getType());
+  return type ? type.getRank() : 0;
+}
+
+Polynomial StridedAnalysis::scalar(Value v) {
+  if (auto it = scalars.find(v); it != scalars.end())
+    return it->second;
+  Polynomial p = Polynomial::variable(v);
+  scalars[v] = p; // what it is while its own gain is looked at
+  if (isPromisedNonNegative(v))
+    return p; // which its terms, taken apart, would no longer show
+  if (std::optional<StridedBlock> s = compute(v))
+    p = s->start;
+  scalars[v] = p;
+  return p;
+}
+
+std::optional<StridedBlock> StridedAnalysis::block(Value v) {
+  if (!isa<RankedTensorType>(v.getType()))
+    return uniform(scalar(v), 0);
+  if (auto it = blocks.find(v); it != blocks.end())
+    return it->second;
+  blocks[v] = std::nullopt; // one that grows by itself is not strided
+  std::optional<StridedBlock> result = compute(v);
+  blocks[v] = result;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic and shape
+//===----------------------------------------------------------------------===//
+
+static StridedBlock sumOf(const StridedBlock &a, const StridedBlock &b, bool subtract) {
+  StridedBlock r;
+  r.start = subtract ? a.start - b.start : a.start + b.start;
+  for (auto [x, y] : llvm::zip_equal(a.strides, b.strides))
+    r.strides.push_back(subtract ? x - y : x + y);
+  llvm::append_range(r.wraps, a.wraps);
+  llvm::append_range(r.wraps, b.wraps);
+  return r;
+}
+
+static StridedBlock scaled(StridedBlock a, const Polynomial &by) {
+  a.start = a.start * by;
+  for (Polynomial &stride : a.strides)
+    stride = stride * by;
+  return a;
+}
+
+/// x modulo a uniform m: x itself as long as it stays below m.
+static std::optional<StridedBlock> wrapped(const StridedBlock &x, const StridedBlock &m) {
+  if (!m.isUniform() || !x.wraps.empty())
+    return std::nullopt;
+  std::optional<unsigned> along;
+  for (auto [dim, stride] : llvm::enumerate(x.strides)) {
+    if (stride.isZero())
+      continue;
+    if (along || stride.asConstant() != 1)
+      return std::nullopt;
+    along = dim;
+  }
+  if (!along)
+    return std::nullopt;
+  StridedBlock r = x;
+  r.wraps.push_back({*along, x.start, m.start});
+  return r;
+}
+
+/// The index that `v` is as long as it is below a limit, and the limit: where(x < m, x, other),
+/// minimum(x, m). Which elements are read instead does not matter to those who ask: nobody
+/// may look at them.
+static std::optional<std::pair<Value, Value>> clampedIndex(Operation *op) {
+  auto select = dyn_cast<arith::SelectOp>(op);
+  auto compare = select ? select.getCondition().getDefiningOp<arith::CmpIOp>() : nullptr;
+  if (!compare)
+    return std::nullopt;
+  Value left = compare.getLhs(), right = compare.getRhs();
+  Value whereTrue = select.getTrueValue(), whereFalse = select.getFalseValue();
+  switch (compare.getPredicate()) {
+  case arith::CmpIPredicate::slt:
+    return left == whereTrue ? std::optional(std::pair(left, right)) : std::nullopt;
+  case arith::CmpIPredicate::sge:
+    return left == whereFalse ? std::optional(std::pair(left, right)) : std::nullopt;
+  case arith::CmpIPredicate::sgt:
+    return right == whereTrue ? std::optional(std::pair(right, left)) : std::nullopt;
+  case arith::CmpIPredicate::sle:
+    return right == whereFalse ? std::optional(std::pair(right, left)) : std::nullopt;
+  default:
+    return std::nullopt;
+  }
+}
+
+static std::optional<StridedBlock> reshapedBy(Operation *op, const StridedBlock &a) {
+  if (isa<BroadcastOp>(op)) { // a dimension of size one has no stride
+    StridedBlock r = a;
+    ArrayRef<int64_t> from = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
+    ArrayRef<int64_t> to = cast<RankedTensorType>(op->getResult(0).getType()).getShape();
+    for (unsigned i = 0; i < from.size(); ++i)
+      if (from[i] == 1 && to[i] != 1)
+        r.strides[i] = Polynomial();
+    return r;
+  }
+  if (auto expand = dyn_cast<ExpandDimsOp>(op)) {
+    StridedBlock r = a;
+    r.strides.insert(r.strides.begin() + expand.getAxis(), Polynomial());
+    for (StridedBlock::Wrap &w : r.wraps)
+      w.dim += w.dim >= expand.getAxis();
+    return r;
+  }
+  if (auto trans = dyn_cast<TransOp>(op)) {
+    StridedBlock r = a;
+    for (auto [i, from] : llvm::enumerate(trans.getOrder()))
+      r.strides[i] = a.strides[from];
+    for (StridedBlock::Wrap &w : r.wraps)
+      w.dim = llvm::find(trans.getOrder(), int32_t(w.dim)) - trans.getOrder().begin();
+    return r;
+  }
+  return std::nullopt;
+}
+
+std::optional<StridedBlock> StridedAnalysis::compute(Value v) {
+  unsigned rank = rankOf(v);
+  if (!isIndex(v))
+    return std::nullopt;
+  if (auto arg = dyn_cast<BlockArgument>(v)) {
+    auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+    if (!loop || arg == loop.getInductionVar())
+      return std::nullopt;
+    std::optional<StridedBlock> init = block(loop.getTiedLoopInit(arg)->get());
+    std::optional<StridedBlock> more = progress(arg);
+    if (!init || !more)
+      return std::nullopt;
+    return sumOf(*init, *more, false);
+  }
+  Operation *op = v.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  APInt value;
+  if (matchPattern(v, m_ConstantInt(&value)))
+    return uniform(Polynomial::constant(value.getSExtValue()), rank);
+  if (auto range = dyn_cast<MakeRangeOp>(op)) {
+    StridedBlock r = uniform(Polynomial::constant(range.getStart()), 1);
+    r.strides[0] = Polynomial::constant(1);
+    return r;
+  }
+  if (auto splat = dyn_cast<SplatOp>(op))
+    return uniform(scalar(splat.getSrc()), rank);
+  if (isa<arith::MaxSIOp>(op) && rank == 0 && nonNegative &&
+      matchPattern(op->getOperand(1), m_Zero()))
+    if (std::optional<StridedBlock> x = block(op->getOperand(0)); x && nonNegative->holds(x->start))
+      return x;
+  if (auto clamped = clampedIndex(op); clamped && rank > 0) {
+    std::optional<StridedBlock> x = block(clamped->first), limit = block(clamped->second);
+    return x && limit ? wrapped(*x, *limit) : std::nullopt;
+  }
+  if (isa<arith::MinSIOp>(op) && rank > 0) {
+    std::optional<StridedBlock> x = block(op->getOperand(0)), last = block(op->getOperand(1));
+    if (!x || !last)
+      return std::nullopt;
+    last->start = last->start + Polynomial::constant(1);
+    return wrapped(*x, *last);
+  }
+  bool isArithmetic = isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::RemSIOp>(op);
+  if (!isArithmetic && !isIndexCast(op) && !isa<BroadcastOp, ExpandDimsOp, TransOp>(op))
+    return std::nullopt;
+  if (rank == 0 && isa<arith::RemSIOp>(op))
+    return std::nullopt;
+  SmallVector<StridedBlock, 2> in;
+  for (Value operand : op->getOperands()) {
+    std::optional<StridedBlock> s = block(operand);
+    if (!s)
+      return std::nullopt;
+    in.push_back(std::move(*s));
+  }
+  if (isa<arith::AddIOp, arith::SubIOp>(op))
+    return sumOf(in[0], in[1], isa<arith::SubIOp>(op));
+  if (isa<arith::MulIOp>(op)) {
+    if (in[1].isUniform())
+      return scaled(in[0], in[1].start);
+    if (in[0].isUniform())
+      return scaled(in[1], in[0].start);
+    return std::nullopt;
+  }
+  if (isa<arith::RemSIOp>(op))
+    return wrapped(in[0], in[1]);
+  return isIndexCast(op) ? std::optional(in[0]) : reshapedBy(op, in[0]);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+static bool isInvariant(const Polynomial &p, scf::ForOp loop) {
+  return llvm::all_of(p.terms(), [&](const Polynomial::Term &t) {
+    return llvm::all_of(t.factors, [&](Value v) { return loop.isDefinedOutsideOfLoop(v); });
+  });
+}
+
+/// steps * (iv - lb) / step, if the division is exact in every term.
+static std::optional<Polynomial> timesIterations(const Polynomial &gain, const Polynomial &elapsed,
+                                                 const Polynomial &step) {
+  if (gain.isZero())
+    return gain;
+  std::optional<int64_t> constant = step.asConstant();
+  if (!constant || *constant <= 0)
+    return std::nullopt;
+  if (std::optional<Polynomial> exact = gain.dividedBy(*constant))
+    return *exact * elapsed;
+  return std::nullopt;
+}
+
+std::optional<StridedBlock> StridedAnalysis::progress(BlockArgument arg) {
+  auto loop = cast<scf::ForOp>(arg.getOwner()->getParentOp());
+  Value v = loop.getTiedLoopYieldedValue(arg)->get();
+  StridedBlock gain = uniform(Polynomial(), rankOf(arg));
+  // Walk back from what is passed on to what came in.
+  for (unsigned depth = 0; v != arg; ++depth) {
+    Operation *op = v.getDefiningOp();
+    if (!op || depth > 8 || !loop->isProperAncestor(op))
+      return std::nullopt;
+    if (isa<HintOp>(op)) {
+      v = op->getOperand(0);
+      continue;
+    }
+    if (!isa<arith::AddIOp, arith::SubIOp, AddPtrOp>(op))
+      return std::nullopt;
+    bool isSwapped = isa<arith::AddIOp>(op) && op->getOperand(1) == arg;
+    std::optional<StridedBlock> added = block(op->getOperand(isSwapped ? 0 : 1));
+    if (!added)
+      return std::nullopt;
+    gain = sumOf(gain, *added, isa<arith::SubIOp>(op));
+    v = op->getOperand(isSwapped ? 1 : 0);
+  }
+  Polynomial elapsed = Polynomial::variable(loop.getInductionVar()) - scalar(loop.getLowerBound());
+  Polynomial step = scalar(loop.getStep());
+  if (!gain.wraps.empty() || !isInvariant(gain.start, loop))
+    return std::nullopt;
+  std::optional<Polynomial> start = timesIterations(gain.start, elapsed, step);
+  if (!start)
+    return std::nullopt;
+  gain.start = *start;
+  for (Polynomial &stride : gain.strides) {
+    std::optional<Polynomial> scaledStride =
+        isInvariant(stride, loop) ? timesIterations(stride, elapsed, step) : std::nullopt;
+    if (!scaledStride)
+      return std::nullopt;
+    stride = *scaledStride;
+  }
+  return gain;
+}
+
+//===----------------------------------------------------------------------===//
+// Pointers
+//===----------------------------------------------------------------------===//
+
+std::optional<StridedPointers> StridedAnalysis::pointers(Value v) {
+  if (auto it = pointerBlocks.find(v); it != pointerBlocks.end())
+    return it->second;
+  pointerBlocks[v] = std::nullopt;
+  std::optional<StridedPointers> result = computePointers(v);
+  pointerBlocks[v] = result;
+  return result;
+}
+
+std::optional<StridedPointers> StridedAnalysis::computePointers(Value v) {
+  unsigned rank = rankOf(v);
+  if (auto arg = dyn_cast<BlockArgument>(v)) {
+    auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+    if (!loop)
+      return rank == 0 ? std::optional(StridedPointers{v, uniform(Polynomial(), 0)}) : std::nullopt;
+    std::optional<StridedPointers> init = pointers(loop.getTiedLoopInit(arg)->get());
+    std::optional<StridedBlock> more = progress(arg);
+    if (!init || !more)
+      return std::nullopt;
+    init->offset = sumOf(init->offset, *more, false);
+    return init;
+  }
+  Operation *op = v.getDefiningOp();
+  if (auto add = dyn_cast_or_null<AddPtrOp>(op)) {
+    std::optional<StridedPointers> base = pointers(add.getPtr());
+    std::optional<StridedBlock> offset = block(add.getOffset());
+    if (!base || !offset)
+      return std::nullopt;
+    base->offset = sumOf(base->offset, *offset, false);
+    return base;
+  }
+  if (auto splat = dyn_cast_or_null<SplatOp>(op)) {
+    std::optional<StridedPointers> base = pointers(splat.getSrc());
+    if (base)
+      base->offset = uniform(base->offset.start, rank);
+    return base;
+  }
+  if (op && isa<BroadcastOp, ExpandDimsOp, TransOp>(op)) {
+    std::optional<StridedPointers> base = pointers(op->getOperand(0));
+    if (!base)
+      return std::nullopt;
+    std::optional<StridedBlock> offset = reshapedBy(op, base->offset);
+    if (!offset)
+      return std::nullopt;
+    base->offset = std::move(*offset);
+    return base;
+  }
+  if (op && isa<HintOp>(op))
+    return pointers(op->getOperand(0));
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Masks
+//===----------------------------------------------------------------------===//
+
+/// positive > 0 as a bound, if it depends on one dimension with stride 1 or -1.
+static std::optional<Bound> boundOf(const StridedBlock &positive) {
+  if (!positive.wraps.empty())
+    return std::nullopt;
+  std::optional<Bound> bound;
+  for (auto [dim, stride] : llvm::enumerate(positive.strides)) {
+    if (stride.isZero())
+      continue;
+    std::optional<int64_t> step = stride.asConstant();
+    if (bound || !step || (*step != 1 && *step != -1))
+      return std::nullopt;
+    // start + i > 0  <=>  i >= 1 - start;   start - i > 0  <=>  i < start
+    bound = Bound{unsigned(dim), *step == 1,
+                  *step == 1 ? Polynomial::constant(1) - positive.start : positive.start};
+  }
+  return bound;
+}
+
+std::optional<SmallVector<Bound, 4>> StridedAnalysis::bounds(Value mask) {
+  SmallVector<Bound, 4> result;
+  if (!mask || matchPattern(mask, m_One()))
+    return result;
+  Operation *op = mask.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  if (isa<arith::AndIOp>(op)) {
+    for (Value operand : op->getOperands()) {
+      auto part = bounds(operand);
+      if (!part)
+        return std::nullopt;
+      llvm::append_range(result, *part);
+    }
+    return result;
+  }
+  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
+    using P = arith::CmpIPredicate;
+    P predicate = compare.getPredicate();
+    bool less = predicate == P::slt || predicate == P::sle;
+    bool greater = predicate == P::sgt || predicate == P::sge;
+    if (!less && !greater)
+      return std::nullopt;
+    std::optional<StridedBlock> l = block(compare.getLhs()), r = block(compare.getRhs());
+    if (!l || !r)
+      return std::nullopt;
+    StridedBlock positive = less ? sumOf(*r, *l, true) : sumOf(*l, *r, true);
+    if (predicate == P::sle || predicate == P::sge)
+      positive.start = positive.start + Polynomial::constant(1);
+    std::optional<Bound> bound = boundOf(positive);
+    if (!bound)
+      return std::nullopt;
+    result.push_back(std::move(*bound));
+    return result;
+  }
+  if (!isa<BroadcastOp, ExpandDimsOp, TransOp>(op))
+    return std::nullopt;
+  auto inner = bounds(op->getOperand(0));
+  if (!inner)
+    return std::nullopt;
+  for (Bound &bound : *inner) {
+    if (auto expand = dyn_cast<ExpandDimsOp>(op))
+      bound.dim += bound.dim >= expand.getAxis();
+    else if (auto trans = dyn_cast<TransOp>(op))
+      bound.dim = llvm::find(trans.getOrder(), int32_t(bound.dim)) - trans.getOrder().begin();
+    else if (cast<RankedTensorType>(op->getOperand(0).getType()).getDimSize(bound.dim) == 1)
+      return std::nullopt; // one bound for all repetitions
+    result.push_back(std::move(bound));
+  }
+  return result;
+}

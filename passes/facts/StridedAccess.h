@@ -1,0 +1,123 @@
+//===- StridedAccess.h - index arithmetic as strided tiles ----------------===//
+//
+// Reads the arithmetic that kernels do on blocks of indices and pointers,
+//
+//     a_ptr + (pid_m * 128 + arange(0, 128))[:, None] * stride + (k * 64 + arange(0, 64))[None, :]
+//
+// back as what it means: a start and one stride for each dimension, both of
+// them polynomials in scalars of the program. Masks are read as bounds on the
+// dimensions. What does not fit is not guessed at.
+//
+// Signed index arithmetic is taken not to overflow.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_PASSES_FACTS_STRIDEDACCESS_H
+#define TILE_PASSES_FACTS_STRIDEDACCESS_H
+
+#include "ir/TileDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/facts/NonNegative.h"
+
+namespace tile {
+
+/// An integer polynomial whose variables are scalar values of the program.
+class Polynomial {
+public:
+  /// coefficient * product of factors (none for the constant term), in the order of
+  /// the program: code is made from them, and must not depend on addresses.
+  struct Term {
+    llvm::SmallVector<mlir::Value, 3> factors;
+    int64_t coefficient;
+  };
+
+  Polynomial() = default; ///< zero
+  static Polynomial constant(int64_t c);
+  static Polynomial variable(mlir::Value v);
+
+  llvm::ArrayRef<Term> terms() const { return sum; }
+  bool isZero() const { return sum.empty(); }
+  std::optional<int64_t> asConstant() const;
+  friend Polynomial operator+(const Polynomial &a, const Polynomial &b);
+  friend Polynomial operator-(const Polynomial &a, const Polynomial &b);
+  friend Polynomial operator*(const Polynomial &a, const Polynomial &b);
+  friend bool operator==(const Polynomial &a, const Polynomial &b) { return (a - b).isZero(); }
+  /// q with *this == q * c, if every coefficient allows it.
+  std::optional<Polynomial> dividedBy(int64_t c) const;
+  void add(Term term);
+
+private:
+  llvm::SmallVector<Term, 4> sum;
+};
+
+/// block[i0, i1, ...] = start + i0 * strides[0] + i1 * strides[1] + ...
+struct StridedBlock {
+  Polynomial start;
+  llvm::SmallVector<Polynomial, 4> strides;
+  /// The indices along `dim` were taken modulo `modulus` (or others put in their place
+  /// from there on) before they were scaled: what is said above holds while
+  /// `index`.start + i_dim is below it.
+  struct Wrap {
+    unsigned dim;
+    Polynomial index, modulus;
+  };
+  llvm::SmallVector<Wrap, 1> wraps;
+
+  bool isUniform() const;
+};
+
+/// A block of pointers: `base` (a scalar) plus element offsets.
+struct StridedPointers {
+  mlir::Value base;
+  StridedBlock offset;
+};
+
+/// i_dim < upper, and i_dim >= lower where `hasLower`.
+struct Bound {
+  unsigned dim;
+  bool isLower;
+  Polynomial limit; ///< exclusive for upper bounds, inclusive for lower ones
+};
+
+/// `p` in 64 bits, of the values that `map` has for its variables.
+mlir::Value emitPolynomial(mlir::OpBuilder &b, mlir::Location loc, const Polynomial &p,
+                           mlir::IRMapping &map);
+/// The smallest of `limits`, between 0 and `most`, in 32 bits.
+mlir::Value emitBounded(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<Polynomial> limits,
+                        int64_t most, mlir::IRMapping &map);
+
+class StridedAnalysis {
+public:
+  /// With `nonNegative`, max(x, 0) is x where x is not below zero. `taken` are the
+  /// arguments that it sees to.
+  explicit StridedAnalysis(const NonNegative *nonNegative = nullptr,
+                           const ArgumentSet *arguments = nullptr)
+      : nonNegative(nonNegative), arguments(arguments) {}
+  llvm::ArrayRef<mlir::BlockArgument> taken() const {
+    return arguments ? arguments->getArrayRef() : llvm::ArrayRef<mlir::BlockArgument>();
+  }
+
+  Polynomial scalar(mlir::Value v);
+  std::optional<StridedBlock> block(mlir::Value v);
+  std::optional<StridedPointers> pointers(mlir::Value v);
+  /// The conjunction of bounds that `mask` (null: none) stands for.
+  std::optional<llvm::SmallVector<Bound, 4>> bounds(mlir::Value mask);
+
+private:
+  std::optional<StridedBlock> compute(mlir::Value v);
+  std::optional<StridedPointers> computePointers(mlir::Value v);
+  /// What `arg` of a loop gains in every iteration, times the iterations so far.
+  std::optional<StridedBlock> progress(mlir::BlockArgument arg);
+
+  const NonNegative *nonNegative;
+  const ArgumentSet *arguments;
+  llvm::DenseMap<mlir::Value, std::optional<StridedBlock>> blocks;
+  llvm::DenseMap<mlir::Value, std::optional<StridedPointers>> pointerBlocks;
+  llvm::DenseMap<mlir::Value, Polynomial> scalars;
+};
+
+} // namespace tile
+
+#endif // TILE_PASSES_FACTS_STRIDEDACCESS_H

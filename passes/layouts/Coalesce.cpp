@@ -1,0 +1,255 @@
+//===- Coalesce.cpp - the layouts that memory accesses want ---------------===//
+#include "passes/layouts/Coalesce.h"
+#include "ir/layout/Builders.h"
+#include "ir/layout/GF2.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace tile;
+using layout::Dim;
+using layout::LinearLayout;
+
+static constexpr unsigned kVectorBytes = 16;
+/// A warp instruction that covers this much contiguous memory is good enough
+/// not to move data between threads for a better one.
+static constexpr unsigned kGoodRunBytes = 64;
+
+static ArrayRef<int64_t> shapeOf(Value block) {
+  return cast<RankedTensorType>(block.getType()).getShape();
+}
+
+Coalescing::Coalescing(func::FuncOp func, AxisInfoAnalysis &axes, unsigned numWarps)
+    : context(func.getContext()), warps(numWarps) {
+  func.walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      addAccess(op, load.getPtr(), load.getMask(), axes);
+    else if (auto store = dyn_cast<StoreOp>(op))
+      addAccess(op, store.getPtr(), store.getMask(), axes);
+    else if (auto rmw = dyn_cast<AtomicRmwOp>(op))
+      addAccess(op, rmw.getPtr(), rmw.getMask(), axes);
+    else if (auto cas = dyn_cast<AtomicCasOp>(op))
+      addAccess(op, cas.getPtr(), nullptr, axes);
+    else if (auto reduce = dyn_cast<ReduceOp>(op))
+      addCombined(op, reduce.getAxis());
+    else if (auto scan = dyn_cast<ScanOp>(op))
+      addCombined(op, scan.getAxis());
+  });
+}
+
+void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysis &axes) {
+  auto type = dyn_cast<RankedTensorType>(ptr.getType());
+  if (!type)
+    return;
+  AxisInfo info = axes.get(ptr);
+  Access access;
+  access.bytes = getElementBytes(cast<PtrType>(type.getElementType()).getPointee());
+  for (int64_t axis = type.getRank() - 1; axis >= 0; --axis)
+    access.order.push_back(axis);
+  llvm::sort(access.order, [&](unsigned a, unsigned b) {
+    return std::pair(info.axes[a].contiguity, a) > std::pair(info.axes[b].contiguity, b);
+  });
+  access.contiguous = false;
+  access.limit = 1;
+  if (!access.order.empty()) {
+    unsigned fast = access.order.front();
+    access.contiguous = info.axes[fast].contiguity > 0;
+    int64_t limit =
+        std::min<int64_t>({info.contiguity(fast), info.divisibility(fast) / access.bytes,
+                           kVectorBytes / access.bytes});
+    if (mask)
+      limit = std::min(limit, axes.get(mask).constancy(fast));
+    access.limit = unsigned(std::max<int64_t>(limit, 1));
+  }
+  if (access.contiguous || type.getNumElements() == 1) {
+    Group &group = groupOf(type.getShape(), access.order);
+    bool isAtomic = isa<AtomicRmwOp, AtomicCasOp>(op); // one element at a time
+    if (!isAtomic) {
+      group.leastLimit = std::min(group.leastLimit, access.limit);
+      group.mostLimit = std::max(group.mostLimit, access.limit);
+      group.leastBytes = std::min(group.leastBytes, access.bytes);
+      group.mostBytes = std::max(group.mostBytes, access.bytes);
+    }
+  }
+  accesses[op] = std::move(access);
+  if (isa<LoadOp>(op) && llvm::is_contained(type.getShape(), 1))
+    thinLoads.emplace_back(type.getShape());
+}
+
+void Coalescing::addCombined(Operation *op, unsigned axis) {
+  ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
+  auto *it = llvm::find_if(combined, [&](auto &entry) { return ArrayRef(entry.first) == shape; });
+  if (it == combined.end()) {
+    combined.push_back({SmallVector<int64_t, 4>(shape), 0});
+    it = &combined.back();
+  }
+  it->second |= 1u << axis;
+}
+
+uint32_t Coalescing::combinedAxes(ArrayRef<int64_t> shape) const {
+  for (const auto &[known, axes] : combined)
+    if (ArrayRef(known) == shape)
+      return axes;
+  return 0;
+}
+
+unsigned Coalescing::numSharedLoads(ArrayRef<int64_t> shape) const {
+  return llvm::count_if(thinLoads, [&](ArrayRef<int64_t> thin) {
+    return thin.size() == shape.size() && thin != shape && thin.back() == shape.back() &&
+           llvm::all_of(llvm::zip(thin, shape), [](auto sizes) {
+             return std::get<0>(sizes) == 1 || std::get<0>(sizes) == std::get<1>(sizes);
+           });
+  });
+}
+
+Coalescing::Group &Coalescing::groupOf(ArrayRef<int64_t> shape, ArrayRef<unsigned> order) {
+  for (Group &group : groups)
+    if (ArrayRef(group.shape) == shape && ArrayRef(group.order) == order)
+      return group;
+  Group group;
+  group.shape.assign(shape.begin(), shape.end());
+  group.order.assign(order.begin(), order.end());
+  groups.push_back(std::move(group));
+  return groups.back();
+}
+
+/// Lanes that share a row of `length` elements which is reduced. Fewer lanes a
+/// row take fewer shuffles; 16 to 32 elements a thread keep enough in flight,
+/// and the lanes of a row should still cover a line of 128 bytes. A thread that
+/// has fewer columns of more rows loads and widens fewer of the weights that the
+/// rows share: from two of them on, that is worth more.
+static constexpr unsigned kManyShared = 2;
+static unsigned lanesOfRow(int64_t length, unsigned vectorBytes, unsigned sharedLoads) {
+  unsigned lanes = length <= 128 ? 8 : length <= 512 && sharedLoads < kManyShared ? 16 : 32;
+  return std::min(std::max(lanes, 128 / vectorBytes), 32u);
+}
+
+/// Vector, lanes and repeats along `order`; warps along `warpOrder`. At most
+/// `fastLanes` lanes along the fastest dimension while others have room.
+static LinearLayout coalesced(ArrayRef<int64_t> shape, unsigned vector, unsigned fastLanes,
+                              unsigned warps, ArrayRef<unsigned> order,
+                              ArrayRef<unsigned> warpOrder) {
+  SmallVector<int64_t, 4> left(shape);
+  auto take = [&](unsigned count, ArrayRef<unsigned> dims, SmallVector<unsigned, 4> &taken) {
+    for (unsigned axis : dims)
+      while (count > 1 && left[axis] > 1) {
+        taken[axis] *= 2;
+        left[axis] /= 2;
+        count /= 2;
+      }
+    return count;
+  };
+  SmallVector<unsigned, 4> perThread(shape.size(), 1), lanes(perThread), perBlock(perThread);
+  if (!order.empty()) {
+    ArrayRef<unsigned> fast = order.take_front(1), others = order.drop_front();
+    take(vector, fast, perThread);
+    unsigned rest = 32 / fastLanes * take(fastLanes, fast, lanes);
+    rest = take(rest, others, lanes);
+    lanes[order.back()] *= take(rest, fast, lanes); // copies, if any are left
+    perBlock[order.back()] *= take(warps, warpOrder, perBlock);
+  }
+  return layout::blocked(shape, perThread, lanes, perBlock, order);
+}
+
+cta::LayoutAttr Coalescing::layoutOf(Group &group) {
+  if (group.layout)
+    return group.layout;
+  int64_t elements = 1;
+  for (int64_t size : group.shape)
+    elements *= size;
+  unsigned vector = 1;
+  if (group.leastLimit != ~0u) {
+    unsigned most = std::min({kVectorBytes / group.mostBytes, group.mostLimit,
+                              unsigned(std::max<int64_t>(elements / (32 * warps), 1))});
+    // One access that proves less holds the others back, except that small
+    // elements are kept in words.
+    unsigned word = std::max(4 / group.leastBytes, 1u);
+    vector = std::max(std::min(group.leastLimit, most), std::min(word, most));
+  }
+  uint32_t axes = combinedAxes(group.shape);
+  unsigned shared = numSharedLoads(group.shape);
+  SmallVector<unsigned, 4> warpOrder;
+  for (bool isCombined : {false, true})
+    for (unsigned axis : group.order)
+      if (bool(axes >> axis & 1) == isCombined)
+        warpOrder.push_back(axis);
+  unsigned fastLanes = 32;
+  if (!group.order.empty() && (axes >> group.order.front() & 1)) {
+    int64_t length = group.shape[group.order.front()];
+    unsigned few = lanesOfRow(length, vector * group.mostBytes, shared);
+    if (elements / length >= int64_t(warps) * 32 / few)
+      fastLanes = few;
+  }
+  group.layout = cta::LayoutAttr::get(
+      context, coalesced(group.shape, vector, fastLanes, warps, group.order, warpOrder));
+  return group.layout;
+}
+
+cta::LayoutAttr Coalescing::anchor(Operation *op) {
+  const Access &access = accesses.find(op)->second;
+  ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
+  if (!access.contiguous)
+    return shapeLayout(shape);
+  return layoutOf(groupOf(shape, access.order));
+}
+
+cta::LayoutAttr Coalescing::shapeLayout(ArrayRef<int64_t> shape) {
+  for (Group &group : groups)
+    if (ArrayRef(group.shape) == shape)
+      return layoutOf(group);
+  SmallVector<unsigned, 4> order;
+  for (unsigned axis = shape.size(); axis-- > 0;)
+    order.push_back(axis);
+  return layoutOf(groupOf(shape, order));
+}
+
+bool Coalescing::isContiguous(Operation *op) const { return accesses.find(op)->second.contiguous; }
+
+/// Low bits of dimension `axis` that registers hold in place, up to `limit`
+/// elements: register bit i is coordinate bit i, and no other thread differs.
+static unsigned vectorBits(const LinearLayout &l, unsigned axis, unsigned limit) {
+  Dim dim = Dim::dim(axis);
+  unsigned shift = l.outShift(dim), bits = 0;
+  ArrayRef<uint64_t> registers = l.rows(Dim::reg());
+  while (bits < registers.size() && (2u << bits) <= limit &&
+         registers[bits] == 1ull << (shift + bits))
+    ++bits;
+  uint64_t threads = 0;
+  for (Dim in : {Dim::lane(), Dim::warp()})
+    for (uint64_t row : l.rows(in))
+      threads |= row;
+  while (bits && (threads >> shift & layout::lowBits(bits)))
+    --bits;
+  return bits;
+}
+
+unsigned Coalescing::vectorFor(Operation *op, const LinearLayout &l) const {
+  const Access &access = accesses.find(op)->second;
+  return access.contiguous ? 1u << vectorBits(l, access.order.front(), access.limit) : 1;
+}
+
+unsigned Coalescing::numAccesses(Operation *op, cta::LayoutAttr layout) const {
+  const LinearLayout &l = layout.getLayout();
+  return unsigned(l.inSize(Dim::reg())) / vectorFor(op, l);
+}
+
+/// Contiguous bytes that one instruction of a warp covers along `axis`.
+static unsigned runBytes(const LinearLayout &l, unsigned axis, unsigned bytes) {
+  unsigned bits = vectorBits(l, axis, kVectorBytes / bytes);
+  unsigned shift = l.outShift(Dim::dim(axis));
+  while (llvm::is_contained(l.rows(Dim::lane()), 1ull << (shift + bits)))
+    ++bits;
+  return bytes << bits;
+}
+
+bool Coalescing::isGoodEnough(Operation *op, cta::LayoutAttr given) {
+  cta::LayoutAttr best = anchor(op);
+  const Access &access = accesses.find(op)->second;
+  int64_t elements = 1;
+  for (int64_t size : shapeOf(op->getOperand(0)))
+    elements *= size;
+  if (given == best || !access.contiguous || elements <= 32 * warps)
+    return true;
+  unsigned axis = access.order.front();
+  return runBytes(given.getLayout(), axis, access.bytes) >=
+         std::min(runBytes(best.getLayout(), axis, access.bytes), kGoodRunBytes);
+}

@@ -1,0 +1,81 @@
+//===- Coalesce.h - the layouts that memory accesses want -----------------===//
+//
+// A warp should touch whole contiguous lines with every instruction. So the
+// fastest dimension in memory gets, in this order: the elements of one vector
+// access (at most 16 bytes a thread: a thread that owns two adjacent vectors
+// costs a sixth of the bandwidth and more), the lanes, the warps; what is left
+// repeats in registers.
+//
+// Blocks of one shape that run alike in memory share one layout, so that
+// nothing moves between them: its vector is what the widest of their elements
+// allows, and what the analysis can prove for all of them.
+//
+// Rows that are reduced (or scanned) stay within a warp as far as there are
+// other rows for the other warps: then the reduction needs no shared memory.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_PASSES_LAYOUTS_COALESCE_H
+#define TILE_PASSES_LAYOUTS_COALESCE_H
+
+#include "ir/CtaDialect.h"
+#include "passes/facts/AxisInfo.h"
+
+namespace tile {
+
+class Coalescing {
+public:
+  /// Reads the facts about every access of `func`; they stay valid while the
+  /// operations do.
+  Coalescing(mlir::func::FuncOp func, AxisInfoAnalysis &axes, unsigned numWarps);
+
+  /// The layout in which `op` (load, store or atomic on blocks) moves whole
+  /// lines.
+  cta::LayoutAttr anchor(mlir::Operation *op);
+  /// The layout for blocks of this shape that nothing else decides: that of
+  /// the accesses of the shape, if there are any.
+  cta::LayoutAttr shapeLayout(llvm::ArrayRef<int64_t> shape);
+  /// Elements of one access if `op` works in `layout`.
+  unsigned vectorFor(mlir::Operation *op, const layout::LinearLayout &layout) const;
+  /// Accesses each thread makes if `op` works in `layout`.
+  unsigned numAccesses(mlir::Operation *op, cta::LayoutAttr layout) const;
+  /// True if consecutive elements along some dimension are known to be
+  /// consecutive in memory.
+  bool isContiguous(mlir::Operation *op) const;
+  /// True if `op` may as well work in `layout` as in its anchor.
+  bool isGoodEnough(mlir::Operation *op, cta::LayoutAttr layout);
+  unsigned numWarps() const { return warps; }
+
+private:
+  struct Access {
+    llvm::SmallVector<unsigned, 4> order; ///< dimensions, fastest first
+    unsigned limit;                       ///< elements an access may take
+    unsigned bytes;                       ///< of one element
+    bool contiguous;
+  };
+  struct Group {
+    llvm::SmallVector<int64_t, 4> shape;
+    llvm::SmallVector<unsigned, 4> order;
+    unsigned leastLimit = ~0u, mostLimit = 1, leastBytes = ~0u, mostBytes = 1;
+    cta::LayoutAttr layout;
+  };
+  void addAccess(mlir::Operation *op, mlir::Value ptr, mlir::Value mask, AxisInfoAnalysis &axes);
+  void addCombined(mlir::Operation *op, unsigned axis);
+  Group &groupOf(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order);
+  cta::LayoutAttr layoutOf(Group &group);
+  uint32_t combinedAxes(llvm::ArrayRef<int64_t> shape) const;
+  /// Loads of one row that all rows of a block of this shape use.
+  unsigned numSharedLoads(llvm::ArrayRef<int64_t> shape) const;
+
+  mlir::MLIRContext *context;
+  unsigned warps;
+  llvm::DenseMap<mlir::Operation *, Access> accesses;
+  llvm::SmallVector<Group, 4> groups;
+  /// Shapes of loads that are one element long along some dimension.
+  llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 4> thinLoads;
+  /// Axes along which blocks of a shape are reduced or scanned, as bits.
+  llvm::SmallVector<std::pair<llvm::SmallVector<int64_t, 4>, uint32_t>, 4> combined;
+};
+
+} // namespace tile
+
+#endif // TILE_PASSES_LAYOUTS_COALESCE_H

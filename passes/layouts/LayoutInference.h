@@ -1,0 +1,86 @@
+//===- LayoutInference.h - a layout for every block -----------------------===//
+//
+// One forward walk decides where each block naturally lives. Memory accesses
+// are anchors (see Coalesce.h); other operations follow their operands through
+// the layout algebra; loop-carried blocks settle by walking the body again.
+//
+// Blocks that are cheap to compute anywhere (ranges, splats, index arithmetic,
+// repetitions of smaller blocks, what lies in shared memory) have no home: they are
+// *deferred*, and computed in whatever layout each user asks for.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_PASSES_LAYOUTS_LAYOUTINFERENCE_H
+#define TILE_PASSES_LAYOUTS_LAYOUTINFERENCE_H
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/layouts/Coalesce.h"
+
+namespace tile {
+
+class LayoutInference {
+public:
+  LayoutInference(mlir::func::FuncOp func, Coalescing &coalescing);
+
+  /// Where the block lives. Null for a deferred one, except that a deferred
+  /// `expand_dims` has the home of its operand with one more dimension.
+  cta::LayoutAttr natural(mlir::Value value) const { return homes.lookup(value); }
+  bool isDeferred(mlir::Operation *op) const { return deferred.contains(op); }
+  /// The layout in which `op` takes its blocks (for accesses, reductions,
+  /// scans, splits and joins; null for others).
+  cta::LayoutAttr operandLayout(mlir::Operation *op) const { return works.lookup(op); }
+  /// The layout in which a matrix product takes an operand (0: a, 1: b, 2: acc).
+  cta::LayoutAttr dotLayout(mlir::Operation *dot, unsigned operand) const {
+    return dots.find(dot)->second[operand];
+  }
+
+private:
+  void inferBlock(mlir::Block &block);
+  void infer(mlir::Operation *op);
+  void inferElementwise(mlir::Operation *op);
+  void inferShape(mlir::Operation *op);
+  void inferMemory(mlir::Operation *op);
+  void inferCombine(mlir::Operation *op, unsigned axis);
+  void inferTogether(mlir::Operation *op);
+  void inferJoin(JoinOp op);
+  void inferSplit(SplitOp op);
+  void inferDot(DotOp op);
+  void inferDot(cta::WarpgroupDotOp op);
+  void inferFor(mlir::scf::ForOp op);
+  void inferIf(mlir::scf::IfOp op);
+  void inferWhile(mlir::scf::WhileOp op);
+  /// Runs `body` until the homes of `args` agree with those of what is passed
+  /// back to them (as far as possible).
+  void settle(mlir::ValueRange args, mlir::ValueRange inits,
+              llvm::function_ref<mlir::ValueRange()> body);
+
+  void setHome(mlir::Value value, cta::LayoutAttr layout);
+  /// `user` is the operation that works where this says.
+  cta::LayoutAttr firstHome(mlir::ValueRange values, mlir::Operation *user) const;
+  cta::LayoutAttr homeOr(mlir::Value value);
+  /// The layout that most helps the users of `value`, or null.
+  cta::LayoutAttr wantedByUsers(mlir::Value value, bool accesses);
+  cta::LayoutAttr wantedByUsers(mlir::Value value, bool accesses, unsigned depth, unsigned &budget);
+  /// Where a repetition to `shape` by `user` is worked with.
+  cta::LayoutAttr layoutOfRepeated(llvm::ArrayRef<int64_t> shape);
+  cta::LayoutAttr get(const layout::LinearLayout &l);
+
+  Coalescing &coalescing;
+  mlir::MLIRContext *context;
+  llvm::DenseMap<mlir::Value, cta::LayoutAttr> homes;
+  llvm::DenseMap<mlir::Operation *, cta::LayoutAttr> works;
+  llvm::DenseMap<mlir::Operation *, std::array<cta::LayoutAttr, 3>> dots;
+  /// Where accumulators of matrix products live.
+  llvm::SmallPtrSet<mlir::Attribute, 4> accumulators;
+  /// Those of warpgroup products, by shape: known before the walk comes to them.
+  llvm::SmallVector<std::pair<llvm::ArrayRef<int64_t>, cta::LayoutAttr>, 2> products;
+  /// Deferred operations and how many operations computing them again takes.
+  llvm::DenseMap<mlir::Operation *, unsigned> deferred;
+};
+
+/// The operand's layout from which a deferred shape operation (broadcast,
+/// expand_dims, reshape, trans) gives `result` without moving data.
+layout::LinearLayout operandLayoutFor(mlir::Operation *op, const layout::LinearLayout &result);
+
+} // namespace tile
+
+#endif // TILE_PASSES_LAYOUTS_LAYOUTINFERENCE_H

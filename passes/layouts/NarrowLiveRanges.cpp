@@ -1,0 +1,206 @@
+//===- NarrowLiveRanges.cpp - keep 16-bit blocks packed across reductions -===//
+//
+// Contract and example: NarrowLiveRangesPass in passes/Passes.td.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/CtaDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace tile {
+#define GEN_PASS_DEF_NARROWLIVERANGESPASS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using layout::Dim;
+
+namespace {
+
+/// Registers a thread may keep across a reduction before recomputing pays.
+constexpr unsigned kWideRegisters = 48;
+/// Operations per element that recomputing may cost.
+constexpr unsigned kMaxChain = 10;
+
+unsigned registersOf(Type type) {
+  if (!cta::hasLayout(type))
+    return 0;
+  unsigned elements = cta::getLayout(type).inSize(Dim::reg());
+  unsigned bits = getElementBytes(getElementType(type)) * 8;
+  return (elements * bits + 31) / 32;
+}
+
+/// A block held in 16 bits or fewer an element that came from memory.
+bool isPackedRoot(Value v) {
+  Operation *def = v.getDefiningOp();
+  return def && isa<LoadOp, cta::ReadOp, cta::PinOp>(def) &&
+         getElementBytes(getElementType(v.getType())) <= 2;
+}
+
+using Values = llvm::SmallSetVector<Value, 4>;
+
+/// One value that could be recomputed: from which roots, by how many ops.
+struct Chain {
+  Values roots;
+  unsigned length = 0;
+};
+
+/// Values that are used again as they are: scalars spread over a block,
+/// constants, masks (a predicate a register), index arithmetic.
+bool isLeaf(Value v) {
+  Operation *def = v.getDefiningOp();
+  if (def && (isa<SplatOp>(def) || def->hasTrait<OpTrait::ConstantLike>()))
+    return true;
+  return isa<IntegerType>(getElementType(v.getType())) &&
+         getElementBytes(getElementType(v.getType())) != 2;
+}
+
+/// Follows elementwise ops up to packed roots. Fails at anything that is
+/// neither a root, a small operand (splat, constant, scalar), nor cheap.
+bool follow(Value v, Block *block, Chain &chain) {
+  if (!isa<RankedTensorType>(v.getType()))
+    return true;
+  if (isPackedRoot(v)) {
+    chain.roots.insert(v);
+    return true;
+  }
+  if (isLeaf(v))
+    return true;
+  Operation *def = v.getDefiningOp();
+  if (!def || def->getBlock() != block)
+    return false;
+  if (!OpTrait::hasElementwiseMappableTraits(def) || !isPure(def) || ++chain.length > kMaxChain)
+    return false;
+  return llvm::all_of(def->getOperands(), [&](Value o) { return follow(o, block, chain); });
+}
+
+/// One run over a module. Its state dies with it: a pass is kept from one kernel
+/// to the next, whose operations may lie where those of the last one were.
+class Narrowing {
+public:
+  void run(ModuleOp module) {
+    SmallVector<scf::ForOp> loops;
+    module.walk([&](scf::ForOp op) {
+      if (!op.getBody()->getOps<ReduceOp>().empty())
+        loops.push_back(op);
+    });
+    for (scf::ForOp op : loops)
+      narrowInto(op);
+    SmallVector<ReduceOp> reductions;
+    module.walk([&](ReduceOp op) { reductions.push_back(op); });
+    for (ReduceOp op : reductions)
+      narrowAcross(op);
+  }
+
+private:
+  /// Values that could be recomputed, and from what.
+  struct Candidates {
+    Values values, roots;
+
+    /// Takes `v` if elementwise operations of its block make it from packed roots.
+    void consider(Value v) {
+      Chain chain;
+      if (!cta::hasLayout(v.getType()) || isPackedRoot(v) || !v.getDefiningOp() ||
+          !follow(v, v.getParentBlock(), chain) || chain.roots.empty())
+        return;
+      values.insert(v);
+      roots.insert(chain.roots.begin(), chain.roots.end());
+    }
+    /// Whether they are wide, and wider than their roots.
+    bool areWorthIt() const {
+      unsigned wide = 0, packed = 0;
+      for (Value v : values)
+        wide += registersOf(v.getType());
+      for (Value root : roots)
+        packed += registersOf(root.getType());
+      return wide >= kWideRegisters && packed * 2 <= wide;
+    }
+  };
+
+  void narrowAcross(ReduceOp reduce) {
+    Candidates found;
+    for (Operation &op : *reduce->getBlock()) {
+      if (&op == reduce)
+        break;
+      for (Value v : op.getResults())
+        if (usedAfter(v, reduce))
+          found.consider(v);
+    }
+    if (!found.areWorthIt())
+      return;
+    OpBuilder b(reduce.getContext());
+    b.setInsertionPointAfter(reduce);
+    recompute(found, b, [&](Operation *user) {
+      Operation *ancestor = reduce->getBlock()->findAncestorOpInBlock(*user);
+      return ancestor && reduce->isBeforeInBlock(ancestor);
+    });
+  }
+
+  /// What is read in `loop` and made before it.
+  void narrowInto(scf::ForOp loop) {
+    Candidates found;
+    Operation *first = nullptr;
+    for (Operation &op : *loop.getBody()) {
+      size_t before = found.values.size();
+      op.walk([&](Operation *inner) {
+        for (Value v : inner->getOperands())
+          if (loop.isDefinedOutsideOfLoop(v))
+            found.consider(v);
+      });
+      if (!first && found.values.size() > before)
+        first = &op;
+    }
+    if (!found.areWorthIt())
+      return;
+    OpBuilder b(first);
+    recompute(found, b, [&](Operation *user) { return loop->isProperAncestor(user); });
+  }
+
+  static bool usedAfter(Value v, Operation *point) {
+    return llvm::any_of(v.getUsers(), [&](Operation *user) {
+      Operation *ancestor = point->getBlock()->findAncestorOpInBlock(*user);
+      return ancestor && ancestor != point && point->isBeforeInBlock(ancestor);
+    });
+  }
+
+  /// Computes the values at `b` for those users that `isAfter` selects.
+  void recompute(const Candidates &found, OpBuilder &b,
+                 llvm::function_ref<bool(Operation *)> isAfter) {
+    IRMapping map;
+    for (Value root : found.roots)
+      map.map(root, cta::PinOp::create(b, root.getLoc(), root.getType(), root));
+    for (Value v : found.values) {
+      Value again = clone(v, b, map);
+      v.replaceUsesWithIf(again, [&](OpOperand &use) {
+        Operation *user = use.getOwner();
+        return isAfter(user) && user != again.getDefiningOp() && !cloned.contains(user);
+      });
+    }
+  }
+
+  Value clone(Value v, OpBuilder &b, IRMapping &map) {
+    if (Value known = map.lookupOrNull(v))
+      return known;
+    Operation *def = v.getDefiningOp();
+    if (isLeaf(v))
+      return v;
+    for (Value operand : def->getOperands())
+      if (isa<RankedTensorType>(operand.getType()))
+        map.map(operand, clone(operand, b, map));
+    Operation *copy = b.clone(*def, map);
+    cloned.insert(copy);
+    map.map(v, copy->getResult(0));
+    return copy->getResult(0);
+  }
+
+  SmallPtrSet<Operation *, 16> cloned;
+};
+
+struct NarrowLiveRangesPass : tile::impl::NarrowLiveRangesPassBase<NarrowLiveRangesPass> {
+  void runOnOperation() override { Narrowing().run(getOperation()); }
+};
+
+} // namespace

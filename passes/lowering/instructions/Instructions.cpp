@@ -1,0 +1,395 @@
+//===- Instructions.cpp - the one room where PTX instructions are named ---===//
+#include "passes/lowering/instructions/Instructions.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+
+unsigned lowering::bitWidth(Type type) {
+  if (isa<LLVM::LLVMPointerType>(type))
+    return 64;
+  return type.getIntOrFloatBitWidth();
+}
+
+//===----------------------------------------------------------------------===//
+// Constants, intrinsics, inline PTX
+//===----------------------------------------------------------------------===//
+
+Value Instructions::i32(int32_t v) {
+  return LLVM::ConstantOp::create(b, *loc, b.getI32Type(), b.getI32IntegerAttr(v));
+}
+Value Instructions::i64(int64_t v) {
+  return LLVM::ConstantOp::create(b, *loc, b.getI64Type(), b.getI64IntegerAttr(v));
+}
+Value Instructions::i1(bool v) {
+  return LLVM::ConstantOp::create(b, *loc, b.getI1Type(), b.getBoolAttr(v));
+}
+Value Instructions::constant(Type type, Attribute value) {
+  return LLVM::ConstantOp::create(b, *loc, type, value);
+}
+Value Instructions::zero(Type type) { return LLVM::ZeroOp::create(b, *loc, type); }
+
+Value Instructions::intrinsic(StringRef name, Type result, ValueRange args) {
+  if (!result) {
+    LLVM::CallIntrinsicOp::create(b, *loc, b.getStringAttr(name), args);
+    return {};
+  }
+  return LLVM::CallIntrinsicOp::create(b, *loc, result, b.getStringAttr(name), args)->getResult(0);
+}
+
+Value Instructions::inlineAsm(StringRef text, StringRef constraints, Type result, ValueRange args,
+                              bool sideEffects) {
+  auto op = LLVM::InlineAsmOp::create(
+      b, *loc, result ? TypeRange(result) : TypeRange(), args, text, constraints, sideEffects,
+      /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+      LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT), ArrayAttr());
+  return result ? op.getRes() : Value();
+}
+
+//===----------------------------------------------------------------------===//
+// Special registers and communication
+//===----------------------------------------------------------------------===//
+
+Value Instructions::threadId() {
+  return NVVM::ThreadIdXOp::create(
+      b, *loc, b.getI32Type(),
+      LLVM::ConstantRangeAttr::get(b.getContext(), 32, 0, static_cast<int64_t>(numThreads)));
+}
+
+Value Instructions::blockId(unsigned axis) {
+  Type i32 = b.getI32Type();
+  switch (axis) {
+  case 0:
+    return NVVM::BlockIdXOp::create(b, *loc, i32);
+  case 1:
+    return NVVM::BlockIdYOp::create(b, *loc, i32);
+  default:
+    return NVVM::BlockIdZOp::create(b, *loc, i32);
+  }
+}
+
+Value Instructions::gridSize(unsigned axis) {
+  Type i32 = b.getI32Type();
+  switch (axis) {
+  case 0:
+    return NVVM::GridDimXOp::create(b, *loc, i32);
+  case 1:
+    return NVVM::GridDimYOp::create(b, *loc, i32);
+  default:
+    return NVVM::GridDimZOp::create(b, *loc, i32);
+  }
+}
+
+void Instructions::waitForGrids() {
+  NVVM::GriddepcontrolOp::create(b, *loc, NVVM::GridDepActionKind::wait);
+}
+
+void Instructions::barrier() {
+  auto [id, threads] = roleBarrier;
+  if (threads == 0)
+    NVVM::Barrier0Op::create(b, *loc);
+  else
+    namedBarrier(roleGroup ? LLVM::AddOp::create(b, *loc, roleGroup, i32(int32_t(id))).getResult()
+                           : i32(int32_t(id)),
+                 threads);
+}
+
+/// shfl.sync moves 32-bit registers: narrower values are widened, wider ones
+/// split.
+template <typename Shuffle>
+static Value shuffleWords(Instructions &in, OpBuilder &b, Location loc, Value value,
+                          Value asInteger, Shuffle shuffle,
+                          llvm::function_ref<Value(Value, Type)> back) {
+  unsigned bits = bitWidth(value.getType());
+  Type i32 = b.getI32Type();
+  if (bits == 64) {
+    auto pair = VectorType::get({2}, i32);
+    Value words = LLVM::BitcastOp::create(b, loc, pair, asInteger);
+    Value result = LLVM::UndefOp::create(b, loc, pair);
+    for (int i = 0; i < 2; ++i) {
+      Value word = LLVM::ExtractElementOp::create(b, loc, words, in.i32(i));
+      result = LLVM::InsertElementOp::create(b, loc, result, shuffle(word), in.i32(i));
+    }
+    return back(LLVM::BitcastOp::create(b, loc, b.getI64Type(), result), value.getType());
+  }
+  Value word = bits < 32 ? LLVM::ZExtOp::create(b, loc, i32, asInteger).getResult() : asInteger;
+  Value moved = shuffle(word);
+  if (bits < 32)
+    moved = LLVM::TruncOp::create(b, loc, b.getIntegerType(bits), moved);
+  return back(moved, value.getType());
+}
+
+Value Instructions::shuffleIdx(Value value, Value source) {
+  return shuffleWords(
+      *this, b, *loc, value, toInteger(value),
+      [&](Value word) -> Value {
+        return NVVM::ShflOp::create(b, *loc, b.getI32Type(), i32(-1), word, source, i32(31),
+                                    NVVM::ShflKind::idx, UnitAttr());
+      },
+      [&](Value v, Type t) { return fromInteger(v, t); });
+}
+
+Value Instructions::shuffleXor(Value value, unsigned mask) {
+  return shuffleWords(
+      *this, b, *loc, value, toInteger(value),
+      [&](Value word) -> Value {
+        return NVVM::ShflOp::create(b, *loc, b.getI32Type(), i32(-1), word, i32(mask), i32(31),
+                                    NVVM::ShflKind::bfly, UnitAttr());
+      },
+      [&](Value v, Type t) { return fromInteger(v, t); });
+}
+
+//===----------------------------------------------------------------------===//
+// Packing
+//===----------------------------------------------------------------------===//
+
+Value Instructions::toInteger(Value v) {
+  Type type = v.getType();
+  if (isa<IntegerType>(type))
+    return v;
+  Type integer = b.getIntegerType(bitWidth(type));
+  if (isa<LLVM::LLVMPointerType>(type))
+    return LLVM::PtrToIntOp::create(b, *loc, integer, v);
+  return LLVM::BitcastOp::create(b, *loc, integer, v);
+}
+
+Value Instructions::fromInteger(Value v, Type type) {
+  if (v.getType() == type)
+    return v;
+  if (isa<LLVM::LLVMPointerType>(type))
+    return LLVM::IntToPtrOp::create(b, *loc, type, v);
+  return LLVM::BitcastOp::create(b, *loc, type, v);
+}
+
+SmallVector<Value> Instructions::pack(ValueRange elements, unsigned wordBits) {
+  Type type = elements.front().getType();
+  unsigned bits = bitWidth(type);
+  Type word = b.getIntegerType(wordBits);
+  SmallVector<Value> words;
+  if (bits == wordBits) {
+    for (Value e : elements)
+      words.push_back(toInteger(e));
+    return words;
+  }
+  unsigned perWord = wordBits / bits;
+  auto vector = VectorType::get({perWord}, type);
+  for (unsigned w = 0; w < elements.size(); w += perWord) {
+    Value v;
+    // Two narrowing casts side by side are one packed conversion.
+    auto cast = elements[w].getDefiningOp<LLVM::FPTruncOp>();
+    auto cast2 = perWord == 2 ? elements[w + 1].getDefiningOp<LLVM::FPTruncOp>() : nullptr;
+    if (cast && cast2 && cast.getArg().getType().isF32() && cast2.getArg().getType().isF32() &&
+        chip.has(Feature::NarrowPairs)) {
+      auto wide = VectorType::get({2}, b.getF32Type());
+      Value pair = LLVM::UndefOp::create(b, *loc, wide);
+      pair = LLVM::InsertElementOp::create(b, *loc, pair, cast.getArg(), i32(0));
+      pair = LLVM::InsertElementOp::create(b, *loc, pair, cast2.getArg(), i32(1));
+      v = LLVM::FPTruncOp::create(b, *loc, vector, pair);
+    } else {
+      v = LLVM::UndefOp::create(b, *loc, vector);
+      for (unsigned i = 0; i < perWord; ++i)
+        v = LLVM::InsertElementOp::create(b, *loc, v, elements[w + i], i32(i));
+    }
+    words.push_back(LLVM::BitcastOp::create(b, *loc, word, v));
+  }
+  return words;
+}
+
+SmallVector<Value> Instructions::unpack(ValueRange words, Type type, unsigned count) {
+  unsigned bits = bitWidth(type);
+  unsigned wordBits = words.front().getType().getIntOrFloatBitWidth();
+  SmallVector<Value> elements;
+  if (bits == wordBits) {
+    for (Value w : words)
+      elements.push_back(fromInteger(w, type));
+    return elements;
+  }
+  unsigned perWord = wordBits / bits;
+  auto vector = VectorType::get({perWord}, type);
+  for (Value w : words) {
+    Value v = LLVM::BitcastOp::create(b, *loc, vector, w);
+    for (unsigned i = 0; i < perWord && elements.size() < count; ++i)
+      elements.push_back(LLVM::ExtractElementOp::create(b, *loc, v, i32(i)));
+  }
+  return elements;
+}
+
+SmallVector<Value> Instructions::pin(ValueRange elements) {
+  Type type = elements.front().getType();
+  unsigned bits = bitWidth(type);
+  unsigned wordBits = std::min<unsigned>(std::max(32u, bits), bits * elements.size());
+  SmallVector<Value> words;
+  char letter = wordBits == 64 ? 'l' : wordBits == 32 ? 'r' : 'h';
+  if (wordBits < 16)
+    return llvm::to_vector(elements); // too few to be worth a register
+  for (Value w : pack(elements, wordBits))
+    words.push_back(
+        inlineAsm("", std::string("=") + letter + ",0", w.getType(), w, /*sideEffects=*/true));
+  return unpack(words, type, elements.size());
+}
+
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+/// "x4.trans.b16"
+static std::string matrixSuffix(unsigned count, bool transposed) {
+  return ".m8n8.x" + std::to_string(count) + (transposed ? ".trans" : "") + ".b16";
+}
+
+SmallVector<Value> Instructions::loadMatrices(Value ptr, unsigned count, bool transposed) {
+  needPtx(65);
+  SmallVector<Type> parts(count, b.getI32Type());
+  Type type = count == 1 ? parts[0] : Type(LLVM::LLVMStructType::getLiteral(b.getContext(), parts));
+  Value v =
+      intrinsic("llvm.nvvm.ldmatrix.sync.aligned" + matrixSuffix(count, transposed), type, ptr);
+  if (count == 1)
+    return {v};
+  SmallVector<Value> words;
+  for (unsigned i = 0; i < count; ++i)
+    words.push_back(LLVM::ExtractValueOp::create(b, *loc, v, i));
+  return words;
+}
+
+void Instructions::storeMatrices(Value ptr, ValueRange words, bool transposed) {
+  needPtx(78);
+  SmallVector<Value> args{ptr};
+  llvm::append_range(args, words);
+  intrinsic("llvm.nvvm.stmatrix.sync.aligned" + matrixSuffix(words.size(), transposed), Type(),
+            args);
+}
+
+/// The operand types in the name of an mma intrinsic: of the accumulator and the
+/// result for f16, of all four for fp8, of the operands otherwise.
+static std::string matrixSignature(Type a, Type b, Type acc) {
+  std::string sum = acc.isF16() ? ".f16" : ".f32";
+  auto fp8 = [](Type t) { return isa<Float8E4M3FNType>(t) ? ".e4m3" : ".e5m2"; };
+  if (a.isF16())
+    return sum + sum;
+  if (isa<FloatType>(a) && a.getIntOrFloatBitWidth() == 8)
+    return sum + fp8(a) + fp8(b) + sum;
+  return a.isBF16() ? ".bf16" : a.isF32() ? ".tf32" : a.isF64() ? ".f64" : ".s8";
+}
+
+SmallVector<Value> Instructions::multiplyMatrices(unsigned m, unsigned n, unsigned k, Type typeA,
+                                                  Type typeB, ValueRange a, ValueRange x,
+                                                  ValueRange acc) {
+  Type type = acc.front().getType();
+  auto pair = VectorType::get({2}, b.getF16Type());
+  bool isPacked = type.isF16(); // two f16 accumulators in a register
+  SmallVector<Value> args;
+  for (Value v : llvm::concat<Value>(SmallVector<Value>(a), SmallVector<Value>(x)))
+    args.push_back(typeA.isF16() ? LLVM::BitcastOp::create(b, *loc, pair, v).getResult() : v);
+  if (isPacked)
+    for (Value word : pack(acc, 32))
+      args.push_back(LLVM::BitcastOp::create(b, *loc, pair, word));
+  else
+    llvm::append_range(args, acc);
+  needPtx(65);
+  if (isa<FloatType>(typeA) && typeA.getIntOrFloatBitWidth() == 8)
+    needPtx(84);
+
+  SmallVector<Type> parts(isPacked ? acc.size() / 2 : acc.size(), isPacked ? Type(pair) : type);
+  std::string name = "llvm.nvvm.mma.m" + std::to_string(m) + "n" + std::to_string(n) + "k" +
+                     std::to_string(k) + ".row.col" + matrixSignature(typeA, typeB, type);
+  Value result = intrinsic(name, LLVM::LLVMStructType::getLiteral(b.getContext(), parts), args);
+  SmallVector<Value> words;
+  for (unsigned i = 0; i < parts.size(); ++i) {
+    Value part = LLVM::ExtractValueOp::create(b, *loc, result, i);
+    words.push_back(isPacked ? LLVM::BitcastOp::create(b, *loc, b.getI32Type(), part) : part);
+  }
+  return isPacked ? unpack(words, type, acc.size()) : words;
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+Value Instructions::exp2Approx(Value x) {
+  return intrinsic("llvm.nvvm.ex2.approx.ftz.f32", x.getType(), x);
+}
+Value Instructions::sqrtApprox(Value x) {
+  return intrinsic("llvm.nvvm.sqrt.approx.ftz.f", x.getType(), x);
+}
+Value Instructions::rsqrtApprox(Value x) {
+  return intrinsic("llvm.nvvm.rsqrt.approx.ftz.f", x.getType(), x);
+}
+Value Instructions::rcpApprox(Value x) {
+  return intrinsic("llvm.nvvm.rcp.approx.ftz.f", x.getType(), x);
+}
+Value Instructions::divFull(Value a, Value c) {
+  return intrinsic("llvm.nvvm.div.full", a.getType(), {a, c});
+}
+Value Instructions::divRn(Value a, Value c) {
+  return intrinsic(a.getType().isF64() ? "llvm.nvvm.div.rn.d" : "llvm.nvvm.div.rn.f", a.getType(),
+                   {a, c});
+}
+Value Instructions::sqrtRn(Value x) {
+  return intrinsic(x.getType().isF64() ? "llvm.nvvm.sqrt.rn.d" : "llvm.nvvm.sqrt.rn.f", x.getType(),
+                   x);
+}
+Value Instructions::toIntegerTowardZero(Value x, Type to, bool isSigned) {
+  std::string name = x.getType().isF64() ? "llvm.nvvm.d2" : "llvm.nvvm.f2";
+  name += isSigned ? "" : "u";
+  name += to.isInteger(64) ? "ll.rz" : "i.rz";
+  return intrinsic(name, to, x);
+}
+Value Instructions::negate(Value x) {
+  // What ptxas knows to be a negation it makes a sign of an operand. For 16 bits
+  // it then leaves out the extension that a later comparison or shift relies on;
+  // for 32 bits it loses the sign of the middle operand of a three-way maximum.
+  // It does neither to a subtraction of unsigned numbers.
+  for (unsigned bits : {16u, 32u})
+    if (x.getType().isInteger(bits))
+      return inlineAsm("sub.u" + std::to_string(bits) + " $0, 0, $1;", bits == 16 ? "=h,h" : "=r,r",
+                       x.getType(), x, /*sideEffects=*/false);
+  return LLVM::SubOp::create(b, *loc, zero(x.getType()), x);
+}
+Value Instructions::mulHiUnsigned(Value a, Value c) {
+  return intrinsic(bitWidth(a.getType()) == 64 ? "llvm.nvvm.mulhi.ull" : "llvm.nvvm.mulhi.ui",
+                   a.getType(), {a, c});
+}
+
+Value Instructions::unknownZero() {
+  // No chip counts 2^63 cycles.
+  return inlineAsm("{\n.reg .b32 hi;\nmov.u32 hi, %clock_hi;\nshr.u32 $0, hi, 31;\n}", "=r",
+                   b.getI32Type(), {}, /*sideEffects=*/true);
+}
+
+Value Instructions::permuteBytes(Value low, Value high, uint32_t selector) {
+  return intrinsic("llvm.nvvm.prmt", b.getI32Type(), {low, high, i32(int32_t(selector))});
+}
+
+Value Instructions::f32x2ToFp8(Value lo, Value hi, bool e4m3) {
+  needPtx(81);
+  std::string text =
+      std::string("cvt.rn.satfinite.") + (e4m3 ? "e4m3x2" : "e5m2x2") + ".f32 $0, $1, $2;";
+  return inlineAsm(text, "=h,f,f", b.getI16Type(), {hi, lo}, false);
+}
+
+std::pair<Value, Value> Instructions::fp8x2ToF16(Value packed, bool e4m3) {
+  needPtx(81);
+  std::string text = std::string("cvt.rn.f16x2.") + (e4m3 ? "e4m3x2" : "e5m2x2") + " $0, $1;";
+  Value word = inlineAsm(text, "=r,h", b.getI32Type(), packed, false);
+  SmallVector<Value> halves = unpack(word, b.getF16Type(), 2);
+  return {halves[0], halves[1]};
+}
+
+Value Instructions::truncateTowardZero(Value x, Type to) {
+  std::string text = std::string("cvt.rz.") + (to.isF16() ? "f16" : "bf16") + ".f32 $0, $1;";
+  return fromInteger(inlineAsm(text, "=h,f", b.getI16Type(), x, false), to);
+}
+
+Value Instructions::multiplyAdd(Value a, Value x, Value c) {
+  if (!isa<IntegerType>(c.getType()))
+    return LLVM::FMAOp::create(b, *loc, a, x, c);
+  return LLVM::AddOp::create(b, *loc, LLVM::MulOp::create(b, *loc, a, x), c);
+}
+
+Value Instructions::cutToTf32(Value x) {
+  Value bits = LLVM::AndOp::create(b, *loc, toInteger(x), i32(~0x1fff));
+  return fromInteger(bits, x.getType());
+}
+
+void Instructions::trap() { intrinsic("llvm.trap", Type(), {}); }

@@ -1,0 +1,360 @@
+//===- WarpgroupDot.cpp - matrix products of a warpgroup ------------------===//
+//
+// Each warpgroup computes 64-row blocks of the result from operands that the
+// hardware reads from shared memory by descriptor (or, on the left, from
+// registers). Where a piece of an operand starts, and whether it can be read at
+// all, follows from the buffer's layout.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/layout/Hopper.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/lowering/Lowering.h"
+#include "passes/lowering/products/ProductsInFlight.h"
+#include "passes/memory/Scratch.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+using layout::Dim;
+using layout::LinearLayout;
+
+static std::string spelled(Type type) {
+  if (type.isF16())
+    return "f16";
+  if (type.isBF16())
+    return "bf16";
+  if (type.isF32())
+    return "tf32";
+  if (isa<Float8E4M3FNType>(type))
+    return "e4m3";
+  if (isa<Float8E5M2Type>(type))
+    return "e5m2";
+  return "s8";
+}
+
+namespace {
+constexpr unsigned kStepBytes = 32; ///< along k, of one instruction
+constexpr int64_t kRowsPerBlock = 64;
+
+/// An operand in shared memory, as descriptors.
+struct Operand {
+  Value low;     ///< word of the descriptor of element 0, 0 (of this warpgroup)
+  uint64_t bits; ///< of the descriptor but the address
+  LinearLayout offsets;
+  unsigned bytes;
+  unsigned kDim;
+  bool isMnMajor;
+
+  /// What the start at (mn, k) adds to the descriptor.
+  int64_t advance(int64_t mn, int64_t k) const {
+    layout::Position position{{Dim::dim(kDim), int32_t(k)}, {Dim::dim(1 - kDim), int32_t(mn)}};
+    return int64_t(offsets.apply(position).front().second) * bytes / 16;
+  }
+};
+} // namespace
+
+/// The constant part of a matrix descriptor: strides and swizzle.
+static uint64_t descriptorBits(const LinearLayout &image, unsigned minor, unsigned bytes,
+                               bool isMnMajor) {
+  uint64_t span = layout::swizzleSpan(int64_t(image.outSize(Dim::dim(minor))) * bytes);
+  uint64_t rows = image.outSize(Dim::dim(1 - minor));
+  uint64_t swizzle = span == 128 ? 1 : span == 64 ? 2 : span == 32 ? 3 : 0;
+  uint64_t eightRows = 8 * span, nextSpan = rows * span;
+  // With a swizzle, the stride offset steps over eight rows; the leading offset
+  // over a span of the contiguous dimension, which only MN-major operands need.
+  uint64_t leading = isMnMajor ? nextSpan : 16, stride = eightRows;
+  if (swizzle == 0) { // 8x8 cores: 16 bytes by 8 rows
+    leading = isMnMajor ? eightRows : nextSpan;
+    stride = isMnMajor ? nextSpan : eightRows;
+  }
+  return (leading >> 4 & 0x3fff) << 16 | (stride >> 4 & 0x3fff) << 32 | swizzle << 62;
+}
+
+/// Columns of the widest instruction that the assembler takes: it wants room for
+/// the accumulator and some registers more in what a thread starts with.
+static int64_t mostColumns(unsigned blockThreads) {
+  unsigned registers = 65536 / blockThreads / 8 * 8;
+  int64_t columns = 256;
+  while (columns > 8 && columns / 2 + kRegistersBesideAccumulator > int64_t(registers))
+    columns /= 2;
+  return columns;
+}
+
+/// Whether `v` is the same in each turn of `loop`, wherever it is computed.
+static bool isInvariant(Value v, LoopLikeOpInterface loop) {
+  if (loop.isDefinedOutsideOfLoop(v))
+    return true;
+  Operation *op = v.getDefiningOp();
+  return op && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+         llvm::all_of(op->getOperands(), [&](Value o) { return isInvariant(o, loop); });
+}
+
+/// Whether somebody needs the left operand after this product: the next turn of a loop
+/// around it, or others.
+static bool isNeededAgain(cta::WarpgroupDotOp op) {
+  auto loop = op->getParentOfType<LoopLikeOpInterface>();
+  return !op.getA().hasOneUse() || (loop && isInvariant(op.getA(), loop));
+}
+
+/// The result of an earlier product of the same block that nobody needs any more.
+Value Lowering::spentResult(cta::WarpgroupDotOp op) {
+  auto isSpent = [&](Value v) {
+    return v.getType() == op.getType() && !reusedResults.contains(v) &&
+           llvm::all_of(v.getUsers(), [&](Operation *user) {
+             Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
+             return !isa<cta::WarpgroupDotOp, cta::WarpgroupWaitOp>(user) && here &&
+                    here->isBeforeInBlock(op);
+           });
+  };
+  for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode())
+    if (isa<cta::WarpgroupDotOp, cta::WarpgroupWaitOp>(before) && isSpent(before->getResult(0)))
+      return before->getResult(0);
+  return {};
+}
+
+/// The address field of a matrix descriptor.
+Value Lowering::addressField(Value address) {
+  Location loc = in.getLoc();
+  // In a cluster the upper bits of a shared address are the block's rank.
+  return LLVM::LShrOp::create(b, loc, LLVM::AndOp::create(b, loc, address, in.i32(0x3ffff)),
+                              in.i32(4));
+}
+
+namespace tile::lowering {
+/// One `cta.warpgroup_dot`.
+struct WarpgroupProduct {
+  WarpgroupProduct(Lowering &lowering, cta::WarpgroupDotOp op)
+      : l(lowering), in(lowering.in), b(lowering.b), op(op), loc(op.getLoc()),
+        accType(cast<RankedTensorType>(op.getType())), bType(op.getB().getType()),
+        aBuffer(dyn_cast<cta::BufferType>(op.getA().getType())),
+        aElement(aBuffer ? aBuffer.getElementType() : getElementType(op.getA().getType())),
+        accElement(accType.getElementType()), bytes(getElementBytes(aElement)),
+        alongM(layout::warpgroupsAlongM(accType.getDimSize(0), l.numThreads / 32)),
+        alongN(std::min<int64_t>(l.numThreads / 128 / alongM, accType.getDimSize(1) / 8)),
+        ownColumns(accType.getDimSize(1) / alongN) {}
+
+  void run();
+
+private:
+  void findShares();
+  Value startOfShare(const Operand &o, Value share, int64_t size, int64_t shares);
+  Operand operandOf(Value buffer, unsigned kDim, Value share, int64_t shareSize, int64_t shares);
+  Value descriptorAt(const Operand &o, int64_t mn, int64_t k);
+  void readLeft();
+  Instructions::WgmmaShape shapeOfInstruction() const;
+  Registers startOfSum(bool startsAnew);
+  void multiply(const Instructions::WgmmaShape &shape, MutableArrayRef<Value> sums, unsigned first,
+                unsigned last, bool isFromZero);
+
+  Lowering &l;
+  Instructions &in;
+  OpBuilder &b;
+  cta::WarpgroupDotOp op;
+  Location loc;
+  RankedTensorType accType;
+  cta::BufferType bType, aBuffer;
+  Type aElement, accElement;
+  unsigned bytes;
+  /// Warpgroups along the rows and columns of the result, and the columns of each.
+  unsigned alongM;
+  int64_t alongN, ownColumns;
+  Value rowShare, columnShare; ///< which of them this is; null if there is one
+  std::optional<Operand> right;
+  std::optional<Operand> left; ///< in shared memory, else in these words
+  Registers leftWords;
+};
+} // namespace tile::lowering
+
+/// Where this warpgroup's share of the operands starts.
+/// In 32 bits: of a wide product plus a constant ptxas 13.0 loses the upper half.
+Value WarpgroupProduct::startOfShare(const Operand &o, Value share, int64_t size, int64_t shares) {
+  auto times = [&](Value count, int64_t shift) -> Value {
+    return LLVM::MulOp::create(b, loc, count, in.i32(int32_t(o.advance(size << shift, 0))));
+  };
+  // Shares that lie in one span of the swizzle are closer together than spans are.
+  unsigned inSpan = 0, bits = llvm::Log2_64(uint64_t(shares));
+  while (inSpan < bits && o.advance(size << inSpan, 0) == o.advance(size, 0) << inSpan)
+    ++inSpan;
+  if (inSpan == bits)
+    return times(share, 0);
+  Value span = LLVM::LShrOp::create(b, loc, share, in.i32(int32_t(inSpan)));
+  Value own = LLVM::AndOp::create(b, loc, share, in.i32((1 << inSpan) - 1));
+  Value near = times(own, 0), far = times(span, inSpan);
+  return LLVM::AddOp::create(b, loc, near, far);
+}
+
+Operand WarpgroupProduct::operandOf(Value buffer, unsigned kDim, Value share, int64_t shareSize,
+                                    int64_t shares) {
+  auto type = cast<cta::BufferType>(buffer.getType());
+  const LinearLayout &image = type.getLinearLayout();
+  Operand o{Value(), 0, image.invert(), bytes, kDim, false};
+  unsigned minor = *layout::minorOfSwizzledTile(image, bytes);
+  o.isMnMajor = minor != kDim;
+  o.bits = descriptorBits(image, minor, bytes, o.isMnMajor);
+  OpBuilder::InsertionGuard guard(b);
+  // All that can be computed ahead of the wait for a slot is.
+  if (Value field = l.slotFields.lookup(buffer)) {
+    b.setInsertionPointAfterValue(field);
+    o.low = field;
+  } else {
+    o.low = l.addressField(l.getScalar(buffer));
+  }
+  if (share)
+    o.low = LLVM::AddOp::create(b, loc, o.low, startOfShare(o, share, shareSize, shares));
+  return o;
+}
+
+/// Sums stay within the address's bits: no carry reaches what stands above.
+Value WarpgroupProduct::descriptorAt(const Operand &o, int64_t mn, int64_t k) {
+  Value low = l.plus(o.low, o.advance(mn, k) + int64_t(o.bits & 0xffffffff));
+  Value wide = LLVM::ZExtOp::create(b, loc, b.getI64Type(), low);
+  return LLVM::OrOp::create(b, loc, wide, in.i64(int64_t(o.bits >> 32 << 32)));
+}
+
+void WarpgroupProduct::findShares() {
+  Value wg = l.warpgroup();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(wg); // where all that starts from them can see them
+  if (alongM > 1)
+    rowShare = alongN > 1 || l.numThreads / 128 > alongM
+                   ? LLVM::AndOp::create(b, loc, wg, in.i32(int32_t(alongM - 1))).getResult()
+                   : wg;
+  if (alongN > 1) {
+    Value group = LLVM::LShrOp::create(b, loc, wg, in.i32(int32_t(llvm::Log2_32(alongM))));
+    columnShare = LLVM::AndOp::create(b, loc, group, in.i32(int32_t(alongN - 1)));
+  }
+}
+
+void WarpgroupProduct::readLeft() {
+  if (aBuffer) {
+    left = operandOf(op.getA(), 1, rowShare, kRowsPerBlock, alongM);
+    return;
+  }
+  leftWords = in.pack(l.get(op.getA()), 32);
+  if (!isNeededAgain(op))
+    return;
+  // ptxas (12.8, 13.0) gives the left operands of two products the same registers,
+  // also where the first is needed again: the scaled queries of an attention are the
+  // probabilities from the second turn on. It does keep what only an operation reads,
+  // as long as it cannot see that this is a copy, or do it ahead of the loop.
+  Value zero = in.unknownZero();
+  for (Value &word : leftWords)
+    word = LLVM::XOrOp::create(b, loc, word, zero);
+}
+
+Instructions::WgmmaShape WarpgroupProduct::shapeOfInstruction() const {
+  Instructions::WgmmaShape shape;
+  shape.n = unsigned(std::min(ownColumns, mostColumns(l.blockThreads)));
+  shape.k = kStepBytes / bytes;
+  shape.accType = accElement.isF16() ? "f16" : accElement.isF32() ? "f32" : "s32";
+  shape.aType = spelled(aElement);
+  shape.bType = spelled(bType.getElementType());
+  shape.hasTranspose = bytes == 2;
+  shape.aMnMajor = left && left->isMnMajor;
+  shape.bMnMajor = right->isMnMajor;
+  return shape;
+}
+
+/// The words that the product is added to; what they are does not matter if it
+/// `startsAnew`.
+Registers WarpgroupProduct::startOfSum(bool startsAnew) {
+  Registers words =
+      accElement.isF16() ? Registers(in.pack(l.get(op.getAcc()), 32)) : l.get(op.getAcc());
+  if (!startsAnew)
+    return words;
+  // Its registers are those of a result that has been used. With others, ptxas moves
+  // what is done with that result under this product, and runs out of registers.
+  if (Value spent = accElement.isF16() ? Value() : l.spentResult(op)) {
+    words = l.get(spent);
+    l.reusedResults.insert(spent);
+  } else {
+    for (Value &word : words)
+      word = LLVM::UndefOp::create(b, loc, word.getType());
+  }
+  return words;
+}
+
+/// Issues the instructions for steps `first` to `last` along k.
+void WarpgroupProduct::multiply(const Instructions::WgmmaShape &shape, MutableArrayRef<Value> sums,
+                                unsigned first, unsigned last, bool isFromZero) {
+  unsigned steps = unsigned(bType.getShape()[0] / shape.k);
+  unsigned perInstruction = shape.n / 2 / (accElement.isF16() ? 2 : 1);
+  unsigned chunks = sums.size() / perInstruction, chunksAcross = unsigned(ownColumns / shape.n);
+  for (unsigned chunk = 0; chunk < chunks; ++chunk) {
+    int64_t row = int64_t(chunk / chunksAcross) * kRowsPerBlock * alongM;
+    int64_t column = int64_t(chunk % chunksAcross) * shape.n;
+    MutableArrayRef<Value> part = sums.slice(chunk * perInstruction, perInstruction);
+    for (unsigned step = first; step < last; ++step) {
+      SmallVector<Value> a;
+      if (left) {
+        a.push_back(descriptorAt(*left, row, int64_t(step) * shape.k));
+      } else {
+        unsigned block = chunk / chunksAcross * steps * 4;
+        a.append(leftWords.begin() + block + step * 4, leftWords.begin() + block + step * 4 + 4);
+      }
+      Value bDescriptor = descriptorAt(*right, column, int64_t(step) * shape.k);
+      SmallVector<Value> next = in.wgmma(shape, part, a, bDescriptor, isFromZero && step == first);
+      llvm::copy(next, part.begin());
+    }
+  }
+}
+
+void WarpgroupProduct::run() {
+  findShares();
+  right = operandOf(op.getB(), 0, columnShare, ownColumns, alongN);
+  readLeft();
+  Instructions::WgmmaShape shape = shapeOfInstruction();
+  unsigned steps = unsigned(bType.getShape()[0] / shape.k);
+  // How many products may be added in the tensor core's own precision.
+  unsigned promote = op.getPromote() ? std::max(op.getPromote() / shape.k, 1u) : steps;
+  bool promotes = promote < steps;
+  // The first product of a sum that starts at zero does not read it.
+  bool fromZero =
+      matchPattern(op.getAcc(), m_Zero()) || matchPattern(op.getAcc(), m_PosZeroFloat());
+  Registers words = startOfSum(fromZero && !promotes);
+  for (unsigned first = 0; first < steps; first += promote) {
+    Registers sums = words;
+    in.wgmmaFence();
+    multiply(shape, sums, first, std::min(first + promote, steps), promotes || fromZero);
+    in.wgmmaCommit();
+    if (op.getInFlight()) // all but this one
+      in.wgmmaWaitFor(1);
+    else
+      sums = Registers(in.wgmmaWait(sums));
+    if (promotes)
+      for (auto [sum, part] : llvm::zip(words, sums))
+        sum = LLVM::FAddOp::create(b, loc, sum, part);
+    else
+      words = std::move(sums);
+  }
+  if (accElement.isF16())
+    words = Registers(in.unpack(words, accElement, unsigned(l.get(op.getAcc()).size())));
+  l.set(op.getResult(), std::move(words));
+}
+
+LogicalResult Lowering::lowerWarpgroupDot(cta::WarpgroupDotOp op) {
+  WarpgroupProduct(*this, op).run();
+  return success();
+}
+
+/// Products issued behind the one that is waited for may stay in flight.
+static unsigned issuedBehind(cta::WarpgroupWaitOp op) {
+  auto dot = op.getAcc().getDefiningOp<cta::WarpgroupDotOp>();
+  unsigned count = 0;
+  if (dot && dot->getBlock() == op->getBlock())
+    for (Operation *next = dot->getNextNode(); next != op; next = next->getNextNode())
+      count += isa<cta::WarpgroupDotOp>(next);
+  return count;
+}
+
+LogicalResult Lowering::lowerWarpgroupWait(cta::WarpgroupWaitOp op) {
+  const Registers &acc = get(op.getAcc());
+  bool isHalf = acc.front().getType().isF16();
+  Registers words = isHalf ? Registers(in.pack(acc, 32)) : acc;
+  unsigned behind = issuedBehind(op);
+  words = Registers(behind ? waitForProducts(in, words, behind) : in.wgmmaWait(words));
+  if (isHalf)
+    words = Registers(in.unpack(words, acc.front().getType(), unsigned(acc.size())));
+  set(op.getResult(), std::move(words));
+  return success();
+}

@@ -1,0 +1,132 @@
+//===- AsyncCopy.cpp - slots, copies by the threads, reads of buffers -----===//
+//
+// A product by matrix instructions wants its operands a step at a time: what it
+// reads from a buffer is loaded where it is first needed, so that one step's
+// registers are dead before the next but one is loaded. Everything else reads
+// the whole block at once.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/layout/MatrixAccess.h"
+#include "passes/layouts/DotLayouts.h"
+#include "passes/lowering/Lowering.h"
+#include "passes/memory/Scratch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+using layout::LinearLayout;
+
+Value Lowering::bufferBase(Value buffer) {
+  return LLVM::IntToPtrOp::create(
+      b, in.getLoc(), LLVM::LLVMPointerType::get(b.getContext(), kShared), getScalar(buffer));
+}
+
+LogicalResult Lowering::lowerSlots(cta::SlotsOp op) {
+  int64_t offset = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
+  set(op.getResult(), {sharedAddress(offset)});
+  return success();
+}
+
+LogicalResult Lowering::lowerSlot(cta::SlotOp op) {
+  Location loc = op.getLoc();
+  int64_t stride = llvm::alignTo(op.getType().getBytes(), cta::kSlotAlignment);
+  Value skip = LLVM::MulOp::create(b, loc, getScalar(op.getIndex()), in.i32(int32_t(stride)));
+  set(op.getResult(), {LLVM::AddOp::create(b, loc, getScalar(op.getSlots()), skip)});
+  return success();
+}
+
+Value Lowering::policyOf(Operation *op) {
+  auto evict = op->getAttrOfType<EvictionPolicyAttr>(cta::kEvictAttr);
+  if (!evict)
+    return {};
+  Value &policy = evict.getValue() == EvictionPolicy::evict_first ? evictFirst : evictLast;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(tid);
+  if (!policy)
+    policy = in.cachePolicy(evict.getValue());
+  if (!unknownZero && isa<cta::AsyncCopyOp, cta::RingElementCopyOp>(op))
+    unknownZero = in.unknownZero();
+  return policy;
+}
+
+Value Lowering::hiddenBeside(Value policy, Value to) {
+  return policy ? LLVM::XOrOp::create(b, in.getLoc(), to, unknownZero).getResult() : to;
+}
+
+LogicalResult Lowering::lowerAsyncCopy(cta::AsyncCopyOp op) {
+  const Registers &ptrs = get(op.getPtr());
+  const LinearLayout &holders = cta::getLayout(op.getPtr().getType());
+  cta::BufferType buffer = op.getBuffer().getType();
+  LinearLayout offsets = layout::offsetsOf(holders, buffer.getLinearLayout());
+  unsigned bytes = getElementBytes(buffer.getElementType()), atOnce = op.getVector() * bytes;
+  Value base = bufferBase(op.getBuffer());
+  Value acts = ownerPredicate(holders);
+  if (op.getWhen())
+    acts = andB(acts, getScalar(op.getWhen()));
+  Value policy = policyOf(op);
+  for (unsigned r = 0; r < ptrs.size(); r += op.getVector()) {
+    Value read;
+    if (op.getMask())
+      read = LLVM::SelectOp::create(b, op.getLoc(), get(op.getMask())[r], in.i32(int32_t(atOnce)),
+                                    in.i32(0));
+    Value to = LLVM::PtrToIntOp::create(b, op.getLoc(), b.getI32Type(),
+                                        exchangeAddress(offsets, r, base, bytes));
+    to = hiddenBeside(policy, to);
+    in.copyAsync(to, address(ptrs[r]), atOnce, read, acts, op->hasAttr(cta::kReadByOthersAttr),
+                 policy);
+  }
+  return success();
+}
+
+LogicalResult Lowering::lowerAsyncWait(cta::AsyncWaitOp op) {
+  in.copyAsyncWait(op.getPending());
+  if (op.getForProducts())
+    in.fenceProxyAsync();
+  if (!meetsInReduction(op))
+    in.barrier();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Reads
+//===----------------------------------------------------------------------===//
+
+/// True if a matrix product takes the block apart by itself.
+static bool isForProducts(cta::ReadOp op) {
+  return llvm::all_of(op->getUses(), [&](OpOperand &use) {
+    auto dot = dyn_cast<DotOp>(use.getOwner());
+    return dot && dot->getBlock() == op->getBlock() && use.getOperandNumber() != kDotAcc &&
+           dotMethod(dot) == DotMethod::Matrix;
+  });
+}
+
+LogicalResult Lowering::lowerRead(cta::ReadOp op) {
+  cta::BufferType buffer = op.getBuffer().getType();
+  unsigned bytes = getElementBytes(buffer.getElementType());
+  if (!isa<RankedTensorType>(op.getType())) {
+    set(op.getResult(), in.loadShared(llvmType(op.getType()), 1, bufferBase(op.getBuffer())));
+    return success();
+  }
+  LinearLayout offsets = layout::offsetsOf(cta::getLayout(op.getType()), buffer.getLinearLayout());
+  std::optional<layout::MatrixAccess> matrices;
+  for (bool transposed : {false, true})
+    if (!matrices && in.target().has(Feature::Ldmatrix))
+      matrices = layout::matrixAccess(offsets, bytes, transposed);
+  SharedBlock block =
+      makeSharedBlock(llvmType(buffer.getElementType()), offsets, llvm::Log2_32(16 / bytes),
+                      matrices ? &*matrices : nullptr, bufferBase(op.getBuffer()));
+  if (isForProducts(op))
+    sharedBlocks[op.getResult()] = std::move(block);
+  else
+    set(op.getResult(), loadAll(block));
+  return success();
+}
+
+Value Lowering::element(Value v, unsigned reg) {
+  auto it = sharedBlocks.find(v);
+  if (it == sharedBlocks.end())
+    return get(v)[reg];
+  loadInto(it->second, reg);
+  return it->second.registers[reg];
+}

@@ -1,0 +1,432 @@
+//===- Rings.cpp - rings, roles, copies by the tensor memory accelerator --===//
+//
+// A ring's cursors (which slot is next, in which round) are variables of the
+// thread: allocas that the optimiser turns into registers, so that they follow
+// any control flow.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/layout/Swizzle.h"
+#include "passes/lowering/Lowering.h"
+#include "passes/memory/Scratch.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+using layout::Dim;
+using layout::LinearLayout;
+
+static constexpr unsigned kRegisterFile = 65536;
+
+//===----------------------------------------------------------------------===//
+// Helpers
+//===----------------------------------------------------------------------===//
+
+Value Lowering::sharedAddress(int64_t byteOffset) {
+  return LLVM::PtrToIntOp::create(b, in.getLoc(), b.getI32Type(), sharedBase(byteOffset));
+}
+
+Value Lowering::plus(Value a, int64_t constant) {
+  if (constant == 0)
+    return a;
+  Value c = a.getType().isInteger(64) ? in.i64(constant) : in.i32(int32_t(constant));
+  return LLVM::AddOp::create(b, in.getLoc(), a, c);
+}
+
+Value Lowering::sameInWarp(Value v) { return in.shuffleIdx(v, in.i32(0)); }
+
+Value Lowering::warpgroup() {
+  if (!warpgroupId) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(tid);
+    warpgroupId = sameInWarp(LLVM::LShrOp::create(b, in.getLoc(), tid, in.i32(7)));
+  }
+  return warpgroupId;
+}
+
+Value Lowering::group() {
+  if (!groupId) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(tid);
+    groupId = sameInWarp(
+        LLVM::LShrOp::create(b, in.getLoc(), blockTid, in.i32(int32_t(llvm::Log2_32(numThreads)))));
+  }
+  return groupId;
+}
+
+/// Of two.
+Value Lowering::otherGroup() { return LLVM::XOrOp::create(b, in.getLoc(), group(), in.i32(1)); }
+
+Value Lowering::clusterRank() {
+  if (!clusterRankId) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(tid);
+    clusterRankId = in.clusterRank();
+  }
+  return clusterRankId;
+}
+
+void Lowering::emitIf(Value condition, llvm::function_ref<void()> body) {
+  Block *then = new Block, *next = new Block;
+  Region *region = b.getInsertionBlock()->getParent();
+  region->push_back(then);
+  region->push_back(next);
+  LLVM::CondBrOp::create(b, in.getLoc(), condition, then, next);
+  enterBlock(then);
+  body();
+  LLVM::BrOp::create(b, in.getLoc(), ValueRange(), next);
+  enterBlock(next);
+}
+
+Value Lowering::isThread(Value thread) {
+  return LLVM::ICmpOp::create(b, in.getLoc(), LLVM::ICmpPredicate::eq, blockTid, thread);
+}
+
+//===----------------------------------------------------------------------===//
+// Rings
+//===----------------------------------------------------------------------===//
+
+Lowering::Cursor Lowering::makeCursor(int32_t parity) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(tid);
+  Location loc = in.getLoc();
+  auto variable = [&](int32_t init) -> Value {
+    Value p = LLVM::AllocaOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()),
+                                     b.getI32Type(), in.i32(1));
+    LLVM::StoreOp::create(b, loc, in.i32(init), p);
+    return p;
+  };
+  return {variable(0), variable(parity)};
+}
+
+Value Lowering::read(Value variable) {
+  return LLVM::LoadOp::create(b, in.getLoc(), b.getI32Type(), variable);
+}
+
+void Lowering::advance(const Ring &ring, const Cursor &cursor, Value condition) {
+  Location loc = in.getLoc();
+  Value next = plus(read(cursor.slot), 1);
+  if (condition)
+    next = LLVM::SelectOp::create(b, loc, condition, next, read(cursor.slot));
+  Value wraps =
+      LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, next, in.i32(int32_t(ring.stages)));
+  LLVM::StoreOp::create(b, loc, LLVM::SelectOp::create(b, loc, wraps, in.i32(0), next),
+                        cursor.slot);
+  Value flip = LLVM::ZExtOp::create(b, loc, b.getI32Type(), wraps);
+  LLVM::StoreOp::create(b, loc, LLVM::XOrOp::create(b, loc, read(cursor.parity), flip),
+                        cursor.parity);
+}
+
+/// base + slot * stride
+static Value slotAddress(OpBuilder &b, Instructions &in, Value base, Value slot, int64_t stride) {
+  Value offset = LLVM::MulOp::create(b, in.getLoc(), slot, in.i32(int32_t(stride)));
+  return LLVM::AddOp::create(b, in.getLoc(), base, offset);
+}
+
+Value Lowering::barrierOf(const Ring &ring, const Cursor &cursor, bool full) {
+  int64_t first = ring.barriers + (full ? 0 : 8 * int64_t(ring.stages));
+  return slotAddress(b, in, sharedAddress(first), read(cursor.slot), 8);
+}
+
+Registers Lowering::buffersOf(const Ring &ring, const Cursor &cursor) {
+  Registers addresses;
+  for (int64_t offset : ring.bufferOffsets)
+    addresses.push_back(
+        slotAddress(b, in, sharedAddress(offset), read(cursor.slot), ring.slotBytes()));
+  return addresses;
+}
+
+/// Whether some lanes of a warp may have done with a slot that others still wait for or
+/// read: where threads read it by themselves, and where no matrix instruction, to which all
+/// lanes come together, stands beside the wait. One lane gives the slot back for all.
+static bool lanesMayLag(cta::RingWaitOp wait) {
+  auto isRead = [](Operation *by) { return isa<cta::ReadOp>(by); };
+  auto isBeside = [&](Operation *by) {
+    return isa<cta::WarpgroupDotOp>(by) && by->getBlock() == wait->getBlock();
+  };
+  return llvm::any_of(wait->getUsers(), isRead) || llvm::none_of(wait->getUsers(), isBeside);
+}
+
+/// The address fields of matrix descriptors of the slot's buffers.
+SmallVector<Value, 4> Lowering::fieldsOf(const Ring &ring, const Cursor &cursor) {
+  if (!sharedField) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(tid);
+    // A group of consumers has its own place for what is not in rings.
+    int64_t start = ring.bufferOffsets.front();
+    sharedField = plus(addressField(sharedAddress(start)), -start / 16);
+  }
+  SmallVector<Value, 4> fields;
+  for (int64_t offset : ring.bufferOffsets)
+    fields.push_back(slotAddress(b, in, plus(sharedField, offset / 16), read(cursor.slot),
+                                 ring.slotBytes() / 16));
+  return fields;
+}
+
+LogicalResult Lowering::lowerRing(cta::RingOp op) {
+  Ring ring;
+  ring.stages = op.getStages();
+  int64_t end = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
+  for (Type type : op.getType().getBuffers()) {
+    int64_t bytes = cast<cta::BufferType>(type).getBytes();
+    ring.bufferOffsets.push_back(end);
+    ring.bufferBytes.push_back(bytes);
+    end += int64_t(llvm::alignTo(bytes, cta::kSlotAlignment));
+  }
+  ring.barriers = ring.bufferOffsets.front() + ring.slotBytes() * ring.stages;
+  ring.consumer = makeCursor(0);
+  ring.released = makeCursor(0);
+  ring.producer = makeCursor(1); // a fresh barrier counts as just emptied
+  for (Operation *user : op->getUsers())
+    if (auto wait = dyn_cast<cta::RingWaitOp>(user))
+      ring.lanesMayLag |= lanesMayLag(wait);
+  llvm::SmallDenseSet<unsigned, 2> elements;
+  for (Operation *user : op->getUsers())
+    if (auto copy = dyn_cast<cta::RingElementCopyOp>(user))
+      elements.insert(cast<OpResult>(copy.getBuffer()).getResultNumber());
+  ring.hasElements = !elements.empty();
+  for (auto [i, bytes] : llvm::enumerate(ring.bufferBytes))
+    if (!elements.contains(i))
+      ring.announcedBytes += unsigned(bytes);
+  ring.cluster = op.getCluster();
+  ring.eachLaneArrives = op->getParentOfType<ModuleOp>()->hasAttr(kEachLaneArrivesAttr);
+  unsigned consumers = op.getConsumers() * ring.cluster * (ring.eachLaneArrives ? 32 : 1);
+  // By one thread: the instruction has one address for the whole warp.
+  emitIf(isThread(in.i32(0)), [&] {
+    if (rings.empty()) // once for the kernel
+      for (BlockArgument arg : kernel.getArguments())
+        if (isa<cta::TensorMapType>(arg.getType()))
+          in.prefetchTensorMap(in.tensorMapAddress(getScalar(arg)));
+    for (unsigned slot = 0; slot < ring.stages; ++slot) {
+      in.mbarrierInit(sharedAddress(ring.barriers + 8 * slot), ring.hasElements ? 2 : 1);
+      in.mbarrierInit(sharedAddress(ring.barriers + 8 * (ring.stages + slot)), consumers);
+    }
+    if (groups > 1) // the first turn begins at the first slot
+      in.storeShared(sharedBase(ring.turns()), {in.i32(0)});
+    in.fenceMbarrierInit();
+  });
+  rings[op.getResult()] = std::move(ring);
+  return success();
+}
+
+LogicalResult Lowering::lowerRingStep(Operation *op, const Ring &ring) {
+  if (auto acquire = dyn_cast<cta::RingAcquireOp>(op)) {
+    in.mbarrierWait(barrierOf(ring, ring.producer, /*full=*/false), read(ring.producer.parity));
+    Value full = barrierOf(ring, ring.producer, /*full=*/true);
+    if (acquire.getBytes())
+      in.mbarrierExpect(full, getScalar(acquire.getBytes()));
+    else
+      in.mbarrierExpect(full, ring.announcedBytes);
+    for (auto [result, address] : llvm::zip(op->getResults(), buffersOf(ring, ring.producer)))
+      set(result, {address});
+  } else if (auto copy = dyn_cast<cta::RingCopyOp>(op)) {
+    lowerRingCopy(copy, ring);
+  } else if (auto copy = dyn_cast<cta::RingBulkCopyOp>(op)) {
+    Value bytes = getScalar(copy.getBytes());
+    Value any = LLVM::ICmpOp::create(b, op->getLoc(), LLVM::ICmpPredicate::ne, bytes, in.i32(0));
+    in.bulkLoad(plus(getScalar(copy.getBuffer()), copy.getOffset()),
+                address(getScalar(copy.getPtr())), bytes,
+                barrierOf(ring, ring.producer, /*full=*/true), any, policyOf(copy));
+  } else if (auto copy = dyn_cast<cta::RingElementCopyOp>(op)) {
+    Value policy = policyOf(copy);
+    in.copyAsync(hiddenBeside(policy, getScalar(copy.getBuffer())),
+                 address(getScalar(copy.getPtr())), unsigned(copy.getBuffer().getType().getBytes()),
+                 /*sourceBytes=*/Value(),
+                 /*predicate=*/Value(), /*again=*/false, policy);
+  } else if (isa<cta::RingCommitOp>(op)) {
+    if (ring.hasElements)
+      in.copyAsyncArrive(barrierOf(ring, ring.producer, /*full=*/true));
+    advance(ring, ring.producer);
+  } else if (isa<cta::RingWaitOp>(op)) {
+    SmallVector<Value, 4> fields = fieldsOf(ring, ring.consumer);
+    in.mbarrierWait(barrierOf(ring, ring.consumer, /*full=*/true), read(ring.consumer.parity));
+    for (auto [result, address, field] :
+         llvm::zip_equal(op->getResults(), buffersOf(ring, ring.consumer), fields)) {
+      set(result, {address});
+      slotFields[result] = field;
+    }
+  } else if (isa<cta::RingAdvanceOp>(op)) {
+    advance(ring, ring.consumer);
+  } else {
+    releaseSlot(cast<cta::RingReleaseOp>(op), ring);
+  }
+  return success();
+}
+
+void Lowering::releaseSlot(cta::RingReleaseOp op, const Ring &ring) {
+  Value condition = op.getCondition() ? getScalar(op.getCondition()) : Value();
+  const Cursor &cursor = condition ? ring.released : ring.consumer;
+  Value barrier = barrierOf(ring, cursor, /*full=*/false);
+  auto arrive = [&](Value block, Value predicate) {
+    if (ring.cluster > 1)
+      in.mbarrierArriveAt(barrier, block, predicate);
+    else
+      in.mbarrierArrive(barrier, predicate);
+  };
+  if (ring.lanesMayLag)
+    in.warpBarrier();
+  if (ring.eachLaneArrives) {
+    for (unsigned block = 0; block < ring.cluster; ++block)
+      arrive(in.i32(int32_t(block)), condition ? condition : in.i1(true));
+  } else {
+    // Lane i tells thread block i of the cluster.
+    Value tells = LLVM::ICmpOp::create(b, op.getLoc(), LLVM::ICmpPredicate::ult, lane(),
+                                       in.i32(int32_t(ring.cluster)));
+    arrive(lane(), andB(tells, condition));
+  }
+  advance(ring, cursor, condition);
+}
+
+/// The copies of all boxes, or (`common`, where that is true) of this thread
+/// block's share of them to all blocks of the cluster.
+void Lowering::lowerRingCopy(cta::RingCopyOp copy, const Ring &ring) {
+  Location loc = copy.getLoc();
+  auto type = copy.getBuffer().getType();
+  const LinearLayout &image = type.getLinearLayout();
+  unsigned bytes = getElementBytes(type.getElementType());
+  cta::MapAttr box = mapAttr(copy.getMap());
+  Value barrier = barrierOf(ring, ring.producer, /*full=*/true);
+  Value map = in.tensorMapAddress(getScalar(copy.getMap()));
+  Value address = getScalar(copy.getBuffer()), policy = policyOf(copy);
+  SmallVector<Value> starts;
+  for (Value start : copy.getStarts())
+    starts.push_back(getScalar(start));
+  auto copyBoxes = [&](std::optional<unsigned> cut, int64_t share, Value mask) {
+    forEachBox(box, image, bytes, copy.getDims(), [&](ArrayRef<int64_t> at, int64_t offset) {
+      if (cut && at[*cut] >= share)
+        return;
+      SmallVector<Value> coordinates;
+      for (auto [start, more] : llvm::zip(starts, at))
+        coordinates.push_back(plus(start, more));
+      in.tmaLoad(plus(address, offset), map, coordinates, barrier, mask, policy);
+    });
+  };
+  std::optional<unsigned> cut;
+  if (copy.getCommon() && ring.cluster > 1)
+    cut = cta::dimensionToShare(box, type, copy.getDims(), ring.cluster);
+  if (!cut) {
+    copyBoxes(std::nullopt, 0, Value());
+    return;
+  }
+  Block *own = new Block, *shared = new Block, *next = new Block;
+  Region *region = b.getInsertionBlock()->getParent();
+  for (Block *block : {own, shared, next})
+    region->push_back(block);
+  LLVM::CondBrOp::create(b, loc, getScalar(copy.getCommon()), shared, own);
+  enterBlock(own);
+  copyBoxes(std::nullopt, 0, Value());
+  LLVM::BrOp::create(b, loc, ValueRange(), next);
+
+  enterBlock(shared);
+  int32_t dim = copy.getDims()[*cut];
+  int64_t share = image.outSize(Dim::dim(dim)) / ring.cluster;
+  int64_t step = int64_t(image.invert().apply({{Dim::dim(dim), int32_t(share)}}).front().second);
+  Value rank = clusterRank();
+  auto times = [&](int64_t n) -> Value {
+    return LLVM::MulOp::create(b, loc, rank, in.i32(int32_t(n)));
+  };
+  address = LLVM::AddOp::create(b, loc, address, times(step * bytes));
+  starts[*cut] = LLVM::AddOp::create(b, loc, starts[*cut], times(share));
+  auto everyone = LLVM::ConstantOp::create(b, loc, b.getI16IntegerAttr((1 << ring.cluster) - 1));
+  copyBoxes(cut, share, everyone);
+  LLVM::BrOp::create(b, loc, ValueRange(), next);
+  enterBlock(next);
+}
+
+LogicalResult Lowering::lowerRingFill(cta::RingFillOp op) {
+  const Ring &ring = rings.find(op.getRing())->second;
+  auto buffer = cast<cta::BufferType>(op.getRing().getType().getBuffers()[op.getBuffer()]);
+  LinearLayout offsets =
+      layout::offsetsOf(cta::getLayout(op.getValue().getType()), buffer.getLinearLayout());
+  int64_t stride = ring.slotBytes();
+  in.barrier(); // nobody reads any more what was there
+  for (unsigned slot = 0; slot < ring.stages; ++slot)
+    writeShared(get(op.getValue()), offsets, ring.bufferOffsets[op.getBuffer()] + slot * stride);
+  in.fenceProxyAsync();
+  in.barrier();
+  return success();
+}
+
+cta::MapAttr Lowering::mapAttr(Value map) {
+  unsigned index = cast<BlockArgument>(map).getArgNumber();
+  return kernel.getArgAttrOfType<cta::MapAttr>(index, cta::kTensorMapAttr);
+}
+
+/// Calls `body` with the coordinates (map order, relative to the tile) and the
+/// byte offset in shared memory of every box that one copy moves.
+void Lowering::forEachBox(cta::MapAttr map, const LinearLayout &image, unsigned bytes,
+                          ArrayRef<int32_t> dims,
+                          llvm::function_ref<void(ArrayRef<int64_t>, int64_t)> body) {
+  LinearLayout offsets = image.invert();
+  SmallVector<int64_t> at(dims.size(), 0), sizes;
+  for (int32_t dim : dims)
+    sizes.push_back(dim < 0 ? 1 : image.outSize(Dim::dim(dim)));
+  while (true) {
+    layout::Position position;
+    for (auto [dim, coordinate] : llvm::zip(dims, at))
+      if (dim >= 0)
+        position.push_back({Dim::dim(dim), int32_t(coordinate)});
+    body(at, int64_t(offsets.apply(position).front().second) * bytes);
+    unsigned i = 0; // odometer
+    for (; i < at.size(); ++i) {
+      at[i] += map.getBox()[i];
+      if (at[i] < sizes[i])
+        break;
+      at[i] = 0;
+    }
+    if (i == at.size())
+      return;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+LogicalResult Lowering::lowerRoles(cta::RolesOp op) {
+  Location loc = op.getLoc();
+  Block *consumers = new Block, *producer = new Block, *merge = new Block;
+  Region *region = b.getInsertionBlock()->getParent();
+  for (Block *block : {consumers, producer, merge})
+    region->push_back(block);
+  unsigned consumerThreads = numThreads * groups;
+  unsigned warpgroups = consumerThreads / kWarpgroupThreads;
+  // The register file as it was dealt out, and as the roles need it.
+  unsigned entry = std::min(kRegisterFile / blockThreads / 8 * 8, 255u);
+  unsigned forProducer = warpgroups > 2 ? 32 : 40;
+  unsigned forConsumers =
+      std::min((entry * (warpgroups + 1) - forProducer) / warpgroups / 8 * 8, 240u);
+  bool deals = warpgroups > 1;
+
+  Value isConsumer = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, blockTid,
+                                          in.i32(int32_t(consumerThreads)));
+  LLVM::CondBrOp::create(b, loc, isConsumer, consumers, producer);
+
+  enterBlock(consumers);
+  if (deals)
+    in.setMaxRegisters(forConsumers, /*increase=*/true);
+  in.setRole(kConsumerBarrier, numThreads, groups > 1 ? group() : Value());
+  if (groups > 1)
+    openTurns(op);
+  if (failed(lowerBlock(op.getConsumers().front())))
+    return failure();
+  in.setLoc(loc);
+  LLVM::BrOp::create(b, loc, ValueRange(), merge);
+
+  enterBlock(producer);
+  if (deals)
+    in.setMaxRegisters(forProducer, /*increase=*/false);
+  LogicalResult result = success();
+  emitIf(isThread(in.i32(int32_t(consumerThreads))),
+         [&] { result = lowerBlock(op.getProducer().front()); });
+  in.setLoc(loc);
+  LLVM::BrOp::create(b, loc, ValueRange(), merge);
+  enterBlock(merge);
+  in.setRole(0, 0);
+  return result;
+}
+
+LogicalResult Lowering::lowerSingle(cta::SingleOp op) {
+  LogicalResult result = success();
+  emitIf(isThread(in.i32(0)), [&] { result = lowerBlock(op.getBody().front()); });
+  return result;
+}

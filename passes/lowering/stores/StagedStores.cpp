@@ -1,0 +1,228 @@
+//===- StagedStores.cpp - blocks to shared memory, and from there by TMA --===//
+//
+// Registers are written where a swizzled tile has them, in parts where the staging
+// area is smaller than the block; copies take what is there to global memory.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/layout/Hopper.h"
+#include "ir/layout/Swizzle.h"
+#include "passes/lowering/Lowering.h"
+#include "passes/memory/Scratch.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+using layout::Dim;
+using layout::LinearLayout;
+
+/// A layout of addresses for stmatrix.x4, if the block can be stored so: pairs
+/// of registers are words, four words of a thread belong to four 8x8 tiles whose
+/// rows of 16 bytes stay together in `offsets`. Lane 8i + r of the result has the
+/// start of row r of tile i.
+static std::optional<LinearLayout> matrixAddresses(const LinearLayout &offsets, unsigned bytes) {
+  ArrayRef<uint64_t> reg = offsets.rows(Dim::reg()), lane = offsets.rows(Dim::lane()),
+                     warp = offsets.rows(Dim::warp());
+  if (bytes != 2 || reg.size() < 3 || lane.size() != 5 || reg[0] != 1 || lane[0] != 2 ||
+      lane[1] != 4)
+    return std::nullopt;
+  SmallVector<uint64_t, 16> rows(reg.drop_front(3));
+  rows.append({lane[2], lane[3], lane[4], reg[1], reg[2]});
+  llvm::append_range(rows, warp);
+  for (uint64_t row : rows)
+    if (row & 7)
+      return std::nullopt;
+  if (llvm::is_contained(lane, 0) || llvm::is_contained(warp, 0)) // copies
+    return std::nullopt;
+  return LinearLayout::fromRows(
+      {{Dim::reg(), 1 << (reg.size() - 3)}, {Dim::lane(), 32}, {Dim::warp(), 1 << warp.size()}},
+      offsets.outs(), rows);
+}
+
+/// Of threads that hold copies, one writes.
+void Lowering::writeShared(const Registers &regs, const LinearLayout &offsets, int64_t start) {
+  unsigned bits = bitWidth(regs.front().getType()), bytes = std::max(bits / 8, 1u);
+  Value base = sharedBase(start);
+  if (auto addresses = matrixAddresses(offsets, bytes);
+      addresses && in.target().has(Feature::Stmatrix)) {
+    Registers words = in.pack(regs, 32);
+    for (unsigned i = 0; i < words.size(); i += 4)
+      in.storeMatrix(exchangeAddress(*addresses, i / 4, base, bytes),
+                     ValueRange(words).slice(i, 4));
+    return;
+  }
+  layout::VectorAccess access =
+      layout::widestVector(offsets, Dim::offset(), llvm::Log2_32(16 / bytes));
+  Value writer = writerPredicate(offsets, 0);
+  for (int32_t first : access.firstRegisters) {
+    SmallVector<Value> group;
+    for (unsigned k = 0; k < (1u << access.log2()); ++k)
+      group.push_back(toMemory(regs[access.registerAt(first, k)]));
+    in.storeShared(exchangeAddress(offsets, first, base, bytes), group, writer);
+  }
+}
+
+LogicalResult Lowering::lowerStage(cta::StageOp op) {
+  int64_t offset = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
+  writeShared(
+      get(op.getSrc()),
+      layout::offsetsOf(cta::getLayout(op.getSrc().getType()), op.getType().getLinearLayout()),
+      offset);
+  in.fenceProxyAsync();
+  in.barrier();
+  set(op.getResult(), {sharedAddress(offset)});
+  return success();
+}
+
+/// Warpgroup w holds the rows of every 64-row block w, w + groups, ...: then
+/// warpgroups need not wait for each other.
+static bool sharesRowsOut(const LinearLayout &l, unsigned groups) {
+  if (l.outSize(Dim::dim(0)) < 64 * int64_t(groups) || groups < 2)
+    return false;
+  ArrayRef<uint64_t> warps = l.rows(Dim::warp());
+  for (unsigned bit = 2; bit < warps.size(); ++bit)
+    if (warps[bit] != 1ull << (l.outShift(Dim::dim(0)) + 4 + bit))
+      return false;
+  uint64_t others = 0;
+  for (Dim dim : {Dim::reg(), Dim::lane()})
+    for (uint64_t row : l.rows(dim))
+      others |= row;
+  for (unsigned bit = 0; bit < 2; ++bit)
+    others |= warps[bit];
+  uint64_t groupBits = uint64_t(groups - 1) << (l.outShift(Dim::dim(0)) + 6);
+  return (others & groupBits) == 0;
+}
+
+namespace {
+/// What is staged at a time of a block that goes to shared memory in parts: the
+/// elements of registers with one value of some bits.
+struct StoreParts {
+  LinearLayout offsets;      ///< of one part
+  SmallVector<int, 4> parts; ///< of each register, its part
+};
+} // namespace
+
+static StoreParts cutStore(const LinearLayout &offsets, unsigned parts) {
+  unsigned kept = offsets.totalOutSizeLog2() - llvm::Log2_32(parts);
+  SmallVector<uint64_t, 16> rows;
+  unsigned registerBits = 0;
+  for (uint64_t row : offsets.rows(Dim::reg()))
+    if (row >> kept == 0) {
+      rows.push_back(row);
+      ++registerBits;
+    }
+  StoreParts result;
+  for (int32_t reg = 0; reg < offsets.inSize(Dim::reg()); ++reg)
+    result.parts.push_back(int(offsets.apply({{Dim::reg(), reg}}).front().second >> kept));
+  SmallVector<layout::DimValue> ins;
+  for (auto [dim, size] : offsets.ins()) {
+    ins.push_back({dim, dim == Dim::reg() ? 1 << registerBits : size});
+    if (dim != Dim::reg())
+      llvm::append_range(rows, offsets.rows(dim));
+  }
+  result.offsets = LinearLayout::fromRows(ins, {{Dim::offset(), 1 << kept}}, rows);
+  return result;
+}
+
+bool Lowering::shareStaging(cta::TmaStoreOp a, cta::TmaStoreOp b) {
+  return a.getValue().getType() == b.getValue().getType() && a.getLayout() == b.getLayout() &&
+         a.getDims() == b.getDims() && mapAttr(a.getMap()).getBox() == mapAttr(b.getMap()).getBox();
+}
+
+/// Whether nothing can have been staged before a store: it runs once, ahead of all others.
+static bool isFirstStore(cta::TmaStoreOp op) {
+  if (op->getParentOfType<LoopLikeOpInterface>())
+    return false;
+  Operation *first = nullptr;
+  op->getParentOfType<FunctionOpInterface>().walk([&](cta::TmaStoreOp store) {
+    first = store;
+    return WalkResult::interrupt();
+  });
+  return first == op;
+}
+
+LogicalResult Lowering::lowerTmaStore(cta::TmaStoreOp op) {
+  Location loc = op.getLoc();
+  const LinearLayout &from = cta::getLayout(op.getValue().getType());
+  const LinearLayout &image = op.getLayout().getLayout();
+  int64_t offset = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
+  auto partsAttr = op->getAttrOfType<IntegerAttr>(cta::kStorePartsAttr);
+  int parts = partsAttr ? int(partsAttr.getInt()) : 1;
+  cta::MapAttr map = mapAttr(op.getMap());
+  unsigned bytes = getElementBytes(getElementType(op.getValue().getType()));
+  unsigned groups = numThreads / kWarpgroupThreads;
+  bool apart = op.getDims().front() == 1 && sharesRowsOut(from, groups) && map.getBox()[1] == 64;
+
+  unsigned threads = apart ? kWarpgroupThreads : numThreads;
+  Value number = LLVM::AndOp::create(b, loc, tid, in.i32(int32_t(threads - 1)));
+  Value leads = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, number, in.i32(0));
+  auto sync = [&] {
+    if (apart)
+      in.namedBarrier(plus(warpgroup(), kWarpgroupBarrier), threads);
+    else
+      in.barrier();
+  };
+  Value policy = policyOf(op);
+  StoreParts cut = cutStore(layout::offsetsOf(from, image), unsigned(parts));
+  int64_t partBytes = int64_t(cut.offsets.outSize(Dim::offset())) * bytes;
+  // The staging area is free once the copies before have read it: this warpgroup's,
+  // if its part of the area is the same for every store, or else everybody's.
+  bool mixed = false;
+  op->getParentOfType<ModuleOp>().walk(
+      [&](cta::TmaStoreOp other) { mixed |= !shareStaging(op, other); });
+  bool isFree = isFirstStore(op) || (op->hasAttr(cta::kOwnPlaceAttr) && !op.getOrdered());
+  if (!isFree) {
+    Value waits = leads;
+    if (mixed && groups > 1) {
+      Value inGroup = LLVM::AndOp::create(b, loc, tid, in.i32(kWarpgroupThreads - 1));
+      waits = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, inGroup, in.i32(0));
+    }
+    emitIf(waits, [&] {
+      if (op.getOrdered())
+        in.bulkWait();
+      else
+        in.bulkWaitRead();
+    });
+    if (mixed)
+      in.barrier();
+    else
+      sync();
+  }
+  for (int part = 0; part < parts; ++part) {
+    Registers regs;
+    for (auto [reg, its] : llvm::zip_equal(get(op.getValue()), cut.parts))
+      if (its == part)
+        regs.push_back(reg);
+    // Parts take turns in two buffers.
+    int64_t buffer = offset + part % 2 * partBytes;
+    writeShared(regs, cut.offsets, buffer);
+    in.fenceProxyAsync();
+    if (part > 0) // so that the next part may overwrite the one before
+      emitIf(leads, [&] { in.bulkWaitRead(); });
+    sync();
+    emitIf(leads, [&] {
+      Value source = sharedAddress(buffer);
+      Value descriptor = in.tensorMapAddress(getScalar(op.getMap()));
+      SmallVector<Value> starts;
+      for (Value start : op.getStarts())
+        starts.push_back(getScalar(start));
+      if (apart) { // this warpgroup's rows
+        Value row = LLVM::ShlOp::create(b, loc, warpgroup(), in.i32(6));
+        int64_t rowBytes = layout::swizzleSpan(int64_t(image.outSize(Dim::dim(1))) * bytes);
+        Value skip = LLVM::MulOp::create(b, loc, row, in.i32(int32_t(rowBytes)));
+        source = LLVM::AddOp::create(b, loc, source, skip);
+        starts[1] = LLVM::AddOp::create(b, loc, starts[1], row);
+      }
+      forEachBox(map, image, bytes, op.getDims(), [&](ArrayRef<int64_t> at, int64_t from) {
+        if ((apart && at[1] / 64 % groups != 0) || from / partBytes != part)
+          return;
+        SmallVector<Value> coordinates;
+        for (auto [start, more] : llvm::zip(starts, at))
+          coordinates.push_back(plus(start, more));
+        in.tmaStore(plus(source, from % partBytes), descriptor, coordinates, policy);
+      });
+      in.bulkCommit();
+    });
+  }
+  storesByTma = true;
+  return success();
+}

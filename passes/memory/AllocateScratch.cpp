@@ -1,0 +1,393 @@
+//===- AllocateScratch.cpp - place exchange buffers in shared memory ------===//
+//
+// Contract and example: AllocateScratchPass in passes/Passes.td.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
+#include "ir/Printing.h"
+#include "ir/layout/Hopper.h"
+#include "ir/layout/Swizzle.h"
+#include "passes/Passes.h"
+#include "passes/memory/Scratch.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tile {
+#define GEN_PASS_DEF_ALLOCATESCRATCHPASS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+/// Buffers up to this size take turns; the ring is a few of them.
+constexpr int64_t kSmallBuffer = 1024;
+constexpr int64_t kRingBytes = 4096;
+/// Large buffers of one loop body that lie side by side.
+constexpr int64_t kLoopBytes = 40 << 10;
+/// Swizzle patterns are anchored at multiples of this.
+constexpr int64_t kSwizzlePeriod = cta::kSlotAlignment;
+} // namespace
+
+int64_t lowering::maxSharedBytes(ModuleOp module) { return targetOf(module).maxSharedBytes; }
+
+bool lowering::needsOneReader(Operation *op) {
+  auto load = dyn_cast<LoadOp>(op);
+  return isa<AtomicRmwOp, AtomicCasOp>(op) || (load && load.getIsVolatile());
+}
+
+bool lowering::meetsInReduction(cta::AsyncWaitOp wait) {
+  auto reduce = dyn_cast_if_present<ReduceOp>(wait->getNextNode());
+  return reduce && !wait.getForProducts() && scratchBytes(reduce) > 0;
+}
+
+int64_t lowering::oneReaderScratchBytes(Operation *op) {
+  if (op->getResult(0).use_empty())
+    return 0;
+  Type type = op->getResult(0).getType();
+  int64_t elements = 1;
+  if (auto block = dyn_cast<RankedTensorType>(type)) {
+    elements = block.getNumElements();
+    bool copies = false;
+    for (auto [dim, free] : cta::getLayout(block).freeVariableMasks())
+      copies |= dim != layout::Dim::reg() && free != 0;
+    if (!copies)
+      return 0;
+  }
+  return llvm::alignTo(elements * getElementBytes(getElementType(type)), 16);
+}
+
+int64_t lowering::ringBytes(cta::RingType ring, int64_t stages, unsigned groups) {
+  int64_t slot = 0;
+  for (Type type : ring.getBuffers())
+    slot += llvm::alignTo(cast<cta::BufferType>(type).getBytes(), kSwizzlePeriod);
+  return llvm::alignTo((slot + 16) * stages + (groups > 1 ? 8 : 0), kSwizzlePeriod);
+}
+
+int64_t lowering::mostStoreParts(cta::TmaStoreOp op) {
+  auto type = cast<RankedTensorType>(op.getValue().getType());
+  const layout::LinearLayout &image = op.getLayout().getLayout();
+  layout::LinearLayout offsets = layout::offsetsOf(cta::getLayout(type), image);
+  unsigned bytes = getElementBytes(type.getElementType());
+  std::optional<unsigned> minor = layout::minorOfSwizzledTile(image, bytes);
+  if (!minor)
+    return 1;
+  int64_t minorBytes = type.getDimSize(*minor) * bytes;
+  int64_t columns = minorBytes / layout::swizzleSpan(minorBytes), parts = 1;
+  // The highest bits of the offset say in which column of boxes an element is.
+  for (int bit = offsets.totalOutSizeLog2() - 1; parts < columns; --bit, parts *= 2) {
+    unsigned moving = llvm::count_if(offsets.rows(), [&](uint64_t r) { return r >> bit & 1; });
+    if (moving != 1 || !llvm::is_contained(offsets.rows(layout::Dim::reg()), 1ull << bit))
+      break;
+  }
+  return parts;
+}
+
+int64_t lowering::bufferBytes(Operation *op) {
+  int64_t bytes = cast<cta::BufferType>(op->getResult(0).getType()).getBytes();
+  auto slots = dyn_cast<cta::SlotsOp>(op);
+  return slots ? llvm::alignTo(bytes, kSwizzlePeriod) * slots.getCount() : bytes;
+}
+
+int64_t lowering::scratchBytes(Operation *op) {
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return reduceScratchBytes(reduce);
+  if (auto scan = dyn_cast<ScanOp>(op))
+    return scanScratchBytes(scan);
+  if (auto convert = dyn_cast<cta::ConvertLayoutOp>(op))
+    return convertScratchBytes(convert);
+  if (auto dot = dyn_cast<DotOp>(op))
+    return dotScratchBytes(dot);
+  if (needsOneReader(op))
+    return oneReaderScratchBytes(op);
+  return elementScratchBytes(op);
+}
+
+int64_t lowering::printedBytes(Value operand) {
+  auto block = dyn_cast<RankedTensorType>(operand.getType());
+  if (!block)
+    return 0;
+  int64_t printed = std::min(block.getNumElements(), kMaxPrinted);
+  return llvm::alignTo(printed * getElementBytes(block.getElementType()), 16);
+}
+
+int64_t lowering::elementScratchBytes(Operation *op) {
+  if (auto gather = dyn_cast<GatherOp>(op)) {
+    auto src = cast<RankedTensorType>(gather.getSrc().getType());
+    return llvm::alignTo(src.getNumElements() * getElementBytes(src.getElementType()), 16);
+  }
+  if (auto histogram = dyn_cast<HistogramOp>(op))
+    return llvm::alignTo(histogram.getType().getNumElements() * 4, 16);
+  int64_t bytes = 0;
+  if (auto print = dyn_cast<PrintOp>(op))
+    for (Value operand : print.getOperands_())
+      bytes += printedBytes(operand);
+  return bytes;
+}
+
+namespace {
+/// Where the exchange buffers go: small ones up to `smallEnd`, large ones from
+/// there to `end`.
+struct ExchangePlan {
+  SmallVector<std::pair<Operation *, int64_t>> offsets;
+  int64_t smallEnd = 0, end = 0;
+};
+} // namespace
+
+static ExchangePlan planExchanges(ModuleOp module, const DenseSet<Operation *> &ignored = {}) {
+  ExchangePlan plan;
+  // 1. Small buffers go round the ring; remember the large ones.
+  SmallVector<std::pair<Operation *, int64_t>> large;
+  int64_t next = 0, ring = 0, largest = 0;
+  module.walk([&](Operation *op) {
+    int64_t bytes = ignored.contains(op) ? 0 : lowering::scratchBytes(op);
+    if (!bytes)
+      return;
+    if (bytes > kSmallBuffer) {
+      large.push_back({op, bytes});
+      largest = std::max(largest, bytes);
+      return;
+    }
+    if (next + bytes > kRingBytes)
+      next = 0;
+    plan.offsets.push_back({op, next});
+    next += bytes;
+    ring = std::max(ring, next);
+  });
+  // 2. Large buffers share what follows.
+  llvm::DenseMap<Block *, int64_t> taken; // by loop bodies
+  for (auto &[op, bytes] : large) {
+    int64_t offset = 0;
+    if (isa<LoopLikeOpInterface>(op->getParentOp())) {
+      int64_t &end = taken[op->getBlock()];
+      offset = end + bytes <= std::max(kLoopBytes, bytes) ? end : 0;
+      end = offset + bytes;
+    }
+    plan.offsets.push_back({op, ring + offset});
+    largest = std::max(largest, offset + bytes);
+  }
+  plan.smallEnd = ring;
+  plan.end = ring + largest;
+  return plan;
+}
+
+/// How often the staging area of `op` can be halved: two parts stay in it.
+static unsigned mostLevels(cta::TmaStoreOp op) {
+  return std::max<unsigned>(llvm::Log2_64(lowering::mostStoreParts(op)), 1) - 1;
+}
+
+static int64_t wholeBytes(cta::TmaStoreOp op) {
+  auto type = cast<RankedTensorType>(op.getValue().getType());
+  return type.getNumElements() * int64_t(getElementBytes(type.getElementType()));
+}
+
+/// What stores need if those that can be are staged in 2 << `level` parts.
+static int64_t storeBytes(ArrayRef<cta::TmaStoreOp> stores, unsigned level) {
+  int64_t most = 0;
+  for (cta::TmaStoreOp op : stores)
+    most = std::max(most, wholeBytes(op) >> std::min(level, mostLevels(op)));
+  return most;
+}
+
+/// What several stores need that always run together, each with an area of its own;
+/// nothing if there are others.
+static std::optional<int64_t> bytesSideBySide(ArrayRef<cta::TmaStoreOp> stores) {
+  if (stores.size() < 2)
+    return std::nullopt;
+  int64_t sum = 0;
+  for (cta::TmaStoreOp op : stores) {
+    if (op->getBlock() != stores.front()->getBlock())
+      return std::nullopt;
+    sum += llvm::alignTo(wholeBytes(op), kSwizzlePeriod);
+  }
+  return sum;
+}
+
+/// How many programs a multiprocessor has threads and registers for, at most:
+/// what products and loops carry is in registers, and some more are.
+static int64_t mostPrograms(ModuleOp module) {
+  int64_t threads = cta::threadsOf(module), blocks = 0;
+  auto bitsOf = [](TypeRange types) {
+    int64_t bits = 0;
+    for (Type t : types)
+      if (auto type = dyn_cast<RankedTensorType>(t))
+        bits += cta::getLayout(type).inSize(layout::Dim::reg()) *
+                int64_t(getElementBytes(type.getElementType())) * 8;
+    return bits;
+  };
+  bool hasRoles = false;
+  module.walk([&](Operation *op) {
+    hasRoles |= isa<cta::RolesOp>(op);
+    if (isa<scf::ForOp, cta::WarpgroupDotOp>(op))
+      blocks = std::max(blocks, bitsOf(op->getResultTypes()) / 32);
+  });
+  if (hasRoles)
+    threads += cta::kProducerThreads;
+  int64_t registers = blocks + lowering::kRegistersBesideAccumulator;
+  return occupancyOf(targetOf(module).multiprocessor, int(threads), int(registers), 0).programs;
+}
+
+int64_t lowering::programsWith(ModuleOp module, int64_t bytes) {
+  const Multiprocessor &multiprocessor = targetOf(module).multiprocessor;
+  return multiprocessor.sharedBytes / (bytes + multiprocessor.reservedBytes);
+}
+
+int64_t lowering::bytesBesidesSlots(ModuleOp module, const DenseSet<Operation *> &ignored) {
+  SmallVector<cta::TmaStoreOp> stores;
+  module.walk([&](cta::TmaStoreOp op) { stores.push_back(op); });
+  int64_t sum = llvm::alignTo(planExchanges(module, ignored).end, kSwizzlePeriod) +
+                llvm::alignTo(storeBytes(stores, 0), kSwizzlePeriod);
+  module.walk([&](cta::StageOp op) { // as if all were alive at once
+    if (!ignored.contains(op))
+      sum += llvm::alignTo(op.getType().getBytes(), kSwizzlePeriod);
+  });
+  return sum * cta::groupsOf(module);
+}
+
+namespace {
+struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratchPass> {
+  void runOnOperation() override {
+    ExchangePlan plan = planExchanges(getOperation());
+    for (auto &[op, offset] : plan.offsets)
+      place(op, offset);
+    // Buffers of asynchronous copies.
+    int64_t end = placeStoresAndRings(placeStages(plan));
+    cta::setMade(getOperation(), &cta::Made::sharedBytes, end);
+  }
+
+  void place(Operation *op, int64_t offset) {
+    op->setAttr(cta::kScratchOffsetAttr, Builder(&getContext()).getI32IntegerAttr(int32_t(offset)));
+  }
+
+  /// Staged operands and slots: each the lowest place that no other has while it
+  /// lives, exchange buffers included. Returns the end of all.
+  int64_t placeStages(const ExchangePlan &exchanges) {
+    int64_t begin = llvm::alignTo(exchanges.smallEnd, kSwizzlePeriod);
+    llvm::DenseMap<Operation *, unsigned> position;
+    unsigned count = 0;
+    getOperation().walk<WalkOrder::PostOrder>([&](Operation *op) { position[op] = count++; });
+    struct Placed {
+      int64_t begin, end;
+      unsigned first, last;
+    };
+    SmallVector<Placed> placed;
+    for (auto &[op, offset] : exchanges.offsets)
+      if (offset >= exchanges.smallEnd)
+        placed.push_back({offset, offset + lowering::scratchBytes(op), position[op], position[op]});
+    int64_t end = exchanges.end;
+    getOperation().walk([&](Operation *op) {
+      if (!isa<cta::StageOp, cta::SlotsOp>(op))
+        return;
+      Placed own{begin, begin + lowering::bufferBytes(op), position[op], position[op]};
+      for (Operation *user : op->getUsers())
+        if (Operation *here = op->getBlock()->findAncestorOpInBlock(*user))
+          own.last = std::max(own.last, position[here]);
+      for (bool moved = true; moved;) {
+        moved = false;
+        for (const Placed &p : placed) {
+          bool alive = p.first <= own.last && own.first <= p.last;
+          if (!alive || p.end <= own.begin || own.end <= p.begin)
+            continue;
+          own.end += llvm::alignTo(p.end, kSwizzlePeriod) - own.begin;
+          own.begin = llvm::alignTo(p.end, kSwizzlePeriod);
+          moved = true;
+        }
+      }
+      place(op, own.begin);
+      end = std::max(end, own.end);
+      placed.push_back(own);
+    });
+    return end;
+  }
+
+  /// The area of the stores, then the rings: the slots' buffers, then the two
+  /// barriers of each slot. The ring with most slots gives one up until all fit
+  /// beside the smallest area.
+  int64_t placeStoresAndRings(int64_t end) {
+    SmallVector<cta::TmaStoreOp> stores;
+    SmallVector<cta::RingOp> rings;
+    getOperation().walk([&](cta::TmaStoreOp op) { stores.push_back(op); });
+    getOperation().walk([&](cta::RingOp op) { rings.push_back(op); });
+    if (stores.empty() && rings.empty())
+      return end;
+    end = llvm::alignTo(end, kSwizzlePeriod);
+    unsigned groups = cta::groupsOf(getOperation());
+    auto sum = [&](int64_t bytesOfStores) {
+      int64_t sum = llvm::alignTo(end + bytesOfStores, kSwizzlePeriod) * groups;
+      for (cta::RingOp op : rings)
+        sum += lowering::ringBytes(op.getType(), op.getStages(), groups);
+      return sum;
+    };
+    auto fits = [&](int64_t bytesOfStores) {
+      return sum(bytesOfStores) <= lowering::maxSharedBytes(getOperation());
+    };
+    SmallVector<cta::RingOp> elastic(
+        llvm::make_filter_range(rings, [](cta::RingOp op) { return op.getElastic(); }));
+    while (!fits(storeBytes(stores, 0)) &&
+           takeSlot(elastic, tuningOf(getOperation()).fewestSlots)) {
+    }
+    constexpr unsigned kMostLevels = 6; // more would save next to nothing
+    while (!fits(storeBytes(stores, kMostLevels)) && takeSlot(rings)) {
+    }
+    unsigned level = 0;
+    while (level < kMostLevels && !fits(storeBytes(stores, level)))
+      ++level;
+    std::optional<int64_t> sideBySide = bytesSideBySide(stores);
+    int64_t programs = mostPrograms(getOperation());
+    auto programsWith = [&](int64_t bytesOfStores) {
+      return std::min(programs, lowering::programsWith(getOperation(), sum(bytesOfStores)));
+    };
+    if (sideBySide &&
+        (!fits(*sideBySide) || programsWith(*sideBySide) < programsWith(storeBytes(stores, level))))
+      sideBySide.reset();
+
+    Builder b(&getContext());
+    for (cta::TmaStoreOp op : stores) {
+      place(op, end);
+      if (sideBySide) {
+        end += llvm::alignTo(wholeBytes(op), kSwizzlePeriod);
+        if (op != stores.front())
+          op->setAttr(cta::kOwnPlaceAttr, b.getUnitAttr());
+        continue;
+      }
+      if (unsigned own = std::min(level, mostLevels(op)))
+        op->setAttr(cta::kStorePartsAttr, b.getI32IntegerAttr(2 << own));
+    }
+    if (!sideBySide)
+      end += storeBytes(stores, level);
+    if (!rings.empty())
+      end = llvm::alignTo(end, kSwizzlePeriod);
+    if (groups > 1) {
+      cta::setMade(getOperation(), &cta::Made::groupBytes, end);
+      end *= groups;
+    }
+    for (cta::RingOp op : rings) {
+      place(op, end);
+      end += lowering::ringBytes(op.getType(), op.getStages(), groups);
+    }
+    return end;
+  }
+
+  /// Takes a slot from the ring that has most; false if that one needs all, or has
+  /// no more than `fewest`.
+  static bool takeSlot(ArrayRef<cta::RingOp> all, uint32_t fewest = 1) {
+    SmallVector<cta::RingOp> rings(all);
+    // Slots that are filled before a loop are as many as that loop counts on.
+    llvm::erase_if(rings, [](cta::RingOp ring) {
+      return llvm::any_of(ring->getUsers(),
+                          [](Operation *user) { return isa<cta::RingBulkCopyOp>(user); });
+    });
+    if (rings.empty())
+      return false;
+    cta::RingOp most = *llvm::max_element(
+        rings, [](cta::RingOp x, cta::RingOp y) { return x.getStages() < y.getStages(); });
+    // Consumers that give slots back late hold one while they wait for another.
+    bool late = llvm::any_of(most->getUsers(),
+                             [](Operation *user) { return isa<cta::RingAdvanceOp>(user); });
+    if (most.getStages() <= std::max(late ? 2u : 1u, fewest))
+      return false;
+    most.setStages(most.getStages() - 1);
+    return true;
+  }
+};
+} // namespace

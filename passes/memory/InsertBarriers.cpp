@@ -1,0 +1,129 @@
+//===- InsertBarriers.cpp - barriers where data flow asks for them --------===//
+//
+// Contract and example: InsertBarriersPass in passes/Passes.td.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
+#include "passes/Passes.h"
+#include "passes/memory/Scratch.h"
+
+namespace tile {
+#define GEN_PASS_DEF_INSERTBARRIERSPASS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+
+struct Interval {
+  int64_t begin, end;
+  bool overlaps(const Interval &o) const { return begin < o.end && o.begin < end; }
+  bool operator==(const Interval &o) const { return begin == o.begin && end == o.end; }
+};
+using Pending = SmallVector<Interval, 4>;
+
+/// Adds `from` to `into`; true if that changed anything.
+bool merge(Pending &into, const Pending &from) {
+  bool changed = false;
+  for (const Interval &i : from)
+    if (!llvm::is_contained(into, i)) {
+      into.push_back(i);
+      changed = true;
+    }
+  return changed;
+}
+
+struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPass> {
+  void runOnOperation() override {
+    storesMeet = cta::warpsOfGroup(getOperation()) == 4;
+    for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>()) {
+      Pending pending;
+      walk(kernel.getBody().front(), pending);
+    }
+  }
+
+  void walk(Block &block, Pending &pending) {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      auto wait = dyn_cast<cta::AsyncWaitOp>(op);
+      if (isa<cta::BarrierOp, cta::ClusterBarrierOp, BarrierOp, cta::RingFillOp>(op) ||
+          (wait && !lowering::meetsInReduction(wait)) || (storesMeet && isa<cta::TmaStoreOp>(op))) {
+        pending.clear();
+      } else if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
+        walkLoop(op, pending);
+      } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+        Pending other = pending;
+        walk(*branch.thenBlock(), pending);
+        if (branch.elseBlock())
+          walk(*branch.elseBlock(), other);
+        merge(pending, other);
+      } else if (auto roles = dyn_cast<cta::RolesOp>(op)) {
+        walk(roles.getConsumers().front(), pending); // the producer exchanges nothing
+      } else if (auto dot = dyn_cast<cta::WarpgroupDotOp>(op)) {
+        read(dot.getA(), pending);
+        read(dot.getB(), pending);
+      } else if (auto buffer = dyn_cast<cta::ReadOp>(op)) {
+        read(buffer.getBuffer(), pending);
+      } else if (isa<DotOp>(op)) {
+        visit(op, pending);
+        // It may take its operands from the buffer itself, behind later barriers.
+        for (Value operand : op.getOperands())
+          if (auto buffer = operand.getDefiningOp<cta::ReadOp>())
+            read(buffer.getBuffer(), pending);
+      } else {
+        visit(op, pending);
+      }
+    }
+  }
+
+  bool storesMeet = false; ///< all threads, before the copies of a `cta.tma_store`
+
+  void walkLoop(Operation &loop, Pending &pending) {
+    while (true) {
+      Pending head = pending;
+      for (Region &region : loop.getRegions())
+        walk(region.front(), head);
+      if (!merge(pending, head))
+        return;
+    }
+  }
+
+  static Interval intervalOf(Operation *buffer) {
+    int64_t begin = buffer->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
+    return {begin, begin + lowering::bufferBytes(buffer)};
+  }
+
+  /// A staged operand is read when it is used, not when it is made; so is a slot.
+  void read(Value operand, Pending &pending) {
+    if (auto slot = operand.getDefiningOp<cta::SlotOp>())
+      operand = slot.getSlots();
+    if (Operation *buffer = operand.getDefiningOp();
+        isa_and_nonnull<cta::StageOp, cta::SlotsOp>(buffer))
+      merge(pending, {intervalOf(buffer)});
+  }
+
+  void visit(Operation &op, Pending &pending) {
+    if (isa<cta::RingOp, cta::TmaStoreOp>(op))
+      return; // own memory, own synchronisation
+    auto offset = op.getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
+    if (!offset)
+      return;
+    Interval buffer =
+        isa<cta::StageOp, cta::SlotsOp>(op)
+            ? intervalOf(&op)
+            : Interval{offset.getInt(), offset.getInt() + lowering::scratchBytes(&op)};
+    bool hazard = llvm::any_of(pending, [&](const Interval &i) { return i.overlaps(buffer); });
+    if (hazard) {
+      OpBuilder b(&op);
+      cta::BarrierOp::create(b, op.getLoc());
+      pending.clear();
+    }
+    if (isa<cta::SlotsOp>(op)) // filled and read by others, which see to their order
+      return;
+    // The op's own barrier settles all that was pending.
+    pending.assign({buffer});
+  }
+};
+
+} // namespace

@@ -1,0 +1,78 @@
+//===- Scratch.h - shared memory an op needs while it runs ----------------===//
+//
+// Reductions, scans, atomics and layout conversions exchange data between
+// warps through scratch memory. Each owns its buffer from its first write to
+// its last read, with its own barrier in between; the memory pass places the
+// buffers and the barrier pass separates ops whose buffers overlap.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_PASSES_MEMORY_SCRATCH_H
+#define TILE_PASSES_MEMORY_SCRATCH_H
+
+#include "ir/CtaDialect.h"
+#include "ir/layout/LinearLayout.h"
+
+namespace tile::lowering {
+
+/// Bytes of scratch memory (a multiple of 16), 0 for an op that needs none.
+int64_t scratchBytes(mlir::Operation *op);
+
+int64_t reduceScratchBytes(ReduceOp op);
+int64_t scanScratchBytes(ScanOp op);
+int64_t convertScratchBytes(cta::ConvertLayoutOp op);
+int64_t dotScratchBytes(DotOp op);
+/// Of an op that `needsOneReader`: its result, if several threads have copies of it.
+int64_t oneReaderScratchBytes(mlir::Operation *op);
+/// Whether threads that each did this themselves might see different values: other
+/// programs may write between them. Then one thread does it for all that have a copy
+/// of the element, or what should be the same everywhere (a loop's condition) is not.
+bool needsOneReader(mlir::Operation *op);
+/// Shared memory of a ring: its slots' buffers, each aligned to 1024 bytes, and
+/// after them 8 bytes for each full and each empty barrier. Groups of consumers
+/// that take turns tell each other there where they are, in 8 bytes more.
+int64_t ringBytes(cta::RingType type, int64_t stages, unsigned groups = 1);
+/// In how many parts, one after the other, a `cta.tma_store` can be staged at
+/// most: a power of two. Each is a number of whole copies, from the same
+/// registers of all threads.
+int64_t mostStoreParts(cta::TmaStoreOp op);
+/// Whether a `cta.async_wait` needs no barrier of its own: a reduction follows, in
+/// which all warps meet.
+bool meetsInReduction(cta::AsyncWaitOp wait);
+/// Shared memory of a `cta.stage` or `cta.slots`.
+int64_t bufferBytes(mlir::Operation *op);
+/// What a thread block of the target can have.
+int64_t maxSharedBytes(mlir::ModuleOp module);
+/// How many programs fit on a multiprocessor if each takes so much of it.
+int64_t programsWith(mlir::ModuleOp module, int64_t bytes);
+/// What a thread needs beside the accumulators of warpgroup products, at least: with
+/// fewer the assembler does not take the instruction.
+inline constexpr int64_t kRegistersBesideAccumulator = 26;
+/// An upper bound of what the kernel needs besides rings and slots, once those
+/// of `ignored` are gone.
+int64_t bytesBesidesSlots(mlir::ModuleOp module, const llvm::DenseSet<mlir::Operation *> &ignored);
+/// Gathers, histograms and prints.
+int64_t elementScratchBytes(mlir::Operation *op);
+
+/// Bytes of the buffer of one printed operand.
+int64_t printedBytes(mlir::Value operand);
+
+/// An exchange cut into parts that follow each other through one buffer. Each
+/// part is the elements with one value of the removed register bits.
+struct ExchangeParts {
+  layout::LinearLayout from, to;              ///< of one part
+  llvm::SmallVector<int, 4> fromBits, toBits; ///< removed, one after the other
+  int64_t bytes = 0;                          ///< of one part
+};
+ExchangeParts cutExchange(const layout::LinearLayout &from, const layout::LinearLayout &to,
+                          unsigned elementBytes);
+
+/// True if a scan along `axis` can run in this layout: the axis' bits are, from
+/// the least significant, registers, neighbouring lanes, warps, registers.
+bool isScannable(const layout::LinearLayout &layout, unsigned axis);
+
+/// The bits of input `in` that move along output dimension `axis`.
+unsigned axisBits(const layout::LinearLayout &layout, layout::Dim in, unsigned axis);
+
+} // namespace tile::lowering
+
+#endif // TILE_PASSES_MEMORY_SCRATCH_H

@@ -1,0 +1,181 @@
+//===- AlternateTiles.cpp - groups of consumers take tiles by turns -------===//
+//
+// Contract and example: AlternateTilesPass in passes/Passes.td.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/schedule/AlternateTiles.h"
+#include "ir/Kernel.h"
+#include "passes/Passes.h"
+#include "passes/facts/DeadValues.h"
+#include "passes/facts/LoopSlice.h"
+#include "passes/facts/PointerRoots.h"
+#include "passes/facts/ProductFacts.h"
+#include "passes/facts/ScalarWork.h"
+#include "passes/schedule/GroupTurns.h"
+
+namespace tile {
+#define GEN_PASS_DEF_ALTERNATETILESPASS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+static constexpr int32_t kWarpsOfGroup = 4;
+//===----------------------------------------------------------------------===//
+// Whether it can be done
+//===----------------------------------------------------------------------===//
+
+/// What every group may do for itself, or the groups in order.
+static bool isHarmless(Operation *op) {
+  if (isa<StoreOp, cta::TmaStoreOp, cta::TmaLoadOp, cta::ReadOp, cta::WarpgroupDotOp, AssumeOp>(op))
+    return true;
+  if (auto load = dyn_cast<LoadOp>(op))
+    return !load.getIsVolatile();
+  if (isa<DotOp, cta::StageOp>(op)) // shared memory for operands, twice
+    return false;
+  return op->hasTrait<OpTrait::IsTerminator>() || isa<scf::SCFDialect>(op->getDialect()) ||
+         isMemoryEffectFree(op);
+}
+
+/// The loop over tiles: the only one at the top that has products in it.
+static scf::ForOp tileLoop(func::FuncOp kernel) {
+  scf::ForOp tiles;
+  for (auto loop : kernel.getOps<scf::ForOp>())
+    if (productsOf(loop)) {
+      if (tiles)
+        return {};
+      tiles = loop;
+    }
+  return tiles;
+}
+
+static bool onlyAddsUp(cta::WarpgroupDotOp dot) {
+  auto loop = dyn_cast<scf::ForOp>(dot->getParentOp());
+  return loop && onlyAddsUp(dot, loop);
+}
+
+/// The most registers of a thread that sums of one loop take. What a loop computes
+/// from a product is there beside it.
+static int64_t registersForSums(scf::ForOp tiles) {
+  DenseMap<Operation *, int64_t> sums;
+  int64_t most = 0;
+  tiles.walk([&](cta::WarpgroupDotOp dot) {
+    auto type = cast<RankedTensorType>(dot.getType());
+    int64_t &sum = sums[dot->getParentOp()];
+    int64_t copies = dot->getParentOp() == tiles || onlyAddsUp(dot) ? 1 : 2;
+    sum += copies * type.getNumElements() * getElementBytes(type.getElementType()) / 4 /
+           (kWarpsOfGroup * 32);
+    most = std::max(most, sum);
+  });
+  return most;
+}
+
+/// Why groups cannot take the iterations of `tiles` by turns; "" if they can.
+static StringRef obstacle(func::FuncOp kernel, scf::ForOp tiles) {
+  Section products = productsOf(tiles), effects = effectsOf(tiles);
+  std::optional<DenseSet<Value>> written = writtenIn(tiles);
+  for (auto [arg, result] : llvm::zip_equal(tiles.getRegionIterArgs(), tiles.getResults()))
+    if (!growthOf(tiles, arg) || !result.use_empty())
+      return "its iterations hand values on to each other";
+  if (!written || kernel
+                      .walk([&](Operation *op) {
+                        return op == kernel || isHarmless(op) ? WalkResult::advance()
+                                                              : WalkResult::interrupt();
+                      })
+                      .wasInterrupted())
+    return "it does more than multiply what TMA copies, and load and store";
+  bool outside = false;
+  kernel.walk([&](Operation *op) {
+    auto load = dyn_cast<LoadOp>(op);
+    if (!tiles->isProperAncestor(op))
+      outside |= isa<StoreOp, cta::TmaStoreOp>(op) || (load && comesFrom(load.getPtr(), *written));
+  });
+  if (outside)
+    return "the kernel accesses what it stores outside the loop, too";
+  if (!effects || !products.last->isBeforeInBlock(effects.first))
+    return "what it stores is not computed behind all products";
+  if (registersForSums(tiles) > tuningOf(kernel).turnsMostSums)
+    return "a warpgroup has no registers for the sums";
+  auto isCopy = [](Operation *op) { return isa<cta::TmaLoadOp>(op); };
+  Liveness live(kernel.getBody().front(), isCopy);
+  if (!llvm::all_of(live.ops, [&](Operation *op) {
+        return !kernel->isProperAncestor(op) || isCopy(op) || isScalarWork(op) ||
+               op->hasTrait<OpTrait::IsTerminator>();
+      }))
+    return "one thread alone cannot follow its copies";
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Whether it pays
+//===----------------------------------------------------------------------===//
+
+/// Something is computed from the sums before they are stored, beyond their type.
+static bool worksOnSums(scf::ForOp tiles) {
+  int64_t least = std::numeric_limits<int64_t>::max();
+  tiles.walk([&](cta::WarpgroupDotOp dot) {
+    least = std::min(least, cast<RankedTensorType>(dot.getType()).getNumElements());
+  });
+  Section products = productsOf(tiles);
+  for (Operation *op = products.last->getNextNode(); op; op = op->getNextNode()) {
+    auto type = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType())
+                                         : RankedTensorType();
+    if (type && type.getNumElements() >= least && isa<FloatType>(type.getElementType()) &&
+        isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
+        !isa<CastOpInterface, arith::ConstantOp>(op))
+      return true;
+  }
+  return false;
+}
+
+/// Sums of products of 16-bit operands, and nothing else computed between them.
+static bool isPlain(scf::ForOp tiles) {
+  return !tiles
+              .walk([](cta::WarpgroupDotOp dot) {
+                bool isHalf = getElementBytes(dot.getB().getType().getElementType()) == 2;
+                return isHalf && onlyAddsUp(dot) ? WalkResult::advance() : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+/// Whether to take turns without being asked. Where results are only stored, which is
+/// asynchronous, little is gained; turns in order that an author's loop needs may cost
+/// what they gain; and products of other kinds may, too.
+static bool paysOff(scf::ForOp tiles) {
+  return tiles->hasAttr(cta::kProgramsLoopAttr) && isPlain(tiles) &&
+         registersForSums(tiles) >= tuningOf(tiles).turnsFewestSums && worksOnSums(tiles);
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct AlternateTilesPass : tile::impl::AlternateTilesPassBase<AlternateTilesPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    WarpRoles roles = kernelOf(module).getRoles();
+    bool isWanted = roles == WarpRoles::PingPong;
+    if ((roles != WarpRoles::Auto && !isWanted) ||
+        kernelOf(module).getWarps() != kTurnGroups * kWarpsOfGroup ||
+        cta::madeOf(module).cluster > 1 ||
+        !llvm::hasSingleElement(module.getOps<func::FuncOp>()))
+      return;
+    func::FuncOp kernel = *module.getOps<func::FuncOp>().begin();
+    scf::ForOp tiles = tileLoop(kernel);
+    if (!tiles)
+      return;
+    if (StringRef why = obstacle(kernel, tiles); !why.empty()) {
+      if (isWanted)
+        tiles->emitRemark() << kNoTurns << why;
+      return;
+    }
+    if (!isWanted && !paysOff(tiles))
+      return;
+    Builder b(&getContext());
+    tiles->setAttr(cta::kByTurnsAttr, b.getUnitAttr());
+    cta::setMade(module, &cta::Made::groups, kTurnGroups);
+  }
+};
+} // namespace

@@ -1,0 +1,299 @@
+//===- ClusterPrograms.cpp - neighbouring programs share what they load ---===//
+//
+// Contract and example: ClusterProgramsPass in passes/Passes.td.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/CtaDialect.h"
+#include "ir/Kernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "passes/Passes.h"
+#include "passes/copies/TensorMaps.h"
+
+namespace tile {
+#define GEN_PASS_DEF_CLUSTERPROGRAMSPASS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+/// Blocks of a cluster that nobody asked for.
+static constexpr int64_t kBlocksUnasked = 2;
+
+namespace {
+
+class ProgramCluster {
+public:
+  ProgramCluster(func::FuncOp kernel, scf::ForOp programs, int64_t blocks)
+      : kernel(kernel), programs(programs), blocks(blocks) {}
+
+  /// Whether there is anything to share.
+  bool run();
+  /// Whether that should be done unasked.
+  bool isWorthwhile();
+
+private:
+  bool onlyStores();
+  void collectVarying();
+  bool cutsOf(Value v, SmallVectorImpl<Value> &cuts);
+  bool canRecompute(Value v, unsigned depth = 0);
+  bool mayShare(cta::TmaLoadOp load, SmallVectorImpl<Value> &cuts);
+  void shareLoad(cta::TmaLoadOp load, ArrayRef<Value> cuts);
+  void cutBox(cta::TmaLoadOp load);
+  void levelPrograms();
+
+  func::FuncOp kernel;
+  scf::ForOp programs;
+  int64_t blocks;                ///< of a cluster: a power of two
+  DenseSet<Value> varying;       ///< from program to program
+  Value own;                     ///< program of this thread block
+  SmallVector<Value> neighbours; ///< of the others
+};
+
+} // namespace
+
+/// What else a program does must not be done twice.
+bool ProgramCluster::onlyStores() {
+  WalkResult result = programs.walk([](Operation *op) {
+    if (op->getNumRegions() || isMemoryEffectFree(op) ||
+        isa<StoreOp, cta::TmaStoreOp, AssumeOp>(op))
+      return WalkResult::advance();
+    auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+    return effects && effects.onlyHasEffect<MemoryEffects::Read>() ? WalkResult::advance()
+                                                                   : WalkResult::interrupt();
+  });
+  return !result.wasInterrupted();
+}
+
+/// What depends on the program, or on memory.
+void ProgramCluster::collectVarying() {
+  SmallVector<Value> work;
+  auto add = [&](ValueRange values) {
+    for (Value v : values)
+      if (varying.insert(v).second)
+        work.push_back(v);
+  };
+  add(programs.getInductionVar());
+  programs.walk([&](Operation *op) {
+    if (!op->getNumRegions() && !isMemoryEffectFree(op))
+      add(op->getResults());
+  });
+  while (!work.empty())
+    for (OpOperand &use : work.pop_back_val().getUses()) {
+      Operation *user = use.getOwner();
+      if (user == programs || user == programs.getBody()->getTerminator())
+        continue;
+      bool isYield = isa<scf::YieldOp>(user);
+      Operation *op = isYield ? user->getParentOp() : user;
+      if (auto loop = dyn_cast<scf::ForOp>(op)) {
+        BlockArgument arg = isYield ? loop.getRegionIterArg(use.getOperandNumber())
+                                    : loop.getTiedLoopRegionIterArg(&use);
+        if (arg)
+          add({arg, loop.getTiedLoopResult(arg)});
+        else // a bound
+          add(loop.getBody()->getArguments()), add(loop.getResults());
+      } else if (isYield && isa<scf::IfOp>(op)) {
+        add(op->getResult(use.getOperandNumber()));
+      } else {
+        if (op->hasTrait<OpTrait::IsTerminator>())
+          op = op->getParentOp();
+        add(op->getResults());
+        for (Region &region : op->getRegions())
+          for (Block &block : region)
+            add(block.getArguments());
+      }
+    }
+}
+
+/// The values of the program's top level that `v`, somewhere within it, is made of
+/// besides what is the same for all programs.
+bool ProgramCluster::cutsOf(Value v, SmallVectorImpl<Value> &cuts) {
+  if (!varying.contains(v))
+    return true;
+  Operation *op = v.getDefiningOp();
+  if (v.getParentBlock() == programs.getBody()) {
+    cuts.push_back(v);
+    return canRecompute(v);
+  }
+  return op && !op->getNumRegions() && isMemoryEffectFree(op) &&
+         llvm::all_of(op->getOperands(), [&](Value o) { return cutsOf(o, cuts); });
+}
+
+/// What `op` is computed from, branches included.
+static SetVector<Value> usedBy(Operation *op) {
+  SetVector<Value> values(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), values);
+  return values;
+}
+
+/// By scalar arithmetic on the program's number.
+bool ProgramCluster::canRecompute(Value v, unsigned depth) {
+  if (!varying.contains(v) || v == programs.getInductionVar())
+    return true;
+  Operation *op = v.getDefiningOp();
+  return op && depth < 32 && isMemoryEffectFree(op) &&
+         llvm::none_of(
+             op->getResultTypes(), [](Type t) { return isa<RankedTensorType>(t); }) &&
+         llvm::all_of(usedBy(op), [&](Value o) { return canRecompute(o, depth + 1); });
+}
+
+bool ProgramCluster::mayShare(cta::TmaLoadOp load, SmallVectorImpl<Value> &cuts) {
+  if (load.getType().getShape().size() == 1)
+    return false; // a vector is not worth it
+  // All programs come by equally often.
+  for (Operation *op = load->getParentOp(); op != programs; op = op->getParentOp()) {
+    auto loop = dyn_cast<scf::ForOp>(op);
+    auto branch = dyn_cast<scf::IfOp>(op);
+    if (loop ? llvm::any_of(ValueRange{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()},
+                            [&](Value v) { return varying.contains(v); })
+             : !branch || varying.contains(branch.getCondition()))
+      return false;
+  }
+  return llvm::all_of(load.getStarts(), [&](Value start) { return cutsOf(start, cuts); });
+}
+
+/// Where a tile comes in fewer boxes than there are blocks: as low as it takes.
+void ProgramCluster::cutBox(cta::TmaLoadOp load) {
+  unsigned index = cast<BlockArgument>(load.getMap()).getArgNumber();
+  auto map = kernel.getArgAttrOfType<cta::MapAttr>(index, cta::kTensorMapAttr);
+  auto type = cast<cta::BufferType>(load.getType());
+  if (cta::dimensionToShare(map, type, load.getDims(), blocks))
+    return;
+  for (unsigned i = load.getDims().size(); i-- > 1;) {
+    int32_t dim = load.getDims()[i];
+    // Eight rows are the period of the swizzles.
+    if (dim < 0 || type.getShape()[dim] % (8 * blocks) != 0)
+      continue;
+    SmallVector<int64_t> box(map.getBox());
+    box[i] = std::min(box[i], type.getShape()[dim] / blocks);
+    kernel.setArgAttr(index, cta::kTensorMapAttr,
+                      cta::MapAttr::get(map.getContext(), map.getBase(), map.getElementType(),
+                                        map.getSizes(), map.getStrides(), box, map.getSwizzle(),
+                                        map.getNotNegative()));
+    return;
+  }
+}
+
+void ProgramCluster::shareLoad(cta::TmaLoadOp load, ArrayRef<Value> cuts) {
+  Operation *top = programs.getBody()->findAncestorOpInBlock(*load);
+  OpBuilder b(top);
+  Location loc = load.getLoc();
+  Value common;
+  for (Value neighbour : neighbours) {
+    IRMapping map;
+    map.map(own, neighbour);
+    auto recompute = [&](auto &&self, Value v) -> Value {
+      if (!varying.contains(v) || map.contains(v))
+        return map.lookupOrDefault(v);
+      Operation *op = v.getDefiningOp();
+      for (Value operand : usedBy(op))
+        self(self, operand);
+      b.clone(*op, map);
+      return map.lookup(v);
+    };
+    for (Value cut : cuts) {
+      if (cut == programs.getInductionVar())
+        cut = own;
+      Value same =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, cut, recompute(recompute, cut));
+      common = common ? arith::AndIOp::create(b, loc, common, same).getResult() : same;
+    }
+  }
+  if (!common)
+    common = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+  load.getCommonMutable().assign(common);
+  cutBox(load);
+}
+
+/// Equally many programs for all blocks of a cluster, whose neighbours become
+/// known. Blocks `n`, `n ^ 1`, ... are a cluster, and each goes on in steps of the
+/// grid's size, which is a multiple of the cluster's.
+void ProgramCluster::levelPrograms() {
+  OpBuilder b(programs);
+  Location loc = programs.getLoc();
+  auto constant = [&](int32_t c) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(c));
+  };
+  Value total = programs.getUpperBound();
+  Value last = arith::SubIOp::create(b, loc, total, constant(1));
+  Value lastOfCluster = arith::OrIOp::create(b, loc, last, constant(int32_t(blocks - 1)));
+  programs.setUpperBound(arith::AddIOp::create(b, loc, lastOfCluster, constant(1)));
+
+  Value number = programs.getInductionVar();
+  b.setInsertionPointToStart(programs.getBody());
+  Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, number, total);
+  own = arith::MinSIOp::create(b, loc, number, last);
+  number.replaceUsesWithIf(own, [&](OpOperand &use) {
+    return use.getOwner() != exists.getDefiningOp() && use.getOwner() != own.getDefiningOp();
+  });
+  varying.insert(own);
+  for (int64_t other = 1; other < blocks; ++other) {
+    Value neighbour = arith::XOrIOp::create(b, loc, number, constant(int32_t(other)));
+    neighbours.push_back(arith::MinSIOp::create(b, loc, neighbour, last));
+  }
+  SmallVector<Operation *> stores;
+  programs.walk([&](Operation *op) {
+    if (isa<StoreOp, cta::TmaStoreOp>(op))
+      stores.push_back(op);
+  });
+  for (Operation *store : stores) {
+    b.setInsertionPoint(store);
+    auto branch = scf::IfOp::create(b, store->getLoc(), exists, /*withElseRegion=*/false);
+    store->moveBefore(branch.thenYield());
+  }
+}
+
+bool ProgramCluster::run() {
+  if (!onlyStores())
+    return false;
+  collectVarying();
+  SmallVector<std::pair<cta::TmaLoadOp, SmallVector<Value>>> shared;
+  programs.walk([&](cta::TmaLoadOp load) {
+    SmallVector<Value> cuts;
+    if (mayShare(load, cuts))
+      shared.push_back({load, cuts});
+  });
+  if (shared.empty())
+    return false;
+  levelPrograms();
+  for (auto &[load, cuts] : shared)
+    shareLoad(load, cuts);
+  return true;
+}
+
+bool ProgramCluster::isWorthwhile() {
+  constexpr int64_t kLargeBlock = 128 * 256; ///< of a result: there are many programs then
+  bool isLarge = false, cutsSectors = false;
+  programs.walk([&](Operation *op) {
+    if (auto dot = dyn_cast<cta::WarpgroupDotOp>(op))
+      isLarge |= cast<RankedTensorType>(dot.getType()).getNumElements() >= kLargeBlock;
+    else if (auto load = dyn_cast<cta::TmaLoadOp>(op))
+      cutsSectors |= load->getParentOp() != programs &&
+                     kernel.getArgAttr(cast<BlockArgument>(load.getMap()).getArgNumber(),
+                                       cta::kCutsSectorsAttr);
+  });
+  return isLarge && cutsSectors;
+}
+
+namespace {
+struct ClusterProgramsPass : tile::impl::ClusterProgramsPassBase<ClusterProgramsPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    int32_t wanted = kernelOf(module).getCtas();
+    int32_t blocks = wanted ? wanted : kBlocksUnasked;
+    if (blocks < 2)
+      return;
+    for (func::FuncOp kernel : module.getOps<func::FuncOp>())
+      for (auto loop : kernel.getOps<scf::ForOp>()) {
+        ProgramCluster cluster(kernel, loop, blocks);
+        if (loop->hasAttr(cta::kProgramsLoopAttr) && (wanted || cluster.isWorthwhile()) &&
+            cluster.run())
+          cta::setMade(module, &cta::Made::cluster, blocks);
+      }
+  }
+};
+} // namespace

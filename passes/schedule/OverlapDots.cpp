@@ -1,0 +1,114 @@
+//===- OverlapDots.cpp - products in flight across iterations -------------===//
+//
+// Contract and example: OverlapDotsPass in passes/Passes.td.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/Passes.h"
+#include "passes/facts/ProductFacts.h"
+#include "passes/schedule/RotateDots.h"
+#include "passes/schedule/StaggerDots.h"
+
+namespace tile {
+#define GEN_PASS_DEF_OVERLAPDOTSPASS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+/// The parts of a loop that can be overlapped.
+struct Overlap {
+  SmallVector<cta::WarpgroupDotOp, 2> dots;
+  SmallVector<cta::RingReleaseOp, 2> releases; ///< of the slots that the dots read
+};
+} // namespace
+
+static std::optional<Overlap> match(scf::ForOp loop) {
+  Overlap o;
+  loop.walk([&](cta::WarpgroupDotOp dot) { o.dots.push_back(dot); });
+  SmallPtrSet<Operation *, 2> waits;
+  for (cta::WarpgroupDotOp dot : o.dots) {
+    if (dot->getBlock() != loop.getBody() || !onlyAddsUp(dot, loop))
+      return std::nullopt;
+    // Both operands come from slots.
+    for (Value operand : dot->getOperands().take_front(2)) {
+      if (loop->hasAttr(cta::kSpareSlotAttr) && operand.getDefiningOp<cta::SlotOp>())
+        continue;
+      auto wait = operand.getDefiningOp<cta::RingWaitOp>();
+      if (!wait || wait->getBlock() != loop.getBody())
+        return std::nullopt;
+      waits.insert(wait);
+    }
+  }
+  if (o.dots.empty())
+    return std::nullopt;
+  for (Operation &op : *loop.getBody()) {
+    auto wait = dyn_cast<cta::RingWaitOp>(op);
+    if (!wait || !waits.contains(wait))
+      continue;
+    // A slot is kept while the next one is waited for, and nobody else reads it.
+    auto ring = wait.getRing().getDefiningOp<cta::RingOp>();
+    if (!ring || ring.getStages() < 2 || !llvm::all_of(wait->getUsers(), [](Operation *user) {
+          return isa<cta::WarpgroupDotOp, cta::ReadOp>(user);
+        }))
+      return std::nullopt;
+    auto release = llvm::find_if(*loop.getBody(), [&](Operation &other) {
+      auto r = dyn_cast<cta::RingReleaseOp>(other);
+      return r && r.getRing() == wait.getRing();
+    });
+    if (release == loop.getBody()->end() || !o.dots.front()->isBeforeInBlock(&*release))
+      return std::nullopt;
+    o.releases.push_back(cast<cta::RingReleaseOp>(*release));
+  }
+  return o;
+}
+
+static void overlap(scf::ForOp loop, Overlap &o) {
+  OpBuilder b(loop.getContext());
+  Location loc = o.dots.front().getLoc();
+  auto compare = [&](arith::CmpIPredicate predicate, Value l, Value r) -> Value {
+    return arith::CmpIOp::create(b, loc, predicate, l, r);
+  };
+  for (cta::WarpgroupDotOp dot : o.dots)
+    dot.setInFlight(true);
+  SmallVector<Value, 2> rings;
+  for (cta::RingReleaseOp release : o.releases) {
+    rings.push_back(release.getRing());
+    b.setInsertionPoint(release);
+    cta::RingAdvanceOp::create(b, loc, release.getRing());
+    release.erase();
+  }
+  // The first product is issued once those of the iteration before are done.
+  b.setInsertionPointAfter(o.dots.front());
+  Value isLater = compare(arith::CmpIPredicate::ne, loop.getInductionVar(), loop.getLowerBound());
+  for (Value ring : rings)
+    cta::RingReleaseOp::create(b, loc, ring, isLater);
+
+  // The other group's products need not wait for the last one of these.
+  Operation *next = loop->getNextNode();
+  b.setInsertionPointAfter(isa<cta::TurnEndOp>(next) ? next : loop.getOperation());
+  for (cta::WarpgroupDotOp dot : o.dots) {
+    Value sum = loop.getTiedLoopResult(cast<BlockArgument>(dot.getAcc()));
+    auto done = cta::WarpgroupWaitOp::create(b, loc, sum.getType(), sum);
+    sum.replaceAllUsesExcept(done.getResult(), done);
+  }
+  Value hasRun = compare(arith::CmpIPredicate::slt, loop.getLowerBound(), loop.getUpperBound());
+  for (Value ring : rings)
+    cta::RingReleaseOp::create(b, loc, ring, hasRun);
+}
+
+namespace {
+struct OverlapDotsPass : tile::impl::OverlapDotsPassBase<OverlapDotsPass> {
+  void runOnOperation() override {
+    SmallVector<scf::ForOp> loops;
+    getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
+    for (scf::ForOp loop : loops)
+      if (!(loop->getParentOfType<cta::RolesOp>() && (rotateDot(loop) || staggerDots(loop))))
+        if (std::optional<Overlap> o = match(loop); o && gainsFromFlight(o->dots))
+          overlap(loop, *o);
+  }
+};
+} // namespace

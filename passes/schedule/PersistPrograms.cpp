@@ -1,0 +1,102 @@
+//===- PersistPrograms.cpp - several programs of the grid in one block ----===//
+//
+// Contract and example: PersistProgramsPass in passes/Passes.td.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/CtaDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/Passes.h"
+
+namespace tile {
+#define GEN_PASS_DEF_PERSISTPROGRAMSPASS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+static bool copiesInLoop(func::FuncOp kernel) {
+  return kernel
+      .walk([](cta::TmaLoadOp load) {
+        return load->getParentOfType<scf::ForOp>() ? WalkResult::interrupt()
+                                                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+static LogicalResult persist(func::FuncOp kernel) {
+  MLIRContext *context = kernel.getContext();
+  Location loc = kernel.getLoc();
+  Block &body = kernel.getBody().front();
+  SmallVector<Operation *> work;
+  for (Operation &op : body.without_terminator())
+    work.push_back(&op);
+
+  OpBuilder b = OpBuilder::atBlockBegin(&body);
+  SmallVector<Value, 3> sizes;
+  for (int32_t axis = 0; axis < 3; ++axis) {
+    unsigned index = kernel.getNumArguments();
+    auto attrs =
+        DictionaryAttr::get(context, {b.getNamedAttr(kNumProgramsAttr, b.getI32IntegerAttr(axis))});
+    if (failed(kernel.insertArgument(index, b.getI32Type(), attrs, loc)))
+      return failure();
+    sizes.push_back(kernel.getArgument(index));
+  }
+  Value first = ProgramIdOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(0));
+  Value step = NumProgramsOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(0));
+  Value plane = arith::MulIOp::create(b, loc, sizes[0], sizes[1]);
+  Value total = arith::MulIOp::create(b, loc, plane, sizes[2]);
+  auto loop = scf::ForOp::create(b, loc, first, total, step);
+  // What one block loads once a program needs no more than one buffer.
+  loop->setAttr(kNumStagesAttr, b.getI32IntegerAttr(1));
+  loop->setAttr(cta::kProgramsLoopAttr, b.getUnitAttr());
+  Operation *end = loop.getBody()->getTerminator();
+  for (Operation *op : work)
+    op->moveBefore(end);
+
+  b.setInsertionPointToStart(loop.getBody());
+  Value program = loop.getInductionVar();
+  auto rest = arith::DivSIOp::create(b, loc, program, sizes[0]);
+  // Divisions are slow, and most grids have one axis.
+  Value inFirstRow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, program, sizes[0]);
+  auto column = scf::IfOp::create(b, loc, b.getI32Type(), inFirstRow, /*withElseRegion=*/true);
+  auto yield = [&](Block *block, auto value) {
+    OpBuilder inside = OpBuilder::atBlockEnd(block);
+    scf::YieldOp::create(inside, loc, value(inside));
+  };
+  yield(column.thenBlock(), [&](OpBuilder &) { return program; });
+  yield(column.elseBlock(), [&](OpBuilder &inside) -> Value {
+    return arith::RemUIOp::create(inside, loc, program, sizes[0]);
+  });
+  SmallVector<Value, 3> ids = {column.getResult(0), arith::RemSIOp::create(b, loc, rest, sizes[1]),
+                               arith::DivSIOp::create(b, loc, program, plane)};
+  loop.walk([&](Operation *op) {
+    if (auto id = dyn_cast<ProgramIdOp>(op)) {
+      id.getResult().replaceAllUsesWith(ids[id.getAxis()]);
+      id.erase();
+    } else if (auto size = dyn_cast<NumProgramsOp>(op)) {
+      size.getResult().replaceAllUsesWith(sizes[size.getAxis()]);
+      size.erase();
+    }
+  });
+  for (Value id : llvm::reverse(ids))
+    if (id.use_empty())
+      id.getDefiningOp()->erase();
+  if (rest->use_empty())
+    rest->erase();
+  return success();
+}
+
+namespace {
+struct PersistProgramsPass : tile::impl::PersistProgramsPassBase<PersistProgramsPass> {
+  void runOnOperation() override {
+    if (!getOperation()->hasAttr(kPersistentAttr))
+      return;
+    for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>())
+      if (copiesInLoop(kernel) && failed(persist(kernel)))
+        return signalPassFailure();
+  }
+};
+} // namespace

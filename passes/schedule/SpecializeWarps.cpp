@@ -1,0 +1,426 @@
+//===- SpecializeWarps.cpp - producer and consumer warps ------------------===//
+//
+// Contract and example: SpecializeWarpsPass in passes/Passes.td.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/CtaDialect.h"
+#include "ir/Kernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/Passes.h"
+#include "passes/copies/CopyHints.h"
+#include "passes/facts/DeadValues.h"
+#include "passes/facts/LoopSlice.h"
+#include "passes/facts/PointerRoots.h"
+#include "passes/facts/ScalarWork.h"
+#include "passes/memory/Scratch.h"
+#include "passes/schedule/GroupTurns.h"
+
+namespace tile {
+#define GEN_PASS_DEF_SPECIALIZEWARPSPASS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+static constexpr unsigned kMaxThreads = 1024; ///< of a thread block
+
+namespace {
+
+/// Loads of one block that are first used by the same operation, or together
+/// with another load of the group; vectors beside them.
+struct Group {
+  SmallVector<cta::TmaLoadOp, 2> loads; ///< in program order
+  SmallVector<LoadOp, 2> scalars;       ///< that the producer can bring along
+  Operation *firstUser = nullptr, *lastUser = nullptr;
+  int32_t stages = 1;
+  bool isElastic = false; ///< stages are the most that may be of use
+  Value ring;
+
+  bool isShared() const {
+    return llvm::any_of(loads, [](cta::TmaLoadOp load) { return bool(load.getCommon()); });
+  }
+  /// In the order of the ring's buffers.
+  SmallVector<Type> buffers() const;
+  cta::RingType ringType() const { return cta::RingType::get(firstUser->getContext(), buffers()); }
+  /// Into registers: no product reads it where it is.
+  bool isOnlyRead() const {
+    return llvm::all_of(loads, [](cta::TmaLoadOp load) {
+      return llvm::all_of(load->getUsers(), [](Operation *user) { return isa<cta::ReadOp>(user); });
+    });
+  }
+};
+
+SmallVector<Type> Group::buffers() const {
+  SmallVector<Type> types;
+  for (cta::TmaLoadOp load : loads)
+    types.push_back(load.getType());
+  for (LoadOp load : scalars) {
+    auto image = layout::LinearLayout::fromRows({{layout::Dim::offset(), 1}},
+                                                {{layout::Dim::dim(0), 1}}, {});
+    types.push_back(cta::BufferType::get(load.getContext(), {1}, load.getType(),
+                                         cta::LayoutAttr::get(load.getContext(), image)));
+  }
+  return types;
+}
+
+class WarpSpecializer {
+public:
+  WarpSpecializer(func::FuncOp kernel, int32_t warps, int32_t stages, int32_t cluster)
+      : kernel(kernel), body(kernel.getBody().front()), warps(warps), stages(stages),
+        cluster(cluster) {}
+
+  LogicalResult run() {
+    if (failed(findGroups()) || groups.empty())
+      return success(groups.empty());
+    joinVectors();
+    joinScalars();
+    OpBuilder b = OpBuilder::atBlockBegin(&body);
+    Operation *start = cta::BarrierOp::create(b, kernel.getLoc());
+    makeRings(start);
+    auto roles = cta::RolesOp::create(b, kernel.getLoc());
+    unsigned all = cta::groupsOf(kernel);
+    bool hasRoom = warps * 32 * all + cta::kProducerThreads <= kMaxThreads;
+    bool isShared = llvm::any_of(groups, [](const Group &g) { return g.isShared(); });
+    if (hasRoom && makeProducer(roles)) {
+      consume(nullptr);
+      moveConsumers(roles);
+      if (isShared)
+        meetOthers(start);
+      if (all > 1)
+        takeTurns(roles, llvm::map_to_vector(groups, [](const Group &g) { return g.ring; }));
+    } else if (all > 1) {
+      return kernel.emitOpError("has copies that no thread can follow");
+    } else {
+      roles.erase();
+      return copyAllInPlace(start);
+    }
+    return success();
+  }
+
+private:
+  LogicalResult findGroups();
+  void joinProducts();
+  void joinVectors();
+  void joinScalars();
+  void chooseStages(Group &group) const;
+  void makeRings(Operation *start);
+  bool makeProducer(cta::RolesOp roles);
+  void fill(OpBuilder &b, const Group &group, SmallVector<cta::TmaLoadOp, 2> loads,
+            SmallVector<LoadOp, 2> scalars);
+  LogicalResult copyAllInPlace(Operation *start);
+  void copyInPlace(Group &group);
+  void consume(void (WarpSpecializer::*before)(Group &));
+  void moveConsumers(cta::RolesOp roles);
+  void meetOthers(Operation *start);
+
+  func::FuncOp kernel;
+  Block &body;
+  int32_t warps, stages, cluster;
+  SmallVector<Group> groups;
+};
+
+} // namespace
+
+void WarpSpecializer::chooseStages(Group &group) const {
+  auto loop = group.firstUser->getParentOfType<scf::ForOp>();
+  if (!loop)
+    return;
+  auto own = loop->getAttrOfType<IntegerAttr>(kNumStagesAttr);
+  group.isElastic = !own && stages == 0;
+  group.stages = group.isElastic ? tuningOf(kernel).mostOperandStages
+                                 : std::max<int32_t>(own ? int32_t(own.getInt()) : stages, 1);
+}
+
+LogicalResult WarpSpecializer::findGroups() {
+  WalkResult result = kernel.walk([&](cta::TmaLoadOp load) {
+    Operation *first = nullptr, *last = nullptr;
+    for (Operation *user : load->getUsers()) {
+      Operation *here = load->getBlock()->findAncestorOpInBlock(*user);
+      if (!here || here->hasTrait<OpTrait::IsTerminator>()) {
+        load.emitOpError("is used outside its block");
+        return WalkResult::interrupt();
+      }
+      if (!first || here->isBeforeInBlock(first))
+        first = here;
+      if (!last || last->isBeforeInBlock(here))
+        last = here;
+    }
+    if (!first) {
+      load.erase();
+      return WalkResult::advance();
+    }
+    Group *group = llvm::find_if(groups, [&](Group &g) { return g.firstUser == first; });
+    if (group == groups.end()) {
+      groups.emplace_back();
+      group = &groups.back();
+      group->firstUser = group->lastUser = first;
+      chooseStages(*group);
+    }
+    group->loads.push_back(load);
+    if (group->lastUser->isBeforeInBlock(last))
+      group->lastUser = last;
+    return WalkResult::advance();
+  });
+  joinProducts();
+  return failure(result.wasInterrupted());
+}
+
+void WarpSpecializer::makeRings(Operation *start) {
+  OpBuilder b(start);
+  for (Group &group : groups)
+    group.ring = cta::RingOp::create(b, group.loads.front().getLoc(), group.ringType(),
+                                     b.getI32IntegerAttr(group.stages), b.getI32IntegerAttr(warps),
+                                     b.getI32IntegerAttr(group.isShared() ? cluster : 1),
+                                     group.isElastic ? b.getUnitAttr() : UnitAttr());
+}
+
+static void join(Group &group, Group &other) {
+  llvm::append_range(group.loads, other.loads);
+  llvm::sort(group.loads, [](cta::TmaLoadOp a, cta::TmaLoadOp b) { return a->isBeforeInBlock(b); });
+  if (other.firstUser->isBeforeInBlock(group.firstUser))
+    group.firstUser = other.firstUser;
+  if (group.lastUser->isBeforeInBlock(other.lastUser))
+    group.lastUser = other.lastUser;
+  other.loads.clear();
+}
+
+/// Products that have an operand in common get all of theirs together.
+void WarpSpecializer::joinProducts() {
+  auto precede = [](const Group &group, Operation *user) {
+    return llvm::all_of(group.loads, [&](cta::TmaLoadOp load) {
+      return load->getBlock() == user->getBlock() && load->isBeforeInBlock(user);
+    });
+  };
+  auto haveUserInCommon = [](const Group &group, const Group &other) {
+    return llvm::any_of(group.loads, [&](cta::TmaLoadOp load) {
+      return llvm::any_of(load->getUsers(), [&](Operation *user) {
+        return llvm::any_of(other.loads, [&](cta::TmaLoadOp from) {
+          return llvm::is_contained(from->getUsers(), user);
+        });
+      });
+    });
+  };
+  for (Group &group : groups)
+    for (Group &other : groups)
+      if (&group < &other && haveUserInCommon(group, other) && precede(group, other.firstUser) &&
+          precede(other, group.firstUser))
+        join(group, other);
+  llvm::erase_if(groups, [](const Group &group) { return group.loads.empty(); });
+}
+
+/// What is only read into registers comes with the operands of a product beside it:
+/// one barrier for both.
+void WarpSpecializer::joinVectors() {
+  for (Group &group : groups) {
+    if (!group.isOnlyRead())
+      continue;
+    Group *product = llvm::find_if(groups, [&](const Group &other) {
+      return !other.isOnlyRead() && other.firstUser->getBlock() == group.firstUser->getBlock();
+    });
+    if (product == groups.end())
+      continue;
+    join(*product, group);
+  }
+  llvm::erase_if(groups, [](const Group &group) { return group.loads.empty(); });
+}
+
+/// Whether one thread can compute `v`, a scalar, without looking at memory.
+static bool canFollow(Value v, DenseSet<Value> &seen) {
+  if (!seen.insert(v).second)
+    return true;
+  if (auto arg = dyn_cast<BlockArgument>(v)) {
+    auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+    return loop ? arg == loop.getInductionVar() : isa<func::FuncOp>(arg.getOwner()->getParentOp());
+  }
+  Operation *op = v.getDefiningOp();
+  SmallVector<Value> from(op->getOperands());
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    unsigned index = cast<OpResult>(v).getResultNumber();
+    from.append({branch.thenYield().getOperand(index), branch.elseYield().getOperand(index)});
+  } else if (op->getNumRegions() || isa<LoadOp>(op) || !isScalarWork(op)) {
+    return false;
+  }
+  return llvm::all_of(
+      from, [&](Value o) { return !isa<RankedTensorType>(o.getType()) && canFollow(o, seen); });
+}
+
+/// Numbers that a loop loads beside the operands of its product, too.
+void WarpSpecializer::joinScalars() {
+  for (Group &group : groups) {
+    if (!isa<scf::ForOp>(group.firstUser->getParentOp()) || group.isOnlyRead())
+      continue;
+    for (LoadOp load : group.firstUser->getBlock()->getOps<LoadOp>()) {
+      DenseSet<Value> seen;
+      if (!load->removeAttr(cta::kMayRunAheadAttr) || !canFollow(load.getPtr(), seen))
+        continue;
+      group.scalars.push_back(load);
+      if (load->isBeforeInBlock(group.firstUser))
+        group.firstUser = load;
+      if (group.lastUser->isBeforeInBlock(load))
+        group.lastUser = load;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The producer
+//===----------------------------------------------------------------------===//
+
+/// Acquire a slot, copy into it, commit: where the last of the loads stands, the
+/// loads themselves go.
+void WarpSpecializer::fill(OpBuilder &b, const Group &group, SmallVector<cta::TmaLoadOp, 2> loads,
+                           SmallVector<LoadOp, 2> scalars) {
+  Location loc = loads.front().getLoc();
+  Value ring = group.ring;
+  auto slot = cta::RingAcquireOp::create(b, loc, group.buffers(), ring, /*bytes=*/Value());
+  for (auto [buffer, load] : llvm::zip(slot.getBuffers(), loads)) {
+    auto copy = cta::RingCopyOp::create(b, load.getLoc(), load.getMap(), load.getStarts(),
+                                        load.getDims(), buffer, ring, load.getCommon());
+    if (Attribute evict = load->getAttr(cta::kEvictAttr))
+      copy->setAttr(cta::kEvictAttr, evict);
+  }
+  for (auto [buffer, load] : llvm::zip_equal(slot.getBuffers().drop_front(loads.size()), scalars))
+    keepHints(load, cta::RingElementCopyOp::create(b, load.getLoc(), load.getPtr(), buffer, ring));
+  cta::RingCommitOp::create(b, loc, ring);
+}
+
+/// Makes the producer a copy of the kernel's body that only fills the rings.
+/// False if the copies depend on what one thread cannot know.
+bool WarpSpecializer::makeProducer(cta::RolesOp roles) {
+  Block *block = &roles.getProducer().emplaceBlock();
+  IRMapping map;
+  OpBuilder b = OpBuilder::atBlockBegin(block);
+  for (Operation *op = roles->getNextNode(); op; op = op->getNextNode()) {
+    if (op->hasTrait<OpTrait::IsTerminator>())
+      break;
+    b.clone(*op, map);
+  }
+  bool hasAtomics = false;
+  DenseSet<Value> written;
+  block->walk([&](Operation *op) {
+    hasAtomics |= isa<AtomicRmwOp, AtomicCasOp>(op);
+    collectWritten(op, written);
+  });
+  for (Group &group : groups) {
+    SmallVector<cta::TmaLoadOp, 2> loads;
+    for (cta::TmaLoadOp load : group.loads)
+      loads.push_back(map.lookup(load.getResult()).getDefiningOp<cta::TmaLoadOp>());
+    Operation *last = loads.back();
+    SmallVector<LoadOp, 2> scalars;
+    for (LoadOp load : group.scalars) {
+      scalars.push_back(map.lookup(load.getResult()).getDefiningOp<LoadOp>());
+      if (last->isBeforeInBlock(scalars.back()))
+        last = scalars.back();
+    }
+    OpBuilder at(last);
+    fill(at, group, loads, scalars);
+  }
+  // The loads still have their users, which are no roots: all of them go.
+  Liveness live(*block, fillsRing);
+  bool isScalar = llvm::all_of(live.ops, [&](Operation *op) {
+    return !roles->isProperAncestor(op) || isScalarWork(op) ||
+           op->hasTrait<OpTrait::IsTerminator>();
+  });
+  // It would read ahead of the consumers' stores.
+  bool readsWritten = llvm::any_of(live.ops, [&](Operation *op) {
+    auto load = dyn_cast<LoadOp>(op);
+    return load && (hasAtomics || comesFrom(load.getPtr(), written));
+  });
+  if (!isScalar || readsWritten)
+    return false;
+  eraseDeadValues(*block, fillsRing);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// The consumers
+//===----------------------------------------------------------------------===//
+
+/// One thread copies where loads stand. What is loaded beside operands may be used before
+/// these can be copied: it is on its own here.
+LogicalResult WarpSpecializer::copyAllInPlace(Operation *start) {
+  cta::setMade(kernel, &cta::Made::cluster, 1);
+  kernel.walk([](cta::TmaLoadOp load) { load.getCommonMutable().clear(); });
+  for (Group &group : groups)
+    group.ring.getDefiningOp()->erase();
+  groups.clear();
+  if (failed(findGroups()))
+    return failure();
+  for (Group &group : groups)
+    group.stages = 1;
+  makeRings(start);
+  consume(&WarpSpecializer::copyInPlace);
+  return success();
+}
+
+void WarpSpecializer::copyInPlace(Group &group) {
+  OpBuilder b(group.loads.back());
+  auto single = cta::SingleOp::create(b, group.loads.front().getLoc());
+  OpBuilder inside = OpBuilder::atBlockBegin(&single.getBody().emplaceBlock());
+  fill(inside, group, group.loads, {});
+}
+
+void WarpSpecializer::consume(void (WarpSpecializer::*before)(Group &)) {
+  for (Group &group : groups) {
+    if (before)
+      (this->*before)(group);
+    OpBuilder b(group.firstUser);
+    Location loc = group.firstUser->getLoc();
+    auto slot = cta::RingWaitOp::create(b, loc, group.buffers(), group.ring);
+    b.setInsertionPointAfter(group.lastUser);
+    cta::RingReleaseOp::create(b, group.lastUser->getLoc(), group.ring, Value());
+    for (auto [buffer, load] : llvm::zip(slot.getBuffers(), group.loads)) {
+      load.getResult().replaceAllUsesWith(buffer);
+      load.erase();
+    }
+    // Ahead of the product, which they would have to wait for behind it.
+    Operation *last = slot;
+    for (auto [buffer, load] :
+         llvm::zip_equal(slot.getBuffers().drop_front(group.loads.size()), group.scalars)) {
+      b.setInsertionPointAfter(last);
+      Value number = cta::ReadOp::create(b, load.getLoc(), load.getType(), buffer);
+      load.getResult().replaceAllUsesWith(number);
+      load.erase();
+      last = number.getDefiningOp();
+    }
+  }
+  eraseDeadValues(body);
+}
+
+void WarpSpecializer::moveConsumers(cta::RolesOp roles) {
+  Block &consumers = roles.getConsumers().emplaceBlock();
+  consumers.getOperations().splice(consumers.end(), body.getOperations(),
+                                   std::next(roles->getIterator()),
+                                   std::prev(body.getOperations().end()));
+}
+
+/// Blocks of a cluster write to each other's shared memory: after the barriers
+/// there have been made, and before any of them ends.
+void WarpSpecializer::meetOthers(Operation *start) {
+  OpBuilder b(start);
+  cta::ClusterBarrierOp::create(b, kernel.getLoc());
+  start->erase();
+  b.setInsertionPoint(body.getTerminator());
+  cta::ClusterBarrierOp::create(b, kernel.getLoc());
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct SpecializeWarpsPass : tile::impl::SpecializeWarpsPassBase<SpecializeWarpsPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    for (func::FuncOp kernel : module.getOps<func::FuncOp>())
+      if (failed(WarpSpecializer(kernel, cta::warpsOfGroup(module), kernelOf(module).getStages(),
+                                 cta::madeOf(module).cluster)
+                     .run()))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,354 @@
+//===- SplitColumns.cpp - products of 192 or 320 columns in parts ---------===//
+//
+// Contract and example: SplitColumnsPass in passes/Passes.td.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/TileDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/Passes.h"
+#include "passes/facts/DeadValues.h"
+#include "passes/facts/PointerRoots.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace tile {
+#define GEN_PASS_DEF_SPLITCOLUMNSPASS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+
+/// Fewer columns are not worth an instruction of their own.
+static constexpr int64_t kFewestColumns = 16;
+
+namespace {
+struct Part {
+  int64_t first, size;
+};
+
+class Splitter {
+public:
+  explicit Splitter(func::FuncOp kernel) : kernel(kernel) {}
+  void run();
+
+private:
+  bool canSplit(StoreOp store);
+  bool canSlice(Value v, unsigned axis);
+  bool isOnlyStored(Value v);
+  /// A part along an axis of the value that a loop carries in this place.
+  using Place = std::tuple<unsigned, unsigned, unsigned>;
+  void split(StoreOp store);
+  Value slice(Value v, unsigned axis, unsigned part);
+  Value sliceOf(Operation *op, unsigned axis, unsigned part);
+  void extendLoops();
+  scf::ForOp extend(scf::ForOp loop, ArrayRef<Place> added);
+
+  func::FuncOp kernel;
+  SmallVector<Part> parts; ///< of the columns of this turn
+  int64_t columns = 0;
+  llvm::SetVector<StoreOp> stores;
+  llvm::DenseSet<std::pair<Value, unsigned>> sliceable;
+  DenseSet<Value> onlyStored;
+  SmallVector<StoreOp> partStores;
+  bool hasProduct = false;
+  /// Values that loops carry and that are needed in parts: of which axes.
+  llvm::MapVector<std::pair<Operation *, unsigned>, llvm::SmallSetVector<unsigned, 2>> carried;
+  llvm::DenseMap<std::tuple<Value, unsigned, unsigned>, Value> slices;
+};
+} // namespace
+
+/// Powers of two, the largest first; none if there are fewer than two, or small ones.
+static SmallVector<Part> partsOf(int64_t columns) {
+  SmallVector<Part> parts;
+  for (int64_t first = 0; first < columns; first += parts.back().size)
+    parts.push_back({first, int64_t(llvm::bit_floor(uint64_t(columns - first)))});
+  if (parts.size() < 2 || parts.back().size < kFewestColumns)
+    parts.clear();
+  return parts;
+}
+
+static RankedTensorType blockOf(Value v) { return dyn_cast<RankedTensorType>(v.getType()); }
+
+static bool isElementwise(Operation *op) {
+  return op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1 &&
+         op->getNumRegions() == 0;
+}
+
+/// The dimension of its operand that dimension `axis` of an expand_dims's result is.
+static unsigned before(ExpandDimsOp op, unsigned axis) {
+  return axis - (unsigned(op.getAxis()) < axis);
+}
+
+/// The operands of a product with the dimension in them that becomes `axis` of it.
+static std::pair<unsigned, unsigned> operandOf(unsigned axis) {
+  return axis == 1 ? std::pair(1u, 1u) : std::pair(0u, 0u);
+}
+
+//===----------------------------------------------------------------------===//
+// Whether it can be done
+//===----------------------------------------------------------------------===//
+
+/// Whether the value can be computed in parts along this axis. What loops carry is
+/// taken to be until something says no.
+bool Splitter::canSlice(Value v, unsigned axis) {
+  if (!sliceable.insert({v, axis}).second)
+    return true;
+  auto carries = [&](scf::ForOp loop, unsigned index) {
+    carried[{loop, index}].insert(axis);
+    return canSlice(loop.getInitArgs()[index], axis) &&
+           canSlice(loop.getYieldedValues()[index], axis);
+  };
+  if (auto arg = dyn_cast<BlockArgument>(v)) {
+    auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+    return loop && carries(loop, arg.getArgNumber() - loop.getNumInductionVars());
+  }
+  Operation *op = v.getDefiningOp();
+  auto all = [&](ValueRange values) {
+    return llvm::all_of(values, [&](Value o) { return !blockOf(o) || canSlice(o, axis); });
+  };
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([](arith::ConstantOp o) {
+        auto dense = dyn_cast<DenseElementsAttr>(o.getValue());
+        return dense && dense.isSplat();
+      })
+      .Case<MakeRangeOp, SplatOp>([](auto) { return true; })
+      .Case([&](ExpandDimsOp o) { return canSlice(o.getSrc(), before(o, axis)); })
+      .Case([&](BroadcastOp o) {
+        return blockOf(o.getSrc()).getDimSize(axis) == 1 || canSlice(o.getSrc(), axis);
+      })
+      .Case([&](HintOp o) { return canSlice(o.getSrc(), axis); })
+      .Case([&](LoadOp o) { return !o.getIsVolatile() && all(o->getOperands()); })
+      .Case([&](DotOp o) {
+        hasProduct = true;
+        auto [index, dim] = operandOf(axis);
+        return o.getType().getRank() == 2 && canSlice(o->getOperand(index), dim) &&
+               canSlice(o.getAcc(), axis) && isOnlyStored(o.getResult());
+      })
+      .Case([&](scf::ForOp o) { return carries(o, cast<OpResult>(v).getResultNumber()); })
+      .Default([&](Operation *o) { return isElementwise(o) && all(o->getOperands()); });
+}
+
+/// Whether all that comes of a product's result are stores of as many columns.
+bool Splitter::isOnlyStored(Value v) {
+  if (!onlyStored.insert(v).second)
+    return true;
+  return llvm::all_of(v.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto store = dyn_cast<StoreOp>(user))
+      return use.get() == store.getValue() && stores.contains(store);
+    if (auto dot = dyn_cast<DotOp>(user))
+      return use.get() == dot.getAcc() && use.get() != dot.getA() && use.get() != dot.getB() &&
+             isOnlyStored(dot.getResult());
+    auto both = [&](scf::ForOp loop, unsigned index) {
+      return isOnlyStored(loop.getRegionIterArgs()[index]) && isOnlyStored(loop.getResult(index));
+    };
+    if (auto loop = dyn_cast<scf::ForOp>(user))
+      return both(loop, use.getOperandNumber() - loop.getNumControlOperands());
+    if (auto loop = dyn_cast<scf::ForOp>(user->getParentOp()); loop && isa<scf::YieldOp>(user))
+      return both(loop, use.getOperandNumber());
+    return isElementwise(user) && isOnlyStored(user->getResult(0));
+  });
+}
+
+bool Splitter::canSplit(StoreOp store) {
+  return llvm::all_of(store->getOperands(), [&](Value v) { return !blockOf(v) || canSlice(v, 1); });
+}
+
+//===----------------------------------------------------------------------===//
+// Parts of values
+//===----------------------------------------------------------------------===//
+
+/// Lets loops carry the parts of what they carry, too. Outer and earlier loops come first:
+/// what a loop starts from may be carried by them. What it goes on with may come from any
+/// loop, so that is cut up last.
+void Splitter::extendLoops() {
+  SmallVector<scf::ForOp> loops;
+  kernel.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) { loops.push_back(loop); });
+  SmallVector<std::pair<scf::ForOp, SmallVector<Place>>> longer;
+  for (scf::ForOp loop : loops) {
+    SmallVector<Place> added;
+    for (auto &[place, axes] : carried)
+      for (unsigned axis : axes)
+        for (unsigned part = 0; place.first == loop && part < parts.size(); ++part)
+          added.push_back({place.second, axis, part});
+    if (!added.empty())
+      longer.push_back({extend(loop, added), added});
+  }
+  for (auto &[loop, added] : longer)
+    for (auto [index, axis, part] : added) {
+      Value own = slice(loop.getYieldedValues()[index], axis, part);
+      cast<scf::YieldOp>(loop.getBody()->getTerminator()).getResultsMutable().append(own);
+    }
+}
+
+/// The loop with these parts in addition; what it yields for them is still missing.
+scf::ForOp Splitter::extend(scf::ForOp loop, ArrayRef<Place> added) {
+  SmallVector<Value> inits(loop.getInitArgs());
+  for (auto [index, axis, part] : added)
+    inits.push_back(slice(loop.getInitArgs()[index], axis, part));
+  OpBuilder b(loop);
+  unsigned before = loop.getNumRegionIterArgs();
+  auto longer = scf::ForOp::create(b, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(),
+                                   loop.getStep(), inits);
+  longer->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  longer.setUnsignedCmp(loop.getUnsignedCmp());
+  Block *from = loop.getBody(), *to = longer.getBody();
+  if (!to->empty())
+    to->getTerminator()->erase();
+  to->getOperations().splice(to->end(), from->getOperations());
+  for (auto [old, arg] : llvm::zip(from->getArguments(), to->getArguments()))
+    old.replaceAllUsesWith(arg);
+  for (auto [old, result] : llvm::zip(loop.getResults(), longer.getResults()))
+    old.replaceAllUsesWith(result);
+  for (auto [i, place] : llvm::enumerate(added)) {
+    auto [index, axis, part] = place;
+    slices[{longer.getRegionIterArgs()[index], axis, part}] =
+        longer.getRegionIterArgs()[before + i];
+    slices[{longer.getResult(index), axis, part}] = longer.getResult(before + i);
+  }
+  loop.erase();
+  return longer;
+}
+
+Value Splitter::slice(Value v, unsigned axis, unsigned part) {
+  if (Value known = slices.lookup({v, axis, part}))
+    return known;
+  // What is promised of the whole need not be so of a part, which starts elsewhere.
+  auto hint = v.getDefiningOp<HintOp>();
+  Value result = hint ? slice(hint.getSrc(), axis, part) : sliceOf(v.getDefiningOp(), axis, part);
+  slices[{v, axis, part}] = result;
+  return result;
+}
+
+/// The same operation on the parts of its operands.
+Value Splitter::sliceOf(Operation *op, unsigned axis, unsigned part) {
+  IRMapping map;
+  auto sliced = [&](unsigned index, unsigned dim) {
+    if (blockOf(op->getOperand(index))) {
+      Value own = slice(op->getOperand(index), dim, part);
+      map.map(op->getOperand(index), own); // another value, if a loop has been replaced
+    }
+  };
+  llvm::TypeSwitch<Operation *>(op)
+      .Case<arith::ConstantOp, MakeRangeOp, SplatOp>([](auto) {})
+      .Case([&](ExpandDimsOp o) { sliced(0, before(o, axis)); })
+      .Case([&](BroadcastOp o) {
+        if (blockOf(o.getSrc()).getDimSize(axis) != 1)
+          sliced(0, axis);
+      })
+      .Case([&](DotOp) {
+        auto [index, dim] = operandOf(axis);
+        sliced(index, dim);
+        sliced(2, axis);
+      })
+      .Default([&](Operation *o) {
+        for (unsigned i = 0; i < o->getNumOperands(); ++i)
+          sliced(i, axis);
+      });
+  // Behind the parts before this one.
+  Value before = part ? slices.lookup({op->getResult(0), axis, part - 1}) : Value();
+  OpBuilder b(op->getContext());
+  b.setInsertionPointAfter(before ? before.getDefiningOp() : op);
+  Operation *copy = b.clone(*op, map);
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[axis] = parts[part].size;
+  auto smaller = type.clone(shape);
+  copy->getResult(0).setType(smaller);
+  if (auto range = dyn_cast<MakeRangeOp>(copy)) {
+    range.setStart(int32_t(range.getStart()) + int32_t(parts[part].first));
+    range.setEnd(int32_t(range.getStart()) + int32_t(parts[part].size));
+  } else if (auto constant = dyn_cast<arith::ConstantOp>(copy)) {
+    constant.setValueAttr(cast<DenseElementsAttr>(constant.getValue()).resizeSplat(smaller));
+  }
+  return copy->getResult(0);
+}
+
+/// Moves what only `store` needs behind `before`, an earlier store of its block: parts
+/// are worked on one after another, so that one at a time needs registers for that.
+static void sinkTo(StoreOp store, StoreOp before) {
+  DenseSet<Operation *> needed{store};
+  SmallVector<Operation *> moved;
+  DenseSet<Value> written;
+  bool seesAll = true; // that is written between an operation and `store`
+  collectRoots(before.getPtr(), written);
+  for (Operation *op = before->getPrevNode(); op; op = op->getPrevNode()) {
+    auto load = dyn_cast<LoadOp>(op);
+    bool canMove = load ? seesAll && !load.getIsVolatile() && !comesFrom(load.getPtr(), written)
+                        : op->getNumRegions() == 0 && isMemoryEffectFree(op);
+    if (auto other = dyn_cast<StoreOp>(op))
+      collectRoots(other.getPtr(), written);
+    else if (!load)
+      seesAll &= isMemoryEffectFree(op);
+    if (canMove && !op->use_empty() &&
+        llvm::all_of(op->getUsers(), [&](Operation *user) { return needed.contains(user); })) {
+      needed.insert(op);
+      moved.push_back(op);
+    }
+  }
+  for (Operation *op : llvm::reverse(moved))
+    op->moveBefore(store);
+}
+
+void Splitter::split(StoreOp store) {
+  for (unsigned part = 0; part < parts.size(); ++part) {
+    IRMapping map;
+    for (unsigned i = 0; i < store->getNumOperands(); ++i)
+      if (blockOf(store->getOperand(i))) {
+        Value own = slice(store->getOperand(i), 1, part);
+        map.map(store->getOperand(i), own);
+      }
+    partStores.push_back(cast<StoreOp>(OpBuilder(store).clone(*store, map)));
+  }
+  store.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+void Splitter::run() {
+  // Stores of as many columns are split together.
+  llvm::MapVector<int64_t, SmallVector<StoreOp>> byColumns;
+  kernel.walk([&](StoreOp store) {
+    if (auto type = blockOf(store.getValue()); type && type.getRank() == 2)
+      byColumns[type.getDimSize(1)].push_back(store);
+  });
+  for (auto &[number, all] : byColumns) {
+    columns = number;
+    parts = partsOf(number);
+    if (parts.empty())
+      continue;
+    stores.clear();
+    stores.insert_range(all);
+    sliceable.clear();
+    onlyStored.clear();
+    carried.clear();
+    slices.clear();
+    hasProduct = false;
+    if (!llvm::all_of(all, [&](StoreOp store) { return canSplit(store); }) || !hasProduct)
+      continue;
+    partStores.clear();
+    extendLoops();
+    for (StoreOp store : all)
+      split(store);
+    eraseDeadValues(kernel.getBody().front());
+    for (unsigned i = 0; i < partStores.size(); ++i)
+      if (i % parts.size())
+        sinkTo(partStores[i], partStores[i - 1]);
+  }
+}
+
+namespace {
+struct SplitColumnsPass : tile::impl::SplitColumnsPassBase<SplitColumnsPass> {
+  void runOnOperation() override {
+    for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>())
+      if (!kernel.isExternal() && llvm::hasSingleElement(kernel.getBody()))
+        Splitter(kernel).run();
+  }
+};
+} // namespace

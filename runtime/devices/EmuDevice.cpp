@@ -1,0 +1,456 @@
+//===- EmuDevice.cpp - host functions on the emulator ---------------------===//
+//
+// A launch that the machine has nothing to say about runs a second time, as it is written,
+// on the interpreter: what the language forbids and the compiled kernel does not show, such
+// as hints that do not hold, is found there.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/devices/EmuDevice.h"
+#include "emulator/machine/TensorMap.h"
+#include "runtime/Cache.h"
+#include "runtime/Error.h"
+#include "runtime/KernelCache.h"
+#include "runtime/LaunchPlan.h"
+#include "runtime/PackedArguments.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MathExtras.h"
+#include <cstring>
+#include <deque>
+
+using namespace tile;
+using namespace tile::runtime;
+
+/// What programs that nobody uses may take together: code about as large as their IR.
+static constexpr uint64_t kProgramBytes = uint64_t(256) << 20;
+
+/// What every GPU can start.
+static constexpr int kMaxGrid[3] = {INT32_MAX, 65535, 65535};
+
+namespace {
+
+/// One specialisation, shared by all kernels prepared from the same request.
+struct EmuProgram {
+  std::unique_ptr<emu::Program> program;
+  emu::LoadOptions load;
+  std::string ir; ///< kept only for `beforeLaunch`
+  KernelMetadata metadata;
+  LaunchPlan plan;
+  std::vector<frontend::Dependency> dependencies;
+  uint64_t irBytes = 0;
+  mutable bool launched = false; ///< under the device's mutex
+};
+using EmuProgramPtr = std::shared_ptr<const EmuProgram>;
+
+class EmuKernel : public Kernel {
+public:
+  EmuKernel(EmuProgramPtr program, const KernelRequest &request)
+      : program(std::move(program)), request(request) {}
+  const KernelMetadata &metadata() const override { return program->metadata; }
+  EmuProgramPtr program;
+  KernelRequest request;
+  std::unique_ptr<Kernel> asWritten; ///< for the interpreter, if it knows all of it
+};
+
+/// What a launch makes besides the caller's arguments. Addresses stay.
+struct LaunchMemory {
+  std::deque<emu::TensorMap> maps;
+  std::vector<std::unique_ptr<uint8_t[]>> scratch;
+  std::deque<uint64_t> scratchAddresses;
+};
+
+class Emulator : public EmuDevice {
+public:
+  explicit Emulator(const EmuDeviceOptions &options) : EmuDevice(options.check), options(options) {
+    // What is compared to the bit is interpreted anyway.
+    if (options.check && !options.beforeLaunch && !options.algebraic)
+      language = createLanguageChecker(memory);
+  }
+
+  std::string name() const override { return "emu"; }
+  std::string description() const override {
+    unsigned threads = hostThreads(options.threads);
+    std::string text = llvm::formatv("emulated {0}, {1} thread{2}", options.target, threads,
+                                     threads == 1 ? "" : "s");
+    if (options.schedules)
+      text +=
+          llvm::formatv(", {0} random schedules from seed {1}", options.schedules, options.seed);
+    return text + (options.algebraic ? ", algebraic" : "") + (options.check ? "" : ", unchecked");
+  }
+  std::string target() const override { return options.target; }
+  unsigned multiprocessorCount() const override { return 132; }
+  const emu::Program &program(const Kernel &kernel) const override {
+    return *static_cast<const EmuKernel &>(kernel).program->program;
+  }
+  const std::map<std::string, KernelCounters> &counters() const override { return counted; }
+  const emu::Report &lastReport() const override { return last; }
+
+  std::unique_ptr<Kernel> prepare(const KernelRequest &request,
+                                  frontend::DiagnosticEngine &diagnostics) override;
+  bool launch(Kernel &kernel, const LaunchConfig &config,
+              frontend::DiagnosticEngine &diagnostics) override;
+  llvm::Expected<bool> launch(Kernel &kernel, const uint32_t grid[3],
+                              llvm::ArrayRef<const void *> arguments,
+                              frontend::DiagnosticEngine &diagnostics) override;
+
+private:
+  EmuProgramPtr find(const KernelRequest &request, frontend::DiagnosticEngine &diagnostics);
+  EmuProgramPtr compile(const KernelRequest &request, frontend::DiagnosticEngine &diagnostics);
+  using Image = std::vector<std::vector<uint8_t>>;
+  Image save() const;
+  void restore(const Image &image);
+  emu::Report runSchedules(const EmuProgram &program, const uint32_t grid[3],
+                           emu::LaunchConfig &launch);
+
+  bool checkLanguage(EmuKernel &kernel, const LaunchConfig &config, const Image &before,
+                     frontend::DiagnosticEngine &diagnostics);
+
+  EmuDeviceOptions options;
+  std::unique_ptr<Device> language; ///< null where nothing is checked
+  Compiler compiler;                ///< under `mutex`, like everything below
+  KernelCache<const EmuProgram> programs{kProgramBytes};
+  std::map<std::string, KernelCounters> counted;
+  emu::Report last;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+EmuProgramPtr Emulator::compile(const KernelRequest &request,
+                                frontend::DiagnosticEngine &diagnostics) {
+  CompileResult result = compiler.compile(*request.file, request.options);
+  auto said = std::make_shared<frontend::DiagnosticEngine>(std::move(result.diagnostics));
+  for (const frontend::Diagnostic &d : said->all()) {
+    frontend::Diagnostic &copy = d.severity == frontend::Severity::Error
+                                     ? diagnostics.error(d.file, d.range, d.message)
+                                     : diagnostics.warning(d.file, d.range, d.message);
+    copy = d;
+  }
+  diagnostics.retain(said); // owns the files that were imported
+  if (!result.ok())
+    return nullptr;
+  auto shared = std::make_shared<EmuProgram>();
+  shared->load.fuseMulAdd = request.options.enableFpFusion;
+  shared->load.algebraic = options.algebraic;
+  std::string error;
+  shared->program = emu::Program::load(result.output, shared->load, error);
+  if (!shared->program) {
+    diagnostics.error(nullptr, {}, error).unsupported = true;
+    return nullptr;
+  }
+  auto plan = LaunchPlan::of(result.metadata);
+  if (!plan) {
+    diagnostics.error(nullptr, {}, takeError(plan.takeError()).message);
+    return nullptr;
+  }
+  shared->plan = std::move(*plan);
+  shared->irBytes = result.output.size();
+  shared->dependencies = std::move(result.dependencies);
+  if (options.beforeLaunch)
+    shared->ir = std::move(result.output);
+  shared->metadata = std::move(result.metadata);
+  return shared;
+}
+
+EmuProgramPtr Emulator::find(const KernelRequest &request,
+                             frontend::DiagnosticEngine &diagnostics) {
+  KernelRequest ours = request;
+  ours.options = forLaunch(std::move(ours.options));
+  ours.options.stopAfter = Stage::Llvm;
+  ours.options.lineInfo = true;
+  ours.options.algebraic = options.algebraic;
+  std::string key = kernelKey(*request.file, ours.options);
+  EmuProgramPtr program = programs.find(key);
+  if (program)
+    return program;
+  program = compile(ours, diagnostics);
+  if (program)
+    programs.insert(key, program, program->dependencies,
+                    program->irBytes + (program->ir.empty() ? 0 : program->irBytes));
+  return program;
+}
+
+std::unique_ptr<Kernel> Emulator::prepare(const KernelRequest &request,
+                                          frontend::DiagnosticEngine &diagnostics) {
+  std::lock_guard lock(mutex);
+  EmuProgramPtr program = find(request, diagnostics);
+  if (!program)
+    return nullptr;
+  auto kernel = std::make_unique<EmuKernel>(std::move(program), request);
+  frontend::DiagnosticEngine said; // nothing that the compiler has not said
+  if (language)
+    kernel->asWritten = language->prepare(request, said);
+  return kernel;
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+static unsigned spanBytes(cuda::TensorMapSwizzle swizzle) {
+  switch (swizzle) {
+  case cuda::TensorMapSwizzle::Span32B:
+    return 32;
+  case cuda::TensorMapSwizzle::Span64B:
+    return 64;
+  case cuda::TensorMapSwizzle::Span128B:
+    return 128;
+  default:
+    return 0;
+  }
+}
+
+/// What the driver would encode, refused for the same reasons.
+static llvm::Expected<emu::TensorMap> makeTensorMap(const TensorMapPlan &plan,
+                                                    const TensorMapValues &values) {
+  auto refuse = [](const char *why) {
+    return makeError(ErrorCode::InvalidArgument, std::string("a tensor map has ") + why);
+  };
+  emu::TensorMap map;
+  map.base = uint64_t(values.base);
+  map.rank = uint8_t(values.rank);
+  map.elementBytes = uint8_t(plan.elementBytes);
+  map.swizzle = uint8_t(spanBytes(plan.swizzle));
+  for (unsigned d = 0; d < values.rank; ++d) {
+    map.dims[d] = uint64_t(values.sizes[d]);
+    map.box[d] = uint16_t(plan.box[d]);
+    if (plan.box[d] < 1 || plan.box[d] > 256)
+      return refuse("a box that is not 1 to 256 elements wide");
+    if (d + 1 < values.rank)
+      map.strides[d] = uint64_t(values.strides[d]);
+  }
+  unsigned rowBytes = map.box[0] * map.elementBytes;
+  if (rowBytes % 16 || (map.swizzle && rowBytes > map.swizzle))
+    return refuse("a box whose rows are no multiple of 16 bytes, or longer than the swizzle");
+  return map;
+}
+
+/// Makes the tensor maps; false if none can describe one of the arrays.
+static llvm::Expected<bool> makeTensorMaps(const LaunchPlan &plan,
+                                           llvm::MutableArrayRef<void *> pointers,
+                                           LaunchMemory &memory) {
+  for (const TensorMapPlan &planned : plan.tensorMaps) {
+    TensorMapValues values = evaluateTensorMap(planned, pointers);
+    if (!values.isSuitable())
+      return false;
+    auto map = makeTensorMap(planned, values);
+    if (!map)
+      return map.takeError();
+    pointers[planned.parameter] = &memory.maps.emplace_back(*map);
+  }
+  return true;
+}
+
+/// Scratch memory for one launch.
+static void addScratch(const LaunchPlan &plan, uint64_t programs, uint8_t garbage,
+                       llvm::MutableArrayRef<void *> pointers, LaunchMemory &memory,
+                       std::vector<emu::MemoryRange> &ranges) {
+  for (auto [pointer, parameter] : llvm::zip(pointers, plan.parameters)) {
+    if (parameter.kind != KernelParameter::Kind::Scratch)
+      continue;
+    uint64_t bytes = uint64_t(parameter.bytes) * (parameter.perProgram ? programs : 1);
+    auto &block = memory.scratch.emplace_back(std::make_unique<uint8_t[]>(bytes + 256));
+    uint64_t address = llvm::alignTo(reinterpret_cast<uint64_t>(block.get()), 256);
+    std::memset(reinterpret_cast<void *>(address), parameter.zero ? 0 : garbage, bytes);
+    ranges.push_back({address, bytes});
+    pointer = &memory.scratchAddresses.emplace_back(address);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Launching
+//===----------------------------------------------------------------------===//
+
+Emulator::Image Emulator::save() const {
+  Image image;
+  for (auto &[base, block] : blocks) {
+    auto *bytes = reinterpret_cast<const uint8_t *>(base);
+    image.emplace_back(bytes, bytes + block.bytes);
+  }
+  return image;
+}
+
+void Emulator::restore(const Image &image) {
+  size_t i = 0;
+  for (auto &[base, block] : blocks) {
+    if (block.bytes)
+      std::memcpy(reinterpret_cast<void *>(base), image[i].data(), block.bytes);
+    ++i;
+  }
+}
+
+/// The default order, then the random ones from the same initial memory. A
+/// kernel with atomic operations may legally give different results.
+emu::Report Emulator::runSchedules(const EmuProgram &program, const uint32_t grid[3],
+                                   emu::LaunchConfig &launch) {
+  emu::RunOptions run;
+  run.check = options.check;
+  run.counters = options.counters;
+  run.threads = options.threads;
+  bool isFirst = !std::exchange(program.launched, true);
+  unsigned schedules = options.firstLaunchesOnly && !isFirst ? 0 : options.schedules;
+  Image before;
+  if (schedules)
+    before = save();
+  emu::Report report = program.program->run(launch, run);
+  if (!schedules || !report.ok())
+    return report;
+  Image expected = save();
+  run.counters = false;
+  for (unsigned i = 0; i < schedules && report.ok(); ++i) {
+    restore(before);
+    run.seed = options.seed + i;
+    if (program.metadata.persistent) // the chip may have room for any number of blocks
+      launch.grid[0] =
+          launch.cluster[0] *
+          (1 + uint32_t(*run.seed % std::min<uint64_t>(uint64_t(grid[0]) * grid[1] * grid[2], 8)));
+    emu::Report again = program.program->run(launch, run);
+    report.findings = std::move(again.findings);
+    if (report.ok() && !program.program->dependsOnOrder() && save() != expected) {
+      emu::Finding finding{emu::FindingKind::SchedulesDisagree, {}, "", "", "", {}, 1};
+      finding.message = llvm::formatv("`{0}` gives another result in a random order of its threads",
+                                      program.program->name())
+                            .str();
+      report.findings.push_back(std::move(finding));
+    }
+    for (emu::Finding &f : report.findings)
+      f.where += llvm::formatv("{0}seed {1}", f.where.empty() ? "" : ", ", *run.seed).str();
+  }
+  return report;
+}
+
+llvm::Expected<bool> Emulator::launch(Kernel &kernel, const uint32_t grid[3],
+                                      llvm::ArrayRef<const void *> arguments,
+                                      frontend::DiagnosticEngine &diagnostics) {
+  if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
+    return true;
+  auto &emulated = static_cast<EmuKernel &>(kernel);
+  EmuProgramPtr program = emulated.program;
+  std::lock_guard lock(mutex);
+  LaunchMemory memory;
+  std::vector<void *> pointers;
+  auto resolve = [&]() -> llvm::Expected<bool> {
+    pointers.assign(program->plan.parameters.size(), nullptr);
+    if (llvm::Error error = program->plan.resolve(arguments, pointers))
+      return std::move(error);
+    return makeTensorMaps(program->plan, pointers, memory);
+  };
+  auto suits = resolve();
+  if (suits && !*suits) {
+    KernelRequest without = emulated.request;
+    without.options.tensorMaps = false;
+    program = find(without, diagnostics);
+    if (!program)
+      return false;
+    if (program->dependencies != emulated.program->dependencies)
+      return makeError(ErrorCode::Compile, "a file that `" + kernel.metadata().entry +
+                                               "` imports has changed since it was compiled; "
+                                               "compile it again");
+    suits = resolve();
+  }
+  if (!suits)
+    return addContext(suits.takeError(), "cannot launch `" + kernel.metadata().entry + "`");
+
+  const KernelMetadata &metadata = program->metadata;
+  auto blocks = blocksOf(metadata, grid, options.residentBlocks);
+  if (!blocks)
+    return blocks.takeError();
+  if (llvm::Error error = checkGrid(metadata, *blocks, kMaxGrid))
+    return std::move(error);
+  emu::LaunchConfig launch;
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    launch.grid[axis] = uint32_t((*blocks)[axis]);
+    launch.cluster[axis] = uint32_t(metadata.cluster[axis]);
+  }
+  launch.threads = uint32_t(metadata.threads);
+  launch.sharedBytes = uint32_t(metadata.sharedBytes);
+  for (auto &[base, block] : this->blocks)
+    launch.memory.push_back({base, block.bytes});
+  addScratch(program->plan, uint64_t(grid[0]) * grid[1] * grid[2], kFreshByte, pointers, memory,
+             launch.memory);
+  llvm::sort(launch.memory,
+             [](const emu::MemoryRange &a, const emu::MemoryRange &b) { return a.base < b.base; });
+  uint32_t programs[3] = {grid[0], grid[1], grid[2]};
+  for (auto [pointer, parameter] : llvm::zip(pointers, program->plan.parameters))
+    if (parameter.kind == KernelParameter::Kind::NumPrograms)
+      pointer = &programs[parameter.dim];
+  launch.parameters.assign(pointers.begin(), pointers.end());
+
+  if (options.beforeLaunch && !options.beforeLaunch(program->ir, program->load, launch))
+    return true;
+  last = runSchedules(*program, grid, launch);
+  if (options.counters) {
+    KernelCounters &ofKernel = counted[metadata.entry];
+    ++ofKernel.launches;
+    ofKernel.counters.add(last.counters);
+  }
+  emu::reportTo(last, emulated.request.file, diagnostics);
+  return last.ok();
+}
+
+/// Runs the kernel as it is written, from the memory before the launch; leaves memory as the
+/// machine has left it. Which bytes are written is known from this run alone.
+bool Emulator::checkLanguage(EmuKernel &kernel, const LaunchConfig &config, const Image &before,
+                             frontend::DiagnosticEngine &diagnostics) {
+  std::lock_guard lock(mutex);
+  if (!kernel.asWritten) {
+    for (auto &[base, block] : blocks)
+      memory.setInitialized(reinterpret_cast<void *>(base), block.bytes, true);
+    return true;
+  }
+  Image after = save();
+  restore(before);
+  bool ok = language->launch(*kernel.asWritten, config, diagnostics);
+  restore(after);
+  return ok;
+}
+
+bool Emulator::launch(Kernel &kernel, const LaunchConfig &config,
+                      frontend::DiagnosticEngine &diagnostics) {
+  PackedArguments arguments(kernel.metadata(), config.args);
+  auto &emulated = static_cast<EmuKernel &>(kernel);
+  Image before;
+  if (emulated.asWritten) {
+    std::lock_guard lock(mutex);
+    before = save();
+  }
+  auto ok = launch(kernel, config.grid.data(), arguments.pointers(), diagnostics);
+  if (ok)
+    return *ok && (!language || checkLanguage(emulated, config, before, diagnostics));
+  diagnostics.error(nullptr, {}, takeError(ok.takeError()).message);
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Counters
+//===----------------------------------------------------------------------===//
+
+void EmuDevice::printCounters(llvm::raw_ostream &os) const {
+  for (auto &[kernel, of] : counters()) {
+    os << kernel << ": " << of.launches << (of.launches == 1 ? " launch\n" : " launches\n");
+    of.counters.print(os);
+  }
+}
+
+std::string EmuDevice::countersJson() const {
+  emu::Counters sum;
+  llvm::json::Object kernels;
+  for (auto &[kernel, of] : counters()) {
+    sum.add(of.counters);
+    llvm::json::Object object = of.counters.toJson();
+    object["launches"] = int64_t(of.launches);
+    kernels[kernel] = std::move(object);
+  }
+  llvm::json::Object all = sum.toJson();
+  all["kernels"] = std::move(kernels);
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(all));
+  return text;
+}
+
+std::unique_ptr<EmuDevice> runtime::createEmuDevice(const EmuDeviceOptions &options) {
+  return std::make_unique<Emulator>(options);
+}

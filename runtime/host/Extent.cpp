@@ -1,0 +1,109 @@
+//===- Extent.cpp - sizes of tensors, in arithmetic that notices overflow -===//
+#include "runtime/host/Extent.h"
+#include "llvm/Support/MathExtras.h"
+#include <unistd.h>
+
+using namespace tile;
+using namespace tile::host;
+using eval::fail;
+using llvm::ArrayRef;
+
+namespace tile::host {
+
+Extent operator+(Extent a, Extent b) {
+  Extent sum = 0;
+  sum.isExact = !llvm::AddOverflow(a.number, b.number, sum.number) && a.isExact && b.isExact;
+  return sum;
+}
+
+Extent operator*(Extent a, Extent b) {
+  Extent product = 0;
+  product.isExact =
+      !llvm::MulOverflow(a.number, b.number, product.number) && a.isExact && b.isExact;
+  return product;
+}
+
+Extent countElements(ArrayRef<int64_t> shape) {
+  Extent count = 1;
+  for (int64_t dim : shape)
+    if (dim != 0)
+      count = count * dim;
+  return count.fits() && llvm::is_contained(shape, 0) ? Extent(0) : count;
+}
+
+std::string toString(ArrayRef<int64_t> shape) {
+  std::string text = "(";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+Memory Memory::ofThisMachine() {
+  uint64_t pages = std::max(sysconf(_SC_PHYS_PAGES), 0L),
+           page = std::max(sysconf(_SC_PAGESIZE), 0L);
+  return {pages * page / 2};
+}
+
+std::unique_ptr<eval::EvalError> checkShape(ArrayRef<int64_t> shape, unsigned elementBytes) {
+  if (shape.size() > maxRank)
+    return fail("a tensor has at most " + std::to_string(maxRank) + " dimensions, and this one " +
+                    std::to_string(shape.size()),
+                "ValueError");
+  if (llvm::any_of(shape, [](int64_t dim) { return dim < 0; }))
+    return fail("a dimension cannot be negative, as in " + toString(shape), "ValueError");
+  if (!countElements(shape).fits() || !(countElements(shape) * elementBytes).fits())
+    return fail("a tensor of shape " + toString(shape) + " has more than 2^63 bytes",
+                "MemoryError");
+  return nullptr;
+}
+
+std::unique_ptr<eval::EvalError> checkRoom(const Memory &memory, ArrayRef<int64_t> shape,
+                                           unsigned elementBytes) {
+  if (auto error = checkShape(shape, elementBytes))
+    return error;
+  uint64_t bytes = *(countElements(shape) * elementBytes);
+  uint64_t left = memory.limit - std::min(memory.limit, memory.held);
+  if (bytes <= left)
+    return nullptr;
+  return fail("a tensor of shape " + toString(shape) + " is too large: it takes " +
+                  std::to_string(bytes) + " bytes on the host, where " + std::to_string(left) +
+                  " of " + std::to_string(memory.limit) + " are left",
+              "MemoryError");
+}
+
+/// The lowest and the highest element that a view with elements touches.
+static std::pair<Extent, Extent> rangeOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides,
+                                         int64_t offset) {
+  Extent low = offset, high = offset;
+  for (auto [dim, stride] : llvm::zip_equal(shape, strides)) {
+    Extent &end = stride < 0 ? low : high;
+    end = end + Extent(dim - 1) * stride;
+  }
+  return {low, high};
+}
+
+Extent reachOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
+  if (llvm::is_contained(shape, 0))
+    return 0;
+  return rangeOf(shape, strides, 0).second + 1;
+}
+
+std::unique_ptr<eval::EvalError> checkView(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides,
+                                           int64_t offset, int64_t elements) {
+  auto outside = [&](const std::string &where) {
+    return fail("this view reaches outside of the tensor's memory: shape " + toString(shape) +
+                    " with strides " + toString(strides) + " from element " +
+                    std::to_string(offset) + where + ", of " + std::to_string(elements),
+                "ValueError");
+  };
+  if (llvm::is_contained(shape, 0))
+    return offset >= 0 && offset <= elements ? nullptr : outside("");
+  auto [low, high] = rangeOf(shape, strides, offset);
+  if (!low.fits() || !high.fits())
+    return outside(" on goes beyond 64 bits");
+  if (*low < 0 || *high >= elements)
+    return outside(" on takes elements " + std::to_string(*low) + " to " + std::to_string(*high));
+  return nullptr;
+}
+
+} // namespace tile::host

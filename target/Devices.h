@@ -1,0 +1,50 @@
+//===- Devices.h - what chips can do at most ------------------------------===//
+//
+// Data-sheet peaks, for bounds that no kernel beats: dense products, no boost
+// beyond the rated clock.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_TARGET_DEVICES_H
+#define TILE_TARGET_DEVICES_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace tile {
+
+struct Multiprocessor;
+
+/// Kinds of arithmetic that have a peak of their own.
+enum class Arithmetic { Fp8, Int8, Fp16, Tf32, Fp64Dot, Fp32, Fp64 };
+inline constexpr unsigned kNumArithmetic = 7;
+llvm::StringRef nameOf(Arithmetic arithmetic);
+
+struct DeviceModel {
+  llvm::StringLiteral name;  ///< "h200": what `--device` takes
+  llvm::StringLiteral title; ///< "H200 SXM"
+  int capability;            ///< 90 for sm_90
+  int multiprocessors;
+  double gigahertz;
+  double terabytesPerSecond; ///< memory
+  int64_t l2Bytes;
+  /// Tera-operations a second by Arithmetic; 0: no instruction for it.
+  double tera[kNumArithmetic];
+
+  double peak(Arithmetic a) const { return tera[unsigned(a)] * 1e12; }
+  const Multiprocessor &multiprocessor() const;
+};
+
+llvm::ArrayRef<DeviceModel> allDevices();
+/// Null if there is none of that name.
+const DeviceModel *findDevice(llvm::StringRef name);
+/// The one that stands for a compute capability; null if none does.
+const DeviceModel *deviceFor(int capability);
+/// "sm_90a": with all that the chip has.
+std::string targetOf(const DeviceModel &device);
+/// "h200, h100, ...".
+std::string deviceNames();
+
+} // namespace tile
+
+#endif // TILE_TARGET_DEVICES_H

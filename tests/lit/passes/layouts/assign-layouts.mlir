@@ -1,0 +1,340 @@
+// Layouts: accesses anchor, the rest follows, conversions where nothing else helps.
+// RUN: tile-opt %s --split-input-file --tile-assign-layouts --cse | FileCheck %s
+
+// One 16-byte vector a thread, then lanes, then warps, then repeats; no
+// conversion, and every value in the same layout.
+// CHECK: #[[L:.*]] = #cta.layout<{register = {{\[\[}}1], [2], [512]], lane = {{\[\[}}4], [8], [16], [32], [64]], warp = {{\[\[}}128], [256]]} : [1024]>
+// CHECK-LABEL: func.func @elementwise
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @elementwise(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %n: i32 {tile.divisibility = 16 : i32}) {
+  %block = arith.constant 1024 : i32
+  %pid = tile.program_id 0 : i32
+  %start = arith.muli %pid, %block : i32
+  // CHECK: tile.make_range 0 to 1024 : tensor<1024xi32, #[[L]]>
+  %range = tile.make_range 0 to 1024 : tensor<1024xi32>
+  %starts = tile.splat %start : i32 -> tensor<1024xi32>
+  %offsets = arith.addi %starts, %range : tensor<1024xi32>
+  %ns = tile.splat %n : i32 -> tensor<1024xi32>
+  %mask = arith.cmpi slt, %offsets, %ns : tensor<1024xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  %ptrs = tile.addptr %xs, %offsets : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+  // CHECK: tile.load {{.*}} {vector = 4 : i32} : tensor<1024x!tile.ptr<f32>, #[[L]]>
+  %v = tile.load %ptrs, %mask : tensor<1024x!tile.ptr<f32>>
+  %w = arith.addf %v, %v : tensor<1024xf32>
+  // CHECK: tile.store {{.*}} {vector = 4 : i32} : tensor<1024x!tile.ptr<f32>, #[[L]]>
+  // CHECK-NOT: convert_layout
+  tile.store %ptrs, %w, %mask : tensor<1024x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+// A bound of unknown divisor: element by element, so that the lanes of each
+// access are neighbours.
+// CHECK: #[[L:.*]] = #cta.layout<{register = {{\[\[}}128], [256], [512]], lane = {{\[\[}}1], [2], [4], [8], [16]], warp = {{\[\[}}32], [64]]} : [1024]>
+// CHECK-LABEL: func.func @unknown_bound
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @unknown_bound(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %n: i32) {
+  %range = tile.make_range 0 to 1024 : tensor<1024xi32>
+  %ns = tile.splat %n : i32 -> tensor<1024xi32>
+  %mask = arith.cmpi slt, %range, %ns : tensor<1024xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  %ptrs = tile.addptr %xs, %range : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+  // CHECK: tile.load {{%[0-9]+, %[0-9]+}} : tensor<1024x!tile.ptr<f32>, #[[L]]>
+  %v = tile.load %ptrs, %mask : tensor<1024x!tile.ptr<f32>>
+  tile.store %ptrs, %v, %mask : tensor<1024x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+// Blocks of one shape share a layout: the widest element fills 16 bytes.
+// CHECK: #[[L:.*]] = #cta.layout<{register = {{\[\[}}1], [2], [512]],
+// CHECK-LABEL: func.func @mixed_widths
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @mixed_widths(%x: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %y: !tile.ptr<f32> {tile.divisibility = 16 : i32}) {
+  %range = tile.make_range 0 to 1024 : tensor<1024xi32>
+  %xs = tile.splat %x : !tile.ptr<f16> -> tensor<1024x!tile.ptr<f16>>
+  %px = tile.addptr %xs, %range : tensor<1024x!tile.ptr<f16>>, tensor<1024xi32>
+  // CHECK: tile.load {{.*}} {vector = 4 : i32} : tensor<1024x!tile.ptr<f16>, #[[L]]>
+  %v = tile.load %px : tensor<1024x!tile.ptr<f16>>
+  %w = arith.extf %v : tensor<1024xf16> to tensor<1024xf32>
+  %ys = tile.splat %y : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  %py = tile.addptr %ys, %range : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+  // CHECK: tile.store {{.*}} {vector = 4 : i32} : tensor<1024x!tile.ptr<f32>, #[[L]]>
+  // CHECK-NOT: convert_layout
+  tile.store %py, %w : tensor<1024x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+// Rows of 512 halves in 4 warps: a warp a row, so that no reduction leaves the
+// warp. What is reduced stays with its row; a weight row is loaded where it is
+// needed; nothing is converted.
+// CHECK-DAG: #[[T:.*]] = #cta.layout<{register = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 256]], lane = {{\[\[}}0, 8], [0, 16], [0, 32], [0, 64], [0, 128]], warp = {{\[\[}}1, 0], [2, 0]]} : [4, 512]>
+// CHECK-DAG: #[[R:.*]] = #cta.layout<{register = [], lane = {{\[\[}}0], [0], [0], [0], [0]], warp = {{\[\[}}1], [2]]} : [4]>
+// CHECK-DAG: #[[C:.*]] = #cta.layout<{register = {{\[\[}}1], [2], [4], [256]], lane = {{\[\[}}8], [16], [32], [64], [128]], warp = {{\[\[}}0], [0]]} : [512]>
+// CHECK-LABEL: func.func @rows
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @rows(%x: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %w: !tile.ptr<f16> {tile.divisibility = 16 : i32},
+                %s: !tile.ptr<f32>, %stride: i32 {tile.divisibility = 16 : i32}) {
+  %r = tile.make_range 0 to 4 : tensor<4xi32>
+  %r2 = tile.expand_dims %r {axis = 1 : i32} : tensor<4xi32> -> tensor<4x1xi32>
+  %strides = tile.splat %stride : i32 -> tensor<4x1xi32>
+  %rs = arith.muli %r2, %strides : tensor<4x1xi32>
+  %rb = tile.broadcast %rs : tensor<4x1xi32> -> tensor<4x512xi32>
+  %c = tile.make_range 0 to 512 : tensor<512xi32>
+  %c2 = tile.expand_dims %c {axis = 0 : i32} : tensor<512xi32> -> tensor<1x512xi32>
+  %cb = tile.broadcast %c2 : tensor<1x512xi32> -> tensor<4x512xi32>
+  %offsets = arith.addi %rb, %cb : tensor<4x512xi32>
+  %xs = tile.splat %x : !tile.ptr<f16> -> tensor<4x512x!tile.ptr<f16>>
+  %ptrs = tile.addptr %xs, %offsets : tensor<4x512x!tile.ptr<f16>>, tensor<4x512xi32>
+  // CHECK: tile.load {{.*}} {vector = 8 : i32} : tensor<4x512x!tile.ptr<f16>, #[[T]]>
+  %v = tile.load %ptrs : tensor<4x512x!tile.ptr<f16>>
+  %ws = tile.splat %w : !tile.ptr<f16> -> tensor<512x!tile.ptr<f16>>
+  %wp = tile.addptr %ws, %c : tensor<512x!tile.ptr<f16>>, tensor<512xi32>
+  // CHECK: tile.load {{.*}} {vector = 8 : i32} : tensor<512x!tile.ptr<f16>, #[[C]]>
+  %wv = tile.load %wp : tensor<512x!tile.ptr<f16>>
+  // CHECK: tile.reduce {{.*}} -> tensor<4xf16, #[[R]]>
+  %max = tile.reduce %v {axis = 1 : i32} : tensor<4x512xf16> -> tensor<4xf16> {
+  ^bb0(%a: f16, %b: f16):
+    %m = arith.maximumf %a, %b : f16
+    tile.yield %m : f16
+  }
+  %max2 = tile.expand_dims %max {axis = 1 : i32} : tensor<4xf16> -> tensor<4x1xf16>
+  %maxb = tile.broadcast %max2 : tensor<4x1xf16> -> tensor<4x512xf16>
+  %d = arith.subf %v, %maxb : tensor<4x512xf16>
+  %w2 = tile.expand_dims %wv {axis = 0 : i32} : tensor<512xf16> -> tensor<1x512xf16>
+  %wb = tile.broadcast %w2 : tensor<1x512xf16> -> tensor<4x512xf16>
+  %e = arith.mulf %d, %wb : tensor<4x512xf16>
+  tile.store %ptrs, %e : tensor<4x512x!tile.ptr<f16>>
+  %ss = tile.splat %s : !tile.ptr<f32> -> tensor<4x!tile.ptr<f32>>
+  %sp = tile.addptr %ss, %r : tensor<4x!tile.ptr<f32>>, tensor<4xi32>
+  %maxf = arith.extf %max : tensor<4xf16> to tensor<4xf32>
+  // Few elements are stored from where they are.
+  // CHECK: tile.store {{.*}} : tensor<4x!tile.ptr<f32>, #[[R]]>
+  tile.store %sp, %maxf : tensor<4x!tile.ptr<f32>>
+  // CHECK-NOT: convert_layout
+  return
+}
+}
+
+// -----
+
+// Short rows share a warp: 16 lanes each.
+// CHECK: lane = {{\[\[}}0, 8], [0, 16], [0, 32], [0, 64], [1, 0]], warp = {{\[\[}}2, 0], [4, 0]]} : [8, 128]>
+// CHECK-LABEL: func.func @short_rows
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @short_rows(%x: !tile.ptr<f16> {tile.divisibility = 16 : i32}) -> f16 {
+  %r = tile.make_range 0 to 1024 : tensor<1024xi32>
+  %r2 = tile.reshape %r : tensor<1024xi32> -> tensor<8x128xi32>
+  %xs = tile.splat %x : !tile.ptr<f16> -> tensor<8x128x!tile.ptr<f16>>
+  %ptrs = tile.addptr %xs, %r2 : tensor<8x128x!tile.ptr<f16>>, tensor<8x128xi32>
+  %v = tile.load %ptrs : tensor<8x128x!tile.ptr<f16>>
+  %0 = tile.reduce %v {axis = 1 : i32} : tensor<8x128xf16> -> tensor<8xf16> {
+  ^bb0(%a: f16, %b: f16):
+    %m = arith.maximumf %a, %b : f16
+    tile.yield %m : f16
+  }
+  %1 = tile.reduce %0 {axis = 0 : i32} : tensor<8xf16> -> f16 {
+  ^bb0(%a: f16, %b: f16):
+    %m = arith.maximumf %a, %b : f16
+    tile.yield %m : f16
+  }
+  return %1 : f16
+}
+}
+
+// -----
+
+// Loop-carried sums and pointers live where the loads are.
+// CHECK: #[[L:.*]] = #cta.layout<{register = {{\[\[}}1], [2]],
+// CHECK-LABEL: func.func @loop
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @loop(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %n: i32) {
+  %zeros = arith.constant dense<0.0> : tensor<512xf32>
+  %zero = arith.constant 0 : i32
+  %step = arith.constant 512 : i32
+  %steps = arith.constant dense<512> : tensor<512xi32>
+  %r = tile.make_range 0 to 512 : tensor<512xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<512x!tile.ptr<f32>>
+  %first = tile.addptr %xs, %r : tensor<512x!tile.ptr<f32>>, tensor<512xi32>
+  // CHECK: scf.for {{.*}} -> (tensor<512xf32, #[[L]]>, tensor<512x!tile.ptr<f32>, #[[L]]>)
+  %sums:2 = scf.for %i = %zero to %n step %step iter_args(%acc = %zeros, %p = %first)
+      -> (tensor<512xf32>, tensor<512x!tile.ptr<f32>>) : i32 {
+    // CHECK-NOT: convert_layout
+    // CHECK: tile.load {{.*}} {vector = 4 : i32}
+    %v = tile.load %p : tensor<512x!tile.ptr<f32>>
+    %sum = arith.addf %acc, %v : tensor<512xf32>
+    %next = tile.addptr %p, %steps : tensor<512x!tile.ptr<f32>>, tensor<512xi32>
+    scf.yield %sum, %next : tensor<512xf32>, tensor<512x!tile.ptr<f32>>
+  }
+  tile.store %sums#1, %sums#0 : tensor<512x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+// A transposed store: one conversion, both accesses whole lines.
+// CHECK-LABEL: func.func @transpose
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @transpose(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %n: i32 {tile.divisibility = 16 : i32}) {
+  %r = tile.make_range 0 to 64 : tensor<64xi32>
+  %r0 = tile.expand_dims %r {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %r1 = tile.expand_dims %r {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %ns = tile.splat %n : i32 -> tensor<64x1xi32>
+  %rn = arith.muli %r0, %ns : tensor<64x1xi32>
+  %rb = tile.broadcast %rn : tensor<64x1xi32> -> tensor<64x64xi32>
+  %cb = tile.broadcast %r1 : tensor<1x64xi32> -> tensor<64x64xi32>
+  %offsets = arith.addi %rb, %cb : tensor<64x64xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<64x64x!tile.ptr<f32>>
+  %ptrs = tile.addptr %xs, %offsets : tensor<64x64x!tile.ptr<f32>>, tensor<64x64xi32>
+  // CHECK: tile.load {{.*}} {vector = 4 : i32}
+  %v = tile.load %ptrs : tensor<64x64x!tile.ptr<f32>>
+  // CHECK: tile.trans
+  // CHECK-NEXT: cta.convert_layout
+  // CHECK-NOT: convert_layout
+  %t = tile.trans %v [1, 0] : tensor<64x64xf32> -> tensor<64x64xf32>
+  // CHECK: tile.store {{.*}} {vector = 4 : i32}
+  tile.store %ptrs, %t : tensor<64x64x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+// A hint is used and removed.
+// CHECK-LABEL: func.func @hint
+module attributes {tile.kernel = #tile.kernel<warps = 1>} {
+func.func @hint(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %start: i32) {
+  // CHECK-NOT: tile.hint
+  %s = tile.hint %start {divisibility = array<i64: 16>} : i32
+  %r = tile.make_range 0 to 128 : tensor<128xi32>
+  %ss = tile.splat %s : i32 -> tensor<128xi32>
+  %o = arith.addi %ss, %r : tensor<128xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<128x!tile.ptr<f32>>
+  %p = tile.addptr %xs, %o : tensor<128x!tile.ptr<f32>>, tensor<128xi32>
+  // CHECK: tile.load {{.*}} {vector = 4 : i32}
+  %v = tile.load %p : tensor<128x!tile.ptr<f32>>
+  tile.store %p, %v : tensor<128x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+// A scan keeps the coalesced layout; join and split stay within threads.
+// CHECK-LABEL: func.func @scan_and_split
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @scan_and_split(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}) {
+  %r = tile.make_range 0 to 512 : tensor<512xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<512x!tile.ptr<f32>>
+  %p = tile.addptr %xs, %r : tensor<512x!tile.ptr<f32>>, tensor<512xi32>
+  // CHECK-NOT: convert_layout
+  %v = tile.load %p : tensor<512x!tile.ptr<f32>>
+  %s = tile.scan %v {axis = 0 : i32, reverse = false} : tensor<512xf32> -> tensor<512xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tile.yield %c : f32
+  }
+  %j = tile.join %v, %s : tensor<512xf32> -> tensor<512x2xf32>
+  %k, %l = tile.split %j : tensor<512x2xf32> -> tensor<512xf32>
+  %m = arith.addf %k, %l : tensor<512xf32>
+  tile.store %p, %m : tensor<512x!tile.ptr<f32>>
+  // CHECK: return
+  return
+}
+}
+
+// -----
+
+// Values of `if` and `while` have one layout on every path.
+// CHECK-LABEL: func.func @control_flow
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @control_flow(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %c: i1) {
+  %zeros = arith.constant dense<0.0> : tensor<512xf32>
+  %r = tile.make_range 0 to 512 : tensor<512xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<512x!tile.ptr<f32>>
+  %p = tile.addptr %xs, %r : tensor<512x!tile.ptr<f32>>, tensor<512xi32>
+  // CHECK: scf.if {{.*}} -> (tensor<512xf32, #[[L:.*]]>)
+  %v = scf.if %c -> (tensor<512xf32>) {
+    %l = tile.load %p : tensor<512x!tile.ptr<f32>>
+    scf.yield %l : tensor<512xf32>
+  } else {
+    scf.yield %zeros : tensor<512xf32>
+  }
+  // CHECK: scf.while {{.*}} : (tensor<512xf32, #[[L]]>) -> tensor<512xf32, #[[L]]>
+  %w = scf.while (%a = %v) : (tensor<512xf32>) -> tensor<512xf32> {
+    %max = tile.reduce %a {axis = 0 : i32} : tensor<512xf32> -> f32 {
+    ^bb0(%s: f32, %t: f32):
+      %m = arith.maximumf %s, %t : f32
+      tile.yield %m : f32
+    }
+    %one = arith.constant 1.0 : f32
+    %go = arith.cmpf ogt, %max, %one : f32
+    scf.condition(%go) %a : tensor<512xf32>
+  } do {
+  ^bb0(%a: tensor<512xf32>):
+    %half = arith.constant dense<0.5> : tensor<512xf32>
+    %b = arith.mulf %a, %half : tensor<512xf32>
+    scf.yield %b : tensor<512xf32>
+  }
+  // CHECK-NOT: convert_layout
+  tile.store %p, %w : tensor<512x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+// The narrow block moves, and is widened where it arrives.
+// CHECK-LABEL: func.func @moves_the_narrow_block
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @moves_the_narrow_block(%x: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %y: !tile.ptr<f32> {tile.divisibility = 16 : i32}) {
+  %r = tile.make_range 0 to 4096 : tensor<4096xi32>
+  %o = tile.reshape %r : tensor<4096xi32> -> tensor<64x64xi32>
+  %xs = tile.splat %x : !tile.ptr<f16> -> tensor<64x64x!tile.ptr<f16>>
+  %px = tile.addptr %xs, %o : tensor<64x64x!tile.ptr<f16>>, tensor<64x64xi32>
+  %v = tile.load %px : tensor<64x64x!tile.ptr<f16>>
+  %t = tile.trans %v [1, 0] : tensor<64x64xf16> -> tensor<64x64xf16>
+  // CHECK: cta.convert_layout {{.*}} : tensor<64x64xf16
+  // CHECK: arith.extf
+  // CHECK-NOT: convert_layout
+  %w = arith.extf %t : tensor<64x64xf16> to tensor<64x64xf32>
+  %ys = tile.splat %y : !tile.ptr<f32> -> tensor<64x64x!tile.ptr<f32>>
+  %py = tile.addptr %ys, %o : tensor<64x64x!tile.ptr<f32>>, tensor<64x64xi32>
+  tile.store %py, %w : tensor<64x64x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+// Rows of 256 halves with rows enough: 16 lanes a row, two rows a warp.
+// CHECK: #[[T:.*]] = #cta.layout<{register = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 128], [8, 0]], lane = {{\[\[}}0, 8], [0, 16], [0, 32], [0, 64], [1, 0]], warp = {{\[\[}}2, 0], [4, 0]]} : [16, 256]>
+// CHECK-LABEL: func.func @half_warp_rows
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @half_warp_rows(%x: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %y: !tile.ptr<f16>) {
+  %r = tile.make_range 0 to 4096 : tensor<4096xi32>
+  %o = tile.reshape %r : tensor<4096xi32> -> tensor<16x256xi32>
+  %xs = tile.splat %x : !tile.ptr<f16> -> tensor<16x256x!tile.ptr<f16>>
+  %px = tile.addptr %xs, %o : tensor<16x256x!tile.ptr<f16>>, tensor<16x256xi32>
+  // CHECK: tile.load {{.*}} #[[T]]>
+  %v = tile.load %px : tensor<16x256x!tile.ptr<f16>>
+  %max = tile.reduce %v {axis = 1 : i32} : tensor<16x256xf16> -> tensor<16xf16> {
+  ^bb0(%a: f16, %b: f16):
+    %m = arith.maximumf %a, %b : f16
+    tile.yield %m : f16
+  }
+  %rows = tile.make_range 0 to 16 : tensor<16xi32>
+  %ys = tile.splat %y : !tile.ptr<f16> -> tensor<16x!tile.ptr<f16>>
+  %py = tile.addptr %ys, %rows : tensor<16x!tile.ptr<f16>>, tensor<16xi32>
+  tile.store %py, %max : tensor<16x!tile.ptr<f16>>
+  return
+}
+}

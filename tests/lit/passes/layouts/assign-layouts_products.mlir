@@ -1,0 +1,72 @@
+// What is repeated to the shape of a product is loaded where the product lies.
+// RUN: tile-opt %s --tile-warpgroup-dots --tile-assign-layouts | FileCheck %s
+
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4>} {
+// A scale that is loaded for the first iteration in front of the loop and for the next
+// one in it; a bias that is added behind it. A conversion would hold up all warps.
+// CHECK-LABEL: func.func @scale_and_bias
+// CHECK-NOT: cta.convert_layout
+// CHECK: tile.load %{{.*}} : tensor<64x!tile.ptr<f32>, #[[ROWS:.*]]>
+// CHECK: scf.for
+// CHECK: tile.load %{{.*}} : tensor<64x!tile.ptr<f32>, #[[ROWS]]>
+// CHECK: cta.warpgroup_dot
+// CHECK-NOT: cta.convert_layout
+// CHECK: scf.yield
+// CHECK: tile.load %{{.*}} : tensor<128x!tile.ptr<f32>
+// CHECK-NEXT: tile.expand_dims
+// CHECK-NOT: cta.convert_layout
+// CHECK: tile.store
+func.func @scale_and_bias(%scale: !tile.ptr<f32>, %bias: !tile.ptr<f32>, %c: !tile.ptr<f32>,
+                          %n: i32) {
+  %x = arith.constant dense<1.0> : tensor<64x64xf16>
+  %y = arith.constant dense<1.0> : tensor<64x128xf16>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %m = tile.make_range 0 to 64 : tensor<64xi32>
+  %ss = tile.splat %scale : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
+  %scales = tile.addptr %ss, %m : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+  %first = tile.load %scales : tensor<64x!tile.ptr<f32>>
+  %sum:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero, %s = %first)
+      -> (tensor<64x128xf32>, tensor<64xf32>) : i32 {
+    %is = tile.splat %i : i32 -> tensor<64xi32>
+    %p = tile.addptr %scales, %is : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+    %next = tile.load %p : tensor<64x!tile.ptr<f32>>
+    %d = tile.dot %x, %y, %zero : tensor<64x64xf16> * tensor<64x128xf16> -> tensor<64x128xf32>
+    %column = tile.expand_dims %s {axis = 1 : i32} : tensor<64xf32> -> tensor<64x1xf32>
+    %all = tile.broadcast %column : tensor<64x1xf32> -> tensor<64x128xf32>
+    %scaled = arith.mulf %d, %all : tensor<64x128xf32>
+    %more = arith.addf %acc, %scaled : tensor<64x128xf32>
+    scf.yield %more, %next : tensor<64x128xf32>, tensor<64xf32>
+  }
+  %k = tile.make_range 0 to 128 : tensor<128xi32>
+  %bs = tile.splat %bias : !tile.ptr<f32> -> tensor<128x!tile.ptr<f32>>
+  %biases = tile.addptr %bs, %k : tensor<128x!tile.ptr<f32>>, tensor<128xi32>
+  %b = tile.load %biases : tensor<128x!tile.ptr<f32>>
+  %row = tile.expand_dims %b {axis = 0 : i32} : tensor<128xf32> -> tensor<1x128xf32>
+  %rows = tile.broadcast %row : tensor<1x128xf32> -> tensor<64x128xf32>
+  %result = arith.addf %sum#0, %rows : tensor<64x128xf32>
+  %cs = tile.splat %c : !tile.ptr<f32> -> tensor<64x128x!tile.ptr<f32>>
+  tile.store %cs, %result : tensor<64x128x!tile.ptr<f32>>
+  return
+}
+
+// What lies in shared memory is read where the product lies.
+// CHECK-LABEL: func.func @read
+// CHECK: cta.read %{{.*}} -> tensor<64xf32, #[[ROWS]]>
+// CHECK-NOT: cta.convert_layout
+// CHECK: tile.store
+func.func @read(%b: !cta.buffer<[64], f32, #cta.layout<{offset = [[1], [2], [4], [8], [16], [32]]} : [64]>>, %c: !tile.ptr<f32>) {
+  %x = arith.constant dense<1.0> : tensor<64x64xf16>
+  %y = arith.constant dense<1.0> : tensor<64x128xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %s = cta.read %b : !cta.buffer<[64], f32, #cta.layout<{offset = [[1], [2], [4], [8], [16], [32]]} : [64]>> -> tensor<64xf32>
+  %d = tile.dot %x, %y, %zero : tensor<64x64xf16> * tensor<64x128xf16> -> tensor<64x128xf32>
+  %column = tile.expand_dims %s {axis = 1 : i32} : tensor<64xf32> -> tensor<64x1xf32>
+  %all = tile.broadcast %column : tensor<64x1xf32> -> tensor<64x128xf32>
+  %scaled = arith.mulf %d, %all : tensor<64x128xf32>
+  %cs = tile.splat %c : !tile.ptr<f32> -> tensor<64x128x!tile.ptr<f32>>
+  tile.store %cs, %scaled : tensor<64x128x!tile.ptr<f32>>
+  return
+}
+}

@@ -1,0 +1,145 @@
+"""The map of the source tree holds.
+
+usage: check_rooms.py SOURCE
+
+- Every include goes from a room to one that rooms.txt lets it know, and the rooms make no
+  circle.
+- Facts about chips stand in target/ only: no number of a capability is compared, no name
+  of a target spelled anywhere else.
+- Sources are of a size that a reader can hold: files under 800 lines (400 is the aim),
+  functions under 100 (60 is the aim).
+- The environment is read where the documentation says, and nowhere else.
+
+Prints each violation as FILE:LINE: WHAT; exits 1 if there are any.
+"""
+import pathlib
+import re
+import sys
+
+SOURCE = pathlib.Path(sys.argv[1])
+FILE_LIMIT, FUNCTION_LIMIT = 800, 100
+TOP = ["target", "devicelib", "ir", "frontend", "passes", "compiler", "emulator", "runtime", "tools"]
+
+problems = []
+
+
+def report(path, line, what):
+    problems.append(f"{path.relative_to(SOURCE)}:{line}: {what}")
+
+
+def read_rooms():
+    rooms = {}
+    for line in (pathlib.Path(__file__).parent / "rooms.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            room, known = line.split(":")
+            rooms[room] = set(known.split())
+    return rooms
+
+
+ROOMS = read_rooms()
+
+
+def room_of(path):
+    """The longest listed prefix of a path such as `passes/facts/AxisInfo.h`."""
+    parts = path.split("/")
+    if parts[0] == "tile":  # the public headers
+        return "include"
+    for length in range(len(parts), 0, -1):
+        prefix = "/".join(parts[:length])
+        if prefix in ROOMS:
+            return prefix
+    return None
+
+
+def check_circles():
+    done, path = set(), []
+
+    def visit(room):
+        if room in path:
+            circle = path[path.index(room):] + [room]
+            problems.append("rooms.txt: a circle: " + " -> ".join(circle))
+            return
+        if room in done:
+            return
+        path.append(room)
+        # A room's parts may use what its own top level declares.
+        for known in sorted(ROOMS.get(room, ())):
+            if not room.startswith(known + "/"):
+                visit(known)
+        path.pop()
+        done.add(room)
+
+    for room in ROOMS:
+        visit(room)
+
+
+def check_includes(path, text):
+    here = room_of(str(path.relative_to(SOURCE)))
+    for number, line in enumerate(text.splitlines(), 1):
+        match = re.match(r'\s*#?include "([\w/]+/[\w.]+)"', line)
+        if not match or match[1].startswith(("mlir/", "llvm/")) or match[1].endswith(".inc"):
+            continue
+        there = room_of(match[1])
+        if there and there != here and there not in ROOMS[here]:
+            report(path, number, f"{here} must not know {there} ({match[1]})")
+
+
+COMPARED = re.compile(
+    r"(apability|smVersion|\bsm\(\)|\bsm)\b[^\"\n]{0,20}(>=|<=|==|!=|<|>)\s*(75|8\d|9\d|1[0-2]\d)\b")
+SPELLED = re.compile(r'"sm_\d+[af]?"')
+
+
+def check_chips(path, text):
+    if str(path.relative_to(SOURCE)).startswith("target/"):
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        code = line.split("//")[0]
+        if COMPARED.search(code):
+            report(path, number, "a capability is compared: ask target/ for the feature")
+        if SPELLED.search(code) and "HelpText" not in code:
+            report(path, number, "a target is named: ask target/ for it")
+
+
+def check_sizes(path, text):
+    lines = text.splitlines()
+    if len(lines) > FILE_LIMIT:
+        report(path, 1, f"{len(lines)} lines; the limit is {FILE_LIMIT}")
+    if path.suffix != ".cpp":
+        return
+    begin = None
+    for number, line in enumerate(lines, 1):
+        opens = re.match(r"^(?!namespace|class|struct|enum|union|extern|static const|using|#)\w.*\{$", line)
+        if begin is None and (opens or (re.match(r"^    +.*\) (const )?\{$", line) and lines[number - 2:number - 1]
+                                        and re.match(r"^\w.*[(,]$", lines[number - 2]))):
+            begin = number
+        elif line == "}" and begin is not None:
+            if number - begin > FUNCTION_LIMIT:
+                report(path, begin, f"a function of {number - begin} lines; the limit is {FUNCTION_LIMIT}")
+            begin = None
+
+
+ENVIRONMENT = {"tools", "runtime/capi", "runtime/Cache.cpp"}
+
+
+def check_environment(path, text):
+    where = str(path.relative_to(SOURCE))
+    if where.startswith("tools/") or any(where.startswith(e) for e in ENVIRONMENT):
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.search(r"\b(getenv|GetEnv)\(", line.split("//")[0]):
+            report(path, number, "reads the environment")
+
+
+files = sorted(path for top in TOP for path in (SOURCE / top).rglob("*")
+               if path.suffix in {".cpp", ".h", ".td"})
+check_circles()
+for path in files:
+    text = path.read_text(encoding="utf-8")
+    check_includes(path, text)
+    check_chips(path, text)
+    check_sizes(path, text)
+    check_environment(path, text)
+for problem in problems:
+    print(problem)
+print(f"{len(files)} files, {len(problems)} violations")
+sys.exit(1 if problems or not files else 0)
