@@ -126,6 +126,7 @@ static void setModuleOptions(ModuleOp module, const CompileOptions &options, con
   flag(options.persistent, kPersistentAttr);
   flag(options.checkedLaunch, kCheckedLaunchAttr);
   flag(options.eachLaneArrives, kEachLaneArrivesAttr);
+  flag(options.algebraic, kAlgebraicAttr);
   flag(!options.tensorMaps, kNoTensorMapsAttr);
   flag(options.dependentLaunch && target.has(Feature::DependentLaunch), kDependentLaunchAttr);
 }

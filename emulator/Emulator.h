@@ -150,6 +150,9 @@ struct RunOptions {
 
 struct LoadOptions {
   bool fuseMulAdd = true; ///< as the back end would: contract a*b+c
+  /// Instructions that compute with floats compute in a ring of integers instead, and those that
+  /// cannot are refused (docs/algebraic-mode.md).
+  bool algebraic = false;
   /// Called on the module before translation; what tests use to break it.
   llvm::function_ref<void(llvm::Module &)> mutate = nullptr;
 };

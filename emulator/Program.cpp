@@ -155,8 +155,8 @@ static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptio
   if (!jit)
     return jit.takeError();
   impl->jit = std::move(*jit);
-  auto translation = translateToHost(*module, impl->jit->getTargetTriple(),
-                                     impl->jit->getDataLayout(), options.fuseMulAdd);
+  auto translation =
+      translateToHost(*module, impl->jit->getTargetTriple(), impl->jit->getDataLayout(), options);
   if (!translation)
     return translation.takeError();
   impl->translation = std::move(*translation);

@@ -45,7 +45,8 @@ static const llvm::StringMap<Rule> &rules() {
     add(kFpFusionAttr, Place::Module, is<BoolAttr>, "a bool");
     add(kPtxVersionAttr, Place::Module, isI32, "an i32");
     unit(Place::Module, {kPersistentAttr, kCheckedLaunchAttr, kNoWarpgroupDotsAttr,
-                         kNoTensorMapsAttr, kDependentLaunchAttr, kEachLaneArrivesAttr});
+                         kNoTensorMapsAttr, kDependentLaunchAttr, kEachLaneArrivesAttr,
+                         kAlgebraicAttr});
     add(kDivisibilityAttr, Place::Parameter, isI32, "an i32");
     add(kSignatureIndexAttr, Place::Parameter, isI64, "an i64");
     add(kSignaturePathAttr, Place::Parameter, is<DenseI64ArrayAttr>, "an array of i64");

@@ -43,6 +43,8 @@ inline constexpr llvm::StringLiteral kPtxVersionAttr = "tile.ptx_version";
 /// Unit: to give a ring's slot back, every lane of a warp arrives, instead of one for all
 /// behind a barrier of the warp.
 inline constexpr llvm::StringLiteral kEachLaneArrivesAttr = "tile.each_lane_arrives";
+/// Unit: floats stand for numbers of a ring (ir/Algebra.h).
+inline constexpr llvm::StringLiteral kAlgebraicAttr = "tile.algebraic";
 
 //===----------------------------------------------------------------------===//
 // Parameters of the kernel

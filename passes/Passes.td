@@ -578,6 +578,25 @@ def LowerToLLVMPass : Pass<"tile-lower-to-llvm", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
+def AlgebraicImagePass : Pass<"tile-algebraic-image", "::mlir::ModuleOp"> {
+  let summary = "compute with numbers of a ring in the place of floats";
+  let description = [{
+    - **Needs**: a lowered kernel, not optimised yet; `tile.algebraic` on the module.
+    - **Guarantees**: nothing computes with floats but inline PTX and matrix instructions. A
+      float's bits are a number modulo 2 to their count; values, memory and everything
+      that only moves them stay as they are.
+    - **Never**: touches a module without the attribute.
+
+    ```
+      %c = llvm.fadd %a, %b : f32   =>   %x = llvm.bitcast %a : f32 to i32; ...
+                                         %z = llvm.add %x, %y : i32
+                                         %c = llvm.bitcast %z : i32 to f32
+    ```
+    Before the scalar optimiser: what it folds are then integers.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def TestAxisInfoPass : Pass<"tile-test-axis-info", "::mlir::func::FuncOp"> {
   let summary = "remark what the axis analysis finds about each value (testing only)";
 }

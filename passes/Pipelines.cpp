@@ -68,4 +68,8 @@ void tile::buildCtaSteps(OpPassManager &pm) {
   pm.addPass(createInsertBarriersPass());
 }
 
-void tile::buildLoweringPipeline(OpPassManager &pm) { pm.addPass(createLowerToLLVMPass()); }
+void tile::buildLoweringPipeline(OpPassManager &pm) {
+  pm.addPass(createLowerToLLVMPass());
+  // Last: what has been lowered is what is tested.
+  pm.addPass(createAlgebraicImagePass());
+}

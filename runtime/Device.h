@@ -125,6 +125,8 @@ struct CpuDeviceOptions {
   /// interpreted. They change no result: every kernel test becomes a test of
   /// the passes.
   bool throughPasses = false;
+  /// Numbers of a ring in the place of floating-point ones (docs/algebraic-mode.md).
+  bool algebraic = false;
 };
 std::unique_ptr<Device> createCpuDevice(const CpuDeviceOptions &options);
 

@@ -48,6 +48,9 @@ struct CompileOptions {
   /// Every lane of a warp tells a copying warp that it is done, not one for all: slower,
   /// for tools that do not follow what a warp's barrier orders.
   bool eachLaneArrives = false;
+  /// Numbers of a ring in the place of floating-point ones (docs/algebraic-mode.md): for the
+  /// emulator only, up to `Stage::Llvm`.
+  bool algebraic = false;
   int maxRegisters = 0;      ///< `.maxnreg`; 0: none
   std::string libdevicePath; ///< optional: NVIDIA's libdevice bitcode
   std::vector<std::string> includePaths;

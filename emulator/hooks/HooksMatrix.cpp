@@ -102,14 +102,11 @@ unsigned MatrixShape::accumulatorRegisters() const {
   return std::max(1u, m * n * elementBits(accumulator) / 32 / 32);
 }
 
-void tile::emu::multiply(unsigned m, unsigned n, unsigned k, const double *a, const double *b,
-                         double *d) {
-  for (unsigned i = 0; i < m; ++i)
-    for (unsigned x = 0; x < k; ++x) {
-      double v = a[i * k + x];
-      for (unsigned j = 0; j < n; ++j)
-        d[i * n + j] += v * b[x * n + j];
-    }
+uint64_t tile::emu::ringValue(Element e, uint64_t word) {
+  unsigned unused = 64 - elementBits(e);
+  bool isUnsigned = e == Element::U8 || e == Element::U4 || e == Element::B1;
+  word <<= unused;
+  return isUnsigned ? word >> unused : uint64_t(int64_t(word) >> unused);
 }
 
 double tile::emu::accumulatorValue(Element e, uint32_t low, uint32_t high) {
@@ -150,13 +147,14 @@ static uint64_t piece(const uint32_t *words, unsigned r, unsigned e, unsigned bi
   return uint64_t(words[r]) >> (e * bits) & ((uint64_t(1) << bits) - 1);
 }
 
-static void performMma(Warp &w, uint32_t) {
+/// Computes in T: double, or uint64_t for numbers of a ring.
+template <typename T> static void performMmaIn(Warp &w) {
   auto operands = [&](unsigned lane) {
     return static_cast<MmaOperands *>(w.lanes[lane]->request.operands);
   };
   MatrixShape s = MatrixShape::unpack(operands(0)->shape);
   unsigned dWords = s.accumulatorRegisters(), aWords = s.aRegisters();
-  double a[16 * 256], b[256 * 8], d[16 * 8];
+  T a[16 * 256], b[256 * 8], d[16 * 8];
   unsigned aBits = elementBits(s.a), bBits = elementBits(s.b), dBits = elementBits(s.accumulator);
   unsigned perA = std::max(1u, 32 / aBits), perB = std::max(1u, 32 / bBits);
   unsigned rowsAtOnce = s.m / 8; // 8 rows a register
@@ -168,11 +166,11 @@ static void performMma(Warp &w, uint32_t) {
       for (unsigned e = 0; e < perA; ++e) {
         unsigned row = g + 8 * (r % rowsAtOnce);
         unsigned column = perA * t + 4 * perA * (r / rowsAtOnce) + e;
-        a[row * s.k + column] = elementValue(s.a, piece(aw, r, e, aBits));
+        a[row * s.k + column] = valueOf<T>(s.a, piece(aw, r, e, aBits));
       }
     for (unsigned r = 0; r < s.n * s.k / 32 / perB; ++r)
       for (unsigned e = 0; e < perB; ++e)
-        b[(perB * t + 4 * perB * r + e) * s.n + g] = elementValue(s.b, piece(bw, r, e, bBits));
+        b[(perB * t + 4 * perB * r + e) * s.n + g] = valueOf<T>(s.b, piece(bw, r, e, bBits));
   }
   auto forAccumulators = [&](auto body) {
     unsigned perLane = s.m * s.n / 32;
@@ -183,7 +181,7 @@ static void performMma(Warp &w, uint32_t) {
   unsigned perWord = dBits == 16 ? 2 : 1;
   forAccumulators([&](unsigned lane, unsigned i, unsigned row, unsigned column) {
     const uint32_t *c = operands(lane)->words + dWords + aWords + s.bRegisters();
-    d[row * s.n + column] = elementValue(s.accumulator, piece(c, i / perWord, i % perWord, dBits));
+    d[row * s.n + column] = valueOf<T>(s.accumulator, piece(c, i / perWord, i % perWord, dBits));
   });
   multiply(s.m, s.n, s.k, a, b, d);
   forAccumulators([&](unsigned lane, unsigned i, unsigned row, unsigned column) {
@@ -199,6 +197,14 @@ static void performMma(Warp &w, uint32_t) {
   Counters &counters = w.cta->cluster->worker->counters;
   ++counters.mmas;
   counters.multiplyAdds += uint64_t(s.m) * s.n * s.k;
+}
+
+static void performMma(Warp &w, uint32_t) {
+  auto &first = *static_cast<MmaOperands *>(w.lanes[0]->request.operands);
+  if (MatrixShape::unpack(first.shape).algebraic)
+    performMmaIn<uint64_t>(w);
+  else
+    performMmaIn<double>(w);
 }
 
 //===----------------------------------------------------------------------===//

@@ -58,6 +58,15 @@ struct tile::emu::Warpgroup {
 
 constexpr uint32_t kTokenMask = 0xfff00000, kToken = 0x7fa00000;
 
+/// Slots are spread over the numbers that a token has room for: in the algebraic mode accumulators
+/// are any numbers, and those that programs like end in zeros.
+constexpr uint32_t kSpread = 0xb5297, kGathered = 0x94d27, kFirst = 0x9e377;
+static_assert((kSpread * kGathered & ~kTokenMask) == 1);
+static uint32_t tokenOf(uint32_t slot) {
+  return kToken | ((slot * kSpread + kFirst) & ~kTokenMask);
+}
+static uint32_t slotOf(uint32_t token) { return (token - kFirst) * kGathered & ~kTokenMask; }
+
 static Warpgroup &warpgroupOf(Thread &t) {
   auto &all = t.cta->warpgroups;
   unsigned index = t.index / 128;
@@ -168,19 +177,21 @@ static void recordReads(Thread &t, Warpgroup &g, Tick number, const SharedOperan
 // Computing
 //===----------------------------------------------------------------------===//
 
-static double readElement(const uint8_t *shared, const SharedOperand &o, Element e, unsigned mn,
-                          unsigned k) {
+template <typename T>
+static T readElement(const uint8_t *shared, const SharedOperand &o, Element e, unsigned mn,
+                     unsigned k) {
   uint64_t word = 0;
   std::memcpy(&word, shared + o.at(mn, k), o.bytes);
-  return elementValue(e, word);
+  return valueOf<T>(e, word);
 }
 
-static void compute(Warpgroup &g, Tick number) {
+/// Computes in T: double, or uint64_t for numbers of a ring.
+template <typename T> static void computeIn(Warpgroup &g, Tick number) {
   Product &p = g.product(number);
   const MatrixShape &s = p.shape;
   const uint8_t *shared = g.cta->shared.get();
   Thread &reporter = g.cta->threads[g.index * 128];
-  std::vector<double> a(64 * s.k), b(size_t(s.k) * s.n), d(64 * size_t(s.n));
+  std::vector<T> a(64 * s.k), b(size_t(s.k) * s.n), d(64 * size_t(s.n));
   unsigned aBytes = elementBits(s.a) / 8, bBytes = elementBits(s.b) / 8;
   if (p.flags & kAInRegisters) {
     unsigned bits = elementBits(s.a), per = 32 / bits;
@@ -190,21 +201,21 @@ static void compute(Warpgroup &g, Tick number) {
           unsigned row = 16 * (lane / 32) + lane % 32 / 4 + 8 * (r % 2);
           unsigned column = per * (lane % 4) + 4 * per * (r / 2) + e;
           uint64_t word = uint64_t(p.aWords[4 * lane + r]) >> (e * bits);
-          a[row * s.k + column] = elementValue(s.a, word & ((uint64_t(1) << bits) - 1));
+          a[row * s.k + column] = valueOf<T>(s.a, word & ((uint64_t(1) << bits) - 1));
         }
   } else {
     SharedOperand o = decodeDescriptor(reporter, p.descriptorA, p.flags & kTransA, aBytes, p.site);
     for (unsigned i = 0; i < 64; ++i)
       for (unsigned x = 0; x < s.k; ++x)
-        a[i * s.k + x] = readElement(shared, o, s.a, i, x);
+        a[i * s.k + x] = readElement<T>(shared, o, s.a, i, x);
   }
   SharedOperand o = decodeDescriptor(reporter, p.descriptorB, p.flags & kTransB, bBytes, p.site);
   for (unsigned x = 0; x < s.k; ++x)
     for (unsigned j = 0; j < s.n; ++j)
-      b[x * s.n + j] = readElement(shared, o, s.b, j, x);
+      b[x * s.n + j] = readElement<T>(shared, o, s.b, j, x);
   if (bool(p.flags & kNegateA) != bool(p.flags & kNegateB))
-    for (double &v : a)
-      v = -v;
+    for (T &v : a)
+      v = T() - v;
   unsigned registers = s.n * (s.accumulator == Element::F16 ? 1u : 2u) / 4;
   auto forAccumulators = [&](auto body) {
     for (unsigned lane = 0; lane < 128; ++lane)
@@ -217,11 +228,10 @@ static void compute(Warpgroup &g, Tick number) {
       }
   };
   if (p.scaleD)
-    forAccumulators([&](uint32_t word, unsigned shift, double &v) {
-      v = elementValue(s.accumulator, word >> shift);
-    });
+    forAccumulators(
+        [&](uint32_t word, unsigned shift, T &v) { v = valueOf<T>(s.accumulator, word >> shift); });
   multiply(64, s.n, s.k, a.data(), b.data(), d.data());
-  forAccumulators([&](uint32_t &word, unsigned shift, double &v) {
+  forAccumulators([&](uint32_t &word, unsigned shift, T &v) {
     auto bits = uint32_t(roundAccumulator(s.accumulator, v, s.saturate));
     if (s.accumulator == Element::F16)
       word = (word & ~(0xffffu << shift)) | bits << shift;
@@ -231,6 +241,13 @@ static void compute(Warpgroup &g, Tick number) {
   Counters &counters = g.cta->cluster->worker->counters;
   ++counters.mmas;
   counters.multiplyAdds += 64ull * s.n * s.k;
+}
+
+static void compute(Warpgroup &g, Tick number) {
+  if (g.product(number).shape.algebraic)
+    computeIn<uint64_t>(g, number);
+  else
+    computeIn<double>(g, number);
 }
 
 //===----------------------------------------------------------------------===//
@@ -244,7 +261,7 @@ static bool takeAccumulators(Warpgroup &g, Product &p, Tick number, unsigned lan
   auto &owner = g.owner[lane];
   bool plain = false;
   for (unsigned i = 0; i < registers; ++i) {
-    uint32_t word = o.words[i], slot = word & ~kTokenMask;
+    uint32_t word = o.words[i], slot = slotOf(word);
     if ((word & kTokenMask) != kToken || slot >= values.size()) {
       slot = uint32_t(values.size());
       values.push_back(word);
@@ -253,7 +270,7 @@ static bool takeAccumulators(Warpgroup &g, Product &p, Tick number, unsigned lan
     }
     owner[slot] = number;
     p.slots[lane * registers + i] = slot;
-    o.words[i] = kToken | slot;
+    o.words[i] = tokenOf(slot);
   }
   return plain;
 }
@@ -425,7 +442,7 @@ uint32_t tileEmuPin(Thread *t, uint32_t word, uint32_t) {
   if (index >= t->cta->warpgroups.size() || !t->cta->warpgroups[index])
     return word;
   Warpgroup &g = *t->cta->warpgroups[index];
-  uint32_t slot = word & ~kTokenMask, lane = t->index % 128;
+  uint32_t slot = slotOf(word), lane = t->index % 128;
   if (slot >= g.values[lane].size() || g.owner[lane][slot] > g.waited[lane / 32])
     return word;
   return g.values[lane][slot];

@@ -354,6 +354,13 @@ static Handler findHandler(StringRef mnemonic) {
   return table.lookup(mnemonic);
 }
 
+/// Whether an instruction on floats only moves them, or has a meaning in the algebraic mode.
+static bool hasRing(const PtxStatement &s) {
+  static constexpr StringLiteral mnemonics[] = {"mov", "ld",  "st",  "atom",
+                                                "red", "cvt", "mma", "wgmma"};
+  return is_contained(mnemonics, s.parts[0]);
+}
+
 void AsmBuilder::emit(const PtxStatement &s) {
   if (s.opcode == ".reg")
     return declare(s);
@@ -369,7 +376,9 @@ void AsmBuilder::emit(const PtxStatement &s) {
     return unsupported(s);
   if (StringRef part = unknownModifier(s); !part.empty())
     return unsupported(s, ("." + part).str());
-  if (isInexact(s))
+  if (algebraic && typeOf(s).isFloat() && !hasRing(s))
+    return unsupported(s, "in the algebraic mode");
+  if (isInexact(s) && !algebraic)
     inexact.push_back(s.opcode);
   if (!s.guarded)
     return handler(*this, s);

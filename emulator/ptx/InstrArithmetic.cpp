@@ -317,6 +317,8 @@ static void cvt(AsmBuilder &a, S s) {
   unsigned fromBits = bitWidth(from->format), toBits = bitWidth(to->format);
   auto one = [&](Value *v) -> Value * {
     bool isSigned = from->format >= Format::S8 && from->format <= Format::S64;
+    if (a.algebraic) // what floats stand for has a sign, too
+      return b.CreateIntCast(v, b.getIntNTy(toBits), isSigned || isFloat(from->format));
     Value *wide = isSigned ? b.CreateSExt(v, b.getInt64Ty()) : b.CreateZExt(v, b.getInt64Ty());
     Value *r = a.hook("tileEmuConvert", b.getInt64Ty(),
                       {wide, a.i32(uint32_t(from->format)), a.i32(uint32_t(to->format)),

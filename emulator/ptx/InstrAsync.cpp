@@ -127,7 +127,7 @@ static void tensorCopy(AsmBuilder &a, S s, bool reduce) {
   uint32_t kind = 0;
   if (reduce) {
     auto r = reduction(s);
-    if (!r)
+    if (!r || a.algebraic)
       return a.unsupported(s);
     kind = 1 + uint32_t(*r);
     a.atomics.push_back(AtomicKind::FAdd); // the map says of what

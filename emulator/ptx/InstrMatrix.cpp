@@ -54,6 +54,7 @@ static void mma(AsmBuilder &a, S s) {
     return a.unsupported(s);
   shape.accumulator = types[0], shape.a = types[1], shape.b = types[2];
   shape.saturate = s.has("satfinite");
+  shape.algebraic = a.algebraic;
   bool volta = shape.m == 8 && shape.k == 4 && shape.a == Element::F16;
   bool usual = (shape.m == 16 || shape.m == 8) && shape.n == 8;
   if (types[3] != types[0] || volta || !usual || shape.a == Element::B1 || s.has("sp") ||
@@ -126,6 +127,7 @@ static void multiplyAsync(AsmBuilder &a, S s) {
     return a.unsupported(s);
   shape.accumulator = types[0], shape.a = types[1], shape.b = types[2];
   shape.saturate = s.has("satfinite");
+  shape.algebraic = a.algebraic;
   const PtxOperand &d = s.operands[0], &aOperand = s.operands[1];
   bool aInRegisters = aOperand.kind == PtxOperand::Vector;
   unsigned dWords = unsigned(d.elements.size());

@@ -134,12 +134,15 @@ static std::optional<AtomicKind> atomicKind(S s, PtxType t) {
 
 static void atomic(AsmBuilder &a, S s) {
   PtxType t = typeOf(s);
+  if (a.algebraic && t.isFloat() && t.lanes == 1)
+    t.kind = 's';
   auto space = spaceOf(s);
   auto kind = atomicKind(s, t);
   bool red = s.parts[0] == "red";
   size_t first = red ? 0 : 1; // the address
   bool cas = kind && *kind == AtomicKind::CompareExchange;
-  if (!t || !space || !kind || s.operands.size() < first + (cas ? 3 : 2) || t.bits == 128)
+  if (!t || !space || !kind || s.operands.size() < first + (cas ? 3 : 2) || t.bits == 128 ||
+      (a.algebraic && t.isFloat()))
     return a.unsupported(s);
   if (*space != 3)
     a.atomics.push_back(t.isFloat() ? AtomicKind::FAdd : *kind);

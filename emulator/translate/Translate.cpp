@@ -17,6 +17,7 @@
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/IR/ReplaceConstant.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -276,6 +277,23 @@ void Translator::findTouchedAccumulators() {
 // The whole module
 //===----------------------------------------------------------------------===//
 
+/// In the algebraic mode the kernel must not compute with floats by itself.
+Error Translator::checkRing(const Instruction &inst) {
+  auto isReal = [](const Value *v) { return v->getType()->isFPOrFPVectorTy(); };
+  auto *call = dyn_cast<IntrinsicInst>(&inst);
+  bool computes =
+      isa<FCmpInst, FPExtInst, FPTruncInst, SIToFPInst, UIToFPInst, FPToSIInst, FPToUIInst>(inst) ||
+      (isa<BinaryOperator, UnaryOperator>(inst) && isReal(&inst)) ||
+      (call && isReal(&inst) && !call->getCalledFunction()->getName().starts_with("llvm.nvvm."));
+  if (auto *atomic = dyn_cast<AtomicRMWInst>(&inst))
+    computes = atomic->isFloatingPointOperation();
+  if (!computes)
+    return Error::success();
+  return unsupported(
+      "`" + Twine(call ? call->getCalledFunction()->getName() : StringRef(inst.getOpcodeName())) +
+      "` of floats in the algebraic mode");
+}
+
 Error Translator::run(const Triple &triple, const DataLayout &layout) {
   if (Error error = findKernel())
     return error;
@@ -304,6 +322,9 @@ Error Translator::run(const Triple &triple, const DataLayout &layout) {
       if (!hostCode.contains(&inst))
         work.push_back(&inst);
     for (Instruction *inst : work) {
+      if (algebraic)
+        if (Error error = checkRing(*inst))
+          return error;
       if (replaceByHardware(*inst))
         continue;
       if (Error error = translate(*inst))
@@ -332,9 +353,10 @@ Error Translator::run(const Triple &triple, const DataLayout &layout) {
 }
 
 Expected<Translation> tile::emu::translateToHost(Module &module, const Triple &triple,
-                                                 const DataLayout &layout, bool fuseMulAdd) {
+                                                 const DataLayout &layout,
+                                                 const LoadOptions &options) {
   Translation translation;
-  if (Error error = Translator(module, translation, fuseMulAdd).run(triple, layout))
+  if (Error error = Translator(module, translation, options).run(triple, layout))
     return std::move(error);
   return translation;
 }

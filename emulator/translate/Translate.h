@@ -14,9 +14,10 @@ class Triple;
 namespace tile::emu {
 
 /// Rewrites the module in place: every machine operation becomes a call of a
-/// hook (see Hooks.h), addresses become the host's. `fuseMulAdd`: contract a*b+c.
+/// hook (see Hooks.h), addresses become the host's.
 llvm::Expected<Translation> translateToHost(llvm::Module &module, const llvm::Triple &triple,
-                                            const llvm::DataLayout &layout, bool fuseMulAdd);
+                                            const llvm::DataLayout &layout,
+                                            const LoadOptions &options);
 
 } // namespace tile::emu
 

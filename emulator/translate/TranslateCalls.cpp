@@ -70,6 +70,7 @@ Error Translator::translateAsm(CallBase &call, StringRef text, StringRef constra
     owned.push_back(std::make_unique<AsmBuilder>(m, type, numOutputs, tied,
                                                  "ptx" + std::to_string(owned.size())));
     builder = owned.back().get();
+    builder->algebraic = algebraic;
     if (Error error = builder->build(*statements))
       return located(std::move(error), call);
   }

@@ -27,8 +27,8 @@ llvm::SmallSetVector<llvm::BasicBlock *, 8> loopHeaders(llvm::Function &f);
 
 class Translator {
 public:
-  Translator(llvm::Module &m, Translation &out, bool fuseMulAdd)
-      : m(m), out(out), fuseMulAdd(fuseMulAdd) {}
+  Translator(llvm::Module &m, Translation &out, const LoadOptions &options)
+      : m(m), out(out), fuseMulAdd(options.fuseMulAdd), algebraic(options.algebraic) {}
   llvm::Error run(const llvm::Triple &triple, const llvm::DataLayout &layout);
 
 private:
@@ -53,6 +53,7 @@ private:
   uint32_t orderingOf(const llvm::Instruction &inst) const;
   void translateCast(llvm::AddrSpaceCastInst &cast);
   void findTouchedAccumulators();
+  llvm::Error checkRing(const llvm::Instruction &inst);
   void countTurns(llvm::Function &f, llvm::Value *thread, llvm::Value *site = nullptr);
   void watchCounters(llvm::Function &f, llvm::Value *thread);
   void noteExactness(const AsmBuilder &builder, const llvm::CallBase &call);
@@ -69,7 +70,7 @@ private:
 
   llvm::Module &m;
   Translation &out;
-  bool fuseMulAdd;
+  bool fuseMulAdd, algebraic;
   llvm::Function *kernel = nullptr; ///< the new one, once made
   llvm::Value *thread = nullptr;
   const llvm::Instruction *at = nullptr;

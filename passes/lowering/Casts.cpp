@@ -1,4 +1,5 @@
 //===- Casts.cpp - conversions between element types ----------------------===//
+#include "ir/Attributes.h"
 #include "passes/lowering/Lowering.h"
 
 using namespace mlir;
@@ -70,10 +71,11 @@ Value Lowering::emitToInteger(Value x, Type to, bool isSigned) {
   Location loc = in.getLoc();
   if (x.getType().getIntOrFloatBitWidth() < 32)
     x = LLVM::FPExtOp::create(b, loc, b.getF32Type(), x);
+  bool isAlgebraic = module->hasAttr(kAlgebraicAttr); // nothing is out of range
   unsigned width = std::max(to.getIntOrFloatBitWidth(), 16u);
   Type converted = b.getIntegerType(width);
   Value result;
-  if (mayFoldConversion(x))
+  if (mayFoldConversion(x) && !isAlgebraic)
     result =
         width == 16 ? emitToHalfWord(x, isSigned) : in.toIntegerTowardZero(x, converted, isSigned);
   else if (isSigned)
@@ -101,7 +103,7 @@ Value Lowering::emitFpCast(Value x, Type to, Rounding rounding) {
     bool e4m3 = isa<Float8E4M3FNType>(to);
     if (!from.isF32())
       x = emitFpCast(x, b.getF32Type(), Rounding::rtne);
-    if (rounding == Rounding::rtz && !e4m3) {
+    if (rounding == Rounding::rtz && !e4m3 && !module->hasAttr(kAlgebraicAttr)) {
       // Truncating the f16 pattern to its upper byte rounds toward zero.
       Value half = emitFpCast(x, b.getF16Type(), Rounding::rtz);
       Value bits = LLVM::BitcastOp::create(b, loc, b.getI16Type(), half);

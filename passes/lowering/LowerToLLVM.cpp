@@ -3,6 +3,7 @@
 // Contract and example: LowerToLLVMPass in passes/Passes.td.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Algebra.h"
 #include "ir/Kernel.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/Passes.h"
@@ -286,7 +287,10 @@ LogicalResult Lowering::lowerConstant(arith::ConstantOp op) {
     count = cta::getLayout(op.getType()).inSize(Dim::reg());
   }
   Type type = llvmType(getElementType(op.getType()));
-  if (auto f = dyn_cast<FloatAttr>(attr); f && isa<IntegerType>(type))
+  auto f = dyn_cast<FloatAttr>(attr);
+  if (f && isa<IntegerType>(type) && module->hasAttr(kAlgebraicAttr))
+    attr = IntegerAttr::get(type, algebra::image(f.getValue()).value_or(APInt(8, 0)));
+  else if (f && isa<IntegerType>(type))
     attr = IntegerAttr::get(type, f.getValue().bitcastToAPInt());
   Value v = in.constant(type, attr);
   if (auto i = dyn_cast<IntegerAttr>(attr); i && i.getValue().getSignificantBits() <= 64)

@@ -7,6 +7,8 @@
 // instructions. Instructions that convert from and to 8-bit floats take two elements.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Algebra.h"
+#include "ir/Attributes.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/lowering/Lowering.h"
 
@@ -71,14 +73,16 @@ static uint64_t repeated(uint64_t element, unsigned bits) {
   return APInt::getSplat(kWordBits, APInt(bits, element)).getZExtValue();
 }
 
-/// The bits of a constant that all elements have.
-static std::optional<uint64_t> constantBits(Value v) {
+/// The bits of a constant that all elements have; `isAlgebraic`: of the number in its place.
+static std::optional<uint64_t> constantBits(Value v, bool isAlgebraic) {
   APInt integer;
   APFloat real(0.0f);
   if (matchPattern(v, m_ConstantInt(&integer)))
     return integer.getZExtValue();
-  if (matchPattern(v, m_ConstantFloat(&real)))
-    return real.bitcastToAPInt().getZExtValue();
+  if (matchPattern(v, m_ConstantFloat(&real))) {
+    std::optional<APInt> image = isAlgebraic ? algebra::image(real) : real.bitcastToAPInt();
+    return image ? std::optional(image->getZExtValue()) : std::nullopt;
+  }
   return std::nullopt;
 }
 
@@ -114,7 +118,8 @@ std::optional<Registers> Lowering::lowerPacked(Operation *op) {
   ValueRange inputs = op->getOperands();
   inputs = select ? inputs.drop_front() : inputs.take_front(shift || isCast ? 1 : 2);
   for (Value operand : inputs) {
-    std::optional<uint64_t> constant = constantBits(operand);
+    std::optional<uint64_t> constant =
+        constantBits(operand, module->hasAttr(kAlgebraicAttr));
     constants.push_back(repeated(constant.value_or(0), bits));
     operands.push_back(constant ? SmallVector<Value>() : wordsOf(get(operand), perWord));
     size_t words = operands.back().size();

@@ -25,7 +25,9 @@ static constexpr int32_t kTf32Mask = ~0x1fff;
 namespace {
 class Decomposer {
 public:
-  Decomposer(DotOp op) : op(op), target(targetOf(op)), b(op), loc(op.getLoc()) {}
+  Decomposer(DotOp op)
+      : op(op), target(targetOf(op)), b(op), loc(op.getLoc()),
+        isAlgebraic(op->getParentOfType<ModuleOp>()->hasAttr(kAlgebraicAttr)) {}
 
   void startFromSum();
   void run();
@@ -51,6 +53,7 @@ private:
   const Target &target;
   OpBuilder b;
   Location loc;
+  bool isAlgebraic;
 };
 } // namespace
 
@@ -79,10 +82,13 @@ SmallVector<Value> Decomposer::parts(Value x, unsigned count, bool tf32) {
   for (unsigned i = 0; i < count; ++i) {
     Value part, taken; // as an operand, and as f32
     if (tf32) {
-      auto mask = DenseElementsAttr::get(cast<ShapedType>(bits), b.getI32IntegerAttr(kTf32Mask));
+      // Numbers of a ring have no leading part: it is all, and nothing is left.
+      int32_t kept = isAlgebraic ? -1 : kTf32Mask;
+      auto mask = DenseElementsAttr::get(cast<ShapedType>(bits), b.getI32IntegerAttr(kept));
       Value pattern = arith::BitcastOp::create(b, loc, bits, x);
-      Value kept = arith::AndIOp::create(b, loc, pattern, arith::ConstantOp::create(b, loc, mask));
-      part = taken = arith::BitcastOp::create(b, loc, single, kept);
+      Value leading =
+          arith::AndIOp::create(b, loc, pattern, arith::ConstantOp::create(b, loc, mask));
+      part = taken = arith::BitcastOp::create(b, loc, single, leading);
     } else {
       part = arith::TruncFOp::create(b, loc, blockOf(b.getBF16Type(), single), x);
       taken = arith::ExtFOp::create(b, loc, single, part);

@@ -24,8 +24,8 @@ public:
 
 class Pair : public AgreementDevice {
 public:
-  Pair(std::unique_ptr<EmuDevice> first, std::unique_ptr<Device> second)
-      : first(std::move(first)), second(std::move(second)) {}
+  Pair(std::unique_ptr<EmuDevice> first, std::unique_ptr<Device> second, bool bitwise)
+      : first(std::move(first)), second(std::move(second)), bitwise(bitwise) {}
 
   std::string name() const override { return first->name() + "+" + second->name(); }
   std::string description() const override {
@@ -84,6 +84,7 @@ private:
 
   std::unique_ptr<EmuDevice> first;
   std::unique_ptr<Device> second;
+  bool bitwise;
   std::map<DevicePtr, Block> blocks; ///< by the first one's address
   Agreement found;
 };
@@ -231,7 +232,7 @@ std::string Pair::compare(DevicePtr base, const Block &block, llvm::StringRef ty
   same = got == expected;
   if (same)
     return "";
-  auto info = floatType(type);
+  auto info = bitwise ? std::nullopt : floatType(type);
   bool exact = program.inexact().empty();
   if (!info) {
     uint64_t at = 0;
@@ -318,6 +319,7 @@ bool Pair::launch(Kernel &kernel, const LaunchConfig &config,
 }
 
 std::unique_ptr<AgreementDevice> runtime::createAgreementDevice(std::unique_ptr<EmuDevice> first,
-                                                                std::unique_ptr<Device> second) {
-  return std::make_unique<Pair>(std::move(first), std::move(second));
+                                                                std::unique_ptr<Device> second,
+                                                                bool bitwise) {
+  return std::make_unique<Pair>(std::move(first), std::move(second), bitwise);
 }

@@ -31,9 +31,10 @@ public:
 };
 
 /// Owns both. Launches are compiled for the second one's target by both if the
-/// caller has made them so.
+/// caller has made them so. `bitwise`: floats are no floats (docs/algebraic-mode.md).
 std::unique_ptr<AgreementDevice> createAgreementDevice(std::unique_ptr<EmuDevice> first,
-                                                       std::unique_ptr<Device> second);
+                                                       std::unique_ptr<Device> second,
+                                                       bool bitwise = false);
 
 } // namespace tile::runtime
 

@@ -54,7 +54,8 @@ public:
   std::string name() const override { return "cpu"; }
   std::string description() const override {
     unsigned threads = hostThreads(options.threads);
-    return llvm::formatv("CPU interpreter, {0} thread{1}{2}", threads, threads == 1 ? "" : "s",
+    return llvm::formatv("CPU interpreter, {0} thread{1}{2}{3}", threads, threads == 1 ? "" : "s",
+                         options.algebraic ? ", algebraic" : "",
                          options.check ? ", memory checked" : "");
   }
   std::string target() const override { return fallbackTarget().name.str(); }
@@ -135,6 +136,7 @@ std::shared_ptr<const CpuProgram> CpuDevice::compile(const KernelRequest &reques
   auto functions = module->getOps<mlir::func::FuncOp>();
   interp::LoadOptions load;
   load.check = options.check;
+  load.algebraic = options.algebraic;
   load.function = (*functions.begin()).getName().str();
   std::string error;
   shared->program = interp::Program::load(*module, load, error);

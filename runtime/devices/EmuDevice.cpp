@@ -62,7 +62,8 @@ struct LaunchMemory {
 class Emulator : public EmuDevice {
 public:
   explicit Emulator(const EmuDeviceOptions &options) : EmuDevice(options.check), options(options) {
-    if (options.check && !options.beforeLaunch)
+    // What is compared to the bit is interpreted anyway.
+    if (options.check && !options.beforeLaunch && !options.algebraic)
       language = createLanguageChecker(memory);
   }
 
@@ -74,7 +75,7 @@ public:
     if (options.schedules)
       text +=
           llvm::formatv(", {0} random schedules from seed {1}", options.schedules, options.seed);
-    return text + (options.check ? "" : ", unchecked");
+    return text + (options.algebraic ? ", algebraic" : "") + (options.check ? "" : ", unchecked");
   }
   std::string target() const override { return options.target; }
   unsigned multiprocessorCount() const override { return 132; }
@@ -133,6 +134,7 @@ EmuProgramPtr Emulator::compile(const KernelRequest &request,
     return nullptr;
   auto shared = std::make_shared<EmuProgram>();
   shared->load.fuseMulAdd = request.options.enableFpFusion;
+  shared->load.algebraic = options.algebraic;
   std::string error;
   shared->program = emu::Program::load(result.output, shared->load, error);
   if (!shared->program) {
@@ -159,6 +161,7 @@ EmuProgramPtr Emulator::find(const KernelRequest &request,
   ours.options = forLaunch(std::move(ours.options));
   ours.options.stopAfter = Stage::Llvm;
   ours.options.lineInfo = true;
+  ours.options.algebraic = options.algebraic;
   std::string key = kernelKey(*request.file, ours.options);
   EmuProgramPtr program = programs.find(key);
   if (program)

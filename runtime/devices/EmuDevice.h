@@ -28,6 +28,8 @@ struct EmuDeviceOptions {
   uint64_t seed = 1; ///< of the first random order
   /// Of each compiled kernel, only the first launch runs in random orders.
   bool firstLaunchesOnly = false;
+  /// Numbers of a ring in the place of floating-point ones (docs/algebraic-mode.md).
+  bool algebraic = false;
   /// Called before each launch with the kernel's LLVM IR and what it will get;
   /// false: the launch is left out.
   std::function<bool(llvm::StringRef ir, const emu::LoadOptions &, const emu::LaunchConfig &)>

@@ -50,6 +50,8 @@ struct HostContext {
 
   /// Of all kernels that are launched (CompileOptions).
   bool eachLaneArrives = false;
+  /// The device compares what launches leave by itself; references mean nothing.
+  bool ignoresReferences = false;
 
   std::vector<DeviceWork> *recording = nullptr; ///< where launches are noted, if anywhere
 

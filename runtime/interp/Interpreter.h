@@ -68,8 +68,9 @@ struct Argument {
 };
 
 struct LoadOptions {
-  std::string function; ///< empty: the module's only public function
-  bool check = false;   ///< compile in the checks; `run` then needs a MemoryMap
+  std::string function;   ///< empty: the module's only public function
+  bool check = false;     ///< compile in the checks; `run` then needs a MemoryMap
+  bool algebraic = false; ///< numbers of a ring for floats (docs/algebraic-mode.md)
 };
 
 struct RunOptions {

@@ -274,6 +274,20 @@ struct DotInfo : Aux {
   DotPrecision precision = DotPrecision::Ieee;
 };
 
+// The algebraic mode (AlgebraKernels.cpp), on integers of `bytes`.
+enum class AlgebraOp {
+  MultiplyAdd, ///< dst = a * b + c
+  Negate,
+  Divide,  ///< dst = a * hash(b)
+  Function ///< dst = hash(a, b, c), imm: its seed, aux: FunctionInfo
+};
+Kernel algebraKernel(AlgebraOp op, unsigned bytes);
+/// Sums of products of operands that are widened with their signs. aux: DotInfo.
+Kernel algebraDotKernel(unsigned operandBytes, unsigned accBytes);
+struct FunctionInfo : Aux {
+  llvm::SmallVector<unsigned, 3> bytes; ///< of each argument
+};
+
 // Descriptors, gather, histogram, functions of elements.
 /// dst: addresses, a: base, b: which are inside. aux: DescriptorInfo.
 Kernel descriptorAddressKernel();

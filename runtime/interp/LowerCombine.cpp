@@ -40,6 +40,8 @@ Kernel Lowering::fastCombine(Operation *op) {
       {"arith.maximumf", FloatOp::Maximum}, {"arith.minimumf", FloatOp::Minimum},
       {"arith.maxnumf", FloatOp::MaxNum},   {"arith.minnumf", FloatOp::MinNum}};
   StringRef name = body.getName().getStringRef();
+  if (Kernel kernel = ringCombine(name, isScan, type))
+    return kernel;
   if (auto it = ints.find(name); it != ints.end())
     return isScan ? fastScanKernel(it->second, type) : fastReduceKernel(it->second, type);
   if (auto it = floats.find(name); it != floats.end())
@@ -141,10 +143,6 @@ bool Lowering::lowerCombine(Operation *op) {
 
 bool Lowering::lowerDot(Operation *op) {
   auto dot = cast<DotOp>(op);
-  Kernel kernel = dotKernel(describe(dot.getA().getType())->type,
-                            describe(dot.getB().getType())->type, describe(dot.getType())->type);
-  if (!kernel) // beyond dot_c4
-    return refuse(op, "products of these types are not supported");
   auto *info = makeAux<DotInfo>();
   ArrayRef<int64_t> a = dot.getA().getType().getShape(), d = dot.getType().getShape();
   // Of four sizes only: what the operands share is equal (dot_c1, dot_c2, dot_c3).
@@ -153,6 +151,12 @@ bool Lowering::lowerDot(Operation *op) {
   info->n = uint32_t(d.back());
   info->k = uint32_t(a.back());
   info->precision = DotPrecision(dot.getInputPrecision());
+  if (algebraic && isa<FloatType>(getElementType(dot.getType())))
+    return lowerRingDot(dot, info);
+  Kernel kernel = dotKernel(describe(dot.getA().getType())->type,
+                            describe(dot.getB().getType())->type, describe(dot.getType())->type);
+  if (!kernel) // beyond dot_c4
+    return refuse(op, "products of these types are not supported");
   emit(kernel, uint32_t(dot.getType().getNumElements()), define(dot.getResult()), use(dot.getA()),
        use(dot.getB()), use(dot.getAcc()))
       .aux = info;

@@ -97,6 +97,8 @@ bool Lowering::lowerDescriptorAccess(Operation *op, Value base, RegId pointers, 
     RegId other = kNone;
     auto load = dyn_cast<DescriptorLoadOp>(op);
     if (load && load.getPadding() == Padding::nan) { // descriptor_load_c1
+      if (algebraic)
+        return refuse(op, "a NaN has no place in the algebraic mode");
       auto type = cast<FloatType>(getElementType(load.getType()));
       uint64_t bits = APFloat::getQNaN(type.getFloatSemantics()).bitcastToAPInt().getZExtValue();
       RegId scalar = makeConstant({reinterpret_cast<uint8_t *>(&bits), bytes});

@@ -152,6 +152,8 @@ void Lowering::checkDivisor(Operation *op) {
 bool Lowering::lowerElementwise(Operation *op, bool &known) {
   StringRef name = op->getName().getStringRef();
   known = true;
+  if (std::optional<bool> done = lowerAlgebraic(op))
+    return *done;
   Type first = op->getNumOperands() ? op->getOperand(0).getType() : Type();
   DType type = first && describe(first) ? describe(first)->type : DType::I1;
   if (auto which = intOp(name)) {

@@ -197,12 +197,12 @@ bool Lowering::lowerStore(Operation *op) {
   return true;
 }
 
-AtomicOp tile::interp::atomicOpOf(AtomicKind kind) {
+AtomicOp Lowering::atomicOpOf(AtomicKind kind) const {
   switch (kind) {
   case AtomicKind::add:
     return AtomicOp::Add;
   case AtomicKind::fadd:
-    return AtomicOp::FAdd;
+    return algebraic ? AtomicOp::Add : AtomicOp::FAdd;
   case AtomicKind::max:
     return AtomicOp::MaxS;
   case AtomicKind::min:
@@ -220,9 +220,9 @@ AtomicOp tile::interp::atomicOpOf(AtomicKind kind) {
   case AtomicKind::xchg:
     return AtomicOp::Exchange;
   case AtomicKind::fmax:
-    return AtomicOp::FMax;
+    return algebraic ? AtomicOp::MaxS : AtomicOp::FMax;
   case AtomicKind::fmin:
-    return AtomicOp::FMin;
+    return algebraic ? AtomicOp::MinS : AtomicOp::FMin;
   }
   llvm_unreachable("all kinds are listed");
 }

@@ -46,6 +46,11 @@ std::optional<Shape> Lowering::describe(Type type) {
   } else {
     return std::nullopt;
   }
+  if (algebraic && isFloat(shape.type))
+    shape.type = shape.bytes() == 1   ? DType::I8
+                 : shape.bytes() == 2 ? DType::I16
+                 : shape.bytes() == 4 ? DType::I32
+                                      : DType::I64;
   return shape;
 }
 
@@ -228,6 +233,8 @@ bool Lowering::run(func::FuncOp function) {
     auto shape = describe(argument.getType());
     if (!shape || isa<RankedTensorType>(argument.getType()))
       return refuse(function, "a parameter of this type is not supported");
+    if (algebraic && isa<FloatType>(argument.getType()))
+      return refuse(function, "a float of the launch has no place in the algebraic mode");
     define(argument);
     std::string name;
     if (auto named = dyn_cast<NameLoc>(argument.getLoc()))

@@ -26,12 +26,11 @@ struct Shape {
   unsigned bytes() const { return byteSize(type); }
 };
 
-AtomicOp atomicOpOf(AtomicKind kind);
-
 class Lowering {
 public:
   Lowering(ProgramImpl &program, const LoadOptions &options, std::string &error)
-      : program(program), checked(options.check), error(error), code(&program.code) {}
+      : program(program), checked(options.check), algebraic(options.algebraic), error(error),
+        code(&program.code) {}
   bool run(mlir::func::FuncOp function);
 
 private:
@@ -94,6 +93,16 @@ private:
   bool lowerSinCos(Op *op);
   bool emitElementwise(Op *op, Kernel kernel, const void *aux = nullptr, int64_t imm = 0);
   void checkDivisor(Op *op);
+
+  //--- LowerAlgebra.cpp ----------------------------------------------------//
+  /// What the algebraic mode makes of an operation on floats; nothing: it is none.
+  std::optional<bool> lowerAlgebraic(Op *op);
+  bool lowerFunction(Op *op, llvm::StringRef name, mlir::ValueRange operands);
+  bool lowerExponential(Op *op);
+  bool lowerRingConstant(mlir::arith::ConstantOp constant);
+  bool lowerRingDot(DotOp dot, DotInfo *info);
+  Kernel ringCombine(llvm::StringRef name, bool isScan, DType type);
+  AtomicOp atomicOpOf(AtomicKind kind) const;
 
   //--- LowerShape.cpp ------------------------------------------------------//
   bool lowerShape(Op *op, bool &known);
@@ -178,7 +187,7 @@ private:
   };
 
   ProgramImpl &program;
-  const bool checked;
+  const bool checked, algebraic;
   std::string &error;
   std::vector<Instruction> *code;
   std::vector<Register> registers;

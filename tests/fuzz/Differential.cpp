@@ -35,6 +35,7 @@ static CompileOptions optionsFor(const fuzz::Kernel &kernel, const std::string &
   options.numWarps = kernel.numWarps;
   options.numStages = kernel.numStages;
   options.persistent = kernel.persistent;
+  options.warpRoles = kernel.noRoles ? WarpRoles::None : WarpRoles::Auto;
   options.enableFpFusion = false;
   return options;
 }
@@ -147,7 +148,7 @@ static std::string compare(const fuzz::Kernel &kernel, const Outcome &expected,
     unsigned bytes = elementBytes(type.element);
     for (size_t i = 0; i < size_t(type.count()) * kernel.programs; ++i) {
       uint64_t a = bitsAt(expected.outputs[k], i, bytes), b = bitsAt(got.outputs[k], i, bytes);
-      if (!agree(a, b, type.element))
+      if (kernel.algebraic ? a != b : !agree(a, b, type.element))
         return llvm::formatv("v{0} ({1}) differs at element {2}: {3:x} instead of {4:x}", v,
                              spelling(type.element), i, b, a);
     }
@@ -183,8 +184,9 @@ public:
     if (!expected.error.empty())
       return "on the interpreter, " + expected.error;
     Outcome got = run(*other, kernel, file, module);
-    // The interpreter does not run asynchronous copies, the emulator not every instruction.
-    if (!got.unsupported || !(emulated || compiler)) {
+    // The interpreter does not run asynchronous copies, the emulator not every instruction. Those
+    // of the algebraic mode are known to be ones that it runs.
+    if (!got.unsupported || kernel.algebraic || !(emulated || compiler)) {
       if (!got.error.empty())
         return "on the other device, " + got.error;
       if (std::string difference = compare(kernel, expected, got); !difference.empty())
@@ -200,16 +202,19 @@ public:
 } // namespace
 
 std::unique_ptr<Differential> Differential::create(const std::string &device,
-                                                   const std::string &target, std::string &error) {
+                                                   const std::string &target, bool algebraic,
+                                                   std::string &error) {
   auto result = std::make_unique<OnTwoDevices>();
   result->hasE4M3 = device == "cuda" || !llvm::is_contained({"sm_75", "sm_80", "sm_86"}, target);
   CpuDeviceOptions cpu;
   cpu.threads = 1;
+  cpu.algebraic = algebraic;
   result->reference = createCpuDevice(cpu);
   if (device == "emu") {
     EmuDeviceOptions emulated;
     emulated.threads = 1;
     emulated.target = target;
+    emulated.algebraic = algebraic;
     result->other = createEmuDevice(emulated);
     result->emulated = true;
   } else if (device == "cuda") {

@@ -12,8 +12,9 @@ class Differential {
 public:
   /// `device`: "cuda"; "emu" for the emulator; or "cpu" for the interpreter behind the passes, with
   /// each kernel compiled to PTX for `target` besides.
+  /// `algebraic`: both with numbers of a ring for floats (docs/algebraic-mode.md).
   static std::unique_ptr<Differential> create(const std::string &device, const std::string &target,
-                                              std::string &error);
+                                              bool algebraic, std::string &error);
   virtual ~Differential() = default;
   /// Empty if both agree; else what differs or failed, in one line.
   virtual std::string check(const Kernel &kernel) = 0;

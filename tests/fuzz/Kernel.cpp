@@ -313,7 +313,9 @@ std::vector<uint8_t> fuzz::initialData(const Kernel &kernel, int variable) {
   std::vector<uint8_t> data;
   for (int64_t k = 0; k < type.count() * kernel.programs; ++k) {
     uint64_t bits;
-    if (type.element == Element::I1)
+    if (kernel.algebraic)
+      bits = random();
+    else if (type.element == Element::I1)
       bits = random() & 1;
     else if (!isFloat(type.element))
       bits = integerBits(random, type.element);

@@ -64,6 +64,8 @@ struct Kernel {
   std::vector<int> outputs; ///< variables that are stored, and effects
   int programs = 1, numWarps = 4, numStages = 3;
   bool persistent = false;
+  bool noRoles = false;   ///< all warps copy and compute
+  bool algebraic = false; ///< numbers of a ring for floats: data are any bits
   uint64_t seed = 0;
 
   /// The source of `kernel`, whose parameters are the inputs, the arguments and

@@ -2,6 +2,7 @@
 #include "tests/fuzz/Differential.h"
 #include "tests/fuzz/FrontEnd.h"
 #include "tests/fuzz/HostFunctions.h"
+#include "tests/fuzz/Products.h"
 #include "tests/fuzz/Workers.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -15,24 +16,29 @@ namespace cl = llvm::cl;
 static cl::SubCommand kernelsCommand("kernels",
                                      "random kernels: the interpreter against the GPU, or against "
                                      "itself behind the passes");
+static cl::SubCommand productsCommand("products",
+                                      "random loops of products that share operands: the "
+                                      "interpreter against the emulator, in the algebraic mode");
 static cl::SubCommand frontendCommand("frontend", "mangled programs: no crash, no hang");
 static cl::SubCommand hostCommand("host", "random host functions: no crash, no hang");
-#define BOTH cl::sub(kernelsCommand), cl::sub(frontendCommand), cl::sub(hostCommand)
-static cl::opt<uint64_t> count("count", cl::desc("cases to run"), cl::init(1000), BOTH);
-static cl::opt<uint64_t> seed("seed", cl::desc("number of the first case"), cl::init(1), BOTH);
-static cl::opt<unsigned> jobs("jobs", cl::desc("processes; 0: one a core"), cl::init(0), BOTH);
+#define ALL                                                                                        \
+  cl::sub(kernelsCommand), cl::sub(productsCommand), cl::sub(frontendCommand), cl::sub(hostCommand)
+static cl::opt<uint64_t> count("count", cl::desc("cases to run"), cl::init(1000), ALL);
+static cl::opt<uint64_t> seed("seed", cl::desc("number of the first case"), cl::init(1), ALL);
+static cl::opt<unsigned> jobs("jobs", cl::desc("processes; 0: one a core"), cl::init(0), ALL);
 static cl::opt<unsigned> maxReduced("reduce", cl::desc("how many failures to make small"),
-                                    cl::init(3), BOTH);
+                                    cl::init(3), ALL);
 static cl::opt<unsigned> seconds("seconds", cl::desc("begin no case after so long; 0: run all"),
-                                 cl::init(0), BOTH);
-static cl::opt<std::string> save("save", cl::desc("folder for failing programs"), BOTH);
+                                 cl::init(0), ALL);
+static cl::opt<std::string> save("save", cl::desc("folder for failing programs"), ALL);
 static cl::opt<std::string> device("device", cl::desc("cpu, emu or cuda"), cl::init("cpu"),
                                    cl::sub(kernelsCommand));
 static cl::opt<std::string> target("target",
                                    cl::desc("the GPU that is emulated, or compiled for besides"),
-                                   cl::init("sm_90a"), cl::sub(kernelsCommand));
+                                   cl::init("sm_90a"), cl::sub(kernelsCommand),
+                                   cl::sub(productsCommand));
 static cl::opt<bool> print("print", cl::desc("print the program of --seed and stop"),
-                           cl::sub(kernelsCommand), cl::sub(hostCommand));
+                           cl::sub(kernelsCommand), cl::sub(productsCommand), cl::sub(hostCommand));
 static cl::list<std::string> corpusFolders("corpus", cl::desc("folder of programs to mangle"),
                                            cl::sub(frontendCommand));
 
@@ -66,7 +72,8 @@ static int conclude(int64_t failures, const Work &work, const std::string &error
 static void describe(const Kernel &kernel, const std::string &why) {
   llvm::outs() << why << "\nprograms " << kernel.programs << ", num_warps " << kernel.numWarps
                << ", num_stages " << kernel.numStages << (kernel.persistent ? ", persistent" : "")
-               << ", signature " << kernel.signature() << '\n'
+               << (kernel.noRoles ? ", without roles" : "") << ", signature " << kernel.signature()
+               << '\n'
                << kernel.source() << '\n';
 }
 
@@ -78,7 +85,7 @@ static int fuzzKernels() {
   static std::unique_ptr<Differential> differential; // one a process
   auto prepare = [] {
     std::string error;
-    differential = Differential::create(device, target, error);
+    differential = Differential::create(device, target, /*algebraic=*/false, error);
     return error;
   };
   const Limits limits{60, 0};
@@ -111,6 +118,81 @@ static int fuzzKernels() {
                           [&](const Kernel &kernel) { return !wrong(kernel).empty(); });
     llvm::outs() << "\nseed " << failures[k].first << ", made small: ";
     describe(small, wrong(small));
+  }
+  return conclude(failed, work, error);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// What is wrong with the kernel of these choices. A number may look like the mark that the
+/// emulator leaves in a register while a product is under way: what differs must do so with
+/// other data, too.
+static std::string checkProducts(Differential &differential, std::vector<uint32_t> choices,
+                                 uint64_t seed) {
+  std::string why;
+  for (uint64_t data : {seed, ~seed}) {
+    Choices given(choices);
+    why = differential.check(generateProducts(given, data));
+    if (why.empty())
+      return "";
+  }
+  return why;
+}
+
+static std::vector<uint32_t> choicesOf(uint64_t seed) {
+  Choices drawn(seed);
+  generateProducts(drawn, seed);
+  return drawn.all();
+}
+
+static int fuzzProducts() {
+  auto made = [](const std::vector<uint32_t> &choices, uint64_t of) {
+    Choices given(choices);
+    return generateProducts(given, of);
+  };
+  if (print) {
+    describe(made(choicesOf(seed), seed), "");
+    return 0;
+  }
+  static std::unique_ptr<Differential> differential; // one a process
+  auto prepare = [] {
+    std::string error;
+    differential = Differential::create("emu", target, /*algebraic=*/true, error);
+    return error;
+  };
+  const Limits limits{120, 0};
+  std::vector<uint64_t> failures;
+  std::string error;
+  Work work;
+  int64_t failed = runCases(
+      {prepare,
+       [](uint64_t i) { return checkProducts(*differential, choicesOf(seed + i), seed + i); }},
+      count, processes(), limits, seconds, work,
+      [&](uint64_t i, const std::string &why) {
+        failures.push_back(seed + i);
+        llvm::outs() << "seed " << seed + i << ": " << llvm::StringRef(why).take_front(400) << '\n';
+        llvm::outs().flush();
+      },
+      error);
+  for (uint64_t of : llvm::ArrayRef(failures).take_front(maxReduced)) {
+    auto wrong = [&](const std::vector<uint32_t> &choices) {
+      return runAlone(
+          [&] {
+            std::string problem = prepare();
+            return problem.empty() ? checkProducts(*differential, choices, of) : std::string();
+          },
+          limits);
+    };
+    constexpr unsigned kTries = 200;
+    std::vector<uint32_t> small =
+        reduceChoices(choicesOf(of), kTries, [&](const std::vector<uint32_t> &choices) {
+          return !wrong(choices).empty();
+        });
+    llvm::outs() << "\nseed " << of << ", made small: ";
+    describe(made(small, of), wrong(small));
+    keep("products-" + std::to_string(of) + ".tile", made(small, of).source());
   }
   return conclude(failed, work, error);
 }
@@ -211,10 +293,12 @@ int main(int argc, char **argv) {
                               "tile-fuzz: random kernels, host functions and mangled programs\n");
   if (kernelsCommand)
     return fuzzKernels();
+  if (productsCommand)
+    return fuzzProducts();
   if (frontendCommand)
     return fuzzFrontEnd();
   if (hostCommand)
     return fuzzHost();
-  llvm::errs() << "tile-fuzz: error: name a command: kernels, frontend or host\n";
+  llvm::errs() << "tile-fuzz: error: name a command: kernels, products, frontend or host\n";
   return 2;
 }

@@ -48,6 +48,7 @@ public:
 private:
   StringRef name() const;
   std::unique_ptr<tile::runtime::Device> openDevice();
+  std::unique_ptr<tile::runtime::Device> openAlgebraic();
   int runFile(const tile::frontend::SourceFile &source, const tile::ast::Module &module,
               tile::runtime::Device &device);
   void readArguments(tile::eval::Program &program, tile::eval::ModuleEnv &file,
@@ -66,7 +67,7 @@ private:
   std::string countersFile, emulated = tile::fallbackTarget().name.str();
   tile::runtime::EmuDevice *emulator = nullptr; ///< the device, if it is one
   const tile::runtime::Agreement *agreement = nullptr;
-  bool eachLaneArrives = false;
+  bool eachLaneArrives = false, algebraic = false;
   bool check = true, listOnly = false, throughPasses = false, assemble = true;
 };
 } // namespace
@@ -110,13 +111,43 @@ HostCommand::HostCommand(Purpose purpose) : purpose(purpose) {
       .flag("each-lane-arrives",
             "compile kernels so: for racecheck, which does not follow the barriers of warps",
             eachLaneArrives)
+      .flag("algebraic",
+            "run each launch on the emulator and interpreted, with numbers of a ring in the place "
+            "of floats, and compare every bit; references are not looked at",
+            algebraic)
       .list("include", "DIR", "where imported files are looked for, besides FILE's folder",
             includePaths, ValueKind::Directory, 'I')
       .flag("list", "print the names of the functions and their numbers of cases, and stop",
             listOnly);
 }
 
+/// The emulator and the interpreter, which must agree to the bit.
+std::unique_ptr<tile::runtime::Device> HostCommand::openAlgebraic() {
+  if (deviceName == "cuda" || deviceName == "emu+cuda") {
+    printError(name(), "--algebraic compares the emulator with the interpreter: no other --device");
+    return nullptr;
+  }
+  if (!tile::findTarget(emulated)) {
+    printError(name(), tile::describeUnknownTarget(emulated));
+    return nullptr;
+  }
+  tile::runtime::EmuDeviceOptions emu;
+  tile::runtime::CpuDeviceOptions cpu;
+  emu.target = emulated;
+  emu.threads = cpu.threads = unsigned(threads);
+  emu.algebraic = cpu.algebraic = true;
+  cpu.check = false;
+  auto first = tile::runtime::createEmuDevice(emu);
+  emulator = first.get();
+  auto both = tile::runtime::createAgreementDevice(
+      std::move(first), tile::runtime::createCpuDevice(cpu), /*bitwise=*/true);
+  agreement = &both->agreement();
+  return both;
+}
+
 std::unique_ptr<tile::runtime::Device> HostCommand::openDevice() {
+  if (algebraic)
+    return openAlgebraic();
   if (deviceName == "emu" || deviceName == "emu+cuda") {
     if (!tile::findTarget(emulated)) {
       printError(name(), tile::describeUnknownTarget(emulated));
@@ -247,6 +278,7 @@ int HostCommand::runFile(const tile::frontend::SourceFile &source, const tile::a
   Session session(device, includePaths);
   session.output = &llvm::outs();
   session.hostContext()->eachLaneArrives = eachLaneArrives;
+  session.hostContext()->ignoresReferences = algebraic;
   Suite suite(program, file, session);
   if (listOnly)
     return list(suite);

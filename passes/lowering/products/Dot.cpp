@@ -9,6 +9,7 @@
 // the thread's own registers, or read from shared memory (StagedDot.cpp).
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Attributes.h"
 #include "ir/layout/GF2.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/lowering/Lowering.h"
@@ -69,7 +70,8 @@ LogicalResult Lowering::multiplyAdd(DotOp op) {
   };
   Registers a = widened(op.getA()), x = widened(op.getB());
   RegisterMap inA(cta::getLayout(op.getA().getType())), inB(cta::getLayout(op.getB().getType()));
-  bool cut = op.getInputPrecision() == InputPrecision::tf32;
+  bool cut =
+      op.getInputPrecision() == InputPrecision::tf32 && !module->hasAttr(kAlgebraicAttr);
   for (Registers *regs : {&a, &x})
     for (Value &v : *regs)
       v = cut ? in.cutToTf32(v) : v;

@@ -10,6 +10,7 @@
 // flips bits of the address, so a loop needs one XOR an operand.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Attributes.h"
 #include "ir/layout/GF2.h"
 #include "ir/layout/Swizzle.h"
 #include "passes/layouts/DotLayouts.h"
@@ -120,7 +121,8 @@ Registers StagedLowering::read(const Operand &operand, Value iteration) {
     for (auto [k, v] : llvm::enumerate(l.in.loadShared(operand.memory, count, address)))
       regs[operand.vectors.registerAt(first, k)] = l.widenOperand(v, operand.element, sum);
   }
-  if (op.getInputPrecision() == InputPrecision::tf32)
+  bool isAlgebraic = op->getParentOfType<ModuleOp>()->hasAttr(kAlgebraicAttr);
+  if (op.getInputPrecision() == InputPrecision::tf32 && !isAlgebraic)
     for (Value &v : regs)
       v = l.in.cutToTf32(v);
   return regs;
