@@ -134,6 +134,11 @@ void overwrite(const std::string &path, off_t at, llvm::StringRef bytes) {
   ::close(fd);
 }
 
+bool isPlainFile(const std::string &path) {
+  struct stat status = {};
+  return !::lstat(path.c_str(), &status) && S_ISREG(status.st_mode);
+}
+
 void damage(const std::string &path, const std::string &other, std::mt19937 &random) {
   struct stat status = {};
   if (::lstat(path.c_str(), &status))
@@ -148,8 +153,9 @@ void damage(const std::string &path, const std::string &other, std::mt19937 &ran
   case 3:
     (void)!::truncate(path.c_str(), random() % size);
     return;
-  case 4: // another entry's content
-    (void)llvm::sys::fs::copy_file(other, path);
+  case 4: // another entry's content, if neither is a pipe or a link by now
+    if (isPlainFile(path) && isPlainFile(other) && !::unlink(path.c_str()))
+      (void)llvm::sys::fs::copy_file(other, path);
     return;
   case 5:
     ::chmod(path.c_str(), 0666);
