@@ -9,7 +9,19 @@ using namespace tile;
 
 namespace {
 /// What an attribute may stand on.
-enum class Place { Module, Function, Parameter, Loop, Prologue, Load, Copy, Store, Value, Any, Print };
+enum class Place {
+  Module,
+  Function,
+  Parameter,
+  Loop,
+  Prologue,
+  Load,
+  Copy,
+  Store,
+  Value,
+  Any,
+  Print
+};
 
 struct Rule {
   Place place;
@@ -44,9 +56,9 @@ static const llvm::StringMap<Rule> &rules() {
     add(kLibrariesAttr, Place::Module, is<ArrayAttr>, "an array");
     add(kFpFusionAttr, Place::Module, is<BoolAttr>, "a bool");
     add(kPtxVersionAttr, Place::Module, isI32, "an i32");
-    unit(Place::Module, {kPersistentAttr, kCheckedLaunchAttr, kNoWarpgroupDotsAttr,
-                         kNoTensorMapsAttr, kDependentLaunchAttr, kEachLaneArrivesAttr,
-                         kAlgebraicAttr});
+    unit(Place::Module,
+         {kPersistentAttr, kCheckedLaunchAttr, kNoWarpgroupDotsAttr, kNoTensorMapsAttr,
+          kDependentLaunchAttr, kEachLaneArrivesAttr, kAlgebraicAttr});
     add(kDivisibilityAttr, Place::Parameter, isI32, "an i32");
     add(kSignatureIndexAttr, Place::Parameter, isI64, "an i64");
     add(kSignaturePathAttr, Place::Parameter, is<DenseI64ArrayAttr>, "an array of i64");
@@ -57,7 +69,8 @@ static const llvm::StringMap<Rule> &rules() {
     add(cta::kTensorMapAttr, Place::Parameter, is<cta::MapAttr>, "a #cta.map");
     unit(Place::Parameter, {cta::kCutsSectorsAttr});
     add(kDataAttr, Place::Parameter, is<DenseElementsAttr>, "dense elements");
-    add(kValueAttr, Place::Parameter, [](Attribute a) { return isa<IntegerAttr, FloatAttr>(a); },
+    add(
+        kValueAttr, Place::Parameter, [](Attribute a) { return isa<IntegerAttr, FloatAttr>(a); },
         "a number");
     unit(Place::Parameter, {kUnwrittenAttr});
     add(kGridAttr, Place::Function, is<DenseI64ArrayAttr>, "an array of i64");
@@ -67,8 +80,7 @@ static const llvm::StringMap<Rule> &rules() {
          {StringRef(kWarpSpecializeAttr), StringRef("tile.flatten"),
           StringRef("tile.disallow_acc_multi_buffer"), StringRef("tile.disable_licm")})
       add(flag, Place::Loop, [](Attribute a) { return isa<BoolAttr, UnitAttr>(a); }, "a bool");
-    unit(Place::Loop,
-         {cta::kProgramsLoopAttr, cta::kByTurnsAttr, cta::kSpareSlotAttr});
+    unit(Place::Loop, {cta::kProgramsLoopAttr, cta::kByTurnsAttr, cta::kSpareSlotAttr});
     unit(Place::Prologue, {cta::kPrologueAttr});
     add(cta::kScratchOffsetAttr, Place::Any, isI32, "an i32");
     add(cta::kEqualRunsAttr, Place::Value, is<DenseI64ArrayAttr>, "an array of i64");

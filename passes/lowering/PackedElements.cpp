@@ -118,8 +118,7 @@ std::optional<Registers> Lowering::lowerPacked(Operation *op) {
   ValueRange inputs = op->getOperands();
   inputs = select ? inputs.drop_front() : inputs.take_front(shift || isCast ? 1 : 2);
   for (Value operand : inputs) {
-    std::optional<uint64_t> constant =
-        constantBits(operand, module->hasAttr(kAlgebraicAttr));
+    std::optional<uint64_t> constant = constantBits(operand, module->hasAttr(kAlgebraicAttr));
     constants.push_back(repeated(constant.value_or(0), bits));
     operands.push_back(constant ? SmallVector<Value>() : wordsOf(get(operand), perWord));
     size_t words = operands.back().size();

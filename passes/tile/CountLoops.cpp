@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/Matchers.h"
-#include "passes/facts/NonNegative.h"
 #include "passes/Passes.h"
+#include "passes/facts/NonNegative.h"
 #include "passes/facts/StridedAccess.h"
 
 namespace tile {

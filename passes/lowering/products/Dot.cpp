@@ -70,8 +70,7 @@ LogicalResult Lowering::multiplyAdd(DotOp op) {
   };
   Registers a = widened(op.getA()), x = widened(op.getB());
   RegisterMap inA(cta::getLayout(op.getA().getType())), inB(cta::getLayout(op.getB().getType()));
-  bool cut =
-      op.getInputPrecision() == InputPrecision::tf32 && !module->hasAttr(kAlgebraicAttr);
+  bool cut = op.getInputPrecision() == InputPrecision::tf32 && !module->hasAttr(kAlgebraicAttr);
   for (Registers *regs : {&a, &x})
     for (Value &v : *regs)
       v = cut ? in.cutToTf32(v) : v;
