@@ -118,7 +118,11 @@ void Reader::visitRegisterAccess(Operation *op) {
     access.bytes = bytes;
   } else {
     const LinearLayout &l = cta::getLayout(block);
-    unsigned vector = load ? load.getVector() : store ? store.getVector() : 1;
+    auto rmw = dyn_cast<AtomicRmwOp>(op);
+    unsigned vector = load    ? load.getVector()
+                      : store ? store.getVector()
+                      : rmw   ? rmw.getVector()
+                              : 1;
     unsigned registers = unsigned(l.inSize(Dim::reg()));
     vector =
         llvm::bit_floor(std::max(1u, std::min({vector, 16 / std::min(bytes, 16u), registers})));

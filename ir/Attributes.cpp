@@ -16,6 +16,7 @@ enum class Place {
   Loop,
   Prologue,
   Load,
+  Access,
   Copy,
   Store,
   Value,
@@ -86,6 +87,7 @@ static const llvm::StringMap<Rule> &rules() {
     add(cta::kEqualRunsAttr, Place::Value, is<DenseI64ArrayAttr>, "an array of i64");
     unit(Place::Value, {cta::kComputedHereAttr});
     unit(Place::Load, {cta::kMayRunAheadAttr});
+    add(cta::kMaskRunAttr, Place::Access, isI32, "an i32");
     unit(Place::Copy, {cta::kReadByOthersAttr});
     add(cta::kEvictAttr, Place::Any, is<EvictionPolicyAttr>, "a #tile.evict");
     add(cta::kStorePartsAttr, Place::Store, isI32, "an i32");
@@ -108,6 +110,8 @@ static bool standsOn(Operation *op, Place place) {
     return isa<scf::ForOp, scf::WhileOp>(op);
   case Place::Load:
     return isa<LoadOp>(op);
+  case Place::Access:
+    return isa<LoadOp, StoreOp>(op);
   case Place::Copy:
     return isa<cta::AsyncCopyOp>(op);
   case Place::Store:

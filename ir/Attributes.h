@@ -127,6 +127,10 @@ inline constexpr llvm::StringLiteral kScratchOffsetAttr = "cta.scratch_offset";
 /// are not (a mask against the end of a row): the length of the runs along each axis,
 /// powers of two.
 inline constexpr llvm::StringLiteral kEqualRunsAttr = "cta.equal_runs";
+/// i32, on a load or store in groups (`vector`) whose mask may change inside of a group: for
+/// how many elements it does not, a power of two. The true elements of a group are one
+/// interval. Absent: a group has one mask.
+inline constexpr llvm::StringLiteral kMaskRunAttr = "cta.mask_run";
 /// Unit, on a load of a number: the kernel does not write what it reads, so it may be
 /// loaded earlier.
 inline constexpr llvm::StringLiteral kMayRunAheadAttr = "cta.may_run_ahead";

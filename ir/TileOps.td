@@ -439,7 +439,10 @@ def Tile_AtomicRmwOp : Tile_Op<"atomic_rmw", [
     Arg<Tile_Any,
         "the right operand of `kind`, of the pointee type and the pointers' shape">:$value,
     Arg<Optional<Tile_Bool>,
-        "where it is false memory is left alone; absent: true everywhere">:$mask);
+        "where it is false memory is left alone; absent: true everywhere">:$mask,
+    Arg<DefaultValuedAttr<I32Attr, "1">,
+        "elements in each aligned group that one instruction may update where nobody uses "
+        "the result, a power of two; each element is atomic by itself">:$vector);
   let results = (outs
     Res<Tile_Any, "what memory held before; zero where the mask is false">:$result);
   let assemblyFormat = [{

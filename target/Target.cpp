@@ -89,6 +89,7 @@ bool Target::has(Feature feature) const {
   case Feature::Clusters:
   case Feature::DependentLaunch:
   case Feature::Bf16Arithmetic:
+  case Feature::VectorAtomics:
     return capability >= 90;
   case Feature::Wgmma: // dropped by the chips that followed
     return capability == 90 && variant == 'a';

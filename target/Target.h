@@ -32,6 +32,7 @@ enum class Feature : unsigned {
   Bf16Arithmetic,  ///< add, mul of two bf16 in a register, and atomic additions of bf16
   ConvertFp8,      ///< cvt between fp8 and f16
   E4M3,            ///< the type fp8e4nv
+  VectorAtomics,   ///< red of 16 bytes of floats at once, where nobody asks for what was there
 };
 
 /// What one multiprocessor has for all its thread blocks together.

@@ -132,17 +132,37 @@ static std::optional<AtomicKind> atomicKind(S s, PtxType t) {
   return std::nullopt;
 }
 
+/// What an atomic does to one element.
+struct AtomicElement {
+  Value *address, *operand, *compare;
+  AtomicKind kind;
+  unsigned bits, space;
+};
+
+static Value *updateElement(AsmBuilder &a, S s, const AtomicElement &e) {
+  IRBuilder<> &b = a.b;
+  return a.hook("tileEmuAtomic", b.getInt64Ty(),
+                {a.thread(), e.address, b.CreateZExt(e.operand, b.getInt64Ty()),
+                 b.CreateZExt(e.compare, b.getInt64Ty()), a.i32(uint32_t(e.kind)),
+                 a.i32(e.bits / 8), a.i32(e.space),
+                 a.i32(ptxOrdering(s, kClusterScope | kGpuScope)), a.site()});
+}
+
 static void atomic(AsmBuilder &a, S s) {
   PtxType t = typeOf(s);
-  if (a.algebraic && t.isFloat() && t.lanes == 1)
+  bool red = s.parts[0] == "red";
+  // In a ring, the halves of a word are added as what they are there: two integers.
+  unsigned halves = a.algebraic && t.isFloat() ? t.lanes : 1;
+  if (a.algebraic && t.isFloat()) {
     t.kind = 's';
+    t.lanes = 1;
+  }
   auto space = spaceOf(s);
   auto kind = atomicKind(s, t);
-  bool red = s.parts[0] == "red";
   size_t first = red ? 0 : 1; // the address
   bool cas = kind && *kind == AtomicKind::CompareExchange;
   if (!t || !space || !kind || s.operands.size() < first + (cas ? 3 : 2) || t.bits == 128 ||
-      (a.algebraic && t.isFloat()))
+      (halves > 1 && !red))
     return a.unsupported(s);
   if (*space != 3)
     a.atomics.push_back(t.isFloat() ? AtomicKind::FAdd : *kind);
@@ -151,18 +171,18 @@ static void atomic(AsmBuilder &a, S s) {
   Value *base = a.address(s.operands[first], 64);
   if (*space == 3)
     base = b.CreateAnd(base, 0xffffffff);
-  for (unsigned i = 0; i < n; ++i) {
-    auto element = [&](const PtxOperand &o) { return n == 1 ? o : o.elements[i]; };
-    Value *compare = cas ? b.CreateZExt(a.get(element(s.operands[first + 1]), bits), b.getInt64Ty())
-                         : b.getInt64(0);
-    Value *operand =
-        b.CreateZExt(a.get(element(s.operands[first + (cas ? 2 : 1)]), bits), b.getInt64Ty());
-    Value *old = a.hook("tileEmuAtomic", b.getInt64Ty(),
-                        {a.thread(), b.CreateAdd(base, b.getInt64(i * bits / 8)), operand, compare,
-                         a.i32(uint32_t(*kind)), a.i32(bits / 8), a.i32(*space),
-                         a.i32(ptxOrdering(s, kClusterScope | kGpuScope)), a.site()});
+  for (unsigned i = 0; i < n * halves; ++i) {
+    auto part = [&](const PtxOperand &o) {
+      Value *word = a.get(n == 1 ? o : o.elements[i / halves], bits * halves);
+      return b.CreateTrunc(b.CreateLShr(word, i % halves * bits), b.getIntNTy(bits));
+    };
+    Value *old = updateElement(
+        a, s,
+        {b.CreateAdd(base, b.getInt64(i * bits / 8)), part(s.operands[first + (cas ? 2 : 1)]),
+         cas ? part(s.operands[first + 1]) : b.getIntN(bits, 0), *kind, bits, *space});
     if (!red)
-      a.set(element(s.operands[0]), b.CreateTrunc(old, b.getIntNTy(bits)));
+      a.set(n == 1 ? s.operands[0] : s.operands[0].elements[i],
+            b.CreateTrunc(old, b.getIntNTy(bits)));
   }
 }
 

@@ -152,6 +152,8 @@ void LayoutRewriter::rewrite(Operation *op) {
       load.setVector(coalescing.vectorFor(op, layout.getLayout()));
     else if (auto store = dyn_cast<StoreOp>(op))
       store.setVector(coalescing.vectorFor(op, layout.getLayout()));
+    else if (auto rmw = dyn_cast<AtomicRmwOp>(op))
+      rmw.setVector(coalescing.vectorFor(op, layout.getLayout()));
   }
   for (Value result : op->getResults())
     retype(result);

@@ -1,5 +1,6 @@
 //===- Coalesce.cpp - the layouts that memory accesses want ---------------===//
 #include "passes/layouts/Coalesce.h"
+#include "ir/Kernel.h"
 #include "ir/layout/Builders.h"
 #include "ir/layout/GF2.h"
 #include "llvm/ADT/STLExtras.h"
@@ -16,6 +17,16 @@ static constexpr unsigned kGoodRunBytes = 64;
 
 static ArrayRef<int64_t> shapeOf(Value block) {
   return cast<RankedTensorType>(block.getType()).getShape();
+}
+
+/// Whether an atomic moves more than one element at a time, as loads and stores do.
+static bool addsNeighbours(Operation *op) {
+  auto rmw = dyn_cast<AtomicRmwOp>(op);
+  if (!rmw || rmw.getKind() != AtomicKind::fadd || !rmw.getResult().use_empty())
+    return false;
+  Type type = getElementTypeOrSelf(rmw.getValue().getType());
+  return (type.isF32() || type.isF16() || type.isBF16()) &&
+         targetOf(op).has(Feature::VectorAtomics);
 }
 
 Coalescing::Coalescing(func::FuncOp func, AxisInfoAnalysis &axes, unsigned numWarps)
@@ -60,10 +71,12 @@ void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysi
       limit = std::min(limit, axes.get(mask).constancy(fast));
     access.limit = unsigned(std::max<int64_t>(limit, 1));
   }
+  bool isSingle = isa<AtomicRmwOp, AtomicCasOp>(op) && !addsNeighbours(op); // one element a time
+  if (isSingle)
+    access.limit = 1;
   if (access.contiguous || type.getNumElements() == 1) {
     Group &group = groupOf(type.getShape(), access.order);
-    bool isAtomic = isa<AtomicRmwOp, AtomicCasOp>(op); // one element at a time
-    if (!isAtomic) {
+    if (!isSingle) {
       group.leastLimit = std::min(group.leastLimit, access.limit);
       group.mostLimit = std::max(group.mostLimit, access.limit);
       group.leastBytes = std::min(group.leastBytes, access.bytes);

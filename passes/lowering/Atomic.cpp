@@ -39,13 +39,14 @@ static bool acquires(MemSemantic sem) {
 Registers Lowering::updateElements(AtomicRmwOp op, const Registers &ptrs, int32_t copies,
                                    Value owner) {
   const Registers &values = get(op.getValue());
-  unsigned count = 0;
-  for (unsigned r = 0; r < ptrs.size(); ++r)
-    count += !(r & copies);
   bool isSeen =
       !op.getResult().use_empty() || !in.hasAtomicUpdate(op.getKind(), values.front().getType());
+  unsigned vector = isSeen ? 1 : std::min<unsigned>(op.getVector(), ptrs.size());
+  unsigned count = 0; // of instructions
+  for (unsigned r = 0; r < ptrs.size(); r += vector)
+    count += !(r & copies);
   MemSemantic sem = op.getSem();
-  // One element carries its own ordering; several share fences.
+  // One instruction carries its own ordering; several share fences.
   bool shares = count > 1 && sem != MemSemantic::relaxed;
   if (shares && (isSeen || releases(sem)))
     in.fence(op.getScope());
@@ -64,7 +65,9 @@ Registers Lowering::updateElements(AtomicRmwOp op, const Registers &ptrs, int32_
           in.atomicRmw(op.getKind(), each, op.getScope(), ptrs[r], values[r], predicate));
       continue;
     }
-    in.atomicUpdate(op.getKind(), each, op.getScope(), ptrs[r], values[r], predicate);
+    if (r % vector == 0)
+      in.atomicUpdate(op.getKind(), each, op.getScope(), ptrs[r], ArrayRef(values).slice(r, vector),
+                      predicate);
     regs.push_back(in.zero(values[r].getType())); // nobody looks
   }
   if (shares && isSeen && acquires(sem))

@@ -96,9 +96,10 @@ public:
   /// Whether `atomicUpdate` has one.
   bool hasAtomicUpdate(AtomicKind kind, mlir::Type type) const;
   /// As `atomicRmw`, for what memory held before nobody asks. There is nothing to acquire
-  /// by then: `sem` is relaxed or release.
+  /// by then: `sem` is relaxed or release. Several `values` lie side by side from `ptr` on,
+  /// aligned to their size together, at most 16 bytes: floats to add (`VectorAtomics`).
   void atomicUpdate(AtomicKind kind, MemSemantic sem, MemScope scope, mlir::Value ptr,
-                    mlir::Value value, mlir::Value predicate);
+                    mlir::ValueRange values, mlir::Value predicate);
   /// Orders what a thread does to memory before it and what behind it, for those within
   /// `scope`: with relaxed atomics beside it, it releases and acquires for all of them.
   void fence(MemScope scope);

@@ -84,16 +84,39 @@ bool Instructions::hasAtomicUpdate(AtomicKind kind, Type type) const {
   return kind != AtomicKind::xchg && hasAtomic(kind, type);
 }
 
+/// ".v4.f32", ".noftz.v2.f16x2": how several floats are added at once, in `words` registers.
+static std::string vectorAddition(Type type, unsigned words) {
+  std::string vector = words > 1 ? ".v" + std::to_string(words) : "";
+  if (type.isF32())
+    return ".add" + vector + ".f32";
+  return ".add.noftz" + vector + (type.isF16() ? ".f16x2" : ".bf16x2");
+}
+
 void Instructions::atomicUpdate(AtomicKind kind, MemSemantic sem, MemScope scope, Value ptr,
-                                Value value, Value predicate) {
-  Type type = value.getType();
-  char c = bitWidth(type) == 64 ? 'l' : bitWidth(type) == 32 ? 'r' : 'h';
-  std::string text = "red" + spelled(sem).str() + spelled(scope).str() + ".global" +
-                     atomicOperation(kind, type) + " [$0], $1;";
-  std::string constraints = std::string("l,") + c;
-  SmallVector<Value> args{ptr, toInteger(value)};
+                                ValueRange values, Value predicate) {
+  Type type = values.front().getType();
+  SmallVector<Value> words{toInteger(values.front())};
+  std::string operation;
+  if (values.size() == 1) {
+    operation = atomicOperation(kind, type);
+  } else {
+    assert(kind == AtomicKind::fadd && chip.has(Feature::VectorAtomics) && "no such instruction");
+    needPtx(81);
+    words = pack(values, 32);
+    operation = vectorAddition(type, words.size());
+  }
+  unsigned bits = bitWidth(words.front().getType());
+  SmallVector<Value> args{ptr};
+  std::string constraints = "l", list;
+  for (Value word : words) {
+    list += (list.empty() ? "$" : ", $") + std::to_string(args.size());
+    constraints += bits == 64 ? ",l" : bits == 32 ? ",r" : ",h";
+    args.push_back(word);
+  }
+  std::string text = "red" + spelled(sem).str() + spelled(scope).str() + ".global" + operation +
+                     " [$0], " + (words.size() > 1 ? "{" + list + "}" : list) + ";";
   if (predicate) {
-    text = "@$2 " + text;
+    text = "@$" + std::to_string(args.size()) + " " + text;
     constraints += ",b";
     args.push_back(predicate);
   }
