@@ -111,7 +111,7 @@ static bool standsOn(Operation *op, Place place) {
   case Place::Load:
     return isa<LoadOp>(op);
   case Place::Access:
-    return isa<LoadOp, StoreOp>(op);
+    return isa<LoadOp, StoreOp, cta::AsyncCopyOp>(op);
   case Place::Copy:
     return isa<cta::AsyncCopyOp>(op);
   case Place::Store:

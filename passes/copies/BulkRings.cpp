@@ -22,6 +22,7 @@
 #include "passes/copies/BulkRings.h"
 #include "ir/Kernel.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "passes/copies/CopiesAhead.h"
 #include "passes/copies/CopyHints.h"
 #include "passes/facts/AxisInfo.h"
 #include "passes/facts/LoopSlice.h"
@@ -152,15 +153,6 @@ static SmallVector<Value> factorsOf(const RowLoad &row) {
   return factors;
 }
 
-/// Whether one thread can compute `values` of a later iteration.
-static bool areScalarAhead(ValueRange values, scf::ForOp loop, const DenseSet<Value> &written) {
-  Slice slice(loop, written);
-  return slice.add(values) && slice.carried.empty() && llvm::all_of(slice.ops, [](Operation *op) {
-           return llvm::none_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>) &&
-                  llvm::none_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
-         });
-}
-
 /// The pointers that the kernel writes through anywhere; nothing if it cannot be
 /// said. Bulk copies do not see what threads wrote just before.
 static std::optional<DenseSet<Value>> writtenAnywhere(scf::ForOp loop) {
@@ -227,10 +219,8 @@ private:
   }
   void measure(OpBuilder &b);
   void fill(OpBuilder &b);
-  Value times(OpBuilder &b, Value n);
-  void copyIf(OpBuilder &b, Value induction, Value elapsed);
   void copy(OpBuilder &b, IRMapping &map);
-  void prologue(OpBuilder &b);
+  CopiesAhead copies();
   void use();
 
   BulkRing &plan;
@@ -275,37 +265,7 @@ void RingMaker::fill(OpBuilder &b) {
   }
 }
 
-/// `n` (i32) steps of the loop, in the type of its induction variable.
-Value RingMaker::times(OpBuilder &b, Value n) {
-  Type type = loop.getInductionVar().getType();
-  if (isa<IndexType>(type))
-    n = arith::IndexCastOp::create(b, loc, type, n);
-  else if (type != b.getI32Type())
-    n = arith::ExtSIOp::create(b, loc, type, n);
-  return arith::MulIOp::create(b, loc, n, loop.getStep());
-}
-
-/// Starts the copies of the iteration that is `elapsed` behind `from`, if the loop
-/// has it. `from` is below the upper bound.
-void RingMaker::copyIf(OpBuilder &b, Value from, Value elapsed) {
-  // Unsigned, the distance does not overflow.
-  Value left = arith::SubIOp::create(b, loc, loop.getUpperBound(), from);
-  Value isThere = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, left, elapsed);
-  auto then = scf::IfOp::create(b, loc, isThere);
-  OpBuilder in = then.getThenBodyBuilder();
-  IRMapping map;
-  map.map(loop.getInductionVar(), arith::AddIOp::create(in, loc, from, elapsed).getResult());
-  copy(in, map);
-}
-
 void RingMaker::copy(OpBuilder &b, IRMapping &map) {
-  DenseSet<Value> unwritten; // the plan has seen to it
-  Slice slice(loop, unwritten);
-  for (const RowLoad &row : plan.loads)
-    slice.add(factorsOf(row));
-  for (Operation &op : *loop.getBody())
-    if (slice.ops.contains(&op))
-      b.clone(op, map);
   SmallVector<Value, 2> counts;
   Value sum;
   for (auto [row, bytes] : llvm::zip_equal(plan.loads, rowBytes)) {
@@ -353,28 +313,17 @@ void RingMaker::use() {
     row.load.getResult().replaceAllUsesWith(read);
   }
   cta::RingReleaseOp::create(b, loc, ring, /*condition=*/Value());
-  auto single = cta::SingleOp::create(b, loc);
-  OpBuilder in = OpBuilder::atBlockBegin(&single.getBody().emplaceBlock());
-  copyIf(in, loop.getInductionVar(), times(in, constant(in, in.getI32Type(), plan.stages)));
+  copies().startNext(b);
   for (RowLoad &row : plan.loads)
     row.load.erase();
 }
 
-/// Starts the copies of the first iterations.
-void RingMaker::prologue(OpBuilder &b) {
-  measure(b);
-  fill(b);
-  auto single = cta::SingleOp::create(b, loc);
-  single->setAttr(cta::kPrologueAttr, b.getUnitAttr());
-  OpBuilder in = OpBuilder::atBlockBegin(&single.getBody().emplaceBlock());
-  Type i32 = in.getI32Type();
-  Value any = arith::CmpIOp::create(in, loc, arith::CmpIPredicate::slt, loop.getLowerBound(),
-                                    loop.getUpperBound());
-  in = scf::IfOp::create(in, loc, any).getThenBodyBuilder();
-  auto each = scf::ForOp::create(in, loc, constant(in, i32, 0), constant(in, i32, plan.stages),
-                                 constant(in, i32, 1));
-  in = OpBuilder::atBlockBegin(each.getBody());
-  copyIf(in, loop.getLowerBound(), times(in, each.getInductionVar()));
+CopiesAhead RingMaker::copies() {
+  SmallVector<Value> needs;
+  for (const RowLoad &row : plan.loads)
+    llvm::append_range(needs, factorsOf(row));
+  return {loop, plan.stages, std::move(needs),
+          [this](OpBuilder &b, IRMapping &map) { copy(b, map); }};
 }
 
 /// Moves `ops`, which stand together, up across what computes and loads: copies
@@ -413,7 +362,9 @@ void RingMaker::run() {
   cta::BarrierOp::create(top, loc); // everybody sees the ring's barriers
   Operation *before = loop->getPrevNode();
   OpBuilder b(loop);
-  prologue(b);
+  measure(b);
+  fill(b);
+  copies().startFirst(b);
   SmallVector<Operation *> made;
   for (Operation *op = before ? before->getNextNode() : &loop->getBlock()->front(); op != loop;
        op = op->getNextNode())

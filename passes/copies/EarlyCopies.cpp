@@ -89,7 +89,7 @@ static cta::BufferType bufferOf(RankedTensorType type) {
 
 /// Whether each copy of `load` is a whole one, as its registers follow each other.
 static bool fillsCopies(LoadOp load, cta::BufferType buffer, unsigned vector) {
-  if (load.getVector() < vector)
+  if (load.getVector() < vector || load->hasAttr(cta::kMaskRunAttr))
     return false;
   layout::VectorAccess access = layout::widestVector(
       layout::offsetsOf(cta::getLayout(load.getType()), buffer.getLinearLayout()), Dim::offset(),

@@ -137,6 +137,8 @@ void LoopRewriter::copy(OpBuilder &b, IRMapping &map, Copy &c, Value slot, Value
   Value buffer = cta::SlotOp::create(b, here, c.buffer, c.slots, slot);
   Value pointers = behind(c.load.getPtr()), mask = behind(c.load.getMask());
   auto copy = cta::AsyncCopyOp::create(b, here, pointers, mask, buffer, when, uint32_t(c.vector));
+  if (mask && c.maskRun < c.vector)
+    copy->setAttr(cta::kMaskRunAttr, b.getI32IntegerAttr(int32_t(c.maskRun)));
   keepHints(c.load, copy);
 }
 

@@ -15,7 +15,8 @@ struct Copy {
   llvm::SmallVector<TransOp, 1> transpositions; ///< that the block goes through first
   mlir::Value value;                            ///< the block behind them
   cta::BufferType buffer;
-  unsigned vector = 1;
+  unsigned vector = 1;  ///< elements of one cp.async
+  unsigned maskRun = 1; ///< of which so many are known to share a mask
   mlir::Value slots;
 
   /// Whether matrix instructions read the block where it was copied to.

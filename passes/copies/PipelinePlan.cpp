@@ -9,6 +9,7 @@
 #include "passes/copies/CopyHints.h"
 #include "passes/copies/PipelineLoads.h"
 #include "passes/facts/LoopSlice.h"
+#include "passes/facts/MaskRuns.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/layouts/DotLayouts.h"
@@ -74,6 +75,25 @@ static const LinearLayout &readerOf(Value v) {
   return cta::getLayout(v.getType());
 }
 
+/// Elements of a group of `load` that one copy can bring. Of a group that the mask ends in, it
+/// brings as many as are true, from the first on; `run` are known to share a mask.
+static unsigned copiedGroup(LoadOp load, unsigned &run) {
+  auto attr = load->getAttrOfType<IntegerAttr>(cta::kMaskRunAttr);
+  if (!attr) {
+    run = load.getVector();
+    return run;
+  }
+  run = unsigned(attr.getInt());
+  AxisInfoAnalysis axes(load->getParentOfType<func::FuncOp>());
+  const AxisInfo &info = axes.get(load.getPtr());
+  unsigned fast = 0;
+  for (unsigned axis = 1; axis < info.axes.size(); ++axis)
+    if (info.axes[axis].contiguity >= info.axes[fast].contiguity)
+      fast = axis;
+  int64_t group = maskRun(load.getMask(), fast, MaskPart::Start, axes);
+  return unsigned(std::min<int64_t>(load.getVector(), std::max<int64_t>(group, run)));
+}
+
 /// Chooses buffer and width of the copy; false if its pieces would be too small.
 static bool placeCopy(Copy &copy) {
   auto type = cast<RankedTensorType>(copy.value.getType());
@@ -82,8 +102,9 @@ static bool placeCopy(Copy &copy) {
     return false;
   unsigned bytes = getElementBytes(element);
   const LinearLayout &holders = cta::getLayout(type);
-  unsigned proven = llvm::bit_floor(
-      std::max(1u, std::min(copy.load.getVector(), unsigned(holders.inSize(Dim::reg())))));
+  unsigned group = copiedGroup(copy.load, copy.maskRun);
+  unsigned proven =
+      llvm::bit_floor(std::max(1u, std::min(group, unsigned(holders.inSize(Dim::reg())))));
   SmallVector<LinearLayout, 2> images;
   bool mustBeImage = false; // of warpgroup matrix instructions, in both directions for 16 bits
   for (Operation *user : copy.value.getUsers())

@@ -279,6 +279,18 @@ std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointe
   return tile;
 }
 
+std::optional<SmallVector<int, 5>> tile::keptDimensions(ArrayRef<int64_t> from,
+                                                        ArrayRef<int64_t> to) {
+  SmallVector<int, 5> kept(from.size(), -1);
+  size_t left = to.size();
+  for (size_t dim = from.size(); dim-- > 0;)
+    if (left > 0 && from[dim] == to[left - 1])
+      kept[dim] = int(--left);
+    else if (from[dim] != 1)
+      return std::nullopt;
+  return left == 0 ? std::optional(kept) : std::nullopt;
+}
+
 std::optional<TileAccess> tile::readDescriptor(StridedAnalysis &analysis,
                                                const DescriptorAccess &access, TileUse use,
                                                std::string &reason) {
@@ -288,7 +300,7 @@ std::optional<TileAccess> tile::readDescriptor(StridedAnalysis &analysis,
   };
   unsigned rank = access.block.getRank();
   unsigned bytes = getElementBytes(access.block.getElementType());
-  if (rank != 2)
+  if (llvm::count_if(access.kept, [](int dim) { return dim >= 0; }) != 2 || access.kept.back() < 0)
     return fail("it is not a two-dimensional block");
   std::optional<StridedPointers> p = analysis.pointers(access.base);
   TileAccess tile;
@@ -299,7 +311,7 @@ std::optional<TileAccess> tile::readDescriptor(StridedAnalysis &analysis,
     return fail("it has less than 16 contiguous bytes");
   for (unsigned dim = rank; dim-- > 0;) { // the last one is contiguous
     TileAccess::Dimension d;
-    d.block = int(dim);
+    d.block = access.kept[dim];
     d.extent = access.block.getDimSize(dim);
     d.start = analysis.scalar(access.offsets[dim]);
     d.size = analysis.scalar(access.shape[dim]);
@@ -317,14 +329,14 @@ std::optional<TileAccess> tile::readDescriptor(StridedAnalysis &analysis,
     if (divisibility(t) * bytes % kAlignment != 0)
       return fail("its contiguous dimension does not start at a multiple of 16 bytes");
   // What the base is moved by gets dimensions of its own, a batch say.
-  SmallVector<Polynomial, 2> starts{tile.dimensions[0].start, tile.dimensions[1].start};
+  auto starts = llvm::map_to_vector<5>(tile.dimensions, [](const auto &d) { return d.start; });
   if (!distribute(p->offset.start, {}, tile, bytes, use.checked))
     return fail("an offset is not a multiple of 16 bytes");
   for (auto [d, start] : llvm::zip(tile.dimensions, starts))
     if (!(d.start == start))
       return fail("its base is moved along the array");
-  for (const TileAccess::Dimension &d : tile.dimensions)
-    if ((use.isStore || d.block < 0) && !nonNegativeIn(tile, use).holds(d.start))
+  for (auto [i, d] : llvm::enumerate(tile.dimensions))
+    if ((use.isStore || i >= rank) && !nonNegativeIn(tile, use).holds(d.start))
       return fail(kMayBeNegative);
   if (!endsWhole(tile, use, bytes))
     return fail(kEndsWithin16Bytes);

@@ -48,12 +48,20 @@ struct TileUse {
 std::optional<TileAccess> readTile(StridedAnalysis &analysis, mlir::Value pointers,
                                    mlir::Value mask, TileUse use, std::string &reason);
 
-/// A block of a tensor behind a descriptor: the parts that the op names.
+/// A block of a tensor behind a descriptor: the parts that the op names. Dimensions of
+/// size one may be dropped from what is copied.
 struct DescriptorAccess {
   mlir::Value base;
   mlir::ValueRange offsets, shape, strides;
   mlir::RankedTensorType block;
+  llvm::SmallVector<int, 5>
+      kept; ///< for each dimension: which one of the copied block it is, or -1
 };
+
+/// Which dimensions of a block of shape `from` are those of `to`, if the others have size
+/// one: `kept` of a DescriptorAccess.
+std::optional<llvm::SmallVector<int, 5>> keptDimensions(llvm::ArrayRef<int64_t> from,
+                                                        llvm::ArrayRef<int64_t> to);
 
 /// The same for an access through a descriptor, which promises alignment of its
 /// base and strides and checks both ends of every dimension.

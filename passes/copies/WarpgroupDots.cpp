@@ -7,12 +7,15 @@
 #include "ir/layout/Hopper.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
+#include "passes/copies/CopiesAhead.h"
 #include "passes/copies/CopyHints.h"
 #include "passes/copies/TensorMaps.h"
 #include "passes/copies/VectorsOfLoops.h"
 #include "passes/facts/DeadValues.h"
+#include "passes/facts/LoopSlice.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/ProductForms.h"
+#include "passes/facts/Roles.h"
 #include "passes/facts/WrappedIndices.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -34,7 +37,8 @@ constexpr int64_t kMaxStoreBytes = 128 << 10;
 class DotRewriter {
 public:
   explicit DotRewriter(func::FuncOp kernel)
-      : kernel(kernel), checked(kernel->getParentOp()->hasAttr(kCheckedLaunchAttr)),
+      : kernel(kernel), inPlace(copiesInPlace(kernel)),
+        checked(kernel->getParentOp()->hasAttr(kCheckedLaunchAttr)),
         usesMaps(!kernel->getParentOp()->hasAttr(kNoTensorMapsAttr)) {}
 
   bool run() {
@@ -52,7 +56,8 @@ public:
       any |= rewrite(dot);
     if (!any)
       return false;
-    copyBesideOperands(kernel, analysis, written);
+    if (!inPlace)
+      copyBesideOperands(kernel, analysis, written);
     // All before any is rewritten: they are compared with each other.
     SmallVector<bool> alone;
     for (Operation *store : stores)
@@ -69,14 +74,14 @@ private:
   bool rewrite(DotOp dot);
   void rewriteStore(Operation *store, bool isAlone);
   Value operand(DotOp dot, Value v, bool isLeft, bool isSwapped);
-  std::optional<TileAccess> read(Operation *op, std::string &reason);
-  Value loadByTma(Operation *load, ArrayRef<int32_t> order, bool mustBeKMajor, unsigned kDim,
-                  DotOp dot, bool isSwapped);
+  std::optional<TileAccess> read(Operation *op, ArrayRef<int64_t> shape, std::string &reason);
+  Value loadByTma(Operation *load, RankedTensorType type, ArrayRef<int32_t> order,
+                  bool mustBeKMajor, unsigned kDim, DotOp dot, bool isSwapped);
   bool wrapsDoNoHarm(Value loaded, const TileAccess &tile, DotOp dot, unsigned keptDim,
                      unsigned resultDim, ArrayRef<int32_t> order);
 
   func::FuncOp kernel;
-  bool checked, usesMaps;
+  bool inPlace, checked, usesMaps;
   /// What the analysis takes not to be negative, the launcher checks, or loads rely on.
   ArgumentSet taken;
   NonNegative nonNegative{checked, /*trusted=*/true, taken};
@@ -191,7 +196,7 @@ static SmallVector<DotOp> productsOf(Value v, DotOp dot) {
 /// A block that nobody else needs in registers.
 static bool isOnlyForDots(Value v) {
   return llvm::all_of(v.getUsers(), [&](Operation *user) {
-    if (isa<TransOp>(user))
+    if (isa<TransOp, ReshapeOp>(user))
       return isOnlyForDots(user->getResult(0));
     if (auto dot = dyn_cast<cta::WarpgroupDotOp>(user))
       return dot.getAcc() != v;
@@ -200,14 +205,16 @@ static bool isOnlyForDots(Value v) {
   });
 }
 
-/// What an access through pointers or a descriptor reads or writes, as a tile
-/// that TMA can copy.
-std::optional<TileAccess> DotRewriter::read(Operation *op, std::string &reason) {
+/// What an access through pointers or a descriptor reads or writes, as a tile of `shape`
+/// that TMA can copy: the block's, or that without dimensions of size one.
+std::optional<TileAccess> DotRewriter::read(Operation *op, ArrayRef<int64_t> shape,
+                                            std::string &reason) {
   TileUse use{checked, isa<StoreOp, DescriptorStoreOp>(op)};
   auto through = [&](auto access, Value block) {
+    auto type = cast<RankedTensorType>(block.getType());
     return readDescriptor(analysis,
                           {access.getBase(), access.getOffsets(), access.getShape(),
-                           access.getStrides(), cast<RankedTensorType>(block.getType())},
+                           access.getStrides(), type, *keptDimensions(type.getShape(), shape)},
                           use, reason);
   };
   if (auto load = dyn_cast<LoadOp>(op)) {
@@ -238,36 +245,38 @@ std::optional<TileAccess> DotRewriter::read(Operation *op, std::string &reason) 
   return through(store, store.getValue());
 }
 
-/// `tl.range(..., warp_specialize=False)` on a loop around `op`: no warps that only
-/// copy. Those that compute copy ahead by themselves then.
-static bool forbidsRoles(Operation *op) {
-  for (auto loop = op->getParentOfType<scf::ForOp>(); loop;
-       loop = loop->getParentOfType<scf::ForOp>())
-    if (auto wanted = loop->getAttrOfType<BoolAttr>(kWarpSpecializeAttr);
-        wanted && !wanted.getValue())
-      return true;
-  return false;
+/// Whether the threads that compute can start the copy of `tile` where `load` stands, or
+/// iterations before: in a loop, one of them computes where it starts.
+static bool canCopyInPlace(Operation *load, const TileAccess &tile) {
+  auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
+  if (!loop)
+    return !load->getParentOfType<LoopLikeOpInterface>();
+  SmallVector<Value> factors;
+  for (const TileAccess::Dimension &d : tile.dimensions)
+    for (const Polynomial::Term &t : d.start.terms())
+      llvm::append_range(factors, t.factors);
+  std::optional<DenseSet<Value>> written = writtenIn(loop);
+  return written && areScalarAhead(factors, loop, *written);
 }
 
-Value DotRewriter::loadByTma(Operation *load, ArrayRef<int32_t> order, bool mustBeKMajor,
-                             unsigned kDim, DotOp dot, bool isSwapped) {
+/// `type` is that of the block loaded, or of what it is without dimensions of size one.
+Value DotRewriter::loadByTma(Operation *load, RankedTensorType type, ArrayRef<int32_t> order,
+                             bool mustBeKMajor, unsigned kDim, DotOp dot, bool isSwapped) {
   if (!usesMaps)
     return {};
   auto refuse = [&](StringRef why) {
     load->emitRemark() << why;
     return Value();
   };
-  if (kernelOf(kernel).getRoles() == WarpRoles::None)
-    return refuse("warps have no roles");
-  if (forbidsRoles(load))
-    return refuse("`warp_specialize=False` on its loop");
   // Copies run ahead of the program's own stores.
   if (comesFrom(load->getOperand(0), written))
     return refuse("the kernel also writes through the same argument");
   std::string reason;
-  std::optional<TileAccess> tile = read(load, reason);
+  std::optional<TileAccess> tile = read(load, type.getShape(), reason);
   if (!tile)
     return refuse(reason);
+  if (inPlace && !canCopyInPlace(load, *tile))
+    return refuse("no warps only copy, and its coordinates are not known an iteration ahead");
   // Dimension i of the operand is dimension order[i] of what is loaded.
   auto operandDim = [&](int block) -> int32_t {
     return block < 0 ? -1 : int32_t(llvm::find(order, block) - order.begin());
@@ -280,7 +289,6 @@ Value DotRewriter::loadByTma(Operation *load, ArrayRef<int32_t> order, bool must
     return refuse("its indices wrap around, and what they lead to is stored");
   tile->notNegative.insert_range(analysis.taken());
 
-  auto type = cast<RankedTensorType>(load->getResult(0).getType());
   Value map = tensorMapOf(kernel, *tile, type.getShape(), type.getElementType());
   if (!map)
     return {};
@@ -317,6 +325,19 @@ bool DotRewriter::wrapsDoNoHarm(Value loaded, const TileAccess &tile, DotOp dot,
   return true;
 }
 
+/// The load that gives `block`, as it is or through a descriptor with further dimensions of
+/// size one; null if there is none.
+static Operation *loadBehind(Value block) {
+  if (auto reshape = block.getDefiningOp<ReshapeOp>()) {
+    auto load = reshape.getSrc().getDefiningOp<DescriptorLoadOp>();
+    bool onlyDrops =
+        load && keptDimensions(load.getType().getShape(), reshape.getType().getShape());
+    return onlyDrops ? load : nullptr;
+  }
+  Operation *load = block.getDefiningOp();
+  return isa_and_nonnull<LoadOp, DescriptorLoadOp>(load) ? load : nullptr;
+}
+
 Value DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool isSwapped) {
   MLIRContext *context = kernel.getContext();
   auto type = cast<RankedTensorType>(v.getType());
@@ -328,13 +349,12 @@ Value DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool isSwapped) {
     std::swap(order[0], order[1]);
     source = trans.getSrc();
   }
-  Operation *load = source.getDefiningOp();
-  if (!isa_and_nonnull<LoadOp, DescriptorLoadOp>(load))
-    load = nullptr;
-  if (load && !isOnlyForDots(source))
+  Operation *load = loadBehind(source);
+  if (load && !isOnlyForDots(load->getResult(0)))
     load->emitRemark() << "it is needed in registers as well";
   else if (load)
-    if (Value buffer = loadByTma(load, order, mustBeKMajor, kDim, dot, isSwapped))
+    if (Value buffer = loadByTma(load, cast<RankedTensorType>(source.getType()), order,
+                                 mustBeKMajor, kDim, dot, isSwapped))
       return buffer;
   if (isLeft && !load)
     return v; // computed: it is in registers already
@@ -396,10 +416,24 @@ bool DotRewriter::rewrite(DotOp dot) {
 // Stores
 //===----------------------------------------------------------------------===//
 
+/// The block without dimensions of size one until it has two, where it has more.
+static RankedTensorType withoutUnits(RankedTensorType type) {
+  SmallVector<int64_t> shape(type.getShape());
+  while (shape.size() > 2) {
+    auto *unit = llvm::find(shape, 1);
+    if (unit == shape.end())
+      break;
+    shape.erase(unit);
+  }
+  return type.clone(shape);
+}
+
 void DotRewriter::rewriteStore(Operation *store, bool isAlone) {
   Value value = isa<StoreOp>(store) ? cast<StoreOp>(store).getValue()
                                     : cast<DescriptorStoreOp>(store).getValue();
   auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (isa<DescriptorStoreOp>(store))
+    type = withoutUnits(type);
   if (!usesMaps || !type || type.getElementType().isInteger(1))
     return;
   int64_t bytes = type.getNumElements() * getElementBytes(type.getElementType());
@@ -415,7 +449,7 @@ void DotRewriter::rewriteStore(Operation *store, bool isAlone) {
     return;
   }
   std::string reason;
-  std::optional<TileAccess> tile = read(store, reason);
+  std::optional<TileAccess> tile = read(store, type.getShape(), reason);
   if (!tile || !tile->wraps.empty()) {
     store->emitRemark() << (tile ? "its indices wrap around" : reason);
     return;
@@ -437,6 +471,11 @@ void DotRewriter::rewriteStore(Operation *store, bool isAlone) {
     return;
   }
   OpBuilder b(store);
+  if (auto reshape = value.getDefiningOp<ReshapeOp>();
+      reshape && reshape.getSrc().getType() == type)
+    value = reshape.getSrc();
+  else if (value.getType() != type)
+    value = ReshapeOp::create(b, store->getLoc(), type, value, UnitAttr());
   auto copy = cta::TmaStoreOp::create(
       b, store->getLoc(), value, map, startsOf(b, store->getLoc(), *tile), dims,
       cta::LayoutAttr::get(kernel.getContext(), image), isRepeated(store));

@@ -10,6 +10,10 @@ bool tile::collectWritten(Operation *op, DenseSet<Value> &roots) {
     collectRoots(store.getPtr(), roots);
     return true;
   }
+  if (isa<DescriptorStoreOp, DescriptorScatterOp>(op)) {
+    collectRoots(op->getOperand(0), roots);
+    return true;
+  }
   auto store = dyn_cast<cta::TmaStoreOp>(op);
   if (!store)
     return false;
@@ -23,10 +27,11 @@ bool tile::collectWritten(Operation *op, DenseSet<Value> &roots) {
 std::optional<DenseSet<Value>> tile::writtenIn(scf::ForOp loop) {
   DenseSet<Value> roots;
   WalkResult result = loop.walk([&](Operation *op) {
-    bool isHarmless = collectWritten(op, roots) || isa<cta::CtaDialect>(op->getDialect()) ||
-                      op->hasTrait<OpTrait::IsTerminator>() ||
-                      isa<PrintOp, AssertOp, AssumeOp, LoadOp>(op) || op->getNumRegions() != 0 ||
-                      isMemoryEffectFree(op);
+    bool isHarmless =
+        collectWritten(op, roots) || isa<cta::CtaDialect>(op->getDialect()) ||
+        op->hasTrait<OpTrait::IsTerminator>() ||
+        isa<PrintOp, AssertOp, AssumeOp, LoadOp, DescriptorLoadOp, DescriptorGatherOp>(op) ||
+        op->getNumRegions() != 0 || isMemoryEffectFree(op);
     return isHarmless ? WalkResult::advance() : WalkResult::interrupt();
   });
   if (result.wasInterrupted())

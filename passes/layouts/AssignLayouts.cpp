@@ -43,6 +43,7 @@ private:
       rewrite(&op);
   }
   void rewrite(Operation *op);
+  void chooseVector(Operation *op, cta::LayoutAttr layout);
   void rewriteControlFlow(Operation *op);
   void passTo(Operation *terminator, unsigned firstOperand, ValueRange targets);
   cta::LayoutAttr workLayout(Operation *op, Value operand);
@@ -147,16 +148,25 @@ void LayoutRewriter::rewrite(Operation *op) {
       if (isBlock(operand.get()))
         demandOperand(operand, workLayout(op, operand.get()));
   }
-  if (cta::LayoutAttr layout = layouts.operandLayout(op)) {
-    if (auto load = dyn_cast<LoadOp>(op))
-      load.setVector(coalescing.vectorFor(op, layout.getLayout()));
-    else if (auto store = dyn_cast<StoreOp>(op))
-      store.setVector(coalescing.vectorFor(op, layout.getLayout()));
-    else if (auto rmw = dyn_cast<AtomicRmwOp>(op))
-      rmw.setVector(coalescing.vectorFor(op, layout.getLayout()));
-  }
+  if (cta::LayoutAttr layout = layouts.operandLayout(op))
+    chooseVector(op, layout);
   for (Value result : op->getResults())
     retype(result);
+}
+
+/// The groups in which an access in `layout` moves elements.
+void LayoutRewriter::chooseVector(Operation *op, cta::LayoutAttr layout) {
+  if (!isa<LoadOp, StoreOp, AtomicRmwOp>(op))
+    return;
+  unsigned vector = coalescing.vectorFor(op, layout.getLayout());
+  if (auto load = dyn_cast<LoadOp>(op))
+    load.setVector(vector);
+  else if (auto store = dyn_cast<StoreOp>(op))
+    store.setVector(vector);
+  else
+    cast<AtomicRmwOp>(op).setVector(vector);
+  if (std::optional<unsigned> run = coalescing.maskRunFor(op, vector))
+    op->setAttr(cta::kMaskRunAttr, builder.getI32IntegerAttr(int32_t(*run)));
 }
 
 /// Operands from `firstOperand` on arrive where `targets` live.

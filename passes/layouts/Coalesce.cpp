@@ -3,6 +3,7 @@
 #include "ir/Kernel.h"
 #include "ir/layout/Builders.h"
 #include "ir/layout/GF2.h"
+#include "passes/facts/MaskRuns.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -67,8 +68,11 @@ void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysi
     int64_t limit =
         std::min<int64_t>({info.contiguity(fast), info.divisibility(fast) / access.bytes,
                            kVectorBytes / access.bytes});
-    if (mask)
-      limit = std::min(limit, axes.get(mask).constancy(fast));
+    if (mask) {
+      access.maskRun = unsigned(std::min<int64_t>(axes.get(mask).constancy(fast), kVectorBytes));
+      limit = std::min(limit, isa<AtomicRmwOp>(op) ? axes.get(mask).constancy(fast)
+                                                   : maskRun(mask, fast, MaskPart::Interval, axes));
+    }
     access.limit = unsigned(std::max<int64_t>(limit, 1));
   }
   bool isSingle = isa<AtomicRmwOp, AtomicCasOp>(op) && !addsNeighbours(op); // one element a time
@@ -238,6 +242,11 @@ static unsigned vectorBits(const LinearLayout &l, unsigned axis, unsigned limit)
 unsigned Coalescing::vectorFor(Operation *op, const LinearLayout &l) const {
   const Access &access = accesses.find(op)->second;
   return access.contiguous ? 1u << vectorBits(l, access.order.front(), access.limit) : 1;
+}
+
+std::optional<unsigned> Coalescing::maskRunFor(Operation *op, unsigned vector) const {
+  unsigned run = accesses.find(op)->second.maskRun;
+  return run < vector ? std::optional(run) : std::nullopt;
 }
 
 unsigned Coalescing::numAccesses(Operation *op, cta::LayoutAttr layout) const {

@@ -36,6 +36,9 @@ public:
   cta::LayoutAttr shapeLayout(llvm::ArrayRef<int64_t> shape);
   /// Elements of one access if `op` works in `layout`.
   unsigned vectorFor(mlir::Operation *op, const layout::LinearLayout &layout) const;
+  /// For how many elements of a group of `vector` the mask is known not to change, if not
+  /// for all of them.
+  std::optional<unsigned> maskRunFor(mlir::Operation *op, unsigned vector) const;
   /// Accesses each thread makes if `op` works in `layout`.
   unsigned numAccesses(mlir::Operation *op, cta::LayoutAttr layout) const;
   /// True if consecutive elements along some dimension are known to be
@@ -50,6 +53,7 @@ private:
     llvm::SmallVector<unsigned, 4> order; ///< dimensions, fastest first
     unsigned limit;                       ///< elements an access may take
     unsigned bytes;                       ///< of one element
+    unsigned maskRun = 16;                ///< elements whose mask is known not to change
     bool contiguous;
   };
   struct Group {

@@ -96,6 +96,8 @@ private:
   mlir::LogicalResult lowerAtomic(mlir::Operation *op); // Atomic.cpp
   Registers updateElements(AtomicRmwOp op, const Registers &ptrs, int32_t copies,
                            mlir::Value owner);
+  mlir::Value bytesRead(cta::AsyncCopyOp op, unsigned first, unsigned bytes);
+  mlir::Value wholeGroup(const Registers &mask, unsigned first, unsigned group);
   mlir::Value atomicLoop(AtomicRmwOp op, mlir::Value ptr, mlir::Value value, mlir::Value predicate);
   mlir::LogicalResult shareResults(mlir::Operation *op, Registers &regs,
                                    mlir::RankedTensorType block, mlir::Value owner);

@@ -1,9 +1,11 @@
 //===- Memory.cpp - pointer arithmetic, loads, stores ---------------------===//
 //
 // The layout pass promises on each access how many consecutive elements form
-// an aligned group under one mask value (`vector`) and that such groups are
+// an aligned group (`vector`) and that such groups are
 // consecutive registers. Groups become single accesses of up to 16 bytes;
-// masks become predicates, never branches.
+// masks become predicates, never branches. Where a mask may change inside of a group
+// (`cta.mask_run`), a whole group is one access, and what is true of another is moved
+// piece by piece: nothing is touched that the mask excludes.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/Matchers.h"
@@ -76,18 +78,31 @@ LogicalResult Lowering::shareVolatile(LoadOp op, Registers &regs) {
   return shareResults(op, regs, block, owner);
 }
 
+/// Elements of a group of `group` that share a mask.
+static unsigned maskRunOf(Operation *op, unsigned group) {
+  auto run = op->getAttrOfType<IntegerAttr>(cta::kMaskRunAttr);
+  return run ? std::min(unsigned(run.getInt()), group) : group;
+}
+
+/// Where a mask may change inside of groups: true if it is true for all of the group from
+/// `first` on. What is true of a group is an interval.
+Value Lowering::wholeGroup(const Registers &mask, unsigned first, unsigned group) {
+  return andB(mask[first], mask[first + group - 1]);
+}
+
 LogicalResult Lowering::lowerLoad(LoadOp op) {
   Type type = llvmType(getElementType(op.getType()));
   const Registers &ptrs = get(op.getPtr());
   AccessHints hints{op.getCache(), op.getEvict(), op.getIsVolatile()};
   unsigned group = groupSize(op.getType(), op.getVector(), bitWidth(type), ptrs.size());
+  const Registers *mask =
+      op.getMask() && !matchPattern(op.getMask(), m_One()) ? &get(op.getMask()) : nullptr;
+  unsigned run = mask ? maskRunOf(op, group) : group;
   Registers regs;
   llvm::DenseMap<std::pair<Value, Value>, Registers> seen; // copies load once
   for (unsigned r = 0; r < ptrs.size(); r += group) {
-    Value predicate = op.getMask() ? get(op.getMask())[r] : Value();
-    if (predicate && matchPattern(op.getMask(), m_One()))
-      predicate = {};
-    auto key = std::make_pair(ptrs[r], predicate);
+    Value predicate = !mask ? Value() : run < group ? wholeGroup(*mask, r, group) : (*mask)[r];
+    auto key = std::make_pair(ptrs[r], mask ? (*mask)[r] : Value());
     if (!op.getIsVolatile() && seen.count(key) && !op.getOther()) {
       llvm::append_range(regs, seen[key]);
       continue;
@@ -99,6 +114,14 @@ LogicalResult Lowering::lowerLoad(LoadOp op) {
         in.loadGlobal(type, group, address(ptrs[r]), predicate, other, hints);
     seen[key] = Registers(loaded);
     llvm::append_range(regs, loaded);
+  }
+  // Behind all whole groups, which are on their way together: what is true of the others.
+  for (unsigned r = 0; run < group && r < ptrs.size(); r += run) {
+    unsigned first = r / group * group;
+    Value rest = LLVM::XOrOp::create(b, op.getLoc(), wholeGroup(*mask, first, group), in.i1(true));
+    SmallVector<Value> loaded = in.loadGlobal(type, run, address(ptrs[r]), andB((*mask)[r], rest),
+                                              ArrayRef<Value>(regs).slice(r, run), hints);
+    std::copy(loaded.begin(), loaded.end(), regs.begin() + r);
   }
   if (op.getIsVolatile() && failed(shareVolatile(op, regs)))
     return failure();
@@ -117,11 +140,20 @@ LogicalResult Lowering::lowerStore(StoreOp op) {
     owner = ownerPredicate(LinearLayout());
   unsigned group = groupSize(op.getValue().getType(), op.getVector(),
                              bitWidth(data.front().getType()), ptrs.size());
+  const Registers *mask =
+      op.getMask() && !matchPattern(op.getMask(), m_One()) ? &get(op.getMask()) : nullptr;
+  unsigned run = mask ? maskRunOf(op, group) : group;
   for (unsigned r = 0; r < ptrs.size(); r += group) {
     Value predicate = owner;
-    if (op.getMask() && !matchPattern(op.getMask(), m_One()))
-      predicate = andB(owner, get(op.getMask())[r]);
+    if (mask)
+      predicate = andB(owner, run < group ? wholeGroup(*mask, r, group) : (*mask)[r]);
     in.storeGlobal(address(ptrs[r]), ValueRange(data).slice(r, group), predicate, hints);
+  }
+  for (unsigned r = 0; run < group && r < ptrs.size(); r += run) {
+    Value rest = LLVM::XOrOp::create(b, op.getLoc(), wholeGroup(*mask, r / group * group, group),
+                                     in.i1(true));
+    in.storeGlobal(address(ptrs[r]), ValueRange(data).slice(r, run),
+                   andB(owner, andB((*mask)[r], rest)), hints);
   }
   return success();
 }

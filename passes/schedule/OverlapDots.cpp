@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
+#include "passes/copies/CopiesAhead.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/schedule/RotateDots.h"
 #include "passes/schedule/StaggerDots.h"
@@ -66,6 +67,22 @@ static std::optional<Overlap> match(scf::ForOp loop) {
   return o;
 }
 
+/// `next` starts copies into the slot that an iteration has released. Behind the release in the
+/// iteration after that, they are those of the iteration before (`isLater`: if there is one).
+static void startLater(scf::ForOp loop, cta::SingleOp next, Value isLater) {
+  OpBuilder b = OpBuilder::atBlockBegin(&next.getBody().front());
+  Location loc = next.getLoc();
+  Value before = arith::SubIOp::create(b, loc, loop.getInductionVar(), loop.getStep());
+  loop.getInductionVar().replaceUsesWithIf(before, [&](OpOperand &use) {
+    return next->isProperAncestor(use.getOwner()) && use.getOwner() != before.getDefiningOp();
+  });
+  for (auto branch : next.getBody().front().getOps<scf::IfOp>()) {
+    b.setInsertionPoint(branch);
+    branch.getConditionMutable().assign(
+        arith::AndIOp::create(b, loc, isLater, branch.getCondition()).getResult());
+  }
+}
+
 static void overlap(scf::ForOp loop, Overlap &o) {
   OpBuilder b(loop.getContext());
   Location loc = o.dots.front().getLoc();
@@ -75,8 +92,10 @@ static void overlap(scf::ForOp loop, Overlap &o) {
   for (cta::WarpgroupDotOp dot : o.dots)
     dot.setInFlight(true);
   SmallVector<Value, 2> rings;
+  SmallVector<cta::SingleOp, 2> nexts;
   for (cta::RingReleaseOp release : o.releases) {
     rings.push_back(release.getRing());
+    nexts.push_back(nextCopiesBehind(release));
     b.setInsertionPoint(release);
     cta::RingAdvanceOp::create(b, loc, release.getRing());
     release.erase();
@@ -84,8 +103,14 @@ static void overlap(scf::ForOp loop, Overlap &o) {
   // The first product is issued once those of the iteration before are done.
   b.setInsertionPointAfter(o.dots.front());
   Value isLater = compare(arith::CmpIPredicate::ne, loop.getInductionVar(), loop.getLowerBound());
-  for (Value ring : rings)
-    cta::RingReleaseOp::create(b, loc, ring, isLater);
+  for (auto [ring, next] : llvm::zip_equal(rings, nexts)) {
+    auto release = cta::RingReleaseOp::create(b, loc, ring, isLater);
+    if (!next)
+      continue;
+    next->moveAfter(release);
+    startLater(loop, next, isLater);
+    b.setInsertionPointAfter(next);
+  }
 
   // The other group's products need not wait for the last one of these.
   Operation *next = loop->getNextNode();

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Passes.h"
+#include "passes/facts/Roles.h"
 
 namespace tile {
 #define GEN_PASS_DEF_PERSISTPROGRAMSPASS
@@ -95,7 +96,7 @@ struct PersistProgramsPass : tile::impl::PersistProgramsPassBase<PersistPrograms
     if (!getOperation()->hasAttr(kPersistentAttr))
       return;
     for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>())
-      if (copiesInLoop(kernel) && failed(persist(kernel)))
+      if (copiesInLoop(kernel) && !copiesInPlace(kernel) && failed(persist(kernel)))
         return signalPassFailure();
   }
 };

@@ -10,10 +10,12 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
+#include "passes/copies/CopiesAhead.h"
 #include "passes/copies/CopyHints.h"
 #include "passes/facts/DeadValues.h"
 #include "passes/facts/LoopSlice.h"
 #include "passes/facts/PointerRoots.h"
+#include "passes/facts/Roles.h"
 #include "passes/facts/ScalarWork.h"
 #include "passes/memory/Scratch.h"
 #include "passes/schedule/GroupTurns.h"
@@ -39,6 +41,7 @@ struct Group {
   int32_t stages = 1;
   bool isElastic = false; ///< stages are the most that may be of use
   Value ring;
+  cta::RingReleaseOp release; ///< by the consumers
 
   bool isShared() const {
     return llvm::any_of(loads, [](cta::TmaLoadOp load) { return bool(load.getCommon()); });
@@ -77,9 +80,13 @@ public:
     if (failed(findGroups()) || groups.empty())
       return success(groups.empty());
     joinVectors();
-    joinScalars();
     OpBuilder b = OpBuilder::atBlockBegin(&body);
     Operation *start = cta::BarrierOp::create(b, kernel.getLoc());
+    if (copiesInPlace(kernel)) {
+      copyAhead(start);
+      return success();
+    }
+    joinScalars();
     makeRings(start);
     auto roles = cta::RolesOp::create(b, kernel.getLoc());
     unsigned all = cta::groupsOf(kernel);
@@ -87,6 +94,7 @@ public:
     bool isShared = llvm::any_of(groups, [](const Group &g) { return g.isShared(); });
     if (hasRoom && makeProducer(roles)) {
       consume(nullptr);
+      eraseDeadValues(body);
       moveConsumers(roles);
       if (isShared)
         meetOthers(start);
@@ -112,6 +120,8 @@ private:
   void fill(OpBuilder &b, const Group &group, SmallVector<cta::TmaLoadOp, 2> loads,
             SmallVector<LoadOp, 2> scalars);
   LogicalResult copyAllInPlace(Operation *start);
+  void copyAhead(Operation *start);
+  void limitStages();
   void copyInPlace(Group &group);
   void consume(void (WarpSpecializer::*before)(Group &));
   void moveConsumers(cta::RolesOp roles);
@@ -354,6 +364,7 @@ LogicalResult WarpSpecializer::copyAllInPlace(Operation *start) {
     group.stages = 1;
   makeRings(start);
   consume(&WarpSpecializer::copyInPlace);
+  eraseDeadValues(body);
   return success();
 }
 
@@ -364,6 +375,102 @@ void WarpSpecializer::copyInPlace(Group &group) {
   fill(inside, group, group.loads, {});
 }
 
+/// As many stages as there is shared memory for.
+void WarpSpecializer::limitStages() {
+  auto module = kernel->getParentOfType<ModuleOp>();
+  int64_t others = lowering::bytesBesidesSlots(module, {});
+  int32_t most = 1;
+  for (Group &group : groups)
+    most = std::max(most, group.stages);
+  auto bytes = [&] {
+    int64_t sum = others;
+    for (const Group &group : groups)
+      sum += lowering::ringBytes(group.ringType(), std::min(group.stages, most));
+    return sum;
+  };
+  while (most > 1 && bytes() > lowering::maxSharedBytes(module))
+    --most;
+  for (Group &group : groups)
+    group.stages = std::min(group.stages, most);
+}
+
+namespace {
+/// What a load by TMA says of its copy.
+struct TmaCopy {
+  explicit TmaCopy(cta::TmaLoadOp load)
+      : loc(load.getLoc()), map(load.getMap()), starts(load.getStarts()), dims(load.getDims()),
+        evict(load->getAttr(cta::kEvictAttr)) {}
+  Location loc;
+  Value map;
+  SmallVector<Value> starts;
+  SmallVector<int32_t> dims;
+  Attribute evict;
+};
+} // namespace
+
+/// Acquires a slot of `ring`, copies into it and commits.
+static void fillSlot(OpBuilder &b, Location loc, Value ring, ArrayRef<Type> buffers,
+                     ArrayRef<TmaCopy> copies, const IRMapping &values) {
+  auto slot = cta::RingAcquireOp::create(b, loc, buffers, ring, /*bytes=*/Value());
+  for (auto [buffer, copy] : llvm::zip_equal(slot.getBuffers(), copies)) {
+    auto starts =
+        llvm::map_to_vector(copy.starts, [&](Value v) { return values.lookupOrDefault(v); });
+    auto made = cta::RingCopyOp::create(b, copy.loc, copy.map, starts, copy.dims, buffer, ring,
+                                        /*common=*/Value());
+    if (copy.evict)
+      made->setAttr(cta::kEvictAttr, copy.evict);
+  }
+  cta::RingCommitOp::create(b, loc, ring);
+}
+
+/// One of the threads that compute starts all copies: those of a loop, iterations ahead.
+void WarpSpecializer::copyAhead(Operation *start) {
+  for (Group &group : groups) {
+    if (group.isElastic)
+      group.stages = kDefaultStages;
+    group.isElastic = false;
+    if (!isa<scf::ForOp>(group.firstUser->getParentOp()))
+      group.stages = 1;
+  }
+  limitStages();
+  makeRings(start);
+  struct Copies {
+    SmallVector<TmaCopy, 2> all;
+    SmallVector<Type> buffers;
+  };
+  SmallVector<Copies, 2> copies;
+  for (Group &group : groups) {
+    Copies &own = copies.emplace_back();
+    own.buffers = group.buffers();
+    for (cta::TmaLoadOp load : group.loads)
+      own.all.emplace_back(load);
+    if (isa<scf::ForOp>(group.firstUser->getParentOp()))
+      continue;
+    OpBuilder b(group.loads.back());
+    auto single = cta::SingleOp::create(b, own.all.front().loc);
+    OpBuilder inside = OpBuilder::atBlockBegin(&single.getBody().emplaceBlock());
+    fillSlot(inside, own.all.front().loc, group.ring, own.buffers, own.all, IRMapping());
+  }
+  consume(nullptr);
+  for (auto [i, group] : llvm::enumerate(groups)) {
+    auto loop = dyn_cast<scf::ForOp>(group.release->getParentOp());
+    if (!loop)
+      continue;
+    const Copies *own = &copies[i];
+    SmallVector<Value> needs;
+    for (const TmaCopy &copy : own->all)
+      llvm::append_range(needs, copy.starts);
+    Value ring = group.ring;
+    CopiesAhead ahead(loop, group.stages, needs, [ring, own](OpBuilder &b, IRMapping &map) {
+      fillSlot(b, own->all.front().loc, ring, own->buffers, own->all, map);
+    });
+    OpBuilder behind(group.release->getNextNode()), front(loop);
+    ahead.startNext(behind);
+    ahead.startFirst(front);
+  }
+  eraseDeadValues(body);
+}
+
 void WarpSpecializer::consume(void (WarpSpecializer::*before)(Group &)) {
   for (Group &group : groups) {
     if (before)
@@ -372,7 +479,7 @@ void WarpSpecializer::consume(void (WarpSpecializer::*before)(Group &)) {
     Location loc = group.firstUser->getLoc();
     auto slot = cta::RingWaitOp::create(b, loc, group.buffers(), group.ring);
     b.setInsertionPointAfter(group.lastUser);
-    cta::RingReleaseOp::create(b, group.lastUser->getLoc(), group.ring, Value());
+    group.release = cta::RingReleaseOp::create(b, group.lastUser->getLoc(), group.ring, Value());
     for (auto [buffer, load] : llvm::zip(slot.getBuffers(), group.loads)) {
       load.getResult().replaceAllUsesWith(buffer);
       load.erase();
@@ -388,7 +495,6 @@ void WarpSpecializer::consume(void (WarpSpecializer::*before)(Group &)) {
       last = number.getDefiningOp();
     }
   }
-  eraseDeadValues(body);
 }
 
 void WarpSpecializer::moveConsumers(cta::RolesOp roles) {

@@ -54,6 +54,20 @@ Value Lowering::hiddenBeside(Value policy, Value to) {
   return policy ? LLVM::XOrOp::create(b, in.getLoc(), to, unknownZero).getResult() : to;
 }
 
+/// The bytes that a copy of a group reads: none, all, or those in front of where the mask ends.
+Value Lowering::bytesRead(cta::AsyncCopyOp op, unsigned first, unsigned bytes) {
+  const Registers &mask = get(op.getMask());
+  auto attr = op->getAttrOfType<IntegerAttr>(cta::kMaskRunAttr);
+  unsigned run = attr ? unsigned(attr.getInt()) : op.getVector();
+  Value sum;
+  for (unsigned r = first; r < first + op.getVector(); r += run) {
+    Value part =
+        LLVM::SelectOp::create(b, op.getLoc(), mask[r], in.i32(int32_t(run * bytes)), in.i32(0));
+    sum = sum ? LLVM::AddOp::create(b, op.getLoc(), sum, part).getResult() : part;
+  }
+  return sum;
+}
+
 LogicalResult Lowering::lowerAsyncCopy(cta::AsyncCopyOp op) {
   const Registers &ptrs = get(op.getPtr());
   const LinearLayout &holders = cta::getLayout(op.getPtr().getType());
@@ -68,8 +82,7 @@ LogicalResult Lowering::lowerAsyncCopy(cta::AsyncCopyOp op) {
   for (unsigned r = 0; r < ptrs.size(); r += op.getVector()) {
     Value read;
     if (op.getMask())
-      read = LLVM::SelectOp::create(b, op.getLoc(), get(op.getMask())[r], in.i32(int32_t(atOnce)),
-                                    in.i32(0));
+      read = bytesRead(op, r, bytes);
     Value to = LLVM::PtrToIntOp::create(b, op.getLoc(), b.getI32Type(),
                                         exchangeAddress(offsets, r, base, bytes));
     to = hiddenBeside(policy, to);

@@ -30,15 +30,54 @@ func.func @elementwise(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %n: i3
 
 // -----
 
-// A bound of unknown divisor: element by element, so that the lanes of each
-// access are neighbours.
-// CHECK: #[[L:.*]] = #cta.layout<{register = {{\[\[}}128], [256], [512]], lane = {{\[\[}}1], [2], [4], [8], [16]], warp = {{\[\[}}32], [64]]} : [1024]>
+// A bound of unknown divisor cuts one group: the others are moved whole, and the access says
+// that its mask may change from one element to the next.
+// CHECK: #[[L:.*]] = #cta.layout<{register = {{\[\[}}1], [2], [512]],
 // CHECK-LABEL: func.func @unknown_bound
 module attributes {tile.kernel = #tile.kernel<warps = 4>} {
 func.func @unknown_bound(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %n: i32) {
   %range = tile.make_range 0 to 1024 : tensor<1024xi32>
   %ns = tile.splat %n : i32 -> tensor<1024xi32>
   %mask = arith.cmpi slt, %range, %ns : tensor<1024xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  %ptrs = tile.addptr %xs, %range : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+  // CHECK: tile.load {{.*}} {cta.mask_run = 1 : i32, vector = 4 : i32} : tensor<1024x!tile.ptr<f32>, #[[L]]>
+  %v = tile.load %ptrs, %mask : tensor<1024x!tile.ptr<f32>>
+  // CHECK: tile.store {{.*}} {cta.mask_run = 1 : i32, vector = 4 : i32}
+  tile.store %ptrs, %v, %mask : tensor<1024x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+// A bound that is known to be even cuts a group between pairs.
+// CHECK-LABEL: func.func @even_bound
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @even_bound(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %n: i32 {tile.divisibility = 2 : i32}) {
+  %range = tile.make_range 0 to 1024 : tensor<1024xi32>
+  %ns = tile.splat %n : i32 -> tensor<1024xi32>
+  %mask = arith.cmpi ugt, %ns, %range : tensor<1024xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  %ptrs = tile.addptr %xs, %range : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+  // CHECK: tile.load {{.*}} {cta.mask_run = 2 : i32, vector = 4 : i32}
+  %v = tile.load %ptrs, %mask : tensor<1024x!tile.ptr<f32>>
+  tile.store %ptrs, %v : tensor<1024x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+// A mask with holes is no interval: element by element, so that the lanes of each access are
+// neighbours.
+// CHECK: #[[L:.*]] = #cta.layout<{register = {{\[\[}}128], [256], [512]], lane = {{\[\[}}1], [2], [4], [8], [16]], warp = {{\[\[}}32], [64]]} : [1024]>
+// CHECK-LABEL: func.func @holes
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @holes(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %n: i32) {
+  %range = tile.make_range 0 to 1024 : tensor<1024xi32>
+  %ns = tile.splat %n : i32 -> tensor<1024xi32>
+  %mask = arith.cmpi ne, %range, %ns : tensor<1024xi32>
   %xs = tile.splat %x : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
   %ptrs = tile.addptr %xs, %range : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
   // CHECK: tile.load {{%[0-9]+, %[0-9]+}} : tensor<1024x!tile.ptr<f32>, #[[L]]>

@@ -40,6 +40,30 @@ func.func @masked(%p: !tile.ptr<f32>, %n: i32) {
   return
 }
 
+// A mask that may end inside of a group: the group where its first and last elements are true,
+// then, behind all whole groups, what is true of the others, with the values at hand so far.
+// CHECK-LABEL: llvm.func @ragged
+// CHECK: %[[WHOLE:.*]] = llvm.and %[[FIRST:.*]], %[[LAST:.*]] : i1
+// CHECK: llvm.inline_asm {{.*}}ld.global.v4.b32 {{.*}}, %[[WHOLE]]
+// CHECK: llvm.inline_asm {{.*}}ld.global.v4.b32
+// CHECK: %[[REST:.*]] = llvm.xor %[[WHOLE]], %{{.*}} : i1
+// CHECK: %[[TAIL:.*]] = llvm.and %[[FIRST]], %[[REST]] : i1
+// CHECK: llvm.inline_asm {{.*}}mov.b32 $0, $3;{{.*}}@$2 ld.global.b32 $0, [$1];{{.*}}, %[[TAIL]]
+// CHECK-COUNT-7: ld.global.b32
+// CHECK-COUNT-2: st.global.v4.b32
+// CHECK-COUNT-8: st.global.b32
+func.func @ragged(%p: !tile.ptr<f32>, %n: i32) {
+  %other = arith.constant dense<0xFF800000> : tensor<1024xf32, #l>
+  %r = tile.make_range 0 to 1024 : tensor<1024xi32, #l>
+  %ns = tile.splat %n : i32 -> tensor<1024xi32, #l>
+  %m = arith.cmpi slt, %r, %ns : tensor<1024xi32, #l>
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>, #l>
+  %pp = tile.addptr %ps, %r : tensor<1024x!tile.ptr<f32>, #l>, tensor<1024xi32, #l>
+  %v = tile.load %pp, %m, other %other {vector = 4 : i32, cta.mask_run = 1 : i32} : tensor<1024x!tile.ptr<f32>, #l>
+  tile.store %pp, %v, %m {vector = 4 : i32, cta.mask_run = 1 : i32} : tensor<1024x!tile.ptr<f32>, #l>
+  return
+}
+
 // Cache operators and eviction priorities are spelled as PTX has them.
 // CHECK-LABEL: llvm.func @hints
 // CHECK: ld.global.cg.v4.b32
