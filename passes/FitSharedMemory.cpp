@@ -23,19 +23,29 @@ static KernelAttr cooperative(KernelAttr wanted) {
                          wanted.getCtas(), WarpRoles::Cooperative);
 }
 
+static KernelAttr withStages(ModuleOp module, int32_t stages) {
+  KernelAttr wanted = kernelOf(module);
+  return KernelAttr::get(wanted.getContext(), wanted.getWarps(), stages, wanted.getCtas(),
+                         wanted.getRoles());
+}
+
 namespace {
-/// A smaller form of the kernel.
+/// A smaller form of the kernel: what of it was asked for before, and one thing less.
 struct Form {
   /// Whether it can help a kernel that became this.
-  bool (*applies)(ModuleOp);
+  bool (*applies)(ModuleOp made, ModuleOp asked);
   /// Asks for it.
   void (*ask)(ModuleOp);
 };
 
+/// In the order of what is lost: turns of two groups, a stage at a time, warpgroup products.
+/// The last is asked for with all the stages there were: others copy then.
 constexpr Form smallerForms[] = {
-    {[](ModuleOp m) { return cta::groupsOf(m) > 1; },
+    {[](ModuleOp made, ModuleOp) { return cta::groupsOf(made) > 1; },
      [](ModuleOp m) { m->setAttr(tile::kKernelAttr, cooperative(kernelOf(m))); }},
-    {[](ModuleOp) { return true; },
+    {[](ModuleOp, ModuleOp asked) { return kernelOf(asked).getStages() > 2; },
+     [](ModuleOp m) { m->setAttr(tile::kKernelAttr, withStages(m, kernelOf(m).getStages() - 1)); }},
+    {[](ModuleOp, ModuleOp asked) { return !asked->hasAttr(kNoWarpgroupDotsAttr); },
      [](ModuleOp m) { m->setAttr(kNoWarpgroupDotsAttr, UnitAttr::get(m.getContext())); }},
 };
 
@@ -57,14 +67,16 @@ struct FitSharedMemoryPass : tile::impl::FitSharedMemoryPassBase<FitSharedMemory
     std::vector<Diagnostic> remarks;
     if (failed(attempt(remarks)))
       return signalPassFailure();
-    for (const Form &form : smallerForms) {
-      if (!before || fits(module) || !form.applies(module))
-        continue;
-      restore(*before);
-      form.ask(module);
-      if (failed(attempt(remarks)))
-        return signalPassFailure();
-    }
+    KernelAttr wanted = kernelOf(module);
+    for (const Form &form : smallerForms)
+      while (before && !fits(module) && form.applies(module, *before)) {
+        if (&form == std::end(smallerForms) - 1)
+          (*before)->setAttr(tile::kKernelAttr, wanted);
+        form.ask(*before);
+        restore(*before);
+        if (failed(attempt(remarks)))
+          return signalPassFailure();
+      }
     for (Diagnostic &remark : remarks)
       getContext().getDiagEngine().emit(std::move(remark));
   }

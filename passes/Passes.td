@@ -17,7 +17,8 @@ def FitSharedMemoryPass : Pass<"tile-fit-shared-memory", "::mlir::ModuleOp"> {
     - **Guarantees**: what its steps (`buildCtaSteps`) make of the kernel, with all that was
       asked for if that fits the shared memory that a thread block of the target can have;
       else with the first of these that does, or the last: groups of warps do not take
-      blocks by turns, since each stages what it stores beside the others; products are
+      blocks by turns, since each stages what it stores beside the others; copies run fewer
+      stages ahead, one less at a time, down to two; products are
       computed by warps, from registers, since warpgroups read their operands in shared
       memory. Remarks are those of the form that is kept.
     - **Never**: looks at how the steps work, nor keeps anything of a form that did not fit.
@@ -339,7 +340,10 @@ def SpecializeWarpsPass : Pass<"tile-specialize-warps", "::mlir::ModuleOp"> {
       the loads can be followed by one thread alone, the kernel is
       split in two roles: a producer that runs ahead and fills the
       rings, and consumers that do everything else. Otherwise one
-      thread copies where the load stood. Rings of loads that the thread
+      thread copies where the load stood. Where no roles are wanted, one of the threads that
+      compute starts the copies of a loop: of the first iterations before it, of later ones
+      where a slot has been released. Loops side by side whose slots are of one kind share a
+      ring. Rings of loads that the thread
       blocks of a cluster may have in common move together. Where
       tile-alternate-tiles has said so, there are two groups of consumers, which
       take the iterations of a loop by turns.

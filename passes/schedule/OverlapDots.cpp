@@ -125,6 +125,27 @@ static void overlap(scf::ForOp loop, Overlap &o) {
     cta::RingReleaseOp::create(b, loc, ring, hasRun);
 }
 
+/// A ring that several loops use is released in one way. Where some of them release slots later
+/// than they step on, all do so by two operations.
+static void releaseInOneWay(cta::RingOp ring) {
+  SmallVector<cta::RingReleaseOp> plain;
+  bool isStepped = false;
+  for (Operation *user : ring->getUsers()) {
+    auto release = dyn_cast<cta::RingReleaseOp>(user);
+    if (release && !release.getCondition())
+      plain.push_back(release);
+    isStepped |= isa<cta::RingAdvanceOp>(user);
+  }
+  if (!isStepped)
+    return;
+  for (cta::RingReleaseOp release : plain) {
+    OpBuilder b(release);
+    cta::RingAdvanceOp::create(b, release.getLoc(), ring);
+    release.getConditionMutable().assign(
+        arith::ConstantOp::create(b, release.getLoc(), b.getBoolAttr(true)).getResult());
+  }
+}
+
 namespace {
 struct OverlapDotsPass : tile::impl::OverlapDotsPassBase<OverlapDotsPass> {
   void runOnOperation() override {
@@ -134,6 +155,7 @@ struct OverlapDotsPass : tile::impl::OverlapDotsPassBase<OverlapDotsPass> {
       if (!(loop->getParentOfType<cta::RolesOp>() && (rotateDot(loop) || staggerDots(loop))))
         if (std::optional<Overlap> o = match(loop); o && gainsFromFlight(o->dots))
           overlap(loop, *o);
+    getOperation().walk(releaseInOneWay);
   }
 };
 } // namespace

@@ -115,6 +115,7 @@ private:
   void joinVectors();
   void joinScalars();
   void chooseStages(Group &group) const;
+  Value ringOfLoopBefore(const Group &group) const;
   void makeRings(Operation *start);
   bool makeProducer(cta::RolesOp roles);
   void fill(OpBuilder &b, const Group &group, SmallVector<cta::TmaLoadOp, 2> loads,
@@ -179,13 +180,39 @@ LogicalResult WarpSpecializer::findGroups() {
   return failure(result.wasInterrupted());
 }
 
+/// The ring of a loop before that of `group`, side by side with it, if slots of one kind go to
+/// both: they are filled and read in the order of the loops, so one ring does for them.
+Value WarpSpecializer::ringOfLoopBefore(const Group &group) const {
+  auto loopOf = [](const Group &g) { return dyn_cast<scf::ForOp>(g.firstUser->getParentOp()); };
+  scf::ForOp loop = loopOf(group);
+  if (!loop || group.isShared() || cta::groupsOf(kernel) > 1)
+    return {};
+  for (const Group &other : groups) {
+    scf::ForOp before = loopOf(other);
+    if (!other.ring || !before || before->getBlock() != loop->getBlock() ||
+        !before->isBeforeInBlock(loop) || other.isShared() || other.stages != group.stages ||
+        other.isElastic != group.isElastic || other.ringType() != group.ringType())
+      continue;
+    bool isTaken = llvm::any_of(
+        groups, [&](const Group &own) { return own.ring == other.ring && loopOf(own) == loop; });
+    if (!isTaken)
+      return other.ring;
+  }
+  return {};
+}
+
 void WarpSpecializer::makeRings(Operation *start) {
   OpBuilder b(start);
-  for (Group &group : groups)
+  for (Group &group : groups) {
+    if (Value ring = ringOfLoopBefore(group)) {
+      group.ring = ring;
+      continue;
+    }
     group.ring = cta::RingOp::create(b, group.loads.front().getLoc(), group.ringType(),
                                      b.getI32IntegerAttr(group.stages), b.getI32IntegerAttr(warps),
                                      b.getI32IntegerAttr(group.isShared() ? cluster : 1),
                                      group.isElastic ? b.getUnitAttr() : UnitAttr());
+  }
 }
 
 static void join(Group &group, Group &other) {
@@ -355,8 +382,11 @@ bool WarpSpecializer::makeProducer(cta::RolesOp roles) {
 LogicalResult WarpSpecializer::copyAllInPlace(Operation *start) {
   cta::setMade(kernel, &cta::Made::cluster, 1);
   kernel.walk([](cta::TmaLoadOp load) { load.getCommonMutable().clear(); });
+  llvm::SmallSetVector<Operation *, 4> rings;
   for (Group &group : groups)
-    group.ring.getDefiningOp()->erase();
+    rings.insert(group.ring.getDefiningOp());
+  for (Operation *ring : rings)
+    ring->erase();
   groups.clear();
   if (failed(findGroups()))
     return failure();

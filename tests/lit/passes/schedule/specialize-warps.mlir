@@ -297,3 +297,91 @@ func.func @cluster(%a: !cta.tensor_map, %b: !cta.tensor_map, %p: tensor<64x64x!t
   return
 }
 }
+
+// -----
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+#acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 3, roles = none>} {
+// No roles: one of the threads that compute starts the copies of three iterations before the loop,
+// and behind each release those of the iteration three later. What is loaded outside of loops
+// is copied where it stood.
+// CHECK-LABEL: func.func @in_place
+// CHECK-DAG: %[[Q:.*]] = cta.ring {consumers = 4 : i32, stages = 1 : i32}
+// CHECK-DAG: %[[R:.*]] = cta.ring {consumers = 4 : i32, stages = 3 : i32}
+// CHECK-NOT: cta.roles
+// CHECK: cta.single {
+// CHECK-NEXT: cta.ring_acquire %[[Q]]
+// CHECK: cta.single {
+// CHECK: scf.if
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step
+// CHECK: %[[ELAPSED:.*]] = arith.muli %[[I]], %{{.*}}
+// CHECK: arith.cmpi ugt, %{{.*}}, %[[ELAPSED]]
+// CHECK: scf.if
+// CHECK: %[[K0:.*]] = arith.addi %{{.*}}, %[[ELAPSED]]
+// CHECK: %[[S:.*]] = cta.ring_acquire %[[R]]
+// CHECK: cta.ring_copy %{{.*}}[%{{.*}}, %[[K0]]] dims [1, 0] to %[[S]] of %[[R]]
+// CHECK: cta.ring_commit %[[R]]
+// CHECK: } {cta.prologue}
+// CHECK: scf.for %[[K:.*]] = %{{.*}} to %[[END:.*]] step
+// CHECK: cta.ring_wait %[[R]]
+// CHECK: cta.warpgroup_dot
+// CHECK: cta.ring_release %[[R]]
+// CHECK-NEXT: cta.single {
+// CHECK: %[[LEFT:.*]] = arith.subi %[[END]], %[[K]]
+// CHECK: arith.cmpi ugt, %[[LEFT]]
+// CHECK: cta.ring_acquire %[[R]]
+// CHECK: return
+func.func @in_place(%a: !cta.tensor_map, %b: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>, #acc>, %K: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %x = cta.tma_load %a[%c0, %c0] dims [1, 0] : !tile
+  %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32, #acc>) : i32 {
+    %y = cta.tma_load %b[%c0, %k] dims [1, 0] : !tile
+    %next = cta.warpgroup_dot %x, %y, %acc : !tile, !tile, tensor<64x64xf32, #acc>
+    scf.yield %next : tensor<64x64xf32, #acc>
+  }
+  tile.store %p, %sum : tensor<64x64x!tile.ptr<f32>, #acc>
+  return
+}
+}
+
+// -----
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+#acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 3>} {
+// Two loops side by side fill slots of one kind, one after the other: one ring does for both.
+// CHECK-LABEL: func.func @loops_side_by_side
+// CHECK: %[[R:.*]] = cta.ring {
+// CHECK-NOT: cta.ring {
+// CHECK: cta.roles consumers {
+// CHECK-COUNT-2: cta.ring_wait %[[R]]
+// CHECK: } producer {
+// CHECK-COUNT-2: cta.ring_acquire %[[R]]
+// CHECK: return
+func.func @loops_side_by_side(%a: !cta.tensor_map, %b: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>, #acc>, %K: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %one = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32, #acc>) : i32 {
+    %x = cta.tma_load %a[%k, %c0] dims [1, 0] : !tile
+    %y = cta.tma_load %b[%c0, %k] dims [1, 0] : !tile
+    %next = cta.warpgroup_dot %x, %y, %acc : !tile, !tile, tensor<64x64xf32, #acc>
+    scf.yield %next : tensor<64x64xf32, #acc>
+  }
+  %two = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %one) -> (tensor<64x64xf32, #acc>) : i32 {
+    %x = cta.tma_load %b[%k, %c0] dims [1, 0] : !tile
+    %y = cta.tma_load %a[%c0, %k] dims [1, 0] : !tile
+    %next = cta.warpgroup_dot %x, %y, %acc : !tile, !tile, tensor<64x64xf32, #acc>
+    scf.yield %next : tensor<64x64xf32, #acc>
+  }
+  tile.store %p, %two : tensor<64x64x!tile.ptr<f32>, #acc>
+  return
+}
+}
