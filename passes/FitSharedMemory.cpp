@@ -8,6 +8,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
+#include "passes/facts/ProductRegisters.h"
+#include "passes/memory/Scratch.h"
 
 namespace tile {
 #define GEN_PASS_DEF_FITSHAREDMEMORYPASS
@@ -16,6 +18,10 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+static constexpr unsigned kWarpgroupThreads = 128;
+/// Registers for the addresses of copies by the threads themselves.
+static constexpr int64_t kAddresses = 24;
 
 /// What was asked for, but that all warps share every block.
 static KernelAttr cooperative(KernelAttr wanted) {
@@ -27,6 +33,31 @@ static KernelAttr withStages(ModuleOp module, int32_t stages) {
   KernelAttr wanted = kernelOf(module);
   return KernelAttr::get(wanted.getContext(), wanted.getWarps(), stages, wanted.getCtas(),
                          wanted.getRoles());
+}
+
+/// The same kernel without warps that only copy.
+static KernelAttr withoutRoles(KernelAttr wanted) {
+  return KernelAttr::get(wanted.getContext(), wanted.getWarps(), wanted.getStages(),
+                         wanted.getCtas(), WarpRoles::None);
+}
+
+/// Warpgroups that compute, of all programs that a multiprocessor has room for.
+static int64_t warpgroupsAtOnce(ModuleOp module, int64_t sharedBytes, bool hasRoles) {
+  int64_t registers = 0;
+  bool copies = false; // threads that copy for themselves hold addresses
+  module.walk([&](func::FuncOp kernel) {
+    registers = std::max(registers, registersDuringProducts(kernel));
+  });
+  module.walk([&](cta::AsyncCopyOp) { copies = true; });
+  registers += lowering::kRegistersBesideAccumulator + (copies && !hasRoles ? kAddresses : 0);
+  unsigned threads = cta::threadsOf(module), warpgroups = threads / kWarpgroupThreads;
+  if (hasRoles && warpgroups > 1) // registers are dealt out to one program
+    return warpgroups;
+  const Multiprocessor &multiprocessor = targetOf(module).multiprocessor;
+  Occupancy most =
+      occupancyOf(multiprocessor, int(threads + (hasRoles ? cta::kProducerThreads : 0)),
+                  int(std::min<int64_t>(registers, 255)), sharedBytes);
+  return most.programs * int64_t(warpgroups);
 }
 
 namespace {
@@ -77,11 +108,41 @@ struct FitSharedMemoryPass : tile::impl::FitSharedMemoryPassBase<FitSharedMemory
         if (failed(attempt(remarks)))
           return signalPassFailure();
       }
+    if (before && fits(module) && failed(chooseRoles(*before, remarks)))
+      return signalPassFailure();
     for (Diagnostic &remark : remarks)
       getContext().getDiagEngine().emit(std::move(remark));
   }
 
 private:
+  /// Warps that only copy take registers from those that compute: fewer programs fit a
+  /// multiprocessor, and it is the warpgroups of all of them together that keep its tensor
+  /// cores busy. Without them where that leaves more warpgroups, up to as many as are enough.
+  LogicalResult chooseRoles(ModuleOp before, std::vector<Diagnostic> &remarks) {
+    ModuleOp module = getOperation();
+    bool hasRoles =
+        module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    KernelAttr wanted = kernelOf(before);
+    if (!hasRoles || wanted.getRoles() != WarpRoles::Auto || wanted.getCtas() > 1)
+      return success();
+    int64_t enough = tuningOf(module).enoughWarpgroups, bytes = 0;
+    module.walk(
+        [&](cta::RingOp ring) { bytes += lowering::ringBytes(ring.getType(), ring.getStages()); });
+    int64_t with = warpgroupsAtOnce(module, cta::madeOf(module).sharedBytes, /*hasRoles=*/true);
+    if (with >= enough || with >= warpgroupsAtOnce(module, bytes, /*hasRoles=*/false))
+      return success();
+    before->setAttr(tile::kKernelAttr, withoutRoles(wanted));
+    restore(before);
+    if (failed(attempt(remarks)))
+      return failure();
+    if (fits(module) &&
+        warpgroupsAtOnce(module, cta::madeOf(module).sharedBytes, /*hasRoles=*/false) > with)
+      return success();
+    before->setAttr(tile::kKernelAttr, wanted);
+    restore(before);
+    return attempt(remarks);
+  }
+
   static bool fits(ModuleOp module) {
     return cta::madeOf(module).sharedBytes <= targetOf(module).maxSharedBytes;
   }

@@ -312,11 +312,14 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
       return end;
     end = llvm::alignTo(end, kSwizzlePeriod);
     unsigned groups = cta::groupsOf(getOperation());
-    auto sum = [&](int64_t bytesOfStores) {
-      int64_t sum = llvm::alignTo(end + bytesOfStores, kSwizzlePeriod) * groups;
+    bool isShared = groups == 1 && areStoredBehind(stores, rings);
+    auto sum = [&](int64_t bytesOfStores) -> int64_t {
+      int64_t inRings = 0;
       for (cta::RingOp op : rings)
-        sum += lowering::ringBytes(op.getType(), op.getStages(), groups);
-      return sum;
+        inRings += lowering::ringBytes(op.getType(), op.getStages(), groups);
+      if (isShared)
+        return end + std::max(int64_t(llvm::alignTo(bytesOfStores, kSwizzlePeriod)), inRings);
+      return llvm::alignTo(end + bytesOfStores, kSwizzlePeriod) * groups + inRings;
     };
     auto fits = [&](int64_t bytesOfStores) {
       return sum(bytesOfStores) <= lowering::maxSharedBytes(getOperation());
@@ -337,10 +340,18 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
     auto programsWith = [&](int64_t bytesOfStores) {
       return std::min(programs, lowering::programsWith(getOperation(), sum(bytesOfStores)));
     };
+    while (isShared && level < kMostLevels &&
+           programsWith(storeBytes(stores, level)) < programsWith(storeBytes(stores, kMostLevels)))
+      ++level;
     if (sideBySide &&
         (!fits(*sideBySide) || programsWith(*sideBySide) < programsWith(storeBytes(stores, level))))
       sideBySide.reset();
 
+    int64_t begin = end;
+    if (isShared) { // all have read their slots
+      OpBuilder behind(inBody(stores.front()));
+      cta::BarrierOp::create(behind, stores.front().getLoc());
+    }
     Builder b(&getContext());
     for (cta::TmaStoreOp op : stores) {
       place(op, end);
@@ -357,6 +368,9 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
       end += storeBytes(stores, level);
     if (!rings.empty())
       end = llvm::alignTo(end, kSwizzlePeriod);
+    int64_t endOfStores = end;
+    if (isShared)
+      end = begin;
     if (groups > 1) {
       cta::setMade(getOperation(), &cta::Made::groupBytes, end);
       end *= groups;
@@ -365,7 +379,25 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
       place(op, end);
       end += lowering::ringBytes(op.getType(), op.getStages(), groups);
     }
-    return end;
+    return std::max(end, endOfStores);
+  }
+
+  /// The statement of the kernel's body that `op` is in.
+  static Operation *inBody(Operation *op) {
+    return op->getParentOfType<func::FuncOp>().getBody().front().findAncestorOpInBlock(*op);
+  }
+
+  /// Whether nothing is in the slots of `rings` any more when the first of `stores` is staged:
+  /// then it may be where they were.
+  static bool areStoredBehind(ArrayRef<cta::TmaStoreOp> stores, ArrayRef<cta::RingOp> rings) {
+    return !stores.empty() && !rings.empty() && llvm::all_of(rings, [&](cta::RingOp ring) {
+      return llvm::all_of(ring->getUsers(), [&](Operation *user) {
+        return !user->getParentOfType<cta::RolesOp>() &&
+               llvm::all_of(stores, [&](cta::TmaStoreOp store) {
+                 return inBody(user)->isBeforeInBlock(inBody(store));
+               });
+      });
+    });
   }
 
   /// Takes a slot from the ring that has most; false if that one needs all, or has
