@@ -20,8 +20,6 @@ using namespace mlir;
 using namespace tile;
 
 static constexpr unsigned kWarpgroupThreads = 128;
-/// Registers for the addresses of copies by the threads themselves.
-static constexpr int64_t kAddresses = 24;
 
 /// What was asked for, but that all warps share every block.
 static KernelAttr cooperative(KernelAttr wanted) {
@@ -41,22 +39,22 @@ static KernelAttr withoutRoles(KernelAttr wanted) {
                          wanted.getCtas(), WarpRoles::None);
 }
 
-/// Warpgroups that compute, of all programs that a multiprocessor has room for.
-static int64_t warpgroupsAtOnce(ModuleOp module, int64_t sharedBytes, bool hasRoles) {
-  int64_t registers = 0;
-  bool copies = false; // threads that copy for themselves hold addresses
-  module.walk([&](func::FuncOp kernel) {
-    registers = std::max(registers, registersDuringProducts(kernel));
-  });
-  module.walk([&](cta::AsyncCopyOp) { copies = true; });
-  registers += lowering::kRegistersBesideAccumulator + (copies && !hasRoles ? kAddresses : 0);
+static int64_t blocksOf(ModuleOp module, int64_t (*of)(func::FuncOp)) {
+  int64_t most = 0;
+  for (func::FuncOp kernel : module.getOps<func::FuncOp>())
+    most = std::max(most, of(kernel));
+  return most;
+}
+
+/// Warpgroups that compute, of all programs that fit a multiprocessor if some warps only copy.
+static int64_t warpgroupsWithRoles(ModuleOp module) {
   unsigned threads = cta::threadsOf(module), warpgroups = threads / kWarpgroupThreads;
-  if (hasRoles && warpgroups > 1) // registers are dealt out to one program
+  if (warpgroups > 1) // registers are dealt out to one program
     return warpgroups;
-  const Multiprocessor &multiprocessor = targetOf(module).multiprocessor;
+  int64_t registers = kRegistersBesideAccumulator + blocksOf(module, registersDuringProducts);
   Occupancy most =
-      occupancyOf(multiprocessor, int(threads + (hasRoles ? cta::kProducerThreads : 0)),
-                  int(std::min<int64_t>(registers, 255)), sharedBytes);
+      occupancyOf(targetOf(module).multiprocessor, int(threads + cta::kProducerThreads),
+                  int(std::min<int64_t>(registers, 255)), cta::madeOf(module).sharedBytes);
   return most.programs * int64_t(warpgroups);
 }
 
@@ -128,15 +126,16 @@ private:
     int64_t enough = tuningOf(module).enoughWarpgroups, bytes = 0;
     module.walk(
         [&](cta::RingOp ring) { bytes += lowering::ringBytes(ring.getType(), ring.getStages()); });
-    int64_t with = warpgroupsAtOnce(module, cta::madeOf(module).sharedBytes, /*hasRoles=*/true);
-    if (with >= enough || with >= warpgroupsAtOnce(module, bytes, /*hasRoles=*/false))
+    int64_t with = warpgroupsWithRoles(module);
+    if (with >= enough ||
+        with >= warpgroupsAtOnce(module, blocksOf(module, registersOfLargestProduct), bytes))
       return success();
     before->setAttr(tile::kKernelAttr, withoutRoles(wanted));
     restore(before);
     if (failed(attempt(remarks)))
       return failure();
-    if (fits(module) &&
-        warpgroupsAtOnce(module, cta::madeOf(module).sharedBytes, /*hasRoles=*/false) > with)
+    if (fits(module) && warpgroupsAtOnce(module, blocksOf(module, registersDuringProducts),
+                                         cta::madeOf(module).sharedBytes) > with)
       return success();
     before->setAttr(tile::kKernelAttr, wanted);
     restore(before);

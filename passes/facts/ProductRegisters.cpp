@@ -1,15 +1,18 @@
 //===- ProductRegisters.cpp - what a thread holds while products are computed ===//
 #include "passes/facts/ProductRegisters.h"
 #include "ir/CtaDialect.h"
+#include "ir/Kernel.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "passes/facts/ProductFacts.h"
 
 using namespace mlir;
 using namespace tile;
 
+/// What is spread over a block is held as it was before.
 static bool isHeld(Value v) {
   auto type = dyn_cast<RankedTensorType>(v.getType());
-  return type && isa<FloatType>(type.getElementType()) && !v.getDefiningOp<arith::ConstantOp>();
+  return type && isa<FloatType>(type.getElementType()) &&
+         !isa_and_nonnull<arith::ConstantOp, SplatOp, BroadcastOp, ExpandDimsOp>(v.getDefiningOp());
 }
 
 /// Whether `v` is there when `product` starts and needed once it is done.
@@ -49,4 +52,24 @@ int64_t tile::registersDuringProducts(func::FuncOp kernel) {
     most = std::max(most, registers);
   }
   return most;
+}
+
+int64_t tile::registersOfLargestProduct(func::FuncOp kernel) {
+  int64_t most = 0;
+  kernel.walk(
+      [&](cta::WarpgroupDotOp product) { most = std::max(most, registersOf(product.getType())); });
+  return most;
+}
+
+int64_t tile::warpgroupsAtOnce(ModuleOp module, int64_t blocks, int64_t sharedBytes) {
+  constexpr unsigned kWarpgroupThreads = 128, kMostRegisters = 255;
+  // Threads that copy for themselves hold addresses.
+  constexpr int64_t kAddresses = 24;
+  bool copies =
+      module.walk([](cta::AsyncCopyOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  int64_t registers = blocks + kRegistersBesideAccumulator + (copies ? kAddresses : 0);
+  unsigned threads = cta::threadsOf(module);
+  Occupancy most = occupancyOf(targetOf(module).multiprocessor, int(threads),
+                               int(std::min<int64_t>(registers, kMostRegisters)), sharedBytes);
+  return most.programs * int64_t(threads / kWarpgroupThreads);
 }

@@ -8,6 +8,7 @@
 #include "ir/layout/Hopper.h"
 #include "ir/layout/Swizzle.h"
 #include "passes/Passes.h"
+#include "passes/facts/ProductRegisters.h"
 #include "passes/memory/Scratch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -223,7 +224,7 @@ static int64_t mostPrograms(ModuleOp module) {
   });
   if (hasRoles)
     threads += cta::kProducerThreads;
-  int64_t registers = blocks + lowering::kRegistersBesideAccumulator;
+  int64_t registers = blocks + kRegistersBesideAccumulator;
   return occupancyOf(targetOf(module).multiprocessor, int(threads), int(registers), 0).programs;
 }
 
@@ -232,9 +233,11 @@ int64_t lowering::programsWith(ModuleOp module, int64_t bytes) {
   return multiprocessor.sharedBytes / (bytes + multiprocessor.reservedBytes);
 }
 
-int64_t lowering::bytesBesidesSlots(ModuleOp module, const DenseSet<Operation *> &ignored) {
+int64_t lowering::bytesBesidesSlots(ModuleOp module, const DenseSet<Operation *> &ignored,
+                                    bool withStores) {
   SmallVector<cta::TmaStoreOp> stores;
-  module.walk([&](cta::TmaStoreOp op) { stores.push_back(op); });
+  if (withStores)
+    module.walk([&](cta::TmaStoreOp op) { stores.push_back(op); });
   int64_t sum = llvm::alignTo(planExchanges(module, ignored).end, kSwizzlePeriod) +
                 llvm::alignTo(storeBytes(stores, 0), kSwizzlePeriod);
   module.walk([&](cta::StageOp op) { // as if all were alive at once
@@ -391,7 +394,7 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
   /// then it may be where they were.
   static bool areStoredBehind(ArrayRef<cta::TmaStoreOp> stores, ArrayRef<cta::RingOp> rings) {
     return !stores.empty() && !rings.empty() && llvm::all_of(rings, [&](cta::RingOp ring) {
-      return llvm::all_of(ring->getUsers(), [&](Operation *user) {
+      return !ring->use_empty() && llvm::all_of(ring->getUsers(), [&](Operation *user) {
         return !user->getParentOfType<cta::RolesOp>() &&
                llvm::all_of(stores, [&](cta::TmaStoreOp store) {
                  return inBody(user)->isBeforeInBlock(inBody(store));

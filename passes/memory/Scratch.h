@@ -44,12 +44,10 @@ int64_t bufferBytes(mlir::Operation *op);
 int64_t maxSharedBytes(mlir::ModuleOp module);
 /// How many programs fit on a multiprocessor if each takes so much of it.
 int64_t programsWith(mlir::ModuleOp module, int64_t bytes);
-/// What a thread needs beside the accumulators of warpgroup products, at least: with
-/// fewer the assembler does not take the instruction.
-inline constexpr int64_t kRegistersBesideAccumulator = 26;
 /// An upper bound of what the kernel needs besides rings and slots, once those
-/// of `ignored` are gone.
-int64_t bytesBesidesSlots(mlir::ModuleOp module, const llvm::DenseSet<mlir::Operation *> &ignored);
+/// of `ignored` are gone; `withStores`: for staging stores, too.
+int64_t bytesBesidesSlots(mlir::ModuleOp module, const llvm::DenseSet<mlir::Operation *> &ignored,
+                          bool withStores = true);
 /// Gathers, histograms and prints.
 int64_t elementScratchBytes(mlir::Operation *op);
 

@@ -15,6 +15,7 @@
 #include "passes/facts/DeadValues.h"
 #include "passes/facts/LoopSlice.h"
 #include "passes/facts/PointerRoots.h"
+#include "passes/facts/ProductRegisters.h"
 #include "passes/facts/Roles.h"
 #include "passes/facts/ScalarWork.h"
 #include "passes/memory/Scratch.h"
@@ -39,7 +40,8 @@ struct Group {
   SmallVector<LoadOp, 2> scalars;       ///< that the producer can bring along
   Operation *firstUser = nullptr, *lastUser = nullptr;
   int32_t stages = 1;
-  bool isElastic = false; ///< stages are the most that may be of use
+  bool isElastic = false;   ///< stages are the most that may be of use
+  Group *partner = nullptr; ///< that has the ring of both
   Value ring;
   cta::RingReleaseOp release; ///< by the consumers
 
@@ -115,14 +117,14 @@ private:
   void joinVectors();
   void joinScalars();
   void chooseStages(Group &group) const;
-  Value ringOfLoopBefore(const Group &group) const;
+  void findPartners();
   void makeRings(Operation *start);
   bool makeProducer(cta::RolesOp roles);
   void fill(OpBuilder &b, const Group &group, SmallVector<cta::TmaLoadOp, 2> loads,
             SmallVector<LoadOp, 2> scalars);
   LogicalResult copyAllInPlace(Operation *start);
   void copyAhead(Operation *start);
-  void limitStages();
+  void chooseStagesAhead();
   void copyInPlace(Group &group);
   void consume(void (WarpSpecializer::*before)(Group &));
   void moveConsumers(cta::RolesOp roles);
@@ -180,39 +182,46 @@ LogicalResult WarpSpecializer::findGroups() {
   return failure(result.wasInterrupted());
 }
 
-/// The ring of a loop before that of `group`, side by side with it, if slots of one kind go to
-/// both: they are filled and read in the order of the loops, so one ring does for them.
-Value WarpSpecializer::ringOfLoopBefore(const Group &group) const {
+/// Finds for each loop's groups those of a loop before it, side by side with it, whose slots
+/// are of the same kind: they are filled and read in the order of the loops, so one ring does
+/// for both.
+void WarpSpecializer::findPartners() {
   auto loopOf = [](const Group &g) { return dyn_cast<scf::ForOp>(g.firstUser->getParentOp()); };
-  scf::ForOp loop = loopOf(group);
-  if (!loop || group.isShared() || cta::groupsOf(kernel) > 1)
-    return {};
-  for (const Group &other : groups) {
-    scf::ForOp before = loopOf(other);
-    if (!other.ring || !before || before->getBlock() != loop->getBlock() ||
-        !before->isBeforeInBlock(loop) || other.isShared() || other.stages != group.stages ||
-        other.isElastic != group.isElastic || other.ringType() != group.ringType())
-      continue;
-    bool isTaken = llvm::any_of(
-        groups, [&](const Group &own) { return own.ring == other.ring && loopOf(own) == loop; });
-    if (!isTaken)
-      return other.ring;
-  }
-  return {};
+  for (Group &group : groups)
+    group.partner = nullptr;
+  if (cta::groupsOf(kernel) > 1)
+    return;
+  auto canShare = [&](const Group &group, const Group &before) {
+    scf::ForOp loop = loopOf(group), first = loopOf(before);
+    return loop && first && first->getBlock() == loop->getBlock() && first->isBeforeInBlock(loop) &&
+           !group.isShared() && !before.isShared() && group.stages == before.stages &&
+           group.isElastic == before.isElastic && group.ringType() == before.ringType();
+  };
+  for (Group &group : groups)
+    for (Group &before : groups) {
+      Group *owner = before.partner ? before.partner : &before;
+      bool isTaken = llvm::any_of(groups, [&](const Group &own) {
+        return own.partner == owner && loopOf(own) == loopOf(group);
+      });
+      if (isTaken || !canShare(group, before))
+        continue;
+      group.partner = owner;
+      break;
+    }
 }
 
 void WarpSpecializer::makeRings(Operation *start) {
+  findPartners();
   OpBuilder b(start);
-  for (Group &group : groups) {
-    if (Value ring = ringOfLoopBefore(group)) {
-      group.ring = ring;
-      continue;
-    }
-    group.ring = cta::RingOp::create(b, group.loads.front().getLoc(), group.ringType(),
-                                     b.getI32IntegerAttr(group.stages), b.getI32IntegerAttr(warps),
-                                     b.getI32IntegerAttr(group.isShared() ? cluster : 1),
-                                     group.isElastic ? b.getUnitAttr() : UnitAttr());
-  }
+  for (Group &group : groups)
+    group.ring =
+        group.partner
+            ? group.partner->ring
+            : cta::RingOp::create(b, group.loads.front().getLoc(), group.ringType(),
+                                  b.getI32IntegerAttr(group.stages), b.getI32IntegerAttr(warps),
+                                  b.getI32IntegerAttr(group.isShared() ? cluster : 1),
+                                  group.isElastic ? b.getUnitAttr() : UnitAttr())
+                  .getResult();
 }
 
 static void join(Group &group, Group &other) {
@@ -405,23 +414,41 @@ void WarpSpecializer::copyInPlace(Group &group) {
   fill(inside, group, group.loads, {});
 }
 
-/// As many stages as there is shared memory for.
-void WarpSpecializer::limitStages() {
+/// As many stages as were asked for, if there is shared memory for them. More where they cost
+/// no warpgroup that is of use: one thread that also computes starts copies later than one
+/// that does nothing else.
+void WarpSpecializer::chooseStagesAhead() {
+  findPartners();
   auto module = kernel->getParentOfType<ModuleOp>();
-  int64_t others = lowering::bytesBesidesSlots(module, {});
+  int64_t others = lowering::bytesBesidesSlots(module, {}, /*withStores=*/false);
+  int64_t stored = lowering::bytesBesidesSlots(module, {}) - others;
   int32_t most = 1;
   for (Group &group : groups)
     most = std::max(most, group.stages);
-  auto bytes = [&] {
-    int64_t sum = others;
-    for (const Group &group : groups)
-      sum += lowering::ringBytes(group.ringType(), std::min(group.stages, most));
-    return sum;
+  auto stagesOf = [&](const Group &group, int32_t count) {
+    return group.stages == most && most > 1 ? count : std::min(group.stages, count);
   };
-  while (most > 1 && bytes() > lowering::maxSharedBytes(module))
-    --most;
+  auto bytes = [&](int32_t count) {
+    int64_t sum = 0;
+    for (const Group &group : groups)
+      if (!group.partner)
+        sum += lowering::ringBytes(group.ringType(), stagesOf(group, count));
+    return others + std::max(sum, stored);
+  };
+  int32_t count = most;
+  while (count > 1 && bytes(count) > lowering::maxSharedBytes(module))
+    --count;
+  int64_t blocks = registersDuringProducts(kernel);
+  auto warpgroups = [&](int32_t stages) {
+    return std::min(tuningOf(kernel).enoughWarpgroups,
+                    warpgroupsAtOnce(module, blocks, bytes(stages)));
+  };
+  int64_t least = warpgroups(count);
+  while (most > 1 && count >= most && count < tuningOf(kernel).mostOperandStages &&
+         warpgroups(count + 1) >= least)
+    ++count;
   for (Group &group : groups)
-    group.stages = std::min(group.stages, most);
+    group.stages = stagesOf(group, count);
 }
 
 namespace {
@@ -462,7 +489,7 @@ void WarpSpecializer::copyAhead(Operation *start) {
     if (!isa<scf::ForOp>(group.firstUser->getParentOp()))
       group.stages = 1;
   }
-  limitStages();
+  chooseStagesAhead();
   makeRings(start);
   struct Copies {
     SmallVector<TmaCopy, 2> all;

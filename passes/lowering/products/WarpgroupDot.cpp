@@ -10,6 +10,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/lowering/products/ProductsInFlight.h"
+#include "passes/facts/ProductRegisters.h"
 #include "passes/memory/Scratch.h"
 
 using namespace mlir;

@@ -305,12 +305,13 @@ func.func @cluster(%a: !cta.tensor_map, %b: !cta.tensor_map, %p: tensor<64x64x!t
 !tile = !cta.buffer<[64, 64], f16, #image>
 
 module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 3, roles = none>} {
-// No roles: one of the threads that compute starts the copies of three iterations before the loop,
-// and behind each release those of the iteration three later. What is loaded outside of loops
-// is copied where it stood.
+// No roles: one of the threads that compute starts the copies of the first iterations before the
+// loop, as many as there are slots, and behind each release those of the iteration so much later.
+// More slots than were asked for, as long as four programs fit. What is loaded outside of
+// loops is copied where it stood.
 // CHECK-LABEL: func.func @in_place
 // CHECK-DAG: %[[Q:.*]] = cta.ring {consumers = 4 : i32, stages = 1 : i32}
-// CHECK-DAG: %[[R:.*]] = cta.ring {consumers = 4 : i32, stages = 3 : i32}
+// CHECK-DAG: %[[R:.*]] = cta.ring {consumers = 4 : i32, stages = 5 : i32}
 // CHECK-NOT: cta.roles
 // CHECK: cta.single {
 // CHECK-NEXT: cta.ring_acquire %[[Q]]
