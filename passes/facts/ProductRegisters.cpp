@@ -25,9 +25,8 @@ static bool isLiveAcross(Value v, Operation *product) {
     return false;
   return llvm::any_of(v.getUsers(), [&](Operation *user) {
     Operation *use = block->findAncestorOpInBlock(*user);
-    // What a loop reads of outside is needed in its next turn, too.
-    return use == here ? use != product && isa<LoopLikeOpInterface>(use)
-                       : here->isBeforeInBlock(use);
+    // What a loop reads of outside is needed in its next turn, too; what it starts from is not.
+    return use == here ? use != user && isa<LoopLikeOpInterface>(use) : here->isBeforeInBlock(use);
   });
 }
 
