@@ -77,6 +77,16 @@ def cases():
     yield case("scattered additions, 2^22 to 2^20", "scattered", (4096,), [index, t, w4], [],
                dict(B=1024), lambda: (w4, torch.zeros(1 << 20, device=device, dtype=torch.double)
                                       .index_add_(0, index.long(), t.double())))
+    # Running sums over the rows of chunks of a sequence: across what is contiguous.
+    q = torch.randn((1 << 18, 64), device=device, dtype=single)
+    for length, width, warps in ((64, 64, 4), (128, 16, 2)):
+        sums = torch.empty_like(q)
+        yield case(f"running sums in chunks of {length}x{width}", "chunk_sums",
+                   (len(q) // length, 64 // width), [q, sums], [("i32", 64)],
+                   dict(T=length, C=width),
+                   lambda q=q, sums=sums, length=length:
+                       (sums, q.double().view(-1, length, 64).cumsum(1).view(q.shape)),
+                   warps=warps)
     count = 1 << 25
     u = torch.randn(count, device=device, dtype=single)
     v = torch.empty_like(u)

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/facts/Combiners.h"
 #include "passes/layouts/DotLayouts.h"
+#include "passes/layouts/ScanLayouts.h"
 #include "passes/memory/Scratch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -173,8 +174,8 @@ void LayoutInference::infer(Operation *op) {
       .Case([&](scf::IfOp branch) { inferIf(branch); })
       .Case([&](scf::WhileOp loop) { inferWhile(loop); })
       .Case<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>([&](auto) { inferMemory(op); })
-      .Case([&](ReduceOp reduce) { inferCombine(op, reduce.getAxis()); })
-      .Case([&](ScanOp scan) { inferCombine(op, scan.getAxis()); })
+      .Case([&](ReduceOp reduce) { inferReduce(reduce); })
+      .Case([&](ScanOp scan) { inferScan(scan); })
       .Case<MakeRangeOp, SplatOp, cta::ReadOp>([&](auto) { deferred[op] = 1; })
       .Case<BroadcastOp, ExpandDimsOp, ReshapeOp, TransOp>([&](auto) { inferShape(op); })
       .Case([&](JoinOp join) { inferJoin(join); })
@@ -270,19 +271,36 @@ void LayoutInference::inferMemory(Operation *op) {
     setHome(result, layout);
 }
 
-void LayoutInference::inferCombine(Operation *op, unsigned axis) {
+void LayoutInference::inferReduce(ReduceOp op) {
   cta::LayoutAttr layout = firstHome(op->getOperands(), op);
   ArrayRef<int64_t> shape = blockType(op->getOperand(0)).getShape();
+  unsigned axis = op.getAxis();
   if (!layout)
     layout = coalescing.shapeLayout(shape);
-  auto reduce = dyn_cast<ReduceOp>(op);
-  bool isInOrder = !reduce || needsOrder(reduce);
-  if (isInOrder && !lowering::isScannable(layout.getLayout(), axis))
+  if (needsOrder(op) && !lowering::isScannable(layout.getLayout(), axis))
     layout = get(layout::defaultLayout(shape, coalescing.numWarps()));
   works[op] = layout;
   for (Value result : op->getResults())
     if (blockType(result))
-      setHome(result, !reduce ? layout : get(layout::sliceAxis(layout.getLayout(), axis)));
+      setHome(result, get(layout::sliceAxis(layout.getLayout(), axis)));
+}
+
+void LayoutInference::inferScan(ScanOp op) {
+  cta::LayoutAttr first = firstHome(op->getOperands(), op);
+  if (!first)
+    first = coalescing.shapeLayout(op.getInputType().getShape());
+  SmallVector<PlacedBlock> operands, results;
+  for (Value src : op.getSrcs())
+    if (cta::LayoutAttr home = natural(src))
+      operands.push_back({home.getLayout(), getElementType(src.getType())});
+  for (Value result : op->getResults())
+    if (cta::LayoutAttr wanted = wantedByUsers(result, /*accesses=*/true))
+      results.push_back({wanted.getLayout(), getElementType(result.getType())});
+  cta::LayoutAttr layout =
+      get(cheapestForScan(op, first.getLayout(), operands, results, coalescing.numWarps()));
+  works[op] = layout;
+  for (Value result : op->getResults())
+    setHome(result, layout);
 }
 
 /// Operations that take all their blocks in one layout, and give elementwise

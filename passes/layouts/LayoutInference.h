@@ -39,7 +39,8 @@ private:
   void inferElementwise(mlir::Operation *op);
   void inferShape(mlir::Operation *op);
   void inferMemory(mlir::Operation *op);
-  void inferCombine(mlir::Operation *op, unsigned axis);
+  void inferReduce(ReduceOp op);
+  void inferScan(ScanOp op);
   void inferTogether(mlir::Operation *op);
   void inferJoin(JoinOp op);
   void inferSplit(SplitOp op);

@@ -9,7 +9,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/layout/Conversion.h"
+#include "ir/layout/MatrixAccess.h"
 #include "passes/lowering/Lowering.h"
+#include "passes/memory/Costs.h"
 #include "passes/memory/Scratch.h"
 
 using namespace mlir;
@@ -33,17 +35,56 @@ struct Plan {
 };
 } // namespace
 
-static Plan planFor(cta::ConvertLayoutOp op) {
-  const LinearLayout &from = cta::getLayout(op.getSrc().getType());
-  const LinearLayout &to = cta::getLayout(op.getType());
+static Plan planFor(const LinearLayout &from, const LinearLayout &to, Type element) {
   Plan plan{planConversion(from, to), std::nullopt};
   if (plan.conversion.kind == ConversionKind::WithinWarp) {
     plan.shuffles = planShuffles(from, to, plan.conversion);
-    unsigned words = std::max(getElementBytes(getElementType(op.getType())) / 4, 1u);
+    unsigned words = std::max(getElementBytes(element) / 4, 1u);
     if (plan.shuffles && plan.shuffles->numShuffles() * words > kMaxShuffles)
       plan.shuffles.reset();
   }
   return plan;
+}
+
+static Plan planFor(cta::ConvertLayoutOp op) {
+  return planFor(cta::getLayout(op.getSrc().getType()), cta::getLayout(op.getType()),
+                 getElementType(op.getType()));
+}
+
+/// One side of an exchange, part by part.
+static Cost accessCost(const LinearLayout &holders, const LinearLayout &shared, unsigned bytes,
+                       unsigned vectorLog2, const std::optional<MatrixAccess> &matrices) {
+  double count = matrices ? double(matrices->firstRegisters.size())
+                          : double(holders.inSize(Dim::reg()) >> vectorLog2);
+  return {count,
+          matrices ? count * matrices->numMatrices()
+                   : double(countWavefronts(holders, shared, bytes, vectorLog2)),
+          0};
+}
+
+Cost lowering::convertCost(const LinearLayout &from, const LinearLayout &to, Type element,
+                           const Target &target) {
+  Plan plan = planFor(from, to, element);
+  if (plan.conversion.kind == ConversionKind::NoOp ||
+      plan.conversion.kind == ConversionKind::RegistersOnly)
+    return {};
+  unsigned bytes = std::max(getElementBytes(element), 1u);
+  if (!plan.usesScratch()) {
+    double count = plan.shuffles->numShuffles() * std::max(bytes / 4, 1u);
+    double selects = double(plan.shuffles->before.size() + plan.shuffles->after.size()) *
+                     from.inSize(Dim::reg());
+    return {count + selects, count, kShuffleCycles};
+  }
+  ExchangeParts parts = cutExchange(from, to, bytes);
+  double repeats = 1u << parts.fromBits.size();
+  bool hasCopies = !parts.from.isInjective();
+  Exchange exchange =
+      planExchange(parts.from, parts.to, bytes,
+                   {target.has(Feature::Ldmatrix), target.has(Feature::Stmatrix) && !hasCopies});
+  const SharedLayout &shared = exchange.shared;
+  Cost cost = accessCost(parts.from, shared.layout, bytes, shared.writeVectorLog2, exchange.write);
+  cost += accessCost(parts.to, shared.layout, bytes, shared.readVectorLog2, exchange.read);
+  return {cost.instructions * repeats, cost.wavefronts * repeats, kExchangeCycles * repeats};
 }
 
 int64_t lowering::convertScratchBytes(cta::ConvertLayoutOp op) {

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/lowering/Lowering.h"
+#include "passes/memory/Costs.h"
 #include "passes/memory/Scratch.h"
 
 using namespace mlir;
@@ -85,6 +86,40 @@ static AxisShape analyse(const LinearLayout &layout, unsigned axis) {
 
 bool tile::lowering::isScannable(const LinearLayout &layout, unsigned axis) {
   return analyse(layout, axis).valid;
+}
+
+Cost lowering::scanCost(ScanOp op, const LinearLayout &layout) {
+  AxisShape s = analyse(layout, op.getAxis());
+  double values = double(op.getSrcs().size()), combine = 0;
+  for (Operation &inner : op.getCombineBlock())
+    combine += inner.hasTrait<OpTrait::IsTerminator>() ? 0 : 1;
+  combine = std::max(combine, 1.0);
+  double registers = layout.inSize(Dim::reg()), segment = 1 << s.segmentBits,
+         repeats = 1 << s.repeatBits, parts = registers / segment;
+  Cost cost;
+  // 1. Each segment; the first element is there.
+  cost.instructions += (registers - parts) * combine;
+  cost.cycles += (segment - 1) * combine * kResultCycles;
+  // 2. Lanes: a shuffle, a combination and a select a step; the carry and the total.
+  if (s.laneBits) {
+    cost.instructions += parts * (s.laneBits * (combine + 2 * values) + 2 * values);
+    cost.wavefronts += parts * (s.laneBits + 2) * values;
+    cost.cycles += (s.laneBits + 1) * (kShuffleCycles + (combine + 1) * kResultCycles);
+  }
+  // 3. Each thread folds what all warps have left, and picks its own.
+  if (s.warpBits) {
+    double entries = parts * (1 << s.warpBits);
+    cost.instructions += parts * values + entries * (combine + 2 * values);
+    cost.wavefronts += (parts + entries) * values;
+    cost.cycles += kExchangeCycles + repeats * (1 << s.warpBits) * combine * kResultCycles;
+  } else if (repeats > 1) {
+    cost.instructions += parts * combine;
+    cost.cycles += repeats * combine * kResultCycles;
+  }
+  // 4. What came before, into each element.
+  if (s.laneBits || s.warpBits)
+    cost.instructions += registers * (combine + values);
+  return cost;
 }
 
 static int64_t operandBytes(ScanOp op, const AxisShape &s, Value src) {
