@@ -226,10 +226,13 @@ void Reader::addStaging(Operation *op, Type block, const LinearLayout &image, co
   e.block = blockName(type);
   e.path = "shared memory";
   e.bytes = double(type.getNumElements()) * bytes;
-  LinearLayout offsets = layout::offsetsOf(from, image);
-  unsigned most = llvm::Log2_32(16 / std::min(bytes, 16u));
-  unsigned vector = layout::widestVector(offsets, Dim::offset(), most).log2();
-  addSide(e, from, image, bytes, vector, 1);
+  layout::SharedWrite plan =
+      layout::planWrite(from, image, bytes, target.has(Feature::Stmatrix) && from.isInjective());
+  e.wavefronts += double(plan.wavefronts) * warps;
+  e.idealWavefronts +=
+      double(plan.matrices ? plan.instructions * plan.matrices->numMatrices()
+                           : layout::idealWavefronts(from, bytes, plan.vectorLog2)) *
+      warps;
   work().wavefronts += e.wavefronts;
   out.exchanges.push_back(std::move(e));
 }

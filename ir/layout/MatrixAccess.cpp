@@ -175,6 +175,27 @@ struct Side {
 };
 } // namespace
 
+SharedWrite tile::layout::planWrite(const LinearLayout &holders, const LinearLayout &image,
+                                    unsigned elementBytes, bool matrices) {
+  unsigned rowBits = log2Exact(kRowBytes / elementBytes);
+  SharedWrite best;
+  best.vectorLog2 = widestVector(offsetsOf(holders, image), Dim::offset(), rowBits).log2();
+  best.wavefronts = countWavefronts(holders, image, elementBytes, best.vectorLog2);
+  best.instructions = unsigned(holders.inSize(Dim::reg())) >> best.vectorLog2;
+  for (Mode mode : {Mode::Matrix, Mode::MatrixTransposed}) {
+    auto pointing = matrices ? pointers(holders, elementBytes, mode) : std::nullopt;
+    if (!pointing)
+      continue;
+    Side side{holders, mode, *pointing, std::nullopt};
+    std::optional<unsigned> cost = side.cost(image, elementBytes);
+    if (!cost || *cost >= best.wavefronts + best.instructions)
+      continue;
+    unsigned count = unsigned(side.access->firstRegisters.size());
+    best = {std::move(side.access), 0, *cost - count, count};
+  }
+  return best;
+}
+
 Exchange tile::layout::planExchange(const LinearLayout &write, const LinearLayout &read,
                                     unsigned elementBytes, MatrixSupport support) {
   Exchange best{optimalSwizzle(write, read, elementBytes), std::nullopt, std::nullopt};

@@ -60,6 +60,18 @@ struct Exchange {
 Exchange planExchange(const LinearLayout &write, const LinearLayout &read, unsigned elementBytes,
                       MatrixSupport support);
 
+/// How one side accesses an arrangement that is given, and what it takes of a warp.
+struct SharedWrite {
+  std::optional<MatrixAccess> matrices;
+  unsigned vectorLog2 = 0; ///< where there are none
+  unsigned wavefronts = 0, instructions = 0;
+};
+
+/// The cheapest way for `holders` to write a block to `image`. `matrices`: stmatrix may be
+/// used.
+SharedWrite planWrite(const LinearLayout &holders, const LinearLayout &image, unsigned elementBytes,
+                      bool matrices);
+
 } // namespace tile::layout
 
 #endif // TILE_IR_LAYOUT_MATRIXACCESS_H

@@ -15,6 +15,7 @@
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/layouts/DotLayouts.h"
+#include "passes/layouts/StagingLayouts.h"
 #include "passes/memory/Scratch.h"
 
 namespace tile {
@@ -202,9 +203,20 @@ void LoopRewriter::use(Copy &c, Value slot) {
   bool isWhole = readsZerosOutside(c.load);
   for (Operation *user : llvm::make_early_inc_range(c.value.getUsers())) {
     OpBuilder at(user);
-    if (auto stage = dyn_cast<cta::StageOp>(user); stage && c.isReadInPlace(stage)) {
+    auto stage = dyn_cast<cta::StageOp>(user);
+    if (stage && c.isReadInPlace(stage)) {
       stage.getResult().replaceAllUsesWith(slot);
       stage.erase();
+    } else if (stage) { // to be turned
+      auto type = cast<RankedTensorType>(c.value.getType());
+      unsigned warps = unsigned(cta::getLayout(type).inSize(layout::Dim::warp()));
+      layout::LinearLayout turning =
+          cheapestTurning(c.buffer.getLinearLayout(), stage.getType().getLinearLayout(),
+                          type.getElementType(), warps, targetOf(stage))
+              .layout;
+      auto block = RankedTensorType::get(type.getShape(), type.getElementType(),
+                                         cta::LayoutAttr::get(type.getContext(), turning));
+      stage.getSrcMutable().assign(cta::ReadOp::create(at, stage.getLoc(), block, slot));
     } else if (auto convert = dyn_cast<cta::ConvertLayoutOp>(user); convert && isWhole) {
       Value read = cta::ReadOp::create(at, convert.getLoc(), convert.getType(), slot);
       convert.getResult().replaceAllUsesWith(read);

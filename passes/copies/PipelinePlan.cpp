@@ -4,6 +4,7 @@
 // its addresses need, and the buffer that each copy goes to. Changes nothing.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
 #include "ir/layout/Hopper.h"
 #include "ir/layout/MatrixAccess.h"
 #include "passes/copies/CopyHints.h"
@@ -13,6 +14,7 @@
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/layouts/DotLayouts.h"
+#include "passes/layouts/StagingLayouts.h"
 
 using namespace mlir;
 using namespace tile;
@@ -20,6 +22,7 @@ using layout::Dim;
 using layout::LinearLayout;
 
 static constexpr unsigned kLeastBytes = 4, kMostBytes = 16; ///< of one cp.async
+static constexpr unsigned kLineBytes = 128;
 
 //===----------------------------------------------------------------------===//
 // What can be started early
@@ -94,6 +97,45 @@ static unsigned copiedGroup(LoadOp load, unsigned &run) {
   return unsigned(std::min<int64_t>(load.getVector(), std::max<int64_t>(group, run)));
 }
 
+/// What copies of `width` elements take: they leave a wavefront for each line of 128 bytes
+/// that a warp reads, and what conflicts there are where they arrive.
+static lowering::Cost copyCost(const LinearLayout &holders, const LinearLayout &to, unsigned fast,
+                               unsigned bytes, unsigned width) {
+  double copies = double(holders.inSize(Dim::reg())) / width;
+  unsigned linesLog2 = 0;
+  for (int32_t bit = 0; bit < holders.inSizeLog2(Dim::lane()); ++bit) {
+    const layout::Basis &basis = holders.basis(Dim::lane(), bit);
+    linesLog2 += basis[1 - fast] != 0 || unsigned(basis[fast]) * bytes >= kLineBytes;
+  }
+  return {copies,
+          copies * (1u << linesLog2) +
+              layout::countWavefronts(holders, to, bytes, llvm::Log2_32(width)),
+          0};
+}
+
+/// An operand that its product wants turned is copied as it lies in memory, and turned by
+/// the threads, where that takes less than to copy it in pieces of a few bytes. Gives the
+/// arrangement of the copy.
+static std::optional<LinearLayout> turnedImage(const Copy &copy, const LinearLayout &wanted,
+                                               unsigned proven, unsigned bytes) {
+  auto type = cast<RankedTensorType>(copy.value.getType());
+  const LinearLayout &holders = cta::getLayout(type);
+  unsigned fast = 1 - *layout::minorOfSwizzledTile(wanted, bytes);
+  if (type.getDimSize(fast) * bytes < kMostBytes)
+    return std::nullopt;
+  LinearLayout image = layout::swizzledTile(type.getShape(), fast, bytes);
+  unsigned vector = vectorInto(holders, image, proven, bytes);
+  if (vector <= copy.vector || vector * bytes < kLeastBytes)
+    return std::nullopt;
+  if (copy.vector * bytes < kLeastBytes)
+    return image; // else it would not be copied at all
+  unsigned warps = unsigned(holders.inSize(Dim::warp()));
+  lowering::Cost turned = copyCost(holders, image, fast, bytes, vector);
+  turned += cheapestTurning(image, wanted, type.getElementType(), warps, targetOf(copy.load)).cost;
+  lowering::Cost direct = copyCost(holders, wanted, fast, bytes, copy.vector);
+  return turned.total(warps) < direct.total(warps) ? std::optional(image) : std::nullopt;
+}
+
 /// Chooses buffer and width of the copy; false if its pieces would be too small.
 static bool placeCopy(Copy &copy) {
   auto type = cast<RankedTensorType>(copy.value.getType());
@@ -128,6 +170,13 @@ static bool placeCopy(Copy &copy) {
       copy.vector = vector;
       best = &image;
     }
+  std::optional<LinearLayout> turned;
+  if (mustBeImage && images.size() == 1 && bytes != 2 && type.getRank() == 2)
+    turned = turnedImage(copy, images.front(), proven, bytes);
+  if (turned) {
+    copy.vector = vectorInto(holders, *turned, proven, bytes);
+    best = &*turned;
+  }
   if (copy.vector * bytes < kLeastBytes)
     return false;
   copy.buffer = cta::BufferType::get(type.getContext(), type.getShape(), element,

@@ -44,6 +44,10 @@ Cost scanCost(ScanOp op, const layout::LinearLayout &layout);
 Cost convertCost(const layout::LinearLayout &from, const layout::LinearLayout &to, mlir::Type type,
                  const Target &target);
 
+/// Of writing a block in `holders` to shared memory, where `image` says.
+Cost stageCost(const layout::LinearLayout &holders, const layout::LinearLayout &image,
+               mlir::Type type, const Target &target);
+
 } // namespace tile::lowering
 
 #endif // TILE_PASSES_MEMORY_COSTS_H

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/layout/Hopper.h"
-#include "ir/layout/Swizzle.h"
+#include "ir/layout/MatrixAccess.h"
 #include "passes/lowering/Lowering.h"
+#include "passes/memory/Costs.h"
 #include "passes/memory/Scratch.h"
 
 using namespace mlir;
@@ -38,6 +39,19 @@ static std::optional<LinearLayout> matrixAddresses(const LinearLayout &offsets, 
       offsets.outs(), rows);
 }
 
+/// By matrices only what no two threads hold.
+static layout::SharedWrite planOf(const LinearLayout &holders, const LinearLayout &image,
+                                  unsigned bytes, const Target &target) {
+  return layout::planWrite(holders, image, bytes,
+                           target.has(Feature::Stmatrix) && holders.isInjective());
+}
+
+Cost lowering::stageCost(const LinearLayout &holders, const LinearLayout &image, Type element,
+                         const Target &target) {
+  layout::SharedWrite plan = planOf(holders, image, std::max(getElementBytes(element), 1u), target);
+  return {double(plan.instructions), double(plan.wavefronts), kExchangeCycles};
+}
+
 /// Of threads that hold copies, one writes.
 void Lowering::writeShared(const Registers &regs, const LinearLayout &offsets, int64_t start) {
   unsigned bits = bitWidth(regs.front().getType()), bytes = std::max(bits / 8, 1u);
@@ -50,6 +64,10 @@ void Lowering::writeShared(const Registers &regs, const LinearLayout &offsets, i
                      ValueRange(words).slice(i, 4));
     return;
   }
+  auto inPlace =
+      LinearLayout::identity1D(offsets.outSize(Dim::offset()), Dim::offset(), Dim::offset());
+  if (auto plan = planOf(offsets, inPlace, bytes, in.target()); plan.matrices)
+    return storeBlockShared(regs, offsets, {inPlace, 0, 0}, &*plan.matrices, base);
   layout::VectorAccess access =
       layout::widestVector(offsets, Dim::offset(), llvm::Log2_32(16 / bytes));
   Value writer = writerPredicate(offsets, 0);
