@@ -13,6 +13,8 @@ using layout::LinearLayout;
 
 /// A thread that multiplies and adds holds up to this many operand registers.
 static constexpr int32_t kMaxOperandRegisters = 96;
+/// Rows and columns of what a thread computes by multiply-adds, at most.
+static constexpr int64_t kScalarTile = 4;
 /// Lanes along the rows of a product by multiply-adds, where it has rows enough.
 static constexpr unsigned kLanesAcross = 8;
 /// How far to look for another product that takes this one's result.
@@ -272,26 +274,43 @@ static LinearLayout matrixAccumulator(const MatrixInstruction &instruction, Arra
   return bits.clampedTo(shape);
 }
 
-/// A tile of 4 by 4 elements a thread, lanes and warps in squares: each operand
-/// element read serves four products. Lanes that a small product has no columns for
-/// take rows, or batches.
+/// Rows and columns of the tile that a thread computes. Of 4 by 4, each operand element read
+/// serves four products; where the block has fewer elements for each thread, larger tiles
+/// would be computed by several threads.
+static std::pair<unsigned, unsigned> scalarTile(ArrayRef<int64_t> shape, unsigned numWarps) {
+  int64_t elements = 1, rows = shape[shape.size() - 2], columns = shape.back();
+  for (int64_t size : shape)
+    elements *= size;
+  auto own = std::clamp<int64_t>(elements / (32 * numWarps), 1, kScalarTile * kScalarTile);
+  // Wide rather than high: what lies side by side is stored together.
+  int64_t across = std::min<int64_t>(kScalarTile, columns);
+  while (across * across / 2 > own)
+    across /= 2;
+  int64_t down = std::min({own / across, kScalarTile, rows});
+  across = std::min({own / down, kScalarTile, columns});
+  return {unsigned(down), unsigned(across)};
+}
+
+/// A tile a thread, lanes and warps in squares. Lanes that a small product has no columns
+/// for take rows, or batches.
 static LinearLayout scalarAccumulator(ArrayRef<int64_t> shape, unsigned numWarps) {
   unsigned rank = shape.size();
   SmallVector<unsigned> perThread(rank, 1), lanes(rank, 1), warps(rank, 1), order;
-  perThread[rank - 1] = perThread[rank - 2] = 4;
+  std::tie(perThread[rank - 2], perThread[rank - 1]) = scalarTile(shape, numWarps);
   auto lanesAlong = [&](unsigned dim, unsigned most) {
     return unsigned(std::clamp<int64_t>(shape[dim] / perThread[dim], 1, most));
   };
   lanes[rank - 1] = lanesAlong(rank - 1, kLanesAcross);
   lanes[rank - 2] = lanesAlong(rank - 2, 32 / lanes[rank - 1]);
   unsigned left = 32 / (lanes[rank - 1] * lanes[rank - 2]);
-  WarpGrid grid = arrangeWarps(shape, 4 * lanes[rank - 2], 4 * lanes[rank - 1], numWarps,
+  WarpGrid grid = arrangeWarps(shape, perThread[rank - 2] * lanes[rank - 2],
+                               perThread[rank - 1] * lanes[rank - 1], numWarps,
                                /*keepRows=*/false);
   if (rank == 3) {
     lanes[0] = unsigned(std::min<int64_t>(left, shape[0] / grid.batch));
     left /= lanes[0];
   }
-  lanes[rank - 1] *= left; // copies
+  lanes[rank - 1] *= left; // copies, unless there are columns left
   warps[rank - 1] = grid.columns;
   warps[rank - 2] = grid.rows;
   if (rank == 3)

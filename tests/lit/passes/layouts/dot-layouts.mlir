@@ -140,3 +140,38 @@ func.func @batched(%a_: f16, %b_: f16, %c_: f32) {
   return
 }
 }
+
+// -----
+
+// Products by multiply-adds: a tile of what the block has for each thread, so that no two
+// threads compute the same. 64 x 32 in 8 warps are 2 x 4 for each.
+// CHECK: #[[OWN:.*]] = #cta.layout<{register = {{\[\[}}0, 1], [0, 2], [1, 0]], lane = {{\[\[}}0, 4], [0, 8], [0, 16], [2, 0], [4, 0]], warp = {{\[\[}}8, 0], [16, 0], [32, 0]]} : [64, 32]>
+// CHECK-LABEL: func.func @small_by_multiply_adds
+// CHECK: tile.dot {{.*}} -> tensor<64x32xf32, #[[OWN]]>
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 8>} {
+func.func @small_by_multiply_adds(%x_: f32, %y_: f32) {
+  %x = tile.splat %x_ : f32 -> tensor<64x64xf32>
+  %y = tile.splat %y_ : f32 -> tensor<64x32xf32>
+  %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+  %d = tile.dot %x, %y, %zero : tensor<64x64xf32> * tensor<64x32xf32> -> tensor<64x32xf32>
+  tile.print "" %d {is_signed = array<i1: true>} : tensor<64x32xf32>
+  return
+}
+}
+
+// -----
+
+// 4 x 4 and no more where there is enough for all.
+// CHECK: #[[FULL:.*]] = #cta.layout<{register = {{\[\[}}0, 1], [0, 2], [1, 0], [2, 0]], lane = {{\[\[}}0, 4], [0, 8], [0, 16], [4, 0], [8, 0]], warp = {{\[\[}}0, 32], [16, 0]]} : [32, 64]>
+// CHECK-LABEL: func.func @large_by_multiply_adds
+// CHECK: tile.dot {{.*}} -> tensor<32x64xf32, #[[FULL]]>
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4>} {
+func.func @large_by_multiply_adds(%x_: f32, %y_: f32) {
+  %x = tile.splat %x_ : f32 -> tensor<32x64xf32>
+  %y = tile.splat %y_ : f32 -> tensor<64x64xf32>
+  %zero = arith.constant dense<0.0> : tensor<32x64xf32>
+  %d = tile.dot %x, %y, %zero : tensor<32x64xf32> * tensor<64x64xf32> -> tensor<32x64xf32>
+  tile.print "" %d {is_signed = array<i1: true>} : tensor<32x64xf32>
+  return
+}
+}
