@@ -10,6 +10,7 @@
 #include "passes/Passes.h"
 #include "passes/copies/BulkRings.h"
 #include "passes/copies/CopyHints.h"
+#include "passes/copies/ScalarsAhead.h"
 #include "passes/facts/DeadValues.h"
 #include "passes/facts/NonNegative.h"
 #include "passes/facts/PointerRoots.h"
@@ -364,7 +365,11 @@ struct PipelineLoadsPass : tile::impl::PipelineLoadsPassBase<PipelineLoadsPass> 
     }
     for (Pipeline &p : pipelines) {
       p.stages = std::min(p.stages, limit);
+      SmallVector<LoadOp> scalars = scalarsAhead(p.loop);
+      // What addresses depend on runs ahead with them.
+      llvm::erase_if(scalars, [&](LoadOp load) { return p.ahead.contains(load); });
       LoopRewriter(p).run();
+      loadTurnAhead(p.loop, scalars);
     }
     for (func::FuncOp kernel : module.getOps<func::FuncOp>())
       if (!pipelines.empty() || !bulkRings.empty())
