@@ -108,6 +108,10 @@ struct Sorter {
   /// position is set the order is the other one; `descending` if there is no
   /// such bit.
   void exchange(int64_t after, std::optional<unsigned> directionBit, bool descending);
+  /// The smaller or the larger of `v` and its partner `p`, by whom the pair's places ask for.
+  /// For numbers without a NaN, or ranks that must go along.
+  Tensor smallerOrLarger(const Tensor &v, const Tensor &p, Tensor isRight,
+                         const std::optional<Tensor> &isDown, bool descending);
   /// Whether `left` and `right` stand in this order, ranks first.
   struct Pair {
     Tensor left, right;
@@ -128,12 +132,32 @@ struct Sorter {
 };
 } // namespace
 
+Tensor Sorter::smallerOrLarger(const Tensor &v, const Tensor &p, Tensor isRight,
+                               const std::optional<Tensor> &isDown, bool descending) {
+  Tensor isLarger = isDown ? s.arithmetic(BinaryOp::Xor, isRight, *isDown) : isRight;
+  Tensor larger = s.minMax(MinMax::Max, v, p, /*propagateNan=*/false);
+  Tensor smaller = s.minMax(MinMax::Min, v, p, /*propagateNan=*/false);
+  return !isDown && descending ? s.select(isLarger, smaller, larger)
+                               : s.select(isLarger, larger, smaller);
+}
+
 void Sorter::exchange(int64_t after, std::optional<unsigned> directionBit, bool descending) {
   int64_t before = total / (2 * after);
   Tensor v = s.reshape(x, {before, 2, after});
   Tensor p = partner(s, v);
   Tensor side = positions(s, 2, 1);
   Tensor isRight = s.compareSame(CompareOp::Ne, side, s.intConstant(0, side.type, side.shape()));
+  std::optional<Tensor> isDown;
+  if (directionBit) {
+    Tensor row = positions(s, before, 0);
+    unsigned shift = *directionBit - llvm::Log2_64(2 * after);
+    Tensor bit = s.arithmetic(BinaryOp::And, row, s.intConstant(int64_t(1) << shift, row.type));
+    isDown = s.compareSame(CompareOp::Ne, bit, s.intConstant(0, row.type, row.shape()));
+  }
+  if (!rank && x.type.isInt() && !x.type.isBool()) {
+    x = smallerOrLarger(v, p, isRight, isDown, descending);
+    return;
+  }
   // Both elements of a pair take the same decision, also about NaN.
   Pair elements{s.select(isRight, p, v), s.select(isRight, v, p)};
   std::optional<Pair> ranks;
@@ -146,13 +170,8 @@ void Sorter::exchange(int64_t after, std::optional<unsigned> directionBit, bool 
   Tensor swapUp = ordered(CompareOp::Gt, elements, ranks);
   Tensor swapDown = ordered(CompareOp::Lt, elements, ranks);
   Tensor swap = descending ? swapDown : swapUp;
-  if (directionBit) {
-    Tensor row = positions(s, before, 0);
-    unsigned shift = *directionBit - llvm::Log2_64(2 * after);
-    Tensor bit = s.arithmetic(BinaryOp::And, row, s.intConstant(int64_t(1) << shift, row.type));
-    Tensor down = s.compareSame(CompareOp::Ne, bit, s.intConstant(0, row.type, row.shape()));
-    swap = s.select(down, swapDown, swapUp);
-  }
+  if (isDown)
+    swap = s.select(*isDown, swapDown, swapUp);
   x = s.select(swap, p, v);
   if (rank)
     rank = s.select(swap, q, r);
