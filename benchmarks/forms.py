@@ -87,11 +87,75 @@ def cases():
                    lambda q=q, sums=sums, length=length:
                        (sums, q.double().view(-1, length, 64).cumsum(1).view(q.shape)),
                    warps=warps)
+    yield from operand_cases(case, device)
+    # 16 bits of each number, so that the check may compare as it does floats.
+    keys = torch.randint(0, 1 << 16, (8192, 1024), device=device, dtype=torch.int32)
+    ordered = torch.empty_like(keys)
+    yield case("sorted rows, 8192x1024 i32", "sorted_rows", (8192,), [keys, ordered], [],
+               dict(N=1024), lambda: (ordered, keys.sort(1).values))
     count = 1 << 25
     u = torch.randn(count, device=device, dtype=single)
     v = torch.empty_like(u)
     yield case("pow(x, 2) + pow(x, 3), 2^25 f32", "powers", (count // 1024,), [u, v],
                [("i32", count)], dict(B=1024), lambda u=u, v=v: (v, u * u + u * u * u))
+
+
+def operand_cases(case, device):
+    """Operands that are widened, gathered, turned or small."""
+    import torch
+    half, single = torch.float16, torch.float32
+    size = 4096
+    a = torch.randn((size, size), device=device, dtype=half)
+    w = torch.randint(-8, 8, (size, size), device=device, dtype=torch.int8)
+    scale = torch.rand(size, device=device, dtype=half)
+    c = torch.empty((size, size), device=device, dtype=half)
+    yield case("product 4096^3, i8 widened on the right", "widened_product",
+               (size // 128, size // 128), [a, w, scale, c], [("i32", size)] * 4,
+               dict(BM=128, BN=128, BK=64), lambda: (c, a @ (w.to(half) * scale)), warps=8)
+    programs, rows, width = 2048, 128, 128
+    index = torch.randint(0, 1 << 16, (programs, rows), device=device, dtype=torch.int32)
+    weights = torch.rand((programs, 64, rows), device=device, dtype=half)
+    values = torch.randn((1 << 16, width), device=device, dtype=half)
+    sums = torch.empty((programs, 64, width), device=device, dtype=half)
+    yield case("weighted gathered rows, 2048 x 64x128x128", "gathered_values", (programs,),
+               [index, weights, values, sums], [], dict(M=64, N=rows, D=width),
+               lambda: (sums, torch.bmm(weights, values[index.long()])))
+    for m, n, k, warps in ((32, 32, 32, 4), (16, 16, 64, 2), (64, 32, 32, 8)):
+        x = torch.randn((8192, m, k), device=device, dtype=single)
+        y = torch.randn((8192, k, n), device=device, dtype=single)
+        z = torch.empty((8192, m, n), device=device, dtype=single)
+        yield case(f"8192 products {m}x{n}x{k} f32, exact", "small_products", (8192,), [x, y, z], [],
+                   dict(M=m, N=n, K=k), lambda x=x, y=y, z=z: (z, torch.bmm(x.double(), y.double())),
+                   warps=warps)
+    for along_m in (0, 1):
+        x = torch.randn((size, size), device=device, dtype=single)
+        y = torch.randn((size, size), device=device, dtype=single)
+        z = torch.empty((size, size), device=device, dtype=single)
+        yield case(f"product 4096^3 tf32, {'T' if along_m else 'N'}N", "single_product",
+                   (size // 128, size // 128), [x, y, z], [("i32", size)] * 4,
+                   dict(A_ALONG_M=along_m, BM=128, BN=128, BK=32),
+                   lambda x=x, y=y, z=z, along_m=along_m:
+                       (z, (x.T if along_m else x).double() @ y.double()), warps=8)
+    blocks = [torch.randn((16384, 32, 32), device=device, dtype=half) for _ in range(3)]
+    out = torch.empty((16384, 32, 32), device=device, dtype=single)
+    yield case("two products of three blocks, 16384 x 32x32", "product_and_sum", (16384,),
+               blocks + [out], [], dict(B=32),
+               lambda: (out, torch.bmm(blocks[0].float(), blocks[1].float()) +
+                             torch.bmm(blocks[1].float(), blocks[2].float())), warps=2)
+    programs, turns = 1024, 32
+    q = torch.randn((programs * 64, 128), device=device, dtype=half)
+    keys = torch.randn((1 << 16, 128), device=device, dtype=half)
+    factors = torch.rand((programs, turns), device=device, dtype=single)
+    places = torch.randint(0, 1 << 16, (programs, turns, 64), device=device, dtype=torch.int32)
+    scores = torch.empty((programs * 64, 64), device=device, dtype=single)
+
+    def weighted():
+        found = keys[places.long()].float() * factors[..., None, None]
+        total = found.sum(1)
+        return scores, torch.bmm(q.float().view(programs, 64, 128), total.transpose(1, 2)).view(-1, 64)
+
+    yield case("gathered blocks with a scale each", "scaled_blocks", (programs,),
+               [q, keys, factors, places, scores], [("i32", turns)], dict(BM=64, C=64, D=128), weighted)
 
 
 def triton_runner(module, case):
@@ -103,7 +167,8 @@ def triton_runner(module, case):
 
 def tile_runner(compiler, source, case):
     import torch
-    types = {torch.float16: "*fp16:16", torch.float32: "*fp32:16", torch.int32: "*i32:16"}
+    types = {torch.float16: "*fp16:16", torch.float32: "*fp32:16", torch.int32: "*i32:16",
+             torch.int8: "*i8:16"}
     signature = [types[a.dtype] for a in case["arrays"]]
     signature += [kind + (":16" if value % 16 == 0 else "") for kind, value in case["numbers"]]
     kernel = compiler.compile(source, "forms.tile", case["kernel"], signature, case["constexprs"],
@@ -118,7 +183,7 @@ def check(case, run):
     import torch
     out, _ = case["expect"]()
     adds = "atom" in case["name"] or "sums" in case["name"] or "scattered" in case["name"]
-    out.fill_(0.0 if adds else float("nan"))
+    out.fill_(float("nan") if out.is_floating_point() and not adds else 0)
     run()
     torch.cuda.synchronize()
     out, wanted = case["expect"]()

@@ -324,7 +324,8 @@ def AssignLayoutsPass : Pass<"tile-assign-layouts", "::mlir::ModuleOp"> {
        for in the layout its user works in. Deferred operations are computed
        there again, others are converted, once for each layout, right after
        their definition. A repetition is asked for its smaller operand, so what
-       is converted is the smaller block.
+       is converted is the smaller block. A `cta.stage` of 16-bit elements gets
+       the arrangement that its source is written to at least cost.
     ```
   }];
   let dependentDialects = ["::tile::cta::CtaDialect"];
@@ -433,6 +434,25 @@ def EarlyCopiesPass : Pass<"tile-early-copies", "::mlir::ModuleOp"> {
 
     One wait stands before the last reduction in front of the uses. Where warps
     exchange partial results in that, their barrier is also that of the copies.
+  }];
+}
+
+def SinkConversionsPass : Pass<"tile-sink-conversions", "::mlir::ModuleOp"> {
+  let summary = "move data between threads when all loads are under way";
+  let description = [{
+    - **Needs**: a laid-out kernel whose copies to shared memory are made.
+    - **Guarantees**: a `cta.convert_layout` with a load behind it stands right before its
+      result is needed first in its block.
+    - **Never**: moves anything into another block, or anything but conversions.
+
+    ```
+      %a = tile.load %p                 %a = tile.load %p
+      %x = cta.convert_layout %a   =>   %b = tile.load %q
+      %b = tile.load %q                 %x = cta.convert_layout %a
+      ... %x, %b                        ... %x, %b
+    ```
+    A conversion waits for what it moves, and most often all warps for each other: what is
+    loaded behind it would start that much later.
   }];
 }
 

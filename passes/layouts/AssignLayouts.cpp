@@ -13,7 +13,6 @@
 #include "passes/facts/AxisInfo.h"
 #include "passes/layouts/Coalesce.h"
 #include "passes/layouts/LayoutInference.h"
-#include "passes/layouts/SinkConversions.h"
 #include "passes/memory/Costs.h"
 
 namespace tile {
@@ -305,7 +304,6 @@ struct AssignLayoutsPass : tile::impl::AssignLayoutsPassBase<AssignLayoutsPass> 
       });
       LayoutInference layouts(func, coalescing);
       LayoutRewriter(func, layouts, coalescing).run(func);
-      sinkConversions(func);
     }
   }
 };

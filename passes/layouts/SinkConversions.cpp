@@ -1,12 +1,15 @@
 //===- SinkConversions.cpp - all loads first, then what moves between threads ===//
 //
-// A part of tile-assign-layouts. A conversion right behind its load waits for it, and all
-// warps for each other; what is loaded behind the conversion starts that much later. So
-// conversions go down past loads, to where their results are needed first.
+// Contract and example: SinkConversionsPass in passes/Passes.td.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/layouts/SinkConversions.h"
 #include "ir/CtaDialect.h"
+#include "passes/Passes.h"
+
+namespace tile {
+#define GEN_PASS_DEF_SINKCONVERSIONSPASS
+#include "passes/Passes.h.inc"
+} // namespace tile
 
 using namespace mlir;
 using namespace tile;
@@ -41,6 +44,10 @@ static void sinkIn(Block &block) {
   }
 }
 
-void tile::sinkConversions(func::FuncOp func) {
-  func.walk([](Block *block) { sinkIn(*block); });
-}
+namespace {
+struct SinkConversionsPass : tile::impl::SinkConversionsPassBase<SinkConversionsPass> {
+  void runOnOperation() override {
+    getOperation().walk([](Block *block) { sinkIn(*block); });
+  }
+};
+} // namespace

@@ -1,5 +1,5 @@
 // All loads first: a conversion goes down to where its result is needed.
-// RUN: tile-opt %s --tile-assign-layouts | FileCheck %s
+// RUN: tile-opt %s --tile-assign-layouts --tile-sink-conversions | FileCheck %s
 
 module attributes {tile.target = #tile.target<sm_80>, tile.kernel = #tile.kernel<warps = 4>} {
 
