@@ -75,11 +75,6 @@ const char *tile_status_string(tile_status status) {
 // Compilers
 //===----------------------------------------------------------------------===//
 
-/// The handle is a pointer to shared ownership: kernels keep their compiler.
-static std::shared_ptr<tile_compiler> &owner(tile_compiler *handle) {
-  return *reinterpret_cast<std::shared_ptr<tile_compiler> *>(handle);
-}
-
 TILE_DEFINE_OPTIONS_INIT(compiler, tile_compiler_options(), sizeof(tile_compiler_options))
 
 tile_status tile_compiler_create(const tile_compiler_options *options, tile_compiler **compiler) {
@@ -100,7 +95,7 @@ tile_status tile_compiler_create(const tile_compiler_options *options, tile_comp
 
 void tile_compiler_destroy(tile_compiler *compiler) {
   if (compiler)
-    delete &owner(compiler);
+    delete &ownerOf(compiler);
 }
 
 static tile_compile_options defaultCompileOptions() {
@@ -193,7 +188,7 @@ static llvm::Error compileSource(tile_compiler *compiler, const frontend::Source
   auto converted = convertOptions(options);
   if (!converted)
     return converted.takeError();
-  std::shared_ptr<tile_compiler> held = owner(compiler);
+  std::shared_ptr<tile_compiler> held = ownerOf(compiler);
   auto compiled = held->service.compile(file, std::move(*converted));
   if (!compiled)
     return compiled.takeError();

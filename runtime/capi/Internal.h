@@ -130,8 +130,14 @@ inline llvm::Error checkLength(const char *name, size_t length, uint64_t most,
 }
 constexpr uint64_t kMaxTextBytes = uint64_t(1) << 30; ///< of PTX, of metadata
 
+/// What a compiler's handle points to: shared, since kernels keep their compiler.
+inline std::shared_ptr<tile_compiler> &ownerOf(tile_compiler *handle) {
+  return *reinterpret_cast<std::shared_ptr<tile_compiler> *>(handle);
+}
+
 /// A caller's options over the defaults.
 llvm::Expected<CompileOptions> convertOptions(const tile_compile_options *options);
+llvm::Error convertLaunchOptions(const tile_launch_options &options, LaunchOptions &result);
 
 /// The context that a NULL or given handle means. Contexts are remembered, and
 /// primary ones stay retained: memory allocated there must not vanish.

@@ -144,12 +144,10 @@ tile_status tile_function_get_info(const tile_function *function, tile_function_
 static tile_launch_options defaultLaunchOptions() { return {sizeof(tile_launch_options), -1}; }
 TILE_DEFINE_OPTIONS_INIT(launch, defaultLaunchOptions(), sizeof(tile_launch_options))
 
-static llvm::Error convertOptions(const tile_launch_options *options, LaunchOptions &result) {
-  if (LLVM_LIKELY(!options))
-    return llvm::Error::success();
+llvm::Error capi::convertLaunchOptions(const tile_launch_options &options, LaunchOptions &result) {
   tile_launch_options chosen;
   tile_launch_options_init(&chosen);
-  if (llvm::Error error = readOptions(options, chosen))
+  if (llvm::Error error = readOptions(&options, chosen))
     return error;
   if (chosen.dependent >= 0)
     result.dependent = chosen.dependent != 0;
@@ -165,8 +163,9 @@ tile_status tile_function_launch(const tile_function *function, void *stream,
     if (numArguments)
       TILE_REQUIRE(arguments);
     LaunchOptions converted;
-    if (llvm::Error error = convertOptions(options, converted))
-      return error;
+    if (LLVM_UNLIKELY(options))
+      if (llvm::Error error = convertLaunchOptions(*options, converted))
+        return error;
     return function->loaded->launch(static_cast<cuda::Stream>(stream), grid,
                                     llvm::ArrayRef(arguments, numArguments), converted);
   });
@@ -214,8 +213,9 @@ tile_status tile_launch_set_options(tile_launch *launch, const tile_launch_optio
   return guarded([&]() -> llvm::Error {
     TILE_REQUIRE(launch);
     LaunchOptions converted;
-    if (llvm::Error error = convertOptions(options, converted))
-      return error;
+    if (options)
+      if (llvm::Error error = convertLaunchOptions(*options, converted))
+        return error;
     launch->launch.setOptions(converted);
     return llvm::Error::success();
   });

@@ -1,114 +1,18 @@
 //===- Specialization.cpp - from launch arguments to a signature ----------===//
 #include "runtime/host/Specialization.h"
 #include "frontend/eval/WorkMeter.h"
-#include "llvm/ADT/SmallString.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
 using namespace tile;
 using namespace tile::host;
+using eval::annotationOf;
+using eval::constantText;
 using eval::EvalError;
 using eval::fail;
+using eval::ParameterKind;
 using llvm::ArrayRef;
 using runtime::LaunchArg;
 using Kind = PyValue::Kind;
-
-//===----------------------------------------------------------------------===//
-// Annotations
-//===----------------------------------------------------------------------===//
-
-ParameterKind host::annotationOf(Evaluator &evaluator, const eval::FunctionObject &kernel,
-                                 size_t index) {
-  ParameterKind kind;
-  const ast::Expr *annotation = kernel.params()[index].annotation.get();
-  if (!annotation)
-    return kind;
-  kind.isConstexpr = eval::isConstexprAnnotation(annotation, kernel.module);
-  Result value = evaluator.evaluate(*annotation, Evaluator::makeScope(*kernel.module));
-  // Triton ignores annotations it has no use for, and so does a launch.
-  if (!value)
-    return kind;
-  if (value->isStr()) {
-    auto [name, hint] = llvm::StringRef(value->asStr()).split(':');
-    llvm::StringRef text = name.trim();
-    kind.folds = !hint.empty();
-    if (text == "tl.const" || text == "const")
-      kind.isConst = true;
-    else if (std::optional<DType> type = DType::parse(text)) {
-      kind.isConst = type->isConstPointer();
-      kind.scalar = type;
-    }
-  } else if (value->is(Kind::DType)) {
-    kind.scalar = value->asDType();
-  } else if (value->is(Kind::Symbol)) {
-    const std::string &name = value->asSymbol();
-    kind.isConst = name == "tl.const";
-    if (name == "int")
-      kind.scalar = DType::Kind::Int32;
-    else if (name == "float")
-      kind.scalar = DType::Kind::Float32;
-    else if (name == "bool")
-      kind.scalar = DType::Kind::Int1;
-  }
-  if (kind.scalar && (kind.scalar->isPointer() || kind.scalar->isVoid()))
-    kind.scalar.reset();
-  return kind;
-}
-
-//===----------------------------------------------------------------------===//
-// Constants
-//===----------------------------------------------------------------------===//
-
-/// Steps that a value in a tuple counts for, by the memory that its text takes.
-constexpr uint64_t constantSteps = 50;
-
-std::optional<std::string> host::constantText(const PyValue &value) {
-  switch (value.kind()) {
-  case Kind::None:
-    return "null";
-  case Kind::Bool:
-    return value.asBool() ? "true" : "false";
-  case Kind::Int:
-  case Kind::Float:
-    return eval::repr(value);
-  case Kind::Str: {
-    std::string text;
-    llvm::raw_string_ostream(text) << llvm::json::Value(value.asStr());
-    return text;
-  }
-  case Kind::DType:
-    if (value.asDType().isPointer() || value.asDType().isBlock())
-      return std::nullopt;
-    return "tl." + value.asDType().name();
-  case Kind::Function:
-    if (!value.asFunction().def || value.asFunction().closure)
-      return std::nullopt;
-    // By name: it must mean this one.
-    if (Result named = value.asFunction().module->lookup(value.asFunction().name());
-        named && !eval::equal(*named, value))
-      return std::nullopt;
-    return "@" + value.asFunction().name();
-  case Kind::Tuple:
-  case Kind::List: {
-    std::string text;
-    eval::Nesting nesting;
-    if (nesting.isTooDeep())
-      return std::nullopt;
-    for (const PyValue &element : value.elements()) {
-      if (!eval::Work::spend(constantSteps))
-        return std::nullopt;
-      std::optional<std::string> part = constantText(element);
-      if (!part)
-        return std::nullopt;
-      text += (text.empty() ? "" : ", ") + *part;
-    }
-    return "[" + text + "]";
-  }
-  default:
-    return std::nullopt;
-  }
-}
 
 //===----------------------------------------------------------------------===//
 // Arguments
@@ -243,7 +147,7 @@ static std::unique_ptr<EvalError> readArgument(const PyValue &value, const Param
     eval::Nesting nesting;
     if (nesting.isTooDeep())
       return fail("this tuple nests too deep");
-    if (!eval::Work::spend(constantSteps * value.elements().size()))
+    if (!eval::Work::spend(eval::kConstantSteps * value.elements().size()))
       return eval::Work::error();
     const auto *type = value.is(Kind::Tuple) ? value.asTuple().type.get() : nullptr;
     for (auto [i, element] : llvm::enumerate(value.elements())) {

@@ -8,6 +8,7 @@
 #ifndef TILE_RUNTIME_HOST_SPECIALIZATION_H
 #define TILE_RUNTIME_HOST_SPECIALIZATION_H
 
+#include "frontend/eval/Annotations.h"
 #include "runtime/host/Tensor.h"
 
 namespace tile::host {
@@ -20,25 +21,12 @@ struct Specialization {
   std::vector<Storage *> written;                 ///< those a kernel may write
 };
 
-/// How a parameter is annotated.
-struct ParameterKind {
-  bool folds = false; ///< annotated with a hint (":1", ":16"): 1 is a constant
-  bool isConstexpr = false;
-  bool isConst = false;        ///< `tl.const`: the pointee is only read
-  std::optional<DType> scalar; ///< fixes the type of a number
-};
-ParameterKind annotationOf(Evaluator &evaluator, const eval::FunctionObject &kernel, size_t index);
-
 /// `values` has one value a parameter. `plain` holds the names that are not
 /// specialised on, `unaligned` those whose alignment is not.
 std::unique_ptr<eval::EvalError>
 specialize(Evaluator &evaluator, const eval::FunctionObject &kernel, llvm::ArrayRef<PyValue> values,
            llvm::ArrayRef<std::string> plain, llvm::ArrayRef<std::string> unaligned,
            Specialization &out);
-
-/// The text of a compile-time value: JSON, `tl.float16`, `@function`; nothing
-/// for a value that has none.
-std::optional<std::string> constantText(const PyValue &value);
 
 } // namespace tile::host
 

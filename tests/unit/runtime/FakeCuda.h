@@ -11,6 +11,7 @@
 #define TILE_TESTS_FAKECUDA_H
 
 #include "runtime/CudaTypes.h"
+#include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -47,6 +48,10 @@ struct Control {
   std::map<std::string, tile::cuda::Result> failures;
   /// Called for each launch: the test's kernel.
   std::function<void(const Launch &)> onLaunch;
+  /// Calls are not recorded, and launches only counted: for who counts allocations and locks,
+  /// or measures.
+  std::atomic<bool> quiet = false;
+  std::atomic<unsigned> quietLaunches = 0;
 
   // What happened.
   std::vector<std::string> calls; ///< symbols, in order

@@ -10,6 +10,40 @@ std::vector<std::string> test::mockDependencies;
 std::weak_ptr<const frontend::SourceFile> test::mockImport;
 std::atomic<int> test::mockMilliseconds = 0;
 
+std::vector<std::string> &test::mockSignatures() {
+  static std::vector<std::string> signatures;
+  return signatures;
+}
+
+/// The entries of a signature that are parameters of the kernel; descriptors are their base.
+static std::vector<KernelParameter> parametersOf(llvm::StringRef signature) {
+  std::vector<KernelParameter> parameters;
+  int index = 0;
+  while (!signature.empty()) {
+    size_t end = 0;
+    for (int depth = 0; end < signature.size() && (depth || signature[end] != ','); ++end)
+      depth += signature[end] == '<' ? 1 : signature[end] == '>' ? -1 : 0;
+    llvm::StringRef entry = signature.take_front(end), type = entry.split(':').first;
+    signature = signature.drop_front(std::min(end + 1, signature.size()));
+    bool isPointer = type.starts_with("*") || type.starts_with("tensordesc");
+    if (entry != "none" && !entry.ends_with(":1"))
+      parameters.push_back(test::argument(index, isPointer ? "ptr" : type.str().c_str()));
+    if (type.starts_with("tensordesc"))
+      parameters.back().kind = KernelParameter::Kind::DescBase;
+    ++index;
+  }
+  return parameters;
+}
+
+static void noteSignature(const CompileOptions &options) {
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> lock(mutex);
+  std::string text = options.signature + "|";
+  for (const auto &[name, value] : options.constexprs)
+    text += (llvm::StringRef(text).ends_with("|") ? "" : " ") + name + "=" + value;
+  test::mockSignatures().push_back(text);
+}
+
 CompileResult test::mockCompile(const frontend::SourceFile &file, const CompileOptions &options) {
   CompileResult result;
   for (const std::string &path : mockDependencies)
@@ -42,8 +76,13 @@ CompileResult test::mockCompile(const frontend::SourceFile &file, const CompileO
   }
   if (text.contains("careless"))
     result.diagnostics.warning(&file, {0, 1}, "this is careless");
-  CompiledKernel kernel = makeKernel({argument(0, "ptr"), argument(1, "i32"), argument(2, "fp32")},
-                                     options.kernel.empty() ? "scale" : options.kernel);
+  std::vector<KernelParameter> parameters = {argument(0, "ptr"), argument(1, "i32"),
+                                             argument(2, "fp32")};
+  if (text.contains("@triton.jit")) {
+    parameters = parametersOf(options.signature);
+    noteSignature(options);
+  }
+  CompiledKernel kernel = makeKernel(parameters, options.kernel.empty() ? "scale" : options.kernel);
   result.metadata = kernel.metadata;
   result.metadata.numWarps = options.numWarps;
   result.metadata.threads = 32 * options.numWarps;

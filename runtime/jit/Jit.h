@@ -1,0 +1,74 @@
+//===- Jit.h - a kernel that is launched with values ----------------------===//
+//
+// The one idea: a launch writes what its values specialise on into a key of a few words
+// and looks that up in a table that is read without a lock (runtime/dispatch/). Only the
+// first launch of a key goes on from there: it compiles, loads, and puts the loaded kernel
+// into the table, from which it never goes before the Jit does.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_RUNTIME_JIT_JIT_H
+#define TILE_RUNTIME_JIT_JIT_H
+
+#include "runtime/CompileService.h"
+#include "runtime/dispatch/WordTable.h"
+#include "runtime/jit/JitFile.h"
+
+namespace tile::jit {
+
+using runtime::LoadedKernel;
+
+class Jit {
+public:
+  using ContextSource = std::function<llvm::Expected<std::shared_ptr<runtime::Context>>()>;
+
+  /// `service` must outlive it. `context` is asked once, when it is needed first.
+  static llvm::Expected<std::unique_ptr<Jit>> create(runtime::CompileService &service,
+                                                     std::unique_ptr<frontend::SourceFile> file,
+                                                     JitSettings settings, ContextSource context);
+
+  /// A null grid is the grid function's. No allocation and no lock, once the variant is there.
+  llvm::Error launch(cuda::Stream stream, const uint32_t *grid, llvm::ArrayRef<tile_value> values,
+                     const runtime::LaunchOptions &options = {});
+  /// The variant that a launch with these values runs.
+  llvm::Expected<std::shared_ptr<const LoadedKernel>> find(llvm::ArrayRef<tile_value> values);
+  llvm::Error gridOf(llvm::ArrayRef<tile_value> values, uint32_t (&grid)[3]) const;
+
+  const JitFile &file() const { return *description; }
+  size_t numVariants() const;
+
+  /// Every variant that arguments in these ranges reach, once each; `visit` returns false to
+  /// end it (Ranges.cpp).
+  llvm::Error variants(llvm::ArrayRef<tile_argument_range> ranges,
+                       llvm::function_ref<bool(const dispatch::Key &)> visit) const;
+  /// Compiles all of them, and loads them with `load`.
+  llvm::Error prepare(llvm::ArrayRef<tile_argument_range> ranges, unsigned threads, bool load);
+  void describe(const dispatch::Key &key, dispatch::Described &out) const;
+
+private:
+  struct Variant {
+    std::shared_ptr<const LoadedKernel> loaded;
+  };
+  Jit(runtime::CompileService &service, std::unique_ptr<JitFile> file, ContextSource context)
+      : service(service), description(std::move(file)), contextSource(std::move(context)) {}
+
+  /// Fills in what was left out; the result is `values` or `filled`.
+  llvm::Expected<const tile_value *> complete(llvm::ArrayRef<tile_value> values,
+                                              tile_value *filled) const;
+  llvm::Expected<Variant *> variantFor(const tile_value *values, dispatch::Values &out);
+  llvm::Expected<Variant *> make(const dispatch::Key &key, uint64_t hash);
+  llvm::Expected<runtime::CompiledKernelPtr> compile(const dispatch::Key &key);
+  llvm::Expected<std::shared_ptr<runtime::Context>> context();
+  llvm::Error wrongCount(size_t given) const;
+  llvm::Error refused(const dispatch::Refusal &refusal, const tile_value *values) const;
+
+  runtime::CompileService &service;
+  std::unique_ptr<JitFile> description;
+  dispatch::WordTable<Variant> table;
+  mutable std::mutex mutex; ///< of insertions and of all below
+  ContextSource contextSource;
+  std::shared_ptr<runtime::Context> owner;
+};
+
+} // namespace tile::jit
+
+#endif // TILE_RUNTIME_JIT_JIT_H
