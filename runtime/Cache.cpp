@@ -148,20 +148,22 @@ std::optional<CacheEntry> runtime::decodeEntry(llvm::StringRef key, llvm::String
   return entry;
 }
 
+std::string runtime::keyOfEntry(llvm::StringRef bytes) {
+  Reader reader{bytes};
+  reader.take(magic.size() + sizeof formatVersion + checksumBytes);
+  std::string key = reader.take(reader.take32()).str();
+  bool isKey = key.size() == 64 && llvm::all_of(key, llvm::isHexDigit);
+  return isKey && decodeEntry(key, bytes) ? key : "";
+}
+
 //===----------------------------------------------------------------------===//
 // Files
 //===----------------------------------------------------------------------===//
 
-/// More than any kernel; a larger file is not read.
-static constexpr uint64_t maxEntryBytes = uint64_t(64) << 20;
-/// What a process that was ended left behind; a live one renames within moments.
-static constexpr int64_t abandonedSeconds = 3600;
-static constexpr llvm::StringLiteral entryEnding = ".tilecache";
-
 // Two letters of folder keep folders small.
 static llvm::StringRef shardName(llvm::StringRef key) { return key.take_front(2); }
 static std::string entryName(llvm::StringRef key) {
-  return (key.drop_front(2) + entryEnding).str();
+  return (key.drop_front(2) + kEntryEnding).str();
 }
 
 std::string DiskCache::fileFor(llvm::StringRef key) const {
@@ -170,31 +172,40 @@ std::string DiskCache::fileFor(llvm::StringRef key) const {
   return path.str().str();
 }
 
+std::function<void(llvm::StringRef)> DiskCache::defaultOnWarning;
+
 void DiskCache::noteFailure(const llvm::Twine &what) {
-  std::lock_guard<std::mutex> lock(mutex);
-  if (firstFailure.empty())
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!firstFailure.empty())
+      return;
     firstFailure = what.str();
+  }
+  if (onWarning)
+    onWarning(firstFailure); // which does not change any more
 }
 
-PrivateFolder DiskCache::shardOf(llvm::StringRef key, bool make) {
-  std::string problem, at = folder;
-  PrivateFolder all = PrivateFolder::open(folder, make, problem), shard;
+PrivateFolder DiskCache::shardOf(const std::string &in, llvm::StringRef key, bool make) {
+  std::string problem, at = in;
+  bool isShared = &in == &shared;
+  PrivateFolder all =
+      isShared ? PrivateFolder::openShared(in, problem) : PrivateFolder::open(in, make, problem);
+  PrivateFolder shard;
   if (all) {
-    at = llvm::sys::path::parent_path(fileFor(key)).str();
+    at += "/" + shardName(key).str();
     shard = all.inside(shardName(key).str(), make, problem);
   }
   if (!problem.empty())
-    noteFailure("the cache is not used: `" + at + "`: " + problem);
+    noteFailure((isShared ? "the shared cache" : "the cache") + llvm::Twine(" is not used: `") +
+                at + "`: " + problem);
   return shard;
 }
 
-std::optional<CacheEntry> DiskCache::lookup(llvm::StringRef key) {
-  if (!enabled())
-    return std::nullopt;
-  PrivateFolder shard = shardOf(key, /*make=*/false);
+std::optional<CacheEntry> DiskCache::lookupIn(const std::string &in, llvm::StringRef key) {
+  PrivateFolder shard = shardOf(in, key, /*make=*/false);
   std::string bytes;
   auto found =
-      shard ? shard.read(entryName(key), maxEntryBytes, bytes) : PrivateFolder::Found::Nothing;
+      shard ? shard.read(entryName(key), kMaxEntryBytes, bytes) : PrivateFolder::Found::Nothing;
   if (found != PrivateFolder::Found::File) {
     ++(found == PrivateFolder::Found::Nothing ? count.misses : count.refused);
     return std::nullopt;
@@ -204,12 +215,24 @@ std::optional<CacheEntry> DiskCache::lookup(llvm::StringRef key) {
   return entry;
 }
 
+std::optional<CacheEntry> DiskCache::lookup(llvm::StringRef key, bool *fromShared) {
+  std::optional<CacheEntry> entry;
+  if (!folder.empty())
+    entry = lookupIn(folder, key);
+  bool isShared = !entry && !shared.empty();
+  if (isShared)
+    entry = lookupIn(shared, key);
+  if (fromShared)
+    *fromShared = isShared;
+  return entry;
+}
+
 void DiskCache::store(llvm::StringRef key, const CacheEntry &entry) {
-  if (!enabled())
+  if (folder.empty())
     return;
-  PrivateFolder shard = shardOf(key, /*make=*/true);
+  PrivateFolder shard = shardOf(folder, key, /*make=*/true);
   std::string bytes = encodeEntry(key, entry);
-  if (!shard || bytes.size() > maxEntryBytes)
+  if (!shard || bytes.size() > kMaxEntryBytes)
     return;
   if (std::error_code code = shard.write(entryName(key), bytes))
     return noteFailure("the cache is not written: `" + fileFor(key) + "`: " + code.message());
@@ -223,9 +246,9 @@ void DiskCache::makeRoom(const PrivateFolder &shard, llvm::StringRef newest) {
   std::vector<PrivateFolder::Entry> kept;
   for (PrivateFolder::Entry &entry : shard.entries()) {
     if (llvm::StringRef(entry.name).ends_with(kAsideEnding)) {
-      if (now - entry.lastUse > abandonedSeconds)
+      if (now - entry.lastUse > kAbandonedSeconds)
         shard.remove(entry.name);
-    } else if (llvm::StringRef(entry.name).ends_with(entryEnding)) {
+    } else if (llvm::StringRef(entry.name).ends_with(kEntryEnding)) {
       total += entry.bytes;
       if (entry.name != newest)
         kept.push_back(std::move(entry));
@@ -245,9 +268,9 @@ void DiskCache::makeRoom(const PrivateFolder &shard, llvm::StringRef newest) {
 }
 
 void DiskCache::remove(llvm::StringRef key) {
-  if (!enabled())
+  if (folder.empty())
     return;
-  if (PrivateFolder shard = shardOf(key, /*make=*/false))
+  if (PrivateFolder shard = shardOf(folder, key, /*make=*/false))
     shard.remove(entryName(key));
 }
 

@@ -28,6 +28,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/BLAKE3.h"
 #include <atomic>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -69,15 +70,18 @@ class DiskCache {
 public:
   /// An empty folder name: no cache; every look-up misses. `limit` is of all entries
   /// together, and holds in each of 256 folders for its share.
-  explicit DiskCache(std::string folder = "", uint64_t limit = kDiskCacheBytes)
-      : folder(std::move(folder)), limit(limit) {}
+  /// `shared` is looked into behind it, and never written.
+  explicit DiskCache(std::string folder = "", uint64_t limit = kDiskCacheBytes,
+                     std::string shared = "")
+      : folder(std::move(folder)), shared(std::move(shared)), limit(limit) {}
 
-  bool enabled() const { return !folder.empty(); }
+  bool enabled() const { return !folder.empty() || !shared.empty(); }
   const std::string &path() const { return folder; }
   /// The file that holds, or would hold, an entry.
   std::string fileFor(llvm::StringRef key) const;
 
-  std::optional<CacheEntry> lookup(llvm::StringRef key);
+  /// `fromShared` (may be null) becomes whether it was found in the shared folder.
+  std::optional<CacheEntry> lookup(llvm::StringRef key, bool *fromShared = nullptr);
   /// Keeps an entry if it can. Replaces what is there.
   void store(llvm::StringRef key, const CacheEntry &entry);
   /// Removes an entry (one whose contents turned out to be of no use).
@@ -85,6 +89,10 @@ public:
 
   /// Why entries are not kept; empty while they are.
   std::string warning() const;
+  /// Told of that once, when it turns out. Set before the cache is used.
+  std::function<void(llvm::StringRef)> onWarning = defaultOnWarning;
+  /// What caches are made with: for tools to set once, when they start.
+  static std::function<void(llvm::StringRef)> defaultOnWarning;
   struct Counters {
     /// Damaged entries and refused files (not ours, no regular ones) are misses too,
     /// but not counted as such.
@@ -95,9 +103,10 @@ public:
 private:
   void noteFailure(const llvm::Twine &what);
   /// The folder that holds an entry, if it can be trusted.
-  PrivateFolder shardOf(llvm::StringRef key, bool make);
+  PrivateFolder shardOf(const std::string &in, llvm::StringRef key, bool make);
+  std::optional<CacheEntry> lookupIn(const std::string &in, llvm::StringRef key);
   void makeRoom(const PrivateFolder &shard, llvm::StringRef newest);
-  std::string folder;
+  std::string folder, shared;
   uint64_t limit;
   Counters count;
   mutable std::mutex mutex;
@@ -108,11 +117,19 @@ private:
 /// is not exactly what `encode` makes for this key.
 std::string encodeEntry(llvm::StringRef key, const CacheEntry &entry);
 std::optional<CacheEntry> decodeEntry(llvm::StringRef key, llvm::StringRef bytes);
+/// The key that a text says it is the entry of; empty if it is none.
+std::string keyOfEntry(llvm::StringRef bytes);
 
 /// $TILE_CACHE_DIR, else $XDG_CACHE_HOME/tile, else $HOME/.cache/tile; empty
 /// (no cache) if TILE_CACHE_DIR is set but empty, or none is set. The one place
 /// in the library that reads the environment: for tools and the C API to call.
 std::string cacheFolderFromEnvironment();
+
+constexpr llvm::StringLiteral kEntryEnding = ".tilecache";
+/// More than any kernel; a larger file is not read.
+constexpr uint64_t kMaxEntryBytes = uint64_t(64) << 20;
+/// What a process that was ended left behind; a live one renames within moments.
+constexpr int64_t kAbandonedSeconds = 3600;
 
 } // namespace tile::runtime
 

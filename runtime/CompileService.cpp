@@ -24,12 +24,14 @@ void CompileService::addFallback(CompiledKernel &kernel, const frontend::SourceF
 }
 
 //===----------------------------------------------------------------------===//
-// Disk entries: sections "ptx", "metadata", "diagnostics", "dependencies"
+// Disk entries: sections "ptx", "cubin" (if there is one), "metadata", "diagnostics",
+// "dependencies", "variant" (for people)
 //===----------------------------------------------------------------------===//
 
 CompiledKernelPtr CompileService::fromDisk(const std::string &key, const frontend::SourceFile &file,
-                                           const CompileOptions &options) {
-  std::optional<CacheEntry> entry = diskCache.lookup(key);
+                                           const CompileOptions &options, Event::Source &source) {
+  bool isShared = false;
+  std::optional<CacheEntry> entry = diskCache.lookup(key, &isShared);
   if (!entry)
     return nullptr;
   auto dependencies = DependencyCheck::decode(entry->sections["dependencies"]);
@@ -40,22 +42,75 @@ CompiledKernelPtr CompileService::fromDisk(const std::string &key, const fronten
   if (!KernelMetadata::fromJson(entry->sections["metadata"], kernel->metadata, error))
     return nullptr;
   kernel->ptx = std::move(entry->sections["ptx"]);
+  kernel->machineCode = std::move(entry->sections["cubin"]);
   kernel->diagnostics = std::move(entry->sections["diagnostics"]);
   kernel->key = key;
+  kernel->variant = variantText(options);
   kernel->dependencies = std::move(*dependencies);
   kernel->maxRegisters = options.maxRegisters;
   kernel->fromCache = true;
+  source = isShared ? Event::Source::Shared : Event::Source::Disk;
+  // Kept before somebody asked for machine code.
+  if (kernel->machineCode.empty() && !settings.assembler.empty() && !settings.noCompile) {
+    assemble(*kernel);
+    if (!kernel->machineCode.empty())
+      keep(*kernel);
+  }
   addFallback(*kernel, file, options);
   return kernel;
+}
+
+void CompileService::keep(const CompiledKernel &kernel) {
+  CacheEntry entry;
+  entry.sections["ptx"] = kernel.ptx;
+  entry.sections["metadata"] = kernel.metadata.toJson();
+  entry.sections["diagnostics"] = kernel.diagnostics;
+  entry.sections["dependencies"] = DependencyCheck(kernel.dependencies).encode();
+  entry.sections["variant"] = kernel.variant;
+  if (!kernel.machineCode.empty())
+    entry.sections["cubin"] = kernel.machineCode;
+  diskCache.store(kernel.key, entry);
 }
 
 //===----------------------------------------------------------------------===//
 // Compiling
 //===----------------------------------------------------------------------===//
 
+std::string runtime::variantText(const CompileOptions &options) {
+  std::string text = options.signature;
+  for (const auto &[name, value] : options.constexprs)
+    text += (text.empty() ? "" : " ") + name + "=" + value;
+  return text + (text.empty() ? "" : " ") + "num_warps=" + std::to_string(options.numWarps) +
+         " num_stages=" + std::to_string(options.numStages) + " " + options.target;
+}
+
+CompileService::CompileService(CompileFunction compiler, ServiceSettings given)
+    : compiler(std::move(compiler)), settings([&] {
+        if (!given.observer)
+          given.observer = std::make_shared<Observer>();
+        return std::move(given);
+      }()),
+      diskCache(settings.cacheFolder, settings.limits.diskBytes, settings.sharedCacheFolder),
+      kept(settings.limits.memoryBytes,
+           [](const SharedKernel &kernel) { return kernel.isLoaded(); }) {
+  diskCache.onWarning = [observer = settings.observer.get()](llvm::StringRef text) {
+    if (DiskCache::defaultOnWarning)
+      DiskCache::defaultOnWarning(text);
+    observer->warn(text);
+  };
+}
+
 CompileService::Outcome CompileService::compileNow(const std::string &key,
                                                    const frontend::SourceFile &file,
                                                    const CompileOptions &options) {
+  if (settings.noCompile)
+    return {nullptr,
+            ErrorCode::NoCompile,
+            "`" + (options.kernel.empty() ? file.name().str() : options.kernel) +
+                "` would have to be compiled for `" + variantText(options) +
+                "`, which is forbidden (`no_compile`, TILE_NO_COMPILE); its key is " + key,
+            {},
+            {}};
   auto start = std::chrono::steady_clock::now();
   CompileResult result = compiler(file, options);
   std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
@@ -72,18 +127,17 @@ CompileService::Outcome CompileService::compileNow(const std::string &key,
   kernel->ptx = std::move(result.output);
   kernel->diagnostics = result.diagnostics.str();
   kernel->key = key;
+  kernel->variant = variantText(options);
   kernel->dependencies = std::move(result.dependencies);
   kernel->maxRegisters = options.maxRegisters;
   kernel->compileMilliseconds = elapsed.count();
   kernel->times = std::move(result.times);
   addFallback(*kernel, file, options);
-
-  CacheEntry entry;
-  entry.sections["ptx"] = kernel->ptx;
-  entry.sections["metadata"] = kernel->metadata.toJson();
-  entry.sections["diagnostics"] = kernel->diagnostics;
-  entry.sections["dependencies"] = DependencyCheck(kernel->dependencies).encode();
-  diskCache.store(key, entry);
+  if (!settings.assembler.empty())
+    assemble(*kernel);
+  keep(*kernel);
+  if (!settings.dumpFolder.empty())
+    dump(*kernel, file, options);
   return {kernel, ErrorCode::Compile, "", {}, kernel->dependencies};
 }
 
@@ -94,9 +148,27 @@ static uint64_t sizeOf(const CompiledKernel &kernel, const frontend::SourceFile 
   uint64_t dependencies = 0;
   for (const frontend::Dependency &dependency : kernel.dependencies)
     dependencies += sizeof dependency + dependency.path.size() + dependency.state.size();
-  return fixed + kernel.ptx.size() + kernel.diagnostics.size() + 2 * dependencies +
-         kernel.metadata.params.size() * sizeof(KernelParameter) +
+  return fixed + kernel.ptx.size() + kernel.machineCode.size() + kernel.diagnostics.size() +
+         2 * dependencies + kernel.metadata.params.size() * sizeof(KernelParameter) +
          (kernel.withoutTensorMaps ? file.text().size() : 0);
+}
+
+CompileService::Outcome CompileService::produce(const std::string &key,
+                                                const frontend::SourceFile &file,
+                                                const CompileOptions &options,
+                                                Event::Source &source) {
+  Outcome outcome;
+  outcome.kernel = fromDisk(key, file, options, source);
+  if (!outcome.kernel) {
+    outcome = compileNow(key, file, options);
+    source = outcome.kernel ? Event::Source::Compiled : Event::Source::None;
+  }
+  if (outcome.kernel && !settings.overrideFolder.empty())
+    if (CompiledKernelPtr other = overridden(outcome.kernel, options.tensorMaps)) {
+      outcome.kernel = std::move(other);
+      source = Event::Source::File;
+    }
+  return outcome;
 }
 
 CompileService::Outcome CompileService::findOrCompile(const std::string &key,
@@ -105,10 +177,16 @@ CompileService::Outcome CompileService::findOrCompile(const std::string &key,
   // Somebody may have been done just before this thread's turn came.
   if (std::shared_ptr<SharedKernel> known = kept.find(key))
     return {known->kernel(), ErrorCode::Compile, "", {}, known->kernel()->dependencies};
-  Outcome outcome;
-  outcome.kernel = fromDisk(key, file, options);
-  if (!outcome.kernel)
-    outcome = compileNow(key, file, options);
+  Event event;
+  event.start = Observer::now();
+  Outcome outcome = produce(key, file, options, event.source);
+  event.duration = Observer::now() - event.start;
+  event.kernel = outcome.kernel ? outcome.kernel->metadata.entry : options.kernel;
+  event.variant = variantText(options);
+  event.key = key;
+  event.status = outcome.kernel ? 0 : static_cast<int>(outcome.code);
+  event.message = outcome.message;
+  observer().note(event);
   if (outcome.kernel)
     kept.insert(key, std::make_shared<SharedKernel>(outcome.kernel), outcome.kernel->dependencies,
                 sizeOf(*outcome.kernel, file));

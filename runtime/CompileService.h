@@ -13,6 +13,7 @@
 #include "runtime/Cache.h"
 #include "runtime/Kernel.h"
 #include "runtime/KernelCache.h"
+#include "runtime/Observer.h"
 #include <functional>
 #include <future>
 
@@ -32,12 +33,21 @@ struct CacheLimits {
   uint64_t diskBytes = kDiskCacheBytes;
 };
 
+/// What a service does besides; tile_compiler_options says what each is for.
+struct ServiceSettings {
+  std::string cacheFolder, sharedCacheFolder;
+  CacheLimits limits = {};
+  bool noCompile = false, blocking = false;
+  std::string dumpFolder = {}, overrideFolder = {}, assembler = {};
+  std::shared_ptr<Observer> observer = nullptr; ///< null: one that only counts
+};
+
 class CompileService {
 public:
+  CompileService(CompileFunction compiler, ServiceSettings settings);
   explicit CompileService(CompileFunction compiler, std::string cacheFolder = "",
                           CacheLimits limits = {})
-      : compiler(std::move(compiler)), diskCache(std::move(cacheFolder), limits.diskBytes),
-        kept(limits.memoryBytes, [](const SharedKernel &kernel) { return kernel.isLoaded(); }) {}
+      : CompileService(std::move(compiler), ServiceSettings{std::move(cacheFolder), "", limits}) {}
 
   /// Compiles to PTX (whatever `options.stopAfter` says), for launches by
   /// LoadedKernel. The error of a kernel with errors is the text of its diagnostics, which
@@ -52,6 +62,8 @@ public:
   std::shared_ptr<SharedKernel> share(CompiledKernelPtr kernel);
 
   DiskCache &cache() { return diskCache; }
+  Observer &observer() const { return *settings.observer; }
+  bool isBlocking() const { return settings.blocking; }
   /// What the kernels kept in memory take, about.
   uint64_t memoryBytes() const { return kept.bytes(); }
 
@@ -66,20 +78,35 @@ private:
   /// From memory, from disk, or compiled and kept in both.
   Outcome findOrCompile(const std::string &key, const frontend::SourceFile &file,
                         const CompileOptions &options);
+  /// The same, watched.
+  Outcome produce(const std::string &key, const frontend::SourceFile &file,
+                  const CompileOptions &options, Event::Source &source);
   Outcome compileNow(const std::string &key, const frontend::SourceFile &file,
                      const CompileOptions &options);
   /// Gives a kernel with tensor maps the way to one without.
   void addFallback(CompiledKernel &kernel, const frontend::SourceFile &file,
                    const CompileOptions &options);
   CompiledKernelPtr fromDisk(const std::string &key, const frontend::SourceFile &file,
-                             const CompileOptions &options);
+                             const CompileOptions &options, Event::Source &source);
+  void keep(const CompiledKernel &kernel);
+  // ServiceDebug.cpp
+  void assemble(CompiledKernel &kernel);
+  void dump(const CompiledKernel &kernel, const frontend::SourceFile &file,
+            const CompileOptions &options);
+  /// The kernel with the PTX of a file in its place, if there is one. `byName`: a file that
+  /// is named by the kernel alone counts too.
+  CompiledKernelPtr overridden(const CompiledKernelPtr &kernel, bool byName);
 
-  CompileFunction compiler;
+  const CompileFunction compiler;
+  const ServiceSettings settings;
   DiskCache diskCache;
   KernelCache<SharedKernel> kept;
   std::mutex mutex;
   std::map<std::string, std::shared_future<Outcome>> underWay;
 };
+
+/// A compilation for people: "*fp32:16,i32 BLOCK=128 num_warps=4 sm_90a".
+std::string variantText(const CompileOptions &options);
 
 } // namespace tile::runtime
 

@@ -97,7 +97,7 @@ std::unique_ptr<Kernel> CudaDevice::prepare(const KernelRequest &request,
   auto compiled = service.compile(*request.file, request.options, &diagnostics);
   if (!compiled)
     return report(compiled.takeError());
-  auto loaded = service.share(std::move(*compiled))->loadOn(context);
+  auto loaded = service.share(std::move(*compiled))->loadOn(context, &service.observer());
   if (!loaded)
     return report(loaded.takeError());
   return std::make_unique<CudaKernel>(std::move(*loaded));

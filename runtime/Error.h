@@ -28,6 +28,7 @@ enum class ErrorCode : int {
   Resources = 9,       ///< the kernel asks for more than the device has
   Driver = 10,         ///< any other error that the driver returned
   KernelFault = 11,    ///< the emulator found a fault in the kernel
+  NoCompile = 12,      ///< a compilation would be needed, and none is allowed
 };
 
 class RuntimeError : public llvm::ErrorInfo<RuntimeError> {

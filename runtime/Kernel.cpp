@@ -141,13 +141,23 @@ llvm::Error LoadedKernel::checkResidency() {
 // Loading
 //===----------------------------------------------------------------------===//
 
-/// Always from PTX, which the driver compiles as a whole program and keeps in its
-/// own cache. Its linker (cuLink*) would hand out the machine code, but compiles
-/// as relocatable code: a row kernel of 64 registers got 128, and took 30 % longer.
+/// From machine code if there is some that the driver takes; else from PTX, which it
+/// compiles as a whole program and keeps in its own cache. Its linker (cuLink*) would hand
+/// out machine code, but compiles as relocatable code: a row kernel of 64 registers got 128,
+/// and took 30 % longer.
 static llvm::Expected<Module> loadModule(const CompiledKernel &kernel,
-                                         const std::shared_ptr<Context> &context) {
+                                         const std::shared_ptr<Context> &context,
+                                         bool &fromMachineCode) {
   JitOptions options;
   options.maxRegisters = kernel.maxRegisters;
+  if (!kernel.machineCode.empty()) {
+    auto module = Module::loadMachineCode(context, kernel.machineCode);
+    if (module) {
+      fromMachineCode = true;
+      return module;
+    }
+    llvm::consumeError(module.takeError());
+  }
   return Module::loadPtx(context, kernel.ptx, options);
 }
 
@@ -155,7 +165,8 @@ llvm::Expected<std::shared_ptr<LoadedKernel>>
 LoadedKernel::load(std::shared_ptr<const CompiledKernel> kernel, std::shared_ptr<Context> context) {
   if (llvm::Error error = checkDevice(kernel->metadata, context->device()))
     return std::move(error);
-  auto module = loadModule(*kernel, context);
+  bool fromMachineCode = false;
+  auto module = loadModule(*kernel, context, fromMachineCode);
   if (!module)
     return addContext(module.takeError(), "cannot load `" + kernel->metadata.entry + "`");
   auto function = module->function(kernel->metadata.entry);
@@ -167,6 +178,7 @@ LoadedKernel::load(std::shared_ptr<const CompiledKernel> kernel, std::shared_ptr
       new LoadedKernel(std::move(kernel), std::move(context), std::move(*module)));
   loaded->handle = *function;
   loaded->milliseconds = milliseconds;
+  loaded->fromMachineCode = fromMachineCode;
   auto plan = LaunchPlan::of(loaded->metadata());
   if (!plan)
     return plan.takeError();
@@ -176,16 +188,35 @@ LoadedKernel::load(std::shared_ptr<const CompiledKernel> kernel, std::shared_ptr
   return loaded;
 }
 
-llvm::Expected<std::shared_ptr<LoadedKernel>>
-SharedKernel::loadOn(std::shared_ptr<Context> context) {
+llvm::Expected<std::shared_ptr<LoadedKernel>> SharedKernel::loadOn(std::shared_ptr<Context> context,
+                                                                   Observer *observer) {
   // Held while loading: the second thread waits for the first one's result.
   std::lock_guard<std::mutex> lock(mutex);
   std::weak_ptr<LoadedKernel> &entry = loaded[context->id()];
   if (std::shared_ptr<LoadedKernel> existing = entry.lock())
     return existing;
+  double start = Observer::now();
   auto fresh = LoadedKernel::load(compiledKernel, std::move(context));
   if (fresh)
     entry = *fresh;
+  if (!observer)
+    return fresh;
+  Event event;
+  event.kind = Event::Kind::Load;
+  event.kernel = compiledKernel->metadata.entry;
+  event.variant = compiledKernel->variant;
+  event.key = compiledKernel->key;
+  event.start = start;
+  event.duration = Observer::now() - start;
+  std::optional<ErrorParts> parts;
+  if (!fresh) {
+    parts = takeError(fresh.takeError());
+    event.status = static_cast<int>(parts->code);
+    event.message = parts->message;
+  }
+  observer->note(event);
+  if (parts)
+    return makeError(parts->code, parts->message, parts->result);
   return fresh;
 }
 

@@ -13,6 +13,7 @@
 #include "runtime/LaunchGraph.h"
 #include "runtime/LaunchPlan.h"
 #include "runtime/Module.h"
+#include "runtime/Observer.h"
 #include <functional>
 #include <map>
 #include <mutex>
@@ -24,6 +25,8 @@ namespace tile::runtime {
 struct CompiledKernel {
   KernelMetadata metadata;
   std::string ptx;
+  std::string machineCode; ///< of exactly the target; empty: the driver compiles the PTX
+  std::string variant;     ///< for people: signature, constexprs, options
   std::string diagnostics; ///< warnings, as text
   std::string key;         ///< content hash, see Cache.h; empty: not cached
   /// The other files that it was compiled from, or looked for.
@@ -72,6 +75,8 @@ public:
   int registers() const { return registerCount; }
   int localBytes() const { return localByteCount; } ///< a thread's stack and spills
   int sharedBytes() const { return metadata().sharedBytes; }
+  /// Whether machine code was loaded, not PTX.
+  bool isFromMachineCode() const { return fromMachineCode; }
   /// Wall time in the driver: compiling (if it had to) and loading.
   double loadMilliseconds() const { return milliseconds; }
 
@@ -110,6 +115,7 @@ private:
   int registerCount = -1;
   int localByteCount = 0;
   double milliseconds = 0;
+  bool fromMachineCode = false;
 };
 
 /// A launch whose arguments are kept: set what changes, then run. One thread
@@ -150,7 +156,9 @@ class SharedKernel {
 public:
   explicit SharedKernel(std::shared_ptr<const CompiledKernel> compiled)
       : compiledKernel(std::move(compiled)) {}
-  llvm::Expected<std::shared_ptr<LoadedKernel>> loadOn(std::shared_ptr<Context> context);
+  /// `observer` (may be null) is told, if this call loads it.
+  llvm::Expected<std::shared_ptr<LoadedKernel>> loadOn(std::shared_ptr<Context> context,
+                                                       Observer *observer = nullptr);
   const CompiledKernel &compiled() const { return *compiledKernel; }
   const std::shared_ptr<const CompiledKernel> &kernel() const { return compiledKernel; }
   /// On any context, by anybody.

@@ -178,6 +178,20 @@ llvm::Expected<Module> Module::loadPtx(std::shared_ptr<Context> context, llvm::S
   return Module(std::move(context), handle, end - start);
 }
 
+llvm::Expected<Module> Module::loadMachineCode(std::shared_ptr<Context> context,
+                                               llvm::StringRef cubin) {
+  const CudaApi &api = context->api();
+  TILE_ENTER_CONTEXT(api, context->handle());
+  std::string image = cubin.str(); // with a null behind it, and aligned as memory is
+  cuda::Module handle = nullptr;
+  double start = now();
+  Result result = api.cuModuleLoadDataEx(&handle, image.c_str(), 0, nullptr, nullptr);
+  double end = now();
+  if (result != Result::Success)
+    return api.check(result, "cuModuleLoadDataEx");
+  return Module(std::move(context), handle, end - start);
+}
+
 Module::Module(Module &&other) noexcept
     : owner(std::move(other.owner)), module(std::exchange(other.module, nullptr)),
       milliseconds(other.milliseconds) {}

@@ -27,6 +27,10 @@ public:
   static llvm::Expected<Module> loadPtx(std::shared_ptr<Context> context, llvm::StringRef ptx,
                                         const JitOptions &options = {});
 
+  /// Loads machine code of the context's device.
+  static llvm::Expected<Module> loadMachineCode(std::shared_ptr<Context> context,
+                                                llvm::StringRef cubin);
+
   Module(Module &&other) noexcept;
   Module &operator=(Module &&other) noexcept;
   ~Module();

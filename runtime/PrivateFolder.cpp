@@ -17,8 +17,11 @@ using namespace tile::runtime;
 static std::error_code lastError() { return {errno, std::generic_category()}; }
 
 /// Nobody but this user (and root, who may do anything) can have written it.
-static bool isOurs(const struct stat &status) {
-  return status.st_uid == ::geteuid() && !(status.st_mode & (S_IWGRP | S_IWOTH));
+static bool isOwner(const struct stat &status, bool isShared) {
+  return status.st_uid == ::geteuid() || (isShared && status.st_uid == 0);
+}
+static bool isOurs(const struct stat &status, bool isShared) {
+  return isOwner(status, isShared) && !(status.st_mode & (S_IWGRP | S_IWOTH));
 }
 
 PrivateFolder::~PrivateFolder() {
@@ -26,8 +29,9 @@ PrivateFolder::~PrivateFolder() {
     ::close(fd);
 }
 
-PrivateFolder PrivateFolder::trusted(int fd, std::string &problem) {
+PrivateFolder PrivateFolder::trusted(int fd, bool isShared, std::string &problem) {
   PrivateFolder folder;
+  folder.isShared = isShared;
   if (fd < 0) {
     if (errno != ENOENT)
       problem = lastError().message();
@@ -37,9 +41,9 @@ PrivateFolder PrivateFolder::trusted(int fd, std::string &problem) {
   struct stat status = {};
   if (::fstat(fd, &status))
     problem = lastError().message();
-  else if (status.st_uid != ::geteuid())
+  else if (!isOwner(status, isShared))
     problem = "it belongs to another user";
-  else if (!isOurs(status))
+  else if (!isOurs(status, isShared))
     problem = "other users may write to it (`chmod go-w` would help)";
   return problem.empty() ? std::move(folder) : PrivateFolder();
 }
@@ -56,7 +60,11 @@ PrivateFolder PrivateFolder::open(const std::string &path, bool make, std::strin
     }
     fd = ::open(path.c_str(), kFolderFlags);
   }
-  return trusted(fd, problem);
+  return trusted(fd, /*isShared=*/false, problem);
+}
+
+PrivateFolder PrivateFolder::openShared(const std::string &path, std::string &problem) {
+  return trusted(::open(path.c_str(), kFolderFlags), /*isShared=*/true, problem);
 }
 
 PrivateFolder PrivateFolder::inside(const std::string &name, bool make,
@@ -65,7 +73,7 @@ PrivateFolder PrivateFolder::inside(const std::string &name, bool make,
     problem = lastError().message();
     return {};
   }
-  return trusted(::openat(fd, name.c_str(), kFolderFlags | O_NOFOLLOW), problem);
+  return trusted(::openat(fd, name.c_str(), kFolderFlags | O_NOFOLLOW), isShared, problem);
 }
 
 /// Reads what `fstat` said there is; false if there was less.
@@ -95,9 +103,9 @@ PrivateFolder::Found PrivateFolder::read(const std::string &name, uint64_t limit
   if (file < 0)
     return errno == ENOENT ? Found::Nothing : Found::Refused;
   struct stat status = {};
-  bool good = !::fstat(file, &status) && S_ISREG(status.st_mode) && isOurs(status) &&
+  bool good = !::fstat(file, &status) && S_ISREG(status.st_mode) && isOurs(status, isShared) &&
               uint64_t(status.st_size) <= limit && readExactly(file, status.st_size, bytes);
-  if (good)
+  if (good && !isShared)
     touch(file, status);
   ::close(file);
   return good ? Found::File : Found::Refused;

@@ -24,13 +24,17 @@ public:
   /// is not there and `make` is set. If it cannot be had, `problem` says why; it stays
   /// empty for a folder that is only missing.
   static PrivateFolder open(const std::string &path, bool make, std::string &problem);
+  /// The same for a folder that is only read: it, and what is in it, may be root's.
+  static PrivateFolder openShared(const std::string &path, std::string &problem);
   /// A folder in this one, not through links.
   PrivateFolder inside(const std::string &name, bool make, std::string &problem) const;
 
   PrivateFolder() = default;
-  PrivateFolder(PrivateFolder &&other) noexcept : fd(std::exchange(other.fd, -1)) {}
+  PrivateFolder(PrivateFolder &&other) noexcept
+      : fd(std::exchange(other.fd, -1)), isShared(other.isShared) {}
   PrivateFolder &operator=(PrivateFolder &&other) noexcept {
     std::swap(fd, other.fd);
+    std::swap(isShared, other.isShared);
     return *this;
   }
   ~PrivateFolder();
@@ -53,8 +57,9 @@ public:
   std::vector<Entry> entries() const;
 
 private:
-  static PrivateFolder trusted(int fd, std::string &problem);
+  static PrivateFolder trusted(int fd, bool isShared, std::string &problem);
   int fd = -1;
+  bool isShared = false; ///< root's count as ours, and nothing is written
 };
 
 /// How the files that `write` makes are named before they are renamed.

@@ -73,7 +73,8 @@ typedef enum tile_status {
   TILE_PTX_REJECTED = 8,     /* the driver does not accept the code */
   TILE_RESOURCES = 9,        /* more shared memory, registers or clusters than there are */
   TILE_DRIVER_ERROR = 10,    /* any other error from the driver */
-  TILE_KERNEL_FAULT = 11     /* the emulator found a fault in the kernel */
+  TILE_KERNEL_FAULT = 11,    /* the emulator found a fault in the kernel */
+  TILE_NO_COMPILE = 12       /* a kernel would have to be compiled, which `no_compile` forbids */
 } tile_status;
 
 /* "out of device memory": a fixed phrase for a status. Never NULL. */
@@ -91,14 +92,74 @@ TILE_API const char *tile_version(void);
 typedef struct tile_compiler tile_compiler;
 typedef struct tile_kernel tile_kernel; /* compiled code: PTX and metadata */
 
+/* What a compiler and the kernels made with it do. */
+typedef enum tile_event_kind {
+  TILE_EVENT_COMPILE = 1, /* a kernel was compiled, or found on disk; or could not be */
+  TILE_EVENT_LOAD = 2,    /* a kernel was loaded on a context */
+  TILE_EVENT_TUNE = 3,    /* a configuration was chosen; `message` says which and why */
+  TILE_EVENT_LAUNCH = 4,  /* a launch was passed on to the driver */
+  TILE_EVENT_WARNING = 5  /* something costs speed, such as a cache that is not written */
+} tile_event_kind;
+
+typedef enum tile_event_source {
+  TILE_SOURCE_NONE = 0,
+  TILE_SOURCE_COMPILED = 1,
+  TILE_SOURCE_DISK = 2,   /* `cache_dir` */
+  TILE_SOURCE_SHARED = 3, /* `shared_cache_dir` */
+  TILE_SOURCE_FILE = 4    /* `override_dir` */
+} tile_event_source;
+
+typedef struct tile_event {
+  size_t size;    /* of this struct */
+  int32_t kind;   /* tile_event_kind */
+  int32_t status; /* tile_status */
+  int32_t source; /* tile_event_source */
+  const char *kernel;
+  const char *variant; /* "*fp32:16,i32 BLOCK=128 num_warps=4 sm_90a" */
+  const char *key;     /* of the caches: 64 hexadecimal digits */
+  const char *message; /* of an error, a warning, a choice; "" if none */
+  double start_us;     /* of a clock that only runs forward */
+  double duration_us;
+} tile_event;
+/* Called in the thread that did it; must not throw, nor destroy what it is told of. */
+typedef void (*tile_event_callback)(void *user, const tile_event *event);
+
 typedef struct tile_compiler_options {
   size_t size; /* of this struct */
   /* Folder of the disk cache. NULL: $TILE_CACHE_DIR, else $XDG_CACHE_HOME/tile,
    * else $HOME/.cache/tile. "": no disk cache. It is made for this user alone
    * (0700) and kept below 1 GiB. A folder that cannot be written, that belongs to
    * somebody else or that others may write to is not an error: nothing is kept
-   * there then, and nothing in it believed. */
+   * there then, nothing in it believed, and a warning event says why. */
   const char *cache_dir;
+  /* A second cache, looked into behind the first and never written: one that several users
+   * or machines share. It must belong to this user or to root, and nobody else may be able
+   * to write to it. NULL: $TILE_CACHE_SHARED. "": none. */
+  const char *shared_cache_dir;
+  /* 1: whatever would have to be compiled is an error, TILE_NO_COMPILE, that names the kernel
+   * and what it was to be compiled for; what is in memory or in a cache is served.
+   * -1, the default: whether $TILE_NO_COMPILE is set and not 0. */
+  int32_t no_compile;
+  /* 1: each launch waits until the device is done, and an error of the device names the kernel,
+   * its arguments and its source. For finding faults; slow.
+   * -1, the default: whether $TILE_LAUNCH_BLOCKING is set and not 0. */
+  int32_t blocking;
+  tile_event_callback callback; /* told of every event; may be NULL */
+  void *callback_user;
+  /* A file that gets every event as a trace for chrome://tracing or Perfetto. NULL: $TILE_TRACE.
+   * "": none. */
+  const char *trace;
+  /* A folder that gets each stage of every kernel that is compiled: KERNEL-KEY.tile, .cta,
+   * .llvm, .ptx, .json. NULL: $TILE_DUMP. "": none. */
+  const char *dump_dir;
+  /* A folder whose files KERNEL-KEY.ptx, or KERNEL.ptx, take the place of the PTX of kernels of
+   * that name. NULL: $TILE_OVERRIDE. "": none. */
+  const char *override_dir;
+  /* An assembler of the CUDA toolkit, such as "ptxas" or a path: kernels are assembled by it
+   * when they are compiled, and the caches keep the machine code, so that loading does not
+   * compile. NULL: $TILE_PTXAS. "": none; the driver compiles the PTX and keeps it in a cache
+   * of its own. */
+  const char *ptxas;
 } tile_compiler_options;
 TILE_API void tile_compiler_options_init_sized(tile_compiler_options *options, size_t size);
 static inline void tile_compiler_options_init(tile_compiler_options *options) {
@@ -109,6 +170,22 @@ static inline void tile_compiler_options_init(tile_compiler_options *options) {
 TILE_API tile_status tile_compiler_create(const tile_compiler_options *options,
                                           tile_compiler **compiler);
 TILE_API void tile_compiler_destroy(tile_compiler *compiler);
+
+/* What has happened so far. */
+typedef struct tile_counters {
+  size_t size; /* of this struct */
+  uint64_t compiled;
+  uint64_t compile_errors;
+  uint64_t forbidden; /* compilations that `no_compile` refused */
+  uint64_t from_disk; /* kernels found in a cache on disk */
+  uint64_t loads;
+  uint64_t tunings;
+  uint64_t warnings;
+  uint64_t launches;
+  double compile_ms; /* sum */
+} tile_counters;
+TILE_API tile_status tile_compiler_get_counters(const tile_compiler *compiler,
+                                                tile_counters *counters);
 
 typedef struct tile_constexpr {
   const char *name; /* of a parameter annotated tl.constexpr */
@@ -200,8 +277,8 @@ typedef struct tile_function tile_function; /* a kernel loaded on a context */
 typedef struct tile_launch tile_launch;     /* a launch with kept arguments */
 
 /* Loads a kernel; the second time on one context returns the same code again,
- * counted. The driver compiles the PTX here, unless the disk cache has the
- * machine code. The context must outlive the function. */
+ * counted. The driver compiles the PTX here, unless there is machine code
+ * (`ptxas` of tile_compiler_options). The context must outlive the function. */
 TILE_API tile_status tile_function_load(tile_kernel *kernel, void *context,
                                         tile_function **function);
 TILE_API void tile_function_destroy(tile_function *function);
@@ -212,7 +289,7 @@ typedef struct tile_function_info {
   void *handle;        /* CUfunction, for calls of the driver's own */
   int32_t registers;   /* a thread's */
   int32_t local_bytes; /* a thread's stack and spilled registers */
-  int32_t from_cubin;  /* reserved, 0: the driver keeps machine code in its own cache */
+  int32_t from_cubin;  /* 1: machine code was loaded, see `ptxas` of tile_compiler_options */
   double load_ms;      /* in the driver: compiling and loading */
 } tile_function_info;
 TILE_API tile_status tile_function_get_info(const tile_function *function,

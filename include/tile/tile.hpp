@@ -266,6 +266,19 @@ public:
     });
     return Kernel(kernel);
   }
+  /// With any of the options of tile.h, set by tile_compiler_options_init first.
+  explicit Compiler(const tile_compiler_options &options) {
+    tile_compiler *compiler = nullptr;
+    check(tile_compiler_create(&options, &compiler));
+    handle.reset(compiler);
+  }
+  /// What it and its kernels have done so far.
+  tile_counters counters() const {
+    tile_counters counters = {};
+    counters.size = sizeof counters;
+    check(tile_compiler_get_counters(handle.get(), &counters));
+    return counters;
+  }
   tile_compiler *get() const { return handle.get(); }
 
 private:

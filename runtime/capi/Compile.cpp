@@ -2,6 +2,7 @@
 #include "frontend/Source.h"
 #include "runtime/capi/Internal.h"
 #include "llvm/ADT/StringSet.h"
+#include <cstdlib>
 
 using namespace tile;
 using namespace tile::runtime;
@@ -23,6 +24,7 @@ SAME_CODE(TILE_PTX_REJECTED, PtxRejected);
 SAME_CODE(TILE_RESOURCES, Resources);
 SAME_CODE(TILE_DRIVER_ERROR, Driver);
 SAME_CODE(TILE_KERNEL_FAULT, KernelFault);
+SAME_CODE(TILE_NO_COMPILE, NoCompile);
 
 static thread_local std::string lastError;
 
@@ -67,6 +69,8 @@ const char *tile_status_string(tile_status status) {
     return "the driver reports an error";
   case TILE_KERNEL_FAULT:
     return "the kernel is faulty";
+  case TILE_NO_COMPILE:
+    return "a compilation is needed, and none is allowed";
   }
   return "unknown status";
 }
@@ -75,7 +79,61 @@ const char *tile_status_string(tile_status status) {
 // Compilers
 //===----------------------------------------------------------------------===//
 
-TILE_DEFINE_OPTIONS_INIT(compiler, tile_compiler_options(), sizeof(tile_compiler_options))
+static tile_compiler_options defaultCompilerOptions() {
+  tile_compiler_options options = {};
+  options.no_compile = options.blocking = -1;
+  return options;
+}
+TILE_DEFINE_OPTIONS_INIT(compiler, defaultCompilerOptions(),
+                         offsetof(tile_compiler_options, shared_cache_dir))
+
+/// An option, or else an environment variable that tile.h documents.
+static std::string chosenText(const char *option, const char *variable) {
+  if (!option)
+    option = std::getenv(variable);
+  return option ? option : "";
+}
+static bool chosenFlag(int32_t option, const char *variable) {
+  if (option >= 0)
+    return option != 0;
+  const char *value = std::getenv(variable);
+  return value && *value && llvm::StringRef(value) != "0";
+}
+
+static Observer::Callback callbackOf(tile_event_callback callback, void *user) {
+  if (!callback)
+    return {};
+  return [callback, user](const Event &event) {
+    tile_event shown = {};
+    shown.size = sizeof shown;
+    shown.kind = static_cast<int32_t>(event.kind);
+    shown.status = event.status;
+    shown.source = static_cast<int32_t>(event.source);
+    shown.kernel = event.kernel.c_str();
+    shown.variant = event.variant.c_str();
+    shown.key = event.key.c_str();
+    shown.message = event.message.c_str();
+    shown.start_us = event.start;
+    shown.duration_us = event.duration;
+    callback(user, &shown);
+  };
+}
+
+static llvm::Expected<ServiceSettings> settingsOf(const tile_compiler_options &options) {
+  ServiceSettings settings;
+  settings.cacheFolder = options.cache_dir ? options.cache_dir : cacheFolderFromEnvironment();
+  settings.sharedCacheFolder = chosenText(options.shared_cache_dir, "TILE_CACHE_SHARED");
+  settings.noCompile = chosenFlag(options.no_compile, "TILE_NO_COMPILE");
+  settings.blocking = chosenFlag(options.blocking, "TILE_LAUNCH_BLOCKING");
+  settings.dumpFolder = chosenText(options.dump_dir, "TILE_DUMP");
+  settings.overrideFolder = chosenText(options.override_dir, "TILE_OVERRIDE");
+  settings.assembler = chosenText(options.ptxas, "TILE_PTXAS");
+  settings.observer = std::make_shared<Observer>(
+      callbackOf(options.callback, options.callback_user), chosenText(options.trace, "TILE_TRACE"));
+  if (!settings.observer->traceProblem().empty())
+    return makeError(ErrorCode::Io, settings.observer->traceProblem());
+  return settings;
+}
 
 tile_status tile_compiler_create(const tile_compiler_options *options, tile_compiler **compiler) {
   return guarded([&]() -> llvm::Error {
@@ -85,9 +143,11 @@ tile_status tile_compiler_create(const tile_compiler_options *options, tile_comp
     tile_compiler_options_init(&chosen);
     if (llvm::Error error = readOptions(options, chosen))
       return error;
-    std::string folder = chosen.cache_dir ? chosen.cache_dir : cacheFolderFromEnvironment();
+    auto settings = settingsOf(chosen);
+    if (!settings)
+      return settings.takeError();
     auto *handle = new std::shared_ptr<tile_compiler>(
-        new tile_compiler{CompileService(pooledCompiler(), std::move(folder))});
+        new tile_compiler{CompileService(pooledCompiler(), std::move(*settings))});
     *compiler = reinterpret_cast<tile_compiler *>(handle);
     return llvm::Error::success();
   });
@@ -96,6 +156,25 @@ tile_status tile_compiler_create(const tile_compiler_options *options, tile_comp
 void tile_compiler_destroy(tile_compiler *compiler) {
   if (compiler)
     delete &ownerOf(compiler);
+}
+
+tile_status tile_compiler_get_counters(const tile_compiler *compiler, tile_counters *counters) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(compiler);
+    TILE_REQUIRE(counters);
+    const Observer &observer = ownerOf(const_cast<tile_compiler *>(compiler))->service.observer();
+    tile_counters filled = {};
+    filled.compiled = observer.count(Observer::Compiled);
+    filled.compile_errors = observer.count(Observer::FailedCompiles);
+    filled.forbidden = observer.count(Observer::Forbidden);
+    filled.from_disk = observer.count(Observer::FromDisk);
+    filled.loads = observer.count(Observer::Loads);
+    filled.tunings = observer.count(Observer::Tunings);
+    filled.warnings = observer.count(Observer::Warnings);
+    filled.launches = observer.launches();
+    filled.compile_ms = observer.compileMilliseconds();
+    return writeInfo(filled, counters);
+  });
 }
 
 static tile_compile_options defaultCompileOptions() {

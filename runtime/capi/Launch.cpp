@@ -1,4 +1,5 @@
 //===- Launch.cpp - tile.h: devices, functions, launches, memory ----------===//
+#include "runtime/LaunchWatch.h"
 #include "runtime/Memory.h"
 #include "runtime/capi/Internal.h"
 
@@ -111,7 +112,8 @@ tile_status tile_function_load(tile_kernel *kernel, void *context, tile_function
     auto where = contextFor(context);
     if (!where)
       return where.takeError();
-    auto loaded = kernel->shared->loadOn(std::move(*where));
+    auto loaded = kernel->shared->loadOn(
+        std::move(*where), kernel->compiler ? &kernel->compiler->service.observer() : nullptr);
     if (!loaded)
       return loaded.takeError();
     *function = new tile_function{kernel->compiler, std::move(*loaded)};
@@ -131,7 +133,7 @@ tile_status tile_function_get_info(const tile_function *function, tile_function_
     filled.handle = loaded.function();
     filled.registers = loaded.registers();
     filled.local_bytes = loaded.localBytes();
-    filled.from_cubin = 0;
+    filled.from_cubin = loaded.isFromMachineCode();
     filled.load_ms = loaded.loadMilliseconds();
     return writeInfo(filled, info);
   });
@@ -140,6 +142,11 @@ tile_status tile_function_get_info(const tile_function *function, tile_function_
 //===----------------------------------------------------------------------===//
 // Launches
 //===----------------------------------------------------------------------===//
+
+/// Null for kernels that no compiler made.
+static const CompileService *serviceOf(const std::shared_ptr<tile_compiler> &compiler) {
+  return compiler ? &compiler->service : nullptr;
+}
 
 static tile_launch_options defaultLaunchOptions() { return {sizeof(tile_launch_options), -1}; }
 TILE_DEFINE_OPTIONS_INIT(launch, defaultLaunchOptions(), sizeof(tile_launch_options))
@@ -166,8 +173,10 @@ tile_status tile_function_launch(const tile_function *function, void *stream,
     if (LLVM_UNLIKELY(options))
       if (llvm::Error error = convertLaunchOptions(*options, converted))
         return error;
-    return function->loaded->launch(static_cast<cuda::Stream>(stream), grid,
-                                    llvm::ArrayRef(arguments, numArguments), converted);
+    auto where = static_cast<cuda::Stream>(stream);
+    llvm::ArrayRef values(arguments, numArguments);
+    return watched(serviceOf(function->compiler), *function->loaded, where, grid, values,
+                   [&] { return function->loaded->launch(where, grid, values, converted); });
   });
 }
 
@@ -224,7 +233,9 @@ tile_status tile_launch_set_options(tile_launch *launch, const tile_launch_optio
 tile_status tile_launch_run(tile_launch *launch, void *stream) {
   return guarded([&]() -> llvm::Error {
     TILE_REQUIRE(launch);
-    return launch->launch.launch(static_cast<cuda::Stream>(stream));
+    auto where = static_cast<cuda::Stream>(stream);
+    return watched(serviceOf(launch->compiler), launch->launch.loaded(), where, nullptr, {},
+                   [&] { return launch->launch.launch(where); });
   });
 }
 

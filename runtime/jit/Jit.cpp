@@ -1,6 +1,7 @@
 //===- Jit.cpp - a kernel that is launched with values --------------------===//
 #include "runtime/jit/Jit.h"
 #include "frontend/Counted.h"
+#include "runtime/LaunchWatch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/ThreadPool.h"
 
@@ -63,10 +64,15 @@ void Jit::describe(const Key &key, dispatch::Described &out) const {
                      key.words, out);
 }
 
-llvm::Expected<CompiledKernelPtr> Jit::compile(const Key &key) {
+llvm::Expected<CompiledKernelPtr> Jit::compile(const Key &key, bool withFallback) {
   auto described = std::make_unique<dispatch::Described>();
   describe(key, *described);
-  return service.compile(description->source(), description->optionsFor(*described));
+  auto compiled = service.compile(description->source(), description->optionsFor(*described));
+  // What launches take for arrays that do not suit tensor maps.
+  if (compiled && withFallback && (*compiled)->withoutTensorMaps)
+    if (auto other = (*compiled)->withoutTensorMaps(); !other)
+      return other.takeError();
+  return compiled;
 }
 
 llvm::Expected<Jit::Variant *> Jit::make(const Key &key, uint64_t hash) {
@@ -76,7 +82,7 @@ llvm::Expected<Jit::Variant *> Jit::make(const Key &key, uint64_t hash) {
   auto where = context();
   if (!where)
     return where.takeError();
-  auto loaded = service.share(std::move(*compiled))->loadOn(std::move(*where));
+  auto loaded = service.share(std::move(*compiled))->loadOn(std::move(*where), &service.observer());
   if (!loaded)
     return loaded.takeError();
   std::lock_guard<std::mutex> lock(mutex);
@@ -177,8 +183,10 @@ llvm::Error Jit::launch(cuda::Stream stream, const uint32_t *grid,
   auto variant = variantFor(values.data(), passed);
   if (!variant)
     return variant.takeError();
-  return (*variant)->loaded->launch(stream, grid, llvm::ArrayRef(passed.pointers, passed.size),
-                                    options);
+  const LoadedKernel &loaded = *(*variant)->loaded;
+  llvm::ArrayRef arguments(passed.pointers, passed.size);
+  return watched(&service, loaded, stream, grid, arguments,
+                 [&] { return loaded.launch(stream, grid, arguments, options); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -200,13 +208,11 @@ llvm::Error Jit::prepare(llvm::ArrayRef<tile_argument_range> ranges, unsigned th
       return;
     llvm::Error error = llvm::Error::success();
     uint64_t hash = key.hash();
-    if (load && !table.find(key.words, key.size, hash)) {
+    if (auto compiled = compile(key, /*withFallback=*/true); !compiled)
+      error = compiled.takeError();
+    else if (load && !table.find(key.words, key.size, hash))
       if (auto made = make(key, hash); !made)
         error = made.takeError();
-    } else if (!load) {
-      if (auto compiled = compile(key); !compiled)
-        error = compiled.takeError();
-    }
     if (!error)
       return;
     std::lock_guard<std::mutex> lock(errorMutex);

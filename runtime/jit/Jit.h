@@ -56,7 +56,8 @@ private:
                                               tile_value *filled) const;
   llvm::Expected<Variant *> variantFor(const tile_value *values, dispatch::Values &out);
   llvm::Expected<Variant *> make(const dispatch::Key &key, uint64_t hash);
-  llvm::Expected<runtime::CompiledKernelPtr> compile(const dispatch::Key &key);
+  llvm::Expected<runtime::CompiledKernelPtr> compile(const dispatch::Key &key,
+                                                     bool withFallback = false);
   llvm::Expected<std::shared_ptr<runtime::Context>> context();
   llvm::Error wrongCount(size_t given) const;
   llvm::Error refused(const dispatch::Refusal &refusal, const tile_value *values) const;

@@ -4,6 +4,7 @@
 // the compiler is started before a command asks for it.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/Cache.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/Version.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,6 +26,7 @@ static const CommandEntry commands[] = {
     {"test", "check the kernels of a file against references", createTestCommand},
     {"bench", "time the kernels of a file", createBenchCommand},
     {"lint", "remark on masks, accesses and overflow in the kernels of a file", createLintCommand},
+    {"cache", "list, check, thin out and move kept kernels", createCacheCommand},
     {"completion", "print a completion script for bash, zsh or fish", createCompletionCommand},
 };
 
@@ -135,6 +137,9 @@ static int runCommand(llvm::ArrayRef<const char *> args) {
 int main(int argc, char **argv) {
   llvm::sys::SetOneShotPipeSignalFunction(llvm::sys::DefaultOneShotPipeSignalHandler);
   llvm::install_fatal_error_handler(reportFatal);
+  tile::runtime::DiskCache::defaultOnWarning = [](StringRef text) {
+    llvm::errs() << "tilec: warning: " << text << '\n';
+  };
   std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of the write
   return finish(runCommand(llvm::ArrayRef<const char *>(argv + 1, argv + argc)));
 }
