@@ -338,6 +338,8 @@ public:
 
 /// Text to syntax tree: nothing is resolved here.
 bool Compilation::parse(ast::Module &tree) {
+  if (file.name().ends_with(frontend::kModuleEnding))
+    return true; // the specialiser reads it
   tree = timed("parse", [&] { return frontend::parse(file, result.diagnostics); });
   return !result.diagnostics.hasErrors();
 }

@@ -23,6 +23,10 @@ class ModuleEnv;
 
 namespace tile::frontend {
 
+/// How the name of a file ends that has a kernel in the tile dialect, as text. Messages
+/// quote what its locations name.
+inline constexpr llvm::StringLiteral kModuleEnding = ".mlir";
+
 /// Loads the dialects that `specialize` builds.
 void registerDialects(mlir::MLIRContext &context);
 

@@ -4,6 +4,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
+#include "passes/graph/GraphPasses.h"
 
 void tile::registerAllPasses() {
   mlir::registerCSEPass();
@@ -14,7 +15,10 @@ void tile::registerAllPasses() {
   mlir::registerSymbolDCEPass();
 
   registerTilePasses();
+  graph::registerGraphPasses();
 
+  mlir::PassPipelineRegistration<>("graph-to-kernels", "simplify a function and group it",
+                                   graph::buildFusePipeline);
   mlir::PassPipelineRegistration<>("tile-simplify", "simplify what the front end produced",
                                    buildSimplifyPipeline);
   mlir::PassPipelineRegistration<>("tile-to-cta", "assign layouts, scratch memory and barriers",

@@ -338,6 +338,11 @@ static std::optional<Result> plainAttribute(const PyValue &value, StringRef name
   case Kind::Function:
     if (name == "fn")
       return unwrapped(value);
+    if (name == "eager" && value.asFunction().findDecorator("tile.function")) {
+      auto eager = std::make_shared<FunctionObject>(value.asFunction());
+      eager->decorators.push_back({"tile.function.eager", true, nullptr, {}});
+      return PyValue::function(std::move(eager));
+    }
     return functionAttribute(value.asFunction(), name);
   case Kind::Class:
     if (name == "__name__")

@@ -2,6 +2,7 @@
 #include "frontend/eval/BuiltinTables.h"
 #include "frontend/eval/Evaluator.h"
 #include "frontend/eval/Methods.h"
+#include "frontend/eval/Place.h"
 #include "frontend/eval/Statements.h"
 
 using namespace tile;
@@ -125,6 +126,12 @@ Result Evaluator::callFunction(const PyValue &callee, const CallArgs &args) {
                 "it with `" +
                 function.name() + "[grid](...)`");
   }
+  // A function of whole tensors, which who runs host functions compiles.
+  bool isEager = function.findDecorator("tile.function.eager");
+  if (hooks && !isEager && !Eagerly::isOn() && function.findDecorator("tile.function"))
+    if (std::optional<Result> result = hooks->callKernel(*this, callee, args))
+      return std::move(*result);
+  Eagerly eagerly(isEager);
   if (depth >= limits.depth)
     return fail("calls nest deeper than " + std::to_string(limits.depth) +
                     "; does this recursion end?",

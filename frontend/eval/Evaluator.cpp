@@ -1,6 +1,7 @@
 //===- Evaluator.cpp - expressions at compile time ------------------------===//
 #include "frontend/eval/Evaluator.h"
 #include "frontend/eval/Methods.h"
+#include "frontend/eval/Place.h"
 #include "frontend/eval/WorkMeter.h"
 
 using namespace tile;
@@ -58,6 +59,7 @@ Result Evaluator::evaluate(const ast::Expr &expr, const ScopePtr &scope) {
         .at(scope->module->source(), expr.range);
   ++nesting;
   Work work(steps, limits.steps);
+  AtPlace here({&scope->module->source(), expr.range});
   Result result = dispatch(expr, scope);
   // What was given up on the way has some value or other.
   if (steps > limits.steps && (result || result.error().type != "LimitError"))

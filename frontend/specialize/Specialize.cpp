@@ -13,6 +13,7 @@
 #include "frontend/specialize/Parameters.h"
 #include "frontend/specialize/TensorDescriptor.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include <map>
@@ -523,10 +524,33 @@ OwningOpRef<ModuleOp> KernelFile::specialize(MLIRContext &context, const Compile
   return result;
 }
 
+/// A kernel that is given in the tile dialect already, with what the options ask of it.
+static OwningOpRef<ModuleOp> readModule(MLIRContext &context, const SourceFile &file,
+                                        const CompileOptions &options,
+                                        DiagnosticEngine &diagnostics) {
+  std::string message;
+  ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {
+    message += (message.empty() ? "" : "; ") + d.str();
+    return success();
+  });
+  auto module = parseSourceString<ModuleOp>(file.text(), ParserConfig(&context));
+  if (!module || module->getOps<func::FuncOp>().empty()) {
+    diagnostics.error(&file, {}, "this is no module with a function: " + message);
+    return {};
+  }
+  (*module)->setAttr(kTargetAttr, TargetAttr::get(&context, &targetNamed(options.target)));
+  (*module)->setAttr(kKernelAttr,
+                     KernelAttr::get(&context, options.numWarps, options.numStages,
+                                     options.numCtas > 1 ? options.numCtas : 0, options.warpRoles));
+  return module;
+}
+
 OwningOpRef<ModuleOp> specialize(MLIRContext &context, const SourceFile &file,
                                  const ast::Module &tree, const CompileOptions &options,
                                  DiagnosticEngine &diagnostics,
                                  std::vector<Dependency> *dependencies) {
+  if (file.name().ends_with(kModuleEnding))
+    return readModule(context, file, options, diagnostics);
   KernelFile kernels(file, tree, options.includePaths);
   OwningOpRef<ModuleOp> result = kernels.specialize(context, options, diagnostics);
   if (dependencies)

@@ -246,6 +246,11 @@ static Result predicate(const ContextPtr &context, const CallArgs &args) {
 
 static double rsqrt(double x) { return 1 / std::sqrt(x); }
 static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+static double silu(double x) { return x / (1 + std::exp(-x)); }
+static double gelu(double x) { return 0.5 * x * (1 + std::erf(x * M_SQRT1_2)); }
+static double geluByTanh(double x) {
+  return 0.5 * x * (1 + std::tanh(M_2_SQRTPI * M_SQRT1_2 * (x + 0.044715 * x * x * x)));
+}
 static double relu(double x) { return x < 0 ? 0 : x; }
 static double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 static double reciprocal(double x) { return 1 / x; }
@@ -310,6 +315,18 @@ static Result binaryFunction(const ContextPtr &context, const CallArgs &args) {
 static int64_t maxInt(int64_t x, int64_t y) { return std::max(x, y); }
 static int64_t minInt(int64_t x, int64_t y) { return std::min(x, y); }
 static int64_t truncatingMod(int64_t x, int64_t y) { return y == 0 || y == -1 ? 0 : x % y; }
+
+/// gelu(x, approximate="none"), as PyTorch has it.
+static Result geluFunction(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("gelu", args, {"x", "approximate"}, 1);
+  if (!r)
+    return r.error();
+  bool byTanh = r.has(1) && r[1].isStr() && r[1].asStr() == "tanh";
+  if (r.has(1) && !byTanh && !(r[1].isStr() && r[1].asStr() == "none"))
+    return fail("`approximate` of `gelu` is \"none\" or \"tanh\", got " + eval::repr(r[1]));
+  CallArgs only{{r[0]}, {}};
+  return byTanh ? realFunction<geluByTanh>(context, only) : realFunction<gelu>(context, only);
+}
 
 static Result power(const ContextPtr &context, const CallArgs &args) {
   ArgReader r("pow", args, {"x", "y"}, 2);
@@ -397,6 +414,8 @@ llvm::ArrayRef<FunctionEntry> elementwiseFunctions() {
       {"erfc", realFunction<std::erfc>, true},
       {"lgamma", realFunction<logGamma>, true},
       {"sigmoid", realFunction<sigmoid>, true},
+      {"silu", realFunction<silu>, true},
+      {"gelu", geluFunction, true},
       {"reciprocal", realFunction<reciprocal>, true},
       {"isnan", predicate<isNan>, true},
       {"isinf", predicate<isInf>, true},

@@ -25,6 +25,7 @@ llvm::ArrayRef<FunctionEntry> elementwiseFunctions();
 llvm::ArrayRef<FunctionEntry> reductionFunctions();
 llvm::ArrayRef<FunctionEntry> rearrangingFunctions();
 llvm::ArrayRef<FunctionEntry> viewFunctions();
+llvm::ArrayRef<FunctionEntry> normFunctions();
 
 const FunctionEntry *findFunction(llvm::StringRef name);
 Result callFunction(const FunctionEntry &entry, const ContextPtr &context, const CallArgs &args);

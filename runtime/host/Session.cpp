@@ -37,7 +37,8 @@ char LaunchSite::id = 0;
 Session::Session(runtime::Device &device, std::vector<std::string> includePaths,
                  std::string cacheFolder)
     : context(std::make_shared<HostContext>(device)),
-      launcher(context, std::move(includePaths), std::move(cacheFolder)) {}
+      launcher(context, includePaths, std::move(cacheFolder)),
+      functions(context, std::move(includePaths)) {}
 
 std::unique_ptr<EvalError> Session::takeDeviceError() {
   if (context->deviceError.empty())
@@ -71,6 +72,17 @@ std::optional<Result> Session::subscriptKernel(Evaluator &, const PyValue &kerne
                 "` is not a kernel: only functions with "
                 "`@triton.jit` are launched with `[grid]`");
   return PyValue::extension(std::make_shared<LaunchSite>(*this, kernel, grid));
+}
+
+/// Of functions of whole tensors; kernels are launched, not called.
+std::optional<Result> Session::callKernel(Evaluator &evaluator, const PyValue &function,
+                                          const CallArgs &args) {
+  if (function.asFunction().isJit)
+    return std::nullopt;
+  Result result = functions.call(evaluator, function, args);
+  if (auto error = takeDeviceError(); error && result)
+    return Result(std::move(error));
+  return result;
 }
 
 std::optional<Result> Session::callSymbol(Evaluator &evaluator, StringRef name,

@@ -9,6 +9,7 @@
 
 #include "runtime/host/Check.h"
 #include "runtime/host/Launcher.h"
+#include "runtime/host/TensorFunctions.h"
 
 namespace tile::host {
 
@@ -26,6 +27,8 @@ public:
           std::string cacheFolder = "");
 
   std::optional<Result> callSymbol(Evaluator &evaluator, llvm::StringRef name,
+                                   const CallArgs &args) override;
+  std::optional<Result> callKernel(Evaluator &evaluator, const PyValue &function,
                                    const CallArgs &args) override;
   std::optional<Result> subscriptKernel(Evaluator &evaluator, const PyValue &kernel,
                                         const PyValue &grid) override;
@@ -58,6 +61,7 @@ private:
 
   ContextPtr context;
   Launcher launcher;
+  TensorFunctions functions;
   Comparison worst;
   unsigned checks = 0;
 };

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/CtaDialect.h"
 #include "ir/TileDialect.h"
+#include "ir/graph/Graph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -22,10 +23,10 @@
 int main(int argc, char **argv) {
   tile::registerAllPasses();
   mlir::DialectRegistry registry;
-  registry.insert<tile::TileDialect, tile::cta::CtaDialect, mlir::arith::ArithDialect,
-                  mlir::cf::ControlFlowDialect, mlir::func::FuncDialect, mlir::LLVM::LLVMDialect,
-                  mlir::math::MathDialect, mlir::NVVM::NVVMDialect, mlir::scf::SCFDialect,
-                  mlir::ub::UBDialect>();
+  registry.insert<tile::TileDialect, tile::cta::CtaDialect, tile::graph::GraphDialect,
+                  mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
+                  mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::NVVM::NVVMDialect,
+                  mlir::scf::SCFDialect, mlir::ub::UBDialect>();
   mlir::func::registerInlinerExtension(registry);
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "tile-opt: runs passes over tile and cta modules\n", registry));

@@ -1,8 +1,10 @@
 //===- Explain.cpp - tilec explain ----------------------------------------===//
 #include "compiler/Explain.h"
 #include "frontend/Parser.h"
+#include "frontend/eval/DType.h"
 #include "tools/tilec/Assembler.h"
 #include "tools/tilec/Commands.h"
+#include "tools/tilec/ExplainFunctions.h"
 #include "tools/tilec/KernelList.h"
 #include "tools/tilec/KernelOptions.h"
 #include "tools/tilec/OutputFiles.h"
@@ -23,6 +25,11 @@ bound: the least time of one program, or of one iteration of the loop that decid
 multiprocessor had its share of the chip and nothing else to do. Bounds come from data sheets; no
 kernel reaches all of them.
 
+Of a function of whole tensors (`@tile.function`): its kernels with the operations in each, every
+fusion that was not taken and why, the bytes that each kernel reads and writes, and beside them those
+that the function would move operation by operation and those that it must. `--dtype` is the type of
+tensors whose annotation leaves it open, `--value M=8192` the number that a size stands for.
+
 `--value` makes trip counts of loops known, so that the bound is about a whole program.
 Registers and spills come from `ptxas`, or from the driver if this machine's GPU runs the target.
 
@@ -31,6 +38,7 @@ Examples:
 i32:16,i32:1,i32:16,i32:1,i32:16,i32:1' --constexpr BLOCK_M=128 --constexpr BLOCK_N=256 \
       --constexpr BLOCK_K=64 --num-warps 8 --value K=4096
   tilec explain softmax.tile --device a100 --json
+  tilec explain functions/softmax.tile --dtype bf16 --value M=8192 --value N=8192
 )";
 
 namespace {
@@ -42,13 +50,18 @@ public:
 
 private:
   std::string acceptValue(StringRef text);
-  std::vector<std::string> kernelsOf(const tile::frontend::SourceFile &source, int &status);
+  std::vector<std::string> kernelsOf(const tile::frontend::SourceFile &source, int explained,
+                                     int &status);
   std::string checkValues(const tile::frontend::SourceFile &source,
                           llvm::ArrayRef<std::string> kernels) const;
   int explainKernel(tile::Compiler &compiler, const tile::frontend::SourceFile &source,
                     const std::string &kernel, Explanation &explanation);
 
+  int explainTensorFunctions(const tile::frontend::SourceFile &source, llvm::raw_ostream &os,
+                             llvm::json::Array &list);
+
   tile::ExplainOptions explain;
+  FunctionsToExplain functions;
   std::vector<std::string> files;
   std::string output = "-";
   bool json = false;
@@ -65,6 +78,11 @@ ExplainCommand::ExplainCommand() {
             explain.device)
       .custom("value", "NAME=N", "an integer argument of the kernel; may be repeated",
               [this](StringRef v) { return acceptValue(v); })
+      .text("dtype", "TYPE", "of whole tensors that do not say it: fp32, bf16, ... (fp32)",
+            functions.dtype)
+      .choice("show", {"graph", "groups"},
+              "of functions of whole tensors, the IR that was traced, or the groups made of it",
+              functions.show)
       .flag("json", "as JSON: one object for each kernel, in a list", json)
       .text("output", "OUT", "file for the report; `-` is standard output (-)", output,
             ValueKind::File, 'o');
@@ -79,9 +97,21 @@ std::string ExplainCommand::acceptValue(StringRef text) {
   return {};
 }
 
-/// The kernels to explain; an empty name stands for the file's only one.
+/// Functions of whole tensors; as explainFunctions.
+int ExplainCommand::explainTensorFunctions(const tile::frontend::SourceFile &source,
+                                           llvm::raw_ostream &os, llvm::json::Array &list) {
+  functions.only = explain.compile.kernel;
+  functions.values = {explain.values.begin(), explain.values.end()};
+  functions.includePaths = explain.compile.includePaths;
+  return explainFunctions(source, functions, os, json ? &list : nullptr);
+}
+
+/// The kernels to explain, besides so many functions of whole tensors; an empty name stands
+/// for the file's only one.
 std::vector<std::string> ExplainCommand::kernelsOf(const tile::frontend::SourceFile &source,
-                                                   int &status) {
+                                                   int explained, int &status) {
+  if (explained && !explain.compile.kernel.empty())
+    return {};
   if (!explain.compile.kernel.empty() || !explain.compile.signature.empty())
     return {explain.compile.kernel};
   tile::frontend::DiagnosticEngine diagnostics;
@@ -94,7 +124,7 @@ std::vector<std::string> ExplainCommand::kernelsOf(const tile::frontend::SourceF
   std::vector<std::string> names;
   for (const tile::ast::FunctionDef *kernel : listTypedKernels(module))
     names.emplace_back(kernel->name);
-  if (names.empty()) // let the compiler say what is missing
+  if (names.empty() && !explained) // let the compiler say what is missing
     names.emplace_back();
   return names;
 }
@@ -153,6 +183,9 @@ int ExplainCommand::run() {
   if (problem.empty() && !explain.device.empty() && !tile::findDevice(explain.device))
     problem = "option `--device`: no chip is called `" + explain.device + "`; expected one of " +
               tile::deviceNames();
+  if (problem.empty() && !tile::eval::DType::parse(functions.dtype))
+    problem =
+        "option `--dtype`: `" + functions.dtype + "` is no type; fp32, fp16 and bf16 are some";
   if (!problem.empty()) {
     printError("explain", problem);
     return Usage;
@@ -165,9 +198,12 @@ int ExplainCommand::run() {
   llvm::raw_string_ostream os(text);
   llvm::json::Array list;
   tile::Compiler compiler;
-  bool first = true;
-  std::vector<std::string> kernels = kernelsOf(*source, status);
-  if (problem = checkValues(*source, kernels); !problem.empty()) {
+  int explained = explainTensorFunctions(*source, os, list);
+  if (explained < 0)
+    return Failure;
+  bool first = text.empty();
+  std::vector<std::string> kernels = kernelsOf(*source, explained, status);
+  if (problem = checkValues(*source, kernels); !problem.empty() && !explained) {
     printError("explain", problem);
     return Usage;
   }

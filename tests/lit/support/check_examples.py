@@ -18,7 +18,7 @@ import sys
 FENCE = re.compile(r"^ *```mlir\n(.*?)^ *```$", re.M | re.S)
 EXPECTS = re.compile(r"use of value '(%\w+)' expects different type than prior uses: '(.*?)' vs")
 ALIAS = re.compile(r"([#!]\w+) *= ")
-OPERATION = re.compile(r'^def (?:Tile|Cta)_\w+Op : \w+<"(\w+)".*?^}', re.M | re.S)
+OPERATION = re.compile(r'^def (?:Tile|Cta|Graph)_\w+Op : \w+<"(\w+)".*?^}', re.M | re.S)
 
 
 def run(tile_opt, text):
@@ -95,7 +95,7 @@ def left_out(path, text, examples):
         yield f"{path}: {lines} lines of fences are not {len(examples)} examples"
     for operation in OPERATION.finditer(text):
         inside = "".join(FENCE.findall(operation[0]))
-        if not re.search(rf"\b(tile|cta)\.{operation[1]}\b", inside):
+        if not re.search(rf"\b(tile|cta|graph)\.{operation[1]}\b", inside):
             line = text.count("\n", 0, operation.start()) + 1
             yield f"{path}:{line}: no example has `{operation[1]}`"
 

@@ -1,0 +1,122 @@
+//===- Blocks.cpp - how a kernel is cut into blocks -----------------------===//
+#include "compiler/functions/Blocks.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace tile;
+using namespace tile::graph;
+
+/// The least block: rows of less are shorter than a warp's smallest access anyway.
+static constexpr int64_t kLeastBlock = 16;
+/// What a thread moves at once.
+static constexpr int64_t kVectorBytes = 16;
+/// Threads of a program that goes element by element, each of which moves one vector.
+static constexpr int64_t kPointwiseThreads = 256;
+/// A program of rows that share it moves so much at least.
+static constexpr int64_t kSharedRowsBytes = 2048;
+/// A chunk of a row that is gone through in a loop: about what keeps the memory busy if
+/// two programs share a multiprocessor.
+static constexpr int64_t kChunkBytes = 32768;
+/// Of a thread's registers, those that may hold elements of a row.
+static constexpr int64_t kRegistersForRows = 40;
+
+static int64_t powerOfTwo(int64_t n) {
+  return int64_t(llvm::PowerOf2Ceil(std::max<int64_t>(n, 1)));
+}
+
+namespace {
+/// What of a kernel counts for its blocks.
+struct Traits {
+  int64_t widest = 1;    ///< bytes of the widest element that changes from column to column
+  int64_t fullLoads = 0; ///< arrays that are read in rows and columns
+  bool alongRows = false, alongColumns = false; ///< some array lies that way
+};
+} // namespace
+
+static Traits traitsOf(const KernelShape &shape) {
+  Traits traits;
+  unsigned inputs = shape.op->getNumOperands();
+  auto look = [&](const Access &access, bool isLoad) {
+    mlir::Value array = access.array < inputs ? shape.op->getOperand(access.array)
+                                              : shape.op->getResult(access.array - inputs);
+    int64_t bytes = bytesOf(mlir::cast<GraphTensorType>(array.getType()).getElement());
+    if (access.hasColumn || access.hasRow)
+      traits.widest = std::max(traits.widest, bytes);
+    traits.fullLoads += isLoad && access.hasColumn && access.hasRow;
+    bool unitColumn = !access.columnStrides.empty() && access.columnStrides.back().isConstant(1);
+    bool unitRow = !access.rowStrides.empty() && access.rowStrides.back().isConstant(1);
+    bool isBoth = access.hasColumn && access.hasRow;
+    traits.alongColumns |= isBoth && unitColumn;
+    traits.alongRows |= isBoth && unitRow && !unitColumn;
+  };
+  for (const Access &access : shape.loads)
+    look(access, true);
+  for (const Access &access : shape.stores)
+    look(access, false);
+  return traits;
+}
+
+/// Element by element: vectors side by side, several rows where they are short.
+static void cutPointwise(Cut &cut, const Traits &traits, int64_t rows, int64_t columns) {
+  int64_t elements = kPointwiseThreads * kVectorBytes / traits.widest;
+  cut.block = std::clamp(powerOfTwo(columns), kLeastBlock, elements);
+  if (traits.alongRows && rows > 1) { // a transposition: both ways in whole sectors
+    elements = std::max<int64_t>(elements, 2048);
+    cut.block =
+        std::clamp<int64_t>(powerOfTwo(columns), kLeastBlock, traits.alongColumns ? 64 : 16);
+  }
+  cut.rows = std::min(std::max<int64_t>(elements / cut.block, 1), powerOfTwo(rows));
+  cut.oneBlock = columns <= cut.block;
+  int64_t threads = cut.rows * cut.block * traits.widest / kVectorBytes;
+  cut.warps = std::clamp<int64_t>(powerOfTwo(threads / 32), 1, kPointwiseThreads / 32);
+}
+
+/// A whole row in registers if it fits.
+static void cutReduction(Cut &cut, const Traits &traits, int64_t rows, int64_t columns,
+                         const Target &target) {
+  cut.block = std::max(powerOfTwo(columns), kLeastBlock);
+  cut.oneBlock = true;
+  cut.warps = 4;
+  if (traits.alongRows && !traits.alongColumns && rows > 1) {
+    // Neighbours in memory are different rows: a warp takes 32 of them at least.
+    cut.rows = std::min<int64_t>(powerOfTwo(rows), 64);
+    int64_t fits = std::max<int64_t>(4096 / cut.rows, kLeastBlock);
+    cut.loop = cut.block > fits;
+    cut.block = std::min(cut.block, fits);
+    return;
+  }
+  int64_t threads = std::min(target.multiprocessor.threads, 1024);
+  int64_t most = int64_t(llvm::bit_floor(uint64_t(threads * kRegistersForRows)));
+  most /= powerOfTwo(std::max<int64_t>(traits.fullLoads, 1));
+  if (cut.block > most) {
+    cut.loop = true;
+    cut.block = kChunkBytes / std::max<int64_t>(traits.widest, 2);
+    cut.warps = 16;
+    return;
+  }
+  if (cut.block * traits.widest <= kSharedRowsBytes) {
+    int64_t together = cut.block <= 128 ? 2048 : 4096;
+    cut.rows = std::min(std::max<int64_t>(together / cut.block, 1), powerOfTwo(rows));
+    int64_t moved = cut.rows * cut.block * traits.widest;
+    cut.warps = std::clamp<int64_t>(powerOfTwo(moved / (32 * kVectorBytes)), 1, 4);
+  } else {
+    cut.warps = cut.block <= 4096 ? 4 : cut.block <= 16384 ? 16 : 32;
+  }
+}
+
+Cut tile::chooseCut(const KernelShape &shape, int64_t rows, int64_t columns, const Target &target) {
+  Cut cut;
+  Traits traits = traitsOf(shape);
+  if (shape.reduces)
+    cutReduction(cut, traits, rows, columns, target);
+  else
+    cutPointwise(cut, traits, rows, columns);
+  cut.evenColumns = columns % cut.block == 0 && columns > 0;
+  cut.evenRows = rows % cut.rows == 0;
+  return cut;
+}
+
+int64_t tile::countPrograms(const KernelShape &shape, const Cut &cut, int64_t rows,
+                            int64_t columns) {
+  int64_t ofRows = llvm::divideCeil(uint64_t(rows), uint64_t(cut.rows));
+  return shape.reduces ? ofRows : ofRows * llvm::divideCeil(uint64_t(columns), uint64_t(cut.block));
+}

@@ -1,0 +1,94 @@
+//===- ExplainFunction.cpp - what a function of whole tensors became ------===//
+#include "compiler/functions/ExplainFunction.h"
+#include "frontend/Counted.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace tile;
+using graph::Size;
+using llvm::StringRef;
+
+/// `8*M*N`, or `8*M*N = 536870912` where the sizes are known.
+static std::string amount(const Size &size, const graph::Bindings &values) {
+  std::string text = size.str();
+  std::optional<int64_t> number = size.evaluate(values);
+  if (number && !size.constant())
+    text += " = " + std::to_string(*number);
+  return text;
+}
+
+static std::string describe(const TensorBuffer &buffer) {
+  return "tensor[\"" + graph::joinSizes(buffer.shape) + "\", " + buffer.type.str() + "]";
+}
+
+static Size fusedBytes(const TensorProgram &program) {
+  Size bytes;
+  for (const TensorKernel &kernel : program.kernels)
+    bytes = bytes + kernel.bytesRead + kernel.bytesWritten;
+  return bytes;
+}
+
+static void printKernel(llvm::raw_ostream &os, const TensorKernel &kernel,
+                        const graph::Bindings &values) {
+  os << "\n  " << kernel.name;
+  if (kernel.line)
+    os << ", line " << kernel.line;
+  os << (kernel.reduces ? ": rows that are reduced\n" : ": element by element\n");
+  os << "    " << llvm::join(kernel.operations, ", ") << "\n";
+  os << "    reads  " << amount(kernel.bytesRead, values) << " bytes\n";
+  os << "    writes " << amount(kernel.bytesWritten, values) << " bytes\n";
+  for (const std::string &reason : kernel.reasons)
+    os << "    not fused: " << reason << "\n";
+}
+
+void FunctionExplanation::print(llvm::raw_ostream &os) const {
+  std::string parameters, results;
+  for (const TensorBuffer &buffer : program.buffers) {
+    bool isNumber = buffer.kind == TensorBuffer::Kind::Number;
+    if (isNumber || buffer.kind == TensorBuffer::Kind::Tensor)
+      parameters += (parameters.empty() ? "" : ", ") + signature.parameters[buffer.index].name +
+                    ": " + (isNumber ? buffer.type.str() : describe(buffer));
+  }
+  for (unsigned result : program.results)
+    results += (results.empty() ? "" : ", ") + describe(program.buffers[result]);
+  os << name << "(" << parameters << ") -> " << results << "\n";
+  os << "  " << counted(program.kernels.size(), "kernel") << " for "
+     << counted(program.unfusedLaunches, "operation") << "\n";
+  for (const TensorKernel &kernel : program.kernels)
+    printKernel(os, kernel, values);
+  os << "\n  bytes moved             " << amount(fusedBytes(program), values) << "\n";
+  os << "  operation by operation  " << amount(program.unfusedBytes, values) << "\n";
+  os << "  at least                " << amount(program.leastBytes, values) << "\n";
+  os << "  launches                " << program.kernels.size() << " instead of "
+     << program.unfusedLaunches << "\n";
+}
+
+static llvm::json::Value toJson(const Size &size, const graph::Bindings &values) {
+  llvm::json::Object out{{"formula", size.str()}};
+  if (std::optional<int64_t> number = size.evaluate(values))
+    out["bytes"] = *number;
+  return out;
+}
+
+llvm::json::Object FunctionExplanation::toJson() const {
+  llvm::json::Array kernels;
+  for (const TensorKernel &kernel : program.kernels)
+    kernels.push_back(llvm::json::Object{
+        {"name", kernel.name},
+        {"line", kernel.line},
+        {"reduces", kernel.reduces},
+        {"operations", llvm::json::Array(kernel.operations)},
+        {"reads", ::toJson(kernel.bytesRead, values)},
+        {"writes", ::toJson(kernel.bytesWritten, values)},
+        {"not_fused", llvm::json::Array(kernel.reasons)},
+    });
+  return llvm::json::Object{
+      {"function", name},
+      {"kernels", std::move(kernels)},
+      {"bytes", llvm::json::Object{{"fused", ::toJson(fusedBytes(program), values)},
+                                   {"unfused", ::toJson(program.unfusedBytes, values)},
+                                   {"least", ::toJson(program.leastBytes, values)}}},
+      {"launches", llvm::json::Object{{"fused", int64_t(program.kernels.size())},
+                                      {"unfused", int64_t(program.unfusedLaunches)}}},
+  };
+}

@@ -1,0 +1,325 @@
+//===- TensorProgram.cpp - a function of whole tensors, compiled ----------===//
+#include "compiler/functions/TensorProgram.h"
+#include "compiler/functions/Blocks.h"
+#include "frontend/Specialize.h"
+#include "frontend/tensors/Trace.h"
+#include "ir/TileDialect.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/graph/Elements.h"
+#include "passes/graph/GraphPasses.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace tile;
+using graph::Bindings;
+using graph::GraphTensorType;
+using graph::KernelOp;
+using graph::KernelShape;
+using graph::Size;
+using graph::Sizes;
+
+TensorProgram::~TensorProgram() = default;
+
+namespace {
+
+class Program : public TensorProgram {
+public:
+  Program() : context(MLIRContext::Threading::DISABLED) {
+    tensors::registerDialects(context);
+    context.loadDialect<TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect>();
+  }
+  std::unique_ptr<eval::EvalError> build(eval::Evaluator &evaluator, const eval::PyValue &function,
+                                         const tensors::Signature &signature,
+                                         ArrayRef<tensors::Argument> arguments);
+  llvm::Expected<TensorLaunch> launch(unsigned kernel, const Bindings &sizes,
+                                      ArrayRef<TensorPlace> places, const Target &target) override;
+  std::string tracedText() const override { return traced; }
+  std::string groupedText() const override;
+
+private:
+  func::FuncOp function() { return *module->getOps<func::FuncOp>().begin(); }
+  void countUnfused();
+  unsigned addBuffer(Value value, TensorBuffer::Kind kind, int index);
+  void describe(const tensors::Signature &signature);
+  void describeKernel(KernelOp op);
+  const KernelShape &shapeFor(unsigned kernel, ArrayRef<TensorPlace> places, std::string &layout);
+  /// The strides of a buffer as formulas: what is 0 or 1 in this launch is so in all of the class.
+  Sizes stridesOf(unsigned buffer, const TensorPlace &place, std::string &layout) const;
+  std::string moduleText(const KernelShape &shape, const graph::Cut &cut);
+
+  MLIRContext context;
+  mutable OwningOpRef<ModuleOp> module; ///< grouped
+  std::string traced;
+  SmallVector<KernelOp> ops;
+  DenseMap<Value, unsigned> bufferOf;
+  std::map<std::string, KernelShape> shapes; ///< by kernel and layout
+  /// By the launch's key.
+  std::map<std::string, std::shared_ptr<const frontend::SourceFile>> sources;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Building
+//===----------------------------------------------------------------------===//
+
+static std::string textOf(ModuleOp module, bool located) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  OpPrintingFlags flags;
+  if (located)
+    flags.enableDebugInfo();
+  module.print(os, flags);
+  os << '\n';
+  return text;
+}
+
+std::string Program::groupedText() const { return textOf(*module, false); }
+
+static Size bytesOfValue(Value value) {
+  auto type = cast<GraphTensorType>(value.getType());
+  return graph::product(type.sizes()) * Size(graph::bytesOf(type.getElement()));
+}
+
+/// One launch an operation, which reads its operands and writes its result: what a library
+/// without a compiler does. Views cost nothing there either.
+void Program::countUnfused() {
+  for (Operation &op : function().getBody().front().without_terminator()) {
+    if (graph::isFree(&op) || isa<graph::RearrangeOp>(op))
+      continue;
+    ++unfusedLaunches;
+    unfusedBytes = unfusedBytes + bytesOfValue(op.getResult(0));
+    for (Value operand : op.getOperands())
+      if (!operand.getDefiningOp() || !graph::isFree(operand.getDefiningOp()))
+        unfusedBytes = unfusedBytes + bytesOfValue(operand);
+  }
+}
+
+unsigned Program::addBuffer(Value value, TensorBuffer::Kind kind, int index) {
+  auto type = cast<GraphTensorType>(value.getType());
+  buffers.push_back({kind, index, type.sizes(), tensors::dtypeOf(type.getElement())});
+  return bufferOf[value] = buffers.size() - 1;
+}
+
+void Program::describeKernel(KernelOp op) {
+  TensorKernel kernel;
+  kernel.name = op.getName().str();
+  if (auto at = op.getLoc()->findInstanceOf<FileLineColLoc>())
+    kernel.line = at.getLine();
+  kernel.numRead = op.getInputs().size();
+  for (Value input : op.getInputs())
+    kernel.buffers.push_back(bufferOf.lookup(input));
+  for (Value output : op.getOutputs())
+    kernel.buffers.push_back(bufferOf.count(output)
+                                 ? bufferOf.lookup(output)
+                                 : addBuffer(output, TensorBuffer::Kind::Intermediate, 0));
+  KernelShape shape = graph::shapeOf(op);
+  kernel.bytesRead = shape.bytesRead();
+  kernel.bytesWritten = shape.bytesWritten();
+  kernel.reduces = shape.reduces;
+  for (Operation &inner : op.getBody().front().without_terminator()) {
+    if (auto map = dyn_cast<graph::MapOp>(inner))
+      kernel.operations.push_back(graph::stringifyMapKind(map.getKind()).str());
+    else if (auto reduce = dyn_cast<graph::ReduceOp>(inner))
+      kernel.operations.push_back(graph::stringifyReduceKind(reduce.getKind()).str());
+    else if (isa<graph::CastOp>(inner))
+      kernel.operations.push_back("to");
+  }
+  if (ArrayAttr reasons = op.getReasonsAttr())
+    for (Attribute reason : reasons)
+      kernel.reasons.push_back(cast<StringAttr>(reason).str());
+  kernels.push_back(std::move(kernel));
+  ops.push_back(op);
+}
+
+void Program::describe(const tensors::Signature &signature) {
+  func::FuncOp entry = function();
+  returnsTuple = entry->hasAttr(tensors::kTupleAttr);
+  unsigned next = 0;
+  for (auto [i, parameter] : llvm::enumerate(signature.parameters)) {
+    if (parameter.kind == tensors::Parameter::Kind::Constant)
+      continue;
+    Value argument = entry.getArgument(next++);
+    bool isNumber = parameter.kind == tensors::Parameter::Kind::Number;
+    addBuffer(argument, isNumber ? TensorBuffer::Kind::Number : TensorBuffer::Kind::Tensor, i);
+    if (!isNumber && !argument.use_empty())
+      leastBytes = leastBytes + bytesOfValue(argument);
+  }
+  Block &body = entry.getBody().front();
+  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+    results.push_back(addBuffer(value, TensorBuffer::Kind::Result, i));
+    leastBytes = leastBytes + bytesOfValue(value);
+  }
+  for (KernelOp op : body.getOps<KernelOp>()) {
+    SmallVector<int64_t> numbers;
+    for (auto [i, input] : llvm::enumerate(op.getInputs()))
+      if (buffers[bufferOf.lookup(input)].kind == TensorBuffer::Kind::Number)
+        numbers.push_back(i);
+    if (!numbers.empty())
+      op->setAttr(graph::kNumbersAttr, DenseI64ArrayAttr::get(&context, numbers));
+    describeKernel(op);
+  }
+}
+
+std::unique_ptr<eval::EvalError> Program::build(eval::Evaluator &evaluator,
+                                                const eval::PyValue &callee,
+                                                const tensors::Signature &signature,
+                                                ArrayRef<tensors::Argument> arguments) {
+  std::unique_ptr<eval::EvalError> error;
+  module = tensors::trace(context, evaluator, callee, signature, arguments, error);
+  if (!module)
+    return error;
+  traced = textOf(*module, false);
+  countUnfused();
+  std::string message;
+  ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {
+    message += ": " + d.str();
+    return success();
+  });
+  PassManager passes(&context);
+  graph::buildFusePipeline(passes);
+  if (failed(passes.run(*module)))
+    return eval::fail("internal error in the fusion of `" + callee.asFunction().name() + "`" +
+                      message);
+  describe(signature);
+  return nullptr;
+}
+
+std::unique_ptr<TensorProgram> TensorProgram::create(eval::Evaluator &evaluator,
+                                                     const eval::PyValue &function,
+                                                     const tensors::Signature &signature,
+                                                     ArrayRef<tensors::Argument> arguments,
+                                                     std::unique_ptr<eval::EvalError> &error) {
+  auto program = std::make_unique<Program>();
+  error = program->build(evaluator, function, signature, arguments);
+  if (error)
+    return nullptr;
+  return program;
+}
+
+//===----------------------------------------------------------------------===//
+// Launching
+//===----------------------------------------------------------------------===//
+
+static std::string strideName(unsigned buffer, size_t dim) {
+  return "stride." + std::to_string(buffer) + "." + std::to_string(dim);
+}
+
+Sizes Program::stridesOf(unsigned buffer, const TensorPlace &place, std::string &layout) const {
+  Sizes strides;
+  layout += ";" + std::to_string(buffer);
+  for (auto [dim, stride] : llvm::enumerate(place.strides)) {
+    bool isKnown = stride == 0 || stride == 1;
+    layout += isKnown ? "," + std::to_string(stride) : ",s";
+    strides.push_back(isKnown ? Size(stride) : Size::symbol(strideName(buffer, dim)));
+  }
+  return strides;
+}
+
+const KernelShape &Program::shapeFor(unsigned kernel, ArrayRef<TensorPlace> places,
+                                     std::string &layout) {
+  const TensorKernel &of = kernels[kernel];
+  std::vector<Sizes> strides;
+  for (unsigned buffer : ArrayRef(of.buffers).take_front(of.numRead))
+    strides.push_back(places[buffer].strides.empty() ? Sizes()
+                                                     : stridesOf(buffer, places[buffer], layout));
+  std::string key = std::to_string(kernel) + layout;
+  auto found = shapes.find(key);
+  if (found == shapes.end())
+    found = shapes.emplace(key, graph::shapeOf(ops[kernel], strides)).first;
+  return found->second;
+}
+
+std::string Program::moduleText(const KernelShape &shape, const graph::Cut &cut) {
+  ++modulesMade;
+  OwningOpRef<ModuleOp> made = ModuleOp::create(UnknownLoc::get(&context));
+  graph::emitKernel(shape, cut, *made);
+  return textOf(*made, true);
+}
+
+/// "*fp16:16", "fp32", "i32:16"
+static std::string signatureOf(const KernelShape &shape, const graph::Cut &cut,
+                               ArrayRef<TensorBuffer> buffers, const TensorKernel &kernel) {
+  std::string text;
+  auto add = [&](std::string entry, bool divides) {
+    text += (text.empty() ? "" : ",") + entry + (divides ? ":16" : "");
+  };
+  for (auto [i, buffer] : llvm::enumerate(kernel.buffers)) {
+    const TensorBuffer &of = buffers[buffer];
+    std::string type = of.type.isBool() ? "i8" : of.type.str();
+    bool isNumber = of.kind == TensorBuffer::Kind::Number;
+    add((isNumber ? "" : "*") + type, !isNumber && cut.aligned[i]);
+  }
+  for (bool divides : cut.divisible)
+    add(cut.wide ? "i64" : "i32", divides);
+  return text;
+}
+
+static std::string keyOf(unsigned kernel, const std::string &layout, const graph::Cut &cut) {
+  std::string key = std::to_string(kernel) + layout + "|" + std::to_string(cut.block) + "x" +
+                    std::to_string(cut.rows) + "w" + std::to_string(cut.warps) + "|";
+  for (bool flag : {cut.loop, cut.evenColumns, cut.evenRows, cut.oneBlock, cut.wide})
+    key += flag ? '1' : '0';
+  for (auto *flags : {&cut.divisible, &cut.aligned}) {
+    key += "|";
+    for (bool flag : *flags)
+      key += flag ? '1' : '0';
+  }
+  return key;
+}
+
+static llvm::Error tooLarge(const TensorKernel &kernel) {
+  return llvm::createStringError("the sizes of kernel `" + kernel.name +
+                                 "` do not fit: a dimension, a stride or the number of programs "
+                                 "is too large");
+}
+
+llvm::Expected<TensorLaunch> Program::launch(unsigned index, const Bindings &given,
+                                             ArrayRef<TensorPlace> places, const Target &target) {
+  const TensorKernel &kernel = kernels[index];
+  std::string layout;
+  const KernelShape &shape = shapeFor(index, places, layout);
+  Bindings sizes = given;
+  for (unsigned buffer : kernel.buffers)
+    for (auto [dim, stride] : llvm::enumerate(places[buffer].strides))
+      sizes[strideName(buffer, dim)] = stride;
+  std::optional<int64_t> rows = graph::product(shape.rows).evaluate(sizes);
+  std::optional<int64_t> columns = graph::product(shape.columns).evaluate(sizes);
+  if (!rows || !columns)
+    return tooLarge(kernel);
+  graph::Cut cut = chooseCut(shape, *rows, *columns, target);
+  TensorLaunch launch;
+  constexpr int64_t narrow = int64_t(1) << 30; // a block more still fits 32 bits
+  cut.wide = *rows >= narrow || *columns >= narrow;
+  std::vector<int64_t> values;
+  for (const Size &size : shape.sizes) {
+    std::optional<int64_t> value = size.evaluate(sizes);
+    if (!value)
+      return tooLarge(kernel);
+    values.push_back(*value);
+    cut.wide |= *value != int32_t(*value);
+    cut.divisible.push_back(*value % 16 == 0 && shape.aligns(size));
+  }
+  for (unsigned buffer : kernel.buffers) {
+    cut.aligned.push_back(places[buffer].address % 16 == 0);
+    launch.arguments.push_back({true, buffer, 0});
+  }
+  for (int64_t value : values)
+    launch.arguments.push_back({false, 0, value});
+  int64_t programs = countPrograms(shape, cut, *rows, *columns);
+  if (programs > INT32_MAX)
+    return tooLarge(kernel);
+  launch.grid = {uint32_t(programs), 1, 1};
+  launch.key = keyOf(index, layout, cut);
+  auto &source = sources[launch.key];
+  if (!source) {
+    std::string name = kernel.name + frontend::kModuleEnding.str();
+    source = std::make_shared<frontend::SourceFile>(name, moduleText(shape, cut));
+  }
+  launch.source = source;
+  launch.options.kernel = kernel.name;
+  launch.options.signature = signatureOf(shape, cut, buffers, kernel);
+  launch.options.numWarps = cut.warps;
+  launch.options.target = target.name.str();
+  return launch;
+}

@@ -1,0 +1,93 @@
+//===- TensorProgram.h - a function of whole tensors, compiled ------------===//
+//
+// Traced once for the types of its parameters, simplified and grouped into kernels; sizes
+// stay formulas. A launch puts numbers in: it decides how each kernel is cut into blocks,
+// and only a cut that was not there before is another kernel to compile. No MLIR in it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_COMPILER_FUNCTIONS_TENSORPROGRAM_H
+#define TILE_COMPILER_FUNCTIONS_TENSORPROGRAM_H
+
+#include "frontend/tensors/Signature.h"
+#include "target/CompileOptions.h"
+#include "llvm/Support/Error.h"
+#include <array>
+#include <memory>
+
+namespace tile {
+
+/// What kernels read and write: the caller's tensors, and what lies between kernels.
+struct TensorBuffer {
+  enum class Kind { Tensor, Number, Result, Intermediate };
+  Kind kind = Kind::Intermediate;
+  int index = 0; ///< Tensor, Number: of the parameter; Result: which one
+  graph::Sizes shape;
+  eval::DType type;
+};
+
+/// A buffer's place in memory, for one launch. Strides count elements; none: no gaps.
+struct TensorPlace {
+  uint64_t address = 0;
+  std::vector<int64_t> strides;
+};
+
+struct TensorKernel {
+  std::string name;
+  unsigned line = 0;             ///< of its last operation; 0: not known
+  std::vector<unsigned> buffers; ///< read, then written
+  unsigned numRead = 0;
+  graph::Size bytesRead, bytesWritten; ///< each buffer once
+  bool reduces = false;
+  std::vector<std::string> operations; ///< by name, in order
+  std::vector<std::string> reasons;    ///< of fusions not taken
+};
+
+/// One argument of a kernel.
+struct TensorArgument {
+  bool isBuffer = false;
+  unsigned buffer = 0; ///< whose address or number it is
+  int64_t size = 0;    ///< else
+};
+
+/// A kernel with numbers put in.
+struct TensorLaunch {
+  std::string key;                                    ///< the same for launches of the same code
+  std::shared_ptr<const frontend::SourceFile> source; ///< of the kernel, in the tile dialect
+  CompileOptions options;
+  std::array<uint32_t, 3> grid = {1, 1, 1};
+  std::vector<TensorArgument> arguments;
+};
+
+class TensorProgram {
+public:
+  /// Null, and `error`, if the function cannot be compiled for arguments of these types.
+  static std::unique_ptr<TensorProgram> create(eval::Evaluator &evaluator,
+                                               const eval::PyValue &function,
+                                               const tensors::Signature &signature,
+                                               llvm::ArrayRef<tensors::Argument> arguments,
+                                               std::unique_ptr<eval::EvalError> &error);
+  virtual ~TensorProgram();
+
+  std::vector<TensorBuffer> buffers;
+  std::vector<TensorKernel> kernels; ///< in order
+  std::vector<unsigned> results;     ///< buffers
+  bool returnsTuple = false;
+
+  // Operation by operation, for comparison.
+  graph::Size unfusedBytes, leastBytes; ///< least: parameters and results once
+  unsigned unfusedLaunches = 0;
+
+  /// `places`: of all buffers that the kernel uses, by buffer.
+  virtual llvm::Expected<TensorLaunch> launch(unsigned kernel, const graph::Bindings &sizes,
+                                              llvm::ArrayRef<TensorPlace> places,
+                                              const Target &target) = 0;
+  /// As text: what was traced, and the groups that were made of it.
+  virtual std::string tracedText() const = 0;
+  virtual std::string groupedText() const = 0;
+  /// How many modules `launch` has made so far: sizes of a class share one.
+  unsigned modulesMade = 0;
+};
+
+} // namespace tile
+
+#endif // TILE_COMPILER_FUNCTIONS_TENSORPROGRAM_H

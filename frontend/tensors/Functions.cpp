@@ -1,0 +1,142 @@
+//===- Functions.cpp - functions of `tile`, element by element ------------===//
+#include "frontend/tensors/Tracer.h"
+
+using namespace tile;
+using namespace tile::tensors;
+using eval::ArgReader;
+
+/// `tile.exp(x)`: the name is the operation's.
+static Result unary(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x"}, 1);
+  if (!r)
+    return r.error();
+  return tracer.map(*graph::symbolizeMapKind(name), name, {r[0]});
+}
+
+static Result binary(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "y"}, 2);
+  if (!r)
+    return r.error();
+  return tracer.map(*graph::symbolizeMapKind(name), name, {r[0], r[1]});
+}
+
+static Result power(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "y"}, 2);
+  if (!r)
+    return r.error();
+  return eval::binary(ast::BinaryOp::Pow, r[0], r[1]);
+}
+
+static Result where(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"condition", "x", "y"}, 3);
+  if (!r)
+    return r.error();
+  auto *condition = r[0].dynExtension<TensorValue>();
+  if (condition && !condition->type().getElement().isInteger(1)) {
+    Result isTrue = tracer.map(MapKind::ne, name, {r[0], PyValue::integer(0)});
+    return isTrue ? tracer.map(MapKind::select, name, {*isTrue, r[1], r[2]}) : std::move(isTrue);
+  }
+  return tracer.map(MapKind::select, name, {r[0], r[1], r[2]});
+}
+
+static Result clamp(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "lo", "hi"}, 1);
+  if (!r)
+    return r.error();
+  Result value = r[0];
+  if (!r.get(1).isNone())
+    value = tracer.map(MapKind::maximum, name, {*value, r[1]});
+  if (value && !r.get(2).isNone())
+    value = tracer.map(MapKind::minimum, name, {*value, r[2]});
+  return value;
+}
+
+/// gelu(x, approximate="none"), as PyTorch has it.
+static Result gelu(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "approximate"}, 1);
+  if (!r)
+    return r.error();
+  bool byTanh = r.has(1) && r[1].isStr() && r[1].asStr() == "tanh";
+  if (r.has(1) && !byTanh && !(r[1].isStr() && r[1].asStr() == "none"))
+    return fail("`approximate` of `gelu` is \"none\" or \"tanh\", got " + eval::repr(r[1]));
+  return tracer.map(byTanh ? MapKind::gelu_tanh : MapKind::gelu, name, {r[0]});
+}
+
+static Result to(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "dtype"}, 2);
+  if (!r)
+    return r.error();
+  if (!r[1].is(PyValue::Kind::DType))
+    return fail("`to` needs a type, such as `tl.float16`, got " + eval::repr(r[1]));
+  mlir::Type element = elementType(tracer.builder.getContext(), r[1].asDType());
+  if (!element)
+    return eval::unsupported("tensors cannot be converted to " + r[1].asDType().str());
+  if (element.isInteger(1))
+    return tracer.map(MapKind::ne, name, {r[0], PyValue::integer(0)});
+  return tracer.cast(r[0], element);
+}
+
+ArrayRef<TracedEntry> tensors::tracedElementwise() {
+  static const TracedEntry table[] = {
+      {"abs", unary},         {"neg", unary},   {"exp", unary},      {"exp2", unary},
+      {"expm1", unary},       {"log", unary},   {"log2", unary},     {"log10", unary},
+      {"log1p", unary},       {"sqrt", unary},  {"rsqrt", unary},    {"sin", unary},
+      {"cos", unary},         {"tan", unary},   {"tanh", unary},     {"sigmoid", unary},
+      {"relu", unary},        {"silu", unary},  {"erf", unary},      {"floor", unary},
+      {"ceil", unary},        {"round", unary}, {"trunc", unary},    {"sign", unary},
+      {"isnan", unary},       {"isinf", unary}, {"square", unary},   {"reciprocal", unary},
+      {"logical_not", unary}, {"gelu", gelu},   {"maximum", binary}, {"minimum", binary},
+      {"pow", power},         {"where", where}, {"clamp", clamp},    {"to", to},
+  };
+  return table;
+}
+
+//===----------------------------------------------------------------------===//
+// By name
+//===----------------------------------------------------------------------===//
+
+static const TracedEntry *find(StringRef name) {
+  for (ArrayRef<TracedEntry> table : {tracedElementwise(), tracedReductions(), tracedViews()})
+    for (const TracedEntry &entry : table)
+      if (entry.name == name)
+        return &entry;
+  return nullptr;
+}
+
+bool Tracer::hasNamed(StringRef name) { return find(name); }
+
+std::vector<StringRef> Tracer::names() {
+  std::vector<StringRef> out;
+  for (ArrayRef<TracedEntry> table : {tracedElementwise(), tracedReductions(), tracedViews()})
+    for (const TracedEntry &entry : table)
+      out.push_back(entry.name);
+  return out;
+}
+
+/// NumPy's and PyTorch's names for the same things.
+static std::string canonicalKeyword(StringRef name) {
+  return name == "dim" ? "axis" : name == "keepdims" ? "keepdim" : name.str();
+}
+
+std::optional<Result> Tracer::callNamed(StringRef name, const CallArgs &args) {
+  const TracedEntry *entry = find(name);
+  if (!entry)
+    return std::nullopt;
+  CallArgs given = args;
+  for (auto &[keyword, value] : given.keywords)
+    keyword = canonicalKeyword(keyword);
+  return entry->fn(*this, entry->name, given);
+}
+
+std::optional<Result> Tracer::callSymbol(eval::Evaluator &, StringRef name, const CallArgs &args) {
+  StringRef function = name;
+  bool isTl = function.consume_front("tl.");
+  if (!isTl && !function.consume_front("tile."))
+    return std::nullopt;
+  if (std::optional<Result> result = callNamed(function, args))
+    return result;
+  std::string message = "`" + name.str() + "` is not supported in a function of whole tensors";
+  if (StringRef near = frontend::nearestName(function, names()); !near.empty())
+    message += "; did you mean `tile." + near.str() + "`?";
+  return Result(eval::unsupported(message));
+}

@@ -1,0 +1,258 @@
+//===- Reductions.cpp - reductions, and what is made of them --------------===//
+//
+// softmax and the norms are formulas over sums and maxima here: what the fusion sees is
+// the formula, so one that is written out by hand compiles to the same kernel.
+//
+//===----------------------------------------------------------------------===//
+#include "frontend/tensors/Tracer.h"
+
+using namespace tile;
+using namespace tile::tensors;
+using eval::ArgReader;
+
+/// The axes that a call means, in order; None is all.
+static std::unique_ptr<EvalError> readAxes(StringRef name, const PyValue &given, size_t rank,
+                                           llvm::SmallVectorImpl<int64_t> &axes) {
+  std::vector<PyValue> values = {given};
+  if (given.isSequence())
+    values = given.elements().vec();
+  if (given.isNone()) {
+    for (size_t i = 0; i < rank; ++i)
+      axes.push_back(i);
+    return nullptr;
+  }
+  for (const PyValue &value : values) {
+    std::optional<int64_t> axis = value.toInt64();
+    if (!axis)
+      return fail("`axis` of `" + name.str() + "` is a number or a tuple of numbers, got " +
+                  eval::repr(value));
+    int64_t from = *axis < 0 ? *axis + int64_t(rank) : *axis;
+    if (from < 0 || from >= int64_t(rank))
+      return fail("axis " + std::to_string(*axis) + " of `" + name.str() +
+                      "` is not in a tensor of " + std::to_string(rank) + " dimensions",
+                  "IndexError");
+    if (llvm::is_contained(axes, from))
+      return fail("axis " + std::to_string(*axis) + " of `" + name.str() + "` is given twice");
+    axes.push_back(from);
+  }
+  llvm::sort(axes);
+  return nullptr;
+}
+
+namespace {
+/// A reduction's arguments, read.
+struct Given {
+  Operand x;
+  PyValue value;
+  llvm::SmallVector<int64_t> axes;
+  bool keepdim = false;
+  double correction = 0;
+};
+} // namespace
+
+static std::unique_ptr<EvalError> read(Tracer &tracer, StringRef name, const CallArgs &args,
+                                       Given &out) {
+  ArgReader r(name, args, {"x", "axis", "keepdim", "correction"}, 1);
+  if (!r)
+    return r.error();
+  if (auto error = tracer.operand(name, r[0], out.x))
+    return error;
+  out.value = r[0];
+  Result keepdim = eval::truth(r.get(2));
+  if (!keepdim)
+    return keepdim.takeError();
+  out.keepdim = keepdim->asBool();
+  out.correction = r.has(3) ? r[3].toDouble().value_or(0) : 0;
+  return readAxes(name, r.get(1), out.x.type().sizes().size(), out.axes);
+}
+
+static Result reduction(Tracer &tracer, StringRef name, const CallArgs &args) {
+  Given given;
+  if (auto error = read(tracer, name, args, given))
+    return error;
+  return tracer.reduce(*graph::symbolizeReduceKind(name), given.x, given.axes, given.keepdim);
+}
+
+/// Sums of f16 and bf16 are kept in f32 until the end: `to` the type that the result has.
+static Result floats(Tracer &tracer, const PyValue &x) {
+  auto *tensor = x.dynExtension<TensorValue>();
+  if (tensor && mlir::isa<mlir::IntegerType>(tensor->type().getElement()))
+    return tracer.cast(x, tracer.builder.getF32Type());
+  return x;
+}
+
+/// How many elements the axes have together.
+static PyValue countOf(Tracer &tracer, const Operand &x, ArrayRef<int64_t> axes) {
+  Sizes sizes = x.type().sizes(), along;
+  for (int64_t axis : axes)
+    along.push_back(sizes[axis]);
+  return tracer.sizeValue(graph::product(along));
+}
+
+static Result meanOf(Tracer &tracer, const PyValue &value, ArrayRef<int64_t> axes, bool keepdim,
+                     double correction = 0) {
+  Operand x;
+  if (auto error = tracer.operand("mean", value, x))
+    return error;
+  Result sum = tracer.reduce(ReduceKind::sum, x, axes, keepdim);
+  if (!sum)
+    return sum;
+  PyValue count = countOf(tracer, x, axes);
+  Result by = correction == 0 ? Result(count)
+                              : tracer.map(MapKind::sub, {count, PyValue::number(correction)});
+  return by ? tracer.map(MapKind::div, {*sum, *by}) : std::move(by);
+}
+
+static Result mean(Tracer &tracer, StringRef name, const CallArgs &args) {
+  Given given;
+  if (auto error = read(tracer, name, args, given))
+    return error;
+  Result x = floats(tracer, given.value);
+  return x ? meanOf(tracer, *x, given.axes, given.keepdim) : std::move(x);
+}
+
+/// x less its mean along the axes, which stay as 1.
+static Result centred(Tracer &tracer, const PyValue &x, ArrayRef<int64_t> axes) {
+  Result middle = meanOf(tracer, x, axes, /*keepdim=*/true);
+  return middle ? tracer.map(MapKind::sub, {x, *middle}) : std::move(middle);
+}
+
+static Result varianceOf(Tracer &tracer, const PyValue &x, ArrayRef<int64_t> axes, bool keepdim,
+                         double correction) {
+  Result apart = centred(tracer, x, axes);
+  if (apart)
+    apart = tracer.map(MapKind::square, {*apart});
+  return apart ? meanOf(tracer, *apart, axes, keepdim, correction) : std::move(apart);
+}
+
+template <bool squareRoot>
+static Result variance(Tracer &tracer, StringRef name, const CallArgs &args) {
+  Given given;
+  if (auto error = read(tracer, name, args, given))
+    return error;
+  Result x = floats(tracer, given.value);
+  if (x)
+    x = varianceOf(tracer, *x, given.axes, given.keepdim, given.correction);
+  return x && squareRoot ? tracer.map(MapKind::sqrt, {*x}) : std::move(x);
+}
+
+//===----------------------------------------------------------------------===//
+// softmax and its relatives
+//===----------------------------------------------------------------------===//
+
+/// x less its maximum, and the sum of what that is to the power of e.
+static Result shifted(Tracer &tracer, const Given &given, Result &powers, Result &total,
+                      Result &top) {
+  Result x = floats(tracer, given.value);
+  if (!x)
+    return x;
+  Operand operand;
+  if (auto error = tracer.operand("softmax", *x, operand))
+    return error;
+  top = tracer.reduce(ReduceKind::max, operand, given.axes, /*keepdim=*/true);
+  Result apart = top ? tracer.map(MapKind::sub, {*x, *top}) : Result(top.takeError());
+  if (!apart)
+    return apart;
+  powers = tracer.map(MapKind::exp, {*apart});
+  if (!powers)
+    return PyValue(*apart);
+  if (auto error = tracer.operand("softmax", *powers, operand))
+    return error;
+  total = tracer.reduce(ReduceKind::sum, operand, given.axes, /*keepdim=*/true);
+  return apart;
+}
+
+/// (x, axis=-1)
+static std::unique_ptr<EvalError> readAlong(Tracer &tracer, StringRef name, const CallArgs &args,
+                                            Given &out) {
+  CallArgs all = args;
+  if (all.positional.size() < 2 && !all.keyword("axis"))
+    all.keywords.emplace_back("axis", PyValue::integer(-1));
+  return read(tracer, name, all, out);
+}
+
+template <bool logarithm>
+static Result softmax(Tracer &tracer, StringRef name, const CallArgs &args) {
+  Given given;
+  if (auto error = readAlong(tracer, name, args, given))
+    return error;
+  Result powers = PyValue(), total = PyValue(), top = PyValue();
+  Result apart = shifted(tracer, given, powers, total, top);
+  if (!apart || !powers || !total)
+    return !apart ? std::move(apart) : !powers ? std::move(powers) : std::move(total);
+  if (!logarithm)
+    return tracer.map(MapKind::div, {*powers, *total});
+  Result log = tracer.map(MapKind::log, {*total});
+  return log ? tracer.map(MapKind::sub, {*apart, *log}) : std::move(log);
+}
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+static Result scaled(Tracer &tracer, Result x, const PyValue &weight, const PyValue &bias) {
+  if (x && !weight.isNone())
+    x = tracer.map(MapKind::mul, {*x, weight});
+  if (x && !bias.isNone())
+    x = tracer.map(MapKind::add, {*x, bias});
+  return x;
+}
+
+/// x / sqrt(spread + eps)
+static Result dividedByRoot(Tracer &tracer, const PyValue &x, Result spread, const PyValue &eps) {
+  if (spread)
+    spread = tracer.map(MapKind::add, {*spread, eps});
+  if (spread)
+    spread = tracer.map(MapKind::rsqrt, {*spread});
+  return spread ? tracer.map(MapKind::mul, {x, *spread}) : std::move(spread);
+}
+
+/// layer_norm(x, weight=None, bias=None, eps=1e-5, axis=-1)
+static Result layerNorm(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "weight", "bias", "eps", "axis"}, 1);
+  if (!r)
+    return r.error();
+  Given given;
+  if (auto error = read(tracer, name, {{r[0], r.has(4) ? r[4] : PyValue::integer(-1)}, {}}, given))
+    return error;
+  PyValue eps = r.has(3) ? r[3] : PyValue::number(1e-5);
+  Result apart = centred(tracer, r[0], given.axes);
+  if (!apart)
+    return apart;
+  Result squares = tracer.map(MapKind::square, {*apart});
+  if (squares)
+    squares = meanOf(tracer, *squares, given.axes, /*keepdim=*/true);
+  return scaled(tracer, dividedByRoot(tracer, *apart, std::move(squares), eps), r.get(1), r.get(2));
+}
+
+/// rms_norm(x, weight=None, eps=1e-6, axis=-1)
+static Result rmsNorm(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "weight", "eps", "axis"}, 1);
+  if (!r)
+    return r.error();
+  Given given;
+  if (auto error = read(tracer, name, {{r[0], r.has(3) ? r[3] : PyValue::integer(-1)}, {}}, given))
+    return error;
+  PyValue eps = r.has(2) ? r[2] : PyValue::number(1e-6);
+  Result squares = tracer.map(MapKind::square, {r[0]});
+  if (squares)
+    squares = meanOf(tracer, *squares, given.axes, /*keepdim=*/true);
+  return scaled(tracer, dividedByRoot(tracer, r[0], std::move(squares), eps), r.get(1), PyValue());
+}
+
+ArrayRef<TracedEntry> tensors::tracedReductions() {
+  static const TracedEntry table[] = {
+      {"sum", reduction},
+      {"prod", reduction},
+      {"max", reduction},
+      {"min", reduction},
+      {"mean", mean},
+      {"var", variance<false>},
+      {"std", variance<true>},
+      {"softmax", softmax<false>},
+      {"log_softmax", softmax<true>},
+      {"layer_norm", layerNorm},
+      {"rms_norm", rmsNorm},
+  };
+  return table;
+}

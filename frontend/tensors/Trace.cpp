@@ -1,0 +1,308 @@
+//===- Trace.cpp - a function of whole tensors becomes a graph ------------===//
+#include "frontend/tensors/Trace.h"
+#include "frontend/eval/Place.h"
+#include "frontend/tensors/Tracer.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::tensors;
+
+void tensors::registerDialects(MLIRContext &context) {
+  context.loadDialect<graph::GraphDialect, func::FuncDialect>();
+}
+
+Type tensors::elementType(MLIRContext *context, const DType &type) {
+  switch (type.kind()) {
+  case DType::Kind::Float16:
+    return Float16Type::get(context);
+  case DType::Kind::BFloat16:
+    return BFloat16Type::get(context);
+  case DType::Kind::Float32:
+    return Float32Type::get(context);
+  case DType::Kind::Float64:
+    return Float64Type::get(context);
+  case DType::Kind::Float8E4NV:
+    return Float8E4M3FNType::get(context);
+  case DType::Kind::Float8E5:
+    return Float8E5M2Type::get(context);
+  default:
+    break;
+  }
+  if (!type.isInt())
+    return {};
+  return IntegerType::get(context, type.bitWidth(),
+                          type.isBool() || type.isSigned() ? IntegerType::Signless
+                                                           : IntegerType::Unsigned);
+}
+
+DType tensors::dtypeOf(Type element) {
+  return *DType::parse(element.isInteger(1) ? "int1" : graph::spelledType(element));
+}
+
+Location Tracer::here() {
+  eval::Place place = eval::currentPlace();
+  if (!place.file)
+    return builder.getUnknownLoc();
+  frontend::SourceFile::LineColumn at = place.file->locate(place.range.begin);
+  return FileLineColLoc::get(builder.getStringAttr(place.file->name()), at.line, at.column);
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters and results
+//===----------------------------------------------------------------------===//
+
+/// The parameters as values of the body; null, and `error`, if one cannot be.
+static func::FuncOp buildParameters(Tracer &tracer, const eval::FunctionObject &function,
+                                    const Signature &signature, ArrayRef<Argument> arguments,
+                                    ModuleOp module, std::vector<PyValue> &values,
+                                    std::unique_ptr<EvalError> &error) {
+  OpBuilder &b = tracer.builder;
+  const frontend::SourceFile &file = function.module->source();
+  auto located = [&](frontend::SourceRange range) -> Location {
+    frontend::SourceFile::LineColumn at = file.locate(range.begin);
+    return FileLineColLoc::get(b.getStringAttr(file.name()), at.line, at.column);
+  };
+  b.setInsertionPointToEnd(module.getBody());
+  auto op = func::FuncOp::create(b, located(function.range()), function.name(),
+                                 b.getFunctionType({}, {}));
+  Block *body = op.addEntryBlock();
+  SmallVector<DictionaryAttr> attributes;
+  SmallVector<Type> types;
+  for (auto [parameter, argument] : llvm::zip_equal(signature.parameters, arguments)) {
+    if (parameter.kind == Parameter::Kind::Constant) {
+      values.push_back(argument.constant);
+      continue;
+    }
+    bool isNumber = parameter.kind == Parameter::Kind::Number;
+    DType type = isNumber ? *parameter.element : argument.element;
+    Type element = elementType(b.getContext(), type);
+    if (!element) {
+      error = eval::unsupported("`" + parameter.name + "` has elements of type " + type.str() +
+                                ", which functions of whole tensors do not take");
+      error->diagnostic.file = &file;
+      error->diagnostic.range = parameter.range;
+      return {};
+    }
+    types.push_back(GraphTensorType::of(b.getContext(), parameter.sizes, element));
+    NamedAttrList list;
+    list.append(kNameAttr, b.getStringAttr(parameter.name));
+    if (isNumber)
+      list.append(kNumberAttr, b.getUnitAttr());
+    attributes.push_back(list.getDictionary(b.getContext()));
+    Value value = body->addArgument(types.back(), located(parameter.range));
+    values.push_back(tracer.wrap(value, isNumber, parameter.name));
+  }
+  op.setFunctionType(b.getFunctionType(types, {}));
+  op.setAllArgAttrs(attributes);
+  b.setInsertionPointToEnd(body);
+  return op;
+}
+
+static std::unique_ptr<EvalError> buildReturn(Tracer &tracer, func::FuncOp op,
+                                              const eval::FunctionObject &function,
+                                              const PyValue &result) {
+  OpBuilder &b = tracer.builder;
+  SmallVector<PyValue> results = {result};
+  if (result.isSequence()) {
+    results.assign(result.elements().begin(), result.elements().end());
+    op->setAttr(kTupleAttr, b.getUnitAttr());
+  }
+  SmallVector<Value> values;
+  for (const PyValue &value : results) {
+    Operand operand;
+    if (!value.dynExtension<TensorValue>() || tracer.operand("return", value, operand))
+      return fail("`" + function.name() + "` must return a tensor or several, got " +
+                  eval::repr(value));
+    values.push_back(operand.value);
+  }
+  if (values.empty())
+    return fail("`" + function.name() + "` returns nothing: there is nothing to compute");
+  func::ReturnOp::create(b, op.getLoc(), values);
+  op.setFunctionType(b.getFunctionType(op.getArgumentTypes(), ValueRange(values).getTypes()));
+  return nullptr;
+}
+
+OwningOpRef<ModuleOp> tensors::trace(MLIRContext &context, eval::Evaluator &evaluator,
+                                     const PyValue &callee, const Signature &signature,
+                                     ArrayRef<Argument> arguments,
+                                     std::unique_ptr<EvalError> &error) {
+  const eval::FunctionObject &function = callee.asFunction();
+  Tracer tracer(context, evaluator);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(tracer.builder, tracer.builder.getUnknownLoc());
+  std::vector<PyValue> values;
+  func::FuncOp op = buildParameters(tracer, function, signature, arguments, *module, values, error);
+  if (!op)
+    return {};
+  eval::EvaluatorHooks *before = std::exchange(evaluator.hooks, &tracer);
+  // The tracer leaves calls of such functions to the evaluator, which runs their bodies.
+  Result result = evaluator.call(callee, eval::CallArgs{std::move(values), {}});
+  evaluator.hooks = before;
+  error = result ? buildReturn(tracer, op, function, *result) : result.takeError();
+  if (!error)
+    return module;
+  if (!error->diagnostic.file) {
+    error->diagnostic.file = &function.module->source();
+    error->diagnostic.range = function.range();
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+PyValue Tracer::wrap(Value value, bool isWeak, std::string name) {
+  return PyValue::extension(std::make_shared<TensorValue>(*this, value, std::move(name), isWeak));
+}
+
+PyValue Tracer::sizeValue(const Size &size) {
+  if (std::optional<int64_t> constant = size.constant())
+    return PyValue::integer(*constant);
+  return PyValue::extension(std::make_shared<SizeValue>(*this, size));
+}
+
+Value Tracer::constant(double number) {
+  auto type = GraphTensorType::of(builder.getContext(), {}, builder.getF32Type());
+  return graph::ConstantOp::create(builder, here(), type, builder.getF64FloatAttr(number));
+}
+
+Value Tracer::constant(int64_t number) {
+  bool isWide = number != int32_t(number);
+  auto type =
+      GraphTensorType::of(builder.getContext(), {}, builder.getIntegerType(isWide ? 64 : 32));
+  return graph::ConstantOp::create(builder, here(), type, builder.getI64IntegerAttr(number));
+}
+
+std::unique_ptr<EvalError> Tracer::operand(StringRef what, const PyValue &value, Operand &out) {
+  if (auto *tensor = value.dynExtension<TensorValue>()) {
+    out = {tensor->value, tensor->name, tensor->isWeak};
+    return nullptr;
+  }
+  if (auto *size = value.dynExtension<SizeValue>()) {
+    auto type = GraphTensorType::of(builder.getContext(), {}, builder.getI64Type());
+    out = {graph::SizeOp::create(builder, here(), type, size->size.str()), size->size.str(), true};
+    return nullptr;
+  }
+  if (value.is(PyValue::Kind::Float)) {
+    out = {constant(value.asFloat()), "", true};
+    return nullptr;
+  }
+  if (value.is(PyValue::Kind::Bool)) {
+    auto type = GraphTensorType::of(builder.getContext(), {}, builder.getI1Type());
+    out = {
+        graph::ConstantOp::create(builder, here(), type, builder.getI64IntegerAttr(value.asBool())),
+        "", true};
+    return nullptr;
+  }
+  if (std::optional<int64_t> number = value.toInt64()) {
+    out = {constant(*number), "", true};
+    return nullptr;
+  }
+  return fail("`" + what.str() + "` needs a tensor or a number, got " + eval::repr(value));
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+/// `x` of shape (M, N)
+static std::string describe(const Operand &x) {
+  return (x.name.empty() ? "a value" : "`" + x.name + "`") + " of shape " +
+         graph::shapeText(x.type().sizes());
+}
+
+/// The type that the operands have together. Numbers take the tensors' type, unless they
+/// are floats and the tensors are not.
+static Type commonType(ArrayRef<Operand> operands) {
+  Type strong, weak;
+  for (const Operand &x : operands) {
+    Type &side = x.isWeak ? weak : strong;
+    side = side ? graph::promoteTypes(side, x.type().getElement()) : x.type().getElement();
+  }
+  if (!strong || !weak)
+    return strong ? strong : weak;
+  bool widens = (isa<FloatType>(weak) && !isa<FloatType>(strong)) ||
+                (strong.isInteger(1) && !weak.isInteger(1));
+  return widens ? weak : strong;
+}
+
+Result Tracer::map(MapKind kind, ArrayRef<PyValue> values) {
+  return map(kind, graph::stringifyMapKind(kind), values);
+}
+
+Result Tracer::map(MapKind kind, StringRef what, ArrayRef<PyValue> values) {
+  SmallVector<Operand, 3> operands(values.size());
+  Sizes shape;
+  for (auto [value, x] : llvm::zip(values, operands))
+    if (auto error = operand(what, value, x))
+      return error;
+  for (auto [i, x] : llvm::enumerate(operands)) {
+    unsigned dim;
+    Sizes own = x.type().sizes();
+    std::optional<Sizes> both = graph::broadcast(shape, own, dim);
+    if (!both) {
+      Operand sofar = operands[i ? i - 1 : 0];
+      std::string left = i == 1 ? describe(sofar) : "shape " + graph::shapeText(shape);
+      return fail("`" + what.str() + "` of " + left + " and " + describe(x) + ": dimension -" +
+                      std::to_string(dim + 1) + " is `" + shape[shape.size() - 1 - dim].str() +
+                      "` in one and `" + own[own.size() - 1 - dim].str() +
+                      "` in the other; they must be the same, or one of them 1",
+                  "ValueError");
+    }
+    shape = *both;
+  }
+  bool isSelect = kind == MapKind::select;
+  Type element = commonType(ArrayRef(operands).drop_front(isSelect));
+  if (graph::needsFloat(kind) && !isa<FloatType>(element))
+    element = builder.getF32Type();
+  if (graph::givesBool(kind))
+    element = builder.getI1Type();
+  bool allWeak = llvm::all_of(operands, [](auto &x) { return x.isWeak; });
+  SmallVector<Value, 3> inputs;
+  for (Operand &x : operands)
+    inputs.push_back(x.value);
+  auto type = GraphTensorType::of(builder.getContext(), shape, element);
+  return wrap(graph::MapOp::create(builder, here(), type, kind, inputs), allWeak);
+}
+
+Result Tracer::cast(const PyValue &value, Type element) {
+  Operand x;
+  if (auto error = operand("to", value, x))
+    return error;
+  auto type = GraphTensorType::of(builder.getContext(), x.type().sizes(), element);
+  return wrap(graph::CastOp::create(builder, here(), type, x.value));
+}
+
+Result Tracer::reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes, bool keepdim) {
+  Sizes sizes = x.type().sizes(), left;
+  SmallVector<int64_t> dims;
+  for (auto [i, size] : llvm::enumerate(sizes)) {
+    bool reduced = llvm::is_contained(axes, int64_t(i));
+    if (reduced && keepdim)
+      dims.push_back(-1);
+    if (reduced)
+      continue;
+    dims.push_back(left.size());
+    left.push_back(size);
+  }
+  Type element = x.type().getElement();
+  bool adds = kind == ReduceKind::sum || kind == ReduceKind::prod;
+  Value src = x.value;
+  if (adds && isa<IntegerType>(element) && element.getIntOrFloatBitWidth() < 64) {
+    element = builder.getI64Type(); // as references do
+    src = graph::CastOp::create(builder, here(),
+                                GraphTensorType::of(builder.getContext(), sizes, element), src);
+  }
+  auto type = GraphTensorType::of(builder.getContext(), left, element);
+  Value result = graph::ReduceOp::create(builder, here(), type, kind, src, axes);
+  return keepdim ? rearrange({result, "", false}, dims) : Result(wrap(result));
+}
+
+Result Tracer::rearrange(const Operand &x, ArrayRef<int64_t> dims) {
+  Sizes sizes = x.type().sizes(), shape;
+  for (int64_t dim : dims)
+    shape.push_back(dim < 0 ? Size(1) : sizes[dim]);
+  auto type = GraphTensorType::of(builder.getContext(), shape, x.type().getElement());
+  return wrap(graph::RearrangeOp::create(builder, here(), type, x.value, dims));
+}

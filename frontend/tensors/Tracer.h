@@ -1,0 +1,130 @@
+//===- Tracer.h - the state of a trace, shared by its parts ---------------===//
+#ifndef TILE_FRONTEND_TENSORS_TRACER_H
+#define TILE_FRONTEND_TENSORS_TRACER_H
+
+#include "frontend/eval/Methods.h"
+#include "frontend/tensors/Trace.h"
+#include "mlir/IR/Builders.h"
+
+namespace tile::tensors {
+
+using eval::CallArgs;
+using eval::DType;
+using eval::EvalError;
+using eval::fail;
+using eval::PyValue;
+using eval::Result;
+using graph::GraphTensorType;
+using graph::MapKind;
+using graph::ReduceKind;
+using graph::Size;
+using graph::Sizes;
+using llvm::ArrayRef;
+using llvm::StringRef;
+
+class Tracer;
+
+/// A size of a tensor while it is traced: arithmetic on it is arithmetic on formulas.
+class SizeValue : public eval::Extension {
+public:
+  SizeValue(Tracer &tracer, Size size) : Extension(&id), tracer(tracer), size(std::move(size)) {}
+  static bool classof(const Extension *e) { return e->classId() == &id; }
+  std::string typeName() const override { return "size"; }
+  std::string repr() const override { return size.str(); }
+  Result unary(ast::UnaryOp op) override;
+  Result binary(ast::BinaryOp op, const PyValue &other, bool reflected) override;
+  Result compare(ast::CompareOp op, const PyValue &other) override;
+  Result truth() override;
+
+  static char id;
+  Tracer &tracer;
+  const Size size;
+};
+
+/// A tensor while it is traced.
+class TensorValue : public eval::Extension {
+public:
+  TensorValue(Tracer &tracer, mlir::Value value, std::string name, bool isWeak)
+      : Extension(&id), tracer(tracer), value(value), name(std::move(name)), isWeak(isWeak) {}
+  static bool classof(const Extension *e) { return e->classId() == &id; }
+  std::string typeName() const override { return "tensor"; }
+  std::string repr() const override;
+  Result unary(ast::UnaryOp op) override;
+  Result binary(ast::BinaryOp op, const PyValue &other, bool reflected) override;
+  Result compare(ast::CompareOp op, const PyValue &other) override;
+  Result truth() override;
+  Result length() override;
+  Result subscript(eval::Evaluator *evaluator, const PyValue &index) override;
+  Result attribute(StringRef name) override;
+  Result callMethod(eval::Evaluator &evaluator, StringRef name, const CallArgs &args) override;
+
+  GraphTensorType type() const { return mlir::cast<GraphTensorType>(value.getType()); }
+  Sizes sizes() const { return type().sizes(); }
+
+  static char id;
+  Tracer &tracer;
+  mlir::Value value;
+  std::string name; ///< of a parameter; else empty
+  bool isWeak;      ///< a number: other operands decide the type
+};
+
+/// A traced operand, or the reason why there is none.
+struct Operand {
+  mlir::Value value;
+  std::string name;
+  bool isWeak = false;
+  GraphTensorType type() const { return mlir::cast<GraphTensorType>(value.getType()); }
+};
+
+class Tracer : public eval::EvaluatorHooks {
+public:
+  Tracer(mlir::MLIRContext &context, eval::Evaluator &evaluator)
+      : evaluator(evaluator), builder(&context) {}
+
+  std::optional<Result> callSymbol(eval::Evaluator &evaluator, StringRef name,
+                                   const CallArgs &args) override;
+
+  /// Where the evaluator is.
+  mlir::Location here();
+  PyValue wrap(mlir::Value value, bool isWeak = false, std::string name = "");
+  PyValue sizeValue(const Size &size);
+  /// A tensor, a size or a number as an operand.
+  std::unique_ptr<EvalError> operand(StringRef what, const PyValue &value, Operand &out);
+  mlir::Value constant(double number);
+  mlir::Value constant(int64_t number);
+
+  /// `kind` of the operands, broadcast and promoted. `what` is how the source calls it.
+  Result map(MapKind kind, StringRef what, ArrayRef<PyValue> operands);
+  Result map(MapKind kind, ArrayRef<PyValue> operands);
+  Result cast(const PyValue &value, mlir::Type element);
+  /// `axes` in order.
+  Result reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes, bool keepdim);
+  Result rearrange(const Operand &x, ArrayRef<int64_t> dims);
+  /// A function or method by its name in `tile`; nothing if there is none.
+  std::optional<Result> callNamed(StringRef name, const CallArgs &args);
+  static bool hasNamed(StringRef name);
+  static std::vector<StringRef> names();
+
+  eval::Evaluator &evaluator;
+  mlir::OpBuilder builder;
+
+private:
+  mlir::Value materialize(const Operand &operand, mlir::Type element);
+};
+
+/// The element type in the graph dialect; null if tensors cannot have it yet.
+mlir::Type elementType(mlir::MLIRContext *context, const DType &type);
+
+/// A function of `tile` while it is traced.
+using TracedFunction = Result (*)(Tracer &tracer, StringRef name, const CallArgs &args);
+struct TracedEntry {
+  StringRef name;
+  TracedFunction fn;
+};
+ArrayRef<TracedEntry> tracedElementwise();
+ArrayRef<TracedEntry> tracedReductions();
+ArrayRef<TracedEntry> tracedViews();
+
+} // namespace tile::tensors
+
+#endif // TILE_FRONTEND_TENSORS_TRACER_H

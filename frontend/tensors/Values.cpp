@@ -1,0 +1,261 @@
+//===- Values.cpp - tensors and sizes while they are traced ---------------===//
+#include "frontend/tensors/Tracer.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace tile;
+using namespace tile::tensors;
+
+char SizeValue::id = 0;
+char TensorValue::id = 0;
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+static std::optional<Size> asSize(const PyValue &value) {
+  if (auto *size = value.dynExtension<SizeValue>())
+    return size->size;
+  if (std::optional<int64_t> number = value.toInt64(); number && !value.is(PyValue::Kind::Bool))
+    return Size(*number);
+  return std::nullopt;
+}
+
+/// Tensors of a result that is not a size.
+static Result asTensors(Tracer &tracer, ast::BinaryOp op, const PyValue &lhs, const PyValue &rhs);
+
+Result SizeValue::unary(ast::UnaryOp op) {
+  if (op == ast::UnaryOp::Neg)
+    return tracer.sizeValue(Size(0) - size);
+  if (op == ast::UnaryOp::Pos)
+    return tracer.sizeValue(size);
+  return fail("`" + ast::spelling(op).str() + "` of the size `" + size.str() + "` has no meaning");
+}
+
+Result SizeValue::binary(ast::BinaryOp op, const PyValue &other, bool reflected) {
+  std::optional<Size> right = asSize(other);
+  if (right && op == ast::BinaryOp::Add)
+    return tracer.sizeValue(size + *right);
+  if (right && op == ast::BinaryOp::Mul)
+    return tracer.sizeValue(size * *right);
+  if (right && op == ast::BinaryOp::Sub)
+    return tracer.sizeValue(reflected ? *right - size : size - *right);
+  if (right && op == ast::BinaryOp::FloorDiv) {
+    const Size &divisor = reflected ? size : *right;
+    if (std::optional<Size> quotient = (reflected ? *right : size).dividedBy(divisor))
+      return tracer.sizeValue(*quotient);
+    return fail("`" + (reflected ? *right : size).str() + " // " + divisor.str() +
+                "` is not a formula: only what divides whatever the sizes are can be taken");
+  }
+  PyValue self = PyValue::extension(shared_from_this());
+  return asTensors(tracer, op, reflected ? other : self, reflected ? self : other);
+}
+
+Result SizeValue::compare(ast::CompareOp op, const PyValue &other) {
+  std::optional<Size> right = asSize(other);
+  std::optional<int64_t> apart = right ? (size - *right).constant() : std::nullopt;
+  if (!apart)
+    return fail("whether `" + size.str() + "` is " + ast::spelling(op).str() + " " +
+                eval::repr(other) +
+                " is not known when the function is compiled: one compilation "
+                "serves all sizes");
+  return eval::compare(op, PyValue::integer(*apart), PyValue::integer(0));
+}
+
+Result SizeValue::truth() {
+  return fail("whether the size `" + size.str() +
+              "` is zero is not known when the function is "
+              "compiled");
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+std::string TensorValue::repr() const {
+  return "tensor[\"" + type().getDims().str() + "\", " + graph::spelledType(type().getElement()) +
+         "]";
+}
+
+static std::optional<MapKind> binaryKind(ast::BinaryOp op) {
+  switch (op) {
+  case ast::BinaryOp::Add:
+    return MapKind::add;
+  case ast::BinaryOp::Sub:
+    return MapKind::sub;
+  case ast::BinaryOp::Mul:
+    return MapKind::mul;
+  case ast::BinaryOp::Div:
+    return MapKind::div;
+  case ast::BinaryOp::Pow:
+    return MapKind::pow;
+  case ast::BinaryOp::And:
+    return MapKind::bit_and;
+  case ast::BinaryOp::Or:
+    return MapKind::bit_or;
+  case ast::BinaryOp::Xor:
+    return MapKind::bit_xor;
+  default:
+    return std::nullopt;
+  }
+}
+
+static bool isInteger(const PyValue &value) {
+  auto *tensor = value.dynExtension<TensorValue>();
+  return tensor ? mlir::isa<mlir::IntegerType>(tensor->type().getElement())
+                : value.is(PyValue::Kind::Int) || value.is(PyValue::Kind::Bool);
+}
+
+static Result asTensors(Tracer &tracer, ast::BinaryOp op, const PyValue &lhs, const PyValue &rhs) {
+  StringRef spelled = ast::spelling(op);
+  if (op == ast::BinaryOp::Pow) {
+    if (std::optional<double> power = rhs.toDouble()) {
+      if (*power == 2)
+        return tracer.map(MapKind::square, spelled, {lhs});
+      if (*power == 0.5)
+        return tracer.map(MapKind::sqrt, spelled, {lhs});
+    }
+    if (isInteger(lhs) && isInteger(rhs))
+      return eval::unsupported("powers of integers are not supported; multiply, or convert with "
+                               "`.to(tl.float32)`");
+  }
+  if (std::optional<MapKind> kind = binaryKind(op)) {
+    bool isBits =
+        *kind == MapKind::bit_and || *kind == MapKind::bit_or || *kind == MapKind::bit_xor;
+    if (isBits && (!isInteger(lhs) || !isInteger(rhs)))
+      return fail("`" + spelled.str() + "` needs integers or bools, got " + eval::repr(lhs) +
+                  " and " + eval::repr(rhs));
+    return tracer.map(*kind, spelled, {lhs, rhs});
+  }
+  return eval::unsupported("`" + spelled.str() + "` of tensors is not supported");
+}
+
+Result TensorValue::unary(ast::UnaryOp op) {
+  PyValue self = PyValue::extension(shared_from_this());
+  switch (op) {
+  case ast::UnaryOp::Neg:
+    return tracer.map(MapKind::neg, "-", {self});
+  case ast::UnaryOp::Pos:
+    return self;
+  case ast::UnaryOp::Invert:
+    if (!isInteger(self))
+      return fail("`~` needs integers or bools, got " + eval::repr(self));
+    return tracer.map(MapKind::invert, "~", {self});
+  case ast::UnaryOp::Not:
+    return truth();
+  }
+  return truth();
+}
+
+Result TensorValue::binary(ast::BinaryOp op, const PyValue &other, bool reflected) {
+  PyValue self = PyValue::extension(shared_from_this());
+  return asTensors(tracer, op, reflected ? other : self, reflected ? self : other);
+}
+
+Result TensorValue::compare(ast::CompareOp op, const PyValue &other) {
+  PyValue self = PyValue::extension(shared_from_this());
+  StringRef spelled = ast::spelling(op);
+  switch (op) {
+  case ast::CompareOp::Eq:
+    return tracer.map(MapKind::eq, spelled, {self, other});
+  case ast::CompareOp::Ne:
+    return tracer.map(MapKind::ne, spelled, {self, other});
+  case ast::CompareOp::Lt:
+    return tracer.map(MapKind::lt, spelled, {self, other});
+  case ast::CompareOp::Le:
+    return tracer.map(MapKind::le, spelled, {self, other});
+  case ast::CompareOp::Gt:
+    return tracer.map(MapKind::gt, spelled, {self, other});
+  case ast::CompareOp::Ge:
+    return tracer.map(MapKind::ge, spelled, {self, other});
+  default:
+    return fail("`" + spelled.str() + "` of a tensor has no meaning here");
+  }
+}
+
+Result TensorValue::truth() {
+  return fail("what a tensor holds is not known when the function is compiled: use "
+              "`tile.where(condition, x, y)` in the place of `if`");
+}
+
+Result TensorValue::length() {
+  if (sizes().empty())
+    return fail("a tensor without dimensions has no length");
+  if (std::optional<int64_t> length = sizes()[0].constant())
+    return PyValue::integer(*length);
+  return fail("the length `" + sizes()[0].str() +
+              "` is not known when the function is compiled; "
+              "use `.shape[0]`");
+}
+
+/// `x[:, None]`, `x[None]`, `x[..., None]`: new dimensions. What takes elements out is
+/// refused.
+Result TensorValue::subscript(eval::Evaluator *, const PyValue &index) {
+  std::vector<PyValue> parts = {index};
+  if (index.is(PyValue::Kind::Tuple))
+    parts = index.elements().vec();
+  size_t named = 0;
+  for (const PyValue &part : parts)
+    named += part.is(PyValue::Kind::Slice);
+  size_t rank = sizes().size();
+  if (named > rank)
+    return fail("an index of " + std::to_string(named) + " dimensions into " + repr(),
+                "IndexError");
+  llvm::SmallVector<int64_t> dims;
+  int64_t next = 0;
+  bool sawEllipsis = false;
+  for (const PyValue &part : parts) {
+    if (part.isNone()) {
+      dims.push_back(-1);
+    } else if (part.is(PyValue::Kind::Ellipsis) && !sawEllipsis) {
+      sawEllipsis = true;
+      for (size_t i = named; i < rank; ++i)
+        dims.push_back(next++);
+    } else if (part.is(PyValue::Kind::Slice) && part.asSlice().lower.isNone() &&
+               part.asSlice().upper.isNone() && part.asSlice().step.isNone()) {
+      dims.push_back(next++);
+    } else {
+      return eval::unsupported("an index that takes elements out is not supported; `:`, `None` and "
+                               "`...` are");
+    }
+  }
+  while (next < int64_t(rank))
+    dims.push_back(next++);
+  return tracer.rearrange({value, name, isWeak}, dims);
+}
+
+Result TensorValue::attribute(StringRef attribute) {
+  Sizes shape = sizes();
+  if (attribute == "shape") {
+    std::vector<PyValue> parts;
+    for (const Size &size : shape)
+      parts.push_back(tracer.sizeValue(size));
+    return PyValue::tuple(std::move(parts));
+  }
+  if (attribute == "dtype")
+    return PyValue::dtype(dtypeOf(type().getElement()));
+  if (attribute == "ndim")
+    return PyValue::integer(shape.size());
+  if (attribute == "numel")
+    return tracer.sizeValue(graph::product(shape));
+  if (attribute == "T") {
+    llvm::SmallVector<int64_t> dims;
+    for (size_t i = shape.size(); i-- > 0;)
+      dims.push_back(i);
+    return tracer.rearrange({value, name, isWeak}, dims);
+  }
+  if (Tracer::hasNamed(attribute))
+    return PyValue::method(PyValue::extension(shared_from_this()), attribute.str());
+  std::vector<StringRef> candidates = Tracer::names();
+  for (StringRef more : {"shape", "dtype", "ndim", "numel", "T"})
+    candidates.push_back(more);
+  std::string message = "a tensor has no attribute `" + attribute.str() + "`";
+  if (StringRef near = frontend::nearestName(attribute, candidates); !near.empty())
+    message += "; did you mean `" + near.str() + "`?";
+  return fail(message, "AttributeError");
+}
+
+Result TensorValue::callMethod(eval::Evaluator &, StringRef method, const CallArgs &args) {
+  CallArgs all = args;
+  all.prepend(PyValue::extension(shared_from_this()));
+  return *tracer.callNamed(method, all);
+}

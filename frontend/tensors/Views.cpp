@@ -1,0 +1,116 @@
+//===- Views.cpp - the same elements, seen differently --------------------===//
+#include "frontend/tensors/Tracer.h"
+
+using namespace tile;
+using namespace tile::tensors;
+using eval::ArgReader;
+
+/// An axis as users count it, among `count` of them.
+static std::unique_ptr<EvalError> readAxis(StringRef name, const PyValue &value, size_t count,
+                                           int64_t &axis) {
+  std::optional<int64_t> given = value.toInt64();
+  axis = given && *given < 0 ? *given + int64_t(count) : given.value_or(-1);
+  if (given && axis >= 0 && axis < int64_t(count))
+    return nullptr;
+  return fail("an axis of `" + name.str() + "` is a number from " +
+                  std::to_string(-int64_t(count)) + " to " + std::to_string(int64_t(count) - 1) +
+                  ", got " + eval::repr(value),
+              "IndexError");
+}
+
+static llvm::SmallVector<int64_t> inOrder(size_t rank) {
+  llvm::SmallVector<int64_t> dims(rank);
+  for (size_t i = 0; i < rank; ++i)
+    dims[i] = i;
+  return dims;
+}
+
+static Result unsqueeze(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "axis"}, 2);
+  Operand x;
+  if (!r)
+    return r.error();
+  if (auto error = tracer.operand(name, r[0], x))
+    return error;
+  size_t rank = x.type().sizes().size();
+  int64_t axis;
+  if (auto error = readAxis(name, r[1], rank + 1, axis))
+    return error;
+  llvm::SmallVector<int64_t> dims = inOrder(rank);
+  dims.insert(dims.begin() + axis, -1);
+  return tracer.rearrange(x, dims);
+}
+
+static Result squeeze(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "axis"}, 1);
+  Operand x;
+  if (!r)
+    return r.error();
+  if (auto error = tracer.operand(name, r[0], x))
+    return error;
+  Sizes sizes = x.type().sizes();
+  llvm::SmallVector<int64_t> dims = inOrder(sizes.size());
+  if (r.get(1).isNone()) {
+    llvm::erase_if(dims, [&](int64_t d) { return sizes[d].isConstant(1); });
+    return tracer.rearrange(x, dims);
+  }
+  int64_t axis;
+  if (auto error = readAxis(name, r[1], sizes.size(), axis))
+    return error;
+  if (!sizes[axis].isConstant(1))
+    return fail("dimension " + std::to_string(axis) + " is `" + sizes[axis].str() +
+                    "`, and only one that is always 1 can be squeezed away",
+                "ValueError");
+  dims.erase(dims.begin() + axis);
+  return tracer.rearrange(x, dims);
+}
+
+static Result permute(Tracer &tracer, StringRef name, const CallArgs &args) {
+  if (args.positional.empty())
+    return fail("`" + name.str() + "` needs a tensor");
+  Operand x;
+  if (auto error = tracer.operand(name, args.positional[0], x))
+    return error;
+  std::vector<PyValue> order(args.positional.begin() + 1, args.positional.end());
+  if (order.size() == 1 && order[0].isSequence())
+    order = order[0].elements().vec();
+  size_t rank = x.type().sizes().size();
+  llvm::SmallVector<int64_t> dims;
+  for (const PyValue &value : order) {
+    int64_t axis;
+    if (auto error = readAxis(name, value, rank, axis))
+      return error;
+    if (!llvm::is_contained(dims, axis))
+      dims.push_back(axis);
+  }
+  if (dims.size() != rank || order.size() != rank)
+    return fail("`" + name.str() + "` needs each of the " + std::to_string(rank) +
+                " dimensions once");
+  return tracer.rearrange(x, dims);
+}
+
+static Result transpose(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "i", "j"}, 3);
+  Operand x;
+  if (!r)
+    return r.error();
+  if (auto error = tracer.operand(name, r[0], x))
+    return error;
+  size_t rank = x.type().sizes().size();
+  int64_t i, j;
+  if (auto error = readAxis(name, r[1], rank, i))
+    return error;
+  if (auto error = readAxis(name, r[2], rank, j))
+    return error;
+  llvm::SmallVector<int64_t> dims = inOrder(rank);
+  std::swap(dims[i], dims[j]);
+  return tracer.rearrange(x, dims);
+}
+
+ArrayRef<TracedEntry> tensors::tracedViews() {
+  static const TracedEntry table[] = {
+      {"unsqueeze", unsqueeze}, {"expand_dims", unsqueeze}, {"squeeze", squeeze},
+      {"permute", permute},     {"transpose", transpose},
+  };
+  return table;
+}

@@ -1,0 +1,276 @@
+//===- Graph.cpp - the graph dialect --------------------------------------===//
+#include "ir/graph/Graph.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tile::graph;
+
+#include "ir/graph/GraphDialect.cpp.inc"
+#include "ir/graph/GraphEnums.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "ir/graph/GraphTypes.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ir/graph/GraphAttrs.cpp.inc"
+#define GET_OP_CLASSES
+#include "ir/graph/GraphOps.cpp.inc"
+
+void GraphDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "ir/graph/GraphTypes.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ir/graph/GraphAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/graph/GraphOps.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+LogicalResult GraphTensorType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                      StringRef dims, Type element) {
+  std::string error;
+  std::optional<Sizes> sizes = parseSizes(dims, error);
+  // graph_tensor_c1
+  if (!sizes)
+    return emitError() << "`" << dims << "`: " << error;
+  if (joinSizes(*sizes) != dims)
+    return emitError() << "`" << dims << "` is spelled `" << joinSizes(*sizes) << "`";
+  // graph_tensor_c2
+  if (!isa<IntegerType, FloatType>(element))
+    return emitError() << "elements are integers or floats";
+  return success();
+}
+
+GraphTensorType GraphTensorType::of(MLIRContext *context, ArrayRef<Size> sizes, Type element) {
+  return get(context, joinSizes(sizes), element);
+}
+
+Sizes GraphTensorType::sizes() const {
+  std::string error;
+  return *parseSizes(getDims(), error); // verified
+}
+
+unsigned tile::graph::arity(MapKind kind) {
+  return kind == MapKind::select ? 3 : kind >= MapKind::add ? 2 : 1;
+}
+
+bool tile::graph::givesBool(MapKind kind) {
+  return (kind >= MapKind::eq && kind <= MapKind::ge) || kind == MapKind::isnan ||
+         kind == MapKind::isinf || kind == MapKind::logical_not;
+}
+
+bool tile::graph::needsFloat(MapKind kind) {
+  switch (kind) {
+  case MapKind::neg:
+  case MapKind::abs:
+  case MapKind::relu:
+  case MapKind::sign:
+  case MapKind::square:
+  case MapKind::logical_not:
+  case MapKind::invert:
+  case MapKind::floor:
+  case MapKind::ceil:
+  case MapKind::round:
+  case MapKind::trunc:
+  case MapKind::isnan:
+  case MapKind::isinf:
+    return false;
+  default:
+    return kind < MapKind::add || kind == MapKind::div;
+  }
+}
+
+std::optional<Sizes> tile::graph::broadcast(ArrayRef<Size> a, ArrayRef<Size> b, unsigned &dim) {
+  Sizes out(std::max(a.size(), b.size()));
+  for (dim = 0; dim < out.size(); ++dim) {
+    Size left = dim < a.size() ? a[a.size() - 1 - dim] : Size(1);
+    Size right = dim < b.size() ? b[b.size() - 1 - dim] : Size(1);
+    if (left != right && !left.isConstant(1) && !right.isConstant(1))
+      return std::nullopt;
+    out[out.size() - 1 - dim] = left.isConstant(1) ? right : left;
+  }
+  return out;
+}
+
+Type tile::graph::promoteTypes(Type a, Type b) {
+  if (a == b)
+    return a;
+  bool isFloat = isa<FloatType>(a);
+  if (isFloat != isa<FloatType>(b))
+    return isFloat ? a : b;
+  unsigned left = a.getIntOrFloatBitWidth(), right = b.getIntOrFloatBitWidth();
+  if (isFloat && left == right)
+    return left < 16 ? Type(Float16Type::get(a.getContext())) : Float32Type::get(a.getContext());
+  if (left != right)
+    return left > right ? a : b;
+  return a.isUnsignedInteger() ? a : b; // as C does
+}
+
+Type tile::graph::computeType(Type element) {
+  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32)
+    return Float32Type::get(element.getContext());
+  return element;
+}
+
+std::string tile::graph::spelledType(Type element) {
+  if (auto integer = dyn_cast<IntegerType>(element))
+    return (integer.isUnsigned() ? "uint" : "int") + std::to_string(integer.getWidth());
+  return llvm::TypeSwitch<Type, std::string>(element)
+      .Case<BFloat16Type>([](auto) { return "bf16"; })
+      .Case<Float8E4M3FNType>([](auto) { return "fp8e4nv"; })
+      .Case<Float8E5M2Type>([](auto) { return "fp8e5"; })
+      .Default([](Type t) { return "fp" + std::to_string(t.getIntOrFloatBitWidth()); });
+}
+
+unsigned tile::graph::bytesOf(Type element) { return (element.getIntOrFloatBitWidth() + 7) / 8; }
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConstantOp::verify() {
+  // graph_constant_c1
+  if (!getType().sizes().empty())
+    return emitOpError("must have no dimensions");
+  // graph_constant_c2
+  if (!getValue().getType().isF64() && !getValue().getType().isInteger(64))
+    return emitOpError("must be an f64 or an i64");
+  return success();
+}
+
+LogicalResult SizeOp::verify() {
+  // graph_size_c1
+  if (!getType().sizes().empty() || !getType().getElement().isInteger(64))
+    return emitOpError("must have no dimensions, and elements of i64");
+  std::string error;
+  if (!Size::parse(getSize(), error))
+    return emitOpError() << "`" << getSize() << "`: " << error;
+  return success();
+}
+
+LogicalResult MapOp::verify() {
+  // graph_map_c1
+  if (getOperands().size() != arity(getKind()))
+    return emitOpError() << "needs " << arity(getKind()) << " operands";
+  Sizes shape;
+  for (Value operand : getOperands()) {
+    unsigned dim;
+    std::optional<Sizes> both =
+        broadcast(shape, cast<GraphTensorType>(operand.getType()).sizes(), dim);
+    // graph_map_c2
+    if (!both)
+      return emitOpError("operands do not broadcast");
+    shape = *both;
+  }
+  // graph_map_c2
+  if (shape != getType().sizes())
+    return emitOpError() << "operands broadcast to " << shapeText(shape);
+  return success();
+}
+
+LogicalResult CastOp::verify() {
+  // graph_cast_c1
+  if (getSrc().getType().sizes() != getType().sizes())
+    return emitOpError("must keep the shape");
+  return success();
+}
+
+LogicalResult ReduceOp::verify() {
+  Sizes sizes = getSrc().getType().sizes(), left;
+  int64_t before = -1;
+  for (int64_t axis : getAxes()) {
+    // graph_reduce_c1
+    if (axis <= before || axis >= int64_t(sizes.size()))
+      return emitOpError("axes must be dimensions of the operand, in order");
+    before = axis;
+  }
+  for (auto [i, size] : llvm::enumerate(sizes))
+    if (!llvm::is_contained(getAxes(), int64_t(i)))
+      left.push_back(size);
+  // graph_reduce_c2
+  if (left != getType().sizes())
+    return emitOpError() << "leaves " << shapeText(left);
+  return success();
+}
+
+LogicalResult RearrangeOp::verify() {
+  Sizes sizes = getSrc().getType().sizes(), shape;
+  std::vector<bool> used(sizes.size());
+  for (int64_t dim : getDims()) {
+    // graph_rearrange_c1
+    if (dim < -1 || dim >= int64_t(sizes.size()) || (dim >= 0 && used[dim]))
+      return emitOpError("must name dimensions of the operand, each once");
+    if (dim >= 0)
+      used[dim] = true;
+    shape.push_back(dim < 0 ? Size(1) : sizes[dim]);
+  }
+  for (auto [i, size] : llvm::enumerate(sizes)) // graph_rearrange_c1
+    if (!used[i] && !size.isConstant(1))
+      return emitOpError() << "leaves dimension " << i << " out, which is not 1";
+  // graph_rearrange_c2
+  if (shape != getType().sizes())
+    return emitOpError() << "gives " << shapeText(shape);
+  return success();
+}
+
+LogicalResult KernelOp::verify() {
+  // graph_kernel_c1
+  if (getBody().front().getArgumentTypes() != getInputs().getTypes())
+    return emitOpError("must pass its operands to the region");
+  return success();
+}
+
+LogicalResult KernelOp::verifyRegions() {
+  auto yield = dyn_cast<YieldOp>(getBody().front().back());
+  // graph_kernel_c2
+  if (!yield || yield.getValues().getTypes() != getOutputs().getTypes())
+    return emitOpError("must end in a `graph.yield` of its results");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Folds
+//===----------------------------------------------------------------------===//
+
+/// x * 1 and x / 1 are x, if x has the result's shape and type. Nothing else is: x + 0
+/// changes the sign of a negative zero.
+OpFoldResult MapOp::fold(FoldAdaptor) {
+  if (getKind() != MapKind::mul && getKind() != MapKind::div)
+    return {};
+  auto one = getOperand(1).getDefiningOp<ConstantOp>();
+  if (!one || getOperand(0).getType() != getType())
+    return {};
+  auto real = dyn_cast<FloatAttr>(one.getValue());
+  auto whole = dyn_cast<IntegerAttr>(one.getValue());
+  bool isOne = real ? real.getValueAsDouble() == 1 : whole && whole.getInt() == 1;
+  return isOne ? OpFoldResult(getOperand(0)) : OpFoldResult();
+}
+
+OpFoldResult CastOp::fold(FoldAdaptor) {
+  return getSrc().getType() == getType() ? OpFoldResult(getSrc()) : OpFoldResult();
+}
+
+OpFoldResult RearrangeOp::fold(FoldAdaptor) {
+  if (getSrc().getType() == getType() && llvm::all_of(llvm::enumerate(getDims()), [](auto d) {
+        return d.value() == int64_t(d.index());
+      }))
+    return getSrc();
+  auto inner = getSrc().getDefiningOp<RearrangeOp>();
+  if (!inner)
+    return {};
+  SmallVector<int64_t> dims;
+  for (int64_t dim : getDims())
+    dims.push_back(dim < 0 ? -1 : inner.getDims()[dim]);
+  getSrcMutable().assign(inner.getSrc());
+  setDims(dims);
+  return getResult();
+}

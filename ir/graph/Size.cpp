@@ -1,0 +1,282 @@
+//===- Size.cpp - sizes that are formulas over named dimensions -----------===//
+#include "ir/graph/Size.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace tile::graph;
+using llvm::StringRef;
+
+Size::Size(int64_t constant) { add({}, constant); }
+
+Size Size::symbol(StringRef name) {
+  Size size;
+  size.add({name.str()}, 1);
+  return size;
+}
+
+void Size::add(const Product &product, int64_t coefficient) {
+  // Coefficients come from source text, where nobody writes numbers near 2^63.
+  int64_t sum = int64_t(uint64_t(terms[product]) + uint64_t(coefficient));
+  if (sum == 0)
+    terms.erase(product);
+  else
+    terms[product] = sum;
+}
+
+namespace tile::graph {
+
+Size operator+(const Size &a, const Size &b) {
+  Size sum = a;
+  for (auto &[product, coefficient] : b.terms)
+    sum.add(product, coefficient);
+  return sum;
+}
+
+Size operator-(const Size &a, const Size &b) { return a + Size(-1) * b; }
+
+Size operator*(const Size &a, const Size &b) {
+  Size out;
+  for (auto &[left, first] : a.terms)
+    for (auto &[right, second] : b.terms) {
+      std::vector<std::string> product = left;
+      product.insert(product.end(), right.begin(), right.end());
+      llvm::sort(product);
+      out.add(product, int64_t(uint64_t(first) * uint64_t(second)));
+    }
+  return out;
+}
+
+} // namespace tile::graph
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Recursive descent over the few forms there are.
+class Reader {
+public:
+  Reader(StringRef text, std::string &error) : rest(text), error(error) {}
+
+  std::optional<Size> whole() {
+    std::optional<Size> size = sum();
+    if (size && !rest.ltrim().empty())
+      return fail("`" + rest.ltrim().str() + "` does not belong here");
+    return size;
+  }
+
+private:
+  std::optional<Size> fail(std::string message) {
+    if (error.empty())
+      error = std::move(message);
+    return std::nullopt;
+  }
+  bool take(StringRef symbol) {
+    rest = rest.ltrim();
+    return rest.consume_front(symbol);
+  }
+  std::optional<Size> sum() {
+    std::optional<Size> left = term();
+    while (left) {
+      bool plus = take("+");
+      if (!plus && !take("-"))
+        break;
+      std::optional<Size> right = term();
+      if (!right)
+        return right;
+      left = plus ? *left + *right : *left - *right;
+    }
+    return left;
+  }
+  std::optional<Size> term() {
+    std::optional<Size> left = atom();
+    while (left && take("*")) {
+      std::optional<Size> right = atom();
+      if (!right)
+        return right;
+      left = *left * *right;
+    }
+    return left;
+  }
+  std::optional<Size> atom() {
+    if (take("(")) {
+      if (++depth > 50)
+        return fail("the formula nests too deep");
+      std::optional<Size> inner = sum();
+      --depth;
+      if (inner && !take(")"))
+        return fail("a `)` is missing");
+      return inner;
+    }
+    rest = rest.ltrim();
+    int64_t number = 0;
+    if (!rest.empty() && llvm::isDigit(rest.front())) {
+      StringRef digits = rest.take_while(llvm::isDigit);
+      if (digits.getAsInteger(10, number))
+        return fail("`" + digits.str() + "` is too large");
+      rest = rest.drop_front(digits.size());
+      return Size(number);
+    }
+    StringRef name =
+        rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
+    if (name.empty())
+      return fail(rest.empty() ? "a size is missing" : "`" + rest.str() + "` is no size");
+    rest = rest.drop_front(name.size());
+    return Size::symbol(name);
+  }
+
+  StringRef rest;
+  std::string &error;
+  unsigned depth = 0;
+};
+} // namespace
+
+std::optional<Size> Size::parse(StringRef text, std::string &error) {
+  return Reader(text, error).whole();
+}
+
+std::string Size::str() const {
+  if (terms.empty())
+    return "0";
+  std::string out, constant;
+  for (auto &[product, coefficient] : terms) {
+    bool negative = coefficient < 0;
+    uint64_t size = negative ? -uint64_t(coefficient) : uint64_t(coefficient);
+    std::string text = product.empty() || size != 1 ? std::to_string(size) : "";
+    for (const std::string &name : product)
+      text += (text.empty() ? "" : "*") + name;
+    if (product.empty()) { // numbers stand at the end, as people write them
+      constant = (negative ? " - " : " + ") + text;
+      continue;
+    }
+    out += out.empty() ? (negative ? "-" : "") : (negative ? " - " : " + ");
+    out += text;
+  }
+  if (out.empty())
+    return (StringRef(constant).starts_with(" -") ? "-" : "") + constant.substr(3);
+  return out + constant;
+}
+
+std::optional<Sizes> tile::graph::parseSizes(StringRef text, std::string &error) {
+  Sizes sizes;
+  if (text.trim().empty())
+    return sizes;
+  llvm::SmallVector<StringRef> parts;
+  text.split(parts, ',');
+  if (parts.size() > 1 && parts.back().trim().empty()) // `M,` as in a tuple
+    parts.pop_back();
+  for (StringRef part : parts) {
+    std::optional<Size> size = Size::parse(part, error);
+    if (!size)
+      return std::nullopt;
+    sizes.push_back(*size);
+  }
+  return sizes;
+}
+
+std::string tile::graph::joinSizes(llvm::ArrayRef<Size> sizes) {
+  std::string out;
+  for (const Size &size : sizes)
+    out += (out.empty() ? "" : ", ") + size.str();
+  return out;
+}
+
+std::string tile::graph::shapeText(llvm::ArrayRef<Size> sizes) {
+  return "(" + joinSizes(sizes) + (sizes.size() == 1 ? ",)" : ")");
+}
+
+Size tile::graph::product(llvm::ArrayRef<Size> sizes) {
+  Size out(1);
+  for (const Size &size : sizes)
+    out = out * size;
+  return out;
+}
+
+//===----------------------------------------------------------------------===//
+// Questions
+//===----------------------------------------------------------------------===//
+
+std::optional<int64_t> Size::constant() const {
+  if (terms.empty())
+    return 0;
+  if (terms.size() == 1 && terms.begin()->first.empty())
+    return terms.begin()->second;
+  return std::nullopt;
+}
+
+std::optional<std::string> Size::name() const {
+  if (terms.size() == 1 && terms.begin()->first.size() == 1 && terms.begin()->second == 1)
+    return terms.begin()->first.front();
+  return std::nullopt;
+}
+
+void Size::collectNames(std::set<std::string> &names) const {
+  for (auto &[product, coefficient] : terms)
+    names.insert(product.begin(), product.end());
+}
+
+std::optional<int64_t> Size::evaluate(const Bindings &bindings) const {
+  int64_t sum = 0;
+  for (auto &[product, coefficient] : terms) {
+    int64_t value = coefficient;
+    for (const std::string &name : product) {
+      auto it = bindings.find(name);
+      if (it == bindings.end() || llvm::MulOverflow(value, it->second, value))
+        return std::nullopt;
+    }
+    if (llvm::AddOverflow(sum, value, sum))
+      return std::nullopt;
+  }
+  return sum;
+}
+
+std::optional<Size> Size::dividedBy(const Size &divisor) const {
+  if (divisor.terms.size() != 1)
+    return std::nullopt;
+  auto &[by, count] = *divisor.terms.begin();
+  Size out;
+  for (auto &[product, coefficient] : terms) {
+    Product left = product;
+    for (const std::string &name : by) {
+      auto it = llvm::find(left, name);
+      if (it == left.end())
+        return std::nullopt;
+      left.erase(it);
+    }
+    if (coefficient % count != 0)
+      return std::nullopt;
+    out.add(left, coefficient / count);
+  }
+  return out;
+}
+
+std::optional<int64_t> Size::solveFor(StringRef name, int64_t value, const Bindings &bindings,
+                                      bool &isWhole) const {
+  isWhole = true;
+  Size factor, rest;
+  for (auto &[product, coefficient] : terms) {
+    Product left = product;
+    auto it = llvm::find(left, name);
+    if (it == left.end()) {
+      rest.add(product, coefficient);
+      continue;
+    }
+    left.erase(it);
+    if (llvm::is_contained(left, name))
+      return std::nullopt;
+    factor.add(left, coefficient);
+  }
+  std::optional<int64_t> by = factor.evaluate(bindings), other = rest.evaluate(bindings);
+  int64_t numerator = 0;
+  if (!by || *by == 0 || !other || llvm::SubOverflow(value, *other, numerator))
+    return std::nullopt;
+  isWhole = numerator % *by == 0 && numerator / *by >= 0;
+  return numerator / *by;
+}
+
+int64_t Size::knownDivisor() const {
+  int64_t divisor = int64_t(1) << 62;
+  for (auto &[product, coefficient] : terms)
+    divisor = std::min(divisor, coefficient & -coefficient);
+  return std::max<int64_t>(divisor, 1);
+}

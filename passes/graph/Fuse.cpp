@@ -1,0 +1,316 @@
+//===- Fuse.cpp - group the operations of a function into kernels ---------===//
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/graph/GraphPasses.h"
+#include "passes/graph/Space.h"
+
+namespace tile::graph {
+#define GEN_PASS_DEF_GRAPHFUSEPASS
+#include "passes/graph/GraphPasses.h.inc"
+} // namespace tile::graph
+
+using namespace mlir;
+using namespace tile::graph;
+
+void tile::graph::buildFusePipeline(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createGraphFusePass());
+}
+
+namespace {
+
+using Ops = SmallVector<Operation *>;
+
+struct Group {
+  Ops ops; ///< in order
+  SmallVector<std::string> reasons;
+};
+
+class Fusion {
+public:
+  explicit Fusion(func::FuncOp function) : function(function), body(function.getBody().front()) {}
+  void run();
+
+private:
+  Group *groupOf(Value value) const {
+    Operation *op = value.getDefiningOp();
+    return op ? owner.lookup(op) : nullptr;
+  }
+  void copyReturned();
+  void add(Operation *op);
+  bool tryJoin(Operation *op, ArrayRef<Group *> into, std::string &reason);
+  bool waitsForItself(ArrayRef<Group *> merged, Operation *op) const;
+  bool dependsOn(Operation *op, ArrayRef<Group *> groups) const;
+  bool mergeSiblings();
+  Group *merge(ArrayRef<Group *> groups);
+  void emit();
+  void emitKernel(Group &group, StringRef name, DenseMap<Value, Value> &made);
+
+  func::FuncOp function;
+  Block &body;
+  std::vector<std::unique_ptr<Group>> groups;
+  DenseMap<Operation *, Group *> owner;
+};
+
+} // namespace
+
+/// What is returned as it came gets a kernel that copies it.
+void Fusion::copyReturned() {
+  OpBuilder b(body.getTerminator());
+  SmallVector<Value> seen;
+  for (OpOperand &operand : body.getTerminator()->getOpOperands()) {
+    Value value = operand.get();
+    Operation *op = value.getDefiningOp();
+    bool isComputed = op && !isFree(op) && !llvm::is_contained(seen, value);
+    seen.push_back(value);
+    if (!isComputed)
+      operand.set(CastOp::create(b, function.getLoc(), value.getType(), value));
+  }
+}
+
+/// Whether `op` needs what one of the groups computes, by way of operations outside too.
+bool Fusion::dependsOn(Operation *op, ArrayRef<Group *> groups) const {
+  SmallVector<Operation *> work = {op};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!work.empty()) {
+    Operation *next = work.pop_back_val();
+    for (Value operand : next->getOperands()) {
+      Operation *source = operand.getDefiningOp();
+      Group *group = source ? owner.lookup(source) : nullptr;
+      if (!source || !seen.insert(source).second)
+        continue;
+      if (group && llvm::is_contained(groups, group))
+        return true;
+      // A kernel starts when all that it reads is there.
+      if (group)
+        llvm::append_range(work, group->ops);
+      else
+        work.push_back(source);
+    }
+  }
+  return false;
+}
+
+/// Whether one kernel of these groups and `op` would need, by way of another kernel, what
+/// it computes itself.
+bool Fusion::waitsForItself(ArrayRef<Group *> merged, Operation *op) const {
+  auto check = [&](Operation *inside) {
+    for (Value operand : inside->getOperands()) {
+      Operation *source = operand.getDefiningOp();
+      Group *group = source ? owner.lookup(source) : nullptr;
+      if (!group || llvm::is_contained(merged, group))
+        continue;
+      for (Operation *other : group->ops)
+        if (dependsOn(other, merged))
+          return true;
+    }
+    return false;
+  };
+  for (Group *group : merged)
+    if (llvm::any_of(group->ops, check))
+      return true;
+  return op && check(op);
+}
+
+static void sortInBlock(Ops &ops) {
+  llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+}
+
+Group *Fusion::merge(ArrayRef<Group *> merged) {
+  Group *first = merged.front();
+  for (Group *group : merged.drop_front()) {
+    llvm::append_range(first->ops, group->ops);
+    llvm::append_range(first->reasons, group->reasons);
+    for (Operation *op : group->ops)
+      owner[op] = first;
+    std::erase_if(groups, [&](auto &g) { return g.get() == group; });
+  }
+  sortInBlock(first->ops);
+  return first;
+}
+
+bool Fusion::tryJoin(Operation *op, ArrayRef<Group *> into, std::string &reason) {
+  if (waitsForItself(into, op)) {
+    reason = "it would wait for a kernel that waits for it";
+    return false;
+  }
+  Ops ops;
+  for (Group *group : into)
+    llvm::append_range(ops, group->ops);
+  ops.push_back(op);
+  sortInBlock(ops);
+  if (!findSpace(ops, reason))
+    return false;
+  Group *group = merge(into);
+  group->ops.push_back(op);
+  owner[op] = group;
+  return true;
+}
+
+void Fusion::add(Operation *op) {
+  SmallVector<Group *> sources;
+  for (Value operand : op->getOperands())
+    if (Group *group = groupOf(operand); group && !llvm::is_contained(sources, group))
+      sources.push_back(group);
+  llvm::sort(sources,
+             [](Group *a, Group *b) { return a->ops.back()->isBeforeInBlock(b->ops.back()); });
+  std::string reason;
+  SmallVector<std::string> reasons;
+  auto note = [&](Operation *producer) {
+    std::string text = spelled(op) + " not with " + spelled(producer) + ": " + reason;
+    if (!llvm::is_contained(reasons, text))
+      reasons.push_back(text);
+    reason.clear();
+  };
+  Group *joined = nullptr;
+  if (!sources.empty() && tryJoin(op, sources, reason))
+    joined = owner[op];
+  else if (sources.size() == 1)
+    note(sources[0]->ops.back());
+  for (size_t i = sources.size(); sources.size() > 1 && i-- > 0;) {
+    if (joined)
+      break;
+    reason.clear();
+    if (tryJoin(op, {sources[i]}, reason))
+      joined = owner[op];
+    else
+      note(sources[i]->ops.back());
+  }
+  if (!joined) {
+    groups.push_back(std::make_unique<Group>());
+    joined = groups.back().get();
+    joined->ops.push_back(op);
+    owner[op] = joined;
+  }
+  llvm::append_range(joined->reasons, reasons);
+}
+
+/// Merges one pair of kernels that read the same array; false if there is none.
+bool Fusion::mergeSiblings() {
+  auto reads = [&](Group &group) {
+    llvm::SmallSetVector<Value, 8> out;
+    for (Operation *op : group.ops)
+      for (Value operand : op->getOperands())
+        if (groupOf(operand) != &group &&
+            !cast<GraphTensorType>(operand.getType()).getDims().empty())
+          out.insert(operand);
+    return out;
+  };
+  for (size_t i = 0; i < groups.size(); ++i)
+    for (size_t j = i + 1; j < groups.size(); ++j) {
+      Group *pair[] = {groups[i].get(), groups[j].get()};
+      auto ofSecond = reads(*pair[1]);
+      if (llvm::none_of(reads(*pair[0]), [&](Value v) { return ofSecond.contains(v); }))
+        continue;
+      Ops ops = pair[0]->ops;
+      llvm::append_range(ops, pair[1]->ops);
+      sortInBlock(ops);
+      std::string reason;
+      if (waitsForItself(pair, nullptr))
+        continue;
+      if (findSpace(ops, reason)) {
+        merge(pair);
+        return true;
+      }
+    }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Groups to kernels
+//===----------------------------------------------------------------------===//
+
+void Fusion::emitKernel(Group &group, StringRef name, DenseMap<Value, Value> &made) {
+  OpBuilder b(body.getTerminator());
+  llvm::SmallSetVector<Value, 8> inputs, outputs;
+  llvm::SmallSetVector<Operation *, 8> numbers;
+  for (Operation *op : group.ops) {
+    for (Value operand : op->getOperands()) {
+      Operation *source = operand.getDefiningOp();
+      if (source && isFree(source))
+        numbers.insert(source);
+      else if (groupOf(operand) != &group)
+        inputs.insert(operand);
+    }
+    if (llvm::any_of(op->getUsers(), [&](Operation *user) { return owner.lookup(user) != &group; }))
+      outputs.insert(op->getResult(0));
+  }
+  SmallVector<Value> operands;
+  for (Value input : inputs)
+    operands.push_back(made.count(input) ? made[input] : input);
+  SmallVector<Attribute> reasons;
+  for (const std::string &reason : group.reasons)
+    reasons.push_back(b.getStringAttr(reason));
+  auto kernel =
+      KernelOp::create(b, group.ops.back()->getLoc(), ValueRange(outputs.getArrayRef()).getTypes(),
+                       name, operands, reasons.empty() ? ArrayAttr() : b.getArrayAttr(reasons));
+  Block *inside = &kernel.getBody().emplaceBlock();
+  IRMapping mapping;
+  for (Value input : inputs)
+    mapping.map(input, inside->addArgument(input.getType(), input.getLoc()));
+  b.setInsertionPointToEnd(inside);
+  for (Operation *number : numbers)
+    b.clone(*number, mapping);
+  for (Operation *op : group.ops)
+    b.clone(*op, mapping);
+  SmallVector<Value> results;
+  for (auto [output, result] : llvm::zip(outputs, kernel.getOutputs())) {
+    results.push_back(mapping.lookup(output));
+    made[output] = result;
+  }
+  YieldOp::create(b, kernel.getLoc(), results);
+}
+
+/// Kernels in an order in which each finds what it reads.
+void Fusion::emit() {
+  DenseMap<Value, Value> made;
+  std::vector<Group *> left;
+  for (auto &group : groups)
+    left.push_back(group.get());
+  unsigned number = 0;
+  bool isAlone = left.size() == 1;
+  while (!left.empty()) {
+    auto ready = llvm::find_if(left, [&](Group *group) {
+      return llvm::all_of(group->ops, [&](Operation *op) {
+        return llvm::all_of(op->getOperands(), [&](Value operand) {
+          Group *source = groupOf(operand);
+          return !source || source == group || made.count(operand);
+        });
+      });
+    });
+    assert(ready != left.end() && "kernels do not wait for each other");
+    std::string name = function.getName().str();
+    emitKernel(**ready, isAlone ? name : name + "_" + std::to_string(number++), made);
+    left.erase(ready);
+  }
+  for (OpOperand &operand : body.getTerminator()->getOpOperands())
+    operand.set(made.lookup(operand.get()));
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (!isa<KernelOp>(op) && !op.hasTrait<OpTrait::IsTerminator>())
+      op.erase();
+}
+
+void Fusion::run() {
+  copyReturned();
+  for (Operation &op : body.without_terminator())
+    if (!isFree(&op))
+      add(&op);
+  while (mergeSiblings()) {
+  }
+  emit();
+}
+
+namespace {
+struct GraphFusePass : public tile::graph::impl::GraphFusePassBase<GraphFusePass> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    bool isGraph = llvm::all_of(function.getBody().front().without_terminator(), [](Operation &op) {
+      return op.getName().getDialectNamespace() == "graph";
+    });
+    if (isGraph)
+      Fusion(function).run();
+  }
+};
+} // namespace

@@ -1,0 +1,23 @@
+//===- GraphPasses.h - passes over functions of whole tensors -------------===//
+#ifndef TILE_PASSES_GRAPH_GRAPHPASSES_H
+#define TILE_PASSES_GRAPH_GRAPHPASSES_H
+
+#include "ir/TileDialect.h"
+#include "ir/graph/Graph.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tile::graph {
+
+#define GEN_PASS_DECL
+#include "passes/graph/GraphPasses.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "passes/graph/GraphPasses.h.inc"
+
+/// From a traced function to its kernels: what folds is folded, what is the same is
+/// computed once, and the rest is grouped.
+void buildFusePipeline(mlir::OpPassManager &pm);
+
+} // namespace tile::graph
+
+#endif // TILE_PASSES_GRAPH_GRAPHPASSES_H

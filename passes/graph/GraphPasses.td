@@ -1,0 +1,52 @@
+//===- GraphPasses.td - passes over functions of whole tensors ------------===//
+#ifndef TILE_PASSES_GRAPH_GRAPHPASSES
+#define TILE_PASSES_GRAPH_GRAPHPASSES
+
+include "mlir/Pass/PassBase.td"
+
+def GraphFusePass : Pass<"graph-fuse", "::mlir::func::FuncOp"> {
+  let summary = "group the operations of a function into kernels";
+  let description = [{
+    Needs: operations of the `graph` dialect in one block, each used.
+
+    Guarantees: the block holds `graph.kernel` and the return only. The operations of a kernel
+    go over one space of indices (`passes/graph/Space.h`), and no kernel needs what a
+    later one computes. Each fusion that was tried and not taken is in `reasons`.
+
+    Never: computes a value twice, numbers and sizes excepted.
+
+    Operations are looked at in order. Each joins the kernels of all its operands if they can
+    be one; else the last of them that it can join; else it begins a kernel. In the end
+    kernels that read the same array and do not wait for each other become one.
+    ```mlir
+    %a = graph.map exp(%x) : (!graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
+    %b = graph.reduce sum %a [1] : !graph.tensor<"M, N", f32> -> !graph.tensor<"M", f32>
+    // one kernel, which reads %x once
+    ```
+  }];
+  let dependentDialects = ["::tile::graph::GraphDialect"];
+}
+
+def GraphTilePass : Pass<"graph-tile", "::mlir::ModuleOp"> {
+  let summary = "turn kernels of a function into functions of the tile dialect";
+  let description = [{
+    Needs: a function that `graph-fuse` has left.
+
+    Guarantees: one `func.func` of the `tile` dialect for each kernel, as the specialiser
+    would give it, and nothing else. The compiler makes one kernel at a time, for the sizes of a launch
+    (`compiler/functions`); this pass makes all of them with the blocks it is given.
+    ```mlir
+    // tile-opt --graph-fuse --graph-tile='block=128 rows=4'
+    ```
+  }];
+  let options = [
+    Option<"block", "block", "int64_t", "128", "columns of a block">,
+    Option<"rows", "rows", "int64_t", "1", "rows of a block">,
+    Option<"loop", "loop", "bool", "false", "rows are longer than a block">,
+    Option<"even", "even", "bool", "false", "blocks fit: no masks">
+  ];
+  let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::func::FuncDialect"];
+}
+
+#endif // TILE_PASSES_GRAPH_GRAPHPASSES

@@ -1,0 +1,72 @@
+//===- KernelShape.h - a group of operations as rows and columns ----------===//
+//
+// Every kernel goes over rows and columns. Columns are what is reduced; in a kernel without
+// reductions the innermost dimensions. Dimensions that lie behind each other in all arrays
+// are one. What a kernel is cut into for a launch (`Cut`) is decided when sizes are known;
+// everything here is formulas.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_PASSES_GRAPH_KERNELSHAPE_H
+#define TILE_PASSES_GRAPH_KERNELSHAPE_H
+
+#include "passes/graph/Space.h"
+
+namespace tile::graph {
+
+/// On a kernel, array of i64: operands that are numbers, not arrays in memory.
+inline constexpr llvm::StringLiteral kNumbersAttr = "graph.numbers";
+
+/// One array as a kernel reads or writes it.
+struct Access {
+  unsigned array = 0; ///< of the kernel's inputs, then its outputs
+  DimMap map;
+  Sizes rowStrides, columnStrides; ///< in elements, along each of the shape's; 0: not along it
+  bool hasRow = false, hasColumn = false;
+};
+
+struct KernelShape {
+  KernelOp op;
+  Space space;
+  bool reduces = false;
+  Sizes rows, columns; ///< outermost first; sizes of 1 are left out
+  std::vector<Access> loads, stores;
+  llvm::DenseMap<mlir::OpOperand *, unsigned> loadOf; ///< each use of an input
+  Sizes sizes;                                        ///< arguments of the kernel, behind arrays
+
+  bool isNumber(unsigned input) const;
+  /// Whether addresses or ends of rows depend on a size, so that what divides it counts.
+  bool aligns(const Size &size) const;
+  /// Whether a value changes from row to row, from column to column.
+  struct Form {
+    bool row = false, column = false;
+  };
+  llvm::DenseMap<mlir::Value, Form> forms;
+  /// Bytes that are read and written at least: each array once.
+  Size bytesRead() const, bytesWritten() const;
+};
+
+/// `strides`: of each input, in elements, one a dimension; none: it is contiguous.
+KernelShape shapeOf(KernelOp op, llvm::ArrayRef<Sizes> strides = {});
+/// Of an array without gaps.
+Sizes contiguousStrides(llvm::ArrayRef<Size> shape);
+
+/// How a kernel is cut into blocks for a launch: all that makes it another kernel.
+struct Cut {
+  int64_t block = 1024; ///< columns of a block
+  int64_t rows = 1;     ///< rows of a block
+  int warps = 4;
+  bool loop = false;           ///< rows are longer than a block
+  bool evenColumns = false;    ///< columns are a multiple of the block: no masks
+  bool evenRows = false;       ///< rows are
+  bool oneBlock = false;       ///< columns fit into one block
+  bool wide = false;           ///< indices need 64 bits
+  std::vector<bool> divisible; ///< each size argument: a multiple of 16
+  std::vector<bool> aligned;   ///< each array: to 16 bytes
+};
+
+/// Adds the kernel, as a function of the tile dialect, to `module`.
+void emitKernel(const KernelShape &shape, const Cut &cut, mlir::ModuleOp module);
+
+} // namespace tile::graph
+
+#endif // TILE_PASSES_GRAPH_KERNELSHAPE_H

@@ -1,0 +1,45 @@
+//===- Space.h - the indices that a kernel goes over ----------------------===//
+//
+// Operations can be one kernel if they go over one space of indices: each dimension of
+// each value is a dimension of the space. Views and transposes are then nothing but
+// another order of dimensions, and cost nothing.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_PASSES_GRAPH_SPACE_H
+#define TILE_PASSES_GRAPH_SPACE_H
+
+#include "ir/graph/Graph.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace tile::graph {
+
+/// For each dimension of a value the dimension of the space; -1 where it is 1.
+using DimMap = llvm::SmallVector<int, 4>;
+
+struct Space {
+  struct Dim {
+    Size size;
+    bool isReduced = false;
+  };
+  llvm::SmallVector<Dim, 4> dims; ///< outermost first
+  /// What the operations compute.
+  llvm::DenseMap<mlir::Value, DimMap> values;
+  /// What they read, by use: one array may be read in several orders.
+  llvm::DenseMap<mlir::OpOperand *, DimMap> uses;
+
+  bool hasReductions() const {
+    return llvm::any_of(dims, [](const Dim &dim) { return dim.isReduced; });
+  }
+};
+
+/// A number is part of every kernel that uses it.
+bool isFree(mlir::Operation *op);
+/// How messages call an operation: "`sum` in line 12".
+std::string spelled(mlir::Operation *op);
+
+/// The space of operations, given in order; nothing, and `reason`, if there is none.
+std::optional<Space> findSpace(llvm::ArrayRef<mlir::Operation *> ops, std::string &reason);
+
+} // namespace tile::graph
+
+#endif // TILE_PASSES_GRAPH_SPACE_H

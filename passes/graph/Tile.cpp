@@ -1,0 +1,39 @@
+//===- Tile.cpp - kernels of a function into functions of the tile dialect ===//
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/graph/GraphPasses.h"
+#include "passes/graph/KernelShape.h"
+
+namespace tile::graph {
+#define GEN_PASS_DEF_GRAPHTILEPASS
+#include "passes/graph/GraphPasses.h.inc"
+} // namespace tile::graph
+
+using namespace mlir;
+using namespace tile::graph;
+
+namespace {
+struct GraphTilePass : public tile::graph::impl::GraphTilePassBase<GraphTilePass> {
+  using GraphTilePassBase::GraphTilePassBase;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
+    SmallVector<KernelOp> kernels;
+    module.walk([&](KernelOp op) { kernels.push_back(op); });
+    // Names of kernels are free once their functions are gone.
+    for (func::FuncOp function : functions)
+      function.setName((function.getName() + ".graph").str());
+    for (KernelOp op : kernels) {
+      KernelShape shape = shapeOf(op);
+      Cut cut;
+      cut.block = block;
+      cut.rows = rows;
+      cut.loop = loop && shape.reduces;
+      cut.evenColumns = cut.evenRows = even;
+      cut.oneBlock = shape.reduces;
+      emitKernel(shape, cut, module);
+    }
+    for (func::FuncOp function : functions)
+      function.erase();
+  }
+};
+} // namespace

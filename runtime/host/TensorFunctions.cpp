@@ -1,0 +1,217 @@
+//===- TensorFunctions.cpp - `f(x, y)` of a @tile.function ----------------===//
+#include "runtime/host/TensorFunctions.h"
+#include "runtime/host/Launcher.h"
+
+using namespace tile;
+using namespace tile::host;
+using eval::EvalError;
+using eval::fail;
+using tensors::Parameter;
+
+/// One call between the steps.
+struct TensorFunctions::Call {
+  const PyValue &function;
+  std::vector<PyValue> values; ///< of the parameters
+  tensors::Signature signature;
+  std::vector<tensors::Argument> arguments;
+  graph::Bindings sizes;
+  std::string key; ///< of the types and constants
+  TensorProgram *program = nullptr;
+  std::vector<PyValue> tensors; ///< by buffer; None for numbers
+  std::vector<TensorPlace> places;
+
+  const eval::FunctionObject &object() const { return function.asFunction(); }
+};
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+static std::unique_ptr<EvalError> readArgument(const eval::FunctionObject &function,
+                                               const Parameter &parameter, const PyValue &value,
+                                               tensors::Argument &out, std::string &key) {
+  std::string start = "argument `" + parameter.name + "` of `" + function.name() + "`: ";
+  if (parameter.kind == Parameter::Kind::Constant) {
+    if (value.dynExtension<Tensor>())
+      return fail(start + "a tensor, but the parameter has no shape; write `" + parameter.name +
+                  ": tensor[\"M, N\"]`");
+    out.constant = value;
+    key += ";" + eval::repr(value);
+    return nullptr;
+  }
+  if (parameter.kind == Parameter::Kind::Number) {
+    bool fits =
+        value.isNumber() && (parameter.element->isFloating() || !value.is(PyValue::Kind::Float));
+    if (!fits)
+      return fail(start + "expected a number of type " + parameter.element->str() + ", got " +
+                  eval::repr(value));
+    key += ";" + parameter.element->str();
+    return nullptr;
+  }
+  auto *tensor = value.dynExtension<Tensor>();
+  if (!tensor)
+    return fail(start + "expected a tensor of shape " + graph::shapeText(parameter.sizes) +
+                ", got " + eval::repr(value));
+  if (parameter.element && *parameter.element != tensor->type())
+    return fail(start + "expected elements of type " + parameter.element->str() + ", got " +
+                tensor->type().str() + "; convert with `.to(tl." + parameter.element->name() +
+                ")`, or leave the type out of the annotation");
+  out.element = tensor->type();
+  out.shape.assign(tensor->shape().begin(), tensor->shape().end());
+  key += ";" + tensor->type().str();
+  return nullptr;
+}
+
+std::unique_ptr<EvalError> TensorFunctions::readArguments(Evaluator &evaluator, Call &call) {
+  const eval::FunctionObject &function = call.object();
+  call.key = std::to_string(uintptr_t(function.def)) + "," +
+             std::to_string(uintptr_t(function.closure.get()));
+  call.arguments.resize(call.values.size());
+  for (auto [parameter, value, argument] :
+       llvm::zip_equal(call.signature.parameters, call.values, call.arguments))
+    if (auto error = readArgument(function, parameter, value, argument, call.key))
+      return error;
+  return tensors::bindSizes(call.signature, call.arguments, function.name(), call.sizes);
+}
+
+std::unique_ptr<EvalError> TensorFunctions::compile(Evaluator &evaluator, Call &call) {
+  Compiled &entry = compiled[call.key];
+  if (!entry.program) {
+    std::unique_ptr<EvalError> error;
+    entry.program =
+        TensorProgram::create(evaluator, call.function, call.signature, call.arguments, error);
+    if (error)
+      return error;
+    entry.function = call.function.functionPtr();
+  }
+  call.program = entry.program.get();
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+std::unique_ptr<EvalError> TensorFunctions::makeBuffers(Call &call) {
+  for (const TensorBuffer &buffer : call.program->buffers) {
+    PyValue value;
+    if (buffer.kind == TensorBuffer::Kind::Tensor) {
+      value = call.values[buffer.index];
+    } else if (buffer.kind != TensorBuffer::Kind::Number) {
+      Shape shape;
+      for (const graph::Size &size : buffer.shape) {
+        std::optional<int64_t> number = size.evaluate(call.sizes);
+        if (!number || *number < 0)
+          return fail("a result of `" + call.object().name() + "` has the size `" + size.str() +
+                          "`, which is " + (number ? std::to_string(*number) : "too large"),
+                      "ValueError");
+        shape.push_back(*number);
+      }
+      Result made = Tensor::create(context, buffer.type, shape);
+      if (!made)
+        return made.takeError();
+      value = made.take();
+    }
+    TensorPlace &place = call.places.emplace_back();
+    call.tensors.push_back(value);
+    auto *tensor = value.dynExtension<Tensor>();
+    if (!tensor)
+      continue;
+    place.address = tensor->devicePointer();
+    if (!place.address)
+      return fail("the device has no memory for a tensor of `" + call.object().name() + "`",
+                  "MemoryError");
+    if (!tensor->isContiguous())
+      place.strides.assign(tensor->strides().begin(), tensor->strides().end());
+  }
+  return nullptr;
+}
+
+runtime::Kernel *TensorFunctions::prepare(const Call &call, const TensorLaunch &launch,
+                                          std::unique_ptr<EvalError> &error) {
+  std::string key = call.key + "\n" + launch.key;
+  if (auto it = kernels.find(key); it != kernels.end())
+    return it->second.get();
+  runtime::KernelRequest request;
+  request.file = launch.source.get(); // the program keeps it
+  request.module = &call.object().module->tree();
+  request.options = launch.options;
+  request.options.eachLaneArrives = context->eachLaneArrives;
+  request.options.includePaths = includePaths;
+  frontend::DiagnosticEngine diagnostics;
+  std::unique_ptr<runtime::Kernel> prepared = context->device.prepare(request, diagnostics);
+  if (!prepared) {
+    error = toError(diagnostics, "kernel `" + launch.options.kernel + "` could not be prepared");
+    return nullptr;
+  }
+  return (kernels[key] = std::move(prepared)).get();
+}
+
+std::unique_ptr<EvalError> TensorFunctions::launch(Call &call, unsigned index) {
+  const TensorKernel &of = call.program->kernels[index];
+  llvm::Expected<TensorLaunch> planned =
+      call.program->launch(index, call.sizes, call.places, targetNamed(context->device.target()));
+  if (!planned)
+    return fail(llvm::toString(planned.takeError()), "ValueError");
+  if (planned->grid[0] == 0)
+    return nullptr;
+  std::unique_ptr<EvalError> error;
+  runtime::Kernel *kernel = prepare(call, *planned, error);
+  if (!kernel)
+    return error;
+  DeviceWork work;
+  work.kernel = kernel;
+  work.config.grid = planned->grid;
+  for (const TensorArgument &argument : planned->arguments) {
+    const TensorBuffer &buffer = call.program->buffers[argument.buffer];
+    if (!argument.isBuffer) {
+      work.config.args.push_back(runtime::LaunchArg::integer(uint64_t(argument.size)));
+    } else if (buffer.kind == TensorBuffer::Kind::Number) {
+      const PyValue &number = call.values[buffer.index];
+      work.config.args.push_back(
+          buffer.type.isFloating()
+              ? runtime::LaunchArg::real(*number.toDouble())
+              : runtime::LaunchArg::integer(uint64_t(number.toInt64().value_or(0))));
+    } else {
+      work.config.args.push_back(runtime::LaunchArg::pointer(call.places[argument.buffer].address));
+      work.storages.push_back(
+          call.tensors[argument.buffer].dynExtension<Tensor>()->sharedStorage());
+    }
+  }
+  frontend::DiagnosticEngine diagnostics;
+  bool launched = context->device.launch(*kernel, work.config, diagnostics);
+  for (size_t i = of.numRead; i < of.buffers.size(); ++i)
+    call.tensors[of.buffers[i]].dynExtension<Tensor>()->storage().deviceWrote();
+  if (!launched || diagnostics.hasErrors())
+    return toError(diagnostics, "the launch of `" + of.name + "` failed");
+  if (context->recording)
+    context->recording->push_back(std::move(work));
+  return nullptr;
+}
+
+Result TensorFunctions::call(Evaluator &evaluator, const PyValue &function, const CallArgs &args) {
+  Call call{function, {}, {}, {}, {}, {}, nullptr, {}, {}};
+  if (Result ok = evaluator.bind(call.object(), args, call.values); !ok)
+    return ok;
+  auto known = signatures.find(call.object().def);
+  if (known == signatures.end()) {
+    tensors::Signature signature;
+    if (auto error = tensors::readSignature(evaluator, call.object(), signature))
+      return error;
+    known = signatures.emplace(call.object().def, std::move(signature)).first;
+  }
+  call.signature = known->second;
+  if (auto error = readArguments(evaluator, call))
+    return error;
+  if (auto error = compile(evaluator, call))
+    return error;
+  if (auto error = makeBuffers(call))
+    return error;
+  for (unsigned i = 0; i < call.program->kernels.size(); ++i)
+    if (auto error = launch(call, i))
+      return error;
+  std::vector<PyValue> results;
+  for (unsigned buffer : call.program->results)
+    results.push_back(call.tensors[buffer]);
+  return call.program->returnsTuple ? PyValue::tuple(std::move(results)) : results.front();
+}

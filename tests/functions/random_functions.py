@@ -1,0 +1,186 @@
+"""Random functions of whole tensors: what is fused against the same operation by operation.
+
+usage: random_functions.py TILEC [--count N] [--seed S] [--device cpu|emu|cuda] [--print]
+
+Writes N functions with tests over random sizes into one file and runs it. Functions that
+fail are printed, each with the seed that makes it alone (`--count 1 --seed S --print`).
+Values stay between about -10 and 10 and away from where rounding decides, so that results
+differ by rounding only.
+"""
+import argparse
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+HEAD = """import tile
+import triton.language as tl
+
+"""
+SIZES = [1, 2, 3, 5, 8, 16, 17, 33, 64, 70, 129]
+
+
+def broadcast(a, b):
+    """The shape that two broadcast to; None if they do not."""
+    out = []
+    for i in range(1, max(len(a), len(b)) + 1):
+        x = a[-i] if i <= len(a) else "1"
+        y = b[-i] if i <= len(b) else "1"
+        if x != y and "1" not in (x, y):
+            return None
+        out.insert(0, y if x == "1" else x)
+    return tuple(out)
+
+
+class Function:
+    """One function, statement by statement; `values` are names with their shapes."""
+
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+        self.name = f"f{seed}"
+        self.lines, self.values = [], []
+        shapes = [("M", "N"), ("M", "1"), ("N",), ("1",), ("B", "M", "N"), ("B", "1", "N"), ("N", "M")]
+        self.parameters = [("x", ("M", "N"))]
+        for i in range(self.rng.randint(0, 3)):
+            self.parameters.append((f"p{i}", self.rng.choice(shapes)))
+        self.values = list(self.parameters)
+        for _ in range(self.rng.randint(2, 14)):
+            self.grow()
+        made = self.values[len(self.parameters):] or self.values[:1]
+        self.results = self.rng.sample(made, min(len(made), self.rng.randint(1, 3)))
+        if made[-1] not in self.results:
+            self.results.append(made[-1])
+
+    def add(self, text, shape):
+        name = f"v{len(self.lines)}"
+        self.lines.append(f"    {name} = {text}")
+        self.values.append((name, shape))
+
+    def pick(self):
+        late = self.values[-4:]
+        return self.rng.choice(late if self.rng.random() < 0.7 else self.values)
+
+    def grow(self):
+        self.rng.choice([self.unary, self.unary, self.binary, self.binary, self.binary, self.select,
+                         self.reduce, self.reduce, self.normalise, self.view])()
+
+    def unary(self):
+        x, shape = self.pick()
+        form = self.rng.choice(["tile.tanh({})", "tile.sigmoid({})", "tile.relu({})", "tile.silu({})",
+                                "tile.gelu({})", "tile.abs({})", "-{}", "tile.exp(tile.tanh({}))",
+                                "tile.tanh({}) ** 2", "tile.sqrt(tile.abs({}) + 0.1)",
+                                "tile.clamp({}, -2, 2)", "tile.log(1.0 + tile.abs({}))",
+                                "({} + 1) * 0.5", "tile.sin({})", "2 - {}"])
+        self.add(form.format(x), shape)
+
+    def binary(self):
+        for _ in range(10):
+            (x, a), (y, b) = self.pick(), self.rng.choice(self.values)
+            shape = broadcast(a, b)
+            if shape and len(shape) <= 3:
+                break
+        else:
+            return
+        form = self.rng.choice(["{} + {}", "{} - {}", "tile.maximum({}, {})", "tile.minimum({}, {})",
+                                "tile.tanh({}) * {}", "{} / (1.0 + tile.abs({}))"])
+        self.add(f"tile.clamp({form.format(x, y)}, -8, 8)", shape)
+
+    def select(self):
+        """Only parameters are compared: of them nothing has been rounded."""
+        p, a = self.rng.choice(self.parameters)
+        (x, b), (y, c) = self.pick(), self.rng.choice(self.values)
+        shape = broadcast(a, b)
+        shape = shape and broadcast(shape, c)
+        if shape:
+            self.add(f"tile.where({p} > {self.rng.choice(['0', '0.5', '-1'])}, {x}, {y})", shape)
+
+    def reduce(self):
+        x, shape = self.pick()
+        if not shape:
+            return
+        axes = sorted(self.rng.sample(range(len(shape)), self.rng.choice([1, 1, 1, len(shape)])))
+        keep = self.rng.random() < 0.7
+        left = tuple("1" if i in axes else s for i, s in enumerate(shape) if keep or i not in axes)
+        which = self.rng.choice(["mean", "max", "min", "sum", "var"])
+        axis = axes[0] if len(axes) == 1 else tuple(axes)
+        text = f"{x}.{which}(axis={axis}, keepdim={keep})"
+        self.add(f"{text} * 0.01" if which == "sum" else text, left)
+
+    def normalise(self):
+        x, shape = self.pick()
+        if not shape:
+            return
+        axis = self.rng.randrange(len(shape))
+        form = self.rng.choice([f"tile.softmax({x}, axis={axis})",
+                                f"tile.layer_norm({x}, eps=0.5, axis={axis})",
+                                f"tile.rms_norm({x}, eps=0.5, axis={axis})"])
+        self.add(form, shape)
+
+    def view(self):
+        x, shape = self.pick()
+        if self.rng.random() < 0.5 and len(shape) < 3:
+            axis = self.rng.randrange(len(shape) + 1)
+            self.add(f"{x}.unsqueeze({axis})", shape[:axis] + ("1",) + shape[axis:])
+        elif len(shape) > 1:
+            order = list(range(len(shape)))
+            self.rng.shuffle(order)
+            self.add(f"{x}.permute({', '.join(map(str, order))})", tuple(shape[i] for i in order))
+
+    def text(self):
+        parameters = ", ".join(f'{n}: tensor["{", ".join(s)}"]' for n, s in self.parameters)
+        body = "\n".join(self.lines)
+        results = ", ".join(n for n, _ in self.results)
+        sizes = [{d: self.rng.choice(SIZES[:4] if d == "B" else SIZES) for d in "BMN"} for _ in range(2)]
+        tests = ""
+        for i, size in enumerate(sizes):
+            def shape(dims):
+                return "(" + "".join(f"{1 if d == '1' else size[d]}, " for d in dims) + ")"
+            arguments = ", ".join(f"tile.randn({shape(s)})" for _, s in self.parameters)
+            tests += f"""
+
+@tile.test
+def test_{self.name}_{i}():
+    args = [{arguments}]
+    for got, ref in zip({self.name}(*args), {self.name}.eager(*args)):
+        tile.check(got, ref, atol=2e-4, rtol=2e-4)
+"""
+        return f"""
+@tile.function
+def {self.name}({parameters}):
+{body}
+    return {results},
+{tests}
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tilec")
+    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--print", action="store_true")
+    options = parser.parse_args()
+    functions = {f"f{s}": Function(s).text() for s in range(options.seed, options.seed + options.count)}
+    source = HEAD + "\n".join(functions.values())
+    if options.print:
+        print(source)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "random.tile"
+        path.write_text(source, encoding="utf-8")
+        run = subprocess.run([options.tilec, "test", str(path), "--device", options.device],
+                             capture_output=True, text=True)
+    if run.returncode == 0:
+        print(f"{options.count} functions agree")
+        return 0
+    print(run.stdout[-20000:], run.stderr[-20000:])
+    failed = sorted(set(re.findall(r"FAIL\w*.*?test_(f\d+)_", run.stdout + run.stderr)))
+    for name in failed[:3]:
+        print(functions[name])
+    print("failed:", *failed)
+    return 1
+
+
+sys.exit(main())

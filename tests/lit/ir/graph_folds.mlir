@@ -1,0 +1,35 @@
+// What the graph dialect folds, and the nearest that it must not.
+// RUN: tile-opt %s --canonicalize | FileCheck %s
+
+// CHECK-LABEL: @ones
+// CHECK: return %arg0, %{{.*}} :
+// CHECK-NOT: return %arg0, %arg0
+func.func @ones(%x: !graph.tensor<"M", f32>) -> (!graph.tensor<"M", f32>, !graph.tensor<"M", f32>) {
+  %one = graph.constant 1.0 : f64 : !graph.tensor<"", f32>
+  %zero = graph.constant 0.0 : f64 : !graph.tensor<"", f32>
+  %a = graph.map mul(%x, %one) : (!graph.tensor<"M", f32>, !graph.tensor<"", f32>) -> !graph.tensor<"M", f32>
+  %b = graph.map div(%a, %one) : (!graph.tensor<"M", f32>, !graph.tensor<"", f32>) -> !graph.tensor<"M", f32>
+  // -0 + 0 is 0.
+  %c = graph.map add(%x, %zero) : (!graph.tensor<"M", f32>, !graph.tensor<"", f32>) -> !graph.tensor<"M", f32>
+  return %b, %c : !graph.tensor<"M", f32>, !graph.tensor<"M", f32>
+}
+
+// Two transpositions are one, or none.
+// CHECK-LABEL: @rearranged
+// CHECK: %[[A:.*]] = graph.rearrange %arg0 [1, -1, 0]
+// CHECK: return %arg0, %[[A]]
+func.func @rearranged(%x: !graph.tensor<"M, N", f32>) -> (!graph.tensor<"M, N", f32>, !graph.tensor<"N, 1, M", f32>) {
+  %t = graph.rearrange %x [1, 0] : !graph.tensor<"M, N", f32> -> !graph.tensor<"N, M", f32>
+  %a = graph.rearrange %t [1, 0] : !graph.tensor<"N, M", f32> -> !graph.tensor<"M, N", f32>
+  %b = graph.rearrange %t [0, -1, 1] : !graph.tensor<"N, M", f32> -> !graph.tensor<"N, 1, M", f32>
+  return %a, %b : !graph.tensor<"M, N", f32>, !graph.tensor<"N, 1, M", f32>
+}
+
+// CHECK-LABEL: @casts
+// CHECK: graph.cast %arg0 : !graph.tensor<"M", f32> -> !graph.tensor<"M", f16>
+// CHECK-NOT: graph.cast
+func.func @casts(%x: !graph.tensor<"M", f32>) -> !graph.tensor<"M", f16> {
+  %a = graph.cast %x : !graph.tensor<"M", f32> -> !graph.tensor<"M", f32>
+  %b = graph.cast %a : !graph.tensor<"M", f32> -> !graph.tensor<"M", f16>
+  return %b : !graph.tensor<"M", f16>
+}

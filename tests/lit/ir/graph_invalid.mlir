@@ -1,0 +1,150 @@
+// What the verifiers of the graph dialect refuse, one violation a split.
+// RUN: tile-opt %s -split-input-file -verify-diagnostics
+
+// graph_tensor_c1
+// expected-error@+1 {{`M, 2*`: a size is missing}}
+func.func @formula(%x: !graph.tensor<"M, 2*", f32>) { return }
+
+// -----
+
+// graph_tensor_c1
+// expected-error@+1 {{`K*2` is spelled `2*K`}}
+func.func @spelling(%x: !graph.tensor<"K*2", f32>) { return }
+
+// -----
+
+// graph_tensor_c2
+// expected-error@+1 {{elements are integers or floats}}
+func.func @elements(%x: !graph.tensor<"M", index>) { return }
+
+// -----
+
+// graph_constant_c1
+func.func @number() {
+  // expected-error@+1 {{must have no dimensions}}
+  %0 = graph.constant 1.0 : f64 : !graph.tensor<"M", f32>
+  return
+}
+
+// -----
+
+// graph_constant_c2
+func.func @number() {
+  // expected-error@+1 {{must be an f64 or an i64}}
+  %0 = graph.constant 1.0 : f32 : !graph.tensor<"", f32>
+  return
+}
+
+// -----
+
+// graph_size_c1
+func.func @size() {
+  // expected-error@+1 {{must have no dimensions, and elements of i64}}
+  %0 = graph.size "M" : !graph.tensor<"", i32>
+  return
+}
+
+// -----
+
+// graph_map_c1
+func.func @operands(%x: !graph.tensor<"M", f32>) {
+  // expected-error@+1 {{needs 2 operands}}
+  %0 = graph.map add(%x) : (!graph.tensor<"M", f32>) -> !graph.tensor<"M", f32>
+  return
+}
+
+// -----
+
+// graph_map_c2
+func.func @shapes(%x: !graph.tensor<"M", f32>, %y: !graph.tensor<"N", f32>) {
+  // expected-error@+1 {{operands do not broadcast}}
+  %0 = graph.map add(%x, %y) : (!graph.tensor<"M", f32>, !graph.tensor<"N", f32>) -> !graph.tensor<"M", f32>
+  return
+}
+
+// -----
+
+// graph_map_c2
+func.func @result(%x: !graph.tensor<"M, 1", f32>, %y: !graph.tensor<"N", f32>) {
+  // expected-error@+1 {{operands broadcast to (M, N)}}
+  %0 = graph.map add(%x, %y) : (!graph.tensor<"M, 1", f32>, !graph.tensor<"N", f32>) -> !graph.tensor<"N, M", f32>
+  return
+}
+
+// -----
+
+// graph_cast_c1
+func.func @cast(%x: !graph.tensor<"M", f32>) {
+  // expected-error@+1 {{must keep the shape}}
+  %0 = graph.cast %x : !graph.tensor<"M", f32> -> !graph.tensor<"N", f16>
+  return
+}
+
+// -----
+
+// graph_reduce_c1
+func.func @axes(%x: !graph.tensor<"M, N", f32>) {
+  // expected-error@+1 {{axes must be dimensions of the operand, in order}}
+  %0 = graph.reduce sum %x [1, 0] : !graph.tensor<"M, N", f32> -> !graph.tensor<"", f32>
+  return
+}
+
+// -----
+
+// graph_reduce_c2
+func.func @left(%x: !graph.tensor<"M, N", f32>) {
+  // expected-error@+1 {{leaves (M,)}}
+  %0 = graph.reduce sum %x [1] : !graph.tensor<"M, N", f32> -> !graph.tensor<"N", f32>
+  return
+}
+
+// -----
+
+// graph_rearrange_c1
+func.func @twice(%x: !graph.tensor<"M, N", f32>) {
+  // expected-error@+1 {{must name dimensions of the operand, each once}}
+  %0 = graph.rearrange %x [0, 0] : !graph.tensor<"M, N", f32> -> !graph.tensor<"M, M", f32>
+  return
+}
+
+// -----
+
+// graph_rearrange_c1
+func.func @forgotten(%x: !graph.tensor<"M, N", f32>) {
+  // expected-error@+1 {{leaves dimension 1 out, which is not 1}}
+  %0 = graph.rearrange %x [0] : !graph.tensor<"M, N", f32> -> !graph.tensor<"M", f32>
+  return
+}
+
+// -----
+
+// graph_rearrange_c2
+func.func @order(%x: !graph.tensor<"M, N", f32>) {
+  // expected-error@+1 {{gives (N, 1, M)}}
+  %0 = graph.rearrange %x [1, -1, 0] : !graph.tensor<"M, N", f32> -> !graph.tensor<"N, M", f32>
+  return
+}
+
+// -----
+
+// graph_kernel_c1
+func.func @region(%x: !graph.tensor<"M", f32>) {
+  // expected-error@+1 {{must pass its operands to the region}}
+  %0 = graph.kernel "k"(%x) : (!graph.tensor<"M", f32>) -> !graph.tensor<"N", f32> {
+  ^bb0(%a: !graph.tensor<"N", f32>):
+    graph.yield %a : !graph.tensor<"N", f32>
+  }
+  return
+}
+
+// -----
+
+// graph_kernel_c2
+func.func @yields(%x: !graph.tensor<"M", f32>) {
+  // expected-error@+1 {{must end in a `graph.yield` of its results}}
+  %0 = graph.kernel "k"(%x) : (!graph.tensor<"M", f32>) -> !graph.tensor<"N", f32> {
+  ^bb0(%a: !graph.tensor<"M", f32>):
+    graph.yield %a : !graph.tensor<"M", f32>
+  }
+  return
+}

@@ -1,0 +1,61 @@
+// RUN: tile-opt %s --graph-to-kernels --graph-tile=block=128 | FileCheck %s
+// RUN: tile-opt %s --graph-to-kernels "--graph-tile=block=128 rows=4" | FileCheck %s --check-prefix=ROWS
+// RUN: tile-opt %s --graph-to-kernels "--graph-tile=block=128 loop" | FileCheck %s --check-prefix=LOOP
+// RUN: tile-opt %s --graph-to-kernels "--graph-tile=block=128 even" | FileCheck %s --check-prefix=EVEN
+
+// A row is loaded once, and what lies behind its end is the least there is.
+// CHECK-LABEL: func.func @softmax(
+// CHECK-SAME: !tile.ptr<f16> {tile.sig_index = 0 : i64}, %{{.*}}: !tile.ptr<f16>
+// CHECK: arith.cmpi slt
+// CHECK-COUNT-1: tile.load {{.*}} other
+// CHECK-NOT: tile.load
+// CHECK: arith.extf
+// CHECK: tile.reduce {{.*}} {axis = 0 : i32}
+// CHECK: math.exp
+// The powers behind the end of the row are none.
+// CHECK: arith.select
+// CHECK: tile.reduce
+// CHECK: arith.truncf
+// CHECK: tile.store
+
+// Four rows together are reduced along the second dimension.
+// ROWS-LABEL: func.func @softmax(
+// ROWS: tile.load {{.*}} : tensor<4x128x!tile.ptr<f16>>
+// ROWS: tile.reduce {{.*}} {axis = 1 : i32} : tensor<4x128xf32> -> tensor<4xf32>
+
+// Long rows: one pass for the maximum, one for the sum, one for the result.
+// LOOP-LABEL: func.func @softmax(
+// LOOP: scf.for {{.*}} iter_args
+// LOOP: arith.maximumf
+// LOOP: tile.reduce
+// LOOP: scf.for {{.*}} iter_args
+// LOOP: math.exp
+// LOOP: tile.reduce
+// LOOP: scf.for
+// LOOP: tile.store
+
+// Rows of as many elements as a block need no masks.
+// EVEN-LABEL: func.func @softmax(
+// EVEN-NOT: arith.cmpi
+// EVEN-NOT: arith.select
+// EVEN: tile.store
+func.func @softmax(%x: !graph.tensor<"M, N", f16>) -> !graph.tensor<"M, N", f16> {
+  %m = graph.reduce max %x [1] : !graph.tensor<"M, N", f16> -> !graph.tensor<"M", f16>
+  %m1 = graph.rearrange %m [0, -1] : !graph.tensor<"M", f16> -> !graph.tensor<"M, 1", f16>
+  %d = graph.map sub(%x, %m1) : (!graph.tensor<"M, N", f16>, !graph.tensor<"M, 1", f16>) -> !graph.tensor<"M, N", f16>
+  %e = graph.map exp(%d) : (!graph.tensor<"M, N", f16>) -> !graph.tensor<"M, N", f16>
+  %s = graph.reduce sum %e [1] : !graph.tensor<"M, N", f16> -> !graph.tensor<"M", f16>
+  %s1 = graph.rearrange %s [0, -1] : !graph.tensor<"M", f16> -> !graph.tensor<"M, 1", f16>
+  %r = graph.map div(%e, %s1) : (!graph.tensor<"M, N", f16>, !graph.tensor<"M, 1", f16>) -> !graph.tensor<"M, N", f16>
+  return %r : !graph.tensor<"M, N", f16>
+}
+
+// Arrays of one shape are one row: no division finds its place.
+// CHECK-LABEL: func.func @flat(
+// CHECK-NOT: arith.divsi
+// CHECK: tile.load
+// CHECK: tile.store
+func.func @flat(%x: !graph.tensor<"B, M, N", f32>) -> !graph.tensor<"B, M, N", f32> {
+  %r = graph.map relu(%x) : (!graph.tensor<"B, M, N", f32>) -> !graph.tensor<"B, M, N", f32>
+  return %r : !graph.tensor<"B, M, N", f32>
+}

@@ -1,0 +1,116 @@
+//===- ExplainFunctions.cpp - tilec explain, of functions of whole tensors ===//
+#include "tools/tilec/ExplainFunctions.h"
+#include "compiler/functions/ExplainFunction.h"
+#include "frontend/Parser.h"
+#include "tools/tilec/Commands.h"
+
+using namespace tilec;
+using namespace tile;
+using eval::EvalError;
+
+namespace {
+/// One file and what its errors are reported to.
+class Explainer {
+public:
+  Explainer(const frontend::SourceFile &source, const FunctionsToExplain &what,
+            llvm::raw_ostream &os, llvm::json::Array *json)
+      : source(source), what(what), os(os), json(json), program(what.includePaths) {}
+  int run();
+
+private:
+  std::unique_ptr<EvalError> explain(const std::shared_ptr<eval::FunctionObject> &function);
+  std::unique_ptr<EvalError> typesOf(const eval::FunctionObject &function,
+                                     const tensors::Signature &signature,
+                                     std::vector<tensors::Argument> &arguments);
+
+  const frontend::SourceFile &source;
+  const FunctionsToExplain &what;
+  llvm::raw_ostream &os;
+  llvm::json::Array *json;
+  eval::Program program;
+  bool first = true;
+};
+} // namespace
+
+/// What a call that says nothing of types and constants would have.
+std::unique_ptr<EvalError> Explainer::typesOf(const eval::FunctionObject &function,
+                                              const tensors::Signature &signature,
+                                              std::vector<tensors::Argument> &arguments) {
+  for (auto [i, parameter] : llvm::enumerate(signature.parameters)) {
+    tensors::Argument &argument = arguments.emplace_back();
+    if (parameter.kind == tensors::Parameter::Kind::Tensor)
+      argument.element = parameter.element.value_or(*eval::DType::parse(what.dtype));
+    if (parameter.kind != tensors::Parameter::Kind::Constant)
+      continue;
+    if (!function.params()[i].defaultValue)
+      return eval::fail("`" + parameter.name + "` of `" + function.name() +
+                        "` is a constant without a default: what the function compiles to "
+                        "depends on it");
+    eval::Result value = program.evaluator().defaultValue(function, i);
+    if (!value)
+      return value.takeError();
+    argument.constant = value.take();
+  }
+  return nullptr;
+}
+
+std::unique_ptr<EvalError>
+Explainer::explain(const std::shared_ptr<eval::FunctionObject> &function) {
+  tensors::Signature signature;
+  if (auto error = tensors::readSignature(program.evaluator(), *function, signature))
+    return error;
+  std::vector<tensors::Argument> arguments;
+  if (auto error = typesOf(*function, signature, arguments))
+    return error;
+  std::unique_ptr<EvalError> error;
+  std::unique_ptr<TensorProgram> compiled = TensorProgram::create(
+      program.evaluator(), eval::PyValue::function(function), signature, arguments, error);
+  if (!compiled)
+    return error;
+  FunctionExplanation explanation{function->name(), *compiled, signature, {}};
+  for (auto &[name, value] : what.values)
+    explanation.values[name] = value;
+  if (json) {
+    json->push_back(explanation.toJson());
+    return nullptr;
+  }
+  os << (first ? "" : "\n");
+  first = false;
+  if (what.show == "graph")
+    os << compiled->tracedText();
+  else if (what.show == "groups")
+    os << compiled->groupedText();
+  else
+    explanation.print(os);
+  return nullptr;
+}
+
+int Explainer::run() {
+  frontend::DiagnosticEngine diagnostics;
+  ast::Module module = frontend::parse(source, diagnostics);
+  int count = 0;
+  if (!diagnostics.hasErrors()) {
+    eval::ModuleEnv &file = program.add(source, module);
+    for (const std::shared_ptr<eval::FunctionObject> &function : file.functions()) {
+      if (!function->findDecorator("tile.function") ||
+          (!what.only.empty() && function->name() != what.only))
+        continue;
+      ++count;
+      program.evaluator().resetSteps();
+      if (std::unique_ptr<EvalError> error = explain(function)) {
+        if (!error->diagnostic.file) {
+          error->diagnostic.file = &source;
+          error->diagnostic.range = function->range();
+        }
+        eval::report(*error, diagnostics);
+      }
+    }
+  }
+  diagnostics.print(llvm::errs(), colorMessages());
+  return diagnostics.hasErrors() ? -1 : count;
+}
+
+int tilec::explainFunctions(const frontend::SourceFile &source, const FunctionsToExplain &what,
+                            llvm::raw_ostream &os, llvm::json::Array *json) {
+  return Explainer(source, what, os, json).run();
+}

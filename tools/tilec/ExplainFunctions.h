@@ -1,0 +1,27 @@
+//===- ExplainFunctions.h - tilec explain, of functions of whole tensors --===//
+#ifndef TILE_TOOLS_TILEC_EXPLAINFUNCTIONS_H
+#define TILE_TOOLS_TILEC_EXPLAINFUNCTIONS_H
+
+#include "frontend/Source.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+#include <map>
+
+namespace tilec {
+
+struct FunctionsToExplain {
+  std::string only;           ///< a function; empty: all of the file
+  std::string dtype = "fp32"; ///< of tensors whose annotation leaves it open
+  std::string show;           ///< "graph" or "groups": as IR, in the place of the report
+  std::map<std::string, int64_t> values;
+  std::vector<std::string> includePaths;
+};
+
+/// Explains the `@tile.function`s of a file, as text or into `json`. How many there were; -1
+/// after errors, which are reported.
+int explainFunctions(const tile::frontend::SourceFile &source, const FunctionsToExplain &what,
+                     llvm::raw_ostream &os, llvm::json::Array *json);
+
+} // namespace tilec
+
+#endif // TILE_TOOLS_TILEC_EXPLAINFUNCTIONS_H
