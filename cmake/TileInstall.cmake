@@ -7,12 +7,12 @@ set(TILE_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Tile)
 install(TARGETS tilec RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(PROGRAMS tools/tile-selftest DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY kernels/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tile/kernels
-        FILES_MATCHING PATTERN "*.tile")
+        FILES_MATCHING PATTERN "*.tile" PATTERN "README.md")
 install(DIRECTORY tests/kernels/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tile/tests
         FILES_MATCHING PATTERN "*.tile")
 install(DIRECTORY tests/conformance/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tile/conformance
         FILES_MATCHING PATTERN "*.tile")
-install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
         FILES_MATCHING PATTERN "*.md" PATTERN "*.c" PATTERN "*.cpp")
 
@@ -22,7 +22,19 @@ install(DIRECTORY include/tile DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
 configure_package_config_file(cmake/TileConfig.cmake.in TileConfig.cmake
   INSTALL_DESTINATION ${TILE_CMAKE_DIR} NO_CHECK_REQUIRED_COMPONENTS_MACRO
   PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_BINDIR)
+file(RELATIVE_PATH TILE_PC_TO_PREFIX
+  /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" TILE_PC_TO_PREFIX "${TILE_PC_TO_PREFIX}")
+configure_file(cmake/tile.pc.in tile.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tile.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 write_basic_package_version_file(TileConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/TileConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/TileConfigVersion.cmake
         DESTINATION ${TILE_CMAKE_DIR})
+
+# Last, since links lead to what was installed before.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+install(CODE "set(_to \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\")
+execute_process(COMMAND \"${Python3_EXECUTABLE}\" \"${PROJECT_SOURCE_DIR}/cmake/bundle_pages.py\"
+  \"${PROJECT_SOURCE_DIR}/README.md\" \"\${_to}/${CMAKE_INSTALL_DOCDIR}\" \"\${_to}\"
+  COMMAND_ERROR_IS_FATAL ANY)")

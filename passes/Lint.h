@@ -18,7 +18,8 @@ using LintReporter = llvm::function_ref<void(mlir::Location, std::string)>;
 ///  - 32-bit products in addresses that may pass 2^31;
 ///  - faults that show without running it: shifts too far, division by zero, indices outside
 ///    of a gather or histogram, writes to constant memory, writes of every program to one
-///    place, accesses without the mask that others of the same offsets have.
+///    place, accesses without the mask that others of the same offsets have, or beside a bound
+///    that bounds nothing, masked-off lanes that are added up.
 /// `stridesKnown`: a stride that is a parameter is not 1 (it would be folded).
 void lint(mlir::func::FuncOp kernel, bool stridesKnown, LintReporter report);
 

@@ -70,6 +70,7 @@ struct TimingOptions {
 struct Timing {
   double median = 0, minimum = 0, maximum = 0; ///< milliseconds
   int repeats = 0;
+  std::vector<double> samples; ///< all of them, ascending
 };
 
 class Device {

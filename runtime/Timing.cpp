@@ -17,6 +17,7 @@ Timing runtime::summarize(std::vector<double> milliseconds) {
                                           : (milliseconds[middle - 1] + milliseconds[middle]) / 2;
   timing.minimum = milliseconds.front();
   timing.maximum = milliseconds.back();
+  timing.samples = std::move(milliseconds);
   return timing;
 }
 

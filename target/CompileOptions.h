@@ -51,6 +51,9 @@ struct CompileOptions {
   /// Numbers of a ring in the place of floating-point ones (docs/algebraic-mode.md): for the
   /// emulator only, up to `Stage::Llvm`.
   bool algebraic = false;
+  /// For devices that check: report what only running can tell, such as a name that is read
+  /// and that no turn of its loop has bound.
+  bool checked = false;
   int maxRegisters = 0;      ///< `.maxnreg`; 0: none
   std::string libdevicePath; ///< optional: NVIDIA's libdevice bitcode
   std::vector<std::string> includePaths;

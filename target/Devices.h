@@ -1,7 +1,7 @@
 //===- Devices.h - what chips can do at most ------------------------------===//
 //
-// Data-sheet peaks, for bounds that no kernel beats: dense products, no boost
-// beyond the rated clock.
+// What boards are called, with the chip that each has; and data-sheet peaks, for bounds that no
+// kernel beats: dense products, no boost beyond the rated clock.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_TARGET_DEVICES_H
@@ -9,7 +9,9 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace tile {
 
@@ -36,7 +38,7 @@ struct DeviceModel {
 };
 
 llvm::ArrayRef<DeviceModel> allDevices();
-/// Null if there is none of that name.
+/// Null if there is none of that name; how it is written does not matter ("RTX 4090").
 const DeviceModel *findDevice(llvm::StringRef name);
 /// The one that stands for a compute capability; null if none does.
 const DeviceModel *deviceFor(int capability);
@@ -44,6 +46,16 @@ const DeviceModel *deviceFor(int capability);
 std::string targetOf(const DeviceModel &device);
 /// "h200, h100, ...".
 std::string deviceNames();
+
+/// A board without peaks of its own, which is nearly another one.
+struct Board {
+  llvm::StringLiteral name;
+  int capability;
+};
+/// Names of boards that stand for their chip's target, those of `allDevices()` included.
+std::vector<llvm::StringRef> boardNames();
+/// The target of a board; nothing if none is called so.
+std::optional<std::string> targetOfBoard(llvm::StringRef name);
 
 } // namespace tile
 

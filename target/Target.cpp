@@ -1,5 +1,6 @@
 //===- Target.cpp - the NVIDIA targets that code can be made for ----------===//
 #include "target/Target.h"
+#include "target/Devices.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -110,8 +111,23 @@ static int capabilityIn(StringRef name) {
   return StringRef(digits).getAsInteger(10, value) ? 0 : value;
 }
 
+/// The board that was meant, or empty.
+static StringRef nearestBoard(StringRef name) {
+  std::string lower = name.lower();
+  StringRef near;
+  for (StringRef board : boardNames()) {
+    if (board.size() <= 2 || StringRef(lower).edit_distance(board, true, 1) > 1)
+      continue;
+    if (near.empty() || (board.front() == lower.front() && near.front() != lower.front()))
+      near = board;
+  }
+  return near;
+}
+
 std::string tile::describeUnknownTarget(StringRef name) {
   std::string message = ("unknown target `" + name + "`").str();
+  if (StringRef board = nearestBoard(name); !board.empty())
+    return message + "; did you mean `" + board.str() + "`?";
   int wanted = capabilityIn(name);
   char variant = name.empty() ? 0 : llvm::toLower(name.back());
   const Target *same = nullptr;
@@ -125,6 +141,7 @@ std::string tile::describeUnknownTarget(StringRef name) {
   message += "; known targets: ";
   for (const Target &target : targets)
     message += (&target == targets ? "" : ", ") + target.name.str();
+  message += "; `native`, this machine's GPU; and boards such as " + deviceNames();
   return message;
 }
 

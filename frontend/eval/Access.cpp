@@ -343,6 +343,8 @@ static std::optional<Result> plainAttribute(const PyValue &value, StringRef name
       eager->decorators.push_back({"tile.function.eager", true, nullptr, {}});
       return PyValue::function(std::move(eager));
     }
+    if (name == "warmup" && value.asFunction().isJit)
+      return PyValue::method(value, name.str());
     return functionAttribute(value.asFunction(), name);
   case Kind::Class:
     if (name == "__name__")
@@ -403,6 +405,9 @@ Result attribute(const PyValue &value, StringRef name) {
   if (name == "value" && (value.isScalarConstant() || value.is(Kind::DType) ||
                           value.is(Kind::Tuple) || value.is(Kind::Function)))
     return value;
+  if (name == "type" &&
+      (value.isScalarConstant() || value.is(Kind::DType) || value.is(Kind::Function)))
+    return constexprType(value);
   std::string message =
       "a value of type `" + typeName(value) + "` has no attribute `" + name.str() + "`";
   std::vector<StringRef> candidates = methodNames(value);

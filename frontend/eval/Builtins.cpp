@@ -19,8 +19,10 @@ static bool hasType(const PyValue &value, StringRef type) {
     return true;
   if (type == "int")
     return value.is(Kind::Bool);
+  if (type == "tl.constexpr_type")
+    return typeName(value) == kConstexprType;
   if (type == "tuple" || type == "tl.tuple")
-    return value.is(Kind::Tuple);
+    return value.is(Kind::Tuple) && typeName(value) != kConstexprType;
   if (type == "tl.dtype" || type == "tl.core.dtype")
     return value.is(Kind::DType);
   if (type == "tl.pointer_type")

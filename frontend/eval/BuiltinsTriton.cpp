@@ -86,6 +86,24 @@ static Result blockType(Evaluator &, const CallArgs &args) {
   return PyValue::dtype(DType::block(r[0].asDType(), shape));
 }
 
+PyValue eval::constexprType(const PyValue &value) {
+  static const std::shared_ptr<const ClassObject> type = [] {
+    auto object = std::make_shared<ClassObject>();
+    object->name = kConstexprType.str();
+    object->isNamedTuple = true;
+    object->fields = {"value"};
+    return object;
+  }();
+  return PyValue::namedTuple(type, {value});
+}
+
+static Result constexprTypeBuiltin(Evaluator &, const CallArgs &args) {
+  ArgReader r("constexpr_type", args, {"value"}, 1);
+  if (!r)
+    return r.error();
+  return constexprType(r[0]);
+}
+
 static Result dtypeBuiltin(Evaluator &, const CallArgs &args) {
   ArgReader r("dtype", args, {"name"}, 1);
   if (!r)
@@ -252,6 +270,7 @@ llvm::ArrayRef<BuiltinEntry> eval::tritonBuiltins() {
       {"tl.constexpr", constexprBuiltin},
       {"tl.pointer_type", pointerType},
       {"tl.block_type", blockType},
+      {"tl.constexpr_type", constexprTypeBuiltin},
       {"tl.dtype", dtypeBuiltin},
       {"tl.get_int_dtype", intType},
       {"collections.namedtuple", namedTupleFactory},

@@ -66,6 +66,11 @@ Result Evaluator::evaluateCall(const ast::Call &expr, const ScopePtr &scope) {
   CallArgs args;
   if (Result ok = evaluateArguments(expr, scope, args); !ok)
     return ok;
+  // The number of elements is an attribute here, and a method in PyTorch.
+  auto *member = llvm::dyn_cast<ast::Attribute>(expr.callee.get());
+  if (member && member->name == "numel" && callee->is(Kind::Int) && args.positional.empty() &&
+      args.keywords.empty())
+    return callee;
   Result result = call(*callee, args);
   if (result || !result.error().diagnostic.file)
     return result;

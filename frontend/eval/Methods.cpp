@@ -206,6 +206,13 @@ Result callMethod(Evaluator &evaluator, const PyValue &self, StringRef name, con
     return Work::error();
   if (const MethodEntry *entry = findMethod(self, name))
     return entry->fn(evaluator, self, args);
+  if (self.is(Kind::Function)) { // `kernel.warmup(...)`: whoever launches knows what it means
+    CallArgs all = args;
+    all.positional.insert(all.positional.begin(), self);
+    if (evaluator.hooks)
+      if (auto result = evaluator.hooks->callSymbol(evaluator, "triton.jit." + name.str(), all))
+        return std::move(*result);
+  }
   return fail("a value of type `" + typeName(self) + "` has no method `" + name.str() + "`",
               "AttributeError");
 }

@@ -73,6 +73,10 @@ Result iterate(const PyValue &value, std::vector<PyValue> &elements);
 /// format(value, spec), the `{value:spec}` of an f-string.
 Result format(const PyValue &value, llvm::StringRef spec);
 
+/// `tl.constexpr_type(value)`, the `.type` of a constant: equal where the constants are.
+PyValue constexprType(const PyValue &value);
+constexpr llvm::StringLiteral kConstexprType = "constexpr_type";
+
 /// Integers wider than this are an error.
 constexpr unsigned maxIntegerBits = 8192;
 

@@ -75,6 +75,8 @@ static std::string reprElements(llvm::ArrayRef<PyValue> elements, unsigned depth
 static std::string reprTuple(const TupleObject &tuple, unsigned depth) {
   if (!tuple.type)
     return "(" + reprElements(tuple.elements, depth) + (tuple.elements.size() == 1 ? ",)" : ")");
+  if (tuple.type->name == kConstexprType)
+    return tuple.type->name + "[" + reprElements(tuple.elements, depth) + "]";
   std::string text = tuple.type->name + "(";
   for (size_t i = 0; i < tuple.elements.size(); ++i)
     text += (i ? ", " : "") + tuple.type->fields[i] + "=" + reprAt(tuple.elements[i], depth);

@@ -111,6 +111,18 @@ static PyValue pointerArithmetic(Emitter &e, BinaryOp op, const Tensor &a, const
                         describe(b.type, b.shape())));
 }
 
+/// What comes in at the top is the sign of the left operand, whatever type both are brought to.
+static Tensor shiftRight(Emitter &e, const Tensor &lhs, const Tensor &rhs, bool isSigned) {
+  if (!lhs || !rhs)
+    return {};
+  Tensor a = lhs, b = rhs;
+  if (!e.broadcast({&a, &b}))
+    return {};
+  return {isSigned ? e.create<arith::ShRSIOp>(a.value, b.value)
+                   : e.create<arith::ShRUIOp>(a.value, b.value),
+          a.type};
+}
+
 PyValue Emitter::binary(BinaryOp op, const PyValue &lhs, const PyValue &rhs) {
   if (isPoison(lhs) || isPoison(rhs))
     return PoisonValue::get();
@@ -144,7 +156,10 @@ PyValue Emitter::binary(BinaryOp op, const PyValue &lhs, const PyValue &rhs) {
   auto bring = [&](const Tensor *t, const PyValue &value, const Tensor *other) {
     return t ? cast(*t, *type) : constant(value, *type, other->shape());
   };
-  return wrap(arithmetic(op, bring(a, lhs, b), bring(b, rhs, a)));
+  Tensor x = bring(a, lhs, b), y = bring(b, rhs, a);
+  if (op == BinaryOp::RShift && a)
+    return wrap(shiftRight(*this, x, y, a->type.isSigned()));
+  return wrap(arithmetic(op, x, y));
 }
 
 //===----------------------------------------------------------------------===//

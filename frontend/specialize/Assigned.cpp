@@ -22,27 +22,51 @@ void collectTargets(const ast::Expr &target, AssignedNames &names) {
     collectTargets(*field->value, names);
 }
 
-static void collectOptional(const ast::ExprPtr &expr, AssignedNames &names) {
-  if (expr)
-    collectAssigned(*expr, names);
+using ExprVisitor = llvm::function_ref<void(const ast::Expr &)>;
+
+static void forEachPart(const ast::FString &string, ExprVisitor visit) {
+  for (const ast::FString::Part &part : string.parts) {
+    if (part.expr)
+      visit(*part.expr);
+    if (part.format)
+      forEachPart(*part.format, visit);
+  }
 }
 
-/// Only `:=` binds within an expression, but it may sit anywhere.
-void collectAssigned(const ast::Expr &expr, AssignedNames &names) {
-  using EK = ast::Expr::Kind;
-  auto visit = [&](const ast::ExprPtr &e) { collectOptional(e, names); };
-  switch (expr.kind) {
-  case EK::NamedExpr: {
-    auto &node = cast<ast::NamedExpr>(expr);
-    visit(node.value);
-    names[node.name] = node.nameRange;
-    return;
+static void forEachPart(const ast::Comprehension &comprehension, ExprVisitor visit) {
+  for (const ast::Comprehension::Clause &clause : comprehension.clauses) {
+    visit(*clause.iterable);
+    for (const ast::ExprPtr &condition : clause.conditions)
+      visit(*condition);
   }
+  visit(*comprehension.element);
+  if (comprehension.value)
+    visit(*comprehension.value);
+}
+
+/// The expressions that make up `expr`; names that it binds for itself are none.
+static void forEachPart(const ast::Expr &expr, ExprVisitor visitor) {
+  using EK = ast::Expr::Kind;
+  auto visit = [&](const ast::ExprPtr &e) {
+    if (e)
+      visitor(*e);
+  };
+  switch (expr.kind) {
+  case EK::Name:
+  case EK::Constant:
+    return;
+  case EK::FString:
+    return forEachPart(cast<ast::FString>(expr), visitor);
   case EK::Tuple:
   case EK::List:
   case EK::Set:
-    for (const ast::ExprPtr &e : cast<ast::Sequence>(expr).elements)
-      visit(e);
+    llvm::for_each(cast<ast::Sequence>(expr).elements, visit);
+    return;
+  case EK::Dict:
+    for (const ast::Dict::Item &item : cast<ast::Dict>(expr).items) {
+      visit(item.key);
+      visit(item.value);
+    }
     return;
   case EK::Unary:
     return visit(cast<ast::Unary>(expr).operand);
@@ -50,13 +74,11 @@ void collectAssigned(const ast::Expr &expr, AssignedNames &names) {
     visit(cast<ast::Binary>(expr).lhs);
     return visit(cast<ast::Binary>(expr).rhs);
   case EK::BoolOp:
-    for (const ast::ExprPtr &e : cast<ast::BoolOp>(expr).values)
-      visit(e);
+    llvm::for_each(cast<ast::BoolOp>(expr).values, visit);
     return;
   case EK::Compare:
     visit(cast<ast::Compare>(expr).first);
-    for (const ast::ExprPtr &e : cast<ast::Compare>(expr).rest)
-      visit(e);
+    llvm::for_each(cast<ast::Compare>(expr).rest, visit);
     return;
   case EK::Conditional:
     visit(cast<ast::Conditional>(expr).condition);
@@ -64,8 +86,7 @@ void collectAssigned(const ast::Expr &expr, AssignedNames &names) {
     return visit(cast<ast::Conditional>(expr).otherwise);
   case EK::Call:
     visit(cast<ast::Call>(expr).callee);
-    for (const ast::ExprPtr &e : cast<ast::Call>(expr).args)
-      visit(e);
+    llvm::for_each(cast<ast::Call>(expr).args, visit);
     for (const ast::Keyword &keyword : cast<ast::Call>(expr).keywords)
       visit(keyword.value);
     return;
@@ -80,9 +101,29 @@ void collectAssigned(const ast::Expr &expr, AssignedNames &names) {
     return visit(cast<ast::Slice>(expr).step);
   case EK::Starred:
     return visit(cast<ast::Starred>(expr).value);
-  default:
-    return;
+  case EK::Lambda:
+    return visit(cast<ast::Lambda>(expr).body);
+  case EK::NamedExpr:
+    return visit(cast<ast::NamedExpr>(expr).value);
+  case EK::Comprehension:
+    return forEachPart(cast<ast::Comprehension>(expr), visitor);
+  case EK::Await:
+    return visit(cast<ast::Await>(expr).value);
+  case EK::Yield:
+    return visit(cast<ast::Yield>(expr).value);
   }
+}
+
+/// Only `:=` binds within an expression, but it may sit anywhere.
+void collectAssigned(const ast::Expr &expr, AssignedNames &names) {
+  forEachPart(expr, [&](const ast::Expr &part) { collectAssigned(part, names); });
+  if (auto *named = llvm::dyn_cast<ast::NamedExpr>(&expr))
+    names[named->name] = named->nameRange;
+}
+
+static void collectOptional(const ast::ExprPtr &expr, AssignedNames &names) {
+  if (expr)
+    collectAssigned(*expr, names);
 }
 
 static void collectAssigned(const ast::Stmt &statement, AssignedNames &names) {
@@ -134,6 +175,101 @@ void collectAssigned(const ast::Body &body, AssignedNames &names) {
   for (const ast::StmtPtr &statement : body)
     collectAssigned(*statement, names);
 }
+
+//===----------------------------------------------------------------------===//
+// Reads behind loops
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Collects the names that are read where no loop binds them as its variable.
+class FreeReads {
+public:
+  explicit FreeReads(NameSet &names) : names(names) {}
+  void visit(const ast::Body &body) {
+    for (const ast::StmtPtr &statement : body)
+      visit(*statement);
+  }
+
+private:
+  void visit(const ast::Stmt &statement);
+  void visit(const ast::For &loop);
+  void visit(const ast::Expr &expr) {
+    if (auto *name = llvm::dyn_cast<ast::Name>(&expr)) {
+      if (!bound.contains(name->id))
+        names.insert(name->id);
+      return;
+    }
+    forEachPart(expr, [&](const ast::Expr &part) { visit(part); });
+  }
+  void visit(const ast::ExprPtr &expr) {
+    if (expr)
+      visit(*expr);
+  }
+  /// A name that is bound is not read; what is indexed, or has a field bound, is.
+  void visitTarget(const ast::Expr &target) {
+    if (auto *sequence = llvm::dyn_cast<ast::Sequence>(&target)) {
+      for (const ast::ExprPtr &part : sequence->elements)
+        visitTarget(*part);
+      return;
+    }
+    if (auto *starred = llvm::dyn_cast<ast::Starred>(&target))
+      return visitTarget(*starred->value);
+    if (!llvm::isa<ast::Name>(target))
+      visit(target);
+  }
+
+  NameSet &names;
+  AssignedNames bound; ///< by the loops around
+};
+} // namespace
+
+void FreeReads::visit(const ast::For &loop) {
+  visit(loop.iterable);
+  AssignedNames around = bound;
+  collectTargets(*loop.target, bound);
+  visit(loop.body);
+  bound = std::move(around);
+}
+
+void FreeReads::visit(const ast::Stmt &statement) {
+  using SK = ast::Stmt::Kind;
+  switch (statement.kind) {
+  case SK::Expr:
+    return visit(cast<ast::ExprStmt>(statement).value);
+  case SK::Assign:
+    visit(cast<ast::Assign>(statement).value);
+    for (const ast::ExprPtr &target : cast<ast::Assign>(statement).targets)
+      visitTarget(*target);
+    return;
+  case SK::AugAssign:
+    visit(cast<ast::AugAssign>(statement).target);
+    return visit(cast<ast::AugAssign>(statement).value);
+  case SK::AnnAssign:
+    return visit(cast<ast::AnnAssign>(statement).value);
+  case SK::Return:
+    return visit(cast<ast::Return>(statement).value);
+  case SK::If:
+    visit(cast<ast::If>(statement).condition);
+    visit(cast<ast::If>(statement).then);
+    return visit(cast<ast::If>(statement).otherwise);
+  case SK::For:
+    return visit(cast<ast::For>(statement));
+  case SK::While:
+    visit(cast<ast::While>(statement).condition);
+    return visit(cast<ast::While>(statement).body);
+  case SK::Assert:
+    visit(cast<ast::Assert>(statement).condition);
+    return visit(cast<ast::Assert>(statement).message);
+  case SK::With:
+    for (const ast::With::Item &item : cast<ast::With>(statement).items)
+      visit(item.context);
+    return visit(cast<ast::With>(statement).body);
+  default:
+    return;
+  }
+}
+
+void collectReadBehindLoops(const ast::Body &body, NameSet &names) { FreeReads(names).visit(body); }
 
 //===----------------------------------------------------------------------===//
 // Exits

@@ -3,6 +3,7 @@
 #define TILE_FRONTEND_SPECIALIZE_ASSIGNED_H
 
 #include "frontend/AST.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace tile::specialize {
@@ -13,6 +14,11 @@ using AssignedNames = llvm::MapVector<llvm::StringRef, frontend::SourceRange>;
 void collectAssigned(const ast::Body &body, AssignedNames &names);
 void collectAssigned(const ast::Expr &expr, AssignedNames &names);
 void collectTargets(const ast::Expr &target, AssignedNames &names);
+
+/// Names that a function reads where no loop around binds them as its variable: those of which the
+/// last value may be asked for.
+using NameSet = llvm::SmallDenseSet<llvm::StringRef, 8>;
+void collectReadBehindLoops(const ast::Body &body, NameSet &names);
 
 /// A break that leaves this body's loop; a return at any depth.
 bool hasBreak(const ast::Body &body);

@@ -220,8 +220,13 @@ static Variable mergeVariable(Specializer &s, Merger &merger, StringRef name, Pa
   }
   bool dontCare = name == kReturnValue || then.left != Leave::No || otherwise.left != Leave::No;
   if (hasA && hasB) {
-    if (std::optional<PyValue> merged = merger.merge(a->value, b->value))
-      return Variable{*merged, a->isConstexpr && b->isConstexpr && !holdsTensor(*merged), {}};
+    if (std::optional<PyValue> merged = merger.merge(a->value, b->value)) {
+      Variable both{*merged, a->isConstexpr && b->isConstexpr && !holdsTensor(*merged), {}};
+      const Tensor *x = tensorIn(*merged), *y = tensorIn(a->value);
+      if (x && y && x->value == y->value) // the same on both paths
+        both.hasValue = a->hasValue ? a->hasValue : b->hasValue;
+      return both;
+    }
     std::string why = formatv("{0} is {1} if the condition is true, but {2} if it is false; both "
                               "must have one type",
                               readable(name), describe(a->value), describe(b->value));

@@ -36,11 +36,24 @@ static bool isKnownSymbol(StringRef symbol) {
   return !symbol.starts_with("libdevice.") || BuiltinTable::get().find(symbol);
 }
 
+/// Where only run time knows whether a name is bound, checkers say so; elsewhere one that is not
+/// holds some number.
+void Specializer::checkHasValue(StringRef name, Variable &variable, SourceRange range) {
+  if (!variable.hasValue || !options.checked)
+    return;
+  At at(*this, range);
+  std::string message = formatv("`{0}` has no value: its loop has run no turn", name);
+  AssertOp::create(builder, loc(), variable.hasValue.value, builder.getStringAttr(message));
+  variable.hasValue = {}; // said once
+}
+
 PyValue Specializer::lookup(StringRef name, SourceRange range) {
   auto it = frame->vars.find(name);
   if (it != frame->vars.end()) {
-    if (it->second.missing.empty())
+    if (it->second.missing.empty()) {
+      checkHasValue(name, it->second, range);
       return it->second.value;
+    }
     error(range, formatv("`{0}` may have no value here: {1}", name, it->second.missing));
     // Said once; later uses of the same name would only repeat it.
     it->second = Variable{PoisonValue::get()};

@@ -169,6 +169,7 @@ void LoopCounter::makeTurns(Specializer &s, const Bounds &bounds, const Tensor &
 bool LoopCounter::makeKnown(Specializer &s, const Bounds &bounds) {
   const APInt &low = *bounds.knownLow(), &high = *bounds.knownHigh();
   APInt step = bounds.knownStep->abs(), turns = exactTurns(low, high, step);
+  knownToRun = !turns.isZero();
   for (DType counter :
        {DType(type.bitWidth() < 64 ? Kind::Int32 : Kind::Int64), DType(Kind::Int64)})
     if (isIn(counter, low) && isIn(counter, high) && isIn(counter, (high - low).abs()) &&
@@ -229,6 +230,21 @@ Tensor LoopCounter::valueAt(Specializer &s, Value counter) const {
   if (turned)
     value = s.arithmetic(BinaryOp::Sub, turned, value);
   return s.cast(value, type);
+}
+
+Tensor LoopCounter::runs(Specializer &s) const { return s.compareSame(CompareOp::Lt, from, to); }
+
+Tensor LoopCounter::lastValue(Specializer &s) const {
+  Tensor one = s.intConstant(1, from.type);
+  Tensor last = s.arithmetic(BinaryOp::Sub, to, one);
+  std::optional<APInt> step = exactValue(by);
+  if (!step || !step->isOne()) {
+    Tensor behind = s.arithmetic(BinaryOp::Sub, last, from);
+    behind = s.arithmetic(BinaryOp::FloorDiv, behind, by);
+    behind = s.arithmetic(BinaryOp::Mul, behind, by);
+    last = s.arithmetic(BinaryOp::Add, from, behind);
+  }
+  return valueAt(s, last.value);
 }
 
 Value LoopCounter::next(Specializer &s, Value counter) const {

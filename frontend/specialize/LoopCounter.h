@@ -22,6 +22,12 @@ public:
   mlir::Value step() const { return by.value; }
   /// What the author's name holds on the turn on which the counter is `counter`.
   Tensor valueAt(Specializer &s, mlir::Value counter) const;
+  /// Whether the loop has a turn: where it is known, and computed.
+  std::optional<bool> isKnownToRun() const { return knownToRun; }
+  Tensor runs(Specializer &s) const;
+  /// What the author's name holds on the last turn; some number if there is none.
+  Tensor lastValue(Specializer &s) const;
+  DType valueType() const { return type; }
   /// The counter of the next turn; one that passed the end of its type is `stop`.
   mlir::Value next(Specializer &s, mlir::Value counter) const;
 
@@ -40,6 +46,7 @@ private:
   Tensor turned;        ///< where it counts down: value = turned - counter
   Tensor first, stride; ///< where turns are counted: value = first + counter * stride
   bool mayPassEnd = false;
+  std::optional<bool> knownToRun;
 };
 
 } // namespace tile::specialize

@@ -5,7 +5,6 @@
 // that are live before it are carried; each must keep its type.
 //
 //===----------------------------------------------------------------------===//
-#include "frontend/specialize/LoopCounter.h"
 #include "frontend/specialize/RuntimeLoop.h"
 
 using namespace mlir;
@@ -300,6 +299,14 @@ static void emitForWithExits(Specializer &s, const ast::For &loop, const LoopCou
       });
 }
 
+bool Specializer::isReadBehindLoops(StringRef name) {
+  if (!frame->function || !frame->function->def)
+    return false;
+  if (!frame->readBehindLoops)
+    collectReadBehindLoops(frame->function->def->body, frame->readBehindLoops.emplace());
+  return frame->readBehindLoops->contains(name);
+}
+
 void Specializer::runFor(const ast::For &loop) {
   if (!loop.otherwise.empty() || loop.isAsync) {
     unsupported("`for ... else` is not supported in kernels: test a flag after the loop");
@@ -314,7 +321,7 @@ void Specializer::runFor(const ast::For &loop) {
     LoopCounter counter;
     if (!evaluateRange(*call, callee.asSymbol(), range) || !counter.make(*this, range))
       return;
-    RuntimeLoop state(*this, loop.body, loop.target.get(), nullptr);
+    RuntimeLoop state(*this, loop, counter);
     if (state.canBreak || state.canReturn)
       emitForWithExits(*this, loop, counter, state);
     else
@@ -339,7 +346,7 @@ void Specializer::runWhile(const ast::While &loop) {
     unsupported("`while ... else` is not supported in kernels: test a flag after the loop");
     return;
   }
-  RuntimeLoop state(*this, loop.body, nullptr, loop.condition.get());
+  RuntimeLoop state(*this, loop);
   At at(*this, loop.condition->range);
   emitWhile(
       *this, state, {},

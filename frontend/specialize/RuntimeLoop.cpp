@@ -7,24 +7,34 @@ using llvm::StringRef;
 
 namespace tile::specialize {
 
-RuntimeLoop::RuntimeLoop(Specializer &s, const ast::Body &body, const ast::Expr *induction,
-                         const ast::Expr *condition)
-    : s(s) {
+RuntimeLoop::RuntimeLoop(Specializer &s, const ast::While &loop) : s(s) {
+  collectAssigned(*loop.condition, assigned);
+  readBody(loop.body);
+  finishConstruction();
+}
+
+RuntimeLoop::RuntimeLoop(Specializer &s, const ast::For &loop, const LoopCounter &counter) : s(s) {
+  collectTargets(*loop.target, inductionNames);
+  readBody(loop.body);
+  keepInduction(loop, counter);
+  finishConstruction();
+}
+
+void RuntimeLoop::readBody(const ast::Body &body) {
   canBreak = hasBreak(body);
   canReturn = hasReturn(body);
-  if (condition)
-    collectAssigned(*condition, assigned);
   collectAssigned(body, assigned);
-  if (induction)
-    collectTargets(*induction, inductionNames);
   for (auto &[name, range] : assigned) {
     const PyValue *value = s.find(name);
     if (!value || inductionNames.contains(name) || s.frame->vars[name].isConstexpr)
       continue;
     PyValue init = s.decay(*value);
     s.set(name, init);
-    carried.push_back({name, init, range});
+    carried.push_back({name, init, range, false, {}});
   }
+}
+
+void RuntimeLoop::finishConstruction() {
   if (canBreak)
     carryFlag(kBroke);
   if (canReturn)
@@ -37,8 +47,48 @@ RuntimeLoop::RuntimeLoop(Specializer &s, const ast::Body &body, const ast::Expr 
   before = s.frame->vars;
 }
 
+/// What the variable held before the loop, in the type that it has in the loop.
+bool RuntimeLoop::readBefore(const PyValue &value) {
+  DType type = induction.counter->valueType();
+  PyValue decayed = s.decay(value);
+  const Tensor *t = tensorIn(decayed);
+  std::optional<PyValue> known = t ? s.constantValue(*t) : std::nullopt;
+  if (t && t->type == type && !t->isBlock())
+    induction.before = *t;
+  else if (known && known->is(PyValue::Kind::Int) && fits(*known, type))
+    induction.before = s.constant(*known, type);
+  else
+    induction.missing = formatv("it is {0} before the loop and {1} in it; it must be of one type "
+                                "to keep its last value",
+                                describe(value), type.str());
+  return bool(induction.before);
+}
+
+/// Where nothing ends the loop early and the body leaves the name alone, its last value follows
+/// from the bounds, and the loop carries nothing for it.
+void RuntimeLoop::keepInduction(const ast::For &loop, const LoopCounter &counter) {
+  auto *target = llvm::dyn_cast<ast::Name>(loop.target.get());
+  if (!target)
+    return;
+  const PyValue *old = s.find(target->id);
+  if (old && (isPoison(*old) || s.frame->vars[target->id].isConstexpr))
+    return;
+  if (!old && !s.isReadBehindLoops(target->id))
+    return;
+  induction.name = target->id;
+  induction.counter = &counter;
+  if (old && !readBefore(*old))
+    return;
+  induction.isCarried = canBreak || canReturn || assigned.contains(target->id);
+  if (!induction.isCarried)
+    return;
+  DType type = counter.valueType();
+  Tensor init = old ? induction.before : s.intConstant(0, type);
+  carried.push_back({target->id, s.wrap(init), target->range, /*isOptional=*/true, {}});
+}
+
 void RuntimeLoop::carryFlag(StringRef name) {
-  carried.push_back({name, s.decay(PyValue::boolean(false)), {}});
+  carried.push_back({name, s.decay(PyValue::boolean(false)), {}, false, {}});
 }
 
 void RuntimeLoop::enter(ArrayRef<Value> arguments) {
@@ -100,7 +150,12 @@ SmallVector<Value> RuntimeLoop::collect() {
     if (now && match(c.init, *now, values))
       continue;
     values.resize(count);
-    if (!now)
+    if (c.isOptional)
+      c.problem = now ? formatv("it is {0} when the loop begins and {1} after an iteration",
+                                describe(c.init), describe(*now))
+                            .str()
+                      : s.frame->vars[c.name].missing;
+    else if (!now)
       s.error(c.range, formatv("`{0}` has a value before the loop but may have none after an "
                                "iteration: {1}",
                                c.name, s.frame->vars[c.name].missing));
@@ -117,6 +172,28 @@ SmallVector<Value> RuntimeLoop::collect() {
   return values;
 }
 
+/// Binds the variable of a `for` to what it held last.
+void RuntimeLoop::leaveInduction() {
+  const LoopCounter &counter = *induction.counter;
+  std::optional<bool> runs = counter.isKnownToRun();
+  Variable &variable = s.frame->vars[induction.name];
+  if (!induction.before && runs == false)
+    induction.missing = "its loop runs no turn";
+  if (!induction.missing.empty()) {
+    variable = Variable{{}, false, induction.missing};
+    return;
+  }
+  Tensor last = induction.isCarried ? *tensorIn(variable.value) : counter.lastValue(s);
+  Tensor hasRun = runs ? Tensor() : counter.runs(s);
+  if (runs == false)
+    last = induction.before;
+  else if (!runs && induction.before && !induction.isCarried)
+    last = s.select(hasRun, last, induction.before);
+  Variable &bound = s.frame->vars[induction.name] = Variable{s.wrap(last)};
+  if (!induction.before)
+    bound.hasValue = hasRun;
+}
+
 void RuntimeLoop::leave(ArrayRef<Value> results) {
   s.frame->vars = std::move(before);
   for (Carried &c : carried)
@@ -128,7 +205,13 @@ void RuntimeLoop::leave(ArrayRef<Value> results) {
     if (!s.find(entry.first) && !s.frame->vars.contains(entry.first))
       drop(entry.first, "it is assigned only inside the loop, which may not run");
   for (auto &entry : inductionNames)
-    drop(entry.first, "a loop variable has no value after the loop");
+    if (entry.first != induction.name)
+      drop(entry.first, "a loop variable has no value after the loop");
+  for (Carried &c : carried)
+    if (c.isOptional && !c.problem.empty())
+      induction.missing = c.problem;
+  if (induction.counter)
+    leaveInduction();
   s.frame->vars.erase(kBroke);
   s.frame->vars.erase(kSkipped);
 }

@@ -14,6 +14,7 @@
 #ifndef TILE_FRONTEND_SPECIALIZE_SPECIALIZER_H
 #define TILE_FRONTEND_SPECIALIZE_SPECIALIZER_H
 
+#include "frontend/specialize/Assigned.h"
 #include "frontend/specialize/Emitter.h"
 #include "llvm/ADT/MapVector.h"
 #include <list>
@@ -27,6 +28,8 @@ struct Variable {
   PyValue value;
   bool isConstexpr = false; ///< declared `name: tl.constexpr`
   std::string missing;      ///< when not empty: why the name has no value here
+  /// When set: whether the name has a value, which run time decides. For checkers to report.
+  Tensor hasValue;
 };
 /// In order of first binding, so that results are in a stable order.
 using Variables = llvm::MapVector<llvm::StringRef, Variable>;
@@ -47,7 +50,8 @@ struct Frame {
   Variables vars;
   unsigned depth = 0;
   bool isKernel = false;
-  std::string constructed; ///< name of the object that an `__init__` makes
+  std::string constructed;                ///< name of the object that an `__init__` makes
+  std::optional<NameSet> readBehindLoops; ///< found when it is first asked for
 };
 
 /// How a path ended, if it did.
@@ -166,6 +170,8 @@ public:
   void clearFlags();
   PyValue conditional(const ast::Conditional &expr);
 
+  /// Whether the function reads `name` where no loop around binds it.
+  bool isReadBehindLoops(llvm::StringRef name);
   void runFor(const ast::For &loop);
   void runWhile(const ast::While &loop);
 
@@ -191,6 +197,7 @@ private:
   void runReturn(const ast::Return &statement);
   void runAnnotated(const ast::AnnAssign &statement);
   void runAssert(const ast::Assert &statement);
+  void checkHasValue(llvm::StringRef name, Variable &variable, SourceRange range);
   void reportUnknownName(llvm::StringRef name, SourceRange range);
 
   bool evaluateRange(const ast::Call &call, llvm::StringRef kind, RangeCall &range);

@@ -1,5 +1,6 @@
 //===- Compile.cpp - tile.h: statuses, compilers, kernels -----------------===//
 #include "frontend/Source.h"
+#include "runtime/TargetName.h"
 #include "runtime/capi/Internal.h"
 #include "llvm/ADT/StringSet.h"
 #include <cstdlib>
@@ -188,27 +189,6 @@ static tile_compile_options defaultCompileOptions() {
 }
 TILE_DEFINE_OPTIONS_INIT(compile, defaultCompileOptions(), offsetof(tile_compile_options, num_ctas))
 
-/// The target where none is named: the current device's, else device 0's,
-/// else Hopper.
-static std::string defaultTarget() {
-  const std::string fallback = fallbackTarget().name.str();
-  auto api = cuda::CudaApi::get();
-  if (!api) {
-    llvm::consumeError(api.takeError());
-    return fallback;
-  }
-  cuda::Context context = nullptr;
-  cuda::Device device = 0;
-  if (api->cuCtxGetCurrent(&context) == cuda::Result::Success && context)
-    (void)api->cuCtxGetDevice(&device);
-  auto info = DeviceInfo::query(*api, device);
-  if (!info) {
-    llvm::consumeError(info.takeError());
-    return fallback;
-  }
-  return info->target();
-}
-
 llvm::Expected<CompileOptions> capi::convertOptions(const tile_compile_options *options) {
   tile_compile_options chosen;
   tile_compile_options_init(&chosen);
@@ -258,7 +238,14 @@ llvm::Expected<CompileOptions> capi::convertOptions(const tile_compile_options *
   result.debug = chosen.debug != 0;
   result.lineInfo = chosen.line_info != 0;
   result.libdevicePath = orEmpty(chosen.libdevice_path);
-  result.target = chosen.target ? chosen.target : defaultTarget();
+  if (!chosen.target) {
+    result.target = defaultTarget();
+    return result;
+  }
+  auto target = resolveTarget(chosen.target);
+  if (!target)
+    return invalid(llvm::toString(target.takeError()));
+  result.target = std::move(*target);
   return result;
 }
 

@@ -127,8 +127,10 @@ std::shared_ptr<const CpuProgram> CpuDevice::compile(const KernelRequest &reques
                                                      frontend::DiagnosticEngine &diagnostics) {
   unsigned before = diagnostics.numErrors();
   auto shared = std::make_shared<CpuProgram>();
-  auto module = frontend::specialize(context, *request.file, *request.module, request.options,
-                                     diagnostics, &shared->dependencies);
+  CompileOptions chosen = request.options;
+  chosen.checked = options.check;
+  auto module = frontend::specialize(context, *request.file, *request.module, chosen, diagnostics,
+                                     &shared->dependencies);
   if (!module || diagnostics.numErrors() != before)
     return nullptr;
   if (options.throughPasses && !runPasses(*module, diagnostics))

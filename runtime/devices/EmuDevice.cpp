@@ -121,7 +121,9 @@ private:
 
 EmuProgramPtr Emulator::compile(const KernelRequest &request,
                                 frontend::DiagnosticEngine &diagnostics) {
-  CompileResult result = compiler.compile(*request.file, request.options);
+  CompileOptions chosen = request.options;
+  chosen.checked = options.check;
+  CompileResult result = compiler.compile(*request.file, chosen);
   auto said = std::make_shared<frontend::DiagnosticEngine>(std::move(result.diagnostics));
   for (const frontend::Diagnostic &d : said->all()) {
     frontend::Diagnostic &copy = d.severity == frontend::Severity::Error

@@ -113,19 +113,33 @@ static Result full(const ContextPtr &context, const CallArgs &args) {
   return filled(context, type, shape, [&](int64_t) { return bits; });
 }
 
-template <bool zeros> static Result like(const ContextPtr &context, const CallArgs &args) {
-  ArgReader r("empty_like", args, {"x", "dtype"}, 1);
+enum class Like { Empty, Zeros, Ones, Rand, Randn };
+
+static Result rand(const ContextPtr &context, const CallArgs &args);
+static Result randn(const ContextPtr &context, const CallArgs &args);
+
+/// A tensor with the shape of another one, and its type unless told.
+template <Like what> static Result like(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r(context->function, args, {"x", "dtype"}, 1);
   if (!r)
     return r.error();
   auto *x = r[0].dynExtension<Tensor>();
   if (!x)
-    return fail("`empty_like` and `zeros_like` need a tensor");
+    return fail("`" + context->function.str() + "` needs a tensor");
   DType type;
   if (auto error = readDType(r.get(1), x->type(), type))
     return error;
-  if (zeros)
-    return filled(context, type, Shape(x->shape()), [](int64_t) { return 0; });
-  return Tensor::create(context, type, x->shape());
+  if (what == Like::Empty)
+    return Tensor::create(context, type, x->shape());
+  if (what == Like::Rand || what == Like::Randn) {
+    std::vector<PyValue> dims;
+    for (int64_t size : x->shape())
+      dims.push_back(PyValue::integer(size));
+    CallArgs made{{PyValue::tuple(std::move(dims)), PyValue::dtype(type)}, {}};
+    return what == Like::Rand ? rand(context, made) : randn(context, made);
+  }
+  uint64_t bits = encode(type, what == Like::Ones);
+  return filled(context, type, Shape(x->shape()), [&](int64_t) { return bits; });
 }
 
 static Result emptyStrided(const ContextPtr &context, const CallArgs &args) {
@@ -382,8 +396,11 @@ ArrayRef<FunctionEntry> creationFunctions() {
       {"zeros", constant<0>, false},
       {"ones", constant<1>, false},
       {"full", full, false},
-      {"empty_like", like<false>, false},
-      {"zeros_like", like<true>, false},
+      {"empty_like", like<Like::Empty>, false},
+      {"zeros_like", like<Like::Zeros>, false},
+      {"ones_like", like<Like::Ones>, false},
+      {"rand_like", like<Like::Rand>, false},
+      {"randn_like", like<Like::Randn>, false},
       {"empty_strided", emptyStrided, false},
       {"arange", arange, false},
       {"tensor", tensor, false},

@@ -25,10 +25,14 @@ llvm::ArrayRef<FunctionEntry> elementwiseFunctions();
 llvm::ArrayRef<FunctionEntry> reductionFunctions();
 llvm::ArrayRef<FunctionEntry> rearrangingFunctions();
 llvm::ArrayRef<FunctionEntry> viewFunctions();
+/// layer_norm and rms_norm along any axis: what referenceFunctions() falls back to.
 llvm::ArrayRef<FunctionEntry> normFunctions();
+llvm::ArrayRef<FunctionEntry> referenceFunctions();
 
 const FunctionEntry *findFunction(llvm::StringRef name);
 Result callFunction(const FunctionEntry &entry, const ContextPtr &context, const CallArgs &args);
+/// Gives arguments our names where they have others: `dim=`, `keepdims=`, shapes one by one.
+std::unique_ptr<eval::EvalError> useOwnNames(const FunctionEntry &entry, CallArgs &args);
 /// Names for suggestions.
 std::vector<llvm::StringRef> functionNames(bool methodsOnly);
 

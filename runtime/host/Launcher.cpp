@@ -88,8 +88,8 @@ static StringRef insteadOf(StringRef option) {
       .Case("enable_reflect_ftz",
             "math functions are Tile's own; `tilec compile --libdevice` takes NVIDIA's")
       .Case("instrumentation_mode", "`tilec test --device emu` finds races")
-      .Cases({"device", "stream", "warmup"},
-             "`tilec` chooses the device and runs launches in order")
+      .Cases({"device", "stream"}, "`tilec` chooses the device and runs launches in order")
+      .Case("warmup", "`kernel.warmup(..., grid=...)` compiles and launches nothing")
       .Default("");
 }
 
@@ -202,9 +202,27 @@ static std::unique_ptr<EvalError> checkName(const eval::FunctionObject &kernel) 
 
 Result Launcher::launch(Evaluator &evaluator, const eval::FunctionObject &kernel,
                         const PyValue &grid, const CallArgs &args) {
+  return launch(evaluator, Request{kernel, grid, {}, {}, {}, {}}, args);
+}
+
+Result Launcher::warmup(Evaluator &evaluator, const CallArgs &args) {
+  if (args.positional.empty() || !args.positional[0].is(Kind::Function))
+    return fail("`warmup` is a method of kernels");
+  PyValue kernel = args.positional[0];
+  Request request{kernel.asFunction(), PyValue::integer(1), {}, {}, {}, {}};
+  request.isWarmup = true;
+  CallArgs rest = args;
+  rest.positional.erase(rest.positional.begin());
+  if (const PyValue *grid = rest.keyword("grid"))
+    request.grid = *grid;
+  llvm::erase_if(rest.keywords, [](auto &keyword) { return keyword.first == "grid"; });
+  return launch(evaluator, std::move(request), rest);
+}
+
+Result Launcher::launch(Evaluator &evaluator, Request request, const CallArgs &args) {
+  const eval::FunctionObject &kernel = request.kernel;
   if (auto error = checkName(kernel))
     return error;
-  Request request{kernel, grid, {}, {}, {}, {}};
   if (const eval::Decorator *jit = kernel.findDecorator("triton.jit"))
     if (auto error = readJitArguments(evaluator, *jit, request))
       return error;
@@ -402,12 +420,13 @@ Result Launcher::run(Evaluator &evaluator, const Request &request) {
                               specialization))
     return error;
   std::unique_ptr<EvalError> error;
-  runtime::Kernel *kernel =
-      prepare(kernelRequest(request.kernel, request.options, specialization), error);
+  runtime::KernelRequest wanted = kernelRequest(request.kernel, request.options, specialization);
+  runtime::Kernel *kernel = prepare(wanted, error);
   if (!kernel)
     return error;
-  if (config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0)
-    return PyValue();
+  PyValue handle = PyValue::extension(std::make_shared<KernelHandle>(std::move(wanted), inspector));
+  if (request.isWarmup || config.grid[0] == 0 || config.grid[1] == 0 || config.grid[2] == 0)
+    return handle;
   config.args = std::move(specialization.args);
   for (Storage *storage : context->exposed)
     storage->devicePointer(); // what the host wrote is there
@@ -426,5 +445,5 @@ Result Launcher::run(Evaluator &evaluator, const Request &request) {
     work.storages = std::move(specialization.storages);
     context->recording->push_back(std::move(work));
   }
-  return PyValue();
+  return handle;
 }

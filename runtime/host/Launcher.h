@@ -11,6 +11,7 @@
 #define TILE_RUNTIME_HOST_LAUNCHER_H
 
 #include "runtime/Tuner.h"
+#include "runtime/host/Handle.h"
 #include "runtime/host/Specialization.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -32,6 +33,9 @@ public:
 
   Result launch(Evaluator &evaluator, const eval::FunctionObject &kernel, const PyValue &grid,
                 const CallArgs &args);
+  /// `kernel.warmup(*args, grid=..., **options)`: the kernel first, nothing is launched.
+  Result warmup(Evaluator &evaluator, const CallArgs &args);
+  Inspector inspector; ///< for handles; null: they cannot be asked
   /// Kernels compiled by this launcher.
   size_t numKernels() const { return kernels.size(); }
 
@@ -43,7 +47,9 @@ private:
     CallArgs args; ///< of parameters only
     LaunchOptions options;
     std::vector<std::string> plain, unaligned;
+    bool isWarmup = false; ///< prepared, not launched
   };
+  Result launch(Evaluator &evaluator, Request request, const CallArgs &args);
   std::unique_ptr<eval::EvalError> splitOptions(const CallArgs &args, Request &request);
   std::unique_ptr<eval::EvalError>
   readJitArguments(Evaluator &evaluator, const eval::Decorator &decorator, Request &request);

@@ -321,8 +321,8 @@ ArrayRef<FunctionEntry> rearrangingFunctions() {
 
 const FunctionEntry *findFunction(StringRef name) {
   for (ArrayRef<FunctionEntry> table :
-       {viewFunctions(), elementwiseFunctions(), reductionFunctions(), normFunctions(),
-        rearrangingFunctions(), creationFunctions()})
+       {viewFunctions(), elementwiseFunctions(), reductionFunctions(), rearrangingFunctions(),
+        creationFunctions(), referenceFunctions()})
     for (const FunctionEntry &entry : table)
       if (entry.name == name)
         return &entry;
@@ -331,14 +331,17 @@ const FunctionEntry *findFunction(StringRef name) {
 
 Result callFunction(const FunctionEntry &entry, const ContextPtr &context, const CallArgs &args) {
   context->function = entry.name;
-  return entry.fn(context, args);
+  CallArgs own = args;
+  if (auto error = useOwnNames(entry, own))
+    return error;
+  return entry.fn(context, own);
 }
 
 std::vector<StringRef> functionNames(bool methodsOnly) {
   std::vector<StringRef> names;
   for (ArrayRef<FunctionEntry> table :
-       {viewFunctions(), elementwiseFunctions(), reductionFunctions(), normFunctions(),
-        rearrangingFunctions(), creationFunctions()})
+       {viewFunctions(), elementwiseFunctions(), reductionFunctions(), rearrangingFunctions(),
+        creationFunctions(), referenceFunctions()})
     for (const FunctionEntry &entry : table)
       if (!methodsOnly || entry.isMethod)
         names.push_back(entry.name);

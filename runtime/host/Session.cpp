@@ -89,7 +89,7 @@ std::optional<Result> Session::callSymbol(Evaluator &evaluator, StringRef name,
                                           const CallArgs &args) {
   StringRef function = name;
   if (!function.consume_front("tile."))
-    return std::nullopt;
+    return callTriton(evaluator, name, args);
   Result result = PyValue();
   if (function == "check") {
     result = callCheck(args);
@@ -153,55 +153,8 @@ Result Session::callCheck(const CallArgs &args) {
 }
 
 //===----------------------------------------------------------------------===//
-// Measuring
+// Copying
 //===----------------------------------------------------------------------===//
-
-static const std::shared_ptr<const eval::ClassObject> &measurementType() {
-  static const std::shared_ptr<const eval::ClassObject> type = [] {
-    auto object = std::make_shared<eval::ClassObject>();
-    object->name = "measurement";
-    object->isNamedTuple = true;
-    object->fields = {"ms", "gbps", "tflops"};
-    return object;
-  }();
-  return type;
-}
-
-std::optional<Measurement> Session::toMeasurement(const PyValue &value) {
-  if (!value.is(PyValue::Kind::Tuple) || value.asTuple().type != measurementType())
-    return std::nullopt;
-  Measurement out;
-  out.milliseconds = *value.elements()[0].toDouble();
-  out.gigabytesPerSecond = value.elements()[1].toDouble();
-  out.teraflops = value.elements()[2].toDouble();
-  return out;
-}
-
-Result Session::callMeasure(Evaluator &evaluator, const CallArgs &args) {
-  ArgReader r("tile.measure", args, {"fn", "bytes", "flops"}, 1);
-  if (!r)
-    return r.error();
-  runtime::TimingOptions options;
-  // The interpreter's time is of interest only to those who change it.
-  if (context->device.isCpu())
-    options = {0, 0, false, 1};
-  std::unique_ptr<EvalError> error;
-  llvm::Expected<runtime::Timing> timing =
-      timeWork(*context, [&] { return evaluator.call(r[0], {}); }, options, error);
-  if (!timing) {
-    std::string message = llvm::toString(timing.takeError());
-    if (error)
-      return error;
-    return fail(message, "RuntimeError");
-  }
-  double seconds = timing->median * 1e-3;
-  auto rate = [&](size_t i, double unit) {
-    std::optional<double> amount = r.get(i).toDouble();
-    return amount && seconds > 0 ? PyValue::number(*amount / seconds / unit) : PyValue();
-  };
-  return PyValue::namedTuple(measurementType(),
-                             {PyValue::number(timing->median), rate(1, 1e9), rate(2, 1e12)});
-}
 
 Result Session::callCopy(const CallArgs &args) {
   ArgReader r("tile.copy", args, {"to", "from"}, 2);

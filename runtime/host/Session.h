@@ -15,9 +15,14 @@ namespace tile::host {
 
 /// One timed function: a row's cells in the table of a bench.
 struct Measurement {
-  std::string label; ///< empty if there is only one
-  double milliseconds = 0;
+  std::string label;       ///< empty if there is only one
+  double milliseconds = 0; ///< the median; 0: not known
+  double minimum = 0, maximum = 0;
+  int repeats = 0;
   std::optional<double> gigabytesPerSecond, teraflops;
+  /// What a `perf_report` function returned, in the unit that its author named.
+  std::optional<double> value, low, high;
+  std::string unit;
 };
 
 class Session : public eval::EvaluatorHooks {
@@ -47,6 +52,8 @@ public:
   static std::optional<Measurement> toMeasurement(const PyValue &value);
 
   const ContextPtr &hostContext() const { return context; }
+  /// Compiles what a launch's handle is asked about (`handle.asm["ptx"]`).
+  void setInspector(Inspector inspector) { launcher.inspector = std::move(inspector); }
   /// Of all checks of the case so far.
   const Comparison &comparisons() const { return worst; }
   bool checkedAnything() const { return checks != 0; }
@@ -57,6 +64,12 @@ private:
   Result callCheck(const CallArgs &args);
   Result callMeasure(Evaluator &evaluator, const CallArgs &args);
   Result callCopy(const CallArgs &args);
+  llvm::Expected<runtime::Timing> timeCalls(Evaluator &evaluator, const PyValue &fn,
+                                            runtime::TimingOptions options,
+                                            std::unique_ptr<eval::EvalError> &error);
+  std::optional<Result> callTriton(Evaluator &evaluator, llvm::StringRef name,
+                                   const CallArgs &args);
+  Result callDoBench(Evaluator &evaluator, const CallArgs &args);
   std::unique_ptr<eval::EvalError> takeDeviceError();
 
   ContextPtr context;

@@ -1,6 +1,8 @@
 //===- Suite.cpp - the tests, benches and examples of a file --------------===//
 #include "runtime/host/Suite.h"
 #include "frontend/Counted.h"
+#include "frontend/eval/Methods.h"
+#include "runtime/host/Wording.h"
 #include <chrono>
 
 using namespace tile;
@@ -48,6 +50,12 @@ static StringRef decoratorName(Purpose purpose) {
     return "tile.example";
   }
   return "";
+}
+
+/// Whether a decorator makes its function one of this purpose.
+static bool isOf(const eval::Decorator &decorator, Purpose purpose) {
+  return decorator.name == decoratorName(purpose) ||
+         (purpose == Purpose::Bench && decorator.name == "triton.testing.perf_report");
 }
 
 static bool hasParameter(const eval::FunctionObject &function, StringRef name) {
@@ -183,11 +191,57 @@ std::unique_ptr<EvalError> Suite::sweep(const eval::FunctionObject &function,
   return nullptr;
 }
 
+/// The cases of `@triton.testing.perf_report(Benchmark(...))`, or of a list of them.
+std::unique_ptr<EvalError> Suite::plan(const eval::FunctionObject &function,
+                                       const eval::Decorator &decorator,
+                                       const Parameters &overrides, std::vector<Case> &out) {
+  CallArgs args;
+  if (Result ok = evaluator.decoratorArguments(function, decorator, args); !ok)
+    return ok.takeError();
+  eval::ArgReader r("triton.testing.perf_report", args, {"benchmarks"}, 1);
+  if (!r)
+    return r.error();
+  for (const PyValue &one : r[0].is(Kind::List) ? r[0].elements() : ArrayRef<PyValue>(r[0])) {
+    BenchmarkPlan plan;
+    if (auto error = readBenchmark(one, plan))
+      return error;
+    std::vector<Case> cases;
+    for (auto &point : plan.points)
+      cases.push_back({std::move(point), "", plan.lines});
+    applyOverrides(cases, overrides);
+    std::move(cases.begin(), cases.end(), std::back_inserter(out));
+  }
+  return nullptr;
+}
+
+/// Decorators that nobody here knows change what a function does, so it is not run without them.
+std::unique_ptr<EvalError> Suite::checkDecorators(const eval::FunctionObject &function) {
+  static const std::vector<StringRef> known = {"tile.test", "tile.bench", "tile.example",
+                                               "triton.testing.perf_report"};
+  for (const eval::Decorator &decorator : function.decorators) {
+    bool isOurs = StringRef(decorator.name).starts_with("tile.");
+    if (llvm::is_contained(known, decorator.name) || (decorator.known && !isOurs))
+      continue;
+    std::string message = "the decorator `" + decorator.name + "` is not known to host functions";
+    if (StringRef near = frontend::nearestName(decorator.name, known); !near.empty())
+      message += "; did you mean `" + near.str() + "`?";
+    else
+      message += ": they have `tile.test`, `tile.bench`, `tile.example` and "
+                 "`triton.testing.perf_report`";
+    return Result(fail(message, "NameError")).at(file.source(), decorator.range).takeError();
+  }
+  return nullptr;
+}
+
 std::unique_ptr<EvalError> Suite::cases(const eval::FunctionObject &function, Purpose purpose,
                                         const Parameters &overrides, std::vector<Case> &out) {
+  if (auto error = checkDecorators(function))
+    return error;
   for (const eval::Decorator &decorator : function.decorators)
-    if (decorator.name == decoratorName(purpose))
-      if (auto error = sweep(function, decorator, overrides, out))
+    if (isOf(decorator, purpose))
+      if (auto error = decorator.name == "triton.testing.perf_report"
+                           ? plan(function, decorator, overrides, out)
+                           : sweep(function, decorator, overrides, out))
         return Result(std::move(error)).at(file.source(), decorator.range).takeError();
   if (!overrides.empty())
     dropRepeated(out);
@@ -199,7 +253,21 @@ static std::vector<std::shared_ptr<eval::FunctionObject>> functionsOf(eval::Modu
                                                                       Purpose purpose) {
   std::vector<std::shared_ptr<eval::FunctionObject>> functions = file.functions();
   llvm::erase_if(functions, [&](auto &function) {
-    return !function->findDecorator(decoratorName(purpose)) || !file.isBound(*function);
+    return llvm::none_of(function->decorators, [&](auto &d) { return isOf(d, purpose); }) ||
+           !file.isBound(*function);
+  });
+  return functions;
+}
+
+/// Functions with a decorator of `tile` that there is none of: nobody would miss them.
+static std::vector<std::shared_ptr<eval::FunctionObject>> misspelt(eval::ModuleEnv &file) {
+  std::vector<std::shared_ptr<eval::FunctionObject>> functions = file.functions();
+  llvm::erase_if(functions, [&](auto &function) {
+    return !file.isBound(*function) || llvm::none_of(function->decorators, [](auto &decorator) {
+      StringRef name = decorator.name;
+      return name.starts_with("tile.") && name != "tile.test" && name != "tile.bench" &&
+             name != "tile.example";
+    });
   });
   return functions;
 }
@@ -238,7 +306,8 @@ static ast::SourceRange returnRange(const eval::FunctionObject &function) {
 /// A test's `(out, ref)` pairs, or a bench's measurements.
 std::unique_ptr<EvalError> Suite::judge(const eval::FunctionObject &function, Purpose purpose,
                                         const PyValue &returned, CaseResult &result) {
-  if (purpose == Purpose::Example || returned.isNone())
+  bool isNothing = returned.isNone() || returned.dynExtension<KernelHandle>(); // `return k[g](x)`
+  if (purpose == Purpose::Example || isNothing)
     return purpose == Purpose::Bench
                ? fail("a bench returns `tile.measure(...)`, or a dict of them")
                : nullptr;
@@ -274,9 +343,50 @@ std::unique_ptr<EvalError> Suite::judge(const eval::FunctionObject &function, Pu
   return nullptr;
 }
 
+std::unique_ptr<EvalError> Suite::call(const eval::FunctionObject &function, Purpose purpose,
+                                       const Case &c, CaseResult &result) {
+  CallArgs args;
+  args.keywords = c.parameters;
+  Result returned =
+      evaluator.call(PyValue::function(std::make_shared<eval::FunctionObject>(function)), args);
+  return returned ? judge(function, purpose, *returned, result) : returned.takeError();
+}
+
+/// Calls a `perf_report` function for each of its lines. It returns a number in a unit of its own,
+/// or that and its bounds.
+std::unique_ptr<EvalError> Suite::measureLines(const eval::FunctionObject &function, const Case &c,
+                                               CaseResult &result) {
+  for (auto [value, name] : llvm::zip(c.lines->values, c.lines->names)) {
+    CallArgs args;
+    args.keywords = c.parameters;
+    args.keywords.emplace_back(c.lines->argument, value);
+    Result returned =
+        evaluator.call(PyValue::function(std::make_shared<eval::FunctionObject>(function)), args);
+    if (!returned)
+      return returned.takeError();
+    ArrayRef<PyValue> numbers =
+        returned->isSequence() ? returned->elements() : ArrayRef<PyValue>(*returned);
+    auto isNumber = [](const PyValue &number) { return number.toDouble().has_value(); };
+    if (numbers.empty() || numbers.size() > 3 || !llvm::all_of(numbers, isNumber))
+      return fail("a `perf_report` function returns a number, or it with its least and greatest "
+                  "value, got " +
+                  eval::repr(*returned));
+    Measurement &m = result.measurements.emplace_back();
+    m.label = name;
+    m.value = numbers[0].toDouble();
+    m.unit = c.lines->unit;
+    if (numbers.size() > 1)
+      m.low = numbers[1].toDouble();
+    if (numbers.size() > 2)
+      m.high = numbers[2].toDouble();
+  }
+  return nullptr;
+}
+
 CaseResult Suite::runCase(const eval::FunctionObject &function, Purpose purpose, const Case &c) {
   CaseResult result;
   result.parameters = c.str();
+  result.values = c.parameters;
   const runtime::Device &device = session.hostContext()->device;
   // "cpu", "emu", "cuda:0", or two that are compared: "emu+cuda:0".
   std::string name = device.name();
@@ -294,19 +404,16 @@ CaseResult Suite::runCase(const eval::FunctionObject &function, Purpose purpose,
   session.startCase();
   evaluator.resetSteps();
   eval::ScopeArena arena(evaluator);
-  CallArgs args;
-  args.keywords = c.parameters;
-  Result returned =
-      evaluator.call(PyValue::function(std::make_shared<eval::FunctionObject>(function)), args);
   std::unique_ptr<EvalError> error;
-  if (!returned)
-    error = returned.takeError();
+  if (c.lines)
+    error = measureLines(function, c, result);
   else
-    error = judge(function, purpose, *returned, result);
+    error = call(function, purpose, c, result);
   if (auto late = session.finish(); late && !error)
     error = std::move(late);
   if (error) {
     error = Result(std::move(error)).at(file.source(), returnRange(function)).takeError();
+    useHostWords(*error);
     result.status = error->diagnostic.unsupported ? CaseResult::Status::Unsupported
                                                   : CaseResult::Status::Failed;
     result.error = std::move(error);
@@ -341,6 +448,12 @@ std::unique_ptr<EvalError> Suite::run(Purpose purpose, ArrayRef<std::string> wan
   }
   std::vector<Job> jobs;
   size_t total = 0, index = 0;
+  if (wanted.empty())
+    for (auto &function : misspelt(file)) {
+      Job &job = jobs.emplace_back();
+      job.function = function;
+      job.error = checkDecorators(*function);
+    }
   for (auto &function : functionsOf(file, purpose)) {
     if (!llvm::is_contained(wanted.empty() ? ArrayRef<std::string>(known) : wanted,
                             function->name()))
@@ -351,6 +464,8 @@ std::unique_ptr<EvalError> Suite::run(Purpose purpose, ArrayRef<std::string> wan
       if (!hasParameter(*function, name))
         return fail("`" + function->name() + "` has no parameter `" + name + "`");
     job.error = cases(*function, purpose, overrides, job.cases);
+    if (job.error)
+      useHostWords(*job.error);
     total += job.cases.size();
   }
   if (!overrides.empty() && !jobs.empty() && total == 0 &&

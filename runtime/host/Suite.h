@@ -2,6 +2,7 @@
 #ifndef TILE_RUNTIME_HOST_SUITE_H
 #define TILE_RUNTIME_HOST_SUITE_H
 
+#include "runtime/host/Benchmark.h"
 #include "runtime/host/Session.h"
 
 namespace tile::host {
@@ -14,13 +15,15 @@ using Parameters = std::vector<std::pair<std::string, PyValue>>;
 /// Arguments of one run of a host function.
 struct Case {
   Parameters parameters;
-  std::string device;      ///< the only device to run on; empty: any
-  std::string str() const; ///< "n=3, dtype=fp16"
+  std::string device;                           ///< the only device to run on; empty: any
+  std::shared_ptr<const Lines> lines = nullptr; ///< of a `perf_report`: one measurement each
+  std::string str() const;                      ///< "n=3, dtype=fp16"
 };
 
 struct CaseResult {
   enum class Status { Passed, Failed, Skipped, Unsupported };
   std::string parameters;
+  Parameters values; ///< the same as values
   Status status = Status::Passed;
   double seconds = 0; ///< all of it: data, reference, kernel
   double largestError = 0;
@@ -78,6 +81,14 @@ public:
 private:
   struct Job;
   CaseResult runCase(const eval::FunctionObject &function, Purpose purpose, const Case &c);
+  std::unique_ptr<eval::EvalError> plan(const eval::FunctionObject &function,
+                                        const eval::Decorator &decorator,
+                                        const Parameters &overrides, std::vector<Case> &out);
+  std::unique_ptr<eval::EvalError> call(const eval::FunctionObject &function, Purpose purpose,
+                                        const Case &c, CaseResult &result);
+  std::unique_ptr<eval::EvalError> checkDecorators(const eval::FunctionObject &function);
+  std::unique_ptr<eval::EvalError> measureLines(const eval::FunctionObject &function, const Case &c,
+                                                CaseResult &result);
   std::unique_ptr<eval::EvalError> judge(const eval::FunctionObject &function, Purpose purpose,
                                          const PyValue &returned, CaseResult &result);
   std::unique_ptr<eval::EvalError> sweep(const eval::FunctionObject &function,

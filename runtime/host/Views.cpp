@@ -191,6 +191,29 @@ static Result to(const ContextPtr &context, const CallArgs &args) {
   return copied(context, *x, r[1].asDType());
 }
 
+/// `x.half()` is `x.to(tl.float16)`.
+template <DType::Kind kind>
+static Result converted(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r(context->function, args, {"self"}, 1);
+  Tensor *x = self(args);
+  if (!r || !x)
+    return x ? r.error() : needTensor(context->function);
+  return copied(context, *x, DType(kind));
+}
+
+/// What PyTorch asks a method for, and is an attribute here.
+template <int64_t (*fact)(const Tensor &)>
+static Result factOf(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r(context->function, args, {"self"}, 1);
+  Tensor *x = self(args);
+  if (!r || !x)
+    return x ? r.error() : needTensor(context->function);
+  return PyValue::integer(fact(*x));
+}
+static int64_t rankOf(const Tensor &x) { return int64_t(x.rank()); }
+static int64_t itemSizeOf(const Tensor &x) { return int64_t(x.type().itemSize()); }
+static int64_t sizeOf(const Tensor &x) { return x.size(); }
+
 /// Fills in the one dimension given as -1.
 static std::unique_ptr<eval::EvalError> completeShape(Shape &shape, int64_t size) {
   auto unknown = llvm::find(shape, -1);
@@ -380,6 +403,18 @@ ArrayRef<FunctionEntry> viewFunctions() {
       {"clone", clone, true},
       {"contiguous", contiguous, true},
       {"to", to, true},
+      {"half", converted<DType::Kind::Float16>, true},
+      {"bfloat16", converted<DType::Kind::BFloat16>, true},
+      {"float", converted<DType::Kind::Float32>, true},
+      {"double", converted<DType::Kind::Float64>, true},
+      {"char", converted<DType::Kind::Int8>, true},
+      {"short", converted<DType::Kind::Int16>, true},
+      {"int", converted<DType::Kind::Int32>, true},
+      {"long", converted<DType::Kind::Int64>, true},
+      {"bool", converted<DType::Kind::Int1>, true},
+      {"dim", factOf<rankOf>, true},
+      {"element_size", factOf<itemSizeOf>, true},
+      {"nelement", factOf<sizeOf>, true},
       {"reshape", reshape, true},
       {"view", viewAs, true},
       {"flatten", flatten, true},

@@ -31,6 +31,7 @@ config.substitutions.append(("%source", config.tile_source_dir))
 config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%cxx", config.cxx))
 config.substitutions.append(("%tilec", tools["tilec"]))
+config.substitutions.append(("%libtile", os.path.join(config.tile_build_dir, "lib", "libtile.so")))
 
 config.environment["LC_ALL"] = "C.UTF-8"
 # What users set must not change what tests see.

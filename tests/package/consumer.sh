@@ -8,6 +8,10 @@ trap 'rm -rf "$work"' EXIT
 cmake -S "$here/consumer" -B "$work" -DCMAKE_PREFIX_PATH="$tree" \
   -DCMAKE_C_COMPILER="${CC:-clang-22}" -DCMAKE_CXX_COMPILER="${CXX:-clang++-22}" >"$work/log" || { cat "$work/log"; exit 1; }
 cmake --build "$work" >"$work/log" || { cat "$work/log"; exit 1; }
-for program in consumer consumer-cpp; do
+# The same with pkg-config and no CMake.
+flags=$(PKG_CONFIG_PATH=$(dirname "$(find "$tree"/lib* -name tile.pc)") pkg-config --cflags --libs tile)
+eval "${CXX:-clang++-22} -std=c++17 '$here/consumer/main.cpp' $flags -o '$work/consumer-pkg'"
+export LD_LIBRARY_PATH="$(dirname "$(find "$tree"/lib* -name libtile.so | head -1)")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+for program in consumer consumer-cpp consumer-pkg; do
   "$work/$program" "$tree/share/tile/kernels/vector_add.tile"
 done

@@ -42,6 +42,14 @@ for named in $(for c in compile test explain; do "$tree/bin/tilec" help $c; done
     cat - "$here/../../README.md" | grep -o '\(docs\|examples\)/[a-z/_-]*\(\.md\)\?' | sort -u); do
   page "$named"
 done
+# No link of a page leads nowhere, and the command has a manual page.
+for page in $(cd "$tree" && find share -name '*.md'); do
+  for link in $(sed '/^```/,/^```/d; s/`[^`]*`//g' "$tree/$page" | grep -o '](\([^()#: ]*\)[)#]' | sed 's/^](//; s/[)#]$//'); do
+    [ -e "$tree/$(dirname "$page")/$link" ] || { : >"$work/log"; fail "$page links to $link"; }
+  done
+done
+grep -q 'vector_add.tile.*programs, blocks, masks' "$tree/share/tile/kernels/README.md" || fail "no reading order of the kernels"
+grep -q '^.SS tilec compile' "$tree/share/man/man1/tilec.1" || fail "no manual page"
 (cd "$tree" && sed -n '/^```$/,/^```$/{/^```/!p;}' share/doc/tile/examples/README.md |
   CC=${CC:-clang-22} CXX=${CXX:-clang++-22} bash -ec 'cc() { "$CC" "$@"; }; c++() { "$CXX" "$@"; }; . /dev/stdin') \
   >"$work/log" 2>&1 || fail "the examples do not build and run as their page says"

@@ -56,18 +56,6 @@ static llvm::Error assembleWithDriver(StringRef ptx, StringRef target, std::stri
   return llvm::Error::success();
 }
 
-std::string tilec::defaultTarget() {
-  auto api = tile::cuda::CudaApi::get();
-  if (api)
-    if (auto device = DeviceInfo::query(*api, 0))
-      return device->target();
-    else
-      llvm::consumeError(device.takeError());
-  else
-    llvm::consumeError(api.takeError());
-  return tile::fallbackTarget().name.str();
-}
-
 bool tilec::assembleCubin(StringRef ptx, StringRef target, std::string &cubin, int &registers,
                           std::string &error, std::string *remarks) {
   std::string ptxas = findPtxas();

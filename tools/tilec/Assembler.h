@@ -15,9 +15,6 @@ namespace tilec {
 bool assembleCubin(llvm::StringRef ptx, llvm::StringRef target, std::string &cubin, int &registers,
                    std::string &error, std::string *log = nullptr);
 
-/// The target of this machine's first GPU, or else `sm_90a`.
-std::string defaultTarget();
-
 } // namespace tilec
 
 #endif // TILE_TOOLS_TILEC_ASSEMBLER_H

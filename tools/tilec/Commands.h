@@ -44,6 +44,9 @@ std::unique_ptr<Command> createLintCommand();
 std::unique_ptr<Command> createCacheCommand();
 std::unique_ptr<Command> createCompletionCommand();
 
+/// The manual page, as roff.
+void printManPage(llvm::raw_ostream &os);
+
 /// Prints `tilec COMMAND: error: message` to stderr, in colour on a terminal.
 void printError(llvm::StringRef command, const llvm::Twine &message);
 /// Whether messages on stderr should be coloured: a terminal, NO_COLOR unset.

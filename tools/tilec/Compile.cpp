@@ -7,6 +7,8 @@
 #include "compiler/Compiler.h"
 #include "frontend/AST.h"
 #include "frontend/Parser.h"
+#include "runtime/TargetName.h"
+#include "target/Devices.h"
 #include "target/Target.h"
 #include "tools/tilec/Assembler.h"
 #include "tools/tilec/Commands.h"
@@ -15,6 +17,7 @@
 #include "tools/tilec/OutputFiles.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -41,6 +44,10 @@ static constexpr StringRef detailsText =
 VALUE is JSON (128, 0.5, true, null, "relu", [1,2]), or tl.float16 for a dtype, or @name for a
 function of FILE, or inf, -inf, nan.
 
+Without --kernel and --signature, all kernels of FILE whose types are known are compiled: those that
+annotate every parameter and whose constants have defaults, or get values here. `--list-kernels`
+says what the others lack.
+
 Exit codes: 0 all files written, 1 compile error, 2 wrong usage, 3 the kernel uses something that
 is not supported yet. On failure no file is touched.
 
@@ -61,6 +68,7 @@ Examples:
   tilec compile matmul.py --kernel matmul --signature '*fp16:16,*fp16:16,*fp16:16,i32,i32,i32' \
       --constexpr BLOCK_M=128 --constexpr BLOCK_N=64 --num-warps 8 --target sm_90a -o matmul.ptx
   tilec compile softmax.tile --emit tile            the tile dialect, on standard output
+  tilec compile kernels.py -o ptx/ --metadata ptx/  every kernel whose types are known
 )";
 
 namespace {
@@ -73,7 +81,13 @@ public:
 private:
   bool checkUsage();
   int emitTree(const tile::frontend::SourceFile &source);
-  int compileKernel(const tile::frontend::SourceFile &source);
+  bool chooseKernels(const tile::frontend::SourceFile &source);
+  std::string checkConstants(const tile::frontend::SourceFile &source,
+                             const tile::ast::Module &module);
+  int compileAll(const tile::frontend::SourceFile &source);
+  int compileKernel(tile::Compiler &compiler, const tile::frontend::SourceFile &source,
+                    const CompileOptions &options, CompileResult &result);
+  int writeAll(std::vector<CompileResult> &results);
   bool checkPassName(tile::Compiler &compiler);
   bool assemble(CompileResult &result);
   int write(std::string text, std::string metadata);
@@ -83,6 +97,8 @@ private:
   std::vector<std::string> files;
   bool listOnly = false;
   std::string emit = "ptx", output = "-", metadataPath;
+  /// Of several: their names, and the parameters that `--constexpr` may speak of.
+  std::vector<KernelEntry> kernels;
 };
 } // namespace
 
@@ -91,16 +107,51 @@ CompileCommand::CompileCommand() {
   addSelectionOptions(options, compile);
   addCompilationOptions(options, compile);
   options.group("What to write")
-      .text("output", "OUT", "file for the result; `-` is standard output (-)", output,
-            ValueKind::File, 'o')
-      .text("metadata", "OUT.json", "file for what a launcher must know", metadataPath,
+      .text("output", "OUT",
+            "file for the result, or a folder for those of several kernels; `-` is standard output "
+            "(-)",
+            output, ValueKind::File, 'o')
+      .text("metadata", "OUT.json", "file (or folder) for what a launcher must know", metadataPath,
             ValueKind::File)
       .choice("emit", {"ast", "tile", "cta", "llvm", "ptx", "cubin"}, "stop after this stage (ptx)",
               emit)
       .text("print-ir-after", "PASS", "print the module on stderr after each run of PASS, or `all`",
             compile.printIrAfter)
-      .flag("list-kernels", "print the kernels of FILE that need no signature, and stop", listOnly)
+      .flag("list-kernels",
+            "print the kernels of FILE, each with what has to be said to compile it, and stop",
+            listOnly)
       .flag("timing", "print the time each stage took on stderr", compile.timing);
+}
+
+static bool isFolder(StringRef path) {
+  return path.ends_with("/") || llvm::sys::fs::is_directory(path);
+}
+
+static std::string inFolder(StringRef folder, StringRef name, StringRef ending) {
+  return (folder + (folder.ends_with("/") ? "" : "/") + name + "." + ending).str();
+}
+
+static bool makeFolder(StringRef path, std::string &error) {
+  if (!path.ends_with("/"))
+    return true;
+  std::error_code code = llvm::sys::fs::create_directories(path);
+  if (code)
+    error = "cannot make the folder `" + path.str() + "`: " + code.message();
+  return !code;
+}
+
+/// Why several kernels do not go where the options say.
+static std::string describeSeveral(const tile::frontend::SourceFile &source,
+                                   llvm::ArrayRef<KernelEntry> kernels, std::string instead) {
+  constexpr size_t mostNamed = 16;
+  std::string text = "`" + source.name().str() + "` has " + std::to_string(kernels.size()) +
+                     " kernels whose types are known: " + instead +
+                     ", or one of them with `--kernel`: ";
+  for (const KernelEntry &kernel : kernels.take_front(mostNamed))
+    text += (&kernel == kernels.begin() ? "`" : ", `") + kernel.name + "`";
+  if (kernels.size() > mostNamed)
+    text += " and " + std::to_string(kernels.size() - mostNamed) + " more";
+  return text;
 }
 
 /// What single options cannot check by themselves.
@@ -112,7 +163,7 @@ bool CompileCommand::checkUsage() {
     problem = wrong;
   else if (!metadataPath.empty() && emit != "ptx" && emit != "cubin")
     problem = "`--metadata` describes a finished kernel: it needs `--emit ptx` or `--emit cubin`";
-  else if (output == metadataPath)
+  else if (output == metadataPath && !isFolder(output))
     problem = "`--output` and `--metadata` name the same file, `" + output + "`";
   else if (emit == "cubin" && output == "-" && llvm::outs().is_displayed())
     problem = "a cubin is binary: name a file with `-o`";
@@ -125,17 +176,22 @@ int CompileCommand::run() {
   if (compile.target == "list") {
     for (const tile::Target &target : tile::allTargets())
       llvm::outs() << llvm::left_justify(target.name, 10) << target.example << '\n';
+    llvm::outs() << llvm::left_justify("native", 10) << "this machine's GPU\n";
+    for (StringRef board : tile::boardNames())
+      llvm::outs() << llvm::left_justify(board, 10) << *tile::targetOfBoard(board) << '\n';
     return Success;
   }
   bool treeOnly = listOnly || emit == "ast"; // needs no GPU, so it asks for none
   if (compile.target.empty())
-    compile.target = treeOnly ? tile::fallbackTarget().name.str() : defaultTarget();
+    compile.target = treeOnly ? tile::fallbackTarget().name.str() : tile::runtime::defaultTarget();
   if (!checkUsage())
     return Usage;
   auto source = openSource("compile", files[0]);
   if (!source)
     return Failure;
-  return treeOnly ? emitTree(*source) : compileKernel(*source);
+  if (treeOnly)
+    return emitTree(*source);
+  return chooseKernels(*source) ? compileAll(*source) : int(Usage);
 }
 
 /// What only needs the tree starts no compiler.
@@ -148,8 +204,12 @@ int CompileCommand::emitTree(const tile::frontend::SourceFile &source) {
   std::string text;
   llvm::raw_string_ostream os(text);
   if (listOnly) {
-    for (const tile::ast::FunctionDef *kernel : listTypedKernels(module))
-      os << kernel->name << '\n';
+    for (const KernelEntry &kernel : listKernels(module, source))
+      os << kernel.name << (kernel.isComplete() ? "" : "  " + kernel.missing()) << '\n';
+    if (text.empty()) {
+      printError("compile", "`" + source.name() + "` has no kernels");
+      return Failure;
+    }
     return write(std::move(text), "");
   }
   tile::ast::print(module, os);
@@ -168,7 +228,65 @@ bool CompileCommand::checkPassName(tile::Compiler &compiler) {
   return false;
 }
 
-int CompileCommand::compileKernel(const tile::frontend::SourceFile &source) {
+/// With several kernels whose types are known, and none named: all of them.
+bool CompileCommand::chooseKernels(const tile::frontend::SourceFile &source) {
+  if (!compile.kernel.empty() || !compile.signature.empty())
+    return true;
+  tile::frontend::DiagnosticEngine ignored;
+  tile::ast::Module module = tile::frontend::parse(source, ignored);
+  if (ignored.hasErrors())
+    return true; // the compiler says it
+  std::vector<std::string> given;
+  for (auto &[name, value] : compile.constexprs)
+    given.push_back(name);
+  for (KernelEntry &kernel : listKernels(module, source)) {
+    llvm::erase_if(kernel.constants, [&](auto &name) { return llvm::is_contained(given, name); });
+    if (kernel.isComplete())
+      kernels.push_back(std::move(kernel));
+  }
+  if (kernels.size() < 2) {
+    if (!kernels.empty())
+      compile.kernel = kernels.front().name;
+    kernels.clear();
+    return true;
+  }
+  std::string problem = checkConstants(source, module);
+  if (problem.empty() && output != "-" && !isFolder(output))
+    problem = describeSeveral(source, kernels, "name a folder for them (`-o " + output + "/`)");
+  else if (problem.empty() && !metadataPath.empty() && !isFolder(metadataPath))
+    problem = describeSeveral(source, kernels,
+                              "name a folder for metadata (`--metadata " + metadataPath + "/`)");
+  else if (problem.empty() && emit == "cubin" && output == "-")
+    problem = describeSeveral(source, kernels, "name a folder for their cubins (`-o FOLDER/`)");
+  if (!problem.empty())
+    printError("compile", problem);
+  return problem.empty();
+}
+
+/// Each constant that was given is a parameter of one of several kernels at least.
+std::string CompileCommand::checkConstants(const tile::frontend::SourceFile &source,
+                                           const tile::ast::Module &module) {
+  std::vector<std::string> parameters;
+  for (const KernelEntry &kernel : kernels)
+    for (const tile::ast::Parameter &parameter : kernel.def->params)
+      parameters.push_back(parameter.name);
+  for (auto &[name, value] : compile.constexprs)
+    if (!llvm::is_contained(parameters, name)) {
+      StringRef near = nearest(name, parameters);
+      return "no kernel of `" + source.name().str() + "` has a parameter `" + name + "`" +
+             (near.empty() ? "" : "; did you mean `" + near.str() + "`?");
+    }
+  for (KernelEntry &kernel : kernels) { // the tree ends here
+    kernel.constants.clear();
+    for (const tile::ast::Parameter &parameter : kernel.def->params)
+      kernel.constants.push_back(parameter.name);
+    kernel.def = nullptr;
+  }
+  return {};
+}
+
+/// All kernels that were chosen, or else the one that the options mean.
+int CompileCommand::compileAll(const tile::frontend::SourceFile &source) {
   compile.stopAfter = llvm::StringSwitch<Stage>(emit)
                           .Case("tile", Stage::Tile)
                           .Case("cta", Stage::Cta)
@@ -177,7 +295,26 @@ int CompileCommand::compileKernel(const tile::frontend::SourceFile &source) {
   tile::Compiler compiler;
   if (!checkPassName(compiler))
     return Usage;
-  CompileResult result = compiler.compile(source, compile);
+  std::vector<CompileResult> results;
+  if (kernels.empty())
+    if (int status = compileKernel(compiler, source, compile, results.emplace_back()))
+      return status;
+  int worst = Success;
+  for (const KernelEntry &kernel : kernels) {
+    CompileOptions options = compile;
+    options.kernel = kernel.name;
+    llvm::erase_if(options.constexprs,
+                   [&](auto &given) { return !llvm::is_contained(kernel.constants, given.first); });
+    int status = compileKernel(compiler, source, options, results.emplace_back());
+    worst = worst == Failure || status == Success ? worst : status;
+  }
+  return worst ? worst : writeAll(results);
+}
+
+int CompileCommand::compileKernel(tile::Compiler &compiler,
+                                  const tile::frontend::SourceFile &source,
+                                  const CompileOptions &options, CompileResult &result) {
+  result = compiler.compile(source, options);
   llvm::errs() << result.irDump;
   result.diagnostics.print(llvm::errs(), colorMessages());
   if (result.status == CompileResult::Status::Unsupported)
@@ -188,8 +325,34 @@ int CompileCommand::compileKernel(const tile::frontend::SourceFile &source) {
     return Failure;
   if (compile.timing)
     printTimes(result);
-  return write(std::move(result.output),
-               metadataPath.empty() ? "" : result.metadata.toJson() + "\n");
+  return Success;
+}
+
+/// In a folder, a file a kernel; on standard output one after the other, each with its name.
+int CompileCommand::writeAll(std::vector<CompileResult> &results) {
+  if (kernels.empty())
+    return write(std::move(results[0].output),
+                 metadataPath.empty() ? "" : results[0].metadata.toJson() + "\n");
+  OutputFiles out(files[0]);
+  StringRef ending = llvm::StringSwitch<StringRef>(emit)
+                         .Cases({"tile", "cta"}, "mlir")
+                         .Case("llvm", "ll")
+                         .Default(emit);
+  std::string text, error;
+  for (auto [kernel, result] : llvm::zip(kernels, results)) {
+    if (output == "-")
+      text += (emit == "llvm" ? "; kernel " : "// kernel ") + kernel.name + "\n" + result.output;
+    else
+      out.add(inFolder(output, kernel.name, ending), std::move(result.output));
+    if (!metadataPath.empty())
+      out.add(inFolder(metadataPath, kernel.name, "json"), result.metadata.toJson() + "\n");
+  }
+  if (output == "-")
+    out.add("-", std::move(text));
+  if (makeFolder(output, error) && makeFolder(metadataPath, error) && out.commit(error))
+    return Success;
+  printError("compile", error);
+  return Failure;
 }
 
 /// Replaces the PTX in `result` by a cubin.

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Compiler.h"
-#include "target/Target.h"
 #include "tools/tilec/Commands.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tilec;
@@ -27,17 +27,43 @@ static std::vector<std::string> choicesOf(const Option &option) {
     names.push_back("all");
     return names;
   }
-  if (option.name != "target")
-    return option.choices;
-  std::vector<std::string> names{"list"};
-  for (const tile::Target &target : tile::allTargets())
-    names.push_back(target.name.str());
-  return names;
+  return option.choices;
+}
+
+/// What an option's value is a name of, in the file on the command line: the shell asks `tilec`.
+static StringRef namesFor(const Option &option) {
+  return llvm::StringSwitch<StringRef>(option.name)
+      .Case("kernel", "kernels")
+      .Cases({"test", "bench"}, option.name)
+      .Default("");
+}
+
+/// The commands whose arguments, behind a file, are names of its functions.
+static bool takesNames(StringRef command) {
+  return command == "test" || command == "bench" || command == "run";
+}
+
+/// Shell functions that print the names in the first file of the words that they are given.
+static void printAsking(raw_ostream &os) {
+  os << "_tilec_names() {\n"
+        "  local tilec=$1 what=$2 word file=\n"
+        "  shift 2\n"
+        "  for word in \"$@\"; do\n"
+        "    case $word in *.tile|*.py) file=$word; break ;; esac\n"
+        "  done\n"
+        "  [ -n \"$file\" ] || return\n"
+        "  if [ \"$what\" = kernels ]; then\n"
+        "    \"$tilec\" compile \"$file\" --list-kernels 2>/dev/null | cut -d' ' -f1\n"
+        "  else\n"
+        "    \"$tilec\" \"$what\" \"$file\" --list --device cpu 2>/dev/null | cut -d' ' -f1\n"
+        "  fi\n"
+        "}\n";
 }
 
 static void printBash(raw_ostream &os) {
-  os << "# bash completion for tilec, written by `tilec completion bash`\n"
-        "_tilec() {\n"
+  os << "# bash completion for tilec, written by `tilec completion bash`\n";
+  printAsking(os);
+  os << "_tilec() {\n"
         "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
         "  COMPREPLY=()\n"
         "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
@@ -55,6 +81,9 @@ static void printBash(raw_ostream &os) {
       if (auto choices = choicesOf(option); !choices.empty())
         os << pattern << ") COMPREPLY=($(compgen -W \"" << llvm::join(choices, " ")
            << "\" -- \"$cur\")); return ;;\n";
+      else if (StringRef names = namesFor(option); !names.empty())
+        os << pattern << ") COMPREPLY=($(compgen -W \"$(_tilec_names \"$COMP_WORDS\" " << names
+           << " \"${COMP_WORDS[@]:2}\")\" -- \"$cur\")); return ;;\n";
       else if (option.kind == ValueKind::Directory)
         os << pattern << ") COMPREPLY=($(compgen -d -- \"$cur\")); return ;;\n";
       else if (option.kind == ValueKind::File)
@@ -72,7 +101,14 @@ static void printBash(raw_ostream &os) {
     os << "\" -- \"$cur\")) ;;\n";
   }
   os << "      esac ;;\n"
-        "    *) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n"
+        "    *) COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+        "      case \"${COMP_WORDS[1]}\" in\n";
+  for (const CommandEntry &entry : allCommands())
+    if (takesNames(entry.name))
+      os << "        " << entry.name
+         << ") COMPREPLY+=($(compgen -W \"$(_tilec_names \"$COMP_WORDS\" " << entry.name
+         << " \"${COMP_WORDS[@]:2}\")\" -- \"$cur\")) ;;\n";
+  os << "      esac ;;\n"
         "  esac\n"
         "}\n"
         "complete -o filenames -F _tilec tilec\n";
@@ -102,7 +138,9 @@ static std::string zshText(StringRef text) {
 }
 
 static void printZsh(raw_ostream &os) {
-  os << "#compdef tilec\n# zsh completion for tilec, written by `tilec completion zsh`\n"
+  os << "#compdef tilec\n# zsh completion for tilec, written by `tilec completion zsh`\n";
+  printAsking(os);
+  os << "_tilec_ask() { compadd -- $(_tilec_names tilec $1 $words) }\n"
         "_tilec() {\n"
         "  local -a commands=(\n    'help:explain a command'\n"
         "    'version:print the version'\n";
@@ -125,6 +163,8 @@ static void printZsh(raw_ostream &os) {
       auto choices = choicesOf(option);
       if (!choices.empty())
         value = ":value:(" + llvm::join(choices, " ") + ")";
+      else if (StringRef names = namesFor(option); !names.empty())
+        value = (":name:_tilec_ask " + names).str();
       else if (option.kind == ValueKind::File)
         value = ":file:_files";
       else if (option.kind == ValueKind::Directory)
@@ -137,13 +177,25 @@ static void printZsh(raw_ostream &os) {
         os << "        '*-" << option.letter << '[' << zshText(option.help) << ']' << value
            << "' \\\n";
     }
-    os << "        '*:file:_files'\n      ;;\n";
+    if (takesNames(entry.name))
+      os << "        '*:file or name:{ _files; _tilec_ask " << entry.name << " }'\n      ;;\n";
+    else
+      os << "        '*:file:_files'\n      ;;\n";
   }
   os << "  esac\n}\n_tilec \"$@\"\n";
 }
 
 static void printFish(raw_ostream &os) {
   os << "# fish completion for tilec, written by `tilec completion fish`\n"
+        "function __tilec_names\n"
+        "  set -l file (commandline -opc | string match -r '.*\\.(?:tile|py)$' | head -n 1)\n"
+        "  test -n \"$file\"; or return\n"
+        "  if test $argv[1] = kernels\n"
+        "    tilec compile $file --list-kernels 2>/dev/null | string split -f 1 ' '\n"
+        "  else\n"
+        "    tilec $argv[1] $file --list --device cpu 2>/dev/null | string split -f 1 ' '\n"
+        "  end\n"
+        "end\n"
         "complete -c tilec -n __fish_use_subcommand -f -a help -d 'explain a command'\n"
         "complete -c tilec -n __fish_use_subcommand -f -a version -d 'print the version'\n";
   for (const CommandEntry &entry : allCommands()) {
@@ -158,12 +210,16 @@ static void printFish(raw_ostream &os) {
         os << " -s " << option.letter;
       if (auto choices = choicesOf(option); !choices.empty())
         os << " -x -a '" << llvm::join(choices, " ") << "'";
+      else if (StringRef names = namesFor(option); !names.empty())
+        os << " -x -a '(__tilec_names " << names << ")'";
       else if (option.kind == ValueKind::File || option.kind == ValueKind::Directory)
         os << " -r -F";
       else if (option.kind == ValueKind::Text)
         os << " -x";
       os << " -d '" << quoted(option.help) << "'\n";
     }
+    if (takesNames(entry.name))
+      os << only << " -a '(__tilec_names " << entry.name << ")'\n";
   }
 }
 

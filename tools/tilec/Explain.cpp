@@ -2,11 +2,16 @@
 #include "compiler/Explain.h"
 #include "frontend/Parser.h"
 #include "frontend/eval/DType.h"
+#include "runtime/LaunchPlan.h"
+#include "runtime/TargetName.h"
+#include "target/Devices.h"
+#include "target/Target.h"
 #include "tools/tilec/Assembler.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/ExplainFunctions.h"
 #include "tools/tilec/KernelList.h"
 #include "tools/tilec/KernelOptions.h"
+#include "tools/tilec/ObservedLaunches.h"
 #include "tools/tilec/OutputFiles.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -15,7 +20,9 @@ using llvm::StringRef;
 using tile::Explanation;
 
 static constexpr StringRef detailsText =
-    R"(Without `--kernel`, every kernel of FILE that says the types of its parameters is explained.
+    R"(Without `--kernel`, every kernel of FILE that says the types of its parameters is explained. With
+`--test` or `--bench`, the launches that this function makes are, with their types, constants, options
+and arguments: each variant of a kernel once. PARAM=VALUE picks cases, as in `tilec test`.
 
 For each access to memory: the bytes that a thread moves at once, and the sectors of 32 bytes that
 one request of a warp touches; or that the tensor memory accelerator (TMA) copies it, or why it does
@@ -39,6 +46,7 @@ i32:16,i32:1,i32:16,i32:1,i32:16,i32:1' --constexpr BLOCK_M=128 --constexpr BLOC
       --constexpr BLOCK_K=64 --num-warps 8 --value K=4096
   tilec explain softmax.tile --device a100 --json
   tilec explain functions/softmax.tile --dtype bf16 --value M=8192 --value N=8192
+  tilec explain softmax.tile --bench bench_softmax m=4096
 )";
 
 namespace {
@@ -55,21 +63,28 @@ private:
   std::string checkValues(const tile::frontend::SourceFile &source,
                           llvm::ArrayRef<std::string> kernels) const;
   int explainKernel(tile::Compiler &compiler, const tile::frontend::SourceFile &source,
-                    const std::string &kernel, Explanation &explanation);
+                    const tile::ExplainOptions &chosen, Explanation &explanation);
+
+  int explainLaunches(tile::Compiler &compiler);
+  void append(const Explanation &explanation, const tile::frontend::SourceFile &source,
+              const ObservedKernel *launch);
+  int writeReport(int status);
 
   int explainTensorFunctions(const tile::frontend::SourceFile &source, llvm::raw_ostream &os,
                              llvm::json::Array &list);
 
   tile::ExplainOptions explain;
   FunctionsToExplain functions;
-  std::vector<std::string> files;
+  std::vector<std::string> files, parameters;
+  std::string test, bench, text;
+  llvm::json::Array list;
   std::string output = "-";
   bool json = false;
 };
 } // namespace
 
 ExplainCommand::ExplainCommand() {
-  options.positional("FILE", files, 1, 1);
+  options.positional("FILE [PARAM=VALUE]...", files, 1, 100);
   addSelectionOptions(options, explain.compile);
   addCompilationOptions(options, explain.compile);
   options.group("What to show")
@@ -83,6 +98,8 @@ ExplainCommand::ExplainCommand() {
       .choice("show", {"graph", "groups"},
               "of functions of whole tensors, the IR that was traced, or the groups made of it",
               functions.show)
+      .text("test", "NAME", "explain what this test launches", test)
+      .text("bench", "NAME", "explain what this bench launches", bench)
       .flag("json", "as JSON: one object for each kernel, in a list", json)
       .text("output", "OUT", "file for the report; `-` is standard output (-)", output,
             ValueKind::File, 'o');
@@ -156,9 +173,7 @@ std::string ExplainCommand::checkValues(const tile::frontend::SourceFile &source
 
 int ExplainCommand::explainKernel(tile::Compiler &compiler,
                                   const tile::frontend::SourceFile &source,
-                                  const std::string &kernel, Explanation &explanation) {
-  tile::ExplainOptions chosen = explain;
-  chosen.compile.kernel = kernel;
+                                  const tile::ExplainOptions &chosen, Explanation &explanation) {
   tile::CompileResult result;
   bool ok = tile::explain(compiler, source, chosen, result, explanation);
   result.diagnostics.print(llvm::errs(), colorMessages());
@@ -175,12 +190,15 @@ int ExplainCommand::explainKernel(tile::Compiler &compiler,
 }
 
 int ExplainCommand::run() {
-  if (explain.compile.target.empty()) {
-    const tile::DeviceModel *device = tile::findDevice(explain.device);
-    explain.compile.target = device ? tile::targetOf(*device) : defaultTarget();
-  }
+  const tile::DeviceModel *device = tile::findDevice(explain.device);
+  if (explain.compile.target.empty())
+    explain.compile.target = device ? tile::targetOf(*device) : tile::runtime::defaultTarget();
+  if (explain.device.empty())
+    device = tile::findDevice(explain.compile.target); // `--target a100` says the board as well
+  if (device)
+    explain.device = device->name.str();
   std::string problem = checkKernelOptions(explain.compile);
-  if (problem.empty() && !explain.device.empty() && !tile::findDevice(explain.device))
+  if (problem.empty() && !explain.device.empty() && !device)
     problem = "option `--device`: no chip is called `" + explain.device + "`; expected one of " +
               tile::deviceNames();
   if (problem.empty() && !tile::eval::DType::parse(functions.dtype))
@@ -190,18 +208,22 @@ int ExplainCommand::run() {
     printError("explain", problem);
     return Usage;
   }
+  tile::Compiler compiler;
+  parameters.assign(files.begin() + 1, files.end());
+  if (!test.empty() || !bench.empty())
+    return explainLaunches(compiler);
+  if (!parameters.empty()) {
+    printError("explain", "`" + parameters[0] + "` is of cases: name their `--test` or `--bench`");
+    return Usage;
+  }
   auto source = openSource("explain", files[0]);
   if (!source)
     return Failure;
   int status = Success;
-  std::string text;
   llvm::raw_string_ostream os(text);
-  llvm::json::Array list;
-  tile::Compiler compiler;
   int explained = explainTensorFunctions(*source, os, list);
   if (explained < 0)
     return Failure;
-  bool first = text.empty();
   std::vector<std::string> kernels = kernelsOf(*source, explained, status);
   if (problem = checkValues(*source, kernels); !problem.empty() && !explained) {
     printError("explain", problem);
@@ -209,20 +231,86 @@ int ExplainCommand::run() {
   }
   for (const std::string &kernel : kernels) {
     Explanation explanation;
-    if (int failed = explainKernel(compiler, *source, kernel, explanation)) {
+    tile::ExplainOptions chosen = explain;
+    chosen.compile.kernel = kernel;
+    if (int failed = explainKernel(compiler, *source, chosen, explanation)) {
       status = failed;
       continue;
     }
-    if (json) {
-      list.push_back(explanation.toJson());
-      continue;
-    }
-    os << (first ? "" : "\n");
-    first = false;
-    explanation.print(os, *source);
+    append(explanation, *source, nullptr);
   }
+  return writeReport(status);
+}
+
+/// One kernel's part of the report.
+void ExplainCommand::append(const Explanation &explanation,
+                            const tile::frontend::SourceFile &source,
+                            const ObservedKernel *launch) {
+  if (json) {
+    llvm::json::Value object = explanation.toJson();
+    if (launch)
+      (*object.getAsObject())["launch"] =
+          llvm::json::Object{{"function", launch->function},
+                             {"case", launch->parameters},
+                             {"grid", llvm::json::Array(launch->grid)},
+                             {"launches", int64_t(launch->launches)}};
+    list.push_back(std::move(object));
+    return;
+  }
+  llvm::raw_string_ostream os(text);
+  os << (text.empty() ? "" : "\n");
+  if (launch) {
+    os << launch->function << '(' << launch->parameters << ") launches " << launch->options.kernel
+       << " for a grid of " << launch->grid[0];
+    for (unsigned size : llvm::ArrayRef(launch->grid).drop_front())
+      os << " x " << size;
+    os << ", " << launch->launches << (launch->launches == 1 ? " launch" : " launches")
+       << " of this variant\n  " << launch->options.signature;
+    for (auto &[name, value] : launch->options.constexprs)
+      os << ", " << name << '=' << value;
+    os << '\n';
+  }
+  explanation.print(os, source);
+}
+
+/// The launches of one test or bench.
+int ExplainCommand::explainLaunches(tile::Compiler &compiler) {
+  if (!explain.compile.kernel.empty() || !explain.compile.signature.empty() ||
+      (!test.empty() && !bench.empty())) {
+    printError("explain", "`--test` and `--bench` say what is launched: give one of them, and no "
+                          "`--kernel` or `--signature`");
+    return Usage;
+  }
+  HostFile file;
+  file.path.path = files[0];
+  if (!file.parse("explain"))
+    return Failure;
+  const tile::DeviceModel *model = tile::findDevice(explain.device);
+  if (!model)
+    model = tile::deviceFor(tile::targetNamed(explain.compile.target).capability);
+  auto purpose = test.empty() ? tile::host::Purpose::Bench : tile::host::Purpose::Test;
+  auto launches = observeLaunches("explain", file, purpose, test.empty() ? bench : test, parameters,
+                                  explain.compile, model);
+  if (!launches)
+    return Failure;
+  int status = Success;
+  for (const ObservedKernel &launch : *launches) {
+    tile::ExplainOptions chosen = explain;
+    chosen.compile = tile::runtime::forLaunch(launch.options);
+    chosen.compile.target = explain.compile.target;
+    chosen.values.insert(launch.values.begin(), launch.values.end());
+    Explanation explanation;
+    if (int failed = explainKernel(compiler, *launch.file, chosen, explanation))
+      status = failed;
+    else
+      append(explanation, *launch.file, &launch);
+  }
+  return writeReport(status);
+}
+
+int ExplainCommand::writeReport(int status) {
   if (json && !list.empty())
-    os << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(list)));
+    text = llvm::formatv("{0:2}\n", llvm::json::Value(std::move(list)));
   if (text.empty())
     return status;
   OutputFiles out(files[0]);

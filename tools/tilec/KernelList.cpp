@@ -1,9 +1,12 @@
 //===- KernelList.cpp - the kernels of a file -----------------------------===//
 #include "tools/tilec/KernelList.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Casting.h"
 
 using namespace tile;
+using llvm::StringRef;
 
 /// `jit`, `triton.jit`, and either of them called with options.
 static bool isJit(const ast::Expr *decorator) {
@@ -30,4 +33,74 @@ std::vector<const ast::FunctionDef *> tilec::listTypedKernels(const ast::Module 
       kernels.push_back(function);
   }
   return kernels;
+}
+
+static bool isConstant(const ast::Parameter &parameter) {
+  const ast::Expr *annotation = parameter.annotation.get();
+  if (auto *name = llvm::dyn_cast_or_null<ast::Name>(annotation))
+    return name->id == "constexpr";
+  auto *member = llvm::dyn_cast_or_null<ast::Attribute>(annotation);
+  return member && member->name == "constexpr";
+}
+
+/// The names that are called, or passed on, in the text of functions other than their own.
+static llvm::StringSet<> calledNames(StringRef text,
+                                     llvm::ArrayRef<const ast::FunctionDef *> functions) {
+  auto isWord = [](char c) { return llvm::isAlnum(c) || c == '_' || (c & 0x80); };
+  llvm::StringSet<> called;
+  for (const ast::FunctionDef *function : functions) {
+    StringRef body = text.slice(function->range.begin, function->range.end);
+    while (!(body = body.drop_until(isWord)).empty()) {
+      StringRef word = body.take_while(isWord);
+      body = body.drop_front(word.size());
+      if (word != function->name && (body.starts_with("(") || body.starts_with(")")))
+        called.insert(word);
+    }
+  }
+  return called;
+}
+
+std::vector<tilec::KernelEntry> tilec::listKernels(const ast::Module &module,
+                                                   const frontend::SourceFile &source) {
+  std::vector<const ast::FunctionDef *> jitted, typed = listTypedKernels(module);
+  for (const ast::StmtPtr &statement : module.body)
+    if (auto *function = llvm::dyn_cast<ast::FunctionDef>(statement.get()))
+      if (llvm::any_of(function->decorators, [](auto &d) { return isJit(d.get()); }))
+        jitted.push_back(function);
+  llvm::StringSet<> called = calledNames(source.text(), jitted);
+  std::vector<KernelEntry> kernels;
+  for (const ast::FunctionDef *function : jitted) {
+    bool isTyped = llvm::is_contained(typed, function);
+    if (!isTyped && called.contains(function->name))
+      continue;
+    // A name means what it is bound to last.
+    llvm::erase_if(kernels, [&](const KernelEntry &k) { return k.name == function->name; });
+    KernelEntry &entry = kernels.emplace_back();
+    entry.name = function->name;
+    entry.def = function;
+    for (const ast::Parameter &parameter : function->params) {
+      if (isConstant(parameter) && !parameter.defaultValue)
+        entry.constants.push_back(parameter.name);
+      else if (!isConstant(parameter) && !isTyped)
+        entry.untyped.push_back(parameter.name);
+    }
+  }
+  return kernels;
+}
+
+/// "`x`, `y` and `n`".
+static std::string enumerate(llvm::ArrayRef<std::string> names) {
+  std::string text;
+  for (auto [i, name] : llvm::enumerate(names))
+    text += (i == 0 ? "`" : i + 1 == names.size() ? " and `" : ", `") + name + "`";
+  return text;
+}
+
+std::string tilec::KernelEntry::missing() const {
+  std::string text;
+  if (!untyped.empty())
+    text = "needs the types of " + enumerate(untyped) + " (--signature)";
+  if (!constants.empty())
+    text += (text.empty() ? "needs " : " and ") + enumerate(constants) + " (--constexpr)";
+  return text;
 }

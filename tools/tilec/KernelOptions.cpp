@@ -1,5 +1,7 @@
 //===- KernelOptions.cpp - options that say which kernel, and how ---------===//
 #include "tools/tilec/KernelOptions.h"
+#include "runtime/TargetName.h"
+#include "target/Devices.h"
 #include "target/Target.h"
 #include "tools/tilec/Commands.h"
 #include "llvm/ADT/StringExtras.h"
@@ -44,12 +46,17 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
                   return "expected a number from 0 to 32 or `auto`";
                 return {};
               })
-      .custom("target", "TARGET",
-              "`sm_75` to `sm_121a` (this machine's GPU, else sm_90a); `list` shows all",
-              [&compile](StringRef v) {
-                compile.target = v.str();
-                return std::string();
-              })
+      .custom(
+          "target", "TARGET", targetHelp() + " (this machine's GPU, else sm_90a); `list` shows all",
+          [&compile](StringRef v) {
+            compile.target = v.str();
+            return std::string();
+          },
+          [] {
+            std::vector<std::string> names = targetChoices();
+            names.insert(names.begin(), "list");
+            return names;
+          }())
       .flag("persistent",
             "blocks run several programs of the grid in turn, where that helps (sm_90a)",
             compile.persistent)
@@ -84,9 +91,30 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
       .flag("no-line-info", "leave source lines out of the PTX", compile.lineInfo, false);
 }
 
-std::string tilec::checkKernelOptions(const CompileOptions &compile) {
-  if (!tile::findTarget(compile.target))
-    return tile::describeUnknownTarget(compile.target);
+std::string tilec::targetHelp() {
+  return "`sm_75` to `sm_121a`, a board (`h100`, `a100`, `l40s`, `rtx4090`, ...) or `native`";
+}
+
+std::vector<std::string> tilec::targetChoices() {
+  std::vector<std::string> names{"native"};
+  for (const tile::Target &target : tile::allTargets())
+    names.push_back(target.name.str());
+  for (StringRef board : tile::boardNames())
+    names.push_back(board.str());
+  return names;
+}
+
+std::string tilec::resolveTargetOption(std::string &target) {
+  auto resolved = tile::runtime::resolveTarget(target);
+  if (!resolved)
+    return llvm::toString(resolved.takeError());
+  target = std::move(*resolved);
+  return {};
+}
+
+std::string tilec::checkKernelOptions(CompileOptions &compile) {
+  if (std::string problem = resolveTargetOption(compile.target); !problem.empty())
+    return problem;
   if (!llvm::isPowerOf2_32(compile.numWarps))
     return "option `--num-warps`: expected a power of two, got `" + llvm::itostr(compile.numWarps) +
            "`";

@@ -16,9 +16,15 @@ void addSelectionOptions(OptionTable &options, tile::CompileOptions &compile);
 /// `--num-warps`, `--num-stages`, `--target`, ... Leaves `compile.target` empty
 /// until one is named.
 void addCompilationOptions(OptionTable &options, tile::CompileOptions &compile);
-/// What single options cannot check by themselves: the target, and that the
-/// warps are a power of two. Empty if nothing is wrong.
-std::string checkKernelOptions(const tile::CompileOptions &compile);
+/// What single options cannot check by themselves: the target, which gets its own name where
+/// another one was given, and that the warps are a power of two. Empty if nothing is wrong.
+std::string checkKernelOptions(tile::CompileOptions &compile);
+/// Gives a target its own name; what is wrong where it has none, else empty.
+std::string resolveTargetOption(std::string &target);
+/// What `--target` takes besides names of targets, as its help says it.
+std::string targetHelp();
+/// All names that `--target` takes, for shells.
+std::vector<std::string> targetChoices();
 /// Opens FILE, or standard input for `-`; prints what is wrong and returns null.
 std::unique_ptr<tile::frontend::SourceFile> openSource(llvm::StringRef command,
                                                        const std::string &file);

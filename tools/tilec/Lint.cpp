@@ -1,6 +1,7 @@
 //===- Lint.cpp - tilec lint -----------------------------------------------===//
 #include "compiler/Lint.h"
 #include "tools/tilec/Commands.h"
+#include "tools/tilec/SourcePaths.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
@@ -9,14 +10,16 @@ using namespace tilec;
 using llvm::StringRef;
 
 static constexpr StringRef detailsText =
-    R"(Remarks on the kernels of FILE, each at its line:
+    R"(Remarks on the kernels of FILE, or of all files below a folder, each at its line:
   - loads whose value is never used
   - masks that are always, or never, true
   - accesses whose neighbouring elements are apart in memory
   - 32-bit products in addresses that may pass 2^31
   - shifts by the width or more, division by zero, indices outside of a gather or histogram
   - writes to constant memory, and of every program to one place
-  - accesses without the mask that others of the same offsets have
+  - accesses without the mask that others of the same offsets have, or beside a bound that is passed
+    and bounds nothing
+  - masked-off lanes that are no zeros when they are added up, as in the variance of a padded row
 
 Types come from annotations, or from --signature for one --kernel; without either they are guessed
 from the names of parameters, and constexprs without a default are 64. A kernel that does not
@@ -34,15 +37,20 @@ public:
 
 private:
   bool lintOne(tile::Linter &linter, const tile::GuessedTypes &types);
+  int lintFile(const SourcePath &path);
+
   std::vector<std::string> files;
   tile::CompileOptions compile;
-  unsigned remarks = 0;
+  struct Counts {
+    unsigned files = 0, kernels = 0, remarks = 0;
+  } all, file;
+  bool isAlone = true;
 };
 } // namespace
 
 LintCommand::LintCommand() {
   compile.target = tile::fallbackTarget().name.str();
-  options.positional("FILE", files, 1, 1)
+  options.positional("FILE|FOLDER...", files, 1, 100000)
       .text("kernel", "NAME", "look at this kernel only", compile.kernel)
       .text("signature", "SIG", "types of its parameters, as in `tilec compile`", compile.signature)
       .custom("constexpr", "NAME=VALUE", "a compile-time parameter; may be repeated",
@@ -78,19 +86,25 @@ bool LintCommand::lintOne(tile::Linter &linter, const tile::GuessedTypes &types)
     return true;
   }
   diagnostics.print(llvm::outs(), llvm::outs().is_displayed() && colorMessages());
-  remarks += diagnostics.all().size();
+  file.remarks += diagnostics.all().size();
   return true;
 }
 
-int LintCommand::run() {
+static std::string counted(unsigned number, StringRef what) {
+  return std::to_string(number) + " " + what.str() + (number == 1 ? "" : "s");
+}
+
+/// An ExitCode; remarks are counted.
+int LintCommand::lintFile(const SourcePath &path) {
+  file = {};
   std::string error;
-  auto file = tile::frontend::SourceFile::open(files[0], error);
-  if (!file) {
+  auto source = tile::frontend::SourceFile::open(path.path, error);
+  if (!source) {
     printError("lint", error);
     return Failure;
   }
   tile::frontend::DiagnosticEngine diagnostics;
-  tile::Linter linter(*file, compile.includePaths, diagnostics);
+  tile::Linter linter(*source, compile.includePaths, diagnostics);
   auto kernels = linter.kernels();
   diagnostics.print(llvm::errs(), colorMessages());
   if (diagnostics.hasErrors())
@@ -100,22 +114,54 @@ int LintCommand::run() {
     return Usage;
   }
   bool ok = true;
-  unsigned count = 0;
   for (const tile::GuessedTypes &types : kernels)
     if (compile.kernel.empty() || types.kernel == compile.kernel) {
-      ++count;
+      ++file.kernels;
       ok &= lintOne(linter, types);
     }
-  if (!count) {
-    printError("lint", compile.kernel.empty()
-                           ? "`" + files[0] + "` has no kernels"
-                           : "`" + files[0] + "` has no kernel `" + compile.kernel +
-                                 "` that is not a helper of others");
+  if (!file.kernels) { // of several files, one may have none
+    if (isAlone || (!path.isFound && compile.kernel.empty()))
+      printError("lint", compile.kernel.empty()
+                             ? "`" + path.path + "` has no kernels"
+                             : "`" + path.path + "` has no kernel `" + compile.kernel +
+                                   "` that is not a helper of others");
+    return !isAlone && (path.isFound || !compile.kernel.empty()) ? Success : Failure;
+  }
+  ++all.files;
+  all.kernels += file.kernels;
+  all.remarks += file.remarks;
+  llvm::outs() << (isAlone ? "" : path.path + ": ") << counted(file.kernels, "kernel") << ", "
+               << counted(file.remarks, "remark") << '\n';
+  return ok ? Success : Failure;
+}
+
+int LintCommand::run() {
+  std::string error;
+  std::vector<SourcePath> sources;
+  if (!findSources(files, sources, error)) {
+    printError("lint", error);
     return Failure;
   }
-  llvm::outs() << count << (count == 1 ? " kernel, " : " kernels, ") << remarks
-               << (remarks == 1 ? " remark\n" : " remarks\n");
-  return ok && !remarks ? Success : Failure;
+  isAlone = sources.size() == 1;
+  if (!isAlone && !compile.signature.empty()) {
+    printError("lint", "--signature is of one kernel: name one file, and the kernel with --kernel");
+    return Usage;
+  }
+  int worst = Success;
+  for (const SourcePath &path : sources)
+    worst = std::max(worst, lintFile(path));
+  if (isAlone)
+    return worst ? worst : all.remarks ? Failure : Success;
+  if (!all.kernels) {
+    printError("lint", compile.kernel.empty()
+                           ? "none of " + std::to_string(sources.size()) + " files has kernels"
+                           : "none of " + std::to_string(sources.size()) + " files has a kernel `" +
+                                 compile.kernel + "`");
+    return Failure;
+  }
+  llvm::outs() << counted(all.files, "file") << ", " << counted(all.kernels, "kernel") << ", "
+               << counted(all.remarks, "remark") << '\n';
+  return worst || all.remarks ? Failure : Success;
 }
 
 std::unique_ptr<Command> tilec::createLintCommand() { return std::make_unique<LintCommand>(); }

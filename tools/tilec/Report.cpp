@@ -143,10 +143,38 @@ static std::string verdict(const FunctionResult &result) {
   return result.count(Status::Skipped) == result.cases.size() ? "skipped" : "PASS";
 }
 
+FileTotals tilec::totalsOf(StringRef file, ArrayRef<FunctionResult> results) {
+  FileTotals all;
+  all.file = file.str();
+  all.tests = results.size();
+  for (const FunctionResult &result : results) {
+    all.cases += result.cases.size();
+    all.failed += result.count(Status::Failed);
+    all.unsupported += result.count(Status::Unsupported);
+    all.skipped += result.count(Status::Skipped);
+    all.seconds += result.seconds();
+    if (result.count(Status::Failed))
+      all.failing.push_back(result.name);
+  }
+  return all;
+}
+
+/// "12 cases: 1 failed, 11 passed in 3.4 s".
+static void printCases(const FileTotals &all, raw_ostream &os) {
+  os << all.cases << (all.cases == 1 ? " case: " : " cases: ");
+  if (all.failed)
+    os << all.failed << " failed, ";
+  if (all.unsupported)
+    os << all.unsupported << " not supported, ";
+  if (all.skipped)
+    os << all.skipped << " skipped, ";
+  size_t others = all.failed + all.unsupported + all.skipped;
+  os << (others == 0 ? "all" : std::to_string(all.cases - others)) << " passed in "
+     << duration(all.seconds) << '\n';
+}
+
 void tilec::printTestTable(ArrayRef<FunctionResult> results, raw_ostream &os, bool color) {
   TextTable table({"test", "cases", "max error", "of limit", "time", ""});
-  size_t cases = 0, failed = 0, unsupported = 0, skipped = 0;
-  double seconds = 0;
   for (const FunctionResult &result : results) {
     double error = 0, used = 0;
     bool checked = false;
@@ -164,25 +192,29 @@ void tilec::printTestTable(ArrayRef<FunctionResult> results, raw_ostream &os, bo
                : used > 9.99 ? ">999%"
                              : ::print("%.0f%%", used * 100),
                duration(result.seconds()), verdict(result)});
-    cases += result.cases.size();
-    failed += bad;
-    unsupported += result.count(Status::Unsupported);
-    skipped += result.count(Status::Skipped);
-    seconds += result.seconds();
   }
   table.print(os, color ? paintStatus : nullptr);
-  os << results.size() << (results.size() == 1 ? " test, " : " tests, ") << cases
-     << (cases == 1 ? " case: " : " cases: ");
-  if (failed)
-    os << failed << " failed, ";
-  if (unsupported)
-    os << unsupported << " not supported, ";
-  if (skipped)
-    os << skipped << " skipped, ";
-  os << (failed + unsupported + skipped == 0
-             ? "all"
-             : std::to_string(cases - failed - unsupported - skipped))
-     << " passed in " << duration(seconds) << '\n';
+  FileTotals all = totalsOf("", results);
+  os << all.tests << (all.tests == 1 ? " test, " : " tests, ");
+  printCases(all, os);
+}
+
+void tilec::printTotals(ArrayRef<FileTotals> files, raw_ostream &os) {
+  FileTotals all;
+  os << '\n';
+  for (const FileTotals &file : files) {
+    if (!file.failing.empty())
+      os << "failed in " << file.file << ": " << llvm::join(file.failing, ", ") << '\n';
+    all.tests += file.tests;
+    all.cases += file.cases;
+    all.failed += file.failed;
+    all.unsupported += file.unsupported;
+    all.skipped += file.skipped;
+    all.seconds += file.seconds;
+  }
+  os << files.size() << (files.size() == 1 ? " file, " : " files, ") << all.tests
+     << (all.tests == 1 ? " test, " : " tests, ");
+  printCases(all, os);
 }
 
 /// The labels of all cases, in order of appearance.
@@ -198,20 +230,28 @@ static std::vector<std::string> labelsOf(const FunctionResult &result) {
 static void printBench(const FunctionResult &result, raw_ostream &os) {
   struct Column {
     std::string label;
-    bool bytes = false, flops = false;
+    bool time = false, bytes = false, flops = false;
+    std::optional<std::string> unit; ///< of what a `perf_report` function returns
   };
   std::vector<Column> columns;
   std::vector<std::string> header = {result.name};
   for (std::string &label : labelsOf(result)) {
-    Column column{label, false, false};
+    Column column;
+    column.label = label;
     for (const CaseResult &c : result.cases)
       for (const Measurement &m : c.measurements)
         if (m.label == label) {
+          column.time |= !m.value;
+          if (m.value)
+            column.unit = m.unit;
           column.bytes |= m.gigabytesPerSecond.has_value();
           column.flops |= m.teraflops.has_value();
         }
     std::string prefix = label.empty() ? "" : label + " ";
-    header.push_back(prefix + "ms");
+    if (column.time)
+      header.push_back(prefix + "ms");
+    if (column.unit)
+      header.push_back(column.unit->empty() ? label : prefix + *column.unit);
     if (column.bytes)
       header.push_back(prefix + "GB/s");
     if (column.flops)
@@ -226,7 +266,10 @@ static void printBench(const FunctionResult &result, raw_ostream &os) {
     for (const Column &column : columns) {
       auto it = llvm::find_if(c.measurements, [&](auto &m) { return m.label == column.label; });
       bool found = it != c.measurements.end();
-      row.push_back(found ? number(it->milliseconds) : "");
+      if (column.time)
+        row.push_back(found ? number(it->milliseconds) : "");
+      if (column.unit)
+        row.push_back(found && it->value ? number(*it->value) : "");
       if (column.bytes)
         row.push_back(found && it->gigabytesPerSecond ? number(*it->gigabytesPerSecond) : "");
       if (column.flops)

@@ -44,6 +44,16 @@ private:
 /// One line a test, and a line that sums up.
 void printTestTable(llvm::ArrayRef<tile::host::FunctionResult> results, llvm::raw_ostream &os,
                     bool color);
+/// How the functions of one file came out.
+struct FileTotals {
+  std::string file;
+  size_t tests = 0, cases = 0, failed = 0, unsupported = 0, skipped = 0; ///< cases but for `tests`
+  double seconds = 0;
+  std::vector<std::string> failing; ///< functions
+};
+FileTotals totalsOf(llvm::StringRef file, llvm::ArrayRef<tile::host::FunctionResult> results);
+/// What failed in which file, and a line that sums up all of them.
+void printTotals(llvm::ArrayRef<FileTotals> files, llvm::raw_ostream &os);
 /// One table a bench, one line a case.
 void printBenchTables(llvm::ArrayRef<tile::host::FunctionResult> results, llvm::raw_ostream &os);
 

@@ -1,30 +1,26 @@
 //===- Run.cpp - tilec run, tilec test, tilec bench -----------------------===//
 //
-// Three commands, one way: read a file, open a device, run its host functions
+// Three commands, one way: read files, open a device, run their host functions
 // of one purpose, print what came out. docs/host-functions.md is the language.
 //
 //===----------------------------------------------------------------------===//
-#include "frontend/Parser.h"
-#include "runtime/Cache.h"
-#include "runtime/devices/AgreementDevice.h"
-#include "runtime/devices/EmuDevice.h"
-#include "runtime/host/Suite.h"
-#include "target/Target.h"
+#include "tools/tilec/BenchResults.h"
 #include "tools/tilec/Commands.h"
-#include "tools/tilec/CompilingDevice.h"
+#include "tools/tilec/HostDevice.h"
+#include "tools/tilec/HostFile.h"
 #include "tools/tilec/OutputFiles.h"
 #include "tools/tilec/Report.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace tilec;
 using namespace tile::host;
 using llvm::StringRef;
-using tile::eval::PyValue;
 using Status = CaseResult::Status;
 
 static constexpr StringRef detailsText =
-    R"(FILE holds kernels, and host functions marked @tile.test, @tile.bench or @tile.example.
-NAME picks some of them. PARAM=VALUE replaces a sweep by one value, e.g. n=1000 or
+    R"(FILE holds kernels, and host functions marked @tile.test, @tile.bench or @tile.example; a folder
+stands for all files with kernels below it. NAME picks some of the functions. PARAM=VALUE replaces a sweep by one value, e.g. n=1000 or
 dtype=tl.float16.
 
 On the CPU, kernels are interpreted, and every access to memory is checked: lanes out of bounds,
@@ -47,28 +43,28 @@ public:
 
 private:
   StringRef name() const;
-  std::unique_ptr<tile::runtime::Device> openDevice();
-  std::unique_ptr<tile::runtime::Device> openAlgebraic();
-  int runFile(const tile::frontend::SourceFile &source, const tile::ast::Module &module,
-              tile::runtime::Device &device);
-  void readArguments(tile::eval::Program &program, tile::eval::ModuleEnv &file,
-                     std::vector<std::string> &names,
-                     std::vector<std::pair<std::string, PyValue>> &overrides);
-  int list(Suite &suite) const;
+  bool readArguments();
+  bool chooseNames();
+  int list() const;
+  int runFile(HostFile &file);
+  int runFiles();
   bool writeCounters();
-  int conclude(llvm::ArrayRef<FunctionResult> results) const;
+  bool checkOutputs();
+  int compareFiles();
+  int finishBench(int status);
 
   Purpose purpose;
-  std::vector<std::string> arguments, includePaths;
-  std::string deviceName = "auto", compileFor;
-  int threads = 0;
-  int schedules = 0, seed = 1;
-  bool counters = false, firstLaunches = false;
-  std::string countersFile, emulated = tile::fallbackTarget().name.str();
-  tile::runtime::EmuDevice *emulator = nullptr; ///< the device, if it is one
-  const tile::runtime::Agreement *agreement = nullptr;
-  bool eachLaneArrives = false, algebraic = false;
-  bool check = true, listOnly = false, throughPasses = false, assemble = true;
+  std::vector<std::string> arguments, includePaths, wanted, parameters;
+  HostDeviceOptions deviceOptions;
+  HostDevice opened;
+  std::vector<std::unique_ptr<HostFile>> files;
+  std::vector<FileTotals> totals;
+  bool listOnly = false;
+  // Of benches:
+  bool json = false, csv = false, compare = false;
+  std::vector<std::string> outputs;
+  std::string against;
+  BenchResults measured;
 };
 } // namespace
 
@@ -84,171 +80,88 @@ StringRef HostCommand::name() const {
 }
 
 HostCommand::HostCommand(Purpose purpose) : purpose(purpose) {
-  options.positional("FILE [NAME]... [PARAM=VALUE]...", arguments, 1, 1000)
-      .choice("device", {"auto", "cpu", "emu", "cuda", "emu+cuda"},
-              "where kernels run; auto: on the GPU if there is one; emu+cuda: on both, and compare",
-              deviceName)
-      .flag("no-check", "on the CPU and the emulator, do not report faults (faster)", check, false)
-      .flag("check", "on the CPU, check every access to memory", check)
-      .integer("threads", "N", "cores that interpret or emulate; 0: all of them", threads, 0, 1024)
-      .text("target", "TARGET", "emu: the GPU to emulate", emulated)
-      .integer("schedules", "N", "emu: run each launch in N random orders more, and compare",
-               schedules, 0, 1000000)
-      .flag("first-launches",
-            "emu: with --schedules, only the first launch of each compiled kernel", firstLaunches)
-      .integer("seed", "S", "emu: of the first random order", seed, 0, 1 << 30)
-      .flag("counters", "emu: print what the kernels did (transactions, sectors, instructions)",
-            counters)
-      .text("counters-json", "FILE", "emu: write the counters to FILE", countersFile,
-            ValueKind::File)
-      .flag("through-passes",
-            "on the CPU, interpret kernels after the passes over tile and cta operations",
-            throughPasses)
-      .text("compile-for", "TARGET",
-            "on the CPU, compile each kernel for a GPU as well, with ptxas if it is on PATH",
-            compileFor)
-      .flag("no-assemble", "with --compile-for, stop at the PTX", assemble, false)
-      .flag("each-lane-arrives",
-            "compile kernels so: for racecheck, which does not follow the barriers of warps",
-            eachLaneArrives)
-      .flag("algebraic",
-            "run each launch on the emulator and interpreted, with numbers of a ring in the place "
-            "of floats, and compare every bit; references are not looked at",
-            algebraic)
+  options.positional("FILE|FOLDER... [NAME]... [PARAM=VALUE]...", arguments, 1, 100000);
+  addHostDeviceOptions(options, deviceOptions);
+  options
       .list("include", "DIR", "where imported files are looked for, besides FILE's folder",
             includePaths, ValueKind::Directory, 'I')
       .flag("list", "print the names of the functions and their numbers of cases, and stop",
             listOnly);
+  if (purpose != Purpose::Bench)
+    return;
+  options.group("Results")
+      .flag("json", "print results as JSON", json)
+      .flag("csv", "print results as CSV", csv)
+      .list("output", "OUT",
+            "file for the results: a report with plots (.html), JSON or CSV by its ending; may be "
+            "repeated",
+            outputs, ValueKind::File, 'o')
+      .text("against", "OLD.json", "compare with these results", against, ValueKind::File)
+      .flag("compare", "FILE is OLD.json NEW.json: compare two saved results, and run nothing",
+            compare);
 }
 
-/// The emulator and the interpreter, which must agree to the bit.
-std::unique_ptr<tile::runtime::Device> HostCommand::openAlgebraic() {
-  if (deviceName == "cuda" || deviceName == "emu+cuda") {
-    printError(name(), "--algebraic compares the emulator with the interpreter: no other --device");
-    return nullptr;
+/// Files and folders come first, then names and parameters.
+bool HostCommand::readArguments() {
+  std::vector<std::string> paths;
+  for (const std::string &argument : arguments) {
+    if (paths.empty() || (wanted.empty() && parameters.empty() && looksLikePath(argument)))
+      paths.push_back(argument);
+    else
+      (StringRef(argument).contains('=') ? parameters : wanted).push_back(argument);
   }
-  if (!tile::findTarget(emulated)) {
-    printError(name(), tile::describeUnknownTarget(emulated));
-    return nullptr;
+  std::vector<SourcePath> sources;
+  std::string error;
+  if (!findSources(paths, sources, error)) {
+    printError(name(), error);
+    return false;
   }
-  tile::runtime::EmuDeviceOptions emu;
-  tile::runtime::CpuDeviceOptions cpu;
-  emu.target = emulated;
-  emu.threads = cpu.threads = unsigned(threads);
-  emu.algebraic = cpu.algebraic = true;
-  cpu.check = false;
-  auto first = tile::runtime::createEmuDevice(emu);
-  emulator = first.get();
-  auto both = tile::runtime::createAgreementDevice(
-      std::move(first), tile::runtime::createCpuDevice(cpu), /*bitwise=*/true);
-  agreement = &both->agreement();
-  return both;
+  for (SourcePath &source : sources) {
+    files.push_back(std::make_unique<HostFile>());
+    files.back()->path = std::move(source);
+  }
+  return true;
 }
 
-std::unique_ptr<tile::runtime::Device> HostCommand::openDevice() {
-  if (algebraic)
-    return openAlgebraic();
-  if (deviceName == "emu" || deviceName == "emu+cuda") {
-    if (!tile::findTarget(emulated)) {
-      printError(name(), tile::describeUnknownTarget(emulated));
-      return nullptr;
-    }
-    std::unique_ptr<tile::runtime::Device> gpu;
-    tile::runtime::EmuDeviceOptions options;
-    options.target = emulated;
-    if (deviceName == "emu+cuda") {
-      tile::runtime::CudaDeviceOptions cuda;
-      cuda.cacheDirectory = tile::runtime::cacheFolderFromEnvironment();
-      auto opened = tile::runtime::createCudaDevice(cuda);
-      if (!opened) {
-        printError(name(), llvm::toString(opened.takeError()));
-        return nullptr;
-      }
-      gpu = std::move(*opened);
-      options.target = gpu->target();
-    }
-    options.check = check;
-    options.threads = unsigned(threads);
-    options.schedules = unsigned(schedules);
-    options.seed = uint64_t(seed);
-    options.firstLaunchesOnly = firstLaunches;
-    options.counters = counters || !countersFile.empty();
-    auto device = tile::runtime::createEmuDevice(options);
-    emulator = device.get();
-    if (!gpu)
-      return device;
-    auto both = tile::runtime::createAgreementDevice(std::move(device), std::move(gpu));
-    agreement = &both->agreement();
-    return both;
+/// Leaves in each file the functions that were asked for. With one file the suite says what it
+/// does not know.
+bool HostCommand::chooseNames() {
+  if (wanted.empty())
+    return true;
+  if (files.size() == 1) {
+    files.front()->names = wanted;
+    return true;
   }
-  if (deviceName != "cpu") {
-    tile::runtime::CudaDeviceOptions cuda;
-    cuda.cacheDirectory = tile::runtime::cacheFolderFromEnvironment();
-    auto device = tile::runtime::createCudaDevice(cuda);
-    if (device)
-      return std::move(*device);
-    std::string message = llvm::toString(device.takeError());
-    if (deviceName == "cuda") {
-      printError(name(), message);
-      return nullptr;
+  std::vector<std::string> known;
+  for (auto &file : files)
+    llvm::append_range(known, file->names);
+  for (const std::string &one : wanted)
+    if (!llvm::is_contained(known, one)) {
+      StringRef near = nearest(one, known);
+      printError(name(), "none of " + llvm::Twine(files.size()) + " files has a `@tile." +
+                             (purpose == Purpose::Example ? "example" : name()) + "` function `" +
+                             one + "`" + (near.empty() ? "" : "; did you mean `" + near + "`?"));
+      return false;
     }
-  }
-  tile::runtime::CpuDeviceOptions cpu;
-  cpu.check = check;
-  cpu.threads = threads;
-  cpu.throughPasses = throughPasses;
-  auto device = tile::runtime::createCpuDevice(cpu);
-  if (compileFor.empty())
-    return device;
-  if (!tile::findTarget(compileFor)) {
-    printError(name(), tile::describeUnknownTarget(compileFor));
-    return nullptr;
-  }
-  return createCompilingDevice(std::move(device), compileFor, assemble);
+  for (auto &file : files)
+    llvm::erase_if(file->names, [&](auto &one) { return !llvm::is_contained(wanted, one); });
+  return true;
 }
 
-/// Names, and values for parameters. A value that is no expression is a string.
-void HostCommand::readArguments(tile::eval::Program &program, tile::eval::ModuleEnv &file,
-                                std::vector<std::string> &names,
-                                std::vector<std::pair<std::string, PyValue>> &overrides) {
-  for (const std::string &argument : llvm::drop_begin(arguments)) {
-    auto [parameter, text] = StringRef(argument).split('=');
-    if (parameter.size() == argument.size()) {
-      names.push_back(argument);
-      continue;
+int HostCommand::list() const {
+  for (auto &file : files)
+    for (auto &[function, count] : file->suite->count(purpose)) {
+      if (files.size() > 1)
+        llvm::outs() << file->path.path << ' ';
+      llvm::outs() << function << ' ' << count << '\n';
     }
-    PyValue value = PyValue::string(text.str());
-    tile::frontend::DiagnosticEngine ignored;
-    tile::frontend::SourceFile source("argument " + parameter.str(), text.str());
-    tile::ast::ExprPtr expr = tile::frontend::parseExpression(source, ignored);
-    if (expr && !ignored.hasErrors()) {
-      auto result = program.evaluator().evaluate(*expr, tile::eval::Evaluator::makeScope(file));
-      if (result)
-        value = result.take();
-    }
-    overrides.emplace_back(parameter.str(), std::move(value));
-  }
-}
-
-int HostCommand::list(Suite &suite) const {
-  for (auto &[function, count] : suite.count(purpose))
-    llvm::outs() << function << ' ' << count << '\n';
   return Success;
 }
 
-int HostCommand::conclude(llvm::ArrayRef<FunctionResult> results) const {
-  bool failed = false, unsupported = false;
-  for (const FunctionResult &result : results) {
-    failed |= result.count(Status::Failed) != 0;
-    unsupported |= result.count(Status::Unsupported) != 0;
-  }
-  return failed ? Failure : unsupported ? Unsupported : Success;
-}
-
 bool HostCommand::writeCounters() {
-  if (!emulator)
+  if (!opened.emulator)
     return true;
-  if (agreement) {
+  if (const tile::runtime::Agreement *agreement = opened.agreement) {
     llvm::outs() << agreement->launches << " launches on both, " << agreement->identical
                  << " with the same bits (" << agreement->exact << " had to be)";
     if (agreement->unordered)
@@ -257,12 +170,12 @@ bool HostCommand::writeCounters() {
       llvm::outs() << llvm::formatv(", {0} within {1:e1}", type, difference);
     llvm::outs() << '\n';
   }
-  if (counters)
-    emulator->printCounters(llvm::outs());
-  if (countersFile.empty())
+  if (deviceOptions.counters)
+    opened.emulator->printCounters(llvm::outs());
+  if (deviceOptions.countersFile.empty())
     return true;
-  OutputFiles out(arguments[0]);
-  out.add(countersFile, emulator->countersJson() + "\n");
+  OutputFiles out(files.front()->path.path);
+  out.add(deviceOptions.countersFile, opened.emulator->countersJson() + "\n");
   std::string error;
   if (out.commit(error))
     return true;
@@ -270,58 +183,160 @@ bool HostCommand::writeCounters() {
   return false;
 }
 
-int HostCommand::runFile(const tile::frontend::SourceFile &source, const tile::ast::Module &module,
-                         tile::runtime::Device &device) {
-  tile::eval::Program program(includePaths);
-  tile::eval::ModuleEnv &file = program.add(source, module);
-  program.evaluator().limits.steps = tile::host::maxSteps;
-  Session session(device, includePaths);
-  session.output = &llvm::outs();
-  session.hostContext()->eachLaneArrives = eachLaneArrives;
-  session.hostContext()->ignoresReferences = algebraic;
-  Suite suite(program, file, session);
-  if (listOnly)
-    return list(suite);
-
-  std::vector<std::string> names;
-  std::vector<std::pair<std::string, PyValue>> overrides;
-  readArguments(program, file, names, overrides);
+int HostCommand::runFile(HostFile &file) {
+  // Of several files, one may have nothing of what was asked for.
+  bool mayBeEmpty = file.path.isFound || (files.size() > 1 && !wanted.empty());
+  if (file.names.empty() && !wanted.empty() && mayBeEmpty)
+    return Success;
+  std::vector<std::string> names; // none: all, and what is no test for a misspelt word
+  if (!wanted.empty())
+    names = file.names;
   ProgressPrinter progress;
   std::vector<FunctionResult> results;
-  if (auto error = suite.run(purpose, names, overrides, progress, results)) {
+  if (auto error = file.suite->run(purpose, names, file.overrides(parameters), progress, results)) {
     printError(name(), error->diagnostic.message);
     return Usage;
   }
+  StringRef path = file.source->name();
+  if (results.empty() && mayBeEmpty)
+    return Success;
   if (results.empty()) {
-    printError(name(), "`" + source.name() + "` has no function marked `@tile." +
+    printError(name(), "`" + path + "` has no function marked `@tile." +
                            (purpose == Purpose::Example ? "example" : name()) + "`");
     return Failure;
   }
-  if (purpose != Purpose::Example)
-    llvm::outs() << source.name() << " on " << device.name() << ": " << device.description()
+  bool hasHeading = purpose != Purpose::Example && !json && !csv;
+  if (hasHeading && !totals.empty())
+    llvm::outs() << '\n';
+  if (hasHeading)
+    llvm::outs() << path << " on " << opened.device->name() << ": " << opened.device->description()
                  << '\n';
   bool color = llvm::outs().is_displayed() && colorMessages();
   if (purpose == Purpose::Test)
     printTestTable(results, llvm::outs(), color);
-  else if (purpose == Purpose::Bench)
+  else if (purpose == Purpose::Bench && !json && !csv)
     printBenchTables(results, llvm::outs());
-  return writeCounters() ? conclude(results) : int(Failure);
+  if (purpose == Purpose::Bench)
+    measured.add(path, results);
+  llvm::outs().flush();
+  totals.push_back(totalsOf(path, results));
+  return totals.back().failed ? Failure : totals.back().unsupported ? Unsupported : Success;
 }
 
-int HostCommand::run() {
+/// What can be known to go wrong before hours are spent on measuring.
+bool HostCommand::checkOutputs() {
+  for (const std::string &path : outputs)
+    if (!measured.inFormatOf(path)) {
+      printError(name(), "option `--output`: expected a file that ends in .html, .json or .csv, "
+                         "got `" +
+                             path + "`");
+      return false;
+    }
+  BenchResults old;
   std::string error;
-  auto source = tile::frontend::SourceFile::open(arguments[0], error);
-  if (!source) {
+  if (against.empty() || BenchResults::read(against, old, error))
+    return true;
+  printError(name(), error);
+  return false;
+}
+
+/// Slower is a failure, for whoever runs this unattended.
+int HostCommand::compareFiles() {
+  if (arguments.size() != 2) {
+    printError(name(), "`--compare` needs two results: OLD.json NEW.json");
+    return Usage;
+  }
+  BenchResults before, after;
+  std::string error;
+  if (!BenchResults::read(arguments[0], before, error) ||
+      !BenchResults::read(arguments[1], after, error)) {
     printError(name(), error);
     return Failure;
   }
-  tile::frontend::DiagnosticEngine diagnostics;
-  tile::ast::Module module = tile::frontend::parse(*source, diagnostics);
-  diagnostics.print(llvm::errs(), colorMessages());
-  if (diagnostics.hasErrors())
+  return compareBenches(before, after, llvm::outs()) ? Success : Failure;
+}
+
+int HostCommand::finishBench(int status) {
+  measured.device = opened.device->name();
+  measured.description = opened.device->description();
+  measured.target = opened.device->target();
+  if (json)
+    llvm::outs() << measured.toJson();
+  if (csv)
+    llvm::outs() << measured.toCsv();
+  std::string error;
+  BenchResults old;
+  if (!against.empty() && BenchResults::read(against, old, error)) {
+    llvm::outs() << '\n';
+    if (!compareBenches(old, measured, llvm::outs()) && status == Success)
+      status = Failure;
+  }
+  OutputFiles out(files.front()->path.path);
+  for (const std::string &path : outputs)
+    out.add(path, *measured.inFormatOf(path));
+  if (out.commit(error))
+    return status;
+  printError(name(), error);
+  return Failure;
+}
+
+/// The worst that happened: wrong usage, a failure, something not supported.
+int HostCommand::runFiles() {
+  bool seen[4] = {};
+  for (auto &file : files) {
+    int status = file->suite ? runFile(*file) : int(Failure);
+    if (status == Usage && files.size() == 1)
+      return Usage;
+    seen[status] = true;
+  }
+  if (totals.empty() && !seen[Failure] && !seen[Usage]) {
+    printError(name(), "no file has a function marked `@tile." +
+                           (purpose == Purpose::Example ? "example" : name()) + "`");
     return Failure;
-  auto device = openDevice();
-  return device ? runFile(*source, module, *device) : int(Failure);
+  }
+  if (purpose == Purpose::Test && files.size() > 1)
+    printTotals(totals, llvm::outs());
+  if (!writeCounters())
+    return Failure;
+  int worst = seen[Usage]         ? Usage
+              : seen[Failure]     ? Failure
+              : seen[Unsupported] ? Unsupported
+                                  : Success;
+  return purpose == Purpose::Bench ? finishBench(worst) : worst;
+}
+
+int HostCommand::run() {
+  if (compare)
+    return compareFiles();
+  if (!checkOutputs())
+    return Usage;
+  if (!readArguments())
+    return Failure;
+  size_t parsed = 0;
+  for (auto &file : files) {
+    if (file->parse(name()))
+      ++parsed;
+    else
+      file->source = nullptr; // said; the others are run
+  }
+  if (!parsed)
+    return Failure;
+  opened = openHostDevice(name(), deviceOptions);
+  if (!opened.device)
+    return Failure;
+  for (auto &file : files)
+    if (file->source) {
+      file->prepare(*opened.device, includePaths);
+      file->session->output = &llvm::outs();
+      file->session->hostContext()->eachLaneArrives = deviceOptions.eachLaneArrives;
+      file->session->hostContext()->ignoresReferences = deviceOptions.algebraic;
+      file->names = file->suite->names(purpose);
+    }
+  if (listOnly) {
+    llvm::erase_if(files, [](auto &file) { return !file->source; });
+    return list();
+  }
+  return chooseNames() ? runFiles() : int(Usage);
 }
 
 std::unique_ptr<Command> tilec::createRunCommand() {

@@ -53,7 +53,7 @@ static void printOverview(llvm::raw_ostream &os) {
         "usage: tilec COMMAND [OPTION]... [ARGUMENT]...\n\nCommands:\n";
   for (const CommandEntry &entry : commands)
     os << "  " << llvm::left_justify(entry.name, 13) << entry.summary << '\n';
-  os << "  help         explain a command: tilec help COMMAND\n"
+  os << "  help         explain a command: tilec help COMMAND; the manual page: tilec help --man\n"
         "  version      print the version\n";
 }
 
@@ -112,6 +112,10 @@ static int runCommand(llvm::ArrayRef<const char *> args) {
   bool help = name == "help" || name == "--help" || name == "-h";
   if (name == "version" || name == "--version")
     return printVersion();
+  if (help && args.size() == 2 && StringRef(args[1]) == "--man") {
+    printManPage(llvm::outs());
+    return Success;
+  }
   if (help &&
       (args.size() == 1 || StringRef(args[1]) == "help" || StringRef(args[1]) == "version")) {
     printOverview(llvm::outs());

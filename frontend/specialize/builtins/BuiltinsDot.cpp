@@ -107,8 +107,10 @@ bool Dot::chooseAccumulator() {
                   "`.to(tl.bfloat16)`");
     bool legal = *out == accType ||
                  (choice && (out->kind() == Kind::Float16 || out->kind() == Kind::Float32));
+    // Products of int8 are int32, as in the reference, whatever integers are asked for; and
     // fp32 is the documented default: it says nothing where there is no choice.
-    if (!legal && out->kind() != Kind::Float32)
+    bool isNarrower = a.type.kind() == Kind::Int8 && out->kind() == Kind::Int8;
+    if (!legal && !isNarrower && out->kind() != Kind::Float32)
       return fail(
           formatv("products of {0} are accumulated in {1}, not in `out_dtype` {2}: cast the "
                   "result with `.to()`",

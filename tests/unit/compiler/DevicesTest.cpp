@@ -50,3 +50,15 @@ TEST(Devices, EveryDeviceStandsForATarget) {
     EXPECT_LE(target->maxSharedBytes, device.multiprocessor().sharedBytes);
   }
 }
+
+TEST(Devices, EveryBoardStandsForATarget) {
+  for (llvm::StringRef board : boardNames()) {
+    std::optional<std::string> target = targetOfBoard(board);
+    ASSERT_TRUE(target) << board.str();
+    EXPECT_TRUE(findTarget(*target)) << board.str();
+    EXPECT_FALSE(findTarget(board)) << board.str();
+  }
+  EXPECT_EQ(targetOfBoard("NVIDIA GeForce RTX 4090"), "sm_89");
+  EXPECT_EQ(targetOfBoard("H100"), "sm_90a");
+  EXPECT_FALSE(targetOfBoard("mi300x"));
+}

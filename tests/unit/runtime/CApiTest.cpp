@@ -88,6 +88,23 @@ TEST_F(CApi, OptionsReachTheCompiler) {
   tile_kernel_destroy(kernel);
 }
 
+TEST_F(CApi, TargetsMayBeBoardsOrTheDevice) {
+  cuda.computeMajor = 8, cuda.computeMinor = 9;
+  tile_compile_options options;
+  tile_compile_options_init(&options);
+  tile_kernel *kernel = nullptr;
+  for (auto [name, target] : {std::pair("H100", "sm_90a"), std::pair("native", "sm_89")}) {
+    options.target = name;
+    ASSERT_EQ(compile("fine", &kernel, &options), TILE_OK) << tile_last_error();
+    EXPECT_THAT(tile_kernel_metadata(kernel, nullptr),
+                HasSubstr(std::string("\"target\": \"") + target + "\""));
+    tile_kernel_destroy(kernel);
+  }
+  options.target = "h10";
+  EXPECT_EQ(compile("fine", &kernel, &options), TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_last_error(), HasSubstr("did you mean `h100`?"));
+}
+
 TEST_F(CApi, TargetDefaultsToTheDevice) {
   cuda.computeMajor = 8, cuda.computeMinor = 9;
   tile_kernel *kernel = nullptr;

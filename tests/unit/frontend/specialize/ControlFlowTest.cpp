@@ -114,8 +114,28 @@ TEST(For, CarriedTypesAreFixed) {
 TEST(For, NamesOfTheBodyEndWithIt) {
   EXPECT_TRUE(contains(run("for i in range(n):\n    y = 1.0\ntl.store(x, y)").messages,
                        "it is assigned only inside the loop"));
-  EXPECT_TRUE(contains(run("for i in range(n):\n    pass\ntl.store(x, i)").messages,
-                       "a loop variable has no value after the loop"));
+}
+
+TEST(For, ItsVariableKeepsTheLastValue) {
+  Outcome open = run("for i in range(n):\n    pass\ntl.store(x, i)");
+  ASSERT_TRUE(open) << open.messages;
+  EXPECT_EQ(count(open.ir, "arith.select"), 0u); // nothing else it could be
+  Outcome bound = run("i = 7\nfor i in range(n):\n    pass\ntl.store(x, i)");
+  ASSERT_TRUE(bound) << bound.messages;
+  EXPECT_EQ(count(bound.ir, "arith.select"), 1u);
+  EXPECT_FALSE(contains(bound.ir, "iter_args"));
+  Outcome changed = run("for i in range(n):\n    i = i * 2\ntl.store(x, i)");
+  ASSERT_TRUE(changed) << changed.messages;
+  EXPECT_TRUE(contains(changed.ir, "iter_args"));
+}
+
+TEST(For, ItsVariableHasNoLastValue) {
+  EXPECT_TRUE(contains(run("for i in range(5, 5):\n    pass\ntl.store(x, i)").messages,
+                       "`i` may have no value here: its loop runs no turn"));
+  EXPECT_TRUE(contains(run("i = 1.5\nfor i in range(n):\n    pass\ntl.store(x, i)").messages,
+                       "it is fp32 before the loop and i32 in it"));
+  EXPECT_TRUE(contains(run("for i in range(n):\n    i = x + i\ntl.store(x, i)").messages,
+                       "it is i32 when the loop begins and *fp32 after an iteration"));
 }
 
 TEST(For, NegativeStepCountsDown) {

@@ -1,0 +1,172 @@
+//===- LintIntervals.cpp - rough bounds of integers -----------------------===//
+#include "passes/LintIntervals.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <algorithm>
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::linting;
+
+unsigned linting::bitsOf(Value value) {
+  auto type = dyn_cast<IntegerType>(getElementType(value.getType()));
+  return type ? type.getWidth() : 0;
+}
+static Interval everything(unsigned bits) {
+  int64_t limit = bits >= 64 ? INT64_MAX : (int64_t(1) << (bits - 1)) - 1;
+  return {-limit - 1, limit};
+}
+
+bool linting::isMovement(Operation *op) {
+  return isa<SplatOp, BroadcastOp, ExpandDimsOp, ReshapeOp, TransOp, HintOp, UnsplatOp>(op);
+}
+
+Interval Intervals::of(Value value) {
+  unsigned bits = bitsOf(value);
+  if (!bits || bits > 64)
+    return everything(64);
+  auto [it, inserted] = known.try_emplace(value, everything(bits));
+  if (!inserted)
+    return it->second;
+  Interval result = compute(value, bits);
+  if (!result.within(bits))
+    result = everything(bits);
+  return known[value] = result;
+}
+
+Interval Intervals::compute(Value value, unsigned bits) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return everything(bits);
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return {constant.getSExtValue(), constant.getSExtValue()};
+  if (auto range = dyn_cast<MakeRangeOp>(op))
+    return {int32_t(range.getStart()), int64_t(int32_t(range.getEnd())) - 1};
+  if (isa<ProgramIdOp>(op))
+    return {0, INT32_MAX - 1};
+  if (isa<NumProgramsOp>(op))
+    return {1, INT32_MAX};
+  if (isMovement(op) || isa<arith::ExtSIOp, arith::TruncIOp>(op))
+    return of(op->getOperand(0));
+  if (isa<arith::ExtUIOp>(op)) {
+    Interval from = of(op->getOperand(0));
+    return from.low >= 0 ? from : everything(bits);
+  }
+  return arithmetic(op, bits);
+}
+
+Interval Intervals::arithmetic(Operation *op, unsigned bits) {
+  if (op->getNumOperands() != 2 || !isa<arith::ArithDialect>(op->getDialect()))
+    return everything(bits);
+  Interval a = of(op->getOperand(0)), b = of(op->getOperand(1));
+  // Wide enough for all that is computed; what does not fit is cut to nothing known.
+  auto make = [&](__int128 low, __int128 high) {
+    Interval all = everything(bits);
+    return low < all.low || high > all.high ? all : Interval{int64_t(low), int64_t(high)};
+  };
+  return llvm::TypeSwitch<Operation *, Interval>(op)
+      .Case<arith::AddIOp>(
+          [&](auto) { return make(__int128(a.low) + b.low, __int128(a.high) + b.high); })
+      .Case<arith::SubIOp>(
+          [&](auto) { return make(__int128(a.low) - b.high, __int128(a.high) - b.low); })
+      .Case<arith::MulIOp>([&](auto) {
+        __int128 p[] = {__int128(a.low) * b.low, __int128(a.low) * b.high, __int128(a.high) * b.low,
+                        __int128(a.high) * b.high};
+        return make(*std::min_element(p, p + 4), *std::max_element(p, p + 4));
+      })
+      .Case<arith::MinSIOp>(
+          [&](auto) { return make(std::min(a.low, b.low), std::min(a.high, b.high)); })
+      .Case<arith::MaxSIOp>(
+          [&](auto) { return make(std::max(a.low, b.low), std::max(a.high, b.high)); })
+      .Case<arith::AndIOp>([&](auto) {
+        return b.low >= 0 ? make(0, b.high) : a.low >= 0 ? make(0, a.high) : everything(bits);
+      })
+      .Case<arith::RemSIOp>([&](auto) {
+        if (b.low <= 0)
+          return everything(bits);
+        return make(a.low < 0 ? -(b.high - 1) : 0,
+                    std::min(b.high - 1, std::max<int64_t>(a.high, 0)));
+      })
+      .Case<arith::DivSIOp>([&](auto) {
+        return a.low >= 0 && b.low > 0 ? make(a.low / b.high, a.high / b.low) : everything(bits);
+      })
+      .Default([&](Operation *) { return everything(bits); });
+}
+
+/// One range of lanes, scaled and moved by constants.
+bool Intervals::isExact(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (isa<MakeRangeOp>(op) || matchPattern(value, m_Constant()))
+    return true;
+  if (isMovement(op) || isa<arith::ExtSIOp>(op))
+    return isExact(op->getOperand(0));
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+    return false;
+  auto isConstant = [](Value v) {
+    while (Operation *def = v.getDefiningOp()) {
+      if (!isMovement(def))
+        return matchPattern(v, m_Constant());
+      v = def->getOperand(0);
+    }
+    return false;
+  };
+  return (isConstant(op->getOperand(0)) && isExact(op->getOperand(1))) ||
+         (isConstant(op->getOperand(1)) && isExact(op->getOperand(0)));
+}
+
+Truth Intervals::comparison(arith::CmpIOp op) {
+  using P = arith::CmpIPredicate;
+  Interval a = of(op.getLhs()), b = of(op.getRhs());
+  bool isUnsigned = op.getPredicate() >= P::ult;
+  if (isUnsigned && (a.low < 0 || b.low < 0))
+    return std::nullopt;
+  auto decide = [](bool yes, bool no) { return yes ? Truth(true) : no ? Truth(false) : Truth(); };
+  switch (op.getPredicate()) {
+  case P::slt:
+  case P::ult:
+    return decide(a.high < b.low, a.low >= b.high);
+  case P::sle:
+  case P::ule:
+    return decide(a.high <= b.low, a.low > b.high);
+  case P::sgt:
+  case P::ugt:
+    return decide(a.low > b.high, a.high <= b.low);
+  case P::sge:
+  case P::uge:
+    return decide(a.low >= b.high, a.high < b.low);
+  default:
+    return std::nullopt;
+  }
+}
+
+Truth Intervals::truth(Value mask) {
+  Operation *op = mask.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  if (matchPattern(mask, m_One()))
+    return true;
+  if (matchPattern(mask, m_Zero()))
+    return false;
+  if (isMovement(op))
+    return truth(op->getOperand(0));
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    return comparison(compare);
+  if (!isa<arith::AndIOp>(op))
+    return std::nullopt;
+  Truth a = truth(op->getOperand(0)), b = truth(op->getOperand(1));
+  if ((a && !*a) || (b && !*b))
+    return false;
+  return a && b ? Truth(true) : Truth();
+}
+
+Value linting::strip(Value v) {
+  while (Operation *def = v.getDefiningOp()) {
+    if (!isMovement(def) && !isa<arith::ExtSIOp>(def))
+      break;
+    v = def->getOperand(0);
+  }
+  return v;
+}

@@ -1,0 +1,123 @@
+//===- LintMasks.cpp - accesses without a mask beside a bound -------------===//
+#include "passes/LintKernel.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::linting;
+
+/// Whether a mask says that the offset is below something.
+static bool bounds(Value mask, Value offset) {
+  mask = strip(mask);
+  if (auto both = mask.getDefiningOp<arith::AndIOp>())
+    return bounds(both.getLhs(), offset) || bounds(both.getRhs(), offset);
+  auto compare = mask.getDefiningOp<arith::CmpIOp>();
+  using P = arith::CmpIPredicate;
+  if (!compare)
+    return false;
+  P predicate = compare.getPredicate();
+  bool less =
+      predicate == P::slt || predicate == P::sle || predicate == P::ult || predicate == P::ule;
+  bool more =
+      predicate == P::sgt || predicate == P::sge || predicate == P::ugt || predicate == P::uge;
+  return (less && strip(compare.getLhs()) == offset) || (more && strip(compare.getRhs()) == offset);
+}
+
+void Linter::noteMasked(Operation *op, Value pointer, Value mask) {
+  if (auto add = pointer.getDefiningOp<AddPtrOp>())
+    if (isa<RankedTensorType>(add.getOffset().getType()) &&
+        op->getParentOp() == kernel.getOperation())
+      accesses.push_back({op, strip(add.getOffset()), mask});
+}
+
+/// The same offsets, bounded at one access and not at another.
+void Linter::reportUnmasked() {
+  for (const Access &open : accesses) {
+    if (open.mask || !isa_and_present<RankedTensorType>(open.offset.getType()))
+      continue;
+    auto bounded = llvm::find_if(accesses, [&](const Access &other) {
+      return other.mask && other.offset == open.offset && bounds(other.mask, open.offset);
+    });
+    if (bounded != accesses.end() &&
+        dependsOn(open.offset, [](Value v) { return v.getDefiningOp<ProgramIdOp>() != nullptr; }))
+      report(open.op->getLoc(), "nothing masks this access, where another of the same offsets is "
+                                "masked: both need the mask, or neither");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Bounds that bound nothing
+//===----------------------------------------------------------------------===//
+
+/// Whether a parameter is called what the number of elements is called.
+static bool isNamedAsBound(StringRef name) {
+  std::string lower = name.lower();
+  StringRef text = lower;
+  if (text == "n" || text == "numel" || text == "size" || text == "length" || text == "total")
+    return true;
+  return (text.starts_with("n_") || text.starts_with("num_") || text.ends_with("_size") ||
+          text.ends_with("_len") || text.ends_with("numel")) &&
+         !text.contains("stride") && !text.contains("block") && !text.contains("warp") &&
+         !text.contains("program") && !text.contains("step") && !text.contains("iter");
+}
+
+/// Whether a number gets where it could keep accesses inside: into a comparison, the bounds of a
+/// loop, an address.
+static bool keepsInside(Value value, llvm::SmallPtrSetImpl<Operation *> &seen) {
+  for (Operation *user : value.getUsers()) {
+    if (!seen.insert(user).second)
+      continue;
+    bool isLimit = isa<arith::CmpIOp, arith::MinSIOp, arith::MinUIOp, arith::MaxSIOp,
+                       arith::RemSIOp, arith::RemUIOp, AddPtrOp, AssumeOp>(user) ||
+                   user->getNumRegions() != 0 || user->hasTrait<OpTrait::IsTerminator>();
+    if (isLimit)
+      return true;
+    // A quotient is the number of something else, such as a mean's divisor made a float.
+    for (Value result : user->getResults())
+      if (isa<IntegerType>(getElementType(result.getType())) && keepsInside(result, seen))
+        return true;
+  }
+  return false;
+}
+
+/// `pid * BLOCK + arange(0, BLOCK)`: each program takes its part of a row of elements.
+static bool isPartOfARow(Value offset) {
+  auto sum = offset.getDefiningOp<arith::AddIOp>();
+  if (!sum)
+    return false;
+  bool hasRange = false, hasProgram = false;
+  for (Value part : sum->getOperands()) {
+    Value plain = strip(part);
+    if (plain.getDefiningOp<MakeRangeOp>()) {
+      hasRange = true;
+    } else if (auto product = plain.getDefiningOp<arith::MulIOp>()) {
+      for (Value factor : product->getOperands())
+        hasProgram |= strip(factor).getDefiningOp<ProgramIdOp>() != nullptr;
+    }
+  }
+  return hasRange && hasProgram;
+}
+
+/// A bound that is passed and keeps nothing inside, beside an access that nothing masks.
+void Linter::reportUnusedBounds() {
+  const Access *open = nullptr;
+  for (const Access &access : accesses)
+    if (!access.mask && isPartOfARow(access.offset) && !open)
+      open = &access;
+  if (!open)
+    return;
+  for (BlockArgument argument : kernel.getArguments()) {
+    auto named = dyn_cast<NameLoc>(argument.getLoc());
+    if (!named || !isa<IntegerType>(argument.getType()) || bitsOf(argument) < 32 ||
+        !isNamedAsBound(named.getName().getValue()))
+      continue;
+    llvm::SmallPtrSet<Operation *, 16> seen;
+    if (keepsInside(argument, seen))
+      continue;
+    std::string name = named.getName().getValue().str();
+    report(open->op->getLoc(), "nothing masks this access, and `" + name + "` is passed and " +
+                                   (argument.use_empty() ? "not used" : "bounds no access") +
+                                   ": mask it with `offsets < " + name + "`");
+    return;
+  }
+}

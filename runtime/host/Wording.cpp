@@ -1,0 +1,32 @@
+//===- Wording.cpp - errors in the words of host functions ----------------===//
+#include "runtime/host/Wording.h"
+
+using namespace tile;
+using llvm::StringRef;
+
+/// Longer phrases first.
+static constexpr std::pair<StringRef, StringRef> phrases[] = {
+    {"integers known at compile time", "integers"},
+    {" is not known at compile time: ", " cannot be evaluated: "},
+    {"known at compile time", "known here"},
+    {"compile-time evaluation gave up", "this case gave up"},
+    {"not available to compile-time code", "not available to host functions"},
+    {"it cannot be evaluated at compile time", "a host function cannot call it"},
+    {"cannot be evaluated at compile time", "is no function that host functions have"},
+    {"compile-time code", "host functions"},
+    {"compile-time ", ""},
+    {" at compile time", " in host functions"},
+};
+
+static void reword(std::string &message) {
+  for (auto [from, to] : phrases)
+    for (size_t at = message.find(from.str()); at != std::string::npos;
+         at = message.find(from.str(), at + to.size()))
+      message.replace(at, from.size(), to.str());
+}
+
+void host::useHostWords(eval::EvalError &error) {
+  reword(error.diagnostic.message);
+  for (frontend::Diagnostic &note : error.diagnostic.notes)
+    reword(note.message);
+}

@@ -1,0 +1,153 @@
+//===- HostDevice.cpp - the machine that host functions run on ------------===//
+#include "tools/tilec/HostDevice.h"
+#include "runtime/Cache.h"
+#include "tools/tilec/Commands.h"
+#include "tools/tilec/CompilingDevice.h"
+#include "tools/tilec/KernelOptions.h"
+
+using namespace tilec;
+using namespace tile::runtime;
+using llvm::StringRef;
+
+void tilec::addHostDeviceOptions(OptionTable &options, HostDeviceOptions &device) {
+  options
+      .choice("device", {"auto", "cpu", "emu", "cuda", "emu+cuda"},
+              "where kernels run; auto: on the GPU if there is one; emu+cuda: on both, and compare",
+              device.device)
+      .flag("no-check", "on the CPU and the emulator, do not report faults (faster)", device.check,
+            false)
+      .flag("check", "on the CPU, check every access to memory", device.check)
+      .integer("threads", "N", "cores that interpret or emulate; 0: all of them", device.threads, 0,
+               1024)
+      .custom(
+          "target", "TARGET", "emu: the GPU to emulate: " + targetHelp(),
+          [&device](StringRef v) {
+            device.emulated = v.str();
+            return std::string();
+          },
+          targetChoices())
+      .integer("schedules", "N", "emu: run each launch in N random orders more, and compare",
+               device.schedules, 0, 1000000)
+      .flag("first-launches",
+            "emu: with --schedules, only the first launch of each compiled kernel",
+            device.firstLaunches)
+      .integer("seed", "S", "emu: of the first random order", device.seed, 0, 1 << 30)
+      .flag("counters", "emu: print what the kernels did (transactions, sectors, instructions)",
+            device.counters)
+      .text("counters-json", "FILE", "emu: write the counters to FILE", device.countersFile,
+            ValueKind::File)
+      .flag("through-passes",
+            "on the CPU, interpret kernels after the passes over tile and cta operations",
+            device.throughPasses)
+      .custom(
+          "compile-for", "TARGET",
+          "on the CPU, compile each kernel for a GPU as well, with ptxas if it is on PATH",
+          [&device](StringRef v) {
+            device.compileFor = v.str();
+            return std::string();
+          },
+          targetChoices())
+      .flag("no-assemble", "with --compile-for, stop at the PTX", device.assemble, false)
+      .flag("each-lane-arrives",
+            "compile kernels so: for racecheck, which does not follow the barriers of warps",
+            device.eachLaneArrives)
+      .flag("algebraic",
+            "run each launch on the emulator and interpreted, with numbers of a ring in the place "
+            "of floats, and compare every bit; references are not looked at",
+            device.algebraic);
+}
+
+/// The emulator and the interpreter, which must agree to the bit.
+static HostDevice openAlgebraic(StringRef command, const HostDeviceOptions &options) {
+  HostDevice result;
+  if (options.device == "cuda" || options.device == "emu+cuda") {
+    printError(command,
+               "--algebraic compares the emulator with the interpreter: no other --device");
+    return result;
+  }
+  EmuDeviceOptions emu;
+  CpuDeviceOptions cpu;
+  emu.target = options.emulated;
+  emu.threads = cpu.threads = unsigned(options.threads);
+  emu.algebraic = cpu.algebraic = true;
+  cpu.check = false;
+  auto first = createEmuDevice(emu);
+  result.emulator = first.get();
+  auto both = createAgreementDevice(std::move(first), createCpuDevice(cpu), /*bitwise=*/true);
+  result.agreement = &both->agreement();
+  result.device = std::move(both);
+  return result;
+}
+
+static llvm::Expected<std::unique_ptr<Device>> openCuda() {
+  CudaDeviceOptions cuda;
+  cuda.cacheDirectory = cacheFolderFromEnvironment();
+  return createCudaDevice(cuda);
+}
+
+static HostDevice openEmulator(StringRef command, const HostDeviceOptions &chosen) {
+  HostDevice result;
+  std::unique_ptr<Device> gpu;
+  EmuDeviceOptions options;
+  options.target = chosen.emulated;
+  if (chosen.device == "emu+cuda") {
+    auto opened = openCuda();
+    if (!opened) {
+      printError(command, llvm::toString(opened.takeError()));
+      return result;
+    }
+    gpu = std::move(*opened);
+    options.target = gpu->target();
+  }
+  options.check = chosen.check;
+  options.threads = unsigned(chosen.threads);
+  options.schedules = unsigned(chosen.schedules);
+  options.seed = uint64_t(chosen.seed);
+  options.firstLaunchesOnly = chosen.firstLaunches;
+  options.counters = chosen.counters || !chosen.countersFile.empty();
+  auto device = createEmuDevice(options);
+  result.emulator = device.get();
+  if (!gpu) {
+    result.device = std::move(device);
+    return result;
+  }
+  auto both = createAgreementDevice(std::move(device), std::move(gpu));
+  result.agreement = &both->agreement();
+  result.device = std::move(both);
+  return result;
+}
+
+HostDevice tilec::openHostDevice(StringRef command, HostDeviceOptions &options) {
+  HostDevice result;
+  for (std::string *target : {&options.emulated, &options.compileFor})
+    if (!target->empty())
+      if (std::string problem = resolveTargetOption(*target); !problem.empty()) {
+        printError(command, problem);
+        return result;
+      }
+  if (options.algebraic)
+    return openAlgebraic(command, options);
+  if (options.device == "emu" || options.device == "emu+cuda")
+    return openEmulator(command, options);
+  if (options.device != "cpu") {
+    auto device = openCuda();
+    if (device) {
+      result.device = std::move(*device);
+      return result;
+    }
+    std::string message = llvm::toString(device.takeError());
+    if (options.device == "cuda") {
+      printError(command, message);
+      return result;
+    }
+  }
+  CpuDeviceOptions cpu;
+  cpu.check = options.check;
+  cpu.threads = unsigned(options.threads);
+  cpu.throughPasses = options.throughPasses;
+  result.device = createCpuDevice(cpu);
+  if (!options.compileFor.empty())
+    result.device =
+        createCompilingDevice(std::move(result.device), options.compileFor, options.assemble);
+  return result;
+}
