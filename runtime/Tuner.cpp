@@ -63,7 +63,27 @@ static std::optional<unsigned> fastest(llvm::ArrayRef<TuneCandidate> candidates)
 // The record: {"kernel", "key", "machine", "times": {config: ms or "failure"}}
 //===----------------------------------------------------------------------===//
 
+std::optional<TuneResult> runtime::resultOf(const TuneProblem &problem, const json::Object &times) {
+  TuneResult result;
+  for (const TuneConfig &config : problem.configs) {
+    TuneCandidate &candidate = result.candidates.emplace_back();
+    if (auto milliseconds = times.getNumber(config.str()))
+      candidate.milliseconds = *milliseconds;
+    else if (auto failure = times.getString(config.str()))
+      candidate.failure = failure->str();
+    else
+      return std::nullopt;
+  }
+  std::optional<unsigned> best = fastest(result.candidates);
+  if (!best)
+    return std::nullopt;
+  result.best = *best;
+  return result;
+}
+
 std::optional<TuneResult> Tuner::onRecord(const TuneProblem &problem, const std::string &key) {
+  if (std::optional<TuneResult> result = fromFile(problem))
+    return result;
   auto entry = cache.lookup(key);
   if (!entry)
     return std::nullopt;
@@ -74,27 +94,10 @@ std::optional<TuneResult> Tuner::onRecord(const TuneProblem &problem, const std:
   }
   const json::Object *object = parsed->getAsObject();
   const json::Object *times = object ? object->getObject("times") : nullptr;
-  if (!times)
-    return std::nullopt;
-
-  TuneResult result;
-  for (const TuneConfig &config : problem.configs) {
-    TuneCandidate &candidate = result.candidates.emplace_back();
-    if (auto milliseconds = times->getNumber(config.str()))
-      candidate.milliseconds = *milliseconds;
-    else if (auto failure = times->getString(config.str()))
-      candidate.failure = failure->str();
-    else
-      return std::nullopt; // times of different runs are not compared
-  }
-  std::optional<unsigned> best = fastest(result.candidates);
-  if (!best)
-    return std::nullopt;
-  result.best = *best;
-  return result;
+  return times ? resultOf(problem, *times) : std::nullopt;
 }
 
-void Tuner::record(const TuneProblem &problem, const std::string &key, const TuneResult &result) {
+json::Object runtime::timesOf(const TuneProblem &problem, const TuneResult &result) {
   json::Object times;
   for (auto [config, candidate] : llvm::zip(problem.configs, result.candidates)) {
     if (candidate.failure.empty())
@@ -102,10 +105,15 @@ void Tuner::record(const TuneProblem &problem, const std::string &key, const Tun
     else
       times[config.str()] = candidate.failure;
   }
+  return times;
+}
+
+void Tuner::record(const TuneProblem &problem, const std::string &key, const TuneResult &result) {
+  writeFile(problem, result);
   json::Object object{{"kernel", problem.kernel},
                       {"key", problem.key},
                       {"machine", machine},
-                      {"times", std::move(times)}};
+                      {"times", timesOf(problem, result)}};
   CacheEntry entry;
   entry.sections["record"] = llvm::formatv("{0:2}", json::Value(std::move(object))).str();
   cache.store(key, entry);
@@ -174,10 +182,11 @@ llvm::Expected<TuneResult> Tuner::tune(const TuneProblem &problem, Prepare prepa
     known[memoryKey] = *kept;
     return *kept;
   }
-  auto result = race(problem, prepare, measure);
+  auto result = isTimeless ? firstThatWorks(problem, prepare) : race(problem, prepare, measure);
   if (!result)
     return result;
-  record(problem, key, *result);
+  if (!isTimeless)
+    record(problem, key, *result);
   TuneResult &stored = known[memoryKey] = *result;
   stored.measured = false; // as later callers see it
   return result;

@@ -4,7 +4,10 @@
 // fastest for a key and remembers it, in memory and on disk.
 //
 //   1. A decision on record for this problem (kernel, key, device, driver,
-//      compiler) that covers every configuration is used as it stands.
+//      compiler) that covers every configuration is used as it stands. Records are in the
+//      disk cache and, if one is named, in a file that people read, merge and commit: one
+//      line of JSON a record, of kernel, key, device, source and times. Its records count
+//      for every compiler and driver.
 //   2. Otherwise all configurations are made ready in parallel; one that
 //      fails (too much shared memory, say) is out of the race.
 //   3. The others are timed one after the other; the least time wins, the
@@ -17,6 +20,7 @@
 #include "runtime/Cache.h"
 #include "runtime/Error.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/JSON.h"
 #include <mutex>
 
 namespace tile::runtime {
@@ -56,12 +60,23 @@ struct TuneResult {
   std::vector<TuneCandidate> candidates; ///< one a configuration
 };
 
+/// What times by configuration, as JSON, say about a problem: nothing unless they cover every
+/// configuration, since times of different runs are not compared.
+std::optional<TuneResult> resultOf(const TuneProblem &problem, const llvm::json::Object &times);
+llvm::json::Object timesOf(const TuneProblem &problem, const TuneResult &result);
+
 class Tuner {
 public:
   /// `machine`: what times depend on there, such as Device::description().
   /// `cacheFolder` empty: nothing is kept on disk. `threads` 0: all cores.
   Tuner(std::string machine, std::string cacheFolder, unsigned threads = 0)
       : machine(std::move(machine)), cache(std::move(cacheFolder)), threads(threads) {}
+  /// `device`: the part of `machine` that the records of the file are for.
+  void setRecordFile(std::string path, std::string device);
+  /// Nothing is timed: without a record the first configuration that can be prepared wins.
+  void setTimeless() { isTimeless = true; }
+  /// Why the file's records are not used or written; empty if they are.
+  std::string warning() const;
 
   /// Compiles and loads configuration i. Called from several threads at once.
   using Prepare = llvm::function_ref<llvm::Error(unsigned i)>;
@@ -79,10 +94,17 @@ private:
   llvm::Expected<TuneResult> race(const TuneProblem &problem, Prepare prepare, Measure measure);
   void record(const TuneProblem &problem, const std::string &key, const TuneResult &result);
 
-  std::string machine;
+  std::optional<TuneResult> fromFile(const TuneProblem &problem);
+  void writeFile(const TuneProblem &problem, const TuneResult &result);
+  void noteFailure(const llvm::Twine &what);
+  llvm::Expected<TuneResult> firstThatWorks(const TuneProblem &problem, Prepare prepare);
+
+  std::string machine, recordFile, recordDevice;
+  bool isTimeless = false;
+  std::string failure;
   DiskCache cache;
   unsigned threads;
-  std::mutex mutex;
+  mutable std::mutex mutex;
   std::map<std::string, TuneResult> known;
 };
 

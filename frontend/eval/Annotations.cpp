@@ -1,6 +1,7 @@
 //===- Annotations.cpp - what a kernel's parameters are said to be --------===//
 #include "frontend/eval/Annotations.h"
 #include "frontend/eval/WorkMeter.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -99,4 +100,30 @@ std::optional<std::string> eval::constantText(const PyValue &value) {
   default:
     return std::nullopt;
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Imports
+//===----------------------------------------------------------------------===//
+
+static void readImports(ModuleEnv &module, llvm::SmallPtrSetImpl<ModuleEnv *> &seen) {
+  if (!seen.insert(&module).second)
+    return;
+  auto follow = [&](llvm::StringRef name, unsigned level) {
+    Result imported = module.resolveModule(name, level);
+    if (imported && imported->is(Kind::Module) && imported->asModule().env)
+      readImports(*imported->asModule().env, seen);
+  };
+  for (const ast::StmtPtr &statement : module.tree().body) {
+    if (auto *import = llvm::dyn_cast<ast::Import>(statement.get()))
+      for (const ast::ImportAlias &alias : import->names)
+        follow(alias.name, 0);
+    if (auto *import = llvm::dyn_cast<ast::ImportFrom>(statement.get()))
+      follow(import->module, import->level);
+  }
+}
+
+void eval::readImports(ModuleEnv &module) {
+  llvm::SmallPtrSet<ModuleEnv *, 8> seen;
+  ::readImports(module, seen);
 }

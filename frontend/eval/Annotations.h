@@ -28,6 +28,10 @@ constexpr uint64_t kConstantSteps = 50;
 /// for a value that has none.
 std::optional<std::string> constantText(const PyValue &value);
 
+/// Reads every file that a file imports at its top level, and what those import, so that
+/// `Program::dependencies` has them all; what cannot be read is noted there, too.
+void readImports(ModuleEnv &module);
+
 } // namespace tile::eval
 
 #endif // TILE_FRONTEND_EVAL_ANNOTATIONS_H

@@ -16,6 +16,15 @@
  *                                tile_pointer(out, TILE_FP32), tile_int(n)};
  *   tile_jit_launch(add, stream, (uint32_t[3]){blocks, 1, 1}, values, 4, NULL);
  *
+ * Tuning. `@triton.autotune` and `@triton.heuristics` of the file decide as they do for
+ * launches from Python, and the constexprs that they set are no arguments. The first launch
+ * for some values of `key` compiles the configurations that pruning leaves, in parallel, and
+ * times them on its stream with its own arguments, unless there is a record. A
+ * TILE_EVENT_TUNE says which one won, and so does $TILE_PRINT_AUTOTUNING=1 (or
+ * $TRITON_PRINT_AUTOTUNING) on standard error. The functions of a file see integers, floats
+ * and None of a launch; hooks, `reset_to_zero` and `restore_value` are for tensors, so kernels
+ * with them are not timed. Heuristics are compiled, as grids are.
+ *
  * Arguments. A launch gives one value for each parameter of the kernel, in order, less
  * the constexprs that `compile->constexprs` fixes. Parameters at the end that have a
  * default may be left out. A constexpr that is not fixed is an argument in its place.
@@ -164,6 +173,14 @@ typedef struct tile_jit_options {
    * `triton.next_power_of_2`, constants of the file and calls of such functions are
    * possible. */
   const char *grid;
+  /* Where the kernel has `@triton.autotune`: a file that gets a line of JSON for every choice,
+   * to read, merge and commit, and that is asked before anything is timed. NULL: $TILE_TUNING.
+   * "": none; the disk cache keeps records in any case. */
+  const char *tuning_file;
+  /* 1: nothing is timed. Without a record, the configuration that `perf_model` ranks first is
+   * taken, or else the first of the list, of those that compile and fit the device: the same in
+   * every process. Default 0. */
+  int32_t no_timing;
 } tile_jit_options;
 TILE_API void tile_jit_options_init_sized(tile_jit_options *options, size_t size);
 static inline void tile_jit_options_init(tile_jit_options *options) {
@@ -191,6 +208,12 @@ TILE_API tile_status tile_jit_find(tile_jit *jit, const tile_value *values, size
 TILE_API tile_status tile_jit_grid(tile_jit *jit, const tile_value *values, size_t num_values,
                                    uint32_t grid[3]);
 
+/* The configuration that a launch with these values takes, chosen now if it has not been:
+ * "BLOCK: 128, num_warps: 4, num_stages: 3"; "" for a kernel that lists none. The text is the
+ * tile_jit's. */
+TILE_API tile_status tile_jit_best_config(tile_jit *jit, const tile_value *values,
+                                          size_t num_values, const char **config);
+
 typedef struct tile_jit_info {
   size_t size;           /* of this struct */
   int32_t num_arguments; /* of a launch, with those that have defaults */
@@ -217,6 +240,7 @@ typedef struct tile_variant {
   const char *kernel;
   const char *signature;  /* "*fp32:16,i32" */
   const char *constexprs; /* "BLOCK=128, SHAPE=null"; "" if none */
+  const char *options;    /* "num_warps=4 num_stages=3 num_ctas=1" */
 } tile_variant;
 /* Called once a variant; what it returns but 0 ends the enumeration. */
 typedef int32_t (*tile_variant_visitor)(void *user, const tile_variant *variant);

@@ -114,6 +114,16 @@ public:
     gridText = std::move(text);
     return *this;
   }
+  /// A file that keeps which configuration won, and is asked first.
+  JitOptions &tuningFile(std::string path) {
+    recordFile = std::move(path);
+    return *this;
+  }
+  /// Choose configurations without timing.
+  JitOptions &noTiming() {
+    timeless = true;
+    return *this;
+  }
   JitOptions &context(void *handle) {
     contextHandle = handle;
     return *this;
@@ -123,6 +133,8 @@ private:
   friend class Jit;
   std::vector<std::string> plain, unaligned;
   std::string gridText;
+  std::string recordFile;
+  bool timeless = false;
   void *contextHandle = nullptr;
 };
 
@@ -140,7 +152,7 @@ tile_argument_range only(const char *parameter, const Value &value, uint64_t ali
 
 /// A variant that launches can reach.
 struct Variant {
-  std::string kernel, signature, constexprs;
+  std::string kernel, signature, constexprs, options;
 };
 
 /// A kernel that is launched with values. Any thread.
@@ -182,12 +194,20 @@ public:
     return out;
   }
 
+  /// The configuration of `@triton.autotune` that such a launch takes; "" if there is none.
+  template <typename... Values> std::string bestConfig(const Values &...values) const {
+    const tile_value all[] = {detail::valueOf(values)..., tile_none()};
+    const char *text = nullptr;
+    check(tile_jit_best_config(handle.get(), all, sizeof...(values), &text));
+    return text;
+  }
+
   std::vector<Variant> variants(const std::vector<tile_argument_range> &ranges) const {
     std::vector<Variant> out;
     auto visit = [](void *user, const tile_variant *variant) noexcept -> int32_t {
       try {
         static_cast<std::vector<Variant> *>(user)->push_back(
-            {variant->kernel, variant->signature, variant->constexprs});
+            {variant->kernel, variant->signature, variant->constexprs, variant->options});
         return 0;
       } catch (...) {
         return 1;
@@ -230,6 +250,8 @@ private:
     filled.do_not_specialize_on_alignment = unaligned.data();
     filled.num_do_not_specialize_on_alignment = unaligned.size();
     filled.grid = options.gridText.empty() ? nullptr : options.gridText.c_str();
+    filled.tuning_file = options.recordFile.empty() ? nullptr : options.recordFile.c_str();
+    filled.no_timing = options.timeless;
     filled.context = options.contextHandle;
     options.with([&](const tile_compile_options &compile) {
       filled.compile = &compile;

@@ -88,12 +88,7 @@ static tile_compiler_options defaultCompilerOptions() {
 TILE_DEFINE_OPTIONS_INIT(compiler, defaultCompilerOptions(),
                          offsetof(tile_compiler_options, shared_cache_dir))
 
-/// An option, or else an environment variable that tile.h documents.
-static std::string chosenText(const char *option, const char *variable) {
-  if (!option)
-    option = std::getenv(variable);
-  return option ? option : "";
-}
+/// The same for a flag, which an option below 0 leaves to the variable.
 static bool chosenFlag(int32_t option, const char *variable) {
   if (option >= 0)
     return option != 0;
@@ -102,9 +97,16 @@ static bool chosenFlag(int32_t option, const char *variable) {
 }
 
 static Observer::Callback callbackOf(tile_event_callback callback, void *user) {
-  if (!callback)
+  bool printsTuning =
+      chosenFlag(-1, "TILE_PRINT_AUTOTUNING") || chosenFlag(-1, "TRITON_PRINT_AUTOTUNING");
+  if (!callback && !printsTuning)
     return {};
-  return [callback, user](const Event &event) {
+  return [callback, user, printsTuning](const Event &event) {
+    if (printsTuning && event.kind == Event::Kind::Tune)
+      std::fprintf(stderr, "tile: %s(%s): %s\n", event.kernel.c_str(), event.variant.c_str(),
+                   event.message.c_str());
+    if (!callback)
+      return;
     tile_event shown = {};
     shown.size = sizeof shown;
     shown.kind = static_cast<int32_t>(event.kind);

@@ -10,6 +10,7 @@
 #include "runtime/CompileService.h"
 #include "runtime/Kernel.h"
 #include "tile/tile.h"
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 
@@ -133,6 +134,13 @@ constexpr uint64_t kMaxTextBytes = uint64_t(1) << 30; ///< of PTX, of metadata
 /// What a compiler's handle points to: shared, since kernels keep their compiler.
 inline std::shared_ptr<tile_compiler> &ownerOf(tile_compiler *handle) {
   return *reinterpret_cast<std::shared_ptr<tile_compiler> *>(handle);
+}
+
+/// An option, or else an environment variable that the headers document.
+inline std::string chosenText(const char *option, const char *variable) {
+  if (!option)
+    option = std::getenv(variable);
+  return option ? option : "";
 }
 
 /// A caller's options over the defaults.

@@ -2,6 +2,7 @@
 #include "runtime/jit/Jit.h"
 #include "runtime/capi/Internal.h"
 #include "tile/jit.h"
+#include <set>
 
 using namespace tile;
 using namespace tile::runtime;
@@ -10,6 +11,8 @@ using namespace tile::runtime::capi;
 struct tile_jit {
   std::shared_ptr<tile_compiler> compiler;
   std::unique_ptr<jit::Jit> kernel;
+  std::mutex mutex = {}; ///< of what has been asked for
+  std::set<std::string> texts = {};
 };
 
 TILE_DEFINE_OPTIONS_INIT(jit, tile_jit_options(), sizeof(tile_jit_options))
@@ -57,8 +60,13 @@ static llvm::Error create(tile_compiler *compiler, std::unique_ptr<frontend::Sou
     return error;
   settings.grid = chosen.grid ? chosen.grid : "";
   std::shared_ptr<tile_compiler> held = ownerOf(compiler);
-  auto made = jit::Jit::create(held->service, std::move(file), std::move(settings),
-                               [context = chosen.context] { return contextFor(context); });
+  jit::JitTuning tuning;
+  tuning.cacheFolder = held->service.cache().path();
+  tuning.recordFile = chosenText(chosen.tuning_file, "TILE_TUNING");
+  tuning.timeless = chosen.no_timing != 0;
+  auto made =
+      jit::Jit::create(held->service, std::move(file), std::move(settings), std::move(tuning),
+                       [context = chosen.context] { return contextFor(context); });
   if (!made)
     return made.takeError();
   *jit = new tile_jit{std::move(held), std::move(*made)};
@@ -147,6 +155,21 @@ tile_status tile_jit_grid(tile_jit *jit, const tile_value *values, size_t num_va
   });
 }
 
+tile_status tile_jit_best_config(tile_jit *jit, const tile_value *values, size_t num_values,
+                                 const char **config) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(config);
+    *config = nullptr;
+    TILE_REQUIRE_VALUES();
+    auto best = jit->kernel->bestConfig(llvm::ArrayRef(values, num_values));
+    if (!best)
+      return best.takeError();
+    std::lock_guard<std::mutex> lock(jit->mutex);
+    *config = jit->texts.insert(*best ? (*best)->str() : "").first->c_str();
+    return llvm::Error::success();
+  });
+}
+
 tile_status tile_jit_get_info(const tile_jit *jit, tile_jit_info *info) {
   return guarded([&]() -> llvm::Error {
     TILE_REQUIRE(jit);
@@ -154,7 +177,7 @@ tile_status tile_jit_get_info(const tile_jit *jit, tile_jit_info *info) {
     tile_jit_info filled = {};
     filled.num_arguments = int32_t(jit->kernel->file().parameters.size());
     filled.num_variants = int32_t(jit->kernel->numVariants());
-    filled.has_grid = jit->kernel->file().grid.has_value();
+    filled.has_grid = jit->kernel->file().hasGrid;
     return writeInfo(filled, info);
   });
 }
@@ -178,20 +201,20 @@ tile_status tile_jit_variants(tile_jit *jit, const tile_argument_range *ranges, 
     if (llvm::Error error = checkRanges(jit, ranges, num_ranges))
       return error;
     TILE_REQUIRE(visit);
-    auto described = std::make_unique<dispatch::Described>();
     return jit->kernel->variants(llvm::ArrayRef(ranges, num_ranges), [&](const dispatch::Key &key) {
-      jit->kernel->describe(key, *described);
+      CompileOptions options = jit->kernel->optionsOf(key);
       std::string constexprs;
-      for (unsigned i = 0; i < described->numConstants; ++i)
-        constexprs +=
-            (i ? ", " : "") +
-            std::string(jit->kernel->file().parameters[described->constants[i].parameter].name) +
-            "=" + described->constants[i].text;
+      for (const auto &[name, value] : options.constexprs)
+        constexprs += (constexprs.empty() ? "" : ", ") + name + "=" + value;
       tile_variant variant = {};
       variant.size = sizeof variant;
       variant.kernel = jit->kernel->file().kernel().c_str();
-      variant.signature = described->signature.c_str();
+      variant.signature = options.signature.c_str();
       variant.constexprs = constexprs.c_str();
+      std::string how = "num_warps=" + std::to_string(options.numWarps) +
+                        " num_stages=" + std::to_string(options.numStages) +
+                        " num_ctas=" + std::to_string(options.numCtas);
+      variant.options = how.c_str();
       return visit(user, &variant) == 0;
     });
   });

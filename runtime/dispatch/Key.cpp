@@ -307,6 +307,32 @@ Refusal tile::dispatch::readValues(const Parameter *parameters, unsigned count,
   return {};
 }
 
+bool tile::dispatch::addTuningWords(const Parameter *parameters, unsigned count,
+                                    const uint64_t *words, const tile_value *values,
+                                    const unsigned *chosen, unsigned numChosen, Key &out) {
+  for (unsigned first = 0; first < count; first += 4) {
+    uint64_t word = 0;
+    for (unsigned i = first; i < count && i < first + 4; ++i) {
+      Unpacked code = unpack(words, i);
+      if (code.code != Code::Constexpr)
+        code.known = Nothing; // alignment and the like
+      word |= uint64_t(pack(code.code, code.known, code.dtype)) << (i % 4 * 16);
+    }
+    if (!out.add(word))
+      return false;
+  }
+  for (unsigned i = 0; i < numChosen; ++i) {
+    const tile_value &value = values[chosen[i]];
+    // Of an address its type counts, which is there.
+    bool isNumber = value.kind != TILE_VALUE_POINTER && value.kind != TILE_VALUE_DESCRIPTOR &&
+                    value.kind != TILE_VALUE_TEXT;
+    if (!out.add(isNumber ? value.as.bits : 0))
+      return false;
+    // A text that selects is a constexpr, whose words are all there.
+  }
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Taking keys apart
 //===----------------------------------------------------------------------===//

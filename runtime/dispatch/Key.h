@@ -77,6 +77,12 @@ struct Values {
 Refusal readValues(const Parameter *parameters, unsigned count, const tile_value *values, Key &key,
                    Values &out);
 
+/// Appends to `out` what a configuration is chosen by: kinds and types of all arguments,
+/// and the values of those whose indices are in `chosen`. `words` begin with what readValues
+/// appended.
+bool addTuningWords(const Parameter *parameters, unsigned count, const uint64_t *words,
+                    const tile_value *values, const unsigned *chosen, unsigned numChosen, Key &out);
+
 /// A key taken apart again: what the variant is compiled for.
 struct Described {
   std::string signature;

@@ -17,6 +17,13 @@ namespace tile::jit {
 
 using runtime::LoadedKernel;
 
+/// How configurations are chosen where a file lists several.
+struct JitTuning {
+  std::string cacheFolder; ///< keeps records; empty: none
+  std::string recordFile;  ///< keeps records for people; empty: none
+  bool timeless = false;   ///< nothing is timed, see Tuner::setTimeless
+};
+
 class Jit {
 public:
   using ContextSource = std::function<llvm::Expected<std::shared_ptr<runtime::Context>>()>;
@@ -24,14 +31,18 @@ public:
   /// `service` must outlive it. `context` is asked once, when it is needed first.
   static llvm::Expected<std::unique_ptr<Jit>> create(runtime::CompileService &service,
                                                      std::unique_ptr<frontend::SourceFile> file,
-                                                     JitSettings settings, ContextSource context);
+                                                     JitSettings settings, JitTuning tuning,
+                                                     ContextSource context);
 
   /// A null grid is the grid function's. No allocation and no lock, once the variant is there.
   llvm::Error launch(cuda::Stream stream, const uint32_t *grid, llvm::ArrayRef<tile_value> values,
                      const runtime::LaunchOptions &options = {});
   /// The variant that a launch with these values runs.
   llvm::Expected<std::shared_ptr<const LoadedKernel>> find(llvm::ArrayRef<tile_value> values);
-  llvm::Error gridOf(llvm::ArrayRef<tile_value> values, uint32_t (&grid)[3]) const;
+  llvm::Error gridOf(llvm::ArrayRef<tile_value> values, uint32_t (&grid)[3]);
+  /// The configuration that serves a launch with these values, chosen if it has not been;
+  /// null if the file lists none.
+  llvm::Expected<const runtime::TuneConfig *> bestConfig(llvm::ArrayRef<tile_value> values);
 
   const JitFile &file() const { return *description; }
   size_t numVariants() const;
@@ -43,18 +54,49 @@ public:
   /// Compiles all of them, and loads them with `load`.
   llvm::Error prepare(llvm::ArrayRef<tile_argument_range> ranges, unsigned threads, bool load);
   void describe(const dispatch::Key &key, dispatch::Described &out) const;
+  /// What a variant is compiled with.
+  CompileOptions optionsOf(const dispatch::Key &key) const;
 
 private:
   struct Variant {
     std::shared_ptr<const LoadedKernel> loaded;
   };
-  Jit(runtime::CompileService &service, std::unique_ptr<JitFile> file, ContextSource context)
-      : service(service), description(std::move(file)), contextSource(std::move(context)) {}
+  /// A launch between the steps.
+  struct Request {
+    explicit Request(const tile_value *values, cuda::Stream stream = nullptr,
+                     const uint32_t *grid = nullptr)
+        : values(values), stream(stream), grid(grid) {}
+    const tile_value *values;
+    cuda::Stream stream;
+    const uint32_t *grid; ///< null: computed
+    unsigned configuration = 0;
+    dispatch::Key key;       ///< not cleared: launches are in a hurry
+    dispatch::Values passed; ///< neither
+  };
+  Jit(runtime::CompileService &service, std::unique_ptr<JitFile> file, JitTuning tuning,
+      ContextSource context)
+      : service(service), description(std::move(file)), tuning(std::move(tuning)),
+        contextSource(std::move(context)) {}
 
   /// Fills in what was left out; the result is `values` or `filled`.
   llvm::Expected<const tile_value *> complete(llvm::ArrayRef<tile_value> values,
                                               tile_value *filled) const;
-  llvm::Expected<Variant *> variantFor(const tile_value *values, dispatch::Values &out);
+  llvm::Expected<Variant *> variantFor(Request &request);
+  llvm::Error readKey(Request &request) const;
+  /// Chooses a configuration for the key, and appends it with what its heuristics compute.
+  llvm::Error decide(Request &request);
+  llvm::Error addChoice(dispatch::Key &key, unsigned configuration, const tile_value *values) const;
+  llvm::Error computeGrid(const tile_value *values, unsigned configuration,
+                          uint32_t (&grid)[3]) const;
+  // Ranges.cpp
+  llvm::Error forEachChoice(const dispatch::Key &key, const tile_value *values,
+                            llvm::function_ref<void(const dispatch::Key &)> visit) const;
+  // Tuning.cpp
+  llvm::Expected<unsigned> tune(Request &request);
+  llvm::Expected<runtime::TuneResult> race(Request &request, llvm::ArrayRef<unsigned> left,
+                                           const runtime::TuneProblem &problem);
+  llvm::Expected<double> measure(Request &request, unsigned configuration);
+  llvm::Expected<runtime::Tuner *> tuner();
   llvm::Expected<Variant *> make(const dispatch::Key &key, uint64_t hash);
   llvm::Expected<runtime::CompiledKernelPtr> compile(const dispatch::Key &key,
                                                      bool withFallback = false);
@@ -65,8 +107,11 @@ private:
   runtime::CompileService &service;
   std::unique_ptr<JitFile> description;
   dispatch::WordTable<Variant> table;
+  dispatch::WordTable<unsigned> tuned; ///< configurations, by what selects them
+  const JitTuning tuning;
   mutable std::mutex mutex; ///< of insertions and of all below
   ContextSource contextSource;
+  std::unique_ptr<runtime::Tuner> ownTuner;
   std::shared_ptr<runtime::Context> owner;
 };
 

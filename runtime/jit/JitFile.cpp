@@ -49,8 +49,8 @@ llvm::Expected<std::unique_ptr<JitFile>> JitFile::open(std::unique_ptr<frontend:
   if (const Target *target = findTarget(out->settings.compile.target))
     out->program.evaluator().capability = target->capability;
   using Part = llvm::Error (JitFile::*)();
-  for (Part part :
-       {&JitFile::choose, &JitFile::readDecorators, &JitFile::readParameters, &JitFile::readGrid})
+  for (Part part : {&JitFile::choose, &JitFile::readDecorators, &JitFile::readDecisions,
+                    &JitFile::readParameters, &JitFile::readHeuristics, &JitFile::readGrid})
     if (llvm::Error error = (out.get()->*part)())
       return std::move(error);
   return out;
@@ -124,6 +124,20 @@ llvm::Error JitFile::readDecorators() {
   if (llvm::Error error = read("do_not_specialize", settings.plain))
     return error;
   return read("do_not_specialize_on_alignment", settings.unaligned);
+}
+
+llvm::Error JitFile::readDecisions() {
+  if (auto error = readChoices(program.evaluator(), *function, choices))
+    return toError(std::move(error));
+  for (const std::string &name : choices.parameters()) {
+    if (isFixed(name))
+      return makeError(ErrorCode::InvalidArgument, "constexpr `" + name +
+                                                       "` is given, and a decorator of `" +
+                                                       kernel() + "` sets it, too");
+    if (llvm::Error error = checkNames({name}, "a decorator of `" + kernel() + "` sets"))
+      return error;
+  }
+  return llvm::Error::success();
 }
 
 llvm::Error JitFile::checkNames(llvm::ArrayRef<std::string> given, llvm::StringRef what) const {
@@ -212,8 +226,11 @@ llvm::Error JitFile::readParameters() {
       return error;
 
   eval::Evaluator &evaluator = program.evaluator();
+  const std::vector<std::string> decided = choices.parameters();
   for (size_t i = 0; i < function->params().size(); ++i) {
     const ast::Parameter &parameter = function->params()[i];
+    if (llvm::is_contained(decided, parameter.name))
+      continue;
     if (parameter.kind == ast::Parameter::Kind::VarArgs ||
         parameter.kind == ast::Parameter::Kind::KwArgs)
       return toError(eval::unsupported("kernel `" + kernel() + "` has a parameter `*" +
@@ -278,8 +295,18 @@ std::vector<llvm::StringRef> JitFile::parameterNames() const {
   return out;
 }
 
-CompileOptions JitFile::optionsFor(const dispatch::Described &described) const {
+CompileOptions JitFile::optionsFor(const dispatch::Described &described, unsigned configuration,
+                                   const int64_t *heuristics) const {
   CompileOptions options = settings.compile;
+  const Configuration &chosen = choices.configurations[configuration];
+  if (choices.isTuned)
+    chosen.tune.applyTo(options);
+  for (const Heuristic &heuristic : chosen.heuristics) {
+    int64_t value = *heuristics++;
+    options.constexprs.emplace_back(heuristic.parameter, heuristic.formula.isTruth
+                                                             ? (value ? "true" : "false")
+                                                             : std::to_string(value));
+  }
   options.signature = described.signature;
   for (unsigned i = 0; i < described.numConstants; ++i)
     options.constexprs.emplace_back(parameters[described.constants[i].parameter].name,
@@ -319,14 +346,109 @@ llvm::Error JitFile::readGrid() {
     return toError(eval::fail("the grid of `" + kernel() +
                               "` has to be a function of the arguments, got " +
                               eval::repr(*value)));
-  Formula formula;
-  if (auto error =
-          compileFormula(program.evaluator(), value->asFunction(), gridText.get(), names, formula))
-    return toError(std::move(error), "the grid of `" + kernel() + "`");
-  if (formula.results < 1 || formula.results > 3)
-    return toError(eval::fail("the grid of `" + kernel() + "` has " +
-                              std::to_string(formula.results) +
-                              " dimensions: one to three are possible"));
-  grid = std::move(formula);
+  for (Configuration &configuration : choices.configurations) {
+    Formula formula;
+    if (auto error = compileFormula(program.evaluator(), value->asFunction(), gridText.get(),
+                                    namesFor(configuration), formula))
+      return toError(std::move(error), "the grid of `" + kernel() + "`");
+    if (formula.results < 1 || formula.results > 3)
+      return toError(eval::fail("the grid of `" + kernel() + "` has " +
+                                std::to_string(formula.results) +
+                                " dimensions: one to three are possible"));
+    configuration.grid = std::move(formula);
+  }
+  hasGrid = true;
   return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Configurations and heuristics
+//===----------------------------------------------------------------------===//
+
+/// What formulas know by name where a configuration is chosen.
+FormulaNames JitFile::namesFor(const Configuration &configuration) const {
+  FormulaNames all = names;
+  if (choices.isTuned) {
+    for (auto &[name, value] : configuration.value.asTuple().elements[0].asDict().items)
+      all.constants[eval::str(name)] = value;
+    all.constants["num_warps"] = PyValue::integer(configuration.tune.numWarps);
+    all.constants["num_stages"] = PyValue::integer(configuration.tune.numStages);
+  }
+  return all;
+}
+
+llvm::Error JitFile::readHeuristics() {
+  for (Configuration &configuration : choices.configurations)
+    for (const auto &[parameter, rule] : choices.heuristics) {
+      Heuristic &heuristic = configuration.heuristics.emplace_back();
+      heuristic.parameter = parameter;
+      std::string where = "the heuristic `" + parameter + "` of `" + kernel() + "`";
+      if (auto error = compileFormula(program.evaluator(), rule.asFunction(), nullptr,
+                                      namesFor(configuration), heuristic.formula))
+        return toError(std::move(error), where);
+      if (heuristic.formula.results != 1)
+        return toError(eval::fail(where + " has to compute one value"));
+    }
+  for (const std::string &name : choices.key) {
+    std::optional<unsigned> index = find(name);
+    if (!index && !isFixed(name))
+      if (llvm::Error error = checkNames({name}, "`key` of `@triton.autotune`"))
+        return error;
+    if (index)
+      key.push_back(*index);
+  }
+  return llvm::Error::success();
+}
+
+/// A launch's value, for the author's own functions; None for an address, of which they can
+/// ask nothing.
+static PyValue pythonValue(const tile_value &value) {
+  switch (value.kind) {
+  case TILE_VALUE_INT:
+    return PyValue::integer(value.as.integer);
+  case TILE_VALUE_UINT:
+    return PyValue::integerUnsigned(value.as.bits);
+  case TILE_VALUE_FLOAT:
+    return PyValue::number(value.as.real);
+  case TILE_VALUE_BOOL:
+    return PyValue::boolean(value.as.bits != 0);
+  case TILE_VALUE_TEXT:
+    return PyValue::string(value.as.text);
+  default:
+    return PyValue();
+  }
+}
+
+llvm::Expected<std::vector<unsigned>> JitFile::prune(const tile_value *values) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  eval::CallArgs arguments;
+  for (size_t i = 0; i < parameters.size(); ++i)
+    arguments.keywords.emplace_back(parameters[i].name, pythonValue(values[i]));
+  std::vector<unsigned> left;
+  if (auto error = pruneConfigurations(program.evaluator(), choices, arguments, left))
+    return toError(std::move(error));
+  return left;
+}
+
+std::string JitFile::keyText(const tile_value *values) const {
+  std::string text;
+  for (unsigned index : key)
+    text += std::string(text.empty() ? "" : ", ") + parameters[index].name + "=" +
+            (values[index].kind == TILE_VALUE_POINTER ? "pointer"
+                                                      : eval::repr(pythonValue(values[index])));
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (values[i].kind == TILE_VALUE_POINTER || values[i].kind == TILE_VALUE_DESCRIPTOR)
+      text += std::string(text.empty() ? "" : ", ") + parameters[i].name + ": *" +
+              dispatch::nameOf(values[i].dtype);
+  return text;
+}
+
+std::string JitFile::identity() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  runtime::KeyBuilder builder("launches");
+  builder.add(file->text());
+  eval::readImports(*module);
+  for (const frontend::Dependency &dependency : program.dependencies())
+    builder.add(dependency.path).add(dependency.state);
+  return builder.finish();
 }

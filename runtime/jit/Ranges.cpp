@@ -144,8 +144,43 @@ llvm::Error Jit::variants(llvm::ArrayRef<tile_argument_range> ranges,
     if (dispatch::Refusal refusal = dispatch::readValues(
             parameters.data(), unsigned(parameters.size()), chosen.data(), key, *passed))
       return refused(refusal, chosen.data());
-    if (seen.emplace(key.words, key.words + key.size).second && !visit(key))
+    if (!seen.emplace(key.words, key.words + key.size).second)
+      continue;
+    bool goesOn = true;
+    if (llvm::Error error = forEachChoice(key, chosen.data(),
+                                          [&](const Key &full) { goesOn = goesOn && visit(full); }))
+      return error;
+    if (!goesOn)
       return llvm::Error::success();
+  }
+  return llvm::Error::success();
+}
+
+/// Any configuration may be chosen, and a heuristic that is a truth value may be either.
+llvm::Error Jit::forEachChoice(const Key &key, const tile_value *values,
+                               llvm::function_ref<void(const Key &)> visit) const {
+  const std::vector<Configuration> &all = description->choices.configurations;
+  for (unsigned i = 0; i < all.size(); ++i) {
+    size_t count = all[i].heuristics.size();
+    for (const Heuristic &heuristic : all[i].heuristics)
+      if (!heuristic.formula.isTruth)
+        return makeError(ErrorCode::Unsupported, "the variants of `" + description->kernel() +
+                                                     "` cannot be listed: its heuristic `" +
+                                                     heuristic.parameter +
+                                                     "` computes a number, which may be any");
+    constexpr size_t most = 12;
+    if (count > most)
+      return makeError(ErrorCode::Unsupported,
+                       "the variants of `" + description->kernel() + "` are too many to list");
+    for (size_t bits = 0; bits < size_t(1) << count; ++bits) {
+      Key full = key;
+      bool fits = full.add(i);
+      for (size_t h = 0; h < count; ++h)
+        fits &= full.add(bits >> h & 1);
+      if (!fits)
+        return refused({dispatch::Refusal::Why::TooMany, dispatch::kMostArguments + 1}, values);
+      visit(full);
+    }
   }
   return llvm::Error::success();
 }

@@ -82,7 +82,10 @@ CompileResult test::mockCompile(const frontend::SourceFile &file, const CompileO
     parameters = parametersOf(options.signature);
     noteSignature(options);
   }
-  CompiledKernel kernel = makeKernel(parameters, options.kernel.empty() ? "scale" : options.kernel);
+  std::string name = options.kernel.empty() ? "scale" : options.kernel;
+  if (text.contains("named by warps"))
+    name += "_" + std::to_string(options.numWarps);
+  CompiledKernel kernel = makeKernel(parameters, name);
   result.metadata = kernel.metadata;
   result.metadata.numWarps = options.numWarps;
   result.metadata.threads = 32 * options.numWarps;

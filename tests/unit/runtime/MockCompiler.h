@@ -5,7 +5,8 @@
 // one in another file, "unsupported" a missing feature; "bad ptx" compiles to
 // what the driver refuses, "tensor map" to a kernel with one, anything else to
 // scale(ptr, i32, fp32). It says how often it ran. A file with a `@triton.jit` function
-// becomes a kernel with the parameters of the signature, which it notes.
+// becomes a kernel with the parameters of the signature, which it notes; "named by warps" has
+// its name end with their number.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_TESTS_MOCKCOMPILER_H

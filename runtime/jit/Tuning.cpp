@@ -1,0 +1,132 @@
+//===- Tuning.cpp - which configuration serves a launch -------------------===//
+//
+// The first launch for some values of `key` chooses: the author's pruning leaves some
+// configurations, a record decides among them, and where there is none they are compiled
+// together and timed with the launch's own arguments, on its stream.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Timing.h"
+#include "runtime/jit/Jit.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace tile;
+using namespace tile::jit;
+using namespace tile::runtime;
+
+/// What times depend on: the part for people, then the driver.
+llvm::Expected<Tuner *> Jit::tuner() {
+  auto where = context();
+  if (!where)
+    return where.takeError();
+  std::lock_guard<std::mutex> lock(mutex);
+  if (ownTuner)
+    return ownTuner.get();
+  const DeviceInfo &device = (*where)->device();
+  std::string name = llvm::formatv("{0}, {1} SMs", device.name, device.multiprocessors).str();
+  ownTuner = std::make_unique<Tuner>(
+      llvm::formatv("{0}, CUDA {1} driver", name, cuda::formatVersion((*where)->api().version()))
+          .str(),
+      tuning.cacheFolder);
+  ownTuner->setRecordFile(tuning.recordFile, name);
+  if (tuning.timeless)
+    ownTuner->setTimeless();
+  return ownTuner.get();
+}
+
+llvm::Expected<double> Jit::measure(Request &request, unsigned configuration) {
+  Request own(request.values, request.stream);
+  own.configuration = configuration;
+  if (llvm::Error error = readKey(own))
+    return std::move(error);
+  if (llvm::Error error = addChoice(own.key, configuration, own.values))
+    return std::move(error);
+  auto variant = make(own.key, own.key.hash());
+  if (!variant)
+    return variant.takeError();
+  uint32_t computed[3];
+  const uint32_t *grid = request.grid;
+  if (!grid) {
+    if (llvm::Error error = computeGrid(own.values, configuration, computed))
+      return std::move(error);
+    grid = computed;
+  }
+  const LoadedKernel &loaded = *(*variant)->loaded;
+  std::optional<ErrorParts> failure;
+  auto timing = timeOnStream(
+      loaded.context(), request.stream,
+      [&] {
+        llvm::Error error = loaded.launch(request.stream, grid,
+                                          llvm::ArrayRef(own.passed.pointers, own.passed.size));
+        if (!error)
+          return true;
+        failure = takeError(std::move(error));
+        return false;
+      },
+      TimingOptions());
+  if (failure) {
+    if (!timing)
+      llvm::consumeError(timing.takeError());
+    return makeError(failure->code, failure->message, failure->result);
+  }
+  if (!timing)
+    return timing.takeError();
+  return timing->median;
+}
+
+llvm::Expected<TuneResult> Jit::race(Request &request, llvm::ArrayRef<unsigned> left,
+                                     const TuneProblem &problem) {
+  auto chooser = tuner();
+  if (!chooser)
+    return chooser.takeError();
+  auto prepare = [&](unsigned i) -> llvm::Error {
+    dispatch::Key key = request.key;
+    if (llvm::Error error = addChoice(key, left[i], request.values))
+      return error;
+    auto variant = make(key, key.hash());
+    return variant ? llvm::Error::success() : variant.takeError();
+  };
+  auto measureOne = [&](unsigned i) -> llvm::Expected<double> {
+    if (!description->choices.whyNotTimed.empty())
+      return makeError(ErrorCode::Unsupported,
+                       description->choices.whyNotTimed +
+                           ", which needs tensors, and a launch has addresses: set `no_timing`");
+    return measure(request, left[i]);
+  };
+  return (*chooser)->tune(problem, prepare, measureOne);
+}
+
+llvm::Expected<unsigned> Jit::tune(Request &request) {
+  Event event;
+  event.kind = Event::Kind::Tune;
+  event.kernel = description->kernel();
+  event.start = Observer::now();
+  auto left = description->prune(request.values);
+  if (!left)
+    return left.takeError();
+  TuneProblem problem;
+  problem.kernel = description->kernel();
+  problem.identity = description->identity();
+  problem.key = description->keyText(request.values);
+  for (unsigned i : *left)
+    problem.configs.push_back(description->choices.configurations[i].tune);
+  TuneResult result;
+  if (left->size() > 1) {
+    auto raced = race(request, *left, problem);
+    if (!raced)
+      return raced.takeError();
+    result = std::move(*raced);
+  }
+  const TuneCandidate *best = result.candidates.empty() ? nullptr : &result.candidates[result.best];
+  std::string how =
+      left->size() == 1 ? "the only one that pruning leaves"
+      : result.measured
+          ? llvm::formatv("{0} ms, the fastest of {1}", best->milliseconds, left->size()).str()
+      : tuning.timeless && best->milliseconds == 0
+          ? "the first that works, not timed"
+          : llvm::formatv("{0} ms, on record", best->milliseconds).str();
+  event.variant = problem.key;
+  event.message = problem.configs[result.best].str() + " (" + how + ")";
+  event.duration = Observer::now() - event.start;
+  service.observer().note(event);
+  return (*left)[result.best];
+}
