@@ -2,6 +2,7 @@
 #include "ir/graph/Graph.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -253,6 +254,30 @@ OpFoldResult MapOp::fold(FoldAdaptor) {
   auto whole = dyn_cast<IntegerAttr>(one.getValue());
   bool isOne = real ? real.getValueAsDouble() == 1 : whole && whole.getInt() == 1;
   return isOne ? OpFoldResult(getOperand(0)) : OpFoldResult();
+}
+
+/// Along a dimension of 1 there is nothing to combine.
+LogicalResult ReduceOp::canonicalize(ReduceOp op, PatternRewriter &rewriter) {
+  Sizes sizes = op.getSrc().getType().sizes(), left;
+  SmallVector<int64_t> dims, axes;
+  for (auto [i, size] : llvm::enumerate(sizes)) {
+    bool isReduced = llvm::is_contained(op.getAxes(), int64_t(i));
+    if (isReduced && size.isConstant(1))
+      continue;
+    if (isReduced)
+      axes.push_back(dims.size());
+    dims.push_back(i);
+    left.push_back(size);
+  }
+  if (dims.size() == sizes.size())
+    return failure();
+  auto type = GraphTensorType::of(op.getContext(), left, op.getSrc().getType().getElement());
+  Value source = RearrangeOp::create(rewriter, op.getLoc(), type, op.getSrc(), dims);
+  if (axes.empty())
+    rewriter.replaceOp(op, source);
+  else
+    rewriter.replaceOpWithNewOp<ReduceOp>(op, op.getType(), op.getKind(), source, axes);
+  return success();
 }
 
 OpFoldResult CastOp::fold(FoldAdaptor) {

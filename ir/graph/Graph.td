@@ -199,6 +199,7 @@ def Graph_ReduceOp : Graph_PureOp<"reduce"> {
   let results = (outs Res<Graph_TensorType, "without these dimensions">:$result);
   let assemblyFormat = "`` $kind $src $axes attr-dict `:` qualified(type($src)) `->` qualified(type($result))";
   let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def Graph_RearrangeOp : Graph_PureOp<"rearrange"> {

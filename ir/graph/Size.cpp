@@ -76,7 +76,10 @@ private:
     return rest.consume_front(symbol);
   }
   std::optional<Size> sum() {
+    bool negative = take("-");
     std::optional<Size> left = term();
+    if (left && negative)
+      left = Size(0) - *left;
     while (left) {
       bool plus = take("+");
       if (!plus && !take("-"))
