@@ -339,6 +339,81 @@ TILE_API tile_status tile_launch_set_options(tile_launch *launch,
                                              const tile_launch_options *options);
 TILE_API tile_status tile_launch_run(tile_launch *launch, void *stream);
 
+/* ---- Functions of whole tensors ------------------------------------------- */
+
+/* A @tile.function (docs/functions.md), compiled for the types of its parameters. One
+ * program serves all sizes: a run with sizes of another kind (a row that does not fit a
+ * block any more, say) compiles a kernel the first time, no other does. A program may be
+ * used by one thread at a time.
+ *
+ *   tile_program_options options;  tile_program_options_init(&options);
+ *   options.function = "layer_norm";  options.types = "fp16";
+ *   tile_program *program;    tile_program_compile_file(compiler, "norms.tile", &options,
+ * &program); tile_tensor x = {device_x, 2, {rows, columns}}, w = {...}, b = {...}, out =
+ * {device_out}; float eps = 1e-5f;        const void *arguments[] = {&x, &w, &b, &eps};
+ *   tile_program_run(program, stream, arguments, 4, &out, 1, workspace, workspace_bytes);
+ */
+typedef struct tile_program tile_program;
+
+#define TILE_TENSOR_RANK 8
+typedef struct tile_tensor {
+  void *data;                        /* device address of the first element */
+  int32_t rank;                      /* dimensions */
+  int64_t shape[TILE_TENSOR_RANK];   /* elements, outermost first */
+  int64_t strides[TILE_TENSOR_RANK]; /* elements; all 0: there are no gaps */
+} tile_tensor;
+
+typedef struct tile_program_options {
+  size_t size;          /* of this struct */
+  const char *function; /* NULL: the file's only one */
+  /* Types of elements, in the order of the parameters that are tensors and do not say
+   * theirs: "fp16,fp32". One alone is that of all. NULL: "fp32". */
+  const char *types;
+  const char *target; /* as in tile_compile_options */
+} tile_program_options;
+TILE_API void tile_program_options_init_sized(tile_program_options *options, size_t size);
+static inline void tile_program_options_init(tile_program_options *options) {
+  tile_program_options_init_sized(options, sizeof *options);
+}
+
+/* Constants (tl.constexpr) have their defaults. `options` may be NULL. */
+TILE_API tile_status tile_program_compile_file(tile_compiler *compiler, const char *path,
+                                               const tile_program_options *options,
+                                               tile_program **program);
+TILE_API tile_status tile_program_compile_buffer(tile_compiler *compiler, const char *name,
+                                                 const char *source, size_t length,
+                                                 const tile_program_options *options,
+                                                 tile_program **program);
+TILE_API void tile_program_destroy(tile_program *program);
+
+typedef struct tile_program_info {
+  size_t size;           /* of this struct */
+  int32_t num_arguments; /* parameters that are no constants */
+  int32_t num_results;
+  int32_t num_kernels;      /* that a run launches at most */
+  int32_t kernels_compiled; /* so far */
+} tile_program_info;
+TILE_API tile_status tile_program_get_info(const tile_program *program, tile_program_info *info);
+
+/* arguments[i] points to a tile_tensor for a tensor, whose `data` does not count here, and to
+ * the value for a number. Sets rank, shape and strides of result `index`; `type` (may be NULL)
+ * receives the type of its elements, "fp16", a string of the program. */
+TILE_API tile_status tile_program_result(tile_program *program, const void *const *arguments,
+                                         size_t num_arguments, size_t index, tile_tensor *result,
+                                         const char **type);
+/* What a run with such arguments needs for what lies between its kernels; often 0. */
+TILE_API tile_status tile_program_workspace(tile_program *program, const void *const *arguments,
+                                            size_t num_arguments, size_t *bytes);
+
+/* Launches the kernels on a stream of the calling thread's context, without waiting. Of
+ * results[i] only `data` counts: room for the result, without gaps. The workspace is aligned to
+ * 256 bytes and is free again when the kernels are done. No memory of the device is allocated.
+ * Values are copied before the call returns; may be captured into a CUDA graph. */
+TILE_API tile_status tile_program_run(tile_program *program, void *stream,
+                                      const void *const *arguments, size_t num_arguments,
+                                      const tile_tensor *results, size_t num_results,
+                                      void *workspace, size_t workspace_bytes);
+
 /* ---- Device memory, for programs that have no other means ---------------- */
 
 /* In the given context (see above). Copies return when done; they, and

@@ -10,6 +10,9 @@
 //   tile::Function add = kernel.load();
 //   add.launch(stream, {blocks}, x, y, out, n);   // device addresses and scalars
 //
+//   tile::Program norm = compiler.compileProgram("norms.tile", "layer_norm", "fp16");
+//   norm.run(stream, {tile::Tensor(out)}, workspace, bytes, tile::Tensor(x, {rows, columns}), ...);
+//
 // An argument's C++ type must have the size that the signature says: a device
 // address for a pointer, int32_t for i32, float for fp32, double for fp64.
 // See tile.h for what contexts, streams and statuses mean, and for threads.
@@ -168,6 +171,64 @@ private:
   detail::Owned<tile_kernel, tile_kernel_destroy> handle;
 };
 
+/// A tensor for a Program: a device address and a shape; without strides, no gaps.
+struct Tensor : tile_tensor {
+  Tensor(const void *address, const std::vector<int64_t> &sizes,
+         const std::vector<int64_t> &steps = {})
+      : tile_tensor{const_cast<void *>(address), int32_t(sizes.size()), {}, {}} {
+    if (sizes.size() > TILE_TENSOR_RANK || (!steps.empty() && steps.size() != sizes.size()))
+      throw Error(TILE_INVALID_ARGUMENT,
+                  "a tensor has at most 8 dimensions, and a stride for each");
+    for (size_t i = 0; i < sizes.size(); ++i)
+      shape[i] = sizes[i];
+    for (size_t i = 0; i < steps.size(); ++i)
+      strides[i] = steps[i];
+  }
+  /// Room for a result, whose shape the program knows.
+  explicit Tensor(void *address) : tile_tensor{address, 0, {}, {}} {}
+};
+
+/// A function of whole tensors, compiled for types. One thread at a time. Arguments are
+/// Tensors, and plain values for numbers.
+class Program {
+public:
+  explicit Program(tile_program *handle) : handle(handle) {}
+
+  /// Launches its kernels on the stream, without waiting.
+  template <typename... Values>
+  void run(void *stream, const std::vector<Tensor> &results, void *workspace, size_t workspaceBytes,
+           const Values &...values) {
+    const void *pointers[] = {static_cast<const void *>(&values)..., nullptr};
+    std::vector<tile_tensor> plain(results.begin(), results.end());
+    check(tile_program_run(handle.get(), stream, pointers, sizeof...(values), plain.data(),
+                           plain.size(), workspace, workspaceBytes));
+  }
+  /// Bytes that `run` needs with such arguments; of tensors only shapes count.
+  template <typename... Values> size_t workspace(const Values &...values) {
+    const void *pointers[] = {static_cast<const void *>(&values)..., nullptr};
+    size_t bytes = 0;
+    check(tile_program_workspace(handle.get(), pointers, sizeof...(values), &bytes));
+    return bytes;
+  }
+  template <typename... Values>
+  std::vector<int64_t> resultShape(size_t index, const Values &...values) {
+    const void *pointers[] = {static_cast<const void *>(&values)..., nullptr};
+    tile_tensor result = {};
+    check(tile_program_result(handle.get(), pointers, sizeof...(values), index, &result, nullptr));
+    return {result.shape, result.shape + result.rank};
+  }
+  tile_program_info info() const {
+    tile_program_info info = {};
+    info.size = sizeof info;
+    check(tile_program_get_info(handle.get(), &info));
+    return info;
+  }
+  tile_program *get() const { return handle.get(); }
+
+private:
+  detail::Owned<tile_program, tile_program_destroy> handle;
+};
+
 /// What to compile and how; owns its strings. Setters return the object.
 class CompileOptions {
 public:
@@ -278,6 +339,18 @@ public:
     counters.size = sizeof counters;
     check(tile_compiler_get_counters(handle.get(), &counters));
     return counters;
+  }
+  /// A function of whole tensors; `types` and `target` as in tile_program_options.
+  Program compileProgram(const std::string &path, const std::string &function,
+                         const std::string &types = "fp32", const std::string &target = "") const {
+    tile_program_options options;
+    tile_program_options_init(&options);
+    options.function = function.empty() ? nullptr : function.c_str();
+    options.types = types.c_str();
+    options.target = target.empty() ? nullptr : target.c_str();
+    tile_program *program = nullptr;
+    check(tile_program_compile_file(handle.get(), path.c_str(), &options, &program));
+    return Program(program);
   }
   tile_compiler *get() const { return handle.get(); }
 

@@ -1,0 +1,449 @@
+//===- Program.cpp - tile.h: functions of whole tensors -------------------===//
+#include "compiler/functions/TensorProgram.h"
+#include "frontend/Parser.h"
+#include "runtime/capi/Internal.h"
+
+using namespace tile;
+using namespace tile::runtime;
+using namespace tile::runtime::capi;
+using tensors::Parameter;
+
+/// A file's function with all that it was read from.
+struct tile_program {
+  std::shared_ptr<tile_compiler> compiler;
+  std::unique_ptr<frontend::SourceFile> file;
+  ast::Module module;
+  std::unique_ptr<eval::Program> files; ///< behind what it refers to
+  eval::PyValue function;
+  tensors::Signature signature;
+  std::vector<std::string> resultTypes;
+  std::unique_ptr<TensorProgram> program;
+  const Target *target = nullptr;
+  /// By the launch's key and the context.
+  std::map<std::pair<std::string, Context *>, std::shared_ptr<const LoadedKernel>> kernels;
+};
+
+/// What lies between kernels is aligned to so many bytes.
+static constexpr int64_t kWorkspaceAlignment = 256;
+
+TILE_DEFINE_OPTIONS_INIT(program, tile_program_options(), sizeof(tile_program_options))
+
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+static llvm::Error diagnosed(const eval::EvalError &error) {
+  frontend::DiagnosticEngine diagnostics;
+  eval::report(error, diagnostics);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  diagnostics.print(os, /*color=*/false);
+  return makeError(diagnostics.onlyUnsupported() ? ErrorCode::Unsupported : ErrorCode::Compile,
+                   text);
+}
+
+/// The function of that name, or the only one.
+static llvm::Error findFunction(tile_program &to, eval::ModuleEnv &file, const char *name) {
+  std::string known;
+  unsigned count = 0;
+  for (const std::shared_ptr<eval::FunctionObject> &function : file.functions()) {
+    if (!function->findDecorator("tile.function"))
+      continue;
+    known += (known.empty() ? "`" : ", `") + function->name() + "`";
+    if (name && function->name() != name)
+      continue;
+    ++count;
+    to.function = eval::PyValue::function(function);
+  }
+  if (count == 1)
+    return llvm::Error::success();
+  if (known.empty())
+    return makeError(ErrorCode::Compile, "the file has no `@tile.function`");
+  return makeError(ErrorCode::Compile,
+                   (name ? "no `@tile.function` is called `" + std::string(name) + "`: there is "
+                         : std::string("which function is meant? There is ")) +
+                       known);
+}
+
+/// The types of the call that the program is for.
+static llvm::Error chooseTypes(tile_program &to, eval::Evaluator &evaluator, llvm::StringRef types,
+                               std::vector<tensors::Argument> &arguments) {
+  llvm::SmallVector<llvm::StringRef> given;
+  types.split(given, ',', -1, /*KeepEmpty=*/false);
+  size_t next = 0;
+  for (auto [i, parameter] : llvm::enumerate(to.signature.parameters)) {
+    tensors::Argument &argument = arguments.emplace_back();
+    if (parameter.kind == Parameter::Kind::Tensor && parameter.element) {
+      argument.element = *parameter.element;
+    } else if (parameter.kind == Parameter::Kind::Tensor) {
+      size_t which = given.size() == 1 ? 0 : next++;
+      if (which >= given.size())
+        return invalid("`types` has no type for `" + parameter.name + "`");
+      std::optional<eval::DType> type = eval::DType::parse(given[which].trim());
+      if (!type)
+        return invalid("`types`: `" + given[which].trim() + "` is no type");
+      argument.element = *type;
+    } else if (parameter.kind == Parameter::Kind::Constant) {
+      const eval::FunctionObject &function = to.function.asFunction();
+      if (!function.params()[i].defaultValue)
+        return makeError(ErrorCode::Unsupported,
+                         "the constant `" + parameter.name + "` has no default");
+      eval::Result value = evaluator.defaultValue(function, i);
+      if (!value)
+        return diagnosed(value.error());
+      argument.constant = value.take();
+    }
+  }
+  if (given.size() > 1 && next < given.size())
+    return invalid("`types` has more types than there are tensors that do not say theirs");
+  return llvm::Error::success();
+}
+
+static llvm::Error compileProgram(tile_compiler *compiler,
+                                  std::unique_ptr<frontend::SourceFile> file,
+                                  const tile_program_options *options, tile_program **program) {
+  tile_program_options chosen;
+  tile_program_options_init(&chosen);
+  if (llvm::Error error = readOptions(options, chosen))
+    return error;
+  tile_compile_options ofKernels;
+  tile_compile_options_init(&ofKernels);
+  ofKernels.target = chosen.target;
+  auto converted = convertOptions(&ofKernels);
+  if (!converted)
+    return converted.takeError();
+
+  auto made = std::make_unique<tile_program>();
+  made->compiler = *reinterpret_cast<std::shared_ptr<tile_compiler> *>(compiler);
+  made->file = std::move(file);
+  made->target = findTarget(converted->target);
+  if (!made->target)
+    return invalid(describeUnknownTarget(converted->target));
+  frontend::DiagnosticEngine diagnostics;
+  made->module = frontend::parse(*made->file, diagnostics);
+  if (diagnostics.hasErrors()) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    diagnostics.print(os, /*color=*/false);
+    return makeError(ErrorCode::Compile, text);
+  }
+  made->files = std::make_unique<eval::Program>();
+  eval::Evaluator &evaluator = made->files->evaluator();
+  if (llvm::Error error =
+          findFunction(*made, made->files->add(*made->file, made->module), chosen.function))
+    return error;
+  if (auto error = tensors::readSignature(evaluator, made->function.asFunction(), made->signature))
+    return diagnosed(*error);
+  std::vector<tensors::Argument> arguments;
+  if (llvm::Error error =
+          chooseTypes(*made, evaluator, chosen.types ? chosen.types : "fp32", arguments))
+    return error;
+  std::unique_ptr<eval::EvalError> error;
+  made->program =
+      TensorProgram::create(evaluator, made->function, made->signature, arguments, error);
+  if (error)
+    return diagnosed(*error);
+  for (unsigned result : made->program->results)
+    made->resultTypes.push_back(made->program->buffers[result].type.str());
+  *program = made.release();
+  return llvm::Error::success();
+}
+
+tile_status tile_program_compile_file(tile_compiler *compiler, const char *path,
+                                      const tile_program_options *options, tile_program **program) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(program);
+    *program = nullptr;
+    TILE_REQUIRE(compiler);
+    TILE_REQUIRE(path);
+    std::string error;
+    std::unique_ptr<frontend::SourceFile> file = frontend::SourceFile::open(path, error);
+    if (!file)
+      return makeError(ErrorCode::Io, error);
+    return compileProgram(compiler, std::move(file), options, program);
+  });
+}
+
+tile_status tile_program_compile_buffer(tile_compiler *compiler, const char *name,
+                                        const char *source, size_t length,
+                                        const tile_program_options *options,
+                                        tile_program **program) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(program);
+    *program = nullptr;
+    TILE_REQUIRE(compiler);
+    TILE_REQUIRE(source);
+    if (llvm::Error error = checkLength("length", length, frontend::kMaxSourceBytes))
+      return error;
+    auto file = std::make_unique<frontend::SourceFile>(name ? name : "<buffer>",
+                                                       std::string(source, length));
+    return compileProgram(compiler, std::move(file), options, program);
+  });
+}
+
+void tile_program_destroy(tile_program *program) { delete program; }
+
+tile_status tile_program_get_info(const tile_program *program, tile_program_info *info) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(program);
+    TILE_REQUIRE(info);
+    tile_program_info filled = {};
+    for (const Parameter &parameter : program->signature.parameters)
+      filled.num_arguments += parameter.kind != Parameter::Kind::Constant;
+    filled.num_results = program->program->results.size();
+    filled.num_kernels = program->program->kernels.size();
+    filled.kernels_compiled = program->kernels.size();
+    return writeInfo(filled, info);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The arguments of a call, read.
+struct Call {
+  graph::Bindings sizes;
+  std::vector<const void *> values; ///< by parameter; null for constants
+};
+} // namespace
+
+static llvm::Error readTensor(const Parameter &parameter, const tile_tensor &tensor,
+                              tensors::Argument &out) {
+  if (tensor.rank < 0 || tensor.rank > TILE_TENSOR_RANK)
+    return invalid("`" + parameter.name + "` has " + llvm::Twine(tensor.rank) +
+                   " dimensions: 0 to 8 are possible");
+  for (int64_t size : llvm::ArrayRef(tensor.shape, tensor.rank)) {
+    if (size < 0)
+      return invalid("`" + parameter.name + "` has a negative size");
+    out.shape.push_back(size);
+  }
+  return llvm::Error::success();
+}
+
+static llvm::Error readCall(tile_program &program, const void *const *arguments,
+                            size_t numArguments, Call &call) {
+  const std::vector<Parameter> &parameters = program.signature.parameters;
+  std::vector<tensors::Argument> shapes(parameters.size());
+  size_t next = 0;
+  for (auto [parameter, shape] : llvm::zip_equal(parameters, shapes)) {
+    bool isConstant = parameter.kind == Parameter::Kind::Constant;
+    const void *value = isConstant || next >= numArguments ? nullptr : arguments[next];
+    call.values.push_back(value);
+    if (isConstant)
+      continue;
+    if (!value)
+      return invalid("argument " + llvm::Twine(uint64_t(next)) + ", `" + parameter.name +
+                     "`, is missing");
+    ++next;
+    if (parameter.kind == Parameter::Kind::Tensor)
+      if (llvm::Error error =
+              readTensor(parameter, *static_cast<const tile_tensor *>(value), shape))
+        return error;
+  }
+  if (next < numArguments)
+    return invalid("`" + program.function.asFunction().name() + "` takes " +
+                   llvm::Twine(uint64_t(next)) + " arguments");
+  if (auto error = tensors::bindSizes(program.signature, shapes,
+                                      program.function.asFunction().name(), call.sizes))
+    return invalid(error->diagnostic.message);
+  return llvm::Error::success();
+}
+
+static llvm::Expected<int64_t> bytesOf(const TensorBuffer &buffer, const graph::Bindings &sizes) {
+  std::optional<int64_t> bytes =
+      (graph::product(buffer.shape) * graph::Size(buffer.type.itemSize())).evaluate(sizes);
+  if (!bytes || *bytes < 0 || *bytes > INT64_MAX - kWorkspaceAlignment)
+    return invalid("a result of shape " + graph::shapeText(buffer.shape) + " is too large");
+  return (*bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+}
+
+/// Bytes of what lies between kernels; `offsets` gets where each is, by buffer.
+static llvm::Expected<int64_t> planWorkspace(const TensorProgram &program,
+                                             const graph::Bindings &sizes,
+                                             std::vector<int64_t> &offsets) {
+  int64_t total = 0;
+  offsets.assign(program.buffers.size(), 0);
+  for (auto [i, buffer] : llvm::enumerate(program.buffers)) {
+    if (buffer.kind != TensorBuffer::Kind::Intermediate)
+      continue;
+    llvm::Expected<int64_t> bytes = bytesOf(buffer, sizes);
+    if (!bytes)
+      return bytes;
+    offsets[i] = total;
+    if (llvm::AddOverflow(total, *bytes, total))
+      return invalid("the workspace is too large");
+  }
+  return total;
+}
+
+tile_status tile_program_result(tile_program *program, const void *const *arguments,
+                                size_t numArguments, size_t index, tile_tensor *result,
+                                const char **type) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(program);
+    TILE_REQUIRE(result);
+    Call call;
+    if (llvm::Error error = readCall(*program, arguments, numArguments, call))
+      return error;
+    if (index >= program->program->results.size())
+      return invalid("there is no result " + llvm::Twine(uint64_t(index)));
+    const TensorBuffer &buffer = program->program->buffers[program->program->results[index]];
+    if (buffer.shape.size() > TILE_TENSOR_RANK)
+      return invalid("the result has more than 8 dimensions");
+    void *data = result->data;
+    *result = {data, int32_t(buffer.shape.size()), {}, {}};
+    int64_t step = 1;
+    for (size_t i = buffer.shape.size(); i-- > 0;) {
+      std::optional<int64_t> size = buffer.shape[i].evaluate(call.sizes);
+      if (!size || *size < 0)
+        return invalid("the size `" + buffer.shape[i].str() + "` of the result is no size");
+      result->shape[i] = *size;
+      result->strides[i] = step;
+      step = int64_t(uint64_t(step) * uint64_t(*size));
+    }
+    if (type)
+      *type = program->resultTypes[index].c_str();
+    return llvm::Error::success();
+  });
+}
+
+tile_status tile_program_workspace(tile_program *program, const void *const *arguments,
+                                   size_t numArguments, size_t *bytes) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(bytes);
+    *bytes = 0;
+    TILE_REQUIRE(program);
+    Call call;
+    if (llvm::Error error = readCall(*program, arguments, numArguments, call))
+      return error;
+    std::vector<int64_t> offsets;
+    llvm::Expected<int64_t> needed = planWorkspace(*program->program, call.sizes, offsets);
+    if (!needed)
+      return needed.takeError();
+    *bytes = *needed;
+    return llvm::Error::success();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+/// Strides that say more than that there are no gaps.
+static std::vector<int64_t> stridesOf(const tile_tensor &tensor) {
+  llvm::ArrayRef<int64_t> strides(tensor.strides, tensor.rank), shape(tensor.shape, tensor.rank);
+  bool isGiven = llvm::any_of(strides, [](int64_t s) { return s != 0; });
+  bool isPlain = true;
+  int64_t step = 1;
+  for (size_t i = strides.size(); i-- > 0;) {
+    isPlain &= shape[i] == 1 || strides[i] == step;
+    step *= shape[i];
+  }
+  return isGiven && !isPlain ? strides.vec() : std::vector<int64_t>();
+}
+
+static llvm::Expected<std::shared_ptr<const LoadedKernel>>
+kernelFor(tile_program &program, const TensorLaunch &launch,
+          const std::shared_ptr<Context> &where) {
+  std::shared_ptr<const LoadedKernel> &known = program.kernels[{launch.key, where.get()}];
+  if (known)
+    return known;
+  CompileService &service = program.compiler->service;
+  auto compiled = service.compile(*launch.source, launch.options);
+  if (!compiled) {
+    program.kernels.erase({launch.key, where.get()});
+    return compiled.takeError();
+  }
+  auto loaded = service.share(std::move(*compiled))->loadOn(where);
+  if (!loaded) {
+    program.kernels.erase({launch.key, where.get()});
+    return loaded.takeError();
+  }
+  return known = std::move(*loaded);
+}
+
+static llvm::Error runKernel(tile_program &program, unsigned index, const Call &call,
+                             llvm::ArrayRef<TensorPlace> places,
+                             const std::shared_ptr<Context> &where, cuda::Stream stream) {
+  llvm::Expected<TensorLaunch> launch =
+      program.program->launch(index, call.sizes, places, *program.target);
+  if (!launch)
+    return invalid(llvm::toString(launch.takeError()));
+  if (launch->grid[0] == 0)
+    return llvm::Error::success();
+  auto kernel = kernelFor(program, *launch, where);
+  if (!kernel)
+    return kernel.takeError();
+  std::vector<const void *> arguments;
+  for (const TensorArgument &argument : launch->arguments) {
+    const TensorBuffer &buffer = program.program->buffers[argument.buffer];
+    if (!argument.isBuffer)
+      arguments.push_back(&argument.size); // the low half, where 32 bits are asked for
+    else if (buffer.kind == TensorBuffer::Kind::Number)
+      arguments.push_back(call.values[buffer.index]);
+    else
+      arguments.push_back(&places[argument.buffer].address);
+  }
+  return (*kernel)->launch(stream, launch->grid.data(), arguments);
+}
+
+static llvm::Expected<std::vector<TensorPlace>>
+placeBuffers(const tile_program &program, const Call &call, const tile_tensor *results,
+             void *workspace, llvm::ArrayRef<int64_t> offsets) {
+  std::vector<TensorPlace> places;
+  auto isEmpty = [&](const TensorBuffer &buffer) {
+    return graph::product(buffer.shape).evaluate(call.sizes) == 0;
+  };
+  for (auto [i, buffer] : llvm::enumerate(program.program->buffers)) {
+    TensorPlace &place = places.emplace_back();
+    if (buffer.kind == TensorBuffer::Kind::Tensor) {
+      auto &tensor = *static_cast<const tile_tensor *>(call.values[buffer.index]);
+      place = {reinterpret_cast<uintptr_t>(tensor.data), stridesOf(tensor)};
+    } else if (buffer.kind == TensorBuffer::Kind::Result) {
+      place.address = reinterpret_cast<uintptr_t>(results[buffer.index].data);
+      if (!place.address && !isEmpty(buffer))
+        return invalid("result " + llvm::Twine(buffer.index) + " has no data");
+    } else if (buffer.kind == TensorBuffer::Kind::Intermediate) {
+      place.address = reinterpret_cast<uintptr_t>(workspace) + offsets[i];
+    }
+  }
+  return places;
+}
+
+tile_status tile_program_run(tile_program *program, void *stream, const void *const *arguments,
+                             size_t numArguments, const tile_tensor *results, size_t numResults,
+                             void *workspace, size_t workspaceBytes) {
+  return guarded([&]() -> llvm::Error {
+    TILE_REQUIRE(program);
+    TILE_REQUIRE(results);
+    Call call;
+    if (llvm::Error error = readCall(*program, arguments, numArguments, call))
+      return error;
+    if (numResults != program->program->results.size())
+      return invalid("`" + program->function.asFunction().name() + "` has " +
+                     llvm::Twine(uint64_t(program->program->results.size())) + " results, not " +
+                     llvm::Twine(uint64_t(numResults)));
+    std::vector<int64_t> offsets;
+    llvm::Expected<int64_t> needed = planWorkspace(*program->program, call.sizes, offsets);
+    if (!needed)
+      return needed.takeError();
+    if (uint64_t(*needed) > workspaceBytes || (*needed && !workspace))
+      return invalid("the workspace has " + llvm::Twine(uint64_t(workspaceBytes)) + " bytes, and " +
+                     llvm::Twine(*needed) + " are needed: see tile_program_workspace");
+    if (*needed && reinterpret_cast<uintptr_t>(workspace) % kWorkspaceAlignment)
+      return invalid("the workspace is not aligned to 256 bytes");
+    auto places = placeBuffers(*program, call, results, workspace, offsets);
+    if (!places)
+      return places.takeError();
+    auto where = contextFor(nullptr);
+    if (!where)
+      return where.takeError();
+    for (unsigned i = 0; i < program->program->kernels.size(); ++i)
+      if (llvm::Error error =
+              runKernel(*program, i, call, *places, *where, static_cast<cuda::Stream>(stream)))
+        return error;
+    return llvm::Error::success();
+  });
+}

@@ -1,0 +1,164 @@
+//===- ProgramTest.cpp - functions of whole tensors in the C interface ----===//
+//
+// The real compiler on the fake driver, which records what is launched.
+//
+//===----------------------------------------------------------------------===//
+#include "FakeCuda.h"
+#include "tile/tile.hpp"
+#include <cstring>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+const char *const source = R"py(
+import tile
+import triton.language as tl
+
+@tile.function
+def norm(x: tensor["M, N"], weight: tensor["N"], eps: float):
+    return x * tile.rsqrt((x * x).mean(axis=1, keepdim=True) + eps) * weight
+
+@tile.function
+def two(x: tensor["M, N", fp32]):
+    y = tile.exp(x)
+    return y.max(axis=1), y.sum(axis=0)
+
+@tile.function
+def wrong(x: tensor["M, N"], y: tensor["M, K"]):
+    return x + y
+)py";
+
+class Program : public testing::Test {
+protected:
+  Program() {
+    cuda.reset();
+    tile_compiler_options options;
+    tile_compiler_options_init(&options);
+    options.cache_dir = "";
+    EXPECT_EQ(tile_compiler_create(&options, &compiler), TILE_OK);
+  }
+  ~Program() override {
+    tile_program_destroy(program);
+    tile_compiler_destroy(compiler);
+  }
+
+  tile_status compile(const char *function, const char *types = nullptr) {
+    tile_program_options options;
+    tile_program_options_init(&options);
+    options.function = function;
+    options.types = types;
+    return tile_program_compile_buffer(compiler, "f.tile", source, strlen(source), &options,
+                                       &program);
+  }
+  tile_status runNorm(int64_t rows, int64_t columns) {
+    tile_tensor x = {memory, 2, {rows, columns}, {}}, w = {memory, 1, {columns}, {}};
+    const void *arguments[] = {&x, &w, &eps};
+    return tile_program_run(program, nullptr, arguments, 3, &out, 1, nullptr, 0);
+  }
+  int kernelsCompiled() {
+    tile_program_info info = {};
+    info.size = sizeof info;
+    EXPECT_EQ(tile_program_get_info(program, &info), TILE_OK);
+    return info.kernels_compiled;
+  }
+
+  fakecuda::Control &cuda = *fakeCudaControl();
+  tile_compiler *compiler = nullptr;
+  tile_program *program = nullptr;
+  float eps = 1e-6f;
+  alignas(256) char memory[256] = {};
+  tile_tensor out = {memory, 0, {}, {}};
+};
+
+TEST_F(Program, RunsAsOneKernel) {
+  ASSERT_EQ(compile("norm", "bf16"), TILE_OK) << tile_last_error();
+  ASSERT_EQ(runNorm(1000, 4096), TILE_OK) << tile_last_error();
+  ASSERT_EQ(cuda.launches.size(), 1u);
+  EXPECT_EQ(cuda.launches[0].kernel, "norm");
+  EXPECT_EQ(cuda.launches[0].grid[0], 1000u);
+  EXPECT_EQ(cuda.allocatedBytes, 0u);
+}
+
+TEST_F(Program, SizesOfAKindShareAKernel) {
+  ASSERT_EQ(compile("norm", "fp16"), TILE_OK) << tile_last_error();
+  for (int64_t columns : {4096 - 16, 4096 - 32, 2048 + 16})
+    ASSERT_EQ(runNorm(columns, columns), TILE_OK) << tile_last_error();
+  EXPECT_EQ(kernelsCompiled(), 1);
+  ASSERT_EQ(runNorm(7, 100), TILE_OK) << tile_last_error(); // several rows a program
+  EXPECT_EQ(kernelsCompiled(), 2);
+}
+
+TEST_F(Program, NothingIsLaunchedForNoRows) {
+  ASSERT_EQ(compile("norm"), TILE_OK) << tile_last_error();
+  ASSERT_EQ(runNorm(0, 64), TILE_OK) << tile_last_error();
+  EXPECT_TRUE(cuda.launches.empty());
+}
+
+TEST_F(Program, SaysTheShapesOfResultsAndTheWorkspace) {
+  ASSERT_EQ(compile("two"), TILE_OK) << tile_last_error();
+  tile_tensor x = {memory, 2, {3, 50}, {}};
+  const void *arguments[] = {&x};
+  tile_tensor result = {};
+  const char *type = nullptr;
+  ASSERT_EQ(tile_program_result(program, arguments, 1, 1, &result, &type), TILE_OK);
+  EXPECT_EQ(result.rank, 1);
+  EXPECT_EQ(result.shape[0], 50);
+  EXPECT_STREQ(type, "fp32");
+  size_t bytes = 0;
+  ASSERT_EQ(tile_program_workspace(program, arguments, 1, &bytes), TILE_OK);
+  EXPECT_EQ(bytes, 768u); // what lies between the two kernels: 600, and what aligns them
+  tile_tensor results[] = {out, out};
+  EXPECT_EQ(tile_program_run(program, nullptr, arguments, 1, results, 2, nullptr, 0),
+            TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_last_error(), HasSubstr("768 are needed"));
+  alignas(256) static char workspace[768];
+  EXPECT_EQ(tile_program_run(program, nullptr, arguments, 1, results, 2, workspace, 768), TILE_OK)
+      << tile_last_error();
+  EXPECT_EQ(cuda.launches.size(), 2u);
+}
+
+TEST_F(Program, ErrorsSayWhatDoesNotAgree) {
+  EXPECT_EQ(compile("wrong"), TILE_COMPILE_ERROR);
+  EXPECT_THAT(tile_last_error(), HasSubstr("f.tile:16:12: error: `+` of `x` of shape (M, N)"));
+  EXPECT_EQ(compile("nrm"), TILE_COMPILE_ERROR);
+  EXPECT_THAT(tile_last_error(), HasSubstr("there is `norm`, `two`, `wrong`"));
+  EXPECT_EQ(compile("norm", "half"), TILE_INVALID_ARGUMENT);
+  EXPECT_STREQ(tile_last_error(), "`types`: `half` is no type");
+
+  ASSERT_EQ(compile("norm"), TILE_OK) << tile_last_error();
+  tile_tensor x = {memory, 2, {3, 50}, {}}, w = {memory, 1, {49}, {}};
+  const void *arguments[] = {&x, &w, &eps};
+  EXPECT_EQ(tile_program_run(program, nullptr, arguments, 3, &out, 1, nullptr, 0),
+            TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_last_error(), HasSubstr("dimension 0 of `weight` is `N`, which is 50"));
+  EXPECT_EQ(tile_program_run(program, nullptr, arguments, 2, &out, 1, nullptr, 0),
+            TILE_INVALID_ARGUMENT);
+  EXPECT_STREQ(tile_last_error(), "argument 2, `eps`, is missing");
+}
+
+TEST_F(Program, StridesAreTheCallers) {
+  ASSERT_EQ(compile("norm"), TILE_OK) << tile_last_error();
+  tile_tensor x = {memory, 2, {8, 512}, {1024, 1}}, w = {memory, 1, {512}, {}};
+  const void *arguments[] = {&x, &w, &eps};
+  EXPECT_EQ(tile_program_run(program, nullptr, arguments, 3, &out, 1, nullptr, 0), TILE_OK)
+      << tile_last_error();
+  ASSERT_EQ(runNorm(8, 512), TILE_OK);
+  EXPECT_EQ(kernelsCompiled(), 2); // with gaps, and without
+}
+
+TEST_F(Program, FromCpp) {
+  ASSERT_EQ(compile("norm"), TILE_OK) << tile_last_error();
+  tile::Program norm(std::exchange(program, nullptr));
+  tile::Tensor x(memory, {4, 300}), w(memory, {300});
+  EXPECT_THAT(norm.resultShape(0, x, w, eps), ElementsAre(4, 300));
+  EXPECT_EQ(norm.workspace(x, w, eps), 0u);
+  norm.run(nullptr, {tile::Tensor(memory)}, nullptr, 0, x, w, eps);
+  EXPECT_EQ(cuda.launches.size(), 1u);
+  EXPECT_THROW(norm.run(nullptr, {}, nullptr, 0, x, w, eps), tile::Error);
+}
+
+} // namespace
