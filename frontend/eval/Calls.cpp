@@ -131,6 +131,13 @@ Result Evaluator::callFunction(const PyValue &callee, const CallArgs &args) {
                 "it with `" +
                 function.name() + "[grid](...)`");
   }
+  // What a decorator that nobody knows makes of a function is not known: in host functions, whose
+  // hooks say so, it is not called without.
+  for (const Decorator &decorator : function.decorators)
+    if (!decorator.known && hooks)
+      if (auto refused =
+              hooks->callSymbol(*this, "host.decorated", {{PyValue::string(decorator.name)}, {}}))
+        return std::move(*refused);
   // A function of whole tensors, which who runs host functions compiles.
   bool isEager = function.findDecorator("tile.function.eager");
   if (hooks && !isEager && !Eagerly::isOn() && function.findDecorator("tile.function"))
@@ -323,6 +330,7 @@ Decorator Evaluator::resolveDecorator(const ast::Expr &expr, const ScopePtr &sco
                     name == "triton.autotune" || name == "triton.heuristics" ||
                     name == "triton.constexpr_function" || name == "triton.must_use_result" ||
                     name == "triton.aggregate" || name == "tl.must_use_result" ||
+                    name == "triton.testing.perf_report" ||
                     name == "tl.builtin";
   return decorator;
 }

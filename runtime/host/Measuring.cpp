@@ -134,6 +134,10 @@ std::optional<Result> Session::callTriton(Evaluator &evaluator, StringRef name,
     return callDoBench(evaluator, args);
   if (name == "triton.testing.Benchmark")
     return makeBenchmark(args);
+  if (name == "host.decorated") // a function that is about to be called
+    return fail("the decorator `" + eval::str(args.positional[0]) +
+                    "` is not known to host functions, so what it decorates cannot be called",
+                "NameError");
   StringRef member = name;
   if (member.consume_front("triton.jit.") && member == "warmup")
     return launcher.warmup(evaluator, args);

@@ -40,7 +40,7 @@ env -i "$tree/bin/tilec" version >/dev/null
 count=0
 for file in "$tree"/share/tile/kernels/*.tile; do
   [ -e "$file" ] || continue
-  for kernel in $(env -i "$tree/bin/tilec" compile "$file" --list-kernels); do
+  for kernel in $(env -i "$tree/bin/tilec" compile "$file" --list-kernels | sed "/ /d"); do
     env -i "$tree/bin/tilec" compile "$file" --kernel "$kernel" -o "$work/k.ptx" --metadata "$work/k.json"
     count=$((count + 1))
   done

@@ -30,7 +30,7 @@ refuse() {
 }
 for file in "$folder"/*.tile; do
   [ -e "$file" ] || continue
-  for kernel in $("$tilec" compile "$file" --list-kernels); do
+  for kernel in $("$tilec" compile "$file" --list-kernels | sed "/ /d"); do
     count=$((count + 1))
     name="$(basename "$file" .tile).$kernel"
     if ! "$tilec" compile "$file" --kernel "$kernel" --target "$target" -o "$work/k.ptx" \

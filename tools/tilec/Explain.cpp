@@ -46,7 +46,7 @@ i32:16,i32:1,i32:16,i32:1,i32:16,i32:1' --constexpr BLOCK_M=128 --constexpr BLOC
       --constexpr BLOCK_K=64 --num-warps 8 --value K=4096
   tilec explain softmax.tile --device a100 --json
   tilec explain functions/softmax.tile --dtype bf16 --value M=8192 --value N=8192
-  tilec explain softmax.tile --bench bench_softmax m=4096
+  tilec explain softmax.tile --bench bench_softmax
 )";
 
 namespace {

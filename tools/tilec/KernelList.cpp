@@ -18,21 +18,49 @@ static bool isJit(const ast::Expr *decorator) {
   return member && member->name == "jit";
 }
 
+static bool isJitted(const ast::FunctionDef &function) {
+  return llvm::any_of(function.decorators, [](auto &d) { return isJit(d.get()); });
+}
+
+/// Whether the types of all parameters are said. Constants alone make a helper, not a kernel.
+static bool isTyped(const ast::FunctionDef &function) {
+  return llvm::all_of(function.params, [](auto &p) { return p.annotation != nullptr; }) &&
+         llvm::any_of(function.params, [](auto &p) {
+           auto *text = llvm::dyn_cast_or_null<ast::Constant>(p.annotation.get());
+           return text && text->type == ast::Constant::Type::String;
+         });
+}
+
 std::vector<const ast::FunctionDef *> tilec::listTypedKernels(const ast::Module &module) {
   std::vector<const ast::FunctionDef *> kernels;
   for (const ast::StmtPtr &statement : module.body) {
     auto *function = llvm::dyn_cast<ast::FunctionDef>(statement.get());
-    if (function && !function->params.empty() &&
-        llvm::any_of(function->decorators, [](auto &d) { return isJit(d.get()); }) &&
-        llvm::all_of(function->params, [](auto &p) { return p.annotation != nullptr; }) &&
-        // Constants alone make a helper, not a kernel.
-        llvm::any_of(function->params, [](auto &p) {
-          auto *text = llvm::dyn_cast_or_null<ast::Constant>(p.annotation.get());
-          return text && text->type == ast::Constant::Type::String;
-        }))
+    if (function && isJitted(*function) && isTyped(*function))
       kernels.push_back(function);
   }
   return kernels;
+}
+
+using NamedFunctions = std::vector<std::pair<std::string, const ast::FunctionDef *>>;
+
+/// The `@triton.jit` functions in a body and in what stands in it, with the way to each:
+/// `Class.kernel`. What their own bodies hold is none of them.
+static void collectJitted(const ast::Body &body, const std::string &way, NamedFunctions &out) {
+  for (const ast::StmtPtr &statement : body) {
+    if (auto *function = llvm::dyn_cast<ast::FunctionDef>(statement.get())) {
+      if (isJitted(*function))
+        out.emplace_back(way + function->name, function);
+      else
+        collectJitted(function->body, way + function->name + ".", out);
+    } else if (auto *type = llvm::dyn_cast<ast::ClassDef>(statement.get())) {
+      collectJitted(type->body, way + type->name + ".", out);
+    } else if (auto *branch = llvm::dyn_cast<ast::If>(statement.get())) {
+      collectJitted(branch->then, way, out);
+      collectJitted(branch->otherwise, way, out);
+    } else if (auto *attempt = llvm::dyn_cast<ast::Try>(statement.get())) {
+      collectJitted(attempt->body, way, out);
+    }
+  }
 }
 
 static bool isConstant(const ast::Parameter &parameter) {
@@ -44,11 +72,10 @@ static bool isConstant(const ast::Parameter &parameter) {
 }
 
 /// The names that are called, or passed on, in the text of functions other than their own.
-static llvm::StringSet<> calledNames(StringRef text,
-                                     llvm::ArrayRef<const ast::FunctionDef *> functions) {
+static llvm::StringSet<> calledNames(StringRef text, const NamedFunctions &functions) {
   auto isWord = [](char c) { return llvm::isAlnum(c) || c == '_' || (c & 0x80); };
   llvm::StringSet<> called;
-  for (const ast::FunctionDef *function : functions) {
+  for (auto &[name, function] : functions) {
     StringRef body = text.slice(function->range.begin, function->range.end);
     while (!(body = body.drop_until(isWord)).empty()) {
       StringRef word = body.take_while(isWord);
@@ -62,26 +89,23 @@ static llvm::StringSet<> calledNames(StringRef text,
 
 std::vector<tilec::KernelEntry> tilec::listKernels(const ast::Module &module,
                                                    const frontend::SourceFile &source) {
-  std::vector<const ast::FunctionDef *> jitted, typed = listTypedKernels(module);
-  for (const ast::StmtPtr &statement : module.body)
-    if (auto *function = llvm::dyn_cast<ast::FunctionDef>(statement.get()))
-      if (llvm::any_of(function->decorators, [](auto &d) { return isJit(d.get()); }))
-        jitted.push_back(function);
+  NamedFunctions jitted;
+  collectJitted(module.body, "", jitted);
   llvm::StringSet<> called = calledNames(source.text(), jitted);
   std::vector<KernelEntry> kernels;
-  for (const ast::FunctionDef *function : jitted) {
-    bool isTyped = llvm::is_contained(typed, function);
-    if (!isTyped && called.contains(function->name))
+  for (auto &[name, function] : jitted) {
+    bool hasTypes = isTyped(*function);
+    if (!hasTypes && called.contains(function->name))
       continue;
     // A name means what it is bound to last.
-    llvm::erase_if(kernels, [&](const KernelEntry &k) { return k.name == function->name; });
+    llvm::erase_if(kernels, [&, &name = name](const KernelEntry &k) { return k.name == name; });
     KernelEntry &entry = kernels.emplace_back();
-    entry.name = function->name;
+    entry.name = name;
     entry.def = function;
     for (const ast::Parameter &parameter : function->params) {
       if (isConstant(parameter) && !parameter.defaultValue)
         entry.constants.push_back(parameter.name);
-      else if (!isConstant(parameter) && !isTyped)
+      else if (!isConstant(parameter) && !hasTypes)
         entry.untyped.push_back(parameter.name);
     }
   }

@@ -24,7 +24,8 @@ struct KernelEntry {
   /// "needs the types of `x` and `n` (--signature)"; empty if nothing is missing.
   std::string missing() const;
 };
-/// The kernels at the top level of a module, but for those that only others call.
+/// The kernels of a module, also those in classes, branches and functions, with the way to each
+/// as its name; but for those that only others call.
 std::vector<KernelEntry> listKernels(const tile::ast::Module &module,
                                      const tile::frontend::SourceFile &source);
 

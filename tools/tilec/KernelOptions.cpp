@@ -24,7 +24,7 @@ static std::string acceptConstexpr(CompileOptions &compile, StringRef text) {
 
 void tilec::addSelectionOptions(OptionTable &options, CompileOptions &compile) {
   options.group("What to compile")
-      .text("kernel", "NAME", "the kernel; not needed if FILE has only one", compile.kernel)
+      .text("kernel", "NAME", "the kernel (all whose types are known)", compile.kernel)
       .text("signature", "SIG", "types of its parameters, see below", compile.signature)
       .custom("constexpr", "NAME=VALUE", "a compile-time parameter; may be repeated",
               [&compile](StringRef v) { return acceptConstexpr(compile, v); })

@@ -99,6 +99,8 @@ void ProgressPrinter::startCase(StringRef function, StringRef parameters, size_t
                                 size_t total) {
   // Short cases would only flicker.
   auto now = std::chrono::steady_clock::now();
+  if (index == 0)
+    begin = now;
   if (!live || now - lastUpdate < std::chrono::milliseconds(50))
     return;
   lastUpdate = now;
@@ -106,9 +108,27 @@ void ProgressPrinter::startCase(StringRef function, StringRef parameters, size_t
   clearLine();
   llvm::errs() << '[' << index + 1 << '/' << total << "] "
                << StringRef(title(function, parameters)).take_front(width);
+  std::chrono::duration<double> spent = now - begin;
+  if (index > 0 && spent.count() > 2)
+    llvm::errs() << ", about " << duration(spent.count() / double(index) * double(total - index))
+                 << " left";
+  llvm::errs() << lastResult;
+}
+
+/// "; add 0.012 ms", of the case that has just ended.
+static std::string shortResult(const CaseResult &result) {
+  for (const Measurement &m : result.measurements) {
+    std::string label = m.label.empty() ? "" : m.label + " ";
+    if (m.milliseconds > 0)
+      return "; " + label + number(m.milliseconds) + " ms";
+    if (m.value)
+      return "; " + label + number(*m.value) + " " + m.unit;
+  }
+  return "";
 }
 
 void ProgressPrinter::finishCase(StringRef function, const CaseResult &result) {
+  lastResult = shortResult(result);
   bool failed = result.status == Status::Failed || result.status == Status::Unsupported;
   if (!failed || ++shownFailures > maxShownFailures)
     return;

@@ -38,7 +38,8 @@ private:
   bool live; ///< stderr is a terminal
   bool color;
   unsigned shownFailures = 0; ///< of the current function
-  std::chrono::steady_clock::time_point lastUpdate;
+  std::chrono::steady_clock::time_point lastUpdate, begin;
+  std::string lastResult; ///< of a bench: what was measured last
 };
 
 /// One line a test, and a line that sums up.

@@ -20,7 +20,7 @@ using namespace tilec;
 using llvm::StringRef;
 
 static const CommandEntry commands[] = {
-    {"compile", "compile one kernel to PTX, a cubin or any stage before", createCompileCommand},
+    {"compile", "compile kernels to PTX, a cubin or any stage before", createCompileCommand},
     {"explain", "say how a kernel uses the hardware, and what limits it", createExplainCommand},
     {"run", "run the examples of a file", createRunCommand},
     {"test", "check the kernels of a file against references", createTestCommand},
