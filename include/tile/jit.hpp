@@ -53,7 +53,7 @@ inline tile_value pointer(const void *address, tile_dtype element) {
 }
 /// The descriptor must outlive the launch call.
 inline tile_value tensor(const tile_descriptor_value &descriptor, tile_dtype element) {
-  return tile_tensor(&descriptor, element);
+  return tile_by_descriptor(&descriptor, element);
 }
 
 namespace detail {

@@ -221,15 +221,15 @@ TEST_F(JitTest, Descriptors) {
   value.descriptor.shape[0] = 100, value.descriptor.shape[1] = 64;
   value.descriptor.strides[0] = 64, value.descriptor.strides[1] = 1;
   value.block[0] = 32, value.block[1] = 64;
-  EXPECT_EQ(signatureOf({tile_tensor(&value, TILE_FP16), at(512), tile_int(3)}),
+  EXPECT_EQ(signatureOf({tile_by_descriptor(&value, TILE_FP16), at(512), tile_int(3)}),
             "tensordesc<fp16[32,64]>,*fp32:16,i32|BLOCK=128");
   value.pads_with_nan = 1;
-  EXPECT_EQ(signatureOf({tile_tensor(&value, TILE_FP16), at(512), tile_int(3)}),
+  EXPECT_EQ(signatureOf({tile_by_descriptor(&value, TILE_FP16), at(512), tile_int(3)}),
             "tensordesc<fp16[32,64],nan>,*fp32:16,i32|BLOCK=128");
   value.descriptor.shape[0] = 200; // no part of the key
-  EXPECT_EQ(signatureOf({tile_tensor(&value, TILE_FP16), at(512), tile_int(3)}), "");
+  EXPECT_EQ(signatureOf({tile_by_descriptor(&value, TILE_FP16), at(512), tile_int(3)}), "");
   value.descriptor.base = reinterpret_cast<void *>(4100);
-  EXPECT_EQ(launch({tile_tensor(&value, TILE_FP16), at(512), tile_int(3)}), TILE_INVALID_ARGUMENT);
+  EXPECT_EQ(launch({tile_by_descriptor(&value, TILE_FP16), at(512), tile_int(3)}), TILE_INVALID_ARGUMENT);
   EXPECT_THAT(tile_last_error(), HasSubstr("a base aligned to 16 bytes"));
 }
 
