@@ -213,8 +213,7 @@ void LoopRewriter::use(Copy &c, Value slot) {
       unsigned warps = unsigned(cta::getLayout(type).inSize(layout::Dim::warp()));
       layout::LinearLayout turning =
           cheapestTurning(c.buffer.getLinearLayout(), stage.getType().getLinearLayout(),
-                          type.getElementType(), warps, targetOf(stage))
-              .layout;
+                          type.getElementType(), warps, targetOf(stage));
       auto block = RankedTensorType::get(type.getShape(), type.getElementType(),
                                          cta::LayoutAttr::get(type.getContext(), turning));
       stage.getSrcMutable().assign(cta::ReadOp::create(at, stage.getLoc(), block, slot));

@@ -113,6 +113,27 @@ static lowering::Cost copyCost(const LinearLayout &holders, const LinearLayout &
           0};
 }
 
+/// Where a copy may lie that is turned behind it: as matrices do, or without conflicts
+/// between those that copy and those that turn it and write it best.
+static SmallVector<LinearLayout> arrangementsToTurn(const LinearLayout &holders,
+                                                    const LinearLayout &wanted, unsigned fast,
+                                                    Type element, const Target &target) {
+  unsigned bytes = getElementBytes(element), warps = unsigned(holders.inSize(Dim::warp()));
+  SmallVector<int64_t, 4> shape = layout::shapeOf(wanted);
+  SmallVector<LinearLayout> arrangements{layout::swizzledTile(shape, fast, bytes)};
+  SmallVector<LinearLayout> layouts = turningLayouts(shape, fast, bytes, warps);
+  SmallVector<double> writing;
+  for (const LinearLayout &turning : layouts)
+    writing.push_back(lowering::stageCost(turning, wanted, element, target).total(warps));
+  double least = *llvm::min_element(writing);
+  for (auto [turning, cost] : llvm::zip_equal(layouts, writing))
+    if (cost == least)
+      if (LinearLayout image = layout::optimalSwizzle(holders, turning, bytes).layout;
+          !llvm::is_contained(arrangements, image))
+        arrangements.push_back(std::move(image));
+  return arrangements;
+}
+
 /// An operand that its product wants turned is copied as it lies in memory, and turned by
 /// the threads, where that takes less than to copy it in pieces of a few bytes. Gives the
 /// arrangement of the copy.
@@ -120,20 +141,29 @@ static std::optional<LinearLayout> turnedImage(const Copy &copy, const LinearLay
                                                unsigned proven, unsigned bytes) {
   auto type = cast<RankedTensorType>(copy.value.getType());
   const LinearLayout &holders = cta::getLayout(type);
+  const Target &target = targetOf(copy.load);
+  Type element = type.getElementType();
+  unsigned warps = unsigned(holders.inSize(Dim::warp()));
   unsigned fast = 1 - *layout::minorOfSwizzledTile(wanted, bytes);
   if (type.getDimSize(fast) * bytes < kMostBytes)
     return std::nullopt;
-  LinearLayout image = layout::swizzledTile(type.getShape(), fast, bytes);
-  unsigned vector = vectorInto(holders, image, proven, bytes);
-  if (vector <= copy.vector || vector * bytes < kLeastBytes)
-    return std::nullopt;
-  if (copy.vector * bytes < kLeastBytes)
-    return image; // else it would not be copied at all
-  unsigned warps = unsigned(holders.inSize(Dim::warp()));
-  lowering::Cost turned = copyCost(holders, image, fast, bytes, vector);
-  turned += cheapestTurning(image, wanted, type.getElementType(), warps, targetOf(copy.load)).cost;
-  lowering::Cost direct = copyCost(holders, wanted, fast, bytes, copy.vector);
-  return turned.total(warps) < direct.total(warps) ? std::optional(image) : std::nullopt;
+  std::optional<LinearLayout> best;
+  double least = copyCost(holders, wanted, fast, bytes, copy.vector).total(warps);
+  if (copy.vector * bytes < kLeastBytes) // else it would not be copied at all
+    least = std::numeric_limits<double>::infinity();
+  for (const LinearLayout &image : arrangementsToTurn(holders, wanted, fast, element, target)) {
+    unsigned vector = vectorInto(holders, image, proven, bytes);
+    if (vector <= copy.vector || vector * bytes < kLeastBytes)
+      continue;
+    LinearLayout turning = cheapestTurning(image, wanted, element, warps, target);
+    lowering::Cost cost = copyCost(holders, image, fast, bytes, vector);
+    cost += turningCost(turning, image, wanted, element, target);
+    if (cost.total(warps) >= least)
+      continue;
+    best = image;
+    least = cost.total(warps);
+  }
+  return best;
 }
 
 /// Chooses buffer and width of the copy; false if its pieces would be too small.

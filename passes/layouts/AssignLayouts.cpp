@@ -4,7 +4,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
-#include "ir/layout/Hopper.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
@@ -13,7 +12,7 @@
 #include "passes/facts/AxisInfo.h"
 #include "passes/layouts/Coalesce.h"
 #include "passes/layouts/LayoutInference.h"
-#include "passes/memory/Costs.h"
+#include "passes/layouts/StagingLayouts.h"
 
 namespace tile {
 #define GEN_PASS_DEF_ASSIGNLAYOUTSPASS
@@ -47,7 +46,6 @@ private:
   void rewrite(Operation *op);
   void chooseVector(Operation *op, cta::LayoutAttr layout);
   void rewriteControlFlow(Operation *op);
-  void chooseImage(cta::StageOp stage);
   void passTo(Operation *terminator, unsigned firstOperand, ValueRange targets);
   cta::LayoutAttr workLayout(Operation *op, Value operand);
 
@@ -153,8 +151,14 @@ void LayoutRewriter::rewrite(Operation *op) {
   }
   if (cta::LayoutAttr layout = layouts.operandLayout(op))
     chooseVector(op, layout);
-  if (auto stage = dyn_cast<cta::StageOp>(op))
-    chooseImage(stage);
+  if (auto stage = dyn_cast<cta::StageOp>(op)) {
+    cta::BufferType type = stage.getType();
+    auto image = cta::LayoutAttr::get(
+        op->getContext(),
+        cheapestImage(cta::getLayout(stage.getSrc().getType()), type, targetOf(op)));
+    stage.getResult().setType(
+        cta::BufferType::get(op->getContext(), type.getShape(), type.getElementType(), image));
+  }
   for (Value result : op->getResults())
     retype(result);
 }
@@ -172,33 +176,6 @@ void LayoutRewriter::chooseVector(Operation *op, cta::LayoutAttr layout) {
     cast<AtomicRmwOp>(op).setVector(vector);
   if (std::optional<unsigned> run = coalescing.maskRunFor(op, vector))
     op->setAttr(cta::kMaskRunAttr, builder.getI32IntegerAttr(int32_t(*run)));
-}
-
-/// An operand of a warpgroup product whose elements have 16 bits is read in either direction:
-/// it lies as those that hold it write it best.
-void LayoutRewriter::chooseImage(cta::StageOp stage) {
-  cta::BufferType type = stage.getType();
-  Type element = type.getElementType();
-  unsigned bytes = getElementBytes(element);
-  ArrayRef<int64_t> shape = type.getShape();
-  if (bytes != 2 || shape.size() != 2)
-    return;
-  const layout::LinearLayout &holders = cta::getLayout(stage.getSrc().getType());
-  auto costOf = [&](const layout::LinearLayout &image) {
-    return lowering::stageCost(holders, image, element, targetOf(stage))
-        .total(coalescing.numWarps());
-  };
-  layout::LinearLayout best = type.getLinearLayout();
-  double least = costOf(best);
-  for (unsigned minor : {0u, 1u}) {
-    if (shape[minor] * bytes < 16)
-      continue;
-    layout::LinearLayout image = layout::swizzledTile(shape, minor, bytes);
-    if (double cost = costOf(image); cost < least)
-      best = image, least = cost;
-  }
-  auto attr = cta::LayoutAttr::get(stage.getContext(), best);
-  stage.getResult().setType(cta::BufferType::get(stage.getContext(), shape, element, attr));
 }
 
 /// Operands from `firstOperand` on arrive where `targets` live.

@@ -182,6 +182,14 @@ cta::LayoutAttr Coalescing::layoutOf(Group &group) {
     unsigned word = std::max(4 / group.leastBytes, 1u);
     vector = std::max(std::min(group.leastLimit, most), std::min(word, most));
   }
+  group.layout = layoutWith(group, vector);
+  return group.layout;
+}
+
+cta::LayoutAttr Coalescing::layoutWith(const Group &group, unsigned vector) const {
+  int64_t elements = 1;
+  for (int64_t size : group.shape)
+    elements *= size;
   uint32_t axes = combinedAxes(group.shape);
   unsigned shared = numSharedLoads(group.shape);
   SmallVector<unsigned, 4> warpOrder;
@@ -196,9 +204,8 @@ cta::LayoutAttr Coalescing::layoutOf(Group &group) {
     if (elements / length >= int64_t(warps) * 32 / few)
       fastLanes = few;
   }
-  group.layout = cta::LayoutAttr::get(
+  return cta::LayoutAttr::get(
       context, coalesced(group.shape, vector, fastLanes, warps, group.order, warpOrder));
-  return group.layout;
 }
 
 cta::LayoutAttr Coalescing::anchor(Operation *op) {
@@ -207,6 +214,10 @@ cta::LayoutAttr Coalescing::anchor(Operation *op) {
   if (!access.contiguous)
     return shapeLayout(shape);
   return layoutOf(groupOf(shape, access.order));
+}
+
+cta::LayoutAttr Coalescing::anchorWith(Operation *op, unsigned vector) {
+  return layoutWith(groupOf(shapeOf(op->getOperand(0)), accesses.find(op)->second.order), vector);
 }
 
 cta::LayoutAttr Coalescing::shapeLayout(ArrayRef<int64_t> shape) {

@@ -31,6 +31,8 @@ public:
   /// The layout in which `op` (load, store or atomic on blocks) moves whole
   /// lines.
   cta::LayoutAttr anchor(mlir::Operation *op);
+  /// The same with vectors of `vector` elements.
+  cta::LayoutAttr anchorWith(mlir::Operation *op, unsigned vector);
   /// The layout for blocks of this shape that nothing else decides: that of
   /// the accesses of the shape, if there are any.
   cta::LayoutAttr shapeLayout(llvm::ArrayRef<int64_t> shape);
@@ -66,6 +68,7 @@ private:
   void addCombined(mlir::Operation *op, unsigned axis);
   Group &groupOf(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order);
   cta::LayoutAttr layoutOf(Group &group);
+  cta::LayoutAttr layoutWith(const Group &group, unsigned vector) const;
   uint32_t combinedAxes(llvm::ArrayRef<int64_t> shape) const;
   /// Loads of one row that all rows of a block of this shape use.
   unsigned numSharedLoads(llvm::ArrayRef<int64_t> shape) const;

@@ -1,12 +1,9 @@
 //===- LayoutInference.cpp - a layout for every block ---------------------===//
 #include "passes/layouts/LayoutInference.h"
-#include "ir/Kernel.h"
 #include "ir/layout/Hopper.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/facts/Combiners.h"
 #include "passes/layouts/DotLayouts.h"
-#include "passes/layouts/ScanLayouts.h"
-#include "passes/layouts/StagingLayouts.h"
 #include "passes/memory/Scratch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -262,7 +259,7 @@ void LayoutInference::inferMemory(Operation *op) {
     if (!layout && !coalescing.isContiguous(op))
       layout = natural(ptr); // a gather, from wherever the addresses are
     if (!layout)
-      layout = layoutToTurn(cast<LoadOp>(op));
+      layout = layoutToStage(cast<LoadOp>(op));
   } else {
     layout = firstHome(op->getOperands().drop_front(), op);
     if (layout && isa<StoreOp>(op) && !coalescing.isGoodEnough(op, layout))
@@ -273,36 +270,6 @@ void LayoutInference::inferMemory(Operation *op) {
   works[op] = layout;
   for (Value result : op->getResults())
     setHome(result, layout);
-}
-
-/// Elements of 8 and 32 bits must lie along the dimension that is summed over. A block that
-/// memory has the other way is written to shared memory in single elements from where it is
-/// loaded best; squares in each thread are nearly as well loaded, and written by vectors.
-cta::LayoutAttr LayoutInference::layoutToTurn(LoadOp load) {
-  auto stage = load->hasOneUse() ? dyn_cast<cta::StageOp>(*load->user_begin()) : cta::StageOp();
-  Type element = getElementType(load.getType());
-  unsigned bytes = getElementBytes(element), warps = coalescing.numWarps();
-  if (!stage || bytes == 2 || bytes > 4 || !coalescing.isContiguous(load))
-    return {};
-  const LinearLayout &image = stage.getType().getLinearLayout();
-  unsigned fast = 1 - *layout::minorOfSwizzledTile(image, bytes);
-  cta::LayoutAttr best = coalescing.anchor(load);
-  auto costOf = [&](cta::LayoutAttr layout) {
-    auto cost =
-        lowering::stageCost(layout.getLayout(), image, element, targetOf(load.getOperation()));
-    cost.instructions += coalescing.numAccesses(load, layout);
-    return cost.total(warps);
-  };
-  double least = costOf(best);
-  for (const LinearLayout &turned :
-       turningLayouts(stage.getType().getShape(), fast, bytes, warps)) {
-    cta::LayoutAttr layout = get(turned);
-    if (!coalescing.isGoodEnough(load, layout))
-      continue;
-    if (double cost = costOf(layout); cost < least)
-      best = layout, least = cost;
-  }
-  return best;
 }
 
 void LayoutInference::inferReduce(ReduceOp op) {
@@ -317,24 +284,6 @@ void LayoutInference::inferReduce(ReduceOp op) {
   for (Value result : op->getResults())
     if (blockType(result))
       setHome(result, get(layout::sliceAxis(layout.getLayout(), axis)));
-}
-
-void LayoutInference::inferScan(ScanOp op) {
-  cta::LayoutAttr first = firstHome(op->getOperands(), op);
-  if (!first)
-    first = coalescing.shapeLayout(op.getInputType().getShape());
-  SmallVector<PlacedBlock> operands, results;
-  for (Value src : op.getSrcs())
-    if (cta::LayoutAttr home = natural(src))
-      operands.push_back({home.getLayout(), getElementType(src.getType())});
-  for (Value result : op->getResults())
-    if (cta::LayoutAttr wanted = wantedByUsers(result, /*accesses=*/true))
-      results.push_back({wanted.getLayout(), getElementType(result.getType())});
-  cta::LayoutAttr layout =
-      get(cheapestForScan(op, first.getLayout(), operands, results, coalescing.numWarps()));
-  works[op] = layout;
-  for (Value result : op->getResults())
-    setHome(result, layout);
 }
 
 /// Operations that take all their blocks in one layout, and give elementwise

@@ -39,8 +39,9 @@ private:
   void inferElementwise(mlir::Operation *op);
   void inferShape(mlir::Operation *op);
   void inferMemory(mlir::Operation *op);
-  /// Where a load works that only a product's operand in shared memory is made of.
-  cta::LayoutAttr layoutToTurn(LoadOp load);
+  /// Where a load works that only a product's operand in shared memory is made of; null if
+  /// there is no choice.
+  cta::LayoutAttr layoutToStage(LoadOp load);
   void inferReduce(ReduceOp op);
   void inferScan(ScanOp op);
   void inferTogether(mlir::Operation *op);

@@ -1,4 +1,4 @@
-//===- StagingLayouts.cpp - blocks that turn on their way to a product ------===//
+//===- StagingLayouts.cpp - operands on their way to shared memory ----------===//
 #include "passes/layouts/StagingLayouts.h"
 #include "ir/layout/Builders.h"
 #include "ir/layout/Hopper.h"
@@ -38,6 +38,28 @@ struct BitDealer {
 };
 } // namespace
 
+LinearLayout tile::cheapestImage(const LinearLayout &holders, cta::BufferType buffer,
+                                 const Target &target) {
+  Type element = buffer.getElementType();
+  unsigned bytes = getElementBytes(element);
+  unsigned warps = unsigned(holders.inSize(Dim::warp()));
+  LinearLayout best = buffer.getLinearLayout();
+  if (bytes != 2 || buffer.getShape().size() != 2)
+    return best;
+  double least = lowering::stageCost(holders, best, element, target).total(warps);
+  for (unsigned minor : {0u, 1u}) {
+    if (buffer.getShape()[minor] * bytes < kVectorBytes)
+      continue;
+    LinearLayout image = layout::swizzledTile(buffer.getShape(), minor, bytes);
+    double cost = lowering::stageCost(holders, image, element, target).total(warps);
+    if (cost >= least)
+      continue;
+    best = image;
+    least = cost;
+  }
+  return best;
+}
+
 /// A square in each thread; lane bit i lies along `slow` where bit i of `lanes` is set. Warps
 /// and what is left take `fast` first.
 static LinearLayout turningLayout(ArrayRef<int64_t> shape, unsigned fast, unsigned width,
@@ -74,20 +96,29 @@ SmallVector<LinearLayout> tile::turningLayouts(ArrayRef<int64_t> shape, unsigned
   return layouts;
 }
 
-Turning tile::cheapestTurning(const LinearLayout &from, const LinearLayout &to, Type element,
-                              unsigned numWarps, const Target &target) {
+lowering::Cost tile::turningCost(const LinearLayout &turning, const LinearLayout &from,
+                                 const LinearLayout &to, Type element, const Target &target) {
+  unsigned bytes = getElementBytes(element), most = llvm::Log2_32(kVectorBytes / bytes);
+  unsigned vector =
+      layout::widestVector(layout::offsetsOf(turning, from), Dim::offset(), most).log2();
+  lowering::Cost cost{double(turning.inSize(Dim::reg()) >> vector),
+                      double(layout::countWavefronts(turning, from, bytes, vector)), 0};
+  cost += lowering::stageCost(turning, to, element, target);
+  return cost;
+}
+
+LinearLayout tile::cheapestTurning(const LinearLayout &from, const LinearLayout &to, Type element,
+                                   unsigned numWarps, const Target &target) {
   unsigned bytes = getElementBytes(element);
   unsigned fast = 1 - *layout::minorOfSwizzledTile(to, bytes);
-  unsigned most = llvm::Log2_32(kVectorBytes / bytes);
-  std::optional<Turning> best;
+  std::optional<LinearLayout> best;
+  double least = 0;
   for (const LinearLayout &layout : turningLayouts(layout::shapeOf(to), fast, bytes, numWarps)) {
-    unsigned vector =
-        layout::widestVector(layout::offsetsOf(layout, from), Dim::offset(), most).log2();
-    lowering::Cost cost{double(layout.inSize(Dim::reg()) >> vector),
-                        double(layout::countWavefronts(layout, from, bytes, vector)), 0};
-    cost += lowering::stageCost(layout, to, element, target);
-    if (!best || cost.total(numWarps) < best->cost.total(numWarps))
-      best = Turning{layout, cost};
+    double cost = turningCost(layout, from, to, element, target).total(numWarps);
+    if (best && cost >= least)
+      continue;
+    best = layout;
+    least = cost;
   }
   return *best;
 }
