@@ -17,7 +17,7 @@ REQUIRED=(
   libzstd-dev zlib1g-dev libxml2-dev                   # what LLVM's CMake files ask for
   libcurl4-openssl-dev libedit-dev libffi-dev
   libfmt-dev libgtest-dev                              # formatting, unit tests
-  xz-utils                                             # release bundles
+  xz-utils pkgconf                                     # release bundles, and a test of them
 )
 OPTIONAL=(
   ccache                                               # quick rebuilds
