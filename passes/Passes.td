@@ -405,6 +405,11 @@ def PipelineLoadsPass : Pass<"tile-pipeline-loads", "::mlir::ModuleOp"> {
     filled in an iteration is the one that was read in the iteration before; the
     barrier of the wait lies between. Where warpgroups' products may be in flight that
     long (OverlapDots.cpp), there is one slot more, and it is the one before that.
+
+    A block that warpgroup instructions read along the other dimension than memory has it
+    (elements of 8 or 32 bits) is copied as it lies where that takes less than copies of
+    4 bytes; the threads read it from its slot in squares, and stage those. Single numbers
+    that the loop loads for itself are loaded in the turn before, and carried.
   }];
 }
 
