@@ -39,6 +39,16 @@ public:
   /// Kernels compiled by this launcher.
   size_t numKernels() const { return kernels.size(); }
 
+  /// Which configuration launches of tuned kernels take, of those that pruning leaves; nothing:
+  /// the one that tuning chooses.
+  std::optional<unsigned> forcedConfiguration;
+  /// The most that a launch had to choose from since somebody set this to 0.
+  unsigned mostConfigurations = 0;
+  /// The one that a launch took last, for messages.
+  std::string takenConfiguration;
+  /// Told which configuration won, and why; may be null.
+  std::function<void(llvm::StringRef)> onChoice;
+
 private:
   /// A launch between the steps.
   struct Request {
@@ -81,7 +91,14 @@ private:
   std::vector<std::string> includePaths;
   runtime::Tuner tuner;
   llvm::StringMap<std::unique_ptr<runtime::Kernel>> kernels;
-  llvm::StringMap<PyValue> tuned; ///< kernel and key -> configuration
+  Result chooseConfiguration(Evaluator &evaluator, const Request &request, size_t next,
+                             const Settings &settings, std::vector<PyValue> &choices,
+                             PyValue &best);
+  struct Tuned {
+    PyValue configuration;
+    unsigned among;
+  };
+  llvm::StringMap<Tuned> tuned; ///< by kernel and key
 };
 
 /// Runs `body` once, noting its launches and copies, and times those alone: the

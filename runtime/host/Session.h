@@ -54,6 +54,7 @@ public:
   const ContextPtr &hostContext() const { return context; }
   /// Compiles what a launch's handle is asked about (`handle.asm["ptx"]`).
   void setInspector(Inspector inspector) { launcher.inspector = std::move(inspector); }
+  Launcher &kernels() { return launcher; }
   /// Of all checks of the case so far.
   const Comparison &comparisons() const { return worst; }
   bool checkedAnything() const { return checks != 0; }

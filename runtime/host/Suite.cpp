@@ -383,6 +383,44 @@ std::unique_ptr<EvalError> Suite::measureLines(const eval::FunctionObject &funct
   return nullptr;
 }
 
+/// One call of the case, with all that belongs to it.
+std::unique_ptr<EvalError> Suite::runOnce(const eval::FunctionObject &function, Purpose purpose,
+                                          const Case &c, CaseResult &result) {
+  session.startCase();
+  evaluator.resetSteps();
+  eval::ScopeArena arena(evaluator);
+  std::unique_ptr<EvalError> error =
+      c.lines ? measureLines(function, c, result) : call(function, purpose, c, result);
+  if (auto late = session.finish(); late && !error)
+    error = std::move(late);
+  if (error) {
+    error = Result(std::move(error)).at(file.source(), returnRange(function)).takeError();
+    useHostWords(*error);
+  }
+  return error;
+}
+
+/// Once more with each configuration of tuned kernels: a test is of all that tuning may choose,
+/// not of the one that it chose here.
+std::unique_ptr<EvalError> Suite::runOthers(const eval::FunctionObject &function, const Case &c) {
+  Launcher &kernels = session.kernels();
+  unsigned count = kernels.mostConfigurations;
+  // Without a GPU the first one is taken, which has just run.
+  unsigned first = session.hostContext()->device.isCpu() ? 1 : 0;
+  for (unsigned i = first; i < count; ++i) {
+    kernels.forcedConfiguration = i;
+    CaseResult ignored;
+    std::unique_ptr<EvalError> error = runOnce(function, Purpose::Test, c, ignored);
+    kernels.forcedConfiguration.reset();
+    if (!error || error->diagnostic.unsupported)
+      continue;
+    error->diagnostic.message = "with the configuration `" + kernels.takenConfiguration +
+                                "`, which tuning may choose: " + error->diagnostic.message;
+    return error;
+  }
+  return nullptr;
+}
+
 CaseResult Suite::runCase(const eval::FunctionObject &function, Purpose purpose, const Case &c) {
   CaseResult result;
   result.parameters = c.str();
@@ -401,19 +439,11 @@ CaseResult Suite::runCase(const eval::FunctionObject &function, Purpose purpose,
     return result;
   }
   auto begin = std::chrono::steady_clock::now();
-  session.startCase();
-  evaluator.resetSteps();
-  eval::ScopeArena arena(evaluator);
-  std::unique_ptr<EvalError> error;
-  if (c.lines)
-    error = measureLines(function, c, result);
-  else
-    error = call(function, purpose, c, result);
-  if (auto late = session.finish(); late && !error)
-    error = std::move(late);
+  session.kernels().mostConfigurations = 0;
+  std::unique_ptr<EvalError> error = runOnce(function, purpose, c, result);
+  if (!error && purpose == Purpose::Test)
+    error = runOthers(function, c);
   if (error) {
-    error = Result(std::move(error)).at(file.source(), returnRange(function)).takeError();
-    useHostWords(*error);
     result.status = error->diagnostic.unsupported ? CaseResult::Status::Unsupported
                                                   : CaseResult::Status::Failed;
     result.error = std::move(error);

@@ -89,6 +89,9 @@ private:
   std::unique_ptr<eval::EvalError> checkDecorators(const eval::FunctionObject &function);
   std::unique_ptr<eval::EvalError> measureLines(const eval::FunctionObject &function, const Case &c,
                                                 CaseResult &result);
+  std::unique_ptr<eval::EvalError> runOnce(const eval::FunctionObject &function, Purpose purpose,
+                                           const Case &c, CaseResult &result);
+  std::unique_ptr<eval::EvalError> runOthers(const eval::FunctionObject &function, const Case &c);
   std::unique_ptr<eval::EvalError> judge(const eval::FunctionObject &function, Purpose purpose,
                                          const PyValue &returned, CaseResult &result);
   std::unique_ptr<eval::EvalError> sweep(const eval::FunctionObject &function,

@@ -7,7 +7,9 @@
 // 3. The `pre_hook` of the configuration runs before the launch itself.
 //
 //===----------------------------------------------------------------------===//
+#include "frontend/eval/Annotations.h"
 #include "runtime/host/Launcher.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/SaveAndRestore.h"
 #include <cmath>
 #include <map>
@@ -276,7 +278,13 @@ Result Launcher::tune(Evaluator &evaluator, const Request &request, size_t next,
 
   runtime::TuneProblem problem;
   problem.kernel = request.kernel.name();
-  problem.identity = runtime::contentHash(request.kernel.module->source().text());
+  // What the file imports is a part of its kernels.
+  eval::readImports(*request.kernel.module);
+  runtime::KeyBuilder identity("launches");
+  identity.add(request.kernel.module->source().text());
+  for (const frontend::Dependency &file : request.kernel.module->owner().dependencies())
+    identity.add(file.path).add(file.state);
+  problem.identity = identity.finish();
   problem.key = key;
   std::vector<Trial> trials;
   trials.reserve(configs.size());
@@ -333,6 +341,11 @@ Result Launcher::tune(Evaluator &evaluator, const Request &request, size_t next,
   restorer.apply();
   if (result) {
     best = result->best;
+    if (onChoice)
+      onChoice(problem.kernel + "(" + key + "): " + problem.configs[best].str() + " (" +
+               llvm::formatv("{0} ms, {1} of {2})", result->candidates[best].milliseconds,
+                             result->measured ? "the fastest" : "on record", configs.size())
+                   .str());
     if (!result->measured)
       return PyValue();
     if (auto error = callHook(evaluator, settings.find("pre_hook"),
@@ -367,6 +380,33 @@ static std::string tuningKey(const eval::FunctionObject &kernel, const PyValue &
   return text;
 }
 
+Result Launcher::chooseConfiguration(Evaluator &evaluator, const Request &request, size_t next,
+                                     const Settings &settings, std::vector<PyValue> &choices,
+                                     PyValue &best) {
+  Result known = namedValues(evaluator, request);
+  if (!known)
+    return known;
+  std::string id = tuningKey(request.kernel, *known, settings.find("key"));
+  auto it = forcedConfiguration ? tuned.end() : tuned.find(id);
+  if (it != tuned.end()) {
+    best = it->second.configuration;
+    mostConfigurations = std::max(mostConfigurations, it->second.among);
+    return PyValue();
+  }
+  if (auto error = prune(evaluator, request, settings, choices))
+    return error;
+  mostConfigurations = std::max(mostConfigurations, unsigned(choices.size()));
+  size_t index =
+      forcedConfiguration ? std::min<size_t>(*forcedConfiguration, choices.size() - 1) : 0;
+  if (!forcedConfiguration && choices.size() > 1 && !context->device.isCpu())
+    if (Result ok = tune(evaluator, request, next, id, choices, settings, index); !ok)
+      return ok;
+  best = choices[index];
+  if (!forcedConfiguration)
+    tuned.try_emplace(id, Tuned{best, unsigned(choices.size())});
+  return PyValue();
+}
+
 Result Launcher::autotune(Evaluator &evaluator, Request request, size_t next) {
   Settings settings;
   const eval::Decorator &decorator = request.kernel.decorators[next];
@@ -379,24 +419,10 @@ Result Launcher::autotune(Evaluator &evaluator, Request request, size_t next) {
   if (choices.empty())
     return runDecorators(evaluator, std::move(request), next + 1);
   PyValue best = choices[0];
-  if (choices.size() > 1) {
-    Result known = namedValues(evaluator, request);
-    if (!known)
-      return known;
-    std::string id = tuningKey(request.kernel, *known, settings.find("key"));
-    if (auto it = tuned.find(id); it != tuned.end()) {
-      best = it->second;
-    } else {
-      if (auto error = prune(evaluator, request, settings, choices))
-        return error;
-      size_t index = 0;
-      if (choices.size() > 1 && !context->device.isCpu())
-        if (Result ok = tune(evaluator, request, next, id, choices, settings, index); !ok)
-          return ok;
-      best = choices[index];
-      tuned.try_emplace(id, best);
-    }
-  }
+  if (choices.size() > 1)
+    if (Result ok = chooseConfiguration(evaluator, request, next, settings, choices, best); !ok)
+      return ok;
+  takenConfiguration = toTuneConfig(best).str();
   if (auto error =
           callHook(evaluator, &preHookOf(best), byName(request.kernel, request.args, best)))
     return error;

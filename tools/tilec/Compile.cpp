@@ -12,6 +12,7 @@
 #include "target/Target.h"
 #include "tools/tilec/Assembler.h"
 #include "tools/tilec/Commands.h"
+#include "tools/tilec/Configurations.h"
 #include "tools/tilec/KernelList.h"
 #include "tools/tilec/KernelOptions.h"
 #include "tools/tilec/OutputFiles.h"
@@ -42,7 +43,8 @@ static constexpr StringRef detailsText =
   const=VALUE                 any other value that is specialised on
 
 VALUE is JSON (128, 0.5, true, null, "relu", [1,2]), or tl.float16 for a dtype, or @name for a
-function of FILE, or inf, -inf, nan.
+function of FILE, or inf, -inf, nan. What is left open is taken from the first configuration of a kernel
+with @triton.autotune: its constexprs, warps and stages.
 
 Without --kernel and --signature, all kernels of FILE whose types are known are compiled: those that
 annotate every parameter and whose constants have defaults, or get values here. `--list-kernels`
@@ -314,7 +316,9 @@ int CompileCommand::compileAll(const tile::frontend::SourceFile &source) {
 int CompileCommand::compileKernel(tile::Compiler &compiler,
                                   const tile::frontend::SourceFile &source,
                                   const CompileOptions &options, CompileResult &result) {
-  result = compiler.compile(source, options);
+  CompileOptions chosen = options;
+  applyConfiguration(source, chosen);
+  result = compiler.compile(source, chosen);
   llvm::errs() << result.irDump;
   result.diagnostics.print(llvm::errs(), colorMessages());
   if (result.status == CompileResult::Status::Unsupported)

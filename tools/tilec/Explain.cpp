@@ -8,6 +8,7 @@
 #include "target/Target.h"
 #include "tools/tilec/Assembler.h"
 #include "tools/tilec/Commands.h"
+#include "tools/tilec/Configurations.h"
 #include "tools/tilec/ExplainFunctions.h"
 #include "tools/tilec/KernelList.h"
 #include "tools/tilec/KernelOptions.h"
@@ -173,7 +174,9 @@ std::string ExplainCommand::checkValues(const tile::frontend::SourceFile &source
 
 int ExplainCommand::explainKernel(tile::Compiler &compiler,
                                   const tile::frontend::SourceFile &source,
-                                  const tile::ExplainOptions &chosen, Explanation &explanation) {
+                                  const tile::ExplainOptions &wanted, Explanation &explanation) {
+  tile::ExplainOptions chosen = wanted;
+  applyConfiguration(source, chosen.compile);
   tile::CompileResult result;
   bool ok = tile::explain(compiler, source, chosen, result, explanation);
   result.diagnostics.print(llvm::errs(), colorMessages());

@@ -54,7 +54,11 @@ void tilec::addHostDeviceOptions(OptionTable &options, HostDeviceOptions &device
       .flag("algebraic",
             "run each launch on the emulator and interpreted, with numbers of a ring in the place "
             "of floats, and compare every bit; references are not looked at",
-            device.algebraic);
+            device.algebraic)
+      .flag("print-autotuning",
+            "on the GPU, print which configuration of a tuned kernel won (also with "
+            "TRITON_PRINT_AUTOTUNING=1)",
+            device.printTuning);
 }
 
 /// The emulator and the interpreter, which must agree to the bit.

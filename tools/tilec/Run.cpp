@@ -12,6 +12,7 @@
 #include "tools/tilec/Report.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cstdlib>
 
 using namespace tilec;
 using namespace tile::host;
@@ -330,6 +331,11 @@ int HostCommand::run() {
       file->session->output = &llvm::outs();
       file->session->hostContext()->eachLaneArrives = deviceOptions.eachLaneArrives;
       file->session->hostContext()->ignoresReferences = deviceOptions.algebraic;
+      if (const char *asked = std::getenv("TRITON_PRINT_AUTOTUNING");
+          deviceOptions.printTuning || (asked && StringRef(asked) == "1"))
+        file->session->kernels().onChoice = [](StringRef text) {
+          llvm::errs() << "tilec: " << text << '\n';
+        };
       file->names = file->suite->names(purpose);
     }
   if (listOnly) {

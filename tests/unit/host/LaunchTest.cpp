@@ -268,9 +268,14 @@ TEST(Autotune, TheFastestOnAGpuChosenOnce) {
   file.device.bodies["k"] = [](auto &, const runtime::LaunchConfig &config) {
     *static_cast<float *>(MockDevice::at(config.args[0].bits)) += 1;
   };
+  std::vector<std::string> said;
+  file.session.kernels().onChoice = [&](llvm::StringRef text) { said.push_back(text.str()); };
   // Trials leave no trace in `x`: two real launches, one on each.
   EXPECT_EQ(file.call("f"), "[2.0, 0.0, 0.0, 0.0]");
   EXPECT_EQ(file.device.prepared.size(), 3u);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].find("BLOCK: 64, num_warps: 2, num_stages: 3 (1"), std::string::npos)
+      << said[0];
   ASSERT_EQ(file.device.launches.size(), 3u * 4 + 2);
   EXPECT_EQ(file.device.launches.back().second.grid[0], 64u);
 }

@@ -1,0 +1,50 @@
+//===- Configurations.cpp - what a file's decorators say of a compilation -===//
+#include "tools/tilec/Configurations.h"
+#include "frontend/Parser.h"
+#include "runtime/jit/Choices.h"
+
+using namespace tilec;
+using tile::CompileOptions;
+
+/// The kernel that is meant: by name, or the only one.
+static std::shared_ptr<tile::eval::FunctionObject> find(tile::eval::ModuleEnv &file,
+                                                        const std::string &name) {
+  std::shared_ptr<tile::eval::FunctionObject> found;
+  for (auto &function : file.functions()) {
+    if (!function->isJit || (!name.empty() && function->name() != name))
+      continue;
+    if (found && name.empty())
+      return nullptr;
+    found = function;
+  }
+  return found;
+}
+
+void tilec::applyConfiguration(const tile::frontend::SourceFile &source, CompileOptions &compile) {
+  tile::frontend::DiagnosticEngine ignored;
+  tile::ast::Module module = tile::frontend::parse(source, ignored);
+  if (ignored.hasErrors())
+    return;
+  tile::eval::Program program(compile.includePaths);
+  tile::eval::ModuleEnv &file = program.add(source, module);
+  if (const tile::Target *target = tile::findTarget(compile.target))
+    program.evaluator().capability = target->capability;
+  auto kernel = find(file, compile.kernel);
+  tile::jit::Choices choices;
+  if (!kernel || tile::jit::readChoices(program.evaluator(), *kernel, choices) || !choices.isTuned)
+    return;
+  const tile::runtime::TuneConfig &first = choices.configurations[0].tune;
+  for (const auto &[name, value] : first.constexprs)
+    if (llvm::none_of(compile.constexprs, [&](auto &given) { return given.first == name; }))
+      compile.constexprs.emplace_back(name, value);
+  const CompileOptions defaults;
+  auto fill = [](auto &option, const auto &usual, const auto &wanted) {
+    if (option == usual)
+      option = wanted;
+  };
+  fill(compile.numWarps, defaults.numWarps, first.numWarps);
+  fill(compile.numStages, defaults.numStages, first.numStages);
+  fill(compile.numCtas, defaults.numCtas, first.numCtas);
+  fill(compile.maxRegisters, defaults.maxRegisters, first.maxRegisters);
+  fill(compile.warpRoles, defaults.warpRoles, first.warpRoles);
+}
