@@ -16,7 +16,8 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
         FILES_MATCHING PATTERN "*.md" PATTERN "*.c" PATTERN "*.cpp")
 
-install(TARGETS libtile LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS libtile tile_rt LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS tile_rt_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/tile DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 configure_package_config_file(cmake/TileConfig.cmake.in TileConfig.cmake
@@ -30,6 +31,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tile.pc DESTINATION ${CMAKE_INSTALL_LI
 write_basic_package_version_file(TileConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/TileConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/TileConfigVersion.cmake
+              ${CMAKE_CURRENT_SOURCE_DIR}/cmake/TileKernels.cmake
         DESTINATION ${TILE_CMAKE_DIR})
 
 # Last, since links lead to what was installed before.

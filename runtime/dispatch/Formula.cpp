@@ -137,6 +137,17 @@ static Failure read(const tile_value &value, int64_t &out) {
   return Failure::None;
 }
 
+static Failure readDescriptor(const Step &step, const tile_value *values, int64_t &out) {
+  const tile_value &value = values[step.op == Step::Base ? step.operand : step.operand / 8];
+  if (value.kind != TILE_VALUE_DESCRIPTOR || !value.as.descriptor)
+    return Failure::NotInteger;
+  const tile_descriptor &descriptor = value.as.descriptor->descriptor;
+  out = step.op == Step::Base   ? reinterpret_cast<int64_t>(descriptor.base)
+        : step.op == Step::Size ? descriptor.shape[step.operand % 8]
+                                : descriptor.strides[step.operand % 8];
+  return Failure::None;
+}
+
 Failure tile::dispatch::runFormula(const Step *steps, unsigned count, const tile_value *values,
                                    unsigned results, int64_t *out) {
   int64_t stack[kFormulaStack];
@@ -153,6 +164,11 @@ Failure tile::dispatch::runFormula(const Step *steps, unsigned count, const tile
       break;
     case Step::Address:
       stack[top++] = values[step.operand].as.integer;
+      break;
+    case Step::Base:
+    case Step::Size:
+    case Step::Stride:
+      failure = readDescriptor(step, values, stack[top++]);
       break;
     case Step::IsNone:
       stack[top++] = values[step.operand].kind == TILE_VALUE_NONE;

@@ -18,6 +18,9 @@ struct Step {
     Argument, ///< pushes the integer that argument `operand` is
     Address,  ///< pushes the address that argument `operand` is
     IsNone,   ///< pushes whether argument `operand` is None
+    Base,     ///< pushes the address of the tensor that argument `operand` describes
+    Size,     ///< pushes its size along a dimension: `operand` is argument * 8 + dimension
+    Stride,   ///< the same for its stride
     Add,      ///< these take two numbers and push one
     Sub,
     Mul,

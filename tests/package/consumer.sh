@@ -5,7 +5,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 tree=$(cd "$1" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cmake -S "$here/consumer" -B "$work" -DCMAKE_PREFIX_PATH="$tree" \
+cmake -S "$here/consumer" -B "$work" -DCMAKE_PREFIX_PATH="$tree" -DKERNELS="$tree/share/tile/kernels" \
   -DCMAKE_C_COMPILER="${CC:-clang-22}" -DCMAKE_CXX_COMPILER="${CXX:-clang++-22}" >"$work/log" || { cat "$work/log"; exit 1; }
 cmake --build "$work" >"$work/log" || { cat "$work/log"; exit 1; }
 # The same with pkg-config and no CMake.
@@ -15,3 +15,6 @@ export LD_LIBRARY_PATH="$(dirname "$(find "$tree"/lib* -name libtile.so | head -
 for program in consumer consumer-cpp consumer-pkg; do
   "$work/$program" "$tree/share/tile/kernels/vector_add.tile"
 done
+# On a machine with a GPU its addresses would be none of the device's: it only has to start there.
+CUDA_VISIBLE_DEVICES= "$work/consumer-ahead"
+! readelf -d "$work/consumer-ahead" | grep -q 'libtile\.so\|libcuda\|LLVM' || { echo "consumer-ahead needs more than libtile_rt"; exit 1; }

@@ -41,6 +41,7 @@ std::unique_ptr<Command> createRunCommand();
 std::unique_ptr<Command> createTestCommand();
 std::unique_ptr<Command> createBenchCommand();
 std::unique_ptr<Command> createLintCommand();
+std::unique_ptr<Command> createBuildCommand();
 std::unique_ptr<Command> createCacheCommand();
 std::unique_ptr<Command> createCompletionCommand();
 

@@ -21,6 +21,7 @@ using llvm::StringRef;
 
 static const CommandEntry commands[] = {
     {"compile", "compile kernels to PTX, a cubin or any stage before", createCompileCommand},
+    {"build", "compile kernels ahead, to C that programs link", createBuildCommand},
     {"explain", "say how a kernel uses the hardware, and what limits it", createExplainCommand},
     {"run", "run the examples of a file", createRunCommand},
     {"test", "check the kernels of a file against references", createTestCommand},

@@ -1,0 +1,654 @@
+//===- Launch.cpp - launching kernels that were built ahead ---------------===//
+//
+// The key of a launch's values finds a variant; of its codes the one for the current device
+// is loaded once a context and kept in a table that is read without a lock. A kernel's
+// state is made by whoever launches first, and stays as long as the process.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/ahead/Driver.h"
+#include "runtime/dispatch/Formula.h"
+#include "runtime/dispatch/Key.h"
+#include "runtime/dispatch/WordTable.h"
+#include "tile/rt.h"
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <mutex>
+
+using namespace tile::ahead;
+using namespace tile::dispatch;
+
+// The generated tables are these structs, in C.
+static_assert(sizeof(tile_rt_argument) == sizeof(Parameter) &&
+              offsetof(tile_rt_argument, flags) == offsetof(Parameter, flags) &&
+              offsetof(tile_rt_argument, dtype) == offsetof(Parameter, dtype));
+static_assert(sizeof(tile_rt_step) == sizeof(Step) &&
+              offsetof(tile_rt_step, operand) == offsetof(Step, operand));
+
+/// `tilec build` sees to it that no kernel has more.
+static constexpr unsigned kMostParameters = TILE_RT_MOST_PARAMETERS, kMostMaps = TILE_RT_MOST_MAPS,
+                          kMostNumbers = 16;
+
+namespace {
+/// A code on one context.
+struct Loaded {
+  const tile_rt_code *code = nullptr;
+  Function function = nullptr;
+  unsigned residentBlocks = 0;
+  bool dependent = false;
+  const Loaded *withoutMaps = nullptr; ///< of `code->without_maps`
+};
+
+struct State {
+  WordTable<const Loaded *> table; ///< by context and key
+  std::mutex mutex;                ///< of insertions
+};
+
+/// One launch.
+struct Launch {
+  tile_rt_kernel *kernel;
+  const Driver *driver = nullptr;
+  Stream stream = nullptr;
+  uint32_t grid[3] = {};
+  int32_t dependent = -1;
+  const tile_value *values = nullptr;
+  Values passed;
+};
+
+/// Makes the context of a launch current, if none is.
+class CurrentContext {
+public:
+  CurrentContext(const Driver &driver, Failure &failure);
+  ~CurrentContext() {
+    Context ignored = nullptr;
+    if (pushed)
+      (void)driver.cuCtxPopCurrent(&ignored);
+  }
+  CurrentContext(const CurrentContext &) = delete;
+  CurrentContext &operator=(const CurrentContext &) = delete;
+  unsigned long long id = 0;
+
+private:
+  const Driver &driver;
+  bool pushed = false;
+};
+} // namespace
+
+static thread_local std::string lastError;
+const char *tile_rt_last_error(void) { return lastError.c_str(); }
+
+static tile_status finish(Failure failure) {
+  if (failure)
+    lastError = std::move(failure.message);
+  return failure.status;
+}
+
+CurrentContext::CurrentContext(const Driver &driver, Failure &failure) : driver(driver) {
+  Context context = nullptr;
+  Result result = driver.cuCtxGetCurrent(&context);
+  if (result == Result::Success && !context) {
+    Device device = 0;
+    result = driver.cuDeviceGet(&device, 0);
+    static std::mutex mutex;
+    static Context primary = nullptr; // stays retained
+    std::lock_guard<std::mutex> lock(mutex);
+    if (result == Result::Success && !primary)
+      result = driver.cuDevicePrimaryCtxRetain(&primary, device);
+    if (result == Result::Success)
+      result = driver.cuCtxPushCurrent(context = primary);
+    pushed = result == Result::Success;
+  }
+  if (result == Result::Success)
+    result = driver.cuCtxGetId(context, &id);
+  if (result != Result::Success)
+    failure = driver.failed(result, "no context to launch on");
+}
+
+static State &stateOf(tile_rt_kernel *kernel) {
+  auto **slot = reinterpret_cast<State **>(&kernel->state);
+  if (State *state = __atomic_load_n(slot, __ATOMIC_ACQUIRE))
+    return *state;
+  auto *fresh = new State, *none = static_cast<State *>(nullptr);
+  if (__atomic_compare_exchange_n(slot, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return *fresh;
+  delete fresh; // another thread was first
+  return *none;
+}
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+static bool attribute(const Driver &driver, DeviceAttribute which, Device device, int &value) {
+  return driver.cuDeviceGetAttribute(&value, which, device) == Result::Success;
+}
+
+/// Machine code or PTX for this chip alone, before the newest PTX that it can take.
+static const tile_rt_code *choose(const tile_rt_variant &variant, int capability) {
+  const tile_rt_code *best = nullptr;
+  for (uint32_t i = 0; i < variant.num_codes; ++i) {
+    const tile_rt_code &code = variant.codes[i];
+    bool fits = code.exact ? code.capability == capability : code.capability <= capability;
+    auto rank = [](const tile_rt_code &c) { return c.capability * 2 + c.exact; };
+    if (fits && (!best || rank(code) > rank(*best)))
+      best = &code;
+  }
+  return best;
+}
+
+static LaunchAttribute clusterOf(const tile_rt_code &code) {
+  LaunchAttribute attribute = {};
+  attribute.id = LaunchAttributeId::ClusterDimension;
+  attribute.value.clusterDim.x = unsigned(code.cluster[0]);
+  attribute.value.clusterDim.y = unsigned(code.cluster[1]);
+  attribute.value.clusterDim.z = unsigned(code.cluster[2]);
+  return attribute;
+}
+
+static int clusterSize(const tile_rt_code &code) {
+  return code.cluster[0] * code.cluster[1] * code.cluster[2];
+}
+
+/// How many blocks the chip runs at once; a kernel that can never run is a failure.
+static Failure measureResidency(const Driver &driver, Device device, Loaded &loaded) {
+  const tile_rt_code &code = *loaded.code;
+  int blocks = 0, processors = 0;
+  Result result = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+      &blocks, loaded.function, code.threads, size_t(code.shared_bytes));
+  if (result != Result::Success)
+    return driver.failed(result, std::string("cannot load `") + code.entry + "`");
+  if (clusterSize(code) > 1) {
+    LaunchAttribute cluster = clusterOf(code);
+    LaunchConfig config = {};
+    config.gridDimX = unsigned(code.cluster[0]), config.gridDimY = unsigned(code.cluster[1]);
+    config.gridDimZ = unsigned(code.cluster[2]);
+    config.blockDimX = unsigned(code.threads), config.blockDimY = config.blockDimZ = 1;
+    config.sharedMemBytes = unsigned(code.shared_bytes);
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    result = driver.cuOccupancyMaxActiveClusters(&blocks, loaded.function, &config);
+    if (result != Result::Success)
+      return driver.failed(result, std::string("cannot load `") + code.entry + "`");
+    blocks *= clusterSize(code);
+    processors = 1;
+  } else if (!attribute(driver, DeviceAttribute::MultiprocessorCount, device, processors)) {
+    return driver.failed(Result::Unknown, "cannot ask the device for its multiprocessors");
+  }
+  loaded.residentBlocks = unsigned(blocks) * unsigned(processors);
+  if (blocks > 0)
+    return {};
+  return {TILE_RESOURCES, std::string("a block of `") + code.entry +
+                              "` does not fit a multiprocessor of this device: it has " +
+                              std::to_string(code.threads) + " threads and " +
+                              std::to_string(code.shared_bytes) + " bytes of shared memory"};
+}
+
+static Failure load(const Driver &driver, Device device, int capability, const tile_rt_code &code,
+                    const Loaded *&out) {
+  auto loaded = std::make_unique<Loaded>();
+  loaded->code = &code;
+  Module module = nullptr;
+  std::string what = std::string("cannot load `") + code.entry + "`";
+  char log[2048] = "";
+  JitOption names[] = {JitOption::ErrorLogBuffer, JitOption::ErrorLogBufferSizeBytes};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
+  Result result = driver.cuModuleLoadDataEx(&module, code.image, 2, names, values);
+  if (result != Result::Success) {
+    Failure failure = driver.failed(result, what);
+    failure.message += log[0] ? std::string("\n") + log : "";
+    return failure;
+  }
+  result = driver.cuModuleGetFunction(&loaded->function, module, code.entry);
+  constexpr int withoutOptin = 48 * 1024, portable = 8;
+  if (result == Result::Success && code.shared_bytes > withoutOptin)
+    result = driver.cuFuncSetAttribute(
+        loaded->function, FunctionAttribute::MaxDynamicSharedSizeBytes, code.shared_bytes);
+  if (result == Result::Success && clusterSize(code) > portable)
+    result = driver.cuFuncSetAttribute(loaded->function,
+                                       FunctionAttribute::NonPortableClusterSizeAllowed, 1);
+  Failure failure = result == Result::Success ? measureResidency(driver, device, *loaded)
+                                              : driver.failed(result, what);
+  // The first driver that captures dependent launches into graphs.
+  constexpr int dependentLaunchVersion = 12030;
+  loaded->dependent = code.dependent && !code.cooperative && capability >= 90 &&
+                      driver.version >= dependentLaunchVersion;
+  if (!failure && code.without_maps)
+    failure = load(driver, device, capability, *code.without_maps, loaded->withoutMaps);
+  if (failure) {
+    (void)driver.cuModuleUnload(module);
+    return failure;
+  }
+  out = loaded.release(); // as long as the process
+  return {};
+}
+
+static Failure loadVariant(tile_rt_kernel *kernel, const Driver &driver,
+                           const tile_rt_variant &variant, const Key &key, const Loaded *&out) {
+  State &state = stateOf(kernel);
+  uint64_t hash = key.hash();
+  // Held while loading: the second thread waits for the first one's result.
+  std::lock_guard<std::mutex> lock(state.mutex);
+  if (const Loaded **known = state.table.find(key.words, key.size, hash)) {
+    out = *known;
+    return {};
+  }
+  Device device = 0;
+  int major = 0, minor = 0;
+  if (Result result = driver.cuCtxGetDevice(&device); result != Result::Success)
+    return driver.failed(result, "cuCtxGetDevice");
+  if (!attribute(driver, DeviceAttribute::ComputeCapabilityMajor, device, major) ||
+      !attribute(driver, DeviceAttribute::ComputeCapabilityMinor, device, minor))
+    return driver.failed(Result::Unknown, "cannot ask the device what it is");
+  const tile_rt_code *code = choose(variant, major * 10 + minor);
+  if (!code)
+    return {TILE_UNSUPPORTED, std::string("`") + kernel->name +
+                                  "` was not built for this device, which is of compute "
+                                  "capability " +
+                                  std::to_string(major) + "." + std::to_string(minor)};
+  if (Failure failure = load(driver, device, major * 10 + minor, *code, out))
+    return failure;
+  state.table.insert(key.words, key.size, hash, out);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Finding the variant
+//===----------------------------------------------------------------------===//
+
+static const Parameter *parametersOf(const tile_rt_kernel &kernel) {
+  return reinterpret_cast<const Parameter *>(kernel.arguments);
+}
+
+static FormulaFailure run(const tile_rt_formula &formula, const tile_value *values, int64_t *out) {
+  return runFormula(reinterpret_cast<const Step *>(formula.steps), formula.count, values,
+                    formula.results, out);
+}
+
+/// What a variant is looked up by, behind the context's id.
+static Failure readKey(Launch &launch, Key &key) {
+  const tile_rt_kernel &kernel = *launch.kernel;
+  const Parameter *parameters = parametersOf(kernel);
+  if (Refusal refusal =
+          readValues(parameters, kernel.num_arguments, launch.values, key, launch.passed))
+    return {TILE_INVALID_ARGUMENT, std::string("cannot launch `") + kernel.name +
+                                       "`: " + explain(refusal, parameters, launch.values)};
+  bool fits = key.add(kernel.configuration);
+  for (uint32_t i = 0; i < kernel.num_heuristics; ++i) {
+    int64_t value = 0;
+    FormulaFailure failure = run(kernel.heuristics[i], launch.values, &value);
+    if (failure != FormulaFailure::None)
+      return {TILE_INVALID_ARGUMENT, std::string("the heuristic `") + kernel.heuristic_names[i] +
+                                         "` of `" + kernel.name +
+                                         "` cannot be computed: " + explain(failure)};
+    fits = fits && key.add(uint64_t(value));
+  }
+  if (fits)
+    return {};
+  return {TILE_INVALID_ARGUMENT, std::string("what decides the code of `") + kernel.name +
+                                     "` takes more than is possible"};
+}
+
+static const tile_rt_variant *findVariant(const tile_rt_kernel &kernel, const Key &key) {
+  for (uint32_t i = 0; i < kernel.num_variants; ++i) {
+    const tile_rt_variant &variant = kernel.variants[i];
+    if (variant.size == key.size - 1 &&
+        std::equal(variant.words, variant.words + variant.size, key.words + 1))
+      return &variant;
+  }
+  return nullptr;
+}
+
+/// Many variants of many kernels: only launches of new keys come here.
+static Failure notBuilt(const tile_rt_kernel &kernel, const Key &key) {
+  auto described = std::make_unique<Described>();
+  describe(parametersOf(kernel), kernel.num_arguments, key.words + 1, *described);
+  std::string text =
+      std::string("`") + kernel.name + "` was not built for `" + described->signature;
+  for (unsigned i = 0; i < described->numConstants; ++i)
+    text += std::string(" ") + kernel.arguments[described->constants[i].parameter].name + "=" +
+            described->constants[i].text;
+  return {TILE_NO_COMPILE, text + "`: give `tilec build` arguments that reach it"};
+}
+
+static Failure find(Launch &launch, unsigned long long context, const Loaded *&out) {
+  Key key;
+  key.add(context);
+  Key own;
+  if (Failure failure = readKey(launch, own))
+    return failure;
+  for (unsigned i = 0; i < own.size; ++i)
+    if (!key.add(own.words[i]))
+      return {TILE_INVALID_ARGUMENT, "the key of a launch takes more than is possible"};
+  State &state = stateOf(launch.kernel);
+  if (const Loaded **known = state.table.find(key.words, key.size, key.hash())) {
+    out = *known;
+    return {};
+  }
+  const tile_rt_variant *variant = findVariant(*launch.kernel, key);
+  if (!variant)
+    return notBuilt(*launch.kernel, key);
+  return loadVariant(launch.kernel, *launch.driver, *variant, key, out);
+}
+
+//===----------------------------------------------------------------------===//
+// Launching
+//===----------------------------------------------------------------------===//
+
+/// Whether the map can describe the array of this launch; it is made if so.
+static Failure encode(const Driver &driver, const tile_rt_map &map, const tile_value *values,
+                      TensorMap &out, bool &isSuitable) {
+  int64_t numbers[kMostNumbers];
+  isSuitable = false;
+  if (run(map.numbers, values, numbers) != FormulaFailure::None)
+    return {}; // its numbers need more than 64 bits: no array
+  const unsigned rank = map.rank;
+  const int64_t *sizes = numbers + 1, *strides = sizes + rank, *others = strides + rank - 1;
+  bool good = numbers[0] % 16 == 0 && (!map.stored || sizes[0] * map.element_bytes % 16 == 0);
+  uint64_t extents[5], steps[5];
+  const uint32_t ones[5] = {1, 1, 1, 1, 1};
+  for (unsigned i = 0; i < rank; ++i) {
+    good = good && sizes[i] > 0 && sizes[i] <= INT32_MAX;
+    extents[i] = uint64_t(sizes[i]);
+  }
+  for (unsigned i = 0; i + 1 < rank; ++i) {
+    good = good && strides[i] > 0 && strides[i] % 16 == 0 && strides[i] < int64_t(1) << 40;
+    steps[i] = uint64_t(strides[i]);
+  }
+  for (const int64_t *n = others; n < numbers + map.numbers.results; ++n)
+    good = good && *n >= 0;
+  isSuitable = good;
+  if (!good)
+    return {};
+  Result result = driver.cuTensorMapEncodeTiled(
+      &out, TensorMapDataType(map.type), rank, reinterpret_cast<void *>(numbers[0]), extents, steps,
+      map.box, ones, TensorMapInterleave::None, TensorMapSwizzle(map.swizzle),
+      TensorMapL2Promotion::L2_128B, TensorMapFloatOobFill::None);
+  return result == Result::Success ? Failure() : driver.failed(result, "cuTensorMapEncodeTiled");
+}
+
+static Failure missing(const tile_rt_code &code, uint32_t index) {
+  return {TILE_INVALID_ARGUMENT, "argument " + std::to_string(index) + " of `" + code.entry +
+                                     "` is None, and the kernel reads it"};
+}
+
+/// A part of a descriptor.
+static Failure locate(const tile_rt_code &code, const tile_rt_parameter &parameter,
+                      const void *argument, void *&out) {
+  if (!argument)
+    return missing(code, parameter.index);
+  auto *descriptor = static_cast<const tile_descriptor *>(argument);
+  const void *value = argument;
+  if (parameter.kind == TILE_RT_DESC_BASE)
+    value = &descriptor->base;
+  else if (parameter.kind == TILE_RT_DESC_SHAPE)
+    value = &descriptor->shape[parameter.dim];
+  else if (parameter.kind == TILE_RT_DESC_STRIDE)
+    value = &descriptor->strides[parameter.dim];
+  bool isNumber = parameter.kind == TILE_RT_DESC_SHAPE || parameter.kind == TILE_RT_DESC_STRIDE;
+  int64_t number = isNumber ? *static_cast<const int64_t *>(value) : 0;
+  if (isNumber && parameter.bytes == 4 && number != int32_t(number))
+    return {TILE_INVALID_ARGUMENT, "a size or stride of argument " +
+                                       std::to_string(parameter.index) + " of `" + code.entry +
+                                       "` does not fit 32 bits"};
+  out = const_cast<void *>(value);
+  return {};
+}
+
+/// Where a launch starts blocks: a persistent kernel no more than run at once.
+static Failure blocksOf(const Loaded &loaded, const uint32_t (&grid)[3], LaunchConfig &config) {
+  const tile_rt_code &code = *loaded.code;
+  uint64_t blocks[3] = {uint64_t(grid[0]) * uint64_t(code.blocks_per_program), grid[1], grid[2]};
+  const uint64_t most[3] = {INT32_MAX, 65535, 65535};
+  if (code.persistent) {
+    uint64_t cluster = uint64_t(code.cluster[0]);
+    // A product of three is too large before it is wrong.
+    __uint128_t all = __uint128_t(grid[0]) * grid[1] * grid[2];
+    if (all > uint64_t(std::numeric_limits<int32_t>::max()) - (cluster - 1))
+      return {TILE_INVALID_ARGUMENT,
+              std::string("the grid of `") + code.entry + "` has too many programs"};
+    uint64_t programs = (uint64_t(all) + cluster - 1) / cluster * cluster;
+    uint64_t resident = std::max<uint64_t>(loaded.residentBlocks / cluster, 1) * cluster;
+    blocks[0] = std::min(programs, resident);
+    blocks[1] = blocks[2] = 1;
+  }
+  for (int axis = 0; axis < 3; ++axis)
+    if (blocks[axis] > most[axis] || blocks[axis] % uint64_t(code.cluster[axis]) != 0)
+      return {TILE_INVALID_ARGUMENT, std::string("the grid of `") + code.entry + "` has " +
+                                         std::to_string(blocks[axis]) + " blocks along " +
+                                         "xyz"[axis] + ", which cannot be"};
+  config.gridDimX = unsigned(blocks[0]), config.gridDimY = unsigned(blocks[1]);
+  config.gridDimZ = unsigned(blocks[2]);
+  return {};
+}
+
+namespace {
+/// The parameters of one launch: pointers to what is the caller's, and what is made.
+struct Made {
+  void *pointers[kMostParameters];
+  TensorMap maps[kMostMaps];
+  DevicePtr scratch[kMostMaps];
+  unsigned numScratch = 0;
+};
+} // namespace
+
+/// Fills in everything; `takesOther` becomes whether tensor maps cannot describe an array.
+static Failure fill(Launch &launch, const Loaded &loaded, Made &made, bool &takesOther) {
+  const Driver &driver = *launch.driver;
+  const tile_rt_code &code = *loaded.code;
+  for (uint32_t i = 0; i < code.num_parameters; ++i) {
+    const tile_rt_parameter &parameter = code.parameters[i];
+    void *&pointer = made.pointers[i];
+    switch (parameter.kind) {
+    case TILE_RT_CONST:
+      pointer = const_cast<uint64_t *>(&parameter.bytes);
+      break;
+    case TILE_RT_NUM_PROGRAMS:
+      pointer = &launch.grid[parameter.dim];
+      break;
+    case TILE_RT_TENSOR_MAP: {
+      bool isSuitable = false;
+      if (Failure failure = encode(driver, code.maps[parameter.index], launch.values,
+                                   made.maps[parameter.index], isSuitable))
+        return failure;
+      takesOther = takesOther || !isSuitable;
+      pointer = &made.maps[parameter.index];
+      break;
+    }
+    case TILE_RT_SCRATCH: {
+      uint64_t programs = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+      uint64_t bytes = parameter.bytes * (parameter.per_program ? programs : 1);
+      DevicePtr &buffer = made.scratch[made.numScratch];
+      buffer = 0;
+      Result result = driver.cuMemAllocAsync(&buffer, bytes ? bytes : 1, launch.stream);
+      if (result != Result::Success)
+        return driver.failed(result, "cannot get " + std::to_string(bytes) +
+                                         " bytes of scratch memory for `" + code.entry + "`");
+      ++made.numScratch;
+      if (parameter.zero)
+        result = driver.cuMemsetD8Async(buffer, 0, bytes ? bytes : 1, launch.stream);
+      if (result != Result::Success)
+        return driver.failed(result, "cuMemsetD8Async");
+      pointer = &buffer;
+      break;
+    }
+    default:
+      if (Failure failure =
+              locate(code, parameter, launch.passed.pointers[parameter.index], pointer))
+        return failure;
+    }
+  }
+  return {};
+}
+
+static Failure launchLoaded(Launch &launch, const Loaded &loaded) {
+  const Driver &driver = *launch.driver;
+  const tile_rt_code &code = *loaded.code;
+  LaunchConfig config = {};
+  if (Failure failure = blocksOf(loaded, launch.grid, config))
+    return failure;
+  Made made;
+  bool takesOther = false;
+  Failure failure = fill(launch, loaded, made, takesOther);
+  if (!failure && takesOther)
+    failure = loaded.withoutMaps
+                  ? launchLoaded(launch, *loaded.withoutMaps)
+                  : Failure{TILE_INVALID_ARGUMENT,
+                            std::string("an array passed to `") + code.entry +
+                                "` cannot be copied by the tensor memory accelerator: its "
+                                "address and strides must be positive multiples of 16 bytes"};
+  if (!failure && !takesOther) {
+    LaunchAttribute attributes[3];
+    unsigned count = 0;
+    if (clusterSize(code) > 1)
+      attributes[count++] = clusterOf(code);
+    if (code.cooperative) {
+      attributes[count] = {};
+      attributes[count].id = LaunchAttributeId::Cooperative;
+      attributes[count++].value.cooperative = 1;
+    }
+    if (launch.dependent < 0 ? loaded.dependent : launch.dependent != 0) {
+      attributes[count] = {};
+      attributes[count].id = LaunchAttributeId::ProgrammaticStreamSerialization;
+      attributes[count++].value.programmaticStreamSerializationAllowed = 1;
+    }
+    config.blockDimX = unsigned(code.threads), config.blockDimY = config.blockDimZ = 1;
+    config.sharedMemBytes = unsigned(code.shared_bytes);
+    config.stream = launch.stream;
+    config.attrs = attributes;
+    config.numAttrs = count;
+    Result result = driver.cuLaunchKernelEx(&config, loaded.function, made.pointers, nullptr);
+    if (result != Result::Success)
+      failure = driver.failed(result, std::string("cannot launch `") + code.entry + "`");
+  }
+  for (unsigned i = 0; i < made.numScratch; ++i)
+    if (Result result = driver.cuMemFreeAsync(made.scratch[i], launch.stream);
+        result != Result::Success && !failure)
+      failure = driver.failed(result, "cuMemFreeAsync");
+  return failure;
+}
+
+static Failure computeGrid(Launch &launch, const uint32_t *given) {
+  const tile_rt_kernel &kernel = *launch.kernel;
+  if (given) {
+    std::copy(given, given + 3, launch.grid);
+    return {};
+  }
+  if (!kernel.grid)
+    return {TILE_INVALID_ARGUMENT,
+            std::string("no grid is given for `") + kernel.name + "`, which computes none"};
+  int64_t extents[3] = {1, 1, 1};
+  FormulaFailure failure = run(*kernel.grid, launch.values, extents);
+  if (failure != FormulaFailure::None)
+    return {TILE_INVALID_ARGUMENT, std::string("the grid of `") + kernel.name +
+                                       "` cannot be computed: " + explain(failure)};
+  for (int axis = 0; axis < 3; ++axis) {
+    if (extents[axis] < 0 || extents[axis] > (axis ? 65535 : INT32_MAX))
+      return {TILE_INVALID_ARGUMENT, std::string("the grid of `") + kernel.name + "` has " +
+                                         std::to_string(extents[axis]) + " programs along " +
+                                         "xyz"[axis] + ", which cannot be"};
+    launch.grid[axis] = uint32_t(extents[axis]);
+  }
+  return {};
+}
+
+/// Fills in the values that were left out; the result is `values` or `filled`.
+static const tile_value *complete(const tile_rt_kernel &kernel, const tile_value *values,
+                                  size_t count, tile_value *filled, Failure &failure) {
+  if (count == kernel.num_arguments)
+    return values;
+  if (count > kernel.num_arguments || count + kernel.num_defaults < kernel.num_arguments) {
+    failure = {TILE_INVALID_ARGUMENT, std::string("`") + kernel.name + "` takes " +
+                                          std::to_string(kernel.num_arguments) + " arguments; " +
+                                          std::to_string(count) + " passed"};
+    return nullptr;
+  }
+  std::copy(values, values + count, filled);
+  for (size_t i = count; i < kernel.num_arguments; ++i)
+    filled[i] = kernel.defaults[i - (kernel.num_arguments - kernel.num_defaults)];
+  return filled;
+}
+
+static Failure launchKernel(Launch &launch, const uint32_t *grid, const tile_value *values,
+                            size_t count) {
+  tile_value filled[kMostArguments];
+  Failure failure;
+  launch.values = complete(*launch.kernel, values, count, filled, failure);
+  if (!launch.values)
+    return failure;
+  if ((failure = computeGrid(launch, grid)))
+    return failure;
+  launch.driver = Driver::get(failure);
+  if (!launch.driver)
+    return failure;
+  CurrentContext context(*launch.driver, failure);
+  if (failure)
+    return failure;
+  const Loaded *loaded = nullptr;
+  if ((failure = find(launch, context.id, loaded)))
+    return failure;
+  if (launch.grid[0] == 0 || launch.grid[1] == 0 || launch.grid[2] == 0)
+    return {};
+  return launchLoaded(launch, *loaded);
+}
+
+static Failure check(const tile_rt_kernel *kernel) {
+  if (!kernel)
+    return {TILE_INVALID_ARGUMENT, "`kernel` is null"};
+  if (kernel->version != TILE_RT_VERSION)
+    return {TILE_INVALID_ARGUMENT, "the kernel was built by another version of `tilec build`"};
+  return {};
+}
+
+/// Runs `body`, which returns a Failure. No exception leaves, not even for want of memory.
+template <typename Body> static tile_status guarded(Body body) noexcept {
+  try {
+    return finish(body());
+  } catch (...) {
+    return TILE_DRIVER_ERROR;
+  }
+}
+
+static Failure launchValues(tile_rt_kernel *kernel, void *stream, const uint32_t *grid,
+                            const tile_value *values, size_t num_values,
+                            const tile_launch_options *options) {
+  if (Failure failure = check(kernel))
+    return failure;
+  if ((num_values && !values) || num_values > kMostArguments)
+    return {TILE_INVALID_ARGUMENT, "`values` is null, or there are too many"};
+  Launch launch;
+  launch.kernel = kernel;
+  launch.stream = static_cast<Stream>(stream);
+  if (options && options->size > offsetof(tile_launch_options, dependent))
+    launch.dependent = options->dependent;
+  return launchKernel(launch, grid, values, num_values);
+}
+
+tile_status tile_rt_launch(tile_rt_kernel *kernel, void *stream, const uint32_t grid[3],
+                           const tile_value *values, size_t num_values,
+                           const tile_launch_options *options) {
+  return guarded([&] { return launchValues(kernel, stream, grid, values, num_values, options); });
+}
+
+static Failure loadAll(tile_rt_kernel *kernel) {
+  Failure failure = check(kernel);
+  if (failure)
+    return failure;
+  const Driver *driver = Driver::get(failure);
+  if (!driver)
+    return failure;
+  CurrentContext context(*driver, failure);
+  for (uint32_t i = 0; i < kernel->num_variants && !failure; ++i) {
+    const tile_rt_variant &variant = kernel->variants[i];
+    Key key;
+    key.add(context.id);
+    for (uint32_t w = 0; w < variant.size; ++w)
+      key.add(variant.words[w]);
+    const Loaded *loaded = nullptr;
+    failure = loadVariant(kernel, *driver, variant, key, loaded);
+  }
+  return failure;
+}
+
+tile_status tile_rt_load(tile_rt_kernel *kernel) {
+  return guarded([&] { return loadAll(kernel); });
+}

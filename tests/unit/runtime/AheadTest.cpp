@@ -1,0 +1,175 @@
+//===- AheadTest.cpp - kernels that were built ahead, on the fake driver --===//
+//
+// What `tilec build` wrote for ahead.tile and for the library's matmul, compiled as C, over
+// libtile_rt. No compiler and nothing of LLVM is in this program.
+//
+//===----------------------------------------------------------------------===//
+#include "ahead.h"
+#include "CountAllocations.h"
+#include "FakeCuda.h"
+#include "matmul.h"
+#include <cstring>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <thread>
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+class Ahead : public testing::Test {
+protected:
+  Ahead() { cuda.reset(); }
+  static const void *at(uint64_t address) { return reinterpret_cast<const void *>(address); }
+  /// The kernel's parameters of the last launch that are `bytes` long.
+  template <typename T> std::vector<T> parameters() const {
+    std::vector<T> out;
+    for (const std::string &text : cuda.launches.back().parameters)
+      if (text.size() == sizeof(T)) {
+        T value;
+        memcpy(&value, text.data(), sizeof value);
+        out.push_back(value);
+      }
+    return out;
+  }
+  fakecuda::Control &cuda = *fakeCudaControl();
+};
+
+TEST_F(Ahead, LaunchesTheVariantOfTheValues) {
+  ASSERT_EQ(scale_launch(nullptr, nullptr, at(256), 300, 0.5, tile_int(128)), TILE_OK)
+      << tile_rt_last_error();
+  ASSERT_EQ(cuda.launches.size(), 1u);
+  EXPECT_EQ(cuda.launches.back().kernel, "scale");
+  EXPECT_THAT(cuda.launches.back().grid, ElementsAre(3, 1, 1));
+  EXPECT_THAT(parameters<uint64_t>(), testing::Contains(256u));
+  EXPECT_THAT(parameters<int32_t>(), testing::Contains(300));
+  EXPECT_THAT(parameters<float>(), testing::Contains(0.5f));
+  size_t withN = cuda.launches.back().parameters.size();
+  // An n of 1 is a constant of its variant.
+  ASSERT_EQ(scale_launch(nullptr, nullptr, at(256), 1, 0.5, tile_int(128)), TILE_OK);
+  EXPECT_EQ(cuda.launches.back().parameters.size(), withN - 1);
+  // Defaults may be left out; the grid may be given.
+  const tile_value values[] = {tile_pointer(at(260), TILE_FP32), tile_int(48), tile_float(2)};
+  const uint32_t grid[3] = {2, 3, 4};
+  ASSERT_EQ(tile_rt_launch(&scale, nullptr, grid, values, 3, nullptr), TILE_OK)
+      << tile_rt_last_error();
+  EXPECT_THAT(cuda.launches.back().grid, ElementsAre(2, 3, 4));
+  const uint32_t none[3] = {2, 0, 4};
+  size_t before = cuda.launches.size();
+  EXPECT_EQ(tile_rt_launch(&scale, nullptr, none, values, 3, nullptr), TILE_OK);
+  EXPECT_EQ(cuda.launches.size(), before);
+}
+
+TEST_F(Ahead, WhatWasNotBuiltIsSaid) {
+  const uint32_t grid[3] = {1, 1, 1};
+  EXPECT_EQ(scale_launch(nullptr, grid, at(256), int64_t(1) << 40, 0.5, tile_int(128)),
+            TILE_NO_COMPILE);
+  EXPECT_THAT(tile_rt_last_error(),
+              HasSubstr("`scale` was not built for `*fp32:16,i64:16,fp32 BLOCK=128`"));
+  EXPECT_EQ(scale_launch(nullptr, nullptr, at(256), 3, 0.5, tile_int(64)), TILE_NO_COMPILE);
+  const tile_value values[] = {tile_int(3), tile_int(48), tile_float(2)};
+  EXPECT_EQ(tile_rt_launch(&scale, nullptr, nullptr, values, 3, nullptr), TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_rt_last_error(),
+              HasSubstr("argument `x`: an integer is passed where a pointer"));
+  EXPECT_EQ(tile_rt_launch(&scale, nullptr, nullptr, values, 1, nullptr), TILE_INVALID_ARGUMENT);
+  EXPECT_EQ(tile_rt_launch(nullptr, nullptr, nullptr, values, 1, nullptr), TILE_INVALID_ARGUMENT);
+  EXPECT_EQ(scale_launch(nullptr, nullptr, at(256), 3, 0.5, tile_int(0)), TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_rt_last_error(), HasSubstr("the grid of `scale` cannot be computed"));
+  tile_rt_kernel old = scale;
+  old.version = 0;
+  EXPECT_EQ(tile_rt_launch(&old, nullptr, nullptr, values, 3, nullptr), TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_rt_last_error(), HasSubstr("another version"));
+}
+
+TEST_F(Ahead, ConfigurationAndHeuristics) {
+  ASSERT_EQ(fill_launch(nullptr, nullptr, at(256), 512), TILE_OK) << tile_rt_last_error();
+  EXPECT_THAT(cuda.launches.back().grid, ElementsAre(2, 1, 1)) << "blocks of 256, as was asked for";
+  EXPECT_THAT(cuda.launches.back().block, ElementsAre(256, 1, 1));
+  ASSERT_EQ(fill_launch(nullptr, nullptr, at(256), 513), TILE_OK) << tile_rt_last_error();
+  EXPECT_THAT(cuda.launches.back().grid, ElementsAre(3, 1, 1));
+}
+
+TEST_F(Ahead, TensorMapsAndTheirFallback) {
+  const uint32_t grid[3] = {16, 1, 1};
+  auto launchOn = [&](int64_t rows) {
+    return matmul_launch(nullptr, grid, at(4096), at(1 << 20), at(1 << 21), rows, 512, 512, 512, 1,
+                         512, 1, 512, 1);
+  };
+  ASSERT_EQ(launchOn(512), TILE_OK) << tile_rt_last_error();
+  size_t maps = 0;
+  for (const std::string &text : cuda.launches.back().parameters)
+    maps += text.size() == 128;
+  EXPECT_GE(maps, 2u) << "operands come by TMA on sm_90a";
+  EXPECT_GE(cuda.numCalls("cuTensorMapEncodeTiled"), 2);
+  // Nothing in it: no map can describe that, and the other form runs.
+  ASSERT_EQ(launchOn(0), TILE_OK) << tile_rt_last_error();
+  for (const std::string &text : cuda.launches.back().parameters)
+    EXPECT_NE(text.size(), 128u);
+}
+
+TEST_F(Ahead, EveryDriverCallMayFail) {
+  for (const char *symbol :
+       {"cuModuleLoadDataEx", "cuModuleGetFunction", "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+        "cuCtxGetDevice", "cuDeviceGetAttribute", "cuCtxGetId", "cuLaunchKernelEx"}) {
+    tile_rt_kernel fresh = scale; // with nothing loaded
+    fresh.state = nullptr;
+    const tile_value values[] = {tile_pointer(at(256), TILE_FP32), tile_int(48), tile_float(2)};
+    cuda.failures = {{symbol, tile::cuda::Result::OutOfMemory}};
+    EXPECT_NE(tile_rt_launch(&fresh, nullptr, nullptr, values, 3, nullptr), TILE_OK) << symbol;
+    EXPECT_STRNE(tile_rt_last_error(), "");
+    cuda.failures.clear();
+    EXPECT_EQ(tile_rt_launch(&fresh, nullptr, nullptr, values, 3, nullptr), TILE_OK) << symbol;
+  }
+}
+
+TEST_F(Ahead, WarmLaunchesNeitherAllocateNorLock) {
+  const tile_value values[] = {tile_pointer(at(256), TILE_FP32), tile_int(48), tile_float(2),
+                               tile_int(128)};
+  tile::cuda::Context own = fakeCudaCreateContext(0); // a program's own is current
+  ASSERT_EQ(tile_rt_launch(&scale, nullptr, nullptr, values, 4, nullptr), TILE_OK);
+  cuda.quiet = true;
+  tile::test::Counts before = tile::test::counts();
+  for (int i = 0; i < 100; ++i)
+    if (tile_rt_launch(&scale, nullptr, nullptr, values, 4, nullptr) != TILE_OK)
+      ADD_FAILURE();
+  tile::test::Counts after = tile::test::counts();
+  cuda.quiet = false;
+  EXPECT_EQ(cuda.quietLaunches, 100u);
+  EXPECT_EQ(after.news, before.news);
+  EXPECT_EQ(after.mallocs, before.mallocs);
+  EXPECT_EQ(after.locks, before.locks);
+  fakeCudaDestroyContext(own);
+}
+
+TEST_F(Ahead, ThreadsLoadOnce) {
+  tile_rt_kernel fresh = scale;
+  fresh.state = nullptr;
+  int before = cuda.liveModules;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&] {
+      const tile_value values[] = {tile_pointer(at(256), TILE_FP32), tile_int(48), tile_float(2)};
+      EXPECT_EQ(tile_rt_launch(&fresh, nullptr, nullptr, values, 3, nullptr), TILE_OK);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(cuda.liveModules, before + 1);
+  EXPECT_EQ(tile_rt_load(&fresh), TILE_OK) << tile_rt_last_error();
+  EXPECT_GT(cuda.liveModules, before + 1) << "all of them are loaded ahead";
+}
+
+TEST_F(Ahead, TargetsAreChosenByTheDevice) {
+  tile_rt_kernel fresh = scale;
+  fresh.state = nullptr;
+  const tile_value values[] = {tile_pointer(at(256), TILE_FP32), tile_int(48), tile_float(2)};
+  cuda.computeMajor = 7, cuda.computeMinor = 5;
+  EXPECT_EQ(tile_rt_launch(&fresh, nullptr, nullptr, values, 3, nullptr), TILE_UNSUPPORTED);
+  EXPECT_THAT(tile_rt_last_error(), HasSubstr("not built for this device, which is of compute "
+                                              "capability 7.5"));
+  cuda.computeMajor = 12, cuda.computeMinor = 0;
+  EXPECT_EQ(tile_rt_launch(&fresh, nullptr, nullptr, values, 3, nullptr), TILE_OK)
+      << "PTX of sm_80 serves newer chips";
+}
+
+} // namespace

@@ -1,0 +1,436 @@
+//===- Build.cpp - tilec build: kernels ahead of time ---------------------===//
+//
+// Lists the variants that arguments reach, as launches would (runtime/jit/), compiles each
+// for every target, and writes them as C.
+//
+//===----------------------------------------------------------------------===//
+#include "frontend/Parser.h"
+#include "runtime/Error.h"
+#include "target/Target.h"
+#include "tools/tilec/Assembler.h"
+#include "tools/tilec/BuildSource.h"
+#include "tools/tilec/Commands.h"
+#include "tools/tilec/KernelList.h"
+#include "tools/tilec/KernelOptions.h"
+#include "tools/tilec/OutputFiles.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace tilec;
+using namespace tile;
+using namespace tile::runtime;
+using llvm::StringRef;
+
+static constexpr StringRef detailsText =
+    R"text(Writes DIR/NAME.c and DIR/NAME.h (NAME is FILE's, unless --name gives one): every variant of the
+kernels that launches with such arguments can reach, for every target. Compile the source, link
+libtile_rt, and launch with values (tile/rt.h): the variant is found as a compiler at hand would
+find it. There is machine code where `ptxas` is on PATH, and PTX, which newer chips take too, for
+targets without a letter behind their number.
+
+ARGUMENT is NAME=VALUES; the same NAME may be given several times. Without one the annotation counts
+("*fp32:16", "i32"), or the default.
+  x=*fp32         addresses of fp32, aligned to 16 bytes or not;  x=*fp32:16  only aligned ones
+  n=i32           any i32: equal to 1, divisible by 16, or neither;  n=i32:16  only multiples of 16
+  n=1..4096       from 1 to 4096;  n=64..4096:64  multiples of 64
+  s=fp32  b=i1  p=none     a float, a bool, None
+  BLOCK=64,128    values of a constexpr that launches give; --constexpr fixes one instead
+
+A kernel with @triton.autotune is built in its configuration N (1, the first). The grid that the
+file's function KERNEL_grid computes, or --grid, is built in. In CMake: tile_add_kernels.
+
+Example:
+  tilec build add.tile -o generated --target sm_80 --target sm_90a --argument n=1..1000000 \
+      --constexpr BLOCK=1024 --grid "lambda args: (triton.cdiv(args['n'], args['BLOCK']),)"
+)text";
+
+namespace {
+  class BuildCommand : public Command {
+  public:
+    BuildCommand();
+    int run() override;
+    StringRef details() const override { return detailsText; }
+
+  private:
+    using Ranges = std::vector<tile_argument_range>;
+    llvm::Error buildAll(const frontend::SourceFile &source);
+    llvm::Error buildKernel(const frontend::SourceFile &source, const ast::FunctionDef &def,
+                            BuiltKernel &out);
+    llvm::Error readRanges(const ast::FunctionDef &def, const jit::JitFile &file, Ranges &out,
+                           std::vector<std::string> &types);
+    llvm::Error addRange(const std::string &name, StringRef text,
+                         const dispatch::Parameter &parameter, Ranges &out, std::string &type);
+    llvm::Expected<BuiltCode> compileFor(const frontend::SourceFile &source,
+                                         CompileOptions options);
+    llvm::Error finish(StringRef name, std::string source, std::string header);
+    const char *keep(StringRef text) {
+      return texts.emplace_back(std::make_unique<std::string>(text.str()))->c_str();
+    }
+
+    CompileOptions compile;
+    std::vector<std::string> files, kernels, arguments, targets;
+    std::string output, name, grid;
+    int configuration = 1;
+    bool assemble = true;
+    std::vector<std::unique_ptr<std::string>> texts;
+    std::vector<std::unique_ptr<jit::Jit>> jits;
+    std::unique_ptr<CompileService> service;
+  };
+} // namespace
+
+BuildCommand::BuildCommand() {
+  options.positional("FILE", files, 1, 1);
+  options.group("What to build")
+      .list("kernel", "NAME", "a kernel; may be repeated (those that say all types)", kernels)
+      .list("argument", "ARGUMENT", "values that an argument can have, see below; may be repeated",
+            arguments)
+      .custom("constexpr", "NAME=VALUE", "fixes a compile-time parameter; may be repeated",
+              [this](StringRef text) -> std::string {
+                auto [parameter, value] = text.split('=');
+                if (parameter.empty() || value.empty())
+                  return "expected NAME=VALUE";
+                compile.constexprs.emplace_back(parameter.str(), value.str());
+                return {};
+              })
+      .text("grid", "LAMBDA", "the grid, from a dict of the arguments", grid)
+      .integer("config", "N", "which configuration of @triton.autotune (1)", configuration, 1, 1000)
+      .list("include", "DIR", "look for imported files here too; may be repeated",
+            compile.includePaths, ValueKind::Directory, 'I');
+  options.group("How to build")
+      .list("target", "TARGET", "a target; may be repeated (sm_80, sm_90a)", targets)
+      .integer("num-warps", "N", "warps that run one program, a power of two (4)", compile.numWarps,
+               1, 32)
+      .integer("num-stages", "N", "pipeline stages of loops over memory (3)", compile.numStages, 0,
+               32)
+      .flag("no-assemble", "PTX only, even where `ptxas` is on PATH", assemble, false)
+      .text("output", "DIR", "folder for the files; made if it is not there", output,
+            ValueKind::Directory, 'o')
+      .text("name", "NAME", "name of the files", name);
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+static llvm::Error invalid(const llvm::Twine &message) {
+  return makeError(ErrorCode::InvalidArgument, message);
+}
+
+/// One value of a constexpr.
+static std::optional<tile_value> constantOf(StringRef text,
+                                            llvm::function_ref<const char *(StringRef)> keep) {
+  int64_t number = 0;
+  double real = 0;
+  if (text == "none" || text == "null" || text == "None")
+    return tile_none();
+  if (text == "true" || text == "True" || text == "false" || text == "False")
+    return tile_bool(text.lower() == "true");
+  if (!text.getAsInteger(10, number))
+    return tile_int(number);
+  if (!text.getAsDouble(real))
+    return tile_float(real);
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
+    return tile_text(keep(text.drop_front().drop_back()));
+  return std::nullopt;
+}
+
+llvm::Error BuildCommand::addRange(const std::string &argument, StringRef text,
+                                   const dispatch::Parameter &parameter, Ranges &out,
+                                   std::string &type) {
+  auto add = [&](tile_value least, tile_value most, uint64_t step, std::string as) {
+    out.push_back({parameter.name, least, most, step});
+    type = type.empty() || type == as ? as : "value";
+  };
+  StringRef rest = text.trim();
+  auto wrong = [&] {
+    return invalid("argument `" + llvm::Twine(argument) + "`: `" + text +
+                   "` is none of *TYPE, *TYPE:16, i32, i32:16, LEAST..MOST, LEAST..MOST:STEP, a "
+                   "type, none or a value");
+  };
+  if (parameter.flags & dispatch::Parameter::Constexpr) {
+    for (StringRef part : llvm::split(rest, ',')) {
+      auto value = constantOf(part.trim(), [this](StringRef t) { return keep(t); });
+      if (!value)
+        return wrong();
+      add(*value, *value, 1, "value");
+    }
+    return llvm::Error::success();
+  }
+  auto [head, hint] = rest.split(':');
+  uint64_t step = 1;
+  if (!hint.empty() && (hint.getAsInteger(10, step) || step == 0))
+    return wrong();
+  if (head.consume_front("*")) {
+    head.consume_front("k");
+    uint8_t dtype = dispatch::dtypeNamed(head.str().c_str());
+    if (!dtype)
+      return wrong();
+    tile_value any = tile_pointer(nullptr, tile_dtype(dtype));
+    add(any, any, step, ("*" + head).str());
+    return llvm::Error::success();
+  }
+  int64_t least = 0, most = 0;
+  if (head.contains("..")) {
+    auto [from, to] = head.split("..");
+    if (from.getAsInteger(10, least) || to.getAsInteger(10, most) || least > most)
+      return wrong();
+    // A step is a multiple, not a distance from the first.
+    least = (least + int64_t(step) - 1) / int64_t(step) * int64_t(step);
+    add(tile_int(least), tile_int(std::max(least, most)), step, "int");
+    return llvm::Error::success();
+  }
+  uint8_t dtype = dispatch::dtypeNamed(head.str().c_str());
+  if (dtype == TILE_I1) {
+    add(tile_bool(0), tile_bool(0), 1, "value");
+  } else if (dtype >= TILE_FP16 && dtype <= TILE_FP64) {
+    add(tile_float(0), tile_float(0), 1, "float");
+  } else if (dtype == TILE_I64) {
+    add(tile_int(INT64_MIN), tile_int(INT64_MAX), step, "int");
+  } else if (dtype >= TILE_I8 && dtype <= TILE_I32) {
+    int64_t half = int64_t(1) << (8 * (1 << (dtype - TILE_I8)) - 1);
+    if (hint == "1")
+      add(tile_int(1), tile_int(1), 1, "int");
+    else
+      add(tile_int(-half), tile_int(half - 1), step, "int");
+  } else if (dtype >= TILE_U8 && dtype <= TILE_U32) {
+    add(tile_int(0), tile_int((int64_t(1) << (8 * (1 << (dtype - TILE_U8)))) - 1), step, "int");
+  } else if (auto value = constantOf(head, [this](StringRef t) { return keep(t); })) {
+    add(*value, *value, 1, value->kind == TILE_VALUE_INT ? "int" : "value");
+  } else {
+    return wrong();
+  }
+  return llvm::Error::success();
+}
+
+/// The text of an annotation that says a type; empty for others.
+static std::string annotationOf(const ast::FunctionDef &def, StringRef parameter) {
+  for (const ast::Parameter &candidate : def.params) {
+    if (candidate.name != parameter || !candidate.annotation)
+      continue;
+    auto *text = llvm::dyn_cast<ast::Constant>(candidate.annotation.get());
+    return text && text->type == ast::Constant::Type::String ? text->text : "";
+  }
+  return "";
+}
+
+llvm::Error BuildCommand::readRanges(const ast::FunctionDef &def, const jit::JitFile &file,
+                                     Ranges &out, std::vector<std::string> &types) {
+  types.assign(file.parameters.size(), "");
+  std::vector<bool> isGiven(file.parameters.size());
+  for (const std::string &text : arguments) {
+    auto [argument, values] = StringRef(text).split('=');
+    std::optional<unsigned> index = file.find(argument);
+    if (!index || values.empty())
+      return invalid("option `--argument`: `" + text + "`: " +
+                     (values.empty() ? "expected NAME=VALUES"
+                                     : "`" + file.kernel() + "` has no such argument"));
+    isGiven[*index] = true;
+    if (llvm::Error error =
+            addRange(argument.str(), values, file.parameters[*index], out, types[*index]))
+      return error;
+  }
+  for (size_t i = 0; i < file.parameters.size(); ++i) {
+    if (isGiven[i])
+      continue;
+    const dispatch::Parameter &parameter = file.parameters[i];
+    std::string annotation = annotationOf(def, parameter.name);
+    if (annotation.empty() && parameter.dtype)
+      annotation = dispatch::nameOf(parameter.dtype);
+    if (!(parameter.flags & dispatch::Parameter::Constexpr) && !annotation.empty()) {
+      if (llvm::Error error = addRange(parameter.name, annotation, parameter, out, types[i]))
+        return error;
+    } else if (!file.defaults[i]) {
+      return invalid("`" + file.kernel() + "` does not say what `" + parameter.name +
+                     "` is: give --argument " + parameter.name + "=VALUES" +
+                     (parameter.flags & dispatch::Parameter::Constexpr
+                          ? std::string(", or --constexpr ") + parameter.name + "=VALUE"
+                          : std::string()));
+    }
+  }
+  for (std::string &type : types)
+    if (type.empty())
+      type = "value";
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Building
+//===----------------------------------------------------------------------===//
+
+llvm::Expected<BuiltCode> BuildCommand::compileFor(const frontend::SourceFile &source,
+                                                   CompileOptions options) {
+  auto compiled = service->compile(source, std::move(options));
+  if (!compiled)
+    return compiled.takeError();
+  auto make = [&](const CompiledKernel &kernel, BuiltCode &code) -> llvm::Error {
+    code.metadata = kernel.metadata;
+    code.ptx = kernel.ptx;
+    std::string error;
+    if (assemble &&
+        !assembleCubin(code.ptx, code.metadata.target, code.cubin, code.metadata.registers, error))
+      return makeError(ErrorCode::PtxRejected, error);
+    return llvm::Error::success();
+  };
+  BuiltCode code;
+  if (llvm::Error error = make(**compiled, code))
+    return std::move(error);
+  if (!(*compiled)->withoutTensorMaps)
+    return code;
+  auto other = (*compiled)->withoutTensorMaps();
+  if (!other)
+    return other.takeError();
+  code.withoutMaps = std::make_shared<BuiltCode>();
+  if (llvm::Error error = make(**other, *code.withoutMaps))
+    return std::move(error);
+  return code;
+}
+
+llvm::Error BuildCommand::buildKernel(const frontend::SourceFile &source,
+                                      const ast::FunctionDef &def, BuiltKernel &out) {
+  jit::JitSettings settings;
+  settings.compile = compile;
+  settings.compile.kernel = def.name;
+  settings.compile.target = targets[0];
+  settings.grid = grid;
+  auto made = jit::Jit::create(
+      *service, std::make_unique<frontend::SourceFile>(source.name().str(), source.text().str()),
+      std::move(settings), {},
+      [] { return makeError(ErrorCode::NoDriver, "nothing is launched"); });
+  if (!made)
+    return made.takeError();
+  jits.push_back(std::move(*made));
+  jit::Jit &kernel = *jits.back();
+  out.file = &kernel.file();
+  size_t numConfigurations = out.file->choices.configurations.size();
+  bool isTuned = out.file->choices.isTuned;
+  if (isTuned && size_t(configuration) > numConfigurations)
+    return invalid("option `--config`: `" + def.name + "` has " +
+                   std::to_string(numConfigurations) + " configurations");
+  out.configuration = isTuned ? unsigned(configuration - 1) : 0;
+  Ranges ranges;
+  if (llvm::Error error = readRanges(def, *out.file, ranges, out.argumentTypes))
+    return error;
+  size_t behind = 1 + out.file->choices.heuristics.size();
+  if (llvm::Error error = kernel.variants(ranges, [&](const dispatch::Key &key) {
+        if (key.words[key.size - behind] == out.configuration)
+          out.variants.push_back({key, {}});
+        return true;
+      }))
+    return error;
+  for (BuiltVariant &variant : out.variants) {
+    CompileOptions options = kernel.optionsOf(variant.key);
+    for (const std::string &target : targets) {
+      options.target = target;
+      auto code = compileFor(kernel.file().source(), options);
+      if (!code)
+        return addContext(code.takeError(),
+                          "`" + def.name + "(" + options.signature + ")` for " + target);
+      // PTX goes along where newer chips take it.
+      bool isGeneral = llvm::isDigit(target.back());
+      BuiltCode ptx = *code;
+      variant.codes.push_back(std::move(*code));
+      if (isGeneral && !ptx.cubin.empty()) {
+        ptx.cubin.clear();
+        if (ptx.withoutMaps)
+          ptx.withoutMaps->cubin.clear();
+        variant.codes.push_back(std::move(ptx));
+      }
+    }
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error BuildCommand::finish(StringRef base, std::string source, std::string header) {
+  if (std::error_code code = llvm::sys::fs::create_directories(output))
+    return makeError(ErrorCode::Io, "cannot make `" + output + "`: " + code.message());
+  OutputFiles out(files[0]);
+  for (auto [ending, text] : {std::pair(".c", &source), std::pair(".h", &header)}) {
+    llvm::SmallString<128> path(output);
+    llvm::sys::path::append(path, base + ending);
+    out.add(path.str().str(), std::move(*text));
+  }
+  std::string error;
+  return out.commit(error) ? llvm::Error::success() : makeError(ErrorCode::Io, error);
+}
+
+llvm::Error BuildCommand::buildAll(const frontend::SourceFile &source) {
+  frontend::DiagnosticEngine diagnostics;
+  ast::Module module = frontend::parse(source, diagnostics);
+  if (diagnostics.hasErrors())
+    return makeError(ErrorCode::Compile, StringRef(diagnostics.str()).rtrim());
+  std::vector<const ast::FunctionDef *> chosen;
+  if (kernels.empty()) {
+    chosen = listTypedKernels(module);
+    if (chosen.empty())
+      return invalid("`" + files[0] +
+                     "` has no kernel that says the types of all its parameters: "
+                     "name one with --kernel, and --argument for each");
+  }
+  for (const std::string &wanted : kernels) {
+    const ast::FunctionDef *found = nullptr;
+    for (const ast::StmtPtr &statement : module.body)
+      if (auto *def = llvm::dyn_cast<ast::FunctionDef>(statement.get()); def && def->name == wanted)
+        found = def;
+    if (!found)
+      return invalid("`" + files[0] + "` has no kernel `" + wanted + "`");
+    chosen.push_back(found);
+  }
+  service = std::make_unique<CompileService>(pooledCompiler());
+  std::vector<BuiltKernel> built(chosen.size());
+  for (auto [def, kernel] : llvm::zip(chosen, built))
+    if (llvm::Error error = buildKernel(source, *def, kernel))
+      return error;
+  std::string base = name.empty() ? llvm::sys::path::stem(files[0]).str() : name;
+  std::string text, header;
+  if (llvm::Error error = writeSource(base, built, text, header))
+    return error;
+  size_t variants = 0;
+  for (const BuiltKernel &kernel : built)
+    variants += kernel.variants.size();
+  if (llvm::Error error = finish(base, std::move(text), std::move(header)))
+    return error;
+  llvm::outs() << output << '/' << base << ".c: " << chosen.size()
+               << (chosen.size() == 1 ? " kernel, " : " kernels, ") << variants
+               << (variants == 1 ? " variant" : " variants") << ", " << llvm::join(targets, ", ")
+               << '\n';
+  return llvm::Error::success();
+}
+
+int BuildCommand::run() {
+  if (output.empty()) {
+    printError("build", "a folder is needed: -o DIR");
+    return Usage;
+  }
+  if (targets.empty())
+    targets = {"sm_80", "sm_90a"};
+  for (const std::string &target : targets)
+    if (!findTarget(target)) {
+      printError("build", describeUnknownTarget(target));
+      return Usage;
+    }
+  compile.target = targets[0];
+  if (std::string problem = checkKernelOptions(compile); !problem.empty()) {
+    printError("build", problem);
+    return Usage;
+  }
+  assemble = assemble && llvm::sys::findProgramByName("ptxas");
+  auto source = openSource("build", files[0]);
+  if (!source)
+    return Failure;
+  llvm::Error error = buildAll(*source);
+  if (!error)
+    return Success;
+  ErrorParts parts = takeError(std::move(error));
+  if (parts.code == ErrorCode::Compile || StringRef(parts.message).contains(": error: "))
+    llvm::errs() << parts.message << '\n'; // with its place
+  else
+    printError("build", parts.message);
+  return parts.code == ErrorCode::Unsupported       ? Unsupported
+         : parts.code == ErrorCode::InvalidArgument ? Usage
+                                                    : Failure;
+}
+
+std::unique_ptr<Command> tilec::createBuildCommand() { return std::make_unique<BuildCommand>(); }

@@ -1,0 +1,361 @@
+//===- BuildSource.cpp - kernels that were built, as C --------------------===//
+#include "tools/tilec/BuildSource.h"
+#include "runtime/Error.h"
+#include "target/Target.h"
+#include "tile/rt.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace tilec;
+using namespace tile;
+using dispatch::Step;
+using llvm::formatv;
+using llvm::raw_ostream;
+using llvm::StringRef;
+using Kind = KernelParameter::Kind;
+
+namespace {
+/// Writes the tables of one kernel; each gets a name of its own.
+class KernelWriter {
+public:
+  KernelWriter(const BuiltKernel &kernel, raw_ostream &os) : kernel(kernel), os(os) {}
+  llvm::Error write();
+
+private:
+  llvm::Error writeVariant(size_t number, const BuiltVariant &variant);
+  llvm::Expected<std::string> writeCode(const std::string &name, const BuiltCode &code);
+  llvm::Error writeMap(const std::string &name, const KernelParameter &parameter,
+                       const KernelMetadata &metadata, std::string &entry);
+  llvm::Error addSum(const LaunchSum &sum, const KernelMetadata &metadata,
+                     std::vector<Step> &steps) const;
+  std::string writeFormula(const std::string &name, llvm::ArrayRef<Step> steps, unsigned results);
+  void writeImage(const std::string &name, const BuiltCode &code);
+  std::string valueText(const tile_value &value) const;
+  /// The argument of a launch that an entry of the signature is.
+  unsigned argumentOf(int entry) const;
+  std::string name(const llvm::Twine &what) const {
+    return (kernel.file->kernel() + "_" + what).str();
+  }
+
+  const BuiltKernel &kernel;
+  raw_ostream &os;
+};
+} // namespace
+
+/// A C string literal; `lines` breaks it at line ends.
+static std::string quoted(StringRef text, bool lines = false) {
+  std::string out = "\"";
+  for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    if (c == '\n' && lines)
+      out += "\\n\"\n  \"";
+    else if (c == '"' || c == '\\')
+      out += std::string("\\") + c;
+    else if (byte < 0x20 || byte >= 0x7f || c == '?') // no trigraphs
+      out += formatv("\\{0}",
+                     llvm::utostr(byte / 64) + llvm::utostr(byte / 8 % 8) + llvm::utostr(byte % 8))
+                 .str();
+    else
+      out += c;
+  }
+  return out + "\"";
+}
+
+static llvm::Error unsupported(const BuiltKernel &kernel, const llvm::Twine &what) {
+  return runtime::makeError(runtime::ErrorCode::Unsupported,
+                            "`" + kernel.file->kernel() + "` cannot be built: " + what);
+}
+
+unsigned KernelWriter::argumentOf(int entry) const {
+  for (size_t i = 0; i < kernel.file->parameters.size(); ++i)
+    if (!(kernel.file->parameters[i].flags & dispatch::Parameter::Constexpr) && entry-- == 0)
+      return unsigned(i);
+  return 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Formulas and tensor maps
+//===----------------------------------------------------------------------===//
+
+std::string KernelWriter::writeFormula(const std::string &name, llvm::ArrayRef<Step> steps,
+                                       unsigned results) {
+  os << "static const tile_rt_step " << name << "[] = {";
+  for (const Step &step : steps)
+    os << '{' << unsigned(step.op) << ", "
+       << (step.operand == INT64_MIN ? "INT64_MIN"
+                                     : "INT64_C(" + std::to_string(step.operand) + ")")
+       << "}, ";
+  os << "};\n";
+  return formatv("{{{0}, {1}, {2}}", name, steps.size(), results).str();
+}
+
+llvm::Error KernelWriter::addSum(const LaunchSum &sum, const KernelMetadata &metadata,
+                                 std::vector<Step> &steps) const {
+  using Part = LaunchSum::Factor::Part;
+  steps.push_back({Step::Constant, 0});
+  for (const LaunchSum::Term &term : sum.terms) {
+    steps.push_back({Step::Constant, term.coefficient});
+    for (const LaunchSum::Factor &factor : term.factors) {
+      if (!factor.path.empty())
+        return unsupported(kernel, "its arguments are tuples");
+      int64_t argument = argumentOf(factor.index);
+      bool isAddress = false, isDescriptor = false;
+      for (const KernelParameter &parameter : metadata.params) {
+        bool isIt = parameter.index == factor.index;
+        isAddress |= isIt && parameter.kind == Kind::Arg && parameter.type == "ptr";
+        isDescriptor |= isIt && parameter.kind == Kind::DescBase;
+      }
+      if (factor.part == Part::Shape)
+        steps.push_back({Step::Size, argument * 8 + factor.dim});
+      else if (factor.part == Part::Stride)
+        steps.push_back({Step::Stride, argument * 8 + factor.dim});
+      else
+        steps.push_back({isAddress      ? Step::Address
+                         : isDescriptor ? Step::Base
+                                        : Step::Argument,
+                         argument});
+      steps.push_back({Step::Mul, 0});
+    }
+    steps.push_back({Step::Add, 0});
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error KernelWriter::writeMap(const std::string &name, const KernelParameter &parameter,
+                                   const KernelMetadata &metadata, std::string &entry) {
+  const TensorMap &map = parameter.map;
+  LaunchSum base;
+  base.terms.push_back({1, {{parameter.index, parameter.path}}});
+  std::vector<Step> steps;
+  std::vector<LaunchSum> sums = {base};
+  llvm::append_range(sums, map.sizes);
+  llvm::append_range(sums, map.strides);
+  llvm::append_range(sums, map.notNegative);
+  constexpr size_t mostNumbers = 16;
+  if (sums.size() > mostNumbers || map.sizes.empty() || map.sizes.size() > 5)
+    return unsupported(kernel, "a tensor map has too many numbers");
+  for (const LaunchSum &sum : sums)
+    if (llvm::Error error = addSum(sum, metadata, steps))
+      return error;
+  auto [type, bytes] = llvm::StringSwitch<std::pair<int, int>>(map.type)
+                           .Case("fp16", {6, 2})
+                           .Case("bf16", {9, 2})
+                           .Case("fp32", {7, 4})
+                           .Case("fp64", {8, 8})
+                           .Case("i16", {1, 2})
+                           .Case("i32", {3, 4})
+                           .Case("i64", {5, 8})
+                           .Default({0, 1});
+  int swizzle = map.swizzle == 128 ? 3 : map.swizzle == 64 ? 2 : map.swizzle == 32 ? 1 : 0;
+  std::string box;
+  for (int64_t extent : map.box)
+    box += std::to_string(extent) + ", ";
+  entry = formatv("{{{0}, {1}, {2}, {3}, {4}, {5}, {{{6}}}",
+                  writeFormula(name, steps, unsigned(sums.size())), type, map.sizes.size(), swizzle,
+                  bytes, int(map.stored), box)
+              .str();
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Codes and variants
+//===----------------------------------------------------------------------===//
+
+void KernelWriter::writeImage(const std::string &name, const BuiltCode &code) {
+  if (code.cubin.empty()) {
+    os << "static const char " << name << "[] =\n  " << quoted(code.ptx, /*lines=*/true) << ";\n";
+    return;
+  }
+  os << "static const unsigned char " << name << "[] __attribute__((aligned(64))) = {";
+  for (size_t i = 0; i < code.cubin.size(); ++i)
+    os << (i % 24 ? "" : "\n  ") << unsigned(static_cast<unsigned char>(code.cubin[i])) << ',';
+  os << "0};\n";
+}
+
+llvm::Expected<std::string> KernelWriter::writeCode(const std::string &name,
+                                                    const BuiltCode &code) {
+  const KernelMetadata &metadata = code.metadata;
+  auto plan = runtime::LaunchPlan::of(metadata);
+  if (!plan)
+    return plan.takeError();
+  std::string other = "0";
+  if (code.withoutMaps) {
+    auto inner = writeCode(name + "_plain", *code.withoutMaps);
+    if (!inner)
+      return inner.takeError();
+    os << "static const tile_rt_code " << name << "_plain_code = " << *inner << ";\n";
+    other = "&" + name + "_plain_code";
+  }
+  writeImage(name + "_image", code);
+  std::string parameters, maps;
+  unsigned numMaps = 0, numScratch = 0;
+  for (auto [parameter, planned] : llvm::zip(metadata.params, plan->parameters)) {
+    if (!parameter.path.empty())
+      return unsupported(kernel, "its arguments are tuples");
+    uint64_t bytes =
+        planned.kind == Kind::Const ? plan->constants[planned.constant] : planned.bytes;
+    unsigned index =
+        planned.kind == Kind::TensorMap ? numMaps : unsigned(std::max(planned.index, 0));
+    parameters += formatv("{{{0}, {1}, {2}, {3}, {4}, UINT64_C({5})}, ", int(planned.kind),
+                          planned.dim, int(planned.perProgram), int(planned.zero), index, bytes)
+                      .str();
+    numScratch += planned.kind == Kind::Scratch;
+    if (planned.kind != Kind::TensorMap)
+      continue;
+    std::string entry;
+    if (llvm::Error error =
+            writeMap(name + "_map" + std::to_string(numMaps++), parameter, metadata, entry))
+      return std::move(error);
+    maps += entry + ", ";
+  }
+  if (metadata.params.size() > TILE_RT_MOST_PARAMETERS || numMaps > TILE_RT_MOST_MAPS ||
+      numScratch > TILE_RT_MOST_MAPS)
+    return unsupported(kernel, "it has too many parameters");
+  if (!parameters.empty())
+    os << "static const tile_rt_parameter " << name << "_parameters[] = {" << parameters << "};\n";
+  if (numMaps)
+    os << "static const tile_rt_map " << name << "_maps[] = {" << maps << "};\n";
+  const Target *target = findTarget(metadata.target);
+  bool isExact = !code.cubin.empty() || !llvm::isDigit(metadata.target.back());
+  return formatv(
+             "{{{0}, {1}, {2}, {3}_image, {4}, {5}, {{{6}, {7}, {8}}, {9}, {10}, {11}, {12}, {13}, "
+             "{14}, {15}, {16}, {17}}",
+             quoted(metadata.entry), target ? target->capability : 0, int(isExact), name,
+             metadata.threads, metadata.sharedBytes, metadata.cluster[0], metadata.cluster[1],
+             metadata.cluster[2], metadata.ctasPerProgram, int(metadata.cooperative),
+             int(metadata.dependent), int(metadata.persistent),
+             parameters.empty() ? "0" : name + "_parameters", metadata.params.size(),
+             numMaps ? name + "_maps" : "0", numMaps, other)
+      .str();
+}
+
+llvm::Error KernelWriter::writeVariant(size_t number, const BuiltVariant &variant) {
+  std::string own = name("v" + llvm::Twine(number)), codes;
+  for (size_t i = 0; i < variant.codes.size(); ++i) {
+    auto code = writeCode(own + "_c" + std::to_string(i), variant.codes[i]);
+    if (!code)
+      return code.takeError();
+    codes += *code + ",\n  ";
+  }
+  os << "static const tile_rt_code " << own << "_codes[] = {\n  " << codes << "};\n";
+  os << "static const uint64_t " << own << "_words[] = {";
+  for (unsigned i = 0; i < variant.key.size; ++i)
+    os << "UINT64_C(" << variant.key.words[i] << "), ";
+  os << "};\n";
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+std::string KernelWriter::valueText(const tile_value &value) const {
+  std::string as = value.kind == TILE_VALUE_TEXT
+                       ? ".text = " + quoted(value.as.text)
+                       : formatv(".bits = UINT64_C({0})", value.as.bits).str();
+  return formatv("{{{0}, {1}, {{0}, {{{2}}}", int(value.kind), int(value.dtype), as).str();
+}
+
+llvm::Error KernelWriter::write() {
+  const jit::JitFile &file = *kernel.file;
+  const jit::Configuration &chosen = file.choices.configurations[kernel.configuration];
+  for (auto [i, variant] : llvm::enumerate(kernel.variants))
+    if (llvm::Error error = writeVariant(i, variant))
+      return error;
+  os << "static const tile_rt_variant " << name("variants") << "[] = {\n";
+  for (auto [i, variant] : llvm::enumerate(kernel.variants)) {
+    std::string own = name("v" + llvm::Twine(i));
+    os << "  {" << own << "_words, " << variant.key.size << ", " << variant.codes.size() << ", "
+       << own << "_codes},\n";
+  }
+  os << "};\n";
+  if (!file.parameters.empty()) {
+    os << "static const tile_rt_argument " << name("arguments") << "[] = {";
+    for (const dispatch::Parameter &parameter : file.parameters)
+      os << '{' << quoted(parameter.name) << ", " << unsigned(parameter.flags) << ", "
+         << unsigned(parameter.dtype) << "}, ";
+    os << "};\n";
+  }
+  size_t numDefaults = file.parameters.size() - file.numRequired;
+  if (numDefaults) {
+    os << "static const tile_value " << name("defaults") << "[] = {";
+    for (size_t i = file.numRequired; i < file.parameters.size(); ++i)
+      os << valueText(*file.defaults[i]) << ", ";
+    os << "};\n";
+  }
+  std::string heuristics, heuristicNames;
+  for (auto [i, heuristic] : llvm::enumerate(chosen.heuristics)) {
+    heuristics += writeFormula(name("h" + llvm::Twine(i)), heuristic.formula.steps, 1) + ", ";
+    heuristicNames += quoted(heuristic.parameter) + ", ";
+  }
+  size_t numHeuristics = chosen.heuristics.size();
+  if (numHeuristics)
+    os << "static const tile_rt_formula " << name("heuristics") << "[] = {" << heuristics
+       << "};\nstatic const char *const " << name("heuristic_names") << "[] = {" << heuristicNames
+       << "};\n";
+  if (chosen.grid) {
+    std::string formula =
+        writeFormula(name("grid_steps"), chosen.grid->steps, chosen.grid->results);
+    os << "static const tile_rt_formula " << name("grid") << " = " << formula << ";\n";
+  }
+  os << "tile_rt_kernel " << file.kernel() << " = {TILE_RT_VERSION, " << quoted(file.kernel())
+     << ", " << (file.parameters.empty() ? "0" : name("arguments")) << ", "
+     << (numDefaults ? name("defaults") : "0") << ", " << file.parameters.size() << ", "
+     << numDefaults << ", " << (chosen.grid ? "&" + name("grid") : "0") << ", "
+     << kernel.configuration << ", " << (numHeuristics ? name("heuristics") : "0") << ", "
+     << (numHeuristics ? name("heuristic_names") : "0") << ", " << numHeuristics << ", "
+     << kernel.variants.size() << ", " << name("variants") << ", 0};\n\n";
+  return llvm::Error::success();
+}
+
+/// A function that takes the arguments by their types.
+static void writeTyped(const BuiltKernel &kernel, raw_ostream &os) {
+  std::string arguments, values;
+  for (auto [parameter, type] : llvm::zip(kernel.file->parameters, kernel.argumentTypes)) {
+    StringRef element = type;
+    bool isPointer = element.consume_front("*");
+    std::string own = parameter.name;
+    arguments += ", " +
+                 std::string(isPointer         ? "const void *"
+                             : type == "int"   ? "int64_t "
+                             : type == "float" ? "double "
+                                               : "tile_value ") +
+                 own;
+    values += (values.empty() ? "" : ", ") +
+              (isPointer         ? "tile_pointer(" + own + ", TILE_" + element.upper() + ")"
+               : type == "int"   ? "tile_int(" + own + ")"
+               : type == "float" ? "tile_float(" + own + ")"
+                                 : own);
+  }
+  os << "/* Launches it; a NULL grid is computed by the file's function. */\nstatic inline "
+        "tile_status "
+     << kernel.file->kernel() << "_launch(void *stream, const uint32_t grid[3]" << arguments
+     << ") {\n  const tile_value values[] = {" << (values.empty() ? "tile_none()" : values)
+     << "};\n  return tile_rt_launch(&" << kernel.file->kernel() << ", stream, grid, values, "
+     << kernel.file->parameters.size() << ", NULL);\n}\n";
+}
+
+llvm::Error tilec::writeSource(StringRef name, llvm::ArrayRef<BuiltKernel> kernels,
+                               std::string &source, std::string &header) {
+  std::string guard = name.upper() + "_H";
+  for (char &c : guard)
+    if (!llvm::isAlnum(c))
+      c = '_';
+  llvm::raw_string_ostream c(source), h(header);
+  h << "/* Written by `tilec build`. tile/rt.h says how kernels are launched. */\n#ifndef " << guard
+    << "\n#define " << guard
+    << "\n\n#include \"tile/rt.h\"\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+  c << "/* Written by `tilec build`: compile it as C, and link libtile_rt. */\n#include \"" << name
+    << ".h\"\n\n";
+  for (const BuiltKernel &kernel : kernels) {
+    h << "extern tile_rt_kernel " << kernel.file->kernel() << ";\n";
+    writeTyped(kernel, h);
+    h << '\n';
+    if (llvm::Error error = KernelWriter(kernel, c).write())
+      return error;
+  }
+  h << "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+  return llvm::Error::success();
+}

@@ -1,0 +1,37 @@
+//===- BuildSource.h - kernels that were built, as C ----------------------===//
+//
+// Writes the C source and the header of `tilec build`: the tables of tile/rt.h.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_TOOLS_TILEC_BUILDSOURCE_H
+#define TILE_TOOLS_TILEC_BUILDSOURCE_H
+
+#include "runtime/jit/Jit.h"
+
+namespace tilec {
+
+/// A variant compiled for one target.
+struct BuiltCode {
+  tile::KernelMetadata metadata;
+  std::string ptx, cubin; ///< the cubin, if there is one, is what goes into the program
+  std::shared_ptr<BuiltCode> withoutMaps;
+};
+struct BuiltVariant {
+  tile::dispatch::Key key;
+  std::vector<BuiltCode> codes;
+};
+struct BuiltKernel {
+  const tile::jit::JitFile *file;
+  unsigned configuration = 0;
+  std::vector<BuiltVariant> variants;
+  /// Of arguments: "*fp32", "int", "float", "value" (of several kinds).
+  std::vector<std::string> argumentTypes;
+};
+
+/// The texts of NAME.c and NAME.h; an error for what libtile_rt cannot launch.
+llvm::Error writeSource(llvm::StringRef name, llvm::ArrayRef<BuiltKernel> kernels,
+                        std::string &source, std::string &header);
+
+} // namespace tilec
+
+#endif // TILE_TOOLS_TILEC_BUILDSOURCE_H
