@@ -330,8 +330,7 @@ Decorator Evaluator::resolveDecorator(const ast::Expr &expr, const ScopePtr &sco
                     name == "triton.autotune" || name == "triton.heuristics" ||
                     name == "triton.constexpr_function" || name == "triton.must_use_result" ||
                     name == "triton.aggregate" || name == "tl.must_use_result" ||
-                    name == "triton.testing.perf_report" ||
-                    name == "tl.builtin";
+                    name == "triton.testing.perf_report" || name == "tl.builtin";
   return decorator;
 }
 

@@ -226,6 +226,16 @@ static uint64_t readSeed(const ContextPtr &context, const PyValue &value) {
   return value.isNone() ? next : uint64_t(value.toInt64().value_or(0));
 }
 
+/// Random numbers by position, where anybody looks at them.
+template <typename Fn>
+static Result filledAtRandom(const ContextPtr &context, const DType &type, const Shape &shape,
+                             Fn bits) {
+  constexpr int64_t large = 1 << 20;
+  if (context->skipsLargeRandom && numElements(shape) > large)
+    return Tensor::create(context, type, shape);
+  return filled(context, type, shape, bits);
+}
+
 static Result rand(const ContextPtr &context, const CallArgs &args) {
   ArgReader r("rand", args, {"shape", "dtype", "seed"}, 1);
   if (!r)
@@ -235,8 +245,8 @@ static Result rand(const ContextPtr &context, const CallArgs &args) {
   if (auto error = readShapeAndType(r[0], r.get(1), DType::Kind::Float32, shape, type))
     return error;
   uint64_t seed = readSeed(context, r.get(2));
-  return filled(context, type, shape,
-                [&](int64_t i) { return encode(type, randomUniform(seed, i)); });
+  return filledAtRandom(context, type, shape,
+                        [&](int64_t i) { return encode(type, randomUniform(seed, i)); });
 }
 
 static Result randn(const ContextPtr &context, const CallArgs &args) {
@@ -249,8 +259,9 @@ static Result randn(const ContextPtr &context, const CallArgs &args) {
     return error;
   uint64_t seed = readSeed(context, r.get(2));
   double mean = r.get(3).toDouble().value_or(0), deviation = r.get(4).toDouble().value_or(1);
-  return filled(context, type, shape,
-                [&](int64_t i) { return encode(type, mean + deviation * randomNormal(seed, i)); });
+  return filledAtRandom(context, type, shape, [&](int64_t i) {
+    return encode(type, mean + deviation * randomNormal(seed, i));
+  });
 }
 
 static Result randint(const ContextPtr &context, const CallArgs &args) {

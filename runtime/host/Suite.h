@@ -54,6 +54,11 @@ public:
   virtual void finishFunction(const FunctionResult &result);
 };
 
+/// The decorator that makes a function one of a purpose; a bench has another one, too.
+llvm::StringRef decoratorName(Purpose purpose);
+bool isOf(const eval::Decorator &decorator, Purpose purpose);
+bool hasParameter(const eval::FunctionObject &function, llvm::StringRef name);
+
 /// The host functions of one file on one device.
 class Suite {
 public:

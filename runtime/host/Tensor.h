@@ -52,6 +52,8 @@ struct HostContext {
   bool eachLaneArrives = false;
   /// The device compares what launches leave by itself; references mean nothing.
   bool ignoresReferences = false;
+  /// Nothing is computed with large tensors of random numbers: they stay empty.
+  bool skipsLargeRandom = false;
 
   std::vector<DeviceWork> *recording = nullptr; ///< where launches are noted, if anywhere
 

@@ -72,8 +72,7 @@ static bool isConstant(const ast::Parameter &parameter) {
 }
 
 /// The names that are called, or passed on, in the text of functions other than their own.
-static llvm::StringSet<> calledNames(StringRef text,
-                                     const NamedFunctions &functions) {
+static llvm::StringSet<> calledNames(StringRef text, const NamedFunctions &functions) {
   auto isWord = [](char c) { return llvm::isAlnum(c) || c == '_' || (c & 0x80); };
   llvm::StringSet<> called;
   for (auto &[name, function] : functions) {

@@ -21,8 +21,8 @@ using Status = CaseResult::Status;
 
 static constexpr StringRef detailsText =
     R"(FILE holds kernels, and host functions marked @tile.test, @tile.bench or @tile.example; a folder
-stands for all files with kernels below it. NAME picks some of the functions. PARAM=VALUE replaces a sweep by one value, e.g. n=1000 or
-dtype=tl.float16.
+stands for all files with kernels below it. NAME picks some of the functions. PARAM=VALUE replaces a
+sweep by one value, e.g. n=1000 or dtype=tl.float16.
 
 On the CPU, kernels are interpreted, and every access to memory is checked: lanes out of bounds,
 reads of memory that nobody wrote, programs that race.
