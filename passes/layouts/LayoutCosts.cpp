@@ -86,10 +86,17 @@ static lowering::Cost costOfLoading(LoadOp load, cta::LayoutAttr layout, Coalesc
   return {accesses, accesses * std::max(bytes / kLineBytes, 1.0), 0};
 }
 
+/// Whether the block will be copied to shared memory as it lies, and made the operand there
+/// (tile-pipeline-loads): then only its copies count.
+static bool willBeCopied(LoadOp load, cta::StageOp stage) {
+  return stage.getSrc() == load.getResult() && isa<scf::ForOp>(load->getParentOp()) &&
+         kernelOf(load).getStages() != 1;
+}
+
 cta::LayoutAttr LayoutInference::layoutToStage(LoadOp load) {
   cta::StageOp stage = stageOf(load.getResult());
-  if (!stage || getElementBytes(stage.getType().getElementType()) > 4 ||
-      !coalescing.isContiguous(load))
+  if (!stage || willBeCopied(load, stage) ||
+      getElementBytes(stage.getType().getElementType()) > 4 || !coalescing.isContiguous(load))
     return {};
   cta::LayoutAttr best;
   double least = 0;
