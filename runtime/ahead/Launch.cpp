@@ -183,7 +183,7 @@ static Failure measureResidency(const Driver &driver, Device device, Loaded &loa
                               std::to_string(code.shared_bytes) + " bytes of shared memory"};
 }
 
-static Failure load(const Driver &driver, Device device, int capability, const tile_rt_code &code,
+static Failure load(const Driver &driver, Device device, const tile_rt_code &code,
                     const Loaded *&out) {
   auto loaded = std::make_unique<Loaded>();
   loaded->code = &code;
@@ -210,10 +210,10 @@ static Failure load(const Driver &driver, Device device, int capability, const t
                                               : driver.failed(result, what);
   // The first driver that captures dependent launches into graphs.
   constexpr int dependentLaunchVersion = 12030;
-  loaded->dependent = code.dependent && !code.cooperative && capability >= 90 &&
-                      driver.version >= dependentLaunchVersion;
+  loaded->dependent =
+      code.dependent && !code.cooperative && driver.version >= dependentLaunchVersion;
   if (!failure && code.without_maps)
-    failure = load(driver, device, capability, *code.without_maps, loaded->withoutMaps);
+    failure = load(driver, device, *code.without_maps, loaded->withoutMaps);
   if (failure) {
     (void)driver.cuModuleUnload(module);
     return failure;
@@ -245,7 +245,7 @@ static Failure loadVariant(tile_rt_kernel *kernel, const Driver &driver,
                                   "` was not built for this device, which is of compute "
                                   "capability " +
                                   std::to_string(major) + "." + std::to_string(minor)};
-  if (Failure failure = load(driver, device, major * 10 + minor, *code, out))
+  if (Failure failure = load(driver, device, *code, out))
     return failure;
   state.table.insert(key.words, key.size, hash, out);
   return {};

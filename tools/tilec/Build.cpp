@@ -48,37 +48,36 @@ Example:
 )text";
 
 namespace {
-  class BuildCommand : public Command {
-  public:
-    BuildCommand();
-    int run() override;
-    StringRef details() const override { return detailsText; }
+class BuildCommand : public Command {
+public:
+  BuildCommand();
+  int run() override;
+  StringRef details() const override { return detailsText; }
 
-  private:
-    using Ranges = std::vector<tile_argument_range>;
-    llvm::Error buildAll(const frontend::SourceFile &source);
-    llvm::Error buildKernel(const frontend::SourceFile &source, const ast::FunctionDef &def,
-                            BuiltKernel &out);
-    llvm::Error readRanges(const ast::FunctionDef &def, const jit::JitFile &file, Ranges &out,
-                           std::vector<std::string> &types);
-    llvm::Error addRange(const std::string &name, StringRef text,
-                         const dispatch::Parameter &parameter, Ranges &out, std::string &type);
-    llvm::Expected<BuiltCode> compileFor(const frontend::SourceFile &source,
-                                         CompileOptions options);
-    llvm::Error finish(StringRef name, std::string source, std::string header);
-    const char *keep(StringRef text) {
-      return texts.emplace_back(std::make_unique<std::string>(text.str()))->c_str();
-    }
+private:
+  using Ranges = std::vector<tile_argument_range>;
+  llvm::Error buildAll(const frontend::SourceFile &source);
+  llvm::Error buildKernel(const frontend::SourceFile &source, const ast::FunctionDef &def,
+                          BuiltKernel &out);
+  llvm::Error readRanges(const ast::FunctionDef &def, const jit::JitFile &file, Ranges &out,
+                         std::vector<std::string> &types);
+  llvm::Error addRange(const std::string &name, StringRef text,
+                       const dispatch::Parameter &parameter, Ranges &out, std::string &type);
+  llvm::Expected<BuiltCode> compileFor(const frontend::SourceFile &source, CompileOptions options);
+  llvm::Error finish(StringRef name, std::string source, std::string header);
+  const char *keep(StringRef text) {
+    return texts.emplace_back(std::make_unique<std::string>(text.str()))->c_str();
+  }
 
-    CompileOptions compile;
-    std::vector<std::string> files, kernels, arguments, targets;
-    std::string output, name, grid;
-    int configuration = 1;
-    bool assemble = true;
-    std::vector<std::unique_ptr<std::string>> texts;
-    std::vector<std::unique_ptr<jit::Jit>> jits;
-    std::unique_ptr<CompileService> service;
-  };
+  CompileOptions compile;
+  std::vector<std::string> files, kernels, arguments, targets;
+  std::string output, name, grid;
+  int configuration = 1;
+  bool assemble = true;
+  std::vector<std::unique_ptr<std::string>> texts;
+  std::vector<std::unique_ptr<jit::Jit>> jits;
+  std::unique_ptr<CompileService> service;
+};
 } // namespace
 
 BuildCommand::BuildCommand() {
@@ -100,7 +99,8 @@ BuildCommand::BuildCommand() {
       .list("include", "DIR", "look for imported files here too; may be repeated",
             compile.includePaths, ValueKind::Directory, 'I');
   options.group("How to build")
-      .list("target", "TARGET", "a target; may be repeated (sm_80, sm_90a)", targets)
+      .list("target", "TARGET", "a target; may be repeated (this machine's GPU, else sm_90a)",
+            targets)
       .integer("num-warps", "N", "warps that run one program, a power of two (4)", compile.numWarps,
                1, 32)
       .integer("num-stages", "N", "pipeline stages of loops over memory (3)", compile.numStages, 0,
@@ -405,7 +405,7 @@ int BuildCommand::run() {
     return Usage;
   }
   if (targets.empty())
-    targets = {"sm_80", "sm_90a"};
+    targets = {defaultTarget()};
   for (const std::string &target : targets)
     if (!findTarget(target)) {
       printError("build", describeUnknownTarget(target));

@@ -10,7 +10,9 @@ static std::atomic<unsigned long> news, mallocs, locks;
 
 tile::test::Counts tile::test::counts() { return {news, mallocs, locks}; }
 
-#if defined(__has_feature)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
     __has_feature(memory_sanitizer)
 #define SANITIZED 1
