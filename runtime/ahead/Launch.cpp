@@ -5,15 +5,11 @@
 // state is made by whoever launches first, and stays as long as the process.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/ahead/Driver.h"
+#include "runtime/ahead/Loaded.h"
 #include "runtime/dispatch/Formula.h"
-#include "runtime/dispatch/Key.h"
-#include "runtime/dispatch/WordTable.h"
-#include "tile/rt.h"
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <mutex>
 
 using namespace tile::ahead;
 using namespace tile::dispatch;
@@ -30,20 +26,6 @@ static constexpr unsigned kMostParameters = TILE_RT_MOST_PARAMETERS, kMostMaps =
                           kMostNumbers = 16;
 
 namespace {
-/// A code on one context.
-struct Loaded {
-  const tile_rt_code *code = nullptr;
-  Function function = nullptr;
-  unsigned residentBlocks = 0;
-  bool dependent = false;
-  const Loaded *withoutMaps = nullptr; ///< of `code->without_maps`
-};
-
-struct State {
-  WordTable<const Loaded *> table; ///< by context and key
-  std::mutex mutex;                ///< of insertions
-};
-
 /// One launch.
 struct Launch {
   tile_rt_kernel *kernel;
@@ -53,24 +35,6 @@ struct Launch {
   int32_t dependent = -1;
   const tile_value *values = nullptr;
   Values passed;
-};
-
-/// Makes the context of a launch current, if none is.
-class CurrentContext {
-public:
-  CurrentContext(const Driver &driver, Failure &failure);
-  ~CurrentContext() {
-    Context ignored = nullptr;
-    if (pushed)
-      (void)driver.cuCtxPopCurrent(&ignored);
-  }
-  CurrentContext(const CurrentContext &) = delete;
-  CurrentContext &operator=(const CurrentContext &) = delete;
-  unsigned long long id = 0;
-
-private:
-  const Driver &driver;
-  bool pushed = false;
 };
 } // namespace
 
@@ -82,175 +46,6 @@ static tile_status finish(Failure failure) {
     lastError = std::move(failure.message);
   return failure.status;
 }
-
-CurrentContext::CurrentContext(const Driver &driver, Failure &failure) : driver(driver) {
-  Context context = nullptr;
-  Result result = driver.cuCtxGetCurrent(&context);
-  if (result == Result::Success && !context) {
-    Device device = 0;
-    result = driver.cuDeviceGet(&device, 0);
-    static std::mutex mutex;
-    static Context primary = nullptr; // stays retained
-    std::lock_guard<std::mutex> lock(mutex);
-    if (result == Result::Success && !primary)
-      result = driver.cuDevicePrimaryCtxRetain(&primary, device);
-    if (result == Result::Success)
-      result = driver.cuCtxPushCurrent(context = primary);
-    pushed = result == Result::Success;
-  }
-  if (result == Result::Success)
-    result = driver.cuCtxGetId(context, &id);
-  if (result != Result::Success)
-    failure = driver.failed(result, "no context to launch on");
-}
-
-static State &stateOf(tile_rt_kernel *kernel) {
-  auto **slot = reinterpret_cast<State **>(&kernel->state);
-  if (State *state = __atomic_load_n(slot, __ATOMIC_ACQUIRE))
-    return *state;
-  auto *fresh = new State, *none = static_cast<State *>(nullptr);
-  if (__atomic_compare_exchange_n(slot, &none, fresh, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-    return *fresh;
-  delete fresh; // another thread was first
-  return *none;
-}
-
-//===----------------------------------------------------------------------===//
-// Loading
-//===----------------------------------------------------------------------===//
-
-static bool attribute(const Driver &driver, DeviceAttribute which, Device device, int &value) {
-  return driver.cuDeviceGetAttribute(&value, which, device) == Result::Success;
-}
-
-/// Machine code or PTX for this chip alone, before the newest PTX that it can take.
-static const tile_rt_code *choose(const tile_rt_variant &variant, int capability) {
-  const tile_rt_code *best = nullptr;
-  for (uint32_t i = 0; i < variant.num_codes; ++i) {
-    const tile_rt_code &code = variant.codes[i];
-    bool fits = code.exact ? code.capability == capability : code.capability <= capability;
-    auto rank = [](const tile_rt_code &c) { return c.capability * 2 + c.exact; };
-    if (fits && (!best || rank(code) > rank(*best)))
-      best = &code;
-  }
-  return best;
-}
-
-static LaunchAttribute clusterOf(const tile_rt_code &code) {
-  LaunchAttribute attribute = {};
-  attribute.id = LaunchAttributeId::ClusterDimension;
-  attribute.value.clusterDim.x = unsigned(code.cluster[0]);
-  attribute.value.clusterDim.y = unsigned(code.cluster[1]);
-  attribute.value.clusterDim.z = unsigned(code.cluster[2]);
-  return attribute;
-}
-
-static int clusterSize(const tile_rt_code &code) {
-  return code.cluster[0] * code.cluster[1] * code.cluster[2];
-}
-
-/// How many blocks the chip runs at once; a kernel that can never run is a failure.
-static Failure measureResidency(const Driver &driver, Device device, Loaded &loaded) {
-  const tile_rt_code &code = *loaded.code;
-  int blocks = 0, processors = 0;
-  Result result = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
-      &blocks, loaded.function, code.threads, size_t(code.shared_bytes));
-  if (result != Result::Success)
-    return driver.failed(result, std::string("cannot load `") + code.entry + "`");
-  if (clusterSize(code) > 1) {
-    LaunchAttribute cluster = clusterOf(code);
-    LaunchConfig config = {};
-    config.gridDimX = unsigned(code.cluster[0]), config.gridDimY = unsigned(code.cluster[1]);
-    config.gridDimZ = unsigned(code.cluster[2]);
-    config.blockDimX = unsigned(code.threads), config.blockDimY = config.blockDimZ = 1;
-    config.sharedMemBytes = unsigned(code.shared_bytes);
-    config.attrs = &cluster;
-    config.numAttrs = 1;
-    result = driver.cuOccupancyMaxActiveClusters(&blocks, loaded.function, &config);
-    if (result != Result::Success)
-      return driver.failed(result, std::string("cannot load `") + code.entry + "`");
-    blocks *= clusterSize(code);
-    processors = 1;
-  } else if (!attribute(driver, DeviceAttribute::MultiprocessorCount, device, processors)) {
-    return driver.failed(Result::Unknown, "cannot ask the device for its multiprocessors");
-  }
-  loaded.residentBlocks = unsigned(blocks) * unsigned(processors);
-  if (blocks > 0)
-    return {};
-  return {TILE_RESOURCES, std::string("a block of `") + code.entry +
-                              "` does not fit a multiprocessor of this device: it has " +
-                              std::to_string(code.threads) + " threads and " +
-                              std::to_string(code.shared_bytes) + " bytes of shared memory"};
-}
-
-static Failure load(const Driver &driver, Device device, const tile_rt_code &code,
-                    const Loaded *&out) {
-  auto loaded = std::make_unique<Loaded>();
-  loaded->code = &code;
-  Module module = nullptr;
-  std::string what = std::string("cannot load `") + code.entry + "`";
-  char log[2048] = "";
-  JitOption names[] = {JitOption::ErrorLogBuffer, JitOption::ErrorLogBufferSizeBytes};
-  void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
-  Result result = driver.cuModuleLoadDataEx(&module, code.image, 2, names, values);
-  if (result != Result::Success) {
-    Failure failure = driver.failed(result, what);
-    failure.message += log[0] ? std::string("\n") + log : "";
-    return failure;
-  }
-  result = driver.cuModuleGetFunction(&loaded->function, module, code.entry);
-  constexpr int withoutOptin = 48 * 1024, portable = 8;
-  if (result == Result::Success && code.shared_bytes > withoutOptin)
-    result = driver.cuFuncSetAttribute(
-        loaded->function, FunctionAttribute::MaxDynamicSharedSizeBytes, code.shared_bytes);
-  if (result == Result::Success && clusterSize(code) > portable)
-    result = driver.cuFuncSetAttribute(loaded->function,
-                                       FunctionAttribute::NonPortableClusterSizeAllowed, 1);
-  Failure failure = result == Result::Success ? measureResidency(driver, device, *loaded)
-                                              : driver.failed(result, what);
-  // The first driver that captures dependent launches into graphs.
-  constexpr int dependentLaunchVersion = 12030;
-  loaded->dependent =
-      code.dependent && !code.cooperative && driver.version >= dependentLaunchVersion;
-  if (!failure && code.without_maps)
-    failure = load(driver, device, *code.without_maps, loaded->withoutMaps);
-  if (failure) {
-    (void)driver.cuModuleUnload(module);
-    return failure;
-  }
-  out = loaded.release(); // as long as the process
-  return {};
-}
-
-static Failure loadVariant(tile_rt_kernel *kernel, const Driver &driver,
-                           const tile_rt_variant &variant, const Key &key, const Loaded *&out) {
-  State &state = stateOf(kernel);
-  uint64_t hash = key.hash();
-  // Held while loading: the second thread waits for the first one's result.
-  std::lock_guard<std::mutex> lock(state.mutex);
-  if (const Loaded **known = state.table.find(key.words, key.size, hash)) {
-    out = *known;
-    return {};
-  }
-  Device device = 0;
-  int major = 0, minor = 0;
-  if (Result result = driver.cuCtxGetDevice(&device); result != Result::Success)
-    return driver.failed(result, "cuCtxGetDevice");
-  if (!attribute(driver, DeviceAttribute::ComputeCapabilityMajor, device, major) ||
-      !attribute(driver, DeviceAttribute::ComputeCapabilityMinor, device, minor))
-    return driver.failed(Result::Unknown, "cannot ask the device what it is");
-  const tile_rt_code *code = choose(variant, major * 10 + minor);
-  if (!code)
-    return {TILE_UNSUPPORTED, std::string("`") + kernel->name +
-                                  "` was not built for this device, which is of compute "
-                                  "capability " +
-                                  std::to_string(major) + "." + std::to_string(minor)};
-  if (Failure failure = load(driver, device, *code, out))
-    return failure;
-  state.table.insert(key.words, key.size, hash, out);
-  return {};
-}
-
 //===----------------------------------------------------------------------===//
 // Finding the variant
 //===----------------------------------------------------------------------===//
@@ -288,6 +83,7 @@ static Failure readKey(Launch &launch, Key &key) {
                                      "` takes more than is possible"};
 }
 
+/// Only launches of new keys come here.
 static const tile_rt_variant *findVariant(const tile_rt_kernel &kernel, const Key &key) {
   for (uint32_t i = 0; i < kernel.num_variants; ++i) {
     const tile_rt_variant &variant = kernel.variants[i];
@@ -298,7 +94,6 @@ static const tile_rt_variant *findVariant(const tile_rt_kernel &kernel, const Ke
   return nullptr;
 }
 
-/// Many variants of many kernels: only launches of new keys come here.
 static Failure notBuilt(const tile_rt_kernel &kernel, const Key &key) {
   auto described = std::make_unique<Described>();
   describe(parametersOf(kernel), kernel.num_arguments, key.words + 1, *described);

@@ -1,70 +1,15 @@
 //===- Key.cpp - from the values of a launch to the variant that serves it ===//
-//
-// Layout of what is appended: 16 bits an argument, four to a word (kind, what is known
-// of the value, element type), then for each argument that has more to say, in order:
-// the value of a constexpr, the block of a descriptor.
-//
-//===----------------------------------------------------------------------===//
-#include "runtime/dispatch/Key.h"
-#include <cmath>
-#include <cstdio>
+#include "runtime/dispatch/KeyCodes.h"
 #include <cstring>
 
 using namespace tile::dispatch;
 using Why = Refusal::Why;
-
-//===----------------------------------------------------------------------===//
-// Element types
-//===----------------------------------------------------------------------===//
-
-static const char *const dtypeNames[] = {
-    "?",    "i1",   "i8",   "i16",  "i32",     "i64",   "u8",       "u16",     "u32",     "u64",
-    "fp16", "bf16", "fp32", "fp64", "fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16"};
-static const char *const languageNames[] = {
-    "?",          "int1",     "int8",        "int16",      "int32",      "int64",   "uint8",
-    "uint16",     "uint32",   "uint64",      "float16",    "bfloat16",   "float32", "float64",
-    "float8e4nv", "float8e5", "float8e4b15", "float8e4b8", "float8e5b16"};
-constexpr unsigned numDtypes = sizeof dtypeNames / sizeof *dtypeNames;
-static_assert(numDtypes == TILE_FP8E5B16 + 1);
-static_assert(sizeof languageNames / sizeof *languageNames == numDtypes);
-
-const char *tile::dispatch::nameOf(uint8_t dtype) {
-  return dtypeNames[dtype < numDtypes ? dtype : 0];
-}
-
-uint8_t tile::dispatch::dtypeNamed(const char *name) {
-  for (unsigned i = 1; i < numDtypes; ++i)
-    if (!std::strcmp(name, dtypeNames[i]))
-      return i;
-  return TILE_DTYPE_NONE;
-}
 
 static bool isInteger(uint8_t dtype) { return dtype >= TILE_I1 && dtype <= TILE_U64; }
 static bool isSigned(uint8_t dtype) { return dtype >= TILE_I8 && dtype <= TILE_I64; }
 static unsigned integerBits(uint8_t dtype) {
   return dtype == TILE_I1 ? 1 : 8u << ((dtype - (isSigned(dtype) ? TILE_I8 : TILE_U8)));
 }
-
-//===----------------------------------------------------------------------===//
-// Codes
-//===----------------------------------------------------------------------===//
-
-namespace {
-enum class Code : uint8_t { None, Pointer, Integer, Float, Bool, Descriptor, Constexpr };
-enum Known : uint8_t { Nothing = 0, One = 1, Aligned = 2 };
-
-constexpr uint16_t pack(Code code, uint8_t known, uint8_t dtype) {
-  return uint16_t(unsigned(code) | known << 4 | dtype << 8);
-}
-struct Unpacked {
-  Code code;
-  uint8_t known, dtype;
-};
-Unpacked unpack(const uint64_t *words, unsigned argument) {
-  auto code = uint16_t(words[argument / 4] >> (argument % 4 * 16));
-  return {Code(code & 15), uint8_t(code >> 4 & 15), uint8_t(code >> 8)};
-}
-} // namespace
 
 uint64_t Key::hash() const {
   uint64_t h = 0x9e3779b97f4a7c15u ^ size;
@@ -193,7 +138,7 @@ Why Reader::readDescriptor() {
   if (!given || given->descriptor.rank < 1 || given->descriptor.rank > 5 ||
       reinterpret_cast<uintptr_t>(given->descriptor.base) % 16)
     return Why::Descriptor;
-  if (value.dtype == TILE_DTYPE_NONE || value.dtype >= numDtypes)
+  if (value.dtype == TILE_DTYPE_NONE || value.dtype >= kNumDtypes)
     return Why::ElementType;
   uint64_t sizes[6] = {};
   for (int d = 0; d < given->descriptor.rank; ++d) {
@@ -221,7 +166,7 @@ Why Reader::readConstexpr() {
   case TILE_VALUE_FLOAT:
     return key.add(value.as.bits) ? Why::None : Why::TooMany;
   case TILE_VALUE_DTYPE:
-    return value.dtype && value.dtype < numDtypes ? Why::None : Why::ElementType;
+    return value.dtype && value.dtype < kNumDtypes ? Why::None : Why::ElementType;
   case TILE_VALUE_TEXT: {
     size_t length = value.as.text ? strnlen(value.as.text, kMostText + 1) : kMostText + 1;
     if (length > kMostText)
@@ -252,7 +197,7 @@ Why Reader::read() {
   case TILE_VALUE_POINTER: {
     if (wantsNumber)
       return Why::Kind;
-    if (value.dtype == TILE_DTYPE_NONE || value.dtype >= numDtypes)
+    if (value.dtype == TILE_DTYPE_NONE || value.dtype >= kNumDtypes)
       return Why::ElementType;
     bool isAligned = value.as.bits % 16 == 0 && !(parameter.flags & Parameter::NoAlign);
     code = pack(Code::Pointer, isAligned ? Aligned : Nothing, value.dtype);
@@ -331,158 +276,4 @@ bool tile::dispatch::addTuningWords(const Parameter *parameters, unsigned count,
     // A text that selects is a constexpr, whose words are all there.
   }
   return true;
-}
-
-//===----------------------------------------------------------------------===//
-// Taking keys apart
-//===----------------------------------------------------------------------===//
-
-static std::string quoted(const uint64_t *words, size_t length) {
-  std::string text = "\"";
-  const char *bytes = reinterpret_cast<const char *>(words);
-  for (size_t i = 0; i < length; ++i) {
-    auto c = static_cast<unsigned char>(bytes[i]);
-    char escaped[8];
-    if (c == '"' || c == '\\')
-      std::snprintf(escaped, sizeof escaped, "\\%c", c);
-    else if (c < 0x20)
-      std::snprintf(escaped, sizeof escaped, "\\u%04x", c);
-    else
-      escaped[0] = char(c), escaped[1] = 0;
-    text += escaped;
-  }
-  return text + "\"";
-}
-
-static std::string floatText(double value) {
-  if (std::isnan(value))
-    return "nan";
-  if (std::isinf(value))
-    return value < 0 ? "-inf" : "inf";
-  char text[40];
-  std::snprintf(text, sizeof text, "%.17g", value);
-  // The shortest that reads back as the same.
-  for (int digits = 1; digits < 17; ++digits) {
-    char shorter[40];
-    std::snprintf(shorter, sizeof shorter, "%.*g", digits, value);
-    double back = 0;
-    if (std::sscanf(shorter, "%lf", &back) == 1 && back == value) {
-      std::memcpy(text, shorter, sizeof text);
-      break;
-    }
-  }
-  std::string result = text;
-  return result.find_first_of(".en") == std::string::npos ? result + ".0" : result;
-}
-
-/// The text of a constexpr; `words` is moved behind its value.
-static std::string constantText(Unpacked code, const uint64_t *&words) {
-  switch (code.known) {
-  case TILE_VALUE_NONE:
-    return "null";
-  case TILE_VALUE_INT:
-    return std::to_string(int64_t(*words++));
-  case TILE_VALUE_UINT:
-    return std::to_string(*words++);
-  case TILE_VALUE_BOOL:
-    return *words++ ? "true" : "false";
-  case TILE_VALUE_FLOAT: {
-    double value;
-    std::memcpy(&value, words++, sizeof value);
-    return floatText(value);
-  }
-  case TILE_VALUE_DTYPE:
-    return std::string("tl.") + languageNames[code.dtype];
-  default: {
-    size_t length = *words++;
-    std::string text = quoted(words, length);
-    words += (length + 7) / 8;
-    return text;
-  }
-  }
-}
-
-static std::string descriptorText(uint8_t dtype, const uint64_t *&words) {
-  std::string text = std::string("tensordesc<") + nameOf(dtype) + "[";
-  unsigned last = unsigned(words[2] >> 32), rank = last & 255;
-  for (unsigned d = 0; d < rank; ++d)
-    text += (d ? "," : "") + std::to_string(uint32_t(words[d / 2] >> (d % 2 * 32)));
-  words += 3;
-  return text + (last & 256 ? "],nan>" : "]>");
-}
-
-void tile::dispatch::describe(const Parameter *parameters, unsigned count, const uint64_t *words,
-                              Described &out) {
-  const uint64_t *more = words + (count + 3) / 4;
-  out.signature.clear();
-  out.numConstants = 0;
-  bool isFirst = true;
-  for (unsigned i = 0; i < count; ++i) {
-    Unpacked code = unpack(words, i);
-    if (code.code == Code::Constexpr) {
-      Described::Constant &constant = out.constants[out.numConstants++];
-      constant.parameter = i;
-      constant.text = constantText(code, more);
-      continue;
-    }
-    std::string text;
-    if (code.code == Code::None)
-      text = "none";
-    else if (code.code == Code::Descriptor)
-      text = descriptorText(code.dtype, more);
-    else
-      text = nameOf(code.dtype);
-    if (code.code == Code::Pointer)
-      text = (parameters[i].flags & Parameter::ReadOnly ? "*k" : "*") + text;
-    if (code.known)
-      text += code.known == One ? ":1" : ":16";
-    out.signature += (isFirst ? "" : ",") + text;
-    isFirst = false;
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// Messages
-//===----------------------------------------------------------------------===//
-
-static const char *kindName(uint8_t kind) {
-  static const char *const names[] = {"None",         "a pointer", "an integer",
-                                      "an integer",   "a float",   "a bool",
-                                      "a descriptor", "a type",    "a text"};
-  return kind < sizeof names / sizeof *names ? names[kind] : "a value of no known kind";
-}
-
-std::string tile::dispatch::explain(const Refusal &refusal, const Parameter *parameters,
-                                    const tile_value *values) {
-  if (refusal.why == Why::TooMany && refusal.argument > kMostArguments)
-    return "at most " + std::to_string(kMostArguments) + " arguments are possible";
-  const Parameter &parameter = parameters[refusal.argument];
-  const tile_value &value = values[refusal.argument];
-  std::string text = std::string("argument `") + parameter.name + "`: ";
-  switch (refusal.why) {
-  case Why::None:
-    break;
-  case Why::TooMany:
-    return text + "what decides the kernel's code, up to here, takes more than is possible";
-  case Why::Kind: {
-    std::string wanted = parameter.dtype                          ? nameOf(parameter.dtype)
-                         : parameter.flags & Parameter::Constexpr ? "a compile-time value"
-                         : parameter.flags & Parameter::IsPointer ? "a pointer"
-                                                                  : "a value";
-    return text + kindName(value.kind) + " is passed where " + wanted + " is asked for";
-  }
-  case Why::Range:
-    return text +
-           (value.kind == TILE_VALUE_UINT ? std::to_string(uint64_t(value.as.bits))
-                                          : std::to_string(value.as.integer)) +
-           " is out of range for `" + nameOf(parameter.dtype) + "`";
-  case Why::ElementType:
-    return text + "its element type is not given: set `dtype`";
-  case Why::Descriptor:
-    return text + "a descriptor needs 1 to 5 dimensions, a base aligned to 16 bytes and "
-                  "positive block sizes";
-  case Why::Text:
-    return text + "a text of up to " + std::to_string(kMostText) + " bytes is possible";
-  }
-  return text;
 }
