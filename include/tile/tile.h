@@ -121,7 +121,8 @@ typedef struct tile_event {
   double start_us;     /* of a clock that only runs forward */
   double duration_us;
 } tile_event;
-/* Called in the thread that did it; must not throw, nor destroy what it is told of. */
+/* Called in the thread that did it, which may hold locks: it must not throw, and calls nothing
+ * of this library. */
 typedef void (*tile_event_callback)(void *user, const tile_event *event);
 
 typedef struct tile_compiler_options {
