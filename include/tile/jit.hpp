@@ -88,7 +88,7 @@ tile_value valueOf(const T &number) {
 
 /// The grid that the kernel's file computes from the arguments.
 struct FromFile {};
-constexpr FromFile fromFile;
+inline constexpr FromFile fromFile;
 
 /// What a Jit is made with; owns its strings. Setters return the object.
 class JitOptions : public CompileOptions {
