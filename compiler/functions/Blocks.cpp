@@ -29,6 +29,7 @@ struct Traits {
   int64_t widest = 1;    ///< bytes of the widest element that changes from column to column
   int64_t fullLoads = 0; ///< arrays that are read in rows and columns
   bool alongRows = false, alongColumns = false; ///< some array lies that way
+  bool sharesColumns = false;                   ///< some array is the same for all rows
 };
 } // namespace
 
@@ -45,6 +46,7 @@ static Traits traitsOf(const KernelShape &shape) {
     bool unitColumn = !access.columnStrides.empty() && access.columnStrides.back().isConstant(1);
     bool unitRow = !access.rowStrides.empty() && access.rowStrides.back().isConstant(1);
     bool isBoth = access.hasColumn && access.hasRow;
+    traits.sharesColumns |= isLoad && access.hasColumn && !access.hasRow;
     traits.alongColumns |= isBoth && unitColumn;
     traits.alongRows |= isBoth && unitRow && !unitColumn;
   };
@@ -59,6 +61,10 @@ static Traits traitsOf(const KernelShape &shape) {
 static void cutPointwise(Cut &cut, const Traits &traits, int64_t rows, int64_t columns) {
   int64_t elements = kPointwiseThreads * kVectorBytes / traits.widest;
   cut.block = std::clamp(powerOfTwo(columns), kLeastBlock, elements);
+  if (traits.sharesColumns && rows > 1) { // such as a bias: loaded once for several rows
+    cut.block = std::min<int64_t>(cut.block, 512);
+    elements *= 2;
+  }
   if (traits.alongRows && rows > 1) { // a transposition: both ways in whole sectors
     elements = std::max<int64_t>(elements, 2048);
     cut.block =
@@ -103,20 +109,79 @@ static void cutReduction(Cut &cut, const Traits &traits, int64_t rows, int64_t c
   }
 }
 
-Cut tile::chooseCut(const KernelShape &shape, int64_t rows, int64_t columns, const Target &target) {
+/// Candidates for blocks of a product, and the warps that compute them.
+struct ProductBlock {
+  int64_t rows, columns;
+  int warps;
+};
+static constexpr ProductBlock kProductBlocks[] = {{16, 64, 4},   {16, 128, 4},  {32, 64, 4},
+                                                  {64, 64, 4},   {64, 128, 4},  {128, 64, 4},
+                                                  {128, 128, 4}, {128, 256, 8}, {256, 128, 8}};
+/// What the model counts with: blocks that a chip computes at once, and the products of
+/// elements that take as long as to load one byte.
+static constexpr int64_t kBlocksAtOnce = 132, kProductsPerByte = 256;
+
+/// The block with the least work, counted in rounds of the chip: what is multiplied in vain
+/// behind the ends counts, and so does what is loaded.
+static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of) {
+  graph::MatmulOp op = shape.product->op;
+  int64_t bytes = bytesOf(op.getLhs().getType().getElement());
+  cut.inner = std::clamp<int64_t>(128 / bytes, 16, 64);
+  double best = 0;
+  for (const ProductBlock &block : kProductBlocks) {
+    if (bytes >= 4 && block.rows * block.columns > 64 * 128)
+      continue; // sums of f32 products come from registers
+    Cut tried;
+    tried.rows = block.rows;
+    tried.block = block.columns;
+    int64_t blocks = countPrograms(shape, tried, of);
+    int64_t rounds = llvm::divideCeil(uint64_t(std::max<int64_t>(blocks, 1)), kBlocksAtOnce);
+    double multiplied = double(std::max<int64_t>(block.rows, 64) * block.columns);
+    double loaded = double((block.rows + block.columns) * bytes * kProductsPerByte);
+    double time = double(rounds) * (std::max(multiplied, loaded) + 0.25 * loaded);
+    if (best != 0 && time >= best)
+      continue;
+    best = time;
+    cut.rows = block.rows;
+    cut.block = block.columns;
+    cut.warps = block.warps;
+  }
+  cut.evenInner = of.inner % cut.inner == 0;
+}
+
+std::optional<Extents> tile::extentsOf(const KernelShape &shape, const Bindings &sizes) {
+  llvm::ArrayRef<Size> rows = shape.rows, batch;
+  if (shape.product) {
+    batch = rows.drop_back();
+    rows = rows.take_back();
+  }
+  auto number = [&](llvm::ArrayRef<Size> of) { return product(of).evaluate(sizes); };
+  auto inner = shape.product ? shape.product->inner.evaluate(sizes) : std::optional<int64_t>(1);
+  std::optional<int64_t> counts[] = {number(batch), number(rows), number(shape.columns), inner};
+  for (std::optional<int64_t> count : counts)
+    if (!count)
+      return std::nullopt;
+  return Extents{*counts[0], *counts[1], *counts[2], *counts[3]};
+}
+
+Cut tile::chooseCut(const KernelShape &shape, const Extents &extents, const Target &target) {
   Cut cut;
-  Traits traits = traitsOf(shape);
-  if (shape.reduces)
-    cutReduction(cut, traits, rows, columns, target);
+  if (shape.product)
+    cutProduct(cut, shape, extents);
+  else if (shape.reduces)
+    cutReduction(cut, traitsOf(shape), extents.rows, extents.columns, target);
   else
-    cutPointwise(cut, traits, rows, columns);
-  cut.evenColumns = columns % cut.block == 0 && columns > 0;
-  cut.evenRows = rows % cut.rows == 0;
+    cutPointwise(cut, traitsOf(shape), extents.rows, extents.columns);
+  cut.evenColumns = extents.columns % cut.block == 0 && extents.columns > 0;
+  cut.evenRows = extents.rows % cut.rows == 0;
   return cut;
 }
 
-int64_t tile::countPrograms(const KernelShape &shape, const Cut &cut, int64_t rows,
-                            int64_t columns) {
-  int64_t ofRows = llvm::divideCeil(uint64_t(rows), uint64_t(cut.rows));
-  return shape.reduces ? ofRows : ofRows * llvm::divideCeil(uint64_t(columns), uint64_t(cut.block));
+int64_t tile::countPrograms(const KernelShape &shape, const Cut &cut, const Extents &extents) {
+  int64_t rows = llvm::divideCeil(uint64_t(extents.rows), uint64_t(cut.rows));
+  int64_t columns = llvm::divideCeil(uint64_t(extents.columns), uint64_t(cut.block));
+  // Of what does not fit 64 bits the caller finds more than a grid has.
+  int64_t count =
+      shape.reduces ? rows : llvm::SaturatingMultiply(uint64_t(rows), uint64_t(columns));
+  return llvm::SaturatingMultiply(uint64_t(count), uint64_t(extents.batch));
 }

@@ -12,13 +12,18 @@
 
 namespace tile {
 
-/// For so many rows and columns.
-graph::Cut chooseCut(const graph::KernelShape &shape, int64_t rows, int64_t columns,
-                     const Target &target);
+/// The numbers of a launch. Of a product, `batch` of which are multiplied.
+struct Extents {
+  int64_t batch = 1, rows = 1, columns = 1, inner = 1;
+};
+/// Nothing if they do not fit 64 bits.
+std::optional<Extents> extentsOf(const graph::KernelShape &shape, const graph::Bindings &sizes);
+
+graph::Cut chooseCut(const graph::KernelShape &shape, const Extents &extents, const Target &target);
 
 /// Programs along x that the cut needs.
-int64_t countPrograms(const graph::KernelShape &shape, const graph::Cut &cut, int64_t rows,
-                      int64_t columns);
+int64_t countPrograms(const graph::KernelShape &shape, const graph::Cut &cut,
+                      const Extents &extents);
 
 } // namespace tile
 

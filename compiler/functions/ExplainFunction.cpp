@@ -33,7 +33,9 @@ static void printKernel(llvm::raw_ostream &os, const TensorKernel &kernel,
   os << "\n  " << kernel.name;
   if (kernel.line)
     os << ", line " << kernel.line;
-  os << (kernel.reduces ? ": rows that are reduced\n" : ": element by element\n");
+  os << (kernel.multiplies ? ": blocks of a matrix product\n"
+         : kernel.reduces  ? ": rows that are reduced\n"
+                           : ": element by element\n");
   os << "    " << llvm::join(kernel.operations, ", ") << "\n";
   os << "    reads  " << amount(kernel.bytesRead, values) << " bytes\n";
   os << "    writes " << amount(kernel.bytesWritten, values) << " bytes\n";

@@ -117,6 +117,7 @@ void Program::describeKernel(KernelOp op) {
   kernel.bytesRead = shape.bytesRead();
   kernel.bytesWritten = shape.bytesWritten();
   kernel.reduces = shape.reduces;
+  kernel.multiplies = bool(shape.product);
   for (Operation &inner : op.getBody().front().without_terminator()) {
     if (auto map = dyn_cast<graph::MapOp>(inner))
       kernel.operations.push_back(graph::stringifyMapKind(map.getKind()).str());
@@ -124,6 +125,8 @@ void Program::describeKernel(KernelOp op) {
       kernel.operations.push_back(graph::stringifyReduceKind(reduce.getKind()).str());
     else if (isa<graph::CastOp>(inner))
       kernel.operations.push_back("to");
+    else if (isa<graph::MatmulOp>(inner))
+      kernel.operations.push_back("matmul");
   }
   if (ArrayAttr reasons = op.getReasonsAttr())
     for (Attribute reason : reasons)
@@ -257,8 +260,9 @@ static std::string signatureOf(const KernelShape &shape, const graph::Cut &cut,
 
 static std::string keyOf(unsigned kernel, const std::string &layout, const graph::Cut &cut) {
   std::string key = std::to_string(kernel) + layout + "|" + std::to_string(cut.block) + "x" +
-                    std::to_string(cut.rows) + "w" + std::to_string(cut.warps) + "|";
-  for (bool flag : {cut.loop, cut.evenColumns, cut.evenRows, cut.oneBlock, cut.wide})
+                    std::to_string(cut.rows) + "x" + std::to_string(cut.inner) + "w" +
+                    std::to_string(cut.warps) + "|";
+  for (bool flag : {cut.loop, cut.evenColumns, cut.evenRows, cut.evenInner, cut.oneBlock, cut.wide})
     key += flag ? '1' : '0';
   for (auto *flags : {&cut.divisible, &cut.aligned}) {
     key += "|";
@@ -283,14 +287,13 @@ llvm::Expected<TensorLaunch> Program::launch(unsigned index, const Bindings &giv
   for (unsigned buffer : kernel.buffers)
     for (auto [dim, stride] : llvm::enumerate(places[buffer].strides))
       sizes[strideName(buffer, dim)] = stride;
-  std::optional<int64_t> rows = graph::product(shape.rows).evaluate(sizes);
-  std::optional<int64_t> columns = graph::product(shape.columns).evaluate(sizes);
-  if (!rows || !columns)
+  std::optional<Extents> extents = extentsOf(shape, sizes);
+  if (!extents)
     return tooLarge(kernel);
-  graph::Cut cut = chooseCut(shape, *rows, *columns, target);
+  graph::Cut cut = chooseCut(shape, *extents, target);
   TensorLaunch launch;
   constexpr int64_t narrow = int64_t(1) << 30; // a block more still fits 32 bits
-  cut.wide = *rows >= narrow || *columns >= narrow;
+  cut.wide = std::max({extents->rows, extents->columns, extents->inner}) >= narrow;
   std::vector<int64_t> values;
   for (const Size &size : shape.sizes) {
     std::optional<int64_t> value = size.evaluate(sizes);
@@ -306,8 +309,8 @@ llvm::Expected<TensorLaunch> Program::launch(unsigned index, const Bindings &giv
   }
   for (int64_t value : values)
     launch.arguments.push_back({false, 0, value});
-  int64_t programs = countPrograms(shape, cut, *rows, *columns);
-  if (programs > INT32_MAX)
+  int64_t programs = countPrograms(shape, cut, *extents);
+  if (programs < 0 || programs > INT32_MAX)
     return tooLarge(kernel);
   launch.grid = {uint32_t(programs), 1, 1};
   launch.key = keyOf(index, layout, cut);

@@ -37,7 +37,8 @@ struct TensorKernel {
   std::vector<unsigned> buffers; ///< read, then written
   unsigned numRead = 0;
   graph::Size bytesRead, bytesWritten; ///< each buffer once
-  bool reduces = false;
+  bool reduces = false;                ///< whole rows
+  bool multiplies = false;             ///< matrices
   std::vector<std::string> operations; ///< by name, in order
   std::vector<std::string> reasons;    ///< of fusions not taken
 };

@@ -20,6 +20,11 @@ static Result binary(Tracer &tracer, StringRef name, const CallArgs &args) {
   return tracer.map(*graph::symbolizeMapKind(name), name, {r[0], r[1]});
 }
 
+static Result matmul(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "y"}, 2);
+  return r ? tracer.matmul(r[0], r[1]) : Result(r.error());
+}
+
 static Result power(Tracer &tracer, StringRef name, const CallArgs &args) {
   ArgReader r(name, args, {"x", "y"}, 2);
   if (!r)
@@ -78,15 +83,43 @@ static Result to(Tracer &tracer, StringRef name, const CallArgs &args) {
 
 ArrayRef<TracedEntry> tensors::tracedElementwise() {
   static const TracedEntry table[] = {
-      {"abs", unary},         {"neg", unary},   {"exp", unary},      {"exp2", unary},
-      {"expm1", unary},       {"log", unary},   {"log2", unary},     {"log10", unary},
-      {"log1p", unary},       {"sqrt", unary},  {"rsqrt", unary},    {"sin", unary},
-      {"cos", unary},         {"tan", unary},   {"tanh", unary},     {"sigmoid", unary},
-      {"relu", unary},        {"silu", unary},  {"erf", unary},      {"floor", unary},
-      {"ceil", unary},        {"round", unary}, {"trunc", unary},    {"sign", unary},
-      {"isnan", unary},       {"isinf", unary}, {"square", unary},   {"reciprocal", unary},
-      {"logical_not", unary}, {"gelu", gelu},   {"maximum", binary}, {"minimum", binary},
-      {"pow", power},         {"where", where}, {"clamp", clamp},    {"to", to},
+      {"abs", unary},
+      {"neg", unary},
+      {"exp", unary},
+      {"exp2", unary},
+      {"expm1", unary},
+      {"log", unary},
+      {"log2", unary},
+      {"log10", unary},
+      {"log1p", unary},
+      {"sqrt", unary},
+      {"rsqrt", unary},
+      {"sin", unary},
+      {"cos", unary},
+      {"tan", unary},
+      {"tanh", unary},
+      {"sigmoid", unary},
+      {"relu", unary},
+      {"silu", unary},
+      {"erf", unary},
+      {"floor", unary},
+      {"ceil", unary},
+      {"round", unary},
+      {"trunc", unary},
+      {"sign", unary},
+      {"isnan", unary},
+      {"isinf", unary},
+      {"square", unary},
+      {"reciprocal", unary},
+      {"logical_not", unary},
+      {"gelu", gelu},
+      {"maximum", binary},
+      {"minimum", binary},
+      {"matmul", matmul},
+      {"pow", power},
+      {"where", where},
+      {"clamp", clamp},
+      {"to", to},
   };
   return table;
 }
@@ -96,7 +129,7 @@ ArrayRef<TracedEntry> tensors::tracedElementwise() {
 //===----------------------------------------------------------------------===//
 
 static const TracedEntry *find(StringRef name) {
-  for (ArrayRef<TracedEntry> table : {tracedElementwise(), tracedReductions(), tracedViews()})
+  for (ArrayRef<TracedEntry> table : tracedFunctions())
     for (const TracedEntry &entry : table)
       if (entry.name == name)
         return &entry;
@@ -107,7 +140,7 @@ bool Tracer::hasNamed(StringRef name) { return find(name); }
 
 std::vector<StringRef> Tracer::names() {
   std::vector<StringRef> out;
-  for (ArrayRef<TracedEntry> table : {tracedElementwise(), tracedReductions(), tracedViews()})
+  for (ArrayRef<TracedEntry> table : tracedFunctions())
     for (const TracedEntry &entry : table)
       out.push_back(entry.name);
   return out;

@@ -258,12 +258,19 @@ Result Tracer::map(MapKind kind, StringRef what, ArrayRef<PyValue> values) {
     element = builder.getF32Type();
   if (graph::givesBool(kind))
     element = builder.getI1Type();
+  if (kind == MapKind::philox)
+    element = builder.getF32Type();
   bool allWeak = llvm::all_of(operands, [](auto &x) { return x.isWeak; });
   SmallVector<Value, 3> inputs;
   for (Operand &x : operands)
     inputs.push_back(x.value);
   auto type = GraphTensorType::of(builder.getContext(), shape, element);
   return wrap(graph::MapOp::create(builder, here(), type, kind, inputs), allWeak);
+}
+
+Value Tracer::indices(const Size &size) {
+  auto type = GraphTensorType::of(builder.getContext(), {size}, builder.getI32Type());
+  return graph::IndexOp::create(builder, here(), type);
 }
 
 Result Tracer::cast(const PyValue &value, Type element) {

@@ -5,6 +5,7 @@
 #include "frontend/eval/Methods.h"
 #include "frontend/tensors/Trace.h"
 #include "mlir/IR/Builders.h"
+#include <array>
 
 namespace tile::tensors {
 
@@ -100,6 +101,10 @@ public:
   /// `axes` in order.
   Result reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes, bool keepdim);
   Result rearrange(const Operand &x, ArrayRef<int64_t> dims);
+  /// The numbers from 0 on, along a dimension of that size.
+  mlir::Value indices(const Size &size);
+  /// As `@`: vectors are rows on the left, columns on the right.
+  Result matmul(const PyValue &lhs, const PyValue &rhs);
   /// A function or method by its name in `tile`; nothing if there is none.
   std::optional<Result> callNamed(StringRef name, const CallArgs &args);
   static bool hasNamed(StringRef name);
@@ -124,6 +129,11 @@ struct TracedEntry {
 ArrayRef<TracedEntry> tracedElementwise();
 ArrayRef<TracedEntry> tracedReductions();
 ArrayRef<TracedEntry> tracedViews();
+ArrayRef<TracedEntry> tracedIndices();
+/// All tables.
+inline std::array<ArrayRef<TracedEntry>, 4> tracedFunctions() {
+  return {tracedElementwise(), tracedReductions(), tracedViews(), tracedIndices()};
+}
 
 } // namespace tile::tensors
 

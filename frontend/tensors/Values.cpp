@@ -107,6 +107,8 @@ static bool isInteger(const PyValue &value) {
 
 static Result asTensors(Tracer &tracer, ast::BinaryOp op, const PyValue &lhs, const PyValue &rhs) {
   StringRef spelled = ast::spelling(op);
+  if (op == ast::BinaryOp::MatMul)
+    return tracer.matmul(lhs, rhs);
   if (op == ast::BinaryOp::Pow) {
     if (std::optional<double> power = rhs.toDouble()) {
       if (*power == 2)

@@ -158,6 +158,13 @@ LogicalResult SizeOp::verify() {
   return success();
 }
 
+LogicalResult IndexOp::verify() {
+  // graph_index_c1
+  if (getType().sizes().size() != 1 || !getType().getElement().isInteger(32))
+    return emitOpError("must have one dimension, and elements of i32");
+  return success();
+}
+
 LogicalResult MapOp::verify() {
   // graph_map_c1
   if (getOperands().size() != arity(getKind()))
@@ -200,6 +207,27 @@ LogicalResult ReduceOp::verify() {
   // graph_reduce_c2
   if (left != getType().sizes())
     return emitOpError() << "leaves " << shapeText(left);
+  return success();
+}
+
+LogicalResult MatmulOp::verify() {
+  Sizes a = getLhs().getType().sizes(), b = getRhs().getType().sizes();
+  // graph_matmul_c1
+  if (a.size() < 2 || b.size() < 2)
+    return emitOpError("operands must have two dimensions at least");
+  // graph_matmul_c2
+  if (a.back() != b[b.size() - 2] || a.back().isConstant(1))
+    return emitOpError() << "multiplies " << a.back().str() << " columns with "
+                         << b[b.size() - 2].str() << " rows";
+  unsigned dim;
+  std::optional<Sizes> shape = broadcast(ArrayRef(a).drop_back(2), ArrayRef(b).drop_back(2), dim);
+  if (shape) {
+    shape->push_back(a[a.size() - 2]);
+    shape->push_back(b.back());
+  }
+  // graph_matmul_c3
+  if (!shape || *shape != getType().sizes())
+    return emitOpError() << "does not give the shape of its result";
   return success();
 }
 

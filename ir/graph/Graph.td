@@ -78,6 +78,7 @@ def Graph_MapKindEnum : Graph_I32Enum<"MapKind", "what is done with each element
   I32EnumAttrCase<"div", 43>, I32EnumAttrCase<"pow", 44>, I32EnumAttrCase<"maximum", 45>,
   I32EnumAttrCase<"minimum", 46>, I32EnumAttrCase<"bit_and", 47>,
   I32EnumAttrCase<"bit_or", 48>, I32EnumAttrCase<"bit_xor", 49>,
+  I32EnumAttrCase<"philox", 50>,
   I32EnumAttrCase<"eq", 60>, I32EnumAttrCase<"ne", 61>, I32EnumAttrCase<"lt", 62>,
   I32EnumAttrCase<"le", 63>, I32EnumAttrCase<"gt", 64>, I32EnumAttrCase<"ge", 65>,
   I32EnumAttrCase<"select", 70, "where">]>;
@@ -129,6 +130,23 @@ def Graph_SizeOp : Graph_PureOp<"size"> {
   let arguments = (ins Arg<StrAttr, "a formula over named dimensions">:$size);
   let results = (outs Res<Graph_TensorType, "a tensor without dimensions">:$result);
   let assemblyFormat = "$size attr-dict `:` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
+def Graph_IndexOp : Graph_PureOp<"index"> {
+  let summary = "the numbers from 0 on";
+  let description = [{
+    `result[i] = i`.
+
+    Constraints:
+    - `graph_index_c1`: the result has one dimension, and elements of i32
+    ```mlir
+    %i = graph.index : !graph.tensor<"N", i32>
+    ```
+  }];
+  let arguments = (ins);
+  let results = (outs Res<Graph_TensorType, "a tensor of one dimension">:$result);
+  let assemblyFormat = "attr-dict `:` qualified(type($result))";
   let hasVerifier = 1;
 }
 
@@ -222,6 +240,34 @@ def Graph_RearrangeOp : Graph_PureOp<"rearrange"> {
   let assemblyFormat = "$src $dims attr-dict `:` qualified(type($src)) `->` qualified(type($result))";
   let hasVerifier = 1;
   let hasFolder = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+def Graph_MatmulOp : Graph_PureOp<"matmul"> {
+  let summary = "matrix product";
+  let description = [{
+    `result[..., m, n] = sum over k of lhs[..., m, k] * rhs[..., k, n]`. Dimensions before
+    the last two broadcast as in `graph.map`. Operands that differ in type are converted to
+    the type that they promote to; sums are kept in f32 and wider.
+
+    Constraints:
+    - `graph_matmul_c1`: operands have two dimensions at least
+    - `graph_matmul_c2`: the columns of `lhs` are as many as the rows of `rhs`, and not one
+    - `graph_matmul_c3`: the result has the rows of `lhs`, the columns of `rhs` and what the
+      other dimensions broadcast to
+    ```mlir
+    %c = graph.matmul %a, %b : !graph.tensor<"B, M, K", f16>, !graph.tensor<"K, N", f16> -> !graph.tensor<"B, M, N", f16>
+    ```
+  }];
+  let arguments = (ins
+    Arg<Graph_TensorType, "the left operand">:$lhs,
+    Arg<Graph_TensorType, "the right operand">:$rhs);
+  let results = (outs Res<Graph_TensorType, "the product">:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` qualified(type($lhs)) `,` qualified(type($rhs)) `->` qualified(type($result))";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

@@ -269,7 +269,42 @@ Value Elements::mapInteger(MapKind kind, Type element, ArrayRef<Value> v) {
   }
 }
 
+/// The first of four random words at an offset, as a float in [0, 1): Philox4x32 in ten
+/// rounds (Salmon et al. 2011), as `tl.rand` has it. Seed and offset are i64.
+Value Elements::philox(Value seed, Value offset) {
+  Type word = withElementType(offset.getType(), b.getI32Type());
+  auto constant32 = [&](uint32_t value) { return constant(word, double(int32_t(value))); };
+  auto low = [&](Value wide) { return make<arith::TruncIOp>(word, wide); };
+  auto high = [&](Value wide) {
+    Value shift = constant(wide.getType(), 32);
+    return make<arith::TruncIOp>(word, make<arith::ShRUIOp>(wide, shift));
+  };
+  Value zero = constant32(0);
+  Value counter[4] = {low(offset), high(offset), zero, zero};
+  Value key[2] = {low(seed), high(seed)};
+  Value first = constant32(0xD2511F53), second = constant32(0xCD9E8D57);
+  for (int round = 0; round < 10; ++round) {
+    auto fold = [&](Value by, Value x, Value with, Value of) {
+      return make<arith::XOrIOp>(make<arith::XOrIOp>(make<UMulHiOp>(by, x), with), of);
+    };
+    Value next[4] = {
+        fold(second, counter[2], counter[1], key[0]), make<arith::MulIOp>(second, counter[2]),
+        fold(first, counter[0], counter[3], key[1]), make<arith::MulIOp>(first, counter[0])};
+    std::copy(next, next + 4, counter);
+    key[0] = make<arith::AddIOp>(key[0], constant32(0x9E3779B9));
+    key[1] = make<arith::AddIOp>(key[1], constant32(0xBB67AE85));
+  }
+  // Negative numbers fold onto the others; the scale keeps the result below 1.
+  Value below = make<arith::CmpIOp>(arith::CmpIPredicate::slt, counter[0], zero);
+  Value flipped = make<arith::XOrIOp>(counter[0], constant32(0xFFFFFFFF));
+  Value folded = make<arith::SelectOp>(below, flipped, counter[0]);
+  Type real = withElementType(word, b.getF32Type());
+  return make<arith::MulFOp>(make<arith::SIToFPOp>(real, folded), constant(real, 4.6566127342e-10));
+}
+
 Value Elements::map(MapKind kind, Type element, ArrayRef<Value> v) {
+  if (kind == MapKind::philox)
+    return philox(v[0], v[1]);
   if (kind == MapKind::select)
     return make<arith::SelectOp>(v[0], v[1], v[2]);
   if (kind >= MapKind::eq)

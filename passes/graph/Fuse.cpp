@@ -40,6 +40,7 @@ private:
   }
   void copyReturned();
   void add(Operation *op);
+  std::string reasonAgainst(Group *group, Group *other) const;
   bool tryJoin(Operation *op, ArrayRef<Group *> into, std::string &reason);
   bool waitsForItself(ArrayRef<Group *> merged, Operation *op) const;
   bool dependsOn(Operation *op, ArrayRef<Group *> groups) const;
@@ -149,6 +150,18 @@ bool Fusion::tryJoin(Operation *op, ArrayRef<Group *> into, std::string &reason)
   return true;
 }
 
+/// Why two kernels are not one.
+std::string Fusion::reasonAgainst(Group *group, Group *other) const {
+  if (waitsForItself({group, other}, nullptr))
+    return "it would wait for a kernel that waits for it";
+  Ops ops = group->ops;
+  llvm::append_range(ops, other->ops);
+  sortInBlock(ops);
+  std::string reason;
+  (void)findSpace(ops, reason);
+  return reason;
+}
+
 void Fusion::add(Operation *op) {
   SmallVector<Group *> sources;
   for (Value operand : op->getOperands())
@@ -173,10 +186,15 @@ void Fusion::add(Operation *op) {
     if (joined)
       break;
     reason.clear();
-    if (tryJoin(op, {sources[i]}, reason))
-      joined = owner[op];
-    else
+    if (!tryJoin(op, {sources[i]}, reason)) {
       note(sources[i]->ops.back());
+      continue;
+    }
+    joined = owner[op];
+    for (size_t other = 0; other < i; ++other) { // not tried alone
+      reason = reasonAgainst(joined, sources[other]);
+      note(sources[other]->ops.back());
+    }
   }
   if (!joined) {
     groups.push_back(std::make_unique<Group>());

@@ -25,7 +25,11 @@ bool KernelShape::aligns(const Size &size) const {
     return llvm::is_contained(access.rowStrides, size) ||
            llvm::is_contained(access.columnStrides, size);
   };
-  return size == product(columns) || llvm::any_of(loads, strides) || llvm::any_of(stores, strides);
+  if (product &&
+      (size == product->inner || product->left.aligns(size) || product->right.aligns(size)))
+    return true;
+  return size == graph::product(columns) || llvm::any_of(loads, strides) ||
+         llvm::any_of(stores, strides);
 }
 
 static Size bytesIn(ValueRange arrays, llvm::function_ref<bool(unsigned)> counts) {
@@ -48,6 +52,10 @@ Size KernelShape::bytesWritten() const {
 
 namespace {
 
+using Ops = SmallVector<Operation *>;
+/// Dimensions of the space that are one, innermost last; none: a dimension of 1.
+using Dims = SmallVector<unsigned>;
+
 class Shaper {
 public:
   Shaper(KernelOp op, ArrayRef<Sizes> strides) : strides(strides) { shape.op = op; }
@@ -55,18 +63,23 @@ public:
 
 private:
   Sizes stridesOf(unsigned array) const;
-  void findAccesses();
-  unsigned addLoad(unsigned array, const DimMap &map);
-  Size strideAlong(const Access &access, unsigned dim) const;
+  unsigned addLoad(KernelShape &of, unsigned array, const DimMap &map);
+  void addUse(KernelShape &of, OpOperand &use);
+  void findLoads(KernelShape &of, ArrayRef<Operation *> ops);
+  void findStores(KernelShape &of);
+  Size strideAlong(const Access &access, ArrayRef<unsigned> dims) const;
   bool areOne(unsigned outer, unsigned inner) const;
-  void collapse();
-  void findForms();
+  void addDim(SmallVector<Dims> &groups, unsigned dim) const;
+  Size sizeOf(ArrayRef<unsigned> dims) const;
+  void setDims(KernelShape &of, ArrayRef<Dims> rows, ArrayRef<Dims> columns) const;
+  void findForms(KernelShape &of, ArrayRef<Operation *> ops) const;
   void collectSizes();
+  void shapeRows();
+  void shapeProduct(ArrayRef<Operation *> ops);
+  KernelShape operand(OpOperand &use, ArrayRef<Dims> rows, ArrayRef<Dims> columns);
 
   ArrayRef<Sizes> strides;
   KernelShape shape;
-  /// Dimensions of the space that are one, by their innermost; outermost first.
-  SmallVector<SmallVector<unsigned>> rowGroups, columnGroups;
 };
 
 } // namespace
@@ -79,35 +92,51 @@ Sizes Shaper::stridesOf(unsigned array) const {
   return contiguousStrides(cast<GraphTensorType>(value.getType()).sizes());
 }
 
-unsigned Shaper::addLoad(unsigned array, const DimMap &map) {
-  for (auto [i, load] : llvm::enumerate(shape.loads))
+unsigned Shaper::addLoad(KernelShape &of, unsigned array, const DimMap &map) {
+  for (auto [i, load] : llvm::enumerate(of.loads))
     if (load.array == array && load.map == map)
       return i;
-  shape.loads.push_back({array, map, {}, {}, false, false});
-  return shape.loads.size() - 1;
+  of.loads.push_back({array, map, {}, {}, false, false});
+  return of.loads.size() - 1;
 }
 
-void Shaper::findAccesses() {
-  Block &body = shape.op.getBody().front();
-  for (Operation &op : body.without_terminator())
-    for (OpOperand &use : op.getOpOperands()) {
-      auto argument = dyn_cast<BlockArgument>(use.get());
-      if (argument && !shape.isNumber(argument.getArgNumber()))
-        shape.loadOf[&use] = addLoad(argument.getArgNumber(), shape.space.uses.lookup(&use));
-    }
-  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
-    shape.stores.push_back({unsigned(shape.op->getNumOperands() + i),
-                            shape.space.values.lookup(value),
-                            {},
-                            {},
-                            false,
-                            false});
+void Shaper::addUse(KernelShape &of, OpOperand &use) {
+  auto argument = dyn_cast<BlockArgument>(use.get());
+  if (argument && !shape.isNumber(argument.getArgNumber()))
+    of.loadOf[&use] = addLoad(of, argument.getArgNumber(), shape.space.uses.lookup(&use));
 }
 
-Size Shaper::strideAlong(const Access &access, unsigned dim) const {
-  Sizes own = stridesOf(access.array);
+/// What is no array: the numbers along a dimension.
+static constexpr unsigned kIndex = ~0u;
+
+void Shaper::findLoads(KernelShape &of, ArrayRef<Operation *> ops) {
+  for (Operation *op : ops)
+    if (isa<IndexOp>(op))
+      of.indices[op->getResult(0)] = {
+          kIndex, shape.space.values.lookup(op->getResult(0)), {}, {}, false, false};
+  for (Operation *op : ops)
+    for (OpOperand &use : op->getOpOperands())
+      addUse(of, use);
+}
+
+void Shaper::findStores(KernelShape &of) {
+  Operation *yield = shape.op.getBody().front().getTerminator();
+  for (auto [i, value] : llvm::enumerate(yield->getOperands()))
+    of.stores.push_back({unsigned(shape.op->getNumOperands() + i),
+                         shape.space.values.lookup(value),
+                         {},
+                         {},
+                         false,
+                         false});
+}
+
+/// Along dimensions that are one the step is that of the innermost.
+Size Shaper::strideAlong(const Access &access, ArrayRef<unsigned> dims) const {
+  if (dims.empty())
+    return Size(0);
+  Sizes own = access.array == kIndex ? Sizes{Size(1)} : stridesOf(access.array);
   for (auto [i, at] : llvm::enumerate(access.map))
-    if (at == int(dim))
+    if (at == int(dims.back()))
       return own[i];
   return Size(0);
 }
@@ -117,56 +146,67 @@ bool Shaper::areOne(unsigned outer, unsigned inner) const {
   auto follows = [&](const Access &access) {
     return strideAlong(access, outer) == strideAlong(access, inner) * shape.space.dims[inner].size;
   };
-  return llvm::all_of(shape.loads, follows) && llvm::all_of(shape.stores, follows);
+  auto indexFollows = [&](const auto &entry) { return follows(entry.second); };
+  return llvm::all_of(shape.loads, follows) && llvm::all_of(shape.stores, follows) &&
+         llvm::all_of(shape.indices, indexFollows);
 }
 
-void Shaper::collapse() {
-  for (unsigned dim = 0; dim < shape.space.dims.size(); ++dim) {
-    auto &groups = shape.space.dims[dim].isReduced ? columnGroups : rowGroups;
-    if (!groups.empty() && areOne(groups.back().back(), dim))
-      groups.back().push_back(dim);
-    else
-      groups.push_back({dim});
-  }
-  if (!shape.reduces && !rowGroups.empty())
-    columnGroups.push_back(rowGroups.pop_back_val());
-  auto sizeOf = [&](ArrayRef<unsigned> group) {
-    Size size(1);
-    for (unsigned dim : group)
-      size = size * shape.space.dims[dim].size;
-    return size;
-  };
-  for (auto &group : rowGroups)
-    shape.rows.push_back(sizeOf(group));
-  for (auto &group : columnGroups)
-    shape.columns.push_back(sizeOf(group));
+void Shaper::addDim(SmallVector<Dims> &groups, unsigned dim) const {
+  if (!groups.empty() && !groups.back().empty() && areOne(groups.back().back(), dim))
+    groups.back().push_back(dim);
+  else
+    groups.push_back({dim});
+}
+
+Size Shaper::sizeOf(ArrayRef<unsigned> dims) const {
+  Size size(1);
+  for (unsigned dim : dims)
+    size = size * shape.space.dims[dim].size;
+  return size;
+}
+
+/// Of a product only the last of the rows are a block's.
+void Shaper::setDims(KernelShape &of, ArrayRef<Dims> rows, ArrayRef<Dims> columns) const {
+  for (const Dims &dims : rows)
+    of.rows.push_back(sizeOf(dims));
+  for (const Dims &dims : columns)
+    of.columns.push_back(sizeOf(dims));
   auto fill = [&](Access &access) {
-    for (auto &group : rowGroups)
-      access.rowStrides.push_back(strideAlong(access, group.back()));
-    for (auto &group : columnGroups)
-      access.columnStrides.push_back(strideAlong(access, group.back()));
+    access.rowStrides.clear();
+    access.columnStrides.clear();
+    for (const Dims &dims : rows)
+      access.rowStrides.push_back(strideAlong(access, dims));
+    for (const Dims &dims : columns)
+      access.columnStrides.push_back(strideAlong(access, dims));
     auto moves = [](const Size &stride) { return stride != Size(0); };
-    access.hasRow = llvm::any_of(access.rowStrides, moves);
+    ArrayRef<Size> ofBlock = access.rowStrides;
+    access.hasRow = llvm::any_of(shape.space.product ? ofBlock.take_back() : ofBlock, moves);
     access.hasColumn = llvm::any_of(access.columnStrides, moves);
   };
-  llvm::for_each(shape.loads, fill);
-  llvm::for_each(shape.stores, fill);
+  llvm::for_each(of.loads, fill);
+  llvm::for_each(of.stores, fill);
+  for (auto &[value, access] : of.indices)
+    fill(access);
 }
 
-/// An array that is one number along a dimension is so because its stride is 0.
-void Shaper::findForms() {
-  for (Operation &op : shape.op.getBody().front().without_terminator()) {
+/// What an operation gives changes where something that it reads does.
+void Shaper::findForms(KernelShape &of, ArrayRef<Operation *> ops) const {
+  for (Operation *op : ops) {
     KernelShape::Form form;
-    for (OpOperand &use : op.getOpOperands()) {
-      KernelShape::Form own = shape.forms.lookup(use.get());
-      if (auto load = shape.loadOf.find(&use); load != shape.loadOf.end())
-        own = {shape.loads[load->second].hasRow, shape.loads[load->second].hasColumn};
+    if (isa<IndexOp>(op)) {
+      const Access &access = of.indices.find(op->getResult(0))->second;
+      form = {access.hasRow, access.hasColumn};
+    }
+    for (OpOperand &use : op->getOpOperands()) {
+      KernelShape::Form own = of.forms.lookup(use.get());
+      if (auto load = of.loadOf.find(&use); load != of.loadOf.end())
+        own = {of.loads[load->second].hasRow, of.loads[load->second].hasColumn};
       form.row |= own.row;
       form.column |= own.column;
     }
     if (isa<ReduceOp>(op))
       form.column = false;
-    shape.forms[op.getResult(0)] = form;
+    of.forms[op->getResult(0)] = form;
   }
 }
 
@@ -176,22 +216,105 @@ void Shaper::collectSizes() {
     if (!size.constant() && !llvm::is_contained(shape.sizes, size))
       shape.sizes.push_back(size);
   };
-  llvm::for_each(shape.rows, add);
-  llvm::for_each(shape.columns, add);
-  add(product(shape.rows));
-  add(product(shape.columns));
-  for (auto *accesses : {&shape.loads, &shape.stores})
-    for (const Access &access : *accesses) {
-      llvm::for_each(access.rowStrides, add);
-      llvm::for_each(access.columnStrides, add);
-    }
+  auto addAll = [&](const KernelShape &of) {
+    llvm::for_each(of.rows, add);
+    llvm::for_each(of.columns, add);
+    add(product(of.rows));
+    add(product(of.columns));
+    for (auto *accesses : {&of.loads, &of.stores})
+      for (const Access &access : *accesses) {
+        llvm::for_each(access.rowStrides, add);
+        llvm::for_each(access.columnStrides, add);
+      }
+  };
+  addAll(shape);
+  if (shape.product) {
+    add(shape.product->inner);
+    addAll(shape.product->left);
+    addAll(shape.product->right);
+  }
   std::string error;
   for (SizeOp op : shape.op.getBody().front().getOps<SizeOp>())
     add(*Size::parse(op.getSize(), error));
 }
 
+void Shaper::shapeRows() {
+  SmallVector<Dims> rows, columns;
+  for (unsigned dim = 0; dim < shape.space.dims.size(); ++dim)
+    addDim(shape.space.dims[dim].isReduced ? columns : rows, dim);
+  if (!shape.reduces && !rows.empty())
+    columns.push_back(rows.pop_back_val());
+  setDims(shape, rows, columns);
+}
+
+/// The operations that a value is computed by, in order.
+static Ops sliceOf(Value value, Operation *without) {
+  llvm::SmallPtrSet<Operation *, 16> slice;
+  SmallVector<Value> work = {value};
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val().getDefiningOp();
+    if (op && op != without && slice.insert(op).second)
+      llvm::append_range(work, op->getOperands());
+  }
+  Ops ops(slice.begin(), slice.end());
+  llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return ops;
+}
+
+/// What becomes one operand of the product.
+KernelShape Shaper::operand(OpOperand &use, ArrayRef<Dims> rows, ArrayRef<Dims> columns) {
+  KernelShape of;
+  of.op = shape.op;
+  Ops ops = sliceOf(use.get(), nullptr);
+  findLoads(of, ops);
+  addUse(of, use);
+  setDims(of, rows, columns);
+  findForms(of, ops);
+  return of;
+}
+
+void Shaper::shapeProduct(ArrayRef<Operation *> ops) {
+  const Space &space = shape.space;
+  SmallVector<Dims> programs, rows, columns = {{}}, inner = {{unsigned(space.inner)}};
+  for (int dim = 0; dim < int(space.dims.size()); ++dim)
+    if (dim != space.rows && dim != space.columns && dim != space.inner)
+      addDim(rows, dim);
+  programs = rows;
+  if (space.rows < 0)
+    rows.push_back({});
+  else
+    addDim(rows, space.rows);
+  programs.resize(rows.size() - 1); // the last may have become the block's rows
+  if (space.columns >= 0)
+    columns = {{unsigned(space.columns)}};
+  SmallVector<Dims> innerRows = programs;
+  innerRows.push_back(inner[0]);
+
+  auto made = std::make_shared<ProductShape>();
+  made->op = space.product;
+  made->inner = space.dims[space.inner].size;
+  made->left = operand(made->op.getLhsMutable(), rows, inner);
+  made->right = operand(made->op.getRhsMutable(), innerRows, columns);
+  // The rest is done with the result.
+  Ops behind;
+  Operation *yield = shape.op.getBody().front().getTerminator();
+  for (Value value : yield->getOperands())
+    for (Operation *op : sliceOf(value, made->op))
+      if (!llvm::is_contained(behind, op))
+        behind.push_back(op);
+  llvm::sort(behind, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  shape.loads.clear();
+  shape.loadOf.clear();
+  shape.indices.clear();
+  findLoads(shape, behind);
+  setDims(shape, rows, columns);
+  shape.forms[made->op.getResult()] = {true, true};
+  findForms(shape, behind);
+  shape.product = std::move(made);
+}
+
 KernelShape Shaper::run() {
-  SmallVector<Operation *> ops;
+  Ops ops;
   for (Operation &op : shape.op.getBody().front().without_terminator())
     ops.push_back(&op);
   std::string reason;
@@ -199,9 +322,14 @@ KernelShape Shaper::run() {
   assert(space && "a kernel has a space: it was grouped by it");
   shape.space = std::move(*space);
   shape.reduces = shape.space.hasReductions();
-  findAccesses();
-  collapse();
-  findForms();
+  findLoads(shape, ops);
+  findStores(shape);
+  if (shape.space.product) {
+    shapeProduct(ops);
+  } else {
+    shapeRows();
+    findForms(shape, ops);
+  }
   collectSizes();
   return std::move(shape);
 }

@@ -24,14 +24,20 @@ struct Access {
   bool hasRow = false, hasColumn = false;
 };
 
+struct ProductShape;
+
 struct KernelShape {
   KernelOp op;
   Space space;
   bool reduces = false;
   Sizes rows, columns; ///< outermost first; sizes of 1 are left out
   std::vector<Access> loads, stores;
+  llvm::DenseMap<mlir::Value, Access> indices; ///< of each `graph.index`, as if it were loaded
   llvm::DenseMap<mlir::OpOperand *, unsigned> loadOf; ///< each use of an input
   Sizes sizes;                                        ///< arguments of the kernel, behind arrays
+  /// If a matrix product is among the operations: rows and columns are those of its result,
+  /// the last of the rows a block's and those before it the program's.
+  std::shared_ptr<const ProductShape> product;
 
   bool isNumber(unsigned input) const;
   /// Whether addresses or ends of rows depend on a size, so that what divides it counts.
@@ -45,6 +51,13 @@ struct KernelShape {
   Size bytesRead() const, bytesWritten() const;
 };
 
+/// What becomes the operands of a matrix product, as blocks of their own.
+struct ProductShape {
+  MatmulOp op;
+  KernelShape left, right; ///< rows and inner columns; inner rows and columns
+  Size inner;
+};
+
 /// `strides`: of each input, in elements, one a dimension; none: it is contiguous.
 KernelShape shapeOf(KernelOp op, llvm::ArrayRef<Sizes> strides = {});
 /// Of an array without gaps.
@@ -54,10 +67,12 @@ Sizes contiguousStrides(llvm::ArrayRef<Size> shape);
 struct Cut {
   int64_t block = 1024; ///< columns of a block
   int64_t rows = 1;     ///< rows of a block
+  int64_t inner = 0;    ///< of a product: what a turn of its loop adds up
   int warps = 4;
   bool loop = false;           ///< rows are longer than a block
   bool evenColumns = false;    ///< columns are a multiple of the block: no masks
   bool evenRows = false;       ///< rows are
+  bool evenInner = false;      ///< the inner dimension of a product is
   bool oneBlock = false;       ///< columns fit into one block
   bool wide = false;           ///< indices need 64 bits
   std::vector<bool> divisible; ///< each size argument: a multiple of 16
@@ -66,6 +81,8 @@ struct Cut {
 
 /// Adds the kernel, as a function of the tile dialect, to `module`.
 void emitKernel(const KernelShape &shape, const Cut &cut, mlir::ModuleOp module);
+/// One with a matrix product.
+void emitProduct(const KernelShape &shape, const Cut &cut, mlir::ModuleOp module);
 
 } // namespace tile::graph
 

@@ -56,6 +56,9 @@ private:
   void visitMap(Operation *op);
   void visitRearrange(RearrangeOp op);
   void visitReduce(ReduceOp op);
+  void visitMatmul(MatmulOp op);
+  DimMap operandOf(OpOperand &use);
+  bool checkProduct();
   bool checkReductions();
   bool checkDistinct();
   bool order();
@@ -70,6 +73,8 @@ private:
   SmallVector<std::pair<OpOperand *, DimMap>> uses;
   SmallVector<std::pair<ReduceOp, DimMap>> reductions; ///< with what they reduce
   SmallVector<int> axes;                               ///< of the space
+  SmallVector<MatmulOp> products;
+  DimMap productDims; ///< rows, columns, inner
 };
 
 } // namespace
@@ -94,11 +99,35 @@ void Finder::visitMap(Operation *op) {
   values[result] = own;
 }
 
+/// The dimensions of an operand, with those that it has where it was computed.
+DimMap Finder::operandOf(OpOperand &use) {
+  auto inside = values.find(use.get());
+  if (inside != values.end())
+    return inside->second;
+  uses.push_back({&use, makeAll(shapeOf(use.get()))});
+  return uses.back().second;
+}
+
+/// Dimensions before the last two align as in broadcasting.
+void Finder::visitMatmul(MatmulOp op) {
+  DimMap own = makeAll(shapeOf(op.getResult()));
+  DimMap left = operandOf(op.getLhsMutable()), right = operandOf(op.getRhsMutable());
+  auto align = [&](const DimMap &operand) {
+    for (size_t i = 0; i + 2 < operand.size(); ++i)
+      unify(operand[i], own[own.size() - operand.size() + i]);
+  };
+  align(left);
+  align(right);
+  unify(left[left.size() - 2], own[own.size() - 2]);
+  unify(right.back(), own.back());
+  unify(left.back(), right[right.size() - 2]);
+  values[op.getResult()] = own;
+  products.push_back(op);
+  productDims = {own[own.size() - 2], own.back(), left.back()};
+}
+
 void Finder::visitRearrange(RearrangeOp op) {
-  auto inside = values.find(op.getSrc());
-  DimMap source = inside != values.end() ? inside->second : makeAll(shapeOf(op.getSrc()));
-  if (inside == values.end())
-    uses.push_back({&op.getSrcMutable(), source});
+  DimMap source = operandOf(op.getSrcMutable());
   DimMap own;
   for (int64_t dim : op.getDims())
     own.push_back(dim < 0 ? -1 : source[dim]);
@@ -106,10 +135,7 @@ void Finder::visitRearrange(RearrangeOp op) {
 }
 
 void Finder::visitReduce(ReduceOp op) {
-  auto inside = values.find(op.getSrc());
-  DimMap source = inside != values.end() ? inside->second : makeAll(shapeOf(op.getSrc()));
-  if (inside == values.end())
-    uses.push_back({&op.getSrcMutable(), source});
+  DimMap source = operandOf(op.getSrcMutable());
   DimMap own, reduced;
   for (auto [i, dim] : llvm::enumerate(source)) {
     bool goes = llvm::is_contained(op.getAxes(), int64_t(i));
@@ -126,10 +152,17 @@ void Finder::visitReduce(ReduceOp op) {
 void Finder::visit(Operation *op) {
   if (isFree(op))
     return;
+  if (isa<IndexOp>(op)) {
+    values[op->getResult(0)] = makeAll(shapeOf(op->getResult(0)));
+    inOrder.push_back(op->getResult(0));
+    return;
+  }
   if (auto rearrange = dyn_cast<RearrangeOp>(op))
     visitRearrange(rearrange);
   else if (auto reduce = dyn_cast<ReduceOp>(op))
     visitReduce(reduce);
+  else if (auto matmul = dyn_cast<MatmulOp>(op))
+    visitMatmul(matmul);
   else
     visitMap(op);
   inOrder.push_back(op->getResult(0));
@@ -157,6 +190,50 @@ bool Finder::checkReductions() {
         reason += ", which is another dimension";
       return false;
     }
+  return true;
+}
+
+/// A product has its kernel for itself, but for what is done with the elements of its
+/// operands and of its result.
+bool Finder::checkProduct() {
+  if (products.empty())
+    return true;
+  if (products.size() > 1) {
+    reason = spelled(products[1]) + " is another product than " + spelled(products[0]);
+    return false;
+  }
+  if (!reductions.empty()) {
+    reason = spelled(reductions[0].first) + " needs whole rows, and a kernel with the product " +
+             spelled(products[0]) + " has blocks of them";
+    return false;
+  }
+  auto root = [&](int dim) { return dim < 0 ? -1 : find(dim); };
+  int rows = root(productDims[0]), columns = root(productDims[1]), inner = root(productDims[2]);
+  bool isDistinct = (rows != columns || rows < 0) && rows != inner && columns != inner;
+  auto hasRoom = [&](const DimMap &map) {
+    auto has = [&](int axis) {
+      return axis >= 0 && llvm::any_of(map, [&](int dim) { return root(dim) == axis; });
+    };
+    return !has(inner) || !has(rows) || !has(columns);
+  };
+  for (Value value : inOrder) {
+    if (isDistinct && hasRoom(values[value]))
+      continue;
+    reason = spelled(value.getDefiningOp()) + " needs the product's dimensions in another order";
+    return false;
+  }
+  // Blocks of an operand are computed for every block of the result that needs them.
+  llvm::SmallPtrSet<Operation *, 16> inside;
+  for (Value value : inOrder)
+    inside.insert(value.getDefiningOp());
+  for (Value value : inOrder)
+    if (llvm::any_of(values[value], [&](int dim) { return root(dim) == inner; }))
+      for (Operation *user : value.getUsers())
+        if (!inside.contains(user)) {
+          reason = spelled(value.getDefiningOp()) + " is needed elsewhere too, not only as an " +
+                   "operand of " + spelled(products[0]);
+          return false;
+        }
   return true;
 }
 
@@ -232,7 +309,10 @@ bool Finder::order() {
   }
   if (reductions.empty())
     for (Value value : inOrder)
-      consider(values[value]);
+      if (products.empty() || value == products[0].getResult())
+        consider(values[value]);
+  if (!products.empty())
+    widest.push_back(productDims[2]);
   for (int dim : widest)
     axes.push_back(find(dim));
   for (Value value : inOrder)
@@ -254,7 +334,8 @@ DimMap Finder::placed(const DimMap &map) {
 std::optional<Space> Finder::run(ArrayRef<Operation *> ops) {
   for (Operation *op : ops)
     visit(op);
-  if (!checkDistinct() || !order() || !checkDistinct() || !checkReductions())
+  if (!checkDistinct() || !checkProduct() || !order() || !checkDistinct() || !checkProduct() ||
+      !checkReductions())
     return std::nullopt;
   Space space;
   for (int axis : axes)
@@ -262,6 +343,13 @@ std::optional<Space> Finder::run(ArrayRef<Operation *> ops) {
   if (!reductions.empty())
     for (int dim : placed(reductions[0].second))
       space.dims[dim].isReduced = true;
+  if (!products.empty()) {
+    DimMap dims = placed(productDims);
+    space.product = products[0];
+    space.rows = dims[0];
+    space.columns = dims[1];
+    space.inner = dims[2];
+  }
   for (auto &[value, map] : values)
     space.values[value] = placed(map);
   for (auto &[use, map] : uses)

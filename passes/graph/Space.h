@@ -21,6 +21,9 @@ struct Space {
     Size size;
     bool isReduced = false;
   };
+  /// The matrix product, if there is one, and its dimensions; -1 where one is 1.
+  MatmulOp product;
+  int rows = -1, columns = -1, inner = -1;
   llvm::SmallVector<Dim, 4> dims; ///< outermost first
   /// What the operations compute.
   llvm::DenseMap<mlir::Value, DimMap> values;

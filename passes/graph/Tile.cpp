@@ -28,8 +28,11 @@ struct GraphTilePass : public tile::graph::impl::GraphTilePassBase<GraphTilePass
       cut.block = block;
       cut.rows = rows;
       cut.loop = loop && shape.reduces;
-      cut.evenColumns = cut.evenRows = even;
+      cut.inner = inner;
+      cut.evenColumns = cut.evenRows = cut.evenInner = even;
       cut.oneBlock = shape.reduces;
+      if (shape.product) // of matrices
+        cut.rows = std::max<int64_t>(cut.rows, 16);
       emitKernel(shape, cut, module);
     }
     for (func::FuncOp function : functions)

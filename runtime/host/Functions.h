@@ -25,8 +25,8 @@ llvm::ArrayRef<FunctionEntry> elementwiseFunctions();
 llvm::ArrayRef<FunctionEntry> reductionFunctions();
 llvm::ArrayRef<FunctionEntry> rearrangingFunctions();
 llvm::ArrayRef<FunctionEntry> viewFunctions();
-/// layer_norm and rms_norm along any axis: what referenceFunctions() falls back to.
-llvm::ArrayRef<FunctionEntry> normFunctions();
+/// Its layer_norm and rms_norm are what those of referenceFunctions() fall back to.
+llvm::ArrayRef<FunctionEntry> composedFunctions();
 llvm::ArrayRef<FunctionEntry> referenceFunctions();
 
 const FunctionEntry *findFunction(llvm::StringRef name);

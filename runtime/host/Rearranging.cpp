@@ -321,8 +321,8 @@ ArrayRef<FunctionEntry> rearrangingFunctions() {
 
 const FunctionEntry *findFunction(StringRef name) {
   for (ArrayRef<FunctionEntry> table :
-       {viewFunctions(), elementwiseFunctions(), reductionFunctions(), rearrangingFunctions(),
-        creationFunctions(), referenceFunctions()})
+       {viewFunctions(), elementwiseFunctions(), reductionFunctions(), referenceFunctions(),
+        composedFunctions(), rearrangingFunctions(), creationFunctions()})
     for (const FunctionEntry &entry : table)
       if (entry.name == name)
         return &entry;
@@ -340,8 +340,8 @@ Result callFunction(const FunctionEntry &entry, const ContextPtr &context, const
 std::vector<StringRef> functionNames(bool methodsOnly) {
   std::vector<StringRef> names;
   for (ArrayRef<FunctionEntry> table :
-       {viewFunctions(), elementwiseFunctions(), reductionFunctions(), rearrangingFunctions(),
-        creationFunctions(), referenceFunctions()})
+       {viewFunctions(), elementwiseFunctions(), reductionFunctions(), referenceFunctions(),
+        composedFunctions(), rearrangingFunctions(), creationFunctions()})
     for (const FunctionEntry &entry : table)
       if (!methodsOnly || entry.isMethod)
         names.push_back(entry.name);

@@ -160,8 +160,12 @@ static std::unique_ptr<eval::EvalError> readNormalization(StringRef name, const 
 
 template <bool subtractsMean>
 static Result normalize(const ContextPtr &context, const CallArgs &args) {
-  if (args.keyword("axis")) // not at the end of the shape
-    return normFunctions()[subtractsMean ? 0 : 1].fn(context, args);
+  if (args.keyword("axis")) { // not at the end of the shape
+    StringRef name = subtractsMean ? "layer_norm" : "rms_norm";
+    auto *composed = llvm::find_if(composedFunctions(),
+                                   [&](const FunctionEntry &entry) { return entry.name == name; });
+    return composed->fn(context, args);
+  }
   Normalization n;
   constexpr double eps = subtractsMean ? 1e-5 : 1e-6;
   if (auto error = readNormalization(context->function, args, eps, n))

@@ -46,6 +46,15 @@ func.func @size() {
 
 // -----
 
+// graph_index_c1
+func.func @index() {
+  // expected-error@+1 {{must have one dimension, and elements of i32}}
+  %0 = graph.index : !graph.tensor<"M, N", i32>
+  return
+}
+
+// -----
+
 // graph_map_c1
 func.func @operands(%x: !graph.tensor<"M", f32>) {
   // expected-error@+1 {{needs 2 operands}}
@@ -122,6 +131,33 @@ func.func @forgotten(%x: !graph.tensor<"M, N", f32>) {
 func.func @order(%x: !graph.tensor<"M, N", f32>) {
   // expected-error@+1 {{gives (N, 1, M)}}
   %0 = graph.rearrange %x [1, -1, 0] : !graph.tensor<"M, N", f32> -> !graph.tensor<"N, M", f32>
+  return
+}
+
+// -----
+
+// graph_matmul_c1
+func.func @vector(%x: !graph.tensor<"M, K", f32>, %y: !graph.tensor<"K", f32>) {
+  // expected-error@+1 {{operands must have two dimensions at least}}
+  %0 = graph.matmul %x, %y : !graph.tensor<"M, K", f32>, !graph.tensor<"K", f32> -> !graph.tensor<"M", f32>
+  return
+}
+
+// -----
+
+// graph_matmul_c2
+func.func @inner(%x: !graph.tensor<"M, K", f32>, %y: !graph.tensor<"N, K", f32>) {
+  // expected-error@+1 {{multiplies K columns with N rows}}
+  %0 = graph.matmul %x, %y : !graph.tensor<"M, K", f32>, !graph.tensor<"N, K", f32> -> !graph.tensor<"M, K", f32>
+  return
+}
+
+// -----
+
+// graph_matmul_c3
+func.func @product(%x: !graph.tensor<"B, M, K", f32>, %y: !graph.tensor<"K, N", f32>) {
+  // expected-error@+1 {{does not give the shape of its result}}
+  %0 = graph.matmul %x, %y : !graph.tensor<"B, M, K", f32>, !graph.tensor<"K, N", f32> -> !graph.tensor<"M, N", f32>
   return
 }
 

@@ -91,3 +91,45 @@ func.func @around(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32> 
   %q = graph.map div(%r, %t) : (!graph.tensor<"M, N", f32>, !graph.tensor<"", f32>) -> !graph.tensor<"M, N", f32>
   return %q : !graph.tensor<"M, N", f32>
 }
+
+// -----
+
+// A product takes what is done with the elements of its operands and of its result along,
+// but no norm in front of it, and no second product.
+// CHECK-LABEL: @mlp
+// CHECK: graph.kernel "mlp_0"
+// CHECK: graph.reduce
+// CHECK: graph.kernel "mlp_1"
+// CHECK-SAME: reasons = ["`matmul`{{.*}} not with {{.*}} needs whole rows
+// CHECK: graph.map tanh
+// CHECK: graph.matmul
+// CHECK: graph.map relu
+// CHECK: graph.kernel "mlp_2"
+// CHECK-SAME: is another product than
+// CHECK: graph.matmul
+// CHECK: graph.map add
+// CHECK-NOT: graph.kernel
+func.func @mlp(%x: !graph.tensor<"M, K", f16>, %v: !graph.tensor<"K, N", f16>, %w: !graph.tensor<"N, K", f16>) -> !graph.tensor<"M, K", f16> {
+  %s = graph.reduce sum %x [1] : !graph.tensor<"M, K", f16> -> !graph.tensor<"M", f16>
+  %s1 = graph.rearrange %s [0, -1] : !graph.tensor<"M", f16> -> !graph.tensor<"M, 1", f16>
+  %n = graph.map div(%x, %s1) : (!graph.tensor<"M, K", f16>, !graph.tensor<"M, 1", f16>) -> !graph.tensor<"M, K", f16>
+  %t = graph.map tanh(%v) : (!graph.tensor<"K, N", f16>) -> !graph.tensor<"K, N", f16>
+  %p = graph.matmul %n, %t : !graph.tensor<"M, K", f16>, !graph.tensor<"K, N", f16> -> !graph.tensor<"M, N", f16>
+  %r = graph.map relu(%p) : (!graph.tensor<"M, N", f16>) -> !graph.tensor<"M, N", f16>
+  %q = graph.matmul %r, %w : !graph.tensor<"M, N", f16>, !graph.tensor<"N, K", f16> -> !graph.tensor<"M, K", f16>
+  %y = graph.map add(%q, %x) : (!graph.tensor<"M, K", f16>, !graph.tensor<"M, K", f16>) -> !graph.tensor<"M, K", f16>
+  return %y : !graph.tensor<"M, K", f16>
+}
+
+// -----
+
+// What is computed of an operand and needed elsewhere too is computed once.
+// CHECK-LABEL: @shared
+// CHECK: graph.kernel "shared_0"
+// CHECK: graph.kernel "shared_1"
+// CHECK-SAME: is needed elsewhere too
+func.func @shared(%x: !graph.tensor<"M, K", f16>, %w: !graph.tensor<"K, N", f16>) -> (!graph.tensor<"M, N", f16>, !graph.tensor<"M, K", f16>) {
+  %e = graph.map exp(%x) : (!graph.tensor<"M, K", f16>) -> !graph.tensor<"M, K", f16>
+  %p = graph.matmul %e, %w : !graph.tensor<"M, K", f16>, !graph.tensor<"K, N", f16> -> !graph.tensor<"M, N", f16>
+  return %p, %e : !graph.tensor<"M, N", f16>, !graph.tensor<"M, K", f16>
+}

@@ -59,3 +59,21 @@ func.func @flat(%x: !graph.tensor<"B, M, N", f32>) -> !graph.tensor<"B, M, N", f
   %r = graph.map relu(%x) : (!graph.tensor<"B, M, N", f32>) -> !graph.tensor<"B, M, N", f32>
   return %r : !graph.tensor<"B, M, N", f32>
 }
+
+// A product with a bias and an activation: the batch is part of the rows, the bias is
+// loaded once, behind the loop.
+// ROWS-LABEL: func.func @linear(
+// ROWS-NOT: arith.remsi %{{.*}} : tensor
+// ROWS: scf.for {{.*}} iter_args
+// ROWS-COUNT-2: tile.load
+// ROWS: tile.dot {{.*}} tensor<16x64xf16> * tensor<64x128xf16> -> tensor<16x128xf32>
+// ROWS: scf.yield
+// ROWS: tile.load
+// ROWS: arith.maximumf
+// ROWS: tile.store
+func.func @linear(%x: !graph.tensor<"B, M, K", f16>, %w: !graph.tensor<"K, N", f16>, %b: !graph.tensor<"N", f16>) -> !graph.tensor<"B, M, N", f16> {
+  %p = graph.matmul %x, %w : !graph.tensor<"B, M, K", f16>, !graph.tensor<"K, N", f16> -> !graph.tensor<"B, M, N", f16>
+  %q = graph.map add(%p, %b) : (!graph.tensor<"B, M, N", f16>, !graph.tensor<"N", f16>) -> !graph.tensor<"B, M, N", f16>
+  %r = graph.map relu(%q) : (!graph.tensor<"B, M, N", f16>) -> !graph.tensor<"B, M, N", f16>
+  return %r : !graph.tensor<"B, M, N", f16>
+}

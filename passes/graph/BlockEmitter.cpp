@@ -1,0 +1,345 @@
+//===- BlockEmitter.cpp - operations of a kernel on blocks ----------------===//
+#include "passes/graph/BlockEmitter.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::graph;
+using Form = KernelShape::Form;
+
+void BlockEmitter::setRows(Value index, Value mask, ArrayRef<Value> parts) {
+  row = index;
+  rowMask = mask;
+  rowParts.assign(parts.begin(), parts.end());
+}
+
+void BlockEmitter::setColumns(Value index, Value mask, ArrayRef<Value> parts) {
+  column = index;
+  columnMask = mask;
+  columnParts.assign(parts.begin(), parts.end());
+}
+
+Value BlockEmitter::asRows(Value line) {
+  return make<ExpandDimsOp>(blockType({true, false}, getElementType(line.getType())), line, 1u);
+}
+
+Value BlockEmitter::asColumns(Value line) {
+  if (numRows == 1)
+    return line;
+  return make<ExpandDimsOp>(blockType({false, true}, getElementType(line.getType())), line, 0u);
+}
+
+Value BlockEmitter::below(Value indices, const Size &end) {
+  Value limit = make<SplatOp>(indices.getType(), sizeValue(end));
+  return make<arith::CmpIOp>(arith::CmpIPredicate::slt, indices, limit);
+}
+
+void BlockEmitter::enterLoop(Operation *op, bool changesRows) {
+  loop = op;
+  rowsChange = changesRows;
+  chunk.clear();
+  chunkLoads.clear();
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+Type BlockEmitter::blockType(Form form, Type element) const {
+  if (numRows == 1)
+    return form.column ? Type(RankedTensorType::get({numColumns}, element)) : element;
+  if (!form.row && !form.column)
+    return element;
+  return RankedTensorType::get({form.row ? numRows : 1, form.column ? numColumns : 1}, element);
+}
+
+Value BlockEmitter::spread(Value value, Form from, Form to) {
+  Type element = getElementType(value.getType());
+  Type target = blockType(to, element);
+  if (value.getType() == target)
+    return value;
+  return isa<RankedTensorType>(value.getType()) ? make<BroadcastOp>(target, value)
+                                                : make<SplatOp>(target, value);
+}
+
+/// Both of two masks, either of which may be null.
+Value BlockEmitter::all(Value x, Form fx, Value y, Form fy, Form &form) {
+  form = {fx.row || fy.row, fx.column || fy.column};
+  if (!x || !y) {
+    form = x ? fx : fy;
+    return x ? x : y;
+  }
+  return make<arith::AndIOp>(spread(x, fx, form), spread(y, fy, form));
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Value BlockEmitter::widen(Value value) {
+  Type wide = withElementType(value.getType(), b.getI64Type());
+  return wide == value.getType() ? value : make<arith::ExtSIOp>(wide, value);
+}
+
+/// The sum of parts times strides, of those that are blocks or of those that are numbers;
+/// null if there is none. Steps of one stay narrow.
+Value BlockEmitter::offset(ArrayRef<Value> parts, ArrayRef<Size> strides, bool blocks) {
+  Value sum;
+  for (auto [part, stride] : llvm::zip(parts, strides)) {
+    if (stride == Size(0) || isa<RankedTensorType>(part.getType()) != blocks)
+      continue;
+    Value term = part;
+    if (!stride.isConstant(1)) {
+      Value by = widen(sizeValue(stride));
+      term = widen(part);
+      if (blocks)
+        by = make<SplatOp>(term.getType(), by);
+      term = make<arith::MulIOp>(term, by);
+    }
+    if (sum && sum.getType() != term.getType()) {
+      sum = widen(sum);
+      term = widen(term);
+    }
+    sum = sum ? make<arith::AddIOp>(sum, term) : term;
+  }
+  return sum;
+}
+
+Value BlockEmitter::pointers(const Access &access, Form form) {
+  Value base = frame.arrays[access.array];
+  Form at;
+  auto step = [&](Value by, Form of) {
+    if (!by)
+      return;
+    Form both{at.row || of.row, at.column || of.column};
+    base = spread(base, at, both);
+    base = make<AddPtrOp>(base, spread(by, of, both));
+    at = both;
+  };
+  step(offset(rowParts, access.rowStrides, false), {});
+  step(offset(rowParts, access.rowStrides, true), {true, false});
+  step(offset(columnParts, access.columnStrides, true), {false, true});
+  return spread(base, at, form);
+}
+
+/// Which elements of a block are there; null: all.
+Value BlockEmitter::maskOf(Form form) {
+  Form of;
+  Value mask = all(form.row ? rowMask : Value(), {true, false}, form.column ? columnMask : Value(),
+                   {false, true}, of);
+  return mask ? spread(mask, of, form) : mask;
+}
+
+/// What is the same for several programs, rows or columns is stored by the first.
+Value BlockEmitter::onlyWhereFirst(const Access &access, Form form, Value mask, Form &masked) {
+  masked = form;
+  auto restrict = [&](Value part, Form own) {
+    Value zero = number(index, 0);
+    if (isa<RankedTensorType>(part.getType()))
+      zero = make<SplatOp>(part.getType(), zero);
+    Value first = make<arith::CmpIOp>(arith::CmpIPredicate::eq, part, zero);
+    mask = all(mask, masked, first, own, masked);
+  };
+  for (auto [part, stride] : llvm::zip(rowParts, access.rowStrides))
+    if (stride == Size(0))
+      restrict(part, {isa<RankedTensorType>(part.getType()), false});
+  if (!form.column && firstColumns)
+    mask = all(mask, masked, firstColumns, {}, masked);
+  for (auto [part, stride] : llvm::zip(columnParts, access.columnStrides))
+    if (form.column && stride == Size(0))
+      restrict(part, {false, true});
+  return mask;
+}
+
+/// The kind of all reductions that take the array as it is loaded, if there is one, and
+/// elements behind the end of a row can be loaded as what changes nothing in it.
+std::optional<ReduceKind> BlockEmitter::directKind(unsigned index) const {
+  std::optional<ReduceKind> kind;
+  for (auto &[use, load] : shape.loadOf) {
+    auto reduce = dyn_cast<graph::ReduceOp>(use->getOwner());
+    if (load != index || !reduce)
+      continue;
+    Type element = reduce.getType().getElement();
+    bool hasInfinity = isa<FloatType>(element) && element.getIntOrFloatBitWidth() > 8;
+    bool isSum = reduce.getKind() == ReduceKind::sum;
+    if ((!isSum && !hasInfinity) || reduce.getKind() == ReduceKind::prod ||
+        (kind && kind != reduce.getKind()))
+      return std::nullopt;
+    kind = reduce.getKind();
+  }
+  return kind;
+}
+
+Value BlockEmitter::load(unsigned index) {
+  const Access &access = shape.loads[index];
+  Form form{access.hasRow, access.hasColumn};
+  bool inLoop = changes(form);
+  auto &known = inLoop ? chunkLoads : wholeLoads;
+  if (Value value = known.lookup(index))
+    return value;
+  OpBuilder::InsertionGuard guard(b);
+  if (loop && !inLoop)
+    b.setInsertionPoint(loop);
+  Value from = pointers(access, form), mask = maskOf(form);
+  Type element = cast<GraphTensorType>(op->getOperand(access.array).getType()).getElement();
+  Value other;
+  if (std::optional<ReduceKind> kind = directKind(index);
+      mask && form.column && kind && kind != ReduceKind::sum) // else it is 0
+    other = Elements(b, loc).identity(blockType(form, Elements::stored(element)), *kind, element);
+  Value value = make<LoadOp>(from, mask, other);
+  return known[index] = Elements(b, loc).fromMemory(value, element);
+}
+
+void BlockEmitter::store(unsigned index) {
+  const Access &access = shape.stores[index];
+  Value result = op.getBody().front().getTerminator()->getOperand(index);
+  Type element = cast<GraphTensorType>(result.getType()).getElement();
+  Form form = shape.forms.lookup(result);
+  Value value = Elements(b, loc).toMemory(emit(result), element);
+  Form masked;
+  Value mask = onlyWhereFirst(access, form, maskOf(form), masked);
+  Form both{form.row || masked.row, form.column || masked.column};
+  StoreOp::create(b, loc, pointers(access, both), spread(value, form, both),
+                  mask ? spread(mask, masked, both) : Value());
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+Value BlockEmitter::get(OpOperand &use, Form &form) {
+  if (auto found = shape.loadOf.find(&use); found != shape.loadOf.end()) {
+    const Access &access = shape.loads[found->second];
+    form = {access.hasRow, access.hasColumn};
+    return load(found->second);
+  }
+  if (auto argument = dyn_cast<BlockArgument>(use.get())) {
+    form = {};
+    return frame.arrays[argument.getArgNumber()];
+  }
+  form = shape.forms.lookup(use.get());
+  return emit(use.get());
+}
+
+Value BlockEmitter::emit(Value value) {
+  Form form = shape.forms.lookup(value);
+  bool inLoop = changes(form);
+  for (auto *known : {&whole, &chunk})
+    if (Value found = known->lookup(value))
+      return found;
+  OpBuilder::InsertionGuard guard(b);
+  if (loop && !inLoop)
+    b.setInsertionPoint(loop);
+  Location before = std::exchange(loc, value.getLoc());
+  Value result = emitOp(value.getDefiningOp(), form);
+  loc = before;
+  return (inLoop ? chunk : whole)[value] = result;
+}
+
+Value BlockEmitter::emitOp(Operation *op, Form form) {
+  Elements elements(b, loc);
+  Type element = cast<GraphTensorType>(op->getResult(0).getType()).getElement();
+  Form own;
+  if (auto constant = dyn_cast<ConstantOp>(op)) {
+    Type type = Elements::computed(element);
+    if (auto whole = dyn_cast<IntegerAttr>(constant.getValue()); whole && isa<IntegerType>(type))
+      return number(type, whole.getInt());
+    auto real = dyn_cast<FloatAttr>(constant.getValue());
+    return elements.constant(type, real ? real.getValueAsDouble()
+                                        : double(cast<IntegerAttr>(constant.getValue()).getInt()));
+  }
+  if (auto size = dyn_cast<SizeOp>(op)) {
+    std::string error;
+    return widen(sizeValue(*Size::parse(size.getSize(), error)));
+  }
+  if (isa<IndexOp>(op))
+    return emitIndex(shape.indices.find(op->getResult(0))->second, form);
+  if (auto map = dyn_cast<MapOp>(op))
+    return emitMap(map, form);
+  if (auto reduce = dyn_cast<graph::ReduceOp>(op))
+    return emitReduce(reduce);
+  Value source = get(op->getOpOperand(0), own);
+  if (isa<RearrangeOp>(op))
+    return source;
+  Type from = cast<GraphTensorType>(op->getOperand(0).getType()).getElement();
+  return elements.round(elements.convert(source, from, element), element);
+}
+
+/// The block's own indices; where a dimension is no block's, the program's.
+Value BlockEmitter::emitIndex(const Access &access, Form form) {
+  Value part = offset(rowParts, access.rowStrides, true);
+  if (!part && form.column)
+    part = offset(columnParts, access.columnStrides, true);
+  if (!part)
+    part = offset(rowParts, access.rowStrides, false);
+  if (!part) // a dimension of 1
+    part = number(index, 0);
+  Type narrow = withElementType(part.getType(), b.getI32Type());
+  return part.getType() == narrow ? part : make<arith::TruncIOp>(narrow, part);
+}
+
+Value BlockEmitter::emitMap(MapOp op, Form form) {
+  Elements elements(b, loc);
+  bool isSelect = op.getKind() == MapKind::select;
+  Type common = op.getType().getElement();
+  if (givesBool(op.getKind())) {
+    common = cast<GraphTensorType>(op.getOperand(0).getType()).getElement();
+    for (Value operand : op.getOperands())
+      common = promoteTypes(common, cast<GraphTensorType>(operand.getType()).getElement());
+  }
+  if (op.getKind() == MapKind::philox)
+    common = b.getI64Type(); // of seed and offset
+  SmallVector<Value, 3> values;
+  for (OpOperand &use : op->getOpOperands()) {
+    Form own;
+    Value value = get(use, own);
+    Type element = cast<GraphTensorType>(use.get().getType()).getElement();
+    if (!isSelect || use.getOperandNumber() > 0)
+      value = elements.convert(value, element, common);
+    values.push_back(spread(value, own, form));
+  }
+  return elements.map(op.getKind(), common, values);
+}
+
+/// The block with nothing behind the end of its rows that would count.
+Value BlockEmitter::cleared(graph::ReduceOp op, Value block, Form form) {
+  if (!columnMask)
+    return block;
+  auto load = shape.loadOf.find(&op.getSrcMutable());
+  if (load != shape.loadOf.end() && directKind(load->second))
+    return block;
+  Value mask = spread(columnMask, {false, true}, form);
+  Value nothing =
+      Elements(b, loc).identity(block.getType(), op.getKind(), op.getType().getElement());
+  return make<arith::SelectOp>(mask, block, nothing);
+}
+
+Value BlockEmitter::reduceBlock(graph::ReduceOp op, Value block, Form form) {
+  Type element = op.getType().getElement(), type = Elements::computed(element);
+  unsigned axis = numRows > 1;
+  Type result = type;
+  if (axis)
+    result = RankedTensorType::get({form.row ? numRows : 1}, type);
+  auto reduce = tile::ReduceOp::create(b, loc, TypeRange{result}, ValueRange{block}, axis);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *body = b.createBlock(&reduce.getCombine(), {}, {type, type}, {loc, loc});
+    Value combined =
+        Elements(b, loc).combine(op.getKind(), element, body->getArgument(0), body->getArgument(1));
+    tile::YieldOp::create(b, loc, ValueRange{combined});
+  }
+  Value value = reduce->getResult(0);
+  if (!axis)
+    return value;
+  if (!form.row) // one for all rows
+    return make<UnsplatOp>(type,
+                           make<ExpandDimsOp>(RankedTensorType::get({1, 1}, type), value, 1u));
+  return make<ExpandDimsOp>(blockType({true, false}, type), value, 1u);
+}
+
+Value BlockEmitter::emitReduce(graph::ReduceOp op) {
+  Form form;
+  Value block = get(op.getSrcMutable(), form);
+  if (!form.column) // over dimensions of size 1
+    return block;
+  return reduceBlock(op, cleared(op, block, form), form);
+}

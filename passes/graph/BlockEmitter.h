@@ -1,0 +1,110 @@
+//===- BlockEmitter.h - operations of a kernel on blocks ------------------===//
+//
+// Values are blocks of one of four forms: numbers, columns (one for each row), rows, and
+// both. With one row a program, what has no columns is a number. Which rows and columns
+// a block has is decided by who uses this.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_PASSES_GRAPH_BLOCKEMITTER_H
+#define TILE_PASSES_GRAPH_BLOCKEMITTER_H
+
+#include "passes/graph/Elements.h"
+#include "passes/graph/KernelShape.h"
+
+namespace tile::graph {
+
+/// The function that a kernel becomes, with its parameters.
+class KernelFrame {
+public:
+  /// Adds the function to the module; what is built goes into its body.
+  KernelFrame(const KernelShape &shape, const Cut &cut, mlir::ModuleOp module);
+
+  template <typename Op, typename... Args> mlir::Value make(Args &&...args) {
+    return Op::create(b, loc, std::forward<Args>(args)...);
+  }
+  mlir::Value number(mlir::Type type, int64_t value);
+  mlir::Value sizeValue(const Size &size);
+  /// Where a linear index is along each of several sizes.
+  llvm::SmallVector<mlir::Value> partsOf(mlir::Value linear, llvm::ArrayRef<Size> along);
+  /// `count` indices from `start` on; null: from 0.
+  mlir::Value range(int64_t count, mlir::Value start);
+
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  mlir::Type index;                      ///< of row and column indices
+  llvm::SmallVector<mlir::Value> arrays; ///< pointers and numbers, by array
+  llvm::SmallVector<std::pair<Size, mlir::Value>> sizes;
+};
+
+class BlockEmitter {
+public:
+  using Form = KernelShape::Form;
+  BlockEmitter(KernelFrame &frame, const KernelShape &shape, int64_t rows, int64_t block)
+      : frame(frame), shape(shape), op(shape.op), b(frame.b), loc(frame.loc), index(frame.index),
+        numRows(rows), numColumns(block) {}
+
+  /// The block's rows; `mask` is null if all are there. Parts: along each of the shape's.
+  void setRows(mlir::Value index, mlir::Value mask, llvm::ArrayRef<mlir::Value> parts);
+  void setColumns(mlir::Value index, mlir::Value mask, llvm::ArrayRef<mlir::Value> parts);
+  /// As these want them: indices as rows, and as columns, of blocks.
+  mlir::Value asRows(mlir::Value line);
+  mlir::Value asColumns(mlir::Value line);
+  mlir::Value below(mlir::Value indices, const Size &end);
+
+  mlir::Type blockType(Form form, mlir::Type element) const;
+  mlir::Value spread(mlir::Value value, Form from, Form to);
+  /// A value, or what an operation reads.
+  mlir::Value emit(mlir::Value value);
+  mlir::Value get(mlir::OpOperand &use, Form &form);
+  void store(unsigned index);
+  mlir::Value reduceBlock(ReduceOp op, mlir::Value block, Form form);
+  /// The block with nothing behind the end of its rows that would count.
+  mlir::Value cleared(ReduceOp op, mlir::Value block, Form form);
+  /// Fills a loop: what changes from turn to turn is forgotten.
+  void enterLoop(mlir::Operation *op, bool changesRows = false);
+  void leaveLoop() { loop = nullptr; }
+  void know(mlir::Value value, mlir::Value emitted) { whole[value] = emitted; }
+
+  mlir::Value firstColumns; ///< i1: the block has column 0; null: it always does
+
+private:
+  template <typename Op, typename... Args> mlir::Value make(Args &&...args) {
+    return Op::create(b, loc, std::forward<Args>(args)...);
+  }
+  mlir::Value number(mlir::Type type, int64_t value) { return frame.number(type, value); }
+  mlir::Value sizeValue(const Size &size) { return frame.sizeValue(size); }
+  mlir::Value all(mlir::Value x, Form fx, mlir::Value y, Form fy, Form &form);
+
+  mlir::Value widen(mlir::Value value);
+  mlir::Value offset(llvm::ArrayRef<mlir::Value> parts, llvm::ArrayRef<Size> strides, bool blocks);
+  mlir::Value pointers(const Access &access, Form form);
+  mlir::Value maskOf(Form form);
+  mlir::Value onlyWhereFirst(const Access &access, Form form, mlir::Value mask, Form &masked);
+  mlir::Value load(unsigned index);
+  std::optional<ReduceKind> directKind(unsigned index) const;
+
+  mlir::Value emitOp(mlir::Operation *op, Form form);
+  mlir::Value emitIndex(const Access &access, Form form);
+  mlir::Value emitMap(MapOp op, Form form);
+  mlir::Value emitReduce(ReduceOp op);
+
+  KernelFrame &frame;
+  const KernelShape &shape;
+  KernelOp op;
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  mlir::Type index;
+  int64_t numRows, numColumns;
+  mlir::Value row, rowMask, column, columnMask;
+  llvm::SmallVector<mlir::Value> rowParts, columnParts;
+  /// What is known, and what is known in the loop that is being filled.
+  llvm::DenseMap<mlir::Value, mlir::Value> whole, chunk;
+  llvm::DenseMap<unsigned, mlir::Value> wholeLoads, chunkLoads;
+  mlir::Operation *loop = nullptr;
+  bool rowsChange = false; ///< in the loop, not the columns
+  bool changes(Form form) const { return loop && (rowsChange ? form.row : form.column); }
+};
+
+} // namespace tile::graph
+
+#endif // TILE_PASSES_GRAPH_BLOCKEMITTER_H

@@ -1,0 +1,151 @@
+//===- EmitProduct.cpp - a matrix product with what is done around it -----===//
+//
+// A program computes one block of the result. A loop along the inner dimension loads
+// blocks of both operands, does what is done with their elements, and adds up their
+// product; behind it what is done with the result's elements is done where the sum is.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/graph/BlockEmitter.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::graph;
+using Form = KernelShape::Form;
+
+/// Programs that run at the same time share rows and columns: blocks are numbered down
+/// bands of so many blocks.
+static constexpr int64_t kBand = 8;
+
+namespace {
+
+class ProductKernel {
+public:
+  ProductKernel(const KernelShape &shape, const Cut &cut, ModuleOp module)
+      : shape(shape), product(*shape.product), multiply(product.op), cut(cut),
+        frame(shape, cut, module), left(frame, product.left, cut.rows, cut.inner),
+        right(frame, product.right, cut.inner, cut.block),
+        result(frame, shape, cut.rows, cut.block), b(frame.b), loc(frame.loc), index(frame.index) {}
+  void run();
+
+private:
+  template <typename Op, typename... Args> Value make(Args &&...args) {
+    return Op::create(b, loc, std::forward<Args>(args)...);
+  }
+  Value number(int64_t value) { return frame.number(index, value); }
+  Value blocksOf(const Size &size, int64_t block);
+  void findBlock();
+  void enterInner(Value start);
+  Value operand(BlockEmitter &from, OpOperand &use, Value mask, Form masked);
+  Value multiplyAll();
+
+  const KernelShape &shape;
+  const ProductShape &product;
+  MatmulOp multiply;
+  const Cut &cut;
+  KernelFrame frame;
+  BlockEmitter left, right, result;
+  OpBuilder &b;
+  Location loc;
+  Type index;
+  SmallVector<Value> batch;      ///< which of the products is the program's
+  Value innerColumns, innerRows; ///< masks of the operands along what is added up; or null
+};
+
+} // namespace
+
+Value ProductKernel::blocksOf(const Size &size, int64_t block) {
+  Value up = make<arith::AddIOp>(frame.sizeValue(size), number(block - 1));
+  return make<arith::DivSIOp>(up, number(block));
+}
+
+/// The program's block of the result.
+void ProductKernel::findBlock() {
+  Value program = make<ProgramIdOp>(b.getI32Type(), 0u);
+  if (cut.wide)
+    program = make<arith::ExtSIOp>(index, program);
+  const Size &rows = shape.rows.back(), &columns = shape.columns.back();
+  Value down = blocksOf(rows, cut.rows), across = blocksOf(columns, cut.block);
+  ArrayRef<Size> batches = ArrayRef(shape.rows).drop_back();
+  if (!batches.empty()) {
+    Value each = make<arith::MulIOp>(down, across);
+    batch = frame.partsOf(make<arith::DivSIOp>(program, each), batches);
+    program = make<arith::RemSIOp>(program, each);
+  }
+  Value ofBand = make<arith::MulIOp>(number(kBand), across);
+  Value first = make<arith::MulIOp>(make<arith::DivSIOp>(program, ofBand), number(kBand));
+  Value height = make<arith::MinSIOp>(make<arith::SubIOp>(down, first), number(kBand));
+  Value place = make<arith::RemSIOp>(program, ofBand);
+  Value blockRow = make<arith::AddIOp>(first, make<arith::RemSIOp>(place, height));
+  Value blockColumn = make<arith::DivSIOp>(place, height);
+
+  Value row = result.asRows(frame.range(cut.rows, make<arith::MulIOp>(blockRow, number(cut.rows))));
+  Value column =
+      result.asColumns(frame.range(cut.block, make<arith::MulIOp>(blockColumn, number(cut.block))));
+  Value rowMask = cut.evenRows ? Value() : result.below(row, rows);
+  Value columnMask = cut.evenColumns ? Value() : result.below(column, columns);
+  SmallVector<Value> rowParts = batch;
+  rowParts.push_back(row);
+  result.setRows(row, rowMask, rowParts);
+  result.setColumns(column, columnMask, column);
+  result.firstColumns = make<arith::CmpIOp>(arith::CmpIPredicate::eq, blockColumn, number(0));
+  left.setRows(row, rowMask, rowParts);
+  right.setColumns(column, columnMask, column);
+}
+
+/// Goes on along the inner dimension.
+void ProductKernel::enterInner(Value start) {
+  Value line = frame.range(cut.inner, start);
+  Value column = left.asColumns(line), row = right.asRows(line);
+  innerColumns = cut.evenInner ? Value() : left.below(column, product.inner);
+  innerRows = cut.evenInner ? Value() : right.below(row, product.inner);
+  left.setColumns(column, innerColumns, column);
+  SmallVector<Value> rowParts = batch;
+  rowParts.push_back(row);
+  right.setRows(row, innerRows, rowParts);
+}
+
+/// A block of an operand, as arrays hold it. What is computed of nothing adds nothing.
+Value ProductKernel::operand(BlockEmitter &from, OpOperand &use, Value mask, Form masked) {
+  Elements elements(b, loc);
+  Type common = promoteTypes(multiply.getLhs().getType().getElement(),
+                             multiply.getRhs().getType().getElement());
+  Form form;
+  Value value = from.get(use, form);
+  Type element = cast<GraphTensorType>(use.get().getType()).getElement();
+  value = from.spread(elements.convert(value, element, common), form, {true, true});
+  if (mask && use.get().getDefiningOp()) {
+    Value nothing = elements.constant(value.getType(), 0);
+    value = make<arith::SelectOp>(from.spread(mask, masked, {true, true}), value, nothing);
+  }
+  return elements.toMemory(value, common);
+}
+
+Value ProductKernel::multiplyAll() {
+  Type sum = Elements::computed(multiply.getType().getElement());
+  Value zero = Elements(b, loc).constant(RankedTensorType::get({cut.rows, cut.block}, sum), 0);
+  auto turns = scf::ForOp::create(b, loc, number(0), frame.sizeValue(product.inner),
+                                  number(cut.inner), ValueRange{zero});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(turns.getBody());
+  enterInner(turns.getInductionVar());
+  left.enterLoop(turns);
+  right.enterLoop(turns, /*changesRows=*/true);
+  Value x = operand(left, multiply.getLhsMutable(), innerColumns, {false, true});
+  Value y = operand(right, multiply.getRhsMutable(), innerRows, {true, false});
+  Value added = make<DotOp>(x, y, turns.getRegionIterArg(0), InputPrecision::ieee, 0u);
+  scf::YieldOp::create(b, loc, ValueRange{added});
+  return turns.getResult(0);
+}
+
+void ProductKernel::run() {
+  findBlock();
+  result.know(multiply.getResult(), multiplyAll());
+  for (size_t i = 0; i < shape.stores.size(); ++i)
+    result.store(i);
+  func::ReturnOp::create(b, loc);
+}
+
+void tile::graph::emitProduct(const KernelShape &shape, const Cut &cut, ModuleOp module) {
+  ProductKernel(shape, cut, module).run();
+}

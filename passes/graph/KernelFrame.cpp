@@ -1,0 +1,83 @@
+//===- KernelFrame.cpp - the function that a kernel becomes ---------------===//
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/graph/BlockEmitter.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::graph;
+
+KernelFrame::KernelFrame(const KernelShape &shape, const Cut &cut, ModuleOp module)
+    : b(module.getContext()), loc(KernelOp(shape.op).getLoc()),
+      index(b.getIntegerType(cut.wide ? 64 : 32)) {
+  KernelOp op = shape.op;
+  b.setInsertionPointToEnd(module.getBody());
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> attributes;
+  auto add = [&](Type type, bool divides) {
+    NamedAttrList list;
+    list.append(kSignatureIndexAttr, b.getI64IntegerAttr(types.size()));
+    if (divides)
+      list.append(kDivisibilityAttr, b.getI32IntegerAttr(16));
+    attributes.push_back(list.getDictionary(b.getContext()));
+    types.push_back(type);
+  };
+  auto at = [](const std::vector<bool> &flags, size_t i) { return i < flags.size() && flags[i]; };
+  unsigned inputs = op->getNumOperands(), count = inputs + op->getNumResults();
+  for (unsigned i = 0; i < count; ++i) {
+    Value array = i < inputs ? op->getOperand(i) : op->getResult(i - inputs);
+    Type element = cast<GraphTensorType>(array.getType()).getElement();
+    bool isNumber = i < inputs && shape.isNumber(i);
+    if (isNumber)
+      add(Elements::computed(element), false);
+    else
+      add(PtrType::get(Elements::stored(element)), at(cut.aligned, i));
+  }
+  for (size_t i = 0; i < shape.sizes.size(); ++i)
+    add(index, at(cut.divisible, i));
+  auto function = func::FuncOp::create(b, loc, op.getName(), b.getFunctionType(types, {}));
+  function.setAllArgAttrs(attributes);
+  Block *body = function.addEntryBlock();
+  b.setInsertionPointToEnd(body);
+  for (unsigned i = 0; i < count; ++i)
+    arrays.push_back(body->getArgument(i));
+  for (auto [i, size] : llvm::enumerate(shape.sizes))
+    sizes.push_back({size, body->getArgument(count + i)});
+}
+
+Value KernelFrame::number(Type type, int64_t value) {
+  return make<arith::ConstantOp>(type, b.getIntegerAttr(type, value));
+}
+
+Value KernelFrame::sizeValue(const Size &size) {
+  if (std::optional<int64_t> constant = size.constant())
+    return number(index, *constant);
+  for (auto &[known, value] : sizes)
+    if (known == size)
+      return value;
+  llvm_unreachable("the shape lists all sizes that the kernel needs");
+}
+
+SmallVector<Value> KernelFrame::partsOf(Value linear, ArrayRef<Size> along) {
+  SmallVector<Value> parts(along.size());
+  auto like = [&](const Size &size) {
+    Value value = sizeValue(size);
+    return isa<RankedTensorType>(linear.getType()) ? make<SplatOp>(linear.getType(), value) : value;
+  };
+  for (size_t i = along.size(); i-- > 1;) {
+    Value size = like(along[i]);
+    parts[i] = make<arith::RemSIOp>(linear, size);
+    linear = make<arith::DivSIOp>(linear, size);
+  }
+  if (!parts.empty())
+    parts[0] = linear;
+  return parts;
+}
+
+Value KernelFrame::range(int64_t count, Value start) {
+  Value line =
+      make<MakeRangeOp>(RankedTensorType::get({count}, b.getI32Type()), 0u, uint32_t(count));
+  Type type = RankedTensorType::get({count}, index);
+  if (type != line.getType())
+    line = make<arith::ExtSIOp>(type, line);
+  return start ? make<arith::AddIOp>(make<SplatOp>(type, start), line) : line;
+}
