@@ -10,6 +10,8 @@ install(DIRECTORY kernels/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tile/kernels
         FILES_MATCHING PATTERN "*.tile" PATTERN "README.md")
 install(DIRECTORY tests/kernels/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tile/tests
         FILES_MATCHING PATTERN "*.tile")
+install(DIRECTORY tests/functions/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tile/tests/functions
+        FILES_MATCHING PATTERN "*.tile")
 install(DIRECTORY tests/conformance/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tile/conformance
         FILES_MATCHING PATTERN "*.tile")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
