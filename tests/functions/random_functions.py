@@ -64,7 +64,7 @@ class Function:
 
     def grow(self):
         self.rng.choice([self.unary, self.unary, self.binary, self.binary, self.binary, self.select,
-                         self.reduce, self.reduce, self.normalise, self.view])()
+                         self.reduce, self.reduce, self.normalise, self.view, self.multiply])()
 
     def unary(self):
         x, shape = self.pick()
@@ -117,6 +117,17 @@ class Function:
                                 f"tile.layer_norm({x}, eps=0.5, axis={axis})",
                                 f"tile.rms_norm({x}, eps=0.5, axis={axis})"])
         self.add(form, shape)
+
+    def multiply(self):
+        x, a = self.pick()
+        for y, b in self.rng.sample(self.values, len(self.values)):
+            for text, c in ((y, b), (f"{y}.transpose(-1, -2)", b[:-2] + b[:-3:-1])):
+                if len(a) < 2 or len(b) < 2 or c[-2] != a[-1]:
+                    continue
+                batch = broadcast(a[:-2], c[:-2])
+                if batch is not None:
+                    self.add(f"tile.clamp(({x} @ {text}) * 0.05, -8, 8)", batch + (a[-2], c[-1]))
+                    return
 
     def view(self):
         x, shape = self.pick()
