@@ -33,6 +33,8 @@ private:
 static std::string keyOf(const KernelRequest &request) {
   const CompileOptions &o = request.options;
   std::string key = request.file->name().str() + "\n" + o.kernel + "\n" + o.signature;
+  if (request.file->name().ends_with(".mlir")) // not the author's, but one of many kernels
+    key += "\n" + request.file->text().str();
   for (const auto &[name, value] : o.constexprs)
     key += "\n" + name + "=" + value;
   return key + "\n" + std::to_string(o.numWarps) + " " + std::to_string(o.debug);
