@@ -354,6 +354,7 @@ TEST(CacheKey, EveryOptionCounts) {
   with([](CompileOptions &o) { o.maxRegisters = 64; });
   with([](CompileOptions &o) { o.eachLaneArrives = true; });
   with([](CompileOptions &o) { o.algebraic = true; });
+  with([](CompileOptions &o) { o.checked = true; });
   with([](CompileOptions &o) { o.lineInfo = false; });
   with([](CompileOptions &o) { o.libdevicePath = "/nowhere"; });
   with([](CompileOptions &o) { o.includePaths = {"a"}; });
