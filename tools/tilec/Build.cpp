@@ -7,6 +7,7 @@
 #include "frontend/Parser.h"
 #include "runtime/Error.h"
 #include "target/Target.h"
+#include "runtime/TargetName.h"
 #include "tools/tilec/Assembler.h"
 #include "tools/tilec/BuildSource.h"
 #include "tools/tilec/Commands.h"
@@ -405,7 +406,7 @@ int BuildCommand::run() {
     return Usage;
   }
   if (targets.empty())
-    targets = {defaultTarget()};
+    targets = {tile::runtime::defaultTarget()};
   for (const std::string &target : targets)
     if (!findTarget(target)) {
       printError("build", describeUnknownTarget(target));
