@@ -191,7 +191,7 @@ std::unique_ptr<EvalError> Suite::plan(const eval::FunctionObject &function,
 /// Decorators that nobody here knows change what a function does, so it is not run without them.
 std::unique_ptr<EvalError> Suite::checkDecorators(const eval::FunctionObject &function) {
   static const std::vector<StringRef> known = {"tile.test", "tile.bench", "tile.example",
-                                               "triton.testing.perf_report"};
+                                               "tile.function", "triton.testing.perf_report"};
   for (const eval::Decorator &decorator : function.decorators) {
     bool isOurs = StringRef(decorator.name).starts_with("tile.");
     if (llvm::is_contained(known, decorator.name) || (decorator.known && !isOurs))
@@ -200,8 +200,8 @@ std::unique_ptr<EvalError> Suite::checkDecorators(const eval::FunctionObject &fu
     if (StringRef near = frontend::nearestName(decorator.name, known); !near.empty())
       message += "; did you mean `" + near.str() + "`?";
     else
-      message += ": they have `tile.test`, `tile.bench`, `tile.example` and "
-                 "`triton.testing.perf_report`";
+      message += ": they have `tile.test`, `tile.bench`, `tile.example`, "
+                 "`tile.function` and `triton.testing.perf_report`";
     return Result(fail(message, "NameError")).at(file.source(), decorator.range).takeError();
   }
   return nullptr;
