@@ -112,6 +112,86 @@ def forward(name, batch, heads, kv_heads, length, size, causal, dtype="float16")
                 flops=4 * batch * heads * length**2 * size / (2 if causal else 1))
 
 
+# (queries, keys) of a block for dK and dV, and for dQ, warps, stages, by size of head.
+BACKWARD = {64: [((64, 128), (128, 128), 8, 2), ((64, 128), (128, 64), 8, 3)],
+            128: [((64, 128), (128, 64), 8, 2), ((64, 64), (64, 64), 4, 2)]}
+
+
+def gradients(q, k, v, d_out, causal):
+    """Of the first head of the first batch in double precision."""
+    import torch
+    x, y, z = [t[0, 0].double().requires_grad_() for t in (q, k, v)]
+    s = x @ y.T * q.shape[3] ** -0.5
+    if causal:
+        s = s.masked_fill(torch.ones_like(s, dtype=torch.bool).triu(1), -float("inf"))
+    out = torch.softmax(s, -1) @ z
+    found = torch.autograd.grad(out, (x, y, z), d_out[0, 0].double())
+    return out.detach(), torch.cat(found)
+
+
+def backward_launches(q, k, v, out, lse, d_out, d_q, d_k, d_v, rows, causal, choice):
+    (m, n), (m_q, n_q), warps, stages = choice
+    batch, heads, length, size = q.shape
+    delta, level = rows
+    block = lambda x, count: Blocks(x, (1, 1, count, size))
+    numbers = [delta, level, size ** -0.5, heads, batch, 1, length, length,
+               max(1, min(batch * heads, 2**25 // (4 * length * size))), None]
+    atomic = d_q.dtype != q.dtype
+    constants = dict(CAUSAL=causal, BLOCK_M=m, BLOCK_N=n, D=size, D_V=size)
+    launches = [
+        Launch("attention_backward", "prepare_rows", (cdiv(length, 64), batch * heads),
+               [block(out, 64), block(d_out, 64), lse, delta, level, heads, length],
+               dict(BLOCK_M=64, D_V=size), 4, 1),
+        Launch("attention_backward", "gradients_of_keys", (cdiv(length, n) * batch * heads,),
+               [block(q, m), block(k, n), block(v, n), block(d_out, m), block(d_k, n), block(d_v, n),
+                block(d_q, m) if atomic else None] + numbers,
+               dict(constants, ADD_QUERIES=atomic), warps, stages)]
+    if not atomic:
+        launches.append(Launch(
+            "attention_backward", "gradients_of_queries", (cdiv(length, m_q) * batch * heads,),
+            [block(q, m_q), block(k, n_q), block(v, n_q), block(d_out, m_q), block(d_q, m_q)] + numbers,
+            dict(constants, BLOCK_M=m_q, BLOCK_N=n_q), warps, stages))
+    return launches
+
+
+def backward(name, batch, heads, length, size, causal, atomic=False):
+    """As cuDNN's: from output and log-sum-exp, which are the forward pass's."""
+    import torch
+    q, k, v, d_out = [torch.randn(batch, heads, length, size, device="cuda", dtype=torch.float16)
+                      for _ in range(4)]
+    x, y, z = [t.detach().requires_grad_() for t in (q, k, v)]
+    out = cudnn(x, y, z, causal)
+    lse = torch.empty(batch, heads, length, device="cuda")
+    for b in range(batch):  # by heads: all scores of all heads do not fit
+        for h in range(heads):
+            s = (q[b, h] @ k[b, h].T).float() * size ** -0.5
+            if causal:
+                s.masked_fill_(torch.ones_like(s, dtype=torch.bool).triu_(1), -float("inf"))
+            lse[b, h] = torch.logsumexp(s, -1)
+    _, expected = gradients(q, k, v, d_out, causal)
+    d_q = torch.zeros(q.shape, device="cuda", dtype=torch.float32 if atomic else torch.float16)
+    d_k, d_v = torch.empty_like(k), torch.empty_like(v)
+    rows = torch.empty_like(lse), torch.empty_like(lse)
+    kept = {}
+
+    def reference():
+        kept["out"] = torch.autograd.grad(out, (x, y, z), d_out, retain_graph=True)
+    first = lambda parts: torch.cat([t[0, 0].double() for t in parts])
+    configurations = []
+    for choice in BACKWARD[size]:
+        launches = backward_launches(q, k, v, out.detach(), lse, d_out, d_q, d_k, d_v, rows, causal,
+                                     choice)
+        configurations.append((label_of(*launches[1:]), launches))
+
+    def clear():
+        d_q.zero_()
+        d_k.fill_(float("nan"))
+        d_v.fill_(float("nan"))
+    return Case(name, configurations, clear, lambda: relative(first((d_q, d_k, d_v)), expected), 2e-3,
+                reference, lambda: relative(first(kept["out"]), expected),
+                flops=10 * batch * heads * length**2 * size / (2 if causal else 1))
+
+
 def cases():
     found = {}
     for size in (64, 128):
@@ -121,6 +201,12 @@ def cases():
                 found[name] = functools.partial(forward, name, batch, 32, 32, length, size, causal)
     name = "forward d128 4096 causal, 4 heads to one, bf16"
     found[name] = functools.partial(forward, name, 4, 32, 8, 4096, 128, True, "bfloat16")
+    for size in (64, 128):
+        for causal in (False, True):
+            name = f"backward d{size} 4096 " + ("causal" if causal else "full")
+            found[name] = functools.partial(backward, name, 4, 2048 // size, 4096, size, causal)
+    name = "atomic backward d128 4096 full"
+    found[name] = functools.partial(backward, name, 4, 16, 4096, 128, False, True)
     return found
 
 
