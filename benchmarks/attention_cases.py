@@ -192,6 +192,60 @@ def backward(name, batch, heads, length, size, causal, atomic=False):
                 flops=10 * batch * heads * length**2 * size / (2 if causal else 1))
 
 
+# (BLOCK_N, warps, stages, splits for each place on the chip)
+DECODE = [(64, 4, 3, 2), (64, 4, 3, 4), (128, 4, 2, 1), (128, 8, 3, 1), (32, 4, 4, 2)]
+
+
+def decode(name, batch, length, dtype="float16", heads=64, few=8, size=128, page=64):
+    """One token a sequence, pages in random order. cuDNN gets the same keys without pages."""
+    import torch
+    stored = getattr(torch, dtype)
+    processors = torch.cuda.get_device_properties(0).multi_processor_count
+    pages = batch * length // page
+    q = torch.randn(batch, 1, heads, size, device="cuda", dtype=torch.float16)
+    k, v = [torch.randn(pages, page, few, size, device="cuda", dtype=torch.float16).to(stored)
+            for _ in "kv"]
+    table = torch.randperm(pages, device="cuda", dtype=torch.int32).view(batch, length // page)
+    lengths = torch.full((batch,), length, device="cuda", dtype=torch.int32)
+    out = torch.empty_like(q)
+    flat = lambda x: x[table.long()].view(batch, length, few, size).transpose(1, 2).half().contiguous()
+    keys, values = flat(k), flat(v)
+    s = (q[:, 0].double().view(batch, few, heads // few, size) @ keys[:, :].double().transpose(2, 3))
+    expected = torch.softmax(s * size ** -0.5, -1) @ values.double()
+    expected = expected.view(batch, 1, heads, size)
+    strides = [*k.stride()[:3], *v.stride()[:3]]
+    configurations = []
+    for block, warps, stages, places in DECODE:
+        splits = max(1, min(places * processors // (batch * few), cdiv(length, 128), 128))
+        parts = torch.empty(batch * heads, splits, size, device="cuda")
+        sums = torch.empty(batch * heads, splits, device="cuda")
+        constants = dict(GROUP=heads // few, TOKENS=1, ROWS=max(16, heads // few), BLOCK_N=block, D=size,
+                         D_V=size, PAGE=page, SPLITS=splits)
+        launches = [Launch("attention_decode", "decode", (batch, few, splits),
+                           [q, k, v, parts if splits > 1 else out, sums if splits > 1 else None, lengths,
+                            table, size ** -0.5, 1.0, heads, size, size, table.stride(0)] + strides,
+                           constants, warps, stages)]
+        if splits > 1:
+            count = 1 << (splits - 1).bit_length()
+            launches.append(Launch("attention_decode", "merge_parts", (batch * heads,),
+                                   [parts, sums, out, size],
+                                   dict(SPLITS=splits, COUNT=count, D_V=size), 4, 1))
+        configurations.append((f"{label_of(launches[0])} /{splits}", launches))
+    kept = {}
+    x = q.transpose(1, 2).contiguous()
+
+    def reference():
+        kept["out"] = cudnn(x, keys, values, False)
+    to, source = [torch.empty(k.numel() * k.element_size(), device="cuda", dtype=torch.int8)
+                  for _ in range(2)]
+    # A copy reads and writes: it moves as many bytes as K and V together have.
+    return Case(name, configurations, lambda: out.fill_(float("nan")),
+                lambda: relative(out, expected), 2e-3,
+                reference if stored == torch.float16 else None,
+                lambda: relative(kept["out"].transpose(1, 2), expected),
+                bytes=2 * k.numel() * k.element_size(), copy=lambda: to.copy_(source))
+
+
 def cases():
     found = {}
     for size in (64, 128):
@@ -207,6 +261,11 @@ def cases():
             found[name] = functools.partial(backward, name, 4, 2048 // size, 4096, size, causal)
     name = "atomic backward d128 4096 full"
     found[name] = functools.partial(backward, name, 4, 16, 4096, 128, False, True)
+    for batch, length in ((1, 32768), (16, 8192), (128, 1024), (256, 4096)):
+        name = f"decode {batch} x {length}"
+        found[name] = functools.partial(decode, name, batch, length)
+    name = "decode 16 x 8192 fp8"
+    found[name] = functools.partial(decode, name, 16, 8192, "float8_e4m3fn")
     return found
 
 
