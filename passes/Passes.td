@@ -502,8 +502,10 @@ def OverlapDotsPass : Pass<"tile-overlap-dots", "::mlir::ModuleOp"> {
       reads are given back in the next one, behind its first product.
       A loop that uses the result of its one product element by element
       does so under the next product (RotateDots.cpp; with several products
-      StaggerDots.cpp). Slots that the warps
-      fill themselves have a spare one among them.
+      StaggerDots.cpp). A loop whose last product multiplies, from registers, what
+      became of another's result issues it in the next iteration, behind the
+      product there, and under the arithmetic between the two (ChainDots.cpp).
+      Slots that the warps fill themselves have a spare one among them.
     - **Never**: touches a loop that looks at an accumulator otherwise, nor one whose
       warpgroups keep the tensor core busy by turns.
 

@@ -52,6 +52,10 @@ struct Tuning {
   /// several: smaller ones leave room for a second thread block, which fills the gaps too.
   int64_t rotateLeastRegisters = 64;
   int64_t staggerLeastRegisters = 128;
+  /// Registers that a thread wants beside the sum, the left operand and the other result of
+  /// chained products. Hand-written attention: with 32 and more all compiled without spills,
+  /// with 24 and less none did.
+  int64_t registersBesideChain = 32;
   /// Cycles of the tensor core for one warpgroup's share of a product from which on
   /// warpgroups that take turns gain nothing from products in flight.
   int64_t longProductCycles = 512;

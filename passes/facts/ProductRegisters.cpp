@@ -72,3 +72,16 @@ int64_t tile::warpgroupsAtOnce(ModuleOp module, int64_t blocks, int64_t sharedBy
                                int(std::min<int64_t>(registers, kMostRegisters)), sharedBytes);
   return most.programs * int64_t(threads / kWarpgroupThreads);
 }
+
+RoleRegisters tile::registersOfRoles(unsigned consumerThreads) {
+  constexpr unsigned kRegisterFile = 65536, kWarpgroupThreads = 128;
+  unsigned warpgroups = consumerThreads / kWarpgroupThreads;
+  // As it was dealt out, and as the roles need it.
+  unsigned entry =
+      std::min(kRegisterFile / (consumerThreads + cta::kProducerThreads) / 8 * 8, 255u);
+  if (warpgroups <= 1)
+    return {false, entry, entry};
+  unsigned producer = warpgroups > 2 ? 32 : 40;
+  unsigned consumers = std::min((entry * (warpgroups + 1) - producer) / warpgroups / 8 * 8, 240u);
+  return {true, producer, consumers};
+}

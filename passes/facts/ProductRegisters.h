@@ -23,6 +23,16 @@ int64_t registersOfLargestProduct(mlir::func::FuncOp kernel);
 /// room for, where no warps only copy and a thread holds `blocks` registers of blocks.
 int64_t warpgroupsAtOnce(mlir::ModuleOp module, int64_t blocks, int64_t sharedBytes);
 
+/// How the register file is shared out where some warps only copy.
+struct RoleRegisters {
+  bool areDealt;   ///< moved from the warps that copy to those that compute; else all start with
+                   ///< what they need
+  int64_t producer; ///< registers of a thread that copies, if dealt
+  int64_t consumers; ///< the most that a thread that computes can have
+};
+/// For `consumerThreads` that compute, of all groups.
+RoleRegisters registersOfRoles(unsigned consumerThreads);
+
 } // namespace tile
 
 #endif // TILE_PASSES_FACTS_PRODUCTREGISTERS_H

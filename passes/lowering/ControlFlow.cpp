@@ -34,6 +34,16 @@ static SmallVector<Registers> addArguments(Block *block, Location loc,
   return all;
 }
 
+/// Whether a variable of a loop is nothing but the left operand of warpgroup products: it then goes
+/// round as the words that they read. Elements narrower than a register would take one each.
+static bool goesRoundInWords(BlockArgument arg) {
+  auto type = dyn_cast<RankedTensorType>(arg.getType());
+  return type && getElementBytes(type.getElementType()) < 4 && !arg.use_empty() &&
+         llvm::all_of(arg.getUses(), [](OpOperand &use) {
+           return isa<cta::WarpgroupDotOp>(use.getOwner()) && use.getOperandNumber() == 0;
+         });
+}
+
 static Block *newBlock(OpBuilder &b) {
   Block *block = new Block;
   b.getInsertionBlock()->getParent()->push_back(block);
@@ -42,16 +52,36 @@ static Block *newBlock(OpBuilder &b) {
 
 LogicalResult Lowering::lowerFor(scf::ForOp op) {
   Location loc = op.getLoc();
-  auto lookup = [&](Value v) -> const Registers & { return get(v); };
   Value lower = getScalar(op.getLowerBound()), upper = getScalar(op.getUpperBound()),
         step = getScalar(op.getStep());
+  // What goes round for each variable, and what that is when it arrives.
+  auto carriedOf = [&](ValueRange values) {
+    SmallVector<Registers> all;
+    for (auto [arg, v] : llvm::zip_equal(op.getRegionIterArgs(), values))
+      all.push_back(goesRoundInWords(arg) ? Registers(in.pack(get(v), 32)) : get(v));
+    return all;
+  };
+  auto elementsOf = [&](BlockArgument arg, const Registers &carried) {
+    if (!goesRoundInWords(arg))
+      return carried;
+    Type element = llvmType(getElementType(arg.getType()));
+    unsigned perWord = 32 / element.getIntOrFloatBitWidth();
+    return Registers(in.unpack(carried, element, unsigned(carried.size()) * perWord));
+  };
   SmallVector<Value> init = {lower};
-  llvm::append_range(init, flatten(lookup, op.getInitArgs()));
+  SmallVector<Registers> starts = carriedOf(op.getInitArgs());
+  for (const Registers &start : starts)
+    llvm::append_range(init, start);
 
   Block *header = newBlock(b), *body = newBlock(b), *exit = newBlock(b);
   LLVM::BrOp::create(b, loc, init, header);
   Value iv = header->addArgument(lower.getType(), loc);
-  SmallVector<Registers> carried = addArguments(header, loc, lookup, op.getInitArgs());
+  SmallVector<Registers> carried;
+  for (const Registers &start : starts) {
+    Registers &own = carried.emplace_back();
+    for (Value r : start)
+      own.push_back(header->addArgument(r.getType(), loc));
+  }
   enterBlock(header);
   Value more = LLVM::ICmpOp::create(
       b, loc, op.getUnsignedCmp() ? LLVM::ICmpPredicate::ult : LLVM::ICmpPredicate::slt, iv, upper);
@@ -60,17 +90,19 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
   enterBlock(body);
   set(op.getInductionVar(), {iv});
   for (auto [arg, regs] : llvm::zip(op.getRegionIterArgs(), carried))
-    set(arg, regs);
+    set(arg, elementsOf(arg, regs));
   if (failed(lowerBlock(*op.getBody())))
     return failure();
   in.setLoc(loc);
   SmallVector<Value> next = {LLVM::AddOp::create(b, loc, iv, step)};
-  llvm::append_range(next, flatten(lookup, op.getBody()->getTerminator()->getOperands()));
+  for (const Registers &regs : carriedOf(op.getBody()->getTerminator()->getOperands()))
+    llvm::append_range(next, regs);
   LLVM::BrOp::create(b, loc, next, header);
 
   enterBlock(exit);
-  for (auto [result, regs] : llvm::zip(op.getResults(), carried))
-    set(result, regs);
+  for (auto [result, arg, regs] :
+       llvm::zip_equal(op.getResults(), op.getRegionIterArgs(), carried))
+    set(result, elementsOf(arg, regs));
   return success();
 }
 

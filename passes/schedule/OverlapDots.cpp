@@ -8,6 +8,7 @@
 #include "passes/Passes.h"
 #include "passes/copies/CopiesAhead.h"
 #include "passes/facts/ProductFacts.h"
+#include "passes/schedule/ChainDots.h"
 #include "passes/schedule/RotateDots.h"
 #include "passes/schedule/StaggerDots.h"
 
@@ -152,7 +153,7 @@ struct OverlapDotsPass : tile::impl::OverlapDotsPassBase<OverlapDotsPass> {
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops)
-      if (!(loop->getParentOfType<cta::RolesOp>() && (rotateDot(loop) || staggerDots(loop))))
+      if (!(loop->getParentOfType<cta::RolesOp>() && (chainDots(loop) || rotateDot(loop) || staggerDots(loop))))
         if (std::optional<Overlap> o = match(loop); o && gainsFromFlight(o->dots))
           overlap(loop, *o);
     getOperation().walk(releaseInOneWay);

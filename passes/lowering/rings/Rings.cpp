@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/layout/Swizzle.h"
+#include "passes/facts/ProductRegisters.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/memory/Scratch.h"
 
@@ -14,8 +15,6 @@ using namespace tile;
 using namespace tile::lowering;
 using layout::Dim;
 using layout::LinearLayout;
-
-static constexpr unsigned kRegisterFile = 65536;
 
 //===----------------------------------------------------------------------===//
 // Helpers
@@ -389,21 +388,15 @@ LogicalResult Lowering::lowerRoles(cta::RolesOp op) {
   for (Block *block : {consumers, producer, merge})
     region->push_back(block);
   unsigned consumerThreads = numThreads * groups;
-  unsigned warpgroups = consumerThreads / kWarpgroupThreads;
-  // The register file as it was dealt out, and as the roles need it.
-  unsigned entry = std::min(kRegisterFile / blockThreads / 8 * 8, 255u);
-  unsigned forProducer = warpgroups > 2 ? 32 : 40;
-  unsigned forConsumers =
-      std::min((entry * (warpgroups + 1) - forProducer) / warpgroups / 8 * 8, 240u);
-  bool deals = warpgroups > 1;
+  RoleRegisters registers = registersOfRoles(consumerThreads);
 
   Value isConsumer = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, blockTid,
                                           in.i32(int32_t(consumerThreads)));
   LLVM::CondBrOp::create(b, loc, isConsumer, consumers, producer);
 
   enterBlock(consumers);
-  if (deals)
-    in.setMaxRegisters(forConsumers, /*increase=*/true);
+  if (registers.areDealt)
+    in.setMaxRegisters(unsigned(registers.consumers), /*increase=*/true);
   in.setRole(kConsumerBarrier, numThreads, groups > 1 ? group() : Value());
   if (groups > 1)
     openTurns(op);
@@ -413,8 +406,8 @@ LogicalResult Lowering::lowerRoles(cta::RolesOp op) {
   LLVM::BrOp::create(b, loc, ValueRange(), merge);
 
   enterBlock(producer);
-  if (deals)
-    in.setMaxRegisters(forProducer, /*increase=*/false);
+  if (registers.areDealt)
+    in.setMaxRegisters(unsigned(registers.producer), /*increase=*/false);
   LogicalResult result = success();
   emitIf(isThread(in.i32(int32_t(consumerThreads))),
          [&] { result = lowerBlock(op.getProducer().front()); });
