@@ -113,7 +113,7 @@ def forward(name, batch, heads, kv_heads, length, size, causal, dtype="float16")
 
 
 # (queries, keys) of a block for dK and dV, and for dQ, warps, stages, by size of head.
-BACKWARD = {64: [((64, 128), (128, 128), 8, 2), ((64, 128), (128, 64), 8, 3)],
+BACKWARD = {64: [((64, 128), (128, 128), 8, 2)],
             128: [((64, 128), (128, 64), 8, 2), ((64, 64), (64, 64), 4, 2)]}
 
 
