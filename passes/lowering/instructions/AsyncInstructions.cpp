@@ -129,6 +129,14 @@ void Instructions::mbarrierWait(Value barrier, Value parity) {
          "r,r,~{memory}", {barrier, parity});
 }
 
+void Instructions::mbarrierTouch(Value barrier, Value parity) {
+  effect("{\n"
+         ".reg .pred done;\n"
+         "mbarrier.test_wait.parity.shared::cta.b64 done, [$0], $1;\n"
+         "}",
+         "r,r,~{memory}", {barrier, parity});
+}
+
 void Instructions::clusterBarrier() {
   effect("barrier.cluster.arrive;\nbarrier.cluster.wait;", "~{memory}", {});
 }

@@ -193,6 +193,8 @@ public:
   void mbarrierArriveAt(mlir::Value barrier, mlir::Value rank, mlir::Value predicate);
   /// Waits until the phase of this parity (i32) is over.
   void mbarrierWait(mlir::Value barrier, mlir::Value parity);
+  /// Asks whether the phase is over, and for no answer.
+  void mbarrierTouch(mlir::Value barrier, mlir::Value parity);
   /// All threads of the cluster; what they wrote before is seen behind it.
   void clusterBarrier();
   mlir::Value clusterRank();

@@ -348,7 +348,28 @@ static unsigned issuedBehind(cta::WarpgroupWaitOp op) {
   return count;
 }
 
+/// For a product that runs under arithmetic (ChainDots.cpp), whose end stands behind that of
+/// another one: the ring that the other reads.
+static Value ringReadBefore(cta::WarpgroupWaitOp op) {
+  auto dot = op.getAcc().getDefiningOp<cta::WarpgroupDotOp>();
+  if (!dot || dot->getBlock() != op->getBlock() || isa<cta::BufferType>(dot.getA().getType()))
+    return {};
+  for (Operation *next = dot->getNextNode(); next != op; next = next->getNextNode())
+    if (auto wait = dyn_cast<cta::WarpgroupWaitOp>(next)) {
+      auto other = wait.getAcc().getDefiningOp<cta::WarpgroupDotOp>();
+      auto slot = other ? other.getB().getDefiningOp<cta::RingWaitOp>() : cta::RingWaitOp();
+      return slot ? slot.getRing() : Value();
+    }
+  return {};
+}
+
 LogicalResult Lowering::lowerWarpgroupWait(cta::WarpgroupWaitOp op) {
+  // ptxas (12.8, 13.0) takes a wait for products ahead of arithmetic that could run under them,
+  // but not ahead of a question that has to be answered first: has the next slot come?
+  if (Value ring = ringReadBefore(op)) {
+    const Ring &next = rings.at(ring);
+    in.mbarrierTouch(barrierOf(next, next.consumer, /*full=*/true), read(next.consumer.parity));
+  }
   const Registers &acc = get(op.getAcc());
   bool isHalf = acc.front().getType().isF16();
   Registers words = isHalf ? Registers(in.pack(acc, 32)) : acc;
