@@ -109,6 +109,39 @@ static void cutReduction(Cut &cut, const Traits &traits, int64_t rows, int64_t c
   }
 }
 
+/// Blocks of columns, and rows that a loop goes through; without columns long runs of rows.
+static void cutParts(Cut &cut, const Traits &traits, int64_t rows, int64_t columns) {
+  int64_t elements = kPointwiseThreads * kVectorBytes / traits.widest;
+  cut.block = std::min(powerOfTwo(columns), elements);
+  cut.rows = std::min(std::max<int64_t>(elements / cut.block, 1), powerOfTwo(rows));
+  cut.oneBlock = columns <= cut.block;
+  cut.warps = std::clamp<int64_t>(cut.rows * cut.block * traits.widest / (32 * kVectorBytes), 1,
+                                  kPointwiseThreads / 32);
+}
+
+/// Programs of a chip that keep its memory busy, each with a row in registers or a block of
+/// several kilobytes.
+static constexpr int64_t kChip = 132, kProgramsOfRows = 2, kProgramsOfBlocks = 4;
+
+int64_t tile::chooseParts(const KernelShape &shape, const Extents &extents) {
+  Traits traits = traitsOf(shape);
+  int64_t most = std::max<int64_t>(extents.rows, 1), wanted;
+  if (shape.reduces) {
+    int64_t bytes = std::max<int64_t>(extents.columns, 1) * traits.widest;
+    wanted = kChip * std::clamp<int64_t>(32768 / bytes, kProgramsOfRows, 16);
+    most =
+        llvm::divideCeil(uint64_t(most), uint64_t(std::max<int64_t>(kSharedRowsBytes / bytes, 1)));
+  } else {
+    Cut cut;
+    cutParts(cut, traits, extents.rows, extents.columns);
+    int64_t blocks = llvm::divideCeil(uint64_t(extents.columns), uint64_t(cut.block));
+    wanted = kChip * kProgramsOfBlocks / std::max<int64_t>(blocks, 1);
+    // A part that is added up in the end costs as much as a few rows.
+    most = llvm::divideCeil(uint64_t(most), uint64_t(cut.rows * 4));
+  }
+  return std::clamp<int64_t>(wanted, 1, most);
+}
+
 /// Candidates for blocks of a product, and the warps that compute them.
 struct ProductBlock {
   int64_t rows, columns;
@@ -161,7 +194,8 @@ std::optional<Extents> tile::extentsOf(const KernelShape &shape, const Bindings 
   for (std::optional<int64_t> count : counts)
     if (!count)
       return std::nullopt;
-  return Extents{*counts[0], *counts[1], *counts[2], *counts[3]};
+  int64_t parts = shape.parts ? shape.parts->evaluate(sizes).value_or(0) : 0;
+  return Extents{*counts[0], *counts[1], *counts[2], *counts[3], parts};
 }
 
 Cut tile::chooseCut(const KernelShape &shape, const Extents &extents, const Target &target) {
@@ -170,16 +204,24 @@ Cut tile::chooseCut(const KernelShape &shape, const Extents &extents, const Targ
     cutProduct(cut, shape, extents);
   else if (shape.reduces)
     cutReduction(cut, traitsOf(shape), extents.rows, extents.columns, target);
+  else if (shape.parts)
+    cutParts(cut, traitsOf(shape), extents.rows, extents.columns);
   else
     cutPointwise(cut, traitsOf(shape), extents.rows, extents.columns);
   cut.evenColumns = extents.columns % cut.block == 0 && extents.columns > 0;
   cut.evenRows = extents.rows % cut.rows == 0;
+  if (shape.parts && cut.loop) { // a part may have no rows
+    cut.rows = extents.rows == 0 ? std::max<int64_t>(cut.rows, 2) : cut.rows;
+    cut.evenRows = false;
+  }
   return cut;
 }
 
 int64_t tile::countPrograms(const KernelShape &shape, const Cut &cut, const Extents &extents) {
   int64_t rows = llvm::divideCeil(uint64_t(extents.rows), uint64_t(cut.rows));
   int64_t columns = llvm::divideCeil(uint64_t(extents.columns), uint64_t(cut.block));
+  if (shape.parts)
+    rows = extents.parts;
   // Of what does not fit 64 bits the caller finds more than a grid has.
   int64_t count =
       shape.reduces ? rows : llvm::SaturatingMultiply(uint64_t(rows), uint64_t(columns));

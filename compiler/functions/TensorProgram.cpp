@@ -33,6 +33,7 @@ public:
                                          ArrayRef<tensors::Argument> arguments);
   llvm::Expected<TensorLaunch> launch(unsigned kernel, const Bindings &sizes,
                                       ArrayRef<TensorPlace> places, const Target &target) override;
+  void chooseParts(Bindings &sizes) const override;
   std::string tracedText() const override { return traced; }
   std::string groupedText() const override;
 
@@ -51,6 +52,7 @@ private:
   mutable OwningOpRef<ModuleOp> module; ///< grouped
   std::string traced;
   SmallVector<KernelOp> ops;
+  std::vector<KernelShape> inParts; ///< kernels that share their rows among programs
   DenseMap<Value, unsigned> bufferOf;
   std::map<std::string, KernelShape> shapes; ///< by kernel and layout
   /// By the launch's key.
@@ -123,6 +125,11 @@ void Program::describeKernel(KernelOp op) {
       kernel.operations.push_back(graph::stringifyMapKind(map.getKind()).str());
     else if (auto reduce = dyn_cast<graph::ReduceOp>(inner))
       kernel.operations.push_back(graph::stringifyReduceKind(reduce.getKind()).str());
+    else if (auto partial = dyn_cast<graph::PartialOp>(inner))
+      kernel.operations.push_back(graph::stringifyReduceKind(partial.getKind()).str() +
+                                  " in parts");
+    else if (isa<graph::GatherOp>(inner))
+      kernel.operations.push_back("gather");
     else if (isa<graph::CastOp>(inner))
       kernel.operations.push_back("to");
     else if (isa<graph::MatmulOp>(inner))
@@ -133,6 +140,14 @@ void Program::describeKernel(KernelOp op) {
       kernel.reasons.push_back(cast<StringAttr>(reason).str());
   kernels.push_back(std::move(kernel));
   ops.push_back(op);
+  if (shape.parts)
+    inParts.push_back(std::move(shape));
+}
+
+void Program::chooseParts(Bindings &sizes) const {
+  for (const KernelShape &shape : inParts)
+    if (std::optional<Extents> extents = extentsOf(shape, sizes))
+      sizes[*shape.parts->name()] = tile::chooseParts(shape, *extents);
 }
 
 void Program::describe(const tensors::Signature &signature) {

@@ -78,6 +78,9 @@ public:
   graph::Size unfusedBytes, leastBytes; ///< least: parameters and results once
   unsigned unfusedLaunches = 0;
 
+  /// Adds sizes that the compiler chooses to those of the arguments: of what is combined in
+  /// parts, how many there are.
+  virtual void chooseParts(graph::Bindings &sizes) const = 0;
   /// `places`: of all buffers that the kernel uses, by buffer.
   virtual llvm::Expected<TensorLaunch> launch(unsigned kernel, const graph::Bindings &sizes,
                                               llvm::ArrayRef<TensorPlace> places,

@@ -210,6 +210,71 @@ LogicalResult ReduceOp::verify() {
   return success();
 }
 
+LogicalResult PartialOp::verify() {
+  Sizes sizes = getSrc().getType().sizes(), own = getType().sizes();
+  int64_t before = -1;
+  for (int64_t axis : getAxes()) {
+    // graph_partial_c1
+    if (axis <= before || axis >= int64_t(sizes.size()))
+      return emitOpError("axes must be dimensions of the operand, in order");
+    before = axis;
+  }
+  Sizes left;
+  for (auto [i, size] : llvm::enumerate(sizes))
+    if (!llvm::is_contained(getAxes(), int64_t(i)))
+      left.push_back(size);
+  // graph_partial_c2
+  if (own.empty() || !own.front().name() || ArrayRef(own).drop_front() != ArrayRef(left))
+    return emitOpError() << "must have a first dimension with a name, and then leaves "
+                         << shapeText(left);
+  // graph_partial_c3
+  if (getType().getElement() != computeType(getSrc().getType().getElement()))
+    return emitOpError("must have elements as its operand's are computed in");
+  return success();
+}
+
+LogicalResult WindowOp::verify() {
+  std::string error;
+  for (Attribute start : getStarts())
+    // graph_window_c1
+    if (!Size::parse(cast<StringAttr>(start).getValue(), error))
+      return emitOpError() << start << ": " << error;
+  // graph_window_c1
+  size_t rank = getSrc().getType().sizes().size();
+  if (getStarts().size() != rank)
+    return emitOpError() << "needs " << rank << " starts";
+  // graph_window_c2
+  if (getType().sizes().size() != rank || getType().getElement() != getSrc().getType().getElement())
+    return emitOpError("must keep the number of dimensions and the type");
+  return success();
+}
+
+LogicalResult GatherOp::verify() {
+  // graph_gather_c1
+  if (getIndices().size() != getSrc().getType().sizes().size())
+    return emitOpError() << "needs " << getSrc().getType().sizes().size() << " indices";
+  Sizes shape;
+  for (Value index : getIndices()) {
+    auto type = cast<GraphTensorType>(index.getType());
+    // graph_gather_c1
+    if (!isa<IntegerType>(type.getElement()))
+      return emitOpError("indices must be integers");
+    unsigned dim;
+    std::optional<Sizes> both = broadcast(shape, type.sizes(), dim);
+    // graph_gather_c2
+    if (!both)
+      return emitOpError("indices do not broadcast");
+    shape = *both;
+  }
+  // graph_gather_c2
+  if (shape != getType().sizes())
+    return emitOpError() << "indices broadcast to " << shapeText(shape);
+  // graph_gather_c3
+  if (getType().getElement() != getSrc().getType().getElement())
+    return emitOpError("must keep the type");
+  return success();
+}
+
 LogicalResult MatmulOp::verify() {
   Sizes a = getLhs().getType().sizes(), b = getRhs().getType().sizes();
   // graph_matmul_c1
@@ -310,6 +375,12 @@ LogicalResult ReduceOp::canonicalize(ReduceOp op, PatternRewriter &rewriter) {
 
 OpFoldResult CastOp::fold(FoldAdaptor) {
   return getSrc().getType() == getType() ? OpFoldResult(getSrc()) : OpFoldResult();
+}
+
+OpFoldResult WindowOp::fold(FoldAdaptor) {
+  bool moves = llvm::any_of(
+      getStarts(), [](Attribute start) { return cast<StringAttr>(start).getValue() != "0"; });
+  return !moves && getSrc().getType() == getType() ? OpFoldResult(getSrc()) : OpFoldResult();
 }
 
 OpFoldResult RearrangeOp::fold(FoldAdaptor) {

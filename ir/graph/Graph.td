@@ -78,7 +78,7 @@ def Graph_MapKindEnum : Graph_I32Enum<"MapKind", "what is done with each element
   I32EnumAttrCase<"div", 43>, I32EnumAttrCase<"pow", 44>, I32EnumAttrCase<"maximum", 45>,
   I32EnumAttrCase<"minimum", 46>, I32EnumAttrCase<"bit_and", 47>,
   I32EnumAttrCase<"bit_or", 48>, I32EnumAttrCase<"bit_xor", 49>,
-  I32EnumAttrCase<"philox", 50>,
+  I32EnumAttrCase<"philox", 50>, I32EnumAttrCase<"floordiv", 51>, I32EnumAttrCase<"mod", 52>,
   I32EnumAttrCase<"eq", 60>, I32EnumAttrCase<"ne", 61>, I32EnumAttrCase<"lt", 62>,
   I32EnumAttrCase<"le", 63>, I32EnumAttrCase<"gt", 64>, I32EnumAttrCase<"ge", 65>,
   I32EnumAttrCase<"select", 70, "where">]>;
@@ -218,6 +218,75 @@ def Graph_ReduceOp : Graph_PureOp<"reduce"> {
   let assemblyFormat = "`` $kind $src $axes attr-dict `:` qualified(type($src)) `->` qualified(type($result))";
   let hasVerifier = 1;
   let hasCanonicalizeMethod = 1;
+}
+
+def Graph_PartialOp : Graph_PureOp<"partial"> {
+  let summary = "combine elements along dimensions, in parts";
+  let description = [{
+    As `graph.reduce`, but each of several programs combines a part of the indices, and the
+    result has what each of them found, along a first dimension with a name of its own. How
+    many there are is decided at the launch, and which indices are whose is not said. A
+    `graph.reduce` along the first dimension makes the whole.
+
+    Constraints:
+    - `graph_partial_c1`: axes are dimensions of the operand, in order, each once
+    - `graph_partial_c2`: the result has a first dimension, and the others of the operand
+    - `graph_partial_c3`: the result's elements are those that the operand's are computed in
+    ```mlir
+    %p = graph.partial sum %x [0] : !graph.tensor<"M, N", f16> -> !graph.tensor<"parts.0, N", f32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<Graph_ReduceKind, "how">:$kind,
+    Arg<Graph_TensorType, "what">:$src,
+    Arg<DenseI64ArrayAttr, "along which dimensions, counted from 0">:$axes);
+  let results = (outs Res<Graph_TensorType, "one of each part">:$result);
+  let assemblyFormat = "`` $kind $src $axes attr-dict `:` qualified(type($src)) `->` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
+def Graph_WindowOp : Graph_PureOp<"window"> {
+  let summary = "a part of a tensor, or a tensor with zeros around it";
+  let description = [{
+    `result[i, j] = src[i + starts[0], j + starts[1]]`, and 0 where that lies outside.
+
+    Constraints:
+    - `graph_window_c1`: there is a start for each dimension of the operand, a formula each
+    - `graph_window_c2`: the result has as many dimensions, and elements of the same type
+    ```mlir
+    %a = graph.window %x ["0", "K"] : !graph.tensor<"M, 2*K", f32> -> !graph.tensor<"M, K", f32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<Graph_TensorType, "what to take from">:$src,
+    Arg<StrArrayAttr, "where the result begins, for each dimension">:$starts);
+  let results = (outs Res<Graph_TensorType, "what the window shows">:$result);
+  let assemblyFormat = "$src $starts attr-dict `:` qualified(type($src)) `->` qualified(type($result))";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Graph_GatherOp : Graph_PureOp<"gather"> {
+  let summary = "elements by their indices";
+  let description = [{
+    `result[...] = src[indices[0][...], indices[1][...]]`. Indices broadcast as in
+    `graph.map`. With `guarded` what lies outside is 0; else nothing does.
+
+    Constraints:
+    - `graph_gather_c1`: there is an index for each dimension of the operand, of integers
+    - `graph_gather_c2`: the indices broadcast to the result's shape
+    - `graph_gather_c3`: elements are of one type
+    ```mlir
+    %r = graph.gather %x [%i, %j] : (!graph.tensor<"V, D", f16>, !graph.tensor<"T, 1", i32>, !graph.tensor<"D", i32>) -> !graph.tensor<"T, D", f16>
+    ```
+  }];
+  let arguments = (ins
+    Arg<Graph_TensorType, "what to take from">:$src,
+    Arg<Variadic<Graph_TensorType>, "where, along each dimension">:$indices,
+    Arg<UnitAttr, "what lies outside is 0">:$guarded);
+  let results = (outs Res<Graph_TensorType, "what was taken">:$result);
+  let assemblyFormat = "$src `[` $indices `]` attr-dict `:` functional-type(operands, $result)";
+  let hasVerifier = 1;
 }
 
 def Graph_RearrangeOp : Graph_PureOp<"rearrange"> {

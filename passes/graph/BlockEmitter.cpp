@@ -25,7 +25,9 @@ Value BlockEmitter::asRows(Value line) {
 Value BlockEmitter::asColumns(Value line) {
   if (numRows == 1)
     return line;
-  return make<ExpandDimsOp>(blockType({false, true}, getElementType(line.getType())), line, 0u);
+  auto type = cast<RankedTensorType>(line.getType());
+  return make<ExpandDimsOp>(RankedTensorType::get({1, type.getDimSize(0)}, type.getElementType()),
+                            line, 0u);
 }
 
 Value BlockEmitter::below(Value indices, const Size &end) {
@@ -38,6 +40,18 @@ void BlockEmitter::enterLoop(Operation *op, bool changesRows) {
   rowsChange = changesRows;
   chunk.clear();
   chunkLoads.clear();
+}
+
+void BlockEmitter::leaveLoop() {
+  loop = nullptr;
+  chunk.clear();
+  chunkLoads.clear();
+  moving.clear();
+}
+
+void BlockEmitter::knowInLoop(Value value, Value emitted, ArrayRef<Value> users) {
+  chunk[value] = emitted;
+  moving.insert(users.begin(), users.end());
 }
 
 //===----------------------------------------------------------------------===//
@@ -222,7 +236,7 @@ Value BlockEmitter::get(OpOperand &use, Form &form) {
 
 Value BlockEmitter::emit(Value value) {
   Form form = shape.forms.lookup(value);
-  bool inLoop = changes(form);
+  bool inLoop = changes(form) || (loop && moving.contains(value));
   for (auto *known : {&whole, &chunk})
     if (Value found = known->lookup(value))
       return found;
@@ -253,6 +267,8 @@ Value BlockEmitter::emitOp(Operation *op, Form form) {
   }
   if (isa<IndexOp>(op))
     return emitIndex(shape.indices.find(op->getResult(0))->second, form);
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return emitGather(gather, form);
   if (auto map = dyn_cast<MapOp>(op))
     return emitMap(map, form);
   if (auto reduce = dyn_cast<graph::ReduceOp>(op))
@@ -275,6 +291,47 @@ Value BlockEmitter::emitIndex(const Access &access, Form form) {
     part = number(index, 0);
   Type narrow = withElementType(part.getType(), b.getI32Type());
   return part.getType() == narrow ? part : make<arith::TruncIOp>(narrow, part);
+}
+
+/// A load at computed indices. Of what is behind the ends of the block nothing is loaded.
+Value BlockEmitter::emitGather(GatherOp op, Form form) {
+  unsigned array = cast<BlockArgument>(op.getSrc()).getArgNumber();
+  Value mask = maskOf(form), from = spread(frame.arrays[array], {}, form);
+  Form masked = form;
+  const Sizes &strides = shape.stridesOf[array];
+  Sizes sizes = op.getSrc().getType().sizes();
+  for (auto [i, use] : llvm::enumerate(op->getOpOperands().drop_front())) {
+    Form own;
+    Value at = get(use, own);
+    Type element = cast<GraphTensorType>(use.get().getType()).getElement();
+    if (!sizes[i].isConstant(1))
+      from = make<AddPtrOp>(from, spread(stepsOf(at, strides[i]), own, form));
+    if (!op.getGuarded())
+      continue;
+    Elements elements(b, loc);
+    Value wide = elements.convert(at, element, b.getI64Type());
+    Value end = widen(sizeValue(sizes[i]));
+    if (isa<RankedTensorType>(wide.getType()))
+      end = make<SplatOp>(wide.getType(), end);
+    // Negative ones are large as well.
+    Value inside = make<arith::CmpIOp>(arith::CmpIPredicate::ult, wide, end);
+    mask = all(mask, masked, spread(inside, own, form), form, masked);
+  }
+  Type element = op.getType().getElement();
+  Value value = make<LoadOp>(from, mask ? spread(mask, masked, form) : mask, Value());
+  return Elements(b, loc).fromMemory(value, element);
+}
+
+/// Elements to step over for an index.
+Value BlockEmitter::stepsOf(Value at, const Size &stride) {
+  if (getElementType(at.getType()).getIntOrFloatBitWidth() < 32)
+    at = make<arith::ExtSIOp>(withElementType(at.getType(), b.getI32Type()), at);
+  if (stride.isConstant(1))
+    return at;
+  at = widen(at);
+  Value by = widen(sizeValue(stride));
+  return make<arith::MulIOp>(
+      at, isa<RankedTensorType>(at.getType()) ? make<SplatOp>(at.getType(), by) : by);
 }
 
 Value BlockEmitter::emitMap(MapOp op, Form form) {
@@ -342,4 +399,77 @@ Value BlockEmitter::emitReduce(graph::ReduceOp op) {
   if (!form.column) // over dimensions of size 1
     return block;
   return reduceBlock(op, cleared(op, block, form), form);
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+Value BlockEmitter::partialBlock(PartialOp op, Form &form) {
+  Form own;
+  Value block = get(op.getSrcMutable(), own);
+  form = {true, own.column};
+  block = spread(block, own, form);
+  if (!rowMask)
+    return block;
+  Value nothing =
+      Elements(b, loc).identity(block.getType(), op.getKind(), op.getType().getElement());
+  return make<arith::SelectOp>(spread(rowMask, {true, false}, form), block, nothing);
+}
+
+/// The rows of a block as one.
+Value BlockEmitter::combineRows(ReduceKind kind, Type element, Value block, Form form) {
+  if (numRows == 1)
+    return block;
+  Type type = Elements::computed(element);
+  int64_t columns = form.column ? numColumns : 1;
+  auto reduce = tile::ReduceOp::create(b, loc, TypeRange{RankedTensorType::get({columns}, type)},
+                                       ValueRange{block}, 0u);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *body = b.createBlock(&reduce.getCombine(), {}, {type, type}, {loc, loc});
+    Value combined =
+        Elements(b, loc).combine(kind, element, body->getArgument(0), body->getArgument(1));
+    tile::YieldOp::create(b, loc, ValueRange{combined});
+  }
+  Value line = asColumns(reduce->getResult(0));
+  return form.column ? line : make<UnsplatOp>(type, line);
+}
+
+Value BlockEmitter::partPointers(unsigned index, Form form) {
+  const Access &access = shape.stores[index];
+  auto type = cast<GraphTensorType>(op->getResult(index).getType());
+  Value base = frame.arrays[access.array];
+  base = make<AddPtrOp>(base, stepsOf(part, contiguousStrides(type.sizes())[0]));
+  base = spread(base, {}, form);
+  Value along = offset(columnParts, access.columnStrides, true);
+  return form.column && along ? make<AddPtrOp>(base, spread(along, {false, true}, form)) : base;
+}
+
+void BlockEmitter::storePartial(unsigned index, Value block, Form form) {
+  auto partial = op.getBody().front().getTerminator()->getOperand(index).getDefiningOp<PartialOp>();
+  Type element = partial.getType().getElement();
+  Value one = combineRows(partial.getKind(), element, block, form);
+  setRows({}, {}, {});
+  const Access &access = shape.stores[index];
+  Form own{false, access.hasColumn}, masked;
+  Value mask = onlyWhereFirst(access, own, maskOf(own), masked);
+  Value value = Elements(b, loc).toMemory(spread(one, {false, form.column}, own), element);
+  StoreOp::create(b, loc, partPointers(index, own), value,
+                  mask ? spread(mask, masked, own) : Value());
+}
+
+void BlockEmitter::addPartial(unsigned index, Value block, Form form, Value isFirst) {
+  auto partial = op.getBody().front().getTerminator()->getOperand(index).getDefiningOp<PartialOp>();
+  Type element = partial.getType().getElement();
+  Value one = combineRows(partial.getKind(), element, block, form);
+  Form own{false, true}, masked;
+  Value to = partPointers(index, own), nothing;
+  Value mask = maskOf(own);
+  Value isLater = make<arith::XOrIOp>(isFirst, number(b.getI1Type(), 1));
+  Value known = all(mask, own, isLater, {}, masked);
+  nothing = Elements(b, loc).identity(one.getType(), partial.getKind(), element);
+  Value before = make<LoadOp>(to, spread(known, masked, own), nothing);
+  one = Elements(b, loc).combine(partial.getKind(), element, before, one);
+  StoreOp::create(b, loc, to, one, mask ? spread(mask, own, own) : Value());
 }

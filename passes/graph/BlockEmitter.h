@@ -62,9 +62,18 @@ public:
   mlir::Value cleared(ReduceOp op, mlir::Value block, Form form);
   /// Fills a loop: what changes from turn to turn is forgotten.
   void enterLoop(mlir::Operation *op, bool changesRows = false);
-  void leaveLoop() { loop = nullptr; }
+  void leaveLoop();
   void know(mlir::Value value, mlir::Value emitted) { whole[value] = emitted; }
+  /// Until the loop ends: what is known changes from turn to turn, and with it all of `users`.
+  void knowInLoop(mlir::Value value, mlir::Value emitted, llvm::ArrayRef<mlir::Value> users);
+  /// What `graph.partial` takes, a block of it with nothing behind the last row.
+  mlir::Value partialBlock(PartialOp op, Form &form);
+  /// One of the parts: of a block that was added up, all of whose rows become one.
+  void storePartial(unsigned index, mlir::Value block, Form form);
+  /// The same where it lies in memory: combined with what is there, if there is something.
+  void addPartial(unsigned index, mlir::Value block, Form form, mlir::Value isFirst);
 
+  mlir::Value part;         ///< the program's part of what is combined in parts
   mlir::Value firstColumns; ///< i1: the block has column 0; null: it always does
 
 private:
@@ -84,6 +93,10 @@ private:
   std::optional<ReduceKind> directKind(unsigned index) const;
 
   mlir::Value emitOp(mlir::Operation *op, Form form);
+  mlir::Value combineRows(ReduceKind kind, mlir::Type element, mlir::Value block, Form form);
+  mlir::Value partPointers(unsigned index, Form form);
+  mlir::Value stepsOf(mlir::Value at, const Size &stride);
+  mlir::Value emitGather(GatherOp op, Form form);
   mlir::Value emitIndex(const Access &access, Form form);
   mlir::Value emitMap(MapOp op, Form form);
   mlir::Value emitReduce(ReduceOp op);
@@ -101,7 +114,8 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> whole, chunk;
   llvm::DenseMap<unsigned, mlir::Value> wholeLoads, chunkLoads;
   mlir::Operation *loop = nullptr;
-  bool rowsChange = false; ///< in the loop, not the columns
+  bool rowsChange = false;                 ///< in the loop, not the columns
+  llvm::SmallDenseSet<mlir::Value> moving; ///< besides those that change by their form
   bool changes(Form form) const { return loop && (rowsChange ? form.row : form.column); }
 };
 

@@ -222,6 +222,25 @@ Value Elements::mapFloat(MapKind kind, Type element, ArrayRef<Value> v) {
   }
 }
 
+/// Towards the lower number, as Python divides.
+Value Elements::floorDivide(Type element, Value x, Value y, bool wantsRest) {
+  if (isa<FloatType>(element)) {
+    Value down = make<math::FloorOp>(make<arith::DivFOp>(x, y));
+    return wantsRest ? make<arith::SubFOp>(x, make<arith::MulFOp>(down, y)) : down;
+  }
+  if (isUnsigned(element))
+    return wantsRest ? make<arith::RemUIOp>(x, y) : make<arith::DivUIOp>(x, y);
+  Value rest = make<arith::RemSIOp>(x, y), zero = constant(x, element, 0);
+  Value apart = make<arith::CmpIOp>(arith::CmpIPredicate::slt, make<arith::XOrIOp>(rest, y), zero);
+  Value some = make<arith::CmpIOp>(arith::CmpIPredicate::ne, rest, zero);
+  Value below = make<arith::AndIOp>(apart, some);
+  if (wantsRest)
+    return make<arith::SelectOp>(below, make<arith::AddIOp>(rest, y), rest);
+  Value quotient = make<arith::DivSIOp>(x, y);
+  return make<arith::SelectOp>(below, make<arith::SubIOp>(quotient, constant(x, element, 1)),
+                               quotient);
+}
+
 Value Elements::mapInteger(MapKind kind, Type element, ArrayRef<Value> v) {
   bool natural = isUnsigned(element);
   Value x = v[0];
@@ -307,6 +326,8 @@ Value Elements::map(MapKind kind, Type element, ArrayRef<Value> v) {
     return philox(v[0], v[1]);
   if (kind == MapKind::select)
     return make<arith::SelectOp>(v[0], v[1], v[2]);
+  if (kind == MapKind::floordiv || kind == MapKind::mod)
+    return floorDivide(element, v[0], v[1], kind == MapKind::mod);
   if (kind >= MapKind::eq)
     return compare(kind, element, v[0], v[1]);
   return isa<FloatType>(element) ? mapFloat(kind, element, v) : mapInteger(kind, element, v);

@@ -3,7 +3,10 @@
 // A program takes `cut.rows` rows. Rows that fit into a block are loaded once, all that is
 // computed from them stays where it is, and results are stored at the end. Longer rows are
 // gone through in a loop for each reduction that needs the result of another, and once
-// more for what is stored.
+// more for what is stored; a sum of powers needs none of its own behind the maximum that
+// they are relative to. Where something is combined along rows, a program goes through
+// its part of them in a loop, and keeps what it has combined: in registers, or, if rows do
+// not fit there, where its part of the result lies.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/BuiltinOps.h"
@@ -30,11 +33,18 @@ private:
   Value number(int64_t value) { return frame.number(index, value); }
   Value splitProgram(Value &program);
   void findIndices();
+  void enterRows(Value start);
   void enterColumns(Value start);
   unsigned levelOf(Value value);
   Form formOfSource(graph::ReduceOp op);
+  graph::ReduceOp maximumOf(Value value);
+  graph::ReduceOp carriedMaximum(graph::ReduceOp sum);
+  SmallVector<Value> usersOf(Value value);
   void runInPasses();
   void runPass(ArrayRef<graph::ReduceOp> reductions, ArrayRef<unsigned> stores);
+  Value carryMaximum(graph::ReduceOp maximum, Value before, Value &scale);
+  void runParts();
+  PartialOp partialOf(unsigned store);
 
   const KernelShape &shape;
   KernelOp op;
@@ -45,6 +55,7 @@ private:
   Location loc;
   Type index;
   DenseMap<Value, unsigned> levels;
+  Value isFirst; ///< i1: of the rows of the program's part, in a loop over them
 };
 
 } // namespace
@@ -57,7 +68,7 @@ private:
 /// program becomes its block of rows.
 Value RowKernel::splitProgram(Value &program) {
   Value block = program;
-  if (product(shape.rows).isConstant(1)) {
+  if (!shape.parts && product(shape.rows).isConstant(1)) {
     program = number(0);
   } else {
     Value up = make<arith::AddIOp>(frame.sizeValue(product(shape.columns)), number(cut.block - 1));
@@ -77,15 +88,23 @@ void RowKernel::findIndices() {
   Value columnBlock;
   if (!shape.reduces && !cut.oneBlock)
     columnBlock = splitProgram(program);
-  Value row = program, mask;
+  if (shape.parts)
+    blocks.part = program;
+  else
+    enterRows(cut.rows > 1 ? make<arith::MulIOp>(program, number(cut.rows)) : program);
+  if (!cut.loop)
+    enterColumns(columnBlock ? make<arith::MulIOp>(columnBlock, number(cut.block)) : Value());
+}
+
+/// The block's rows begin at `start`.
+void RowKernel::enterRows(Value start) {
+  Value row = start, mask;
   if (cut.rows > 1) {
-    row = blocks.asRows(frame.range(cut.rows, make<arith::MulIOp>(program, number(cut.rows))));
+    row = blocks.asRows(frame.range(cut.rows, start));
     if (!cut.evenRows)
       mask = blocks.below(row, product(shape.rows));
   }
   blocks.setRows(row, mask, frame.partsOf(row, shape.rows));
-  if (!cut.loop)
-    enterColumns(columnBlock ? make<arith::MulIOp>(columnBlock, number(cut.block)) : Value());
 }
 
 /// The block's columns begin at `start`; null: at the first.
@@ -110,8 +129,67 @@ unsigned RowKernel::levelOf(Value value) {
   for (Value operand : op->getOperands())
     level = std::max(level, levelOf(operand));
   auto reduce = dyn_cast<graph::ReduceOp>(op);
-  bool reduces = reduce && formOfSource(reduce).column;
+  bool reduces = reduce && formOfSource(reduce).column && !carriedMaximum(reduce);
   return levels[value] = level + reduces;
+}
+
+/// The maximum that a value is relative to: the value is so many times exp(x - maximum).
+graph::ReduceOp RowKernel::maximumOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto view = dyn_cast_or_null<RearrangeOp>(op))
+    return maximumOf(view.getSrc());
+  auto map = dyn_cast_or_null<MapOp>(op);
+  if (!map)
+    return {};
+  if (map.getKind() == MapKind::mul || map.getKind() == MapKind::div) {
+    graph::ReduceOp left = maximumOf(map.getOperand(0));
+    bool byOther = left && !llvm::is_contained(usersOf(left.getResult()), map.getOperand(1));
+    return byOther ? left : graph::ReduceOp();
+  }
+  auto apart = map.getKind() == MapKind::exp ? map.getOperand(0).getDefiningOp<MapOp>() : MapOp();
+  if (!apart || apart.getKind() != MapKind::sub)
+    return {};
+  Value top = apart.getOperand(1);
+  while (auto view = top.getDefiningOp<RearrangeOp>())
+    top = view.getSrc();
+  auto maximum = top.getDefiningOp<graph::ReduceOp>();
+  bool isOnly = maximum && maximum.getKind() == ReduceKind::max && formOfSource(maximum).column &&
+                !llvm::is_contained(usersOf(top), apart.getOperand(0));
+  return isOnly ? maximum : graph::ReduceOp();
+}
+
+/// All operations' results that need a value.
+SmallVector<Value> RowKernel::usersOf(Value value) {
+  llvm::SmallSetVector<Value, 16> users;
+  users.insert(value);
+  for (Operation &inner : op.getBody().front().without_terminator())
+    if (llvm::any_of(inner.getOperands(), [&](Value v) { return users.contains(v); }))
+      users.insert(inner.getResult(0));
+  return users.takeVector();
+}
+
+/// The maximum beside which a sum can be added up in one pass: when a larger one is found,
+/// the sum so far is scaled. Nothing else that the sum needs may be known later than what
+/// the maximum needs.
+graph::ReduceOp RowKernel::carriedMaximum(graph::ReduceOp sum) {
+  if (sum.getKind() != ReduceKind::sum || !isa<FloatType>(sum.getType().getElement()))
+    return {};
+  graph::ReduceOp maximum = maximumOf(sum.getSrc());
+  if (!maximum)
+    return {};
+  SmallVector<Value> users = usersOf(maximum.getResult());
+  unsigned level = levelOf(maximum.getResult());
+  SmallVector<Value> work = {sum.getSrc()};
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (value == maximum.getResult())
+      continue;
+    if (llvm::is_contained(users, value))
+      llvm::append_range(work, value.getDefiningOp()->getOperands());
+    else if (levelOf(value) >= level)
+      return {};
+  }
+  return maximum;
 }
 
 Form RowKernel::formOfSource(graph::ReduceOp reduce) {
@@ -121,13 +199,44 @@ Form RowKernel::formOfSource(graph::ReduceOp reduce) {
   return {shape.loads[load->second].hasRow, shape.loads[load->second].hasColumn};
 }
 
+PartialOp RowKernel::partialOf(unsigned store) {
+  return op.getBody().front().getTerminator()->getOperand(store).getDefiningOp<PartialOp>();
+}
+
+/// Adds a block to a maximum that the loop carries. What is computed from it in the loop is
+/// relative to the maximum so far, or to 0 if that is no number to subtract; `scale` is
+/// what was computed before times that.
+Value RowKernel::carryMaximum(graph::ReduceOp maximum, Value before, Value &scale) {
+  Elements elements(b, loc);
+  Type element = maximum.getType().getElement();
+  Form form;
+  Value block = blocks.get(maximum.getSrcMutable(), form);
+  Value own = blocks.reduceBlock(maximum, blocks.cleared(maximum, block, form), form);
+  Value now = elements.combine(ReduceKind::max, element, before, own);
+  Value lowest = elements.identity(now.getType(), ReduceKind::max, element);
+  Value isNone = make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, now, lowest);
+  Value zero = elements.constant(now.getType(), 0);
+  Value from = make<arith::SelectOp>(isNone, zero, now);
+  scale = make<math::ExpOp>(make<arith::SubFOp>(before, from));
+  blocks.knowInLoop(maximum.getResult(), from, usersOf(maximum.getResult()));
+  return now;
+}
+
 /// Goes through the columns once.
 void RowKernel::runPass(ArrayRef<graph::ReduceOp> reductions, ArrayRef<unsigned> stored) {
   Elements elements(b, loc);
+  // Of a maximum that sums are relative to, each turn needs the number.
+  DenseMap<Operation *, SmallVector<size_t>> sumsOf;
+  DenseMap<Operation *, Value> scales;
+  for (auto [i, reduce] : llvm::enumerate(reductions))
+    if (graph::ReduceOp maximum = carriedMaximum(reduce))
+      sumsOf[maximum].push_back(i);
   SmallVector<Value> initial;
   for (graph::ReduceOp reduce : reductions) {
     Type element = reduce.getType().getElement();
-    Type type = blocks.blockType(formOfSource(reduce), Elements::computed(element));
+    Form form = formOfSource(reduce);
+    form.column &= !sumsOf.count(reduce);
+    Type type = blocks.blockType(form, Elements::computed(element));
     initial.push_back(elements.identity(type, reduce.getKind(), element));
   }
   auto turns = scf::ForOp::create(b, loc, number(0), frame.sizeValue(product(shape.columns)),
@@ -140,25 +249,41 @@ void RowKernel::runPass(ArrayRef<graph::ReduceOp> reductions, ArrayRef<unsigned>
       b.setInsertionPointToEnd(turns.getBody());
     blocks.enterLoop(turns);
     enterColumns(turns.getInductionVar());
-    SmallVector<Value> next;
-    for (size_t i = 0; i < reductions.size(); ++i) {
-      graph::ReduceOp reduce = reductions[i];
+    SmallVector<Value> next(reductions.size());
+    for (auto [i, reduce] : llvm::enumerate(reductions))
+      if (sumsOf.count(reduce))
+        next[i] = carryMaximum(reduce, turns.getRegionIterArg(i), scales[reduce]);
+    for (auto [i, reduce] : llvm::enumerate(reductions)) {
+      if (next[i])
+        continue;
       Form form;
-      Value block = blocks.get(reduce.getSrcMutable(), form);
-      next.push_back(elements.combine(reduce.getKind(), reduce.getType().getElement(),
-                                      turns.getRegionIterArg(i),
-                                      blocks.cleared(reduce, block, form)));
+      Value block = blocks.get(graph::ReduceOp(reduce).getSrcMutable(), form);
+      Value before = turns.getRegionIterArg(i);
+      if (graph::ReduceOp maximum = carriedMaximum(reduce))
+        before =
+            make<arith::MulFOp>(before, blocks.spread(scales[maximum], {form.row, false}, form));
+      graph::ReduceOp sum = reduce;
+      next[i] = elements.combine(sum.getKind(), sum.getType().getElement(), before,
+                                 blocks.cleared(sum, block, form));
     }
-    for (unsigned i : stored)
-      blocks.store(i);
+    for (unsigned i : stored) {
+      Form form;
+      if (PartialOp partial = partialOf(i)) {
+        Value block = blocks.partialBlock(partial, form);
+        blocks.addPartial(i, block, form, isFirst);
+      } else {
+        blocks.store(i);
+      }
+    }
     if (!reductions.empty())
       scf::YieldOp::create(b, loc, next);
     blocks.leaveLoop();
   }
-  for (size_t i = 0; i < reductions.size(); ++i) {
-    graph::ReduceOp reduce = reductions[i];
-    blocks.know(reduce.getResult(),
-                blocks.reduceBlock(reduce, turns.getResult(i), formOfSource(reduce)));
+  for (auto [i, reduce] : llvm::enumerate(reductions)) {
+    Value whole = turns.getResult(i);
+    if (!sumsOf.count(reduce))
+      whole = blocks.reduceBlock(reduce, whole, formOfSource(reduce));
+    blocks.know(graph::ReduceOp(reduce).getResult(), whole);
   }
 }
 
@@ -172,7 +297,8 @@ void RowKernel::runInPasses() {
     SmallVector<graph::ReduceOp> reductions;
     SmallVector<unsigned> stored;
     for (graph::ReduceOp reduce : body.getOps<graph::ReduceOp>())
-      if (levelOf(reduce.getResult()) == level + 1 && levelOf(reduce.getSrc()) <= level)
+      if (levelOf(reduce.getResult()) == level + 1 && formOfSource(reduce).column &&
+          (levelOf(reduce.getSrc()) <= level || carriedMaximum(reduce)))
         reductions.push_back(reduce);
     for (auto [i, value] : llvm::enumerate(results))
       if (levelOf(value) == level && shape.forms.lookup(value).column)
@@ -182,8 +308,65 @@ void RowKernel::runInPasses() {
   }
   blocks.setColumns({}, {}, {});
   for (auto [i, value] : llvm::enumerate(results))
-    if (!shape.forms.lookup(value).column)
+    if (!shape.forms.lookup(value).column && !partialOf(i))
       blocks.store(i);
+}
+
+/// Goes through the rows of the program's part.
+void RowKernel::runParts() {
+  Elements elements(b, loc);
+  SmallVector<unsigned> kept; ///< results that the loop carries
+  SmallVector<Value> initial;
+  for (unsigned i = 0; i < shape.stores.size(); ++i) {
+    PartialOp partial = partialOf(i);
+    if (!partial)
+      continue;
+    Form form = shape.forms.lookup(partial.getResult());
+    if (cut.loop && form.column)
+      continue;
+    kept.push_back(i);
+    Type element = partial.getType().getElement();
+    Type type = blocks.blockType({true, form.column}, Elements::computed(element));
+    initial.push_back(elements.identity(type, partial.getKind(), element));
+  }
+  Value start = make<arith::MulIOp>(blocks.part, number(cut.rows));
+  Value step = make<arith::MulIOp>(frame.sizeValue(*shape.parts), number(cut.rows));
+  Value end = frame.sizeValue(product(shape.rows));
+  if (cut.loop) // what lies in memory is written even if the part has no rows
+    end = make<arith::MaxSIOp>(end, make<arith::AddIOp>(start, number(1)));
+  auto turns = scf::ForOp::create(b, loc, start, end, step, initial);
+  SmallVector<Form> forms(kept.size());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    if (kept.empty())
+      b.setInsertionPoint(turns.getBody()->getTerminator());
+    else
+      b.setInsertionPointToEnd(turns.getBody());
+    if (cut.loop) {
+      BarrierOp::create(b, loc);
+      isFirst = make<arith::CmpIOp>(arith::CmpIPredicate::eq, turns.getInductionVar(), start);
+      enterRows(turns.getInductionVar());
+      runInPasses();
+    } else {
+      blocks.enterLoop(turns, /*changesRows=*/true);
+      enterRows(turns.getInductionVar());
+      for (unsigned i = 0; i < shape.stores.size(); ++i)
+        if (!partialOf(i))
+          blocks.store(i);
+    }
+    SmallVector<Value> next;
+    for (auto [i, store] : llvm::enumerate(kept)) {
+      PartialOp partial = partialOf(store);
+      Value block = blocks.partialBlock(partial, forms[i]);
+      next.push_back(elements.combine(partial.getKind(), partial.getType().getElement(),
+                                      turns.getRegionIterArg(i), block));
+    }
+    if (!kept.empty())
+      scf::YieldOp::create(b, loc, next);
+    blocks.leaveLoop();
+  }
+  for (auto [i, store] : llvm::enumerate(kept))
+    blocks.storePartial(store, turns.getResult(i), forms[i]);
 }
 
 void RowKernel::run() {
@@ -192,7 +375,9 @@ void RowKernel::run() {
   for (Operation &inner : op.getBody().front().without_terminator())
     if (isFree(&inner))
       blocks.emit(inner.getResult(0));
-  if (cut.loop)
+  if (shape.parts)
+    runParts();
+  else if (cut.loop)
     runInPasses();
   else
     for (size_t i = 0; i < shape.stores.size(); ++i)

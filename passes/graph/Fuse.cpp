@@ -39,12 +39,16 @@ private:
     return op ? owner.lookup(op) : nullptr;
   }
   void copyReturned();
+  void splitReductions();
+  void nameParts();
   void add(Operation *op);
   std::string reasonAgainst(Group *group, Group *other) const;
   bool tryJoin(Operation *op, ArrayRef<Group *> into, std::string &reason);
   bool waitsForItself(ArrayRef<Group *> merged, Operation *op) const;
   bool dependsOn(Operation *op, ArrayRef<Group *> groups) const;
-  bool mergeSiblings();
+  llvm::SmallSetVector<Value, 8> arraysOf(const Group &group) const;
+  bool areSiblings(Group *pair[2], bool mayShareNothing) const;
+  bool mergeSiblings(bool mayShareNothing);
   Group *merge(ArrayRef<Group *> groups);
   void emit();
   void emitKernel(Group &group, StringRef name, DenseMap<Value, Value> &made);
@@ -68,6 +72,78 @@ void Fusion::copyReturned() {
     seen.push_back(value);
     if (!isComputed)
       operand.set(CastOp::create(b, function.getLoc(), value.getType(), value));
+  }
+}
+
+/// Whether something that is computed from a value goes along dimensions that were reduced
+/// to it: as of a softmax along columns, which one kernel can do with its columns in hand.
+static bool goesBack(Value value, ArrayRef<Size> reduced) {
+  SmallVector<Value> work = {value};
+  llvm::SmallDenseSet<Value> seen;
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    for (Operation *user : next.getUsers()) {
+      if (!isa<MapOp, CastOp, RearrangeOp>(user))
+        continue;
+      Sizes sizes = cast<GraphTensorType>(user->getResult(0).getType()).sizes();
+      if (llvm::any_of(reduced, [&](const Size &size) { return llvm::is_contained(sizes, size); }))
+        return true;
+      work.push_back(user->getResult(0));
+    }
+  }
+  return false;
+}
+
+/// What is combined along the first dimensions, or along all, is combined in parts, by
+/// kernels that may have rows of their own to reduce, and another kernel combines those.
+static bool isSplit(ReduceOp op) {
+  Sizes sizes = op.getSrc().getType().sizes();
+  for (auto [i, axis] : llvm::enumerate(op.getAxes()))
+    if (axis != int64_t(i))
+      return false;
+  ArrayRef<Size> reduced = ArrayRef(sizes).take_front(op.getAxes().size());
+  std::optional<int64_t> known = product(reduced).constant();
+  bool isShort = known && *known <= 256;
+  if (reduced.empty() || isShort)
+    return false;
+  return reduced.size() == sizes.size() || !goesBack(op.getResult(), reduced);
+}
+
+void Fusion::splitReductions() {
+  unsigned number = 0;
+  for (ReduceOp op : llvm::make_early_inc_range(body.getOps<ReduceOp>())) {
+    if (!isSplit(op))
+      continue;
+    OpBuilder b(op);
+    Sizes sizes = {Size::symbol("parts." + std::to_string(number++))};
+    llvm::append_range(sizes, op.getType().sizes());
+    auto type = GraphTensorType::of(op.getContext(), sizes,
+                                    computeType(op.getSrc().getType().getElement()));
+    auto partial = PartialOp::create(b, op.getLoc(), type, op.getKind(), op.getSrc(), op.getAxes());
+    auto whole = ReduceOp::create(b, op.getLoc(), op.getType(), op.getKind(), partial.getResult(),
+                                  ArrayRef<int64_t>{0});
+    op.replaceAllUsesWith(whole.getResult());
+    op.erase();
+  }
+}
+
+/// All that one kernel combines in parts has as many.
+void Fusion::nameParts() {
+  for (auto &group : groups) {
+    std::optional<Size> parts;
+    for (Operation *op : group->ops) {
+      auto partial = dyn_cast<PartialOp>(op);
+      if (!partial)
+        continue;
+      Sizes sizes = partial.getType().sizes();
+      if (!parts)
+        parts = sizes[0];
+      sizes[0] = *parts;
+      partial.getResult().setType(
+          GraphTensorType::of(op->getContext(), sizes, partial.getType().getElement()));
+    }
   }
 }
 
@@ -171,6 +247,8 @@ void Fusion::add(Operation *op) {
              [](Group *a, Group *b) { return a->ops.back()->isBeforeInBlock(b->ops.back()); });
   std::string reason;
   SmallVector<std::string> reasons;
+  if (op->getNumOperands() && op->getOperand(0).getDefiningOp<PartialOp>())
+    sources.clear(); // nothing to try: that it is another kernel is the purpose
   auto note = [&](Operation *producer) {
     std::string text = spelled(op) + " not with " + spelled(producer) + ": " + reason;
     if (!llvm::is_contained(reasons, text))
@@ -205,33 +283,65 @@ void Fusion::add(Operation *op) {
   llvm::append_range(joined->reasons, reasons);
 }
 
-/// Merges one pair of kernels that read the same array; false if there is none.
-bool Fusion::mergeSiblings() {
-  auto reads = [&](Group &group) {
-    llvm::SmallSetVector<Value, 8> out;
-    for (Operation *op : group.ops)
-      for (Value operand : op->getOperands())
-        if (groupOf(operand) != &group &&
-            !cast<GraphTensorType>(operand.getType()).getDims().empty())
-          out.insert(operand);
-    return out;
+/// What a kernel reads: arrays, not numbers.
+llvm::SmallSetVector<Value, 8> Fusion::arraysOf(const Group &group) const {
+  llvm::SmallSetVector<Value, 8> out;
+  for (Operation *op : group.ops)
+    for (Value operand : op->getOperands())
+      if (groupOf(operand) != &group && !cast<GraphTensorType>(operand.getType()).getDims().empty())
+        out.insert(operand);
+  return out;
+}
+
+static SmallVector<std::string> sizesOf(const Space &space) {
+  SmallVector<std::string> sizes;
+  for (const Space::Dim &dim : space.dims)
+    sizes.push_back((dim.isReduced ? "-" : "") + dim.size.str());
+  llvm::sort(sizes);
+  return sizes;
+}
+
+/// Operations that one kernel of kernels side by side may have: more than this a program
+/// cannot hold in registers.
+static constexpr size_t kSideBySide = 64;
+
+/// Whether two kernels should be one: they read the same array; or they have nothing to do
+/// with each other, but do something small with as many elements.
+bool Fusion::areSiblings(Group *pair[2], bool mayShareNothing) const {
+  auto first = arraysOf(*pair[0]), second = arraysOf(*pair[1]);
+  bool shares = llvm::any_of(first, [&](Value v) { return second.contains(v); });
+  if (!shares && !mayShareNothing)
+    return false;
+  Ops ops = pair[0]->ops;
+  llvm::append_range(ops, pair[1]->ops);
+  sortInBlock(ops);
+  std::string reason;
+  std::optional<Space> both =
+      waitsForItself(ArrayRef(pair, 2), nullptr) ? std::nullopt : findSpace(ops, reason);
+  if (!both || shares)
+    return bool(both);
+  auto addsUpParts = [](Group *group) {
+    return llvm::all_of(group->ops, [](Operation *op) {
+      return !isa<ReduceOp>(op) || op->getOperand(0).getDefiningOp<PartialOp>();
+    });
   };
+  if (both->product || both->hasPartials() || ops.size() > kSideBySide || !addsUpParts(pair[0]) ||
+      !addsUpParts(pair[1]))
+    return false;
+  std::optional<Space> one = findSpace(pair[0]->ops, reason),
+                       other = findSpace(pair[1]->ops, reason);
+  return one && other && sizesOf(*one) == sizesOf(*other) && sizesOf(*one) == sizesOf(*both);
+}
+
+/// Merges one pair of kernels; false if there is none.
+bool Fusion::mergeSiblings(bool mayShareNothing) {
   for (size_t i = 0; i < groups.size(); ++i)
     for (size_t j = i + 1; j < groups.size(); ++j) {
       Group *pair[] = {groups[i].get(), groups[j].get()};
-      auto ofSecond = reads(*pair[1]);
-      if (llvm::none_of(reads(*pair[0]), [&](Value v) { return ofSecond.contains(v); }))
+      if (!areSiblings(pair, mayShareNothing))
         continue;
-      Ops ops = pair[0]->ops;
-      llvm::append_range(ops, pair[1]->ops);
-      sortInBlock(ops);
-      std::string reason;
-      if (waitsForItself(pair, nullptr))
-        continue;
-      if (findSpace(ops, reason)) {
-        merge(pair);
-        return true;
-      }
+      merge(pair);
+      return true;
     }
   return false;
 }
@@ -312,10 +422,14 @@ void Fusion::emit() {
 
 void Fusion::run() {
   copyReturned();
+  splitReductions();
   for (Operation &op : body.without_terminator())
     if (!isFree(&op))
       add(&op);
-  while (mergeSiblings()) {
+  while (mergeSiblings(/*mayShareNothing=*/false)) {
+  }
+  nameParts(); // so that kernels which add up the same parts go over the same sizes
+  while (mergeSiblings(/*mayShareNothing=*/true)) {
   }
   emit();
 }

@@ -16,8 +16,10 @@ def GraphFusePass : Pass<"graph-fuse", "::mlir::func::FuncOp"> {
     Never: computes a value twice, numbers and sizes excepted.
 
     Operations are looked at in order. Each joins the kernels of all its operands if they can
-    be one; else the last of them that it can join; else it begins a kernel. In the end
-    kernels that read the same array and do not wait for each other become one.
+    be one; else the last of them that it can join; else it begins a kernel. A reduction along
+    the first dimensions, or along all, becomes a `graph.partial` before that, and a reduction of
+    the parts. In the end kernels that read the same array and do not wait for each other become
+    one, and small ones of the same sizes.
     ```mlir
     %a = graph.map exp(%x) : (!graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
     %b = graph.reduce sum %a [1] : !graph.tensor<"M, N", f32> -> !graph.tensor<"M", f32>

@@ -102,6 +102,8 @@ unsigned Shaper::addLoad(KernelShape &of, unsigned array, const DimMap &map) {
 
 void Shaper::addUse(KernelShape &of, OpOperand &use) {
   auto argument = dyn_cast<BlockArgument>(use.get());
+  if (isa<GatherOp>(use.getOwner()) && use.getOperandNumber() == 0)
+    return; // has indices of its own
   if (argument && !shape.isNumber(argument.getArgNumber()))
     of.loadOf[&use] = addLoad(of, argument.getArgNumber(), shape.space.uses.lookup(&use));
 }
@@ -206,6 +208,8 @@ void Shaper::findForms(KernelShape &of, ArrayRef<Operation *> ops) const {
     }
     if (isa<ReduceOp>(op))
       form.column = false;
+    if (isa<PartialOp>(op))
+      form.row = false;
     of.forms[op->getResult(0)] = form;
   }
 }
@@ -233,16 +237,30 @@ void Shaper::collectSizes() {
     addAll(shape.product->left);
     addAll(shape.product->right);
   }
+  if (shape.parts)
+    add(*shape.parts);
+  for (PartialOp op : shape.op.getBody().front().getOps<PartialOp>())
+    add(contiguousStrides(op.getType().sizes())[0]);
   std::string error;
+  for (GatherOp op : shape.op.getBody().front().getOps<GatherOp>())
+    for (const Size &stride : stridesOf(cast<BlockArgument>(op.getSrc()).getArgNumber()))
+      add(stride);
+  for (GatherOp op : shape.op.getBody().front().getOps<GatherOp>())
+    if (op.getGuarded())
+      for (const Size &size : op.getSrc().getType().sizes())
+        add(size);
   for (SizeOp op : shape.op.getBody().front().getOps<SizeOp>())
     add(*Size::parse(op.getSize(), error));
 }
 
 void Shaper::shapeRows() {
   SmallVector<Dims> rows, columns;
-  for (unsigned dim = 0; dim < shape.space.dims.size(); ++dim)
-    addDim(shape.space.dims[dim].isReduced ? columns : rows, dim);
-  if (!shape.reduces && !rows.empty())
+  for (unsigned dim = 0; dim < shape.space.dims.size(); ++dim) {
+    const Space::Dim &of = shape.space.dims[dim];
+    bool isColumn = shape.parts && !shape.reduces ? !of.isPartial : of.isReduced;
+    addDim(isColumn ? columns : rows, dim);
+  }
+  if (!shape.reduces && !shape.parts && !rows.empty())
     columns.push_back(rows.pop_back_val());
   setDims(shape, rows, columns);
 }
@@ -265,6 +283,7 @@ static Ops sliceOf(Value value, Operation *without) {
 KernelShape Shaper::operand(OpOperand &use, ArrayRef<Dims> rows, ArrayRef<Dims> columns) {
   KernelShape of;
   of.op = shape.op;
+  of.stridesOf = shape.stridesOf;
   Ops ops = sliceOf(use.get(), nullptr);
   findLoads(of, ops);
   addUse(of, use);
@@ -322,6 +341,10 @@ KernelShape Shaper::run() {
   assert(space && "a kernel has a space: it was grouped by it");
   shape.space = std::move(*space);
   shape.reduces = shape.space.hasReductions();
+  for (PartialOp op : shape.op.getBody().front().getOps<PartialOp>())
+    shape.parts = op.getType().sizes().front();
+  for (unsigned i = 0; i < shape.op->getNumOperands(); ++i)
+    shape.stridesOf.push_back(stridesOf(i));
   findLoads(shape, ops);
   findStores(shape);
   if (shape.space.product) {

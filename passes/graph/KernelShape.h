@@ -1,9 +1,10 @@
 //===- KernelShape.h - a group of operations as rows and columns ----------===//
 //
 // Every kernel goes over rows and columns. Columns are what is reduced; in a kernel without
-// reductions the innermost dimensions. Dimensions that lie behind each other in all arrays
-// are one. What a kernel is cut into for a launch (`Cut`) is decided when sizes are known;
-// everything here is formulas.
+// reductions the innermost dimensions. Where something is combined in parts, rows are what
+// it is combined along, and each program goes through its part of them. Dimensions that lie behind
+// each other in all arrays are one. What a kernel is cut into for a launch (`Cut`) is decided when
+// sizes are known; everything here is formulas.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_PASSES_GRAPH_KERNELSHAPE_H
@@ -30,10 +31,12 @@ struct KernelShape {
   KernelOp op;
   Space space;
   bool reduces = false;
-  Sizes rows, columns; ///< outermost first; sizes of 1 are left out
+  std::optional<Size> parts; ///< programs that share the rows, if something is combined in parts
+  Sizes rows, columns;       ///< outermost first; sizes of 1 are left out
   std::vector<Access> loads, stores;
   llvm::DenseMap<mlir::Value, Access> indices; ///< of each `graph.index`, as if it were loaded
   llvm::DenseMap<mlir::OpOperand *, unsigned> loadOf; ///< each use of an input
+  std::vector<Sizes> stridesOf;                       ///< of each input, in elements
   Sizes sizes;                                        ///< arguments of the kernel, behind arrays
   /// If a matrix product is among the operations: rows and columns are those of its result,
   /// the last of the rows a block's and those before it the program's.

@@ -12,6 +12,8 @@ std::string tile::graph::spelled(Operation *op) {
     name = stringifyMapKind(map.getKind());
   if (auto reduce = dyn_cast<ReduceOp>(op))
     name = stringifyReduceKind(reduce.getKind());
+  if (auto partial = dyn_cast<PartialOp>(op))
+    name = stringifyReduceKind(partial.getKind());
   std::string text = "`" + name.str() + "`";
   if (auto at = op->getLoc()->findInstanceOf<FileLineColLoc>())
     text += " in line " + std::to_string(at.getLine());
@@ -56,10 +58,13 @@ private:
   void visitMap(Operation *op);
   void visitRearrange(RearrangeOp op);
   void visitReduce(ReduceOp op);
+  void visitPartial(PartialOp op);
   void visitMatmul(MatmulOp op);
   DimMap operandOf(OpOperand &use);
   bool checkProduct();
   bool checkReductions();
+  bool checkPartials();
+  bool checkSources();
   bool checkDistinct();
   bool order();
   bool place(const DimMap &map, const std::string &what);
@@ -72,6 +77,7 @@ private:
   DenseMap<Value, DimMap> values;
   SmallVector<std::pair<OpOperand *, DimMap>> uses;
   SmallVector<std::pair<ReduceOp, DimMap>> reductions; ///< with what they reduce
+  SmallVector<std::pair<PartialOp, DimMap>> partials;  ///< the same
   SmallVector<int> axes;                               ///< of the space
   SmallVector<MatmulOp> products;
   DimMap productDims; ///< rows, columns, inner
@@ -84,6 +90,8 @@ void Finder::visitMap(Operation *op) {
   Value result = op->getResult(0);
   DimMap own = makeAll(shapeOf(result));
   for (OpOperand &operand : op->getOpOperands()) {
+    if (isa<GatherOp>(op) && operand.getOperandNumber() == 0)
+      continue; // taken from memory, wherever it says
     Sizes shape = shapeOf(operand.get());
     auto inside = values.find(operand.get());
     DimMap use;
@@ -149,6 +157,20 @@ void Finder::visitReduce(ReduceOp op) {
     reductions.push_back({op, reduced});
 }
 
+void Finder::visitPartial(PartialOp op) {
+  DimMap source = operandOf(op.getSrcMutable());
+  DimMap own = {-1}, combined; // the parts are programs
+  for (auto [i, dim] : llvm::enumerate(source)) {
+    bool goes = llvm::is_contained(op.getAxes(), int64_t(i));
+    if (!goes)
+      own.push_back(dim);
+    else if (dim >= 0)
+      combined.push_back(dim);
+  }
+  values[op.getResult()] = own;
+  partials.push_back({op, combined});
+}
+
 void Finder::visit(Operation *op) {
   if (isFree(op))
     return;
@@ -161,6 +183,8 @@ void Finder::visit(Operation *op) {
     visitRearrange(rearrange);
   else if (auto reduce = dyn_cast<ReduceOp>(op))
     visitReduce(reduce);
+  else if (auto partial = dyn_cast<PartialOp>(op))
+    visitPartial(partial);
   else if (auto matmul = dyn_cast<MatmulOp>(op))
     visitMatmul(matmul);
   else
@@ -193,6 +217,51 @@ bool Finder::checkReductions() {
   return true;
 }
 
+/// Parts are of rows: of all dimensions that no reduction takes, and the same for all.
+bool Finder::checkPartials() {
+  if (partials.empty())
+    return true;
+  std::set<int> rows, reduced;
+  for (int dim : partials[0].second)
+    rows.insert(find(dim));
+  for (auto &[op, map] : reductions)
+    for (int dim : map)
+      reduced.insert(find(dim));
+  for (auto &[op, map] : partials) {
+    std::set<int> own;
+    for (int dim : map)
+      own.insert(find(dim));
+    bool isApart = llvm::none_of(own, [&](int dim) { return reduced.count(dim); });
+    bool isAll = reduced.empty() || own.size() + reduced.size() == axes.size();
+    if (own == rows && isApart && isAll)
+      continue;
+    Operation *other =
+        reductions.empty() ? partials[0].first.getOperation() : reductions[0].first.getOperation();
+    reason = spelled(op) + " combines other dimensions than " + spelled(other) +
+             " leaves, so that the two do not go over the same rows";
+    return false;
+  }
+  return true;
+}
+
+/// What only another kernel can finish is needed there, not here.
+bool Finder::checkSources() {
+  for (Value value : inOrder)
+    for (OpOperand &operand : value.getDefiningOp()->getOpOperands()) {
+      Operation *source = values.count(operand.get()) ? operand.get().getDefiningOp() : nullptr;
+      if (source && isa<PartialOp>(source)) {
+        reason = spelled(value.getDefiningOp()) + " needs what all parts have found";
+        return false;
+      }
+      if (source && isa<GatherOp>(value.getDefiningOp()) && operand.getOperandNumber() == 0) {
+        reason = spelled(value.getDefiningOp()) + " takes elements of " + spelled(source) +
+                 " that other programs compute";
+        return false;
+      }
+    }
+  return true;
+}
+
 /// A product has its kernel for itself, but for what is done with the elements of its
 /// operands and of its result.
 bool Finder::checkProduct() {
@@ -200,6 +269,11 @@ bool Finder::checkProduct() {
     return true;
   if (products.size() > 1) {
     reason = spelled(products[1]) + " is another product than " + spelled(products[0]);
+    return false;
+  }
+  if (!partials.empty()) {
+    reason = spelled(partials[0].first) + " needs whole columns, and a kernel with the product " +
+             spelled(products[0]) + " has blocks of them";
     return false;
   }
   if (!reductions.empty()) {
@@ -299,14 +373,18 @@ bool Finder::order() {
     if (own.size() > widest.size())
       widest = own;
   };
-  for (auto &[op, map] : reductions) {
-    auto inside = values.find(op.getSrc());
+  auto considerSource = [&](Operation *op) {
+    auto inside = values.find(op->getOperand(0));
     if (inside != values.end())
       consider(inside->second);
     for (auto &[use, read] : uses)
       if (use->getOwner() == op)
         consider(read);
-  }
+  };
+  for (auto &[op, map] : partials)
+    considerSource(op);
+  for (auto &[op, map] : reductions)
+    considerSource(op);
   if (reductions.empty())
     for (Value value : inOrder)
       if (products.empty() || value == products[0].getResult())
@@ -334,8 +412,8 @@ DimMap Finder::placed(const DimMap &map) {
 std::optional<Space> Finder::run(ArrayRef<Operation *> ops) {
   for (Operation *op : ops)
     visit(op);
-  if (!checkDistinct() || !checkProduct() || !order() || !checkDistinct() || !checkProduct() ||
-      !checkReductions())
+  if (!checkSources() || !checkDistinct() || !checkProduct() || !order() || !checkDistinct() ||
+      !checkProduct() || !checkReductions() || !checkPartials())
     return std::nullopt;
   Space space;
   for (int axis : axes)
@@ -343,6 +421,9 @@ std::optional<Space> Finder::run(ArrayRef<Operation *> ops) {
   if (!reductions.empty())
     for (int dim : placed(reductions[0].second))
       space.dims[dim].isReduced = true;
+  if (!partials.empty())
+    for (int dim : placed(partials[0].second))
+      space.dims[dim].isPartial = true;
   if (!products.empty()) {
     DimMap dims = placed(productDims);
     space.product = products[0];

@@ -20,6 +20,7 @@ struct Space {
   struct Dim {
     Size size;
     bool isReduced = false;
+    bool isPartial = false; ///< combined in parts, by `graph.partial`
   };
   /// The matrix product, if there is one, and its dimensions; -1 where one is 1.
   MatmulOp product;
@@ -32,6 +33,9 @@ struct Space {
 
   bool hasReductions() const {
     return llvm::any_of(dims, [](const Dim &dim) { return dim.isReduced; });
+  }
+  bool hasPartials() const {
+    return llvm::any_of(dims, [](const Dim &dim) { return dim.isPartial; });
   }
 };
 

@@ -248,6 +248,7 @@ static llvm::Error readCall(tile_program &program, const void *const *arguments,
   if (auto error = tensors::bindSizes(program.signature, shapes,
                                       program.function.asFunction().name(), call.sizes))
     return invalid(error->diagnostic.message);
+  program.program->chooseParts(call.sizes);
   return llvm::Error::success();
 }
 

@@ -56,7 +56,7 @@ static std::vector<std::shared_ptr<eval::FunctionObject>> misspelt(eval::ModuleE
     return !file.isBound(*function) || llvm::none_of(function->decorators, [](auto &decorator) {
       StringRef name = decorator.name;
       return name.starts_with("tile.") && name != "tile.test" && name != "tile.bench" &&
-             name != "tile.example";
+             name != "tile.example" && name != "tile.function";
     });
   });
   return functions;

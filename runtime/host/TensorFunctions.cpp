@@ -205,6 +205,7 @@ Result TensorFunctions::call(Evaluator &evaluator, const PyValue &function, cons
     return error;
   if (auto error = compile(evaluator, call))
     return error;
+  call.program->chooseParts(call.sizes);
   if (auto error = makeBuffers(call))
     return error;
   for (unsigned i = 0; i < call.program->kernels.size(); ++i)

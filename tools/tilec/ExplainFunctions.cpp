@@ -70,6 +70,7 @@ Explainer::explain(const std::shared_ptr<eval::FunctionObject> &function) {
   FunctionExplanation explanation{function->name(), *compiled, signature, {}};
   for (auto &[name, value] : what.values)
     explanation.values[name] = value;
+  compiled->chooseParts(explanation.values);
   if (json) {
     json->push_back(explanation.toJson());
     return nullptr;

@@ -184,3 +184,93 @@ func.func @yields(%x: !graph.tensor<"M", f32>) {
   }
   return
 }
+
+// -----
+
+// graph_partial_c1
+func.func @part_axes(%x: !graph.tensor<"M, N", f32>) {
+  // expected-error@+1 {{axes must be dimensions of the operand, in order}}
+  %0 = graph.partial sum %x [2] : !graph.tensor<"M, N", f32> -> !graph.tensor<"P, M, N", f32>
+  return
+}
+
+// -----
+
+// graph_partial_c2
+func.func @part_shape(%x: !graph.tensor<"M, N", f32>) {
+  // expected-error@+1 {{must have a first dimension with a name, and then leaves (N,)}}
+  %0 = graph.partial sum %x [0] : !graph.tensor<"M, N", f32> -> !graph.tensor<"4, N", f32>
+  return
+}
+
+// -----
+
+// graph_partial_c3
+func.func @part_type(%x: !graph.tensor<"M, N", f16>) {
+  // expected-error@+1 {{must have elements as its operand's are computed in}}
+  %0 = graph.partial sum %x [0] : !graph.tensor<"M, N", f16> -> !graph.tensor<"P, N", f16>
+  return
+}
+
+// -----
+
+// graph_window_c1
+func.func @starts(%x: !graph.tensor<"M, N", f16>) {
+  // expected-error@+1 {{needs 2 starts}}
+  %0 = graph.window %x ["0"] : !graph.tensor<"M, N", f16> -> !graph.tensor<"M, N", f16>
+  return
+}
+
+// -----
+
+// graph_window_c1
+func.func @start_formula(%x: !graph.tensor<"M", f16>) {
+  // expected-error@+1 {{"2*": a size is missing}}
+  %0 = graph.window %x ["2*"] : !graph.tensor<"M", f16> -> !graph.tensor<"M", f16>
+  return
+}
+
+// -----
+
+// graph_window_c2
+func.func @window_rank(%x: !graph.tensor<"M", f16>) {
+  // expected-error@+1 {{must keep the number of dimensions and the type}}
+  %0 = graph.window %x ["0"] : !graph.tensor<"M", f16> -> !graph.tensor<"M", f32>
+  return
+}
+
+// -----
+
+// graph_gather_c1
+func.func @too_few(%x: !graph.tensor<"M, N", f16>, %i: !graph.tensor<"K", i32>) {
+  // expected-error@+1 {{needs 2 indices}}
+  %0 = graph.gather %x [%i] : (!graph.tensor<"M, N", f16>, !graph.tensor<"K", i32>) -> !graph.tensor<"K", f16>
+  return
+}
+
+// -----
+
+// graph_gather_c1
+func.func @not_whole(%x: !graph.tensor<"M", f16>, %i: !graph.tensor<"K", f32>) {
+  // expected-error@+1 {{indices must be integers}}
+  %0 = graph.gather %x [%i] : (!graph.tensor<"M", f16>, !graph.tensor<"K", f32>) -> !graph.tensor<"K", f16>
+  return
+}
+
+// -----
+
+// graph_gather_c2
+func.func @gather_shape(%x: !graph.tensor<"M", f16>, %i: !graph.tensor<"K", i32>) {
+  // expected-error@+1 {{indices broadcast to (K,)}}
+  %0 = graph.gather %x [%i] : (!graph.tensor<"M", f16>, !graph.tensor<"K", i32>) -> !graph.tensor<"M", f16>
+  return
+}
+
+// -----
+
+// graph_gather_c3
+func.func @gather_type(%x: !graph.tensor<"M", f16>, %i: !graph.tensor<"K", i32>) {
+  // expected-error@+1 {{must keep the type}}
+  %0 = graph.gather %x [%i] : (!graph.tensor<"M", f16>, !graph.tensor<"K", i32>) -> !graph.tensor<"K", f32>
+  return
+}

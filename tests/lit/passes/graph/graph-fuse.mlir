@@ -20,16 +20,47 @@ func.func @softmax(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
 
 // -----
 
-// Reductions over different dimensions are two kernels, and the reason is kept.
+// What is combined along columns is combined in parts by the kernel that reduces rows, and
+// another one combines the parts: what both read is read once.
 // CHECK-LABEL: @rows_and_columns
-// CHECK: graph.kernel "rows_and_columns_0"
+// CHECK: graph.kernel "rows_and_columns_0"(%arg0)
+// CHECK: graph.reduce max
+// CHECK: graph.partial sum %{{.*}} [0] : !graph.tensor<"M, N", f32> -> !graph.tensor<"parts.0, N", f32>
 // CHECK: graph.kernel "rows_and_columns_1"
-// CHECK-SAME: reasons = ["`sum`{{.*}} not with `max`{{.*}}: `sum`{{.*}} reduces over `M`, `max`{{.*}} over `N`"]
+// CHECK: graph.reduce sum %{{.*}} [0] : !graph.tensor<"parts.0, N", f32> -> !graph.tensor<"N", f32>
+// CHECK-NOT: graph.kernel
 func.func @rows_and_columns(%x: !graph.tensor<"M, N", f32>) -> (!graph.tensor<"M", f32>, !graph.tensor<"N", f32>) {
   %e = graph.map exp(%x) : (!graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
   %m = graph.reduce max %e [1] : !graph.tensor<"M, N", f32> -> !graph.tensor<"M", f32>
   %s = graph.reduce sum %e [0] : !graph.tensor<"M, N", f32> -> !graph.tensor<"N", f32>
   return %m, %s : !graph.tensor<"M", f32>, !graph.tensor<"N", f32>
+}
+
+// -----
+
+// All that one kernel combines in parts has as many of them.
+// CHECK-LABEL: @parts
+// CHECK: graph.kernel "parts_0"(%arg0)
+// CHECK: graph.partial sum {{.*}} !graph.tensor<"parts.0, N", f32>
+// CHECK: graph.partial max {{.*}} !graph.tensor<"parts.0, N", f32>
+// CHECK: graph.kernel "parts_1"
+// CHECK-NOT: graph.kernel
+func.func @parts(%x: !graph.tensor<"M, N", f16>) -> (!graph.tensor<"N", f16>, !graph.tensor<"N", f16>) {
+  %s = graph.reduce sum %x [0] : !graph.tensor<"M, N", f16> -> !graph.tensor<"N", f16>
+  %m = graph.reduce max %x [0] : !graph.tensor<"M, N", f16> -> !graph.tensor<"N", f16>
+  return %s, %m : !graph.tensor<"N", f16>, !graph.tensor<"N", f16>
+}
+
+// -----
+
+// A softmax along columns has its columns in hand.
+// CHECK-LABEL: @columns
+// CHECK: graph.kernel "columns"
+// CHECK-NOT: graph.kernel
+func.func @columns(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32> {
+  %s = graph.reduce sum %x [0] : !graph.tensor<"M, N", f32> -> !graph.tensor<"N", f32>
+  %r = graph.map div(%x, %s) : (!graph.tensor<"M, N", f32>, !graph.tensor<"N", f32>) -> !graph.tensor<"M, N", f32>
+  return %r : !graph.tensor<"M, N", f32>
 }
 
 // -----
@@ -61,17 +92,29 @@ func.func @both_orders(%x: !graph.tensor<"N, N", f32>) -> !graph.tensor<"N, N", 
 
 // -----
 
-// Two that read the same and do not wait for each other are one; two that have nothing
-// in common are not.
+// Two that read the same and do not wait for each other are one, and so are two that have
+// nothing in common but how many elements they go over.
 // CHECK-LABEL: @siblings
-// CHECK: graph.kernel "siblings_0"(%arg0) : (!graph.tensor<"N", f32>) -> (!graph.tensor<"N", f32>, !graph.tensor<"N", f32>)
-// CHECK: graph.kernel "siblings_1"(%arg1)
+// CHECK: graph.kernel "siblings"(%arg0, %arg1)
 // CHECK-NOT: graph.kernel
 func.func @siblings(%x: !graph.tensor<"N", f32>, %y: !graph.tensor<"N", f32>) -> (!graph.tensor<"N", f32>, !graph.tensor<"N", f32>, !graph.tensor<"N", f32>) {
   %a = graph.map exp(%x) : (!graph.tensor<"N", f32>) -> !graph.tensor<"N", f32>
   %b = graph.map sin(%x) : (!graph.tensor<"N", f32>) -> !graph.tensor<"N", f32>
   %c = graph.map sin(%y) : (!graph.tensor<"N", f32>) -> !graph.tensor<"N", f32>
   return %a, %b, %c : !graph.tensor<"N", f32>, !graph.tensor<"N", f32>, !graph.tensor<"N", f32>
+}
+
+// -----
+
+// Rows to be reduced are held in registers: two kernels of such stay two, and so do kernels
+// of other sizes.
+// CHECK-LABEL: @apart
+// CHECK-COUNT-3: graph.kernel
+func.func @apart(%x: !graph.tensor<"M, N", f32>, %y: !graph.tensor<"M, N", f32>, %z: !graph.tensor<"K", f32>) -> (!graph.tensor<"M", f32>, !graph.tensor<"M", f32>, !graph.tensor<"K", f32>) {
+  %a = graph.reduce max %x [1] : !graph.tensor<"M, N", f32> -> !graph.tensor<"M", f32>
+  %b = graph.reduce max %y [1] : !graph.tensor<"M, N", f32> -> !graph.tensor<"M", f32>
+  %c = graph.map sin(%z) : (!graph.tensor<"K", f32>) -> !graph.tensor<"K", f32>
+  return %a, %b, %c : !graph.tensor<"M", f32>, !graph.tensor<"M", f32>, !graph.tensor<"K", f32>
 }
 
 // -----

@@ -23,15 +23,20 @@
 // ROWS: tile.load {{.*}} : tensor<4x128x!tile.ptr<f16>>
 // ROWS: tile.reduce {{.*}} {axis = 1 : i32} : tensor<4x128xf32> -> tensor<4xf32>
 
-// Long rows: one pass for the maximum, one for the sum, one for the result.
+// Long rows: one pass for the maximum and the sum that is relative to it, which a larger
+// maximum scales; one for the result.
 // LOOP-LABEL: func.func @softmax(
-// LOOP: scf.for {{.*}} iter_args
-// LOOP: arith.maximumf
+// LOOP: scf.for {{.*}} -> (f32, tensor<128xf32>)
 // LOOP: tile.reduce
-// LOOP: scf.for {{.*}} iter_args
-// LOOP: math.exp
+// LOOP: arith.maximumf
+// LOOP: %[[SCALE:.*]] = math.exp {{.*}} : f32
+// LOOP: math.exp {{.*}} : tensor<128xf32>
+// LOOP: %[[BY:.*]] = tile.splat %[[SCALE]]
+// LOOP: arith.mulf %{{.*}}, %[[BY]]
+// LOOP: scf.yield
 // LOOP: tile.reduce
 // LOOP: scf.for
+// LOOP-NOT: tile.reduce
 // LOOP: tile.store
 
 // Rows of as many elements as a block need no masks.
@@ -76,4 +81,42 @@ func.func @linear(%x: !graph.tensor<"B, M, K", f16>, %w: !graph.tensor<"K, N", f
   %q = graph.map add(%p, %b) : (!graph.tensor<"B, M, N", f16>, !graph.tensor<"N", f16>) -> !graph.tensor<"B, M, N", f16>
   %r = graph.map relu(%q) : (!graph.tensor<"B, M, N", f16>) -> !graph.tensor<"B, M, N", f16>
   return %r : !graph.tensor<"B, M, N", f16>
+}
+
+// A program goes through its part of the rows, keeps the sums of columns beside the maximum of
+// each row, and stores what it has added up.
+// CHECK-LABEL: func.func @rows_and_columns_0(
+// CHECK: scf.for {{.*}} -> (tensor<128xf32>)
+// CHECK-COUNT-1: tile.load
+// CHECK: tile.reduce
+// CHECK: tile.store
+// CHECK: arith.addf {{.*}} : tensor<128xf32>
+// CHECK: scf.yield
+// CHECK-NOT: tile.load
+// CHECK: tile.store
+// Rows that do not fit: the sums lie in memory, and the first row does not read them.
+// LOOP-LABEL: func.func @rows_and_columns_0(
+// LOOP: scf.for
+// LOOP: tile.barrier
+// LOOP: %[[FIRST:.*]] = arith.cmpi eq
+// LOOP: scf.for
+// LOOP: arith.xori %[[FIRST]]
+// LOOP: tile.load
+// LOOP: tile.store
+// CHECK-LABEL: func.func @rows_and_columns_1(
+func.func @rows_and_columns(%x: !graph.tensor<"M, N", f32>) -> (!graph.tensor<"M", f32>, !graph.tensor<"N", f32>) {
+  %m = graph.reduce max %x [1] : !graph.tensor<"M, N", f32> -> !graph.tensor<"M", f32>
+  %s = graph.reduce sum %x [0] : !graph.tensor<"M, N", f32> -> !graph.tensor<"N", f32>
+  return %m, %s : !graph.tensor<"M", f32>, !graph.tensor<"N", f32>
+}
+
+// Elements by their indices: what lies outside is not read.
+// CHECK-LABEL: func.func @rows_by_number(
+// CHECK: arith.cmpi ult
+// CHECK: tile.load
+func.func @rows_by_number(%x: !graph.tensor<"V, D", f16>, %i: !graph.tensor<"T", i64>) -> !graph.tensor<"T, D", f16> {
+  %r = graph.rearrange %i [0, -1] : !graph.tensor<"T", i64> -> !graph.tensor<"T, 1", i64>
+  %c = graph.index : !graph.tensor<"D", i32>
+  %g = graph.gather %x [%r, %c] {guarded} : (!graph.tensor<"V, D", f16>, !graph.tensor<"T, 1", i64>, !graph.tensor<"D", i32>) -> !graph.tensor<"T, D", f16>
+  return %g : !graph.tensor<"T, D", f16>
 }
