@@ -60,6 +60,48 @@ static Result positions(Tracer &tracer, ArrayRef<Size> sizes) {
   return sum;
 }
 
+/// argmax(x, axis=None, keepdim=False): the first of several; a NaN wins. Over all axes it is
+/// the position in the whole.
+template <ReduceKind kind>
+static Result argument(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "axis", "keepdim"}, 1);
+  Operand x;
+  if (!r)
+    return r.error();
+  if (auto error = tracer.operand(name, r[0], x))
+    return error;
+  Sizes sizes = x.type().sizes();
+  CallArgs along{{}, {{"axis", r.get(1)}, {"keepdim", PyValue::boolean(true)}}};
+  CallArgs ofValue = along;
+  ofValue.positional = {r[0]};
+  Result best = tracer.callNamed(kind == ReduceKind::max ? "max" : "min", ofValue).value();
+  Result isBest = best ? tracer.map(MapKind::eq, name, {r[0], *best}) : std::move(best);
+  if (isBest && mlir::isa<mlir::FloatType>(x.type().getElement())) {
+    Result isNan = tracer.map(MapKind::isnan, name, {r[0]});
+    isBest = isNan ? tracer.map(MapKind::bit_or, name, {*isBest, *isNan}) : std::move(isNan);
+  }
+  if (!isBest)
+    return isBest;
+  std::optional<int64_t> axis = r.get(1).toInt64();
+  Result index = PyValue(), end = PyValue();
+  if (axis) {
+    int64_t from = *axis < 0 ? *axis + int64_t(sizes.size()) : *axis;
+    llvm::SmallVector<int64_t> dims(sizes.size() - from, -1);
+    dims[0] = 0;
+    index = tracer.rearrange({tracer.indices(sizes[from]), "", false}, dims);
+    end = tracer.sizeValue(sizes[from]);
+  } else {
+    index = positions(tracer, sizes);
+    end = tracer.sizeValue(graph::product(sizes));
+  }
+  Result first = index ? tracer.map(MapKind::select, name, {*isBest, *index, *end}) : std::move(index);
+  if (!first)
+    return first;
+  ofValue = {{*first}, {{"axis", r.get(1)}, {"keepdim", r.get(2)}}};
+  Result found = tracer.callNamed("min", ofValue).value();
+  return found ? tracer.cast(*found, tracer.builder.getI64Type()) : std::move(found);
+}
+
 /// dropout(x, p=0.5, seed=0): the same elements for the same seed, whatever the kernels are.
 static Result dropout(Tracer &tracer, StringRef name, const CallArgs &args) {
   ArgReader r(name, args, {"x", "p", "seed"}, 1);
@@ -82,6 +124,40 @@ static Result dropout(Tracer &tracer, StringRef name, const CallArgs &args) {
                 : std::move(scaled);
 }
 
+/// x[..., i[...]]. Of what lies in memory one element a row is taken; of what is computed, so
+/// that it need not be stored for this, the sum of the row with 0 everywhere else.
+static Result pick(Tracer &tracer, StringRef name, const Operand &x, const Operand &at) {
+  Sizes sizes = x.type().sizes();
+  size_t rank = sizes.size() - 1;
+  bool isStored = !x.value.getDefiningOp() || mlir::isa<graph::MatmulOp>(x.value.getDefiningOp());
+  if (isStored) {
+    llvm::SmallVector<mlir::Value> indices;
+    for (size_t i = 0; i < rank; ++i) {
+      llvm::SmallVector<int64_t> dims(rank - i, -1);
+      dims[0] = 0;
+      Operand along;
+      Result index = tracer.rearrange({tracer.indices(sizes[i]), "", false}, dims);
+      if (auto error = tracer.operand(name, *index, along))
+        return error;
+      indices.push_back(along.value);
+    }
+    indices.push_back(at.value);
+    return tracer.gather(x.value, indices, /*guarded=*/true);
+  }
+  llvm::SmallVector<int64_t> dims;
+  for (size_t i = 0; i < rank; ++i)
+    dims.push_back(i);
+  dims.push_back(-1);
+  Result column = tracer.rearrange(at, dims);
+  Result isThere =
+      tracer.map(MapKind::eq, name, {tracer.wrap(tracer.indices(sizes.back())), *column});
+  Result only = isThere ? tracer.map(MapKind::select, name,
+                                     {*isThere, tracer.wrap(x.value), PyValue::number(0)})
+                        : std::move(isThere);
+  return only ? tracer.callNamed("sum", {{*only}, {{"axis", PyValue::integer(-1)}}}).value()
+              : std::move(only);
+}
+
 /// cross_entropy(logits, labels, reduction="mean"): of logits (..., N) and labels (...).
 static Result crossEntropy(Tracer &tracer, StringRef name, const CallArgs &args) {
   ArgReader r(name, args, {"logits", "labels", "reduction"}, 2);
@@ -102,21 +178,10 @@ static Result crossEntropy(Tracer &tracer, StringRef name, const CallArgs &args)
   std::string how = r.has(2) && r[2].isStr() ? r[2].asStr() : "mean";
   if (how != "mean" && how != "none" && how != "sum")
     return fail("`reduction` of `cross_entropy` is \"mean\", \"sum\" or \"none\"");
-  llvm::SmallVector<int64_t> dims;
-  for (size_t i = 0; i < rows.size(); ++i)
-    dims.push_back(i);
-  dims.push_back(-1);
-  Result column = tracer.rearrange(labels, dims);
-  Result isLabel =
-      column ? tracer.map(MapKind::eq, name, {tracer.wrap(tracer.indices(sizes.back())), *column})
-             : std::move(column);
-  Result shifted = tracer.callNamed("log_softmax", {{r[0]}, {}}).value();
-  if (!isLabel || !shifted)
-    return !isLabel ? std::move(isLabel) : std::move(shifted);
-  Result picked = tracer.map(MapKind::select, name, {*isLabel, *shifted, PyValue::number(0)});
-  if (picked)
-    picked = tracer.callNamed("sum", {{*picked}, {{"axis", PyValue::integer(-1)}}}).value();
-  Result loss = picked ? tracer.map(MapKind::neg, name, {*picked}) : std::move(picked);
+  // log(sum(exp(x))) - x[label]: everything is known after one pass over the row.
+  Result total = tracer.callNamed("logsumexp", {{r[0]}, {{"axis", PyValue::integer(-1)}}}).value();
+  Result picked = total ? pick(tracer, name, logits, labels) : Result(total.takeError());
+  Result loss = picked ? tracer.map(MapKind::sub, name, {*total, *picked}) : std::move(picked);
   if (!loss || how == "none")
     return loss;
   return tracer.callNamed(how, {{*loss}, {}}).value();
@@ -127,6 +192,8 @@ ArrayRef<TracedEntry> tensors::tracedIndices() {
       {"arange", arange},
       {"philox_rand", philoxRand},
       {"dropout", dropout},
+      {"argmax", argument<ReduceKind::max>},
+      {"argmin", argument<ReduceKind::min>},
       {"cross_entropy", crossEntropy},
   };
   return table;

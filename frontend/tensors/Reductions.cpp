@@ -186,6 +186,29 @@ static Result softmax(Tracer &tracer, StringRef name, const CallArgs &args) {
   return log ? tracer.map(MapKind::sub, {*apart, *log}) : std::move(log);
 }
 
+/// logsumexp(x, axis=None, keepdim=False)
+static Result logSumExp(Tracer &tracer, StringRef name, const CallArgs &args) {
+  Given given;
+  if (auto error = read(tracer, name, args, given))
+    return error;
+  Result powers = PyValue(), total = PyValue(), top = PyValue();
+  Result apart = shifted(tracer, given, powers, total, top);
+  if (!apart || !powers || !total)
+    return !apart ? std::move(apart) : !powers ? std::move(powers) : std::move(total);
+  Result log = tracer.map(MapKind::log, {*total});
+  Result sum = log ? tracer.map(MapKind::add, {*top, *log}) : std::move(log);
+  Operand whole;
+  if (!sum || given.keepdim)
+    return sum;
+  if (auto error = tracer.operand(name, *sum, whole))
+    return error;
+  llvm::SmallVector<int64_t> dims;
+  for (size_t i = 0; i < whole.type().sizes().size(); ++i)
+    if (!llvm::is_contained(given.axes, int64_t(i)))
+      dims.push_back(i);
+  return tracer.rearrange(whole, dims);
+}
+
 //===----------------------------------------------------------------------===//
 // Norms
 //===----------------------------------------------------------------------===//
@@ -251,6 +274,7 @@ ArrayRef<TracedEntry> tensors::tracedReductions() {
       {"std", variance<true>},
       {"softmax", softmax<false>},
       {"log_softmax", softmax<true>},
+      {"logsumexp", logSumExp},
       {"layer_norm", layerNorm},
       {"rms_norm", rmsNorm},
   };

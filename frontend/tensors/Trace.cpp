@@ -273,6 +273,21 @@ Value Tracer::indices(const Size &size) {
   return graph::IndexOp::create(builder, here(), type);
 }
 
+Result Tracer::gather(Value source, ArrayRef<Value> indices, bool guarded) {
+  Sizes shape;
+  for (Value index : indices) {
+    unsigned dim;
+    std::optional<Sizes> both =
+        graph::broadcast(shape, cast<GraphTensorType>(index.getType()).sizes(), dim);
+    if (!both)
+      return fail("the indices do not broadcast", "ValueError");
+    shape = *both;
+  }
+  Type element = cast<GraphTensorType>(source.getType()).getElement();
+  auto type = GraphTensorType::of(builder.getContext(), shape, element);
+  return wrap(graph::GatherOp::create(builder, here(), type, source, indices, guarded));
+}
+
 Result Tracer::cast(const PyValue &value, Type element) {
   Operand x;
   if (auto error = operand("to", value, x))

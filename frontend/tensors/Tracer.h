@@ -101,6 +101,8 @@ public:
   /// `axes` in order.
   Result reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes, bool keepdim);
   Result rearrange(const Operand &x, ArrayRef<int64_t> dims);
+  /// `source[indices...]`, all of which broadcast; with `guarded` what lies outside is 0.
+  Result gather(mlir::Value source, ArrayRef<mlir::Value> indices, bool guarded);
   /// The numbers from 0 on, along a dimension of that size.
   mlir::Value indices(const Size &size);
   /// As `@`: vectors are rows on the left, columns on the right.
