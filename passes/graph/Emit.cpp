@@ -10,12 +10,16 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/BuiltinOps.h"
+#include "ir/Attributes.h"
 #include "passes/graph/BlockEmitter.h"
 
 using namespace mlir;
 using namespace tile;
 using namespace tile::graph;
 using Form = KernelShape::Form;
+
+/// Rows that a program has in hand or on their way, in a loop over them.
+static constexpr int32_t kRowsAhead = 3;
 
 namespace {
 
@@ -335,6 +339,8 @@ void RowKernel::runParts() {
   if (cut.loop) // what lies in memory is written even if the part has no rows
     end = make<arith::MaxSIOp>(end, make<arith::AddIOp>(start, number(1)));
   auto turns = scf::ForOp::create(b, loc, start, end, step, initial);
+  if (!cut.loop) // the next rows are on their way while these are worked on
+    turns->setAttr(kNumStagesAttr, b.getI32IntegerAttr(kRowsAhead));
   SmallVector<Form> forms(kept.size());
   {
     OpBuilder::InsertionGuard guard(b);

@@ -46,7 +46,8 @@ def GraphTilePass : Pass<"graph-tile", "::mlir::ModuleOp"> {
     Option<"rows", "rows", "int64_t", "1", "rows of a block">,
     Option<"inner", "inner", "int64_t", "64", "what a turn of a product's loop adds up">,
     Option<"loop", "loop", "bool", "false", "rows are longer than a block">,
-    Option<"even", "even", "bool", "false", "blocks fit: no masks">
+    Option<"even", "even", "bool", "false", "blocks fit: no masks">,
+    Option<"aligned", "aligned", "bool", "false", "addresses and sizes are multiples of 16">
   ];
   let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect",
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::func::FuncDialect"];

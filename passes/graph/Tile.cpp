@@ -31,6 +31,8 @@ struct GraphTilePass : public tile::graph::impl::GraphTilePassBase<GraphTilePass
       cut.inner = inner;
       cut.evenColumns = cut.evenRows = cut.evenInner = even;
       cut.oneBlock = shape.reduces;
+      cut.aligned.assign(op->getNumOperands() + op->getNumResults(), aligned);
+      cut.divisible.assign(shape.sizes.size(), aligned);
       if (shape.product) // of matrices
         cut.rows = std::max<int64_t>(cut.rows, 16);
       emitKernel(shape, cut, module);
