@@ -523,7 +523,8 @@ def NarrowLiveRangesPass : Pass<"tile-narrow-live-ranges", "::mlir::ModuleOp"> {
       would stay in registers across a reduction, or across a loop of
       reductions that only reads them, they are computed again from the
       packed load after it, or in each iteration.
-    - **Never**: recomputes memory accesses, reductions or long chains.
+    - **Never**: recomputes memory accesses, reductions or long chains; nor where a
+      computed mask would have to stay in registers for it.
 
     A row kernel loads f16, computes in f32, reduces, and uses the row again. The
     f32 copy of the row occupies twice the registers of the f16 one; for long

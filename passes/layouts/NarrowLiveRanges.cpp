@@ -42,9 +42,10 @@ bool isPackedRoot(Value v) {
 
 using Values = llvm::SmallSetVector<Value, 4>;
 
-/// One value that could be recomputed: from which roots, by how many ops.
+/// One value that could be recomputed: from which roots, with which other blocks
+/// that then stay in registers, by how many ops.
 struct Chain {
-  Values roots;
+  Values roots, held;
   unsigned length = 0;
 };
 
@@ -58,6 +59,26 @@ bool isLeaf(Value v) {
          getElementBytes(getElementType(v.getType())) != 2;
 }
 
+/// Whether few operations on ranges and scalars make `v` (`index < n`, say): it need
+/// not stay in registers to be there again.
+bool isIndexArithmetic(Value v, unsigned &budget) {
+  Operation *def = v.getDefiningOp();
+  if (!isa<RankedTensorType>(v.getType()))
+    return true;
+  if (!def || budget == 0)
+    return false;
+  --budget;
+  if (isa<SplatOp, MakeRangeOp>(def) || def->hasTrait<OpTrait::ConstantLike>())
+    return true;
+  if (!isa<IntegerType>(getElementType(v.getType())) || !isPure(def) ||
+      !(OpTrait::hasElementwiseMappableTraits(def) || isa<ExpandDimsOp, BroadcastOp>(def)))
+    return false;
+  return llvm::all_of(def->getOperands(), [&](Value o) { return isIndexArithmetic(o, budget); });
+}
+
+/// What an op counts for in a chain: a division is a dozen instructions.
+unsigned costOf(Operation *op) { return isa<arith::DivFOp, arith::RemFOp>(op) ? 4 : 1; }
+
 /// Follows elementwise ops up to packed roots. Fails at anything that is
 /// neither a root, a small operand (splat, constant, scalar), nor cheap.
 bool follow(Value v, Block *block, Chain &chain) {
@@ -67,12 +88,17 @@ bool follow(Value v, Block *block, Chain &chain) {
     chain.roots.insert(v);
     return true;
   }
-  if (isLeaf(v))
+  if (isLeaf(v)) {
+    unsigned budget = kMaxChain;
+    if (cta::hasLayout(v.getType()) && !isIndexArithmetic(v, budget))
+      chain.held.insert(v);
     return true;
+  }
   Operation *def = v.getDefiningOp();
   if (!def || def->getBlock() != block)
     return false;
-  if (!OpTrait::hasElementwiseMappableTraits(def) || !isPure(def) || ++chain.length > kMaxChain)
+  if (!OpTrait::hasElementwiseMappableTraits(def) || !isPure(def) ||
+      (chain.length += costOf(def)) > kMaxChain)
     return false;
   return llvm::all_of(def->getOperands(), [&](Value o) { return follow(o, block, chain); });
 }
@@ -98,7 +124,7 @@ public:
 private:
   /// Values that could be recomputed, and from what.
   struct Candidates {
-    Values values, roots;
+    Values values, roots, held;
 
     /// Takes `v` if elementwise operations of its block make it from packed roots.
     void consider(Value v) {
@@ -108,14 +134,18 @@ private:
         return;
       values.insert(v);
       roots.insert(chain.roots.begin(), chain.roots.end());
+      held.insert(chain.held.begin(), chain.held.end());
     }
-    /// Whether they are wide, and wider than their roots.
+    /// Whether they are wide, and wider than what must stay for them. Bits of a mask
+    /// that was computed take a register each.
     bool areWorthIt() const {
       unsigned wide = 0, packed = 0;
       for (Value v : values)
         wide += registersOf(v.getType());
       for (Value root : roots)
         packed += registersOf(root.getType());
+      for (Value v : held)
+        packed += cta::getLayout(v.getType()).inSize(Dim::reg());
       return wide >= kWideRegisters && packed * 2 <= wide;
     }
   };

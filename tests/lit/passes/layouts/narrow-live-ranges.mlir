@@ -76,3 +76,54 @@ func.func @weights(%p: tensor<8192x!tile.ptr<f16>, #long>, %q: tensor<8192x!tile
   }
   return
 }
+
+// A row of which a computed mask leaves out numbers is kept: to compute it again, the
+// mask would have to stay, a register for each of its bits.
+// CHECK-LABEL: func.func @computed_mask
+// CHECK-NOT: cta.pin
+// CHECK: return
+func.func @computed_mask(%p: tensor<8192x!tile.ptr<f16>, #long>, %q: tensor<8192x!tile.ptr<i8>, #long>,
+                         %o: tensor<8192x!tile.ptr<f32>, #long>) {
+  %zero = arith.constant dense<0> : tensor<8192xi8, #long>
+  %none = arith.constant dense<0.0> : tensor<8192xf32, #long>
+  %k = tile.load %q : tensor<8192x!tile.ptr<i8>, #long>
+  %keep = arith.cmpi ne, %k, %zero : tensor<8192xi8, #long>
+  %h = tile.load %p : tensor<8192x!tile.ptr<f16>, #long>
+  %w = arith.extf %h : tensor<8192xf16, #long> to tensor<8192xf32, #long>
+  %x = arith.select %keep, %w, %none : tensor<8192xi1, #long>, tensor<8192xf32, #long>
+  %m = tile.reduce %x {axis = 0 : i32} : tensor<8192xf32, #long> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.maxnumf %a, %b : f32
+    tile.yield %c : f32
+  }
+  %ms = tile.splat %m : f32 -> tensor<8192xf32, #long>
+  %d = arith.subf %x, %ms : tensor<8192xf32, #long>
+  tile.store %o, %d : tensor<8192x!tile.ptr<f32>, #long>
+  return
+}
+
+// A mask that compares positions costs nothing to have again.
+// CHECK-LABEL: func.func @mask_of_positions
+// CHECK: tile.reduce
+// CHECK: %[[P:.*]] = cta.pin
+// CHECK: arith.extf %[[P]]
+// CHECK: arith.select
+func.func @mask_of_positions(%p: tensor<8192x!tile.ptr<f16>, #long>, %n: i32,
+                             %o: tensor<8192x!tile.ptr<f32>, #long>) {
+  %none = arith.constant dense<0.0> : tensor<8192xf32, #long>
+  %i = tile.make_range 0 to 8192 : tensor<8192xi32, #long>
+  %ns = tile.splat %n : i32 -> tensor<8192xi32, #long>
+  %keep = arith.cmpi slt, %i, %ns : tensor<8192xi32, #long>
+  %h = tile.load %p : tensor<8192x!tile.ptr<f16>, #long>
+  %w = arith.extf %h : tensor<8192xf16, #long> to tensor<8192xf32, #long>
+  %x = arith.select %keep, %w, %none : tensor<8192xi1, #long>, tensor<8192xf32, #long>
+  %m = tile.reduce %x {axis = 0 : i32} : tensor<8192xf32, #long> -> f32 {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.maxnumf %a, %b : f32
+    tile.yield %c : f32
+  }
+  %ms = tile.splat %m : f32 -> tensor<8192xf32, #long>
+  %d = arith.subf %x, %ms : tensor<8192xf32, #long>
+  tile.store %o, %d : tensor<8192x!tile.ptr<f32>, #long>
+  return
+}
