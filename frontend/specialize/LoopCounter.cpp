@@ -1,7 +1,7 @@
 //===- LoopCounter.cpp - how the loop of a `range` counts -----------------===//
 //
-// The loops that passes know count up, in a signed type, and are right as long as the distance
-// of their bounds fits that type and the counter does not step past its end.
+// The loops that passes know count up, in a signed type. They run as many turns as their bounds
+// and step say, also where the counter steps past the end of its type behind the last one.
 //
 //   known bounds         a type in which that holds, found by exact arithmetic
 //   32 bits, unsigned    64 bits
@@ -9,9 +9,7 @@
 //   signed, long steps   64 bits, or turns
 //   signed, short steps  as they are
 //
-// The last are nearly all loops, and a counter that cannot pass the end would cost each of
-// them an instruction. They pass it if `stop` is within a step of the end; the interpreter and
-// the emulator report that.
+// The last are nearly all loops.
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/LoopCounter.h"
@@ -239,10 +237,13 @@ Tensor LoopCounter::lastValue(Specializer &s) const {
   Tensor last = s.arithmetic(BinaryOp::Sub, to, one);
   std::optional<APInt> step = exactValue(by);
   if (!step || !step->isOne()) {
-    Tensor behind = s.arithmetic(BinaryOp::Sub, last, from);
-    behind = s.arithmetic(BinaryOp::FloorDiv, behind, by);
-    behind = s.arithmetic(BinaryOp::Mul, behind, by);
-    last = s.arithmetic(BinaryOp::Add, from, behind);
+    // Without a sign, the distance fits.
+    DType plain = from.type.bitWidth() == 64 ? Kind::UInt64 : Kind::UInt32;
+    Tensor behind = s.arithmetic(BinaryOp::Sub, s.cast(last, plain), s.cast(from, plain));
+    Tensor stride = s.cast(by, plain);
+    behind = s.arithmetic(BinaryOp::FloorDiv, behind, stride);
+    behind = s.arithmetic(BinaryOp::Mul, behind, stride);
+    last = s.arithmetic(BinaryOp::Add, from, s.cast(behind, from.type));
   }
   return valueAt(s, last.value);
 }

@@ -1,12 +1,20 @@
 //===- ControlFlow.cpp - structured loops and branches to blocks ----------===//
 //
 //   scf.for  ->  header(iv, carried...): iv < ub ? body : exit
+//            or  lb < ub ? body(lb, ...) : exit;  latch: ub - iv > step ? body(iv + step) : exit
 //   scf.while -> before(args...): cond ? after(forwarded...) : exit(forwarded...)
 //   scf.if   ->  cond ? then : else; merge(results...)
 //
 // A block that is carried becomes one block argument for each register.
 //
+// Behind the last turn of a `for` the counter may step past the end of its type, and must not
+// begin anew. A loop by ones never does. One that starts at 0 or above compares without a sign,
+// where that sum has room; the others ask how far it is to the end before they step on.
+//
 //===----------------------------------------------------------------------===//
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "passes/facts/NonNegative.h"
+#include "passes/facts/StridedAccess.h"
 #include "passes/lowering/Lowering.h"
 
 using namespace mlir;
@@ -50,10 +58,48 @@ static Block *newBlock(OpBuilder &b) {
   return block;
 }
 
+namespace {
+/// How a loop knows that there is another turn.
+enum class LoopTest { Signed, Unsigned, Distance };
+} // namespace
+
+static bool isNotNegative(Value v) {
+  ArgumentSet arguments;
+  return NonNegative(/*checked=*/false, /*trusted=*/false, arguments)
+      .holds(Polynomial::variable(v));
+}
+
+/// Whether the counter stays in its type: it goes by ones, or between known bounds.
+static bool staysInType(scf::ForOp op) {
+  Type type = op.getInductionVar().getType();
+  std::optional<int64_t> step = getConstantIntValue(op.getStep()),
+                         upper = getConstantIntValue(op.getUpperBound());
+  if (step == 1)
+    return true;
+  unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  return step && upper && *step > 0 && *upper <= llvm::maxIntN(width) - *step;
+}
+
+static LoopTest testOf(scf::ForOp op) {
+  if (op.getUnsignedCmp())
+    return LoopTest::Unsigned;
+  if (staysInType(op))
+    return LoopTest::Signed;
+  return isNotNegative(op.getLowerBound()) ? LoopTest::Unsigned : LoopTest::Distance;
+}
+
 LogicalResult Lowering::lowerFor(scf::ForOp op) {
   Location loc = op.getLoc();
+  auto compare = [&](LLVM::ICmpPredicate predicate, Value l, Value r) -> Value {
+    return LLVM::ICmpOp::create(b, loc, predicate, l, r);
+  };
+  LoopTest test = testOf(op);
+  bool byDistance = test == LoopTest::Distance;
   Value lower = getScalar(op.getLowerBound()), upper = getScalar(op.getUpperBound()),
         step = getScalar(op.getStep());
+  if (test == LoopTest::Unsigned && !op.getUnsignedCmp() && !isNotNegative(op.getUpperBound()))
+    upper = LLVM::SMaxOp::create(
+        b, loc, upper, LLVM::ConstantOp::create(b, loc, b.getIntegerAttr(upper.getType(), 0)));
   // What goes round for each variable, and what that is when it arrives.
   auto carriedOf = [&](ValueRange values) {
     SmallVector<Registers> all;
@@ -68,24 +114,33 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
     unsigned perWord = 32 / element.getIntOrFloatBitWidth();
     return Registers(in.unpack(carried, element, unsigned(carried.size()) * perWord));
   };
-  SmallVector<Value> init = {lower};
   SmallVector<Registers> starts = carriedOf(op.getInitArgs());
+  auto addCarried = [&](Block *block) {
+    SmallVector<Registers> all;
+    for (const Registers &start : starts) {
+      Registers &own = all.emplace_back();
+      for (Value r : start)
+        own.push_back(block->addArgument(r.getType(), loc));
+    }
+    return all;
+  };
+  SmallVector<Value> init = {lower};
   for (const Registers &start : starts)
     llvm::append_range(init, start);
 
-  Block *header = newBlock(b), *body = newBlock(b), *exit = newBlock(b);
-  LLVM::BrOp::create(b, loc, init, header);
+  Block *header = newBlock(b), *body = byDistance ? header : newBlock(b), *exit = newBlock(b);
+  if (byDistance)
+    LLVM::CondBrOp::create(b, loc, compare(LLVM::ICmpPredicate::slt, lower, upper), header, init,
+                           exit, ArrayRef(init).drop_front());
+  else
+    LLVM::BrOp::create(b, loc, init, header);
   Value iv = header->addArgument(lower.getType(), loc);
-  SmallVector<Registers> carried;
-  for (const Registers &start : starts) {
-    Registers &own = carried.emplace_back();
-    for (Value r : start)
-      own.push_back(header->addArgument(r.getType(), loc));
+  SmallVector<Registers> carried = addCarried(header);
+  if (!byDistance) {
+    enterBlock(header);
+    auto less = test == LoopTest::Unsigned ? LLVM::ICmpPredicate::ult : LLVM::ICmpPredicate::slt;
+    LLVM::CondBrOp::create(b, loc, compare(less, iv, upper), body, exit);
   }
-  enterBlock(header);
-  Value more = LLVM::ICmpOp::create(
-      b, loc, op.getUnsignedCmp() ? LLVM::ICmpPredicate::ult : LLVM::ICmpPredicate::slt, iv, upper);
-  LLVM::CondBrOp::create(b, loc, more, body, exit);
 
   enterBlock(body);
   set(op.getInductionVar(), {iv});
@@ -97,7 +152,15 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
   SmallVector<Value> next = {LLVM::AddOp::create(b, loc, iv, step)};
   for (const Registers &regs : carriedOf(op.getBody()->getTerminator()->getOperands()))
     llvm::append_range(next, regs);
-  LLVM::BrOp::create(b, loc, next, header);
+  if (byDistance) {
+    // Without a sign, the distance fits the type.
+    Value left = LLVM::SubOp::create(b, loc, upper, iv);
+    LLVM::CondBrOp::create(b, loc, compare(LLVM::ICmpPredicate::ugt, left, step), header, next,
+                           exit, ArrayRef(next).drop_front());
+    carried = addCarried(exit);
+  } else {
+    LLVM::BrOp::create(b, loc, next, header);
+  }
 
   enterBlock(exit);
   for (auto [result, arg, regs] :

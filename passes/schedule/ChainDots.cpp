@@ -257,11 +257,15 @@ void Chain::rewrite() {
   auto turns = [&](OpBuilder &b, Location) {
     Value init = loop.getInitArgs()[sumArg];
     Turn turn = run(b, lower, withoutSum(loop.getInitArgs()), init, nullptr);
+    // Another turn, if there is more than a step to go: without a sign, that fits the type.
     Value second = arith::AddIOp::create(b, loc, lower, step);
+    Value length = arith::SubIOp::create(b, loc, upper, lower);
+    Value goesOn = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, length, step);
+    Value end = arith::SelectOp::create(b, loc, goesOn, upper, second);
     SmallVector<Value> inits = turn.carried;
     inits.append({turn.sum, turn.left});
     auto rest = scf::ForOp::create(
-        b, loc, second, upper, step, inits,
+        b, loc, second, end, step, inits,
         [&](OpBuilder &b, Location, Value index, ValueRange args) {
           Turn before{args.back(), args.drop_back().back(), {}};
           Turn next = run(b, index, args.drop_back(2), Value(), &before);
@@ -272,8 +276,8 @@ void Chain::rewrite() {
         loop.getUnsignedCmp());
     rest->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
     ValueRange results = rest.getResults();
-    Turn end{results.back(), results.drop_back().back(), {}};
-    Value sum = multiply(b, end, /*inFlight=*/false);
+    Turn last{results.back(), results.drop_back().back(), {}};
+    Value sum = multiply(b, last, /*inFlight=*/false);
     b.clone(*release);
     scf::YieldOp::create(b, loc, withSum(results.drop_back(2), sum));
   };

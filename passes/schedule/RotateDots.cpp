@@ -23,6 +23,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/Rounds.h"
 #include "passes/facts/ProductFacts.h"
 
 using namespace mlir;
@@ -250,18 +251,8 @@ void Rotation::rewrite() {
   auto constant = [&](OpBuilder &b, int64_t value) -> Value {
     return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
   };
-  // Where the rounds end: rounds * turnsUnderProducts * step behind the start.
   int64_t stride = *getConstantIntValue(step);
-  Value isEmpty = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, upper, lower);
-  Value span = arith::SubIOp::create(b, loc, upper, lower);
-  span = arith::SubIOp::create(b, loc, span, constant(b, 1));
-  Value last = arith::DivUIOp::create(b, loc, span, step);
-  Value turns = arith::AddIOp::create(b, loc, last, constant(b, 1));
-  Value rounds = arith::DivUIOp::create(b, loc, turns, constant(b, tuning.turnsUnderProducts));
-  rounds = arith::SelectOp::create(b, loc, isEmpty, constant(b, 0), rounds);
-  Value distance =
-      arith::MulIOp::create(b, loc, rounds, constant(b, tuning.turnsUnderProducts * stride));
-  Value middle = arith::AddIOp::create(b, loc, lower, distance);
+  Value middle = endOfRounds(b, loop, tuning.turnsUnderProducts);
 
   auto split = [&](ValueRange all, SmallVector<Value> &early, SmallVector<Value> &late) {
     for (unsigned arg : earlyArgs)

@@ -18,8 +18,8 @@
 #include "passes/schedule/StaggerDots.h"
 #include "ir/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/Rounds.h"
 #include "passes/facts/ProductFacts.h"
 
 using namespace mlir;
@@ -153,16 +153,9 @@ bool tile::staggerDots(scf::ForOp loop) {
   std::optional<Stagger> s = match(loop.getBody());
   if (!s || s->dots.size() < 2 || !fits(loop, s->dots) || hasSingleTurns(loop))
     return false;
-  // A loop that runs no turn ends where it starts: the number of turns is computed from
-  // the bounds without a sign.
-  if (!loop.getStaticTripCount()) {
-    OpBuilder b(loop);
-    loop.setUpperBound(
-        arith::MaxSIOp::create(b, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound()));
-  }
   Block *parent = loop->getBlock();
   Operation *before = loop->getPrevNode(), *after = loop->getNextNode();
-  (void)loopUnrollByFactor(loop, tuningOf(loop).turnsUnderProducts);
+  (void)unrollIntoRounds(loop, tuningOf(loop).turnsUnderProducts);
   for (Operation *op = before ? before->getNextNode() : &parent->front(); op != after;
        op = op->getNextNode())
     if (auto made = dyn_cast<scf::ForOp>(op))

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "ir/TileDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "passes/Passes.h"
+#include "passes/Rounds.h"
 
 namespace tile {
 #define GEN_PASS_DEF_UNROLLLOOPSPASS
@@ -15,16 +15,6 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
-
-/// A loop that runs no turn ends where it starts: the number of turns is
-/// computed from the bounds without a sign.
-static void clampEnd(scf::ForOp loop) {
-  if (loop.getStaticTripCount())
-    return;
-  OpBuilder b(loop);
-  Value start = loop.getLowerBound(), end = loop.getUpperBound();
-  loop.setUpperBound(arith::MaxSIOp::create(b, loop.getLoc(), start, end));
-}
 
 /// A loop's body may grow to so many operations: inside each other, loops multiply.
 static constexpr int64_t kMostOperations = 1 << 15;
@@ -45,8 +35,7 @@ static LogicalResult unroll(scf::ForOp loop) {
     return success();
   if (failed(checkLength(loop, factor.getInt())))
     return failure();
-  clampEnd(loop);
-  FailureOr<UnrolledLoopInfo> unrolled = loopUnrollByFactor(loop, uint64_t(factor.getInt()));
+  FailureOr<UnrolledLoopInfo> unrolled = unrollIntoRounds(loop, factor.getInt());
   if (failed(unrolled) || !unrolled->epilogueLoopOp)
     return success(); // it runs as it is; or there is nothing left over
   scf::ForOp rest = *unrolled->epilogueLoopOp;

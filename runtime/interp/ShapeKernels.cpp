@@ -99,12 +99,6 @@ template <class T, bool Unsigned> void forInit(Frame &f, const Instruction &i, u
   // The distance fits the unsigned type even where upper - lower overflows.
   uint64_t distance = lower < upper ? uint64_t(T(T(upper) - T(lower))) : 0;
   uint64_t turns = distance / uint64_t(step) + (distance % uint64_t(step) != 0);
-  // What the counter is compared with when it has passed its last value.
-  uint64_t left = turns ? uint64_t(T(std::numeric_limits<I>::max())) - uint64_t(T(lower)) : 0;
-  if (turns && T(left) / T(step) < turns)
-    return f.fail(FindingKind::BadLoopStep, i, 0,
-                  "the counter of this loop steps past the end of its type, so that the loop would "
-                  "not end: its bounds need more bits, `.to(tl.int64)`");
   *f.reg<uint64_t>(i.c) = turns;
 }
 template <class T> void forNext(Frame &f, const Instruction &i, uint32_t) {

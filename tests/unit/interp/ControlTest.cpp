@@ -210,19 +210,19 @@ func.func @k(%s: i32) {
   EXPECT_EQ(report.findings[0].place.line, 5u);
 }
 
-TEST(Control, CounterPastTheEndIsReported) {
-  const char *text = R"mlir(
-func.func @k(%n: i32) {
-  %z = arith.constant 0 : i32
+TEST(Control, CounterThatPassesItsTypeEndsTheLoop) {
+  const char *body = R"mlir(
+  %low = arith.constant -2147483648 : i32
+  %z = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
   %s = arith.constant 1048576 : i32
-  scf.for %i = %z to %n step %s : i32 {
-  }
-  return
-})mlir";
-  EXPECT_TRUE(runText(text, Grid(), INT32_MAX - 1048575).findings.empty());
-  auto report = runText(text, Grid(), INT32_MAX);
-  ASSERT_EQ(report.findings.size(), 1u);
-  EXPECT_EQ(report.findings[0].kind, FindingKind::BadLoopStep);
+  %r = scf.for %i = %low to %a step %s iter_args(%n = %z) -> (i64) : i32 {
+    %m = arith.addi %n, %one : i64
+    scf.yield %m : i64
+  })mlir";
+  EXPECT_EQ(evaluate(body, INT32_MAX), 4096);
+  EXPECT_EQ(evaluate(body, 0), 2048);
+  EXPECT_EQ(evaluate(body, INT32_MIN), 0);
 }
 
 TEST(Control, ProgramIdsCoverTheGrid) {

@@ -47,3 +47,24 @@ func.func @unasked(%x: f32, %n: i32) -> f32 {
   }
   return %r : f32
 }
+
+// Longer steps: rounds end within the type, of which the counter behind the last turn may be
+// out. `room` is how many turns do.
+// CHECK-LABEL: func.func @long_steps
+// CHECK-DAG: %[[STEP:.*]] = arith.constant 3 : i32
+// CHECK-DAG: %[[MOST:.*]] = arith.constant 2147483647 : i32
+// CHECK: %[[ROOM:.*]] = arith.subi %[[MOST]], %arg0
+// CHECK: %[[FIT:.*]] = arith.divui %[[ROOM]], %[[STEP]]
+// CHECK: %[[TURNS:.*]] = arith.minui %{{.*}}, %[[FIT]]
+// CHECK: arith.divui %[[TURNS]]
+// CHECK: %[[END:.*]] = arith.addi %arg0
+// CHECK: scf.for %{{.*}} = %arg0 to %[[END]] step
+// CHECK: scf.for %{{.*}} = %[[END]] to
+func.func @long_steps(%start: i32, %stop: i32, %x: f32) -> f32 {
+  %c3 = arith.constant 3 : i32
+  %r = scf.for %i = %start to %stop step %c3 iter_args(%a = %x) -> f32 : i32 {
+    %s = arith.mulf %a, %x : f32
+    scf.yield %s : f32
+  } {tile.loop_unroll_factor = 4 : i32}
+  return %r : f32
+}
