@@ -279,18 +279,6 @@ std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointe
   return tile;
 }
 
-std::optional<SmallVector<int, 5>> tile::keptDimensions(ArrayRef<int64_t> from,
-                                                        ArrayRef<int64_t> to) {
-  SmallVector<int, 5> kept(from.size(), -1);
-  size_t left = to.size();
-  for (size_t dim = from.size(); dim-- > 0;)
-    if (left > 0 && from[dim] == to[left - 1])
-      kept[dim] = int(--left);
-    else if (from[dim] != 1)
-      return std::nullopt;
-  return left == 0 ? std::optional(kept) : std::nullopt;
-}
-
 std::optional<TileAccess> tile::readDescriptor(StridedAnalysis &analysis,
                                                const DescriptorAccess &access, TileUse use,
                                                std::string &reason) {

@@ -9,6 +9,7 @@
 #define TILE_PASSES_COPIES_TENSORMAPS_H
 
 #include "ir/CtaDialect.h"
+#include "passes/facts/KeptDimensions.h"
 #include "passes/facts/NonNegative.h"
 #include "passes/facts/StridedAccess.h"
 
@@ -55,13 +56,8 @@ struct DescriptorAccess {
   mlir::ValueRange offsets, shape, strides;
   mlir::RankedTensorType block;
   llvm::SmallVector<int, 5>
-      kept; ///< for each dimension: which one of the copied block it is, or -1
+      kept; ///< for each dimension: which one of the copied block it is, or -1 (keptDimensions)
 };
-
-/// Which dimensions of a block of shape `from` are those of `to`, if the others have size
-/// one: `kept` of a DescriptorAccess.
-std::optional<llvm::SmallVector<int, 5>> keptDimensions(llvm::ArrayRef<int64_t> from,
-                                                        llvm::ArrayRef<int64_t> to);
 
 /// The same for an access through a descriptor, which promises alignment of its
 /// base and strides and checks both ends of every dimension.
