@@ -2,7 +2,11 @@
 #include "tools/tilec/CompilingDevice.h"
 #include "runtime/devices/ForwardingDevice.h"
 #include "tools/tilec/Assembler.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace tile;
 using namespace tile::runtime;
@@ -10,8 +14,10 @@ using namespace tile::runtime;
 namespace {
 class CompilingDevice : public ForwardingDevice {
 public:
-  CompilingDevice(std::unique_ptr<Device> inner, std::string target, bool assemble)
-      : ForwardingDevice(std::move(inner)), gpu(std::move(target)), assemble(assemble) {}
+  CompilingDevice(std::unique_ptr<Device> inner, std::string target, bool assemble,
+                  std::string folder)
+      : ForwardingDevice(std::move(inner)), gpu(std::move(target)), assemble(assemble),
+        folder(std::move(folder)) {}
 
   std::string description() const override {
     return inner->description() + "; compiled for " + gpu;
@@ -23,10 +29,14 @@ public:
 private:
   bool compile(const KernelRequest &request, frontend::DiagnosticEngine &diagnostics);
 
+  bool save(const KernelRequest &request, llvm::StringRef ptx, std::string &error);
+
   std::string gpu;
   bool assemble;
+  std::string folder;
   Compiler compiler;
   llvm::StringSet<> accepted; ///< kernels that have been compiled
+  llvm::StringMap<int> saved; ///< how many of each name
 };
 } // namespace
 
@@ -40,6 +50,21 @@ static std::string keyOf(const KernelRequest &request) {
   return key + "\n" + std::to_string(o.numWarps) + " " + std::to_string(o.debug);
 }
 
+bool CompilingDevice::save(const KernelRequest &request, llvm::StringRef ptx, std::string &error) {
+  std::string name =
+      (llvm::sys::path::stem(request.file->name()).str() + "." + request.options.kernel);
+  llvm::SmallString<128> path(folder);
+  llvm::sys::path::append(path, name + "." + llvm::Twine(saved[name]++) + ".ptx");
+  std::error_code failed;
+  llvm::raw_fd_ostream file(path, failed);
+  if (failed) {
+    error = "cannot write `" + path.str().str() + "`: " + failed.message();
+    return false;
+  }
+  file << ptx;
+  return true;
+}
+
 bool CompilingDevice::compile(const KernelRequest &request,
                               frontend::DiagnosticEngine &diagnostics) {
   CompileOptions options = request.options;
@@ -50,7 +75,9 @@ bool CompilingDevice::compile(const KernelRequest &request,
   bool ok = result.ok();
   if (!ok)
     error = result.diagnostics.str();
-  else if (assemble)
+  else if (!folder.empty())
+    ok = save(request, result.output, error);
+  if (ok && assemble)
     ok = tilec::assembleCubin(result.output, gpu, cubin, registers, error);
   if (ok)
     return true;
@@ -75,6 +102,8 @@ std::unique_ptr<Kernel> CompilingDevice::prepare(const KernelRequest &request,
 }
 
 std::unique_ptr<Device> tilec::createCompilingDevice(std::unique_ptr<Device> inner,
-                                                     std::string target, bool assemble) {
-  return std::make_unique<CompilingDevice>(std::move(inner), std::move(target), assemble);
+                                                     std::string target, bool assemble,
+                                                     std::string folder) {
+  return std::make_unique<CompilingDevice>(std::move(inner), std::move(target), assemble,
+                                           std::move(folder));
 }

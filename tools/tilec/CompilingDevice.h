@@ -12,10 +12,11 @@
 
 namespace tilec {
 
-/// `assemble`: give the PTX to the assembler too.
+/// `assemble`: give the PTX to the assembler too. `folder`: where the PTX of each kernel is
+/// written as FILE.KERNEL.N.ptx, N counting those of a name; empty: nowhere.
 std::unique_ptr<tile::runtime::Device>
 createCompilingDevice(std::unique_ptr<tile::runtime::Device> inner, std::string target,
-                      bool assemble);
+                      bool assemble, std::string folder);
 
 } // namespace tilec
 

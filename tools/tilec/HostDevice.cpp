@@ -48,6 +48,9 @@ void tilec::addHostDeviceOptions(OptionTable &options, HostDeviceOptions &device
           },
           targetChoices())
       .flag("no-assemble", "with --compile-for, stop at the PTX", device.assemble, false)
+      .text("save-ptx", "DIR",
+            "with --compile-for, write each kernel's PTX to DIR, which must be there",
+            device.savedPtx, ValueKind::Directory)
       .flag("each-lane-arrives",
             "compile kernels so: for racecheck, which does not follow the barriers of warps",
             device.eachLaneArrives)
@@ -151,7 +154,7 @@ HostDevice tilec::openHostDevice(StringRef command, HostDeviceOptions &options) 
   cpu.throughPasses = options.throughPasses;
   result.device = createCpuDevice(cpu);
   if (!options.compileFor.empty())
-    result.device =
-        createCompilingDevice(std::move(result.device), options.compileFor, options.assemble);
+    result.device = createCompilingDevice(std::move(result.device), options.compileFor,
+                                          options.assemble, options.savedPtx);
   return result;
 }
