@@ -25,9 +25,9 @@ int64_t warpgroupsAtOnce(mlir::ModuleOp module, int64_t blocks, int64_t sharedBy
 
 /// How the register file is shared out where some warps only copy.
 struct RoleRegisters {
-  bool areDealt;   ///< moved from the warps that copy to those that compute; else all start with
-                   ///< what they need
-  int64_t producer; ///< registers of a thread that copies, if dealt
+  bool areDealt;     ///< moved from the warps that copy to those that compute; else all start with
+                     ///< what they need
+  int64_t producer;  ///< registers of a thread that copies, if dealt
   int64_t consumers; ///< the most that a thread that computes can have
 };
 /// For `consumerThreads` that compute, of all groups.

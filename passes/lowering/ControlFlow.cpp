@@ -47,9 +47,22 @@ static SmallVector<Registers> addArguments(Block *block, Location loc,
 static bool goesRoundInWords(BlockArgument arg) {
   auto type = dyn_cast<RankedTensorType>(arg.getType());
   return type && getElementBytes(type.getElementType()) < 4 && !arg.use_empty() &&
-         llvm::all_of(arg.getUses(), [](OpOperand &use) {
-           return isa<cta::WarpgroupDotOp>(use.getOwner()) && use.getOperandNumber() == 0;
-         });
+         llvm::all_of(
+             arg.getUses(),
+             [](OpOperand &use) {
+               return isa<cta::WarpgroupDotOp>(use.getOwner()) && use.getOperandNumber() == 0;
+             });
+}
+
+/// What goes round for a variable of a loop, and what that is when it has arrived.
+static Registers goingRound(Instructions &in, BlockArgument arg, const Registers &elements) {
+  return goesRoundInWords(arg) ? Registers(in.pack(elements, 32)) : elements;
+}
+static Registers arrived(Instructions &in, BlockArgument arg, Type element, const Registers &regs) {
+  if (!goesRoundInWords(arg))
+    return regs;
+  unsigned perWord = 32 / element.getIntOrFloatBitWidth();
+  return Registers(in.unpack(regs, element, unsigned(regs.size()) * perWord));
 }
 
 static Block *newBlock(OpBuilder &b) {
@@ -100,19 +113,11 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
   if (test == LoopTest::Unsigned && !op.getUnsignedCmp() && !isNotNegative(op.getUpperBound()))
     upper = LLVM::SMaxOp::create(
         b, loc, upper, LLVM::ConstantOp::create(b, loc, b.getIntegerAttr(upper.getType(), 0)));
-  // What goes round for each variable, and what that is when it arrives.
   auto carriedOf = [&](ValueRange values) {
     SmallVector<Registers> all;
     for (auto [arg, v] : llvm::zip_equal(op.getRegionIterArgs(), values))
-      all.push_back(goesRoundInWords(arg) ? Registers(in.pack(get(v), 32)) : get(v));
+      all.push_back(goingRound(in, arg, get(v)));
     return all;
-  };
-  auto elementsOf = [&](BlockArgument arg, const Registers &carried) {
-    if (!goesRoundInWords(arg))
-      return carried;
-    Type element = llvmType(getElementType(arg.getType()));
-    unsigned perWord = 32 / element.getIntOrFloatBitWidth();
-    return Registers(in.unpack(carried, element, unsigned(carried.size()) * perWord));
   };
   SmallVector<Registers> starts = carriedOf(op.getInitArgs());
   auto addCarried = [&](Block *block) {
@@ -145,7 +150,7 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
   enterBlock(body);
   set(op.getInductionVar(), {iv});
   for (auto [arg, regs] : llvm::zip(op.getRegionIterArgs(), carried))
-    set(arg, elementsOf(arg, regs));
+    set(arg, arrived(in, arg, llvmType(getElementType(arg.getType())), regs));
   if (failed(lowerBlock(*op.getBody())))
     return failure();
   in.setLoc(loc);
@@ -163,9 +168,8 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
   }
 
   enterBlock(exit);
-  for (auto [result, arg, regs] :
-       llvm::zip_equal(op.getResults(), op.getRegionIterArgs(), carried))
-    set(result, elementsOf(arg, regs));
+  for (auto [result, arg, regs] : llvm::zip_equal(op.getResults(), op.getRegionIterArgs(), carried))
+    set(result, arrived(in, arg, llvmType(getElementType(arg.getType())), regs));
   return success();
 }
 

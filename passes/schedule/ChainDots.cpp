@@ -22,6 +22,7 @@
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/ProductRegisters.h"
 
@@ -52,6 +53,7 @@ private:
   bool isLate(Operation *op) const;
   Turn run(OpBuilder &b, Value index, ValueRange carried, Value init, const Turn *before);
   Value multiply(OpBuilder &b, const Turn &turn, bool inFlight);
+  Value endOfRest(OpBuilder &b, Value second);
   SmallVector<Value> withSum(ValueRange carried, Value sum) const;
   SmallVector<Value> withoutSum(ValueRange all) const;
 
@@ -248,20 +250,37 @@ SmallVector<Value> Chain::withoutSum(ValueRange all) const {
   return others;
 }
 
+/// Where the turns from the `second` one on end.
+Value Chain::endOfRest(OpBuilder &b, Value second) {
+  Location loc = loop.getLoc();
+  Value lower = loop.getLowerBound(), upper = loop.getUpperBound();
+  if (std::optional<APInt> count = loop.getStaticTripCount())
+    return count->ugt(1) ? upper : second;
+  auto sum = upper.getDefiningOp<arith::AddIOp>();
+  APInt length, step;
+  if (sum && sum.getLhs() == lower && matchPattern(sum.getRhs(), m_ConstantInt(&length)) &&
+      matchPattern(loop.getStep(), m_ConstantInt(&step)))
+    return length.ugt(step) ? upper : second; // it runs, so that the sum is in its type
+  // There is another turn if there is more than a step to go: without a sign, that fits the type.
+  Value way = arith::SubIOp::create(b, loc, upper, lower);
+  Value goesOn = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, way, loop.getStep());
+  return arith::SelectOp::create(b, loc, goesOn, upper, second);
+}
+
 void Chain::rewrite() {
   OpBuilder b(loop);
   Location loc = loop.getLoc();
   Value lower = loop.getLowerBound(), upper = loop.getUpperBound(), step = loop.getStep();
   auto predicate = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::slt;
-  Value runs = arith::CmpIOp::create(b, loc, predicate, lower, upper);
+  std::optional<APInt> count = loop.getStaticTripCount();
+  Value runs = count
+                   ? arith::ConstantOp::create(b, loc, b.getBoolAttr(!count->isZero())).getResult()
+                   : arith::CmpIOp::create(b, loc, predicate, lower, upper).getResult();
   auto turns = [&](OpBuilder &b, Location) {
     Value init = loop.getInitArgs()[sumArg];
     Turn turn = run(b, lower, withoutSum(loop.getInitArgs()), init, nullptr);
-    // Another turn, if there is more than a step to go: without a sign, that fits the type.
     Value second = arith::AddIOp::create(b, loc, lower, step);
-    Value length = arith::SubIOp::create(b, loc, upper, lower);
-    Value goesOn = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, length, step);
-    Value end = arith::SelectOp::create(b, loc, goesOn, upper, second);
+    Value end = endOfRest(b, second);
     SmallVector<Value> inits = turn.carried;
     inits.append({turn.sum, turn.left});
     auto rest = scf::ForOp::create(
@@ -281,9 +300,7 @@ void Chain::rewrite() {
     b.clone(*release);
     scf::YieldOp::create(b, loc, withSum(results.drop_back(2), sum));
   };
-  auto none = [&](OpBuilder &b, Location) {
-    scf::YieldOp::create(b, loc, loop.getInitArgs());
-  };
+  auto none = [&](OpBuilder &b, Location) { scf::YieldOp::create(b, loc, loop.getInitArgs()); };
   auto whole = scf::IfOp::create(b, loc, runs, turns, none);
   loop.replaceAllUsesWith(whole.getResults());
   loop.erase();

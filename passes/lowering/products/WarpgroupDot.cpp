@@ -8,9 +8,9 @@
 //===----------------------------------------------------------------------===//
 #include "ir/layout/Hopper.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/facts/ProductRegisters.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/lowering/products/ProductsInFlight.h"
-#include "passes/facts/ProductRegisters.h"
 #include "passes/memory/Scratch.h"
 
 using namespace mlir;
