@@ -353,7 +353,7 @@ void Reader::visitWarpgroupDot(cta::WarpgroupDotOp op) {
   cta::BufferType b = op.getB().getType();
   auto aBuffer = dyn_cast<cta::BufferType>(op.getA().getType());
   Type aType = aBuffer ? aBuffer.getElementType() : getElementType(op.getA().getType());
-  int64_t m = acc.getDimSize(0), n = acc.getDimSize(1), k = b.getShape()[0];
+  int64_t m = acc.getDimSize(0), n = acc.getDimSize(1), k = op.getDepth();
   unsigned along = layout::warpgroupsAlongM(m, warps);
   int64_t own = n / std::max<int64_t>(std::min<int64_t>(warps / 4 / along, n / 8), 1);
   dot.shape = shapeName({m, n, k});

@@ -413,11 +413,17 @@ LogicalResult WarpgroupDotOp::verify() {
   constexpr int64_t kRows = 64, kColumns = 8, kBytes = 32; // of one instruction
   auto left = dyn_cast<BufferType>(getA().getType());
   auto leftBlock = dyn_cast<RankedTensorType>(getA().getType());
-  ArrayRef<int64_t> a = left ? left.getShape() : leftBlock.getShape();
+  SmallVector<int64_t> a(left ? left.getShape() : leftBlock.getShape());
   Type element = left ? left.getElementType() : leftBlock.getElementType();
   BufferType right = getB().getType();
-  ArrayRef<int64_t> b = right.getShape();
+  SmallVector<int64_t> b(right.getShape());
   RankedTensorType acc = getType();
+  if (getATurned() && !left) // warpgroup_dot_c6
+    return emitOpError("reads a block in registers as it is: only a buffer can be turned");
+  if (getATurned())
+    std::reverse(a.begin(), a.end());
+  if (getBTurned())
+    std::reverse(b.begin(), b.end());
   if (a.size() != 2 || b.size() != 2 || acc.getRank() != 2 || a[1] != b[0] ||
       acc.getDimSize(0) != a[0] || acc.getDimSize(1) != b[1]) // warpgroup_dot_c1
     return emitOpError("expected M x K by K x N to M x N, got ")
@@ -433,7 +439,7 @@ LogicalResult WarpgroupDotOp::verify() {
            << a[0] << ", " << b[1] << " and " << a[1] * int64_t(getElementBytes(element));
   if (getPromote() && (!isFp8(element) || getInFlight())) // warpgroup_dot_c4
     return emitOpError("expected `promote` on 8-bit floats that are waited for alone");
-  if (failed(verifyReadable(*this, getA(), "left", 1)))
+  if (failed(verifyReadable(*this, getA(), "left", getATurned() ? 0 : 1)))
     return failure();
-  return verifyReadable(*this, getB(), "right", 0);
+  return verifyReadable(*this, getB(), "right", getBTurned() ? 1 : 0);
 }

@@ -171,8 +171,9 @@ def Cta_WarpgroupDotOp : Cta_Op<"warpgroup_dot", [MemoryEffects<[MemRead]>,
     AllTypesMatch<["acc", "result"]>]> {
   let summary = "acc + a * b by warpgroup matrix instructions";
   let description = [{
-    `a` (M x K) is a buffer or a block in registers, `b` (K x N) a buffer. Every
-    warp takes part. Complete when it returns, or, `in_flight`, when the next one
+    `a` (M x K) is a buffer or a block in registers, `b` (K x N) a buffer. A buffer that is
+    `turned` holds the operand transposed (K x M, N x K): two products can read one copy in two
+    orders. Every warp takes part. Complete when it returns, or, `in_flight`, when the next one
     is issued and the one after that begins; the last one of a loop is waited for
     by `cta.warpgroup_wait`. Requires sm_90a.
 
@@ -191,6 +192,7 @@ def Cta_WarpgroupDotOp : Cta_Op<"warpgroup_dot", [MemoryEffects<[MemRead]>,
       multiple of 32 bytes
     - `warpgroup_dot_c4`: `promote` is 0 unless the operands are 8-bit floats,
       and where the product stays in flight
+    - `warpgroup_dot_c6`: only buffers are turned
     - `warpgroup_dot_c5`: a buffer is a swizzled tile; if its elements do not have 16 bits, it is
       contiguous along the dimension that is summed over, since the hardware transposes no others
     ```mlir
@@ -204,10 +206,16 @@ def Cta_WarpgroupDotOp : Cta_Op<"warpgroup_dot", [MemoryEffects<[MemRead]>,
     Arg<Tile_Block, "what the product is added to, M x N, in registers">:$acc,
     Arg<DefaultValuedAttr<ConfinedAttr<I32Attr, [IntNonNegative]>, "0">,
         "most products of 8-bit floats summed before an addition in f32; 0: any number">:$promote,
-    Arg<UnitAttr, "present: the result is complete only behind `cta.warpgroup_wait`">:$in_flight);
+    Arg<UnitAttr, "present: the result is complete only behind `cta.warpgroup_wait`">:$in_flight,
+    Arg<UnitAttr, "present: `a` is K x M in shared memory">:$a_turned,
+    Arg<UnitAttr, "present: `b` is N x K in shared memory">:$b_turned);
   let results = (outs
     Res<Tile_Block, "the sum, in the accumulator's registers">:$result);
-  let assemblyFormat = "$a `,` $b `,` $acc (`in_flight` $in_flight^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)";
+  let extraClassDeclaration = [{
+    /// K, over which is summed.
+    int64_t getDepth() { return getB().getType().getShape()[getBTurned() ? 1 : 0]; }
+  }];
+  let assemblyFormat = "$a (`turned` $a_turned^)? `,` $b (`turned` $b_turned^)? `,` $acc (`in_flight` $in_flight^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)";
   let hasVerifier = 1;
 }
 

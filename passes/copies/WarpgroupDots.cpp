@@ -73,7 +73,13 @@ private:
   bool areSideBySide(StoreOp first, StoreOp second);
   bool rewrite(DotOp dot);
   void rewriteStore(Operation *store, bool isAlone);
-  Value operand(DotOp dot, Value v, bool isLeft, bool isSwapped);
+  /// An operand as its product reads it.
+  struct Operand {
+    Value value;
+    bool isTurned = false;
+  };
+  Operand operand(DotOp dot, Value v, bool isLeft, bool isSwapped);
+  std::optional<Operand> copied(Operation *load, ArrayRef<int32_t> order, unsigned bytes);
   std::optional<TileAccess> read(Operation *op, ArrayRef<int64_t> shape, std::string &reason);
   Value loadByTma(Operation *load, RankedTensorType type, ArrayRef<int32_t> order,
                   bool mustBeKMajor, unsigned kDim, DotOp dot, bool isSwapped);
@@ -88,6 +94,8 @@ private:
   StridedAnalysis analysis{&nonNegative, &taken};
   /// By what pointers come from: the operations that read or write there.
   DenseMap<Value, SmallVector<Operation *, 2>> accesses;
+  /// What loads have become, and in which order of their dimensions.
+  DenseMap<Operation *, std::pair<Value, SmallVector<int32_t>>> copies;
   DenseSet<Value> written;
 };
 
@@ -338,7 +346,16 @@ static Operation *loadBehind(Value block) {
   return isa_and_nonnull<LoadOp, DescriptorLoadOp>(load) ? load : nullptr;
 }
 
-Value DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool isSwapped) {
+/// One copy serves products that read it in two orders, where the hardware transposes.
+std::optional<DotRewriter::Operand>
+DotRewriter::copied(Operation *load, ArrayRef<int32_t> order, unsigned bytes) {
+  auto found = copies.find(load);
+  if (found == copies.end() || bytes != 2 || ArrayRef(found->second.second) == order)
+    return std::nullopt;
+  return Operand{found->second.first, /*isTurned=*/true};
+}
+
+DotRewriter::Operand DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool isSwapped) {
   MLIRContext *context = kernel.getContext();
   auto type = cast<RankedTensorType>(v.getType());
   unsigned bytes = getElementBytes(type.getElementType()), kDim = isLeft ? 1 : 0;
@@ -354,10 +371,16 @@ Value DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool isSwapped) {
     load->emitRemark() << "it is needed in registers as well";
   else if (load)
     if (Value buffer = loadByTma(load, cast<RankedTensorType>(source.getType()), order,
-                                 mustBeKMajor, kDim, dot, isSwapped))
-      return buffer;
+                                 mustBeKMajor, kDim, dot, isSwapped)) {
+      if (std::optional<Operand> same = copied(load, order, bytes)) {
+        buffer.getDefiningOp()->erase();
+        return *same;
+      }
+      copies.try_emplace(load, buffer, order);
+      return {buffer};
+    }
   if (isLeft && !load)
-    return v; // computed: it is in registers already
+    return {v}; // computed: it is in registers already
   // Contiguous in shared memory along the dimension that is so in memory.
   unsigned minor = kDim;
   if (load && !mustBeKMajor) {
@@ -376,7 +399,7 @@ Value DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool isSwapped) {
   auto buffer = cta::BufferType::get(context, type.getShape(), type.getElementType(),
                                      cta::LayoutAttr::get(context, image));
   OpBuilder b(dot);
-  return cta::StageOp::create(b, dot.getLoc(), buffer, v);
+  return {cta::StageOp::create(b, dot.getLoc(), buffer, v)};
 }
 
 bool DotRewriter::rewrite(DotOp dot) {
@@ -398,13 +421,14 @@ bool DotRewriter::rewrite(DotOp dot) {
     right = transposed(dot.getA());
     acc = transposed(dot.getAcc());
   }
-  left = operand(dot, left, /*isLeft=*/true, isSwapped);
-  right = operand(dot, right, /*isLeft=*/false, isSwapped);
+  Operand l = operand(dot, left, /*isLeft=*/true, isSwapped);
+  Operand r = operand(dot, right, /*isLeft=*/false, isSwapped);
   unsigned promote = isa<Float8E4M3FNType, Float8E5M2Type>(dot.getA().getType().getElementType())
                          ? dot.getMaxNumImpreciseAcc()
                          : 0;
-  Value result = cta::WarpgroupDotOp::create(b, dot.getLoc(), acc.getType(), left, right, acc,
-                                             b.getI32IntegerAttr(int32_t(promote)), UnitAttr());
+  Value result = cta::WarpgroupDotOp::create(b, dot.getLoc(), acc.getType(), l.value, r.value, acc,
+                                             uint32_t(promote), /*in_flight=*/false, l.isTurned,
+                                             r.isTurned);
   if (isSwapped)
     result = transposed(result);
   dot.getResult().replaceAllUsesWith(result);

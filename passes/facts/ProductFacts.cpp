@@ -23,7 +23,7 @@ int64_t tile::registersOf(Type value) {
 static int64_t cyclesOfShare(cta::WarpgroupDotOp dot, unsigned warpgroups) {
   auto acc = cast<RankedTensorType>(dot.getType());
   auto b = dot.getB().getType();
-  int64_t bytes = b.getShape()[0] * int64_t(getElementBytes(b.getElementType()));
+  int64_t bytes = dot.getDepth() * int64_t(getElementBytes(b.getElementType()));
   return acc.getNumElements() / warpgroups / 128 * (bytes / 32);
 }
 

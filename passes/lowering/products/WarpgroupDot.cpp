@@ -228,7 +228,7 @@ void WarpgroupProduct::findShares() {
 
 void WarpgroupProduct::readLeft() {
   if (aBuffer) {
-    left = operandOf(op.getA(), 1, rowShare, kRowsPerBlock, alongM);
+    left = operandOf(op.getA(), op.getATurned() ? 0 : 1, rowShare, kRowsPerBlock, alongM);
     return;
   }
   leftWords = in.pack(l.get(op.getA()), 32);
@@ -278,7 +278,7 @@ Registers WarpgroupProduct::startOfSum(bool startsAnew) {
 /// Issues the instructions for steps `first` to `last` along k.
 void WarpgroupProduct::multiply(const Instructions::WgmmaShape &shape, MutableArrayRef<Value> sums,
                                 unsigned first, unsigned last, bool isFromZero) {
-  unsigned steps = unsigned(bType.getShape()[0] / shape.k);
+  unsigned steps = unsigned(op.getDepth() / shape.k);
   unsigned perInstruction = shape.n / 2 / (accElement.isF16() ? 2 : 1);
   unsigned chunks = sums.size() / perInstruction, chunksAcross = unsigned(ownColumns / shape.n);
   for (unsigned chunk = 0; chunk < chunks; ++chunk) {
@@ -302,10 +302,10 @@ void WarpgroupProduct::multiply(const Instructions::WgmmaShape &shape, MutableAr
 
 void WarpgroupProduct::run() {
   findShares();
-  right = operandOf(op.getB(), 0, columnShare, ownColumns, alongN);
+  right = operandOf(op.getB(), op.getBTurned() ? 1 : 0, columnShare, ownColumns, alongN);
   readLeft();
   Instructions::WgmmaShape shape = shapeOfInstruction();
-  unsigned steps = unsigned(bType.getShape()[0] / shape.k);
+  unsigned steps = unsigned(op.getDepth() / shape.k);
   // How many products may be added in the tensor core's own precision.
   unsigned promote = op.getPromote() ? std::max(op.getPromote() / shape.k, 1u) : steps;
   bool promotes = promote < steps;
