@@ -504,7 +504,10 @@ def OverlapDotsPass : Pass<"tile-overlap-dots", "::mlir::ModuleOp"> {
       does so under the next product (RotateDots.cpp; with several products
       StaggerDots.cpp). A loop whose last product multiplies, from registers, what
       became of another's result issues it in the next iteration, behind the
-      product there, and under the arithmetic between the two (ChainDots.cpp).
+      product there, and under the arithmetic between the two (ChainDots.cpp). Of
+      several products that do not all depend on each other, the second is issued
+      right behind the first, and each waited for where its result is used
+      (EarlyDots.cpp).
       Slots that the warps fill themselves have a spare one among them.
     - **Never**: touches a loop that looks at an accumulator otherwise, nor one whose
       warpgroups keep the tensor core busy by turns.

@@ -347,8 +347,8 @@ static Operation *loadBehind(Value block) {
 }
 
 /// One copy serves products that read it in two orders, where the hardware transposes.
-std::optional<DotRewriter::Operand>
-DotRewriter::copied(Operation *load, ArrayRef<int32_t> order, unsigned bytes) {
+std::optional<DotRewriter::Operand> DotRewriter::copied(Operation *load, ArrayRef<int32_t> order,
+                                                        unsigned bytes) {
   auto found = copies.find(load);
   if (found == copies.end() || bytes != 2 || ArrayRef(found->second.second) == order)
     return std::nullopt;
@@ -426,9 +426,9 @@ bool DotRewriter::rewrite(DotOp dot) {
   unsigned promote = isa<Float8E4M3FNType, Float8E5M2Type>(dot.getA().getType().getElementType())
                          ? dot.getMaxNumImpreciseAcc()
                          : 0;
-  Value result = cta::WarpgroupDotOp::create(b, dot.getLoc(), acc.getType(), l.value, r.value, acc,
-                                             uint32_t(promote), /*in_flight=*/false, l.isTurned,
-                                             r.isTurned);
+  Value result =
+      cta::WarpgroupDotOp::create(b, dot.getLoc(), acc.getType(), l.value, r.value, acc,
+                                  uint32_t(promote), /*in_flight=*/false, l.isTurned, r.isTurned);
   if (isSwapped)
     result = transposed(result);
   dot.getResult().replaceAllUsesWith(result);

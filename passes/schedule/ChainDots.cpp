@@ -147,15 +147,6 @@ bool Chain::isChained() {
   return true;
 }
 
-/// Words of 32 bits of a thread's share.
-static int64_t wordsOf(Type type) {
-  auto block = dyn_cast<RankedTensorType>(type);
-  if (!block)
-    return 1;
-  int64_t bytes = getElementBytes(block.getElementType());
-  return std::max<int64_t>(cta::getLayout(block).inSize(layout::Dim::reg()) * bytes / 4, 1);
-}
-
 /// All that the loop carries, the left operand and the other result, with as much beside them as
 /// the assembler wants for what is done with them. Where programs share a multiprocessor, as many
 /// as without.

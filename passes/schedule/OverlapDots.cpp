@@ -9,6 +9,7 @@
 #include "passes/copies/CopiesAhead.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/schedule/ChainDots.h"
+#include "passes/schedule/EarlyDots.h"
 #include "passes/schedule/RotateDots.h"
 #include "passes/schedule/StaggerDots.h"
 
@@ -152,10 +153,17 @@ struct OverlapDotsPass : tile::impl::OverlapDotsPassBase<OverlapDotsPass> {
   void runOnOperation() override {
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
-    for (scf::ForOp loop : loops)
-      if (!(loop->getParentOfType<cta::RolesOp>() && (chainDots(loop) || rotateDot(loop) || staggerDots(loop))))
-        if (std::optional<Overlap> o = match(loop); o && gainsFromFlight(o->dots))
+    for (scf::ForOp loop : loops) {
+      bool hasRoles = bool(loop->getParentOfType<cta::RolesOp>());
+      if (hasRoles && (chainDots(loop) || rotateDot(loop) || staggerDots(loop)))
+        continue;
+      if (std::optional<Overlap> o = match(loop)) {
+        if (gainsFromFlight(o->dots))
           overlap(loop, *o);
+      } else if (hasRoles) {
+        (void)issueDotsEarly(loop);
+      }
+    }
     getOperation().walk(releaseInOneWay);
   }
 };

@@ -1,0 +1,182 @@
+//===- EarlyDots.cpp - products issued early and waited for late ----------===//
+//
+// A part of tile-overlap-dots, for loops with several products in a turn that do not all depend on
+// each other: the backward pass of attention, networks with gates. A product that needs nothing of
+// those before it is issued right behind the first of them; each is waited for where its result is
+// first used, a sum at the end of the turn; slots are given back behind the last wait of those that
+// read them.
+//
+//   for k:                           for k:
+//     wait; s = dot                    wait; s = dot, in flight
+//     p = f(s)                         wait; d = dot, in flight
+//     wait; d = dot           =>       s is done: p = f(s)           under d
+//     u = dot(p, u)                    u = dot(p, u), in flight
+//     e = g(p, d)                      d is done: e = g(p, d)        under u
+//     w = dot(e, w)                    w = dot(e, w), in flight
+//     release                          u and w are done: release
+//
+// Nothing is in flight behind a back edge, and the order of additions stays.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/schedule/EarlyDots.h"
+#include "ir/Kernel.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/facts/ProductFacts.h"
+#include "passes/facts/ProductRegisters.h"
+
+using namespace mlir;
+using namespace tile;
+
+namespace {
+
+class EarlyDots {
+public:
+  explicit EarlyDots(scf::ForOp loop) : loop(loop), body(loop.getBody()) {}
+  bool match();
+  void rewrite();
+
+private:
+  bool findReleases();
+  bool dependsOn(cta::WarpgroupDotOp dot, Operation *before);
+  bool fits();
+  Operation *firstUse(cta::WarpgroupDotOp dot);
+
+  scf::ForOp loop;
+  Block *body;
+  SmallVector<cta::WarpgroupDotOp> dots;
+  SmallVector<std::pair<cta::RingReleaseOp, SmallVector<cta::WarpgroupDotOp>>> releases;
+  SmallVector<cta::WarpgroupDotOp> independent; ///< of all before them, but the first
+};
+
+} // namespace
+
+/// Whether `dot` can be issued where `before` has been: what it reads is there, or a slot that
+/// nothing else has to do with between the two.
+bool EarlyDots::dependsOn(cta::WarpgroupDotOp dot, Operation *before) {
+  for (Value operand : dot->getOperands()) {
+    Operation *from = operand.getDefiningOp();
+    if (!from || from->getBlock() != body || from->isBeforeInBlock(before))
+      continue;
+    auto wait = dyn_cast<cta::RingWaitOp>(from);
+    if (!wait)
+      return true;
+    for (Operation *op = before->getNextNode(); op != wait; op = op->getNextNode())
+      if (llvm::is_contained(op->getOperands(), wait.getRing()))
+        return true;
+  }
+  return false;
+}
+
+/// Of the slots that products read, each given back once.
+bool EarlyDots::findReleases() {
+  llvm::MapVector<Operation *, SmallVector<cta::WarpgroupDotOp>> readers;
+  for (cta::WarpgroupDotOp dot : dots)
+    for (Value operand : {dot.getA(), Value(dot.getB())}) {
+      Operation *from = operand.getDefiningOp();
+      if (!isa<cta::BufferType>(operand.getType()) || (from && from->getBlock() != body))
+        continue;
+      if (!isa_and_nonnull<cta::RingWaitOp>(from))
+        return false; // what threads have written, they may write again
+      readers[from].push_back(dot);
+    }
+  for (auto &[op, own] : readers) {
+    Value ring = cast<cta::RingWaitOp>(op).getRing();
+    cta::RingReleaseOp release;
+    for (Operation *user : ring.getUsers()) {
+      if (user == op || !loop->isAncestor(user))
+        continue;
+      auto found = dyn_cast<cta::RingReleaseOp>(user);
+      if (!found || found.getCondition() || release || found->getBlock() != body)
+        return false;
+      release = found;
+    }
+    if (!release || !own.back()->isBeforeInBlock(release))
+      return false;
+    releases.push_back({release, own});
+  }
+  return true;
+}
+
+bool EarlyDots::match() {
+  bool isPlain = true;
+  loop.walk([&](Operation *op) {
+    if (auto dot = dyn_cast<cta::WarpgroupDotOp>(op)) {
+      isPlain &= dot->getBlock() == body && !dot.getInFlight() && !dot.getPromote();
+      dots.push_back(dot);
+    }
+    isPlain &= !isa<cta::TurnBeginOp, cta::TurnEndOp, cta::WarpgroupWaitOp>(op);
+  });
+  if (!isPlain || dots.size() < 2 || !findReleases())
+    return false;
+  for (cta::WarpgroupDotOp dot : ArrayRef(dots).drop_front())
+    if (!dependsOn(dot, dots.front()) && matchPattern(dot.getAcc(), m_AnyZeroFloat()))
+      independent.push_back(dot);
+  // Two results at a time, and no more: all of them would need their registers at once.
+  if (independent.size() > 1)
+    independent.resize(1);
+  bool gains = !independent.empty();
+  for (cta::WarpgroupDotOp dot : ArrayRef(dots).drop_back())
+    gains |= firstUse(dot) == body->getTerminator();
+  return gains && fits();
+}
+
+/// All that the loop carries, all results that are no part of it, and the left operands in
+/// registers.
+bool EarlyDots::fits() {
+  int64_t registers = tuningOf(loop).registersBesideChain;
+  for (Type type : loop.getResultTypes())
+    registers += isa<RankedTensorType>(type) ? wordsOf(type) : 0; // single numbers are uniform
+  int64_t left = 0;
+  for (cta::WarpgroupDotOp dot : dots) {
+    if (!isa<BlockArgument>(dot.getAcc()))
+      registers += wordsOf(dot.getType());
+    if (isa<RankedTensorType>(dot.getA().getType()))
+      left = std::max(left, wordsOf(dot.getA().getType()));
+  }
+  auto module = loop->getParentOfType<ModuleOp>();
+  RoleRegisters dealt = registersOfRoles(cta::threadsOf(module) * cta::groupsOf(module));
+  return dealt.areDealt && registers + left <= dealt.consumers;
+}
+
+/// In the loop's own block.
+Operation *EarlyDots::firstUse(cta::WarpgroupDotOp dot) {
+  Operation *first = body->getTerminator();
+  for (Operation *user : dot.getResult().getUsers())
+    if (Operation *here = body->findAncestorOpInBlock(*user); here && here->isBeforeInBlock(first))
+      first = here;
+  return first;
+}
+
+void EarlyDots::rewrite() {
+  OpBuilder b(loop);
+  for (cta::WarpgroupDotOp dot : independent) {
+    Operation *place = dots.front();
+    for (Value operand : dot->getOperands())
+      if (auto wait = operand.getDefiningOp<cta::RingWaitOp>();
+          wait && wait->getBlock() == body && place->isBeforeInBlock(wait)) {
+        wait->moveAfter(place);
+        place = wait;
+      }
+    dot->moveAfter(place);
+  }
+  DenseMap<Operation *, Operation *> waits;
+  for (cta::WarpgroupDotOp dot : dots) {
+    dot.setInFlight(true);
+    b.setInsertionPoint(firstUse(dot));
+    auto wait = cta::WarpgroupWaitOp::create(b, dot.getLoc(), dot.getType(), dot);
+    dot.getResult().replaceAllUsesExcept(wait.getResult(), wait);
+    waits[dot] = wait;
+  }
+  for (auto &[release, readers] : releases)
+    for (cta::WarpgroupDotOp dot : readers)
+      if (release->isBeforeInBlock(waits[dot]))
+        release->moveAfter(waits[dot]);
+}
+
+bool tile::issueDotsEarly(scf::ForOp loop) {
+  EarlyDots early(loop);
+  if (!early.match())
+    return false;
+  early.rewrite();
+  return true;
+}
