@@ -56,6 +56,10 @@ struct Tuning {
   /// chained products. Hand-written attention: with 32 and more all compiled without spills,
   /// with 24 and less none did.
   int64_t registersBesideChain = 32;
+  /// The same beside all that products of one turn hold at once, half of which is used up while the
+  /// rest arrives: the gradients of attention (head size 128, 64 queries by 128 keys, two
+  /// warpgroups) need 232 in all, and are not spilled.
+  int64_t registersBesideEarlyProducts = 24;
   /// Cycles of the tensor core for one warpgroup's share of a product from which on
   /// warpgroups that take turns gain nothing from products in flight.
   int64_t longProductCycles = 512;

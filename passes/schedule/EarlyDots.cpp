@@ -123,7 +123,7 @@ bool EarlyDots::match() {
 /// All that the loop carries, all results that are no part of it, and the left operands in
 /// registers.
 bool EarlyDots::fits() {
-  int64_t registers = tuningOf(loop).registersBesideChain;
+  int64_t registers = tuningOf(loop).registersBesideEarlyProducts;
   for (Type type : loop.getResultTypes())
     registers += isa<RankedTensorType>(type) ? wordsOf(type) : 0; // single numbers are uniform
   int64_t left = 0;
