@@ -7,6 +7,10 @@ Each kernel of the files has comments above its decorator:
     # form: SIGNATURE [NAME=VALUE]... [--OPTION VALUE]...
     # fact: EXPRESSION  -- why it holds
 
+or, for a kernel of another file, before a line that names it:
+
+    # kernel: FILE NAME
+
 The kernel is compiled by `tilec explain --json`, and each expression, a condition in Python, must
 hold. In it:
 
@@ -23,6 +27,7 @@ hold. In it:
 Prints each fact that does not hold, with what was found; exits 1 if there is one.
 """
 import json
+import os
 import re
 import subprocess
 import sys
@@ -56,16 +61,17 @@ NEEDS_PTXAS = re.compile(r"\b(registers|spill_bytes|programs)\b")
 
 
 def forms(path):
-    """(kernel, form, facts) for each kernel with a form; a kernel may have several."""
+    """(file, kernel, form, facts) for each kernel with a form; a kernel may have several."""
     pending = []
     for line in open(path, encoding="utf-8"):
         if match := re.match(r"# form: (.*)", line):
             pending.append((match[1].split(), []))
         elif match := re.match(r"# fact: (.*?)\s+-- (.*)", line):
             pending[-1][1].append((match[1], match[2]))
-        elif match := re.match(r"def (\w+)\(", line):
+        elif match := re.match(r"def (?P<name>\w+)\(|# kernel: (?P<file>\S+) (?P<of>\w+)", line):
+            file = os.path.join(os.path.dirname(path), match["file"]) if match["file"] else path
             for form, facts in pending:
-                yield match[1], form, facts
+                yield os.path.normpath(file), match["name"] or match["of"], form, facts
             pending = []
 
 
@@ -84,8 +90,8 @@ def explain(tilec, path, kernel, form):
 
 def main():
     tilec, count, facts_seen, skipped, failures = sys.argv[1], 0, 0, 0, 0
-    for path in sys.argv[2:]:
-        for kernel, form, facts in forms(path):
+    for listed in sys.argv[2:]:
+        for path, kernel, form, facts in forms(listed):
             count += 1
             try:
                 report = explain(tilec, path, kernel, form)
