@@ -111,9 +111,43 @@ static bool isInBounds(const Polynomial::Term &t, unsigned dim, ArrayRef<Bound> 
   });
 }
 
+/// Splits a term into the arguments of the kernel that it is a multiple of, and the rest.
+static std::pair<Polynomial::Term, Polynomial::Term> byArguments(const Polynomial::Term &t) {
+  Polynomial::Term arguments{{}, 1}, rest{{}, t.coefficient};
+  for (Value f : t.factors)
+    (kernelArgument(f) ? arguments : rest).factors.push_back(f);
+  return {arguments, rest};
+}
+
+/// Whether `part`, in steps of `d`, is no part of the indices that a mask compares with the
+/// end: heads that lie one after the other (`head * N * D + row * D` where `row < N`).
+static bool isBatchOf(const TileAccess::Dimension &d, const Polynomial::Term &part,
+                      ArrayRef<Bound> bounds) {
+  auto [arguments, rest] = byArguments(part);
+  bool isBounded = llvm::any_of(
+      bounds, [&](const Bound &bound) { return int(bound.dim) == d.block && !bound.isLower; });
+  return isBounded && !arguments.factors.empty() && !rest.factors.empty() &&
+         !isInBounds(part, d.block, bounds);
+}
+
+/// A dimension of the array that the block does not have; false if there cannot be one.
+static bool addDimension(TileAccess &tile, const Polynomial::Term &start,
+                         const Polynomial::Term &stride, unsigned bytes, bool checked) {
+  if ((!checked && divisibility(stride) * bytes % kAlignment != 0) ||
+      tile.dimensions.size() == kMaxRank)
+    return false;
+  TileAccess::Dimension own;
+  own.start.add(start);
+  own.stride.add(stride);
+  own.size = Polynomial::constant(kUnlimited);
+  tile.dimensions.push_back(own);
+  return true;
+}
+
 /// Gives each term of the offset to the dimension whose stride it contains.
 /// Terms that contain none but are multiples of some argument or of a large number
-/// (a batch, a head) get a dimension of their own; the rest runs along the contiguous one.
+/// (a batch, a head) get a dimension of their own, and so do those that are outside of the
+/// mask's bounds; the rest runs along the contiguous one.
 static bool distribute(const Polynomial &offset, ArrayRef<Bound> bounds, TileAccess &tile,
                        unsigned bytes, bool checked) {
   for (const Polynomial::Term &t : offset.terms()) {
@@ -125,31 +159,29 @@ static bool distribute(const Polynomial &offset, ArrayRef<Bound> bounds, TileAcc
       if (q && (!best || stride.factors.size() > best->stride.terms().front().factors.size()))
         best = &d, part = q;
     }
-    if (best) {
+    if (best && !isBatchOf(*best, *part, bounds)) {
       best->start.add(*part);
       continue;
     }
-    Polynomial::Term stride{{}, 1}, start{{}, t.coefficient};
-    for (Value f : t.factors)
-      (kernelArgument(f) ? stride : start).factors.push_back(f);
+    auto [stride, start] = byArguments(best ? *part : t);
+    if (best) {
+      const Polynomial::Term &step = best->stride.terms().front();
+      stride.coefficient = step.coefficient;
+      llvm::append_range(stride.factors, step.factors);
+      if (!addDimension(tile, start, stride, bytes, checked))
+        return false;
+      continue;
+    }
     bool isFar = stride.factors.empty() && !start.factors.empty() && t.coefficient >= kFarStep;
     if (isFar && isInBounds(t, tile.minor(), bounds))
       tile.dimensions.front().mayBeFar = true;
     else if (isFar && t.coefficient * bytes % kAlignment == 0)
       std::swap(stride.coefficient, start.coefficient);
     bool isOwn = !start.factors.empty() && (!stride.factors.empty() || stride.coefficient != 1);
-    if (!isOwn) {
+    if (!isOwn)
       tile.dimensions.front().start.add(t);
-      continue;
-    }
-    if ((!checked && divisibility(stride) * bytes % kAlignment != 0) ||
-        tile.dimensions.size() == kMaxRank)
+    else if (!addDimension(tile, start, stride, bytes, checked))
       return false;
-    TileAccess::Dimension own;
-    own.start.add(start);
-    own.stride.add(stride);
-    own.size = Polynomial::constant(kUnlimited);
-    tile.dimensions.push_back(own);
   }
   return true;
 }
