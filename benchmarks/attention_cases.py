@@ -193,7 +193,7 @@ def backward(name, batch, heads, length, size, causal, atomic=False):
 
 
 # (BLOCK_N, warps, stages, splits for each place on the chip)
-DECODE = [(64, 4, 3, 2), (64, 4, 3, 4), (128, 4, 2, 1), (128, 8, 3, 1), (32, 4, 4, 2)]
+DECODE = [(64, 4, 3, 2), (64, 4, 3, 4), (128, 8, 3, 1), (32, 4, 4, 2)]
 
 
 def decode(name, batch, length, dtype="float16", heads=64, few=8, size=128, page=64):
