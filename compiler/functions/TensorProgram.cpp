@@ -20,6 +20,20 @@ using graph::Sizes;
 
 TensorProgram::~TensorProgram() = default;
 
+std::string TensorProgram::unmetRequirement(const Bindings &sizes) const {
+  for (auto &[size, otherwise] : requirements)
+    if (size.evaluate(sizes).value_or(-1) < 0) {
+      std::string text = otherwise + ", with";
+      std::set<std::string> names;
+      size.collectNames(names);
+      for (const std::string &name : names)
+        if (auto known = sizes.find(name); known != sizes.end())
+          text += " " + name + " = " + std::to_string(known->second);
+      return text;
+    }
+  return "";
+}
+
 namespace {
 
 class Program : public TensorProgram {
@@ -43,10 +57,12 @@ private:
   unsigned addBuffer(Value value, TensorBuffer::Kind kind, int index);
   void describe(const tensors::Signature &signature);
   void describeKernel(KernelOp op);
+  void addShape(graph::ReshapeOp op);
   const KernelShape &shapeFor(unsigned kernel, ArrayRef<TensorPlace> places, std::string &layout);
   /// The strides of a buffer as formulas: what is 0 or 1 in this launch is so in all of the class.
   Sizes stridesOf(unsigned buffer, const TensorPlace &place, std::string &layout) const;
   std::string moduleText(const KernelShape &shape, const graph::Cut &cut);
+  std::vector<bool> withoutElements(const TensorKernel &kernel, const Bindings &sizes) const;
 
   MLIRContext context;
   mutable OwningOpRef<ModuleOp> module; ///< grouped
@@ -87,7 +103,7 @@ static Size bytesOfValue(Value value) {
 /// without a compiler does. Views cost nothing there either.
 void Program::countUnfused() {
   for (Operation &op : function().getBody().front().without_terminator()) {
-    if (graph::isFree(&op) || isa<graph::RearrangeOp>(op))
+    if (graph::isFree(&op) || isa<graph::RearrangeOp, graph::ReshapeOp>(op))
       continue;
     ++unfusedLaunches;
     unfusedBytes = unfusedBytes + bytesOfValue(op.getResult(0));
@@ -101,6 +117,15 @@ unsigned Program::addBuffer(Value value, TensorBuffer::Kind kind, int index) {
   auto type = cast<GraphTensorType>(value.getType());
   buffers.push_back({kind, index, type.sizes(), tensors::dtypeOf(type.getElement())});
   return bufferOf[value] = buffers.size() - 1;
+}
+
+/// One array in two shapes: what is returned is what was stored, and else what is read.
+void Program::addShape(graph::ReshapeOp op) {
+  unsigned source = bufferOf.lookup(op.getSrc());
+  if (bufferOf.count(op.getResult()))
+    buffers[source].sameAs = bufferOf.lookup(op.getResult());
+  else
+    buffers[addBuffer(op.getResult(), TensorBuffer::Kind::Intermediate, 0)].sameAs = source;
 }
 
 void Program::describeKernel(KernelOp op) {
@@ -153,6 +178,12 @@ void Program::chooseParts(Bindings &sizes) const {
 void Program::describe(const tensors::Signature &signature) {
   func::FuncOp entry = function();
   returnsTuple = entry->hasAttr(tensors::kTupleAttr);
+  if (auto needs = entry->getAttrOfType<ArrayAttr>(tensors::kRequiresAttr))
+    for (size_t i = 0; i + 1 < needs.size(); i += 2) {
+      std::string error;
+      requirements.push_back({*Size::parse(cast<StringAttr>(needs[i]).getValue(), error),
+                              cast<StringAttr>(needs[i + 1]).str()});
+    }
   unsigned next = 0;
   for (auto [i, parameter] : llvm::enumerate(signature.parameters)) {
     if (parameter.kind == tensors::Parameter::Kind::Constant)
@@ -168,7 +199,12 @@ void Program::describe(const tensors::Signature &signature) {
     results.push_back(addBuffer(value, TensorBuffer::Kind::Result, i));
     leastBytes = leastBytes + bytesOfValue(value);
   }
-  for (KernelOp op : body.getOps<KernelOp>()) {
+  for (Operation &inner : body.without_terminator()) {
+    if (auto shape = dyn_cast<graph::ReshapeOp>(inner)) {
+      addShape(shape);
+      continue;
+    }
+    auto op = cast<KernelOp>(inner);
     SmallVector<int64_t> numbers;
     for (auto [i, input] : llvm::enumerate(op.getInputs()))
       if (buffers[bufferOf.lookup(input)].kind == TensorBuffer::Kind::Number)
@@ -279,12 +315,29 @@ static std::string keyOf(unsigned kernel, const std::string &layout, const graph
                     std::to_string(cut.warps) + "|";
   for (bool flag : {cut.loop, cut.evenColumns, cut.evenRows, cut.evenInner, cut.oneBlock, cut.wide})
     key += flag ? '1' : '0';
-  for (auto *flags : {&cut.divisible, &cut.aligned}) {
+  for (auto *flags : {&cut.divisible, &cut.aligned, &cut.absent}) {
     key += "|";
     for (bool flag : *flags)
       key += flag ? '1' : '0';
   }
   return key;
+}
+
+/// Which arrays of a kernel have no elements.
+std::vector<bool> Program::withoutElements(const TensorKernel &kernel,
+                                           const Bindings &sizes) const {
+  std::vector<bool> absent;
+  for (unsigned buffer : kernel.buffers)
+    absent.push_back(graph::product(buffers[buffer].shape).evaluate(sizes) == 0);
+  return absent;
+}
+
+/// So many elements, with one along each dimension that has none.
+static int64_t atLeastOne(ArrayRef<Size> dims, const Bindings &sizes) {
+  int64_t count = 1;
+  for (const Size &size : dims)
+    count *= std::max<int64_t>(size.evaluate(sizes).value_or(1), 1);
+  return count;
 }
 
 static llvm::Error tooLarge(const TensorKernel &kernel) {
@@ -307,6 +360,19 @@ llvm::Expected<TensorLaunch> Program::launch(unsigned index, const Bindings &giv
     return tooLarge(kernel);
   graph::Cut cut = chooseCut(shape, *extents, target);
   TensorLaunch launch;
+  if (countPrograms(shape, cut, *extents) == 0 && !shape.product) {
+    cut.absent = withoutElements(kernel, sizes);
+    if (std::find(cut.absent.begin() + kernel.numRead, cut.absent.end(), false) ==
+        cut.absent.end()) {
+      launch.grid = {0, 1, 1};
+      return launch;
+    }
+    extents->rows = atLeastOne(shape.rows, sizes);
+    extents->columns = atLeastOne(shape.columns, sizes);
+    std::vector<bool> absent = std::move(cut.absent);
+    cut = chooseCut(shape, *extents, target);
+    cut.absent = std::move(absent);
+  }
   constexpr int64_t narrow = int64_t(1) << 30; // a block more still fits 32 bits
   cut.wide = std::max({extents->rows, extents->columns, extents->inner}) >= narrow;
   std::vector<int64_t> values;
@@ -314,6 +380,10 @@ llvm::Expected<TensorLaunch> Program::launch(unsigned index, const Bindings &giv
     std::optional<int64_t> value = size.evaluate(sizes);
     if (!value)
       return tooLarge(kernel);
+    if (!cut.absent.empty())
+      value = size == graph::product(shape.rows)      ? extents->rows
+              : size == graph::product(shape.columns) ? extents->columns
+                                                      : std::max<int64_t>(*value, 1);
     values.push_back(*value);
     cut.wide |= *value != int32_t(*value);
     cut.divisible.push_back(*value % 16 == 0 && shape.aligns(size));

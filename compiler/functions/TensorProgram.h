@@ -23,6 +23,7 @@ struct TensorBuffer {
   int index = 0; ///< Tensor, Number: of the parameter; Result: which one
   graph::Sizes shape;
   eval::DType type;
+  int sameAs = -1; ///< the buffer in whose memory it lies, in another shape
 };
 
 /// A buffer's place in memory, for one launch. Strides count elements; none: no gaps.
@@ -69,10 +70,21 @@ public:
                                                std::unique_ptr<eval::EvalError> &error);
   virtual ~TensorProgram();
 
+  /// The buffer in whose memory one lies: itself, unless it is another's shape.
+  unsigned memoryOf(unsigned buffer) const {
+    while (buffers[buffer].sameAs >= 0)
+      buffer = buffers[buffer].sameAs;
+    return buffer;
+  }
+
   std::vector<TensorBuffer> buffers;
   std::vector<TensorKernel> kernels; ///< in order
   std::vector<unsigned> results;     ///< buffers
   bool returnsTuple = false;
+  /// Formulas that must not be negative, and what a call is told otherwise.
+  std::vector<std::pair<graph::Size, std::string>> requirements;
+  /// What is wrong with the sizes of a call; empty: nothing.
+  std::string unmetRequirement(const graph::Bindings &sizes) const;
 
   // Operation by operation, for comparison.
   graph::Size unfusedBytes, leastBytes; ///< least: parameters and results once

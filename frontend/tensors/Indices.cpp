@@ -94,7 +94,8 @@ static Result argument(Tracer &tracer, StringRef name, const CallArgs &args) {
     index = positions(tracer, sizes);
     end = tracer.sizeValue(graph::product(sizes));
   }
-  Result first = index ? tracer.map(MapKind::select, name, {*isBest, *index, *end}) : std::move(index);
+  Result first =
+      index ? tracer.map(MapKind::select, name, {*isBest, *index, *end}) : std::move(index);
   if (!first)
     return first;
   ofValue = {{*first}, {{"axis", r.get(1)}, {"keepdim", r.get(2)}}};

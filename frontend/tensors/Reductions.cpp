@@ -150,6 +150,10 @@ static Result shifted(Tracer &tracer, const Given &given, Result &powers, Result
   if (auto error = tracer.operand("softmax", *x, operand))
     return error;
   top = tracer.reduce(ReduceKind::max, operand, given.axes, /*keepdim=*/true);
+  // Whatever is subtracted, the result is the same.
+  if (auto *value = top ? top->dynExtension<TensorValue>() : nullptr)
+    if (auto view = value->value.getDefiningOp<graph::RearrangeOp>())
+      view.getSrc().getDefiningOp()->setAttr(kNoGradientAttr, tracer.builder.getUnitAttr());
   Result apart = top ? tracer.map(MapKind::sub, {*x, *top}) : Result(top.takeError());
   if (!apart)
     return apart;

@@ -139,6 +139,15 @@ OwningOpRef<ModuleOp> tensors::trace(MLIRContext &context, eval::Evaluator &eval
   Result result = evaluator.call(callee, eval::CallArgs{std::move(values), {}});
   evaluator.hooks = before;
   error = result ? buildReturn(tracer, op, function, *result) : result.takeError();
+  SmallVector<StringRef> needs;
+  std::vector<std::string> formulas;
+  formulas.reserve(tracer.requirements.size());
+  for (auto &[size, otherwise] : tracer.requirements) {
+    formulas.push_back(size.str());
+    needs.append({formulas.back(), otherwise});
+  }
+  if (!needs.empty())
+    op->setAttr(kRequiresAttr, tracer.builder.getStrArrayAttr(needs));
   if (!error)
     return module;
   if (!error->diagnostic.file) {

@@ -20,6 +20,8 @@ namespace tile::tensors {
 inline constexpr llvm::StringLiteral kNumberAttr = "graph.number";
 /// On a parameter: its name.
 inline constexpr llvm::StringLiteral kNameAttr = "graph.name";
+/// On the function: formulas that must not be negative, each followed by what is said otherwise.
+inline constexpr llvm::StringLiteral kRequiresAttr = "graph.requires";
 /// On the function: it returns a tuple, even of one.
 inline constexpr llvm::StringLiteral kTupleAttr = "graph.tuple";
 

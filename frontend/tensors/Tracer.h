@@ -101,6 +101,12 @@ public:
   /// `axes` in order.
   Result reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes, bool keepdim);
   Result rearrange(const Operand &x, ArrayRef<int64_t> dims);
+  /// `x[i + starts]`: with `inside` all of that is there; with `loose` what is not may be anything.
+  Result window(const Operand &x, ArrayRef<Size> starts, ArrayRef<Size> sizes, bool inside,
+                bool loose);
+  Result reshape(const Operand &x, ArrayRef<Size> sizes);
+  /// What must not be negative, and how a call is told otherwise.
+  void require(const Size &size, const std::string &otherwise);
   /// `source[indices...]`, all of which broadcast; with `guarded` what lies outside is 0.
   Result gather(mlir::Value source, ArrayRef<mlir::Value> indices, bool guarded);
   /// The numbers from 0 on, along a dimension of that size.
@@ -114,10 +120,14 @@ public:
 
   eval::Evaluator &evaluator;
   mlir::OpBuilder builder;
+  std::vector<std::pair<Size, std::string>> requirements; ///< that only a call can decide
 
 private:
   mlir::Value materialize(const Operand &operand, mlir::Type element);
 };
+
+/// On a reduction while it is traced: what it gives cancels out, and with it its derivative.
+inline constexpr llvm::StringLiteral kNoGradientAttr = "graph.no_gradient";
 
 /// The element type in the graph dialect; null if tensors cannot have it yet.
 mlir::Type elementType(mlir::MLIRContext *context, const DType &type);
@@ -132,10 +142,17 @@ ArrayRef<TracedEntry> tracedElementwise();
 ArrayRef<TracedEntry> tracedReductions();
 ArrayRef<TracedEntry> tracedViews();
 ArrayRef<TracedEntry> tracedIndices();
+ArrayRef<TracedEntry> tracedRearranging();
+ArrayRef<TracedEntry> tracedComposed();
+ArrayRef<TracedEntry> tracedGradients();
 /// All tables.
-inline std::array<ArrayRef<TracedEntry>, 4> tracedFunctions() {
-  return {tracedElementwise(), tracedReductions(), tracedViews(), tracedIndices()};
+inline std::array<ArrayRef<TracedEntry>, 7> tracedFunctions() {
+  return {tracedElementwise(), tracedReductions(), tracedViews(),    tracedIndices(),
+          tracedRearranging(), tracedComposed(),   tracedGradients()};
 }
+
+/// A size, or a whole number that is one.
+std::optional<Size> sizeOf(const PyValue &value);
 
 } // namespace tile::tensors
 

@@ -12,7 +12,7 @@ char TensorValue::id = 0;
 // Sizes
 //===----------------------------------------------------------------------===//
 
-static std::optional<Size> asSize(const PyValue &value) {
+std::optional<Size> tensors::sizeOf(const PyValue &value) {
   if (auto *size = value.dynExtension<SizeValue>())
     return size->size;
   if (std::optional<int64_t> number = value.toInt64(); number && !value.is(PyValue::Kind::Bool))
@@ -32,7 +32,7 @@ Result SizeValue::unary(ast::UnaryOp op) {
 }
 
 Result SizeValue::binary(ast::BinaryOp op, const PyValue &other, bool reflected) {
-  std::optional<Size> right = asSize(other);
+  std::optional<Size> right = sizeOf(other);
   if (right && op == ast::BinaryOp::Add)
     return tracer.sizeValue(size + *right);
   if (right && op == ast::BinaryOp::Mul)
@@ -51,7 +51,7 @@ Result SizeValue::binary(ast::BinaryOp op, const PyValue &other, bool reflected)
 }
 
 Result SizeValue::compare(ast::CompareOp op, const PyValue &other) {
-  std::optional<Size> right = asSize(other);
+  std::optional<Size> right = sizeOf(other);
   std::optional<int64_t> apart = right ? (size - *right).constant() : std::nullopt;
   if (!apart)
     return fail("whether `" + size.str() + "` is " + ast::spelling(op).str() + " " +
@@ -88,6 +88,10 @@ static std::optional<MapKind> binaryKind(ast::BinaryOp op) {
     return MapKind::div;
   case ast::BinaryOp::Pow:
     return MapKind::pow;
+  case ast::BinaryOp::FloorDiv:
+    return MapKind::floordiv;
+  case ast::BinaryOp::Mod:
+    return MapKind::mod;
   case ast::BinaryOp::And:
     return MapKind::bit_and;
   case ast::BinaryOp::Or:
@@ -187,42 +191,6 @@ Result TensorValue::length() {
   return fail("the length `" + sizes()[0].str() +
               "` is not known when the function is compiled; "
               "use `.shape[0]`");
-}
-
-/// `x[:, None]`, `x[None]`, `x[..., None]`: new dimensions. What takes elements out is
-/// refused.
-Result TensorValue::subscript(eval::Evaluator *, const PyValue &index) {
-  std::vector<PyValue> parts = {index};
-  if (index.is(PyValue::Kind::Tuple))
-    parts = index.elements().vec();
-  size_t named = 0;
-  for (const PyValue &part : parts)
-    named += part.is(PyValue::Kind::Slice);
-  size_t rank = sizes().size();
-  if (named > rank)
-    return fail("an index of " + std::to_string(named) + " dimensions into " + repr(),
-                "IndexError");
-  llvm::SmallVector<int64_t> dims;
-  int64_t next = 0;
-  bool sawEllipsis = false;
-  for (const PyValue &part : parts) {
-    if (part.isNone()) {
-      dims.push_back(-1);
-    } else if (part.is(PyValue::Kind::Ellipsis) && !sawEllipsis) {
-      sawEllipsis = true;
-      for (size_t i = named; i < rank; ++i)
-        dims.push_back(next++);
-    } else if (part.is(PyValue::Kind::Slice) && part.asSlice().lower.isNone() &&
-               part.asSlice().upper.isNone() && part.asSlice().step.isNone()) {
-      dims.push_back(next++);
-    } else {
-      return eval::unsupported("an index that takes elements out is not supported; `:`, `None` and "
-                               "`...` are");
-    }
-  }
-  while (next < int64_t(rank))
-    dims.push_back(next++);
-  return tracer.rearrange({value, name, isWeak}, dims);
 }
 
 Result TensorValue::attribute(StringRef attribute) {

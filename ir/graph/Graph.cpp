@@ -249,6 +249,17 @@ LogicalResult WindowOp::verify() {
   return success();
 }
 
+LogicalResult ReshapeOp::verify() {
+  Size before = product(getSrc().getType().sizes()), after = product(getType().sizes());
+  // graph_reshape_c1
+  if (before != after)
+    return emitOpError() << "makes " << after.str() << " elements of " << before.str();
+  // graph_reshape_c2
+  if (getSrc().getType().getElement() != getType().getElement())
+    return emitOpError("must keep the type");
+  return success();
+}
+
 LogicalResult GatherOp::verify() {
   // graph_gather_c1
   if (getIndices().size() != getSrc().getType().sizes().size())
@@ -375,6 +386,16 @@ LogicalResult ReduceOp::canonicalize(ReduceOp op, PatternRewriter &rewriter) {
 
 OpFoldResult CastOp::fold(FoldAdaptor) {
   return getSrc().getType() == getType() ? OpFoldResult(getSrc()) : OpFoldResult();
+}
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor) {
+  if (getSrc().getType() == getType())
+    return getSrc();
+  auto inner = getSrc().getDefiningOp<ReshapeOp>();
+  if (!inner)
+    return {};
+  getSrcMutable().assign(inner.getSrc());
+  return getResult();
 }
 
 OpFoldResult WindowOp::fold(FoldAdaptor) {

@@ -248,7 +248,8 @@ def Graph_PartialOp : Graph_PureOp<"partial"> {
 def Graph_WindowOp : Graph_PureOp<"window"> {
   let summary = "a part of a tensor, or a tensor with zeros around it";
   let description = [{
-    `result[i, j] = src[i + starts[0], j + starts[1]]`, and 0 where that lies outside.
+    `result[i, j] = src[i + starts[0], j + starts[1]]`, and 0 where that lies outside. With
+    `inside` nothing does; with `loose` what does may be anything, because nobody looks at it.
 
     Constraints:
     - `graph_window_c1`: there is a start for each dimension of the operand, a formula each
@@ -259,9 +260,30 @@ def Graph_WindowOp : Graph_PureOp<"window"> {
   }];
   let arguments = (ins
     Arg<Graph_TensorType, "what to take from">:$src,
-    Arg<StrArrayAttr, "where the result begins, for each dimension">:$starts);
+    Arg<StrArrayAttr, "where the result begins, for each dimension">:$starts,
+    Arg<UnitAttr, "nothing lies outside">:$inside,
+    Arg<UnitAttr, "nobody looks at what lies outside">:$loose);
   let results = (outs Res<Graph_TensorType, "what the window shows">:$result);
   let assemblyFormat = "$src $starts attr-dict `:` qualified(type($src)) `->` qualified(type($result))";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Graph_ReshapeOp : Graph_PureOp<"reshape"> {
+  let summary = "the same elements, in the same order, with other sizes";
+  let description = [{
+    Between kernels it is another view of one array; a kernel has none.
+
+    Constraints:
+    - `graph_reshape_c1`: there are as many elements
+    - `graph_reshape_c2`: they are of one type
+    ```mlir
+    %y = graph.reshape %x : !graph.tensor<"M, D*H", f16> -> !graph.tensor<"M, H, D", f16>
+    ```
+  }];
+  let arguments = (ins Arg<Graph_TensorType, "what to look at">:$src);
+  let results = (outs Res<Graph_TensorType, "the same elements">:$result);
+  let assemblyFormat = "$src attr-dict `:` qualified(type($src)) `->` qualified(type($result))";
   let hasVerifier = 1;
   let hasFolder = 1;
 }

@@ -46,6 +46,13 @@ public:
                                   bool &isWhole) const;
   /// The largest power of two, at most 2^62, that divides the size whatever the names are.
   int64_t knownDivisor() const;
+  /// Whether that can be seen without knowing the names: no term is subtracted.
+  bool isNeverNegative() const {
+    for (auto &[product, coefficient] : terms)
+      if (coefficient < 0)
+        return false;
+    return true;
+  }
 
   std::string str() const;
   friend Size operator+(const Size &a, const Size &b);

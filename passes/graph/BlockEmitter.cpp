@@ -193,8 +193,11 @@ Value BlockEmitter::load(unsigned index) {
   OpBuilder::InsertionGuard guard(b);
   if (loop && !inLoop)
     b.setInsertionPoint(loop);
-  Value from = pointers(access, form), mask = maskOf(form);
   Type element = cast<GraphTensorType>(op->getOperand(access.array).getType()).getElement();
+  if (frame.isAbsent(access.array))
+    return known[index] =
+               Elements(b, loc).constant(blockType(form, Elements::computed(element)), 0);
+  Value from = pointers(access, form), mask = maskOf(form);
   Value other;
   if (std::optional<ReduceKind> kind = directKind(index);
       mask && form.column && kind && kind != ReduceKind::sum) // else it is 0
@@ -205,6 +208,8 @@ Value BlockEmitter::load(unsigned index) {
 
 void BlockEmitter::store(unsigned index) {
   const Access &access = shape.stores[index];
+  if (frame.isAbsent(access.array))
+    return;
   Value result = op.getBody().front().getTerminator()->getOperand(index);
   Type element = cast<GraphTensorType>(result.getType()).getElement();
   Form form = shape.forms.lookup(result);
@@ -296,6 +301,9 @@ Value BlockEmitter::emitIndex(const Access &access, Form form) {
 /// A load at computed indices. Of what is behind the ends of the block nothing is loaded.
 Value BlockEmitter::emitGather(GatherOp op, Form form) {
   unsigned array = cast<BlockArgument>(op.getSrc()).getArgNumber();
+  if (frame.isAbsent(array))
+    return Elements(b, loc).constant(blockType(form, Elements::computed(op.getType().getElement())),
+                                     0);
   Value mask = maskOf(form), from = spread(frame.arrays[array], {}, form);
   Form masked = form;
   const Sizes &strides = shape.stridesOf[array];

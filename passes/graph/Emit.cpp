@@ -9,8 +9,8 @@
 // not fit there, where its part of the result lies.
 //
 //===----------------------------------------------------------------------===//
-#include "mlir/IR/BuiltinOps.h"
 #include "ir/Attributes.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "passes/graph/BlockEmitter.h"
 
 using namespace mlir;

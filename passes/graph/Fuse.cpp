@@ -15,6 +15,7 @@ using namespace tile::graph;
 
 void tile::graph::buildFusePipeline(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
+  pm.addNestedPass<func::FuncOp>(createGraphLowerViewsPass());
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createGraphFusePass());
 }
@@ -50,6 +51,7 @@ private:
   bool areSiblings(Group *pair[2], bool mayShareNothing) const;
   bool mergeSiblings(bool mayShareNothing);
   Group *merge(ArrayRef<Group *> groups);
+  Value stored(Value value, DenseMap<Value, Value> &made);
   void emit();
   void emitKernel(Group &group, StringRef name, DenseMap<Value, Value> &made);
 
@@ -69,6 +71,18 @@ void Fusion::copyReturned() {
     Value value = operand.get();
     Operation *op = value.getDefiningOp();
     bool isComputed = op && !isFree(op) && !llvm::is_contained(seen, value);
+    // Another shape of what a kernel computes for nothing else is stored where it is wanted.
+    if (auto shape = dyn_cast_or_null<ReshapeOp>(op)) {
+      Operation *source = shape.getSrc().getDefiningOp();
+      bool isOther = source && !isa<ReshapeOp>(source) && !isFree(source);
+      isComputed &= isOther &&
+                    llvm::all_of(source->getUsers(),
+                                 [&](Operation *user) {
+                                   return user == op || !user->hasTrait<OpTrait::IsTerminator>();
+                                 }) &&
+                    llvm::count_if(source->getUsers(),
+                                   [](Operation *user) { return isa<ReshapeOp>(user); }) == 1;
+    }
     seen.push_back(value);
     if (!isComputed)
       operand.set(CastOp::create(b, function.getLoc(), value.getType(), value));
@@ -177,6 +191,8 @@ bool Fusion::waitsForItself(ArrayRef<Group *> merged, Operation *op) const {
     for (Value operand : inside->getOperands()) {
       Operation *source = operand.getDefiningOp();
       Group *group = source ? owner.lookup(source) : nullptr;
+      if (isa_and_nonnull<ReshapeOp>(source) && dependsOn(source, merged))
+        return true;
       if (!group || llvm::is_contained(merged, group))
         continue;
       for (Operation *other : group->ops)
@@ -350,6 +366,16 @@ bool Fusion::mergeSiblings(bool mayShareNothing) {
 // Groups to kernels
 //===----------------------------------------------------------------------===//
 
+/// Where a value lies between kernels: an array, or an array in another shape.
+Value Fusion::stored(Value value, DenseMap<Value, Value> &made) {
+  auto shape = value.getDefiningOp<ReshapeOp>();
+  if (made.count(value) || !shape)
+    return made.count(value) ? made[value] : value;
+  OpBuilder b(body.getTerminator());
+  Value source = stored(shape.getSrc(), made);
+  return made[value] = ReshapeOp::create(b, shape.getLoc(), shape.getType(), source);
+}
+
 void Fusion::emitKernel(Group &group, StringRef name, DenseMap<Value, Value> &made) {
   OpBuilder b(body.getTerminator());
   llvm::SmallSetVector<Value, 8> inputs, outputs;
@@ -367,7 +393,7 @@ void Fusion::emitKernel(Group &group, StringRef name, DenseMap<Value, Value> &ma
   }
   SmallVector<Value> operands;
   for (Value input : inputs)
-    operands.push_back(made.count(input) ? made[input] : input);
+    operands.push_back(stored(input, made));
   SmallVector<Attribute> reasons;
   for (const std::string &reason : group.reasons)
     reasons.push_back(b.getStringAttr(reason));
@@ -403,6 +429,8 @@ void Fusion::emit() {
     auto ready = llvm::find_if(left, [&](Group *group) {
       return llvm::all_of(group->ops, [&](Operation *op) {
         return llvm::all_of(op->getOperands(), [&](Value operand) {
+          while (auto shape = operand.getDefiningOp<ReshapeOp>())
+            operand = shape.getSrc();
           Group *source = groupOf(operand);
           return !source || source == group || made.count(operand);
         });
@@ -414,9 +442,10 @@ void Fusion::emit() {
     left.erase(ready);
   }
   for (OpOperand &operand : body.getTerminator()->getOpOperands())
-    operand.set(made.lookup(operand.get()));
+    operand.set(stored(operand.get(), made));
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-    if (!isa<KernelOp>(op) && !op.hasTrait<OpTrait::IsTerminator>())
+    if (!isa<KernelOp>(op) && !(isa<ReshapeOp>(op) && !op.use_empty()) &&
+        !op.hasTrait<OpTrait::IsTerminator>())
       op.erase();
 }
 
@@ -424,7 +453,7 @@ void Fusion::run() {
   copyReturned();
   splitReductions();
   for (Operation &op : body.without_terminator())
-    if (!isFree(&op))
+    if (!isFree(&op) && !isa<ReshapeOp>(op))
       add(&op);
   while (mergeSiblings(/*mayShareNothing=*/false)) {
   }

@@ -4,6 +4,23 @@
 
 include "mlir/Pass/PassBase.td"
 
+def GraphLowerViewsPass : Pass<"graph-lower-views", "::mlir::func::FuncOp"> {
+  let summary = "turn windows and reshapes of arrays into elements at indices";
+  let description = [{
+    Needs: operations of the `graph` dialect in one block.
+
+    Guarantees: there is no `graph.window`, and no `graph.reshape` of a parameter. Windows of
+    what is computed element by element have become windows of what it is computed from.
+
+    Never: stores what was computed where it need not be stored.
+    ```mlir
+    %w = graph.window %x ["0", "K"] {inside} : !graph.tensor<"M, 2*K", f32> -> !graph.tensor<"M, K", f32>
+    // %x at [i, j + K]
+    ```
+  }];
+  let dependentDialects = ["::tile::graph::GraphDialect"];
+}
+
 def GraphFusePass : Pass<"graph-fuse", "::mlir::func::FuncOp"> {
   let summary = "group the operations of a function into kernels";
   let description = [{

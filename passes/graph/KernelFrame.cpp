@@ -8,7 +8,7 @@ using namespace tile::graph;
 
 KernelFrame::KernelFrame(const KernelShape &shape, const Cut &cut, ModuleOp module)
     : b(module.getContext()), loc(KernelOp(shape.op).getLoc()),
-      index(b.getIntegerType(cut.wide ? 64 : 32)) {
+      index(b.getIntegerType(cut.wide ? 64 : 32)), absent(cut.absent) {
   KernelOp op = shape.op;
   b.setInsertionPointToEnd(module.getBody());
   SmallVector<Type> types;

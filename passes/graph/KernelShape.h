@@ -80,6 +80,9 @@ struct Cut {
   bool wide = false;           ///< indices need 64 bits
   std::vector<bool> divisible; ///< each size argument: a multiple of 16
   std::vector<bool> aligned;   ///< each array: to 16 bytes
+  /// Arrays without elements, if some of the results have elements all the same: along a
+  /// dimension of no elements the kernel does as if there were one.
+  std::vector<bool> absent;
 };
 
 /// Adds the kernel, as a function of the tile dialect, to `module`.

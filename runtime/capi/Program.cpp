@@ -1,5 +1,5 @@
 //===- Program.cpp - tile.h: functions of whole tensors -------------------===//
-#include "compiler/functions/TensorProgram.h"
+#include "compiler/functions/Workspace.h"
 #include "frontend/Parser.h"
 #include "runtime/capi/Internal.h"
 
@@ -22,9 +22,6 @@ struct tile_program {
   /// By the launch's key and the context.
   std::map<std::pair<std::string, Context *>, std::shared_ptr<const LoadedKernel>> kernels;
 };
-
-/// What lies between kernels is aligned to so many bytes.
-static constexpr int64_t kWorkspaceAlignment = 256;
 
 TILE_DEFINE_OPTIONS_INIT(program, tile_program_options(), sizeof(tile_program_options))
 
@@ -248,35 +245,20 @@ static llvm::Error readCall(tile_program &program, const void *const *arguments,
   if (auto error = tensors::bindSizes(program.signature, shapes,
                                       program.function.asFunction().name(), call.sizes))
     return invalid(error->diagnostic.message);
+  if (std::string wrong = program.program->unmetRequirement(call.sizes); !wrong.empty())
+    return invalid("`" + program.function.asFunction().name() + "`: " + wrong);
   program.program->chooseParts(call.sizes);
   return llvm::Error::success();
-}
-
-static llvm::Expected<int64_t> bytesOf(const TensorBuffer &buffer, const graph::Bindings &sizes) {
-  std::optional<int64_t> bytes =
-      (graph::product(buffer.shape) * graph::Size(buffer.type.itemSize())).evaluate(sizes);
-  if (!bytes || *bytes < 0 || *bytes > INT64_MAX - kWorkspaceAlignment)
-    return invalid("a result of shape " + graph::shapeText(buffer.shape) + " is too large");
-  return (*bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
 }
 
 /// Bytes of what lies between kernels; `offsets` gets where each is, by buffer.
 static llvm::Expected<int64_t> planWorkspace(const TensorProgram &program,
                                              const graph::Bindings &sizes,
                                              std::vector<int64_t> &offsets) {
-  int64_t total = 0;
-  offsets.assign(program.buffers.size(), 0);
-  for (auto [i, buffer] : llvm::enumerate(program.buffers)) {
-    if (buffer.kind != TensorBuffer::Kind::Intermediate)
-      continue;
-    llvm::Expected<int64_t> bytes = bytesOf(buffer, sizes);
-    if (!bytes)
-      return bytes;
-    offsets[i] = total;
-    if (llvm::AddOverflow(total, *bytes, total))
-      return invalid("the workspace is too large");
-  }
-  return total;
+  std::optional<int64_t> bytes = tile::planWorkspace(program, sizes, offsets);
+  if (!bytes)
+    return invalid("the workspace is too large");
+  return *bytes;
 }
 
 tile_status tile_program_result(tile_program *program, const void *const *arguments,
@@ -410,6 +392,8 @@ placeBuffers(const tile_program &program, const Call &call, const tile_tensor *r
       place.address = reinterpret_cast<uintptr_t>(workspace) + offsets[i];
     }
   }
+  for (size_t i = 0; i < places.size(); ++i)
+    places[i].address = places[program.program->memoryOf(i)].address;
   return places;
 }
 

@@ -1,6 +1,7 @@
 //===- Composed.cpp - references that are formulas over others ------------===//
 #include "frontend/eval/Methods.h"
 #include "runtime/host/Functions.h"
+#include <cmath>
 
 using namespace tile;
 using namespace tile::host;
@@ -113,8 +114,141 @@ static Result matmul(const ContextPtr &, const CallArgs &args) {
   return r ? eval::binary(BinaryOp::MatMul, r[0], r[1]) : Result(r.error());
 }
 
+/// rope(x, cos, sin): the halves of the last dimension are the coordinates that are turned.
+static Result rope(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("rope", args, {"x", "cos", "sin"}, 3);
+  if (!r)
+    return r.error();
+  auto *x = r[0].dynExtension<Tensor>();
+  if (!x || x->rank() == 0 || x->shape().back() % 2)
+    return eval::fail("`rope` needs a tensor whose last dimension is even, got " +
+                      eval::repr(r[0]));
+  PyValue half = PyValue::integer(x->shape().back() / 2);
+  Result parts[2] = {PyValue(), PyValue()};
+  for (int i = 0; i < 2; ++i) {
+    PyValue slice = i == 0 ? PyValue::slice({}, half, {}) : PyValue::slice(half, {}, {});
+    parts[i] = eval::subscript(r[0], PyValue::tuple({PyValue::ellipsis(), slice}));
+    if (!parts[i])
+      return std::move(parts[i]);
+  }
+  Result negative = call(context, "neg", {*parts[1]});
+  Result turned =
+      negative ? call(context, "cat", {PyValue::list({*negative, *parts[0]}), PyValue::integer(-1)})
+               : std::move(negative);
+  Result along = eval::binary(BinaryOp::Mul, r[0], r[1]);
+  Result across = turned ? eval::binary(BinaryOp::Mul, *turned, r[2]) : std::move(turned);
+  return along && across ? eval::binary(BinaryOp::Add, *along, *across)
+                         : std::move(along ? across : along);
+}
+
+/// scaled_dot_product_attention(q, k, v, attn_mask=None, is_causal=False, scale=None)
+static Result attention(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("scaled_dot_product_attention", args,
+              {"q", "k", "v", "attn_mask", "is_causal", "scale"}, 3);
+  if (!r)
+    return r.error();
+  auto *q = r[0].dynExtension<Tensor>();
+  auto *k = r[1].dynExtension<Tensor>();
+  if (!q || !k || q->rank() < 2 || k->rank() < 2)
+    return eval::fail("`scaled_dot_product_attention` needs matrices: (..., T, D)");
+  Result keys = call(context, "transpose", {r[1], PyValue::integer(-2), PyValue::integer(-1)});
+  Result scores = keys ? eval::binary(BinaryOp::MatMul, r[0], *keys) : std::move(keys);
+  PyValue scale =
+      r.get(5).isNone() ? PyValue::number(1 / std::sqrt(double(q->shape().back()))) : r[5];
+  if (scores)
+    scores = eval::binary(BinaryOp::Mul, *scores, scale);
+  Result isCausal = eval::truth(r.get(4));
+  if (!isCausal)
+    return isCausal;
+  PyValue nothing = PyValue::number(-INFINITY), mask = r.get(3);
+  if (scores && isCausal->asBool()) {
+    std::vector<PyValue> shape = {PyValue::integer(q->shape()[q->rank() - 2]),
+                                  PyValue::integer(k->shape()[k->rank() - 2])};
+    Result sees = call(context, "ones", {PyValue::tuple(shape)});
+    sees = sees ? call(context, "tril", {*sees}) : std::move(sees);
+    sees = sees ? eval::compare(ast::CompareOp::Ne, *sees, PyValue::integer(0)) : std::move(sees);
+    scores = sees ? call(context, "where", {*sees, *scores, nothing}) : std::move(sees);
+  }
+  auto *given = mask.dynExtension<Tensor>();
+  if (scores && given && given->type().isBool())
+    scores = call(context, "where", {mask, *scores, nothing});
+  else if (scores && !mask.isNone())
+    scores = eval::binary(BinaryOp::Add, *scores, mask);
+  if (scores)
+    scores = call(context, "softmax", {*scores, PyValue::integer(-1)});
+  return scores ? eval::binary(BinaryOp::MatMul, *scores, r[2]) : std::move(scores);
+}
+
+/// embedding(index, weight): rows of the weight.
+static Result embedding(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("embedding", args, {"index", "weight"}, 2);
+  return r ? call(context, "take", {r[1], r[0]}) : Result(r.error());
+}
+
+/// topk(x, k, axis=-1): the greatest in order, and where they are.
+static Result topk(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("topk", args, {"x", "k", "axis"}, 2);
+  if (!r)
+    return r.error();
+  PyValue axis = r.has(2) ? r[2] : PyValue::integer(-1);
+  std::vector<PyValue> both;
+  for (llvm::StringRef name : {"sort", "argsort"}) {
+    Result order = call(context, name, {r[0], axis, PyValue::boolean(true)});
+    Result first = order ? call(context, "arange", {r[1]}) : Result(PyValue());
+    // The first along the axis: that is a slice of it in the last place.
+    Result last =
+        order ? call(context, "transpose", {*order, axis, PyValue::integer(-1)}) : std::move(order);
+    if (last)
+      last = eval::subscript(*last,
+                             PyValue::tuple({PyValue::ellipsis(), PyValue::slice({}, r[1], {})}));
+    Result back =
+        last ? call(context, "transpose", {*last, axis, PyValue::integer(-1)}) : std::move(last);
+    if (!back)
+      return back;
+    both.push_back(*back);
+  }
+  return PyValue::tuple(both);
+}
+
+/// pad(x, [(before, behind), ...], value=0), one pair for each dimension.
+static Result pad(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("pad", args, {"x", "widths", "value"}, 2);
+  if (!r)
+    return r.error();
+  auto *x = r[0].dynExtension<Tensor>();
+  if (!x || !r[1].isSequence() || int64_t(r[1].elements().size()) != int64_t(x->rank()))
+    return eval::fail("`pad` needs a tensor, and a pair of widths for each of its dimensions");
+  Result whole = r[0];
+  PyValue value = r.has(2) ? r[2] : PyValue::integer(0);
+  for (auto [dim, pair] : llvm::enumerate(r[1].elements())) {
+    std::vector<PyValue> parts = {*whole};
+    for (size_t end = 0; end < 2; ++end) {
+      if (!pair.isSequence() || pair.elements().size() != 2)
+        return eval::fail("`pad` needs pairs of widths, got " + eval::repr(pair));
+      std::vector<PyValue> shape;
+      for (int64_t size : whole->dynExtension<Tensor>()->shape())
+        shape.push_back(PyValue::integer(size));
+      shape[dim] = pair.elements()[end];
+      Result border =
+          call(context, "full", {PyValue::tuple(shape), value, PyValue::dtype(x->type())});
+      if (!border)
+        return border;
+      parts.insert(end == 0 ? parts.begin() : parts.end(), *border);
+    }
+    whole = call(context, "cat", {PyValue::list(parts), PyValue::integer(dim)});
+    if (!whole)
+      return whole;
+  }
+  return whole;
+}
+
 llvm::ArrayRef<FunctionEntry> host::composedFunctions() {
   static const FunctionEntry table[] = {
+      {"rope", rope, true},
+      {"scaled_dot_product_attention", attention, false},
+      {"embedding", embedding, false},
+      {"topk", topk, true},
+      {"pad", pad, true},
       {"layer_norm", layerNorm, true},
       {"rms_norm", rmsNorm, true},
       {"matmul", matmul, true},

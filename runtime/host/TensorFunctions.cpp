@@ -97,7 +97,7 @@ std::unique_ptr<EvalError> TensorFunctions::makeBuffers(Call &call) {
     PyValue value;
     if (buffer.kind == TensorBuffer::Kind::Tensor) {
       value = call.values[buffer.index];
-    } else if (buffer.kind != TensorBuffer::Kind::Number) {
+    } else if (buffer.kind != TensorBuffer::Kind::Number && buffer.sameAs < 0) {
       Shape shape;
       for (const graph::Size &size : buffer.shape) {
         std::optional<int64_t> number = size.evaluate(call.sizes);
@@ -124,6 +124,11 @@ std::unique_ptr<EvalError> TensorFunctions::makeBuffers(Call &call) {
     if (!tensor->isContiguous())
       place.strides.assign(tensor->strides().begin(), tensor->strides().end());
   }
+  for (unsigned i = 0; i < call.places.size(); ++i)
+    if (unsigned memory = call.program->memoryOf(i); memory != i) {
+      call.tensors[i] = call.tensors[memory];
+      call.places[i].address = call.places[memory].address;
+    }
   return nullptr;
 }
 
@@ -205,6 +210,8 @@ Result TensorFunctions::call(Evaluator &evaluator, const PyValue &function, cons
     return error;
   if (auto error = compile(evaluator, call))
     return error;
+  if (std::string wrong = call.program->unmetRequirement(call.sizes); !wrong.empty())
+    return fail("`" + call.object().name() + "`: " + wrong, "ValueError");
   call.program->chooseParts(call.sizes);
   if (auto error = makeBuffers(call))
     return error;

@@ -64,7 +64,7 @@ class Function:
 
     def grow(self):
         self.rng.choice([self.unary, self.unary, self.binary, self.binary, self.binary, self.select,
-                         self.reduce, self.reduce, self.normalise, self.view, self.multiply])()
+                         self.reduce, self.reduce, self.normalise, self.view, self.multiply, self.move])()
 
     def unary(self):
         x, shape = self.pick()
@@ -138,6 +138,22 @@ class Function:
             order = list(range(len(shape)))
             self.rng.shuffle(order)
             self.add(f"{x}.permute({', '.join(map(str, order))})", tuple(shape[i] for i in order))
+
+    def move(self):
+        """Elements elsewhere, in the same shape."""
+        x, shape = self.pick()
+        if not shape:
+            return
+        axis = self.rng.randrange(len(shape))
+        colons = ":, " * axis
+        widths = ", ".join("(1, 0)" if i == axis else "(0, 0)" for i in range(len(shape)))
+        form = self.rng.choice([
+            f"tile.flip({x}, {axis})",
+            f"tile.cat([{x}[{colons}1:], {x}[{colons}:1]], axis={axis})",
+            f"tile.pad({x}, [{widths}])[{colons}:-1]",
+            f"{x}.reshape(-1).reshape({x}.shape)",
+            f"({x}[{colons}0] + {x}[{colons}-1]).unsqueeze({axis}) * 0.5 + 0 * {x}"])
+        self.add(form, shape)
 
     def text(self):
         parameters = ", ".join(f'{n}: tensor["{", ".join(s)}"]' for n, s in self.parameters)

@@ -274,3 +274,21 @@ func.func @gather_type(%x: !graph.tensor<"M", f16>, %i: !graph.tensor<"K", i32>)
   %0 = graph.gather %x [%i] : (!graph.tensor<"M", f16>, !graph.tensor<"K", i32>) -> !graph.tensor<"K", f32>
   return
 }
+
+// -----
+
+// graph_reshape_c1
+func.func @reshape_count(%x: !graph.tensor<"M, N", f16>) {
+  // expected-error@+1 {{makes 2*M*N elements of M*N}}
+  %0 = graph.reshape %x : !graph.tensor<"M, N", f16> -> !graph.tensor<"2*M*N", f16>
+  return
+}
+
+// -----
+
+// graph_reshape_c2
+func.func @reshape_type(%x: !graph.tensor<"M, N", f16>) {
+  // expected-error@+1 {{must keep the type}}
+  %0 = graph.reshape %x : !graph.tensor<"M, N", f16> -> !graph.tensor<"M*N", f32>
+  return
+}

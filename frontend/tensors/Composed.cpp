@@ -1,0 +1,162 @@
+//===- Composed.cpp - formulas that have a name ---------------------------===//
+//
+// What the fusion sees is the formula, as if it had been written out.
+//
+//===----------------------------------------------------------------------===//
+#include "frontend/tensors/Tracer.h"
+#include <cmath>
+
+using namespace tile;
+using namespace tile::tensors;
+using eval::ArgReader;
+
+static Result call(Tracer &tracer, StringRef name, std::vector<PyValue> args) {
+  return tracer.callNamed(name, {std::move(args), {}}).value();
+}
+
+/// rope(x, cos, sin): the halves of the last dimension are the coordinates that are turned.
+static Result rope(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "cos", "sin"}, 3);
+  Operand x;
+  if (!r)
+    return r.error();
+  if (auto error = tracer.operand(name, r[0], x))
+    return error;
+  Sizes sizes = x.type().sizes();
+  std::optional<Size> half = sizes.empty() ? std::nullopt : sizes.back().dividedBy(Size(2));
+  if (!half)
+    return fail("`rope` turns pairs: the last dimension of " + graph::shapeText(sizes) +
+                    " must be even whatever the sizes are, such as `2*D`",
+                "ValueError");
+  sizes.back() = *half;
+  Sizes starts(sizes.size(), Size(0));
+  Result first = tracer.window(x, starts, sizes, /*inside=*/true, /*loose=*/false);
+  starts.back() = *half;
+  Result second = tracer.window(x, starts, sizes, /*inside=*/true, /*loose=*/false);
+  Result negative = second ? tracer.map(MapKind::neg, name, {*second}) : std::move(second);
+  if (!first || !negative)
+    return !first ? std::move(first) : std::move(negative);
+  Result turned = call(tracer, "cat", {PyValue::list({*negative, *first}), PyValue::integer(-1)});
+  Result along = tracer.map(MapKind::mul, name, {r[0], r[1]});
+  Result across = turned ? tracer.map(MapKind::mul, name, {*turned, r[2]}) : std::move(turned);
+  return along && across ? tracer.map(MapKind::add, name, {*along, *across})
+                         : std::move(along ? across : along);
+}
+
+/// any(x, axis=None, keepdim=False), all(...)
+template <ReduceKind kind>
+static Result decided(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "axis", "keepdim"}, 1);
+  if (!r)
+    return r.error();
+  Result is = tracer.map(MapKind::ne, name, {r[0], PyValue::integer(0)});
+  if (is)
+    is = tracer.cast(*is, tracer.builder.getI32Type());
+  if (!is)
+    return is;
+  CallArgs rest{{*is}, {{"axis", r.get(1)}, {"keepdim", r.get(2)}}};
+  Result found = tracer.callNamed(kind == ReduceKind::max ? "max" : "min", rest).value();
+  return found ? tracer.map(MapKind::ne, name, {*found, PyValue::integer(0)}) : std::move(found);
+}
+
+/// Scores where nothing may be seen are -inf.
+static Result masked(Tracer &tracer, StringRef name, Result scores, const PyValue &mask,
+                     bool isCausal) {
+  Operand x;
+  if (auto error = tracer.operand(name, *scores, x))
+    return error;
+  Sizes sizes = x.type().sizes();
+  if (isCausal) {
+    Result row = tracer.rearrange({tracer.indices(sizes[sizes.size() - 2]), "", false}, {0, -1});
+    Result sees = tracer.map(MapKind::ge, name, {*row, tracer.wrap(tracer.indices(sizes.back()))});
+    scores = tracer.map(MapKind::select, name, {*sees, *scores, PyValue::number(-INFINITY)});
+  }
+  if (!scores || mask.isNone())
+    return scores;
+  auto *given = mask.dynExtension<TensorValue>();
+  if (given && given->type().getElement().isInteger(1))
+    return tracer.map(MapKind::select, name, {mask, *scores, PyValue::number(-INFINITY)});
+  return tracer.map(MapKind::add, name, {*scores, mask});
+}
+
+/// scaled_dot_product_attention(q, k, v, attn_mask=None, is_causal=False, scale=None)
+static Result attention(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"q", "k", "v", "attn_mask", "is_causal", "scale"}, 3);
+  Operand q;
+  if (!r)
+    return r.error();
+  if (auto error = tracer.operand(name, r[0], q))
+    return error;
+  Result isCausal = eval::truth(r.get(4));
+  if (!isCausal)
+    return isCausal;
+  if (q.type().sizes().size() < 2)
+    return fail("`" + name.str() + "` needs matrices: (..., T, D)", "ValueError");
+  Result scale = r.get(5);
+  if (r.get(5).isNone())
+    scale = tracer.map(MapKind::rsqrt, name, {tracer.sizeValue(q.type().sizes().back())});
+  Result keys = call(tracer, "transpose", {r[1], PyValue::integer(-2), PyValue::integer(-1)});
+  Result scores = keys ? tracer.matmul(r[0], *keys) : std::move(keys);
+  if (scores)
+    scores = tracer.map(MapKind::mul, name, {*scores, *scale});
+  if (scores)
+    scores = masked(tracer, name, std::move(scores), r.get(3), isCausal->asBool());
+  if (scores)
+    scores = call(tracer, "softmax", {*scores, PyValue::integer(-1)});
+  return scores ? tracer.matmul(*scores, r[2]) : std::move(scores);
+}
+
+/// topk(x, k, axis=-1): the greatest in order, and where they are; of equal ones the first.
+static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "k", "axis"}, 2);
+  Operand x;
+  if (!r)
+    return r.error();
+  if (auto error = tracer.operand(name, r[0], x))
+    return error;
+  std::optional<int64_t> count = r[1].toInt64();
+  PyValue axis = r.has(2) ? r[2] : PyValue::integer(-1);
+  std::optional<int64_t> given = axis.toInt64();
+  int64_t rank = x.type().sizes().size();
+  if (!count || *count < 1 || *count > 64 || !given || *given < -rank || *given >= rank)
+    return fail("`topk` needs a number of elements, 1 to 64, and an axis, got " + eval::repr(r[1]) +
+                " and " + eval::repr(axis));
+  if (!mlir::isa<mlir::FloatType>(x.type().getElement()))
+    return eval::unsupported("`topk` of integers is not supported; convert with `.to(tl.float32)`");
+  int64_t dim = *given < 0 ? *given + rank : *given;
+  llvm::SmallVector<int64_t> dims(rank - dim, -1);
+  dims[0] = 0;
+  Result place = tracer.rearrange({tracer.indices(x.type().sizes()[dim]), "", false}, dims);
+  std::vector<PyValue> values, indices;
+  Result left = r[0];
+  CallArgs along{{}, {{"axis", axis}, {"keepdim", PyValue::boolean(true)}}};
+  for (int64_t i = 0; i < *count && left && place; ++i) {
+    along.positional = {*left};
+    Result best = tracer.callNamed("max", along).value();
+    Result at = best ? tracer.callNamed("argmax", along).value() : Result(PyValue());
+    if (!best || !at)
+      return !best ? std::move(best) : std::move(at);
+    values.push_back(*best);
+    indices.push_back(*at);
+    Result isTaken = tracer.map(MapKind::eq, name, {*place, *at});
+    left = isTaken
+               ? tracer.map(MapKind::select, name, {*isTaken, PyValue::number(-INFINITY), *left})
+               : std::move(isTaken);
+  }
+  Result best = call(tracer, "cat", {PyValue::list(std::move(values)), axis});
+  Result at = call(tracer, "cat", {PyValue::list(std::move(indices)), axis});
+  if (!best || !at)
+    return !best ? std::move(best) : std::move(at);
+  return PyValue::tuple({*best, *at});
+}
+
+ArrayRef<TracedEntry> tensors::tracedComposed() {
+  static const TracedEntry table[] = {
+      {"rope", rope},
+      {"any", decided<ReduceKind::max>},
+      {"all", decided<ReduceKind::min>},
+      {"scaled_dot_product_attention", attention},
+      {"topk", topk},
+  };
+  return table;
+}

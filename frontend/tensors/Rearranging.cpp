@@ -1,0 +1,502 @@
+//===- Rearranging.cpp - parts of tensors, joined and taken ---------------===//
+#include "frontend/tensors/Tracer.h"
+
+using namespace tile;
+using namespace tile::tensors;
+using eval::ArgReader;
+
+using Dims = llvm::SmallVector<int64_t>;
+
+static Dims inOrder(size_t rank) {
+  Dims dims(rank);
+  for (size_t i = 0; i < rank; ++i)
+    dims[i] = i;
+  return dims;
+}
+
+static std::unique_ptr<EvalError> readAxis(StringRef name, const PyValue &value, size_t count,
+                                           int64_t &axis) {
+  std::optional<int64_t> given = value.toInt64();
+  axis = given && *given < 0 ? *given + int64_t(count) : given.value_or(-1);
+  if (given && axis >= 0 && axis < int64_t(count))
+    return nullptr;
+  return fail("`axis` of `" + name.str() + "` is a number from " + std::to_string(-int64_t(count)) +
+                  " to " + std::to_string(int64_t(count) - 1) + ", got " + eval::repr(value),
+              "IndexError");
+}
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+Result Tracer::window(const Operand &x, ArrayRef<Size> starts, ArrayRef<Size> sizes, bool inside,
+                      bool loose) {
+  llvm::SmallVector<mlir::Attribute> formulas;
+  for (const Size &start : starts)
+    formulas.push_back(builder.getStringAttr(start.str()));
+  auto type = GraphTensorType::of(builder.getContext(), sizes, x.type().getElement());
+  return wrap(graph::WindowOp::create(builder, here(), type, x.value,
+                                      builder.getArrayAttr(formulas), inside, loose));
+}
+
+void Tracer::require(const Size &size, const std::string &otherwise) {
+  if (!size.isNeverNegative())
+    requirements.push_back({size, otherwise});
+}
+
+/// A bound of a slice along a dimension, counted from its beginning.
+static std::unique_ptr<EvalError> readBound(const PyValue &value, const Size &along,
+                                            const Size &otherwise, Size &out) {
+  out = otherwise;
+  if (value.isNone())
+    return nullptr;
+  std::optional<Size> given = sizeOf(value);
+  if (!given)
+    return fail("a bound of a slice is a number or a size, got " + eval::repr(value));
+  std::optional<int64_t> number = given->constant();
+  out = number && *number < 0 ? along + *given : *given;
+  return nullptr;
+}
+
+namespace {
+/// An index, dimension by dimension.
+struct Subscript {
+  Sizes starts, sizes;
+  llvm::SmallVector<int64_t> steps;
+  Dims dims; ///< what is left of them, and new ones
+};
+} // namespace
+
+/// One `a:b:c` or number; the next dimension is what it is of.
+static std::unique_ptr<EvalError> readPart(Tracer &tracer, const PyValue &part, const Size &along,
+                                           Subscript &out) {
+  Size start, end;
+  int64_t step = 1;
+  size_t dim = out.starts.size();
+  if (part.is(PyValue::Kind::Slice)) {
+    const auto &slice = part.asSlice();
+    if (auto error = readBound(slice.lower, along, Size(0), start))
+      return error;
+    if (auto error = readBound(slice.upper, along, along, end))
+      return error;
+    step = slice.step.isNone() ? 1 : slice.step.toInt64().value_or(0);
+    if (step < 1)
+      return eval::unsupported("a step of a slice is a whole number from 1 on; `tile.flip` turns "
+                               "a dimension around");
+    out.dims.push_back(dim);
+  } else {
+    if (auto error = readBound(part, along, Size(0), start))
+      return error;
+    end = start + Size(1);
+  }
+  Size count = end - start;
+  if (step > 1) {
+    std::optional<Size> each;
+    for (int64_t more = 0; more < step && !each; ++more) // rounded up
+      each = (count + Size(more)).dividedBy(Size(step));
+    if (!each)
+      return fail("every " + std::to_string(step) + " of `" + count.str() +
+                  "` elements is not a formula: only what divides whatever the sizes are can be "
+                  "taken");
+    count = *each;
+  }
+  std::string text = "`" + start.str() + ":" + end.str() + "` of a dimension `" + along.str() + "`";
+  std::optional<int64_t> length = count.constant(), over = (end - along).constant();
+  if ((length && *length < 0) || (over && *over > 0))
+    return fail(text + " does not lie in it", "IndexError");
+  for (const Size &size : {start, count, along - end})
+    tracer.require(size, text + " does not lie in it");
+  out.starts.push_back(start);
+  out.sizes.push_back(count);
+  out.steps.push_back(step);
+  return nullptr;
+}
+
+/// What the steps leave, by indices.
+static Result everySo(Tracer &tracer, const Operand &x, const Subscript &at) {
+  llvm::SmallVector<mlir::Value> indices;
+  size_t rank = at.starts.size();
+  for (size_t i = 0; i < rank; ++i) {
+    Dims dims(rank - i, -1);
+    dims[0] = 0;
+    Result along = tracer.rearrange({tracer.indices(at.sizes[i]), "", false}, dims);
+    if (along && at.steps[i] != 1)
+      along = tracer.map(MapKind::mul, {*along, PyValue::integer(at.steps[i])});
+    if (along && at.starts[i] != Size(0))
+      along = tracer.map(MapKind::add, {*along, tracer.sizeValue(at.starts[i])});
+    Operand index;
+    if (!along)
+      return along;
+    if (auto error = tracer.operand("[]", *along, index))
+      return error;
+    indices.push_back(index.value);
+  }
+  return tracer.gather(x.value, indices, /*guarded=*/false);
+}
+
+/// `x[index]` with a tensor of whole numbers: rows.
+static Result takeRows(Tracer &tracer, StringRef name, const PyValue &value, const PyValue &index) {
+  Operand x, at;
+  if (auto error = tracer.operand(name, value, x))
+    return error;
+  if (auto error = tracer.operand(name, index, at))
+    return error;
+  Sizes sizes = x.type().sizes();
+  if (sizes.empty() || !mlir::isa<mlir::IntegerType>(at.type().getElement()) ||
+      at.type().getElement().isInteger(1))
+    return fail("`" + name.str() + "` needs a tensor and whole numbers for its rows, got " +
+                eval::repr(value) + " and " + eval::repr(index));
+  llvm::SmallVector<mlir::Value> indices;
+  Dims dims = inOrder(at.type().sizes().size());
+  dims.append(sizes.size() - 1, -1);
+  Result rows = tracer.rearrange(at, dims);
+  Operand part;
+  if (auto error = tracer.operand(name, *rows, part))
+    return error;
+  indices.push_back(part.value);
+  for (size_t i = 1; i < sizes.size(); ++i) {
+    Dims along(sizes.size() - i, -1);
+    along[0] = 0;
+    Result other = tracer.rearrange({tracer.indices(sizes[i]), "", false}, along);
+    if (auto error = tracer.operand(name, *other, part))
+      return error;
+    indices.push_back(part.value);
+  }
+  return tracer.gather(x.value, indices, /*guarded=*/true);
+}
+
+Result TensorValue::subscript(eval::Evaluator *, const PyValue &index) {
+  if (index.dynExtension<TensorValue>())
+    return takeRows(tracer, "[]", PyValue::extension(shared_from_this()), index);
+  std::vector<PyValue> parts = {index};
+  if (index.is(PyValue::Kind::Tuple))
+    parts = index.elements().vec();
+  Sizes shape = sizes();
+  size_t named = 0, rank = shape.size();
+  for (const PyValue &part : parts)
+    named += !part.isNone() && !part.is(PyValue::Kind::Ellipsis);
+  if (named > rank)
+    return fail("an index of " + std::to_string(named) + " dimensions into " + repr(),
+                "IndexError");
+  Subscript at;
+  auto whole = [&] {
+    at.dims.push_back(at.starts.size());
+    at.sizes.push_back(shape[at.starts.size()]);
+    at.starts.push_back(Size(0));
+    at.steps.push_back(1);
+  };
+  bool sawEllipsis = false;
+  for (const PyValue &part : parts) {
+    if (part.isNone()) {
+      at.dims.push_back(-1);
+    } else if (part.is(PyValue::Kind::Ellipsis) && !sawEllipsis) {
+      sawEllipsis = true;
+      for (size_t i = named; i < rank; ++i)
+        whole();
+    } else if (part.is(PyValue::Kind::Slice) || sizeOf(part)) {
+      if (auto error = readPart(tracer, part, shape[at.starts.size()], at))
+        return error;
+    } else {
+      return fail("a tensor is indexed with numbers, slices, `None`, `...` or one tensor of row "
+                  "numbers, got " +
+                  eval::repr(part));
+    }
+  }
+  while (at.starts.size() < rank)
+    whole();
+  Operand x{value, name, isWeak};
+  bool moves = at.sizes != shape || llvm::any_of(at.starts, [](auto &s) { return s != Size(0); });
+  bool steps = llvm::any_of(at.steps, [](int64_t step) { return step != 1; });
+  Result part = steps   ? everySo(tracer, x, at)
+                : moves ? tracer.window(x, at.starts, at.sizes, /*inside=*/true, /*loose=*/false)
+                        : Result(tracer.wrap(value, isWeak, name));
+  if (!part)
+    return part;
+  if (auto error = tracer.operand("[]", *part, x))
+    return error;
+  return tracer.rearrange(x, at.dims);
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+Result Tracer::reshape(const Operand &x, ArrayRef<Size> sizes) {
+  auto type = GraphTensorType::of(builder.getContext(), sizes, x.type().getElement());
+  return wrap(graph::ReshapeOp::create(builder, here(), type, x.value));
+}
+
+static Result reshape(Tracer &tracer, StringRef name, const CallArgs &args) {
+  Operand x;
+  if (args.positional.empty())
+    return fail("`" + name.str() + "` needs a tensor");
+  if (auto error = tracer.operand(name, args.positional[0], x))
+    return error;
+  std::vector<PyValue> given(args.positional.begin() + 1, args.positional.end());
+  if (const PyValue *shape = args.keyword("shape"))
+    given = {*shape};
+  if (given.size() == 1 && given[0].isSequence())
+    given = given[0].elements().vec();
+  Size total = graph::product(x.type().sizes()), known(1);
+  Sizes sizes;
+  std::optional<size_t> open;
+  for (const PyValue &value : given) {
+    std::optional<Size> size = sizeOf(value);
+    if (!size)
+      return fail("`" + name.str() + "` needs sizes, got " + eval::repr(value));
+    bool isOpen = size->isConstant(-1);
+    if (isOpen && open)
+      return fail("`" + name.str() + "` can work out one -1, not two");
+    if (isOpen)
+      open = sizes.size();
+    else
+      known = known * *size;
+    sizes.push_back(*size);
+  }
+  if (open) {
+    std::optional<Size> rest = total.dividedBy(known);
+    if (!rest)
+      return fail("`" + total.str() + "` elements are not a whole number of `" + known.str() +
+                      "` whatever the sizes are: -1 cannot be worked out",
+                  "ValueError");
+    sizes[*open] = *rest;
+  } else if (total != known) {
+    return fail("`" + name.str() + "` of shape " + graph::shapeText(x.type().sizes()) + " to " +
+                    graph::shapeText(sizes) + ": `" + total.str() + "` elements are not `" +
+                    known.str() + "`",
+                "ValueError");
+  }
+  return tracer.reshape(x, sizes);
+}
+
+static Result flatten(Tracer &tracer, StringRef name, const CallArgs &args) {
+  CallArgs all = args;
+  all.positional.push_back(PyValue::integer(-1));
+  return reshape(tracer, name, all);
+}
+
+//===----------------------------------------------------------------------===//
+// Joining
+//===----------------------------------------------------------------------===//
+
+/// cat(tensors, axis=0): from the last on, everything that lies before its part is another's.
+static Result cat(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"tensors", "axis"}, 1);
+  if (!r)
+    return r.error();
+  if (!r[0].isSequence() || r[0].elements().empty())
+    return fail("`cat` needs a list of tensors, got " + eval::repr(r[0]));
+  std::vector<Operand> parts;
+  for (const PyValue &value : r[0].elements())
+    if (auto error = tracer.operand(name, value, parts.emplace_back()))
+      return error;
+  Sizes shape = parts[0].type().sizes();
+  int64_t axis;
+  if (auto error = readAxis(name, r.has(1) ? r[1] : PyValue::integer(0), shape.size(), axis))
+    return error;
+  Size total;
+  for (const Operand &part : parts) {
+    Sizes own = part.type().sizes();
+    bool fits = own.size() == shape.size();
+    for (size_t i = 0; fits && i < own.size(); ++i)
+      fits = int64_t(i) == axis || own[i] == shape[i];
+    if (!fits)
+      return fail("`cat` of shapes " + graph::shapeText(shape) + " and " + graph::shapeText(own) +
+                      ": all dimensions but " + std::to_string(axis) + " must be the same",
+                  "ValueError");
+    total = total + own[axis];
+  }
+  Sizes whole = shape;
+  whole[axis] = total;
+  Dims dims(shape.size() - axis, -1);
+  dims[0] = 0;
+  Result place = tracer.rearrange({tracer.indices(total), "", false}, dims);
+  Result joined = PyValue();
+  Size from = total;
+  for (size_t i = parts.size(); i-- > 0 && place;) {
+    Size end = from;
+    from = from - parts[i].type().sizes()[axis];
+    Sizes starts(shape.size(), Size(0));
+    starts[axis] = Size(0) - from;
+    Result part = tracer.window(parts[i], starts, whole, /*inside=*/false, /*loose=*/true);
+    if (i + 1 == parts.size()) {
+      joined = std::move(part);
+      continue;
+    }
+    Result isIts = tracer.map(MapKind::lt, name, {*place, tracer.sizeValue(end)});
+    joined = joined && isIts ? tracer.map(MapKind::select, name, {*isIts, *part, *joined})
+                             : std::move(isIts);
+  }
+  return joined;
+}
+
+static Result stack(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"tensors", "axis"}, 1);
+  if (!r)
+    return r.error();
+  if (!r[0].isSequence())
+    return fail("`stack` needs a list of tensors, got " + eval::repr(r[0]));
+  std::vector<PyValue> parts;
+  PyValue axis = r.has(1) ? r[1] : PyValue::integer(0);
+  for (const PyValue &value : r[0].elements()) {
+    Result part = tracer.callNamed("unsqueeze", {{value, axis}, {}}).value();
+    if (!part)
+      return part;
+    parts.push_back(*part);
+  }
+  return cat(tracer, "cat", {{PyValue::list(std::move(parts)), axis}, {}});
+}
+
+/// pad(x, [(before, behind), ...], value=0), one pair for each dimension.
+static Result pad(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "widths", "value"}, 2);
+  Operand x;
+  if (!r)
+    return r.error();
+  if (auto error = tracer.operand(name, r[0], x))
+    return error;
+  Sizes sizes = x.type().sizes(), starts, whole;
+  if (!r[1].isSequence() || r[1].elements().size() != sizes.size())
+    return fail("`pad` needs a pair of widths for each of the " + std::to_string(sizes.size()) +
+                " dimensions");
+  Result inside = PyValue();
+  for (auto [i, pair] : llvm::enumerate(r[1].elements())) {
+    std::optional<Size> ends[2];
+    for (size_t e = 0; e < 2 && pair.isSequence() && pair.elements().size() == 2; ++e)
+      ends[e] = sizeOf(pair.elements()[e]);
+    if (!ends[0] || !ends[1])
+      return fail("`pad` needs pairs of sizes, got " + eval::repr(pair));
+    starts.push_back(Size(0) - *ends[0]);
+    whole.push_back(sizes[i] + *ends[0] + *ends[1]);
+  }
+  Result padded = tracer.window(x, starts, whole, /*inside=*/false, /*loose=*/!r.get(2).isNone());
+  if (r.get(2).isNone())
+    return padded;
+  for (size_t i = 0; i < sizes.size() && padded; ++i) {
+    Dims dims(sizes.size() - i, -1);
+    dims[0] = 0;
+    Result place = tracer.rearrange({tracer.indices(whole[i]), "", false}, dims);
+    Size before = Size(0) - starts[i];
+    Result from = tracer.map(MapKind::ge, name, {*place, tracer.sizeValue(before)});
+    Result to = tracer.map(MapKind::lt, name, {*place, tracer.sizeValue(before + sizes[i])});
+    Result both = from && to ? tracer.map(MapKind::bit_and, name, {*from, *to}) : std::move(from);
+    padded = both ? tracer.map(MapKind::select, name, {*both, *padded, r[2]}) : std::move(both);
+  }
+  return padded;
+}
+
+//===----------------------------------------------------------------------===//
+// By indices
+//===----------------------------------------------------------------------===//
+
+static Result take(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "index"}, 2);
+  return r ? takeRows(tracer, name, r[0], r[1]) : Result(r.error());
+}
+
+/// embedding(index, weight): rows of the weight.
+static Result embedding(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"index", "weight"}, 2);
+  return r ? takeRows(tracer, name, r[1], r[0]) : Result(r.error());
+}
+
+/// flip(x, axis)
+static Result flip(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "axis"}, 2);
+  Operand x;
+  int64_t axis;
+  if (!r)
+    return r.error();
+  if (auto error = tracer.operand(name, r[0], x))
+    return error;
+  Sizes sizes = x.type().sizes();
+  if (auto error = readAxis(name, r[1], sizes.size(), axis))
+    return error;
+  Subscript at{Sizes(sizes.size(), Size(0)), sizes, {}, {}};
+  at.steps.assign(sizes.size(), 1);
+  at.steps[axis] = -1;
+  at.starts[axis] = sizes[axis] - Size(1);
+  return everySo(tracer, x, at);
+}
+
+/// gather(x, index, axis): index has x's dimensions, all but that of the axis of their sizes.
+static Result gather(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "index", "axis"}, 3);
+  Operand x, index;
+  int64_t axis;
+  if (!r)
+    return r.error();
+  if (auto error = tracer.operand(name, r[0], x))
+    return error;
+  if (auto error = tracer.operand(name, r[1], index))
+    return error;
+  Sizes sizes = x.type().sizes(), own = index.type().sizes();
+  if (auto error = readAxis(name, r[2], sizes.size(), axis))
+    return error;
+  if (own.size() != sizes.size() || !mlir::isa<mlir::IntegerType>(index.type().getElement()))
+    return fail("`gather` needs whole numbers for indices, of as many dimensions as the tensor",
+                "ValueError");
+  llvm::SmallVector<mlir::Value> indices;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (int64_t(i) == axis) {
+      indices.push_back(index.value);
+      continue;
+    }
+    tracer.require(sizes[i] - own[i], "`gather` takes `" + own[i].str() +
+                                          "` elements along a dimension `" + sizes[i].str() + "`");
+    Dims dims(sizes.size() - i, -1);
+    dims[0] = 0;
+    Operand along;
+    Result line = tracer.rearrange({tracer.indices(own[i]), "", false}, dims);
+    if (auto error = tracer.operand(name, *line, along))
+      return error;
+    indices.push_back(along.value);
+  }
+  return tracer.gather(x.value, indices, /*guarded=*/true);
+}
+
+/// one_hot(index, classes)
+static Result oneHot(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"index", "classes"}, 2);
+  Operand at;
+  if (!r)
+    return r.error();
+  if (auto error = tracer.operand(name, r[0], at))
+    return error;
+  std::optional<Size> classes = sizeOf(r[1]);
+  if (!classes)
+    return fail("`one_hot` needs a number of classes, got " + eval::repr(r[1]));
+  Dims dims = inOrder(at.type().sizes().size());
+  dims.push_back(-1);
+  Result column = tracer.rearrange(at, dims);
+  Result is = tracer.map(MapKind::eq, name, {*column, tracer.wrap(tracer.indices(*classes))});
+  return is ? tracer.cast(*is, tracer.builder.getI64Type()) : std::move(is);
+}
+
+/// The lower (or upper) triangle of the last two dimensions, 0 elsewhere.
+static Result triangle(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x"}, 1);
+  Operand x;
+  if (!r)
+    return r.error();
+  if (auto error = tracer.operand(name, r[0], x))
+    return error;
+  Sizes sizes = x.type().sizes();
+  if (sizes.size() < 2)
+    return fail("`" + name.str() + "` needs two dimensions at least", "ValueError");
+  Result row = tracer.rearrange({tracer.indices(sizes[sizes.size() - 2]), "", false}, {0, -1});
+  Result stays = tracer.map(name == "tril" ? MapKind::ge : MapKind::le, name,
+                            {*row, tracer.wrap(tracer.indices(sizes.back()))});
+  return stays ? tracer.map(MapKind::select, name, {*stays, r[0], PyValue::number(0)})
+               : std::move(stays);
+}
+
+ArrayRef<TracedEntry> tensors::tracedRearranging() {
+  static const TracedEntry table[] = {
+      {"reshape", reshape}, {"view", reshape}, {"flatten", flatten}, {"cat", cat},
+      {"stack", stack},     {"pad", pad},      {"take", take},       {"embedding", embedding},
+      {"gather", gather},   {"flip", flip},    {"one_hot", oneHot},  {"tril", triangle},
+      {"triu", triangle},
+  };
+  return table;
+}

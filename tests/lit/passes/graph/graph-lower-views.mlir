@@ -1,0 +1,52 @@
+// RUN: tile-opt %s --pass-pipeline="builtin.module(func.func(graph-lower-views))" --split-input-file | FileCheck %s
+
+// A part of what is computed is computed of a part, and where the array is read there are
+// other indices.
+// CHECK-LABEL: @part
+// CHECK-DAG: %[[K:.*]] = graph.size "K"
+// CHECK: %[[AT:.*]] = graph.map add
+// CHECK: %[[X:.*]] = graph.gather %arg0[{{.*}}, %[[AT]]] : {{.*}} -> !graph.tensor<"M, K", f32>
+// CHECK: %[[R:.*]] = graph.map exp(%[[X]])
+// CHECK: return %[[R]]
+func.func @part(%x: !graph.tensor<"M, 2*K", f32>) -> !graph.tensor<"M, K", f32> {
+  %e = graph.map exp(%x) : (!graph.tensor<"M, 2*K", f32>) -> !graph.tensor<"M, 2*K", f32>
+  %w = graph.window %e ["0", "K"] {inside} : !graph.tensor<"M, 2*K", f32> -> !graph.tensor<"M, K", f32>
+  return %w : !graph.tensor<"M, K", f32>
+}
+
+// -----
+
+// Zeros around what is computed are not computed of zeros.
+// CHECK-LABEL: @padded
+// CHECK: %[[E:.*]] = graph.map exp(%arg0)
+// CHECK: graph.gather %[[E]][{{.*}}] {guarded}
+func.func @padded(%x: !graph.tensor<"M", f32>) -> !graph.tensor<"M + 1", f32> {
+  %e = graph.map exp(%x) : (!graph.tensor<"M", f32>) -> !graph.tensor<"M", f32>
+  %w = graph.window %e ["-1"] : !graph.tensor<"M", f32> -> !graph.tensor<"M + 1", f32>
+  return %w : !graph.tensor<"M + 1", f32>
+}
+
+// -----
+
+// The caller's array may have gaps: another shape of it is other indices. Heads are found
+// without a division.
+// CHECK-LABEL: @heads
+// CHECK-NOT: graph.map mod
+// CHECK: graph.map mul
+// CHECK: graph.gather %arg0
+// CHECK-NOT: graph.reshape
+func.func @heads(%x: !graph.tensor<"M, D*H", f16>) -> !graph.tensor<"M, H, D", f16> {
+  %r = graph.reshape %x : !graph.tensor<"M, D*H", f16> -> !graph.tensor<"M, H, D", f16>
+  return %r : !graph.tensor<"M, H, D", f16>
+}
+
+// -----
+
+// What a kernel computes is in memory without gaps.
+// CHECK-LABEL: @stored
+// CHECK: graph.reshape
+func.func @stored(%x: !graph.tensor<"M, D*H", f16>) -> !graph.tensor<"M, H, D", f16> {
+  %e = graph.map exp(%x) : (!graph.tensor<"M, D*H", f16>) -> !graph.tensor<"M, D*H", f16>
+  %r = graph.reshape %e : !graph.tensor<"M, D*H", f16> -> !graph.tensor<"M, H, D", f16>
+  return %r : !graph.tensor<"M, H, D", f16>
+}
