@@ -225,7 +225,7 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
     if (f.size() > 1)
       keepShiftingLoops(fam.getResult<LoopAnalysis>(f));
   for (Function &f : module)
-    if (f.size() > 1 && f.getCallingConv() == CallingConv::PTX_Kernel)
+    if (f.getCallingConv() == CallingConv::PTX_Kernel)
       setLaunchBound(f, target, options.sharedBytes);
 }
 

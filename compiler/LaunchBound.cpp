@@ -13,6 +13,10 @@
 // or a register limit already; one of which fewer than three blocks would fit (they
 // wait for memory, then compute, in step); a target of which no chip is known.
 //
+// A long kernel whose threads cannot have the registers it needs gets a bound of one
+// block: when the assembler's first attempt fails, it otherwise settles for 32 registers
+// and spills all else.
+//
 // The estimate: SSA liveness over an order in which accesses stand as written and all
 // else just before its first use, as the assembler would sink it.
 //
@@ -36,6 +40,10 @@ namespace {
 /// they come, addresses of its own.
 constexpr int kSlack = 8;
 constexpr int kFewestBlocks = 3;
+/// Registers that an instruction can name.
+constexpr int kMostRegisters = 255;
+/// Instructions of the shortest kernels that were seen to get 32 registers.
+constexpr unsigned kLong = 2000;
 
 StringRef inlinePtx(const Instruction &i) {
   auto *call = dyn_cast<CallInst>(&i);
@@ -170,11 +178,25 @@ int estimateRegisters(const Function &kernel, Loads loads) {
 
 } // namespace
 
+/// Whether `kernel` is long and needs more registers than its threads can have.
+static bool cannotHold(const Function &kernel, int threads, const tile::Target &target) {
+  if (kernel.getInstructionCount() < kLong)
+    return false;
+  int most = std::min(kMostRegisters, target.multiprocessor.registers / threads);
+  return estimateRegisters(kernel, Loads::AsWritten) > most;
+}
+
 void tile::setLaunchBound(Function &kernel, const Target &target, int sharedBytes) {
   int threads = 0;
   if (kernel.hasFnAttribute("nvvm.minctasm") || kernel.hasFnAttribute("nvvm.maxnreg") ||
       kernel.getFnAttribute("nvvm.reqntid").getValueAsString().getAsInteger(10, threads))
     return;
+  if (cannotHold(kernel, threads, target)) {
+    kernel.addFnAttr("nvvm.minctasm", "1");
+    return;
+  }
+  if (kernel.size() == 1)
+    return; // no loop
   DominatorTree dominators(kernel);
   LoopInfo loops(dominators);
   auto loadsInTurns = [&](const BasicBlock &block) {

@@ -12,7 +12,8 @@ namespace tile {
 
 /// Gives a kernel whose assembler would put loads of a loop behind uses of others
 /// `.minnctapersm`: as many blocks, with `sharedBytes` each, as leave every thread the
-/// registers for all loads of a turn.
+/// registers for all loads of a turn. One that needs more than a thread can have gets a
+/// bound of one block.
 void setLaunchBound(llvm::Function &kernel, const Target &target, int sharedBytes);
 
 } // namespace tile
