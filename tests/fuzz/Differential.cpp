@@ -5,6 +5,7 @@
 #include "llvm/ADT/APFloat.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cstring>
+#include <map>
 
 using namespace tile;
 using namespace tile::fuzz;
@@ -35,7 +36,11 @@ static CompileOptions optionsFor(const fuzz::Kernel &kernel, const std::string &
   options.numWarps = kernel.numWarps;
   options.numStages = kernel.numStages;
   options.persistent = kernel.persistent;
-  options.warpRoles = kernel.noRoles ? WarpRoles::None : WarpRoles::Auto;
+  options.warpRoles = kernel.noRoles      ? WarpRoles::None
+                      : kernel.takesTurns ? WarpRoles::PingPong
+                                          : WarpRoles::Auto;
+  if (llvm::StringRef(target).starts_with("sm_9"))
+    options.numCtas = kernel.numCtas;
   options.enableFpFusion = false;
   return options;
 }
@@ -69,6 +74,15 @@ public:
 };
 } // namespace
 
+/// Makes a pointer the descriptor of a tensor that lies there row by row.
+static void describe(const Type &tensor, LaunchArg &arg) {
+  arg.kind = LaunchArg::Kind::Descriptor;
+  arg.shape = tensor.shape;
+  arg.strides.assign(tensor.shape.size(), 1);
+  for (size_t d = tensor.shape.size(); d-- > 1;)
+    arg.strides[d - 1] = arg.strides[d] * tensor.shape[d];
+}
+
 static Outcome run(Device &device, const fuzz::Kernel &kernel, const frontend::SourceFile &file,
                    const ast::Module &module) {
   Outcome outcome;
@@ -82,15 +96,26 @@ static Outcome run(Device &device, const fuzz::Kernel &kernel, const frontend::S
   }
   std::vector<std::unique_ptr<Buffer>> buffers;
   LaunchConfig config;
-  config.grid = {uint32_t(kernel.programs), 1, 1};
+  config.grid = kernel.grid();
   auto add = [&](const Bytes &data) {
     buffers.push_back(std::make_unique<Buffer>(device, data));
     config.args.push_back(LaunchArg::pointer(buffers.back()->address));
     if (outcome.error.empty())
       outcome.error = buffers.back()->error;
   };
-  for (int v : kernel.inputs())
+  std::map<int, size_t> bufferOf;
+  for (int v : kernel.inputs()) {
+    const Statement &s = kernel.statements[v];
+    auto shared = bufferOf.find(s.aliasOf);
+    if (shared != bufferOf.end()) {
+      config.args.push_back(LaunchArg::pointer(buffers[shared->second]->address));
+      continue;
+    }
+    bufferOf[v] = buffers.size();
     add(initialData(kernel, v));
+    if (s.kind == Statement::Kind::Descriptor)
+      describe(s.type, config.args.back());
+  }
   for (int v : kernel.arguments())
     config.args.push_back(LaunchArg::integer(uint64_t(kernel.statements[v].value)));
   size_t firstResult = buffers.size();
@@ -180,10 +205,13 @@ public:
     ast::Module module = frontend::parse(file, diagnostics);
     if (diagnostics.hasErrors())
       return "does not parse: " + diagnostics.str();
-    Outcome expected = run(*reference, kernel, file, module);
+    frontend::SourceFile plainFile("kernel.tile", kernel.source(/*runsPtx=*/false));
+    ast::Module plain = frontend::parse(plainFile, diagnostics);
+    Outcome expected = run(*reference, kernel, plainFile, plain);
     if (!expected.error.empty())
       return "on the interpreter, " + expected.error;
-    Outcome got = run(*other, kernel, file, module);
+    Outcome got =
+        compiler ? run(*other, kernel, plainFile, plain) : run(*other, kernel, file, module);
     // The interpreter does not run asynchronous copies, the emulator not every instruction. Those
     // of the algebraic mode are known to be ones that it runs.
     if (!got.unsupported || kernel.algebraic || !(emulated || compiler)) {
@@ -256,7 +284,10 @@ static fuzz::Kernel trimmed(const fuzz::Kernel &kernel) {
     result.statements.push_back(kernel.statements[v]);
     for (int &operand : result.statements.back().operands)
       operand = renamed[operand];
+    if (int &alias = result.statements.back().aliasOf; alias >= 0)
+      alias = renamed[alias];
   }
+  result.leavesAt = int(std::count(needed.begin(), needed.begin() + kernel.leavesAt, true));
   for (int &v : result.outputs)
     v = renamed[v];
   return result;
@@ -289,15 +320,19 @@ fuzz::Kernel fuzz::reduce(fuzz::Kernel kernel,
       s.kind = Statement::Kind::Load;
       s.operands.clear();
       s.text.clear();
+      s.plain.clear();
       changed = !llvm::is_contained(smaller.outputs, int(v)) && accept(smaller);
     }
   }
-  for (int programs : {1})
-    if (kernel.programs != programs) {
-      fuzz::Kernel smaller = kernel;
-      smaller.programs = programs;
-      accept(smaller);
-    }
+  auto simplify = [&](auto change) {
+    fuzz::Kernel smaller = kernel;
+    change(smaller);
+    accept(smaller);
+  };
+  simplify([](fuzz::Kernel &k) { k.programs = 1, k.gridAxis = 0; });
+  simplify([](fuzz::Kernel &k) { k.leaves = -1; });
+  simplify([](fuzz::Kernel &k) { k.numCtas = 1; });
+  simplify([](fuzz::Kernel &k) { k.noRoles = k.takesTurns = k.persistent = false; });
   for (int warps : {1, 2, 4})
     if (kernel.numWarps > warps) {
       fuzz::Kernel smaller = kernel;

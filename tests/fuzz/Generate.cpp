@@ -91,10 +91,13 @@ std::vector<int64_t> Generator::freshShape() {
   std::vector<int64_t> shape;
   int64_t total = 1;
   for (size_t d = 0; d < rank; ++d) {
-    int64_t size = int64_t(1) << below(rank == 1 ? 11 : rank == 2 ? 7 : 5);
+    int64_t size = int64_t(1) << below(mostElements > 2048 ? 15
+                                       : rank == 1         ? 11
+                                       : rank == 2         ? 7
+                                                           : 5);
     if (isOdd && chance(60))
       size = std::max<int64_t>(1, size - int64_t(below(size / 2 + 1)));
-    if (total * size > kMaxElements)
+    if (total * size > mostElements)
       size = 1;
     total *= size;
     shape.push_back(size);
@@ -175,11 +178,21 @@ int Generator::condition(const std::vector<int64_t> &shape) {
 }
 
 Kernel Generator::run() {
-  kernel.programs = int(oneOf({1, 1, 2, 3}));
+  kernel.programs = int(oneOf({1, 1, 2, 3, 4}));
   kernel.numWarps = int(oneOf({1, 2, 4, 4, 8}));
+  if (chance(8))
+    kernel.numWarps = int(oneOf({16, 32}));
   kernel.numStages = int(oneOf({1, 2, 3, 3, 4}));
   kernel.persistent = chance(6);
+  if (chance(30))
+    kernel.gridAxis = unsigned(1 + below(3));
+  if (chance(10))
+    kernel.numCtas = int(oneOf({2, 4}));
+  kernel.noRoles = chance(10);
+  kernel.takesTurns = chance(10);
   isOdd = chance(40);
+  if (chance(6))
+    mostElements = 16384;
   favourite = oneOf<int64_t>({2, 3, 8, 16, 60, 64, 100, 1024});
   input(freshType());
   size_t length = 4 + below(10);
@@ -188,19 +201,54 @@ Kernel Generator::run() {
       unsigned weight;
       void (Generator::*make)();
     };
-    static constexpr Choice choices[] = {
-        {16, &Generator::arithmetic},   {8, &Generator::sums},       {6, &Generator::unary},
-        {3, &Generator::exactFunction}, {7, &Generator::compare},    {4, &Generator::logic},
-        {7, &Generator::choose},        {9, &Generator::cast},       {4, &Generator::narrow},
-        {5, &Generator::division},      {4, &Generator::shift},      {5, &Generator::scalar},
-        {14, &Generator::shape},        {8, &Generator::pairwise},   {12, &Generator::reduce},
-        {3, &Generator::reduceTuple},   {7, &Generator::scan},       {6, &Generator::order},
-        {5, &Generator::gather},        {10, &Generator::loop},      {4, &Generator::floatLoop},
-        {5, &Generator::branch},        {3, &Generator::map},        {5, &Generator::call},
-        {4, &Generator::dot},           {5, &Generator::product},    {6, &Generator::masked},
-        {4, &Generator::masked3},       {4, &Generator::marching},   {4, &Generator::scatterBack},
-        {5, &Generator::blockPointer},  {5, &Generator::descriptor}, {4, &Generator::atomics},
-        {3, &Generator::atomicResults}};
+    static constexpr Choice choices[] = {{16, &Generator::arithmetic},
+                                         {8, &Generator::sums},
+                                         {6, &Generator::unary},
+                                         {3, &Generator::exactFunction},
+                                         {7, &Generator::compare},
+                                         {4, &Generator::logic},
+                                         {7, &Generator::choose},
+                                         {9, &Generator::cast},
+                                         {4, &Generator::narrow},
+                                         {5, &Generator::division},
+                                         {4, &Generator::shift},
+                                         {5, &Generator::scalar},
+                                         {14, &Generator::shape},
+                                         {8, &Generator::pairwise},
+                                         {12, &Generator::reduce},
+                                         {3, &Generator::reduceTuple},
+                                         {7, &Generator::scan},
+                                         {6, &Generator::order},
+                                         {5, &Generator::gather},
+                                         {10, &Generator::loop},
+                                         {4, &Generator::floatLoop},
+                                         {5, &Generator::branch},
+                                         {3, &Generator::map},
+                                         {5, &Generator::call},
+                                         {4, &Generator::dot},
+                                         {5, &Generator::product},
+                                         {6, &Generator::masked},
+                                         {4, &Generator::masked3},
+                                         {4, &Generator::marching},
+                                         {4, &Generator::scatterBack},
+                                         {5, &Generator::blockPointer},
+                                         {5, &Generator::descriptor},
+                                         {4, &Generator::atomics},
+                                         {3, &Generator::atomicResults},
+                                         {4, &Generator::signedZeros},
+                                         {4, &Generator::notNumbers},
+                                         {4, &Generator::orderedReduce},
+                                         {5, &Generator::libdevice},
+                                         {2, &Generator::randomNumbers},
+                                         {3, &Generator::inlineAsm},
+                                         {5, &Generator::anyProduct},
+                                         {5, &Generator::rankedDescriptor},
+                                         {3, &Generator::rowsOfDescriptor},
+                                         {4, &Generator::pointers},
+                                         {3, &Generator::inPlace},
+                                         {3, &Generator::cacheHints},
+                                         {3, &Generator::narrowAtomics},
+                                         {4, &Generator::dataExit}};
     unsigned total = 0;
     for (const Choice &c : choices)
       total += c.weight;
@@ -224,6 +272,10 @@ Kernel Generator::run() {
       kernel.outputs.push_back(int(v));
   if (kernel.outputs.empty())
     kernel.outputs.push_back(0);
+  if (chance(8)) {
+    kernel.leaves = int(below(uint64_t(kernel.programs) + 1));
+    kernel.leavesAt = int(below(kernel.statements.size()));
+  }
   return std::move(kernel);
 }
 

@@ -57,7 +57,7 @@ void Generator::shape() {
     Type grown = type;
     int64_t total = type.count();
     for (int64_t &size : grown.shape)
-      if (size == 1 && total * 4 <= kMaxElements) {
+      if (size == 1 && total * 4 <= mostElements) {
         size = 4;
         total *= 4;
       }
@@ -77,7 +77,7 @@ void Generator::shape() {
 }
 
 void Generator::pairwise() {
-  int a = pick([](const Type &t) { return !t.shape.empty() && t.count() * 2 <= kMaxElements; },
+  int a = pick([&](const Type &t) { return !t.shape.empty() && t.count() * 2 <= mostElements; },
                [&] { return Type{Element::I32, {32}, 0}; });
   Type type = typeOf(a);
   int b = pick([&](const Type &t) { return t.element == type.element && t.shape == type.shape; },
@@ -225,6 +225,9 @@ void Generator::order() {
   if (chance(30) && last > 1 && (last & (last - 1)) == 0) {
     int64_t k = int64_t(1) << below(uint64_t(std::log2(double(last))) + 1);
     type.shape.back() = k;
+    // As of `tl.max`: what is narrow becomes wide.
+    if (bitsOf(type.element) < 32)
+      type.element = isFloat(type.element) ? Element::F32 : Element::I32;
     add(type, "{r} = tl.topk({0}, " + std::to_string(k) + ")", {a});
     return;
   }
@@ -248,7 +251,7 @@ void Generator::gather() {
       [&] {
         Type index{Element::I32, type.shape, 0};
         index.shape[axis] = 16;
-        return index.count() <= kMaxElements ? index : Type{Element::I32, type.shape, 0};
+        return index.count() <= mostElements ? index : Type{Element::I32, type.shape, 0};
       });
   type.shape = typeOf(b).shape;
   add(type,

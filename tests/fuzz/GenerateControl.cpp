@@ -44,6 +44,82 @@ std::string Generator::loopHead(const std::string &variable, std::vector<int> &o
   return "for " + variable + " in " + range + ":\n";
 }
 
+/// A range near an end of its type, or between its ends, of at most eight turns.
+std::string Generator::rangeAtAnEnd(std::vector<int> &operands) {
+  bool wide = chance(30);
+  Element element = wide ? Element::I64 : Element::I32;
+  int64_t most = wide ? INT64_MAX : INT32_MAX, least = wide ? INT64_MIN : INT32_MIN;
+  auto known = [&](int64_t value) -> std::string {
+    if (chance(25) && value != INT64_MIN)
+      return std::to_string(value);
+    operands.push_back(argument(element, value));
+    return "{" + std::to_string(operands.size() - 1) + "}";
+  };
+  int64_t step = oneOf<int64_t>({1, 2, 3, 7, 64, 1000}), turns = int64_t(below(8));
+  bool stepIsKnown = chance(60);
+  auto by = [&](int64_t value) {
+    if (stepIsKnown)
+      return std::to_string(value);
+    operands.push_back(argument(element, value));
+    return "{" + std::to_string(operands.size() - 1) + "}";
+  };
+  int64_t rest = int64_t(below(uint64_t(step)));
+  switch (below(4)) {
+  case 0: // up to the greatest number, or a little less
+    return known(most - turns * step - rest) + ", " + known(most - rest / 2) + ", " + by(step);
+  case 1:
+    return known(least + rest) + ", " + known(least + turns * step) + ", " + by(step);
+  case 2: // down; the sign of a step has to be known
+    return known(least + turns * step + rest) + ", " + known(least) + ", " + std::to_string(-step);
+  default: { // from one end to the other
+    int64_t far = most / oneOf<int64_t>({2, 3}) - rest;
+    return known(least + rest) + ", " + known(most - rest) + ", " + by(far);
+  }
+  }
+}
+
+/// As `loopHead`; also more turns, and steps that are arguments.
+std::string Generator::longHead(const std::string &variable, std::vector<int> &operands) {
+  if (chance(60))
+    return loopHead(variable, operands);
+  std::string arguments;
+  if (chance(50)) {
+    arguments = rangeAtAnEnd(operands);
+  } else {
+    arguments = "0, " + number(oneOf<int64_t>({9, 17, 33, 40, 100}), operands) + ", " +
+                number(oneOf<int64_t>({1, 2, 3, 5, 16}), operands);
+  }
+  std::string options =
+      oneOf({"", "", ", num_stages=3", ", loop_unroll_factor=2", ", loop_unroll_factor=3"});
+  return "for " + variable + " in tl.range(" + arguments + options + "):\n";
+}
+
+/// A loop that what it computes ends.
+void Generator::dataExit() {
+  int a = pick(
+      [](const Type &t) {
+        return !t.shape.empty() && !isFloat(t.element) && t.element != Element::I1;
+      },
+      [&] { return Type{intElement(), freshShape(), 0}; });
+  int b = operandLike(a);
+  std::vector<int> operands{a, b};
+  std::string test = oneOf<std::string>(
+      {"(tl.max({r}) & 7) == 3", "tl.sum({r} & 1) > " + std::to_string(below(20)),
+       "tl.max({r}) > tl.min({r}) + 9", "tl.xor_sum(tl.ravel({r}), 0) % 3 == 1"});
+  std::string change = oneOf({"{r} = {r} + {1}", "{r} = {r} * 3 + {1}", "{r} = {r} ^ ({1} + 1)"});
+  if (chance(40)) {
+    add(typeOf(a),
+        "{r} = {0}\nt{r} = 0\nwhile (t{r} < 12) & (" + test + "):\n    " + change +
+            "\n    t{r} += 1",
+        operands);
+    return;
+  }
+  std::string code = "{r} = {0}\n" + longHead("i", operands);
+  std::string leave = "    if " + test + ":\n        " + oneOf({"break", "continue"}) + "\n";
+  add(typeOf(a), code + (chance(50) ? leave + "    " + change : "    " + change + "\n" + leave),
+      operands);
+}
+
 void Generator::loop() {
   int a = pickInteger(), b = operandLike(a);
   Element element = typeOf(a).element;
@@ -74,22 +150,22 @@ void Generator::loop() {
             "        " + step("j") + "\n    " + step("i");
     break;
   case 2: { // a second carried value, a scalar of 64 bits
-    text += "t{r} = pid.to(tl.int64) + " + d + "\n" + loopHead("i", operands) + "    " + step("i") +
+    text += "t{r} = pid.to(tl.int64) + " + d + "\n" + longHead("i", operands) + "    " + step("i") +
             "\n    t{r} = (t{r} + " + d + ") * " + d + "\n    {r} = {r} ^ t{r}" + cast;
     break;
   }
   case 3: { // exits
-    text += loopHead("i", operands) + "    if i == " + oneOf({"1", "2", "pid + 1"}) +
+    text += longHead("i", operands) + "    if i == " + oneOf({"1", "2", "pid + 1"}) +
             ":\n        " + oneOf({"break", "continue", "{r} = {r} - 1"}) + "\n    " + step("i");
     break;
   }
   case 4: // values that change places
     if (!typeOf(b).sameShape(typeOf(a)))
       return;
-    text += "t{r} = {1}\n" + loopHead("i", operands) + "    {r}, t{r} = t{r}, {r} + t{r}";
+    text += "t{r} = {1}\n" + longHead("i", operands) + "    {r}, t{r} = t{r}, {r} + t{r}";
     break;
   default:
-    text += loopHead("i", operands) + "    " + step("i");
+    text += longHead("i", operands) + "    " + step("i");
   }
   add(typeOf(a), text, operands);
 }

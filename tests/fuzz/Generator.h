@@ -17,7 +17,6 @@
 
 namespace tile::fuzz {
 
-constexpr int64_t kMaxElements = 2048;
 using Predicate = std::function<bool(const Type &)>;
 
 /// The largest whole numbers that a float type holds without a gap.
@@ -97,6 +96,20 @@ private:
   void gather();
   void dot();
 
+  // Edges of types, functions to the bit (GenerateNumbers.cpp).
+  void signedZeros();
+  void notNumbers();
+  void orderedReduce();
+  void libdevice();
+  void randomNumbers();
+  void inlineAsm();
+
+  // Products (GenerateProducts.cpp).
+  int factor(Element element, std::vector<int64_t> shape, double most);
+  int productOf(int a, int b, double length);
+  void anyProduct();
+  void scaledProduct();
+
   // Control flow (GenerateControl.cpp).
   void loop();
   void floatLoop();
@@ -104,6 +117,9 @@ private:
   void map();
   void call();
   std::string loopHead(const std::string &variable, std::vector<int> &operands);
+  std::string longHead(const std::string &variable, std::vector<int> &operands);
+  std::string rangeAtAnEnd(std::vector<int> &operands);
+  void dataExit();
 
   // Memory (GenerateMemory.cpp).
   struct Matrix {
@@ -125,10 +141,19 @@ private:
   void atomicResults();
   void product();
 
+  // Descriptors of every rank, pointers from anywhere (GenerateAccess.cpp).
+  void rankedDescriptor();
+  void rowsOfDescriptor();
+  void pointers();
+  void inPlace();
+  void cacheHints();
+  void narrowAtomics();
+
   std::mt19937_64 random;
   Kernel kernel;
   bool isOdd = false; ///< dimensions need not be powers of two
-  int64_t favourite;  ///< a constant that turns up again and again
+  int64_t mostElements = 2048;
+  int64_t favourite; ///< a constant that turns up again and again
 };
 
 } // namespace tile::fuzz

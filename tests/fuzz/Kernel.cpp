@@ -84,7 +84,7 @@ static std::string place(const std::string &buffer, const Type &type, bool colum
 }
 
 static std::string name(const Kernel &kernel, int variable) {
-  static constexpr const char *letters[] = {"v", "v", "p", "n", "o"};
+  static constexpr const char *letters[] = {"v", "v", "p", "n", "o", "d"};
   return letters[int(kernel.statements[variable].kind)] + std::to_string(variable);
 }
 
@@ -99,16 +99,17 @@ static void addLines(std::string &source, const std::string &text) {
   }
 }
 
-static std::string filled(const Kernel &kernel, int variable) {
+static std::string filled(const Kernel &kernel, int variable, bool runsPtx) {
   const Statement &s = kernel.statements[variable];
+  const std::string &code = runsPtx || s.plain.empty() ? s.text : s.plain;
   std::string text;
-  for (size_t i = 0; i < s.text.size(); ++i) {
-    size_t close = s.text[i] == '{' ? s.text.find('}', i) : std::string::npos;
+  for (size_t i = 0; i < code.size(); ++i) {
+    size_t close = code[i] == '{' ? code.find('}', i) : std::string::npos;
     if (close == std::string::npos) {
-      text += s.text[i];
+      text += code[i];
       continue;
     }
-    std::string key = s.text.substr(i + 1, close - i - 1);
+    std::string key = code.substr(i + 1, close - i - 1);
     text += name(kernel, key == "r" ? variable : s.operands[std::stoul(key)]);
     i = close;
   }
@@ -126,7 +127,8 @@ static std::vector<int> variables(const Kernel &kernel,
 
 std::vector<int> Kernel::inputs() const {
   return variables(*this, [](const Statement &s) {
-    return s.kind == Statement::Kind::Load || s.kind == Statement::Kind::Buffer;
+    return s.kind == Statement::Kind::Load || s.kind == Statement::Kind::Buffer ||
+           s.kind == Statement::Kind::Descriptor;
   });
 }
 std::vector<int> Kernel::arguments() const {
@@ -143,6 +145,17 @@ std::vector<int> Kernel::results() const {
 
 static constexpr const char *helpers = R"(import triton
 import triton.language as tl
+from triton.language.extra import libdevice
+
+
+@triton.jit
+def first(a, b):
+    return a
+
+
+@triton.jit
+def last(a, b):
+    return b
 
 
 @triton.jit
@@ -216,30 +229,54 @@ class Pair:
 @triton.jit
 def kernel()";
 
-std::string Kernel::source() const {
+/// The launch's programs, along the axes of the grid.
+std::array<uint32_t, 3> Kernel::grid() const {
+  std::array<uint32_t, 3> sizes = {1, 1, 1};
+  if (gridAxis == 3 && programs % 2 == 0)
+    sizes = {uint32_t(programs / 2), 1, 2};
+  else
+    sizes[gridAxis % 3] = uint32_t(programs);
+  return sizes;
+}
+
+static constexpr const char *numberOfProgram =
+    "    pid = (tl.program_id(2) * tl.num_programs(1) + tl.program_id(1)) * tl.num_programs(0) + "
+    "tl.program_id(0)\n";
+
+std::string Kernel::source(bool runsPtx) const {
   std::string text = helpers, parameters;
   auto parameter = [&](const std::string &name) {
     parameters += (parameters.empty() ? "" : ", ") + name;
   };
   for (int v : inputs())
-    parameter("p" + std::to_string(v));
+    parameter((statements[v].kind == Statement::Kind::Descriptor ? "d" : "p") + std::to_string(v));
   for (int v : arguments())
     parameter("n" + std::to_string(v));
   for (int v : results())
     parameter("o" + std::to_string(v));
-  text += parameters + "):\n    pid = tl.program_id(0)\n";
+  text += parameters + "):\n";
+  text += gridAxis ? numberOfProgram : "    pid = tl.program_id(0)\n";
   for (auto [i, s] : llvm::enumerate(statements)) {
+    if (leaves >= 0 && int(i) == leavesAt)
+      text += "    if pid == " + std::to_string(leaves) + ":\n        return\n";
     if (s.kind == Statement::Kind::Load)
       addLines(text, name(*this, int(i)) + " = tl.load(" +
                          place("p" + std::to_string(i), s.type, s.columnMajor) + ")");
     else if (!s.text.empty())
-      addLines(text, filled(*this, int(i)));
+      addLines(text, filled(*this, int(i), runsPtx));
   }
   for (int v : results())
     if (statements[v].isValue())
       addLines(text, "tl.store(" + place("o" + std::to_string(v), statements[v].type, false) +
                          ", " + name(*this, v) + ")");
   return text;
+}
+
+static std::string descriptorType(const Statement &s) {
+  std::string text = std::string("tensordesc<") + typeName(s.type.element) + "[";
+  for (auto [d, size] : llvm::enumerate(s.block))
+    text += (d ? "," : "") + std::to_string(size);
+  return text + (s.padNan ? "],nan>" : "]>");
 }
 
 std::string Kernel::signature() const {
@@ -249,7 +286,8 @@ std::string Kernel::signature() const {
     return "*" + std::string(typeName(s.type.element)) + ":16";
   };
   for (int v : inputs())
-    add(pointer(statements[v]));
+    add(statements[v].kind == Statement::Kind::Descriptor ? descriptorType(statements[v])
+                                                          : pointer(statements[v]));
   for (int v : arguments())
     add(std::string(typeName(statements[v].type.element)) + (statements[v].hinted ? ":16" : ""));
   for (int v : results())

@@ -8,6 +8,7 @@
 #ifndef TILE_TESTS_FUZZ_KERNEL_H
 #define TILE_TESTS_FUZZ_KERNEL_H
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -41,22 +42,29 @@ struct Type {
 
 struct Statement {
   enum class Kind {
-    Computed, ///< by `text`
-    Load,     ///< of an input, whole
-    Buffer,   ///< a pointer to an input, which other statements read from
-    Argument, ///< an integer that the launch passes: `value`
-    Effect    ///< memory that `text`, or a statement with it as operand, changes
+    Computed,  ///< by `text`
+    Load,      ///< of an input, whole
+    Buffer,    ///< a pointer to an input, which other statements read from
+    Argument,  ///< an integer that the launch passes: `value`
+    Effect,    ///< memory that `text`, or a statement with it as operand, changes
+    Descriptor ///< of a tensor that the launch passes
   };
   Type type;
   /// Lines of code; `{r}` is the variable, `{0}`, `{1}` ... the operands.
   std::string text;
   std::vector<int> operands;
   Kind kind = Kind::Computed;
-  bool columnMajor = false; ///< loads: strides in memory
-  int64_t value = 0;        ///< arguments
-  bool hinted = false;      ///< arguments: the signature says that 16 divides it
+  bool columnMajor = false;        ///< loads: strides in memory
+  int64_t value = 0;               ///< arguments
+  bool hinted = false;             ///< arguments: the signature says that 16 divides it
+  std::string plain = {};          ///< what `text` means, for a machine that runs no inline PTX
+  int aliasOf = -1;                ///< buffers: whose memory this is
+  std::vector<int64_t> block = {}; ///< descriptors: what one access moves
+  bool padNan = false;             ///< descriptors: what lies outside reads as NaN
 
-  bool isValue() const { return kind != Kind::Buffer && kind != Kind::Effect; }
+  bool isValue() const {
+    return kind != Kind::Buffer && kind != Kind::Effect && kind != Kind::Descriptor;
+  }
 };
 
 struct Kernel {
@@ -64,13 +72,18 @@ struct Kernel {
   std::vector<int> outputs; ///< variables that are stored, and effects
   int programs = 1, numWarps = 4, numStages = 3;
   bool persistent = false;
-  bool noRoles = false;   ///< all warps copy and compute
-  bool algebraic = false; ///< numbers of a ring for floats: data are any bits
+  unsigned gridAxis = 0; ///< along which the programs are; 3: along two of them
+  int numCtas = 1;
+  int leaves = -1, leavesAt = 0; ///< a program that returns early, and before which statement
+  bool noRoles = false;          ///< all warps copy and compute
+  bool takesTurns = false;       ///< groups of warps take blocks by turns, where they can
+  bool algebraic = false;        ///< numbers of a ring for floats: data are any bits
   uint64_t seed = 0;
 
   /// The source of `kernel`, whose parameters are the inputs, the arguments and
   /// the results.
-  std::string source() const;
+  std::string source(bool runsPtx = true) const;
+  std::array<uint32_t, 3> grid() const;
   std::string signature() const;
   std::vector<int> inputs() const;
   std::vector<int> arguments() const;

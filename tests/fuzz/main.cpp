@@ -72,8 +72,9 @@ static int conclude(int64_t failures, const Work &work, const std::string &error
 static void describe(const Kernel &kernel, const std::string &why) {
   llvm::outs() << why << "\nprograms " << kernel.programs << ", num_warps " << kernel.numWarps
                << ", num_stages " << kernel.numStages << (kernel.persistent ? ", persistent" : "")
-               << (kernel.noRoles ? ", without roles" : "") << ", signature " << kernel.signature()
-               << '\n'
+               << (kernel.noRoles ? ", without roles" : "")
+               << (kernel.takesTurns ? ", by turns" : "") << ", num_ctas " << kernel.numCtas
+               << ", grid axis " << kernel.gridAxis << ", signature " << kernel.signature() << '\n'
                << kernel.source() << '\n';
 }
 
