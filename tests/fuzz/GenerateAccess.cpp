@@ -150,7 +150,8 @@ void Generator::inPlace() {
   Type type = typeOf(v);
   std::string at = "{r} + pid * " + text(type.count()) + " + (" + positions(type) + ")";
   std::string once = "tl.store(" + at + ", tl.load(" + at + ") * 3 + {0})";
-  effect(type, chance(50) ? once : "for k in range(3):\n    " + once + "\n    tl.debug_barrier()", {v});
+  effect(type, chance(50) ? once : "for k in range(3):\n    " + once + "\n    tl.debug_barrier()",
+         {v});
 }
 
 /// Loads and stores that say what caches should do, or skip them.
