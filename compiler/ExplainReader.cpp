@@ -275,7 +275,7 @@ void Reader::visitConvert(cta::ConvertLayoutOp op) {
     e.path = kind == layout::ConversionKind::RegistersOnly ? "registers" : "shuffles";
   } else {
     e.path = "shared memory";
-    lowering::ExchangeParts parts = lowering::cutExchange(from, to, bytes);
+    lowering::ExchangeParts parts = lowering::cutExchange(from, to, bytes, tuningOf(op));
     bool hasCopies = !parts.from.isInjective();
     layout::Exchange plan = layout::planExchange(
         parts.from, parts.to, bytes,

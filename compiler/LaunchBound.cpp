@@ -10,8 +10,8 @@
 // if each came just before its use, gets "nvvm.minctasm": the blocks that fit with the
 // registers needed to have all of them on their way, so that the assembler has no
 // reason to spill. Never: a kernel with matrix instructions or calls; one with a bound
-// or a register limit already; one of which fewer than three blocks would fit (they
-// wait for memory, then compute, in step); a target of which no chip is known.
+// or a register limit already; one of which only a few blocks would fit (they wait for
+// memory, then compute, in step).
 //
 // A long kernel whose threads cannot have the registers it needs gets a bound of one
 // block: when the assembler's first attempt fails, it otherwise settles for 32 registers
@@ -22,7 +22,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/LaunchBound.h"
-#include "target/Devices.h"
+#include "target/Tuning.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
@@ -35,15 +35,6 @@
 using namespace llvm;
 
 namespace {
-
-/// What the assembler needs beyond live values: groups of four that are not aligned as
-/// they come, addresses of its own.
-constexpr int kSlack = 8;
-constexpr int kFewestBlocks = 3;
-/// Registers that an instruction can name.
-constexpr int kMostRegisters = 255;
-/// Instructions of the shortest kernels that were seen to get 32 registers.
-constexpr unsigned kLong = 2000;
 
 StringRef inlinePtx(const Instruction &i) {
   auto *call = dyn_cast<CallInst>(&i);
@@ -180,9 +171,9 @@ int estimateRegisters(const Function &kernel, Loads loads) {
 
 /// Whether `kernel` is long and needs more registers than its threads can have.
 static bool cannotHold(const Function &kernel, int threads, const tile::Target &target) {
-  if (kernel.getInstructionCount() < kLong)
+  if (kernel.getInstructionCount() < tuningOf(target).boundLongInstructions)
     return false;
-  int most = std::min(kMostRegisters, target.multiprocessor.registers / threads);
+  int most = std::min(int(kMaxRegisters), int(target.multiprocessor.registers) / threads);
   return estimateRegisters(kernel, Loads::AsWritten) > most;
 }
 
@@ -207,7 +198,10 @@ void tile::setLaunchBound(Function &kernel, const Target &target, int sharedByte
   int needed = estimateRegisters(kernel, Loads::AsWritten);
   if (estimateRegisters(kernel, Loads::Late) >= needed)
     return; // nothing to save
-  int blocks = occupancyOf(target.multiprocessor, threads, needed + kSlack, sharedBytes).programs;
-  if (blocks >= kFewestBlocks)
+  const Tuning &tuning = tuningOf(target);
+  int blocks =
+      occupancyOf(target.multiprocessor, threads, needed + tuning.registersOfLoads, sharedBytes)
+          .programs;
+  if (blocks >= tuning.boundFewestPrograms)
     kernel.addFnAttr("nvvm.minctasm", itostr(blocks));
 }

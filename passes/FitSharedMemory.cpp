@@ -8,7 +8,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
-#include "passes/facts/ProductRegisters.h"
+#include "passes/facts/Registers.h"
 #include "passes/memory/Scratch.h"
 
 namespace tile {
@@ -18,8 +18,6 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
-
-static constexpr unsigned kWarpgroupThreads = 128;
 
 /// What was asked for, but that all warps share every block.
 static KernelAttr cooperative(KernelAttr wanted) {
@@ -51,11 +49,9 @@ static int64_t warpgroupsWithRoles(ModuleOp module) {
   unsigned threads = cta::threadsOf(module), warpgroups = threads / kWarpgroupThreads;
   if (warpgroups > 1) // registers are dealt out to one program
     return warpgroups;
-  int64_t registers = kRegistersBesideAccumulator + blocksOf(module, registersDuringProducts);
-  Occupancy most =
-      occupancyOf(targetOf(module).multiprocessor, int(threads + cta::kProducerThreads),
-                  int(std::min<int64_t>(registers, 255)), cta::madeOf(module).sharedBytes);
-  return most.programs * int64_t(warpgroups);
+  return programsAtOnce(module, blocksOf(module, registersDuringProducts),
+                        cta::madeOf(module).sharedBytes, threads + cta::kProducerThreads) *
+         int64_t(warpgroups);
 }
 
 namespace {

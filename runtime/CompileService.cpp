@@ -208,6 +208,15 @@ llvm::Expected<CompiledKernelPtr> CompileService::compile(const frontend::Source
   options = forLaunch(std::move(options));
   options.stopAfter = Stage::Ptx;
   options.printIrAfter.clear();
+  if (!options.print)
+    options.print = [this, name = options.kernel](llvm::StringRef text) {
+      Event event;
+      event.kind = Event::Kind::Print;
+      event.kernel = name;
+      event.message = text.str();
+      event.start = Observer::now();
+      observer().note(event);
+    };
   std::string key = kernelKey(file, options);
 
   while (true) {

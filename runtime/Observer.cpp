@@ -10,7 +10,8 @@
 
 using namespace tile::runtime;
 
-static constexpr const char *kindNames[] = {"", "compile", "load", "tune", "launch", "warning"};
+static constexpr const char *kindNames[] = {"",       "compile", "load", "tune",
+                                            "launch", "warning", "print"};
 static constexpr const char *sourceNames[] = {"", "compiled", "disk", "shared", "file"};
 
 Observer::Observer(Callback callback, const std::string &traceFile)
@@ -63,8 +64,9 @@ void Observer::note(const Event &event) {
   case Event::Kind::Warning:
     ++counters[Warnings];
     break;
-  case Event::Kind::Launch:
-    break; // countLaunch
+  case Event::Kind::Launch: // countLaunch
+  case Event::Kind::Print:
+    break;
   }
   if (callback)
     callback(event);

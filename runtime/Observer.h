@@ -23,7 +23,7 @@ namespace tile::runtime {
 
 struct Event {
   /// As tile_event_kind.
-  enum class Kind { Compile = 1, Load = 2, Tune = 3, Launch = 4, Warning = 5 };
+  enum class Kind { Compile = 1, Load = 2, Tune = 3, Launch = 4, Warning = 5, Print = 6 };
   /// As tile_event_source: where a kernel came from.
   enum class Source { None = 0, Compiled = 1, Disk = 2, Shared = 3, File = 4 };
   Kind kind = Kind::Compile;

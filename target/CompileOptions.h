@@ -10,6 +10,7 @@
 #include "target/Target.h"
 #include "target/WarpRoles.h"
 #include "llvm/ADT/StringRef.h"
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +21,7 @@ namespace tile {
 enum class Stage { Ast, Tile, Cta, Llvm, Ptx };
 
 /// Everything that decides what comes out, besides the source. Hashed whole
-/// into cache keys.
+/// into cache keys, but for `print`.
 struct CompileOptions {
   std::string kernel;    ///< function to compile; empty: the file's only kernel
   std::string signature; ///< see `tilec compile --help`; empty: from annotations
@@ -61,6 +62,9 @@ struct CompileOptions {
   Stage stopAfter = Stage::Ptx;
   std::string printIrAfter; ///< pass name; dump goes to `CompileResult::irDump`
   bool timing = false;
+  /// Told what `static_print` prints, in the thread that compiles; empty: nobody is. No part
+  /// of what comes out, nor of keys.
+  std::function<void(llvm::StringRef)> print;
 };
 
 } // namespace tile

@@ -44,6 +44,17 @@ struct Multiprocessor {
   int reservedBytes = 1024; ///< of each block's shared memory, for the system
 };
 
+//===----------------------------------------------------------------------===//
+// What all chips have alike
+//===----------------------------------------------------------------------===//
+
+inline constexpr unsigned kLanes = 32;             ///< of a warp
+inline constexpr unsigned kWarpgroupThreads = 128; ///< that run a warpgroup instruction
+inline constexpr unsigned kMaxThreads = 1024;      ///< of a thread block
+inline constexpr unsigned kMaxRegisters = 255;     ///< of a thread
+/// Bytes that one access of a warp covers at best, and those that the L2 cache gives at once.
+inline constexpr unsigned kLineBytes = 128, kSectorBytes = 32;
+
 struct Target {
   llvm::StringLiteral name;    ///< as ptxas spells it: `sm_90a`
   int capability;              ///< 10 * major + minor: 90

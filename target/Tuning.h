@@ -1,9 +1,9 @@
 //===- Tuning.h - numbers that were measured, by chip ---------------------===//
 //
-// Heuristics of passes have their numbers here: each says what it is in, what was measured,
-// and where. What a chip *has* (memory, registers, instructions) is in Target.h and
-// Devices.h; what it *likes* is here. A chip nobody has measured is given the numbers of
-// the nearest that somebody has.
+// Heuristics of passes have their numbers here: each says what it is in, and what was
+// measured, and where, if it was: the others are somebody's judgement. What a chip *has* (memory,
+// registers, instructions) is in Target.h and Devices.h; what it *likes* is here. A chip nobody has
+// measured is given the numbers of the nearest that somebody has.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_TARGET_TUNING_H
@@ -101,6 +101,104 @@ struct Tuning {
   /// Shorter rows (bytes), and more of them, are not worth a copy each.
   int64_t bulkLeastRowBytes = 256;
   int64_t bulkMostRows = 32;
+
+  //===--------------------------------------------------------------------===//
+  // Results by TMA (tile-warpgroup-dots)
+  //===--------------------------------------------------------------------===//
+
+  /// Bytes of a block that is stored: smaller ones are not worth the way through shared
+  /// memory; larger ones leave none for the operands.
+  int64_t tmaStoreLeastBytes = 4096;
+  int64_t tmaStoreMostBytes = 128 << 10;
+
+  //===--------------------------------------------------------------------===//
+  // Clusters that nobody asked for (tile-cluster-programs)
+  //===--------------------------------------------------------------------===//
+
+  /// Thread blocks of one; 1: none. Products whose rows start in the middle of sectors, on an
+  /// H200: results of 128 x 256 and more gain 6 to 18 % (docs/performance.md).
+  int32_t clusterUnasked = 2;
+  /// Elements of a result from which on there are programs enough.
+  int64_t clusterLeastResult = 128 * 256;
+
+  //===--------------------------------------------------------------------===//
+  // Columns (tile-split-columns)
+  //===--------------------------------------------------------------------===//
+
+  /// Columns of a part: fewer are not worth an instruction of their own.
+  int64_t splitFewestColumns = 16;
+
+  //===--------------------------------------------------------------------===//
+  // Who holds which element (tile-assign-layouts)
+  //===--------------------------------------------------------------------===//
+
+  /// Bytes of contiguous memory that an instruction of a warp covers: with so many, no data
+  /// are moved between threads for more.
+  unsigned goodRunBytes = 64;
+  /// Elements of a row that is reduced up to which 8, and up to which 16 of the lanes share it:
+  /// fewer lanes take fewer shuffles, and 16 to 32 elements a thread keep enough in flight.
+  int64_t rowOfEightLanes = 128, rowOfSixteenLanes = 512;
+  /// Loads that all rows share, such as weights, from which on a thread that has fewer columns
+  /// of more rows gains more, by loading and widening fewer of them.
+  unsigned manySharedLoads = 2;
+  /// Operations of an element: recomputing more costs more than moving the result.
+  unsigned recomputeMostOperations = 48;
+  /// Loads of a thread that has a row where it is needed: beyond, one exchange through shared
+  /// memory is cheaper.
+  unsigned repeatMostLoads = 32;
+  /// Rows and columns, at most, of what a thread computes by multiply-adds: of 4 by 4 each
+  /// operand element serves four products. Lanes along the rows of such a product.
+  int64_t scalarTile = 4;
+  unsigned scalarLanesAcross = 8;
+  /// Operand registers of such a thread, from which on they are read from shared memory, and of
+  /// those that it then reads in one go; and steps in one go.
+  int64_t scalarMostOperandRegisters = 96;
+  int64_t stagedMostRegisters = 64;
+  unsigned stagedMostSteps = 16;
+
+  //===--------------------------------------------------------------------===//
+  // Blocks kept packed (tile-narrow-live-ranges)
+  //===--------------------------------------------------------------------===//
+
+  /// Registers of a thread that are kept across a reduction, from which on recomputing them
+  /// pays, and operations of an element that it may cost.
+  int64_t narrowFromRegisters = 48;
+  unsigned narrowMostOperations = 10;
+
+  //===--------------------------------------------------------------------===//
+  // Ways between threads (cta.convert_layout, tile.reduce, tile.scan)
+  //===--------------------------------------------------------------------===//
+
+  /// Cycles that a barrier, and the way through shared memory behind it, take at least; until
+  /// the result of a shuffle, and of another instruction, is there. Estimates, to compare ways.
+  double exchangeCycles = 60, shuffleCycles = 24, resultCycles = 4;
+  /// Shuffles of a thread: with more, shared memory is cheaper: 16 bytes an instruction.
+  unsigned mostShuffles = 16;
+  /// Bytes of an exchange at a time, if it can be cut: more would cost other thread blocks
+  /// their place.
+  int64_t exchangeMostBytes = 32 << 10;
+  /// Buffers of so many bytes at most go round a ring of so many; large buffers of one loop
+  /// body lie side by side in so many.
+  int64_t smallBufferBytes = 1024, smallBuffersBytes = 4096, loopBuffersBytes = 40 << 10;
+  /// Independent sums of a thread that adds up its elements.
+  unsigned sumsOfThread = 8;
+  /// Bytes of partial results that a thread reads, if other lanes can read the rest.
+  unsigned partialsOfLane = 16;
+
+  //===--------------------------------------------------------------------===//
+  // Registers
+  //===--------------------------------------------------------------------===//
+
+  /// Of a thread that copies for itself beside products: addresses.
+  int64_t registersOfAddresses = 24;
+  /// Of a thread that has many loads under way, beyond the values that are alive: groups of
+  /// four that are not aligned as they come, addresses of its own. And programs on a
+  /// multiprocessor: fewer wait for memory, then compute, in step, and get no launch bound.
+  int registersOfLoads = 8;
+  int boundFewestPrograms = 3;
+  /// Instructions of the shortest kernels that were seen to get 32 registers, and to spill all
+  /// else, where the assembler's first attempt failed.
+  unsigned boundLongInstructions = 2000;
 };
 
 /// The row for a target.

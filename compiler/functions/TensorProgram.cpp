@@ -1,6 +1,6 @@
 //===- TensorProgram.cpp - a function of whole tensors, compiled ----------===//
 #include "compiler/functions/TensorProgram.h"
-#include "compiler/functions/Blocks.h"
+#include "compiler/functions/ChooseCut.h"
 #include "frontend/Specialize.h"
 #include "frontend/tensors/Trace.h"
 #include "ir/TileDialect.h"

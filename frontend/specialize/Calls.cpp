@@ -254,6 +254,9 @@ std::optional<Result> Specializer::callKernel(eval::Evaluator &, const PyValue &
   return Result(expand(kernel.asFunction(), args));
 }
 
-void Specializer::print(StringRef text) { llvm::errs() << text; }
+void Specializer::print(StringRef text) {
+  if (options.print)
+    options.print(text);
+}
 
 } // namespace tile::specialize

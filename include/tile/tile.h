@@ -98,7 +98,8 @@ typedef enum tile_event_kind {
   TILE_EVENT_LOAD = 2,    /* a kernel was loaded on a context */
   TILE_EVENT_TUNE = 3,    /* a configuration was chosen; `message` says which and why */
   TILE_EVENT_LAUNCH = 4,  /* a launch was passed on to the driver */
-  TILE_EVENT_WARNING = 5  /* something costs speed, such as a cache that is not written */
+  TILE_EVENT_WARNING = 5, /* something costs speed, such as a cache that is not written */
+  TILE_EVENT_PRINT = 6    /* a kernel that is compiled prints `message` (static_print) */
 } tile_event_kind;
 
 typedef enum tile_event_source {
@@ -201,14 +202,14 @@ typedef struct tile_compile_options {
       *signature; /* "*fp32:16,i32"; NULL: from the annotations. See `tilec compile --help` */
   const tile_constexpr *constexprs;
   size_t num_constexprs;
-  int32_t num_warps;          /* default 4 */
-  int32_t num_stages;         /* default 3; 0: as many as fit */
-  const char *target;         /* "sm_90a", a board ("h100"), "native" (the current device, else device
-                                 0); NULL: native where there is a GPU, else sm_90a */
-  int32_t max_registers;      /* a thread's, 16 to 255; 0: no limit */
-  int32_t enable_fp_fusion;   /* contract a*b+c; default 1 */
-  int32_t debug;              /* keep device asserts; default 0 */
-  int32_t line_info;          /* source lines for profilers; default 1 */
+  int32_t num_warps;        /* default 4 */
+  int32_t num_stages;       /* default 3; 0: as many as fit */
+  const char *target;       /* "sm_90a", a board ("h100"), "native" (the current device, else device
+                               0); NULL: native where there is a GPU, else sm_90a */
+  int32_t max_registers;    /* a thread's, 16 to 255; 0: no limit */
+  int32_t enable_fp_fusion; /* contract a*b+c; default 1 */
+  int32_t debug;            /* keep device asserts; default 0 */
+  int32_t line_info;        /* source lines for profilers; default 1 */
   const char *libdevice_path; /* NVIDIA's libdevice bitcode to use for mathematics; NULL: our own */
   int32_t num_ctas; /* blocks of a cluster, which load once what they have in common; default 1:
                        two where that is known to pay */

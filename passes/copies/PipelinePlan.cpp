@@ -22,7 +22,6 @@ using layout::Dim;
 using layout::LinearLayout;
 
 static constexpr unsigned kLeastBytes = 4, kMostBytes = 16; ///< of one cp.async
-static constexpr unsigned kLineBytes = 128;
 
 //===----------------------------------------------------------------------===//
 // What can be started early

@@ -1,5 +1,6 @@
 //===- TensorMaps.cpp - strided tiles of global memory as tensor maps -----===//
 #include "passes/copies/TensorMaps.h"
+#include "ir/Kernel.h"
 #include "ir/layout/Hopper.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/facts/Promises.h"
@@ -15,8 +16,6 @@ static constexpr unsigned kMaxRank = 5;
 static constexpr int64_t kUnlimited = 0x7ffffff0;
 /// Steps along the contiguous dimension that a 32-bit coordinate may not hold many of.
 static constexpr int64_t kFarStep = 1 << 16;
-/// What the L2 cache gives at once.
-static constexpr int64_t kSectorBytes = 32;
 static constexpr char kMayBeNegative[] = "its start may be negative";
 
 //===----------------------------------------------------------------------===//

@@ -29,11 +29,6 @@ using namespace tile;
 
 namespace {
 
-/// Stores of at least this many bytes are worth a trip through shared memory.
-constexpr int64_t kMinStoreBytes = 4096;
-/// More than this would leave no shared memory for the operands.
-constexpr int64_t kMaxStoreBytes = 128 << 10;
-
 class DotRewriter {
 public:
   explicit DotRewriter(func::FuncOp kernel)
@@ -461,9 +456,9 @@ void DotRewriter::rewriteStore(Operation *store, bool isAlone) {
   if (!usesMaps || !type || type.getElementType().isInteger(1))
     return;
   int64_t bytes = type.getNumElements() * getElementBytes(type.getElementType());
-  if (bytes < kMinStoreBytes)
+  if (bytes < tuningOf(store).tmaStoreLeastBytes)
     return;
-  if (bytes > kMaxStoreBytes) {
+  if (bytes > tuningOf(store).tmaStoreMostBytes) {
     store->emitRemark() << "its block leaves no shared memory for the operands";
     return;
   }

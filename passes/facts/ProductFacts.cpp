@@ -10,22 +10,6 @@ bool tile::isElementByElement(Operation *op) {
          (op->hasTrait<OpTrait::Elementwise>() || isa<SplatOp, BroadcastOp, ExpandDimsOp>(op));
 }
 
-int64_t tile::registersOf(Type value) {
-  auto type = dyn_cast<RankedTensorType>(value);
-  if (!type)
-    return 1;
-  int64_t bits = std::max<int64_t>(getElementBytes(type.getElementType()) * 8, 32);
-  return cta::getLayout(type).inSize(layout::Dim::reg()) * (bits / 32);
-}
-
-int64_t tile::wordsOf(Type value) {
-  auto type = dyn_cast<RankedTensorType>(value);
-  if (!type)
-    return 1;
-  int64_t bytes = getElementBytes(type.getElementType());
-  return std::max<int64_t>(cta::getLayout(type).inSize(layout::Dim::reg()) * bytes / 4, 1);
-}
-
 /// Cycles of the tensor core for one warpgroup's share of a product: 128 for
 /// 64 x 256 x 32 bytes.
 static int64_t cyclesOfShare(cta::WarpgroupDotOp dot, unsigned warpgroups) {

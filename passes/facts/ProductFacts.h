@@ -10,12 +10,6 @@ namespace tile {
 /// What can be done with a product while another is under way.
 bool isElementByElement(mlir::Operation *op);
 
-/// Registers of a thread that a value of this type takes.
-int64_t registersOf(mlir::Type type);
-
-/// The same where 16- and 8-bit elements are packed, as the operands of products are.
-int64_t wordsOf(mlir::Type type);
-
 /// Whether products of one loop should be in flight from one iteration to the next: not
 /// where several warpgroups with long products take turns anyway.
 bool gainsFromFlight(llvm::ArrayRef<cta::WarpgroupDotOp> dots);

@@ -12,9 +12,6 @@ using layout::Dim;
 using layout::LinearLayout;
 
 static constexpr unsigned kVectorBytes = 16;
-/// A warp instruction that covers this much contiguous memory is good enough
-/// not to move data between threads for a better one.
-static constexpr unsigned kGoodRunBytes = 64;
 
 static ArrayRef<int64_t> shapeOf(Value block) {
   return cast<RankedTensorType>(block.getType()).getShape();
@@ -31,7 +28,7 @@ static bool addsNeighbours(Operation *op) {
 }
 
 Coalescing::Coalescing(func::FuncOp func, AxisInfoAnalysis &axes, unsigned numWarps)
-    : context(func.getContext()), warps(numWarps) {
+    : context(func.getContext()), tuning(tuningOf(func)), warps(numWarps) {
   func.walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op))
       addAccess(op, load.getPtr(), load.getMask(), axes);
@@ -129,15 +126,16 @@ Coalescing::Group &Coalescing::groupOf(ArrayRef<int64_t> shape, ArrayRef<unsigne
   return groups.back();
 }
 
-/// Lanes that share a row of `length` elements which is reduced. Fewer lanes a
-/// row take fewer shuffles; 16 to 32 elements a thread keep enough in flight,
-/// and the lanes of a row should still cover a line of 128 bytes. A thread that
-/// has fewer columns of more rows loads and widens fewer of the weights that the
-/// rows share: from two of them on, that is worth more.
-static constexpr unsigned kManyShared = 2;
-static unsigned lanesOfRow(int64_t length, unsigned vectorBytes, unsigned sharedLoads) {
-  unsigned lanes = length <= 128 ? 8 : length <= 512 && sharedLoads < kManyShared ? 16 : 32;
-  return std::min(std::max(lanes, 128 / vectorBytes), 32u);
+/// Lanes that share a row of `length` elements which is reduced: they should at least
+/// cover a line.
+static unsigned lanesOfRow(int64_t length, unsigned vectorBytes, unsigned sharedLoads,
+                           const Tuning &tuning) {
+  unsigned lanes = kLanes;
+  if (length <= tuning.rowOfEightLanes)
+    lanes = 8;
+  else if (length <= tuning.rowOfSixteenLanes && sharedLoads < tuning.manySharedLoads)
+    lanes = 16;
+  return std::min(std::max(lanes, kLineBytes / vectorBytes), kLanes);
 }
 
 /// Vector, lanes and repeats along `order`; warps along `warpOrder`. At most
@@ -200,7 +198,7 @@ cta::LayoutAttr Coalescing::layoutWith(const Group &group, unsigned vector) cons
   unsigned fastLanes = 32;
   if (!group.order.empty() && (axes >> group.order.front() & 1)) {
     int64_t length = group.shape[group.order.front()];
-    unsigned few = lanesOfRow(length, vector * group.mostBytes, shared);
+    unsigned few = lanesOfRow(length, vector * group.mostBytes, shared, tuning);
     if (elements / length >= int64_t(warps) * 32 / few)
       fastLanes = few;
   }
@@ -284,5 +282,5 @@ bool Coalescing::isGoodEnough(Operation *op, cta::LayoutAttr given) {
     return true;
   unsigned axis = access.order.front();
   return runBytes(given.getLayout(), axis, access.bytes) >=
-         std::min(runBytes(best.getLayout(), axis, access.bytes), kGoodRunBytes);
+         std::min(runBytes(best.getLayout(), axis, access.bytes), tuning.goodRunBytes);
 }

@@ -19,6 +19,7 @@
 
 #include "ir/CtaDialect.h"
 #include "passes/facts/AxisInfo.h"
+#include "target/Tuning.h"
 
 namespace tile {
 
@@ -74,6 +75,7 @@ private:
   unsigned numSharedLoads(llvm::ArrayRef<int64_t> shape) const;
 
   mlir::MLIRContext *context;
+  const Tuning &tuning;
   unsigned warps;
   llvm::DenseMap<mlir::Operation *, Access> accesses;
   llvm::SmallVector<Group, 4> groups;

@@ -11,12 +11,6 @@ using layout::Basis;
 using layout::Dim;
 using layout::LinearLayout;
 
-/// A thread that multiplies and adds holds up to this many operand registers.
-static constexpr int32_t kMaxOperandRegisters = 96;
-/// Rows and columns of what a thread computes by multiply-adds, at most.
-static constexpr int64_t kScalarTile = 4;
-/// Lanes along the rows of a product by multiply-adds, where it has rows enough.
-static constexpr unsigned kLanesAcross = 8;
 /// How far to look for another product that takes this one's result.
 static constexpr unsigned kMaxChainLength = 8;
 
@@ -274,33 +268,35 @@ static LinearLayout matrixAccumulator(const MatrixInstruction &instruction, Arra
   return bits.clampedTo(shape);
 }
 
-/// Rows and columns of the tile that a thread computes. Of 4 by 4, each operand element read
-/// serves four products; where the block has fewer elements for each thread, larger tiles
-/// would be computed by several threads.
-static std::pair<unsigned, unsigned> scalarTile(ArrayRef<int64_t> shape, unsigned numWarps) {
+/// Rows and columns of the tile that a thread computes, `most` each; where the block has fewer
+/// elements for each thread, larger tiles would be computed by several threads.
+static std::pair<unsigned, unsigned> scalarTile(ArrayRef<int64_t> shape, unsigned numWarps,
+                                                int64_t most) {
   int64_t elements = 1, rows = shape[shape.size() - 2], columns = shape.back();
   for (int64_t size : shape)
     elements *= size;
-  auto own = std::clamp<int64_t>(elements / (32 * numWarps), 1, kScalarTile * kScalarTile);
+  auto own = std::clamp<int64_t>(elements / (32 * numWarps), 1, most * most);
   // Wide rather than high: what lies side by side is stored together.
-  int64_t across = std::min<int64_t>(kScalarTile, columns);
+  int64_t across = std::min<int64_t>(most, columns);
   while (across * across / 2 > own)
     across /= 2;
-  int64_t down = std::min({own / across, kScalarTile, rows});
-  across = std::min({own / down, kScalarTile, columns});
+  int64_t down = std::min({own / across, most, rows});
+  across = std::min({own / down, most, columns});
   return {unsigned(down), unsigned(across)};
 }
 
 /// A tile a thread, lanes and warps in squares. Lanes that a small product has no columns
 /// for take rows, or batches.
-static LinearLayout scalarAccumulator(ArrayRef<int64_t> shape, unsigned numWarps) {
+static LinearLayout scalarAccumulator(ArrayRef<int64_t> shape, unsigned numWarps,
+                                      const Tuning &tuning) {
   unsigned rank = shape.size();
   SmallVector<unsigned> perThread(rank, 1), lanes(rank, 1), warps(rank, 1), order;
-  std::tie(perThread[rank - 2], perThread[rank - 1]) = scalarTile(shape, numWarps);
+  std::tie(perThread[rank - 2], perThread[rank - 1]) =
+      scalarTile(shape, numWarps, tuning.scalarTile);
   auto lanesAlong = [&](unsigned dim, unsigned most) {
     return unsigned(std::clamp<int64_t>(shape[dim] / perThread[dim], 1, most));
   };
-  lanes[rank - 1] = lanesAlong(rank - 1, kLanesAcross);
+  lanes[rank - 1] = lanesAlong(rank - 1, tuning.scalarLanesAcross);
   lanes[rank - 2] = lanesAlong(rank - 2, 32 / lanes[rank - 1]);
   unsigned left = 32 / (lanes[rank - 1] * lanes[rank - 2]);
   WarpGrid grid = arrangeWarps(shape, perThread[rank - 2] * lanes[rank - 2],
@@ -325,7 +321,7 @@ DotLayouts tile::chooseDotLayouts(DotOp op, unsigned numWarps) {
   int64_t depth = op.getA().getType().getShape().back();
   auto instruction = chooseInstruction(op, targetOf(op));
   if (!instruction)
-    return scalarDotLayouts(scalarAccumulator(shape, numWarps), depth);
+    return scalarDotLayouts(scalarAccumulator(shape, numWarps, tuningOf(op)), depth);
   bool keepRows = feedsProduct(op.getResult()) || comesFromProduct(op.getA());
   LinearLayout acc = matrixAccumulator(*instruction, shape, numWarps, keepRows);
   return *matrixDotLayouts(*instruction, acc, depth);
@@ -349,7 +345,8 @@ bool tile::wantsStaging(DotOp op, const DotLayouts &layouts) {
     return type.getNumElements() * int64_t(getElementBytes(type.getElementType()));
   };
   return !chooseInstruction(op, targetOf(op)) &&
-         layouts.a.inSize(Dim::reg()) + layouts.b.inSize(Dim::reg()) > kMaxOperandRegisters &&
+         layouts.a.inSize(Dim::reg()) + layouts.b.inSize(Dim::reg()) >
+             tuningOf(op).scalarMostOperandRegisters &&
          bytes(op.getA().getType()) + bytes(op.getB().getType()) <= mostStagedBytes(op);
 }
 

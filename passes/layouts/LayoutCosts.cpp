@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace tile;
 using layout::LinearLayout;
 
-static constexpr unsigned kLanes = 32, kWordBytes = 4, kLineBytes = 128;
+static constexpr unsigned kWordBytes = 4;
 
 void LayoutInference::inferScan(ScanOp op) {
   cta::LayoutAttr first = firstHome(op->getOperands(), op);

@@ -11,11 +11,6 @@ using namespace mlir;
 using namespace tile;
 using layout::LinearLayout;
 
-/// Recomputing more operations than this costs more than moving the result.
-static constexpr unsigned kMaxDeferredCost = 48;
-/// Loads a thread may make to have a row where it is needed; beyond that one
-/// exchange through shared memory is cheaper.
-static constexpr unsigned kMaxRepeatedAccesses = 32;
 /// How far to look for what users want.
 static constexpr unsigned kMaxUserDepth = 6;
 static constexpr unsigned kMaxUsersSeen = 48;
@@ -217,7 +212,7 @@ void LayoutInference::inferElementwise(Operation *op) {
     for (Value operand : op->getOperands())
       if (Operation *def = operand.getDefiningOp(); def && blockType(operand))
         *cost += deferred.lookup(def);
-    if (*cost <= kMaxDeferredCost) {
+    if (*cost <= tuningOf(op).recomputeMostOperations) {
       deferred[op] = *cost;
       return setHome(result, {});
     }
@@ -252,9 +247,9 @@ void LayoutInference::inferMemory(Operation *op) {
   if (isa<LoadOp>(op)) {
     // A row that is repeated over a larger block is loaded where it is needed.
     layout = wantedByUsers(op->getResult(0), /*accesses=*/false);
-    if (layout &&
-        coalescing.numAccesses(op, layout) >
-            std::max(kMaxRepeatedAccesses, coalescing.numAccesses(op, coalescing.anchor(op))))
+    if (layout && coalescing.numAccesses(op, layout) >
+                      std::max(tuningOf(op).repeatMostLoads,
+                               coalescing.numAccesses(op, coalescing.anchor(op))))
       layout = {};
     if (!layout && !coalescing.isContiguous(op))
       layout = natural(ptr); // a gather, from wherever the addresses are

@@ -3,10 +3,11 @@
 // Contract and example: NarrowLiveRangesPass in passes/Passes.td.
 //
 //===----------------------------------------------------------------------===//
-#include "ir/CtaDialect.h"
+#include "ir/Kernel.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
+#include "passes/facts/Registers.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace tile {
@@ -19,19 +20,6 @@ using namespace tile;
 using layout::Dim;
 
 namespace {
-
-/// Registers a thread may keep across a reduction before recomputing pays.
-constexpr unsigned kWideRegisters = 48;
-/// Operations per element that recomputing may cost.
-constexpr unsigned kMaxChain = 10;
-
-unsigned registersOf(Type type) {
-  if (!cta::hasLayout(type))
-    return 0;
-  unsigned elements = cta::getLayout(type).inSize(Dim::reg());
-  unsigned bits = getElementBytes(getElementType(type)) * 8;
-  return (elements * bits + 31) / 32;
-}
 
 /// A block held in 16 bits or fewer an element that came from memory.
 bool isPackedRoot(Value v) {
@@ -46,7 +34,8 @@ using Values = llvm::SmallSetVector<Value, 4>;
 /// that then stay in registers, by how many ops.
 struct Chain {
   Values roots, held;
-  unsigned length = 0;
+  int64_t left;    ///< what it may still cost
+  unsigned budget; ///< operations that an index may take
 };
 
 /// Values that are used again as they are: scalars spread over a block,
@@ -89,7 +78,7 @@ bool follow(Value v, Block *block, Chain &chain) {
     return true;
   }
   if (isLeaf(v)) {
-    unsigned budget = kMaxChain;
+    unsigned budget = chain.budget;
     if (cta::hasLayout(v.getType()) && !isIndexArithmetic(v, budget))
       chain.held.insert(v);
     return true;
@@ -98,7 +87,7 @@ bool follow(Value v, Block *block, Chain &chain) {
   if (!def || def->getBlock() != block)
     return false;
   if (!OpTrait::hasElementwiseMappableTraits(def) || !isPure(def) ||
-      (chain.length += costOf(def)) > kMaxChain)
+      (chain.left -= costOf(def)) < 0)
     return false;
   return llvm::all_of(def->getOperands(), [&](Value o) { return follow(o, block, chain); });
 }
@@ -107,6 +96,7 @@ bool follow(Value v, Block *block, Chain &chain) {
 /// to the next, whose operations may lie where those of the last one were.
 class Narrowing {
 public:
+  explicit Narrowing(const Tuning &tuning) : tuning(tuning) {}
   void run(ModuleOp module) {
     SmallVector<scf::ForOp> loops;
     module.walk([&](scf::ForOp op) {
@@ -122,13 +112,16 @@ public:
   }
 
 private:
+  const Tuning &tuning;
+
   /// Values that could be recomputed, and from what.
   struct Candidates {
+    const Tuning &tuning;
     Values values, roots, held;
 
     /// Takes `v` if elementwise operations of its block make it from packed roots.
     void consider(Value v) {
-      Chain chain;
+      Chain chain{{}, {}, tuning.narrowMostOperations, tuning.narrowMostOperations};
       if (!cta::hasLayout(v.getType()) || isPackedRoot(v) || !v.getDefiningOp() ||
           !follow(v, v.getParentBlock(), chain) || chain.roots.empty())
         return;
@@ -139,19 +132,19 @@ private:
     /// Whether they are wide, and wider than what must stay for them. Bits of a mask
     /// that was computed take a register each.
     bool areWorthIt() const {
-      unsigned wide = 0, packed = 0;
+      int64_t wide = 0, packed = 0;
       for (Value v : values)
-        wide += registersOf(v.getType());
+        wide += packedRegistersOf(v.getType());
       for (Value root : roots)
-        packed += registersOf(root.getType());
+        packed += packedRegistersOf(root.getType());
       for (Value v : held)
         packed += cta::getLayout(v.getType()).inSize(Dim::reg());
-      return wide >= kWideRegisters && packed * 2 <= wide;
+      return wide >= tuning.narrowFromRegisters && packed * 2 <= wide;
     }
   };
 
   void narrowAcross(ReduceOp reduce) {
-    Candidates found;
+    Candidates found{tuning, {}, {}};
     for (Operation &op : *reduce->getBlock()) {
       if (&op == reduce)
         break;
@@ -171,7 +164,7 @@ private:
 
   /// What is read in `loop` and made before it.
   void narrowInto(scf::ForOp loop) {
-    Candidates found;
+    Candidates found{tuning, {}, {}};
     Operation *first = nullptr;
     for (Operation &op : *loop.getBody()) {
       size_t before = found.values.size();
@@ -230,7 +223,7 @@ private:
 };
 
 struct NarrowLiveRangesPass : tile::impl::NarrowLiveRangesPassBase<NarrowLiveRangesPass> {
-  void runOnOperation() override { Narrowing().run(getOperation()); }
+  void runOnOperation() override { Narrowing(tuningOf(getOperation())).run(getOperation()); }
 };
 
 } // namespace

@@ -9,8 +9,6 @@ using namespace mlir;
 using namespace tile;
 using layout::LinearLayout;
 
-static constexpr unsigned kLanes = 32;
-
 /// `segment` elements of the axis side by side in a thread, then `along` lanes; the other
 /// lanes, and warps, along the other dimensions as far as there are any.
 static LinearLayout scanLayout(ArrayRef<int64_t> shape, unsigned axis, unsigned segment,

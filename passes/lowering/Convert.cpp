@@ -8,6 +8,7 @@
 //              wide words without bank conflicts (SharedAccess.cpp).
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
 #include "ir/layout/Conversion.h"
 #include "ir/layout/MatrixAccess.h"
 #include "passes/lowering/Lowering.h"
@@ -18,10 +19,6 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
 using namespace tile::layout;
-
-/// Above this many shuffles an exchange through shared memory is cheaper: it
-/// moves 16 bytes an instruction.
-static constexpr unsigned kMaxShuffles = 16;
 
 namespace {
 /// The mechanism for one conversion, decided once for all users.
@@ -35,12 +32,13 @@ struct Plan {
 };
 } // namespace
 
-static Plan planFor(const LinearLayout &from, const LinearLayout &to, Type element) {
+static Plan planFor(const LinearLayout &from, const LinearLayout &to, Type element,
+                    const Tuning &tuning) {
   Plan plan{planConversion(from, to), std::nullopt};
   if (plan.conversion.kind == ConversionKind::WithinWarp) {
     plan.shuffles = planShuffles(from, to, plan.conversion);
     unsigned words = std::max(getElementBytes(element) / 4, 1u);
-    if (plan.shuffles && plan.shuffles->numShuffles() * words > kMaxShuffles)
+    if (plan.shuffles && plan.shuffles->numShuffles() * words > tuning.mostShuffles)
       plan.shuffles.reset();
   }
   return plan;
@@ -48,7 +46,7 @@ static Plan planFor(const LinearLayout &from, const LinearLayout &to, Type eleme
 
 static Plan planFor(cta::ConvertLayoutOp op) {
   return planFor(cta::getLayout(op.getSrc().getType()), cta::getLayout(op.getType()),
-                 getElementType(op.getType()));
+                 getElementType(op.getType()), tuningOf(op));
 }
 
 /// One side of an exchange, part by part.
@@ -64,7 +62,8 @@ static Cost accessCost(const LinearLayout &holders, const LinearLayout &shared, 
 
 Cost lowering::convertCost(const LinearLayout &from, const LinearLayout &to, Type element,
                            const Target &target) {
-  Plan plan = planFor(from, to, element);
+  const Tuning &tuning = tuningOf(target);
+  Plan plan = planFor(from, to, element, tuning);
   if (plan.conversion.kind == ConversionKind::NoOp ||
       plan.conversion.kind == ConversionKind::RegistersOnly)
     return {};
@@ -73,9 +72,9 @@ Cost lowering::convertCost(const LinearLayout &from, const LinearLayout &to, Typ
     double count = plan.shuffles->numShuffles() * std::max(bytes / 4, 1u);
     double selects = double(plan.shuffles->before.size() + plan.shuffles->after.size()) *
                      from.inSize(Dim::reg());
-    return {count + selects, count, kShuffleCycles};
+    return {count + selects, count, tuning.shuffleCycles};
   }
-  ExchangeParts parts = cutExchange(from, to, bytes);
+  ExchangeParts parts = cutExchange(from, to, bytes, tuning);
   double repeats = 1u << parts.fromBits.size();
   bool hasCopies = !parts.from.isInjective();
   Exchange exchange =
@@ -84,15 +83,15 @@ Cost lowering::convertCost(const LinearLayout &from, const LinearLayout &to, Typ
   const SharedLayout &shared = exchange.shared;
   Cost cost = accessCost(parts.from, shared.layout, bytes, shared.writeVectorLog2, exchange.write);
   cost += accessCost(parts.to, shared.layout, bytes, shared.readVectorLog2, exchange.read);
-  return {cost.instructions * repeats, cost.wavefronts * repeats, kExchangeCycles * repeats};
+  return {cost.instructions * repeats, cost.wavefronts * repeats, tuning.exchangeCycles * repeats};
 }
 
 int64_t lowering::convertScratchBytes(cta::ConvertLayoutOp op) {
   if (!planFor(op).usesScratch())
     return 0;
   unsigned bytes = std::max(getElementBytes(getElementType(op.getType())), 1u);
-  ExchangeParts parts =
-      cutExchange(cta::getLayout(op.getSrc().getType()), cta::getLayout(op.getType()), bytes);
+  ExchangeParts parts = cutExchange(cta::getLayout(op.getSrc().getType()),
+                                    cta::getLayout(op.getType()), bytes, tuningOf(op));
   return llvm::alignTo(parts.bytes, 16);
 }
 

@@ -27,7 +27,6 @@ namespace tile::lowering {
 
 using Registers = llvm::SmallVector<mlir::Value>;
 
-inline constexpr unsigned kWarpgroupThreads = 128;
 /// Named barriers: 0 is all threads, 1 the consumers, from 2 on a warpgroup's; with
 /// two groups of consumers 1 and 2 are theirs (and more: GroupTurns.cpp).
 inline constexpr unsigned kConsumerBarrier = 1, kWarpgroupBarrier = 2;

@@ -16,6 +16,7 @@
 // Scratch: for each operand, `partial[result element][repeat][warp along the axis]`.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
 #include "passes/facts/Combiners.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/memory/Scratch.h"
@@ -25,9 +26,6 @@ using namespace tile;
 using namespace tile::lowering;
 using layout::Dim;
 using layout::LinearLayout;
-
-/// Of partial results that a thread reads, if other lanes can read the rest.
-static constexpr unsigned kMostPartialBytes = 16;
 
 FailureOr<Registers> Lowering::combine(Block &block, ValueRange lhs, ValueRange rhs) {
   for (auto [arg, value] : llvm::zip(block.getArguments().take_front(lhs.size()), lhs))
@@ -207,15 +205,15 @@ struct ReduceLowering {
   /// is not needed any more once it has been added, and a product is added in one
   /// instruction.
   FailureOr<Registers> chains(SmallVector<Registers> leaves) {
-    constexpr unsigned kChains = 8;
-    for (unsigned i = kChains; i < leaves.size(); ++i) {
-      Registers &sum = leaves[i % kChains];
+    unsigned count = tuningOf(op).sumsOfThread;
+    for (unsigned i = count; i < leaves.size(); ++i) {
+      Registers &sum = leaves[i % count];
       FailureOr<Registers> c = l.combine(op.getCombineBlock(), sum, leaves[i]);
       if (failed(c))
         return failure();
       sum = std::move(*c);
     }
-    leaves.resize(std::min<size_t>(leaves.size(), kChains));
+    leaves.resize(std::min<size_t>(leaves.size(), count));
     return tree(std::move(leaves));
   }
 
@@ -309,13 +307,14 @@ struct ReduceLowering {
   }
 
   /// The bits of the lanes that share out the results of `warps` warps: of those that
-  /// have the same row, as few as leave each lane kMostPartialBytes.
+  /// have the same row, as few as leave each lane `Tuning::partialsOfLane` bytes.
   unsigned lanesToShare(unsigned warps) {
     if (!isOneCommutativeOperation())
       return 0;
     unsigned bytes = getElementBytes(getElementType(op.getSrcs()[0].getType()));
     unsigned mask = 0, same = axisBits(layout, Dim::lane(), axis);
-    for (unsigned bit = 1; bit <= same && warps * bytes > kMostPartialBytes; bit <<= 1)
+    unsigned most = tuningOf(op).partialsOfLane;
+    for (unsigned bit = 1; bit <= same && warps * bytes > most; bit <<= 1)
       if (same & bit)
         mask |= bit, warps /= 2;
     return mask;

@@ -12,6 +12,7 @@
 // A reverse scan is the same with all positions mirrored.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/memory/Costs.h"
 #include "passes/memory/Scratch.h"
@@ -90,6 +91,7 @@ bool tile::lowering::isScannable(const LinearLayout &layout, unsigned axis) {
 
 Cost lowering::scanCost(ScanOp op, const LinearLayout &layout) {
   AxisShape s = analyse(layout, op.getAxis());
+  const Tuning &tuning = tuningOf(op);
   double values = double(op.getSrcs().size()), combine = 0;
   for (Operation &inner : op.getCombineBlock())
     combine += inner.hasTrait<OpTrait::IsTerminator>() ? 0 : 1;
@@ -99,22 +101,23 @@ Cost lowering::scanCost(ScanOp op, const LinearLayout &layout) {
   Cost cost;
   // 1. Each segment; the first element is there.
   cost.instructions += (registers - parts) * combine;
-  cost.cycles += (segment - 1) * combine * kResultCycles;
+  cost.cycles += (segment - 1) * combine * tuning.resultCycles;
   // 2. Lanes: a shuffle, a combination and a select a step; the carry and the total.
   if (s.laneBits) {
     cost.instructions += parts * (s.laneBits * (combine + 2 * values) + 2 * values);
     cost.wavefronts += parts * (s.laneBits + 2) * values;
-    cost.cycles += (s.laneBits + 1) * (kShuffleCycles + (combine + 1) * kResultCycles);
+    cost.cycles += (s.laneBits + 1) * (tuning.shuffleCycles + (combine + 1) * tuning.resultCycles);
   }
   // 3. Each thread folds what all warps have left, and picks its own.
   if (s.warpBits) {
     double entries = parts * (1 << s.warpBits);
     cost.instructions += parts * values + entries * (combine + 2 * values);
     cost.wavefronts += (parts + entries) * values;
-    cost.cycles += kExchangeCycles + repeats * (1 << s.warpBits) * combine * kResultCycles;
+    cost.cycles +=
+        tuning.exchangeCycles + repeats * (1 << s.warpBits) * combine * tuning.resultCycles;
   } else if (repeats > 1) {
     cost.instructions += parts * combine;
-    cost.cycles += repeats * combine * kResultCycles;
+    cost.cycles += repeats * combine * tuning.resultCycles;
   }
   // 4. What came before, into each element.
   if (s.laneBits || s.warpBits)

@@ -6,6 +6,7 @@
 // layouts have register bits in common.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
 #include "ir/layout/GF2.h"
 #include "ir/layout/MatrixAccess.h"
 #include "passes/lowering/Lowering.h"
@@ -15,10 +16,6 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::lowering;
 using namespace tile::layout;
-
-/// Exchanges go through at most this much shared memory at a time, if they can
-/// be cut: more would cost other thread blocks their place.
-static constexpr int64_t kMaxExchangeBytes = 32 << 10;
 
 //===----------------------------------------------------------------------===//
 // Parts
@@ -58,10 +55,10 @@ static LinearLayout withoutBit(const LinearLayout &l, unsigned bit, int reg) {
 }
 
 ExchangeParts lowering::cutExchange(const LinearLayout &from, const LinearLayout &to,
-                                    unsigned elementBytes) {
+                                    unsigned elementBytes, const Tuning &tuning) {
   ExchangeParts parts{from, to, {}, {}};
   int64_t bytes = (int64_t(1) << from.totalOutSizeLog2()) * elementBytes;
-  for (unsigned bit = from.totalOutSizeLog2(); bit-- > 0 && bytes > kMaxExchangeBytes;) {
+  for (unsigned bit = from.totalOutSizeLog2(); bit-- > 0 && bytes > tuning.exchangeMostBytes;) {
     int source = soleRegisterBit(parts.from, bit), target = soleRegisterBit(parts.to, bit);
     if (source < 0 || target < 0)
       continue;
@@ -217,8 +214,8 @@ LogicalResult Lowering::exchange(cta::ConvertLayoutOp op) {
     v = toMemory(v);
   Type memory = src.front().getType();
   unsigned bytes = bitWidth(memory) / 8;
-  ExchangeParts parts =
-      cutExchange(cta::getLayout(op.getSrc().getType()), cta::getLayout(op.getType()), bytes);
+  ExchangeParts parts = cutExchange(cta::getLayout(op.getSrc().getType()),
+                                    cta::getLayout(op.getType()), bytes, tuningOf(op));
   bool isCopied = static_cast<bool>(writerPredicate(parts.from, 0));
   Exchange plan = planExchange(parts.from, parts.to, bytes,
                                {/*load=*/in.target().has(Feature::Ldmatrix),

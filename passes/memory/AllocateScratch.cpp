@@ -8,7 +8,7 @@
 #include "ir/layout/Hopper.h"
 #include "ir/layout/Swizzle.h"
 #include "passes/Passes.h"
-#include "passes/facts/ProductRegisters.h"
+#include "passes/facts/Registers.h"
 #include "passes/memory/Scratch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -21,11 +21,6 @@ using namespace mlir;
 using namespace tile;
 
 namespace {
-/// Buffers up to this size take turns; the ring is a few of them.
-constexpr int64_t kSmallBuffer = 1024;
-constexpr int64_t kRingBytes = 4096;
-/// Large buffers of one loop body that lie side by side.
-constexpr int64_t kLoopBytes = 40 << 10;
 /// Swizzle patterns are anchored at multiples of this.
 constexpr int64_t kSwizzlePeriod = cta::kSlotAlignment;
 } // namespace
@@ -136,6 +131,7 @@ struct ExchangePlan {
 } // namespace
 
 static ExchangePlan planExchanges(ModuleOp module, const DenseSet<Operation *> &ignored = {}) {
+  const Tuning &tuning = tuningOf(module);
   ExchangePlan plan;
   // 1. Small buffers go round the ring; remember the large ones.
   SmallVector<std::pair<Operation *, int64_t>> large;
@@ -144,12 +140,12 @@ static ExchangePlan planExchanges(ModuleOp module, const DenseSet<Operation *> &
     int64_t bytes = ignored.contains(op) ? 0 : lowering::scratchBytes(op);
     if (!bytes)
       return;
-    if (bytes > kSmallBuffer) {
+    if (bytes > tuning.smallBufferBytes) {
       large.push_back({op, bytes});
       largest = std::max(largest, bytes);
       return;
     }
-    if (next + bytes > kRingBytes)
+    if (next + bytes > tuning.smallBuffersBytes)
       next = 0;
     plan.offsets.push_back({op, next});
     next += bytes;
@@ -161,7 +157,7 @@ static ExchangePlan planExchanges(ModuleOp module, const DenseSet<Operation *> &
     int64_t offset = 0;
     if (isa<LoopLikeOpInterface>(op->getParentOp())) {
       int64_t &end = taken[op->getBlock()];
-      offset = end + bytes <= std::max(kLoopBytes, bytes) ? end : 0;
+      offset = end + bytes <= std::max(tuning.loopBuffersBytes, bytes) ? end : 0;
       end = offset + bytes;
     }
     plan.offsets.push_back({op, ring + offset});
@@ -207,25 +203,21 @@ static std::optional<int64_t> bytesSideBySide(ArrayRef<cta::TmaStoreOp> stores) 
 /// How many programs a multiprocessor has threads and registers for, at most:
 /// what products and loops carry is in registers, and some more are.
 static int64_t mostPrograms(ModuleOp module) {
-  int64_t threads = cta::threadsOf(module), blocks = 0;
-  auto bitsOf = [](TypeRange types) {
-    int64_t bits = 0;
-    for (Type t : types)
-      if (auto type = dyn_cast<RankedTensorType>(t))
-        bits += cta::getLayout(type).inSize(layout::Dim::reg()) *
-                int64_t(getElementBytes(type.getElementType())) * 8;
-    return bits;
-  };
+  unsigned threads = cta::threadsOf(module);
+  int64_t blocks = 0;
   bool hasRoles = false;
   module.walk([&](Operation *op) {
     hasRoles |= isa<cta::RolesOp>(op);
-    if (isa<scf::ForOp, cta::WarpgroupDotOp>(op))
-      blocks = std::max(blocks, bitsOf(op->getResultTypes()) / 32);
+    if (isa<scf::ForOp, cta::WarpgroupDotOp>(op)) {
+      int64_t carried = 0;
+      for (Type type : op->getResultTypes())
+        carried += packedRegistersOf(type);
+      blocks = std::max(blocks, carried);
+    }
   });
   if (hasRoles)
     threads += cta::kProducerThreads;
-  int64_t registers = blocks + kRegistersBesideAccumulator;
-  return occupancyOf(targetOf(module).multiprocessor, int(threads), int(registers), 0).programs;
+  return programsAtOnce(module, blocks, /*sharedBytes=*/0, threads);
 }
 
 int64_t lowering::programsWith(ModuleOp module, int64_t bytes) {

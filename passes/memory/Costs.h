@@ -12,12 +12,6 @@
 
 namespace tile::lowering {
 
-/// Cycles that a barrier, and the way through shared memory behind it, take at least.
-inline constexpr double kExchangeCycles = 60;
-/// Cycles until the result of a shuffle is there.
-inline constexpr double kShuffleCycles = 24;
-/// Cycles until the result of an instruction is there.
-inline constexpr double kResultCycles = 4;
 /// Warps of which a multiprocessor starts an instruction each cycle.
 inline constexpr double kWarpsAtOnce = 4;
 

@@ -11,6 +11,7 @@
 
 #include "ir/CtaDialect.h"
 #include "ir/layout/LinearLayout.h"
+#include "target/Tuning.h"
 
 namespace tile::lowering {
 
@@ -62,7 +63,7 @@ struct ExchangeParts {
   int64_t bytes = 0;                          ///< of one part
 };
 ExchangeParts cutExchange(const layout::LinearLayout &from, const layout::LinearLayout &to,
-                          unsigned elementBytes);
+                          unsigned elementBytes, const Tuning &tuning);
 
 /// True if a scan along `axis` can run in this layout: the axis' bits are, from
 /// the least significant, registers, neighbouring lanes, warps, registers.

@@ -24,7 +24,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/facts/ProductFacts.h"
-#include "passes/facts/ProductRegisters.h"
+#include "passes/facts/Registers.h"
 
 using namespace mlir;
 using namespace tile;
@@ -153,12 +153,12 @@ bool Chain::isChained() {
 bool Chain::fits() {
   int64_t registers = tuningOf(loop).registersBesideChain;
   for (Type type : loop.getResultTypes())
-    registers += wordsOf(type);
-  registers += wordsOf(first.getType());
-  int64_t chained = registers + wordsOf(last.getA().getType());
+    registers += packedRegistersOf(type);
+  registers += packedRegistersOf(first.getType());
+  int64_t chained = registers + packedRegistersOf(last.getA().getType());
   auto module = loop->getParentOfType<ModuleOp>();
   unsigned threads = cta::threadsOf(module) * cta::groupsOf(module);
-  RoleRegisters dealt = registersOfRoles(threads);
+  RoleRegisters dealt = registersOfRoles(targetOf(loop), threads);
   if (dealt.areDealt)
     return chained <= dealt.consumers;
   const Multiprocessor &multiprocessor = targetOf(loop).multiprocessor;

@@ -21,9 +21,6 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-/// Blocks of a cluster that nobody asked for.
-static constexpr int64_t kBlocksUnasked = 2;
-
 namespace {
 
 class ProgramCluster {
@@ -266,11 +263,11 @@ bool ProgramCluster::run() {
 }
 
 bool ProgramCluster::isWorthwhile() {
-  constexpr int64_t kLargeBlock = 128 * 256; ///< of a result: there are many programs then
+  int64_t large = tuningOf(kernel).clusterLeastResult;
   bool isLarge = false, cutsSectors = false;
   programs.walk([&](Operation *op) {
     if (auto dot = dyn_cast<cta::WarpgroupDotOp>(op))
-      isLarge |= cast<RankedTensorType>(dot.getType()).getNumElements() >= kLargeBlock;
+      isLarge |= cast<RankedTensorType>(dot.getType()).getNumElements() >= large;
     else if (auto load = dyn_cast<cta::TmaLoadOp>(op))
       cutsSectors |= load->getParentOp() != programs &&
                      kernel.getArgAttr(cast<BlockArgument>(load.getMap()).getArgNumber(),
@@ -284,7 +281,7 @@ struct ClusterProgramsPass : tile::impl::ClusterProgramsPassBase<ClusterPrograms
   void runOnOperation() override {
     ModuleOp module = getOperation();
     int32_t wanted = kernelOf(module).getCtas();
-    int32_t blocks = wanted ? wanted : kBlocksUnasked;
+    int32_t blocks = wanted ? wanted : tuningOf(module).clusterUnasked;
     if (blocks < 2)
       return;
     for (func::FuncOp kernel : module.getOps<func::FuncOp>())

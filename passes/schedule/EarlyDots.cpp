@@ -22,7 +22,7 @@
 #include "ir/Kernel.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/facts/ProductFacts.h"
-#include "passes/facts/ProductRegisters.h"
+#include "passes/facts/Registers.h"
 
 using namespace mlir;
 using namespace tile;
@@ -125,16 +125,18 @@ bool EarlyDots::match() {
 bool EarlyDots::fits() {
   int64_t registers = tuningOf(loop).registersBesideEarlyProducts;
   for (Type type : loop.getResultTypes())
-    registers += isa<RankedTensorType>(type) ? wordsOf(type) : 0; // single numbers are uniform
+    registers +=
+        isa<RankedTensorType>(type) ? packedRegistersOf(type) : 0; // single numbers are uniform
   int64_t left = 0;
   for (cta::WarpgroupDotOp dot : dots) {
     if (!isa<BlockArgument>(dot.getAcc()))
-      registers += wordsOf(dot.getType());
+      registers += packedRegistersOf(dot.getType());
     if (isa<RankedTensorType>(dot.getA().getType()))
-      left = std::max(left, wordsOf(dot.getA().getType()));
+      left = std::max(left, packedRegistersOf(dot.getA().getType()));
   }
   auto module = loop->getParentOfType<ModuleOp>();
-  RoleRegisters dealt = registersOfRoles(cta::threadsOf(module) * cta::groupsOf(module));
+  RoleRegisters dealt =
+      registersOfRoles(targetOf(loop), cta::threadsOf(module) * cta::groupsOf(module));
   return dealt.areDealt && registers + left <= dealt.consumers;
 }
 

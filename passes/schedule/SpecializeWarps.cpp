@@ -15,7 +15,7 @@
 #include "passes/facts/DeadValues.h"
 #include "passes/facts/LoopSlice.h"
 #include "passes/facts/PointerRoots.h"
-#include "passes/facts/ProductRegisters.h"
+#include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
 #include "passes/facts/ScalarWork.h"
 #include "passes/memory/Scratch.h"
@@ -28,8 +28,6 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
-
-static constexpr unsigned kMaxThreads = 1024; ///< of a thread block
 
 namespace {
 

@@ -21,6 +21,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/Rounds.h"
 #include "passes/facts/ProductFacts.h"
+#include "passes/facts/Registers.h"
 
 using namespace mlir;
 using namespace tile;

@@ -3,6 +3,7 @@
 // Contract and example: SplitColumnsPass in passes/Passes.td.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
 #include "ir/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,9 +22,6 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
-
-/// Fewer columns are not worth an instruction of their own.
-static constexpr int64_t kFewestColumns = 16;
 
 namespace {
 struct Part {
@@ -62,11 +60,11 @@ private:
 } // namespace
 
 /// Powers of two, the largest first; none if there are fewer than two, or small ones.
-static SmallVector<Part> partsOf(int64_t columns) {
+static SmallVector<Part> partsOf(int64_t columns, const Tuning &tuning) {
   SmallVector<Part> parts;
   for (int64_t first = 0; first < columns; first += parts.back().size)
     parts.push_back({first, int64_t(llvm::bit_floor(uint64_t(columns - first)))});
-  if (parts.size() < 2 || parts.back().size < kFewestColumns)
+  if (parts.size() < 2 || parts.back().size < tuning.splitFewestColumns)
     parts.clear();
   return parts;
 }
@@ -320,7 +318,7 @@ void Splitter::run() {
   });
   for (auto &[number, all] : byColumns) {
     columns = number;
-    parts = partsOf(number);
+    parts = partsOf(number, tuningOf(kernel));
     if (parts.empty())
       continue;
     stores.clear();

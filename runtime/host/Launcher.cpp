@@ -350,6 +350,7 @@ runtime::KernelRequest Launcher::kernelRequest(const eval::FunctionObject &kerne
   compile.enableFpFusion = options.enableFpFusion;
   compile.debug = options.debug;
   compile.eachLaneArrives = context->eachLaneArrives;
+  compile.print = context->print;
   compile.target = context->device.target();
   compile.includePaths = includePaths;
   return request;

@@ -11,7 +11,7 @@
 #include "frontend/eval/Evaluator.h"
 #include "runtime/Device.h"
 #include "runtime/host/Array.h"
-#include "runtime/host/Element.h"
+#include "runtime/host/ElementBits.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include <cstdlib>
 
@@ -50,6 +50,7 @@ struct HostContext {
 
   /// Of all kernels that are launched (CompileOptions).
   bool eachLaneArrives = false;
+  std::function<void(llvm::StringRef)> print;
   /// The device compares what launches leave by itself; references mean nothing.
   bool ignoresReferences = false;
   /// Nothing is computed with large tensors of random numbers: they stay empty.

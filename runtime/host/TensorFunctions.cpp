@@ -142,6 +142,7 @@ runtime::Kernel *TensorFunctions::prepare(const Call &call, const TensorLaunch &
   request.module = &call.object().module->tree();
   request.options = launch.options;
   request.options.eachLaneArrives = context->eachLaneArrives;
+  request.options.print = context->print;
   request.options.includePaths = includePaths;
   frontend::DiagnosticEngine diagnostics;
   std::unique_ptr<runtime::Kernel> prepared = context->device.prepare(request, diagnostics);

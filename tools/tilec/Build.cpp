@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/Parser.h"
 #include "runtime/Error.h"
-#include "target/Target.h"
 #include "runtime/TargetName.h"
+#include "target/Target.h"
 #include "tools/tilec/Assembler.h"
 #include "tools/tilec/BuildSource.h"
 #include "tools/tilec/Commands.h"
@@ -293,6 +293,7 @@ llvm::Error BuildCommand::buildKernel(const frontend::SourceFile &source,
                                       const ast::FunctionDef &def, BuiltKernel &out) {
   jit::JitSettings settings;
   settings.compile = compile;
+  settings.compile.print = printStatically;
   settings.compile.kernel = def.name;
   settings.compile.target = targets[0];
   settings.grid = grid;

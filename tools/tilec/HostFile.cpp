@@ -3,6 +3,7 @@
 #include "frontend/Parser.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/Inspect.h"
+#include "tools/tilec/KernelOptions.h"
 
 using namespace tilec;
 using llvm::StringRef;
@@ -28,6 +29,7 @@ void HostFile::prepare(tile::runtime::Device &device,
   program->evaluator().limits.steps = tile::host::maxSteps;
   session = std::make_unique<tile::host::Session>(device, includePaths);
   session->setInspector(inspectKernel);
+  session->hostContext()->print = printStatically;
   suite = std::make_unique<tile::host::Suite>(*program, *environment, *session);
 }
 

@@ -6,6 +6,7 @@
 #include "tools/tilec/Commands.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace tilec;
 using llvm::StringRef;
@@ -22,7 +23,10 @@ static std::string acceptConstexpr(CompileOptions &compile, StringRef text) {
   return {};
 }
 
+void tilec::printStatically(StringRef text) { llvm::errs() << text; }
+
 void tilec::addSelectionOptions(OptionTable &options, CompileOptions &compile) {
+  compile.print = printStatically;
   options.group("What to compile")
       .text("kernel", "NAME", "the kernel (all whose types are known)", compile.kernel)
       .text("signature", "SIG", "types of its parameters, see below", compile.signature)

@@ -11,6 +11,9 @@
 
 namespace tilec {
 
+/// What `static_print` prints goes to standard error: standard output may be the PTX.
+void printStatically(llvm::StringRef text);
+
 /// `--kernel`, `--signature`, `--constexpr`, `--include`.
 void addSelectionOptions(OptionTable &options, tile::CompileOptions &compile);
 /// `--num-warps`, `--num-stages`, `--target`, ... Leaves `compile.target` empty

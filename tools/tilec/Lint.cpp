@@ -1,6 +1,7 @@
 //===- Lint.cpp - tilec lint -----------------------------------------------===//
 #include "compiler/Lint.h"
 #include "tools/tilec/Commands.h"
+#include "tools/tilec/KernelOptions.h"
 #include "tools/tilec/SourcePaths.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
@@ -69,6 +70,7 @@ LintCommand::LintCommand() {
 bool LintCommand::lintOne(tile::Linter &linter, const tile::GuessedTypes &types) {
   tile::CompileOptions options = compile;
   options.kernel = types.kernel;
+  options.print = printStatically;
   bool told = !compile.signature.empty() || types.annotated;
   if (!told)
     options.signature = types.signature;

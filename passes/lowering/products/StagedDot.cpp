@@ -23,10 +23,6 @@ using namespace tile;
 using namespace tile::lowering;
 using namespace tile::layout;
 
-/// Operand registers that a thread reads in one go, at most.
-static constexpr unsigned kMaxOperandRegisters = 64;
-static constexpr unsigned kMaxStep = 16;
-
 static int64_t operandBytes(Value operand) {
   auto type = cast<RankedTensorType>(operand.getType());
   return llvm::alignTo(type.getNumElements() * int64_t(getElementBytes(type.getElementType())),
@@ -150,7 +146,9 @@ LogicalResult StagedLowering::run() {
 
   // 1. As many steps at a time as registers allow.
   int64_t perStep = (readers.a.inSize(Dim::reg()) + readers.b.inSize(Dim::reg())) / depth;
-  while (step < kMaxStep && step < depth && perStep * step * 2 <= kMaxOperandRegisters)
+  const Tuning &tuning = tuningOf(op);
+  while (step < tuning.stagedMostSteps && step < depth &&
+         perStep * step * 2 <= tuning.stagedMostRegisters)
     step *= 2;
   write(a, op.getA(), readers.a, scratch.getInt());
   write(b, op.getB(), readers.b, scratch.getInt() + operandBytes(op.getA()));

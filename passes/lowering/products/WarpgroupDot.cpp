@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/layout/Hopper.h"
 #include "mlir/IR/Matchers.h"
-#include "passes/facts/ProductRegisters.h"
+#include "passes/facts/Registers.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/lowering/products/ProductsInFlight.h"
 #include "passes/memory/Scratch.h"

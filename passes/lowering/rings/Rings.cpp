@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/layout/Swizzle.h"
-#include "passes/facts/ProductRegisters.h"
+#include "passes/facts/Registers.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/memory/Scratch.h"
 
@@ -388,7 +388,7 @@ LogicalResult Lowering::lowerRoles(cta::RolesOp op) {
   for (Block *block : {consumers, producer, merge})
     region->push_back(block);
   unsigned consumerThreads = numThreads * groups;
-  RoleRegisters registers = registersOfRoles(consumerThreads);
+  RoleRegisters registers = registersOfRoles(in.target(), consumerThreads);
 
   Value isConsumer = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, blockTid,
                                           in.i32(int32_t(consumerThreads)));

@@ -49,7 +49,7 @@ static layout::SharedWrite planOf(const LinearLayout &holders, const LinearLayou
 Cost lowering::stageCost(const LinearLayout &holders, const LinearLayout &image, Type element,
                          const Target &target) {
   layout::SharedWrite plan = planOf(holders, image, std::max(getElementBytes(element), 1u), target);
-  return {double(plan.instructions), double(plan.wavefronts), kExchangeCycles};
+  return {double(plan.instructions), double(plan.wavefronts), tuningOf(target).exchangeCycles};
 }
 
 /// Of threads that hold copies, one writes.

@@ -51,6 +51,8 @@ CompileResult test::mockCompile(const frontend::SourceFile &file, const CompileO
   ++mockCompilations; // who sees it may change those files
   std::this_thread::sleep_for(std::chrono::milliseconds(mockMilliseconds));
   llvm::StringRef text = file.text();
+  if (text.contains("prints") && options.print)
+    options.print("said\n");
   auto failAt = [&](llvm::StringRef word, const char *message) -> frontend::Diagnostic & {
     auto begin = static_cast<uint32_t>(text.find(word));
     return result.diagnostics.error(&file, {begin, begin + static_cast<uint32_t>(word.size())},

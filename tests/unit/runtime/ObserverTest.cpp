@@ -32,7 +32,7 @@ protected:
   ~ObserverTest() override { tile_compiler_destroy(compiler); }
 
   static void note(void *user, const tile_event *event) {
-    static const char *const kinds[] = {"", "compile", "load", "tune", "launch", "warning"};
+    static const char *const kinds[] = {"", "compile", "load", "tune", "launch", "warning", "print"};
     static const char *const sources[] = {"", " compiled", " disk", " shared", " file"};
     static_cast<std::vector<std::string> *>(user)->push_back(
         std::string(kinds[event->kind]) + sources[event->source] + " " + event->kernel +
@@ -118,6 +118,15 @@ TEST_F(ObserverTest, EventsAndCounters) {
   EXPECT_EQ(launch(), TILE_OUT_OF_MEMORY);
   EXPECT_THAT(events, ElementsAre("compile disk scale", "load scale 7"));
   EXPECT_EQ(counters().from_disk, 1u);
+}
+
+// What a kernel prints while it is compiled goes to the host, not to its standard error.
+TEST_F(ObserverTest, StaticPrintsAreEvents) {
+  open();
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(compile("prints"), TILE_OK);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_THAT(events, ElementsAre("print ", "compile compiled scale"));
 }
 
 TEST_F(ObserverTest, LaunchesOfThreadsAreAllCounted) {

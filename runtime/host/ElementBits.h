@@ -1,4 +1,4 @@
-//===- Element.h - bits of an element to numbers and back -----------------===//
+//===- ElementBits.h - bits of an element to numbers and back -------------===//
 //
 // The reference side of every check, so it is written for plainness: a format
 // is its widths and bias, and rounding is division by the spacing of the
@@ -6,8 +6,8 @@
 // interpreter or the compiler, which it is there to check.
 //
 //===----------------------------------------------------------------------===//
-#ifndef TILE_RUNTIME_HOST_ELEMENT_H
-#define TILE_RUNTIME_HOST_ELEMENT_H
+#ifndef TILE_RUNTIME_HOST_ELEMENTBITS_H
+#define TILE_RUNTIME_HOST_ELEMENTBITS_H
 
 #include "frontend/eval/DType.h"
 #include <cstdint>
@@ -38,4 +38,4 @@ void storeBits(uint8_t *to, uint64_t bits, unsigned bytes);
 
 } // namespace tile::host
 
-#endif // TILE_RUNTIME_HOST_ELEMENT_H
+#endif // TILE_RUNTIME_HOST_ELEMENTBITS_H

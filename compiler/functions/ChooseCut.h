@@ -1,11 +1,11 @@
-//===- Blocks.h - how a kernel is cut into blocks -------------------------===//
+//===- ChooseCut.h - how a kernel is cut into blocks ----------------------===//
 //
 // One model for all kernels: a program should move several kilobytes, a thread hold what
 // fits its registers, and a row be read once if that is possible.
 //
 //===----------------------------------------------------------------------===//
-#ifndef TILE_COMPILER_FUNCTIONS_BLOCKS_H
-#define TILE_COMPILER_FUNCTIONS_BLOCKS_H
+#ifndef TILE_COMPILER_FUNCTIONS_CHOOSECUT_H
+#define TILE_COMPILER_FUNCTIONS_CHOOSECUT_H
 
 #include "passes/graph/KernelShape.h"
 #include "target/Target.h"
@@ -31,4 +31,4 @@ int64_t countPrograms(const graph::KernelShape &shape, const graph::Cut &cut,
 
 } // namespace tile
 
-#endif // TILE_COMPILER_FUNCTIONS_BLOCKS_H
+#endif // TILE_COMPILER_FUNCTIONS_CHOOSECUT_H

@@ -1,12 +1,27 @@
-//===- ProductRegisters.cpp - what a thread holds while products are computed ===//
-#include "passes/facts/ProductRegisters.h"
+//===- Registers.cpp - what a thread holds, and how many programs fit so ---===//
+#include "passes/facts/Registers.h"
 #include "ir/CtaDialect.h"
 #include "ir/Kernel.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
-#include "passes/facts/ProductFacts.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tile;
+
+int64_t tile::registersOf(Type value) {
+  auto type = dyn_cast<RankedTensorType>(value);
+  if (!type)
+    return 1;
+  int64_t bits = std::max<int64_t>(getElementBytes(type.getElementType()) * 8, 32);
+  return cta::getLayout(type).inSize(layout::Dim::reg()) * (bits / 32);
+}
+
+int64_t tile::packedRegistersOf(Type type) {
+  if (!cta::hasLayout(type))
+    return 0;
+  int64_t elements = cta::getLayout(type).inSize(layout::Dim::reg());
+  return llvm::divideCeil(elements * getElementBytes(getElementType(type)), 4);
+}
 
 /// What is spread over a block is held as it was before.
 static bool isHeld(Value v) {
@@ -60,17 +75,19 @@ int64_t tile::registersOfLargestProduct(func::FuncOp kernel) {
   return most;
 }
 
+int64_t tile::programsAtOnce(ModuleOp module, int64_t blocks, int64_t sharedBytes,
+                             unsigned threads) {
+  int64_t registers = std::min<int64_t>(blocks + kRegistersBesideAccumulator, kMaxRegisters);
+  return occupancyOf(targetOf(module).multiprocessor, int(threads), int(registers), sharedBytes)
+      .programs;
+}
+
 int64_t tile::warpgroupsAtOnce(ModuleOp module, int64_t blocks, int64_t sharedBytes) {
-  constexpr unsigned kWarpgroupThreads = 128, kMostRegisters = 255;
-  // Threads that copy for themselves hold addresses.
-  constexpr int64_t kAddresses = 24;
-  bool copies =
-      module.walk([](cta::AsyncCopyOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  int64_t registers = blocks + kRegistersBesideAccumulator + (copies ? kAddresses : 0);
+  if (module.walk([](cta::AsyncCopyOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    blocks += tuningOf(module).registersOfAddresses;
   unsigned threads = cta::threadsOf(module);
-  Occupancy most = occupancyOf(targetOf(module).multiprocessor, int(threads),
-                               int(std::min<int64_t>(registers, kMostRegisters)), sharedBytes);
-  return most.programs * int64_t(threads / kWarpgroupThreads);
+  return programsAtOnce(module, blocks, sharedBytes, threads) *
+         int64_t(threads / kWarpgroupThreads);
 }
 
 RoleRegisters tile::registersOfRoles(unsigned consumerThreads) {
@@ -84,4 +101,18 @@ RoleRegisters tile::registersOfRoles(unsigned consumerThreads) {
   unsigned producer = warpgroups > 2 ? 32 : 40;
   unsigned consumers = std::min((entry * (warpgroups + 1) - producer) / warpgroups / 8 * 8, 240u);
   return {true, producer, consumers};
+}
+
+RoleRegisters tile::registersOfRoles(const Target &target, unsigned consumerThreads) {
+  constexpr unsigned kWarpgroupThreads = 128, kMostDealt = 240;
+  unsigned warpgroups = consumerThreads / kWarpgroupThreads;
+  unsigned threads = consumerThreads + cta::kProducerThreads;
+  // As it was dealt out, and as the roles need it.
+  unsigned entry =
+      std::min<unsigned>(target.multiprocessor.registers / threads / 8 * 8, kMaxRegisters);
+  if (warpgroups <= 1)
+    return {false, entry, entry};
+  unsigned producer = warpgroups > 2 ? 32 : 40;
+  unsigned consumers = (entry * (warpgroups + 1) - producer) / warpgroups / 8 * 8;
+  return {true, producer, std::min(consumers, kMostDealt)};
 }

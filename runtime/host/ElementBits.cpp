@@ -1,5 +1,5 @@
-//===- Element.cpp - bits of an element to numbers and back ---------------===//
-#include "runtime/host/Element.h"
+//===- ElementBits.cpp - bits of an element to numbers and back ---------------===//
+#include "runtime/host/ElementBits.h"
 #include <bit>
 #include <cmath>
 #include <cstring>

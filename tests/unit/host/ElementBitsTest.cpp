@@ -1,5 +1,5 @@
-//===- ElementTest.cpp - element formats against LLVM's own ---------------===//
-#include "runtime/host/Element.h"
+//===- ElementBitsTest.cpp - element formats against LLVM's own ---------------===//
+#include "runtime/host/ElementBits.h"
 #include "runtime/host/Random.h"
 #include "llvm/ADT/APFloat.h"
 #include "gtest/gtest.h"

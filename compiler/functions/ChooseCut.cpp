@@ -1,5 +1,5 @@
-//===- Blocks.cpp - how a kernel is cut into blocks -----------------------===//
-#include "compiler/functions/Blocks.h"
+//===- ChooseCut.cpp - how a kernel is cut into blocks -----------------------===//
+#include "compiler/functions/ChooseCut.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace tile;

@@ -1,15 +1,29 @@
-//===- ProductRegisters.h - what a thread holds while products are computed --===//
-#ifndef TILE_PASSES_FACTS_PRODUCTREGISTERS_H
-#define TILE_PASSES_FACTS_PRODUCTREGISTERS_H
+//===- Registers.h - what a thread holds, and how many programs fit so -----===//
+//
+// All passes count registers here. What they count before the kernel is lowered is blocks:
+// indices and addresses are computed where they are needed, and the assembler decides. Behind
+// the lowering compiler/LaunchBound counts anew, over LLVM IR: there are no blocks any more,
+// and what counts is the order of single loads.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_PASSES_FACTS_REGISTERS_H
+#define TILE_PASSES_FACTS_REGISTERS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "target/Target.h"
 
 namespace tile {
 
 /// What a thread needs beside the accumulators of warpgroup products, at least: with
 /// fewer the assembler does not take the instruction.
 inline constexpr int64_t kRegistersBesideAccumulator = 26;
+
+/// Registers of a thread that a value of this type takes while it is computed with: narrow
+/// elements have one each.
+int64_t registersOf(mlir::Type type);
+/// And while it is only kept: narrow elements share them.
+int64_t packedRegistersOf(mlir::Type type);
 
 /// Registers of a thread of a laid-out kernel that blocks of floats take where it holds most of
 /// them: during some warpgroup product, its result among them. Indices and pointers are
@@ -18,6 +32,11 @@ int64_t registersDuringProducts(mlir::func::FuncOp kernel);
 
 /// The largest result of a product alone: no form of the kernel holds less.
 int64_t registersOfLargestProduct(mlir::func::FuncOp kernel);
+
+/// Programs that a multiprocessor has room for at once, with `sharedBytes` each, if a thread
+/// holds `blocks` registers of blocks, and some for products.
+int64_t programsAtOnce(mlir::ModuleOp module, int64_t blocks, int64_t sharedBytes,
+                       unsigned threads);
 
 /// Warpgroups that compute, of all programs with `sharedBytes` each that a multiprocessor has
 /// room for, where no warps only copy and a thread holds `blocks` registers of blocks.
@@ -31,8 +50,8 @@ struct RoleRegisters {
   int64_t consumers; ///< the most that a thread that computes can have
 };
 /// For `consumerThreads` that compute, of all groups.
-RoleRegisters registersOfRoles(unsigned consumerThreads);
+RoleRegisters registersOfRoles(const Target &target, unsigned consumerThreads);
 
 } // namespace tile
 
-#endif // TILE_PASSES_FACTS_PRODUCTREGISTERS_H
+#endif // TILE_PASSES_FACTS_REGISTERS_H
