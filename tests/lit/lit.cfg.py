@@ -1,5 +1,5 @@
 # The lit suite. Tests sit in folders that mirror the source tree and see:
-#   tile-opt, tile-interp, tilec, FileCheck, not    the tools, by full path
+#   tile-opt, tile-reduce, tile-interp, tilec, FileCheck, not    the tools, by full path
 #   %source    the root of the source tree
 #   %python    an interpreter for the helper scripts in support/
 #   %cxx       the C++ compiler that built the project
@@ -20,6 +20,7 @@ config.test_exec_root = os.path.join(config.tile_build_dir, "tests", "lit")
 
 tools = {
     "tile-opt": os.path.join(config.tile_build_dir, "bin", "tile-opt"),
+    "tile-reduce": os.path.join(config.tile_build_dir, "bin", "tile-reduce"),
     "tile-interp": os.path.join(config.tile_build_dir, "bin", "tile-interp"),
     "tilec": os.path.join(config.tile_build_dir, "bin", "tilec"),
     "FileCheck": config.filecheck,
