@@ -134,7 +134,8 @@ static inline tile_value tile_bool(int truth) {
   value.as.bits = truth ? 1 : 0;
   return value;
 }
-static inline tile_value tile_by_descriptor(const tile_descriptor_value *descriptor, tile_dtype element) {
+static inline tile_value tile_by_descriptor(const tile_descriptor_value *descriptor,
+                                            tile_dtype element) {
   tile_value value = {TILE_VALUE_DESCRIPTOR, (uint8_t)element, {0}, {0}};
   value.as.descriptor = descriptor;
   return value;

@@ -229,7 +229,8 @@ TEST_F(JitTest, Descriptors) {
   value.descriptor.shape[0] = 200; // no part of the key
   EXPECT_EQ(signatureOf({tile_by_descriptor(&value, TILE_FP16), at(512), tile_int(3)}), "");
   value.descriptor.base = reinterpret_cast<void *>(4100);
-  EXPECT_EQ(launch({tile_by_descriptor(&value, TILE_FP16), at(512), tile_int(3)}), TILE_INVALID_ARGUMENT);
+  EXPECT_EQ(launch({tile_by_descriptor(&value, TILE_FP16), at(512), tile_int(3)}),
+            TILE_INVALID_ARGUMENT);
   EXPECT_THAT(tile_last_error(), HasSubstr("a base aligned to 16 bytes"));
 }
 

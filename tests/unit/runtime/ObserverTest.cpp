@@ -32,7 +32,8 @@ protected:
   ~ObserverTest() override { tile_compiler_destroy(compiler); }
 
   static void note(void *user, const tile_event *event) {
-    static const char *const kinds[] = {"", "compile", "load", "tune", "launch", "warning", "print"};
+    static const char *const kinds[] = {"",       "compile", "load", "tune",
+                                        "launch", "warning", "print"};
     static const char *const sources[] = {"", " compiled", " disk", " shared", " file"};
     static_cast<std::vector<std::string> *>(user)->push_back(
         std::string(kinds[event->kind]) + sources[event->source] + " " + event->kernel +

@@ -1,0 +1,51 @@
+"""Each rule of check_rooms.py finds what breaks it.
+
+usage: test_check_rooms.py
+
+Writes a small tree with one fault for each rule, and one without any.
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+CHECK = pathlib.Path(__file__).with_name("check_rooms.py")
+FAULTS = {
+    "target/Up.h": ('#include "passes/Passes.h"\n', "target must not know passes"),
+    "passes/Chip.cpp": ("bool b = capability >= 90;\n", "a capability is compared"),
+    "passes/Name.cpp": ('auto t = "sm_90a";\n', "a target is named"),
+    "ir/Long.cpp": ("\n" * 801, "801 lines; the limit is 800"),
+    "ir/Function.cpp": ("void f() {\n" + "  g();\n" * 100 + "}\n", "a function of 101 lines"),
+    "frontend/Env.cpp": ('auto v = std::getenv("X");\n', "reads the environment"),
+    "runtime/capi/Env.cpp": ('auto v = secure_getenv("X");\n', "reads the environment"),
+    "compiler/Says.cpp": ("llvm::errs() << 1;\n", "writes to standard error"),
+}
+FINE = {
+    "passes/Fine.cpp": '#include "target/Target.h"\n// sm_90 has capability >= 90, getenv(), errs()\n',
+    "tools/Env.cpp": 'auto v = std::getenv("X");\nllvm::errs() << v;\n',
+    "runtime/Cache.cpp": 'auto v = std::getenv("X");\n',
+}
+
+
+def check(files):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            path = pathlib.Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        run = subprocess.run([sys.executable, str(CHECK), folder], capture_output=True, text=True)
+        return run.returncode, run.stdout
+
+
+failures = 0
+for name, (text, expected) in FAULTS.items():
+    code, said = check({**FINE, name: text})
+    if code != 1 or said.count("\n") != 2 or not said.startswith(name) or expected not in said:
+        failures += 1
+        print(f"{name}: expected one report, `{expected}`, got:\n{said}")
+code, said = check(FINE)
+if code != 0:
+    failures += 1
+    print("what is fine is reported:\n" + said)
+print(f"{len(FAULTS)} faults planted, {failures} missed")
+sys.exit(1 if failures else 0)
