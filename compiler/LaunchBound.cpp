@@ -173,7 +173,7 @@ int estimateRegisters(const Function &kernel, Loads loads) {
 static bool cannotHold(const Function &kernel, int threads, const tile::Target &target) {
   if (kernel.getInstructionCount() < tuningOf(target).boundLongInstructions)
     return false;
-  int most = std::min(int(kMaxRegisters), int(target.multiprocessor.registers) / threads);
+  int most = std::min(int(tile::kMaxRegisters), int(target.multiprocessor.registers) / threads);
   return estimateRegisters(kernel, Loads::AsWritten) > most;
 }
 

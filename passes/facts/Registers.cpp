@@ -90,19 +90,6 @@ int64_t tile::warpgroupsAtOnce(ModuleOp module, int64_t blocks, int64_t sharedBy
          int64_t(threads / kWarpgroupThreads);
 }
 
-RoleRegisters tile::registersOfRoles(unsigned consumerThreads) {
-  constexpr unsigned kRegisterFile = 65536, kWarpgroupThreads = 128;
-  unsigned warpgroups = consumerThreads / kWarpgroupThreads;
-  // As it was dealt out, and as the roles need it.
-  unsigned entry =
-      std::min(kRegisterFile / (consumerThreads + cta::kProducerThreads) / 8 * 8, 255u);
-  if (warpgroups <= 1)
-    return {false, entry, entry};
-  unsigned producer = warpgroups > 2 ? 32 : 40;
-  unsigned consumers = std::min((entry * (warpgroups + 1) - producer) / warpgroups / 8 * 8, 240u);
-  return {true, producer, consumers};
-}
-
 RoleRegisters tile::registersOfRoles(const Target &target, unsigned consumerThreads) {
   constexpr unsigned kWarpgroupThreads = 128, kMostDealt = 240;
   unsigned warpgroups = consumerThreads / kWarpgroupThreads;

@@ -144,7 +144,7 @@ private:
   };
 
   void narrowAcross(ReduceOp reduce) {
-    Candidates found{tuning, {}, {}};
+    Candidates found{tuning, {}, {}, {}};
     for (Operation &op : *reduce->getBlock()) {
       if (&op == reduce)
         break;
@@ -164,7 +164,7 @@ private:
 
   /// What is read in `loop` and made before it.
   void narrowInto(scf::ForOp loop) {
-    Candidates found{tuning, {}, {}};
+    Candidates found{tuning, {}, {}, {}};
     Operation *first = nullptr;
     for (Operation &op : *loop.getBody()) {
       size_t before = found.values.size();
