@@ -446,3 +446,13 @@ func.func @product_promotes(%a: tensor<64x16xf16>, %b: !cta.buffer<[16, 8], f16,
   %d = cta.warpgroup_dot %a, %b, %c {promote = 32 : i32} : tensor<64x16xf16>, !cta.buffer<[16, 8], f16, #image>, tensor<64x8xf32>
   return
 }
+
+// -----
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [1, 0], [2, 0], [4, 0], [8, 0]]} : [16, 8]>
+// warpgroup_dot_c6
+func.func @product_turns_registers(%a: tensor<16x64xf16>, %b: !cta.buffer<[16, 8], f16, #image>, %c: tensor<64x8xf32>) {
+  // expected-error@+1 {{reads a block in registers as it is: only a buffer can be turned}}
+  %d = cta.warpgroup_dot %a turned, %b, %c : tensor<16x64xf16>, !cta.buffer<[16, 8], f16, #image>, tensor<64x8xf32>
+  return
+}
