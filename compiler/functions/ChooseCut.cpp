@@ -164,6 +164,9 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of) {
   for (const ProductBlock &block : kProductBlocks) {
     if (bytes >= 4 && block.rows * block.columns > 64 * 128)
       continue; // sums of f32 products come from registers
+    bool isPair = !shape.product->others.empty();
+    if (isPair && block.rows * block.columns > (bytes >= 4 ? 64 * 64 : 128 * 128))
+      continue; // the sums of both are in registers
     Cut tried;
     tried.rows = block.rows;
     tried.block = block.columns;
@@ -177,7 +180,7 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of) {
     best = time;
     cut.rows = block.rows;
     cut.block = block.columns;
-    cut.warps = block.warps;
+    cut.warps = isPair && block.rows * block.columns == 128 * 128 ? 8 : block.warps;
   }
   cut.evenInner = of.inner % cut.inner == 0;
 }

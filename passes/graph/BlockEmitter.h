@@ -31,8 +31,8 @@ public:
 
   mlir::OpBuilder b;
   mlir::Location loc;
-  mlir::Type index;                      ///< of row and column indices
-  std::vector<bool> absent;              ///< arrays without elements; none: all have some
+  mlir::Type index;         ///< of row and column indices
+  std::vector<bool> absent; ///< arrays without elements; none: all have some
   bool isAbsent(unsigned array) const { return array < absent.size() && absent[array]; }
   llvm::SmallVector<mlir::Value> arrays; ///< pointers and numbers, by array
   llvm::SmallVector<std::pair<Size, mlir::Value>> sizes;

@@ -25,7 +25,10 @@ public:
       : shape(shape), product(*shape.product), multiply(product.op), cut(cut),
         frame(shape, cut, module), left(frame, product.left, cut.rows, cut.inner),
         right(frame, product.right, cut.inner, cut.block),
-        result(frame, shape, cut.rows, cut.block), b(frame.b), loc(frame.loc), index(frame.index) {}
+        result(frame, shape, cut.rows, cut.block), b(frame.b), loc(frame.loc), index(frame.index) {
+    for (auto &[op, of] : product.others)
+      others.push_back(std::make_unique<BlockEmitter>(frame, of, cut.inner, cut.block));
+  }
   void run();
 
 private:
@@ -37,7 +40,7 @@ private:
   void findBlock();
   void enterInner(Value start);
   Value operand(BlockEmitter &from, OpOperand &use, Value mask, Form masked);
-  Value multiplyAll();
+  void multiplyAll();
 
   const KernelShape &shape;
   const ProductShape &product;
@@ -45,6 +48,7 @@ private:
   const Cut &cut;
   KernelFrame frame;
   BlockEmitter left, right, result;
+  std::vector<std::unique_ptr<BlockEmitter>> others; ///< right operands of other products
   OpBuilder &b;
   Location loc;
   Type index;
@@ -91,6 +95,8 @@ void ProductKernel::findBlock() {
   result.firstColumns = make<arith::CmpIOp>(arith::CmpIPredicate::eq, blockColumn, number(0));
   left.setRows(row, rowMask, rowParts);
   right.setColumns(column, columnMask, column);
+  for (auto &other : others)
+    other->setColumns(column, columnMask, column);
 }
 
 /// Goes on along the inner dimension.
@@ -103,6 +109,8 @@ void ProductKernel::enterInner(Value start) {
   SmallVector<Value> rowParts = batch;
   rowParts.push_back(row);
   right.setRows(row, innerRows, rowParts);
+  for (auto &other : others)
+    other->setRows(row, innerRows, rowParts);
 }
 
 /// A block of an operand, as arrays hold it. What is computed of nothing adds nothing.
@@ -121,26 +129,42 @@ Value ProductKernel::operand(BlockEmitter &from, OpOperand &use, Value mask, For
   return elements.toMemory(value, common);
 }
 
-Value ProductKernel::multiplyAll() {
-  Type sum = Elements::computed(multiply.getType().getElement());
-  Value zero = Elements(b, loc).constant(RankedTensorType::get({cut.rows, cut.block}, sum), 0);
+void ProductKernel::multiplyAll() {
+  SmallVector<MatmulOp> products = {multiply};
+  SmallVector<BlockEmitter *> rights = {&right};
+  for (auto [of, emitter] : llvm::zip(product.others, others)) {
+    products.push_back(of.first);
+    rights.push_back(emitter.get());
+  }
+  SmallVector<Value> zeros;
+  for (MatmulOp op : products) {
+    Type sum = Elements::computed(op.getType().getElement());
+    zeros.push_back(
+        Elements(b, loc).constant(RankedTensorType::get({cut.rows, cut.block}, sum), 0));
+  }
   auto turns = scf::ForOp::create(b, loc, number(0), frame.sizeValue(product.inner),
-                                  number(cut.inner), ValueRange{zero});
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToEnd(turns.getBody());
-  enterInner(turns.getInductionVar());
-  left.enterLoop(turns);
-  right.enterLoop(turns, /*changesRows=*/true);
-  Value x = operand(left, multiply.getLhsMutable(), innerColumns, {false, true});
-  Value y = operand(right, multiply.getRhsMutable(), innerRows, {true, false});
-  Value added = make<DotOp>(x, y, turns.getRegionIterArg(0), InputPrecision::ieee, 0u);
-  scf::YieldOp::create(b, loc, ValueRange{added});
-  return turns.getResult(0);
+                                  number(cut.inner), zeros);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(turns.getBody());
+    enterInner(turns.getInductionVar());
+    left.enterLoop(turns);
+    Value x = operand(left, multiply.getLhsMutable(), innerColumns, {false, true});
+    SmallVector<Value> added;
+    for (auto [i, op] : llvm::enumerate(products)) {
+      rights[i]->enterLoop(turns, /*changesRows=*/true);
+      Value y = operand(*rights[i], op.getRhsMutable(), innerRows, {true, false});
+      added.push_back(make<DotOp>(x, y, turns.getRegionIterArg(i), InputPrecision::ieee, 0u));
+    }
+    scf::YieldOp::create(b, loc, added);
+  }
+  for (auto [i, op] : llvm::enumerate(products))
+    result.know(op.getResult(), turns.getResult(i));
 }
 
 void ProductKernel::run() {
   findBlock();
-  result.know(multiply.getResult(), multiplyAll());
+  multiplyAll();
   for (size_t i = 0; i < shape.stores.size(); ++i)
     result.store(i);
   func::ReturnOp::create(b, loc);

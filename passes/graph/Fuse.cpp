@@ -40,6 +40,8 @@ private:
     return op ? owner.lookup(op) : nullptr;
   }
   void copyReturned();
+  void separateIndices();
+  bool moveBehind();
   void splitReductions();
   void nameParts();
   void add(Operation *op);
@@ -62,6 +64,10 @@ private:
 };
 
 } // namespace
+
+static void sortInBlock(Ops &ops) {
+  llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+}
 
 /// What is returned as it came gets a kernel that copies it.
 void Fusion::copyReturned() {
@@ -123,6 +129,71 @@ static bool isSplit(ReduceOp op) {
   if (reduced.empty() || isShort)
     return false;
   return reduced.size() == sizes.size() || !goesBack(op.getResult(), reduced);
+}
+
+/// Whether a value is computed of nothing but places and numbers.
+static bool isOfIndices(Operation *op) {
+  if (isa<IndexOp>(op))
+    return true;
+  if (!isa<MapOp, CastOp, RearrangeOp>(op))
+    return false;
+  bool some = false;
+  for (Value operand : op->getOperands()) {
+    Operation *source = operand.getDefiningOp();
+    if (!source || (!isFree(source) && !isOfIndices(source)))
+      return false;
+    some |= !isFree(source);
+  }
+  return some;
+}
+
+/// What is computed of places is cheaper to compute again than to store: each user has its own.
+void Fusion::separateIndices() {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body.without_terminator()))) {
+    if (!isOfIndices(&op))
+      continue;
+    while (!op.hasOneUse() && !op.use_empty()) {
+      OpBuilder b(&op);
+      op.use_begin()->set(b.clone(op)->getResult(0));
+    }
+  }
+}
+
+/// Moves one operation to the kernel that needs it, where it stood at the end of another one
+/// and what it reads is stored anyway; false if there is none.
+bool Fusion::moveBehind() {
+  auto isStored = [&](Value value, Group *group) {
+    Operation *source = value.getDefiningOp();
+    return !source || isFree(source) || owner.lookup(source) != group ||
+           llvm::any_of(source->getUsers(), [&](Operation *user) {
+             return owner.lookup(user) != group && !isa<MapOp>(user);
+           });
+  };
+  for (auto &group : groups)
+    for (Operation *op : group->ops) {
+      Group *to = op->use_empty() ? nullptr : owner.lookup(*op->user_begin());
+      bool isLast =
+          isa<MapOp, CastOp>(op) && to && to != group.get() && group->ops.size() > 1 &&
+          llvm::all_of(op->getUsers(), [&](Operation *user) { return owner.lookup(user) == to; });
+      if (!isLast || !llvm::all_of(op->getOperands(), [&](Value v) {
+            return isStored(v, group.get()) || llvm::any_of(v.getUsers(), [&](Operation *user) {
+                     return owner.lookup(user) == to;
+                   });
+          }))
+        continue;
+      Ops with = to->ops, without = group->ops;
+      with.push_back(op);
+      sortInBlock(with);
+      llvm::erase(without, op);
+      std::string reason;
+      if (!findSpace(with, reason) || !findSpace(without, reason))
+        continue;
+      group->ops = without;
+      to->ops = with;
+      owner[op] = to;
+      return true;
+    }
+  return false;
 }
 
 void Fusion::splitReductions() {
@@ -205,10 +276,6 @@ bool Fusion::waitsForItself(ArrayRef<Group *> merged, Operation *op) const {
     if (llvm::any_of(group->ops, check))
       return true;
   return op && check(op);
-}
-
-static void sortInBlock(Ops &ops) {
-  llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
 }
 
 Group *Fusion::merge(ArrayRef<Group *> merged) {
@@ -451,11 +518,14 @@ void Fusion::emit() {
 
 void Fusion::run() {
   copyReturned();
+  separateIndices();
   splitReductions();
   for (Operation &op : body.without_terminator())
     if (!isFree(&op) && !isa<ReshapeOp>(op))
       add(&op);
   while (mergeSiblings(/*mayShareNothing=*/false)) {
+  }
+  while (moveBehind()) {
   }
   nameParts(); // so that kernels which add up the same parts go over the same sizes
   while (mergeSiblings(/*mayShareNothing=*/true)) {

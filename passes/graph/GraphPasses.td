@@ -30,7 +30,7 @@ def GraphFusePass : Pass<"graph-fuse", "::mlir::func::FuncOp"> {
     go over one space of indices (`passes/graph/Space.h`), and no kernel needs what a
     later one computes. Each fusion that was tried and not taken is in `reasons`.
 
-    Never: computes a value twice, numbers and sizes excepted.
+    Never: computes a value twice, numbers, sizes and places excepted.
 
     Operations are looked at in order. Each joins the kernels of all its operands if they can
     be one; else the last of them that it can join; else it begins a kernel. A reduction along

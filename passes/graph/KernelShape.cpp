@@ -26,6 +26,9 @@ bool KernelShape::aligns(const Size &size) const {
            llvm::is_contained(access.columnStrides, size);
   };
   if (product &&
+      llvm::any_of(product->others, [&](auto &other) { return other.second.aligns(size); }))
+    return true;
+  if (product &&
       (size == product->inner || product->left.aligns(size) || product->right.aligns(size)))
     return true;
   return size == graph::product(columns) || llvm::any_of(loads, strides) ||
@@ -236,6 +239,8 @@ void Shaper::collectSizes() {
     add(shape.product->inner);
     addAll(shape.product->left);
     addAll(shape.product->right);
+    for (auto &[op, right] : shape.product->others)
+      addAll(right);
   }
   if (shape.parts)
     add(*shape.parts);
@@ -266,12 +271,12 @@ void Shaper::shapeRows() {
 }
 
 /// The operations that a value is computed by, in order.
-static Ops sliceOf(Value value, Operation *without) {
+static Ops sliceOf(Value value, ArrayRef<MatmulOp> without) {
   llvm::SmallPtrSet<Operation *, 16> slice;
   SmallVector<Value> work = {value};
   while (!work.empty()) {
     Operation *op = work.pop_back_val().getDefiningOp();
-    if (op && op != without && slice.insert(op).second)
+    if (op && !llvm::is_contained(without, op) && slice.insert(op).second)
       llvm::append_range(work, op->getOperands());
   }
   Ops ops(slice.begin(), slice.end());
@@ -284,7 +289,7 @@ KernelShape Shaper::operand(OpOperand &use, ArrayRef<Dims> rows, ArrayRef<Dims> 
   KernelShape of;
   of.op = shape.op;
   of.stridesOf = shape.stridesOf;
-  Ops ops = sliceOf(use.get(), nullptr);
+  Ops ops = sliceOf(use.get(), {});
   findLoads(of, ops);
   addUse(of, use);
   setDims(of, rows, columns);
@@ -314,11 +319,13 @@ void Shaper::shapeProduct(ArrayRef<Operation *> ops) {
   made->inner = space.dims[space.inner].size;
   made->left = operand(made->op.getLhsMutable(), rows, inner);
   made->right = operand(made->op.getRhsMutable(), innerRows, columns);
+  for (MatmulOp other : ArrayRef(space.products).drop_front())
+    made->others.push_back({other, operand(other.getRhsMutable(), innerRows, columns)});
   // The rest is done with the result.
   Ops behind;
   Operation *yield = shape.op.getBody().front().getTerminator();
   for (Value value : yield->getOperands())
-    for (Operation *op : sliceOf(value, made->op))
+    for (Operation *op : sliceOf(value, space.products))
       if (!llvm::is_contained(behind, op))
         behind.push_back(op);
   llvm::sort(behind, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
@@ -327,7 +334,8 @@ void Shaper::shapeProduct(ArrayRef<Operation *> ops) {
   shape.indices.clear();
   findLoads(shape, behind);
   setDims(shape, rows, columns);
-  shape.forms[made->op.getResult()] = {true, true};
+  for (MatmulOp op : space.products)
+    shape.forms[op.getResult()] = {true, true};
   findForms(shape, behind);
   shape.product = std::move(made);
 }

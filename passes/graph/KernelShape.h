@@ -59,6 +59,8 @@ struct ProductShape {
   MatmulOp op;
   KernelShape left, right; ///< rows and inner columns; inner rows and columns
   Size inner;
+  /// Other products of the same left operand, with their right ones.
+  std::vector<std::pair<MatmulOp, KernelShape>> others;
 };
 
 /// `strides`: of each input, in elements, one a dimension; none: it is contiguous.

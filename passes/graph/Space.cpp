@@ -116,6 +116,15 @@ DimMap Finder::operandOf(OpOperand &use) {
   return uses.back().second;
 }
 
+/// Products of one left operand with right ones of one shape: blocks of the left operand are
+/// loaded once for all.
+static bool shareOperand(MatmulOp a, MatmulOp b) {
+  return a.getLhs() == b.getLhs() && a.getRhs().getType().sizes() == b.getRhs().getType().sizes();
+}
+
+/// Sums of two products fit the registers of a program.
+static constexpr size_t kProductsTogether = 2;
+
 /// Dimensions before the last two align as in broadcasting.
 void Finder::visitMatmul(MatmulOp op) {
   DimMap own = makeAll(shapeOf(op.getResult()));
@@ -130,8 +139,15 @@ void Finder::visitMatmul(MatmulOp op) {
   unify(right.back(), own.back());
   unify(left.back(), right[right.size() - 2]);
   values[op.getResult()] = own;
+  DimMap dims = {own[own.size() - 2], own.back(), left.back()};
+  if (products.empty())
+    productDims = dims;
+  else if (shareOperand(products[0], op)) {
+    for (auto [first, dim] : llvm::zip(values[products[0].getResult()], own))
+      unify(dim, first);
+    unify(left.back(), productDims[2]);
+  }
   products.push_back(op);
-  productDims = {own[own.size() - 2], own.back(), left.back()};
 }
 
 void Finder::visitRearrange(RearrangeOp op) {
@@ -267,8 +283,10 @@ bool Finder::checkSources() {
 bool Finder::checkProduct() {
   if (products.empty())
     return true;
-  if (products.size() > 1) {
-    reason = spelled(products[1]) + " is another product than " + spelled(products[0]);
+  for (MatmulOp other : ArrayRef(products).drop_front()) {
+    if (shareOperand(products[0], other) && products.size() <= kProductsTogether)
+      continue;
+    reason = spelled(other) + " is another product than " + spelled(products[0]);
     return false;
   }
   if (!partials.empty()) {
@@ -300,6 +318,13 @@ bool Finder::checkProduct() {
   llvm::SmallPtrSet<Operation *, 16> inside;
   for (Value value : inOrder)
     inside.insert(value.getDefiningOp());
+  for (Value value : inOrder)
+    if (value.getDefiningOp<GatherOp>() &&
+        llvm::any_of(values[value], [&](int dim) { return root(dim) == inner; })) {
+      reason = spelled(value.getDefiningOp()) + " would take elements by their indices again for " +
+               "every block of " + spelled(products[0]);
+      return false;
+    }
   for (Value value : inOrder)
     if (llvm::any_of(values[value], [&](int dim) { return root(dim) == inner; }))
       for (Operation *user : value.getUsers())
@@ -427,6 +452,7 @@ std::optional<Space> Finder::run(ArrayRef<Operation *> ops) {
   if (!products.empty()) {
     DimMap dims = placed(productDims);
     space.product = products[0];
+    space.products.assign(products.begin(), products.end());
     space.rows = dims[0];
     space.columns = dims[1];
     space.inner = dims[2];

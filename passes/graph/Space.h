@@ -24,6 +24,7 @@ struct Space {
   };
   /// The matrix product, if there is one, and its dimensions; -1 where one is 1.
   MatmulOp product;
+  llvm::SmallVector<MatmulOp, 2> products; ///< with others of the same left operand
   int rows = -1, columns = -1, inner = -1;
   llvm::SmallVector<Dim, 4> dims; ///< outermost first
   /// What the operations compute.

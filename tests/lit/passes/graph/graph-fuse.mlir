@@ -176,3 +176,72 @@ func.func @shared(%x: !graph.tensor<"M, K", f16>, %w: !graph.tensor<"K, N", f16>
   %p = graph.matmul %e, %w : !graph.tensor<"M, K", f16>, !graph.tensor<"K, N", f16> -> !graph.tensor<"M, N", f16>
   return %p, %e : !graph.tensor<"M, N", f16>, !graph.tensor<"M, K", f16>
 }
+
+// -----
+
+// Two products of one left operand, with what joins them; another of other sizes stays apart.
+// CHECK-LABEL: @gated
+// CHECK: graph.kernel "gated_0"
+// CHECK: graph.matmul
+// CHECK: graph.matmul
+// CHECK: graph.map mul
+// CHECK: graph.kernel "gated_1"
+// CHECK-NOT: graph.kernel
+func.func @gated(%x: !graph.tensor<"M, K", f16>, %g: !graph.tensor<"K, N", f16>, %u: !graph.tensor<"K, N", f16>, %v: !graph.tensor<"K, L", f16>) -> (!graph.tensor<"M, N", f16>, !graph.tensor<"M, L", f16>) {
+  %a = graph.matmul %x, %g : !graph.tensor<"M, K", f16>, !graph.tensor<"K, N", f16> -> !graph.tensor<"M, N", f16>
+  %s = graph.map silu(%a) : (!graph.tensor<"M, N", f16>) -> !graph.tensor<"M, N", f16>
+  %b = graph.matmul %x, %u : !graph.tensor<"M, K", f16>, !graph.tensor<"K, N", f16> -> !graph.tensor<"M, N", f16>
+  %m = graph.map mul(%s, %b) : (!graph.tensor<"M, N", f16>, !graph.tensor<"M, N", f16>) -> !graph.tensor<"M, N", f16>
+  %c = graph.matmul %x, %v : !graph.tensor<"M, K", f16>, !graph.tensor<"K, L", f16> -> !graph.tensor<"M, L", f16>
+  return %m, %c : !graph.tensor<"M, N", f16>, !graph.tensor<"M, L", f16>
+}
+
+// -----
+
+// What reads only what a product has stored anyway is not stored beside it.
+// CHECK-LABEL: @squares
+// CHECK: graph.kernel "squares_0"
+// CHECK-SAME: -> !graph.tensor<"M, N", f16> {
+// CHECK: graph.kernel "squares_1"
+// CHECK: graph.map square
+// CHECK: graph.reduce sum
+func.func @squares(%x: !graph.tensor<"M, K", f16>, %w: !graph.tensor<"K, N", f16>) -> (!graph.tensor<"M, N", f16>, !graph.tensor<"M", f16>) {
+  %p = graph.matmul %x, %w : !graph.tensor<"M, K", f16>, !graph.tensor<"K, N", f16> -> !graph.tensor<"M, N", f16>
+  %s = graph.map square(%p) : (!graph.tensor<"M, N", f16>) -> !graph.tensor<"M, N", f16>
+  %r = graph.reduce sum %s [1] : !graph.tensor<"M, N", f16> -> !graph.tensor<"M", f16>
+  return %p, %r : !graph.tensor<"M, N", f16>, !graph.tensor<"M", f16>
+}
+
+// -----
+
+// Places are computed where they are needed, and never stored.
+// CHECK-LABEL: @places
+// CHECK: graph.kernel "places_0"
+// CHECK-SAME: -> !graph.tensor<"N", i32> {
+// CHECK: graph.index
+// CHECK: graph.kernel "places_1"
+// CHECK: graph.index
+func.func @places(%x: !graph.tensor<"N, M", i32>, %y: !graph.tensor<"N, K", i32>) -> (!graph.tensor<"N", i32>, !graph.tensor<"N", i32>) {
+  %i = graph.index : !graph.tensor<"N", i32>
+  %c = graph.rearrange %i [0, -1] : !graph.tensor<"N", i32> -> !graph.tensor<"N, 1", i32>
+  %a = graph.map add(%x, %c) : (!graph.tensor<"N, M", i32>, !graph.tensor<"N, 1", i32>) -> !graph.tensor<"N, M", i32>
+  %r = graph.reduce max %a [1] : !graph.tensor<"N, M", i32> -> !graph.tensor<"N", i32>
+  %b = graph.map add(%y, %c) : (!graph.tensor<"N, K", i32>, !graph.tensor<"N, 1", i32>) -> !graph.tensor<"N, K", i32>
+  %m = graph.reduce max %b [1] : !graph.tensor<"N, K", i32> -> !graph.tensor<"N", i32>
+  return %r, %m : !graph.tensor<"N", i32>, !graph.tensor<"N", i32>
+}
+
+// -----
+
+// Elements are taken by their indices once, not for every block of a product.
+// CHECK-LABEL: @rows_by_number
+// CHECK: graph.kernel "rows_by_number_0"
+// CHECK: graph.gather
+// CHECK: graph.kernel "rows_by_number_1"
+// CHECK-SAME: by their indices again
+func.func @rows_by_number(%x: !graph.tensor<"V, K", f16>, %i: !graph.tensor<"T, 1", i32>, %w: !graph.tensor<"K, N", f16>) -> !graph.tensor<"T, N", f16> {
+  %c = graph.index : !graph.tensor<"K", i32>
+  %g = graph.gather %x [%i, %c] : (!graph.tensor<"V, K", f16>, !graph.tensor<"T, 1", i32>, !graph.tensor<"K", i32>) -> !graph.tensor<"T, K", f16>
+  %p = graph.matmul %g, %w : !graph.tensor<"T, K", f16>, !graph.tensor<"K, N", f16> -> !graph.tensor<"T, N", f16>
+  return %p : !graph.tensor<"T, N", f16>
+}
