@@ -252,9 +252,9 @@ static llvm::Error readCall(tile_program &program, const void *const *arguments,
 }
 
 /// Bytes of what lies between kernels; `offsets` gets where each is, by buffer.
-static llvm::Expected<int64_t> planWorkspace(const TensorProgram &program,
-                                             const graph::Bindings &sizes,
-                                             std::vector<int64_t> &offsets) {
+static llvm::Expected<int64_t> placeIntermediates(const TensorProgram &program,
+                                                  const graph::Bindings &sizes,
+                                                  std::vector<int64_t> &offsets) {
   std::optional<int64_t> bytes = tile::planWorkspace(program, sizes, offsets);
   if (!bytes)
     return invalid("the workspace is too large");
@@ -302,7 +302,7 @@ tile_status tile_program_workspace(tile_program *program, const void *const *arg
     if (llvm::Error error = readCall(*program, arguments, numArguments, call))
       return error;
     std::vector<int64_t> offsets;
-    llvm::Expected<int64_t> needed = planWorkspace(*program->program, call.sizes, offsets);
+    llvm::Expected<int64_t> needed = placeIntermediates(*program->program, call.sizes, offsets);
     if (!needed)
       return needed.takeError();
     *bytes = *needed;
@@ -411,7 +411,7 @@ tile_status tile_program_run(tile_program *program, void *stream, const void *co
                      llvm::Twine(uint64_t(program->program->results.size())) + " results, not " +
                      llvm::Twine(uint64_t(numResults)));
     std::vector<int64_t> offsets;
-    llvm::Expected<int64_t> needed = planWorkspace(*program->program, call.sizes, offsets);
+    llvm::Expected<int64_t> needed = placeIntermediates(*program->program, call.sizes, offsets);
     if (!needed)
       return needed.takeError();
     if (uint64_t(*needed) > workspaceBytes || (*needed && !workspace))

@@ -28,6 +28,14 @@ def two(x: tensor["M, N", fp32]):
     return y.max(axis=1), y.sum(axis=0)
 
 @tile.function
+def chain(x: tensor["M, M"]):
+    return (((x @ x) @ x) @ x) @ x
+
+@tile.function
+def part(x: tensor["N"]):
+    return (x[4:] * 2).reshape(-1, 1)
+
+@tile.function
 def wrong(x: tensor["M, N"], y: tensor["M, K"]):
     return x + y
 )py";
@@ -121,11 +129,33 @@ TEST_F(Program, SaysTheShapesOfResultsAndTheWorkspace) {
   EXPECT_EQ(cuda.launches.size(), 2u);
 }
 
+TEST_F(Program, WhatLiesBetweenKernelsSharesMemory) {
+  ASSERT_EQ(compile("chain"), TILE_OK) << tile_last_error();
+  tile_tensor x = {memory, 2, {64, 64}, {}};
+  const void *arguments[] = {&x};
+  size_t bytes = 0;
+  ASSERT_EQ(tile_program_workspace(program, arguments, 1, &bytes), TILE_OK);
+  EXPECT_EQ(bytes, 2u * 64 * 64 * 4); // three arrays, of which two are needed at once
+}
+
+TEST_F(Program, WhatTheSizesMustBeIsCheckedAtTheCall) {
+  ASSERT_EQ(compile("part"), TILE_OK) << tile_last_error();
+  tile_tensor x = {memory, 1, {3}, {}};
+  const void *arguments[] = {&x};
+  EXPECT_EQ(tile_program_run(program, nullptr, arguments, 1, &out, 1, nullptr, 0),
+            TILE_INVALID_ARGUMENT);
+  EXPECT_STREQ(tile_last_error(),
+               "`part`: `4:N` of a dimension `N` does not lie in it, with N = 3");
+  x.shape[0] = 10;
+  EXPECT_EQ(tile_program_run(program, nullptr, arguments, 1, &out, 1, nullptr, 0), TILE_OK)
+      << tile_last_error();
+}
+
 TEST_F(Program, ErrorsSayWhatDoesNotAgree) {
   EXPECT_EQ(compile("wrong"), TILE_COMPILE_ERROR);
-  EXPECT_THAT(tile_last_error(), HasSubstr("f.tile:16:12: error: `+` of `x` of shape (M, N)"));
+  EXPECT_THAT(tile_last_error(), HasSubstr("f.tile:24:12: error: `+` of `x` of shape (M, N)"));
   EXPECT_EQ(compile("nrm"), TILE_COMPILE_ERROR);
-  EXPECT_THAT(tile_last_error(), HasSubstr("there is `norm`, `two`, `wrong`"));
+  EXPECT_THAT(tile_last_error(), HasSubstr("there is `norm`, `two`, `chain`, `part`, `wrong`"));
   EXPECT_EQ(compile("norm", "half"), TILE_INVALID_ARGUMENT);
   EXPECT_STREQ(tile_last_error(), "`types`: `half` is no type");
 
