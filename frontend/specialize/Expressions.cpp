@@ -171,6 +171,14 @@ PyValue Specializer::evaluateBoolOp(const ast::BoolOp &op) {
     if (isPoison(value))
       return value;
     bool dynamic = i && tensorIn(result);
+    if (dynamic && !tensorIn(value) && !value.is(PyValue::Kind::Extension)) {
+      std::optional<bool> known = truth(value);
+      if (!known)
+        return PoisonValue::get();
+      if (*known != op.isAnd)
+        return value; // decided, whatever the numbers before it are
+      continue;
+    }
     if (dynamic || (i && tensorIn(value) && result.is(PyValue::Kind::Extension)))
       result = wrap(logical(op.isAnd, result, value));
     else

@@ -245,3 +245,13 @@ TEST(Expressions, ConstantOperandsOfAndOrVanish) {
   ASSERT_TRUE(out) << out.messages;
   EXPECT_EQ(count(out.ir, "tile.store"), 1u);
 }
+
+TEST(Expressions, ConstantOperandsDecideBehindNumbersToo) {
+  Outcome out = run("if n > 3 and B == 3:\n    tl.store(x, undefined_name)\n"
+                    "if n > 3 or B == 16:\n    tl.store(x, 1.0)\n"
+                    "else:\n    tl.store(x, undefined_name)\n"
+                    "if n > 3 and B == 16 and m > 3:\n    tl.store(x, 2.0)");
+  ASSERT_TRUE(out) << out.messages;
+  EXPECT_EQ(count(out.ir, "tile.store"), 2u);
+  EXPECT_EQ(count(out.ir, "scf.if"), 1u);
+}
