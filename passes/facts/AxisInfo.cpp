@@ -125,6 +125,9 @@ AxisInfo AxisInfoAnalysis::transfer(Operation *op) {
     return *info;
   if (auto info = castRule(op, in))
     return *info;
+  // Equal addresses under equal masks hold equal numbers.
+  if (auto load = dyn_cast<LoadOp>(op); load && !load.getIsVolatile())
+    return elementwise(op, in);
   return op->hasTrait<OpTrait::Elementwise>() ? elementwise(op, in)
                                               : unknown(op->getResult(0).getType());
 }

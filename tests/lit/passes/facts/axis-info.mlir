@@ -167,3 +167,29 @@ func.func @listed() {
   %1 = arith.constant dense<12> : tensor<4xi32>
   return
 }
+
+// Equal addresses hold equal numbers, under masks that are equal too; not where each
+// read is to happen by itself.
+func.func @loads(%x: !tile.ptr<i32>, %n: i32) {
+  // expected-remark @below {{contiguity = [64]}}
+  %range = tile.make_range 0 to 64 : tensor<64xi32>
+  // expected-remark @below {{divisibility = [16], constancy = [64]}}
+  %sixteen = arith.constant dense<16> : tensor<64xi32>
+  // expected-remark @below {{constancy = [16]}}
+  %rows = arith.divsi %range, %sixteen : tensor<64xi32>
+  // expected-remark @below {{constancy = [64]}}
+  %xs = tile.splat %x : !tile.ptr<i32> -> tensor<64x!tile.ptr<i32>>
+  // expected-remark @below {{constancy = [16]}}
+  %ptrs = tile.addptr %xs, %rows : tensor<64x!tile.ptr<i32>>, tensor<64xi32>
+  // expected-remark @below {{contiguity = [1], divisibility = [1], constancy = [16]}}
+  %0 = tile.load %ptrs : tensor<64x!tile.ptr<i32>>
+  // expected-remark @below {{constancy = [1]}}
+  %1 = tile.load %ptrs {is_volatile = true} : tensor<64x!tile.ptr<i32>>
+  // expected-remark @below {{divisibility = [1], constancy = [64]}}
+  %ns = tile.splat %n : i32 -> tensor<64xi32>
+  // expected-remark @below {{constancy = [1]}}
+  %mask = arith.cmpi slt, %range, %ns : tensor<64xi32>
+  // expected-remark @below {{constancy = [1]}}
+  %2 = tile.load %ptrs, %mask : tensor<64x!tile.ptr<i32>>
+  return
+}
