@@ -49,14 +49,23 @@ void Translator::countTurns(Function &f, Value *thread, Value *site) {
   }
 }
 
+namespace {
+struct Counter {
+  BinaryOperator *next; ///< what the counter is in the next turn
+  /// Null, or the end of the turn where it decides by the counter of this one: what comes
+  /// behind the last turn does not matter.
+  BranchInst *end = nullptr;
+};
+} // namespace
+
 /// The sum that a loop's counter is in the next turn, if the loop ends when that is not below
 /// (or above) something that stays.
-static BinaryOperator *nextOfCounter(const Loop &loop, PHINode &phi) {
+static std::optional<Counter> counterOf(const Loop &loop, PHINode &phi) {
   BasicBlock *latch = loop.getLoopLatch();
   auto *next = latch ? dyn_cast<BinaryOperator>(phi.getIncomingValueForBlock(latch)) : nullptr;
   if (!next || next->getOpcode() != Instruction::Add || next->getOperand(0) != &phi ||
       !loop.isLoopInvariant(next->getOperand(1)))
-    return nullptr;
+    return std::nullopt;
   SmallVector<BasicBlock *> exits;
   loop.getExitingBlocks(exits);
   for (BasicBlock *exit : exits) {
@@ -65,28 +74,43 @@ static BinaryOperator *nextOfCounter(const Loop &loop, PHINode &phi) {
         branch && branch->isConditional() ? dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
     if (!test || !test->isSigned() || !test->isRelational())
       continue;
-    for (unsigned side : {0u, 1u})
-      if (is_contained({static_cast<Value *>(&phi), static_cast<Value *>(next)},
-                       test->getOperand(side)) &&
-          loop.isLoopInvariant(test->getOperand(1 - side)))
-        return next;
+    for (unsigned side : {0u, 1u}) {
+      Value *tested = test->getOperand(side);
+      if (!is_contained({static_cast<Value *>(&phi), static_cast<Value *>(next)}, tested) ||
+          !loop.isLoopInvariant(test->getOperand(1 - side)))
+        continue;
+      return Counter{next, exit == latch && tested == &phi ? branch : nullptr};
+    }
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 void Translator::watchCounters(Function &f, Value *thread) {
-  SmallVector<std::pair<BinaryOperator *, Value *>> counters;
+  struct Watched {
+    Counter counter;
+    Value *site;
+    bool goesOnIfTrue;
+  };
+  SmallVector<Watched> watched;
   DominatorTree dominators(f);
   LoopInfo loops(dominators);
   for (Loop *loop : loops.getLoopsInPreorder())
     for (PHINode &phi : loop->getHeader()->phis())
-      if (BinaryOperator *next = phi.getType()->isIntegerTy() ? nextOfCounter(*loop, phi) : nullptr)
-        counters.push_back({next, siteOf(placeOf(*loop->getHeader()), "loop")});
-  for (auto [next, site] : counters) {
+      if (auto counter = phi.getType()->isIntegerTy() ? counterOf(*loop, phi) : std::nullopt)
+        watched.push_back({*counter, siteOf(placeOf(*loop->getHeader()), "loop"),
+                           counter->end && loop->contains(counter->end->getSuccessor(0))});
+  for (auto [counter, site, goesOnIfTrue] : watched) {
+    BinaryOperator *next = counter.next;
     IRBuilder<> b(next->getParent(), std::next(next->getIterator()));
+    if (counter.end)
+      b.SetInsertPoint(counter.end);
     Value *before = next->getOperand(0), *step = next->getOperand(1);
     Value *bits = b.CreateAnd(b.CreateXor(next, before), b.CreateXor(next, step));
     Value *passed = b.CreateICmpSLT(bits, Constant::getNullValue(next->getType()));
+    if (counter.end) {
+      Value *test = counter.end->getCondition();
+      passed = b.CreateAnd(passed, goesOnIfTrue ? test : b.CreateNot(test));
+    }
     Instruction *then =
         SplitBlockAndInsertIfThen(passed, b.GetInsertPoint(), /*Unreachable=*/false);
     b.SetInsertPoint(then);

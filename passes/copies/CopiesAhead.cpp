@@ -1,5 +1,6 @@
 //===- CopiesAhead.cpp - what one thread copies for iterations to come ------===//
 #include "passes/copies/CopiesAhead.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "passes/facts/LoopSlice.h"
 
 using namespace mlir;
@@ -27,12 +28,24 @@ Value CopiesAhead::times(OpBuilder &b, Value n) {
   return arith::MulIOp::create(b, loc, n, loop.getStep());
 }
 
-/// Starts the copies of the iteration that is `elapsed` behind `from`, if the loop
+bool tile::mayPassTypeAhead(scf::ForOp loop, int64_t turns) {
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  return !step || *step > (int64_t(1) << 30) / turns;
+}
+
+/// Starts the copies of the iteration that is `turns` (i32) behind `from`, if the loop
 /// has it. `from` is below the upper bound.
-void CopiesAhead::startIf(OpBuilder &b, Value from, Value elapsed) {
+void CopiesAhead::startIf(OpBuilder &b, Value from, Value turns) {
+  Value elapsed = times(b, turns);
   // Unsigned, the distance does not overflow.
-  Value left = arith::SubIOp::create(b, loc, loop.getUpperBound(), from);
-  Value isThere = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, left, elapsed);
+  Value left = arith::SubIOp::create(b, loc, loop.getUpperBound(), from), far = elapsed;
+  if (left.getType().isInteger(32) && mayPassTypeAhead(loop, stages)) {
+    Type wide = b.getI64Type();
+    left = arith::ExtUIOp::create(b, loc, wide, left);
+    far = arith::MulIOp::create(b, loc, arith::ExtUIOp::create(b, loc, wide, turns),
+                                arith::ExtUIOp::create(b, loc, wide, loop.getStep()));
+  }
+  Value isThere = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, left, far);
   OpBuilder in = scf::IfOp::create(b, loc, isThere).getThenBodyBuilder();
   IRMapping map;
   map.map(loop.getInductionVar(), arith::AddIOp::create(in, loc, from, elapsed).getResult());
@@ -54,13 +67,13 @@ void CopiesAhead::startFirst(OpBuilder &b) {
   in = scf::IfOp::create(in, loc, any).getThenBodyBuilder();
   auto each = scf::ForOp::create(in, loc, constant(in, 0), constant(in, stages), constant(in, 1));
   in = OpBuilder::atBlockBegin(each.getBody());
-  startIf(in, loop.getLowerBound(), times(in, each.getInductionVar()));
+  startIf(in, loop.getLowerBound(), each.getInductionVar());
 }
 
 void CopiesAhead::startNext(OpBuilder &b) {
   auto single = cta::SingleOp::create(b, loc);
   OpBuilder in = OpBuilder::atBlockBegin(&single.getBody().emplaceBlock());
-  startIf(in, loop.getInductionVar(), times(in, constant(in, stages)));
+  startIf(in, loop.getInductionVar(), constant(in, stages));
 }
 
 cta::SingleOp tile::nextCopiesBehind(cta::RingReleaseOp release) {

@@ -19,6 +19,9 @@ namespace tile {
 bool areScalarAhead(mlir::ValueRange values, mlir::scf::ForOp loop,
                     const llvm::DenseSet<mlir::Value> &written);
 
+/// Whether so many steps of the loop may be more than its type holds.
+bool mayPassTypeAhead(mlir::scf::ForOp loop, int64_t turns);
+
 class CopiesAhead {
 public:
   /// Acquires a slot, copies into it and commits, for the iteration whose values the map has.
@@ -38,7 +41,7 @@ public:
 private:
   mlir::Value constant(mlir::OpBuilder &b, int64_t n);
   mlir::Value times(mlir::OpBuilder &b, mlir::Value n);
-  void startIf(mlir::OpBuilder &b, mlir::Value from, mlir::Value elapsed);
+  void startIf(mlir::OpBuilder &b, mlir::Value from, mlir::Value turns);
 
   mlir::scf::ForOp loop;
   mlir::Location loc;

@@ -9,6 +9,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "passes/Passes.h"
 #include "passes/copies/BulkRings.h"
+#include "passes/copies/CopiesAhead.h"
 #include "passes/copies/CopyHints.h"
 #include "passes/copies/ScalarsAhead.h"
 #include "passes/facts/DeadValues.h"
@@ -82,7 +83,7 @@ private:
     return depends(c.load.getPtr()) || depends(c.load.getMask());
   }
   Value prologue(OpBuilder &b, SmallVector<Value> &carried);
-  Value endLess(OpBuilder &b, Value elapsed);
+  Value endLess(OpBuilder &b, Value elapsed, Value turns);
   void body(ArrayRef<BlockArgument> carried, Value filled, Value used);
   void use(Copy &c, Value slot);
   Value constant(OpBuilder &b, Type type, int64_t n) {
@@ -144,10 +145,20 @@ void LoopRewriter::copy(OpBuilder &b, IRMapping &map, Copy &c, Value slot, Value
   keepHints(c.load, copy);
 }
 
-/// The end of the loop less `elapsed`: one past the last iteration that is so far from the end.
-Value LoopRewriter::endLess(OpBuilder &b, Value elapsed) {
+/// The end of the loop less `elapsed`, which is so many turns: one past the last iteration that
+/// is so far from the end.
+Value LoopRewriter::endLess(OpBuilder &b, Value elapsed, Value turns) {
   Value end = p.loop.getUpperBound();
   Type type = end.getType();
+  if (type.isInteger(32) && mayPassTypeAhead(p.loop, p.stages)) {
+    Type wide = b.getI64Type();
+    auto widened = [&](Value v) { return arith::ExtSIOp::create(b, loc, wide, v); };
+    Value far = arith::MulIOp::create(b, loc, widened(turns), widened(p.loop.getStep()));
+    Value rest = arith::SubIOp::create(b, loc, widened(end), far);
+    Value least = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(INT32_MIN));
+    rest = arith::MaxSIOp::create(b, loc, rest, least);
+    return arith::TruncIOp::create(b, loc, type, rest);
+  }
   ArgumentSet arguments;
   NonNegative isNonNegative(/*checked=*/false, /*trusted=*/false, arguments);
   bool startsLow = !isNonNegative.holds(Polynomial::variable(p.loop.getLowerBound()));
@@ -182,7 +193,7 @@ Value LoopRewriter::prologue(OpBuilder &b, SmallVector<Value> &carried) {
   map.map(loop.getInductionVar(),
           arith::AddIOp::create(in, loc, loop.getLowerBound(), elapsed).getResult());
   // Written so that nothing overflows where lower bounds are small.
-  Value rest = endLess(in, elapsed);
+  Value rest = endLess(in, elapsed, first.getInductionVar());
   Value when = compare(in, arith::CmpIPredicate::slt, loop.getLowerBound(), rest);
   for (auto [arg, index] : llvm::zip_equal(first.getRegionIterArgs(), p.carried))
     map.map(loop.getRegionIterArg(index), arg);
@@ -248,7 +259,8 @@ void LoopRewriter::run() {
   for (unsigned index : p.carried)
     inits.push_back(p.loop.getInitArgs()[index]);
   Value elapsed = prologue(b, inits);
-  Value end = endLess(b, elapsed); // one past the last iteration that starts copies
+  Value end = endLess(
+      b, elapsed, constant(b, i32, p.stages - 1)); // one past the last iteration that starts copies
   inits.append({constant(b, i32, 0), constant(b, i32, p.stages - 1)}); // read, filled
 
   unsigned old = p.loop.getNumRegionIterArgs();

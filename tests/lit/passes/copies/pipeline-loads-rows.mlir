@@ -38,7 +38,8 @@ module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kerne
 // CHECK:   cta.ring_release %[[RING]]
 // CHECK:   cta.single
 // CHECK:     %[[LEFT:.*]] = arith.subi %[[N]], %[[I]]
-// CHECK:     arith.cmpi ugt, %[[LEFT]]
+// CHECK:     %[[WIDE:.*]] = arith.extui %[[LEFT]] : i32 to i64
+// CHECK:     arith.cmpi ugt, %[[WIDE]]
 // CHECK:     cta.ring_bulk_copy
 // CHECK:   tile.store %{{.*}}, %[[ROW]]
 
