@@ -7,6 +7,7 @@
 //   32 bits, unsigned    64 bits
 //   64 bits, unsigned    turns, whose number is computed before the loop
 //   signed, long steps   64 bits, or turns
+//   signed, far apart    64 bits, or turns
 //   signed, short steps  as they are
 //
 // The last are nearly all loops.
@@ -208,7 +209,10 @@ bool LoopCounter::make(Specializer &s, const RangeCall &range) {
     return makeKnown(s, bounds);
   unsigned bits = type.bitWidth();
   bool isShort = !bounds.knownStep || bounds.knownStep->abs().isIntN(bits - kShortStepBits);
-  if (bounds.type.isSigned() && isShort) {
+  // Passes compute how far known bounds are apart in the counter's type.
+  bool isFar = bounds.knownStart && bounds.knownStop &&
+               !isIn(type, *bounds.knownHigh() - *bounds.knownLow());
+  if (bounds.type.isSigned() && isShort && !isFar) {
     makePlain(s, bounds, type);
     mayPassEnd = !bounds.knownStep || !bounds.knownStep->abs().isOne();
   } else if (bounds.type.bitWidth() < 64) {
