@@ -79,8 +79,9 @@ struct Explanation {
   std::vector<Ring> rings;
   Work outside; ///< of all loops
   int consumerWarps = 0, producerWarps = 0;
-  int groups = 1;                 ///< of consumers, which take blocks by turns
-  std::string whyNoTurns;         ///< where they were asked for in vain
+  int groups = 1; ///< of consumers, which take blocks by turns
+  /// What was asked for in vain, and why: ("pingpong", "a warpgroup has ...").
+  std::vector<std::pair<std::string, std::string>> refused;
   std::vector<int> roleRegisters; ///< set by setmaxnreg: consumers, producer
   // Known after assembling:
   int registers = -1, spillBytes = -1;

@@ -195,8 +195,8 @@ static void printSummary(const Explanation &e, raw_ostream &os) {
     os << " that compute" << (e.groups > 1 ? ", in two groups that take blocks by turns" : "")
        << ", 1 that copies (" << m.threads << " threads)";
   os << "\n";
-  if (!e.whyNoTurns.empty())
-    os << "  not pingpong:  " << e.whyNoTurns << "\n";
+  for (const auto &[wish, why] : e.refused)
+    os << llvm::left_justify("  not " + wish + ":", 17) << why << "\n";
   if (e.registers >= 0) {
     os << "  registers      " << e.registers << " a thread";
     if (e.roleRegisters.size() == 2)

@@ -7,9 +7,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/facts/Refusals.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/memory/Scratch.h"
-#include "passes/schedule/AlternateTiles.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -117,8 +117,8 @@ void Reader::run() {
   out.groups = int(cta::groupsOf(kernel));
   out.consumerWarps = warps * out.groups;
   for (const Remark &remark : remarks)
-    if (StringRef message = remark.message; message.consume_front(kNoTurns))
-      out.whyNoTurns = message.str();
+    if (std::optional<Reason> reason = readRefusal(remark.message))
+      out.refused.emplace_back(refusalOf(*reason).wish, refusalOf(*reason).why);
   walk(kernel.getBody().front());
 }
 

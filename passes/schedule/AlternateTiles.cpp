@@ -3,13 +3,13 @@
 // Contract and example: AlternateTilesPass in passes/Passes.td.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/schedule/AlternateTiles.h"
 #include "ir/Kernel.h"
 #include "passes/Passes.h"
 #include "passes/facts/DeadValues.h"
 #include "passes/facts/LoopSlice.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/ProductFacts.h"
+#include "passes/facts/Refusals.h"
 #include "passes/facts/ScalarWork.h"
 #include "passes/schedule/GroupTurns.h"
 
@@ -71,20 +71,20 @@ static int64_t registersForSums(scf::ForOp tiles) {
   return most;
 }
 
-/// Why groups cannot take the iterations of `tiles` by turns; "" if they can.
-static StringRef obstacle(func::FuncOp kernel, scf::ForOp tiles) {
+/// Why groups cannot take the iterations of `tiles` by turns; nothing if they can.
+static std::optional<Reason> obstacle(func::FuncOp kernel, scf::ForOp tiles) {
   Section products = productsOf(tiles), effects = effectsOf(tiles);
   std::optional<DenseSet<Value>> written = writtenIn(tiles);
   for (auto [arg, result] : llvm::zip_equal(tiles.getRegionIterArgs(), tiles.getResults()))
     if (!growthOf(tiles, arg) || !result.use_empty())
-      return "its iterations hand values on to each other";
+      return Reason::TurnsHandOn;
   if (!written || kernel
                       .walk([&](Operation *op) {
                         return op == kernel || isHarmless(op) ? WalkResult::advance()
                                                               : WalkResult::interrupt();
                       })
                       .wasInterrupted())
-    return "it does more than multiply what TMA copies, and load and store";
+    return Reason::TurnsDoMore;
   bool outside = false;
   kernel.walk([&](Operation *op) {
     auto load = dyn_cast<LoadOp>(op);
@@ -92,19 +92,19 @@ static StringRef obstacle(func::FuncOp kernel, scf::ForOp tiles) {
       outside |= isa<StoreOp, cta::TmaStoreOp>(op) || (load && comesFrom(load.getPtr(), *written));
   });
   if (outside)
-    return "the kernel accesses what it stores outside the loop, too";
+    return Reason::TurnsAccessOutside;
   if (!effects || !products.last->isBeforeInBlock(effects.first))
-    return "what it stores is not computed behind all products";
+    return Reason::TurnsStoreEarly;
   if (registersForSums(tiles) > tuningOf(kernel).turnsMostSums)
-    return "a warpgroup has no registers for the sums";
+    return Reason::TurnsNeedRegisters;
   auto isCopy = [](Operation *op) { return isa<cta::TmaLoadOp>(op); };
   Liveness live(kernel.getBody().front(), isCopy);
   if (!llvm::all_of(live.ops, [&](Operation *op) {
         return !kernel->isProperAncestor(op) || isCopy(op) || isScalarWork(op) ||
                op->hasTrait<OpTrait::IsTerminator>();
       }))
-    return "one thread alone cannot follow its copies";
-  return "";
+    return Reason::TurnsCopiesNeedMore;
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -165,9 +165,9 @@ struct AlternateTilesPass : tile::impl::AlternateTilesPassBase<AlternateTilesPas
     scf::ForOp tiles = tileLoop(kernel);
     if (!tiles)
       return;
-    if (StringRef why = obstacle(kernel, tiles); !why.empty()) {
+    if (std::optional<Reason> why = obstacle(kernel, tiles)) {
       if (isWanted)
-        tiles->emitRemark() << kNoTurns << why;
+        refuse(tiles, *why);
       return;
     }
     if (!isWanted && !paysOff(tiles))

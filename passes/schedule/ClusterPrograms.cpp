@@ -12,6 +12,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
 #include "passes/copies/TensorMaps.h"
+#include "passes/facts/Refusals.h"
 
 namespace tile {
 #define GEN_PASS_DEF_CLUSTERPROGRAMSPASS
@@ -28,8 +29,8 @@ public:
   ProgramCluster(func::FuncOp kernel, scf::ForOp programs, int64_t blocks)
       : kernel(kernel), programs(programs), blocks(blocks) {}
 
-  /// Whether there is anything to share.
-  bool run();
+  /// Why nothing was shared; nothing if it is.
+  std::optional<Reason> run();
   /// Whether that should be done unasked.
   bool isWorthwhile();
 
@@ -244,9 +245,9 @@ void ProgramCluster::levelPrograms() {
   }
 }
 
-bool ProgramCluster::run() {
+std::optional<Reason> ProgramCluster::run() {
   if (!onlyStores())
-    return false;
+    return Reason::ClusterDoesMore;
   collectVarying();
   SmallVector<std::pair<cta::TmaLoadOp, SmallVector<Value>>> shared;
   programs.walk([&](cta::TmaLoadOp load) {
@@ -255,11 +256,11 @@ bool ProgramCluster::run() {
       shared.push_back({load, cuts});
   });
   if (shared.empty())
-    return false;
+    return Reason::ClusterNothingShared;
   levelPrograms();
   for (auto &[load, cuts] : shared)
     shareLoad(load, cuts);
-  return true;
+  return std::nullopt;
 }
 
 bool ProgramCluster::isWorthwhile() {
@@ -276,6 +277,21 @@ bool ProgramCluster::isWorthwhile() {
   return isLarge && cutsSectors;
 }
 
+/// Why no loop over programs became one of clusters; nothing if one did.
+static std::optional<Reason> clusterIn(func::FuncOp kernel, int64_t blocks, bool isWanted) {
+  Reason why = Reason::ClusterNoPrograms;
+  bool any = false;
+  for (auto loop : kernel.getOps<scf::ForOp>()) {
+    ProgramCluster cluster(kernel, loop, blocks);
+    if (!loop->hasAttr(cta::kProgramsLoopAttr) || !(isWanted || cluster.isWorthwhile()))
+      continue;
+    std::optional<Reason> obstacle = cluster.run();
+    any |= !obstacle;
+    why = obstacle.value_or(why);
+  }
+  return any ? std::nullopt : std::optional(why);
+}
+
 namespace {
 struct ClusterProgramsPass : tile::impl::ClusterProgramsPassBase<ClusterProgramsPass> {
   void runOnOperation() override {
@@ -284,13 +300,13 @@ struct ClusterProgramsPass : tile::impl::ClusterProgramsPassBase<ClusterPrograms
     int32_t blocks = wanted ? wanted : tuningOf(module).clusterUnasked;
     if (blocks < 2)
       return;
-    for (func::FuncOp kernel : module.getOps<func::FuncOp>())
-      for (auto loop : kernel.getOps<scf::ForOp>()) {
-        ProgramCluster cluster(kernel, loop, blocks);
-        if (loop->hasAttr(cta::kProgramsLoopAttr) && (wanted || cluster.isWorthwhile()) &&
-            cluster.run())
-          cta::setMade(module, &cta::Made::cluster, blocks);
-      }
+    for (func::FuncOp kernel : module.getOps<func::FuncOp>()) {
+      std::optional<Reason> why = clusterIn(kernel, blocks, /*isWanted=*/wanted != 0);
+      if (!why)
+        cta::setMade(module, &cta::Made::cluster, blocks);
+      else if (wanted)
+        refuse(kernel, *why);
+    }
   }
 };
 } // namespace

@@ -1,4 +1,7 @@
-// RUN: tile-opt %s --split-input-file --tile-persist-programs --tile-cluster-programs | FileCheck %s
+// RUN: tile-opt %s --split-input-file --tile-persist-programs --tile-cluster-programs 2>%t | FileCheck %s
+// RUN: FileCheck %s --check-prefix=WHY --input-file %t --implicit-check-not=remark
+// WHY: remark: its programs share no copies: neighbouring programs load nothing in common
+// WHY: remark: its programs share no copies: it does more than load, compute and store
 
 #image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
 !tile = !cta.buffer<[64, 64], f16, #image>

@@ -1,0 +1,47 @@
+//===- Refusals.h - why a pass held back -----------------------------------===//
+//
+// A pass that does not do what was asked for says why, by a reason of one list: `refuse`
+// makes a remark of it, `readRefusal` finds it again among the remarks of a compilation, for
+// `tilec explain`. Where a single access could not be copied, the remark is on the access,
+// and its text belongs to it (PipelinePlan, WarpgroupDots, BulkRings).
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_PASSES_FACTS_REFUSALS_H
+#define TILE_PASSES_FACTS_REFUSALS_H
+
+#include "mlir/IR/Operation.h"
+#include <optional>
+
+namespace tile {
+
+enum class Reason {
+  // Groups of warps that take blocks by turns (tile-alternate-tiles)
+  TurnsHandOn,
+  TurnsDoMore,
+  TurnsAccessOutside,
+  TurnsStoreEarly,
+  TurnsNeedRegisters,
+  TurnsCopiesNeedMore,
+  // Clusters (tile-cluster-programs)
+  ClusterNoPrograms,
+  ClusterDoesMore,
+  ClusterNothingShared,
+};
+
+/// What stands behind a reason.
+struct Refusal {
+  llvm::StringLiteral pass; ///< "tile-alternate-tiles"
+  llvm::StringLiteral what; ///< that was not made: "its blocks are not computed by turns"
+  llvm::StringLiteral why;  ///< "a warpgroup has no registers for the sums"
+  llvm::StringLiteral wish; ///< as the user knows it: "pingpong"
+};
+const Refusal &refusalOf(Reason reason);
+
+/// Says on `op` why its pass leaves it as it is.
+void refuse(mlir::Operation *op, Reason reason);
+/// The reason that a remark gives, if it is one of these.
+std::optional<Reason> readRefusal(llvm::StringRef remark);
+
+} // namespace tile
+
+#endif // TILE_PASSES_FACTS_REFUSALS_H
