@@ -72,8 +72,14 @@ static Block *newBlock(OpBuilder &b) {
 }
 
 namespace {
-/// How a loop knows that there is another turn.
-enum class LoopTest { Signed, Unsigned, Distance };
+/// How a loop knows that there is another turn. The last two ask before the counter grows, so
+/// that it never leaves its type, and LLVM knows that it does not.
+enum class LoopTest {
+  Signed,     ///< counter < end
+  Unsigned,   ///< the same without a sign
+  BeforeLast, ///< counter < end - step, where neither is negative
+  Distance,   ///< end - counter > step, without a sign
+};
 } // namespace
 
 static bool isNotNegative(Value v) {
@@ -98,7 +104,17 @@ static LoopTest testOf(scf::ForOp op) {
     return LoopTest::Unsigned;
   if (staysInType(op))
     return LoopTest::Signed;
-  return isNotNegative(op.getLowerBound()) ? LoopTest::Unsigned : LoopTest::Distance;
+  return isNotNegative(op.getLowerBound()) ? LoopTest::BeforeLast : LoopTest::Distance;
+}
+
+/// Whether a loop that tests at its end goes on; `last` is end - step.
+static Value goesOn(OpBuilder &b, Location loc, LoopTest test, Value iv, Value upper, Value step,
+                    Value last) {
+  if (test == LoopTest::BeforeLast)
+    return LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::slt, iv, last);
+  // Without a sign, the distance fits the type.
+  Value left = LLVM::SubOp::create(b, loc, upper, iv);
+  return LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ugt, left, step);
 }
 
 LogicalResult Lowering::lowerFor(scf::ForOp op) {
@@ -107,12 +123,12 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
     return LLVM::ICmpOp::create(b, loc, predicate, l, r);
   };
   LoopTest test = testOf(op);
-  bool byDistance = test == LoopTest::Distance;
+  bool atEnd = test == LoopTest::BeforeLast || test == LoopTest::Distance;
   Value lower = getScalar(op.getLowerBound()), upper = getScalar(op.getUpperBound()),
         step = getScalar(op.getStep());
-  if (test == LoopTest::Unsigned && !op.getUnsignedCmp() && !isNotNegative(op.getUpperBound()))
-    upper = LLVM::SMaxOp::create(
-        b, loc, upper, LLVM::ConstantOp::create(b, loc, b.getIntegerAttr(upper.getType(), 0)));
+  // Wrong only if the end is not above 0: then there is no turn.
+  Value last =
+      test == LoopTest::BeforeLast ? LLVM::SubOp::create(b, loc, upper, step).getResult() : Value();
   auto carriedOf = [&](ValueRange values) {
     SmallVector<Registers> all;
     for (auto [arg, v] : llvm::zip_equal(op.getRegionIterArgs(), values))
@@ -133,15 +149,15 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
   for (const Registers &start : starts)
     llvm::append_range(init, start);
 
-  Block *header = newBlock(b), *body = byDistance ? header : newBlock(b), *exit = newBlock(b);
-  if (byDistance)
+  Block *header = newBlock(b), *body = atEnd ? header : newBlock(b), *exit = newBlock(b);
+  if (atEnd)
     LLVM::CondBrOp::create(b, loc, compare(LLVM::ICmpPredicate::slt, lower, upper), header, init,
                            exit, ArrayRef(init).drop_front());
   else
     LLVM::BrOp::create(b, loc, init, header);
   Value iv = header->addArgument(lower.getType(), loc);
   SmallVector<Registers> carried = addCarried(header);
-  if (!byDistance) {
+  if (!atEnd) {
     enterBlock(header);
     auto less = test == LoopTest::Unsigned ? LLVM::ICmpPredicate::ult : LLVM::ICmpPredicate::slt;
     LLVM::CondBrOp::create(b, loc, compare(less, iv, upper), body, exit);
@@ -154,14 +170,13 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
   if (failed(lowerBlock(*op.getBody())))
     return failure();
   in.setLoc(loc);
-  SmallVector<Value> next = {LLVM::AddOp::create(b, loc, iv, step)};
+  auto flags = atEnd ? LLVM::IntegerOverflowFlags::nsw : LLVM::IntegerOverflowFlags::none;
+  SmallVector<Value> next = {LLVM::AddOp::create(b, loc, iv, step, flags)};
   for (const Registers &regs : carriedOf(op.getBody()->getTerminator()->getOperands()))
     llvm::append_range(next, regs);
-  if (byDistance) {
-    // Without a sign, the distance fits the type.
-    Value left = LLVM::SubOp::create(b, loc, upper, iv);
-    LLVM::CondBrOp::create(b, loc, compare(LLVM::ICmpPredicate::ugt, left, step), header, next,
-                           exit, ArrayRef(next).drop_front());
+  if (atEnd) {
+    LLVM::CondBrOp::create(b, loc, goesOn(b, loc, test, iv, upper, step, last), header, next, exit,
+                           ArrayRef(next).drop_front());
     carried = addCarried(exit);
   } else {
     LLVM::BrOp::create(b, loc, next, header);

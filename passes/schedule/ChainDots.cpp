@@ -58,12 +58,13 @@ private:
   SmallVector<Value> withoutSum(ValueRange all) const;
 
   scf::ForOp loop;
-  cta::WarpgroupDotOp first, last;
-  cta::RingWaitOp slot;          ///< of the right operand of `last`
-  cta::RingReleaseOp release;    ///< of that slot
-  unsigned sumArg = 0;           ///< which of the loop's variables `last` adds to
-  DenseSet<Operation *> scaling; ///< what is done with the sum before it is added to
-  arith::TruncFOp narrowing;     ///< gives the left operand; may be null
+  SmallVector<cta::WarpgroupDotOp> dots;
+  cta::WarpgroupDotOp first, last; ///< of `dots`, the last two
+  cta::RingWaitOp slot;            ///< of the right operand of `last`
+  cta::RingReleaseOp release;      ///< of that slot
+  unsigned sumArg = 0;             ///< which of the loop's variables `last` adds to
+  DenseSet<Operation *> scaling;   ///< what is done with the sum before it is added to
+  arith::TruncFOp narrowing;       ///< gives the left operand; may be null
 };
 
 } // namespace
@@ -76,7 +77,6 @@ bool Chain::match() {
 bool Chain::findProducts() {
   Block *body = loop.getBody();
   bool isPlain = true;
-  SmallVector<cta::WarpgroupDotOp> dots;
   loop.walk([&](Operation *op) {
     if (auto dot = dyn_cast<cta::WarpgroupDotOp>(op)) {
       isPlain &= dot->getBlock() == body && !dot.getInFlight() && !dot.getPromote();
@@ -147,14 +147,15 @@ bool Chain::isChained() {
   return true;
 }
 
-/// All that the loop carries, the left operand and the other result, with as much beside them as
+/// All that the loop carries, the left operand and the other results, with as much beside them as
 /// the assembler wants for what is done with them. Where programs share a multiprocessor, as many
 /// as without.
 bool Chain::fits() {
   int64_t registers = tuningOf(loop).registersBesideChain;
   for (Type type : loop.getResultTypes())
     registers += packedRegistersOf(type);
-  registers += packedRegistersOf(first.getType());
+  for (cta::WarpgroupDotOp dot : ArrayRef(dots).drop_back())
+    registers += packedRegistersOf(dot.getType());
   int64_t chained = registers + packedRegistersOf(last.getA().getType());
   auto module = loop->getParentOfType<ModuleOp>();
   unsigned threads = cta::threadsOf(module) * cta::groupsOf(module);

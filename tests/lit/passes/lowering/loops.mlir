@@ -14,11 +14,15 @@ func.func @by_ones(%from: i32, %to: i32, %p: !tile.ptr<i32>) {
   return
 }
 
-// From 0 on, the sum has room where there is no sign; an end below 0 is none.
+// From 0 on, the last turn is known by a difference that fits the type.
 // CHECK-LABEL: llvm.func @from_zero
-// CHECK: %[[NONE:.*]] = llvm.mlir.constant(0 : i32)
-// CHECK: %[[END:.*]] = llvm.intr.smax(%arg0, %{{.*}})
-// CHECK: llvm.icmp "ult" %{{.*}}, %[[END]]
+// CHECK: %[[LAST:.*]] = llvm.sub %arg0, %[[STEP:.*]] : i32
+// CHECK: %[[ANY:.*]] = llvm.icmp "slt" %{{.*}}, %arg0
+// CHECK: llvm.cond_br %[[ANY]], ^[[BODY:bb[0-9]+]]
+// CHECK: ^[[BODY]](%[[I:.*]]: i32):
+// CHECK: %[[NEXT:.*]] = llvm.add %[[I]], %[[STEP]] overflow<nsw>
+// CHECK: %[[MORE:.*]] = llvm.icmp "slt" %[[I]], %[[LAST]]
+// CHECK: llvm.cond_br %[[MORE]], ^[[BODY]](%[[NEXT]]
 func.func @from_zero(%to: i32, %p: !tile.ptr<i32>) {
   %c0 = arith.constant 0 : i32
   %c3 = arith.constant 3 : i32
@@ -46,7 +50,7 @@ func.func @known_end(%from: i32, %p: !tile.ptr<i32>) {
 // CHECK: %[[ANY:.*]] = llvm.icmp "slt" %arg0, %arg1
 // CHECK: llvm.cond_br %[[ANY]], ^[[BODY:bb[0-9]+]](%arg0, %{{.*}} : i32, i32), ^[[EXIT:bb[0-9]+]](%{{.*}} : i32)
 // CHECK: ^[[BODY]](%[[I:.*]]: i32, %[[SUM:.*]]: i32):
-// CHECK: %[[NEXT:.*]] = llvm.add %[[I]], %[[STEP:.*]] : i32
+// CHECK: %[[NEXT:.*]] = llvm.add %[[I]], %[[STEP:.*]] overflow<nsw> : i32
 // CHECK: %[[LEFT:.*]] = llvm.sub %arg1, %[[I]]
 // CHECK: %[[MORE:.*]] = llvm.icmp "ugt" %[[LEFT]], %[[STEP]]
 // CHECK: llvm.cond_br %[[MORE]], ^[[BODY]](%[[NEXT]], %[[NEW:.*]] : i32, i32), ^[[EXIT]](%[[NEW]] : i32)
