@@ -376,6 +376,7 @@ bool Compilation::layOut(Pipeline &cta) {
 void Compilation::readMetadata() {
   func::FuncOp kernel = *module->getOps<func::FuncOp>().begin();
   describeParameters(kernel, result.metadata);
+  result.metadata.threads = int(cta::threadsOf(*module));
   kernel.walk([&](cta::RolesOp) { result.metadata.threads += cta::kProducerThreads; });
   result.metadata.cluster[0] = cta::madeOf(*module).cluster;
   result.metadata.sharedBytes = cta::madeOf(*module).sharedBytes;

@@ -194,6 +194,8 @@ static void printSummary(const Explanation &e, raw_ostream &os) {
   if (e.producerWarps)
     os << " that compute" << (e.groups > 1 ? ", in two groups that take blocks by turns" : "")
        << ", 1 that copies (" << m.threads << " threads)";
+  if (e.consumerWarps != m.numWarps)
+    os << "; " << m.numWarps << " were asked for, and hold too few registers";
   os << "\n";
   for (const auto &[wish, why] : e.refused)
     os << llvm::left_justify("  not " + wish + ":", 17) << why << "\n";

@@ -9,6 +9,7 @@
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 #include "passes/facts/Registers.h"
+#include "passes/facts/Roles.h"
 #include "passes/memory/Scratch.h"
 
 namespace tile {
@@ -52,6 +53,24 @@ static int64_t warpgroupsWithRoles(ModuleOp module) {
   return programsAtOnce(module, blocksOf(module, registersDuringProducts),
                         cta::madeOf(module).sharedBytes, threads + cta::kProducerThreads) *
          int64_t(warpgroups);
+}
+
+/// And in the form that there is.
+static int64_t warpgroupsNow(ModuleOp module) {
+  bool hasRoles =
+      module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  return hasRoles ? warpgroupsWithRoles(module)
+                  : warpgroupsAtOnce(module, blocksOf(module, registersDuringProducts),
+                                     cta::madeOf(module).sharedBytes);
+}
+
+/// Whether something is done while products run.
+static bool overlaps(ModuleOp module) {
+  return module
+      .walk([](cta::WarpgroupDotOp product) {
+        return product.getInFlight() ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 namespace {
@@ -102,7 +121,8 @@ struct FitSharedMemoryPass : tile::impl::FitSharedMemoryPassBase<FitSharedMemory
         if (failed(attempt(remarks)))
           return signalPassFailure();
       }
-    if (before && fits(module) && failed(chooseRoles(*before, remarks)))
+    if (before && fits(module) &&
+        (failed(chooseRoles(*before, remarks)) || failed(chooseWarps(*before, wanted, remarks))))
       return signalPassFailure();
     for (Diagnostic &remark : remarks)
       getContext().getDiagEngine().emit(std::move(remark));
@@ -120,9 +140,11 @@ private:
     if (!hasRoles || wanted.getRoles() != WarpRoles::Auto || wanted.getCtas() > 1)
       return success();
     int64_t enough = tuningOf(module).enoughWarpgroups, bytes = 0;
-    module.walk(
-        [&](cta::RingOp ring) { bytes += lowering::ringBytes(ring.getType(), ring.getStages()); });
     int64_t with = warpgroupsWithRoles(module);
+    module.walk([&](cta::RingOp ring) {
+      int32_t stages = std::min<int32_t>(ring.getStages(), fewestStagesBeside(module, with));
+      bytes += lowering::ringBytes(ring.getType(), stages);
+    });
     if (with >= enough ||
         with >= warpgroupsAtOnce(module, blocksOf(module, registersOfLargestProduct), bytes))
       return success();
@@ -134,6 +156,44 @@ private:
                                          cta::madeOf(module).sharedBytes) > with)
       return success();
     before->setAttr(tile::kKernelAttr, wanted);
+    restore(before);
+    return attempt(remarks);
+  }
+
+  /// What four warps hold of tall blocks, eight hold in half the registers each: where those keep
+  /// other programs away, twice the warps are more warpgroups on a multiprocessor. Each multiplies
+  /// the rows of one instruction then, and reads of the right operand as much as before. As many
+  /// warpgroups are better, too, if their products can run under arithmetic only then.
+  LogicalResult chooseWarps(ModuleOp before, KernelAttr asked, std::vector<Diagnostic> &remarks) {
+    ModuleOp module = getOperation();
+    constexpr int64_t kRowsOfInstruction = 64;
+    bool isTall = true, hasProducts = false;
+    module.walk([&](cta::WarpgroupDotOp product) {
+      hasProducts = true;
+      isTall &= product.getType().getDimSize(0) >= 2 * kRowsOfInstruction;
+    });
+    if (!hasProducts || !isTall || asked.getRoles() != WarpRoles::Auto || asked.getCtas() > 1 ||
+        asked.getWarps() * 32 != int(kWarpgroupThreads))
+      return success();
+    int64_t now = warpgroupsNow(module);
+    int64_t blocks = blocksOf(module, registersDuringProducts);
+    int64_t then = 2 * programsAtOnce(module, blocks / 2, cta::madeOf(module).sharedBytes,
+                                      2 * unsigned(kWarpgroupThreads));
+    bool overlapsNow = overlaps(module);
+    if (now >= tuningOf(module).enoughWarpgroups || then < now + overlapsNow)
+      return success();
+    KernelAttr form = kernelOf(before);
+    before->setAttr(tile::kKernelAttr,
+                    KernelAttr::get(asked.getContext(), 2 * asked.getWarps(), asked.getStages(),
+                                    asked.getCtas(), WarpRoles::Auto));
+    restore(before);
+    if (failed(attempt(remarks)))
+      return failure();
+    if (fits(module) && failed(chooseRoles(before, remarks)))
+      return failure();
+    if (fits(module) && warpgroupsNow(module) + (overlaps(module) && !overlapsNow) > now)
+      return success();
+    before->setAttr(tile::kKernelAttr, form);
     restore(before);
     return attempt(remarks);
   }

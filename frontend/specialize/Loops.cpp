@@ -75,8 +75,6 @@ bool Specializer::evaluateRange(const ast::Call &call, StringRef kind, RangeCall
     }
     if (isInteger)
       range.attributes.append("tile." + name, builder.getI32IntegerAttr(*number));
-    else if (name == "warp_specialize") // false forbids what is chosen by itself otherwise
-      range.attributes.append("tile." + name, builder.getBoolAttr(*number));
     else if (*number)
       range.attributes.append("tile." + name, builder.getUnitAttr());
   }

@@ -6,9 +6,12 @@
 
 namespace tile {
 
-/// True if the warps of `kernel` that compute also start its copies: `warp_roles` is none, or
-/// `warp_specialize` is false of a loop over products.
+/// True if the warps of `kernel` that compute also start its copies: `warp_roles` is none.
 bool copiesInPlace(mlir::func::FuncOp kernel);
+
+/// How few stages a ring of operands may have to make room for another program, where so many
+/// warpgroups compute on a multiprocessor: two if one would be alone.
+int32_t fewestStagesBeside(mlir::Operation *op, int64_t warpgroups);
 
 } // namespace tile
 

@@ -14,7 +14,8 @@
 //                                  wait; sum = dot(p, sum); release
 //
 // Nothing is in flight behind a back edge, and the order of additions stays. Between the turns
-// live the sum and the left operand; under the products their results, too.
+// live the sum and the left operand; under the products their results, too. Where one of the
+// threads that compute starts the copies of turns to come, it does so behind each release.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/schedule/ChainDots.h"
@@ -23,8 +24,11 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "passes/copies/CopiesAhead.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Registers.h"
+#include "passes/memory/Scratch.h"
 
 using namespace mlir;
 using namespace tile;
@@ -46,6 +50,7 @@ private:
 
   bool findProducts();
   bool findSlot();
+  bool dependsOnTurnAlone(cta::SingleOp refill);
   bool findScaling();
   bool isChained();
   bool fits();
@@ -62,6 +67,7 @@ private:
   cta::WarpgroupDotOp first, last; ///< of `dots`, the last two
   cta::RingWaitOp slot;            ///< of the right operand of `last`
   cta::RingReleaseOp release;      ///< of that slot
+  cta::SingleOp refill;            ///< of it, by a thread that computes; may be null
   unsigned sumArg = 0;             ///< which of the loop's variables `last` adds to
   DenseSet<Operation *> scaling;   ///< what is done with the sum before it is added to
   arith::TruncFOp narrowing;       ///< gives the left operand; may be null
@@ -101,16 +107,30 @@ bool Chain::findSlot() {
   if (!slot || slot->getBlock() != loop.getBody() ||
       !llvm::all_of(slot->getUsers(), [&](Operation *user) { return user == last; }))
     return false;
-  for (Operation *user : slot.getRing().getUsers()) {
-    if (user == slot || !loop->isAncestor(user))
-      continue;
-    auto found = dyn_cast<cta::RingReleaseOp>(user);
-    if (!found || found.getCondition() || release || found->getBlock() != loop.getBody() ||
-        !last->isBeforeInBlock(found))
-      return false;
-    release = found;
-  }
-  return bool(release);
+  for (Operation *user : slot.getRing().getUsers())
+    if (auto found = dyn_cast<cta::RingReleaseOp>(user); found && loop->isAncestor(found)) {
+      if (found.getCondition() || release || found->getBlock() != loop.getBody() ||
+          !last->isBeforeInBlock(found))
+        return false;
+      release = found;
+    }
+  if (!release)
+    return false;
+  refill = nextCopiesBehind(release);
+  return llvm::all_of(slot.getRing().getUsers(), [&](Operation *user) {
+    return user == slot || user == release || !loop->isAncestor(user) ||
+           (refill && refill->isAncestor(user));
+  }) && dependsOnTurnAlone(refill);
+}
+
+/// Whether what `refill` does follows from the number of the turn.
+bool Chain::dependsOnTurnAlone(cta::SingleOp refill) {
+  SetVector<Value> values;
+  if (refill)
+    getUsedValuesDefinedAbove(refill->getRegions(), values);
+  return llvm::all_of(values, [&](Value v) {
+    return v == loop.getInductionVar() || loop.isDefinedOutsideOfLoop(v);
+  });
 }
 
 /// The sum is only scaled, element by element, before the last product is added to it.
@@ -158,21 +178,28 @@ bool Chain::fits() {
     registers += packedRegistersOf(dot.getType());
   int64_t chained = registers + packedRegistersOf(last.getA().getType());
   auto module = loop->getParentOfType<ModuleOp>();
-  unsigned threads = cta::threadsOf(module) * cta::groupsOf(module);
+  bool hasRoles = bool(loop->getParentOfType<cta::RolesOp>());
+  unsigned threads = cta::threadsOf(module);
   RoleRegisters dealt = registersOfRoles(targetOf(loop), threads);
-  if (dealt.areDealt)
+  if (hasRoles && dealt.areDealt)
     return chained <= dealt.consumers;
   const Multiprocessor &multiprocessor = targetOf(loop).multiprocessor;
+  if (hasRoles)
+    threads += cta::kProducerThreads;
+  int64_t most =
+      std::min<int64_t>(multiprocessor.registers / threads / 8 * 8, kMaxRegisters);
+  int64_t shared = 0;
+  module.walk(
+      [&](cta::RingOp ring) { shared += lowering::ringBytes(ring.getType(), ring.getStages()); });
   auto programs = [&](int64_t count) {
-    return occupancyOf(multiprocessor, int(threads + cta::kProducerThreads),
-                       int(std::min<int64_t>(count, dealt.consumers)), 0)
-        .programs;
+    return occupancyOf(multiprocessor, int(threads), int(std::min(count, most)), shared).programs;
   };
-  return chained <= dealt.consumers && programs(chained) == programs(registers);
+  return chained <= most && programs(chained) == programs(registers);
 }
 
 bool Chain::isLate(Operation *op) const {
-  return op == last || op == slot || op == release || op == narrowing || scaling.contains(op);
+  return op == last || op == slot || op == release || op == refill || op == narrowing ||
+         scaling.contains(op);
 }
 
 /// The last product of `turn`.
@@ -208,7 +235,13 @@ Chain::Turn Chain::run(OpBuilder &b, Value index, ValueRange carried, Value init
   Value sum = init;
   if (before) {
     sum = cta::WarpgroupWaitOp::create(b, last.getLoc(), product.getType(), product);
-    b.clone(*release, map);
+    b.clone(*release);
+    if (refill) {
+      IRMapping earlier;
+      earlier.map(loop.getInductionVar(),
+                  arith::SubIOp::create(b, refill.getLoc(), index, loop.getStep()).getResult());
+      b.clone(*refill, earlier);
+    }
   }
   map.map(loop.getRegionIterArg(sumArg), sum);
   if (narrowing) {

@@ -136,7 +136,7 @@ bool EarlyDots::fits() {
   }
   auto module = loop->getParentOfType<ModuleOp>();
   RoleRegisters dealt =
-      registersOfRoles(targetOf(loop), cta::threadsOf(module) * cta::groupsOf(module));
+      registersOfRoles(targetOf(loop), cta::threadsOf(module));
   return dealt.areDealt && registers + left <= dealt.consumers;
 }
 

@@ -155,7 +155,7 @@ struct OverlapDotsPass : tile::impl::OverlapDotsPassBase<OverlapDotsPass> {
     getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
     for (scf::ForOp loop : loops) {
       bool hasRoles = bool(loop->getParentOfType<cta::RolesOp>());
-      if (hasRoles && (chainDots(loop) || rotateDot(loop) || staggerDots(loop)))
+      if (chainDots(loop) || (hasRoles && (rotateDot(loop) || staggerDots(loop))))
         continue;
       if (std::optional<Overlap> o = match(loop)) {
         if (gainsFromFlight(o->dots))

@@ -412,9 +412,10 @@ void WarpSpecializer::copyInPlace(Group &group) {
   fill(inside, group, group.loads, {});
 }
 
-/// As many stages as were asked for, if there is shared memory for them. More where they cost
-/// no warpgroup that is of use: one thread that also computes starts copies later than one
-/// that does nothing else.
+/// As many stages as were asked for, if there is shared memory for them. Fewer where that makes
+/// room for another program, whose warpgroups are of more use. More where they cost no warpgroup
+/// that is of use: one thread that also computes starts copies later than one that does nothing
+/// else.
 void WarpSpecializer::chooseStagesAhead() {
   findPartners();
   auto module = kernel->getParentOfType<ModuleOp>();
@@ -441,6 +442,9 @@ void WarpSpecializer::chooseStagesAhead() {
     return std::min(tuningOf(kernel).enoughWarpgroups,
                     warpgroupsAtOnce(module, blocks, bytes(stages)));
   };
+  for (int32_t fewer = count - 1; fewer >= fewestStagesBeside(kernel, warpgroups(count)); --fewer)
+    if (warpgroups(fewer) > warpgroups(count))
+      count = fewer;
   int64_t least = warpgroups(count);
   while (most > 1 && count >= most && count < tuningOf(kernel).mostOperandStages &&
          warpgroups(count + 1) >= least)

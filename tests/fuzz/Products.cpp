@@ -277,7 +277,7 @@ void ProductGenerator::loop() {
   if (c.chance(25))
     options += ", num_stages=" + text(1 + c.below(4));
   if (c.chance(20))
-    options += ", warp_specialize=False";
+    options += c.chance(50) ? ", warp_specialize=True" : ", warp_specialize=False";
   head = "    for turn in " +
          (options.empty() ? "range(" + count : "tl.range(0, " + count + options) + "):\n";
   indent = "        ";
