@@ -142,7 +142,7 @@ private:
     int64_t enough = tuningOf(module).enoughWarpgroups, bytes = 0;
     int64_t with = warpgroupsWithRoles(module);
     module.walk([&](cta::RingOp ring) {
-      int32_t stages = std::min<int32_t>(ring.getStages(), fewestStagesBeside(module, with));
+      int32_t stages = fewestStages(ring.getStages(), with);
       bytes += lowering::ringBytes(ring.getType(), stages);
     });
     if (with >= enough ||

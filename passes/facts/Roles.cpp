@@ -9,6 +9,6 @@ bool tile::copiesInPlace(func::FuncOp kernel) {
   return kernelOf(kernel).getRoles() == WarpRoles::None;
 }
 
-int32_t tile::fewestStagesBeside(Operation *op, int64_t warpgroups) {
-  return warpgroups > 1 ? int32_t(tuningOf(op).fewestSlots) : 2;
+int32_t tile::fewestStages(int32_t stages, int64_t warpgroups) {
+  return warpgroups > 1 ? stages : std::min(stages, 2);
 }

@@ -9,9 +9,11 @@ namespace tile {
 /// True if the warps of `kernel` that compute also start its copies: `warp_roles` is none.
 bool copiesInPlace(mlir::func::FuncOp kernel);
 
-/// How few stages a ring of operands may have to make room for another program, where so many
-/// warpgroups compute on a multiprocessor: two if one would be alone.
-int32_t fewestStagesBeside(mlir::Operation *op, int64_t warpgroups);
+/// How few of its `stages` a ring of operands may have to make room for another program, where so
+/// many warpgroups compute on a multiprocessor: a warpgroup that would be alone gives up all but two.
+/// Others keep theirs: how many programs there will be is not known, and if they are few, copies
+/// that start early are of more use.
+int32_t fewestStages(int32_t stages, int64_t warpgroups);
 
 } // namespace tile
 

@@ -412,8 +412,8 @@ void WarpSpecializer::copyInPlace(Group &group) {
   fill(inside, group, group.loads, {});
 }
 
-/// As many stages as were asked for, if there is shared memory for them. Fewer where that makes
-/// room for another program, whose warpgroups are of more use. More where they cost no warpgroup
+/// As many stages as were asked for, if there is shared memory for them. Fewer where that gives
+/// a lone warpgroup company. More where they cost no warpgroup
 /// that is of use: one thread that also computes starts copies later than one that does nothing
 /// else.
 void WarpSpecializer::chooseStagesAhead() {
@@ -442,7 +442,7 @@ void WarpSpecializer::chooseStagesAhead() {
     return std::min(tuningOf(kernel).enoughWarpgroups,
                     warpgroupsAtOnce(module, blocks, bytes(stages)));
   };
-  for (int32_t fewer = count - 1; fewer >= fewestStagesBeside(kernel, warpgroups(count)); --fewer)
+  for (int32_t fewer = count - 1; fewer >= fewestStages(count, warpgroups(count)); --fewer)
     if (warpgroups(fewer) > warpgroups(count))
       count = fewer;
   int64_t least = warpgroups(count);
