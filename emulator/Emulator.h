@@ -176,6 +176,8 @@ public:
   /// What makes the kernel's floats differ from the hardware's in their last bits:
   /// the instructions of which PTX leaves that open. Empty: every bit is defined.
   const std::set<std::string> &inexact() const;
+  /// Among them if such a kernel also rounds floats to 8 bits.
+  static constexpr char kRoundsToNarrow[] = "rounds to 8 bits what is inexact";
 
   Report run(const LaunchConfig &config, const RunOptions &options = {}) const;
 

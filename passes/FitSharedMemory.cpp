@@ -142,7 +142,10 @@ private:
     int64_t enough = tuningOf(module).enoughWarpgroups, bytes = 0;
     int64_t with = warpgroupsWithRoles(module);
     module.walk([&](cta::RingOp ring) {
-      int32_t stages = fewestStages(ring.getStages(), with);
+      int32_t stages = ring.getStages();
+      for (Operation *user : ring->getUsers())
+        if (auto loop = user->getParentOfType<scf::ForOp>(); loop && isa<cta::RingWaitOp>(user))
+          stages = ring.getElastic() ? stages : fewestStages(loop, stages, with);
       bytes += lowering::ringBytes(ring.getType(), stages);
     });
     if (with >= enough ||

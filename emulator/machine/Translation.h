@@ -14,6 +14,7 @@ struct Translation {
   /// Atomic operations on global memory leave something that depends on their order.
   bool dependsOnOrder = false;
   std::set<std::string> inexact; ///< see Program::inexact
+  bool narrows = false;          ///< rounds to floats of 8 bits somewhere
   uint32_t staticSharedBytes = 0;
   /// Variables in the private memory of a thread, by offset, and its size.
   struct PrivateObject {

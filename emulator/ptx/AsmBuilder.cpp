@@ -380,6 +380,7 @@ void AsmBuilder::emit(const PtxStatement &s) {
     return unsupported(s, "in the algebraic mode");
   if (isInexact(s) && !algebraic)
     inexact.push_back(s.opcode);
+  narrows |= s.parts[0] == "cvt" && (s.has("e4m3x2") || s.has("e5m2x2")) && s.has("satfinite");
   if (!s.guarded)
     return handler(*this, s);
   LLVMContext &context = b.getContext();

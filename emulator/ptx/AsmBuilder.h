@@ -60,6 +60,7 @@ public:
   llvm::Function *function() { return f; }
   std::vector<AtomicKind> atomics;  ///< on global memory
   std::vector<std::string> inexact; ///< opcodes that leave their last bits open
+  bool narrows = false;             ///< rounds to floats of 8 bits
   bool algebraic = false;           ///< floats stand for integers: see LoadOptions
 
   //===--- for handlers ---------------------------------------------------===//

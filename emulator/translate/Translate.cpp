@@ -358,5 +358,7 @@ Expected<Translation> tile::emu::translateToHost(Module &module, const Triple &t
   Translation translation;
   if (Error error = Translator(module, translation, options).run(triple, layout))
     return std::move(error);
+  if (translation.narrows && !translation.inexact.empty())
+    translation.inexact.insert(Program::kRoundsToNarrow);
   return translation;
 }

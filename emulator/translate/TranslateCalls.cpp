@@ -32,6 +32,7 @@ static std::string mainOpcode(ArrayRef<PtxStatement> statements) {
 /// What the hardware may do otherwise, in the last bits or in another order.
 void Translator::noteExactness(const AsmBuilder &builder, const CallBase &call) {
   out.inexact.insert(builder.inexact.begin(), builder.inexact.end());
+  out.narrows |= builder.narrows;
   for (AtomicKind kind : builder.atomics)
     noteAtomic(kind, !call.use_empty());
 }

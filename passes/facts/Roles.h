@@ -9,11 +9,12 @@ namespace tile {
 /// True if the warps of `kernel` that compute also start its copies: `warp_roles` is none.
 bool copiesInPlace(mlir::func::FuncOp kernel);
 
-/// How few of its `stages` a ring of operands may have to make room for another program, where so
-/// many warpgroups compute on a multiprocessor: a warpgroup that would be alone gives up all but two.
-/// Others keep theirs: how many programs there will be is not known, and if they are few, copies
-/// that start early are of more use.
-int32_t fewestStages(int32_t stages, int64_t warpgroups);
+/// How few of its `stages` a ring of operands of `loop` may have to make room for another program,
+/// where so many warpgroups compute on a multiprocessor. A warpgroup that would be alone gives up
+/// all but two, or those that one product wants which is in flight over the turn's end. Others keep
+/// theirs: how many programs there will be is not known, and if they are few, copies that start
+/// early are of more use.
+int32_t fewestStages(mlir::Operation *loop, int32_t stages, int64_t warpgroups);
 
 } // namespace tile
 

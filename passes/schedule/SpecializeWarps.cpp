@@ -442,7 +442,11 @@ void WarpSpecializer::chooseStagesAhead() {
     return std::min(tuningOf(kernel).enoughWarpgroups,
                     warpgroupsAtOnce(module, blocks, bytes(stages)));
   };
-  for (int32_t fewer = count - 1; fewer >= fewestStages(count, warpgroups(count)); --fewer)
+  int32_t fewest = 1;
+  for (const Group &group : groups)
+    if (auto loop = group.firstUser->getParentOfType<scf::ForOp>(); loop && group.stages == most)
+      fewest = std::max(fewest, fewestStages(loop, count, warpgroups(count)));
+  for (int32_t fewer = count - 1; fewer >= fewest; --fewer)
     if (warpgroups(fewer) > warpgroups(count))
       count = fewer;
   int64_t least = warpgroups(count);
