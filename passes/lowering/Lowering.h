@@ -228,8 +228,9 @@ private:
   mlir::FailureOr<Registers> combine(mlir::Block &block, mlir::ValueRange lhs,
                                      mlir::ValueRange rhs);
 
-  mlir::Value lane(); ///< tid & 31
-  mlir::Value warp(); ///< tid >> 5
+  mlir::Value lane();        ///< tid & 31
+  mlir::Value warp();        ///< tid >> 5
+  mlir::Value uniformWarp(); ///< of the block, the same register value in the warp
   /// The contribution of the running thread to output dimension `out`: the XOR
   /// of the bases of its lane and warp bits, as few instructions as possible.
   mlir::Value threadPart(const layout::LinearLayout &layout, layout::Dim out);
@@ -294,7 +295,7 @@ private:
   unsigned blockThreads; ///< producers included
   mlir::Value blockTid;  ///< the thread's number in the block
   mlir::Value tid;       ///< and among those that compute together
-  mlir::Value laneId, warpId, warpgroupId, groupId, clusterRankId;
+  mlir::Value laneId, warpId, uniformWarpId, warpgroupId, groupId, clusterRankId;
   mlir::Value evictFirst, evictLast, unknownZero; ///< of `policyOf`
   llvm::DenseMap<mlir::Value, Ring> rings;
   /// The address field of a matrix descriptor of each buffer that was waited for.

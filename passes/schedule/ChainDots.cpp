@@ -117,10 +117,12 @@ bool Chain::findSlot() {
   if (!release)
     return false;
   refill = nextCopiesBehind(release);
-  return llvm::all_of(slot.getRing().getUsers(), [&](Operation *user) {
-    return user == slot || user == release || !loop->isAncestor(user) ||
-           (refill && refill->isAncestor(user));
-  }) && dependsOnTurnAlone(refill);
+  return llvm::all_of(slot.getRing().getUsers(),
+                      [&](Operation *user) {
+                        return user == slot || user == release || !loop->isAncestor(user) ||
+                               (refill && refill->isAncestor(user));
+                      }) &&
+         dependsOnTurnAlone(refill);
 }
 
 /// Whether what `refill` does follows from the number of the turn.
@@ -186,8 +188,7 @@ bool Chain::fits() {
   const Multiprocessor &multiprocessor = targetOf(loop).multiprocessor;
   if (hasRoles)
     threads += cta::kProducerThreads;
-  int64_t most =
-      std::min<int64_t>(multiprocessor.registers / threads / 8 * 8, kMaxRegisters);
+  int64_t most = std::min<int64_t>(multiprocessor.registers / threads / 8 * 8, kMaxRegisters);
   int64_t shared = 0;
   module.walk(
       [&](cta::RingOp ring) { shared += lowering::ringBytes(ring.getType(), ring.getStages()); });

@@ -19,6 +19,15 @@ void Instructions::effect(StringRef text, StringRef constraints, ValueRange args
   inlineAsm(text, constraints, Type(), args, /*sideEffects=*/true);
 }
 
+void Instructions::effectOfOne(std::string text, std::string constraints, SmallVector<Value> args) {
+  if (elected) {
+    text = "@$" + std::to_string(args.size()) + " " + text;
+    constraints += ",b";
+    args.push_back(elected);
+  }
+  effect(text, constraints + ",~{memory}", args);
+}
+
 //===----------------------------------------------------------------------===//
 // cp.async
 //===----------------------------------------------------------------------===//
@@ -92,13 +101,17 @@ void Instructions::fenceMbarrierInit() {
 void Instructions::fenceProxyAsync() { effect("fence.proxy.async.shared::cta;", "~{memory}", {}); }
 
 void Instructions::mbarrierExpect(Value barrier, unsigned bytes) {
-  effect("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], " + std::to_string(bytes) + ";",
-         "r,~{memory}", barrier);
+  effectOfOne("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], " + std::to_string(bytes) + ";",
+              "r", {barrier});
 }
 
 void Instructions::mbarrierExpect(Value barrier, Value bytes) {
-  effect("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}",
-         {barrier, bytes});
+  effectOfOne("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r", {barrier, bytes});
+}
+
+Value Instructions::electLane() {
+  return inlineAsm("{\n.reg .b32 lane;\nelect.sync lane|$0, -1;\n}", "=b", b.getI1Type(), {},
+                   /*sideEffects=*/true);
 }
 
 void Instructions::warpBarrier() { effect("bar.warp.sync -1;", "~{memory}", {}); }
@@ -187,12 +200,13 @@ void Instructions::tmaLoad(Value destination, Value map, ValueRange coordinates,
     add(mask, ",h");
   if (policy)
     add(policy, ",l");
-  effect(llvm::formatv("cp.async.bulk.tensor.{0}d.shared::cluster.global.mbarrier::complete_tx::"
-                       "bytes{1}{2} [$0], [$1, {3}], [${4}]{5};",
-                       rank, mask ? ".multicast::cluster" : "", policy ? ".L2::cache_hint" : "",
-                       operandList(2, rank), rank + 2, more)
-             .str(),
-         constraints + ",~{memory}", args);
+  effectOfOne(
+      llvm::formatv("cp.async.bulk.tensor.{0}d.shared::cluster.global.mbarrier::complete_tx::"
+                    "bytes{1}{2} [$0], [$1, {3}], [${4}]{5};",
+                    rank, mask ? ".multicast::cluster" : "", policy ? ".L2::cache_hint" : "",
+                    operandList(2, rank), rank + 2, more)
+          .str(),
+      constraints, args);
 }
 
 void Instructions::tmaStore(Value source, Value map, ValueRange coordinates, Value policy) {

@@ -184,6 +184,11 @@ public:
   /// Orders this thread's shared-memory accesses before asynchronous ones.
   void fenceProxyAsync();
   /// Arrives and announces `bytes` that copies will bring.
+  /// One lane of the warp, whichever: true in that lane. All of them must be here.
+  mlir::Value electLane();
+  /// Until it is set back to null, barriers that expect bytes and copies that bring them are the
+  /// elected lane's: the others pass by without a branch, so that addresses stay uniform.
+  void setElected(mlir::Value lane) { elected = lane; }
   void mbarrierExpect(mlir::Value barrier, unsigned bytes);
   void mbarrierExpect(mlir::Value barrier, mlir::Value bytes);
   /// The threads of the warp have done what stands before.
@@ -274,12 +279,15 @@ private:
   mlir::Value fromInteger(mlir::Value v, mlir::Type type);
 
   void effect(llvm::StringRef text, llvm::StringRef constraints, mlir::ValueRange args);
+  /// Of the elected lane alone, if one is.
+  void effectOfOne(std::string text, std::string constraints, llvm::SmallVector<mlir::Value> args);
   llvm::SmallVector<mlir::Value> updateRegisters(llvm::StringRef text, mlir::ValueRange registers,
                                                  mlir::ValueRange more,
                                                  llvm::StringRef moreConstraints);
   void needPtx(unsigned version) { neededPtx = std::max(neededPtx, version); }
 
   mlir::OpBuilder &b;
+  mlir::Value elected;
   unsigned neededPtx = 0;
   const Target &chip;
   unsigned numThreads;

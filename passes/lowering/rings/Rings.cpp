@@ -42,6 +42,15 @@ Value Lowering::warpgroup() {
   return warpgroupId;
 }
 
+Value Lowering::uniformWarp() {
+  if (!uniformWarpId) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(tid);
+    uniformWarpId = sameInWarp(LLVM::LShrOp::create(b, in.getLoc(), blockTid, in.i32(5)));
+  }
+  return uniformWarpId;
+}
+
 Value Lowering::group() {
   if (!groupId) {
     OpBuilder::InsertionGuard guard(b);
@@ -418,8 +427,30 @@ LogicalResult Lowering::lowerRoles(cta::RolesOp op) {
   return result;
 }
 
+/// Whether all that is done is to copy into rings by TMA.
+static bool onlyFillsRings(cta::SingleOp op) {
+  return !op.walk([](Operation *in) {
+              bool fills = isa<cta::RingAcquireOp, cta::RingCopyOp, cta::RingCommitOp>(in);
+              bool isPlain = isPure(in) || isa<scf::IfOp, scf::ForOp, scf::YieldOp>(in) ||
+                             in->hasTrait<OpTrait::IsTerminator>();
+              return fills || isPlain || isa<cta::SingleOp>(in) ? WalkResult::advance()
+                                                                : WalkResult::interrupt();
+            }).wasInterrupted();
+}
+
+/// One thread does it. Copies alone are a warp's, of which one lane starts them: with no lane on a
+/// way of its own, what the warp computes with stays in uniform registers.
 LogicalResult Lowering::lowerSingle(cta::SingleOp op) {
   LogicalResult result = success();
+  if (onlyFillsRings(op)) {
+    emitIf(LLVM::ICmpOp::create(b, in.getLoc(), LLVM::ICmpPredicate::eq, uniformWarp(), in.i32(0)),
+           [&] {
+             in.setElected(in.electLane());
+             result = lowerBlock(op.getBody().front());
+             in.setElected(Value());
+           });
+    return result;
+  }
   emitIf(isThread(in.i32(0)), [&] { result = lowerBlock(op.getBody().front()); });
   return result;
 }
