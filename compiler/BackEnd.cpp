@@ -24,6 +24,8 @@ using namespace llvm;
 using namespace tile;
 
 static constexpr const char *kTriple = "nvptx64-nvidia-cuda";
+/// A switch of the back end: shared addresses fit 32 bits.
+static constexpr StringLiteral kShortPointers = "nvptx-short-ptr";
 
 static void initialize() {
   static std::once_flag once;
@@ -32,8 +34,7 @@ static void initialize() {
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
-    // Shared addresses fit 32 bits; the backend knows that only by this switch.
-    if (cl::Option *option = cl::getRegisteredOptions().lookup("nvptx-short-ptr"))
+    if (cl::Option *option = cl::getRegisteredOptions().lookup(kShortPointers))
       static_cast<cl::opt<bool> *>(option)->setValue(true);
   });
 }
@@ -176,6 +177,9 @@ std::string BackEnd::emit(Module &module) {
   return passes->emit(module);
 }
 
-std::vector<std::string> BackEnd::passNamesNotMet() {
-  return Passes(*target, /*reduceStrength=*/true).namesNotMet();
+std::vector<std::string> BackEnd::namesNotMet() {
+  std::vector<std::string> names = Passes(*target, /*reduceStrength=*/true).namesNotMet();
+  if (!cl::getRegisteredOptions().contains(kShortPointers))
+    names.push_back(kShortPointers.str());
+  return names;
 }

@@ -28,9 +28,9 @@ public:
   /// Instruction selection and printing: PTX text, empty if LLVM cannot print it.
   std::string emit(llvm::Module &module);
 
-  /// Names of LLVM's passes that this class goes by and that LLVM does not have (any
-  /// more): none, or a pass that is to be left out runs.
-  std::vector<std::string> passNamesNotMet();
+  /// Names of LLVM's passes and switches that this class goes by and that LLVM does not have
+  /// (any more): none, or a pass that is to be left out runs, or a switch has no effect.
+  std::vector<std::string> namesNotMet();
 
 private:
   class Passes;

@@ -4,8 +4,10 @@
 
 using namespace tile;
 
-// Passes are left out by the names that LLVM prints for them, which it may change.
-TEST(BackEnd, PassesThatAreLeftOutExist) {
-  EXPECT_EQ(BackEnd("sm_90a", 80, /*fuseMulAdd=*/true).passNamesNotMet(),
-            std::vector<std::string>());
+// Passes are left out by the names that LLVM prints for them, which it may change; so may a
+// switch be gone.
+TEST(BackEnd, PassesThatAreLeftOutAndSwitchesExist) {
+  for (const char *chip : {"sm_75", "sm_80", "sm_90a", "sm_120a"})
+    EXPECT_EQ(BackEnd(chip, 88, /*fuseMulAdd=*/true).namesNotMet(), std::vector<std::string>())
+        << chip;
 }
