@@ -8,9 +8,11 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
+#include "passes/facts/Refusals.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
 #include "passes/memory/Scratch.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tile {
 #define GEN_PASS_DEF_FITSHAREDMEMORYPASS
@@ -80,17 +82,22 @@ struct Form {
   bool (*applies)(ModuleOp made, ModuleOp asked);
   /// Asks for it.
   void (*ask)(ModuleOp);
+  /// What a user may have wanted and does not get.
+  std::optional<Reason> lost;
 };
 
 /// In the order of what is lost: turns of two groups, a stage at a time, warpgroup products.
 /// The last is asked for with all the stages there were: others copy then.
 constexpr Form smallerForms[] = {
     {[](ModuleOp made, ModuleOp) { return cta::groupsOf(made) > 1; },
-     [](ModuleOp m) { m->setAttr(tile::kKernelAttr, cooperative(kernelOf(m))); }},
+     [](ModuleOp m) { m->setAttr(tile::kKernelAttr, cooperative(kernelOf(m))); },
+     Reason::FitsNoTurns},
     {[](ModuleOp, ModuleOp asked) { return kernelOf(asked).getStages() > 2; },
-     [](ModuleOp m) { m->setAttr(tile::kKernelAttr, withStages(m, kernelOf(m).getStages() - 1)); }},
+     [](ModuleOp m) { m->setAttr(tile::kKernelAttr, withStages(m, kernelOf(m).getStages() - 1)); },
+     std::nullopt},
     {[](ModuleOp, ModuleOp asked) { return !asked->hasAttr(kNoWarpgroupDotsAttr); },
-     [](ModuleOp m) { m->setAttr(kNoWarpgroupDotsAttr, UnitAttr::get(m.getContext())); }},
+     [](ModuleOp m) { m->setAttr(kNoWarpgroupDotsAttr, UnitAttr::get(m.getContext())); },
+     Reason::FitsNoWarpgroups},
 };
 
 struct FitSharedMemoryPass : tile::impl::FitSharedMemoryPassBase<FitSharedMemoryPass> {
@@ -112,6 +119,7 @@ struct FitSharedMemoryPass : tile::impl::FitSharedMemoryPassBase<FitSharedMemory
     if (failed(attempt(remarks)))
       return signalPassFailure();
     KernelAttr wanted = kernelOf(module);
+    llvm::SmallSetVector<Reason, 2> lost;
     for (const Form &form : smallerForms)
       while (before && !fits(module) && form.applies(module, *before)) {
         if (&form == std::end(smallerForms) - 1)
@@ -120,12 +128,17 @@ struct FitSharedMemoryPass : tile::impl::FitSharedMemoryPassBase<FitSharedMemory
         restore(*before);
         if (failed(attempt(remarks)))
           return signalPassFailure();
+        if (form.lost)
+          lost.insert(*form.lost);
       }
     if (before && fits(module) &&
         (failed(chooseRoles(*before, remarks)) || failed(chooseWarps(*before, wanted, remarks))))
       return signalPassFailure();
     for (Diagnostic &remark : remarks)
       getContext().getDiagEngine().emit(std::move(remark));
+    for (Reason reason : lost)
+      if (reason == Reason::FitsNoWarpgroups || wanted.getRoles() == WarpRoles::PingPong)
+        refuse(*module.getOps<func::FuncOp>().begin(), reason);
   }
 
 private:

@@ -261,30 +261,18 @@ static std::optional<Copy> copyOf(LoadOp load, const DenseSet<Value> &written) {
   return copy;
 }
 
-/// Whether products of the loop's slots are to be in flight from one iteration to the
-/// next: warpgroups' that only add up.
-static bool willOverlap(Pipeline &p) {
+/// Whether products of the loop's slots are to be in flight from one iteration to the next.
+static bool wantsSpare(Pipeline &p) {
   bool any = false;
-  SmallVector<cta::WarpgroupDotOp, 2> dots;
-  WalkResult result = p.loop.walk([&](Operation *op) {
-    auto dot = dyn_cast<cta::WarpgroupDotOp>(op);
-    if (!dot)
-      return isa<DotOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
-    if (dot->getBlock() != p.loop.getBody() || !onlyAddsUp(dot, p.loop))
-      return WalkResult::interrupt();
-    for (Value operand : dot->getOperands().take_front(2)) {
-      auto stage = operand.getDefiningOp<cta::StageOp>();
-      bool isCopied = stage && llvm::any_of(p.copies, [&](const Copy &c) {
-                        return c.value == stage.getSrc() && c.isReadInPlace(stage);
-                      });
-      any |= isCopied;
-      if (!isCopied && !operand.getDefiningOp<cta::RingWaitOp>())
-        return WalkResult::interrupt();
-    }
-    dots.push_back(dot);
-    return WalkResult::advance();
-  });
-  return any && !result.wasInterrupted() && gainsFromFlight(dots);
+  auto isCopied = [&](Value operand) {
+    auto stage = operand.getDefiningOp<cta::StageOp>();
+    bool own = stage && llvm::any_of(p.copies, [&](const Copy &c) {
+                 return c.value == stage.getSrc() && c.isReadInPlace(stage);
+               });
+    any |= own;
+    return own;
+  };
+  return productsInFlight(p.loop, isCopied) && any;
 }
 
 std::optional<Pipeline> tile::planPipeline(scf::ForOp loop, int32_t stages, bool onlyForProducts) {
@@ -326,6 +314,6 @@ std::optional<Pipeline> tile::planPipeline(scf::ForOp loop, int32_t stages, bool
     if (isLate)
       p.late.insert(&op);
   }
-  p.hasSpare = willOverlap(p);
+  p.hasSpare = wantsSpare(p);
   return p;
 }

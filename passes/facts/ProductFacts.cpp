@@ -26,7 +26,9 @@ static bool takeTurns(cta::WarpgroupDotOp dot, unsigned warpgroups) {
   return warpgroups > 1 && cyclesOfShare(dot, warpgroups) >= tuningOf(dot).longProductCycles;
 }
 
-bool tile::gainsFromFlight(ArrayRef<cta::WarpgroupDotOp> dots) {
+/// Whether products of one loop should be in flight: not where several warpgroups with long
+/// products take turns anyway.
+static bool gainsFromFlight(ArrayRef<cta::WarpgroupDotOp> dots) {
   unsigned warpgroups = cta::warpsOfGroup(dots.front()) / 4;
   return dots.size() > 1 || !takeTurns(dots.front(), warpgroups);
 }
@@ -36,4 +38,47 @@ bool tile::onlyAddsUp(cta::WarpgroupDotOp dot, scf::ForOp loop) {
   return acc && acc.getOwner() == loop.getBody() && acc != loop.getInductionVar() &&
          acc.hasOneUse() && dot.getResult().hasOneUse() &&
          loop.getTiedLoopYieldedValue(acc)->get() == dot.getResult() && !dot.getPromote();
+}
+
+/// The release of the slot that `wait` gives, if the slot can be kept while the next one is
+/// waited for: nobody but products reads it where it is, and there is another.
+static cta::RingReleaseOp laterRelease(cta::RingWaitOp wait, Operation *firstProduct) {
+  auto ring = wait.getRing().getDefiningOp<cta::RingOp>();
+  if (!ring || ring.getStages() < 2 || !llvm::all_of(wait->getUsers(), [](Operation *user) {
+        return isa<cta::WarpgroupDotOp, cta::ReadOp>(user);
+      }))
+    return {};
+  for (auto release : wait->getBlock()->getOps<cta::RingReleaseOp>())
+    if (release.getRing() == wait.getRing())
+      return firstProduct->isBeforeInBlock(release) ? release : cta::RingReleaseOp();
+  return {};
+}
+
+std::optional<Flight> tile::productsInFlight(scf::ForOp loop, function_ref<bool(Value)> isSpare) {
+  Flight flight;
+  loop.walk([&](cta::WarpgroupDotOp dot) { flight.dots.push_back(dot); });
+  DenseSet<Operation *> waits;
+  for (cta::WarpgroupDotOp dot : flight.dots) {
+    if (dot->getBlock() != loop.getBody() || !onlyAddsUp(dot, loop))
+      return std::nullopt;
+    for (Value operand : dot->getOperands().take_front(2)) {
+      if (isSpare(operand))
+        continue;
+      auto wait = operand.getDefiningOp<cta::RingWaitOp>();
+      if (!wait || wait->getBlock() != loop.getBody())
+        return std::nullopt;
+      waits.insert(wait);
+    }
+  }
+  if (flight.dots.empty() || !gainsFromFlight(flight.dots))
+    return std::nullopt;
+  for (auto wait : loop.getBody()->getOps<cta::RingWaitOp>()) {
+    if (!waits.contains(wait))
+      continue;
+    cta::RingReleaseOp release = laterRelease(wait, flight.dots.front());
+    if (!release)
+      return std::nullopt;
+    flight.releases.push_back(release);
+  }
+  return flight;
 }

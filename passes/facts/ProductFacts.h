@@ -4,18 +4,26 @@
 
 #include "ir/CtaDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include <optional>
 
 namespace tile {
 
 /// What can be done with a product while another is under way.
 bool isElementByElement(mlir::Operation *op);
 
-/// Whether products of one loop should be in flight from one iteration to the next: not
-/// where several warpgroups with long products take turns anyway.
-bool gainsFromFlight(llvm::ArrayRef<cta::WarpgroupDotOp> dots);
-
 /// The accumulator goes round the loop and is seen by nobody else.
 bool onlyAddsUp(cta::WarpgroupDotOp dot, mlir::scf::ForOp loop);
+
+/// Products of a loop that can be in flight from one iteration to the next.
+struct Flight {
+  llvm::SmallVector<cta::WarpgroupDotOp, 2> dots;
+  llvm::SmallVector<cta::RingReleaseOp, 2> releases; ///< of the rings' slots that they read
+};
+/// The products of `loop`, if they can be in flight and gain from it. Their operands are in slots
+/// of rings, or where `isSpare` says so: in slots that are filled an iteration later than they
+/// could be. Who makes such slots asks this, and so does who puts the products in flight.
+std::optional<Flight> productsInFlight(mlir::scf::ForOp loop,
+                                       llvm::function_ref<bool(mlir::Value operand)> isSpare);
 
 } // namespace tile
 

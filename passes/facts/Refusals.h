@@ -15,6 +15,9 @@
 namespace tile {
 
 enum class Reason {
+  // Forms that do not fit (tile-fit-shared-memory)
+  FitsNoTurns,
+  FitsNoWarpgroups,
   // Groups of warps that take blocks by turns (tile-alternate-tiles)
   TurnsHandOn,
   TurnsDoMore,
@@ -22,10 +25,17 @@ enum class Reason {
   TurnsStoreEarly,
   TurnsNeedRegisters,
   TurnsCopiesNeedMore,
+  TurnsNeedRoles,
   // Clusters (tile-cluster-programs)
   ClusterNoPrograms,
   ClusterDoesMore,
   ClusterNothingShared,
+  // Warps that only copy (tile-specialize-warps)
+  RolesNotWanted,
+  RolesNothingToCopy,
+  RolesNeedThreads,
+  RolesNeedBlocks,
+  RolesNeedStores,
 };
 
 /// What stands behind a reason.

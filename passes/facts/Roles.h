@@ -3,6 +3,7 @@
 #define TILE_PASSES_FACTS_ROLES_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/facts/Refusals.h"
 
 namespace tile {
 
@@ -15,6 +16,11 @@ bool copiesInPlace(mlir::func::FuncOp kernel);
 /// theirs: how many programs there will be is not known, and if they are few, copies that start
 /// early are of more use.
 int32_t fewestStages(mlir::Operation *loop, int32_t stages, int64_t warpgroups);
+
+/// Why no warps of `kernel` can do nothing but its copies by TMA, beside those that compute;
+/// nothing if they can. Who decides for what needs such warps asks this, and so does who makes
+/// them.
+std::optional<Reason> obstacleToRoles(mlir::func::FuncOp kernel);
 
 } // namespace tile
 

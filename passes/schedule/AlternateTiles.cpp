@@ -5,12 +5,11 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
 #include "passes/Passes.h"
-#include "passes/facts/DeadValues.h"
 #include "passes/facts/LoopSlice.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Refusals.h"
-#include "passes/facts/ScalarWork.h"
+#include "passes/facts/Roles.h"
 #include "passes/schedule/GroupTurns.h"
 
 namespace tile {
@@ -97,14 +96,10 @@ static std::optional<Reason> obstacle(func::FuncOp kernel, scf::ForOp tiles) {
     return Reason::TurnsStoreEarly;
   if (registersForSums(tiles) > tuningOf(kernel).turnsMostSums)
     return Reason::TurnsNeedRegisters;
-  auto isCopy = [](Operation *op) { return isa<cta::TmaLoadOp>(op); };
-  Liveness live(kernel.getBody().front(), isCopy);
-  if (!llvm::all_of(live.ops, [&](Operation *op) {
-        return !kernel->isProperAncestor(op) || isCopy(op) || isScalarWork(op) ||
-               op->hasTrait<OpTrait::IsTerminator>();
-      }))
+  std::optional<Reason> noRoles = obstacleToRoles(kernel);
+  if (noRoles == Reason::RolesNeedBlocks || noRoles == Reason::RolesNeedStores)
     return Reason::TurnsCopiesNeedMore;
-  return std::nullopt;
+  return noRoles ? std::optional(Reason::TurnsNeedRoles) : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

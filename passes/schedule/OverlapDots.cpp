@@ -21,54 +21,6 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-namespace {
-/// The parts of a loop that can be overlapped.
-struct Overlap {
-  SmallVector<cta::WarpgroupDotOp, 2> dots;
-  SmallVector<cta::RingReleaseOp, 2> releases; ///< of the slots that the dots read
-};
-} // namespace
-
-static std::optional<Overlap> match(scf::ForOp loop) {
-  Overlap o;
-  loop.walk([&](cta::WarpgroupDotOp dot) { o.dots.push_back(dot); });
-  SmallPtrSet<Operation *, 2> waits;
-  for (cta::WarpgroupDotOp dot : o.dots) {
-    if (dot->getBlock() != loop.getBody() || !onlyAddsUp(dot, loop))
-      return std::nullopt;
-    // Both operands come from slots.
-    for (Value operand : dot->getOperands().take_front(2)) {
-      if (loop->hasAttr(cta::kSpareSlotAttr) && operand.getDefiningOp<cta::SlotOp>())
-        continue;
-      auto wait = operand.getDefiningOp<cta::RingWaitOp>();
-      if (!wait || wait->getBlock() != loop.getBody())
-        return std::nullopt;
-      waits.insert(wait);
-    }
-  }
-  if (o.dots.empty())
-    return std::nullopt;
-  for (Operation &op : *loop.getBody()) {
-    auto wait = dyn_cast<cta::RingWaitOp>(op);
-    if (!wait || !waits.contains(wait))
-      continue;
-    // A slot is kept while the next one is waited for, and nobody else reads it.
-    auto ring = wait.getRing().getDefiningOp<cta::RingOp>();
-    if (!ring || ring.getStages() < 2 || !llvm::all_of(wait->getUsers(), [](Operation *user) {
-          return isa<cta::WarpgroupDotOp, cta::ReadOp>(user);
-        }))
-      return std::nullopt;
-    auto release = llvm::find_if(*loop.getBody(), [&](Operation &other) {
-      auto r = dyn_cast<cta::RingReleaseOp>(other);
-      return r && r.getRing() == wait.getRing();
-    });
-    if (release == loop.getBody()->end() || !o.dots.front()->isBeforeInBlock(&*release))
-      return std::nullopt;
-    o.releases.push_back(cast<cta::RingReleaseOp>(*release));
-  }
-  return o;
-}
-
 /// `next` starts copies into the slot that an iteration has released. Behind the release in the
 /// iteration after that, they are those of the iteration before (`isLater`: if there is one).
 static void startLater(scf::ForOp loop, cta::SingleOp next, Value isLater) {
@@ -85,7 +37,7 @@ static void startLater(scf::ForOp loop, cta::SingleOp next, Value isLater) {
   }
 }
 
-static void overlap(scf::ForOp loop, Overlap &o) {
+static void overlap(scf::ForOp loop, Flight &o) {
   OpBuilder b(loop.getContext());
   Location loc = o.dots.front().getLoc();
   auto compare = [&](arith::CmpIPredicate predicate, Value l, Value r) -> Value {
@@ -157,12 +109,13 @@ struct OverlapDotsPass : tile::impl::OverlapDotsPassBase<OverlapDotsPass> {
       bool hasRoles = bool(loop->getParentOfType<cta::RolesOp>());
       if (chainDots(loop) || (hasRoles && (rotateDot(loop) || staggerDots(loop))))
         continue;
-      if (std::optional<Overlap> o = match(loop)) {
-        if (gainsFromFlight(o->dots))
-          overlap(loop, *o);
-      } else if (hasRoles) {
+      auto isSpare = [&](Value operand) {
+        return loop->hasAttr(cta::kSpareSlotAttr) && operand.getDefiningOp<cta::SlotOp>();
+      };
+      if (std::optional<Flight> flight = productsInFlight(loop, isSpare))
+        overlap(loop, *flight);
+      else if (hasRoles)
         (void)issueDotsEarly(loop);
-      }
     }
     getOperation().walk(releaseInOneWay);
   }

@@ -13,8 +13,7 @@
 #include "passes/copies/CopiesAhead.h"
 #include "passes/copies/CopyHints.h"
 #include "passes/facts/DeadValues.h"
-#include "passes/facts/LoopSlice.h"
-#include "passes/facts/PointerRoots.h"
+#include "passes/facts/Refusals.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
 #include "passes/facts/ScalarWork.h"
@@ -77,35 +76,27 @@ public:
         cluster(cluster) {}
 
   LogicalResult run() {
-    if (failed(findGroups()) || groups.empty())
-      return success(groups.empty());
-    joinVectors();
+    if (failed(findGroups()))
+      return failure();
+    bool byTurns = cta::groupsOf(kernel) > 1;
+    std::optional<Reason> obstacle = obstacleToRoles(kernel);
+    if (obstacle && byTurns)
+      return kernel.emitOpError("is to compute blocks by turns without warps that only copy: ")
+             << refusalOf(*obstacle).why;
+    if (groups.empty())
+      return success();
     OpBuilder b = OpBuilder::atBlockBegin(&body);
     Operation *start = cta::BarrierOp::create(b, kernel.getLoc());
-    if (copiesInPlace(kernel)) {
-      copyAhead(start);
+    if (obstacle && *obstacle != Reason::RolesNotWanted) {
+      refuse(kernel, *obstacle);
+      copyAllInPlace(start);
       return success();
     }
-    joinScalars();
-    makeRings(start);
-    auto roles = cta::RolesOp::create(b, kernel.getLoc());
-    unsigned all = cta::groupsOf(kernel);
-    bool hasRoom = warps * 32 * all + cta::kProducerThreads <= kMaxThreads;
-    bool isShared = llvm::any_of(groups, [](const Group &g) { return g.isShared(); });
-    if (hasRoom && makeProducer(roles)) {
-      consume(nullptr);
-      eraseDeadValues(body);
-      moveConsumers(roles);
-      if (isShared)
-        meetOthers(start);
-      if (all > 1)
-        takeTurns(roles, llvm::map_to_vector(groups, [](const Group &g) { return g.ring; }));
-    } else if (all > 1) {
-      return kernel.emitOpError("has copies that no thread can follow");
-    } else {
-      roles.erase();
-      return copyAllInPlace(start);
-    }
+    joinVectors();
+    if (obstacle)
+      copyAhead(start);
+    else
+      makeRoles(b, start);
     return success();
   }
 
@@ -117,10 +108,11 @@ private:
   void chooseStages(Group &group) const;
   void findPartners();
   void makeRings(Operation *start);
-  bool makeProducer(cta::RolesOp roles);
+  void makeRoles(OpBuilder &b, Operation *start);
+  void makeProducer(cta::RolesOp roles);
   void fill(OpBuilder &b, const Group &group, SmallVector<cta::TmaLoadOp, 2> loads,
             SmallVector<LoadOp, 2> scalars);
-  LogicalResult copyAllInPlace(Operation *start);
+  void copyAllInPlace(Operation *start);
   void copyAhead(Operation *start);
   void chooseStagesAhead();
   void copyInPlace(Group &group);
@@ -333,8 +325,7 @@ void WarpSpecializer::fill(OpBuilder &b, const Group &group, SmallVector<cta::Tm
 }
 
 /// Makes the producer a copy of the kernel's body that only fills the rings.
-/// False if the copies depend on what one thread cannot know.
-bool WarpSpecializer::makeProducer(cta::RolesOp roles) {
+void WarpSpecializer::makeProducer(cta::RolesOp roles) {
   Block *block = &roles.getProducer().emplaceBlock();
   IRMapping map;
   OpBuilder b = OpBuilder::atBlockBegin(block);
@@ -343,12 +334,6 @@ bool WarpSpecializer::makeProducer(cta::RolesOp roles) {
       break;
     b.clone(*op, map);
   }
-  bool hasAtomics = false;
-  DenseSet<Value> written;
-  block->walk([&](Operation *op) {
-    hasAtomics |= isa<AtomicRmwOp, AtomicCasOp>(op);
-    collectWritten(op, written);
-  });
   for (Group &group : groups) {
     SmallVector<cta::TmaLoadOp, 2> loads;
     for (cta::TmaLoadOp load : group.loads)
@@ -364,20 +349,23 @@ bool WarpSpecializer::makeProducer(cta::RolesOp roles) {
     fill(at, group, loads, scalars);
   }
   // The loads still have their users, which are no roots: all of them go.
-  Liveness live(*block, fillsRing);
-  bool isScalar = llvm::all_of(live.ops, [&](Operation *op) {
-    return !roles->isProperAncestor(op) || isScalarWork(op) ||
-           op->hasTrait<OpTrait::IsTerminator>();
-  });
-  // It would read ahead of the consumers' stores.
-  bool readsWritten = llvm::any_of(live.ops, [&](Operation *op) {
-    auto load = dyn_cast<LoadOp>(op);
-    return load && (hasAtomics || comesFrom(load.getPtr(), written));
-  });
-  if (!isScalar || readsWritten)
-    return false;
   eraseDeadValues(*block, fillsRing);
-  return true;
+}
+
+/// Warps that only copy, which go ahead of those that compute.
+void WarpSpecializer::makeRoles(OpBuilder &b, Operation *start) {
+  joinScalars();
+  makeRings(start);
+  auto roles = cta::RolesOp::create(b, kernel.getLoc());
+  bool isShared = llvm::any_of(groups, [](const Group &g) { return g.isShared(); });
+  makeProducer(roles);
+  consume(nullptr);
+  eraseDeadValues(body);
+  moveConsumers(roles);
+  if (isShared)
+    meetOthers(start);
+  if (cta::groupsOf(kernel) > 1)
+    takeTurns(roles, llvm::map_to_vector(groups, [](const Group &g) { return g.ring; }));
 }
 
 //===----------------------------------------------------------------------===//
@@ -386,23 +374,14 @@ bool WarpSpecializer::makeProducer(cta::RolesOp roles) {
 
 /// One thread copies where loads stand. What is loaded beside operands may be used before
 /// these can be copied: it is on its own here.
-LogicalResult WarpSpecializer::copyAllInPlace(Operation *start) {
+void WarpSpecializer::copyAllInPlace(Operation *start) {
   cta::setMade(kernel, &cta::Made::cluster, 1);
   kernel.walk([](cta::TmaLoadOp load) { load.getCommonMutable().clear(); });
-  llvm::SmallSetVector<Operation *, 4> rings;
-  for (Group &group : groups)
-    rings.insert(group.ring.getDefiningOp());
-  for (Operation *ring : rings)
-    ring->erase();
-  groups.clear();
-  if (failed(findGroups()))
-    return failure();
   for (Group &group : groups)
     group.stages = 1;
   makeRings(start);
   consume(&WarpSpecializer::copyInPlace);
   eraseDeadValues(body);
-  return success();
 }
 
 void WarpSpecializer::copyInPlace(Group &group) {
