@@ -1,5 +1,6 @@
 //===- ExplainAccesses.cpp - how a kernel reaches memory ------------------===//
 #include "compiler/ExplainReader.h"
+#include "passes/facts/Refusals.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <set>
 
@@ -95,6 +96,11 @@ std::string Reader::reasonFor(const Explanation::Place &place, StringRef prefix)
     if (remark.line != place.line || remark.column != place.column ||
         message.starts_with(cta::kNotCopied) == prefix.empty())
       continue;
+    if (std::optional<Reason> reason = readRefusal(message)) {
+      if (refusalOf(*reason).pass != "tile-warpgroup-dots")
+        continue;
+      return refusalOf(*reason).why.str();
+    }
     return message.drop_front(prefix.size()).str();
   }
   return {};

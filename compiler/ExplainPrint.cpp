@@ -198,7 +198,7 @@ static void printSummary(const Explanation &e, raw_ostream &os) {
     os << "; " << m.numWarps << " were asked for, and hold too few registers";
   os << "\n";
   for (const auto &[wish, why] : e.refused)
-    os << llvm::left_justify("  not " + wish + ":", 17) << why << "\n";
+    os << llvm::left_justify("  not " + wish + ": ", 17) << why << "\n";
   if (e.registers >= 0) {
     os << "  registers      " << e.registers << " a thread";
     if (e.roleRegisters.size() == 2)

@@ -113,12 +113,19 @@ Reader::Reader(func::FuncOp kernel, const ExplainOptions &options, ArrayRef<Rema
       warps(int(cta::warpsOfGroup(kernel))), wantedStages(options.compile.numStages),
       target(targetOf(kernel)) {}
 
+/// Those are told where the product is.
+static bool isOfProduct(Reason reason) { return refusalOf(reason).pass == "tile-warpgroup-dots"; }
+
 void Reader::run() {
   out.groups = int(cta::groupsOf(kernel));
   out.consumerWarps = warps * out.groups;
   for (const Remark &remark : remarks)
-    if (std::optional<Reason> reason = readRefusal(remark.message))
-      out.refused.emplace_back(refusalOf(*reason).wish, refusalOf(*reason).why);
+    if (std::optional<Reason> reason = readRefusal(remark.message);
+        reason && !isOfProduct(*reason)) {
+      std::pair<std::string, std::string> said(refusalOf(*reason).wish, refusalOf(*reason).why);
+      if (!llvm::is_contained(out.refused, said))
+        out.refused.push_back(std::move(said));
+    }
   walk(kernel.getBody().front());
 }
 

@@ -4,7 +4,8 @@ usage: describe.py REFERENCE RECORDS OUTPUT
 
 `mlir-tblgen -gen-dialect-doc` writes the reference but drops the text of `Arg<...>` and
 `Res<...>`; RECORDS is what `llvm-tblgen --dump-json` says of the same file. Each table gets
-a column with them. Exits 1 after naming everything that has no sentence.
+a column with them. Exits 1 after naming everything that has no sentence. What passes count
+(`TilePass` of passes/Passes.td) is listed behind their options.
 """
 import html
 import json
@@ -33,6 +34,15 @@ def sentences(records):
     return found
 
 
+def counted(records):
+    """{pass: [(name, what it counts)]}"""
+    found = {}
+    for name in records["!instanceof"].get("TilePass", []):
+        own = [records[count["def"]] for count in records[name]["counts"]]
+        found[f"-{records[name]['argument']}"] = [(c["name"], c["what"]) for c in own]
+    return found
+
+
 def in_html(text):
     return re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text, quote=False))
 
@@ -58,11 +68,24 @@ def describe(line, own, missing):
 
 def main():
     reference, records, output = map(pathlib.Path, sys.argv[1:])
-    known = sentences(json.loads(records.read_text(encoding="utf-8")))
+    records = json.loads(records.read_text(encoding="utf-8"))
+    known, counts = sentences(records), counted(records)
     lines, missing, own, here = [], [], {}, ""
+
+    def end_section():
+        own_counts = counts.get(here.strip("`"))
+        if not own_counts:
+            return
+        while not lines[-1]:
+            lines.pop()
+        lines.extend(["", "#### Counts", ""])
+        lines.extend(f"- `{name}`: {what}" for name, what in own_counts)
+        lines.append("")
+
     for line in reference.read_text(encoding="utf-8").splitlines():
         section = SECTION.match(line)
         if line.startswith("### "):
+            end_section()
             here = section[1] if section else line[4:]
             own = known.get(here, {})
         without = []
@@ -71,6 +94,9 @@ def main():
         if parameter and not own and not parameter[2]:
             without.append(parameter[1])
         missing += [f"{here}: `{name}` has no sentence" for name in without]
+    end_section()
+    while not lines[-1]:
+        lines.pop()
     print("\n".join(missing), end="\n" if missing else "")
     output.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return 1 if missing else 0

@@ -13,6 +13,8 @@
 #include "passes/facts/Roles.h"
 #include "passes/memory/Scratch.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_FITSHAREDMEMORYPASS
@@ -21,6 +23,9 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-fit-shared-memory"
+ALWAYS_ENABLED_STATISTIC(formsTried, "forms of kernels that were laid out");
 
 /// What was asked for, but that all warps share every block.
 static KernelAttr cooperative(KernelAttr wanted) {
@@ -102,6 +107,10 @@ constexpr Form smallerForms[] = {
 
 struct FitSharedMemoryPass : tile::impl::FitSharedMemoryPassBase<FitSharedMemoryPass> {
   FitSharedMemoryPass() : pipeline(ModuleOp::getOperationName()) { buildCtaSteps(pipeline); }
+  explicit FitSharedMemoryPass(tile::FitSharedMemoryPassOptions options)
+      : FitSharedMemoryPassBase(std::move(options)), pipeline(ModuleOp::getOperationName()) {
+    buildCtaSteps(pipeline);
+  }
   FitSharedMemoryPass(const FitSharedMemoryPass &other)
       : tile::impl::FitSharedMemoryPassBase<FitSharedMemoryPass>(other), pipeline(other.pipeline) {}
 
@@ -113,7 +122,7 @@ struct FitSharedMemoryPass : tile::impl::FitSharedMemoryPassBase<FitSharedMemory
     // Without warpgroup products there is nothing to give up, and nothing to keep.
     OwningOpRef<ModuleOp> before;
     bool hasProducts = module->walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
-    if (hasProducts && targetOf(module).has(Feature::Wgmma))
+    if (smaller && hasProducts && targetOf(module).has(Feature::Wgmma))
       before = module.clone();
     std::vector<Diagnostic> remarks;
     if (failed(attempt(remarks)))
@@ -221,6 +230,8 @@ private:
   /// Runs the steps; what they remark replaces what is in `remarks`, errors go on.
   LogicalResult attempt(std::vector<Diagnostic> &remarks) {
     remarks.clear();
+    ++formsTried;
+    LDBG() << "a form of " << kernelOf(getOperation());
     ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &d) {
       if (d.getSeverity() == DiagnosticSeverity::Error)
         return failure();

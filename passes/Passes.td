@@ -10,7 +10,19 @@
 
 include "mlir/Pass/PassBase.td"
 
-def FitSharedMemoryPass : Pass<"tile-fit-shared-memory", "::mlir::ModuleOp"> {
+/// Something that a pass counts: `ALWAYS_ENABLED_STATISTIC` of that name in its sources,
+/// printed by `tile-opt --counts`.
+class Count<string theName, string whatItIs> {
+  string name = theName;
+  string what = whatItIs;
+}
+
+/// A pass whose choices can be overridden (options) and are counted.
+class TilePass<string argument, string operation> : Pass<argument, operation> {
+  list<Count> counts = [];
+}
+
+def FitSharedMemoryPass : TilePass<"tile-fit-shared-memory", "::mlir::ModuleOp"> {
   let summary = "lay a kernel out in the largest form that a thread block has the memory for";
   let description = [{
     - **Needs**: the tile level, after simplification.
@@ -23,9 +35,16 @@ def FitSharedMemoryPass : Pass<"tile-fit-shared-memory", "::mlir::ModuleOp"> {
       memory. Remarks are those of the form that is kept.
     - **Never**: looks at how the steps work, nor keeps anything of a form that did not fit.
   }];
+  let options = [
+    Option<"smaller", "smaller", "bool", "/*default=*/true",
+           "takes a smaller form where one does not fit">
+  ];
+  let counts = [
+    Count<"formsTried", "forms of kernels that were laid out">
+  ];
 }
 
-def CountLoopsPass : Pass<"tile-count-loops", "::mlir::ModuleOp"> {
+def CountLoopsPass : TilePass<"tile-count-loops", "::mlir::ModuleOp"> {
   let summary = "loops that count as such, and what they leave in terms of their turns";
   let description = [{
     - **Needs**: tile operations without layouts, after simplification.
@@ -46,9 +65,13 @@ def CountLoopsPass : Pass<"tile-count-loops", "::mlir::ModuleOp"> {
     So the loads of a loop over what another has left are strided tiles like those
     of the first.
   }];
+  let counts = [
+    Count<"whilesCounted", "`while` loops that became `for`">,
+    Count<"valuesComputed", "values computed behind loops from their turns">
+  ];
 }
 
-def SplitColumnsPass : Pass<"tile-split-columns", "::mlir::ModuleOp"> {
+def SplitColumnsPass : TilePass<"tile-split-columns", "::mlir::ModuleOp"> {
   let summary = "products whose columns are no power of two in parts that are";
   let description = [{
     - **Needs**: tile operations without layouts, blocks of any size.
@@ -70,9 +93,16 @@ def SplitColumnsPass : Pass<"tile-split-columns", "::mlir::ModuleOp"> {
     ranges, constants, and what is the same in all columns. Loops carry the parts beside
     the whole; whatever is not needed any more is erased in the end.
   }];
+  let options = [
+    Option<"fewestColumns", "fewest-columns", "int64_t", "/*default=*/0",
+           "columns of the smallest part; 0: what was chosen for the target">
+  ];
+  let counts = [
+    Count<"storesSplit", "stores of products in parts">
+  ];
 }
 
-def PadShapesPass : Pass<"tile-pad-shapes", "::mlir::ModuleOp"> {
+def PadShapesPass : TilePass<"tile-pad-shapes", "::mlir::ModuleOp"> {
   let summary = "grow blocks until their dimensions are powers of two";
   let description = [{
     - **Needs**: tile operations without layouts.
@@ -109,9 +139,12 @@ def PadShapesPass : Pass<"tile-pad-shapes", "::mlir::ModuleOp"> {
                                            dimension grows, else by `tile.gather`
     ```
   }];
+  let counts = [
+    Count<"blocksGrown", "values whose blocks grew">
+  ];
 }
 
-def UnrollLoopsPass : Pass<"tile-unroll-loops", "::mlir::ModuleOp"> {
+def UnrollLoopsPass : TilePass<"tile-unroll-loops", "::mlir::ModuleOp"> {
   let summary = "unroll loops by the factor they ask for";
   let description = [{
     - **Needs**: tile operations without layouts.
@@ -128,9 +161,16 @@ def UnrollLoopsPass : Pass<"tile-unroll-loops", "::mlir::ModuleOp"> {
     ```
     The second loop is short and is not pipelined.
   }];
+  let options = [
+    Option<"mostOperations", "most-operations", "int64_t", "/*default=*/1 << 15",
+           "operations that the body of a loop may grow to">
+  ];
+  let counts = [
+    Count<"loopsUnrolled", "loops that were unrolled">
+  ];
 }
 
-def DecomposeDotsPass : Pass<"tile-decompose-dots", "::mlir::ModuleOp"> {
+def DecomposeDotsPass : TilePass<"tile-decompose-dots", "::mlir::ModuleOp"> {
   let summary = "products in terms of what the hardware multiplies";
   let description = [{
     - **Needs**: the tile dialect, before layouts; the module's target.
@@ -159,9 +199,14 @@ def DecomposeDotsPass : Pass<"tile-decompose-dots", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect"];
+  let counts = [
+    Count<"sumsJoined", "sums that became what a product starts from">,
+    Count<"productsOfParts", "products of several parts">,
+    Count<"productsWidened", "products of 8-bit floats computed in f16">
+  ];
 }
 
-def WarpgroupDotsPass : Pass<"tile-warpgroup-dots", "::mlir::ModuleOp"> {
+def WarpgroupDotsPass : TilePass<"tile-warpgroup-dots", "::mlir::ModuleOp"> {
   let summary = "matrix products by warpgroup instructions on tiles copied by TMA (sm_90a)";
   let description = [{
     - **Needs**: the tile level, after simplification.
@@ -183,9 +228,19 @@ def WarpgroupDotsPass : Pass<"tile-warpgroup-dots", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::tile::cta::CtaDialect"];
+  let options = [
+    Option<"stores", "stores", "bool", "/*default=*/true",
+           "stores by TMA, too">
+  ];
+  let counts = [
+    Count<"productsMade", "products by warpgroups">,
+    Count<"loadsByTma", "loads of operands by TMA">,
+    Count<"operandsStaged", "operands written to shared memory by threads">,
+    Count<"storesByTma", "stores by TMA">
+  ];
 }
 
-def ExpandDescriptorsPass : Pass<"tile-expand-descriptors", "::mlir::ModuleOp"> {
+def ExpandDescriptorsPass : TilePass<"tile-expand-descriptors", "::mlir::ModuleOp"> {
   let summary = "access tensors behind descriptors by pointers and masks";
   let description = [{
     - **Needs**: tile operations without layouts.
@@ -202,9 +257,12 @@ def ExpandDescriptorsPass : Pass<"tile-expand-descriptors", "::mlir::ModuleOp"> 
     A position that wraps past 2^31 is negative, so it lies outside either way.
     The rules for strides (multiples of 16 bytes) are passed on as hints.
   }];
+  let counts = [
+    Count<"accessesExpanded", "accesses by descriptors that became pointers">
+  ];
 }
 
-def PersistProgramsPass : Pass<"tile-persist-programs", "::mlir::ModuleOp"> {
+def PersistProgramsPass : TilePass<"tile-persist-programs", "::mlir::ModuleOp"> {
   let summary = "several programs of the grid in one thread block, one after the other";
   let description = [{
     - **Needs**: module attribute `tile.persistent`; warpgroup products made.
@@ -214,9 +272,12 @@ def PersistProgramsPass : Pass<"tile-persist-programs", "::mlir::ModuleOp"> {
       true grid comes in three more parameters (`tile.num_programs`).
     - **Never**: touches other kernels: they gain nothing.
   }];
+  let counts = [
+    Count<"kernelsPersistent", "kernels with several programs in a block">
+  ];
 }
 
-def ClusterProgramsPass : Pass<"tile-cluster-programs", "::mlir::ModuleOp"> {
+def ClusterProgramsPass : TilePass<"tile-cluster-programs", "::mlir::ModuleOp"> {
   let summary = "thread blocks with neighbouring programs share what they load";
   let description = [{
     - **Needs**: programs in a loop (`cta.programs`); module attribute `tile.num_ctas`
@@ -243,9 +304,16 @@ def ClusterProgramsPass : Pass<"tile-cluster-programs", "::mlir::ModuleOp"> {
         store                             if p < programs: store
     ```
   }];
+  let options = [
+    Option<"always", "always", "bool", "/*default=*/false",
+           "also where nobody asks for it and it is not known to pay">
+  ];
+  let counts = [
+    Count<"loadsShared", "loads that the blocks of a cluster share">
+  ];
 }
 
-def AlternateTilesPass : Pass<"tile-alternate-tiles", "::mlir::ModuleOp"> {
+def AlternateTilesPass : TilePass<"tile-alternate-tiles", "::mlir::ModuleOp"> {
   let summary = "two groups of warps compute whole tiles by turns (ping-pong)";
   let description = [{
     - **Needs**: warpgroup products and persistent programs made, no layouts yet;
@@ -272,9 +340,16 @@ def AlternateTilesPass : Pass<"tile-alternate-tiles", "::mlir::ModuleOp"> {
     author wrote are in order: what they store, and what they read of that, is a
     second sequence of turns.
   }];
+  let options = [
+    Option<"always", "always", "bool", "/*default=*/false",
+           "also where nobody asks for it and it is not known to pay">
+  ];
+  let counts = [
+    Count<"loopsByTurns", "loops that two groups take by turns">
+  ];
 }
 
-def MaskedArithmeticPass : Pass<"tile-masked-arithmetic", "::mlir::ModuleOp"> {
+def MaskedArithmeticPass : TilePass<"tile-masked-arithmetic", "::mlir::ModuleOp"> {
   let summary = "apply masks to what is the same for many elements";
   let description = [{
     - **Needs**: inlined calls; merged masks (run common-subexpression elimination
@@ -293,9 +368,12 @@ def MaskedArithmeticPass : Pass<"tile-masked-arithmetic", "::mlir::ModuleOp"> {
       %c = arith.select %m, %d, 0            %c = arith.subf %x, %s
     ```
   }];
+  let counts = [
+    Count<"masksMoved", "masks applied to what is the same for many elements">
+  ];
 }
 
-def AssignLayoutsPass : Pass<"tile-assign-layouts", "::mlir::ModuleOp"> {
+def AssignLayoutsPass : TilePass<"tile-assign-layouts", "::mlir::ModuleOp"> {
   let summary = "give every block a layout";
   let description = [{
     Decides which register of which lane of which warp holds each element, so
@@ -329,9 +407,13 @@ def AssignLayoutsPass : Pass<"tile-assign-layouts", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::tile::cta::CtaDialect"];
+  let counts = [
+    Count<"conversionsMade", "conversions between layouts">,
+    Count<"valuesRecomputed", "values computed again in another layout">
+  ];
 }
 
-def SpecializeWarpsPass : Pass<"tile-specialize-warps", "::mlir::ModuleOp"> {
+def SpecializeWarpsPass : TilePass<"tile-specialize-warps", "::mlir::ModuleOp"> {
   let summary = "copies by a producer warp, everything else by consumer warps";
   let description = [{
     - **Needs**: a laid-out kernel.
@@ -359,9 +441,13 @@ def SpecializeWarpsPass : Pass<"tile-specialize-warps", "::mlir::ModuleOp"> {
     do not depend on: so any nest of loops and branches works, persistent loops
     over tiles included.
   }];
+  let counts = [
+    Count<"ringsMade", "rings of buffers">,
+    Count<"kernelsWithRoles", "kernels in which some warps only copy">
+  ];
 }
 
-def HoistStoreStartsPass : Pass<"tile-hoist-store-starts", "::mlir::ModuleOp"> {
+def HoistStoreStartsPass : TilePass<"tile-hoist-store-starts", "::mlir::ModuleOp"> {
   let summary = "compute the coordinates of stores before the products that they store";
   let description = [{
     - **Needs**: warp roles made.
@@ -374,9 +460,12 @@ def HoistStoreStartsPass : Pass<"tile-hoist-store-starts", "::mlir::ModuleOp"> {
     The optimiser would put that arithmetic back into the branch of the one thread that
     stores; so its results are marked to be computed where they stand.
   }];
+  let counts = [
+    Count<"startsHoisted", "coordinates of stores computed before products">
+  ];
 }
 
-def PipelineLoadsPass : Pass<"tile-pipeline-loads", "::mlir::ModuleOp"> {
+def PipelineLoadsPass : TilePass<"tile-pipeline-loads", "::mlir::ModuleOp"> {
   let summary = "copy what loops load to shared memory, iterations ahead";
   let description = [{
     - **Needs**: a laid-out kernel, warp roles made; sm_80 or later.
@@ -411,9 +500,21 @@ def PipelineLoadsPass : Pass<"tile-pipeline-loads", "::mlir::ModuleOp"> {
     4 bytes; the threads read it from its slot in squares, and stage those. Single numbers
     that the loop loads for itself are loaded in the turn before, and carried.
   }];
+  let options = [
+    Option<"bulk", "bulk", "bool", "/*default=*/true",
+           "rows of loops that ask for stages by bulk copies">,
+    Option<"spare", "spare", "bool", "/*default=*/true",
+           "a slot more where products can be in flight">
+  ];
+  let counts = [
+    Count<"loopsPipelined", "loops whose loads are copied ahead by threads">,
+    Count<"loadsCopied", "loads of those loops">,
+    Count<"rowRingsMade", "loops whose rows are copied in bulk">,
+    Count<"spareSlots", "loops with a slot for products in flight">
+  ];
 }
 
-def EarlyCopiesPass : Pass<"tile-early-copies", "::mlir::ModuleOp"> {
+def EarlyCopiesPass : TilePass<"tile-early-copies", "::mlir::ModuleOp"> {
   let summary = "copy what all programs read to shared memory before it is needed";
   let description = [{
     - **Needs**: a laid-out kernel, warp roles made; sm_80 or later.
@@ -440,9 +541,16 @@ def EarlyCopiesPass : Pass<"tile-early-copies", "::mlir::ModuleOp"> {
     One wait stands before the last reduction in front of the uses. Where warps
     exchange partial results in that, their barrier is also that of the copies.
   }];
+  let options = [
+    Option<"mostBytes", "most-bytes", "int64_t", "/*default=*/-1",
+           "bytes that are copied; -1: what was chosen for the target">
+  ];
+  let counts = [
+    Count<"blocksCopied", "blocks copied before the first load">
+  ];
 }
 
-def SinkConversionsPass : Pass<"tile-sink-conversions", "::mlir::ModuleOp"> {
+def SinkConversionsPass : TilePass<"tile-sink-conversions", "::mlir::ModuleOp"> {
   let summary = "move data between threads when all loads are under way";
   let description = [{
     - **Needs**: a laid-out kernel whose copies to shared memory are made.
@@ -459,9 +567,12 @@ def SinkConversionsPass : Pass<"tile-sink-conversions", "::mlir::ModuleOp"> {
     A conversion waits for what it moves, and most often all warps for each other: what is
     loaded behind it would start that much later.
   }];
+  let counts = [
+    Count<"conversionsSunk", "conversions behind loads">
+  ];
 }
 
-def PrefetchProgramsPass : Pass<"tile-prefetch-programs", "::mlir::ModuleOp"> {
+def PrefetchProgramsPass : TilePass<"tile-prefetch-programs", "::mlir::ModuleOp"> {
   let summary = "ask the L2 cache for the rows of programs that start later";
   let description = [{
     - **Needs**: a laid-out kernel, warp roles and rings made; sm_90 to sm_119, whose L2
@@ -490,9 +601,16 @@ def PrefetchProgramsPass : Pass<"tile-prefetch-programs", "::mlir::ModuleOp"> {
     it in the cache (an RMS norm in two passes of 8192 elements takes a tenth longer).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::tile::cta::CtaDialect", "::mlir::scf::SCFDialect"];
+  let options = [
+    Option<"aheadBytes", "ahead-bytes", "int64_t", "/*default=*/-1",
+           "bytes on their way ahead of the programs that load them; -1: what was measured on the target">
+  ];
+  let counts = [
+    Count<"rowsAskedFor", "rows of later programs that are asked for">
+  ];
 }
 
-def OverlapDotsPass : Pass<"tile-overlap-dots", "::mlir::ModuleOp"> {
+def OverlapDotsPass : TilePass<"tile-overlap-dots", "::mlir::ModuleOp"> {
   let summary = "keep warpgroup products in flight from one iteration to the next";
   let description = [{
     - **Needs**: warp roles made.
@@ -516,9 +634,28 @@ def OverlapDotsPass : Pass<"tile-overlap-dots", "::mlir::ModuleOp"> {
       wait; dot; release     =>     wait; dot in flight; release the slot before
     ```
   }];
+  let options = [
+    Option<"flight", "flight", "bool", "/*default=*/true",
+           "loops that only add up">,
+    Option<"rotate", "rotate", "bool", "/*default=*/true",
+           "loops that use the result of their product under the next">,
+    Option<"stagger", "stagger", "bool", "/*default=*/true",
+           "the same with several products">,
+    Option<"chain", "chain", "bool", "/*default=*/true",
+           "loops whose last product can run in the next turn">,
+    Option<"early", "early", "bool", "/*default=*/true",
+           "loops that can issue products early">
+  ];
+  let counts = [
+    Count<"loopsInFlight", "loops that only add up">,
+    Count<"loopsRotated", "loops that use the result of their product under the next">,
+    Count<"loopsStaggered", "the same with several products">,
+    Count<"loopsChained", "loops whose last product runs in the next turn">,
+    Count<"loopsEarly", "loops that issue products early">
+  ];
 }
 
-def NarrowLiveRangesPass : Pass<"tile-narrow-live-ranges", "::mlir::ModuleOp"> {
+def NarrowLiveRangesPass : TilePass<"tile-narrow-live-ranges", "::mlir::ModuleOp"> {
   let summary = "keep 16-bit blocks packed across reductions";
   let description = [{
     - **Needs**: a laid-out kernel.
@@ -546,9 +683,16 @@ def NarrowLiveRangesPass : Pass<"tile-narrow-live-ranges", "::mlir::ModuleOp"> {
     loop, and widened in it rather than before.
   }];
   let dependentDialects = ["::tile::cta::CtaDialect"];
+  let options = [
+    Option<"fromRegisters", "from-registers", "int64_t", "/*default=*/-1",
+           "registers that are kept, from which on it is done; -1: what was chosen for the target">
+  ];
+  let counts = [
+    Count<"valuesRecomputed", "values computed again from packed blocks">
+  ];
 }
 
-def AllocateScratchPass : Pass<"tile-allocate-scratch", "::mlir::ModuleOp"> {
+def AllocateScratchPass : TilePass<"tile-allocate-scratch", "::mlir::ModuleOp"> {
   let summary = "place exchange buffers in shared memory";
   let description = [{
     - **Needs**: a laid-out kernel.
@@ -576,9 +720,12 @@ def AllocateScratchPass : Pass<"tile-allocate-scratch", "::mlir::ModuleOp"> {
     themselves: offsets are those of the first group, and the module carries `cta.group_bytes`, the
     distance to the next one.
   }];
+  let counts = [
+    Count<"slotsGivenUp", "slots of rings that did not fit">
+  ];
 }
 
-def InsertBarriersPass : Pass<"tile-insert-barriers", "::mlir::ModuleOp"> {
+def InsertBarriersPass : TilePass<"tile-insert-barriers", "::mlir::ModuleOp"> {
   let summary = "separate uses of overlapping shared memory by barriers";
   let description = [{
     - **Needs**: scratch offsets assigned.
@@ -594,9 +741,12 @@ def InsertBarriersPass : Pass<"tile-insert-barriers", "::mlir::ModuleOp"> {
     A `cta.tma_store` has memory of its own, and a barrier before its copies; that is
     one of all threads if these are one warpgroup (else each may store its own rows).
   }];
+  let counts = [
+    Count<"barriersInserted", "barriers">
+  ];
 }
 
-def LowerToLLVMPass : Pass<"tile-lower-to-llvm", "::mlir::ModuleOp"> {
+def LowerToLLVMPass : TilePass<"tile-lower-to-llvm", "::mlir::ModuleOp"> {
   let summary = "lower a laid-out kernel to the LLVM dialect, one value per register";
   let description = [{
     - **Needs**: a module with one kernel (`func.func`), every block with a
@@ -613,7 +763,7 @@ def LowerToLLVMPass : Pass<"tile-lower-to-llvm", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
-def AlgebraicImagePass : Pass<"tile-algebraic-image", "::mlir::ModuleOp"> {
+def AlgebraicImagePass : TilePass<"tile-algebraic-image", "::mlir::ModuleOp"> {
   let summary = "compute with numbers of a ring in the place of floats";
   let description = [{
     - **Needs**: a lowered kernel, not optimised yet; `tile.algebraic` on the module.
@@ -632,11 +782,11 @@ def AlgebraicImagePass : Pass<"tile-algebraic-image", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
-def TestAxisInfoPass : Pass<"tile-test-axis-info", "::mlir::func::FuncOp"> {
+def TestAxisInfoPass : TilePass<"tile-test-axis-info", "::mlir::func::FuncOp"> {
   let summary = "remark what the axis analysis finds about each value (testing only)";
 }
 
-def VerifyProtocolPass : Pass<"tile-verify-protocol", "::mlir::ModuleOp"> {
+def VerifyProtocolPass : TilePass<"tile-verify-protocol", "::mlir::ModuleOp"> {
   let summary = "check the order of ring operations and asynchronous copies";
   let description = [{
     - **Guarantees**: fails where rings or asynchronous copies are not used as the

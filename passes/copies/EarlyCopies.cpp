@@ -13,6 +13,8 @@
 #include "passes/layouts/DotLayouts.h"
 #include "passes/memory/Scratch.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_EARLYCOPIESPASS
@@ -21,6 +23,9 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-early-copies"
+ALWAYS_ENABLED_STATISTIC(blocksCopied, "blocks copied before the first load");
 using layout::Dim;
 using layout::LinearLayout;
 
@@ -157,6 +162,8 @@ static void copyEarly(Block &body, int64_t room, bool mayPassCache) {
     if (!copy || bytes > room || !hoistOperands(load, start))
       continue;
     room -= bytes;
+    ++blocksCopied;
+    LDBG() << bytes << " bytes before the first load: " << load;
     b.setInsertionPoint(start);
     unsigned vector = kWholeCopyBytes / getElementBytes(copy->type.getElementType());
     Value slot = cta::SlotsOp::create(b, load.getLoc(), copy->type, 1u);
@@ -191,6 +198,7 @@ static void copyEarly(Block &body, int64_t room, bool mayPassCache) {
 
 namespace {
 struct EarlyCopiesPass : tile::impl::EarlyCopiesPassBase<EarlyCopiesPass> {
+  using EarlyCopiesPassBase::EarlyCopiesPassBase;
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (!targetOf(module).has(Feature::CpAsync))
@@ -200,6 +208,8 @@ struct EarlyCopiesPass : tile::impl::EarlyCopiesPassBase<EarlyCopiesPass> {
     int64_t room =
         std::min(threads * tuning.earlyBytesOfThread,
                  lowering::maxSharedBytes(module) / 2 - lowering::bytesBesidesSlots(module, {}));
+    if (mostBytes >= 0)
+      room = std::min(room, int64_t(mostBytes));
     for (func::FuncOp kernel : module.getOps<func::FuncOp>())
       copyEarly(kernel.getBody().front(), room, threads >= tuning.earlyFewestThreadsPastCache);
   }

@@ -16,9 +16,12 @@
 #include "passes/facts/NonNegative.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/ProductFacts.h"
+#include "passes/facts/Refusals.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/layouts/StagingLayouts.h"
 #include "passes/memory/Scratch.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_PIPELINELOADSPASS
@@ -27,6 +30,12 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-pipeline-loads"
+ALWAYS_ENABLED_STATISTIC(loopsPipelined, "loops whose loads are copied ahead by threads");
+ALWAYS_ENABLED_STATISTIC(loadsCopied, "loads of those loops");
+ALWAYS_ENABLED_STATISTIC(rowRingsMade, "loops whose rows are copied in bulk");
+ALWAYS_ENABLED_STATISTIC(spareSlots, "loops with a slot for products in flight");
 
 //===----------------------------------------------------------------------===//
 // Shared memory
@@ -328,6 +337,7 @@ void LoopRewriter::run() {
 
 namespace {
 struct PipelineLoadsPass : tile::impl::PipelineLoadsPassBase<PipelineLoadsPass> {
+  using PipelineLoadsPassBase::PipelineLoadsPassBase;
   void runOnOperation() override {
     ModuleOp module = getOperation();
     const Target &target = targetOf(module);
@@ -347,7 +357,7 @@ struct PipelineLoadsPass : tile::impl::PipelineLoadsPassBase<PipelineLoadsPass> 
         return;
       limit = std::max(limit, count);
       std::optional<BulkRing> ring;
-      if (!isForProducts && target.has(Feature::BulkCopies))
+      if (bulk && !isForProducts && target.has(Feature::BulkCopies))
         ring = planBulkRing(loop, count);
       if (ring)
         bulkRings.push_back(std::move(*ring));
@@ -356,29 +366,38 @@ struct PipelineLoadsPass : tile::impl::PipelineLoadsPassBase<PipelineLoadsPass> 
     });
     SmallVector<bool> spares;
     for (Pipeline &p : pipelines)
-      spares.push_back(std::exchange(p.hasSpare, false));
+      spares.push_back(std::exchange(p.hasSpare, false) && spare);
     auto bytes = [&] { return sharedBytes(module, pipelines, bulkRings, limit); };
     while (limit > 1 && bytes() > lowering::maxSharedBytes(module))
       --limit;
-    if (limit < 2)
+    LDBG() << pipelines.size() << " loops of copies, " << bulkRings.size() << " rings of rows, "
+           << limit << " stages";
+    if (limit < 2) {
+      for (Pipeline &p : pipelines)
+        refuse(p.loop, Reason::PipelineNeedsMemory);
       return;
+    }
     // A second thread block on the multiprocessor is worth more than a spare slot.
     auto blocks = [&] { return lowering::programsWith(module, bytes()); };
     int64_t before = blocks();
-    for (auto [p, spare] : llvm::zip_equal(pipelines, spares))
-      p.hasSpare = spare;
+    for (auto [p, own] : llvm::zip_equal(pipelines, spares))
+      p.hasSpare = own;
     if (blocks() < before)
       for (Pipeline &p : pipelines)
         p.hasSpare = false;
     for (BulkRing &ring : bulkRings) { // first: what they are made from is in other loops' bodies
       ring.stages = std::min(ring.stages, limit);
       makeBulkRing(ring);
+      ++rowRingsMade;
     }
     for (Pipeline &p : pipelines) {
       p.stages = std::min(p.stages, limit);
       SmallVector<LoadOp> scalars = scalarsAhead(p.loop);
       // What addresses depend on runs ahead with them.
       llvm::erase_if(scalars, [&](LoadOp load) { return p.ahead.contains(load); });
+      ++loopsPipelined;
+      loadsCopied += p.copies.size();
+      spareSlots += p.hasSpare;
       LoopRewriter(p).run();
       loadTurnAhead(p.loop, scalars);
     }

@@ -272,7 +272,8 @@ static bool wantsSpare(Pipeline &p) {
     any |= own;
     return own;
   };
-  return productsInFlight(p.loop, isCopied) && any;
+  Flight flight;
+  return !obstacleToFlight(p.loop, isCopied, flight) && any;
 }
 
 std::optional<Pipeline> tile::planPipeline(scf::ForOp loop, int32_t stages, bool onlyForProducts) {

@@ -9,8 +9,11 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
+#include "passes/facts/Refusals.h"
 #include "passes/facts/StridedAccess.h"
 #include "passes/layouts/DotLayouts.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_PREFETCHPROGRAMSPASS
@@ -19,6 +22,9 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-prefetch-programs"
+ALWAYS_ENABLED_STATISTIC(rowsAskedFor, "rows of later programs that are asked for");
 
 namespace {
 /// Consecutive elements that a program loads.
@@ -155,7 +161,7 @@ static void prefetch(ArrayRef<Row> rows, int64_t distance) {
   }
 }
 
-static void prefetchForLater(func::FuncOp kernel) {
+static void prefetchForLater(func::FuncOp kernel, int64_t aheadBytes) {
   if (!reducesRows(kernel))
     return;
   StridedAnalysis strided;
@@ -172,19 +178,25 @@ static void prefetchForLater(func::FuncOp kernel) {
   int64_t stored = 0;
   for (StoreOp store : kernel.getBody().front().getOps<StoreOp>())
     stored += bytesOf(store.getValue().getType());
-  const Tuning &tuning = tuningOf(kernel);
-  if (!rows.empty() && bytes >= tuning.prefetchLeastBytes)
-    prefetch(rows,
-             std::max<int64_t>(tuning.prefetchAheadBytes / (bytes + std::max(bytes, stored)), 1));
+  if (rows.empty())
+    return refuse(kernel, Reason::PrefetchUnknownRows);
+  if (bytes < tuningOf(kernel).prefetchLeastBytes)
+    return refuse(kernel, Reason::PrefetchShortRows);
+  rowsAskedFor += rows.size();
+  int64_t distance = std::max<int64_t>(aheadBytes / (bytes + std::max(bytes, stored)), 1);
+  LDBG() << rows.size() << " rows of the program " << distance << " further on";
+  prefetch(rows, distance);
 }
 
 namespace {
 struct PrefetchProgramsPass : tile::impl::PrefetchProgramsPassBase<PrefetchProgramsPass> {
+  using PrefetchProgramsPassBase::PrefetchProgramsPassBase;
   void runOnOperation() override {
-    if (!tuningOf(getOperation()).prefetchAheadBytes)
+    int64_t bytes = aheadBytes < 0 ? tuningOf(getOperation()).prefetchAheadBytes : aheadBytes;
+    if (!bytes)
       return;
     for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>())
-      prefetchForLater(kernel);
+      prefetchForLater(kernel, bytes);
   }
 };
 } // namespace

@@ -17,7 +17,9 @@
 #include "passes/facts/ProductForms.h"
 #include "passes/facts/Roles.h"
 #include "passes/facts/WrappedIndices.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_WARPGROUPDOTSPASS
@@ -27,12 +29,18 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
+#define DEBUG_TYPE "tile-warpgroup-dots"
+ALWAYS_ENABLED_STATISTIC(productsMade, "products by warpgroups");
+ALWAYS_ENABLED_STATISTIC(loadsByTma, "loads of operands by TMA");
+ALWAYS_ENABLED_STATISTIC(operandsStaged, "operands written to shared memory by threads");
+ALWAYS_ENABLED_STATISTIC(storesByTma, "stores by TMA");
+
 namespace {
 
 class DotRewriter {
 public:
-  explicit DotRewriter(func::FuncOp kernel)
-      : kernel(kernel), inPlace(copiesInPlace(kernel)),
+  DotRewriter(func::FuncOp kernel, bool storesByMaps)
+      : kernel(kernel), storesByMaps(storesByMaps), inPlace(copiesInPlace(kernel)),
         checked(kernel->getParentOp()->hasAttr(kCheckedLaunchAttr)),
         usesMaps(!kernel->getParentOp()->hasAttr(kNoTensorMapsAttr)) {}
 
@@ -53,6 +61,8 @@ public:
       return false;
     if (!inPlace)
       copyBesideOperands(kernel, analysis, written);
+    if (!storesByMaps)
+      return true;
     // All before any is rewritten: they are compared with each other.
     SmallVector<bool> alone;
     for (Operation *store : stores)
@@ -82,7 +92,7 @@ private:
                      unsigned resultDim, ArrayRef<int32_t> order);
 
   func::FuncOp kernel;
-  bool inPlace, checked, usesMaps;
+  bool storesByMaps, inPlace, checked, usesMaps;
   /// What the analysis takes not to be negative, the launcher checks, or loads rely on.
   ArgumentSet taken;
   NonNegative nonNegative{checked, /*trusted=*/true, taken};
@@ -309,6 +319,7 @@ Value DotRewriter::loadByTma(Operation *load, RankedTensorType type, ArrayRef<in
   auto copy = cta::TmaLoadOp::create(b, load->getLoc(), buffer, map, starts, dims);
   if (auto plain = dyn_cast<LoadOp>(load))
     keepHints(plain, copy);
+  ++loadsByTma;
   return copy;
 }
 
@@ -393,14 +404,21 @@ DotRewriter::Operand DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool 
   auto image = layout::swizzledTile(type.getShape(), minor, bytes);
   auto buffer = cta::BufferType::get(context, type.getShape(), type.getElementType(),
                                      cta::LayoutAttr::get(context, image));
+  ++operandsStaged;
+  LDBG() << "written by threads: " << v;
   OpBuilder b(dot);
   return {cta::StageOp::create(b, dot.getLoc(), buffer, v)};
 }
 
 bool DotRewriter::rewrite(DotOp dot) {
   WarpgroupForm form = warpgroupForm(dot);
-  if (form == WarpgroupForm::None)
+  if (form == WarpgroupForm::None) {
+    if (std::optional<Reason> why = obstacleToWarpgroups(dot))
+      refuse(dot, *why);
     return false;
+  }
+  ++productsMade;
+  LDBG() << (form == WarpgroupForm::Transposed ? "transposed: " : "as it is: ") << dot;
   // Few rows: (b^T a^T)^T has them as columns, of which 8 are enough.
   bool isSwapped = form == WarpgroupForm::Transposed;
   OpBuilder b(dot);
@@ -500,6 +518,7 @@ void DotRewriter::rewriteStore(Operation *store, bool isAlone) {
       cta::LayoutAttr::get(kernel.getContext(), image), isRepeated(store));
   if (auto plain = dyn_cast<StoreOp>(store))
     keepHints(plain, copy);
+  ++storesByTma;
   store->erase();
 }
 
@@ -508,10 +527,11 @@ void DotRewriter::rewriteStore(Operation *store, bool isAlone) {
 //===----------------------------------------------------------------------===//
 
 struct WarpgroupDotsPass : tile::impl::WarpgroupDotsPassBase<WarpgroupDotsPass> {
+  using WarpgroupDotsPassBase::WarpgroupDotsPassBase;
   void runOnOperation() override {
     ModuleOp module = getOperation();
     for (func::FuncOp kernel : module.getOps<func::FuncOp>())
-      if (DotRewriter(kernel).run())
+      if (DotRewriter(kernel, stores).run())
         eraseDeadValues(kernel.getBody().front());
   }
 };

@@ -54,31 +54,35 @@ static cta::RingReleaseOp laterRelease(cta::RingWaitOp wait, Operation *firstPro
   return {};
 }
 
-std::optional<Flight> tile::productsInFlight(scf::ForOp loop, function_ref<bool(Value)> isSpare) {
-  Flight flight;
+std::optional<Reason> tile::obstacleToFlight(scf::ForOp loop, function_ref<bool(Value)> isSpare,
+                                             Flight &flight) {
   loop.walk([&](cta::WarpgroupDotOp dot) { flight.dots.push_back(dot); });
+  if (flight.dots.empty())
+    return Reason::FlightNothing;
   DenseSet<Operation *> waits;
   for (cta::WarpgroupDotOp dot : flight.dots) {
-    if (dot->getBlock() != loop.getBody() || !onlyAddsUp(dot, loop))
-      return std::nullopt;
+    if (dot->getBlock() != loop.getBody())
+      return Reason::FlightNothing;
+    if (!onlyAddsUp(dot, loop))
+      return Reason::FlightResultsUsed;
     for (Value operand : dot->getOperands().take_front(2)) {
       if (isSpare(operand))
         continue;
       auto wait = operand.getDefiningOp<cta::RingWaitOp>();
       if (!wait || wait->getBlock() != loop.getBody())
-        return std::nullopt;
+        return Reason::FlightNotInSlots;
       waits.insert(wait);
     }
   }
-  if (flight.dots.empty() || !gainsFromFlight(flight.dots))
-    return std::nullopt;
   for (auto wait : loop.getBody()->getOps<cta::RingWaitOp>()) {
     if (!waits.contains(wait))
       continue;
     cta::RingReleaseOp release = laterRelease(wait, flight.dots.front());
     if (!release)
-      return std::nullopt;
+      return Reason::FlightSlotsNeeded;
     flight.releases.push_back(release);
   }
-  return flight;
+  if (!gainsFromFlight(flight.dots))
+    return Reason::FlightTakesTurns;
+  return std::nullopt;
 }

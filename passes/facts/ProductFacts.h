@@ -4,6 +4,7 @@
 
 #include "ir/CtaDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/facts/Refusals.h"
 #include <optional>
 
 namespace tile {
@@ -19,11 +20,13 @@ struct Flight {
   llvm::SmallVector<cta::WarpgroupDotOp, 2> dots;
   llvm::SmallVector<cta::RingReleaseOp, 2> releases; ///< of the rings' slots that they read
 };
-/// The products of `loop`, if they can be in flight and gain from it. Their operands are in slots
-/// of rings, or where `isSpare` says so: in slots that are filled an iteration later than they
-/// could be. Who makes such slots asks this, and so does who puts the products in flight.
-std::optional<Flight> productsInFlight(mlir::scf::ForOp loop,
-                                       llvm::function_ref<bool(mlir::Value operand)> isSpare);
+/// Why products of `loop` are not to be in flight from one iteration to the next; nothing if they
+/// are to be, with what is in `flight` then. Their operands are in slots of rings, or where
+/// `isSpare` says so: in slots that are filled an iteration later than they could be. Who makes
+/// such slots asks this, and so does who puts the products in flight.
+std::optional<Reason> obstacleToFlight(mlir::scf::ForOp loop,
+                                       llvm::function_ref<bool(mlir::Value operand)> isSpare,
+                                       Flight &flight);
 
 } // namespace tile
 

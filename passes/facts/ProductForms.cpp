@@ -5,30 +5,48 @@
 using namespace mlir;
 using namespace tile;
 
-/// Whether warpgroups multiply m x k by k x n in these types.
-static bool isEligible(DotOp dot, int64_t m, int64_t n, int64_t warps) {
+/// Why warpgroups do not multiply m x k by k x n in these types; nothing if they do.
+static std::optional<Reason> obstacle(DotOp dot, int64_t m, int64_t n, int64_t warps) {
   RankedTensorType a = dot.getA().getType(), acc = dot.getType();
   Type in = a.getElementType(), out = acc.getElementType();
   int64_t k = a.getDimSize(1);
   int64_t warpgroups = warps / 4;
-  if (warps % 4 || m < 64 || n < 8 || (m / 64) * (n / 8) < warpgroups)
-    return false;
+  if (warps % 4)
+    return Reason::ProductNeedsWarpgroups;
+  if (m < 64 || n < 8 || (m / 64) * (n / 8) < warpgroups)
+    return Reason::ProductSmall;
   if (k * getElementBytes(in) < 32)
-    return false;
+    return Reason::ProductShort;
   bool isFp8 = isa<Float8E4M3FNType, Float8E5M2Type>(in);
   if (in.isF32())
-    return dot.getInputPrecision() == InputPrecision::tf32;
-  return in.isF16() || in.isBF16() || (isFp8 && (out.isF32() || out.isF16())) || in.isInteger(8);
+    return dot.getInputPrecision() == InputPrecision::tf32 ? std::nullopt
+                                                           : std::optional(Reason::ProductExact);
+  if (in.isF16() || in.isBF16() || (isFp8 && (out.isF32() || out.isF16())) || in.isInteger(8))
+    return std::nullopt;
+  return Reason::ProductTypes;
+}
+
+static bool hasWarpgroups(DotOp dot) {
+  return targetOf(dot).has(Feature::Wgmma) &&
+         !dot->getParentOfType<ModuleOp>()->hasAttr(kNoWarpgroupDotsAttr);
+}
+
+/// Products of few rows are computed transposed.
+static bool hasFewRows(DotOp dot) { return dot.getType().getDimSize(0) < 64; }
+
+std::optional<Reason> tile::obstacleToWarpgroups(DotOp dot) {
+  RankedTensorType type = dot.getType();
+  if (!hasWarpgroups(dot))
+    return std::nullopt;
+  if (type.getRank() != 2)
+    return Reason::ProductOfSeveral;
+  int64_t m = type.getDimSize(0), n = type.getDimSize(1);
+  return hasFewRows(dot) ? obstacle(dot, n, m, cta::warpsOfGroup(dot))
+                         : obstacle(dot, m, n, cta::warpsOfGroup(dot));
 }
 
 WarpgroupForm tile::warpgroupForm(DotOp dot) {
-  auto module = dot->getParentOfType<ModuleOp>();
-  RankedTensorType type = dot.getType();
-  if (!targetOf(module).has(Feature::Wgmma) || module->hasAttr(kNoWarpgroupDotsAttr) ||
-      type.getRank() != 2)
+  if (!hasWarpgroups(dot) || obstacleToWarpgroups(dot))
     return WarpgroupForm::None;
-  int64_t m = type.getDimSize(0), n = type.getDimSize(1), warps = cta::warpsOfGroup(module);
-  if (m >= 64)
-    return isEligible(dot, m, n, warps) ? WarpgroupForm::Direct : WarpgroupForm::None;
-  return isEligible(dot, n, m, warps) ? WarpgroupForm::Transposed : WarpgroupForm::None;
+  return hasFewRows(dot) ? WarpgroupForm::Transposed : WarpgroupForm::Direct;
 }

@@ -3,6 +3,7 @@
 #define TILE_PASSES_FACTS_PRODUCTFORMS_H
 
 #include "ir/TileDialect.h"
+#include "passes/facts/Refusals.h"
 
 namespace tile {
 
@@ -10,6 +11,8 @@ namespace tile {
 /// module's target and with its warps: as it is, or (few rows) transposed.
 enum class WarpgroupForm { None, Direct, Transposed };
 WarpgroupForm warpgroupForm(DotOp dot);
+/// Why warpgroups do not compute it though the target has them, if so.
+std::optional<Reason> obstacleToWarpgroups(DotOp dot);
 
 } // namespace tile
 

@@ -8,6 +8,9 @@ using namespace tile;
 
 #define TURNS "tile-alternate-tiles", "its blocks are not computed by turns"
 #define ROLES "tile-specialize-warps", "no warps only copy"
+#define PRODUCT "tile-warpgroup-dots", "warpgroups do not multiply"
+#define FLIGHT "tile-overlap-dots", "products are not in flight from one iteration to the next"
+#define PREFETCH "tile-prefetch-programs", "rows of later programs are not asked for"
 #define CLUSTER "tile-cluster-programs", "its programs share no copies"
 /// In the order of `Reason`.
 static constexpr Refusal refusals[] = {
@@ -30,11 +33,33 @@ static constexpr Refusal refusals[] = {
     {ROLES, "a thread block has no room for more warps", "roles"},
     {ROLES, "where to copy depends on what all threads compute", "roles"},
     {ROLES, "where to copy is read from what the kernel writes", "roles"},
+    {PRODUCT, "a warpgroup is four warps", "wgmma"},
+    {PRODUCT, "it is several products of a batch", "wgmma"},
+    {PRODUCT, "its result is smaller than 64 x 8, or than that for each warpgroup", "wgmma"},
+    {PRODUCT, "it adds up fewer than 32 bytes of each row", "wgmma"},
+    {PRODUCT, "its f32 operands are to be multiplied exactly", "wgmma"},
+    {PRODUCT, "they do not multiply these types", "wgmma"},
+    {FLIGHT, "", "in flight"},
+    {FLIGHT, "what an iteration does with its own results comes before the next", "in flight"},
+    {FLIGHT, "what they read is computed or staged in the same iteration", "in flight"},
+    {FLIGHT, "the slots that they read are needed at once, or read by others", "in flight"},
+    {FLIGHT, "warpgroups with long products take turns anyway", "in flight"},
+    {"tile-count-loops", "the loop stays a `while`", "it does not count to a limit known before it",
+     "counted"},
+    {"tile-pipeline-loads", "its loads are not copied ahead",
+     "shared memory has no room for two stages", "pipelined"},
+    {"tile-split-columns", "columns are padded to a power of two, not cut into parts",
+     "not all that comes of the products is computed element by element and stored", "split"},
+    {PREFETCH, "where a later program's row lies cannot be computed", "prefetched"},
+    {PREFETCH, "rows are short", "prefetched"},
 };
 #undef TURNS
 #undef CLUSTER
 #undef ROLES
-static_assert(std::size(refusals) == unsigned(Reason::RolesNeedStores) + 1);
+#undef PRODUCT
+#undef FLIGHT
+#undef PREFETCH
+static_assert(std::size(refusals) == unsigned(Reason::PrefetchShortRows) + 1);
 
 const Refusal &tile::refusalOf(Reason reason) { return refusals[unsigned(reason)]; }
 

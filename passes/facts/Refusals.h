@@ -36,6 +36,27 @@ enum class Reason {
   RolesNeedThreads,
   RolesNeedBlocks,
   RolesNeedStores,
+  // Products (tile-warpgroup-dots)
+  ProductNeedsWarpgroups,
+  ProductOfSeveral,
+  ProductSmall,
+  ProductShort,
+  ProductExact,
+  ProductTypes,
+  // Products in flight from one iteration to the next (tile-overlap-dots)
+  FlightNothing,
+  FlightResultsUsed,
+  FlightNotInSlots,
+  FlightSlotsNeeded,
+  FlightTakesTurns,
+  // Loops (tile-count-loops, tile-pipeline-loads)
+  WhileNotCounted,
+  PipelineNeedsMemory,
+  // Products in parts (tile-split-columns)
+  ColumnsUsedOtherwise,
+  // Rows of later programs (tile-prefetch-programs)
+  PrefetchUnknownRows,
+  PrefetchShortRows,
 };
 
 /// What stands behind a reason.

@@ -13,6 +13,8 @@
 #include "passes/layouts/Coalesce.h"
 #include "passes/layouts/LayoutInference.h"
 #include "passes/layouts/StagingLayouts.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_ASSIGNLAYOUTSPASS
@@ -21,6 +23,10 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-assign-layouts"
+ALWAYS_ENABLED_STATISTIC(conversionsMade, "conversions between layouts");
+ALWAYS_ENABLED_STATISTIC(valuesRecomputed, "values computed again in another layout");
 
 namespace {
 class LayoutRewriter {
@@ -90,7 +96,10 @@ Value LayoutRewriter::demand(Value value, cta::LayoutAttr layout) {
   Value result;
   if (isDeferred || (def && isWidening(def))) {
     result = computeAgain(def, layout);
+    ++valuesRecomputed;
   } else {
+    ++conversionsMade;
+    LDBG() << "moved to " << layout << ": " << value;
     builder.setInsertionPointAfterValue(value);
     auto type = cast<RankedTensorType>(value.getType());
     result = cta::ConvertLayoutOp::create(builder, value.getLoc(), typeIn(type, layout), value);

@@ -9,6 +9,8 @@
 #include "passes/Passes.h"
 #include "passes/facts/Registers.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_NARROWLIVERANGESPASS
@@ -17,6 +19,9 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-narrow-live-ranges"
+ALWAYS_ENABLED_STATISTIC(valuesRecomputed, "values computed again from packed blocks");
 using layout::Dim;
 
 namespace {
@@ -96,7 +101,8 @@ bool follow(Value v, Block *block, Chain &chain) {
 /// to the next, whose operations may lie where those of the last one were.
 class Narrowing {
 public:
-  explicit Narrowing(const Tuning &tuning) : tuning(tuning) {}
+  Narrowing(const Tuning &tuning, int64_t fromRegisters)
+      : tuning(tuning), fromRegisters(fromRegisters) {}
   void run(ModuleOp module) {
     SmallVector<scf::ForOp> loops;
     module.walk([&](scf::ForOp op) {
@@ -113,6 +119,7 @@ public:
 
 private:
   const Tuning &tuning;
+  int64_t fromRegisters; ///< that are kept, it is worth it
 
   /// Values that could be recomputed, and from what.
   struct Candidates {
@@ -131,7 +138,7 @@ private:
     }
     /// Whether they are wide, and wider than what must stay for them. Bits of a mask
     /// that was computed take a register each.
-    bool areWorthIt() const {
+    bool areWorthIt(int64_t fromRegisters) const {
       int64_t wide = 0, packed = 0;
       for (Value v : values)
         wide += packedRegistersOf(v.getType());
@@ -139,7 +146,10 @@ private:
         packed += packedRegistersOf(root.getType());
       for (Value v : held)
         packed += cta::getLayout(v.getType()).inSize(Dim::reg());
-      return wide >= tuning.narrowFromRegisters && packed * 2 <= wide;
+      if (!values.empty())
+        LDBG() << values.size() << " values in " << wide << " registers, or " << packed
+               << " packed";
+      return wide >= fromRegisters && packed * 2 <= wide;
     }
   };
 
@@ -152,7 +162,7 @@ private:
         if (usedAfter(v, reduce))
           found.consider(v);
     }
-    if (!found.areWorthIt())
+    if (!found.areWorthIt(fromRegisters))
       return;
     OpBuilder b(reduce.getContext());
     b.setInsertionPointAfter(reduce);
@@ -176,7 +186,7 @@ private:
       if (!first && found.values.size() > before)
         first = &op;
     }
-    if (!found.areWorthIt())
+    if (!found.areWorthIt(fromRegisters))
       return;
     OpBuilder b(first);
     recompute(found, b, [&](Operation *user) { return loop->isProperAncestor(user); });
@@ -195,6 +205,7 @@ private:
     IRMapping map;
     for (Value root : found.roots)
       map.map(root, cta::PinOp::create(b, root.getLoc(), root.getType(), root));
+    valuesRecomputed += found.values.size();
     for (Value v : found.values) {
       Value again = clone(v, b, map);
       v.replaceUsesWithIf(again, [&](OpOperand &use) {
@@ -223,7 +234,12 @@ private:
 };
 
 struct NarrowLiveRangesPass : tile::impl::NarrowLiveRangesPassBase<NarrowLiveRangesPass> {
-  void runOnOperation() override { Narrowing(tuningOf(getOperation())).run(getOperation()); }
+  using NarrowLiveRangesPassBase::NarrowLiveRangesPassBase;
+  void runOnOperation() override {
+    const Tuning &tuning = tuningOf(getOperation());
+    Narrowing(tuning, fromRegisters < 0 ? tuning.narrowFromRegisters : int64_t(fromRegisters))
+        .run(getOperation());
+  }
 };
 
 } // namespace

@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "ir/CtaDialect.h"
 #include "passes/Passes.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_SINKCONVERSIONSPASS
@@ -13,6 +15,9 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-sink-conversions"
+ALWAYS_ENABLED_STATISTIC(conversionsSunk, "conversions behind loads");
 
 /// Where in its block the result is needed first; null if nowhere.
 static Operation *firstUse(Operation *convert) {
@@ -40,7 +45,9 @@ static void sinkIn(Block &block) {
     // Those that stand there already were behind this one.
     while (isa<cta::ConvertLayoutOp>(before->getPrevNode()))
       before = before->getPrevNode();
+    LDBG() << "behind loads, before " << *before << ": " << op;
     op.moveBefore(before);
+    ++conversionsSunk;
   }
 }
 

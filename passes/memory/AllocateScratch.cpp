@@ -10,6 +10,8 @@
 #include "passes/Passes.h"
 #include "passes/facts/Registers.h"
 #include "passes/memory/Scratch.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace tile {
@@ -19,6 +21,9 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-allocate-scratch"
+ALWAYS_ENABLED_STATISTIC(slotsGivenUp, "slots of rings that did not fit");
 
 namespace {
 /// Swizzle patterns are anchored at multiples of this.
@@ -416,6 +421,8 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
     if (most.getStages() <= std::max(late ? 2u : 1u, fewest))
       return false;
     most.setStages(most.getStages() - 1);
+    ++slotsGivenUp;
+    LDBG() << "one slot less: " << most;
     return true;
   }
 };

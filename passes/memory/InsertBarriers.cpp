@@ -6,6 +6,8 @@
 #include "ir/Kernel.h"
 #include "passes/Passes.h"
 #include "passes/memory/Scratch.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_INSERTBARRIERSPASS
@@ -14,6 +16,9 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-insert-barriers"
+ALWAYS_ENABLED_STATISTIC(barriersInserted, "barriers");
 
 namespace {
 
@@ -118,6 +123,8 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
       OpBuilder b(&op);
       cta::BarrierOp::create(b, op.getLoc());
       pending.clear();
+      ++barriersInserted;
+      LDBG() << "before " << op;
     }
     if (isa<cta::SlotsOp>(op)) // filled and read by others, which see to their order
       return;

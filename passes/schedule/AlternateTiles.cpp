@@ -11,6 +11,8 @@
 #include "passes/facts/Refusals.h"
 #include "passes/facts/Roles.h"
 #include "passes/schedule/GroupTurns.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_ALTERNATETILESPASS
@@ -19,6 +21,9 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-alternate-tiles"
+ALWAYS_ENABLED_STATISTIC(loopsByTurns, "loops that two groups take by turns");
 
 static constexpr int32_t kWarpsOfGroup = 4;
 //===----------------------------------------------------------------------===//
@@ -148,6 +153,7 @@ static bool paysOff(scf::ForOp tiles) {
 
 namespace {
 struct AlternateTilesPass : tile::impl::AlternateTilesPassBase<AlternateTilesPass> {
+  using AlternateTilesPassBase::AlternateTilesPassBase;
   void runOnOperation() override {
     ModuleOp module = getOperation();
     WarpRoles roles = kernelOf(module).getRoles();
@@ -161,12 +167,16 @@ struct AlternateTilesPass : tile::impl::AlternateTilesPassBase<AlternateTilesPas
     if (!tiles)
       return;
     if (std::optional<Reason> why = obstacle(kernel, tiles)) {
+      LDBG() << refusalOf(*why).why;
       if (isWanted)
         refuse(tiles, *why);
       return;
     }
-    if (!isWanted && !paysOff(tiles))
+    if (!isWanted && !always && !paysOff(tiles)) {
+      LDBG() << "would not pay, with " << registersForSums(tiles) << " registers of sums";
       return;
+    }
+    ++loopsByTurns;
     Builder b(&getContext());
     tiles->setAttr(cta::kByTurnsAttr, b.getUnitAttr());
     cta::setMade(module, &cta::Made::groups, kTurnGroups);

@@ -13,6 +13,8 @@
 #include "passes/Passes.h"
 #include "passes/copies/TensorMaps.h"
 #include "passes/facts/Refusals.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_CLUSTERPROGRAMSPASS
@@ -21,6 +23,9 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-cluster-programs"
+ALWAYS_ENABLED_STATISTIC(loadsShared, "loads that the blocks of a cluster share");
 
 namespace {
 
@@ -258,6 +263,7 @@ std::optional<Reason> ProgramCluster::run() {
   if (shared.empty())
     return Reason::ClusterNothingShared;
   levelPrograms();
+  loadsShared += shared.size();
   for (auto &[load, cuts] : shared)
     shareLoad(load, cuts);
   return std::nullopt;
@@ -294,14 +300,16 @@ static std::optional<Reason> clusterIn(func::FuncOp kernel, int64_t blocks, bool
 
 namespace {
 struct ClusterProgramsPass : tile::impl::ClusterProgramsPassBase<ClusterProgramsPass> {
+  using ClusterProgramsPassBase::ClusterProgramsPassBase;
   void runOnOperation() override {
     ModuleOp module = getOperation();
     int32_t wanted = kernelOf(module).getCtas();
-    int32_t blocks = wanted ? wanted : tuningOf(module).clusterUnasked;
+    int32_t blocks = wanted ? wanted : always ? 2 : tuningOf(module).clusterUnasked;
     if (blocks < 2)
       return;
     for (func::FuncOp kernel : module.getOps<func::FuncOp>()) {
-      std::optional<Reason> why = clusterIn(kernel, blocks, /*isWanted=*/wanted != 0);
+      std::optional<Reason> why = clusterIn(kernel, blocks, /*isWanted=*/wanted != 0 || always);
+      LDBG() << kernel.getName() << ": " << (why ? refusalOf(*why).why : "clusters");
       if (!why)
         cta::setMade(module, &cta::Made::cluster, blocks);
       else if (wanted)

@@ -9,6 +9,8 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "passes/memory/Scratch.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_HOISTSTORESTARTSPASS
@@ -17,6 +19,9 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-hoist-store-starts"
+ALWAYS_ENABLED_STATISTIC(startsHoisted, "coordinates of stores computed before products");
 
 /// The first loop with products in `block`.
 static Operation *productLoop(Block &block) {
@@ -59,6 +64,8 @@ static void hoist(cta::TmaStoreOp store) {
       continue;
     for (Operation *each : moved)
       each->moveBefore(loop);
+    ++startsHoisted;
+    LDBG() << moved.size() << " operations, with " << *op;
     op->setAttr(cta::kComputedHereAttr, UnitAttr::get(op->getContext()));
   }
 }

@@ -8,10 +8,13 @@
 #include "passes/Passes.h"
 #include "passes/copies/CopiesAhead.h"
 #include "passes/facts/ProductFacts.h"
+#include "passes/facts/Refusals.h"
 #include "passes/schedule/ChainDots.h"
 #include "passes/schedule/EarlyDots.h"
 #include "passes/schedule/RotateDots.h"
 #include "passes/schedule/StaggerDots.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_OVERLAPDOTSPASS
@@ -20,6 +23,13 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-overlap-dots"
+ALWAYS_ENABLED_STATISTIC(loopsInFlight, "loops that only add up");
+ALWAYS_ENABLED_STATISTIC(loopsRotated, "loops that use the result of their product under the next");
+ALWAYS_ENABLED_STATISTIC(loopsStaggered, "the same with several products");
+ALWAYS_ENABLED_STATISTIC(loopsChained, "loops whose last product runs in the next turn");
+ALWAYS_ENABLED_STATISTIC(loopsEarly, "loops that issue products early");
 
 /// `next` starts copies into the slot that an iteration has released. Behind the release in the
 /// iteration after that, they are those of the iteration before (`isLater`: if there is one).
@@ -37,7 +47,7 @@ static void startLater(scf::ForOp loop, cta::SingleOp next, Value isLater) {
   }
 }
 
-static void overlap(scf::ForOp loop, Flight &o) {
+static void keepInFlight(scf::ForOp loop, Flight &o) {
   OpBuilder b(loop.getContext());
   Location loc = o.dots.front().getLoc();
   auto compare = [&](arith::CmpIPredicate predicate, Value l, Value r) -> Value {
@@ -102,22 +112,40 @@ static void releaseInOneWay(cta::RingOp ring) {
 
 namespace {
 struct OverlapDotsPass : tile::impl::OverlapDotsPassBase<OverlapDotsPass> {
+  using OverlapDotsPassBase::OverlapDotsPassBase;
   void runOnOperation() override {
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
-    for (scf::ForOp loop : loops) {
-      bool hasRoles = bool(loop->getParentOfType<cta::RolesOp>());
-      if (chainDots(loop) || (hasRoles && (rotateDot(loop) || staggerDots(loop))))
-        continue;
+    for (scf::ForOp loop : loops)
+      overlap(loop);
+    getOperation().walk(releaseInOneWay);
+  }
+
+private:
+  /// The first of the forms that suits the loop.
+  void overlap(scf::ForOp loop) {
+    bool hasRoles = bool(loop->getParentOfType<cta::RolesOp>());
+    if (chain && chainDots(loop)) {
+      ++loopsChained;
+    } else if (hasRoles && rotate && rotateDot(loop)) {
+      ++loopsRotated;
+    } else if (hasRoles && stagger && staggerDots(loop)) {
+      ++loopsStaggered;
+    } else {
       auto isSpare = [&](Value operand) {
         return loop->hasAttr(cta::kSpareSlotAttr) && operand.getDefiningOp<cta::SlotOp>();
       };
-      if (std::optional<Flight> flight = productsInFlight(loop, isSpare))
-        overlap(loop, *flight);
-      else if (hasRoles)
-        (void)issueDotsEarly(loop);
+      Flight inFlight;
+      std::optional<Reason> obstacle = obstacleToFlight(loop, isSpare, inFlight);
+      if (flight && !obstacle) {
+        ++loopsInFlight;
+        keepInFlight(loop, inFlight);
+      } else if (hasRoles && early && issueDotsEarly(loop)) {
+        ++loopsEarly;
+      } else if (obstacle && *obstacle != Reason::FlightNothing) {
+        refuse(loop, *obstacle);
+      }
     }
-    getOperation().walk(releaseInOneWay);
   }
 };
 } // namespace

@@ -9,6 +9,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Passes.h"
 #include "passes/facts/Roles.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_PERSISTPROGRAMSPASS
@@ -17,6 +19,9 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-persist-programs"
+ALWAYS_ENABLED_STATISTIC(kernelsPersistent, "kernels with several programs in a block");
 
 static bool copiesInLoop(func::FuncOp kernel) {
   return kernel
@@ -95,9 +100,16 @@ struct PersistProgramsPass : tile::impl::PersistProgramsPassBase<PersistPrograms
   void runOnOperation() override {
     if (!getOperation()->hasAttr(kPersistentAttr))
       return;
-    for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>())
-      if (copiesInLoop(kernel) && !copiesInPlace(kernel) && failed(persist(kernel)))
+    for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>()) {
+      bool copies = copiesInLoop(kernel), inPlace = copiesInPlace(kernel);
+      LDBG() << kernel.getName() << ": copies by TMA in a loop: " << copies
+             << ", by warps that compute: " << inPlace;
+      if (!copies || inPlace)
+        continue;
+      if (failed(persist(kernel)))
         return signalPassFailure();
+      ++kernelsPersistent;
+    }
   }
 };
 } // namespace

@@ -19,6 +19,8 @@
 #include "passes/facts/ScalarWork.h"
 #include "passes/memory/Scratch.h"
 #include "passes/schedule/GroupTurns.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_SPECIALIZEWARPSPASS
@@ -27,6 +29,10 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-specialize-warps"
+ALWAYS_ENABLED_STATISTIC(ringsMade, "rings of buffers");
+ALWAYS_ENABLED_STATISTIC(kernelsWithRoles, "kernels in which some warps only copy");
 
 namespace {
 
@@ -85,6 +91,8 @@ public:
              << refusalOf(*obstacle).why;
     if (groups.empty())
       return success();
+    LDBG() << kernel.getName() << ": "
+           << (obstacle ? refusalOf(*obstacle).why : "some warps only copy");
     OpBuilder b = OpBuilder::atBlockBegin(&body);
     Operation *start = cta::BarrierOp::create(b, kernel.getLoc());
     if (obstacle && *obstacle != Reason::RolesNotWanted) {
@@ -203,6 +211,7 @@ void WarpSpecializer::findPartners() {
 void WarpSpecializer::makeRings(Operation *start) {
   findPartners();
   OpBuilder b(start);
+  ringsMade += llvm::count_if(groups, [](const Group &group) { return !group.partner; });
   for (Group &group : groups)
     group.ring =
         group.partner
@@ -356,6 +365,7 @@ void WarpSpecializer::makeProducer(cta::RolesOp roles) {
 void WarpSpecializer::makeRoles(OpBuilder &b, Operation *start) {
   joinScalars();
   makeRings(start);
+  ++kernelsWithRoles;
   auto roles = cta::RolesOp::create(b, kernel.getLoc());
   bool isShared = llvm::any_of(groups, [](const Group &g) { return g.isShared(); });
   makeProducer(roles);

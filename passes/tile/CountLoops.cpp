@@ -6,7 +6,10 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "passes/facts/NonNegative.h"
+#include "passes/facts/Refusals.h"
 #include "passes/facts/StridedAccess.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_COUNTLOOPSPASS
@@ -15,6 +18,10 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-count-loops"
+ALWAYS_ENABLED_STATISTIC(whilesCounted, "`while` loops that became `for`");
+ALWAYS_ENABLED_STATISTIC(valuesComputed, "values computed behind loops from their turns");
 
 namespace {
 
@@ -337,21 +344,32 @@ void Turns::rewrite(scf::ForOp loop) {
       else
         v = arith::SubIOp::create(b, loc, v, gain);
     }
+    ++valuesComputed;
+    LDBG() << "from the number of turns: " << v;
     result.replaceAllUsesWith(v);
   }
+}
+
+/// Whether there is a product in `op`.
+bool hasProduct(Operation *op) {
+  return op->walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
 struct CountLoopsPass : tile::impl::CountLoopsPassBase<CountLoopsPass> {
   void runOnOperation() override {
     for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>()) {
-      bool multiplies = kernel.walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
-      if (!multiplies)
+      if (!hasProduct(kernel))
         continue;
       SmallVector<scf::WhileOp> loops;
       kernel.walk([&](scf::WhileOp loop) { loops.push_back(loop); });
       for (scf::WhileOp loop : loops)
-        if (std::optional<Counting> c = countingOf(loop))
+        if (std::optional<Counting> c = countingOf(loop)) {
+          LDBG() << "counts by " << (c->down ? -c->step : c->step) << " to " << c->limit;
+          ++whilesCounted;
           becomeFor(loop, *c);
+        } else if (hasProduct(loop)) {
+          refuse(loop, Reason::WhileNotCounted);
+        }
       Turns(kernel).run();
     }
   }

@@ -10,6 +10,8 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "passes/facts/ProductForms.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_DECOMPOSEDOTSPASS
@@ -18,6 +20,11 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-decompose-dots"
+ALWAYS_ENABLED_STATISTIC(sumsJoined, "sums that became what a product starts from");
+ALWAYS_ENABLED_STATISTIC(productsOfParts, "products of several parts");
+ALWAYS_ENABLED_STATISTIC(productsWidened, "products of 8-bit floats computed in f16");
 
 /// Bits of an f32 that tf32 keeps.
 static constexpr int32_t kTf32Mask = ~0x1fff;
@@ -68,6 +75,8 @@ void Decomposer::startFromSum() {
   if (!isa<arith::AddFOp, arith::AddIOp>(sum) || sum->getBlock() != op->getBlock())
     return;
   Value other = sum->getOperand(sum->getOperand(0) == op.getResult() ? 1 : 0);
+  ++sumsJoined;
+  LDBG() << "starts from what was added by " << *sum;
   // What is added may be computed after the product: the product moves down.
   op->moveBefore(sum);
   op.getAccMutable().assign(other);
@@ -101,6 +110,8 @@ SmallVector<Value> Decomposer::parts(Value x, unsigned count, bool tf32) {
 }
 
 void Decomposer::multiplyParts(unsigned count, bool tf32) {
+  ++productsOfParts;
+  LDBG() << "in " << count << " parts: " << op;
   InputPrecision precision = tf32 ? InputPrecision::tf32 : InputPrecision::ieee;
   SmallVector<Value> x = parts(op.getA(), count, tf32), y = parts(op.getB(), count, tf32);
   Value zero = zeros(op.getType()), small = zero;
@@ -115,6 +126,8 @@ void Decomposer::multiplyParts(unsigned count, bool tf32) {
 }
 
 void Decomposer::widenFp8() {
+  ++productsWidened;
+  LDBG() << "operands in f16: " << op;
   auto widened = [&](Value v) -> Value {
     return FpCastOp::create(b, loc, blockOf(b.getF16Type(), v.getType()), v, Rounding::rtne);
   };

@@ -7,6 +7,8 @@
 #include "passes/Passes.h"
 #include "passes/facts/KeptDimensions.h"
 #include "passes/tile/Positions.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_EXPANDDESCRIPTORSPASS
@@ -15,6 +17,9 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-expand-descriptors"
+ALWAYS_ENABLED_STATISTIC(accessesExpanded, "accesses by descriptors that became pointers");
 
 Value tile::positions(OpBuilder &b, Location loc, int64_t length) {
   auto type = RankedTensorType::get({length}, b.getI32Type());
@@ -218,7 +223,10 @@ bool tile::expandDescriptor(Operation *op) {
 namespace {
 struct ExpandDescriptorsPass : tile::impl::ExpandDescriptorsPassBase<ExpandDescriptorsPass> {
   void runOnOperation() override {
-    getOperation().walk([](Operation *op) { expandDescriptor(op); });
+    getOperation().walk([](Operation *op) {
+      LDBG() << "visits " << OpWithFlags(op, OpPrintingFlags().skipRegions());
+      accessesExpanded += expandDescriptor(op);
+    });
     // Reshapes that nobody needs any more would still ask for layouts.
     SmallVector<ReshapeOp> reshapes;
     getOperation().walk([&](ReshapeOp op) { reshapes.push_back(op); });

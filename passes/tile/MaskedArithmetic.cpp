@@ -9,6 +9,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_MASKEDARITHMETICPASS
@@ -17,6 +19,9 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-masked-arithmetic"
+ALWAYS_ENABLED_STATISTIC(masksMoved, "masks applied to what is the same for many elements");
 
 /// A constant of zero bits: +0.0, but not -0.0.
 static bool isPositiveZero(Value v) {
@@ -61,6 +66,8 @@ static void moveInside(arith::SelectOp select) {
   select.getResult().replaceAllUsesWith(cleared);
   select.erase();
   difference.erase();
+  ++masksMoved;
+  LDBG() << "a mask on " << subtracted;
 }
 
 namespace {

@@ -8,7 +8,9 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "passes/tile/Positions.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_PADSHAPESPASS
@@ -17,6 +19,9 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-pad-shapes"
+ALWAYS_ENABLED_STATISTIC(blocksGrown, "values whose blocks grew");
 using llvm::isPowerOf2_64;
 
 static RankedTensorType padded(RankedTensorType type) {
@@ -432,6 +437,8 @@ void Padder::grow(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   original[value] = type;
   value.setType(padded(type));
+  ++blocksGrown;
+  LDBG() << type << " to " << value.getType();
 }
 
 LogicalResult Padder::run(Operation *root) {

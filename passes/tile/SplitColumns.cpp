@@ -12,8 +12,11 @@
 #include "passes/Passes.h"
 #include "passes/facts/DeadValues.h"
 #include "passes/facts/PointerRoots.h"
+#include "passes/facts/Refusals.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_SPLITCOLUMNSPASS
@@ -23,6 +26,9 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
+#define DEBUG_TYPE "tile-split-columns"
+ALWAYS_ENABLED_STATISTIC(storesSplit, "stores of products in parts");
+
 namespace {
 struct Part {
   int64_t first, size;
@@ -30,7 +36,8 @@ struct Part {
 
 class Splitter {
 public:
-  explicit Splitter(func::FuncOp kernel) : kernel(kernel) {}
+  Splitter(func::FuncOp kernel, int64_t fewestColumns)
+      : kernel(kernel), fewestColumns(fewestColumns) {}
   void run();
 
 private:
@@ -46,6 +53,7 @@ private:
   scf::ForOp extend(scf::ForOp loop, ArrayRef<Place> added);
 
   func::FuncOp kernel;
+  int64_t fewestColumns;
   SmallVector<Part> parts; ///< of the columns of this turn
   int64_t columns = 0;
   llvm::SetVector<StoreOp> stores;
@@ -60,11 +68,11 @@ private:
 } // namespace
 
 /// Powers of two, the largest first; none if there are fewer than two, or small ones.
-static SmallVector<Part> partsOf(int64_t columns, const Tuning &tuning) {
+static SmallVector<Part> partsOf(int64_t columns, int64_t fewest) {
   SmallVector<Part> parts;
   for (int64_t first = 0; first < columns; first += parts.back().size)
     parts.push_back({first, int64_t(llvm::bit_floor(uint64_t(columns - first)))});
-  if (parts.size() < 2 || parts.back().size < tuning.splitFewestColumns)
+  if (parts.size() < 2 || parts.back().size < fewest)
     parts.clear();
   return parts;
 }
@@ -318,7 +326,7 @@ void Splitter::run() {
   });
   for (auto &[number, all] : byColumns) {
     columns = number;
-    parts = partsOf(number, tuningOf(kernel));
+    parts = partsOf(number, fewestColumns);
     if (parts.empty())
       continue;
     stores.clear();
@@ -328,8 +336,14 @@ void Splitter::run() {
     carried.clear();
     slices.clear();
     hasProduct = false;
-    if (!llvm::all_of(all, [&](StoreOp store) { return canSplit(store); }) || !hasProduct)
+    bool canAll = llvm::all_of(all, [&](StoreOp store) { return canSplit(store); });
+    LDBG() << number << " columns: " << (canAll && hasProduct ? "in parts" : "as they are");
+    if (!canAll || !hasProduct) {
+      if (hasProduct)
+        refuse(all.front(), Reason::ColumnsUsedOtherwise);
       continue;
+    }
+    storesSplit += all.size();
     partStores.clear();
     extendLoops();
     for (StoreOp store : all)
@@ -343,10 +357,12 @@ void Splitter::run() {
 
 namespace {
 struct SplitColumnsPass : tile::impl::SplitColumnsPassBase<SplitColumnsPass> {
+  using SplitColumnsPassBase::SplitColumnsPassBase;
   void runOnOperation() override {
+    int64_t fewest = fewestColumns ? fewestColumns : tuningOf(getOperation()).splitFewestColumns;
     for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>())
       if (!kernel.isExternal() && llvm::hasSingleElement(kernel.getBody()))
-        Splitter(kernel).run();
+        Splitter(kernel, fewest).run();
   }
 };
 } // namespace

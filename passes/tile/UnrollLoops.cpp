@@ -7,6 +7,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Passes.h"
 #include "passes/Rounds.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_UNROLLLOOPSPASS
@@ -16,28 +18,34 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-/// A loop's body may grow to so many operations: inside each other, loops multiply.
-static constexpr int64_t kMostOperations = 1 << 15;
+#define DEBUG_TYPE "tile-unroll-loops"
+ALWAYS_ENABLED_STATISTIC(loopsUnrolled, "loops that were unrolled");
 
-static LogicalResult checkLength(scf::ForOp loop, int64_t factor) {
+/// A loop's body may grow to `most` operations: inside each other, loops multiply.
+static LogicalResult checkLength(scf::ForOp loop, int64_t factor, int64_t most) {
   int64_t operations = 0;
   loop.getBody()->walk([&](Operation *) { ++operations; });
-  if (operations <= kMostOperations / factor)
+  if (operations <= most / factor)
     return success();
   return loop.emitError() << "unrolled by its `loop_unroll_factor` of " << factor
                           << ", this loop has " << operations * factor << " operations, more than "
-                          << kMostOperations << ": unroll it, or the loops inside it, less";
+                          << most << ": unroll it, or the loops inside it, less";
 }
 
-static LogicalResult unroll(scf::ForOp loop) {
+static LogicalResult unroll(scf::ForOp loop, int64_t most) {
   auto factor = cast<IntegerAttr>(loop->removeDiscardableAttr(kUnrollAttr));
   if (factor.getInt() <= 1)
     return success();
-  if (failed(checkLength(loop, factor.getInt())))
+  if (failed(checkLength(loop, factor.getInt(), most)))
     return failure();
   FailureOr<UnrolledLoopInfo> unrolled = unrollIntoRounds(loop, factor.getInt());
-  if (failed(unrolled) || !unrolled->epilogueLoopOp)
-    return success(); // it runs as it is; or there is nothing left over
+  if (failed(unrolled))
+    return success(); // it runs as it is
+  ++loopsUnrolled;
+  LDBG() << "unrolled " << factor.getInt()
+         << " times, with a loop for what is left: " << bool(unrolled->epilogueLoopOp);
+  if (!unrolled->epilogueLoopOp)
+    return success();
   scf::ForOp rest = *unrolled->epilogueLoopOp;
   rest->setDiscardableAttr(kNumStagesAttr, IntegerAttr::get(factor.getType(), 1));
   return success();
@@ -45,6 +53,7 @@ static LogicalResult unroll(scf::ForOp loop) {
 
 namespace {
 struct UnrollLoopsPass : tile::impl::UnrollLoopsPassBase<UnrollLoopsPass> {
+  using UnrollLoopsPassBase::UnrollLoopsPassBase;
   void runOnOperation() override {
     SmallVector<scf::ForOp> loops; // inner ones first
     getOperation().walk([&](scf::ForOp loop) {
@@ -52,7 +61,7 @@ struct UnrollLoopsPass : tile::impl::UnrollLoopsPassBase<UnrollLoopsPass> {
         loops.push_back(loop);
     });
     for (scf::ForOp loop : loops)
-      if (failed(unroll(loop)))
+      if (failed(unroll(loop, mostOperations)))
         return signalPassFailure();
   }
 };

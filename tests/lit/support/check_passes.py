@@ -1,9 +1,12 @@
-"""Every pass and pipeline of the project is tested and documented.
+"""Every pass and pipeline of the project is tested and documented, and so are its options and counts.
 
 usage: check_passes.py TILE_OPT SOURCE
 
 Reads the `--tile-*` names from `tile-opt --help`. Each must stand in a RUN line
-of the suite and in docs/architecture.md. Exits 1 after naming those that do not.
+of the suite and in docs/architecture.md; so must `OPTION=` of each option in passes/Passes.td in
+a RUN line of its pass. What a pass counts by its declaration there is what its sources count. Each reason
+to hold back (passes/facts/Refusals.cpp) is given by a test.
+Exits 1 after naming what is missing.
 """
 import pathlib
 import re
@@ -25,5 +28,37 @@ for name in passes:
         if not re.search(rf"(?<![\w-])-{{0,2}}{name}(?![\w-])", where):
             failures += 1
             print(f"{what} `{name}`")
-print(f"{len(passes)} passes, {failures} omissions")
+
+declared, options = set(), 0
+records = (source / "passes/Passes.td").read_text(encoding="utf-8")
+for name, body in re.findall(r'^def \w+ : TilePass<"([\w-]+)"(.*?)^}', records, re.M | re.S):
+    declared |= {(name, *count) for count in re.findall(r'Count<"(\w+)",\s*"([^"]*)">', body)}
+    for option in re.findall(r'Option<"\w+",\s*"([\w-]+)"', body):
+        options += 1
+        if not re.search(rf"--{name}='?[^|>]*\b{option}=", runs):
+            failures += 1
+            print(f"no RUN line sets `{option}` of `{name}`")
+counted = set()
+for path in (source / "passes").rglob("*.cpp"):
+    text = path.read_text(encoding="utf-8")
+    channel = re.search(r'^#define DEBUG_TYPE "([\w-]+)"', text, re.M)
+    for count in re.findall(r'ALWAYS_ENABLED_STATISTIC\((\w+),\s*"([^"]*)"\)', text):
+        counted.add((channel[1] if channel else path.name, *count))
+        if len(re.findall(rf"\b{count[0]}\b", text)) < 2:
+            failures += 1
+            print(f"{path.name} never counts `{count[0]}`")
+for where, missing in (("Passes.td", counted - declared), ("the sources", declared - counted)):
+    for name, count, _ in sorted(missing):
+        failures += 1
+        print(f"{where}: `{name}` has no such count: `{count}`")
+reasons = (source / "passes/facts/Refusals.cpp").read_text(encoding="utf-8")
+reasons = reasons[reasons.index("refusals[] = {"):reasons.index("};")]
+reasons = re.findall(r'"([^"]+)",\s*"[^"]+"\}', reasons)
+tests = "\n".join(path.read_text(encoding="utf-8") for path in (source / "tests/lit").rglob("*.*")
+                  if path.suffix in {".mlir", ".test", ".tile"})
+for reason in reasons:
+    if reason not in tests:
+        failures += 1
+        print(f"no test gives the reason: {reason}")
+print(f"{len(passes)} passes, {len(reasons)} reasons, {options} options, {len(counted)} counts, {failures} omissions")
 sys.exit(1 if failures or not passes else 0)

@@ -70,3 +70,28 @@ func.func @by_turns(%a: !cta.tensor_map, %q: !tile.ptr<i32>, %z: tensor<64x64xf3
   return
 }
 }
+
+// -----
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+#acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+module attributes {cta.kernel = #cta.kernel<groups = 2>, tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 8, roles = none>} {
+// expected-error @below {{is to compute blocks by turns without warps that only copy: the author wants the others to copy}}
+func.func @by_turns_in_place(%a: !cta.tensor_map, %i: i32, %z: tensor<64x64xf32, #acc>, %p: tensor<64x64x!tile.ptr<f32>, #acc>) {
+  %x = cta.tma_load %a[%i, %i] dims [1, 0] : !tile
+  %d = cta.warpgroup_dot %x, %x, %z : !tile, !tile, tensor<64x64xf32, #acc>
+  tile.store %p, %d : tensor<64x64x!tile.ptr<f32>, #acc>
+  return
+}
+}
+
+// -----
+
+module attributes {cta.kernel = #cta.kernel<groups = 2>, tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 8, roles = pingpong>} {
+// expected-error @below {{is to compute blocks by turns without warps that only copy: nothing is copied by TMA}}
+func.func @by_turns_without_copies() {
+  return
+}
+}
