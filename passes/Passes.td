@@ -39,9 +39,7 @@ def FitSharedMemoryPass : TilePass<"tile-fit-shared-memory", "::mlir::ModuleOp">
     Option<"smaller", "smaller", "bool", "/*default=*/true",
            "takes a smaller form where one does not fit">
   ];
-  let counts = [
-    Count<"formsTried", "forms of kernels that were laid out">
-  ];
+  let counts = [Count<"formsTried", "forms of kernels that were laid out">];
 }
 
 def CountLoopsPass : TilePass<"tile-count-loops", "::mlir::ModuleOp"> {
@@ -97,9 +95,7 @@ def SplitColumnsPass : TilePass<"tile-split-columns", "::mlir::ModuleOp"> {
     Option<"fewestColumns", "fewest-columns", "int64_t", "/*default=*/0",
            "columns of the smallest part; 0: what was chosen for the target">
   ];
-  let counts = [
-    Count<"storesSplit", "stores of products in parts">
-  ];
+  let counts = [Count<"storesSplit", "stores of products in parts">];
 }
 
 def PadShapesPass : TilePass<"tile-pad-shapes", "::mlir::ModuleOp"> {
@@ -139,9 +135,7 @@ def PadShapesPass : TilePass<"tile-pad-shapes", "::mlir::ModuleOp"> {
                                            dimension grows, else by `tile.gather`
     ```
   }];
-  let counts = [
-    Count<"blocksGrown", "values whose blocks grew">
-  ];
+  let counts = [Count<"blocksGrown", "values whose blocks grew">];
 }
 
 def UnrollLoopsPass : TilePass<"tile-unroll-loops", "::mlir::ModuleOp"> {
@@ -165,9 +159,7 @@ def UnrollLoopsPass : TilePass<"tile-unroll-loops", "::mlir::ModuleOp"> {
     Option<"mostOperations", "most-operations", "int64_t", "/*default=*/1 << 15",
            "operations that the body of a loop may grow to">
   ];
-  let counts = [
-    Count<"loopsUnrolled", "loops that were unrolled">
-  ];
+  let counts = [Count<"loopsUnrolled", "loops that were unrolled">];
 }
 
 def DecomposeDotsPass : TilePass<"tile-decompose-dots", "::mlir::ModuleOp"> {
@@ -228,10 +220,7 @@ def WarpgroupDotsPass : TilePass<"tile-warpgroup-dots", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::tile::cta::CtaDialect"];
-  let options = [
-    Option<"stores", "stores", "bool", "/*default=*/true",
-           "stores by TMA, too">
-  ];
+  let options = [Option<"stores", "stores", "bool", "/*default=*/true", "stores by TMA, too">];
   let counts = [
     Count<"productsMade", "products by warpgroups">,
     Count<"loadsByTma", "loads of operands by TMA">,
@@ -257,9 +246,7 @@ def ExpandDescriptorsPass : TilePass<"tile-expand-descriptors", "::mlir::ModuleO
     A position that wraps past 2^31 is negative, so it lies outside either way.
     The rules for strides (multiples of 16 bytes) are passed on as hints.
   }];
-  let counts = [
-    Count<"accessesExpanded", "accesses by descriptors that became pointers">
-  ];
+  let counts = [Count<"accessesExpanded", "accesses by descriptors that became pointers">];
 }
 
 def PersistProgramsPass : TilePass<"tile-persist-programs", "::mlir::ModuleOp"> {
@@ -272,9 +259,7 @@ def PersistProgramsPass : TilePass<"tile-persist-programs", "::mlir::ModuleOp"> 
       true grid comes in three more parameters (`tile.num_programs`).
     - **Never**: touches other kernels: they gain nothing.
   }];
-  let counts = [
-    Count<"kernelsPersistent", "kernels with several programs in a block">
-  ];
+  let counts = [Count<"kernelsPersistent", "kernels with several programs in a block">];
 }
 
 def ClusterProgramsPass : TilePass<"tile-cluster-programs", "::mlir::ModuleOp"> {
@@ -308,9 +293,7 @@ def ClusterProgramsPass : TilePass<"tile-cluster-programs", "::mlir::ModuleOp"> 
     Option<"always", "always", "bool", "/*default=*/false",
            "also where nobody asks for it and it is not known to pay">
   ];
-  let counts = [
-    Count<"loadsShared", "loads that the blocks of a cluster share">
-  ];
+  let counts = [Count<"loadsShared", "loads that the blocks of a cluster share">];
 }
 
 def AlternateTilesPass : TilePass<"tile-alternate-tiles", "::mlir::ModuleOp"> {
@@ -344,9 +327,7 @@ def AlternateTilesPass : TilePass<"tile-alternate-tiles", "::mlir::ModuleOp"> {
     Option<"always", "always", "bool", "/*default=*/false",
            "also where nobody asks for it and it is not known to pay">
   ];
-  let counts = [
-    Count<"loopsByTurns", "loops that two groups take by turns">
-  ];
+  let counts = [Count<"loopsByTurns", "loops that two groups take by turns">];
 }
 
 def MaskedArithmeticPass : TilePass<"tile-masked-arithmetic", "::mlir::ModuleOp"> {
@@ -368,9 +349,7 @@ def MaskedArithmeticPass : TilePass<"tile-masked-arithmetic", "::mlir::ModuleOp"
       %c = arith.select %m, %d, 0            %c = arith.subf %x, %s
     ```
   }];
-  let counts = [
-    Count<"masksMoved", "masks applied to what is the same for many elements">
-  ];
+  let counts = [Count<"masksMoved", "masks applied to what is the same for many elements">];
 }
 
 def AssignLayoutsPass : TilePass<"tile-assign-layouts", "::mlir::ModuleOp"> {
@@ -460,9 +439,7 @@ def HoistStoreStartsPass : TilePass<"tile-hoist-store-starts", "::mlir::ModuleOp
     The optimiser would put that arithmetic back into the branch of the one thread that
     stores; so its results are marked to be computed where they stand.
   }];
-  let counts = [
-    Count<"startsHoisted", "coordinates of stores computed before products">
-  ];
+  let counts = [Count<"startsHoisted", "coordinates of stores computed before products">];
 }
 
 def PipelineLoadsPass : TilePass<"tile-pipeline-loads", "::mlir::ModuleOp"> {
@@ -545,9 +522,7 @@ def EarlyCopiesPass : TilePass<"tile-early-copies", "::mlir::ModuleOp"> {
     Option<"mostBytes", "most-bytes", "int64_t", "/*default=*/-1",
            "bytes that are copied; -1: what was chosen for the target">
   ];
-  let counts = [
-    Count<"blocksCopied", "blocks copied before the first load">
-  ];
+  let counts = [Count<"blocksCopied", "blocks copied before the first load">];
 }
 
 def SinkConversionsPass : TilePass<"tile-sink-conversions", "::mlir::ModuleOp"> {
@@ -567,9 +542,7 @@ def SinkConversionsPass : TilePass<"tile-sink-conversions", "::mlir::ModuleOp"> 
     A conversion waits for what it moves, and most often all warps for each other: what is
     loaded behind it would start that much later.
   }];
-  let counts = [
-    Count<"conversionsSunk", "conversions behind loads">
-  ];
+  let counts = [Count<"conversionsSunk", "conversions behind loads">];
 }
 
 def PrefetchProgramsPass : TilePass<"tile-prefetch-programs", "::mlir::ModuleOp"> {
@@ -605,9 +578,7 @@ def PrefetchProgramsPass : TilePass<"tile-prefetch-programs", "::mlir::ModuleOp"
     Option<"aheadBytes", "ahead-bytes", "int64_t", "/*default=*/-1",
            "bytes on their way ahead of the programs that load them; -1: what was measured on the target">
   ];
-  let counts = [
-    Count<"rowsAskedFor", "rows of later programs that are asked for">
-  ];
+  let counts = [Count<"rowsAskedFor", "rows of later programs that are asked for">];
 }
 
 def OverlapDotsPass : TilePass<"tile-overlap-dots", "::mlir::ModuleOp"> {
@@ -635,16 +606,13 @@ def OverlapDotsPass : TilePass<"tile-overlap-dots", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"flight", "flight", "bool", "/*default=*/true",
-           "loops that only add up">,
+    Option<"flight", "flight", "bool", "/*default=*/true", "loops that only add up">,
     Option<"rotate", "rotate", "bool", "/*default=*/true",
            "loops that use the result of their product under the next">,
-    Option<"stagger", "stagger", "bool", "/*default=*/true",
-           "the same with several products">,
+    Option<"stagger", "stagger", "bool", "/*default=*/true", "the same with several products">,
     Option<"chain", "chain", "bool", "/*default=*/true",
            "loops whose last product can run in the next turn">,
-    Option<"early", "early", "bool", "/*default=*/true",
-           "loops that can issue products early">
+    Option<"early", "early", "bool", "/*default=*/true", "loops that can issue products early">
   ];
   let counts = [
     Count<"loopsInFlight", "loops that only add up">,
@@ -687,9 +655,7 @@ def NarrowLiveRangesPass : TilePass<"tile-narrow-live-ranges", "::mlir::ModuleOp
     Option<"fromRegisters", "from-registers", "int64_t", "/*default=*/-1",
            "registers that are kept, from which on it is done; -1: what was chosen for the target">
   ];
-  let counts = [
-    Count<"valuesRecomputed", "values computed again from packed blocks">
-  ];
+  let counts = [Count<"valuesRecomputed", "values computed again from packed blocks">];
 }
 
 def AllocateScratchPass : TilePass<"tile-allocate-scratch", "::mlir::ModuleOp"> {
@@ -720,9 +686,7 @@ def AllocateScratchPass : TilePass<"tile-allocate-scratch", "::mlir::ModuleOp"> 
     themselves: offsets are those of the first group, and the module carries `cta.group_bytes`, the
     distance to the next one.
   }];
-  let counts = [
-    Count<"slotsGivenUp", "slots of rings that did not fit">
-  ];
+  let counts = [Count<"slotsGivenUp", "slots of rings that did not fit">];
 }
 
 def InsertBarriersPass : TilePass<"tile-insert-barriers", "::mlir::ModuleOp"> {
@@ -741,9 +705,7 @@ def InsertBarriersPass : TilePass<"tile-insert-barriers", "::mlir::ModuleOp"> {
     A `cta.tma_store` has memory of its own, and a barrier before its copies; that is
     one of all threads if these are one warpgroup (else each may store its own rows).
   }];
-  let counts = [
-    Count<"barriersInserted", "barriers">
-  ];
+  let counts = [Count<"barriersInserted", "barriers">];
 }
 
 def LowerToLLVMPass : TilePass<"tile-lower-to-llvm", "::mlir::ModuleOp"> {
