@@ -18,7 +18,7 @@ void tile::registerAllPasses() {
   graph::registerGraphPasses();
 
   mlir::PassPipelineRegistration<>("graph-to-kernels", "simplify a function and group it",
-                                   graph::buildFusePipeline);
+                                   [](mlir::OpPassManager &pm) { graph::buildFusePipeline(pm); });
   mlir::PassPipelineRegistration<>("tile-simplify", "simplify what the front end produced",
                                    buildSimplifyPipeline);
   mlir::PassPipelineRegistration<>("tile-to-cta", "assign layouts, scratch memory and barriers",

@@ -1,5 +1,6 @@
 //===- ChooseCut.cpp - how a kernel is cut into blocks -----------------------===//
 #include "compiler/functions/ChooseCut.h"
+#include "target/Devices.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace tile;
@@ -185,6 +186,75 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of) {
   cut.evenInner = of.inner % cut.inner == 0;
 }
 
+/// Rows of a program of a chain, most first, and the warps that compute them: 16 of each warp,
+/// but of a few rows warps share the columns.
+static constexpr ProductBlock kChainBlocks[] = {{128, 0, 8}, {64, 0, 4}, {16, 0, 4}};
+/// Columns of scores that a turn computes, most first.
+static constexpr int64_t kChainTurns[] = {128, 64, 32, 16};
+/// Of a thread's registers, those that may hold sums, scores and powers.
+static constexpr int64_t kRegistersForChain = kMaxRegisters * 3 / 4;
+/// Blocks of both right operands that are in shared memory at least, so that some are on their
+/// way while others are multiplied.
+static constexpr int64_t kChainStages = 2;
+
+static int64_t bytesOfChain(const KernelShape &shape) {
+  graph::MatmulOp first = shape.product->chain->of.first, second = shape.product->op;
+  auto bytes = [](mlir::Value value) {
+    return int64_t(bytesOf(mlir::cast<GraphTensorType>(value.getType()).getElement()));
+  };
+  return std::max({bytes(first.getLhs()), bytes(first.getRhs()), bytes(second.getLhs()),
+                   bytes(second.getRhs())});
+}
+
+/// The most columns a turn for these rows that registers and shared memory have room for; 0: none.
+static int64_t turnOfChain(const ProductBlock &block, int64_t bytes, int64_t depth, int64_t columns,
+                           const Target &target) {
+  int64_t threads = block.warps * int64_t(kLanes);
+  bool fromRegisters = bytes >= 4; // operands of such products, so that more cost more
+  for (int64_t turn : kChainTurns) {
+    int64_t registers = block.rows * (columns + turn) / threads + block.rows * turn / threads / 2;
+    int64_t shared = bytes * (block.rows * depth + kChainStages * turn * (depth + columns));
+    if (registers <= (fromRegisters ? kRegistersForChain / 2 : kRegistersForChain) &&
+        shared <= target.maxSharedBytes)
+      return turn;
+  }
+  return 0;
+}
+
+/// As many rows as leave work for all of the chip, so that the right operands are read least.
+static void cutChain(Cut &cut, const KernelShape &shape, const Extents &of, const Target &target) {
+  const DeviceModel *device = deviceFor(target.capability);
+  int64_t atOnce = device ? device->multiprocessors : kBlocksAtOnce;
+  int64_t bytes = bytesOfChain(shape);
+  cut.depth = std::max(powerOfTwo(of.depth), kLeastBlock);
+  cut.block = std::max(powerOfTwo(of.columns), kLeastBlock);
+  for (const ProductBlock &block : kChainBlocks) {
+    int64_t turn = turnOfChain(block, bytes, cut.depth, cut.block, target);
+    if (turn == 0)
+      continue;
+    cut.rows = block.rows;
+    cut.inner = std::min(turn, std::max(powerOfTwo(of.inner), kLeastBlock));
+    cut.warps = block.warps;
+    int64_t blocks = llvm::divideCeil(uint64_t(std::max<int64_t>(of.rows, 1)), block.rows);
+    if (llvm::SaturatingMultiply(uint64_t(blocks), uint64_t(of.batch)) >= uint64_t(atOnce) ||
+        of.rows > block.rows / 2)
+      break;
+  }
+  cut.oneBlock = true;
+  cut.evenInner = of.inner % cut.inner == 0;
+  cut.evenDepth = of.depth % cut.depth == 0;
+}
+
+bool tile::chainFits(const KernelShape &shape, const Extents &of, const Target &target) {
+  if (of.depth < 1 || of.inner < 1 || of.columns < 1)
+    return false; // sums of nothing
+  int64_t depth = std::max(powerOfTwo(of.depth), kLeastBlock);
+  int64_t columns = std::max(powerOfTwo(of.columns), kLeastBlock);
+  return llvm::any_of(kChainBlocks, [&](const ProductBlock &block) {
+    return block.rows >= 64 && turnOfChain(block, bytesOfChain(shape), depth, columns, target) > 0;
+  });
+}
+
 std::optional<Extents> tile::extentsOf(const KernelShape &shape, const Bindings &sizes) {
   llvm::ArrayRef<Size> rows = shape.rows, batch;
   if (shape.product) {
@@ -193,17 +263,23 @@ std::optional<Extents> tile::extentsOf(const KernelShape &shape, const Bindings 
   }
   auto number = [&](llvm::ArrayRef<Size> of) { return product(of).evaluate(sizes); };
   auto inner = shape.product ? shape.product->inner.evaluate(sizes) : std::optional<int64_t>(1);
-  std::optional<int64_t> counts[] = {number(batch), number(rows), number(shape.columns), inner};
+  std::optional<int64_t> depth = 1;
+  if (shape.product && shape.product->chain)
+    depth = shape.product->chain->depth.evaluate(sizes);
+  std::optional<int64_t> counts[] = {number(batch), number(rows), number(shape.columns), inner,
+                                     depth};
   for (std::optional<int64_t> count : counts)
     if (!count)
       return std::nullopt;
   int64_t parts = shape.parts ? shape.parts->evaluate(sizes).value_or(0) : 0;
-  return Extents{*counts[0], *counts[1], *counts[2], *counts[3], parts};
+  return Extents{*counts[0], *counts[1], *counts[2], *counts[3], *counts[4], parts};
 }
 
 Cut tile::chooseCut(const KernelShape &shape, const Extents &extents, const Target &target) {
   Cut cut;
-  if (shape.product)
+  if (shape.product && shape.product->chain)
+    cutChain(cut, shape, extents, target);
+  else if (shape.product)
     cutProduct(cut, shape, extents);
   else if (shape.reduces)
     cutReduction(cut, traitsOf(shape), extents.rows, extents.columns, target);

@@ -12,15 +12,19 @@
 
 namespace tile {
 
-/// The numbers of a launch. Of a product, `batch` of which are multiplied.
+/// The numbers of a launch. Of a product, `batch` of which are multiplied; of a chain of two,
+/// `depth` is what the first one adds up.
 struct Extents {
-  int64_t batch = 1, rows = 1, columns = 1, inner = 1;
+  int64_t batch = 1, rows = 1, columns = 1, inner = 1, depth = 1;
   int64_t parts = 0; ///< programs that share the rows; 0: each program has rows of its own
 };
 /// Nothing if they do not fit 64 bits.
 std::optional<Extents> extentsOf(const graph::KernelShape &shape, const graph::Bindings &sizes);
 
 graph::Cut chooseCut(const graph::KernelShape &shape, const Extents &extents, const Target &target);
+
+/// Whether a program can hold what it needs for a chain of products of these sizes.
+bool chainFits(const graph::KernelShape &shape, const Extents &extents, const Target &target);
 
 /// How many programs share the rows of a kernel that combines them in parts.
 int64_t chooseParts(const graph::KernelShape &shape, const Extents &extents);

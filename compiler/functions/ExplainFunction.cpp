@@ -33,9 +33,10 @@ static void printKernel(llvm::raw_ostream &os, const TensorKernel &kernel,
   os << "\n  " << kernel.name;
   if (kernel.line)
     os << ", line " << kernel.line;
-  os << (kernel.multiplies ? ": blocks of a matrix product\n"
-         : kernel.reduces  ? ": rows that are reduced\n"
-                           : ": element by element\n");
+  os << (kernel.chains       ? ": two matrix products, what is between them never stored\n"
+         : kernel.multiplies ? ": blocks of a matrix product\n"
+         : kernel.reduces    ? ": rows that are reduced\n"
+                             : ": element by element\n");
   os << "    " << llvm::join(kernel.operations, ", ") << "\n";
   os << "    reads  " << amount(kernel.bytesRead, values) << " bytes\n";
   os << "    writes " << amount(kernel.bytesWritten, values) << " bytes\n";
@@ -79,6 +80,7 @@ llvm::json::Object FunctionExplanation::toJson() const {
         {"name", kernel.name},
         {"line", kernel.line},
         {"reduces", kernel.reduces},
+        {"chains", kernel.chains},
         {"operations", llvm::json::Array(kernel.operations)},
         {"reads", ::toJson(kernel.bytesRead, values)},
         {"writes", ::toJson(kernel.bytesWritten, values)},

@@ -38,20 +38,27 @@ namespace {
 
 class Program : public TensorProgram {
 public:
-  Program() : context(MLIRContext::Threading::DISABLED) {
+  Program() : context(*(ownContext = std::make_unique<MLIRContext>(Threading::DISABLED))) {
     tensors::registerDialects(context);
     context.loadDialect<TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect>();
   }
+  /// The same function with products apart.
+  Program(MLIRContext &context, OwningOpRef<ModuleOp> module)
+      : context(context), module(std::move(module)), mark("apart;") {}
   std::unique_ptr<eval::EvalError> build(eval::Evaluator &evaluator, const eval::PyValue &function,
                                          const tensors::Signature &signature,
                                          ArrayRef<tensors::Argument> arguments);
   llvm::Expected<TensorLaunch> launch(unsigned kernel, const Bindings &sizes,
                                       ArrayRef<TensorPlace> places, const Target &target) override;
+  TensorProgram &forSizes(const Bindings &sizes, const Target &target) override;
   void chooseParts(Bindings &sizes) const override;
   std::string tracedText() const override { return traced; }
   std::string groupedText() const override;
 
 private:
+  using Threading = MLIRContext::Threading;
+  std::unique_ptr<eval::EvalError> fuse(StringRef name, const tensors::Signature &signature,
+                                        bool chains);
   func::FuncOp function() { return *module->getOps<func::FuncOp>().begin(); }
   void countUnfused();
   unsigned addBuffer(Value value, TensorBuffer::Kind kind, int index);
@@ -64,11 +71,18 @@ private:
   std::string moduleText(const KernelShape &shape, const graph::Cut &cut);
   std::vector<bool> withoutElements(const TensorKernel &kernel, const Bindings &sizes) const;
 
-  MLIRContext context;
+  std::unique_ptr<MLIRContext> ownContext;
+  MLIRContext &context;
   mutable OwningOpRef<ModuleOp> module; ///< grouped
   std::string traced;
   SmallVector<KernelOp> ops;
   std::vector<KernelShape> inParts; ///< kernels that share their rows among programs
+  std::vector<KernelShape> chained; ///< kernels of chains of products
+  std::string mark;                 ///< of keys: what distinguishes them from another program's
+  /// Where there are chains: what to make the program without them of, and that.
+  OwningOpRef<ModuleOp> unfused;
+  tensors::Signature signature;
+  std::unique_ptr<Program> apart;
   DenseMap<Value, unsigned> bufferOf;
   std::map<std::string, KernelShape> shapes; ///< by kernel and layout
   /// By the launch's key.
@@ -145,6 +159,7 @@ void Program::describeKernel(KernelOp op) {
   kernel.bytesWritten = shape.bytesWritten();
   kernel.reduces = shape.reduces;
   kernel.multiplies = bool(shape.product);
+  kernel.chains = shape.product && shape.product->chain;
   for (Operation &inner : op.getBody().front().without_terminator()) {
     if (auto map = dyn_cast<graph::MapOp>(inner))
       kernel.operations.push_back(graph::stringifyMapKind(map.getKind()).str());
@@ -167,6 +182,23 @@ void Program::describeKernel(KernelOp op) {
   ops.push_back(op);
   if (shape.parts)
     inParts.push_back(std::move(shape));
+  else if (kernels.back().chains)
+    chained.push_back(std::move(shape));
+}
+
+TensorProgram &Program::forSizes(const Bindings &sizes, const Target &target) {
+  bool fits = llvm::all_of(chained, [&](const KernelShape &shape) {
+    std::optional<Extents> extents = extentsOf(shape, sizes);
+    return !extents || chainFits(shape, *extents, target);
+  });
+  if (fits)
+    return *this;
+  if (!apart) {
+    apart = std::make_unique<Program>(context, OwningOpRef<ModuleOp>(unfused->clone()));
+    // What could be fused with chains can be without.
+    (void)apart->fuse(kernels.front().name, signature, /*chains=*/false);
+  }
+  return *apart;
 }
 
 void Program::chooseParts(Bindings &sizes) const {
@@ -224,6 +256,16 @@ std::unique_ptr<eval::EvalError> Program::build(eval::Evaluator &evaluator,
   if (!module)
     return error;
   traced = textOf(*module, false);
+  unfused = module->clone();
+  this->signature = signature;
+  error = fuse(callee.asFunction().name(), signature, /*chains=*/true);
+  if (chained.empty())
+    unfused = {};
+  return error;
+}
+
+std::unique_ptr<eval::EvalError> Program::fuse(StringRef name, const tensors::Signature &signature,
+                                               bool chains) {
   countUnfused();
   std::string message;
   ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {
@@ -231,10 +273,9 @@ std::unique_ptr<eval::EvalError> Program::build(eval::Evaluator &evaluator,
     return success();
   });
   PassManager passes(&context);
-  graph::buildFusePipeline(passes);
+  graph::buildFusePipeline(passes, chains);
   if (failed(passes.run(*module)))
-    return eval::fail("internal error in the fusion of `" + callee.asFunction().name() + "`" +
-                      message);
+    return eval::fail("internal error in the fusion of `" + name.str() + "`" + message);
   describe(signature);
   return nullptr;
 }
@@ -309,11 +350,13 @@ static std::string signatureOf(const KernelShape &shape, const graph::Cut &cut,
   return text;
 }
 
-static std::string keyOf(unsigned kernel, const std::string &layout, const graph::Cut &cut) {
-  std::string key = std::to_string(kernel) + layout + "|" + std::to_string(cut.block) + "x" +
-                    std::to_string(cut.rows) + "x" + std::to_string(cut.inner) + "w" +
-                    std::to_string(cut.warps) + "|";
-  for (bool flag : {cut.loop, cut.evenColumns, cut.evenRows, cut.evenInner, cut.oneBlock, cut.wide})
+static std::string keyOf(const std::string &kernel, const std::string &layout,
+                         const graph::Cut &cut) {
+  std::string key = kernel + layout + "|" + std::to_string(cut.block) + "x" +
+                    std::to_string(cut.rows) + "x" + std::to_string(cut.inner) + "x" +
+                    std::to_string(cut.depth) + "w" + std::to_string(cut.warps) + "|";
+  for (bool flag : {cut.loop, cut.evenColumns, cut.evenRows, cut.evenInner, cut.evenDepth,
+                    cut.oneBlock, cut.wide})
     key += flag ? '1' : '0';
   for (auto *flags : {&cut.divisible, &cut.aligned, &cut.absent}) {
     key += "|";
@@ -374,7 +417,7 @@ llvm::Expected<TensorLaunch> Program::launch(unsigned index, const Bindings &giv
     cut.absent = std::move(absent);
   }
   constexpr int64_t narrow = int64_t(1) << 30; // a block more still fits 32 bits
-  cut.wide = std::max({extents->rows, extents->columns, extents->inner}) >= narrow;
+  cut.wide = std::max({extents->rows, extents->columns, extents->inner, extents->depth}) >= narrow;
   std::vector<int64_t> values;
   for (const Size &size : shape.sizes) {
     std::optional<int64_t> value = size.evaluate(sizes);
@@ -398,7 +441,7 @@ llvm::Expected<TensorLaunch> Program::launch(unsigned index, const Bindings &giv
   if (programs < 0 || programs > INT32_MAX)
     return tooLarge(kernel);
   launch.grid = {uint32_t(programs), 1, 1};
-  launch.key = keyOf(index, layout, cut);
+  launch.key = keyOf(mark + std::to_string(index), layout, cut);
   auto &source = sources[launch.key];
   if (!source) {
     std::string name = kernel.name + frontend::kModuleEnding.str();

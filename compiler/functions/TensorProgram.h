@@ -40,6 +40,7 @@ struct TensorKernel {
   graph::Size bytesRead, bytesWritten; ///< each buffer once
   bool reduces = false;                ///< whole rows
   bool multiplies = false;             ///< matrices
+  bool chains = false;                 ///< two of them, with a softmax between
   std::vector<std::string> operations; ///< by name, in order
   std::vector<std::string> reasons;    ///< of fusions not taken
 };
@@ -90,6 +91,9 @@ public:
   graph::Size unfusedBytes, leastBytes; ///< least: parameters and results once
   unsigned unfusedLaunches = 0;
 
+  /// What runs for sizes: this program, or, where a program of a kernel could not hold what it
+  /// needs, one in which products stand apart. Parameters and results are the same.
+  virtual TensorProgram &forSizes(const graph::Bindings &sizes, const Target &target) = 0;
   /// Adds sizes that the compiler chooses to those of the arguments: of what is combined in
   /// parts, how many there are.
   virtual void chooseParts(graph::Bindings &sizes) const = 0;

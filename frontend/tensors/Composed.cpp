@@ -59,24 +59,24 @@ static Result decided(Tracer &tracer, StringRef name, const CallArgs &args) {
   return found ? tracer.map(MapKind::ne, name, {*found, PyValue::integer(0)}) : std::move(found);
 }
 
-/// Scores where nothing may be seen are -inf.
+/// Scores where nothing may be seen are -inf. Places come last: whoever adds to scores does not
+/// change which of them are seen.
 static Result masked(Tracer &tracer, StringRef name, Result scores, const PyValue &mask,
                      bool isCausal) {
+  auto *given = mask.dynExtension<TensorValue>();
+  if (given && given->type().getElement().isInteger(1))
+    scores = tracer.map(MapKind::select, name, {mask, *scores, PyValue::number(-INFINITY)});
+  else if (!mask.isNone())
+    scores = tracer.map(MapKind::add, name, {*scores, mask});
   Operand x;
+  if (!scores || !isCausal)
+    return scores;
   if (auto error = tracer.operand(name, *scores, x))
     return error;
   Sizes sizes = x.type().sizes();
-  if (isCausal) {
-    Result row = tracer.rearrange({tracer.indices(sizes[sizes.size() - 2]), "", false}, {0, -1});
-    Result sees = tracer.map(MapKind::ge, name, {*row, tracer.wrap(tracer.indices(sizes.back()))});
-    scores = tracer.map(MapKind::select, name, {*sees, *scores, PyValue::number(-INFINITY)});
-  }
-  if (!scores || mask.isNone())
-    return scores;
-  auto *given = mask.dynExtension<TensorValue>();
-  if (given && given->type().getElement().isInteger(1))
-    return tracer.map(MapKind::select, name, {mask, *scores, PyValue::number(-INFINITY)});
-  return tracer.map(MapKind::add, name, {*scores, mask});
+  Result row = tracer.rearrange({tracer.indices(sizes[sizes.size() - 2]), "", false}, {0, -1});
+  Result sees = tracer.map(MapKind::ge, name, {*row, tracer.wrap(tracer.indices(sizes.back()))});
+  return tracer.map(MapKind::select, name, {*sees, *scores, PyValue::number(-INFINITY)});
 }
 
 /// scaled_dot_product_attention(q, k, v, attn_mask=None, is_causal=False, scale=None)

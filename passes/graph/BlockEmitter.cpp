@@ -239,6 +239,19 @@ Value BlockEmitter::get(OpOperand &use, Form &form) {
   return emit(use.get());
 }
 
+Value BlockEmitter::operandBlock(OpOperand &use, Type common, Value mask, Form masked) {
+  Elements elements(b, loc);
+  Form form;
+  Value value = get(use, form);
+  Type element = cast<GraphTensorType>(use.get().getType()).getElement();
+  value = spread(elements.convert(value, element, common), form, {true, true});
+  if (mask && use.get().getDefiningOp()) {
+    Value nothing = elements.constant(value.getType(), 0);
+    value = make<arith::SelectOp>(spread(mask, masked, {true, true}), value, nothing);
+  }
+  return elements.toMemory(value, common);
+}
+
 Value BlockEmitter::emit(Value value) {
   Form form = shape.forms.lookup(value);
   bool inLoop = changes(form) || (loop && moving.contains(value));

@@ -59,6 +59,9 @@ public:
   mlir::Value emit(mlir::Value value);
   mlir::Value get(mlir::OpOperand &use, Form &form);
   void store(unsigned index);
+  /// A block that a product takes, as arrays of type `common` hold it. What is computed of
+  /// nothing, where `mask` is off, adds nothing.
+  mlir::Value operandBlock(mlir::OpOperand &use, mlir::Type common, mlir::Value mask, Form masked);
   mlir::Value reduceBlock(ReduceOp op, mlir::Value block, Form form);
   /// The block with nothing behind the end of its rows that would count.
   mlir::Value cleared(ReduceOp op, mlir::Value block, Form form);

@@ -392,7 +392,9 @@ void RowKernel::run() {
 }
 
 void tile::graph::emitKernel(const KernelShape &shape, const Cut &cut, ModuleOp module) {
-  if (shape.product)
+  if (shape.product && shape.product->chain)
+    emitChain(shape, cut, module);
+  else if (shape.product)
     emitProduct(shape, cut, module);
   else
     RowKernel(shape, cut, module).run();

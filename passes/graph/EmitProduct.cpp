@@ -39,7 +39,6 @@ private:
   Value blocksOf(const Size &size, int64_t block);
   void findBlock();
   void enterInner(Value start);
-  Value operand(BlockEmitter &from, OpOperand &use, Value mask, Form masked);
   void multiplyAll();
 
   const KernelShape &shape;
@@ -113,22 +112,6 @@ void ProductKernel::enterInner(Value start) {
     other->setRows(row, innerRows, rowParts);
 }
 
-/// A block of an operand, as arrays hold it. What is computed of nothing adds nothing.
-Value ProductKernel::operand(BlockEmitter &from, OpOperand &use, Value mask, Form masked) {
-  Elements elements(b, loc);
-  Type common = promoteTypes(multiply.getLhs().getType().getElement(),
-                             multiply.getRhs().getType().getElement());
-  Form form;
-  Value value = from.get(use, form);
-  Type element = cast<GraphTensorType>(use.get().getType()).getElement();
-  value = from.spread(elements.convert(value, element, common), form, {true, true});
-  if (mask && use.get().getDefiningOp()) {
-    Value nothing = elements.constant(value.getType(), 0);
-    value = make<arith::SelectOp>(from.spread(mask, masked, {true, true}), value, nothing);
-  }
-  return elements.toMemory(value, common);
-}
-
 void ProductKernel::multiplyAll() {
   SmallVector<MatmulOp> products = {multiply};
   SmallVector<BlockEmitter *> rights = {&right};
@@ -149,11 +132,13 @@ void ProductKernel::multiplyAll() {
     b.setInsertionPointToEnd(turns.getBody());
     enterInner(turns.getInductionVar());
     left.enterLoop(turns);
-    Value x = operand(left, multiply.getLhsMutable(), innerColumns, {false, true});
+    Type common = promoteTypes(multiply.getLhs().getType().getElement(),
+                               multiply.getRhs().getType().getElement());
+    Value x = left.operandBlock(multiply.getLhsMutable(), common, innerColumns, {false, true});
     SmallVector<Value> added;
     for (auto [i, op] : llvm::enumerate(products)) {
       rights[i]->enterLoop(turns, /*changesRows=*/true);
-      Value y = operand(*rights[i], op.getRhsMutable(), innerRows, {true, false});
+      Value y = rights[i]->operandBlock(op.getRhsMutable(), common, innerRows, {true, false});
       added.push_back(make<DotOp>(x, y, turns.getRegionIterArg(i), InputPrecision::ieee, 0u));
     }
     scf::YieldOp::create(b, loc, added);

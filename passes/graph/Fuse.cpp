@@ -13,10 +13,12 @@ namespace tile::graph {
 using namespace mlir;
 using namespace tile::graph;
 
-void tile::graph::buildFusePipeline(OpPassManager &pm) {
+void tile::graph::buildFusePipeline(OpPassManager &pm, bool chains) {
   pm.addPass(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createGraphLowerViewsPass());
   pm.addPass(createCSEPass());
+  if (chains)
+    pm.addNestedPass<func::FuncOp>(createGraphChainProductsPass());
   pm.addNestedPass<func::FuncOp>(createGraphFusePass());
 }
 
@@ -40,14 +42,14 @@ private:
     return op ? owner.lookup(op) : nullptr;
   }
   void copyReturned();
-  void separateIndices();
   bool moveBehind();
   void splitReductions();
   void nameParts();
-  void add(Operation *op);
+  void addAll();
+  void add(ArrayRef<Operation *> ops);
   std::string reasonAgainst(Group *group, Group *other) const;
-  bool tryJoin(Operation *op, ArrayRef<Group *> into, std::string &reason);
-  bool waitsForItself(ArrayRef<Group *> merged, Operation *op) const;
+  bool tryJoin(ArrayRef<Operation *> more, ArrayRef<Group *> into, std::string &reason);
+  bool waitsForItself(ArrayRef<Group *> merged, ArrayRef<Operation *> ops = {}) const;
   bool dependsOn(Operation *op, ArrayRef<Group *> groups) const;
   llvm::SmallSetVector<Value, 8> arraysOf(const Group &group) const;
   bool areSiblings(Group *pair[2], bool mayShareNothing) const;
@@ -129,34 +131,6 @@ static bool isSplit(ReduceOp op) {
   if (reduced.empty() || isShort)
     return false;
   return reduced.size() == sizes.size() || !goesBack(op.getResult(), reduced);
-}
-
-/// Whether a value is computed of nothing but places and numbers.
-static bool isOfIndices(Operation *op) {
-  if (isa<IndexOp>(op))
-    return true;
-  if (!isa<MapOp, CastOp, RearrangeOp>(op))
-    return false;
-  bool some = false;
-  for (Value operand : op->getOperands()) {
-    Operation *source = operand.getDefiningOp();
-    if (!source || (!isFree(source) && !isOfIndices(source)))
-      return false;
-    some |= !isFree(source);
-  }
-  return some;
-}
-
-/// What is computed of places is cheaper to compute again than to store: each user has its own.
-void Fusion::separateIndices() {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body.without_terminator()))) {
-    if (!isOfIndices(&op))
-      continue;
-    while (!op.hasOneUse() && !op.use_empty()) {
-      OpBuilder b(&op);
-      op.use_begin()->set(b.clone(op)->getResult(0));
-    }
-  }
 }
 
 /// Moves one operation to the kernel that needs it, where it stood at the end of another one
@@ -255,9 +229,9 @@ bool Fusion::dependsOn(Operation *op, ArrayRef<Group *> groups) const {
   return false;
 }
 
-/// Whether one kernel of these groups and `op` would need, by way of another kernel, what
+/// Whether one kernel of these groups and `ops` would need, by way of another kernel, what
 /// it computes itself.
-bool Fusion::waitsForItself(ArrayRef<Group *> merged, Operation *op) const {
+bool Fusion::waitsForItself(ArrayRef<Group *> merged, ArrayRef<Operation *> ops) const {
   auto check = [&](Operation *inside) {
     for (Value operand : inside->getOperands()) {
       Operation *source = operand.getDefiningOp();
@@ -275,7 +249,7 @@ bool Fusion::waitsForItself(ArrayRef<Group *> merged, Operation *op) const {
   for (Group *group : merged)
     if (llvm::any_of(group->ops, check))
       return true;
-  return op && check(op);
+  return llvm::any_of(ops, check);
 }
 
 Group *Fusion::merge(ArrayRef<Group *> merged) {
@@ -291,27 +265,28 @@ Group *Fusion::merge(ArrayRef<Group *> merged) {
   return first;
 }
 
-bool Fusion::tryJoin(Operation *op, ArrayRef<Group *> into, std::string &reason) {
-  if (waitsForItself(into, op)) {
+bool Fusion::tryJoin(ArrayRef<Operation *> more, ArrayRef<Group *> into, std::string &reason) {
+  if (waitsForItself(into, more)) {
     reason = "it would wait for a kernel that waits for it";
     return false;
   }
   Ops ops;
   for (Group *group : into)
     llvm::append_range(ops, group->ops);
-  ops.push_back(op);
+  llvm::append_range(ops, more);
   sortInBlock(ops);
   if (!findSpace(ops, reason))
     return false;
   Group *group = merge(into);
-  group->ops.push_back(op);
-  owner[op] = group;
+  group->ops = ops;
+  for (Operation *op : more)
+    owner[op] = group;
   return true;
 }
 
 /// Why two kernels are not one.
 std::string Fusion::reasonAgainst(Group *group, Group *other) const {
-  if (waitsForItself({group, other}, nullptr))
+  if (waitsForItself({group, other}))
     return "it would wait for a kernel that waits for it";
   Ops ops = group->ops;
   llvm::append_range(ops, other->ops);
@@ -321,11 +296,14 @@ std::string Fusion::reasonAgainst(Group *group, Group *other) const {
   return reason;
 }
 
-void Fusion::add(Operation *op) {
+/// Adds an operation, or several that are one kernel or none.
+void Fusion::add(ArrayRef<Operation *> ops) {
+  Operation *op = ops.back();
   SmallVector<Group *> sources;
-  for (Value operand : op->getOperands())
-    if (Group *group = groupOf(operand); group && !llvm::is_contained(sources, group))
-      sources.push_back(group);
+  for (Operation *each : ops)
+    for (Value operand : each->getOperands())
+      if (Group *group = groupOf(operand); group && !llvm::is_contained(sources, group))
+        sources.push_back(group);
   llvm::sort(sources,
              [](Group *a, Group *b) { return a->ops.back()->isBeforeInBlock(b->ops.back()); });
   std::string reason;
@@ -339,7 +317,7 @@ void Fusion::add(Operation *op) {
     reason.clear();
   };
   Group *joined = nullptr;
-  if (!sources.empty() && tryJoin(op, sources, reason))
+  if (!sources.empty() && tryJoin(ops, sources, reason))
     joined = owner[op];
   else if (sources.size() == 1)
     note(sources[0]->ops.back());
@@ -347,23 +325,57 @@ void Fusion::add(Operation *op) {
     if (joined)
       break;
     reason.clear();
-    if (!tryJoin(op, {sources[i]}, reason)) {
+    if (!tryJoin(ops, {sources[i]}, reason)) {
       note(sources[i]->ops.back());
       continue;
     }
     joined = owner[op];
     for (size_t other = 0; other < i; ++other) { // not tried alone
       reason = reasonAgainst(joined, sources[other]);
-      note(sources[other]->ops.back());
+      if (reason.empty())
+        joined = merge({joined, sources[other]});
+      else
+        note(sources[other]->ops.back());
     }
   }
   if (!joined) {
     groups.push_back(std::make_unique<Group>());
     joined = groups.back().get();
-    joined->ops.push_back(op);
-    owner[op] = joined;
+    joined->ops.assign(ops.begin(), ops.end());
+    for (Operation *each : ops)
+      owner[each] = joined;
   }
   llvm::append_range(joined->reasons, reasons);
+  if (auto unchained = op->getAttrOfType<StringAttr>(kUnchainedAttr)) {
+    joined->reasons.push_back("softmax not with " + spelled(op) + ": " + unchained.str());
+    op->removeAttr(kUnchainedAttr);
+  }
+}
+
+/// In order; the operations of a chain of products where the last one stands.
+void Fusion::addAll() {
+  DenseMap<Operation *, Operation *> lastOf;
+  DenseMap<Operation *, Ops> chains;
+  for (MatmulOp op : body.getOps<MatmulOp>())
+    if (std::optional<Chain> chain = findChain(op); chain && !op->hasAttr(kUnchainedAttr)) {
+      Ops ops = operationsOf(*chain);
+      std::string reason;
+      bool isTaken = llvm::any_of(ops, [&](Operation *each) { return lastOf.count(each); });
+      if (isTaken || ops.back() != op || !findSpace(ops, reason))
+        continue;
+      for (Operation *each : ops)
+        lastOf[each] = ops.back();
+      chains[ops.back()] = std::move(ops);
+    }
+  for (Operation &op : body.without_terminator()) {
+    if (isFree(&op) || isa<ReshapeOp>(op))
+      continue;
+    auto last = lastOf.find(&op);
+    if (last == lastOf.end())
+      add(&op);
+    else if (last->second == &op)
+      add(chains[&op]);
+  }
 }
 
 /// What a kernel reads: arrays, not numbers.
@@ -400,7 +412,7 @@ bool Fusion::areSiblings(Group *pair[2], bool mayShareNothing) const {
   sortInBlock(ops);
   std::string reason;
   std::optional<Space> both =
-      waitsForItself(ArrayRef(pair, 2), nullptr) ? std::nullopt : findSpace(ops, reason);
+      waitsForItself(ArrayRef(pair, 2)) ? std::nullopt : findSpace(ops, reason);
   if (!both || shares)
     return bool(both);
   auto addsUpParts = [](Group *group) {
@@ -518,11 +530,9 @@ void Fusion::emit() {
 
 void Fusion::run() {
   copyReturned();
-  separateIndices();
+  separateViews(body);
   splitReductions();
-  for (Operation &op : body.without_terminator())
-    if (!isFree(&op) && !isa<ReshapeOp>(op))
-      add(&op);
+  addAll();
   while (mergeSiblings(/*mayShareNothing=*/false)) {
   }
   while (moveBehind()) {

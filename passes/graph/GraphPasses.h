@@ -15,8 +15,9 @@ namespace tile::graph {
 #include "passes/graph/GraphPasses.h.inc"
 
 /// From a traced function to its kernels: what folds is folded, what is the same is
-/// computed once, and the rest is grouped.
-void buildFusePipeline(mlir::OpPassManager &pm);
+/// computed once, and the rest is grouped; with `chains` products with a softmax between
+/// them are one kernel.
+void buildFusePipeline(mlir::OpPassManager &pm, bool chains = true);
 
 } // namespace tile::graph
 

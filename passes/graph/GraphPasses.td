@@ -21,6 +21,27 @@ def GraphLowerViewsPass : Pass<"graph-lower-views", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::tile::graph::GraphDialect"];
 }
 
+def GraphChainProductsPass : Pass<"graph-chain-products", "::mlir::func::FuncOp"> {
+  let summary = "divide behind a product what a softmax divides before it";
+  let description = [{
+    Needs: operations of the `graph` dialect in one block, without windows.
+
+    Guarantees: where a product takes the softmax of what another product gives, and nobody else
+    does, it multiplies the powers, and what scales their rows scales its result. The two products
+    and all between them can then be one kernel (`passes/graph/Chain.h`), and what else needs the
+    maximum or the sum of a row stands behind them. Where that is not so, `graph.unchained`
+    on the product says why.
+
+    Never: stores less precisely what is stored, or rewrites what will not be one kernel.
+    ```mlir
+    %p = graph.map div(%e, %sum) : (!graph.tensor<"M, N", f16>, !graph.tensor<"M, 1", f16>) -> !graph.tensor<"M, N", f16>
+    %o = graph.matmul %p, %v : !graph.tensor<"M, N", f16>, !graph.tensor<"N, D", f16> -> !graph.tensor<"M, D", f16>
+    // %a = graph.matmul %e, %v, and %o = graph.map div(%a, %sum)
+    ```
+  }];
+  let dependentDialects = ["::tile::graph::GraphDialect"];
+}
+
 def GraphFusePass : Pass<"graph-fuse", "::mlir::func::FuncOp"> {
   let summary = "group the operations of a function into kernels";
   let description = [{

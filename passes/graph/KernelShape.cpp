@@ -28,6 +28,10 @@ bool KernelShape::aligns(const Size &size) const {
   if (product &&
       llvm::any_of(product->others, [&](auto &other) { return other.second.aligns(size); }))
     return true;
+  if (product && product->chain &&
+      (size == product->chain->depth || product->chain->left.aligns(size) ||
+       product->chain->right.aligns(size)))
+    return true;
   if (product &&
       (size == product->inner || product->left.aligns(size) || product->right.aligns(size)))
     return true;
@@ -79,7 +83,9 @@ private:
   void collectSizes();
   void shapeRows();
   void shapeProduct(ArrayRef<Operation *> ops);
-  KernelShape operand(OpOperand &use, ArrayRef<Dims> rows, ArrayRef<Dims> columns);
+  KernelShape operand(OpOperand &use, ArrayRef<Dims> rows, ArrayRef<Dims> columns,
+                      ArrayRef<Operation *> known = {});
+  void shapeChain(ProductShape &made, ArrayRef<Dims> rows, ArrayRef<Dims> inner);
 
   ArrayRef<Sizes> strides;
   KernelShape shape;
@@ -241,6 +247,11 @@ void Shaper::collectSizes() {
     addAll(shape.product->right);
     for (auto &[op, right] : shape.product->others)
       addAll(right);
+    if (auto &chain = shape.product->chain) {
+      add(chain->depth);
+      addAll(chain->left);
+      addAll(chain->right);
+    }
   }
   if (shape.parts)
     add(*shape.parts);
@@ -270,8 +281,8 @@ void Shaper::shapeRows() {
   setDims(shape, rows, columns);
 }
 
-/// The operations that a value is computed by, in order.
-static Ops sliceOf(Value value, ArrayRef<MatmulOp> without) {
+/// The operations that a value is computed by, in order, from those on whose results are known.
+static Ops sliceOf(Value value, ArrayRef<Operation *> without) {
   llvm::SmallPtrSet<Operation *, 16> slice;
   SmallVector<Value> work = {value};
   while (!work.empty()) {
@@ -284,24 +295,45 @@ static Ops sliceOf(Value value, ArrayRef<MatmulOp> without) {
   return ops;
 }
 
+/// The form of what products and a chain's reductions give.
+static KernelShape::Form formOfKnown(Operation *op) { return {true, isa<MatmulOp>(op)}; }
+
 /// What becomes one operand of the product.
-KernelShape Shaper::operand(OpOperand &use, ArrayRef<Dims> rows, ArrayRef<Dims> columns) {
+KernelShape Shaper::operand(OpOperand &use, ArrayRef<Dims> rows, ArrayRef<Dims> columns,
+                            ArrayRef<Operation *> known) {
   KernelShape of;
   of.op = shape.op;
   of.stridesOf = shape.stridesOf;
-  Ops ops = sliceOf(use.get(), {});
+  Ops ops = sliceOf(use.get(), known);
   findLoads(of, ops);
   addUse(of, use);
   setDims(of, rows, columns);
+  for (Operation *op : known)
+    of.forms[op->getResult(0)] = formOfKnown(op);
   findForms(of, ops);
   return of;
+}
+
+/// The left operand of the second product is the scores, one for each row and inner column.
+void Shaper::shapeChain(ProductShape &made, ArrayRef<Dims> rows, ArrayRef<Dims> inner) {
+  auto chain = std::make_shared<ChainShape>();
+  chain->of = *shape.space.chain;
+  MatmulOp first = chain->of.first;
+  unsigned depth = shape.space.depth;
+  chain->depth = shape.space.dims[depth].size;
+  SmallVector<Dims> columns = {{depth}}, depthRows(rows);
+  depthRows.back() = {depth};
+  chain->left = operand(first.getLhsMutable(), rows, columns);
+  chain->right = operand(first.getRhsMutable(), depthRows, inner);
+  made.left = operand(made.op.getLhsMutable(), rows, inner, {first});
+  made.chain = std::move(chain);
 }
 
 void Shaper::shapeProduct(ArrayRef<Operation *> ops) {
   const Space &space = shape.space;
   SmallVector<Dims> programs, rows, columns = {{}}, inner = {{unsigned(space.inner)}};
   for (int dim = 0; dim < int(space.dims.size()); ++dim)
-    if (dim != space.rows && dim != space.columns && dim != space.inner)
+    if (dim != space.rows && dim != space.columns && dim != space.inner && dim != space.depth)
       addDim(rows, dim);
   programs = rows;
   if (space.rows < 0)
@@ -317,15 +349,22 @@ void Shaper::shapeProduct(ArrayRef<Operation *> ops) {
   auto made = std::make_shared<ProductShape>();
   made->op = space.product;
   made->inner = space.dims[space.inner].size;
-  made->left = operand(made->op.getLhsMutable(), rows, inner);
+  if (space.chain)
+    shapeChain(*made, rows, inner);
+  else
+    made->left = operand(made->op.getLhsMutable(), rows, inner);
   made->right = operand(made->op.getRhsMutable(), innerRows, columns);
   for (MatmulOp other : ArrayRef(space.products).drop_front())
     made->others.push_back({other, operand(other.getRhsMutable(), innerRows, columns)});
   // The rest is done with the result.
-  Ops behind;
+  Ops behind, known(space.products.begin(), space.products.end());
+  if (space.chain) {
+    known.push_back(space.chain->maximum);
+    llvm::append_range(known, space.chain->sums);
+  }
   Operation *yield = shape.op.getBody().front().getTerminator();
   for (Value value : yield->getOperands())
-    for (Operation *op : sliceOf(value, space.products))
+    for (Operation *op : sliceOf(value, known))
       if (!llvm::is_contained(behind, op))
         behind.push_back(op);
   llvm::sort(behind, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
@@ -334,8 +373,8 @@ void Shaper::shapeProduct(ArrayRef<Operation *> ops) {
   shape.indices.clear();
   findLoads(shape, behind);
   setDims(shape, rows, columns);
-  for (MatmulOp op : space.products)
-    shape.forms[op.getResult()] = {true, true};
+  for (Operation *op : known)
+    shape.forms[op->getResult(0)] = formOfKnown(op);
   findForms(shape, behind);
   shape.product = std::move(made);
 }

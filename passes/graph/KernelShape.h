@@ -54,6 +54,13 @@ struct KernelShape {
   Size bytesRead() const, bytesWritten() const;
 };
 
+/// What lies in front of the second product of a chain.
+struct ChainShape {
+  Chain of;
+  KernelShape left, right; ///< of the first product: rows and depth; depth and inner columns
+  Size depth;              ///< what the first product adds up
+};
+
 /// What becomes the operands of a matrix product, as blocks of their own.
 struct ProductShape {
   MatmulOp op;
@@ -61,6 +68,7 @@ struct ProductShape {
   Size inner;
   /// Other products of the same left operand, with their right ones.
   std::vector<std::pair<MatmulOp, KernelShape>> others;
+  std::shared_ptr<const ChainShape> chain; ///< if `left` is powers of another product
 };
 
 /// `strides`: of each input, in elements, one a dimension; none: it is contiguous.
@@ -73,11 +81,13 @@ struct Cut {
   int64_t block = 1024; ///< columns of a block
   int64_t rows = 1;     ///< rows of a block
   int64_t inner = 0;    ///< of a product: what a turn of its loop adds up
+  int64_t depth = 0;    ///< of a chain of products: what its first one adds up, at once
   int warps = 4;
   bool loop = false;           ///< rows are longer than a block
   bool evenColumns = false;    ///< columns are a multiple of the block: no masks
   bool evenRows = false;       ///< rows are
   bool evenInner = false;      ///< the inner dimension of a product is
+  bool evenDepth = false;      ///< what the first product of a chain adds up is
   bool oneBlock = false;       ///< columns fit into one block
   bool wide = false;           ///< indices need 64 bits
   std::vector<bool> divisible; ///< each size argument: a multiple of 16
@@ -91,6 +101,8 @@ struct Cut {
 void emitKernel(const KernelShape &shape, const Cut &cut, mlir::ModuleOp module);
 /// One with a matrix product.
 void emitProduct(const KernelShape &shape, const Cut &cut, mlir::ModuleOp module);
+/// One with a chain of two, with a softmax between them.
+void emitChain(const KernelShape &shape, const Cut &cut, mlir::ModuleOp module);
 
 } // namespace tile::graph
 

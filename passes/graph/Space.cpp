@@ -25,7 +25,8 @@ namespace {
 /// Dimensions are variables; operations make some of them the same.
 class Finder {
 public:
-  explicit Finder(std::string &reason) : reason(reason) {}
+  Finder(std::string &reason, bool haveOtherUsers)
+      : reason(reason), haveOtherUsers(haveOtherUsers) {}
   std::optional<Space> run(ArrayRef<Operation *> ops);
 
 private:
@@ -61,7 +62,10 @@ private:
   void visitPartial(PartialOp op);
   void visitMatmul(MatmulOp op);
   DimMap operandOf(OpOperand &use);
+  bool joinsChain(MatmulOp op, const DimMap &dims);
   bool checkProduct();
+  bool checkAlone();
+  bool checkOperands();
   bool checkReductions();
   bool checkPartials();
   bool checkSources();
@@ -71,6 +75,7 @@ private:
   DimMap placed(const DimMap &map);
 
   std::string &reason;
+  bool haveOtherUsers;
   std::vector<int> parent;
   std::vector<Size> sizes;
   SmallVector<Value> inOrder;
@@ -81,6 +86,8 @@ private:
   SmallVector<int> axes;                               ///< of the space
   SmallVector<MatmulOp> products;
   DimMap productDims; ///< rows, columns, inner
+  std::optional<Chain> chain;
+  DimMap firstDims; ///< of the first product of a chain
 };
 
 } // namespace
@@ -125,6 +132,21 @@ static bool shareOperand(MatmulOp a, MatmulOp b) {
 /// Sums of two products fit the registers of a program.
 static constexpr size_t kProductsTogether = 2;
 
+/// Whether a product is the second of a chain, whose first one it then takes the place of.
+bool Finder::joinsChain(MatmulOp op, const DimMap &dims) {
+  if (products.size() != 1 || chain)
+    return false;
+  chain = findChain(op);
+  if (!chain || chain->first != products[0] || !values.count(chain->maximum.getResult())) {
+    chain.reset();
+    return false;
+  }
+  firstDims = productDims;
+  productDims = dims;
+  products[0] = op;
+  return true;
+}
+
 /// Dimensions before the last two align as in broadcasting.
 void Finder::visitMatmul(MatmulOp op) {
   DimMap own = makeAll(shapeOf(op.getResult()));
@@ -140,6 +162,8 @@ void Finder::visitMatmul(MatmulOp op) {
   unify(left.back(), right[right.size() - 2]);
   values[op.getResult()] = own;
   DimMap dims = {own[own.size() - 2], own.back(), left.back()};
+  if (joinsChain(op, dims))
+    return;
   if (products.empty())
     productDims = dims;
   else if (shareOperand(products[0], op)) {
@@ -210,6 +234,8 @@ void Finder::visit(Operation *op) {
 
 /// All reductions are over the same dimensions.
 bool Finder::checkReductions() {
+  if (chain)
+    return true; // all are its own
   auto names = [&](const DimMap &map) {
     std::string text;
     for (int dim : map)
@@ -278,13 +304,10 @@ bool Finder::checkSources() {
   return true;
 }
 
-/// A product has its kernel for itself, but for what is done with the elements of its
-/// operands and of its result.
-bool Finder::checkProduct() {
-  if (products.empty())
-    return true;
+/// Products of one left operand, at most; no reduction but a chain's own.
+bool Finder::checkAlone() {
   for (MatmulOp other : ArrayRef(products).drop_front()) {
-    if (shareOperand(products[0], other) && products.size() <= kProductsTogether)
+    if (!chain && shareOperand(products[0], other) && products.size() <= kProductsTogether)
       continue;
     reason = spelled(other) + " is another product than " + spelled(products[0]);
     return false;
@@ -294,19 +317,71 @@ bool Finder::checkProduct() {
              spelled(products[0]) + " has blocks of them";
     return false;
   }
-  if (!reductions.empty()) {
-    reason = spelled(reductions[0].first) + " needs whole rows, and a kernel with the product " +
+  for (auto &[op, map] : reductions) {
+    bool isOwn = chain && (op == chain->maximum || llvm::is_contained(chain->sums, op)) &&
+                 map.size() == 1 && productDims[2] >= 0 && find(map[0]) == find(productDims[2]);
+    if (isOwn)
+      continue;
+    reason = spelled(op) + " needs whole rows, and a kernel with the product " +
              spelled(products[0]) + " has blocks of them";
     return false;
   }
+  return true;
+}
+
+/// Blocks of an operand are computed for every block of the result that needs them, and are
+/// nobody else's.
+bool Finder::checkOperands() {
+  auto root = [&](int dim) { return dim < 0 ? -1 : find(dim); };
+  int rows = root(productDims[0]), inner = root(productDims[2]);
+  int depth = chain ? root(firstDims[2]) : -1;
+  auto has = [&](Value value, int axis) {
+    return axis >= 0 && llvm::any_of(values[value], [&](int dim) { return root(dim) == axis; });
+  };
+  llvm::SmallPtrSet<Operation *, 16> inside;
+  for (Value value : inOrder)
+    inside.insert(value.getDefiningOp());
+  for (Value value : inOrder) {
+    bool isOnce = chain && has(value, rows); // of the scores, and of their left operand
+    if (value.getDefiningOp<GatherOp>() && has(value, inner) && !isOnce) {
+      reason = spelled(value.getDefiningOp()) + " would take elements by their indices again for " +
+               "every block of " + spelled(products[0]);
+      return false;
+    }
+  }
+  for (Value value : inOrder) {
+    if (haveOtherUsers || (!has(value, inner) && !has(value, depth)))
+      continue;
+    for (Operation *user : value.getUsers())
+      if (!inside.contains(user)) {
+        reason = spelled(value.getDefiningOp()) + " is needed elsewhere too, not only as an " +
+                 "operand of " + spelled(products[0]);
+        return false;
+      }
+  }
+  return true;
+}
+
+/// A product has its kernel for itself, but for what is done with the elements of its
+/// operands and of its result.
+bool Finder::checkProduct() {
+  if (products.empty())
+    return true;
+  if (!checkAlone())
+    return false;
   auto root = [&](int dim) { return dim < 0 ? -1 : find(dim); };
   int rows = root(productDims[0]), columns = root(productDims[1]), inner = root(productDims[2]);
   bool isDistinct = (rows != columns || rows < 0) && rows != inner && columns != inner;
+  int depth = chain ? root(firstDims[2]) : -1;
+  if (chain)
+    isDistinct &= root(firstDims[0]) == rows && root(firstDims[1]) == inner && depth != rows &&
+                  depth != columns && depth != inner;
   auto hasRoom = [&](const DimMap &map) {
     auto has = [&](int axis) {
       return axis >= 0 && llvm::any_of(map, [&](int dim) { return root(dim) == axis; });
     };
-    return !has(inner) || !has(rows) || !has(columns);
+    bool isMixed = has(depth) && (has(columns) || (has(rows) && has(inner)));
+    return !isMixed && (!has(inner) || !has(rows) || !has(columns));
   };
   for (Value value : inOrder) {
     if (isDistinct && hasRoom(values[value]))
@@ -314,26 +389,7 @@ bool Finder::checkProduct() {
     reason = spelled(value.getDefiningOp()) + " needs the product's dimensions in another order";
     return false;
   }
-  // Blocks of an operand are computed for every block of the result that needs them.
-  llvm::SmallPtrSet<Operation *, 16> inside;
-  for (Value value : inOrder)
-    inside.insert(value.getDefiningOp());
-  for (Value value : inOrder)
-    if (value.getDefiningOp<GatherOp>() &&
-        llvm::any_of(values[value], [&](int dim) { return root(dim) == inner; })) {
-      reason = spelled(value.getDefiningOp()) + " would take elements by their indices again for " +
-               "every block of " + spelled(products[0]);
-      return false;
-    }
-  for (Value value : inOrder)
-    if (llvm::any_of(values[value], [&](int dim) { return root(dim) == inner; }))
-      for (Operation *user : value.getUsers())
-        if (!inside.contains(user)) {
-          reason = spelled(value.getDefiningOp()) + " is needed elsewhere too, not only as an " +
-                   "operand of " + spelled(products[0]);
-          return false;
-        }
-  return true;
+  return checkOperands();
 }
 
 /// No value has one dimension of the space twice: it would be needed in two orders.
@@ -408,14 +464,17 @@ bool Finder::order() {
   };
   for (auto &[op, map] : partials)
     considerSource(op);
-  for (auto &[op, map] : reductions)
-    considerSource(op);
-  if (reductions.empty())
+  if (!chain)
+    for (auto &[op, map] : reductions)
+      considerSource(op);
+  if (chain || reductions.empty())
     for (Value value : inOrder)
       if (products.empty() || value == products[0].getResult())
         consider(values[value]);
   if (!products.empty())
     widest.push_back(productDims[2]);
+  if (chain)
+    widest.push_back(firstDims[2]);
   for (int dim : widest)
     axes.push_back(find(dim));
   for (Value value : inOrder)
@@ -443,7 +502,7 @@ std::optional<Space> Finder::run(ArrayRef<Operation *> ops) {
   Space space;
   for (int axis : axes)
     space.dims.push_back({sizes[axis], false});
-  if (!reductions.empty())
+  if (!reductions.empty() && !chain)
     for (int dim : placed(reductions[0].second))
       space.dims[dim].isReduced = true;
   if (!partials.empty())
@@ -456,6 +515,8 @@ std::optional<Space> Finder::run(ArrayRef<Operation *> ops) {
     space.rows = dims[0];
     space.columns = dims[1];
     space.inner = dims[2];
+    space.chain = chain;
+    space.depth = chain ? placed(firstDims)[2] : -1;
   }
   for (auto &[value, map] : values)
     space.values[value] = placed(map);
@@ -464,6 +525,7 @@ std::optional<Space> Finder::run(ArrayRef<Operation *> ops) {
   return space;
 }
 
-std::optional<Space> tile::graph::findSpace(ArrayRef<Operation *> ops, std::string &reason) {
-  return Finder(reason).run(ops);
+std::optional<Space> tile::graph::findSpace(ArrayRef<Operation *> ops, std::string &reason,
+                                            bool haveOtherUsers) {
+  return Finder(reason, haveOtherUsers).run(ops);
 }

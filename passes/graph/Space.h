@@ -8,7 +8,7 @@
 #ifndef TILE_PASSES_GRAPH_SPACE_H
 #define TILE_PASSES_GRAPH_SPACE_H
 
-#include "ir/graph/Graph.h"
+#include "passes/graph/Chain.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace tile::graph {
@@ -26,6 +26,9 @@ struct Space {
   MatmulOp product;
   llvm::SmallVector<MatmulOp, 2> products; ///< with others of the same left operand
   int rows = -1, columns = -1, inner = -1;
+  /// If the product takes the softmax of another one: that, and the dimension it adds up.
+  std::optional<Chain> chain;
+  int depth = -1;
   llvm::SmallVector<Dim, 4> dims; ///< outermost first
   /// What the operations compute.
   llvm::DenseMap<mlir::Value, DimMap> values;
@@ -45,8 +48,10 @@ bool isFree(mlir::Operation *op);
 /// How messages call an operation: "`sum` in line 12".
 std::string spelled(mlir::Operation *op);
 
-/// The space of operations, given in order; nothing, and `reason`, if there is none.
-std::optional<Space> findSpace(llvm::ArrayRef<mlir::Operation *> ops, std::string &reason);
+/// The space of operations, given in order; nothing, and `reason`, if there is none. With
+/// `haveOtherUsers` those that stand outside do not count: they will be gone.
+std::optional<Space> findSpace(llvm::ArrayRef<mlir::Operation *> ops, std::string &reason,
+                               bool haveOtherUsers = false);
 
 } // namespace tile::graph
 

@@ -35,6 +35,8 @@ struct GraphTilePass : public tile::graph::impl::GraphTilePassBase<GraphTilePass
       cut.divisible.assign(shape.sizes.size(), aligned);
       if (shape.product) // of matrices
         cut.rows = std::max<int64_t>(cut.rows, 16);
+      cut.depth = inner;
+      cut.evenDepth = even;
       emitKernel(shape, cut, module);
     }
     for (func::FuncOp function : functions)

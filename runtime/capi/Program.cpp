@@ -201,6 +201,7 @@ tile_status tile_program_get_info(const tile_program *program, tile_program_info
 namespace {
 /// The arguments of a call, read.
 struct Call {
+  TensorProgram *program = nullptr; ///< what runs for its sizes
   graph::Bindings sizes;
   std::vector<const void *> values; ///< by parameter; null for constants
 };
@@ -247,7 +248,8 @@ static llvm::Error readCall(tile_program &program, const void *const *arguments,
     return invalid(error->diagnostic.message);
   if (std::string wrong = program.program->unmetRequirement(call.sizes); !wrong.empty())
     return invalid("`" + program.function.asFunction().name() + "`: " + wrong);
-  program.program->chooseParts(call.sizes);
+  call.program = &program.program->forSizes(call.sizes, *program.target);
+  call.program->chooseParts(call.sizes);
   return llvm::Error::success();
 }
 
@@ -270,9 +272,9 @@ tile_status tile_program_result(tile_program *program, const void *const *argume
     Call call;
     if (llvm::Error error = readCall(*program, arguments, numArguments, call))
       return error;
-    if (index >= program->program->results.size())
+    if (index >= call.program->results.size())
       return invalid("there is no result " + llvm::Twine(uint64_t(index)));
-    const TensorBuffer &buffer = program->program->buffers[program->program->results[index]];
+    const TensorBuffer &buffer = call.program->buffers[call.program->results[index]];
     if (buffer.shape.size() > TILE_TENSOR_RANK)
       return invalid("the result has more than 8 dimensions");
     void *data = result->data;
@@ -302,7 +304,7 @@ tile_status tile_program_workspace(tile_program *program, const void *const *arg
     if (llvm::Error error = readCall(*program, arguments, numArguments, call))
       return error;
     std::vector<int64_t> offsets;
-    llvm::Expected<int64_t> needed = placeIntermediates(*program->program, call.sizes, offsets);
+    llvm::Expected<int64_t> needed = placeIntermediates(*call.program, call.sizes, offsets);
     if (!needed)
       return needed.takeError();
     *bytes = *needed;
@@ -351,7 +353,7 @@ static llvm::Error runKernel(tile_program &program, unsigned index, const Call &
                              llvm::ArrayRef<TensorPlace> places,
                              const std::shared_ptr<Context> &where, cuda::Stream stream) {
   llvm::Expected<TensorLaunch> launch =
-      program.program->launch(index, call.sizes, places, *program.target);
+      call.program->launch(index, call.sizes, places, *program.target);
   if (!launch)
     return invalid(llvm::toString(launch.takeError()));
   if (launch->grid[0] == 0)
@@ -361,7 +363,7 @@ static llvm::Error runKernel(tile_program &program, unsigned index, const Call &
     return kernel.takeError();
   std::vector<const void *> arguments;
   for (const TensorArgument &argument : launch->arguments) {
-    const TensorBuffer &buffer = program.program->buffers[argument.buffer];
+    const TensorBuffer &buffer = call.program->buffers[argument.buffer];
     if (!argument.isBuffer)
       arguments.push_back(&argument.size); // the low half, where 32 bits are asked for
     else if (buffer.kind == TensorBuffer::Kind::Number)
@@ -372,14 +374,15 @@ static llvm::Error runKernel(tile_program &program, unsigned index, const Call &
   return (*kernel)->launch(stream, launch->grid.data(), arguments);
 }
 
-static llvm::Expected<std::vector<TensorPlace>>
-placeBuffers(const tile_program &program, const Call &call, const tile_tensor *results,
-             void *workspace, llvm::ArrayRef<int64_t> offsets) {
+static llvm::Expected<std::vector<TensorPlace>> placeBuffers(const Call &call,
+                                                             const tile_tensor *results,
+                                                             void *workspace,
+                                                             llvm::ArrayRef<int64_t> offsets) {
   std::vector<TensorPlace> places;
   auto isEmpty = [&](const TensorBuffer &buffer) {
     return graph::product(buffer.shape).evaluate(call.sizes) == 0;
   };
-  for (auto [i, buffer] : llvm::enumerate(program.program->buffers)) {
+  for (auto [i, buffer] : llvm::enumerate(call.program->buffers)) {
     TensorPlace &place = places.emplace_back();
     if (buffer.kind == TensorBuffer::Kind::Tensor) {
       auto &tensor = *static_cast<const tile_tensor *>(call.values[buffer.index]);
@@ -393,7 +396,7 @@ placeBuffers(const tile_program &program, const Call &call, const tile_tensor *r
     }
   }
   for (size_t i = 0; i < places.size(); ++i)
-    places[i].address = places[program.program->memoryOf(i)].address;
+    places[i].address = places[call.program->memoryOf(i)].address;
   return places;
 }
 
@@ -411,7 +414,7 @@ tile_status tile_program_run(tile_program *program, void *stream, const void *co
                      llvm::Twine(uint64_t(program->program->results.size())) + " results, not " +
                      llvm::Twine(uint64_t(numResults)));
     std::vector<int64_t> offsets;
-    llvm::Expected<int64_t> needed = placeIntermediates(*program->program, call.sizes, offsets);
+    llvm::Expected<int64_t> needed = placeIntermediates(*call.program, call.sizes, offsets);
     if (!needed)
       return needed.takeError();
     if (uint64_t(*needed) > workspaceBytes || (*needed && !workspace))
@@ -419,13 +422,13 @@ tile_status tile_program_run(tile_program *program, void *stream, const void *co
                      llvm::Twine(*needed) + " are needed: see tile_program_workspace");
     if (*needed && reinterpret_cast<uintptr_t>(workspace) % kWorkspaceAlignment)
       return invalid("the workspace is not aligned to 256 bytes");
-    auto places = placeBuffers(*program, call, results, workspace, offsets);
+    auto places = placeBuffers(call, results, workspace, offsets);
     if (!places)
       return places.takeError();
     auto where = contextFor(nullptr);
     if (!where)
       return where.takeError();
-    for (unsigned i = 0; i < program->program->kernels.size(); ++i)
+    for (unsigned i = 0; i < call.program->kernels.size(); ++i)
       if (llvm::Error error =
               runKernel(*program, i, call, *places, *where, static_cast<cuda::Stream>(stream)))
         return error;

@@ -213,6 +213,7 @@ Result TensorFunctions::call(Evaluator &evaluator, const PyValue &function, cons
     return error;
   if (std::string wrong = call.program->unmetRequirement(call.sizes); !wrong.empty())
     return fail("`" + call.object().name() + "`: " + wrong, "ValueError");
+  call.program = &call.program->forSizes(call.sizes, targetNamed(context->device.target()));
   call.program->chooseParts(call.sizes);
   if (auto error = makeBuffers(call))
     return error;

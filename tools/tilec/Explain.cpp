@@ -119,6 +119,7 @@ std::string ExplainCommand::acceptValue(StringRef text) {
 int ExplainCommand::explainTensorFunctions(const tile::frontend::SourceFile &source,
                                            llvm::raw_ostream &os, llvm::json::Array &list) {
   functions.only = explain.compile.kernel;
+  functions.target = explain.compile.target;
   functions.values = {explain.values.begin(), explain.values.end()};
   functions.includePaths = explain.compile.includePaths;
   return explainFunctions(source, functions, os, json ? &list : nullptr);

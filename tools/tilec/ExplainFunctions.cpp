@@ -67,10 +67,12 @@ Explainer::explain(const std::shared_ptr<eval::FunctionObject> &function) {
       program.evaluator(), eval::PyValue::function(function), signature, arguments, error);
   if (!compiled)
     return error;
-  FunctionExplanation explanation{function->name(), *compiled, signature, {}};
+  graph::Bindings values;
   for (auto &[name, value] : what.values)
-    explanation.values[name] = value;
-  compiled->chooseParts(explanation.values);
+    values[name] = value;
+  TensorProgram &chosen = compiled->forSizes(values, targetNamed(what.target));
+  FunctionExplanation explanation{function->name(), chosen, signature, values};
+  chosen.chooseParts(explanation.values);
   if (json) {
     json->push_back(explanation.toJson());
     return nullptr;
@@ -80,7 +82,7 @@ Explainer::explain(const std::shared_ptr<eval::FunctionObject> &function) {
   if (what.show == "graph")
     os << compiled->tracedText();
   else if (what.show == "groups")
-    os << compiled->groupedText();
+    os << chosen.groupedText();
   else
     explanation.print(os);
   return nullptr;

@@ -13,6 +13,7 @@ struct FunctionsToExplain {
   std::string only;           ///< a function; empty: all of the file
   std::string dtype = "fp32"; ///< of tensors whose annotation leaves it open
   std::string show;           ///< "graph" or "groups": as IR, in the place of the report
+  std::string target;         ///< whose limits count
   std::map<std::string, int64_t> values;
   std::vector<std::string> includePaths;
 };

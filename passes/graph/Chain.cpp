@@ -1,0 +1,418 @@
+//===- Chain.cpp - products with a softmax between them --------------------===//
+#include "passes/graph/Chain.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/graph/GraphPasses.h"
+#include "passes/graph/Space.h"
+#include <cmath>
+
+namespace tile::graph {
+#define GEN_PASS_DEF_GRAPHCHAINPRODUCTSPASS
+#include "passes/graph/GraphPasses.h.inc"
+} // namespace tile::graph
+
+using namespace mlir;
+using namespace tile::graph;
+
+using Ops = SmallVector<Operation *>;
+
+static GraphTensorType typeOf(Value value) { return cast<GraphTensorType>(value.getType()); }
+
+//===----------------------------------------------------------------------===//
+// Questions
+//===----------------------------------------------------------------------===//
+
+bool tile::graph::isOfIndices(Operation *op) {
+  if (isa<IndexOp>(op))
+    return true;
+  if (!isa<MapOp, CastOp, RearrangeOp>(op))
+    return false;
+  bool some = false;
+  for (Value operand : op->getOperands()) {
+    Operation *source = operand.getDefiningOp();
+    if (!source || (!isFree(source) && !isOfIndices(source)))
+      return false;
+    some |= !isFree(source);
+  }
+  return some;
+}
+
+void tile::graph::separateViews(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block.without_terminator()))) {
+    if (!isOfIndices(&op) && !isa<RearrangeOp>(op))
+      continue;
+    while (!op.hasOneUse() && !op.use_empty()) {
+      OpBuilder b(&op);
+      op.use_begin()->set(b.clone(op)->getResult(0));
+    }
+  }
+}
+
+static std::optional<double> numberOf(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  if (!constant)
+    return std::nullopt;
+  if (auto real = dyn_cast<FloatAttr>(constant.getValue()))
+    return real.getValueAsDouble();
+  return double(cast<IntegerAttr>(constant.getValue()).getInt());
+}
+
+bool tile::graph::isPositive(Value value) {
+  if (std::optional<double> number = numberOf(value))
+    return *number > 0 && std::isfinite(*number);
+  Operation *op = value.getDefiningOp();
+  if (auto size = dyn_cast_or_null<SizeOp>(op)) {
+    std::string error;
+    return Size::parse(size.getSize(), error)->isNeverNegative(); // of something
+  }
+  if (isa_and_nonnull<CastOp, RearrangeOp>(op))
+    return isa<FloatType>(typeOf(value).getElement()) && isPositive(op->getOperand(0));
+  auto map = dyn_cast_or_null<MapOp>(op);
+  if (!map)
+    return false;
+  switch (map.getKind()) {
+  case MapKind::sqrt:
+  case MapKind::rsqrt:
+  case MapKind::reciprocal:
+  case MapKind::mul:
+  case MapKind::div:
+  case MapKind::add:
+    return llvm::all_of(map.getOperands(), isPositive);
+  case MapKind::pow:
+    return isPositive(map.getOperand(0));
+  default:
+    return false;
+  }
+}
+
+bool tile::graph::isLowest(Value value) {
+  std::optional<double> number = numberOf(value);
+  return number && *number == -INFINITY;
+}
+
+/// A value before it was rounded.
+static Value unrounded(Value value) {
+  while (auto cast = value.getDefiningOp<CastOp>()) {
+    if (!isa<FloatType>(cast.getType().getElement()) ||
+        !isa<FloatType>(cast.getSrc().getType().getElement()))
+      break;
+    value = cast.getSrc();
+  }
+  return value;
+}
+
+/// What the columns of a row have in common: a value without the views of it.
+static Value unviewed(Value value) {
+  value = unrounded(value);
+  while (auto view = value.getDefiningOp<RearrangeOp>())
+    value = unrounded(view.getSrc());
+  return value;
+}
+
+/// The one product that a value is computed of element by element; null if there is none.
+static MatmulOp productOf(Value value) {
+  MatmulOp found;
+  SmallVector<Value> work = {value};
+  llvm::SmallDenseSet<Value> seen;
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!op || !seen.insert(next).second)
+      continue;
+    if (auto matmul = dyn_cast<MatmulOp>(op)) {
+      if (found && found != matmul)
+        return {};
+      found = matmul;
+    } else if (isa<MapOp, CastOp, RearrangeOp>(op)) {
+      llvm::append_range(work, op->getOperands());
+    }
+  }
+  return found;
+}
+
+/// All that needs a value, in the block.
+static llvm::SmallPtrSet<Operation *, 16> usersOf(Value value) {
+  llvm::SmallPtrSet<Operation *, 16> users;
+  SmallVector<Value> work = {value};
+  while (!work.empty())
+    for (Operation *user : work.pop_back_val().getUsers())
+      if (users.insert(user).second)
+        llvm::append_range(work, user->getResults());
+  return users;
+}
+
+static bool alongRows(ReduceOp op) {
+  int64_t rank = op.getSrc().getType().sizes().size();
+  return op.getAxes() == ArrayRef<int64_t>{rank - 1};
+}
+
+/// The chain whose powers are `value`, without `second`.
+static std::optional<Chain> chainOf(Value value) {
+  Chain chain;
+  chain.power = unrounded(value).getDefiningOp<MapOp>();
+  if (!chain.power ||
+      (chain.power.getKind() != MapKind::exp && chain.power.getKind() != MapKind::exp2))
+    return std::nullopt;
+  auto apart = unrounded(chain.power.getOperand(0)).getDefiningOp<MapOp>();
+  if (!apart || apart.getKind() != MapKind::sub)
+    return std::nullopt;
+  chain.scores = unrounded(apart.getOperand(0));
+  chain.maximum = unviewed(apart.getOperand(1)).getDefiningOp<ReduceOp>();
+  if (!chain.maximum || chain.maximum.getKind() != ReduceKind::max || !alongRows(chain.maximum) ||
+      unrounded(chain.maximum.getSrc()) != chain.scores)
+    return std::nullopt;
+  chain.first = productOf(chain.scores);
+  if (!chain.first || !computeType(typeOf(chain.scores).getElement()).isF32())
+    return std::nullopt;
+  for (Operation *user : chain.power->getUsers())
+    if (auto sum = dyn_cast<ReduceOp>(user); sum && sum.getKind() == ReduceKind::sum)
+      if (alongRows(sum))
+        chain.sums.push_back(sum);
+  return chain;
+}
+
+std::optional<Chain> tile::graph::findChain(MatmulOp second) {
+  std::optional<Chain> chain = chainOf(second.getLhs());
+  if (chain)
+    chain->second = second;
+  return chain;
+}
+
+Ops tile::graph::operationsOf(const Chain &chain) {
+  llvm::SmallPtrSet<Operation *, 16> behind = usersOf(chain.first->getResult(0));
+  llvm::SmallPtrSet<Operation *, 16> inside = {chain.first};
+  SmallVector<Operation *> work = {chain.second};
+  llvm::append_range(work, chain.sums);
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val();
+    if (op == chain.first || !(behind.contains(op) || isOfIndices(op)) || !inside.insert(op).second)
+      continue;
+    for (Value operand : op->getOperands())
+      if (Operation *source = operand.getDefiningOp(); source && !isFree(source))
+        work.push_back(source);
+  }
+  Ops ops(inside.begin(), inside.end());
+  llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return ops;
+}
+
+//===----------------------------------------------------------------------===//
+// Rewriting
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A product of a softmax, on the way to be the second of a chain.
+class Chainer {
+public:
+  explicit Chainer(MatmulOp second) : second(second), b(second) {}
+  void run();
+
+private:
+  bool peel();
+  bool isUsedElsewhere();
+  void pullFactor();
+  void sinkOthers();
+  MatmulOp multiplyPowers();
+  bool refuse(const std::string &reason);
+
+  MatmulOp second;
+  OpBuilder b;
+  std::optional<Chain> chain;
+  SmallVector<std::pair<MapOp, Value>> scalings; ///< what powers are scaled by, last first
+};
+} // namespace
+
+bool Chainer::refuse(const std::string &reason) {
+  second->setAttr(kUnchainedAttr, b.getStringAttr(reason));
+  return false;
+}
+
+/// One number a row, for all columns.
+static bool isOfRow(Value value) {
+  Sizes sizes = typeOf(value).sizes();
+  return sizes.empty() || sizes.back().isConstant(1);
+}
+
+/// Whether a value is computed of a softmax of scores element by element.
+static bool isOfChain(Value value) {
+  SmallVector<Value> work = {value};
+  llvm::SmallDenseSet<Value> seen;
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    if (chainOf(next))
+      return true;
+    if (Operation *op = next.getDefiningOp(); isa_and_nonnull<MapOp, CastOp, RearrangeOp>(op))
+      llvm::append_range(work, op->getOperands());
+  }
+  return false;
+}
+
+/// Goes through what is done with powers before they are multiplied: only scalings of rows may be
+/// done behind the product as well.
+bool Chainer::peel() {
+  Value value = unrounded(second.getLhs());
+  while (!(chain = chainOf(value))) {
+    auto map = value.getDefiningOp<MapOp>();
+    bool isDivision = map && map.getKind() == MapKind::div;
+    unsigned by = map && arity(map.getKind()) == 2 && isOfRow(map.getOperand(1)) ? 1 : 0;
+    bool isScaling = isDivision ? by == 1 : map && map.getKind() == MapKind::mul;
+    if (!isScaling || !isOfRow(map.getOperand(by)))
+      return isOfChain(value) &&
+             refuse(spelled(value.getDefiningOp()) + " stands between the softmax and the product");
+    scalings.push_back({map, map.getOperand(by)});
+    value = unrounded(map.getOperand(1 - by));
+  }
+  chain->second = second;
+  return true;
+}
+
+/// Whether somebody else wants what will not be stored.
+bool Chainer::isUsedElsewhere() {
+  llvm::SmallPtrSet<Operation *, 16> behind = usersOf(chain->first->getResult(0)), known;
+  Ops ops = operationsOf(*chain);
+  known.insert(ops.begin(), ops.end());
+  if (Operation *right = second.getRhs().getDefiningOp(); right && behind.contains(right))
+    return !refuse("both operands are computed of " + spelled(chain->first));
+  for (Operation *op : ops) {
+    bool isStored = (behind.contains(op) || op == chain->first) && op != second &&
+                    !isOfRow(op->getResult(0)) && !isa<ReduceOp>(op);
+    for (Operation *user : op->getUsers())
+      if (isStored && !known.contains(user))
+        return !refuse(spelled(op) + " is needed elsewhere too, by " + spelled(user) +
+                       ", so that it is stored");
+  }
+  return false;
+}
+
+/// where(m, s * k, -inf) is where(m, s, -inf) * k for a number above 0: the factor then costs
+/// nothing, because powers are taken of a multiple of s anyway.
+static Value pulled(OpBuilder &b, Value value, Value &factor) {
+  auto map = value.getDefiningOp<MapOp>();
+  if (!map)
+    return {};
+  Location loc = map.getLoc();
+  if (map.getKind() == MapKind::mul) {
+    for (unsigned i : {0u, 1u}) {
+      factor = map.getOperand(i);
+      if (typeOf(factor).sizes().empty() && isPositive(factor))
+        return map.getOperand(1 - i);
+    }
+    return {};
+  }
+  if (map.getKind() != MapKind::select)
+    return {};
+  for (unsigned i : {1u, 2u}) {
+    if (!isLowest(map.getOperand(3 - i)))
+      continue;
+    Value inner = pulled(b, map.getOperand(i), factor);
+    if (!inner)
+      return {};
+    SmallVector<Value> operands = llvm::to_vector(map.getOperands());
+    operands[i] = inner;
+    auto type =
+        GraphTensorType::of(b.getContext(), map.getType().sizes(),
+                            promoteTypes(typeOf(inner).getElement(), map.getType().getElement()));
+    return MapOp::create(b, loc, type, MapKind::select, operands);
+  }
+  return {};
+}
+
+void Chainer::pullFactor() {
+  auto map = chain->scores.getDefiningOp<MapOp>();
+  if (!map || map.getKind() != MapKind::select)
+    return;
+  b.setInsertionPointAfter(map);
+  Value factor;
+  Value rest = pulled(b, chain->scores, factor);
+  if (!rest)
+    return;
+  Value scores =
+      MapOp::create(b, map.getLoc(), map.getType(), MapKind::mul, ValueRange{rest, factor});
+  map.getResult().replaceAllUsesWith(scores);
+  chain->scores = scores;
+}
+
+/// What needs a chain's values and is not part of it stands behind it.
+void Chainer::sinkOthers() {
+  llvm::SmallPtrSet<Operation *, 16> inside;
+  for (Operation *op : operationsOf(*chain))
+    inside.insert(op);
+  llvm::SmallPtrSet<Operation *, 16> behind = usersOf(chain->first->getResult(0));
+  Ops others;
+  for (Operation *op = chain->first->getNextNode(); op != second; op = op->getNextNode())
+    if (behind.contains(op) && !inside.contains(op))
+      others.push_back(op);
+  for (Operation *op : llvm::reverse(others))
+    op->moveAfter(second);
+  for (ReduceOp sum : chain->sums)
+    if (second->isBeforeInBlock(sum))
+      sum->moveBefore(second);
+}
+
+/// The product of the powers themselves. Null if that is no kernel.
+MatmulOp Chainer::multiplyPowers() {
+  b.setInsertionPoint(second);
+  Value powers = chain->power->getResult(0);
+  GraphTensorType wanted = second.getLhs().getType();
+  if (typeOf(powers).sizes() != wanted.sizes()) {
+    refuse("the powers are multiplied in another shape");
+    return {};
+  }
+  Operation *cast = nullptr;
+  if (powers.getType() != wanted) {
+    cast = CastOp::create(b, second.getLoc(), wanted, powers);
+    powers = cast->getResult(0);
+  }
+  auto product = MatmulOp::create(b, second.getLoc(), second.getType(), powers, second.getRhs());
+  Chain whole = *chain;
+  whole.second = product;
+  std::string reason;
+  if (findSpace(operationsOf(whole), reason, /*haveOtherUsers=*/true))
+    return product;
+  product.erase();
+  if (cast)
+    cast->erase();
+  refuse(reason);
+  return {};
+}
+
+void Chainer::run() {
+  if (!peel() || isUsedElsewhere())
+    return;
+  pullFactor();
+  MatmulOp product = multiplyPowers();
+  if (!product)
+    return;
+  Value result = product;
+  for (auto &[map, by] : llvm::reverse(scalings)) {
+    Type element = promoteTypes(typeOf(result).getElement(), typeOf(by).getElement());
+    auto type = GraphTensorType::of(b.getContext(), product.getType().sizes(), element);
+    result = MapOp::create(b, map.getLoc(), type, map.getKind(), ValueRange{result, by});
+  }
+  if (result.getType() != second.getType())
+    result = CastOp::create(b, second.getLoc(), second.getType(), result);
+  second.replaceAllUsesWith(result);
+  second.erase();
+  chain->second = second = product;
+  sinkOthers();
+}
+
+static void eraseUnused(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>())
+      op.erase();
+}
+
+namespace {
+struct GraphChainProductsPass
+    : public tile::graph::impl::GraphChainProductsPassBase<GraphChainProductsPass> {
+  void runOnOperation() override {
+    Block &block = getOperation().getBody().front();
+    separateViews(block);
+    for (MatmulOp op : llvm::make_early_inc_range(block.getOps<MatmulOp>()))
+      Chainer(op).run();
+    eraseUnused(block);
+  }
+};
+} // namespace
