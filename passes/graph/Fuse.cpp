@@ -296,9 +296,26 @@ std::string Fusion::reasonAgainst(Group *group, Group *other) const {
   return reason;
 }
 
-/// Adds an operation, or several that are one kernel or none.
-void Fusion::add(ArrayRef<Operation *> ops) {
-  Operation *op = ops.back();
+/// Whether a view is part of the kernel that reads through it: the array is stored as it was made.
+static bool isWithUser(Operation *op) {
+  if (!isa<RearrangeOp>(op) || !op->hasOneUse())
+    return false;
+  OpOperand &use = *op->use_begin();
+  Operation *user = use.getOwner();
+  bool isTaken = isa<GatherOp>(user) && use.getOperandNumber() == 0;
+  return !isTaken && !isa<ReshapeOp>(user) && !user->hasTrait<OpTrait::IsTerminator>();
+}
+
+/// Adds an operation, or several that are one kernel or none, with the views that they need.
+void Fusion::add(ArrayRef<Operation *> wanted) {
+  Operation *op = wanted.back();
+  Ops ops(wanted);
+  for (size_t i = 0; i < ops.size(); ++i)
+    for (Value operand : ops[i]->getOperands())
+      if (Operation *view = operand.getDefiningOp();
+          view && isWithUser(view) && !llvm::is_contained(ops, view))
+        ops.push_back(view);
+  sortInBlock(ops);
   SmallVector<Group *> sources;
   for (Operation *each : ops)
     for (Value operand : each->getOperands())
@@ -368,7 +385,7 @@ void Fusion::addAll() {
       chains[ops.back()] = std::move(ops);
     }
   for (Operation &op : body.without_terminator()) {
-    if (isFree(&op) || isa<ReshapeOp>(op))
+    if (isFree(&op) || isa<ReshapeOp>(op) || isWithUser(&op))
       continue;
     auto last = lastOf.find(&op);
     if (last == lastOf.end())
