@@ -1,5 +1,6 @@
 //===- Explain.cpp - tilec explain ----------------------------------------===//
 #include "compiler/Explain.h"
+#include "compiler/functions/DrawFunction.h"
 #include "frontend/Parser.h"
 #include "frontend/eval/DType.h"
 #include "runtime/LaunchPlan.h"
@@ -15,6 +16,7 @@
 #include "tools/tilec/ObservedLaunches.h"
 #include "tools/tilec/OutputFiles.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 
 using namespace tilec;
 using llvm::StringRef;
@@ -36,7 +38,8 @@ kernel reaches all of them.
 Of a function of whole tensors (`@tile.function`): its kernels with the operations in each, every
 fusion that was not taken and why, the bytes that each kernel reads and writes, and beside them those
 that the function would move operation by operation and those that it must. `--dtype` is the type of
-tensors whose annotation leaves it open, `--value M=8192` the number that a size stands for.
+tensors whose annotation leaves it open, `--value M=8192` the number that a size stands for;
+`--html OUT` draws the kernels and what lies between them.
 
 `--value` makes trip counts of loops known, so that the bound is about a whole program.
 Registers and spills come from `ptxas`, or from the driver if this machine's GPU runs the target.
@@ -79,7 +82,8 @@ private:
   std::vector<std::string> files, parameters;
   std::string test, bench, text;
   llvm::json::Array list;
-  std::string output = "-";
+  std::string output = "-", html;
+  std::vector<std::string> parts; ///< of the page
   bool json = false;
 };
 } // namespace
@@ -102,6 +106,8 @@ ExplainCommand::ExplainCommand() {
       .text("test", "NAME", "explain what this test launches", test)
       .text("bench", "NAME", "explain what this bench launches", bench)
       .flag("json", "as JSON: one object for each kernel, in a list", json)
+      .text("html", "OUT", "file for a picture of functions of whole tensors, beside the report",
+            html, ValueKind::File)
       .text("output", "OUT", "file for the report; `-` is standard output (-)", output,
             ValueKind::File, 'o');
 }
@@ -122,7 +128,8 @@ int ExplainCommand::explainTensorFunctions(const tile::frontend::SourceFile &sou
   functions.target = explain.compile.target;
   functions.values = {explain.values.begin(), explain.values.end()};
   functions.includePaths = explain.compile.includePaths;
-  return explainFunctions(source, functions, os, json ? &list : nullptr);
+  return explainFunctions(source, functions, os, json ? &list : nullptr,
+                          html.empty() ? nullptr : &parts);
 }
 
 /// The kernels to explain, besides so many functions of whole tensors; an empty name stands
@@ -214,6 +221,11 @@ int ExplainCommand::run() {
   }
   tile::Compiler compiler;
   parameters.assign(files.begin() + 1, files.end());
+  if (!html.empty() && !(test.empty() && bench.empty())) {
+    printError("explain", "`--html` draws functions of whole tensors, not launches: leave out "
+                          "`--test` and `--bench`");
+    return Usage;
+  }
   if (!test.empty() || !bench.empty())
     return explainLaunches(compiler);
   if (!parameters.empty()) {
@@ -228,6 +240,10 @@ int ExplainCommand::run() {
   int explained = explainTensorFunctions(*source, os, list);
   if (explained < 0)
     return Failure;
+  if (!html.empty() && parts.empty()) {
+    printError("explain", "option `--html`: `" + files[0] + "` has no `@tile.function` to draw");
+    return Failure;
+  }
   std::vector<std::string> kernels = kernelsOf(*source, explained, status);
   if (problem = checkValues(*source, kernels); !problem.empty() && !explained) {
     printError("explain", problem);
@@ -319,6 +335,8 @@ int ExplainCommand::writeReport(int status) {
     return status;
   OutputFiles out(files[0]);
   out.add(output, std::move(text));
+  if (!parts.empty())
+    out.add(html, tile::htmlPage(llvm::sys::path::filename(files[0]), parts));
   std::string error;
   if (out.commit(error))
     return status;

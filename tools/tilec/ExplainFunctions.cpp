@@ -1,6 +1,6 @@
 //===- ExplainFunctions.cpp - tilec explain, of functions of whole tensors ===//
 #include "tools/tilec/ExplainFunctions.h"
-#include "compiler/functions/ExplainFunction.h"
+#include "compiler/functions/DrawFunction.h"
 #include "frontend/Parser.h"
 #include "tools/tilec/Commands.h"
 
@@ -13,8 +13,8 @@ namespace {
 class Explainer {
 public:
   Explainer(const frontend::SourceFile &source, const FunctionsToExplain &what,
-            llvm::raw_ostream &os, llvm::json::Array *json)
-      : source(source), what(what), os(os), json(json), program(what.includePaths) {}
+            llvm::raw_ostream &os, llvm::json::Array *json, std::vector<std::string> *parts)
+      : source(source), what(what), os(os), json(json), parts(parts), program(what.includePaths) {}
   int run();
 
 private:
@@ -27,6 +27,7 @@ private:
   const FunctionsToExplain &what;
   llvm::raw_ostream &os;
   llvm::json::Array *json;
+  std::vector<std::string> *parts;
   eval::Program program;
   bool first = true;
 };
@@ -73,6 +74,8 @@ Explainer::explain(const std::shared_ptr<eval::FunctionObject> &function) {
   TensorProgram &chosen = compiled->forSizes(values, targetNamed(what.target));
   FunctionExplanation explanation{function->name(), chosen, signature, values};
   chosen.chooseParts(explanation.values);
+  if (parts)
+    parts->push_back(drawFunction(explanation));
   if (json) {
     json->push_back(explanation.toJson());
     return nullptr;
@@ -114,6 +117,7 @@ int Explainer::run() {
 }
 
 int tilec::explainFunctions(const frontend::SourceFile &source, const FunctionsToExplain &what,
-                            llvm::raw_ostream &os, llvm::json::Array *json) {
-  return Explainer(source, what, os, json).run();
+                            llvm::raw_ostream &os, llvm::json::Array *json,
+                            std::vector<std::string> *parts) {
+  return Explainer(source, what, os, json, parts).run();
 }

@@ -18,10 +18,11 @@ struct FunctionsToExplain {
   std::vector<std::string> includePaths;
 };
 
-/// Explains the `@tile.function`s of a file, as text or into `json`. How many there were; -1
-/// after errors, which are reported.
+/// Explains the `@tile.function`s of a file, as text or into `json`, and each as a part of an HTML
+/// page into `parts`, if there. How many there were; -1 after errors, which are reported.
 int explainFunctions(const tile::frontend::SourceFile &source, const FunctionsToExplain &what,
-                     llvm::raw_ostream &os, llvm::json::Array *json);
+                     llvm::raw_ostream &os, llvm::json::Array *json,
+                     std::vector<std::string> *parts = nullptr);
 
 } // namespace tilec
 
