@@ -373,6 +373,11 @@ typedef struct tile_program_options {
    * theirs: "fp16,fp32". One alone is that of all. NULL: "fp32". */
   const char *types;
   const char *target; /* as in tile_compile_options */
+  /* "default", or "reduce-overhead": a run with the addresses, sizes, numbers and stream of an
+   * earlier one is recorded as a CUDA graph, and repeated from then on by one call of the driver,
+   * without looking at shapes or allocating. The last eight such runs are remembered. NULL:
+   * "default". */
+  const char *mode;
 } tile_program_options;
 TILE_API void tile_program_options_init_sized(tile_program_options *options, size_t size);
 static inline void tile_program_options_init(tile_program_options *options) {

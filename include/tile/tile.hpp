@@ -340,14 +340,16 @@ public:
     check(tile_compiler_get_counters(handle.get(), &counters));
     return counters;
   }
-  /// A function of whole tensors; `types` and `target` as in tile_program_options.
+  /// A function of whole tensors; `types`, `target` and `mode` as in tile_program_options.
   Program compileProgram(const std::string &path, const std::string &function,
-                         const std::string &types = "fp32", const std::string &target = "") const {
+                         const std::string &types = "fp32", const std::string &target = "",
+                         const std::string &mode = "default") const {
     tile_program_options options;
     tile_program_options_init(&options);
     options.function = function.empty() ? nullptr : function.c_str();
     options.types = types.c_str();
     options.target = target.empty() ? nullptr : target.c_str();
+    options.mode = mode.c_str();
     tile_program *program = nullptr;
     check(tile_program_compile_file(handle.get(), path.c_str(), &options, &program));
     return Program(program);

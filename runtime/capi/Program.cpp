@@ -2,6 +2,7 @@
 #include "compiler/functions/Workspace.h"
 #include "frontend/Parser.h"
 #include "runtime/capi/Internal.h"
+#include "runtime/capi/ProgramRecordings.h"
 
 using namespace tile;
 using namespace tile::runtime;
@@ -21,9 +22,11 @@ struct tile_program {
   const Target *target = nullptr;
   /// By the launch's key and the context.
   std::map<std::pair<std::string, Context *>, std::shared_ptr<const LoadedKernel>> kernels;
+  bool repeats = false; ///< runs are recorded
+  ProgramRecordings recordings;
 };
 
-TILE_DEFINE_OPTIONS_INIT(program, tile_program_options(), sizeof(tile_program_options))
+TILE_DEFINE_OPTIONS_INIT(program, tile_program_options(), offsetof(tile_program_options, mode))
 
 //===----------------------------------------------------------------------===//
 // Compiling
@@ -110,7 +113,12 @@ static llvm::Error compileProgram(tile_compiler *compiler,
   if (!converted)
     return converted.takeError();
 
+  llvm::StringRef mode = chosen.mode ? chosen.mode : "default";
+  if (mode != "default" && mode != "reduce-overhead")
+    return invalid("`mode`: there is no `" + mode + "`; `default` and `reduce-overhead` are known");
+
   auto made = std::make_unique<tile_program>();
+  made->repeats = mode == "reduce-overhead";
   made->compiler = *reinterpret_cast<std::shared_ptr<tile_compiler> *>(compiler);
   made->file = std::move(file);
   made->target = findTarget(converted->target);
@@ -349,16 +357,26 @@ kernelFor(tile_program &program, const TensorLaunch &launch,
   return known = std::move(*loaded);
 }
 
+namespace {
+/// Where and how the kernels of a run are launched.
+struct RunTarget {
+  const std::shared_ptr<Context> &where;
+  cuda::Stream stream;
+  bool isRecorded = false; ///< into a graph, which starts when the work before it has ended
+  bool isFirst = true;     ///< nothing has been launched yet
+  bool mayRepeat = true;   ///< no kernel has memory of the stream's
+};
+} // namespace
+
 static llvm::Error runKernel(tile_program &program, unsigned index, const Call &call,
-                             llvm::ArrayRef<TensorPlace> places,
-                             const std::shared_ptr<Context> &where, cuda::Stream stream) {
+                             llvm::ArrayRef<TensorPlace> places, RunTarget &on) {
   llvm::Expected<TensorLaunch> launch =
       call.program->launch(index, call.sizes, places, *program.target);
   if (!launch)
     return invalid(llvm::toString(launch.takeError()));
   if (launch->grid[0] == 0)
     return llvm::Error::success();
-  auto kernel = kernelFor(program, *launch, where);
+  auto kernel = kernelFor(program, *launch, on.where);
   if (!kernel)
     return kernel.takeError();
   std::vector<const void *> arguments;
@@ -371,7 +389,14 @@ static llvm::Error runKernel(tile_program &program, unsigned index, const Call &
     else
       arguments.push_back(&places[argument.buffer].address);
   }
-  return (*kernel)->launch(stream, launch->grid.data(), arguments);
+  on.mayRepeat &= llvm::none_of((*kernel)->metadata().params, [](const KernelParameter &of) {
+    return of.kind == KernelParameter::Kind::Scratch;
+  });
+  LaunchOptions options;
+  if (on.isRecorded && on.isFirst)
+    options.dependent = false;
+  on.isFirst = false;
+  return (*kernel)->launch(on.stream, launch->grid.data(), arguments, options);
 }
 
 static llvm::Expected<std::vector<TensorPlace>> placeBuffers(const Call &call,
@@ -400,38 +425,109 @@ static llvm::Expected<std::vector<TensorPlace>> placeBuffers(const Call &call,
   return places;
 }
 
+static llvm::Error launchAll(tile_program &program, const Call &call,
+                             llvm::ArrayRef<TensorPlace> places, RunTarget &on) {
+  for (unsigned i = 0; i < call.program->kernels.size(); ++i)
+    if (llvm::Error error = runKernel(program, i, call, places, on))
+      return error;
+  return llvm::Error::success();
+}
+
+/// Runs the recording of a run that has been before, which is made if it is not there yet; false
+/// if there can be none.
+static llvm::Expected<bool> runRecorded(ProgramRecordings::Recording &recording,
+                                        const std::shared_ptr<Context> &where, cuda::Stream stream,
+                                        llvm::function_ref<llvm::Error(RunTarget &)> launch) {
+  const cuda::CudaApi &api = where->api();
+  TILE_ENTER_CONTEXT(api, where->handle());
+  if (recording.isRefused || isCapturing(api, stream))
+    return false;
+  if (!recording.graph) {
+    bool mayRepeat = false;
+    auto made = LaunchGraph::record(where, stream, [&](cuda::Stream own) {
+      RunTarget on{where, own, /*isRecorded=*/true};
+      llvm::Error error = launch(on);
+      mayRepeat = on.mayRepeat && !on.isFirst;
+      return error;
+    });
+    if (!made)
+      llvm::consumeError(made.takeError()); // the launches themselves will say it
+    recording.isRefused = !made || !mayRepeat;
+    if (recording.isRefused)
+      return false;
+    recording.graph = std::move(*made);
+  }
+  if (llvm::Error error = api.check(recording.graph.run(stream), "cuGraphLaunch"))
+    return std::move(error);
+  return true;
+}
+
+/// The arguments of a run, read, and where its arrays lie.
+static llvm::Error prepareRun(tile_program &program, const ProgramRun &run, Call &call,
+                              std::vector<TensorPlace> &places) {
+  if (llvm::Error error = readCall(program, run.arguments, run.numArguments, call))
+    return error;
+  if (run.numResults != call.program->results.size())
+    return invalid("`" + program.function.asFunction().name() + "` has " +
+                   llvm::Twine(uint64_t(call.program->results.size())) + " results, not " +
+                   llvm::Twine(uint64_t(run.numResults)));
+  std::vector<int64_t> offsets;
+  llvm::Expected<int64_t> needed = placeIntermediates(*call.program, call.sizes, offsets);
+  if (!needed)
+    return needed.takeError();
+  if (uint64_t(*needed) > run.workspaceBytes || (*needed && !run.workspace))
+    return invalid("the workspace has " + llvm::Twine(uint64_t(run.workspaceBytes)) +
+                   " bytes, and " + llvm::Twine(*needed) +
+                   " are needed: see tile_program_workspace");
+  if (*needed && reinterpret_cast<uintptr_t>(run.workspace) % kWorkspaceAlignment)
+    return invalid("the workspace is not aligned to 256 bytes");
+  auto placed = placeBuffers(call, run.results, run.workspace, offsets);
+  if (!placed)
+    return placed.takeError();
+  places = std::move(*placed);
+  return llvm::Error::success();
+}
+
+static llvm::Error runProgram(tile_program &program, const ProgramRun &run,
+                              const std::shared_ptr<Context> &where) {
+  auto stream = static_cast<cuda::Stream>(run.stream);
+  ProgramRecordings::Recording *known = program.repeats ? program.recordings.find(run) : nullptr;
+  Call call;
+  std::vector<TensorPlace> places;
+  auto launch = [&](RunTarget &on) { return launchAll(program, call, places, on); };
+  if (!known || !known->graph)
+    if (llvm::Error error = prepareRun(program, run, call, places))
+      return error;
+  if (known) {
+    auto hasRun = runRecorded(*known, where, stream, launch);
+    if (!hasRun)
+      return hasRun.takeError();
+    if (*hasRun)
+      return llvm::Error::success();
+    if (known->graph) // on a stream that somebody records
+      if (llvm::Error error = prepareRun(program, run, call, places))
+        return error;
+  }
+  RunTarget on{where, stream};
+  if (llvm::Error error = launch(on))
+    return error;
+  if (program.repeats && !known)
+    program.recordings.remember(run);
+  return llvm::Error::success();
+}
+
 tile_status tile_program_run(tile_program *program, void *stream, const void *const *arguments,
                              size_t numArguments, const tile_tensor *results, size_t numResults,
                              void *workspace, size_t workspaceBytes) {
   return guarded([&]() -> llvm::Error {
     TILE_REQUIRE(program);
     TILE_REQUIRE(results);
-    Call call;
-    if (llvm::Error error = readCall(*program, arguments, numArguments, call))
-      return error;
-    if (numResults != program->program->results.size())
-      return invalid("`" + program->function.asFunction().name() + "` has " +
-                     llvm::Twine(uint64_t(program->program->results.size())) + " results, not " +
-                     llvm::Twine(uint64_t(numResults)));
-    std::vector<int64_t> offsets;
-    llvm::Expected<int64_t> needed = placeIntermediates(*call.program, call.sizes, offsets);
-    if (!needed)
-      return needed.takeError();
-    if (uint64_t(*needed) > workspaceBytes || (*needed && !workspace))
-      return invalid("the workspace has " + llvm::Twine(uint64_t(workspaceBytes)) + " bytes, and " +
-                     llvm::Twine(*needed) + " are needed: see tile_program_workspace");
-    if (*needed && reinterpret_cast<uintptr_t>(workspace) % kWorkspaceAlignment)
-      return invalid("the workspace is not aligned to 256 bytes");
-    auto places = placeBuffers(call, results, workspace, offsets);
-    if (!places)
-      return places.takeError();
     auto where = contextFor(nullptr);
     if (!where)
       return where.takeError();
-    for (unsigned i = 0; i < call.program->kernels.size(); ++i)
-      if (llvm::Error error =
-              runKernel(*program, i, call, *places, *where, static_cast<cuda::Stream>(stream)))
-        return error;
-    return llvm::Error::success();
+    ProgramRun run{program->signature, where->get(), stream,
+                   arguments,          numArguments, results,
+                   numResults,         workspace,    workspaceBytes};
+    return runProgram(*program, run, *where);
   });
 }

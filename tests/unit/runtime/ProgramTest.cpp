@@ -3,6 +3,7 @@
 // The real compiler on the fake driver, which records what is launched.
 //
 //===----------------------------------------------------------------------===//
+#include "CountAllocations.h"
 #include "FakeCuda.h"
 #include "tile/tile.hpp"
 #include <cstring>
@@ -54,11 +55,13 @@ protected:
     tile_compiler_destroy(compiler);
   }
 
-  tile_status compile(const char *function, const char *types = nullptr) {
+  tile_status compile(const char *function, const char *types = nullptr,
+                      const char *mode = nullptr) {
     tile_program_options options;
     tile_program_options_init(&options);
     options.function = function;
     options.types = types;
+    options.mode = mode;
     return tile_program_compile_buffer(compiler, "f.tile", source, strlen(source), &options,
                                        &program);
   }
@@ -66,6 +69,11 @@ protected:
     tile_tensor x = {memory, 2, {rows, columns}, {}}, w = {memory, 1, {columns}, {}};
     const void *arguments[] = {&x, &w, &eps};
     return tile_program_run(program, nullptr, arguments, 3, &out, 1, nullptr, 0);
+  }
+  tile_status runChain(void *to, void *stream = nullptr) {
+    tile_tensor x = {memory, 2, {16, 16}, {}}, result = {to, 0, {}, {}};
+    const void *arguments[] = {&x};
+    return tile_program_run(program, stream, arguments, 1, &result, 1, workspace, sizeof workspace);
   }
   int kernelsCompiled() {
     tile_program_info info = {};
@@ -79,6 +87,7 @@ protected:
   tile_program *program = nullptr;
   float eps = 1e-6f;
   alignas(256) char memory[256] = {};
+  alignas(256) char workspace[4096] = {};
   tile_tensor out = {memory, 0, {}, {}};
 };
 
@@ -123,7 +132,6 @@ TEST_F(Program, SaysTheShapesOfResultsAndTheWorkspace) {
   EXPECT_EQ(tile_program_run(program, nullptr, arguments, 1, results, 2, nullptr, 0),
             TILE_INVALID_ARGUMENT);
   EXPECT_THAT(tile_last_error(), HasSubstr("256 are needed"));
-  alignas(256) static char workspace[256];
   EXPECT_EQ(tile_program_run(program, nullptr, arguments, 1, results, 2, workspace, 256), TILE_OK)
       << tile_last_error();
   EXPECT_EQ(cuda.launches.size(), 2u);
@@ -178,6 +186,68 @@ TEST_F(Program, StridesAreTheCallers) {
       << tile_last_error();
   ASSERT_EQ(runNorm(8, 512), TILE_OK);
   EXPECT_EQ(kernelsCompiled(), 2); // with gaps, and without
+}
+
+TEST_F(Program, RepeatsARunAsOneGraph) {
+  ASSERT_EQ(compile("chain", "fp32", "reduce-overhead"), TILE_OK) << tile_last_error();
+  ASSERT_EQ(runChain(memory), TILE_OK) << tile_last_error();
+  size_t kernels = cuda.launches.size();
+  EXPECT_GT(kernels, 1u);
+  EXPECT_EQ(cuda.numCalls("cuGraphLaunch"), 0); // kernels are loaded first
+  ASSERT_EQ(runChain(memory), TILE_OK) << tile_last_error();
+  EXPECT_EQ(cuda.numCalls("cuGraphInstantiateWithFlags"), 1);
+  cuda.calls.clear();
+  ASSERT_EQ(runChain(memory), TILE_OK) << tile_last_error();
+  EXPECT_EQ(cuda.numCalls("cuGraphLaunch"), 1);
+  EXPECT_EQ(cuda.numCalls("cuLaunchKernelEx"), 0);
+  ASSERT_EQ(cuda.launches.size(), 4 * kernels); // two runs, one of which was recorded before
+  EXPECT_EQ(cuda.launches.back().parameters, cuda.launches[kernels - 1].parameters);
+}
+
+TEST_F(Program, ARepeatedRunAllocatesNothing) {
+  ASSERT_EQ(compile("chain", "fp32", "reduce-overhead"), TILE_OK) << tile_last_error();
+  for (int i = 0; i < 3; ++i)
+    ASSERT_EQ(runChain(memory), TILE_OK) << tile_last_error();
+  cuda.quiet = true;
+  tile::test::Counts before = tile::test::counts();
+  tile_status status = runChain(memory);
+  tile::test::Counts after = tile::test::counts();
+  cuda.quiet = false;
+  EXPECT_EQ(status, TILE_OK);
+  EXPECT_EQ(after.news, before.news);
+  if (tile::test::countsMallocs())
+    EXPECT_EQ(after.mallocs, before.mallocs);
+}
+
+TEST_F(Program, OtherRunsAreNotRepeated) {
+  alignas(256) char other[256];
+  ASSERT_EQ(compile("chain", "fp32", "reduce-overhead"), TILE_OK) << tile_last_error();
+  for (int i = 0; i < 3; ++i)
+    for (char *to : {memory, other}) // two that take turns are two graphs
+      ASSERT_EQ(runChain(to), TILE_OK) << tile_last_error();
+  EXPECT_EQ(cuda.numCalls("cuGraphInstantiateWithFlags"), 2);
+  int repeated = cuda.numCalls("cuGraphLaunch");
+  tile_tensor x = {memory, 2, {8, 8}, {}}, result = {memory, 0, {}, {}};
+  const void *arguments[] = {&x};
+  ASSERT_EQ(
+      tile_program_run(program, nullptr, arguments, 1, &result, 1, workspace, sizeof workspace),
+      TILE_OK);
+  EXPECT_EQ(cuda.numCalls("cuGraphLaunch"), repeated); // of other sizes
+  EXPECT_EQ(tile_program_run(program, nullptr, arguments, 1, &result, 1, workspace, 0),
+            TILE_INVALID_ARGUMENT); // and nothing is repeated in a smaller workspace
+  tile_program_destroy(std::exchange(program, nullptr));
+  EXPECT_EQ(cuda.liveGraphs, 0);
+}
+
+TEST_F(Program, NothingIsRepeatedUnlessAskedFor) {
+  ASSERT_EQ(compile("chain"), TILE_OK) << tile_last_error();
+  for (int i = 0; i < 3; ++i)
+    ASSERT_EQ(runChain(memory), TILE_OK) << tile_last_error();
+  EXPECT_EQ(cuda.numCalls("cuGraphLaunch"), 0);
+  tile_program_destroy(std::exchange(program, nullptr));
+  EXPECT_EQ(compile("chain", "fp32", "fast"), TILE_INVALID_ARGUMENT);
+  EXPECT_STREQ(tile_last_error(),
+               "`mode`: there is no `fast`; `default` and `reduce-overhead` are known");
 }
 
 TEST_F(Program, FromCpp) {
