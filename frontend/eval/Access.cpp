@@ -257,7 +257,14 @@ Result iterate(const PyValue &value, std::vector<PyValue> &elements) {
 // Attributes
 //===----------------------------------------------------------------------===//
 
-static std::optional<Result> functionAttribute(const FunctionObject &function, StringRef name) {
+static std::optional<Result> functionAttribute(const PyValue &value, StringRef name) {
+  const FunctionObject &function = value.asFunction();
+  // What tuning chose: whoever launches knows it.
+  if (name == "best_config" && function.findDecorator("triton.autotune")) {
+    Evaluator &evaluator = function.module->owner().evaluator();
+    if (evaluator.hooks)
+      return evaluator.hooks->callSymbol(evaluator, "triton.jit.best_config", CallArgs{{value}, {}});
+  }
   if (name == "__name__" || name == "__qualname__")
     return PyValue::string(function.name());
   if (name == "arg_names") {
@@ -345,7 +352,7 @@ static std::optional<Result> plainAttribute(const PyValue &value, StringRef name
     }
     if (name == "warmup" && value.asFunction().isJit)
       return PyValue::method(value, name.str());
-    return functionAttribute(value.asFunction(), name);
+    return functionAttribute(value, name);
   case Kind::Class:
     if (name == "__name__")
       return PyValue::string(value.asClass()->name);

@@ -35,6 +35,8 @@ public:
                 const CallArgs &args);
   /// `kernel.warmup(*args, grid=..., **options)`: the kernel first, nothing is launched.
   Result warmup(Evaluator &evaluator, const CallArgs &args);
+  /// `kernel.best_config`: what its last launch took.
+  Result bestConfig(const eval::FunctionObject &kernel) const;
   Inspector inspector; ///< for handles; null: they cannot be asked
   /// Kernels compiled by this launcher.
   size_t numKernels() const { return kernels.size(); }
@@ -98,7 +100,8 @@ private:
     PyValue configuration;
     unsigned among;
   };
-  llvm::StringMap<Tuned> tuned; ///< by kernel and key
+  llvm::StringMap<Tuned> tuned;       ///< by kernel and key
+  llvm::StringMap<PyValue> lastTaken; ///< by kernel
 };
 
 /// Runs `body` once, noting its launches and copies, and times those alone: the

@@ -141,5 +141,7 @@ std::optional<Result> Session::callTriton(Evaluator &evaluator, StringRef name,
   StringRef member = name;
   if (member.consume_front("triton.jit.") && member == "warmup")
     return launcher.warmup(evaluator, args);
+  if (member == "best_config")
+    return launcher.bestConfig(args.positional[0].asFunction());
   return std::nullopt;
 }

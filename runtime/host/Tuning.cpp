@@ -366,11 +366,16 @@ Result Launcher::tune(Evaluator &evaluator, const Request &request, size_t next,
 // The decorator
 //===----------------------------------------------------------------------===//
 
+/// What tells tuned kernels apart.
+static std::string idOf(const eval::FunctionObject &kernel) {
+  return kernel.module->source().name().str() + ":" + kernel.name();
+}
+
 /// The values that select a tuned configuration: those of `key`, and the type
 /// of every tensor.
 static std::string tuningKey(const eval::FunctionObject &kernel, const PyValue &known,
                              const PyValue *key) {
-  std::string text = kernel.module->source().name().str() + ":" + kernel.name();
+  std::string text = idOf(kernel);
   for (const PyValue &name : key ? key->elements() : ArrayRef<PyValue>())
     if (PyValue *value = known.asDict().find(name))
       text += "," + (value->dynExtension<Tensor>() ? "tensor" : eval::repr(*value));
@@ -423,10 +428,19 @@ Result Launcher::autotune(Evaluator &evaluator, Request request, size_t next) {
     if (Result ok = chooseConfiguration(evaluator, request, next, settings, choices, best); !ok)
       return ok;
   takenConfiguration = toTuneConfig(best).str();
+  lastTaken[idOf(request.kernel)] = best;
   if (auto error =
           callHook(evaluator, &preHookOf(best), byName(request.kernel, request.args, best)))
     return error;
   if (auto error = splitOptions(withConfig(best), request))
     return error;
   return runDecorators(evaluator, std::move(request), next + 1);
+}
+
+Result Launcher::bestConfig(const eval::FunctionObject &kernel) const {
+  auto known = lastTaken.find(idOf(kernel));
+  if (known != lastTaken.end())
+    return known->second;
+  return fail("`" + kernel.name() + "` has no `best_config` before its first launch, which chooses",
+              "AttributeError");
 }

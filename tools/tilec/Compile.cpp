@@ -206,7 +206,9 @@ int CompileCommand::emitTree(const tile::frontend::SourceFile &source) {
   std::string text;
   llvm::raw_string_ostream os(text);
   if (listOnly) {
-    for (const KernelEntry &kernel : listKernels(module, source))
+    std::vector<KernelEntry> found = listKernels(module, source);
+    forgetDecided(source, module, compile.includePaths, found);
+    for (const KernelEntry &kernel : found)
       os << kernel.name << (kernel.isComplete() ? "" : "  " + kernel.missing()) << '\n';
     if (text.empty()) {
       printError("compile", "`" + source.name() + "` has no kernels");
@@ -241,7 +243,9 @@ bool CompileCommand::chooseKernels(const tile::frontend::SourceFile &source) {
   std::vector<std::string> given;
   for (auto &[name, value] : compile.constexprs)
     given.push_back(name);
-  for (KernelEntry &kernel : listKernels(module, source)) {
+  std::vector<KernelEntry> found = listKernels(module, source);
+  forgetDecided(source, module, compile.includePaths, found);
+  for (KernelEntry &kernel : found) {
     llvm::erase_if(kernel.constants, [&](auto &name) { return llvm::is_contained(given, name); });
     if (kernel.isComplete())
       kernels.push_back(std::move(kernel));

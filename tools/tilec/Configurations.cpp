@@ -48,3 +48,19 @@ void tilec::applyConfiguration(const tile::frontend::SourceFile &source, Compile
   fill(compile.maxRegisters, defaults.maxRegisters, first.maxRegisters);
   fill(compile.warpRoles, defaults.warpRoles, first.warpRoles);
 }
+
+void tilec::forgetDecided(const tile::frontend::SourceFile &source, const tile::ast::Module &module,
+                          const std::vector<std::string> &includePaths,
+                          std::vector<KernelEntry> &kernels) {
+  tile::eval::Program program(includePaths);
+  tile::eval::ModuleEnv &file = program.add(source, module);
+  for (KernelEntry &kernel : kernels) {
+    tile::jit::Choices choices;
+    auto function = find(file, kernel.name);
+    // What is wrong with the decorators is said where they count.
+    if (!function || tile::jit::readChoices(program.evaluator(), *function, choices))
+      continue;
+    for (const std::string &name : choices.parameters())
+      llvm::erase(kernel.constants, name);
+  }
+}

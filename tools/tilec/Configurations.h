@@ -4,6 +4,7 @@
 
 #include "frontend/Source.h"
 #include "target/CompileOptions.h"
+#include "tools/tilec/KernelList.h"
 
 namespace tilec {
 
@@ -12,6 +13,11 @@ namespace tilec {
 /// registers that are the defaults. Leaves everything as it is for other kernels, and for
 /// files that do not parse: the compiler will say why.
 void applyConfiguration(const tile::frontend::SourceFile &source, tile::CompileOptions &compile);
+
+/// Takes out of what kernels miss the constexprs that `@triton.autotune` and `@triton.heuristics`
+/// set: nobody has to give them.
+void forgetDecided(const tile::frontend::SourceFile &source, const tile::ast::Module &module,
+                   const std::vector<std::string> &includePaths, std::vector<KernelEntry> &kernels);
 
 } // namespace tilec
 

@@ -280,6 +280,22 @@ TEST(Autotune, TheFastestOnAGpuChosenOnce) {
   EXPECT_EQ(file.device.launches.back().second.grid[0], 64u);
 }
 
+TEST(Autotune, TheChoiceIsAnAttributeOfTheKernel) {
+  for (bool cpu : {false, true}) {
+    HostFile file(std::string(tunedKernel) + "def g():\n    x = tile.zeros(4)\n"
+                                             "    k[lambda m: (m['BLOCK'],)](x, 5)\n"
+                                             "    best = k.best_config\n"
+                                             "    return best.kwargs['BLOCK'], best.num_warps\n"
+                                             "def early(): return k.best_config\n");
+    file.device.cpu = cpu;
+    file.device.timeOf = {{"32", 3.0}, {"64", 1.0}, {"128", 2.0}};
+    file.device.bodies["k"] = [](auto &, auto &) {};
+    EXPECT_EQ(file.call("early"), "AttributeError: `k` has no `best_config` before its first "
+                                  "launch, which chooses");
+    EXPECT_EQ(file.call("g"), cpu ? "(32, 1)" : "(64, 2)");
+  }
+}
+
 TEST(Autotune, WhatDoesNotFitIsOut) {
   HostFile file(tunedKernel);
   file.device.cpu = false;
