@@ -457,10 +457,13 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
     return result;
   if (!c.layOut(impl->cta))
     return fail();
+  if (readLaidOut) {
+    readLaidOut(*c.module, c.remarks);
+    if (options.stopAfter == Stage::Cta) // who reads the module needs no text of it
+      return result;
+  }
   if (c.stopsAfter(Stage::Cta))
     return result;
-  if (readLaidOut)
-    readLaidOut(*c.module, c.remarks);
 
   // From here on one value is one register.
   if (!c.run("lower", impl->lower, *c.module))

@@ -19,7 +19,7 @@ void Work::add(const Work &other, double times) {
 bool tile::explain(Compiler &compiler, const frontend::SourceFile &file,
                    const ExplainOptions &options, CompileResult &result, Explanation &out) {
   CompileOptions compile = options.compile;
-  compile.stopAfter = Stage::Ptx;
+  compile.stopAfter = options.onlyLaidOut ? Stage::Cta : Stage::Ptx;
   result = compiler.compile(file, compile, [&](ModuleOp module, ArrayRef<Remark> remarks) {
     explaining::Reader(*module.getOps<func::FuncOp>().begin(), options, remarks, out).run();
   });

@@ -24,6 +24,8 @@ struct ExplainOptions {
   std::string device; ///< empty: one that runs the target
   /// Integer arguments by name, for trip counts.
   std::map<std::string, int64_t> values;
+  /// Goes no further than layouts: there is no PTX then.
+  bool onlyLaidOut = false;
 };
 
 /// What one pass over some code moves and computes, for one program.
@@ -82,6 +84,7 @@ struct Explanation {
   int groups = 1; ///< of consumers, which take blocks by turns
   /// What was asked for in vain, and why: ("pingpong", "a warpgroup has ...").
   std::vector<std::pair<std::string, std::string>> refused;
+  int blockRegisters = 0;         ///< of a thread, that blocks take where most are held, about
   std::vector<int> roleRegisters; ///< set by setmaxnreg: consumers, producer
   // Known after assembling:
   int registers = -1, spillBytes = -1;

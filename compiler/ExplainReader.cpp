@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/facts/Refusals.h"
+#include "passes/facts/Registers.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/memory/Scratch.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -116,6 +117,21 @@ Reader::Reader(func::FuncOp kernel, const ExplainOptions &options, ArrayRef<Rema
 /// Those are told where the product is.
 static bool isOfProduct(Reason reason) { return refusalOf(reason).pass == "tile-warpgroup-dots"; }
 
+/// Registers of a thread during some product, or for what one body loads: the assembler has loads
+/// first, where it can.
+static int registersOfBlocks(func::FuncOp kernel) {
+  int64_t most = registersDuringProducts(kernel);
+  std::map<Block *, int64_t> loaded;
+  kernel.walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      most = std::max(most, loaded[op->getBlock()] += packedRegistersOf(load.getType()));
+    if (auto dot = dyn_cast<DotOp>(op))
+      most = std::max(most, registersOf(dot.getType()) + packedRegistersOf(dot.getA().getType()) +
+                                packedRegistersOf(dot.getB().getType()));
+  });
+  return int(std::min<int64_t>(most, INT32_MAX));
+}
+
 void Reader::run() {
   out.groups = int(cta::groupsOf(kernel));
   out.consumerWarps = warps * out.groups;
@@ -126,6 +142,7 @@ void Reader::run() {
       if (!llvm::is_contained(out.refused, said))
         out.refused.push_back(std::move(said));
     }
+  out.blockRegisters = registersOfBlocks(kernel);
   walk(kernel.getBody().front());
 }
 

@@ -263,7 +263,8 @@ static std::optional<Result> functionAttribute(const PyValue &value, StringRef n
   if (name == "best_config" && function.findDecorator("triton.autotune")) {
     Evaluator &evaluator = function.module->owner().evaluator();
     if (evaluator.hooks)
-      return evaluator.hooks->callSymbol(evaluator, "triton.jit.best_config", CallArgs{{value}, {}});
+      return evaluator.hooks->callSymbol(evaluator, "triton.jit.best_config",
+                                         CallArgs{{value}, {}});
   }
   if (name == "__name__" || name == "__qualname__")
     return PyValue::string(function.name());

@@ -1,4 +1,5 @@
 //===- Explain.cpp - tilec explain ----------------------------------------===//
+#include "compiler/Estimate.h"
 #include "compiler/Explain.h"
 #include "compiler/functions/DrawFunction.h"
 #include "frontend/Parser.h"
@@ -71,7 +72,7 @@ private:
 
   int explainLaunches(tile::Compiler &compiler);
   void append(const Explanation &explanation, const tile::frontend::SourceFile &source,
-              const ObservedKernel *launch);
+              const ObservedKernel *launch, std::optional<tile::LaunchEstimate> estimate = {});
   int writeReport(int status);
 
   int explainTensorFunctions(const tile::frontend::SourceFile &source, llvm::raw_ostream &os,
@@ -264,8 +265,8 @@ int ExplainCommand::run() {
 
 /// One kernel's part of the report.
 void ExplainCommand::append(const Explanation &explanation,
-                            const tile::frontend::SourceFile &source,
-                            const ObservedKernel *launch) {
+                            const tile::frontend::SourceFile &source, const ObservedKernel *launch,
+                            std::optional<tile::LaunchEstimate> estimate) {
   if (json) {
     llvm::json::Value object = explanation.toJson();
     if (launch)
@@ -274,6 +275,9 @@ void ExplainCommand::append(const Explanation &explanation,
                              {"case", launch->parameters},
                              {"grid", llvm::json::Array(launch->grid)},
                              {"launches", int64_t(launch->launches)}};
+    if (estimate)
+      (*object.getAsObject())["estimate"] =
+          llvm::json::Object{{"milliseconds", estimate->seconds * 1e3}, {"limit", estimate->limit}};
     list.push_back(std::move(object));
     return;
   }
@@ -291,6 +295,9 @@ void ExplainCommand::append(const Explanation &explanation,
     os << '\n';
   }
   explanation.print(os, source);
+  if (estimate)
+    os << llvm::formatv("  this launch: about {0:f4} ms on a {1} by the cost model, for {2}\n",
+                        estimate->seconds * 1e3, explanation.device->title, estimate->limit);
 }
 
 /// The launches of one test or bench.
@@ -323,7 +330,8 @@ int ExplainCommand::explainLaunches(tile::Compiler &compiler) {
     if (int failed = explainKernel(compiler, *launch.file, chosen, explanation))
       status = failed;
     else
-      append(explanation, *launch.file, &launch);
+      append(explanation, *launch.file, &launch,
+             tile::estimateLaunch(compiler, *launch.file, chosen, launch.grid));
   }
   return writeReport(status);
 }

@@ -1,0 +1,190 @@
+//===- Estimate.cpp - about how long a launch takes -----------------------===//
+//
+// A multiprocessor works on as many programs at once as it has room for, in rounds. A round takes
+// as long as its busiest unit needs for all of them (memory, tensor cores, ...), and never less
+// than one program alone, whose loads have to come before it goes on. All rounds together never
+// take less than the bytes that have to come from memory.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Estimate.h"
+#include <cmath>
+
+using namespace tile;
+
+/// Until a kernel runs and after it; until a program's first loads are there and its stores are
+/// gone; until a load of a later turn is there; what starting a program takes of a multiprocessor.
+static constexpr double kLaunchSeconds = 2e-6, kProgramSeconds = 1.2e-6, kLoadSeconds = 0.6e-6,
+                        kStartSeconds = 0.05e-6;
+/// What a multiprocessor gets out of the L2 cache in a cycle, and the share of its data sheet that
+/// memory reaches.
+static constexpr double kL2BytesPerCycle = 64, kMemoryShare = 0.92;
+/// Turns of a loop whose number nothing is known of.
+static constexpr double kUnknownTurns = 8;
+/// Registers of a thread beside those of its blocks; warps that keep the tensor cores busy.
+static constexpr int kOtherRegisters = 32, kEnoughWarps = 8;
+/// A thread whose blocks do not fit its registers keeps them in memory.
+static constexpr double kSpillFactor = 3;
+
+namespace {
+class Estimator {
+public:
+  Estimator(const Explanation &e, const DeviceModel &device) : e(e), device(device) {}
+  std::optional<LaunchEstimate> run(double programs);
+
+private:
+  double turnsOf(int loop) const;
+  /// Of all products, how much of the tensor cores' peak their instructions reach.
+  double shareOfPeak() const;
+  /// Seconds for which the busiest unit of a multiprocessor works where so many programs run, and
+  /// which it is.
+  std::pair<double, llvm::StringRef> busiest(const Work &work, double programs) const;
+  /// One program that has a multiprocessor for itself.
+  double alone() const;
+  int programsAtOnce();
+  double memorySeconds(const Work &whole, double programs, double running) const;
+
+  const Explanation &e;
+  const DeviceModel &device;
+  bool hasDots = false, spills = false;
+  double dotShare = 1;
+};
+} // namespace
+
+double Estimator::turnsOf(int loop) const {
+  double turns = 1;
+  for (; loop >= 0; loop = e.loops[loop].loop)
+    turns *= e.loops[loop].trips ? double(*e.loops[loop].trips) : kUnknownTurns;
+  return turns;
+}
+
+/// Wide instructions of warpgroups read less for each multiplication; those of warps do not reach
+/// the peak of chips that have the others.
+static double shareOf(const Explanation::Dot &dot, bool hasWarpgroups) {
+  llvm::StringRef name = dot.instruction;
+  unsigned columns = 0;
+  if (name.consume_front("wgmma.m64n") && !name.consumeInteger(10, columns))
+    return double(columns) / (columns + 24.0);
+  return hasWarpgroups ? 0.6 : 0.85;
+}
+
+double Estimator::shareOfPeak() const {
+  const Target *target = findTarget(targetOf(device));
+  bool hasWarpgroups = target && target->has(Feature::Wgmma);
+  double operations = 0, needed = 0;
+  for (const Explanation::Dot &dot : e.dots) {
+    double all = dot.operations * turnsOf(dot.loop);
+    operations += all;
+    needed += all / shareOf(dot, hasWarpgroups);
+  }
+  return needed > 0 ? operations / needed : 1;
+}
+
+std::pair<double, llvm::StringRef> Estimator::busiest(const Work &work, double programs) const {
+  double used = dotShare * std::sqrt(std::min(1.0, programs * e.consumerWarps / kEnoughWarps));
+  double hertz = device.gigahertz * 1e9, dots = 0, scalars = 0;
+  for (unsigned i = 0; i < kNumArithmetic; ++i) {
+    bool isScalar = i == unsigned(Arithmetic::Fp32) || i == unsigned(Arithmetic::Fp64);
+    double peak = device.tera[i] > 0 ? device.tera[i] : device.tera[unsigned(Arithmetic::Fp32)];
+    (isScalar ? scalars : dots) += work.operations[i] * device.multiprocessors / (peak * 1e12);
+  }
+  double memory =
+      work.sectors * device.multiprocessors / (device.terabytesPerSecond * 1e12 * kMemoryShare);
+  std::pair<double, llvm::StringRef> units[] = {
+      {dots / used, "tensor cores"},
+      {scalars, "arithmetic"},
+      {work.wavefronts / hertz, "shared memory"},
+      // Programs of a product share what they load.
+      {hasDots ? work.sectors / (kL2BytesPerCycle * hertz) : memory,
+       hasDots ? "L2 cache" : "memory"}};
+  auto most = *std::max_element(std::begin(units), std::end(units),
+                                [](auto &a, auto &b) { return a.first < b.first; });
+  if (spills)
+    most.first *= kSpillFactor;
+  return most;
+}
+
+double Estimator::alone() const {
+  double ahead = 1; // turns for which loads are under way
+  for (const Explanation::Ring &ring : e.rings)
+    ahead = std::max(ahead, double(ring.stages - 1));
+  double seconds = kProgramSeconds + busiest(e.outside, 1).first;
+  for (auto [i, loop] : llvm::enumerate(e.loops)) {
+    double waiting = loop.each.read > 0 ? kLoadSeconds / ahead : 0;
+    seconds += turnsOf(int(i)) * std::max(waiting, busiest(loop.each, 1).first);
+  }
+  return seconds;
+}
+
+int Estimator::programsAtOnce() {
+  int registers = e.registers > 0 ? e.registers : e.blockRegisters + kOtherRegisters;
+  // The warps that only copy leave theirs to the others.
+  spills = registers > int(kMaxRegisters) || e.spillBytes > 0;
+  registers = std::min(registers, int(kMaxRegisters));
+  int threads = 32 * std::max(e.consumerWarps, 1);
+  return occupancyOf(device.multiprocessor(), threads, registers, e.metadata.sharedBytes).programs;
+}
+
+/// The programs of a product that run at once are about a square of the result: what a row or a
+/// column of them loads comes from memory once.
+double Estimator::memorySeconds(const Work &whole, double programs, double running) const {
+  double reuse = hasDots ? std::sqrt(std::max(1.0, std::min(programs, running))) : 1;
+  double read = std::max(0.0, whole.sectors - whole.written);
+  return programs * (read / reuse + whole.written) /
+         (device.terabytesPerSecond * 1e12 * kMemoryShare);
+}
+
+std::optional<LaunchEstimate> Estimator::run(double programs) {
+  int atOnce = programsAtOnce();
+  if (atOnce == 0)
+    return std::nullopt;
+  hasDots = !e.dots.empty();
+  dotShare = shareOfPeak();
+  Work whole;
+  whole.add(e.outside, 1);
+  for (auto [i, loop] : llvm::enumerate(e.loops))
+    whole.add(loop.each, turnsOf(int(i)));
+  double single = alone(), chips = device.multiprocessors;
+  auto round = [&](double count) {
+    return std::max(single, count * std::max(kStartSeconds, busiest(whole, count).first));
+  };
+
+  double running = chips * atOnce;
+  double full = std::floor(programs / running);
+  double rest = std::ceil((programs - full * running) / chips);
+  double most = full > 0 ? double(atOnce) : rest;
+  double seconds = full * round(atOnce) + (rest > 0 ? round(rest) : 0);
+  LaunchEstimate out;
+  out.limit = round(most) > single ? busiest(whole, most).second : llvm::StringRef("latency");
+  out.programsAtOnce = atOnce;
+  if (double memory = memorySeconds(whole, programs, running); memory > seconds) {
+    seconds = memory;
+    out.limit = "memory";
+  }
+  out.seconds = kLaunchSeconds + seconds;
+  return out;
+}
+
+std::optional<LaunchEstimate> tile::estimateLaunch(const Explanation &explanation,
+                                                   llvm::ArrayRef<uint32_t> grid) {
+  double programs = 1;
+  for (uint32_t size : grid)
+    programs *= size;
+  if (!explanation.device)
+    return std::nullopt;
+  return Estimator(explanation, *explanation.device).run(programs);
+}
+
+std::optional<LaunchEstimate> tile::estimateLaunch(Compiler &compiler,
+                                                   const frontend::SourceFile &file,
+                                                   ExplainOptions options,
+                                                   llvm::ArrayRef<uint32_t> grid) {
+  options.onlyLaidOut = true;
+  options.compile.checkedLaunch = true;
+  options.compile.persistent = false; // a program of the grid is what is counted
+  options.compile.print = nullptr;
+  CompileResult result;
+  Explanation explanation;
+  if (!explain(compiler, file, options, result, explanation))
+    return std::nullopt;
+  return estimateLaunch(explanation, grid);
+}
