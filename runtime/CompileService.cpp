@@ -100,6 +100,14 @@ CompileService::CompileService(CompileFunction compiler, ServiceSettings given)
   };
 }
 
+std::optional<double> CompileService::estimate(const frontend::SourceFile &file,
+                                               const CompileOptions &options,
+                                               const LaunchOutline &outline) const {
+  if (!settings.estimator || settings.noCompile)
+    return std::nullopt;
+  return settings.estimator(file, options, outline);
+}
+
 CompileService::Outcome CompileService::compileNow(const std::string &key,
                                                    const frontend::SourceFile &file,
                                                    const CompileOptions &options) {

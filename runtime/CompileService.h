@@ -11,6 +11,7 @@
 #define TILE_RUNTIME_COMPILESERVICE_H
 
 #include "runtime/Cache.h"
+#include "runtime/Device.h"
 #include "runtime/Kernel.h"
 #include "runtime/KernelCache.h"
 #include "runtime/Observer.h"
@@ -23,8 +24,16 @@ namespace tile::runtime {
 using CompileFunction =
     std::function<CompileResult(const frontend::SourceFile &, const CompileOptions &)>;
 
-/// Compiles with a pool of tile::Compiler. Thread-safe.
-CompileFunction pooledCompiler();
+/// About how many milliseconds a launch takes; nothing if nothing is known.
+using EstimateFunction = std::function<std::optional<double>(
+    const frontend::SourceFile &, const CompileOptions &, const LaunchOutline &)>;
+
+/// Compile, and estimate, with a pool of tile::Compiler. Thread-safe.
+struct PooledCompiler {
+  CompileFunction compile;
+  EstimateFunction estimate;
+};
+PooledCompiler pooledCompiler();
 
 using CompiledKernelPtr = std::shared_ptr<const CompiledKernel>;
 
@@ -40,6 +49,7 @@ struct ServiceSettings {
   bool noCompile = false, blocking = false;
   std::string dumpFolder = {}, overrideFolder = {}, assembler = {};
   std::shared_ptr<Observer> observer = nullptr; ///< null: one that only counts
+  EstimateFunction estimator = nullptr;         ///< null: launches are not estimated
 };
 
 class CompileService {
@@ -55,6 +65,11 @@ public:
   llvm::Expected<CompiledKernelPtr> compile(const frontend::SourceFile &file,
                                             CompileOptions options,
                                             frontend::DiagnosticEngine *diagnostics = nullptr);
+
+  /// What the cost model says of a launch. Compiles a kernel as far as that takes, which nobody
+  /// is told of; nothing where compilations are forbidden.
+  std::optional<double> estimate(const frontend::SourceFile &file, const CompileOptions &options,
+                                 const LaunchOutline &outline) const;
 
   /// The SharedKernel of what `compile` returned last for a request, so that a kernel
   /// is loaded once a context however often it is asked for. The service must

@@ -1,4 +1,5 @@
 //===- CompilerPool.cpp - compilers lent to one thread at a time ----------===//
+#include "compiler/Estimate.h"
 #include "runtime/CompileService.h"
 
 using namespace tile;
@@ -8,9 +9,9 @@ namespace {
 /// Grows to as many compilers as ever ran at once.
 class CompilerPool {
 public:
-  CompileResult compile(const frontend::SourceFile &file, const CompileOptions &options) {
+  template <typename Use> auto with(Use use) {
     std::unique_ptr<Compiler> compiler = take();
-    CompileResult result = compiler->compile(file, options);
+    auto result = use(*compiler);
     std::lock_guard<std::mutex> lock(mutex);
     idle.push_back(std::move(compiler));
     return result;
@@ -33,9 +34,22 @@ private:
 };
 } // namespace
 
-CompileFunction runtime::pooledCompiler() {
+PooledCompiler runtime::pooledCompiler() {
   auto pool = std::make_shared<CompilerPool>();
-  return [pool](const frontend::SourceFile &file, const CompileOptions &options) {
-    return pool->compile(file, options);
+  PooledCompiler out;
+  out.compile = [pool](const frontend::SourceFile &file, const CompileOptions &options) {
+    return pool->with([&](Compiler &compiler) { return compiler.compile(file, options); });
   };
+  out.estimate = [pool](const frontend::SourceFile &file, const CompileOptions &options,
+                        const LaunchOutline &outline) -> std::optional<double> {
+    ExplainOptions wanted;
+    wanted.compile = options;
+    wanted.values = outline.values;
+    if (findDevice(outline.device)) // else one that stands for the target
+      wanted.device = outline.device;
+    auto estimate = pool->with(
+        [&](Compiler &compiler) { return estimateLaunch(compiler, file, wanted, outline.grid); });
+    return estimate ? std::optional(estimate->seconds * 1e3) : std::nullopt;
+  };
+  return out;
 }

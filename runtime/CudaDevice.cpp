@@ -24,9 +24,9 @@ public:
 class CudaDevice : public Device {
 public:
   CudaDevice(std::shared_ptr<Context> context, StreamHandle stream, CompileFunction compiler,
-             std::string cacheFolder)
+             ServiceSettings settings)
       : context(std::move(context)), stream(std::move(stream)),
-        service(std::move(compiler), std::move(cacheFolder)) {}
+        service(std::move(compiler), std::move(settings)) {}
 
   std::string name() const override {
     return llvm::formatv("cuda:{0}", context->device().ordinal).str();
@@ -68,6 +68,10 @@ public:
     return fill(to, byte, bytes); // compute-sanitizer is the checking GPU
   }
   llvm::Error synchronize() override { return runtime::synchronize(*context, stream.handle()); }
+  std::optional<double> estimate(const KernelRequest &request, LaunchOutline outline) override {
+    outline.device = context->device().name;
+    return service.estimate(*request.file, request.options, outline);
+  }
 
   std::unique_ptr<Kernel> prepare(const KernelRequest &request,
                                   frontend::DiagnosticEngine &diagnostics) override;
@@ -114,17 +118,21 @@ bool CudaDevice::launch(Kernel &kernel, const LaunchConfig &config,
   return false;
 }
 
-llvm::Expected<std::unique_ptr<Device>>
-runtime::createCudaDevice(const cuda::CudaApi &api, CompileFunction compiler,
-                          const CudaDeviceOptions &options) {
+llvm::Expected<std::unique_ptr<Device>> runtime::createCudaDevice(const cuda::CudaApi &api,
+                                                                  CompileFunction compiler,
+                                                                  const CudaDeviceOptions &options,
+                                                                  EstimateFunction estimator) {
   auto context = Context::primary(api, options.ordinal);
   if (!context)
     return context.takeError();
   auto stream = StreamHandle::create(*context);
   if (!stream)
     return stream.takeError();
+  ServiceSettings settings;
+  settings.cacheFolder = options.cacheDirectory;
+  settings.estimator = std::move(estimator);
   return std::make_unique<CudaDevice>(std::move(*context), std::move(*stream), std::move(compiler),
-                                      options.cacheDirectory);
+                                      std::move(settings));
 }
 
 llvm::Expected<std::unique_ptr<Device>>
@@ -132,5 +140,6 @@ runtime::createCudaDevice(const CudaDeviceOptions &options) {
   auto api = cuda::CudaApi::get();
   if (!api)
     return api.takeError();
-  return createCudaDevice(*api, pooledCompiler(), options);
+  PooledCompiler pool = pooledCompiler();
+  return createCudaDevice(*api, std::move(pool.compile), options, std::move(pool.estimate));
 }

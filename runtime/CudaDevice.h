@@ -7,10 +7,11 @@
 
 namespace tile::runtime {
 
-/// What `createCudaDevice` does, with a driver and a compiler of the caller's.
+/// What `createCudaDevice` does, with a driver, a compiler and a cost model of the caller's.
 llvm::Expected<std::unique_ptr<Device>> createCudaDevice(const cuda::CudaApi &api,
                                                          CompileFunction compiler,
-                                                         const CudaDeviceOptions &options);
+                                                         const CudaDeviceOptions &options,
+                                                         EstimateFunction estimator = nullptr);
 
 } // namespace tile::runtime
 

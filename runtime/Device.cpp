@@ -5,6 +5,9 @@ using namespace tile::runtime;
 
 Kernel::~Kernel() = default;
 Device::~Device() = default;
+std::optional<double> Device::estimate(const KernelRequest &, LaunchOutline) {
+  return std::nullopt;
+}
 
 LaunchArg LaunchArg::pointer(DevicePtr p) {
   LaunchArg arg;

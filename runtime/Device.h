@@ -15,7 +15,9 @@
 #include "llvm/Support/Error.h"
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +46,13 @@ struct LaunchArg {
 struct LaunchConfig {
   std::array<uint32_t, 3> grid = {1, 1, 1}; ///< programs; a zero launches nothing
   std::vector<LaunchArg> args;              ///< one an entry of the signature
+};
+
+/// What a cost model wants to know of a launch.
+struct LaunchOutline {
+  std::array<uint32_t, 3> grid = {1, 1, 1};
+  std::map<std::string, int64_t> values; ///< integer arguments by name
+  std::string device;                    ///< "NVIDIA H200"; empty: one that runs the target
 };
 
 /// What to compile. The source must outlive the kernel.
@@ -110,6 +119,9 @@ public:
   virtual bool launch(Kernel &kernel, const LaunchConfig &config,
                       frontend::DiagnosticEngine &diagnostics) = 0;
   virtual llvm::Error synchronize() = 0;
+  /// About how many milliseconds a launch takes, by a cost model; nothing if there is none. The
+  /// tuner calls this from several threads at once.
+  virtual std::optional<double> estimate(const KernelRequest &request, LaunchOutline outline);
 
   /// Runs `body` repeatedly and times it: events on a GPU, the clock on the
   /// CPU. `body` returns false to give up.

@@ -67,7 +67,7 @@ std::optional<TuneResult> Tuner::fromFile(const TuneProblem &problem) {
         record->getString("key") == llvm::StringRef(problem.key) &&
         record->getString("device") == llvm::StringRef(recordDevice) &&
         record->getString("source") == sourceOf(problem))
-      if (std::optional<TuneResult> result = resultOf(problem, *times))
+      if (std::optional<TuneResult> result = resultOf(problem, *times, isExhaustive))
         found = std::move(result);
   }
   return found;
@@ -97,11 +97,12 @@ void Tuner::writeFile(const TuneProblem &problem, const TuneResult &result) {
     noteFailure("the tuning records are not written: `" + recordFile + "`: " + code.message());
 }
 
-llvm::Expected<TuneResult> Tuner::firstThatWorks(const TuneProblem &problem, Prepare prepare) {
+llvm::Expected<TuneResult> Tuner::firstThatWorks(const TuneProblem &problem, Prepare prepare,
+                                                 Estimate estimate) {
   TuneResult result;
   result.candidates.resize(problem.configs.size());
   std::string message = "none of the configurations of `" + problem.kernel + "` works";
-  for (unsigned i = 0; i < problem.configs.size(); ++i) {
+  for (unsigned i : rank(problem, estimate, result)) {
     llvm::Error error = prepare(i);
     if (!error) {
       result.best = i;

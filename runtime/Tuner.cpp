@@ -3,11 +3,21 @@
 #include "compiler/ParseJson.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/ThreadPool.h"
+#include <chrono>
 #include <cmath>
 
 using namespace tile;
 using namespace tile::runtime;
 namespace json = llvm::json;
+
+/// Ranked configurations are tried so many at a time, until so many times nothing was gained or
+/// so many seconds have gone by.
+static constexpr size_t kTogether = 4;
+static constexpr unsigned kPatience = 2;
+static constexpr double kSeconds = 10;
+/// A gain that is none: times vary by as much.
+static constexpr double kGain = 0.99;
+static constexpr llvm::StringLiteral kNotTimed = "not timed: ";
 
 std::string TuneConfig::str() const {
   std::string text;
@@ -63,7 +73,8 @@ static std::optional<unsigned> fastest(llvm::ArrayRef<TuneCandidate> candidates)
 // The record: {"kernel", "key", "machine", "times": {config: ms or "failure"}}
 //===----------------------------------------------------------------------===//
 
-std::optional<TuneResult> runtime::resultOf(const TuneProblem &problem, const json::Object &times) {
+std::optional<TuneResult> runtime::resultOf(const TuneProblem &problem, const json::Object &times,
+                                            bool timesAll) {
   TuneResult result;
   for (const TuneConfig &config : problem.configs) {
     TuneCandidate &candidate = result.candidates.emplace_back();
@@ -72,6 +83,8 @@ std::optional<TuneResult> runtime::resultOf(const TuneProblem &problem, const js
     else if (auto failure = times.getString(config.str()))
       candidate.failure = failure->str();
     else
+      return std::nullopt;
+    if (timesAll && llvm::StringRef(candidate.failure).starts_with(kNotTimed))
       return std::nullopt;
   }
   std::optional<unsigned> best = fastest(result.candidates);
@@ -94,7 +107,7 @@ std::optional<TuneResult> Tuner::onRecord(const TuneProblem &problem, const std:
   }
   const json::Object *object = parsed->getAsObject();
   const json::Object *times = object ? object->getObject("times") : nullptr;
-  return times ? resultOf(problem, *times) : std::nullopt;
+  return times ? resultOf(problem, *times, isExhaustive) : std::nullopt;
 }
 
 json::Object runtime::timesOf(const TuneProblem &problem, const TuneResult &result) {
@@ -123,21 +136,93 @@ void Tuner::record(const TuneProblem &problem, const std::string &key, const Tun
 // The race
 //===----------------------------------------------------------------------===//
 
-llvm::Expected<TuneResult> Tuner::race(const TuneProblem &problem, Prepare prepare,
-                                       Measure measure) {
-  TuneResult result;
-  result.measured = true;
-  result.candidates.resize(problem.configs.size());
+std::string TuneResult::reason() const {
+  const TuneCandidate &winner = candidates[best];
+  auto timed = llvm::count_if(candidates, [](auto &c) { return c.milliseconds > 0; });
+  if (!timed)
+    return ranked ? llvm::formatv("the first of {0} by the cost model, about {1:f4} ms; not timed",
+                                  candidates.size(), winner.estimate)
+                        .str()
+                  : "the first that works, not timed";
+  if (!measured)
+    return llvm::formatv("{0:f4} ms, on record", winner.milliseconds).str();
+  std::string text =
+      llvm::formatv("{0:f4} ms, the fastest of {1}", winner.milliseconds, timed).str();
+  if (size_t(timed) < candidates.size())
+    text += llvm::formatv(", {0} in all", candidates.size());
+  const TuneCandidate *first = nullptr;
+  for (const TuneCandidate &c : candidates)
+    if (c.milliseconds > 0 && c.estimate > 0 && (!first || c.estimate < first->estimate))
+      first = &c;
+  if (first)
+    text += llvm::formatv("; the cost model's first takes {0:f4} ms", first->milliseconds);
+  return text;
+}
+
+/// Estimates are kept on disk: a process that is not to compile, or to start soon, goes by them.
+void Tuner::estimateAll(const TuneProblem &problem, Estimate estimate, TuneResult &result) {
+  KeyBuilder builder("estimates");
+  builder.add(keyOf(problem));
+  for (const TuneConfig &config : problem.configs)
+    builder.add(config.str());
+  std::string key = builder.finish();
+  if (auto entry = cache.lookup(key)) {
+    llvm::SmallVector<llvm::StringRef> numbers;
+    llvm::StringRef(entry->sections["estimates"]).split(numbers, '\n', -1, /*KeepEmpty=*/false);
+    if (numbers.size() == result.candidates.size() &&
+        llvm::none_of(llvm::zip(numbers, result.candidates), [](auto pair) {
+          auto &[number, candidate] = pair;
+          return number.getAsDouble(candidate.estimate);
+        }))
+      return;
+  }
   {
     llvm::DefaultThreadPool pool(llvm::hardware_concurrency(threads));
     for (unsigned i = 0; i < problem.configs.size(); ++i)
-      pool.async([&, i] {
-        if (llvm::Error error = prepare(i))
-          result.candidates[i].failure = takeError(std::move(error)).message;
-      });
+      pool.async([&, i] { result.candidates[i].estimate = estimate(i).value_or(0); });
     pool.wait();
   }
-  for (auto [i, candidate] : llvm::enumerate(result.candidates)) {
+  CacheEntry entry;
+  for (const TuneCandidate &candidate : result.candidates)
+    entry.sections["estimates"] += llvm::formatv("{0:e6}\n", candidate.estimate);
+  if (llvm::any_of(result.candidates, [](auto &candidate) { return candidate.estimate > 0; }))
+    cache.store(key, entry);
+}
+
+std::vector<unsigned> Tuner::rank(const TuneProblem &problem, Estimate estimate,
+                                  TuneResult &result) {
+  std::vector<unsigned> order(problem.configs.size());
+  for (unsigned i = 0; i < order.size(); ++i)
+    order[i] = i;
+  if (!estimate)
+    return order;
+  estimateAll(problem, estimate, result);
+  // Those that nothing is known of come last.
+  auto cost = [&](unsigned i) {
+    double known = result.candidates[i].estimate;
+    return known > 0 ? known : HUGE_VAL;
+  };
+  result.ranked = llvm::any_of(order, [&](unsigned i) { return cost(i) < HUGE_VAL; });
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    return std::make_pair(cost(a), a) < std::make_pair(cost(b), b);
+  });
+  return order;
+}
+
+void Tuner::prepareAll(llvm::ArrayRef<unsigned> which, Prepare prepare, TuneResult &result) const {
+  llvm::DefaultThreadPool pool(llvm::hardware_concurrency(threads));
+  for (unsigned i : which)
+    pool.async([&, i] {
+      if (llvm::Error error = prepare(i))
+        result.candidates[i].failure = takeError(std::move(error)).message;
+    });
+  pool.wait();
+}
+
+llvm::Error Tuner::timeAll(llvm::ArrayRef<unsigned> which, const TuneProblem &problem,
+                           Measure measure, TuneResult &result) const {
+  for (unsigned i : which) {
+    TuneCandidate &candidate = result.candidates[i];
     if (!candidate.failure.empty())
       continue;
     auto milliseconds = measure(i);
@@ -149,21 +234,53 @@ llvm::Expected<TuneResult> Tuner::race(const TuneProblem &problem, Prepare prepa
     else
       candidate.failure = "it could not be timed";
   }
-
-  std::optional<unsigned> best = fastest(result.candidates);
-  if (!best) {
-    std::string message = llvm::formatv("none of the {0} configurations of `{1}` works",
-                                        problem.configs.size(), problem.kernel);
-    for (auto [config, candidate] : llvm::zip(problem.configs, result.candidates))
-      message += "\n  " + config.str() + ": " + candidate.failure;
-    return makeError(ErrorCode::Resources, message);
-  }
-  result.best = *best;
-  return result;
+  return llvm::Error::success();
 }
 
-llvm::Expected<TuneResult> Tuner::tune(const TuneProblem &problem, Prepare prepare,
-                                       Measure measure) {
+llvm::Expected<TuneResult> Tuner::race(const TuneProblem &problem, Prepare prepare, Measure measure,
+                                       Estimate estimate) {
+  TuneResult result;
+  result.measured = true;
+  result.candidates.resize(problem.configs.size());
+  std::vector<unsigned> order = rank(problem, estimate, result);
+  size_t together = result.ranked && !isExhaustive ? kTogether : order.size();
+  auto start = std::chrono::steady_clock::now();
+  double least = HUGE_VAL;
+  unsigned idle = 0; // times that brought nothing
+  for (llvm::ArrayRef<unsigned> left = order; !left.empty();) {
+    std::chrono::duration<double> gone = std::chrono::steady_clock::now() - start;
+    bool isLate = gone.count() > kSeconds;
+    if (together < order.size() && least < HUGE_VAL && (idle >= kPatience || isLate)) {
+      for (unsigned i : left)
+        result.candidates[i].failure =
+            (kNotTimed + (isLate ? "others took the time" : "the cost model ranks it lower")).str();
+      break;
+    }
+    llvm::ArrayRef<unsigned> now = left.take_front(together);
+    left = left.drop_front(now.size());
+    prepareAll(now, prepare, result);
+    if (llvm::Error error = timeAll(now, problem, measure, result))
+      return std::move(error);
+    double before = least;
+    for (unsigned i : now)
+      if (result.candidates[i].failure.empty())
+        least = std::min(least, result.candidates[i].milliseconds);
+    idle = least < before * kGain ? 0 : idle + 1;
+  }
+
+  if (std::optional<unsigned> best = fastest(result.candidates)) {
+    result.best = *best;
+    return result;
+  }
+  std::string message = llvm::formatv("none of the {0} configurations of `{1}` works",
+                                      problem.configs.size(), problem.kernel);
+  for (auto [config, candidate] : llvm::zip(problem.configs, result.candidates))
+    message += "\n  " + config.str() + ": " + candidate.failure;
+  return makeError(ErrorCode::Resources, message);
+}
+
+llvm::Expected<TuneResult> Tuner::tune(const TuneProblem &problem, Prepare prepare, Measure measure,
+                                       Estimate estimate) {
   if (problem.configs.empty())
     return makeError(ErrorCode::InvalidArgument,
                      "`" + problem.kernel + "` has no configurations to choose from");
@@ -182,7 +299,8 @@ llvm::Expected<TuneResult> Tuner::tune(const TuneProblem &problem, Prepare prepa
     known[memoryKey] = *kept;
     return *kept;
   }
-  auto result = isTimeless ? firstThatWorks(problem, prepare) : race(problem, prepare, measure);
+  auto result = isTimeless ? firstThatWorks(problem, prepare, estimate)
+                           : race(problem, prepare, measure, estimate);
   if (!result)
     return result;
   if (!isTimeless)

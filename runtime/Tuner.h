@@ -8,10 +8,12 @@
 //      disk cache and, if one is named, in a file that people read, merge and commit: one
 //      line of JSON a record, of kernel, key, device, source and times. Its records count
 //      for every compiler and driver.
-//   2. Otherwise all configurations are made ready in parallel; one that
-//      fails (too much shared memory, say) is out of the race.
-//   3. The others are timed one after the other; the least time wins, the
-//      first of equals.
+//   2. Otherwise a cost model puts them in order, where the caller has one; else they are taken
+//      as they stand, all at once.
+//   3. A few at a time are made ready in parallel, the most promising first; one that fails (too
+//      much shared memory, say) is out of the race. The others are timed one after the other.
+//   4. The least time wins, the first of equals. Ranked ones are tried until several in a row
+//      have brought nothing, or some seconds have gone by.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_RUNTIME_TUNER_H
@@ -51,18 +53,24 @@ struct TuneProblem {
 
 struct TuneCandidate {
   double milliseconds = 0;
+  double estimate = 0; ///< milliseconds by the cost model; 0: none
   std::string failure; ///< why it is out of the race; empty: it was timed
 };
 
 struct TuneResult {
   unsigned best = 0;                     ///< index into the configurations
   bool measured = false;                 ///< false: the decision was on record
+  bool ranked = false;                   ///< by a cost model
   std::vector<TuneCandidate> candidates; ///< one a configuration
+  /// Why the best is: "0.1 ms, the fastest of 4; the cost model's first takes 0.11 ms".
+  std::string reason() const;
 };
 
 /// What times by configuration, as JSON, say about a problem: nothing unless they cover every
-/// configuration, since times of different runs are not compared.
-std::optional<TuneResult> resultOf(const TuneProblem &problem, const llvm::json::Object &times);
+/// configuration, since times of different runs are not compared. With `timesAll` those that were
+/// not timed are not covered.
+std::optional<TuneResult> resultOf(const TuneProblem &problem, const llvm::json::Object &times,
+                                   bool timesAll = false);
 llvm::json::Object timesOf(const TuneProblem &problem, const TuneResult &result);
 
 class Tuner {
@@ -73,8 +81,11 @@ public:
       : machine(std::move(machine)), cache(std::move(cacheFolder)), threads(threads) {}
   /// `device`: the part of `machine` that the records of the file are for.
   void setRecordFile(std::string path, std::string device);
-  /// Nothing is timed: without a record the first configuration that can be prepared wins.
+  /// Nothing is timed: without a record the first configuration that can be prepared wins, in
+  /// the order of the cost model. The same in every process.
   void setTimeless() { isTimeless = true; }
+  /// All are timed, whatever the cost model says and however long it takes.
+  void setExhaustive() { isExhaustive = true; }
   /// Why the file's records are not used or written; empty if they are.
   std::string warning() const;
 
@@ -83,24 +94,36 @@ public:
   /// Milliseconds of configuration i, which has been prepared. An error ends
   /// the tuning: after a fault on the device no time means anything.
   using Measure = llvm::function_ref<llvm::Expected<double>(unsigned i)>;
+  /// About how many milliseconds configuration i takes; nothing: not known. Called from several
+  /// threads at once.
+  using Estimate = llvm::function_ref<std::optional<double>(unsigned i)>;
 
   /// Any thread; one tuning runs at a time. Configurations on record need not
   /// have been prepared when this returns: prepare `best` before using it.
-  llvm::Expected<TuneResult> tune(const TuneProblem &problem, Prepare prepare, Measure measure);
+  llvm::Expected<TuneResult> tune(const TuneProblem &problem, Prepare prepare, Measure measure,
+                                  Estimate estimate = {});
 
 private:
   std::string keyOf(const TuneProblem &problem) const;
   std::optional<TuneResult> onRecord(const TuneProblem &problem, const std::string &key);
-  llvm::Expected<TuneResult> race(const TuneProblem &problem, Prepare prepare, Measure measure);
+  void estimateAll(const TuneProblem &problem, Estimate estimate, TuneResult &result);
+  /// The order in which configurations are tried; estimates go into `result`.
+  std::vector<unsigned> rank(const TuneProblem &problem, Estimate estimate, TuneResult &result);
+  llvm::Expected<TuneResult> race(const TuneProblem &problem, Prepare prepare, Measure measure,
+                                  Estimate estimate);
+  void prepareAll(llvm::ArrayRef<unsigned> which, Prepare prepare, TuneResult &result) const;
+  llvm::Error timeAll(llvm::ArrayRef<unsigned> which, const TuneProblem &problem, Measure measure,
+                      TuneResult &result) const;
   void record(const TuneProblem &problem, const std::string &key, const TuneResult &result);
 
   std::optional<TuneResult> fromFile(const TuneProblem &problem);
   void writeFile(const TuneProblem &problem, const TuneResult &result);
   void noteFailure(const llvm::Twine &what);
-  llvm::Expected<TuneResult> firstThatWorks(const TuneProblem &problem, Prepare prepare);
+  llvm::Expected<TuneResult> firstThatWorks(const TuneProblem &problem, Prepare prepare,
+                                            Estimate estimate);
 
   std::string machine, recordFile, recordDevice;
-  bool isTimeless = false;
+  bool isTimeless = false, isExhaustive = false;
   std::string failure;
   DiskCache cache;
   unsigned threads;

@@ -19,7 +19,8 @@
  * Tuning. `@triton.autotune` and `@triton.heuristics` of the file decide as they do for
  * launches from Python, and the constexprs that they set are no arguments. The first launch
  * for some values of `key` compiles the configurations that pruning leaves, in parallel, and
- * times them on its stream with its own arguments, unless there is a record. A
+ * times them on its stream with its own arguments, the most promising first, unless there is a
+ * record. A
  * TILE_EVENT_TUNE says which one won, and so does $TILE_PRINT_AUTOTUNING=1 (or
  * $TRITON_PRINT_AUTOTUNING) on standard error. The functions of a file see integers, floats
  * and None of a launch; hooks, `reset_to_zero` and `restore_value` are for tensors, so kernels
@@ -179,9 +180,12 @@ typedef struct tile_jit_options {
    * "": none; the disk cache keeps records in any case. */
   const char *tuning_file;
   /* 1: nothing is timed. Without a record, the configuration that `perf_model` ranks first is
-   * taken, or else the first of the list, of those that compile and fit the device: the same in
-   * every process. Default 0. */
+   * taken, or else the one that the compiler's cost model does, of those that compile and fit the
+   * device: the same in every process. Default 0. */
   int32_t no_timing;
+  /* 1: all configurations are timed that pruning leaves. Else the cost model decides which are
+   * timed first, and which no longer when several have brought nothing. Default 0. */
+  int32_t time_all;
 } tile_jit_options;
 TILE_API void tile_jit_options_init_sized(tile_jit_options *options, size_t size);
 static inline void tile_jit_options_init(tile_jit_options *options) {

@@ -124,6 +124,11 @@ public:
     timeless = true;
     return *this;
   }
+  /// Time every configuration, not the most promising ones alone.
+  JitOptions &timeAll() {
+    exhaustive = true;
+    return *this;
+  }
   JitOptions &context(void *handle) {
     contextHandle = handle;
     return *this;
@@ -134,7 +139,7 @@ private:
   std::vector<std::string> plain, unaligned;
   std::string gridText;
   std::string recordFile;
-  bool timeless = false;
+  bool timeless = false, exhaustive = false;
   void *contextHandle = nullptr;
 };
 
@@ -252,6 +257,7 @@ private:
     filled.grid = options.gridText.empty() ? nullptr : options.gridText.c_str();
     filled.tuning_file = options.recordFile.empty() ? nullptr : options.recordFile.c_str();
     filled.no_timing = options.timeless;
+    filled.time_all = options.exhaustive;
     filled.context = options.contextHandle;
     options.with([&](const tile_compile_options &compile) {
       filled.compile = &compile;

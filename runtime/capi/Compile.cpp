@@ -149,8 +149,10 @@ tile_status tile_compiler_create(const tile_compiler_options *options, tile_comp
     auto settings = settingsOf(chosen);
     if (!settings)
       return settings.takeError();
+    PooledCompiler pool = pooledCompiler();
+    settings->estimator = std::move(pool.estimate);
     auto *handle = new std::shared_ptr<tile_compiler>(
-        new tile_compiler{CompileService(pooledCompiler(), std::move(*settings))});
+        new tile_compiler{CompileService(std::move(pool.compile), std::move(*settings))});
     *compiler = reinterpret_cast<tile_compiler *>(handle);
     return llvm::Error::success();
   });

@@ -64,6 +64,7 @@ static llvm::Error create(tile_compiler *compiler, std::unique_ptr<frontend::Sou
   tuning.cacheFolder = held->service.cache().path();
   tuning.recordFile = chosenText(chosen.tuning_file, "TILE_TUNING");
   tuning.timeless = chosen.no_timing != 0;
+  tuning.exhaustive = chosen.time_all != 0;
   auto made =
       jit::Jit::create(held->service, std::move(file), std::move(settings), std::move(tuning),
                        [context = chosen.context] { return contextFor(context); });

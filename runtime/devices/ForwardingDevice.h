@@ -48,6 +48,9 @@ public:
     return inner->launch(kernel, config, diagnostics);
   }
   llvm::Error synchronize() override { return inner->synchronize(); }
+  std::optional<double> estimate(const KernelRequest &request, LaunchOutline outline) override {
+    return inner->estimate(request, std::move(outline));
+  }
   llvm::Expected<Timing> time(llvm::function_ref<bool()> body,
                               const TimingOptions &options) override {
     return inner->time(body, options);

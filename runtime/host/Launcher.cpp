@@ -399,22 +399,23 @@ static std::unique_ptr<EvalError> readGrid(const PyValue &value, std::array<uint
   return nullptr;
 }
 
+std::unique_ptr<EvalError> Launcher::evaluateGrid(Evaluator &evaluator, const Request &request,
+                                                  std::array<uint32_t, 3> &grid) {
+  if (request.grid.isSequence() || request.grid.toInt64())
+    return readGrid(request.grid, grid);
+  Result known = namedValues(evaluator, request);
+  if (!known)
+    return known.takeError();
+  Result value = evaluator.call(request.grid, CallArgs{{*known}, {}});
+  return value ? readGrid(*value, grid) : value.takeError();
+}
+
 Result Launcher::run(Evaluator &evaluator, const Request &request) {
   std::vector<PyValue> values;
   if (Result ok = evaluator.bind(request.kernel, request.args, values); !ok)
     return ok;
-  PyValue gridValue = request.grid;
-  if (!gridValue.isSequence() && !gridValue.toInt64()) {
-    Result known = namedValues(evaluator, request);
-    if (!known)
-      return known;
-    Result grid = evaluator.call(gridValue, CallArgs{{*known}, {}});
-    if (!grid)
-      return grid;
-    gridValue = grid.take();
-  }
   runtime::LaunchConfig config;
-  if (auto error = readGrid(gridValue, config.grid))
+  if (auto error = evaluateGrid(evaluator, request, config.grid))
     return error;
   Specialization specialization;
   if (auto error = specialize(evaluator, request.kernel, values, request.plain, request.unaligned,

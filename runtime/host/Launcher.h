@@ -48,6 +48,8 @@ public:
   unsigned mostConfigurations = 0;
   /// The one that a launch took last, for messages.
   std::string takenConfiguration;
+  /// How launches of tuned kernels find theirs.
+  runtime::Tuner &configurations() { return tuner; }
   /// Told which configuration won, and why; may be null.
   std::function<void(llvm::StringRef)> onChoice;
 
@@ -82,6 +84,8 @@ private:
               Trial &trial);
   std::unique_ptr<eval::EvalError> applyHeuristics(Evaluator &evaluator, Request &request,
                                                    const eval::Decorator &decorator);
+  static std::unique_ptr<eval::EvalError> evaluateGrid(Evaluator &evaluator, const Request &request,
+                                                       std::array<uint32_t, 3> &grid);
   Result run(Evaluator &evaluator, const Request &request);
   runtime::KernelRequest kernelRequest(const eval::FunctionObject &kernel,
                                        const LaunchOptions &options,

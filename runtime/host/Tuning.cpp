@@ -81,6 +81,13 @@ struct Launcher::Settings {
         value = &args.positional[i];
     return value && !value->isNone() ? value : nullptr;
   }
+  /// Whether the author ranks configurations.
+  bool hasModel() const {
+    const PyValue *rules = find("prune_configs_by");
+    const PyValue *model =
+        rules && rules->is(Kind::Dict) ? rules->asDict().find(StringRef("perf_model")) : nullptr;
+    return model && !model->isNone();
+  }
 };
 
 //===----------------------------------------------------------------------===//
@@ -229,6 +236,7 @@ struct Launcher::Trial {
   Request request; ///< with the configuration's values
   /// What it will launch; no file: not known before it runs.
   runtime::KernelRequest kernel;
+  runtime::LaunchOutline outline;
   std::unique_ptr<runtime::Kernel> prepared;
   std::unique_ptr<EvalError> error;
 };
@@ -261,6 +269,11 @@ Result Launcher::plan(Evaluator &evaluator, const Request &request, size_t next,
                               resolved.unaligned, specialization))
     return error;
   trial.kernel = kernelRequest(resolved.kernel, resolved.options, specialization);
+  for (auto [parameter, value] : llvm::zip(resolved.kernel.params(), values))
+    if (std::optional<int64_t> number = value.toInt64())
+      trial.outline.values[parameter.name] = *number;
+  // An error of the grid is one of the trial.
+  (void)evaluateGrid(evaluator, resolved, trial.outline.grid);
   return PyValue();
 }
 
@@ -337,15 +350,19 @@ Result Launcher::tune(Evaluator &evaluator, const Request &request, size_t next,
     }
     return time;
   };
-  llvm::Expected<runtime::TuneResult> result = tuner.tune(problem, prepareTrial, measureTrial);
+  auto estimateTrial = [&](unsigned i) -> std::optional<double> {
+    if (!trials[i].kernel.file || settings.hasModel())
+      return std::nullopt;
+    return context->device.estimate(trials[i].kernel, trials[i].outline);
+  };
+  llvm::Expected<runtime::TuneResult> result =
+      tuner.tune(problem, prepareTrial, measureTrial, estimateTrial);
   restorer.apply();
   if (result) {
     best = result->best;
     if (onChoice)
       onChoice(problem.kernel + "(" + key + "): " + problem.configs[best].str() + " (" +
-               llvm::formatv("{0} ms, {1} of {2})", result->candidates[best].milliseconds,
-                             result->measured ? "the fastest" : "on record", configs.size())
-                   .str());
+               result->reason() + ")");
     if (!result->measured)
       return PyValue();
     if (auto error = callHook(evaluator, settings.find("pre_hook"),

@@ -22,6 +22,7 @@ struct JitTuning {
   std::string cacheFolder; ///< keeps records; empty: none
   std::string recordFile;  ///< keeps records for people; empty: none
   bool timeless = false;   ///< nothing is timed, see Tuner::setTimeless
+  bool exhaustive = false; ///< everything is
 };
 
 class Jit {
@@ -96,6 +97,8 @@ private:
   llvm::Expected<runtime::TuneResult> race(Request &request, llvm::ArrayRef<unsigned> left,
                                            const runtime::TuneProblem &problem);
   llvm::Expected<double> measure(Request &request, unsigned configuration);
+  /// What the cost model says of a launch; nothing if it does not know.
+  std::optional<double> estimate(const Request &request, unsigned configuration);
   llvm::Expected<runtime::Tuner *> tuner();
   llvm::Expected<Variant *> make(const dispatch::Key &key, uint64_t hash);
   llvm::Expected<runtime::CompiledKernelPtr> compile(const dispatch::Key &key,

@@ -30,6 +30,8 @@ llvm::Expected<Tuner *> Jit::tuner() {
   ownTuner->setRecordFile(tuning.recordFile, name);
   if (tuning.timeless)
     ownTuner->setTimeless();
+  if (tuning.exhaustive)
+    ownTuner->setExhaustive();
   return ownTuner.get();
 }
 
@@ -73,6 +75,31 @@ llvm::Expected<double> Jit::measure(Request &request, unsigned configuration) {
   return timing->median;
 }
 
+std::optional<double> Jit::estimate(const Request &request, unsigned configuration) {
+  auto where = context();
+  auto unknown = [](llvm::Error error) {
+    llvm::consumeError(std::move(error));
+    return std::nullopt;
+  };
+  if (!where)
+    return unknown(where.takeError());
+  LaunchOutline outline;
+  outline.device = (*where)->device().name;
+  dispatch::Key key = request.key;
+  if (llvm::Error error = addChoice(key, configuration, request.values))
+    return unknown(std::move(error));
+  uint32_t computed[3];
+  if (!request.grid)
+    if (llvm::Error error = computeGrid(request.values, configuration, computed))
+      return unknown(std::move(error));
+  std::copy_n(request.grid ? request.grid : computed, 3, outline.grid.begin());
+  for (size_t i = 0; i < description->parameters.size(); ++i)
+    if (const tile_value &value = request.values[i];
+        value.kind == TILE_VALUE_INT || value.kind == TILE_VALUE_UINT)
+      outline.values[description->parameters[i].name] = value.as.integer;
+  return service.estimate(description->source(), optionsOf(key), outline);
+}
+
 llvm::Expected<TuneResult> Jit::race(Request &request, llvm::ArrayRef<unsigned> left,
                                      const TuneProblem &problem) {
   auto chooser = tuner();
@@ -92,7 +119,10 @@ llvm::Expected<TuneResult> Jit::race(Request &request, llvm::ArrayRef<unsigned> 
                            ", which needs tensors, and a launch has addresses: set `no_timing`");
     return measure(request, left[i]);
   };
-  return (*chooser)->tune(problem, prepare, measureOne);
+  auto estimateOne = [&](unsigned i) { return estimate(request, left[i]); };
+  if (!description->choices.perfModel.isNone()) // the author's own model has ranked them
+    return (*chooser)->tune(problem, prepare, measureOne);
+  return (*chooser)->tune(problem, prepare, measureOne, estimateOne);
 }
 
 llvm::Expected<unsigned> Jit::tune(Request &request) {
@@ -116,14 +146,7 @@ llvm::Expected<unsigned> Jit::tune(Request &request) {
       return raced.takeError();
     result = std::move(*raced);
   }
-  const TuneCandidate *best = result.candidates.empty() ? nullptr : &result.candidates[result.best];
-  std::string how =
-      left->size() == 1 ? "the only one that pruning leaves"
-      : result.measured
-          ? llvm::formatv("{0} ms, the fastest of {1}", best->milliseconds, left->size()).str()
-      : tuning.timeless && best->milliseconds == 0
-          ? "the first that works, not timed"
-          : llvm::formatv("{0} ms, on record", best->milliseconds).str();
+  std::string how = left->size() == 1 ? "the only one that pruning leaves" : result.reason();
   event.variant = problem.key;
   event.message = problem.configs[result.best].str() + " (" + how + ")";
   event.duration = Observer::now() - event.start;

@@ -380,7 +380,7 @@ llvm::Error BuildCommand::buildAll(const frontend::SourceFile &source) {
       return invalid("`" + files[0] + "` has no kernel `" + wanted + "`");
     chosen.push_back(found);
   }
-  service = std::make_unique<CompileService>(pooledCompiler());
+  service = std::make_unique<CompileService>(pooledCompiler().compile);
   std::vector<BuiltKernel> built(chosen.size());
   for (auto [def, kernel] : llvm::zip(chosen, built))
     if (llvm::Error error = buildKernel(source, *def, kernel))

@@ -58,6 +58,10 @@ void tilec::addHostDeviceOptions(OptionTable &options, HostDeviceOptions &device
             "run each launch on the emulator and interpreted, with numbers of a ring in the place "
             "of floats, and compare every bit; references are not looked at",
             device.algebraic)
+      .choice("tuning", {"ranked", "all", "none"},
+              "on the GPU, of configurations of a tuned kernel time those that the cost model "
+              "ranks highest, or all, or none: its first is taken",
+              device.tuning)
       .flag("print-autotuning",
             "on the GPU, print which configuration of a tuned kernel won (also with "
             "TRITON_PRINT_AUTOTUNING=1)",

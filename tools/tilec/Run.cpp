@@ -331,6 +331,10 @@ int HostCommand::run() {
       file->session->output = &llvm::outs();
       file->session->hostContext()->eachLaneArrives = deviceOptions.eachLaneArrives;
       file->session->hostContext()->ignoresReferences = deviceOptions.algebraic;
+      if (deviceOptions.tuning == "all")
+        file->session->kernels().configurations().setExhaustive();
+      if (deviceOptions.tuning == "none")
+        file->session->kernels().configurations().setTimeless();
       if (const char *asked = std::getenv("TRITON_PRINT_AUTOTUNING");
           deviceOptions.printTuning || (asked && StringRef(asked) == "1"))
         file->session->kernels().onChoice = [](StringRef text) {

@@ -45,7 +45,7 @@ public:
 class GpuPath : public Path {
 public:
   explicit GpuPath(std::string cacheFolder = "")
-      : service(pooledCompiler(), std::move(cacheFolder)) {}
+      : service(pooledCompiler().compile, std::move(cacheFolder)) {}
   int64_t valueIn(const SourceFile &file) override {
     CompileOptions options;
     options.lineInfo = false; // which names the file, with any digits

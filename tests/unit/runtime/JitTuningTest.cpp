@@ -224,6 +224,30 @@ TEST_F(JitTuningTest, WithoutTimingTheFirstThatWorksIsTaken) {
   EXPECT_THAT(tile_last_error(), HasSubstr("`@triton.autotune` has `reset_to_zero`, which needs"));
 }
 
+TEST_F(JitTuningTest, TheCostModelChoosesWhereNothingIsTimed) {
+  mockEstimates = {{2, 3e-3}, {4, 1e-3}, {8, 2e-3}};
+  options.no_timing = 1;
+  ASSERT_EQ(create("add"), TILE_OK);
+  ASSERT_EQ(launch({x(), tile_int(512)}), TILE_OK) << tile_last_error();
+  EXPECT_EQ(cuda.launches.back().kernel, "add_4");
+  EXPECT_EQ(cuda.launches.size(), 1u);
+  EXPECT_THAT(choices.back(), HasSubstr("the first of 3 by the cost model, about 1.0000 ms"));
+  // The author's own model counts more.
+  const uint32_t grid[3] = {1, 1, 1};
+  ASSERT_EQ(create("pruned"), TILE_OK);
+  ASSERT_EQ(launch({x(), tile_int(512)}, grid), TILE_OK) << tile_last_error();
+  EXPECT_EQ(best({x(), tile_int(512)}), "BLOCK: 256, num_warps: 8, num_stages: 3");
+  // Timed, the model has no say among so few.
+  mockEstimates = {{2, 1e-3}, {4, 1e-3}, {8, 2e-3}};
+  options.no_timing = 0;
+  time(5, 4, 3);
+  ASSERT_EQ(create("add"), TILE_OK);
+  ASSERT_EQ(launch({x(), tile_int(512)}), TILE_OK);
+  EXPECT_EQ(cuda.launches.back().kernel, "add_8");
+  EXPECT_THAT(choices.back(), HasSubstr("the cost model's first takes 5"));
+  mockEstimates.clear();
+}
+
 TEST_F(JitTuningTest, RecordsInAFileOfLines) {
   std::string file = in("tuning.jsonl");
   options.tuning_file = file.c_str();

@@ -1,6 +1,7 @@
 //===- MockCompiler.cpp ---------------------------------------------------===//
 #include "MockCompiler.h"
 #include "TestSupport.h"
+#include "compiler/Estimate.h"
 #include <thread>
 
 using namespace tile;
@@ -9,6 +10,7 @@ std::atomic<int> test::mockCompilations = 0;
 std::vector<std::string> test::mockDependencies;
 std::weak_ptr<const frontend::SourceFile> test::mockImport;
 std::atomic<int> test::mockMilliseconds = 0;
+std::map<int, double> test::mockEstimates;
 
 std::vector<std::string> &test::mockSignatures() {
   static std::vector<std::string> signatures;
@@ -102,6 +104,15 @@ CompileResult test::mockCompile(const frontend::SourceFile &file, const CompileO
 }
 
 llvm::StringRef tile::compilerVersion() { return "mock"; }
+
+std::optional<LaunchEstimate> tile::estimateLaunch(Compiler &, const frontend::SourceFile &,
+                                                   ExplainOptions options,
+                                                   llvm::ArrayRef<uint32_t>) {
+  auto found = test::mockEstimates.find(options.compile.numWarps);
+  if (found == test::mockEstimates.end())
+    return std::nullopt;
+  return LaunchEstimate{found->second, "memory", 1};
+}
 
 struct Compiler::Impl {};
 Compiler::Compiler() = default;

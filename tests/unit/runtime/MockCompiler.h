@@ -14,6 +14,7 @@
 
 #include "compiler/Compiler.h"
 #include <atomic>
+#include <map>
 
 namespace tile::test {
 CompileResult mockCompile(const frontend::SourceFile &file, const CompileOptions &options);
@@ -24,6 +25,8 @@ std::vector<std::string> &mockSignatures();
 extern std::vector<std::string> mockDependencies;
 /// The file that the last "error in import" was in.
 extern std::weak_ptr<const frontend::SourceFile> mockImport;
+/// What the cost model says of kernels with so many warps, in seconds; else it knows nothing.
+extern std::map<int, double> mockEstimates;
 /// Each compilation takes at least this long.
 extern std::atomic<int> mockMilliseconds;
 } // namespace tile::test

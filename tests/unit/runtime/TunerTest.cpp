@@ -23,8 +23,14 @@ struct Race {
   std::atomic<unsigned> prepared = 0;
   unsigned measured = 0;
   std::vector<unsigned> infeasible = {};
+  std::vector<double> estimates = {};  ///< 0: not known; empty: no cost model
+  std::atomic<unsigned> estimated = 0; ///< how often the model was asked
 
   llvm::Expected<TuneResult> run(Tuner &tuner, const TuneProblem &problem) {
+    auto estimate = [&](unsigned i) -> std::optional<double> {
+      ++estimated;
+      return estimates[i] > 0 ? std::optional(estimates[i]) : std::nullopt;
+    };
     return tuner.tune(
         problem,
         [&](unsigned i) -> llvm::Error {
@@ -38,7 +44,8 @@ struct Race {
           if (times[i] < 0)
             return makeError(ErrorCode::Driver, "an illegal memory access");
           return times[i];
-        });
+        },
+        estimates.empty() ? Tuner::Estimate() : Tuner::Estimate(estimate));
   }
 };
 
@@ -81,6 +88,82 @@ TEST(Tuner, NoneFeasibleNamesEach) {
                            "  BLOCK: 1, num_warps: 4, num_stages: 3: too much shared memory\n"
                            "  BLOCK: 2, num_warps: 8, num_stages: 3: too much shared memory");
   EXPECT_THAT(errorOf(race.run(tuner, problem({}))).message, HasSubstr("no configurations"));
+}
+
+std::vector<TuneConfig> blocks(int count) {
+  std::vector<TuneConfig> configs;
+  for (int i = 0; i < count; ++i)
+    configs.push_back(block(i + 1));
+  return configs;
+}
+
+TEST(RankedTuner, ThePromisingOnesAreTimedAndTheRestIsNot) {
+  Tuner tuner("machine", "");
+  // The cost model's order is from the last to the first; its third is the fastest.
+  Race race{std::vector<double>(20, 5.0)};
+  for (int i = 0; i < 20; ++i)
+    race.estimates.push_back(20 - i);
+  race.times[17] = 3;
+  race.times[0] = 1; // nobody looks there
+  TuneResult result = valueOf(race.run(tuner, problem(blocks(20))));
+  EXPECT_EQ(result.best, 17u);
+  EXPECT_EQ(race.measured, 12u) << "four, and twice four that brought nothing";
+  EXPECT_EQ(race.prepared, 12u) << "the others are not compiled, either";
+  EXPECT_THAT(result.candidates[0].failure, HasSubstr("not timed: the cost model ranks it lower"));
+  EXPECT_EQ(result.reason(), "3.0000 ms, the fastest of 12, 20 in all; "
+                             "the cost model's first takes 5.0000 ms");
+}
+
+TEST(RankedTuner, WhatGainsGoesOn) {
+  Tuner tuner("machine", "");
+  Race race{{}};
+  for (int i = 0; i < 20; ++i) {
+    race.estimates.push_back(i + 1);
+    race.times.push_back(40 - i); // the model has it the wrong way round
+  }
+  EXPECT_EQ(valueOf(race.run(tuner, problem(blocks(20)))).best, 19u);
+  EXPECT_EQ(race.measured, 20u);
+}
+
+TEST(RankedTuner, AllAreTimedIfAsked) {
+  TemporaryFolder folder;
+  Race race{std::vector<double>(20, 5.0)};
+  race.estimates.assign(20, 1.0);
+  race.times[19] = 1;
+  {
+    Tuner tuner("machine", folder.path.str().str());
+    EXPECT_NE(valueOf(race.run(tuner, problem(blocks(20)))).best, 19u);
+  }
+  Tuner tuner("machine", folder.path.str().str());
+  tuner.setExhaustive();
+  TuneResult result = valueOf(race.run(tuner, problem(blocks(20))));
+  EXPECT_TRUE(result.measured) << "a record that left some out does not count";
+  EXPECT_EQ(result.best, 19u);
+}
+
+TEST(RankedTuner, WithoutTimingTheModelsFirstThatWorks) {
+  TemporaryFolder folder;
+  Race race{{1, 1, 1, 1}};
+  race.estimates = {3, 2, 1, 0}; // nothing is known of the last
+  race.infeasible = {2};
+  for (unsigned asked : {4u, 4u}) { // estimates are kept
+    Tuner tuner("machine", folder.path.str().str());
+    tuner.setTimeless();
+    TuneResult result = valueOf(race.run(tuner, problem(blocks(4))));
+    EXPECT_EQ(result.best, 1u);
+    EXPECT_EQ(race.measured, 0u);
+    EXPECT_EQ(race.estimated, asked);
+    EXPECT_EQ(result.reason(), "the first of 4 by the cost model, about 2.0000 ms; not timed");
+  }
+}
+
+TEST(RankedTuner, OneThatAllFailAtOnceIsGoneBy) {
+  Tuner tuner("machine", "");
+  Race race{std::vector<double>(12, 2.0)};
+  race.estimates.assign(12, 1.0);
+  for (unsigned i = 0; i < 11; ++i)
+    race.infeasible.push_back(i);
+  EXPECT_EQ(valueOf(race.run(tuner, problem(blocks(12)))).best, 11u);
 }
 
 TEST(Tuner, FaultOnTheDeviceEndsIt) {
