@@ -76,6 +76,10 @@ private:
   Result autotune(Evaluator &evaluator, Request request, size_t next);
   struct Settings;
   struct Trial;
+  /// What the decorator lists, or the compiler in its place.
+  static std::unique_ptr<eval::EvalError> listConfigs(Evaluator &evaluator, const Request &request,
+                                                      const Settings &settings,
+                                                      std::vector<PyValue> &out);
   std::unique_ptr<eval::EvalError> prune(Evaluator &evaluator, const Request &request,
                                          const Settings &settings, std::vector<PyValue> &configs);
   Result tune(Evaluator &evaluator, const Request &request, size_t next, const std::string &key,

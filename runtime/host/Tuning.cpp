@@ -7,7 +7,7 @@
 // 3. The `pre_hook` of the configuration runs before the launch itself.
 //
 //===----------------------------------------------------------------------===//
-#include "frontend/eval/Annotations.h"
+#include "frontend/eval/AutoConfigs.h"
 #include "runtime/host/Launcher.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -429,14 +429,57 @@ Result Launcher::chooseConfiguration(Evaluator &evaluator, const Request &reques
   return PyValue();
 }
 
+/// The constexprs that `@triton.heuristics` sets.
+static std::unique_ptr<EvalError> readHeuristicNames(Evaluator &evaluator,
+                                                     const eval::FunctionObject &kernel,
+                                                     std::vector<std::string> &out) {
+  for (const eval::Decorator &decorator : kernel.decorators) {
+    if (decorator.name != "triton.heuristics")
+      continue;
+    CallArgs args;
+    if (Result ok = evaluator.decoratorArguments(kernel, decorator, args); !ok)
+      return ok.takeError();
+    const PyValue *rules = args.keyword("values");
+    if (!rules && !args.positional.empty())
+      rules = &args.positional[0];
+    if (rules && rules->is(Kind::Dict))
+      for (auto &[name, rule] : rules->asDict().items)
+        out.push_back(eval::str(name));
+  }
+  return nullptr;
+}
+
+std::unique_ptr<EvalError> Launcher::listConfigs(Evaluator &evaluator, const Request &request,
+                                                 const Settings &settings,
+                                                 std::vector<PyValue> &out) {
+  const PyValue *configs = settings.find("configs");
+  if (!configs)
+    return nullptr;
+  if (configs->isSequence()) {
+    out = configs->elements().vec();
+    return checkConfigs(out, "triton.autotune");
+  }
+  if (!configs->isStr() || configs->asStr() != "auto")
+    return fail("`configs` is a list of `triton.Config` or \"auto\", got " + eval::repr(*configs));
+  std::vector<std::string> given;
+  if (auto error = readHeuristicNames(evaluator, request.kernel, given))
+    return error;
+  for (auto [parameter, value] : llvm::zip(request.kernel.params(), request.args.positional))
+    given.push_back(parameter.name);
+  for (const auto &[name, value] : request.args.keywords)
+    given.push_back(name);
+  out = eval::autoConfigs(evaluator, request.kernel,
+                          [&](StringRef name) { return llvm::is_contained(given, name); });
+  return nullptr;
+}
+
 Result Launcher::autotune(Evaluator &evaluator, Request request, size_t next) {
   Settings settings;
   const eval::Decorator &decorator = request.kernel.decorators[next];
   if (Result ok = evaluator.decoratorArguments(request.kernel, decorator, settings.args); !ok)
     return ok;
-  const PyValue *configs = settings.find("configs");
-  std::vector<PyValue> choices = configs ? configs->elements().vec() : std::vector<PyValue>();
-  if (auto error = checkConfigs(choices, "triton.autotune"))
+  std::vector<PyValue> choices;
+  if (auto error = listConfigs(evaluator, request, settings, choices))
     return error;
   if (choices.empty())
     return runDecorators(evaluator, std::move(request), next + 1);

@@ -1,6 +1,7 @@
 //===- Choices.cpp - what a file's decorators decide about launches -------===//
 #include "runtime/jit/Choices.h"
 #include "frontend/eval/Annotations.h"
+#include "frontend/eval/AutoConfigs.h"
 #include <map>
 
 using namespace tile;
@@ -62,7 +63,11 @@ static ErrorPtr readAutotune(const CallArgs &given, Choices &out) {
         return given.positional[i];
     return PyValue();
   };
-  for (const PyValue &value : find("configs").elements()) {
+  PyValue configs = find("configs");
+  out.isAuto = configs.isStr() && configs.asStr() == "auto";
+  if (!out.isAuto && !configs.isSequence() && !configs.isNone())
+    return fail("`configs` is a list of `triton.Config` or \"auto\", got " + eval::repr(configs));
+  for (const PyValue &value : out.isAuto ? llvm::ArrayRef<PyValue>() : configs.elements()) {
     Configuration configuration;
     if (ErrorPtr error = readConfiguration(value, configuration))
       return error;
@@ -90,28 +95,44 @@ static ErrorPtr readAutotune(const CallArgs &given, Choices &out) {
   return nullptr;
 }
 
+/// What `configs="auto"` stands for, once all that sets constexprs is known.
+static ErrorPtr listAutomatically(eval::Evaluator &evaluator, const eval::FunctionObject &kernel,
+                                  const NamedTexts &given, Choices &out) {
+  auto isGiven = [&](llvm::StringRef name) {
+    auto isIt = [&](auto &entry) { return entry.first == name; };
+    return llvm::any_of(given, isIt) || llvm::any_of(out.heuristics, isIt);
+  };
+  for (const PyValue &value : eval::autoConfigs(evaluator, kernel, isGiven))
+    if (ErrorPtr error = readConfiguration(value, out.configurations.emplace_back()))
+      return error;
+  out.isTuned = true;
+  return nullptr;
+}
+
 ErrorPtr jit::readChoices(eval::Evaluator &evaluator, const eval::FunctionObject &kernel,
-                          Choices &out) {
+                          Choices &out, const NamedTexts &given) {
   for (const eval::Decorator &decorator : kernel.decorators) {
     bool isTuner = decorator.name == "triton.autotune";
     if (!isTuner && decorator.name != "triton.heuristics")
       continue;
-    CallArgs given;
+    CallArgs arguments;
     auto place = [&](ErrorPtr error) {
       return Result(std::move(error)).at(kernel.module->source(), decorator.range).takeError();
     };
-    if (Result ok = evaluator.decoratorArguments(kernel, decorator, given); !ok)
+    if (Result ok = evaluator.decoratorArguments(kernel, decorator, arguments); !ok)
       return ok.takeError();
     if (isTuner) {
-      if (out.isTuned)
+      if (out.isTuned || out.isAuto)
         return place(eval::unsupported("`" + kernel.name() + "` has two `@triton.autotune`"));
-      if (ErrorPtr error = readAutotune(given, out))
+      if (ErrorPtr error = readAutotune(arguments, out))
         return place(std::move(error));
       out.isTuned = !out.configurations.empty();
       continue;
     }
-    const PyValue *rules = given.keyword("values");
-    PyValue dict = rules ? *rules : given.positional.empty() ? PyValue() : given.positional[0];
+    const PyValue *rules = arguments.keyword("values");
+    PyValue dict = rules                          ? *rules
+                   : arguments.positional.empty() ? PyValue()
+                                                  : arguments.positional[0];
     if (!dict.is(Kind::Dict))
       return place(fail("`triton.heuristics` needs a dict of functions"));
     for (auto &[name, rule] : dict.asDict().items) {
@@ -120,6 +141,9 @@ ErrorPtr jit::readChoices(eval::Evaluator &evaluator, const eval::FunctionObject
       out.heuristics.emplace_back(eval::str(name), rule);
     }
   }
+  if (out.isAuto)
+    if (ErrorPtr error = listAutomatically(evaluator, kernel, given, out))
+      return error;
   if (out.configurations.empty())
     out.configurations.emplace_back();
   return nullptr;

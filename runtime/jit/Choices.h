@@ -13,6 +13,9 @@
 
 namespace tile::jit {
 
+/// Constexprs, as in CompileOptions.
+using NamedTexts = std::vector<std::pair<std::string, std::string>>;
+
 struct Heuristic {
   std::string parameter;
   Formula formula;
@@ -29,6 +32,7 @@ struct Configuration {
 /// The decorators of a kernel, evaluated.
 struct Choices {
   bool isTuned = false;
+  bool isAuto = false; ///< the compiler lists the configurations
   std::vector<Configuration> configurations;
   std::vector<std::string> key;        ///< arguments whose values select a configuration
   eval::PyValue earlyPrune, perfModel; ///< of `prune_configs_by`; None: none
@@ -41,9 +45,11 @@ struct Choices {
   std::vector<std::string> parameters() const;
 };
 
-/// Null after success.
+/// Null after success. `given`: constexprs that launches do not choose, which `configs="auto"`
+/// leaves alone.
 std::unique_ptr<eval::EvalError> readChoices(eval::Evaluator &evaluator,
-                                             const eval::FunctionObject &kernel, Choices &out);
+                                             const eval::FunctionObject &kernel, Choices &out,
+                                             const NamedTexts &given = {});
 
 /// The configurations that `prune_configs_by` leaves, best first if it has a model.
 std::unique_ptr<eval::EvalError> pruneConfigurations(eval::Evaluator &evaluator,

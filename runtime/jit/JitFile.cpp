@@ -127,7 +127,8 @@ llvm::Error JitFile::readDecorators() {
 }
 
 llvm::Error JitFile::readDecisions() {
-  if (auto error = readChoices(program.evaluator(), *function, choices))
+  if (auto error =
+          readChoices(program.evaluator(), *function, choices, settings.compile.constexprs))
     return toError(std::move(error));
   for (const std::string &name : choices.parameters()) {
     if (isFixed(name))

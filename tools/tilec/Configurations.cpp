@@ -31,7 +31,9 @@ void tilec::applyConfiguration(const tile::frontend::SourceFile &source, Compile
     program.evaluator().capability = target->capability;
   auto kernel = find(file, compile.kernel);
   tile::jit::Choices choices;
-  if (!kernel || tile::jit::readChoices(program.evaluator(), *kernel, choices) || !choices.isTuned)
+  if (!kernel ||
+      tile::jit::readChoices(program.evaluator(), *kernel, choices, compile.constexprs) ||
+      !choices.isTuned)
     return;
   const tile::runtime::TuneConfig &first = choices.configurations[0].tune;
   for (const auto &[name, value] : first.constexprs)

@@ -27,6 +27,8 @@ void HostFile::prepare(tile::runtime::Device &device,
   program = std::make_unique<tile::eval::Program>(includePaths);
   environment = &program->add(*source, module);
   program->evaluator().limits.steps = tile::host::maxSteps;
+  if (const tile::Target *target = tile::findTarget(device.target()))
+    program->evaluator().capability = target->capability;
   session = std::make_unique<tile::host::Session>(device, includePaths);
   session->setInspector(inspectKernel);
   session->hostContext()->print = printStatically;

@@ -248,6 +248,37 @@ TEST_F(JitTuningTest, TheCostModelChoosesWhereNothingIsTimed) {
   mockEstimates.clear();
 }
 
+TEST_F(JitTuningTest, ConfigurationsOfTheCompiler) {
+  const char *const text = R"(# named by warps
+import triton
+import triton.language as tl
+@triton.autotune(configs="auto", key=["n"])
+@triton.jit
+def add(x, n, HEAD: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    j = tl.program_id(1) * HEAD + tl.arange(0, HEAD)
+def add_grid(args):
+    return (triton.cdiv(args["n"], args["BLOCK"]),)
+)";
+  mockEstimates = {{4, 2e-3}, {8, 1e-3}, {16, 3e-3}};
+  options.no_timing = 1;
+  const tile_constexpr head = {"HEAD", "64"};
+  compile.constexprs = &head;
+  compile.num_constexprs = 1;
+  ASSERT_EQ(create("add", text), TILE_OK) << tile_last_error();
+  ASSERT_EQ(launch({x(), tile_int(8192)}), TILE_OK) << tile_last_error();
+  EXPECT_EQ(cuda.launches.back().kernel, "add_8");
+  EXPECT_EQ(best({x(), tile_int(8192)}), "BLOCK: 1024, num_warps: 8, num_stages: 3");
+  EXPECT_THAT(cuda.launches.back().grid, ElementsAre(8, 1, 1)) << "that of its block";
+  mockEstimates.clear();
+  compile.num_constexprs = 0;
+  EXPECT_NE(create("add", "import triton\n@triton.autotune(configs='most', key=[])\n@triton.jit\n"
+                          "def add(x): pass\n"),
+            TILE_OK);
+  EXPECT_THAT(tile_last_error(),
+              HasSubstr("`configs` is a list of `triton.Config` or \"auto\", got 'most'"));
+}
+
 TEST_F(JitTuningTest, RecordsInAFileOfLines) {
   std::string file = in("tuning.jsonl");
   options.tuning_file = file.c_str();
