@@ -29,7 +29,8 @@ file(RELATIVE_PATH TILE_PC_TO_PREFIX
   /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" TILE_PC_TO_PREFIX "${TILE_PC_TO_PREFIX}")
 configure_file(cmake/tile.pc.in tile.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tile.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(cmake/tile_rt.pc.in tile_rt.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tile.pc ${CMAKE_CURRENT_BINARY_DIR}/tile_rt.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 write_basic_package_version_file(TileConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/TileConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/TileConfigVersion.cmake

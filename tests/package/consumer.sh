@@ -11,7 +11,12 @@ cmake --build "$work" >"$work/log" || { cat "$work/log"; exit 1; }
 # The same with pkg-config and no CMake.
 flags=$(PKG_CONFIG_PATH=$(dirname "$(find "$tree"/lib* -name tile.pc)") pkg-config --cflags --libs tile)
 eval "${CXX:-clang++-22} -std=c++17 '$here/consumer/main.cpp' $flags -o '$work/consumer-pkg'"
+rt=$(PKG_CONFIG_PATH=$(dirname "$(find "$tree"/lib* -name tile_rt.pc)") pkg-config --cflags --libs tile_rt)
+echo '#include <tile/rt.h>
+int main(void) { return tile_rt_last_error()[0]; }' >"$work/rt.c"
+eval "${CC:-clang-22} '$work/rt.c' $rt -o '$work/consumer-rt'"
 export LD_LIBRARY_PATH="$(dirname "$(find "$tree"/lib* -name libtile.so | head -1)")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+"$work/consumer-rt"
 for program in consumer consumer-cpp consumer-pkg; do
   "$work/$program" "$tree/share/tile/kernels/vector_add.tile"
 done

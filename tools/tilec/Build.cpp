@@ -408,11 +408,16 @@ int BuildCommand::run() {
   }
   if (targets.empty())
     targets = {tile::runtime::defaultTarget()};
-  for (const std::string &target : targets)
-    if (!findTarget(target)) {
-      printError("build", describeUnknownTarget(target));
+  std::vector<std::string> resolved; // boards with the same chip are one target
+  for (std::string &target : targets) {
+    if (std::string problem = resolveTargetOption(target); !problem.empty()) {
+      printError("build", problem);
       return Usage;
     }
+    if (!llvm::is_contained(resolved, target))
+      resolved.push_back(target);
+  }
+  targets = std::move(resolved);
   compile.target = targets[0];
   if (std::string problem = checkKernelOptions(compile); !problem.empty()) {
     printError("build", problem);

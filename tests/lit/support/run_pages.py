@@ -32,8 +32,13 @@ def run(command, folder):
     command, _, note = command.partition("#")
     command = re.sub(r"^tilec\b", f'"{tilec}"', command.strip())
     command = re.sub(r"^c\+\+ ", f'"{cxx}" ', command)
+    command = re.sub(r"^cc ", f'"{cxx}" -x c ', command)
+    folder_of = os.path.dirname(library)
+    command = command.replace("$(pkg-config --cflags tile_rt)", f'-I"{include}"')
+    command = command.replace("$(pkg-config --cflags --libs tile_rt)",
+                              f'-I"{include}" "{folder_of}/libtile_rt.so" -Wl,-rpath,"{folder_of}"')
     command = command.replace("$(pkg-config --cflags --libs tile)", f'-I"{include}" "{library}" '
-                              f'-Wl,-rpath,"{os.path.dirname(library)}"')
+                              f'-Wl,-rpath,"{folder_of}"')
     done = subprocess.run(command, shell=True, cwd=folder, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=300)
     return done.stdout, (done.returncode != 0) == (note.strip() == "fails")
