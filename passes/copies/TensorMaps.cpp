@@ -118,21 +118,31 @@ static std::pair<Polynomial::Term, Polynomial::Term> byArguments(const Polynomia
   return {arguments, rest};
 }
 
-/// Whether `part`, in steps of `d`, is no part of the indices that a mask compares with the
-/// end: heads that lie one after the other (`head * N * D + row * D` where `row < N`).
+/// Whether `part`, in steps of `d`, is no part of the indices that are compared with the
+/// end: heads that lie one after the other (`head * N * D + row * D` where `row < N`), N and D
+/// arguments or numbers.
 static bool isBatchOf(const TileAccess::Dimension &d, const Polynomial::Term &part,
                       ArrayRef<Bound> bounds) {
   auto [arguments, rest] = byArguments(part);
   bool isBounded = llvm::any_of(
       bounds, [&](const Bound &bound) { return int(bound.dim) == d.block && !bound.isLower; });
-  return isBounded && !arguments.factors.empty() && !rest.factors.empty() &&
-         !isInBounds(part, d.block, bounds);
+  bool isMultiple = !arguments.factors.empty() || rest.coefficient > 1;
+  return isBounded && isMultiple && !rest.factors.empty() && !isInBounds(part, d.block, bounds);
+}
+
+/// What ends dimensions: the mask's bounds, and where indices wrap around.
+static SmallVector<Bound, 4> endsOf(ArrayRef<Bound> bounds, ArrayRef<StridedBlock::Wrap> wraps) {
+  SmallVector<Bound, 4> ends(bounds);
+  for (const StridedBlock::Wrap &wrap : wraps)
+    ends.push_back({wrap.dim, /*isLower=*/false, wrap.modulus - wrap.index});
+  return ends;
 }
 
 /// A dimension of the array that the block does not have; false if there cannot be one.
 static bool addDimension(TileAccess &tile, const Polynomial::Term &start,
                          const Polynomial::Term &stride, unsigned bytes, bool checked) {
-  if ((!checked && divisibility(stride) * bytes % kAlignment != 0) ||
+  bool isKnown = !checked || stride.factors.empty();
+  if ((isKnown && divisibility(stride) * bytes % kAlignment != 0) ||
       tile.dimensions.size() == kMaxRank)
     return false;
   TileAccess::Dimension own;
@@ -145,8 +155,8 @@ static bool addDimension(TileAccess &tile, const Polynomial::Term &start,
 
 /// Gives each term of the offset to the dimension whose stride it contains.
 /// Terms that contain none but are multiples of some argument or of a large number
-/// (a batch, a head) get a dimension of their own, and so do those that are outside of the
-/// mask's bounds; the rest runs along the contiguous one.
+/// (a batch, a head) get a dimension of their own, and so do those that are no part of the
+/// indices that have an end; the rest runs along the contiguous one.
 static bool distribute(const Polynomial &offset, ArrayRef<Bound> bounds, TileAccess &tile,
                        unsigned bytes, bool checked) {
   for (const Polynomial::Term &t : offset.terms()) {
@@ -165,7 +175,9 @@ static bool distribute(const Polynomial &offset, ArrayRef<Bound> bounds, TileAcc
     auto [stride, start] = byArguments(best ? *part : t);
     if (best) {
       const Polynomial::Term &step = best->stride.terms().front();
-      stride.coefficient = step.coefficient;
+      if (stride.factors.empty())
+        std::swap(stride.coefficient, start.coefficient);
+      stride.coefficient *= step.coefficient;
       llvm::append_range(stride.factors, step.factors);
       if (!addDimension(tile, start, stride, bytes, checked))
         return false;
@@ -292,7 +304,7 @@ std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointe
     return fail("two dimensions have stride one");
   if (tile.dimensions.front().extent * bytes < kAlignment)
     return fail("it has less than 16 contiguous bytes");
-  if (!distribute(p->offset.start, *bounds, tile, bytes, use.checked))
+  if (!distribute(p->offset.start, endsOf(*bounds, p->offset.wraps), tile, bytes, use.checked))
     return fail("an offset is not a multiple of 16 bytes");
   for (const Polynomial::Term &t : tile.dimensions.front().start.terms())
     if (divisibility(t) * bytes % kAlignment != 0)

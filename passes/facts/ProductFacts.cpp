@@ -1,6 +1,8 @@
 //===- ProductFacts.cpp - what can be done around warpgroup products ------===//
 #include "passes/facts/ProductFacts.h"
 #include "ir/Kernel.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tile;
@@ -31,6 +33,23 @@ static bool takeTurns(cta::WarpgroupDotOp dot, unsigned warpgroups) {
 static bool gainsFromFlight(ArrayRef<cta::WarpgroupDotOp> dots) {
   unsigned warpgroups = cta::warpsOfGroup(dots.front()) / 4;
   return dots.size() > 1 || !takeTurns(dots.front(), warpgroups);
+}
+
+int64_t tile::enoughWarpgroups(func::FuncOp kernel) {
+  unsigned warpgroups = std::max(cta::warpsOfGroup(kernel) / 4, 1u);
+  DenseMap<Block *, int64_t> cyclesOfTurn;
+  kernel.walk([&](cta::WarpgroupDotOp dot) {
+    if (isa<LoopLikeOpInterface>(dot->getParentOp()))
+      cyclesOfTurn[dot->getBlock()] += cyclesOfShare(dot, warpgroups);
+  });
+  // The longest loop has most of the work.
+  int64_t longest = 0;
+  for (auto [block, cycles] : cyclesOfTurn)
+    longest = std::max(longest, cycles);
+  const Tuning &tuning = tuningOf(kernel);
+  return longest ? std::max(tuning.enoughWarpgroups,
+                            llvm::divideCeilSigned(tuning.longProductCycles, longest))
+                 : tuning.enoughWarpgroups;
 }
 
 bool tile::onlyAddsUp(cta::WarpgroupDotOp dot, scf::ForOp loop) {

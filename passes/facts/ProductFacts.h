@@ -3,6 +3,7 @@
 #define TILE_PASSES_FACTS_PRODUCTFACTS_H
 
 #include "ir/CtaDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/facts/Refusals.h"
 #include <optional>
@@ -11,6 +12,11 @@ namespace tile {
 
 /// What can be done with a product while another is under way.
 bool isElementByElement(mlir::Operation *op);
+
+/// Warpgroups that compute, of all programs on a multiprocessor, from which on more do not help:
+/// one for each of its tensor cores, and more where their products are so short that those of
+/// so few do not cover what a turn of the loop takes besides.
+int64_t enoughWarpgroups(mlir::func::FuncOp kernel);
 
 /// The accumulator goes round the loop and is seen by nobody else.
 bool onlyAddsUp(cta::WarpgroupDotOp dot, mlir::scf::ForOp loop);

@@ -13,6 +13,7 @@
 #include "passes/copies/CopiesAhead.h"
 #include "passes/copies/CopyHints.h"
 #include "passes/facts/DeadValues.h"
+#include "passes/facts/ProductFacts.h"
 #include "passes/facts/Refusals.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
@@ -426,10 +427,9 @@ void WarpSpecializer::chooseStagesAhead() {
   int32_t count = most;
   while (count > 1 && bytes(count) > lowering::maxSharedBytes(module))
     --count;
-  int64_t blocks = registersDuringProducts(kernel);
+  int64_t blocks = registersDuringProducts(kernel), enough = enoughWarpgroups(kernel);
   auto warpgroups = [&](int32_t stages) {
-    return std::min(tuningOf(kernel).enoughWarpgroups,
-                    warpgroupsAtOnce(module, blocks, bytes(stages)));
+    return std::min(enough, warpgroupsAtOnce(module, blocks, bytes(stages)));
   };
   int32_t fewest = 1;
   for (const Group &group : groups)
