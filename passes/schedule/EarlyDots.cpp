@@ -135,8 +135,7 @@ bool EarlyDots::fits() {
       left = std::max(left, packedRegistersOf(dot.getA().getType()));
   }
   auto module = loop->getParentOfType<ModuleOp>();
-  RoleRegisters dealt =
-      registersOfRoles(targetOf(loop), cta::threadsOf(module));
+  RoleRegisters dealt = registersOfRoles(targetOf(loop), cta::threadsOf(module));
   return dealt.areDealt && registers + left <= dealt.consumers;
 }
 

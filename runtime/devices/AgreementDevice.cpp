@@ -203,7 +203,8 @@ static std::optional<FloatType> floatType(llvm::StringRef type) {
 
 /// Tensor cores add products of 8-bit floats in 14 bits.
 static constexpr double kNarrowBound = 2e-3;
-/// What lies between two floats of 8 bits may be rounded to either, 2^-4 of it: some terms of a sum.
+/// What lies between two floats of 8 bits may be rounded to either, 2^-4 of it: some terms of a
+/// sum.
 static constexpr double kNarrowingBound = 2e-2;
 /// `rcp.approx.ftz.f64` and its like give the upper half of a double.
 static constexpr double kHalfDoubleBound = 1e-6;

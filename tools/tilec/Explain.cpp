@@ -1,6 +1,6 @@
 //===- Explain.cpp - tilec explain ----------------------------------------===//
-#include "compiler/Estimate.h"
 #include "compiler/Explain.h"
+#include "compiler/Estimate.h"
 #include "compiler/functions/DrawFunction.h"
 #include "frontend/Parser.h"
 #include "frontend/eval/DType.h"

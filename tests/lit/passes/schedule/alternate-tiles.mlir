@@ -279,31 +279,3 @@ func.func @only_stores(%x: !cta.tensor_map, %y: !cta.tensor_map, %p: tensor<128x
   return
 }
 }
-
-// -----
-
-#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
-!tile = !cta.buffer<[64, 64], f16, #image>
-
-module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 8, roles = pingpong>} {
-// One group's products run beside the other's only if other warps copy for both, which the
-// author does not want.
-// CHECK-LABEL: func.func @copied_by_all
-// CHECK-NOT: cta.by_turns
-func.func @copied_by_all(%a: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>>, %all: i32, %K: i32) {
-  %c0 = arith.constant 0 : i32
-  %c1 = arith.constant 1 : i32
-  %c64 = arith.constant 64 : i32
-  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-  // expected-remark @below {{its blocks are not computed by turns: no warps only copy}}
-  scf.for %t = %c0 to %all step %c1 : i32 {
-    %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
-      %x = cta.tma_load %a[%k, %t] dims [1, 0] : !tile
-      %next = cta.warpgroup_dot %x, %x, %acc : !tile, !tile, tensor<64x64xf32>
-      scf.yield %next : tensor<64x64xf32>
-    } {tile.warp_specialize = false}
-    tile.store %p, %sum : tensor<64x64x!tile.ptr<f32>>
-  }
-  return
-}
-}
