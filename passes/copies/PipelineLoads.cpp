@@ -57,10 +57,13 @@ static int64_t sharedBytes(ModuleOp module, ArrayRef<Pipeline> pipelines,
         own += q.slotBytes() * (std::min(q.stages, limit) + int32_t(q.hasSpare));
     slots = std::max(slots, own);
     for (const Copy &copy : p.copies)
-      for (Operation *user : copy.value.getUsers())
+      for (Operation *user : copy.value.getUsers()) {
+        if (auto trans = dyn_cast<TransOp>(user); trans && copy.isReadTurned(trans))
+          replaced.insert(trans->user_begin(), trans->user_end());
         if (auto stage = dyn_cast<cta::StageOp>(user);
             stage ? copy.isReadInPlace(stage) : isa<cta::ConvertLayoutOp>(user))
           replaced.insert(user);
+      }
   }
   module.walk([&](cta::RingOp ring) {
     int64_t count = std::min<int64_t>(ring.getStages(), limit);
@@ -219,15 +222,34 @@ Value LoopRewriter::prologue(OpBuilder &b, SmallVector<Value> &carried) {
   return times(b, last);
 }
 
+/// Products read `slot` in the order that `trans` wanted.
+static void readTurned(TransOp trans, Value slot) {
+  for (Operation *stage : llvm::make_early_inc_range(trans->getUsers())) {
+    for (OpOperand &use : llvm::make_early_inc_range(stage->getUses())) {
+      auto dot = cast<cta::WarpgroupDotOp>(use.getOwner());
+      if (use.getOperandNumber() == 0)
+        dot.setATurned(!dot.getATurned());
+      else
+        dot.setBTurned(!dot.getBTurned());
+      use.set(slot);
+    }
+    stage->erase();
+  }
+  trans.erase();
+}
+
 /// What users find instead of the loaded block: `slot`, or what they read of it.
 void LoopRewriter::use(Copy &c, Value slot) {
   bool isWhole = readsZerosOutside(c.load);
   for (Operation *user : llvm::make_early_inc_range(c.value.getUsers())) {
     OpBuilder at(user);
     auto stage = dyn_cast<cta::StageOp>(user);
+    auto trans = dyn_cast<TransOp>(user);
     if (stage && c.isReadInPlace(stage)) {
       stage.getResult().replaceAllUsesWith(slot);
       stage.erase();
+    } else if (trans && c.isReadTurned(trans)) {
+      readTurned(trans, slot);
     } else if (stage) { // to be turned
       auto type = cast<RankedTensorType>(c.value.getType());
       unsigned warps = unsigned(cta::getLayout(type).inSize(layout::Dim::warp()));

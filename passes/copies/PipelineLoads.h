@@ -23,6 +23,8 @@ struct Copy {
   bool isReadInPlace() const;
   /// Whether those that read `stage` can: products may want one block in different images.
   bool isReadInPlace(cta::StageOp stage) const;
+  /// Whether those that want the block transposed can: matrix instructions turn 16-bit elements.
+  bool isReadTurned(TransOp trans) const;
   int64_t bytes() const { return llvm::alignTo(buffer.getBytes(), cta::kSlotAlignment); }
 };
 

@@ -225,6 +225,19 @@ bool Copy::isReadInPlace(cta::StageOp stage) const {
          });
 }
 
+bool Copy::isReadTurned(TransOp trans) const {
+  if (trans.getType().getRank() != 2 || trans.getOrder()[0] != 1 ||
+      getElementBytes(buffer.getElementType()) != 2 || !isReadInPlace())
+    return false;
+  return llvm::all_of(trans->getUsers(), [&](Operation *user) {
+    auto stage = dyn_cast<cta::StageOp>(user);
+    return stage && llvm::all_of(stage->getUses(), [&](OpOperand &use) {
+             return isa<cta::WarpgroupDotOp>(use.getOwner()) && use.getOperandNumber() < 2 &&
+                    cta::isReadByWarpgroups(buffer, use.getOperandNumber());
+           });
+  });
+}
+
 /// `load` as a copy; on failure the remark says why.
 static std::optional<Copy> copyOf(LoadOp load, const DenseSet<Value> &written) {
   auto refuse = [&](StringRef why) {

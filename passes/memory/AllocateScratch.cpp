@@ -90,6 +90,17 @@ int64_t lowering::bufferBytes(Operation *op) {
   return slots ? llvm::alignTo(bytes, kSwizzlePeriod) * slots.getCount() : bytes;
 }
 
+int64_t lowering::bytesOfCopies(ModuleOp module) {
+  int64_t sum = 0;
+  module.walk([&](Operation *op) {
+    if (auto ring = dyn_cast<cta::RingOp>(op))
+      sum += ringBytes(ring.getType(), ring.getStages());
+    if (isa<cta::SlotsOp>(op))
+      sum += bufferBytes(op);
+  });
+  return sum * cta::groupsOf(module);
+}
+
 int64_t lowering::scratchBytes(Operation *op) {
   if (auto reduce = dyn_cast<ReduceOp>(op))
     return reduceScratchBytes(reduce);

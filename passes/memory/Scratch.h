@@ -41,6 +41,8 @@ int64_t mostStoreParts(cta::TmaStoreOp op);
 bool meetsInReduction(cta::AsyncWaitOp wait);
 /// Shared memory of a `cta.stage` or `cta.slots`.
 int64_t bufferBytes(mlir::Operation *op);
+/// Shared memory that copies have: rings and slots.
+int64_t bytesOfCopies(mlir::ModuleOp module);
 /// What a thread block of the target can have.
 int64_t maxSharedBytes(mlir::ModuleOp module);
 /// How many programs fit on a multiprocessor if each takes so much of it.

@@ -189,9 +189,7 @@ bool Chain::fits() {
   if (hasRoles)
     threads += cta::kProducerThreads;
   int64_t most = std::min<int64_t>(multiprocessor.registers / threads / 8 * 8, kMaxRegisters);
-  int64_t shared = 0;
-  module.walk(
-      [&](cta::RingOp ring) { shared += lowering::ringBytes(ring.getType(), ring.getStages()); });
+  int64_t shared = lowering::bytesOfCopies(module);
   auto programs = [&](int64_t count) {
     return occupancyOf(multiprocessor, int(threads), int(std::min(count, most)), shared).programs;
   };

@@ -15,14 +15,17 @@
 //     w = dot(e, w)                    w = dot(e, w), in flight
 //     release                          u and w are done: release
 //
-// Nothing is in flight behind a back edge, and the order of additions stays.
+// Nothing is in flight behind a back edge, and the order of additions stays. Slots that the threads
+// fill are filled anew in a later turn, and there is nothing to give back.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/schedule/EarlyDots.h"
 #include "ir/Kernel.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/copies/CopiesAhead.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Registers.h"
+#include "passes/memory/Scratch.h"
 
 using namespace mlir;
 using namespace tile;
@@ -50,6 +53,11 @@ private:
 
 } // namespace
 
+static bool isBehind(Value v, Operation *op) {
+  Operation *from = v.getDefiningOp();
+  return from && from->getBlock() == op->getBlock() && !from->isBeforeInBlock(op);
+}
+
 /// Whether `dot` can be issued where `before` has been: what it reads is there, or a slot that
 /// nothing else has to do with between the two.
 bool EarlyDots::dependsOn(cta::WarpgroupDotOp dot, Operation *before) {
@@ -58,6 +66,11 @@ bool EarlyDots::dependsOn(cta::WarpgroupDotOp dot, Operation *before) {
     if (!from || from->getBlock() != body || from->isBeforeInBlock(before))
       continue;
     auto wait = dyn_cast<cta::RingWaitOp>(from);
+    if (auto slot = dyn_cast<cta::SlotOp>(from)) {
+      if (llvm::any_of(slot->getOperands(), [&](Value v) { return isBehind(v, before); }))
+        return true;
+      continue;
+    }
     if (!wait)
       return true;
     for (Operation *op = before->getNextNode(); op != wait; op = op->getNextNode())
@@ -75,6 +88,8 @@ bool EarlyDots::findReleases() {
       Operation *from = operand.getDefiningOp();
       if (!isa<cta::BufferType>(operand.getType()) || (from && from->getBlock() != body))
         continue;
+      if (isa_and_nonnull<cta::SlotOp>(from))
+        continue;
       if (!isa_and_nonnull<cta::RingWaitOp>(from))
         return false; // what threads have written, they may write again
       readers[from].push_back(dot);
@@ -85,6 +100,8 @@ bool EarlyDots::findReleases() {
     for (Operation *user : ring.getUsers()) {
       if (user == op || !loop->isAncestor(user))
         continue;
+      if (user->getParentOfType<cta::SingleOp>())
+        continue; // which fills it
       auto found = dyn_cast<cta::RingReleaseOp>(user);
       if (!found || found.getCondition() || release || found->getBlock() != body)
         return false;
@@ -135,8 +152,19 @@ bool EarlyDots::fits() {
       left = std::max(left, packedRegistersOf(dot.getA().getType()));
   }
   auto module = loop->getParentOfType<ModuleOp>();
-  RoleRegisters dealt = registersOfRoles(targetOf(loop), cta::threadsOf(module));
-  return dealt.areDealt && registers + left <= dealt.consumers;
+  unsigned threads = cta::threadsOf(module);
+  RoleRegisters dealt = registersOfRoles(targetOf(loop), threads);
+  if (loop->getParentOfType<cta::RolesOp>())
+    return dealt.areDealt && registers + left <= dealt.consumers;
+  // No program less than there are. What the loop finds is held, too, and addresses of copies are.
+  int64_t now = registersDuringProducts(loop->getParentOfType<func::FuncOp>());
+  registers = std::max(registers + left, now + tuningOf(loop).registersBesideEarlyProducts);
+  if (loop.walk([](cta::AsyncCopyOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    registers += tuningOf(loop).registersOfAddresses;
+  int64_t shared = lowering::bytesOfCopies(module) + lowering::bytesBesidesSlots(module, {});
+  return registers <= kMaxRegisters &&
+         programsAtOnce(module, registers - kRegistersBesideAccumulator, shared, threads) >=
+             programsAtOnce(module, now, shared, threads);
 }
 
 /// In the loop's own block.
@@ -153,10 +181,11 @@ void EarlyDots::rewrite() {
   for (cta::WarpgroupDotOp dot : independent) {
     Operation *place = dots.front();
     for (Value operand : dot->getOperands())
-      if (auto wait = operand.getDefiningOp<cta::RingWaitOp>();
-          wait && wait->getBlock() == body && place->isBeforeInBlock(wait)) {
-        wait->moveAfter(place);
-        place = wait;
+      if (Operation *from = operand.getDefiningOp();
+          isa_and_nonnull<cta::RingWaitOp, cta::SlotOp>(from) && from->getBlock() == body &&
+          place->isBeforeInBlock(from)) {
+        from->moveAfter(place);
+        place = from;
       }
     dot->moveAfter(place);
   }
@@ -170,8 +199,12 @@ void EarlyDots::rewrite() {
   }
   for (auto &[release, readers] : releases)
     for (cta::WarpgroupDotOp dot : readers)
-      if (release->isBeforeInBlock(waits[dot]))
+      if (release->isBeforeInBlock(waits[dot])) {
+        cta::SingleOp refill = nextCopiesBehind(release);
         release->moveAfter(waits[dot]);
+        if (refill)
+          refill->moveAfter(release);
+      }
 }
 
 bool tile::issueDotsEarly(scf::ForOp loop) {

@@ -140,7 +140,7 @@ private:
       if (flight && !obstacle) {
         ++loopsInFlight;
         keepInFlight(loop, inFlight);
-      } else if (hasRoles && early && issueDotsEarly(loop)) {
+      } else if (early && issueDotsEarly(loop)) {
         ++loopsEarly;
       } else if (obstacle && *obstacle != Reason::FlightNothing) {
         refuse(loop, *obstacle);
