@@ -155,6 +155,10 @@ static constexpr ProductBlock kProductBlocks[] = {{16, 64, 4},   {16, 128, 4},  
 /// elements that take as long as to load one byte.
 static constexpr int64_t kBlocksAtOnce = 132, kProductsPerByte = 256;
 
+/// What must be on its way for memory to be busy: an H200 moves 4.8 TB/s, and a load takes some
+/// 700 ns, twice that if many do; and what a block can have of it in shared memory.
+static constexpr int64_t kBytesOnTheirWay = 6 << 20, kBytesOfBlock = 96 << 10;
+
 /// The block with the least work, counted in rounds of the chip: what is multiplied in vain
 /// behind the ends counts, and so does what is loaded.
 static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of) {
@@ -184,6 +188,13 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of) {
     cut.warps = isPair && block.rows * block.columns == 128 * 128 ? 8 : block.warps;
   }
   cut.evenInner = of.inner % cut.inner == 0;
+  // Few blocks keep memory busy only if each has more on its way.
+  int64_t programs = std::clamp<int64_t>(countPrograms(shape, cut, of), 1, 2 * kBlocksAtOnce);
+  int64_t columns = cut.block * int64_t(1 + shape.product->others.size());
+  int64_t turn = (cut.rows + columns) * cut.inner * bytes;
+  cut.stages = int(std::clamp<int64_t>(kBytesOnTheirWay / (programs * turn), 3, 8));
+  while (cut.stages > 3 && cut.stages * turn > kBytesOfBlock)
+    --cut.stages;
 }
 
 /// Rows of a program of a chain, most first, and the warps that compute them: 16 of each warp,

@@ -354,7 +354,8 @@ static std::string keyOf(const std::string &kernel, const std::string &layout,
                          const graph::Cut &cut) {
   std::string key = kernel + layout + "|" + std::to_string(cut.block) + "x" +
                     std::to_string(cut.rows) + "x" + std::to_string(cut.inner) + "x" +
-                    std::to_string(cut.depth) + "w" + std::to_string(cut.warps) + "|";
+                    std::to_string(cut.depth) + "w" + std::to_string(cut.warps) + "s" +
+                    std::to_string(cut.stages) + "|";
   for (bool flag : {cut.loop, cut.evenColumns, cut.evenRows, cut.evenInner, cut.evenDepth,
                     cut.oneBlock, cut.wide})
     key += flag ? '1' : '0';

@@ -5,6 +5,7 @@
 // product; behind it what is done with the result's elements is done where the sum is.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Attributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/graph/BlockEmitter.h"
 
@@ -127,6 +128,8 @@ void ProductKernel::multiplyAll() {
   }
   auto turns = scf::ForOp::create(b, loc, number(0), frame.sizeValue(product.inner),
                                   number(cut.inner), zeros);
+  if (cut.stages != kDefaultStages)
+    turns->setAttr(kNumStagesAttr, b.getI32IntegerAttr(cut.stages));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(turns.getBody());
