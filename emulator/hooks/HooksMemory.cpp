@@ -189,6 +189,11 @@ void tile::emu::reportConflict(Thread &t, Cta &cta, const Conflict &conflict, Si
   }
 }
 
+static const char *whatOf(uint32_t access) {
+  uint32_t kind = access & kKindMask;
+  return kind == kRead ? "a load" : kind == kWrite ? "a store" : "an atomic operation";
+}
+
 SharedRange tile::emu::checkedShared(Thread &t, uint32_t address, uint32_t bytes, uint32_t access,
                                      SiteId site) {
   if (!aligned(t, address, bytes, access, site))
@@ -205,10 +210,7 @@ SharedRange tile::emu::checkedShared(Thread &t, uint32_t address, uint32_t bytes
   Conflict conflict = kind == kRead ? shadow.read(range.offset, bytes, event, view)
                                     : shadow.write(range.offset, bytes, event, view);
   if (conflict.kind)
-    reportConflict(t, *range.cta, conflict, site,
-                   kind == kRead    ? "a load"
-                   : kind == kWrite ? "a store"
-                                    : "an atomic operation");
+    reportConflict(t, *range.cta, conflict, site, whatOf(access));
   if (access & kStrong && kind != kRead)
     publish(t, address, /*shared=*/true, access);
   return range;
@@ -219,10 +221,14 @@ void *tile::emu::sharedAddress(Thread &t, uint32_t address, uint32_t bytes, uint
   if (t.cluster->worker->log)
     countAccess(t, site, true, (access & kKindMask) != kRead, address & kSharedOffsetMask, bytes);
   SharedRange range = checkedShared(t, address, bytes, access, site);
-  return range.cta ? range.data() : scrap();
+  if (!range.cta)
+    return scrap();
+  checkNoMBarrier(t, *range.cta, range.offset, bytes, site, whatOf(access));
+  return range.data();
 }
 
 void tile::emu::asyncSharedRead(const AsyncAccess &a, Cta &cta, uint32_t offset, uint32_t bytes) {
+  checkNoMBarrier(*a.issuer, cta, offset, bytes, a.site, a.what);
   if (!cta.shadow)
     return;
   Shadow::View view{a.clock, a.issuer->component, a.issuer->cluster->launch->config.threads};
@@ -233,6 +239,7 @@ void tile::emu::asyncSharedRead(const AsyncAccess &a, Cta &cta, uint32_t offset,
 }
 
 void tile::emu::asyncSharedWrite(const AsyncAccess &a, Cta &cta, uint32_t offset, uint32_t bytes) {
+  checkNoMBarrier(*a.issuer, cta, offset, bytes, a.site, a.what);
   if (!cta.shadow)
     return;
   Shadow::View view{a.clock, a.issuer->component, a.issuer->cluster->launch->config.threads};

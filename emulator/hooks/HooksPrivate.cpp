@@ -4,6 +4,7 @@
 // the module and the kernel's parameters. Everything else of the host is out of bounds.
 //
 //===----------------------------------------------------------------------===//
+#include "emulator/machine/Async.h"
 #include "emulator/machine/Hooks.h"
 #include "emulator/machine/Memory.h"
 #include <cstdlib>
@@ -43,7 +44,10 @@ static uint8_t *pieceOf(Thread &t, uint64_t address, uint32_t bytes, uint32_t ac
   access |= 1u << kAlignmentShift;
   if (address - kGenericShared <= UINT32_MAX) {
     SharedRange range = checkedShared(t, uint32_t(address - kGenericShared), bytes, access, site);
-    return range.cta ? range.data() : nullptr;
+    if (!range.cta)
+      return nullptr;
+    checkNoMBarrier(t, *range.cta, range.offset, bytes, site, "an access");
+    return range.data();
   }
   if (!isOwnObject(t, address, bytes, (access & kKindMask) != kRead) &&
       !globalInBounds(t, address, bytes, access, site))

@@ -8,6 +8,11 @@ namespace tile::emu {
 
 //===--- mbarriers (MBarrier.cpp) -----------------------------------------===//
 
+/// Reports an access to bytes of an mbarrier that is not one of its own instructions: the
+/// machine keeps its state where no load or store sees it, and may write it back at any time.
+void checkNoMBarrier(Thread &thread, const Cta &cta, uint32_t offset, uint32_t bytes, SiteId site,
+                     const char *what);
+
 /// The mbarrier at a shared address; abandons the cluster after a report if
 /// there is none. `async`: for an asynchronous operation to signal.
 MBarrier &findMBarrier(Thread &thread, uint32_t address, SiteId site, bool async = false);

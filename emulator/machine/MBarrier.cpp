@@ -41,6 +41,24 @@ MBarrier &tile::emu::findMBarrier(Thread &t, uint32_t address, SiteId site, bool
   return b;
 }
 
+void tile::emu::checkNoMBarrier(Thread &t, const Cta &cta, uint32_t offset, uint32_t bytes,
+                                SiteId site, const char *what) {
+  if (offset >= cta.endOfMBarriers || offset + bytes <= cta.firstMBarrier)
+    return;
+  const MBarrier *met = nullptr;
+  for (const auto &[at, barrier] : cta.mbarriers)
+    if (at < offset + bytes && offset < at + 8 && (!met || at < met->address))
+      met = &barrier;
+  if (!met)
+    return;
+  report(t, FindingKind::BarrierMisuse, site,
+         llvm::formatv("{0} touches the mbarrier at shared offset {1}, whose memory is for nothing "
+                       "else before `mbarrier.inval`",
+                       what, met->address - kSharedReserved)
+             .str(),
+         met->initSite, "initialised here");
+}
+
 /// Ends the phase if nothing is missing.
 static void advance(MBarrier &b) {
   if (b.pending != 0 || b.transactions != 0)
@@ -146,6 +164,9 @@ void tileEmuMBarrierInit(Thread *t, uint32_t address, uint32_t count, uint32_t s
   SharedRange range = checkedShared(*t, address, 8, kWrite, site);
   if (!range.cta)
     abandon(*t);
+  checkNoMBarrier(*t, *range.cta, range.offset, 8, site, "an initialisation");
+  range.cta->firstMBarrier = std::min(range.cta->firstMBarrier, range.offset);
+  range.cta->endOfMBarriers = std::max(range.cta->endOfMBarriers, range.offset + 8);
   uint64_t word = count;
   std::memcpy(range.data(), &word, sizeof word);
   MBarrier &b = range.cta->mbarriers[range.offset];

@@ -230,6 +230,7 @@ struct Cta {
   std::unique_ptr<Shadow> shadow;
   NamedBarrier barriers[16];
   std::unordered_map<uint32_t, MBarrier> mbarriers;
+  uint32_t firstMBarrier = UINT32_MAX, endOfMBarriers = 0; ///< all lie in between
   uint32_t liveThreads = 0;
   std::vector<std::shared_ptr<struct Warpgroup>> warpgroups; ///< made when first used
   /// What other CTAs of the cluster did here: the last tick and place of each. Its

@@ -58,11 +58,20 @@ int64_t lowering::oneReaderScratchBytes(Operation *op) {
   return llvm::alignTo(elements * getElementBytes(getElementType(type)), 16);
 }
 
-int64_t lowering::ringBytes(cta::RingType ring, int64_t stages, unsigned groups) {
+/// What the slots' buffers of a ring take.
+static int64_t slotBytes(cta::RingType ring, int64_t stages) {
   int64_t slot = 0;
   for (Type type : ring.getBuffers())
     slot += llvm::alignTo(cast<cta::BufferType>(type).getBytes(), kSwizzlePeriod);
-  return llvm::alignTo((slot + 16) * stages + (groups > 1 ? 8 : 0), kSwizzlePeriod);
+  return slot * stages;
+}
+
+int64_t lowering::barrierBytes(int64_t stages, unsigned groups) {
+  return 16 * stages + (groups > 1 ? 8 : 0);
+}
+
+int64_t lowering::ringBytes(cta::RingType ring, int64_t stages, unsigned groups) {
+  return llvm::alignTo(slotBytes(ring, stages) + barrierBytes(stages, groups), kSwizzlePeriod);
 }
 
 int64_t lowering::mostStoreParts(cta::TmaStoreOp op) {
@@ -311,9 +320,9 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
     return end;
   }
 
-  /// The area of the stores, then the rings: the slots' buffers, then the two
-  /// barriers of each slot. The ring with most slots gives one up until all fit
-  /// beside the smallest area.
+  /// The area of the stores, then the slots' buffers of the rings, then the two barriers of
+  /// each slot: where they are, nothing else ever is. The ring with most slots gives one up
+  /// until all fit beside the smallest area.
   int64_t placeStoresAndRings(int64_t end) {
     SmallVector<cta::TmaStoreOp> stores;
     SmallVector<cta::RingOp> rings;
@@ -325,12 +334,16 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
     unsigned groups = cta::groupsOf(getOperation());
     bool isShared = groups == 1 && areStoredBehind(stores, rings);
     auto sum = [&](int64_t bytesOfStores) -> int64_t {
-      int64_t inRings = 0;
-      for (cta::RingOp op : rings)
-        inRings += lowering::ringBytes(op.getType(), op.getStages(), groups);
+      int64_t inSlots = 0, inBarriers = 0;
+      for (cta::RingOp op : rings) {
+        inSlots += slotBytes(op.getType(), op.getStages());
+        inBarriers += lowering::barrierBytes(op.getStages(), groups);
+      }
+      inBarriers = llvm::alignTo(inBarriers, kSwizzlePeriod);
       if (isShared)
-        return end + std::max(int64_t(llvm::alignTo(bytesOfStores, kSwizzlePeriod)), inRings);
-      return llvm::alignTo(end + bytesOfStores, kSwizzlePeriod) * groups + inRings;
+        return end + std::max(int64_t(llvm::alignTo(bytesOfStores, kSwizzlePeriod)), inSlots) +
+               inBarriers;
+      return llvm::alignTo(end + bytesOfStores, kSwizzlePeriod) * groups + inSlots + inBarriers;
     };
     auto fits = [&](int64_t bytesOfStores) {
       return sum(bytesOfStores) <= lowering::maxSharedBytes(getOperation());
@@ -386,11 +399,14 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
       cta::setMade(getOperation(), &cta::Made::groupBytes, end);
       end *= groups;
     }
+    int64_t inBarriers = 0;
     for (cta::RingOp op : rings) {
       place(op, end);
-      end += lowering::ringBytes(op.getType(), op.getStages(), groups);
+      end += slotBytes(op.getType(), op.getStages());
+      inBarriers += lowering::barrierBytes(op.getStages(), groups);
     }
-    return std::max(end, endOfStores);
+    end = std::max(end, int64_t(llvm::alignTo(endOfStores, kSwizzlePeriod)));
+    return end + int64_t(llvm::alignTo(inBarriers, kSwizzlePeriod));
   }
 
   /// The statement of the kernel's body that `op` is in.

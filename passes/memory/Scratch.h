@@ -28,9 +28,13 @@ int64_t oneReaderScratchBytes(mlir::Operation *op);
 /// programs may write between them. Then one thread does it for all that have a copy
 /// of the element, or what should be the same everywhere (a loop's condition) is not.
 bool needsOneReader(mlir::Operation *op);
-/// Shared memory of a ring: its slots' buffers, each aligned to 1024 bytes, and
-/// after them 8 bytes for each full and each empty barrier. Groups of consumers
-/// that take turns tell each other there where they are, in 8 bytes more.
+/// 8 bytes for each full and each empty barrier of a ring. Groups of consumers that take
+/// turns tell each other there where they are, in 8 bytes more. The barriers of all rings, in
+/// their order, are the last bytes of a kernel's shared memory: the machine may write the
+/// state of a barrier back at any time, so nothing else may be there, not even later.
+int64_t barrierBytes(int64_t stages, unsigned groups = 1);
+/// Shared memory of a ring by itself: its slots' buffers, each aligned to 1024 bytes, and
+/// its barriers.
 int64_t ringBytes(cta::RingType type, int64_t stages, unsigned groups = 1);
 /// In how many parts, one after the other, a `cta.tma_store` can be staged at
 /// most: a power of two. Each is a number of whole copies, from the same

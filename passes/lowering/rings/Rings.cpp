@@ -5,6 +5,7 @@
 // any control flow.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
 #include "ir/layout/Swizzle.h"
 #include "passes/facts/Registers.h"
 #include "passes/lowering/Lowering.h"
@@ -170,6 +171,19 @@ SmallVector<Value, 4> Lowering::fieldsOf(const Ring &ring, const Cursor &cursor)
   return fields;
 }
 
+/// Where the barriers of `ring` begin: those of all rings are the end of shared memory.
+static int64_t barriersOf(cta::RingOp ring, unsigned groups) {
+  auto module = ring->getParentOfType<ModuleOp>();
+  int64_t begin = cta::madeOf(module).sharedBytes;
+  bool behind = false;
+  module.walk([&](cta::RingOp other) {
+    behind |= other == ring;
+    if (behind)
+      begin -= barrierBytes(other.getStages(), groups);
+  });
+  return begin;
+}
+
 LogicalResult Lowering::lowerRing(cta::RingOp op) {
   Ring ring;
   ring.stages = op.getStages();
@@ -180,7 +194,7 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
     ring.bufferBytes.push_back(bytes);
     end += int64_t(llvm::alignTo(bytes, cta::kSlotAlignment));
   }
-  ring.barriers = ring.bufferOffsets.front() + ring.slotBytes() * ring.stages;
+  ring.barriers = barriersOf(op, groups);
   ring.consumer = makeCursor(0);
   ring.released = makeCursor(0);
   ring.producer = makeCursor(1); // a fresh barrier counts as just emptied

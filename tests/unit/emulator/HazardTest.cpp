@@ -148,6 +148,13 @@ const std::string leaders = "%lane = and i32 %tid, 31\n%leads = icmp eq i32 %lan
 const std::string arrive =
     ptx("mbarrier.arrive.shared::cta.b64 _, [$0];", "r,~{memory}", "i32 %bar");
 const std::string arrived = "br label %arrived\narrived:";
+const std::string invalidate =
+    "br i1 %first, label %inval, label %gone\ninval:\n" +
+    ptx("mbarrier.inval.shared::cta.b64 [$0];", "r,~{memory}", "i32 %bar") +
+    "\nbr label %gone\ngone:";
+const std::string writeThere = "%at = getelementptr i8, ptr addrspace(3) @smem, i32 1024\n"
+                               "%word = getelementptr i32, ptr addrspace(3) %at, i32 %tid\n"
+                               "store i32 %tid, ptr addrspace(3) %word";
 const std::string waitPhase =
     ptx("{\\0A.reg .pred done;\\0Aagain:\\0Ambarrier.try_wait.parity.shared::cta.b64 done, "
         "[$0], $1;\\0A@!done bra again;\\0A}",
@@ -332,6 +339,17 @@ const Hazard hazards[] = {
      5,
      2,
      {"the mbarrier at shared offset", "initialised here by"}},
+    {"StoreWhereAnMBarrierIs",
+     {setUp, initTwo, barrier, leaders, arrive, arrived, waitPhase, barrier, invalidate, barrier,
+      writeThere, end},
+     64,
+     9,
+     nothing,
+     FindingKind::BarrierMisuse,
+     11,
+     2,
+     {"a store touches the mbarrier at shared offset", "before `mbarrier.inval`",
+      "initialised here"}},
     {"AlignedBarrierForAPartOfAWarp",
      {low + "\nsome:", nothing, "br label %rest\nrest:", barrier, end},
      64,

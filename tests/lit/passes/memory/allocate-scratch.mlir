@@ -271,6 +271,35 @@ func.func @store_where_slots_were(%map: !cta.tensor_map, %x: tensor<64x64xf16, #
 #image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
 !slots = !cta.ring<!cta.buffer<[64, 64], f16, #image>>
 
+#small = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32]]} : [8, 64]>
+!few = !cta.ring<!cta.buffer<[8, 64], f16, #small>>
+
+// The barriers of slots lie behind everything: none of what is stored is ever where they are,
+// however small the first ring is.
+// CHECK: sharedBytes = 28672
+// CHECK-LABEL: func.func @store_where_no_barriers_were
+// CHECK: cta.ring {{.*}}cta.scratch_offset = 0 {{.*}}stages = 3
+// CHECK: cta.ring {{.*}}cta.scratch_offset = 3072 {{.*}}stages = 3
+// CHECK: cta.tma_store {{.*}} {cta.scratch_offset = 0 : i32}
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @store_where_no_barriers_were(%map: !cta.tensor_map, %x: tensor<64x64xf16, #acc>, %at: i32) {
+  %few = cta.ring {stages = 3 : i32, consumers = 4 : i32} : !few
+  %r = cta.ring {stages = 3 : i32, consumers = 4 : i32} : !slots
+  %s = cta.ring_wait %few : !few -> !cta.buffer<[8, 64], f16, #small>
+  cta.ring_release %few : !few
+  %t = cta.ring_wait %r : !slots -> !cta.buffer<[64, 64], f16, #image>
+  cta.ring_release %r : !slots
+  cta.tma_store %x, %map[%at, %at] dims [1, 0] staged #image : tensor<64x64xf16, #acc>
+  return
+}
+}
+
+// -----
+
+#acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+!slots = !cta.ring<!cta.buffer<[64, 64], f16, #image>>
+
 // Not in a loop that fills them again.
 // CHECK-LABEL: func.func @store_beside_slots
 // CHECK: cta.ring {{.*}}cta.scratch_offset = 8192 {{.*}}stages = 3
