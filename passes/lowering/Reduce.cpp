@@ -6,7 +6,8 @@
 //    memory; after one barrier every thread combines the partials it needs, so
 //    no second exchange is needed to hand the result around. Of many partials each
 //    lane reads some, and butterflies combine those: registers for all of them can
-//    be more than anything else in the kernel needs at a time.
+//    be more than anything else in the kernel needs at a time, and where combining two is
+//    work, each thread would do that of all warps again.
 //
 // A combiner that is not known to be commutative gets its elements in order. The axis is then
 // spread as for scans: registers ("segment"), lanes, warps, registers ("repeats"). Each thread
@@ -17,6 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/facts/Combiners.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/memory/Scratch.h"
@@ -241,6 +243,11 @@ struct ReduceLowering {
     return isOrdered ? overLanesInOrder(mask) : overLanes(mask);
   }
 
+  /// Partial results of warps that lanes share out, so that all lanes get the same bits.
+  LogicalResult overShares(unsigned lanes) {
+    return isOneCommutativeOperation() ? overLanes(lanes) : overLanesInOrder(lanes);
+  }
+
   /// Butterflies over the bits of `mask` from the lowest up, so that what two lanes hold are
   /// neighbours; both lanes combine the same two, in the same order.
   LogicalResult overLanesInOrder(unsigned mask) {
@@ -306,19 +313,55 @@ struct ReduceLowering {
            llvm::equal(block.front().getOperands(), block.getArguments());
   }
 
-  /// The bits of the lanes that share out the results of `warps` warps: of those that
-  /// have the same row, as few as leave each lane `Tuning::partialsOfLane` bytes.
+  /// Issue slots of a warp for what combines two elements.
+  unsigned costOfCombining() {
+    unsigned slots = 0;
+    for (Operation &o : op.getCombineBlock().without_terminator()) {
+      bool isLong = isa<math::MathDialect>(o.getDialect())
+                        ? !isa<math::FmaOp, math::AbsFOp, math::AbsIOp>(o)
+                        : isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemFOp,
+                              arith::RemSIOp, arith::RemUIOp>(o);
+      slots += isLong ? kLongOpSlots : 1;
+    }
+    return slots;
+  }
+
+  /// ... for combining the results of `warps` warps, of which each lane reads `own`.
+  unsigned costOfSharing(unsigned warps, unsigned own) {
+    unsigned reads = 0, values = op.getSrcs().size(), combining = costOfCombining();
+    for (Value src : op.getSrcs()) {
+      unsigned bytes = std::max(getElementBytes(getElementType(src.getType())), 1u);
+      reads += llvm::divideCeil(own * bytes, 16u);
+    }
+    // Lanes in order choose which of two values is the left one.
+    unsigned step = combining + values * (kShuffleSlots + 2);
+    return reads * kShuffleSlots + (own - 1) * combining + llvm::Log2_32(warps / own) * step;
+  }
+
+  /// The bits of the lanes that share out the results of `warps` warps, of those that have the
+  /// same row: of one operation, as few as leave each lane `Tuning::partialsOfLane` bytes; of
+  /// more, as many as make it least work.
   unsigned lanesToShare(unsigned warps) {
-    if (!isOneCommutativeOperation())
-      return 0;
-    unsigned bytes = getElementBytes(getElementType(op.getSrcs()[0].getType()));
-    unsigned mask = 0, same = axisBits(layout, Dim::lane(), axis);
-    unsigned most = tuningOf(op).partialsOfLane;
-    for (unsigned bit = 1; bit <= same && warps * bytes > most; bit <<= 1)
+    unsigned same = axisBits(layout, Dim::lane(), axis), own = warps;
+    if (isOneCommutativeOperation()) {
+      unsigned bytes = getElementBytes(getElementType(op.getSrcs()[0].getType()));
+      while (own > 1 && own * bytes > tuningOf(op).partialsOfLane)
+        own /= 2;
+    } else {
+      for (unsigned fewer = warps / 2; fewer; fewer /= 2)
+        if (costOfSharing(warps, fewer) < costOfSharing(warps, own))
+          own = fewer;
+    }
+    unsigned mask = 0;
+    for (unsigned bit = 1; bit <= same && own < warps; bit <<= 1)
       if (same & bit)
         mask |= bit, warps /= 2;
     return mask;
   }
+
+  /// A warp of loads or shuffles takes as long as four of additions; a division or a function
+  /// is as many of these as this.
+  static constexpr unsigned kShuffleSlots = 4, kLongOpSlots = 8;
 
   LogicalResult acrossWarps() {
     unsigned warpMask = axisBits(layout, Dim::warp(), axis);
@@ -389,7 +432,7 @@ struct ReduceLowering {
       whole.push_back(std::move(*sum));
     }
     acc = std::move(whole);
-    return overLanes(lanes);
+    return overShares(lanes);
   }
 
   LogicalResult setResults() {

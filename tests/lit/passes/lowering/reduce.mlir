@@ -173,10 +173,15 @@ func.func @many_warps(%p: !tile.ptr<f32>) {
   return
 }
 
-// Lanes that combined in different orders could differ: here each reads all.
+// Lanes that combined in different orders could differ: of what they share out, each takes the
+// value of the lower one for the left.
 // CHECK-LABEL: llvm.func @in_one_order
 // CHECK: nvvm.barrier0
-// CHECK-COUNT-4: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+// CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+// CHECK-NOT: llvm.load
+// CHECK-COUNT-2: nvvm.shfl.sync bfly {{.*}}
+// CHECK: llvm.select %[[RIGHT:.*]], %[[OTHER:.*]], %[[OWN:.*]] : i1, f32
+// CHECK-NEXT: llvm.select %[[RIGHT]], %[[OWN]], %[[OTHER]] : i1, f32
 // CHECK-NOT: nvvm.shfl.sync
 // CHECK: llvm.return
 func.func @in_one_order(%p: !tile.ptr<f32>) {
@@ -189,6 +194,37 @@ func.func @in_one_order(%p: !tile.ptr<f32>) {
     tile.yield %d : f32
   }
   tile.store %p, %s : !tile.ptr<f32>
+  return
+}
+
+// Three values and a division: what 16 warps have, each lane combines of four.
+// CHECK-LABEL: llvm.func @moments
+// CHECK: nvvm.barrier0
+// CHECK-COUNT-3: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+// CHECK-NOT: llvm.load
+// CHECK-COUNT-5: llvm.nvvm.div.full
+// CHECK-NOT: llvm.nvvm.div.full
+// CHECK: llvm.return
+func.func @moments(%p: !tile.ptr<f32>) {
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<512x!tile.ptr<f32>, #sixteen>
+  %x = tile.load %ps : tensor<512x!tile.ptr<f32>, #sixteen>
+  %s:3 = tile.reduce %x, %x, %x {axis = 0 : i32}
+      : tensor<512xf32, #sixteen>, tensor<512xf32, #sixteen>, tensor<512xf32, #sixteen> -> f32, f32, f32 {
+  ^bb0(%a: f32, %b: f32, %c: f32, %d: f32, %e: f32, %f: f32):
+    %far = arith.subf %d, %a : f32
+    %n = arith.addf %c, %f : f32
+    %share = arith.divf %f, %n : f32
+    %step = arith.mulf %far, %share : f32
+    %mean = arith.addf %a, %step : f32
+    %both = arith.addf %b, %e : f32
+    %square = arith.mulf %far, %far : f32
+    %rest = arith.mulf %square, %share : f32
+    %moment = arith.addf %both, %rest : f32
+    tile.yield %mean, %moment, %n : f32, f32, f32
+  }
+  tile.store %p, %s#0 : !tile.ptr<f32>
+  tile.store %p, %s#1 : !tile.ptr<f32>
+  tile.store %p, %s#2 : !tile.ptr<f32>
   return
 }
 }
