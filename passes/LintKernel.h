@@ -10,7 +10,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Lint.h"
-#include "passes/LintIntervals.h"
+#include "passes/facts/Intervals.h"
 #include "passes/facts/AxisInfo.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"

@@ -8,6 +8,7 @@
 #include "passes/facts/NonNegative.h"
 #include "passes/facts/Refusals.h"
 #include "passes/facts/StridedAccess.h"
+#include "passes/tile/KnownComparisons.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -358,8 +359,10 @@ bool hasProduct(Operation *op) {
 struct CountLoopsPass : tile::impl::CountLoopsPassBase<CountLoopsPass> {
   void runOnOperation() override {
     for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>()) {
-      if (!hasProduct(kernel))
+      if (!hasProduct(kernel)) {
+        settleComparisons(kernel);
         continue;
+      }
       SmallVector<scf::WhileOp> loops;
       kernel.walk([&](scf::WhileOp loop) { loops.push_back(loop); });
       for (scf::WhileOp loop : loops)

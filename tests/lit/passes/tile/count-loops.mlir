@@ -132,7 +132,7 @@ func.func @behind(%n: i32, %p: tensor<16x!tile.ptr<f16>>, %x: tensor<16x16xf16>,
   return %r#0, %rest, %r#1 : tensor<16x!tile.ptr<f16>>, i32, tensor<16x16xf32>
 }
 
-// What grows by something else in each turn stays with the loop; so does everything in
+// What grows by something else in each turn stays with the loop; so does what grows in
 // kernels without products.
 // CHECK-LABEL: func.func @irregular
 // CHECK: %[[R:.*]]:2 = scf.for
@@ -160,4 +160,69 @@ func.func @no_product(%n: i32) -> i32 {
     scf.yield %next : i32
   }
   return %r : i32
+}
+
+// The mask of a block that no turn leaves is none, and a first turn that begins what others go
+// on with stands before the loop.
+// CHECK-LABEL: func.func @first_turn
+// CHECK: %[[FIRST:.*]] = tile.load %arg0 : tensor<8x!tile.ptr<f32>>
+// CHECK: scf.for %{{.*}} = %c8_i32 to %c64_i32 step %c8_i32 iter_args(%[[SUM:.*]] = %[[FIRST]])
+// CHECK-NOT: arith.cmpi
+// CHECK-NOT: scf.if
+// CHECK: %[[NEXT:.*]] = tile.load %{{[a-z0-9]+}} : tensor<8x!tile.ptr<f32>>
+// CHECK: %[[MORE:.*]] = arith.addf %[[SUM]], %[[NEXT]]
+// CHECK-NEXT: scf.yield %[[MORE]]
+func.func @first_turn(%p: tensor<8x!tile.ptr<f32>>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : i32
+  %c8 = arith.constant 8 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<8xf32>
+  %end = arith.constant dense<64> : tensor<8xi32>
+  %range = tile.make_range 0 to 8 : tensor<8xi32>
+  %r = scf.for %i = %c0 to %c64 step %c8 iter_args(%sum = %zero) -> tensor<8xf32> : i32 {
+    %from = tile.splat %i : i32 -> tensor<8xi32>
+    %at = arith.addi %from, %range : tensor<8xi32>
+    %mask = arith.cmpi slt, %at, %end : tensor<8xi32>
+    %q = tile.addptr %p, %from : tensor<8x!tile.ptr<f32>>, tensor<8xi32>
+    %x = tile.load %q, %mask, other %zero : tensor<8x!tile.ptr<f32>>
+    %begins = arith.cmpi eq, %i, %c0 : i32
+    %next = scf.if %begins -> tensor<8xf32> {
+      scf.yield %x : tensor<8xf32>
+    } else {
+      %more = arith.addf %sum, %x : tensor<8xf32>
+      scf.yield %more : tensor<8xf32>
+    }
+    %kept = arith.select %mask, %next, %sum : tensor<8xi1>, tensor<8xf32>
+    scf.yield %kept : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+
+// The last turn leaves the block's end: the mask stays. So does one that no bound is known for.
+// CHECK-LABEL: func.func @ragged_turn
+// CHECK: scf.for
+// CHECK: tile.load %{{[a-z0-9]+}}, %{{[a-z0-9]+}}
+// CHECK: scf.for
+// CHECK: tile.load %{{[a-z0-9]+}}, %{{[a-z0-9]+}}
+func.func @ragged_turn(%p: tensor<8x!tile.ptr<f32>>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c8 = arith.constant 8 : i32
+  %c63 = arith.constant 63 : i32
+  %end = arith.constant dense<63> : tensor<8xi32>
+  %range = tile.make_range 0 to 8 : tensor<8xi32>
+  scf.for %i = %c0 to %c63 step %c8 : i32 {
+    %from = tile.splat %i : i32 -> tensor<8xi32>
+    %at = arith.addi %from, %range : tensor<8xi32>
+    %mask = arith.cmpi slt, %at, %end : tensor<8xi32>
+    %x = tile.load %p, %mask : tensor<8x!tile.ptr<f32>>
+    "test.use"(%x) : (tensor<8xf32>) -> ()
+  }
+  scf.for %i = %c0 to %n step %c8 : i32 {
+    %from = tile.splat %i : i32 -> tensor<8xi32>
+    %at = arith.addi %from, %range : tensor<8xi32>
+    %mask = arith.cmpi slt, %at, %end : tensor<8xi32>
+    %x = tile.load %p, %mask : tensor<8x!tile.ptr<f32>>
+    "test.use"(%x) : (tensor<8xf32>) -> ()
+  }
+  return
 }

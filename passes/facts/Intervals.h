@@ -1,17 +1,18 @@
-//===- LintIntervals.h - rough bounds of integers ---------------*- C++ -*-===//
+//===- Intervals.h - rough bounds of integers -------------------*- C++ -*-===//
 //
-// What a lint may say of a number without running anything: intervals that are rough on purpose. A
-// program id may be anything, so what depends on it is never said to hold.
+// What can be said of a number without running anything: intervals that are rough on purpose, and
+// wide where arithmetic may overflow. A program id may be anything, so what depends on it is never
+// said to hold. Of a loop's counter nothing is known but what is assumed.
 //
 //===----------------------------------------------------------------------===//
-#ifndef TILE_PASSES_LINTINTERVALS_H
-#define TILE_PASSES_LINTINTERVALS_H
+#ifndef TILE_PASSES_FACTS_INTERVALS_H
+#define TILE_PASSES_FACTS_INTERVALS_H
 
 #include "ir/TileDialect.h"
 #include "llvm/ADT/DenseMap.h"
 #include <optional>
 
-namespace tile::linting {
+namespace tile {
 
 /// Values a signed integer may have.
 struct Interval {
@@ -29,13 +30,14 @@ class Intervals {
 public:
   Interval of(mlir::Value value);
   Truth truth(mlir::Value mask);
+  Truth comparison(mlir::arith::CmpIOp op);
+  void assume(mlir::Value value, Interval interval) { known[value] = interval; }
   /// Whether both ends of a value's interval are values that it has.
   static bool isExact(mlir::Value value);
 
 private:
   Interval compute(mlir::Value value, unsigned bits);
   Interval arithmetic(mlir::Operation *op, unsigned bits);
-  Truth comparison(mlir::arith::CmpIOp op);
   llvm::DenseMap<mlir::Value, Interval> known;
 };
 
@@ -46,6 +48,6 @@ bool isMovement(mlir::Operation *op);
 /// The value without what only repeats or widens it.
 mlir::Value strip(mlir::Value value);
 
-} // namespace tile::linting
+} // namespace tile
 
-#endif // TILE_PASSES_LINTINTERVALS_H
+#endif // TILE_PASSES_FACTS_INTERVALS_H

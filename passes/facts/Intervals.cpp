@@ -1,14 +1,13 @@
-//===- LintIntervals.cpp - rough bounds of integers -----------------------===//
-#include "passes/LintIntervals.h"
+//===- Intervals.cpp - rough bounds of integers ---------------------------===//
+#include "passes/facts/Intervals.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <algorithm>
 
 using namespace mlir;
 using namespace tile;
-using namespace tile::linting;
 
-unsigned linting::bitsOf(Value value) {
+unsigned tile::bitsOf(Value value) {
   auto type = dyn_cast<IntegerType>(getElementType(value.getType()));
   return type ? type.getWidth() : 0;
 }
@@ -17,7 +16,7 @@ static Interval everything(unsigned bits) {
   return {-limit - 1, limit};
 }
 
-bool linting::isMovement(Operation *op) {
+bool tile::isMovement(Operation *op) {
   return isa<SplatOp, BroadcastOp, ExpandDimsOp, ReshapeOp, TransOp, HintOp, UnsplatOp>(op);
 }
 
@@ -137,9 +136,15 @@ Truth Intervals::comparison(arith::CmpIOp op) {
   case P::sge:
   case P::uge:
     return decide(a.low >= b.high, a.high < b.low);
-  default:
-    return std::nullopt;
+  case P::eq:
+  case P::ne: {
+    bool isEqual = op.getPredicate() == P::eq;
+    if (a.high < b.low || b.high < a.low)
+      return !isEqual;
+    return a.low == a.high && b.low == b.high ? Truth(isEqual) : Truth();
   }
+  }
+  return std::nullopt;
 }
 
 Truth Intervals::truth(Value mask) {
@@ -162,7 +167,7 @@ Truth Intervals::truth(Value mask) {
   return a && b ? Truth(true) : Truth();
 }
 
-Value linting::strip(Value v) {
+Value tile::strip(Value v) {
   while (Operation *def = v.getDefiningOp()) {
     if (!isMovement(def) && !isa<arith::ExtSIOp>(def))
       break;
