@@ -64,6 +64,7 @@ static int64_t sharedBytes(ModuleOp module, ArrayRef<Pipeline> pipelines,
             stage ? copy.isReadInPlace(stage) : isa<cta::ConvertLayoutOp>(user))
           replaced.insert(user);
       }
+    replaced.insert(p.multiplied.begin(), p.multiplied.end());
   }
   module.walk([&](cta::RingOp ring) {
     int64_t count = std::min<int64_t>(ring.getStages(), limit);
@@ -259,6 +260,13 @@ void LoopRewriter::use(Copy &c, Value slot) {
       auto block = RankedTensorType::get(type.getShape(), type.getElementType(),
                                          cta::LayoutAttr::get(type.getContext(), turning));
       stage.getSrcMutable().assign(cta::ReadOp::create(at, stage.getLoc(), block, slot));
+    } else if (auto dot = dyn_cast<DotOp>(user); dot && p.multiplied.contains(dot)) {
+      unsigned operand = dot.getA() == c.value ? kDotA : kDotB;
+      auto type = cast<RankedTensorType>(c.value.getType());
+      auto block = RankedTensorType::get(
+          type.getShape(), type.getElementType(),
+          cta::LayoutAttr::get(type.getContext(), multiplyAddLayout(dot, operand)));
+      dot->setOperand(operand, cta::ReadOp::create(at, dot.getLoc(), block, slot));
     } else if (auto convert = dyn_cast<cta::ConvertLayoutOp>(user); convert && isWhole) {
       Value read = cta::ReadOp::create(at, convert.getLoc(), convert.getType(), slot);
       convert.getResult().replaceAllUsesWith(read);

@@ -28,6 +28,10 @@ struct Copy {
   int64_t bytes() const { return llvm::alignTo(buffer.getBytes(), cta::kSlotAlignment); }
 };
 
+/// Whether threads that multiply without matrix instructions read both operands of `dot` where
+/// they are copied to, each what it multiplies next: no thread could hold all of them.
+bool readsCopies(DotOp dot);
+
 /// What is done for one loop.
 struct Pipeline {
   mlir::scf::ForOp loop;
@@ -38,6 +42,8 @@ struct Pipeline {
   llvm::SetVector<unsigned> carried;
   /// Those of `ahead` that depend on loads.
   llvm::DenseSet<mlir::Operation *> late;
+  /// Products by multiply-adds that read their operands where they are copied to.
+  llvm::DenseSet<mlir::Operation *> multiplied;
   int32_t stages = 1;
   /// Products may be under way while the next iteration fills a slot: not theirs.
   bool hasSpare = false;

@@ -69,11 +69,37 @@ static unsigned vectorInto(const LinearLayout &holders, const LinearLayout &imag
   return 1u << log2;
 }
 
-/// Who reads the block first: the target of a conversion, or whoever loaded it.
-static const LinearLayout &readerOf(Value v) {
-  for (Operation *user : v.getUsers())
-    if (auto convert = dyn_cast<cta::ConvertLayoutOp>(user))
+/// The one load that gives `v`, maybe transposed, whole: nobody else uses it.
+static LoadOp onlyLoadOf(Value v) {
+  while (auto trans = v.getDefiningOp<TransOp>()) {
+    if (!trans->hasOneUse())
+      return {};
+    v = trans.getSrc();
+  }
+  auto load = v.getDefiningOp<LoadOp>();
+  return load && load->hasOneUse() && readsZerosOutside(load) ? load : LoadOp();
+}
+
+bool tile::readsCopies(DotOp dot) {
+  // Of more, the loop of a product that is staged again takes less room for instructions.
+  constexpr int64_t kMostMultiplications = 4096;
+  int64_t depth = dot.getA().getType().getShape().back();
+  auto isCopied = [&](Value v) {
+    LoadOp load = onlyLoadOf(v);
+    return load && v.hasOneUse() && load->getBlock() == dot->getBlock();
+  };
+  return dotMethod(dot) == DotMethod::Staged && isCopied(dot.getA()) && isCopied(dot.getB()) &&
+         cta::getLayout(dot.getType()).inSize(Dim::reg()) * depth <= kMostMultiplications;
+}
+
+/// Who reads the block first: the target of a conversion, a product, or whoever loaded it.
+static LinearLayout readerOf(Value v) {
+  for (OpOperand &use : v.getUses()) {
+    if (auto convert = dyn_cast<cta::ConvertLayoutOp>(use.getOwner()))
       return cta::getLayout(convert.getType());
+    if (auto dot = dyn_cast<DotOp>(use.getOwner()); dot && readsCopies(dot))
+      return multiplyAddLayout(dot, use.getOperandNumber());
+  }
   return cta::getLayout(v.getType());
 }
 
@@ -317,6 +343,13 @@ std::optional<Pipeline> tile::planPipeline(scf::ForOp loop, int32_t stages, bool
   p.carried = std::move(slice.carried);
   // What addresses depend on is loaded into registers.
   llvm::erase_if(p.copies, [&](Copy &copy) { return p.ahead.contains(copy.load); });
+  for (DotOp dot : loop.getBody()->getOps<DotOp>()) {
+    auto isCopied = [&](Value v) {
+      return llvm::any_of(p.copies, [&](const Copy &copy) { return copy.value == v; });
+    };
+    if (readsCopies(dot) && isCopied(dot.getA()) && isCopied(dot.getB()))
+      p.multiplied.insert(dot);
+  }
   if (p.copies.empty())
     return std::nullopt;
   for (Operation &op : *loop.getBody()) {

@@ -62,6 +62,9 @@ void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysi
   if (!access.order.empty()) {
     unsigned fast = access.order.front();
     access.contiguous = info.axes[fast].contiguity > 0;
+    access.repeated = type.getRank() > 1;
+    for (unsigned axis : llvm::drop_begin(access.order))
+      access.repeated &= info.constancy(axis) >= type.getDimSize(axis);
     int64_t limit =
         std::min<int64_t>({info.contiguity(fast), info.divisibility(fast) / access.bytes,
                            kVectorBytes / access.bytes});
@@ -229,6 +232,8 @@ cta::LayoutAttr Coalescing::shapeLayout(ArrayRef<int64_t> shape) {
 }
 
 bool Coalescing::isContiguous(Operation *op) const { return accesses.find(op)->second.contiguous; }
+
+bool Coalescing::isRepeated(Operation *op) const { return accesses.find(op)->second.repeated; }
 
 /// Low bits of dimension `axis` that registers hold in place, up to `limit`
 /// elements: register bit i is coordinate bit i, and no other thread differs.

@@ -47,6 +47,8 @@ public:
   /// True if consecutive elements along some dimension are known to be
   /// consecutive in memory.
   bool isContiguous(mlir::Operation *op) const;
+  /// True if rows of `op`, along its fastest dimension, are all at the same addresses.
+  bool isRepeated(mlir::Operation *op) const;
   /// True if `op` may as well work in `layout` as in its anchor.
   bool isGoodEnough(mlir::Operation *op, cta::LayoutAttr layout);
   unsigned numWarps() const { return warps; }
@@ -58,6 +60,7 @@ private:
     unsigned bytes;                       ///< of one element
     unsigned maskRun = 16;                ///< elements whose mask is known not to change
     bool contiguous;
+    bool repeated = false; ///< along all dimensions but the fastest
   };
   struct Group {
     llvm::SmallVector<int64_t, 4> shape;

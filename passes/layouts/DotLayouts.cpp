@@ -350,6 +350,12 @@ bool tile::wantsStaging(DotOp op, const DotLayouts &layouts) {
          bytes(op.getA().getType()) + bytes(op.getB().getType()) <= mostStagedBytes(op);
 }
 
+LinearLayout tile::multiplyAddLayout(DotOp op, unsigned operand) {
+  DotLayouts layouts =
+      scalarDotLayouts(cta::getLayout(op.getType()), op.getA().getType().getShape().back());
+  return operand == kDotA ? layouts.a : layouts.b;
+}
+
 DotMethod tile::dotMethod(DotOp op) {
   DotLayouts given{cta::getLayout(op.getA().getType()), cta::getLayout(op.getB().getType()),
                    cta::getLayout(op.getType())};

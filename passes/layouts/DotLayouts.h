@@ -69,6 +69,8 @@ std::optional<DotLayouts> matrixDotLayouts(const MatrixInstruction &instruction,
 /// Each thread computes the elements it holds, from whole rows of `a` and whole
 /// columns of `b` in its own registers. Works for any accumulator layout.
 DotLayouts scalarDotLayouts(const layout::LinearLayout &acc, int64_t depth);
+/// The same for one operand of a laid-out product.
+layout::LinearLayout multiplyAddLayout(DotOp op, unsigned operand);
 
 } // namespace tile
 

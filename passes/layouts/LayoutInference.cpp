@@ -94,11 +94,16 @@ cta::LayoutAttr LayoutInference::homeOr(Value value) {
 /// What is repeated to the shape of a product most often scales it or is added to
 /// it. A conversion would cost two barriers of all warps, also behind the loop: they
 /// keep one warpgroup from going on to its next products while another stores.
-cta::LayoutAttr LayoutInference::layoutOfRepeated(ArrayRef<int64_t> shape) {
+cta::LayoutAttr LayoutInference::layoutOfProduct(ArrayRef<int64_t> shape) const {
   for (auto &[known, acc] : products)
     if (known == shape)
       return acc;
-  return coalescing.shapeLayout(shape);
+  return {};
+}
+
+cta::LayoutAttr LayoutInference::layoutOfRepeated(ArrayRef<int64_t> shape) {
+  cta::LayoutAttr acc = layoutOfProduct(shape);
+  return acc ? acc : coalescing.shapeLayout(shape);
 }
 
 /// Looks through elementwise operations and repetitions. `accesses`: memory
@@ -238,6 +243,17 @@ void LayoutInference::inferShape(Operation *op) {
   setHome(result, get(l));
 }
 
+/// Loads of a thread, beyond which a row that is repeated over a larger block is exchanged.
+/// In a loop each address of a gather takes two registers from turn to turn, and two additions.
+unsigned LayoutInference::mostRepeatedLoads(Operation *load) const {
+  const Tuning &tuning = tuningOf(load);
+  if (coalescing.isContiguous(load) || !load->getParentOfType<LoopLikeOpInterface>())
+    return tuning.repeatMostLoads;
+  constexpr double kAdditions = 2;
+  double cheap = tuning.exchangeCycles / (kAdditions * coalescing.numWarps());
+  return std::min(tuning.repeatMostLoads, unsigned(cheap));
+}
+
 void LayoutInference::inferMemory(Operation *op) {
   Value ptr = op->getOperand(0);
   RankedTensorType type = blockType(ptr);
@@ -247,9 +263,11 @@ void LayoutInference::inferMemory(Operation *op) {
   if (isa<LoadOp>(op)) {
     // A row that is repeated over a larger block is loaded where it is needed.
     layout = wantedByUsers(op->getResult(0), /*accesses=*/false);
-    if (layout && coalescing.numAccesses(op, layout) >
-                      std::max(tuningOf(op).repeatMostLoads,
-                               coalescing.numAccesses(op, coalescing.anchor(op))))
+    if (!layout && coalescing.isRepeated(op))
+      layout = layoutOfProduct(type.getShape());
+    if (layout &&
+        coalescing.numAccesses(op, layout) >
+            std::max(mostRepeatedLoads(op), coalescing.numAccesses(op, coalescing.anchor(op))))
       layout = {};
     if (!layout && !coalescing.isContiguous(op))
       layout = natural(ptr); // a gather, from wherever the addresses are

@@ -38,6 +38,7 @@ private:
   void infer(mlir::Operation *op);
   void inferElementwise(mlir::Operation *op);
   void inferShape(mlir::Operation *op);
+  unsigned mostRepeatedLoads(mlir::Operation *load) const;
   void inferMemory(mlir::Operation *op);
   /// Where a load works that only a product's operand in shared memory is made of; null if
   /// there is no choice.
@@ -64,6 +65,8 @@ private:
   /// The layout that most helps the users of `value`, or null.
   cta::LayoutAttr wantedByUsers(mlir::Value value, bool accesses);
   cta::LayoutAttr wantedByUsers(mlir::Value value, bool accesses, unsigned depth, unsigned &budget);
+  /// Of the result of a product with this shape, if there is one.
+  cta::LayoutAttr layoutOfProduct(llvm::ArrayRef<int64_t> shape) const;
   /// Where a repetition to `shape` by `user` is worked with.
   cta::LayoutAttr layoutOfRepeated(llvm::ArrayRef<int64_t> shape);
   cta::LayoutAttr get(const layout::LinearLayout &l);

@@ -62,18 +62,20 @@ LogicalResult Lowering::multiplyAdd(DotOp op) {
   if (failed(checkLength(op, layout.inSize(Dim::reg()) * depth, kMostMultiplications,
                          "multiplications", "thread")))
     return failure();
-  auto widened = [&](Value operand) {
-    Registers regs;
-    for (Value v : get(operand))
-      regs.push_back(widenOperand(v, getElementType(operand.getType()), sum));
-    return regs;
-  };
-  Registers a = widened(op.getA()), x = widened(op.getB());
-  RegisterMap inA(cta::getLayout(op.getA().getType())), inB(cta::getLayout(op.getB().getType()));
   bool cut = op.getInputPrecision() == InputPrecision::tf32 && !module->hasAttr(kAlgebraicAttr);
-  for (Registers *regs : {&a, &x})
-    for (Value &v : *regs)
+  // An operand may still be in shared memory: each element is read where it is first multiplied.
+  Registers known[2];
+  auto widened = [&](DotOperand which, unsigned reg) {
+    Value operand = op->getOperand(which);
+    known[which].resize(cta::getLayout(operand.getType()).inSize(Dim::reg()));
+    Value &v = known[which][reg];
+    if (!v) {
+      v = widenOperand(element(operand, reg), getElementType(operand.getType()), sum);
       v = cut ? in.cutToTf32(v) : v;
+    }
+    return v;
+  };
+  RegisterMap inA(cta::getLayout(op.getA().getType())), inB(cta::getLayout(op.getB().getType()));
 
   Registers result;
   for (Value v : get(op.getAcc()))
@@ -85,7 +87,7 @@ LogicalResult Lowering::multiplyAdd(DotOp op) {
       auto i = inA.find(row), j = inB.find(column);
       if (!i || !j)
         return op.emitOpError("has operands in layouts that do not follow from its result's");
-      acc = in.multiplyAdd(a[*i], x[*j], acc);
+      acc = in.multiplyAdd(widened(kDotA, *i), widened(kDotB, *j), acc);
     }
   for (Value &v : result)
     v = type == sum ? v : emitFpCast(v, type, Rounding::rtne);

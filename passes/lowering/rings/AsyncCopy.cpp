@@ -105,12 +105,12 @@ LogicalResult Lowering::lowerAsyncWait(cta::AsyncWaitOp op) {
 // Reads
 //===----------------------------------------------------------------------===//
 
-/// True if a matrix product takes the block apart by itself.
+/// True if a product takes the block apart by itself.
 static bool isForProducts(cta::ReadOp op) {
   return llvm::all_of(op->getUses(), [&](OpOperand &use) {
     auto dot = dyn_cast<DotOp>(use.getOwner());
     return dot && dot->getBlock() == op->getBlock() && use.getOperandNumber() != kDotAcc &&
-           dotMethod(dot) == DotMethod::Matrix;
+           dotMethod(dot) != DotMethod::Staged;
   });
 }
 

@@ -249,4 +249,51 @@ func.func @with_barriers(%base: !tile.ptr<i32>, %c: !tile.ptr<f32>, %n: i32) {
   tile.store %cs, %sum : tensor<64x32x!tile.ptr<f32>>
   return
 }
+// No matrix instruction multiplies f32 in full. Each thread reads what it multiplies next from the
+// slots: it could not hold all of it, and a second copy would take as much memory again.
+// CHECK-LABEL: func.func @multiply_adds
+// CHECK-DAG: %{{.*}} = cta.slots {count = 3 : i32} : <[64, 32], f32
+// CHECK-DAG: %{{.*}} = cta.slots {count = 3 : i32} : <[32, 64], f32
+// CHECK: cta.async_wait 1
+// CHECK-DAG: %[[A:.*]] = cta.read %{{.*}} : <[64, 32], f32, #{{.*}}> -> tensor<64x32xf32, #[[ROWS:.*]]>
+// CHECK-DAG: %[[B:.*]] = cta.read %{{.*}} : <[32, 64], f32, #{{.*}}> -> tensor<32x64xf32, #[[COLUMNS:.*]]>
+// CHECK: tile.dot %[[A]], %[[B]], %{{.*}} : tensor<64x32xf32, #[[ROWS]]> * tensor<32x64xf32, #[[COLUMNS]]>
+func.func @multiply_adds(%a: !tile.ptr<f32> {tile.divisibility = 16 : i32},
+                         %b: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %c: !tile.ptr<f32>,
+                         %K: i32 {tile.divisibility = 16 : i32}) {
+  %c0 = arith.constant 0 : i32
+  %c32 = arith.constant 32 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %m = tile.make_range 0 to 64 : tensor<64xi32>
+  %k = tile.make_range 0 to 32 : tensor<32xi32>
+  %row = tile.expand_dims %m {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %Ks = tile.splat %K : i32 -> tensor<64x1xi32>
+  %row_at = arith.muli %row, %Ks : tensor<64x1xi32>
+  %rows = tile.broadcast %row_at : tensor<64x1xi32> -> tensor<64x32xi32>
+  %k_row = tile.expand_dims %k {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+  %columns = tile.broadcast %k_row : tensor<1x32xi32> -> tensor<64x32xi32>
+  %a_offset = arith.addi %rows, %columns : tensor<64x32xi32>
+  %as = tile.splat %a : !tile.ptr<f32> -> tensor<64x32x!tile.ptr<f32>>
+  %a0 = tile.addptr %as, %a_offset : tensor<64x32x!tile.ptr<f32>>, tensor<64x32xi32>
+  %k_column = tile.expand_dims %k {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+  %c64s = arith.constant dense<64> : tensor<32x1xi32>
+  %k_at = arith.muli %k_column, %c64s : tensor<32x1xi32>
+  %k_rows = tile.broadcast %k_at : tensor<32x1xi32> -> tensor<32x64xi32>
+  %n_row = tile.expand_dims %m {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %n_columns = tile.broadcast %n_row : tensor<1x64xi32> -> tensor<32x64xi32>
+  %b_offset = arith.addi %k_rows, %n_columns : tensor<32x64xi32>
+  %bs = tile.splat %b : !tile.ptr<f32> -> tensor<32x64x!tile.ptr<f32>>
+  %b0 = tile.addptr %bs, %b_offset : tensor<32x64x!tile.ptr<f32>>, tensor<32x64xi32>
+  %sum = scf.for %i = %c0 to %K step %c32 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %is = tile.splat %i : i32 -> tensor<64x32xi32>
+    %pa = tile.addptr %a0, %is : tensor<64x32x!tile.ptr<f32>>, tensor<64x32xi32>
+    %x = tile.load %pa : tensor<64x32x!tile.ptr<f32>>
+    %y = tile.load %b0 : tensor<32x64x!tile.ptr<f32>>
+    %next = tile.dot %x, %y, %acc : tensor<64x32xf32> * tensor<32x64xf32> -> tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  %cs = tile.splat %c : !tile.ptr<f32> -> tensor<64x64x!tile.ptr<f32>>
+  tile.store %cs, %sum : tensor<64x64x!tile.ptr<f32>>
+  return
+}
 }

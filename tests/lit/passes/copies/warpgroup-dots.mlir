@@ -166,6 +166,42 @@ func.func @heads(%a: !tile.ptr<f16> {tile.divisibility = 16 : i32},
   return %d : tensor<64x64xf32>
 }
 
+// So are heads that lie by numbers: 1024 rows of 64 each.
+// CHECK-LABEL: func.func @heads_by_numbers
+// CHECK-SAME: sizes = [<{{\[\[}}2147483632]]>, <{{\[\[}}1024]]>, <{{\[\[}}2147483632]]>], strides = [<{{\[\[}}64]]>, <{{\[\[}}65536]]>]
+// CHECK: %[[HEAD:.*]] = tile.program_id 0
+// CHECK: cta.tma_load %{{.*}}[%{{.*}}, %{{.*}}, %[[HEAD]]] dims [1, 0, -1]
+func.func @heads_by_numbers(%a: !tile.ptr<f16> {tile.divisibility = 16 : i32},
+                            %y: tensor<64x64xf16>,
+                            %z: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %n = arith.constant 1024 : i32
+  %pid = tile.program_id 0 : i32
+  %size = arith.constant 64 : i32
+  %rows_before = arith.muli %pid, %n : i32
+  %first = arith.muli %rows_before, %size : i32
+  %at = tile.addptr %a, %first : !tile.ptr<f16>, i32
+  %m = tile.make_range 0 to 64 : tensor<64xi32>
+  %row = tile.expand_dims %m {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %sizes = tile.splat %size : i32 -> tensor<64x1xi32>
+  %block = tile.program_id 1 : i32
+  %start = arith.muli %block, %size : i32
+  %starts = tile.splat %start : i32 -> tensor<64x1xi32>
+  %index = arith.addi %starts, %row : tensor<64x1xi32>
+  %rows = arith.muli %index, %sizes : tensor<64x1xi32>
+  %ends = tile.splat %n : i32 -> tensor<64x1xi32>
+  %inside = arith.cmpi slt, %index, %ends : tensor<64x1xi32>
+  %mask = tile.broadcast %inside : tensor<64x1xi1> -> tensor<64x64xi1>
+  %column = tile.expand_dims %m {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %all_rows = tile.broadcast %rows : tensor<64x1xi32> -> tensor<64x64xi32>
+  %all_columns = tile.broadcast %column : tensor<1x64xi32> -> tensor<64x64xi32>
+  %offset = arith.addi %all_rows, %all_columns : tensor<64x64xi32>
+  %as = tile.splat %at : !tile.ptr<f16> -> tensor<64x64x!tile.ptr<f16>>
+  %ptr = tile.addptr %as, %offset : tensor<64x64x!tile.ptr<f16>>, tensor<64x64xi32>
+  %x = tile.load %ptr, %mask : tensor<64x64x!tile.ptr<f16>>
+  %d = tile.dot %x, %y, %z : tensor<64x64xf16> * tensor<64x64xf16> -> tensor<64x64xf32>
+  return %d : tensor<64x64xf32>
+}
+
 // Operands that are computed: the left one stays in registers.
 // CHECK-LABEL: func.func @computed
 // CHECK-SAME: (%[[X:.*]]: tensor<64x64xf16>, %[[Y:.*]]: tensor<64x128xf16>, %[[Z:.*]]: tensor<64x128xf32>)

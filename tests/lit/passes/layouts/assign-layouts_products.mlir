@@ -51,6 +51,63 @@ func.func @scale_and_bias(%scale: !tile.ptr<f32>, %bias: !tile.ptr<f32>, %c: !ti
   return
 }
 
+// A bias that is loaded as a block whose rows are all the same: its columns, where the product lies.
+// CHECK-LABEL: func.func @bias_block
+// CHECK: %[[D:.*]] = cta.warpgroup_dot {{.*}} tensor<64x128xf32, #[[ACC:.*]]>
+// CHECK: tile.load %{{.*}} : tensor<64x128x!tile.ptr<f32>, #[[ACC]]>
+// CHECK-NOT: cta.convert_layout %[[D]]
+// CHECK: arith.addf %[[D]], %{{.*}} : tensor<64x128xf32, #[[ACC]]>
+func.func @bias_block(%bias: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %c: !tile.ptr<f32>) {
+  %x = arith.constant dense<1.0> : tensor<64x64xf16>
+  %y = arith.constant dense<1.0> : tensor<64x128xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %d = tile.dot %x, %y, %zero : tensor<64x64xf16> * tensor<64x128xf16> -> tensor<64x128xf32>
+  %k = tile.make_range 0 to 128 : tensor<128xi32>
+  %row = tile.expand_dims %k {axis = 0 : i32} : tensor<128xi32> -> tensor<1x128xi32>
+  %columns = tile.broadcast %row : tensor<1x128xi32> -> tensor<64x128xi32>
+  %bs = tile.splat %bias : !tile.ptr<f32> -> tensor<64x128x!tile.ptr<f32>>
+  %biases = tile.addptr %bs, %columns : tensor<64x128x!tile.ptr<f32>>, tensor<64x128xi32>
+  %b = tile.load %biases : tensor<64x128x!tile.ptr<f32>>
+  %result = arith.addf %d, %b : tensor<64x128xf32>
+  %cs = tile.splat %c : !tile.ptr<f32> -> tensor<64x128x!tile.ptr<f32>>
+  tile.store %cs, %result : tensor<64x128x!tile.ptr<f32>>
+  return
+}
+
+// Scales of groups of columns: in a loop, an address for each column of a thread would take more
+// than to load each scale once and hand them round.
+// CHECK-LABEL: func.func @scales_of_groups
+// CHECK: scf.for
+// CHECK: %[[S:.*]] = tile.load %{{.*}} : tensor<128x!tile.ptr<f32>, #[[OWN:.*]]>
+// CHECK: cta.convert_layout %[[S]] : tensor<128xf32, #[[OWN]]>
+// CHECK: scf.yield
+func.func @scales_of_groups(%scale: !tile.ptr<f32>, %c: !tile.ptr<f32>, %n: i32, %group: i32) {
+  %x = arith.constant dense<1.0> : tensor<64x64xf16>
+  %y = arith.constant dense<1.0> : tensor<64x128xf16>
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %k = tile.make_range 0 to 128 : tensor<128xi32>
+  %groups = tile.splat %group : i32 -> tensor<128xi32>
+  %of = arith.divsi %k, %groups : tensor<128xi32>
+  %ss = tile.splat %scale : !tile.ptr<f32> -> tensor<128x!tile.ptr<f32>>
+  %scales = tile.addptr %ss, %of : tensor<128x!tile.ptr<f32>>, tensor<128xi32>
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x128xf32>) : i32 {
+    %is = tile.splat %i : i32 -> tensor<128xi32>
+    %p = tile.addptr %scales, %is : tensor<128x!tile.ptr<f32>>, tensor<128xi32>
+    %s = tile.load %p : tensor<128x!tile.ptr<f32>>
+    %d = tile.dot %x, %y, %zero : tensor<64x64xf16> * tensor<64x128xf16> -> tensor<64x128xf32>
+    %row = tile.expand_dims %s {axis = 0 : i32} : tensor<128xf32> -> tensor<1x128xf32>
+    %all = tile.broadcast %row : tensor<1x128xf32> -> tensor<64x128xf32>
+    %scaled = arith.mulf %d, %all : tensor<64x128xf32>
+    %more = arith.addf %acc, %scaled : tensor<64x128xf32>
+    scf.yield %more : tensor<64x128xf32>
+  }
+  %cs = tile.splat %c : !tile.ptr<f32> -> tensor<64x128x!tile.ptr<f32>>
+  tile.store %cs, %sum : tensor<64x128x!tile.ptr<f32>>
+  return
+}
+
 // What lies in shared memory is read where the product lies.
 // CHECK-LABEL: func.func @read
 // CHECK: cta.read %{{.*}} -> tensor<64xf32, #[[ROWS]]>

@@ -386,3 +386,30 @@ func.func @loops_side_by_side(%a: !cta.tensor_map, %b: !cta.tensor_map, %p: tens
   return
 }
 }
+
+// -----
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [1, 0], [2, 8], [4, 16], [8, 0], [16, 0], [32, 0]]} : [64, 32]>
+#acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
+!short = !cta.buffer<[64, 32], f16, #image>
+!turned = !cta.buffer<[32, 64], f16, #cta.layout<{offset = [[1, 0], [2, 0], [4, 0], [8, 0], [16, 0], [0, 1], [8, 2], [16, 4], [0, 8], [0, 16], [0, 32]]} : [32, 64]>>
+
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 4, roles = none>} {
+// Four warpgroups with 64 cycles of products a turn each do not cover what the turn takes besides:
+// more slots than were asked for would keep the fifth and sixth away.
+// CHECK-LABEL: func.func @short_products
+// CHECK: cta.ring {consumers = 4 : i32, stages = 4 : i32}
+func.func @short_products(%a: !cta.tensor_map, %b: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>, #acc>, %K: i32) {
+  %c0 = arith.constant 0 : i32
+  %c32 = arith.constant 32 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %sum = scf.for %k = %c0 to %K step %c32 iter_args(%acc = %zero) -> (tensor<64x64xf32, #acc>) : i32 {
+    %x = cta.tma_load %a[%c0, %k] dims [1, 0] : !short
+    %y = cta.tma_load %b[%k, %c0] dims [0, 1] : !turned
+    %next = cta.warpgroup_dot %x, %y, %acc : !short, !turned, tensor<64x64xf32, #acc>
+    scf.yield %next : tensor<64x64xf32, #acc>
+  }
+  tile.store %p, %sum : tensor<64x64x!tile.ptr<f32>, #acc>
+  return
+}
+}
