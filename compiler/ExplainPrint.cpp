@@ -382,26 +382,34 @@ static json::Object accessToJson(const Explanation::Access &a) {
   return object;
 }
 
+static json::Object exchangeToJson(const Explanation::Exchange &x) {
+  json::Object object = placed(x);
+  object["what"] = x.what, object["block"] = x.block, object["path"] = x.path;
+  object["bytes"] = x.bytes;
+  if (x.wavefronts > 0)
+    object["wavefronts"] = x.wavefronts, object["ideal_wavefronts"] = x.idealWavefronts;
+  return object;
+}
+
+static json::Object dotToJson(const Explanation::Dot &d) {
+  json::Object object = placed(d);
+  object["shape"] = d.shape, object["instruction"] = d.instruction;
+  object["left"] = d.left, object["right"] = d.right, object["operations"] = d.operations;
+  if (!d.reason.empty())
+    object["why_not_wgmma"] = d.reason;
+  return object;
+}
+
 json::Value Explanation::toJson() const {
-  json::Array jsonAccesses, jsonExchanges, jsonDots, jsonLoops, jsonRings;
+  json::Array jsonAccesses, jsonExchanges, jsonDots, jsonLoops, jsonRings, jsonRefused;
   for (const Access &a : accesses)
     jsonAccesses.push_back(accessToJson(a));
-  for (const Exchange &x : exchanges) {
-    json::Object object = placed(x);
-    object["what"] = x.what, object["block"] = x.block, object["path"] = x.path;
-    object["bytes"] = x.bytes;
-    if (x.wavefronts > 0)
-      object["wavefronts"] = x.wavefronts, object["ideal_wavefronts"] = x.idealWavefronts;
-    jsonExchanges.push_back(std::move(object));
-  }
-  for (const Dot &d : dots) {
-    json::Object object = placed(d);
-    object["shape"] = d.shape, object["instruction"] = d.instruction;
-    object["left"] = d.left, object["right"] = d.right, object["operations"] = d.operations;
-    if (!d.reason.empty())
-      object["why_not_wgmma"] = d.reason;
-    jsonDots.push_back(std::move(object));
-  }
+  for (const Exchange &x : exchanges)
+    jsonExchanges.push_back(exchangeToJson(x));
+  for (const Dot &d : dots)
+    jsonDots.push_back(dotToJson(d));
+  for (const auto &[wish, why] : refused)
+    jsonRefused.push_back(json::Object{{"not", wish}, {"why", why}});
   for (const Loop &l : loops) {
     json::Object object = placed(l);
     object["trips"] = l.trips ? json::Value(*l.trips) : json::Value(nullptr);
@@ -422,6 +430,7 @@ json::Value Explanation::toJson() const {
                     {"spill_bytes", orNull(spillBytes)},
                     {"shared_bytes", metadata.sharedBytes},
                     {"pipelines", std::move(jsonRings)},
+                    {"held_back", std::move(jsonRefused)},
                     {"accesses", std::move(jsonAccesses)},
                     {"products", std::move(jsonDots)},
                     {"exchanges", std::move(jsonExchanges)},
