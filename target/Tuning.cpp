@@ -7,7 +7,7 @@ using namespace tile;
 /// The numbers that no chip has shown to be wrong.
 static constexpr Tuning general;
 
-/// Measured on an H200 (docs/performance.md).
+/// Measured on an H200 (docs/rationale.md).
 static constexpr Tuning hopper = [] {
   Tuning t;
   t.prefetchAheadBytes = 16 << 20;

@@ -116,7 +116,7 @@ struct Tuning {
   //===--------------------------------------------------------------------===//
 
   /// Thread blocks of one; 1: none. Products whose rows start in the middle of sectors, on an
-  /// H200: results of 128 x 256 and more gain 6 to 18 % (docs/performance.md).
+  /// H200: results of 128 x 256 and more gain 6 to 18 % (docs/rationale.md).
   int32_t clusterUnasked = 2;
   /// Elements of a result from which on there are programs enough.
   int64_t clusterLeastResult = 128 * 256;

@@ -55,6 +55,14 @@ static bool sameShape(Emitter &e, ArrayRef<Tensor> inputs, int64_t axis) {
   return true;
 }
 
+/// A result for each input, of its type.
+static Emitter::Tensors resultsOf(Operation *op, ArrayRef<Tensor> inputs) {
+  Emitter::Tensors results;
+  for (auto [t, value] : llvm::zip(inputs, op->getResults()))
+    results.push_back({value, t.type});
+  return results;
+}
+
 Emitter::Tensors Emitter::reduce(ArrayRef<Tensor> inputs, int64_t axis, Combine combine) {
   if (axis == allAxes) {
     Tensors rest(inputs);
@@ -74,11 +82,7 @@ Emitter::Tensors Emitter::reduce(ArrayRef<Tensor> inputs, int64_t axis, Combine 
   state.addAttribute("axis", builder.getI32IntegerAttr(axis));
   if (!buildCombiner(*state.addRegion(), inputs, combine))
     return {};
-  Operation *op = builder.create(state);
-  Tensors results;
-  for (auto [t, value] : llvm::zip(inputs, op->getResults()))
-    results.push_back({value, t.type});
-  return results;
+  return resultsOf(builder.create(state), inputs);
 }
 
 Emitter::Tensors Emitter::scan(ArrayRef<Tensor> inputs, int64_t axis, bool reverse,
@@ -94,11 +98,7 @@ Emitter::Tensors Emitter::scan(ArrayRef<Tensor> inputs, int64_t axis, bool rever
   state.addAttribute("reverse", builder.getBoolAttr(reverse));
   if (!buildCombiner(*state.addRegion(), inputs, combine))
     return {};
-  Operation *op = builder.create(state);
-  Tensors results;
-  for (auto [t, value] : llvm::zip(inputs, op->getResults()))
-    results.push_back({value, t.type});
-  return results;
+  return resultsOf(builder.create(state), inputs);
 }
 
 } // namespace tile::specialize

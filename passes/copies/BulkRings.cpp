@@ -24,6 +24,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/copies/CopiesAhead.h"
 #include "passes/copies/CopyHints.h"
+#include "passes/copies/RowMajor.h"
 #include "passes/facts/AxisInfo.h"
 #include "passes/facts/LoopSlice.h"
 #include "passes/facts/PointerRoots.h"
@@ -46,32 +47,6 @@ cta::RingType BulkRing::type() const {
 //===----------------------------------------------------------------------===//
 // Which loads
 //===----------------------------------------------------------------------===//
-
-/// Elements in their order, the last dimension fastest.
-static cta::LayoutAttr rowMajor(MLIRContext *context, ArrayRef<int64_t> shape) {
-  SmallVector<layout::DimValue, 4> dims;
-  SmallVector<uint64_t, 16> rows;
-  unsigned shift = llvm::Log2_64(ShapedType::getNumElements(shape));
-  int32_t elements = 1 << shift;
-  for (auto [dim, size] : llvm::enumerate(shape))
-    dims.push_back({Dim::dim(dim), int32_t(size)});
-  SmallVector<unsigned, 4> firstBit;
-  for (unsigned bit = 0; int64_t size : shape) {
-    firstBit.push_back(bit);
-    bit += llvm::Log2_64(size);
-  }
-  for (unsigned dim = shape.size(); dim-- > 0;)
-    for (unsigned bit = 0; bit < llvm::Log2_64(shape[dim]); ++bit)
-      rows.push_back(1ull << (firstBit[dim] + bit));
-  return cta::LayoutAttr::get(context,
-                              LinearLayout::fromRows({{Dim::offset(), elements}}, dims, rows));
-}
-
-static bool isInvariant(const Polynomial &p, scf::ForOp loop) {
-  return llvm::all_of(p.terms(), [&](const Polynomial::Term &t) {
-    return llvm::all_of(t.factors, [&](Value v) { return loop.isDefinedOutsideOfLoop(v); });
-  });
-}
 
 /// Reads `mask` as the beginning of every row, or of the first of them; adds what
 /// bounds them to `row`.
@@ -115,8 +90,7 @@ static std::optional<RowLoad> rowsOf(LoadOp load, scf::ForOp loop, StridedAnalys
     return refuse(kCannotKeepHints);
   RowLoad row;
   row.load = load;
-  row.buffer = cta::BufferType::get(type.getContext(), type.getShape(), type.getElementType(),
-                                    rowMajor(type.getContext(), type.getShape()));
+  row.buffer = rowMajorBuffer(type);
   int64_t columns = type.getShape().back(), count = type.getNumElements() / columns;
   const Tuning &tuning = tuningOf(loop);
   if (columns * bytes < tuning.bulkLeastRowBytes || count > tuning.bulkMostRows)

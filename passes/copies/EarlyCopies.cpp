@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
 #include "passes/copies/CopyHints.h"
+#include "passes/copies/RowMajor.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/memory/Scratch.h"
@@ -73,25 +74,6 @@ static bool waitsForOther(Operation *op, LoadOp load, llvm::DenseSet<Operation *
   });
 }
 
-/// Row-major.
-static cta::BufferType bufferOf(RankedTensorType type) {
-  SmallVector<layout::DimValue> dims;
-  SmallVector<uint64_t, 16> rows;
-  unsigned shift = unsigned(llvm::Log2_64(type.getNumElements()));
-  for (int d = int(type.getRank()) - 1; d >= 0; --d) {
-    unsigned bits = unsigned(llvm::Log2_64(type.getDimSize(d)));
-    shift -= bits;
-    for (unsigned bit = 0; bit < bits; ++bit)
-      rows.push_back(1ull << (shift + bit));
-  }
-  for (auto [d, size] : llvm::enumerate(type.getShape()))
-    dims.push_back({Dim::dim(unsigned(d)), int32_t(size)});
-  auto image =
-      LinearLayout::fromRows({{Dim::offset(), int32_t(type.getNumElements())}}, dims, rows);
-  return cta::BufferType::get(type.getContext(), type.getShape(), type.getElementType(),
-                              cta::LayoutAttr::get(type.getContext(), image));
-}
-
 /// Whether each copy of `load` is a whole one, as its registers follow each other.
 static bool fillsCopies(LoadOp load, cta::BufferType buffer, unsigned vector) {
   if (load.getVector() < vector || load->hasAttr(cta::kMaskRunAttr))
@@ -112,7 +94,8 @@ static std::optional<EarlyCopy> plan(LoadOp load, Operation *start) {
     return std::nullopt;
   Type element = type.getElementType();
   unsigned bytes = element.isIntOrFloat() ? getElementBytes(element) : kWholeCopyBytes;
-  EarlyCopy copy{load, firstUser(load.getResult(), *load->getBlock()), nullptr, bufferOf(type)};
+  EarlyCopy copy{load, firstUser(load.getResult(), *load->getBlock()), nullptr,
+                 rowMajorBuffer(type)};
   if (!copy.user || bytes >= kWholeCopyBytes || element.isInteger(1) ||
       !fillsCopies(load, copy.type, kWholeCopyBytes / bytes))
     return std::nullopt;

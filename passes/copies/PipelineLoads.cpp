@@ -97,7 +97,8 @@ private:
   }
   Value prologue(OpBuilder &b, SmallVector<Value> &carried);
   Value endLess(OpBuilder &b, Value elapsed, Value turns);
-  void body(ArrayRef<BlockArgument> carried, Value filled, Value used);
+  ValueRange carry(ValueRange inits);
+  bool startCopies(OpBuilder &top, OpBuilder &bottom, IRMapping &map, Value filled, Value when);
   void use(Copy &c, Value slot);
   Value constant(OpBuilder &b, Type type, int64_t n) {
     return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, n));
@@ -286,6 +287,44 @@ void LoopRewriter::use(Copy &c, Value slot) {
   c.load.erase();
 }
 
+/// Lets the loop carry values that start from `inits`; what it goes on with is still missing.
+ValueRange LoopRewriter::carry(ValueRange inits) {
+  unsigned old = p.loop.getNumRegionIterArgs();
+  auto attributes = p.loop->getDiscardableAttrDictionary();
+  IRRewriter rewriter(p.loop.getContext());
+  rewriter.setInsertionPoint(p.loop);
+  auto replaced = *p.loop.replaceWithAdditionalYields(
+      rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
+      [](OpBuilder &, Location, ArrayRef<BlockArgument> args) {
+        return SmallVector<Value>(args.begin(), args.end()); // until they are known
+      });
+  p.loop = cast<scf::ForOp>(replaced.getOperation());
+  p.loop->setDiscardableAttrs(attributes);
+  if (p.hasSpare)
+    p.loop->setAttr(cta::kSpareSlotAttr, rewriter.getUnitAttr());
+  return p.loop.getRegionIterArgs().drop_front(old);
+}
+
+/// Starts the copies into the slot `filled` in each iteration: at its top, or where they depend
+/// on loads at its end. True if any of them does.
+bool LoopRewriter::startCopies(OpBuilder &top, OpBuilder &bottom, IRMapping &map, Value filled,
+                               Value when) {
+  // Loads of indices too are under way while the products are computed.
+  cloneAhead(top, map, when, [&](Operation *op) {
+    return !p.late.contains(op) ||
+           (isa<LoadOp>(op) && llvm::none_of(op->getOperands(), [&](Value v) {
+              return p.late.contains(v.getDefiningOp());
+            }));
+  });
+  cloneAhead(bottom, map, when, [&](Operation *op) { return !map.contains(op->getResult(0)); });
+  bool anyLate = false;
+  for (Copy &c : p.copies) {
+    anyLate |= isLate(c);
+    copy(isLate(c) ? bottom : top, map, c, filled, when);
+  }
+  return anyLate;
+}
+
 void LoopRewriter::run() {
   OpBuilder b(p.loop);
   Type i32 = b.getI32Type();
@@ -303,18 +342,7 @@ void LoopRewriter::run() {
   inits.append({constant(b, i32, 0), constant(b, i32, p.stages - 1)}); // read, filled
 
   unsigned old = p.loop.getNumRegionIterArgs();
-  auto attributes = p.loop->getDiscardableAttrDictionary();
-  IRRewriter rewriter(b);
-  auto replaced = *p.loop.replaceWithAdditionalYields(
-      rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
-      [](OpBuilder &, Location, ArrayRef<BlockArgument> args) {
-        return SmallVector<Value>(args.begin(), args.end()); // until they are known
-      });
-  p.loop = cast<scf::ForOp>(replaced.getOperation());
-  p.loop->setDiscardableAttrs(attributes);
-  if (p.hasSpare)
-    p.loop->setAttr(cta::kSpareSlotAttr, b.getUnitAttr());
-  auto added = p.loop.getRegionIterArgs().drop_front(old);
+  ValueRange added = carry(inits);
   Value used = added[p.carried.size()], filled = added[p.carried.size() + 1];
 
   // 1. At the top: wait, then fill the slot that the iteration before has read.
@@ -328,19 +356,7 @@ void LoopRewriter::run() {
     map.map(p.loop.getRegionIterArg(index), arg);
   Operation *yield = p.loop.getBody()->getTerminator();
   OpBuilder bottom(yield);
-  // Loads of indices too are under way while the products are computed.
-  cloneAhead(top, map, when, [&](Operation *op) {
-    return !p.late.contains(op) ||
-           (isa<LoadOp>(op) && llvm::none_of(op->getOperands(), [&](Value v) {
-              return p.late.contains(v.getDefiningOp());
-            }));
-  });
-  cloneAhead(bottom, map, when, [&](Operation *op) { return !map.contains(op->getResult(0)); });
-  bool anyLate = false;
-  for (Copy &c : p.copies) {
-    anyLate |= isLate(c);
-    copy(isLate(c) ? bottom : top, map, c, filled, when);
-  }
+  bool anyLate = startCopies(top, bottom, map, filled, when);
   cta::AsyncCommitOp::create(anyLate ? bottom : top, loc);
 
   // 2. What is carried on.
@@ -370,30 +386,12 @@ struct PipelineLoadsPass : tile::impl::PipelineLoadsPassBase<PipelineLoadsPass> 
   using PipelineLoadsPassBase::PipelineLoadsPassBase;
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    const Target &target = targetOf(module);
-    if (!target.has(Feature::CpAsync))
+    if (!targetOf(module).has(Feature::CpAsync))
       return;
-    int32_t stages = kernelOf(module).getStages();
-    if (stages == 0) // left to the compiler
-      stages = kDefaultStages;
-    SmallVector<Pipeline, 0> pipelines;
-    SmallVector<BulkRing, 0> bulkRings;
-    int32_t limit = 0;
-    module.walk([&](scf::ForOp loop) {
-      auto own = loop->getAttrOfType<IntegerAttr>(kNumStagesAttr);
-      bool isForProducts = hasProducts(loop);
-      int32_t count = own ? int32_t(own.getInt()) : stages;
-      if (count < 2 || loop.getUnsignedCmp() || !(own || isForProducts))
-        return;
-      limit = std::max(limit, count);
-      std::optional<BulkRing> ring;
-      if (bulk && !isForProducts && target.has(Feature::BulkCopies))
-        ring = planBulkRing(loop, count);
-      if (ring)
-        bulkRings.push_back(std::move(*ring));
-      else if (auto p = planPipeline(loop, count, /*onlyForProducts=*/!own))
-        pipelines.push_back(std::move(*p));
-    });
+    pipelines.clear();
+    bulkRings.clear();
+    limit = 0;
+    plan();
     SmallVector<bool> spares;
     for (Pipeline &p : pipelines)
       spares.push_back(std::exchange(p.hasSpare, false) && spare);
@@ -415,6 +413,37 @@ struct PipelineLoadsPass : tile::impl::PipelineLoadsPassBase<PipelineLoadsPass> 
     if (blocks() < before)
       for (Pipeline &p : pipelines)
         p.hasSpare = false;
+    rewrite();
+    for (func::FuncOp kernel : module.getOps<func::FuncOp>())
+      if (!pipelines.empty() || !bulkRings.empty())
+        eraseDeadValues(kernel.getBody().front());
+  }
+
+private:
+  /// What can be copied ahead, and at most how many stages.
+  void plan() {
+    ModuleOp module = getOperation();
+    int32_t stages = kernelOf(module).getStages();
+    if (stages == 0) // left to the compiler
+      stages = kDefaultStages;
+    module.walk([&](scf::ForOp loop) {
+      auto own = loop->getAttrOfType<IntegerAttr>(kNumStagesAttr);
+      bool isForProducts = hasProducts(loop);
+      int32_t count = own ? int32_t(own.getInt()) : stages;
+      if (count < 2 || loop.getUnsignedCmp() || !(own || isForProducts))
+        return;
+      limit = std::max(limit, count);
+      std::optional<BulkRing> ring;
+      if (bulk && !isForProducts && targetOf(module).has(Feature::BulkCopies))
+        ring = planBulkRing(loop, count);
+      if (ring)
+        bulkRings.push_back(std::move(*ring));
+      else if (auto p = planPipeline(loop, count, /*onlyForProducts=*/!own))
+        pipelines.push_back(std::move(*p));
+    });
+  }
+
+  void rewrite() {
     for (BulkRing &ring : bulkRings) { // first: what they are made from is in other loops' bodies
       ring.stages = std::min(ring.stages, limit);
       makeBulkRing(ring);
@@ -431,9 +460,10 @@ struct PipelineLoadsPass : tile::impl::PipelineLoadsPassBase<PipelineLoadsPass> 
       LoopRewriter(p).run();
       loadTurnAhead(p.loop, scalars);
     }
-    for (func::FuncOp kernel : module.getOps<func::FuncOp>())
-      if (!pipelines.empty() || !bulkRings.empty())
-        eraseDeadValues(kernel.getBody().front());
   }
+
+  SmallVector<Pipeline, 0> pipelines;
+  SmallVector<BulkRing, 0> bulkRings;
+  int32_t limit = 0; ///< of stages
 };
 } // namespace

@@ -39,6 +39,28 @@ std::optional<DenseSet<Value>> tile::writtenIn(scf::ForOp loop) {
   return roots;
 }
 
+std::optional<SmallVector<Gain, 2>> tile::gainsOf(scf::ForOp loop, BlockArgument arg) {
+  constexpr unsigned most = 8;
+  SmallVector<Gain, 2> gains;
+  // Back from what is passed on to what came in.
+  for (Value v = loop.getTiedLoopYieldedValue(arg)->get(); v != arg;) {
+    Operation *op = v.getDefiningOp();
+    if (!op || !loop->isProperAncestor(op) || gains.size() > most)
+      return std::nullopt;
+    if (isa<HintOp>(op)) {
+      v = op->getOperand(0);
+      continue;
+    }
+    if (!isa<arith::AddIOp, arith::SubIOp, AddPtrOp>(op))
+      return std::nullopt;
+    bool isSwapped = isa<arith::AddIOp>(op) &&
+                     (op->getOperand(1) == arg || loop.isDefinedOutsideOfLoop(op->getOperand(0)));
+    gains.push_back({op, op->getOperand(isSwapped ? 0 : 1)});
+    v = op->getOperand(isSwapped ? 1 : 0);
+  }
+  return gains;
+}
+
 bool Slice::add(ValueRange values) {
   llvm::SetVector<Operation *> newOps(ops);
   llvm::SetVector<unsigned> newCarried(carried);

@@ -16,6 +16,15 @@ bool collectWritten(mlir::Operation *op, llvm::DenseSet<mlir::Value> &roots);
 /// not be moved across.
 std::optional<llvm::DenseSet<mlir::Value>> writtenIn(mlir::scf::ForOp loop);
 
+/// What is added to a value that a loop carries, or taken from it, in every iteration.
+struct Gain {
+  mlir::Operation *op; ///< an addition or subtraction of numbers or pointers
+  mlir::Value value;   ///< of its operands, what is added
+};
+/// The gains of `arg`, the last first, if `loop` does nothing else with it on the way to the
+/// next iteration, and these are few.
+std::optional<llvm::SmallVector<Gain, 2>> gainsOf(mlir::scf::ForOp loop, mlir::BlockArgument arg);
+
 /// What values of a loop's body depend on: operations of the body, and what the
 /// loop carries for them. A second instance of these can run iterations ahead.
 class Slice {

@@ -59,6 +59,21 @@ bool tile::onlyAddsUp(cta::WarpgroupDotOp dot, scf::ForOp loop) {
          loop.getTiedLoopYieldedValue(acc)->get() == dot.getResult() && !dot.getPromote();
 }
 
+SmallVector<cta::WarpgroupDotOp> tile::plainProducts(scf::ForOp loop) {
+  SmallVector<cta::WarpgroupDotOp> dots;
+  bool arePlain = true;
+  loop.walk([&](Operation *op) {
+    if (auto dot = dyn_cast<cta::WarpgroupDotOp>(op)) {
+      arePlain &= dot->getBlock() == loop.getBody() && !dot.getInFlight() && !dot.getPromote();
+      dots.push_back(dot);
+    }
+    arePlain &= !isa<cta::TurnBeginOp, cta::TurnEndOp, cta::WarpgroupWaitOp>(op);
+  });
+  if (!arePlain)
+    dots.clear();
+  return dots;
+}
+
 /// The release of the slot that `wait` gives, if the slot can be kept while the next one is
 /// waited for: nobody but products reads it where it is, and there is another.
 static cta::RingReleaseOp laterRelease(cta::RingWaitOp wait, Operation *firstProduct) {

@@ -21,6 +21,10 @@ int64_t enoughWarpgroups(mlir::func::FuncOp kernel);
 /// The accumulator goes round the loop and is seen by nobody else.
 bool onlyAddsUp(cta::WarpgroupDotOp dot, mlir::scf::ForOp loop);
 
+/// All products of `loop`, if they are in its own block, and nothing has been done yet about when
+/// they are issued and waited for; none otherwise.
+llvm::SmallVector<cta::WarpgroupDotOp> plainProducts(mlir::scf::ForOp loop);
+
 /// Products of a loop that can be in flight from one iteration to the next.
 struct Flight {
   llvm::SmallVector<cta::WarpgroupDotOp, 2> dots;

@@ -1,6 +1,7 @@
 //===- StridedAccess.cpp - index arithmetic as strided tiles --------------===//
 #include "passes/facts/StridedAccess.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/facts/LoopSlice.h"
 #include "passes/facts/Promises.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -340,7 +341,7 @@ std::optional<StridedBlock> StridedAnalysis::compute(Value v) {
 // Loops
 //===----------------------------------------------------------------------===//
 
-static bool isInvariant(const Polynomial &p, scf::ForOp loop) {
+bool tile::isInvariant(const Polynomial &p, scf::ForOp loop) {
   return llvm::all_of(p.terms(), [&](const Polynomial::Term &t) {
     return llvm::all_of(t.factors, [&](Value v) { return loop.isDefinedOutsideOfLoop(v); });
   });
@@ -361,25 +362,15 @@ static std::optional<Polynomial> timesIterations(const Polynomial &gain, const P
 
 std::optional<StridedBlock> StridedAnalysis::progress(BlockArgument arg) {
   auto loop = cast<scf::ForOp>(arg.getOwner()->getParentOp());
-  Value v = loop.getTiedLoopYieldedValue(arg)->get();
   StridedBlock gain = uniform(Polynomial(), rankOf(arg));
-  // Walk back from what is passed on to what came in.
-  for (unsigned depth = 0; v != arg; ++depth) {
-    Operation *op = v.getDefiningOp();
-    if (!op || depth > 8 || !loop->isProperAncestor(op))
-      return std::nullopt;
-    if (isa<HintOp>(op)) {
-      v = op->getOperand(0);
-      continue;
-    }
-    if (!isa<arith::AddIOp, arith::SubIOp, AddPtrOp>(op))
-      return std::nullopt;
-    bool isSwapped = isa<arith::AddIOp>(op) && op->getOperand(1) == arg;
-    std::optional<StridedBlock> added = block(op->getOperand(isSwapped ? 0 : 1));
+  std::optional<SmallVector<Gain, 2>> gains = gainsOf(loop, arg);
+  if (!gains)
+    return std::nullopt;
+  for (const Gain &each : *gains) {
+    std::optional<StridedBlock> added = block(each.value);
     if (!added)
       return std::nullopt;
-    gain = sumOf(gain, *added, isa<arith::SubIOp>(op));
-    v = op->getOperand(isSwapped ? 1 : 0);
+    gain = sumOf(gain, *added, isa<arith::SubIOp>(each.op));
   }
   Polynomial elapsed = Polynomial::variable(loop.getInductionVar()) - scalar(loop.getLowerBound());
   Polynomial step = scalar(loop.getStep());

@@ -81,6 +81,9 @@ struct Bound {
   Polynomial limit; ///< exclusive for upper bounds, inclusive for lower ones
 };
 
+/// Whether `p` is the same in every iteration.
+bool isInvariant(const Polynomial &p, mlir::scf::ForOp loop);
+
 /// `p` in 64 bits, of the values that `map` has for its variables.
 mlir::Value emitPolynomial(mlir::OpBuilder &b, mlir::Location loc, const Polynomial &p,
                            mlir::IRMapping &map);

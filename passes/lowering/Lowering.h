@@ -317,6 +317,7 @@ private:
   friend struct ScanLowering;
   friend struct MatrixLowering;
   friend struct StagedLowering;
+  friend struct StoreLowering;
   friend struct WarpgroupProduct;
 };
 

@@ -320,90 +320,114 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
     return end;
   }
 
-  /// The area of the stores, then the slots' buffers of the rings, then the two barriers of
-  /// each slot: where they are, nothing else ever is. The ring with most slots gives one up
-  /// until all fit beside the smallest area.
-  int64_t placeStoresAndRings(int64_t end) {
+  static constexpr unsigned kMostLevels = 6; ///< more would save next to nothing
+
+  /// What is behind the exchanges: stores by TMA, and rings.
+  struct Tail {
     SmallVector<cta::TmaStoreOp> stores;
     SmallVector<cta::RingOp> rings;
-    getOperation().walk([&](cta::TmaStoreOp op) { stores.push_back(op); });
-    getOperation().walk([&](cta::RingOp op) { rings.push_back(op); });
-    if (stores.empty() && rings.empty())
-      return end;
-    end = llvm::alignTo(end, kSwizzlePeriod);
-    unsigned groups = cta::groupsOf(getOperation());
-    bool isShared = groups == 1 && areStoredBehind(stores, rings);
-    auto sum = [&](int64_t bytesOfStores) -> int64_t {
-      int64_t inSlots = 0, inBarriers = 0;
-      for (cta::RingOp op : rings) {
-        inSlots += slotBytes(op.getType(), op.getStages());
-        inBarriers += lowering::barrierBytes(op.getStages(), groups);
-      }
-      inBarriers = llvm::alignTo(inBarriers, kSwizzlePeriod);
-      if (isShared)
-        return end + std::max(int64_t(llvm::alignTo(bytesOfStores, kSwizzlePeriod)), inSlots) +
-               inBarriers;
-      return llvm::alignTo(end + bytesOfStores, kSwizzlePeriod) * groups + inSlots + inBarriers;
-    };
-    auto fits = [&](int64_t bytesOfStores) {
-      return sum(bytesOfStores) <= lowering::maxSharedBytes(getOperation());
-    };
-    SmallVector<cta::RingOp> elastic(
-        llvm::make_filter_range(rings, [](cta::RingOp op) { return op.getElastic(); }));
-    while (!fits(storeBytes(stores, 0)) &&
-           takeSlot(elastic, tuningOf(getOperation()).fewestSlots)) {
-    }
-    constexpr unsigned kMostLevels = 6; // more would save next to nothing
-    while (!fits(storeBytes(stores, kMostLevels)) && takeSlot(rings)) {
-    }
-    unsigned level = 0;
-    while (level < kMostLevels && !fits(storeBytes(stores, level)))
-      ++level;
-    std::optional<int64_t> sideBySide = bytesSideBySide(stores);
-    int64_t programs = mostPrograms(getOperation());
-    auto programsWith = [&](int64_t bytesOfStores) {
-      return std::min(programs, lowering::programsWith(getOperation(), sum(bytesOfStores)));
-    };
-    while (isShared && level < kMostLevels &&
-           programsWith(storeBytes(stores, level)) < programsWith(storeBytes(stores, kMostLevels)))
-      ++level;
-    if (sideBySide &&
-        (!fits(*sideBySide) || programsWith(*sideBySide) < programsWith(storeBytes(stores, level))))
-      sideBySide.reset();
+    int64_t begin;
+    unsigned groups;
+    bool isShared;                     ///< stores where the rings were
+    unsigned level = 0;                ///< of the parts that stores are staged in
+    std::optional<int64_t> sideBySide; ///< bytes, if stores have a place each
+  };
 
-    int64_t begin = end;
-    if (isShared) { // all have read their slots
-      OpBuilder behind(inBody(stores.front()));
-      cta::BarrierOp::create(behind, stores.front().getLoc());
+  /// All bytes, if stores take so many.
+  static int64_t sum(const Tail &tail, int64_t bytesOfStores) {
+    int64_t inSlots = 0, inBarriers = 0;
+    for (cta::RingOp op : tail.rings) {
+      inSlots += slotBytes(op.getType(), op.getStages());
+      inBarriers += lowering::barrierBytes(op.getStages(), tail.groups);
+    }
+    inBarriers = llvm::alignTo(inBarriers, kSwizzlePeriod);
+    if (tail.isShared)
+      return tail.begin +
+             std::max(int64_t(llvm::alignTo(bytesOfStores, kSwizzlePeriod)), inSlots) + inBarriers;
+    return llvm::alignTo(tail.begin + bytesOfStores, kSwizzlePeriod) * tail.groups + inSlots +
+           inBarriers;
+  }
+
+  /// The area of the stores, then the slots' buffers of the rings, then the two barriers of
+  /// each slot: where they are, nothing else ever is.
+  int64_t placeStoresAndRings(int64_t end) {
+    Tail tail;
+    getOperation().walk([&](cta::TmaStoreOp op) { tail.stores.push_back(op); });
+    getOperation().walk([&](cta::RingOp op) { tail.rings.push_back(op); });
+    if (tail.stores.empty() && tail.rings.empty())
+      return end;
+    tail.begin = llvm::alignTo(end, kSwizzlePeriod);
+    tail.groups = cta::groupsOf(getOperation());
+    tail.isShared = tail.groups == 1 && areStoredBehind(tail.stores, tail.rings);
+    choose(tail);
+    return place(tail);
+  }
+
+  /// How many slots rings have, and how stores are staged. The ring with most slots gives one up
+  /// until all fit beside the smallest area.
+  void choose(Tail &tail) {
+    ModuleOp module = getOperation();
+    auto fits = [&](int64_t bytesOfStores) {
+      return sum(tail, bytesOfStores) <= lowering::maxSharedBytes(module);
+    };
+    auto staged = [&](unsigned level) { return storeBytes(tail.stores, level); };
+    SmallVector<cta::RingOp> elastic(
+        llvm::make_filter_range(tail.rings, [](cta::RingOp op) { return op.getElastic(); }));
+    while (!fits(staged(0)) && takeSlot(elastic, tuningOf(module).fewestSlots)) {
+    }
+    while (!fits(staged(kMostLevels)) && takeSlot(tail.rings)) {
+    }
+    while (tail.level < kMostLevels && !fits(staged(tail.level)))
+      ++tail.level;
+    tail.sideBySide = bytesSideBySide(tail.stores);
+    int64_t programs = mostPrograms(module);
+    auto programsWith = [&](int64_t bytesOfStores) {
+      return std::min(programs, lowering::programsWith(module, sum(tail, bytesOfStores)));
+    };
+    while (tail.isShared && tail.level < kMostLevels &&
+           programsWith(staged(tail.level)) < programsWith(staged(kMostLevels)))
+      ++tail.level;
+    if (tail.sideBySide && (!fits(*tail.sideBySide) ||
+                            programsWith(*tail.sideBySide) < programsWith(staged(tail.level))))
+      tail.sideBySide.reset();
+  }
+
+  /// Returns where the last of them ends.
+  int64_t place(const Tail &tail) {
+    int64_t end = tail.begin;
+    if (tail.isShared) { // all have read their slots
+      cta::TmaStoreOp first = tail.stores.front();
+      OpBuilder behind(inBody(first));
+      cta::BarrierOp::create(behind, first.getLoc());
     }
     Builder b(&getContext());
-    for (cta::TmaStoreOp op : stores) {
+    for (cta::TmaStoreOp op : tail.stores) {
       place(op, end);
-      if (sideBySide) {
+      if (tail.sideBySide) {
         end += llvm::alignTo(wholeBytes(op), kSwizzlePeriod);
-        if (op != stores.front())
+        if (op != tail.stores.front())
           op->setAttr(cta::kOwnPlaceAttr, b.getUnitAttr());
         continue;
       }
-      if (unsigned own = std::min(level, mostLevels(op)))
+      if (unsigned own = std::min(tail.level, mostLevels(op)))
         op->setAttr(cta::kStorePartsAttr, b.getI32IntegerAttr(2 << own));
     }
-    if (!sideBySide)
-      end += storeBytes(stores, level);
-    if (!rings.empty())
+    if (!tail.sideBySide)
+      end += storeBytes(tail.stores, tail.level);
+    if (!tail.rings.empty())
       end = llvm::alignTo(end, kSwizzlePeriod);
     int64_t endOfStores = end;
-    if (isShared)
-      end = begin;
-    if (groups > 1) {
+    if (tail.isShared)
+      end = tail.begin;
+    if (tail.groups > 1) {
       cta::setMade(getOperation(), &cta::Made::groupBytes, end);
-      end *= groups;
+      end *= tail.groups;
     }
     int64_t inBarriers = 0;
-    for (cta::RingOp op : rings) {
+    for (cta::RingOp op : tail.rings) {
       place(op, end);
       end += slotBytes(op.getType(), op.getStages());
-      inBarriers += lowering::barrierBytes(op.getStages(), groups);
+      inBarriers += lowering::barrierBytes(op.getStages(), tail.groups);
     }
     end = std::max(end, int64_t(llvm::alignTo(endOfStores, kSwizzlePeriod)));
     return end + int64_t(llvm::alignTo(inBarriers, kSwizzlePeriod));

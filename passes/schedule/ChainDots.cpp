@@ -81,16 +81,8 @@ bool Chain::match() {
 
 /// Two products or more, all in the loop itself; the last adds to a variable of the loop.
 bool Chain::findProducts() {
-  Block *body = loop.getBody();
-  bool isPlain = true;
-  loop.walk([&](Operation *op) {
-    if (auto dot = dyn_cast<cta::WarpgroupDotOp>(op)) {
-      isPlain &= dot->getBlock() == body && !dot.getInFlight() && !dot.getPromote();
-      dots.push_back(dot);
-    }
-    isPlain &= !isa<cta::TurnBeginOp, cta::TurnEndOp, cta::WarpgroupWaitOp>(op);
-  });
-  if (!isPlain || dots.size() < 2)
+  dots = plainProducts(loop);
+  if (dots.size() < 2)
     return false;
   last = dots.back();
   first = dots[dots.size() - 2];
@@ -98,7 +90,7 @@ bool Chain::findProducts() {
     return false;
   OpOperand &use = *last.getResult().use_begin();
   sumArg = use.getOperandNumber();
-  return use.getOwner() == body->getTerminator();
+  return use.getOwner() == loop.getBody()->getTerminator();
 }
 
 /// The right operand has a ring of its own, so that its slots can be taken later than others.

@@ -115,15 +115,8 @@ bool EarlyDots::findReleases() {
 }
 
 bool EarlyDots::match() {
-  bool isPlain = true;
-  loop.walk([&](Operation *op) {
-    if (auto dot = dyn_cast<cta::WarpgroupDotOp>(op)) {
-      isPlain &= dot->getBlock() == body && !dot.getInFlight() && !dot.getPromote();
-      dots.push_back(dot);
-    }
-    isPlain &= !isa<cta::TurnBeginOp, cta::TurnEndOp, cta::WarpgroupWaitOp>(op);
-  });
-  if (!isPlain || dots.size() < 2 || !findReleases())
+  dots = plainProducts(loop);
+  if (dots.size() < 2 || !findReleases())
     return false;
   for (cta::WarpgroupDotOp dot : ArrayRef(dots).drop_front())
     if (!dependsOn(dot, dots.front()) && matchPattern(dot.getAcc(), m_AnyZeroFloat()))

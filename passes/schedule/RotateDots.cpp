@@ -48,6 +48,8 @@ private:
 
   bool matchRings();
   bool findLate();
+  void addWhatOnlyFeedsLate();
+  bool findArguments(const DenseSet<Value> &late);
   bool fits();
 
   Turn issue(OpBuilder &b, Value index, ValueRange early);
@@ -124,12 +126,32 @@ bool Rotation::findLate() {
       if (late.contains(next))
         late.insert(arg);
   }
-  // Scales, say, that are multiplied with each other for the next iteration: they
-  // may still be on their way from memory when the product is issued.
+  addWhatOnlyFeedsLate();
+  if (!findArguments(late))
+    return false;
+  // Nothing nested reads what is late.
+  WalkResult nested = loop->walk([&](Operation *op) {
+    bool isNested = op != loop && op->getBlock() != body;
+    return isNested && llvm::any_of(op->getOperands(),
+                                    [&](Value v) {
+                                      return late.contains(v) ||
+                                             lateOps.contains(v.getDefiningOp());
+                                    })
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return !lateArgs.empty() && !nested.wasInterrupted();
+}
+
+/// Scales, say, that are multiplied with each other for the next iteration: they may still be
+/// on their way from memory when the product is issued.
+void Rotation::addWhatOnlyFeedsLate() {
+  Block *body = loop.getBody();
+  Operation *yield = body->getTerminator();
   auto onlyFeedsLate = [&](OpOperand &use) {
     if (use.getOwner() != yield)
       return lateOps.contains(use.getOwner());
-    return llvm::all_of(args[use.getOperandNumber()].getUsers(),
+    return llvm::all_of(loop.getRegionIterArgs()[use.getOperandNumber()].getUsers(),
                         [&](Operation *user) { return lateOps.contains(user); });
   };
   for (size_t before = 0; before != lateOps.size();) {
@@ -138,14 +160,21 @@ bool Rotation::findLate() {
       if (isElementByElement(&op) && llvm::all_of(op.getUses(), onlyFeedsLate))
         lateOps.insert(&op);
   }
-  SetVector<Value> read;
-  for (auto [index, next] : llvm::enumerate(yield->getOperands())) {
-    bool isLate = late.contains(args[index]) || lateOps.contains(next.getDefiningOp());
+}
+
+/// Which variables of the loop are late, and what late operations read of the others; false if
+/// the two cannot be told apart.
+bool Rotation::findArguments(const DenseSet<Value> &late) {
+  Block *body = loop.getBody();
+  for (auto [index, next] : llvm::enumerate(body->getTerminator()->getOperands())) {
+    bool isLate =
+        late.contains(loop.getRegionIterArgs()[index]) || lateOps.contains(next.getDefiningOp());
     (isLate ? lateArgs : earlyArgs).push_back(index);
     // Two variables that swap, say: rare, and not worth more code.
     if (isLate && !lateOps.contains(next.getDefiningOp()))
       return false;
   }
+  SetVector<Value> read;
   for (Operation &op : body->without_terminator())
     for (Value v : op.getOperands()) {
       auto arg = dyn_cast<BlockArgument>(v);
@@ -161,18 +190,7 @@ bool Rotation::findLate() {
         read.insert(v);
     }
   captured = read.takeVector();
-  // Nothing nested reads what is late.
-  WalkResult nested = loop->walk([&](Operation *op) {
-    bool isNested = op != loop && op->getBlock() != body;
-    return isNested && llvm::any_of(op->getOperands(),
-                                    [&](Value v) {
-                                      return late.contains(v) ||
-                                             lateOps.contains(v.getDefiningOp());
-                                    })
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
-  });
-  return !lateArgs.empty() && !nested.wasInterrupted();
+  return true;
 }
 
 bool Rotation::fits() {

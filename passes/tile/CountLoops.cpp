@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
+#include "passes/facts/LoopSlice.h"
 #include "passes/facts/NonNegative.h"
 #include "passes/facts/Refusals.h"
 #include "passes/facts/StridedAccess.h"
@@ -166,31 +167,17 @@ void becomeFor(scf::WhileOp loop, const Counting &c) {
 // What loops leave behind
 //===----------------------------------------------------------------------===//
 
-/// The additions that `result` is, one turn after the other, to what came in.
-std::optional<SmallVector<Operation *, 2>> gainsOf(scf::ForOp loop, OpResult result) {
+/// What each turn adds to what `result` was; nothing if that is not the same in all.
+std::optional<SmallVector<Gain, 2>> constantGainsOf(scf::ForOp loop, OpResult result) {
   Type type = getElementTypeOrSelf(result.getType());
   if (!isa<PtrType>(type) && !isWideInteger(type))
     return std::nullopt;
-  BlockArgument arg = loop.getTiedLoopRegionIterArg(result);
-  SmallVector<Operation *, 2> gains;
-  for (Value v = loop.getTiedLoopYieldedValue(arg)->get(); v != arg;) {
-    Operation *op = v.getDefiningOp();
-    if (!op || !loop->isProperAncestor(op) || gains.size() > 8)
-      return std::nullopt;
-    if (isa<HintOp>(op)) {
-      v = op->getOperand(0);
-      continue;
-    }
-    if (!isa<arith::AddIOp, arith::SubIOp, AddPtrOp>(op))
-      return std::nullopt;
-    bool isSwapped = isa<arith::AddIOp>(op) && loop.isDefinedOutsideOfLoop(op->getOperand(0));
-    Value gain = op->getOperand(isSwapped ? 0 : 1);
-    if (!loop.isDefinedOutsideOfLoop(gain) || !isWideInteger(getElementTypeOrSelf(gain.getType())))
-      return std::nullopt;
-    gains.push_back(op);
-    v = op->getOperand(isSwapped ? 1 : 0);
-  }
-  return gains;
+  auto gains = gainsOf(loop, loop.getTiedLoopRegionIterArg(result));
+  bool areConstant = gains && llvm::all_of(*gains, [&](const Gain &gain) {
+                       return loop.isDefinedOutsideOfLoop(gain.value) &&
+                              isWideInteger(getElementTypeOrSelf(gain.value.getType()));
+                     });
+  return areConstant ? gains : std::nullopt;
 }
 
 class Turns {
@@ -328,16 +315,15 @@ void Turns::rewrite(scf::ForOp loop) {
   for (OpResult result : loop.getResults()) {
     if (result.use_empty())
       continue;
-    auto gains = gainsOf(loop, result);
+    auto gains = constantGainsOf(loop, result);
     if (!gains)
       continue;
     if (!turns)
       turns = count(b, loop, *step);
     Location loc = loop.getLoc();
     Value v = loop.getTiedLoopInit(loop.getTiedLoopRegionIterArg(result))->get();
-    for (Operation *op : llvm::reverse(*gains)) {
-      bool isSwapped = isa<arith::AddIOp>(op) && loop.isDefinedOutsideOfLoop(op->getOperand(0));
-      Value gain = times(b, loc, op->getOperand(isSwapped ? 0 : 1), turns, v.getType());
+    for (auto [op, value] : llvm::reverse(*gains)) {
+      Value gain = times(b, loc, value, turns, v.getType());
       if (isa<AddPtrOp>(op))
         v = AddPtrOp::create(b, loc, v.getType(), v, gain);
       else if (isa<arith::AddIOp>(op))

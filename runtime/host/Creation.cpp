@@ -226,6 +226,15 @@ static uint64_t readSeed(const ContextPtr &context, const PyValue &value) {
   return value.isNone() ? next : uint64_t(value.toInt64().value_or(0));
 }
 
+/// The first three arguments of what makes random tensors.
+static std::unique_ptr<eval::EvalError> readRandom(const ContextPtr &context, const ArgReader &r,
+                                                   Shape &shape, DType &type, uint64_t &seed) {
+  if (auto error = readShapeAndType(r[0], r.get(1), DType::Kind::Float32, shape, type))
+    return error;
+  seed = readSeed(context, r.get(2));
+  return nullptr;
+}
+
 /// Random numbers by position, where anybody looks at them.
 template <typename Fn>
 static Result filledAtRandom(const ContextPtr &context, const DType &type, const Shape &shape,
@@ -242,9 +251,9 @@ static Result rand(const ContextPtr &context, const CallArgs &args) {
     return r.error();
   Shape shape;
   DType type;
-  if (auto error = readShapeAndType(r[0], r.get(1), DType::Kind::Float32, shape, type))
+  uint64_t seed = 0;
+  if (auto error = readRandom(context, r, shape, type, seed))
     return error;
-  uint64_t seed = readSeed(context, r.get(2));
   return filledAtRandom(context, type, shape,
                         [&](int64_t i) { return encode(type, randomUniform(seed, i)); });
 }
@@ -255,9 +264,9 @@ static Result randn(const ContextPtr &context, const CallArgs &args) {
     return r.error();
   Shape shape;
   DType type;
-  if (auto error = readShapeAndType(r[0], r.get(1), DType::Kind::Float32, shape, type))
+  uint64_t seed = 0;
+  if (auto error = readRandom(context, r, shape, type, seed))
     return error;
-  uint64_t seed = readSeed(context, r.get(2));
   double mean = r.get(3).toDouble().value_or(0), deviation = r.get(4).toDouble().value_or(1);
   return filledAtRandom(context, type, shape, [&](int64_t i) {
     return encode(type, mean + deviation * randomNormal(seed, i));
@@ -344,9 +353,9 @@ static Result special(const ContextPtr &context, const CallArgs &args) {
     return r.error();
   Shape shape;
   DType type;
-  if (auto error = readShapeAndType(r[0], r.get(1), DType::Kind::Float32, shape, type))
+  uint64_t seed = 0;
+  if (auto error = readRandom(context, r, shape, type, seed))
     return error;
-  uint64_t seed = readSeed(context, r.get(2));
   Result nan = r.has(3) ? eval::truth(r[3]) : PyValue::boolean(true);
   Result inf = r.has(4) ? eval::truth(r[4]) : PyValue::boolean(true);
   if (!nan || !inf)

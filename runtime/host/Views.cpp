@@ -84,30 +84,27 @@ static std::unique_ptr<eval::EvalError> readInts(const CallArgs &args, Shape &ou
   return nullptr;
 }
 
-static Result stride(const ContextPtr &, const CallArgs &args) {
-  ArgReader r("stride", args, {"self", "dim"}, 1);
+/// `x.NAME()` and `x.NAME(dim)`: one number for each dimension, or that of one.
+static Result ofDimensions(StringRef name, const CallArgs &args,
+                           llvm::function_ref<ArrayRef<int64_t>(Tensor &)> get) {
+  ArgReader r(name, args, {"self", "dim"}, 1);
   Tensor *x = self(args);
   if (!r || !x)
-    return x ? r.error() : needTensor("stride");
+    return x ? r.error() : needTensor(name);
   if (!r.has(1))
-    return toTuple(x->strides());
+    return toTuple(get(*x));
   int64_t axis = r[1].toInt64().value_or(INT64_MAX);
   if (auto error = normalizeAxis(axis, x->rank()))
     return error;
-  return PyValue::integer(x->strides()[axis]);
+  return PyValue::integer(get(*x)[axis]);
+}
+
+static Result stride(const ContextPtr &, const CallArgs &args) {
+  return ofDimensions("stride", args, [](Tensor &x) { return x.strides(); });
 }
 
 static Result size(const ContextPtr &, const CallArgs &args) {
-  ArgReader r("size", args, {"self", "dim"}, 1);
-  Tensor *x = self(args);
-  if (!r || !x)
-    return x ? r.error() : needTensor("size");
-  if (!r.has(1))
-    return toTuple(x->shape());
-  int64_t axis = r[1].toInt64().value_or(INT64_MAX);
-  if (auto error = normalizeAxis(axis, x->rank()))
-    return error;
-  return PyValue::integer(x->shape()[axis]);
+  return ofDimensions("size", args, [](Tensor &x) { return x.shape(); });
 }
 
 static Result isContiguous(const ContextPtr &, const CallArgs &args) {

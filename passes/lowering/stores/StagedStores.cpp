@@ -158,89 +158,129 @@ static bool isFirstStore(cta::TmaStoreOp op) {
   return first == op;
 }
 
-LogicalResult Lowering::lowerTmaStore(cta::TmaStoreOp op) {
-  Location loc = op.getLoc();
-  const LinearLayout &from = cta::getLayout(op.getValue().getType());
-  const LinearLayout &image = op.getLayout().getLayout();
-  int64_t offset = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
-  auto partsAttr = op->getAttrOfType<IntegerAttr>(cta::kStorePartsAttr);
-  int parts = partsAttr ? int(partsAttr.getInt()) : 1;
-  cta::MapAttr map = mapAttr(op.getMap());
-  unsigned bytes = getElementBytes(getElementType(op.getValue().getType()));
-  unsigned groups = numThreads / kWarpgroupThreads;
-  bool apart = op.getDims().front() == 1 && sharesRowsOut(from, groups) && map.getBox()[1] == 64;
+namespace tile::lowering {
+/// One store: its block is staged in parts, and copied from there box by box.
+struct StoreLowering {
+  Lowering &l;
+  Instructions &in;
+  OpBuilder &b;
+  cta::TmaStoreOp op;
+  const LinearLayout &from, &image;
+  unsigned bytes, groups;
+  bool apart; ///< each warpgroup stores its own rows
+  Value leads, policy;
+  StoreParts cut;
+  int64_t partBytes;
 
-  unsigned threads = apart ? kWarpgroupThreads : numThreads;
-  Value number = LLVM::AndOp::create(b, loc, tid, in.i32(int32_t(threads - 1)));
-  Value leads = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, number, in.i32(0));
-  auto sync = [&] {
-    if (apart)
-      in.namedBarrier(plus(warpgroup(), kWarpgroupBarrier), threads);
-    else
-      in.barrier();
-  };
-  Value policy = policyOf(op);
-  StoreParts cut = cutStore(layout::offsetsOf(from, image), unsigned(parts));
-  int64_t partBytes = int64_t(cut.offsets.outSize(Dim::offset())) * bytes;
-  // The staging area is free once the copies before have read it: this warpgroup's,
-  // if its part of the area is the same for every store, or else everybody's.
+  StoreLowering(Lowering &l, cta::TmaStoreOp op, int parts);
+  void run(int parts);
+  void sync();
+  void waitForArea();
+  void stage(int part, int64_t buffer);
+  void copyBoxes(int part, int64_t buffer);
+};
+} // namespace tile::lowering
+
+StoreLowering::StoreLowering(Lowering &l, cta::TmaStoreOp op, int parts)
+    : l(l), in(l.in), b(l.b), op(op), from(cta::getLayout(op.getValue().getType())),
+      image(op.getLayout().getLayout()),
+      bytes(getElementBytes(getElementType(op.getValue().getType()))),
+      groups(l.numThreads / kWarpgroupThreads) {
+  apart = op.getDims().front() == 1 && sharesRowsOut(from, groups) &&
+          l.mapAttr(op.getMap()).getBox()[1] == 64;
+  unsigned threads = apart ? kWarpgroupThreads : l.numThreads;
+  Value number = LLVM::AndOp::create(b, op.getLoc(), l.tid, in.i32(int32_t(threads - 1)));
+  leads = LLVM::ICmpOp::create(b, op.getLoc(), LLVM::ICmpPredicate::eq, number, in.i32(0));
+  policy = l.policyOf(op);
+  cut = cutStore(layout::offsetsOf(from, image), unsigned(parts));
+  partBytes = int64_t(cut.offsets.outSize(Dim::offset())) * bytes;
+}
+
+void StoreLowering::sync() {
+  if (apart)
+    in.namedBarrier(l.plus(l.warpgroup(), kWarpgroupBarrier), kWarpgroupThreads);
+  else
+    in.barrier();
+}
+
+/// The staging area is free once the copies before have read it: this warpgroup's,
+/// if its part of the area is the same for every store, or else everybody's.
+void StoreLowering::waitForArea() {
   bool mixed = false;
   op->getParentOfType<ModuleOp>().walk(
-      [&](cta::TmaStoreOp other) { mixed |= !shareStaging(op, other); });
-  bool isFree = isFirstStore(op) || (op->hasAttr(cta::kOwnPlaceAttr) && !op.getOrdered());
-  if (!isFree) {
-    Value waits = leads;
-    if (mixed && groups > 1) {
-      Value inGroup = LLVM::AndOp::create(b, loc, tid, in.i32(kWarpgroupThreads - 1));
-      waits = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::eq, inGroup, in.i32(0));
-    }
-    emitIf(waits, [&] {
-      if (op.getOrdered())
-        in.bulkWait();
-      else
-        in.bulkWaitRead();
-    });
-    if (mixed)
-      in.barrier();
+      [&](cta::TmaStoreOp other) { mixed |= !l.shareStaging(op, other); });
+  if (isFirstStore(op) || (op->hasAttr(cta::kOwnPlaceAttr) && !op.getOrdered()))
+    return;
+  Value waits = leads;
+  if (mixed && groups > 1) {
+    Value inGroup = LLVM::AndOp::create(b, op.getLoc(), l.tid, in.i32(kWarpgroupThreads - 1));
+    waits = LLVM::ICmpOp::create(b, op.getLoc(), LLVM::ICmpPredicate::eq, inGroup, in.i32(0));
+  }
+  l.emitIf(waits, [&] {
+    if (op.getOrdered())
+      in.bulkWait();
     else
-      sync();
-  }
-  for (int part = 0; part < parts; ++part) {
-    Registers regs;
-    for (auto [reg, its] : llvm::zip_equal(get(op.getValue()), cut.parts))
-      if (its == part)
-        regs.push_back(reg);
-    // Parts take turns in two buffers.
-    int64_t buffer = offset + part % 2 * partBytes;
-    writeShared(regs, cut.offsets, buffer);
-    in.fenceProxyAsync();
-    if (part > 0) // so that the next part may overwrite the one before
-      emitIf(leads, [&] { in.bulkWaitRead(); });
+      in.bulkWaitRead();
+  });
+  if (mixed)
+    in.barrier();
+  else
     sync();
-    emitIf(leads, [&] {
-      Value source = sharedAddress(buffer);
-      Value descriptor = in.tensorMapAddress(getScalar(op.getMap()));
-      SmallVector<Value> starts;
-      for (Value start : op.getStarts())
-        starts.push_back(getScalar(start));
-      if (apart) { // this warpgroup's rows
-        Value row = LLVM::ShlOp::create(b, loc, warpgroup(), in.i32(6));
-        int64_t rowBytes = layout::swizzleSpan(int64_t(image.outSize(Dim::dim(1))) * bytes);
-        Value skip = LLVM::MulOp::create(b, loc, row, in.i32(int32_t(rowBytes)));
-        source = LLVM::AddOp::create(b, loc, source, skip);
-        starts[1] = LLVM::AddOp::create(b, loc, starts[1], row);
-      }
-      forEachBox(map, image, bytes, op.getDims(), [&](ArrayRef<int64_t> at, int64_t from) {
-        if ((apart && at[1] / 64 % groups != 0) || from / partBytes != part)
-          return;
-        SmallVector<Value> coordinates;
-        for (auto [start, more] : llvm::zip(starts, at))
-          coordinates.push_back(plus(start, more));
-        in.tmaStore(plus(source, from % partBytes), descriptor, coordinates, policy);
-      });
-      in.bulkCommit();
-    });
+}
+
+void StoreLowering::stage(int part, int64_t buffer) {
+  Registers regs;
+  for (auto [reg, its] : llvm::zip_equal(l.get(op.getValue()), cut.parts))
+    if (its == part)
+      regs.push_back(reg);
+  l.writeShared(regs, cut.offsets, buffer);
+  in.fenceProxyAsync();
+  if (part > 0) // so that the next part may overwrite the one before
+    l.emitIf(leads, [&] { in.bulkWaitRead(); });
+  sync();
+}
+
+/// By one thread.
+void StoreLowering::copyBoxes(int part, int64_t buffer) {
+  Location loc = op.getLoc();
+  Value source = l.sharedAddress(buffer);
+  Value descriptor = in.tensorMapAddress(l.getScalar(op.getMap()));
+  SmallVector<Value> starts;
+  for (Value start : op.getStarts())
+    starts.push_back(l.getScalar(start));
+  if (apart) { // this warpgroup's rows
+    Value row = LLVM::ShlOp::create(b, loc, l.warpgroup(), in.i32(6));
+    int64_t rowBytes = layout::swizzleSpan(int64_t(image.outSize(Dim::dim(1))) * bytes);
+    Value skip = LLVM::MulOp::create(b, loc, row, in.i32(int32_t(rowBytes)));
+    source = LLVM::AddOp::create(b, loc, source, skip);
+    starts[1] = LLVM::AddOp::create(b, loc, starts[1], row);
   }
+  cta::MapAttr map = l.mapAttr(op.getMap());
+  l.forEachBox(map, image, bytes, op.getDims(), [&](ArrayRef<int64_t> at, int64_t offset) {
+    if ((apart && at[1] / 64 % groups != 0) || offset / partBytes != part)
+      return;
+    SmallVector<Value> coordinates;
+    for (auto [start, more] : llvm::zip(starts, at))
+      coordinates.push_back(l.plus(start, more));
+    in.tmaStore(l.plus(source, offset % partBytes), descriptor, coordinates, policy);
+  });
+  in.bulkCommit();
+}
+
+void StoreLowering::run(int parts) {
+  waitForArea();
+  int64_t area = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
+  for (int part = 0; part < parts; ++part) {
+    int64_t buffer = area + part % 2 * partBytes; // parts take turns in two
+    stage(part, buffer);
+    l.emitIf(leads, [&] { copyBoxes(part, buffer); });
+  }
+}
+
+LogicalResult Lowering::lowerTmaStore(cta::TmaStoreOp op) {
+  auto partsAttr = op->getAttrOfType<IntegerAttr>(cta::kStorePartsAttr);
+  int parts = partsAttr ? int(partsAttr.getInt()) : 1;
+  StoreLowering(*this, op, parts).run(parts);
   storesByTma = true;
   return success();
 }
