@@ -203,15 +203,16 @@ struct GatherOfView : OpRewritePattern<GatherOp> {
       if (dim >= 0)
         at[dim] = index;
     }
+    Sizes shape; // what the indices broadcast to, without numbers for dimensions of one
+    unsigned dim;
+    for (Value index : at)
+      if (index)
+        shape = *broadcast(shape, typeOf(index).sizes(), dim);
+    if (shape != op.getType().sizes())
+      return failure();
     for (Value &index : at)
       if (!index)
         index = indices.number(Size(0));
-    Sizes shape;
-    unsigned dim;
-    for (Value index : at)
-      shape = *broadcast(shape, typeOf(index).sizes(), dim);
-    if (shape != op.getType().sizes())
-      return failure();
     rewriter.replaceOpWithNewOp<GatherOp>(op, op.getType(), view.getSrc(), at, op.getGuarded());
     return success();
   }

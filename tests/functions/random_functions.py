@@ -64,7 +64,8 @@ class Function:
 
     def grow(self):
         self.rng.choice([self.unary, self.unary, self.binary, self.binary, self.binary, self.select,
-                         self.reduce, self.reduce, self.normalise, self.view, self.multiply, self.move])()
+                         self.reduce, self.reduce, self.normalise, self.view, self.multiply, self.move,
+                         self.attend])()
 
     def unary(self):
         x, shape = self.pick()
@@ -128,6 +129,35 @@ class Function:
                 if batch is not None:
                     self.add(f"tile.clamp(({x} @ {text}) * 0.05, -8, 8)", batch + (a[-2], c[-1]))
                     return
+
+    def attend(self):
+        """A softmax between two products, of scores that places or arrays may mask; sometimes
+        somebody else wants it as well."""
+        x, a = self.pick()
+        for y, b in self.rng.sample(self.values, len(self.values)):
+            if len(a) < 2 or len(b) < 2 or a[-1] != b[-1] or a[-1] == "1" or b[-2] == "1":
+                continue
+            batch = broadcast(a[:-2], b[:-2])
+            if batch is None:
+                continue
+            z, c = self.rng.choice([(z, c) for z, c in self.values if len(c) >= 2 and c[-2] == b[-2]])
+            whole = broadcast(batch, c[:-2])
+            if whole is None:
+                continue
+            scores = f"{x} @ {y}.transpose(-1, -2) * {self.rng.choice([0.1, 0.3, -0.2])}"
+            if self.rng.random() < 0.3:
+                scores = f"tile.tanh({scores}) * 3"
+            if self.rng.random() < 0.5:  # each row sees the first column
+                row, column = f"tile.arange({x}.shape[-2])[:, None]", f"tile.arange({y}.shape[-2])"
+                mask = self.rng.choice([f"{column} <= {row}", f"{row} + 3 > {column}",
+                                        f"({row} >= {column}) & ({column} < 40)"])
+                scores = f"tile.where({mask}, {scores}, -float('inf'))"
+            p = f"v{len(self.lines)}"
+            self.lines.append(f"    {p} = tile.softmax({scores}, axis=-1)")
+            if self.rng.random() < 0.2:
+                self.values.append((p, batch + (a[-2], b[-2])))
+            self.add(f"{p} @ {z}", whole + (a[-2], c[-1]))
+            return
 
     def view(self):
         x, shape = self.pick()

@@ -50,3 +50,16 @@ func.func @stored(%x: !graph.tensor<"M, D*H", f16>) -> !graph.tensor<"M, H, D", 
   %r = graph.reshape %e : !graph.tensor<"M, D*H", f16> -> !graph.tensor<"M, H, D", f16>
   return %r : !graph.tensor<"M, H, D", f16>
 }
+
+// -----
+
+// A view whose indices no longer give the result's shape stays.
+// CHECK-LABEL: @one_of_one
+// CHECK: graph.rearrange
+// CHECK: graph.gather
+func.func @one_of_one(%x: !graph.tensor<"1", f32>) -> !graph.tensor<"1", f32> {
+  %v = graph.rearrange %x [-1] : !graph.tensor<"1", f32> -> !graph.tensor<"1", f32>
+  %i = graph.index : !graph.tensor<"1", i32>
+  %g = graph.gather %v [%i] : (!graph.tensor<"1", f32>, !graph.tensor<"1", i32>) -> !graph.tensor<"1", f32>
+  return %g : !graph.tensor<"1", f32>
+}
