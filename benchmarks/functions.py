@@ -188,6 +188,12 @@ def rows():
             return (x, randn(d), *weights), size(*weights) + 2 * size(x)
         return make
 
+    def heads(length, size):
+        def make():
+            arrays = [randn(1, 32, length, size) for _ in range(3)]
+            return arrays, 4 * arrays[0].numel() * 2
+        return make
+
     yield Row("add, relu, mul f32 1e7", "add_relu_mul.tile", "add_relu_mul", three,
               lambda x, y: torch.relu(x + y) * y, "fp32", 1e-5)
     yield Row("softmax 8192 x 8192", "softmax.tile", "softmax", one,
@@ -210,6 +216,10 @@ def rows():
     for tokens in (1, 16, 256, 4096):
         yield Row(f"gated MLP, {tokens} tokens", "mlp.tile", "gated_mlp", gated(tokens), mlp,
                   tolerance=0.1)
+    for length, d in ((1024, 64), (4096, 128), (16384, 128)):
+        yield Row(f"attention, causal, 32 heads of {d}, {length} tokens", "attention_formulas.tile",
+                  "causal", heads(length, d),
+                  lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True))
 
 
 # What torch.compile is asked for, so that the whole takes little more than a minute.

@@ -8,7 +8,7 @@
 #ifndef TILE_RUNTIME_CAPI_PROGRAMRECORDINGS_H
 #define TILE_RUNTIME_CAPI_PROGRAMRECORDINGS_H
 
-#include "frontend/tensors/Signature.h"
+#include "compiler/functions/TensorProgram.h"
 #include "runtime/LaunchGraph.h"
 #include "tile/tile.h"
 
