@@ -71,6 +71,8 @@ Result enter(const char *symbol) {
     return Result::Success;
   std::lock_guard<std::mutex> lock(control.mutex);
   control.calls.push_back(symbol);
+  if (control.calls.size() - 1 == control.failingCall)
+    return Result::OutOfMemory;
   auto failure = control.failures.find(symbol);
   return failure == control.failures.end() ? Result::Success : failure->second;
 }
@@ -97,6 +99,7 @@ void Control::reset() {
   memoryBytes = fresh.memoryBytes, launchMilliseconds = fresh.launchMilliseconds;
   kernelMilliseconds.clear();
   failures.clear();
+  failingCall = SIZE_MAX;
   onLaunch = nullptr;
   calls.clear();
   launches.clear();

@@ -12,6 +12,7 @@
 
 #include "runtime/CudaTypes.h"
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -46,6 +47,8 @@ struct Control {
   std::map<std::string, double> kernelMilliseconds; ///< instead, by kernel
   /// Symbol -> what it returns from now on.
   std::map<std::string, tile::cuda::Result> failures;
+  /// The call with this number, of those recorded since the last reset, runs out of memory.
+  size_t failingCall = SIZE_MAX;
   /// Called for each launch: the test's kernel.
   std::function<void(const Launch &)> onLaunch;
   /// Calls are not recorded, and launches only counted: for who counts allocations and locks,
