@@ -127,6 +127,10 @@ static Result matmul(const ContextPtr &context, const Array &lhs, const Array &r
   Array::Kind kind = real ? Array::Kind::Float : Array::Kind::Int;
   if (auto error = Array::make(context->memory, kind, shape, out))
     return error;
+  // Where launches are only looked at, nobody reads a reference: large ones would take minutes.
+  constexpr double large = 1 << 26; // multiplications
+  if (context->skipsLargeRandom && double(out.size()) * double(k) > large)
+    return Tensor::value(context, out);
   for (int64_t t = 0, batches = out.size() && k ? numElements(*batch) : 0; t < batches; ++t)
     if (real)
       multiplyMatrices<double>(&a.reals[t * m * k], &b.reals[t * k * n], &out.reals[t * m * n], m,
