@@ -10,8 +10,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Lint.h"
-#include "passes/facts/Intervals.h"
 #include "passes/facts/AxisInfo.h"
+#include "passes/facts/Intervals.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 

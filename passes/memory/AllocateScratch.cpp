@@ -342,8 +342,8 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
     }
     inBarriers = llvm::alignTo(inBarriers, kSwizzlePeriod);
     if (tail.isShared)
-      return tail.begin +
-             std::max(int64_t(llvm::alignTo(bytesOfStores, kSwizzlePeriod)), inSlots) + inBarriers;
+      return tail.begin + std::max(int64_t(llvm::alignTo(bytesOfStores, kSwizzlePeriod)), inSlots) +
+             inBarriers;
     return llvm::alignTo(tail.begin + bytesOfStores, kSwizzlePeriod) * tail.groups + inSlots +
            inBarriers;
   }
