@@ -35,7 +35,7 @@ static Tensor encodeE4B15(Emitter &e, const Tensor &half) {
   auto constant = [&](int64_t v) { return e.intConstant(v, wide, half.shape()); };
   Tensor magnitude = e.arithmetic(BinaryOp::And, bits, constant(0x7fff));
   magnitude = e.minMax(MinMax::Min, magnitude, constant(0x3f00), /*propagateNan=*/false);
-  magnitude = e.arithmetic(BinaryOp::Add, magnitude, magnitude);
+  magnitude = e.arithmetic(BinaryOp::LShift, magnitude, constant(1));
   magnitude = e.arithmetic(BinaryOp::Add, magnitude, constant(0x80));
   Tensor sign = e.arithmetic(BinaryOp::And, bits, constant(0x8000));
   Tensor both =

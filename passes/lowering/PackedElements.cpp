@@ -2,9 +2,10 @@
 //
 // Elements of 8 and 16 bits arrive several to a register, and leave so for a matrix
 // instruction or a store. What is done to their bits, a choice that is the same for
-// all of them, and arithmetic of 16-bit floats, is done to the whole register, and
-// nothing is unpacked: taking 4-bit weights apart costs a quarter of the
-// instructions. Instructions that convert from and to 8-bit floats take two elements.
+// all of them, and arithmetic of 16-bit floats and integers, is done to the whole register,
+// and nothing is unpacked: taking 4-bit weights apart costs a quarter of the
+// instructions. Instructions that convert from and to 8-bit floats take two elements, and
+// floats whose bits are looked at are narrowed to 16 bits two at a time.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Algebra.h"
@@ -68,6 +69,12 @@ static bool isPackedReal(Operation *op, const Target &target) {
          (type.isF16() || (type.isBF16() && target.has(Feature::Bf16Arithmetic)));
 }
 
+/// Where there are no such instructions, LLVM takes the two apart.
+static bool isPackedInteger(Operation *op) {
+  return isa<arith::AddIOp, arith::MinUIOp, arith::MaxUIOp, arith::MinSIOp, arith::MaxSIOp>(op) &&
+         elementBits(op->getResult(0)) == 16;
+}
+
 /// Copies of `element`, the lowest bits, in a whole register.
 static uint64_t repeated(uint64_t element, unsigned bits) {
   return APInt::getSplat(kWordBits, APInt(bits, element)).getZExtValue();
@@ -98,17 +105,63 @@ static SmallVector<Value> conditionsOf(ArrayRef<Value> conditions, unsigned perW
   return first;
 }
 
+/// f32 as f16 or bf16 of which only the bits are asked for: these are worked on in pairs.
+static std::optional<Registers> narrowToBits(Instructions &in, arith::TruncFOp op,
+                                             ArrayRef<Value> elements) {
+  Type to = getElementType(op.getType());
+  if (elements.size() % 2 != 0 || !getElementType(op.getIn().getType()).isF32() ||
+      !(to.isF16() || to.isBF16()) ||
+      !llvm::all_of(op->getUsers(), llvm::IsaPred<arith::BitcastOp>))
+    return std::nullopt;
+  OpBuilder &b = in.builder();
+  Location loc = in.getLoc();
+  Registers regs;
+  for (size_t r = 0; r < elements.size(); r += 2) {
+    Value pair = LLVM::PoisonOp::create(b, loc, VectorType::get({2}, b.getF32Type()));
+    for (int32_t e : {0, 1})
+      pair = LLVM::InsertElementOp::create(b, loc, pair, elements[r + e], in.i32(e));
+    pair = LLVM::FPTruncOp::create(b, loc, VectorType::get({2}, to), pair);
+    for (int32_t e : {0, 1})
+      regs.push_back(LLVM::ExtractElementOp::create(b, loc, pair, in.i32(e)));
+  }
+  return regs;
+}
+
+/// The lower bytes of 16-bit elements that lie in registers, four to a register.
+static std::optional<Registers> lowerBytes(Instructions &in, ArrayRef<Value> words) {
+  if (words.empty() || words.size() % 2 != 0)
+    return std::nullopt;
+  OpBuilder &b = in.builder();
+  Location loc = in.getLoc();
+  Registers regs;
+  for (size_t r = 0; r < words.size(); r += 2) {
+    Value low = LLVM::BitcastOp::create(b, loc, b.getI32Type(), words[r]);
+    Value high = LLVM::BitcastOp::create(b, loc, b.getI32Type(), words[r + 1]);
+    Value bytes = LLVM::BitcastOp::create(b, loc, VectorType::get({4}, b.getI8Type()),
+                                          in.permuteBytes(low, high, 0x6420));
+    for (int32_t e = 0; e < 4; ++e)
+      regs.push_back(LLVM::ExtractElementOp::create(b, loc, bytes, in.i32(e)));
+  }
+  return regs;
+}
+
 std::optional<Registers> Lowering::lowerPacked(Operation *op) {
   Value result = op->getResult(0);
   unsigned bits = elementBits(result);
   if (auto cast = dyn_cast<FpCastOp>(op))
     return castPairs(cast);
+  if (auto narrow = dyn_cast<arith::TruncFOp>(op); narrow && !module->hasAttr(kAlgebraicAttr))
+    return narrowToBits(in, narrow, get(narrow.getIn()));
+  if (auto narrow = dyn_cast<arith::TruncIOp>(op);
+      narrow && bits == 8 && elementBits(narrow.getIn()) == 16)
+    return lowerBytes(in, wordsOf(get(narrow.getIn()), 2));
   if (bits != 8 && bits != 16)
     return std::nullopt;
   std::optional<unsigned> shift = shiftOf(op);
-  bool isReal = isPackedReal(op, in.target()), isCast = isa<arith::BitcastOp>(op);
+  bool isArithmetic = isPackedReal(op, in.target()) || isPackedInteger(op),
+       isCast = isa<arith::BitcastOp>(op);
   auto select = dyn_cast<arith::SelectOp>(op);
-  if (!shift && !isReal && !isCast && !select &&
+  if (!shift && !isArithmetic && !isCast && !select &&
       !isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
     return std::nullopt;
   unsigned perWord = kWordBits / bits;
@@ -140,7 +193,7 @@ std::optional<Registers> Lowering::lowerPacked(Operation *op) {
   Location loc = in.getLoc();
   Type word = b.getIntegerType(kWordBits);
   Type element = llvmType(getElementType(result.getType()));
-  Type vector = VectorType::get({perWord}, element), work = isReal || isCast ? vector : word;
+  Type vector = VectorType::get({perWord}, element), work = isArithmetic || isCast ? vector : word;
   auto as = [&](Type type, Value v) {
     return v.getType() == type ? v : LLVM::BitcastOp::create(b, loc, type, v).getResult();
   };

@@ -41,6 +41,33 @@ func.func @decode(%base: !tile.ptr<i16> {tile.divisibility = 16 : i32}, %to: !ti
   return
 }
 
+// Sums and limits of two integers of 16 bits; floats that become such come in pairs, and four of
+// their lower bytes leave in one register.
+// CHECK-LABEL: llvm.func @encode
+// CHECK-COUNT-2: llvm.fptrunc %{{.*}} : vector<2xf32> to vector<2xf16>
+// CHECK-COUNT-2: llvm.intr.umin(%{{.*}}) : (vector<2xi16>, vector<2xi16>) -> vector<2xi16>
+// CHECK-COUNT-2: llvm.add %{{.*}} : vector<2xi16>
+// CHECK: prmt
+// CHECK-NOT: prmt
+// CHECK: llvm.return
+func.func @encode(%base: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %to: !tile.ptr<i8> {tile.divisibility = 16 : i32}) {
+  %r = tile.make_range 0 to 128 : tensor<128xi32, #four>
+  %b = tile.splat %base : !tile.ptr<f32> -> tensor<128x!tile.ptr<f32>, #four>
+  %p = tile.addptr %b, %r : tensor<128x!tile.ptr<f32>, #four>, tensor<128xi32, #four>
+  %x = tile.load %p {vector = 4 : i32} : tensor<128x!tile.ptr<f32>, #four>
+  %most = arith.constant dense<16128> : tensor<128xi16, #four>
+  %half = arith.constant dense<128> : tensor<128xi16, #four>
+  %h = arith.truncf %x : tensor<128xf32, #four> to tensor<128xf16, #four>
+  %bits = arith.bitcast %h : tensor<128xf16, #four> to tensor<128xi16, #four>
+  %least = arith.minui %bits, %most : tensor<128xi16, #four>
+  %sum = arith.addi %least, %half : tensor<128xi16, #four>
+  %byte = arith.trunci %sum : tensor<128xi16, #four> to tensor<128xi8, #four>
+  %ts = tile.splat %to : !tile.ptr<i8> -> tensor<128x!tile.ptr<i8>, #four>
+  %t = tile.addptr %ts, %r : tensor<128x!tile.ptr<i8>, #four>, tensor<128xi32, #four>
+  tile.store %t, %byte {vector = 4 : i32} : tensor<128x!tile.ptr<i8>, #four>
+  return
+}
+
 // To the left, the bits that leave an element are cleared before its neighbour.
 // CHECK-LABEL: llvm.func @left
 // CHECK: llvm.load
