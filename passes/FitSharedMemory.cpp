@@ -108,7 +108,7 @@ constexpr Form smallerForms[] = {
 struct FitSharedMemoryPass : tile::impl::FitSharedMemoryPassBase<FitSharedMemoryPass> {
   FitSharedMemoryPass() : pipeline(ModuleOp::getOperationName()) { buildCtaSteps(pipeline); }
   explicit FitSharedMemoryPass(tile::FitSharedMemoryPassOptions options)
-      : FitSharedMemoryPassBase(std::move(options)), pipeline(ModuleOp::getOperationName()) {
+      : FitSharedMemoryPassBase(options), pipeline(ModuleOp::getOperationName()) {
     buildCtaSteps(pipeline);
   }
   FitSharedMemoryPass(const FitSharedMemoryPass &other)
