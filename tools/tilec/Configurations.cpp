@@ -2,6 +2,7 @@
 #include "tools/tilec/Configurations.h"
 #include "frontend/Parser.h"
 #include "runtime/jit/Choices.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace tilec;
 using tile::CompileOptions;
@@ -56,11 +57,16 @@ void tilec::forgetDecided(const tile::frontend::SourceFile &source, const tile::
                           std::vector<KernelEntry> &kernels) {
   tile::eval::Program program(includePaths);
   tile::eval::ModuleEnv &file = program.add(source, module);
+  llvm::StringMap<std::shared_ptr<tile::eval::FunctionObject>> functions;
+  for (auto &function : file.functions())
+    if (function->isJit) // a name means what it is bound to last
+      functions[function->name()] = function;
   for (KernelEntry &kernel : kernels) {
     tile::jit::Choices choices;
-    auto function = find(file, kernel.name);
+    auto function = functions.find(kernel.name);
     // What is wrong with the decorators is said where they count.
-    if (!function || tile::jit::readChoices(program.evaluator(), *function, choices))
+    if (kernel.constants.empty() || function == functions.end() ||
+        tile::jit::readChoices(program.evaluator(), *function->second, choices))
       continue;
     for (const std::string &name : choices.parameters())
       llvm::erase(kernel.constants, name);
