@@ -26,7 +26,9 @@ FiberContext makeFiber(void *stack, size_t bytes, void (*entry)(void *), void *a
 /// Stacks with an inaccessible page below each, kept for the next user.
 class StackPool {
 public:
-  static constexpr size_t kStackBytes = 512 * 1024;
+  /// A warp that holds several blocks of 128 x 128 alone has more values a lane than registers, and
+  /// all of them may be in one frame. What is not touched takes no memory.
+  static constexpr size_t kStackBytes = 2048 * 1024;
   StackPool() = default;
   StackPool(const StackPool &) = delete;
   StackPool &operator=(const StackPool &) = delete;

@@ -225,8 +225,8 @@ void Generator::order() {
   if (chance(30) && last > 1 && (last & (last - 1)) == 0) {
     int64_t k = int64_t(1) << below(uint64_t(std::log2(double(last))) + 1);
     type.shape.back() = k;
-    // As of `tl.max`: what is narrow becomes wide.
-    if (bitsOf(type.element) < 32)
+    // As of `tl.max`, which selects: what is narrow becomes wide. All of them are only sorted.
+    if (k < last && bitsOf(type.element) < 32)
       type.element = isFloat(type.element) ? Element::F32 : Element::I32;
     add(type, "{r} = tl.topk({0}, " + std::to_string(k) + ")", {a});
     return;
