@@ -6,7 +6,6 @@
 
 using namespace tile;
 using graph::Size;
-using llvm::StringRef;
 
 /// `8*M*N`, or `8*M*N = 536870912` where the sizes are known.
 static std::string amount(const Size &size, const graph::Bindings &values) {

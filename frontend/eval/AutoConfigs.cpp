@@ -8,7 +8,6 @@
 
 using namespace tile;
 using namespace tile::eval;
-using llvm::ArrayRef;
 using llvm::StringRef;
 
 //===----------------------------------------------------------------------===//

@@ -32,8 +32,6 @@
 
 using namespace mlir;
 using namespace tile;
-using layout::Dim;
-using layout::LinearLayout;
 
 static constexpr unsigned kCopyUnit = 16; ///< bytes: addresses and sizes are multiples of it
 

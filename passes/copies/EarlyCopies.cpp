@@ -28,7 +28,6 @@ using namespace tile;
 #define DEBUG_TYPE "tile-early-copies"
 ALWAYS_ENABLED_STATISTIC(blocksCopied, "blocks copied before the first load");
 using layout::Dim;
-using layout::LinearLayout;
 
 namespace {
 struct EarlyCopy {

@@ -58,7 +58,9 @@ ProgramRecordings::Recording *ProgramRecordings::find(const ProgramRun &run) {
   for (Recording &recording : recordings) {
     size_t at = 0;
     bool isSame = visitWords(run, [&](uint64_t word) {
-      return at < recording.words.size() && recording.words[at++] == word;
+      bool isKnown = at < recording.words.size() && recording.words[at] == word;
+      ++at;
+      return isKnown;
     });
     if (!isSame || at != recording.words.size())
       continue;

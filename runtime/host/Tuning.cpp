@@ -19,7 +19,6 @@ using namespace tile::host;
 using eval::EvalError;
 using eval::fail;
 using llvm::ArrayRef;
-using llvm::StringRef;
 using Kind = PyValue::Kind;
 
 static const PyValue &preHookOf(const PyValue &config) { return config.asTuple().elements[5]; }
