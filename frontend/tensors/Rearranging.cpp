@@ -7,24 +7,6 @@ using eval::ArgReader;
 
 using Dims = llvm::SmallVector<int64_t>;
 
-static Dims inOrder(size_t rank) {
-  Dims dims(rank);
-  for (size_t i = 0; i < rank; ++i)
-    dims[i] = i;
-  return dims;
-}
-
-static std::unique_ptr<EvalError> readAxis(StringRef name, const PyValue &value, size_t count,
-                                           int64_t &axis) {
-  std::optional<int64_t> given = value.toInt64();
-  axis = given && *given < 0 ? *given + int64_t(count) : given.value_or(-1);
-  if (given && axis >= 0 && axis < int64_t(count))
-    return nullptr;
-  return fail("`axis` of `" + name.str() + "` is a number from " + std::to_string(-int64_t(count)) +
-                  " to " + std::to_string(int64_t(count) - 1) + ", got " + eval::repr(value),
-              "IndexError");
-}
-
 //===----------------------------------------------------------------------===//
 // Windows
 //===----------------------------------------------------------------------===//

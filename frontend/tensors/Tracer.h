@@ -153,6 +153,11 @@ inline std::array<ArrayRef<TracedEntry>, 7> tracedFunctions() {
 
 /// A size, or a whole number that is one.
 std::optional<Size> sizeOf(const PyValue &value);
+/// An axis as users count it, among `count` of them; an error names the function.
+std::unique_ptr<EvalError> readAxis(StringRef name, const PyValue &value, size_t count,
+                                    int64_t &axis);
+/// 0, 1, 2 and so on: each dimension where it is.
+llvm::SmallVector<int64_t> inOrder(size_t rank);
 
 } // namespace tile::tensors
 

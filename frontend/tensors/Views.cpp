@@ -5,9 +5,8 @@ using namespace tile;
 using namespace tile::tensors;
 using eval::ArgReader;
 
-/// An axis as users count it, among `count` of them.
-static std::unique_ptr<EvalError> readAxis(StringRef name, const PyValue &value, size_t count,
-                                           int64_t &axis) {
+std::unique_ptr<EvalError> tile::tensors::readAxis(StringRef name, const PyValue &value,
+                                                   size_t count, int64_t &axis) {
   std::optional<int64_t> given = value.toInt64();
   axis = given && *given < 0 ? *given + int64_t(count) : given.value_or(-1);
   if (given && axis >= 0 && axis < int64_t(count))
@@ -18,7 +17,7 @@ static std::unique_ptr<EvalError> readAxis(StringRef name, const PyValue &value,
               "IndexError");
 }
 
-static llvm::SmallVector<int64_t> inOrder(size_t rank) {
+llvm::SmallVector<int64_t> tile::tensors::inOrder(size_t rank) {
   llvm::SmallVector<int64_t> dims(rank);
   for (size_t i = 0; i < rank; ++i)
     dims[i] = i;
