@@ -109,6 +109,12 @@ LogicalResult ConvertLayoutOp::verify() {
   return success();
 }
 
+LogicalResult AnyInWarpOp::verify() {
+  if (!hasLayout(getSrc().getType())) // any_in_warp_c1
+    return emitOpError("expected a block with a `#cta.layout`");
+  return success();
+}
+
 OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
   if (getSrc().getType() == getType())
     return getSrc();

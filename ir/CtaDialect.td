@@ -138,6 +138,27 @@ def Cta_ConvertLayoutOp : Cta_Op<"convert_layout", [Pure, SameOperandsAndResultS
   let hasFolder = 1;
 }
 
+def Cta_AnyInWarpOp : Cta_Op<"any_in_warp", [Pure]> {
+  let summary = "whether any element is true that the lanes of a warp hold";
+  let description = [{
+    One answer for all lanes of a warp, and not the same one for all warps: what is done
+    only where it is true must not make warps wait for each other.
+
+    Constraints:
+    - `any_in_warp_c1`: the operand has a `#cta.layout`
+    ```mlir
+    #l0 = #cta.layout<{register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [[64]]} : [128]>
+    %any = cta.any_in_warp %x : tensor<128xi1, #l0>
+    ```
+  }];
+  let arguments = (ins
+    Arg<TensorOf<[I1]>, "a block of truth values with a layout">:$src);
+  let results = (outs
+    Res<I1, "whether the warp holds a true one">:$result);
+  let assemblyFormat = "$src attr-dict `:` type($src)";
+  let hasVerifier = 1;
+}
+
 def Cta_BarrierOp : Cta_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "wait for all threads of the block";
   let description = [{

@@ -583,6 +583,37 @@ def PrefetchProgramsPass : TilePass<"tile-prefetch-programs", "::mlir::ModuleOp"
   let counts = [Count<"rowsAskedFor", "rows of later programs that are asked for">];
 }
 
+def DeferReductionsPass : TilePass<"tile-defer-reductions", "::mlir::ModuleOp"> {
+  let summary = "threads meet behind loops, not in them";
+  let description = [{
+    - **Needs**: a laid-out kernel.
+    - **Guarantees**: where a loop only combines a variable with results of reductions, each
+      thread combines what it holds, and what threads hold is reduced behind the loop; also
+      where the variable, a sum, is scaled row by row besides. Where a loop adds up products
+      with exponentials of what is below a running maximum, the maximum and the sums stay as
+      they are until a warp holds an element far above it (RareRescaling.cpp). Sums of floats
+      are added in another order, and are relative to another maximum on the way; behind the
+      loop everything is as without the pass.
+    - **Never**: changes combiners that need their order; carries more registers than one for
+      each that the results took, or four; decides for warps that share a row.
+
+    ```
+      for k: s += sum(x)     =>     for k: part += what a thread holds of x
+                                    s += sum(part)
+    ```
+  }];
+  let dependentDialects = ["::tile::cta::CtaDialect"];
+  let options = [
+    Option<"results", "results", "bool", "/*default=*/true", "reductions that a loop takes up">,
+    Option<"maxima", "maxima", "bool", "/*default=*/true",
+           "sums that are relative to a running maximum">
+  ];
+  let counts = [
+    Count<"reductionsDeferred", "reductions that are finished behind a loop">,
+    Count<"loopsRescaledRarely", "loops that scale their sums only when a maximum grows">
+  ];
+}
+
 def OverlapDotsPass : TilePass<"tile-overlap-dots", "::mlir::ModuleOp"> {
   let summary = "keep warpgroup products in flight from one iteration to the next";
   let description = [{

@@ -62,6 +62,9 @@ void tile::buildCtaSteps(OpPassManager &pm) {
   pm.addPass(createSinkConversionsPass());
   // Behind the copies: the program's own come first. Rings see to themselves.
   pm.addPass(createPrefetchProgramsPass());
+  // Behind the copies, which waits of threads for each other would not be hidden by; before
+  // products are moved, with what is done to their sums.
+  pm.addPass(createDeferReductionsPass());
   pm.addPass(createOverlapDotsPass());
   // After sharing: what this pass computes twice must stay twice.
   pm.addPass(createNarrowLiveRangesPass());

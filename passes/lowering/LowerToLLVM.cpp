@@ -232,6 +232,13 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<ScanOp>([&](auto o) { return lowerScan(o); })
       .Case<DotOp>([&](auto o) { return lowerDot(o); })
       .Case<cta::ConvertLayoutOp>([&](auto o) { return lowerConvert(o); })
+      .Case<cta::AnyInWarpOp>([&](auto o) {
+        Value any;
+        for (Value held : get(o.getSrc()))
+          any = any ? LLVM::OrOp::create(b, o.getLoc(), any, held).getResult() : held;
+        set(o.getResult(), {in.anyInWarp(any)});
+        return success();
+      })
       .Case<cta::RingOp>([&](auto o) { return lowerRing(o); })
       .Case<cta::RingAcquireOp, cta::RingCopyOp, cta::RingBulkCopyOp, cta::RingElementCopyOp,
             cta::RingCommitOp, cta::RingWaitOp, cta::RingReleaseOp, cta::RingAdvanceOp>(

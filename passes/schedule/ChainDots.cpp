@@ -127,19 +127,31 @@ bool Chain::dependsOnTurnAlone(cta::SingleOp refill) {
   });
 }
 
+/// Element by element, under a condition or not.
+static bool isScaling(Operation *op) {
+  auto branch = dyn_cast<scf::IfOp>(op);
+  if (!branch)
+    return isElementByElement(op);
+  auto areElementByElement = [](Region &region) {
+    return llvm::all_of(region.front().without_terminator(),
+                        [](Operation &op) { return isElementByElement(&op); });
+  };
+  return op->getNumResults() == 1 && llvm::all_of(op->getRegions(), areElementByElement);
+}
+
 /// The sum is only scaled, element by element, before the last product is added to it.
 bool Chain::findScaling() {
   BlockArgument sum = loop.getRegionIterArg(sumArg);
   SmallVector<Value> values{sum};
   while (!values.empty())
     for (OpOperand &use : values.pop_back_val().getUses()) {
-      Operation *user = use.getOwner();
+      Operation *user = loop.getBody()->findAncestorOpInBlock(*use.getOwner());
       if (user == last) {
         if (use.get() != last.getAcc() || use.getOperandNumber() != 2)
           return false;
         continue;
       }
-      if (user->getBlock() != loop.getBody() || !isElementByElement(user))
+      if (!user || !isScaling(user))
         return false;
       if (scaling.insert(user).second)
         values.push_back(user->getResult(0));

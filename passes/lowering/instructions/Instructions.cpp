@@ -140,6 +140,11 @@ Value Instructions::shuffleXor(Value value, unsigned mask) {
       [&](Value v, Type t) { return fromInteger(v, t); });
 }
 
+Value Instructions::anyInWarp(Value condition) {
+  return NVVM::VoteSyncOp::create(b, *loc, b.getI1Type(), i32(-1), condition,
+                                  NVVM::VoteSyncKind::any);
+}
+
 //===----------------------------------------------------------------------===//
 // Packing
 //===----------------------------------------------------------------------===//

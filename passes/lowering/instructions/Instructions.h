@@ -81,6 +81,8 @@ public:
   mlir::Value shuffleIdx(mlir::Value value, mlir::Value source);
   /// The value of lane `lane ^ mask`.
   mlir::Value shuffleXor(mlir::Value value, unsigned mask);
+  /// Whether `condition` (i1) holds in any lane of the warp; all lanes get here together.
+  mlir::Value anyInWarp(mlir::Value condition);
 
   //===--- global memory --------------------------------------------------===//
   /// Loads `count` consecutive elements of `type` at `address`. With a predicate,

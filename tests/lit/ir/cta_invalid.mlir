@@ -26,6 +26,15 @@ func.func @convert_without_layout(%x: tensor<128xf32>) {
 
 // -----
 
+// any_in_warp_c1
+func.func @any_without_layout(%x: tensor<128xi1>) {
+  // expected-error@+1 {{expected a block with a `#cta.layout`}}
+  %0 = cta.any_in_warp %x : tensor<128xi1>
+  return
+}
+
+// -----
+
 // Warpgroup instructions transpose 16-bit operands only: columns are summed over here, and rows
 // are contiguous.
 #rows = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [1, 4], [2, 8], [4, 16], [8, 0], [16, 0], [32, 0], [0, 32]]} : [64, 64]>
