@@ -22,6 +22,7 @@ if(TILE_SANITIZE)
   endif()
   target_compile_options(tile_options INTERFACE -fsanitize=${TILE_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(tile_options INTERFACE -fsanitize=${TILE_SANITIZE})
+  add_library(tile_sanitizer_defaults OBJECT ${PROJECT_SOURCE_DIR}/cmake/sanitizer_defaults.cpp)
 endif()
 
 # The MLIR headers dominate compile time; every library that uses them shares
@@ -52,6 +53,9 @@ function(tile_executable name)
   cmake_parse_arguments(ARG "MLIR;LLVM" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE tile_options ${ARG_DEPENDS})
+  if(TILE_SANITIZE)
+    target_link_libraries(${name} PRIVATE tile_sanitizer_defaults)
+  endif()
   if(ARG_MLIR OR ARG_LLVM)
     target_link_libraries(${name} PRIVATE tile_llvm_headers tile_llvm)
   endif()
@@ -74,9 +78,6 @@ function(tile_unit_test name)
   tile_executable(${name} ${flags} SOURCES ${ARG_SOURCES}
                   DEPENDS ${ARG_DEPENDS} GTest::gtest GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
-  if(TILE_SANITIZE) # LLVM's own libraries do not know what its headers poison
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT "ASAN_OPTIONS=allow_user_poisoning=0")
-  endif()
 endfunction()
 
 # tile_tablegen(OUTPUT GENERATOR-FLAGS...): runs mlir-tblgen on LLVM_TARGET_DEFINITIONS.

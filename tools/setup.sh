@@ -22,6 +22,7 @@ REQUIRED=(
 OPTIONAL=(
   ccache                                               # quick rebuilds
   clang-format-$LLVM clang-tidy-$LLVM                  # source checks
+  libclang-rt-$LLVM-dev                                # sanitizers and coverage: presets asan, tsan
 )
 
 say() { printf 'setup: %s\n' "$*"; }

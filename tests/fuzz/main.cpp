@@ -202,7 +202,11 @@ static int fuzzProducts() {
 // The front end
 //===----------------------------------------------------------------------===//
 
-static constexpr Limits frontendLimits{5, 1024};
+#if __has_feature(address_sanitizer)
+static constexpr Limits frontendLimits{30, 0}, hostLimits{60, 0}; // it reserves terabytes
+#else
+static constexpr Limits frontendLimits{5, 1024}, hostLimits{10, 1024};
+#endif
 
 /// Shows programs that failed, the first ones made small.
 static void showFailures(const std::string &kind, llvm::ArrayRef<uint64_t> seeds,
@@ -257,12 +261,6 @@ static int fuzzFrontEnd() {
 //===----------------------------------------------------------------------===//
 // Host functions
 //===----------------------------------------------------------------------===//
-
-#if __has_feature(address_sanitizer)
-static constexpr Limits hostLimits{60, 0}; // it reserves terabytes
-#else
-static constexpr Limits hostLimits{10, 1024};
-#endif
 
 static bool hostFails(const std::string &text) {
   return !runAlone([&] { return runHostFunctions(text); }, hostLimits).empty();
