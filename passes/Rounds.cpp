@@ -6,6 +6,27 @@
 using namespace mlir;
 using namespace tile;
 
+static unsigned widthOf(Type type) { return type.isIndex() ? 64 : type.getIntOrFloatBitWidth(); }
+
+/// The longest step of which `turns` are a positive number of the type.
+static APInt longestStep(Type type, int64_t turns) {
+  unsigned width = widthOf(type);
+  return APInt::getSignedMaxValue(width).udiv(APInt(width, uint64_t(turns)));
+}
+
+/// A step that is no constant and may be too long for a round: no round is run then, and the
+/// loop over rounds has a step that is positive.
+static Value stepOfRounds(OpBuilder &b, scf::ForOp loop, int64_t turns) {
+  Location loc = loop.getLoc();
+  Type type = loop.getStep().getType();
+  Value longest =
+      arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, longestStep(type, turns)));
+  Value step = arith::MinSIOp::create(b, loc, loop.getStep(), longest);
+  Value factor =
+      arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, APInt(widthOf(type), turns)));
+  return arith::MulIOp::create(b, loc, step, factor);
+}
+
 /// Numbers are without a sign here: the distance of any two bounds fits their type so.
 Value tile::endOfRounds(OpBuilder &b, scf::ForOp loop, int64_t turns) {
   Location loc = loop.getLoc();
@@ -14,7 +35,7 @@ Value tile::endOfRounds(OpBuilder &b, scf::ForOp loop, int64_t turns) {
   auto constant = [&](APInt value) -> Value {
     return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, value));
   };
-  unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  unsigned width = widthOf(type);
   Value none = constant(APInt(width, 0)), one = constant(APInt(width, 1));
   Value isEmpty = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, upper, lower);
   Value span = arith::SubIOp::create(b, loc, upper, lower);
@@ -28,6 +49,11 @@ Value tile::endOfRounds(OpBuilder &b, scf::ForOp loop, int64_t turns) {
     count = arith::MinUIOp::create(b, loc, count, room);
   }
   Value rounds = arith::DivUIOp::create(b, loc, count, constant(APInt(width, turns)));
+  if (!getConstantIntValue(step)) {
+    Value isLong = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, step,
+                                         constant(longestStep(type, turns)));
+    isEmpty = arith::OrIOp::create(b, loc, isEmpty, isLong);
+  }
   rounds = arith::SelectOp::create(b, loc, isEmpty, none, rounds);
   Value perRound = arith::MulIOp::create(b, loc, step, constant(APInt(width, turns)));
   Value distance = arith::MulIOp::create(b, loc, rounds, perRound);
@@ -36,10 +62,16 @@ Value tile::endOfRounds(OpBuilder &b, scf::ForOp loop, int64_t turns) {
 
 FailureOr<UnrolledLoopInfo> tile::unrollIntoRounds(scf::ForOp loop, int64_t turns) {
   OpBuilder b(loop);
-  Value end;
+  Value end, step;
+  std::optional<int64_t> known = getConstantIntValue(loop.getStep());
+  if (known &&
+      APInt(64, uint64_t(*known)).ugt(longestStep(loop.getStep().getType(), turns).getZExtValue()))
+    return failure();
   if (!loop.getStaticTripCount()) {
     if (!isConstantIntValue(loop.getStep(), 1))
       end = endOfRounds(b, loop, turns);
+    if (!known)
+      step = stepOfRounds(b, loop, turns);
     // A loop that runs no turn ends where it starts: the number of turns is computed from the
     // bounds without a sign.
     loop.setUpperBound(
@@ -49,6 +81,8 @@ FailureOr<UnrolledLoopInfo> tile::unrollIntoRounds(scf::ForOp loop, int64_t turn
   if (succeeded(made) && end && made->mainLoopOp && made->epilogueLoopOp) {
     made->mainLoopOp->setUpperBound(end);
     made->epilogueLoopOp->setLowerBound(end);
+    if (step)
+      made->mainLoopOp->setStep(step);
   }
   return made;
 }

@@ -16,7 +16,8 @@ namespace tile {
 /// The counter behind the last round of `turns` turns of a loop.
 mlir::Value endOfRounds(mlir::OpBuilder &b, mlir::scf::ForOp loop, int64_t turns);
 
-/// Makes a round of `turns` turns the loop's body, and a loop of those that are left.
+/// Makes a round of `turns` turns the loop's body, and a loop of those that are left. Not where
+/// the step is a constant of which `turns` are no number of its type.
 mlir::FailureOr<mlir::UnrolledLoopInfo> unrollIntoRounds(mlir::scf::ForOp loop, int64_t turns);
 
 } // namespace tile

@@ -68,3 +68,34 @@ func.func @long_steps(%start: i32, %stop: i32, %x: f32) -> f32 {
   } {tile.loop_unroll_factor = 4 : i32}
   return %r : f32
 }
+
+// Of a step that nobody knows, four may be no number of the type: no round is run then.
+// CHECK-LABEL: func.func @unknown_step
+// CHECK-DAG: %[[LONGEST:.*]] = arith.constant 536870911 : i32
+// CHECK: %[[LONG:.*]] = arith.cmpi sgt, %arg2, %[[LONGEST]]
+// CHECK: %[[NONE:.*]] = arith.ori %{{.*}}, %[[LONG]]
+// CHECK: arith.select %[[NONE]]
+// CHECK: %[[SHORT:.*]] = arith.minsi %arg2, %[[LONGEST]]
+// CHECK: %[[ROUND:.*]] = arith.muli %[[SHORT]]
+// CHECK: scf.for %{{.*}} = %arg0 to %{{.*}} step %[[ROUND]]
+// CHECK: scf.for %{{.*}} step %arg2
+func.func @unknown_step(%start: i32, %stop: i32, %step: i32, %x: f32) -> f32 {
+  %r = scf.for %i = %start to %stop step %step iter_args(%a = %x) -> f32 : i32 {
+    %s = arith.mulf %a, %x : f32
+    scf.yield %s : f32
+  } {tile.loop_unroll_factor = 4 : i32}
+  return %r : f32
+}
+
+// CHECK-LABEL: func.func @too_long_for_a_round
+// CHECK-COUNT-1: arith.mulf
+// CHECK-NOT: arith.mulf
+func.func @too_long_for_a_round(%start: i32, %x: f32) -> f32 {
+  %step = arith.constant 1000000000 : i32
+  %stop = arith.constant 2147483647 : i32
+  %r = scf.for %i = %start to %stop step %step iter_args(%a = %x) -> f32 : i32 {
+    %s = arith.mulf %a, %x : f32
+    scf.yield %s : f32
+  } {tile.loop_unroll_factor = 3 : i32}
+  return %r : f32
+}
