@@ -5,6 +5,8 @@
 #include "emulator/machine/Numbers.h"
 #include "emulator/translate/Translate.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -72,6 +74,30 @@ static float extendHalf(__m128i x) {
   return float(decode(Format::F16, uint16_t(_mm_cvtsi128_si32(x))));
 }
 #endif
+
+namespace {
+/// Adds up what the compiled functions take of the stack, of which the compiler tells like this.
+class FrameSizes : public DiagnosticHandler {
+public:
+  static void askIn(Module &module, uint64_t &bytes) {
+    for (Function &f : module)
+      if (!f.isDeclaration())
+        f.addFnAttr("warn-stack-size", "0");
+    module.getContext().setDiagnosticHandler(std::make_unique<FrameSizes>(bytes));
+  }
+  explicit FrameSizes(uint64_t &bytes) : bytes(bytes) {}
+  bool handleDiagnostics(const DiagnosticInfo &info) override {
+    if (info.getKind() != DK_StackSize)
+      return false;
+    constexpr uint64_t kReturnAddress = 8;
+    bytes += cast<DiagnosticInfoStackSize>(info).getResourceSize() + kReturnAddress;
+    return true;
+  }
+
+private:
+  uint64_t &bytes;
+};
+} // namespace
 
 /// Mathematics that the host's code generator may call by name.
 static void addRuntimeFunctions(orc::SymbolMap &symbols, orc::LLJIT &jit) {
@@ -166,6 +192,7 @@ static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptio
     return createStringError("internal error: the translated kernel is not well-formed: " +
                              problem);
   optimize(*module);
+  FrameSizes::askIn(*module, impl->translation.frameBytes);
 
   orc::SymbolMap symbols;
   for (ArrayRef<Hook> hooks : {memoryHooks(), privateHooks(), warpHooks(), barrierHooks(),
@@ -212,6 +239,18 @@ ArrayRef<Site> Program::sites() const { return impl->translation.sites; }
 bool Program::dependsOnOrder() const { return impl->translation.dependsOnOrder; }
 const std::set<std::string> &Program::inexact() const { return impl->translation.inexact; }
 
+/// A thread that holds very many elements keeps most of them on its stack.
+static std::string tooMuchStack(const ProgramImpl &impl, const LaunchConfig &config) {
+  constexpr uint64_t kMost = uint64_t(1) << 30, kMega = uint64_t(1) << 20;
+  uint64_t bytes = impl.translation.frameBytes;
+  if (bytes <= kMega || bytes <= kMost / std::max(1u, config.threads))
+    return "";
+  return "a thread needs " + std::to_string(divideCeil(bytes, kMega)) +
+         " MB for the values that it holds, and a thread block has " +
+         std::to_string(config.threads) + " of them, where the emulator gives a block " +
+         std::to_string(kMost / kMega) + " MB: smaller blocks of elements need less";
+}
+
 Report Program::run(const LaunchConfig &config, const RunOptions &options) const {
   Launch launch;
   launch.program = impl.get();
@@ -232,6 +271,8 @@ Report Program::run(const LaunchConfig &config, const RunOptions &options) const
   if (!whole)
     launch.findings.add(FindingKind::BadOperand, 0, "the launch",
                         "the grid is not a whole number of clusters");
+  else if (std::string problem = tooMuchStack(*impl, config); !problem.empty())
+    launch.findings.add(FindingKind::BadOperand, 0, "the launch", problem);
   else if (config.grid[0] && config.grid[1] && config.grid[2])
     runLaunch(launch);
   Report report = launch.findings.take(impl->translation.sites, options.maxFindings);

@@ -117,16 +117,19 @@ static size_t pageBytes() {
 
 StackPool::~StackPool() {
   for (void *block : blocks)
-    munmap(block, kStackBytes + pageBytes());
+    munmap(block, bytes + pageBytes());
 }
 
 void *StackPool::take() {
   if (free.empty()) {
-    void *block = mmap(nullptr, kStackBytes + pageBytes(), PROT_READ | PROT_WRITE,
+    void *block = mmap(nullptr, bytes + pageBytes(), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (block == MAP_FAILED)
       return nullptr;
     mprotect(block, pageBytes(), PROT_NONE);
+#ifdef MADV_NOHUGEPAGE
+    madvise(block, bytes + pageBytes(), MADV_NOHUGEPAGE); // a touch takes a page, not megabytes
+#endif
     blocks.push_back(block);
     free.push_back(static_cast<char *>(block) + pageBytes());
   }

@@ -23,21 +23,22 @@ void switchFiber(FiberContext &from, FiberContext to);
 /// not return.
 FiberContext makeFiber(void *stack, size_t bytes, void (*entry)(void *), void *argument);
 
-/// Stacks with an inaccessible page below each, kept for the next user.
+/// Stacks of one size with an inaccessible page below each, kept for the next user. What is not
+/// touched takes no memory.
 class StackPool {
 public:
-  /// A warp that holds several blocks of 128 x 128 alone has more values a lane than registers, and
-  /// all of them may be in one frame. What is not touched takes no memory.
-  static constexpr size_t kStackBytes = 2048 * 1024;
-  StackPool() = default;
+  /// `bytes` is a whole number of pages.
+  explicit StackPool(size_t bytes) : bytes(bytes) {}
   StackPool(const StackPool &) = delete;
   StackPool &operator=(const StackPool &) = delete;
   ~StackPool();
-  /// The lowest usable byte of a stack of kStackBytes; null when out of memory.
+  /// The lowest usable byte of a stack; null when out of memory.
   void *take();
   void give(void *stack) { free.push_back(stack); }
+  size_t bytesOfEach() const { return bytes; }
 
 private:
+  size_t bytes;
   std::vector<void *> blocks, free;
 };
 

@@ -295,7 +295,8 @@ using LogPtr = std::unique_ptr<AccessLog, DeleteLog>;
 
 /// One host thread and what it runs.
 struct Worker {
-  Launch *launch = nullptr;
+  explicit Worker(Launch *launch);
+  Launch *launch;
   StackPool stacks;
   std::list<std::unique_ptr<Cluster>> resident;
   MemoryRange ranges[4] = {}; ///< recently touched buffers

@@ -364,7 +364,8 @@ static void setRegisters(Thread &t, const Cta &cta, const LaunchConfig &config,
   r[kLanemaskGe] = ~(bit - 1), r[kLanemaskGt] = ~(bit | (bit - 1));
 }
 
-static void setUpCta(Cta &cta, Cluster &c, const LaunchConfig &config, uint64_t clusterId) {
+/// False when there is no memory for the threads' stacks.
+static bool setUpCta(Cta &cta, Cluster &c, const LaunchConfig &config, uint64_t clusterId) {
   cta.cluster = &c;
   cta.sharedBytes = kSharedReserved + config.sharedBytes;
   cta.shared.reset(new uint8_t[cta.sharedBytes + 16]);
@@ -388,10 +389,21 @@ static void setUpCta(Cta &cta, Cluster &c, const LaunchConfig &config, uint64_t 
     t.warp->runnable |= 1u << t.lane;
     setRegisters(t, cta, config, clusterId);
     t.stack = c.worker->stacks.take();
-    t.context = makeFiber(t.stack, StackPool::kStackBytes, threadMain, &t);
+    if (!t.stack)
+      return false;
+    t.context = makeFiber(t.stack, c.worker->stacks.bytesOfEach(), threadMain, &t);
   }
+  return true;
 }
 
+static void endCluster(Cluster &c) {
+  for (Cta &cta : c.ctas)
+    for (Thread &t : cta.threads)
+      if (t.stack)
+        c.worker->stacks.give(t.stack);
+}
+
+/// Null when there is no memory for it.
 static std::unique_ptr<Cluster> startCluster(Worker &worker, uint64_t id) {
   Launch &launch = *worker.launch;
   const LaunchConfig &config = launch.config;
@@ -411,18 +423,15 @@ static std::unique_ptr<Cluster> startCluster(Worker &worker, uint64_t id) {
     uint32_t inside[3] = {rank % cl[0], rank / cl[0] % cl[1], rank / cl[0] / cl[1]};
     for (unsigned a = 0; a < 3; ++a)
       cta.id[a] = at[a] * cl[a] + inside[a];
-    setUpCta(cta, *c, config, id);
+    if (!setUpCta(cta, *c, config, id)) {
+      endCluster(*c);
+      return nullptr;
+    }
   }
   c->liveThreads = count * config.threads;
   c->currentLane = 31; // the first turn is lane 0's
   c->firstAsyncComponent = c->nextComponent = 1 + c->liveThreads;
   return c;
-}
-
-static void endCluster(Cluster &c) {
-  for (Cta &cta : c.ctas)
-    for (Thread &t : cta.threads)
-      c.worker->stacks.give(t.stack);
 }
 
 /// Goes on with a cluster until it ends or gives up its turn.
@@ -443,7 +452,14 @@ static void workerMain(Worker &worker) {
       uint64_t id = launch.nextCluster.fetch_add(1);
       if (id >= launch.numClusters)
         break;
-      current = worker.resident.insert(current, startCluster(worker, id));
+      std::unique_ptr<Cluster> started = startCluster(worker, id);
+      if (!started) {
+        launch.findings.add(FindingKind::Stuck, 0, "the launch",
+                            "there is no memory for the stacks of more threads");
+        launch.stop = true;
+        break;
+      }
+      current = worker.resident.insert(current, std::move(started));
     }
     if (worker.resident.empty())
       break;
@@ -468,6 +484,14 @@ static void workerMain(Worker &worker) {
   worker.resident.clear();
 }
 
+/// Room for what the machine itself calls, and for how code that was compiled for the host spills.
+static size_t stackBytes(const Launch &launch) {
+  constexpr uint64_t kOfMachine = 256 * 1024, kLeast = 512 * 1024;
+  return llvm::alignTo(std::max(launch.translation->frameBytes + kOfMachine, kLeast), 64 * 1024);
+}
+
+Worker::Worker(Launch *launch) : launch(launch), stacks(stackBytes(*launch)) {}
+
 void tile::emu::runLaunch(Launch &launch) {
   const auto &grid = launch.config.grid, &cl = launch.config.cluster;
   launch.numClusters =
@@ -479,13 +503,13 @@ void tile::emu::runLaunch(Launch &launch) {
                                           : std::max(1u, std::thread::hardware_concurrency());
   uint64_t n = launch.options.seed ? 1 : std::min(cores, launch.numClusters);
   launch.isParallel = n > 1;
-  std::deque<Worker> workers(n);
+  std::deque<Worker> workers;
   std::vector<std::thread> threads;
-  for (Worker &worker : workers) {
-    worker.launch = &launch;
+  for (uint64_t i = 0; i < n; ++i) {
+    Worker &worker = workers.emplace_back(&launch);
     if (launch.options.counters)
       worker.log = makeAccessLog();
-    if (&worker != &workers.front())
+    if (i > 0)
       threads.emplace_back([&worker] { workerMain(worker); });
   }
   if (n)

@@ -22,6 +22,8 @@ struct Translation {
   };
   std::vector<PrivateObject> privateObjects;
   uint64_t privateBytes = 0;
+  /// Of a thread's stack, what the compiled code takes: all its frames (nothing recurses).
+  uint64_t frameBytes = 0;
   /// The module's own variables, in the order of the table kVariablesName.
   struct Variable {
     uint64_t bytes;

@@ -1,0 +1,53 @@
+//===- StackTest.cpp - kernels whose threads hold more than a stack --------===//
+//
+// What a thread holds is on its stack. The stack is as large as the compiled code says, up to
+// what a thread block may have in all; what needs more is refused before it runs.
+//
+//===----------------------------------------------------------------------===//
+#include "tests/unit/emulator/EmuTest.h"
+
+using namespace tile::emu;
+
+namespace {
+
+/// A kernel whose frame has `slots` places 128 KB apart, all of which it writes and reads.
+std::string holding(unsigned slots) {
+  std::string body, sum = "%tid";
+  for (unsigned i = 0; i < slots; ++i)
+    body += llvm::formatv("  %a{0} = alloca i32, align 131072\n"
+                          "  store volatile i32 %tid, ptr %a{0}, align 4\n",
+                          i)
+                .str();
+  for (unsigned i = 0; i < slots; ++i) {
+    body += llvm::formatv("  %v{0} = load volatile i32, ptr %a{0}, align 4\n"
+                          "  %s{0} = add i32 {1}, %v{0}\n",
+                          i, sum)
+                .str();
+    sum = "%s" + std::to_string(i);
+  }
+  return kernel(body + "  %at = getelementptr i32, ptr addrspace(1) %p0, i32 %tid\n  store i32 " +
+                sum + ", ptr addrspace(1) %at, align 4\n  ret void");
+}
+
+TEST(EmuStack, IsAsLargeAsWhatAThreadHolds) {
+  Bench bench(holding(40)); // 5 MB
+  std::vector<uint32_t> out(64);
+  bench.buffer(out);
+  Report report = bench.run(64);
+  EXPECT_TRUE(report.ok()) << report.str();
+  for (uint32_t i = 0; i < out.size(); ++i)
+    EXPECT_EQ(out[i], 41 * i);
+}
+
+TEST(EmuStack, OfAThreadBlockEndsAtAGigabyte) {
+  Bench bench(holding(40));
+  std::vector<uint32_t> out(1024);
+  bench.buffer(out);
+  Report report = bench.run(1024);
+  EXPECT_TRUE(report.has(FindingKind::BadOperand)) << report.str();
+  EXPECT_NE(report.str().find("a thread needs 5 MB for the values that it holds"),
+            std::string::npos)
+      << report.str();
+}
+
+} // namespace
