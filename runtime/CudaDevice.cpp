@@ -32,10 +32,11 @@ public:
     return llvm::formatv("cuda:{0}", context->device().ordinal).str();
   }
   std::string description() const override {
+    return model() + ", CUDA " + cuda::formatVersion(context->api().version()) + " driver";
+  }
+  std::string model() const override {
     const DeviceInfo &info = context->device();
-    return llvm::formatv("{0}, {1} SMs, CUDA {2} driver", info.name, info.multiprocessors,
-                         cuda::formatVersion(context->api().version()))
-        .str();
+    return llvm::formatv("{0}, {1} SMs", info.name, info.multiprocessors).str();
   }
   std::string target() const override { return context->device().target(); }
   bool isCpu() const override { return false; }

@@ -90,6 +90,8 @@ public:
   virtual std::string name() const = 0;
   /// For people: "NVIDIA H200, 132 SMs, driver 580.65".
   virtual std::string description() const = 0;
+  /// The part of it that records of tuning are for: "NVIDIA H200, 132 SMs".
+  virtual std::string model() const { return description(); }
   /// The target to compile for ("sm_90a"); the CPU names a target too, since
   /// kernels may ask for it.
   virtual std::string target() const = 0;

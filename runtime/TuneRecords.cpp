@@ -15,13 +15,12 @@ using namespace tile::runtime;
 namespace json = llvm::json;
 
 /// Enough of a hash to tell versions of a source apart.
-static llvm::StringRef sourceOf(const TuneProblem &problem) {
-  return llvm::StringRef(problem.identity).take_front(16);
-}
+static constexpr size_t kSourceDigits = 16;
 
-void Tuner::setRecordFile(std::string path, std::string device) {
+void Tuner::setRecordFile(std::string path, std::string device, std::string target) {
   recordFile = std::move(path);
   recordDevice = std::move(device);
+  recordTarget = std::move(target);
 }
 
 std::string Tuner::warning() const {
@@ -34,18 +33,13 @@ void Tuner::noteFailure(const llvm::Twine &what) {
     failure = what.str();
 }
 
-/// Times by configuration, of the last line that is about this problem.
-std::optional<TuneResult> Tuner::fromFile(const TuneProblem &problem) {
-  if (recordFile.empty() || !llvm::sys::fs::exists(recordFile))
-    return std::nullopt;
+llvm::Error runtime::readTuneRecords(const std::string &path,
+                                     llvm::function_ref<void(const TuneRecord &)> visit,
+                                     llvm::function_ref<void(const llvm::Twine &)> warn) {
   std::string error;
-  std::optional<std::string> text =
-      frontend::readFile(recordFile, frontend::kMaxSourceBytes, error);
-  if (!text) {
-    noteFailure("the tuning records are not used: " + error);
-    return std::nullopt;
-  }
-  std::optional<TuneResult> found;
+  std::optional<std::string> text = frontend::readFile(path, frontend::kMaxSourceBytes, error);
+  if (!text)
+    return makeError(ErrorCode::Io, error);
   unsigned number = 0;
   for (llvm::StringRef rest = *text; !rest.empty();) {
     auto [line, tail] = rest.split('\n');
@@ -55,21 +49,62 @@ std::optional<TuneResult> Tuner::fromFile(const TuneProblem &problem) {
     if (line.empty() || line.starts_with("#"))
       continue;
     auto parsed = parseJson(line);
-    const json::Object *record = parsed ? parsed->getAsObject() : nullptr;
-    if (!record) {
-      noteFailure("line " + llvm::Twine(number) + " of the tuning records `" + recordFile +
-                  "` is no JSON object");
+    const json::Object *object = parsed ? parsed->getAsObject() : nullptr;
+    if (!object) {
+      warn("line " + llvm::Twine(number) + " of the tuning records `" + path +
+           "` is no JSON object");
       llvm::consumeError(parsed.takeError());
       continue;
     }
-    const json::Object *times = record->getObject("times");
-    if (times && record->getString("kernel") == llvm::StringRef(problem.kernel) &&
-        record->getString("key") == llvm::StringRef(problem.key) &&
-        record->getString("device") == llvm::StringRef(recordDevice) &&
-        record->getString("source") == sourceOf(problem))
-      if (std::optional<TuneResult> result = resultOf(problem, *times, isExhaustive))
-        found = std::move(result);
+    TuneRecord record;
+    for (auto [name, field] :
+         {std::pair("kernel", &record.kernel), std::pair("key", &record.key),
+          std::pair("device", &record.device), std::pair("target", &record.target),
+          std::pair("source", &record.source), std::pair("best", &record.best)})
+      *field = object->getString(name).value_or("");
+    record.times = object->getObject("times");
+    if (record.times || !record.best.empty())
+      visit(record);
   }
+  return llvm::Error::success();
+}
+
+bool runtime::isOfSource(const TuneRecord &record, llvm::StringRef identity) {
+  return record.source.empty() || record.source == identity.take_front(kSourceDigits);
+}
+
+static std::optional<TuneResult> resultOf(const TuneProblem &problem, const TuneRecord &record,
+                                          bool timesAll) {
+  if (record.times)
+    return runtime::resultOf(problem, *record.times, timesAll);
+  for (auto [i, config] : llvm::enumerate(problem.configs))
+    if (config.str() == record.best) {
+      TuneResult result;
+      result.best = unsigned(i);
+      result.named = true;
+      result.candidates.resize(problem.configs.size());
+      return result;
+    }
+  return std::nullopt;
+}
+
+/// Times by configuration, of the last line that is about this problem.
+std::optional<TuneResult> Tuner::fromFile(const TuneProblem &problem) {
+  if (recordFile.empty() || !llvm::sys::fs::exists(recordFile))
+    return std::nullopt;
+  std::optional<TuneResult> found;
+  llvm::Error error = readTuneRecords(
+      recordFile,
+      [&](const TuneRecord &record) {
+        if (record.kernel != problem.kernel || record.key != problem.key ||
+            record.device != recordDevice || !isOfSource(record, problem.identity))
+          return;
+        if (auto result = ::resultOf(problem, record, isExhaustive))
+          found = std::move(result);
+      },
+      [&](const llvm::Twine &text) { noteFailure(text); });
+  if (error)
+    noteFailure("the tuning records are not used: " + takeError(std::move(error)).message);
   return found;
 }
 
@@ -79,7 +114,8 @@ void Tuner::writeFile(const TuneProblem &problem, const TuneResult &result) {
   json::Object record{{"kernel", problem.kernel},
                       {"key", problem.key},
                       {"device", recordDevice},
-                      {"source", sourceOf(problem)},
+                      {"target", recordTarget},
+                      {"source", llvm::StringRef(problem.identity).take_front(kSourceDigits)},
                       {"best", problem.configs[result.best].str()},
                       {"times", timesOf(problem, result)}};
   std::string line;

@@ -2,6 +2,7 @@
 #include "runtime/Tuner.h"
 #include "compiler/ParseJson.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/ThreadPool.h"
 #include <chrono>
 #include <cmath>
@@ -50,10 +51,22 @@ void TuneConfig::applyTo(CompileOptions &options) const {
     options.maxRegisters = maxRegisters;
 }
 
+std::string runtime::identityOf(llvm::StringRef source,
+                                llvm::ArrayRef<frontend::Dependency> imports) {
+  KeyBuilder builder("launches");
+  builder.add(source);
+  const std::string absent = frontend::currentState("");
+  for (const frontend::Dependency &file : imports)
+    if (file.state != absent) // elsewhere other folders are looked into
+      builder.add(llvm::sys::path::filename(file.path)).add(file.state);
+  return builder.finish();
+}
+
 std::string Tuner::keyOf(const TuneProblem &problem) const {
   return KeyBuilder("tune")
       .add(compilerVersion())
       .add(machine)
+      .add(problem.kernel)
       .add(problem.identity)
       .add(problem.key)
       .finish();
@@ -139,6 +152,8 @@ void Tuner::record(const TuneProblem &problem, const std::string &key, const Tun
 std::string TuneResult::reason() const {
   const TuneCandidate &winner = candidates[best];
   auto timed = llvm::count_if(candidates, [](auto &c) { return c.milliseconds > 0; });
+  if (named)
+    return "on record";
   if (!timed)
     return ranked ? llvm::formatv("the first of {0} by the cost model, about {1:f4} ms; not timed",
                                   candidates.size(), winner.estimate)

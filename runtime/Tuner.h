@@ -19,6 +19,7 @@
 #ifndef TILE_RUNTIME_TUNER_H
 #define TILE_RUNTIME_TUNER_H
 
+#include "frontend/Files.h"
 #include "runtime/Cache.h"
 #include "runtime/Error.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -44,12 +45,15 @@ struct TuneConfig {
 
 struct TuneProblem {
   std::string kernel; ///< for messages
-  /// What the times depend on besides configuration and machine: the source
-  /// text and options that the configurations share (`kernelKey` of them).
+  /// What the times depend on besides configuration and machine: `identityOf` the source, or
+  /// `kernelKey` of the options that the configurations share.
   std::string identity;
   std::string key; ///< the values of the arguments in `key=[...]`, and dtypes
   std::vector<TuneConfig> configs;
 };
+
+/// Of a source and what it imports, by content: the same wherever the files stand.
+std::string identityOf(llvm::StringRef source, llvm::ArrayRef<frontend::Dependency> imports);
 
 struct TuneCandidate {
   double milliseconds = 0;
@@ -60,6 +64,7 @@ struct TuneCandidate {
 struct TuneResult {
   unsigned best = 0;                     ///< index into the configurations
   bool measured = false;                 ///< false: the decision was on record
+  bool named = false;                    ///< by a record without times
   bool ranked = false;                   ///< by a cost model
   std::vector<TuneCandidate> candidates; ///< one a configuration
   /// Why the best is: "0.1 ms, the fastest of 4; the cost model's first takes 0.11 ms".
@@ -73,14 +78,29 @@ std::optional<TuneResult> resultOf(const TuneProblem &problem, const llvm::json:
                                    bool timesAll = false);
 llvm::json::Object timesOf(const TuneProblem &problem, const TuneResult &result);
 
+/// A line of a file of records. One by hand need not have all of it: without a source it counts
+/// for any, and its best configuration counts without times.
+struct TuneRecord {
+  std::string kernel, key, device, target, source, best;
+  const llvm::json::Object *times = nullptr; ///< milliseconds by configuration, or why it is out
+};
+/// Visits the records of a file in order; an error if it cannot be read. What is wrong with a line
+/// is told.
+llvm::Error readTuneRecords(const std::string &path,
+                            llvm::function_ref<void(const TuneRecord &)> visit,
+                            llvm::function_ref<void(const llvm::Twine &)> warn);
+/// Whether it was made from the source that has this identity (TuneProblem).
+bool isOfSource(const TuneRecord &record, llvm::StringRef identity);
+
 class Tuner {
 public:
   /// `machine`: what times depend on there, such as Device::description().
   /// `cacheFolder` empty: nothing is kept on disk. `threads` 0: all cores.
   Tuner(std::string machine, std::string cacheFolder, unsigned threads = 0)
       : machine(std::move(machine)), cache(std::move(cacheFolder)), threads(threads) {}
-  /// `device`: the part of `machine` that the records of the file are for.
-  void setRecordFile(std::string path, std::string device);
+  /// `device`: the part of `machine` that the records of the file are for; `target`: what is
+  /// compiled for there.
+  void setRecordFile(std::string path, std::string device, std::string target);
   /// Nothing is timed: without a record the first configuration that can be prepared wins, in
   /// the order of the cost model. The same in every process.
   void setTimeless() { isTimeless = true; }
@@ -122,7 +142,7 @@ private:
   llvm::Expected<TuneResult> firstThatWorks(const TuneProblem &problem, Prepare prepare,
                                             Estimate estimate);
 
-  std::string machine, recordFile, recordDevice;
+  std::string machine, recordFile, recordDevice, recordTarget;
   bool isTimeless = false, isExhaustive = false;
   std::string failure;
   DiskCache cache;

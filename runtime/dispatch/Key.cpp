@@ -268,12 +268,21 @@ bool tile::dispatch::addTuningWords(const Parameter *parameters, unsigned count,
   }
   for (unsigned i = 0; i < numChosen; ++i) {
     const tile_value &value = values[chosen[i]];
+    if (value.kind == TILE_VALUE_TEXT) {
+      for (const char *text = value.as.text; *text; text += strnlen(text, sizeof(uint64_t))) {
+        uint64_t word = 0;
+        std::memcpy(&word, text, strnlen(text, sizeof word));
+        if (!out.add(word))
+          return false;
+      }
+      if (!out.add(0)) // its end
+        return false;
+      continue;
+    }
     // Of an address its type counts, which is there.
-    bool isNumber = value.kind != TILE_VALUE_POINTER && value.kind != TILE_VALUE_DESCRIPTOR &&
-                    value.kind != TILE_VALUE_TEXT;
+    bool isNumber = value.kind != TILE_VALUE_POINTER && value.kind != TILE_VALUE_DESCRIPTOR;
     if (!out.add(isNumber ? value.as.bits : 0))
       return false;
-    // A text that selects is a constexpr, whose words are all there.
   }
   return true;
 }

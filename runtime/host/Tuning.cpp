@@ -139,11 +139,8 @@ Result Launcher::tune(Evaluator &evaluator, const Request &request, size_t next,
   problem.kernel = request.kernel.name();
   // What the file imports is a part of its kernels.
   eval::readImports(*request.kernel.module);
-  runtime::KeyBuilder identity("launches");
-  identity.add(request.kernel.module->source().text());
-  for (const frontend::Dependency &file : request.kernel.module->owner().dependencies())
-    identity.add(file.path).add(file.state);
-  problem.identity = identity.finish();
+  problem.identity = runtime::identityOf(request.kernel.module->source().text(),
+                                         request.kernel.module->owner().dependencies());
   problem.key = key;
   std::vector<Trial> trials;
   trials.reserve(configs.size());
@@ -248,6 +245,26 @@ static std::string tuningKey(const eval::FunctionObject &kernel, const PyValue &
   return text;
 }
 
+/// The same for people and for records, as launches through tile/jit.h write it:
+/// "n=512, x: *fp32".
+static std::string recordKey(const eval::FunctionObject &kernel, const PyValue &known,
+                             const PyValue *key) {
+  std::string text;
+  auto add = [&](const std::string &part) { text += (text.empty() ? "" : ", ") + part; };
+  for (const PyValue &name : key ? key->elements() : ArrayRef<PyValue>())
+    if (PyValue *value = known.asDict().find(name))
+      add(eval::str(name) + "=" + (value->dynExtension<Tensor>() ? "pointer" : eval::repr(*value)));
+  for (const ast::Parameter &parameter : kernel.params()) {
+    PyValue *value = known.asDict().find(llvm::StringRef(parameter.name));
+    // A descriptor counts by its base.
+    if (value && eval::typeName(*value) == "TensorDescriptor")
+      value = const_cast<PyValue *>(&value->elements()[0]);
+    if (auto *tensor = value ? value->dynExtension<Tensor>() : nullptr)
+      add(parameter.name + ": *" + tensor->type().str());
+  }
+  return text;
+}
+
 Result Launcher::chooseConfiguration(Evaluator &evaluator, const Request &request, size_t next,
                                      const Settings &settings, std::vector<PyValue> &choices,
                                      PyValue &best) {
@@ -267,7 +284,10 @@ Result Launcher::chooseConfiguration(Evaluator &evaluator, const Request &reques
   size_t index =
       forcedConfiguration ? std::min<size_t>(*forcedConfiguration, choices.size() - 1) : 0;
   if (!forcedConfiguration && choices.size() > 1 && !context->device.isCpu())
-    if (Result ok = tune(evaluator, request, next, id, choices, settings, index); !ok)
+    if (Result ok =
+            tune(evaluator, request, next, recordKey(request.kernel, *known, settings.find("key")),
+                 choices, settings, index);
+        !ok)
       return ok;
   best = choices[index];
   if (!forcedConfiguration)

@@ -57,6 +57,11 @@ public:
   void describe(const dispatch::Key &key, dispatch::Described &out) const;
   /// What a variant is compiled with.
   CompileOptions optionsOf(const dispatch::Key &key) const;
+  /// The configuration that the cost model, or the author's, puts first for a launch on chips of a
+  /// target, of those that compile. Nothing is timed, and no device is asked; `values` are
+  /// complete.
+  llvm::Expected<unsigned> chooseByModel(llvm::ArrayRef<tile_value> values,
+                                         const std::string &target);
 
 private:
   struct Variant {
@@ -97,8 +102,11 @@ private:
   llvm::Expected<runtime::TuneResult> race(Request &request, llvm::ArrayRef<unsigned> left,
                                            const runtime::TuneProblem &problem);
   llvm::Expected<double> measure(Request &request, unsigned configuration);
-  /// What the cost model says of a launch; nothing if it does not know.
-  std::optional<double> estimate(const Request &request, unsigned configuration);
+  /// What the cost model says of a launch on a device, or on one of the target; nothing if it
+  /// does not know.
+  std::optional<double> estimate(const Request &request, unsigned configuration,
+                                 const std::string &device, const std::string &target) const;
+  runtime::TuneProblem problemOf(const Request &request, llvm::ArrayRef<unsigned> left) const;
   llvm::Expected<runtime::Tuner *> tuner();
   llvm::Expected<Variant *> make(const dispatch::Key &key, uint64_t hash);
   llvm::Expected<runtime::CompiledKernelPtr> compile(const dispatch::Key &key,

@@ -446,10 +446,6 @@ std::string JitFile::keyText(const tile_value *values) const {
 
 std::string JitFile::identity() const {
   std::lock_guard<std::mutex> lock(mutex);
-  runtime::KeyBuilder builder("launches");
-  builder.add(file->text());
   eval::readImports(*module);
-  for (const frontend::Dependency &dependency : program.dependencies())
-    builder.add(dependency.path).add(dependency.state);
-  return builder.finish();
+  return runtime::identityOf(file->text(), program.dependencies());
 }

@@ -27,7 +27,7 @@ llvm::Expected<Tuner *> Jit::tuner() {
       llvm::formatv("{0}, CUDA {1} driver", name, cuda::formatVersion((*where)->api().version()))
           .str(),
       tuning.cacheFolder);
-  ownTuner->setRecordFile(tuning.recordFile, name);
+  ownTuner->setRecordFile(tuning.recordFile, name, device.target());
   if (tuning.timeless)
     ownTuner->setTimeless();
   if (tuning.exhaustive)
@@ -75,29 +75,30 @@ llvm::Expected<double> Jit::measure(Request &request, unsigned configuration) {
   return timing->median;
 }
 
-std::optional<double> Jit::estimate(const Request &request, unsigned configuration) {
-  auto where = context();
-  auto unknown = [](llvm::Error error) {
+std::optional<double> Jit::estimate(const Request &request, unsigned configuration,
+                                    const std::string &device, const std::string &target) const {
+  LaunchOutline outline;
+  outline.device = device;
+  dispatch::Key key = request.key;
+  if (llvm::Error error = addChoice(key, configuration, request.values)) {
     llvm::consumeError(std::move(error));
     return std::nullopt;
-  };
-  if (!where)
-    return unknown(where.takeError());
-  LaunchOutline outline;
-  outline.device = (*where)->device().name;
-  dispatch::Key key = request.key;
-  if (llvm::Error error = addChoice(key, configuration, request.values))
-    return unknown(std::move(error));
+  }
   uint32_t computed[3];
   if (!request.grid)
-    if (llvm::Error error = computeGrid(request.values, configuration, computed))
-      return unknown(std::move(error));
+    if (llvm::Error error = computeGrid(request.values, configuration, computed)) {
+      llvm::consumeError(std::move(error));
+      return std::nullopt;
+    }
   std::copy_n(request.grid ? request.grid : computed, 3, outline.grid.begin());
   for (size_t i = 0; i < description->parameters.size(); ++i)
     if (const tile_value &value = request.values[i];
         value.kind == TILE_VALUE_INT || value.kind == TILE_VALUE_UINT)
       outline.values[description->parameters[i].name] = value.as.integer;
-  return service.estimate(description->source(), optionsOf(key), outline);
+  CompileOptions options = optionsOf(key);
+  if (!target.empty())
+    options.target = target;
+  return service.estimate(description->source(), options, outline);
 }
 
 llvm::Expected<TuneResult> Jit::race(Request &request, llvm::ArrayRef<unsigned> left,
@@ -119,10 +120,53 @@ llvm::Expected<TuneResult> Jit::race(Request &request, llvm::ArrayRef<unsigned> 
                            ", which needs tensors, and a launch has addresses: set `no_timing`");
     return measure(request, left[i]);
   };
-  auto estimateOne = [&](unsigned i) { return estimate(request, left[i]); };
+  auto where = context();
+  if (!where)
+    return where.takeError();
+  const std::string &device = (*where)->device().name;
+  auto estimateOne = [&](unsigned i) { return estimate(request, left[i], device, ""); };
   if (!description->choices.perfModel.isNone()) // the author's own model has ranked them
     return (*chooser)->tune(problem, prepare, measureOne);
   return (*chooser)->tune(problem, prepare, measureOne, estimateOne);
+}
+
+TuneProblem Jit::problemOf(const Request &request, llvm::ArrayRef<unsigned> left) const {
+  TuneProblem problem;
+  problem.kernel = description->kernel();
+  problem.identity = description->identity();
+  problem.key = description->keyText(request.values);
+  for (unsigned i : left)
+    problem.configs.push_back(description->choices.configurations[i].tune);
+  return problem;
+}
+
+llvm::Expected<unsigned> Jit::chooseByModel(llvm::ArrayRef<tile_value> values,
+                                            const std::string &target) {
+  Request request(values.data());
+  if (llvm::Error error = readKey(request))
+    return std::move(error);
+  auto left = description->prune(values.data());
+  if (!left)
+    return left.takeError();
+  auto prepare = [&](unsigned i) -> llvm::Error {
+    dispatch::Key key = request.key;
+    if (llvm::Error error = addChoice(key, (*left)[i], request.values))
+      return error;
+    CompileOptions options = optionsOf(key);
+    options.target = target;
+    return service.compile(description->source(), std::move(options)).takeError();
+  };
+  auto measureNone = [](unsigned) -> llvm::Expected<double> { return 0.0; };
+  auto estimateOne = [&](unsigned i) { return estimate(request, (*left)[i], "", target); };
+  Tuner chooser(target, /*cacheFolder=*/"");
+  chooser.setTimeless();
+  TuneProblem problem = problemOf(request, *left);
+  auto result = description->choices.perfModel.isNone()
+                    ? chooser.tune(problem, prepare, measureNone, estimateOne)
+                    : chooser.tune(problem, prepare, measureNone);
+  if (!result)
+    return result.takeError();
+  return (*left)[result->best];
 }
 
 llvm::Expected<unsigned> Jit::tune(Request &request) {
@@ -133,12 +177,7 @@ llvm::Expected<unsigned> Jit::tune(Request &request) {
   auto left = description->prune(request.values);
   if (!left)
     return left.takeError();
-  TuneProblem problem;
-  problem.kernel = description->kernel();
-  problem.identity = description->identity();
-  problem.key = description->keyText(request.values);
-  for (unsigned i : *left)
-    problem.configs.push_back(description->choices.configurations[i].tune);
+  TuneProblem problem = problemOf(request, *left);
   TuneResult result;
   if (left->size() > 1) {
     auto raced = race(request, *left, problem);

@@ -62,6 +62,10 @@ void tilec::addHostDeviceOptions(OptionTable &options, HostDeviceOptions &device
               "on the GPU, of configurations of a tuned kernel time those that the cost model "
               "ranks highest, or all, or none: its first is taken",
               device.tuning)
+      .text("tuning-file", "FILE",
+            "on the GPU, go by these records of which configuration won, and add to them (also "
+            "TILE_TUNING=FILE)",
+            device.tuningFile, ValueKind::File)
       .flag("print-autotuning",
             "on the GPU, print which configuration of a tuned kernel won (also with "
             "TRITON_PRINT_AUTOTUNING=1)",

@@ -16,7 +16,7 @@ struct HostDeviceOptions {
   bool check = true, counters = false, firstLaunches = false;
   bool throughPasses = false, assemble = true, eachLaneArrives = false, algebraic = false,
        printTuning = false;
-  std::string countersFile, savedPtx, tuning = "ranked";
+  std::string countersFile, savedPtx, tuning = "ranked", tuningFile;
 };
 void addHostDeviceOptions(OptionTable &options, HostDeviceOptions &device);
 

@@ -49,6 +49,8 @@ private:
   int list() const;
   int runFile(HostFile &file);
   int runFiles();
+  void setTuning(HostFile &file);
+  void warnOfRecords() const;
   bool writeCounters();
   bool checkOutputs();
   int compareFiles();
@@ -306,6 +308,31 @@ int HostCommand::runFiles() {
   return purpose == Purpose::Bench ? finishBench(worst) : worst;
 }
 
+void HostCommand::setTuning(HostFile &file) {
+  Launcher &kernels = file.session->kernels();
+  if (deviceOptions.tuning == "all")
+    kernels.configurations().setExhaustive();
+  if (deviceOptions.tuning == "none")
+    kernels.configurations().setTimeless();
+  if (const char *named = std::getenv("TILE_TUNING"); named && deviceOptions.tuningFile.empty())
+    deviceOptions.tuningFile = named;
+  kernels.configurations().setRecordFile(deviceOptions.tuningFile, opened.device->model(),
+                                         opened.device->target());
+  if (const char *asked = std::getenv("TRITON_PRINT_AUTOTUNING");
+      deviceOptions.printTuning || (asked && StringRef(asked) == "1"))
+    kernels.onChoice = [](StringRef text) { llvm::errs() << "tilec: " << text << '\n'; };
+}
+
+/// What is wrong with the file of records, once everything has run.
+void HostCommand::warnOfRecords() const {
+  std::vector<std::string> said;
+  for (const auto &file : files)
+    if (file->source && file->session)
+      if (std::string text = file->session->kernels().configurations().warning();
+          !text.empty() && !llvm::is_contained(said, text))
+        llvm::errs() << "tilec " << name() << ": warning: " << said.emplace_back(text) << '\n';
+}
+
 int HostCommand::run() {
   if (compare)
     return compareFiles();
@@ -331,22 +358,18 @@ int HostCommand::run() {
       file->session->output = &llvm::outs();
       file->session->hostContext()->eachLaneArrives = deviceOptions.eachLaneArrives;
       file->session->hostContext()->ignoresReferences = deviceOptions.algebraic;
-      if (deviceOptions.tuning == "all")
-        file->session->kernels().configurations().setExhaustive();
-      if (deviceOptions.tuning == "none")
-        file->session->kernels().configurations().setTimeless();
-      if (const char *asked = std::getenv("TRITON_PRINT_AUTOTUNING");
-          deviceOptions.printTuning || (asked && StringRef(asked) == "1"))
-        file->session->kernels().onChoice = [](StringRef text) {
-          llvm::errs() << "tilec: " << text << '\n';
-        };
+      setTuning(*file);
       file->names = file->suite->names(purpose);
     }
   if (listOnly) {
     llvm::erase_if(files, [](auto &file) { return !file->source; });
     return list();
   }
-  return chooseNames() ? runFiles() : int(Usage);
+  if (!chooseNames())
+    return Usage;
+  int status = runFiles();
+  warnOfRecords();
+  return status;
 }
 
 std::unique_ptr<Command> tilec::createRunCommand() {

@@ -290,6 +290,7 @@ TEST_F(JitTuningTest, RecordsInAFileOfLines) {
   EXPECT_THAT(text, HasSubstr("\"kernel\":\"add\""));
   EXPECT_THAT(text, HasSubstr("\"key\":\"n=512, x: *fp32\""));
   EXPECT_THAT(text, HasSubstr("\"device\":\"Fake GPU 0, 132 SMs\""));
+  EXPECT_THAT(text, HasSubstr("\"target\":\"sm_90a\""));
   EXPECT_EQ(llvm::StringRef(text).count('\n'), 1u);
 
   // Another process goes by it, and times nothing.
@@ -310,11 +311,70 @@ TEST_F(JitTuningTest, RecordsInAFileOfLines) {
   ASSERT_EQ(create("add"), TILE_OK);
   ASSERT_EQ(launch({x(), tile_int(512)}), TILE_OK);
   EXPECT_EQ(cuda.launches.back().kernel, "add_2");
+  // A line by hand may say what is best and no more.
+  llvm::raw_fd_ostream(file, code)
+      << R"({"kernel":"add","key":"n=512, x: *fp32","device":"Fake GPU 0, 132 SMs",)"
+      << R"("best":"BLOCK: 128, num_warps: 4, num_stages: 3"})" << '\n';
+  ASSERT_EQ(create("add"), TILE_OK);
+  ASSERT_EQ(launch({x(), tile_int(512)}), TILE_OK);
+  EXPECT_EQ(cuda.launches.back().kernel, "add_4");
+  EXPECT_THAT(choices.back(), HasSubstr("(on record)"));
+  llvm::raw_fd_ostream(file, code) << text;
   // A record of another source does not count.
   std::string changed = std::string(source) + "# changed\n";
   ASSERT_EQ(create("add", changed.c_str()), TILE_OK);
   ASSERT_EQ(launch({x(), tile_int(512)}), TILE_OK);
   EXPECT_THAT(choices.back(), HasSubstr("the fastest of 3"));
+}
+
+/// Two kernels with the same list and the same key, in one file: each has its own record.
+TEST_F(JitTuningTest, KernelsOfAFileAreToldApart) {
+  std::string cache = in("cache");
+  const char *const text = R"(# named by warps
+import triton
+import triton.language as tl
+configs = [triton.Config({"BLOCK": 64}, num_warps=2), triton.Config({"BLOCK": 128}, num_warps=4)]
+@triton.autotune(configs=configs, key=["n"])
+@triton.jit
+def add(x, n, BLOCK: tl.constexpr):
+    pass
+@triton.autotune(configs=configs, key=["n"])
+@triton.jit
+def sub(x, n, BLOCK: tl.constexpr):
+    pass
+)";
+  compilerOptions.cache_dir = cache.c_str();
+  cuda.kernelMilliseconds = {{"add_2", 1}, {"add_4", 2}, {"sub_2", 2}, {"sub_4", 1}};
+  const uint32_t grid[3] = {1, 1, 1};
+  for (auto [kernel, best] : {std::pair("add", "add_2"), std::pair("sub", "sub_4")}) {
+    ASSERT_EQ(create(kernel, text), TILE_OK) << tile_last_error();
+    ASSERT_EQ(launch({x(), tile_int(512)}, grid), TILE_OK) << tile_last_error();
+    EXPECT_EQ(cuda.launches.back().kernel, best);
+  }
+}
+
+/// The value of a text selects, not only that there is one.
+TEST_F(JitTuningTest, TextsSelect) {
+  const char *const text = R"(# named by warps
+import triton
+import triton.language as tl
+@triton.autotune(configs=[triton.Config({"BLOCK": 64}, num_warps=2),
+                          triton.Config({"BLOCK": 128}, num_warps=4)], key=["MODE"])
+@triton.jit
+def add(x, MODE: tl.constexpr, BLOCK: tl.constexpr):
+    pass
+)";
+  ASSERT_EQ(create("add", text), TILE_OK) << tile_last_error();
+  const uint32_t grid[3] = {1, 1, 1};
+  time(1, 2, 3);
+  ASSERT_EQ(launch({x(), tile_text("relu")}, grid), TILE_OK) << tile_last_error();
+  EXPECT_EQ(cuda.launches.back().kernel, "add_2");
+  time(2, 1, 3);
+  ASSERT_EQ(launch({x(), tile_text("gelu")}, grid), TILE_OK);
+  EXPECT_EQ(cuda.launches.back().kernel, "add_4");
+  ASSERT_EQ(launch({x(), tile_text("relu")}, grid), TILE_OK);
+  EXPECT_EQ(cuda.launches.back().kernel, "add_2");
+  EXPECT_EQ(choices.size(), 2u);
 }
 
 TEST_F(JitTuningTest, RecordsCoverImports) {
