@@ -1,14 +1,15 @@
 # tile_add_kernels(TARGET FILE [NAME name] [KERNELS kernel...] [TARGETS sm_80...]
-#                  [ARGUMENTS n=1..4096...] [CONSTEXPRS BLOCK=1024...] [OPTIONS option...])
+#                  [ARGUMENTS n=1..4096...] [CONSTEXPRS BLOCK=1024...]
+#                  [TUNING_FILE records] [TUNING model] [OPTIONS option...])
 #
 # Builds the kernels of FILE ahead of time, with `tilec build`, into the target: its sources get
 # the C file, its includes the header (NAME.h; NAME is FILE's, unless given), and it links
 # Tile::rt. The project needs the language C. What the words mean is in `tilec help build`.
 function(tile_add_kernels target file)
-  cmake_parse_arguments(ARG "" "NAME" "KERNELS;TARGETS;ARGUMENTS;CONSTEXPRS;OPTIONS" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME;TUNING_FILE;TUNING" "KERNELS;TARGETS;ARGUMENTS;CONSTEXPRS;OPTIONS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "tile_add_kernels: `${ARG_UNPARSED_ARGUMENTS}` belongs to none of NAME, "
-                        "KERNELS, TARGETS, ARGUMENTS, CONSTEXPRS and OPTIONS")
+                        "KERNELS, TARGETS, ARGUMENTS, CONSTEXPRS, TUNING_FILE, TUNING and OPTIONS")
   endif()
   get_filename_component(source "${file}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
   if(NOT ARG_NAME)
@@ -24,10 +25,18 @@ function(tile_add_kernels target file)
       list(APPEND command "--${option}" "${word}")
     endforeach()
   endforeach()
+  set(records)
+  if(ARG_TUNING_FILE)
+    get_filename_component(records "${ARG_TUNING_FILE}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+    list(APPEND command --tuning-file "${records}")
+  endif()
+  if(ARG_TUNING)
+    list(APPEND command --tuning "${ARG_TUNING}")
+  endif()
   # Imports of the file are not known here: touch it when one of them changes.
   add_custom_command(OUTPUT "${folder}/${ARG_NAME}.c" "${folder}/${ARG_NAME}.h"
     COMMAND ${command} ${ARG_OPTIONS}
-    DEPENDS "${source}" Tile::tilec
+    DEPENDS "${source}" ${records} Tile::tilec
     COMMENT "Building the kernels of ${ARG_NAME}" VERBATIM)
   target_sources(${target} PRIVATE "${folder}/${ARG_NAME}.c" "${folder}/${ARG_NAME}.h")
   target_include_directories(${target} PRIVATE "${folder}")

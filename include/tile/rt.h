@@ -18,6 +18,13 @@
  * device 0. A launch whose variant is loaded takes no lock and allocates nothing, unless the
  * kernel wants scratch memory.
  *
+ * A tuned kernel that was built with a tuning file, or by the cost model, has the code of several
+ * configurations, and a list of choices: the configuration for some values of the arguments that
+ * select one, on a device. A launch takes the choice that is nearest to it. Of the devices that
+ * were tuned on, its own counts, else one of the same compute capability, else of the next
+ * lower; on that device the choice for the same types and, number by number, the least ratio
+ * between what was tuned and what is launched.
+ *
  * The structs below are what the generated source fills in; programs only pass kernels on.
  * Source and library must be of the same version: a kernel of another is refused.
  *
@@ -31,7 +38,7 @@
 extern "C" {
 #endif
 
-#define TILE_RT_VERSION 1
+#define TILE_RT_VERSION 2
 #define TILE_RT_MOST_PARAMETERS 192
 #define TILE_RT_MOST_MAPS 16 /* and pieces of scratch memory */
 
@@ -95,18 +102,35 @@ typedef struct tile_rt_variant {
   const tile_rt_code *codes;
 } tile_rt_variant;
 
+typedef struct tile_rt_configuration { /* one way to compile the kernel */
+  const char *text;                    /* "BLOCK: 128, num_warps: 4, num_stages: 3" */
+  uint64_t number;                     /* in the keys of its variants */
+  const tile_rt_formula *grid;         /* NULL: launches give one */
+  const tile_rt_formula *heuristics;
+} tile_rt_configuration;
+
+typedef struct tile_rt_choice { /* which configuration serves launches like this one */
+  const char *device;           /* "NVIDIA H200, 132 SMs"; NULL: all of the capability */
+  int32_t capability;           /* 0: not known */
+  uint32_t configuration;       /* index */
+  const tile_value *values;     /* of the arguments that select */
+} tile_rt_choice;
+
 typedef struct tile_rt_kernel {
   uint32_t version; /* TILE_RT_VERSION */
   const char *name;
   const tile_rt_argument *arguments;
   const tile_value *defaults; /* of the last arguments */
   uint32_t num_arguments, num_defaults;
-  const tile_rt_formula *grid; /* NULL: launches give one */
-  uint64_t configuration;
-  const tile_rt_formula *heuristics;
+  const tile_rt_configuration *configurations;
+  uint32_t num_configurations, num_choices; /* no choices: the first serves all launches */
+  const tile_rt_choice *choices;
+  const uint32_t *selecting; /* indices of arguments */
+  uint32_t num_selecting;
+  uint32_t num_heuristics; /* of each configuration */
   const char *const *heuristic_names;
-  uint32_t num_heuristics, num_variants;
   const tile_rt_variant *variants;
+  uint32_t num_variants;
   void *state; /* the library's; NULL at first */
 } tile_rt_kernel;
 
@@ -115,8 +139,12 @@ typedef struct tile_rt_kernel {
 TILE_API tile_status tile_rt_launch(tile_rt_kernel *kernel, void *stream, const uint32_t grid[3],
                                     const tile_value *values, size_t num_values,
                                     const tile_launch_options *options);
-/* Loads every variant for the current device, so that no launch waits. */
+/* Loads every variant that launches on the current device can take, so that none waits. */
 TILE_API tile_status tile_rt_load(tile_rt_kernel *kernel);
+/* The configuration of `@triton.autotune` that a launch with these values takes on the current
+ * device, as a text for people; "" for a kernel that is not tuned. The text is the kernel's. */
+TILE_API tile_status tile_rt_best_config(tile_rt_kernel *kernel, const tile_value *values,
+                                         size_t num_values, const char **config);
 /* The message of this thread's last failing call; "" if there was none. */
 TILE_API const char *tile_rt_last_error(void);
 

@@ -33,6 +33,7 @@ Opened::Opened() {
   FIND(cuGetErrorName, "cuGetErrorName");
   FIND(cuGetErrorString, "cuGetErrorString");
   FIND(cuDeviceGet, "cuDeviceGet");
+  FIND(cuDeviceGetName, "cuDeviceGetName");
   FIND(cuDeviceGetAttribute, "cuDeviceGetAttribute");
   FIND(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain");
   FIND(cuCtxGetCurrent, "cuCtxGetCurrent");

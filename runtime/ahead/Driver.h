@@ -28,6 +28,7 @@ struct Driver {
   Result (*cuGetErrorName)(Result, const char **);
   Result (*cuGetErrorString)(Result, const char **);
   Result (*cuDeviceGet)(Device *, int);
+  Result (*cuDeviceGetName)(char *, int, Device);
   Result (*cuDeviceGetAttribute)(int *, DeviceAttribute, Device);
   Result (*cuDevicePrimaryCtxRetain)(Context *, Device);
   Result (*cuCtxGetCurrent)(Context *);

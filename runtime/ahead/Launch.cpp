@@ -34,6 +34,7 @@ struct Launch {
   uint32_t grid[3] = {};
   int32_t dependent = -1;
   const tile_value *values = nullptr;
+  const tile_rt_configuration *configuration = nullptr;
   Values passed;
 };
 } // namespace
@@ -50,7 +51,7 @@ static tile_status finish(Failure failure) {
 // Finding the variant
 //===----------------------------------------------------------------------===//
 
-static const Parameter *parametersOf(const tile_rt_kernel &kernel) {
+const Parameter *tile::ahead::parametersOf(const tile_rt_kernel &kernel) {
   return reinterpret_cast<const Parameter *>(kernel.arguments);
 }
 
@@ -59,18 +60,24 @@ static FormulaFailure run(const tile_rt_formula &formula, const tile_value *valu
                     formula.results, out);
 }
 
-/// What a variant is looked up by, behind the context's id.
-static Failure readKey(Launch &launch, Key &key) {
-  const tile_rt_kernel &kernel = *launch.kernel;
+/// What a variant is looked up by, behind the context's id; chooses the configuration.
+static Failure readKey(Launch &launch, unsigned long long context, Key &key) {
+  tile_rt_kernel &kernel = *launch.kernel;
   const Parameter *parameters = parametersOf(kernel);
   if (Refusal refusal =
           readValues(parameters, kernel.num_arguments, launch.values, key, launch.passed))
     return {TILE_INVALID_ARGUMENT, std::string("cannot launch `") + kernel.name +
                                        "`: " + explain(refusal, parameters, launch.values)};
-  bool fits = key.add(kernel.configuration);
+  uint32_t chosen = 0;
+  if (kernel.num_choices)
+    if (Failure failure =
+            chooseConfiguration(&kernel, *launch.driver, context, launch.values, key.words, chosen))
+      return failure;
+  launch.configuration = &kernel.configurations[chosen];
+  bool fits = key.add(launch.configuration->number);
   for (uint32_t i = 0; i < kernel.num_heuristics; ++i) {
     int64_t value = 0;
-    FormulaFailure failure = run(kernel.heuristics[i], launch.values, &value);
+    FormulaFailure failure = run(launch.configuration->heuristics[i], launch.values, &value);
     if (failure != FormulaFailure::None)
       return {TILE_INVALID_ARGUMENT, std::string("the heuristic `") + kernel.heuristic_names[i] +
                                          "` of `" + kernel.name +
@@ -105,12 +112,10 @@ static Failure notBuilt(const tile_rt_kernel &kernel, const Key &key) {
   return {TILE_NO_COMPILE, text + "`: give `tilec build` arguments that reach it"};
 }
 
-static Failure find(Launch &launch, unsigned long long context, const Loaded *&out) {
+static Failure find(Launch &launch, unsigned long long context, const Key &own,
+                    const Loaded *&out) {
   Key key;
   key.add(context);
-  Key own;
-  if (Failure failure = readKey(launch, own))
-    return failure;
   for (unsigned i = 0; i < own.size; ++i)
     if (!key.add(own.words[i]))
       return {TILE_INVALID_ARGUMENT, "the key of a launch takes more than is possible"};
@@ -328,11 +333,12 @@ static Failure computeGrid(Launch &launch, const uint32_t *given) {
     std::copy(given, given + 3, launch.grid);
     return {};
   }
-  if (!kernel.grid)
+  const tile_rt_formula *grid = launch.configuration->grid;
+  if (!grid)
     return {TILE_INVALID_ARGUMENT,
             std::string("no grid is given for `") + kernel.name + "`, which computes none"};
   int64_t extents[3] = {1, 1, 1};
-  FormulaFailure failure = run(*kernel.grid, launch.values, extents);
+  FormulaFailure failure = run(*grid, launch.values, extents);
   if (failure != FormulaFailure::None)
     return {TILE_INVALID_ARGUMENT, std::string("the grid of `") + kernel.name +
                                        "` cannot be computed: " + explain(failure)};
@@ -370,16 +376,19 @@ static Failure launchKernel(Launch &launch, const uint32_t *grid, const tile_val
   launch.values = complete(*launch.kernel, values, count, filled, failure);
   if (!launch.values)
     return failure;
-  if ((failure = computeGrid(launch, grid)))
-    return failure;
   launch.driver = Driver::get(failure);
   if (!launch.driver)
     return failure;
   CurrentContext context(*launch.driver, failure);
   if (failure)
     return failure;
+  Key key;
+  if ((failure = readKey(launch, context.id, key)))
+    return failure;
+  if ((failure = computeGrid(launch, grid)))
+    return failure;
   const Loaded *loaded = nullptr;
-  if ((failure = find(launch, context.id, loaded)))
+  if ((failure = find(launch, context.id, key, loaded)))
     return failure;
   if (launch.grid[0] == 0 || launch.grid[1] == 0 || launch.grid[2] == 0)
     return {};
@@ -434,6 +443,12 @@ static Failure loadAll(tile_rt_kernel *kernel) {
   CurrentContext context(*driver, failure);
   for (uint32_t i = 0; i < kernel->num_variants && !failure; ++i) {
     const tile_rt_variant &variant = kernel->variants[i];
+    bool isReached = true;
+    if (kernel->num_choices)
+      failure =
+          canBeChosen(kernel, *driver, context.id, configurationIn(*kernel, variant), isReached);
+    if (failure || !isReached)
+      continue;
     Key key;
     key.add(context.id);
     for (uint32_t w = 0; w < variant.size; ++w)
@@ -446,4 +461,36 @@ static Failure loadAll(tile_rt_kernel *kernel) {
 
 tile_status tile_rt_load(tile_rt_kernel *kernel) {
   return guarded([&] { return loadAll(kernel); });
+}
+
+static Failure bestConfig(tile_rt_kernel *kernel, const tile_value *values, size_t count,
+                          const char **config) {
+  Failure failure = check(kernel);
+  if (failure)
+    return failure;
+  if (!config || (count && !values) || count > kMostArguments)
+    return {TILE_INVALID_ARGUMENT, "`config` or `values` is null, or there are too many values"};
+  *config = kernel->configurations[0].text;
+  if (!kernel->num_choices)
+    return {};
+  tile_value filled[kMostArguments];
+  Launch launch;
+  launch.kernel = kernel;
+  launch.values = complete(*kernel, values, count, filled, failure);
+  if (launch.values)
+    launch.driver = Driver::get(failure);
+  if (failure)
+    return failure;
+  CurrentContext context(*launch.driver, failure);
+  Key key;
+  if (!failure)
+    failure = readKey(launch, context.id, key);
+  if (!failure)
+    *config = launch.configuration->text;
+  return failure;
+}
+
+tile_status tile_rt_best_config(tile_rt_kernel *kernel, const tile_value *values, size_t num_values,
+                                const char **config) {
+  return guarded([&] { return bestConfig(kernel, values, num_values, config); });
 }

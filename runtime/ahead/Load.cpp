@@ -46,7 +46,7 @@ static bool attribute(const Driver &driver, DeviceAttribute which, Device device
 }
 
 /// Machine code or PTX for this chip alone, before the newest PTX that it can take.
-static const tile_rt_code *choose(const tile_rt_variant &variant, int capability) {
+const tile_rt_code *ahead::chooseCode(const tile_rt_variant &variant, int capability) {
   const tile_rt_code *best = nullptr;
   for (uint32_t i = 0; i < variant.num_codes; ++i) {
     const tile_rt_code &code = variant.codes[i];
@@ -144,6 +144,17 @@ static Failure load(const Driver &driver, Device device, const tile_rt_code &cod
   return {};
 }
 
+Failure ahead::capabilityOf(const Driver &driver, Device &device, int &capability) {
+  int major = 0, minor = 0;
+  if (Result result = driver.cuCtxGetDevice(&device); result != Result::Success)
+    return driver.failed(result, "cuCtxGetDevice");
+  if (!attribute(driver, DeviceAttribute::ComputeCapabilityMajor, device, major) ||
+      !attribute(driver, DeviceAttribute::ComputeCapabilityMinor, device, minor))
+    return driver.failed(Result::Unknown, "cannot ask the device what it is");
+  capability = major * 10 + minor;
+  return {};
+}
+
 Failure ahead::loadVariant(tile_rt_kernel *kernel, const Driver &driver,
                            const tile_rt_variant &variant, const Key &key, const Loaded *&out) {
   State &state = stateOf(kernel);
@@ -155,18 +166,15 @@ Failure ahead::loadVariant(tile_rt_kernel *kernel, const Driver &driver,
     return {};
   }
   Device device = 0;
-  int major = 0, minor = 0;
-  if (Result result = driver.cuCtxGetDevice(&device); result != Result::Success)
-    return driver.failed(result, "cuCtxGetDevice");
-  if (!attribute(driver, DeviceAttribute::ComputeCapabilityMajor, device, major) ||
-      !attribute(driver, DeviceAttribute::ComputeCapabilityMinor, device, minor))
-    return driver.failed(Result::Unknown, "cannot ask the device what it is");
-  const tile_rt_code *code = choose(variant, major * 10 + minor);
+  int capability = 0;
+  if (Failure failure = capabilityOf(driver, device, capability))
+    return failure;
+  const tile_rt_code *code = chooseCode(variant, capability);
   if (!code)
-    return {TILE_UNSUPPORTED, std::string("`") + kernel->name +
-                                  "` was not built for this device, which is of compute "
-                                  "capability " +
-                                  std::to_string(major) + "." + std::to_string(minor)};
+    return {TILE_UNSUPPORTED,
+            std::string("`") + kernel->name +
+                "` was not built for this device, which is of compute capability " +
+                std::to_string(capability / 10) + "." + std::to_string(capability % 10)};
   if (Failure failure = load(driver, device, *code, out))
     return failure;
   state.table.insert(key.words, key.size, hash, out);

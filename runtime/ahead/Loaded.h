@@ -21,7 +21,10 @@ struct Loaded {
 
 struct State {
   dispatch::WordTable<const Loaded *> table; ///< by context and key
-  std::mutex mutex;                          ///< of insertions
+  dispatch::WordTable<uint32_t> chosen;      ///< configurations, by context and what selects them
+  /// By context: the choices that count on its device.
+  dispatch::WordTable<std::vector<const tile_rt_choice *>> choices;
+  std::mutex mutex; ///< of insertions
 };
 
 /// Makes the context of a launch current, if none is.
@@ -42,12 +45,29 @@ private:
   bool pushed = false;
 };
 
+/// The word of a variant's key that is the number of its configuration.
+inline uint64_t configurationIn(const tile_rt_kernel &kernel, const tile_rt_variant &variant) {
+  return variant.words[variant.size - 1 - kernel.num_heuristics];
+}
 /// A kernel's state, made by whoever asks first.
 State &stateOf(tile_rt_kernel *kernel);
 /// Loads a variant for the current device, unless that has been done; the key begins with the
 /// context's id.
 Failure loadVariant(tile_rt_kernel *kernel, const Driver &driver, const tile_rt_variant &variant,
                     const dispatch::Key &key, const Loaded *&out);
+/// The variant's code for a device; null if none can run there.
+const tile_rt_code *chooseCode(const tile_rt_variant &variant, int capability);
+/// Of the current device: 90 for 9.0.
+Failure capabilityOf(const Driver &driver, Device &device, int &capability);
+/// The configuration that launches on the context with this id take. `words` begin with what
+/// readValues appended.
+Failure chooseConfiguration(tile_rt_kernel *kernel, const Driver &driver,
+                            unsigned long long context, const tile_value *values,
+                            const uint64_t *words, uint32_t &out);
+/// Whether any launch on that context can take it.
+Failure canBeChosen(tile_rt_kernel *kernel, const Driver &driver, unsigned long long context,
+                    uint64_t number, bool &out);
+const dispatch::Parameter *parametersOf(const tile_rt_kernel &kernel);
 LaunchAttribute clusterOf(const tile_rt_code &code);
 int clusterSize(const tile_rt_code &code);
 

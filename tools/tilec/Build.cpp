@@ -4,12 +4,13 @@
 // for every target, and writes them as C.
 //
 //===----------------------------------------------------------------------===//
+#include "frontend/Counted.h"
 #include "frontend/Parser.h"
 #include "runtime/Error.h"
 #include "runtime/TargetName.h"
 #include "target/Target.h"
 #include "tools/tilec/Assembler.h"
-#include "tools/tilec/BuildSource.h"
+#include "tools/tilec/BuildTuning.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/KernelList.h"
 #include "tools/tilec/KernelOptions.h"
@@ -40,12 +41,22 @@ ARGUMENT is NAME=VALUES; the same NAME may be given several times. Without one t
   s=fp32  b=i1  p=none     a float, a bool, None
   BLOCK=64,128    values of a constexpr that launches give; --constexpr fixes one instead
 
-A kernel with @triton.autotune is built in its configuration N (1, the first). The grid that the
-file's function KERNEL_grid computes, or --grid, is built in. In CMake: tile_add_kernels.
+A kernel with @triton.autotune is built in its configuration N (1, the first), or in those that win:
+  --tuning-file FILE   by records that were made on GPUs (tilec bench --tuning-file FILE, or TILE_TUNING
+                       in a program with libtile): for each device and key its own
+  --tuning model       by the cost model, for values that the arguments in `key` can have, and for
+                       each target; with a file, for kernels that it has no records of
+A launch takes the configuration that was chosen for its device and its key or, where there is none
+for them, for the nearest. --print-autotuning says which one serves what.
 
-Example:
+The grid that the file's function KERNEL_grid computes, or --grid, is built in. In CMake:
+tile_add_kernels.
+
+Examples:
   tilec build add.tile -o generated --target sm_80 --target sm_90a --argument n=1..1000000 \
       --constexpr BLOCK=1024 --grid "lambda args: (triton.cdiv(args['n'], args['BLOCK']),)"
+  tilec build matmul.tile --kernel matmul -o generated --target h100 --tuning-file tuning.jsonl \
+      --argument M=1..8192 --argument N=4096 --argument K=4096
 )text";
 
 namespace {
@@ -73,7 +84,7 @@ private:
   CompileOptions compile;
   std::vector<std::string> files, kernels, arguments, targets;
   std::string output, name, grid;
-  int configuration = 1;
+  BuildTuning tuning;
   bool assemble = true;
   std::vector<std::unique_ptr<std::string>> texts;
   std::vector<std::unique_ptr<jit::Jit>> jits;
@@ -96,7 +107,12 @@ BuildCommand::BuildCommand() {
                 return {};
               })
       .text("grid", "LAMBDA", "the grid, from a dict of the arguments", grid)
-      .integer("config", "N", "which configuration of @triton.autotune (1)", configuration, 1, 1000)
+      .integer("config", "N", "which configuration of @triton.autotune (1)", tuning.configuration,
+               1, 1000)
+      .text("tuning-file", "FILE", "the configurations that its records choose", tuning.file,
+            ValueKind::File)
+      .choice("tuning", {"model"}, "the configurations that the cost model chooses", tuning.how)
+      .flag("print-autotuning", "print which configuration serves which launches", tuning.print)
       .list("include", "DIR", "look for imported files here too; may be repeated",
             compile.includePaths, ValueKind::Directory, 'I');
   options.group("How to build")
@@ -306,25 +322,26 @@ llvm::Error BuildCommand::buildKernel(const frontend::SourceFile &source,
   jits.push_back(std::move(*made));
   jit::Jit &kernel = *jits.back();
   out.file = &kernel.file();
-  size_t numConfigurations = out.file->choices.configurations.size();
-  bool isTuned = out.file->choices.isTuned;
-  if (isTuned && size_t(configuration) > numConfigurations)
-    return invalid("option `--config`: `" + def.name + "` has " +
-                   std::to_string(numConfigurations) + " configurations");
-  out.configuration = isTuned ? unsigned(configuration - 1) : 0;
   Ranges ranges;
   if (llvm::Error error = readRanges(def, *out.file, ranges, out.argumentTypes))
     return error;
-  size_t behind = 1 + out.file->choices.heuristics.size();
+  if (llvm::Error error = chooseConfigurations(kernel, ranges, targets, tuning, out))
+    return error;
+  auto configurationOf = [&](const dispatch::Key &key) {
+    size_t behind = 1 + out.file->choices.heuristics.size();
+    return llvm::find_if(out.configurations, [&](const BuiltConfiguration &one) {
+      return one.number == key.words[key.size - behind];
+    });
+  };
   if (llvm::Error error = kernel.variants(ranges, [&](const dispatch::Key &key) {
-        if (key.words[key.size - behind] == out.configuration)
+        if (configurationOf(key) != out.configurations.end())
           out.variants.push_back({key, {}});
         return true;
       }))
     return error;
   for (BuiltVariant &variant : out.variants) {
     CompileOptions options = kernel.optionsOf(variant.key);
-    for (const std::string &target : targets) {
+    for (const std::string &target : configurationOf(variant.key)->targets) {
       options.target = target;
       auto code = compileFor(kernel.file().source(), options);
       if (!code)
@@ -380,7 +397,10 @@ llvm::Error BuildCommand::buildAll(const frontend::SourceFile &source) {
       return invalid("`" + files[0] + "` has no kernel `" + wanted + "`");
     chosen.push_back(found);
   }
-  service = std::make_unique<CompileService>(pooledCompiler().compile);
+  PooledCompiler pool = pooledCompiler();
+  ServiceSettings settings;
+  settings.estimator = pool.estimate;
+  service = std::make_unique<CompileService>(pool.compile, std::move(settings));
   std::vector<BuiltKernel> built(chosen.size());
   for (auto [def, kernel] : llvm::zip(chosen, built))
     if (llvm::Error error = buildKernel(source, *def, kernel))
@@ -389,21 +409,32 @@ llvm::Error BuildCommand::buildAll(const frontend::SourceFile &source) {
   std::string text, header;
   if (llvm::Error error = writeSource(base, built, text, header))
     return error;
-  size_t variants = 0;
-  for (const BuiltKernel &kernel : built)
+  size_t variants = 0, configurations = 0, choices = 0;
+  for (const BuiltKernel &kernel : built) {
     variants += kernel.variants.size();
+    configurations += kernel.choices.empty() ? 0 : kernel.configurations.size();
+    choices += kernel.choices.size();
+  }
   if (llvm::Error error = finish(base, std::move(text), std::move(header)))
     return error;
   llvm::outs() << output << '/' << base << ".c: " << chosen.size()
                << (chosen.size() == 1 ? " kernel, " : " kernels, ") << variants
-               << (variants == 1 ? " variant" : " variants") << ", " << llvm::join(targets, ", ")
-               << '\n';
+               << (variants == 1 ? " variant" : " variants") << ", " << llvm::join(targets, ", ");
+  if (choices)
+    llvm::outs() << "; " << counted(configurations, "configuration") << " for "
+                 << counted(choices, "choice");
+  llvm::outs() << '\n';
   return llvm::Error::success();
 }
 
 int BuildCommand::run() {
   if (output.empty()) {
     printError("build", "a folder is needed: -o DIR");
+    return Usage;
+  }
+  if (tuning.configuration && (!tuning.file.empty() || !tuning.how.empty())) {
+    printError("build", "--config is one configuration, and --tuning-file and --tuning choose "
+                        "several: give one of them");
     return Usage;
   }
   if (targets.empty())

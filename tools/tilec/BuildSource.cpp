@@ -24,6 +24,8 @@ public:
   llvm::Error write();
 
 private:
+  void writeConfigurations();
+  void writeChoices();
   llvm::Error writeVariant(size_t number, const BuiltVariant &variant);
   llvm::Expected<std::string> writeCode(const std::string &name, const BuiltCode &code);
   llvm::Error writeMap(const std::string &name, const KernelParameter &parameter,
@@ -260,7 +262,6 @@ std::string KernelWriter::valueText(const tile_value &value) const {
 
 llvm::Error KernelWriter::write() {
   const jit::JitFile &file = *kernel.file;
-  const jit::Configuration &chosen = file.choices.configurations[kernel.configuration];
   for (auto [i, variant] : llvm::enumerate(kernel.variants))
     if (llvm::Error error = writeVariant(i, variant))
       return error;
@@ -285,29 +286,75 @@ llvm::Error KernelWriter::write() {
       os << valueText(*file.defaults[i]) << ", ";
     os << "};\n";
   }
-  std::string heuristics, heuristicNames;
-  for (auto [i, heuristic] : llvm::enumerate(chosen.heuristics)) {
-    heuristics += writeFormula(name("h" + llvm::Twine(i)), heuristic.formula.steps, 1) + ", ";
-    heuristicNames += quoted(heuristic.parameter) + ", ";
-  }
-  size_t numHeuristics = chosen.heuristics.size();
-  if (numHeuristics)
-    os << "static const tile_rt_formula " << name("heuristics") << "[] = {" << heuristics
-       << "};\nstatic const char *const " << name("heuristic_names") << "[] = {" << heuristicNames
-       << "};\n";
-  if (chosen.grid) {
-    std::string formula =
-        writeFormula(name("grid_steps"), chosen.grid->steps, chosen.grid->results);
-    os << "static const tile_rt_formula " << name("grid") << " = " << formula << ";\n";
-  }
+  writeConfigurations();
+  writeChoices();
+  size_t numHeuristics = file.choices.heuristics.size();
+  auto orNull = [&](bool is, const char *what) { return is ? name(what) : "0"; };
   os << "tile_rt_kernel " << file.kernel() << " = {TILE_RT_VERSION, " << quoted(file.kernel())
-     << ", " << (file.parameters.empty() ? "0" : name("arguments")) << ", "
-     << (numDefaults ? name("defaults") : "0") << ", " << file.parameters.size() << ", "
-     << numDefaults << ", " << (chosen.grid ? "&" + name("grid") : "0") << ", "
-     << kernel.configuration << ", " << (numHeuristics ? name("heuristics") : "0") << ", "
-     << (numHeuristics ? name("heuristic_names") : "0") << ", " << numHeuristics << ", "
-     << kernel.variants.size() << ", " << name("variants") << ", 0};\n\n";
+     << ", " << orNull(!file.parameters.empty(), "arguments") << ", "
+     << orNull(numDefaults, "defaults") << ", " << file.parameters.size() << ", " << numDefaults
+     << ", " << name("configurations") << ", " << kernel.configurations.size() << ", "
+     << kernel.choices.size() << ", " << orNull(!kernel.choices.empty(), "choices") << ", "
+     << orNull(!kernel.selecting.empty(), "selecting") << ", " << kernel.selecting.size() << ", "
+     << numHeuristics << ", " << orNull(numHeuristics, "heuristic_names") << ", "
+     << name("variants") << ", " << kernel.variants.size() << ", 0};\n\n";
   return llvm::Error::success();
+}
+
+void KernelWriter::writeConfigurations() {
+  const jit::JitFile &file = *kernel.file;
+  std::string all, heuristicNames;
+  for (const auto &[parameter, rule] : file.choices.heuristics)
+    heuristicNames += quoted(parameter) + ", ";
+  if (!heuristicNames.empty())
+    os << "static const char *const " << name("heuristic_names") << "[] = {" << heuristicNames
+       << "};\n";
+  for (const BuiltConfiguration &built : kernel.configurations) {
+    const jit::Configuration &one = file.choices.configurations[built.number];
+    std::string own = "k" + std::to_string(built.number), heuristics;
+    for (auto [i, heuristic] : llvm::enumerate(one.heuristics))
+      heuristics +=
+          writeFormula(name(own + "_h" + llvm::Twine(i)), heuristic.formula.steps, 1) + ", ";
+    if (!heuristics.empty())
+      os << "static const tile_rt_formula " << name(own + "_heuristics") << "[] = {" << heuristics
+         << "};\n";
+    if (one.grid) {
+      std::string formula =
+          writeFormula(name(own + "_grid_steps"), one.grid->steps, one.grid->results);
+      os << "static const tile_rt_formula " << name(own + "_grid") << " = " << formula << ";\n";
+    }
+    all += formatv("  {{{0}, {1}, {2}, {3}},\n", quoted(file.choices.isTuned ? one.tune.str() : ""),
+                   built.number, one.grid ? "&" + name(own + "_grid") : "0",
+                   heuristics.empty() ? "0" : name(own + "_heuristics"))
+               .str();
+  }
+  os << "static const tile_rt_configuration " << name("configurations") << "[] = {\n"
+     << all << "};\n";
+}
+
+void KernelWriter::writeChoices() {
+  if (kernel.choices.empty())
+    return;
+  if (!kernel.selecting.empty()) {
+    os << "static const uint32_t " << name("selecting") << "[] = {";
+    for (unsigned argument : kernel.selecting)
+      os << argument << ", ";
+    os << "};\n";
+  }
+  for (auto [i, choice] : llvm::enumerate(kernel.choices)) {
+    if (choice.values.empty())
+      continue;
+    os << "static const tile_value " << name("choice" + llvm::Twine(i)) << "[] = {";
+    for (const tile_value &value : choice.values)
+      os << valueText(value) << ", ";
+    os << "};\n";
+  }
+  os << "static const tile_rt_choice " << name("choices") << "[] = {\n";
+  for (auto [i, choice] : llvm::enumerate(kernel.choices))
+    os << "  {" << (choice.device.empty() ? "0" : quoted(choice.device)) << ", "
+       << choice.capability << ", " << choice.configuration << ", "
+       << (choice.values.empty() ? "0" : name("choice" + llvm::Twine(i))) << "},\n";
+  os << "};\n";
 }
 
 /// A function that takes the arguments by their types.

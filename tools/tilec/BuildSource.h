@@ -20,10 +20,25 @@ struct BuiltVariant {
   tile::dispatch::Key key;
   std::vector<BuiltCode> codes;
 };
+/// A way to compile the kernel.
+struct BuiltConfiguration {
+  unsigned number = 0; ///< of the file's list
+  std::vector<std::string> targets;
+};
+/// Which one serves launches like this one.
+struct BuiltChoice {
+  std::string device; ///< empty: all of the capability
+  int capability = 0; ///< 0: not known
+  unsigned configuration = 0;
+  std::vector<tile_value> values; ///< of what selects
+};
 struct BuiltKernel {
   const tile::jit::JitFile *file;
-  unsigned configuration = 0;
+  std::vector<BuiltConfiguration> configurations;
+  std::vector<unsigned> selecting; ///< arguments
+  std::vector<BuiltChoice> choices;
   std::vector<BuiltVariant> variants;
+  std::vector<std::unique_ptr<std::string>> texts; ///< that values point to
   /// Of arguments: "*fp32", "int", "float", "value" (of several kinds).
   std::vector<std::string> argumentTypes;
 };

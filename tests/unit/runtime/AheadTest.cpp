@@ -8,6 +8,7 @@
 #include "CountAllocations.h"
 #include "FakeCuda.h"
 #include "matmul.h"
+#include "recorded.h"
 #include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -88,6 +89,112 @@ TEST_F(Ahead, ConfigurationAndHeuristics) {
   EXPECT_THAT(cuda.launches.back().block, ElementsAre(256, 1, 1));
   ASSERT_EQ(fill_launch(nullptr, nullptr, at(256), 513), TILE_OK) << tile_rt_last_error();
   EXPECT_THAT(cuda.launches.back().grid, ElementsAre(3, 1, 1));
+}
+
+/// The programs of `tuned` that one launch has: they say which block was taken.
+class AheadTuned : public Ahead {
+protected:
+  tile_rt_kernel fresh = tuned; // with nothing loaded
+  unsigned programs(int64_t n, const char *mode = "one", uint64_t address = 256) {
+    const tile_value values[] = {tile_pointer(at(address), TILE_FP32), tile_int(n),
+                                 tile_text(mode)};
+    EXPECT_EQ(tile_rt_launch(&fresh, nullptr, nullptr, values, 3, nullptr), TILE_OK)
+        << tile_rt_last_error();
+    return cuda.launches.empty() ? 0 : cuda.launches.back().grid[0];
+  }
+  std::string best(int64_t n, const char *mode = "one") {
+    const tile_value values[] = {tile_pointer(at(256), TILE_FP32), tile_int(n), tile_text(mode)};
+    const char *text = nullptr;
+    EXPECT_EQ(tile_rt_best_config(&fresh, values, 3, &text), TILE_OK) << tile_rt_last_error();
+    return text ? text : "";
+  }
+};
+
+TEST_F(AheadTuned, RecordsChooseByKey) {
+  fresh.state = nullptr;
+  EXPECT_EQ(programs(128), 2u) << "blocks of 64, as was tuned";
+  EXPECT_EQ(programs(65536), 256u) << "blocks of 256";
+  EXPECT_EQ(programs(65536, "two"), 1024u) << "of another mode, blocks of 64";
+  // What was not tuned takes the nearest, by the ratio of numbers.
+  EXPECT_EQ(programs(2816), 44u) << "22 times as many as 128, and 23 times fewer than 65536";
+  EXPECT_EQ(programs(3072), 12u);
+  EXPECT_EQ(programs(1), 1u);
+  EXPECT_EQ(programs(1 << 20), 4096u);
+  EXPECT_EQ(programs(128, "two"), 2u);
+  EXPECT_EQ(best(128), "BLOCK: 64, num_warps: 2, num_stages: 3");
+  EXPECT_EQ(best(65536), "BLOCK: 256, num_warps: 8, num_stages: 3");
+  const char *text = nullptr;
+  const tile_value values[] = {tile_pointer(at(256), TILE_FP32), tile_int(3), tile_float(2)};
+  EXPECT_EQ(tile_rt_best_config(&scale, values, 3, &text), TILE_OK);
+  EXPECT_STREQ(text, "") << "it is not tuned";
+  EXPECT_EQ(tile_rt_best_config(&fresh, values, 0, &text), TILE_INVALID_ARGUMENT);
+}
+
+TEST_F(AheadTuned, TheDeviceCountsFirst) {
+  fresh.state = nullptr;
+  cuda.computeMajor = 8, cuda.computeMinor = 0;
+  EXPECT_EQ(programs(128), 1u)
+      << "the other device of this capability was tuned for blocks of 1024";
+  EXPECT_EQ(cuda.launches.back().block[0], 128u);
+  // A newer chip takes PTX of sm_80, and the choices that go with it.
+  fresh.state = nullptr;
+  cuda.computeMajor = 12;
+  EXPECT_EQ(programs(128), 1u);
+}
+
+TEST_F(AheadTuned, OnlyWhatCanBeChosenIsLoaded) {
+  fresh.state = nullptr;
+  int before = cuda.liveModules;
+  ASSERT_EQ(tile_rt_load(&fresh), TILE_OK) << tile_rt_last_error();
+  int all = cuda.liveModules - before;
+  cuda.computeMajor = 8;
+  fresh.state = nullptr;
+  before = cuda.liveModules;
+  ASSERT_EQ(tile_rt_load(&fresh), TILE_OK) << tile_rt_last_error();
+  EXPECT_EQ(all, 2 * (cuda.liveModules - before)) << "two configurations, and one";
+}
+
+TEST_F(AheadTuned, WarmLaunchesNeitherAllocateNorLock) {
+  fresh.state = nullptr;
+  tile::cuda::Context own = fakeCudaCreateContext(0);
+  const tile_value values[] = {tile_pointer(at(256), TILE_FP32), tile_int(48), tile_text("two")};
+  ASSERT_EQ(tile_rt_launch(&fresh, nullptr, nullptr, values, 3, nullptr), TILE_OK);
+  cuda.quiet = true;
+  tile::test::Counts before = tile::test::counts();
+  for (int i = 0; i < 100; ++i)
+    if (tile_rt_launch(&fresh, nullptr, nullptr, values, 3, nullptr) != TILE_OK)
+      ADD_FAILURE();
+  tile::test::Counts after = tile::test::counts();
+  cuda.quiet = false;
+  EXPECT_EQ(after.news, before.news);
+  EXPECT_EQ(after.mallocs, before.mallocs);
+  EXPECT_EQ(after.locks, before.locks);
+  fakeCudaDestroyContext(own);
+}
+
+TEST_F(AheadTuned, EveryDriverCallMayFail) {
+  const tile_value values[] = {tile_pointer(at(256), TILE_FP32), tile_int(48), tile_text("two")};
+  for (const char *symbol : {"cuDeviceGetName", "cuDeviceGetAttribute", "cuCtxGetDevice"}) {
+    fresh.state = nullptr;
+    cuda.failures = {{symbol, tile::cuda::Result::OutOfMemory}};
+    EXPECT_NE(tile_rt_launch(&fresh, nullptr, nullptr, values, 3, nullptr), TILE_OK) << symbol;
+    cuda.failures.clear();
+    EXPECT_EQ(tile_rt_launch(&fresh, nullptr, nullptr, values, 3, nullptr), TILE_OK) << symbol;
+  }
+}
+
+TEST_F(AheadTuned, MoreShapesThanAreKept) {
+  fresh.state = nullptr;
+  tile::cuda::Context own = fakeCudaCreateContext(0);
+  cuda.quiet = true;
+  for (int64_t n = 1; n < 20000; ++n) {
+    const tile_value values[] = {tile_pointer(at(256), TILE_FP32), tile_int(n), tile_text("one")};
+    ASSERT_EQ(tile_rt_launch(&fresh, nullptr, nullptr, values, 3, nullptr), TILE_OK);
+  }
+  cuda.quiet = false;
+  EXPECT_EQ(programs(19999), 79u);
+  EXPECT_EQ(programs(30000), 118u);
+  fakeCudaDestroyContext(own);
 }
 
 TEST_F(Ahead, TensorMapsAndTheirFallback) {
