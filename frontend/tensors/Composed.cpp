@@ -56,7 +56,8 @@ static Result decided(Tracer &tracer, StringRef name, const CallArgs &args) {
     return is;
   CallArgs rest{{*is}, {{"axis", r.get(1)}, {"keepdim", r.get(2)}}};
   Result found = tracer.callNamed(kind == ReduceKind::max ? "max" : "min", rest).value();
-  return found ? tracer.map(MapKind::ne, name, {*found, PyValue::integer(0)}) : std::move(found);
+  // Of no elements they are the lowest and the highest number.
+  return found ? tracer.map(MapKind::gt, name, {*found, PyValue::integer(0)}) : std::move(found);
 }
 
 /// Scores where nothing may be seen are -inf. Places come last: whoever adds to scores does not

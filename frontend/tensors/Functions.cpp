@@ -1,5 +1,7 @@
 //===- Functions.cpp - functions of `tile`, element by element ------------===//
+#include "frontend/eval/Synonyms.h"
 #include "frontend/tensors/Tracer.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace tile;
 using namespace tile::tensors;
@@ -128,7 +130,8 @@ ArrayRef<TracedEntry> tensors::tracedElementwise() {
 // By name
 //===----------------------------------------------------------------------===//
 
-static const TracedEntry *find(StringRef name) {
+static const TracedEntry *find(StringRef given) {
+  StringRef name = eval::usualName(given);
   for (ArrayRef<TracedEntry> table : tracedFunctions())
     for (const TracedEntry &entry : table)
       if (entry.name == name)
@@ -148,7 +151,18 @@ std::vector<StringRef> Tracer::names() {
 
 /// NumPy's and PyTorch's names for the same things.
 static std::string canonicalKeyword(StringRef name) {
-  return name == "dim" ? "axis" : name == "keepdims" ? "keepdim" : name.str();
+  return llvm::StringSwitch<StringRef>(name)
+      .Case("dim", "axis")
+      .Cases({"keepdims", "keep_dims"}, "keepdim")
+      .Case("ddof", "correction")
+      .Case("input", "x")
+      .Case("other", "y")
+      .Case("size", "shape")
+      .Case("fill_value", "value")
+      .Case("min", "lo")
+      .Case("max", "hi")
+      .Default(name)
+      .str();
 }
 
 std::optional<Result> Tracer::callNamed(StringRef name, const CallArgs &args) {

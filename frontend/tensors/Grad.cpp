@@ -123,18 +123,7 @@ PyValue Backward::narrowed(V derivative, ArrayRef<Size> whole, ArrayRef<Size> to
 PyValue Backward::expanded(V derivative, ArrayRef<Size> to) {
   if (error || sizesOf(derivative) == Sizes(to.begin(), to.end()))
     return derivative;
-  V isThere;
-  for (size_t i = 0; i < to.size(); ++i) {
-    llvm::SmallVector<int64_t> dims(to.size() - i, -1);
-    if (!to[i].isConstant(1))
-      dims[0] = 0;
-    Operand line{to[i].isConstant(1) ? tracer.constant(int64_t(0)) : tracer.indices(to[i]), "",
-                 false};
-    V along = keep(tracer.rearrange(line, dims));
-    V here = map(MapKind::ge, {along, PyValue::integer(0)});
-    isThere = isThere.isNone() ? here : map(MapKind::bit_and, {isThere, here});
-  }
-  return where(isThere, derivative, derivative);
+  return keep(tracer.expand(derivative, to));
 }
 
 void Backward::give(Value to, V derivative) {

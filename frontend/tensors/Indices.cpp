@@ -18,15 +18,27 @@ static std::unique_ptr<EvalError> readSize(StringRef name, const PyValue &value,
   return nullptr;
 }
 
-/// arange(n)
+/// arange(n), arange(start, end)
 static Result arange(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"n"}, 1);
+  ArgReader r(name, args, {"start", "end"}, 1);
   Size size;
   if (!r)
     return r.error();
-  if (auto error = readSize(name, r[0], size))
-    return error;
-  return tracer.wrap(tracer.indices(size));
+  if (!r.has(1)) {
+    if (auto error = readSize(name, r[0], size))
+      return error;
+    return tracer.wrap(tracer.indices(size));
+  }
+  std::optional<Size> start = sizeOf(r[0]), end = sizeOf(r[1]);
+  if (!start || !end)
+    return fail("`arange` needs sizes, got " + eval::repr(r[0]) + " and " + eval::repr(r[1]));
+  size = *end - *start;
+  std::string text = "`arange` from `" + start->str() + "` to `" + end->str() + "`";
+  if (std::optional<int64_t> count = size.constant(); count && *count < 0)
+    return fail(text + " has no elements: the end lies before the start", "ValueError");
+  tracer.require(size, text + " ends before it starts");
+  return tracer.map(MapKind::add, name,
+                    {tracer.wrap(tracer.indices(size)), tracer.sizeValue(*start)});
 }
 
 static Result philoxRand(Tracer &tracer, StringRef name, const CallArgs &args) {
@@ -43,25 +55,28 @@ static Result philoxRand(Tracer &tracer, StringRef name, const CallArgs &args) {
   return tracer.map(MapKind::philox, name, {r[0], r[1]});
 }
 
-/// The position of each element in an array without gaps, as int64.
-static Result positions(Tracer &tracer, ArrayRef<Size> sizes) {
+/// The position of each element among those along some axes, in order, as int64.
+static Result positions(Tracer &tracer, ArrayRef<Size> sizes, ArrayRef<int64_t> axes) {
   Result sum = PyValue::integer(0);
-  for (size_t i = 0; i < sizes.size() && sum; ++i) {
-    llvm::SmallVector<int64_t> dims(sizes.size() - i, -1);
+  Size behind(1);
+  for (int64_t axis : llvm::reverse(axes)) {
+    llvm::SmallVector<int64_t> dims(sizes.size() - axis, -1);
     dims[0] = 0;
-    Result along = tracer.rearrange({tracer.indices(sizes[i]), "", false}, dims);
+    Result along = tracer.rearrange({tracer.indices(sizes[axis]), "", false}, dims);
     if (along)
       along = tracer.cast(*along, tracer.builder.getI64Type());
     if (along)
-      along = tracer.map(MapKind::mul,
-                         {*along, tracer.sizeValue(graph::product(sizes.drop_front(i + 1)))});
+      along = tracer.map(MapKind::mul, {*along, tracer.sizeValue(behind)});
     sum = along ? tracer.map(MapKind::add, {*sum, *along}) : std::move(along);
+    if (!sum)
+      return sum;
+    behind = behind * sizes[axis];
   }
   return sum;
 }
 
-/// argmax(x, axis=None, keepdim=False): the first of several; a NaN wins. Over all axes it is
-/// the position in the whole.
+/// argmax(x, axis=None, keepdim=False): the first of several; a NaN wins. Over several axes it is
+/// the position among all elements along them.
 template <ReduceKind kind>
 static Result argument(Tracer &tracer, StringRef name, const CallArgs &args) {
   ArgReader r(name, args, {"x", "axis", "keepdim"}, 1);
@@ -82,18 +97,21 @@ static Result argument(Tracer &tracer, StringRef name, const CallArgs &args) {
   }
   if (!isBest)
     return isBest;
-  std::optional<int64_t> axis = r.get(1).toInt64();
-  Result index = PyValue(), end = PyValue();
-  if (axis) {
-    int64_t from = *axis < 0 ? *axis + int64_t(sizes.size()) : *axis;
-    llvm::SmallVector<int64_t> dims(sizes.size() - from, -1);
+  llvm::SmallVector<int64_t> axes;
+  if (auto error = readAxes(name, r.get(1), sizes.size(), axes))
+    return error;
+  Result index = PyValue();
+  if (axes.size() == 1) {
+    llvm::SmallVector<int64_t> dims(sizes.size() - axes[0], -1);
     dims[0] = 0;
-    index = tracer.rearrange({tracer.indices(sizes[from]), "", false}, dims);
-    end = tracer.sizeValue(sizes[from]);
+    index = tracer.rearrange({tracer.indices(sizes[axes[0]]), "", false}, dims);
   } else {
-    index = positions(tracer, sizes);
-    end = tracer.sizeValue(graph::product(sizes));
+    index = positions(tracer, sizes, axes);
   }
+  Size count(1);
+  for (int64_t axis : axes)
+    count = count * sizes[axis];
+  Result end = tracer.sizeValue(count);
   Result first =
       index ? tracer.map(MapKind::select, name, {*isBest, *index, *end}) : std::move(index);
   if (!first)
@@ -113,7 +131,7 @@ static Result dropout(Tracer &tracer, StringRef name, const CallArgs &args) {
     return error;
   PyValue p = r.has(1) ? r[1] : PyValue::number(0.5);
   PyValue seed = r.has(2) ? r[2] : PyValue::integer(0);
-  Result random = positions(tracer, x.type().sizes());
+  Result random = positions(tracer, x.type().sizes(), inOrder(x.type().sizes().size()));
   if (random)
     random = tracer.map(MapKind::philox, name, {seed, *random});
   Result stays = random ? tracer.map(MapKind::ge, name, {*random, p}) : std::move(random);

@@ -251,10 +251,29 @@ static Result reshape(Tracer &tracer, StringRef name, const CallArgs &args) {
   return tracer.reshape(x, sizes);
 }
 
+/// flatten(x, start_dim=0, end_dim=-1)
 static Result flatten(Tracer &tracer, StringRef name, const CallArgs &args) {
-  CallArgs all = args;
-  all.positional.push_back(PyValue::integer(-1));
-  return reshape(tracer, name, all);
+  ArgReader r(name, args, {"x", "start_dim", "end_dim"}, 1);
+  Operand x;
+  if (!r)
+    return r.error();
+  if (auto error = tracer.operand(name, r[0], x))
+    return error;
+  Sizes sizes = x.type().sizes();
+  int64_t first = 0, last = -1;
+  if (sizes.empty())
+    return tracer.reshape(x, {Size(1)});
+  if (auto error = readAxis(name, r.has(1) ? r[1] : PyValue::integer(0), sizes.size(), first))
+    return error;
+  if (auto error = readAxis(name, r.has(2) ? r[2] : PyValue::integer(-1), sizes.size(), last))
+    return error;
+  if (last < first)
+    return fail("`flatten` goes from a dimension to one behind it, not from " +
+                std::to_string(first) + " to " + std::to_string(last));
+  Sizes shape(sizes.begin(), sizes.begin() + first);
+  shape.push_back(graph::product(ArrayRef(sizes).slice(first, last - first + 1)));
+  shape.append(sizes.begin() + last + 1, sizes.end());
+  return tracer.reshape(x, shape);
 }
 
 //===----------------------------------------------------------------------===//
@@ -455,9 +474,9 @@ static Result oneHot(Tracer &tracer, StringRef name, const CallArgs &args) {
   return is ? tracer.cast(*is, tracer.builder.getI64Type()) : std::move(is);
 }
 
-/// The lower (or upper) triangle of the last two dimensions, 0 elsewhere.
+/// tril(x, diagonal=0): the lower triangle of the last two dimensions, 0 elsewhere; triu the upper.
 static Result triangle(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"x"}, 1);
+  ArgReader r(name, args, {"x", "diagonal"}, 1);
   Operand x;
   if (!r)
     return r.error();
@@ -467,6 +486,12 @@ static Result triangle(Tracer &tracer, StringRef name, const CallArgs &args) {
   if (sizes.size() < 2)
     return fail("`" + name.str() + "` needs two dimensions at least", "ValueError");
   Result row = tracer.rearrange({tracer.indices(sizes[sizes.size() - 2]), "", false}, {0, -1});
+  if (r.has(1) && !sizeOf(r[1]))
+    return fail("`diagonal` of `" + name.str() + "` is a whole number, got " + eval::repr(r[1]));
+  if (r.has(1))
+    row = tracer.map(MapKind::add, name, {*row, r[1]});
+  if (!row)
+    return row;
   Result stays = tracer.map(name == "tril" ? MapKind::ge : MapKind::le, name,
                             {*row, tracer.wrap(tracer.indices(sizes.back()))});
   return stays ? tracer.map(MapKind::select, name, {*stays, r[0], PyValue::number(0)})

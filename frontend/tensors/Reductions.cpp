@@ -10,9 +10,8 @@ using namespace tile;
 using namespace tile::tensors;
 using eval::ArgReader;
 
-/// The axes that a call means, in order; None is all.
-static std::unique_ptr<EvalError> readAxes(StringRef name, const PyValue &given, size_t rank,
-                                           llvm::SmallVectorImpl<int64_t> &axes) {
+std::unique_ptr<EvalError> tensors::readAxes(StringRef name, const PyValue &given, size_t rank,
+                                             llvm::SmallVectorImpl<int64_t> &axes) {
   std::vector<PyValue> values = {given};
   if (given.isSequence())
     values = given.elements().vec();

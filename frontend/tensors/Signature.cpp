@@ -38,7 +38,7 @@ static std::optional<DType> readType(eval::Evaluator &evaluator,
                                      const eval::FunctionObject &function, const ast::Expr &expr) {
   std::optional<DType> type;
   if (auto *name = llvm::dyn_cast<ast::Name>(&expr); name && !function.module->binds(name->id))
-    type = DType::parse(name->id);
+    type = DType::parse(name->id == "bool" ? "int1" : name->id);
   if (!type) {
     Result value = evaluator.evaluate(expr, eval::Evaluator::makeScope(*function.module));
     if (value && value->is(PyValue::Kind::DType))

@@ -109,6 +109,8 @@ public:
   void require(const Size &size, const std::string &otherwise);
   /// `source[indices...]`, all of which broadcast; with `guarded` what lies outside is 0.
   Result gather(mlir::Value source, ArrayRef<mlir::Value> indices, bool guarded);
+  /// With all elements of a shape that it broadcasts to.
+  Result expand(const PyValue &value, ArrayRef<Size> sizes);
   /// The numbers from 0 on, along a dimension of that size.
   mlir::Value indices(const Size &size);
   /// As `@`: vectors are rows on the left, columns on the right.
@@ -144,11 +146,12 @@ ArrayRef<TracedEntry> tracedViews();
 ArrayRef<TracedEntry> tracedIndices();
 ArrayRef<TracedEntry> tracedRearranging();
 ArrayRef<TracedEntry> tracedComposed();
+ArrayRef<TracedEntry> tracedCreation();
 ArrayRef<TracedEntry> tracedGradients();
 /// All tables.
-inline std::array<ArrayRef<TracedEntry>, 7> tracedFunctions() {
+inline std::array<ArrayRef<TracedEntry>, 8> tracedFunctions() {
   return {tracedElementwise(), tracedReductions(), tracedViews(),    tracedIndices(),
-          tracedRearranging(), tracedComposed(),   tracedGradients()};
+          tracedRearranging(), tracedComposed(),   tracedCreation(), tracedGradients()};
 }
 
 /// A size, or a whole number that is one.
@@ -156,6 +159,9 @@ std::optional<Size> sizeOf(const PyValue &value);
 /// An axis as users count it, among `count` of them; an error names the function.
 std::unique_ptr<EvalError> readAxis(StringRef name, const PyValue &value, size_t count,
                                     int64_t &axis);
+/// The axes that a call means, in order; None is all.
+std::unique_ptr<EvalError> readAxes(StringRef name, const PyValue &value, size_t rank,
+                                    llvm::SmallVectorImpl<int64_t> &axes);
 /// 0, 1, 2 and so on: each dimension where it is.
 llvm::SmallVector<int64_t> inOrder(size_t rank);
 

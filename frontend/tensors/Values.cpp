@@ -213,10 +213,15 @@ Result TensorValue::attribute(StringRef attribute) {
       dims.push_back(i);
     return tracer.rearrange({value, name, isWeak}, dims);
   }
+  if (attribute == "mT" && shape.size() >= 2) {
+    llvm::SmallVector<int64_t> dims = inOrder(shape.size());
+    std::swap(dims[shape.size() - 2], dims.back());
+    return tracer.rearrange({value, name, isWeak}, dims);
+  }
   if (Tracer::hasNamed(attribute))
     return PyValue::method(PyValue::extension(shared_from_this()), attribute.str());
   std::vector<StringRef> candidates = Tracer::names();
-  for (StringRef more : {"shape", "dtype", "ndim", "numel", "T"})
+  for (StringRef more : {"shape", "dtype", "ndim", "numel", "T", "mT"})
     candidates.push_back(more);
   std::string message = "a tensor has no attribute `" + attribute.str() + "`";
   if (StringRef near = frontend::nearestName(attribute, candidates); !near.empty())

@@ -301,6 +301,9 @@ struct ReshapeToIndices : OpRewritePattern<ReshapeOp> {
           place = indices.map(MapKind::floordiv, place, indices.number(source[i]));
       }
     }
+    // Dimensions of one in front are in no run that has indices.
+    if (!result.empty() && result[0].isConstant(1))
+      at[0] = indices.map(MapKind::add, at[0], indices.along(Size(1), 0, result.size()));
     rewriter.replaceOpWithNewOp<GatherOp>(op, op.getType(), op.getSrc(), at, /*guarded=*/false);
     return success();
   }

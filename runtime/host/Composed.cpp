@@ -242,6 +242,55 @@ static Result pad(const ContextPtr &context, const CallArgs &args) {
   return whole;
 }
 
+/// chunk(x, chunks, axis=0): as many parts of one size.
+static Result chunk(const ContextPtr &, const CallArgs &args) {
+  ArgReader r("chunk", args, {"x", "chunks", "axis"}, 2);
+  if (!r)
+    return r.error();
+  auto *x = r[0].dynExtension<Tensor>();
+  int64_t axis = r.has(2) ? r[2].toInt64().value_or(INT64_MAX) : 0;
+  if (!x)
+    return eval::fail("`chunk` needs a tensor, got " + eval::repr(r[0]));
+  if (auto error = normalizeAxis(axis, x->rank()))
+    return error;
+  int64_t count = r[1].toInt64().value_or(0), whole = x->shape()[axis];
+  if (count < 1 || whole % count)
+    return eval::fail("`chunk` of " + std::to_string(whole) + " elements needs a number of parts " +
+                          "that divides them, got " + eval::repr(r[1]),
+                      "ValueError");
+  std::vector<PyValue> parts, index(axis + 1, PyValue::slice({}, {}, {}));
+  for (int64_t i = 0; i < count; ++i) {
+    index[axis] = PyValue::slice(PyValue::integer(whole / count * i),
+                                 PyValue::integer(whole / count * (i + 1)), {});
+    Result part = eval::subscript(r[0], PyValue::tuple(index));
+    if (!part)
+      return part;
+    parts.push_back(*part);
+  }
+  return PyValue::tuple(std::move(parts));
+}
+
+/// linear(x, weight, bias=None): x @ weight.T + bias
+static Result linear(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r("linear", args, {"x", "weight", "bias"}, 2);
+  if (!r)
+    return r.error();
+  Result turned = call(context, "transpose", {r[1], PyValue::integer(0), PyValue::integer(1)});
+  Result product = turned ? eval::binary(BinaryOp::MatMul, r[0], *turned) : std::move(turned);
+  return product && !r.get(2).isNone() ? eval::binary(BinaryOp::Add, *product, r[2])
+                                       : std::move(product);
+}
+
+/// logical_and(x, y) and others: of what is not 0
+template <BinaryOp op> static Result logical(const ContextPtr &context, const CallArgs &args) {
+  ArgReader r(context->function, args, {"x", "y"}, 2);
+  if (!r)
+    return r.error();
+  Result x = eval::compare(ast::CompareOp::Ne, r[0], PyValue::integer(0));
+  Result y = eval::compare(ast::CompareOp::Ne, r[1], PyValue::integer(0));
+  return x && y ? eval::binary(op, *x, *y) : std::move(x ? y : x);
+}
+
 llvm::ArrayRef<FunctionEntry> host::composedFunctions() {
   static const FunctionEntry table[] = {
       {"rope", rope, true},
@@ -252,6 +301,11 @@ llvm::ArrayRef<FunctionEntry> host::composedFunctions() {
       {"layer_norm", layerNorm, true},
       {"rms_norm", rmsNorm, true},
       {"matmul", matmul, true},
+      {"chunk", chunk, true},
+      {"linear", linear, false},
+      {"logical_and", logical<BinaryOp::And>, false},
+      {"logical_or", logical<BinaryOp::Or>, false},
+      {"logical_xor", logical<BinaryOp::Xor>, false},
       {"dropout", dropout, true},
       {"cross_entropy", crossEntropy, true},
   };

@@ -101,7 +101,7 @@ static void multiplyMatrices(const T *a, const T *b, T *out, int64_t m, int64_t 
 }
 
 /// [batch..., M, K] @ [batch..., K, N], batch dimensions broadcast.
-static Result matmul(const ContextPtr &context, const Array &lhs, const Array &rhs) {
+static Result multiplyBatches(const ContextPtr &context, const Array &lhs, const Array &rhs) {
   size_t p = lhs.shape.size(), q = rhs.shape.size();
   if (p < 2 || q < 2 || lhs.shape[p - 1] != rhs.shape[q - 2])
     return fail("`@` needs shapes (..., M, K) and (..., K, N), got " + toString(lhs.shape) +
@@ -139,6 +139,29 @@ static Result matmul(const ContextPtr &context, const Array &lhs, const Array &r
       multiplyMatrices<uint64_t>(unsignedWords(a, t * m * k), unsignedWords(b, t * k * n),
                                  unsignedWords(out, t * m * n), m, k, n);
   return Tensor::value(context, out);
+}
+
+/// A vector is a row on the left and a column on the right, and the dimension it lacks goes again.
+static Result matmul(const ContextPtr &context, Array lhs, Array rhs) {
+  bool isRow = lhs.shape.size() == 1, isColumn = rhs.shape.size() == 1;
+  if (isRow)
+    lhs.shape.insert(lhs.shape.begin(), 1);
+  if (isColumn)
+    rhs.shape.push_back(1);
+  Result product = multiplyBatches(context, lhs, rhs);
+  auto *whole = product ? product->dynExtension<Tensor>() : nullptr;
+  if (!whole || (!isRow && !isColumn))
+    return product;
+  Shape shape(whole->shape()), strides(whole->strides());
+  auto drop = [&](size_t dim) {
+    shape.erase(shape.begin() + dim);
+    strides.erase(strides.begin() + dim);
+  };
+  if (isColumn)
+    drop(shape.size() - 1);
+  if (isRow)
+    drop(shape.size() - (isColumn ? 1 : 2));
+  return whole->view(shape, strides, Extent(whole->offset()));
 }
 
 namespace tile::host {

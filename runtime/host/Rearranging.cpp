@@ -1,5 +1,6 @@
 //===- Rearranging.cpp - functions that move elements ---------------------===//
 #include "frontend/eval/Methods.h"
+#include "frontend/eval/Synonyms.h"
 #include "runtime/host/Functions.h"
 #include <cmath>
 #include <numeric>
@@ -319,7 +320,8 @@ ArrayRef<FunctionEntry> rearrangingFunctions() {
   return table;
 }
 
-const FunctionEntry *findFunction(StringRef name) {
+const FunctionEntry *findFunction(StringRef given) {
+  StringRef name = eval::usualName(given);
   for (ArrayRef<FunctionEntry> table :
        {viewFunctions(), elementwiseFunctions(), reductionFunctions(), referenceFunctions(),
         composedFunctions(), rearrangingFunctions(), creationFunctions()})

@@ -39,6 +39,12 @@ Result Tensor::attribute(StringRef name) {
     Shape shape(llvm::reverse(dims)), strides(llvm::reverse(steps));
     return view(shape, strides, start);
   }
+  if (name == "mT" && rank() >= 2) {
+    Shape shape(dims), strides(steps);
+    std::swap(shape[rank() - 2], shape[rank() - 1]);
+    std::swap(strides[rank() - 2], strides[rank() - 1]);
+    return view(shape, strides, start);
+  }
   const FunctionEntry *entry = findFunction(name);
   if (entry && entry->isMethod)
     return PyValue::method(PyValue::extension(shared_from_this()), name.str());
@@ -263,12 +269,35 @@ static Result viewAs(const ContextPtr &context, const CallArgs &args) {
   return Tensor::create(x->sharedStorage(), type, x->shape(), x->strides(), x->offset());
 }
 
+/// flatten(x, start_dim=0, end_dim=-1)
 static Result flatten(const ContextPtr &context, const CallArgs &args) {
-  CallArgs shaped{{args.positional.empty() ? PyValue() : args.positional[0], PyValue::integer(-1)},
-                  {}};
+  eval::ArgReader r("flatten", args, {"x", "start_dim", "end_dim"}, 1);
+  if (!r)
+    return r.error();
   Tensor *x = self(args);
-  if (x && x->size() == 0)
-    shaped.positional[1] = PyValue::integer(0);
+  if (!x)
+    return needTensor("flatten");
+  int64_t first = r.has(1) ? r[1].toInt64().value_or(INT64_MAX) : 0;
+  int64_t last = r.has(2) ? r[2].toInt64().value_or(INT64_MAX) : -1;
+  CallArgs shaped{{r[0]}, {}};
+  if (x->rank() == 0) {
+    shaped.positional.push_back(PyValue::integer(1));
+    return reshape(context, shaped);
+  }
+  for (int64_t *dim : {&first, &last})
+    if (auto error = normalizeAxis(*dim, x->rank()))
+      return error;
+  if (last < first)
+    return fail("`flatten` goes from a dimension to one behind it, not from " +
+                    std::to_string(first) + " to " + std::to_string(last),
+                "ValueError");
+  int64_t together = 1;
+  for (int64_t i = 0; i < int64_t(x->rank()); ++i) {
+    if (i < first || i > last)
+      shaped.positional.push_back(PyValue::integer(x->shape()[i]));
+    else if (together *= x->shape()[i]; i == last)
+      shaped.positional.push_back(PyValue::integer(together));
+  }
   return reshape(context, shaped);
 }
 

@@ -26,7 +26,8 @@ using Kind = PyValue::Kind;
 static StringRef ownName(StringRef keyword, bool isView) {
   static constexpr std::pair<StringRef, StringRef> synonyms[] = {
       {"dim", "axis"}, {"keepdims", "keepdim"}, {"keep_dims", "keepdim"}, {"size", "shape"},
-      {"input", "x"},  {"other", "y"},          {"fill_value", "value"},
+      {"input", "x"},  {"other", "y"},          {"fill_value", "value"},  {"ddof", "correction"},
+      {"min", "lo"},   {"max", "hi"},
   };
   if (isView) // whose parameter is `dim`
     return keyword == "axis" ? "dim" : keyword;

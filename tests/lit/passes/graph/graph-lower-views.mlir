@@ -63,3 +63,13 @@ func.func @one_of_one(%x: !graph.tensor<"1", f32>) -> !graph.tensor<"1", f32> {
   %g = graph.gather %v [%i] : (!graph.tensor<"1", f32>, !graph.tensor<"1", i32>) -> !graph.tensor<"1", f32>
   return %g : !graph.tensor<"1", f32>
 }
+
+// -----
+
+// Dimensions of one in front of another shape are none of the array's.
+// CHECK-LABEL: @flat_row
+// CHECK: graph.gather %arg0{{.*}} -> !graph.tensor<"1, M*N", f32>
+func.func @flat_row(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"1, M*N", f32> {
+  %r = graph.reshape %x : !graph.tensor<"M, N", f32> -> !graph.tensor<"1, M*N", f32>
+  return %r : !graph.tensor<"1, M*N", f32>
+}
