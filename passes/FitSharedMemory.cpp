@@ -188,7 +188,8 @@ private:
   /// What four warps hold of tall blocks, eight hold in half the registers each: where those keep
   /// other programs away, twice the warps are more warpgroups on a multiprocessor. Each multiplies
   /// the rows of one instruction then, and reads of the right operand as much as before. As many
-  /// warpgroups are better, too, if their products can run under arithmetic only then.
+  /// warpgroups are better, too, if their products can run under arithmetic only then, or if four
+  /// warps would have too much in registers.
   LogicalResult chooseWarps(ModuleOp before, KernelAttr asked, std::vector<Diagnostic> &remarks) {
     ModuleOp module = getOperation();
     constexpr int64_t kRowsOfInstruction = 64;
@@ -205,7 +206,9 @@ private:
     int64_t then = 2 * programsAtOnce(module, blocks / 2, cta::madeOf(module).sharedBytes,
                                       2 * unsigned(kWarpgroupThreads));
     bool overlapsNow = overlaps(module);
-    if (now >= tuningOf(module).enoughWarpgroups || then < now + overlapsNow)
+    // As many, too, where blocks leave no registers for indices and addresses in four.
+    bool isTight = blocks + kRegistersBesideAccumulator > kMaxRegisters * 7 / 8;
+    if (now >= tuningOf(module).enoughWarpgroups || then < now + (overlapsNow && !isTight))
       return success();
     KernelAttr form = kernelOf(before);
     before->setAttr(tile::kKernelAttr,
@@ -216,7 +219,8 @@ private:
       return failure();
     if (fits(module) && failed(chooseRoles(before, remarks)))
       return failure();
-    if (fits(module) && warpgroupsNow(module) + (overlaps(module) && !overlapsNow) > now)
+    bool isBetter = isTight || (overlaps(module) && !overlapsNow);
+    if (fits(module) && warpgroupsNow(module) + isBetter > now)
       return success();
     before->setAttr(tile::kKernelAttr, form);
     restore(before);

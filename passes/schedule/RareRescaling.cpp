@@ -18,328 +18,55 @@
 //                                        l = l * a; o = o * a; m = n
 //
 // Behind the loop everything is what it was, but for rounding. That the change is sound is read
-// off the loop: each value is classified by how it follows the maximum (Follows), and a use that
-// no rule knows refuses. A scale of unknown sign between s and r is asked when the kernel runs: a
-// negative one takes the branch in every turn, and the maximum is the one of the source.
+// off the loop (RunningMaximum.h). A scale of unknown sign between s and r is asked when the kernel
+// runs: a negative one takes the branch in every turn, and the maximum is the one of the source.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/schedule/RareRescaling.h"
-#include "ir/Attributes.h"
-#include "ir/CtaDialect.h"
-#include "mlir/Analysis/SliceAnalysis.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
-#include "passes/facts/ProductFacts.h"
-#include "passes/schedule/PartialReductions.h"
+#include "passes/facts/Registers.h"
+#include "passes/schedule/RunningMaximum.h"
 
 using namespace mlir;
 using namespace tile;
 
 namespace {
 
-/// How a value follows the maximum m that exponentials are relative to.
-enum class Follows {
-  Not,    ///< is the same whatever m is
-  Before, ///< is m of the turn before
-  Now,    ///< is m, or a number in its place where m is -inf
-  Test,   ///< tells whether m is -inf
-  Growth, ///< is Before - Now
-  Below,  ///< is something - Now
-  Scale,  ///< is exp(Before - Now)
-  Sum     ///< is linear in exp(-Now)
-};
-
-class Rescaling {
+class Rescaling : RunningMaximum {
 public:
-  explicit Rescaling(scf::ForOp loop) : loop(loop) {}
-  bool match();
+  explicit Rescaling(RunningMaximum of) : RunningMaximum(std::move(of)) {}
+  bool fits();
   scf::ForOp rewrite();
 
 private:
-  bool findMaximum();
-  bool classify();
-  Follows follows(Value v) const { return kinds.lookup(v); }
-  std::optional<Follows> classify(Operation *op);
-  std::optional<Follows> classifyExponential(Operation *op);
-  std::optional<Follows> classifyScaling(Operation *op);
-  std::optional<Follows> classifySelect(arith::SelectOp op) const;
-  std::optional<Follows> classifyDot(Operation *op);
-  bool isSumWhereSumsAre();
-  bool findScales();
   double threshold() const;
-
-  /// Whether `v` is more than a number for each row.
-  bool isLarge(Value v) {
-    return cast<RankedTensorType>(v.getType()).getNumElements() >
-           cast<RankedTensorType>(loop.getResult(number).getType()).getNumElements();
-  }
-  /// By what the loop's variable `i` is multiplied.
-  Value scaleOf(unsigned i, arith::MulFOp scaling) {
-    return scaling->getOperand(scaling.getLhs() == loop.getRegionIterArg(i) ? 1 : 0);
-  }
-  SmallVector<std::pair<unsigned, SmallVector<Operation *>>> findRepeats();
-  Value scaleOfParts(OpBuilder &b) const;
   Value isScaleNegative(OpBuilder &b) const;
+  Value numberForParts(OpBuilder &b, Value number) const;
+  Value throughBetween(OpBuilder &b, Value parts) const;
   Value anyFarAbove(OpBuilder &b, Value parts);
+  SmallVector<std::pair<unsigned, SmallVector<Operation *>>> findRepeats();
   scf::IfOp growRarely(Value any, Value parts);
   void eraseReplaced();
-
-  scf::ForOp loop;
-  unsigned number = 0; ///< of the loop's variables, the maximum
-  Operation *maximum = nullptr;
-  ReduceOp reduce;
-  arith::MulFOp scaled; ///< between the two; may be null
-  Value factor;         ///< of `scaled`, a number
-  std::optional<PartialReduction> partial;
-
-  DenseMap<Value, Follows> kinds;
-  StringRef exponential; ///< the operation that all exponentials are
-  Operation *scale = nullptr;
-  /// The loop's variables that are relative to the maximum, and what scales them.
-  llvm::MapVector<unsigned, arith::MulFOp> sums;
-  SetVector<Operation *> growth; ///< what makes `scale` of the maximum, in order
-  double mostNarrowed = 8;       ///< log2 of how far sums may be above 1
 };
 
 } // namespace
 
-/// A number that all elements of `v` are; null if it is not known to be one.
-static Value numberOf(Value v) {
-  if (auto splat = v.getDefiningOp<SplatOp>())
-    return splat.getSrc();
-  DenseElementsAttr constant;
-  return matchPattern(v, m_Constant(&constant)) && constant.isSplat() ? v : Value();
-}
-
-bool Rescaling::findMaximum() {
-  for (BlockArgument variable : loop.getRegionIterArgs()) {
-    auto type = dyn_cast<RankedTensorType>(variable.getType());
-    if (!type || !isa<FloatType>(type.getElementType()))
-      continue;
-    number = variable.getArgNumber() - 1;
-    maximum = loop.getBody()->getTerminator()->getOperand(number).getDefiningOp();
-    if (!isa_and_nonnull<arith::MaxNumFOp, arith::MaximumFOp>(maximum) ||
-        maximum->getBlock() != loop.getBody() ||
-        !llvm::is_contained(maximum->getOperands(), variable))
-      continue;
-    Value other = maximum->getOperand(maximum->getOperand(0) == variable ? 1 : 0);
-    scaled = other.getDefiningOp<arith::MulFOp>();
-    if (scaled && other.hasOneUse()) {
-      unsigned side = numberOf(scaled.getRhs()) ? 1 : 0;
-      factor = numberOf(scaled->getOperand(side));
-      other = scaled->getOperand(1 - side);
-      if (!factor || !loop.isDefinedOutsideOfLoop(scaled->getOperand(side)))
-        continue;
-    }
-    reduce = other.getDefiningOp<ReduceOp>();
-    if (!reduce || !other.hasOneUse() || reduce->getBlock() != loop.getBody() ||
-        other.getType() != type || reduce.getCombineBlock().front().getName() != maximum->getName())
-      continue;
-    partial = PartialReduction::of(reduce);
-    if (partial && !partial->isSpreadOverWarps())
-      return true;
-  }
-  return false;
-}
-
-/// `exp` of a difference to the maximum.
-std::optional<Follows> Rescaling::classifyExponential(Operation *op) {
-  Follows kind = follows(op->getOperand(0));
-  if (kind != Follows::Growth && kind != Follows::Below)
-    return std::nullopt;
-  if (!exponential.empty() && exponential != op->getName().getStringRef())
-    return std::nullopt;
-  exponential = op->getName().getStringRef();
-  if (kind == Follows::Below)
-    return Follows::Sum;
-  if (scale || op->getResult(0).getType() != loop.getResult(number).getType())
-    return std::nullopt;
-  scale = op;
-  return Follows::Scale;
-}
-
-/// A product of two: of a variable that follows the maximum and how that has grown, or of a sum.
-std::optional<Follows> Rescaling::classifyScaling(Operation *op) {
-  for (unsigned side : {0, 1}) {
-    Value v = op->getOperand(side), other = op->getOperand(1 - side);
-    if (follows(v) == Follows::Sum && follows(other) == Follows::Not)
-      return Follows::Sum;
-    auto variable = dyn_cast<BlockArgument>(v);
-    if (variable && variable.getOwner() == loop.getBody() && variable.getArgNumber() > 0 &&
-        follows(other) == Follows::Scale && variable.hasOneUse()) {
-      sums[variable.getArgNumber() - 1] = cast<arith::MulFOp>(op);
-      return Follows::Sum;
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<Follows> Rescaling::classifySelect(arith::SelectOp op) const {
-  Follows condition = follows(op.getCondition()), yes = follows(op.getTrueValue()),
-          no = follows(op.getFalseValue());
-  auto isZeroOrSum = [&](Value v) {
-    return follows(v) == Follows::Sum || matchPattern(v, m_AnyZeroFloat());
-  };
-  if (condition == Follows::Test &&
-      ((yes == Follows::Now && no == Follows::Not) || (yes == Follows::Not && no == Follows::Now)))
-    return Follows::Now;
-  if ((condition == Follows::Not || condition == Follows::Test) && isZeroOrSum(op.getTrueValue()) &&
-      isZeroOrSum(op.getFalseValue()))
-    return Follows::Sum;
-  return std::nullopt;
-}
-
-/// A product with sums on one side, added to sums.
-std::optional<Follows> Rescaling::classifyDot(Operation *op) {
-  bool left = follows(op->getOperand(0)) == Follows::Sum;
-  bool right = follows(op->getOperand(1)) == Follows::Sum;
-  Value acc = op->getOperand(2);
-  bool isPlain = left != right &&
-                 (follows(acc) == Follows::Sum || matchPattern(acc, m_AnyZeroFloat())) &&
-                 llvm::all_of(op->getOperands().drop_front(3),
-                              [&](Value v) { return follows(v) == Follows::Not; });
-  return isPlain ? std::optional(Follows::Sum) : std::nullopt;
-}
-
-/// How the result of `op` follows the maximum, where an operand does; nothing if no rule tells.
-std::optional<Follows> Rescaling::classify(Operation *op) {
-  Follows first = follows(op->getOperand(0));
-  Follows second = op->getNumOperands() > 1 ? follows(op->getOperand(1)) : Follows::Not;
-  if (isa<ExpandDimsOp, BroadcastOp, ReshapeOp, TransOp, cta::ConvertLayoutOp>(op))
-    return first;
-  if (isa<arith::SubFOp>(op) && second == Follows::Now) {
-    if (first == Follows::Before)
-      return Follows::Growth;
-    if (first == Follows::Not)
-      return Follows::Below;
-  }
-  if (isa<math::ExpOp, math::Exp2Op>(op))
-    return classifyExponential(op);
-  if (isa<arith::MulFOp>(op))
-    return classifyScaling(op);
-  if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
-    bool isTest = first == Follows::Now && matchPattern(compare.getRhs(), m_NegInfFloat()) &&
-                  llvm::is_contained({arith::CmpFPredicate::OEQ, arith::CmpFPredicate::UEQ,
-                                      arith::CmpFPredicate::ONE, arith::CmpFPredicate::UNE},
-                                     compare.getPredicate());
-    return isTest ? std::optional(Follows::Test) : std::nullopt;
-  }
-  if (auto select = dyn_cast<arith::SelectOp>(op))
-    return classifySelect(select);
-  if (isa<DotOp, cta::WarpgroupDotOp>(op))
-    return classifyDot(op);
-  if (first != Follows::Sum)
-    return std::nullopt;
-  if (isa<arith::TruncFOp, FpCastOp>(op)) {
-    // What would be 1 at most grows to 2^threshold.
-    auto type = cast<FloatType>(getElementTypeOrSelf(op->getResult(0).getType()));
-    int exponent = ilogb(APFloat::getLargest(type.getFloatSemantics()));
-    mostNarrowed = std::min<double>(mostNarrowed, exponent - 1);
-    return first;
-  }
-  if (isa<arith::ExtFOp, arith::NegFOp, cta::StageOp, cta::PinOp>(op))
-    return first;
-  if (isa<arith::DivFOp>(op) && second == Follows::Not)
-    return first;
-  if (isa<arith::AddFOp, arith::SubFOp>(op) && second == Follows::Sum)
-    return first;
-  if (auto sum = dyn_cast<ReduceOp>(op); sum && sum.getNumInputs() == 1 &&
-                                         isa<arith::AddFOp>(sum.getCombineBlock().front()) &&
-                                         sum.getCombineBlock().getOperations().size() == 2)
-    return first;
-  return std::nullopt;
-}
-
-bool Rescaling::classify() {
-  kinds[loop.getRegionIterArg(number)] = Follows::Before;
-  for (Operation &op : loop.getBody()->without_terminator()) {
-    if (&op == maximum) {
-      kinds[op.getResult(0)] = Follows::Now;
-      continue;
-    }
-    bool concerns = false;
-    op.walk([&](Operation *inner) {
-      concerns |=
-          llvm::any_of(inner->getOperands(), [&](Value v) { return follows(v) != Follows::Not; });
-    });
-    if (!concerns)
-      continue;
-    if (op.getNumResults() != 1)
-      return false;
-    std::optional<Follows> kind = classify(&op);
-    if (!kind)
-      return false;
-    kinds[op.getResult(0)] = *kind;
-  }
-  return scale && isSumWhereSumsAre();
-}
-
-/// The loop goes on with sums in the place of sums, and one of them is large.
-bool Rescaling::isSumWhereSumsAre() {
-  bool gains = false;
-  for (OpOperand &next : loop.getBody()->getTerminator()->getOpOperands()) {
-    unsigned i = next.getOperandNumber();
-    Follows kind = follows(next.get());
-    bool isSum = sums.contains(i);
-    if (i == number ? next.get() != maximum->getResult(0)
-                    : kind != (isSum ? Follows::Sum : Follows::Not))
-      return false;
-    gains |= isSum && isLarge(next.get());
-  }
-  return gains;
-}
-
-/// From `scale` to the operand of what scales `sum`: only repeated, if the sum is a block of
-/// accumulators, so that warps that scale it hold the rows that they decide about.
-static bool isOnlyRepeated(Value v, Operation *scale) {
-  while (Operation *op = v.getDefiningOp()) {
-    if (op == scale)
-      return true;
-    if (!isa<ExpandDimsOp, BroadcastOp>(op))
-      return false;
-    v = op->getOperand(0);
-  }
-  return false;
-}
-
-/// What `scale` is computed from, which a branch without exchanges between warps can do.
-bool Rescaling::findScales() {
-  BackwardSliceOptions options;
-  options.inclusive = true;
-  options.omitBlockArguments = true;
-  options.filter = [&](Operation *op) {
-    return op != maximum && op->getBlock() == loop.getBody() &&
-           llvm::any_of(op->getResults(), [&](Value v) { return follows(v) != Follows::Not; });
-  };
-  if (failed(getBackwardSlice(scale, &growth, options)))
-    return false;
-  for (Operation *op : growth)
-    for (Value v : op->getOperands()) {
-      bool isThere = follows(v) != Follows::Not || loop.isDefinedOutsideOfLoop(v);
-      if (!isElementByElement(op) || !isThere)
-        return false;
-    }
-  for (auto &[i, scaling] : sums) {
-    if (!isOnlyRepeated(scaleOf(i, scaling), scale))
-      return false;
-  }
-  return true;
-}
-
-bool Rescaling::match() {
-  auto module = loop->getParentOfType<ModuleOp>();
-  // There exponentials are functions of which nothing is known.
-  if (module->hasAttr(kAlgebraicAttr))
-    return false;
-  return findMaximum() && classify() && findScales();
+/// What the loop carries, the elements of a turn and what is multiplied of them, beside what each
+/// thread's maxima take: where that spills anyway, more of it would.
+bool Rescaling::fits() {
+  int64_t registers = kRegistersBesideAccumulator + registersOf(partial->type());
+  for (Type type : loop.getResultTypes())
+    registers += packedRegistersOf(type);
+  int64_t elements = registersOf(reduce.getInputType());
+  return registers + elements + elements / 2 <= kMaxRegisters;
 }
 
 /// How far above what it is relative to an exponent may be.
 double Rescaling::threshold() const {
-  return exponential == math::ExpOp::getOperationName() ? mostNarrowed * M_LN2 : mostNarrowed;
+  return exponential == math::ExpOp::getOperationName() ? mostAbove * M_LN2 : mostAbove;
 }
 
 static Value splatOf(OpBuilder &b, Location loc, RankedTensorType type, double value) {
@@ -351,7 +78,7 @@ static Value splatOf(OpBuilder &b, Location loc, RankedTensorType type, double v
 /// Whether what goes into the maximum has been multiplied by less than nothing; null if that
 /// cannot be. `b` is before the loop.
 Value Rescaling::isScaleNegative(OpBuilder &b) const {
-  if (!scaled)
+  if (!factor)
     return Value();
   Location loc = maximum->getLoc();
   if (DenseElementsAttr constant; matchPattern(factor, m_Constant(&constant)))
@@ -362,14 +89,30 @@ Value Rescaling::isScaleNegative(OpBuilder &b) const {
   return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::ULT, factor, zero);
 }
 
-/// What the maximum's operand is multiplied by, for what threads hold of it.
-Value Rescaling::scaleOfParts(OpBuilder &b) const {
+/// `number` for each of the parts.
+Value Rescaling::numberForParts(OpBuilder &b, Value number) const {
   DenseElementsAttr constant;
-  if (!matchPattern(factor, m_Constant(&constant)))
-    return partial->repeat(b, factor);
+  if (!matchPattern(number, m_Constant(&constant)))
+    return partial->repeat(b, number);
   return arith::ConstantOp::create(
       b, maximum->getLoc(),
       DenseElementsAttr::get(partial->type(), constant.getSplatValue<Attribute>()));
+}
+
+/// What is made of the reduction's result, of parts.
+Value Rescaling::throughBetween(OpBuilder &b, Value parts) const {
+  Location loc = maximum->getLoc();
+  for (Operation *op : between)
+    if (isa<arith::MulFOp>(op)) {
+      parts = arith::MulFOp::create(b, loc, parts, numberForParts(b, factor));
+    } else if (auto test = dyn_cast<arith::CmpFOp>(op)) {
+      auto select = cast<arith::SelectOp>(*test->user_begin());
+      Value isNone = arith::CmpFOp::create(b, loc, test.getPredicate(), parts,
+                                           numberForParts(b, test.getRhs()));
+      parts = arith::SelectOp::create(b, loc, isNone,
+                                      numberForParts(b, numberOf(select.getTrueValue())), parts);
+    }
+  return parts;
 }
 
 /// Whether any of `parts` that the warp holds is far above the maximum so far.
@@ -390,8 +133,8 @@ scf::IfOp Rescaling::growRarely(Value any, Value parts) {
   auto grow = [&](OpBuilder &b, Location) {
     IRMapping map;
     map.map(reduce.getResult(0), partial->finish(b, parts));
-    if (scaled)
-      b.clone(*scaled, map);
+    for (Operation *op : between)
+      b.clone(*op, map);
     b.clone(*maximum, map);
     for (Operation *op : growth)
       b.clone(*op, map);
@@ -425,7 +168,7 @@ SmallVector<std::pair<unsigned, SmallVector<Operation *>>> Rescaling::findRepeat
   SmallVector<std::pair<unsigned, SmallVector<Operation *>>> repeats;
   for (auto &[i, scaling] : sums) {
     repeats.push_back({i, {}});
-    for (Operation *op = scaleOf(i, scaling).getDefiningOp(); op != scale;
+    for (Operation *op = scaleOf(i).getDefiningOp(); op != scale;
          op = op->getOperand(0).getDefiningOp())
       repeats.back().second.push_back(op);
     std::reverse(repeats.back().second.begin(), repeats.back().second.end());
@@ -442,9 +185,7 @@ scf::ForOp Rescaling::rewrite() {
 
   b.setInsertionPoint(reduce);
   Value parts = partial->begin(b, reduce.getSrcs().front());
-  Value inMaximum = parts;
-  if (scaled)
-    inMaximum = arith::MulFOp::create(b, loc, parts, scaleOfParts(b));
+  Value inMaximum = throughBetween(b, parts);
   Value any = anyFarAbove(b, inMaximum);
   if (isNegative)
     any = arith::OrIOp::create(b, loc, any, isNegative);
@@ -504,12 +245,15 @@ void Rescaling::eraseReplaced() {
     if (op->use_empty())
       op->erase();
   maximum->erase();
-  if (scaled)
-    scaled.erase();
+  for (Operation *op : llvm::reverse(between))
+    op->erase();
   reduce->erase();
 }
 
 scf::ForOp tile::rescaleRarely(scf::ForOp loop) {
-  Rescaling rescaling(loop);
-  return rescaling.match() ? rescaling.rewrite() : nullptr;
+  std::optional<RunningMaximum> found = findRunningMaximum(loop);
+  if (!found)
+    return nullptr;
+  Rescaling rescaling(std::move(*found));
+  return rescaling.fits() ? rescaling.rewrite() : nullptr;
 }
