@@ -1,0 +1,4 @@
+// Not a program: the format wants two arguments.
+#include "text/Format.h"
+
+std::string wrong() { return tile::formatted("{} of {}", 1); }
