@@ -1,5 +1,6 @@
 //===- DeviceLibrary.cpp - access to the embedded device math -------------===//
 #include "devicelib/DeviceLibrary.h"
+#include "text/Format.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -116,7 +117,7 @@ Error linkDeviceLibrary(Module &module) {
     return Error::success();
   for (StringRef name : wanted)
     if (!deviceLibraryHas(name))
-      return createStringError("the device library has no function '" + name + "'");
+      return createStringError(formatted("the device library has no function '{}'", name));
 
   Expected<std::unique_ptr<Module>> library = getLazyBitcodeModule(
       MemoryBufferRef(excerpt(wanted), "tile device library"), module.getContext());
@@ -125,7 +126,8 @@ Error linkDeviceLibrary(Module &module) {
   for (StringRef name : wanted) {
     const Function *definition = (*library)->getFunction(name);
     if (definition->getFunctionType() != module.getFunction(name)->getFunctionType())
-      return createStringError("'" + name + "' is called with another signature than it has");
+      return createStringError(
+          formatted("'{}' is called with another signature than it has", name));
   }
   // The library is layout-neutral: scalars only. Taking the module's own triple
   // and layout keeps the linker from warning about a difference.

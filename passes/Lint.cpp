@@ -7,6 +7,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/LintKernel.h"
 #include "passes/facts/PointerRoots.h"
+#include "text/Format.h"
 
 using namespace mlir;
 using namespace tile;
@@ -81,9 +82,9 @@ void Linter::checkNeighbours(Operation *op, Value pointer) {
   if (hasStride && !stridesKnown)
     return;
   report(op->getLoc(),
-         "neighbouring elements are apart in memory, so each lane touches a line of its own: let "
-         "one dimension have stride 1" +
-             std::string(hasStride ? " (a stride that is 1 is `i32:1` in the signature)" : ""));
+         formatted("neighbouring elements are apart in memory, so each lane touches a line of its "
+                   "own: let one dimension have stride 1{}",
+                   hasStride ? " (a stride that is 1 is `i32:1` in the signature)" : ""));
 }
 
 /// The kernel's parameter that all of the pointers come from; null if there are several.
@@ -112,11 +113,15 @@ void Linter::reportProducts() {
     return;
   std::string names = largeArrays.empty() ? "an array" : "";
   for (auto [i, name] : llvm::enumerate(largeArrays))
-    names += (i == 0 ? "`" : i + 1 == largeArrays.size() ? " and `" : ", `") + name.str() + "`";
+    names += formatted("{}{}`",
+                       i == 0                        ? "`"
+                       : i + 1 == largeArrays.size() ? " and `"
+                                                     : ", `",
+                       name);
   report(firstProduct.getLoc(),
-         "offsets into " + names +
-             " are products of 32-bit numbers, which wrap in arrays of more than 2^31 elements: "
-             "widen one factor with `.to(tl.int64)`");
+         formatted("offsets into {} are products of 32-bit numbers, which wrap in arrays of more "
+                   "than 2^31 elements: widen one factor with `.to(tl.int64)`",
+                   names));
 }
 
 /// Products of two run-time values, neither of them with a small bound.
@@ -146,9 +151,9 @@ void Linter::checkShift(Operation *op) {
   Interval amount = intervals.of(op->getOperand(1));
   if (bits && (amount.low >= int64_t(bits) || amount.high < 0))
     report(op->getLoc(),
-           "numbers of " + std::to_string(bits) + " bits are shifted by " +
-               (amount.low == amount.high ? std::to_string(amount.low) : "more than they have") +
-               ": keep the amount between 0 and " + std::to_string(bits - 1));
+           formatted("numbers of {} bits are shifted by {}: keep the amount between 0 and {}", bits,
+                     amount.low == amount.high ? std::to_string(amount.low) : "more than they have",
+                     bits - 1));
 }
 
 void Linter::checkDivision(Operation *op) {
@@ -161,9 +166,8 @@ void Linter::checkIndex(Operation *op, Value index, int64_t size, StringRef what
   Interval range = intervals.of(index);
   bool some = Intervals::isExact(index) && (range.low < 0 || range.high >= size);
   if (some || range.high < 0 || range.low >= size)
-    report(op->getLoc(), (what + " from " + Twine(range.low) + " to " + Twine(range.high) +
-                          ", where there are 0 to " + Twine(size - 1))
-                             .str());
+    report(op->getLoc(), formatted("{} from {} to {}, where there are 0 to {}", what, range.low,
+                                   range.high, size - 1));
 }
 
 /// What a cast has made of a pointer that the signature says is to constant memory.
@@ -178,8 +182,9 @@ void Linter::checkConstant(Operation *op, Value pointer) {
     return;
   auto type = kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kSourceTypeAttr);
   if (type && type.getValue().starts_with("*k"))
-    report(op->getLoc(), "this writes to memory that the signature says is constant (`" +
-                             type.getValue().str() + "`)");
+    report(op->getLoc(),
+           formatted("this writes to memory that the signature says is constant (`{}`)",
+                     type.getValue()));
 }
 
 /// Whether a value comes from parameters and constants alone.

@@ -1,5 +1,6 @@
 //===- LintMasks.cpp - accesses without a mask beside a bound -------------===//
 #include "passes/LintKernel.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -115,9 +116,10 @@ void Linter::reportUnusedBounds() {
     if (keepsInside(argument, seen))
       continue;
     std::string name = named.getName().getValue().str();
-    report(open->op->getLoc(), "nothing masks this access, and `" + name + "` is passed and " +
-                                   (argument.use_empty() ? "not used" : "bounds no access") +
-                                   ": mask it with `offsets < " + name + "`");
+    report(open->op->getLoc(),
+           formatted(
+               "nothing masks this access, and `{}` is passed and {}: mask it with `offsets < {}`",
+               name, argument.use_empty() ? "not used" : "bounds no access", name));
     return;
   }
 }

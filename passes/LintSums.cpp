@@ -10,7 +10,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/OperationSupport.h"
 #include "passes/LintKernel.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 #include <cmath>
 
 using namespace mlir;
@@ -239,10 +239,10 @@ void Linter::checkSum(ReduceOp sum) {
       std::string what =
           lanes.kind == Lanes::Some
               ? "what masked-off lanes have become here is no zero, and is added up with the rest"
-              : llvm::formatv("masked-off lanes are {0} here, and are added up with the rest",
-                              lanes.value)
-                    .str();
-      return report(sum.getLoc(), what + ": clear them before the sum with `tl.where(mask, x, 0)`");
+              : formatted("masked-off lanes are {:.2f} here, and are added up with the rest",
+                          lanes.value);
+      return report(sum.getLoc(),
+                    formatted("{}: clear them before the sum with `tl.where(mask, x, 0)`", what));
     }
   }
 }

@@ -1,10 +1,10 @@
 //===- Target.cpp - the NVIDIA targets that code can be made for ----------===//
 #include "target/Target.h"
 #include "target/Devices.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/ErrorHandling.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace tile;
@@ -125,9 +125,9 @@ static StringRef nearestBoard(StringRef name) {
 }
 
 std::string tile::describeUnknownTarget(StringRef name) {
-  std::string message = ("unknown target `" + name + "`").str();
+  std::string message = formatted("unknown target `{}`", name);
   if (StringRef board = nearestBoard(name); !board.empty())
-    return message + "; did you mean `" + board.str() + "`?";
+    return formatted("{}; did you mean `{}`?", message, board);
   int wanted = capabilityIn(name);
   char variant = name.empty() ? 0 : llvm::toLower(name.back());
   const Target *same = nullptr;
@@ -135,41 +135,36 @@ std::string tile::describeUnknownTarget(StringRef name) {
     if (target.capability == wanted && (!same || target.variant == variant))
       same = &target;
   if (same)
-    return message + "; did you mean `" + same->name.str() + "`?";
+    return formatted("{}; did you mean `{}`?", message, same->name);
   if (wanted >= 10 && wanted < 75)
-    return message + ": the oldest supported is `sm_75` (Turing)";
+    return formatted("{}: the oldest supported is `sm_75` (Turing)", message);
   message += "; known targets: ";
   for (const Target &target : targets)
     message += (&target == targets ? "" : ", ") + target.name.str();
-  message += "; `native`, this machine's GPU; and boards such as " + deviceNames();
+  message += formatted("; `native`, this machine's GPU; and boards such as {}", deviceNames());
   return message;
 }
 
 std::string tile::targetNameOf(int capability) {
   // From 9.0 on chips have instructions that only code for exactly them can use.
-  return llvm::formatv("sm_{0}{1}", capability, capability >= 90 ? "a" : "").str();
+  return formatted("sm_{}{}", capability, capability >= 90 ? "a" : "");
 }
 
 std::optional<std::string> tile::targetMismatch(StringRef target, int capability) {
-  std::string chip = llvm::formatv("sm_{0}", capability).str();
+  std::string chip = formatted("sm_{}", capability);
   StringRef variant = target;
   int number = 0;
   if (!variant.consume_front("sm_") || variant.consumeInteger(10, number) || variant.size() > 1 ||
       (!variant.empty() && variant != "a" && variant != "f"))
-    return llvm::formatv("`{0}` is not a target", target).str();
+    return formatted("`{}` is not a target", target);
   if (variant == "a" && number != capability)
-    return llvm::formatv("code for {0} runs on sm_{1} only, and this device is {2}", target, number,
-                         chip)
-        .str();
+    return formatted("code for {} runs on sm_{} only, and this device is {}", target, number, chip);
   if (variant == "f" && (number / 10 != capability / 10 || number > capability))
-    return llvm::formatv("code for {0} runs on the sm_{1}x family from sm_{2} on, and this device "
-                         "is {3}",
-                         target, number / 10, number, chip)
-        .str();
+    return formatted("code for {} runs on the sm_{}x family from sm_{} on, and this device is {}",
+                     target, number / 10, number, chip);
   if (number > capability)
-    return llvm::formatv("code for {0} needs sm_{1} or newer, and this device is {2}", target,
-                         number, chip)
-        .str();
+    return formatted("code for {} needs sm_{} or newer, and this device is {}", target, number,
+                     chip);
   return std::nullopt;
 }
 

@@ -1,9 +1,11 @@
 //===- Size.cpp - sizes that are formulas over named dimensions -----------===//
 #include "ir/graph/Size.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace tile::graph;
+using tile::formatted;
 using llvm::StringRef;
 
 Size::Size(int64_t constant) { add({}, constant); }
@@ -61,7 +63,7 @@ public:
   std::optional<Size> whole() {
     std::optional<Size> size = sum();
     if (size && !rest.ltrim().empty())
-      return fail("`" + rest.ltrim().str() + "` does not belong here");
+      return fail(formatted("`{}` does not belong here", rest.ltrim()));
     return size;
   }
 
@@ -116,14 +118,14 @@ private:
     if (!rest.empty() && llvm::isDigit(rest.front())) {
       StringRef digits = rest.take_while(llvm::isDigit);
       if (digits.getAsInteger(10, number))
-        return fail("`" + digits.str() + "` is too large");
+        return fail(formatted("`{}` is too large", digits));
       rest = rest.drop_front(digits.size());
       return Size(number);
     }
     StringRef name =
         rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
     if (name.empty())
-      return fail(rest.empty() ? "a size is missing" : "`" + rest.str() + "` is no size");
+      return fail(rest.empty() ? "a size is missing" : formatted("`{}` is no size", rest));
     rest = rest.drop_front(name.size());
     return Size::symbol(name);
   }
@@ -185,7 +187,7 @@ std::string tile::graph::joinSizes(llvm::ArrayRef<Size> sizes) {
 }
 
 std::string tile::graph::shapeText(llvm::ArrayRef<Size> sizes) {
-  return "(" + joinSizes(sizes) + (sizes.size() == 1 ? ",)" : ")");
+  return formatted("({}{}", joinSizes(sizes), sizes.size() == 1 ? ",)" : ")");
 }
 
 Size tile::graph::product(llvm::ArrayRef<Size> sizes) {

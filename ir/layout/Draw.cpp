@@ -1,11 +1,13 @@
 //===- Draw.cpp - a layout as a table that people read ---------------------===//
 #include "ir/layout/Draw.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tile::layout;
 using llvm::raw_ostream;
+using tile::formatted;
 
 namespace {
 class Drawing {
@@ -48,8 +50,7 @@ private:
   std::string nameOf(int32_t table) const {
     std::string name;
     for (const DimValue &in : layout.ins().drop_front(std::min<size_t>(layout.ins().size(), 2))) {
-      name += (name.empty() ? "" : ", ") + in.first.name().str() + " " +
-              llvm::itostr(table % in.second);
+      name += formatted("{}{} {}", name.empty() ? "" : ", ", in.first.name(), table % in.second);
       table /= in.second;
     }
     return name;
