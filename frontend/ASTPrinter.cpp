@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/AST.h"
+#include "text/Format.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <charconv>
 
@@ -40,7 +40,7 @@ std::string quoted(llvm::StringRef text) {
     else if (c == '\n')
       os << "\\n";
     else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
-      os << llvm::formatv("\\x{0:x-2}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+      os << formatted("\\x{:02x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
     else
       os << c;
   }
@@ -123,15 +123,15 @@ void Printer::constant(llvm::StringRef label, const Constant &c) {
   case Type::Ellipsis:
     return line(label, "...");
   case Type::Int:
-    return line(label, "Int " + llvm::toString(c.integer, 10, /*Signed=*/false));
+    return line(label, formatted("Int {}", llvm::toString(c.integer, 10, /*Signed=*/false)));
   case Type::Float:
-    return line(label, "Float " + shortest(c.number));
+    return line(label, formatted("Float {}", shortest(c.number)));
   case Type::Imaginary:
-    return line(label, "Imaginary " + shortest(c.number));
+    return line(label, formatted("Imaginary {}", shortest(c.number)));
   case Type::String:
-    return line(label, "String " + quoted(c.text));
+    return line(label, formatted("String {}", quoted(c.text)));
   case Type::Bytes:
-    return line(label, "Bytes " + quoted(c.text));
+    return line(label, formatted("Bytes {}", quoted(c.text)));
   }
 }
 
@@ -140,11 +140,11 @@ void Printer::fstring(llvm::StringRef label, const FString &f) {
   below([&] {
     for (const FString::Part &part : f.parts) {
       if (!part.expr) {
-        line("", "literal " + quoted(part.literal));
+        line("", formatted("literal {}", quoted(part.literal)));
         continue;
       }
-      line("", "field" + (part.conversion ? std::string(" !") + part.conversion : "") +
-                   (part.debug ? " " + quoted(part.debugText) : ""));
+      line("", formatted("field{}{}", part.conversion ? formatted(" !{}", part.conversion) : "",
+                         part.debug ? formatted(" {}", quoted(part.debugText)) : ""));
       below([&] {
         expr("", *part.expr);
         if (part.format)
@@ -180,7 +180,7 @@ void Printer::parameters(const std::vector<Parameter> &params) {
   static constexpr llvm::StringLiteral kinds[] = {"positional-only ", "", "*", "keyword-only ",
                                                   "**"};
   for (const Parameter &param : params) {
-    line("", "parameter " + kinds[static_cast<unsigned>(param.kind)] + param.name);
+    line("", formatted("parameter {}{}", kinds[static_cast<unsigned>(param.kind)], param.name));
     below([&] {
       child("annotation", param.annotation);
       child("default", param.defaultValue);
@@ -190,10 +190,10 @@ void Printer::parameters(const std::vector<Parameter> &params) {
 
 void Printer::operators(llvm::StringRef label, const Expr &e) {
   if (const auto *unary = llvm::dyn_cast<Unary>(&e)) {
-    line(label, "Unary " + spelling(unary->op));
+    line(label, formatted("Unary {}", spelling(unary->op)));
     below([&] { child("", unary->operand); });
   } else if (const auto *binary = llvm::dyn_cast<Binary>(&e)) {
-    line(label, "Binary " + spelling(binary->op));
+    line(label, formatted("Binary {}", spelling(binary->op)));
     below([&] {
       child("", binary->lhs);
       child("", binary->rhs);
@@ -229,7 +229,7 @@ void Printer::access(llvm::StringRef label, const Expr &e) {
       keywords(call->keywords);
     });
   } else if (const auto *attribute = llvm::dyn_cast<Attribute>(&e)) {
-    line(label, "Attribute " + attribute->name);
+    line(label, formatted("Attribute {}", attribute->name));
     below([&] { child("", attribute->value); });
   } else if (const auto *subscript = llvm::dyn_cast<Subscript>(&e)) {
     line(label, "Subscript");
@@ -245,7 +245,7 @@ void Printer::access(llvm::StringRef label, const Expr &e) {
       child("step", slice->step);
     });
   } else if (const auto *named = llvm::dyn_cast<NamedExpr>(&e)) {
-    line(label, "NamedExpr " + named->name);
+    line(label, formatted("NamedExpr {}", named->name));
     below([&] { child("", named->value); });
   } else if (const auto *starred = llvm::dyn_cast<Starred>(&e)) {
     line(label, "Starred");
@@ -263,7 +263,7 @@ void Printer::access(llvm::StringRef label, const Expr &e) {
 void Printer::expr(llvm::StringRef label, const Expr &e) {
   switch (e.kind) {
   case Expr::Kind::Name:
-    return line(label, "Name " + llvm::cast<Name>(e).id);
+    return line(label, formatted("Name {}", llvm::cast<Name>(e).id));
   case Expr::Kind::Constant:
     return constant(label, llvm::cast<Constant>(e));
   case Expr::Kind::FString:
@@ -317,7 +317,7 @@ void Printer::function(const FunctionDef &f) {
 }
 
 void Printer::classDef(const ClassDef &c) {
-  line("", "ClassDef " + c.name);
+  line("", formatted("ClassDef {}", c.name));
   below([&] {
     children("decorator", c.decorators);
     children("base", c.bases);
@@ -329,7 +329,7 @@ void Printer::classDef(const ClassDef &c) {
 void Printer::import(const Stmt &s) {
   const std::vector<ImportAlias> *names;
   if (const auto *from = llvm::dyn_cast<ImportFrom>(&s)) {
-    line("", "ImportFrom " + std::string(from->level, '.') + from->module);
+    line("", formatted("ImportFrom {}{}", std::string(from->level, '.'), from->module));
     names = &from->names;
   } else {
     line("", "Import");
@@ -337,7 +337,7 @@ void Printer::import(const Stmt &s) {
   }
   below([&] {
     for (const ImportAlias &alias : *names)
-      line("", alias.name + (alias.asName.empty() ? "" : " as " + alias.asName));
+      line("", alias.name + (alias.asName.empty() ? "" : formatted(" as {}", alias.asName)));
   });
 }
 
@@ -408,7 +408,7 @@ void Printer::simple(const Stmt &s) {
       child("value", assign->value);
     });
   } else if (const auto *update = llvm::dyn_cast<AugAssign>(&s)) {
-    line("", "AugAssign " + spelling(update->op) + "=");
+    line("", formatted("AugAssign {}=", spelling(update->op)));
     below([&] {
       child("target", update->target);
       child("value", update->value);

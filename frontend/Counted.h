@@ -2,6 +2,7 @@
 #ifndef TILE_FRONTEND_COUNTED_H
 #define TILE_FRONTEND_COUNTED_H
 
+#include "text/Format.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <string>
@@ -10,7 +11,7 @@ namespace tile {
 
 /// "1 value", "3 values".
 inline std::string counted(uint64_t n, llvm::StringRef noun) {
-  return std::to_string(n) + " " + noun.str() + (n == 1 ? "" : "s");
+  return formatted("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
 } // namespace tile

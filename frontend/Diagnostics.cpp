@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/Source.h"
+#include "text/Format.h"
 #include "llvm/Support/ConvertUTF.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Unicode.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -135,7 +135,7 @@ private:
     std::vector<Cell> cells = cellsOf(line);
     auto [before, after] = window(cells, begin);
 
-    os.indent(indent) << llvm::formatv("{0,5} | ", at.line) << (before ? "..." : "");
+    os.indent(indent) << formatted("{:>5} | ", at.line) << (before ? "..." : "");
     for (const Cell &cell : cells)
       os << cell.text;
     os << (after ? "..." : "") << '\n';

@@ -1,5 +1,6 @@
 //===- Files.cpp - reading files, and remembering what was read -----------===//
 #include "frontend/Files.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/BLAKE3.h"
@@ -30,7 +31,7 @@ static bool readAll(int fd, uint64_t limit, std::string &bytes, std::string &err
     if (got < 0)
       error = std::strerror(errno);
     else if (bytes.size() > limit)
-      error = "files of more than " + std::to_string(limit >> 20) + " MiB are not supported";
+      error = formatted("files of more than {} MiB are not supported", limit >> 20);
     else if (got > 0)
       continue;
     return error.empty();
@@ -59,7 +60,7 @@ std::optional<std::string> readFile(StringRef path, uint64_t limit, std::string 
     ::close(fd);
   if (problem.empty())
     return bytes;
-  error = ("cannot read `" + path + "`: " + problem).str();
+  error = formatted("cannot read `{}`: {}", path, problem);
   return std::nullopt;
 }
 
@@ -67,7 +68,7 @@ std::optional<std::string> readStandardInput(uint64_t limit, std::string &error)
   std::string bytes, problem;
   if (readAll(STDIN_FILENO, limit, bytes, problem))
     return bytes;
-  error = "cannot read standard input: " + problem;
+  error = formatted("cannot read standard input: {}", problem);
   return std::nullopt;
 }
 

@@ -1,6 +1,6 @@
 //===- LexLiterals.cpp - numbers, strings and f-strings -------------------===//
 #include "frontend/LexerImpl.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 
 namespace tile::frontend {
 
@@ -29,7 +29,7 @@ void Lexer::lexNumber() {
     if (end == pos + 2) {
       while (unsigned length = identifierLength(end, /*first=*/false))
         end += length;
-      return fail({pos, end}, end, llvm::formatv("invalid {0} number", name));
+      return fail({pos, end}, end, formatted("invalid {} number", name));
     }
     return finishNumber(end, name);
   }
@@ -71,12 +71,10 @@ void Lexer::finishNumber(uint32_t end, const char *kind) {
   for (llvm::StringRef word : {"and", "else", "for", "if", "in", "is", "not", "or"})
     keyword |= suffix.starts_with(word);
   if (!suffix.empty() && !keyword)
-    return fail({pos, after}, after,
-                llvm::formatv("`{0}` cannot follow a {1} number", suffix, kind));
+    return fail({pos, after}, after, formatted("`{}` cannot follow a {} number", suffix, kind));
   constexpr unsigned maxLength = 16384;
   if (end - pos > maxLength)
-    return fail({pos, end}, end,
-                llvm::formatv("a number may have at most {0} characters", maxLength));
+    return fail({pos, end}, end, formatted("a number may have at most {} characters", maxLength));
   emit(Tok::Number, pos, end);
 }
 
@@ -113,7 +111,7 @@ void Lexer::lexString(uint32_t quoteAt) {
       return unterminatedFString(end);
   if (triple)
     return fail({pos, quoteAt + 3}, end, "this triple-quoted string is never closed");
-  fail({pos, end}, end, llvm::formatv("this string is not closed with {0}", quote));
+  fail({pos, end}, end, formatted("this string is not closed with {}", quote));
 }
 
 //===----------------------------------------------------------------------===//

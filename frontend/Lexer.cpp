@@ -12,9 +12,9 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/LexerImpl.h"
 #include "frontend/NormalForm.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/ConvertUTF.h"
-#include "llvm/Support/FormatVariadic.h"
 #include <algorithm>
 
 namespace tile::frontend {
@@ -219,7 +219,7 @@ void Lexer::changeIndentation(Indentation here, uint32_t begin) {
       return fail({begin, pos}, pos, "inconsistent use of tabs and spaces in indentation");
     if (indents.size() > maxIndentation)
       return fail({begin, pos}, pos,
-                  llvm::formatv("blocks are nested more than {0} deep", maxIndentation));
+                  formatted("blocks are nested more than {} deep", maxIndentation));
     indents.push_back(here);
     return emit(Tok::Indent, begin, pos);
   }
@@ -279,9 +279,9 @@ void Lexer::lexNameOrString() {
     uint32_t at = end - uint32_t(rest.size());
     if (changesInNames(letter.value))
       return fail({at, at + letter.length}, end,
-                  llvm::formatv("Python replaces U+{0:X-4} in names by what it is in Unicode's "
-                                "normal form NFKC; write the name in that form",
-                                letter.value));
+                  formatted("Python replaces U+{:04X} in names by what it is in Unicode's normal "
+                            "form NFKC; write the name in that form",
+                            letter.value));
     rest = rest.drop_front(letter.length);
   }
   char quote = peekAt(end);
@@ -358,9 +358,9 @@ void Lexer::trackBracket(Tok kind) {
   }
   list.tokens.pop_back();
   if (open.empty())
-    return fail({at, at + 1}, at + 1, llvm::formatv("`{0}` closes nothing", text[at]));
+    return fail({at, at + 1}, at + 1, formatted("`{}` closes nothing", text[at]));
   fail({at, at + 1}, at + 1,
-       llvm::formatv("`{0}` does not close `{1}`", text[at], open.back().character));
+       formatted("`{}` does not close `{}`", text[at], open.back().character));
 }
 
 void Lexer::failOnCharacter() {
@@ -368,10 +368,10 @@ void Lexer::failOnCharacter() {
   if (c == '!')
     return fail({pos, pos + 1}, pos + 1, "unexpected `!`; write `not x` or `x != y`");
   if (c == '$' || c == '?' || c == '`')
-    return fail({pos, pos + 1}, pos + 1, llvm::formatv("unexpected character '{0}'", c));
+    return fail({pos, pos + 1}, pos + 1, formatted("unexpected character '{}'", c));
   if (static_cast<unsigned char>(c) < 0x80)
     return fail({pos, pos + 1}, pos + 1,
-                llvm::formatv("unexpected control character 0x{0:x-2}", static_cast<unsigned>(c)));
+                formatted("unexpected control character 0x{:02x}", static_cast<unsigned>(c)));
   CodePoint point = decodeUtf8(text.substr(pos));
   if (!point.length)
     return fail({pos, pos + 1}, pos + 1, "invalid UTF-8; save the file as UTF-8");
@@ -384,7 +384,7 @@ void Lexer::failOnCharacter() {
   else if (point.value == 0x2212 || point.value == 0x2013 || point.value == 0x2014)
     hint = "; write `-`";
   fail({pos, pos + point.length}, pos + point.length,
-       llvm::formatv("unexpected character U+{0:X-4}{1}", point.value, hint));
+       formatted("unexpected character U+{:04X}{}", point.value, hint));
 }
 
 /// Inside brackets (or an f-string field), where the file or a statement ends.
@@ -396,7 +396,7 @@ void Lexer::endInsideBrackets() {
   while (!tokens.empty() && tokens.back().begin >= resume)
     tokens.pop_back();
   fail({innermost.offset, innermost.offset + 1}, resume,
-       llvm::formatv("`{0}` is never closed", innermost.character));
+       formatted("`{}` is never closed", innermost.character));
   endLine(resume);
   pos = text.substr(0, resume).find_last_of("\r\n") + 1;
   if (resume >= text.size())

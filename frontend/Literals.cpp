@@ -1,9 +1,9 @@
 //===- Literals.cpp - the values of literals ------------------------------===//
 #include "frontend/Literals.h"
+#include "text/Format.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Error.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Unicode.h"
 
 namespace tile::frontend {
@@ -116,7 +116,7 @@ private:
     uint32_t value = 0;
     if (digits.size() != count || !llvm::all_of(digits, llvm::isHexDigit) ||
         digits.getAsInteger(16, value))
-      return fail(begin, pos, llvm::formatv("this escape needs {0} hexadecimal digits", count));
+      return fail(begin, pos, formatted("this escape needs {} hexadecimal digits", count));
     if (value > 0x10FFFF)
       return fail(begin, pos + count, "there is no character beyond \\U0010ffff");
     pos += count;
@@ -130,7 +130,7 @@ private:
     std::string name = body.slice(pos + 1, close).upper();
     std::optional<char32_t> value = llvm::sys::unicode::nameToCodepointStrict(name);
     if (!value)
-      return fail(begin, close + 1, llvm::formatv("no character is named `{0}`", name));
+      return fail(begin, close + 1, formatted("no character is named `{}`", name));
     pos = close + 1;
     put(*value);
   }
@@ -201,10 +201,10 @@ std::optional<LiteralError> decodeNumber(llvm::StringRef spelling, ast::Constant
   constant.type = Type::Int;
   constexpr size_t maxDecimalDigits = 4300; // as in Python
   if (radix == 10 && digits.size() > maxDecimalDigits)
-    return LiteralError{{0, static_cast<uint32_t>(spelling.size())},
-                        llvm::formatv("a decimal number may have at most {0} digits; "
-                                      "hexadecimal ones may have more",
-                                      maxDecimalDigits)};
+    return LiteralError{
+        {0, static_cast<uint32_t>(spelling.size())},
+        formatted("a decimal number may have at most {} digits; hexadecimal ones may have more",
+                  maxDecimalDigits)};
   if (radix != 10)
     digits = digits.drop_front(2);
   bool failed = digits.getAsInteger(radix, constant.integer);

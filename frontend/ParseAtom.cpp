@@ -1,8 +1,8 @@
 //===- ParseAtom.cpp - atoms, calls, subscripts, displays -----------------===//
 #include "frontend/Literals.h"
 #include "frontend/ParserImpl.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/FormatVariadic.h"
 
 namespace tile::frontend {
 
@@ -75,7 +75,7 @@ bool Parser::parseArguments(std::vector<ExprPtr> &args, std::vector<Keyword> &ke
   llvm::StringSet<> names;
   for (const Keyword &keyword : keywords) {
     if (!keyword.name.empty() && !names.insert(keyword.name).second) {
-      fail(keyword.nameRange, llvm::formatv("keyword argument `{0}` is given twice", keyword.name));
+      fail(keyword.nameRange, formatted("keyword argument `{}` is given twice", keyword.name));
       return false;
     }
   }
@@ -171,7 +171,7 @@ bool Parser::closeBracket(Tok close, uint32_t opener) {
                          "and comparison is written `==`");
     return false;
   }
-  failHere("`,` or " + describe(close));
+  failHere(formatted("`,` or {}", describe(close)));
   return false;
 }
 

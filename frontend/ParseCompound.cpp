@@ -1,7 +1,7 @@
 //===- ParseCompound.cpp - statements that hold blocks --------------------===//
 #include "frontend/ParserImpl.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 namespace tile::frontend {
@@ -76,7 +76,7 @@ bool Parser::parseBlock(Body &body, llvm::StringRef after, unsigned loopsAround)
 
 bool Parser::parseBlock(Body &body, llvm::StringRef after) {
   if (!at(Tok::Colon)) {
-    failHere("`:` after " + after.str());
+    failHere(formatted("`:` after {}", after));
     return false;
   }
   take();
@@ -88,7 +88,7 @@ bool Parser::parseBlock(Body &body, llvm::StringRef after) {
       failHere("");
     else
       fail({newline.begin, newline.begin + 1},
-           llvm::formatv("expected an indented block after {0}", after));
+           formatted("expected an indented block after {}", after));
     // The line has ended already: nothing is left to skip.
     --pos;
     return false;
@@ -118,8 +118,7 @@ StmtPtr Parser::parseIf() {
     chain.push_back(node);
     std::string keyword = describe(take().kind);
     if (chain.size() > maxTreeDepth)
-      return fail(node->range,
-                  llvm::formatv("more than {0} `elif` follow one another", maxTreeDepth));
+      return fail(node->range, formatted("more than {} `elif` follow one another", maxTreeDepth));
     if (!(node->condition = parseNamedExpr()) || !parseBlock(node->then, keyword))
       return nullptr;
     If *next = nullptr;
@@ -399,7 +398,7 @@ bool Parser::parseParameters(std::vector<Parameter> &params, Tok close, bool ann
   llvm::StringSet<> names;
   for (const Parameter &param : params) {
     if (!names.insert(param.name).second) {
-      fail(param.range, llvm::formatv("two parameters are named `{0}`", param.name));
+      fail(param.range, formatted("two parameters are named `{}`", param.name));
       return false;
     }
   }
@@ -429,9 +428,8 @@ bool Parser::parseParameter(std::vector<Parameter> &params, Parameter::Kind kind
     if (!(param.defaultValue = parseExpr()))
       return false;
   } else if (kind == Parameter::Kind::Normal && !params.empty() && params.back().defaultValue) {
-    fail(param.range, llvm::formatv("`{0}` needs a default value, since the parameter before "
-                                    "it has one",
-                                    param.name));
+    fail(param.range, formatted("`{}` needs a default value, since the parameter before it has one",
+                                param.name));
     return false;
   }
   params.push_back(std::move(param));

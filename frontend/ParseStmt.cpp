@@ -1,6 +1,6 @@
 //===- ParseStmt.cpp - the statement loop and simple statements -----------===//
 #include "frontend/ParserImpl.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 
 namespace tile::frontend {
 
@@ -63,7 +63,7 @@ bool Parser::parseSimpleLine(Body &body) {
   const Token &before = list.tokens[pos ? pos - 1 : 0];
   llvm::StringRef word = text(before.range());
   if (before.kind == Tok::Name && (word == "print" || word == "exec"))
-    fail(before.range(), llvm::formatv("`{0}` is a function; write `{0}(...)`", word));
+    fail(before.range(), formatted("`{0}` is a function; write `{0}(...)`", word));
   else
     failHere("the end of the statement");
   return false;
@@ -76,8 +76,7 @@ StmtPtr Parser::parseSimple() {
   auto inLoop = [&](Stmt::Kind kind) -> StmtPtr {
     // The head of the loop may be what could not be read before.
     if (loops == 0 && !diagnostics.hasErrors())
-      return fail(peek().range(),
-                  llvm::formatv("`{0}` stands outside of a loop", text(peek().range())));
+      return fail(peek().range(), formatted("`{}` stands outside of a loop", text(peek().range())));
     return bare(kind);
   };
   switch (peek().kind) {
@@ -106,12 +105,12 @@ StmtPtr Parser::parseSimple() {
   case Tok::KwElif:
   case Tok::KwElse:
     fail(peek().range(),
-         llvm::formatv("{0} without an `if` or loop at this indentation", describe(peek().kind)));
+         formatted("{} without an `if` or loop at this indentation", describe(peek().kind)));
     return nullptr;
   case Tok::KwExcept:
   case Tok::KwFinally:
     fail(peek().range(),
-         llvm::formatv("{0} without a `try` at this indentation", describe(peek().kind)));
+         formatted("{} without a `try` at this indentation", describe(peek().kind)));
     return nullptr;
   default:
     // `type X = ...`; otherwise `type` is an ordinary name.
@@ -254,21 +253,21 @@ bool Parser::checkTarget(const Expr &target, llvm::StringRef verb, bool starAllo
   case Expr::Kind::Starred:
     if (starAllowed)
       return checkTarget(*llvm::cast<Starred>(target).value, verb);
-    fail(target.range, llvm::formatv("cannot {0} a starred value alone", verb));
+    fail(target.range, formatted("cannot {} a starred value alone", verb));
     return false;
   case Expr::Kind::Compare:
-    fail(target.range, llvm::formatv("cannot {0} a comparison; an assignment has one `=`", verb));
+    fail(target.range, formatted("cannot {} a comparison; an assignment has one `=`", verb));
     return false;
   default:
     break;
   }
   bool literal = llvm::isa<Constant, FString>(target);
-  fail(target.range, llvm::formatv("cannot {0} {1}", verb,
-                                   literal                          ? "a literal"
-                                   : llvm::isa<Call>(target)        ? "the result of a call"
-                                   : llvm::isa<NamedExpr>(target)   ? "an assignment expression"
-                                   : llvm::isa<Conditional>(target) ? "a conditional expression"
-                                                                    : "an expression"));
+  fail(target.range, formatted("cannot {} {}", verb,
+                               literal                          ? "a literal"
+                               : llvm::isa<Call>(target)        ? "the result of a call"
+                               : llvm::isa<NamedExpr>(target)   ? "an assignment expression"
+                               : llvm::isa<Conditional>(target) ? "a conditional expression"
+                                                                : "an expression"));
   return false;
 }
 

@@ -1,7 +1,7 @@
 //===- Parser.cpp - entry points, tokens and error reports ----------------===//
 #include "frontend/ParserImpl.h"
+#include "text/Format.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 
 namespace tile::frontend {
 
@@ -61,7 +61,7 @@ bool Parser::accept(Tok kind) {
 bool Parser::expect(Tok kind, llvm::StringRef after) {
   if (accept(kind))
     return true;
-  failHere(describe(kind) + (after.empty() ? "" : " after " + after.str()));
+  failHere(describe(kind) + (after.empty() ? "" : formatted(" after {}", after)));
   return false;
 }
 
@@ -101,7 +101,7 @@ std::nullptr_t Parser::failHere(llvm::StringRef wanted) {
   std::string hint = hintHere();
   bool named = token.kind == Tok::Name || token.kind == Tok::Number || token.kind == Tok::String;
   llvm::StringRef spelling = text(token.range()).take_until([](char c) { return c == '\n'; });
-  std::string found = named && spelling.size() <= 40 ? "`" + spelling.rtrim('\r').str() + "`"
+  std::string found = named && spelling.size() <= 40 ? formatted("`{}`", spelling.rtrim('\r'))
                                                      : describe(token.kind);
   // Where something is missing at the end of a line, point just behind it.
   SourceRange range = token.range();
@@ -109,7 +109,7 @@ std::nullptr_t Parser::failHere(llvm::StringRef wanted) {
     range = {previousEnd, previousEnd + 1};
   else if (token.kind == Tok::Indent || token.kind == Tok::Dedent)
     range = {token.end, token.end + 1};
-  return fail(range, llvm::formatv("expected {0}, found {1}{2}", wanted, found, hint));
+  return fail(range, formatted("expected {}, found {}{}", wanted, found, hint));
 }
 
 /// Explains what people who come from other languages tend to write.
@@ -130,7 +130,7 @@ std::string Parser::hintHere() const {
   case Tok::Newline:
     if (pos >= 2 && (before.kind == Tok::Plus || before.kind == Tok::Minus) &&
         list.tokens[pos - 2].kind == before.kind)
-      return llvm::formatv("; write `{0}= 1` for `{0}{0}`", text(before.range()));
+      return formatted("; write `{0}= 1` for `{0}{0}`", text(before.range()));
     return "";
   default:
     return "";
@@ -140,16 +140,16 @@ std::string Parser::hintHere() const {
 bool Parser::checkNesting() {
   if (nesting <= maxNesting)
     return true;
-  fail(peek().range(), llvm::formatv("this is nested more than {0} deep", maxNesting));
+  fail(peek().range(), formatted("this is nested more than {} deep", maxNesting));
   return false;
 }
 
 bool Parser::grow() {
   if (++height <= maxTreeDepth)
     return true;
-  fail(peek().range(), llvm::formatv("more than {0} operations are chained here; "
-                                     "split them over several statements",
-                                     maxTreeDepth));
+  fail(peek().range(),
+       formatted("more than {} operations are chained here; split them over several statements",
+                 maxTreeDepth));
   return false;
 }
 

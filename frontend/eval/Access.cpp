@@ -3,9 +3,11 @@
 #include "frontend/eval/Evaluator.h"
 #include "frontend/eval/Methods.h"
 #include "frontend/eval/WorkMeter.h"
+#include "text/Format.h"
 
 using namespace tile::eval;
 using llvm::StringRef;
+using tile::formatted;
 using Kind = PyValue::Kind;
 
 //===----------------------------------------------------------------------===//
@@ -21,7 +23,7 @@ std::unique_ptr<EvalError> resolveSlice(const SliceObject &slice, int64_t size, 
     return i.has_value();
   };
   if (!read(slice.step, 1, out.step))
-    return fail("a slice step must be an integer, got `" + typeName(slice.step) + "`");
+    return fail(formatted("a slice step must be an integer, got `{}`", typeName(slice.step)));
   if (out.step == 0)
     return fail("a slice step cannot be zero", "ValueError");
   bool down = out.step < 0;
@@ -44,12 +46,11 @@ std::unique_ptr<EvalError> resolveSlice(const SliceObject &slice, int64_t size, 
 static Result indexOf(const PyValue &index, int64_t size, const std::string &what, int64_t &out) {
   std::optional<int64_t> i = index.toInt64();
   if (!i)
-    return fail("an index into a " + what + " must be an integer or a slice, got `" +
-                typeName(index) + "`");
+    return fail(formatted("an index into a {} must be an integer or a slice, got `{}`", what,
+                          typeName(index)));
   out = *i < 0 ? *i + size : *i;
   if (out < 0 || out >= size)
-    return fail("index " + std::to_string(*i) + " is out of range for a " + what + " of length " +
-                    std::to_string(size),
+    return fail(formatted("index {} is out of range for a {} of length {}", *i, what, size),
                 "IndexError");
   return PyValue();
 }
@@ -127,7 +128,7 @@ Result subscript(const PyValue &value, const PyValue &index, Evaluator *evaluato
   case Kind::Dict:
     if (PyValue *found = value.asDict().find(index))
       return *found;
-    return fail("the dict has no key " + repr(index), "KeyError");
+    return fail(formatted("the dict has no key {}", repr(index)), "KeyError");
   case Kind::Extension:
     return value.asExtension()->subscript(evaluator, index);
   case Kind::Function:
@@ -135,11 +136,10 @@ Result subscript(const PyValue &value, const PyValue &index, Evaluator *evaluato
       if (std::optional<Result> result =
               evaluator->hooks->subscriptKernel(*evaluator, value, index))
         return std::move(*result);
-    return fail("`" + value.asFunction().name() +
-                "[...]` launches a kernel, and there is nothing "
-                "to launch it on here");
+    return fail(formatted("`{}[...]` launches a kernel, and there is nothing to launch it on here",
+                          value.asFunction().name()));
   default:
-    return fail("a value of type `" + typeName(value) + "` cannot be indexed");
+    return fail(formatted("a value of type `{}` cannot be indexed", typeName(value)));
   }
 }
 
@@ -161,7 +161,7 @@ Result assignSubscript(const PyValue &container, const PyValue &index, const PyV
   case Kind::Extension:
     return container.asExtension()->assignSubscript(index, value);
   default:
-    return fail("elements of a `" + typeName(container) + "` cannot be assigned");
+    return fail(formatted("elements of a `{}` cannot be assigned", typeName(container)));
   }
 }
 
@@ -169,11 +169,11 @@ Result assignSubscript(const PyValue &container, const PyValue &index, const PyV
 /// set the blocks of those that they are given.
 Result assignAttribute(const PyValue &object, StringRef name, const PyValue &value) {
   if (typeName(object) != "TensorDescriptor")
-    return unsupported("attributes of a `" + typeName(object) + "` cannot be assigned");
+    return unsupported(formatted("attributes of a `{}` cannot be assigned", typeName(object)));
   TupleObject &descriptor = object.asTuple();
   auto field = llvm::find(descriptor.type->fields, name);
   if (field == descriptor.type->fields.end())
-    return fail("a `TensorDescriptor` has no attribute `" + name.str() + "`", "AttributeError");
+    return fail(formatted("a `TensorDescriptor` has no attribute `{}`", name), "AttributeError");
   std::vector<PyValue> fields = descriptor.elements;
   fields[field - descriptor.type->fields.begin()] = value;
   Result changed = makeTensorDescriptor(CallArgs{std::move(fields), {}});
@@ -203,7 +203,7 @@ Result length(const PyValue &value) {
   case Kind::Extension:
     return value.asExtension()->length();
   default:
-    return fail("a value of type `" + typeName(value) + "` has no length");
+    return fail(formatted("a value of type `{}` has no length", typeName(value)));
   }
 }
 
@@ -237,8 +237,8 @@ Result iterate(const PyValue &value, std::vector<PyValue> &elements) {
     const RangeObject &range = value.asRange();
     int64_t size = range.size();
     if (size > int64_t(maxElements))
-      return fail("this range has " + std::to_string(size) + " elements; at most " +
-                      std::to_string(maxElements) + " are visited at compile time",
+      return fail(formatted("this range has {} elements; at most {} are visited at compile time",
+                            size, maxElements),
                   "MemoryError");
     if (!Work::spend(size))
       return Work::error();
@@ -249,7 +249,7 @@ Result iterate(const PyValue &value, std::vector<PyValue> &elements) {
   case Kind::Extension:
     return value.asExtension()->iterate(elements);
   default:
-    return fail("a value of type `" + typeName(value) + "` cannot be iterated");
+    return fail(formatted("a value of type `{}` cannot be iterated", typeName(value)));
   }
 }
 
@@ -417,10 +417,10 @@ Result attribute(const PyValue &value, StringRef name) {
       (value.isScalarConstant() || value.is(Kind::DType) || value.is(Kind::Function)))
     return constexprType(value);
   std::string message =
-      "a value of type `" + typeName(value) + "` has no attribute `" + name.str() + "`";
+      formatted("a value of type `{}` has no attribute `{}`", typeName(value), name);
   std::vector<StringRef> candidates = methodNames(value);
   if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
-    message += "; did you mean `" + near.str() + "`?";
+    message += formatted("; did you mean `{}`?", near);
   return fail(message, "AttributeError");
 }
 

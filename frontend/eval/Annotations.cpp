@@ -1,6 +1,7 @@
 //===- Annotations.cpp - what a kernel's parameters are said to be --------===//
 #include "frontend/eval/Annotations.h"
 #include "frontend/eval/WorkMeter.h"
+#include "text/Format.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -95,7 +96,7 @@ std::optional<std::string> eval::constantText(const PyValue &value) {
         return std::nullopt;
       text += (text.empty() ? "" : ", ") + *part;
     }
-    return "[" + text + "]";
+    return formatted("[{}]", text);
   }
   default:
     return std::nullopt;

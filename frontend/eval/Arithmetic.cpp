@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/Operators.h"
 #include "frontend/eval/WorkMeter.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
@@ -62,7 +63,7 @@ static APInt toInt(const PyValue &value) {
 
 static Result checkedInteger(APInt value) {
   if (value.getSignificantBits() > maxIntegerBits)
-    return fail("the integer result needs more than " + std::to_string(maxIntegerBits) + " bits",
+    return fail(formatted("the integer result needs more than {} bits", maxIntegerBits),
                 "OverflowError");
   return PyValue::integer(std::move(value));
 }
@@ -161,7 +162,7 @@ static Result integerBinary(ast_op op, const PyValue &lhsValue, const PyValue &r
   case ast_op::Xor:
     return bits(lhs ^ rhs);
   default:
-    return fail("operator `" + ast::spelling(op).str() + "` is not defined on integers");
+    return fail(formatted("operator `{}` is not defined on integers", ast::spelling(op)));
   }
 }
 
@@ -211,7 +212,7 @@ static Result floatBinary(ast_op op, double lhs, double rhs) {
   case ast_op::Pow:
     return floatPower(lhs, rhs);
   default:
-    return fail("operator `" + ast::spelling(op).str() + "` needs integers, got a float");
+    return fail(formatted("operator `{}` needs integers, got a float", ast::spelling(op)));
   }
 }
 
@@ -362,8 +363,8 @@ Result binary(ast::BinaryOp op, const PyValue &lhs, const PyValue &rhs) {
   }
   if (std::optional<Result> result = containerBinary(op, lhs, rhs))
     return std::move(*result);
-  return fail("unsupported operand types for `" + ast::spelling(op).str() + "`: `" + typeName(lhs) +
-              "` and `" + typeName(rhs) + "`");
+  return fail(formatted("unsupported operand types for `{}`: `{}` and `{}`", ast::spelling(op),
+                        typeName(lhs), typeName(rhs)));
 }
 
 Result unary(ast::UnaryOp op, const PyValue &operand) {
@@ -382,8 +383,8 @@ Result unary(ast::UnaryOp op, const PyValue &operand) {
       return PyValue::integer(value);
     return PyValue::integer(op == ast::UnaryOp::Neg ? -value : ~value);
   }
-  return fail("unsupported operand type for unary `" + ast::spelling(op).str() + "`: `" +
-              typeName(operand) + "`");
+  return fail(formatted("unsupported operand type for unary `{}`: `{}`", ast::spelling(op),
+                        typeName(operand)));
 }
 
 } // namespace tile::eval

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/BuiltinTables.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::eval;
@@ -52,7 +53,7 @@ static Result isInstance(Evaluator &, const CallArgs &args) {
       matches = r[0].is(Kind::Tuple) && r[0].asTuple().type &&
                 r[0].asTuple().type->name == type.asClass()->name;
     else
-      return fail("`isinstance` needs a type on the right, got `" + typeName(type) + "`");
+      return fail(formatted("`isinstance` needs a type on the right, got `{}`", typeName(type)));
     if (matches)
       return PyValue::boolean(true);
   }

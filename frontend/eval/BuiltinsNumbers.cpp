@@ -2,6 +2,7 @@
 #include "frontend/Literals.h"
 #include "frontend/eval/BuiltinTables.h"
 #include "frontend/eval/Characters.h"
+#include "text/Format.h"
 #include <cmath>
 
 using namespace tile;
@@ -35,7 +36,7 @@ static Result parseInteger(StringRef text, unsigned base) {
     base = 10;
   APInt value;
   if (body.empty() || body.size() > 1000 || body.getAsInteger(base, value))
-    return fail("cannot read \"" + text.str() + "\" as an integer", "ValueError");
+    return fail(formatted("cannot read \"{}\" as an integer", text), "ValueError");
   value = value.zext(value.getBitWidth() + 2);
   return PyValue::integer(negative ? -value : value);
 }
@@ -55,7 +56,7 @@ static Result toInteger(Evaluator &, const CallArgs &args) {
       return fail("the base of `int` must be 0 or 2 to 36", "ValueError");
     return parseInteger(value.asStr(), *base);
   }
-  return fail("`int` needs a number or a string, got `" + typeName(value) + "`");
+  return fail(formatted("`int` needs a number or a string, got `{}`", typeName(value)));
 }
 
 static Result toFloat(Evaluator &, const CallArgs &args) {
@@ -66,7 +67,7 @@ static Result toFloat(Evaluator &, const CallArgs &args) {
   if (std::optional<double> number = value.toDouble())
     return PyValue::number(*number);
   if (!value.isStr())
-    return fail("`float` needs a number or a string, got `" + typeName(value) + "`");
+    return fail(formatted("`float` needs a number or a string, got `{}`", typeName(value)));
   std::string text = StringRef(value.asStr()).trim().lower();
   StringRef body = text;
   bool negative = body.consume_front("-");
@@ -78,7 +79,7 @@ static Result toFloat(Evaluator &, const CallArgs &args) {
   else if (body == "nan")
     number = std::nan("");
   if (!number)
-    return fail("cannot read \"" + value.asStr() + "\" as a float", "ValueError");
+    return fail(formatted("cannot read \"{}\" as a float", value.asStr()), "ValueError");
   return PyValue::number(negative ? -*number : *number);
 }
 
@@ -127,7 +128,7 @@ static Result toDict(Evaluator &, const CallArgs &args) {
       return ok;
     for (const PyValue &pair : pairs) {
       if (pair.elements().size() != 2)
-        return fail("`dict` needs pairs, got " + repr(pair), "ValueError");
+        return fail(formatted("`dict` needs pairs, got {}", repr(pair)), "ValueError");
       out.asDict().set(pair.elements()[0], pair.elements()[1]);
     }
   }
@@ -148,7 +149,7 @@ static Result ordinal(Evaluator &, const CallArgs &args) {
   if (!r)
     return r.error();
   if (!r[0].isStr() || countCharacters(r[0].asStr()) != 1)
-    return fail("`ord` needs a string of one character, got " + repr(r[0]));
+    return fail(formatted("`ord` needs a string of one character, got {}", repr(r[0])));
   return PyValue::integer(frontend::codePointOf(r[0].asStr()));
 }
 
@@ -158,7 +159,7 @@ static Result character(Evaluator &, const CallArgs &args) {
     return r.error();
   std::optional<int64_t> code = r[0].toInt64();
   if (!code || *code < 0 || *code > 0x10FFFF)
-    return fail("`chr` takes 0 to 0x10FFFF, got " + repr(r[0]), "ValueError");
+    return fail(formatted("`chr` takes 0 to 0x10FFFF, got {}", repr(r[0])), "ValueError");
   std::string text;
   frontend::appendUtf8(uint32_t(*code), text);
   return PyValue::string(text);
@@ -185,7 +186,7 @@ static Result absolute(Evaluator &evaluator, const CallArgs &args) {
     return PyValue::number(std::fabs(r[0].asFloat()));
   Result negative = compare(CompareOp::Lt, r[0], PyValue::integer(0));
   if (!negative)
-    return fail("`abs` needs a number, got `" + typeName(r[0]) + "`");
+    return fail(formatted("`abs` needs a number, got `{}`", typeName(r[0])));
   return unary(negative->asBool() ? ast::UnaryOp::Neg : ast::UnaryOp::Pos, r[0]);
 }
 
@@ -199,7 +200,7 @@ template <bool wantMax> static Result extremum(Evaluator &evaluator, const CallA
   if (elements.empty()) {
     if (const PyValue *fallback = args.keyword("default"))
       return *fallback;
-    return fail(std::string("`") + name + "` of nothing", "ValueError");
+    return fail(formatted("`{}` of nothing", name), "ValueError");
   }
   auto keyOf = [&](const PyValue &value) {
     return key && !key->isNone() ? evaluator.call(*key, CallArgs{{value}, {}}) : Result(value);
@@ -243,7 +244,7 @@ static Result roundBuiltin(Evaluator &, const CallArgs &args) {
   if (!r)
     return r.error();
   if (!r[0].isNumber())
-    return fail("`round` needs a number, got `" + typeName(r[0]) + "`");
+    return fail(formatted("`round` needs a number, got `{}`", typeName(r[0])));
   if (!r[0].is(Kind::Float))
     return unary(ast::UnaryOp::Pos, r[0]);
   double value = r[0].asFloat();
@@ -258,7 +259,7 @@ static Result roundBuiltin(Evaluator &, const CallArgs &args) {
     double scale = std::pow(10.0, -*digits);
     return PyValue::number(std::nearbyint(value / scale) * scale);
   }
-  Result text = format(r[0], "." + std::to_string(*digits) + "f");
+  Result text = format(r[0], formatted(".{}f", *digits));
   if (!text)
     return text;
   double rounded = 0;

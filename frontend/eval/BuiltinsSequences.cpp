@@ -1,6 +1,7 @@
 //===- BuiltinsSequences.cpp - functions on sequences ---------------------===//
 #include "frontend/eval/BuiltinTables.h"
 #include "frontend/eval/WorkMeter.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::eval;
@@ -25,10 +26,10 @@ static Result makeRange(Evaluator &, const CallArgs &args) {
   for (auto [i, value] : llvm::enumerate(args.positional)) {
     std::optional<int64_t> bound = value.toInt64();
     if (!bound && value.is(Kind::Int))
-      return fail("`range` needs integers of at most 64 bits, got " + repr(value));
+      return fail(formatted("`range` needs integers of at most 64 bits, got {}", repr(value)));
     if (!bound)
-      return fail("`range` needs integers known at compile time, got `" + typeName(value) + "` " +
-                  repr(value));
+      return fail(formatted("`range` needs integers known at compile time, got `{}` {}",
+                            typeName(value), repr(value)));
     bounds[i] = *bound;
   }
   if (args.positional.size() == 1)

@@ -1,5 +1,6 @@
 //===- BuiltinsTriton.cpp - compile-time helpers of Triton ----------------===//
 #include "frontend/eval/BuiltinTables.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace tile;
@@ -17,8 +18,8 @@ static Result cdiv(Evaluator &, const CallArgs &args) {
   if (!r)
     return r.error();
   if (!r[0].toInt64() || !r[1].toInt64())
-    return fail("`cdiv` needs two integers, got `" + typeName(r[0]) + "` and `" + typeName(r[1]) +
-                "`");
+    return fail(
+        formatted("`cdiv` needs two integers, got `{}` and `{}`", typeName(r[0]), typeName(r[1])));
   Result raised = binary(BinaryOp::Add, r[0], r[1]);
   raised = binary(BinaryOp::Sub, *raised, PyValue::integer(1));
   return binary(BinaryOp::FloorDiv, *raised, r[1]);
@@ -30,7 +31,7 @@ static Result nextPowerOf2(Evaluator &, const CallArgs &args) {
     return r.error();
   std::optional<int64_t> n = r[0].toInt64();
   if (!n)
-    return fail("`next_power_of_2` needs an integer, got `" + typeName(r[0]) + "`");
+    return fail(formatted("`next_power_of_2` needs an integer, got `{}`", typeName(r[0])));
   if (*n <= 1)
     return PyValue::integer(*n == 1 ? 1 : 0);
   return PyValue::integerUnsigned(llvm::PowerOf2Ceil(*n));
@@ -43,7 +44,7 @@ static Result logarithmOf2(Evaluator &, const CallArgs &args) {
     return r.error();
   std::optional<int64_t> n = r[0].toInt64();
   if (!n || *n <= 0)
-    return fail("`_log2` needs a positive integer, got " + repr(r[0]));
+    return fail(formatted("`_log2` needs a positive integer, got {}", repr(r[0])));
   return PyValue::integer(llvm::Log2_64(*n));
 }
 
@@ -67,7 +68,7 @@ static Result pointerType(Evaluator &, const CallArgs &args) {
   if (!r)
     return r.error();
   if (!r[0].is(Kind::DType))
-    return fail("`pointer_type` needs a dtype, got `" + typeName(r[0]) + "`");
+    return fail(formatted("`pointer_type` needs a dtype, got `{}`", typeName(r[0])));
   Result isConst = truth(r.get(2));
   if (!isConst)
     return isConst;
@@ -112,7 +113,8 @@ static Result dtypeBuiltin(Evaluator &, const CallArgs &args) {
     return r[0];
   std::optional<DType> type = r[0].isStr() ? DType::parse(r[0].asStr()) : std::nullopt;
   if (!type)
-    return fail("`dtype` needs a type's name such as \"fp32\", got " + repr(r[0]), "ValueError");
+    return fail(formatted("`dtype` needs a type's name such as \"fp32\", got {}", repr(r[0])),
+                "ValueError");
   return PyValue::dtype(*type);
 }
 
@@ -126,7 +128,7 @@ static Result intType(Evaluator &, const CallArgs &args) {
   std::string name = std::string(isSigned->asBool() ? "int" : "uint") + str(r[0]);
   std::optional<DType> type = DType::parse(name == "uint1" ? "int1" : name);
   if (!type)
-    return fail("there is no integer type of " + str(r[0]) + " bits", "ValueError");
+    return fail(formatted("there is no integer type of {} bits", str(r[0])), "ValueError");
   return PyValue::dtype(*type);
 }
 
@@ -145,7 +147,8 @@ static Result config(Evaluator &, const CallArgs &args) {
   if (!r)
     return r.error();
   if (!r[0].is(Kind::Dict))
-    return fail("`triton.Config` needs a dict of constexprs first, got `" + typeName(r[0]) + "`");
+    return fail(
+        formatted("`triton.Config` needs a dict of constexprs first, got `{}`", typeName(r[0])));
   int64_t defaults[] = {4, 3, 1};
   std::vector<PyValue> elements = {r[0]};
   for (size_t i = 1; i < type->fields.size(); ++i)
@@ -176,11 +179,12 @@ Result eval::makeTensorDescriptor(const CallArgs &args) {
     return fail("`TensorDescriptor` needs a shape, strides and a block shape of 1 to 5 "
                 "dimensions each");
   if (r[2].elements().back().toInt64() != 1)
-    return fail("the last stride of a `TensorDescriptor` must be 1, got " +
-                repr(r[2].elements().back()));
+    return fail(formatted("the last stride of a `TensorDescriptor` must be 1, got {}",
+                          repr(r[2].elements().back())));
   PyValue padding = r.has(4) ? r[4] : PyValue::string("zero");
   if (!padding.isStr() || (padding.asStr() != "zero" && padding.asStr() != "nan"))
-    return fail("`padding` of a `TensorDescriptor` is \"zero\" or \"nan\", got " + repr(padding));
+    return fail(formatted("`padding` of a `TensorDescriptor` is \"zero\" or \"nan\", got {}",
+                          repr(padding)));
   return PyValue::namedTuple(tensorDescriptorType(), {r[0], r[1], r[2], r[3], padding,
                                                       r.has(5) ? r[5] : PyValue::boolean(false)});
 }
@@ -214,7 +218,7 @@ static Result jit(Evaluator &, const CallArgs &args) {
   if (!r)
     return r.error();
   if (!r[0].is(Kind::Function))
-    return fail("`triton.jit` needs a function, got `" + typeName(r[0]) + "`");
+    return fail(formatted("`triton.jit` needs a function, got `{}`", typeName(r[0])));
   auto function = std::make_shared<FunctionObject>(r[0].asFunction());
   function->isJit = true;
   return PyValue::function(std::move(function));
@@ -225,7 +229,7 @@ static Result aggregate(Evaluator &evaluator, const CallArgs &args) {
   if (!r)
     return r.error();
   if (!r[0].is(Kind::Class))
-    return fail("`triton.aggregate` needs a class, got `" + typeName(r[0]) + "`");
+    return fail(formatted("`triton.aggregate` needs a class, got `{}`", typeName(r[0])));
   return makeAggregate(evaluator, *r[0].asClass());
 }
 

@@ -4,6 +4,7 @@
 #include "frontend/eval/Methods.h"
 #include "frontend/eval/Place.h"
 #include "frontend/eval/Statements.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::eval;
@@ -45,11 +46,11 @@ Result Evaluator::evaluateArguments(const ast::Call &call, const ScopePtr &scope
       continue;
     }
     if (!value->is(Kind::Dict))
-      return Result(fail("`**` needs a dict, got `" + typeName(*value) + "`"))
+      return Result(fail(formatted("`**` needs a dict, got `{}`", typeName(*value))))
           .at(scope->module->source(), keyword.value->range);
     for (auto &[key, inner] : value->asDict().items) {
       if (!key.isStr())
-        return Result(fail("the keys of `**` must be strings, got " + repr(key)))
+        return Result(fail(formatted("the keys of `**` must be strings, got {}", repr(key))))
             .at(scope->module->source(), keyword.value->range);
       args.keywords.emplace_back(key.asStr(), inner);
     }
@@ -84,7 +85,7 @@ Result Evaluator::evaluateCall(const ast::Call &expr, const ScopePtr &scope) {
     note.range = expr.range;
     std::string name =
         callee->is(Kind::Function) ? callee->asFunction().name() : eval::repr(*callee);
-    note.message = "in the call of `" + name + "` here";
+    note.message = formatted("in the call of `{}` here", name);
     error->diagnostic.notes.push_back(std::move(note));
   }
   return error;
@@ -110,13 +111,13 @@ Result Evaluator::call(const PyValue &callee, const CallArgs &args) {
       if (std::optional<Result> result = hooks->callSymbol(*this, name, args))
         return std::move(*result);
     if (StringRef(name).starts_with("tl.") || StringRef(name).starts_with("libdevice."))
-      return fail("`" + name +
-                  "` works on run-time values inside a kernel; it cannot be evaluated "
-                  "at compile time");
-    return fail("`" + name + "` cannot be evaluated at compile time");
+      return fail(formatted(
+          "`{}` works on run-time values inside a kernel; it cannot be evaluated at compile time",
+          name));
+    return fail(formatted("`{}` cannot be evaluated at compile time", name));
   }
   default:
-    return fail("a value of type `" + typeName(callee) + "` cannot be called");
+    return fail(formatted("a value of type `{}` cannot be called", typeName(callee)));
   }
 }
 
@@ -126,10 +127,9 @@ Result Evaluator::callFunction(const PyValue &callee, const CallArgs &args) {
     if (hooks)
       if (std::optional<Result> result = hooks->callKernel(*this, callee, args))
         return std::move(*result);
-    return fail("`" + function.name() +
-                "` is a kernel function: call it from a kernel, or launch "
-                "it with `" +
-                function.name() + "[grid](...)`");
+    return fail(formatted(
+        "`{}` is a kernel function: call it from a kernel, or launch it with `{}[grid](...)`",
+        function.name(), function.name()));
   }
   // What a decorator that nobody knows makes of a function is not known: in host functions, whose
   // hooks say so, it is not called without.
@@ -145,8 +145,7 @@ Result Evaluator::callFunction(const PyValue &callee, const CallArgs &args) {
       return std::move(*result);
   Eagerly eagerly(isEager);
   if (depth >= limits.depth)
-    return fail("calls nest deeper than " + std::to_string(limits.depth) +
-                    "; does this recursion end?",
+    return fail(formatted("calls nest deeper than {}; does this recursion end?", limits.depth),
                 "LimitError");
   std::vector<PyValue> bound;
   if (Result ok = bind(function, args, bound); !ok)
@@ -171,9 +170,9 @@ static std::unique_ptr<EvalError> unknownKeyword(const FunctionObject &function,
   std::vector<StringRef> candidates;
   for (const ast::Parameter &param : function.params())
     candidates.push_back(param.name);
-  std::string message = "`" + function.name() + "` has no parameter `" + name.str() + "`";
+  std::string message = formatted("`{}` has no parameter `{}`", function.name(), name);
   if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
-    message += "; did you mean `" + near.str() + "`?";
+    message += formatted("; did you mean `{}`?", near);
   return fail(message);
 }
 
@@ -190,13 +189,13 @@ static Result bindPositional(const FunctionObject &function, const CallArgs &arg
            params[next].kind != ParamKind::VarArgs)
       ++next;
     if (next == params.size())
-      return fail("`" + function.name() + "` takes " +
-                  std::to_string(llvm::count_if(params,
-                                                [](auto &p) {
-                                                  return p.kind == ParamKind::Normal ||
-                                                         p.kind == ParamKind::PositionalOnly;
-                                                })) +
-                  " positional arguments, got " + std::to_string(args.positional.size()));
+      return fail(formatted("`{}` takes {} positional arguments, got {}", function.name(),
+                            llvm::count_if(params,
+                                           [](auto &p) {
+                                             return p.kind == ParamKind::Normal ||
+                                                    p.kind == ParamKind::PositionalOnly;
+                                           }),
+                            args.positional.size()));
     if (params[next].kind == ParamKind::VarArgs)
       extra.push_back(value);
     else
@@ -230,7 +229,7 @@ static Result bindKeywords(const FunctionObject &function, const CallArgs &args,
     }
     std::optional<PyValue> &slot = slots[it - params.begin()];
     if (slot)
-      return fail("`" + function.name() + "` got its argument `" + name + "` twice");
+      return fail(formatted("`{}` got its argument `{}` twice", function.name(), name));
     slot = value;
   }
   if (restIndex)
@@ -254,7 +253,7 @@ Result Evaluator::bind(const FunctionObject &function, const CallArgs &args,
       slots[i] = value.take();
     }
     if (!slots[i])
-      return fail("`" + function.name() + "` needs its argument `" + params[i].name + "`");
+      return fail(formatted("`{}` needs its argument `{}`", function.name(), params[i].name));
     bound.push_back(std::move(*slots[i]));
   }
   return PyValue();
@@ -473,8 +472,9 @@ Result eval::makeAggregate(Evaluator &evaluator, const ClassObject &plain) {
 
 Result Evaluator::construct(const std::shared_ptr<const ClassObject> &type, const CallArgs &args) {
   if (!type->isNamedTuple && !type->isAggregate)
-    return unsupported("only named tuples and aggregates can be made, and `" + type->name +
-                       "` is another kind of class");
+    return unsupported(
+        formatted("only named tuples and aggregates can be made, and `{}` is another kind of class",
+                  type->name));
   std::vector<StringRef> fields(type->fields.begin(), type->fields.end());
   ArgReader r(type->name, args, fields, fields.size() - type->defaults.size());
   if (!r)

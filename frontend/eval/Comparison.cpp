@@ -1,12 +1,14 @@
 //===- Comparison.cpp - comparison, truth and membership ------------------===//
 #include "frontend/eval/Operators.h"
 #include "frontend/eval/WorkMeter.h"
+#include "text/Format.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APSInt.h"
 #include <cmath>
 
 using namespace tile::eval;
 using llvm::APInt;
+using tile::formatted;
 using Kind = PyValue::Kind;
 using tile::ast::CompareOp;
 
@@ -74,8 +76,8 @@ static Order compareNumbers(const PyValue &a, const PyValue &b) {
 }
 
 static Result notOrdered(CompareOp op, const PyValue &a, const PyValue &b) {
-  return fail("`" + tile::ast::spelling(op).str() + "` is not defined between `" + typeName(a) +
-              "` and `" + typeName(b) + "`");
+  return fail(formatted("`{}` is not defined between `{}` and `{}`", tile::ast::spelling(op),
+                        typeName(a), typeName(b)));
 }
 
 /// Element by element; the first difference decides.
@@ -113,7 +115,7 @@ static Result compareSets(CompareOp op, const SetObject &a, const SetObject &b) 
 static Result contains(const PyValue &container, const PyValue &value) {
   if (container.isStr()) {
     if (!value.isStr())
-      return fail("`in` a string needs a string on the left, got `" + typeName(value) + "`");
+      return fail(formatted("`in` a string needs a string on the left, got `{}`", typeName(value)));
     if (!Work::spendBytes(container.asStr().size()))
       return Work::error();
     return PyValue::boolean(container.asStr().find(value.asStr()) != std::string::npos);
@@ -135,7 +137,7 @@ static Result contains(const PyValue &container, const PyValue &value) {
   }
   std::vector<PyValue> elements;
   if (Result ok = iterate(container, elements); !ok)
-    return fail("`in` needs a container on the right, got `" + typeName(container) + "`");
+    return fail(formatted("`in` needs a container on the right, got `{}`", typeName(container)));
   for (const PyValue &element : elements) {
     if (identical(element, value))
       return PyValue::boolean(true);

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/DType.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace tile::eval;
@@ -72,12 +73,12 @@ std::string DType::str() const {
   std::string text = "<[";
   for (size_t i = 0; i < blockShape.size(); ++i)
     text += (i ? ", " : "") + std::to_string(blockShape[i]);
-  return text + "], " + elementType->str() + ">";
+  return formatted("{}], {}>", text, elementType->str());
 }
 
 std::string DType::name() const {
   if (isPointer())
-    return (constPointer ? "const_pointer<" : "pointer<") + elementType->str() + ">";
+    return formatted("{}{}>", constPointer ? "const_pointer<" : "pointer<", elementType->str());
   return isBlock() ? str() : facts(typeKind).name;
 }
 

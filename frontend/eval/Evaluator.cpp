@@ -3,6 +3,7 @@
 #include "frontend/eval/Methods.h"
 #include "frontend/eval/Place.h"
 #include "frontend/eval/WorkMeter.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::eval;
@@ -92,9 +93,9 @@ Result Evaluator::lookup(StringRef name, Scope &scope) {
     return found;
   llvm::append_range(candidates, module.names());
   llvm::append_range(candidates, builtinNames());
-  std::string message = "name `" + name.str() + "` is not defined";
+  std::string message = formatted("name `{}` is not defined", name);
   if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
-    message += "; did you mean `" + near.str() + "`?";
+    message += formatted("; did you mean `{}`?", near);
   return fail(message, "NameError");
 }
 
@@ -196,7 +197,7 @@ Result Evaluator::evaluateConstant(const ast::Constant &constant) {
     return PyValue::ellipsis();
   case ast::Constant::Type::Int:
     if (constant.integer.getActiveBits() > maxIntegerBits)
-      return fail("this integer needs more than " + std::to_string(maxIntegerBits) + " bits",
+      return fail(formatted("this integer needs more than {} bits", maxIntegerBits),
                   "OverflowError");
     return PyValue::integer(constant.integer.zext(constant.integer.getBitWidth() + 1));
   case ast::Constant::Type::Float:
@@ -254,7 +255,7 @@ Result Evaluator::evaluateDict(const ast::Dict &dict, const ScopePtr &scope) {
       return value;
     if (!item.key) {
       if (!value->is(Kind::Dict))
-        return fail("`**` needs a dict, got `" + typeName(*value) + "`");
+        return fail(formatted("`**` needs a dict, got `{}`", typeName(*value)));
       for (auto &[key, inner] : value->asDict().items)
         out.asDict().set(key, inner);
       continue;

@@ -4,6 +4,7 @@
 // of a number or a string.
 //
 //===----------------------------------------------------------------------===//
+#include "text/Format.h"
 #include "frontend/eval/Characters.h"
 #include "frontend/eval/Operators.h"
 #include "llvm/ADT/StringExtras.h"
@@ -12,6 +13,7 @@
 
 using namespace tile::eval;
 using llvm::StringRef;
+using tile::formatted;
 using Kind = PyValue::Kind;
 
 namespace {
@@ -160,8 +162,7 @@ static std::string digitsOf(double magnitude, const Spec &spec) {
 
 static Result formatFloat(double value, const Spec &spec) {
   if (spec.type && !StringRef("eEfFgGn%").contains(spec.type))
-    return fail("format code `" + std::string(1, spec.type) + "` does not apply to a float",
-                "ValueError");
+    return fail(formatted("format code `{}` does not apply to a float", spec.type), "ValueError");
   Pieces pieces;
   pieces.sign = signOf(std::signbit(value) && !std::isnan(value), spec);
   pieces.digits = digitsOf(std::fabs(value), spec);
@@ -198,8 +199,7 @@ static Result formatInteger(const llvm::APInt &value, const Spec &spec) {
   default:
     if (StringRef("eEfFgG%").contains(spec.type))
       return formatFloat(toDouble(value), spec);
-    return fail("format code `" + std::string(1, spec.type) + "` does not apply to an int",
-                "ValueError");
+    return fail(formatted("format code `{}` does not apply to an int", spec.type), "ValueError");
   }
   Pieces pieces;
   pieces.sign = signOf(value.isNegative(), spec);
@@ -218,15 +218,14 @@ Result format(const PyValue &value, StringRef text) {
     return PyValue::string(str(value));
   Spec spec;
   if (!parseSpec(text, spec))
-    return fail("cannot read the format `" + text.str() + "`", "ValueError");
+    return fail(formatted("cannot read the format `{}`", text), "ValueError");
   if (value.is(Kind::Float))
     return formatFloat(value.asFloat(), spec);
   if (value.is(Kind::Int) || (value.is(Kind::Bool) && spec.type))
     return formatInteger(value.is(Kind::Bool) ? llvm::APInt(64, value.asBool()) : value.asInt(),
                          spec);
   if (spec.type && spec.type != 's')
-    return fail("format code `" + std::string(1, spec.type) + "` does not apply to `" +
-                    typeName(value) + "`",
+    return fail(formatted("format code `{}` does not apply to `{}`", spec.type, typeName(value)),
                 "ValueError");
   std::string out = str(value);
   if (spec.precision >= 0)

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/BuiltinTables.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/Twine.h"
 #include <cmath>
@@ -74,7 +75,7 @@ Result eval::hostMember(StringRef module, StringRef name) {
   if (isEvaluableBuiltin(full) || module == "enum" || module == "abc")
     return PyValue::symbol(full);
   // Not an error that a file's `except Exception` would have met.
-  return fail("module `" + module.str() + "` is not available to compile-time code",
+  return fail(formatted("module `{}` is not available to compile-time code", module),
               "UnavailableError");
 }
 
@@ -131,7 +132,7 @@ static Result parseVersion(Evaluator &, const CallArgs &args) {
       break;
   }
   if (parts.empty())
-    return fail("`version.parse` needs a version such as \"3.0.1\", got " + repr(r[0]),
+    return fail(formatted("`version.parse` needs a version such as \"3.0.1\", got {}", repr(r[0])),
                 "ValueError");
   while (parts.size() < 3)
     parts.push_back(PyValue::integer(0));
@@ -158,7 +159,7 @@ static Result importModule(Evaluator &, const CallArgs &args) {
   PyValue name = r[0].is(Kind::Tuple) && !r[0].elements().empty() ? r[0].elements()[0] : r[0];
   std::string known = name.isStr() ? canonicalModule(name.asStr()) : "";
   if (known.empty())
-    return fail("module " + repr(name) + " is not available to compile-time code",
+    return fail(formatted("module {} is not available to compile-time code", repr(name)),
                 "ModuleNotFoundError");
   return PyValue::module(known);
 }
@@ -170,9 +171,8 @@ static Result limitsOf(StringRef function, const CallArgs &args, bool (DType::*f
   if (!r)
     return r.error();
   if (!r[0].is(Kind::DType) || !(r[0].asDType().*fits)())
-    return fail(
-        llvm::Twine("`" + function + "` needs " + expected + " type, got " + repr(r[0])).str(),
-        "TypeError");
+    return fail(formatted("`{}` needs {} type, got {}", function, expected, repr(r[0])),
+                "TypeError");
   return r[0];
 }
 

@@ -1,5 +1,6 @@
 //===- MathFunctions.cpp - Python's math module ---------------------------===//
 #include "frontend/eval/Methods.h"
+#include "text/Format.h"
 #include "llvm/ADT/Twine.h"
 #include <cmath>
 #include <numbers>
@@ -43,7 +44,7 @@ static const RealFunction2 realFunctions2[] = {
 static Result needReal(StringRef name, const PyValue &value, double &out) {
   std::optional<double> real = value.toDouble();
   if (!real)
-    return fail("`math." + name.str() + "` needs a number, got `" + typeName(value) + "`");
+    return fail(formatted("`math.{}` needs a number, got `{}`", name, typeName(value)));
   out = *real;
   return PyValue();
 }
@@ -51,9 +52,9 @@ static Result needReal(StringRef name, const PyValue &value, double &out) {
 /// A finite argument with a result that is not a number is outside the domain.
 static Result realResult(StringRef name, double result, bool finiteArguments) {
   if (finiteArguments && std::isnan(result))
-    return fail("the argument is outside the domain of `math." + name.str() + "`", "ValueError");
+    return fail(formatted("the argument is outside the domain of `math.{}`", name), "ValueError");
   if (finiteArguments && std::isinf(result))
-    return fail("the result of `math." + name.str() + "` is not finite", "OverflowError");
+    return fail(formatted("the result of `math.{}` is not finite", name), "OverflowError");
   return PyValue::number(result);
 }
 
@@ -90,10 +91,10 @@ static Result integerFold(StringRef name, const CallArgs &args) {
   APInt result(64, 0);
   for (auto [i, value] : llvm::enumerate(args.positional)) {
     if (!value.is(Kind::Int) && !value.is(Kind::Bool))
-      return fail("`math." + name.str() + "` needs integers, got `" + typeName(value) + "`");
+      return fail(formatted("`math.{}` needs integers, got `{}`", name, typeName(value)));
     std::optional<int64_t> next = value.toInt64();
     if (!next)
-      return fail("`math." + name.str() + "` takes integers of at most 64 bits", "OverflowError");
+      return fail(formatted("`math.{}` takes integers of at most 64 bits", name), "OverflowError");
     APInt magnitude = APInt(64, *next, true).abs();
     if (i == 0) {
       result = magnitude;
@@ -169,7 +170,7 @@ namespace tile::eval {
 
 Result integerFromDouble(double value) {
   if (!std::isfinite(value))
-    return fail("cannot convert " + reprFloat(value) + " to an integer",
+    return fail(formatted("cannot convert {} to an integer", reprFloat(value)),
                 std::isnan(value) ? "ValueError" : "OverflowError");
   return PyValue::integer(llvm::APIntOps::RoundDoubleToAPInt(value, 1100));
 }

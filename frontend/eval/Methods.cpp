@@ -6,10 +6,12 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/MethodTables.h"
 #include "frontend/eval/WorkMeter.h"
+#include "text/Format.h"
 #include <cmath>
 
 using namespace tile::eval;
 using llvm::StringRef;
+using tile::formatted;
 using Kind = PyValue::Kind;
 
 //===----------------------------------------------------------------------===//
@@ -20,8 +22,8 @@ ArgReader::ArgReader(StringRef function, const CallArgs &args, llvm::ArrayRef<St
                      size_t required)
     : values(names.size()) {
   if (args.positional.size() > names.size()) {
-    failure = fail("`" + function.str() + "` takes at most " + std::to_string(names.size()) +
-                   " arguments, got " + std::to_string(args.positional.size()));
+    failure = fail(formatted("`{}` takes at most {} arguments, got {}", function, names.size(),
+                             args.positional.size()));
     return;
   }
   for (size_t i = 0; i < args.positional.size(); ++i)
@@ -29,18 +31,18 @@ ArgReader::ArgReader(StringRef function, const CallArgs &args, llvm::ArrayRef<St
   for (auto &[name, value] : args.keywords) {
     auto it = llvm::find(names, name);
     if (it == names.end()) {
-      failure = fail("`" + function.str() + "` has no parameter `" + name + "`");
+      failure = fail(formatted("`{}` has no parameter `{}`", function, name));
       return;
     }
     if (values[it - names.begin()]) {
-      failure = fail("`" + function.str() + "` got `" + name + "` twice");
+      failure = fail(formatted("`{}` got `{}` twice", function, name));
       return;
     }
     values[it - names.begin()] = &value;
   }
   for (size_t i = 0; i < required; ++i)
     if (!values[i]) {
-      failure = fail("`" + function.str() + "` needs its argument `" + names[i].str() + "`");
+      failure = fail(formatted("`{}` needs its argument `{}`", function, names[i]));
       return;
     }
 }
@@ -71,7 +73,7 @@ static Result dtypeIsKind(Evaluator &, const PyValue &self, const CallArgs &) {
 template <bool wantMax> static Result intLimit(Evaluator &, const PyValue &self, const CallArgs &) {
   const DType &type = self.asDType();
   if (!type.isInt())
-    return fail("`" + type.name() + "` is not an integer type");
+    return fail(formatted("`{}` is not an integer type", type.name()));
   unsigned bits = type.bitWidth();
   using llvm::APInt;
   if (type.isSigned())
@@ -86,7 +88,7 @@ static Result withElement(Evaluator &, const PyValue &self, const CallArgs &args
   if (!r)
     return r.error();
   if (!r[0].is(Kind::DType))
-    return fail("`with_element_ty` needs a dtype, got " + repr(r[0]), "TypeError");
+    return fail(formatted("`with_element_ty` needs a dtype, got {}", repr(r[0])), "TypeError");
   const DType &type = self.asDType(), &element = r[0].asDType();
   return PyValue::dtype(type.isBlock()     ? DType::block(element, type.shape())
                         : type.isPointer() ? DType::pointer(element, type.isConstPointer())
@@ -102,7 +104,7 @@ static PyValue shapeOf(const DType &block) {
 
 static Result blockShapes(Evaluator &, const PyValue &self, const CallArgs &) {
   if (!self.asDType().isBlock())
-    return fail("`" + str(self) + "` is not a block type");
+    return fail(formatted("`{}` is not a block type", str(self)));
   return shapeOf(self.asDType());
 }
 
@@ -213,7 +215,7 @@ Result callMethod(Evaluator &evaluator, const PyValue &self, StringRef name, con
       if (auto result = evaluator.hooks->callSymbol(evaluator, "triton.jit." + name.str(), all))
         return std::move(*result);
   }
-  return fail("a value of type `" + typeName(self) + "` has no method `" + name.str() + "`",
+  return fail(formatted("a value of type `{}` has no method `{}`", typeName(self), name),
               "AttributeError");
 }
 

@@ -1,6 +1,7 @@
 //===- MethodsContainer.cpp - methods of containers -----------------------===//
 #include "frontend/eval/MethodTables.h"
 #include "frontend/eval/WorkMeter.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::eval;
@@ -19,7 +20,7 @@ static Result indexOfElement(Evaluator &, const PyValue &self, const CallArgs &a
   for (auto [i, element] : llvm::enumerate(self.elements()))
     if (equal(element, r[0]))
       return PyValue::integer(i);
-  return fail(repr(r[0]) + " is not in the " + typeName(self), "ValueError");
+  return fail(formatted("{} is not in the {}", repr(r[0]), typeName(self)), "ValueError");
 }
 
 static Result countElement(Evaluator &, const PyValue &self, const CallArgs &args) {
@@ -133,7 +134,7 @@ static Result replaceFields(Evaluator &, const PyValue &self, const CallArgs &ar
   for (auto &[name, value] : args.keywords) {
     auto it = llvm::find(tuple.type->fields, name);
     if (it == tuple.type->fields.end())
-      return fail("`" + tuple.type->name + "` has no field `" + name + "`");
+      return fail(formatted("`{}` has no field `{}`", tuple.type->name, name));
     elements[it - tuple.type->fields.begin()] = value;
   }
   return PyValue::namedTuple(tuple.type, std::move(elements));
@@ -181,7 +182,8 @@ static Result popItem(Evaluator &, const PyValue &self, const CallArgs &args) {
   auto &items = self.asDict().items;
   auto it = llvm::find_if(items, [&](auto &item) { return equal(item.first, r[0]); });
   if (it == items.end())
-    return r.has(1) ? Result(r[1]) : fail("the dict has no key " + repr(r[0]), "KeyError");
+    return r.has(1) ? Result(r[1])
+                    : fail(formatted("the dict has no key {}", repr(r[0])), "KeyError");
   PyValue value = it->second;
   items.erase(it);
   return value;
@@ -200,7 +202,7 @@ template <Part part> static Result listItems(Evaluator &, const PyValue &self, c
 static Result updateDict(Evaluator &, const PyValue &self, const CallArgs &args) {
   for (const PyValue &other : args.positional) {
     if (!other.is(Kind::Dict))
-      return fail("`update` needs a dict, got `" + typeName(other) + "`");
+      return fail(formatted("`update` needs a dict, got `{}`", typeName(other)));
     for (auto &[key, value] : std::vector(other.asDict().items))
       self.asDict().set(key, value);
   }

@@ -2,6 +2,7 @@
 #include "frontend/eval/Characters.h"
 #include "frontend/eval/MethodTables.h"
 #include "frontend/eval/WorkMeter.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace tile;
@@ -12,7 +13,7 @@ using Kind = PyValue::Kind;
 static Result needString(StringRef method, const PyValue &value) {
   if (value.isStr())
     return value;
-  return fail("`" + method.str() + "` needs a string, got `" + typeName(value) + "`");
+  return fail(formatted("`{}` needs a string, got `{}`", method, typeName(value)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -22,9 +23,9 @@ static Result needString(StringRef method, const PyValue &value) {
 /// Case and kind of letters are known for ASCII only.
 static std::unique_ptr<EvalError> needAscii(StringRef method, StringRef text) {
   return isAscii(text) ? nullptr
-                       : unsupported("`" + method.str() +
-                                     "` of a string with other characters than ASCII's is not "
-                                     "supported at compile time");
+                       : unsupported(formatted("`{}` of a string with other characters than "
+                                               "ASCII's is not supported at compile time",
+                                               method));
 }
 
 /// A method without arguments that maps text to text.
@@ -240,7 +241,7 @@ static Result formatMethod(Evaluator &evaluator, const PyValue &self, const Call
       value = args.keyword(field);
     }
     if (!value)
-      return fail("`format` has no argument for `{" + field.str() + "}`", "IndexError");
+      return fail(formatted("`format` has no argument for `{{{}}}`", field), "IndexError");
     Result piece = format(*value, spec);
     if (!piece)
       return piece;

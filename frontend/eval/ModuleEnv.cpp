@@ -11,6 +11,7 @@
 #include "frontend/eval/Methods.h"
 #include "frontend/eval/ModuleStatement.h"
 #include "frontend/eval/Statements.h"
+#include "text/Format.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -233,10 +234,10 @@ Result ModuleEnv::lookupBefore(StringRef name, size_t before) {
   if (std::optional<PyValue> found = starImported(name))
     return *found;
   if (binds(name))
-    return fail("`" + name.str() + "` is used above its definition", "NameError");
-  std::string message = "`" + file.name().str() + "` has no global `" + name.str() + "`";
+    return fail(formatted("`{}` is used above its definition", name), "NameError");
+  std::string message = formatted("`{}` has no global `{}`", file.name(), name);
   if (StringRef near = frontend::nearestName(name, names()); !near.empty())
-    message += "; did you mean `" + near.str() + "`?";
+    message += formatted("; did you mean `{}`?", near);
   return fail(message, "NameError");
 }
 
@@ -286,7 +287,7 @@ void ModuleEnv::runUndecided(const ast::Try &attempt, const std::shared_ptr<Scop
 Result ModuleEnv::evaluateStatement(size_t index, StringRef name) {
   Statement &statement = *statements[index];
   if (statement.state == Statement::State::Running)
-    return Result(fail("`" + name.str() + "` is defined in terms of itself", "NameError"))
+    return Result(fail(formatted("`{}` is defined in terms of itself", name), "NameError"))
         .at(file, statement.stmt->range);
   if (statement.state == Statement::State::Waiting) {
     statement.state = Statement::State::Running;
@@ -315,7 +316,7 @@ Result ModuleEnv::evaluateStatement(size_t index, StringRef name) {
     return lookupBefore(name, index);
   auto error = std::make_unique<EvalError>(*statement.error);
   error->diagnostic.message =
-      "`" + name.str() + "` is not known at compile time: " + error->diagnostic.message;
+      formatted("`{}` is not known at compile time: {}", name, error->diagnostic.message);
   return error;
 }
 
@@ -324,9 +325,11 @@ Result ModuleEnv::evaluateStatement(size_t index, StringRef name) {
 //===----------------------------------------------------------------------===//
 
 static std::unique_ptr<EvalError> moduleNotFound(StringRef name) {
-  return fail("module `" + name.str() +
-                  "` is not available to compile-time code (`--include` says where else to look)",
-              "ModuleNotFoundError");
+  return fail(
+      formatted(
+          "module `{}` is not available to compile-time code (`--include` says where else to look)",
+          name),
+      "ModuleNotFoundError");
 }
 
 Result ModuleEnv::resolveModule(StringRef dottedName, unsigned level) {

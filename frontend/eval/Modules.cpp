@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/BuiltinTables.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/Twine.h"
 #include <cmath>
@@ -233,10 +234,10 @@ static constexpr std::pair<StringRef, StringRef> moduleNames[] = {
 };
 
 static Result noMember(StringRef module, StringRef name, std::vector<StringRef> candidates) {
-  std::string message = "module `" + module.str() + "` has no member `" + name.str() + "`";
+  std::string message = formatted("module `{}` has no member `{}`", module, name);
   StringRef near = frontend::nearestName(name, candidates);
   if (!near.empty())
-    message += "; did you mean `" + near.str() + "`?";
+    message += formatted("; did you mean `{}`?", near);
   return fail(message, "AttributeError");
 }
 
@@ -358,8 +359,7 @@ Result symbolAttribute(StringRef symbol, StringRef name) {
                                                              : symbol.rsplit('.').second.str());
   if (symbol.starts_with("typing.") || symbol.starts_with("triton."))
     return PyValue::symbol((symbol + "." + name).str());
-  return fail("builtin `" + symbol.str() + "` has no attribute `" + name.str() + "`",
-              "AttributeError");
+  return fail(formatted("builtin `{}` has no attribute `{}`", symbol, name), "AttributeError");
 }
 
 } // namespace tile::eval

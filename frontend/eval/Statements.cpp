@@ -2,6 +2,7 @@
 #include "frontend/eval/Statements.h"
 #include "frontend/eval/Methods.h"
 #include "frontend/eval/WorkMeter.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::eval;
@@ -136,9 +137,9 @@ Flow StatementRunner::run(const ast::Stmt &stmt, const ScopePtr &scope) {
   case ast::Stmt::Kind::With:
   case ast::Stmt::Kind::Match:
   case ast::Stmt::Kind::TypeAlias:
-    return errorAt(unsupported(std::string("a `") + nameOf(stmt.kind) +
-                               "` statement cannot run at compile time"),
-                   scope, stmt.range);
+    return errorAt(
+        unsupported(formatted("a `{}` statement cannot run at compile time", nameOf(stmt.kind))),
+        scope, stmt.range);
   }
   return {};
 }
@@ -169,8 +170,7 @@ static Result assignElements(Evaluator &evaluator, const ast::Sequence &target,
       starAt = i;
   bool hasStar = starAt != count;
   if (hasStar ? values.size() + 1 < count : values.size() != count)
-    return fail("cannot unpack " + std::to_string(values.size()) + " values into " +
-                    std::to_string(count) + " targets",
+    return fail(formatted("cannot unpack {} values into {} targets", values.size(), count),
                 "ValueError");
   size_t extra = hasStar ? values.size() + 1 - count : 0;
   size_t next = 0;
@@ -256,7 +256,7 @@ Flow StatementRunner::runDelete(const ast::Delete &stmt, const ScopePtr &scope) 
       return errorAt(unsupported("only names can be deleted at compile time"), scope,
                      target->range);
     if (!scope->variables.erase(name->id))
-      return errorAt(fail("name `" + name->id + "` is not defined here", "NameError"), scope,
+      return errorAt(fail(formatted("name `{}` is not defined here", name->id), "NameError"), scope,
                      target->range);
   }
   return {};
@@ -370,14 +370,13 @@ Flow StatementRunner::runAssert(const ast::Assert &stmt, const ScopePtr &scope) 
     Result text = evaluator.evaluate(*stmt.message, scope);
     if (!text)
       return text.takeError();
-    message += ": " + str(*text);
+    message += formatted(": {}", str(*text));
   } else if (auto *comparison = llvm::dyn_cast<ast::Compare>(stmt.condition.get())) {
     // Say what was compared; the operands have been evaluated once without error.
     Result lhs = evaluator.evaluate(*comparison->first, scope);
     Result rhs = evaluator.evaluate(*comparison->rest[0], scope);
     if (lhs && rhs)
-      message +=
-          ": " + repr(*lhs) + " " + ast::spelling(comparison->ops[0]).str() + " " + repr(*rhs);
+      message += formatted(": {} {} {}", repr(*lhs), ast::spelling(comparison->ops[0]), repr(*rhs));
   }
   return errorAt(fail(message, "AssertionError"), scope, stmt.condition->range);
 }
@@ -391,7 +390,7 @@ static Result exceptionNames(const PyValue &type, std::vector<std::string> &name
     return PyValue();
   }
   if (!type.is(Kind::Symbol))
-    return fail("`except` needs an exception type, got `" + typeName(type) + "`");
+    return fail(formatted("`except` needs an exception type, got `{}`", typeName(type)));
   names.push_back(type.asSymbol());
   return PyValue();
 }
@@ -449,7 +448,7 @@ Flow StatementRunner::runRaise(const ast::Raise &stmt, const ScopePtr &scope) {
       message += (message.empty() ? ": " : ", ") + str(arg);
   }
   if (!isExceptionType(type))
-    return errorAt(fail("`raise` needs an exception, got `" + typeName(*value) + "`"), scope,
+    return errorAt(fail(formatted("`raise` needs an exception, got `{}`", typeName(*value))), scope,
                    stmt.value->range);
   return errorAt(fail(type + message, type), scope, stmt.range);
 }

@@ -1,6 +1,7 @@
 //===- Value.cpp - construction, identity and equality of values ----------===//
 #include "frontend/eval/Evaluator.h"
 #include "frontend/eval/WorkMeter.h"
+#include "text/Format.h"
 #include "llvm/ADT/Twine.h"
 #include <cmath>
 
@@ -340,18 +341,18 @@ bool equal(const PyValue &a, const PyValue &b) {
 Extension::~Extension() = default;
 
 static std::unique_ptr<EvalError> noSupport(const Extension &self, const llvm::Twine &what) {
-  return fail("a value of type `" + self.typeName() + "` " + what.str());
+  return fail(formatted("a value of type `{}` {}", self.typeName(), what));
 }
 
-std::string Extension::repr() const { return "<" + typeName() + ">"; }
+std::string Extension::repr() const { return formatted("<{}>", typeName()); }
 Result Extension::unary(ast::UnaryOp op) {
-  return noSupport(*this, "has no unary `" + ast::spelling(op) + "` here");
+  return noSupport(*this, formatted("has no unary `{}` here", ast::spelling(op)));
 }
 Result Extension::binary(ast::BinaryOp op, const PyValue &, bool) {
-  return noSupport(*this, "has no operator `" + ast::spelling(op) + "` here");
+  return noSupport(*this, formatted("has no operator `{}` here", ast::spelling(op)));
 }
 Result Extension::compare(ast::CompareOp op, const PyValue &) {
-  return noSupport(*this, "has no comparison `" + ast::spelling(op) + "` here");
+  return noSupport(*this, formatted("has no comparison `{}` here", ast::spelling(op)));
 }
 Result Extension::truth() { return noSupport(*this, "has no truth value at compile time"); }
 Result Extension::length() { return noSupport(*this, "has no length"); }
@@ -363,13 +364,13 @@ Result Extension::assignSubscript(const PyValue &, const PyValue &) {
   return noSupport(*this, "cannot be assigned through an index");
 }
 Result Extension::attribute(StringRef name) {
-  return noSupport(*this, "has no attribute `" + name + "`");
+  return noSupport(*this, formatted("has no attribute `{}`", name));
 }
 Result Extension::call(Evaluator &, const CallArgs &) {
   return noSupport(*this, "cannot be called");
 }
 Result Extension::callMethod(Evaluator &, StringRef name, const CallArgs &) {
-  return noSupport(*this, "has no method `" + name + "`");
+  return noSupport(*this, formatted("has no method `{}`", name));
 }
 
 } // namespace tile::eval

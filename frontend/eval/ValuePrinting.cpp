@@ -1,6 +1,7 @@
 //===- ValuePrinting.cpp - values as text, as Python shows them -----------===//
 #include "frontend/eval/Value.h"
 #include "frontend/eval/WorkMeter.h"
+#include "text/Format.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include <charconv>
@@ -74,12 +75,14 @@ static std::string reprElements(llvm::ArrayRef<PyValue> elements, unsigned depth
 
 static std::string reprTuple(const TupleObject &tuple, unsigned depth) {
   if (!tuple.type)
-    return "(" + reprElements(tuple.elements, depth) + (tuple.elements.size() == 1 ? ",)" : ")");
+    return formatted("({}{}", reprElements(tuple.elements, depth),
+                     tuple.elements.size() == 1 ? ",)" : ")");
   if (tuple.type->name == kConstexprType)
-    return tuple.type->name + "[" + reprElements(tuple.elements, depth) + "]";
+    return formatted("{}[{}]", tuple.type->name, reprElements(tuple.elements, depth));
   std::string text = tuple.type->name + "(";
   for (size_t i = 0; i < tuple.elements.size(); ++i)
-    text += (i ? ", " : "") + tuple.type->fields[i] + "=" + reprAt(tuple.elements[i], depth);
+    text += formatted("{}{}={}", i ? ", " : "", tuple.type->fields[i],
+                      reprAt(tuple.elements[i], depth));
   return text + ")";
 }
 
@@ -104,39 +107,40 @@ static std::string reprAt(const PyValue &value, unsigned depth) {
   case PyValue::Kind::Tuple:
     return reprTuple(value.asTuple(), depth + 1);
   case PyValue::Kind::List:
-    return "[" + reprElements(value.asList().elements, depth + 1) + "]";
+    return formatted("[{}]", reprElements(value.asList().elements, depth + 1));
   case PyValue::Kind::Set:
     if (value.asSet().elements.empty())
       return "set()";
-    return "{" + reprElements(value.asSet().elements, depth + 1) + "}";
+    return formatted("{{{}}}", reprElements(value.asSet().elements, depth + 1));
   case PyValue::Kind::Dict: {
     std::string text;
     for (auto &[key, item] : value.asDict().items)
-      text += (text.empty() ? "" : ", ") + reprAt(key, depth + 1) + ": " + reprAt(item, depth + 1);
-    return "{" + text + "}";
+      text += formatted("{}{}: {}", text.empty() ? "" : ", ", reprAt(key, depth + 1),
+                        reprAt(item, depth + 1));
+    return formatted("{{{}}}", text);
   }
   case PyValue::Kind::Range: {
     const RangeObject &r = value.asRange();
-    return "range(" + std::to_string(r.start) + ", " + std::to_string(r.stop) +
-           (r.step == 1 ? "" : ", " + std::to_string(r.step)) + ")";
+    return formatted("range({}, {}{})", r.start, r.stop,
+                     r.step == 1 ? "" : formatted(", {}", r.step));
   }
   case PyValue::Kind::Slice: {
     const SliceObject &s = value.asSlice();
-    return "slice(" + reprAt(s.lower, depth + 1) + ", " + reprAt(s.upper, depth + 1) + ", " +
-           reprAt(s.step, depth + 1) + ")";
+    return formatted("slice({}, {}, {})", reprAt(s.lower, depth + 1), reprAt(s.upper, depth + 1),
+                     reprAt(s.step, depth + 1));
   }
   case PyValue::Kind::DType:
     return value.asDType().str();
   case PyValue::Kind::Function:
-    return "<function " + value.asFunction().name() + ">";
+    return formatted("<function {}>", value.asFunction().name());
   case PyValue::Kind::Class:
-    return "<class '" + value.asClass()->name + "'>";
+    return formatted("<class '{}'>", value.asClass()->name);
   case PyValue::Kind::Module:
-    return "<module '" + value.asModule().name + "'>";
+    return formatted("<module '{}'>", value.asModule().name);
   case PyValue::Kind::Symbol:
-    return "<built-in " + value.asSymbol() + ">";
+    return formatted("<built-in {}>", value.asSymbol());
   case PyValue::Kind::Method:
-    return "<method " + value.asMethod().name + " of " + typeName(value.asMethod().self) + ">";
+    return formatted("<method {} of {}>", value.asMethod().name, typeName(value.asMethod().self));
   case PyValue::Kind::Extension:
     return value.asExtension()->repr();
   }
@@ -148,12 +152,14 @@ std::string repr(const PyValue &value) { return reprAt(value, 0); }
 /// A type as the reference writes it: "int32", "fp16", "pointer<int8>".
 static std::string typeText(const DType &type) {
   if (type.isPointer())
-    return (type.isConstPointer() ? "const_pointer<" : "pointer<") + typeText(type.element()) + ">";
+    return formatted("{}{}>", type.isConstPointer() ? "const_pointer<" : "pointer<",
+                     typeText(type.element()));
   if (type.isBlock())
-    return "<[" +
-           llvm::join(llvm::map_range(type.shape(), [](int64_t d) { return std::to_string(d); }),
-                      ", ") +
-           "], " + typeText(type.element()) + ">";
+    return formatted(
+        "<[{}], {}>",
+        llvm::join(llvm::map_range(type.shape(), [](int64_t d) { return std::to_string(d); }),
+                   ", "),
+        typeText(type.element()));
   return type.isInt() ? type.name() : type.str();
 }
 

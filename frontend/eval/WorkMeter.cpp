@@ -1,7 +1,9 @@
 //===- WorkMeter.cpp - what strings and containers cost -------------------===//
 #include "frontend/eval/WorkMeter.h"
+#include "text/Format.h"
 
 using namespace tile::eval;
+using tile::formatted;
 
 static thread_local Work *current = nullptr;
 static thread_local unsigned nested = 0;
@@ -21,17 +23,17 @@ bool Work::spend(uint64_t elements) {
 }
 
 std::unique_ptr<EvalError> Work::error() {
-  return fail("compile-time evaluation gave up after " + std::to_string(current->limit) +
-                  " steps; is this loop bounded?",
+  return fail(formatted("compile-time evaluation gave up after {} steps; is this loop bounded?",
+                        current->limit),
               "LimitError");
 }
 
 std::unique_ptr<EvalError> Work::checkLength(uint64_t elements) {
   if (elements <= maxElements)
     return nullptr;
-  return fail("strings and containers have at most " + std::to_string(maxElements) +
-                  " elements at compile time",
-              "MemoryError");
+  return fail(
+      formatted("strings and containers have at most {} elements at compile time", maxElements),
+      "MemoryError");
 }
 
 /// Comparing takes some hundred bytes of stack a level.

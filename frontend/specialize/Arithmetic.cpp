@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/Emitter.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 
 namespace tile::specialize {
 
@@ -72,12 +72,12 @@ Tensor Emitter::arithmetic(BinaryOp op, const Tensor &lhs, const Tensor &rhs) {
 static std::string operatorProblem(BinaryOp op, const DType &type) {
   StringRef spelling = ast::spelling(op);
   if (type.isFloating() && (isBitwise(op) || op == BinaryOp::FloorDiv))
-    return formatv("`{0}` needs integers, got {1}{2}", spelling, type.str(),
-                   op == BinaryOp::FloorDiv ? "; use `tl.floor(x / y)`" : "");
+    return formatted("`{}` needs integers, got {}{}", spelling, type.str(),
+                     op == BinaryOp::FloorDiv ? "; use `tl.floor(x / y)`" : "");
   if (type.isFp8())
-    return formatv("`{0}` is not defined for {1}: convert with `.to(tl.float16)` or "
-                   "`.to(tl.float32)` first",
-                   spelling, type.str());
+    return formatted(
+        "`{}` is not defined for {}: convert with `.to(tl.float16)` or `.to(tl.float32)` first",
+        spelling, type.str());
   if (op == BinaryOp::Pow)
     return "`**` is not defined for tensors: use `x * x`, or `tl.exp2(y * tl.log2(x))`";
   if (op == BinaryOp::MatMul)
@@ -104,11 +104,10 @@ static PyValue pointerArithmetic(Emitter &e, BinaryOp op, const Tensor &a, const
     return e.wrap(e.offsetPointer(a, b, op == BinaryOp::Sub));
   if (b.type.isPointer() && a.type.isInt() && op == BinaryOp::Add)
     return e.wrap(e.offsetPointer(b, a, false));
-  return e.fail(formatv("`{0}` is not defined for {1} and {2}: only `pointer + integer` and "
-                        "`pointer - integer` are; convert with `.to(tl.int64)` for address "
-                        "arithmetic",
-                        ast::spelling(op), describe(a.type, a.shape()),
-                        describe(b.type, b.shape())));
+  return e.fail(
+      formatted("`{}` is not defined for {} and {}: only `pointer + integer` and `pointer - "
+                "integer` are; convert with `.to(tl.int64)` for address arithmetic",
+                ast::spelling(op), describe(a.type, a.shape()), describe(b.type, b.shape())));
 }
 
 /// What comes in at the top is the sign of the left operand, whatever type both are brought to.
@@ -130,8 +129,8 @@ PyValue Emitter::binary(BinaryOp op, const PyValue &lhs, const PyValue &rhs) {
   if (!a && !b)
     return take(eval::binary(op, lhs, rhs));
   if ((!a && !lhs.isNumber()) || (!b && !rhs.isNumber()))
-    return fail(formatv("`{0}` is not defined for {1} and {2}", ast::spelling(op), describe(lhs),
-                        describe(rhs)));
+    return fail(formatted("`{}` is not defined for {} and {}", ast::spelling(op), describe(lhs),
+                          describe(rhs)));
   if ((a && a->type.isPointer()) || (b && b->type.isPointer())) {
     Tensor x = tensor(lhs), y = tensor(rhs);
     return x && y ? pointerArithmetic(*this, op, x, y) : PoisonValue::get();
@@ -144,7 +143,7 @@ PyValue Emitter::binary(BinaryOp op, const PyValue &lhs, const PyValue &rhs) {
   };
   std::optional<Operand> left = operand(a, lhs), right = operand(b, rhs);
   if (!left || !right)
-    return fail(formatv("{0} does not fit into 64 bits", describe(left ? rhs : lhs)));
+    return fail(formatted("{} does not fit into 64 bits", describe(left ? rhs : lhs)));
   std::string problem;
   std::optional<DType> type = promote(*left, *right, isDivision(op), problem);
   if (type)
@@ -237,21 +236,21 @@ PyValue Emitter::compare(CompareOp op, const PyValue &lhs, const PyValue &rhs) {
   if (!a && !b)
     return take(eval::compare(op, lhs, rhs));
   if (op == CompareOp::In || op == CompareOp::NotIn)
-    return fail(formatv("`{0}` needs compile-time values, got {1}", ast::spelling(op),
-                        describe(a ? lhs : rhs)));
+    return fail(formatted("`{}` needs compile-time values, got {}", ast::spelling(op),
+                          describe(a ? lhs : rhs)));
   if ((!a && !lhs.isNumber()) || (!b && !rhs.isNumber())) {
     // As in Python, a tensor is never equal to None, a string or a dtype.
     if (op == CompareOp::Eq || op == CompareOp::Ne)
       return PyValue::boolean(op == CompareOp::Ne);
-    return fail(formatv("`{0}` is not defined for {1} and {2}", ast::spelling(op), describe(lhs),
-                        describe(rhs)));
+    return fail(formatted("`{}` is not defined for {} and {}", ast::spelling(op), describe(lhs),
+                          describe(rhs)));
   }
   Tensor x = tensor(lhs), y = tensor(rhs);
   if (!x || !y)
     return PoisonValue::get();
   if (x.type.isPointer() || y.type.isPointer())
-    return fail(formatv("cannot compare {0} with {1}: convert pointers with `.to(tl.int64)`",
-                        describe(lhs), describe(rhs)));
+    return fail(formatted("cannot compare {} with {}: convert pointers with `.to(tl.int64)`",
+                          describe(lhs), describe(rhs)));
   if (!unify(x, y))
     return PoisonValue::get();
   return wrap(compareSame(op, x, y));
@@ -290,12 +289,12 @@ PyValue Emitter::unary(UnaryOp op, const PyValue &operand) {
     return wrap(logicalNot(*x));
   if (type.isPointer() || (op == UnaryOp::Invert && type.isFloating()))
     return fail(
-        formatv("unary `{0}` is not defined for {1}", ast::spelling(op), describe(operand)));
+        formatted("unary `{}` is not defined for {}", ast::spelling(op), describe(operand)));
   if (op == UnaryOp::Pos)
     return operand;
   if (type.isFp8())
-    return fail(formatv("unary `{0}` is not defined for {1}: convert with `.to(tl.float16)` first",
-                        ast::spelling(op), type.str()));
+    return fail(formatted("unary `{}` is not defined for {}: convert with `.to(tl.float16)` first",
+                          ast::spelling(op), type.str()));
   if (op == UnaryOp::Invert) {
     Tensor ones = intConstant(-1, type, x->shape());
     return wrap({create<arith::XOrIOp>(x->value, ones.value), type});
@@ -318,7 +317,7 @@ Tensor Emitter::minMax(MinMax which, const Tensor &lhs, const Tensor &rhs, bool 
   if (!unify(x, y))
     return {};
   if (x.type.isPointer() || x.type.isFp8())
-    return poison(formatv("minimum and maximum are not defined for {0}", x.type.str()));
+    return poison(formatted("minimum and maximum are not defined for {}", x.type.str()));
   Value a = x.value, b = y.value;
   bool isMin = which == MinMax::Min;
   Value result;

@@ -1,8 +1,8 @@
 //===- BlockPointer.cpp - make_block_ptr and advance ----------------------===//
 #include "frontend/specialize/BlockPointer.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 
 namespace tile::specialize {
 
@@ -38,8 +38,8 @@ static ArrayRef<PyValue> elementsOf(const PyValue &value) {
 static std::optional<PyValue> wideScalars(BuiltinCall &c, unsigned i, size_t rank) {
   ArrayRef<PyValue> elements = elementsOf(c[i]);
   if (elements.size() != rank) {
-    c.fail(formatv("{0} must be a tuple of {1} integers, got {2}", c.parameter(i), rank,
-                   describe(c[i])));
+    c.fail(formatted("{} must be a tuple of {} integers, got {}", c.parameter(i), rank,
+                     describe(c[i])));
     return std::nullopt;
   }
   std::vector<PyValue> wide;
@@ -48,7 +48,7 @@ static std::optional<PyValue> wideScalars(BuiltinCall &c, unsigned i, size_t ran
     if (!t)
       return std::nullopt;
     if (t.isBlock() || !t.type.isInt()) {
-      c.fail(formatv("{0} must be scalar integers, got {1}", c.parameter(i), describe(element)));
+      c.fail(formatted("{} must be scalar integers, got {}", c.parameter(i), describe(element)));
       return std::nullopt;
     }
     wide.push_back(c.s.wrap(c.s.cast(t, Kind::Int64)));
@@ -59,7 +59,7 @@ static std::optional<PyValue> wideScalars(BuiltinCall &c, unsigned i, size_t ran
 static PyValue makeBlockPointer(BuiltinCall &c) {
   const Tensor *base = tensorIn(c[0]);
   if (!base || base->isBlock() || !base->type.isPointer())
-    return c.fail(formatv("`base` must be a scalar pointer, got {0}", describe(c[0])));
+    return c.fail(formatted("`base` must be a scalar pointer, got {}", describe(c[0])));
   auto block = c.shape(4);
   auto order = c.integers(5);
   if (!block || !order)
@@ -70,7 +70,7 @@ static PyValue makeBlockPointer(BuiltinCall &c) {
   for (size_t d = 0; isPermutation && d < sorted.size(); ++d)
     isPermutation = sorted[d] == int64_t(d);
   if (!isPermutation)
-    return c.fail(formatv("`order` must be a permutation of the {0} dimensions", block->size()));
+    return c.fail(formatted("`order` must be a permutation of the {} dimensions", block->size()));
   auto shape = wideScalars(c, 1, block->size());
   auto strides = wideScalars(c, 2, block->size());
   auto offsets = wideScalars(c, 3, block->size());
@@ -83,7 +83,7 @@ static PyValue makeBlockPointer(BuiltinCall &c) {
 
 static PyValue advance(BuiltinCall &c) {
   if (!isBlockPointer(c[0]))
-    return c.fail(formatv("`base` must be a block pointer, got {0}", describe(c[0])));
+    return c.fail(formatted("`base` must be a block pointer, got {}", describe(c[0])));
   std::vector<PyValue> fields = c[0].elements();
   std::vector<PyValue> offsets = fields[Offsets].elements();
   auto steps = wideScalars(c, 1, offsets.size());
@@ -119,8 +119,8 @@ std::optional<BlockAccess> expandBlockPointer(BuiltinCall &c, const PyValue &poi
   for (const PyValue &dim : boundary.isNone() ? ArrayRef<PyValue>() : elementsOf(boundary)) {
     std::optional<int64_t> d = dim.toInt64();
     if (!d || *d < 0 || *d >= int64_t(block.size())) {
-      c.fail(formatv("`boundary_check` must be dimensions below {0}, got {1}", block.size(),
-                     describe(dim)));
+      c.fail(formatted("`boundary_check` must be dimensions below {}, got {}", block.size(),
+                       describe(dim)));
       return std::nullopt;
     }
     checked[*d] = true;

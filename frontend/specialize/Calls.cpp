@@ -3,10 +3,10 @@
 #include "frontend/specialize/Builtins.h"
 #include "frontend/specialize/Specializer.h"
 #include "frontend/specialize/TensorDescriptor.h"
+#include "text/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
-using llvm::formatv;
 using llvm::StringRef;
 
 namespace tile::specialize {
@@ -51,7 +51,7 @@ bool Specializer::evaluateArguments(const ast::Call &call, eval::CallArgs &args)
     if (isPoison(value))
       return false;
     if (!value.is(PyValue::Kind::Dict)) {
-      error(formatv("`**` needs a dict, got {0}", describe(value)));
+      error(formatted("`**` needs a dict, got {}", describe(value)));
       return false;
     }
     for (auto &[key, item] : value.asDict().items)
@@ -89,8 +89,8 @@ PyValue Specializer::callMethod(const PyValue &self, StringRef name, eval::CallA
   const Builtin *builtin = table.findMember(name);
   if (!builtin) {
     StringRef near = frontend::nearestName(name, table.memberNames());
-    return fail(formatv("a tensor has no method `{0}`{1}", name,
-                        near.empty() ? "" : formatv("; did you mean `{0}`?", near).str()));
+    return fail(formatted("a tensor has no method `{}`{}", name,
+                          near.empty() ? "" : formatted("; did you mean `{}`?", near)));
   }
   args.prepend(self, selfRange);
   return callBuiltin(*this, *builtin, args, /*isMember=*/true);
@@ -100,6 +100,16 @@ PyValue Specializer::call(const PyValue &callee, llvm::ArrayRef<PyValue> args) {
   eval::CallArgs bound;
   bound.positional.assign(args.begin(), args.end());
   return call(callee, bound);
+}
+
+/// A method of a descriptor or a block pointer.
+static PyValue callOwnMethod(Specializer &s, const eval::MethodObject &method,
+                             const eval::CallArgs &args) {
+  eval::CallArgs bound = args;
+  bound.prepend(method.self);
+  const Builtin *builtin = isBlockPointer(method.self) ? BuiltinTable::get().find("tl.advance")
+                                                       : findTensorDescriptorMethod(method.name);
+  return callBuiltin(s, *builtin, bound);
 }
 
 PyValue Specializer::call(const PyValue &callee, const eval::CallArgs &args) {
@@ -119,8 +129,8 @@ PyValue Specializer::call(const PyValue &callee, const eval::CallArgs &args) {
     if (name == "tl.aggregate_replace")
       return replaceFields(args);
     if (StringRef function = name; function.consume_front("libdevice."))
-      return fail(formatv("libdevice has no function `{0}`", function));
-    unsupported(formatv("`{0}` is not supported in kernels yet", name));
+      return fail(formatted("libdevice has no function `{}`", function));
+    unsupported(formatted("`{}` is not supported in kernels yet", name));
     return PoisonValue::get();
   }
   case PyValue::Kind::Function: {
@@ -129,31 +139,25 @@ PyValue Specializer::call(const PyValue &callee, const eval::CallArgs &args) {
       return expand(function, args);
     if (function.isConstexprFunction || function.lambda || !holdsTensor(args))
       return take(evaluator.call(callee, args));
-    return fail(formatv("`{0}` is plain Python and cannot take run-time values: decorate it with "
-                        "`@triton.jit`",
-                        function.name()));
+    return fail(formatted(
+        "`{}` is plain Python and cannot take run-time values: decorate it with `@triton.jit`",
+        function.name()));
   }
   case PyValue::Kind::Class:
     if (callee.asClass()->isNamedTuple)
       return take(evaluator.call(callee, args));
     if (callee.asClass()->isAggregate)
       return makeObject(callee.asClass(), args);
-    unsupported(formatv("objects of class `{0}` are not supported in kernels: decorate it with "
-                        "`@triton.language.core._aggregate`, or use a named tuple",
-                        callee.asClass()->name));
+    unsupported(formatted("objects of class `{}` are not supported in kernels: decorate it with "
+                          "`@triton.language.core._aggregate`, or use a named tuple",
+                          callee.asClass()->name));
     return PoisonValue::get();
   case PyValue::Kind::Method:
     if (tensorIn(callee.asMethod().self))
       return callMethod(callee.asMethod().self, callee.asMethod().name, args);
     if (const PyValue &self = callee.asMethod().self;
-        isTensorDescriptor(self) || isBlockPointer(self)) {
-      eval::CallArgs bound = args;
-      bound.prepend(self);
-      const Builtin *builtin = isBlockPointer(self)
-                                   ? BuiltinTable::get().find("tl.advance")
-                                   : findTensorDescriptorMethod(callee.asMethod().name);
-      return callBuiltin(*this, *builtin, bound);
-    }
+        isTensorDescriptor(self) || isBlockPointer(self))
+      return callOwnMethod(*this, callee.asMethod(), args);
     if (std::optional<PyValue> result =
             callObjectMethod(callee.asMethod().self, callee.asMethod().name, args))
       return *result;
@@ -161,14 +165,14 @@ PyValue Specializer::call(const PyValue &callee, const eval::CallArgs &args) {
   case PyValue::Kind::Tuple:
     if (std::optional<PyValue> result = callObjectMethod(callee, "__call__", args))
       return *result;
-    return fail(formatv("{0} cannot be called", describe(callee)));
+    return fail(formatted("{} cannot be called", describe(callee)));
   case PyValue::Kind::DType: { // tl.float32(x)
     if (args.positional.size() != 1 || !args.keywords.empty())
-      return fail(formatv("`tl.{0}(x)` converts one value", callee.asDType().name()));
+      return fail(formatted("`tl.{}(x)` converts one value", callee.asDType().name()));
     return call(PyValue::symbol("tl.cast"), {args.positional[0], callee});
   }
   default:
-    return fail(formatv("{0} cannot be called", describe(callee)));
+    return fail(formatted("{} cannot be called", describe(callee)));
   }
 }
 
@@ -182,13 +186,13 @@ PyValue Specializer::expand(const eval::FunctionObject &function, const eval::Ca
   if (expansions >= maxExpansions)
     return PoisonValue::get(); // reported
   if (++expansions == maxExpansions)
-    return fail(formatv("more than {0} calls are expanded: `{1}` is called over and over",
-                        maxExpansions, function.name()));
+    return fail(formatted("more than {} calls are expanded: `{}` is called over and over",
+                          maxExpansions, function.name()));
   if (frame->depth >= maxDepth) {
     expansions = maxExpansions; // two calls a level would take forever to end
-    return fail(formatv("calls are nested more than {0} deep: `{1}` seems to call itself without "
-                        "an end that is known at compile time",
-                        maxDepth, function.name()));
+    return fail(formatted("calls are nested more than {} deep: `{}` seems to call itself without "
+                          "an end that is known at compile time",
+                          maxDepth, function.name()));
   }
   std::vector<PyValue> bound;
   if (isPoison(take(program.evaluator().bind(function, args, bound))))
@@ -222,9 +226,9 @@ PyValue Specializer::expand(const eval::FunctionObject &function, const eval::Ca
   PyValue result = value ? *value : PyValue::none();
   if (!result.isNone() && hasLeft(callee.vars) != Leave::Return &&
       !specialize::holdsPoison(result) && !isPoison(leftFlag()) && fallsThrough(function.def->body))
-    result = fail(formatv("`{0}` may reach its end without the value that it returns elsewhere, "
-                          "which Python makes None there: return a value on every path",
-                          function.name()));
+    result = fail(formatted("`{}` may reach its end without the value that it returns elsewhere, "
+                            "which Python makes None there: return a value on every path",
+                            function.name()));
   if (constructed) {
     const PyValue *object = find(callee.constructed);
     *constructed = object ? *object : PoisonValue::get();

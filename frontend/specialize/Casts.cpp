@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/Emitter.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 
 namespace tile::specialize {
 
@@ -101,19 +101,19 @@ Tensor Emitter::cast(const Tensor &x, const DType &to, bool towardZero) {
   if (!supportedOn(to, target, reason))
     return poison(reason);
   if (!specialize::irType(builder.getContext(), to)) {
-    unsupported(formatv("cannot convert to {0}: no value can have this type", to.str()));
+    unsupported(formatted("cannot convert to {}: no value can have this type", to.str()));
     return {};
   }
   if (from.isPointer()) {
     if (to.isPointer() || to.isBool() || (to.isInt() && to.bitWidth() == 64))
       return castFromPointer(*this, x, to);
     return poison(
-        formatv("cannot convert pointer {0} to {1}; int64 and other pointers are possible",
-                from.str(), to.str()));
+        formatted("cannot convert pointer {} to {}; int64 and other pointers are possible",
+                  from.str(), to.str()));
   }
   if (to.isPointer()) {
     if (!from.isInt())
-      return poison(formatv("cannot convert {0} to pointer {1}", from.str(), to.str()));
+      return poison(formatted("cannot convert {} to pointer {}", from.str(), to.str()));
     Tensor address = castInteger(*this, x, Kind::Int64);
     return {create<IntToPtrOp>(irType(to, x.shape()), address.value), to};
   }
@@ -146,8 +146,9 @@ Tensor Emitter::bitcast(const Tensor &x, const DType &to) {
   if (x.type.isPointer() || to.isPointer())
     return cast(x, to);
   if (x.type.bitWidth() != to.bitWidth())
-    return poison(formatv("cannot bitcast {0} ({1} bits) to {2} ({3} bits)",
-                          describe(x.type, x.shape()), x.type.bitWidth(), to.str(), to.bitWidth()));
+    return poison(formatted("cannot bitcast {} ({} bits) to {} ({} bits)",
+                            describe(x.type, x.shape()), x.type.bitWidth(), to.str(),
+                            to.bitWidth()));
   Type ir = irType(to, x.shape());
   if (ir == x.value.getType())
     return {x.value, to};

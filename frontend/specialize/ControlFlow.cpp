@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/Specializer.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 using llvm::StringRef;
 
 namespace tile::specialize {
@@ -186,7 +186,7 @@ static std::string readable(StringRef name) {
     return "the returned value";
   if (name == kTernary)
     return "the value of the conditional expression";
-  return ("`" + name + "`").str();
+  return formatted("`{}`", name);
 }
 
 static const Variable *lookupIn(const Variables &vars, StringRef name) {
@@ -227,9 +227,9 @@ static Variable mergeVariable(Specializer &s, Merger &merger, StringRef name, Pa
         both.hasValue = a->hasValue ? a->hasValue : b->hasValue;
       return both;
     }
-    std::string why = formatv("{0} is {1} if the condition is true, but {2} if it is false; both "
-                              "must have one type",
-                              readable(name), describe(a->value), describe(b->value));
+    std::string why = formatted(
+        "{} is {} if the condition is true, but {} if it is false; both must have one type",
+        readable(name), describe(a->value), describe(b->value));
     if (dontCare && name != kReturnValue)
       return Variable{{}, false, why};
     s.error(why);
@@ -244,7 +244,7 @@ static Variable mergeVariable(Specializer &s, Merger &merger, StringRef name, Pa
   if (!hasB && b)
     return *b;
   return Variable{
-      {}, false, formatv("it is assigned only if the condition is {0}", hasA ? "true" : "false")};
+      {}, false, formatted("it is assigned only if the condition is {}", hasA ? "true" : "false")};
 }
 
 //===----------------------------------------------------------------------===//

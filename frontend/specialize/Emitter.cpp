@@ -1,9 +1,9 @@
 //===- Emitter.cpp - places, errors and constants -------------------------===//
 #include "frontend/specialize/Emitter.h"
 #include "mlir/IR/Matchers.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 
 namespace tile::specialize {
 
@@ -38,13 +38,13 @@ static void addCallChain(const Emitter::Place *place, Diagnostic &diagnostic) {
     std::string more;
     if (chain.size() > maxShown && i == innermost) {
       i = chain.size() - 1;
-      more = formatv(", {0} calls further out", left - 1);
+      more = formatted(", {} calls further out", left - 1);
     }
     Diagnostic note;
     note.severity = frontend::Severity::Note;
     note.file = chain[i]->caller->file;
     note.range = chain[i]->caller->range;
-    note.message = formatv("in the expansion of `{0}` called here{1}", chain[i]->function, more);
+    note.message = formatted("in the expansion of `{}` called here{}", chain[i]->function, more);
     diagnostic.notes.push_back(std::move(note));
   }
 }
@@ -128,10 +128,10 @@ Tensor Emitter::tensor(const PyValue &value, StringRef what) {
   if (isPoison(value))
     return {};
   if (!value.isNumber())
-    return poison(formatv("{0} must be a number or a tensor, got {1}", what, describe(value)));
+    return poison(formatted("{} must be a number or a tensor, got {}", what, describe(value)));
   std::optional<DType> type = naturalType(value);
   if (!type)
-    return poison(formatv("{0} does not fit into 64 bits", eval::repr(value)));
+    return poison(formatted("{} does not fit into 64 bits", eval::repr(value)));
   return constant(value, *type);
 }
 

@@ -3,9 +3,9 @@
 #include "frontend/specialize/Builtins.h"
 #include "frontend/specialize/Specializer.h"
 #include "frontend/specialize/TensorDescriptor.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 using llvm::StringRef;
 
 namespace tile::specialize {
@@ -27,8 +27,8 @@ void Specializer::reportUnknownName(StringRef name, SourceRange range) {
   for (StringRef builtin : {"tl", "range", "len", "min", "max", "float", "int", "print", "abs"})
     candidates.push_back(builtin);
   StringRef near = frontend::nearestName(name, candidates);
-  std::string hint = near.empty() ? "" : formatv("; did you mean `{0}`?", near).str();
-  error(range, formatv("unknown name `{0}`{1}", name, hint));
+  std::string hint = near.empty() ? "" : formatted("; did you mean `{}`?", near);
+  error(range, formatted("unknown name `{}`{}", name, hint));
 }
 
 /// libdevice has a symbol for any name, also for those that it does not have.
@@ -42,7 +42,7 @@ void Specializer::checkHasValue(StringRef name, Variable &variable, SourceRange 
   if (!variable.hasValue || !options.checked)
     return;
   At at(*this, range);
-  std::string message = formatv("`{0}` has no value: its loop has run no turn", name);
+  std::string message = formatted("`{}` has no value: its loop has run no turn", name);
   AssertOp::create(builder, loc(), variable.hasValue.value, builder.getStringAttr(message));
   variable.hasValue = {}; // said once
 }
@@ -54,7 +54,7 @@ PyValue Specializer::lookup(StringRef name, SourceRange range) {
       checkHasValue(name, it->second, range);
       return it->second.value;
     }
-    error(range, formatv("`{0}` may have no value here: {1}", name, it->second.missing));
+    error(range, formatted("`{}` may have no value here: {}", name, it->second.missing));
     // Said once; later uses of the same name would only repeat it.
     it->second = Variable{PoisonValue::get()};
     return PoisonValue::get();
@@ -136,8 +136,8 @@ PyValue Specializer::subscript(const PyValue &value, const PyValue &index) {
   if (const Tensor *t = tensorIn(index)) {
     if (std::optional<PyValue> known = constantValue(*t))
       return take(eval::subscript(value, *known));
-    return fail(formatv("the index into {0} must be known at compile time, got {1}",
-                        eval::typeName(value), describe(index)));
+    return fail(formatted("the index into {} must be known at compile time, got {}",
+                          eval::typeName(value), describe(index)));
   }
   return take(eval::subscript(value, index));
 }
@@ -158,9 +158,9 @@ Tensor Specializer::condition(const PyValue &value, StringRef what) {
   if (!t)
     return {};
   if (t.isBlock() && t.blockType().getNumElements() != 1)
-    return poison(formatv("{0} must be a scalar, got {1}: the truth of a block is ambiguous; "
-                          "reduce it (`tl.max`, `tl.sum`) or use `tl.where`",
-                          what, describe(value)));
+    return poison(formatted("{} must be a scalar, got {}: the truth of a block is ambiguous; "
+                            "reduce it (`tl.max`, `tl.sum`) or use `tl.where`",
+                            what, describe(value)));
   return isTrue(unsplat(t));
 }
 
@@ -279,9 +279,9 @@ PyValue Specializer::ofBoundedSize(PyValue value) {
   countValues(value, left);
   if (left > 0)
     return value;
-  return fail(formatv("this makes a tuple of more than {0} values, those of tuples inside it "
-                      "counted each time: keep what is repeated once",
-                      maxTupleValues));
+  return fail(formatted("this makes a tuple of more than {} values, those of tuples inside it "
+                        "counted each time: keep what is repeated once",
+                        maxTupleValues));
 }
 
 void Specializer::comprehend(const ast::Comprehension &comprehension, size_t index,

@@ -15,10 +15,10 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/LoopCounter.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "text/Format.h"
 
 using namespace mlir;
 using llvm::APInt;
-using llvm::formatv;
 using llvm::StringRef;
 
 namespace tile::specialize {
@@ -80,8 +80,8 @@ bool LoopCounter::read(Specializer &s, const RangeCall &range, Bounds &bounds) {
     if (!*t)
       return false;
     if (t->isBlock() || !t->type.isInt()) {
-      s.error(formatv("the bounds of a range must be scalar integers, got {0}",
-                      describe(t->type, t->shape())));
+      s.error(formatted("the bounds of a range must be scalar integers, got {}",
+                        describe(t->type, t->shape())));
       return false;
     }
     std::string problem;
@@ -141,9 +141,9 @@ bool LoopCounter::chooseType(Specializer &s, const Bounds &bounds) {
     type = Kind::Int64;
     return true;
   }
-  s.error(formatv("the bounds of this range are together {0}, which cannot hold {1}: convert them "
-                  "with `.to(tl.int64)`",
-                  type.str(), llvm::toString(*outside, 10, /*Signed=*/true)));
+  s.error(formatted("the bounds of this range are together {}, which cannot hold {}: convert them "
+                    "with `.to(tl.int64)`",
+                    type.str(), llvm::toString(*outside, 10, /*Signed=*/true)));
   return false;
 }
 
@@ -178,8 +178,8 @@ bool LoopCounter::makeKnown(Specializer &s, const Bounds &bounds) {
     }
   PyValue count = PyValue::integer(turns);
   if (!fits(count, Kind::Int64)) {
-    s.error(formatv("this range has {0} turns; a loop can have fewer than 2^63",
-                    llvm::toString(turns, 10, /*Signed=*/false)));
+    s.error(formatted("this range has {} turns; a loop can have fewer than 2^63",
+                      llvm::toString(turns, 10, /*Signed=*/false)));
     return false;
   }
   makeTurns(s, bounds, s.constant(count, fits(count, Kind::Int32) ? Kind::Int32 : Kind::Int64));

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/RuntimeLoop.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 using llvm::StringRef;
 
 namespace tile::specialize {
@@ -17,15 +17,50 @@ namespace tile::specialize {
 // range(...)
 //===----------------------------------------------------------------------===//
 
+static constexpr StringRef kRangeBounds[] = {"arg1", "arg2", "step"};
+static constexpr StringRef kRangeIntegers[] = {"num_stages", "loop_unroll_factor"};
+static constexpr StringRef kRangeFlags[] = {"disallow_acc_multi_buffer", "flatten",
+                                            "warp_specialize", "disable_licm"};
+
+/// Whether `name=value` is an option of the range; it becomes an attribute of the loop.
+static bool evaluateRangeOption(Specializer &s, StringRef name, const PyValue &value,
+                                StringRef kind, RangeCall &range) {
+  bool isInteger = llvm::is_contained(kRangeIntegers, name);
+  if (kind == "tl.static_range" || (!isInteger && !llvm::is_contained(kRangeFlags, name))) {
+    std::vector<StringRef> known = {kRangeBounds[2]};
+    if (kind != "tl.static_range") {
+      known.insert(known.end(), std::begin(kRangeIntegers), std::end(kRangeIntegers));
+      known.insert(known.end(), std::begin(kRangeFlags), std::end(kRangeFlags));
+    }
+    StringRef near = frontend::nearestName(name, known);
+    s.error(formatted("`{}` is not an argument of `{}`{}", name, kind,
+                      near.empty() ? "" : formatted("; did you mean `{}`?", near)));
+    return false;
+  }
+  if (value.isNone() || isPoison(value))
+    return true;
+  PyValue known = value;
+  if (const Tensor *t = tensorIn(value))
+    known = s.constantValue(*t).value_or(value);
+  std::optional<int64_t> number = known.toInt64();
+  if (!number || (isInteger ? *number < 0 || *number > 1024 : *number >> 1 != 0)) {
+    s.error(formatted("`{}` must be {}, got {}", name,
+                      isInteger ? "a compile-time integer from 0 to 1024" : "True or False",
+                      describe(known)));
+    return false;
+  }
+  if (isInteger)
+    range.attributes.append(("tile." + name).str(), s.builder.getI32IntegerAttr(*number));
+  else if (*number)
+    range.attributes.append(("tile." + name).str(), s.builder.getUnitAttr());
+  return true;
+}
+
 bool Specializer::evaluateRange(const ast::Call &call, StringRef kind, RangeCall &range) {
   eval::CallArgs args;
   if (!evaluateArguments(call, args))
     return false;
   range.step = PyValue::integer(1);
-  constexpr StringRef names[] = {"arg1", "arg2", "step"};
-  constexpr StringRef integers[] = {"num_stages", "loop_unroll_factor"};
-  constexpr StringRef flags[] = {"disallow_acc_multi_buffer", "flatten", "warp_specialize",
-                                 "disable_licm"};
   PyValue bounds[3];
   bool given[3] = {false, false, false};
   for (auto [i, value] : llvm::enumerate(args.positional)) {
@@ -35,48 +70,23 @@ bool Specializer::evaluateRange(const ast::Call &call, StringRef kind, RangeCall
       continue;
     }
     size_t option = i - 3;
-    if (kind != "tl.range" || option >= std::size(integers) + std::size(flags)) {
+    if (kind != "tl.range" || option >= std::size(kRangeIntegers) + std::size(kRangeFlags)) {
       error("a range has at most three arguments: start, stop and step");
       return false;
     }
-    StringRef name =
-        option < std::size(integers) ? integers[option] : flags[option - std::size(integers)];
+    StringRef name = option < std::size(kRangeIntegers)
+                         ? kRangeIntegers[option]
+                         : kRangeFlags[option - std::size(kRangeIntegers)];
     args.keywords.emplace_back(name.str(), value);
   }
   for (auto &[name, value] : args.keywords) {
-    if (const auto *known = llvm::find(names, name); known != std::end(names)) {
-      bounds[known - names] = value;
-      given[known - names] = true;
+    if (const auto *known = llvm::find(kRangeBounds, name); known != std::end(kRangeBounds)) {
+      bounds[known - kRangeBounds] = value;
+      given[known - kRangeBounds] = true;
       continue;
     }
-    bool isInteger = llvm::is_contained(integers, name);
-    if (kind == "tl.static_range" || (!isInteger && !llvm::is_contained(flags, name))) {
-      std::vector<StringRef> known(std::begin(names) + 2, std::end(names));
-      if (kind != "tl.static_range") {
-        known.insert(known.end(), std::begin(integers), std::end(integers));
-        known.insert(known.end(), std::begin(flags), std::end(flags));
-      }
-      StringRef near = frontend::nearestName(name, known);
-      error(formatv("`{0}` is not an argument of `{1}`{2}", name, kind,
-                    near.empty() ? "" : formatv("; did you mean `{0}`?", near).str()));
+    if (!evaluateRangeOption(*this, name, value, kind, range))
       return false;
-    }
-    if (value.isNone() || isPoison(value))
-      continue;
-    PyValue known = value;
-    if (const Tensor *t = tensorIn(value))
-      known = constantValue(*t).value_or(value);
-    std::optional<int64_t> number = known.toInt64();
-    if (!number || (isInteger ? *number < 0 || *number > 1024 : *number >> 1 != 0)) {
-      error(formatv("`{0}` must be {1}, got {2}", name,
-                    isInteger ? "a compile-time integer from 0 to 1024" : "True or False",
-                    describe(known)));
-      return false;
-    }
-    if (isInteger)
-      range.attributes.append("tile." + name, builder.getI32IntegerAttr(*number));
-    else if (*number)
-      range.attributes.append("tile." + name, builder.getUnitAttr());
   }
   if (!given[0]) {
     error("a range needs at least one argument");
@@ -212,9 +222,9 @@ constexpr int64_t maxUnrolled = 100000;
 bool Specializer::countUnrolled() {
   if (++unrolledIterations != maxUnrolled + 1)
     return unrolledIterations <= maxUnrolled;
-  error(formatv("more than {0} iterations are unrolled: use `range` for a loop that runs at run "
-                "time",
-                maxUnrolled));
+  error(formatted(
+      "more than {} iterations are unrolled: use `range` for a loop that runs at run time",
+      maxUnrolled));
   return false;
 }
 
@@ -263,19 +273,18 @@ static bool staticElements(Specializer &s, const RangeCall &range, std::vector<P
     if (const Tensor *t = tensorIn(bound))
       bound = s.constantValue(*t).value_or(bound);
     if (!bound.toInt64()) {
-      s.error(formatv("the bounds of `tl.static_range` must be compile-time integers, got {0}; use "
-                      "`range` for a loop that runs at run time",
-                      describe(bound)));
+      s.error(formatted("the bounds of `tl.static_range` must be compile-time integers, got {}; "
+                        "use `range` for a loop that runs at run time",
+                        describe(bound)));
       return false;
     }
     args.positional.push_back(bound);
   }
   PyValue known = s.take(s.program.evaluator().call(PyValue::symbol("range"), args));
   if (known.is(PyValue::Kind::Range) && known.asRange().size() > maxUnrolled) {
-    s.error(
-        formatv("{0} iterations are too many to unroll (limit {1}): use `range` for a loop that "
-                "runs at run time",
-                known.asRange().size(), maxUnrolled));
+    s.error(formatted("{} iterations are too many to unroll (limit {}): use `range` for a loop "
+                      "that runs at run time",
+                      known.asRange().size(), maxUnrolled));
     return false;
   }
   return !isPoison(known) && !isPoison(s.take(eval::iterate(known, elements)));

@@ -7,9 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/Specializer.h"
+#include "text/Format.h"
 
 using llvm::ArrayRef;
-using llvm::formatv;
 using llvm::StringRef;
 
 namespace tile::specialize {
@@ -55,9 +55,8 @@ PyValue Specializer::fieldValue(const eval::ClassObject &type, size_t field, con
   if (!holdsTensor(value))
     return value;
   return fail(
-      formatv("field `{0}` of `{1}` is a `tl.constexpr` and needs a compile-time value, got "
-              "{2}",
-              type.fields[field], type.name, describe(value)));
+      formatted("field `{}` of `{}` is a `tl.constexpr` and needs a compile-time value, got {}",
+                type.fields[field], type.name, describe(value)));
 }
 
 PyValue Specializer::makeObject(const std::shared_ptr<const eval::ClassObject> &type,
@@ -81,7 +80,7 @@ PyValue Specializer::makeObject(const std::shared_ptr<const eval::ClassObject> &
     return PoisonValue::get();
   for (auto [name, value] : llvm::zip(type->fields, object.elements()))
     if (isUnset(value))
-      return fail(formatv("`__init__` of `{0}` does not assign the field `{1}`", type->name, name));
+      return fail(formatted("`__init__` of `{}` does not assign the field `{}`", type->name, name));
   return object;
 }
 
@@ -103,9 +102,9 @@ void Specializer::assignField(const ast::Attribute &target, const PyValue &value
   if (!field) {
     std::vector<StringRef> names(known.fields.begin(), known.fields.end());
     StringRef near = frontend::nearestName(target.name, names);
-    error(formatv("`{0}` declares no field `{1}`{2}", known.name, target.name,
-                  near.empty() ? std::string("; add an annotation to its class")
-                               : formatv("; did you mean `{0}`?", near).str()));
+    error(formatted("`{}` declares no field `{}`{}", known.name, target.name,
+                    near.empty() ? std::string("; add an annotation to its class")
+                                 : formatted("; did you mean `{}`?", near)));
     return;
   }
   std::vector<PyValue> fields(object->elements().begin(), object->elements().end());
@@ -123,7 +122,7 @@ PyValue Specializer::replaceFields(const eval::CallArgs &args) {
   for (auto &[name, value] : args.keywords) {
     std::optional<size_t> field = findField(**type, name);
     if (!field)
-      return fail(formatv("`{0}` has no field `{1}`", (*type)->name, name));
+      return fail(formatted("`{}` has no field `{}`", (*type)->name, name));
     fields[*field] = (*type)->isAggregate ? fieldValue(**type, *field, value) : value;
   }
   return PyValue::namedTuple(*type, std::move(fields));
@@ -139,7 +138,7 @@ std::optional<PyValue> Specializer::objectAttribute(const PyValue &object, Strin
     return std::nullopt;
   if (std::optional<size_t> field = findField(**type, name)) {
     const PyValue &value = object.elements()[*field];
-    return isUnset(value) ? fail(formatv("field `{0}` has no value yet", name)) : value;
+    return isUnset(value) ? fail(formatted("field `{}` has no value yet", name)) : value;
   }
   std::optional<PyValue> method = findMethod(object, name);
   if (!method)
@@ -209,8 +208,8 @@ static StringRef methodOf(BinaryOp op) {
 
 PyValue Specializer::operate(BinaryOp op, const PyValue &lhs, const PyValue &rhs) {
   if (eval::classOf(lhs) || eval::classOf(rhs)) {
-    std::string name = ("__" + methodOf(op) + "__").str(),
-                mirror = ("__r" + methodOf(op) + "__").str();
+    std::string name = formatted("__{}__", methodOf(op)),
+                mirror = formatted("__r{}__", methodOf(op));
     if (std::optional<PyValue> result = objectOperator(name, mirror, lhs, rhs))
       return *result;
   }

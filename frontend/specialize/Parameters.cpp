@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/Parameters.h"
 #include "frontend/Counted.h"
+#include "text/Format.h"
 
-using llvm::formatv;
 using llvm::StringRef;
 
 namespace tile::specialize {
@@ -34,17 +34,17 @@ bool Parameters::readSignature() {
   std::vector<std::string> entries;
   std::string problem;
   if (!splitSignature(options.signature, entries, problem)) {
-    diagnostics.error(nullptr, {}, "signature: " + problem);
+    diagnostics.error(nullptr, {}, formatted("signature: {}", problem));
     return false;
   }
   size_t expected = llvm::count_if(slots, [](const Slot &slot) { return !slot.isConstexpr; });
   if (entries.size() != expected) {
     diagnostics.error(
         file, kernel.range(),
-        formatv("the signature has {0} {1}, but `{2}` has {3} not constexpr ({4})", entries.size(),
-                entries.size() == 1 ? "entry" : "entries", kernel.name(),
-                counted(expected, "parameter") + (expected == 1 ? " that is" : " that are"),
-                runtimeNames()));
+        formatted("the signature has {} {}, but `{}` has {} not constexpr ({})", entries.size(),
+                  entries.size() == 1 ? "entry" : "entries", kernel.name(),
+                  counted(expected, "parameter") + (expected == 1 ? " that is" : " that are"),
+                  runtimeNames()));
     return false;
   }
   bool valid = true;
@@ -54,7 +54,7 @@ bool Parameters::readSignature() {
     std::optional<ArgumentType> type = parseArgumentType(entries[slot.index], problem);
     if (!type) {
       diagnostics.error(file, slot.parameter->range,
-                        formatv("signature entry {0}: {1}", slot.index, problem));
+                        formatted("signature entry {}: {}", slot.index, problem));
       valid = false;
       continue;
     }
@@ -107,9 +107,9 @@ bool Parameters::readAnnotations() {
     valid = false;
     if (diagnostics.numErrors() == errors)
       diagnostics.error(file, slot.parameter->range,
-                        formatv("the type of parameter `{0}` is not known: annotate it "
-                                "(`{0}: \"*fp32\"`) or give a signature for ({1})",
-                                slot.parameter->name, runtimeNames()));
+                        formatted("the type of parameter `{0}` is not known: annotate it (`{0}: "
+                                  "\"*fp32\"`) or give a signature for ({1})",
+                                  slot.parameter->name, runtimeNames()));
   }
   return valid;
 }
@@ -125,18 +125,18 @@ bool Parameters::readConstexprs() {
     std::string problem;
     if (slot == slots.end()) {
       StringRef near = nearestName(name, names);
-      problem = formatv("`{0}` has no parameter `{1}`{2}", kernel.name(), name,
-                        near.empty() ? "" : formatv("; did you mean `{0}`?", near).str());
+      problem = formatted("`{}` has no parameter `{}`{}", kernel.name(), name,
+                          near.empty() ? "" : formatted("; did you mean `{}`?", near));
     } else if (!slot->isConstexpr) {
-      problem = formatv("parameter `{0}` is not annotated `tl.constexpr`: write `const={1}` at "
-                        "its place in the signature",
-                        name, text);
+      problem = formatted("parameter `{}` is not annotated `tl.constexpr`: write `const={}` at its "
+                          "place in the signature",
+                          name, text);
     } else if (std::optional<PyValue> value = parseConstant(text, *kernel.module, problem)) {
       slot->value = std::move(*value);
       slot->hasValue = true;
       continue;
     } else {
-      problem = formatv("value of `{0}`: {1}", name, problem);
+      problem = formatted("value of `{}`: {}", name, problem);
     }
     diagnostics.error(file, kernel.range(), problem);
     valid = false;
@@ -153,10 +153,10 @@ bool Parameters::readConstexprs() {
       }
       eval::report(value.error(), diagnostics);
     } else if (valid) {
-      diagnostics.error(file, slot.parameter->range,
-                        formatv("constexpr parameter `{0}` has no value: give one with "
-                                "`--constexpr {0}=VALUE`",
-                                slot.parameter->name));
+      diagnostics.error(
+          file, slot.parameter->range,
+          formatted("constexpr parameter `{0}` has no value: give one with `--constexpr {0}=VALUE`",
+                    slot.parameter->name));
     }
     valid = false;
   }

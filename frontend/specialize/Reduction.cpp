@@ -1,9 +1,9 @@
 //===- Reduction.cpp - reductions and scans with a combiner ---------------===//
 #include "frontend/specialize/Emitter.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 
 namespace tile::specialize {
 
@@ -26,8 +26,8 @@ bool Emitter::buildCombiner(Region &region, ArrayRef<Tensor> inputs, Combine com
     if (!result)
       return false;
     if (result.isBlock() || result.type != input.type) {
-      error(formatv("the combining function must return {0}, as it is given, but returns {1}",
-                    input.type.str(), describe(result.type, result.shape())));
+      error(formatted("the combining function must return {}, as it is given, but returns {}",
+                      input.type.str(), describe(result.type, result.shape())));
       return false;
     }
     results.push_back(result.value);
@@ -46,8 +46,8 @@ static bool sameShape(Emitter &e, ArrayRef<Tensor> inputs, int64_t axis) {
     if (!t)
       return false;
     if (t.shape() != inputs[0].shape()) {
-      e.error(formatv("all inputs must have one shape, got {0} and {1}",
-                      describeShape(inputs[0].shape()), describeShape(t.shape())));
+      e.error(formatted("all inputs must have one shape, got {} and {}",
+                        describeShape(inputs[0].shape()), describeShape(t.shape())));
       return false;
     }
   }

@@ -1,8 +1,8 @@
 //===- RuntimeLoop.cpp - what a loop carries from turn to turn ------------===//
 #include "frontend/specialize/RuntimeLoop.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 using llvm::StringRef;
 
 namespace tile::specialize {
@@ -58,9 +58,9 @@ bool RuntimeLoop::readBefore(const PyValue &value) {
   else if (known && known->is(PyValue::Kind::Int) && fits(*known, type))
     induction.before = s.constant(*known, type);
   else
-    induction.missing = formatv("it is {0} before the loop and {1} in it; it must be of one type "
-                                "to keep its last value",
-                                describe(value), type.str());
+    induction.missing = formatted(
+        "it is {} before the loop and {} in it; it must be of one type to keep its last value",
+        describe(value), type.str());
   return bool(induction.before);
 }
 
@@ -151,19 +151,17 @@ SmallVector<Value> RuntimeLoop::collect() {
       continue;
     values.resize(count);
     if (c.isOptional)
-      c.problem = now ? formatv("it is {0} when the loop begins and {1} after an iteration",
-                                describe(c.init), describe(*now))
-                            .str()
+      c.problem = now ? formatted("it is {} when the loop begins and {} after an iteration",
+                                  describe(c.init), describe(*now))
                       : s.frame->vars[c.name].missing;
     else if (!now)
-      s.error(c.range, formatv("`{0}` has a value before the loop but may have none after an "
-                               "iteration: {1}",
-                               c.name, s.frame->vars[c.name].missing));
-    else
       s.error(c.range,
-              formatv("`{0}` is {1} before the loop but {2} after an iteration; a variable "
-                      "that a loop changes must keep its type",
-                      c.name, describe(c.init), describe(*now)));
+              formatted("`{}` has a value before the loop but may have none after an iteration: {}",
+                        c.name, s.frame->vars[c.name].missing));
+    else
+      s.error(c.range, formatted("`{}` is {} before the loop but {} after an iteration; a variable "
+                                 "that a loop changes must keep its type",
+                                 c.name, describe(c.init), describe(*now)));
     SmallVector<Tensor> leaves;
     flatten(c.init, leaves);
     for (Tensor &leaf : leaves)

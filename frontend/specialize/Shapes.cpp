@@ -2,9 +2,9 @@
 #include "frontend/Counted.h"
 #include "frontend/specialize/Emitter.h"
 #include "mlir/IR/Matchers.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 
 namespace tile::specialize {
 
@@ -51,8 +51,8 @@ Tensor Emitter::broadcastTo(const Tensor &x, ArrayRef<int64_t> shape) {
   for (auto [from, to] : llvm::zip(t.shape(), shape))
     grows &= from == to || from == 1;
   if (!grows)
-    return poison(formatv("cannot broadcast {0} to shape {1}: only dimensions of size 1 grow",
-                          describe(x.type, x.shape()), describeShape(shape)));
+    return poison(formatted("cannot broadcast {} to shape {}: only dimensions of size 1 grow",
+                            describe(x.type, x.shape()), describeShape(shape)));
   return {create<BroadcastOp>(irType(x.type, shape), t.value), x.type};
 }
 
@@ -89,8 +89,8 @@ Tensor Emitter::reshape(const Tensor &x, ArrayRef<int64_t> shape, bool reorder) 
   for (int64_t dim : shape)
     to *= dim;
   if (from != to)
-    return poison(formatv("cannot reshape {0} of {1} elements to {2} of {3}",
-                          describe(x.type, x.shape()), from, describeShape(shape), to));
+    return poison(formatted("cannot reshape {} of {} elements to {} of {}",
+                            describe(x.type, x.shape()), from, describeShape(shape), to));
   if (shape.empty())
     return unsplat(x);
   if (!x.isBlock())
@@ -110,8 +110,8 @@ Tensor Emitter::permute(const Tensor &x, ArrayRef<int32_t> order) {
     seen[d] = true;
   }
   if (!valid)
-    return poison(formatv("the dimensions must be a permutation of the {0} of {1}", x.rank(),
-                          describe(x.type, x.shape())));
+    return poison(formatted("the dimensions must be a permutation of the {} of {}", x.rank(),
+                            describe(x.type, x.shape())));
   if (llvm::is_sorted(order))
     return x;
   SmallVector<int64_t> shape;
@@ -125,8 +125,8 @@ Tensor Emitter::join(const Tensor &lhs, const Tensor &rhs) {
   if (!a || !b)
     return {};
   if (irType(a.type) != irType(b.type))
-    return poison(formatv("cannot join {0} and {1}: cast one with `.to()`",
-                          describe(a.type, a.shape()), describe(b.type, b.shape())));
+    return poison(formatted("cannot join {} and {}: cast one with `.to()`",
+                            describe(a.type, a.shape()), describe(b.type, b.shape())));
   if (!broadcast({&a, &b}))
     return {};
   bool scalars = !a.isBlock();
@@ -147,7 +147,7 @@ std::pair<Tensor, Tensor> Emitter::split(const Tensor &x) {
   if (!x)
     return {};
   if (!x.isBlock() || x.shape().back() != 2) {
-    error(formatv("split needs a last dimension of 2, got {0}", describe(x.type, x.shape())));
+    error(formatted("split needs a last dimension of 2, got {}", describe(x.type, x.shape())));
     return {};
   }
   bool scalars = x.rank() == 1;
@@ -183,9 +183,9 @@ PyValue Emitter::indexTensor(const Tensor &x, const PyValue &index) {
     bool whole = part.is(PyValue::Kind::Slice) && part.asSlice().lower.isNone() &&
                  part.asSlice().upper.isNone() && part.asSlice().step.isNone();
     if (!whole)
-      return fail(formatv("a block can only be indexed with `:` and `None`, got {0}; select "
-                          "elements with a mask, `tl.where` or `tl.gather`",
-                          describe(part)));
+      return fail(formatted("a block can only be indexed with `:` and `None`, got {}; select "
+                            "elements with a mask, `tl.where` or `tl.gather`",
+                            describe(part)));
     ++axis;
   }
   return wrap(result);

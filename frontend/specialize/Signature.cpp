@@ -1,13 +1,12 @@
 //===- Signature.cpp - argument types as text -----------------------------===//
 #include "frontend/specialize/Signature.h"
 #include "frontend/Literals.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include <cmath>
 #include <limits>
 
-using llvm::formatv;
 using llvm::StringRef;
 
 namespace tile::specialize {
@@ -41,7 +40,7 @@ bool splitSignature(StringRef text, std::vector<std::string> &entries, std::stri
       closers += c == '(' ? ')' : c == '[' ? ']' : '>';
     else if (c == ')' || c == ']' || c == '>') {
       if (closers.empty() || closers.back() != c) {
-        error = formatv("unexpected `{0}` in `{1}`", c, text);
+        error = formatted("unexpected `{}` in `{}`", c, text);
         return false;
       }
       closers.pop_back();
@@ -49,7 +48,7 @@ bool splitSignature(StringRef text, std::vector<std::string> &entries, std::stri
     entry += c;
   }
   if (quote || !closers.empty()) {
-    error = formatv("`{0}` is missing at the end of `{1}`", quote ? quote : closers.back(), text);
+    error = formatted("`{}` is missing at the end of `{}`", quote ? quote : closers.back(), text);
     return false;
   }
   if (!StringRef(entry).trim().empty() || !entries.empty())
@@ -93,7 +92,7 @@ static std::optional<ArgumentType> parseTuple(StringRef inner, std::string &erro
     result.elements.push_back(std::move(*element));
   }
   if (!result.fields.empty() && result.fields.size() != result.elements.size()) {
-    error = formatv("`({0})` names some elements and others not", inner);
+    error = formatted("`({})` names some elements and others not", inner);
     return std::nullopt;
   }
   return result;
@@ -116,8 +115,8 @@ static std::optional<ArgumentType> parseDescriptor(StringRef inner, std::string 
     result.block.push_back(size);
   }
   if (!valid) {
-    error = formatv("`tensordesc<{0}>` is not a descriptor type such as `tensordesc<fp16[128,64]>`",
-                    inner);
+    error = formatted(
+        "`tensordesc<{}>` is not a descriptor type such as `tensordesc<fp16[128,64]>`", inner);
     return std::nullopt;
   }
   result.type = *type;
@@ -150,11 +149,10 @@ std::optional<ArgumentType> parseArgumentType(StringRef text, std::string &error
   auto [spelling, hint] = text.split(':');
   std::optional<DType> type = DType::parse(spelling.trim());
   if (!type || type->isVoid() || type->isBlock()) {
-    error = formatv(
-        "`{0}` is not an argument type: use `*fp32` (pointer), `i32`, `i64`, `u8`, `i1`, "
-        "`fp16`, `bf16`, `fp32`, `fp64`, ..., `tensordesc<fp16[64,64]>`, `none`, a tuple in "
-        "parentheses, or `const=VALUE`",
-        text);
+    error = formatted("`{}` is not an argument type: use `*fp32` (pointer), `i32`, `i64`, `u8`, "
+                      "`i1`, `fp16`, `bf16`, `fp32`, `fp64`, ..., `tensordesc<fp16[64,64]>`, "
+                      "`none`, a tuple in parentheses, or `const=VALUE`",
+                      text);
     return std::nullopt;
   }
   result.type = *type;
@@ -165,9 +163,9 @@ std::optional<ArgumentType> parseArgumentType(StringRef text, std::string &error
   bool valid = !hint.trim().getAsInteger(10, number) &&
                ((number == 1 && isInteger) || (number == 16 && (isInteger || type->isPointer())));
   if (!valid) {
-    error = formatv("`:{0}` means nothing for {1}: `:16` is a multiple of 16 (pointers and "
-                    "integers), `:1` is equal to 1 (integers)",
-                    hint, type->str());
+    error = formatted("`:{}` means nothing for {}: `:16` is a multiple of 16 (pointers and "
+                      "integers), `:1` is equal to 1 (integers)",
+                      hint, type->str());
     return std::nullopt;
   }
   result.isOne = number == 1;
@@ -279,7 +277,7 @@ std::optional<PyValue> parseConstant(StringRef text, eval::ModuleEnv &module, st
     eval::Result value = module.lookup(rest);
     if (value && value->is(PyValue::Kind::Function))
       return value.take();
-    error = value ? formatv("`{0}` is not a function of the file", rest).str()
+    error = value ? formatted("`{}` is not a function of the file", rest)
                   : value.error().diagnostic.message;
     return std::nullopt;
   }
@@ -288,9 +286,9 @@ std::optional<PyValue> parseConstant(StringRef text, eval::ModuleEnv &module, st
       return PyValue::dtype(*type);
   if (std::optional<PyValue> value = ConstantReader(text).readAll())
     return value;
-  error = formatv("`{0}` is not a value: use JSON (128, 0.5, true, null, \"relu\", [1,2]), "
-                  "`tl.float16`, `@function`, inf, -inf or nan",
-                  text);
+  error = formatted("`{}` is not a value: use JSON (128, 0.5, true, null, \"relu\", [1,2]), "
+                    "`tl.float16`, `@function`, inf, -inf or nan",
+                    text);
   return std::nullopt;
 }
 

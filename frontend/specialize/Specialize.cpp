@@ -14,12 +14,12 @@
 #include "frontend/specialize/TensorDescriptor.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include <map>
 
 using namespace mlir;
-using llvm::formatv;
 using llvm::StringRef;
 
 namespace tile::specialize {
@@ -140,9 +140,9 @@ static std::string quotedNames(llvm::ArrayRef<FunctionPtr> functions, KernelInde
   constexpr size_t most = 16;
   std::string text;
   for (auto [i, function] : llvm::enumerate(functions.take_front(most)))
-    text += (i ? ", `" : "`") + index.qualifiedName(*function) + "`";
+    text += formatted("{}{}`", i ? ", `" : "`", index.qualifiedName(*function));
   if (functions.size() > most)
-    text += formatv(" and {0} more", functions.size() - most);
+    text += formatted(" and {} more", functions.size() - most);
   return text;
 }
 
@@ -201,8 +201,8 @@ static FunctionPtr chooseKernel(eval::ModuleEnv &module, KernelIndex &index,
       return candidates[0];
     std::string message = "no function of the file is decorated with `@triton.jit`";
     if (!kernels.empty())
-      message = formatv("the file has several kernels, name one with --kernel: {0}",
-                        quotedNames(candidates.empty() ? kernels : candidates, index));
+      message = formatted("the file has several kernels, name one with --kernel: {}",
+                          quotedNames(candidates.empty() ? kernels : candidates, index));
     diagnostics.error(nullptr, {}, message);
     return nullptr;
   }
@@ -211,27 +211,27 @@ static FunctionPtr chooseKernel(eval::ModuleEnv &module, KernelIndex &index,
     return found[0];
   if (!found.empty()) {
     diagnostics.error(file, found[1]->range(),
-                      formatv("there are several kernels `{0}`, name one with --kernel: {1}",
-                              options.kernel, quotedNames(found, index)));
+                      formatted("there are several kernels `{}`, name one with --kernel: {}",
+                                options.kernel, quotedNames(found, index)));
     return nullptr;
   }
   for (const FunctionPtr &function : module.functions())
     if (function->name() == options.kernel) {
       diagnostics.error(
           file, function->range(),
-          formatv("`{0}` is not a kernel: decorate it with `@triton.jit`", options.kernel));
+          formatted("`{}` is not a kernel: decorate it with `@triton.jit`", options.kernel));
       return nullptr;
     }
   std::vector<std::string> names;
   for (const FunctionPtr &kernel : kernels)
     names.push_back(index.qualifiedName(*kernel));
   StringRef near = nearestName(options.kernel, {names.begin(), names.end()});
-  std::string hint = !near.empty()      ? formatv("; did you mean `{0}`?", near).str()
-                     : !kernels.empty() ? "; it has " + quotedNames(kernels, index)
+  std::string hint = !near.empty()      ? formatted("; did you mean `{}`?", near)
+                     : !kernels.empty() ? formatted("; it has {}", quotedNames(kernels, index))
                                         : "; it has no kernels";
   diagnostics.error(
       nullptr, {},
-      formatv("there is no kernel `{0}` in {1}{2}", options.kernel, file->name(), hint));
+      formatted("there is no kernel `{}` in {}{}", options.kernel, file->name(), hint));
   return nullptr;
 }
 
@@ -286,7 +286,7 @@ std::optional<PyValue> ArgumentBuilder::buildScalar(const ArgumentType &type,
     return std::nullopt;
   Type ir = s.irType(type.type);
   if (!ir) {
-    problem = formatv("no argument can have type {0}", type.type.str());
+    problem = formatted("no argument can have type {}", type.type.str());
     return std::nullopt;
   }
   Builder &b = s.builder;
@@ -395,7 +395,7 @@ static bool buildArguments(Specializer &s, const eval::FunctionObject &kernel,
       continue;
     }
     s.diagnostics.error(&file, slot.parameter->range,
-                        formatv("parameter `{0}`: {1}", slot.parameter->name, problem));
+                        formatted("parameter `{}`: {}", slot.parameter->name, problem));
     valid = false;
   }
   return valid;
@@ -535,7 +535,7 @@ static OwningOpRef<ModuleOp> readModule(MLIRContext &context, const SourceFile &
   });
   auto module = parseSourceString<ModuleOp>(file.text(), ParserConfig(&context));
   if (!module || module->getOps<func::FuncOp>().empty()) {
-    diagnostics.error(&file, {}, "this is no module with a function: " + message);
+    diagnostics.error(&file, {}, formatted("this is no module with a function: {}", message));
     return {};
   }
   (*module)->setAttr(kTargetAttr, TargetAttr::get(&context, &targetNamed(options.target)));

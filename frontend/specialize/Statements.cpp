@@ -3,9 +3,9 @@
 #include "frontend/specialize/Assigned.h"
 #include "frontend/specialize/BlockPointer.h"
 #include "frontend/specialize/Specializer.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 using llvm::StringRef;
 
 namespace tile::specialize {
@@ -91,9 +91,9 @@ bool Specializer::isTooLong() {
   if (operations.count <= maxOperations)
     return false;
   if (!std::exchange(reportedLength, true))
-    error(formatv("the kernel has more than {0} operations here: use `range` for loops that run at "
-                  "run time, and call fewer functions in what is unrolled",
-                  maxOperations));
+    error(formatted("the kernel has more than {} operations here: use `range` for loops that run "
+                    "at run time, and call fewer functions in what is unrolled",
+                    maxOperations));
   return true;
 }
 
@@ -235,8 +235,8 @@ void Specializer::assign(const ast::Expr &target, const PyValue &value) {
                     PyValue::tuple(std::move(taken)));
   }
   if (elements.size() != names) {
-    error(formatv("cannot unpack {0} into {1}", counted(elements.size(), "value"),
-                  counted(names, "name")));
+    error(formatted("cannot unpack {} into {}", counted(elements.size(), "value"),
+                    counted(names, "name")));
     assign(target, PoisonValue::get());
     return;
   }
@@ -296,8 +296,8 @@ static void checkUnusedResult(Specializer &s, const ast::Expr &expr) {
   const eval::FunctionObject &function = callee.asFunction();
   for (const char *name : {"triton.must_use_result", "tl.must_use_result"})
     if (function.findDecorator(name))
-      s.error(formatv("the result of `{0}` must be used: the call has no other effect",
-                      function.name()));
+      s.error(formatted("the result of `{}` must be used: the call has no other effect",
+                        function.name()));
 }
 
 void Specializer::runStatement(const ast::Stmt &statement) {

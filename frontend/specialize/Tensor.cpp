@@ -3,8 +3,7 @@
 #include "frontend/specialize/BlockPointer.h"
 #include "frontend/specialize/Specializer.h"
 #include "frontend/specialize/TensorDescriptor.h"
-
-using llvm::formatv;
+#include "text/Format.h"
 
 namespace tile::specialize {
 
@@ -53,7 +52,7 @@ Result TensorValue::length() {
 }
 
 Result TensorValue::iterate(std::vector<PyValue> &) {
-  return eval::fail(formatv("cannot iterate over a tensor ({0})", repr()));
+  return eval::fail(formatted("cannot iterate over a tensor ({})", repr()));
 }
 
 Result TensorValue::subscript(eval::Evaluator *, const PyValue &index) {
@@ -76,15 +75,15 @@ Result TensorValue::attribute(llvm::StringRef name) {
     return PyValue::integer(tensor.isBlock() ? tensor.blockType().getNumElements() : 1);
   if (name == "T") {
     if (tensor.rank() != 2)
-      return eval::fail(formatv("`.T` needs a two-dimensional block, got {0}", repr()));
+      return eval::fail(formatted("`.T` needs a two-dimensional block, got {}", repr()));
     return owner.wrap(owner.permute(tensor, {1, 0}));
   }
   const BuiltinTable &table = BuiltinTable::get();
   if (table.findMember(name))
     return PyValue::method(self(*this), name.str());
   llvm::StringRef near = frontend::nearestName(name, table.memberNames());
-  return eval::fail(formatv("a tensor has no attribute `{0}`{1}", name,
-                            near.empty() ? "" : formatv("; did you mean `{0}`?", near).str()),
+  return eval::fail(formatted("a tensor has no attribute `{}`{}", name,
+                              near.empty() ? "" : formatted("; did you mean `{}`?", near)),
                     "AttributeError");
 }
 
@@ -166,26 +165,26 @@ std::string describe(const PyValue &value) {
   if (isTensorDescriptor(value) || isBlockPointer(value)) {
     const PyValue &block = *llvm::find_if(
         value.elements(), [](const PyValue &part) { return part.is(PyValue::Kind::DType); });
-    return isBlockPointer(value) ? "block pointer to " + describeBlock(block)
-                                 : "tensordesc<" + describeBlock(block) + ">";
+    return isBlockPointer(value) ? formatted("block pointer to {}", describeBlock(block))
+                                 : formatted("tensordesc<{}>", describeBlock(block));
   }
   if (value.isNone())
     return "None";
   if (value.is(PyValue::Kind::Tuple)) {
     const auto *type = eval::classOf(value);
-    std::string text = (type ? (*type)->name : "") + "(";
+    std::string text = formatted("{}(", type ? (*type)->name : "");
     for (auto [i, element] : llvm::enumerate(value.elements()))
       text += (i ? ", " : "") + describe(element);
     return text + ")";
   }
   if (value.isScalarConstant())
-    return eval::typeName(value) + " " + eval::repr(value);
+    return formatted("{} {}", eval::typeName(value), eval::repr(value));
   if (value.is(PyValue::Kind::DType))
-    return "dtype " + value.asDType().str();
+    return formatted("dtype {}", value.asDType());
   if (value.is(PyValue::Kind::Symbol))
-    return "builtin `" + value.asSymbol() + "`";
+    return formatted("builtin `{}`", value.asSymbol());
   if (value.is(PyValue::Kind::Function))
-    return "function `" + value.asFunction().name() + "`";
+    return formatted("function `{}`", value.asFunction().name());
   return eval::typeName(value);
 }
 

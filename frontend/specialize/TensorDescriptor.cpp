@@ -1,8 +1,8 @@
 //===- TensorDescriptor.cpp - make_tensor_descriptor and its methods ------===//
 #include "frontend/specialize/TensorDescriptor.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 
 namespace tile::specialize {
 
@@ -36,13 +36,13 @@ bool checkDescriptorBlock(const DType &element, ArrayRef<int64_t> block, std::st
     return false;
   if (block.empty() || block.size() > maxDescriptorRank)
     problem =
-        formatv("a descriptor has 1 to {0} dimensions, got {1}", maxDescriptorRank, block.size());
+        formatted("a descriptor has 1 to {} dimensions, got {}", maxDescriptorRank, block.size());
   else if (element.isBool() || element.isPointer())
-    problem = formatv("a descriptor cannot be of {0}", element.str());
+    problem = formatted("a descriptor cannot be of {}", element.str());
   else if (block.back() * element.bitWidth() < 128)
-    problem = formatv("the last dimension of a descriptor's block must span 16 bytes or more: "
-                      "{0} elements of {1} are {2}",
-                      block.back(), element.str(), block.back() * element.bitWidth() / 8);
+    problem = formatted("the last dimension of a descriptor's block must span 16 bytes or more: {} "
+                        "elements of {} are {}",
+                        block.back(), element.str(), block.back() * element.bitWidth() / 8);
   return problem.empty();
 }
 
@@ -61,8 +61,8 @@ static ArrayRef<int64_t> blockOf(const PyValue &descriptor) {
 static bool scalars(BuiltinCall &c, unsigned i, size_t rank, const DType &type,
                     std::vector<PyValue> &out) {
   if (!c[i].isSequence() || c[i].elements().size() != rank) {
-    c.fail(formatv("{0} must be a tuple of {1} integers, got {2}", c.parameter(i), rank,
-                   describe(c[i])));
+    c.fail(formatted("{} must be a tuple of {} integers, got {}", c.parameter(i), rank,
+                     describe(c[i])));
     return false;
   }
   for (const PyValue &element : c[i].elements()) {
@@ -70,7 +70,7 @@ static bool scalars(BuiltinCall &c, unsigned i, size_t rank, const DType &type,
     if (!t)
       return false;
     if (t.isBlock() || !t.type.isInt()) {
-      c.fail(formatv("{0} must be scalar integers, got {1}", c.parameter(i), describe(element)));
+      c.fail(formatted("{} must be scalar integers, got {}", c.parameter(i), describe(element)));
       return false;
     }
     out.push_back(c.s.wrap(c.s.cast(t, type)));
@@ -81,7 +81,7 @@ static bool scalars(BuiltinCall &c, unsigned i, size_t rank, const DType &type,
 static PyValue make(BuiltinCall &c) {
   const Tensor *base = tensorIn(c[0]);
   if (!base || base->isBlock() || !base->type.isPointer())
-    return c.fail(formatv("`base` must be a scalar pointer, got {0}", describe(c[0])));
+    return c.fail(formatted("`base` must be a scalar pointer, got {}", describe(c[0])));
   auto block = c.integers(3);
   auto padding = c.string(4);
   if (!block || !padding)
@@ -91,9 +91,9 @@ static PyValue make(BuiltinCall &c) {
   if (!checkDescriptorBlock(element, *block, problem))
     return c.fail(problem);
   if (!padding->empty() && *padding != "zero" && *padding != "nan")
-    return c.fail(formatv("`padding_option` must be \"zero\" or \"nan\", got \"{0}\"", *padding));
+    return c.fail(formatted("`padding_option` must be \"zero\" or \"nan\", got \"{}\"", *padding));
   if (*padding == "nan" && !element.isFloating())
-    return c.fail(formatv("`padding_option` \"nan\" needs floats, not {0}", element.str()));
+    return c.fail(formatted("`padding_option` \"nan\" needs floats, not {}", element.str()));
   std::vector<PyValue> shape, strides;
   if (!scalars(c, 1, block->size(), Kind::Int32, shape) ||
       !scalars(c, 2, block->size(), Kind::Int64, strides))
@@ -102,8 +102,8 @@ static PyValue make(BuiltinCall &c) {
   if (const Tensor *t = tensorIn(last))
     last = c.s.constantValue(*t).value_or(last);
   if (last.toInt64() != 1)
-    return c.fail(formatv("the last stride must be the compile-time constant 1, got {0}",
-                          describe(c[2].elements().back())));
+    return c.fail(formatted("the last stride must be the compile-time constant 1, got {}",
+                            describe(c[2].elements().back())));
   return makeTensorDescriptor(c[0], std::move(shape), std::move(strides),
                               DType::block(element, *block), padding->empty() ? "zero" : *padding);
 }
@@ -122,7 +122,7 @@ struct Parts {
 
 static bool descriptorArgument(BuiltinCall &c, Parts &parts) {
   if (!isTensorDescriptor(c[0])) {
-    c.fail(formatv("{0} must be a tensor descriptor, got {1}", c.parameter(0), describe(c[0])));
+    c.fail(formatted("{} must be a tensor descriptor, got {}", c.parameter(0), describe(c[0])));
     return false;
   }
   ArrayRef<PyValue> fields = c[0].elements();
@@ -149,11 +149,11 @@ static Tensor written(BuiltinCall &c, unsigned i, ArrayRef<int64_t> shape) {
   DType element = elementOf(c[0]);
   if (!tensorIn(c[i]) && !c[i].isNumber())
     return c.poison(
-        formatv("{0} must be a tensor or a number, got {1}", c.parameter(i), describe(c[i])));
+        formatted("{} must be a tensor or a number, got {}", c.parameter(i), describe(c[i])));
   Tensor value = tensorIn(c[i]) ? c.s.cast(*tensorIn(c[i]), element) : c.s.constant(c[i], element);
   if (value && value.isBlock() && value.shape() != shape)
-    return c.poison(formatv("{0} is {1}, but the descriptor's blocks are {2}", c.parameter(i),
-                            describe(value.type, value.shape()), describeShape(shape)));
+    return c.poison(formatted("{} is {}, but the descriptor's blocks are {}", c.parameter(i),
+                              describe(value.type, value.shape()), describeShape(shape)));
   return c.s.broadcastTo(value, shape);
 }
 
@@ -161,7 +161,7 @@ static bool writable(BuiltinCall &c) {
   const Tensor *base = tensorIn(c[0].elements()[Base]);
   if (!base->type.isConstPointer())
     return true;
-  c.fail(formatv("cannot write through {0}: it points to constant memory", base->type.str()));
+  c.fail(formatted("cannot write through {}: it points to constant memory", base->type.str()));
   return false;
 }
 
@@ -225,11 +225,11 @@ template <Rmw op> static PyValue reduce(BuiltinCall &c) {
     return PoisonValue::get();
   std::optional<AtomicKind> kind = atomicKind(op, elementOf(c[0]));
   if (!kind)
-    return c.fail(formatv("does not work on {0}: use {1}", elementOf(c[0]).str(),
-                          op == Rmw::Add ? "32- or 64-bit integers, fp16, bf16 or fp32"
-                          : op == Rmw::Max || op == Rmw::Min
-                              ? "32- or 64-bit integers, fp16 or bf16"
-                              : "32- or 64-bit integers"));
+    return c.fail(formatted("does not work on {}: use {}", elementOf(c[0]).str(),
+                            op == Rmw::Add ? "32- or 64-bit integers, fp16, bf16 or fp32"
+                            : op == Rmw::Max || op == Rmw::Min
+                                ? "32- or 64-bit integers, fp16 or bf16"
+                                : "32- or 64-bit integers"));
   Tensor value = written(c, 2, blockOf(c[0]));
   if (!value)
     return PoisonValue::get();
@@ -250,26 +250,26 @@ static bool rowAccess(BuiltinCall &c, unsigned rowsIndex, RowAccess &out) {
     return false;
   ArrayRef<int64_t> block = blockOf(c[0]);
   if (block.size() != 2 || block[0] != 1) {
-    c.fail(formatv("needs a descriptor of one row, block shape [1, N], got {0}",
-                   describeShape(block)));
+    c.fail(formatted("needs a descriptor of one row, block shape [1, N], got {}",
+                     describeShape(block)));
     return false;
   }
   const Tensor *rows = tensorIn(c[rowsIndex]);
   if (!rows || rows->rank() != 1 || !rows->type.isInt() || rows->type.bitWidth() > 32 ||
       rows->type.bitWidth() < 16) {
-    c.fail(formatv("{0} must be a one-dimensional block of int16 or int32, got {1}",
-                   c.parameter(rowsIndex), describe(c[rowsIndex])));
+    c.fail(formatted("{} must be a one-dimensional block of int16 or int32, got {}",
+                     c.parameter(rowsIndex), describe(c[rowsIndex])));
     return false;
   }
   if (rows->shape()[0] < 8) {
-    c.fail(formatv("at least 8 rows are needed, got {0}", rows->shape()[0]));
+    c.fail(formatted("at least 8 rows are needed, got {}", rows->shape()[0]));
     return false;
   }
   Tensor column = c.tensor(rowsIndex + 1);
   if (!column || column.isBlock() || !column.type.isInt()) {
     if (column)
-      c.fail(formatv("{0} must be a scalar integer, got {1}", c.parameter(rowsIndex + 1),
-                     describe(c[rowsIndex + 1])));
+      c.fail(formatted("{} must be a scalar integer, got {}", c.parameter(rowsIndex + 1),
+                       describe(c[rowsIndex + 1])));
     return false;
   }
   out.rows = c.s.cast(*rows, Kind::Int32);

@@ -1,8 +1,8 @@
 //===- Types.cpp - the typing rules, as functions on types ----------------===//
 #include "frontend/specialize/Types.h"
 #include "ir/TileDialect.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 
@@ -138,9 +138,9 @@ static std::optional<DType> promoteIntegers(const DType &a, const DType &b, bool
   if (a.isSigned() == b.isSigned())
     return a.bitWidth() >= b.bitWidth() ? a : b;
   if (divOrMod) {
-    error = llvm::formatv("cannot divide {0} and {1}: C and Python disagree about the sign; cast "
-                          "one with `.to()`",
-                          a.str(), b.str());
+    error = formatted(
+        "cannot divide {} and {}: C and Python disagree about the sign; cast one with `.to()`",
+        a.str(), b.str());
     return std::nullopt;
   }
   const DType &unsignedType = a.isSigned() ? b : a;
@@ -154,8 +154,7 @@ static std::optional<DType> promoteTensors(const DType &a, const DType &b, bool 
   if (a == b && a.isPointer())
     return a;
   if (a.isPointer() || b.isPointer()) {
-    error =
-        llvm::formatv("no common type for {0} and {1}: cast one with `.to()`", a.str(), b.str());
+    error = formatted("no common type for {} and {}: cast one with `.to()`", a.str(), b.str());
     return std::nullopt;
   }
   auto either = [&](Kind kind) { return a.kind() == kind || b.kind() == kind; };
@@ -173,7 +172,7 @@ static std::optional<DType> promoteTensors(const DType &a, const DType &b, bool 
     return a == b ? a : DType(Kind::Float16);
   if (a.isInt() && b.isInt())
     return promoteIntegers(a, b, divOrMod, error);
-  error = llvm::formatv("no common type for {0} and {1}: cast one with `.to()`", a.str(), b.str());
+  error = formatted("no common type for {} and {}: cast one with `.to()`", a.str(), b.str());
   return std::nullopt;
 }
 
@@ -187,13 +186,13 @@ static std::optional<DType> promoteWeak(const Operand &literal, const DType &ten
     return DType(Kind::Float32);
   if (tensor.isInt() && literal.literal->is(PyValue::Kind::Int)) {
     if (tensor.isUnsigned() && literal.literal->asInt().isNegative()) {
-      error = llvm::formatv("negative literal {0} beside a tensor of unsigned type {1}",
-                            eval::repr(*literal.literal), tensor.str());
+      error = formatted("negative literal {} beside a tensor of unsigned type {}",
+                        eval::repr(*literal.literal), tensor.str());
       return std::nullopt;
     }
     if (!fits(*literal.literal, tensor)) {
-      error = llvm::formatv("literal {0} is out of range for {1}", eval::repr(*literal.literal),
-                            tensor.str());
+      error = formatted("literal {} is out of range for {}", eval::repr(*literal.literal),
+                        tensor.str());
       return std::nullopt;
     }
   }
@@ -222,8 +221,8 @@ bool supportedOn(const DType &type, const Target &target, std::string &error) {
   if (type.kind() == Kind::Float8E5 || type.kind() == Kind::Float8E4B15 ||
       (type.kind() == Kind::Float8E4NV && hasE4M3))
     return true;
-  error = llvm::formatv("{0} is not supported on {1}; the 8-bit floats it has are {2}", type.str(),
-                        target.name, hasE4M3 ? "fp8e5, fp8e4nv, fp8e4b15" : "fp8e5, fp8e4b15");
+  error = formatted("{} is not supported on {}; the 8-bit floats it has are {}", type.str(),
+                    target.name, hasE4M3 ? "fp8e5, fp8e4nv, fp8e4b15" : "fp8e5, fp8e4b15");
   return false;
 }
 
@@ -242,15 +241,15 @@ bool checkShape(ArrayRef<int64_t> shape, std::string &error) {
   int64_t total = 1;
   for (auto [i, dim] : llvm::enumerate(shape)) {
     if (dim <= 0) {
-      error = llvm::formatv("dimension {0} of shape {1} is {2}, but must be positive", i,
-                            shapeText(shape), dim);
+      error = formatted("dimension {} of shape {} is {}, but must be positive", i, shapeText(shape),
+                        dim);
       return false;
     }
     total = dim > maxBlockElements ? dim : total * int64_t(llvm::PowerOf2Ceil(dim));
     if (total > maxBlockElements) {
-      error = llvm::formatv("a block of shape {0} is too large: at most {1} elements are allowed, "
-                            "dimensions rounded up to powers of two",
-                            shapeText(shape), maxBlockElements);
+      error = formatted("a block of shape {} is too large: at most {} elements are allowed, "
+                        "dimensions rounded up to powers of two",
+                        shapeText(shape), maxBlockElements);
       return false;
     }
   }
@@ -265,8 +264,8 @@ bool broadcastShapes(ArrayRef<int64_t> a, ArrayRef<int64_t> b, SmallVectorImpl<i
     int64_t x = fromRight <= a.size() ? a[a.size() - fromRight] : 1;
     int64_t y = fromRight <= b.size() ? b[b.size() - fromRight] : 1;
     if (x != y && x != 1 && y != 1) {
-      error = llvm::formatv("shapes {0} and {1} do not broadcast: {2} and {3} in dimension {4}",
-                            shapeText(a), shapeText(b), x, y, rank - fromRight);
+      error = formatted("shapes {} and {} do not broadcast: {} and {} in dimension {}",
+                        shapeText(a), shapeText(b), x, y, rank - fromRight);
       return false;
     }
     result[rank - fromRight] = std::max(x, y);

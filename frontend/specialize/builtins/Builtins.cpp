@@ -1,9 +1,9 @@
 //===- Builtins.cpp - the table of tl.* functions and argument binding ----===//
 #include "frontend/specialize/Builtins.h"
 #include "frontend/Counted.h"
+#include "text/Format.h"
 
 using llvm::ArrayRef;
-using llvm::formatv;
 using llvm::StringRef;
 
 namespace tile::specialize {
@@ -94,7 +94,7 @@ static bool bindKeyword(BuiltinCall &call, StringRef name, const PyValue &value,
     if (parameter.name != name)
       continue;
     if (call.given[i]) {
-      call.fail(formatv("argument `{0}` is given twice", name));
+      call.fail(formatted("argument `{}` is given twice", name));
       return false;
     }
     call.args[i] = value;
@@ -104,9 +104,9 @@ static bool bindKeyword(BuiltinCall &call, StringRef name, const PyValue &value,
   }
   StringRef near = frontend::nearestName(name, names);
   Emitter::At at(call.s, range.empty() ? call.s.place->range : range);
-  call.fail(formatv("there is no argument `{0}`{1}: {2}", name,
-                    near.empty() ? "" : formatv("; did you mean `{0}`?", near).str(),
-                    signatureOf(call.builtin)));
+  call.fail(formatted("there is no argument `{}`{}: {}", name,
+                      near.empty() ? "" : formatted("; did you mean `{}`?", near),
+                      signatureOf(call.builtin)));
   return false;
 }
 
@@ -129,11 +129,11 @@ static bool bindArguments(BuiltinCall &call, const eval::CallArgs &args) {
     }
     if (i >= parameters.size()) {
       call.fail(
-          formatv("{0} given, but at most {1} taken: {2}",
-                  counted(args.positional.size(), "argument") +
-                      (args.positional.size() == 1 ? " is" : " are"),
-                  std::to_string(parameters.size()) + (parameters.size() == 1 ? " is" : " are"),
-                  signatureOf(call.builtin)));
+          formatted("{} given, but at most {} taken: {}",
+                    counted(args.positional.size(), "argument") +
+                        (args.positional.size() == 1 ? " is" : " are"),
+                    std::to_string(parameters.size()) + (parameters.size() == 1 ? " is" : " are"),
+                    signatureOf(call.builtin)));
       return false;
     }
     call.args[i] = value;
@@ -149,7 +149,7 @@ static bool bindArguments(BuiltinCall &call, const eval::CallArgs &args) {
   for (auto [i, parameter] : llvm::enumerate(parameters))
     if (!call.given[i] && !parameter.optional) {
       call.fail(
-          formatv("argument `{0}` is missing: {1}", parameter.name, signatureOf(call.builtin)));
+          formatted("argument `{}` is missing: {}", parameter.name, signatureOf(call.builtin)));
       return false;
     }
   return true;
@@ -174,10 +174,10 @@ PyValue BuiltinCall::fail(std::string message) {
   SourceRange range = s.place->range;
   for (auto [i, parameter] : llvm::enumerate(builtin.parameters))
     if (i < ranges.size() && !ranges[i].empty() &&
-        StringRef(message).starts_with(formatv("`{0}`", parameter.name).str()))
+        StringRef(message).starts_with(formatted("`{}`", parameter.name)))
       range = ranges[i];
   Emitter::At at(s, range);
-  return s.fail(formatv("`{0}`: {1}", builtin.name, message));
+  return s.fail(formatted("`{}`: {}", builtin.name, message));
 }
 
 Tensor BuiltinCall::poison(std::string message) {
@@ -186,13 +186,13 @@ Tensor BuiltinCall::poison(std::string message) {
 }
 
 std::string BuiltinCall::parameter(unsigned i) const {
-  return formatv("`{0}`", builtin.parameters[i].name);
+  return formatted("`{}`", builtin.parameters[i].name);
 }
 
 Tensor BuiltinCall::tensor(unsigned i) {
   if (!tensorIn(args[i]) && !args[i].isNumber())
     return poison(
-        formatv("{0} must be a tensor or a number, got {1}", parameter(i), describe(args[i])));
+        formatted("{} must be a tensor or a number, got {}", parameter(i), describe(args[i])));
   return s.tensor(args[i]);
 }
 
@@ -206,8 +206,8 @@ static PyValue known(Specializer &s, const PyValue &value) {
 std::optional<int64_t> BuiltinCall::integer(unsigned i) {
   if (std::optional<int64_t> value = known(s, args[i]).toInt64())
     return value;
-  fail(formatv("{0} must be a compile-time integer, got {1}{2}", parameter(i), describe(args[i]),
-               tensorIn(args[i]) ? "; pass it as a `tl.constexpr` parameter" : ""));
+  fail(formatted("{} must be a compile-time integer, got {}{}", parameter(i), describe(args[i]),
+                 tensorIn(args[i]) ? "; pass it as a `tl.constexpr` parameter" : ""));
   return std::nullopt;
 }
 
@@ -217,8 +217,8 @@ bool BuiltinCall::flag(unsigned i, bool otherwise) {
   PyValue value = known(s, args[i]);
   if (tensorIn(value)) {
     fail(
-        formatv("{0} must be known at compile time, got {1}; pass it as a `tl.constexpr` parameter",
-                parameter(i), describe(value)));
+        formatted("{} must be known at compile time, got {}; pass it as a `tl.constexpr` parameter",
+                  parameter(i), describe(value)));
     return otherwise;
   }
   return s.truth(value).value_or(otherwise);
@@ -229,7 +229,7 @@ std::optional<std::string> BuiltinCall::string(unsigned i) {
     return std::string();
   if (args[i].isStr())
     return args[i].asStr();
-  fail(formatv("{0} must be a string, got {1}", parameter(i), describe(args[i])));
+  fail(formatted("{} must be a string, got {}", parameter(i), describe(args[i])));
   return std::nullopt;
 }
 
@@ -249,7 +249,7 @@ std::optional<DType> BuiltinCall::dtype(unsigned i) {
   std::string reason;
   if (!type || type->isVoid()) {
     fail(
-        formatv("{0} must be a type such as `tl.float32`, got {1}", parameter(i), describe(value)));
+        formatted("{} must be a type such as `tl.float32`, got {}", parameter(i), describe(value)));
     return std::nullopt;
   }
   if (!supportedOn(*type, s.target, reason)) {
@@ -270,7 +270,7 @@ std::optional<llvm::SmallVector<int64_t>> BuiltinCall::integers(unsigned i) {
     // A list of one tuple is that tuple: reshape((2, 3)) and reshape(2, 3).
     std::optional<int64_t> value = known(s, element).toInt64();
     if (!value) {
-      fail(formatv("{0} must be compile-time integers, got {1}", parameter(i), describe(element)));
+      fail(formatted("{} must be compile-time integers, got {}", parameter(i), describe(element)));
       return std::nullopt;
     }
     result.push_back(*value);
@@ -295,10 +295,9 @@ std::optional<int64_t> BuiltinCall::axis(unsigned i, int64_t rank) {
   if (!value)
     return std::nullopt;
   if (*value < -rank || *value >= rank) {
-    fail(rank ? formatv("{0} is {1}, but the dimensions are {2} to {3}", parameter(i), *value,
-                        -rank, rank - 1)
-                    .str()
-              : formatv("{0} is {1}, but a scalar has no dimensions", parameter(i), *value).str());
+    fail(rank ? formatted("{} is {}, but the dimensions are {} to {}", parameter(i), *value, -rank,
+                          rank - 1)
+              : formatted("{} is {}, but a scalar has no dimensions", parameter(i), *value));
     return std::nullopt;
   }
   return *value < 0 ? *value + rank : *value;

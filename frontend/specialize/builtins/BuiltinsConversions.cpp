@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/MathOps.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 using llvm::StringRef;
 
 namespace tile::specialize {
@@ -118,7 +118,7 @@ static PyValue convert(BuiltinCall &c) {
   if (!x)
     return PoisonValue::get();
   if (x.type != source)
-    return c.fail(formatv("needs {0}, got {1}", source.str(), describe(c[0])));
+    return c.fail(formatted("needs {}, got {}", source.str(), describe(c[0])));
   if (target.isInt())
     return c.s.wrap(floatToInteger(c.s, x, target, mode));
   return c.s.wrap(source.isInt() ? integerToFloat(c.s, x, target, mode)
@@ -129,7 +129,7 @@ static PyValue convert(BuiltinCall &c) {
 template <bool high> static PyValue halfOfDouble(BuiltinCall &c) {
   Tensor x = fp32Or64(c, 0);
   if (!x || x.type.kind() != Kind::Float64)
-    return x ? c.fail(formatv("needs fp64, got {0}", describe(c[0]))) : PoisonValue::get();
+    return x ? c.fail(formatted("needs fp64, got {}", describe(c[0]))) : PoisonValue::get();
   Tensor bits = c.s.bitcast(x, Kind::Int64);
   if (high)
     bits = c.s.arithmetic(BinaryOp::RShift, bits, c.s.intConstant(32, bits.type, x.shape()));
@@ -205,7 +205,7 @@ static bool twoIntegers(BuiltinCall &c, Tensor &x, Tensor &y) {
     return false;
   if (x.type.isInt())
     return true;
-  c.fail(formatv("needs integers, got {0}", describe(c[0])));
+  c.fail(formatted("needs integers, got {}", describe(c[0])));
   return false;
 }
 
@@ -250,7 +250,7 @@ static PyValue multiply24(BuiltinCall &c) {
 static PyValue reverseBits(BuiltinCall &c) {
   Tensor x = c.tensor(0);
   if (!x || !x.type.isInt() || x.type.bitWidth() < 32)
-    return x ? c.fail(formatv("needs a 32- or 64-bit integer, got {0}", describe(c[0])))
+    return x ? c.fail(formatted("needs a 32- or 64-bit integer, got {}", describe(c[0])))
              : PoisonValue::get();
   Specializer &s = c.s;
   unsigned width = x.type.bitWidth();
@@ -302,7 +302,7 @@ static void addConversions(BuiltinTable &t) {
     for (StringRef source : from)
       for (StringRef target : to)
         for (StringRef mode : modes)
-          t.add(("libdevice." + source + "2" + target + "_" + mode).str(), "x", convert);
+          t.add(formatted("libdevice.{}2{}_{}", source, target, mode), "x", convert);
   };
   constexpr StringRef all[] = {"rn", "rz", "rd", "ru"};
   rows({"double", "float"}, {"int", "uint", "ll", "ull"}, all);

@@ -1,10 +1,10 @@
 //===- BuiltinsCreation.cpp - program ids, ranges, constants, casts -------===//
 #include "frontend/specialize/Builtins.h"
 #include "frontend/specialize/TensorDescriptor.h"
+#include "text/Format.h"
 #include <cmath>
 
 using namespace mlir;
-using llvm::formatv;
 
 namespace tile::specialize {
 
@@ -13,7 +13,7 @@ template <typename Op> static PyValue programAxis(BuiltinCall &c) {
   if (!axis)
     return PoisonValue::get();
   if (*axis < 0 || *axis > 2)
-    return c.fail(formatv("`axis` must be 0, 1 or 2, got {0}", *axis));
+    return c.fail(formatted("`axis` must be 0, 1 or 2, got {}", *axis));
   Type type = c.s.irType(Kind::Int32);
   IntegerAttr attr = c.s.builder.getI32IntegerAttr(*axis);
   return c.s.wrap({c.s.create<Op>(type, attr), DType(Kind::Int32)});
@@ -27,7 +27,7 @@ static PyValue arange(BuiltinCall &c) {
   if (!c.has(1))
     start = 0;
   if (*end <= *start)
-    return c.fail(formatv("`end` ({0}) must be greater than `start` ({1})", *end, *start));
+    return c.fail(formatted("`end` ({}) must be greater than `start` ({})", *end, *start));
   if (!llvm::isInt<32>(*start) || !llvm::isInt<32>(*end))
     return c.fail("the bounds must fit into 32 bits");
   std::string problem;
@@ -45,11 +45,11 @@ static PyValue fillShape(BuiltinCall &c, const PyValue &value, ArrayRef<int64_t>
                          std::optional<DType> type) {
   if (const Tensor *t = tensorIn(value)) {
     if (t->isBlock())
-      return c.fail(formatv("the value must be a scalar, got {0}", describe(value)));
+      return c.fail(formatted("the value must be a scalar, got {}", describe(value)));
     return c.s.wrap(c.s.splat(type ? c.s.cast(*t, *type) : *t, shape));
   }
   if (!value.isNumber())
-    return c.fail(formatv("the value must be a number, got {0}", describe(value)));
+    return c.fail(formatted("the value must be a number, got {}", describe(value)));
   if (!type)
     return c.fail("`dtype` is needed for a compile-time value");
   return c.s.wrap(c.s.constant(value, *type, shape));
@@ -61,7 +61,7 @@ static PyValue full(BuiltinCall &c) {
   if (c.has(2) && !(type = c.dtype(2)))
     return PoisonValue::get();
   if (type && type->isInt() && c[1].is(PyValue::Kind::Float) && !std::isfinite(c[1].asFloat()))
-    return c.fail(formatv("`value` is {0}, which {1} cannot hold", eval::repr(c[1]), type->str()));
+    return c.fail(formatted("`value` is {}, which {} cannot hold", eval::repr(c[1]), type->str()));
   return shape ? fillShape(c, c[1], *shape, type) : PoisonValue::get();
 }
 
@@ -89,19 +89,19 @@ static PyValue castValue(BuiltinCall &c) {
   bool isBitcast = c.flag(3);
   if (!rounding->empty() && *rounding != "rtne" && *rounding != "rtz")
     return c.fail(
-        formatv("`fp_downcast_rounding` must be \"rtne\" or \"rtz\", got \"{0}\"", *rounding));
+        formatted("`fp_downcast_rounding` must be \"rtne\" or \"rtz\", got \"{}\"", *rounding));
   Tensor x = c.tensor(0);
   if (!x)
     return PoisonValue::get();
   bool narrows = x.type.isFloating() && type->isFloating() && type->bitWidth() < x.type.bitWidth();
   if (!rounding->empty() && !narrows && x.type != *type)
-    return c.fail(formatv("`fp_downcast_rounding` only applies where a float is narrowed, not from "
-                          "{0} to {1}",
-                          x.type.str(), type->str()));
+    return c.fail(formatted(
+        "`fp_downcast_rounding` only applies where a float is narrowed, not from {} to {}",
+        x.type.str(), type->str()));
   if (*rounding == "rtz" && type->kind() == DType::Kind::Float8E4NV)
-    return c.fail(formatv("conversions to {0} only round to nearest (\"rtne\"); fp16, bf16 and "
-                          "fp8e5 have \"rtz\", too",
-                          type->str()));
+    return c.fail(formatted("conversions to {} only round to nearest (\"rtne\"); fp16, bf16 and "
+                            "fp8e5 have \"rtz\", too",
+                            type->str()));
   // A literal takes its new type at once.
   if (!tensorIn(c[0]) && !isBitcast && !type->isPointer())
     return c.s.wrap(c.s.constant(c[0], *type));

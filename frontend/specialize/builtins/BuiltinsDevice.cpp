@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/MathOps.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 using llvm::StringRef;
 
 namespace tile::specialize {
@@ -15,7 +15,7 @@ namespace tile::specialize {
 static Tensor callLibrary(Specializer &s, StringRef name, ArrayRef<Tensor> args,
                           const DType &result) {
   bool isSingle = llvm::any_of(args, [](auto &t) { return t.type.kind() == Kind::Float32; });
-  std::string symbol = formatv("__tile_{0}{1}", name, isSingle ? "f" : "");
+  std::string symbol = formatted("__tile_{}{}", name, isSingle ? "f" : "");
   SmallVector<Value> operands;
   for (const Tensor &t : args)
     operands.push_back(t.value);
@@ -33,8 +33,8 @@ static bool floats(BuiltinCall &c, SmallVectorImpl<Tensor> &args) {
     if (!t)
       return false;
     if (t.type != args[0].type) {
-      c.fail(formatv("the arguments must have one type, but {0} is {1} and {2} is {3}",
-                     c.parameter(0), describe(c[0]), c.parameter(i), describe(c[i])));
+      c.fail(formatted("the arguments must have one type, but {} is {} and {} is {}",
+                       c.parameter(0), describe(c[0]), c.parameter(i), describe(c[i])));
       return false;
     }
     all.push_back(&t);
@@ -55,7 +55,7 @@ static PyValue floatCall(BuiltinCall &c) {
 template <Kind kind> static PyValue typedCall(BuiltinCall &c) {
   Tensor x = c.tensor(0);
   if (!x || x.type.kind() != kind)
-    return x ? c.fail(formatv("needs {0}, got {1}", DType(kind).str(), describe(c[0])))
+    return x ? c.fail(formatted("needs {}, got {}", DType(kind).str(), describe(c[0])))
              : PoisonValue::get();
   StringRef name = nameOf(c);
   if (kind == Kind::Float32)
@@ -75,7 +75,7 @@ static PyValue mixedCall(BuiltinCall &c, unsigned floatIndex, StringRef name) {
   if (!x || !n)
     return PoisonValue::get();
   if (!n.type.isInt() || n.type.bitWidth() > 32)
-    return c.fail(formatv("{0} must be int32, got {1}", c.parameter(other), describe(c[other])));
+    return c.fail(formatted("{} must be int32, got {}", c.parameter(other), describe(c[other])));
   n = c.s.cast(n, Kind::Int32);
   if (!c.s.broadcast({&x, &n}))
     return PoisonValue::get();
@@ -108,7 +108,7 @@ static PyValue reciprocalNorm(BuiltinCall &c) {
 static PyValue exactReciprocalRoot(BuiltinCall &c) {
   Tensor x = c.tensor(0);
   if (!x || x.type.kind() != Kind::Float32)
-    return x ? c.fail(formatv("needs fp32, got {0}", describe(c[0]))) : PoisonValue::get();
+    return x ? c.fail(formatted("needs fp32, got {}", describe(c[0]))) : PoisonValue::get();
   Specializer &s = c.s;
   Tensor wide = s.cast(x, Kind::Float64);
   Tensor root{s.create<SqrtRnOp>(wide.value), wide.type};
@@ -126,7 +126,7 @@ static void addRounded(BuiltinTable &t) {
                   Row{"sqrt", "x", false}})
     for (StringRef mode : {"rn", "rz", "rd", "ru"})
       if (mode != "rn" || row.nearest)
-        t.add(formatv("libdevice.{0}_{1}", row.name, mode).str(), row.parameters, floatCall);
+        t.add(formatted("libdevice.{}_{}", row.name, mode), row.parameters, floatCall);
   t.add("libdevice.rsqrt_rn", "x", exactReciprocalRoot);
 }
 

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/Builtins.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 
 namespace tile::specialize {
 
@@ -51,34 +51,34 @@ bool Dot::readOperands() {
   auto isOperand = [](const DType &t) { return t.isFloating() || t.kind() == Kind::Int8; };
   if (!a.isBlock() || !b.isBlock())
     return fail(
-        formatv("both operands must be blocks, got {0} and {1}", described(a), described(b)));
+        formatted("both operands must be blocks, got {} and {}", described(a), described(b)));
   for (const Tensor *x : {&a, &b})
     if (!isOperand(x->type))
-      return fail(formatv("operands must be int8, fp8, fp16, bf16, fp32 or fp64, got {0} and {1}; "
-                          "cast with `.to()`",
-                          described(a), described(b)));
+      return fail(formatted(
+          "operands must be int8, fp8, fp16, bf16, fp32 or fp64, got {} and {}; cast with `.to()`",
+          described(a), described(b)));
   if (a.type != b.type && !(a.type.isFp8() && b.type.isFp8()))
-    return fail(formatv("both operands must have one type (or be fp8), got {0} and {1}; cast one "
-                        "with `.to()`",
-                        described(a), described(b)));
+    return fail(formatted(
+        "both operands must have one type (or be fp8), got {} and {}; cast one with `.to()`",
+        described(a), described(b)));
   return true;
 }
 
 bool Dot::checkShapes() {
   int64_t rank = a.rank();
   if (rank < 2 || b.rank() < 2)
-    return fail(formatv("operands must have at least two dimensions, got {0} and {1}; add one with "
-                        "`x[None, :]` or `x[:, None]`",
-                        described(a), described(b)));
+    return fail(formatted("operands must have at least two dimensions, got {} and {}; add one with "
+                          "`x[None, :]` or `x[:, None]`",
+                          described(a), described(b)));
   if (rank != b.rank())
-    return fail(formatv("operands must have the same number of dimensions, got {0} and {1}",
-                        described(a), described(b)));
+    return fail(formatted("operands must have the same number of dimensions, got {} and {}",
+                          described(a), described(b)));
   ArrayRef<int64_t> x = a.shape(), y = b.shape();
   if (x.drop_back(2) != y.drop_back(2))
-    return fail(formatv("the batch dimensions differ: {0} and {1}", described(a), described(b)));
+    return fail(formatted("the batch dimensions differ: {} and {}", described(a), described(b)));
   if (x[rank - 1] != y[rank - 2])
-    return fail(formatv("the inner dimensions differ: {0} has {1} columns, {2} has {3} rows",
-                        described(a), x[rank - 1], described(b), y[rank - 2]));
+    return fail(formatted("the inner dimensions differ: {} has {} columns, {} has {} rows",
+                          described(a), x[rank - 1], described(b), y[rank - 2]));
   shape.assign(x.begin(), x.end());
   shape[rank - 1] = y[rank - 1];
   std::string problem;
@@ -93,7 +93,7 @@ bool Dot::chooseAccumulator() {
   bool given = c.has(Acc);
   if (given) {
     if (!tensorIn(c[Acc]))
-      return fail(formatv("`acc` must be a block, got {0}", describe(c[Acc])));
+      return fail(formatted("`acc` must be a block, got {}", describe(c[Acc])));
     acc = *tensorIn(c[Acc]);
     if (choice && acc.type.kind() == Kind::Float16)
       accType = Kind::Float16;
@@ -111,18 +111,17 @@ bool Dot::chooseAccumulator() {
     // fp32 is the documented default: it says nothing where there is no choice.
     bool isNarrower = a.type.kind() == Kind::Int8 && out->kind() == Kind::Int8;
     if (!legal && !isNarrower && out->kind() != Kind::Float32)
-      return fail(
-          formatv("products of {0} are accumulated in {1}, not in `out_dtype` {2}: cast the "
-                  "result with `.to()`",
-                  a.type.str(), accType.str(), out->str()));
+      return fail(formatted("products of {} are accumulated in {}, not in `out_dtype` {}: cast the "
+                            "result with `.to()`",
+                            a.type.str(), accType.str(), out->str()));
     if (legal)
       accType = *out;
   }
   if (!given)
     return true;
   if (!acc.isBlock() || acc.shape() != ArrayRef<int64_t>(shape) || acc.type != accType)
-    return fail(formatv("`acc` must be {0}, the product of {1} and {2}; got {3}",
-                        describe(accType, shape), described(a), described(b), described(acc)));
+    return fail(formatted("`acc` must be {}, the product of {} and {}; got {}",
+                          describe(accType, shape), described(a), described(b), described(acc)));
   return true;
 }
 
@@ -136,9 +135,9 @@ bool Dot::readPrecision() {
     name = c.flag(AllowTf32, true) ? "tf32" : "ieee";
   std::optional<InputPrecision> found = symbolizeInputPrecision(StringRef(*name).lower());
   if (!found)
-    return fail(formatv("`input_precision` must be one of \"tf32\", \"tf32x3\", \"ieee\", "
-                        "\"bf16x3\", \"bf16x6\", got \"{0}\"",
-                        *name));
+    return fail(formatted("`input_precision` must be one of \"tf32\", \"tf32x3\", \"ieee\", "
+                          "\"bf16x3\", \"bf16x6\", got \"{}\"",
+                          *name));
   if (a.type.kind() == Kind::Float32) // the only operands that it concerns
     precision = *found;
   return true;
@@ -152,9 +151,9 @@ bool Dot::readImprecise() {
     return true;
   int64_t depth = a.shape().back();
   if (*bound < 0 || *bound > depth)
-    return fail(formatv("`max_num_imprecise_acc` ({0}) must be between 0 and the inner dimension "
-                        "({1})",
-                        *bound, depth));
+    return fail(
+        formatted("`max_num_imprecise_acc` ({}) must be between 0 and the inner dimension ({})",
+                  *bound, depth));
   imprecise = *bound;
   return true;
 }

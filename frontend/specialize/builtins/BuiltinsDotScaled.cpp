@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/Builtins.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
-using llvm::formatv;
 
 namespace tile::specialize {
 
@@ -72,9 +72,9 @@ bool DotScaled::read(ScaledOperand &o) {
                    .Case("bf16", Format::BF16)
                    .Default(std::nullopt);
   if (!found)
-    return fail(formatv("{0} must be one of \"e2m1\", \"e4m3\", \"e5m2\", \"fp16\", \"bf16\", got "
-                        "\"{1}\"",
-                        c.parameter(o.format), *name));
+    return fail(
+        formatted("{} must be one of \"e2m1\", \"e4m3\", \"e5m2\", \"fp16\", \"bf16\", got \"{}\"",
+                  c.parameter(o.format), *name));
   o.kind = *found;
   Kind stored = o.kind == Format::FP16   ? Kind::Float16
                 : o.kind == Format::BF16 ? Kind::BFloat16
@@ -84,14 +84,15 @@ bool DotScaled::read(ScaledOperand &o) {
   bool isBytes = o.x.type.isInt() && o.x.type.bitWidth() == 8;
   bool is16 = o.kind == Format::FP16 || o.kind == Format::BF16;
   if (!o.x.isBlock() || (o.x.rank() != 2 && o.x.rank() != 3))
-    return fail(formatv("{0} must be a block of two or three dimensions, got {1}",
-                        c.parameter(o.value), described(o.x)));
+    return fail(formatted("{} must be a block of two or three dimensions, got {}",
+                          c.parameter(o.value), described(o.x)));
   if (o.x.type.kind() != stored && (is16 || !isBytes))
-    return fail(formatv("{0} in format \"{1}\" must be {2}{3}, got {4}", c.parameter(o.value),
-                        *name, DType(stored).str(), is16 || stored == Kind::UInt8 ? "" : " or u8",
-                        described(o.x)));
+    return fail(formatted("{} in format \"{}\" must be {}{}, got {}", c.parameter(o.value), *name,
+                          DType(stored).str(), is16 || stored == Kind::UInt8 ? "" : " or u8",
+                          described(o.x)));
   if (!c.flag(o.pack, true) && o.kind != Format::E2M1)
-    return fail(formatv("{0} is for \"e2m1\", whose bytes hold two elements", c.parameter(o.pack)));
+    return fail(
+        formatted("{} is for \"e2m1\", whose bytes hold two elements", c.parameter(o.pack)));
   if (!c.has(o.scale))
     return true;
   o.scales = c.tensor(o.scale);
@@ -100,9 +101,9 @@ bool DotScaled::read(ScaledOperand &o) {
   bool isE8 = o.scales.type.isInt() && o.scales.type.bitWidth() == 8;
   if (!o.scales.isBlock() || o.scales.rank() != o.x.rank() ||
       (!isE8 && o.scales.type.kind() != Kind::Float8E4NV))
-    return fail(formatv("{0} must be a block of u8 exponents or fp8e4nv, of as many dimensions as "
-                        "{1}, got {2}",
-                        c.parameter(o.scale), c.parameter(o.value), described(o.scales)));
+    return fail(formatted(
+        "{} must be a block of u8 exponents or fp8e4nv, of as many dimensions as {}, got {}",
+        c.parameter(o.scale), c.parameter(o.value), described(o.scales)));
   return true;
 }
 
@@ -190,10 +191,10 @@ Tensor DotScaled::scaled(const ScaledOperand &o) {
   bool isNarrow = o.scales.type.isFp8();
   if (ArrayRef<int64_t>(expected) != o.scales.shape() || depth % std::max<int64_t>(groups, 1) ||
       (group != 32 && group != 16) || (isNarrow && group != 16))
-    return c.poison(formatv("{0} must have one scale for each 32 (or 16) elements of {1} along its "
-                            "inner dimension of {2}, outer dimension first; got {3}",
-                            c.parameter(o.scale), c.parameter(o.value), depth,
-                            described(o.scales)));
+    return c.poison(formatted("{} must have one scale for each 32 (or 16) elements of {} along its "
+                              "inner dimension of {}, outer dimension first; got {}",
+                              c.parameter(o.scale), c.parameter(o.value), depth,
+                              described(o.scales)));
   // bf16 has the range for scales; beside fp16 the product is made in fp32.
   DType wide = type.kind() == Kind::BFloat16 ? type : DType(Kind::Float32);
   Tensor factors = spread(o, scaleValues(o.scales, wide), depth);
@@ -213,7 +214,7 @@ PyValue DotScaled::run() {
       return PoisonValue::get();
     if (out->kind() != Kind::Float32)
       return c.fail(
-          formatv("the result is fp32, not `out_dtype` {0}: cast it with `.to()`", out->str()));
+          formatted("the result is fp32, not `out_dtype` {}: cast it with `.to()`", out->str()));
   }
   Tensor x = scaled(left), y = x ? scaled(right) : Tensor();
   if (!y)

@@ -7,11 +7,11 @@
 #include "frontend/Counted.h"
 #include "frontend/specialize/Builtins.h"
 #include "frontend/specialize/MathOps.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/InlineAsm.h"
 
 using namespace mlir;
-using llvm::formatv;
 
 namespace tile::specialize {
 
@@ -33,18 +33,18 @@ static PyValue gather(BuiltinCall &c) {
   if (!src || !index)
     return PoisonValue::get();
   if (!src.isBlock() || !index.isBlock() || !index.type.isInt() || index.type.isBool())
-    return c.fail(formatv("needs a block and a block of integer indices, got {0} and {1}",
-                          describe(c[0]), describe(c[1])));
+    return c.fail(formatted("needs a block and a block of integer indices, got {} and {}",
+                            describe(c[0]), describe(c[1])));
   if (src.rank() != index.rank())
-    return c.fail(formatv("the indices must have the {0} dimensions of the source, got {1}",
-                          src.rank(), describe(c[1])));
+    return c.fail(formatted("the indices must have the {} dimensions of the source, got {}",
+                            src.rank(), describe(c[1])));
   auto axis = c.axis(2, src.rank());
   if (!axis)
     return PoisonValue::get();
   for (int64_t d = 0; d < src.rank(); ++d)
     if (d != *axis && src.shape()[d] != index.shape()[d])
-      return c.fail(formatv("source and indices must agree in all dimensions but {0}: {1} and {2}",
-                            *axis, describe(c[0]), describe(c[1])));
+      return c.fail(formatted("source and indices must agree in all dimensions but {}: {} and {}",
+                              *axis, describe(c[0]), describe(c[1])));
   return c.s.wrap(pickAlong(c.s, src, index, *axis));
 }
 
@@ -55,7 +55,7 @@ static PyValue histogram(BuiltinCall &c) {
     return PoisonValue::get();
   std::string problem;
   if (x.rank() != 1 || !x.type.isInt())
-    return c.fail(formatv("needs a one-dimensional block of integers, got {0}", describe(c[0])));
+    return c.fail(formatted("needs a one-dimensional block of integers, got {}", describe(c[0])));
   if (!checkShape({*bins}, problem))
     return c.fail(problem);
   Specializer &s = c.s;
@@ -80,7 +80,7 @@ static bool elementOperands(BuiltinCall &c, ArrayRef<PyValue> values,
                             SmallVectorImpl<Tensor> &tensors) {
   for (const PyValue &value : values) {
     if (!tensorIn(value) && !value.isNumber()) {
-      c.fail(formatv("the arguments must be tensors or numbers, got {0}", describe(value)));
+      c.fail(formatted("the arguments must be tensors or numbers, got {}", describe(value)));
       return false;
     }
     tensors.push_back(c.s.tensor(value));
@@ -96,7 +96,7 @@ static bool elementOperands(BuiltinCall &c, ArrayRef<PyValue> values,
 static std::optional<unsigned> packOf(BuiltinCall &c, unsigned i) {
   auto pack = c.integerOr(i, 1);
   if (pack && (*pack < 1 || *pack > 64 || !llvm::isPowerOf2_64(*pack))) {
-    c.fail(formatv("`pack` must be a power of two up to 64, got {0}", *pack));
+    c.fail(formatted("`pack` must be a power of two up to 64, got {}", *pack));
     return std::nullopt;
   }
   return pack ? std::optional(unsigned(*pack)) : std::nullopt;
@@ -139,23 +139,23 @@ buildMapBody(BuiltinCall &c, Region &region, ArrayRef<Tensor> inputs, unsigned p
     if (!t)
       return std::nullopt;
     if (t.isBlock()) {
-      c.fail(formatv("the function must return scalars, got {0}", describe(part)));
+      c.fail(formatted("the function must return scalars, got {}", describe(part)));
       return std::nullopt;
     }
     values.push_back(t.value);
     types.push_back(t.type);
   }
   if (values.empty() || values.size() % pack) {
-    c.fail(formatv("the function must return {0} for each result, got {1}", counted(pack, "value"),
-                   values.size()));
+    c.fail(formatted("the function must return {} for each result, got {}", counted(pack, "value"),
+                     values.size()));
     return std::nullopt;
   }
   SmallVector<DType> results;
   for (size_t i = 0; i < types.size(); i += pack) {
     for (unsigned k = 1; k < pack; ++k)
       if (types[i + k] != types[i]) {
-        c.fail(formatv("the {0} values of one result must have one type, got {1} and {2}", pack,
-                       types[i].str(), types[i + k].str()));
+        c.fail(formatted("the {} values of one result must have one type, got {} and {}", pack,
+                         types[i].str(), types[i + k].str()));
         return std::nullopt;
       }
     results.push_back(types[i]);
@@ -173,7 +173,7 @@ static PyValue mapElementwise(BuiltinCall &c) {
   if (inputs.empty())
     return c.fail("needs arguments");
   if (!c[0].is(PyValue::Kind::Function))
-    return c.fail(formatv("the first argument must be a function, got {0}", describe(c[0])));
+    return c.fail(formatted("the first argument must be a function, got {}", describe(c[0])));
   Specializer &s = c.s;
   OperationState state(s.loc(), MapElementwiseOp::getOperationName());
   for (const Tensor &t : inputs)
@@ -196,8 +196,8 @@ static PyValue mapElementwise(BuiltinCall &c) {
 static bool resultTypes(BuiltinCall &c, unsigned i, SmallVectorImpl<DType> &types) {
   for (const PyValue &value : c[i].isSequence() ? c[i].elements() : ArrayRef(c[i])) {
     if (!value.is(PyValue::Kind::DType) || value.asDType().isVoid()) {
-      c.fail(formatv("{0} must be a type or a tuple of types, got {1}", c.parameter(i),
-                     describe(c[i])));
+      c.fail(formatted("{} must be a type or a tuple of types, got {}", c.parameter(i),
+                       describe(c[i])));
       return false;
     }
     std::string reason;
@@ -208,7 +208,7 @@ static bool resultTypes(BuiltinCall &c, unsigned i, SmallVectorImpl<DType> &type
     }
   }
   if (types.empty())
-    c.fail(formatv("{0} is empty", c.parameter(i)));
+    c.fail(formatted("{} is empty", c.parameter(i)));
   return !types.empty();
 }
 
@@ -224,10 +224,9 @@ static bool checkRegisterClasses(BuiltinCall &c, StringRef constraints) {
     bool tied = !name.empty() && llvm::all_of(name, llvm::isDigit);
     if (tied || (name.size() == 1 && StringRef("bchrlqfdni").contains(name)))
       continue;
-    c.fail(formatv(
-        "the constraint \"{0}\" is none of PTX: use \"h\" (16 bits), \"r\" (32), \"l\" (64), "
-        "\"f\" (fp32), \"d\" (fp64)",
-        part.trim()));
+    c.fail(formatted("the constraint \"{}\" is none of PTX: use \"h\" (16 bits), \"r\" (32), \"l\" "
+                     "(64), \"f\" (fp32), \"d\" (fp64)",
+                     part.trim()));
     return false;
   }
   return true;
@@ -241,11 +240,10 @@ parseConstraints(BuiltinCall &c, StringRef constraints) {
   auto isResult = [](const auto &info) { return info.Type == llvm::InlineAsm::isOutput; };
   if (!parsed.empty() && std::is_partitioned(parsed.begin(), parsed.end(), isResult))
     return parsed;
-  c.fail(
-      formatv("the constraints \"{0}\" cannot be read: the results (\"=r\") come first, then the "
-              "operands (\"r\", or the number of the result whose register they share), then "
-              "what is overwritten (\"~{{memory}\")",
-              constraints));
+  c.fail(formatted("the constraints \"{}\" cannot be read: the results (\"=r\") come first, then "
+                   "the operands (\"r\", or the number of the result whose register they share), "
+                   "then what is overwritten (\"~{{memory}}\")",
+                   constraints));
   return std::nullopt;
 }
 
@@ -266,11 +264,10 @@ static bool checkPlaceholders(BuiltinCall &c, StringRef text, unsigned registers
               rest.consume_front(":n}");
     if (valid)
       continue;
-    c.fail(formatv("cannot read `{0}` in the text: {1}, and `$$` is the sign itself",
-                   start.take_until([](char x) { return StringRef(" \t\n,;").contains(x); }),
-                   registers == 1
-                       ? std::string("the register is `$0`")
-                       : formatv("the registers are `$0` to `${0}`", registers - 1).str()));
+    c.fail(formatted("cannot read `{}` in the text: {}, and `$$` is the sign itself",
+                     start.take_until([](char x) { return StringRef(" \t\n,;").contains(x); }),
+                     registers == 1 ? std::string("the register is `$0`")
+                                    : formatted("the registers are `$0` to `${}`", registers - 1)));
     return false;
   }
   return true;
@@ -297,10 +294,10 @@ static bool checkConstraints(BuiltinCall &c, StringRef constraints, ArrayRef<Ten
     expectedOperands += registers(t.type);
   if (outputs == expectedOutputs && operands == expectedOperands)
     return true;
-  c.fail(formatv("the constraints \"{0}\" name {1} and {2}, but {3} and {4} "
-                 "registers are needed for {5} at a time",
-                 constraints, counted(outputs, "result"), counted(operands, "operand"),
-                 expectedOutputs, expectedOperands, counted(pack, "element")));
+  c.fail(formatted(
+      "the constraints \"{}\" name {} and {}, but {} and {} registers are needed for {} at a time",
+      constraints, counted(outputs, "result"), counted(operands, "operand"), expectedOutputs,
+      expectedOperands, counted(pack, "element")));
   return false;
 }
 
@@ -310,10 +307,10 @@ static PyValue emitAsm(BuiltinCall &c, StringRef text, StringRef constraints,
   Specializer &s = c.s;
   if (!pure && !inputs.empty() &&
       !llvm::all_of(inputs.front().shape(), [](int64_t n) { return llvm::isPowerOf2_64(n); })) {
-    s.unsupported(formatv("`tl.inline_asm_elementwise`: text with effects (`is_pure=False`) runs "
-                          "on blocks whose dimensions are powers of two only, got {0}; if the text "
-                          "only computes its results, say `is_pure=True`",
-                          describeShape(inputs.front().shape())));
+    s.unsupported(formatted("`tl.inline_asm_elementwise`: text with effects (`is_pure=False`) runs "
+                            "on blocks whose dimensions are powers of two only, got {}; if the "
+                            "text only computes its results, say `is_pure=True`",
+                            describeShape(inputs.front().shape())));
     return PoisonValue::get();
   }
   SmallVector<Value> operands;
@@ -350,7 +347,7 @@ static PyValue inlineAsm(BuiltinCall &c) {
 /// A special register as a scalar.
 static PyValue specialRegister(BuiltinCall &c, StringRef name, const DType &type, bool pure) {
   bool wide = type.bitWidth() == 64;
-  std::string text = formatv("mov.u{0} $0, %{1};", wide ? 64 : 32, name);
+  std::string text = formatted("mov.u{} $0, %{};", wide ? 64 : 32, name);
   return emitAsm(c, text, wide ? "=l" : "=r", {}, type, pure, 1, /*single=*/true);
 }
 static PyValue globalTimer(BuiltinCall &c) {
@@ -395,7 +392,7 @@ static PyValue externElementwise(BuiltinCall &c) {
     return PoisonValue::get();
   if (!c[Symbols].is(PyValue::Kind::Dict))
     return c.fail(
-        formatv("{0} must be a dict, got {1}", c.parameter(Symbols), describe(c[Symbols])));
+        formatted("{} must be a dict, got {}", c.parameter(Symbols), describe(c[Symbols])));
   std::vector<PyValue> key;
   std::string types;
   for (const Tensor &t : inputs) {
@@ -404,10 +401,10 @@ static PyValue externElementwise(BuiltinCall &c) {
   }
   const PyValue *entry = c[Symbols].asDict().find(PyValue::tuple(key));
   if (!entry)
-    return c.fail(formatv("there is no function for arguments of types ({0})", types));
+    return c.fail(formatted("there is no function for arguments of types ({})", types));
   ArrayRef<PyValue> parts = entry->elements();
   if (parts.size() != 2 || !parts[0].isStr() || !parts[1].is(PyValue::Kind::DType))
-    return c.fail(formatv("the entry for ({0}) must be a pair of a symbol and a type", types));
+    return c.fail(formatted("the entry for ({}) must be a pair of a symbol and a type", types));
   const std::string &symbol = parts[0].asStr();
   DType result = parts[1].asDType();
   Specializer &s = c.s;
@@ -420,9 +417,9 @@ static PyValue externElementwise(BuiltinCall &c) {
     return t ? s.wrap(s.cast(*t, result)) : value;
   }
   if (path->empty()) {
-    s.unsupported(formatv("the function `{0}` is not in the device library: give the path of a "
-                          "bitcode file that has it",
-                          symbol));
+    s.unsupported(formatted("the function `{}` is not in the device library: give the path of a "
+                            "bitcode file that has it",
+                            symbol));
     return PoisonValue::get();
   }
   SmallVector<Value> operands;

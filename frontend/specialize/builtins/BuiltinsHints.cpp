@@ -1,9 +1,9 @@
 //===- BuiltinsHints.cpp - promises, compile-time checks, debugging -------===//
 #include "frontend/Counted.h"
 #include "frontend/specialize/Builtins.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 
 namespace tile::specialize {
 
@@ -23,12 +23,12 @@ template <Promise promise> static PyValue hint(BuiltinCall &c) {
   size_t expected = std::max<size_t>(1, x->rank());
   if (values->size() != expected)
     return c.fail(
-        formatv("{0} has {1}, but {2} given", describe(x->type, x->shape()),
-                counted(uint64_t(x->rank()), "dimension"),
-                counted(values->size(), "value") + (values->size() == 1 ? " is" : " are")));
+        formatted("{} has {}, but {} given", describe(x->type, x->shape()),
+                  counted(uint64_t(x->rank()), "dimension"),
+                  counted(values->size(), "value") + (values->size() == 1 ? " is" : " are")));
   for (int64_t value : *values)
     if (value <= 0)
-      return c.fail(formatv("the values must be positive, got {0}", value));
+      return c.fail(formatted("the values must be positive, got {}", value));
   DenseI64ArrayAttr attr = c.s.builder.getDenseI64ArrayAttr(*values), none;
   Value result = c.s.create<HintOp>(x->value, promise == Promise::Divisibility ? attr : none,
                                     promise == Promise::Contiguity ? attr : none,
@@ -39,7 +39,7 @@ template <Promise promise> static PyValue hint(BuiltinCall &c) {
 static PyValue assume(BuiltinCall &c) {
   Tensor condition = c.tensor(0);
   if (condition && condition.type.isFloating())
-    return c.fail(formatv("needs a condition, got {0}", describe(c[0])));
+    return c.fail(formatted("needs a condition, got {}", describe(c[0])));
   condition = c.s.isTrue(condition);
   if (condition && !condition.isBlock() && !c.s.constantValue(condition))
     AssumeOp::create(c.s.builder, c.s.loc(), condition.value);
@@ -63,9 +63,9 @@ static PyValue staticAssert(BuiltinCall &c) {
     return c.fail("the condition is only known at run time: use `tl.device_assert`");
   std::optional<bool> holds = c.s.truth(condition);
   if (!holds.value_or(false)) {
-    std::string message = c.has(1) ? ": " + eval::str(c[1]) : "";
+    std::string message = c.has(1) ? formatted(": {}", eval::str(c[1])) : "";
     c.s.set(kReturnValue, PoisonValue::get()); // what ends here gives nothing to complain about
-    return c.s.fail("static assertion failed" + message);
+    return c.s.fail(formatted("static assertion failed{}", message));
   }
   return PyValue::none();
 }

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/Builtins.h"
 #include "frontend/specialize/MathOps.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 
 namespace tile::specialize {
 
@@ -26,7 +26,7 @@ static bool twoFloats(BuiltinCall &c, Tensor &x, Tensor &y) {
   if (x.type == y.type)
     return c.s.broadcast({&x, &y});
   c.fail(
-      formatv("the arguments must have one type, got {0} and {1}", describe(c[0]), describe(c[1])));
+      formatted("the arguments must have one type, got {} and {}", describe(c[0]), describe(c[1])));
   return false;
 }
 
@@ -85,8 +85,8 @@ static PyValue power(BuiltinCall &c) {
   if (y.type.isInt())
     y = c.s.cast(y, x.type);
   if (x.type != y.type || !c.s.broadcast({&x, &y}))
-    return c.fail(formatv("the arguments must have one type, got {0} and {1}", describe(c[0]),
-                          describe(c[1])));
+    return c.fail(formatted("the arguments must have one type, got {} and {}", describe(c[0]),
+                            describe(c[1])));
   return c.s.wrap({c.s.create<math::PowFOp>(x.value, y.value), x.type});
 }
 
@@ -141,8 +141,8 @@ static Tensor int32Or64(BuiltinCall &c, unsigned i) {
   Tensor x = c.tensor(i);
   if (!x || (x.type.isInt() && x.type.bitWidth() >= 32))
     return x;
-  return c.poison(formatv("{0} is {1}, but only 32- and 64-bit integers are possible",
-                          c.parameter(i), describe(x.type, x.shape())));
+  return c.poison(formatted("{} is {}, but only 32- and 64-bit integers are possible",
+                            c.parameter(i), describe(x.type, x.shape())));
 }
 
 /// Counts are int32 whatever is counted in.
@@ -193,7 +193,7 @@ template <Kind from, Kind to> static PyValue reinterpret(BuiltinCall &c) {
     return PoisonValue::get();
   if (x.type.bitWidth() != DType(from).bitWidth() || x.type.isPointer() ||
       x.type.isFloating() != DType(from).isFloating())
-    return c.fail(formatv("needs {0}, got {1}", DType(from).str(), describe(c[0])));
+    return c.fail(formatted("needs {}, got {}", DType(from).str(), describe(c[0])));
   return c.s.wrap(c.s.bitcast(x, to));
 }
 

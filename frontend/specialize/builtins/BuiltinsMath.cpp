@@ -1,9 +1,9 @@
 //===- BuiltinsMath.cpp - elementwise functions ---------------------------===//
 #include "frontend/specialize/Builtins.h"
 #include "frontend/specialize/MathOps.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 
 namespace tile::specialize {
 
@@ -15,9 +15,9 @@ Tensor fp32Or64(BuiltinCall &c, unsigned i) {
   Tensor x = c.tensor(i);
   if (!x || x.type.kind() == Kind::Float32 || x.type.kind() == Kind::Float64)
     return x;
-  return c.poison(formatv("{0} is {1}, but only fp32 and fp64 are possible: convert with "
-                          "`.to(tl.float32)`",
-                          c.parameter(i), describe(x.type, x.shape())));
+  return c.poison(
+      formatted("{} is {}, but only fp32 and fp64 are possible: convert with `.to(tl.float32)`",
+                c.parameter(i), describe(x.type, x.shape())));
 }
 
 static PyValue sqrtRn(BuiltinCall &c) {
@@ -53,8 +53,8 @@ static std::optional<bool> propagatesNan(BuiltinCall &c, unsigned i) {
     return true;
   if (c[i].isSymbol("tl.PropagateNan.NONE"))
     return false;
-  c.fail(formatv("{0} must be `tl.PropagateNan.ALL` or `tl.PropagateNan.NONE`, got {1}",
-                 c.parameter(i), describe(c[i])));
+  c.fail(formatted("{} must be `tl.PropagateNan.ALL` or `tl.PropagateNan.NONE`, got {}",
+                   c.parameter(i), describe(c[i])));
   return std::nullopt;
 }
 
@@ -89,8 +89,8 @@ static PyValue clamp(BuiltinCall &c) {
       !c.s.unify(x, high) || !c.s.unify(low, high))
     return PoisonValue::get();
   if (!x.type.isStandardFloating())
-    return c.fail(formatv("needs floats, got {0}; use `tl.minimum` and `tl.maximum`",
-                          describe(x.type, x.shape())));
+    return c.fail(formatted("needs floats, got {}; use `tl.minimum` and `tl.maximum`",
+                            describe(x.type, x.shape())));
   Value result = c.s.create<ClampOp>(x.value, low.value, high.value, *nan);
   return c.s.wrap({result, x.type});
 }
@@ -103,7 +103,7 @@ static PyValue fma(BuiltinCall &c) {
       !c.s.unify(x, y))
     return PoisonValue::get();
   if (!x.type.isStandardFloating())
-    return c.fail(formatv("needs floats, got {0}", describe(x.type, x.shape())));
+    return c.fail(formatted("needs floats, got {}", describe(x.type, x.shape())));
   return c.s.wrap({c.s.create<math::FmaOp>(x.value, y.value, z.value), x.type});
 }
 
@@ -116,8 +116,8 @@ Tensor highProduct(Specializer &s, Tensor x, Tensor y) {
   if (!x || !y || !s.unify(x, y))
     return {};
   if (!x.type.isInt() || x.type.bitWidth() < 32)
-    return s.poison(
-        formatv("`tl.umulhi`: needs 32- or 64-bit integers, got {0}", describe(x.type, x.shape())));
+    return s.poison(formatted("`tl.umulhi`: needs 32- or 64-bit integers, got {}",
+                              describe(x.type, x.shape())));
   return {s.create<UMulHiOp>(x.value, y.value), x.type};
 }
 
@@ -140,7 +140,7 @@ static PyValue fdiv(BuiltinCall &c) {
     y = c.s.constant(c[1], x.type);
   if (x.type != y.type || !x.type.isStandardFloating())
     return c.fail(
-        formatv("needs two floats of one type, got {0} and {1}", describe(c[0]), describe(c[1])));
+        formatted("needs two floats of one type, got {} and {}", describe(c[0]), describe(c[1])));
   return c.s.wrap(divideFloats(c.s, x, y, c.flag(2)));
 }
 
@@ -149,7 +149,7 @@ static PyValue divRn(BuiltinCall &c) {
   if (!x || !y || !c.s.unify(x, y))
     return PoisonValue::get();
   if (x.type.kind() != Kind::Float32 && x.type.kind() != Kind::Float64)
-    return c.fail(formatv("needs fp32, got {0} and {1}", describe(c[0]), describe(c[1])));
+    return c.fail(formatted("needs fp32, got {} and {}", describe(c[0]), describe(c[1])));
   return c.s.wrap(divideFloats(c.s, x, y, /*exact=*/true));
 }
 

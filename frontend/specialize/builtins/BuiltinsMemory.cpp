@@ -1,11 +1,11 @@
 //===- BuiltinsMemory.cpp - loads, stores, atomics ------------------------===//
 #include "frontend/specialize/BlockPointer.h"
 #include "frontend/specialize/TensorDescriptor.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
 
 using namespace mlir;
-using llvm::formatv;
 
 namespace tile::specialize {
 
@@ -41,8 +41,8 @@ static std::optional<CacheModifier> cacheModifier(BuiltinCall &c, unsigned i, bo
                  .Case(".wt", CacheModifier::wt)
                  .Default(std::nullopt);
   if (!result)
-    c.fail(formatv("`cache_modifier` must be one of {0}, got \"{1}\"",
-                   isLoad ? ".ca, .cg, .cs, .cv" : ".wb, .cg, .cs, .wt", *text));
+    c.fail(formatted("`cache_modifier` must be one of {}, got \"{}\"",
+                     isLoad ? ".ca, .cg, .cs, .cv" : ".wb, .cg, .cs, .wt", *text));
   return result;
 }
 
@@ -56,7 +56,7 @@ static std::optional<EvictionPolicy> evictionPolicy(BuiltinCall &c, unsigned i) 
                     .Case("evict_last", EvictionPolicy::evict_last)
                     .Default(std::nullopt);
   if (!result)
-    c.fail(formatv("`eviction_policy` must be evict_first or evict_last, got \"{0}\"", *text));
+    c.fail(formatted("`eviction_policy` must be evict_first or evict_last, got \"{}\"", *text));
   return result;
 }
 
@@ -64,11 +64,11 @@ static std::optional<EvictionPolicy> evictionPolicy(BuiltinCall &c, unsigned i) 
 static Tensor pointer(BuiltinCall &c, unsigned i) {
   const Tensor *t = tensorIn(c[i]);
   if (!t || !t->type.isPointer())
-    return c.poison(formatv("{0} must be a pointer or a block of pointers, got {1}{2}",
-                            c.parameter(i), describe(c[i]),
-                            isTensorDescriptor(c[i]) ? "; a descriptor has methods of its own, "
-                                                       "such as `d.load(offsets)`"
-                                                     : ""));
+    return c.poison(formatted("{} must be a pointer or a block of pointers, got {}{}",
+                              c.parameter(i), describe(c[i]),
+                              isTensorDescriptor(c[i]) ? "; a descriptor has methods of its own, "
+                                                         "such as `d.load(offsets)`"
+                                                       : ""));
   return *t;
 }
 
@@ -82,16 +82,16 @@ static Tensor asBytes(Specializer &s, const Tensor &ptr) {
 static Tensor mask(BuiltinCall &c, unsigned i) {
   Tensor t = c.tensor(i);
   if (t && t.type.isPointer())
-    return c.poison(formatv("{0} must be boolean, got {1}", c.parameter(i), describe(c[i])));
+    return c.poison(formatted("{} must be boolean, got {}", c.parameter(i), describe(c[i])));
   return c.s.isTrue(t);
 }
 
 static bool scalarMaskOnly(BuiltinCall &c, const Tensor &ptr, const Tensor &extra, unsigned i) {
   if (ptr.isBlock() || !extra || !extra.isBlock())
     return true;
-  c.fail(formatv("{0} is {1}, but the pointer is a scalar: make a block of pointers "
-                 "(`ptr + tl.arange(...)`)",
-                 c.parameter(i), describe(extra.type, extra.shape())));
+  c.fail(formatted(
+      "{} is {}, but the pointer is a scalar: make a block of pointers (`ptr + tl.arange(...)`)",
+      c.parameter(i), describe(extra.type, extra.shape())));
   return false;
 }
 
@@ -105,7 +105,7 @@ static Tensor otherValue(BuiltinCall &c, unsigned i, const DType &element) {
     return c.s.cast(*t, element);
   if (c[i].isNumber())
     return c.s.constant(c[i], element);
-  return c.poison(formatv("`other` must be a number or a tensor, got {0}", describe(c[i])));
+  return c.poison(formatted("`other` must be a number or a tensor, got {}", describe(c[i])));
 }
 
 /// Fills pointers, mask and other for a load through a block pointer.
@@ -118,11 +118,11 @@ static bool blockLoad(BuiltinCall &c, const PyValue &boundary, StringRef padding
   mask = access->mask;
   DType element = ptr.type.element();
   if (padding == "nan" && !element.isFloating()) {
-    c.fail(formatv("`padding_option` \"nan\" needs floats, not {0}", element.str()));
+    c.fail(formatted("`padding_option` \"nan\" needs floats, not {}", element.str()));
     return false;
   }
   if (!padding.empty() && padding != "zero" && padding != "nan") {
-    c.fail(formatv("`padding_option` must be \"zero\" or \"nan\", got \"{0}\"", padding));
+    c.fail(formatted("`padding_option` must be \"zero\" or \"nan\", got \"{}\"", padding));
     return false;
   }
   if (mask && !padding.empty()) {
@@ -189,19 +189,19 @@ static Tensor storedValue(BuiltinCall &c, unsigned i, const Tensor &ptr) {
     value = c.s.constant(c[i], element);
   else
     return c.poison(
-        formatv("{0} must be a number or a tensor, got {1}", c.parameter(i), describe(c[i])));
+        formatted("{} must be a number or a tensor, got {}", c.parameter(i), describe(c[i])));
   value = c.s.cast(value, memory);
   if (value && value.isBlock() && !ptr.isBlock())
-    return c.poison(formatv("{0} is {1}, but the pointer is a scalar: make a block of pointers "
-                            "(`ptr + tl.arange(...)`)",
-                            c.parameter(i), describe(value.type, value.shape())));
+    return c.poison(formatted(
+        "{} is {}, but the pointer is a scalar: make a block of pointers (`ptr + tl.arange(...)`)",
+        c.parameter(i), describe(value.type, value.shape())));
   return c.s.broadcastTo(value, ptr.shape());
 }
 
 static bool writable(BuiltinCall &c, const Tensor &ptr) {
   if (!ptr || !ptr.type.isConstPointer())
     return bool(ptr);
-  c.fail(formatv("cannot write through {0}: it points to constant memory", ptr.type.str()));
+  c.fail(formatted("cannot write through {}: it points to constant memory", ptr.type.str()));
   return false;
 }
 
@@ -258,7 +258,7 @@ static std::optional<MemSemantic> semantic(BuiltinCall &c, unsigned i) {
                     .Case("relaxed", MemSemantic::relaxed)
                     .Default(std::nullopt);
   if (!result)
-    c.fail(formatv("`sem` must be relaxed, acquire, release or acq_rel, got \"{0}\"", *text));
+    c.fail(formatted("`sem` must be relaxed, acquire, release or acq_rel, got \"{}\"", *text));
   return result;
 }
 
@@ -272,7 +272,7 @@ static std::optional<MemScope> scope(BuiltinCall &c, unsigned i) {
                     .Case("sys", MemScope::sys)
                     .Default(std::nullopt);
   if (!result)
-    c.fail(formatv("`scope` must be gpu, cta or sys, got \"{0}\"", *text));
+    c.fail(formatted("`scope` must be gpu, cta or sys, got \"{}\"", *text));
   return result;
 }
 
@@ -361,9 +361,9 @@ static PyValue atomicRmw(BuiltinCall &c, Rmw op) {
   DType type = ptr.type.element();
   std::optional<AtomicKind> kind = atomicKind(op, type);
   if (!kind)
-    return c.fail(formatv("this atomic does not work on {0}: use {1}", type.str(),
-                          op == Rmw::Add ? "32- or 64-bit integers, fp16, bf16, fp32 or fp64"
-                                         : "32- or 64-bit integers, fp32 or fp64"));
+    return c.fail(formatted("this atomic does not work on {}: use {}", type.str(),
+                            op == Rmw::Add ? "32- or 64-bit integers, fp16, bf16, fp32 or fp64"
+                                           : "32- or 64-bit integers, fp32 or fp64"));
   AtomicOperands o{ptr, storedValue(c, Stored, ptr), {}, *sem, *where};
   if (c.has(Mask)) {
     Tensor m = mask(c, Mask);
@@ -393,7 +393,7 @@ static PyValue atomicCas(BuiltinCall &c) {
   DType type = ptr.type.element();
   unsigned bits = type.bitWidth();
   if (bits != 16 && bits != 32 && bits != 64)
-    return c.fail(formatv("compare-and-swap works on 16, 32 and 64 bits, not on {0}", type.str()));
+    return c.fail(formatted("compare-and-swap works on 16, 32 and 64 bits, not on {}", type.str()));
   Tensor expected = storedValue(c, 1, ptr), value = storedValue(c, 2, ptr);
   if (!expected || !value)
     return PoisonValue::get();

@@ -8,9 +8,9 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/Builtins.h"
 #include "frontend/specialize/MathOps.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 
 namespace tile::specialize {
 
@@ -70,7 +70,7 @@ static PyValue flip(BuiltinCall &c) {
   if (!axis)
     return PoisonValue::get();
   if (!x.isBlock() || x.type.isPointer())
-    return c.fail(formatv("needs a block of numbers, got {0}", describe(c[0])));
+    return c.fail(formatted("needs a block of numbers, got {}", describe(c[0])));
   Specializer &s = c.s;
   if (!llvm::isPowerOf2_64(x.shape()[*axis])) {
     Tensor index = indicesAlong(s, x.shape(), *axis);
@@ -182,14 +182,14 @@ static Tensor sortable(BuiltinCall &c, unsigned dimIndex) {
   if (!x)
     return {};
   if (!x.isBlock() || x.type.isPointer() || x.type.isFp8())
-    return c.poison(formatv("needs a block of numbers, got {0}", describe(c[0])));
+    return c.poison(formatted("needs a block of numbers, got {}", describe(c[0])));
   if (c.has(dimIndex)) {
     auto axis = c.axis(dimIndex, x.rank());
     if (!axis)
       return {};
     if (*axis != x.rank() - 1)
-      return c.poison(formatv("only the last dimension ({0}) is possible, got {1}; use `tl.trans`",
-                              x.rank() - 1, *axis));
+      return c.poison(formatted("only the last dimension ({}) is possible, got {}; use `tl.trans`",
+                                x.rank() - 1, *axis));
   }
   return x;
 }
@@ -233,9 +233,9 @@ static PyValue bitonicMerge(BuiltinCall &c) {
   if (!x)
     return PoisonValue::get();
   if (!llvm::isPowerOf2_64(x.shape().back()))
-    return c.fail(formatv("the last dimension of {0} must be a power of two; `tl.sort` sorts any "
-                          "length",
-                          describe(c[0])));
+    return c.fail(
+        formatted("the last dimension of {} must be a power of two; `tl.sort` sorts any length",
+                  describe(c[0])));
   Sorter sorter(c.s, x);
   sorter.merge(llvm::Log2_64(sorter.length), /*isLast=*/true, c.flag(2));
   return c.s.wrap(c.s.reshape(sorter.x, x.shape()));
@@ -248,7 +248,7 @@ static PyValue topk(BuiltinCall &c) {
     return PoisonValue::get();
   int64_t length = x.shape().back();
   if (*k <= 0 || *k > length)
-    return c.fail(formatv("`k` must be between 1 and {0}, got {1}", length, *k));
+    return c.fail(formatted("`k` must be between 1 and {}, got {}", length, *k));
   Specializer &s = c.s;
   Tensor all = sorted(s, x, c.flag(3, true));
   SmallVector<int64_t> shape(x.shape());

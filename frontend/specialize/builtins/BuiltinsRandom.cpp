@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/Builtins.h"
 #include "frontend/specialize/MathOps.h"
+#include "text/Format.h"
 #include <numbers>
 
 using namespace mlir;
-using llvm::formatv;
 
 namespace tile::specialize {
 
@@ -72,7 +72,7 @@ bool Random::key(const PyValue &seed, const DType &type, Tensor &low, Tensor &hi
   if (!value)
     return false;
   if (!value.type.isInt()) {
-    c.fail(formatv("the seed must be an integer, got {0}", describe(seed)));
+    c.fail(formatted("the seed must be an integer, got {}", describe(seed)));
     return false;
   }
   if (type.bitWidth() == 64) {
@@ -91,7 +91,7 @@ bool Random::wordsAt(const PyValue &seed, const PyValue &offset, int64_t rounds,
   if (!value)
     return false;
   if (!value.type.isInt()) {
-    c.fail(formatv("the offset must be an integer, got {0}", describe(offset)));
+    c.fail(formatted("the offset must be an integer, got {}", describe(offset)));
     return false;
   }
   DType type = Kind::UInt32;
@@ -149,7 +149,7 @@ static bool randomWords(BuiltinCall &c, Random &random, Words &words) {
   if (!rounds)
     return false;
   if (*rounds < 1 || *rounds > 64) {
-    c.fail(formatv("`n_rounds` must be from 1 to 64, got {0}", *rounds));
+    c.fail(formatted("`n_rounds` must be from 1 to 64, got {}", *rounds));
     return false;
   }
   return random.wordsAt(c[0], c[1], *rounds, words);
@@ -192,7 +192,7 @@ static PyValue uniformOf(BuiltinCall &c) {
   if (!x)
     return PoisonValue::get();
   if (!x.type.isInt() || x.type.bitWidth() < 32)
-    return c.fail(formatv("needs 32- or 64-bit integers, got {0}", describe(c[0])));
+    return c.fail(formatted("needs 32- or 64-bit integers, got {}", describe(c[0])));
   return c.s.wrap(Random(c).uniform(x));
 }
 
@@ -201,7 +201,7 @@ static PyValue normalPair(BuiltinCall &c) {
   if (!u1 || !u2 || !c.s.broadcast({&u1, &u2}))
     return PoisonValue::get();
   if (u1.type.kind() != Kind::Float32 || u2.type.kind() != Kind::Float32)
-    return c.fail(formatv("needs fp32, got {0} and {1}", describe(c[0]), describe(c[1])));
+    return c.fail(formatted("needs fp32, got {} and {}", describe(c[0]), describe(c[1])));
   auto [a, b] = Random(c).normal(u1, u2);
   return tupleOf(c.s, {a, b});
 }
@@ -215,7 +215,7 @@ static bool counters(BuiltinCall &c, unsigned first, Words &words) {
     if (!words[i])
       return false;
     if (!words[i].type.isInt()) {
-      c.fail(formatv("the counters must be integers, got {0}", describe(c[first + i])));
+      c.fail(formatted("the counters must be integers, got {}", describe(c[first + i])));
       return false;
     }
     wide |= i == 0 && words[i].type.bitWidth() == 64;

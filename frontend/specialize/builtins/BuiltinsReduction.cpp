@@ -2,9 +2,9 @@
 #include "frontend/Counted.h"
 #include "frontend/specialize/Builtins.h"
 #include "frontend/specialize/MathOps.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 
 namespace tile::specialize {
 
@@ -33,7 +33,7 @@ struct Reduction {
     if (!x)
       return false;
     if (!x.isBlock()) {
-      c.fail(formatv("needs a block, got the scalar {0}", describe(x.type, x.shape())));
+      c.fail(formatted("needs a block, got the scalar {}", describe(x.type, x.shape())));
       return false;
     }
     rank = x.rank();
@@ -92,8 +92,8 @@ static DType sumType(const DType &type) {
 static bool arithmeticInput(BuiltinCall &c, const Tensor &x) {
   if (!x || !(x.type.isPointer() || x.type.isFp8()))
     return bool(x);
-  c.fail(formatv("not defined for {0}{1}", x.type.str(),
-                 x.type.isFp8() ? ": convert with `.to(tl.float32)` first" : ""));
+  c.fail(formatted("not defined for {}{}", x.type.str(),
+                   x.type.isFp8() ? ": convert with `.to(tl.float32)` first" : ""));
   return false;
 }
 
@@ -124,7 +124,7 @@ template <BinaryOp op> static PyValue bitReduction(BuiltinCall &c) {
   if (!r.prepare(1, 2))
     return PoisonValue::get();
   if (!r.x.type.isInt())
-    return c.fail(formatv("needs integers, got {0}", describe(c[0])));
+    return c.fail(formatted("needs integers, got {}", describe(c[0])));
   Tensor result = fold(c.s, r.input(r.x), r.along(),
                        [&](const Tensor &a, const Tensor &b) { return c.s.arithmetic(op, a, b); });
   return c.s.wrap(r.finish(result));
@@ -250,8 +250,8 @@ static Tensors callCombiner(Specializer &s, const PyValue &function, ArrayRef<Te
   Tensors tensors;
   ArrayRef<PyValue> parts = result.is(PyValue::Kind::Tuple) ? result.elements() : ArrayRef(result);
   if (parts.size() != a.size()) {
-    s.error(formatv("the combining function must return {0}, got {1}", counted(a.size(), "value"),
-                    describe(result)));
+    s.error(formatted("the combining function must return {}, got {}", counted(a.size(), "value"),
+                      describe(result)));
     return {};
   }
   for (auto [part, input] : llvm::zip(parts, a)) {
@@ -261,8 +261,8 @@ static Tensors callCombiner(Specializer &s, const PyValue &function, ArrayRef<Te
     else if (t)
       tensors.push_back(*t);
     else
-      tensors.push_back(
-          s.poison(formatv("the combining function must return numbers, got {0}", describe(part))));
+      tensors.push_back(s.poison(
+          formatted("the combining function must return numbers, got {}", describe(part))));
   }
   return tensors;
 }
@@ -273,7 +273,7 @@ static bool combineInputs(BuiltinCall &c, SmallVectorImpl<Tensor> &inputs) {
   for (const PyValue &part : parts) {
     const Tensor *t = tensorIn(part);
     if (!t || !t->isBlock()) {
-      c.fail(formatv("needs blocks, got {0}", describe(part)));
+      c.fail(formatted("needs blocks, got {}", describe(part)));
       return false;
     }
     inputs.push_back(*t);
@@ -298,7 +298,7 @@ static PyValue tensorsOrTuple(BuiltinCall &c, const Tensors &results) {
 static bool checkCombiner(BuiltinCall &c, unsigned i) {
   if (!c[i].isNone() && !c[i].isNumber() && !c[i].isStr() && !tensorIn(c[i]))
     return true;
-  c.fail(formatv("{0} must be a function of two values, got {1}", c.parameter(i), describe(c[i])));
+  c.fail(formatted("{} must be a function of two values, got {}", c.parameter(i), describe(c[i])));
   return false;
 }
 
@@ -340,7 +340,7 @@ static PyValue cumulate(BuiltinCall &c, BinaryOp op, Tensor x) {
   if (!arithmeticInput(c, x))
     return PoisonValue::get();
   if (!x.isBlock())
-    return c.fail(formatv("needs a block, got the scalar {0}", describe(x.type, x.shape())));
+    return c.fail(formatted("needs a block, got the scalar {}", describe(x.type, x.shape())));
   auto axis = c.has(1) ? c.axis(1, x.rank()) : std::optional<int64_t>(0);
   if (!axis)
     return PoisonValue::get();

@@ -1,9 +1,9 @@
 //===- BuiltinsShape.cpp - broadcasting and movement of blocks ------------===//
 #include "frontend/Counted.h"
 #include "frontend/specialize/Builtins.h"
+#include "text/Format.h"
 
 using namespace mlir;
-using llvm::formatv;
 
 namespace tile::specialize {
 
@@ -26,10 +26,9 @@ static PyValue broadcastTo(BuiltinCall &c) {
   if (!x || !shape)
     return PoisonValue::get();
   if (x.isBlock() && x.rank() != int64_t(shape->size()))
-    return c.fail(formatv("{0} has {1}, the new shape {2} has {3}: add some with "
-                          "`x[None, :]`",
-                          describe(x.type, x.shape()), counted(uint64_t(x.rank()), "dimension"),
-                          describeShape(*shape), shape->size()));
+    return c.fail(formatted("{} has {}, the new shape {} has {}: add some with `x[None, :]`",
+                            describe(x.type, x.shape()), counted(uint64_t(x.rank()), "dimension"),
+                            describeShape(*shape), shape->size()));
   return c.s.wrap(c.s.broadcastTo(x, *shape));
 }
 
@@ -41,7 +40,7 @@ static PyValue expandDims(BuiltinCall &c) {
   int64_t rank = x.rank() + axes->size();
   for (int64_t &axis : *axes) {
     if (axis < -rank || axis >= rank)
-      return c.fail(formatv("axis {0} is outside of {1} to {2}", axis, -rank, rank - 1));
+      return c.fail(formatted("axis {} is outside of {} to {}", axis, -rank, rank - 1));
     axis += axis < 0 ? rank : 0;
   }
   llvm::sort(*axes);
@@ -75,7 +74,7 @@ static PyValue squeeze(BuiltinCall &c) {
   if (!axis)
     return PoisonValue::get();
   if (x.shape()[*axis] != 1)
-    return c.fail(formatv("dimension {0} of {1} is not 1", *axis, describe(x.type, x.shape())));
+    return c.fail(formatted("dimension {} of {} is not 1", *axis, describe(x.type, x.shape())));
   SmallVector<int64_t> shape(x.shape());
   shape.erase(shape.begin() + *axis);
   return c.s.wrap(c.s.reshape(x, shape));
@@ -104,7 +103,7 @@ static PyValue trans(BuiltinCall &c) {
   if (dims->empty()) {
     if (x.rank() < 2)
       return c.fail(
-          formatv("at least two dimensions are needed, got {0}", describe(x.type, x.shape())));
+          formatted("at least two dimensions are needed, got {}", describe(x.type, x.shape())));
     for (int64_t i = 0; i < x.rank(); ++i)
       dims->push_back(i);
     std::swap((*dims)[x.rank() - 1], (*dims)[x.rank() - 2]);
@@ -135,8 +134,8 @@ static PyValue cat(BuiltinCall &c) {
   if (!a || !b)
     return PoisonValue::get();
   if (!a.isBlock() || a.shape() != b.shape() || c.s.irType(a.type) != c.s.irType(b.type))
-    return c.fail(formatv("both inputs must be blocks of one type and shape, got {0} and {1}",
-                          describe(a.type, a.shape()), describe(b.type, b.shape())));
+    return c.fail(formatted("both inputs must be blocks of one type and shape, got {} and {}",
+                            describe(a.type, a.shape()), describe(b.type, b.shape())));
   int64_t dim = 0;
   if (c.has(3)) {
     auto axis = c.axis(3, a.rank());
@@ -163,7 +162,7 @@ static PyValue cat(BuiltinCall &c) {
 static PyValue item(BuiltinCall &c) {
   Tensor x = c.tensor(0);
   if (x && x.isBlock() && x.blockType().getNumElements() != 1)
-    return c.fail(formatv("needs a block of one element, got {0}", describe(c[0])));
+    return c.fail(formatted("needs a block of one element, got {}", describe(c[0])));
   return c.s.wrap(c.s.unsplat(x));
 }
 
