@@ -7,11 +7,12 @@
 //===----------------------------------------------------------------------===//
 #include "emulator/machine/Async.h"
 #include "emulator/machine/Hooks.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 #include <chrono>
 #include <cstring>
 
 using namespace tile::emu;
+using tile::formatted;
 
 void tile::emu::startAsync(Cluster &c, uint64_t stream, Tick group,
                            std::function<void()> complete) {
@@ -25,17 +26,16 @@ void tile::emu::checkTargets(Thread &t, uint32_t mask, SiteId site) {
   if (ctas >= 32 || mask >> ctas == 0)
     return;
   report(t, FindingKind::BadOperand, site,
-         llvm::formatv("the mask {0:x} of the copy's targets names CTAs that a cluster of {1} does "
-                       "not have",
-                       mask, ctas)
-             .str());
+         formatted(
+             "the mask {:#x} of the copy's targets names CTAs that a cluster of {} does not have",
+             mask, ctas));
   abandon(t);
 }
 
 Component tile::emu::groupComponent(Thread &t, AsyncGroups &groups, const char *what) {
   if (!groups.component)
     groups.component = t.cluster->newComponent(
-        llvm::formatv("{0} of warp {1}, thread {2}", what, t.warp->index, t.index).str());
+        formatted("{} of warp {}, thread {}", what, t.warp->index, t.index));
   return groups.component;
 }
 
@@ -74,10 +74,9 @@ void tile::emu::checkAsyncAtExit(Thread &t) {
   auto check = [&](AsyncGroups &groups, const char *what, const char *wait) {
     if (groups.lastUsed > groups.done)
       report(t, FindingKind::LeakedAsync, groups.lastSite,
-             llvm::formatv("the thread ends with {0} shared offset {1} that nobody has waited for; "
-                           "`{2}` is missing",
-                           what, groups.lastOffset - kSharedReserved, wait)
-                 .str());
+             formatted("the thread ends with {} shared offset {} that nobody has waited for; `{}` "
+                       "is missing",
+                       what, groups.lastOffset - kSharedReserved, wait));
   };
   check(t.copyAsync, "an asynchronous copy to", "cp.async.wait_group");
   check(t.bulk, "a bulk copy from", "cp.async.bulk.wait_group.read");
@@ -108,10 +107,9 @@ void tileEmuCopyAsync(Thread *t, uint32_t to, uint64_t from, uint32_t bytes, uin
   SharedRange range = resolveShared(*t, to, bytes, site);
   if (to % bytes || !range.cta) {
     if (range.cta)
-      report(*t, FindingKind::Misaligned, site,
-             llvm::formatv("a copy of {0} bytes to a shared address that is not a multiple of it",
-                           bytes)
-                 .str());
+      report(
+          *t, FindingKind::Misaligned, site,
+          formatted("a copy of {} bytes to a shared address that is not a multiple of it", bytes));
     return;
   }
   const void *source =

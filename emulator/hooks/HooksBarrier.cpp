@@ -2,12 +2,13 @@
 #include "emulator/machine/Hooks.h"
 #include "emulator/machine/Machine.h"
 #include "emulator/machine/Memory.h"
+#include "text/Format.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace tile::emu;
+using tile::formatted;
 
 Clock tile::emu::release(Thread &t) {
   Clock clock = t.clock;
@@ -28,16 +29,14 @@ static void reportPartialWarps(Cta &cta, const NamedBarrier &b) {
     const Thread &here = *warp.lanes[unsigned(llvm::countr_zero(arrivals.lanes))];
     const Thread &missing = *warp.lanes[unsigned(llvm::countr_zero(all & ~arrivals.lanes))];
     report(here, FindingKind::NonUniform, arrivals.site,
-           llvm::formatv("only lanes {0:x} of warp {1} came to this instruction, which takes all "
-                         "of it: lane {2} did not",
-                         arrivals.lanes, warp.index, missing.lane)
-               .str(),
+           formatted("only lanes {:#x} of warp {} came to this instruction, which takes all of it: "
+                     "lane {} did not",
+                     arrivals.lanes, warp.index, missing.lane),
            missing.exited ? 0 : missing.waitSite,
-           llvm::formatv("lane {0} {1}", missing.lane,
-                         missing.exited               ? "has ended"
-                         : missing.wait != Wait::None ? "waits here"
-                                                      : "is elsewhere")
-               .str());
+           formatted("lane {} {}", missing.lane,
+                     missing.exited               ? "has ended"
+                     : missing.wait != Wait::None ? "waits here"
+                                                  : "is elsewhere"));
   }
 }
 
@@ -82,37 +81,35 @@ static void openBarrier(NamedBarrier &b, Cta &cta) {
 static NamedBarrier &arrive(Thread &t, uint32_t id, uint32_t count, bool aligned, SiteId site) {
   if (id > 15) {
     report(t, FindingKind::BarrierMisuse, site,
-           llvm::formatv("barrier {0} does not exist: there are 16", id).str());
+           formatted("barrier {} does not exist: there are 16", id));
     abandon(t);
   }
   NamedBarrier &b = t.cta->barriers[id];
   uint32_t expected = count ? count : uint32_t(t.cta->threads.size());
   if (expected % 32 != 0 && expected != t.cta->threads.size()) {
-    report(
-        t, FindingKind::BarrierMisuse, site,
-        llvm::formatv("the thread count {0} of barrier {1} is not a multiple of 32", expected, id)
-            .str());
+    report(t, FindingKind::BarrierMisuse, site,
+           formatted("the thread count {} of barrier {} is not a multiple of 32", expected, id));
     abandon(t);
   }
   if (b.arrived == 0) {
     b.expected = expected, b.firstSite = site, b.firstBy = t.component;
   } else if (b.expected != expected) {
-    report(t, FindingKind::BarrierMismatch, site,
-           llvm::formatv("barrier {0} is used with {1} threads here, and with {2} at the same time "
-                         "elsewhere",
-                         id, expected, b.expected)
-               .str(),
-           b.firstSite, "the other arrival, by " + describeComponent(*t.cluster, b.firstBy));
+    report(
+        t, FindingKind::BarrierMismatch, site,
+        formatted("barrier {} is used with {} threads here, and with {} at the same time elsewhere",
+                  id, expected, b.expected),
+        b.firstSite,
+        formatted("the other arrival, by {}", describeComponent(*t.cluster, b.firstBy)));
     abandon(t);
   }
   b.warps.resize(t.cta->warps.size());
   NamedBarrier::Arrivals &mine = b.warps[t.warp->index];
   if (mine.lanes >> t.lane & 1) {
-    report(
-        t, FindingKind::BarrierMismatch, site,
-        llvm::formatv("thread {0} arrives twice at barrier {1} before it opens", t.index, id).str(),
-        b.firstSite,
-        "the first arrival of this round, by " + describeComponent(*t.cluster, b.firstBy));
+    report(t, FindingKind::BarrierMismatch, site,
+           formatted("thread {} arrives twice at barrier {} before it opens", t.index, id),
+           b.firstSite,
+           formatted("the first arrival of this round, by {}",
+                     describeComponent(*t.cluster, b.firstBy)));
     abandon(t);
   }
   t.turns = 0;

@@ -2,11 +2,12 @@
 #include "emulator/machine/Async.h"
 #include "emulator/machine/Hooks.h"
 #include "emulator/machine/Numbers.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>
 
 using namespace tile::emu;
+using tile::formatted;
 
 /// Where accesses go that must not happen.
 static void *scrap() {
@@ -51,16 +52,13 @@ static std::string describeBounds(const Thread &t, uint64_t address) {
   if (!nearest || best > (1u << 20))
     return "which is in no buffer";
   if (address >= nearest->base + nearest->bytes)
-    return llvm::formatv("{0} bytes past the end of a buffer of {1} bytes",
-                         address - (nearest->base + nearest->bytes), nearest->bytes)
-        .str();
+    return formatted("{} bytes past the end of a buffer of {} bytes",
+                     address - (nearest->base + nearest->bytes), nearest->bytes);
   if (address < nearest->base)
-    return llvm::formatv("{0} bytes before a buffer of {1} bytes", nearest->base - address,
-                         nearest->bytes)
-        .str();
-  return llvm::formatv("byte {0} of a buffer of {1} bytes, and runs over its end",
-                       address - nearest->base, nearest->bytes)
-      .str();
+    return formatted("{} bytes before a buffer of {} bytes", nearest->base - address,
+                     nearest->bytes);
+  return formatted("byte {} of a buffer of {} bytes, and runs over its end",
+                   address - nearest->base, nearest->bytes);
 }
 
 static bool aligned(Thread &t, uint64_t address, uint32_t bytes, uint32_t access, SiteId site) {
@@ -68,9 +66,8 @@ static bool aligned(Thread &t, uint64_t address, uint32_t bytes, uint32_t access
   if (address % alignment == 0)
     return true;
   report(t, FindingKind::Misaligned, site,
-         llvm::formatv("{0} of {1} bytes at address {2:x}, which is not a multiple of {3}",
-                       verb(access), bytes, address, alignment)
-             .str());
+         formatted("{} of {} bytes at address {:#x}, which is not a multiple of {}", verb(access),
+                   bytes, address, alignment));
   return false;
 }
 
@@ -96,9 +93,8 @@ bool tile::emu::globalInBounds(Thread &t, uint64_t address, uint64_t bytes, uint
   if (isOwnObject(t, address, bytes, (access & kKindMask) != kRead))
     return true;
   report(t, FindingKind::OutOfBounds, site,
-         llvm::formatv("{0} of {1} bytes at address {2:x}, {3}", verb(access), bytes, address,
-                       describeBounds(t, address))
-             .str());
+         formatted("{} of {} bytes at address {:#x}, {}", verb(access), bytes, address,
+                   describeBounds(t, address)));
   return false;
 }
 
@@ -130,24 +126,22 @@ SharedRange tile::emu::resolveShared(Thread &t, uint32_t address, uint32_t bytes
       if (cta.liveThreads)
         return {&cta, offset};
       report(t, FindingKind::OutOfBounds, site,
-             llvm::formatv("shared memory of CTA ({0}, {1}, {2}) of the cluster, which has ended",
-                           cta.id[0], cta.id[1], cta.id[2])
-                 .str());
+             formatted("shared memory of CTA ({}, {}, {}) of the cluster, which has ended",
+                       cta.id[0], cta.id[1], cta.id[2]));
       return {};
     }
   }
   report(t, FindingKind::OutOfBounds, site,
-         llvm::formatv("{0} bytes at shared offset {1}{2}, where the kernel has {3} bytes", bytes,
-                       int64_t(offset) - kSharedReserved,
-                       rank < c.ctas.size() ? "" : " of a CTA that does not exist",
-                       t.cta->sharedBytes - kSharedReserved)
-             .str());
+         formatted("{} bytes at shared offset {}{}, where the kernel has {} bytes", bytes,
+                   int64_t(offset) - kSharedReserved,
+                   rank < c.ctas.size() ? "" : " of a CTA that does not exist",
+                   t.cta->sharedBytes - kSharedReserved));
   return {};
 }
 
 void tile::emu::reportConflict(Thread &t, Cta &cta, const Conflict &conflict, SiteId site,
                                const char *what) {
-  std::string at = llvm::formatv("shared offset {0}", conflict.offset - kSharedReserved).str();
+  std::string at = formatted("shared offset {}", conflict.offset - kSharedReserved);
   const Event &other = conflict.other;
   std::string who = other ? describeComponent(*t.cluster, other.component()) : "";
   // What would do in one CTA.
@@ -159,32 +153,27 @@ void tile::emu::reportConflict(Thread &t, Cta &cta, const Conflict &conflict, Si
     return;
   case Conflict::Unwritten:
     report(t, FindingKind::Uninitialized, site,
-           llvm::formatv("{0} reads {1}, which nobody has written", what, at).str());
+           formatted("{} reads {}, which nobody has written", what, at));
     return;
   case Conflict::Fence:
     report(t, FindingKind::MissingProxyFence, site,
-           llvm::formatv("{0} uses {1} through the asynchronous proxy, and no `fence.proxy.async` "
-                         "stands between it and the write",
-                         what, at)
-               .str(),
-           other.site(), "written here by " + who);
+           formatted("{} uses {} through the asynchronous proxy, and no `fence.proxy.async` stands "
+                     "between it and the write",
+                     what, at),
+           other.site(), formatted("written here by {}", who));
     return;
   case Conflict::WriteWrite:
   case Conflict::WriteRead:
     report(t, FindingKind::Race, site,
-           llvm::formatv("data race: {0} {1} {2}, and nothing orders this after a write by {3}{4}",
-                         what, conflict.kind == Conflict::WriteWrite ? "writes" : "reads", at, who,
-                         scope)
-               .str(),
-           other.site(), "written here by " + who);
+           formatted("data race: {} {} {}, and nothing orders this after a write by {}{}", what,
+                     conflict.kind == Conflict::WriteWrite ? "writes" : "reads", at, who, scope),
+           other.site(), formatted("written here by {}", who));
     return;
   case Conflict::ReadWrite:
-    report(
-        t, FindingKind::Race, site,
-        llvm::formatv("data race: {0} writes {1}, and nothing orders this after a read by {2}{3}",
-                      what, at, who, scope)
-            .str(),
-        other.site(), "read here by " + who);
+    report(t, FindingKind::Race, site,
+           formatted("data race: {} writes {}, and nothing orders this after a read by {}{}", what,
+                     at, who, scope),
+           other.site(), formatted("read here by {}", who));
     return;
   }
 }
@@ -388,7 +377,7 @@ void tileEmuAssert(Thread *t, uint64_t message, uint64_t file, uint32_t line, ui
                              where = readString(*t, file, site);
   if (what && where)
     report(*t, FindingKind::AssertFailed, 0,
-           llvm::formatv("assertion failed at {0}:{1}: {2}", *where, line, *what).str());
+           formatted("assertion failed at {}:{}: {}", *where, line, *what));
   abandon(*t);
 }
 

@@ -9,11 +9,12 @@
 #include "emulator/machine/Hooks.h"
 #include "emulator/machine/Numbers.h"
 #include "emulator/machine/TensorMap.h"
+#include "text/Format.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 #include <cstring>
 
 using namespace tile::emu;
+using tile::formatted;
 
 namespace {
 
@@ -72,18 +73,14 @@ static Box readBox(Thread &t, uint64_t mapAddress, const int32_t *coordinates, u
   if (box.map.magic != TensorMap::kMagic)
     bad("this is no tensor map");
   if (box.map.rank != rank)
-    bad(llvm::formatv("the tensor map has {0} dimensions, and the copy {1}", int(box.map.rank),
-                      rank)
-            .str());
+    bad(formatted("the tensor map has {} dimensions, and the copy {}", int(box.map.rank), rank));
   for (uint32_t d = 0; d < rank; ++d)
     box.at[d] = coordinates[d];
   if (box.at[0] * box.map.elementBytes % 16)
-    bad(llvm::formatv("the innermost coordinate {0} is not at a multiple of 16 bytes", box.at[0])
-            .str());
+    bad(formatted("the innermost coordinate {} is not at a multiple of 16 bytes", box.at[0]));
   if (shared % 128)
-    bad(llvm::formatv("shared offset {0} of a tensor copy is not a multiple of 128 bytes",
-                      (shared & kSharedOffsetMask) - kSharedReserved)
-            .str());
+    bad(formatted("shared offset {} of a tensor copy is not a multiple of 128 bytes",
+                  (shared & kSharedOffsetMask) - kSharedReserved));
   return box;
 }
 
@@ -188,9 +185,8 @@ void tileEmuTensorStore(Thread *t, uint64_t mapAddress, const int32_t *coordinat
   for (uint32_t d = 0; d < rank; ++d)
     if (box.at[d] < 0) { // where a load reads zeros, the hardware faults
       report(*t, FindingKind::BadOperand, site,
-             llvm::formatv("coordinate {0} of a tensor store is {1}, and it must not be negative",
-                           d, box.at[d])
-                 .str());
+             formatted("coordinate {} of a tensor store is {}, and it must not be negative", d,
+                       box.at[d]));
       abandon(*t);
     }
   uint32_t begin, end;

@@ -10,11 +10,12 @@
 #include "emulator/machine/Hooks.h"
 #include "emulator/machine/Matrix.h"
 #include "emulator/machine/TensorMap.h"
+#include "text/Format.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 #include <cstring>
 
 using namespace tile::emu;
+using tile::formatted;
 
 namespace {
 /// What one lane passes.
@@ -77,7 +78,7 @@ static Warpgroup &warpgroupOf(Thread &t) {
     group->cta = t.cta, group->index = index;
     group->values.resize(128), group->owner.resize(128);
     group->component =
-        t.cluster->newComponent(llvm::formatv("a matrix product of warpgroup {0}", index).str());
+        t.cluster->newComponent(formatted("a matrix product of warpgroup {}", index));
     all[index] = group;
   }
   return *all[index];
@@ -115,22 +116,19 @@ static SharedOperand decodeDescriptor(Thread &t, uint64_t d, bool mnMajor, unsig
   constexpr uint64_t kReserved = 0x3dff'c000'c000'c000ull & ~(uint64_t(7) << 49);
   if (d & kReserved)
     report(t, FindingKind::BadDescriptor, site,
-           llvm::formatv("the matrix descriptor {0:x} has bits where there must be none", d).str());
+           formatted("the matrix descriptor {:#x} has bits where there must be none", d));
   if (d >> 49 & 7)
-    report(
-        t, FindingKind::BadDescriptor, site,
-        llvm::formatv("the matrix descriptor {0:x} has a base offset, which nothing here needs", d)
-            .str());
+    report(t, FindingKind::BadDescriptor, site,
+           formatted("the matrix descriptor {:#x} has a base offset, which nothing here needs", d));
   if (mnMajor && bytes != 2)
     report(t, FindingKind::BadDescriptor, site, "only 16-bit operands can be transposed");
   // Who sets it meant the other order, in which it leads to the next columns.
   uint64_t leading = d >> 16 & 0x3fff;
   if (!mnMajor && d >> 62 && leading > 1)
     report(t, FindingKind::BadDescriptor, site,
-           llvm::formatv("the matrix descriptor {0:x} has a leading offset of {1} bytes, which "
-                         "swizzled operands have only where they are transposed",
-                         d, leading * 16)
-               .str());
+           formatted("the matrix descriptor {:#x} has a leading offset of {} bytes, which swizzled "
+                     "operands have only where they are transposed",
+                     d, leading * 16));
   return {uint32_t(d & 0x3fff) << 4,
           uint32_t(d >> 16 & 0x3fff) << 4,
           uint32_t(d >> 32 & 0x3fff) << 4,
@@ -148,10 +146,8 @@ static bool inBounds(Thread &t, const SharedOperand &o, unsigned mn, unsigned k,
         continue;
       report(
           t, FindingKind::OutOfBounds, site,
-          llvm::formatv("the matrix descriptor reads shared offset {0}, where the kernel has {1} "
-                        "bytes",
-                        int64_t(at) - kSharedReserved, t.cta->sharedBytes - kSharedReserved)
-              .str());
+          formatted("the matrix descriptor reads shared offset {}, where the kernel has {} bytes",
+                    int64_t(at) - kSharedReserved, t.cta->sharedBytes - kSharedReserved));
       return false;
     }
   return true;
@@ -275,6 +271,27 @@ static bool takeAccumulators(Warpgroup &g, Product &p, Tick number, unsigned lan
   return plain;
 }
 
+/// Each warp must be in order with those who wrote the operands; false where one is out of bounds.
+static bool readOperands(Thread &first, Warpgroup &g, Product &p, Tick number) {
+  SiteId site = p.site;
+  MatrixShape s = p.shape;
+  bool checked =
+      p.joined && p.clock.generic == first.clock.generic && p.clock.async == first.clock.async;
+  SharedOperand b =
+      decodeDescriptor(first, p.descriptorB, p.flags & kTransB, elementBits(s.b) / 8, site);
+  bool good = inBounds(first, b, s.n, s.k, site);
+  if (good && !checked)
+    recordReads(first, g, number, b, s.n, s.k, site);
+  if (!(p.flags & kAInRegisters)) {
+    SharedOperand a =
+        decodeDescriptor(first, p.descriptorA, p.flags & kTransA, elementBits(s.a) / 8, site);
+    good &= inBounds(first, a, 64, s.k, site);
+    if (good && !checked)
+      recordReads(first, g, number, a, 64, s.k, site);
+  }
+  return good;
+}
+
 static void performWgmma(Warp &w, uint32_t) {
   Thread &first = *w.lanes[0];
   Warpgroup &g = warpgroupOf(first);
@@ -297,7 +314,7 @@ static void performWgmma(Warp &w, uint32_t) {
              p.descriptorA != o.descriptorA || p.scaleD != o.scaleD) {
     report(first, FindingKind::NonUniform, site,
            "the warps of a warpgroup issue different matrix products", p.site,
-           llvm::formatv("warp {0} is here", w.index - warp + llvm::countr_zero(p.joined)).str());
+           formatted("warp {} is here", w.index - warp + llvm::countr_zero(p.joined)));
     abandon(first);
   }
   bool plain = o.flags & kAInRegisters;
@@ -315,24 +332,9 @@ static void performWgmma(Warp &w, uint32_t) {
     report(first, FindingKind::BarrierMisuse, site,
            "no `wgmma.fence` stands between this matrix product and the registers it uses");
 
-  // Each warp must be in order with those who wrote the operands.
-  bool checked =
-      p.joined && p.clock.generic == first.clock.generic && p.clock.async == first.clock.async;
-  p.joined |= 1u << warp;
-  SharedOperand b =
-      decodeDescriptor(first, p.descriptorB, p.flags & kTransB, elementBits(s.b) / 8, site);
-  bool good = inBounds(first, b, s.n, s.k, site);
-  if (good && !checked)
-    recordReads(first, g, number, b, s.n, s.k, site);
-  if (!(p.flags & kAInRegisters)) {
-    SharedOperand a =
-        decodeDescriptor(first, p.descriptorA, p.flags & kTransA, elementBits(s.a) / 8, site);
-    good &= inBounds(first, a, 64, s.k, site);
-    if (good && !checked)
-      recordReads(first, g, number, a, 64, s.k, site);
-  }
-  if (!good)
+  if (!readOperands(first, g, p, number))
     abandon(first);
+  p.joined |= 1u << warp;
   p.clock = first.clock;
   if (p.joined != 15)
     return;
@@ -384,11 +386,11 @@ void tile::emu::checkProductsAtExit(Thread &t) {
   if (last >= g.first) {
     const Product &p = g.product(last);
     site = p.site;
-    operand = llvm::formatv(" of B at shared offset {0}",
-                            int64_t((p.descriptorB & 0x3fff) << 4) - kSharedReserved);
+    operand = formatted(" of B at shared offset {}",
+                        int64_t((p.descriptorB & 0x3fff) << 4) - kSharedReserved);
   }
   report(t, FindingKind::LeakedAsync, site,
-         "the thread ends with a matrix product" + operand + " that nobody has waited for");
+         formatted("the thread ends with a matrix product{} that nobody has waited for", operand));
 }
 
 extern "C" {
@@ -457,16 +459,14 @@ void tileEmuTouchAccumulator(Thread *t, uint32_t site, uint32_t product) {
 void tileEmuSetMaxRegisters(Thread *t, uint32_t count, uint32_t increase, uint32_t site) {
   converge(*t, {performWait, count, ~0u, site, nullptr, /*aligned=*/true});
   if (count < 24 || count > 256 || count % 8)
-    report(
-        *t, FindingKind::BadOperand, site,
-        llvm::formatv("`setmaxnreg` takes a multiple of 8 from 24 to 256, not {0}", count).str());
+    report(*t, FindingKind::BadOperand, site,
+           formatted("`setmaxnreg` takes a multiple of 8 from 24 to 256, not {}", count));
   uint32_t entry = std::min(255u, 65536 / uint32_t(t->cta->threads.size())) & ~7u;
   uint32_t before = t->maxRegisters ? t->maxRegisters : entry;
   if (increase ? count < before : count > before)
     report(*t, FindingKind::BadOperand, site,
-           llvm::formatv("`setmaxnreg` {0} registers from {1} to {2}",
-                         increase ? "increases" : "decreases", before, count)
-               .str());
+           formatted("`setmaxnreg` {} registers from {} to {}",
+                     increase ? "increases" : "decreases", before, count));
   t->maxRegisters = count;
   // What all threads hold together must fit the register file.
   uint64_t sum = 0;
@@ -476,7 +476,7 @@ void tileEmuSetMaxRegisters(Thread *t, uint32_t count, uint32_t increase, uint32
       llvm::all_of(t->cta->threads, [](const Thread &o) { return o.maxRegisters || o.exited; });
   if (settled && sum > 65536)
     report(*t, FindingKind::BadOperand, site,
-           llvm::formatv("after `setmaxnreg`, the CTA needs {0} registers of 65536", sum).str());
+           formatted("after `setmaxnreg`, the CTA needs {} registers of 65536", sum));
 }
 }
 

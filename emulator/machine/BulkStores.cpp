@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "emulator/machine/Async.h"
+#include "text/Format.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace tile::emu;
+using tile::formatted;
 
 void tile::emu::startBulkStore(Thread &t, const SharedRange &from, uint32_t bytes, const char *what,
                                StoreInFlight store, std::function<void(const uint8_t *)> write) {
@@ -59,12 +60,11 @@ void tile::emu::checkStoresInFlight(Thread &t, uint64_t address, uint64_t bytes,
     if (row == s.rows.end())
       continue;
     report(t, FindingKind::Race, site,
-           llvm::formatv("data race: address {0:x} of global memory is {1}, and nobody has waited "
-                         "until what a bulk store writes there has arrived: that takes "
-                         "`cp.async.bulk.wait_group` without `.read`",
-                         std::max(address, row->base), kind == kRead ? "read" : "written")
-               .str(),
-           s.site, "written here by " + describeComponent(*t.cluster, s.component));
+           formatted("data race: address {:#x} of global memory is {}, and nobody has waited until "
+                     "what a bulk store writes there has arrived: that takes "
+                     "`cp.async.bulk.wait_group` without `.read`",
+                     std::max(address, row->base), kind == kRead ? "read" : "written"),
+           s.site, formatted("written here by {}", describeComponent(*t.cluster, s.component)));
     return;
   }
 }

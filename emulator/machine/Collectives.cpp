@@ -6,11 +6,12 @@
 //===----------------------------------------------------------------------===//
 #include "emulator/machine/Machine.h"
 #include "emulator/machine/Memory.h"
+#include "text/Format.h"
 #include "llvm/ADT/bit.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace tile::emu;
+using tile::formatted;
 
 /// Performs a waiting operation all of whose lanes have come.
 static void performIfComplete(Warp &w, const LaneRequest &request) {
@@ -36,12 +37,11 @@ void tile::emu::checkTogether(Thread &t, uint32_t mask, bool aligned, SiteId sit
   Warp &w = *t.warp;
   auto give = [&](const Thread &other, const char *what, SiteId otherSite) {
     report(t, FindingKind::NonUniform, site,
-           llvm::formatv("only a part of a warp is at this instruction, which {0}: lane {1} is "
-                         "here, and lane {2} {3}",
-                         aligned ? "takes all of it" : "waits for others of it", t.lane, other.lane,
-                         what)
-               .str(),
-           otherSite, llvm::formatv("lane {0} {1}", other.lane, what).str());
+           formatted("only a part of a warp is at this instruction, which {}: lane {} is here, and "
+                     "lane {} {}",
+                     aligned ? "takes all of it" : "waits for others of it", t.lane, other.lane,
+                     what),
+           otherSite, formatted("lane {} {}", other.lane, what));
     abandon(t);
   };
   uint32_t named = mask & ~(1u << t.lane);
@@ -54,12 +54,11 @@ void tile::emu::checkTogether(Thread &t, uint32_t mask, bool aligned, SiteId sit
 }
 
 void tile::emu::reportElsewhere(Thread &t, SiteId site, const Thread &other) {
-  report(t, FindingKind::NonUniform, site,
-         llvm::formatv("lanes of one warp wait for each other at different instructions: lane {0} "
-                       "is here",
-                       t.lane)
-             .str(),
-         other.request.site, llvm::formatv("lane {0} is here", other.lane).str());
+  report(
+      t, FindingKind::NonUniform, site,
+      formatted("lanes of one warp wait for each other at different instructions: lane {} is here",
+                t.lane),
+      other.request.site, formatted("lane {} is here", other.lane));
   abandon(t);
 }
 
@@ -68,9 +67,8 @@ void tile::emu::converge(Thread &t, const LaneRequest &request) {
   uint32_t self = 1u << t.lane;
   if (!(request.mask & self)) {
     report(t, FindingKind::NonUniform, request.site,
-           llvm::formatv("lane {0} executes this with a mask of {1:x}, which does not name it",
-                         t.lane, request.mask)
-               .str());
+           formatted("lane {} executes this with a mask of {:#x}, which does not name it", t.lane,
+                     request.mask));
     abandon(t);
   }
   checkTogether(t, request.mask, request.aligned, request.site);
@@ -112,10 +110,9 @@ static void checkNobodyWaits(Thread &t) {
     return;
   const Thread &o = *w.lanes[firstLane(left)];
   report(o, FindingKind::NonUniform, w.atBarrier ? o.waitSite : o.request.site,
-         llvm::formatv("only a part of a warp is at this instruction, which takes all of it: lane "
-                       "{0} is here, and lane {1} has ended",
-                       o.lane, t.lane)
-             .str());
+         formatted("only a part of a warp is at this instruction, which takes all of it: lane {} "
+                   "is here, and lane {} has ended",
+                   o.lane, t.lane));
 }
 
 void tile::emu::leaveWarp(Thread &t) {

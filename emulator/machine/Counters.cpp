@@ -7,11 +7,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "emulator/machine/Memory.h"
+#include "text/Format.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <array>
@@ -196,15 +196,15 @@ void Counters::add(const Counters &other) {
 void Counters::print(llvm::raw_ostream &os) const {
   for (const Field &f : fields)
     if (this->*f.value)
-      os << llvm::formatv("{0,-26} {1,14}  {2}\n", f.name, this->*f.value, f.unit);
+      os << formatted("{:<26} {:>14}  {}\n", f.name, this->*f.value, f.unit);
   if (globalLoads)
-    os << llvm::formatv("{0,-26} {1,14:f2}\n", "sectors per global load",
-                        double(globalLoadSectors) / double(globalLoads));
+    os << formatted("{:<26} {:>14.2f}\n", "sectors per global load",
+                    double(globalLoadSectors) / double(globalLoads));
   if (sharedLoads)
-    os << llvm::formatv("{0,-26} {1,14:f2}\n", "wavefronts per shared load",
-                        double(sharedLoadWavefronts) / double(sharedLoads));
+    os << formatted("{:<26} {:>14.2f}\n", "wavefronts per shared load",
+                    double(sharedLoadWavefronts) / double(sharedLoads));
   for (auto &[name, n] : instructions)
-    os << llvm::formatv("  {0,-40} {1,14}\n", name, n);
+    os << formatted("  {:<40} {:>14}\n", name, n);
 }
 
 llvm::json::Object Counters::toJson() const {

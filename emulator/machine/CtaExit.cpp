@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "emulator/machine/Machine.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 
 using namespace tile::emu;
+using tile::formatted;
 
 void tile::emu::visit(Cta &cta, Component who, Tick tick, SiteId site) {
   auto &[last, place] = cta.visitors[who];
@@ -29,9 +30,8 @@ void tile::emu::checkVisitorsAtExit(Thread &t) {
       continue;
     bool async = who >= t.cluster->firstAsyncComponent;
     report(t, async ? FindingKind::LeakedAsync : FindingKind::Race, site,
-           llvm::formatv("CTA ({0}, {1}, {2}) ends, and with it its shared memory, which {3} may "
-                         "still use: nobody has waited for that",
-                         cta.id[0], cta.id[1], cta.id[2], describeComponent(*t.cluster, who))
-               .str());
+           formatted("CTA ({}, {}, {}) ends, and with it its shared memory, which {} may still "
+                     "use: nobody has waited for that",
+                     cta.id[0], cta.id[1], cta.id[2], describeComponent(*t.cluster, who)));
   }
 }

@@ -1,11 +1,12 @@
 //===- Findings.cpp - findings, collected and put into words --------------===//
 #include "emulator/machine/Machine.h"
 #include "frontend/Source.h"
+#include "text/Format.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tile::emu;
+using tile::formatted;
 
 llvm::StringRef tile::emu::name(FindingKind kind) {
   switch (kind) {
@@ -52,9 +53,8 @@ llvm::StringRef tile::emu::name(FindingKind kind) {
 //===----------------------------------------------------------------------===//
 
 std::string tile::emu::describe(const Thread &t) {
-  return llvm::formatv("CTA ({0}, {1}, {2}), warp {3}, thread {4}", t.cta->id[0], t.cta->id[1],
-                       t.cta->id[2], t.warp->index, t.index)
-      .str();
+  return formatted("CTA ({}, {}, {}), warp {}, thread {}", t.cta->id[0], t.cta->id[1], t.cta->id[2],
+                   t.warp->index, t.index);
 }
 
 std::string tile::emu::describeComponent(const Cluster &cluster, Component component) {
@@ -64,9 +64,9 @@ std::string tile::emu::describeComponent(const Cluster &cluster, Component compo
   }
   uint32_t perCta = cluster.launch->config.threads;
   uint32_t zeroBased = component - 1, thread = zeroBased % perCta;
-  std::string text = llvm::formatv("warp {0}, thread {1}", thread / 32, thread).str();
+  std::string text = formatted("warp {}, thread {}", thread / 32, thread);
   if (cluster.ctas.size() > 1)
-    text += llvm::formatv(" of CTA rank {0}", zeroBased / perCta).str();
+    text += formatted(" of CTA rank {}", zeroBased / perCta);
   return text;
 }
 
@@ -115,18 +115,18 @@ bool Report::has(FindingKind kind) const {
 //===----------------------------------------------------------------------===//
 
 static std::string summary(const Finding &f) {
-  std::string text = f.message + " (";
+  std::string text = formatted("{} (", f.message);
   if (!f.site.instruction.empty())
-    text += "`" + f.site.instruction + "`, ";
+    text += formatted("`{}`, ", f.site.instruction);
   text += f.where;
   if (f.occurrences > 1)
-    text += llvm::formatv("; {0} times in all", f.occurrences);
+    text += formatted("; {} times in all", f.occurrences);
   return text + ")";
 }
 
 static std::string otherSummary(const Finding &f) {
   return f.otherNote +
-         (f.otherSite.instruction.empty() ? "" : " (`" + f.otherSite.instruction + "`)");
+         (f.otherSite.instruction.empty() ? "" : formatted(" (`{}`)", f.otherSite.instruction));
 }
 
 static void printPlace(llvm::raw_ostream &os, const Site &site) {
@@ -166,7 +166,7 @@ void tile::emu::reportTo(const Report &report, const frontend::SourceFile *file,
       d.range.begin = file->offsetOf(place.line, place.column);
       d.range.end = d.range.begin + 1;
     } else {
-      d.message += llvm::formatv(" (at {0}:{1}:{2})", place.file, place.line, place.column).str();
+      d.message += formatted(" (at {}:{}:{})", place.file, place.line, place.column);
     }
   };
   auto first = [](const Site &site) { return site.places.empty() ? Place() : site.places[0]; };
@@ -184,6 +184,5 @@ void tile::emu::reportTo(const Report &report, const frontend::SourceFile *file,
       note(caller, "called from here");
   }
   if (report.omitted && diagnostics.hasErrors())
-    diagnostics.warning(nullptr, {},
-                        llvm::formatv("{0} more findings are not shown", report.omitted));
+    diagnostics.warning(nullptr, {}, formatted("{} more findings are not shown", report.omitted));
 }

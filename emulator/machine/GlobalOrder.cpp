@@ -1,10 +1,11 @@
 //===- GlobalOrder.cpp - what orders the programs of a grid ----------------===//
 #include "emulator/machine/GlobalOrder.h"
 #include "emulator/machine/Memory.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 #include <sys/mman.h>
 
 using namespace tile::emu;
+using tile::formatted;
 
 namespace {
 /// One access of a cluster, packed. `strong`: at the scope of the GPU.
@@ -110,17 +111,15 @@ void GlobalOrder::touch(Thread &t, uint64_t address, uint64_t bytes, uint32_t ac
   auto give = [&](GlobalEvent e, uint64_t at, const char *what, const char *earlier) {
     uint32_t perCluster = uint32_t(c.ctas.size());
     bool narrow = e.atomic() && now.atomic();
-    report(t, FindingKind::Race, site,
-           llvm::formatv("data race: byte {0} of a buffer of global memory, at address {1:x}, is "
-                         "{2}, and nothing of the scope of the GPU orders this after {3} by "
-                         "another program{4}",
-                         at, range.memory.base + at, what, earlier,
-                         narrow ? ": one of them is atomic in its CTA or cluster only" : "")
-               .str(),
-           e.site(),
-           llvm::formatv("{0} by {1} {2} of the grid", earlier,
-                         perCluster > 1 ? "cluster" : "program", e.cluster())
-               .str());
+    report(
+        t, FindingKind::Race, site,
+        formatted("data race: byte {} of a buffer of global memory, at address {:#x}, is {}, and "
+                  "nothing of the scope of the GPU orders this after {} by another program{}",
+                  at, range.memory.base + at, what, earlier,
+                  narrow ? ": one of them is atomic in its CTA or cluster only" : ""),
+        e.site(),
+        formatted("{} by {} {} of the grid", earlier, perCluster > 1 ? "cluster" : "program",
+                  e.cluster()));
   };
   uint64_t judgedWrite = 0, judgedRead = 0;
   for (uint64_t at = first; at < first + bytes; ++at) {

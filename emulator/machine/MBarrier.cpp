@@ -1,10 +1,11 @@
 //===- MBarrier.cpp - barriers that count arrivals and bytes --------------===//
 #include "emulator/machine/Async.h"
 #include "emulator/machine/Hooks.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 #include <cstring>
 
 using namespace tile::emu;
+using tile::formatted;
 
 //===----------------------------------------------------------------------===//
 // State
@@ -17,27 +18,26 @@ MBarrier &tile::emu::findMBarrier(Thread &t, uint32_t address, SiteId site, bool
   auto it = range.cta->mbarriers.find(range.offset);
   if (it == range.cta->mbarriers.end()) {
     report(t, FindingKind::BarrierMisuse, site,
-           llvm::formatv("there is no initialised mbarrier at shared offset {0}",
-                         range.offset - kSharedReserved)
-               .str());
+           formatted("there is no initialised mbarrier at shared offset {}",
+                     range.offset - kSharedReserved));
     abandon(t);
   }
   MBarrier &b = it->second;
   bool known = b.initBy == t.component || t.clock.knowsOver(b.initBy, b.initTick);
   if (!known)
     report(t, FindingKind::Race, site,
-           llvm::formatv("the mbarrier at shared offset {0} is used before its initialisation is "
-                         "known to this thread",
-                         range.offset - kSharedReserved)
-               .str(),
-           b.initSite, "initialised here by " + describeComponent(*t.cluster, b.initBy));
+           formatted("the mbarrier at shared offset {} is used before its initialisation is known "
+                     "to this thread",
+                     range.offset - kSharedReserved),
+           b.initSite,
+           formatted("initialised here by {}", describeComponent(*t.cluster, b.initBy)));
   else if (async && tickOf(t.clock.async, b.initBy) < b.initTick)
     report(t, FindingKind::MissingProxyFence, site,
-           llvm::formatv("an asynchronous operation signals the mbarrier at shared offset {0}, and "
-                         "no fence stands between it and the initialisation",
-                         range.offset - kSharedReserved)
-               .str(),
-           b.initSite, "initialised here by " + describeComponent(*t.cluster, b.initBy));
+           formatted("an asynchronous operation signals the mbarrier at shared offset {}, and no "
+                     "fence stands between it and the initialisation",
+                     range.offset - kSharedReserved),
+           b.initSite,
+           formatted("initialised here by {}", describeComponent(*t.cluster, b.initBy)));
   return b;
 }
 
@@ -52,10 +52,9 @@ void tile::emu::checkNoMBarrier(Thread &t, const Cta &cta, uint32_t offset, uint
   if (!met)
     return;
   report(t, FindingKind::BarrierMisuse, site,
-         llvm::formatv("{0} touches the mbarrier at shared offset {1}, whose memory is for nothing "
-                       "else before `mbarrier.inval`",
-                       what, met->address - kSharedReserved)
-             .str(),
+         formatted("{} touches the mbarrier at shared offset {}, whose memory is for nothing else "
+                   "before `mbarrier.inval`",
+                   what, met->address - kSharedReserved),
          met->initSite, "initialised here");
 }
 
@@ -86,24 +85,20 @@ static void checkPhaseIsKnown(const MBarrier &b, const Thread &t, const Clock &c
       knows(t.seen[0]) || knows(t.seen[1]))
     return;
   report(t, FindingKind::BarrierMismatch, site,
-         llvm::formatv("the arrival counts for phase {0} of the mbarrier at shared offset {1}, and "
-                       "nothing has told the thread that phase {2} has ended, for which it might "
-                       "have counted: {3} arrivals end a phase",
-                       b.phase, b.address - kSharedReserved, b.phase - 1, b.count)
-             .str(),
+         formatted("the arrival counts for phase {} of the mbarrier at shared offset {}, and "
+                   "nothing has told the thread that phase {} has ended, for which it might have "
+                   "counted: {} arrivals end a phase",
+                   b.phase, b.address - kSharedReserved, b.phase - 1, b.count),
          b.initSite, "initialised here");
 }
 
 void tile::emu::arriveAt(MBarrier &b, Thread &t, const Clock &clock, Tick tick, uint32_t count,
                          SiteId site) {
   if (int64_t(count) > b.pending) {
-    report(
-        t, FindingKind::BarrierMismatch, site,
-        llvm::formatv("more arrivals than the mbarrier at shared offset {0} expects: {1} in phase "
-                      "{2}",
-                      b.address - kSharedReserved, b.count, b.phase)
-            .str(),
-        b.initSite, "initialised here");
+    report(t, FindingKind::BarrierMismatch, site,
+           formatted("more arrivals than the mbarrier at shared offset {} expects: {} in phase {}",
+                     b.address - kSharedReserved, b.count, b.phase),
+           b.initSite, "initialised here");
     abandon(t);
   }
   checkPhaseIsKnown(b, t, clock, site);
@@ -114,10 +109,8 @@ void tile::emu::arriveAt(MBarrier &b, Thread &t, const Clock &clock, Tick tick, 
 
 Signal tile::emu::expectSignal(Thread &t, MBarrier &b) {
   if (!b.component)
-    b.component = t.cluster->newComponent(
-        llvm::formatv("a copy that signals the mbarrier at shared offset {0}",
-                      b.address - kSharedReserved)
-            .str());
+    b.component = t.cluster->newComponent(formatted(
+        "a copy that signals the mbarrier at shared offset {}", b.address - kSharedReserved));
   b.outstanding.push_back(++b.issued);
   return {&b, b.issued};
 }
@@ -176,7 +169,7 @@ void tileEmuMBarrierInit(Thread *t, uint32_t address, uint32_t count, uint32_t s
   b.initSite = site, b.initBy = t->component, b.initTick = t->tick;
   if (count == 0 || count > 0xfffff)
     report(*t, FindingKind::BarrierMisuse, site,
-           llvm::formatv("an mbarrier cannot expect {0} arrivals", count).str());
+           formatted("an mbarrier cannot expect {} arrivals", count));
 }
 
 void tileEmuMBarrierInval(Thread *t, uint32_t address, uint32_t site) {

@@ -1,9 +1,11 @@
 //===- AsmBuilder.cpp - inline PTX becomes an LLVM function ---------------===//
 #include "emulator/ptx/AsmBuilder.h"
+#include "text/Format.h"
 #include "llvm/IR/Module.h"
 
 using namespace llvm;
 using namespace tile::emu;
+using tile::formatted;
 
 //===----------------------------------------------------------------------===//
 // Types and special registers
@@ -167,8 +169,8 @@ Value *AsmBuilder::asType(Value *integer, PtxType t) {
 
 void AsmBuilder::unsupported(const PtxStatement &s, StringRef why) {
   if (error.empty())
-    error = "the instruction `" + s.opcode + "` is not emulated" +
-            (why.empty() ? std::string() : " (" + why.str() + ")");
+    error = formatted("the instruction `{}` is not emulated{}", s.opcode,
+                      why.empty() ? std::string() : formatted(" ({})", why));
 }
 
 AsmBuilder::Register *AsmBuilder::find(const PtxOperand &o) {
@@ -230,8 +232,8 @@ Value *AsmBuilder::get(const PtxOperand &o, unsigned bits) {
     v = special(o.name);
   if (!v) {
     if (error.empty())
-      error = "inline PTX uses `" + (o.name.empty() ? "$" + std::to_string(o.index) : o.name) +
-              "`, which is not known";
+      error = formatted("inline PTX uses `{}`, which is not known",
+                        o.name.empty() ? "$" + std::to_string(o.index) : o.name);
     return PoisonValue::get(type);
   }
   if (o.negated)
@@ -260,7 +262,7 @@ void AsmBuilder::set(const PtxOperand &o, Value *value, bool isSigned) {
   Register *r = find(o);
   if (!r) {
     if (error.empty())
-      error = "inline PTX writes `" + o.name + "`, which is not known";
+      error = formatted("inline PTX writes `{}`, which is not known", o.name);
     return;
   }
   Type *type = b.getIntNTy(r->bits);

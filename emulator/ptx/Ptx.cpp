@@ -1,10 +1,12 @@
 //===- Ptx.cpp - the text of inline PTX, taken apart ----------------------===//
 #include "emulator/ptx/Ptx.h"
+#include "text/Format.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 using namespace tile::emu;
+using tile::formatted;
 
 bool PtxStatement::has(StringRef part) const { return is_contained(parts, part); }
 
@@ -256,9 +258,8 @@ Expected<std::vector<PtxStatement>> Parser::run() {
     StringRef before = rest;
     PtxStatement s;
     if (!statement(s))
-      return createStringError("the inline PTX `" + before.take_until([](char c) {
-        return c == ';';
-      }) + ";` could not be read");
+      return createStringError(formatted("the inline PTX `{};` could not be read",
+                                         before.take_until([](char c) { return c == ';'; })));
     statements.push_back(std::move(s));
   }
 }

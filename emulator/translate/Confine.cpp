@@ -1,6 +1,7 @@
 //===- Confine.cpp - code that the machine did not write ------------------===//
 #include "emulator/translate/Confine.h"
 #include "emulator/translate/Translator.h"
+#include "text/Format.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/IR/AttributeMask.h"
@@ -10,9 +11,10 @@
 
 using namespace llvm;
 using namespace tile::emu;
+using tile::formatted;
 
 static Error refuse(const Twine &what) {
-  return createStringError("the emulator does not know " + what);
+  return createStringError(formatted("the emulator does not know {}", what));
 }
 
 //===----------------------------------------------------------------------===//
@@ -24,20 +26,21 @@ static Error refuseForeignSymbols(Module &m) {
   if (!m.getModuleInlineAsm().empty())
     return refuse("assembly outside of functions");
   if (!m.ifuncs().empty())
-    return refuse("the function `" + m.ifunc_begin()->getName() + "`, which is chosen at run time");
+    return refuse(
+        formatted("the function `{}`, which is chosen at run time", m.ifunc_begin()->getName()));
   if (!m.aliases().empty())
-    return refuse("`" + m.alias_begin()->getName() + "`, another name of `" +
-                  m.alias_begin()->getAliasee()->stripPointerCasts()->getName() + "`");
+    return refuse(formatted("`{}`, another name of `{}`", m.alias_begin()->getName(),
+                            m.alias_begin()->getAliasee()->stripPointerCasts()->getName()));
   for (GlobalValue &value : m.global_values())
     if (value.getName().starts_with("tileEmu") || value.getName().starts_with("tile_emulated"))
-      return refuse("the symbol `" + value.getName() + "`: the name is the emulator's own");
+      return refuse(formatted("the symbol `{}`: the name is the emulator's own", value.getName()));
   for (GlobalVariable &g : m.globals()) {
     if (g.getName().starts_with("llvm.") || g.getAddressSpace() == kSharedSpace)
       continue;
     if (g.isDeclaration())
-      return refuse("the variable `" + g.getName() + "`, which nothing defines");
+      return refuse(formatted("the variable `{}`, which nothing defines", g.getName()));
     if (g.isThreadLocal())
-      return refuse("the variable `" + g.getName() + "`, which is local to a host thread");
+      return refuse(formatted("the variable `{}`, which is local to a host thread", g.getName()));
   }
   for (Function &f : m) {
     if (!f.isDeclaration())
@@ -45,7 +48,7 @@ static Error refuseForeignSymbols(Module &m) {
     for (User *user : f.users()) {
       auto *call = dyn_cast<CallBase>(user);
       if (!call || call->getCalledOperand() != &f || call->getCalledFunction() != &f)
-        return refuse("the address of `" + f.getName() + "`, which nothing defines");
+        return refuse(formatted("the address of `{}`, which nothing defines", f.getName()));
     }
   }
   return Error::success();
@@ -56,7 +59,7 @@ static Error refuseRecursion(Module &m) {
   for (auto scc = scc_begin(&graph); !scc.isAtEnd(); ++scc) {
     const Function *f = scc->front()->getFunction();
     if (scc.hasCycle() && f && !f->isDeclaration())
-      return refuse("recursion: `" + f->getName() + "` calls itself");
+      return refuse(formatted("recursion: `{}` calls itself", f->getName()));
   }
   return Error::success();
 }
@@ -74,7 +77,7 @@ static bool isTooLarge(Type *type, const DataLayout &layout) {
 static Error refuseInstruction(Instruction &inst, const DataLayout &layout) {
   if (isa<IndirectBrInst, CallBrInst, InvokeInst, ResumeInst, VAArgInst>(inst) || inst.isEHPad() ||
       isa<CleanupReturnInst, CatchReturnInst>(inst))
-    return refuse("the instruction `" + Twine(inst.getOpcodeName()) + "`");
+    return refuse(formatted("the instruction `{}`", inst.getOpcodeName()));
   for (Value *operand : inst.operands())
     if (isTooLarge(operand->getType(), layout))
       return refuse("values of more than 4096 bytes");
@@ -85,8 +88,9 @@ static Error refuseInstruction(Instruction &inst, const DataLayout &layout) {
     if (!size || size->isScalable())
       return refuse("private memory whose size is not known before it runs");
     if (size->getFixedValue() > kMaxPrivateBytes)
-      return refuse("so much private memory: a variable of " + Twine(size->getFixedValue()) +
-                    " bytes, where a thread has " + Twine(kMaxPrivateBytes));
+      return refuse(
+          formatted("so much private memory: a variable of {} bytes, where a thread has {}",
+                    size->getFixedValue(), kMaxPrivateBytes));
     if (slot->isUsedWithInAlloca() || slot->isSwiftError())
       return refuse("private memory of this kind");
   }

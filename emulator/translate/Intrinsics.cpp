@@ -5,10 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "emulator/translate/Intrinsics.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace llvm;
+using tile::formatted;
 
 static const StringMap<const char *> &table() {
   static const StringMap<const char *> texts = {
@@ -114,10 +116,10 @@ static std::string range(unsigned first, unsigned count) {
 static std::string moveMatrices(StringRef name, unsigned numResults, unsigned numArguments) {
   name.consume_back(".p3"); // the pointer's type
   auto [opcode, type] = name.rsplit('.');
-  std::string text = (opcode + ".shared." + type + " ").str();
+  std::string text = formatted("{}.shared.{} ", opcode, type);
   if (numResults)
-    return text + "{" + range(0, numResults) + "}, [$" + std::to_string(numResults) + "];";
-  return text + "[$0], {" + range(1, numArguments - 1) + "};";
+    return formatted("{}{{{}}}, [${}];", text, range(0, numResults), numResults);
+  return formatted("{}[$0], {{{}}};", text, range(1, numArguments - 1));
 }
 
 /// shfl.sync.MODE.TYPE with an optional predicate result.
@@ -125,8 +127,8 @@ static std::string shuffle(StringRef rest, unsigned numResults) {
   StringRef mode = rest.split('.').first;
   std::string to = numResults == 2 ? "$0|$1" : "$0";
   auto arg = [&](unsigned i) { return "$" + std::to_string(numResults + i); };
-  return "shfl.sync." + mode.str() + ".b32 " + to + ", " + arg(1) + ", " + arg(2) + ", " + arg(3) +
-         ", " + arg(0) + ";";
+  return formatted("shfl.sync.{}.b32 {}, {}, {}, {}, {};", mode, to, arg(1), arg(2), arg(3),
+                   arg(0));
 }
 
 /// mma.SHAPE.LAYOUTS.[flags.]TYPES: the same words in another order.
@@ -163,9 +165,9 @@ static std::string matrixMultiply(StringRef rest, unsigned numResults, unsigned 
   unsigned n = numResults, rest2 = numArguments - n, aRegs = rest2 - rest2 / 3;
   if (rest2 == 2)
     aRegs = 1;
-  return ("mma.sync.aligned." + shape + "." + words[1] + "." + words[2] + flags).str() + d + ab +
-         c + " {" + range(0, n) + "}, {" + range(n, aRegs) + "}, {" +
-         range(n + aRegs, rest2 - aRegs) + "}, {" + range(n + rest2, n) + "};";
+  return formatted("mma.sync.aligned.{}.{}.{}{}{}{}{} {{{}}}, {{{}}}, {{{}}}, {{{}}};", shape,
+                   words[1], words[2], flags, d, ab, c, range(0, n), range(n, aRegs),
+                   range(n + aRegs, rest2 - aRegs), range(n + rest2, n));
 }
 
 std::string tile::emu::ptxOfIntrinsic(StringRef name, unsigned numResults, unsigned numArguments) {
@@ -191,6 +193,6 @@ std::string tile::emu::ptxOfIntrinsic(StringRef name, unsigned numResults, unsig
   for (StringRef known :
        {"ex2", "lg2", "sin", "cos", "rcp", "sqrt", "rsqrt", "tanh", "add", "mul", "fma", "div"})
     if (mnemonic == known)
-      return opcode + " " + range(0, numResults + numArguments) + ";";
+      return formatted("{} {};", opcode, range(0, numResults + numArguments));
   return "";
 }

@@ -14,6 +14,7 @@
 #include "emulator/ptx/HardwareArithmetic.h"
 #include "emulator/translate/Confine.h"
 #include "emulator/translate/Translator.h"
+#include "text/Format.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -25,6 +26,7 @@
 
 using namespace llvm;
 using namespace tile::emu;
+using tile::formatted;
 
 //===----------------------------------------------------------------------===//
 // Set-up
@@ -100,8 +102,8 @@ Error Translator::inlineHelpers() {
   mpm.run(m, mam); // functions that nobody calls any more are gone
   for (const std::string &name : names)
     if (Function *left = m.getFunction(name); left && !left->use_empty())
-      return unsupported("the function `" + name +
-                         "`, which cannot be expanded where it is called");
+      return unsupported(
+          formatted("the function `{}`, which cannot be expanded where it is called", name));
   return Error::success();
 }
 
@@ -290,8 +292,8 @@ Error Translator::checkRing(const Instruction &inst) {
   if (!computes)
     return Error::success();
   return unsupported(
-      "`" + Twine(call ? call->getCalledFunction()->getName() : StringRef(inst.getOpcodeName())) +
-      "` of floats in the algebraic mode");
+      formatted("`{}` of floats in the algebraic mode",
+                call ? call->getCalledFunction()->getName() : StringRef(inst.getOpcodeName())));
 }
 
 Error Translator::run(const Triple &triple, const DataLayout &layout) {

@@ -6,12 +6,14 @@
 //===----------------------------------------------------------------------===//
 #include "emulator/translate/Intrinsics.h"
 #include "emulator/translate/Translator.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 using namespace tile::emu;
+using tile::formatted;
 
 /// The instruction that a text is there for: the first that is no helper.
 static std::string mainOpcode(ArrayRef<PtxStatement> statements) {
@@ -48,8 +50,8 @@ static Error located(Error error, const CallBase &call) {
   const DILocation *at = call.getDebugLoc();
   if (!at || !at->getLine())
     return error;
-  return createStringError(toString(std::move(error)) + " (" + at->getFilename() + ":" +
-                           Twine(at->getLine()) + ")");
+  return createStringError(
+      formatted("{} ({}:{})", toString(std::move(error)), at->getFilename(), at->getLine()));
 }
 
 Error Translator::translateAsm(CallBase &call, StringRef text, StringRef constraints,
@@ -60,7 +62,7 @@ Error Translator::translateAsm(CallBase &call, StringRef text, StringRef constra
   call.getFunctionType()->print(typeStream);
   for (int t : tied)
     typeStream << ' ' << t;
-  AsmBuilder *&builder = builders[(text + "\n" + constraints + "\n" + typeText).str()];
+  AsmBuilder *&builder = builders[formatted("{}\n{}\n{}", text, constraints, typeText)];
   auto statements = parsePtx(text);
   if (!statements)
     return located(statements.takeError(), call);
@@ -140,7 +142,7 @@ Error Translator::translateCall(CallBase &call) {
     }
     auto index = findSpecialRegister(sreg);
     if (!index)
-      return unsupported("the special register `" + sreg + "`");
+      return unsupported(formatted("the special register `{}`", sreg));
     replaceCall(call, loadSpecialRegister(b, thread, *index));
     return Error::success();
   }
@@ -151,7 +153,7 @@ Error Translator::translateCall(CallBase &call) {
                               : 1;
     std::string text = ptxOfIntrinsic(name, numResults, unsigned(call.arg_size()));
     if (text.empty())
-      return unsupported("the intrinsic `" + name + "`");
+      return unsupported(formatted("the intrinsic `{}`", name));
     return translateAsm(call, text, "intrinsic", numResults, SmallVector<int>(call.arg_size(), -1));
   }
   if (name == "llvm.trap" || name == "llvm.debugtrap") {
@@ -177,8 +179,8 @@ Error Translator::translateCall(CallBase &call) {
   if (auto *intrinsic = dyn_cast<IntrinsicInst>(&call))
     return translateIntrinsic(*intrinsic);
   if (callee->isIntrinsic())
-    return unsupported("the intrinsic `" + name + "`");
+    return unsupported(formatted("the intrinsic `{}`", name));
   if (!callee->isDeclaration() || hostCode.contains(&call))
     return Error::success();
-  return unsupported("the function `" + name + "`");
+  return unsupported(formatted("the function `{}`", name));
 }

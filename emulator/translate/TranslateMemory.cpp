@@ -8,11 +8,13 @@
 #include "emulator/machine/Numbers.h"
 #include "emulator/translate/Confine.h"
 #include "emulator/translate/Translator.h"
+#include "text/Format.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 
 using namespace llvm;
 using namespace tile::emu;
+using tile::formatted;
 
 /// Whether an access needs nobody's leave: see Confine.h; or lies in a parameter.
 bool Translator::isProven(const Value *pointer, uint64_t bytes, bool writes) const {
@@ -163,10 +165,9 @@ Error Translator::translateAtomic(Instruction &inst) {
   unsigned bits = unsigned(type->getPrimitiveSizeInBits());
   auto kind = rmw ? kindOf(rmw->getOperation(), type) : std::optional(AtomicKind::CompareExchange);
   if (!kind || (bits != 16 && bits != 32 && bits != 64))
-    return unsupported("this atomic operation: `" +
-                       std::string(rmw ? AtomicRMWInst::getOperationName(rmw->getOperation())
-                                       : StringRef("cmpxchg")) +
-                       "` of " + std::to_string(bits) + " bits");
+    return unsupported(formatted(
+        "this atomic operation: `{}` of {} bits",
+        rmw ? AtomicRMWInst::getOperationName(rmw->getOperation()) : StringRef("cmpxchg"), bits));
   auto wide = [&](Value *v) {
     return b.CreateZExt(b.CreateBitCast(v, b.getIntNTy(bits)), b.getInt64Ty());
   };

@@ -8,11 +8,13 @@
 //===----------------------------------------------------------------------===//
 #include "emulator/translate/Confine.h"
 #include "emulator/translate/Translator.h"
+#include "text/Format.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 using namespace tile::emu;
+using tile::formatted;
 
 /// Between two variables, so that running over the end of one does not meet the next.
 static constexpr uint64_t kPrivateGap = 16;
@@ -46,9 +48,9 @@ Error Translator::placePrivateMemory() {
   }
   out.privateBytes = next;
   if (next > kMaxPrivateBytes)
-    return createStringError("the kernel needs " + Twine(next) +
-                             " bytes of private memory, where a thread has " +
-                             Twine(kMaxPrivateBytes));
+    return createStringError(
+        formatted("the kernel needs {} bytes of private memory, where a thread has {}", next,
+                  kMaxPrivateBytes));
   return Error::success();
 }
 
@@ -78,7 +80,7 @@ void Translator::tabulateVariables() {
 Error Translator::translateMemory(CallBase &call) {
   auto *mem = cast<AnyMemIntrinsic>(&call);
   if (mem->isAtomic())
-    return unsupported("the intrinsic `" + call.getCalledFunction()->getName() + "`");
+    return unsupported(formatted("the intrinsic `{}`", call.getCalledFunction()->getName()));
   IRBuilder<> b(&call);
   auto address = [&](Value *pointer) -> Value * {
     Value *v = b.CreatePtrToInt(pointer, b.getInt64Ty());
@@ -148,5 +150,5 @@ Error Translator::translateIntrinsic(IntrinsicInst &call) {
   }
   if (isHarmless(call))
     return Error::success();
-  return unsupported("the intrinsic `" + call.getCalledFunction()->getName() + "`");
+  return unsupported(formatted("the intrinsic `{}`", call.getCalledFunction()->getName()));
 }

@@ -6,6 +6,7 @@
 #include "emulator/machine/Numbers.h"
 #include "emulator/ptx/AsmBuilder.h"
 #include "emulator/translate/Translate.h"
+#include "text/Format.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/Instructions.h"
@@ -65,7 +66,7 @@ private:
   llvm::Value *callHook(llvm::IRBuilder<> &b, llvm::StringRef name, llvm::Type *result,
                         llvm::ArrayRef<llvm::Value *> args);
   llvm::Error unsupported(const llvm::Twine &what) {
-    return llvm::createStringError("the emulator does not know " + what);
+    return llvm::createStringError(formatted("the emulator does not know {}", what));
   }
 
   llvm::Module &m;
