@@ -18,6 +18,7 @@
 #include "passes/Pipelines.h"
 #include "passes/memory/Scratch.h"
 #include "target/Target.h"
+#include "text/Format.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -39,7 +40,8 @@ namespace {
 struct ProtocolVerifier : PassInstrumentation {
   void runAfterPass(Pass *pass, Operation *op) override {
     if (failed(cta::verifyProtocol(op)))
-      llvm::report_fatal_error("`" + pass->getName() + "` breaks the protocol of rings");
+      llvm::report_fatal_error(
+          llvm::Twine(formatted("`{}` breaks the protocol of rings", pass->getName())));
   }
 };
 #endif
@@ -178,7 +180,7 @@ public:
       instrument(pipeline.pm);
     bool ok = timed(name, [&] { return succeeded(pipeline.pm.run(module)); });
     if (!ok && !result.diagnostics.hasErrors())
-      result.diagnostics.error(&file, {}, std::string("internal error in `") + name + "`");
+      result.diagnostics.error(&file, {}, formatted("internal error in `{}`", name));
     return ok;
   }
 
@@ -220,7 +222,7 @@ public:
     frontend::Diagnostic diagnostic;
     diagnostic.file = fileNamed(place.file);
     if (!diagnostic.file) {
-      diagnostic.message = place.file + ":" + std::to_string(place.line) + ": " + message;
+      diagnostic.message = formatted("{}:{}: {}", place.file, place.line, message);
       return diagnostic;
     }
     uint32_t begin = diagnostic.file->offsetOf(place.line, place.column);
@@ -265,7 +267,7 @@ public:
     info->print(printer);
     SmallVector<Place> places;
     if (auto *text = llvm::dyn_cast<llvm::DiagnosticInfoInlineAsm>(info)) {
-      message = "inline PTX: " + message;
+      message = formatted("inline PTX: {}", message);
       const llvm::Instruction *call = text->getInstruction();
       const llvm::DILocation *at = call ? call->getDebugLoc().get() : nullptr;
       for (; at; at = at->getInlinedAt()) {
@@ -384,10 +386,10 @@ void Compilation::readMetadata() {
 
 void Compilation::refuseSharedMemory() {
   errorAt(placesOf(largestInShared(*module)),
-          "kernel `" + result.metadata.entry + "` needs " +
-              std::to_string(result.metadata.sharedBytes) +
-              " bytes of shared memory, most of them here, but " + target->name.str() + " has " +
-              std::to_string(target->maxSharedBytes) + ": use smaller blocks or fewer stages");
+          formatted("kernel `{}` needs {} bytes of shared memory, most of them here, but {} has "
+                    "{}: use smaller blocks or fewer stages",
+                    result.metadata.entry, result.metadata.sharedBytes, target->name,
+                    target->maxSharedBytes));
 }
 
 /// To LLVM IR, and through the scalar optimiser.

@@ -6,6 +6,7 @@
 #include "devicelib/DeviceLibrary.h"
 #include "ir/TileDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "text/Format.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/InstIterator.h"
@@ -86,7 +87,7 @@ static std::unique_ptr<Module> readLibrary(const std::string &path, LLVMContext 
   SMDiagnostic diagnostic;
   std::unique_ptr<Module> library = parseIR(MemoryBufferRef(*bytes, path), diagnostic, context);
   if (!library)
-    error = "cannot read the device library `" + path + "`: " + diagnostic.getMessage().str();
+    error = formatted("cannot read the device library `{}`: {}", path, diagnostic.getMessage());
   return library;
 }
 
@@ -133,7 +134,7 @@ std::unique_ptr<Module> PtxEmitter::translate(mlir::ModuleOp op, LLVMContext &co
   for (const Function &f : *module)
     if (f.isDeclaration() && !f.isIntrinsic() &&
         !is_contained({"vprintf", "__assertfail"}, f.getName())) {
-      error = ("no library has the function `" + f.getName() + "`").str();
+      error = formatted("no library has the function `{}`", f.getName());
       return nullptr;
     }
   return module;

@@ -1,7 +1,7 @@
 //===- ExplainAccesses.cpp - how a kernel reaches memory ------------------===//
 #include "compiler/ExplainReader.h"
 #include "passes/facts/Refusals.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 #include <set>
 
 using namespace mlir;
@@ -9,7 +9,6 @@ using namespace tile;
 using namespace tile::explaining;
 using layout::Dim;
 using layout::LinearLayout;
-using llvm::formatv;
 
 //===----------------------------------------------------------------------===//
 // Requests
@@ -68,17 +67,16 @@ static std::string whyNotWider(const AxisInfo &info, const AxisInfo *mask, unsig
   if (info.contiguity(fast) == 1)
     return "no elements are known to lie side by side";
   if (info.contiguity(fast) * bytes <= moved)
-    return formatv("only {0} elements are known to lie side by side", info.contiguity(fast));
+    return formatted("only {} elements are known to lie side by side", info.contiguity(fast));
   // Elements lie at multiples of their size, whatever is known of the pointer.
   if (info.divisibility(fast) <= moved)
-    return formatv("its addresses are only known to be multiples of {0} bytes",
-                   std::max<int64_t>(info.divisibility(fast), bytes));
+    return formatted("its addresses are only known to be multiples of {} bytes",
+                     std::max<int64_t>(info.divisibility(fast), bytes));
   if (mask && mask->constancy(fast) * bytes <= moved)
     return mask->constancy(fast) == 1
                ? "its mask may differ from one element to the next"
-               : formatv("its mask is only known to be the same for {0} elements",
-                         mask->constancy(fast))
-                     .str();
+               : formatted("its mask is only known to be the same for {} elements",
+                           mask->constancy(fast));
   return "a thread holds no more elements side by side";
 }
 
@@ -160,7 +158,7 @@ void Reader::visitAsyncCopy(cta::AsyncCopyOp op) {
   unsigned bytes = getElementBytes(type.getElementType());
   const LinearLayout &l = cta::getLayout(op.getPtr().getType());
   access.kind = "load";
-  access.block = shapeName(type.getShape()) + " " + typeName(type.getElementType());
+  access.block = formatted("{} {}", shapeName(type.getShape()), typeName(type.getElementType()));
   access.path = "cp.async";
   access.reason = reasonFor(access);
   access.vectorBytes = op.getVector() * bytes;
@@ -186,14 +184,15 @@ static std::string describeBox(func::FuncOp kernel, Value map) {
   for (auto [i, size] : llvm::enumerate(llvm::reverse(attr.getBox())))
     text += (i ? "x" : "") + std::to_string(size);
   if (attr.getSwizzle())
-    text += formatv(", {0}-byte swizzle", attr.getSwizzle());
+    text += formatted(", {}-byte swizzle", attr.getSwizzle());
   return text;
 }
 
 /// A load by TMA into `buffer`.
 static void describeCopy(Explanation::Access &access, cta::BufferType buffer) {
   access.kind = "load";
-  access.block = shapeName(buffer.getShape()) + " " + typeName(buffer.getElementType());
+  access.block =
+      formatted("{} {}", shapeName(buffer.getShape()), typeName(buffer.getElementType()));
   access.path = "TMA";
   access.bytes = double(buffer.getBytes());
 }
@@ -203,8 +202,8 @@ void Reader::visitCopy(cta::RingCopyOp op) {
   describeCopy(access, op.getBuffer().getType());
   access.detail = describeBox(kernel, op.getMap());
   if (op.getCommon())
-    access.detail += formatv(", once for the {0} blocks of a cluster where they need the same",
-                             op.getRing().getDefiningOp<cta::RingOp>().getCluster());
+    access.detail += formatted(", once for the {} blocks of a cluster where they need the same",
+                               op.getRing().getDefiningOp<cta::RingOp>().getCluster());
   work().read += access.bytes;
   work().sectors += access.bytes;
   out.accesses.push_back(std::move(access));

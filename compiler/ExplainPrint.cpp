@@ -1,11 +1,10 @@
 //===- ExplainPrint.cpp - bounds of a kernel, and its report as text or JSON =//
 #include "compiler/Explain.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace tile;
-using llvm::formatv;
 using llvm::raw_ostream;
 using llvm::StringRef;
 namespace json = llvm::json;
@@ -34,7 +33,7 @@ static double operationsOf(const Work &work, bool dots) {
 }
 
 static std::string percent(double part, double whole) {
-  return formatv("{0}%", int(whole > 0 ? 100 * part / whole + 0.5 : 0)).str();
+  return formatted("{}%", int(whole > 0 ? 100 * part / whole + 0.5 : 0));
 }
 
 /// "1.5 KB", "3 MB".
@@ -112,37 +111,37 @@ static void chooseScope(Explanation &e) {
 static std::string limitOf(const Explanation &e, StringRef most, double share) {
   const DeviceModel &device = *e.device;
   std::string of =
-      e.scopeLoop < 0 ? "" : formatv(" in the loop at line {0}", e.loops[e.scopeLoop].line).str();
+      e.scopeLoop < 0 ? "" : formatted(" in the loop at line {}", e.loops[e.scopeLoop].line);
   for (const Explanation::Access &a : e.accesses)
     if (most == "memory" && a.idealSectors > 0 && a.idealSectors / a.sectors < kPoorCoalescing &&
         a.bytes * 2 > e.scope.read + e.scope.written)
-      return formatv("the {0} at line {1}, which uses {2} of the bytes that it moves: its "
-                     "neighbouring lanes do not read neighbouring elements",
-                     a.kind, a.line, percent(a.idealSectors, a.sectors));
+      return formatted("the {} at line {}, which uses {} of the bytes that it moves: its "
+                       "neighbouring lanes do not read neighbouring elements",
+                       a.kind, a.line, percent(a.idealSectors, a.sectors));
   int running = e.occupancy ? e.occupancy->programs * (e.metadata.threads / 32) : 0;
   if (e.occupancy && e.occupancy->programs == 0)
-    return formatv("nothing runs: a multiprocessor of the {0} has too little {1}", device.title,
-                   e.occupancy->limit);
+    return formatted("nothing runs: a multiprocessor of the {} has too little {}", device.title,
+                     e.occupancy->limit);
   if (most == "memory") {
     if (running && running < kFewWarps &&
         llvm::none_of(e.accesses, [](auto &a) { return a.path == "TMA"; }))
-      return formatv("too few warps to keep memory busy ({0} on a multiprocessor, limited by {1})",
-                     running, e.occupancy->limit);
-    return formatv("memory bandwidth{0}: {1} of arithmetic fits beside it", of,
-                   share < 1 ? "all" : "not all");
+      return formatted("too few warps to keep memory busy ({} on a multiprocessor, limited by {})",
+                       running, e.occupancy->limit);
+    return formatted("memory bandwidth{}: {} of arithmetic fits beside it", of,
+                     share < 1 ? "all" : "not all");
   }
   if (e.spillBytes > 0 && most != "tensor cores")
-    return formatv("{0}, and {1} spilled by each thread", most, inBytes(e.spillBytes));
+    return formatted("{}, and {} spilled by each thread", most, inBytes(e.spillBytes));
   if (most == "tensor cores") {
-    std::string text = formatv("the tensor cores{0}", of).str();
+    std::string text = formatted("the tensor cores{}", of);
     auto dram = e.seconds.find("memory without reuse");
     double uses = dram == e.seconds.end() ? 0 : dram->second / e.boundSeconds;
     if (uses > 1)
-      text += formatv(", if {0} or more programs share what they load in the L2 cache",
-                      int(uses + 0.999));
+      text += formatted(", if {} or more programs share what they load in the L2 cache",
+                        int(uses + 0.999));
     return text;
   }
-  return formatv("{0}{1}", most, of);
+  return formatted("{}{}", most, of);
 }
 
 void Explanation::conclude() {
@@ -198,14 +197,15 @@ static void printSummary(const Explanation &e, raw_ostream &os) {
     os << "; " << m.numWarps << " were asked for, and hold too few registers";
   os << "\n";
   for (const auto &[wish, why] : e.refused)
-    os << llvm::left_justify("  not " + wish + ": ", 17) << why << "\n";
+    os << llvm::left_justify(formatted("  not {}: ", wish), 17) << why << "\n";
   if (e.registers >= 0) {
     os << "  registers      " << e.registers << " a thread";
     if (e.roleRegisters.size() == 2)
       os << ", then " << e.roleRegisters[0] << " for those that compute, " << e.roleRegisters[1]
          << " for the one that copies";
     if (e.spillBytes >= 0)
-      os << (e.spillBytes ? "; " + inBytes(e.spillBytes) + " spilled" : std::string("; no spills"));
+      os << (e.spillBytes ? formatted("; {} spilled", inBytes(e.spillBytes))
+                          : std::string("; no spills"));
     os << '\n';
   } else {
     os << "  registers      not known: neither `ptxas` nor a driver for this target is here\n";
@@ -275,9 +275,8 @@ static void printExchange(const Explanation::Exchange &e, raw_ostream &os) {
 
 static void printWork(const Explanation &e, raw_ostream &os) {
   std::string of =
-      e.scopeLoop < 0
-          ? std::string("a program")
-          : formatv("an iteration of the loop at line {0}", e.loops[e.scopeLoop].line).str();
+      e.scopeLoop < 0 ? std::string("a program")
+                      : formatted("an iteration of the loop at line {}", e.loops[e.scopeLoop].line);
   os << "\n  " << of << ": reads " << inBytes(e.scope.read) << ", writes "
      << inBytes(e.scope.written);
   if (double dots = operationsOf(e.scope, true))

@@ -11,14 +11,13 @@
 #include "passes/facts/Registers.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/memory/Scratch.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 
 using namespace mlir;
 using namespace tile;
 using namespace tile::explaining;
 using layout::Dim;
 using layout::LinearLayout;
-using llvm::formatv;
 
 //===----------------------------------------------------------------------===//
 // Names
@@ -40,7 +39,7 @@ std::string explaining::shapeName(ArrayRef<int64_t> shape) {
 
 std::string explaining::blockName(Type type) {
   auto block = dyn_cast<RankedTensorType>(type);
-  return (block ? shapeName(block.getShape()) + " " : std::string()) + typeName(type);
+  return (block ? formatted("{} ", shapeName(block.getShape())) : std::string()) + typeName(type);
 }
 
 //===----------------------------------------------------------------------===//
@@ -351,7 +350,8 @@ void Reader::visitDot(DotOp op) {
   dot.left = dot.right = "registers";
   dot.reason = reasonFor(dot);
   auto instruction = chooseInstruction(op, target);
-  std::string types = typeName(acc) + "." + typeName(a) + "." + typeName(op.getB().getType());
+  std::string types =
+      formatted("{}.{}.{}", typeName(acc), typeName(a), typeName(op.getB().getType()));
   Arithmetic kind = arithmeticOf(a.getElementType());
   bool isUsed = false;
   if (instruction)
@@ -359,7 +359,7 @@ void Reader::visitDot(DotOp op) {
       isUsed = wanted->a == cta::getLayout(a) && wanted->b == cta::getLayout(op.getB().getType());
   if (isUsed) {
     dot.instruction =
-        formatv("mma.m{0}n{1}k{2}.{3}", instruction->m, instruction->n, instruction->k, types);
+        formatted("mma.m{}n{}k{}.{}", instruction->m, instruction->n, instruction->k, types);
   } else {
     dot.instruction = "fma." + types;
     kind = a.getElementType().isF64() ? Arithmetic::Fp64 : Arithmetic::Fp32;
@@ -381,9 +381,9 @@ void Reader::visitWarpgroupDot(cta::WarpgroupDotOp op) {
   unsigned along = layout::warpgroupsAlongM(m, warps);
   int64_t own = n / std::max<int64_t>(std::min<int64_t>(warps / 4 / along, n / 8), 1);
   dot.shape = shapeName({m, n, k});
-  dot.instruction = formatv("wgmma.m64n{0}k{1}.{2}.{3}.{4}", std::min<int64_t>(own, 256),
-                            32 / getElementBytes(aType), typeName(acc), typeName(aType),
-                            typeName(b.getElementType()));
+  dot.instruction = formatted("wgmma.m64n{}k{}.{}.{}.{}", std::min<int64_t>(own, 256),
+                              32 / getElementBytes(aType), typeName(acc), typeName(aType),
+                              typeName(b.getElementType()));
   dot.left = aBuffer ? "shared memory" : "registers";
   dot.right = "shared memory";
   dot.operations = 2.0 * double(m) * double(n) * double(k);

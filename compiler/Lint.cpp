@@ -7,6 +7,7 @@
 #include "ir/CtaDialect.h"
 #include "ir/TileDialect.h"
 #include "mlir/IR/Diagnostics.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringSet.h"
 #include <optional>
 
@@ -82,8 +83,8 @@ static std::string guessedType(llvm::StringRef name, llvm::StringRef body) {
       text.contains("beta") || text == "p" || text == "lr")
     return "fp32";
   // `x + offsets`: something is added to the base of an access.
-  bool isBase = body.contains("(" + name.str() + " + ") ||
-                body.contains(" = " + name.str() + " + ") || body.contains("base=" + name.str()) ||
+  bool isBase = body.contains(formatted("({} + ", name)) ||
+                body.contains(formatted(" = {} + ", name)) || body.contains("base=" + name.str()) ||
                 body.contains("make_block_ptr(" + name.str());
   return isBase ? "*fp32:16" : "i32";
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Compiler.h"
 #include "compiler/ParseJson.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -320,7 +321,7 @@ bool KernelMetadata::fromJson(llvm::StringRef text, KernelMetadata &out, std::st
   out = KernelMetadata();
   auto parsed = parseJson(text);
   if (!parsed) {
-    error = "the metadata is not JSON: " + llvm::toString(parsed.takeError());
+    error = formatted("the metadata is not JSON: {}", llvm::toString(parsed.takeError()));
     return false;
   }
   json::Path::Root root("metadata");

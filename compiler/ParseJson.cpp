@@ -1,5 +1,6 @@
 //===- ParseJson.cpp - JSON that anybody may have written -----------------===//
 #include "compiler/ParseJson.h"
+#include "text/Format.h"
 
 using namespace tile;
 
@@ -26,7 +27,7 @@ static size_t findTooDeep(llvm::StringRef text) {
 llvm::Expected<llvm::json::Value> tile::parseJson(llvm::StringRef text) {
   size_t tooDeep = findTooDeep(text);
   if (tooDeep != llvm::StringRef::npos)
-    return llvm::createStringError("it is nested deeper than " + llvm::Twine(maxDepth) +
-                                   " levels at byte " + llvm::Twine(tooDeep));
+    return llvm::createStringError(
+        formatted("it is nested deeper than {} levels at byte {}", maxDepth, tooDeep));
   return llvm::json::parse(text);
 }

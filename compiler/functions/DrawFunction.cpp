@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/functions/DrawFunction.h"
 #include "frontend/Counted.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
@@ -43,12 +44,12 @@ static std::string readable(int64_t bytes) {
 /// A number where sizes are known, and else the formula.
 static std::string amount(const Size &size, const graph::Bindings &values) {
   std::optional<int64_t> number = size.evaluate(values);
-  return number ? readable(*number) : size.str() + " bytes";
+  return number ? readable(*number) : formatted("{} bytes", size);
 }
 
 /// "[B, T, C] bf16"
 static std::string described(const TensorBuffer &buffer) {
-  return "[" + graph::joinSizes(buffer.shape) + "] " + buffer.type.str();
+  return formatted("[{}] {}", graph::joinSizes(buffer.shape), buffer.type);
 }
 
 /// Words in lines of at most so many letters, where they are no longer.
@@ -122,7 +123,7 @@ private:
 std::string Picture::nameOf(unsigned buffer) const {
   const TensorBuffer &of = program.buffers[buffer];
   if (of.kind == TensorBuffer::Kind::Result)
-    return program.results.size() == 1 ? "result" : "result " + std::to_string(of.index);
+    return program.results.size() == 1 ? "result" : formatted("result {}", of.index);
   return what.signature.parameters[of.index].name;
 }
 
@@ -135,8 +136,9 @@ static StringRef kindOf(const TensorKernel &kernel) {
 
 void Picture::makeBox(const TensorKernel &kernel) {
   Box &box = boxes.emplace_back();
-  box.lines.push_back(kernel.name + (kernel.line ? ", line " + std::to_string(kernel.line) : "") +
-                      ": " + kindOf(kernel).str());
+  box.lines.push_back(formatted("{}{}: {}", kernel.name,
+                                kernel.line ? formatted(", line {}", kernel.line) : "",
+                                kindOf(kernel)));
   llvm::append_range(box.lines, wrapped(llvm::join(kernel.operations, ", "), ", ", kLetters));
   for (auto &[word, bytes] :
        {std::pair("reads ", kernel.bytesRead), {"writes ", kernel.bytesWritten}})
@@ -145,11 +147,11 @@ void Picture::makeBox(const TensorKernel &kernel) {
     const TensorBuffer &of = program.buffers[program.memoryOf(buffer)];
     bool isWritten = i >= kernel.numRead;
     if (of.kind == TensorBuffer::Kind::Number)
-      box.reads.push_back(nameOf(buffer) + " " + of.type.str());
+      box.reads.push_back(formatted("{} {}", nameOf(buffer), of.type));
     else if (of.kind == TensorBuffer::Kind::Tensor ||
              (of.kind == TensorBuffer::Kind::Result && isWritten))
       (isWritten ? box.writes : box.reads)
-          .push_back(nameOf(program.memoryOf(buffer)) + " " + described(of));
+          .push_back(formatted("{} {}", nameOf(program.memoryOf(buffer)), described(of)));
   }
 }
 
@@ -229,7 +231,7 @@ void Picture::drawBox(const Box &box) {
            shown.size() > kLabelLetters ? shown.take_front(kLabelLetters - 1).str() + "…" : array,
            isRead ? "given" : "result");
       int from = isRead ? kLeft - 38 : kLeft, to = isRead ? kLeft - 2 : kLeft - 38;
-      line(("M" + llvm::Twine(from) + " " + llvm::Twine(at - 4) + " H" + llvm::Twine(to)).str());
+      line(formatted("M{} {} H{}", from, at - 4, to));
       at += kLine;
     }
   };
@@ -241,12 +243,11 @@ void Picture::drawBox(const Box &box) {
 void Picture::drawNext(const Arrow &arrow, int number, int count) {
   const Box &from = boxes[arrow.from], &to = boxes[arrow.from + 1];
   int x = kLeft + 30 + number * (kBox - 60) / std::max(count, 1) / 2;
-  line(("M" + llvm::Twine(x) + " " + llvm::Twine(from.bottom()) + " V" + llvm::Twine(to.top - 2))
-           .str());
+  line(formatted("M{} {} V{}", x, from.bottom(), to.top - 2));
   const TensorBuffer &buffer = program.buffers[arrow.buffer];
   text(x + 8, from.bottom() + 18 + number * kLine,
-       described(buffer) + ", " +
-           amount(graph::product(buffer.shape) * Size(buffer.type.itemSize()), what.values),
+       formatted("{}, {}", described(buffer),
+                 amount(graph::product(buffer.shape) * Size(buffer.type.itemSize()), what.values)),
        "array");
 }
 
@@ -259,14 +260,12 @@ void Picture::drawFar(const Arrow &arrow) {
     if (to == arrow.from + 1)
       continue;
     int end = boxes[to].top + 12 + arrow.lane % 4 * 5;
-    line(("M" + llvm::Twine(right) + " " + llvm::Twine(start) + " H" + llvm::Twine(lane) + " V" +
-          llvm::Twine(end) + " H" + llvm::Twine(right + 2))
-             .str());
+    line(formatted("M{} {} H{} V{} H{}", right, start, lane, end, right + 2));
   }
   const TensorBuffer &buffer = program.buffers[arrow.buffer];
   text(right + 20 + (lanes + 1) * kLane, start + 4,
-       described(buffer) + ", " +
-           amount(graph::product(buffer.shape) * Size(buffer.type.itemSize()), what.values),
+       formatted("{}, {}", described(buffer),
+                 amount(graph::product(buffer.shape) * Size(buffer.type.itemSize()), what.values)),
        "array");
 }
 
@@ -333,7 +332,7 @@ std::string tile::drawFunction(const FunctionExplanation &what) {
   std::string reasons;
   for (const TensorKernel &kernel : program.kernels)
     for (const std::string &reason : kernel.reasons)
-      reasons += "<li><b>" + escaped(kernel.name) + "</b>: " + escaped(reason) + "</li>\n";
+      reasons += formatted("<li><b>{}</b>: {}</li>\n", escaped(kernel.name), escaped(reason));
   if (!reasons.empty())
     os << "<details><summary>Fusions that were not taken</summary>\n<ul>\n"
        << reasons << "</ul></details>\n";
@@ -343,8 +342,9 @@ std::string tile::drawFunction(const FunctionExplanation &what) {
 
 std::string tile::htmlPage(StringRef title, llvm::ArrayRef<std::string> parts) {
   std::string out =
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>" +
-      escaped(title) + R"(</title>
+      formatted("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{}",
+                escaped(title));
+  out += R"(</title>
 <style>
 :root { color-scheme: light dark; }
 body { font: 14px sans-serif; margin: 2em; }
@@ -361,9 +361,9 @@ text { font: 12px monospace; fill: currentColor; }
 </style>
 </head>
 <body>
-<h1>)" +
-      escaped(title) + "</h1>\n";
+<h1>)" + escaped(title) +
+         "</h1>\n";
   for (const std::string &part : parts)
     out += part;
-  return out + "</body>\n</html>\n";
+  return formatted("{}</body>\n</html>\n", out);
 }

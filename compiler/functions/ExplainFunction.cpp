@@ -1,8 +1,8 @@
 //===- ExplainFunction.cpp - what a function of whole tensors became ------===//
 #include "compiler/functions/ExplainFunction.h"
 #include "frontend/Counted.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace tile;
 using graph::Size;
@@ -12,12 +12,12 @@ static std::string amount(const Size &size, const graph::Bindings &values) {
   std::string text = size.str();
   std::optional<int64_t> number = size.evaluate(values);
   if (number && !size.constant())
-    text += " = " + std::to_string(*number);
+    text += formatted(" = {}", *number);
   return text;
 }
 
 static std::string describe(const TensorBuffer &buffer) {
-  return "tensor[\"" + graph::joinSizes(buffer.shape) + "\", " + buffer.type.str() + "]";
+  return formatted("tensor[\"{}\", {}]", graph::joinSizes(buffer.shape), buffer.type);
 }
 
 static Size fusedBytes(const TensorProgram &program) {
@@ -48,8 +48,9 @@ void FunctionExplanation::print(llvm::raw_ostream &os) const {
   for (const TensorBuffer &buffer : program.buffers) {
     bool isNumber = buffer.kind == TensorBuffer::Kind::Number;
     if (isNumber || buffer.kind == TensorBuffer::Kind::Tensor)
-      parameters += (parameters.empty() ? "" : ", ") + signature.parameters[buffer.index].name +
-                    ": " + (isNumber ? buffer.type.str() : describe(buffer));
+      parameters += formatted("{}{}: {}", parameters.empty() ? "" : ", ",
+                              signature.parameters[buffer.index].name,
+                              isNumber ? buffer.type.str() : describe(buffer));
   }
   for (unsigned result : program.results)
     results += (results.empty() ? "" : ", ") + describe(program.buffers[result]);
