@@ -1,5 +1,6 @@
 //===- Cache.cpp ----------------------------------------------------------===//
 #include "runtime/Cache.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/Path.h"
@@ -196,8 +197,8 @@ PrivateFolder DiskCache::shardOf(const std::string &in, llvm::StringRef key, boo
     shard = all.inside(shardName(key).str(), make, problem);
   }
   if (!problem.empty())
-    noteFailure((isShared ? "the shared cache" : "the cache") + llvm::Twine(" is not used: `") +
-                at + "`: " + problem);
+    noteFailure(formatted("{} is not used: `{}`: {}", isShared ? "the shared cache" : "the cache",
+                          at, problem));
   return shard;
 }
 
@@ -235,7 +236,8 @@ void DiskCache::store(llvm::StringRef key, const CacheEntry &entry) {
   if (!shard || bytes.size() > kMaxEntryBytes)
     return;
   if (std::error_code code = shard.write(entryName(key), bytes))
-    return noteFailure("the cache is not written: `" + fileFor(key) + "`: " + code.message());
+    return noteFailure(
+        formatted("the cache is not written: `{}`: {}", fileFor(key), code.message()));
   ++count.stores;
   makeRoom(shard, entryName(key));
 }

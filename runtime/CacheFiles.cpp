@@ -8,6 +8,7 @@
 #include "compiler/Compiler.h"
 #include "compiler/ParseJson.h"
 #include "runtime/Error.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 #include <ctime>
@@ -28,7 +29,7 @@ llvm::Expected<CacheFiles> CacheFiles::open(const std::string &path) {
   std::string problem;
   (void)PrivateFolder::openShared(path, problem);
   if (!problem.empty())
-    return makeError(ErrorCode::Io, "`" + path + "`: " + problem);
+    return makeError(ErrorCode::Io, formatted("`{}`: {}", path, problem));
   return CacheFiles(path);
 }
 

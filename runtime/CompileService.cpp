@@ -1,5 +1,6 @@
 //===- CompileService.cpp -------------------------------------------------===//
 #include "runtime/CompileService.h"
+#include "text/Format.h"
 #include <chrono>
 
 using namespace tile;
@@ -16,9 +17,10 @@ void CompileService::addFallback(CompiledKernel &kernel, const frontend::SourceF
                               name = kernel.metadata.entry]() -> llvm::Expected<CompiledKernelPtr> {
     auto other = compile(*source, without);
     if (other && (*other)->dependencies != dependencies)
-      return makeError(ErrorCode::Compile, "a file that `" + name +
-                                               "` imports has changed since it was compiled; "
-                                               "compile it again");
+      return makeError(
+          ErrorCode::Compile,
+          formatted("a file that `{}` imports has changed since it was compiled; compile it again",
+                    name));
     return other;
   };
 }
@@ -79,9 +81,9 @@ void CompileService::keep(const CompiledKernel &kernel) {
 std::string runtime::variantText(const CompileOptions &options) {
   std::string text = options.signature;
   for (const auto &[name, value] : options.constexprs)
-    text += (text.empty() ? "" : " ") + name + "=" + value;
-  return text + (text.empty() ? "" : " ") + "num_warps=" + std::to_string(options.numWarps) +
-         " num_stages=" + std::to_string(options.numStages) + " " + options.target;
+    text += formatted("{}{}={}", text.empty() ? "" : " ", name, value);
+  return formatted("{}{}num_warps={} num_stages={} {}", text, text.empty() ? "" : " ",
+                   options.numWarps, options.numStages, options.target);
 }
 
 CompileService::CompileService(CompileFunction compiler, ServiceSettings given)
@@ -114,9 +116,10 @@ CompileService::Outcome CompileService::compileNow(const std::string &key,
   if (settings.noCompile)
     return {nullptr,
             ErrorCode::NoCompile,
-            "`" + (options.kernel.empty() ? file.name().str() : options.kernel) +
-                "` would have to be compiled for `" + variantText(options) +
-                "`, which is forbidden (`no_compile`, TILE_NO_COMPILE); its key is " + key,
+            formatted("`{}` would have to be compiled for `{}`, which is forbidden (`no_compile`, "
+                      "TILE_NO_COMPILE); its key is {}",
+                      options.kernel.empty() ? file.name().str() : options.kernel,
+                      variantText(options), key),
             {},
             {}};
   auto start = std::chrono::steady_clock::now();

@@ -1,7 +1,7 @@
 //===- Context.cpp --------------------------------------------------------===//
 #include "runtime/Context.h"
 #include "target/Target.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::runtime;
@@ -21,9 +21,8 @@ llvm::Expected<DeviceInfo> DeviceInfo::query(const CudaApi &api, int ordinal) {
     return count.takeError();
   if (ordinal < 0 || ordinal >= *count)
     return makeError(ErrorCode::InvalidArgument,
-                     llvm::formatv("there is no device {0}: the driver sees {1} device{2}", ordinal,
-                                   *count, *count == 1 ? "" : "s")
-                         .str());
+                     formatted("there is no device {}: the driver sees {} device{}", ordinal,
+                               *count, *count == 1 ? "" : "s"));
 
   DeviceInfo info;
   info.ordinal = ordinal;
@@ -107,7 +106,7 @@ llvm::Expected<std::shared_ptr<Context>> Context::primary(const CudaApi &api, in
   cuda::Context handle = nullptr;
   if (Result result = api.cuDevicePrimaryCtxRetain(&handle, device); result != Result::Success)
     return addContext(api.check(result, "cuDevicePrimaryCtxRetain"),
-                      llvm::formatv("no context can be made on device {0}", ordinal).str());
+                      formatted("no context can be made on device {}", ordinal));
   std::shared_ptr<Context> context(new Context(api, handle, /*retained=*/true));
   context->info.ordinal = device; // what the destructor releases
   if (llvm::Error error = context->initialize())

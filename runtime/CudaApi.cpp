@@ -1,6 +1,6 @@
 //===- CudaApi.cpp --------------------------------------------------------===//
 #include "runtime/CudaApi.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 #include <dlfcn.h>
 
 using namespace tile;
@@ -9,7 +9,7 @@ using runtime::ErrorCode;
 using runtime::makeError;
 
 std::string cuda::formatVersion(int version) {
-  return llvm::formatv("{0}.{1}", version / 1000, version % 1000 / 10).str();
+  return formatted("{}.{}", version / 1000, version % 1000 / 10);
 }
 
 namespace {
@@ -40,9 +40,9 @@ static const char *loadSymbols(void *library, CudaFunctions &functions) {
 
 static llvm::Error tooOld(int version) {
   return makeError(ErrorCode::DriverTooOld,
-                   "the CUDA driver supports CUDA " + formatVersion(version) +
-                       ", and at least CUDA " + formatVersion(minimumDriverVersion) +
-                       " is needed: install NVIDIA driver 525.60 or newer");
+                   formatted("the CUDA driver supports CUDA {}, and at least CUDA {} is needed: "
+                             "install NVIDIA driver 525.60 or newer",
+                             formatVersion(version), formatVersion(minimumDriverVersion)));
 }
 
 /// What a failed cuInit means to the user.
@@ -50,21 +50,23 @@ static llvm::Error initError(const CudaApi &api, Result result, const char *path
   std::string text = api.describe(result);
   switch (result) {
   case Result::NoDevice:
-    return makeError(ErrorCode::NoDriver, "the CUDA driver finds no GPU: " + text, result);
+    return makeError(ErrorCode::NoDriver, formatted("the CUDA driver finds no GPU: {}", text),
+                     result);
   case Result::StubLibrary:
     return makeError(ErrorCode::NoDriver,
-                     llvm::Twine("`") + path +
-                         "` is the toolkit's stub library, not the driver: take its folder out of "
-                         "LD_LIBRARY_PATH",
+                     formatted("`{}` is the toolkit's stub library, not the driver: take its "
+                               "folder out of LD_LIBRARY_PATH",
+                               path),
                      result);
   case Result::SystemDriverMismatch:
     return makeError(ErrorCode::NoDriver,
-                     "the CUDA driver library and the kernel module are of different versions: "
-                     "reboot or reload the module (" +
-                         text + ")",
+                     formatted("the CUDA driver library and the kernel module are of different "
+                               "versions: reboot or reload the module ({})",
+                               text),
                      result);
   default:
-    return makeError(ErrorCode::NoDriver, "the CUDA driver does not start: " + text, result);
+    return makeError(ErrorCode::NoDriver, formatted("the CUDA driver does not start: {}", text),
+                     result);
   }
 }
 
@@ -72,31 +74,30 @@ llvm::Expected<std::unique_ptr<CudaApi>> CudaApi::open(const char *path) {
   Library library(dlopen(path, RTLD_NOW | RTLD_LOCAL));
   if (!library) {
     const char *reason = dlerror();
-    return makeError(ErrorCode::NoDriver, llvm::Twine("no CUDA driver: cannot open `") + path +
-                                              "` (" + (reason ? reason : "unknown reason") + ")" +
-                                              noDriverAdvice);
+    return makeError(ErrorCode::NoDriver,
+                     formatted("no CUDA driver: cannot open `{}` ({}){}", path,
+                               reason ? reason : "unknown reason", noDriverAdvice));
   }
 
   // The version comes first: it explains a missing symbol better than its name.
   auto api = std::make_unique<CudaApi>();
   if (!lookUp(library.get(), "cuDriverGetVersion", api->cuDriverGetVersion))
-    return makeError(ErrorCode::NoDriver, llvm::Twine("`") + path +
-                                              "` is not a CUDA driver: it lacks "
-                                              "`cuDriverGetVersion`" +
-                                              noDriverAdvice);
-  if (Result result = api->cuDriverGetVersion(&api->driverVersion); result != Result::Success)
     return makeError(ErrorCode::NoDriver,
-                     "the CUDA driver does not tell its version (error " +
-                         llvm::Twine(static_cast<int>(result)) + ")",
-                     result);
+                     formatted("`{}` is not a CUDA driver: it lacks `cuDriverGetVersion`{}", path,
+                               noDriverAdvice));
+  if (Result result = api->cuDriverGetVersion(&api->driverVersion); result != Result::Success)
+    return makeError(
+        ErrorCode::NoDriver,
+        formatted("the CUDA driver does not tell its version (error {})", static_cast<int>(result)),
+        result);
   if (api->driverVersion < minimumDriverVersion)
     return tooOld(api->driverVersion);
 
   if (const char *missing = loadSymbols(library.get(), *api))
     return makeError(ErrorCode::DriverTooOld,
-                     llvm::Twine("the CUDA driver `") + path + "` lacks the function `" + missing +
-                         "` although it says that it supports CUDA " +
-                         formatVersion(api->driverVersion) + "; reinstall the driver");
+                     formatted("the CUDA driver `{}` lacks the function `{}` although it says that "
+                               "it supports CUDA {}; reinstall the driver",
+                               path, missing, formatVersion(api->driverVersion)));
   if (Result result = api->cuInit(0); result != Result::Success)
     return initError(*api, result, path);
   library.release();
@@ -124,10 +125,10 @@ llvm::Expected<const CudaApi &> CudaApi::get() {
 std::string CudaApi::describe(Result result) const {
   const char *name = nullptr, *text = nullptr;
   if (cuGetErrorName(result, &name) != Result::Success || !name)
-    return llvm::formatv("unknown error {0}", static_cast<int>(result)).str();
+    return formatted("unknown error {}", static_cast<int>(result));
   if (cuGetErrorString(result, &text) != Result::Success || !text)
     return name;
-  return llvm::formatv("{0} ({1})", text, name).str();
+  return formatted("{} ({})", text, name);
 }
 
 static ErrorCode codeFor(Result result) {
@@ -152,7 +153,8 @@ static ErrorCode codeFor(Result result) {
 llvm::Error CudaApi::check(Result result, llvm::StringRef call) const {
   if (result == Result::Success)
     return llvm::Error::success();
-  return makeError(codeFor(result),
-                   call.take_until([](char c) { return c == '('; }) + ": " + describe(result),
-                   result);
+  return makeError(
+      codeFor(result),
+      formatted("{}: {}", call.take_until([](char c) { return c == '('; }), describe(result)),
+      result);
 }

@@ -8,7 +8,7 @@
 #include "runtime/Memory.h"
 #include "runtime/PackedArguments.h"
 #include "runtime/Timing.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::runtime;
@@ -28,15 +28,13 @@ public:
       : context(std::move(context)), stream(std::move(stream)),
         service(std::move(compiler), std::move(settings)) {}
 
-  std::string name() const override {
-    return llvm::formatv("cuda:{0}", context->device().ordinal).str();
-  }
+  std::string name() const override { return formatted("cuda:{}", context->device().ordinal); }
   std::string description() const override {
-    return model() + ", CUDA " + cuda::formatVersion(context->api().version()) + " driver";
+    return formatted("{}, CUDA {} driver", model(), cuda::formatVersion(context->api().version()));
   }
   std::string model() const override {
     const DeviceInfo &info = context->device();
-    return llvm::formatv("{0}, {1} SMs", info.name, info.multiprocessors).str();
+    return formatted("{}, {} SMs", info.name, info.multiprocessors);
   }
   std::string target() const override { return context->device().target(); }
   bool isCpu() const override { return false; }

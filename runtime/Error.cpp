@@ -1,8 +1,10 @@
 //===- Error.cpp ----------------------------------------------------------===//
 #include "runtime/Error.h"
+#include "text/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tile::runtime;
+using tile::formatted;
 
 char RuntimeError::ID = 0;
 
@@ -30,5 +32,5 @@ llvm::Error tile::runtime::addContext(llvm::Error error, const llvm::Twine &cont
   if (!error)
     return error;
   ErrorParts parts = takeError(std::move(error));
-  return makeError(parts.code, context + ": " + parts.message, parts.result);
+  return makeError(parts.code, formatted("{}: {}", context, parts.message), parts.result);
 }

@@ -1,7 +1,7 @@
 //===- Kernel.cpp - loading: checks, limits, attributes -------------------===//
 #include "runtime/Kernel.h"
 #include "runtime/Cache.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 #include <cstring>
 
 using namespace tile;
@@ -24,13 +24,12 @@ static LaunchAttribute makeAttribute(LaunchAttributeId id) {
 /// What can be refused before the driver compiles anything.
 static llvm::Error checkDevice(const KernelMetadata &metadata, const DeviceInfo &device) {
   if (auto mismatch = targetMismatch(metadata.target, device.major * 10 + device.minor))
-    return makeError(ErrorCode::Unsupported, "cannot load `" + metadata.entry + "`: " + *mismatch +
-                                                 " (" + device.name + ")");
+    return makeError(ErrorCode::Unsupported, formatted("cannot load `{}`: {} ({})", metadata.entry,
+                                                       *mismatch, device.name));
   auto tooMuch = [&](const char *what, int wanted, int limit) {
     return makeError(ErrorCode::Resources,
-                     llvm::formatv("`{0}` needs {1} {2}, and {3} allows {4}", metadata.entry,
-                                   wanted, what, device.name, limit)
-                         .str());
+                     formatted("`{}` needs {} {}, and {} allows {}", metadata.entry, wanted, what,
+                               device.name, limit));
   };
   if (metadata.sharedBytes > device.sharedBytesPerBlockOptin)
     return tooMuch("bytes of shared memory a block", metadata.sharedBytes,
@@ -42,20 +41,21 @@ static llvm::Error checkDevice(const KernelMetadata &metadata, const DeviceInfo 
   int clusterSize = 1;
   for (int extent : metadata.cluster) {
     if (extent < 1 || extent > 16)
-      return badMetadata(metadata, "has a cluster extent of " + llvm::Twine(extent) +
-                                       ": at least 1 and at most 16 is possible");
+      return badMetadata(
+          metadata,
+          formatted("has a cluster extent of {}: at least 1 and at most 16 is possible", extent));
     clusterSize *= extent;
   }
   if (clusterSize > 16)
     return tooMuch("blocks a cluster", clusterSize, 16);
   if (clusterSize > 1 && !device.clusterLaunch)
-    return makeError(ErrorCode::Unsupported, "`" + metadata.entry +
-                                                 "` uses thread block clusters, which " +
-                                                 device.name + " does not have");
+    return makeError(ErrorCode::Unsupported,
+                     formatted("`{}` uses thread block clusters, which {} does not have",
+                               metadata.entry, device.name));
   if (metadata.cooperative && !device.cooperativeLaunch)
-    return makeError(ErrorCode::Unsupported, "`" + metadata.entry +
-                                                 "` is a cooperative kernel, which " + device.name +
-                                                 " cannot run");
+    return makeError(ErrorCode::Unsupported,
+                     formatted("`{}` is a cooperative kernel, which {} cannot run", metadata.entry,
+                               device.name));
   return llvm::Error::success();
 }
 
@@ -105,16 +105,15 @@ llvm::Error LoadedKernel::configure() {
 llvm::Error LoadedKernel::checkResidency() {
   const cuda::CudaApi &api = owner->api();
   const int *cluster = metadata().cluster;
-  std::string needs = llvm::formatv("{0} threads with {1} registers each and {2} bytes of shared "
-                                    "memory",
-                                    metadata().threads, registerCount, sharedBytes());
+  std::string needs = formatted("{} threads with {} registers each and {} bytes of shared memory",
+                                metadata().threads, registerCount, sharedBytes());
   int resident = 0;
   TILE_CUDA_TRY(api, cuOccupancyMaxActiveBlocksPerMultiprocessor(
                          &resident, handle, metadata().threads, sharedBytes()));
   if (resident == 0)
-    return makeError(ErrorCode::Resources, "a block of `" + metadata().entry +
-                                               "` does not fit a multiprocessor of " +
-                                               owner->device().name + ": it has " + needs);
+    return makeError(ErrorCode::Resources,
+                     formatted("a block of `{}` does not fit a multiprocessor of {}: it has {}",
+                               metadata().entry, owner->device().name, needs));
   residentBlocks = unsigned(resident) * unsigned(owner->device().multiprocessors);
   if (cluster[0] * cluster[1] * cluster[2] == 1)
     return llvm::Error::success();
@@ -127,12 +126,11 @@ llvm::Error LoadedKernel::checkResidency() {
   config.numAttrs = 1; // the cluster's
   TILE_CUDA_TRY(api, cuOccupancyMaxActiveClusters(&resident, handle, &config));
   if (resident == 0)
-    return makeError(ErrorCode::Resources,
-                     llvm::formatv("a cluster of {0}x{1}x{2} blocks of `{3}` does not fit {4}: a "
-                                   "block has {5}",
-                                   cluster[0], cluster[1], cluster[2], metadata().entry,
-                                   owner->device().name, needs)
-                         .str());
+    return makeError(
+        ErrorCode::Resources,
+        formatted("a cluster of {}x{}x{} blocks of `{}` does not fit {}: a block has {}",
+                  cluster[0], cluster[1], cluster[2], metadata().entry, owner->device().name,
+                  needs));
   residentBlocks = unsigned(resident) * cluster[0] * cluster[1] * cluster[2];
   return llvm::Error::success();
 }
@@ -168,7 +166,7 @@ LoadedKernel::load(std::shared_ptr<const CompiledKernel> kernel, std::shared_ptr
   bool fromMachineCode = false;
   auto module = loadModule(*kernel, context, fromMachineCode);
   if (!module)
-    return addContext(module.takeError(), "cannot load `" + kernel->metadata.entry + "`");
+    return addContext(module.takeError(), formatted("cannot load `{}`", kernel->metadata.entry));
   auto function = module->function(kernel->metadata.entry);
   if (!function)
     return function.takeError();

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Kernel.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 #include <cstring>
 
 using namespace tile;
@@ -20,11 +20,10 @@ static constexpr unsigned inlineParameters = 64;
 llvm::Error LoadedKernel::launchError(Result result, const cuda::LaunchConfig &config) const {
   return addContext(
       owner->api().check(result, "cuLaunchKernelEx"),
-      llvm::formatv("cannot launch `{0}` with {1}x{2}x{3} blocks of {4} threads and {5} bytes of "
-                    "shared memory",
-                    metadata().entry, config.gridDimX, config.gridDimY, config.gridDimZ,
-                    config.blockDimX, config.sharedMemBytes)
-          .str());
+      formatted(
+          "cannot launch `{}` with {}x{}x{} blocks of {} threads and {} bytes of shared memory",
+          metadata().entry, config.gridDimX, config.gridDimY, config.gridDimZ, config.blockDimX,
+          config.sharedMemBytes));
 }
 
 llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t grid[3],
@@ -60,7 +59,7 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
   for (auto [map, planned] : llvm::zip(maps, plan.tensorMaps)) {
     bool isSuitable = true;
     if (llvm::Error error = encodeTensorMap(api, planned, pointers, map, isSuitable))
-      return addContext(std::move(error), "cannot launch `" + data.entry + "`");
+      return addContext(std::move(error), formatted("cannot launch `{}`", data.entry));
     if (!isSuitable)
       return launchFallback(stream, grid, pointers, options);
     pointers[planned.parameter] = &map;
@@ -84,9 +83,10 @@ llvm::Error LoadedKernel::launchFallback(cuda::Stream stream, const uint32_t gri
       if (!kernel->withoutTensorMaps)
         return makeError(
             ErrorCode::InvalidArgument,
-            "an array passed to `" + metadata().entry +
-                "` cannot be copied by the tensor memory accelerator: its sizes must be "
-                "positive, its address and strides positive multiples of 16 bytes");
+            formatted(
+                "an array passed to `{}` cannot be copied by the tensor memory accelerator: its "
+                "sizes must be positive, its address and strides positive multiples of 16 bytes",
+                metadata().entry));
       auto compiled = kernel->withoutTensorMaps();
       if (!compiled)
         return compiled.takeError();
@@ -137,8 +137,7 @@ llvm::Error LoadedKernel::launchWithScratch(const cuda::LaunchConfig &config,
       buffer = 0;
       error = addContext(
           api.check(result, "cuMemAllocAsync"),
-          llvm::formatv("cannot get {0} bytes of scratch memory for `{1}`", bytes, metadata().entry)
-              .str());
+          formatted("cannot get {} bytes of scratch memory for `{}`", bytes, metadata().entry));
     } else if (parameter.zero) {
       error = api.check(api.cuMemsetD8Async(buffer, 0, bytes, config.stream), "cuMemsetD8Async");
     }

@@ -3,9 +3,9 @@
 #include "compiler/ParseJson.h"
 #include "frontend/Counted.h"
 #include "runtime/Error.h"
+#include "text/Format.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 #include <limits>
 
@@ -23,7 +23,8 @@ unsigned runtime::parameterBytes(llvm::StringRef type) {
 }
 
 llvm::Error runtime::badMetadata(const KernelMetadata &metadata, const llvm::Twine &what) {
-  return makeError(ErrorCode::InvalidArgument, "the metadata of `" + metadata.entry + "` " + what);
+  return makeError(ErrorCode::InvalidArgument,
+                   formatted("the metadata of `{}` {}", metadata.entry, what));
 }
 
 CompileOptions runtime::forLaunch(CompileOptions options) {
@@ -43,11 +44,10 @@ runtime::blocksOf(const KernelMetadata &metadata, const uint32_t grid[3], unsign
     uint64_t programs = uint64_t(grid[0]) * grid[1] * grid[2], cluster = metadata.cluster[0];
     if (programs > std::numeric_limits<int32_t>::max() - (cluster - 1))
       return makeError(ErrorCode::InvalidArgument,
-                       llvm::formatv("the grid of `{0}` has {1} programs, and at most {2} are "
-                                     "possible for a persistent kernel",
-                                     metadata.entry, programs,
-                                     std::numeric_limits<int32_t>::max() - int(cluster - 1))
-                           .str());
+                       formatted("the grid of `{}` has {} programs, and at most {} are possible "
+                                 "for a persistent kernel",
+                                 metadata.entry, programs,
+                                 std::numeric_limits<int32_t>::max() - int(cluster - 1)));
     // Whole clusters: the kernel sees to it that blocks without a program do no harm.
     blocks = {std::min<uint64_t>(llvm::alignTo(programs, cluster),
                                  std::max<uint64_t>(residentBlocks / cluster, 1) * cluster),
@@ -55,12 +55,11 @@ runtime::blocksOf(const KernelMetadata &metadata, const uint32_t grid[3], unsign
   }
   for (int axis = 0; axis < 3; ++axis)
     if (blocks[axis] % metadata.cluster[axis] != 0)
-      return makeError(ErrorCode::InvalidArgument,
-                       llvm::formatv("the grid of `{0}` has {1} blocks along {2}, which its "
-                                     "clusters of {3} do not divide",
-                                     metadata.entry, blocks[axis], "xyz"[axis],
-                                     metadata.cluster[axis])
-                           .str());
+      return makeError(
+          ErrorCode::InvalidArgument,
+          formatted(
+              "the grid of `{}` has {} blocks along {}, which its clusters of {} do not divide",
+              metadata.entry, blocks[axis], "xyz"[axis], metadata.cluster[axis]));
   return blocks;
 }
 
@@ -68,11 +67,10 @@ llvm::Error runtime::checkGrid(const KernelMetadata &metadata,
                                const std::array<uint64_t, 3> &blocks, const int (&most)[3]) {
   for (int axis = 0; axis < 3; ++axis)
     if (blocks[axis] > static_cast<uint64_t>(most[axis]))
-      return makeError(ErrorCode::InvalidArgument,
-                       llvm::formatv("the grid of `{0}` has {1} blocks along {2}, and at most {3} "
-                                     "are possible",
-                                     metadata.entry, blocks[axis], "xyz"[axis], most[axis])
-                           .str());
+      return makeError(
+          ErrorCode::InvalidArgument,
+          formatted("the grid of `{}` has {} blocks along {}, and at most {} are possible",
+                    metadata.entry, blocks[axis], "xyz"[axis], most[axis]));
   return llvm::Error::success();
 }
 
@@ -141,15 +139,17 @@ static llvm::Error planTensorMaps(const KernelMetadata &metadata, LaunchPlan &pl
       if (isPart(parameter, factor) && parameter.index == factor.index &&
           llvm::ArrayRef(parameter.path) == llvm::ArrayRef(factor.path))
         return LaunchValue{unsigned(i), parameter.bytes};
-    return badMetadata(metadata, "has a tensor map made from entry " + llvm::Twine(factor.index) +
-                                     " of the signature, which is no parameter");
+    return badMetadata(
+        metadata,
+        formatted("has a tensor map made from entry {} of the signature, which is no parameter",
+                  factor.index));
   };
   for (auto [i, parameter] : llvm::enumerate(metadata.params)) {
     if (parameter.kind != Kind::TensorMap)
       continue;
     auto map = planTensorMap(parameter.map, parameter, find);
     if (!map)
-      return addContext(map.takeError(), "cannot load `" + metadata.entry + "`");
+      return addContext(map.takeError(), formatted("cannot load `{}`", metadata.entry));
     map->parameter = i;
     plan.tensorMaps.push_back(std::move(*map));
   }
@@ -176,22 +176,24 @@ llvm::Expected<LaunchPlan> LaunchPlan::of(const KernelMetadata &metadata) {
     } else if (parameter.kind != Kind::DescBase || !parameter.type.empty()) {
       entry.bytes = parameterBytes(parameter.type);
       if (!entry.bytes)
-        return badMetadata(metadata, "has a parameter of unknown type `" + parameter.type + "`");
+        return badMetadata(metadata,
+                           formatted("has a parameter of unknown type `{}`", parameter.type));
     }
     if ((parameter.kind == Kind::DescShape || parameter.kind == Kind::DescStride) &&
         (parameter.dim < 0 || parameter.dim >= 5))
-      return badMetadata(metadata, "names dimension " + llvm::Twine(parameter.dim) +
-                                       " of a descriptor, which has at most 5");
+      return badMetadata(
+          metadata,
+          formatted("names dimension {} of a descriptor, which has at most 5", parameter.dim));
     if (parameter.kind == Kind::Const) {
       auto bits = constantBits(parameter.type, parameter.value);
       if (!bits)
-        return badMetadata(metadata,
-                           "has a constant `" + parameter.value + "` that is no " + parameter.type);
+        return badMetadata(metadata, formatted("has a constant `{}` that is no {}", parameter.value,
+                                               parameter.type));
       entry.constant = plan.constants.size();
       plan.constants.push_back(*bits);
     }
     if (parameter.kind == Kind::NumPrograms && (parameter.dim < 0 || parameter.dim > 2))
-      return badMetadata(metadata, "names axis " + llvm::Twine(parameter.dim) + " of the grid");
+      return badMetadata(metadata, formatted("names axis {} of the grid", parameter.dim));
     bool fromCaller = parameter.kind != Kind::Scratch && parameter.kind != Kind::Const &&
                       parameter.kind != Kind::NumPrograms;
     if (fromCaller && parameter.index < 0)
@@ -211,22 +213,20 @@ llvm::Expected<LaunchPlan> LaunchPlan::of(const KernelMetadata &metadata) {
 
 llvm::Error LaunchPlan::missingArgument(unsigned index) const {
   return makeError(ErrorCode::InvalidArgument,
-                   llvm::formatv("argument {0} of `{1}` is missing: a null pointer was passed for "
-                                 "an entry of the signature that the kernel reads",
-                                 index, entry)
-                       .str());
+                   formatted("argument {} of `{}` is missing: a null pointer was passed for an "
+                             "entry of the signature that the kernel reads",
+                             index, entry));
 }
 
 /// A descriptor's shape and strides are 64-bit; a kernel may want them narrower.
 static llvm::Error checkNarrow(int64_t value, const ParameterPlan &parameter) {
   if (parameter.bytes == 8 || value == static_cast<int32_t>(value))
     return llvm::Error::success();
-  return makeError(ErrorCode::InvalidArgument,
-                   llvm::formatv("the {0} {1} of dimension {2} of descriptor argument {3} does not "
-                                 "fit 32 bits",
-                                 parameter.kind == Kind::DescShape ? "size" : "stride", value,
-                                 parameter.dim, parameter.index)
-                       .str());
+  return makeError(
+      ErrorCode::InvalidArgument,
+      formatted("the {} {} of dimension {} of descriptor argument {} does not fit 32 bits",
+                parameter.kind == Kind::DescShape ? "size" : "stride", value, parameter.dim,
+                parameter.index));
 }
 
 /// Narrow integers are the low bytes of wide ones: device and host are little-endian.
@@ -250,12 +250,10 @@ llvm::Error LaunchPlan::locate(const ParameterPlan &parameter, const void *argum
   }
   if (parameter.dim >= descriptor->rank)
     return makeError(ErrorCode::InvalidArgument,
-                     llvm::formatv("descriptor argument {0} of `{1}` has {2}, and at "
-                                   "least {3} are needed",
-                                   parameter.index, entry,
-                                   counted(uint64_t(descriptor->rank), "dimension"),
-                                   parameter.dim + 1)
-                         .str());
+                     formatted("descriptor argument {} of `{}` has {}, and at least {} are needed",
+                               parameter.index, entry,
+                               counted(uint64_t(descriptor->rank), "dimension"),
+                               parameter.dim + 1));
   const int64_t &number = parameter.kind == Kind::DescShape ? descriptor->shape[parameter.dim]
                                                             : descriptor->strides[parameter.dim];
   value = &number;
@@ -267,10 +265,9 @@ llvm::Error LaunchPlan::resolve(llvm::ArrayRef<const void *> arguments,
   if (arguments.size() < numArguments)
     return makeError(
         ErrorCode::InvalidArgument,
-        llvm::formatv("`{0}` takes {1}, one for each entry of its signature; {2} passed", entry,
-                      counted(numArguments, "argument"),
-                      std::to_string(arguments.size()) + (arguments.size() == 1 ? " was" : " were"))
-            .str());
+        formatted("`{}` takes {}, one for each entry of its signature; {} passed", entry,
+                  counted(numArguments, "argument"),
+                  std::to_string(arguments.size()) + (arguments.size() == 1 ? " was" : " were")));
   for (size_t i = 0; i < parameters.size(); ++i) {
     const ParameterPlan &parameter = parameters[i];
     if (parameter.isMadeAtLaunch())

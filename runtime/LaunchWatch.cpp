@@ -1,8 +1,9 @@
 //===- LaunchWatch.cpp - launches that are counted, timed, waited for -----===//
 #include "runtime/LaunchWatch.h"
 #include "runtime/Memory.h"
+#include "text/Format.h"
 #include "llvm/ADT/APFloat.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/ADT/SmallString.h"
 #include <cstring>
 
 using namespace tile;
@@ -15,7 +16,7 @@ static std::string valueText(llvm::StringRef type, const void *bytes) {
   unsigned size = parameterBytes(type);
   std::memcpy(&bits, bytes, size);
   if (type == "ptr")
-    return llvm::formatv("{0:x}", bits);
+    return formatted("{:#x}", bits);
   if (type == "fp32" || type == "fp64" || type == "fp16" || type == "bf16") {
     llvm::APFloat number(type == "fp64"   ? llvm::APFloat::IEEEdouble()
                          : type == "fp32" ? llvm::APFloat::IEEEsingle()
@@ -38,9 +39,8 @@ static std::string argumentsText(const KernelMetadata &metadata,
     if (parameter.kind != Kind::Arg || !parameter.path.empty() ||
         size_t(parameter.index) >= arguments.size() || !arguments[parameter.index])
       continue;
-    text += llvm::formatv("{0}{1}: {2} {3}", text.empty() ? "" : ", ", parameter.index,
-                          parameter.type, valueText(parameter.type, arguments[parameter.index]))
-                .str();
+    text += formatted("{}{}: {} {}", text.empty() ? "" : ", ", parameter.index, parameter.type,
+                      valueText(parameter.type, arguments[parameter.index]));
   }
   return text;
 }
@@ -53,13 +53,13 @@ static std::string sourceOf(llvm::StringRef ptx) {
   unsigned file = 0, line = 0;
   if (rest.consumeInteger(10, file) || (rest = rest.ltrim()).consumeInteger(10, line))
     return "";
-  std::string start = llvm::formatv(".file\t{0} \"", file);
+  std::string start = formatted(".file\t{} \"", file);
   at = ptx.find(start);
   if (at == llvm::StringRef::npos)
     return "";
   llvm::StringRef name =
       ptx.drop_front(at + start.size()).take_until([](char c) { return c == '"'; });
-  return llvm::formatv("{0}:{1}", name, line);
+  return formatted("{}:{}", name, line);
 }
 
 llvm::Error runtime::waitFor(const LoadedKernel &loaded, cuda::Stream stream,
@@ -73,13 +73,14 @@ llvm::Error runtime::waitFor(const LoadedKernel &loaded, cuda::Stream stream,
   if (!error)
     return llvm::Error::success();
   ErrorParts parts = takeError(std::move(error));
-  std::string text = "`" + loaded.metadata().entry + "` fails on the device: " + parts.message;
+  std::string text =
+      formatted("`{}` fails on the device: {}", loaded.metadata().entry, parts.message);
   if (grid)
-    text += llvm::formatv("\n  grid: {0} x {1} x {2} programs", grid[0], grid[1], grid[2]).str();
+    text += formatted("\n  grid: {} x {} x {} programs", grid[0], grid[1], grid[2]);
   if (std::string values = argumentsText(loaded.metadata(), arguments); !values.empty())
-    text += "\n  arguments (entry of the signature: type value): " + values;
+    text += formatted("\n  arguments (entry of the signature: type value): {}", values);
   if (std::string source = sourceOf(loaded.compiled().ptx); !source.empty())
-    text += "\n  source: " + source;
+    text += formatted("\n  source: {}", source);
   text += "\n  the context cannot be used any more; `tilec test FILE --device emu` finds what a "
           "kernel does wrong, with its line, and so does compute-sanitizer around this program";
   return makeError(parts.code, text, parts.result);

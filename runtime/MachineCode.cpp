@@ -1,6 +1,7 @@
 //===- MachineCode.cpp - PTX to machine code, by a toolkit's assembler ----===//
 #include "runtime/MachineCode.h"
 #include "runtime/Error.h"
+#include "text/Format.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -9,6 +10,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tile::runtime;
+using tile::formatted;
 namespace fs = llvm::sys::fs;
 
 /// An empty file of our own; the caller removes it.
@@ -25,7 +27,7 @@ static llvm::Error makeFile(llvm::StringRef ending, llvm::SmallString<128> &path
   }
   if (!code)
     return llvm::Error::success();
-  return makeError(ErrorCode::Io, "cannot write a temporary file: " + code.message());
+  return makeError(ErrorCode::Io, formatted("cannot write a temporary file: {}", code.message()));
 }
 
 static std::string contentsOf(const llvm::SmallString<128> &path) {
@@ -39,7 +41,7 @@ llvm::Expected<std::string> tile::runtime::assembleWith(llvm::StringRef assemble
   auto program = assembler.contains('/') ? llvm::ErrorOr<std::string>(assembler.str())
                                          : llvm::sys::findProgramByName(assembler);
   if (!program)
-    return makeError(ErrorCode::Io, "the assembler `" + assembler + "` is not on PATH");
+    return makeError(ErrorCode::Io, formatted("the assembler `{}` is not on PATH", assembler));
   llvm::SmallString<128> input, output, log;
   if (llvm::Error error = makeFile("ptx", input, ptx))
     return std::move(error);
@@ -64,5 +66,6 @@ llvm::Expected<std::string> tile::runtime::assembleWith(llvm::StringRef assemble
   if (status == 0 && !cubin.empty())
     return cubin;
   std::string said = problem.empty() ? llvm::StringRef(contentsOf(log)).rtrim().str() : problem;
-  return makeError(ErrorCode::PtxRejected, "`" + *program + "` fails for " + target + ": " + said);
+  return makeError(ErrorCode::PtxRejected,
+                   formatted("`{}` fails for {}: {}", *program, target, said));
 }

@@ -1,6 +1,6 @@
 //===- Memory.cpp ---------------------------------------------------------===//
 #include "runtime/Memory.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::runtime;
@@ -10,12 +10,12 @@ using cuda::Result;
 static std::string formatBytes(uint64_t bytes) {
   const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
   if (bytes < 1024)
-    return llvm::formatv("{0} bytes", bytes).str();
+    return formatted("{} bytes", bytes);
   double value = bytes / 1024.0;
   unsigned unit = 0;
   for (; value >= 1024 && unit < 3; ++unit)
     value /= 1024;
-  return llvm::formatv("{0:f1} {1}", value, units[unit]).str();
+  return formatted("{:.1f} {}", value, units[unit]);
 }
 
 llvm::Expected<cuda::DevicePtr> runtime::allocateDevice(const Context &context, size_t bytes) {
@@ -33,11 +33,10 @@ llvm::Expected<cuda::DevicePtr> runtime::allocateDevice(const Context &context, 
   size_t free = 0, total = 0;
   std::string situation;
   if (api.cuMemGetInfo(&free, &total) == Result::Success)
-    situation = llvm::formatv(": {0} of {1} are free", formatBytes(free), formatBytes(total)).str();
+    situation = formatted(": {} of {} are free", formatBytes(free), formatBytes(total));
   return makeError(ErrorCode::OutOfMemory,
-                   llvm::formatv("out of device memory: cannot allocate {0} on {1}{2}",
-                                 formatBytes(bytes), context.device().name, situation)
-                       .str(),
+                   formatted("out of device memory: cannot allocate {} on {}{}", formatBytes(bytes),
+                             context.device().name, situation),
                    result);
 }
 
@@ -117,10 +116,8 @@ llvm::Error DeviceBuffer::checkRange(const char *what, size_t count, size_t offs
   if (offset <= bytes && count <= bytes - offset)
     return llvm::Error::success();
   return makeError(ErrorCode::InvalidArgument,
-                   llvm::formatv("{0} of {1} bytes at offset {2} passes the end of a buffer of {3} "
-                                 "bytes",
-                                 what, count, offset, bytes)
-                       .str());
+                   formatted("{} of {} bytes at offset {} passes the end of a buffer of {} bytes",
+                             what, count, offset, bytes));
 }
 
 llvm::Error DeviceBuffer::upload(const void *from, size_t count, size_t offset) {

@@ -1,7 +1,7 @@
 //===- Module.cpp ---------------------------------------------------------===//
 #include "runtime/Module.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 #include <chrono>
 #include <utility>
 
@@ -98,7 +98,7 @@ static PtxPosition locateInPtx(llvm::StringRef ptx, unsigned wanted) {
     return position;
   for (auto [number, name] : files)
     if (number == file)
-      position.source = llvm::formatv("{0}:{1}:{2}", name, line, column).str();
+      position.source = formatted("{}:{}:{}", name, line, column);
   return position;
 }
 
@@ -122,7 +122,7 @@ std::string runtime::explainJitLog(llvm::StringRef log, llvm::StringRef ptx) {
     PtxPosition position = locateInPtx(ptx, number);
     os << "  PTX line " << number << ": " << severity.trim() << ": " << message.trim() << '\n';
     if (!position.line.empty())
-      os << llvm::formatv("  {0,6} | {1}\n", number, position.line);
+      os << formatted("  {:>6} | {}\n", number, position.line);
     if (!position.source.empty())
       os << "         from " << position.source << '\n';
   }
@@ -147,18 +147,19 @@ static llvm::Error rejected(const CudaApi &api, Result result, llvm::StringRef l
   if (result == Result::OutOfMemory)
     return makeError(ErrorCode::OutOfMemory,
                      "out of device memory while the driver loaded the kernel", result);
-  std::string message = "the CUDA driver rejects the kernel's PTX: " + api.describe(result);
+  std::string message =
+      formatted("the CUDA driver rejects the kernel's PTX: {}", api.describe(result));
   if (result == Result::UnsupportedPtxVersion) {
-    message += llvm::formatv("; this driver supports CUDA {0}", cuda::formatVersion(api.version()));
+    message += formatted("; this driver supports CUDA {}", cuda::formatVersion(api.version()));
     if (int needed = cudaVersionForPtx(ptx))
-      message += llvm::formatv(" and the PTX needs CUDA {0}", cuda::formatVersion(needed));
+      message += formatted(" and the PTX needs CUDA {}", cuda::formatVersion(needed));
     message += ": update the driver";
   }
   if (result == Result::JitCompilerNotFound)
     message += "; libnvidia-ptxjitcompiler.so.1, a part of the driver package, is missing";
   std::string details = explainJitLog(log, ptx);
   if (!details.empty())
-    message += "\n" + details;
+    message += formatted("\n{}", details);
   return makeError(ErrorCode::PtxRejected, llvm::StringRef(message).rtrim(), result);
 }
 
@@ -218,7 +219,7 @@ llvm::Expected<cuda::Function> Module::function(llvm::StringRef name) const {
   Result result = api.cuModuleGetFunction(&function, module, name.str().c_str());
   if (result == Result::NotFound)
     return makeError(ErrorCode::InvalidArgument,
-                     "the loaded module has no kernel named `" + name + "`", result);
+                     formatted("the loaded module has no kernel named `{}`", name), result);
   if (result != Result::Success)
     return api.check(result, "cuModuleGetFunction");
   return function;

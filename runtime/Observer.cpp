@@ -1,6 +1,7 @@
 //===- Observer.cpp - what a compile service and its kernels do -----------===//
 #include "runtime/Observer.h"
 #include "runtime/Error.h"
+#include "text/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 using namespace tile::runtime;
+using tile::formatted;
 
 static constexpr const char *kindNames[] = {"",       "compile", "load", "tune",
                                             "launch", "warning", "print"};
@@ -21,7 +23,7 @@ Observer::Observer(Callback callback, const std::string &traceFile)
   // A process that is forked from this one writes nothing into it.
   trace = std::fopen(traceFile.c_str(), "we");
   if (!trace) {
-    problem = "the trace `" + traceFile + "` cannot be written: " + std::strerror(errno);
+    problem = formatted("the trace `{}` cannot be written: {}", traceFile, std::strerror(errno));
     return;
   }
   listens = true;

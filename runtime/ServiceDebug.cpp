@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/CompileService.h"
 #include "runtime/MachineCode.h"
+#include "text/Format.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -31,8 +32,8 @@ static std::string fileStem(const CompiledKernel &kernel) {
 void CompileService::dump(const CompiledKernel &kernel, const frontend::SourceFile &file,
                           const CompileOptions &options) {
   if (std::error_code code = llvm::sys::fs::create_directories(settings.dumpFolder))
-    return observer().warn("stages are not written: `" + settings.dumpFolder +
-                           "`: " + code.message());
+    return observer().warn(
+        formatted("stages are not written: `{}`: {}", settings.dumpFolder, code.message()));
   auto write = [&](const char *ending, llvm::StringRef text) {
     llvm::SmallString<128> path(settings.dumpFolder);
     llvm::sys::path::append(path, fileStem(kernel) + ending);
@@ -45,7 +46,7 @@ void CompileService::dump(const CompiledKernel &kernel, const frontend::SourceFi
       out.clear_error();
     }
     if (code)
-      observer().warn(("a stage is not written: `" + path + "`: ").str() + code.message());
+      observer().warn(formatted("a stage is not written: `{}`: ", path) + code.message());
   };
   static constexpr std::pair<Stage, const char *> stages[] = {
       {Stage::Tile, ".tile"}, {Stage::Cta, ".cta"}, {Stage::Llvm, ".llvm"}};
@@ -69,7 +70,7 @@ CompiledKernelPtr CompileService::overridden(const CompiledKernelPtr &kernel, bo
       continue;
     std::optional<std::string> ptx = frontend::readFile(path, frontend::kMaxSourceBytes, error);
     if (!ptx) {
-      observer().warn("PTX is not taken from a file: " + error);
+      observer().warn(formatted("PTX is not taken from a file: {}", error));
       continue;
     }
     auto other = std::make_shared<CompiledKernel>(*kernel);

@@ -3,6 +3,7 @@
 #include "runtime/Context.h"
 #include "target/Devices.h"
 #include "target/Target.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::runtime;
@@ -40,7 +41,7 @@ llvm::Expected<std::string> runtime::resolveTarget(StringRef name) {
   auto native = nativeTarget();
   if (native)
     return *native;
-  return llvm::createStringError("target `native` is this machine's GPU, and there is none: " +
-                                 llvm::toString(native.takeError()) +
-                                 "; name a target, such as `h100` or `sm_90a`");
+  return llvm::createStringError(formatted("target `native` is this machine's GPU, and there is "
+                                           "none: {}; name a target, such as `h100` or `sm_90a`",
+                                           llvm::toString(native.takeError())));
 }

@@ -1,8 +1,8 @@
 //===- TensorMaps.cpp - tensor map parameters of a launch -----------------===//
 #include "runtime/TensorMaps.h"
+#include "text/Format.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/FormatVariadic.h"
 #include <atomic>
 #include <cstring>
 
@@ -176,7 +176,7 @@ static llvm::Error encode(const cuda::CudaApi &api, const TensorMapPlan &plan,
       cuda::TensorMapL2Promotion::L2_128B, cuda::TensorMapFloatOobFill::None);
   if (result == cuda::Result::Success)
     return llvm::Error::success();
-  std::string what = llvm::formatv("the array at {0:x} with sizes", uint64_t(values.base));
+  std::string what = formatted("the array at {:#x} with sizes", uint64_t(values.base));
   for (unsigned i = 0; i < rank; ++i)
     what += (i ? " x " : " ") + std::to_string(values.sizes[i]);
   what += " and strides of";

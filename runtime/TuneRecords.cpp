@@ -7,6 +7,7 @@
 #include "compiler/ParseJson.h"
 #include "frontend/Files.h"
 #include "runtime/Tuner.h"
+#include "text/Format.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -51,8 +52,7 @@ llvm::Error runtime::readTuneRecords(const std::string &path,
     auto parsed = parseJson(line);
     const json::Object *object = parsed ? parsed->getAsObject() : nullptr;
     if (!object) {
-      warn("line " + llvm::Twine(number) + " of the tuning records `" + path +
-           "` is no JSON object");
+      warn(formatted("line {} of the tuning records `{}` is no JSON object", number, path));
       llvm::consumeError(parsed.takeError());
       continue;
     }
@@ -130,14 +130,15 @@ void Tuner::writeFile(const TuneProblem &problem, const TuneResult &result) {
     out.clear_error();
   }
   if (code)
-    noteFailure("the tuning records are not written: `" + recordFile + "`: " + code.message());
+    noteFailure(
+        formatted("the tuning records are not written: `{}`: {}", recordFile, code.message()));
 }
 
 llvm::Expected<TuneResult> Tuner::firstThatWorks(const TuneProblem &problem, Prepare prepare,
                                                  Estimate estimate) {
   TuneResult result;
   result.candidates.resize(problem.configs.size());
-  std::string message = "none of the configurations of `" + problem.kernel + "` works";
+  std::string message = formatted("none of the configurations of `{}` works", problem.kernel);
   for (unsigned i : rank(problem, estimate, result)) {
     llvm::Error error = prepare(i);
     if (!error) {
@@ -145,7 +146,7 @@ llvm::Expected<TuneResult> Tuner::firstThatWorks(const TuneProblem &problem, Pre
       return result;
     }
     result.candidates[i].failure = takeError(std::move(error)).message;
-    message += "\n  " + problem.configs[i].str() + ": " + result.candidates[i].failure;
+    message += formatted("\n  {}: {}", problem.configs[i], result.candidates[i].failure);
   }
   return makeError(ErrorCode::Resources, message);
 }

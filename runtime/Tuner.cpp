@@ -1,6 +1,7 @@
 //===- Tuner.cpp ----------------------------------------------------------===//
 #include "runtime/Tuner.h"
 #include "compiler/ParseJson.h"
+#include "text/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/ThreadPool.h"
@@ -23,14 +24,14 @@ static constexpr llvm::StringLiteral kNotTimed = "not timed: ";
 std::string TuneConfig::str() const {
   std::string text;
   for (const auto &[name, value] : constexprs)
-    text += name + ": " + value + ", ";
-  text += llvm::formatv("num_warps: {0}, num_stages: {1}", numWarps, numStages);
+    text += formatted("{}: {}, ", name, value);
+  text += formatted("num_warps: {}, num_stages: {}", numWarps, numStages);
   if (maxRegisters)
-    text += llvm::formatv(", maxnreg: {0}", maxRegisters);
+    text += formatted(", maxnreg: {}", maxRegisters);
   if (numCtas > 1)
-    text += llvm::formatv(", num_ctas: {0}", numCtas);
+    text += formatted(", num_ctas: {}", numCtas);
   if (warpRoles != WarpRoles::Auto)
-    text += llvm::formatv(", warp_roles: {0}", nameOf(warpRoles));
+    text += formatted(", warp_roles: {}", nameOf(warpRoles));
   return text;
 }
 
@@ -155,22 +156,20 @@ std::string TuneResult::reason() const {
   if (named)
     return "on record";
   if (!timed)
-    return ranked ? llvm::formatv("the first of {0} by the cost model, about {1:f4} ms; not timed",
-                                  candidates.size(), winner.estimate)
-                        .str()
+    return ranked ? formatted("the first of {} by the cost model, about {:.4f} ms; not timed",
+                              candidates.size(), winner.estimate)
                   : "the first that works, not timed";
   if (!measured)
-    return llvm::formatv("{0:f4} ms, on record", winner.milliseconds).str();
-  std::string text =
-      llvm::formatv("{0:f4} ms, the fastest of {1}", winner.milliseconds, timed).str();
+    return formatted("{:.4f} ms, on record", winner.milliseconds);
+  std::string text = formatted("{:.4f} ms, the fastest of {}", winner.milliseconds, timed);
   if (size_t(timed) < candidates.size())
-    text += llvm::formatv(", {0} in all", candidates.size());
+    text += formatted(", {} in all", candidates.size());
   const TuneCandidate *first = nullptr;
   for (const TuneCandidate &c : candidates)
     if (c.milliseconds > 0 && c.estimate > 0 && (!first || c.estimate < first->estimate))
       first = &c;
   if (first)
-    text += llvm::formatv("; the cost model's first takes {0:f4} ms", first->milliseconds);
+    text += formatted("; the cost model's first takes {:.4f} ms", first->milliseconds);
   return text;
 }
 
@@ -199,7 +198,7 @@ void Tuner::estimateAll(const TuneProblem &problem, Estimate estimate, TuneResul
   }
   CacheEntry entry;
   for (const TuneCandidate &candidate : result.candidates)
-    entry.sections["estimates"] += llvm::formatv("{0:e6}\n", candidate.estimate);
+    entry.sections["estimates"] += formatted("{:.6e}\n", candidate.estimate);
   if (llvm::any_of(result.candidates, [](auto &candidate) { return candidate.estimate > 0; }))
     cache.store(key, entry);
 }
@@ -243,7 +242,7 @@ llvm::Error Tuner::timeAll(llvm::ArrayRef<unsigned> which, const TuneProblem &pr
     auto milliseconds = measure(i);
     if (!milliseconds)
       return addContext(milliseconds.takeError(),
-                        "tuning `" + problem.kernel + "` with " + problem.configs[i].str());
+                        formatted("tuning `{}` with {}", problem.kernel, problem.configs[i]));
     if (std::isfinite(*milliseconds))
       candidate.milliseconds = *milliseconds;
     else
@@ -287,10 +286,10 @@ llvm::Expected<TuneResult> Tuner::race(const TuneProblem &problem, Prepare prepa
     result.best = *best;
     return result;
   }
-  std::string message = llvm::formatv("none of the {0} configurations of `{1}` works",
-                                      problem.configs.size(), problem.kernel);
+  std::string message = formatted("none of the {} configurations of `{}` works",
+                                  problem.configs.size(), problem.kernel);
   for (auto [config, candidate] : llvm::zip(problem.configs, result.candidates))
-    message += "\n  " + config.str() + ": " + candidate.failure;
+    message += formatted("\n  {}: {}", config, candidate.failure);
   return makeError(ErrorCode::Resources, message);
 }
 
@@ -298,7 +297,7 @@ llvm::Expected<TuneResult> Tuner::tune(const TuneProblem &problem, Prepare prepa
                                        Estimate estimate) {
   if (problem.configs.empty())
     return makeError(ErrorCode::InvalidArgument,
-                     "`" + problem.kernel + "` has no configurations to choose from");
+                     formatted("`{}` has no configurations to choose from", problem.kernel));
   std::string key = keyOf(problem);
   // In memory a decision counts for one list of configurations.
   KeyBuilder listed("configs");

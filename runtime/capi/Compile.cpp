@@ -2,6 +2,7 @@
 #include "frontend/Source.h"
 #include "runtime/TargetName.h"
 #include "runtime/capi/Internal.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringSet.h"
 #include <cstdlib>
 
@@ -213,30 +214,30 @@ llvm::Expected<CompileOptions> capi::convertOptions(const tile_compile_options *
   for (size_t i = 0; i < chosen.num_constexprs; ++i) {
     const tile_constexpr &entry = chosen.constexprs[i];
     if (!entry.name || !entry.value)
-      return invalid("constexpr " + llvm::Twine(i) + " lacks a name or a value");
+      return invalid(formatted("constexpr {} lacks a name or a value", i));
     if (!names.insert(entry.name).second)
-      return invalid("constexpr `" + llvm::Twine(entry.name) + "` is given twice");
+      return invalid(formatted("constexpr `{}` is given twice", entry.name));
     result.constexprs.push_back({entry.name, entry.value});
   }
   // What the compiler takes for granted; the rest it checks itself.
   auto isPowerOfTwo = [](int32_t value) { return value > 0 && (value & (value - 1)) == 0; };
   if (!isPowerOfTwo(chosen.num_warps) || chosen.num_warps > 32)
-    return invalid("`num_warps` is " + llvm::Twine(chosen.num_warps) +
-                   ": 1, 2, 4, 8, 16 and 32 are possible");
+    return invalid(
+        formatted("`num_warps` is {}: 1, 2, 4, 8, 16 and 32 are possible", chosen.num_warps));
   if (!isPowerOfTwo(chosen.num_ctas) || chosen.num_ctas > 8)
-    return invalid("`num_ctas` is " + llvm::Twine(chosen.num_ctas) +
-                   ": 1, 2, 4 and 8 are possible");
+    return invalid(formatted("`num_ctas` is {}: 1, 2, 4 and 8 are possible", chosen.num_ctas));
   if (chosen.num_stages < 0 || chosen.num_stages > 32)
-    return invalid("`num_stages` is " + llvm::Twine(chosen.num_stages) + ": 0 to 32 are possible");
+    return invalid(formatted("`num_stages` is {}: 0 to 32 are possible", chosen.num_stages));
   if (chosen.max_registers != 0 && (chosen.max_registers < 16 || chosen.max_registers > 255))
-    return invalid("`max_registers` is " + llvm::Twine(chosen.max_registers) +
-                   ": 16 to 255 are possible, and 0 for no limit");
+    return invalid(formatted("`max_registers` is {}: 16 to 255 are possible, and 0 for no limit",
+                             chosen.max_registers));
   result.numWarps = chosen.num_warps;
   result.numStages = chosen.num_stages;
   result.numCtas = chosen.num_ctas;
   if (chosen.warp_roles && !readWarpRoles(chosen.warp_roles, result.warpRoles))
-    return invalid("`warp_roles` is \"" + llvm::Twine(chosen.warp_roles) +
-                   "\": \"auto\", \"cooperative\", \"pingpong\" and \"none\" are possible");
+    return invalid(formatted(
+        "`warp_roles` is \"{}\": \"auto\", \"cooperative\", \"pingpong\" and \"none\" are possible",
+        chosen.warp_roles));
   result.maxRegisters = chosen.max_registers;
   result.enableFpFusion = chosen.enable_fp_fusion != 0;
   result.debug = chosen.debug != 0;

@@ -9,6 +9,7 @@
 
 #include "runtime/CompileService.h"
 #include "runtime/Kernel.h"
+#include "text/Format.h"
 #include "tile/tile.h"
 #include <cstdlib>
 #include <cstring>
@@ -100,8 +101,9 @@ template <typename Options> llvm::Error readOptions(const Options *theirs, Optio
   if (size < sizeof(size_t))
     return invalid("an options struct has no size: initialise it with its *_init function");
   if (size > kMaxStructBytes)
-    return invalid("an options struct of " + llvm::Twine(uint64_t(size)) +
-                   " bytes cannot be: initialise it with its *_init function");
+    return invalid(
+        formatted("an options struct of {} bytes cannot be: initialise it with its *_init function",
+                  uint64_t(size)));
   const char *bytes = reinterpret_cast<const char *>(theirs);
   for (size_t i = sizeof(Options); i < size; ++i)
     if (bytes[i])
@@ -126,8 +128,8 @@ inline llvm::Error checkLength(const char *name, size_t length, uint64_t most,
                                const char *unit = "bytes") {
   if (length <= most)
     return llvm::Error::success();
-  return invalid("`" + llvm::Twine(name) + "` is " + llvm::Twine(uint64_t(length)) + ": at most " +
-                 llvm::Twine(most) + " " + unit + " are possible");
+  return invalid(
+      formatted("`{}` is {}: at most {} {} are possible", name, uint64_t(length), most, unit));
 }
 constexpr uint64_t kMaxTextBytes = uint64_t(1) << 30; ///< of PTX, of metadata
 

@@ -1,6 +1,7 @@
 //===- Jit.cpp - tile/jit.h: kernels that are launched with values --------===//
 #include "runtime/jit/Jit.h"
 #include "runtime/capi/Internal.h"
+#include "text/Format.h"
 #include "tile/jit.h"
 #include <set>
 
@@ -27,12 +28,12 @@ TILE_DEFINE_OPTIONS_INIT(prepare, defaultPrepareOptions(), sizeof(tile_prepare_o
 static llvm::Error readNames(const char *what, const char *const *names, size_t count,
                              std::vector<std::string> &out) {
   if (count && !names)
-    return invalid("`" + llvm::Twine(what) + "` is null although its number is not 0");
+    return invalid(formatted("`{}` is null although its number is not 0", what));
   if (llvm::Error error = checkLength(what, count, dispatch::kMostArguments, "names"))
     return error;
   for (size_t i = 0; i < count; ++i) {
     if (!names[i])
-      return invalid("name " + llvm::Twine(uint64_t(i)) + " of `" + what + "` is null");
+      return invalid(formatted("name {} of `{}` is null", uint64_t(i), what));
     out.push_back(names[i]);
   }
   return llvm::Error::success();
@@ -206,15 +207,14 @@ tile_status tile_jit_variants(tile_jit *jit, const tile_argument_range *ranges, 
       CompileOptions options = jit->kernel->optionsOf(key);
       std::string constexprs;
       for (const auto &[name, value] : options.constexprs)
-        constexprs += (constexprs.empty() ? "" : ", ") + name + "=" + value;
+        constexprs += formatted("{}{}={}", constexprs.empty() ? "" : ", ", name, value);
       tile_variant variant = {};
       variant.size = sizeof variant;
       variant.kernel = jit->kernel->file().kernel().c_str();
       variant.signature = options.signature.c_str();
       variant.constexprs = constexprs.c_str();
-      std::string how = "num_warps=" + std::to_string(options.numWarps) +
-                        " num_stages=" + std::to_string(options.numStages) +
-                        " num_ctas=" + std::to_string(options.numCtas);
+      std::string how = formatted("num_warps={} num_stages={} num_ctas={}", options.numWarps,
+                                  options.numStages, options.numCtas);
       variant.options = how.c_str();
       return visit(user, &variant) == 0;
     });

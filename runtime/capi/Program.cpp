@@ -3,6 +3,7 @@
 #include "frontend/Parser.h"
 #include "runtime/capi/Internal.h"
 #include "runtime/capi/ProgramRecordings.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::runtime;
@@ -49,7 +50,7 @@ static llvm::Error findFunction(tile_program &to, eval::ModuleEnv &file, const c
   for (const std::shared_ptr<eval::FunctionObject> &function : file.functions()) {
     if (!function->findDecorator("tile.function"))
       continue;
-    known += (known.empty() ? "`" : ", `") + function->name() + "`";
+    known += formatted("{}{}`", known.empty() ? "`" : ", `", function->name());
     if (name && function->name() != name)
       continue;
     ++count;
@@ -60,7 +61,7 @@ static llvm::Error findFunction(tile_program &to, eval::ModuleEnv &file, const c
   if (known.empty())
     return makeError(ErrorCode::Compile, "the file has no `@tile.function`");
   return makeError(ErrorCode::Compile,
-                   (name ? "no `@tile.function` is called `" + std::string(name) + "`: there is "
+                   (name ? formatted("no `@tile.function` is called `{}`: there is ", name)
                          : std::string("which function is meant? There is ")) +
                        known);
 }
@@ -78,16 +79,16 @@ static llvm::Error chooseTypes(tile_program &to, eval::Evaluator &evaluator, llv
     } else if (parameter.kind == Parameter::Kind::Tensor) {
       size_t which = given.size() == 1 ? 0 : next++;
       if (which >= given.size())
-        return invalid("`types` has no type for `" + parameter.name + "`");
+        return invalid(formatted("`types` has no type for `{}`", parameter.name));
       std::optional<eval::DType> type = eval::DType::parse(given[which].trim());
       if (!type)
-        return invalid("`types`: `" + given[which].trim() + "` is no type");
+        return invalid(formatted("`types`: `{}` is no type", given[which].trim()));
       argument.element = *type;
     } else if (parameter.kind == Parameter::Kind::Constant) {
       const eval::FunctionObject &function = to.function.asFunction();
       if (!function.params()[i].defaultValue)
         return makeError(ErrorCode::Unsupported,
-                         "the constant `" + parameter.name + "` has no default");
+                         formatted("the constant `{}` has no default", parameter.name));
       eval::Result value = evaluator.defaultValue(function, i);
       if (!value)
         return diagnosed(value.error());
@@ -115,7 +116,8 @@ static llvm::Error compileProgram(tile_compiler *compiler,
 
   llvm::StringRef mode = chosen.mode ? chosen.mode : "default";
   if (mode != "default" && mode != "reduce-overhead")
-    return invalid("`mode`: there is no `" + mode + "`; `default` and `reduce-overhead` are known");
+    return invalid(
+        formatted("`mode`: there is no `{}`; `default` and `reduce-overhead` are known", mode));
 
   auto made = std::make_unique<tile_program>();
   made->repeats = mode == "reduce-overhead";
@@ -218,11 +220,11 @@ struct Call {
 static llvm::Error readTensor(const Parameter &parameter, const tile_tensor &tensor,
                               tensors::Argument &out) {
   if (tensor.rank < 0 || tensor.rank > TILE_TENSOR_RANK)
-    return invalid("`" + parameter.name + "` has " + llvm::Twine(tensor.rank) +
-                   " dimensions: 0 to 8 are possible");
+    return invalid(
+        formatted("`{}` has {} dimensions: 0 to 8 are possible", parameter.name, tensor.rank));
   for (int64_t size : llvm::ArrayRef(tensor.shape, tensor.rank)) {
     if (size < 0)
-      return invalid("`" + parameter.name + "` has a negative size");
+      return invalid(formatted("`{}` has a negative size", parameter.name));
     out.shape.push_back(size);
   }
   return llvm::Error::success();
@@ -240,8 +242,7 @@ static llvm::Error readCall(tile_program &program, const void *const *arguments,
     if (isConstant)
       continue;
     if (!value)
-      return invalid("argument " + llvm::Twine(uint64_t(next)) + ", `" + parameter.name +
-                     "`, is missing");
+      return invalid(formatted("argument {}, `{}`, is missing", uint64_t(next), parameter.name));
     ++next;
     if (parameter.kind == Parameter::Kind::Tensor)
       if (llvm::Error error =
@@ -249,13 +250,13 @@ static llvm::Error readCall(tile_program &program, const void *const *arguments,
         return error;
   }
   if (next < numArguments)
-    return invalid("`" + program.function.asFunction().name() + "` takes " +
-                   llvm::Twine(uint64_t(next)) + " arguments");
+    return invalid(
+        formatted("`{}` takes {} arguments", program.function.asFunction().name(), uint64_t(next)));
   if (auto error = tensors::bindSizes(program.signature, shapes,
                                       program.function.asFunction().name(), call.sizes))
     return invalid(error->diagnostic.message);
   if (std::string wrong = program.program->unmetRequirement(call.sizes); !wrong.empty())
-    return invalid("`" + program.function.asFunction().name() + "`: " + wrong);
+    return invalid(formatted("`{}`: {}", program.function.asFunction().name(), wrong));
   call.program = &program.program->forSizes(call.sizes, *program.target);
   call.program->chooseParts(call.sizes);
   return llvm::Error::success();
@@ -281,7 +282,7 @@ tile_status tile_program_result(tile_program *program, const void *const *argume
     if (llvm::Error error = readCall(*program, arguments, numArguments, call))
       return error;
     if (index >= call.program->results.size())
-      return invalid("there is no result " + llvm::Twine(uint64_t(index)));
+      return invalid(formatted("there is no result {}", uint64_t(index)));
     const TensorBuffer &buffer = call.program->buffers[call.program->results[index]];
     if (buffer.shape.size() > TILE_TENSOR_RANK)
       return invalid("the result has more than 8 dimensions");
@@ -291,7 +292,7 @@ tile_status tile_program_result(tile_program *program, const void *const *argume
     for (size_t i = buffer.shape.size(); i-- > 0;) {
       std::optional<int64_t> size = buffer.shape[i].evaluate(call.sizes);
       if (!size || *size < 0)
-        return invalid("the size `" + buffer.shape[i].str() + "` of the result is no size");
+        return invalid(formatted("the size `{}` of the result is no size", buffer.shape[i]));
       result->shape[i] = *size;
       result->strides[i] = step;
       step = int64_t(uint64_t(step) * uint64_t(*size));
@@ -415,7 +416,7 @@ static llvm::Expected<std::vector<TensorPlace>> placeBuffers(const Call &call,
     } else if (buffer.kind == TensorBuffer::Kind::Result) {
       place.address = reinterpret_cast<uintptr_t>(results[buffer.index].data);
       if (!place.address && !isEmpty(buffer))
-        return invalid("result " + llvm::Twine(buffer.index) + " has no data");
+        return invalid(formatted("result {} has no data", buffer.index));
     } else if (buffer.kind == TensorBuffer::Kind::Intermediate) {
       place.address = reinterpret_cast<uintptr_t>(workspace) + offsets[i];
     }
@@ -468,17 +469,16 @@ static llvm::Error prepareRun(tile_program &program, const ProgramRun &run, Call
   if (llvm::Error error = readCall(program, run.arguments, run.numArguments, call))
     return error;
   if (run.numResults != call.program->results.size())
-    return invalid("`" + program.function.asFunction().name() + "` has " +
-                   llvm::Twine(uint64_t(call.program->results.size())) + " results, not " +
-                   llvm::Twine(uint64_t(run.numResults)));
+    return invalid(formatted("`{}` has {} results, not {}", program.function.asFunction().name(),
+                             uint64_t(call.program->results.size()), uint64_t(run.numResults)));
   std::vector<int64_t> offsets;
   llvm::Expected<int64_t> needed = placeIntermediates(*call.program, call.sizes, offsets);
   if (!needed)
     return needed.takeError();
   if (uint64_t(*needed) > run.workspaceBytes || (*needed && !run.workspace))
-    return invalid("the workspace has " + llvm::Twine(uint64_t(run.workspaceBytes)) +
-                   " bytes, and " + llvm::Twine(*needed) +
-                   " are needed: see tile_program_workspace");
+    return invalid(
+        formatted("the workspace has {} bytes, and {} are needed: see tile_program_workspace",
+                  uint64_t(run.workspaceBytes), *needed));
   if (*needed && reinterpret_cast<uintptr_t>(run.workspace) % kWorkspaceAlignment)
     return invalid("the workspace is not aligned to 256 bytes");
   auto placed = placeBuffers(call, run.results, run.workspace, offsets);

@@ -2,8 +2,8 @@
 #include "runtime/devices/AgreementDevice.h"
 #include "emulator/machine/Numbers.h"
 #include "frontend/specialize/Signature.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/FormatVariadic.h"
 #include <cmath>
 #include <cstring>
 
@@ -29,7 +29,7 @@ public:
 
   std::string name() const override { return first->name() + "+" + second->name(); }
   std::string description() const override {
-    return first->description() + "; compared with " + second->description();
+    return formatted("{}; compared with {}", first->description(), second->description());
   }
   std::string target() const override { return second->target(); }
   bool isCpu() const override { return true; } // one configuration, no tuning
@@ -243,10 +243,9 @@ std::string Pair::compare(DevicePtr base, const Block &block, llvm::StringRef ty
     uint64_t at = 0;
     while (got[at] == expected[at])
       ++at;
-    return llvm::formatv("byte {0} of an array of {1} bytes{2} differs: {3:x-2} and {4:x-2}", at,
-                         block.bytes, type.empty() ? "" : " (" + type.str() + ")", got[at],
-                         expected[at])
-        .str();
+    return formatted("byte {} of an array of {} bytes{} differs: {:02x} and {:02x}", at,
+                     block.bytes, type.empty() ? "" : formatted(" ({})", type), got[at],
+                     expected[at]);
   }
   unsigned each = emu::bitWidth(info->format) / 8;
   double largest = 0, worst = 0;
@@ -267,14 +266,13 @@ std::string Pair::compare(DevicePtr base, const Block &block, llvm::StringRef ty
   }
   double relative = worst / std::max(largest, info->least);
   if (std::isfinite(relative)) {
-    double &most = found.largest[narrow ? type.str() + " of 8-bit products" : type.str()];
+    double &most = found.largest[narrow ? formatted("{} of 8-bit products", type) : type.str()];
     most = std::max(most, relative);
   }
   if (relative <= boundOf(program, *info))
     return "";
-  return llvm::formatv("element {0} of an array of {1} differs by {2:e} of the largest value",
-                       worstAt, type, relative)
-      .str();
+  return formatted("element {} of an array of {} differs by {:.6e} of the largest value", worstAt,
+                   type, relative);
 }
 
 bool Pair::launch(Kernel &kernel, const LaunchConfig &config,
@@ -306,9 +304,8 @@ bool Pair::launch(Kernel &kernel, const LaunchConfig &config,
     allSame &= same;
     if (!problem.empty() && ordered) {
       diagnostics.error(nullptr, {},
-                        llvm::formatv("`{0}` on {1}: {2} from {3}", pair.metadata().entry,
-                                      second->name(), problem, first->name())
-                            .str());
+                        formatted("`{}` on {}: {} from {}", pair.metadata().entry, second->name(),
+                                  problem, first->name()));
       ok = false;
     }
     // A difference counts once.

@@ -14,7 +14,7 @@
 #include "runtime/KernelCache.h"
 #include "runtime/devices/HostMemory.h"
 #include "runtime/interp/Interpreter.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tile;
@@ -54,9 +54,9 @@ public:
   std::string name() const override { return "cpu"; }
   std::string description() const override {
     unsigned threads = hostThreads(options.threads);
-    return llvm::formatv("CPU interpreter, {0} thread{1}{2}{3}", threads, threads == 1 ? "" : "s",
-                         options.algebraic ? ", algebraic" : "",
-                         options.check ? ", memory checked" : "");
+    return formatted("CPU interpreter, {} thread{}{}{}", threads, threads == 1 ? "" : "s",
+                     options.algebraic ? ", algebraic" : "",
+                     options.check ? ", memory checked" : "");
   }
   std::string target() const override { return fallbackTarget().name.str(); }
   unsigned multiprocessorCount() const override { return hostThreads(options.threads); }
@@ -111,7 +111,7 @@ static KernelMetadata describe(mlir::func::FuncOp function, const CompileOptions
 static bool runPasses(mlir::ModuleOp module, frontend::DiagnosticEngine &diagnostics) {
   std::string message = "the passes failed";
   mlir::ScopedDiagnosticHandler handler(module.getContext(), [&](mlir::Diagnostic &d) {
-    message += ": " + d.str();
+    message += formatted(": {}", d);
     return mlir::success();
   });
   mlir::PassManager passes(module.getContext());
@@ -180,11 +180,9 @@ static const LaunchArg *findArgument(const KernelParameter &parameter,
     if (arg && arg->kind == LaunchArg::Kind::Descriptor &&
         size_t(parameter.dim) < arg->shape.size())
       return arg;
-    diagnostics.error(
-        nullptr, {},
-        llvm::formatv("argument {0} of `{1}` must be a descriptor of {2} dimensions or more",
-                      parameter.index, entry, parameter.dim + 1)
-            .str());
+    diagnostics.error(nullptr, {},
+                      formatted("argument {} of `{}` must be a descriptor of {} dimensions or more",
+                                parameter.index, entry, parameter.dim + 1));
     return nullptr;
   }
   bool fits = arg && (wantsPointer ? arg->kind == LaunchArg::Kind::Pointer
@@ -192,10 +190,10 @@ static const LaunchArg *findArgument(const KernelParameter &parameter,
                                          arg->kind == LaunchArg::Kind::Float);
   if (fits)
     return arg;
-  diagnostics.error(nullptr, {},
-                    llvm::formatv("argument {0} of `{1}` must be {2}", parameter.index, entry,
-                                  wantsPointer ? "a pointer" : "a number of type " + parameter.type)
-                        .str());
+  diagnostics.error(
+      nullptr, {},
+      formatted("argument {} of `{}` must be {}", parameter.index, entry,
+                wantsPointer ? "a pointer" : formatted("a number of type {}", parameter.type)));
   return nullptr;
 }
 

@@ -12,7 +12,7 @@
 #include "runtime/KernelCache.h"
 #include "runtime/LaunchPlan.h"
 #include "runtime/PackedArguments.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
@@ -70,11 +70,10 @@ public:
   std::string name() const override { return "emu"; }
   std::string description() const override {
     unsigned threads = hostThreads(options.threads);
-    std::string text = llvm::formatv("emulated {0}, {1} thread{2}", options.target, threads,
-                                     threads == 1 ? "" : "s");
+    std::string text =
+        formatted("emulated {}, {} thread{}", options.target, threads, threads == 1 ? "" : "s");
     if (options.schedules)
-      text +=
-          llvm::formatv(", {0} random schedules from seed {1}", options.schedules, options.seed);
+      text += formatted(", {} random schedules from seed {}", options.schedules, options.seed);
     return text + (options.algebraic ? ", algebraic" : "") + (options.check ? "" : ", unchecked");
   }
   std::string target() const override { return options.target; }
@@ -209,7 +208,7 @@ static unsigned spanBytes(cuda::TensorMapSwizzle swizzle) {
 static llvm::Expected<emu::TensorMap> makeTensorMap(const TensorMapPlan &plan,
                                                     const TensorMapValues &values) {
   auto refuse = [](const char *why) {
-    return makeError(ErrorCode::InvalidArgument, std::string("a tensor map has ") + why);
+    return makeError(ErrorCode::InvalidArgument, formatted("a tensor map has {}", why));
   };
   emu::TensorMap map;
   map.base = uint64_t(values.base);
@@ -313,13 +312,12 @@ emu::Report Emulator::runSchedules(const EmuProgram &program, const uint32_t gri
     report.findings = std::move(again.findings);
     if (report.ok() && !program.program->dependsOnOrder() && save() != expected) {
       emu::Finding finding{emu::FindingKind::SchedulesDisagree, {}, "", "", "", {}, 1};
-      finding.message = llvm::formatv("`{0}` gives another result in a random order of its threads",
-                                      program.program->name())
-                            .str();
+      finding.message = formatted("`{}` gives another result in a random order of its threads",
+                                  program.program->name());
       report.findings.push_back(std::move(finding));
     }
     for (emu::Finding &f : report.findings)
-      f.where += llvm::formatv("{0}seed {1}", f.where.empty() ? "" : ", ", *run.seed).str();
+      f.where += formatted("{}seed {}", f.where.empty() ? "" : ", ", *run.seed);
   }
   return report;
 }
@@ -348,13 +346,14 @@ llvm::Expected<bool> Emulator::launch(Kernel &kernel, const uint32_t grid[3],
     if (!program)
       return false;
     if (program->dependencies != emulated.program->dependencies)
-      return makeError(ErrorCode::Compile, "a file that `" + kernel.metadata().entry +
-                                               "` imports has changed since it was compiled; "
-                                               "compile it again");
+      return makeError(
+          ErrorCode::Compile,
+          formatted("a file that `{}` imports has changed since it was compiled; compile it again",
+                    kernel.metadata().entry));
     suits = resolve();
   }
   if (!suits)
-    return addContext(suits.takeError(), "cannot launch `" + kernel.metadata().entry + "`");
+    return addContext(suits.takeError(), formatted("cannot launch `{}`", kernel.metadata().entry));
 
   const KernelMetadata &metadata = program->metadata;
   auto blocks = blocksOf(metadata, grid, options.residentBlocks);

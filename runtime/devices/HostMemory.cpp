@@ -2,7 +2,7 @@
 #include "runtime/devices/HostMemory.h"
 #include "runtime/Error.h"
 #include "runtime/Timing.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -27,7 +27,7 @@ llvm::Expected<DevicePtr> HostMemoryDevice::allocate(uint64_t bytes) {
       total < bytes ? nullptr : ::operator new[](total, std::align_val_t(kAlignment), std::nothrow);
   if (!raw)
     return makeError(ErrorCode::OutOfMemory,
-                     llvm::formatv("out of memory: {0} bytes were asked for", bytes).str());
+                     formatted("out of memory: {} bytes were asked for", bytes));
   auto *at = static_cast<uint8_t *>(raw);
   std::memset(at, kGuardByte, kGuard);
   std::memset(at + kGuard, kFreshByte, bytes);
@@ -45,9 +45,8 @@ llvm::Error HostMemoryDevice::free(DevicePtr pointer) {
   std::lock_guard lock(mutex);
   auto it = blocks.find(pointer);
   if (it == blocks.end())
-    return makeError(
-        ErrorCode::InvalidArgument,
-        llvm::formatv("address {0:x} was not allocated, or has been freed", pointer).str());
+    return makeError(ErrorCode::InvalidArgument,
+                     formatted("address {:#x} was not allocated, or has been freed", pointer));
   Block block = it->second;
   blocks.erase(it);
   memory.remove(host(pointer));
@@ -60,9 +59,8 @@ llvm::Error HostMemoryDevice::free(DevicePtr pointer) {
     return llvm::Error::success();
   return makeError(
       ErrorCode::KernelFault,
-      llvm::formatv("something wrote {0} a buffer of {1} bytes; run with checks to find out where",
-                    before ? "past the end of" : "before the start of", block.bytes)
-          .str());
+      formatted("something wrote {} a buffer of {} bytes; run with checks to find out where",
+                before ? "past the end of" : "before the start of", block.bytes));
 }
 
 /// Host functions may only touch memory that is allocated.
@@ -73,13 +71,10 @@ llvm::Error HostMemoryDevice::inBounds(DevicePtr at, uint64_t bytes, const char 
   if (buffer && bytes <= buffer->bytes && at - buffer->base <= buffer->bytes - bytes)
     return llvm::Error::success();
   return makeError(ErrorCode::InvalidArgument,
-                   buffer
-                       ? llvm::formatv("{0} of {1} bytes at byte {2} of a buffer of {3} bytes",
-                                       what, bytes, at - buffer->base, buffer->bytes)
-                             .str()
-                       : llvm::formatv("{0} of {1} bytes at address {2:x}, which is in no buffer",
-                                       what, bytes, at)
-                             .str());
+                   buffer ? formatted("{} of {} bytes at byte {} of a buffer of {} bytes", what,
+                                      bytes, at - buffer->base, buffer->bytes)
+                          : formatted("{} of {} bytes at address {:#x}, which is in no buffer",
+                                      what, bytes, at));
 }
 
 llvm::Error HostMemoryDevice::upload(DevicePtr to, const void *from, uint64_t bytes) {

@@ -1,5 +1,6 @@
 //===- Array.cpp - the dense values that references compute with ----------===//
 #include "runtime/host/Array.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::host;
@@ -151,8 +152,8 @@ Array Array::permuted(ArrayRef<int64_t> order) const {
 std::unique_ptr<eval::EvalError> broadcastTogether(const Memory &memory, Array &a, Array &b) {
   std::optional<Shape> shape = broadcastShapes(a.shape, b.shape);
   if (!shape)
-    return eval::fail("shapes " + toString(a.shape) + " and " + toString(b.shape) +
-                          " do not broadcast together",
+    return eval::fail(formatted("shapes {} and {} do not broadcast together", toString(a.shape),
+                                toString(b.shape)),
                       "ValueError");
   if (auto error = a.broadcastTo(memory, *shape, a))
     return error;
@@ -165,8 +166,7 @@ std::unique_ptr<eval::EvalError> normalizeAxis(int64_t &axis, size_t rank) {
     axis += rank;
   if (axis >= 0 && axis < int64_t(rank))
     return nullptr;
-  return eval::fail("axis " + std::to_string(given) + " is out of range for a tensor of rank " +
-                        std::to_string(rank),
+  return eval::fail(formatted("axis {} is out of range for a tensor of rank {}", given, rank),
                     "IndexError");
 }
 

@@ -1,6 +1,7 @@
 //===- Benchmark.cpp - triton.testing.Benchmark and perf_report -----------===//
 #include "runtime/host/Benchmark.h"
 #include "frontend/eval/Methods.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::host;
@@ -44,14 +45,15 @@ static std::unique_ptr<EvalError> readList(const PyValue &benchmark, Field field
     return nullptr;
   if (!value.isStr() && eval::iterate(value, out))
     return nullptr;
-  return fail("`" + fieldNames[field].str() + "` of a `Benchmark` is a list, got " +
-              eval::repr(value));
+  return fail(
+      formatted("`{}` of a `Benchmark` is a list, got {}", fieldNames[field], eval::repr(value)));
 }
 
 std::unique_ptr<EvalError> host::readBenchmark(const PyValue &value, BenchmarkPlan &plan) {
   if (!value.is(Kind::Tuple) || value.asTuple().type != benchmarkType())
-    return fail("`triton.testing.perf_report` needs a `triton.testing.Benchmark(...)`, got " +
-                eval::repr(value));
+    return fail(
+        formatted("`triton.testing.perf_report` needs a `triton.testing.Benchmark(...)`, got {}",
+                  eval::repr(value)));
   std::vector<PyValue> names, points, lineNames;
   auto lines = std::make_shared<Lines>();
   if (auto error = readList(value, XNames, names))
@@ -71,9 +73,10 @@ std::unique_ptr<EvalError> host::readBenchmark(const PyValue &value, BenchmarkPl
   for (const PyValue &point : points) {
     auto &parameters = plan.points.emplace_back();
     if (point.isSequence() && point.elements().size() != names.size())
-      return fail("`x_vals` of a `Benchmark` are numbers, or one for each of `x_names`; got " +
-                      eval::repr(point),
-                  "ValueError");
+      return fail(
+          formatted("`x_vals` of a `Benchmark` are numbers, or one for each of `x_names`; got {}",
+                    eval::repr(point)),
+          "ValueError");
     for (auto [i, name] : llvm::enumerate(names))
       parameters.emplace_back(eval::str(name), point.isSequence() ? point.elements()[i] : point);
     if (value.elements()[Args].is(Kind::Dict))

@@ -6,6 +6,7 @@
 #include "frontend/Counted.h"
 #include "frontend/eval/Methods.h"
 #include "runtime/host/Suite.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::host;
@@ -43,7 +44,7 @@ static std::unique_ptr<EvalError> readCase(const eval::FunctionObject &function,
   if (value.is(Kind::Dict)) {
     for (auto &[name, item] : value.asDict().items) {
       if (!name.isStr() || !hasParameter(function, name.asStr()))
-        return fail("`" + function.name() + "` has no parameter " + eval::repr(name));
+        return fail(formatted("`{}` has no parameter {}", function.name(), eval::repr(name)));
       out.parameters.emplace_back(name.asStr(), item);
     }
     return nullptr;
@@ -52,8 +53,8 @@ static std::unique_ptr<EvalError> readCase(const eval::FunctionObject &function,
   if (value.is(Kind::Tuple))
     values = value.asTuple().elements;
   if (values.size() > params.size())
-    return fail("a case has " + counted(values.size(), "value") + ", but `" + function.name() +
-                "` has " + counted(params.size(), "parameter"));
+    return fail(formatted("a case has {}, but `{}` has {}", counted(values.size(), "value"),
+                          function.name(), counted(params.size(), "parameter")));
   for (size_t i = 0; i < values.size(); ++i)
     out.parameters.emplace_back(params[i].name, values[i]);
   return nullptr;
@@ -64,7 +65,7 @@ static std::unique_ptr<EvalError> multiply(std::vector<Case> &cases, const std::
                                            const PyValue &values) {
   std::vector<PyValue> elements;
   if (values.isStr() || !eval::iterate(values, elements))
-    return fail("`" + name + "` needs a list of values, got " + eval::repr(values));
+    return fail(formatted("`{}` needs a list of values, got {}", name, eval::repr(values)));
   std::vector<Case> product;
   for (const Case &c : cases)
     for (const PyValue &element : elements) {
@@ -74,7 +75,7 @@ static std::unique_ptr<EvalError> multiply(std::vector<Case> &cases, const std::
     }
   constexpr size_t maxCases = 100000;
   if (product.size() > maxCases)
-    return fail("this sweep has more than " + std::to_string(maxCases) + " cases");
+    return fail(formatted("this sweep has more than {} cases", maxCases));
   cases = std::move(product);
   return nullptr;
 }
@@ -129,7 +130,7 @@ std::unique_ptr<EvalError> Suite::sweep(const eval::FunctionObject &function,
   if (Result ok = evaluator.decoratorArguments(function, decorator, args); !ok)
     return ok.takeError();
   if (!args.positional.empty())
-    return fail("`@" + decorator.name + "` takes keywords only: `n=[1, 2]`, `cases=[...]`");
+    return fail(formatted("`@{}` takes keywords only: `n=[1, 2]`, `cases=[...]`", decorator.name));
   std::vector<Case> cases;
   if (const PyValue *given = args.keyword("cases")) {
     std::vector<PyValue> elements;
@@ -151,7 +152,7 @@ std::unique_ptr<EvalError> Suite::sweep(const eval::FunctionObject &function,
       continue;
     }
     if (!hasParameter(function, name))
-      return fail("`" + function.name() + "` has no parameter `" + name + "`");
+      return fail(formatted("`{}` has no parameter `{}`", function.name(), name));
     if (auto error = multiply(cases, name, value))
       return error;
   }
@@ -196,9 +197,10 @@ std::unique_ptr<EvalError> Suite::checkDecorators(const eval::FunctionObject &fu
     bool isOurs = StringRef(decorator.name).starts_with("tile.");
     if (llvm::is_contained(known, decorator.name) || (decorator.known && !isOurs))
       continue;
-    std::string message = "the decorator `" + decorator.name + "` is not known to host functions";
+    std::string message =
+        formatted("the decorator `{}` is not known to host functions", decorator.name);
     if (StringRef near = frontend::nearestName(decorator.name, known); !near.empty())
-      message += "; did you mean `" + near.str() + "`?";
+      message += formatted("; did you mean `{}`?", near);
     else
       message += ": they have `tile.test`, `tile.bench`, `tile.example`, "
                  "`tile.function` and `triton.testing.perf_report`";

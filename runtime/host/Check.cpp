@@ -1,5 +1,6 @@
 //===- Check.cpp - a tensor against its reference -------------------------===//
 #include "runtime/host/Check.h"
+#include "text/Format.h"
 #include <cmath>
 
 using namespace tile;
@@ -85,13 +86,14 @@ std::unique_ptr<eval::EvalError> host::compareTensors(const PyValue &gotValue,
                                                       Comparison &out) {
   auto *tensor = gotValue.dynExtension<Tensor>();
   if (!tensor)
-    return fail("a result to check must be a tensor, got `" + eval::typeName(gotValue) + "`");
+    return fail(
+        formatted("a result to check must be a tensor, got `{}`", eval::typeName(gotValue)));
   Array expected;
   if (auto error = toArray(expectedValue, expected))
     return error;
   if (llvm::ArrayRef<int64_t>(expected.shape) != tensor->shape())
-    return fail("the result has shape " + toString(tensor->shape()) + ", its reference " +
-                    toString(expected.shape),
+    return fail(formatted("the result has shape {}, its reference {}", toString(tensor->shape()),
+                          toString(expected.shape)),
                 "ValueError");
   Array got;
   if (auto error = tensor->values(got))
@@ -120,13 +122,13 @@ std::unique_ptr<eval::EvalError> host::compareTensors(const PyValue &gotValue,
   }
   if (first < 0)
     return nullptr;
-  out.difference = "the result is wrong" + place(first, tensor->shape()) + ": got " +
-                   describe(got, first) + ", expected " + describe(expected, first);
+  out.difference =
+      formatted("the result is wrong{}: got {}, expected {}", place(first, tensor->shape()),
+                describe(got, first), describe(expected, first));
   if (got.isFloat())
-    out.difference += " (rtol " + eval::reprFloat(tolerance.relative) + ", atol " +
-                      eval::reprFloat(tolerance.absolute) + ")";
+    out.difference += formatted(" (rtol {}, atol {})", eval::reprFloat(tolerance.relative),
+                                eval::reprFloat(tolerance.absolute));
   if (got.size() > 1)
-    out.difference +=
-        "; " + std::to_string(differing) + " of " + std::to_string(got.size()) + " elements differ";
+    out.difference += formatted("; {} of {} elements differ", differing, got.size());
   return nullptr;
 }

@@ -1,6 +1,7 @@
 //===- Configurations.cpp - what `@triton.autotune` says ------------------===//
 #include "runtime/host/Configurations.h"
 #include "frontend/eval/AutoConfigs.h"
+#include "text/Format.h"
 #include <map>
 
 using namespace tile;
@@ -25,8 +26,8 @@ CallArgs host::withConfig(const PyValue &config) {
 static std::unique_ptr<EvalError> checkConfigs(ArrayRef<PyValue> configs, StringRef who) {
   for (const PyValue &config : configs)
     if (eval::typeName(config) != "triton.Config")
-      return fail("`" + who.str() + "` needs a list of `triton.Config`, got `" +
-                  eval::typeName(config) + "`");
+      return fail(
+          formatted("`{}` needs a list of `triton.Config`, got `{}`", who, eval::typeName(config)));
   return nullptr;
 }
 
@@ -93,9 +94,9 @@ static std::unique_ptr<EvalError> readTopK(const PyValue *value, size_t all, siz
   if (value->is(Kind::Float) && value->asFloat() > 0 && value->asFloat() <= 1)
     count = std::max<int64_t>(1, all * value->asFloat());
   if (!count || *count < 1)
-    return fail("`top_k` is a positive number of configurations or a share of them up to 1.0, "
-                "got " +
-                eval::repr(*value));
+    return fail(formatted(
+        "`top_k` is a positive number of configurations or a share of them up to 1.0, got {}",
+        eval::repr(*value)));
   out = std::min<size_t>(all, *count);
   return nullptr;
 }
@@ -107,7 +108,7 @@ std::unique_ptr<EvalError> Launcher::prune(Evaluator &evaluator, const Request &
   if (!rules)
     return nullptr;
   if (!rules->is(Kind::Dict))
-    return fail("`prune_configs_by` needs a dict, got `" + eval::typeName(*rules) + "`");
+    return fail(formatted("`prune_configs_by` needs a dict, got `{}`", eval::typeName(*rules)));
   auto rule = [&](const char *name) -> const PyValue * {
     const PyValue *value = rules->asDict().find(PyValue::string(name));
     return value && !value->isNone() ? value : nullptr;
@@ -121,12 +122,12 @@ std::unique_ptr<EvalError> Launcher::prune(Evaluator &evaluator, const Request &
     if (!left)
       return left.takeError();
     if (!left->isSequence())
-      return fail("`early_config_prune` needs to return a list, got `" + eval::typeName(*left) +
-                  "`");
+      return fail(formatted("`early_config_prune` needs to return a list, got `{}`",
+                            eval::typeName(*left)));
     configs = left->elements().vec();
     if (configs.empty())
-      return fail("`early_config_prune` of `" + request.kernel.name() +
-                  "` leaves no configuration");
+      return fail(
+          formatted("`early_config_prune` of `{}` leaves no configuration", request.kernel.name()));
     if (auto error = checkConfigs(configs, "early_config_prune"))
       return error;
   }
@@ -144,7 +145,8 @@ std::unique_ptr<EvalError> Launcher::prune(Evaluator &evaluator, const Request &
       return time.takeError();
     std::optional<double> number = time->toDouble();
     if (!number)
-      return fail("`perf_model` needs to return a number, got `" + eval::typeName(*time) + "`");
+      return fail(
+          formatted("`perf_model` needs to return a number, got `{}`", eval::typeName(*time)));
     estimates.emplace(*number, config);
   }
   configs.clear();
@@ -189,7 +191,8 @@ std::unique_ptr<EvalError> Launcher::listConfigs(Evaluator &evaluator, const Req
     return checkConfigs(out, "triton.autotune");
   }
   if (!configs->isStr() || configs->asStr() != "auto")
-    return fail("`configs` is a list of `triton.Config` or \"auto\", got " + eval::repr(*configs));
+    return fail(formatted("`configs` is a list of `triton.Config` or \"auto\", got {}",
+                          eval::repr(*configs)));
   std::vector<std::string> given;
   if (auto error = readHeuristicNames(evaluator, request.kernel, given))
     return error;

@@ -2,6 +2,7 @@
 #include "frontend/eval/Methods.h"
 #include "runtime/host/Functions.h"
 #include "runtime/host/Random.h"
+#include "text/Format.h"
 #include "llvm/Support/Parallel.h"
 #include <cmath>
 #include <numbers>
@@ -21,7 +22,8 @@ static std::unique_ptr<eval::EvalError> readDType(const PyValue &value, DType fa
     return nullptr;
   if (!value.is(Kind::DType) || value.asDType().isPointer() || value.asDType().isVoid() ||
       value.asDType().isBlock())
-    return fail("`dtype` must be an element type such as `tl.float16`, got " + eval::repr(value));
+    return fail(formatted("`dtype` must be an element type such as `tl.float16`, got {}",
+                          eval::repr(value)));
   out = value.asDType();
   return nullptr;
 }
@@ -125,7 +127,7 @@ template <Like what> static Result like(const ContextPtr &context, const CallArg
     return r.error();
   auto *x = r[0].dynExtension<Tensor>();
   if (!x)
-    return fail("`" + context->function.str() + "` needs a tensor");
+    return fail(formatted("`{}` needs a tensor", context->function));
   DType type;
   if (auto error = readDType(r.get(1), x->type(), type))
     return error;
@@ -158,8 +160,8 @@ static Result emptyStrided(const ContextPtr &context, const CallArgs &args) {
     return fail("`empty_strided` needs one stride a dimension", "ValueError");
   Extent reach = reachOf(shape, strides);
   if (!reach.fits())
-    return fail("a tensor of shape " + toString(shape) + " with strides " + toString(strides) +
-                    " reaches beyond 2^63 elements",
+    return fail(formatted("a tensor of shape {} with strides {} reaches beyond 2^63 elements",
+                          toString(shape), toString(strides)),
                 "ValueError");
   if (auto error = checkRoom(context->memory, {*reach}, type.itemSize()))
     return error;
@@ -178,7 +180,7 @@ static Result arange(const ContextPtr &context, const CallArgs &args) {
   for (size_t i = 0; i < positions.positional.size(); ++i) {
     std::optional<double> number = positions.positional[i].toDouble();
     if (!number)
-      return fail("`arange` needs numbers, got " + eval::repr(positions.positional[i]));
+      return fail(formatted("`arange` needs numbers, got {}", eval::repr(positions.positional[i])));
     isFloat |= positions.positional[i].is(Kind::Float);
     bounds[i] = *number;
   }
@@ -192,9 +194,9 @@ static Result arange(const ContextPtr &context, const CallArgs &args) {
     return error;
   double count = std::ceil((bounds[1] - bounds[0]) / bounds[2]);
   if (!(count < 0x1p63)) // a NaN is not, either
-    return fail("`arange` from " + eval::reprFloat(bounds[0]) + " to " +
-                    eval::reprFloat(bounds[1]) + " by " + eval::reprFloat(bounds[2]) +
-                    " has no number of elements",
+    return fail(formatted("`arange` from {} to {} by {} has no number of elements",
+                          eval::reprFloat(bounds[0]), eval::reprFloat(bounds[1]),
+                          eval::reprFloat(bounds[2])),
                 "ValueError");
   return filled(context, type, {int64_t(std::max(count, 0.0))},
                 [&](int64_t i) { return encode(type, bounds[0] + double(i) * bounds[2]); });
@@ -279,8 +281,8 @@ static Result randint(const ContextPtr &context, const CallArgs &args) {
     return r.error();
   std::optional<int64_t> low = r[0].toInt64(), high = r[1].toInt64();
   if (!low || !high || *low >= *high)
-    return fail("`randint` needs integers low < high, got " + eval::repr(r[0]) + " and " +
-                    eval::repr(r[1]),
+    return fail(formatted("`randint` needs integers low < high, got {} and {}", eval::repr(r[0]),
+                          eval::repr(r[1])),
                 "ValueError");
   Shape shape;
   DType type;

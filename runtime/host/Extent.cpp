@@ -1,5 +1,6 @@
 //===- Extent.cpp - sizes of tensors, in arithmetic that notices overflow -===//
 #include "runtime/host/Extent.h"
+#include "text/Format.h"
 #include "llvm/Support/MathExtras.h"
 #include <unistd.h>
 
@@ -46,13 +47,14 @@ Memory Memory::ofThisMachine() {
 
 std::unique_ptr<eval::EvalError> checkShape(ArrayRef<int64_t> shape, unsigned elementBytes) {
   if (shape.size() > maxRank)
-    return fail("a tensor has at most " + std::to_string(maxRank) + " dimensions, and this one " +
-                    std::to_string(shape.size()),
-                "ValueError");
+    return fail(
+        formatted("a tensor has at most {} dimensions, and this one {}", maxRank, shape.size()),
+        "ValueError");
   if (llvm::any_of(shape, [](int64_t dim) { return dim < 0; }))
-    return fail("a dimension cannot be negative, as in " + toString(shape), "ValueError");
+    return fail(formatted("a dimension cannot be negative, as in {}", toString(shape)),
+                "ValueError");
   if (!countElements(shape).fits() || !(countElements(shape) * elementBytes).fits())
-    return fail("a tensor of shape " + toString(shape) + " has more than 2^63 bytes",
+    return fail(formatted("a tensor of shape {} has more than 2^63 bytes", toString(shape)),
                 "MemoryError");
   return nullptr;
 }
@@ -65,9 +67,9 @@ std::unique_ptr<eval::EvalError> checkRoom(const Memory &memory, ArrayRef<int64_
   uint64_t left = memory.limit - std::min(memory.limit, memory.held);
   if (bytes <= left)
     return nullptr;
-  return fail("a tensor of shape " + toString(shape) + " is too large: it takes " +
-                  std::to_string(bytes) + " bytes on the host, where " + std::to_string(left) +
-                  " of " + std::to_string(memory.limit) + " are left",
+  return fail(formatted("a tensor of shape {} is too large: it takes {} bytes on the host, where "
+                        "{} of {} are left",
+                        toString(shape), bytes, left, memory.limit),
               "MemoryError");
 }
 
@@ -91,9 +93,9 @@ Extent reachOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
 std::unique_ptr<eval::EvalError> checkView(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides,
                                            int64_t offset, int64_t elements) {
   auto outside = [&](const std::string &where) {
-    return fail("this view reaches outside of the tensor's memory: shape " + toString(shape) +
-                    " with strides " + toString(strides) + " from element " +
-                    std::to_string(offset) + where + ", of " + std::to_string(elements),
+    return fail(formatted("this view reaches outside of the tensor's memory: shape {} with strides "
+                          "{} from element {}{}, of {}",
+                          toString(shape), toString(strides), offset, where, elements),
                 "ValueError");
   };
   if (llvm::is_contained(shape, 0))
@@ -102,7 +104,7 @@ std::unique_ptr<eval::EvalError> checkView(ArrayRef<int64_t> shape, ArrayRef<int
   if (!low.fits() || !high.fits())
     return outside(" on goes beyond 64 bits");
   if (*low < 0 || *high >= elements)
-    return outside(" on takes elements " + std::to_string(*low) + " to " + std::to_string(*high));
+    return outside(formatted(" on takes elements {} to {}", *low, *high));
   return nullptr;
 }
 

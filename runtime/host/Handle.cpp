@@ -1,6 +1,7 @@
 //===- Handle.cpp - what a launch gives back ------------------------------===//
 #include "runtime/host/Handle.h"
 #include "runtime/host/Launcher.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::host;
@@ -17,7 +18,7 @@ std::unique_ptr<eval::EvalError> KernelHandle::inspect() {
   Inspection found;
   frontend::DiagnosticEngine diagnostics;
   if (!inspector(request, diagnostics, found))
-    return toError(diagnostics, "`" + request.options.kernel + "` does not compile");
+    return toError(diagnostics, formatted("`{}` does not compile", request.options.kernel));
   seen = std::move(found);
   return nullptr;
 }
@@ -40,9 +41,9 @@ Result KernelHandle::attribute(StringRef name) {
     return PyValue::string(request.options.kernel);
   const std::vector<StringRef> known = {"asm", "n_regs", "n_spills", "metadata", "name"};
   if (!llvm::is_contained(known, name)) {
-    std::string message = "the handle of a launch has no attribute `" + name.str() + "`";
+    std::string message = formatted("the handle of a launch has no attribute `{}`", name);
     if (StringRef near = frontend::nearestName(name, known); !near.empty())
-      message += "; did you mean `" + near.str() + "`?";
+      message += formatted("; did you mean `{}`?", near);
     return fail(message + (name == "run" ? "; launch with `kernel[grid](...)`" : ""),
                 "AttributeError");
   }
@@ -58,9 +59,8 @@ Result KernelHandle::attribute(StringRef name) {
   }
   int number = name == "n_regs" ? seen->registers : seen->spillBytes;
   if (number < 0)
-    return fail("`" + name.str() +
-                    "` is not known: it takes `ptxas` on PATH, or a GPU that runs `" +
-                    request.options.target + "`",
+    return fail(formatted("`{}` is not known: it takes `ptxas` on PATH, or a GPU that runs `{}`",
+                          name, request.options.target),
                 "RuntimeError");
   return PyValue::integer(name == "n_regs" ? number : number / 4);
 }

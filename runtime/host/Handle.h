@@ -9,6 +9,7 @@
 
 #include "frontend/eval/Eval.h"
 #include "runtime/Device.h"
+#include "text/Format.h"
 #include <functional>
 
 namespace tile::host {
@@ -28,7 +29,9 @@ public:
   KernelHandle(runtime::KernelRequest request, Inspector inspector)
       : Extension(&id), request(std::move(request)), inspector(std::move(inspector)) {}
   std::string typeName() const override { return "compiled kernel"; }
-  std::string repr() const override { return "<compiled kernel " + request.options.kernel + ">"; }
+  std::string repr() const override {
+    return formatted("<compiled kernel {}>", request.options.kernel);
+  }
   eval::Result attribute(llvm::StringRef name) override;
   static bool classof(const eval::Extension *e) { return e->classId() == &id; }
 

@@ -1,6 +1,7 @@
 //===- Indexing.cpp - tensors by index ------------------------------------===//
 #include "frontend/eval/Methods.h"
 #include "runtime/host/Functions.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::host;
@@ -13,8 +14,7 @@ Result Tensor::basicIndex(ArrayRef<PyValue> indices) const {
   size_t consumed = llvm::count_if(
       indices, [](const PyValue &i) { return !i.isNone() && !i.is(Kind::Ellipsis); });
   if (consumed > rank())
-    return fail("too many indices: " + std::to_string(consumed) + " for a tensor of rank " +
-                    std::to_string(rank()),
+    return fail(formatted("too many indices: {} for a tensor of rank {}", consumed, rank()),
                 "IndexError");
   Shape shape, strides;
   Extent offset = start;
@@ -45,13 +45,14 @@ Result Tensor::basicIndex(ArrayRef<PyValue> indices) const {
     } else {
       std::optional<int64_t> i = index.toInt64();
       if (!i)
-        return fail("a tensor is indexed by integers, slices, None, `...` or one tensor, got `" +
-                    eval::typeName(index) + "`");
+        return fail(formatted(
+            "a tensor is indexed by integers, slices, None, `...` or one tensor, got `{}`",
+            eval::typeName(index)));
       int64_t position = *i < 0 ? *i + dims[dim] : *i;
       if (position < 0 || position >= dims[dim])
-        return fail("index " + std::to_string(*i) + " is out of range for dimension " +
-                        std::to_string(dim) + " of size " + std::to_string(dims[dim]),
-                    "IndexError");
+        return fail(
+            formatted("index {} is out of range for dimension {} of size {}", *i, dim, dims[dim]),
+            "IndexError");
       offset = offset + Extent(position) * steps[dim++];
     }
   }
@@ -72,8 +73,8 @@ Result Tensor::selectRows(const Tensor &index) const {
   ArrayRef<int64_t> rest = dims;
   if (which.kind == Array::Kind::Bool) {
     if (ArrayRef<int64_t>(which.shape) != rest.take_front(which.shape.size()))
-      return fail("a mask of shape " + toString(which.shape) + " does not fit shape " +
-                      toString(dims),
+      return fail(formatted("a mask of shape {} does not fit shape {}", toString(which.shape),
+                            toString(dims)),
                   "IndexError");
     for (int64_t i = 0; i < which.size(); ++i)
       if (which.ints[i])
@@ -85,8 +86,7 @@ Result Tensor::selectRows(const Tensor &index) const {
       return fail("a tensor is indexed by a tensor of integers or booleans");
     for (int64_t row : which.ints) {
       if (row < -dims[0] || row >= dims[0])
-        return fail("index " + std::to_string(row) + " is out of range for dimension 0 of size " +
-                        std::to_string(dims[0]),
+        return fail(formatted("index {} is out of range for dimension 0 of size {}", row, dims[0]),
                     "IndexError");
       rows.push_back(row < 0 ? row + dims[0] : row);
     }

@@ -1,6 +1,7 @@
 //===- Launcher.cpp - `kernel[grid](...)` in host functions ---------------===//
 #include "runtime/host/Launcher.h"
 #include "frontend/eval/Methods.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace tile;
@@ -25,7 +26,7 @@ static std::unique_ptr<EvalError> setOption(StringRef name, const PyValue &value
   auto integer = [&](auto &option, auto isPossible, StringRef what) -> std::unique_ptr<EvalError> {
     std::optional<int64_t> number = value.toInt64();
     if (!number || !isPossible(*number))
-      return fail("`" + name.str() + "` must be " + what.str() + ", got " + eval::repr(value));
+      return fail(formatted("`{}` must be {}, got {}", name, what, eval::repr(value)));
     option = *number;
     return nullptr;
   };
@@ -54,8 +55,9 @@ static std::unique_ptr<EvalError> setOption(StringRef name, const PyValue &value
     return integer(options.maxRegisters, between(16, 255), "from 16 to 255");
   if (name == "warp_roles") {
     if (!value.isStr() || !readWarpRoles(value.asStr(), options.warpRoles))
-      return fail("`warp_roles` must be 'auto', 'cooperative', 'pingpong' or 'none', got " +
-                  eval::repr(value));
+      return fail(
+          formatted("`warp_roles` must be 'auto', 'cooperative', 'pingpong' or 'none', got {}",
+                    eval::repr(value)));
     return nullptr;
   }
   if (name == "enable_fp_fusion" || name == "debug") {
@@ -107,16 +109,16 @@ std::unique_ptr<EvalError> Launcher::splitOptions(const CallArgs &args, Request 
     if (known)
       continue;
     if (StringRef instead = insteadOf(name); !instead.empty())
-      return eval::unsupported("the launch option `" + name +
-                               "` is not supported: " + instead.str());
+      return eval::unsupported(
+          formatted("the launch option `{}` is not supported: {}", name, instead));
     std::vector<StringRef> candidates = {"num_warps", "num_stages", "maxnreg",   "enable_fp_fusion",
                                          "debug",     "num_ctas",   "warp_roles"};
     for (const ast::Parameter &param : request.kernel.params())
       candidates.push_back(param.name);
-    std::string message = "`" + name + "` is neither a parameter of `" + request.kernel.name() +
-                          "` nor a launch option";
+    std::string message = formatted("`{}` is neither a parameter of `{}` nor a launch option", name,
+                                    request.kernel.name());
     if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
-      message += "; did you mean `" + near.str() + "`?";
+      message += formatted("; did you mean `{}`?", near);
     return fail(message);
   }
   return nullptr;
@@ -134,8 +136,8 @@ static std::unique_ptr<EvalError> readNames(const eval::FunctionObject &kernel,
     else if (index && *index >= 0 && *index < int64_t(kernel.params().size()))
       out.push_back(kernel.params()[*index].name);
     else
-      return fail("`do_not_specialize` needs names or positions of parameters, got " +
-                  eval::repr(element));
+      return fail(formatted("`do_not_specialize` needs names or positions of parameters, got {}",
+                            eval::repr(element)));
   }
   return nullptr;
 }
@@ -194,9 +196,9 @@ static std::unique_ptr<EvalError> checkName(const eval::FunctionObject &kernel) 
   auto line = [](const eval::FunctionObject &f) {
     return std::to_string(f.module->source().locate(f.range().begin).line);
   };
-  return fail("the kernel `" + kernel.name() + "` of line " + line(kernel) +
-                  " cannot be launched: its name means the one of line " +
-                  line(named->asFunction()) + "; give it a name of its own",
+  return fail(formatted("the kernel `{}` of line {} cannot be launched: its name means the one of "
+                        "line {}; give it a name of its own",
+                        kernel.name(), line(kernel), line(named->asFunction())),
               "NameError");
 }
 
@@ -376,7 +378,8 @@ runtime::Kernel *Launcher::prepare(const runtime::KernelRequest &request,
   frontend::DiagnosticEngine diagnostics;
   std::unique_ptr<runtime::Kernel> prepared = context->device.prepare(request, diagnostics);
   if (!prepared) {
-    error = toError(diagnostics, "kernel `" + request.options.kernel + "` could not be prepared");
+    error = toError(diagnostics,
+                    formatted("kernel `{}` could not be prepared", request.options.kernel));
     return nullptr;
   }
   return (kernels[key] = std::move(prepared)).get();
@@ -387,13 +390,13 @@ static std::unique_ptr<EvalError> readGrid(const PyValue &value, std::array<uint
   if (value.isSequence())
     dims = value.elements().vec();
   if (dims.empty() || dims.size() > 3)
-    return fail("a grid has one to three dimensions, got " + eval::repr(value));
+    return fail(formatted("a grid has one to three dimensions, got {}", eval::repr(value)));
   for (size_t i = 0; i < dims.size(); ++i) {
     std::optional<int64_t> size = dims[i].toInt64();
     int64_t limit = i == 0 ? INT32_MAX : 65535;
     if (!size || *size < 0 || *size > limit)
-      return fail("dimension " + std::to_string(i) + " of a grid is an integer from 0 to " +
-                  std::to_string(limit) + ", got " + eval::repr(dims[i]));
+      return fail(formatted("dimension {} of a grid is an integer from 0 to {}, got {}", i, limit,
+                            eval::repr(dims[i])));
     grid[i] = *size;
   }
   return nullptr;
@@ -439,7 +442,7 @@ Result Launcher::run(Evaluator &evaluator, const Request &request) {
   for (Storage *storage : context->exposed)
     storage->deviceWrote();
   if (!launched || diagnostics.hasErrors())
-    return toError(diagnostics, "the launch of `" + request.kernel.name() + "` failed");
+    return toError(diagnostics, formatted("the launch of `{}` failed", request.kernel.name()));
   if (context->recording) {
     DeviceWork work;
     work.kernel = kernel;

@@ -7,6 +7,7 @@
 #include "frontend/eval/Methods.h"
 #include "runtime/host/Benchmark.h"
 #include "runtime/host/Session.h"
+#include "text/Format.h"
 #include <numeric>
 
 using namespace tile;
@@ -97,9 +98,10 @@ static Result summarizeAs(const runtime::Timing &timing, const std::string &mode
     return PyValue::number(std::accumulate(timing.samples.begin(), timing.samples.end(), 0.0) /
                            double(timing.samples.size()));
   if (mode != "all")
-    return fail("`return_mode` is \"min\", \"max\", \"mean\", \"median\" or \"all\", got \"" +
-                    mode + "\"",
-                "ValueError");
+    return fail(
+        formatted("`return_mode` is \"min\", \"max\", \"mean\", \"median\" or \"all\", got \"{}\"",
+                  mode),
+        "ValueError");
   std::vector<PyValue> all;
   for (double sample : timing.samples)
     all.push_back(PyValue::number(sample));
@@ -135,8 +137,9 @@ std::optional<Result> Session::callTriton(Evaluator &evaluator, StringRef name,
   if (name == "triton.testing.Benchmark")
     return makeBenchmark(args);
   if (name == "host.decorated") // a function that is about to be called
-    return fail("the decorator `" + eval::str(args.positional[0]) +
-                    "` is not known to host functions, so what it decorates cannot be called",
+    return fail(formatted("the decorator `{}` is not known to host functions, so what it decorates "
+                          "cannot be called",
+                          eval::str(args.positional[0])),
                 "NameError");
   StringRef member = name;
   if (member.consume_front("triton.jit.") && member == "warmup")

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/Methods.h"
 #include "runtime/host/Functions.h"
+#include "text/Format.h"
 #include <cmath>
 
 using namespace tile;
@@ -48,7 +49,7 @@ static std::unique_ptr<eval::EvalError> readAxes(const PyValue &value, size_t ra
   for (const PyValue &axis : given) {
     std::optional<int64_t> a = axis.toInt64();
     if (!a)
-      return fail("an axis is an integer, got " + eval::repr(axis));
+      return fail(formatted("an axis is an integer, got {}", eval::repr(axis)));
     if (auto error = normalizeAxis(*a, rank))
       return error;
     axes.push_back(*a);

@@ -2,6 +2,7 @@
 #include "runtime/host/Session.h"
 #include "frontend/eval/Methods.h"
 #include "runtime/host/Functions.h"
+#include "text/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tile;
@@ -68,9 +69,9 @@ void Session::print(StringRef text) {
 std::optional<Result> Session::subscriptKernel(Evaluator &, const PyValue &kernel,
                                                const PyValue &grid) {
   if (!kernel.asFunction().isJit)
-    return fail("`" + kernel.asFunction().name() +
-                "` is not a kernel: only functions with "
-                "`@triton.jit` are launched with `[grid]`");
+    return fail(formatted(
+        "`{}` is not a kernel: only functions with `@triton.jit` are launched with `[grid]`",
+        kernel.asFunction().name()));
   return PyValue::extension(std::make_shared<LaunchSite>(*this, kernel, grid));
 }
 
@@ -107,9 +108,9 @@ std::optional<Result> Session::callSymbol(Evaluator &evaluator, StringRef name,
     std::vector<StringRef> candidates = functionNames(/*methodsOnly=*/false);
     llvm::append_range(candidates,
                        llvm::ArrayRef<StringRef>{"check", "measure", "copy", "device", "num_sms"});
-    std::string message = "module `tile` has no function `" + function.str() + "`";
+    std::string message = formatted("module `tile` has no function `{}`", function);
     if (StringRef near = frontend::nearestName(function, candidates); !near.empty())
-      message += "; did you mean `" + near.str() + "`?";
+      message += formatted("; did you mean `{}`?", near);
     return fail(message, "AttributeError");
   }
   if (auto error = takeDeviceError(); error && result)
@@ -138,7 +139,7 @@ std::unique_ptr<EvalError> Session::check(const PyValue &got, const PyValue &exp
     return nullptr;
   std::string text = comparison.difference;
   if (!message.empty())
-    text = message.str() + ": " + text;
+    text = formatted("{}: {}", message, text);
   return fail(text, "AssertionError");
 }
 

@@ -1,6 +1,7 @@
 //===- Specialization.cpp - from launch arguments to a signature ----------===//
 #include "runtime/host/Specialization.h"
 #include "frontend/eval/WorkMeter.h"
+#include "text/Format.h"
 #include <cmath>
 
 using namespace tile;
@@ -42,7 +43,7 @@ static std::unique_ptr<EvalError> readInteger(const PyValue &value, const Parame
     fits = kind.scalar->isSigned() ? bits <= width : !number.isNegative() && bits <= width + 1;
   }
   if (!fits)
-    return fail(eval::repr(value) + " is out of range for `" + type + "`", "OverflowError");
+    return fail(formatted("{} is out of range for `{}`", eval::repr(value), type), "OverflowError");
   out.arg = LaunchArg::integer(number.sextOrTrunc(64).getZExtValue());
   out.text = type;
   // An annotated integer stays a run-time value even when it is 1, unless the
@@ -63,7 +64,7 @@ static std::unique_ptr<EvalError> readNumber(const PyValue &value, const Paramet
     return nullptr;
   }
   if (value.is(Kind::Float))
-    return fail("a float cannot be passed as `" + kind.scalar->str() + "`");
+    return fail(formatted("a float cannot be passed as `{}`", kind.scalar->str()));
   if (kind.scalar ? kind.scalar->isBool() : value.is(Kind::Bool)) {
     out.text = "i1";
     out.arg = LaunchArg::integer(value.is(Kind::Bool) ? value.asBool() : !value.asInt().isZero());
@@ -92,8 +93,8 @@ static std::unique_ptr<EvalError> readDescriptor(const PyValue &value, Specializ
   // Lists that it was made of may have changed since.
   size_t rank = fields[Shape].elements().size();
   if (fields[Strides].elements().size() != rank || fields[Block].elements().size() != rank)
-    return fail("a `TensorDescriptor` needs as many strides and block sizes as dimensions, " +
-                std::to_string(rank));
+    return fail(formatted(
+        "a `TensorDescriptor` needs as many strides and block sizes as dimensions, {}", rank));
   int64_t bytes = std::max(tensor->type().bitWidth() / 8, 1u);
   std::string block;
   for (size_t d = 0; d < fields[Shape].elements().size(); ++d) {
@@ -103,18 +104,16 @@ static std::unique_ptr<EvalError> readDescriptor(const PyValue &value, Specializ
     if (!size || !stride || !extent)
       return fail("shape, strides and block shape of a `TensorDescriptor` must be integers");
     if (*size <= 0 || *size > INT32_MAX)
-      return fail("size " + std::to_string(*size) +
-                  " of a `TensorDescriptor` is not positive "
-                  "or too large");
+      return fail(formatted("size {} of a `TensorDescriptor` is not positive or too large", *size));
     if (d + 1 < fields[Shape].elements().size() && *stride % 16 * bytes % 16)
-      return fail("stride " + std::to_string(*stride) +
-                  " of a `TensorDescriptor` is no multiple of 16 bytes");
+      return fail(
+          formatted("stride {} of a `TensorDescriptor` is no multiple of 16 bytes", *stride));
     out.arg.shape.push_back(*size);
     out.arg.strides.push_back(*stride);
     block += (block.empty() ? "" : ",") + std::to_string(*extent);
   }
-  out.text = "tensordesc<" + tensor->type().str() + "[" + block + "]" +
-             (fields[Padding].asStr() == "nan" ? ",nan>" : ">");
+  out.text = formatted("tensordesc<{}[{}]{}", tensor->type(), block,
+                       fields[Padding].asStr() == "nan" ? ",nan>" : ">");
   result.storages.push_back(tensor->sharedStorage());
   result.written.push_back(&tensor->storage());
   return nullptr;
@@ -157,13 +156,14 @@ static std::unique_ptr<EvalError> readArgument(const PyValue &value, const Param
       out.text += (out.text.empty() ? "" : ",") + (type ? type->fields[i] + "=" : "") + inner.text;
       out.arg.elements.push_back(std::move(inner.arg));
     }
-    out.text =
-        (type ? type->name : "") + "(" + out.text + (value.elements().size() == 1 ? ",)" : ")");
+    out.text = formatted("{}({}{}", type ? type->name : "", out.text,
+                         value.elements().size() == 1 ? ",)" : ")");
     return nullptr;
   }
   std::optional<std::string> text = constantText(value);
   if (!text)
-    return fail("a value of type `" + eval::typeName(value) + "` cannot be passed to a kernel");
+    return fail(
+        formatted("a value of type `{}` cannot be passed to a kernel", eval::typeName(value)));
   out.text = "const=" + *text;
   return nullptr;
 }
@@ -178,9 +178,9 @@ std::unique_ptr<EvalError> host::specialize(Evaluator &evaluator,
     if (kind.isConstexpr) {
       std::optional<std::string> text = constantText(values[i]);
       if (!text)
-        return eval::unsupported("constexpr `" + name + "` of `" + kernel.name() +
-                                 "` is a value of type `" + eval::typeName(values[i]) +
-                                 "`, which cannot be given to a launch yet");
+        return eval::unsupported(formatted(
+            "constexpr `{}` of `{}` is a value of type `{}`, which cannot be given to a launch yet",
+            name, kernel.name(), eval::typeName(values[i])));
       out.constexprs.emplace_back(name, std::move(*text));
       continue;
     }
@@ -189,7 +189,7 @@ std::unique_ptr<EvalError> host::specialize(Evaluator &evaluator,
     Entry entry;
     if (auto error = readArgument(values[i], kind, flags, out, entry)) {
       error->diagnostic.message =
-          "argument `" + name + "` of `" + kernel.name() + "`: " + error->diagnostic.message;
+          formatted("argument `{}` of `{}`: {}", name, kernel.name(), error->diagnostic.message);
       return error;
     }
     out.signature += (out.signature.empty() ? "" : ",") + entry.text;

@@ -1,9 +1,11 @@
 //===- Storage.cpp - memory that is on the host, the device, or both ------===//
 #include "runtime/host/Tensor.h"
+#include "text/Format.h"
 #include <algorithm>
 #include <cstring>
 
 using namespace tile::host;
+using tile::formatted;
 
 /// What nobody wrote reads as NaN in every float type.
 constexpr uint8_t poisonByte = 0xff;
@@ -34,8 +36,8 @@ bool Storage::reserve() {
     return true;
   }
   owner->note(llvm::createStringError(
-      "no memory for the " + std::to_string(bytes) + " bytes of a tensor: others hold " +
-      std::to_string(memory.held) + " of " + std::to_string(memory.limit)));
+      formatted("no memory for the {} bytes of a tensor: others hold {} of {}", bytes, memory.held,
+                memory.limit)));
   return false;
 }
 
@@ -48,8 +50,8 @@ bool Storage::allocateHost() {
   if (hostBytes)
     return true;
   owner->memory.held -= bytes;
-  owner->note(llvm::createStringError("the system has no memory for the " + std::to_string(bytes) +
-                                      " bytes of a tensor"));
+  owner->note(llvm::createStringError(
+      formatted("the system has no memory for the {} bytes of a tensor", bytes)));
   return false;
 }
 

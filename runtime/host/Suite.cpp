@@ -1,6 +1,7 @@
 //===- Suite.cpp - the tests, benches and examples of a file --------------===//
 #include "runtime/host/Suite.h"
 #include "runtime/host/Wording.h"
+#include "text/Format.h"
 #include <chrono>
 
 using namespace tile;
@@ -30,7 +31,7 @@ unsigned FunctionResult::count(CaseResult::Status status) const {
 std::string Case::str() const {
   std::string text;
   for (auto &[name, value] : parameters)
-    text += (text.empty() ? "" : ", ") + name + "=" + eval::str(value);
+    text += formatted("{}{}={}", text.empty() ? "" : ", ", name, eval::str(value));
   return text;
 }
 
@@ -108,8 +109,8 @@ std::unique_ptr<EvalError> Suite::judge(const eval::FunctionObject &function, Pu
     for (auto &[label, value] : items) {
       std::optional<Measurement> measurement = Session::toMeasurement(value);
       if (!measurement)
-        return fail("a bench returns `tile.measure(...)`, or a dict of them, got `" +
-                    eval::typeName(value) + "`");
+        return fail(formatted("a bench returns `tile.measure(...)`, or a dict of them, got `{}`",
+                              eval::typeName(value)));
       measurement->label = eval::str(label);
       result.measurements.push_back(std::move(*measurement));
     }
@@ -158,9 +159,9 @@ std::unique_ptr<EvalError> Suite::measureLines(const eval::FunctionObject &funct
         returned->isSequence() ? returned->elements() : ArrayRef<PyValue>(*returned);
     auto isNumber = [](const PyValue &number) { return number.toDouble().has_value(); };
     if (numbers.empty() || numbers.size() > 3 || !llvm::all_of(numbers, isNumber))
-      return fail("a `perf_report` function returns a number, or it with its least and greatest "
-                  "value, got " +
-                  eval::repr(*returned));
+      return fail(formatted("a `perf_report` function returns a number, or it with its least and "
+                            "greatest value, got {}",
+                            eval::repr(*returned)));
     Measurement &m = result.measurements.emplace_back();
     m.label = name;
     m.value = numbers[0].toDouble();
@@ -204,8 +205,9 @@ std::unique_ptr<EvalError> Suite::runOthers(const eval::FunctionObject &function
     kernels.forcedConfiguration.reset();
     if (!error || error->diagnostic.unsupported)
       continue;
-    error->diagnostic.message = "with the configuration `" + kernels.takenConfiguration +
-                                "`, which tuning may choose: " + error->diagnostic.message;
+    error->diagnostic.message =
+        formatted("with the configuration `{}`, which tuning may choose: {}",
+                  kernels.takenConfiguration, error->diagnostic.message);
     return error;
   }
   return nullptr;
@@ -260,10 +262,10 @@ std::unique_ptr<EvalError> Suite::run(Purpose purpose, ArrayRef<std::string> wan
     if (llvm::is_contained(known, name))
       continue;
     std::vector<StringRef> candidates(known.begin(), known.end());
-    std::string message = "`" + file.source().name().str() + "` has no `@" +
-                          decoratorName(purpose).str() + "` function `" + name + "`";
+    std::string message = formatted("`{}` has no `@{}` function `{}`", file.source().name(),
+                                    decoratorName(purpose), name);
     if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
-      message += "; did you mean `" + near.str() + "`?";
+      message += formatted("; did you mean `{}`?", near);
     return fail(message, "NameError");
   }
   std::vector<Job> jobs;
@@ -282,7 +284,7 @@ std::unique_ptr<EvalError> Suite::run(Purpose purpose, ArrayRef<std::string> wan
     job.function = function;
     for (auto &[name, value] : overrides)
       if (!hasParameter(*function, name))
-        return fail("`" + function->name() + "` has no parameter `" + name + "`");
+        return fail(formatted("`{}` has no parameter `{}`", function->name(), name));
     job.error = cases(*function, purpose, overrides, job.cases);
     if (job.error)
       useHostWords(*job.error);
@@ -292,8 +294,8 @@ std::unique_ptr<EvalError> Suite::run(Purpose purpose, ArrayRef<std::string> wan
       llvm::none_of(jobs, [](const Job &job) { return bool(job.error); })) {
     std::string given = Case{overrides, ""}.str(), functions;
     for (const Job &job : jobs)
-      functions += (functions.empty() ? "`" : ", `") + job.function->name() + "`";
-    return fail("no case of " + functions + " is left with " + given + ": see `where`");
+      functions += formatted("{}{}`", functions.empty() ? "`" : ", `", job.function->name());
+    return fail(formatted("no case of {} is left with {}: see `where`", functions, given));
   }
   for (Job &job : jobs) {
     FunctionResult &result = out.emplace_back();

@@ -2,6 +2,7 @@
 #include "runtime/host/Tensor.h"
 #include "frontend/eval/WorkMeter.h"
 #include "runtime/host/Functions.h"
+#include "text/Format.h"
 #include <cmath>
 
 using namespace tile;
@@ -20,7 +21,7 @@ Tensor::Tensor(Checked, std::shared_ptr<Storage> storage, DType type, ArrayRef<i
 static std::unique_ptr<eval::EvalError> checkElement(const DType &type) {
   if (!type.isPointer() && !type.isVoid() && !type.isBlock())
     return nullptr;
-  return fail("a tensor is made of elements such as `tl.float16`, not of `" + type.str() + "`");
+  return fail(formatted("a tensor is made of elements such as `tl.float16`, not of `{}`", type));
 }
 
 Result Tensor::create(std::shared_ptr<Storage> storage, const DType &type, ArrayRef<int64_t> shape,
@@ -67,7 +68,7 @@ Result Tensor::value(const ContextPtr &context, const Array &values) {
 
 Result Tensor::view(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, Extent offset) const {
   if (!offset.fits())
-    return fail("a view of shape " + toString(shape) + " begins beyond 2^63 elements",
+    return fail(formatted("a view of shape {} begins beyond 2^63 elements", toString(shape)),
                 "ValueError");
   return create(memory, elementType, shape, strides, *offset);
 }
@@ -113,7 +114,8 @@ template <typename Fn> static void forEachElement(const Tensor &tensor, Fn visit
 }
 
 static std::unique_ptr<eval::EvalError> noRoom(ArrayRef<int64_t> shape) {
-  return fail("there is no memory for a tensor of shape " + toString(shape), "MemoryError");
+  return fail(formatted("there is no memory for a tensor of shape {}", toString(shape)),
+              "MemoryError");
 }
 
 std::unique_ptr<eval::EvalError> Tensor::values(Array &out) const {
@@ -147,8 +149,8 @@ Result Tensor::onlyValue() const {
 std::unique_ptr<eval::EvalError> Tensor::assign(const Array &given) {
   std::optional<Shape> shape = broadcastShapes(given.shape, dims);
   if (!shape || *shape != dims)
-    return fail("values of shape " + toString(given.shape) + " do not fit a tensor of shape " +
-                    toString(dims),
+    return fail(formatted("values of shape {} do not fit a tensor of shape {}",
+                          toString(given.shape), toString(dims)),
                 "ValueError");
   Array values;
   if (auto error = given.broadcastTo(context()->memory, dims, values))
@@ -188,14 +190,14 @@ PyValue elementValue(const Array &array, int64_t i) {
 static std::unique_ptr<eval::EvalError> flatten(const PyValue &value, Shape &shape, size_t depth,
                                                 std::vector<PyValue> &out) {
   if (depth > maxRank)
-    return fail("sequences nest deeper than the " + std::to_string(maxRank) +
-                    " dimensions that a tensor may have",
-                "ValueError");
+    return fail(
+        formatted("sequences nest deeper than the {} dimensions that a tensor may have", maxRank),
+        "ValueError");
   if (!eval::Work::spend(1))
     return eval::Work::error();
   if (!value.isSequence()) {
     if (!value.isNumber())
-      return fail("a tensor is made of numbers, got `" + eval::typeName(value) + "`");
+      return fail(formatted("a tensor is made of numbers, got `{}`", eval::typeName(value)));
     if (depth != shape.size())
       return fail("nested sequences must have the same depth everywhere", "ValueError");
     out.push_back(value);
@@ -240,7 +242,8 @@ std::unique_ptr<eval::EvalError> toArray(const PyValue &value, Array &out) {
     const PyValue &number = numbers[i];
     if (number.is(Kind::Int) && number.asInt().getActiveBits() > 64 &&
         number.asInt().getSignificantBits() > 64)
-      return fail("integer " + eval::repr(number) + " needs more than 64 bits", "OverflowError");
+      return fail(formatted("integer {} needs more than 64 bits", eval::repr(number)),
+                  "OverflowError");
     out.ints[i] = number.is(Kind::Bool) ? number.asBool()
                                         : int64_t(number.asInt().extractBitsAsZExtValue(64, 0));
   }
@@ -252,7 +255,8 @@ std::unique_ptr<eval::EvalError> toShape(const PyValue &value, Shape &out) {
   for (const PyValue &dim : dims) {
     std::optional<int64_t> size = dim.toInt64();
     if (!size || *size < 0)
-      return fail("a shape is made of integers that are not negative, got " + eval::repr(value));
+      return fail(formatted("a shape is made of integers that are not negative, got {}",
+                            eval::repr(value)));
     out.push_back(*size);
   }
   return checkShape(out, 1);
@@ -263,7 +267,7 @@ std::unique_ptr<eval::EvalError> toStrides(const PyValue &value, Shape &out) {
   for (const PyValue &given : strides) {
     std::optional<int64_t> stride = given.toInt64();
     if (!stride)
-      return fail("strides are integers of 64 bits, got " + eval::repr(value));
+      return fail(formatted("strides are integers of 64 bits, got {}", eval::repr(value)));
     out.push_back(*stride);
   }
   return nullptr;
@@ -295,7 +299,7 @@ static std::string showDimension(const Array &values, size_t dim, int64_t first,
   std::string text = "[";
   for (int64_t i = 0; i < size && eval::Work::spend(1); ++i) {
     if (i)
-      text += last ? ", " : ",\n" + std::string(indent + 1, ' ');
+      text += last ? ", " : formatted(",\n{}", std::string(indent + 1, ' '));
     if (size > 2 * shownAtEachEnd && i == shownAtEachEnd) {
       text += "...";
       i = size - shownAtEachEnd - 1;
@@ -309,8 +313,8 @@ static std::string showDimension(const Array &values, size_t dim, int64_t first,
 std::string Tensor::repr() const {
   Array array;
   if (values(array)) // no room for them
-    return "tensor(shape " + toString(dims) + ", " + elementType.str() + ")";
-  return "tensor(" + showDimension(array, 0, 0, 7) + ", " + elementType.str() + ")";
+    return formatted("tensor(shape {}, {})", toString(dims), elementType);
+  return formatted("tensor({}, {})", showDimension(array, 0, 0, 7), elementType);
 }
 
 //===----------------------------------------------------------------------===//
@@ -362,9 +366,10 @@ Result Tensor::compare(ast::CompareOp op, const PyValue &other) {
 
 Result Tensor::truth() {
   if (size() != 1)
-    return fail("the truth of a tensor of shape " + toString(dims) +
-                    " is ambiguous: use `.any()` or `.all()`",
-                "ValueError");
+    return fail(
+        formatted("the truth of a tensor of shape {} is ambiguous: use `.any()` or `.all()`",
+                  toString(dims)),
+        "ValueError");
   Array array;
   if (auto error = values(array))
     return error;

@@ -1,6 +1,7 @@
 //===- TensorFunctions.cpp - `f(x, y)` of a @tile.function ----------------===//
 #include "runtime/host/TensorFunctions.h"
 #include "runtime/host/Launcher.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::host;
@@ -30,11 +31,12 @@ struct TensorFunctions::Call {
 static std::unique_ptr<EvalError> readArgument(const eval::FunctionObject &function,
                                                const Parameter &parameter, const PyValue &value,
                                                tensors::Argument &out, std::string &key) {
-  std::string start = "argument `" + parameter.name + "` of `" + function.name() + "`: ";
+  std::string start = formatted("argument `{}` of `{}`: ", parameter.name, function.name());
   if (parameter.kind == Parameter::Kind::Constant) {
     if (value.dynExtension<Tensor>())
-      return fail(start + "a tensor, but the parameter has no shape; write `" + parameter.name +
-                  ": tensor[\"M, N\"]`");
+      return fail(
+          formatted("{}a tensor, but the parameter has no shape; write `{}: tensor[\"M, N\"]`",
+                    start, parameter.name));
     out.constant = value;
     key += ";" + eval::repr(value);
     return nullptr;
@@ -43,19 +45,20 @@ static std::unique_ptr<EvalError> readArgument(const eval::FunctionObject &funct
     bool fits =
         value.isNumber() && (parameter.element->isFloating() || !value.is(PyValue::Kind::Float));
     if (!fits)
-      return fail(start + "expected a number of type " + parameter.element->str() + ", got " +
-                  eval::repr(value));
+      return fail(formatted("{}expected a number of type {}, got {}", start,
+                            parameter.element->str(), eval::repr(value)));
     key += ";" + parameter.element->str();
     return nullptr;
   }
   auto *tensor = value.dynExtension<Tensor>();
   if (!tensor)
-    return fail(start + "expected a tensor of shape " + graph::shapeText(parameter.sizes) +
-                ", got " + eval::repr(value));
+    return fail(formatted("{}expected a tensor of shape {}, got {}", start,
+                          graph::shapeText(parameter.sizes), eval::repr(value)));
   if (parameter.element && *parameter.element != tensor->type())
-    return fail(start + "expected elements of type " + parameter.element->str() + ", got " +
-                tensor->type().str() + "; convert with `.to(tl." + parameter.element->name() +
-                ")`, or leave the type out of the annotation");
+    return fail(formatted("{}expected elements of type {}, got {}; convert with `.to(tl.{})`, or "
+                          "leave the type out of the annotation",
+                          start, parameter.element->str(), tensor->type(),
+                          parameter.element->name()));
   out.element = tensor->type();
   out.shape.assign(tensor->shape().begin(), tensor->shape().end());
   key += ";" + tensor->type().str();
@@ -102,8 +105,9 @@ std::unique_ptr<EvalError> TensorFunctions::makeBuffers(Call &call) {
       for (const graph::Size &size : buffer.shape) {
         std::optional<int64_t> number = size.evaluate(call.sizes);
         if (!number || *number < 0)
-          return fail("a result of `" + call.object().name() + "` has the size `" + size.str() +
-                          "`, which is " + (number ? std::to_string(*number) : "too large"),
+          return fail(formatted("a result of `{}` has the size `{}`, which is {}",
+                                call.object().name(), size,
+                                number ? std::to_string(*number) : "too large"),
                       "ValueError");
         shape.push_back(*number);
       }
@@ -119,7 +123,7 @@ std::unique_ptr<EvalError> TensorFunctions::makeBuffers(Call &call) {
       continue;
     place.address = tensor->devicePointer();
     if (!place.address)
-      return fail("the device has no memory for a tensor of `" + call.object().name() + "`",
+      return fail(formatted("the device has no memory for a tensor of `{}`", call.object().name()),
                   "MemoryError");
     if (!tensor->isContiguous())
       place.strides.assign(tensor->strides().begin(), tensor->strides().end());
@@ -147,7 +151,8 @@ runtime::Kernel *TensorFunctions::prepare(const Call &call, const TensorLaunch &
   frontend::DiagnosticEngine diagnostics;
   std::unique_ptr<runtime::Kernel> prepared = context->device.prepare(request, diagnostics);
   if (!prepared) {
-    error = toError(diagnostics, "kernel `" + launch.options.kernel + "` could not be prepared");
+    error =
+        toError(diagnostics, formatted("kernel `{}` could not be prepared", launch.options.kernel));
     return nullptr;
   }
   return (kernels[key] = std::move(prepared)).get();
@@ -189,7 +194,7 @@ std::unique_ptr<EvalError> TensorFunctions::launch(Call &call, unsigned index) {
   for (size_t i = of.numRead; i < of.buffers.size(); ++i)
     call.tensors[of.buffers[i]].dynExtension<Tensor>()->storage().deviceWrote();
   if (!launched || diagnostics.hasErrors())
-    return toError(diagnostics, "the launch of `" + of.name + "` failed");
+    return toError(diagnostics, formatted("the launch of `{}` failed", of.name));
   if (context->recording)
     context->recording->push_back(std::move(work));
   return nullptr;
@@ -212,7 +217,7 @@ Result TensorFunctions::call(Evaluator &evaluator, const PyValue &function, cons
   if (auto error = compile(evaluator, call))
     return error;
   if (std::string wrong = call.program->unmetRequirement(call.sizes); !wrong.empty())
-    return fail("`" + call.object().name() + "`: " + wrong, "ValueError");
+    return fail(formatted("`{}`: {}", call.object().name(), wrong), "ValueError");
   call.program = &call.program->forSizes(call.sizes, targetNamed(context->device.target()));
   call.program->chooseParts(call.sizes);
   if (auto error = makeBuffers(call))

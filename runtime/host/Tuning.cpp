@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/Annotations.h"
 #include "runtime/host/Configurations.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 #include "llvm/Support/SaveAndRestore.h"
 #include <cmath>
 #include <map>
@@ -160,7 +160,8 @@ Result Launcher::tune(Evaluator &evaluator, const Request &request, size_t next,
     trial.prepared = context->device.prepare(trial.kernel, diagnostics);
     if (trial.prepared)
       return llvm::Error::success();
-    trial.error = toError(diagnostics, "kernel `" + problem.kernel + "` could not be prepared");
+    trial.error =
+        toError(diagnostics, formatted("kernel `{}` could not be prepared", problem.kernel));
     return llvm::createStringError(trial.error->diagnostic.message);
   };
   auto measureTrial = [&](unsigned i) -> llvm::Expected<double> {
@@ -204,8 +205,8 @@ Result Launcher::tune(Evaluator &evaluator, const Request &request, size_t next,
   if (result) {
     best = result->best;
     if (onChoice)
-      onChoice(problem.kernel + "(" + key + "): " + problem.configs[best].str() + " (" +
-               result->reason() + ")");
+      onChoice(formatted("{}({}): {} ({})", problem.kernel, key, problem.configs[best],
+                         result->reason()));
     if (!result->measured)
       return PyValue();
     if (auto error = callHook(evaluator, settings.find("pre_hook"),
@@ -238,7 +239,7 @@ static std::string tuningKey(const eval::FunctionObject &kernel, const PyValue &
   std::string text = idOf(kernel);
   for (const PyValue &name : key ? key->elements() : ArrayRef<PyValue>())
     if (PyValue *value = known.asDict().find(name))
-      text += "," + (value->dynExtension<Tensor>() ? "tensor" : eval::repr(*value));
+      text += formatted(",{}", value->dynExtension<Tensor>() ? "tensor" : eval::repr(*value));
   for (auto &[name, value] : known.asDict().items)
     if (auto *tensor = value.dynExtension<Tensor>())
       text += "," + tensor->type().str();
@@ -323,6 +324,7 @@ Result Launcher::bestConfig(const eval::FunctionObject &kernel) const {
   auto known = lastTaken.find(idOf(kernel));
   if (known != lastTaken.end())
     return known->second;
-  return fail("`" + kernel.name() + "` has no `best_config` before its first launch, which chooses",
-              "AttributeError");
+  return fail(
+      formatted("`{}` has no `best_config` before its first launch, which chooses", kernel.name()),
+      "AttributeError");
 }

@@ -1,11 +1,12 @@
 //===- Check.cpp - watching memory ----------------------------------------===//
 #include "runtime/interp/Check.h"
+#include "text/Format.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 #include <cstring>
 
 using namespace tile::interp;
+using tile::formatted;
 
 /// Clocks that programs leave at addresses may take this much memory.
 static constexpr uint64_t kMaxClockBytes = uint64_t(256) << 20;
@@ -14,13 +15,13 @@ std::string tile::interp::describeLane(int64_t lane, llvm::ArrayRef<int64_t> sha
   if (shape.empty())
     return "";
   if (shape.size() == 1)
-    return "lane " + std::to_string(lane);
+    return formatted("lane {}", lane);
   std::string text;
   for (int64_t size : llvm::reverse(shape)) {
     text = std::to_string(lane % size) + (text.empty() ? "" : ", ") + text;
     lane /= size;
   }
-  return "lane (" + text + ")";
+  return formatted("lane ({})", text);
 }
 
 CheckState::CheckState(Launch &launch, MemoryMap &memory)
@@ -38,7 +39,7 @@ void CheckState::add(const Lane &lane, FindingKind kind,
     return;
   Finding &finding = launch.findings.add(lane.frame, lane.i, kind, lane.index, message());
   if (std::string text = describeLane(lane.index, lane.info.shape); !text.empty())
-    finding.where += ", " + text;
+    finding.where += formatted(", {}", text);
 }
 
 static bool reads(CheckState::Access access) {
@@ -58,13 +59,13 @@ std::string CheckState::argumentOf(const AccessInfo &info) const {
   if (info.rootPointer == kNone)
     return "";
   const Parameter &parameter = launch.program->parameters[info.rootIndex];
-  return parameter.name.empty() ? "argument " + std::to_string(info.rootIndex)
-                                : "`" + parameter.name + "`";
+  return parameter.name.empty() ? formatted("argument {}", info.rootIndex)
+                                : formatted("`{}`", parameter.name);
 }
 
 std::string CheckState::nameOf(const Lane &lane, const MemoryMap::Buffer &buffer) const {
   if (!buffer.name.empty())
-    return "`" + buffer.name + "`";
+    return formatted("`{}`", buffer.name);
   std::string argument = argumentOf(lane.info);
   return argument.empty() ? "the buffer" : argument;
 }
@@ -101,36 +102,33 @@ std::string CheckState::describeOutOfBounds(const Lane &lane) {
   const char *what = reads(lane.access)             ? "read"
                      : lane.access == Access::Write ? "write"
                                                     : "atomic access";
-  std::string text = llvm::formatv("out-of-bounds {0} of {1}: ", what, countBytes(lane.bytes));
+  std::string text = formatted("out-of-bounds {} of {}: ", what, countBytes(lane.bytes));
   uint64_t root = rootOf(lane.frame, lane.info);
   const std::string argument = argumentOf(lane.info);
   MemoryMap::Buffer *buffer = argument.empty() ? memory.findBelow(lane.address)
                               : root           ? memory.find(root)
                                                : nullptr;
   if (!buffer) {
-    text += llvm::formatv("address {0:x} is in no buffer", lane.address);
+    text += formatted("address {:#x} is in no buffer", lane.address);
     if (!argument.empty())
-      text += " (" + argument + (root ? " points to none" : " is null") + ")";
+      text += formatted(" ({}{})", argument, root ? " points to none" : " is null");
     return text;
   }
   const std::string name = argument.empty() ? nameOf(lane, *buffer) : argument;
   if (lane.address < buffer->base)
-    return text + llvm::formatv("{0} before the start of {1}, which has {2}",
-                                countBytes(buffer->base - lane.address), name,
-                                countBytes(buffer->bytes))
-                      .str();
-  return text + llvm::formatv("at byte {0} of {1}, which has {2}", lane.address - buffer->base,
-                              name, countBytes(buffer->bytes))
-                    .str();
+    return text + formatted("{} before the start of {}, which has {}",
+                            countBytes(buffer->base - lane.address), name,
+                            countBytes(buffer->bytes));
+  return text + formatted("at byte {} of {}, which has {}", lane.address - buffer->base, name,
+                          countBytes(buffer->bytes));
 }
 
 void CheckState::initialized(const Lane &lane, MemoryMap::Buffer &buffer) {
   uint8_t *written = buffer.written.data() + (lane.address - buffer.base);
   if (lane.access != Access::Write && std::memchr(written, 0, lane.bytes))
     add(lane, FindingKind::Uninitialized, [&] {
-      return llvm::formatv("read of memory that nobody wrote: {0} at byte {1} of {2}",
-                           countBytes(lane.bytes), lane.address - buffer.base, nameOf(lane, buffer))
-          .str();
+      return formatted("read of memory that nobody wrote: {} at byte {} of {}",
+                       countBytes(lane.bytes), lane.address - buffer.base, nameOf(lane, buffer));
     });
   if (!reads(lane.access))
     std::memset(written, 1, lane.bytes);
@@ -145,10 +143,8 @@ bool CheckState::checkLane(const Lane &lane) {
   }
   if (lane.address % lane.bytes)
     add(lane, FindingKind::Misaligned, [&] {
-      return llvm::formatv(
-                 "misaligned address {0:x}: an access of {1} bytes must be aligned to {1}",
-                 lane.address, lane.bytes)
-          .str();
+      return formatted("misaligned address {0:#x}: an access of {1} bytes must be aligned to {1}",
+                       lane.address, lane.bytes);
     });
   if (!buffer->written.empty())
     initialized(lane, *buffer);
@@ -330,11 +326,10 @@ void CheckState::overlap(const Lane &lane, EventId write) {
   if (launch.findings.repeat(lane.frame, lane.i, FindingKind::Overlap))
     return;
   add(lane, FindingKind::Overlap, [&] {
-    return llvm::formatv("arguments overlap: this reads through {0} what the program has written "
-                         "through {1}; the compiler takes their memory as different, and may read "
-                         "first (pass one of them, or memory that does not overlap)",
-                         argumentOf(lane.info), argumentOf(theirs))
-        .str();
+    return formatted("arguments overlap: this reads through {} what the program has written "
+                     "through {}; the compiler takes their memory as different, and may read first "
+                     "(pass one of them, or memory that does not overlap)",
+                     argumentOf(lane.info), argumentOf(theirs));
   });
   Finding &finding = launch.findings.last();
   finding.otherNote = "written here";
@@ -345,8 +340,8 @@ void CheckState::overlap(const Lane &lane, EventId write) {
 /// cast: the compiler reads such memory through a cache that does not see writes.
 void CheckState::constantWritten(const Lane &lane) {
   add(lane, FindingKind::ConstantWritten, [&] {
-    return "this writes through " + argumentOf(lane.info) +
-           ", which is declared as a pointer to constant memory";
+    return formatted("this writes through {}, which is declared as a pointer to constant memory",
+                     argumentOf(lane.info));
   });
 }
 
@@ -355,20 +350,18 @@ void CheckState::reportRace(const Lane &lane, EventId otherId, bool otherWrote) 
     return;
   const Event &other = event(otherId);
   uint64_t linear = other.program, x = launch.grid.x, y = launch.grid.y;
-  std::string who =
-      llvm::formatv("program ({0}, {1}, {2})", linear % x, linear / x % y, linear / x / y);
+  std::string who = formatted("program ({}, {}, {})", linear % x, linear / x % y, linear / x / y);
   const char *mine = verb(isAtomic(lane.access), !reads(lane.access));
   const char *theirs = verb(other.atomic, otherWrote);
   MemoryMap::Buffer *buffer = memory.find(lane.address);
   add(lane, FindingKind::Race, [&] {
-    return llvm::formatv("race: this program {0} byte {1} of {2}, which {3} {4} with nothing to "
-                         "order the two",
-                         mine, buffer ? lane.address - buffer->base : 0,
-                         buffer ? nameOf(lane, *buffer) : "memory", who, theirs)
-        .str();
+    return formatted(
+        "race: this program {} byte {} of {}, which {} {} with nothing to order the two", mine,
+        buffer ? lane.address - buffer->base : 0, buffer ? nameOf(lane, *buffer) : "memory", who,
+        theirs);
   });
   Finding &finding = launch.findings.last();
-  finding.otherNote = llvm::formatv("{0} {1} it here", who, theirs);
+  finding.otherNote = formatted("{} {} it here", who, theirs);
   finding.otherPlace = launch.program->places[launch.program->code[other.place].place].place;
 }
 

@@ -1,9 +1,11 @@
 //===- CheckKernels.cpp - memory access of checked programs ---------------===//
 #include "runtime/interp/Check.h"
 #include "runtime/interp/Functors.h"
+#include "text/Format.h"
 #include <cstring>
 
 using namespace tile::interp;
+using tile::formatted;
 
 namespace {
 
@@ -100,14 +102,13 @@ template <class T> void checkHint(Frame &f, const Instruction &i, uint32_t n) {
         const auto &list = !info.divisibility.empty() ? info.divisibility
                            : !info.contiguity.empty() ? info.contiguity
                                                       : info.constancy;
-        std::string text = "broken promise: this value " + std::string(broken) + " " +
-                           std::to_string(list[dim]) + " but is " +
-                           std::to_string(int64_t(value(k)));
+        std::string text = formatted("broken promise: this value {} {} but is {}", broken,
+                                     list[dim], int64_t(value(k)));
         if (index)
-          text += " after " + std::to_string(int64_t(before));
+          text += formatted(" after {}", int64_t(before));
         Finding &finding = f.launch->findings.add(f, i, FindingKind::BrokenPromise, k, text);
         if (std::string lane = describeLane(k, info.shape); !lane.empty())
-          finding.where += ", " + lane;
+          finding.where += formatted(", {}", lane);
       }
       stride *= size;
     }
@@ -155,7 +156,7 @@ void reportDoubt(Frame &f, const Instruction &i, uint32_t n) {
         "shifted by as many bits as the number has, or more, and the result is used: keep the "
         "amount below, or clear such lanes with `tl.where`");
     if (std::string lane = describeLane(k, info.shape); !lane.empty())
-      finding.where += ", " + lane;
+      finding.where += formatted(", {}", lane);
   }
 }
 

@@ -1,11 +1,13 @@
 //===- DebugKernels.cpp - assertions and printing -------------------------===//
 #include "ir/Printing.h"
 #include "runtime/interp/Check.h"
+#include "text/Format.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>
 
 using namespace tile::interp;
+using tile::formatted;
 
 static void assertAll(Frame &f, const Instruction &i, uint32_t n) {
   const uint8_t *condition = f.reg<uint8_t>(i.a);
@@ -16,9 +18,9 @@ static void assertAll(Frame &f, const Instruction &i, uint32_t n) {
   int64_t lane = bad - condition;
   std::string text = "assertion failed";
   if (!info.message.empty())
-    text += ": " + info.message;
+    text += formatted(": {}", info.message);
   if (std::string where = describeLane(lane, info.shape); !where.empty())
-    text += ", " + where;
+    text += formatted(", {}", where);
   f.fail(FindingKind::AssertFailed, i, lane, std::move(text));
 }
 
@@ -74,7 +76,7 @@ static std::string lineIndex(uint64_t first, uint64_t length, llvm::ArrayRef<int
       text += ":" + std::to_string(at + length);
     index = text + (index.empty() ? "" : ", ") + index;
   }
-  return shape.empty() ? "" : "[" + index + "]";
+  return shape.empty() ? "" : formatted("[{}]", index);
 }
 
 static void print(Frame &f, const Instruction &i, uint32_t) {

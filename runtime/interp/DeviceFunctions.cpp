@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/interp/Functors.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringMap.h"
 #include <cfenv>
 #include <cmath>
@@ -13,6 +14,7 @@
 #pragma STDC FENV_ACCESS ON
 
 using namespace tile::interp;
+using tile::formatted;
 
 namespace {
 
@@ -160,7 +162,7 @@ template <class T, Rounded Op, int Mode> void rounded(Frame &f, const Instructio
 using Table = llvm::StringMap<Kernel>;
 
 void add(Table &table, const std::string &name, Kernel single, Kernel wide) {
-  table["__tile_" + name + "f"] = single;
+  table[formatted("__tile_{}f", name)] = single;
   table["__tile_" + name] = wide;
 }
 template <double (*F)(double)> void addUnary(Table &table, const char *name) {

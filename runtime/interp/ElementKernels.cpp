@@ -1,9 +1,11 @@
 //===- ElementKernels.cpp - descriptors, gather, histogram, mapping --------===//
 #include "runtime/interp/Check.h"
 #include "runtime/interp/Functors.h"
+#include "text/Format.h"
 #include <cstring>
 
 using namespace tile::interp;
+using tile::formatted;
 
 namespace {
 
@@ -24,10 +26,9 @@ void checkDescriptor(Frame &f, const Instruction &i, const DescriptorInfo &info)
     int64_t stride = *f.reg<int64_t>(info.strides[d]);
     bool last = d + 1 == info.block.size();
     if (last ? stride != 1 : stride * info.bytes % 16 != 0)
-      broken("stride " + std::to_string(d) + " of the tensor descriptor is " +
-             std::to_string(stride) +
-             (last ? " elements, but the last one must be 1"
-                   : " elements, which is no multiple of 16 bytes"));
+      broken(formatted("stride {} of the tensor descriptor is {}{}", d, stride,
+                       last ? " elements, but the last one must be 1"
+                            : " elements, which is no multiple of 16 bytes"));
   }
 }
 
@@ -81,12 +82,11 @@ template <class T> void gather(Frame &f, const Instruction &i, uint32_t n) {
     int64_t at = readSigned(index + size_t(k) * info.indexBytes, info.indexBytes);
     bool outside = at < 0 || at >= int64_t(info.length);
     if (outside && f.check && !f.launch->findings.repeat(f, i, FindingKind::OutOfBounds)) {
-      Finding &finding = f.launch->findings.add(f, i, FindingKind::OutOfBounds, k,
-                                                "index " + std::to_string(at) +
-                                                    " of a gather is outside of 0 to " +
-                                                    std::to_string(info.length - 1));
+      Finding &finding = f.launch->findings.add(
+          f, i, FindingKind::OutOfBounds, k,
+          formatted("index {} of a gather is outside of 0 to {}", at, info.length - 1));
       if (std::string lane = describeLane(k, info.shape); !lane.empty())
-        finding.where += ", " + lane;
+        finding.where += formatted(", {}", lane);
     }
     // Unspecified, but as on a GPU where the dimension is a power of two.
     at = int64_t(uint64_t(at) % info.length);
@@ -107,10 +107,10 @@ template <class T> void histogram(Frame &f, const Instruction &i, uint32_t n) {
     else if (f.check && !f.launch->findings.repeat(f, i, FindingKind::OutOfBounds))
       f.launch->findings
           .add(f, i, FindingKind::OutOfBounds, k,
-               "value " +
-                   std::to_string(readSigned(reinterpret_cast<const uint8_t *>(v + k), sizeof(T))) +
-                   " of a histogram is outside of its bins, 0 to " + std::to_string(i.imm - 1))
-          .where += ", lane " + std::to_string(k);
+               formatted("value {} of a histogram is outside of its bins, 0 to {}",
+                         readSigned(reinterpret_cast<const uint8_t *>(v + k), sizeof(T)),
+                         i.imm - 1))
+          .where += formatted(", lane {}", k);
   }
 }
 

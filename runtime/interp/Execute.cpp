@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/interp/Launch.h"
+#include "text/Format.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cfenv>
@@ -17,6 +18,7 @@
 #include <thread>
 
 using namespace tile::interp;
+using tile::formatted;
 
 //===----------------------------------------------------------------------===//
 // One program
@@ -37,9 +39,9 @@ static bool keepGoing(Frame &frame, const Instruction &i) {
   if (idle <= launch.options.stepLimit)
     return true;
   frame.fail(FindingKind::Stuck, i, 0,
-             "stuck: all programs together went round loops " + std::to_string(idle) +
-                 " times while none of them ended or changed memory; if they wait for one "
-                 "another, they wait for ever");
+             formatted("stuck: all programs together went round loops {} times while none of them "
+                       "ended or changed memory; if they wait for one another, they wait for ever",
+                       idle));
   return false;
 }
 

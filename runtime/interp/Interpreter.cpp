@@ -2,10 +2,12 @@
 #include "runtime/interp/Interpreter.h"
 #include "runtime/interp/Check.h"
 #include "runtime/interp/Lowering.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cstring>
 
 using namespace tile::interp;
+using tile::formatted;
 
 //===----------------------------------------------------------------------===//
 // Loading
@@ -29,9 +31,9 @@ static mlir::func::FuncOp findFunction(mlir::ModuleOp module, const std::string 
   }
   if (!found)
     error = name.empty() ? "the module holds no public function"
-                         : "the module holds no function `" + name + "`";
+                         : formatted("the module holds no function `{}`", name);
   else if (found.isExternal())
-    error = "the function `" + name + "` has no body", found = nullptr;
+    error = formatted("the function `{}` has no body", name), found = nullptr;
   return found;
 }
 
@@ -97,13 +99,13 @@ static std::string brokenPromise(const ProgramImpl &program, llvm::ArrayRef<uint
   for (auto [index, parameter] : llvm::enumerate(program.parameters)) {
     if (isFloat(parameter.type) || values[index] % uint64_t(parameter.divisibility) == 0)
       continue;
-    std::string name =
-        parameter.name.empty() ? "argument " + std::to_string(index) : "`" + parameter.name + "`";
-    return "broken promise: " + name + " is specialised as a multiple of " +
-           std::to_string(parameter.divisibility) +
-           (parameter.isPointer ? " bytes, but its address is " : ", but is ") +
-           (parameter.isPointer ? "0x" + llvm::utohexstr(values[index], true)
-                                : std::to_string(int64_t(values[index])));
+    std::string name = parameter.name.empty() ? formatted("argument {}", index)
+                                              : formatted("`{}`", parameter.name);
+    return formatted("broken promise: {} is specialised as a multiple of {}{}{}", name,
+                     parameter.divisibility,
+                     parameter.isPointer ? " bytes, but its address is " : ", but is ",
+                     parameter.isPointer ? "0x" + llvm::utohexstr(values[index], true)
+                                         : std::to_string(int64_t(values[index])));
   }
   return "";
 }
@@ -112,8 +114,8 @@ Report Program::run(const Grid &grid, llvm::ArrayRef<Argument> arguments,
                     const RunOptions &options) const {
   if (arguments.size() != impl->parameters.size())
     return refuseLaunch(FindingKind::BadLaunch,
-                        "`" + impl->name + "` takes " + std::to_string(impl->parameters.size()) +
-                            " arguments, but " + std::to_string(arguments.size()) + " were given");
+                        formatted("`{}` takes {} arguments, but {} were given", impl->name,
+                                  impl->parameters.size(), arguments.size()));
   MemoryMap none;
   Launch launch;
   launch.program = impl.get();

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "runtime/interp/Lowering.h"
+#include "text/Format.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -157,7 +158,7 @@ bool Lowering::lowerOp(Operation *op) {
     if (!describe(result.getType())) {
       std::string type;
       llvm::raw_string_ostream(type) << result.getType();
-      return refuse(op, "values of type " + type + " are not supported");
+      return refuse(op, formatted("values of type {} are not supported", type));
     }
     if (combiner && isa<RankedTensorType>(result.getType()))
       return refuse(op, "blocks inside of a combiner are not supported");

@@ -1,6 +1,7 @@
 //===- Lowering.cpp - registers and the frame -----------------------------===//
 #include "runtime/interp/Lowering.h"
 #include "mlir/IR/Location.h"
+#include "text/Format.h"
 
 using namespace mlir;
 using namespace tile;
@@ -93,9 +94,8 @@ bool Lowering::refuse(Op *op, const Twine &why) {
   std::vector<SourcePlace> callers;
   collectPlaces(op->getLoc(), place, callers);
   if (place.line)
-    error =
-        place.file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) + ": ";
-  error += ("`" + op->getName().getStringRef() + "`: " + why).str();
+    error = formatted("{}:{}:{}: ", place.file, place.line, place.column);
+  error += formatted("`{}`: {}", op->getName().getStringRef(), why);
   return false;
 }
 

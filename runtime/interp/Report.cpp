@@ -1,11 +1,12 @@
 //===- Report.cpp - findings, collected and put into words ----------------===//
 #include "frontend/Source.h"
 #include "runtime/interp/Launch.h"
+#include "text/Format.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tile::interp;
+using tile::formatted;
 
 llvm::StringRef tile::interp::name(FindingKind kind) {
   switch (kind) {
@@ -66,8 +67,8 @@ Finding &Findings::add(const Frame &frame, const Instruction &i, FindingKind kin
   f.place = place.place;
   f.callers = place.callers;
   f.message = std::move(message);
-  f.where = llvm::formatv("program ({0}, {1}, {2})", frame.programId[0], frame.programId[1],
-                          frame.programId[2]);
+  f.where =
+      formatted("program ({}, {}, {})", frame.programId[0], frame.programId[1], frame.programId[2]);
   std::copy(std::begin(frame.programId), std::end(frame.programId), f.program);
   f.lane = lane;
   return f;
@@ -108,9 +109,9 @@ Report Findings::take(unsigned maxFindings, bool firstOnly) {
 //===----------------------------------------------------------------------===//
 
 static std::string summary(const Finding &f) {
-  std::string text = f.message + " (in " + f.where;
+  std::string text = formatted("{} (in {}", f.message, f.where);
   if (f.occurrences > 1)
-    text += llvm::formatv("; {0} times in all", f.occurrences);
+    text += formatted("; {} times in all", f.occurrences);
   return text + ")";
 }
 static void printPlace(llvm::raw_ostream &os, const SourcePlace &place) {
@@ -154,7 +155,7 @@ void tile::interp::reportTo(const Report &report, const frontend::SourceFile *fi
       d.range.begin = file->offsetOf(place.line, place.column);
       d.range.end = d.range.begin + 1;
     } else {
-      d.message += llvm::formatv(" (at {0}:{1}:{2})", place.file, place.line, place.column).str();
+      d.message += formatted(" (at {}:{}:{})", place.file, place.line, place.column);
     }
   };
   for (const Finding &f : report.findings) {
@@ -171,8 +172,7 @@ void tile::interp::reportTo(const Report &report, const frontend::SourceFile *fi
       note(caller, "called from here");
   }
   if (report.omitted && diagnostics.hasErrors())
-    diagnostics.warning(nullptr, {},
-                        llvm::formatv("{0} more findings are not shown", report.omitted));
+    diagnostics.warning(nullptr, {}, formatted("{} more findings are not shown", report.omitted));
   if (!report.note.empty())
     diagnostics.warning(nullptr, {}, report.note);
 }

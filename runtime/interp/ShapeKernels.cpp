@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/interp/Functors.h"
+#include "text/Format.h"
 #include <cstring>
 
 using namespace tile::interp;
+using tile::formatted;
 
 namespace {
 
@@ -93,9 +95,9 @@ template <class T, bool Unsigned> void forInit(Frame &f, const Instruction &i, u
   using I = std::conditional_t<Unsigned, T, std::make_signed_t<T>>;
   I lower = *f.reg<I>(i.dst), upper = *f.reg<I>(i.a), step = *f.reg<I>(i.b);
   if (step <= 0)
-    return f.fail(FindingKind::BadLoopStep, i, 0,
-                  "the step of a loop must be positive, but is " +
-                      std::to_string(std::make_signed_t<T>(step)));
+    return f.fail(
+        FindingKind::BadLoopStep, i, 0,
+        formatted("the step of a loop must be positive, but is {}", std::make_signed_t<T>(step)));
   // The distance fits the unsigned type even where upper - lower overflows.
   uint64_t distance = lower < upper ? uint64_t(T(T(upper) - T(lower))) : 0;
   uint64_t turns = distance / uint64_t(step) + (distance % uint64_t(step) != 0);

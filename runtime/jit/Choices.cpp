@@ -2,6 +2,7 @@
 #include "runtime/jit/Choices.h"
 #include "frontend/eval/Annotations.h"
 #include "frontend/eval/AutoConfigs.h"
+#include "text/Format.h"
 #include <map>
 
 using namespace tile;
@@ -30,15 +31,16 @@ enum ConfigField { Kwargs, NumWarps, NumStages, NumCtas, MaxRegisters, PreHook }
 
 static ErrorPtr readConfiguration(const PyValue &value, Configuration &out) {
   if (eval::typeName(value) != "triton.Config")
-    return fail("`triton.autotune` needs a list of `triton.Config`, got `" + eval::typeName(value) +
-                "`");
+    return fail(formatted("`triton.autotune` needs a list of `triton.Config`, got `{}`",
+                          eval::typeName(value)));
   llvm::ArrayRef<PyValue> fields = value.asTuple().elements;
   out.value = value;
   for (auto &[name, constant] : fields[Kwargs].asDict().items) {
     std::optional<std::string> text = eval::constantText(constant);
     if (!text)
-      return fail("`" + eval::str(name) + "` of a `triton.Config` is a value of type `" +
-                  eval::typeName(constant) + "`, which no constexpr can be");
+      return fail(
+          formatted("`{}` of a `triton.Config` is a value of type `{}`, which no constexpr can be",
+                    eval::str(name), eval::typeName(constant)));
     if (eval::str(name) == "warp_roles" && constant.isStr() &&
         readWarpRoles(constant.asStr(), out.tune.warpRoles))
       continue;
@@ -66,7 +68,8 @@ static ErrorPtr readAutotune(const CallArgs &given, Choices &out) {
   PyValue configs = find("configs");
   out.isAuto = configs.isStr() && configs.asStr() == "auto";
   if (!out.isAuto && !configs.isSequence() && !configs.isNone())
-    return fail("`configs` is a list of `triton.Config` or \"auto\", got " + eval::repr(configs));
+    return fail(formatted("`configs` is a list of `triton.Config` or \"auto\", got {}",
+                          eval::repr(configs)));
   for (const PyValue &value : out.isAuto ? llvm::ArrayRef<PyValue>() : configs.elements()) {
     Configuration configuration;
     if (ErrorPtr error = readConfiguration(value, configuration))
@@ -81,12 +84,12 @@ static ErrorPtr readAutotune(const CallArgs &given, Choices &out) {
   for (const char *name : {"reset_to_zero", "restore_value", "pre_hook", "post_hook"})
     if (PyValue value = find(name);
         !value.isNone() && !(value.isSequence() && value.elements().empty()))
-      out.whyNotTimed = std::string("`@triton.autotune` has `") + name + "`";
+      out.whyNotTimed = formatted("`@triton.autotune` has `{}`", name);
   PyValue rules = find("prune_configs_by");
   if (rules.isNone())
     return nullptr;
   if (!rules.is(Kind::Dict))
-    return fail("`prune_configs_by` needs a dict, got `" + eval::typeName(rules) + "`");
+    return fail(formatted("`prune_configs_by` needs a dict, got `{}`", eval::typeName(rules)));
   for (auto [name, target] :
        {std::pair("early_config_prune", &out.earlyPrune), std::pair("perf_model", &out.perfModel),
         std::pair("top_k", &out.topK)})
@@ -123,7 +126,8 @@ ErrorPtr jit::readChoices(eval::Evaluator &evaluator, const eval::FunctionObject
       return ok.takeError();
     if (isTuner) {
       if (out.isTuned || out.isAuto)
-        return place(eval::unsupported("`" + kernel.name() + "` has two `@triton.autotune`"));
+        return place(
+            eval::unsupported(formatted("`{}` has two `@triton.autotune`", kernel.name())));
       if (ErrorPtr error = readAutotune(arguments, out))
         return place(std::move(error));
       out.isTuned = !out.configurations.empty();
@@ -137,7 +141,7 @@ ErrorPtr jit::readChoices(eval::Evaluator &evaluator, const eval::FunctionObject
       return place(fail("`triton.heuristics` needs a dict of functions"));
     for (auto &[name, rule] : dict.asDict().items) {
       if (!rule.is(Kind::Function))
-        return place(fail("the heuristic `" + eval::str(name) + "` has to be a function"));
+        return place(fail(formatted("the heuristic `{}` has to be a function", eval::str(name))));
       out.heuristics.emplace_back(eval::str(name), rule);
     }
   }
@@ -188,9 +192,9 @@ static ErrorPtr countOf(const PyValue &topK, size_t all, size_t &out) {
   if (topK.is(Kind::Float) && topK.asFloat() > 0 && topK.asFloat() <= 1)
     count = std::max<int64_t>(1, int64_t(double(all) * topK.asFloat()));
   if (!count || *count < 1)
-    return fail("`top_k` is a positive number of configurations or a share of them up to 1.0, "
-                "got " +
-                eval::repr(topK));
+    return fail(formatted(
+        "`top_k` is a positive number of configurations or a share of them up to 1.0, got {}",
+        eval::repr(topK)));
   out = std::min<size_t>(all, size_t(*count));
   return nullptr;
 }
@@ -221,7 +225,8 @@ ErrorPtr jit::pruneConfigurations(eval::Evaluator &evaluator, const Choices &cho
       return time.takeError();
     std::optional<double> number = time->toDouble();
     if (!number)
-      return fail("`perf_model` has to return a number, got `" + eval::typeName(*time) + "`");
+      return fail(
+          formatted("`perf_model` has to return a number, got `{}`", eval::typeName(*time)));
     estimates.emplace(*number, i);
   }
   left.clear();

@@ -1,5 +1,6 @@
 //===- FormulaCompiler.cpp - functions of a file that run at every launch -===//
 #include "runtime/jit/FormulaImpl.h"
+#include "text/Format.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace tile;
@@ -22,7 +23,7 @@ ErrorPtr FormulaCompiler::materialise(Piece &piece) {
   case Piece::Form::Known: {
     std::optional<int64_t> number = piece.known.toInt64();
     if (!number)
-      return eval::fail("an integer is needed here, got " + eval::repr(piece.known));
+      return eval::fail(formatted("an integer is needed here, got {}", eval::repr(piece.known)));
     piece.isTruth = piece.known.is(Kind::Bool);
     piece.steps = {{Step::Constant, *number}};
     break;
@@ -92,9 +93,8 @@ ErrorPtr FormulaCompiler::function(const eval::FunctionObject &function,
   llvm::SaveAndRestore inText(text, &source);
   Variables variables;
   if (given.size() != function.params().size())
-    return eval::fail("`" + function.name() + "` takes " +
-                      std::to_string(function.params().size()) + " arguments, got " +
-                      std::to_string(given.size()));
+    return eval::fail(formatted("`{}` takes {} arguments, got {}", function.name(),
+                                function.params().size(), given.size()));
   for (auto [parameter, piece] : llvm::zip(function.params(), given))
     variables[parameter.name] = std::move(piece);
   ErrorPtr error = function.lambda ? results(*function.lambda->body, variables, out)

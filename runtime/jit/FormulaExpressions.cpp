@@ -1,5 +1,6 @@
 //===- FormulaExpressions.cpp - expressions of formulas --------------------===//
 #include "runtime/jit/FormulaImpl.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::jit;
@@ -183,9 +184,9 @@ ErrorPtr FormulaCompiler::subscript(const ast::Subscript &access, const Variable
     candidates.push_back(entry.first());
   for (const auto &entry : names.constants)
     candidates.push_back(entry.first());
-  std::string message = "there is no argument `" + wanted + "`";
+  std::string message = formatted("there is no argument `{}`", wanted);
   if (llvm::StringRef near = frontend::nearestName(wanted, candidates); !near.empty())
-    message += "; did you mean `" + near.str() + "`?";
+    message += formatted("; did you mean `{}`?", near);
   return eval::fail(message, "KeyError");
 }
 
@@ -291,7 +292,7 @@ ErrorPtr FormulaCompiler::builtin(llvm::StringRef name, const ast::Call &call,
     }
     return nullptr;
   }
-  return notSupported(("`" + name.str() + "` of arguments").c_str());
+  return notSupported(formatted("`{}` of arguments", name).c_str());
 }
 
 /// `math.ceil(a / b)`: exact, where a division of floats might not be.
@@ -320,9 +321,9 @@ ErrorPtr FormulaCompiler::call(const ast::Call &call, const Variables &variables
         return nullptr;
       }
       if (object.form == Piece::Form::Argument)
-        return eval::unsupported("`" + method->name +
-                                 "` of an argument is not known: a launch "
-                                 "is given addresses and numbers, no tensors");
+        return eval::unsupported(formatted(
+            "`{}` of an argument is not known: a launch is given addresses and numbers, no tensors",
+            method->name));
     }
   }
   Result callee = evaluate(*call.callee);

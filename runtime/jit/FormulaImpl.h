@@ -3,6 +3,7 @@
 #define TILE_RUNTIME_JIT_FORMULAIMPL_H
 
 #include "runtime/jit/FormulaCompiler.h"
+#include "text/Format.h"
 #include <map>
 
 namespace tile::jit::formula {
@@ -72,10 +73,10 @@ private:
 
 inline ErrorPtr tooLarge() { return eval::unsupported("this is too large to run at every launch"); }
 inline ErrorPtr notSupported(const char *what) {
-  return eval::unsupported(std::string(what) +
-                           " cannot run at every launch: integers, comparisons, `min`, `max`, "
-                           "`triton.cdiv`, `triton.next_power_of_2` and calls of functions made "
-                           "of these can");
+  return eval::unsupported(
+      formatted("{} cannot run at every launch: integers, comparisons, `min`, `max`, "
+                "`triton.cdiv`, `triton.next_power_of_2` and calls of functions made of these can",
+                what));
 }
 
 inline Piece known(PyValue value) {

@@ -2,7 +2,7 @@
 #include "runtime/jit/Jit.h"
 #include "frontend/Counted.h"
 #include "runtime/LaunchWatch.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 #include "llvm/Support/ThreadPool.h"
 
 using namespace tile;
@@ -35,16 +35,15 @@ llvm::Error Jit::wrongCount(size_t given) const {
   for (llvm::StringRef name : description->parameterNames())
     names += (names.empty() ? "" : ", ") + name.str();
   return makeError(ErrorCode::InvalidArgument,
-                   llvm::formatv("`{0}` takes {1} ({2}); {3} passed", description->kernel(),
-                                 counted(description->parameters.size(), "argument"), names,
-                                 std::to_string(given) + (given == 1 ? " was" : " were"))
-                       .str());
+                   formatted("`{}` takes {} ({}); {} passed", description->kernel(),
+                             counted(description->parameters.size(), "argument"), names,
+                             std::to_string(given) + (given == 1 ? " was" : " were")));
 }
 
 llvm::Error Jit::refused(const dispatch::Refusal &refusal, const tile_value *values) const {
   return makeError(ErrorCode::InvalidArgument,
-                   "cannot launch `" + description->kernel() +
-                       "`: " + dispatch::explain(refusal, description->parameters.data(), values));
+                   formatted("cannot launch `{}`: {}", description->kernel(),
+                             dispatch::explain(refusal, description->parameters.data(), values)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -127,7 +126,7 @@ llvm::Error Jit::readKey(Request &request) const {
 
 static llvm::Error cannotCompute(const std::string &what, dispatch::FormulaFailure failure) {
   return makeError(ErrorCode::InvalidArgument,
-                   what + " cannot be computed: " + dispatch::explain(failure));
+                   formatted("{} cannot be computed: {}", what, dispatch::explain(failure)));
 }
 
 llvm::Error Jit::addChoice(Key &key, unsigned configuration, const tile_value *values) const {
@@ -138,9 +137,9 @@ llvm::Error Jit::addChoice(Key &key, unsigned configuration, const tile_value *v
     dispatch::FormulaFailure failure =
         dispatch::runFormula(steps.data(), unsigned(steps.size()), values, 1, &result);
     if (failure != dispatch::FormulaFailure::None)
-      return cannotCompute("the heuristic `" + heuristic.parameter + "` of `" +
-                               description->kernel() + "`",
-                           failure);
+      return cannotCompute(
+          formatted("the heuristic `{}` of `{}`", heuristic.parameter, description->kernel()),
+          failure);
     fits &= key.add(uint64_t(result));
   }
   return fits ? llvm::Error::success()
@@ -219,24 +218,22 @@ llvm::Error Jit::computeGrid(const tile_value *values, unsigned configuration,
                              uint32_t (&grid)[3]) const {
   const std::optional<Formula> &formula = description->choices.configurations[configuration].grid;
   if (!formula)
-    return makeError(ErrorCode::InvalidArgument,
-                     llvm::formatv("no grid is given for `{0}`, and its file has no function "
-                                   "`{0}_grid` that computes one",
-                                   description->kernel())
-                         .str());
+    return makeError(
+        ErrorCode::InvalidArgument,
+        formatted(
+            "no grid is given for `{0}`, and its file has no function `{0}_grid` that computes one",
+            description->kernel()));
   int64_t extents[3] = {1, 1, 1};
   dispatch::FormulaFailure failure = dispatch::runFormula(
       formula->steps.data(), unsigned(formula->steps.size()), values, formula->results, extents);
   if (failure != dispatch::FormulaFailure::None)
-    return cannotCompute("the grid of `" + description->kernel() + "`", failure);
+    return cannotCompute(formatted("the grid of `{}`", description->kernel()), failure);
   for (int axis = 0; axis < 3; ++axis) {
     int64_t most = axis == 0 ? INT32_MAX : 65535;
     if (extents[axis] < 0 || extents[axis] > most)
       return makeError(ErrorCode::InvalidArgument,
-                       llvm::formatv("the grid of `{0}` has {1} programs along {2}: 0 to {3} are "
-                                     "possible",
-                                     description->kernel(), extents[axis], "xyz"[axis], most)
-                           .str());
+                       formatted("the grid of `{}` has {} programs along {}: 0 to {} are possible",
+                                 description->kernel(), extents[axis], "xyz"[axis], most));
     grid[axis] = uint32_t(extents[axis]);
   }
   return llvm::Error::success();

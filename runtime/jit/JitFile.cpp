@@ -3,6 +3,7 @@
 #include "frontend/Parser.h"
 #include "frontend/eval/Annotations.h"
 #include "runtime/Error.h"
+#include "text/Format.h"
 #include "llvm/Support/JSON.h"
 
 using namespace tile;
@@ -22,7 +23,7 @@ static llvm::Error toError(const frontend::DiagnosticEngine &diagnostics) {
 llvm::Error JitFile::toError(std::unique_ptr<eval::EvalError> error,
                              llvm::StringRef context) const {
   if (!context.empty())
-    error->diagnostic.message = (context + ": " + error->diagnostic.message).str();
+    error->diagnostic.message = formatted("{}: {}", context, error->diagnostic.message);
   frontend::DiagnosticEngine diagnostics;
   eval::report(*error, diagnostics);
   return ::toError(diagnostics);
@@ -63,7 +64,7 @@ llvm::Expected<std::unique_ptr<JitFile>> JitFile::open(std::unique_ptr<frontend:
 static std::string quotedList(llvm::ArrayRef<llvm::StringRef> names) {
   std::string text;
   for (llvm::StringRef name : names)
-    text += (text.empty() ? "`" : ", `") + name.str() + "`";
+    text += formatted("{}{}`", text.empty() ? "`" : ", `", name);
   return text;
 }
 
@@ -85,14 +86,16 @@ llvm::Error JitFile::choose() {
   }
   std::string text = file->name().str();
   if (kernels.empty())
-    return makeError(ErrorCode::Compile, "`" + text + "` has no kernels (`@triton.jit` functions)");
+    return makeError(ErrorCode::Compile,
+                     formatted("`{}` has no kernels (`@triton.jit` functions)", text));
   if (wanted.empty())
-    return makeError(ErrorCode::InvalidArgument,
-                     "`" + text + "` has several kernels (" + quotedList(known) + "): say which");
-  std::string message = "`" + text + "` has no kernel `" + wanted + "`";
+    return makeError(
+        ErrorCode::InvalidArgument,
+        formatted("`{}` has several kernels ({}): say which", text, quotedList(known)));
+  std::string message = formatted("`{}` has no kernel `{}`", text, wanted);
   llvm::StringRef near = frontend::nearestName(wanted, known);
-  message +=
-      near.empty() ? "; it has " + quotedList(known) : "; did you mean `" + near.str() + "`?";
+  message += near.empty() ? formatted("; it has {}", quotedList(known))
+                          : formatted("; did you mean `{}`?", near);
   return makeError(ErrorCode::InvalidArgument, message);
 }
 
@@ -113,9 +116,8 @@ llvm::Error JitFile::readDecorators() {
       else if (index && *index >= 0 && *index < int64_t(function->params().size()))
         out.push_back(function->params()[*index].name);
       else
-        return toError(eval::fail("`" + keyword.str() +
-                                  "` needs names or positions of parameters, got " +
-                                  eval::repr(element)));
+        return toError(eval::fail(formatted("`{}` needs names or positions of parameters, got {}",
+                                            keyword, eval::repr(element))));
     }
     return llvm::Error::success();
   };
@@ -132,10 +134,10 @@ llvm::Error JitFile::readDecisions() {
     return toError(std::move(error));
   for (const std::string &name : choices.parameters()) {
     if (isFixed(name))
-      return makeError(ErrorCode::InvalidArgument, "constexpr `" + name +
-                                                       "` is given, and a decorator of `" +
-                                                       kernel() + "` sets it, too");
-    if (llvm::Error error = checkNames({name}, "a decorator of `" + kernel() + "` sets"))
+      return makeError(ErrorCode::InvalidArgument,
+                       formatted("constexpr `{}` is given, and a decorator of `{}` sets it, too",
+                                 name, kernel()));
+    if (llvm::Error error = checkNames({name}, formatted("a decorator of `{}` sets", kernel())))
       return error;
   }
   return llvm::Error::success();
@@ -148,10 +150,9 @@ llvm::Error JitFile::checkNames(llvm::ArrayRef<std::string> given, llvm::StringR
     std::vector<llvm::StringRef> candidates;
     for (const ast::Parameter &parameter : function->params())
       candidates.push_back(parameter.name);
-    std::string message =
-        (what + " `" + name + "`: `" + kernel() + "` has no such parameter").str();
+    std::string message = formatted("{} `{}`: `{}` has no such parameter", what, name, kernel());
     if (llvm::StringRef near = frontend::nearestName(name, candidates); !near.empty())
-      message += "; did you mean `" + near.str() + "`?";
+      message += formatted("; did you mean `{}`?", near);
     return makeError(ErrorCode::InvalidArgument, message);
   }
   return llvm::Error::success();
@@ -213,7 +214,7 @@ static std::optional<PyValue> constantOf(llvm::StringRef text) {
   return std::nullopt;
 }
 
-llvm::Error JitFile::readParameters() {
+llvm::Error JitFile::checkSettings() {
   std::vector<std::string> fixed;
   for (const auto &[name, value] : settings.compile.constexprs) {
     fixed.push_back(name);
@@ -225,7 +226,12 @@ llvm::Error JitFile::readParameters() {
                             std::pair(&fixed, "constexpr")})
     if (llvm::Error error = checkNames(*list, what))
       return error;
+  return llvm::Error::success();
+}
 
+llvm::Error JitFile::readParameters() {
+  if (llvm::Error error = checkSettings())
+    return error;
   eval::Evaluator &evaluator = program.evaluator();
   const std::vector<std::string> decided = choices.parameters();
   for (size_t i = 0; i < function->params().size(); ++i) {
@@ -234,14 +240,15 @@ llvm::Error JitFile::readParameters() {
       continue;
     if (parameter.kind == ast::Parameter::Kind::VarArgs ||
         parameter.kind == ast::Parameter::Kind::KwArgs)
-      return toError(eval::unsupported("kernel `" + kernel() + "` has a parameter `*" +
-                                       parameter.name + "`, which cannot be given a value here"));
+      return toError(eval::unsupported(
+          formatted("kernel `{}` has a parameter `*{}`, which cannot be given a value here",
+                    kernel(), parameter.name)));
     eval::ParameterKind kind = eval::annotationOf(evaluator, *function, i);
     if (isFixed(parameter.name)) {
       if (!kind.isConstexpr)
-        return makeError(ErrorCode::InvalidArgument, "constexpr `" + parameter.name +
-                                                         "`: that parameter of `" + kernel() +
-                                                         "` is a run-time one");
+        return makeError(ErrorCode::InvalidArgument,
+                         formatted("constexpr `{}`: that parameter of `{}` is a run-time one",
+                                   parameter.name, kernel()));
       continue;
     }
     std::optional<tile_value> value;
@@ -276,9 +283,8 @@ llvm::Error JitFile::readParameters() {
   }
   if (parameters.size() > dispatch::kMostArguments)
     return makeError(ErrorCode::Unsupported,
-                     "`" + kernel() + "` has " + llvm::Twine(uint64_t(parameters.size())) +
-                         " parameters, and at most " + llvm::Twine(dispatch::kMostArguments) +
-                         " are possible");
+                     formatted("`{}` has {} parameters, and at most {} are possible", kernel(),
+                               uint64_t(parameters.size()), dispatch::kMostArguments));
   names.constants.try_emplace("num_warps", PyValue::integer(settings.compile.numWarps));
   names.constants.try_emplace("num_stages", PyValue::integer(settings.compile.numStages));
   return llvm::Error::success();
@@ -341,21 +347,21 @@ llvm::Error JitFile::readGrid() {
     std::unique_ptr<eval::EvalError> error = value.takeError();
     if (gridText) // the evaluator takes every place for one in the module's file
       error->diagnostic.file = gridText.get();
-    return toError(std::move(error), "the grid of `" + kernel() + "`");
+    return toError(std::move(error), formatted("the grid of `{}`", kernel()));
   }
   if (!value->is(Kind::Function) || value->asFunction().isJit)
-    return toError(eval::fail("the grid of `" + kernel() +
-                              "` has to be a function of the arguments, got " +
-                              eval::repr(*value)));
+    return toError(
+        eval::fail(formatted("the grid of `{}` has to be a function of the arguments, got {}",
+                             kernel(), eval::repr(*value))));
   for (Configuration &configuration : choices.configurations) {
     Formula formula;
     if (auto error = compileFormula(program.evaluator(), value->asFunction(), gridText.get(),
                                     namesFor(configuration), formula))
-      return toError(std::move(error), "the grid of `" + kernel() + "`");
+      return toError(std::move(error), formatted("the grid of `{}`", kernel()));
     if (formula.results < 1 || formula.results > 3)
-      return toError(eval::fail("the grid of `" + kernel() + "` has " +
-                                std::to_string(formula.results) +
-                                " dimensions: one to three are possible"));
+      return toError(
+          eval::fail(formatted("the grid of `{}` has {} dimensions: one to three are possible",
+                               kernel(), formula.results)));
     configuration.grid = std::move(formula);
   }
   hasGrid = true;
@@ -383,12 +389,12 @@ llvm::Error JitFile::readHeuristics() {
     for (const auto &[parameter, rule] : choices.heuristics) {
       Heuristic &heuristic = configuration.heuristics.emplace_back();
       heuristic.parameter = parameter;
-      std::string where = "the heuristic `" + parameter + "` of `" + kernel() + "`";
+      std::string where = formatted("the heuristic `{}` of `{}`", parameter, kernel());
       if (auto error = compileFormula(program.evaluator(), rule.asFunction(), nullptr,
                                       namesFor(configuration), heuristic.formula))
         return toError(std::move(error), where);
       if (heuristic.formula.results != 1)
-        return toError(eval::fail(where + " has to compute one value"));
+        return toError(eval::fail(formatted("{} has to compute one value", where)));
     }
   for (const std::string &name : choices.key) {
     std::optional<unsigned> index = find(name);
@@ -434,13 +440,14 @@ llvm::Expected<std::vector<unsigned>> JitFile::prune(const tile_value *values) c
 std::string JitFile::keyText(const tile_value *values) const {
   std::string text;
   for (unsigned index : key)
-    text += std::string(text.empty() ? "" : ", ") + parameters[index].name + "=" +
-            (values[index].kind == TILE_VALUE_POINTER ? "pointer"
-                                                      : eval::repr(pythonValue(values[index])));
+    text += formatted("{}{}={}", text.empty() ? "" : ", ", parameters[index].name,
+                      values[index].kind == TILE_VALUE_POINTER
+                          ? "pointer"
+                          : eval::repr(pythonValue(values[index])));
   for (size_t i = 0; i < parameters.size(); ++i)
     if (values[i].kind == TILE_VALUE_POINTER || values[i].kind == TILE_VALUE_DESCRIPTOR)
-      text += std::string(text.empty() ? "" : ", ") + parameters[i].name + ": *" +
-              dispatch::nameOf(values[i].dtype);
+      text += formatted("{}{}: *{}", text.empty() ? "" : ", ", parameters[i].name,
+                        dispatch::nameOf(values[i].dtype));
   return text;
 }
 

@@ -60,6 +60,7 @@ private:
   llvm::Error choose();
   llvm::Error readDecorators();
   llvm::Error readDecisions();
+  llvm::Error checkSettings();
   llvm::Error readParameters();
   llvm::Error readHeuristics();
   llvm::Error readGrid();

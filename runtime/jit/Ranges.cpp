@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/jit/Jit.h"
+#include "text/Format.h"
 #include <set>
 
 using namespace tile;
@@ -52,7 +53,7 @@ static void addClasses(const Progression &all, Wide from, Wide to, std::vector<t
 
 static llvm::Error invalid(const tile_argument_range &range, const llvm::Twine &what) {
   return makeError(ErrorCode::InvalidArgument,
-                   "the range of `" + llvm::Twine(range.parameter) + "` " + what);
+                   formatted("the range of `{}` {}", range.parameter, what));
 }
 
 static llvm::Error addIntegers(const tile_argument_range &range, bool isConstexpr,
@@ -65,7 +66,7 @@ static llvm::Error addIntegers(const tile_argument_range &range, bool isConstexp
     return invalid(range, "is empty: `least` is greater than `most`");
   if (isConstexpr) {
     if ((all.most - all.least) / all.step >= Wide(kMostVariants))
-      return invalid(range, "has more than " + llvm::Twine(uint64_t(kMostVariants)) + " values");
+      return invalid(range, formatted("has more than {} values", uint64_t(kMostVariants)));
     for (Wide number = all.least; number <= all.most; number += all.step)
       out.push_back(integer(number));
     return llvm::Error::success();
@@ -110,8 +111,8 @@ llvm::Error Jit::variants(llvm::ArrayRef<tile_argument_range> ranges,
     if (!index) {
       llvm::StringRef near = frontend::nearestName(range.parameter ? range.parameter : "",
                                                    description->parameterNames());
-      return invalid(range, "means no argument of `" + description->kernel() + "`" +
-                                (near.empty() ? "" : "; did you mean `" + near.str() + "`?"));
+      return invalid(range, formatted("means no argument of `{}`{}", description->kernel(),
+                                      near.empty() ? "" : formatted("; did you mean `{}`?", near)));
     }
     if (llvm::Error error = addRange(range, parameters[*index], values[*index]))
       return error;
@@ -121,14 +122,15 @@ llvm::Error Jit::variants(llvm::ArrayRef<tile_argument_range> ranges,
     if (values[i].empty() && description->defaults[i])
       values[i].push_back(*description->defaults[i]);
     if (values[i].empty())
-      return makeError(ErrorCode::InvalidArgument,
-                       "no range is given for argument `" + llvm::Twine(parameters[i].name) +
-                           "` of `" + description->kernel() + "`, which has no default");
+      return makeError(
+          ErrorCode::InvalidArgument,
+          formatted("no range is given for argument `{}` of `{}`, which has no default",
+                    parameters[i].name, description->kernel()));
     combinations *= values[i].size();
     if (combinations > kMostVariants)
       return makeError(ErrorCode::InvalidArgument,
-                       "the ranges of `" + description->kernel() + "` reach more than " +
-                           llvm::Twine(uint64_t(kMostVariants)) + " variants");
+                       formatted("the ranges of `{}` reach more than {} variants",
+                                 description->kernel(), uint64_t(kMostVariants)));
   }
 
   std::set<std::vector<uint64_t>> seen;
@@ -164,14 +166,15 @@ llvm::Error Jit::forEachChoice(const Key &key, const tile_value *values,
     size_t count = all[i].heuristics.size();
     for (const Heuristic &heuristic : all[i].heuristics)
       if (!heuristic.formula.isTruth)
-        return makeError(ErrorCode::Unsupported, "the variants of `" + description->kernel() +
-                                                     "` cannot be listed: its heuristic `" +
-                                                     heuristic.parameter +
-                                                     "` computes a number, which may be any");
+        return makeError(ErrorCode::Unsupported,
+                         formatted("the variants of `{}` cannot be listed: its heuristic `{}` "
+                                   "computes a number, which may be any",
+                                   description->kernel(), heuristic.parameter));
     constexpr size_t most = 12;
     if (count > most)
-      return makeError(ErrorCode::Unsupported,
-                       "the variants of `" + description->kernel() + "` are too many to list");
+      return makeError(
+          ErrorCode::Unsupported,
+          formatted("the variants of `{}` are too many to list", description->kernel()));
     for (size_t bits = 0; bits < size_t(1) << count; ++bits) {
       Key full = key;
       bool fits = full.add(i);

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Timing.h"
 #include "runtime/jit/Jit.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::jit;
@@ -22,10 +22,9 @@ llvm::Expected<Tuner *> Jit::tuner() {
   if (ownTuner)
     return ownTuner.get();
   const DeviceInfo &device = (*where)->device();
-  std::string name = llvm::formatv("{0}, {1} SMs", device.name, device.multiprocessors).str();
+  std::string name = formatted("{}, {} SMs", device.name, device.multiprocessors);
   ownTuner = std::make_unique<Tuner>(
-      llvm::formatv("{0}, CUDA {1} driver", name, cuda::formatVersion((*where)->api().version()))
-          .str(),
+      formatted("{}, CUDA {} driver", name, cuda::formatVersion((*where)->api().version())),
       tuning.cacheFolder);
   ownTuner->setRecordFile(tuning.recordFile, name, device.target());
   if (tuning.timeless)
@@ -115,9 +114,10 @@ llvm::Expected<TuneResult> Jit::race(Request &request, llvm::ArrayRef<unsigned> 
   };
   auto measureOne = [&](unsigned i) -> llvm::Expected<double> {
     if (!description->choices.whyNotTimed.empty())
-      return makeError(ErrorCode::Unsupported,
-                       description->choices.whyNotTimed +
-                           ", which needs tensors, and a launch has addresses: set `no_timing`");
+      return makeError(
+          ErrorCode::Unsupported,
+          formatted("{}, which needs tensors, and a launch has addresses: set `no_timing`",
+                    description->choices.whyNotTimed));
     return measure(request, left[i]);
   };
   auto where = context();
@@ -187,7 +187,7 @@ llvm::Expected<unsigned> Jit::tune(Request &request) {
   }
   std::string how = left->size() == 1 ? "the only one that pruning leaves" : result.reason();
   event.variant = problem.key;
-  event.message = problem.configs[result.best].str() + " (" + how + ")";
+  event.message = formatted("{} ({})", problem.configs[result.best], how);
   event.duration = Observer::now() - event.start;
   service.observer().note(event);
   return (*left)[result.best];
