@@ -8,6 +8,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "text/Format.h"
 #include "tools/Dialects.h"
 #include "tools/tile-reduce/Reductions.h"
 #include "llvm/ADT/DenseSet.h"
@@ -18,6 +19,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
+using tile::formatted;
 
 static llvm::cl::OptionCategory category("Options");
 static llvm::cl::opt<std::string> inputFile(llvm::cl::Positional, llvm::cl::desc("FILE"),
@@ -69,7 +71,7 @@ llvm::Expected<bool> Reducer::fails(ModuleOp module) {
   std::error_code failed;
   llvm::raw_fd_ostream os(file, failed);
   if (failed)
-    return llvm::createStringError(failed, "cannot write `" + file + "`");
+    return llvm::createStringError(failed, formatted("cannot write `{}`", file));
   os << module;
   os.close();
   std::string error;
@@ -77,7 +79,7 @@ llvm::Expected<bool> Reducer::fails(ModuleOp module) {
       llvm::sys::ExecuteAndWait(program, {program, file}, std::nullopt,
                                 {std::nullopt, llvm::StringRef(), llvm::StringRef()}, 0, 0, &error);
   if (code < 0)
-    return llvm::createStringError("cannot run `" + program + "`: " + error);
+    return llvm::createStringError(formatted("cannot run `{}`: {}", program, error));
   return code == 0;
 }
 
@@ -151,15 +153,15 @@ int main(int argc, char **argv) {
   if (!still)
     return fail(llvm::toString(still.takeError()));
   if (!*still)
-    return fail("`" + test + "` exits with 0 where a module fails, and does not for `" + inputFile +
-                "`");
+    return fail(formatted("`{}` exits with 0 where a module fails, and does not for `{}`", test,
+                          inputFile));
   size_t before = candidates(*module).size();
   if (llvm::Error error = reducer.run(module))
     return fail(llvm::toString(std::move(error)));
   std::error_code failed;
   llvm::raw_fd_ostream os(outputFile, failed);
   if (failed)
-    return fail("cannot write `" + outputFile + "`: " + failed.message());
+    return fail(formatted("cannot write `{}`: {}", outputFile, failed.message()));
   os << *module;
   llvm::errs() << "tile-reduce: " << before << " operations became " << candidates(*module).size()
                << ", by " << reducer.tried << " trials\n";

@@ -2,6 +2,7 @@
 #include "tools/tilec/Assembler.h"
 #include "runtime/Module.h"
 #include "target/Target.h"
+#include "text/Format.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -12,6 +13,7 @@
 
 using llvm::StringRef;
 using namespace tile::runtime;
+using tile::formatted;
 namespace fs = llvm::sys::fs;
 
 static std::string findPtxas() {
@@ -63,15 +65,15 @@ bool tilec::assembleCubin(StringRef ptx, StringRef target, std::string &cubin, i
     llvm::Error failed = assembleWithDriver(ptx, target, cubin, registers, remarks);
     if (!failed)
       return true;
-    error = "cannot make a cubin: `ptxas` of the CUDA toolkit is not on PATH, and the driver "
-            "cannot do it: " +
-            llvm::toString(std::move(failed)) +
-            "\n(`--emit ptx` needs neither, and the driver loads PTX as well)";
+    error = formatted(
+        "cannot make a cubin: `ptxas` of the CUDA toolkit is not on PATH, and the driver cannot do "
+        "it: {}\n(`--emit ptx` needs neither, and the driver loads PTX as well)",
+        llvm::toString(std::move(failed)));
     return false;
   }
   llvm::SmallString<128> directory;
   if (std::error_code code = fs::createUniqueDirectory("tilec", directory)) {
-    error = "cannot make a temporary folder (`TMPDIR` says where): " + code.message();
+    error = formatted("cannot make a temporary folder (`TMPDIR` says where): {}", code.message());
     return false;
   }
   llvm::scope_exit cleanUp([&] { fs::remove_directories(directory); });
@@ -83,7 +85,7 @@ bool tilec::assembleCubin(StringRef ptx, StringRef target, std::string &cubin, i
     os << ptx;
     os.close();
     if (code || os.has_error()) {
-      error = "cannot write `" + in + "`: " + (code ? code : os.error()).message();
+      error = formatted("cannot write `{}`: {}", in, (code ? code : os.error()).message());
       os.clear_error();
       return false;
     }
@@ -95,7 +97,7 @@ bool tilec::assembleCubin(StringRef ptx, StringRef target, std::string &cubin, i
                                          redirects, 0, 0, &launchError);
   std::string text = readText(log) + launchError;
   if (status != 0) {
-    error = "`ptxas` does not accept the code: " + StringRef(text).rtrim().str();
+    error = formatted("`ptxas` does not accept the code: {}", StringRef(text).rtrim());
     return false;
   }
   readRegisters(text, registers);

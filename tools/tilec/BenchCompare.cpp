@@ -1,4 +1,5 @@
 //===- BenchCompare.cpp - two results of tilec bench ----------------------===//
+#include "text/Format.h"
 #include "tools/tilec/BenchResults.h"
 #include "tools/tilec/Report.h"
 #include "llvm/ADT/StringExtras.h"
@@ -7,6 +8,7 @@
 
 using namespace tilec;
 using llvm::StringRef;
+using tile::formatted;
 using tile::host::Measurement;
 
 static const BenchPoint *findPoint(const BenchResults &results, StringRef bench,
@@ -71,8 +73,9 @@ bool tilec::compareBenches(const BenchResults &before, const BenchResults &after
   for (const BenchTable &now : after.tables) {
     std::vector<Metric> metrics = metricsOf(now);
     for (const BenchPoint &point : now.points) {
-      std::string title = now.name + "(" + point.parameters + ")" +
-                          (point.measured.label.empty() ? "" : " " + point.measured.label);
+      std::string title =
+          formatted("{}({}){}", now.name, point.parameters,
+                    point.measured.label.empty() ? "" : formatted(" {}", point.measured.label));
       const BenchPoint *old = findPoint(before, now.name, point);
       auto metric = llvm::find_if(metrics, [&](const Metric &m) {
         return old && m.get(old->measured) && m.get(point.measured);
@@ -97,8 +100,8 @@ bool tilec::compareBenches(const BenchResults &before, const BenchResults &after
     for (const BenchPoint &point : then.points)
       if (!findPoint(after, then.name, point)) {
         ++missing;
-        table.add({then.name + "(" + point.parameters + ") " + point.measured.label, "", "", "",
-                   "only in the first"});
+        table.add({formatted("{}({}) {}", then.name, point.parameters, point.measured.label), "",
+                   "", "", "only in the first"});
       }
   if (!table.empty())
     table.print(os, nullptr);

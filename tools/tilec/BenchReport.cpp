@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "target/Devices.h"
+#include "text/Format.h"
 #include "tools/tilec/BenchResults.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -16,6 +17,7 @@
 
 using namespace tilec;
 using llvm::StringRef;
+using tile::formatted;
 
 namespace {
 struct Spot {
@@ -111,7 +113,7 @@ static std::string groupOf(const BenchPoint &point, StringRef size) {
   std::string text;
   for (auto &[name, value] : point.values)
     if (name != size)
-      text += (text.empty() ? "" : ", ") + name + "=" + value;
+      text += formatted("{}{}={}", text.empty() ? "" : ", ", name, value);
   return text;
 }
 
@@ -127,7 +129,7 @@ static const tile::DeviceModel *modelOf(const BenchResults &results) {
 static std::optional<Line> roofOf(const Plot &plot, llvm::ArrayRef<const BenchPoint *> points,
                                   StringRef size, const tile::DeviceModel &model) {
   double memory = model.terabytesPerSecond * 1e3; // GB/s
-  Line roof{(model.title + ": peak").str(), {}, true};
+  Line roof{formatted("{}: peak", model.title), {}, true};
   for (const BenchPoint *point : points) {
     double x = numberOf(valueOf(*point, size)).value_or(0);
     const auto &m = point->measured;
@@ -156,7 +158,8 @@ static std::vector<Plot> plotsOf(const BenchTable &table, const tile::DeviceMode
     return plots;
   for (auto &[group, points] : groups)
     for (const Metric &metric : metricsOf(table)) {
-      Plot plot{table.name + (group.empty() ? "" : " (" + group + ")"), size, metric.unit, {}};
+      Plot plot{
+          table.name + (group.empty() ? "" : formatted(" ({})", group)), size, metric.unit, {}};
       for (const BenchPoint *point : points) {
         std::optional<double> y = metric.get(point->measured);
         if (!y)
@@ -165,7 +168,8 @@ static std::vector<Plot> plotsOf(const BenchTable &table, const tile::DeviceMode
         auto line = llvm::find_if(plot.lines, [&](const Line &l) { return l.name == name; });
         if (line == plot.lines.end())
           line = plot.lines.insert(line, {name, {}, name == "copy"});
-        std::string title = point->parameters + ": " + print("%.4g ", *y) + metric.unit;
+        std::string title =
+            formatted("{}: {}{}", point->parameters, print("%.4g ", *y), metric.unit);
         line->spots.push_back({*numberOf(valueOf(*point, size)), *y, title});
       }
       for (Line &line : plot.lines)
@@ -244,7 +248,7 @@ static void drawAxes(llvm::raw_ostream &os, const Plot &plot, const Axis &x, con
 static void draw(llvm::raw_ostream &os, const Plot &plot) {
   Axis x = axisOf(plot, true, 60, 520), y = axisOf(plot, false, 300, 30);
   os << "<svg viewBox=\"0 0 720 350\" width=\"720\" height=\"350\" role=\"img\" aria-label=\""
-     << escape(plot.title + ", " + plot.yName) << "\">\n";
+     << escape(formatted("{}, {}", plot.title, plot.yName)) << "\">\n";
   drawAxes(os, plot, x, y);
   for (auto [i, line] : llvm::enumerate(plot.lines)) {
     const char *color = colors[i % std::size(colors)];
@@ -304,7 +308,7 @@ std::string BenchResults::toHtml() const {
   for (const BenchTable &table : tables) {
     os << "<h2>" << escape(table.name) << "</h2>\n<p>" << escape(table.file) << "</p>\n";
     for (const Plot &plot : plotsOf(table, model)) {
-      os << "<h3>" << escape(plot.title + ": " + plot.yName) << "</h3>\n";
+      os << "<h3>" << escape(formatted("{}: {}", plot.title, plot.yName)) << "</h3>\n";
       draw(os, plot);
     }
     writeNumbers(os, table);

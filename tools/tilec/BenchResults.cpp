@@ -1,5 +1,6 @@
 //===- BenchResults.cpp - what tilec bench measured -----------------------===//
 #include "tools/tilec/BenchResults.h"
+#include "text/FormatLlvm.h"
 #include "tools/tilec/Version.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -8,6 +9,7 @@
 
 using namespace tilec;
 using llvm::StringRef;
+using tile::formatted;
 using tile::host::CaseResult;
 using tile::host::FunctionResult;
 using tile::host::Measurement;
@@ -144,15 +146,15 @@ std::string BenchResults::toCsv() const {
       out += quoted(table.file) + "," + quoted(table.name);
       for (const std::string &name : names) {
         auto value = llvm::find_if(point.values, [&](auto &v) { return v.first == name; });
-        out += "," + (value == point.values.end() ? "" : quoted(value->second));
+        out += formatted(",{}", value == point.values.end() ? "" : quoted(value->second));
       }
       out += "," + quoted(m.label);
       bool isTimed = m.milliseconds > 0;
-      out += isTimed ? "," + number(m.milliseconds) + "," + number(m.minimum) + "," +
-                           number(m.maximum) + "," + std::to_string(m.repeats)
+      out += isTimed ? formatted(",{},{},{},{}", number(m.milliseconds), number(m.minimum),
+                                 number(m.maximum), m.repeats)
                      : ",,,,";
-      out += "," + number(m.gigabytesPerSecond) + "," + number(m.teraflops) + "," +
-             number(m.value) + "," + (m.value ? quoted(m.unit) : "") + "\n";
+      out += formatted(",{},{},{},{}\n", number(m.gigabytesPerSecond), number(m.teraflops),
+                       number(m.value), m.value ? quoted(m.unit) : "");
     }
   return out;
 }
@@ -188,7 +190,7 @@ static BenchPoint readPoint(const json::Object &object) {
   m.unit = object.getString("unit").value_or("").str();
   if (const json::Object *values = object.getObject("parameters"))
     for (auto &[name, value] : *values) {
-      std::string text = llvm::formatv("{0}", value);
+      std::string text = formatted("{}", value);
       point.values.emplace_back(name.str(),
                                 value.getAsString() ? value.getAsString()->str() : text);
     }
@@ -198,7 +200,7 @@ static BenchPoint readPoint(const json::Object &object) {
 bool BenchResults::read(const std::string &path, BenchResults &out, std::string &error) {
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer) {
-    error = "cannot read `" + path + "`: " + buffer.getError().message();
+    error = formatted("cannot read `{}`: {}", path, buffer.getError().message());
     return false;
   }
   auto parsed = json::parse((*buffer)->getBuffer());
@@ -207,7 +209,7 @@ bool BenchResults::read(const std::string &path, BenchResults &out, std::string 
   if (!benches) {
     if (!parsed)
       llvm::consumeError(parsed.takeError());
-    error = "`" + path + "` is no result of `tilec bench`: save one with `-o " + path + "`";
+    error = formatted("`{}` is no result of `tilec bench`: save one with `-o {}`", path, path);
     return false;
   }
   out.device = root->getString("device").value_or("").str();

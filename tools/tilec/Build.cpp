@@ -9,6 +9,7 @@
 #include "runtime/Error.h"
 #include "runtime/TargetName.h"
 #include "target/Target.h"
+#include "text/Format.h"
 #include "tools/tilec/Assembler.h"
 #include "tools/tilec/BuildTuning.h"
 #include "tools/tilec/Commands.h"
@@ -163,9 +164,9 @@ llvm::Error BuildCommand::addRange(const std::string &argument, StringRef text,
   };
   StringRef rest = text.trim();
   auto wrong = [&] {
-    return invalid("argument `" + llvm::Twine(argument) + "`: `" + text +
-                   "` is none of *TYPE, *TYPE:16, i32, i32:16, LEAST..MOST, LEAST..MOST:STEP, a "
-                   "type, none or a value");
+    return invalid(formatted("argument `{}`: `{}` is none of *TYPE, *TYPE:16, i32, i32:16, "
+                             "LEAST..MOST, LEAST..MOST:STEP, a type, none or a value",
+                             argument, text));
   };
   if (parameter.flags & dispatch::Parameter::Constexpr) {
     for (StringRef part : llvm::split(rest, ',')) {
@@ -241,9 +242,10 @@ llvm::Error BuildCommand::readRanges(const ast::FunctionDef &def, const jit::Jit
     auto [argument, values] = StringRef(text).split('=');
     std::optional<unsigned> index = file.find(argument);
     if (!index || values.empty())
-      return invalid("option `--argument`: `" + text + "`: " +
-                     (values.empty() ? "expected NAME=VALUES"
-                                     : "`" + file.kernel() + "` has no such argument"));
+      return invalid(formatted("option `--argument`: `{}`: {}", text,
+                               values.empty()
+                                   ? "expected NAME=VALUES"
+                                   : formatted("`{}` has no such argument", file.kernel())));
     isGiven[*index] = true;
     if (llvm::Error error =
             addRange(argument.str(), values, file.parameters[*index], out, types[*index]))
@@ -260,11 +262,11 @@ llvm::Error BuildCommand::readRanges(const ast::FunctionDef &def, const jit::Jit
       if (llvm::Error error = addRange(parameter.name, annotation, parameter, out, types[i]))
         return error;
     } else if (!file.defaults[i]) {
-      return invalid("`" + file.kernel() + "` does not say what `" + parameter.name +
-                     "` is: give --argument " + parameter.name + "=VALUES" +
-                     (parameter.flags & dispatch::Parameter::Constexpr
-                          ? std::string(", or --constexpr ") + parameter.name + "=VALUE"
-                          : std::string()));
+      return invalid(formatted("`{}` does not say what `{}` is: give --argument {}=VALUES{}",
+                               file.kernel(), parameter.name, parameter.name,
+                               parameter.flags & dispatch::Parameter::Constexpr
+                                   ? formatted(", or --constexpr {}=VALUE", parameter.name)
+                                   : std::string()));
     }
   }
   for (std::string &type : types)
@@ -346,7 +348,7 @@ llvm::Error BuildCommand::buildKernel(const frontend::SourceFile &source,
       auto code = compileFor(kernel.file().source(), options);
       if (!code)
         return addContext(code.takeError(),
-                          "`" + def.name + "(" + options.signature + ")` for " + target);
+                          formatted("`{}({})` for {}", def.name, options.signature, target));
       // PTX goes along where newer chips take it.
       bool isGeneral = llvm::isDigit(target.back());
       BuiltCode ptx = *code;
@@ -364,7 +366,7 @@ llvm::Error BuildCommand::buildKernel(const frontend::SourceFile &source,
 
 llvm::Error BuildCommand::finish(StringRef base, std::string source, std::string header) {
   if (std::error_code code = llvm::sys::fs::create_directories(output))
-    return makeError(ErrorCode::Io, "cannot make `" + output + "`: " + code.message());
+    return makeError(ErrorCode::Io, formatted("cannot make `{}`: {}", output, code.message()));
   OutputFiles out(files[0]);
   for (auto [ending, text] : {std::pair(".c", &source), std::pair(".h", &header)}) {
     llvm::SmallString<128> path(output);
@@ -384,9 +386,9 @@ llvm::Error BuildCommand::buildAll(const frontend::SourceFile &source) {
   if (kernels.empty()) {
     chosen = listTypedKernels(module);
     if (chosen.empty())
-      return invalid("`" + files[0] +
-                     "` has no kernel that says the types of all its parameters: "
-                     "name one with --kernel, and --argument for each");
+      return invalid(formatted("`{}` has no kernel that says the types of all its parameters: name "
+                               "one with --kernel, and --argument for each",
+                               files[0]));
   }
   for (const std::string &wanted : kernels) {
     const ast::FunctionDef *found = nullptr;
@@ -394,7 +396,7 @@ llvm::Error BuildCommand::buildAll(const frontend::SourceFile &source) {
       if (auto *def = llvm::dyn_cast<ast::FunctionDef>(statement.get()); def && def->name == wanted)
         found = def;
     if (!found)
-      return invalid("`" + files[0] + "` has no kernel `" + wanted + "`");
+      return invalid(formatted("`{}` has no kernel `{}`", files[0], wanted));
     chosen.push_back(found);
   }
   PooledCompiler pool = pooledCompiler();

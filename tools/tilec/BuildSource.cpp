@@ -2,16 +2,15 @@
 #include "tools/tilec/BuildSource.h"
 #include "runtime/Error.h"
 #include "target/Target.h"
+#include "text/Format.h"
 #include "tile/rt.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tilec;
 using namespace tile;
 using dispatch::Step;
-using llvm::formatv;
 using llvm::raw_ostream;
 using llvm::StringRef;
 using Kind = KernelParameter::Kind;
@@ -56,9 +55,8 @@ static std::string quoted(StringRef text, bool lines = false) {
     else if (c == '"' || c == '\\')
       out += std::string("\\") + c;
     else if (byte < 0x20 || byte >= 0x7f || c == '?') // no trigraphs
-      out += formatv("\\{0}",
-                     llvm::utostr(byte / 64) + llvm::utostr(byte / 8 % 8) + llvm::utostr(byte % 8))
-                 .str();
+      out += formatted("\\{}", llvm::utostr(byte / 64) + llvm::utostr(byte / 8 % 8) +
+                                   llvm::utostr(byte % 8));
     else
       out += c;
   }
@@ -67,7 +65,7 @@ static std::string quoted(StringRef text, bool lines = false) {
 
 static llvm::Error unsupported(const BuiltKernel &kernel, const llvm::Twine &what) {
   return runtime::makeError(runtime::ErrorCode::Unsupported,
-                            "`" + kernel.file->kernel() + "` cannot be built: " + what);
+                            formatted("`{}` cannot be built: {}", kernel.file->kernel(), what));
 }
 
 unsigned KernelWriter::argumentOf(int entry) const {
@@ -86,11 +84,10 @@ std::string KernelWriter::writeFormula(const std::string &name, llvm::ArrayRef<S
   os << "static const tile_rt_step " << name << "[] = {";
   for (const Step &step : steps)
     os << '{' << unsigned(step.op) << ", "
-       << (step.operand == INT64_MIN ? "INT64_MIN"
-                                     : "INT64_C(" + std::to_string(step.operand) + ")")
+       << (step.operand == INT64_MIN ? "INT64_MIN" : formatted("INT64_C({})", step.operand))
        << "}, ";
   os << "};\n";
-  return formatv("{{{0}, {1}, {2}}", name, steps.size(), results).str();
+  return formatted("{{{}, {}, {}}}", name, steps.size(), results);
 }
 
 llvm::Error KernelWriter::addSum(const LaunchSum &sum, const KernelMetadata &metadata,
@@ -153,11 +150,10 @@ llvm::Error KernelWriter::writeMap(const std::string &name, const KernelParamete
   int swizzle = map.swizzle == 128 ? 3 : map.swizzle == 64 ? 2 : map.swizzle == 32 ? 1 : 0;
   std::string box;
   for (int64_t extent : map.box)
-    box += std::to_string(extent) + ", ";
-  entry = formatv("{{{0}, {1}, {2}, {3}, {4}, {5}, {{{6}}}",
-                  writeFormula(name, steps, unsigned(sums.size())), type, map.sizes.size(), swizzle,
-                  bytes, int(map.stored), box)
-              .str();
+    box += formatted("{}, ", extent);
+  entry = formatted("{{{}, {}, {}, {}, {}, {}, {{{}}}}}",
+                    writeFormula(name, steps, unsigned(sums.size())), type, map.sizes.size(),
+                    swizzle, bytes, int(map.stored), box);
   return llvm::Error::success();
 }
 
@@ -188,7 +184,7 @@ llvm::Expected<std::string> KernelWriter::writeCode(const std::string &name,
     if (!inner)
       return inner.takeError();
     os << "static const tile_rt_code " << name << "_plain_code = " << *inner << ";\n";
-    other = "&" + name + "_plain_code";
+    other = formatted("&{}_plain_code", name);
   }
   writeImage(name + "_image", code);
   std::string parameters, maps;
@@ -200,9 +196,8 @@ llvm::Expected<std::string> KernelWriter::writeCode(const std::string &name,
         planned.kind == Kind::Const ? plan->constants[planned.constant] : planned.bytes;
     unsigned index =
         planned.kind == Kind::TensorMap ? numMaps : unsigned(std::max(planned.index, 0));
-    parameters += formatv("{{{0}, {1}, {2}, {3}, {4}, UINT64_C({5})}, ", int(planned.kind),
-                          planned.dim, int(planned.perProgram), int(planned.zero), index, bytes)
-                      .str();
+    parameters += formatted("{{{}, {}, {}, {}, {}, UINT64_C({})}}, ", int(planned.kind),
+                            planned.dim, int(planned.perProgram), int(planned.zero), index, bytes);
     numScratch += planned.kind == Kind::Scratch;
     if (planned.kind != Kind::TensorMap)
       continue;
@@ -210,7 +205,7 @@ llvm::Expected<std::string> KernelWriter::writeCode(const std::string &name,
     if (llvm::Error error =
             writeMap(name + "_map" + std::to_string(numMaps++), parameter, metadata, entry))
       return std::move(error);
-    maps += entry + ", ";
+    maps += formatted("{}, ", entry);
   }
   if (metadata.params.size() > TILE_RT_MOST_PARAMETERS || numMaps > TILE_RT_MOST_MAPS ||
       numScratch > TILE_RT_MOST_MAPS)
@@ -221,16 +216,13 @@ llvm::Expected<std::string> KernelWriter::writeCode(const std::string &name,
     os << "static const tile_rt_map " << name << "_maps[] = {" << maps << "};\n";
   const Target *target = findTarget(metadata.target);
   bool isExact = !code.cubin.empty() || !llvm::isDigit(metadata.target.back());
-  return formatv(
-             "{{{0}, {1}, {2}, {3}_image, {4}, {5}, {{{6}, {7}, {8}}, {9}, {10}, {11}, {12}, {13}, "
-             "{14}, {15}, {16}, {17}}",
-             quoted(metadata.entry), target ? target->capability : 0, int(isExact), name,
-             metadata.threads, metadata.sharedBytes, metadata.cluster[0], metadata.cluster[1],
-             metadata.cluster[2], metadata.ctasPerProgram, int(metadata.cooperative),
-             int(metadata.dependent), int(metadata.persistent),
-             parameters.empty() ? "0" : name + "_parameters", metadata.params.size(),
-             numMaps ? name + "_maps" : "0", numMaps, other)
-      .str();
+  return formatted(
+      "{{{}, {}, {}, {}_image, {}, {}, {{{}, {}, {}}}, {}, {}, {}, {}, {}, {}, {}, {}, {}}}",
+      quoted(metadata.entry), target ? target->capability : 0, int(isExact), name, metadata.threads,
+      metadata.sharedBytes, metadata.cluster[0], metadata.cluster[1], metadata.cluster[2],
+      metadata.ctasPerProgram, int(metadata.cooperative), int(metadata.dependent),
+      int(metadata.persistent), parameters.empty() ? "0" : name + "_parameters",
+      metadata.params.size(), numMaps ? name + "_maps" : "0", numMaps, other);
 }
 
 llvm::Error KernelWriter::writeVariant(size_t number, const BuiltVariant &variant) {
@@ -239,7 +231,7 @@ llvm::Error KernelWriter::writeVariant(size_t number, const BuiltVariant &varian
     auto code = writeCode(own + "_c" + std::to_string(i), variant.codes[i]);
     if (!code)
       return code.takeError();
-    codes += *code + ",\n  ";
+    codes += formatted("{},\n  ", *code);
   }
   os << "static const tile_rt_code " << own << "_codes[] = {\n  " << codes << "};\n";
   os << "static const uint64_t " << own << "_words[] = {";
@@ -254,10 +246,9 @@ llvm::Error KernelWriter::writeVariant(size_t number, const BuiltVariant &varian
 //===----------------------------------------------------------------------===//
 
 std::string KernelWriter::valueText(const tile_value &value) const {
-  std::string as = value.kind == TILE_VALUE_TEXT
-                       ? ".text = " + quoted(value.as.text)
-                       : formatv(".bits = UINT64_C({0})", value.as.bits).str();
-  return formatv("{{{0}, {1}, {{0}, {{{2}}}", int(value.kind), int(value.dtype), as).str();
+  std::string as = value.kind == TILE_VALUE_TEXT ? formatted(".text = {}", quoted(value.as.text))
+                                                 : formatted(".bits = UINT64_C({})", value.as.bits);
+  return formatted("{{{}, {}, {{0}}, {{{}}}}}", int(value.kind), int(value.dtype), as);
 }
 
 llvm::Error KernelWriter::write() {
@@ -364,16 +355,16 @@ static void writeTyped(const BuiltKernel &kernel, raw_ostream &os) {
     StringRef element = type;
     bool isPointer = element.consume_front("*");
     std::string own = parameter.name;
-    arguments += ", " +
-                 std::string(isPointer         ? "const void *"
-                             : type == "int"   ? "int64_t "
-                             : type == "float" ? "double "
-                                               : "tile_value ") +
-                 own;
+    arguments += formatted(", {}{}",
+                           isPointer         ? "const void *"
+                           : type == "int"   ? "int64_t "
+                           : type == "float" ? "double "
+                                             : "tile_value ",
+                           own);
     values += (values.empty() ? "" : ", ") +
-              (isPointer         ? "tile_pointer(" + own + ", TILE_" + element.upper() + ")"
-               : type == "int"   ? "tile_int(" + own + ")"
-               : type == "float" ? "tile_float(" + own + ")"
+              (isPointer         ? formatted("tile_pointer({}, TILE_{})", own, element.upper())
+               : type == "int"   ? formatted("tile_int({})", own)
+               : type == "float" ? formatted("tile_float({})", own)
                                  : own);
   }
   os << "/* Launches it; a NULL grid is computed by the file's function. */\nstatic inline "

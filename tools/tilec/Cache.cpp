@@ -3,15 +3,16 @@
 #include "frontend/Files.h"
 #include "runtime/CacheFiles.h"
 #include "runtime/Error.h"
+#include "text/Format.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/OutputFiles.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <ctime>
 
 using namespace tilec;
 using namespace tile::runtime;
 using llvm::StringRef;
+using tile::formatted;
 using State = CacheFile::State;
 
 static constexpr StringRef detailsText =
@@ -84,8 +85,7 @@ static std::string dateOf(int64_t seconds) {
 }
 
 static std::string sizeText(uint64_t bytes) {
-  return bytes < 10240 ? llvm::formatv("{0} B", bytes).str()
-                       : llvm::formatv("{0:F1} KB", double(bytes) / 1024).str();
+  return bytes < 10240 ? formatted("{} B", bytes) : formatted("{:.1f} KB", double(bytes) / 1024);
 }
 
 int CacheCommand::list(const CacheFiles &files) const {
@@ -94,14 +94,14 @@ int CacheCommand::list(const CacheFiles &files) const {
   for (const CacheFile &file : files.list()) {
     if (file.state != State::Good)
       continue;
-    llvm::outs() << llvm::formatv(
-        "{0}  {1,-6}  {2,9}  {3}  {4}{5}{6}{7}\n", StringRef(file.key).take_front(16), file.kind,
-        sizeText(file.bytes), dateOf(file.lastUse), file.kernel, file.variant.empty() ? "" : "  ",
-        file.variant, file.hasMachineCode ? "  cubin" : "");
+    llvm::outs() << formatted("{}  {:<6}  {:>9}  {}  {}{}{}{}\n",
+                              StringRef(file.key).take_front(16), file.kind, sizeText(file.bytes),
+                              dateOf(file.lastUse), file.kernel, file.variant.empty() ? "" : "  ",
+                              file.variant, file.hasMachineCode ? "  cubin" : "");
     bytes += file.bytes;
     ++count;
   }
-  llvm::outs() << (count == 1 ? "1 entry" : std::to_string(count) + " entries") << ", "
+  llvm::outs() << (count == 1 ? "1 entry" : formatted("{} entries", count)) << ", "
                << sizeText(bytes) << " in " << folder << '\n';
   return Success;
 }
@@ -166,7 +166,7 @@ int CacheCommand::importFrom(const CacheFiles &files) const {
   }
   auto added = files.unpack(*archive);
   if (!added) {
-    printError("cache", arguments[1] + ": " + takeError(added.takeError()).message);
+    printError("cache", formatted("{}: {}", arguments[1], takeError(added.takeError()).message));
     return Failure;
   }
   llvm::outs() << *added << " imported\n";
@@ -178,16 +178,16 @@ int CacheCommand::run() {
   std::vector<std::string> actions = {"ls", "verify", "prune", "clear", "export", "import"};
   bool takesFile = action == "export" || action == "import";
   if (!llvm::is_contained(actions, action)) {
-    std::string message = "unknown action `" + action.str() + "`";
+    std::string message = formatted("unknown action `{}`", action);
     StringRef guess = nearest(action, actions);
     printError("cache", message + (guess.empty() ? ": ls, verify, prune, clear, export and import "
                                                    "are possible"
-                                                 : "; did you mean `" + guess.str() + "`?"));
+                                                 : formatted("; did you mean `{}`?", guess)));
     return Usage;
   }
   if (takesFile != (arguments.size() == 2)) {
-    printError("cache", takesFile ? "`" + action.str() + "` needs a FILE"
-                                  : "`" + action.str() + "` takes no FILE; --dir says where");
+    printError("cache", takesFile ? formatted("`{}` needs a FILE", action)
+                                  : formatted("`{}` takes no FILE; --dir says where", action));
     return Usage;
   }
   if (action != "prune" && (days >= 0 || megabytes >= 0)) {

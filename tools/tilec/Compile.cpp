@@ -10,6 +10,7 @@
 #include "runtime/TargetName.h"
 #include "target/Devices.h"
 #include "target/Target.h"
+#include "text/Format.h"
 #include "tools/tilec/Assembler.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/Configurations.h"
@@ -28,6 +29,7 @@ using namespace tilec;
 using llvm::StringRef;
 using tile::CompileOptions;
 using tile::CompileResult;
+using tile::formatted;
 using tile::Stage;
 
 static constexpr StringRef detailsText =
@@ -130,7 +132,7 @@ static bool isFolder(StringRef path) {
 }
 
 static std::string inFolder(StringRef folder, StringRef name, StringRef ending) {
-  return (folder + (folder.ends_with("/") ? "" : "/") + name + "." + ending).str();
+  return formatted("{}{}{}.{}", folder, folder.ends_with("/") ? "" : "/", name, ending);
 }
 
 static bool makeFolder(StringRef path, std::string &error) {
@@ -138,7 +140,7 @@ static bool makeFolder(StringRef path, std::string &error) {
     return true;
   std::error_code code = llvm::sys::fs::create_directories(path);
   if (code)
-    error = "cannot make the folder `" + path.str() + "`: " + code.message();
+    error = formatted("cannot make the folder `{}`: {}", path, code.message());
   return !code;
 }
 
@@ -146,13 +148,13 @@ static bool makeFolder(StringRef path, std::string &error) {
 static std::string describeSeveral(const tile::frontend::SourceFile &source,
                                    llvm::ArrayRef<KernelEntry> kernels, std::string instead) {
   constexpr size_t mostNamed = 16;
-  std::string text = "`" + source.name().str() + "` has " + std::to_string(kernels.size()) +
-                     " kernels whose types are known: " + instead +
-                     ", or one of them with `--kernel`: ";
+  std::string text =
+      formatted("`{}` has {} kernels whose types are known: {}, or one of them with `--kernel`: ",
+                source.name(), kernels.size(), instead);
   for (const KernelEntry &kernel : kernels.take_front(mostNamed))
-    text += (&kernel == kernels.begin() ? "`" : ", `") + kernel.name + "`";
+    text += formatted("{}{}`", &kernel == kernels.begin() ? "`" : ", `", kernel.name);
   if (kernels.size() > mostNamed)
-    text += " and " + std::to_string(kernels.size() - mostNamed) + " more";
+    text += formatted(" and {} more", kernels.size() - mostNamed);
   return text;
 }
 
@@ -166,7 +168,7 @@ bool CompileCommand::checkUsage() {
   else if (!metadataPath.empty() && emit != "ptx" && emit != "cubin")
     problem = "`--metadata` describes a finished kernel: it needs `--emit ptx` or `--emit cubin`";
   else if (output == metadataPath && !isFolder(output))
-    problem = "`--output` and `--metadata` name the same file, `" + output + "`";
+    problem = formatted("`--output` and `--metadata` name the same file, `{}`", output);
   else if (emit == "cubin" && output == "-" && llvm::outs().is_displayed())
     problem = "a cubin is binary: name a file with `-o`";
   if (!problem.empty())
@@ -209,9 +211,9 @@ int CompileCommand::emitTree(const tile::frontend::SourceFile &source) {
     std::vector<KernelEntry> found = listKernels(module, source);
     forgetDecided(source, module, compile.includePaths, found);
     for (const KernelEntry &kernel : found)
-      os << kernel.name << (kernel.isComplete() ? "" : "  " + kernel.missing()) << '\n';
+      os << kernel.name << (kernel.isComplete() ? "" : formatted("  {}", kernel.missing())) << '\n';
     if (text.empty()) {
-      printError("compile", "`" + source.name() + "` has no kernels");
+      printError("compile", formatted("`{}` has no kernels", source.name()));
       return Failure;
     }
     return write(std::move(text), "");
@@ -227,8 +229,10 @@ bool CompileCommand::checkPassName(tile::Compiler &compiler) {
   std::vector<std::string> names = compiler.passNames();
   if (llvm::is_contained(names, name))
     return true;
-  printError("compile", "option `--print-ir-after`: no pass is called `" + name +
-                            "`; expected `all` or one of " + llvm::join(names, ", "));
+  printError(
+      "compile",
+      formatted("option `--print-ir-after`: no pass is called `{}`; expected `all` or one of {}",
+                name, llvm::join(names, ", ")));
   return false;
 }
 
@@ -258,10 +262,11 @@ bool CompileCommand::chooseKernels(const tile::frontend::SourceFile &source) {
   }
   std::string problem = checkConstants(source, module);
   if (problem.empty() && output != "-" && !isFolder(output))
-    problem = describeSeveral(source, kernels, "name a folder for them (`-o " + output + "/`)");
+    problem =
+        describeSeveral(source, kernels, formatted("name a folder for them (`-o {}/`)", output));
   else if (problem.empty() && !metadataPath.empty() && !isFolder(metadataPath))
-    problem = describeSeveral(source, kernels,
-                              "name a folder for metadata (`--metadata " + metadataPath + "/`)");
+    problem = describeSeveral(
+        source, kernels, formatted("name a folder for metadata (`--metadata {}/`)", metadataPath));
   else if (problem.empty() && emit == "cubin" && output == "-")
     problem = describeSeveral(source, kernels, "name a folder for their cubins (`-o FOLDER/`)");
   if (!problem.empty())
@@ -279,8 +284,8 @@ std::string CompileCommand::checkConstants(const tile::frontend::SourceFile &sou
   for (auto &[name, value] : compile.constexprs)
     if (!llvm::is_contained(parameters, name)) {
       StringRef near = nearest(name, parameters);
-      return "no kernel of `" + source.name().str() + "` has a parameter `" + name + "`" +
-             (near.empty() ? "" : "; did you mean `" + near.str() + "`?");
+      return formatted("no kernel of `{}` has a parameter `{}`{}", source.name(), name,
+                       near.empty() ? "" : formatted("; did you mean `{}`?", near));
     }
   for (KernelEntry &kernel : kernels) { // the tree ends here
     kernel.constants.clear();
@@ -340,7 +345,7 @@ int CompileCommand::compileKernel(tile::Compiler &compiler,
 int CompileCommand::writeAll(std::vector<CompileResult> &results) {
   if (kernels.empty())
     return write(std::move(results[0].output),
-                 metadataPath.empty() ? "" : results[0].metadata.toJson() + "\n");
+                 metadataPath.empty() ? "" : formatted("{}\n", results[0].metadata.toJson()));
   OutputFiles out(files[0]);
   StringRef ending = llvm::StringSwitch<StringRef>(emit)
                          .Cases({"tile", "cta"}, "mlir")
@@ -349,11 +354,13 @@ int CompileCommand::writeAll(std::vector<CompileResult> &results) {
   std::string text, error;
   for (auto [kernel, result] : llvm::zip(kernels, results)) {
     if (output == "-")
-      text += (emit == "llvm" ? "; kernel " : "// kernel ") + kernel.name + "\n" + result.output;
+      text += formatted("{}{}\n{}", emit == "llvm" ? "; kernel " : "// kernel ", kernel.name,
+                        result.output);
     else
       out.add(inFolder(output, kernel.name, ending), std::move(result.output));
     if (!metadataPath.empty())
-      out.add(inFolder(metadataPath, kernel.name, "json"), result.metadata.toJson() + "\n");
+      out.add(inFolder(metadataPath, kernel.name, "json"),
+              formatted("{}\n", result.metadata.toJson()));
   }
   if (output == "-")
     out.add("-", std::move(text));

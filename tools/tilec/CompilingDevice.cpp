@@ -1,6 +1,7 @@
 //===- CompilingDevice.cpp - interpreted kernels, compiled as well --------===//
 #include "tools/tilec/CompilingDevice.h"
 #include "runtime/devices/ForwardingDevice.h"
+#include "text/Format.h"
 #include "tools/tilec/Assembler.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringMap.h"
@@ -20,7 +21,7 @@ public:
         folder(std::move(folder)) {}
 
   std::string description() const override {
-    return inner->description() + "; compiled for " + gpu;
+    return formatted("{}; compiled for {}", inner->description(), gpu);
   }
   std::string target() const override { return gpu; }
   std::unique_ptr<Kernel> prepare(const KernelRequest &request,
@@ -42,23 +43,23 @@ private:
 
 static std::string keyOf(const KernelRequest &request) {
   const CompileOptions &o = request.options;
-  std::string key = request.file->name().str() + "\n" + o.kernel + "\n" + o.signature;
+  std::string key = formatted("{}\n{}\n{}", request.file->name(), o.kernel, o.signature);
   if (request.file->name().ends_with(".mlir")) // not the author's, but one of many kernels
-    key += "\n" + request.file->text().str();
+    key += formatted("\n{}", request.file->text());
   for (const auto &[name, value] : o.constexprs)
-    key += "\n" + name + "=" + value;
-  return key + "\n" + std::to_string(o.numWarps) + " " + std::to_string(o.debug);
+    key += formatted("\n{}={}", name, value);
+  return formatted("{}\n{} {}", key, o.numWarps, o.debug);
 }
 
 bool CompilingDevice::save(const KernelRequest &request, llvm::StringRef ptx, std::string &error) {
   std::string name =
       (llvm::sys::path::stem(request.file->name()).str() + "." + request.options.kernel);
   llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path, name + "." + llvm::Twine(saved[name]++) + ".ptx");
+  llvm::sys::path::append(path, formatted("{}.{}.ptx", name, saved[name]++));
   std::error_code failed;
   llvm::raw_fd_ostream file(path, failed);
   if (failed) {
-    error = "cannot write `" + path.str().str() + "`: " + failed.message();
+    error = formatted("cannot write `{}`: {}", path, failed.message());
     return false;
   }
   file << ptx;
@@ -82,7 +83,7 @@ bool CompilingDevice::compile(const KernelRequest &request,
   if (ok)
     return true;
   diagnostics
-      .error(nullptr, {}, "`" + options.kernel + "` does not compile for " + gpu + ": " + error)
+      .error(nullptr, {}, formatted("`{}` does not compile for {}: {}", options.kernel, gpu, error))
       .unsupported = result.status == CompileResult::Status::Unsupported;
   return false;
 }

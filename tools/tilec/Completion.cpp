@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Compiler.h"
+#include "text/Format.h"
 #include "tools/tilec/Commands.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -13,6 +14,7 @@
 using namespace tilec;
 using llvm::raw_ostream;
 using llvm::StringRef;
+using tile::formatted;
 
 static constexpr StringRef detailsText = R"(Write the script where your shell looks for completions:
 
@@ -74,10 +76,10 @@ static void printBash(raw_ostream &os) {
   for (const CommandEntry &entry : allCommands()) {
     auto command = entry.create();
     for (const Option &option : command->options.all()) {
-      std::string spelled = (entry.name + " --" + option.name).str();
-      std::string pattern = "    \"" + spelled + "\"";
+      std::string spelled = formatted("{} --{}", entry.name, option.name);
+      std::string pattern = formatted("    \"{}\"", spelled);
       if (option.letter)
-        pattern += " | \"" + entry.name.str() + " -" + option.letter + "\"";
+        pattern += formatted(" | \"{} -{}\"", entry.name, option.letter);
       if (auto choices = choicesOf(option); !choices.empty())
         os << pattern << ") COMPREPLY=($(compgen -W \"" << llvm::join(choices, " ")
            << "\" -- \"$cur\")); return ;;\n";
@@ -162,15 +164,15 @@ static void printZsh(raw_ostream &os) {
       std::string value;
       auto choices = choicesOf(option);
       if (!choices.empty())
-        value = ":value:(" + llvm::join(choices, " ") + ")";
+        value = formatted(":value:({})", llvm::join(choices, " "));
       else if (StringRef names = namesFor(option); !names.empty())
-        value = (":name:_tilec_ask " + names).str();
+        value = formatted(":name:_tilec_ask {}", names);
       else if (option.kind == ValueKind::File)
         value = ":file:_files";
       else if (option.kind == ValueKind::Directory)
         value = ":folder:_files -/";
       else if (option.kind == ValueKind::Text)
-        value = ":" + zshText(option.valueName) + ":";
+        value = formatted(":{}:", zshText(option.valueName));
       os << "        '*--" << option.name << '[' << zshText(option.help) << ']' << value
          << "' \\\n";
       if (option.letter)
@@ -202,7 +204,7 @@ static void printFish(raw_ostream &os) {
     os << "complete -c tilec -n __fish_use_subcommand -f -a " << entry.name << " -d '"
        << quoted(entry.summary) << "'\n";
     std::string only =
-        ("complete -c tilec -n '__fish_seen_subcommand_from " + entry.name + "'").str();
+        formatted("complete -c tilec -n '__fish_seen_subcommand_from {}'", entry.name);
     auto command = entry.create();
     for (const Option &option : command->options.all()) {
       os << only << " -l " << option.name;
@@ -236,7 +238,7 @@ public:
     else if (shells[0] == "fish")
       printFish(llvm::outs());
     else {
-      printError("completion", "expected bash, zsh or fish, got `" + shells[0] + "`");
+      printError("completion", formatted("expected bash, zsh or fish, got `{}`", shells[0]));
       return Usage;
     }
     return Success;

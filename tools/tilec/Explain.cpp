@@ -8,6 +8,7 @@
 #include "runtime/TargetName.h"
 #include "target/Devices.h"
 #include "target/Target.h"
+#include "text/Format.h"
 #include "tools/tilec/Assembler.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/Configurations.h"
@@ -22,6 +23,7 @@
 using namespace tilec;
 using llvm::StringRef;
 using tile::Explanation;
+using tile::formatted;
 
 static constexpr StringRef detailsText =
     R"(Without `--kernel`, every kernel of FILE that says the types of its parameters is explained. With
@@ -62,6 +64,8 @@ public:
   StringRef details() const override { return detailsText; }
 
 private:
+  /// Settles target and chip; what is wrong with the options, if anything is.
+  std::string settle();
   std::string acceptValue(StringRef text);
   std::vector<std::string> kernelsOf(const tile::frontend::SourceFile &source, int explained,
                                      int &status);
@@ -95,7 +99,8 @@ ExplainCommand::ExplainCommand() {
   addCompilationOptions(options, explain.compile);
   options.group("What to show")
       .text("device", "NAME",
-            "the chip whose limits count: " + tile::deviceNames() + " (one that runs the target)",
+            formatted("the chip whose limits count: {} (one that runs the target)",
+                      tile::deviceNames()),
             explain.device)
       .custom("value", "NAME=N", "an integer argument of the kernel; may be repeated",
               [this](StringRef v) { return acceptValue(v); })
@@ -175,8 +180,8 @@ std::string ExplainCommand::checkValues(const tile::frontend::SourceFile &source
     if (names.empty() || llvm::is_contained(names, name))
       continue;
     StringRef guess = nearest(name, names);
-    return "option `--value`: no kernel has a parameter `" + name + "`" +
-           (guess.empty() ? "" : "; did you mean `" + guess.str() + "`?");
+    return formatted("option `--value`: no kernel has a parameter `{}`{}", name,
+                     guess.empty() ? "" : formatted("; did you mean `{}`?", guess));
   }
   return {};
 }
@@ -201,7 +206,7 @@ int ExplainCommand::explainKernel(tile::Compiler &compiler,
   return Success;
 }
 
-int ExplainCommand::run() {
+std::string ExplainCommand::settle() {
   const tile::DeviceModel *device = tile::findDevice(explain.device);
   if (explain.compile.target.empty())
     explain.compile.target = device ? tile::targetOf(*device) : tile::runtime::defaultTarget();
@@ -211,11 +216,16 @@ int ExplainCommand::run() {
     explain.device = device->name.str();
   std::string problem = checkKernelOptions(explain.compile);
   if (problem.empty() && !explain.device.empty() && !device)
-    problem = "option `--device`: no chip is called `" + explain.device + "`; expected one of " +
-              tile::deviceNames();
+    problem = formatted("option `--device`: no chip is called `{}`; expected one of {}",
+                        explain.device, tile::deviceNames());
   if (problem.empty() && !tile::eval::DType::parse(functions.dtype))
-    problem =
-        "option `--dtype`: `" + functions.dtype + "` is no type; fp32, fp16 and bf16 are some";
+    problem = formatted("option `--dtype`: `{}` is no type; fp32, fp16 and bf16 are some",
+                        functions.dtype);
+  return problem;
+}
+
+int ExplainCommand::run() {
+  std::string problem = settle();
   if (!problem.empty()) {
     printError("explain", problem);
     return Usage;
@@ -230,7 +240,8 @@ int ExplainCommand::run() {
   if (!test.empty() || !bench.empty())
     return explainLaunches(compiler);
   if (!parameters.empty()) {
-    printError("explain", "`" + parameters[0] + "` is of cases: name their `--test` or `--bench`");
+    printError("explain",
+               formatted("`{}` is of cases: name their `--test` or `--bench`", parameters[0]));
     return Usage;
   }
   auto source = openSource("explain", files[0]);
@@ -242,7 +253,8 @@ int ExplainCommand::run() {
   if (explained < 0)
     return Failure;
   if (!html.empty() && parts.empty()) {
-    printError("explain", "option `--html`: `" + files[0] + "` has no `@tile.function` to draw");
+    printError("explain",
+               formatted("option `--html`: `{}` has no `@tile.function` to draw", files[0]));
     return Failure;
   }
   std::vector<std::string> kernels = kernelsOf(*source, explained, status);
@@ -296,8 +308,8 @@ void ExplainCommand::append(const Explanation &explanation,
   }
   explanation.print(os, source);
   if (estimate)
-    os << llvm::formatv("  this launch: about {0:f4} ms on a {1} by the cost model, for {2}\n",
-                        estimate->seconds * 1e3, explanation.device->title, estimate->limit);
+    os << formatted("  this launch: about {:.4f} ms on a {} by the cost model, for {}\n",
+                    estimate->seconds * 1e3, explanation.device->title, estimate->limit);
 }
 
 /// The launches of one test or bench.

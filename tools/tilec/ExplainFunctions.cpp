@@ -2,6 +2,7 @@
 #include "tools/tilec/ExplainFunctions.h"
 #include "compiler/functions/DrawFunction.h"
 #include "frontend/Parser.h"
+#include "text/Format.h"
 #include "tools/tilec/Commands.h"
 
 using namespace tilec;
@@ -44,9 +45,9 @@ std::unique_ptr<EvalError> Explainer::typesOf(const eval::FunctionObject &functi
     if (parameter.kind != tensors::Parameter::Kind::Constant)
       continue;
     if (!function.params()[i].defaultValue)
-      return eval::fail("`" + parameter.name + "` of `" + function.name() +
-                        "` is a constant without a default: what the function compiles to "
-                        "depends on it");
+      return eval::fail(formatted("`{}` of `{}` is a constant without a default: what the function "
+                                  "compiles to depends on it",
+                                  parameter.name, function.name()));
     eval::Result value = program.evaluator().defaultValue(function, i);
     if (!value)
       return value.takeError();

@@ -1,6 +1,7 @@
 //===- HostDevice.cpp - the machine that host functions run on ------------===//
 #include "tools/tilec/HostDevice.h"
 #include "runtime/Cache.h"
+#include "text/Format.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/CompilingDevice.h"
 #include "tools/tilec/KernelOptions.h"
@@ -8,6 +9,7 @@
 using namespace tilec;
 using namespace tile::runtime;
 using llvm::StringRef;
+using tile::formatted;
 
 void tilec::addHostDeviceOptions(OptionTable &options, HostDeviceOptions &device) {
   options
@@ -20,7 +22,7 @@ void tilec::addHostDeviceOptions(OptionTable &options, HostDeviceOptions &device
       .integer("threads", "N", "cores that interpret or emulate; 0: all of them", device.threads, 0,
                1024)
       .custom(
-          "target", "TARGET", "emu: the GPU to emulate: " + targetHelp(),
+          "target", "TARGET", formatted("emu: the GPU to emulate: {}", targetHelp()),
           [&device](StringRef v) {
             device.emulated = v.str();
             return std::string();

@@ -1,12 +1,14 @@
 //===- HostFile.cpp - a file whose host functions are run -----------------===//
 #include "tools/tilec/HostFile.h"
 #include "frontend/Parser.h"
+#include "text/Format.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/Inspect.h"
 #include "tools/tilec/KernelOptions.h"
 
 using namespace tilec;
 using llvm::StringRef;
+using tile::formatted;
 using tile::eval::PyValue;
 
 bool HostFile::parse(StringRef command) {
@@ -41,7 +43,7 @@ HostFile::Overrides HostFile::overrides(llvm::ArrayRef<std::string> arguments) {
     auto [parameter, text] = StringRef(argument).split('=');
     PyValue value = PyValue::string(text.str());
     tile::frontend::DiagnosticEngine ignored;
-    tile::frontend::SourceFile argumentText("argument " + parameter.str(), text.str());
+    tile::frontend::SourceFile argumentText(formatted("argument {}", parameter), text.str());
     tile::ast::ExprPtr expr = tile::frontend::parseExpression(argumentText, ignored);
     if (expr && !ignored.hasErrors()) {
       auto scope = tile::eval::Evaluator::makeScope(*environment);

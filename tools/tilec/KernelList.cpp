@@ -1,5 +1,6 @@
 //===- KernelList.cpp - the kernels of a file -----------------------------===//
 #include "tools/tilec/KernelList.h"
+#include "text/Format.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -116,15 +117,16 @@ std::vector<tilec::KernelEntry> tilec::listKernels(const ast::Module &module,
 static std::string enumerate(llvm::ArrayRef<std::string> names) {
   std::string text;
   for (auto [i, name] : llvm::enumerate(names))
-    text += (i == 0 ? "`" : i + 1 == names.size() ? " and `" : ", `") + name + "`";
+    text += formatted("{}{}`", i == 0 ? "`" : i + 1 == names.size() ? " and `" : ", `", name);
   return text;
 }
 
 std::string tilec::KernelEntry::missing() const {
   std::string text;
   if (!untyped.empty())
-    text = "needs the types of " + enumerate(untyped) + " (--signature)";
+    text = formatted("needs the types of {} (--signature)", enumerate(untyped));
   if (!constants.empty())
-    text += (text.empty() ? "needs " : " and ") + enumerate(constants) + " (--constexpr)";
+    text +=
+        formatted("{}{} (--constexpr)", text.empty() ? "needs " : " and ", enumerate(constants));
   return text;
 }

@@ -3,6 +3,7 @@
 #include "runtime/TargetName.h"
 #include "target/Devices.h"
 #include "target/Target.h"
+#include "text/Format.h"
 #include "tools/tilec/Commands.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -11,6 +12,7 @@
 using namespace tilec;
 using llvm::StringRef;
 using tile::CompileOptions;
+using tile::formatted;
 
 static std::string acceptConstexpr(CompileOptions &compile, StringRef text) {
   auto [name, value] = text.split('=');
@@ -18,7 +20,7 @@ static std::string acceptConstexpr(CompileOptions &compile, StringRef text) {
     return "expected NAME=VALUE";
   for (auto &[other, ignored] : compile.constexprs)
     if (other == name)
-      return ("`" + name + "` was given twice").str();
+      return formatted("`{}` was given twice", name);
   compile.constexprs.emplace_back(name.str(), value.str());
   return {};
 }
@@ -51,7 +53,8 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
                 return {};
               })
       .custom(
-          "target", "TARGET", targetHelp() + " (this machine's GPU, else sm_90a); `list` shows all",
+          "target", "TARGET",
+          formatted("{} (this machine's GPU, else sm_90a); `list` shows all", targetHelp()),
           [&compile](StringRef v) {
             compile.target = v.str();
             return std::string();
@@ -78,8 +81,8 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
               [&compile](StringRef v) -> std::string {
                 if (tile::readWarpRoles(v, compile.warpRoles))
                   return {};
-                return "expected `auto`, `cooperative`, `pingpong` or `none`, got `" + v.str() +
-                       "`";
+                return formatted("expected `auto`, `cooperative`, `pingpong` or `none`, got `{}`",
+                                 v);
               },
               {"auto", "cooperative", "pingpong", "none"})
       .flag("each-lane-arrives",
@@ -120,11 +123,11 @@ std::string tilec::checkKernelOptions(CompileOptions &compile) {
   if (std::string problem = resolveTargetOption(compile.target); !problem.empty())
     return problem;
   if (!llvm::isPowerOf2_32(compile.numWarps))
-    return "option `--num-warps`: expected a power of two, got `" + llvm::itostr(compile.numWarps) +
-           "`";
+    return formatted("option `--num-warps`: expected a power of two, got `{}`",
+                     llvm::itostr(compile.numWarps));
   if (!llvm::isPowerOf2_32(compile.numCtas))
-    return "option `--num-ctas`: expected a power of two, got `" + llvm::itostr(compile.numCtas) +
-           "`";
+    return formatted("option `--num-ctas`: expected a power of two, got `{}`",
+                     llvm::itostr(compile.numCtas));
   return {};
 }
 

@@ -1,5 +1,6 @@
 //===- Lint.cpp - tilec lint -----------------------------------------------===//
 #include "compiler/Lint.h"
+#include "text/Format.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/KernelOptions.h"
 #include "tools/tilec/SourcePaths.h"
@@ -9,6 +10,7 @@
 
 using namespace tilec;
 using llvm::StringRef;
+using tile::formatted;
 
 static constexpr StringRef detailsText =
     R"(Remarks on the kernels of FILE, or of all files below a folder, each at its line:
@@ -93,7 +95,7 @@ bool LintCommand::lintOne(tile::Linter &linter, const tile::GuessedTypes &types)
 }
 
 static std::string counted(unsigned number, StringRef what) {
-  return std::to_string(number) + " " + what.str() + (number == 1 ? "" : "s");
+  return formatted("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
 /// An ExitCode; remarks are counted.
@@ -124,16 +126,16 @@ int LintCommand::lintFile(const SourcePath &path) {
   if (!file.kernels) { // of several files, one may have none
     if (isAlone || (!path.isFound && compile.kernel.empty()))
       printError("lint", compile.kernel.empty()
-                             ? "`" + path.path + "` has no kernels"
-                             : "`" + path.path + "` has no kernel `" + compile.kernel +
-                                   "` that is not a helper of others");
+                             ? formatted("`{}` has no kernels", path.path)
+                             : formatted("`{}` has no kernel `{}` that is not a helper of others",
+                                         path.path, compile.kernel));
     return !isAlone && (path.isFound || !compile.kernel.empty()) ? Success : Failure;
   }
   ++all.files;
   all.kernels += file.kernels;
   all.remarks += file.remarks;
-  llvm::outs() << (isAlone ? "" : path.path + ": ") << counted(file.kernels, "kernel") << ", "
-               << counted(file.remarks, "remark") << '\n';
+  llvm::outs() << (isAlone ? "" : formatted("{}: ", path.path)) << counted(file.kernels, "kernel")
+               << ", " << counted(file.remarks, "remark") << '\n';
   return ok ? Success : Failure;
 }
 
@@ -156,9 +158,9 @@ int LintCommand::run() {
     return worst ? worst : all.remarks ? Failure : Success;
   if (!all.kernels) {
     printError("lint", compile.kernel.empty()
-                           ? "none of " + std::to_string(sources.size()) + " files has kernels"
-                           : "none of " + std::to_string(sources.size()) + " files has a kernel `" +
-                                 compile.kernel + "`");
+                           ? formatted("none of {} files has kernels", sources.size())
+                           : formatted("none of {} files has a kernel `{}`", sources.size(),
+                                       compile.kernel));
     return Failure;
   }
   llvm::outs() << counted(all.files, "file") << ", " << counted(all.kernels, "kernel") << ", "

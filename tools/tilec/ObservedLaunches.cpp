@@ -2,6 +2,7 @@
 #include "tools/tilec/ObservedLaunches.h"
 #include "frontend/eval/Evaluator.h"
 #include "runtime/devices/ForwardingDevice.h"
+#include "text/Format.h"
 #include "tools/tilec/Commands.h"
 #include "llvm/ADT/ScopeExit.h"
 
@@ -137,7 +138,7 @@ tilec::observeLaunches(StringRef command, HostFile &file, host::Purpose purpose,
                  observer.firstError->message);
       said.print(llvm::errs(), colorMessages());
     } else {
-      printError(command, "`" + name + "` launches nothing");
+      printError(command, formatted("`{}` launches nothing", name));
     }
     return std::nullopt;
   }

@@ -1,5 +1,6 @@
 //===- Options.cpp - parsing and printing option tables -------------------===//
 #include "tools/tilec/Options.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
@@ -7,6 +8,7 @@
 using namespace tilec;
 using llvm::StringRef;
 using llvm::Twine;
+using tile::formatted;
 
 Option &OptionTable::add(std::string name, std::string valueName, std::string help,
                          ValueKind kind) {
@@ -57,13 +59,12 @@ OptionTable &OptionTable::list(std::string name, std::string valueName, std::str
 
 OptionTable &OptionTable::integer(std::string name, std::string valueName, std::string help,
                                   int &target, int low, int high) {
-  return custom(
-      std::move(name), std::move(valueName), std::move(help),
-      [&target, low, high](StringRef value) -> std::string {
-        if (value.getAsInteger(10, target) || target < low || target > high)
-          return (Twine("expected a number from ") + Twine(low) + " to " + Twine(high)).str();
-        return {};
-      });
+  return custom(std::move(name), std::move(valueName), std::move(help),
+                [&target, low, high](StringRef value) -> std::string {
+                  if (value.getAsInteger(10, target) || target < low || target > high)
+                    return formatted("expected a number from {} to {}", low, high);
+                  return {};
+                });
 }
 
 OptionTable &OptionTable::choice(std::string name, std::vector<std::string> choices,
@@ -75,7 +76,7 @@ OptionTable &OptionTable::choice(std::string name, std::vector<std::string> choi
     target = value.str();
     if (llvm::is_contained(choices, target))
       return {};
-    return "expected one of " + llvm::join(choices, ", ");
+    return formatted("expected one of {}", llvm::join(choices, ", "));
   };
   return *this;
 }
@@ -110,9 +111,9 @@ std::string OptionTable::unknown(StringRef spelled) const {
   for (const Option &option : options)
     names.push_back("--" + option.name);
   names.push_back("--help");
-  std::string message = ("unknown option `" + spelled + "`").str();
+  std::string message = formatted("unknown option `{}`", spelled);
   if (StringRef guess = nearest(spelled, names); !guess.empty())
-    message += ("; did you mean `" + guess + "`?").str();
+    message += formatted("; did you mean `{}`?", guess);
   return message;
 }
 
@@ -141,20 +142,19 @@ bool OptionTable::parseLong(StringRef arg, llvm::ArrayRef<const char *> rest, si
     return false;
   }
   if (option->kind == ValueKind::None && hasValue) {
-    error = ("option `" + spelled + "` takes no value").str();
+    error = formatted("option `{}` takes no value", spelled);
     return false;
   }
   if (option->kind != ValueKind::None && !hasValue) {
     if (rest.empty()) {
-      error =
-          ("option `" + spelled + "` needs a value: " + spelled + " " + option->valueName).str();
+      error = formatted("option `{}` needs a value: {} {}", spelled, spelled, option->valueName);
       return false;
     }
     value = rest.front();
     used = 1;
   }
   if (std::string problem = option->accept(value); !problem.empty()) {
-    error = ("option `" + spelled + "`: " + problem + ", got `" + value + "`").str();
+    error = formatted("option `{}`: {}, got `{}`", spelled, problem, value);
     return false;
   }
   return true;
@@ -187,13 +187,13 @@ bool OptionTable::parse(llvm::ArrayRef<const char *> args, std::string &error,
       continue;
     }
     if (++count > most) {
-      error = ("unexpected argument `" + arg + "`").str();
+      error = formatted("unexpected argument `{}`", arg);
       return false;
     }
     positionals->push_back(arg.str());
   }
   if (count < least) {
-    error = "expected " + usage;
+    error = formatted("expected {}", usage);
     return false;
   }
   return true;
@@ -236,10 +236,10 @@ void OptionTable::print(llvm::raw_ostream &os) const {
       current = option.group;
       first = false;
     }
-    std::string left = option.letter ? std::string("  -") + option.letter + ", " : "  ";
+    std::string left = option.letter ? formatted("  -{}, ", option.letter) : "  ";
     left += "--" + option.name;
     if (!option.valueName.empty())
-      left += " " + option.valueName;
+      left += formatted(" {}", option.valueName);
     os << left;
     if (left.size() + 2 > column) {
       os << '\n';

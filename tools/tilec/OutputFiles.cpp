@@ -1,5 +1,6 @@
 //===- OutputFiles.cpp - several files, written together or not at all ----===//
 #include "tools/tilec/OutputFiles.h"
+#include "text/Format.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -14,10 +15,11 @@
 
 using namespace tilec;
 using llvm::StringRef;
+using tile::formatted;
 namespace fs = llvm::sys::fs;
 
 static std::string describe(StringRef path, std::error_code code) {
-  return ("cannot write `" + path + "`: " + code.message()).str();
+  return formatted("cannot write `{}`: {}", path, code.message());
 }
 
 /// Writes to an open descriptor; false with `error` set on failure (a full
@@ -87,7 +89,7 @@ static std::string findObstacle(StringRef path, const fs::file_status &status, S
   if (!fs::can_write(path) || !(status.permissions() & fs::all_write))
     return describe(path, std::make_error_code(std::errc::permission_denied));
   if (fs::equivalent(path, source))
-    return ("cannot write `" + path + "`: it is the file that is read").str();
+    return formatted("cannot write `{}`: it is the file that is read", path);
   return "";
 }
 
@@ -111,9 +113,8 @@ static void keepRights(int fd, const fs::file_status &before) {
 /// `before`: of the file that will be replaced, or null.
 static bool writeAside(AsideFile &file, StringRef contents, const fs::file_status *before,
                        std::string &error) {
-  file.aside = (file.target + llvm::Twine(".") +
-                llvm::utohexstr(llvm::sys::Process::GetRandomNumber()) + ".tmp")
-                   .str();
+  file.aside =
+      formatted("{}.{}.tmp", file.target, llvm::utohexstr(llvm::sys::Process::GetRandomNumber()));
   int fd = -1;
   unsigned mode = before ? fs::owner_read | fs::owner_write : fs::all_read | fs::all_write;
   if (std::error_code code =
@@ -159,7 +160,7 @@ bool OutputFiles::commit(std::string &error) {
     std::string target = resolve(path);
     for (const AsideFile &other : written)
       if (other.target == target)
-        error = ("cannot write `" + other.shown + "` and `" + path + "`: they are one file").str();
+        error = formatted("cannot write `{}` and `{}`: they are one file", other.shown, path);
     if (!error.empty())
       return discard(0);
     written.push_back({std::move(target), "", path});

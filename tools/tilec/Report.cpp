@@ -1,5 +1,6 @@
 //===- Report.cpp - progress and tables of tilec run, test and bench ------===//
 #include "tools/tilec/Report.h"
+#include "text/Format.h"
 #include "tools/tilec/Commands.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -9,6 +10,7 @@ using namespace tile::host;
 using llvm::ArrayRef;
 using llvm::raw_ostream;
 using llvm::StringRef;
+using tile::formatted;
 using Status = CaseResult::Status;
 
 /// Failing cases of one function shown in full; the others are only counted.
@@ -77,7 +79,7 @@ static std::string paintStatus(StringRef cell) {
                      : text == "FAIL"    ? "1;31"
                      : text == "skipped" ? "33"
                                          : nullptr;
-  return code ? ("\033[" + llvm::Twine(code) + "m" + cell + "\033[0m").str() : cell.str();
+  return code ? formatted("\033[{}m{}\033[0m", code, cell) : cell.str();
 }
 
 //===----------------------------------------------------------------------===//
@@ -92,7 +94,7 @@ void ProgressPrinter::clearLine() {
 }
 
 static std::string title(StringRef function, StringRef parameters) {
-  return parameters.empty() ? function.str() : (function + "(" + parameters + ")").str();
+  return parameters.empty() ? function.str() : formatted("{}({})", function, parameters);
 }
 
 void ProgressPrinter::startCase(StringRef function, StringRef parameters, size_t index,
@@ -118,11 +120,11 @@ void ProgressPrinter::startCase(StringRef function, StringRef parameters, size_t
 /// "; add 0.012 ms", of the case that has just ended.
 static std::string shortResult(const CaseResult &result) {
   for (const Measurement &m : result.measurements) {
-    std::string label = m.label.empty() ? "" : m.label + " ";
+    std::string label = m.label.empty() ? "" : formatted("{} ", m.label);
     if (m.milliseconds > 0)
-      return "; " + label + number(m.milliseconds) + " ms";
+      return formatted("; {}{} ms", label, number(m.milliseconds));
     if (m.value)
-      return "; " + label + number(*m.value) + " " + m.unit;
+      return formatted("; {}{} {}", label, number(*m.value), m.unit);
   }
   return "";
 }
@@ -206,7 +208,7 @@ void tilec::printTestTable(ArrayRef<FunctionResult> results, raw_ostream &os, bo
     unsigned bad = result.count(Status::Failed);
     std::string count = std::to_string(result.cases.size());
     if (bad && result.cases.size() > 1)
-      count = std::to_string(bad) + " of " + count;
+      count = formatted("{} of {}", bad, count);
     table.add({result.name, count, checked ? error == 0 ? "0" : ::print("%.1e", error) : "",
                !checked      ? ""
                : used > 9.99 ? ">999%"
@@ -267,7 +269,7 @@ static void printBench(const FunctionResult &result, raw_ostream &os) {
           column.bytes |= m.gigabytesPerSecond.has_value();
           column.flops |= m.teraflops.has_value();
         }
-    std::string prefix = label.empty() ? "" : label + " ";
+    std::string prefix = label.empty() ? "" : formatted("{} ", label);
     if (column.time)
       header.push_back(prefix + "ms");
     if (column.unit)

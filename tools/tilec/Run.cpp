@@ -4,6 +4,7 @@
 // of one purpose, print what came out. docs/host-functions.md is the language.
 //
 //===----------------------------------------------------------------------===//
+#include "text/Format.h"
 #include "tools/tilec/BenchResults.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/HostDevice.h"
@@ -11,12 +12,12 @@
 #include "tools/tilec/OutputFiles.h"
 #include "tools/tilec/Report.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 #include <cstdlib>
 
 using namespace tilec;
 using namespace tile::host;
 using llvm::StringRef;
+using tile::formatted;
 using Status = CaseResult::Status;
 
 static constexpr StringRef detailsText =
@@ -141,9 +142,10 @@ bool HostCommand::chooseNames() {
   for (const std::string &one : wanted)
     if (!llvm::is_contained(known, one)) {
       StringRef near = nearest(one, known);
-      printError(name(), "none of " + llvm::Twine(files.size()) + " files has a `@tile." +
-                             (purpose == Purpose::Example ? "example" : name()) + "` function `" +
-                             one + "`" + (near.empty() ? "" : "; did you mean `" + near + "`?"));
+      printError(name(),
+                 formatted("none of {} files has a `@tile.{}` function `{}`{}", files.size(),
+                           purpose == Purpose::Example ? "example" : name(), one,
+                           near.empty() ? "" : formatted("; did you mean `{}`?", near)));
       return false;
     }
   for (auto &file : files)
@@ -170,7 +172,7 @@ bool HostCommand::writeCounters() {
     if (agreement->unordered)
       llvm::outs() << ", " << agreement->unordered << " that depend on the order of programs";
     for (auto &[type, difference] : agreement->largest)
-      llvm::outs() << llvm::formatv(", {0} within {1:e1}", type, difference);
+      llvm::outs() << formatted(", {} within {:.1e}", type, difference);
     llvm::outs() << '\n';
   }
   if (deviceOptions.counters)
@@ -178,7 +180,7 @@ bool HostCommand::writeCounters() {
   if (deviceOptions.countersFile.empty())
     return true;
   OutputFiles out(files.front()->path.path);
-  out.add(deviceOptions.countersFile, opened.emulator->countersJson() + "\n");
+  out.add(deviceOptions.countersFile, formatted("{}\n", opened.emulator->countersJson()));
   std::string error;
   if (out.commit(error))
     return true;
@@ -204,8 +206,8 @@ int HostCommand::runFile(HostFile &file) {
   if (results.empty() && mayBeEmpty)
     return Success;
   if (results.empty()) {
-    printError(name(), "`" + path + "` has no function marked `@tile." +
-                           (purpose == Purpose::Example ? "example" : name()) + "`");
+    printError(name(), formatted("`{}` has no function marked `@tile.{}`", path,
+                                 purpose == Purpose::Example ? "example" : name()));
     return Failure;
   }
   bool hasHeading = purpose != Purpose::Example && !json && !csv;
@@ -230,9 +232,11 @@ int HostCommand::runFile(HostFile &file) {
 bool HostCommand::checkOutputs() {
   for (const std::string &path : outputs)
     if (!measured.inFormatOf(path)) {
-      printError(name(), "option `--output`: expected a file that ends in .html, .json or .csv, "
-                         "got `" +
-                             path + "`");
+      printError(
+          name(),
+          formatted(
+              "option `--output`: expected a file that ends in .html, .json or .csv, got `{}`",
+              path));
       return false;
     }
   BenchResults old;
@@ -293,8 +297,8 @@ int HostCommand::runFiles() {
     seen[status] = true;
   }
   if (totals.empty() && !seen[Failure] && !seen[Usage]) {
-    printError(name(), "no file has a function marked `@tile." +
-                           (purpose == Purpose::Example ? "example" : name()) + "`");
+    printError(name(), formatted("no file has a function marked `@tile.{}`",
+                                 purpose == Purpose::Example ? "example" : name()));
     return Failure;
   }
   if (purpose == Purpose::Test && files.size() > 1)

@@ -1,5 +1,6 @@
 //===- SourcePaths.cpp - the files that a command is to read --------------===//
 #include "tools/tilec/SourcePaths.h"
+#include "text/Format.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -7,6 +8,7 @@
 
 using namespace tilec;
 using llvm::StringRef;
+using tile::formatted;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
 
@@ -37,7 +39,7 @@ static bool findBelow(StringRef folder, std::vector<std::string> &files, std::st
       files.push_back(it->path());
   }
   if (code)
-    error = "cannot read `" + folder.str() + "`: " + code.message();
+    error = formatted("cannot read `{}`: {}", folder, code.message());
   llvm::sort(files);
   return !code;
 }
@@ -53,7 +55,7 @@ bool tilec::findSources(llvm::ArrayRef<std::string> paths, std::vector<SourcePat
     if (!findBelow(named, files, error))
       return false;
     if (files.empty()) {
-      error = "no file with kernels (.tile, or .py) is below `" + named + "`";
+      error = formatted("no file with kernels (.tile, or .py) is below `{}`", named);
       return false;
     }
     for (std::string &file : files)

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Cache.h"
+#include "text/Format.h"
 #include "tools/tilec/Commands.h"
 #include "tools/tilec/Version.h"
 #include "llvm/ADT/StringExtras.h"
@@ -18,6 +19,7 @@
 
 using namespace tilec;
 using llvm::StringRef;
+using tile::formatted;
 
 static const CommandEntry commands[] = {
     {"compile", "compile kernels to PTX, a cubin or any stage before", createCompileCommand},
@@ -76,16 +78,16 @@ static const CommandEntry *findCommand(StringRef name) {
   std::vector<std::string> names{"help", "version"};
   for (const CommandEntry &entry : commands)
     names.push_back(entry.name.str());
-  std::string message = ("unknown command `" + name + "`").str();
+  std::string message = formatted("unknown command `{}`", name);
   if (StringRef guess = nearest(name, names); !guess.empty())
-    message += ("; did you mean `" + guess + "`?").str();
+    message += formatted("; did you mean `{}`?", guess);
   printError("", message);
   return nullptr;
 }
 
 /// A fault of the compiler, not of its input: says so, with what LLVM knows.
 static void reportFatal(void *, const char *reason, bool) {
-  printError("", llvm::Twine("internal error, a fault of the compiler: ") + reason);
+  printError("", formatted("internal error, a fault of the compiler: {}", reason));
   llvm::sys::RunInterruptHandlers(); // removes files written aside
   std::_Exit(Failure);
 }
@@ -96,7 +98,7 @@ static int finish(int status) {
   llvm::raw_fd_ostream &out = llvm::outs();
   out.flush();
   if (out.has_error()) {
-    printError("", "cannot write standard output: " + out.error().message());
+    printError("", formatted("cannot write standard output: {}", out.error().message()));
     out.clear_error();
     status = status == Success ? Failure : status;
   }
