@@ -120,23 +120,30 @@ static void cutParts(Cut &cut, const Traits &traits, int64_t rows, int64_t colum
                                   kPointwiseThreads / 32);
 }
 
-/// Programs of a chip that keep its memory busy, each with a row in registers or a block of
-/// several kilobytes.
-static constexpr int64_t kChip = 132, kProgramsOfRows = 2, kProgramsOfBlocks = 4;
+/// Blocks that a chip computes at once; of one that no board is known of, those of an H100.
+static int64_t blocksAtOnce(const Target &target) {
+  const DeviceModel *device = deviceFor(target.capability);
+  return device ? device->multiprocessors : 132;
+}
 
-int64_t tile::chooseParts(const KernelShape &shape, const Extents &extents) {
+/// Programs of a multiprocessor that keep memory busy, each with a row in registers or a block of
+/// several kilobytes.
+static constexpr int64_t kProgramsOfRows = 2, kProgramsOfBlocks = 4;
+
+int64_t tile::chooseParts(const KernelShape &shape, const Extents &extents, const Target &target) {
+  int64_t atOnce = blocksAtOnce(target);
   Traits traits = traitsOf(shape);
   int64_t most = std::max<int64_t>(extents.rows, 1), wanted;
   if (shape.reduces) {
     int64_t bytes = std::max<int64_t>(extents.columns, 1) * traits.widest;
-    wanted = kChip * std::clamp<int64_t>(32768 / bytes, kProgramsOfRows, 16);
+    wanted = atOnce * std::clamp<int64_t>(32768 / bytes, kProgramsOfRows, 16);
     most =
         llvm::divideCeil(uint64_t(most), uint64_t(std::max<int64_t>(kSharedRowsBytes / bytes, 1)));
   } else {
     Cut cut;
     cutParts(cut, traits, extents.rows, extents.columns);
     int64_t blocks = llvm::divideCeil(uint64_t(extents.columns), uint64_t(cut.block));
-    wanted = kChip * kProgramsOfBlocks / std::max<int64_t>(blocks, 1);
+    wanted = atOnce * kProgramsOfBlocks / std::max<int64_t>(blocks, 1);
     // A part that is added up in the end costs as much as a few rows.
     most = llvm::divideCeil(uint64_t(most), uint64_t(cut.rows * 4));
   }
@@ -151,9 +158,8 @@ struct ProductBlock {
 static constexpr ProductBlock kProductBlocks[] = {{16, 64, 4},   {16, 128, 4},  {32, 64, 4},
                                                   {64, 64, 4},   {64, 128, 4},  {128, 64, 4},
                                                   {128, 128, 4}, {128, 256, 8}, {256, 128, 8}};
-/// What the model counts with: blocks that a chip computes at once, and the products of
-/// elements that take as long as to load one byte.
-static constexpr int64_t kBlocksAtOnce = 132, kProductsPerByte = 256;
+/// What the model counts with: the products of elements that take as long as to load one byte.
+static constexpr int64_t kProductsPerByte = 256;
 
 /// How long what memory moves must be on its way for memory to be busy, in microseconds: a load
 /// takes some 0.7, nearly twice that if many do. Measured on an H200 with gated networks of 1 and
@@ -164,8 +170,7 @@ static constexpr double kOnTheWay = 1.31;
 /// behind the ends counts, and so does what is loaded.
 static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of,
                        const Target &target) {
-  const DeviceModel *device = deviceFor(target.capability);
-  int64_t atOnce = device ? device->multiprocessors : kBlocksAtOnce;
+  int64_t atOnce = blocksAtOnce(target);
   graph::MatmulOp op = shape.product->op;
   int64_t bytes = bytesOf(op.getLhs().getType().getElement());
   cut.inner = std::clamp<int64_t>(128 / bytes, 16, 64);
@@ -193,6 +198,7 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of,
   }
   cut.evenInner = of.inner % cut.inner == 0;
   // Few blocks keep memory busy only if each has more on its way.
+  const DeviceModel *device = deviceFor(target.capability);
   if (!device)
     return;
   int64_t programs = std::clamp<int64_t>(countPrograms(shape, cut, of), 1, 2 * atOnce);
@@ -240,8 +246,7 @@ static int64_t turnOfChain(const ProductBlock &block, int64_t bytes, int64_t dep
 
 /// As many rows as leave work for all of the chip, so that the right operands are read least.
 static void cutChain(Cut &cut, const KernelShape &shape, const Extents &of, const Target &target) {
-  const DeviceModel *device = deviceFor(target.capability);
-  int64_t atOnce = device ? device->multiprocessors : kBlocksAtOnce;
+  int64_t atOnce = blocksAtOnce(target);
   int64_t bytes = bytesOfChain(shape);
   cut.depth = std::max(powerOfTwo(of.depth), kLeastBlock);
   cut.block = std::max(powerOfTwo(of.columns), kLeastBlock);

@@ -27,7 +27,7 @@ graph::Cut chooseCut(const graph::KernelShape &shape, const Extents &extents, co
 bool chainFits(const graph::KernelShape &shape, const Extents &extents, const Target &target);
 
 /// How many programs share the rows of a kernel that combines them in parts.
-int64_t chooseParts(const graph::KernelShape &shape, const Extents &extents);
+int64_t chooseParts(const graph::KernelShape &shape, const Extents &extents, const Target &target);
 
 /// Programs along x that the cut needs.
 int64_t countPrograms(const graph::KernelShape &shape, const graph::Cut &cut,

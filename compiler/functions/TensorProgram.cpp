@@ -51,7 +51,7 @@ public:
   llvm::Expected<TensorLaunch> launch(unsigned kernel, const Bindings &sizes,
                                       ArrayRef<TensorPlace> places, const Target &target) override;
   TensorProgram &forSizes(const Bindings &sizes, const Target &target) override;
-  void chooseParts(Bindings &sizes) const override;
+  void chooseParts(Bindings &sizes, const Target &target) const override;
   std::string tracedText() const override { return traced; }
   std::string groupedText() const override;
 
@@ -201,10 +201,10 @@ TensorProgram &Program::forSizes(const Bindings &sizes, const Target &target) {
   return *apart;
 }
 
-void Program::chooseParts(Bindings &sizes) const {
+void Program::chooseParts(Bindings &sizes, const Target &target) const {
   for (const KernelShape &shape : inParts)
     if (std::optional<Extents> extents = extentsOf(shape, sizes))
-      sizes[*shape.parts->name()] = tile::chooseParts(shape, *extents);
+      sizes[*shape.parts->name()] = tile::chooseParts(shape, *extents, target);
 }
 
 void Program::describe(const tensors::Signature &signature) {

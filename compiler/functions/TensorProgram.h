@@ -96,7 +96,7 @@ public:
   virtual TensorProgram &forSizes(const graph::Bindings &sizes, const Target &target) = 0;
   /// Adds sizes that the compiler chooses to those of the arguments: of what is combined in
   /// parts, how many there are.
-  virtual void chooseParts(graph::Bindings &sizes) const = 0;
+  virtual void chooseParts(graph::Bindings &sizes, const Target &target) const = 0;
   /// `places`: of all buffers that the kernel uses, by buffer.
   virtual llvm::Expected<TensorLaunch> launch(unsigned kernel, const graph::Bindings &sizes,
                                               llvm::ArrayRef<TensorPlace> places,

@@ -258,7 +258,7 @@ static llvm::Error readCall(tile_program &program, const void *const *arguments,
   if (std::string wrong = program.program->unmetRequirement(call.sizes); !wrong.empty())
     return invalid(formatted("`{}`: {}", program.function.asFunction().name(), wrong));
   call.program = &program.program->forSizes(call.sizes, *program.target);
-  call.program->chooseParts(call.sizes);
+  call.program->chooseParts(call.sizes, *program.target);
   return llvm::Error::success();
 }
 

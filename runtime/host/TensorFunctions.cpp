@@ -218,8 +218,9 @@ Result TensorFunctions::call(Evaluator &evaluator, const PyValue &function, cons
     return error;
   if (std::string wrong = call.program->unmetRequirement(call.sizes); !wrong.empty())
     return fail(formatted("`{}`: {}", call.object().name(), wrong), "ValueError");
-  call.program = &call.program->forSizes(call.sizes, targetNamed(context->device.target()));
-  call.program->chooseParts(call.sizes);
+  const Target &target = targetNamed(context->device.target());
+  call.program = &call.program->forSizes(call.sizes, target);
+  call.program->chooseParts(call.sizes, target);
   if (auto error = makeBuffers(call))
     return error;
   for (unsigned i = 0; i < call.program->kernels.size(); ++i)

@@ -72,9 +72,10 @@ Explainer::explain(const std::shared_ptr<eval::FunctionObject> &function) {
   graph::Bindings values;
   for (auto &[name, value] : what.values)
     values[name] = value;
-  TensorProgram &chosen = compiled->forSizes(values, targetNamed(what.target));
+  const Target &target = targetNamed(what.target);
+  TensorProgram &chosen = compiled->forSizes(values, target);
   FunctionExplanation explanation{function->name(), chosen, signature, values};
-  chosen.chooseParts(explanation.values);
+  chosen.chooseParts(explanation.values, target);
   if (parts)
     parts->push_back(drawFunction(explanation));
   if (json) {
