@@ -18,10 +18,14 @@ FAULTS = {
     "ir/Function.cpp": ("void f() {\n" + "  g();\n" * 100 + "}\n", "a function of 101 lines"),
     "frontend/Env.cpp": ('auto v = std::getenv("X");\n', "reads the environment"),
     "runtime/capi/Env.cpp": ('auto v = secure_getenv("X");\n', "reads the environment"),
+    "frontend/Pieced.cpp": ('auto t = "no " +\n name;\n', "text is pieced together"),
+    "ir/Pieced.cpp": ('auto t = name + "` is one";\n', "text is pieced together"),
+    "runtime/Pieced.cpp": ('auto t = llvm::formatv("{0} of", 1);\n', "text is pieced together"),
     "compiler/Says.cpp": ("llvm::errs() << 1;\n", "writes to standard error"),
 }
 FINE = {
     "passes/Fine.cpp": '#include "target/Target.h"\n// sm_90 has capability >= 90, getenv(), errs()\n',
+    "passes/Text.cpp": 'auto t = formatted("no {}", name) + ".x" + "y";\n// "a " + b\nauto r = R"(a " + b)";\n',
     "tools/Env.cpp": 'auto v = std::getenv("X");\nllvm::errs() << v;\n',
     "runtime/Cache.cpp": 'auto v = std::getenv("X");\n',
 }
