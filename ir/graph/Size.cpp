@@ -5,8 +5,8 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace tile::graph;
-using tile::formatted;
 using llvm::StringRef;
+using tile::formatted;
 
 Size::Size(int64_t constant) { add({}, constant); }
 
