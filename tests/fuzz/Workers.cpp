@@ -79,6 +79,16 @@ static Board *newBoard() {
   return memory == MAP_FAILED ? nullptr : new (memory) Board();
 }
 
+/// Where lines are counted (tools/fuzz coverage), writes the counts: no process of ours ends by
+/// `exit`.
+extern "C" __attribute__((weak)) int __llvm_profile_write_file();
+
+[[noreturn]] static void leave() {
+  if (__llvm_profile_write_file)
+    __llvm_profile_write_file();
+  _exit(0);
+}
+
 /// The child's life: cases `next`, `next + step`, ... A failure waits for the
 /// parent to have read it.
 [[noreturn]] static void work(const Job &job, Board &board, uint64_t next, uint64_t count,
@@ -88,7 +98,7 @@ static Board *newBoard() {
   if (std::string problem = job.prepare ? job.prepare() : ""; !problem.empty()) {
     say(board, problem);
     board.state = Board::Unusable;
-    _exit(0);
+    leave();
   }
   board.state = Board::Running;
   for (uint64_t i = next; i < count && Clock::now() < end; i += step) {
@@ -103,7 +113,7 @@ static Board *newBoard() {
     board.finished = board.finished + 1;
   }
   board.state = Board::Finished;
-  _exit(0);
+  leave();
 }
 
 static std::string deathOf(int status) {
