@@ -30,6 +30,16 @@ static frontend::SourceRange rangeIn(const frontend::SourceFile &file, Location 
   return range;
 }
 
+namespace {
+struct Finding {
+  frontend::SourceRange range;
+  std::string message;
+  bool operator==(const Finding &other) const {
+    return range.begin == other.range.begin && message == other.message;
+  }
+};
+} // namespace
+
 struct Linter::Impl {
   Impl(const frontend::SourceFile &file, std::vector<std::string> includePaths,
        frontend::DiagnosticEngine &diagnostics)
@@ -39,6 +49,10 @@ struct Linter::Impl {
     if (!diagnostics.hasErrors())
       program.emplace(file, tree, std::move(includePaths));
   }
+  std::optional<std::vector<Finding>> remarksOf(const CompileOptions &options, bool stridesKnown,
+                                                frontend::DiagnosticEngine &errors);
+  std::vector<CompileOptions> variationsOf(const CompileOptions &options);
+
   const frontend::SourceFile &file;
   ast::Module tree;
   MLIRContext context;
@@ -51,19 +65,68 @@ Linter::Linter(const frontend::SourceFile &file, std::vector<std::string> includ
 
 Linter::~Linter() = default;
 
+std::optional<std::vector<Finding>> Linter::Impl::remarksOf(const CompileOptions &options,
+                                                            bool stridesKnown,
+                                                            frontend::DiagnosticEngine &errors) {
+  OwningOpRef<ModuleOp> module = program->specialize(context, options, errors);
+  if (!module || errors.hasErrors())
+    return std::nullopt;
+  std::vector<Finding> remarks;
+  for (func::FuncOp kernel : module->getOps<func::FuncOp>())
+    tile::lint(kernel, stridesKnown, [&](Location loc, std::string message) {
+      if (frontend::SourceRange range = rangeIn(file, loc); range.end)
+        remarks.push_back({range, std::move(message)});
+    });
+  return remarks;
+}
+
+/// The same kernel with one constexpr less by half, for each whose default is an even number.
+std::vector<CompileOptions> Linter::Impl::variationsOf(const CompileOptions &options) {
+  std::vector<CompileOptions> out;
+  for (const auto &kernel : program->kernels()) {
+    if (kernel->name() != options.kernel)
+      continue;
+    for (const ast::Parameter &parameter : kernel->params()) {
+      auto *constant = llvm::dyn_cast_or_null<ast::Constant>(parameter.defaultValue.get());
+      if (!constant || constant->type != ast::Constant::Type::Int ||
+          constant->integer.getActiveBits() > 31 ||
+          !eval::isConstexprAnnotation(parameter.annotation.get(), &program->environment()) ||
+          llvm::any_of(options.constexprs,
+                       [&](auto &given) { return given.first == parameter.name; }))
+        continue;
+      uint64_t value = constant->integer.getZExtValue();
+      if (value == 0 || value % 2)
+        continue;
+      CompileOptions changed = options;
+      changed.print = nullptr;
+      changed.constexprs.emplace_back(parameter.name, std::to_string(value / 2));
+      out.push_back(std::move(changed));
+    }
+  }
+  return out;
+}
+
 bool Linter::lint(const CompileOptions &options, bool stridesKnown,
                   frontend::DiagnosticEngine &diagnostics) {
   if (!impl->program)
     return false;
-  OwningOpRef<ModuleOp> module = impl->program->specialize(impl->context, options, diagnostics);
-  if (!module || diagnostics.hasErrors())
+  auto remarks = impl->remarksOf(options, stridesKnown, diagnostics);
+  if (!remarks)
     return false;
-  for (func::FuncOp kernel : module->getOps<func::FuncOp>())
-    tile::lint(kernel, stridesKnown, [&](Location loc, std::string message) {
-      frontend::SourceRange range = rangeIn(impl->file, loc);
-      if (range.end)
-        diagnostics.warning(&impl->file, range, std::move(message));
-    });
+  // A mask that this value of a constexpr alone decides has its use for others.
+  auto isOfMask = [](const Finding &remark) {
+    return llvm::StringRef(remark.message).starts_with("the mask is ");
+  };
+  if (llvm::any_of(*remarks, isOfMask))
+    for (const CompileOptions &changed : impl->variationsOf(options)) {
+      frontend::DiagnosticEngine ignored;
+      if (auto others = impl->remarksOf(changed, stridesKnown, ignored))
+        llvm::erase_if(*remarks, [&](const Finding &remark) {
+          return isOfMask(remark) && !llvm::is_contained(*others, remark);
+        });
+    }
+  for (Finding &remark : *remarks)
+    diagnostics.warning(&impl->file, remark.range, std::move(remark.message));
   return true;
 }
 

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Lint.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/LintKernel.h"
 #include "passes/facts/PointerRoots.h"
@@ -48,8 +49,15 @@ void Linter::checkMask(Operation *op, Value mask) {
 bool Linter::dependsOn(Value value, llvm::function_ref<bool(Value)> what, unsigned depth) {
   if (what(value))
     return true;
+  if (depth > 40)
+    return false;
+  // What a loop carries comes from before it.
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
+      if (OpOperand *init = loop.getTiedLoopInit(argument))
+        return dependsOn(init->get(), what, depth + 1);
   Operation *op = value.getDefiningOp();
-  if (!op || depth > 40 || op->getNumRegions())
+  if (!op || op->getNumRegions())
     return false;
   return llvm::any_of(op->getOperands(),
                       [&](Value operand) { return dependsOn(operand, what, depth + 1); });
@@ -65,6 +73,12 @@ void Linter::checkNeighbours(Operation *op, Value pointer) {
       return;
   // Addresses that come from memory are meant to be scattered.
   if (dependsOn(pointer, [](Value v) { return v.getDefiningOp<LoadOp>() != nullptr; }))
+    return;
+  // Neighbours of a remainder are neighbours, but for one.
+  if (dependsOn(pointer, [](Value v) {
+        return isa_and_nonnull<arith::RemSIOp, arith::RemUIOp>(v.getDefiningOp()) &&
+               isa<RankedTensorType>(v.getType());
+      }))
     return;
   // A parameter that multiplies an index is a stride, which may well be 1.
   bool hasStride = dependsOn(pointer, [&](Value v) {
@@ -129,12 +143,16 @@ void Linter::checkProducts(Value pointer, Value offset, unsigned depth) {
   Operation *op = offset.getDefiningOp();
   if (!op || depth > 40)
     return;
-  if (auto product = dyn_cast<arith::MulIOp>(op); product && bitsOf(offset) == 32) {
+  if (auto product = dyn_cast<arith::MulIOp>(op)) {
     Interval a = intervals.of(product.getLhs()), b = intervals.of(product.getRhs());
     constexpr int64_t small = 1 << 16;
     auto isSmall = [&](Interval i) { return i.low > -small && i.high < small; };
-    if (!isSmall(a) && !isSmall(b) && a.low != a.high && b.low != b.high)
+    bool isLarge = !isSmall(a) && !isSmall(b) && a.low != a.high && b.low != b.high;
+    if (isLarge && bitsOf(offset) == 32)
       return noteProduct(product, pointer);
+    // A factor of 64 bits is enough: what it multiplies numbers rows, heads, and is no offset yet.
+    if (isLarge)
+      return;
   }
   if (isMovement(op) ||
       isa<arith::AddIOp, arith::SubIOp, arith::ExtSIOp, arith::ShLIOp, arith::MulIOp>(op))
