@@ -452,7 +452,7 @@ EXPORT Result cuLaunchKernelEx(const LaunchConfig *config, Function function, vo
                                void **) {
   ENTER_IN_CONTEXT(cuLaunchKernelEx);
   if (state().control.quiet.load(std::memory_order_relaxed)) {
-    state().control.quietLaunches.fetch_add(1, std::memory_order_relaxed);
+    state().control.quietLaunches.add(1);
     return Result::Success;
   }
   Launch launch;
@@ -659,7 +659,7 @@ EXPORT Result cuGraphInstantiateWithFlags(GraphExec *executable, Graph graph, un
 EXPORT Result cuGraphLaunch(GraphExec executable, Stream stream) {
   ENTER_IN_CONTEXT(cuGraphLaunch);
   if (state().control.quiet.load(std::memory_order_relaxed)) {
-    state().control.quietLaunches.fetch_add(executable->launches.size(), std::memory_order_relaxed);
+    state().control.quietLaunches.add(unsigned(executable->launches.size()));
     return Result::Success;
   }
   for (Launch launch : executable->launches) {

@@ -31,6 +31,35 @@ struct Launch {
   std::vector<std::string> parameters; ///< bytes of each, by the PTX's types
 };
 
+/// Counts what many threads do without a line of memory that they share: what is measured over
+/// this driver is not how it counts.
+class ThreadCount {
+public:
+  void add(unsigned n) {
+    static std::atomic<unsigned> threads = 0;
+    thread_local const unsigned mine = threads.fetch_add(1) % kSlots;
+    slots[mine].count.fetch_add(n, std::memory_order_relaxed);
+  }
+  operator unsigned() const {
+    unsigned sum = 0;
+    for (const Slot &slot : slots)
+      sum += slot.count.load(std::memory_order_relaxed);
+    return sum;
+  }
+  void operator=(unsigned n) {
+    for (Slot &slot : slots)
+      slot.count = 0;
+    slots[0].count = n;
+  }
+
+private:
+  static constexpr unsigned kSlots = 64;
+  struct alignas(64) Slot {
+    std::atomic<unsigned> count = 0;
+  };
+  Slot slots[kSlots];
+};
+
 struct Control {
   std::mutex mutex;
   // What the driver answers.
@@ -54,7 +83,7 @@ struct Control {
   /// Calls are not recorded, and launches only counted: for who counts allocations and locks,
   /// or measures.
   std::atomic<bool> quiet = false;
-  std::atomic<unsigned> quietLaunches = 0;
+  ThreadCount quietLaunches;
 
   // What happened.
   std::vector<std::string> calls; ///< symbols, in order
