@@ -128,7 +128,8 @@ std::string Picture::nameOf(unsigned buffer) const {
 }
 
 static StringRef kindOf(const TensorKernel &kernel) {
-  return kernel.chains       ? "two products"
+  return kernel.hand         ? "written by hand"
+         : kernel.chains     ? "two products"
          : kernel.multiplies ? "matrix product"
          : kernel.reduces    ? "rows reduced"
                              : "element by element";

@@ -27,18 +27,31 @@ static Size fusedBytes(const TensorProgram &program) {
   return bytes;
 }
 
+/// The parameters whose memory gets new values from a kernel.
+static std::vector<std::string> updatedBy(const TensorKernel &kernel, const TensorProgram &program,
+                                          const tensors::Signature &signature) {
+  std::vector<std::string> names;
+  for (auto [made, parameter] : program.updates)
+    if (llvm::is_contained(llvm::ArrayRef(kernel.buffers).drop_front(kernel.numRead), made))
+      names.push_back(signature.parameters[program.buffers[parameter].index].name);
+  return names;
+}
+
 static void printKernel(llvm::raw_ostream &os, const TensorKernel &kernel,
-                        const graph::Bindings &values) {
+                        llvm::ArrayRef<std::string> updates, const graph::Bindings &values) {
   os << "\n  " << kernel.name;
   if (kernel.line)
     os << ", line " << kernel.line;
-  os << (kernel.chains       ? ": two matrix products, what is between them never stored\n"
+  os << (kernel.hand         ? ": a kernel of the file, as it is written there\n"
+         : kernel.chains     ? ": two matrix products, what is between them never stored\n"
          : kernel.multiplies ? ": blocks of a matrix product\n"
          : kernel.reduces    ? ": rows that are reduced\n"
                              : ": element by element\n");
   os << "    " << llvm::join(kernel.operations, ", ") << "\n";
   os << "    reads  " << amount(kernel.bytesRead, values) << " bytes\n";
   os << "    writes " << amount(kernel.bytesWritten, values) << " bytes\n";
+  if (!updates.empty())
+    os << "    in place: `" << llvm::join(updates, "`, `") << "`\n";
   for (const std::string &reason : kernel.reasons)
     os << "    not fused: " << reason << "\n";
 }
@@ -54,11 +67,13 @@ void FunctionExplanation::print(llvm::raw_ostream &os) const {
   }
   for (unsigned result : program.results)
     results += (results.empty() ? "" : ", ") + describe(program.buffers[result]);
+  if (program.results.empty())
+    results = "nothing";
   os << name << "(" << parameters << ") -> " << results << "\n";
   os << "  " << counted(program.kernels.size(), "kernel") << " for "
      << counted(program.unfusedLaunches, "operation") << "\n";
   for (const TensorKernel &kernel : program.kernels)
-    printKernel(os, kernel, values);
+    printKernel(os, kernel, updatedBy(kernel, program, signature), values);
   os << "\n  bytes moved             " << amount(fusedBytes(program), values) << "\n";
   os << "  operation by operation  " << amount(program.unfusedBytes, values) << "\n";
   os << "  at least                " << amount(program.leastBytes, values) << "\n";
@@ -82,6 +97,7 @@ llvm::json::Object FunctionExplanation::toJson() const {
         {"reduces", kernel.reduces},
         {"chains", kernel.chains},
         {"operations", llvm::json::Array(kernel.operations)},
+        {"in_place", llvm::json::Array(updatedBy(kernel, program, signature))},
         {"reads", ::toJson(kernel.bytesRead, values)},
         {"writes", ::toJson(kernel.bytesWritten, values)},
         {"not_fused", llvm::json::Array(kernel.reasons)},

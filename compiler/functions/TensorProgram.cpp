@@ -7,6 +7,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/GraphPasses.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -64,9 +65,13 @@ private:
   unsigned addBuffer(Value value, TensorBuffer::Kind kind, int index);
   void describe(const tensors::Signature &signature);
   void describeKernel(KernelOp op);
+  void describeHand(graph::LaunchOp launch, TensorKernel &kernel);
+  void describeResults(Operation *end);
+  llvm::Expected<TensorLaunch> launchHand(const TensorKernel &kernel, const Bindings &sizes,
+                                          ArrayRef<TensorPlace> places, const Target &target);
   void addShape(graph::ReshapeOp op);
   const KernelShape &shapeFor(unsigned kernel, ArrayRef<TensorPlace> places, std::string &layout);
-  /// The strides of a buffer as formulas: what is 0 or 1 in this launch is so in all of the class.
+  /// The strides of a buffer as formulas: what is 1 in this launch is so in all of the class.
   Sizes stridesOf(unsigned buffer, const TensorPlace &place, std::string &layout) const;
   std::string moduleText(const KernelShape &shape, const graph::Cut &cut);
   std::vector<bool> withoutElements(const TensorKernel &kernel, const Bindings &sizes) const;
@@ -82,6 +87,7 @@ private:
   /// Where there are chains: what to make the program without them of, and that.
   OwningOpRef<ModuleOp> unfused;
   tensors::Signature signature;
+  std::vector<tensors::HandKernel> launches; ///< by handle
   std::unique_ptr<Program> apart;
   DenseMap<Value, unsigned> bufferOf;
   std::map<std::string, KernelShape> shapes; ///< by kernel and layout
@@ -120,7 +126,8 @@ void Program::countUnfused() {
     if (graph::isFree(&op) || isa<graph::RearrangeOp, graph::ReshapeOp>(op))
       continue;
     ++unfusedLaunches;
-    unfusedBytes = unfusedBytes + bytesOfValue(op.getResult(0));
+    for (Value result : op.getResults())
+      unfusedBytes = unfusedBytes + bytesOfValue(result);
     for (Value operand : op.getOperands())
       if (!operand.getDefiningOp() || !graph::isFree(operand.getDefiningOp()))
         unfusedBytes = unfusedBytes + bytesOfValue(operand);
@@ -142,6 +149,26 @@ void Program::addShape(graph::ReshapeOp op) {
     buffers[addBuffer(op.getResult(), TensorBuffer::Kind::Intermediate, 0)].sameAs = source;
 }
 
+/// What the kernel is given is found among the buffers that it reads and writes.
+void Program::describeHand(graph::LaunchOp launch, TensorKernel &kernel) {
+  auto hand = std::make_shared<tensors::HandKernel>(launches[launch.getHandle()]);
+  for (tensors::HandArgument &argument : hand->arguments) {
+    if (argument.kind == tensors::HandArgument::Kind::Read)
+      argument.index = cast<BlockArgument>(launch.getInputs()[argument.index]).getArgNumber();
+    else if (argument.kind == tensors::HandArgument::Kind::Write)
+      argument.index += kernel.numRead;
+  }
+  for (auto [i, buffer] : llvm::enumerate(kernel.buffers)) {
+    const TensorBuffer &of = buffers[buffer];
+    Size bytes = graph::product(of.shape) * Size(of.type.itemSize());
+    Size &sum = i < kernel.numRead ? kernel.bytesRead : kernel.bytesWritten;
+    if (of.kind != TensorBuffer::Kind::Number)
+      sum = sum + bytes;
+  }
+  kernel.operations.push_back(hand->function.asFunction().name());
+  kernel.hand = std::move(hand);
+}
+
 void Program::describeKernel(KernelOp op) {
   TensorKernel kernel;
   kernel.name = op.getName().str();
@@ -154,6 +181,12 @@ void Program::describeKernel(KernelOp op) {
     kernel.buffers.push_back(bufferOf.count(output)
                                  ? bufferOf.lookup(output)
                                  : addBuffer(output, TensorBuffer::Kind::Intermediate, 0));
+  if (auto launch = dyn_cast<graph::LaunchOp>(op.getBody().front().front())) {
+    describeHand(launch, kernel);
+    kernels.push_back(std::move(kernel));
+    ops.push_back(op);
+    return;
+  }
   KernelShape shape = graph::shapeOf(op);
   kernel.bytesRead = shape.bytesRead();
   kernel.bytesWritten = shape.bytesWritten();
@@ -168,6 +201,8 @@ void Program::describeKernel(KernelOp op) {
     else if (auto partial = dyn_cast<graph::PartialOp>(inner))
       kernel.operations.push_back(graph::stringifyReduceKind(partial.getKind()).str() +
                                   " in parts");
+    else if (isa<graph::ScanOp>(inner))
+      kernel.operations.push_back("cumsum");
     else if (isa<graph::GatherOp>(inner))
       kernel.operations.push_back("gather");
     else if (isa<graph::CastOp>(inner))
@@ -195,6 +230,7 @@ TensorProgram &Program::forSizes(const Bindings &sizes, const Target &target) {
     return *this;
   if (!apart) {
     apart = std::make_unique<Program>(context, OwningOpRef<ModuleOp>(unfused->clone()));
+    apart->launches = launches;
     // What could be fused with chains can be without.
     (void)apart->fuse(kernels.front().name, signature, /*chains=*/false);
   }
@@ -207,9 +243,30 @@ void Program::chooseParts(Bindings &sizes, const Target &target) const {
       sizes[*shape.parts->name()] = tile::chooseParts(shape, *extents, target);
 }
 
+/// New tensors, then what parameters become, which lies where they do.
+void Program::describeResults(Operation *end) {
+  func::FuncOp entry = function();
+  ArrayRef<int64_t> updated;
+  if (auto list = entry->getAttrOfType<DenseI64ArrayAttr>(graph::kUpdatesAttr))
+    updated = list.asArrayRef();
+  size_t count = end->getNumOperands() - updated.size();
+  for (auto [i, value] : llvm::enumerate(end->getOperands())) {
+    leastBytes = leastBytes + bytesOfValue(value);
+    if (i < count) {
+      results.push_back(addBuffer(value, TensorBuffer::Kind::Result, i));
+      continue;
+    }
+    unsigned parameter = bufferOf.lookup(entry.getArgument(updated[i - count]));
+    unsigned made = addBuffer(value, TensorBuffer::Kind::Intermediate, 0);
+    buffers[made].sameAs = parameter;
+    updates.push_back({made, parameter});
+  }
+}
+
 void Program::describe(const tensors::Signature &signature) {
   func::FuncOp entry = function();
   returnsTuple = entry->hasAttr(tensors::kTupleAttr);
+  returnsNone = entry->hasAttr(tensors::kNoneAttr);
   if (auto needs = entry->getAttrOfType<ArrayAttr>(tensors::kRequiresAttr))
     for (size_t i = 0; i + 1 < needs.size(); i += 2) {
       std::string error;
@@ -227,10 +284,7 @@ void Program::describe(const tensors::Signature &signature) {
       leastBytes = leastBytes + bytesOfValue(argument);
   }
   Block &body = entry.getBody().front();
-  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
-    results.push_back(addBuffer(value, TensorBuffer::Kind::Result, i));
-    leastBytes = leastBytes + bytesOfValue(value);
-  }
+  describeResults(body.getTerminator());
   for (Operation &inner : body.without_terminator()) {
     if (auto shape = dyn_cast<graph::ReshapeOp>(inner)) {
       addShape(shape);
@@ -252,7 +306,7 @@ std::unique_ptr<eval::EvalError> Program::build(eval::Evaluator &evaluator,
                                                 const tensors::Signature &signature,
                                                 ArrayRef<tensors::Argument> arguments) {
   std::unique_ptr<eval::EvalError> error;
-  module = tensors::trace(context, evaluator, callee, signature, arguments, error);
+  module = tensors::trace(context, evaluator, callee, signature, arguments, launches, error);
   if (!module)
     return error;
   traced = textOf(*module, false);
@@ -304,8 +358,9 @@ Sizes Program::stridesOf(unsigned buffer, const TensorPlace &place, std::string 
   Sizes strides;
   layout += ";" + std::to_string(buffer);
   for (auto [dim, stride] : llvm::enumerate(place.strides)) {
-    bool isKnown = stride == 0 || stride == 1;
-    layout += isKnown ? "," + std::to_string(stride) : ",s";
+    // 0 is not: the elements are as many, and reductions count each.
+    bool isKnown = stride == 1;
+    layout += isKnown ? ",1" : ",s";
     strides.push_back(isKnown ? Size(stride) : Size::symbol(strideName(buffer, dim)));
   }
   return strides;
@@ -315,7 +370,7 @@ const KernelShape &Program::shapeFor(unsigned kernel, ArrayRef<TensorPlace> plac
                                      std::string &layout) {
   const TensorKernel &of = kernels[kernel];
   std::vector<Sizes> strides;
-  for (unsigned buffer : ArrayRef(of.buffers).take_front(of.numRead))
+  for (unsigned buffer : of.buffers) // a result has gaps where it lies in a parameter that does
     strides.push_back(places[buffer].strides.empty() ? Sizes()
                                                      : stridesOf(buffer, places[buffer], layout));
   std::string key = std::to_string(kernel) + layout;
@@ -393,6 +448,8 @@ static llvm::Error tooLarge(const TensorKernel &kernel) {
 llvm::Expected<TensorLaunch> Program::launch(unsigned index, const Bindings &given,
                                              ArrayRef<TensorPlace> places, const Target &target) {
   const TensorKernel &kernel = kernels[index];
+  if (kernel.hand)
+    return launchHand(kernel, given, places, target);
   std::string layout;
   const KernelShape &shape = shapeFor(index, places, layout);
   Bindings sizes = given;
@@ -453,5 +510,76 @@ llvm::Expected<TensorLaunch> Program::launch(unsigned index, const Bindings &giv
   launch.options.signature = signatureOf(shape, cut, buffers, kernel);
   launch.options.numWarps = cut.warps;
   launch.options.target = target.name.str();
+  return launch;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels that somebody wrote
+//===----------------------------------------------------------------------===//
+
+/// The entry of a signature, and the argument.
+static std::string handEntry(const tensors::HandArgument &argument, const TensorKernel &kernel,
+                             ArrayRef<TensorBuffer> buffers, ArrayRef<TensorPlace> places,
+                             const Bindings &sizes, TensorArgument &out) {
+  using Kind = tensors::HandArgument::Kind;
+  if (argument.kind == Kind::Read || argument.kind == Kind::Write) {
+    unsigned buffer = kernel.buffers[argument.index];
+    const TensorBuffer &of = buffers[buffer];
+    out = {true, buffer, 0};
+    if (of.kind == TensorBuffer::Kind::Number)
+      return of.type.str();
+    std::string type = of.type.isBool() ? "i1" : of.type.str();
+    return "*" + type + (places[buffer].address % 16 == 0 ? ":16" : "");
+  }
+  if (argument.kind == Kind::Real) {
+    out.isReal = true;
+    out.size = llvm::bit_cast<uint32_t>(float(argument.real));
+    return "fp32";
+  }
+  out.size =
+      argument.kind == Kind::Size ? argument.size.evaluate(sizes).value_or(0) : argument.integer;
+  bool isWide = out.size != int32_t(out.size);
+  return std::string(isWide ? "i64" : "i32") + (out.size % 16 == 0 ? ":16" : "");
+}
+
+llvm::Expected<TensorLaunch> Program::launchHand(const TensorKernel &kernel, const Bindings &sizes,
+                                                 ArrayRef<TensorPlace> places,
+                                                 const Target &target) {
+  const tensors::HandKernel &hand = *kernel.hand;
+  const eval::FunctionObject &function = hand.function.asFunction();
+  TensorLaunch launch;
+  for (auto [i, dim] : llvm::enumerate(hand.grid)) {
+    std::optional<int64_t> count = dim.evaluate(sizes);
+    if (!count || *count > (i == 0 ? INT32_MAX : UINT16_MAX))
+      return tooLarge(kernel);
+    launch.grid[i] = uint32_t(*count);
+  }
+  if (llvm::is_contained(launch.grid, 0u)) {
+    launch.grid = {0, 1, 1};
+    return launch;
+  }
+  for (unsigned buffer : kernel.buffers)
+    if (!places[buffer].strides.empty())
+      return llvm::createStringError(
+          "`" + function.name() + "` in line " + std::to_string(hand.line) +
+          " is given a parameter whose elements have gaps between them, which it knows nothing "
+          "of: call the function with contiguous tensors");
+  for (const tensors::HandArgument &argument : hand.arguments) {
+    if (argument.kind == tensors::HandArgument::Kind::Constant) {
+      launch.options.constexprs.emplace_back(argument.name, argument.constant);
+      continue;
+    }
+    TensorArgument &given = launch.arguments.emplace_back();
+    std::string entry = handEntry(argument, kernel, buffers, places, sizes, given);
+    launch.options.signature += (launch.options.signature.empty() ? "" : ",") + entry;
+  }
+  launch.options.kernel = function.name();
+  launch.options.numWarps = hand.numWarps;
+  launch.options.numStages = hand.numStages;
+  launch.options.target = target.name.str();
+  launch.key = mark + kernel.name + "|" + launch.options.signature;
+  // The file outlives the program, which keeps the function.
+  launch.source = std::shared_ptr<const frontend::SourceFile>(std::shared_ptr<void>(),
+                                                              &function.module->source());
   return launch;
 }

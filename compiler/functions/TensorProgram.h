@@ -8,6 +8,7 @@
 #ifndef TILE_COMPILER_FUNCTIONS_TENSORPROGRAM_H
 #define TILE_COMPILER_FUNCTIONS_TENSORPROGRAM_H
 
+#include "frontend/tensors/HandKernel.h"
 #include "frontend/tensors/Signature.h"
 #include "target/CompileOptions.h"
 #include "llvm/Support/Error.h"
@@ -23,7 +24,7 @@ struct TensorBuffer {
   int index = 0; ///< Tensor, Number: of the parameter; Result: which one
   graph::Sizes shape;
   eval::DType type;
-  int sameAs = -1; ///< the buffer in whose memory it lies, in another shape
+  int sameAs = -1; ///< the buffer in whose memory it lies, in another shape or with its new values
 };
 
 /// A buffer's place in memory, for one launch. Strides count elements; none: no gaps.
@@ -43,13 +44,16 @@ struct TensorKernel {
   bool chains = false;                 ///< two of them, with a softmax between
   std::vector<std::string> operations; ///< by name, in order
   std::vector<std::string> reasons;    ///< of fusions not taken
+  /// If somebody wrote it: what it is given, instead of all buffers.
+  std::shared_ptr<const tensors::HandKernel> hand;
 };
 
 /// One argument of a kernel.
 struct TensorArgument {
   bool isBuffer = false;
   unsigned buffer = 0; ///< whose address or number it is
-  int64_t size = 0;    ///< else
+  int64_t size = 0;    ///< else; of a real number its bits
+  bool isReal = false; ///< a number of 32 bits
 };
 
 /// A kernel with numbers put in.
@@ -81,7 +85,13 @@ public:
   std::vector<TensorBuffer> buffers;
   std::vector<TensorKernel> kernels; ///< in order
   std::vector<unsigned> results;     ///< buffers
-  bool returnsTuple = false;
+  bool returnsTuple = false, returnsNone = false;
+  /// What parameters become: the buffer of the new value, and the parameter's.
+  std::vector<std::pair<unsigned, unsigned>> updates;
+  /// What is wrong with where a call's arrays lie, if the function writes some of them; empty:
+  /// nothing.
+  std::string unsafeUpdate(const graph::Bindings &sizes, llvm::ArrayRef<TensorPlace> places,
+                           const tensors::Signature &signature) const;
   /// Formulas that must not be negative, and what a call is told otherwise.
   std::vector<std::pair<graph::Size, std::string>> requirements;
   /// What is wrong with the sizes of a call; empty: nothing.

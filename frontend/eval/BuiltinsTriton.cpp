@@ -13,10 +13,14 @@ using ast::BinaryOp;
 // Triton's types and configurations
 //===----------------------------------------------------------------------===//
 
-static Result cdiv(Evaluator &, const CallArgs &args) {
+static Result cdiv(Evaluator &evaluator, const CallArgs &args) {
   ArgReader r("cdiv", args, {"x", "y"}, 2);
   if (!r)
     return r.error();
+  // Sizes that are formulas know themselves.
+  if (evaluator.hooks && (r[0].is(PyValue::Kind::Extension) || r[1].is(PyValue::Kind::Extension)))
+    if (std::optional<Result> result = evaluator.hooks->callSymbol(evaluator, "tile.cdiv", args))
+      return std::move(*result);
   if (!r[0].toInt64() || !r[1].toInt64())
     return fail(
         formatted("`cdiv` needs two integers, got `{}` and `{}`", typeName(r[0]), typeName(r[1])));

@@ -1,6 +1,7 @@
 //===- Calls.cpp - calls, argument binding, functions and classes ---------===//
 #include "frontend/eval/BuiltinTables.h"
 #include "frontend/eval/Evaluator.h"
+#include "frontend/eval/InPlace.h"
 #include "frontend/eval/Methods.h"
 #include "frontend/eval/Place.h"
 #include "frontend/eval/Statements.h"
@@ -150,6 +151,7 @@ Result Evaluator::callFunction(const PyValue &callee, const CallArgs &args) {
   std::vector<PyValue> bound;
   if (Result ok = bind(function, args, bound); !ok)
     return ok;
+  InPlace inPlace(isEager ? llvm::ArrayRef<PyValue>(bound) : llvm::ArrayRef<PyValue>());
   ScopePtr scope = makeScope(*function.module, function.closure);
   if (arena)
     arena->add(scope);

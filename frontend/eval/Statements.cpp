@@ -1,6 +1,8 @@
 //===- Statements.cpp - runs statements at compile time -------------------===//
 #include "frontend/eval/Statements.h"
+#include "frontend/eval/InPlace.h"
 #include "frontend/eval/Methods.h"
+#include "frontend/eval/Place.h"
 #include "frontend/eval/WorkMeter.h"
 #include "text/Format.h"
 
@@ -204,6 +206,7 @@ Result Evaluator::assign(const ast::Expr &target, const PyValue &value, const Sc
     Result index = evaluate(*access->index, scope);
     if (!index)
       return index;
+    AtPlace here({&scope->module->source(), target.range});
     result = assignSubscript(*container, *index, value);
   } else if (auto *access = llvm::dyn_cast<ast::Attribute>(&target)) {
     Result object = evaluate(*access->value, scope);
@@ -243,8 +246,12 @@ Flow StatementRunner::runAugAssign(const ast::AugAssign &stmt, const ScopePtr &s
     llvm::append_range(current->asList().elements, elements);
     return {};
   }
+  AtPlace here({&scope->module->source(), stmt.range});
   Result result = binary(stmt.op, *current, *operand).at(scope->module->source(), stmt.range);
-  if (result)
+  if (result && InPlace::covers(*current))
+    result = assignSubscript(*current, PyValue::ellipsis(), *result)
+                 .at(scope->module->source(), stmt.range);
+  else if (result)
     result = evaluator.assign(*stmt.target, *result, scope);
   return result ? Flow() : Flow(result.takeError());
 }

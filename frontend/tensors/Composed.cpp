@@ -3,7 +3,7 @@
 // What the fusion sees is the formula, as if it had been written out.
 //
 //===----------------------------------------------------------------------===//
-#include "frontend/tensors/Tracer.h"
+#include "frontend/tensors/Convolutions.h"
 #include <cmath>
 
 using namespace tile;
@@ -80,9 +80,11 @@ static Result masked(Tracer &tracer, StringRef name, Result scores, const PyValu
   return tracer.map(MapKind::select, name, {*sees, *scores, PyValue::number(-INFINITY)});
 }
 
-/// scaled_dot_product_attention(q, k, v, attn_mask=None, is_causal=False, scale=None)
+/// scaled_dot_product_attention(q, k, v, attn_mask=None, is_causal=False, scale=None, dropout_p=0,
+/// seed=0)
 static Result attention(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"q", "k", "v", "attn_mask", "is_causal", "scale"}, 3);
+  ArgReader r(name, args, {"q", "k", "v", "attn_mask", "is_causal", "scale", "dropout_p", "seed"},
+              3);
   Operand q;
   if (!r)
     return r.error();
@@ -104,6 +106,9 @@ static Result attention(Tracer &tracer, StringRef name, const CallArgs &args) {
     scores = masked(tracer, name, std::move(scores), r.get(3), isCausal->asBool());
   if (scores)
     scores = call(tracer, "softmax", {*scores, PyValue::integer(-1)});
+  bool drops = r.has(6) && r[6].toDouble() != 0.0;
+  if (scores && drops)
+    scores = call(tracer, "dropout", {*scores, r[6], r.has(7) ? r[7] : PyValue::integer(0)});
   return scores ? tracer.matmul(*scores, r[2]) : std::move(scores);
 }
 
@@ -158,6 +163,7 @@ ArrayRef<TracedEntry> tensors::tracedComposed() {
       {"all", decided<ReduceKind::min>},
       {"scaled_dot_product_attention", attention},
       {"topk", topk},
+      {"conv2d", conv2d},
   };
   return table;
 }

@@ -109,17 +109,6 @@ template <int number> static Result all(Tracer &tracer, StringRef name, const Ca
   return filled(tracer, name, PyValue::integer(number), sizes, dtype, {});
 }
 
-/// full(shape, value, dtype=fp32)
-static Result full(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"shape", "value", "dtype"}, 2);
-  Sizes sizes;
-  if (!r)
-    return r.error();
-  if (auto error = readSizes(name, {r[0]}, /*open=*/false, sizes))
-    return error;
-  return filled(tracer, name, r[1], sizes, r.get(2), {});
-}
-
 /// zeros_like(x, dtype=x's), ones_like
 template <int number> static Result allLike(Tracer &tracer, StringRef name, const CallArgs &args) {
   ArgReader r(name, args, {"x", "dtype"}, 1);
@@ -132,6 +121,33 @@ template <int number> static Result allLike(Tracer &tracer, StringRef name, cons
                 x.type().getElement());
 }
 
+/// empty(shape, dtype=fp32): what a kernel of the same file is to write.
+static Result empty(Tracer &tracer, StringRef name, const CallArgs &args) {
+  Result made = all<0>(tracer, name, args);
+  if (made)
+    made->dynExtension<TensorValue>()->isUnwritten = true;
+  return made;
+}
+
+/// empty_like(x, dtype=x's)
+static Result emptyLike(Tracer &tracer, StringRef name, const CallArgs &args) {
+  Result made = allLike<0>(tracer, name, args);
+  if (made)
+    made->dynExtension<TensorValue>()->isUnwritten = true;
+  return made;
+}
+
+/// full(shape, value, dtype=fp32)
+static Result full(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"shape", "value", "dtype"}, 2);
+  Sizes sizes;
+  if (!r)
+    return r.error();
+  if (auto error = readSizes(name, {r[0]}, /*open=*/false, sizes))
+    return error;
+  return filled(tracer, name, r[1], sizes, r.get(2), {});
+}
+
 /// x.half() and others
 template <DType::Kind kind>
 static Result converted(Tracer &tracer, StringRef name, const CallArgs &args) {
@@ -141,7 +157,7 @@ static Result converted(Tracer &tracer, StringRef name, const CallArgs &args) {
   return tracer.callNamed("to", {{r[0], PyValue::dtype(kind)}, {}}).value();
 }
 
-/// A tensor has no memory before a kernel stores it: there is nothing to copy.
+/// What is computed has no memory yet, and of a parameter only updates can tell a copy.
 static Result same(Tracer &tracer, StringRef name, const CallArgs &args) {
   ArgReader r(name, args, {"x"}, 1);
   Operand x;
@@ -149,7 +165,7 @@ static Result same(Tracer &tracer, StringRef name, const CallArgs &args) {
     return r.error();
   if (auto error = tracer.operand(name, r[0], x))
     return error;
-  return r[0];
+  return tracer.cast(r[0], x.type().getElement());
 }
 
 /// The size of a part, if there is a formula for it whatever the sizes are.
@@ -229,6 +245,8 @@ ArrayRef<TracedEntry> tensors::tracedCreation() {
       {"zeros", all<0>},
       {"ones", all<1>},
       {"full", full},
+      {"empty", empty},
+      {"empty_like", emptyLike},
       {"zeros_like", allLike<0>},
       {"ones_like", allLike<1>},
       {"half", converted<Kind::Float16>},

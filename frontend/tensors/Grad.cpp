@@ -6,7 +6,7 @@
 // dimensions in which it repeats.
 //
 //===----------------------------------------------------------------------===//
-#include "frontend/tensors/Tracer.h"
+#include "frontend/tensors/AffineIndices.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include <cmath>
 
@@ -332,9 +332,13 @@ void Backward::throughGather(graph::GatherOp op, V g) {
     if (isOwn)
       dims[i] = found++;
   }
-  if (found != whole.size())
-    return unsupported("elements taken by indices that may repeat");
   g = expanded(g, whole);
+  if (found != whole.size()) {
+    std::optional<Result> derivative = error ? std::nullopt : affineGradient(tracer, op, g);
+    if (!derivative)
+      return unsupported("elements taken by indices that may repeat");
+    return give(op.getSrc(), keep(std::move(*derivative)));
+  }
   auto spread = [&](const V &v) { // as the source's dimensions
     Sizes own = error ? Sizes() : sizesOf(v);
     llvm::SmallVector<int64_t> order;
@@ -367,6 +371,14 @@ void Backward::through(Operation *op, V g) {
     return throughMatmul(product, g);
   if (auto gather = dyn_cast<graph::GatherOp>(op))
     return throughGather(gather, g);
+  if (auto scan = dyn_cast<graph::ScanOp>(op)) {
+    V whole = expanded(g, ::sizesOf(scan.getResult()));
+    if (!error)
+      give(scan.getSrc(), keep(tracer.scan(operand(whole), scan.getAxis(), !scan.getReverse())));
+    return;
+  }
+  if (isa<graph::LaunchOp>(op))
+    return unsupported("kernels that are launched");
   if (auto cast = dyn_cast<graph::CastOp>(op)) {
     if (isFloat(cast.getSrc()) && !error)
       give(cast.getSrc(), keep(tracer.cast(g, cast.getSrc().getType().getElement())));
@@ -402,6 +414,14 @@ Result Backward::run(Value result, ArrayRef<Value> targets, Operation *first) {
   }
   derivatives[result] = number(1);
   for (Operation *op : llvm::reverse(ops)) {
+    if (isa<graph::LaunchOp>(op)) {
+      for (Value made : op->getResults())
+        if (derivatives.count(made))
+          through(op, {});
+      if (error)
+        return std::move(error);
+      continue;
+    }
     auto found = derivatives.find(op->getResult(0));
     if (found == derivatives.end() || llvm::is_contained(targets, op->getResult(0)))
       continue;

@@ -135,6 +135,30 @@ static Result variance(Tracer &tracer, StringRef name, const CallArgs &args) {
   return x && squareRoot ? tracer.map(MapKind::sqrt, {*x}) : std::move(x);
 }
 
+Result Tracer::scan(const Operand &x, int64_t axis, bool reverse) {
+  mlir::Type element = x.type().getElement();
+  mlir::Value src = x.value;
+  if (mlir::isa<mlir::IntegerType>(element) && element.getIntOrFloatBitWidth() < 64) {
+    auto wide = GraphTensorType::of(builder.getContext(), x.type().sizes(), builder.getI64Type());
+    src = graph::CastOp::create(builder, here(), wide, src);
+  }
+  return wrap(graph::ScanOp::create(builder, here(), src.getType(), src, axis, reverse));
+}
+
+/// cumsum(x, axis): of integers int64, as of `sum`.
+static Result cumsum(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "axis"}, 2);
+  Operand x;
+  int64_t axis;
+  if (!r)
+    return r.error();
+  if (auto error = tracer.operand(name, r[0], x))
+    return error;
+  if (auto error = readAxis(name, r[1], x.type().sizes().size(), axis))
+    return error;
+  return tracer.scan(x, axis, /*reverse=*/false);
+}
+
 //===----------------------------------------------------------------------===//
 // softmax and its relatives
 //===----------------------------------------------------------------------===//
@@ -275,6 +299,7 @@ ArrayRef<TracedEntry> tensors::tracedReductions() {
       {"mean", mean},
       {"var", variance<false>},
       {"std", variance<true>},
+      {"cumsum", cumsum},
       {"softmax", softmax<false>},
       {"log_softmax", softmax<true>},
       {"logsumexp", logSumExp},

@@ -1,5 +1,6 @@
 //===- Trace.cpp - a function of whole tensors becomes a graph ------------===//
 #include "frontend/tensors/Trace.h"
+#include "frontend/eval/InPlace.h"
 #include "frontend/eval/Place.h"
 #include "frontend/tensors/Tracer.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -92,6 +93,8 @@ static func::FuncOp buildParameters(Tracer &tracer, const eval::FunctionObject &
     attributes.push_back(list.getDictionary(b.getContext()));
     Value value = body->addArgument(types.back(), located(parameter.range));
     values.push_back(tracer.wrap(value, isNumber, parameter.name));
+    if (!isNumber)
+      tracer.parameters[values.back().dynExtension<TensorValue>()] = types.size() - 1;
   }
   op.setFunctionType(b.getFunctionType(types, {}));
   op.setAllArgAttrs(attributes);
@@ -104,7 +107,10 @@ static std::unique_ptr<EvalError> buildReturn(Tracer &tracer, func::FuncOp op,
                                               const PyValue &result) {
   OpBuilder &b = tracer.builder;
   SmallVector<PyValue> results = {result};
-  if (result.isSequence()) {
+  if (result.isNone() && !tracer.updates.empty()) {
+    results.clear();
+    op->setAttr(kNoneAttr, b.getUnitAttr());
+  } else if (result.isSequence()) {
     results.assign(result.elements().begin(), result.elements().end());
     op->setAttr(kTupleAttr, b.getUnitAttr());
   }
@@ -116,16 +122,33 @@ static std::unique_ptr<EvalError> buildReturn(Tracer &tracer, func::FuncOp op,
                   eval::repr(value));
     values.push_back(operand.value);
   }
+  SmallVector<int64_t> updates;
+  for (auto &[parameter, value] : tracer.updated()) {
+    updates.push_back(parameter);
+    values.push_back(value);
+  }
+  if (!updates.empty())
+    op->setAttr(graph::kUpdatesAttr, b.getDenseI64ArrayAttr(updates));
   if (values.empty())
     return fail("`" + function.name() + "` returns nothing: there is nothing to compute");
   func::ReturnOp::create(b, op.getLoc(), values);
   op.setFunctionType(b.getFunctionType(op.getArgumentTypes(), ValueRange(values).getTypes()));
-  return nullptr;
+  return tracer.checkUpdates();
+}
+
+/// Tensors, not numbers: `a += 1` of a number makes another one.
+static std::vector<PyValue> tensorsAmong(ArrayRef<PyValue> values) {
+  std::vector<PyValue> out;
+  for (const PyValue &value : values)
+    if (auto *tensor = value.dynExtension<TensorValue>(); tensor && !tensor->isWeak)
+      out.push_back(value);
+  return out;
 }
 
 OwningOpRef<ModuleOp> tensors::trace(MLIRContext &context, eval::Evaluator &evaluator,
                                      const PyValue &callee, const Signature &signature,
                                      ArrayRef<Argument> arguments,
+                                     std::vector<HandKernel> &launches,
                                      std::unique_ptr<EvalError> &error) {
   const eval::FunctionObject &function = callee.asFunction();
   Tracer tracer(context, evaluator);
@@ -136,8 +159,10 @@ OwningOpRef<ModuleOp> tensors::trace(MLIRContext &context, eval::Evaluator &eval
     return {};
   eval::EvaluatorHooks *before = std::exchange(evaluator.hooks, &tracer);
   // The tracer leaves calls of such functions to the evaluator, which runs their bodies.
+  eval::InPlace inPlace(tensorsAmong(values));
   Result result = evaluator.call(callee, eval::CallArgs{std::move(values), {}});
   evaluator.hooks = before;
+  launches = std::move(tracer.launches);
   error = result ? buildReturn(tracer, op, function, *result) : result.takeError();
   SmallVector<StringRef> needs;
   std::vector<std::string> formulas;
@@ -185,6 +210,10 @@ Value Tracer::constant(int64_t number) {
 
 std::unique_ptr<EvalError> Tracer::operand(StringRef what, const PyValue &value, Operand &out) {
   if (auto *tensor = value.dynExtension<TensorValue>()) {
+    if (tensor->isUnwritten)
+      return fail("`" + what.str() +
+                  "` reads a tensor of `tile.empty` before a kernel has written "
+                  "it; `tile.zeros` has elements");
     out = {tensor->value, tensor->name, tensor->isWeak};
     return nullptr;
   }

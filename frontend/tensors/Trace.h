@@ -9,6 +9,7 @@
 #ifndef TILE_FRONTEND_TENSORS_TRACE_H
 #define TILE_FRONTEND_TENSORS_TRACE_H
 
+#include "frontend/tensors/HandKernel.h"
 #include "frontend/tensors/Signature.h"
 #include "ir/graph/Graph.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -22,6 +23,8 @@ inline constexpr llvm::StringLiteral kNumberAttr = "graph.number";
 inline constexpr llvm::StringLiteral kNameAttr = "graph.name";
 /// On the function: formulas that must not be negative, each followed by what is said otherwise.
 inline constexpr llvm::StringLiteral kRequiresAttr = "graph.requires";
+/// On the function: it returns nothing, but what parameters become.
+inline constexpr llvm::StringLiteral kNoneAttr = "graph.none";
 /// On the function: it returns a tuple, even of one.
 inline constexpr llvm::StringLiteral kTupleAttr = "graph.tuple";
 
@@ -33,10 +36,12 @@ eval::DType dtypeOf(mlir::Type element);
 
 /// A module with one `func.func`, named after the function: tensors and numbers are its
 /// parameters, in order, and what it returns its results. Of the arguments only types and
-/// constants count. Null, and `error`, if the function cannot be traced.
+/// constants count. Null, and `error`, if the function cannot be traced. `launches` gets what
+/// operations refer to by their handles.
 mlir::OwningOpRef<mlir::ModuleOp> trace(mlir::MLIRContext &context, eval::Evaluator &evaluator,
                                         const eval::PyValue &function, const Signature &signature,
                                         llvm::ArrayRef<Argument> arguments,
+                                        std::vector<HandKernel> &launches,
                                         std::unique_ptr<eval::EvalError> &error);
 
 } // namespace tile::tensors

@@ -3,6 +3,7 @@
 #define TILE_FRONTEND_TENSORS_TRACER_H
 
 #include "frontend/eval/Methods.h"
+#include "frontend/tensors/HandKernel.h"
 #include "frontend/tensors/Trace.h"
 #include "mlir/IR/Builders.h"
 #include <array>
@@ -56,6 +57,7 @@ public:
   Result truth() override;
   Result length() override;
   Result subscript(eval::Evaluator *evaluator, const PyValue &index) override;
+  Result assignSubscript(const PyValue &index, const PyValue &value) override;
   Result attribute(StringRef name) override;
   Result callMethod(eval::Evaluator &evaluator, StringRef name, const CallArgs &args) override;
 
@@ -65,8 +67,9 @@ public:
   static char id;
   Tracer &tracer;
   mlir::Value value;
-  std::string name; ///< of a parameter; else empty
-  bool isWeak;      ///< a number: other operands decide the type
+  std::string name;         ///< of a parameter; else empty
+  bool isWeak;              ///< a number: other operands decide the type
+  bool isUnwritten = false; ///< made by `tile.empty`: a kernel has to write it
 };
 
 /// A traced operand, or the reason why there is none.
@@ -85,6 +88,9 @@ public:
   std::optional<Result> callSymbol(eval::Evaluator &evaluator, StringRef name,
                                    const CallArgs &args) override;
 
+  std::optional<Result> subscriptKernel(eval::Evaluator &evaluator, const PyValue &kernel,
+                                        const PyValue &grid) override;
+
   /// Where the evaluator is.
   mlir::Location here();
   PyValue wrap(mlir::Value value, bool isWeak = false, std::string name = "");
@@ -101,6 +107,8 @@ public:
   /// `axes` in order.
   Result reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes, bool keepdim);
   Result rearrange(const Operand &x, ArrayRef<int64_t> dims);
+  /// Sums so far along an axis; with `reverse` from its end.
+  Result scan(const Operand &x, int64_t axis, bool reverse);
   /// `x[i + starts]`: with `inside` all of that is there; with `loose` what is not may be anything.
   Result window(const Operand &x, ArrayRef<Size> starts, ArrayRef<Size> sizes, bool inside,
                 bool loose);
@@ -123,6 +131,19 @@ public:
   eval::Evaluator &evaluator;
   mlir::OpBuilder builder;
   std::vector<std::pair<Size, std::string>> requirements; ///< that only a call can decide
+
+  /// A parameter, by number, that gets another value.
+  struct Update {
+    unsigned parameter;
+    mlir::Value before, after;
+    std::string name;
+  };
+  std::vector<Update> updates;
+  llvm::DenseMap<const TensorValue *, unsigned> parameters; ///< those that may be written
+  std::unique_ptr<EvalError> checkUpdates();
+  /// The last value of each parameter that has been written.
+  llvm::SmallVector<std::pair<unsigned, mlir::Value>> updated() const;
+  std::vector<HandKernel> launches;
 
 private:
   mlir::Value materialize(const Operand &operand, mlir::Type element);
@@ -147,11 +168,13 @@ ArrayRef<TracedEntry> tracedIndices();
 ArrayRef<TracedEntry> tracedRearranging();
 ArrayRef<TracedEntry> tracedComposed();
 ArrayRef<TracedEntry> tracedCreation();
+ArrayRef<TracedEntry> tracedLaunches();
 ArrayRef<TracedEntry> tracedGradients();
 /// All tables.
-inline std::array<ArrayRef<TracedEntry>, 8> tracedFunctions() {
-  return {tracedElementwise(), tracedReductions(), tracedViews(),    tracedIndices(),
-          tracedRearranging(), tracedComposed(),   tracedCreation(), tracedGradients()};
+inline std::array<ArrayRef<TracedEntry>, 9> tracedFunctions() {
+  return {tracedElementwise(), tracedReductions(),  tracedViews(),
+          tracedIndices(),     tracedRearranging(), tracedComposed(),
+          tracedCreation(),    tracedLaunches(),    tracedGradients()};
 }
 
 /// A size, or a whole number that is one.

@@ -210,6 +210,20 @@ LogicalResult ReduceOp::verify() {
   return success();
 }
 
+LogicalResult ScanOp::verify() {
+  // graph_scan_c1
+  if (getAxis() >= getSrc().getType().sizes().size())
+    return emitOpError("the axis must be a dimension of the operand");
+  return success();
+}
+
+LogicalResult LaunchOp::verify() {
+  // graph_launch_c1
+  if (getOutputs().empty())
+    return emitOpError("must have a result: nobody would know that it has run");
+  return success();
+}
+
 LogicalResult PartialOp::verify() {
   Sizes sizes = getSrc().getType().sizes(), own = getType().sizes();
   int64_t before = -1;
@@ -386,6 +400,11 @@ LogicalResult ReduceOp::canonicalize(ReduceOp op, PatternRewriter &rewriter) {
 
 OpFoldResult CastOp::fold(FoldAdaptor) {
   return getSrc().getType() == getType() ? OpFoldResult(getSrc()) : OpFoldResult();
+}
+
+/// Along a dimension of one.
+OpFoldResult ScanOp::fold(FoldAdaptor) {
+  return getType().sizes()[getAxis()].isConstant(1) ? OpFoldResult(getSrc()) : OpFoldResult();
 }
 
 OpFoldResult ReshapeOp::fold(FoldAdaptor) {

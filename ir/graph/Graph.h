@@ -22,6 +22,9 @@
 
 namespace tile::graph {
 
+/// On a function: its last results are what parameters become, one number of a parameter each.
+inline constexpr llvm::StringLiteral kUpdatesAttr = "graph.updates";
+
 /// How many operands the function takes.
 unsigned arity(MapKind kind);
 /// A comparison, or a question with yes or no for an answer.

@@ -245,6 +245,28 @@ def Graph_PartialOp : Graph_PureOp<"partial"> {
   let hasVerifier = 1;
 }
 
+def Graph_ScanOp : Graph_PureOp<"scan", [AllTypesMatch<["src", "result"]>]> {
+  let summary = "sums so far along a dimension";
+  let description = [{
+    `result[..., i, ...]` is the sum of the elements up to `i`, that one included; with `reverse`
+    of those from `i` on.
+
+    Constraints:
+    - `graph_scan_c1`: the axis is a dimension of the operand
+    ```mlir
+    %s = graph.scan %x 1 : !graph.tensor<"M, N", f32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<Graph_TensorType, "what is added up">:$src,
+    Arg<I64Attr, "along which dimension, counted from 0">:$axis,
+    Arg<UnitAttr, "from the last element to the first">:$reverse);
+  let results = (outs Res<Graph_TensorType, "the sums so far">:$result);
+  let assemblyFormat = "$src $axis attr-dict `:` qualified(type($src))";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
 def Graph_WindowOp : Graph_PureOp<"window"> {
   let summary = "a part of a tensor, or a tensor with zeros around it";
   let description = [{
@@ -394,6 +416,28 @@ def Graph_KernelOp : Graph_Op<"kernel", [SingleBlock, IsolatedFromAbove]> {
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
+}
+
+def Graph_LaunchOp : Graph_PureOp<"launch"> {
+  let summary = "a kernel that somebody wrote";
+  let description = [{
+    Reads its operands, which lie in memory without gaps, and writes its results. What is done
+    with them is the kernel's own affair: it is a kernel by itself, with a grid and arguments
+    that the tracer keeps under `handle`.
+
+    Constraints:
+    - `graph_launch_c1`: there is a result
+    ```mlir
+    %y = graph.launch "double" 0 (%x) : (!graph.tensor<"N", f32>) -> !graph.tensor<"N", f32>
+    ```
+  }];
+  let arguments = (ins
+    Arg<StrAttr, "the kernel's name in its file">:$name,
+    Arg<I64Attr, "which of the launches of this function">:$handle,
+    Arg<Variadic<Graph_TensorType>, "what the kernel reads">:$inputs);
+  let results = (outs Res<Variadic<Graph_TensorType>, "what the kernel writes, all of it">:$outputs);
+  let assemblyFormat = "$name $handle `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)";
+  let hasVerifier = 1;
 }
 
 def Graph_YieldOp : Graph_PureOp<"yield", [Terminator, ReturnLike, HasParent<"KernelOp">]> {

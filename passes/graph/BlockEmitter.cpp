@@ -47,6 +47,7 @@ void BlockEmitter::leaveLoop() {
   chunk.clear();
   chunkLoads.clear();
   moving.clear();
+  carried.clear();
 }
 
 void BlockEmitter::knowInLoop(Value value, Value emitted, ArrayRef<Value> users) {
@@ -291,6 +292,8 @@ Value BlockEmitter::emitOp(Operation *op, Form form) {
     return emitMap(map, form);
   if (auto reduce = dyn_cast<graph::ReduceOp>(op))
     return emitReduce(reduce);
+  if (auto scan = dyn_cast<graph::ScanOp>(op))
+    return emitScan(scan, form);
   Value source = get(op->getOpOperand(0), own);
   if (isa<RearrangeOp>(op))
     return source;
@@ -391,20 +394,28 @@ Value BlockEmitter::cleared(graph::ReduceOp op, Value block, Form form) {
   return make<arith::SelectOp>(mask, block, nothing);
 }
 
+/// What `combine` of a reduction or a scan does with two elements.
+void BlockEmitter::fillCombine(Region &combine, ReduceKind kind, Type element) {
+  OpBuilder::InsertionGuard guard(b);
+  Type type = Elements::computed(element);
+  Block *body = b.createBlock(&combine, {}, {type, type}, {loc, loc});
+  Value combined =
+      Elements(b, loc).combine(kind, element, body->getArgument(0), body->getArgument(1));
+  tile::YieldOp::create(b, loc, ValueRange{combined});
+}
+
 Value BlockEmitter::reduceBlock(graph::ReduceOp op, Value block, Form form) {
-  Type element = op.getType().getElement(), type = Elements::computed(element);
+  return reduceBlock(op.getKind(), op.getType().getElement(), block, form);
+}
+
+Value BlockEmitter::reduceBlock(ReduceKind kind, Type element, Value block, Form form) {
+  Type type = Elements::computed(element);
   unsigned axis = numRows > 1;
   Type result = type;
   if (axis)
     result = RankedTensorType::get({form.row ? numRows : 1}, type);
   auto reduce = tile::ReduceOp::create(b, loc, TypeRange{result}, ValueRange{block}, axis);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    Block *body = b.createBlock(&reduce.getCombine(), {}, {type, type}, {loc, loc});
-    Value combined =
-        Elements(b, loc).combine(op.getKind(), element, body->getArgument(0), body->getArgument(1));
-    tile::YieldOp::create(b, loc, ValueRange{combined});
-  }
+  fillCombine(reduce.getCombine(), kind, element);
   Value value = reduce->getResult(0);
   if (!axis)
     return value;
@@ -420,6 +431,37 @@ Value BlockEmitter::emitReduce(graph::ReduceOp op) {
   if (!form.column) // over dimensions of size 1
     return block;
   return reduceBlock(op, cleared(op, block, form), form);
+}
+
+/// Of a whole row, or of a chunk, behind what the chunks before it add up to.
+Value BlockEmitter::emitScan(ScanOp op, Form form) {
+  Elements elements(b, loc);
+  Form own;
+  Value block = get(op.getSrcMutable(), own);
+  if (!own.column) // along a dimension of size 1
+    return block;
+  Type element = op.getType().getElement();
+  auto before = carried.find(op);
+  bool isCarried = before != carried.end();
+  if (columnMask && (isCarried || op.getReverse())) { // what lies behind the end would count
+    Value nothing = elements.constant(block.getType(), 0);
+    block = make<arith::SelectOp>(spread(columnMask, {false, true}, own), block, nothing);
+  }
+  auto scan = tile::ScanOp::create(b, loc, TypeRange{block.getType()}, ValueRange{block},
+                                   unsigned(numRows > 1), op.getReverse());
+  fillCombine(scan.getCombine(), ReduceKind::sum, element);
+  Value result = scan->getResult(0);
+  if (!isCarried)
+    return result;
+  Value chunk = reduceBlock(ReduceKind::sum, element, block, own);
+  before->second.second = elements.combine(ReduceKind::sum, element, before->second.first, chunk);
+  Value from = spread(before->second.first, {own.row, false}, form);
+  return elements.combine(ReduceKind::sum, element, from, result);
+}
+
+Value BlockEmitter::carriedOn(ScanOp op) {
+  auto [before, behind] = carried.lookup(op);
+  return behind ? behind : before;
 }
 
 //===----------------------------------------------------------------------===//
@@ -446,13 +488,7 @@ Value BlockEmitter::combineRows(ReduceKind kind, Type element, Value block, Form
   int64_t columns = form.column ? numColumns : 1;
   auto reduce = tile::ReduceOp::create(b, loc, TypeRange{RankedTensorType::get({columns}, type)},
                                        ValueRange{block}, 0u);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    Block *body = b.createBlock(&reduce.getCombine(), {}, {type, type}, {loc, loc});
-    Value combined =
-        Elements(b, loc).combine(kind, element, body->getArgument(0), body->getArgument(1));
-    tile::YieldOp::create(b, loc, ValueRange{combined});
-  }
+  fillCombine(reduce.getCombine(), kind, element);
   Value line = asColumns(reduce->getResult(0));
   return form.column ? line : make<UnsplatOp>(type, line);
 }

@@ -63,6 +63,7 @@ public:
   /// nothing, where `mask` is off, adds nothing.
   mlir::Value operandBlock(mlir::OpOperand &use, mlir::Type common, mlir::Value mask, Form masked);
   mlir::Value reduceBlock(ReduceOp op, mlir::Value block, Form form);
+  mlir::Value reduceBlock(ReduceKind kind, mlir::Type element, mlir::Value block, Form form);
   /// The block with nothing behind the end of its rows that would count.
   mlir::Value cleared(ReduceOp op, mlir::Value block, Form form);
   /// Fills a loop: what changes from turn to turn is forgotten.
@@ -77,6 +78,11 @@ public:
   void storePartial(unsigned index, mlir::Value block, Form form);
   /// The same where it lies in memory: combined with what is there, if there is something.
   void addPartial(unsigned index, mlir::Value block, Form form, mlir::Value isFirst);
+
+  /// Until the loop ends: what a scan adds to its chunks, the sum of those before.
+  void carry(ScanOp op, mlir::Value before) { carried[op] = {before, {}}; }
+  /// That for the next chunk.
+  mlir::Value carriedOn(ScanOp op);
 
   mlir::Value part;         ///< the program's part of what is combined in parts
   mlir::Value firstColumns; ///< i1: the block has column 0; null: it always does
@@ -105,6 +111,8 @@ private:
   mlir::Value emitIndex(const Access &access, Form form);
   mlir::Value emitMap(MapOp op, Form form);
   mlir::Value emitReduce(ReduceOp op);
+  mlir::Value emitScan(ScanOp op, Form form);
+  void fillCombine(mlir::Region &combine, ReduceKind kind, mlir::Type element);
 
   KernelFrame &frame;
   const KernelShape &shape;
@@ -118,6 +126,8 @@ private:
   /// What is known, and what is known in the loop that is being filled.
   llvm::DenseMap<mlir::Value, mlir::Value> whole, chunk;
   llvm::DenseMap<unsigned, mlir::Value> wholeLoads, chunkLoads;
+  /// Sums before the chunk, and with it.
+  llvm::DenseMap<mlir::Operation *, std::pair<mlir::Value, mlir::Value>> carried;
   mlir::Operation *loop = nullptr;
   bool rowsChange = false;                 ///< in the loop, not the columns
   llvm::SmallDenseSet<mlir::Value> moving; ///< besides those that change by their form

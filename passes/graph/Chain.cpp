@@ -29,9 +29,10 @@ bool tile::graph::isOfIndices(Operation *op) {
   bool some = false;
   for (Value operand : op->getOperands()) {
     Operation *source = operand.getDefiningOp();
-    if (!source || (!isFree(source) && !isOfIndices(source)))
+    bool isNumber = source ? isFree(source) : typeOf(operand).sizes().empty(); // or the call's
+    if (!isNumber && (!source || !isOfIndices(source)))
       return false;
-    some |= !isFree(source);
+    some |= !isNumber;
   }
   return some;
 }
@@ -170,8 +171,24 @@ static std::optional<Chain> chainOf(Value value) {
   return chain;
 }
 
+static bool isZero(Value value) { return numberOf(value) == 0.0; }
+
+/// The operand of which a value is a multiple, element by element, or 0, as dropout makes it.
+static OpOperand *maskedOf(Value value) {
+  auto map = value.getDefiningOp<MapOp>();
+  if (!map)
+    return nullptr;
+  for (unsigned i : {1u, 2u})
+    if (map.getKind() == MapKind::select && isZero(map.getOperand(3 - i)))
+      return &map->getOpOperand(i);
+  return nullptr;
+}
+
 std::optional<Chain> tile::graph::findChain(MatmulOp second) {
-  std::optional<Chain> chain = chainOf(second.getLhs());
+  Value powers = unrounded(second.getLhs());
+  while (OpOperand *inner = maskedOf(powers))
+    powers = unrounded(inner->get());
+  std::optional<Chain> chain = chainOf(powers);
   if (chain)
     chain->second = second;
   return chain;
@@ -218,6 +235,7 @@ private:
   OpBuilder b;
   std::optional<Chain> chain;
   SmallVector<std::pair<MapOp, Value>> scalings; ///< what powers are scaled by, last first
+  SmallVector<OpOperand *> masks;                ///< what takes some of them away, last first
 };
 } // namespace
 
@@ -248,11 +266,16 @@ static bool isOfChain(Value value) {
   return false;
 }
 
-/// Goes through what is done with powers before they are multiplied: only scalings of rows may be
-/// done behind the product as well.
+/// Goes through what is done with powers before they are multiplied: scalings of rows may be done
+/// behind the product as well, and what takes elements away, as dropout does, before them.
 bool Chainer::peel() {
   Value value = unrounded(second.getLhs());
   while (!(chain = chainOf(value))) {
+    if (OpOperand *inner = maskedOf(value)) {
+      masks.push_back(inner);
+      value = unrounded(inner->get());
+      continue;
+    }
     auto map = value.getDefiningOp<MapOp>();
     bool isDivision = map && map.getKind() == MapKind::div;
     unsigned by = map && arity(map.getKind()) == 2 && isOfRow(map.getOperand(1)) ? 1 : 0;
@@ -264,6 +287,11 @@ bool Chainer::peel() {
     value = unrounded(map.getOperand(1 - by));
   }
   chain->second = second;
+  llvm::SmallPtrSet<Operation *, 16> known = usersOf(chain->maximum.getResult());
+  for (OpOperand *mask : masks)
+    if (Operation *condition = mask->getOwner()->getOperand(0).getDefiningOp();
+        condition && known.contains(condition))
+      return refuse(spelled(mask->getOwner()) + " depends on the softmax itself");
   return true;
 }
 
@@ -355,14 +383,28 @@ MatmulOp Chainer::multiplyPowers() {
   b.setInsertionPoint(second);
   Value powers = chain->power->getResult(0);
   GraphTensorType wanted = second.getLhs().getType();
+  Ops made;
+  for (OpOperand *mask : llvm::reverse(masks)) {
+    auto map = llvm::cast<MapOp>(mask->getOwner());
+    SmallVector<Value> operands = llvm::to_vector(map.getOperands());
+    operands[mask->getOperandNumber()] = powers;
+    Type element = typeOf(powers).getElement();
+    auto type = GraphTensorType::of(b.getContext(), map.getType().sizes(), element);
+    made.push_back(MapOp::create(b, map.getLoc(), type, map.getKind(), operands));
+    powers = made.back()->getResult(0);
+  }
+  auto undo = [&] {
+    for (Operation *op : llvm::reverse(made))
+      op->erase();
+  };
   if (typeOf(powers).sizes() != wanted.sizes()) {
+    undo();
     refuse("the powers are multiplied in another shape");
     return {};
   }
-  Operation *cast = nullptr;
   if (powers.getType() != wanted) {
-    cast = CastOp::create(b, second.getLoc(), wanted, powers);
-    powers = cast->getResult(0);
+    made.push_back(CastOp::create(b, second.getLoc(), wanted, powers));
+    powers = made.back()->getResult(0);
   }
   auto product = MatmulOp::create(b, second.getLoc(), second.getType(), powers, second.getRhs());
   Chain whole = *chain;
@@ -371,8 +413,7 @@ MatmulOp Chainer::multiplyPowers() {
   if (findSpace(operationsOf(whole), reason, /*haveOtherUsers=*/true))
     return product;
   product.erase();
-  if (cast)
-    cast->erase();
+  undo();
   refuse(reason);
   return {};
 }

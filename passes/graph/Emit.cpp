@@ -12,6 +12,7 @@
 #include "ir/Attributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/graph/BlockEmitter.h"
+#include "passes/graph/GraphPasses.h"
 
 using namespace mlir;
 using namespace tile;
@@ -41,13 +42,17 @@ private:
   void enterColumns(Value start);
   unsigned levelOf(Value value);
   Form formOfSource(graph::ReduceOp op);
+  SmallVector<graph::ScanOp> scansOf(ArrayRef<graph::ReduceOp> reductions,
+                                     ArrayRef<unsigned> stores);
   graph::ReduceOp maximumOf(Value value);
   graph::ReduceOp carriedMaximum(graph::ReduceOp sum);
   SmallVector<Value> usersOf(Value value);
   void runInPasses();
   void runPass(ArrayRef<graph::ReduceOp> reductions, ArrayRef<unsigned> stores);
+  Value startOfChunk(Value turn);
   Value carryMaximum(graph::ReduceOp maximum, Value before, Value &scale);
   void runParts();
+  void storeAll();
   PartialOp partialOf(unsigned store);
 
   const KernelShape &shape;
@@ -226,6 +231,39 @@ Value RowKernel::carryMaximum(graph::ReduceOp maximum, Value before, Value &scal
   return now;
 }
 
+/// The scans that a pass needs, whose sums so far it carries from chunk to chunk.
+SmallVector<graph::ScanOp> RowKernel::scansOf(ArrayRef<graph::ReduceOp> reductions,
+                                              ArrayRef<unsigned> stores) {
+  SmallVector<Value> work;
+  for (graph::ReduceOp reduce : reductions)
+    work.push_back(reduce.getSrc());
+  for (unsigned store : stores)
+    work.push_back(op.getBody().front().getTerminator()->getOperand(store));
+  llvm::SmallDenseSet<Value> seen;
+  SmallVector<graph::ScanOp> scans;
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    Operation *source = value.getDefiningOp();
+    if (!source || !seen.insert(value).second)
+      continue;
+    if (auto reduce = dyn_cast<graph::ReduceOp>(source); reduce && formOfSource(reduce).column)
+      continue; // known, or one of the pass
+    if (auto scan = dyn_cast<graph::ScanOp>(source); scan && shape.forms.lookup(value).column)
+      scans.push_back(scan);
+    llvm::append_range(work, source->getOperands());
+  }
+  return scans;
+}
+
+/// Where the chunk of a turn begins: the last one first if scans come from the end.
+Value RowKernel::startOfChunk(Value turn) {
+  if (!shape.backwards)
+    return turn;
+  Value last = make<arith::SubIOp>(frame.sizeValue(product(shape.columns)), number(1));
+  last = make<arith::MulIOp>(make<arith::DivSIOp>(last, number(cut.block)), number(cut.block));
+  return make<arith::SubIOp>(last, turn);
+}
+
 /// Goes through the columns once.
 void RowKernel::runPass(ArrayRef<graph::ReduceOp> reductions, ArrayRef<unsigned> stored) {
   Elements elements(b, loc);
@@ -243,16 +281,25 @@ void RowKernel::runPass(ArrayRef<graph::ReduceOp> reductions, ArrayRef<unsigned>
     Type type = blocks.blockType(form, Elements::computed(element));
     initial.push_back(elements.identity(type, reduce.getKind(), element));
   }
+  SmallVector<graph::ScanOp> scans = scansOf(reductions, stored);
+  for (graph::ScanOp scan : scans) {
+    Form form = shape.forms.lookup(scan.getResult());
+    Type type =
+        blocks.blockType({form.row, false}, Elements::computed(scan.getType().getElement()));
+    initial.push_back(elements.constant(type, 0));
+  }
   auto turns = scf::ForOp::create(b, loc, number(0), frame.sizeValue(product(shape.columns)),
                                   number(cut.block), initial);
   {
     OpBuilder::InsertionGuard guard(b);
-    if (reductions.empty())
+    if (initial.empty())
       b.setInsertionPoint(turns.getBody()->getTerminator());
     else
       b.setInsertionPointToEnd(turns.getBody());
     blocks.enterLoop(turns);
-    enterColumns(turns.getInductionVar());
+    enterColumns(startOfChunk(turns.getInductionVar()));
+    for (auto [i, scan] : llvm::enumerate(scans))
+      blocks.carry(scan, turns.getRegionIterArg(reductions.size() + i));
     SmallVector<Value> next(reductions.size());
     for (auto [i, reduce] : llvm::enumerate(reductions))
       if (sumsOf.count(reduce))
@@ -279,7 +326,9 @@ void RowKernel::runPass(ArrayRef<graph::ReduceOp> reductions, ArrayRef<unsigned>
         blocks.store(i);
       }
     }
-    if (!reductions.empty())
+    for (graph::ScanOp scan : scans)
+      next.push_back(blocks.carriedOn(scan));
+    if (!next.empty())
       scf::YieldOp::create(b, loc, next);
     blocks.leaveLoop();
   }
@@ -375,6 +424,17 @@ void RowKernel::runParts() {
     blocks.storePartial(store, turns.getResult(i), forms[i]);
 }
 
+/// Where a result takes the place of what is read, all is read before anything is stored.
+void RowKernel::storeAll() {
+  if (op->hasAttr(kInPlaceAttr)) {
+    for (Value value : op.getBody().front().getTerminator()->getOperands())
+      blocks.emit(value);
+    BarrierOp::create(b, loc);
+  }
+  for (size_t i = 0; i < shape.stores.size(); ++i)
+    blocks.store(i);
+}
+
 void RowKernel::run() {
   findIndices();
   // Numbers stand in front, where every loop sees them.
@@ -386,8 +446,7 @@ void RowKernel::run() {
   else if (cut.loop)
     runInPasses();
   else
-    for (size_t i = 0; i < shape.stores.size(); ++i)
-      blocks.store(i);
+    storeAll();
   func::ReturnOp::create(b, loc);
 }
 

@@ -20,6 +20,7 @@ void tile::graph::buildFusePipeline(OpPassManager &pm, bool chains) {
   if (chains)
     pm.addNestedPass<func::FuncOp>(createGraphChainProductsPass());
   pm.addNestedPass<func::FuncOp>(createGraphFusePass());
+  pm.addNestedPass<func::FuncOp>(createGraphPlaceUpdatesPass());
 }
 
 namespace {
@@ -303,7 +304,7 @@ static bool isWithUser(Operation *op) {
   OpOperand &use = *op->use_begin();
   Operation *user = use.getOwner();
   bool isTaken = isa<GatherOp>(user) && use.getOperandNumber() == 0;
-  return !isTaken && !isa<ReshapeOp>(user) && !user->hasTrait<OpTrait::IsTerminator>();
+  return !isTaken && !isa<ReshapeOp, LaunchOp>(user) && !user->hasTrait<OpTrait::IsTerminator>();
 }
 
 /// Adds an operation, or several that are one kernel or none, with the views that they need.
@@ -484,7 +485,10 @@ void Fusion::emitKernel(Group &group, StringRef name, DenseMap<Value, Value> &ma
       else if (groupOf(operand) != &group)
         inputs.insert(operand);
     }
-    if (llvm::any_of(op->getUsers(), [&](Operation *user) { return owner.lookup(user) != &group; }))
+    if (isa<LaunchOp>(op)) // writes all, whether somebody wants it or not
+      outputs.insert(op->result_begin(), op->result_end());
+    else if (llvm::any_of(op->getUsers(),
+                          [&](Operation *user) { return owner.lookup(user) != &group; }))
       outputs.insert(op->getResult(0));
   }
   SmallVector<Value> operands;

@@ -14,6 +14,9 @@ namespace tile::graph {
 #define GEN_PASS_REGISTRATION
 #include "passes/graph/GraphPasses.h.inc"
 
+/// On a kernel: a result lies where an operand does.
+inline constexpr llvm::StringLiteral kInPlaceAttr = "graph.in_place";
+
 /// From a traced function to its kernels: what folds is folded, what is the same is
 /// computed once, and the rest is grouped; with `chains` products with a softmax between
 /// them are one kernel.

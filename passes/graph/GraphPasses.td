@@ -67,6 +67,25 @@ def GraphFusePass : Pass<"graph-fuse", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::tile::graph::GraphDialect"];
 }
 
+def GraphPlaceUpdatesPass : Pass<"graph-place-updates", "::mlir::func::FuncOp"> {
+  let summary = "let kernels write parameters where they lie";
+  let description = [{
+    Needs: a function that `graph-fuse` has left, with `graph.updates` if it writes parameters.
+
+    Guarantees: each of the last results can be stored in the memory of its parameter by the
+    kernel that computes it. Where that would be read afterwards, a kernel at the end copies it, with the
+    reason among its `reasons`. A kernel that reads what it writes has `graph.in_place`.
+
+    Never: changes what a function computes.
+    ```mlir
+    // func.func @f(%w: ...) attributes {graph.updates = array<i64: 0>}
+    // %n = graph.kernel "f" (%w) ... {graph.in_place}
+    // return %n
+    ```
+  }];
+  let dependentDialects = ["::tile::graph::GraphDialect"];
+}
+
 def GraphTilePass : Pass<"graph-tile", "::mlir::ModuleOp"> {
   let summary = "turn kernels of a function into functions of the tile dialect";
   let description = [{

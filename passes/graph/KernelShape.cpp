@@ -390,6 +390,8 @@ KernelShape Shaper::run() {
   shape.reduces = shape.space.hasReductions();
   for (PartialOp op : shape.op.getBody().front().getOps<PartialOp>())
     shape.parts = op.getType().sizes().front();
+  for (ScanOp op : shape.op.getBody().front().getOps<ScanOp>())
+    shape.backwards |= op.getReverse();
   for (unsigned i = 0; i < shape.op->getNumOperands(); ++i)
     shape.stridesOf.push_back(stridesOf(i));
   findLoads(shape, ops);

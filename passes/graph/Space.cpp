@@ -14,6 +14,10 @@ std::string tile::graph::spelled(Operation *op) {
     name = stringifyReduceKind(reduce.getKind());
   if (auto partial = dyn_cast<PartialOp>(op))
     name = stringifyReduceKind(partial.getKind());
+  if (isa<ScanOp>(op))
+    name = "cumsum";
+  if (auto launch = dyn_cast<LaunchOp>(op))
+    name = launch.getName();
   std::string text = "`" + name.str() + "`";
   if (auto at = op->getLoc()->findInstanceOf<FileLineColLoc>())
     text += " in line " + std::to_string(at.getLine());
@@ -60,6 +64,7 @@ private:
   void visitRearrange(RearrangeOp op);
   void visitReduce(ReduceOp op);
   void visitPartial(PartialOp op);
+  void visitScan(ScanOp op);
   void visitMatmul(MatmulOp op);
   DimMap operandOf(OpOperand &use);
   bool joinsChain(MatmulOp op, const DimMap &dims);
@@ -67,6 +72,7 @@ private:
   bool checkAlone();
   bool checkOperands();
   bool checkReductions();
+  bool checkScans();
   bool checkPartials();
   bool checkSources();
   bool checkDistinct();
@@ -81,9 +87,10 @@ private:
   SmallVector<Value> inOrder;
   DenseMap<Value, DimMap> values;
   SmallVector<std::pair<OpOperand *, DimMap>> uses;
-  SmallVector<std::pair<ReduceOp, DimMap>> reductions; ///< with what they reduce
-  SmallVector<std::pair<PartialOp, DimMap>> partials;  ///< the same
-  SmallVector<int> axes;                               ///< of the space
+  /// With what they reduce; a scan needs whole rows as well, along the dimension it goes.
+  SmallVector<std::pair<Operation *, DimMap>> reductions;
+  SmallVector<std::pair<PartialOp, DimMap>> partials; ///< the same
+  SmallVector<int> axes;                              ///< of the space
   SmallVector<MatmulOp> products;
   DimMap productDims; ///< rows, columns, inner
   std::optional<Chain> chain;
@@ -197,6 +204,13 @@ void Finder::visitReduce(ReduceOp op) {
     reductions.push_back({op, reduced});
 }
 
+void Finder::visitScan(ScanOp op) {
+  DimMap own = operandOf(op.getSrcMutable());
+  values[op.getResult()] = own;
+  if (own[op.getAxis()] >= 0)
+    reductions.push_back({op, {own[op.getAxis()]}});
+}
+
 void Finder::visitPartial(PartialOp op) {
   DimMap source = operandOf(op.getSrcMutable());
   DimMap own = {-1}, combined; // the parts are programs
@@ -225,6 +239,8 @@ void Finder::visit(Operation *op) {
     visitReduce(reduce);
   else if (auto partial = dyn_cast<PartialOp>(op))
     visitPartial(partial);
+  else if (auto scan = dyn_cast<ScanOp>(op))
+    visitScan(scan);
   else if (auto matmul = dyn_cast<MatmulOp>(op))
     visitMatmul(matmul);
   else
@@ -259,6 +275,20 @@ bool Finder::checkReductions() {
   return true;
 }
 
+/// All scans go the same way: long rows are gone through in chunks, one after the other.
+bool Finder::checkScans() {
+  ScanOp first;
+  for (auto &[op, map] : reductions) {
+    auto scan = dyn_cast<ScanOp>(op);
+    first = first ? first : scan;
+    if (!scan || scan.getReverse() == first.getReverse())
+      continue;
+    reason = spelled(scan) + " goes along its rows the other way than " + spelled(first);
+    return false;
+  }
+  return true;
+}
+
 /// Parts are of rows: of all dimensions that no reduction takes, and the same for all.
 bool Finder::checkPartials() {
   if (partials.empty())
@@ -277,8 +307,7 @@ bool Finder::checkPartials() {
     bool isAll = reduced.empty() || own.size() + reduced.size() == axes.size();
     if (own == rows && isApart && isAll)
       continue;
-    Operation *other =
-        reductions.empty() ? partials[0].first.getOperation() : reductions[0].first.getOperation();
+    Operation *other = reductions.empty() ? partials[0].first.getOperation() : reductions[0].first;
     reason = spelled(op) + " combines other dimensions than " + spelled(other) +
              " leaves, so that the two do not go over the same rows";
     return false;
@@ -318,7 +347,9 @@ bool Finder::checkAlone() {
     return false;
   }
   for (auto &[op, map] : reductions) {
-    bool isOwn = chain && (op == chain->maximum || llvm::is_contained(chain->sums, op)) &&
+    auto reduce = dyn_cast<ReduceOp>(op);
+    bool isOwn = chain && reduce &&
+                 (reduce == chain->maximum || llvm::is_contained(chain->sums, reduce)) &&
                  map.size() == 1 && productDims[2] >= 0 && find(map[0]) == find(productDims[2]);
     if (isOwn)
       continue;
@@ -495,9 +526,14 @@ DimMap Finder::placed(const DimMap &map) {
 
 std::optional<Space> Finder::run(ArrayRef<Operation *> ops) {
   for (Operation *op : ops)
+    if (isa<LaunchOp>(op)) {
+      reason = spelled(op) + " is a kernel that somebody wrote";
+      return std::nullopt;
+    }
+  for (Operation *op : ops)
     visit(op);
   if (!checkSources() || !checkDistinct() || !checkProduct() || !order() || !checkDistinct() ||
-      !checkProduct() || !checkReductions() || !checkPartials())
+      !checkProduct() || !checkReductions() || !checkScans() || !checkPartials())
     return std::nullopt;
   Space space;
   for (int axis : axes)

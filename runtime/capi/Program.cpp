@@ -421,8 +421,12 @@ static llvm::Expected<std::vector<TensorPlace>> placeBuffers(const Call &call,
       place.address = reinterpret_cast<uintptr_t>(workspace) + offsets[i];
     }
   }
-  for (size_t i = 0; i < places.size(); ++i)
-    places[i].address = places[call.program->memoryOf(i)].address;
+  for (size_t i = 0; i < places.size(); ++i) {
+    unsigned memory = call.program->memoryOf(i);
+    places[i].address = places[memory].address;
+    if (call.program->buffers[memory].kind == TensorBuffer::Kind::Tensor) // what it becomes
+      places[i].strides = places[memory].strides;
+  }
   return places;
 }
 
@@ -484,6 +488,9 @@ static llvm::Error prepareRun(tile_program &program, const ProgramRun &run, Call
   auto placed = placeBuffers(call, run.results, run.workspace, offsets);
   if (!placed)
     return placed.takeError();
+  if (std::string wrong = call.program->unsafeUpdate(call.sizes, *placed, program.signature);
+      !wrong.empty())
+    return invalid("`" + program.function.asFunction().name() + "`: " + wrong);
   places = std::move(*placed);
   return llvm::Error::success();
 }
@@ -521,7 +528,8 @@ tile_status tile_program_run(tile_program *program, void *stream, const void *co
                              void *workspace, size_t workspaceBytes) {
   return guarded([&]() -> llvm::Error {
     TILE_REQUIRE(program);
-    TILE_REQUIRE(results);
+    if (numResults != 0) // what writes its parameters may have none
+      TILE_REQUIRE(results);
     auto where = contextFor(nullptr);
     if (!where)
       return where.takeError();

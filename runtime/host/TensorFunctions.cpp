@@ -2,6 +2,7 @@
 #include "runtime/host/TensorFunctions.h"
 #include "runtime/host/Launcher.h"
 #include "text/Format.h"
+#include "llvm/ADT/bit.h"
 
 using namespace tile;
 using namespace tile::host;
@@ -132,6 +133,8 @@ std::unique_ptr<EvalError> TensorFunctions::makeBuffers(Call &call) {
     if (unsigned memory = call.program->memoryOf(i); memory != i) {
       call.tensors[i] = call.tensors[memory];
       call.places[i].address = call.places[memory].address;
+      if (call.program->buffers[memory].kind == TensorBuffer::Kind::Tensor) // what it becomes
+        call.places[i].strides = call.places[memory].strides;
     }
   return nullptr;
 }
@@ -175,7 +178,10 @@ std::unique_ptr<EvalError> TensorFunctions::launch(Call &call, unsigned index) {
   work.config.grid = planned->grid;
   for (const TensorArgument &argument : planned->arguments) {
     const TensorBuffer &buffer = call.program->buffers[argument.buffer];
-    if (!argument.isBuffer) {
+    if (argument.isReal) {
+      work.config.args.push_back(
+          runtime::LaunchArg::real(llvm::bit_cast<float>(uint32_t(argument.size))));
+    } else if (!argument.isBuffer) {
       work.config.args.push_back(runtime::LaunchArg::integer(uint64_t(argument.size)));
     } else if (buffer.kind == TensorBuffer::Kind::Number) {
       const PyValue &number = call.values[buffer.index];
@@ -223,9 +229,14 @@ Result TensorFunctions::call(Evaluator &evaluator, const PyValue &function, cons
   call.program->chooseParts(call.sizes, target);
   if (auto error = makeBuffers(call))
     return error;
+  if (std::string wrong = call.program->unsafeUpdate(call.sizes, call.places, call.signature);
+      !wrong.empty())
+    return fail(formatted("`{}`: {}", call.object().name(), wrong), "ValueError");
   for (unsigned i = 0; i < call.program->kernels.size(); ++i)
     if (auto error = launch(call, i))
       return error;
+  if (call.program->returnsNone)
+    return PyValue();
   std::vector<PyValue> results;
   for (unsigned buffer : call.program->results)
     results.push_back(call.tensors[buffer]);

@@ -52,6 +52,9 @@ class Function:
         self.results = self.rng.sample(made, min(len(made), self.rng.randint(1, 3)))
         if made[-1] not in self.results:
             self.results.append(made[-1])
+        self.updates = []
+        for _ in range(self.rng.choice([0, 0, 0, 1, 2])):
+            self.update()
 
     def add(self, text, shape):
         name = f"v{len(self.lines)}"
@@ -65,7 +68,7 @@ class Function:
     def grow(self):
         self.rng.choice([self.unary, self.unary, self.binary, self.binary, self.binary, self.select,
                          self.reduce, self.reduce, self.normalise, self.view, self.multiply, self.move,
-                         self.attend])()
+                         self.attend, self.scan])()
 
     def unary(self):
         x, shape = self.pick()
@@ -159,6 +162,25 @@ class Function:
             self.add(f"{p} @ {z}", whole + (a[-2], c[-1]))
             return
 
+    def scan(self):
+        """Sums so far, sometimes from the end."""
+        x, shape = self.pick()
+        if not shape:
+            return
+        axis = self.rng.randrange(len(shape))
+        form = f"tile.cumsum({x} * 0.1, axis={axis})"
+        if self.rng.random() < 0.3:
+            form = f"tile.flip(tile.cumsum(tile.flip({x}, {axis}) * 0.1, axis={axis}), {axis})"
+        self.add(f"tile.clamp({form}, -8, 8)", shape)
+
+    def update(self):
+        """A parameter gets other values; what is returned was computed before, or is read again."""
+        p, shape = self.rng.choice(self.parameters)
+        known = self.parameters if self.updates else self.values  # others may be views of what was written
+        fits = [v for v, s in known if broadcast(shape, s) == shape]
+        form = self.rng.choice(["{}[:] = tile.tanh({})", "{} += {} * 0.5", "{} *= tile.sigmoid({})", "{}[...] = {}"])
+        self.updates.append("    " + form.format(p, self.rng.choice(fits)))
+
     def view(self):
         x, shape = self.pick()
         if self.rng.random() < 0.5 and len(shape) < 3:
@@ -189,6 +211,11 @@ class Function:
         parameters = ", ".join(f'{n}: tensor["{", ".join(s)}"]' for n, s in self.parameters)
         body = "\n".join(self.lines)
         results = ", ".join(n for n, _ in self.results)
+        if self.updates:  # a view of what is written could not be returned behind it
+            kept = ", ".join(f"r{i}" for i in range(len(self.results)))
+            body += "".join(f"\n    r{i} = 0 + {n}" for i, (n, _) in enumerate(self.results))
+            body = "\n".join([body] + self.updates)
+            results = f"{kept}, {self.updates[-1].split()[0].removesuffix('[:]').removesuffix('[...]')} * 2"
         sizes = [{d: self.rng.choice(SIZES[:4] if d == "B" else SIZES) for d in "BMN"} for _ in range(2)]
         tests = ""
         for i, size in enumerate(sizes):
@@ -200,7 +227,11 @@ class Function:
 @tile.test
 def test_{self.name}_{i}():
     args = [{arguments}]
-    for got, ref in zip({self.name}(*args), {self.name}.eager(*args)):
+    copies = [x.clone() for x in args]
+    results = {self.name}(*args)
+    for got, ref in zip(results, {self.name}.eager(*copies)):
+        tile.check(got, ref, atol=2e-4, rtol=2e-4)
+    for got, ref in zip(args, copies):
         tile.check(got, ref, atol=2e-4, rtol=2e-4)
 """
         return f"""

@@ -292,3 +292,21 @@ func.func @reshape_type(%x: !graph.tensor<"M, N", f16>) {
   %0 = graph.reshape %x : !graph.tensor<"M, N", f16> -> !graph.tensor<"M*N", f32>
   return
 }
+
+// -----
+
+// graph_scan_c1
+func.func @scan_axis(%x: !graph.tensor<"M, N", f16>) {
+  // expected-error@+1 {{the axis must be a dimension}}
+  %0 = graph.scan %x 2 : !graph.tensor<"M, N", f16>
+  return
+}
+
+// -----
+
+// graph_launch_c1
+func.func @launch_result(%x: !graph.tensor<"M", f16>) {
+  // expected-error@+1 {{must have a result}}
+  graph.launch "k" 0 (%x) : (!graph.tensor<"M", f16>) -> ()
+  return
+}

@@ -83,3 +83,31 @@ func.func @stored(%q: !graph.tensor<"T, D", f32>, %k: !graph.tensor<"D, S", f32>
   %o = graph.matmul %p, %v : !graph.tensor<"T, S", f32>, !graph.tensor<"S, D", f32> -> !graph.tensor<"T, D", f32>
   return %o, %p : !graph.tensor<"T, D", f32>, !graph.tensor<"T, S", f32>
 }
+
+// -----
+
+// Dropout takes powers away, which is the same before the division.
+// CHECK-LABEL: @dropped
+// CHECK: %[[E:.*]] = graph.map exp
+// CHECK: %[[M:.*]] = graph.map where(%{{.*}}, %[[E]], %{{.*}})
+// CHECK: %[[O:.*]] = graph.matmul %[[M]]
+// CHECK: graph.map div(%[[O]],
+// KERNEL-LABEL: @dropped
+// KERNEL-COUNT-1: graph.kernel
+// KERNEL-NOT: graph.kernel
+func.func @dropped(%q: !graph.tensor<"T, D", f32>, %k: !graph.tensor<"D, S", f32>, %v: !graph.tensor<"S, D", f32>, %c: !graph.tensor<"T, S", i1>) -> !graph.tensor<"T, D", f32> {
+  %zero = graph.constant 0.0 : f64 : !graph.tensor<"", f32>
+  %share = graph.constant 0.5 : f64 : !graph.tensor<"", f32>
+  %x = graph.matmul %q, %k : !graph.tensor<"T, D", f32>, !graph.tensor<"D, S", f32> -> !graph.tensor<"T, S", f32>
+  %m = graph.reduce max %x [1] : !graph.tensor<"T, S", f32> -> !graph.tensor<"T", f32>
+  %m1 = graph.rearrange %m [0, -1] : !graph.tensor<"T", f32> -> !graph.tensor<"T, 1", f32>
+  %d = graph.map sub(%x, %m1) : (!graph.tensor<"T, S", f32>, !graph.tensor<"T, 1", f32>) -> !graph.tensor<"T, S", f32>
+  %e = graph.map exp(%d) : (!graph.tensor<"T, S", f32>) -> !graph.tensor<"T, S", f32>
+  %l = graph.reduce sum %e [1] : !graph.tensor<"T, S", f32> -> !graph.tensor<"T", f32>
+  %l1 = graph.rearrange %l [0, -1] : !graph.tensor<"T", f32> -> !graph.tensor<"T, 1", f32>
+  %p = graph.map div(%e, %l1) : (!graph.tensor<"T, S", f32>, !graph.tensor<"T, 1", f32>) -> !graph.tensor<"T, S", f32>
+  %h = graph.map div(%p, %share) : (!graph.tensor<"T, S", f32>, !graph.tensor<"", f32>) -> !graph.tensor<"T, S", f32>
+  %w = graph.map where(%c, %h, %zero) : (!graph.tensor<"T, S", i1>, !graph.tensor<"T, S", f32>, !graph.tensor<"", f32>) -> !graph.tensor<"T, S", f32>
+  %o = graph.matmul %w, %v : !graph.tensor<"T, S", f32>, !graph.tensor<"S, D", f32> -> !graph.tensor<"T, D", f32>
+  return %o : !graph.tensor<"T, D", f32>
+}

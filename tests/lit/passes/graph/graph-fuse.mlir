@@ -245,3 +245,48 @@ func.func @rows_by_number(%x: !graph.tensor<"V, K", f16>, %i: !graph.tensor<"T, 
   %p = graph.matmul %g, %w : !graph.tensor<"T, K", f16>, !graph.tensor<"K, N", f16> -> !graph.tensor<"T, N", f16>
   return %p : !graph.tensor<"T, N", f16>
 }
+
+// -----
+
+// Sums so far are part of the kernel that has the row: with what they are of, what is made of
+// them, and reductions of the same dimension.
+// CHECK-LABEL: @sums_so_far
+// CHECK-COUNT-1: graph.kernel
+// CHECK: graph.scan %{{.*}} 1
+// CHECK-NOT: graph.kernel
+func.func @sums_so_far(%x: !graph.tensor<"M, N", f32>) -> (!graph.tensor<"M, N", f32>, !graph.tensor<"M", f32>) {
+  %e = graph.map exp(%x) : (!graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
+  %s = graph.scan %e 1 : !graph.tensor<"M, N", f32>
+  %r = graph.map mul(%s, %x) : (!graph.tensor<"M, N", f32>, !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
+  %t = graph.reduce max %s [1] : !graph.tensor<"M, N", f32> -> !graph.tensor<"M", f32>
+  return %r, %t : !graph.tensor<"M, N", f32>, !graph.tensor<"M", f32>
+}
+
+// -----
+
+// Long rows are gone through from one end.
+// CHECK-LABEL: @from_both_ends
+// CHECK: graph.kernel
+// CHECK: graph.kernel {{.*}}reasons = ["`cumsum`{{.*}} goes along its rows the other way than `cumsum`
+func.func @from_both_ends(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32> {
+  %s = graph.scan %x 1 : !graph.tensor<"M, N", f32>
+  %t = graph.scan %s 1 {reverse} : !graph.tensor<"M, N", f32>
+  return %t : !graph.tensor<"M, N", f32>
+}
+
+// -----
+
+// What somebody wrote is a kernel by itself, and reads what is in memory.
+// CHECK-LABEL: @launch
+// CHECK: %[[E:.*]] = graph.kernel "launch_0"
+// CHECK: %[[Y:.*]]:2 = graph.kernel "launch_1"(%[[E]])
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: graph.launch "k" 0
+// CHECK-NEXT: graph.yield
+// CHECK: graph.kernel "launch_2"(%[[Y]]#0) {reasons = ["`exp`{{.*}} not with `k`{{.*}}: `k`{{.*}} is a kernel that somebody wrote"]}
+func.func @launch(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32> {
+  %e = graph.map exp(%x) : (!graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
+  %y:2 = graph.launch "k" 0 (%e) : (!graph.tensor<"M, N", f32>) -> (!graph.tensor<"M, N", f32>, !graph.tensor<"M", f32>)
+  %z = graph.map exp(%y#0) : (!graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
+  return %z : !graph.tensor<"M, N", f32>
+}

@@ -120,3 +120,39 @@ func.func @rows_by_number(%x: !graph.tensor<"V, D", f16>, %i: !graph.tensor<"T",
   %g = graph.gather %x [%r, %c] {guarded} : (!graph.tensor<"V, D", f16>, !graph.tensor<"T, 1", i64>, !graph.tensor<"D", i32>) -> !graph.tensor<"T, D", f16>
   return %g : !graph.tensor<"T, D", f16>
 }
+
+// Sums so far of a row in one block; from the end, what lies behind it adds nothing.
+// CHECK-LABEL: func.func @running(
+// CHECK: tile.load
+// CHECK: %[[S:.*]] = tile.scan {{.*}} {axis = 0 : i32, reverse = false}
+// CHECK: tile.store {{.*}}%[[S]]
+// ROWS-LABEL: func.func @running(
+// ROWS: tile.scan {{.*}} {axis = 1 : i32, reverse = false} : tensor<4x128xf32>
+// Of a long row each chunk adds what those before it add up to.
+// LOOP-LABEL: func.func @running(
+// LOOP: scf.for {{.*}} iter_args(%[[BEFORE:.*]] = %{{.*}}) -> (f32)
+// LOOP: arith.select
+// LOOP: tile.scan
+// LOOP: %[[CHUNK:.*]] = tile.reduce
+// LOOP: %[[NEXT:.*]] = arith.addf %[[BEFORE]], %[[CHUNK]]
+// LOOP: tile.splat %[[BEFORE]]
+// LOOP: tile.store
+// LOOP: scf.yield %[[NEXT]]
+func.func @running(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32> {
+  %s = graph.scan %x 1 : !graph.tensor<"M, N", f32>
+  return %s : !graph.tensor<"M, N", f32>
+}
+
+// From the end: chunks come the last one first.
+// CHECK-LABEL: func.func @from_the_end(
+// CHECK: arith.select
+// CHECK: tile.scan {{.*}} {axis = 0 : i32, reverse = true}
+// LOOP-LABEL: func.func @from_the_end(
+// LOOP: scf.for %[[TURN:[^ ]*]]
+// LOOP: %[[START:.*]] = arith.subi %{{.*}}, %[[TURN]]
+// LOOP: tile.splat %[[START]]
+// LOOP: tile.scan {{.*}} reverse = true
+func.func @from_the_end(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32> {
+  %s = graph.scan %x 1 {reverse} : !graph.tensor<"M, N", f32>
+  return %s : !graph.tensor<"M, N", f32>
+}

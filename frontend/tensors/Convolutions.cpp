@@ -1,0 +1,178 @@
+//===- Convolutions.cpp - convolutions as products of patches -------------===//
+//
+// What a weight is multiplied with at one place of the result is a column of a matrix: the
+// columns are gathered, with 0 around the picture, and the rest is a product. The gathered
+// matrix is stored (`tilec explain` says so), for each program of a product takes blocks of its
+// operands many times.
+//
+//===----------------------------------------------------------------------===//
+#include "frontend/tensors/Convolutions.h"
+
+using namespace tile;
+using namespace tile::tensors;
+using eval::ArgReader;
+
+namespace {
+/// Along one of the two dimensions of a picture.
+struct Along {
+  Size size, kernel, result;
+  int64_t stride = 1, padding = 0, dilation = 1;
+};
+} // namespace
+
+/// A number, or one for each of the two dimensions.
+static std::unique_ptr<EvalError> readPair(StringRef what, const PyValue &given, int64_t least,
+                                           int64_t &first, int64_t &second) {
+  std::vector<PyValue> parts = {given, given};
+  if (given.isSequence())
+    parts = given.elements().vec();
+  std::optional<int64_t> a = parts.size() == 2 ? parts[0].toInt64() : std::nullopt;
+  std::optional<int64_t> b = a ? parts[1].toInt64() : std::nullopt;
+  if (!a || !b || *a < least || *b < least || *a > INT16_MAX || *b > INT16_MAX)
+    return fail("`" + what.str() + "` of `conv2d` is a whole number from " + std::to_string(least) +
+                " on, or two, got " + eval::repr(given));
+  first = *a;
+  second = *b;
+  return nullptr;
+}
+
+/// How many places the kernel has: rounded down, which must be a formula.
+static std::unique_ptr<EvalError> countPlaces(Tracer &tracer, StringRef which, Along &along) {
+  Size over = along.size + Size(2 * along.padding) -
+              Size(along.dilation) * (along.kernel - Size(1)) - Size(1);
+  std::optional<Size> steps;
+  for (int64_t less = 0; less < along.stride && !steps; ++less)
+    steps = (over - Size(less)).dividedBy(Size(along.stride));
+  if (!steps)
+    return fail("`conv2d` with a stride of " + std::to_string(along.stride) + " along a " +
+                    which.str() + " of `" + along.size.str() +
+                    "` has no formula for the size of its result: write the size as a multiple, "
+                    "such as `" +
+                    std::to_string(along.stride) + "*N`",
+                "ValueError");
+  along.result = *steps + Size(1);
+  std::string small = "the kernel of `conv2d`, `" + along.kernel.str() + "`, does not fit a " +
+                      which.str() + " of `" + along.size.str() + "`";
+  if (std::optional<int64_t> known = over.constant(); known && *known < 0)
+    return fail(small, "ValueError");
+  tracer.require(over, small);
+  return nullptr;
+}
+
+/// Where along the picture: `result * stride + kernel * dilation - padding`, of six dimensions of
+/// which the kernel's is `dim` and the result's two behind it.
+static Result placesOf(Tracer &tracer, const Along &along, size_t dim) {
+  auto line = [&](const Size &size, size_t at, int64_t by) -> Result {
+    llvm::SmallVector<int64_t> dims(6 - at, -1);
+    dims[0] = 0;
+    Result index = tracer.rearrange({tracer.indices(size), "", false}, dims);
+    return index && by != 1 ? tracer.map(MapKind::mul, {*index, PyValue::integer(by)})
+                            : std::move(index);
+  };
+  Result of = line(along.result, dim + 2, along.stride);
+  Result inside = line(along.kernel, dim, along.dilation);
+  if (!of || !inside)
+    return of ? std::move(inside) : std::move(of);
+  Result at = tracer.map(MapKind::add, {*of, *inside});
+  return at && along.padding ? tracer.map(MapKind::sub, {*at, PyValue::integer(along.padding)})
+                             : std::move(at);
+}
+
+/// x[n, c, places, places], of shape (N, C, KH, KW, OH, OW).
+static Result patches(Tracer &tracer, const Operand &x, const Along &rows, const Along &columns) {
+  Sizes sizes = x.type().sizes();
+  llvm::SmallVector<mlir::Value> indices;
+  for (size_t dim = 0; dim < 4; ++dim) {
+    llvm::SmallVector<int64_t> dims(6 - dim, -1);
+    dims[0] = 0;
+    Result at = dim < 2 ? tracer.rearrange({tracer.indices(sizes[dim]), "", false}, dims)
+                        : placesOf(tracer, dim == 2 ? rows : columns, dim);
+    Operand index;
+    if (!at)
+      return at;
+    if (auto error = tracer.operand("conv2d", *at, index))
+      return error;
+    indices.push_back(index.value);
+  }
+  return tracer.gather(x.value, indices, /*guarded=*/true);
+}
+
+static Result reshaped(Tracer &tracer, const Result &value, ArrayRef<Size> sizes) {
+  Operand x;
+  if (auto error = tracer.operand("conv2d", *value, x))
+    return error;
+  return tracer.reshape(x, sizes);
+}
+
+/// The channels of the picture and of the weights, of one of the groups each.
+static std::unique_ptr<EvalError> splitChannels(const Sizes &x, const Sizes &w, int64_t groups,
+                                                Size &outputs) {
+  std::optional<Size> each = w[0].dividedBy(Size(groups));
+  if (!each || x[1] != w[1] * Size(groups))
+    return fail("`conv2d` of a picture (N, C, H, W) " + graph::shapeText(x) + " and weights (O, C" +
+                    (groups > 1 ? " / groups" : "") + ", KH, KW) " + graph::shapeText(w) +
+                    (groups > 1 ? " in " + std::to_string(groups) + " groups" : "") +
+                    ": the channels `" + x[1].str() + "` and `" + w[1].str() + "` do not agree" +
+                    (each ? "" : ", and `" + w[0].str() + "` is no multiple of the groups"),
+                "ValueError");
+  outputs = *each;
+  return nullptr;
+}
+
+Result tensors::conv2d(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "weight", "bias", "stride", "padding", "dilation", "groups"}, 2);
+  Operand x, w;
+  if (!r)
+    return r.error();
+  if (auto error = tracer.operand(name, r[0], x))
+    return error;
+  if (auto error = tracer.operand(name, r[1], w))
+    return error;
+  Sizes picture = x.type().sizes(), weight = w.type().sizes();
+  if (picture.size() != 4 || weight.size() != 4)
+    return fail("`conv2d` needs a picture (N, C, H, W) and weights (O, C, KH, KW), got " +
+                    graph::shapeText(picture) + " and " + graph::shapeText(weight),
+                "ValueError");
+  Along rows{picture[2], weight[2], Size()}, columns{picture[3], weight[3], Size()};
+  auto number = [&](size_t i, int64_t otherwise) {
+    return r.has(i) ? r[i] : PyValue::integer(otherwise);
+  };
+  if (auto error = readPair("stride", number(3, 1), 1, rows.stride, columns.stride))
+    return error;
+  if (auto error = readPair("padding", number(4, 0), 0, rows.padding, columns.padding))
+    return error;
+  if (auto error = readPair("dilation", number(5, 1), 1, rows.dilation, columns.dilation))
+    return error;
+  std::optional<int64_t> groups = number(6, 1).toInt64();
+  if (!groups || *groups < 1)
+    return fail("`groups` of `conv2d` is a whole number from 1 on, got " + eval::repr(r[6]));
+  Size outputs;
+  if (auto error = splitChannels(picture, weight, *groups, outputs))
+    return error;
+  if (auto error = countPlaces(tracer, "height", rows))
+    return error;
+  if (auto error = countPlaces(tracer, "width", columns))
+    return error;
+  // (N, groups, C * KH * KW, OH * OW) and (groups, O, C * KH * KW)
+  Size depth = weight[1] * weight[2] * weight[3], places = rows.result * columns.result;
+  Result columnsOf = patches(tracer, x, rows, columns);
+  if (columnsOf)
+    columnsOf = reshaped(tracer, columnsOf, {picture[0], Size(*groups), depth, places});
+  Result by = tracer.reshape(w, {Size(*groups), outputs, depth});
+  if (!columnsOf || !by)
+    return columnsOf ? std::move(by) : std::move(columnsOf);
+  Result product = tracer.matmul(*by, *columnsOf);
+  if (product)
+    product = reshaped(tracer, product, {picture[0], weight[0], rows.result, columns.result});
+  Operand bias;
+  if (!product || r.get(2).isNone())
+    return product;
+  if (auto error = tracer.operand(name, r[2], bias))
+    return error;
+  if (bias.type().sizes() != Sizes{weight[0]})
+    return fail("the bias of `conv2d` has the shape (" + weight[0].str() + ",), got " +
+                    graph::shapeText(bias.type().sizes()),
+                "ValueError");
+  Result column = tracer.rearrange(bias, {0, -1, -1});
+  return column ? tracer.map(MapKind::add, name, {*product, *column}) : std::move(column);
+}

@@ -1,0 +1,277 @@
+//===- Launches.cpp - kernels of the same file in a function's graph ------===//
+//
+// `kernel[grid](x, out, x.shape[0], BLOCK=128)` is one operation: it reads the tensors that it
+// is given, and writes all of those that `tile.empty` made. The grid and sizes are formulas.
+//
+//===----------------------------------------------------------------------===//
+#include "frontend/tensors/Tracer.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace tile;
+using namespace tile::tensors;
+using eval::ArgReader;
+
+std::optional<int64_t> HandGrid::evaluate(const graph::Bindings &sizes) const {
+  int64_t count = 1;
+  for (auto &[size, divisor] : factors) {
+    std::optional<int64_t> value = size.evaluate(sizes);
+    if (!value || *value < 0)
+      return std::nullopt;
+    int64_t blocks = *value / divisor + (*value % divisor != 0);
+    if (llvm::MulOverflow(count, blocks, count))
+      return std::nullopt;
+  }
+  return count;
+}
+
+//===----------------------------------------------------------------------===//
+// Grids
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// `tile.cdiv(n, 128)`, and products of such.
+class BlocksValue : public eval::Extension {
+public:
+  explicit BlocksValue(HandGrid grid) : Extension(&id), grid(std::move(grid)) {}
+  static bool classof(const Extension *e) { return e->classId() == &id; }
+  std::string typeName() const override { return "number of blocks"; }
+  std::string repr() const override {
+    std::string text;
+    for (auto &[size, divisor] : grid.factors)
+      text += (text.empty() ? "" : " * ") + ("cdiv(" + size.str()) + ", " +
+              std::to_string(divisor) + ")";
+    return text;
+  }
+  Result binary(ast::BinaryOp op, const PyValue &other, bool reflected) override;
+
+  static char id;
+  const HandGrid grid;
+};
+} // namespace
+
+char BlocksValue::id = 0;
+
+/// A dimension of a grid; nothing if it is none.
+static std::optional<HandGrid> gridOf(const PyValue &value) {
+  if (auto *blocks = value.dynExtension<BlocksValue>())
+    return blocks->grid;
+  if (std::optional<Size> size = sizeOf(value))
+    return HandGrid{{{*size, 1}}};
+  return std::nullopt;
+}
+
+Result BlocksValue::binary(ast::BinaryOp op, const PyValue &other, bool reflected) {
+  std::optional<HandGrid> with = gridOf(other);
+  if (op != ast::BinaryOp::Mul || !with)
+    return fail("`" + repr() +
+                "` is a number of blocks: it can be multiplied by sizes and others, "
+                "and be part of a grid");
+  HandGrid product = grid;
+  product.factors.insert(product.factors.end(), with->factors.begin(), with->factors.end());
+  return PyValue::extension(std::make_shared<BlocksValue>(std::move(product)));
+}
+
+/// cdiv(n, block)
+static Result cdiv(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x", "y"}, 2);
+  if (!r)
+    return r.error();
+  std::optional<Size> size = sizeOf(r[0]);
+  std::optional<int64_t> divisor = r[1].toInt64();
+  if (!size || !divisor || *divisor < 1)
+    return fail("`cdiv` needs a size and a whole number above 0, got " + eval::repr(r[0]) +
+                " and " + eval::repr(r[1]));
+  if (std::optional<Size> whole = size->dividedBy(Size(*divisor)))
+    return tracer.sizeValue(*whole);
+  return PyValue::extension(std::make_shared<BlocksValue>(HandGrid{{{*size, *divisor}}}));
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// `kernel[grid]`
+class LaunchSite : public eval::Extension {
+public:
+  LaunchSite(Tracer &tracer, PyValue kernel, PyValue grid)
+      : Extension(&id), tracer(tracer), kernel(std::move(kernel)), grid(std::move(grid)) {}
+  static bool classof(const Extension *e) { return e->classId() == &id; }
+  std::string typeName() const override { return "launch"; }
+  std::string repr() const override { return kernel.asFunction().name() + "[...]"; }
+  Result call(eval::Evaluator &evaluator, const CallArgs &args) override;
+
+private:
+  std::unique_ptr<EvalError> readOptions(CallArgs &args, HandKernel &out);
+  std::unique_ptr<EvalError> readArgument(const ast::Parameter &parameter, const PyValue &value,
+                                          HandKernel &out);
+  std::unique_ptr<EvalError> readGrid(eval::Evaluator &evaluator,
+                                      const std::vector<PyValue> &values, HandKernel &out);
+
+  static char id;
+  Tracer &tracer;
+  PyValue kernel, grid;
+  llvm::SmallVector<mlir::Value> reads;
+  std::vector<TensorValue *> writes;
+};
+} // namespace
+
+char LaunchSite::id = 0;
+
+std::unique_ptr<EvalError> LaunchSite::readOptions(CallArgs &args, HandKernel &out) {
+  std::vector<std::pair<std::string, PyValue>> rest;
+  for (auto &[name, value] : args.keywords) {
+    int *option = name == "num_warps"    ? &out.numWarps
+                  : name == "num_stages" ? &out.numStages
+                                         : nullptr;
+    if (!option) {
+      rest.emplace_back(name, value);
+      continue;
+    }
+    std::optional<int64_t> number = value.toInt64();
+    if (!number || *number < 1 || *number > 64)
+      return fail("`" + name + "` is a number from 1 to 64, got " + eval::repr(value));
+    *option = int(*number);
+  }
+  args.keywords = std::move(rest);
+  return nullptr;
+}
+
+std::unique_ptr<EvalError> LaunchSite::readArgument(const ast::Parameter &parameter,
+                                                    const PyValue &value, HandKernel &out) {
+  HandArgument &argument = out.arguments.emplace_back();
+  argument.name = parameter.name;
+  using Kind = HandArgument::Kind;
+  if (eval::isConstexprAnnotation(parameter.annotation.get(), kernel.asFunction().module)) {
+    bool isPlain = value.is(PyValue::Kind::Int) || value.is(PyValue::Kind::Bool) ||
+                   value.is(PyValue::Kind::Float) || value.is(PyValue::Kind::DType) ||
+                   value.isNone() || value.isStr();
+    if (!isPlain)
+      return fail("`" + parameter.name + "` of `" + kernel.asFunction().name() +
+                  "` is a constant of the compilation, got " + eval::repr(value));
+    argument.constant = value.is(PyValue::Kind::DType)  ? "tl." + value.asDType().name()
+                        : value.is(PyValue::Kind::Bool) ? (value.asBool() ? "true" : "false")
+                        : value.isNone()                ? "null"
+                        : value.isStr()                 ? "\"" + value.asStr() + "\""
+                                                        : eval::repr(value);
+    return nullptr;
+  }
+  if (auto *tensor = value.dynExtension<TensorValue>()) {
+    bool isNumber = tensor->isWeak && !tensor->value.getDefiningOp();
+    if (tensor->isWeak && !isNumber)
+      return eval::unsupported("`" + parameter.name + "` of `" + kernel.asFunction().name() +
+                               "` is computed of numbers that the call chooses; only such a "
+                               "number itself can be passed");
+    argument.kind = tensor->isUnwritten ? Kind::Write : Kind::Read;
+    argument.index = tensor->isUnwritten ? writes.size() : reads.size();
+    if (!tensor->isUnwritten)
+      reads.push_back(tensor->value);
+    else if (llvm::is_contained(writes, tensor))
+      return fail("one tensor of `tile.empty` is passed twice to `" + kernel.asFunction().name() +
+                  "`");
+    else
+      writes.push_back(tensor);
+    return nullptr;
+  }
+  if (auto *size = value.dynExtension<SizeValue>()) {
+    argument.kind = Kind::Size;
+    argument.size = size->size;
+  } else if (value.is(PyValue::Kind::Float)) {
+    argument.kind = Kind::Real;
+    argument.real = value.asFloat();
+  } else if (std::optional<int64_t> number = value.toInt64()) {
+    argument.kind = Kind::Integer;
+    argument.integer = *number;
+  } else {
+    return eval::unsupported("`" + parameter.name + "` of `" + kernel.asFunction().name() +
+                             "` is a tensor, a size or a number in a function of whole tensors, "
+                             "got " +
+                             eval::repr(value));
+  }
+  return nullptr;
+}
+
+/// Numbers and sizes, `tile.cdiv` of them, or what a function of the constants gives.
+std::unique_ptr<EvalError> LaunchSite::readGrid(eval::Evaluator &evaluator,
+                                                const std::vector<PyValue> &values,
+                                                HandKernel &out) {
+  PyValue given = grid;
+  if (given.is(PyValue::Kind::Function)) {
+    std::vector<std::pair<PyValue, PyValue>> named;
+    for (auto [parameter, value] : llvm::zip_equal(kernel.asFunction().params(), values))
+      named.emplace_back(PyValue::string(parameter.name), value);
+    Result made = evaluator.call(given, {{PyValue::dict(std::move(named))}, {}});
+    if (!made)
+      return made.takeError();
+    given = made.take();
+  }
+  std::vector<PyValue> dims = {given};
+  if (given.isSequence())
+    dims = given.elements().vec();
+  for (const PyValue &dim : dims)
+    if (std::optional<HandGrid> known = gridOf(dim))
+      out.grid.push_back(*known);
+  if (dims.empty() || dims.size() > 3 || out.grid.size() != dims.size())
+    return fail("the grid of `" + kernel.asFunction().name() +
+                "` is one to three numbers of programs: sizes, `tile.cdiv(size, block)` and "
+                "products of them, got " +
+                eval::repr(given));
+  return nullptr;
+}
+
+Result LaunchSite::call(eval::Evaluator &evaluator, const CallArgs &given) {
+  const eval::FunctionObject &function = kernel.asFunction();
+  for (const eval::Decorator &decorator : function.decorators)
+    if (decorator.name != "triton.jit" && decorator.name != "jit")
+      return eval::unsupported("`" + function.name() + "` is decorated with `" + decorator.name +
+                               "`: in a function of whole tensors a kernel is launched as it is "
+                               "written");
+  CallArgs args = given;
+  HandKernel made;
+  made.function = kernel;
+  if (auto error = readOptions(args, made))
+    return error;
+  std::vector<PyValue> values;
+  if (Result ok = evaluator.bind(function, args, values); !ok)
+    return ok;
+  reads.clear();
+  writes.clear();
+  for (auto [parameter, value] : llvm::zip_equal(function.params(), values))
+    if (auto error = readArgument(parameter, value, made))
+      return error;
+  if (writes.empty())
+    return fail("`" + function.name() +
+                "` writes nothing that the function could use: pass it a "
+                "tensor of `tile.empty(shape, dtype=...)`, which it writes whole; other tensors "
+                "are read");
+  if (auto error = readGrid(evaluator, values, made))
+    return error;
+  llvm::SmallVector<mlir::Type> types;
+  for (TensorValue *written : writes)
+    types.push_back(written->value.getType());
+  mlir::Location at = tracer.here();
+  if (auto line = at->findInstanceOf<mlir::FileLineColLoc>())
+    made.line = line.getLine();
+  auto op = graph::LaunchOp::create(tracer.builder, at, types, function.name(),
+                                    tracer.launches.size(), reads);
+  for (auto [written, value] : llvm::zip_equal(writes, op.getOutputs())) {
+    written->value = value;
+    written->isUnwritten = false;
+  }
+  tracer.launches.push_back(std::move(made));
+  return PyValue();
+}
+
+std::optional<Result> Tracer::subscriptKernel(eval::Evaluator &, const PyValue &kernel,
+                                              const PyValue &grid) {
+  if (!kernel.asFunction().isJit)
+    return fail("`" + kernel.asFunction().name() +
+                "` is not a kernel: only functions with "
+                "`@triton.jit` are launched with `[grid]`");
+  return PyValue::extension(std::make_shared<LaunchSite>(*this, kernel, grid));
+}
+
+ArrayRef<TracedEntry> tensors::tracedLaunches() {
+  static const TracedEntry table[] = {{"cdiv", cdiv}};
+  return table;
+}

@@ -1,0 +1,91 @@
+// RUN: tile-opt %s --pass-pipeline="builtin.module(func.func(graph-fuse,graph-place-updates))" --split-input-file | FileCheck %s
+
+// Each element is read by who writes it: in place.
+// CHECK-LABEL: @step
+// CHECK-COUNT-1: graph.kernel "step"{{.*}} {graph.in_place}
+// CHECK-NOT: graph.kernel
+func.func @step(%w: !graph.tensor<"N", f32> {graph.name = "w"}, %g: !graph.tensor<"N", f32>) -> !graph.tensor<"N", f32> attributes {graph.updates = array<i64: 0>} {
+  %n = graph.map sub(%w, %g) : (!graph.tensor<"N", f32>, !graph.tensor<"N", f32>) -> !graph.tensor<"N", f32>
+  return %n : !graph.tensor<"N", f32>
+}
+
+// -----
+
+// What is only written has no need of it.
+// CHECK-LABEL: @written
+// CHECK: graph.kernel "written"(%arg1) : {{.*}} {
+func.func @written(%w: !graph.tensor<"N", f32>, %g: !graph.tensor<"N", f32>) -> !graph.tensor<"N", f32> attributes {graph.updates = array<i64: 0>} {
+  %n = graph.map exp(%g) : (!graph.tensor<"N", f32>) -> !graph.tensor<"N", f32>
+  return %n : !graph.tensor<"N", f32>
+}
+
+// -----
+
+// A later kernel reads the old values.
+// CHECK-LABEL: @later
+// CHECK: %[[N:.*]] = graph.kernel
+// CHECK: graph.kernel
+// CHECK: %[[C:.*]] = graph.kernel "later_update_0"(%[[N]]) {reasons = ["update of `w` not in place: a later kernel reads what it was"]}
+// CHECK: return %{{.*}}, %[[C]]
+func.func @later(%w: !graph.tensor<"N, N", f32> {graph.name = "w"}, %g: !graph.tensor<"N, N", f32>) -> (!graph.tensor<"N, N", f32>, !graph.tensor<"N, N", f32>) attributes {graph.updates = array<i64: 0>} {
+  %n = graph.matmul %w, %g : !graph.tensor<"N, N", f32>, !graph.tensor<"N, N", f32> -> !graph.tensor<"N, N", f32>
+  %m = graph.matmul %n, %w : !graph.tensor<"N, N", f32>, !graph.tensor<"N, N", f32> -> !graph.tensor<"N, N", f32>
+  return %m, %n : !graph.tensor<"N, N", f32>, !graph.tensor<"N, N", f32>
+}
+
+// -----
+
+// Other programs read what a block of the product is written over.
+// CHECK-LABEL: @operand
+// CHECK: graph.kernel "operand_update_0"{{.*}}reads it in another order than it is written
+func.func @operand(%w: !graph.tensor<"N, N", f32>, %g: !graph.tensor<"N, N", f32>) -> !graph.tensor<"N, N", f32> attributes {graph.updates = array<i64: 0>} {
+  %n = graph.matmul %w, %g : !graph.tensor<"N, N", f32>, !graph.tensor<"N, N", f32> -> !graph.tensor<"N, N", f32>
+  return %n : !graph.tensor<"N, N", f32>
+}
+
+// -----
+
+// Added to the product of others, each element is read where it is written.
+// CHECK-LABEL: @residual
+// CHECK: graph.kernel "residual"{{.*}} {graph.in_place}
+// CHECK-NOT: graph.kernel
+func.func @residual(%w: !graph.tensor<"M, N", f32>, %a: !graph.tensor<"M, K", f32>, %g: !graph.tensor<"K, N", f32>) -> !graph.tensor<"M, N", f32> attributes {graph.updates = array<i64: 0>} {
+  %p = graph.matmul %a, %g : !graph.tensor<"M, K", f32>, !graph.tensor<"K, N", f32> -> !graph.tensor<"M, N", f32>
+  %n = graph.map add(%w, %p) : (!graph.tensor<"M, N", f32>, !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
+  return %n : !graph.tensor<"M, N", f32>
+}
+
+// -----
+
+// Long rows would be read again for the quotients, behind the first pass that stores.
+// CHECK-LABEL: @two_passes
+// CHECK: graph.kernel "two_passes_update_0"{{.*}}it would be written before `sum`{{.*}} is known
+func.func @two_passes(%w: !graph.tensor<"M, N", f32>) -> (!graph.tensor<"M, N", f32>, !graph.tensor<"M, N", f32>) attributes {graph.updates = array<i64: 0>} {
+  %s = graph.reduce sum %w [1] : !graph.tensor<"M, N", f32> -> !graph.tensor<"M", f32>
+  %s1 = graph.rearrange %s [0, -1] : !graph.tensor<"M", f32> -> !graph.tensor<"M, 1", f32>
+  %q = graph.map div(%w, %s1) : (!graph.tensor<"M, N", f32>, !graph.tensor<"M, 1", f32>) -> !graph.tensor<"M, N", f32>
+  %n = graph.map exp(%w) : (!graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
+  return %q, %n : !graph.tensor<"M, N", f32>, !graph.tensor<"M, N", f32>
+}
+
+// -----
+
+// Each row of programs reads all of it.
+// CHECK-LABEL: @shared
+// CHECK: graph.kernel "shared_update_0"{{.*}}several programs need each of its elements
+func.func @shared(%w: !graph.tensor<"N", f32>, %x: !graph.tensor<"M, N", f32>) -> (!graph.tensor<"M, N", f32>, !graph.tensor<"N", f32>) attributes {graph.updates = array<i64: 0>} {
+  %n = graph.map exp(%w) : (!graph.tensor<"N", f32>) -> !graph.tensor<"N", f32>
+  %y = graph.map mul(%x, %n) : (!graph.tensor<"M, N", f32>, !graph.tensor<"N", f32>) -> !graph.tensor<"M, N", f32>
+  return %y, %n : !graph.tensor<"M, N", f32>, !graph.tensor<"N", f32>
+}
+
+// -----
+
+// What the kernel computes of the old values besides could find the new ones.
+// CHECK-LABEL: @exchanged
+// CHECK: graph.kernel "exchanged_update_0"{{.*}}could be read too late
+func.func @exchanged(%w: !graph.tensor<"N", f32>, %x: !graph.tensor<"N", f32>) -> (!graph.tensor<"N", f32>, !graph.tensor<"N", f32>) attributes {graph.updates = array<i64: 0>} {
+  %y = graph.map add(%w, %x) : (!graph.tensor<"N", f32>, !graph.tensor<"N", f32>) -> !graph.tensor<"N", f32>
+  %n = graph.map exp(%x) : (!graph.tensor<"N", f32>) -> !graph.tensor<"N", f32>
+  return %y, %n : !graph.tensor<"N", f32>, !graph.tensor<"N", f32>
+}
