@@ -74,6 +74,15 @@ static AxisInfo floorQuotient(const AxisInfo &a, int64_t b) {
   return info;
 }
 
+/// a / b for a divisor known at run time only: runs of a that are aligned within
+/// what divides it are constant, as the remainder's are runs.
+static AxisInfo quotient(const AxisInfo &a, const AxisInfo &b) {
+  return perAxis(a, b, [](const AxisFacts &x, const AxisFacts &y) {
+    Log2 within = std::min({alignedRun(x), y.constancy, divisibilityAt(y, 0)});
+    return AxisFacts{0, 0, std::max(std::min(x.constancy, y.constancy), within)};
+  });
+}
+
 /// a mod b, b >= 0: a run that is aligned within both a and b stays a run;
 /// what divides both divides the remainder.
 static AxisInfo remainder(const AxisInfo &a, const AxisInfo &b, bool isFloor) {
@@ -165,7 +174,7 @@ static AxisInfo signedQuotient(Operation *op, const AxisInfo &a, const AxisInfo 
     info.nonNegative = a.nonNegative;
     return info;
   }
-  AxisInfo info = elementwise(op, {&a, &b});
+  AxisInfo info = isNatural ? quotient(a, b) : elementwise(op, {&a, &b});
   if (b.constant && *b.constant > 0 && llvm::isPowerOf2_64(uint64_t(*b.constant)))
     for (auto [axis, x] : llvm::zip_equal(info.axes, a.axes)) {
       Log2 all = divisibilityAt(x, 0), m = divisibilityOf(*b.constant);
@@ -258,7 +267,7 @@ std::optional<AxisInfo> axis::arithmeticRule(Operation *op, Operands in, bool tr
       .Case([&](arith::DivSIOp) { return signedQuotient(op, *in[0], *in[1], natural); })
       .Case([&](arith::DivUIOp) {
         bool known = in[1]->constant && *in[1]->constant > 0;
-        return known ? floorQuotient(*in[0], *in[1]->constant) : elementwise(op, in);
+        return known ? floorQuotient(*in[0], *in[1]->constant) : quotient(*in[0], *in[1]);
       })
       .Case([&](arith::RemSIOp) {
         AxisInfo info = remainder(*in[0], *in[1], natural);

@@ -125,7 +125,7 @@ cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsig
     if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
       cta::LayoutAttr large = layoutOfRepeated(broadcast.getType().getShape());
       wanted = get(operandLayoutFor(user, large.getLayout()));
-    } else if (isa<ExpandDimsOp, TransOp>(user)) {
+    } else if (isa<ExpandDimsOp, TransOp>(user) || (accesses && isa<ReshapeOp>(user))) {
       if (auto result = wantedByUsers(user->getResult(0), accesses, depth + 1, budget))
         wanted = get(operandLayoutFor(user, result.getLayout()));
     } else if (isElementwise(user)) {

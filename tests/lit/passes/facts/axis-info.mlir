@@ -87,14 +87,33 @@ func.func @quotients(%n: i32 {tile.divisibility = 16 : i32}) {
   %1 = arith.remsi %r, %eight : tensor<64xi32>
   // expected-remark @below {{contiguity = [16], divisibility = [16], constancy = [1]}}
   %2 = arith.remsi %r, %ns : tensor<64xi32>
-  // expected-remark @below {{contiguity = [1], divisibility = [1], constancy = [1]}}
+  // expected-remark @below {{contiguity = [1], divisibility = [1], constancy = [16]}}
   %3 = arith.divsi %r, %ns : tensor<64xi32>
+  // expected-remark @below {{contiguity = [1], divisibility = [1], constancy = [16]}}
+  %4 = arith.divui %r, %ns : tensor<64xi32>
+  return
+}
+
+// A divisor of which nothing is known, and one that differs within a run, leave no runs.
+func.func @quotients_of_anything(%m: i32, %n: i32 {tile.divisibility = 16 : i32}) {
+  // expected-remark @below {{contiguity = [64]}}
+  %r = tile.make_range 0 to 64 : tensor<64xi32>
+  // expected-remark @below {{constancy = [64]}}
+  %ms = tile.splat %m : i32 -> tensor<64xi32>
+  // expected-remark @below {{constancy = [64]}}
+  %ns = tile.splat %n : i32 -> tensor<64xi32>
+  // expected-remark @below {{contiguity = [1], divisibility = [16], constancy = [1]}}
+  %differ = arith.muli %r, %ns : tensor<64xi32>
+  // expected-remark @below {{contiguity = [1], divisibility = [1], constancy = [1]}}
+  %0 = arith.divsi %r, %ms : tensor<64xi32>
+  // expected-remark @below {{contiguity = [1], divisibility = [1], constancy = [1]}}
+  %1 = arith.divsi %r, %differ : tensor<64xi32>
   return
 }
 
 // A block that is moved down may be negative, and so may one that is cut off at eight bits:
 // the remainder of -16 is 0, that of -15 is -7.
-func.func @below_zero() {
+func.func @below_zero(%n: i32 {tile.divisibility = 16 : i32}) {
   // expected-remark @below {{contiguity = [64]}}
   %r = tile.make_range 0 to 64 : tensor<64xi32>
   // expected-remark @below {{constancy = [64]}}
@@ -111,6 +130,10 @@ func.func @below_zero() {
   %wide = arith.extsi %narrow : tensor<64xi8> to tensor<64xi32>
   // expected-remark @below {{contiguity = [1]}}
   %2 = arith.remsi %wide, %eight : tensor<64xi32>
+  // expected-remark @below {{constancy = [64]}}
+  %ns = tile.splat %n : i32 -> tensor<64xi32>
+  // expected-remark @below {{constancy = [1]}}
+  %3 = arith.divsi %down, %ns : tensor<64xi32>
   return
 }
 
