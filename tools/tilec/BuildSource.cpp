@@ -314,10 +314,9 @@ void KernelWriter::writeConfigurations() {
           writeFormula(name(own + "_grid_steps"), one.grid->steps, one.grid->results);
       os << "static const tile_rt_formula " << name(own + "_grid") << " = " << formula << ";\n";
     }
-    all += formatv("  {{{0}, {1}, {2}, {3}},\n", quoted(file.choices.isTuned ? one.tune.str() : ""),
-                   built.number, one.grid ? "&" + name(own + "_grid") : "0",
-                   heuristics.empty() ? "0" : name(own + "_heuristics"))
-               .str();
+    all += formatted("  {{{}, {}, {}, {}}},\n", quoted(file.choices.isTuned ? one.tune.str() : ""),
+                     built.number, one.grid ? "&" + name(own + "_grid") : "0",
+                     heuristics.empty() ? "0" : name(own + "_heuristics"));
   }
   os << "static const tile_rt_configuration " << name("configurations") << "[] = {\n"
      << all << "};\n";
