@@ -2,7 +2,6 @@
 #include "compiler/Explain.h"
 #include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
 
 using namespace tile;
 using llvm::raw_ostream;
@@ -43,19 +42,13 @@ static std::string inBytes(double bytes) {
     bytes /= 1 << 20, unit = "MB";
   else if (bytes >= 1 << 10)
     bytes /= 1 << 10, unit = "KB";
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  if (bytes == double(int64_t(bytes)))
-    os << int64_t(bytes);
-  else
-    os << llvm::format("%.1f", bytes);
-  os << ' ' << unit;
-  return text;
+  return bytes == double(int64_t(bytes)) ? formatted("{} {}", int64_t(bytes), unit)
+                                         : formatted("{:.1f} {}", bytes, unit);
 }
 
 /// A count that may be an average: "16", "2.5".
-static llvm::format_object<double> counted(double count) {
-  return llvm::format(count < 1000 ? "%.4g" : "%.0f", count);
+static std::string counted(double count) {
+  return count < 1000 ? formatted("{:.4g}", count) : formatted("{:.0f}", count);
 }
 
 static std::string inOperations(double count) {
@@ -63,10 +56,8 @@ static std::string inOperations(double count) {
   unsigned unit = 0;
   while (count >= 1000 && unit + 1 < std::size(units))
     count /= 1000, ++unit;
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format(count < 10 && unit ? "%.2f" : "%.0f", count)
-                                 << units[unit];
-  return text;
+  return count < 10 && unit ? formatted("{:.2f}{}", count, units[unit])
+                            : formatted("{:.0f}{}", count, units[unit]);
 }
 
 /// The whole program if every trip count is known; otherwise the innermost
@@ -197,7 +188,7 @@ static void printSummary(const Explanation &e, raw_ostream &os) {
     os << "; " << m.numWarps << " were asked for, and hold too few registers";
   os << "\n";
   for (const auto &[wish, why] : e.refused)
-    os << llvm::left_justify(formatted("  not {}: ", wish), 17) << why << "\n";
+    os << formatted("{:<17}{}\n", formatted("  not {}: ", wish), why);
   if (e.registers >= 0) {
     os << "  registers      " << e.registers << " a thread";
     if (e.roleRegisters.size() == 2)
@@ -230,7 +221,7 @@ static void printSummary(const Explanation &e, raw_ostream &os) {
 /// The place as "line 12", with the source line below it.
 static void printSource(unsigned line, const frontend::SourceFile &file, raw_ostream &os) {
   if (line && line <= file.numLines())
-    os << llvm::format("%6u | ", line) << file.line(line).trim() << '\n';
+    os << formatted("{:6} | {}\n", line, file.line(line).trim());
   else
     os << "       |\n";
 }
@@ -286,7 +277,7 @@ static void printWork(const Explanation &e, raw_ostream &os) {
   double all = operationsOf(e.scope, true) + operationsOf(e.scope, false);
   double bytes = e.scope.read + e.scope.written;
   if (bytes > 0 && all > 0)
-    os << llvm::format(" (%.1f for each byte)", all / bytes);
+    os << formatted(" ({:.1f} for each byte)", all / bytes);
   os << '\n';
   if (!e.device)
     return;
@@ -297,7 +288,7 @@ static void printWork(const Explanation &e, raw_ostream &os) {
     times.push_back({time, name});
   llvm::sort(times, [](auto &x, auto &y) { return x.first > y.first; });
   for (auto &[time, name] : times)
-    os << llvm::format("    %9.3f us  ", time * 1e6) << name << '\n';
+    os << formatted("    {:9.3f} us  {}\n", time * 1e6, name);
   os << "  limited by " << e.limit << '\n';
 }
 

@@ -9,7 +9,6 @@
 #include "frontend/Counted.h"
 #include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
 
 using namespace tile;
 using graph::Size;
@@ -35,10 +34,8 @@ static std::string readable(int64_t bytes) {
     amount /= 1000;
     ++unit;
   }
-  std::string out;
-  llvm::raw_string_ostream os(out);
-  os << llvm::format(unit == 0 || amount >= 100 ? "%.0f" : "%.1f", amount) << ' ' << units[unit];
-  return out;
+  return unit == 0 || amount >= 100 ? formatted("{:.0f} {}", amount, units[unit])
+                                    : formatted("{:.1f} {}", amount, units[unit]);
 }
 
 /// A number where sizes are known, and else the formula.

@@ -3,7 +3,6 @@
 #include "tools/tilec/BenchResults.h"
 #include "tools/tilec/Report.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
 #include <cmath>
 
 using namespace tilec;
@@ -48,17 +47,11 @@ static Change changeOf(const Measurement &before, const Measurement &after, cons
   return change;
 }
 
-template <typename... Ts> static std::string print(const char *format, Ts... values) {
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format(format, values...);
-  return text;
-}
-
 static std::string verdictOf(const Change &change) {
   if (change.isFaster())
-    return print("faster, %.2fx", change.speedup);
+    return formatted("faster, {:.2f}x", change.speedup);
   if (change.isSlower())
-    return print("slower, %.2fx", change.speedup);
+    return formatted("slower, {:.2f}x", change.speedup);
   return "same, within the noise";
 }
 
@@ -90,9 +83,9 @@ bool tilec::compareBenches(const BenchResults &before, const BenchResults &after
       faster += change.isFaster();
       slower += change.isSlower();
       logarithms += std::log(change.speedup);
-      table.add({title, print("%.4g ", change.before) + metric->unit,
-                 print("%.4g ", change.after) + metric->unit,
-                 print("%.1f%%", 100 * change.noise / std::max(change.before, 1e-300)),
+      table.add({title, formatted("{:.4g} {}", change.before, metric->unit),
+                 formatted("{:.4g} {}", change.after, metric->unit),
+                 formatted("{:.1f}%", 100 * change.noise / std::max(change.before, 1e-300)),
                  verdictOf(change)});
     }
   }
@@ -110,7 +103,7 @@ bool tilec::compareBenches(const BenchResults &before, const BenchResults &after
   if (missing)
     os << ", " << missing << " in one of them only";
   if (compared)
-    os << print("; %.3fx on the whole (geometric mean)", std::exp(logarithms / compared));
+    os << formatted("; {:.3f}x on the whole (geometric mean)", std::exp(logarithms / compared));
   os << '\n';
   return slower == 0;
 }

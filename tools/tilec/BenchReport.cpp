@@ -10,7 +10,6 @@
 #include "tools/tilec/BenchResults.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
 #include <cmath>
 #include <map>
 #include <set>
@@ -46,12 +45,6 @@ struct Axis {
 };
 } // namespace
 
-static std::string print(const char *format, double value) {
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format(format, value);
-  return text;
-}
-
 static std::string escape(StringRef text) {
   std::string out;
   for (char c : text)
@@ -68,8 +61,8 @@ static std::string shortNumber(double value) {
   constexpr std::pair<double, const char *> units[] = {{0x1p30, "G"}, {0x1p20, "M"}, {0x1p10, "K"}};
   for (auto [unit, name] : units)
     if (value >= 4 * unit && std::fmod(value, unit) == 0)
-      return print("%.4g", value / unit) + name;
-  return print("%.4g", value);
+      return formatted("{:.4g}{}", value / unit, name);
+  return formatted("{:.4g}", value);
 }
 
 //===----------------------------------------------------------------------===//
@@ -168,8 +161,7 @@ static std::vector<Plot> plotsOf(const BenchTable &table, const tile::DeviceMode
         auto line = llvm::find_if(plot.lines, [&](const Line &l) { return l.name == name; });
         if (line == plot.lines.end())
           line = plot.lines.insert(line, {name, {}, name == "copy"});
-        std::string title =
-            formatted("{}: {}{}", point->parameters, print("%.4g ", *y), metric.unit);
+        std::string title = formatted("{}: {:.4g} {}", point->parameters, *y, metric.unit);
         line->spots.push_back({*numberOf(valueOf(*point, size)), *y, title});
       }
       for (Line &line : plot.lines)
@@ -229,16 +221,16 @@ static std::vector<double> ticksOf(const Axis &axis) {
 
 static void drawAxes(llvm::raw_ostream &os, const Plot &plot, const Axis &x, const Axis &y) {
   for (double tick : ticksOf(x)) {
-    os << "<line class=\"grid\" x1=\"" << print("%.1f", x.place(tick)) << "\" y1=\"" << y.from
-       << "\" x2=\"" << print("%.1f", x.place(tick)) << "\" y2=\"" << y.to << "\"/>";
-    os << "<text x=\"" << print("%.1f", x.place(tick)) << "\" y=\"" << y.from + 16
+    os << "<line class=\"grid\" x1=\"" << formatted("{:.1f}", x.place(tick)) << "\" y1=\"" << y.from
+       << "\" x2=\"" << formatted("{:.1f}", x.place(tick)) << "\" y2=\"" << y.to << "\"/>";
+    os << "<text x=\"" << formatted("{:.1f}", x.place(tick)) << "\" y=\"" << y.from + 16
        << "\" text-anchor=\"middle\">" << shortNumber(tick) << "</text>\n";
   }
   for (double tick : ticksOf(y)) {
-    os << "<line class=\"grid\" x1=\"" << x.from << "\" y1=\"" << print("%.1f", y.place(tick))
-       << "\" x2=\"" << x.to << "\" y2=\"" << print("%.1f", y.place(tick)) << "\"/>";
-    os << "<text x=\"" << x.from - 6 << "\" y=\"" << print("%.1f", y.place(tick) + 4)
-       << "\" text-anchor=\"end\">" << print("%.4g", tick) << "</text>\n";
+    os << "<line class=\"grid\" x1=\"" << x.from << "\" y1=\"" << formatted("{:.1f}", y.place(tick))
+       << "\" x2=\"" << x.to << "\" y2=\"" << formatted("{:.1f}", y.place(tick)) << "\"/>";
+    os << "<text x=\"" << x.from - 6 << "\" y=\"" << formatted("{:.1f}", y.place(tick) + 4)
+       << "\" text-anchor=\"end\">" << formatted("{:.4g}", tick) << "</text>\n";
   }
   os << "<text x=\"" << (x.from + x.to) / 2 << "\" y=\"" << y.from + 34
      << "\" text-anchor=\"middle\">" << escape(plot.xName) << "</text><text x=\"" << x.from
@@ -255,11 +247,11 @@ static void draw(llvm::raw_ostream &os, const Plot &plot) {
     os << "<polyline fill=\"none\" stroke=\"" << color << "\" stroke-width=\"2\""
        << (line.isDashed ? " stroke-dasharray=\"6 4\"" : "") << " points=\"";
     for (const Spot &spot : line.spots)
-      os << print("%.1f,", x.place(spot.x)) << print("%.1f ", y.place(spot.y));
+      os << formatted("{:.1f},", x.place(spot.x)) << formatted("{:.1f} ", y.place(spot.y));
     os << "\"/>\n";
     for (const Spot &spot : line.spots)
-      os << "<circle cx=\"" << print("%.1f", x.place(spot.x)) << "\" cy=\""
-         << print("%.1f", y.place(spot.y)) << "\" r=\"3\" fill=\"" << color << "\"><title>"
+      os << "<circle cx=\"" << formatted("{:.1f}", x.place(spot.x)) << "\" cy=\""
+         << formatted("{:.1f}", y.place(spot.y)) << "\" r=\"3\" fill=\"" << color << "\"><title>"
          << escape(spot.title) << "</title></circle>";
     double row = 40 + 18 * double(i);
     os << "\n<line x1=\"535\" y1=\"" << row << "\" x2=\"557\" y2=\"" << row << "\" stroke=\""
@@ -285,7 +277,7 @@ static void writeNumbers(llvm::raw_ostream &os, const BenchTable &table) {
        << "</td>";
     for (const Metric &metric : metrics) {
       std::optional<double> value = metric.get(point.measured);
-      os << "<td class=\"n\">" << (value ? print("%.4g", *value) : "") << "</td>";
+      os << "<td class=\"n\">" << (value ? formatted("{:.4g}", *value) : "") << "</td>";
     }
     os << "</tr>\n";
   }

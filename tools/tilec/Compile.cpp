@@ -20,7 +20,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -179,10 +178,10 @@ bool CompileCommand::checkUsage() {
 int CompileCommand::run() {
   if (compile.target == "list") {
     for (const tile::Target &target : tile::allTargets())
-      llvm::outs() << llvm::left_justify(target.name, 10) << target.example << '\n';
-    llvm::outs() << llvm::left_justify("native", 10) << "this machine's GPU\n";
+      llvm::outs() << formatted("{:<10}{}\n", target.name, target.example);
+    llvm::outs() << formatted("{:<10}{}\n", "native", "this machine's GPU");
     for (StringRef board : tile::boardNames())
-      llvm::outs() << llvm::left_justify(board, 10) << *tile::targetOfBoard(board) << '\n';
+      llvm::outs() << formatted("{:<10}{}\n", board, *tile::targetOfBoard(board));
     return Success;
   }
   bool treeOnly = listOnly || emit == "ast"; // needs no GPU, so it asks for none
@@ -401,10 +400,9 @@ void CompileCommand::printTimes(const CompileResult &result) const {
   for (const tile::StageTime &time : result.times)
     total += time.milliseconds;
   for (const tile::StageTime &time : result.times)
-    llvm::errs() << llvm::format("%9.2f ms  %5.1f%%  ", time.milliseconds,
-                                 total > 0 ? 100 * time.milliseconds / total : 0)
-                 << time.name << '\n';
-  llvm::errs() << llvm::format("%9.2f ms  100.0%%  total\n", total);
+    llvm::errs() << formatted("{:9.2f} ms  {:5.1f}%  {}\n", time.milliseconds,
+                              total > 0 ? 100 * time.milliseconds / total : 0, time.name);
+  llvm::errs() << formatted("{:9.2f} ms  100.0%  total\n", total);
 }
 
 std::unique_ptr<Command> tilec::createCompileCommand() {

@@ -3,7 +3,6 @@
 #include "text/Format.h"
 #include "tools/tilec/Commands.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
 
 using namespace tilec;
 using namespace tile::host;
@@ -16,28 +15,19 @@ using Status = CaseResult::Status;
 /// Failing cases of one function shown in full; the others are only counted.
 constexpr unsigned maxShownFailures = 3;
 
-template <typename... Ts> static std::string print(const char *format, Ts... values) {
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format(format, values...);
-  return text;
-}
-
 /// "12 ms", "3.4 s": two or three digits that matter.
 static std::string duration(double seconds) {
   if (seconds < 0.9995)
-    return print("%.0f ms", seconds * 1e3);
-  return print(seconds < 100 ? "%.1f s" : "%.0f s", seconds);
+    return formatted("{:.0f} ms", seconds * 1e3);
+  return formatted("{:.{}f} s", seconds, seconds < 100 ? 1 : 0);
 }
 
 /// The point of a number matters less than its magnitude.
 static std::string number(double value) {
   if (value == 0)
     return "0";
-  return print(value >= 1000  ? "%.0f"
-               : value >= 100 ? "%.1f"
-               : value >= 10  ? "%.2f"
-                              : "%.3f",
-               value);
+  int digits = value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
+  return formatted("{:.{}f}", value, digits);
 }
 
 //===----------------------------------------------------------------------===//
@@ -209,10 +199,10 @@ void tilec::printTestTable(ArrayRef<FunctionResult> results, raw_ostream &os, bo
     std::string count = std::to_string(result.cases.size());
     if (bad && result.cases.size() > 1)
       count = formatted("{} of {}", bad, count);
-    table.add({result.name, count, checked ? error == 0 ? "0" : ::print("%.1e", error) : "",
+    table.add({result.name, count, checked ? error == 0 ? "0" : formatted("{:.1e}", error) : "",
                !checked      ? ""
                : used > 9.99 ? ">999%"
-                             : ::print("%.0f%%", used * 100),
+                             : formatted("{:.0f}%", used * 100),
                duration(result.seconds()), verdict(result)});
   }
   table.print(os, color ? paintStatus : nullptr);

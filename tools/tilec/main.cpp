@@ -11,7 +11,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/ErrorHandling.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
@@ -55,7 +54,7 @@ static void printOverview(llvm::raw_ostream &os) {
   os << "tilec compiles kernels written in Triton's kernel language, and runs them.\n\n"
         "usage: tilec COMMAND [OPTION]... [ARGUMENT]...\n\nCommands:\n";
   for (const CommandEntry &entry : commands)
-    os << "  " << llvm::left_justify(entry.name, 13) << entry.summary << '\n';
+    os << formatted("  {:<13}{}\n", entry.name, entry.summary);
   os << "  help         explain a command: tilec help COMMAND; the manual page: tilec help --man\n"
         "  version      print the version\n";
 }
