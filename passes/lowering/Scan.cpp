@@ -300,6 +300,19 @@ struct ScanLowering {
     return success();
   }
 
+  /// `before` is what precedes the entry of warp `w`: remembered if that is this warp.
+  void remember(Carry &mine, const Registers &before, Value warp, unsigned w, bool always) {
+    if (mine.any) {
+      mine.value = select(compare(LLVM::ICmpPredicate::uge, warp, w), before, mine.value);
+      return;
+    }
+    mine.any = true;
+    mine.value = before;
+    mine.always = always;
+    if (!always)
+      mine.valid = compare(LLVM::ICmpPredicate::ne, warp, 0);
+  }
+
   LogicalResult run();
   LogicalResult acrossWarps(SmallVector<SmallVector<Registers>> &totals,
                             SmallVector<SmallVector<Carry>> &carries);
@@ -342,18 +355,8 @@ LogicalResult ScanLowering::acrossWarps(SmallVector<SmallVector<Registers>> &tot
     for (unsigned h = 0; h < repeats; ++h) {
       Carry mine;
       for (unsigned w = 0; w < warps; ++w) {
-        // `before` is what precedes (h, w): remember it if that is this warp.
-        if (!before.empty()) {
-          if (!mine.any) {
-            mine.any = true;
-            mine.value = before;
-            mine.always = h > 0;
-            if (!mine.always)
-              mine.valid = compare(LLVM::ICmpPredicate::ne, warp, 0);
-          } else {
-            mine.value = select(compare(LLVM::ICmpPredicate::uge, warp, w), before, mine.value);
-          }
-        }
+        if (!before.empty())
+          remember(mine, before, warp, w, /*always=*/h > 0);
         if (h + 1 == repeats && w + 1 == warps)
           break;
         Registers entry;

@@ -32,6 +32,41 @@ static bool copiesInLoop(func::FuncOp kernel) {
       .wasInterrupted();
 }
 
+/// Has what stands in the loop ask for the coordinates of its program in a grid of `sizes`.
+static void useCoordinates(scf::ForOp loop, ArrayRef<Value> sizes, Value plane) {
+  Location loc = loop.getLoc();
+  OpBuilder b = OpBuilder::atBlockBegin(loop.getBody());
+  Value program = loop.getInductionVar();
+  auto rest = arith::DivSIOp::create(b, loc, program, sizes[0]);
+  // Divisions are slow, and most grids have one axis.
+  Value inFirstRow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, program, sizes[0]);
+  auto column = scf::IfOp::create(b, loc, b.getI32Type(), inFirstRow, /*withElseRegion=*/true);
+  auto yield = [&](Block *block, auto value) {
+    OpBuilder inside = OpBuilder::atBlockEnd(block);
+    scf::YieldOp::create(inside, loc, value(inside));
+  };
+  yield(column.thenBlock(), [&](OpBuilder &) { return program; });
+  yield(column.elseBlock(), [&](OpBuilder &inside) -> Value {
+    return arith::RemUIOp::create(inside, loc, program, sizes[0]);
+  });
+  SmallVector<Value, 3> ids = {column.getResult(0), arith::RemSIOp::create(b, loc, rest, sizes[1]),
+                               arith::DivSIOp::create(b, loc, program, plane)};
+  loop.walk([&](Operation *op) {
+    if (auto id = dyn_cast<ProgramIdOp>(op)) {
+      id.getResult().replaceAllUsesWith(ids[id.getAxis()]);
+      id.erase();
+    } else if (auto size = dyn_cast<NumProgramsOp>(op)) {
+      size.getResult().replaceAllUsesWith(sizes[size.getAxis()]);
+      size.erase();
+    }
+  });
+  for (Value id : llvm::reverse(ids))
+    if (id.use_empty())
+      id.getDefiningOp()->erase();
+  if (rest->use_empty())
+    rest->erase();
+}
+
 static LogicalResult persist(func::FuncOp kernel) {
   MLIRContext *context = kernel.getContext();
   Location loc = kernel.getLoc();
@@ -62,36 +97,7 @@ static LogicalResult persist(func::FuncOp kernel) {
   for (Operation *op : work)
     op->moveBefore(end);
 
-  b.setInsertionPointToStart(loop.getBody());
-  Value program = loop.getInductionVar();
-  auto rest = arith::DivSIOp::create(b, loc, program, sizes[0]);
-  // Divisions are slow, and most grids have one axis.
-  Value inFirstRow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, program, sizes[0]);
-  auto column = scf::IfOp::create(b, loc, b.getI32Type(), inFirstRow, /*withElseRegion=*/true);
-  auto yield = [&](Block *block, auto value) {
-    OpBuilder inside = OpBuilder::atBlockEnd(block);
-    scf::YieldOp::create(inside, loc, value(inside));
-  };
-  yield(column.thenBlock(), [&](OpBuilder &) { return program; });
-  yield(column.elseBlock(), [&](OpBuilder &inside) -> Value {
-    return arith::RemUIOp::create(inside, loc, program, sizes[0]);
-  });
-  SmallVector<Value, 3> ids = {column.getResult(0), arith::RemSIOp::create(b, loc, rest, sizes[1]),
-                               arith::DivSIOp::create(b, loc, program, plane)};
-  loop.walk([&](Operation *op) {
-    if (auto id = dyn_cast<ProgramIdOp>(op)) {
-      id.getResult().replaceAllUsesWith(ids[id.getAxis()]);
-      id.erase();
-    } else if (auto size = dyn_cast<NumProgramsOp>(op)) {
-      size.getResult().replaceAllUsesWith(sizes[size.getAxis()]);
-      size.erase();
-    }
-  });
-  for (Value id : llvm::reverse(ids))
-    if (id.use_empty())
-      id.getDefiningOp()->erase();
-  if (rest->use_empty())
-    rest->erase();
+  useCoordinates(loop, sizes, plane);
   return success();
 }
 
