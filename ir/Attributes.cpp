@@ -77,9 +77,9 @@ static const llvm::StringMap<Rule> &rules() {
     add(kGridAttr, Place::Function, is<DenseI64ArrayAttr>, "an array of i64");
     add(kNumStagesAttr, Place::Loop, isI32, "an i32");
     add(kUnrollAttr, Place::Loop, isI32, "an i32");
-    for (StringRef flag :
-         {StringRef(kWarpSpecializeAttr), StringRef("tile.flatten"),
-          StringRef("tile.disallow_acc_multi_buffer"), StringRef("tile.disable_licm")})
+    // What the author of a loop may say, and no pass goes by: it is kept as it was said.
+    for (StringRef flag : {"tile.warp_specialize", "tile.flatten", "tile.disallow_acc_multi_buffer",
+                           "tile.disable_licm"})
       add(flag, Place::Loop, [](Attribute a) { return isa<BoolAttr, UnitAttr>(a); }, "a bool");
     unit(Place::Loop, {cta::kProgramsLoopAttr, cta::kByTurnsAttr, cta::kSpareSlotAttr});
     unit(Place::Prologue, {cta::kPrologueAttr});

@@ -85,8 +85,6 @@ inline constexpr llvm::StringLiteral kGridAttr = "tile.grid";
 inline constexpr llvm::StringLiteral kNumStagesAttr = "tile.num_stages";
 /// i32: turns to run together.
 inline constexpr llvm::StringLiteral kUnrollAttr = "tile.loop_unroll_factor";
-/// Bool: `warp_specialize` of `tl.range`, where it was given.
-inline constexpr llvm::StringLiteral kWarpSpecializeAttr = "tile.warp_specialize";
 
 namespace cta {
 
