@@ -25,7 +25,7 @@ void checkDescriptor(Frame &f, const Instruction &i, const DescriptorInfo &info)
   for (size_t d = 0; d < info.block.size(); ++d) {
     int64_t stride = *f.reg<int64_t>(info.strides[d]);
     bool last = d + 1 == info.block.size();
-    if (last ? stride != 1 : stride * info.bytes % 16 != 0)
+    if (last ? stride != 1 : stride % 16 * info.bytes % 16 != 0)
       broken(formatted("stride {} of the tensor descriptor is {}{}", d, stride,
                        last ? " elements, but the last one must be 1"
                             : " elements, which is no multiple of 16 bytes"));
@@ -42,7 +42,8 @@ void descriptorAddress(Frame &f, const Instruction &i, uint32_t n) {
   uint8_t *inside = f.reg<uint8_t>(i.b);
   size_t rank = info.block.size();
   for (uint32_t k = 0; k < n; ++k) {
-    int64_t rest = k, offset = 0;
+    int64_t rest = k;
+    uint64_t offset = 0; // strides may be any number: it wraps, as addresses do
     bool in = true;
     for (size_t d = rank; d-- > 0;) {
       int64_t at = rest % info.block[d];
@@ -54,9 +55,9 @@ void descriptorAddress(Frame &f, const Instruction &i, uint32_t n) {
       else
         at += *f.reg<int32_t>(info.column);
       in &= at >= 0 && at < *f.reg<int32_t>(info.shape[d]);
-      offset += at * *f.reg<int64_t>(info.strides[d]);
+      offset += uint64_t(at) * *f.reg<uint64_t>(info.strides[d]);
     }
-    address[k] = base + uint64_t(offset) * info.bytes;
+    address[k] = base + offset * info.bytes;
     inside[k] = in;
   }
 }
