@@ -188,6 +188,8 @@ Kernel Generator::run() {
     kernel.gridAxis = unsigned(1 + below(3));
   if (chance(10))
     kernel.numCtas = int(oneOf({2, 4}));
+  if (kernel.numCtas > 1 && chance(70)) // where it means something
+    kernel.persistent = true;
   kernel.noRoles = chance(10);
   kernel.takesTurns = chance(10);
   isOdd = chance(40);
@@ -242,6 +244,9 @@ Kernel Generator::run() {
                                          {2, &Generator::randomNumbers},
                                          {3, &Generator::inlineAsm},
                                          {5, &Generator::anyProduct},
+                                         {4, &Generator::normalizedRow},
+                                         {3, &Generator::sumOfRows},
+                                         {1, &Generator::wideProduct},
                                          {5, &Generator::rankedDescriptor},
                                          {3, &Generator::rowsOfDescriptor},
                                          {4, &Generator::pointers},

@@ -110,6 +110,11 @@ private:
   void anyProduct();
   void scaledProduct();
 
+  // Rows and wide products (GenerateRows.cpp).
+  void normalizedRow();
+  void sumOfRows();
+  void wideProduct();
+
   // Control flow (GenerateControl.cpp).
   void loop();
   void floatLoop();

@@ -197,8 +197,10 @@ Block ProductGenerator::operand(int m, int n) {
 void ProductGenerator::use(const std::string &name, int m, int n) {
   std::string here = position(m, n, "", false).substr(3);
   std::string turnOf = "(pid * " + text(turns) + " + turn)";
-  switch (c.below(6)) {
+  switch (c.below(8)) {
   case 1: // in another product
+  case 6:
+  case 7:
     line(name + "n = " + name + ".to(tl." + spelling(element) + ")");
     pool.push_back({name + "n", m, n});
     return;
@@ -253,9 +255,13 @@ void ProductGenerator::product() {
     } else {
       name = fitting[c.below(uint32_t(fitting.size()))].name;
     }
-    switch (c.below(3)) {
+    switch (c.below(4)) {
     case 1:
       line(name + " += " + product + precision + out + ")");
+      break;
+    case 3: // what it gives is used itself
+      line(name + " += " + product + precision + out + ") * " +
+           oneOf<std::string>({"3", "(turn + 2)"}));
       break;
     case 2:
       line(name + " = " + name + " * 3 + " + product + precision + out + ")");
