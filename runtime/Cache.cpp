@@ -242,6 +242,16 @@ void DiskCache::store(llvm::StringRef key, const CacheEntry &entry) {
   makeRoom(shard, entryName(key));
 }
 
+FileLock DiskCache::takeTurn(llvm::StringRef key) {
+  constexpr unsigned mostMilliseconds = 30'000;
+  uint64_t number = 0;
+  std::string problem; // is told by who stores
+  if (folder.empty() || key.take_front(16).getAsInteger(16, number))
+    return {};
+  PrivateFolder all = PrivateFolder::open(folder, /*make=*/true, problem);
+  return all ? all.lock(kTurnsFile.str(), number, mostMilliseconds) : FileLock();
+}
+
 void DiskCache::makeRoom(const PrivateFolder &shard, llvm::StringRef newest) {
   int64_t now = std::time(nullptr);
   uint64_t total = 0;

@@ -84,6 +84,9 @@ public:
   std::optional<CacheEntry> lookup(llvm::StringRef key, bool *fromShared = nullptr);
   /// Keeps an entry if it can. Replaces what is there.
   void store(llvm::StringRef key, const CacheEntry &entry);
+  /// A turn at making an entry: of several processes that miss it, one makes it, and the others
+  /// find it when their turns come. Who has waited long goes on without one.
+  FileLock takeTurn(llvm::StringRef key);
   /// Removes an entry (one whose contents turned out to be of no use).
   void remove(llvm::StringRef key);
 
@@ -126,10 +129,13 @@ std::string keyOfEntry(llvm::StringRef bytes);
 std::string cacheFolderFromEnvironment();
 
 constexpr llvm::StringLiteral kEntryEnding = ".tilecache";
+/// An empty file whose bytes stand for turns.
+constexpr llvm::StringLiteral kTurnsFile = "turns";
 /// More than any kernel; a larger file is not read.
 constexpr uint64_t kMaxEntryBytes = uint64_t(64) << 20;
-/// What a process that was ended left behind; a live one renames within moments.
-constexpr int64_t kAbandonedSeconds = 3600;
+/// What a process that was ended left behind; a live one renames within moments. Where it can be
+/// known that nobody is writing, some moments are enough.
+constexpr int64_t kAbandonedSeconds = 3600, kUnlockedSeconds = 1;
 
 } // namespace tile::runtime
 

@@ -116,6 +116,16 @@ void CacheFiles::remove(const CacheFile &file) const {
     shard.remove(file.name);
 }
 
+/// A live process renames what it writes within moments.
+bool CacheFiles::isLeftBehind(const CacheFile &file, int64_t now) const {
+  if (now - file.lastUse > kAbandonedSeconds)
+    return true;
+  std::string problem;
+  PrivateFolder all = PrivateFolder::openShared(path, problem);
+  PrivateFolder shard = all ? all.inside(file.shard, /*make=*/false, problem) : PrivateFolder();
+  return shard && now - file.lastUse > kUnlockedSeconds && shard.isBeingWritten(file.name) == false;
+}
+
 CacheFiles::Removed CacheFiles::prune(const Pruning &pruning) const {
   Removed removed;
   auto drop = [&](const CacheFile &file) {
@@ -128,8 +138,7 @@ CacheFiles::Removed CacheFiles::prune(const Pruning &pruning) const {
   uint64_t total = 0;
   for (CacheFile &file : list()) {
     bool isOld = pruning.olderThanSeconds >= 0 && now - file.lastUse > pruning.olderThanSeconds;
-    // A live process renames what it writes within moments.
-    bool isLeft = file.state == State::Abandoned && now - file.lastUse > kAbandonedSeconds;
+    bool isLeft = file.state == State::Abandoned && isLeftBehind(file, now);
     if (file.state == State::Damaged || isLeft || (file.state == State::Good && isOld)) {
       drop(file);
     } else if (file.state == State::Good) {

@@ -58,6 +58,7 @@ private:
   explicit CacheFiles(std::string path) : path(std::move(path)) {}
   CacheFile examine(const PrivateFolder &shard, const std::string &shardName,
                     const PrivateFolder::Entry &entry, std::string *bytes = nullptr) const;
+  bool isLeftBehind(const CacheFile &file, int64_t now) const;
   void forEach(llvm::function_ref<void(const PrivateFolder &, const std::string &,
                                        const PrivateFolder::Entry &)>
                    visit) const;

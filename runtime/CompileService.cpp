@@ -170,6 +170,12 @@ CompileService::Outcome CompileService::produce(const std::string &key,
                                                 Event::Source &source) {
   Outcome outcome;
   outcome.kernel = fromDisk(key, file, options, source);
+  FileLock turn;
+  if (!outcome.kernel && !settings.noCompile) {
+    turn = diskCache.takeTurn(key);
+    if (turn) // another process may have been done just before
+      outcome.kernel = fromDisk(key, file, options, source);
+  }
   if (!outcome.kernel) {
     outcome = compileNow(key, file, options);
     source = outcome.kernel ? Event::Source::Compiled : Event::Source::None;

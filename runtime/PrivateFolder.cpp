@@ -5,11 +5,14 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
 #include <memory>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace tile::runtime;
@@ -135,6 +138,7 @@ std::error_code PrivateFolder::write(const std::string &name, llvm::StringRef by
   } while (file < 0 && errno == EEXIST);
   if (file < 0)
     return lastError();
+  (void)::flock(file, LOCK_EX | LOCK_NB); // says that somebody is at it
   int problem = writeAll(file, bytes);
   if (::close(file) && !problem)
     problem = errno;
@@ -146,6 +150,50 @@ std::error_code PrivateFolder::write(const std::string &name, llvm::StringRef by
 }
 
 void PrivateFolder::remove(const std::string &name) const { ::unlinkat(fd, name.c_str(), 0); }
+
+std::optional<bool> PrivateFolder::isBeingWritten(const std::string &name) const {
+  int file = ::openat(fd, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (file < 0)
+    return std::nullopt;
+  bool isFree = !::flock(file, LOCK_SH | LOCK_NB);
+  int why = errno;
+  ::close(file);
+  return isFree || why == EWOULDBLOCK ? std::optional(!isFree) : std::nullopt;
+}
+
+FileLock::~FileLock() {
+  if (fd >= 0)
+    ::close(fd);
+}
+
+FileLock PrivateFolder::lock(const std::string &name, uint64_t number,
+                             unsigned milliseconds) const {
+  using namespace std::chrono;
+  int file =
+      ::openat(fd, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+               S_IRUSR | S_IWUSR);
+  struct stat status = {};
+  if (file < 0)
+    return {};
+  FileLock lock(file);
+  if (::fstat(file, &status) || !S_ISREG(status.st_mode) || !isOurs(status, isShared))
+    return {};
+  // Of the open file, not of the process: threads wait for each other, too. One byte a number.
+  struct flock range = {};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  range.l_start = off_t(number >> 2);
+  range.l_len = 1;
+  auto end = steady_clock::now() + std::chrono::milliseconds(milliseconds);
+  for (auto pause = microseconds(500);; pause = std::min(2 * pause, microseconds(20000))) {
+    if (!::fcntl(file, F_OFD_SETLK, &range))
+      return lock;
+    bool isTaken = errno == EAGAIN || errno == EACCES || errno == EINTR;
+    if (!isTaken || steady_clock::now() > end)
+      return {};
+    std::this_thread::sleep_for(pause);
+  }
+}
 
 std::vector<PrivateFolder::Entry> PrivateFolder::entries() const {
   std::vector<Entry> found;

@@ -18,6 +18,23 @@
 
 namespace tile::runtime {
 
+/// Held until it is destroyed, or its process ends in any way.
+class FileLock {
+public:
+  FileLock() = default;
+  explicit FileLock(int fd) : fd(fd) {}
+  FileLock(FileLock &&other) noexcept : fd(std::exchange(other.fd, -1)) {}
+  FileLock &operator=(FileLock &&other) noexcept {
+    std::swap(fd, other.fd);
+    return *this;
+  }
+  ~FileLock();
+  explicit operator bool() const { return fd >= 0; }
+
+private:
+  int fd = -1;
+};
+
 class PrivateFolder {
 public:
   /// The folder at `path`, through links; made (0700, with what is above it) if it
@@ -47,6 +64,11 @@ public:
   /// Writes aside (0600) and renames into place.
   std::error_code write(const std::string &name, llvm::StringRef bytes) const;
   void remove(const std::string &name) const;
+  /// Whether a process is at `write` with this file; nothing: that cannot be known here.
+  std::optional<bool> isBeingWritten(const std::string &name) const;
+  /// The lock with this number, of those that a file stands for; the file stays empty. Waits for
+  /// another holder so long at the most. There may be none to be had: nobody may rely on it.
+  FileLock lock(const std::string &name, uint64_t number, unsigned milliseconds) const;
 
   struct Entry {
     std::string name;

@@ -5,7 +5,10 @@
 #include "runtime/CompileService.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <utime.h>
 
 using namespace tile;
@@ -91,8 +94,24 @@ TEST_F(CacheFilesTest, WhatLiveProcessesWriteStays) {
   file.name += ".1234" + kAsideEnding.str();
   std::error_code code;
   llvm::raw_fd_ostream(pathOf(file), code) << "half";
-  EXPECT_EQ(open(root()).prune({}).files, 0u);
+  EXPECT_EQ(open(root()).prune({}).files, 0u) << "it is fresh";
+  age(file, kUnlockedSeconds + 60);
+  int writer = ::open(pathOf(file).c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_EQ(::flock(writer, LOCK_EX), 0);
+  EXPECT_EQ(open(root()).prune({}).files, 0u) << "somebody is at it";
   age(file, kAbandonedSeconds + 60);
+  EXPECT_EQ(open(root()).prune({}).files, 1u) << "nobody is at it for hours";
+  ::close(writer);
+  EXPECT_EQ(count(State::Good), 1u);
+}
+
+TEST_F(CacheFilesTest, WhatEndedProcessesLeftGoes) {
+  compile(root(), "one");
+  CacheFile file = open(root()).list()[0];
+  file.name += ".1234" + kAsideEnding.str();
+  std::error_code code;
+  llvm::raw_fd_ostream(pathOf(file), code) << "half";
+  age(file, kUnlockedSeconds + 60);
   EXPECT_EQ(open(root()).prune({}).files, 1u);
   EXPECT_EQ(count(State::Good), 1u);
 }

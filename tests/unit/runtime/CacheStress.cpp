@@ -1,6 +1,7 @@
 //===- CacheStress.cpp - one cache, many processes, kills and damage ------===//
 //
 // usage: CacheStress [PROCESSES [SECONDS]]
+//        CacheStress once [PROCESSES [KERNELS [KILLS]]]
 //
 // Processes ask for kernels through one folder, which is too small for all of them,
 // while one damages entries in every way that it knows, one changes the files that
@@ -8,11 +9,17 @@
 // returned must be that of its text and of an import as it was at some time during
 // the request, and no request may take long. Exit code 0 if so.
 //
+// With `once`, all processes want all kernels, there is room for them, and processes are ended at
+// any moment: no kernel may be compiled more than once, plus once for each that was ended, and
+// nothing but the kernels' entries may be left after a prune.
+//
 //===----------------------------------------------------------------------===//
+#include "runtime/CacheFiles.h"
 #include "runtime/CompileService.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -260,9 +267,86 @@ bool runFor(const Arena &arena, unsigned processes, std::chrono::seconds duratio
   return fine;
 }
 
+//===----------------------------------------------------------------------===//
+// Each kernel once
+//===----------------------------------------------------------------------===//
+
+/// Requests every kernel, in an order of its own, and ends.
+[[noreturn]] void askForAll(const Arena &arena, unsigned kernels, unsigned seed) {
+  std::mt19937 random(seed);
+  auto compile = [&](const frontend::SourceFile &file, const CompileOptions &) {
+    ++arena.count->compiled;
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 40)); // others come meanwhile
+    CompileResult result;
+    result.metadata.entry = "k";
+    result.metadata.target = "sm_90a";
+    result.output = kernelOf(file.text(), 0);
+    return result;
+  };
+  std::vector<unsigned> order(kernels);
+  for (unsigned i = 0; i < kernels; ++i)
+    order[i] = i;
+  std::shuffle(order.begin(), order.end(), random);
+  CompileService service(compile, arena.cache());
+  for (unsigned i : order) {
+    ::alarm(secondsPerRequest);
+    frontend::SourceFile file("k.tile", "kernel " + std::to_string(i));
+    CompiledKernelPtr kernel = llvm::cantFail(service.compile(file, {}));
+    arena.count->wrong += kernel->ptx != kernelOf(file.text(), 0);
+    ++arena.count->requests;
+  }
+  ::_exit(0);
+}
+
+/// What is left: entries that are good, and files that are none.
+bool leavesNothing(const Arena &arena, unsigned kernels) {
+  std::this_thread::sleep_for(std::chrono::seconds(kUnlockedSeconds + 2));
+  CacheFiles files = llvm::cantFail(CacheFiles::open(arena.cache()));
+  size_t removed = files.prune({}).files, good = 0;
+  for (const CacheFile &file : files.list())
+    good += file.state == CacheFile::State::Good;
+  size_t others = entriesOf(arena.cache()).size() - good - 1; // the file of turns
+  llvm::outs() << removed << " files pruned, " << good << " entries, " << others << " others\n";
+  return good == kernels && others == 0;
+}
+
+bool runOnce(const Arena &arena, unsigned processes, unsigned kernels, unsigned kills) {
+  std::mt19937 random(1);
+  std::vector<pid_t> workers;
+  auto startOne = [&] {
+    unsigned seed = random();
+    return start([&] { askForAll(arena, kernels, seed); });
+  };
+  for (unsigned i = 0; i < processes; ++i)
+    workers.push_back(startOne());
+  for (unsigned i = 0; i < kills; ++i) {
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 2000));
+    pid_t &unlucky = workers[random() % workers.size()];
+    int status = 0;
+    ::kill(unlucky, SIGKILL);
+    ::waitpid(unlucky, &status, 0);
+    arena.count->kills += WIFSIGNALED(status); // not one that had ended
+    unlucky = startOne();
+  }
+  bool fine = true;
+  for (pid_t child : workers) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    fine &= WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+  Counters &count = *arena.count;
+  llvm::outs() << count.requests << " requests of " << processes << " processes for " << kernels
+               << " kernels: " << count.compiled << " compiled, " << count.kills << " kills, "
+               << count.wrong << " wrong; ";
+  fine &= !count.wrong && count.compiled <= kernels + count.kills;
+  return leavesNothing(arena, kernels) && fine;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
+  bool isOnce = argc > 1 && llvm::StringRef(argv[1]) == "once";
+  argv += isOnce, argc -= isOnce;
   unsigned processes = argc > 1 ? std::max(std::atoi(argv[1]), 1) : 4;
   int seconds = argc > 2 ? std::atoi(argv[2]) : 2;
   llvm::SmallString<128> folder;
@@ -276,6 +360,12 @@ int main(int argc, char **argv) {
   for (int i = 0; i < numImports; ++i)
     setVersion(arena, i, 0);
 
+  if (isOnce) {
+    bool fine = runOnce(arena, processes, argc > 2 ? unsigned(seconds) : 20,
+                        argc > 3 ? unsigned(std::atoi(argv[3])) : 40);
+    llvm::sys::fs::remove_directories(folder);
+    return !fine;
+  }
   bool fine = runFor(arena, processes, std::chrono::seconds(seconds));
   Counters &count = *arena.count;
   llvm::outs() << count.requests << " requests of " << processes << " processes: " << count.compiled
