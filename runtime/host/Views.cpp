@@ -52,7 +52,11 @@ Result Tensor::attribute(StringRef name) {
   llvm::append_range(candidates,
                      ArrayRef<StringRef>{"shape", "dtype", "numel", "ndim", "itemsize", "nbytes"});
   std::string message = "a tensor has no attribute `" + name.str() + "`";
-  if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
+  if (llvm::is_contained({"cuda", "cpu", "device"}, name))
+    message += "; it is where `--device` says";
+  else if (llvm::is_contained({"detach", "requires_grad", "grad", "backward"}, name))
+    message += "; tensors have no gradients here";
+  else if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
     message += "; did you mean `" + near.str() + "`?";
   return fail(message, "AttributeError");
 }

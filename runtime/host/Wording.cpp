@@ -25,8 +25,18 @@ static void reword(std::string &message) {
       message.replace(at, from.size(), to.str());
 }
 
+/// Whose functions host functions have under another name.
+static void nameOurs(std::string &message) {
+  for (StringRef module : {"numpy", "torch"})
+    if (StringRef(message).starts_with("module `" + module.str() +
+                                       "` is not available to host functions"))
+      message += "; `tile` has tensors and what is done with them: `tile.randn(4, 8)`, "
+                 "`tile.exp(x)`";
+}
+
 void host::useHostWords(eval::EvalError &error) {
   reword(error.diagnostic.message);
+  nameOurs(error.diagnostic.message);
   for (frontend::Diagnostic &note : error.diagnostic.notes)
     reword(note.message);
 }
