@@ -18,7 +18,6 @@
 using namespace tilec;
 using namespace tile;
 using namespace tile::runtime;
-using llvm::StringRef;
 using Ranges = llvm::ArrayRef<tile_argument_range>;
 using dispatch::Parameter;
 
