@@ -20,6 +20,10 @@ struct Along {
 };
 } // namespace
 
+static bool isPoint(const Along &along) {
+  return along.kernel.isConstant(1) && along.stride == 1 && along.padding == 0;
+}
+
 /// A number, or one for each of the two dimensions.
 static std::unique_ptr<EvalError> readPair(StringRef what, const PyValue &given, int64_t least,
                                            int64_t &first, int64_t &second) {
@@ -119,6 +123,21 @@ static std::unique_ptr<EvalError> splitChannels(const Sizes &x, const Sizes &w, 
   return nullptr;
 }
 
+/// One number for each row of the products of a group.
+static Result withBias(Tracer &tracer, Result product, const PyValue &bias, const Size &rows,
+                       int64_t groups, const Size &outputs) {
+  Operand x;
+  if (auto error = tracer.operand("conv2d", bias, x))
+    return error;
+  if (x.type().sizes() != Sizes{rows})
+    return fail("the bias of `conv2d` has the shape (" + rows.str() + ",), got " +
+                    graph::shapeText(x.type().sizes()),
+                "ValueError");
+  Result column = groups == 1 ? tracer.rearrange(x, {0, -1})
+                              : tracer.reshape(x, {Size(groups), outputs, Size(1)});
+  return column ? tracer.map(MapKind::add, "conv2d", {*product, *column}) : std::move(column);
+}
+
 Result tensors::conv2d(Tracer &tracer, StringRef name, const CallArgs &args) {
   ArgReader r(name, args, {"x", "weight", "bias", "stride", "padding", "dilation", "groups"}, 2);
   Operand x, w;
@@ -155,24 +174,16 @@ Result tensors::conv2d(Tracer &tracer, StringRef name, const CallArgs &args) {
     return error;
   // (N, groups, C * KH * KW, OH * OW) and (groups, O, C * KH * KW)
   Size depth = weight[1] * weight[2] * weight[3], places = rows.result * columns.result;
-  Result columnsOf = patches(tracer, x, rows, columns);
+  bool isPlain = isPoint(rows) && isPoint(columns); // each patch is the element itself
+  Result columnsOf = isPlain ? Result(tracer.wrap(x.value)) : patches(tracer, x, rows, columns);
   if (columnsOf)
     columnsOf = reshaped(tracer, columnsOf, {picture[0], Size(*groups), depth, places});
   Result by = tracer.reshape(w, {Size(*groups), outputs, depth});
   if (!columnsOf || !by)
     return columnsOf ? std::move(by) : std::move(columnsOf);
   Result product = tracer.matmul(*by, *columnsOf);
-  if (product)
-    product = reshaped(tracer, product, {picture[0], weight[0], rows.result, columns.result});
-  Operand bias;
-  if (!product || r.get(2).isNone())
-    return product;
-  if (auto error = tracer.operand(name, r[2], bias))
-    return error;
-  if (bias.type().sizes() != Sizes{weight[0]})
-    return fail("the bias of `conv2d` has the shape (" + weight[0].str() + ",), got " +
-                    graph::shapeText(bias.type().sizes()),
-                "ValueError");
-  Result column = tracer.rearrange(bias, {0, -1, -1});
-  return column ? tracer.map(MapKind::add, name, {*product, *column}) : std::move(column);
+  if (product && !r.get(2).isNone()) // before the last shape: in the product's kernel
+    product = withBias(tracer, std::move(product), r[2], weight[0], *groups, outputs);
+  return product ? reshaped(tracer, product, {picture[0], weight[0], rows.result, columns.result})
+                 : std::move(product);
 }

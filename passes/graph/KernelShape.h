@@ -32,7 +32,7 @@ struct KernelShape {
   KernelOp op;
   Space space;
   bool reduces = false;
-  bool backwards = false; ///< scans go from the end of each row
+  bool backwards = false;    ///< scans go from the end of each row
   std::optional<Size> parts; ///< programs that share the rows, if something is combined in parts
   Sizes rows, columns;       ///< outermost first; sizes of 1 are left out
   std::vector<Access> loads, stores;

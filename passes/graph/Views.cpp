@@ -309,12 +309,43 @@ struct ReshapeToIndices : OpRewritePattern<ReshapeOp> {
   }
 };
 
+/// What is computed of the elements alone is computed before they get another shape: there it is
+/// part of the kernel that has them.
+struct MapBeforeReshape : RewritePattern {
+  explicit MapBeforeReshape(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (!isa<MapOp, CastOp>(op))
+      return failure();
+    ReshapeOp shape;
+    for (Value operand : op->getOperands()) {
+      if (typeOf(operand).sizes().empty())
+        continue;
+      auto own = operand.getDefiningOp<ReshapeOp>();
+      if (!own || (shape && own != shape))
+        return failure();
+      shape = own;
+    }
+    if (!shape || isCallers(shape.getSrc()) ||
+        !llvm::all_of(shape->getUsers(), [&](Operation *user) { return user == op; }))
+      return failure();
+    Operation *moved = rewriter.clone(*op);
+    for (OpOperand &operand : moved->getOpOperands())
+      if (operand.get() == shape.getResult())
+        operand.set(shape.getSrc());
+    moved->getResult(0).setType(GraphTensorType::of(
+        op->getContext(), typeOf(shape.getSrc()).sizes(), typeOf(op->getResult(0)).getElement()));
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op->getResult(0).getType(), moved->getResult(0));
+    return success();
+  }
+};
+
 struct GraphLowerViewsPass
     : public tile::graph::impl::GraphLowerViewsPassBase<GraphLowerViewsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<MergeWindows, SinkThroughMaps, SinkThroughViews, WindowOfIndices, WindowToGather,
-                 GatherOfView, ReshapeToIndices>(&getContext());
+                 GatherOfView, ReshapeToIndices, MapBeforeReshape>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -17,6 +17,7 @@ namespace {
 
 const char *const source = R"py(
 import tile
+import triton
 import triton.language as tl
 
 @tile.function
@@ -39,6 +40,21 @@ def part(x: tensor["N"]):
 @tile.function
 def wrong(x: tensor["M, N"], y: tensor["M, K"]):
     return x + y
+
+@triton.jit
+def doubled(x, out, n, by, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, mask=i < n) * 2 + by, mask=i < n)
+
+@tile.function
+def by_hand(x: tensor["N", fp32]):
+    out = tile.empty_like(x)
+    doubled[(tile.cdiv(x.shape[0], 64),)](x, out, x.shape[0], 0.5, BLOCK=64)
+    return out + x
+
+@tile.function
+def step(w: tensor["N", fp32], g: tensor["N", fp32]):
+    w -= 0.1 * g
 )py";
 
 class Program : public testing::Test {
@@ -161,7 +177,7 @@ TEST_F(Program, WhatTheSizesMustBeIsCheckedAtTheCall) {
 
 TEST_F(Program, ErrorsSayWhatDoesNotAgree) {
   EXPECT_EQ(compile("wrong"), TILE_COMPILE_ERROR);
-  EXPECT_THAT(tile_last_error(), HasSubstr("f.tile:24:12: error: `+` of `x` of shape (M, N)"));
+  EXPECT_THAT(tile_last_error(), HasSubstr("f.tile:25:12: error: `+` of `x` of shape (M, N)"));
   EXPECT_EQ(compile("nrm"), TILE_COMPILE_ERROR);
   EXPECT_THAT(tile_last_error(), HasSubstr("there is `norm`, `two`, `chain`, `part`, `wrong`"));
   EXPECT_EQ(compile("norm", "half"), TILE_INVALID_ARGUMENT);
@@ -186,6 +202,46 @@ TEST_F(Program, StridesAreTheCallers) {
       << tile_last_error();
   ASSERT_EQ(runNorm(8, 512), TILE_OK);
   EXPECT_EQ(kernelsCompiled(), 2); // with gaps, and without
+}
+
+TEST_F(Program, WritesParametersInPlace) {
+  ASSERT_EQ(compile("step"), TILE_OK) << tile_last_error();
+  tile_tensor w = {memory, 1, {16}, {}}, g = {workspace, 1, {16}, {}};
+  const void *arguments[] = {&w, &g};
+  ASSERT_EQ(tile_program_run(program, nullptr, arguments, 2, nullptr, 0, nullptr, 0), TILE_OK)
+      << tile_last_error();
+  ASSERT_EQ(cuda.launches.size(), 1u);
+  g.data = memory + 32;
+  EXPECT_EQ(tile_program_run(program, nullptr, arguments, 2, nullptr, 0, nullptr, 0),
+            TILE_INVALID_ARGUMENT);
+  EXPECT_STREQ(tile_last_error(), "`step`: `w` is written, and `g` lies in the same memory: give "
+                                  "each its own, as `.clone()` does");
+  g.data = memory + 64; // behind it
+  EXPECT_EQ(tile_program_run(program, nullptr, arguments, 2, nullptr, 0, nullptr, 0), TILE_OK)
+      << tile_last_error();
+  w.strides[0] = 0;
+  w.shape[0] = g.shape[0] = 1;
+  EXPECT_EQ(tile_program_run(program, nullptr, arguments, 2, nullptr, 0, nullptr, 0), TILE_OK)
+      << tile_last_error();
+}
+
+TEST_F(Program, LaunchesKernelsOfTheFile) {
+  ASSERT_EQ(compile("by_hand"), TILE_OK) << tile_last_error();
+  tile_tensor x = {memory, 1, {100}, {}};
+  const void *arguments[] = {&x};
+  size_t bytes = 0;
+  ASSERT_EQ(tile_program_workspace(program, arguments, 1, &bytes), TILE_OK);
+  EXPECT_EQ(bytes, 512u);
+  ASSERT_EQ(tile_program_run(program, nullptr, arguments, 1, &out, 1, workspace, bytes), TILE_OK)
+      << tile_last_error();
+  ASSERT_EQ(cuda.launches.size(), 2u);
+  EXPECT_EQ(cuda.launches[0].kernel, "doubled");
+  EXPECT_EQ(cuda.launches[0].grid[0], 2u);
+  x.strides[0] = 2;
+  EXPECT_EQ(tile_program_run(program, nullptr, arguments, 1, &out, 1, workspace, bytes),
+            TILE_INVALID_ARGUMENT);
+  EXPECT_THAT(tile_last_error(), HasSubstr("`doubled` in line 35 is given a parameter whose "
+                                           "elements have gaps between them"));
 }
 
 TEST_F(Program, RepeatsARunAsOneGraph) {

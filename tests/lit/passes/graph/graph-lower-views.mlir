@@ -73,3 +73,17 @@ func.func @flat_row(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"1, M*N", f
   %r = graph.reshape %x : !graph.tensor<"M, N", f32> -> !graph.tensor<"1, M*N", f32>
   return %r : !graph.tensor<"1, M*N", f32>
 }
+
+// -----
+
+// What is done with elements alone is done in the shape that a kernel computes them in.
+// CHECK-LABEL: @before_the_shape
+// CHECK: %[[P:.*]] = graph.matmul
+// CHECK: %[[M:.*]] = graph.map relu(%[[P]])
+// CHECK: graph.reshape %[[M]]
+func.func @before_the_shape(%x: !graph.tensor<"M, K", f16>, %w: !graph.tensor<"K, D*H", f16>) -> !graph.tensor<"M, H, D", f16> {
+  %p = graph.matmul %x, %w : !graph.tensor<"M, K", f16>, !graph.tensor<"K, D*H", f16> -> !graph.tensor<"M, D*H", f16>
+  %r = graph.reshape %p : !graph.tensor<"M, D*H", f16> -> !graph.tensor<"M, H, D", f16>
+  %e = graph.map relu(%r) : (!graph.tensor<"M, H, D", f16>) -> !graph.tensor<"M, H, D", f16>
+  return %e : !graph.tensor<"M, H, D", f16>
+}
