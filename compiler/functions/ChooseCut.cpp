@@ -229,13 +229,23 @@ static int64_t bytesOfChain(const KernelShape &shape) {
                    bytes(second.getRhs())});
 }
 
+/// Registers for each score while random numbers are drawn for them, as dropout does.
+static constexpr int64_t kRegistersToDraw = 3;
+
+static bool drawsNumbers(const KernelShape &shape) {
+  return llvm::any_of(shape.op->getRegion(0).getOps<graph::MapOp>(),
+                      [](graph::MapOp op) { return op.getKind() == graph::MapKind::philox; });
+}
+
 /// The most columns a turn for these rows that registers and shared memory have room for; 0: none.
-static int64_t turnOfChain(const ProductBlock &block, int64_t bytes, int64_t depth, int64_t columns,
-                           const Target &target) {
+static int64_t turnOfChain(const KernelShape &shape, const ProductBlock &block, int64_t depth,
+                           int64_t columns, const Target &target) {
+  int64_t bytes = bytesOfChain(shape), toDraw = drawsNumbers(shape) ? kRegistersToDraw : 0;
   int64_t threads = block.warps * int64_t(kLanes);
   bool fromRegisters = bytes >= 4; // operands of such products, so that more cost more
   for (int64_t turn : kChainTurns) {
-    int64_t registers = block.rows * (columns + turn) / threads + block.rows * turn / threads / 2;
+    int64_t registers = block.rows * (columns + turn) / threads + block.rows * turn / threads / 2 +
+                        block.rows * turn / threads * toDraw;
     int64_t shared = bytes * (block.rows * depth + kChainStages * turn * (depth + columns));
     if (registers <= (fromRegisters ? kRegistersForChain / 2 : kRegistersForChain) &&
         shared <= target.maxSharedBytes)
@@ -247,11 +257,10 @@ static int64_t turnOfChain(const ProductBlock &block, int64_t bytes, int64_t dep
 /// As many rows as leave work for all of the chip, so that the right operands are read least.
 static void cutChain(Cut &cut, const KernelShape &shape, const Extents &of, const Target &target) {
   int64_t atOnce = blocksAtOnce(target);
-  int64_t bytes = bytesOfChain(shape);
   cut.depth = std::max(powerOfTwo(of.depth), kLeastBlock);
   cut.block = std::max(powerOfTwo(of.columns), kLeastBlock);
   for (const ProductBlock &block : kChainBlocks) {
-    int64_t turn = turnOfChain(block, bytes, cut.depth, cut.block, target);
+    int64_t turn = turnOfChain(shape, block, cut.depth, cut.block, target);
     if (turn == 0)
       continue;
     cut.rows = block.rows;
@@ -273,7 +282,7 @@ bool tile::chainFits(const KernelShape &shape, const Extents &of, const Target &
   int64_t depth = std::max(powerOfTwo(of.depth), kLeastBlock);
   int64_t columns = std::max(powerOfTwo(of.columns), kLeastBlock);
   return llvm::any_of(kChainBlocks, [&](const ProductBlock &block) {
-    return block.rows >= 64 && turnOfChain(block, bytesOfChain(shape), depth, columns, target) > 0;
+    return block.rows >= 64 && turnOfChain(shape, block, depth, columns, target) > 0;
   });
 }
 

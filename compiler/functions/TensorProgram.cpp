@@ -529,7 +529,9 @@ static std::string handEntry(const tensors::HandArgument &argument, const Tensor
     if (of.kind == TensorBuffer::Kind::Number)
       return of.type.str();
     std::string type = of.type.isBool() ? "i1" : of.type.str();
-    return "*" + type + (places[buffer].address % 16 == 0 ? ":16" : "");
+    // What it reads it must not write: others may read it as well.
+    std::string pointer = argument.kind == Kind::Read ? "*k" : "*";
+    return pointer + type + (places[buffer].address % 16 == 0 ? ":16" : "");
   }
   if (argument.kind == Kind::Real) {
     out.isReal = true;

@@ -266,6 +266,7 @@ llvm::ArrayRef<BuiltinEntry> eval::tritonBuiltins() {
   static const BuiltinEntry table[] = {
       {"triton.cdiv", cdiv},
       {"tl.cdiv", cdiv},
+      {"tile.cdiv", cdiv},
       {"triton.next_power_of_2", nextPowerOf2},
       {"tl.next_power_of_2", nextPowerOf2},
       {"tl._log2", logarithmOf2},
