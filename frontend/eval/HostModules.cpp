@@ -213,6 +213,10 @@ static Result integerLimits(Evaluator &, const CallArgs &args) {
                               PyValue::integer(least.sext(128))});
 }
 
+static Result backendsOfTriton(Evaluator &, const CallArgs &) {
+  return PyValue::list({PyValue::symbol("triton.backends.nvidia")});
+}
+
 static Result getLogger(Evaluator &, const CallArgs &) { return PyValue::module("logging.logger"); }
 
 llvm::ArrayRef<BuiltinEntry> eval::hostBuiltins() {
@@ -228,6 +232,8 @@ llvm::ArrayRef<BuiltinEntry> eval::hostBuiltins() {
       {"torch.utils._triton.has_triton_package", answer<true>},
       {"triton.runtime.driver.active.get_current_target", currentTarget},
       {"triton.runtime.driver.active.get_current_device", number<0>},
+      {"triton.backends.backends.values", backendsOfTriton},
+      {"triton.backends.nvidia.driver.is_active", answer<true>},
       {"tl.current_target", currentTarget},
       {"os.getenv", getEnvironment},
       {"platform.machine", machineName},

@@ -205,6 +205,7 @@ static constexpr std::pair<StringRef, StringRef> moduleNames[] = {
     {"triton.runtime.autotuner", "triton"},
     {"triton.runtime", "triton.runtime"},
     {"triton.runtime.driver", "triton.runtime.driver"},
+    {"triton.backends", "triton.backends"},
     {"triton.testing", "triton.testing"},
     {"triton.profiler", "triton.profiler"},
     {"triton.profiler.language", "tl.profiler"},

@@ -402,6 +402,22 @@ static Result exceptionNames(const PyValue &type, std::vector<std::string> &name
   return PyValue();
 }
 
+/// Triton's modules and what is in them, by the names they have in `scope`.
+static std::vector<std::pair<std::string, PyValue>> namesOfTriton(const Scope &scope) {
+  std::vector<std::pair<std::string, PyValue>> out;
+  for (auto &variable : scope.variables) {
+    const PyValue &value = variable.second;
+    StringRef name = value.is(Kind::Symbol) ? StringRef(value.asSymbol())
+                     : value.is(Kind::Module) && !value.asModule().env
+                         ? StringRef(value.asModule().name)
+                         : StringRef();
+    StringRef top = name.split('.').first;
+    if (top == "triton" || top == "tl")
+      out.push_back({variable.first().str(), value});
+  }
+  return out;
+}
+
 Flow StatementRunner::runHandlers(const ast::Try &stmt, Flow failed, const ScopePtr &scope) {
   // What is not supported, or does not end, is not the program's to handle.
   if (failed.error->diagnostic.unsupported || failed.error->type == "LimitError")
@@ -423,7 +439,13 @@ Flow StatementRunner::runHandlers(const ast::Try &stmt, Flow failed, const Scope
       continue;
     if (!handler.name.empty())
       scope->variables[handler.name] = PyValue::string(failed.error->diagnostic.message);
-    return run(handler.body, scope);
+    // `triton = None` is for machines without it. What imported it failed further on.
+    std::vector<std::pair<std::string, PyValue>> there = namesOfTriton(*scope);
+    Flow flow = run(handler.body, scope);
+    for (auto &[name, value] : there)
+      if (PyValue &now = scope->variables[name]; now.is(Kind::None))
+        now = value;
+    return flow;
   }
   return failed;
 }

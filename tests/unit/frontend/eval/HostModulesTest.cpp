@@ -71,6 +71,32 @@ except Exception:
   EXPECT_EQ(file.get("tl"), "<module 'tl'>");
 }
 
+TEST(HostModules, AHandlerDoesNotTakeTritonAway) {
+  TestFile file(R"(
+try:
+    import triton
+    import triton.language as tl
+    from triton import cdiv
+    FOUND = True
+    from triton.ops import matmul
+except Exception:
+    triton = tl = cdiv = None
+    FOUND = False
+)");
+  EXPECT_EQ(file.get("triton"), "<module 'triton'>");
+  EXPECT_EQ(file.get("tl"), "<module 'tl'>");
+  EXPECT_EQ(file.get("cdiv"), "<built-in triton.cdiv>");
+  EXPECT_EQ(file.get("FOUND"), "False");
+}
+
+TEST(HostModules, TheBackendIsActive) {
+  TestFile file(R"(
+from triton.backends import backends
+READY = any(backend.driver.is_active() for backend in backends.values())
+)");
+  EXPECT_EQ(file.get("READY"), "True");
+}
+
 TEST(HostModules, OneNameThatCannotBeImportedLeavesTheOthers) {
   TestFile file("from math import no_such_name, pi\n");
   EXPECT_EQ(file.get("pi"), "3.141592653589793");
