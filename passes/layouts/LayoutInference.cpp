@@ -14,6 +14,8 @@ using layout::LinearLayout;
 /// How far to look for what users want.
 static constexpr unsigned kMaxUserDepth = 6;
 static constexpr unsigned kMaxUsersSeen = 48;
+/// How far to look back for what has a home.
+static constexpr unsigned kMaxOperandDepth = 3;
 
 static RankedTensorType blockType(Value value) {
   return dyn_cast<RankedTensorType>(value.getType());
@@ -101,9 +103,28 @@ cta::LayoutAttr LayoutInference::layoutOfProduct(ArrayRef<int64_t> shape) const 
   return {};
 }
 
-cta::LayoutAttr LayoutInference::layoutOfRepeated(ArrayRef<int64_t> shape) {
-  cta::LayoutAttr acc = layoutOfProduct(shape);
-  return acc ? acc : coalescing.shapeLayout(shape);
+/// Where an elementwise operation will be computed, as far as what goes into it has a home
+/// already; `depth` more of the operations before it are looked through.
+cta::LayoutAttr LayoutInference::expectedHome(Operation *op, unsigned depth) const {
+  if (cta::LayoutAttr home = firstHome(op->getOperands(), op))
+    return home;
+  for (Value operand : op->getOperands())
+    if (Operation *def = operand.getDefiningOp(); depth > 0 && def && isElementwise(def))
+      if (cta::LayoutAttr home = expectedHome(def, depth - 1))
+        return home;
+  return {};
+}
+
+/// Where what it is worked with lives.
+cta::LayoutAttr LayoutInference::layoutOfRepeated(BroadcastOp op) {
+  ArrayRef<int64_t> shape = op.getType().getShape();
+  if (cta::LayoutAttr acc = layoutOfProduct(shape))
+    return acc;
+  for (Operation *user : op->getUsers())
+    if (isElementwise(user))
+      if (cta::LayoutAttr home = expectedHome(user, kMaxOperandDepth))
+        return home;
+  return coalescing.shapeLayout(shape);
 }
 
 /// Looks through elementwise operations and repetitions. `accesses`: memory
@@ -123,7 +144,7 @@ cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsig
     --budget;
     cta::LayoutAttr wanted;
     if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
-      cta::LayoutAttr large = layoutOfRepeated(broadcast.getType().getShape());
+      cta::LayoutAttr large = layoutOfRepeated(broadcast);
       wanted = get(operandLayoutFor(user, large.getLayout()));
     } else if (isa<ExpandDimsOp, TransOp>(user) || (accesses && isa<ReshapeOp>(user))) {
       if (auto result = wantedByUsers(user->getResult(0), accesses, depth + 1, budget))

@@ -67,8 +67,9 @@ private:
   cta::LayoutAttr wantedByUsers(mlir::Value value, bool accesses, unsigned depth, unsigned &budget);
   /// Of the result of a product with this shape, if there is one.
   cta::LayoutAttr layoutOfProduct(llvm::ArrayRef<int64_t> shape) const;
-  /// Where a repetition to `shape` by `user` is worked with.
-  cta::LayoutAttr layoutOfRepeated(llvm::ArrayRef<int64_t> shape);
+  cta::LayoutAttr expectedHome(mlir::Operation *op, unsigned depth) const;
+  /// Where a repeated block is worked with.
+  cta::LayoutAttr layoutOfRepeated(BroadcastOp op);
   cta::LayoutAttr get(const layout::LinearLayout &l);
 
   Coalescing &coalescing;
