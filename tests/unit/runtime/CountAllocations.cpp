@@ -48,7 +48,6 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
   return next(mutex);
 }
 }
-#endif
 
 void *operator new(size_t bytes) {
   news.fetch_add(1, std::memory_order_relaxed);
@@ -61,3 +60,4 @@ void operator delete(void *memory) noexcept { std::free(memory); }
 void operator delete[](void *memory) noexcept { std::free(memory); }
 void operator delete(void *memory, size_t) noexcept { std::free(memory); }
 void operator delete[](void *memory, size_t) noexcept { std::free(memory); }
+#endif

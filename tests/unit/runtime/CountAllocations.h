@@ -1,7 +1,7 @@
 //===- CountAllocations.h - what a test's code asks of the system ---------===//
 //
 // Replaces operator new, malloc and pthread_mutex_lock in a test program with ones that
-// count. Under a sanitizer, which has its own, only operator new is counted, or nothing.
+// count. Under a sanitizer, which has its own, nothing is counted.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_TESTS_COUNTALLOCATIONS_H
@@ -13,7 +13,7 @@ struct Counts {
 };
 /// So far, of all threads.
 Counts counts();
-/// Whether malloc and locks are counted.
+/// Whether anything is counted.
 bool countsMallocs();
 } // namespace tile::test
 
