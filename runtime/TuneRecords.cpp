@@ -104,7 +104,8 @@ std::optional<TuneResult> Tuner::fromFile(const TuneProblem &problem) {
       },
       [&](const llvm::Twine &text) { noteFailure(text); });
   if (error)
-    noteFailure("the tuning records are not used: " + takeError(std::move(error)).message);
+    noteFailure(
+        formatted("the tuning records are not used: {}", takeError(std::move(error)).message));
   return found;
 }
 

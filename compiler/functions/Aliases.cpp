@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/functions/TensorProgram.h"
+#include "text/Format.h"
 
 using namespace tile;
 
@@ -38,21 +39,24 @@ std::string TensorProgram::unsafeUpdate(const graph::Bindings &sizes,
                                         const tensors::Signature &signature) const {
   auto nameOf = [&](unsigned buffer) {
     const TensorBuffer &of = buffers[buffer];
-    return of.kind == TensorBuffer::Kind::Tensor ? "`" + signature.parameters[of.index].name + "`"
-                                                 : "result " + std::to_string(of.index);
+    return of.kind == TensorBuffer::Kind::Tensor
+               ? formatted("`{}`", signature.parameters[of.index].name)
+               : formatted("result {}", of.index);
   };
   for (auto [made, parameter] : updates) {
     bool repeats, ignored;
     Range own = rangeOf(buffers[parameter], places[parameter], sizes, repeats);
     if (repeats)
-      return nameOf(parameter) + " is written, and some of its elements lie in one place: give it "
-                                 "memory of its own, as `.clone()` does";
+      return formatted("{} is written, and some of its elements lie in one place: give it memory "
+                       "of its own, as `.clone()` does",
+                       nameOf(parameter));
     for (unsigned i = 0; i < buffers.size(); ++i) {
       bool counts = buffers[i].kind == TensorBuffer::Kind::Tensor ||
                     buffers[i].kind == TensorBuffer::Kind::Result;
       if (counts && i != parameter && rangeOf(buffers[i], places[i], sizes, ignored).meets(own))
-        return nameOf(parameter) + " is written, and " + nameOf(i) +
-               " lies in the same memory: give each its own, as `.clone()` does";
+        return formatted(
+            "{} is written, and {} lies in the same memory: give each its own, as `.clone()` does",
+            nameOf(parameter), nameOf(i));
     }
   }
   return "";

@@ -490,7 +490,7 @@ static llvm::Error prepareRun(tile_program &program, const ProgramRun &run, Call
     return placed.takeError();
   if (std::string wrong = call.program->unsafeUpdate(call.sizes, *placed, program.signature);
       !wrong.empty())
-    return invalid("`" + program.function.asFunction().name() + "`: " + wrong);
+    return invalid(formatted("`{}`: {}", program.function.asFunction().name(), wrong));
   places = std::move(*placed);
   return llvm::Error::success();
 }

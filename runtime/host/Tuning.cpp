@@ -254,14 +254,15 @@ static std::string recordKey(const eval::FunctionObject &kernel, const PyValue &
   auto add = [&](const std::string &part) { text += (text.empty() ? "" : ", ") + part; };
   for (const PyValue &name : key ? key->elements() : ArrayRef<PyValue>())
     if (PyValue *value = known.asDict().find(name))
-      add(eval::str(name) + "=" + (value->dynExtension<Tensor>() ? "pointer" : eval::repr(*value)));
+      add(formatted("{}={}", eval::str(name),
+                    value->dynExtension<Tensor>() ? "pointer" : eval::repr(*value)));
   for (const ast::Parameter &parameter : kernel.params()) {
     PyValue *value = known.asDict().find(llvm::StringRef(parameter.name));
     // A descriptor counts by its base.
     if (value && eval::typeName(*value) == "TensorDescriptor")
       value = const_cast<PyValue *>(&value->elements()[0]);
     if (auto *tensor = value ? value->dynExtension<Tensor>() : nullptr)
-      add(parameter.name + ": *" + tensor->type().str());
+      add(formatted("{}: *{}", parameter.name, tensor->type()));
   }
   return text;
 }

@@ -1,5 +1,6 @@
 //===- Wording.cpp - errors in the words of host functions ----------------===//
 #include "runtime/host/Wording.h"
+#include "text/Format.h"
 
 using namespace tile;
 using llvm::StringRef;
@@ -28,8 +29,8 @@ static void reword(std::string &message) {
 /// Whose functions host functions have under another name.
 static void nameOurs(std::string &message) {
   for (StringRef module : {"numpy", "torch"})
-    if (StringRef(message).starts_with("module `" + module.str() +
-                                       "` is not available to host functions"))
+    if (StringRef(message).starts_with(
+            formatted("module `{}` is not available to host functions", module)))
       message += "; `tile` has tensors and what is done with them: `tile.randn(4, 8)`, "
                  "`tile.exp(x)`";
 }

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/jit/Records.h"
 #include "target/Devices.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::jit;
@@ -127,9 +128,9 @@ llvm::Expected<Records> jit::readRecords(const JitFile &file, const std::string 
     launch.key = record.key;
     std::optional<unsigned> winner = winnerOf(record, file);
     if (!winner || !KeyReader(file, record.key, out).read(launch)) {
-      out.warnings.push_back(
-          "the record `" + record.key + "` of `" + record.kernel + "` " +
-          (winner ? "has a key that is none of the kernel's" : "knows none of its configurations"));
+      out.warnings.push_back(formatted("the record `{}` of `{}` {}", record.key, record.kernel,
+                                       winner ? "has a key that is none of the kernel's"
+                                              : "knows none of its configurations"));
       return;
     }
     launch.configuration = *winner;

@@ -296,7 +296,7 @@ void KernelWriter::writeConfigurations() {
   const jit::JitFile &file = *kernel.file;
   std::string all, heuristicNames;
   for (const auto &[parameter, rule] : file.choices.heuristics)
-    heuristicNames += quoted(parameter) + ", ";
+    heuristicNames += formatted("{}, ", quoted(parameter));
   if (!heuristicNames.empty())
     os << "static const char *const " << name("heuristic_names") << "[] = {" << heuristicNames
        << "};\n";
@@ -304,8 +304,8 @@ void KernelWriter::writeConfigurations() {
     const jit::Configuration &one = file.choices.configurations[built.number];
     std::string own = "k" + std::to_string(built.number), heuristics;
     for (auto [i, heuristic] : llvm::enumerate(one.heuristics))
-      heuristics +=
-          writeFormula(name(own + "_h" + llvm::Twine(i)), heuristic.formula.steps, 1) + ", ";
+      heuristics += formatted(
+          "{}, ", writeFormula(name(own + "_h" + llvm::Twine(i)), heuristic.formula.steps, 1));
     if (!heuristics.empty())
       os << "static const tile_rt_formula " << name(own + "_heuristics") << "[] = {" << heuristics
          << "};\n";
@@ -315,7 +315,7 @@ void KernelWriter::writeConfigurations() {
       os << "static const tile_rt_formula " << name(own + "_grid") << " = " << formula << ";\n";
     }
     all += formatted("  {{{}, {}, {}, {}}},\n", quoted(file.choices.isTuned ? one.tune.str() : ""),
-                     built.number, one.grid ? "&" + name(own + "_grid") : "0",
+                     built.number, one.grid ? formatted("&{}", name(own + "_grid")) : "0",
                      heuristics.empty() ? "0" : name(own + "_heuristics"));
   }
   os << "static const tile_rt_configuration " << name("configurations") << "[] = {\n"

@@ -11,6 +11,7 @@
 #include "runtime/Error.h"
 #include "runtime/jit/Records.h"
 #include "target/Target.h"
+#include "text/Format.h"
 #include "tools/tilec/Commands.h"
 #include "llvm/Support/raw_ostream.h"
 #include <set>
@@ -78,13 +79,14 @@ llvm::Error Chooser::fromRecords() {
     if (tuning.how == "model")
       return llvm::Error::success();
     std::string why = records->numOfOtherSources
-                          ? counted(records->numOfOtherSources, "record") + " of it " +
-                                (records->numOfOtherSources == 1 ? "is" : "are") +
-                                " of another version of its source"
+                          ? formatted("{} of it {} of another version of its source",
+                                      counted(records->numOfOtherSources, "record"),
+                                      records->numOfOtherSources == 1 ? "is" : "are")
                           : "it has none";
-    return makeError(ErrorCode::InvalidArgument,
-                     "`" + tuning.file + "` has no record of `" + file.kernel() + "`: " + why +
-                         "; `--tuning model` has the cost model choose");
+    return makeError(
+        ErrorCode::InvalidArgument,
+        formatted("`{}` has no record of `{}`: {}; `--tuning model` has the cost model choose",
+                  tuning.file, file.kernel(), why));
   }
   std::set<unsigned> selecting;
   for (const jit::TunedLaunch &launch : records->launches)
@@ -102,7 +104,7 @@ llvm::Error Chooser::fromRecords() {
       auto found = llvm::find_if(launch.values, is);
       choice.values.push_back(found == launch.values.end() ? tile_none() : found->second);
     }
-    told.push_back(file.kernel() + "(" + launch.key + ") on " + launch.device);
+    told.push_back(formatted("{}({}) on {}", file.kernel(), launch.key, launch.device));
     out.choices.push_back(std::move(choice));
   }
   // Texts of values stay as long as the kernel.
@@ -176,7 +178,7 @@ llvm::Error Chooser::ask(llvm::ArrayRef<tile_value> values) {
     choice.configuration = add(*number);
     for (unsigned argument : out.selecting)
       choice.values.push_back(values[argument]);
-    told.push_back(file.kernel() + "(" + file.keyText(values.data()) + ") on " + target);
+    told.push_back(formatted("{}({}) on {}", file.kernel(), file.keyText(values.data()), target));
     out.choices.push_back(std::move(choice));
   }
   return llvm::Error::success();
@@ -185,8 +187,9 @@ llvm::Error Chooser::ask(llvm::ArrayRef<tile_value> values) {
 llvm::Error Chooser::fromModel() {
   if (!file.hasGrid)
     return makeError(ErrorCode::InvalidArgument,
-                     "`--tuning model` has to know the grid of `" + file.kernel() +
-                         "`: give --grid, or the file a function `" + file.kernel() + "_grid`");
+                     formatted("`--tuning model` has to know the grid of `{}`: give --grid, or the "
+                               "file a function `{}_grid`",
+                               file.kernel(), file.kernel()));
   std::vector<std::vector<tile_value>> values = launchedValues();
   for (unsigned i = 0; i < values.size(); ++i)
     if (isSelecting(i) || (!values[i].empty() && values[i][0].kind == TILE_VALUE_POINTER))
@@ -259,9 +262,9 @@ llvm::Error Chooser::run() {
   if (!file.choices.isTuned || (tuning.file.empty() && tuning.how != "model")) {
     unsigned number = file.choices.isTuned ? unsigned(std::max(tuning.configuration, 1)) : 1;
     if (number > count)
-      return makeError(ErrorCode::InvalidArgument, "option `--config`: `" + file.kernel() +
-                                                       "` has " + std::to_string(count) +
-                                                       " configurations");
+      return makeError(
+          ErrorCode::InvalidArgument,
+          formatted("option `--config`: `{}` has {} configurations", file.kernel(), count));
     out.configurations = {{number - 1, targets.vec()}};
     return llvm::Error::success();
   }
