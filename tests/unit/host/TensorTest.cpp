@@ -356,9 +356,9 @@ TEST(Documentation, NamesOnlyWhatExists) {
     seen.insert(rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; }).str());
   }
   EXPECT_GT(seen.size(), 40u);
-  const std::set<std::string> others = {"",        "test", "bench",   "example",
-                                        "check",   "copy", "measure", "device",
-                                        "num_sms", "f",    "function"};
+  const std::set<std::string> others = {"",        "test", "bench",    "example",
+                                        "check",   "copy", "measure",  "device",
+                                        "num_sms", "f",    "function", "cdiv"};
   for (const std::string &name : seen)
     EXPECT_TRUE(others.count(name) || findFunction(name)) << "tile." << name;
 }
