@@ -1,12 +1,13 @@
 """Functions of whole tensors (kernels/functions/) beside torch.compile.
 
-usage: functions.py BUNDLE [--only TEXT] [--no-torch] [--json FILE]
+usage: functions.py BUNDLE [--only TEXT] [--no-torch] [--profile] [--json FILE]
 
 Each row is run through libtile's C interface and through torch.compile's default mode, both
 captured into a CUDA graph and replayed, in turns. `bound` is what the row must read and
 write once, at the speed of a copy measured in the same run; `of bound` is bound / time.
 Results are compared with a float64 reference (of some of the rows' elements, where the whole
 is large) before they are timed. A row that fails is reported, and the others go on.
+`--profile` also prints how long each kernel of a row takes.
 """
 import argparse
 import ctypes
@@ -148,6 +149,28 @@ def big(shape=(8192, 8192)):
     return randn(*shape)
 
 
+def norm_mlp(x, n, w1, w2):
+    return F.gelu(rms(x, n) @ w1) @ w2
+
+
+def rotated(x, cos, sin):
+    half = x.shape[-1] // 2
+    return x * cos + torch.cat((-x[..., half:], x[..., :half]), -1) * sin
+
+
+def decoder_block(x, norm1, q, k, v, out, cos, sin, heads, norm2, gate, up, down):
+    """One block of a decoder: grouped queries, rotary positions, a gated MLP."""
+    b, t, _ = x.shape
+    h, g = heads.shape
+    y = rms(x, norm1)
+    parts = [(y @ w).view(b, t, n, -1).transpose(1, 2) for w, n in ((q, h * g), (k, h), (v, h))]
+    got = F.scaled_dot_product_attention(rotated(parts[0], cos, sin), rotated(parts[1], cos, sin),
+                                         parts[2], is_causal=True, enable_gqa=True)
+    x = x + got.transpose(1, 2).reshape(b, t, -1) @ out
+    y = rms(x, norm2)
+    return x + F.silu(y @ gate) * (y @ up) @ down
+
+
 def rows():
     f32 = torch.float32
 
@@ -188,6 +211,24 @@ def rows():
             return (x, randn(d), *weights), size(*weights) + 2 * size(x)
         return make
 
+    def mlp_of_two():
+        weights = [randn(4096, 4096, scale=1 / 64) for _ in range(2)]
+        x = randn(4096, 4096)
+        return (x, randn(4096), *weights), size(*weights) + 2 * size(x)
+
+    def block(tokens):
+        def make():
+            c, f, h, g, d = 4096, 14336, 8, 4, 128
+            weights = [randn(i, o, scale=i**-0.5) for i, o in
+                       ((c, h * g * d), (c, h * d), (c, h * d), (h * g * d, c), (c, f), (c, f),
+                        (f, c))]
+            x = randn(1, tokens, c)
+            turns = [randn(tokens, d) for _ in range(2)]
+            heads = torch.zeros(h, g, device="cuda", dtype=torch.bfloat16)
+            return ((x, randn(c), *weights[:4], *turns, heads, randn(c), *weights[4:]),
+                    size(*weights) + 2 * size(x))
+        return make
+
     def heads(length, size):
         def make():
             arrays = [randn(1, 32, length, size) for _ in range(3)]
@@ -216,6 +257,11 @@ def rows():
     for tokens in (1, 16, 256, 4096):
         yield Row(f"gated MLP, {tokens} tokens", "mlp.tile", "gated_mlp", gated(tokens), mlp,
                   tolerance=0.1)
+    yield Row("RMS norm, linear, GELU, linear, 4096 tokens", "decoder_block.tile", "norm_mlp",
+              mlp_of_two, norm_mlp, tolerance=0.1)
+    for tokens in (1, 64, 2048):
+        yield Row(f"decoder block, {tokens} tokens", "decoder_block.tile", "decoder_block",
+                  block(tokens), decoder_block, tolerance=0.2)
     for length, d in ((1024, 64), (4096, 128), (16384, 128)):
         yield Row(f"attention, causal, 32 heads of {d}, {length} tokens", "attention_formulas.tile",
                   "causal", heads(length, d),
@@ -223,7 +269,8 @@ def rows():
 
 
 # What torch.compile is asked for, so that the whole takes little more than a minute.
-COMPILED = ("softmax", "RMS norm b", "cross", "row max", "gated MLP, 16", "bias")
+COMPILED = ("softmax", "RMS norm b", "cross", "row max", "gated MLP, 16", "bias",
+            "decoder block, 64", "RMS norm, l")
 
 
 def numbers(row):
@@ -241,7 +288,7 @@ def agree(row, got, want):
     return ""
 
 
-def measure(row, compiler, timer, with_torch):
+def measure(row, compiler, timer, with_torch, profiled):
     arguments, least = row.make()
     begin = time.perf_counter()
     program = Program(compiler, row.file, row.function, row.types, [*arguments, *numbers(row)])
@@ -249,6 +296,8 @@ def measure(row, compiler, timer, with_torch):
     torch.cuda.synchronize()
     line = {"row": row.name, "bytes": least, "first_call_s": time.perf_counter() - begin}
     line["wrong"] = agree(row, program.results, row.run(*arguments))
+    if profiled:
+        profile(program)
     half = torch.empty(least // 2, dtype=torch.int8, device="cuda")
     to = torch.empty_like(half)
     sides = {"copy": lambda: to.copy_(half), "tile": captured(program.run)}
@@ -261,6 +310,17 @@ def measure(row, compiler, timer, with_torch):
         sides["torch"] = captured(lambda: compiled(*arguments))
     line.update(timer.compare(sides, count=15))
     return line
+
+
+def profile(program):
+    """How long each launch of a program takes, in the order of their first launches."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as seen:
+        for _ in range(5):
+            program.run()
+        torch.cuda.synchronize()
+    for event in seen.key_averages():
+        if event.device_time_total > 0:
+            print(f"    {event.device_time_total / 5:9.1f}  {event.count // 5:3}  {event.key[:90]}")
 
 
 def show(line):
@@ -277,6 +337,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--no-torch", action="store_true")
     parser.add_argument("--all-torch", action="store_true", help="torch.compile for every row")
+    parser.add_argument("--profile", action="store_true", help="times of the row's kernels")
     parser.add_argument("--json")
     options = parser.parse_args()
     if not torch.cuda.is_available():
@@ -292,7 +353,7 @@ def main():
             continue
         with_torch = not options.no_torch and (options.all_torch or row.name.startswith(COMPILED))
         try:
-            lines.append(measure(row, compiler, timer, with_torch))
+            lines.append(measure(row, compiler, timer, with_torch, options.profile))
             show(lines[-1])
             failed += bool(lines[-1]["wrong"])
         except Exception as error:  # one row must not end the others
