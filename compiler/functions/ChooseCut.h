@@ -26,6 +26,14 @@ graph::Cut chooseCut(const graph::KernelShape &shape, const Extents &extents, co
 /// Whether a program can hold what it needs for a chain of products of these sizes.
 bool chainFits(const graph::KernelShape &shape, const Extents &extents, const Target &target);
 
+/// How many parts the inner dimension of a product is best shared in; 1: it is not.
+int64_t shareInner(const graph::KernelShape &shape, const Extents &extents, const Target &target);
+/// The kernel that multiplies so many parts, one for each y of its grid, and the one that adds
+/// them up.
+graph::Cut cutShared(const graph::KernelShape &shape, const Extents &extents, const Target &target,
+                     int64_t parts);
+graph::Cut cutSum(const Extents &extents, int64_t parts);
+
 /// How many programs share the rows of a kernel that combines them in parts.
 int64_t chooseParts(const graph::KernelShape &shape, const Extents &extents, const Target &target);
 

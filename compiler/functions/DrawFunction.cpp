@@ -127,6 +127,8 @@ std::string Picture::nameOf(unsigned buffer) const {
 static StringRef kindOf(const TensorKernel &kernel) {
   return kernel.hand         ? "written by hand"
          : kernel.chains     ? "two products"
+         : kernel.addsParts  ? "sum of parts"
+         : kernel.parts > 1  ? "parts of a matrix product"
          : kernel.multiplies ? "matrix product"
          : kernel.reduces    ? "rows reduced"
                              : "element by element";

@@ -42,11 +42,17 @@ static void printKernel(llvm::raw_ostream &os, const TensorKernel &kernel,
   os << "\n  " << kernel.name;
   if (kernel.line)
     os << ", line " << kernel.line;
-  os << (kernel.hand         ? ": a kernel of the file, as it is written there\n"
-         : kernel.chains     ? ": two matrix products, what is between them never stored\n"
-         : kernel.multiplies ? ": blocks of a matrix product\n"
-         : kernel.reduces    ? ": rows that are reduced\n"
-                             : ": element by element\n");
+  if (kernel.addsParts)
+    os << formatted(": what {} parts of a matrix product add up to\n", kernel.parts);
+  else if (kernel.parts > 1)
+    os << formatted(": blocks of a matrix product, its inner dimension in {} parts\n",
+                    kernel.parts);
+  else
+    os << (kernel.hand         ? ": a kernel of the file, as it is written there\n"
+           : kernel.chains     ? ": two matrix products, what is between them never stored\n"
+           : kernel.multiplies ? ": blocks of a matrix product\n"
+           : kernel.reduces    ? ": rows that are reduced\n"
+                               : ": element by element\n");
   os << "    " << llvm::join(kernel.operations, ", ") << "\n";
   os << "    reads  " << amount(kernel.bytesRead, values) << " bytes\n";
   os << "    writes " << amount(kernel.bytesWritten, values) << " bytes\n";
@@ -96,6 +102,7 @@ llvm::json::Object FunctionExplanation::toJson() const {
         {"line", kernel.line},
         {"reduces", kernel.reduces},
         {"chains", kernel.chains},
+        {"parts", kernel.parts},
         {"operations", llvm::json::Array(kernel.operations)},
         {"in_place", llvm::json::Array(updatedBy(kernel, program, signature))},
         {"reads", ::toJson(kernel.bytesRead, values)},

@@ -53,6 +53,7 @@ public:
                                       ArrayRef<TensorPlace> places, const Target &target) override;
   TensorProgram &forSizes(const Bindings &sizes, const Target &target) override;
   void chooseParts(Bindings &sizes, const Target &target) const override;
+  unsigned mostKernels() const override { return kernels.size() + products.size(); }
   std::string tracedText() const override { return traced; }
   std::string groupedText() const override;
 
@@ -65,10 +66,14 @@ private:
   unsigned addBuffer(Value value, TensorBuffer::Kind kind, int index);
   void describe(const tensors::Signature &signature);
   void describeKernel(KernelOp op);
+  void addKernel(KernelOp op, TensorKernel kernel);
   void describeHand(graph::LaunchOp launch, TensorKernel &kernel);
   void describeResults(Operation *end);
   llvm::Expected<TensorLaunch> launchHand(const TensorKernel &kernel, const Bindings &sizes,
                                           ArrayRef<TensorPlace> places, const Target &target);
+  Program &withShares(const Bindings &sizes, const Target &target);
+  void shareInner(ArrayRef<int64_t> parts);
+  std::pair<TensorKernel, TensorKernel> sharedKernels(unsigned number, const TensorKernel &whole);
   void addShape(graph::ReshapeOp op);
   const KernelShape &shapeFor(unsigned kernel, ArrayRef<TensorPlace> places, std::string &layout);
   /// The strides of a buffer as formulas: what is 1 in this launch is so in all of the class.
@@ -80,7 +85,17 @@ private:
   MLIRContext &context;
   mutable OwningOpRef<ModuleOp> module; ///< grouped
   std::string traced;
-  SmallVector<KernelOp> ops;
+  /// What a kernel is made of: its operation, the number of that, which no sharing changes, and
+  /// the buffers of all its arrays.
+  struct Origin {
+    KernelOp op;
+    unsigned number;
+    std::vector<unsigned> buffers;
+  };
+  std::vector<Origin> origins;              ///< by kernel
+  std::map<unsigned, KernelShape> products; ///< kernels of one product, by kernel
+  /// Programs in which inner dimensions are shared, by the parts of each kernel.
+  std::map<std::vector<int64_t>, std::unique_ptr<Program>> shared;
   std::vector<KernelShape> inParts; ///< kernels that share their rows among programs
   std::vector<KernelShape> chained; ///< kernels of chains of products
   std::string mark;                 ///< of keys: what distinguishes them from another program's
@@ -169,6 +184,26 @@ void Program::describeHand(graph::LaunchOp launch, TensorKernel &kernel) {
   kernel.hand = std::move(hand);
 }
 
+/// As explanations list it; empty: what costs nothing.
+static std::string nameOfOperation(Operation &op) {
+  if (auto map = dyn_cast<graph::MapOp>(op))
+    return graph::stringifyMapKind(map.getKind()).str();
+  if (auto reduce = dyn_cast<graph::ReduceOp>(op))
+    return graph::stringifyReduceKind(reduce.getKind()).str();
+  if (auto partial = dyn_cast<graph::PartialOp>(op))
+    return graph::stringifyReduceKind(partial.getKind()).str() + " in parts";
+  return isa<graph::ScanOp>(op)     ? "cumsum"
+         : isa<graph::GatherOp>(op) ? "gather"
+         : isa<graph::CastOp>(op)   ? "to"
+         : isa<graph::MatmulOp>(op) ? "matmul"
+                                    : "";
+}
+
+void Program::addKernel(KernelOp op, TensorKernel kernel) {
+  origins.push_back({op, unsigned(kernels.size()), kernel.buffers});
+  kernels.push_back(std::move(kernel));
+}
+
 void Program::describeKernel(KernelOp op) {
   TensorKernel kernel;
   kernel.name = op.getName().str();
@@ -183,8 +218,7 @@ void Program::describeKernel(KernelOp op) {
                                  : addBuffer(output, TensorBuffer::Kind::Intermediate, 0));
   if (auto launch = dyn_cast<graph::LaunchOp>(op.getBody().front().front())) {
     describeHand(launch, kernel);
-    kernels.push_back(std::move(kernel));
-    ops.push_back(op);
+    addKernel(op, std::move(kernel));
     return;
   }
   KernelShape shape = graph::shapeOf(op);
@@ -193,30 +227,17 @@ void Program::describeKernel(KernelOp op) {
   kernel.reduces = shape.reduces;
   kernel.multiplies = bool(shape.product);
   kernel.chains = shape.product && shape.product->chain;
-  for (Operation &inner : op.getBody().front().without_terminator()) {
-    if (auto map = dyn_cast<graph::MapOp>(inner))
-      kernel.operations.push_back(graph::stringifyMapKind(map.getKind()).str());
-    else if (auto reduce = dyn_cast<graph::ReduceOp>(inner))
-      kernel.operations.push_back(graph::stringifyReduceKind(reduce.getKind()).str());
-    else if (auto partial = dyn_cast<graph::PartialOp>(inner))
-      kernel.operations.push_back(graph::stringifyReduceKind(partial.getKind()).str() +
-                                  " in parts");
-    else if (isa<graph::ScanOp>(inner))
-      kernel.operations.push_back("cumsum");
-    else if (isa<graph::GatherOp>(inner))
-      kernel.operations.push_back("gather");
-    else if (isa<graph::CastOp>(inner))
-      kernel.operations.push_back("to");
-    else if (isa<graph::MatmulOp>(inner))
-      kernel.operations.push_back("matmul");
-  }
+  for (Operation &inner : op.getBody().front().without_terminator())
+    if (std::string name = nameOfOperation(inner); !name.empty())
+      kernel.operations.push_back(name);
   if (ArrayAttr reasons = op.getReasonsAttr())
     for (Attribute reason : reasons)
       kernel.reasons.push_back(cast<StringAttr>(reason).str());
-  kernels.push_back(std::move(kernel));
-  ops.push_back(op);
+  addKernel(op, std::move(kernel));
   if (shape.parts)
     inParts.push_back(std::move(shape));
+  else if (kernels.back().multiplies && !kernels.back().chains)
+    products.emplace(kernels.size() - 1, std::move(shape));
   else if (kernels.back().chains)
     chained.push_back(std::move(shape));
 }
@@ -227,14 +248,107 @@ TensorProgram &Program::forSizes(const Bindings &sizes, const Target &target) {
     return !extents || chainFits(shape, *extents, target);
   });
   if (fits)
-    return *this;
+    return withShares(sizes, target);
   if (!apart) {
     apart = std::make_unique<Program>(context, OwningOpRef<ModuleOp>(unfused->clone()));
     apart->launches = launches;
+    apart->signature = signature;
     // What could be fused with chains can be without.
     (void)apart->fuse(kernels.front().name, signature, /*chains=*/false);
   }
-  return *apart;
+  return apart->withShares(sizes, target);
+}
+
+//===----------------------------------------------------------------------===//
+// Products whose inner dimension programs share
+//===----------------------------------------------------------------------===//
+
+Program &Program::withShares(const Bindings &sizes, const Target &target) {
+  std::vector<int64_t> parts(kernels.size(), 1);
+  bool isAny = false;
+  for (auto &[kernel, shape] : products)
+    if (std::optional<Extents> extents = extentsOf(shape, sizes)) {
+      parts[kernel] = tile::shareInner(shape, *extents, target);
+      isAny |= parts[kernel] > 1;
+    }
+  if (!isAny)
+    return *this;
+  std::unique_ptr<Program> &made = shared[parts];
+  if (!made) {
+    made = std::make_unique<Program>(context, OwningOpRef<ModuleOp>(module->clone()));
+    made->mark = mark; // what is not shared is the same kernel
+    made->launches = launches;
+    made->traced = traced;
+    made->unfusedBytes = unfusedBytes;
+    made->unfusedLaunches = unfusedLaunches;
+    made->describe(signature);
+    made->shareInner(parts);
+  }
+  return *made;
+}
+
+/// Buffers of sums come behind all others, which keep their numbers.
+void Program::shareInner(ArrayRef<int64_t> parts) {
+  std::vector<TensorKernel> before = std::exchange(kernels, {});
+  std::vector<Origin> beforeOrigins = std::exchange(origins, {});
+  for (auto [i, kernel] : llvm::enumerate(before)) {
+    origins.push_back(beforeOrigins[i]);
+    if (parts[i] == 1) {
+      kernels.push_back(std::move(kernel));
+      continue;
+    }
+    origins.push_back(beforeOrigins[i]);
+    kernel.parts = parts[i];
+    auto [multiplies, sums] = sharedKernels(i, kernel);
+    kernels.push_back(std::move(multiplies));
+    kernels.push_back(std::move(sums));
+  }
+  products.clear();
+}
+
+std::pair<TensorKernel, TensorKernel> Program::sharedKernels(unsigned number,
+                                                             const TensorKernel &whole) {
+  const KernelShape &shape = products.find(number)->second;
+  TensorKernel first = whole, second = whole;
+  std::vector<unsigned> sums;
+  Size sumBytes;
+  for (graph::MatmulOp op : graph::productsOf(shape)) {
+    Sizes sizes = graph::shapeOfSums(op, whole.parts);
+    sums.push_back(buffers.size());
+    buffers.push_back({TensorBuffer::Kind::Intermediate, 0, sizes, *eval::DType::parse("fp32")});
+    sumBytes = sumBytes + graph::product(sizes) * Size(4);
+  }
+  auto fill = [&](TensorKernel &kernel, graph::Share share) {
+    kernel.addsParts = share == graph::Share::Sum;
+    kernel.name = graph::nameOfKernel(shape, share);
+    kernel.buffers.clear();
+    kernel.bytesRead = Size();
+    std::vector<unsigned> written;
+    for (unsigned array : graph::arraysOf(shape, share)) {
+      bool isRead = array < whole.numRead;
+      (isRead ? kernel.buffers : written).push_back(whole.buffers[array]);
+      if (isRead && !shape.isNumber(array))
+        kernel.bytesRead = kernel.bytesRead + bytesOfValue(KernelOp(shape.op)->getOperand(array));
+    }
+    kernel.numRead = kernel.buffers.size();
+    llvm::append_range(kernel.buffers, sums);
+    llvm::append_range(kernel.buffers, written);
+    kernel.operations.clear();
+    for (Operation &inner : KernelOp(shape.op).getBody().front().without_terminator()) {
+      bool isBehind = shape.forms.count(inner.getResult(0)) && !isa<graph::MatmulOp>(inner);
+      std::string name = nameOfOperation(inner);
+      if (!name.empty() && isBehind == (share == graph::Share::Sum))
+        kernel.operations.push_back(name);
+    }
+  };
+  fill(first, graph::Share::Parts);
+  first.bytesWritten = sumBytes;
+  first.reasons.clear();
+  fill(second, graph::Share::Sum);
+  second.numRead += sums.size();
+  second.bytesRead = second.bytesRead + sumBytes;
+  second.operations.insert(second.operations.begin(), "sum of parts");
+  return {std::move(first), std::move(second)};
 }
 
 void Program::chooseParts(Bindings &sizes, const Target &target) const {
@@ -368,15 +482,15 @@ Sizes Program::stridesOf(unsigned buffer, const TensorPlace &place, std::string 
 
 const KernelShape &Program::shapeFor(unsigned kernel, ArrayRef<TensorPlace> places,
                                      std::string &layout) {
-  const TensorKernel &of = kernels[kernel];
+  const Origin &of = origins[kernel];
   std::vector<Sizes> strides;
   for (unsigned buffer : of.buffers) // a result has gaps where it lies in a parameter that does
     strides.push_back(places[buffer].strides.empty() ? Sizes()
                                                      : stridesOf(buffer, places[buffer], layout));
-  std::string key = std::to_string(kernel) + layout;
+  std::string key = std::to_string(of.number) + layout;
   auto found = shapes.find(key);
   if (found == shapes.end())
-    found = shapes.emplace(key, graph::shapeOf(ops[kernel], strides)).first;
+    found = shapes.emplace(key, graph::shapeOf(of.op, strides)).first;
   return found->second;
 }
 
@@ -410,7 +524,8 @@ static std::string keyOf(const std::string &kernel, const std::string &layout,
   std::string key = kernel + layout + "|" + std::to_string(cut.block) + "x" +
                     std::to_string(cut.rows) + "x" + std::to_string(cut.inner) + "x" +
                     std::to_string(cut.depth) + "w" + std::to_string(cut.warps) + "s" +
-                    std::to_string(cut.stages) + "|";
+                    std::to_string(cut.stages) + "|" + std::to_string(int(cut.share)) + "p" +
+                    std::to_string(cut.parts) + "|";
   for (bool flag : {cut.loop, cut.evenColumns, cut.evenRows, cut.evenInner, cut.evenDepth,
                     cut.oneBlock, cut.wide})
     key += flag ? '1' : '0';
@@ -453,13 +568,15 @@ llvm::Expected<TensorLaunch> Program::launch(unsigned index, const Bindings &giv
   std::string layout;
   const KernelShape &shape = shapeFor(index, places, layout);
   Bindings sizes = given;
-  for (unsigned buffer : kernel.buffers)
+  for (unsigned buffer : origins[index].buffers)
     for (auto [dim, stride] : llvm::enumerate(places[buffer].strides))
       sizes[strideName(buffer, dim)] = stride;
   std::optional<Extents> extents = extentsOf(shape, sizes);
   if (!extents)
     return tooLarge(kernel);
-  graph::Cut cut = chooseCut(shape, *extents, target);
+  graph::Cut cut = kernel.addsParts   ? cutSum(*extents, kernel.parts)
+                   : kernel.parts > 1 ? cutShared(shape, *extents, target, kernel.parts)
+                                      : chooseCut(shape, *extents, target);
   TensorLaunch launch;
   if (countPrograms(shape, cut, *extents) == 0 && !shape.product) {
     cut.absent = withoutElements(kernel, sizes);
@@ -499,7 +616,9 @@ llvm::Expected<TensorLaunch> Program::launch(unsigned index, const Bindings &giv
   if (programs < 0 || programs > INT32_MAX)
     return tooLarge(kernel);
   launch.grid = {uint32_t(programs), 1, 1};
-  launch.key = keyOf(mark + std::to_string(index), layout, cut);
+  if (cut.share == graph::Share::Parts)
+    launch.grid[1] = uint32_t(kernel.parts);
+  launch.key = keyOf(mark + std::to_string(origins[index].number), layout, cut);
   auto &source = sources[launch.key];
   if (!source) {
     std::string name = kernel.name + frontend::kModuleEnding.str();

@@ -42,6 +42,10 @@ struct TensorKernel {
   bool reduces = false;                ///< whole rows
   bool multiplies = false;             ///< matrices
   bool chains = false;                 ///< two of them, with a softmax between
+  /// Of a product whose inner dimension programs share in so many parts, the kernel that
+  /// multiplies them, or the one behind it that adds them up.
+  int64_t parts = 1;
+  bool addsParts = false;
   std::vector<std::string> operations; ///< by name, in order
   std::vector<std::string> reasons;    ///< of fusions not taken
   /// If somebody wrote it: what it is given, instead of all buffers.
@@ -102,7 +106,8 @@ public:
   unsigned unfusedLaunches = 0;
 
   /// What runs for sizes: this program, or, where a program of a kernel could not hold what it
-  /// needs, one in which products stand apart. Parameters and results are the same.
+  /// needs, one in which products stand apart; or one in which programs share the inner
+  /// dimensions of products with few blocks. Parameters and results are the same.
   virtual TensorProgram &forSizes(const graph::Bindings &sizes, const Target &target) = 0;
   /// Adds sizes that the compiler chooses to those of the arguments: of what is combined in
   /// parts, how many there are.
@@ -111,6 +116,8 @@ public:
   virtual llvm::Expected<TensorLaunch> launch(unsigned kernel, const graph::Bindings &sizes,
                                               llvm::ArrayRef<TensorPlace> places,
                                               const Target &target) = 0;
+  /// Kernels that a run of this program launches at most, whatever the sizes.
+  virtual unsigned mostKernels() const = 0;
   /// As text: what was traced, and the groups that were made of it.
   virtual std::string tracedText() const = 0;
   virtual std::string groupedText() const = 0;

@@ -34,7 +34,8 @@ public:
   mlir::Type index;         ///< of row and column indices
   std::vector<bool> absent; ///< arrays without elements; none: all have some
   bool isAbsent(unsigned array) const { return array < absent.size() && absent[array]; }
-  llvm::SmallVector<mlir::Value> arrays; ///< pointers and numbers, by array
+  llvm::SmallVector<mlir::Value> arrays; ///< pointers and numbers, by array; null: not used
+  llvm::SmallVector<mlir::Value> sums;   ///< pointers to what parts of products add up to
   llvm::SmallVector<std::pair<Size, mlir::Value>> sizes;
 };
 
@@ -59,6 +60,8 @@ public:
   mlir::Value emit(mlir::Value value);
   mlir::Value get(mlir::OpOperand &use, Form &form);
   void store(unsigned index);
+  /// Which elements of a block are there; null: all.
+  mlir::Value maskOf(Form form);
   /// A block that a product takes, as arrays of type `common` hold it. What is computed of
   /// nothing, where `mask` is off, adds nothing.
   mlir::Value operandBlock(mlir::OpOperand &use, mlir::Type common, mlir::Value mask, Form masked);
@@ -98,7 +101,6 @@ private:
   mlir::Value widen(mlir::Value value);
   mlir::Value offset(llvm::ArrayRef<mlir::Value> parts, llvm::ArrayRef<Size> strides, bool blocks);
   mlir::Value pointers(const Access &access, Form form);
-  mlir::Value maskOf(Form form);
   mlir::Value onlyWhereFirst(const Access &access, Form form, mlir::Value mask, Form &masked);
   mlir::Value load(unsigned index);
   std::optional<ReduceKind> directKind(unsigned index) const;

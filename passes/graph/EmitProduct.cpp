@@ -3,6 +3,8 @@
 // A program computes one block of the result. A loop along the inner dimension loads
 // blocks of both operands, does what is done with their elements, and adds up their
 // product; behind it what is done with the result's elements is done where the sum is.
+// Where there are few blocks, programs share the inner dimension: one kernel stores the
+// sums of parts of it, and another adds those up and does the rest.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Attributes.h"
@@ -40,7 +42,11 @@ private:
   Value blocksOf(const Size &size, int64_t block);
   void findBlock();
   void enterInner(Value start);
-  void multiplyAll();
+  std::pair<Value, Value> innerOfPart();
+  SmallVector<Value> multiplyAll();
+  Value sumPointers(Value sums, Value part);
+  void storeSums(ArrayRef<Value> sums);
+  SmallVector<Value> addParts();
 
   const KernelShape &shape;
   const ProductShape &product;
@@ -53,6 +59,8 @@ private:
   Location loc;
   Type index;
   SmallVector<Value> batch;      ///< which of the products is the program's
+  Value batchNumber;             ///< that as one number; null: there is one
+  Value row, column;             ///< of the block
   Value innerColumns, innerRows; ///< masks of the operands along what is added up; or null
 };
 
@@ -73,7 +81,8 @@ void ProductKernel::findBlock() {
   ArrayRef<Size> batches = ArrayRef(shape.rows).drop_back();
   if (!batches.empty()) {
     Value each = make<arith::MulIOp>(down, across);
-    batch = frame.partsOf(make<arith::DivSIOp>(program, each), batches);
+    batchNumber = make<arith::DivSIOp>(program, each);
+    batch = frame.partsOf(batchNumber, batches);
     program = make<arith::RemSIOp>(program, each);
   }
   Value ofBand = make<arith::MulIOp>(number(kBand), across);
@@ -83,8 +92,8 @@ void ProductKernel::findBlock() {
   Value blockRow = make<arith::AddIOp>(first, make<arith::RemSIOp>(place, height));
   Value blockColumn = make<arith::DivSIOp>(place, height);
 
-  Value row = result.asRows(frame.range(cut.rows, make<arith::MulIOp>(blockRow, number(cut.rows))));
-  Value column =
+  row = result.asRows(frame.range(cut.rows, make<arith::MulIOp>(blockRow, number(cut.rows))));
+  column =
       result.asColumns(frame.range(cut.block, make<arith::MulIOp>(blockColumn, number(cut.block))));
   Value rowMask = cut.evenRows ? Value() : result.below(row, rows);
   Value columnMask = cut.evenColumns ? Value() : result.below(column, columns);
@@ -113,21 +122,39 @@ void ProductKernel::enterInner(Value start) {
     other->setRows(row, innerRows, rowParts);
 }
 
-void ProductKernel::multiplyAll() {
-  SmallVector<MatmulOp> products = {multiply};
-  SmallVector<BlockEmitter *> rights = {&right};
-  for (auto [of, emitter] : llvm::zip(product.others, others)) {
-    products.push_back(of.first);
-    rights.push_back(emitter.get());
+/// Where the program's part of the inner dimension begins and ends. Turns are dealt out evenly:
+/// no part has two more than another.
+std::pair<Value, Value> ProductKernel::innerOfPart() {
+  if (cut.share != Share::Parts)
+    return {number(0), frame.sizeValue(product.inner)};
+  Value part = make<ProgramIdOp>(b.getI32Type(), 1u),
+        parts = make<NumProgramsOp>(b.getI32Type(), 1u);
+  if (cut.wide) {
+    part = make<arith::ExtSIOp>(index, part);
+    parts = make<arith::ExtSIOp>(index, parts);
   }
+  Value turns = blocksOf(product.inner, cut.inner);
+  auto startOf = [&](Value which) {
+    Value before = make<arith::DivSIOp>(make<arith::MulIOp>(which, turns), parts);
+    return make<arith::MulIOp>(before, number(cut.inner));
+  };
+  return {startOf(part), startOf(make<arith::AddIOp>(part, number(1)))};
+}
+
+/// The sums of the program's part, or of all, by product.
+SmallVector<Value> ProductKernel::multiplyAll() {
+  std::vector<MatmulOp> products = productsOf(shape);
+  SmallVector<BlockEmitter *> rights = {&right};
+  for (auto &emitter : others)
+    rights.push_back(emitter.get());
   SmallVector<Value> zeros;
   for (MatmulOp op : products) {
     Type sum = Elements::computed(op.getType().getElement());
     zeros.push_back(
         Elements(b, loc).constant(RankedTensorType::get({cut.rows, cut.block}, sum), 0));
   }
-  auto turns = scf::ForOp::create(b, loc, number(0), frame.sizeValue(product.inner),
-                                  number(cut.inner), zeros);
+  auto [from, to] = innerOfPart();
+  auto turns = scf::ForOp::create(b, loc, from, to, number(cut.inner), zeros);
   if (cut.stages != kDefaultStages)
     turns->setAttr(kNumStagesAttr, b.getI32IntegerAttr(cut.stages));
   {
@@ -146,15 +173,59 @@ void ProductKernel::multiplyAll() {
     }
     scf::YieldOp::create(b, loc, added);
   }
-  for (auto [i, op] : llvm::enumerate(products))
-    result.know(op.getResult(), turns.getResult(i));
+  return SmallVector<Value>(turns.getResults());
+}
+
+/// Where the block lies in the sums of a part: [parts, batch, rows, columns].
+Value ProductKernel::sumPointers(Value sums, Value part) {
+  Value width = frame.sizeValue(shape.columns.back());
+  Value before = make<arith::MulIOp>(part, frame.sizeValue(graph::product(shape.rows)));
+  if (batchNumber)
+    before = make<arith::AddIOp>(
+        before, make<arith::MulIOp>(batchNumber, frame.sizeValue(shape.rows.back())));
+  Value start = make<AddPtrOp>(sums, make<arith::MulIOp>(before, width));
+  Value down = make<arith::MulIOp>(row, make<SplatOp>(row.getType(), width));
+  Form rows{true, false}, both{true, true};
+  Value lines = make<AddPtrOp>(result.spread(start, {}, rows), down);
+  return make<AddPtrOp>(result.spread(lines, rows, both),
+                        result.spread(column, {false, true}, both));
+}
+
+void ProductKernel::storeSums(ArrayRef<Value> sums) {
+  Value part = make<ProgramIdOp>(b.getI32Type(), 1u);
+  if (cut.wide)
+    part = make<arith::ExtSIOp>(index, part);
+  for (auto [to, sum] : llvm::zip_equal(frame.sums, sums))
+    StoreOp::create(b, loc, sumPointers(to, part), sum, result.maskOf({true, true}));
+}
+
+/// The sums of all parts, always in the same order. All are loaded before one is added.
+SmallVector<Value> ProductKernel::addParts() {
+  SmallVector<Value> sums;
+  for (Value from : frame.sums) {
+    SmallVector<Value> loaded;
+    for (int64_t part = 0; part < cut.parts; ++part)
+      loaded.push_back(
+          make<LoadOp>(sumPointers(from, number(part)), result.maskOf({true, true}), Value()));
+    Value sum = loaded.front();
+    for (Value other : ArrayRef(loaded).drop_front())
+      sum = make<arith::AddFOp>(sum, other);
+    sums.push_back(sum);
+  }
+  return sums;
 }
 
 void ProductKernel::run() {
   findBlock();
-  multiplyAll();
-  for (size_t i = 0; i < shape.stores.size(); ++i)
-    result.store(i);
+  SmallVector<Value> sums = cut.share == Share::Sum ? addParts() : multiplyAll();
+  if (cut.share == Share::Parts) {
+    storeSums(sums);
+  } else {
+    for (auto [op, sum] : llvm::zip_equal(productsOf(shape), sums))
+      result.know(op.getResult(), sum);
+    for (size_t i = 0; i < shape.stores.size(); ++i)
+      result.store(i);
+  }
   func::ReturnOp::create(b, loc);
 }
 

@@ -22,26 +22,40 @@ KernelFrame::KernelFrame(const KernelShape &shape, const Cut &cut, ModuleOp modu
     types.push_back(type);
   };
   auto at = [](const std::vector<bool> &flags, size_t i) { return i < flags.size() && flags[i]; };
-  unsigned inputs = op->getNumOperands(), count = inputs + op->getNumResults();
-  for (unsigned i = 0; i < count; ++i) {
-    Value array = i < inputs ? op->getOperand(i) : op->getResult(i - inputs);
-    Type element = cast<GraphTensorType>(array.getType()).getElement();
-    bool isNumber = i < inputs && shape.isNumber(i);
-    if (isNumber)
+  unsigned inputs = op->getNumOperands();
+  arrays.resize(inputs + op->getNumResults());
+  std::vector<unsigned> used = arraysOf(shape, cut.share);
+  auto results = llvm::partition_point(used, [&](unsigned array) { return array < inputs; });
+  auto addArray = [&](unsigned array) {
+    Value value = array < inputs ? op->getOperand(array) : op->getResult(array - inputs);
+    Type element = cast<GraphTensorType>(value.getType()).getElement();
+    if (array < inputs && shape.isNumber(array))
       add(Elements::computed(element), false);
     else
-      add(PtrType::get(Elements::stored(element)), at(cut.aligned, i));
-  }
+      add(PtrType::get(Elements::stored(element)), at(cut.aligned, types.size()));
+  };
+  std::for_each(used.begin(), results, addArray);
+  unsigned firstSum = types.size();
+  if (cut.share != Share::None)
+    for (MatmulOp sum : productsOf(shape))
+      add(PtrType::get(Elements::computed(sum.getType().getElement())),
+          at(cut.aligned, types.size()));
+  unsigned numSums = types.size() - firstSum;
+  std::for_each(results, used.end(), addArray);
+  unsigned firstSize = types.size();
   for (size_t i = 0; i < shape.sizes.size(); ++i)
     add(index, at(cut.divisible, i));
-  auto function = func::FuncOp::create(b, loc, op.getName(), b.getFunctionType(types, {}));
+  auto function =
+      func::FuncOp::create(b, loc, nameOfKernel(shape, cut.share), b.getFunctionType(types, {}));
   function.setAllArgAttrs(attributes);
   Block *body = function.addEntryBlock();
   b.setInsertionPointToEnd(body);
-  for (unsigned i = 0; i < count; ++i)
-    arrays.push_back(body->getArgument(i));
+  for (auto [i, array] : llvm::enumerate(used))
+    arrays[array] = body->getArgument(i < firstSum ? i : i + numSums);
+  for (unsigned i = 0; i < numSums; ++i)
+    sums.push_back(body->getArgument(firstSum + i));
   for (auto [i, size] : llvm::enumerate(shape.sizes))
-    sizes.push_back({size, body->getArgument(count + i)});
+    sizes.push_back({size, body->getArgument(firstSize + i)});
 }
 
 Value KernelFrame::number(Type type, int64_t value) {

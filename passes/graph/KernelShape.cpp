@@ -409,3 +409,54 @@ KernelShape Shaper::run() {
 KernelShape tile::graph::shapeOf(KernelOp op, ArrayRef<Sizes> strides) {
   return Shaper(op, strides).run();
 }
+
+//===----------------------------------------------------------------------===//
+// Products whose inner dimension programs share
+//===----------------------------------------------------------------------===//
+
+std::vector<MatmulOp> tile::graph::productsOf(const KernelShape &shape) {
+  std::vector<MatmulOp> products = {shape.product->op};
+  for (auto &[op, of] : shape.product->others)
+    products.push_back(op);
+  return products;
+}
+
+std::string tile::graph::nameOfKernel(const KernelShape &shape, Share share) {
+  return KernelOp(shape.op).getName().str() + (share == Share::Parts ? "_parts" : "");
+}
+
+Sizes tile::graph::shapeOfSums(MatmulOp op, int64_t parts) {
+  Sizes sizes = op.getType().sizes();
+  sizes.insert(sizes.begin(), Size(parts));
+  return sizes;
+}
+
+/// Whether what is computed by `of` alone reads an array, or is given a number.
+static bool reads(const KernelShape &of, unsigned array) {
+  if (of.isNumber(array))
+    return true;
+  KernelOp op = of.op;
+  auto gathers = [&](GatherOp gather) {
+    return of.forms.count(gather.getResult()) &&
+           cast<BlockArgument>(gather.getSrc()).getArgNumber() == array;
+  };
+  return llvm::any_of(of.loads, [&](const Access &load) { return load.array == array; }) ||
+         llvm::any_of(op.getBody().front().getOps<GatherOp>(), gathers);
+}
+
+std::vector<unsigned> tile::graph::arraysOf(const KernelShape &shape, Share share) {
+  unsigned inputs = shape.op->getNumOperands(), count = inputs + shape.op->getNumResults();
+  std::vector<unsigned> arrays;
+  for (unsigned i = 0; i < count; ++i) {
+    bool isUsed = share != Share::Parts;
+    if (share == Share::Sum && i < inputs)
+      isUsed = reads(shape, i);
+    if (share == Share::Parts && i < inputs)
+      isUsed =
+          reads(shape.product->left, i) || reads(shape.product->right, i) ||
+          llvm::any_of(shape.product->others, [&](auto &other) { return reads(other.second, i); });
+    if (isUsed)
+      arrays.push_back(i);
+  }
+  return arrays;
+}

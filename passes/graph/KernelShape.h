@@ -78,6 +78,10 @@ KernelShape shapeOf(KernelOp op, llvm::ArrayRef<Sizes> strides = {});
 /// Of an array without gaps.
 Sizes contiguousStrides(llvm::ArrayRef<Size> shape);
 
+/// Which kernel of a product it is: the only one, or, where programs share the inner dimension,
+/// the one that multiplies a part of it or the one that adds up the parts.
+enum class Share { None, Parts, Sum };
+
 /// How a kernel is cut into blocks for a launch: all that makes it another kernel.
 struct Cut {
   int64_t block = 1024; ///< columns of a block
@@ -92,6 +96,8 @@ struct Cut {
   bool evenInner = false;      ///< the inner dimension of a product is
   bool evenDepth = false;      ///< what the first product of a chain adds up is
   bool oneBlock = false;       ///< columns fit into one block
+  Share share = Share::None;
+  int64_t parts = 1;           ///< of a sum of parts; what multiplies them asks the grid
   bool wide = false;           ///< indices need 64 bits
   std::vector<bool> divisible; ///< each size argument: a multiple of 16
   std::vector<bool> aligned;   ///< each array: to 16 bytes
@@ -99,6 +105,16 @@ struct Cut {
   /// dimension of no elements the kernel does as if there were one.
   std::vector<bool> absent;
 };
+
+/// The arrays that the kernel reads and writes, in the order of its parameters; those of the parts'
+/// sums stand behind what is read.
+std::vector<unsigned> arraysOf(const KernelShape &shape, Share share);
+/// The products of a kernel that has some, whose sums are an array each if parts are summed.
+std::vector<MatmulOp> productsOf(const KernelShape &shape);
+/// "f", or "f_parts" of what multiplies parts.
+std::string nameOfKernel(const KernelShape &shape, Share share);
+/// Sums of parts, as an array of so many in front of those of the product.
+Sizes shapeOfSums(MatmulOp op, int64_t parts);
 
 /// Adds the kernel, as a function of the tile dialect, to `module`.
 void emitKernel(const KernelShape &shape, const Cut &cut, mlir::ModuleOp module);

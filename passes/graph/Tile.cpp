@@ -39,6 +39,13 @@ struct GraphTilePass : public tile::graph::impl::GraphTilePassBase<GraphTilePass
         cut.rows = std::max<int64_t>(cut.rows, 16);
       cut.depth = inner;
       cut.evenDepth = even;
+      if (shape.product && !shape.product->chain && parts > 1) {
+        cut.aligned.assign(cut.aligned.size() + productsOf(shape).size(), aligned);
+        cut.share = Share::Parts;
+        emitKernel(shape, cut, module);
+        cut.share = Share::Sum;
+        cut.parts = parts;
+      }
       emitKernel(shape, cut, module);
     }
     for (func::FuncOp function : functions)

@@ -198,7 +198,7 @@ tile_status tile_program_get_info(const tile_program *program, tile_program_info
     for (const Parameter &parameter : program->signature.parameters)
       filled.num_arguments += parameter.kind != Parameter::Kind::Constant;
     filled.num_results = program->program->results.size();
-    filled.num_kernels = program->program->kernels.size();
+    filled.num_kernels = program->program->mostKernels();
     filled.kernels_compiled = program->kernels.size();
     return writeInfo(filled, info);
   });

@@ -1,0 +1,196 @@
+//===- ShareInner.cpp - products whose inner dimension programs share ---------===//
+//
+// A product with fewer blocks than the chip computes at once leaves most of it idle, and memory
+// with too little on its way. Its inner dimension is then shared: programs add up a part each, and
+// a second kernel adds up the parts. What that costs and what it gains is counted by one model, in
+// microseconds, which blocks and parts are chosen by together.
+//
+// The numbers are of an H200, where the model was compared with measured products of one
+// launch (64 x 4096 x 4096: 17 and 18 behind the launch; 64 x 4096 x 14336: 60 and 63;
+// 256 x 4096 x 14336: 90 and 94). Other chips are counted by their share of its memory's speed.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/functions/ChooseCut.h"
+#include "target/Devices.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace tile;
+using namespace tile::graph;
+
+/// Microseconds from the load of a block to its use while the chip is busy.
+static constexpr double kLoadTime = 0.8;
+/// Microseconds of a launch more, in a graph or behind the last one.
+static constexpr double kLaunchTime = 2.5;
+/// Microseconds that every launch takes besides, so that gains are seen against the whole.
+static constexpr double kRestTime = 3;
+/// What blocks load from the L2 cache, against what memory gives: an H200's 8 TB/s and 4.8.
+static constexpr double kCacheToMemory = 1.67;
+/// The part of its peaks that memory and arithmetic reach.
+static constexpr double kReached = 0.9;
+/// A second kernel is worth it if this part of the time remains: the model is no closer.
+static constexpr double kWorthIt = 0.85;
+/// Registers of a thread besides the sums.
+static constexpr int64_t kOtherRegisters = 80;
+static constexpr int64_t kParts[] = {2, 3, 4, 6, 8, 12, 16};
+/// Threads of a program that adds up parts, and elements of each.
+static constexpr int64_t kSumWarps = 4, kSumElements = 4;
+
+/// Of an element of the left operand.
+static int64_t operandBytes(const KernelShape &shape) {
+  MatmulOp op = shape.product->op;
+  return bytesOf(op.getLhs().getType().getElement());
+}
+
+namespace {
+/// A product's chip and sizes.
+class Model {
+public:
+  Model(const KernelShape &shape, const Extents &of, const Target &target);
+  double timeOf(const Cut &cut, int64_t parts) const;
+  int64_t turnBytes(const Cut &cut) const {
+    return (cut.rows + cut.block * products) * cut.inner * bytes;
+  }
+
+private:
+  int64_t residentOf(const Cut &cut) const;
+
+  const KernelShape &shape;
+  const Extents &of;
+  const Target &target;
+  int64_t products, bytes; ///< of one left operand; of an operand's element
+  int64_t multiprocessors = 132;
+  double memory = 3.35e6, multiplied; ///< bytes, and products of elements, in a microsecond
+};
+} // namespace
+
+Model::Model(const KernelShape &shape, const Extents &of, const Target &target)
+    : shape(shape), of(of), target(target), products(int64_t(productsOf(shape).size())),
+      bytes(operandBytes(shape)) {
+  double tera = bytes >= 4 ? 67 : 989;
+  if (const DeviceModel *device = deviceFor(target.capability)) {
+    multiprocessors = device->multiprocessors;
+    memory = device->terabytesPerSecond * 1e6;
+    tera = device->tera[unsigned(bytes >= 4 ? Arithmetic::Fp32 : Arithmetic::Fp16)];
+  }
+  multiplied = tera * 1e6 / 2 / double(multiprocessors) * kReached;
+}
+
+/// Programs beside each other on a multiprocessor.
+int64_t Model::residentOf(const Cut &cut) const {
+  int64_t threads = cut.warps * int64_t(kLanes);
+  int64_t registers = cut.rows * cut.block * products / threads + kOtherRegisters;
+  registers = std::min<int64_t>(registers, kMaxRegisters);
+  int64_t fits = target.multiprocessor.registers / (threads * registers);
+  int64_t shared = target.maxSharedBytes / (cut.stages * turnBytes(cut));
+  return std::max<int64_t>(std::min(fits, shared), 1);
+}
+
+double Model::timeOf(const Cut &cut, int64_t parts) const {
+  int64_t blocks = countPrograms(shape, cut, of), programs = blocks * parts;
+  int64_t resident = residentOf(cut);
+  double turns = double(
+      llvm::divideCeil(llvm::divideCeil(uint64_t(of.inner), uint64_t(cut.inner)), uint64_t(parts)));
+  auto together = int64_t(llvm::divideCeil(uint64_t(programs), uint64_t(multiprocessors)));
+  double rounds = double(llvm::divideCeil(uint64_t(together), uint64_t(resident)));
+  // Of programs beside each other loads wait at the same time, arithmetic takes turns.
+  double waited = kLoadTime + turns * kLoadTime / (cut.stages - 1);
+  double ofTurn = double(std::max<int64_t>(cut.rows, bytes >= 4 ? 1 : 64) * cut.block * products);
+  double computed = double(std::min(together, resident)) * turns * ofTurn * double(cut.inner);
+  double round = std::max(waited, computed / multiplied);
+  double elements = double(of.batch * of.rows * of.columns * products);
+  double operands = double(of.batch * of.inner) * double(of.rows + of.columns * products);
+  double read = double(programs) * turns * double(turnBytes(cut));
+  double time = std::max({rounds * round, read / (memory * kCacheToMemory),
+                          operands * double(bytes) / (memory * kReached)});
+  if (parts > 1) // each sum is written and read, mostly in the L2 cache
+    time += kLaunchTime + 2 * 4 * double(parts) * elements / (memory * kCacheToMemory);
+  return time + kRestTime;
+}
+
+/// Blocks of parts: those of the ones that have enough columns for a warpgroup's instruction.
+struct PartBlock {
+  int64_t rows, columns;
+  int warps;
+};
+static constexpr PartBlock kPartBlocks[] = {
+    {16, 64, 4},  {16, 128, 4},  {32, 64, 4},  {32, 128, 4},  {64, 64, 4},  {64, 128, 4},
+    {128, 64, 4}, {128, 128, 4}, {64, 256, 4}, {128, 256, 8}, {256, 128, 8}};
+
+/// The best block for so many parts, and how long that takes.
+static std::pair<Cut, double> bestFor(const KernelShape &shape, const Extents &of,
+                                      const Target &target, int64_t parts) {
+  Model model(shape, of, target);
+  int64_t bytes = operandBytes(shape);
+  bool isPair = !shape.product->others.empty();
+  std::pair<Cut, double> best;
+  for (const PartBlock &block : kPartBlocks) {
+    // As of whole products: sums are in registers, and of f32 operands the operands as well.
+    int64_t most = bytes >= 4 ? (isPair ? 64 * 64 : 64 * 128) : isPair ? 128 * 128 : 128 * 256;
+    if (block.rows * block.columns > most)
+      continue;
+    Cut cut;
+    cut.share = Share::Parts;
+    cut.rows = block.rows;
+    cut.block = block.columns;
+    cut.inner = std::clamp<int64_t>(128 / bytes, 16, 64);
+    cut.warps = isPair && block.rows * block.columns == 128 * 128 ? 8 : block.warps;
+    // Two programs beside each other, and more.
+    int64_t stages = target.maxSharedBytes * 2 / 5 / model.turnBytes(cut);
+    cut.stages = int(std::clamp<int64_t>(stages, kDefaultStages, 8));
+    double time = model.timeOf(cut, parts);
+    if (best.second == 0 || time < best.second)
+      best = {cut, time};
+  }
+  return best;
+}
+
+int64_t tile::shareInner(const KernelShape &shape, const Extents &of, const Target &target) {
+  auto isShort = [](MatmulOp op) { // integers and f64 are added up in other types
+    auto type = mlir::dyn_cast<mlir::FloatType>(op.getType().getElement());
+    return type && type.getWidth() <= 32;
+  };
+  bool hasAll = of.batch > 0 && of.rows > 0 && of.columns > 0 && of.inner > 0;
+  if (shape.product->chain || !hasAll || !llvm::all_of(productsOf(shape), isShort))
+    return 1;
+  Cut whole = chooseCut(shape, of, target);
+  int64_t turns = llvm::divideCeil(uint64_t(of.inner), uint64_t(whole.inner));
+  Model model(shape, of, target);
+  double least = model.timeOf(whole, 1) * kWorthIt;
+  int64_t best = 1;
+  for (int64_t parts : kParts) {
+    // Each part has turns, and what is summed is counted by 32 bits.
+    if (parts > turns || parts * of.batch * of.rows * of.columns > INT32_MAX)
+      break;
+    double time = bestFor(shape, of, target, parts).second;
+    if (time >= least)
+      continue;
+    least = time;
+    best = parts;
+  }
+  return best;
+}
+
+static void setEven(Cut &cut, const Extents &of) {
+  cut.evenColumns = of.columns % cut.block == 0 && of.columns > 0;
+  cut.evenRows = of.rows % cut.rows == 0;
+}
+
+Cut tile::cutShared(const KernelShape &shape, const Extents &of, const Target &target,
+                    int64_t parts) {
+  Cut cut = bestFor(shape, of, target, parts).first;
+  cut.evenInner = of.inner % cut.inner == 0;
+  setEven(cut, of);
+  return cut;
+}
+
+Cut tile::cutSum(const Extents &of, int64_t parts) {
+  Cut cut;
+  cut.share = Share::Sum;
+  cut.parts = parts;
+  cut.warps = kSumWarps;
+  int64_t elements = kSumWarps * int64_t(kLanes) * kSumElements;
+  cut.block = std::clamp<int64_t>(int64_t(llvm::PowerOf2Ceil(of.columns)), 16, 256);
+  cut.rows = std::max<int64_t>(elements / cut.block, 2); // a row alone is no block
+  setEven(cut, of);
+  return cut;
+}
