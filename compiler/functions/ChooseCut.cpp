@@ -14,9 +14,11 @@ static constexpr int64_t kVectorBytes = 16;
 static constexpr int64_t kPointwiseThreads = 256;
 /// A program of rows that share it moves so much at least.
 static constexpr int64_t kSharedRowsBytes = 2048;
-/// A chunk of a row that is gone through in a loop: about what keeps the memory busy if
-/// two programs share a multiprocessor.
-static constexpr int64_t kChunkBytes = 32768;
+/// A chunk of a row that is gone through in a loop, of all arrays together, and how many are
+/// on their way or worked on: of two programs of a multiprocessor 96 KB are on their way, twice
+/// what keeps memory busy, since nothing is at the end of a row.
+static constexpr int64_t kChunkBytes = 16384;
+static constexpr int kChunkStages = 4;
 /// Of a thread's registers, those that may hold elements of a row.
 static constexpr int64_t kRegistersForRows = 40;
 
@@ -27,7 +29,8 @@ static int64_t powerOfTwo(int64_t n) {
 namespace {
 /// What of a kernel counts for its blocks.
 struct Traits {
-  int64_t widest = 1;    ///< bytes of the widest element that changes from column to column
+  int64_t widest = 1;    ///< bytes of the widest element that changes along rows or columns
+  int64_t inRows = 1;    ///< of those that change from column to column
   int64_t fullLoads = 0; ///< arrays that are read in rows and columns
   bool alongRows = false, alongColumns = false; ///< some array lies that way
   bool sharesColumns = false;                   ///< some array is the same for all rows
@@ -43,6 +46,8 @@ static Traits traitsOf(const KernelShape &shape) {
     int64_t bytes = bytesOf(mlir::cast<GraphTensorType>(array.getType()).getElement());
     if (access.hasColumn || access.hasRow)
       traits.widest = std::max(traits.widest, bytes);
+    if (access.hasColumn)
+      traits.inRows = std::max(traits.inRows, bytes);
     traits.fullLoads += isLoad && access.hasColumn && access.hasRow;
     bool unitColumn = !access.columnStrides.empty() && access.columnStrides.back().isConstant(1);
     bool unitRow = !access.rowStrides.empty() && access.rowStrides.back().isConstant(1);
@@ -96,8 +101,11 @@ static void cutReduction(Cut &cut, const Traits &traits, int64_t rows, int64_t c
   most /= powerOfTwo(std::max<int64_t>(traits.fullLoads, 1));
   if (cut.block > most) {
     cut.loop = true;
-    cut.block = kChunkBytes / std::max<int64_t>(traits.widest, 2);
-    cut.warps = 16;
+    int64_t bytes = std::max<int64_t>(traits.inRows, 2);
+    cut.block = kChunkBytes / bytes / powerOfTwo(std::max<int64_t>(traits.fullLoads, 1));
+    cut.block = std::max<int64_t>(cut.block, 1024);
+    cut.warps = std::clamp<int64_t>(cut.block * bytes / (32 * kVectorBytes), 4, 16);
+    cut.stages = kChunkStages;
     return;
   }
   if (cut.block * traits.widest <= kSharedRowsBytes) {

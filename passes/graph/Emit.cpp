@@ -290,6 +290,9 @@ void RowKernel::runPass(ArrayRef<graph::ReduceOp> reductions, ArrayRef<unsigned>
   }
   auto turns = scf::ForOp::create(b, loc, number(0), frame.sizeValue(product(shape.columns)),
                                   number(cut.block), initial);
+  // Chunks are on their way while one is worked on.
+  if (cut.stages != kDefaultStages && stored.empty())
+    turns->setAttr(kNumStagesAttr, b.getI32IntegerAttr(cut.stages));
   {
     OpBuilder::InsertionGuard guard(b);
     if (initial.empty())

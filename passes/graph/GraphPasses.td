@@ -103,6 +103,7 @@ def GraphTilePass : Pass<"graph-tile", "::mlir::ModuleOp"> {
     Option<"rows", "rows", "int64_t", "1", "rows of a block">,
     Option<"inner", "inner", "int64_t", "64", "what a turn of a product's loop adds up">,
     Option<"parts", "parts", "int64_t", "1", "parts of a product's inner dimension: each two kernels">,
+    Option<"stages", "stages", "int64_t", "3", "turns of a loop whose chunks are on their way, if not 3">,
     Option<"loop", "loop", "bool", "false", "rows are longer than a block">,
     Option<"even", "even", "bool", "false", "blocks fit: no masks">,
     Option<"aligned", "aligned", "bool", "false", "addresses and sizes are multiples of 16">

@@ -89,7 +89,7 @@ struct Cut {
   int64_t inner = 0;    ///< of a product: what a turn of its loop adds up
   int64_t depth = 0;    ///< of a chain of products: what its first one adds up, at once
   int warps = 4;
-  int stages = kDefaultStages; ///< of a product: turns of its loop whose operands are on their way
+  int stages = kDefaultStages; ///< of a loop: turns whose operands or chunks are on their way
   bool loop = false;           ///< rows are longer than a block
   bool evenColumns = false;    ///< columns are a multiple of the block: no masks
   bool evenRows = false;       ///< rows are

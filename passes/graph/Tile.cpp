@@ -31,6 +31,7 @@ struct GraphTilePass : public tile::graph::impl::GraphTilePassBase<GraphTilePass
       cut.rows = rows;
       cut.loop = loop && shape.reduces;
       cut.inner = inner;
+      cut.stages = int(stages);
       cut.evenColumns = cut.evenRows = cut.evenInner = even;
       cut.oneBlock = shape.reduces;
       cut.aligned.assign(op->getNumOperands() + op->getNumResults(), aligned);

@@ -1,6 +1,7 @@
 // RUN: tile-opt %s --graph-to-kernels --graph-tile=block=128 | FileCheck %s
 // RUN: tile-opt %s --graph-to-kernels "--graph-tile=block=128 rows=4" | FileCheck %s --check-prefix=ROWS
 // RUN: tile-opt %s --graph-to-kernels "--graph-tile=block=128 loop" | FileCheck %s --check-prefix=LOOP
+// RUN: tile-opt %s --graph-to-kernels "--graph-tile=block=128 loop stages=4" | FileCheck %s --check-prefix=AHEAD
 // RUN: tile-opt %s --graph-to-kernels "--graph-tile=block=128 even" | FileCheck %s --check-prefix=EVEN
 
 // A row is loaded once, and what lies behind its end is the least there is.
@@ -38,6 +39,16 @@
 // LOOP: scf.for
 // LOOP-NOT: tile.reduce
 // LOOP: tile.store
+
+// Of the pass that only reduces, chunks are on their way.
+// AHEAD-LABEL: func.func @softmax(
+// AHEAD: scf.for
+// AHEAD: tile.reduce
+// AHEAD: } {tile.num_stages = 4 : i32}
+// AHEAD: scf.for
+// AHEAD: tile.store
+// AHEAD-NOT: num_stages
+// AHEAD: return
 
 // Rows of as many elements as a block need no masks.
 // EVEN-LABEL: func.func @softmax(
