@@ -224,6 +224,10 @@ static Result logSumExp(Tracer &tracer, StringRef name, const CallArgs &args) {
     return !apart ? std::move(apart) : !powers ? std::move(powers) : std::move(total);
   Result log = tracer.map(MapKind::log, {*total});
   Result sum = log ? tracer.map(MapKind::add, {*top, *log}) : std::move(log);
+  // What has no finite maximum is that: of such the powers are no numbers.
+  Result none = sum ? tracer.map(MapKind::sub, {*top, *top}) : Result(sum.takeError());
+  Result isFinite = none ? tracer.map(MapKind::eq, {*none, PyValue::number(0)}) : std::move(none);
+  sum = isFinite ? tracer.map(MapKind::select, {*isFinite, *sum, *top}) : std::move(isFinite);
   Operand whole;
   if (!sum || given.keepdim)
     return sum;
