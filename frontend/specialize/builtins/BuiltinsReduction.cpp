@@ -134,18 +134,22 @@ template <BinaryOp op> static PyValue bitReduction(BuiltinCall &c) {
 // Extrema
 //===----------------------------------------------------------------------===//
 
-/// Which of two (value, index) pairs wins. NaN never beats a number.
+/// Which of two (value, index) pairs wins. NaN never beats a number; of equal values, and of NaNs,
+/// the index says which, so that pairs can be combined in any order.
 static Tensors betterOf(Specializer &s, MinMax which, bool leftmost, ArrayRef<Tensor> a,
                         ArrayRef<Tensor> b) {
+  auto both = [&](BinaryOp op, const Tensor &x, const Tensor &y) { return s.arithmetic(op, x, y); };
   CompareOp better = which == MinMax::Max ? CompareOp::Gt : CompareOp::Lt;
   Tensor takeA = s.compareSame(better, a[0], b[0]);
-  if (leftmost) {
-    Tensor tie = s.compareSame(CompareOp::Eq, a[0], b[0]);
-    Tensor earlier = s.compareSame(CompareOp::Lt, a[1], b[1]);
-    takeA = s.arithmetic(BinaryOp::Or, takeA, s.arithmetic(BinaryOp::And, tie, earlier));
+  Tensor tie = s.compareSame(CompareOp::Eq, a[0], b[0]);
+  if (a[0].type.isFloating()) {
+    Tensor isNan = s.compareSame(CompareOp::Ne, b[0], b[0]);
+    Tensor isNumber = s.compareSame(CompareOp::Eq, a[0], a[0]);
+    takeA = both(BinaryOp::Or, takeA, both(BinaryOp::And, isNan, isNumber));
+    tie = both(BinaryOp::Or, tie, isNan);
   }
-  if (a[0].type.isFloating())
-    takeA = s.arithmetic(BinaryOp::Or, takeA, s.compareSame(CompareOp::Ne, b[0], b[0]));
+  Tensor first = s.compareSame(leftmost ? CompareOp::Lt : CompareOp::Gt, a[1], b[1]);
+  takeA = both(BinaryOp::Or, takeA, both(BinaryOp::And, tie, first));
   return {s.select(takeA, a[0], b[0]), s.select(takeA, a[1], b[1])};
 }
 

@@ -123,6 +123,60 @@ func.func @best(%p: !tile.ptr<i32>) {
   return
 }
 
+// Floats, too, where the index decides between equal ones and between NaNs: each lane combines
+// what it has with what it gets. Where two NaNs leave it to the side, the order counts.
+// CHECK-LABEL: llvm.func @best_float
+// CHECK-COUNT-4: llvm.select
+// CHECK-NOT: llvm.select
+// CHECK-LABEL: llvm.func @nan_by_side
+// CHECK-COUNT-5: llvm.select
+// CHECK: llvm.return
+func.func @best_float(%p: !tile.ptr<f32>, %o: !tile.ptr<i32>) {
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<4x!tile.ptr<f32>, #quad>
+  %x = tile.load %ps : tensor<4x!tile.ptr<f32>, #quad>
+  %r = tile.make_range 0 to 4 : tensor<4xi32, #quad>
+  %s:2 = tile.reduce %x, %r {axis = 0 : i32} : tensor<4xf32, #quad>, tensor<4xi32, #quad> -> f32, i32 {
+  ^bb0(%a: f32, %i: i32, %b: f32, %j: i32):
+    %more = arith.cmpf ogt, %a, %b : f32
+    %nan = arith.cmpf une, %b, %b : f32
+    %number = arith.cmpf ord, %a, %a : f32
+    %over = arith.andi %nan, %number : i1
+    %wins = arith.ori %more, %over : i1
+    %same = arith.cmpf oeq, %a, %b : f32
+    %equal = arith.ori %same, %nan : i1
+    %first = arith.cmpi slt, %i, %j : i32
+    %tie = arith.andi %equal, %first : i1
+    %left = arith.ori %wins, %tie : i1
+    %v = arith.select %left, %a, %b : f32
+    %k = arith.select %left, %i, %j : i32
+    tile.yield %v, %k : f32, i32
+  }
+  tile.store %p, %s#0 : !tile.ptr<f32>
+  tile.store %o, %s#1 : !tile.ptr<i32>
+  return
+}
+func.func @nan_by_side(%p: !tile.ptr<f32>, %o: !tile.ptr<i32>) {
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<4x!tile.ptr<f32>, #quad>
+  %x = tile.load %ps : tensor<4x!tile.ptr<f32>, #quad>
+  %r = tile.make_range 0 to 4 : tensor<4xi32, #quad>
+  %s:2 = tile.reduce %x, %r {axis = 0 : i32} : tensor<4xf32, #quad>, tensor<4xi32, #quad> -> f32, i32 {
+  ^bb0(%a: f32, %i: i32, %b: f32, %j: i32):
+    %more = arith.cmpf ogt, %a, %b : f32
+    %nan = arith.cmpf une, %b, %b : f32
+    %wins = arith.ori %more, %nan : i1
+    %same = arith.cmpf oeq, %a, %b : f32
+    %first = arith.cmpi slt, %i, %j : i32
+    %tie = arith.andi %same, %first : i1
+    %left = arith.ori %wins, %tie : i1
+    %v = arith.select %left, %a, %b : f32
+    %k = arith.select %left, %i, %j : i32
+    tile.yield %v, %k : f32, i32
+  }
+  tile.store %p, %s#0 : !tile.ptr<f32>
+  tile.store %o, %s#1 : !tile.ptr<i32>
+  return
+}
+
 // Two values travel together; the combiner sees both of each side.
 // CHECK-LABEL: llvm.func @argmax
 // CHECK: llvm.fcmp "ogt"
