@@ -629,7 +629,8 @@ def OverlapDotsPass : TilePass<"tile-overlap-dots", "::mlir::ModuleOp"> {
       product there, and under the arithmetic between the two (ChainDots.cpp). Of
       several products that do not all depend on each other, the second is issued
       right behind the first, and each waited for where its result is used
-      (EarlyDots.cpp).
+      (EarlyDots.cpp). A loop whose threads fill its slots, none of which can be spared,
+      starts these copies under its product (CopiesUnderDots.cpp).
       Slots that the warps fill themselves have a spare one among them.
     - **Never**: touches a loop that looks at an accumulator otherwise, nor one whose
       warpgroups keep the tensor core busy by turns.
@@ -645,14 +646,16 @@ def OverlapDotsPass : TilePass<"tile-overlap-dots", "::mlir::ModuleOp"> {
     Option<"stagger", "stagger", "bool", "/*default=*/true", "the same with several products">,
     Option<"chain", "chain", "bool", "/*default=*/true",
            "loops whose last product can run in the next turn">,
-    Option<"early", "early", "bool", "/*default=*/true", "loops that can issue products early">
+    Option<"early", "early", "bool", "/*default=*/true", "loops that can issue products early">,
+    Option<"copies", "copies", "bool", "/*default=*/true", "copies started under a product">
   ];
   let counts = [
     Count<"loopsInFlight", "loops that only add up">,
     Count<"loopsRotated", "loops that use the result of their product under the next">,
     Count<"loopsStaggered", "the same with several products">,
     Count<"loopsChained", "loops whose last product runs in the next turn">,
-    Count<"loopsEarly", "loops that issue products early">
+    Count<"loopsEarly", "loops that issue products early">,
+    Count<"loopsCopying", "loops that start copies under a product">
   ];
 }
 

@@ -10,6 +10,7 @@
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Refusals.h"
 #include "passes/schedule/ChainDots.h"
+#include "passes/schedule/CopiesUnderDots.h"
 #include "passes/schedule/EarlyDots.h"
 #include "passes/schedule/RotateDots.h"
 #include "passes/schedule/StaggerDots.h"
@@ -30,6 +31,7 @@ ALWAYS_ENABLED_STATISTIC(loopsRotated, "loops that use the result of their produ
 ALWAYS_ENABLED_STATISTIC(loopsStaggered, "the same with several products");
 ALWAYS_ENABLED_STATISTIC(loopsChained, "loops whose last product runs in the next turn");
 ALWAYS_ENABLED_STATISTIC(loopsEarly, "loops that issue products early");
+ALWAYS_ENABLED_STATISTIC(loopsCopying, "loops that start copies under a product");
 
 /// `next` starts copies into the slot that an iteration has released. Behind the release in the
 /// iteration after that, they are those of the iteration before (`isLater`: if there is one).
@@ -110,6 +112,11 @@ static void releaseInOneWay(cta::RingOp ring) {
   }
 }
 
+/// Whether products cannot be in flight for want of slots, or because of what is done to results.
+static bool hasNoSlotToSpare(std::optional<Reason> obstacle) {
+  return obstacle == Reason::FlightNotInSlots || obstacle == Reason::FlightResultsUsed;
+}
+
 namespace {
 struct OverlapDotsPass : tile::impl::OverlapDotsPassBase<OverlapDotsPass> {
   using OverlapDotsPassBase::OverlapDotsPassBase;
@@ -142,6 +149,8 @@ private:
         keepInFlight(loop, inFlight);
       } else if (early && issueDotsEarly(loop)) {
         ++loopsEarly;
+      } else if (copies && hasNoSlotToSpare(obstacle) && issueCopiesUnderDots(loop)) {
+        ++loopsCopying;
       } else if (obstacle && *obstacle != Reason::FlightNothing) {
         refuse(loop, *obstacle);
       }

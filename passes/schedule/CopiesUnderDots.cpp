@@ -1,0 +1,102 @@
+//===- CopiesUnderDots.cpp - copies issued under a product ----------------===//
+//
+// A part of tile-overlap-dots, for loops whose slots the threads fill themselves and that have no
+// spare slot for a product to stay in flight across turns. Addresses, masks and copies of a turn
+// are a few hundred instructions, and the tensor cores would stand still under them.
+//
+//   for k:                                 for k:
+//     wait for copies                        wait for copies
+//     copies for a later turn        =>      c = dot, in flight
+//     c = dot                                copies for a later turn
+//     f(c)                                   c is done: f(c)
+//
+// The slot that is filled is another than the product reads. The result takes the registers of
+// the sum that it adds to, which lives through the copies in either order; a product that starts
+// from zero would need its own.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/schedule/CopiesUnderDots.h"
+#include "ir/CtaDialect.h"
+#include "passes/facts/ProductFacts.h"
+
+using namespace mlir;
+using namespace tile;
+
+/// What the threads copy in front of `dot` and are not all waiting for in the next turn: the wait
+/// that all of it is behind.
+static cta::AsyncWaitOp waitBeforeCopies(cta::WarpgroupDotOp dot) {
+  cta::AsyncWaitOp wait;
+  unsigned commits = 0;
+  bool hasCopies = false;
+  for (Operation &op : *dot->getBlock()) {
+    if (auto other = dyn_cast<cta::AsyncWaitOp>(op)) {
+      if (wait)
+        return {};
+      wait = other;
+    } else if (isa<cta::AsyncCopyOp>(op)) {
+      if (!wait)
+        return {};
+      hasCopies |= op.isBeforeInBlock(dot);
+    } else if (isa<cta::AsyncCommitOp>(op)) {
+      ++commits;
+    }
+  }
+  // Copies that the next turn waits for are late enough.
+  return hasCopies && wait.getPending() >= commits ? wait : cta::AsyncWaitOp();
+}
+
+/// Whether `dot` may be issued in front of `place`; with these slots, which are computed later.
+static bool canMove(cta::WarpgroupDotOp dot, Operation *place,
+                    SmallVectorImpl<cta::SlotOp> &slots) {
+  auto isBefore = [&](Value v) {
+    Operation *from = v.getDefiningOp();
+    return !from || from->getBlock() != dot->getBlock() || from->isBeforeInBlock(place);
+  };
+  for (Value operand : dot->getOperands()) {
+    if (operand.getDefiningOp<cta::RingWaitOp>())
+      return false; // its slot is given back where the product was
+    if (isBefore(operand))
+      continue;
+    auto slot = operand.getDefiningOp<cta::SlotOp>();
+    if (!slot || !llvm::all_of(slot->getOperands(), isBefore))
+      return false;
+    if (!llvm::is_contained(slots, slot))
+      slots.push_back(slot);
+  }
+  return true;
+}
+
+/// In the loop's own block.
+static Operation *firstUseOf(cta::WarpgroupDotOp dot) {
+  Block *body = dot->getBlock();
+  Operation *first = body->getTerminator();
+  for (Operation *user : dot.getResult().getUsers())
+    if (Operation *here = body->findAncestorOpInBlock(*user); here->isBeforeInBlock(first))
+      first = here;
+  return first;
+}
+
+bool tile::issueCopiesUnderDots(scf::ForOp loop) {
+  SmallVector<cta::WarpgroupDotOp> dots = plainProducts(loop);
+  if (dots.empty() || loop->getParentOfType<cta::RolesOp>())
+    return false;
+  cta::WarpgroupDotOp dot = dots.front();
+  auto sum = dyn_cast<BlockArgument>(dot.getAcc());
+  cta::AsyncWaitOp wait = waitBeforeCopies(dot);
+  if (!sum || sum.getOwner() != loop.getBody() || !sum.hasOneUse() || !wait ||
+      !wait->isBeforeInBlock(dot))
+    return false;
+  // The addresses and masks of the copies are computed under the product, too.
+  Operation *place = wait->getNextNode();
+  SmallVector<cta::SlotOp> slots;
+  if (!canMove(dot, place, slots))
+    return false;
+  OpBuilder b(dots.size() == 1 ? firstUseOf(dot) : dot->getNextNode());
+  for (cta::SlotOp slot : slots)
+    slot->moveBefore(place);
+  dot->moveBefore(place);
+  dot.setInFlight(true);
+  auto done = cta::WarpgroupWaitOp::create(b, dot.getLoc(), dot.getType(), dot);
+  dot.getResult().replaceAllUsesExcept(done.getResult(), done);
+  return true;
+}
