@@ -17,6 +17,9 @@
 // block: when the assembler's first attempt fails, it otherwise settles for 32 registers
 // and spills all else.
 //
+// A bound that comes with the kernel, because the number of its warps was chosen for so many
+// programs, goes if it leaves far fewer registers than single values take, or all of them.
+//
 // The estimate: SSA liveness over an order in which accesses stand as written and all
 // else just before its first use, as the assembler would sink it.
 //
@@ -177,10 +180,27 @@ static bool cannotHold(const Function &kernel, int threads, const tile::Target &
   return estimateRegisters(kernel, Loads::AsWritten) > most;
 }
 
+/// Whether a bound of several programs that came with a kernel is to go: its threads need no more
+/// than that leaves them, and the assembler saves registers without a bound, or values would be
+/// spilled for it.
+static bool isAmiss(const Function &kernel, int threads, const tile::Target &target) {
+  int programs = 0;
+  if (kernel.getFnAttribute("nvvm.minctasm").getValueAsString().getAsInteger(10, programs) ||
+      programs < 2)
+    return false;
+  int left = int(target.multiprocessor.registers) / threads / programs;
+  int needed = estimateRegisters(kernel, Loads::AsWritten);
+  return needed <= left || needed > tuningOf(target).boundFewestRegisters * left;
+}
+
 void tile::setLaunchBound(Function &kernel, const Target &target, int sharedBytes) {
   int threads = 0;
-  if (kernel.hasFnAttribute("nvvm.minctasm") || kernel.hasFnAttribute("nvvm.maxnreg") ||
-      kernel.getFnAttribute("nvvm.reqntid").getValueAsString().getAsInteger(10, threads))
+  bool hasThreads =
+      !kernel.getFnAttribute("nvvm.reqntid").getValueAsString().getAsInteger(10, threads);
+  if (hasThreads && isAmiss(kernel, threads, target))
+    kernel.removeFnAttr("nvvm.minctasm");
+  if (!hasThreads || kernel.hasFnAttribute("nvvm.minctasm") ||
+      kernel.hasFnAttribute("nvvm.maxnreg"))
     return;
   if (cannotHold(kernel, threads, target)) {
     kernel.addFnAttr("nvvm.minctasm", "1");

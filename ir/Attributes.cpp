@@ -1,6 +1,7 @@
 //===- Attributes.cpp - which attribute stands where, and what it is ------===//
 #include "ir/Attributes.h"
 #include "ir/CtaDialect.h"
+#include "ir/Kernel.h"
 #include "ir/Printing.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -57,6 +58,7 @@ static const llvm::StringMap<Rule> &rules() {
     add(kLibrariesAttr, Place::Module, is<ArrayAttr>, "an array");
     add(kFpFusionAttr, Place::Module, is<BoolAttr>, "a bool");
     add(kPtxVersionAttr, Place::Module, isI32, "an i32");
+    add(cta::kProgramsTogetherAttr, Place::Module, isI32, "an i32");
     unit(Place::Module,
          {kPersistentAttr, kCheckedLaunchAttr, kNoWarpgroupDotsAttr, kNoTensorMapsAttr,
           kDependentLaunchAttr, kEachLaneArrivesAttr, kAlgebraicAttr});

@@ -32,6 +32,10 @@ void setMade(mlir::Operation *op, Made made);
 /// Sets one field: `setMade(op, &Made::groups, 2)`.
 void setMade(mlir::Operation *op, int32_t Made::*field, int64_t value);
 
+/// i32, of a module: programs that shall share a multiprocessor. How many warps compute was chosen
+/// for them, so that the assembler is to leave them the registers.
+inline constexpr llvm::StringLiteral kProgramsTogetherAttr = "cta.programs_together";
+
 /// Groups of warps that take blocks by turns, and the warps of each.
 unsigned groupsOf(mlir::Operation *op);
 unsigned warpsOfGroup(mlir::Operation *op);

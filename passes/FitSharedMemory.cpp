@@ -220,11 +220,26 @@ private:
     if (fits(module) && failed(chooseRoles(before, remarks)))
       return failure();
     bool isBetter = isTight || (overlaps(module) && !overlapsNow);
-    if (fits(module) && warpgroupsNow(module) + isBetter > now)
+    int64_t became = fits(module) ? warpgroupsNow(module) : 0;
+    if (became + isBetter > now && became > 0) {
+      if (became > now)
+        relyOn(now / 2 + 1);
       return success();
+    }
     before->setAttr(tile::kKernelAttr, form);
     restore(before);
     return attempt(remarks);
+  }
+
+  /// Two warpgroups a program are more than there were only if so many programs share a
+  /// multiprocessor: the assembler, which does not know, takes more registers than that leaves
+  /// where it can.
+  void relyOn(int64_t programs) {
+    ModuleOp module = getOperation();
+    if (programs < 2)
+      return;
+    module->setAttr(cta::kProgramsTogetherAttr,
+                    IntegerAttr::get(IntegerType::get(&getContext(), 32), programs));
   }
 
   static bool fits(ModuleOp module) {

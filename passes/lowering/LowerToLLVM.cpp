@@ -111,6 +111,8 @@ LogicalResult Lowering::run() {
                     b.getDenseI32ArrayAttr({int32_t(blockThreads)}));
   if (blockThreads != numThreads) // registers are dealt out anew: one block at a time
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
+  else if (auto together = module->getAttrOfType<IntegerAttr>(cta::kProgramsTogetherAttr))
+    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), together);
   for (unsigned i = 0; i < params.size(); ++i)
     if (auto divisibility = kernel.getArgAttrOfType<IntegerAttr>(i, kDivisibilityAttr);
         divisibility && isa<LLVM::LLVMPointerType>(params[i]))
