@@ -515,7 +515,8 @@ def Tile_ReduceOp : Tile_CombineOp<"reduce"> {
     ends in `tile.yield` of n scalars; neighbours are combined, the lower position on
     the left, in an order of the compiler's.
     The results have the axis removed; reducing a one-dimensional block gives
-    scalars.
+    scalars. In the cta dialect they live where the operand does without the axis or,
+    if warps share the axis, anywhere.
 
     Constraints:
     }] # combineRules # [{

@@ -1,19 +1,25 @@
 //===- LayoutCosts.cpp - layouts that are chosen by what they cost ---------===//
 //
-// A part of LayoutInference: scans, and loads of what products read from shared memory.
+// A part of LayoutInference: scans, results of reductions, and loads of what products read from
+// shared memory.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
 #include "ir/layout/Hopper.h"
+#include "passes/facts/Combiners.h"
 #include "passes/layouts/LayoutInference.h"
 #include "passes/layouts/ScanLayouts.h"
 #include "passes/layouts/StagingLayouts.h"
+#include "passes/memory/Scratch.h"
 
 using namespace mlir;
 using namespace tile;
+using layout::Dim;
 using layout::LinearLayout;
 
 static constexpr unsigned kWordBytes = 4;
+/// Elementwise operations between a result and where it is stored, as far as they are followed.
+static constexpr unsigned kMostChanges = 6;
 
 void LayoutInference::inferScan(ScanOp op) {
   cta::LayoutAttr first = firstHome(op->getOperands(), op);
@@ -31,6 +37,52 @@ void LayoutInference::inferScan(ScanOp op) {
   works[op] = layout;
   for (Value result : op->getResults())
     setHome(result, layout);
+}
+
+/// Whether a block, perhaps changed element by element, is stored and needed for nothing else.
+static bool isOnlyStored(Value value, unsigned depth = 0) {
+  return depth < kMostChanges && !value.use_empty() &&
+         llvm::all_of(
+             value.getUses(),
+             [&](OpOperand &use) {
+               Operation *user = use.getOwner();
+               if (isa<StoreOp, AtomicRmwOp>(user))
+                 return use.getOperandNumber() > 0;
+               return user->hasTrait<OpTrait::Elementwise>() && user->getNumResults() == 1 &&
+                      isOnlyStored(user->getResult(0), depth + 1);
+             });
+}
+
+/// Where the results of a reduction live. If warps share the axis, they come from shared memory,
+/// and can come to any thread; then those that are only stored do not come to all threads that
+/// had a part of them, each of which would read what every warp left.
+LinearLayout LayoutInference::layoutOfResults(ReduceOp op, const LinearLayout &layout) {
+  unsigned axis = op.getAxis();
+  LinearLayout slice = layout::sliceAxis(layout, axis);
+  if (!lowering::axisBits(layout, Dim::warp(), axis) ||
+      !llvm::all_of(op->getResults(), [](Value v) { return v.use_empty() || isOnlyStored(v); }))
+    return slice;
+  for (Value result : op->getResults())
+    if (cta::LayoutAttr wanted = wantedByUsers(result, /*accesses=*/true))
+      if (wanted.getLayout().inSize(Dim::reg()) < slice.inSize(Dim::reg()))
+        return wanted.getLayout();
+  return slice;
+}
+
+void LayoutInference::inferReduce(ReduceOp op) {
+  cta::LayoutAttr layout = firstHome(op->getOperands(), op);
+  ArrayRef<int64_t> shape = op.getInputType().getShape();
+  unsigned axis = op.getAxis();
+  if (!layout)
+    layout = coalescing.shapeLayout(shape);
+  if (needsOrder(op) && !lowering::isScannable(layout.getLayout(), axis))
+    layout = get(layout::defaultLayout(shape, coalescing.numWarps()));
+  works[op] = layout;
+  if (shape.size() == 1)
+    return;
+  cta::LayoutAttr home = get(layoutOfResults(op, layout.getLayout()));
+  for (Value result : op->getResults())
+    setHome(result, home);
 }
 
 /// The operand that `v`, perhaps changed element by element, becomes; null if it is needed

@@ -2,9 +2,7 @@
 #include "passes/layouts/LayoutInference.h"
 #include "ir/layout/Hopper.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "passes/facts/Combiners.h"
 #include "passes/layouts/DotLayouts.h"
-#include "passes/memory/Scratch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -120,11 +118,17 @@ cta::LayoutAttr LayoutInference::layoutOfRepeated(BroadcastOp op) {
   ArrayRef<int64_t> shape = op.getType().getShape();
   if (cta::LayoutAttr acc = layoutOfProduct(shape))
     return acc;
-  for (Operation *user : op->getUsers())
+  cta::LayoutAttr home = homeOfUsers(op.getResult());
+  return home ? home : coalescing.shapeLayout(shape);
+}
+
+/// Where what an elementwise operation takes beside `value` lives; null if that is not known yet.
+cta::LayoutAttr LayoutInference::homeOfUsers(Value value) const {
+  for (Operation *user : value.getUsers())
     if (isElementwise(user))
       if (cta::LayoutAttr home = expectedHome(user, kMaxOperandDepth))
         return home;
-  return coalescing.shapeLayout(shape);
+  return {};
 }
 
 /// Looks through elementwise operations and repetitions. `accesses`: memory
@@ -243,7 +247,9 @@ void LayoutInference::inferElementwise(Operation *op) {
       return setHome(result, {});
     }
   }
-  cta::LayoutAttr wanted = wantedByUsers(result, /*accesses=*/true);
+  cta::LayoutAttr wanted = homeOfUsers(result);
+  if (!wanted)
+    wanted = wantedByUsers(result, /*accesses=*/true);
   setHome(result, wanted ? wanted : coalescing.shapeLayout(blockType(result).getShape()));
 }
 
@@ -304,20 +310,6 @@ void LayoutInference::inferMemory(Operation *op) {
   works[op] = layout;
   for (Value result : op->getResults())
     setHome(result, layout);
-}
-
-void LayoutInference::inferReduce(ReduceOp op) {
-  cta::LayoutAttr layout = firstHome(op->getOperands(), op);
-  ArrayRef<int64_t> shape = blockType(op->getOperand(0)).getShape();
-  unsigned axis = op.getAxis();
-  if (!layout)
-    layout = coalescing.shapeLayout(shape);
-  if (needsOrder(op) && !lowering::isScannable(layout.getLayout(), axis))
-    layout = get(layout::defaultLayout(shape, coalescing.numWarps()));
-  works[op] = layout;
-  for (Value result : op->getResults())
-    if (blockType(result))
-      setHome(result, get(layout::sliceAxis(layout.getLayout(), axis)));
 }
 
 /// Operations that take all their blocks in one layout, and give elementwise

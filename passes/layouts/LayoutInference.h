@@ -44,6 +44,7 @@ private:
   /// there is no choice.
   cta::LayoutAttr layoutToStage(LoadOp load);
   void inferReduce(ReduceOp op);
+  layout::LinearLayout layoutOfResults(ReduceOp op, const layout::LinearLayout &layout);
   void inferScan(ScanOp op);
   void inferTogether(mlir::Operation *op);
   void inferJoin(JoinOp op);
@@ -68,6 +69,7 @@ private:
   /// Of the result of a product with this shape, if there is one.
   cta::LayoutAttr layoutOfProduct(llvm::ArrayRef<int64_t> shape) const;
   cta::LayoutAttr expectedHome(mlir::Operation *op, unsigned depth) const;
+  cta::LayoutAttr homeOfUsers(mlir::Value value) const;
   /// Where a repeated block is worked with.
   cta::LayoutAttr layoutOfRepeated(BroadcastOp op);
   cta::LayoutAttr get(const layout::LinearLayout &l);

@@ -109,7 +109,7 @@ private:
   mlir::LogicalResult lowerMap(MapElementwiseOp op);
   mlir::LogicalResult lowerInlineAsm(InlineAsmOp op);
   mlir::LogicalResult lowerExtern(ExternElementwiseOp op);
-  mlir::LogicalResult lowerReduce(ReduceOp op); // Reduce.cpp
+  mlir::LogicalResult lowerReduce(ReduceOp op); // Reduce.cpp, ReduceWarps.cpp
   mlir::LogicalResult lowerScan(ScanOp op);     // Scan.cpp
   mlir::LogicalResult lowerDot(DotOp op);       // Dot.cpp
   mlir::LogicalResult multiplyAdd(DotOp op);

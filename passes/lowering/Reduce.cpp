@@ -7,7 +7,11 @@
 //    no second exchange is needed to hand the result around. Of many partials each
 //    lane reads some, and butterflies combine those: registers for all of them can
 //    be more than anything else in the kernel needs at a time, and where combining two is
-//    work, each thread would do that of all warps again.
+//    work, each thread would do that of all warps again. Results can come to other threads
+//    than those that had a part of them: that costs nothing here.
+//
+// In front of that memory a lane need not know every result of its warp: where it holds parts
+// of several, two lanes each give the other half of theirs and go on with the other half.
 //
 // A combiner that is not known to be commutative gets its elements in order. The axis is then
 // spread as for scans: registers ("segment"), lanes, warps, registers ("repeats"). Each thread
@@ -20,7 +24,7 @@
 #include "ir/Kernel.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/facts/Combiners.h"
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/ReduceLowering.h"
 #include "passes/memory/Scratch.h"
 
 using namespace mlir;
@@ -52,12 +56,11 @@ unsigned lowering::axisBits(const LinearLayout &layout, Dim in, unsigned axis) {
   return mask;
 }
 
-static int64_t partialBytes(Type element, int64_t results, unsigned warps) {
+int64_t lowering::partialBytes(Type element, int64_t results, unsigned warps) {
   return llvm::alignTo(results * warps * std::max<int64_t>(getElementBytes(element), 1), 16);
 }
 
-/// In an ordered reduction: how many times the lanes and warps of the axis follow each other.
-static unsigned repeatsOf(const LinearLayout &layout, unsigned axis) {
+unsigned lowering::repeatsOf(const LinearLayout &layout, unsigned axis) {
   int32_t shared = 0;
   for (Dim in : {Dim::lane(), Dim::warp()})
     for (int32_t bit = 0; bit < layout.inSizeLog2(in); ++bit)
@@ -138,324 +141,236 @@ Value Lowering::elementIndex(const LinearLayout &layout, int32_t reg, ArrayRef<i
                   : threads;
 }
 
-namespace tile::lowering {
-
-/// One reduction while it is being lowered.
-struct ReduceLowering {
-  Lowering &l;
-  ReduceOp op;
-  const LinearLayout &layout;
-  unsigned axis;
-  /// For each result element this thread holds: its registers along the axis.
-  SmallVector<SmallVector<unsigned>> groups;
-  SmallVector<SmallVector<int32_t>> keys; ///< coordinates without the axis
-  bool isOrdered;
-  unsigned repeats;           ///< 1 unless ordered
-  SmallVector<Registers> acc; ///< [group * repeats + repeat][operand]
-
-  ReduceLowering(Lowering &l, ReduceOp op)
-      : l(l), op(op), layout(cta::getLayout(op.getSrcs()[0].getType())), axis(op.getAxis()),
-        isOrdered(needsOrder(op)), repeats(isOrdered ? repeatsOf(layout, axis) : 1) {}
-
-  void groupRegisters() {
-    llvm::DenseMap<uint64_t, SmallVector<unsigned, 1>> byKey;
-    SmallVector<SmallVector<std::pair<int32_t, unsigned>>> members;
-    for (int32_t r = 0; r < layout.inSize(Dim::reg()); ++r) {
-      SmallVector<int32_t> key = registerCoordinates(layout, r);
-      int32_t position = key[axis];
-      key.erase(key.begin() + axis);
-      auto &candidates = byKey[uint64_t(llvm::hash_combine_range(key.begin(), key.end()))];
-      auto same = llvm::find_if(candidates, [&](unsigned g) { return keys[g] == key; });
-      unsigned g;
-      if (same != candidates.end()) {
-        g = *same;
-      } else {
-        g = keys.size();
-        candidates.push_back(g);
-        keys.push_back(key);
-        members.emplace_back();
-      }
-      // A register that repeats a position holds a copy.
-      if (llvm::none_of(members[g], [&](auto &m) { return m.first == position; }))
-        members[g].push_back({position, unsigned(r)});
+void ReduceLowering::groupRegisters() {
+  llvm::DenseMap<uint64_t, SmallVector<unsigned, 1>> byKey;
+  SmallVector<SmallVector<std::pair<int32_t, unsigned>>> members;
+  for (int32_t r = 0; r < layout.inSize(Dim::reg()); ++r) {
+    SmallVector<int32_t> key = registerCoordinates(layout, r);
+    int32_t position = key[axis];
+    key.erase(key.begin() + axis);
+    auto &candidates = byKey[uint64_t(llvm::hash_combine_range(key.begin(), key.end()))];
+    auto same = llvm::find_if(candidates, [&](unsigned g) { return keys[g] == key; });
+    unsigned g;
+    if (same != candidates.end()) {
+      g = *same;
+    } else {
+      g = keys.size();
+      candidates.push_back(g);
+      keys.push_back(key);
+      members.emplace_back();
     }
-    for (auto &m : members) {
-      llvm::sort(m);
-      groups.emplace_back();
-      for (auto &[position, r] : m)
-        groups.back().push_back(r);
-    }
+    // A register that repeats a position holds a copy.
+    if (llvm::none_of(members[g], [&](auto &m) { return m.first == position; }))
+      members[g].push_back({position, unsigned(r)});
   }
-
-  FailureOr<Registers> tree(SmallVector<Registers> level) {
-    while (level.size() > 1) {
-      SmallVector<Registers> next;
-      for (unsigned i = 0; i + 1 < level.size(); i += 2) {
-        FailureOr<Registers> c = l.combine(op.getCombineBlock(), level[i], level[i + 1]);
-        if (failed(c))
-          return failure();
-        next.push_back(std::move(*c));
-      }
-      if (level.size() % 2)
-        next.push_back(level.back());
-      level = std::move(next);
-    }
-    return level.front();
+  for (auto &m : members) {
+    llvm::sort(m);
+    groups.emplace_back();
+    for (auto &[position, r] : m)
+      groups.back().push_back(r);
   }
+}
 
-  /// Several independent chains, merged at the end. Unlike in a tree, an element
-  /// is not needed any more once it has been added, and a product is added in one
-  /// instruction.
-  FailureOr<Registers> chains(SmallVector<Registers> leaves) {
-    unsigned count = tuningOf(op).sumsOfThread;
-    for (unsigned i = count; i < leaves.size(); ++i) {
-      Registers &sum = leaves[i % count];
-      FailureOr<Registers> c = l.combine(op.getCombineBlock(), sum, leaves[i]);
+FailureOr<Registers> ReduceLowering::tree(SmallVector<Registers> level) {
+  while (level.size() > 1) {
+    SmallVector<Registers> next;
+    for (unsigned i = 0; i + 1 < level.size(); i += 2) {
+      FailureOr<Registers> c = l.combine(op.getCombineBlock(), level[i], level[i + 1]);
       if (failed(c))
         return failure();
-      sum = std::move(*c);
+      next.push_back(std::move(*c));
     }
-    leaves.resize(std::min<size_t>(leaves.size(), count));
-    return tree(std::move(leaves));
+    if (level.size() % 2)
+      next.push_back(level.back());
+    level = std::move(next);
   }
+  return level.front();
+}
 
-  LogicalResult withinThread() {
-    for (auto &group : groups)
-      for (unsigned repeat = 0; repeat < repeats; ++repeat) {
-        size_t segment = group.size() / repeats;
-        SmallVector<Registers> leaves;
-        for (unsigned r : ArrayRef(group).slice(repeat * segment, segment)) {
-          Registers leaf;
-          for (Value src : op.getSrcs())
-            leaf.push_back(l.get(src)[r]);
-          leaves.push_back(std::move(leaf));
-        }
-        FailureOr<Registers> sum = isOrdered ? tree(std::move(leaves)) : chains(std::move(leaves));
-        if (failed(sum))
-          return failure();
-        acc.push_back(std::move(*sum));
+FailureOr<Registers> ReduceLowering::chains(SmallVector<Registers> leaves) {
+  unsigned count = tuningOf(op).sumsOfThread;
+  for (unsigned i = count; i < leaves.size(); ++i) {
+    Registers &sum = leaves[i % count];
+    FailureOr<Registers> c = l.combine(op.getCombineBlock(), sum, leaves[i]);
+    if (failed(c))
+      return failure();
+    sum = std::move(*c);
+  }
+  leaves.resize(std::min<size_t>(leaves.size(), count));
+  return tree(std::move(leaves));
+}
+
+LogicalResult ReduceLowering::withinThread() {
+  for (auto &group : groups)
+    for (unsigned repeat = 0; repeat < repeats; ++repeat) {
+      size_t segment = group.size() / repeats;
+      SmallVector<Registers> leaves;
+      for (unsigned r : ArrayRef(group).slice(repeat * segment, segment)) {
+        Registers leaf;
+        for (Value src : op.getSrcs())
+          leaf.push_back(l.get(src)[r]);
+        leaves.push_back(std::move(leaf));
       }
-    return success();
-  }
-
-  LogicalResult acrossLanes() {
-    unsigned mask = axisBits(layout, Dim::lane(), axis);
-    return isOrdered ? overLanesInOrder(mask) : overLanes(mask);
-  }
-
-  /// Partial results of warps that lanes share out, so that all lanes get the same bits.
-  LogicalResult overShares(unsigned lanes) {
-    return isOneCommutativeOperation() ? overLanes(lanes) : overLanesInOrder(lanes);
-  }
-
-  /// Butterflies over the bits of `mask` from the lowest up, so that what two lanes hold are
-  /// neighbours; both lanes combine the same two, in the same order.
-  LogicalResult overLanesInOrder(unsigned mask) {
-    for (unsigned bit = 1; bit <= mask; bit <<= 1) {
-      if (!(mask & bit))
-        continue;
-      Location loc = l.in.getLoc();
-      Value isRight = LLVM::AndOp::create(l.b, loc, l.lane(), l.in.i32(int32_t(bit)));
-      isRight = LLVM::ICmpOp::create(l.b, loc, LLVM::ICmpPredicate::ne, isRight, l.in.i32(0));
-      for (Registers &a : acc) {
-        Registers left, right;
-        for (Value own : a) {
-          Value other = l.in.shuffleXor(own, bit);
-          left.push_back(LLVM::SelectOp::create(l.b, loc, isRight, other, own));
-          right.push_back(LLVM::SelectOp::create(l.b, loc, isRight, own, other));
-        }
-        FailureOr<Registers> c = l.combine(op.getCombineBlock(), left, right);
-        if (failed(c))
-          return failure();
-        a = std::move(*c);
-      }
-    }
-    return success();
-  }
-
-  /// One value for each group, where no other warp has a part of it.
-  LogicalResult acrossRepeats() {
-    SmallVector<Registers> whole;
-    for (unsigned g = 0; g < groups.size(); ++g) {
-      FailureOr<Registers> sum =
-          tree(SmallVector<Registers>(ArrayRef(acc).slice(g * repeats, repeats)));
+      FailureOr<Registers> sum = isOrdered ? tree(std::move(leaves)) : chains(std::move(leaves));
       if (failed(sum))
         return failure();
-      whole.push_back(std::move(*sum));
+      acc.push_back(std::move(*sum));
     }
-    acc = std::move(whole);
-    return success();
-  }
+  return success();
+}
 
-  /// Butterflies over the bits of `mask`.
-  LogicalResult overLanes(unsigned mask) {
-    for (int bit = 4; bit >= 0; --bit) {
-      if (!(mask >> bit & 1))
-        continue;
-      for (Registers &a : acc) {
-        Registers other;
-        for (Value v : a)
-          other.push_back(l.in.shuffleXor(v, 1u << bit));
-        FailureOr<Registers> c = l.combine(op.getCombineBlock(), a, other);
-        if (failed(c))
-          return failure();
-        a = std::move(*c);
+LogicalResult ReduceLowering::acrossLanes() {
+  unsigned mask = axisBits(layout, Dim::lane(), axis);
+  if (isOrdered)
+    return overLanesInOrder(mask);
+  if (axisBits(layout, Dim::warp(), axis) && failed(byHalves(mask)))
+    return failure();
+  return overLanes(mask & ~halvedLanes);
+}
+
+int64_t ReduceLowering::indexOf(ArrayRef<int32_t> key) {
+  int64_t index = 0;
+  unsigned next = 0;
+  for (auto [other, size] : llvm::enumerate(op.getInputType().getShape()))
+    if (other != axis)
+      index = index * size + key[next++];
+  return index;
+}
+
+SmallVector<unsigned> ReduceLowering::orderByBits() {
+  SmallVector<unsigned> ordered{0};
+  for (int32_t bit = 0; bit < layout.inSizeLog2(Dim::reg()); ++bit) {
+    SmallVector<unsigned> others;
+    for (unsigned g : ordered) {
+      SmallVector<int32_t> key = registerCoordinates(layout, groups[g].front() ^ (1 << bit));
+      key.erase(key.begin() + axis);
+      auto *it = llvm::find(keys, key);
+      if (it == keys.end() || llvm::is_contained(ordered, it - keys.begin()))
+        break;
+      others.push_back(it - keys.begin());
+    }
+    if (others.size() == ordered.size())
+      ordered.append(others);
+  }
+  return ordered.size() == groups.size() ? ordered : SmallVector<unsigned>();
+}
+
+LogicalResult ReduceLowering::byHalves(unsigned mask) {
+  SmallVector<unsigned> order = orderByBits();
+  for (int bit = 4; bit >= 0 && order.size() > 1; --bit) {
+    if (!(mask >> bit & 1))
+      continue;
+    Location loc = l.in.getLoc();
+    size_t half = order.size() / 2;
+    Value isSecond = LLVM::AndOp::create(l.b, loc, l.lane(), l.in.i32(1 << bit));
+    isSecond = LLVM::ICmpOp::create(l.b, loc, LLVM::ICmpPredicate::ne, isSecond, l.in.i32(0));
+    for (size_t i = 0; i < half; ++i) {
+      Registers &first = acc[order[i]], kept, given;
+      for (auto [x, y] : llvm::zip_equal(first, acc[order[i + half]])) {
+        kept.push_back(LLVM::SelectOp::create(l.b, loc, isSecond, y, x));
+        given.push_back(
+            l.in.shuffleXor(LLVM::SelectOp::create(l.b, loc, isSecond, x, y), 1u << bit));
       }
-    }
-    return success();
-  }
-
-  /// Whether results of butterflies are the same bits in all lanes.
-  bool isOneCommutativeOperation() {
-    Block &block = op.getCombineBlock();
-    return block.getNumArguments() == 2 && llvm::hasSingleElement(block.without_terminator()) &&
-           block.front().hasTrait<OpTrait::IsCommutative>() &&
-           llvm::equal(block.front().getOperands(), block.getArguments());
-  }
-
-  /// Issue slots of a warp for what combines two elements.
-  unsigned costOfCombining() {
-    unsigned slots = 0;
-    for (Operation &o : op.getCombineBlock().without_terminator()) {
-      bool isLong = isa<math::MathDialect>(o.getDialect())
-                        ? !isa<math::FmaOp, math::AbsFOp, math::AbsIOp>(o)
-                        : isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemFOp,
-                              arith::RemSIOp, arith::RemUIOp>(o);
-      slots += isLong ? kLongOpSlots : 1;
-    }
-    return slots;
-  }
-
-  /// ... for combining the results of `warps` warps, of which each lane reads `own`.
-  unsigned costOfSharing(unsigned warps, unsigned own) {
-    unsigned reads = 0, values = op.getSrcs().size(), combining = costOfCombining();
-    for (Value src : op.getSrcs()) {
-      unsigned bytes = std::max(getElementBytes(getElementType(src.getType())), 1u);
-      reads += llvm::divideCeil(own * bytes, 16u);
-    }
-    // Lanes in order choose which of two values is the left one.
-    unsigned step = combining + values * (kShuffleSlots + 2);
-    return reads * kShuffleSlots + (own - 1) * combining + llvm::Log2_32(warps / own) * step;
-  }
-
-  /// The bits of the lanes that share out the results of `warps` warps, of those that have the
-  /// same row: of one operation, as few as leave each lane `Tuning::partialsOfLane` bytes; of
-  /// more, as many as make it least work.
-  unsigned lanesToShare(unsigned warps) {
-    unsigned same = axisBits(layout, Dim::lane(), axis), own = warps;
-    if (isOneCommutativeOperation()) {
-      unsigned bytes = getElementBytes(getElementType(op.getSrcs()[0].getType()));
-      while (own > 1 && own * bytes > tuningOf(op).partialsOfLane)
-        own /= 2;
-    } else {
-      for (unsigned fewer = warps / 2; fewer; fewer /= 2)
-        if (costOfSharing(warps, fewer) < costOfSharing(warps, own))
-          own = fewer;
-    }
-    unsigned mask = 0;
-    for (unsigned bit = 1; bit <= same && own < warps; bit <<= 1)
-      if (same & bit)
-        mask |= bit, warps /= 2;
-    return mask;
-  }
-
-  /// A warp of loads or shuffles takes as long as four of additions; a division or a function
-  /// is as many of these as this.
-  static constexpr unsigned kShuffleSlots = 4, kLongOpSlots = 8;
-
-  LogicalResult acrossWarps() {
-    unsigned warpMask = axisBits(layout, Dim::warp(), axis);
-    if (!warpMask)
-      return acrossRepeats();
-    auto scratch = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr);
-    if (!scratch)
-      return op.emitOpError("reduces across warps but has no scratch memory");
-    unsigned warps = repeats << llvm::popcount(warpMask); // a repeat counts as more of them
-    int64_t results = op.getInputType().getNumElements() / op.getInputType().getDimSize(axis);
-    Value warpIndex = l.gatherBits(l.warp(), warpMask);
-    Value writer = l.writerPredicate(layout, axisBits(layout, Dim::lane(), axis));
-
-    SmallVector<Value> bases;
-    int64_t offset = scratch.getInt();
-    for (Value src : op.getSrcs()) {
-      bases.push_back(l.sharedBase(offset));
-      offset += partialBytes(getElementType(src.getType()), results, warps);
-    }
-    SmallVector<Value> slots;
-    for (auto &group : groups)
-      slots.push_back(l.elementIndex(layout, group.front(), op.getInputType().getShape(), axis));
-    auto address = [&](unsigned g, unsigned k, Value index) {
-      unsigned bytes = getElementBytes(getElementType(op.getSrcs()[k].getType()));
-      Value byte = LLVM::MulOp::create(l.b, l.in.getLoc(), index, l.in.i32(bytes));
-      return l.sharedAt(bases[k], byte);
-    };
-    for (unsigned i = 0; i < acc.size(); ++i)
-      for (unsigned k = 0; k < bases.size(); ++k) {
-        unsigned g = i / repeats, before = i % repeats * (warps / repeats);
-        Location loc = l.in.getLoc();
-        Value slot = LLVM::MulOp::create(l.b, loc, slots[g], l.in.i32(warps));
-        slot = LLVM::AddOp::create(l.b, loc, slot, warpIndex);
-        if (before)
-          slot = LLVM::AddOp::create(l.b, loc, slot, l.in.i32(int32_t(before)));
-        l.in.storeShared(address(g, k, slot), {l.toMemory(acc[i][k])}, writer);
-      }
-    l.in.barrier();
-    unsigned lanes = lanesToShare(warps), own = warps >> llvm::popcount(lanes);
-    SmallVector<Registers> whole;
-    for (unsigned g = 0; g < groups.size(); ++g) {
-      SmallVector<Registers> partials(own);
-      for (unsigned k = 0; k < bases.size(); ++k) {
-        Location loc = l.in.getLoc();
-        Value first = LLVM::MulOp::create(l.b, loc, slots[g], l.in.i32(warps));
-        if (lanes) {
-          Value share = l.gatherBits(l.lane(), lanes);
-          share = LLVM::MulOp::create(l.b, loc, share, l.in.i32(own));
-          first = LLVM::AddOp::create(l.b, loc, first, share);
-        }
-        Value base = address(g, k, first);
-        Type type = acc[g * repeats][k].getType();
-        Type memory = type.isInteger(1) ? l.b.getI8Type() : type;
-        unsigned bytes = std::max(bitWidth(memory) / 8, 1u);
-        unsigned step = std::min(own, 16 / bytes);
-        for (unsigned w = 0; w < own; w += step) {
-          Value p = w ? LLVM::GEPOp::create(l.b, loc, base.getType(), l.b.getI8Type(), base,
-                                            ArrayRef<LLVM::GEPArg>{int32_t(w * bytes)})
-                            .getResult()
-                      : base;
-          for (auto [i, v] : llvm::enumerate(l.in.loadShared(memory, step, p)))
-            partials[w + i].push_back(l.fromMemory(v, type));
-        }
-      }
-      FailureOr<Registers> sum = tree(std::move(partials));
-      if (failed(sum))
+      FailureOr<Registers> c = l.combine(op.getCombineBlock(), kept, given);
+      if (failed(c))
         return failure();
-      whole.push_back(std::move(*sum));
+      first = std::move(*c);
     }
-    acc = std::move(whole);
-    return overShares(lanes);
+    int64_t distance = indexOf(keys[order[0]]) ^ indexOf(keys[order[half]]);
+    Value by = LLVM::SelectOp::create(l.b, loc, isSecond, l.in.i32(int32_t(distance)), l.in.i32(0));
+    halvedBy = halvedBy ? LLVM::XOrOp::create(l.b, loc, halvedBy, by).getResult() : by;
+    halvedLanes |= 1u << bit;
+    order.truncate(half);
   }
+  if (halvedLanes)
+    keepOnly(order);
+  return success();
+}
 
-  LogicalResult setResults() {
-    for (auto [k, result] : llvm::enumerate(op.getResults())) {
-      if (!isa<RankedTensorType>(result.getType())) {
-        l.set(result, {acc.front()[k]});
-        continue;
+void ReduceLowering::keepOnly(ArrayRef<unsigned> kept) {
+  SmallVector<SmallVector<unsigned>> fewer;
+  SmallVector<SmallVector<int32_t>> fewerKeys;
+  SmallVector<Registers> fewerParts;
+  for (unsigned g : kept) {
+    fewer.push_back(groups[g]);
+    fewerKeys.push_back(keys[g]);
+    fewerParts.push_back(acc[g]);
+  }
+  groups = std::move(fewer), keys = std::move(fewerKeys), acc = std::move(fewerParts);
+}
+
+LogicalResult ReduceLowering::overLanesInOrder(unsigned mask) {
+  for (unsigned bit = 1; bit <= mask; bit <<= 1) {
+    if (!(mask & bit))
+      continue;
+    Location loc = l.in.getLoc();
+    Value isRight = LLVM::AndOp::create(l.b, loc, l.lane(), l.in.i32(int32_t(bit)));
+    isRight = LLVM::ICmpOp::create(l.b, loc, LLVM::ICmpPredicate::ne, isRight, l.in.i32(0));
+    for (Registers &a : acc) {
+      Registers left, right;
+      for (Value own : a) {
+        Value other = l.in.shuffleXor(own, bit);
+        left.push_back(LLVM::SelectOp::create(l.b, loc, isRight, other, own));
+        right.push_back(LLVM::SelectOp::create(l.b, loc, isRight, own, other));
       }
-      const LinearLayout &to = cta::getLayout(result.getType());
-      Registers regs;
-      for (int32_t r = 0; r < to.inSize(Dim::reg()); ++r) {
-        auto it = llvm::find(keys, registerCoordinates(to, r));
-        if (it == keys.end())
-          return op.emitOpError("result layout is not the operand's with the axis removed");
-        regs.push_back(acc[it - keys.begin()][k]);
-      }
-      l.set(result, std::move(regs));
+      FailureOr<Registers> c = l.combine(op.getCombineBlock(), left, right);
+      if (failed(c))
+        return failure();
+      a = std::move(*c);
     }
-    return success();
   }
-};
+  return success();
+}
 
-} // namespace tile::lowering
+LogicalResult ReduceLowering::overLanes(unsigned mask) {
+  for (int bit = 4; bit >= 0; --bit) {
+    if (!(mask >> bit & 1))
+      continue;
+    for (Registers &a : acc) {
+      Registers other;
+      for (Value v : a)
+        other.push_back(l.in.shuffleXor(v, 1u << bit));
+      FailureOr<Registers> c = l.combine(op.getCombineBlock(), a, other);
+      if (failed(c))
+        return failure();
+      a = std::move(*c);
+    }
+  }
+  return success();
+}
+
+LogicalResult ReduceLowering::acrossRepeats() {
+  SmallVector<Registers> whole;
+  for (unsigned g = 0; g < groups.size(); ++g) {
+    FailureOr<Registers> sum =
+        tree(SmallVector<Registers>(ArrayRef(acc).slice(g * repeats, repeats)));
+    if (failed(sum))
+      return failure();
+    whole.push_back(std::move(*sum));
+  }
+  acc = std::move(whole);
+  return success();
+}
+
+LogicalResult ReduceLowering::setResults() {
+  for (auto [k, result] : llvm::enumerate(op.getResults())) {
+    if (!isa<RankedTensorType>(result.getType())) {
+      l.set(result, {acc.front()[k]});
+      continue;
+    }
+    const LinearLayout &to = cta::getLayout(result.getType());
+    Registers regs;
+    for (int32_t r = 0; r < to.inSize(Dim::reg()); ++r) {
+      auto it = llvm::find(keys, registerCoordinates(to, r));
+      if (it == keys.end())
+        return op.emitOpError("no warps share the axis, but the result's layout is not the "
+                              "operand's with the axis removed");
+      regs.push_back(acc[it - keys.begin()][k]);
+    }
+    l.set(result, std::move(regs));
+  }
+  return success();
+}
 
 Value Lowering::writerPredicate(const LinearLayout &layout, unsigned alsoLanes) {
   int32_t mask = alsoLanes;

@@ -82,10 +82,11 @@ std::optional<PartialReduction> PartialReduction::of(ReduceOp op) {
   return partial;
 }
 
-/// The reduction along `axis` of `block`, by the combiner of `op`.
-Value PartialReduction::combine(OpBuilder &b, Value block, unsigned axis) const {
+/// The reduction along `axis` of `block`, by the combiner of `op`; null: where the rest lives.
+Value PartialReduction::combine(OpBuilder &b, Value block, unsigned axis, Type result) const {
   auto type = cast<RankedTensorType>(block.getType());
-  Type result = type.getRank() == 1 ? type.getElementType() : Type(without(type, axis));
+  if (!result)
+    result = type.getRank() == 1 ? type.getElementType() : Type(without(type, axis));
   auto reduce = ReduceOp::create(b, op.getLoc(), TypeRange(result), ValueRange(block), axis);
   IRMapping map;
   op.getCombine().cloneInto(&reduce.getCombine(), map);
@@ -103,8 +104,8 @@ Value PartialReduction::begin(OpBuilder &b, Value block) const {
 }
 
 Value PartialReduction::finish(OpBuilder &b, Value partial) const {
-  Value result = combine(b, partial, op.getAxis());
   Type wanted = op.getResult(0).getType();
+  Value result = combine(b, partial, op.getAxis(), overWarps ? wanted : Type());
   if (result.getType() != wanted)
     result = cta::ConvertLayoutOp::create(b, op.getLoc(), wanted, result);
   return result;

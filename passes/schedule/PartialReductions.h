@@ -36,7 +36,8 @@ public:
 
 private:
   PartialReduction(ReduceOp op) : op(op) {}
-  mlir::Value combine(mlir::OpBuilder &b, mlir::Value block, unsigned axis) const;
+  mlir::Value combine(mlir::OpBuilder &b, mlir::Value block, unsigned axis,
+                      mlir::Type result = {}) const;
 
   mutable ReduceOp op;
   /// The block with an axis for each run of positions of one kind.

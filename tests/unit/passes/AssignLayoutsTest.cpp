@@ -21,6 +21,7 @@
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 #include "passes/layouts/LayoutInference.h"
+#include "passes/memory/Scratch.h"
 #include "runtime/interp/Interpreter.h"
 #include "gtest/gtest.h"
 #include <map>
@@ -361,6 +362,9 @@ std::string problemOf(Operation *op) {
   }
   if (auto reduce = dyn_cast<ReduceOp>(op)) {
     if (!isa<RankedTensorType>(reduce.getResult(0).getType()))
+      return "";
+    // What warps share comes from shared memory, to any thread.
+    if (lowering::axisBits(layoutOf(op->getOperand(0)), Dim::warp(), reduce.getAxis()))
       return "";
     LinearLayout slice = layout::sliceAxis(layoutOf(op->getOperand(0)), reduce.getAxis());
     return slice == layoutOf(op->getResult(0)) ? "" : "result is not a slice";

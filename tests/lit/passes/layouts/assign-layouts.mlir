@@ -377,3 +377,86 @@ func.func @half_warp_rows(%x: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %y:
   return
 }
 }
+
+// -----
+
+// Sums of columns that warps share: each thread gets the one that it stores, not the eight of which
+// it had parts. What goes back to the block stays there.
+// CHECK-DAG: #[[BLOCK:.*]] = #cta.layout<{register = {{\[\[}}0, 1], [0, 2], {{.*}} : [128, 32]>
+// CHECK-DAG: #[[LINE:.*]] = #cta.layout<{register = [], lane = {{\[\[}}1], [2], [4], [8], [16]], warp = {{\[\[}}0], [0]]} : [32]>
+// CHECK-DAG: #[[SLICE:.*]] = #cta.layout<{register = {{\[\[}}1], [2]], {{.*}} : [32]>
+// CHECK-LABEL: func.func @stored_sums
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @stored_sums(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %y: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %z: !tile.ptr<f32> {tile.divisibility = 16 : i32}) {
+  %row = tile.make_range 0 to 128 : tensor<128xi32>
+  %column = tile.make_range 0 to 32 : tensor<32xi32>
+  %width = arith.constant dense<32> : tensor<128x32xi32>
+  %r = tile.expand_dims %row {axis = 1 : i32} : tensor<128xi32> -> tensor<128x1xi32>
+  %c = tile.expand_dims %column {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+  %rs = tile.broadcast %r : tensor<128x1xi32> -> tensor<128x32xi32>
+  %cs = tile.broadcast %c : tensor<1x32xi32> -> tensor<128x32xi32>
+  %ro = arith.muli %rs, %width : tensor<128x32xi32>
+  %offsets = arith.addi %ro, %cs : tensor<128x32xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<128x32x!tile.ptr<f32>>
+  %ptrs = tile.addptr %xs, %offsets : tensor<128x32x!tile.ptr<f32>>, tensor<128x32xi32>
+  %v = tile.load %ptrs : tensor<128x32x!tile.ptr<f32>>
+  // CHECK: tile.reduce {{.*}} tensor<128x32xf32, #[[BLOCK]]> -> tensor<32xf32, #[[LINE]]>
+  %s = tile.reduce %v {axis = 0 : i32} : tensor<128x32xf32> -> tensor<32xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %d = arith.addf %a, %b : f32
+    tile.yield %d : f32
+  }
+  %ys = tile.splat %y : !tile.ptr<f32> -> tensor<32x!tile.ptr<f32>>
+  %yp = tile.addptr %ys, %column : tensor<32x!tile.ptr<f32>>, tensor<32xi32>
+  // CHECK-NOT: convert_layout
+  tile.store %yp, %s : tensor<32x!tile.ptr<f32>>
+  // CHECK: tile.reduce {{.*}} tensor<128x32xf32, #[[BLOCK]]> -> tensor<32xf32, #[[SLICE]]>
+  %m = tile.reduce %v {axis = 0 : i32} : tensor<128x32xf32> -> tensor<32xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %d = arith.maxnumf %a, %b : f32
+    tile.yield %d : f32
+  }
+  %mr = tile.expand_dims %m {axis = 0 : i32} : tensor<32xf32> -> tensor<1x32xf32>
+  %ms = tile.broadcast %mr : tensor<1x32xf32> -> tensor<128x32xf32>
+  %w = arith.subf %v, %ms : tensor<128x32xf32>
+  %zs = tile.splat %z : !tile.ptr<f32> -> tensor<128x32x!tile.ptr<f32>>
+  %zp = tile.addptr %zs, %offsets : tensor<128x32x!tile.ptr<f32>>, tensor<128x32xi32>
+  tile.store %zp, %w : tensor<128x32x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+// A function of what is cheap to compute anywhere is computed where it is needed, beside a block
+// that is somewhere: no conversion.
+// CHECK: #[[ACC:.*]] = #cta.layout<{register = {{\[\[}}0, 1], [8, 0], [0, 8], [0, 16]], lane = {{\[\[}}0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = {{\[\[}}16, 0], [32, 0]]} : [64, 32]>
+// CHECK-LABEL: func.func @beside_a_product
+module attributes {tile.target = #tile.target<sm_80>, tile.kernel = #tile.kernel<warps = 4>} {
+func.func @beside_a_product(%x: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %z: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %scale: f32) {
+  %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+  %a = arith.constant dense<1.0> : tensor<64x16xf16>
+  %b = arith.constant dense<1.0> : tensor<16x32xf16>
+  %p = tile.dot %a, %b, %zero : tensor<64x16xf16> * tensor<16x32xf16> -> tensor<64x32xf32>
+  %n = tile.make_range 0 to 32 : tensor<32xi32>
+  %m = tile.make_range 0 to 64 : tensor<64xi32>
+  %nf = arith.sitofp %n : tensor<32xi32> to tensor<32xf32>
+  %nr = tile.expand_dims %nf {axis = 0 : i32} : tensor<32xf32> -> tensor<1x32xf32>
+  %ns = tile.broadcast %nr : tensor<1x32xf32> -> tensor<64x32xf32>
+  %mf = arith.sitofp %m : tensor<64xi32> to tensor<64xf32>
+  %mr = tile.expand_dims %mf {axis = 1 : i32} : tensor<64xf32> -> tensor<64x1xf32>
+  %ms = tile.broadcast %mr : tensor<64x1xf32> -> tensor<64x32xf32>
+  %d = arith.subf %ms, %ns : tensor<64x32xf32>
+  // CHECK: math.exp {{.*}} tensor<64x32xf32, #[[ACC]]>
+  %e = math.exp %d : tensor<64x32xf32>
+  // CHECK-NOT: convert_layout
+  // CHECK: arith.mulf {{.*}} tensor<64x32xf32, #[[ACC]]>
+  %w = arith.mulf %p, %e : tensor<64x32xf32>
+  %s = tile.reduce %w {axis = 1 : i32} : tensor<64x32xf32> -> tensor<64xf32> {
+  ^bb0(%l: f32, %r: f32):
+    %t = arith.addf %l, %r : f32
+    tile.yield %t : f32
+  }
+  return
+}
+}

@@ -282,3 +282,34 @@ func.func @moments(%p: !tile.ptr<f32>) {
   return
 }
 }
+
+// -----
+
+// Each thread holds parts of eight results, in one row of eight that lanes and warps share. One of
+// two lanes goes on with four of them, the other with the other four, then two, then one: seven
+// butterflies in place of 24, and each lane leaves one result for the other warps. Behind them a
+// thread takes up the only one that it is to have, as the result's layout says.
+#rows = #cta.layout<{register = [[0, 1], [0, 2], [0, 4]], lane = [[1, 0], [2, 0], [4, 0], [0, 8], [0, 16]], warp = [[8, 0], [16, 0]]} : [32, 32]>
+#line = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = [[0], [0]]} : [32]>
+
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4>} {
+// CHECK-LABEL: llvm.func @columns
+// CHECK-COUNT-7: nvvm.shfl.sync bfly
+// CHECK-NOT: nvvm.shfl.sync
+// CHECK: llvm.store {{.*}} : i32, !llvm.ptr<3>
+// CHECK-NOT: llvm.store
+// CHECK: nvvm.barrier0
+// CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+// CHECK-NOT: !llvm.ptr<3>
+// CHECK: llvm.return
+func.func @columns(%p: !tile.ptr<f32>) {
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<32x32x!tile.ptr<f32>, #rows>
+  %x = tile.load %ps : tensor<32x32x!tile.ptr<f32>, #rows>
+  %s = tile.reduce %x {axis = 0 : i32} : tensor<32x32xf32, #rows> -> tensor<32xf32, #line> {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tile.yield %c : f32
+  }
+  return
+}
+}
