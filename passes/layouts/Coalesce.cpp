@@ -4,6 +4,7 @@
 #include "ir/layout/Builders.h"
 #include "ir/layout/GF2.h"
 #include "passes/facts/MaskRuns.h"
+#include "passes/layouts/DotLayouts.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -25,6 +26,18 @@ static bool addsNeighbours(Operation *op) {
   Type type = getElementTypeOrSelf(rmw.getValue().getType());
   return (type.isF32() || type.isF16() || type.isBF16()) &&
          targetOf(op).has(Feature::VectorAtomics);
+}
+
+/// Whether products alone use `v`: they take it from shared memory, or move it to where they
+/// want it, so that nothing else of its shape need live where it is loaded.
+static bool isOnlyMultiplied(Value v) {
+  return !v.use_empty() && llvm::all_of(v.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<TransOp>(user))
+      return isOnlyMultiplied(user->getResult(0));
+    bool isProduct = isa<DotOp, cta::WarpgroupDotOp>(user) && use.getOperandNumber() != kDotAcc;
+    return isProduct || isa<cta::StageOp>(user);
+  });
 }
 
 Coalescing::Coalescing(func::FuncOp func, AxisInfoAnalysis &axes, unsigned numWarps)
@@ -78,14 +91,11 @@ void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysi
   bool isSingle = isa<AtomicRmwOp, AtomicCasOp>(op) && !addsNeighbours(op); // one element a time
   if (isSingle)
     access.limit = 1;
+  access.alone = access.contiguous && isa<LoadOp>(op) && isOnlyMultiplied(op->getResult(0));
   if (access.contiguous || type.getNumElements() == 1) {
     Group &group = groupOf(type.getShape(), access.order);
-    if (!isSingle) {
-      group.leastLimit = std::min(group.leastLimit, access.limit);
-      group.mostLimit = std::max(group.mostLimit, access.limit);
-      group.leastBytes = std::min(group.leastBytes, access.bytes);
-      group.mostBytes = std::max(group.mostBytes, access.bytes);
-    }
+    if (!isSingle)
+      (access.alone ? group.alone : group.together).add(access);
   }
   accesses[op] = std::move(access);
   if (isa<LoadOp>(op) && llvm::is_contained(type.getShape(), 1))
@@ -116,6 +126,27 @@ unsigned Coalescing::numSharedLoads(ArrayRef<int64_t> shape) const {
              return std::get<0>(sizes) == 1 || std::get<0>(sizes) == std::get<1>(sizes);
            });
   });
+}
+
+void Coalescing::Limits::add(const Access &access) {
+  least = std::min(least, access.limit);
+  most = std::max(most, access.limit);
+  leastBytes = std::min(leastBytes, access.bytes);
+  mostBytes = std::max(mostBytes, access.bytes);
+}
+
+unsigned Coalescing::vectorOf(const Limits &limits, ArrayRef<int64_t> shape) const {
+  if (limits.isEmpty())
+    return 1;
+  int64_t elements = 1;
+  for (int64_t size : shape)
+    elements *= size;
+  unsigned most = std::min({kVectorBytes / limits.mostBytes, limits.most,
+                            unsigned(std::max<int64_t>(elements / (32 * warps), 1))});
+  // One access that proves less holds the others back, except that small
+  // elements are kept in words.
+  unsigned word = std::max(4 / limits.leastBytes, 1u);
+  return std::max(std::min(limits.least, most), std::min(word, most));
 }
 
 Coalescing::Group &Coalescing::groupOf(ArrayRef<int64_t> shape, ArrayRef<unsigned> order) {
@@ -171,23 +202,12 @@ static LinearLayout coalesced(ArrayRef<int64_t> shape, unsigned vector, unsigned
 cta::LayoutAttr Coalescing::layoutOf(Group &group) {
   if (group.layout)
     return group.layout;
-  int64_t elements = 1;
-  for (int64_t size : group.shape)
-    elements *= size;
-  unsigned vector = 1;
-  if (group.leastLimit != ~0u) {
-    unsigned most = std::min({kVectorBytes / group.mostBytes, group.mostLimit,
-                              unsigned(std::max<int64_t>(elements / (32 * warps), 1))});
-    // One access that proves less holds the others back, except that small
-    // elements are kept in words.
-    unsigned word = std::max(4 / group.leastBytes, 1u);
-    vector = std::max(std::min(group.leastLimit, most), std::min(word, most));
-  }
-  group.layout = layoutWith(group, vector);
+  const Limits &limits = group.together.isEmpty() ? group.alone : group.together;
+  group.layout = layoutWith(group, vectorOf(limits, group.shape), limits.mostBytes);
   return group.layout;
 }
 
-cta::LayoutAttr Coalescing::layoutWith(const Group &group, unsigned vector) const {
+cta::LayoutAttr Coalescing::layoutWith(const Group &group, unsigned vector, unsigned bytes) const {
   int64_t elements = 1;
   for (int64_t size : group.shape)
     elements *= size;
@@ -201,7 +221,7 @@ cta::LayoutAttr Coalescing::layoutWith(const Group &group, unsigned vector) cons
   unsigned fastLanes = 32;
   if (!group.order.empty() && (axes >> group.order.front() & 1)) {
     int64_t length = group.shape[group.order.front()];
-    unsigned few = lanesOfRow(length, vector * group.mostBytes, shared, tuning);
+    unsigned few = lanesOfRow(length, vector * bytes, shared, tuning);
     if (elements / length >= int64_t(warps) * 32 / few)
       fastLanes = few;
   }
@@ -214,11 +234,16 @@ cta::LayoutAttr Coalescing::anchor(Operation *op) {
   ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
   if (!access.contiguous)
     return shapeLayout(shape);
-  return layoutOf(groupOf(shape, access.order));
+  if (!access.alone)
+    return layoutOf(groupOf(shape, access.order));
+  Limits own;
+  own.add(access);
+  return anchorWith(op, vectorOf(own, shape));
 }
 
 cta::LayoutAttr Coalescing::anchorWith(Operation *op, unsigned vector) {
-  return layoutWith(groupOf(shapeOf(op->getOperand(0)), accesses.find(op)->second.order), vector);
+  const Access &access = accesses.find(op)->second;
+  return layoutWith(groupOf(shapeOf(op->getOperand(0)), access.order), vector, access.bytes);
 }
 
 cta::LayoutAttr Coalescing::shapeLayout(ArrayRef<int64_t> shape) {

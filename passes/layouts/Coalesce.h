@@ -8,7 +8,8 @@
 //
 // Blocks of one shape that run alike in memory share one layout, so that
 // nothing moves between them: its vector is what the widest of their elements
-// allows, and what the analysis can prove for all of them.
+// allows, and what the analysis can prove for all of them. What only products use
+// moves anyway, and is loaded as it alone is loaded best.
 //
 // Rows that are reduced (or scanned) stay within a warp as far as there are
 // other rows for the other warps: then the reduction needs no shared memory.
@@ -61,18 +62,26 @@ private:
     unsigned maskRun = 16;                ///< elements whose mask is known not to change
     bool contiguous;
     bool repeated = false; ///< along all dimensions but the fastest
+    bool alone = false;    ///< where it works is nobody else's business
+  };
+  /// What accesses that share a layout prove and need.
+  struct Limits {
+    unsigned least = ~0u, most = 1, leastBytes = ~0u, mostBytes = 1;
+    bool isEmpty() const { return least == ~0u; }
+    void add(const Access &access);
   };
   struct Group {
     llvm::SmallVector<int64_t, 4> shape;
     llvm::SmallVector<unsigned, 4> order;
-    unsigned leastLimit = ~0u, mostLimit = 1, leastBytes = ~0u, mostBytes = 1;
+    Limits together, alone;
     cta::LayoutAttr layout;
   };
   void addAccess(mlir::Operation *op, mlir::Value ptr, mlir::Value mask, AxisInfoAnalysis &axes);
   void addCombined(mlir::Operation *op, unsigned axis);
   Group &groupOf(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order);
   cta::LayoutAttr layoutOf(Group &group);
-  cta::LayoutAttr layoutWith(const Group &group, unsigned vector) const;
+  unsigned vectorOf(const Limits &limits, llvm::ArrayRef<int64_t> shape) const;
+  cta::LayoutAttr layoutWith(const Group &group, unsigned vector, unsigned bytes) const;
   uint32_t combinedAxes(llvm::ArrayRef<int64_t> shape) const;
   /// Loads of one row that all rows of a block of this shape use.
   unsigned numSharedLoads(llvm::ArrayRef<int64_t> shape) const;
