@@ -113,6 +113,26 @@ cta::LayoutAttr LayoutInference::expectedHome(Operation *op, unsigned depth) con
   return {};
 }
 
+/// Where sums of products live that `value` is combined with, element by element, `depth`
+/// operations from here at most: what has no home yet comes to them. Elsewhere they would be
+/// moved before they are rounded, and back for the next product.
+cta::LayoutAttr LayoutInference::homeOfSums(Value value, unsigned depth, unsigned &budget) const {
+  for (Operation *user : value.getUsers()) {
+    if (budget == 0)
+      return {};
+    --budget;
+    if (!isElementwise(user))
+      continue;
+    for (Value operand : user->getOperands())
+      if (cta::LayoutAttr home = natural(operand); home && accumulators.contains(home))
+        return home;
+    if (depth > 0)
+      if (cta::LayoutAttr home = homeOfSums(user->getResult(0), depth - 1, budget))
+        return home;
+  }
+  return {};
+}
+
 /// Where what it is worked with lives.
 cta::LayoutAttr LayoutInference::layoutOfRepeated(BroadcastOp op) {
   ArrayRef<int64_t> shape = op.getType().getShape();
@@ -247,7 +267,10 @@ void LayoutInference::inferElementwise(Operation *op) {
       return setHome(result, {});
     }
   }
-  cta::LayoutAttr wanted = homeOfUsers(result);
+  unsigned budget = kMaxUsersSeen;
+  cta::LayoutAttr wanted = homeOfSums(result, kMaxOperandDepth, budget);
+  if (!wanted)
+    wanted = homeOfUsers(result);
   if (!wanted)
     wanted = wantedByUsers(result, /*accesses=*/true);
   setHome(result, wanted ? wanted : coalescing.shapeLayout(blockType(result).getShape()));

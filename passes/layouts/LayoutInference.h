@@ -70,6 +70,7 @@ private:
   cta::LayoutAttr layoutOfProduct(llvm::ArrayRef<int64_t> shape) const;
   cta::LayoutAttr expectedHome(mlir::Operation *op, unsigned depth) const;
   cta::LayoutAttr homeOfUsers(mlir::Value value) const;
+  cta::LayoutAttr homeOfSums(mlir::Value value, unsigned depth, unsigned &budget) const;
   /// Where a repeated block is worked with.
   cta::LayoutAttr layoutOfRepeated(BroadcastOp op);
   cta::LayoutAttr get(const layout::LinearLayout &l);

@@ -126,4 +126,37 @@ func.func @read(%b: !cta.buffer<[64], f32, #cta.layout<{offset = [[1], [2], [4],
   tile.store %cs, %scaled : tensor<64x128x!tile.ptr<f32>>
   return
 }
+
+// What has no home yet comes to the sums that it scales, and these are moved once, to be stored.
+// CHECK-LABEL: func.func @decayed_sums
+// CHECK: tile.dot {{.*}} -> tensor<32x32xf32, #[[SUMS:.*]]>
+// CHECK-NOT: cta.convert_layout {{.*}}32x32
+// CHECK: math.exp %{{.*}} : tensor<32x32xf32, #[[SUMS]]>
+// CHECK-NOT: cta.convert_layout {{.*}}32x32
+// CHECK: arith.truncf {{.*}} to tensor<32x32xf16, #[[SUMS]]>
+// CHECK: cta.convert_layout {{.*}} tensor<32x32xf16, #[[SUMS]]>
+// CHECK: tile.store
+func.func @decayed_sums(%g: !tile.ptr<f32>, %c: !tile.ptr<f16> {tile.divisibility = 16 : i32}) {
+  %x = arith.constant dense<1.0> : tensor<32x32xf16>
+  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+  %r = tile.make_range 0 to 32 : tensor<32xi32>
+  %gs = tile.splat %g : !tile.ptr<f32> -> tensor<32x!tile.ptr<f32>>
+  %gp = tile.addptr %gs, %r : tensor<32x!tile.ptr<f32>>, tensor<32xi32>
+  %d = tile.dot %x, %x, %zero : tensor<32x32xf16> * tensor<32x32xf16> -> tensor<32x32xf32>
+  %v = tile.load %gp : tensor<32x!tile.ptr<f32>>
+  %column = tile.expand_dims %v {axis = 1 : i32} : tensor<32xf32> -> tensor<32x1xf32>
+  %row = tile.expand_dims %v {axis = 0 : i32} : tensor<32xf32> -> tensor<1x32xf32>
+  %down = tile.broadcast %column : tensor<32x1xf32> -> tensor<32x32xf32>
+  %across = tile.broadcast %row : tensor<1x32xf32> -> tensor<32x32xf32>
+  %apart = arith.subf %down, %across : tensor<32x32xf32>
+  %decay = math.exp %apart : tensor<32x32xf32>
+  %scaled = arith.mulf %d, %decay : tensor<32x32xf32>
+  %result = arith.truncf %scaled : tensor<32x32xf32> to tensor<32x32xf16>
+  %at = tile.make_range 0 to 1024 : tensor<1024xi32>
+  %square = tile.reshape %at : tensor<1024xi32> -> tensor<32x32xi32>
+  %cs = tile.splat %c : !tile.ptr<f16> -> tensor<32x32x!tile.ptr<f16>>
+  %cp = tile.addptr %cs, %square : tensor<32x32x!tile.ptr<f16>>, tensor<32x32xi32>
+  tile.store %cp, %result : tensor<32x32x!tile.ptr<f16>>
+  return
+}
 }
