@@ -1,7 +1,7 @@
 //===- LayoutCosts.cpp - layouts that are chosen by what they cost ---------===//
 //
 // A part of LayoutInference: scans, results of reductions, and loads of what products read from
-// shared memory.
+// shared memory or of what is joined and stored.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
@@ -162,4 +162,39 @@ cta::LayoutAttr LayoutInference::layoutToStage(LoadOp load) {
     least = total;
   }
   return best;
+}
+
+/// How far to look for where what is joined is stored: unpacking takes three operations for each
+/// doubling.
+static constexpr unsigned kMaxJoinedDepth = 16;
+
+/// Whether blocks are made of `v`, perhaps changed element by element, in which its elements
+/// lie further apart.
+static bool isJoined(Value v, unsigned depth = 0) {
+  constexpr unsigned kMostOperations = 6;
+  return depth < kMostOperations &&
+         llvm::any_of(
+             v.getUsers(),
+             [&](Operation *user) {
+               bool isElementwise =
+                   user->hasTrait<OpTrait::Elementwise>() && user->getNumResults() == 1;
+               return isa<JoinOp>(user) ||
+                      (isElementwise && isJoined(user->getResult(0), depth + 1));
+             });
+}
+
+cta::LayoutAttr LayoutInference::layoutToStore(LoadOp load) {
+  if (!coalescing.isContiguous(load) || !isJoined(load.getResult()))
+    return {};
+  cta::LayoutAttr best = coalescing.anchor(load);
+  cta::LayoutAttr wanted = wantedByUsers(load.getResult(), /*accesses=*/true, kMaxJoinedDepth);
+  if (!wanted || wanted == best || !coalescing.isGoodEnough(load, wanted))
+    return {};
+  // What is joined is more than what is loaded: moving it costs no less than this.
+  lowering::Cost there = costOfLoading(load, best, coalescing);
+  there += lowering::convertCost(best.getLayout(), wanted.getLayout(),
+                                 getElementType(load.getType()), targetOf(load));
+  unsigned warps = coalescing.numWarps();
+  bool isCheaper = costOfLoading(load, wanted, coalescing).total(warps) < there.total(warps);
+  return isCheaper ? wanted : cta::LayoutAttr();
 }

@@ -10,7 +10,7 @@ using namespace tile;
 using layout::LinearLayout;
 
 /// How far to look for what users want.
-static constexpr unsigned kMaxUserDepth = 6;
+static constexpr unsigned kMaxUserDepth = 7;
 static constexpr unsigned kMaxUsersSeen = 48;
 /// How far to look back for what has a home.
 static constexpr unsigned kMaxOperandDepth = 3;
@@ -154,16 +154,18 @@ cta::LayoutAttr LayoutInference::homeOfUsers(Value value) const {
 /// Looks through elementwise operations and repetitions. `accesses`: memory
 /// accesses count too, not only repetitions to a larger block.
 cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses) {
+  return wantedByUsers(value, accesses, kMaxUserDepth);
+}
+
+cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsigned depth) {
   unsigned budget = kMaxUsersSeen;
-  return wantedByUsers(value, accesses, 0, budget);
+  return wantedByUsers(value, accesses, depth, budget);
 }
 
 cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsigned depth,
                                                unsigned &budget) {
-  if (depth > kMaxUserDepth)
-    return {};
   for (Operation *user : value.getUsers()) {
-    if (budget == 0)
+    if (budget == 0 || depth == 0)
       return {};
     --budget;
     cta::LayoutAttr wanted;
@@ -171,17 +173,21 @@ cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsig
       cta::LayoutAttr large = layoutOfRepeated(broadcast);
       wanted = get(operandLayoutFor(user, large.getLayout()));
     } else if (isa<ExpandDimsOp, TransOp>(user) || (accesses && isa<ReshapeOp>(user))) {
-      if (auto result = wantedByUsers(user->getResult(0), accesses, depth + 1, budget))
+      if (auto result = wantedByUsers(user->getResult(0), accesses, depth - 1, budget))
         wanted = get(operandLayoutFor(user, result.getLayout()));
+    } else if (isa<JoinOp>(user) && accesses) {
+      if (auto result = wantedByUsers(user->getResult(0), accesses, depth - 1, budget))
+        if (auto parts = layout::split(result.getLayout()))
+          wanted = get(parts->half);
     } else if (isElementwise(user)) {
-      wanted = wantedByUsers(user->getResult(0), accesses, depth + 1, budget);
+      wanted = wantedByUsers(user->getResult(0), accesses, depth - 1, budget);
     } else if (auto loop = dyn_cast<scf::ForOp>(user->getParentOp());
                loop && isa<scf::YieldOp>(user)) { // loaded for the next iteration
       unsigned index = llvm::find(user->getOperands(), value) - user->operand_begin();
-      wanted = wantedByUsers(loop.getRegionIterArg(index), accesses, depth + 1, budget);
+      wanted = wantedByUsers(loop.getRegionIterArg(index), accesses, depth - 1, budget);
     } else if (auto loop = dyn_cast<scf::ForOp>(user); loop && blockType(value)) { // for the first
       unsigned index = llvm::find(loop.getInitArgs(), value) - loop.getInitArgs().begin();
-      wanted = wantedByUsers(loop.getRegionIterArg(index), accesses, depth + 1, budget);
+      wanted = wantedByUsers(loop.getRegionIterArg(index), accesses, depth - 1, budget);
     } else if (accesses && isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(user)) {
       wanted = coalescing.anchor(user);
     }
@@ -323,6 +329,8 @@ void LayoutInference::inferMemory(Operation *op) {
       layout = natural(ptr); // a gather, from wherever the addresses are
     if (!layout)
       layout = layoutToStage(cast<LoadOp>(op));
+    if (!layout)
+      layout = layoutToStore(cast<LoadOp>(op));
   } else {
     layout = firstHome(op->getOperands().drop_front(), op);
     if (layout && isa<StoreOp>(op) && !coalescing.isGoodEnough(op, layout))

@@ -43,6 +43,9 @@ private:
   /// Where a load works that only a product's operand in shared memory is made of; null if
   /// there is no choice.
   cta::LayoutAttr layoutToStage(LoadOp load);
+  /// Where a load works whose block is joined to a larger one and stored; null if that is best
+  /// done where it is loaded best.
+  cta::LayoutAttr layoutToStore(LoadOp load);
   void inferReduce(ReduceOp op);
   layout::LinearLayout layoutOfResults(ReduceOp op, const layout::LinearLayout &layout);
   void inferScan(ScanOp op);
@@ -65,6 +68,8 @@ private:
   cta::LayoutAttr homeOr(mlir::Value value);
   /// The layout that most helps the users of `value`, or null.
   cta::LayoutAttr wantedByUsers(mlir::Value value, bool accesses);
+  /// The same, looking through `depth` operations.
+  cta::LayoutAttr wantedByUsers(mlir::Value value, bool accesses, unsigned depth);
   cta::LayoutAttr wantedByUsers(mlir::Value value, bool accesses, unsigned depth, unsigned &budget);
   /// Of the result of a product with this shape, if there is one.
   cta::LayoutAttr layoutOfProduct(llvm::ArrayRef<int64_t> shape) const;

@@ -457,6 +457,35 @@ func.func @beside_a_product(%x: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %
     %t = arith.addf %l, %r : f32
     tile.yield %t : f32
   }
+}
+
+// -----
+
+// What is unpacked is loaded where its parts are stored, a word a thread: from 16 bytes of
+// words each thread would make 32 elements, and hand most of them to others.
+// CHECK-LABEL: func.func @unpacked
+// CHECK: tile.load %{{[0-9a-z]+}} : tensor<32x32x!tile.ptr<i32>
+// CHECK-NOT: cta.convert_layout
+// CHECK: tile.store {{.*}} {vector = 8 : i32} : tensor<32x256x!tile.ptr<f16>
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @unpacked(%x: !tile.ptr<i32> {tile.divisibility = 16 : i32}, %y: !tile.ptr<f16> {tile.divisibility = 16 : i32}) {
+  %r = tile.make_range 0 to 1024 : tensor<1024xi32>
+  %from = tile.reshape %r : tensor<1024xi32> -> tensor<32x32xi32>
+  %xs = tile.splat %x : !tile.ptr<i32> -> tensor<32x32x!tile.ptr<i32>>
+  %xp = tile.addptr %xs, %from : tensor<32x32x!tile.ptr<i32>>, tensor<32x32xi32>
+  %v = tile.load %xp : tensor<32x32x!tile.ptr<i32>>
+  %v2 = tile.join %v, %v : tensor<32x32xi32> -> tensor<32x32x2xi32>
+  %w2 = tile.reshape %v2 : tensor<32x32x2xi32> -> tensor<32x64xi32>
+  %v4 = tile.join %w2, %w2 : tensor<32x64xi32> -> tensor<32x64x2xi32>
+  %w4 = tile.reshape %v4 : tensor<32x64x2xi32> -> tensor<32x128xi32>
+  %v8 = tile.join %w4, %w4 : tensor<32x128xi32> -> tensor<32x128x2xi32>
+  %w8 = tile.reshape %v8 : tensor<32x128x2xi32> -> tensor<32x256xi32>
+  %f = arith.sitofp %w8 : tensor<32x256xi32> to tensor<32x256xf16>
+  %q = tile.make_range 0 to 8192 : tensor<8192xi32>
+  %to = tile.reshape %q : tensor<8192xi32> -> tensor<32x256xi32>
+  %ys = tile.splat %y : !tile.ptr<f16> -> tensor<32x256x!tile.ptr<f16>>
+  %yp = tile.addptr %ys, %to : tensor<32x256x!tile.ptr<f16>>, tensor<32x256xi32>
+  tile.store %yp, %f : tensor<32x256x!tile.ptr<f16>>
   return
 }
 }
