@@ -74,10 +74,12 @@ extern "C" {
 /// The thread's private memory, as large as the kernel needs it.
 void *tileEmuPrivate(Thread *t) {
   uint64_t bytes = t->cluster->launch->translation->privateBytes;
-  if (!t->privateMemory)
-    t->privateMemory.reset(static_cast<uint8_t *>(std::calloc(bytes, 1)));
+  if (t->privateMemory)
+    return t->privateMemory.get();
+  t->privateMemory.reset(static_cast<uint8_t *>(std::malloc(bytes)));
   if (!t->privateMemory)
     abandon(*t);
+  std::fill_n(t->privateMemory.get(), bytes, kUnwritten);
   return t->privateMemory.get();
 }
 

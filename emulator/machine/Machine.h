@@ -90,6 +90,10 @@ constexpr uint32_t kSharedOffsetMask = (1u << kSharedRankShift) - 1;
 /// Where the shared window stands in the generic address space.
 constexpr uint64_t kGenericShared = 0x7f80000000000000ull;
 
+/// What memory and registers are full of at first: no zeros, on which a kernel could rely by
+/// accident, and no accumulator in flight.
+constexpr uint8_t kUnwritten = 0xcd;
+
 enum class Wait : uint8_t { None, WarpOp, Barrier, MBarrier, AsyncGroup, ClusterBarrier };
 
 /// A collective operation of a warp, as one lane asks for it.

@@ -369,8 +369,7 @@ static bool setUpCta(Cta &cta, Cluster &c, const LaunchConfig &config, uint64_t 
   cta.cluster = &c;
   cta.sharedBytes = kSharedReserved + config.sharedBytes;
   cta.shared.reset(new uint8_t[cta.sharedBytes + 16]);
-  // Garbage, not zeros: nobody may rely on either.
-  std::fill_n(cta.shared.get(), cta.sharedBytes + 16, uint8_t(0xcd));
+  std::fill_n(cta.shared.get(), cta.sharedBytes + 16, kUnwritten);
   if (c.launch->options.check && config.sharedBytes)
     cta.shadow = std::make_unique<Shadow>(cta.sharedBytes);
   cta.liveThreads = config.threads;

@@ -1,5 +1,6 @@
 //===- AsmBuilder.cpp - inline PTX becomes an LLVM function ---------------===//
 #include "emulator/ptx/AsmBuilder.h"
+#include "emulator/ptx/Undefined.h"
 #include "text/Format.h"
 #include "llvm/IR/Module.h"
 
@@ -119,25 +120,27 @@ AsmBuilder::AsmBuilder(Module &module, FunctionType *type, unsigned numOutputs, 
   f->addFnAttr(Attribute::AlwaysInline);
   setHookAttributes(*f);
   b.SetInsertPoint(BasicBlock::Create(module.getContext(), "entry", f));
-  auto slot = [&](unsigned bits) {
-    AllocaInst *a = b.CreateAlloca(b.getIntNTy(bits));
-    b.CreateStore(ConstantInt::get(b.getIntNTy(bits), 0), a);
-    return Register{a, bits};
-  };
   Type *result = type->getReturnType();
   for (unsigned i = 0; i < numOutputs; ++i)
-    placeholders.push_back(
-        slot(widthOf(numOutputs == 1 ? result : cast<StructType>(result)->getElementType(i))));
+    placeholders.push_back(newRegister(
+        b, widthOf(numOutputs == 1 ? result : cast<StructType>(result)->getElementType(i))));
   // Inputs begin behind the thread and the site.
   for (unsigned i = 2; i < f->arg_size(); ++i) {
     Value *v = f->getArg(i);
     unsigned bits = widthOf(v->getType());
     Value *integer = asInteger(v);
     int output = tied[i - 2];
-    Register r = output < 0 ? slot(bits) : placeholders[unsigned(output)];
+    Register r = output < 0 ? newRegister(b, bits) : placeholders[unsigned(output)];
     b.CreateStore(b.CreateZExtOrTrunc(integer, b.getIntNTy(r.bits)), r.slot);
     placeholders.push_back(r);
   }
+}
+
+AsmBuilder::Register AsmBuilder::newRegister(IRBuilder<> &at, unsigned bits) {
+  Type *type = at.getIntNTy(bits);
+  AllocaInst *slot = at.CreateAlloca(type);
+  at.CreateStore(unwrittenValue(type, module.getDataLayout()), slot);
+  return {slot, bits};
 }
 
 Value *AsmBuilder::asInteger(Value *v) {
@@ -330,8 +333,7 @@ void AsmBuilder::declare(const PtxStatement &s) {
   }
   for (const PtxOperand &o : s.operands) {
     IRBuilder<> entry(&f->getEntryBlock(), f->getEntryBlock().begin());
-    names[o.name] = {entry.CreateAlloca(entry.getIntNTy(type.bits * type.lanes)),
-                     type.bits * type.lanes};
+    names[o.name] = newRegister(entry, type.bits * type.lanes);
   }
 }
 

@@ -97,6 +97,7 @@ private:
     llvm::AllocaInst *slot = nullptr;
     unsigned bits = 0;
   };
+  Register newRegister(llvm::IRBuilder<> &at, unsigned bits);
   Register *find(const PtxOperand &o);
   void declare(const PtxStatement &s);
   void emit(const PtxStatement &s);

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "emulator/ptx/Contract.h"
 #include "emulator/ptx/HardwareArithmetic.h"
+#include "emulator/ptx/Undefined.h"
 #include "emulator/translate/Confine.h"
 #include "emulator/translate/Translator.h"
 #include "text/Format.h"
@@ -319,6 +320,8 @@ Error Translator::run(const Triple &triple, const DataLayout &layout) {
 
   helpers.push_back(kernel);
   for (Function *f : helpers) {
+    for (Instruction *fill : defineUndefined(*f))
+      hostCode.insert(fill);
     SmallVector<Instruction *> work;
     for (Instruction &inst : instructions(*f))
       if (!hostCode.contains(&inst))
