@@ -280,7 +280,9 @@ void Specializer::emitIf(const Tensor &condition, Action then, Action otherwise,
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(path.block.get());
     frame->vars = before;
+    ++branches;
     action();
+    --branches;
     path.vars = std::move(frame->vars);
     path.left = hasLeft(path.vars);
   }

@@ -209,6 +209,7 @@ private:
 
   OperationCounter operations;
   bool reportedLength = false;
+  unsigned branches = 0; ///< conditions known at run time that the present operation is under
   int64_t unrolledIterations = 0;
   unsigned expansions = 0; ///< calls expanded so far
 };

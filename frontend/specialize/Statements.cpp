@@ -87,10 +87,20 @@ static void enterScopes(Specializer &s, const ast::With &statement) {
 /// the longest unrolled loop of one statement.
 constexpr int64_t maxOperations = 1 << 18;
 
+/// What follows an early exit is a branch inside of the branches that came before it. Passes take
+/// time by the square of the depth, and stack by the depth.
+constexpr unsigned maxBranches = 512;
+
 bool Specializer::isTooLong() {
-  if (operations.count <= maxOperations)
+  if (operations.count <= maxOperations && branches <= maxBranches)
     return false;
-  if (!std::exchange(reportedLength, true))
+  if (std::exchange(reportedLength, true))
+    return true;
+  if (branches > maxBranches)
+    error(formatted("more than {} conditions stand inside one another here; what follows an early "
+                    "`return`, `break` or `continue` stands inside of its condition: use fewer of them",
+                    maxBranches));
+  else
     error(formatted("the kernel has more than {} operations here: use `range` for loops that run "
                     "at run time, and call fewer functions in what is unrolled",
                     maxOperations));

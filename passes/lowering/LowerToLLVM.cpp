@@ -149,9 +149,23 @@ LogicalResult Lowering::run() {
 /// Of more instructions than these for each thread, a kernel takes many seconds to compile and
 /// minutes to assemble, and its blocks have no room in registers by far.
 static constexpr int64_t kMostInstructions = 1 << 18;
+/// What LLVM's passes over loops take grows with the square of their number.
+static constexpr unsigned kMostLoops = 1024;
+
+/// Of one register, roughly. Functions of the device library are long, those of doubles longer.
+static int64_t instructionsOf(Operation *op) {
+  bool isExtern = isa<ExternElementwiseOp>(op);
+  if (!isExtern && !isa<math::MathDialect>(op->getDialect()))
+    return 1;
+  bool isWide = op->getNumResults() && getElementType(op->getResult(0).getType()).isF64();
+  return (isExtern ? 64 : 16) * (isWide ? 4 : 1);
+}
 
 /// Adds what `op` becomes, roughly: an instruction for each register, some for mathematics.
 LogicalResult Lowering::countInstructions(Operation *op) {
+  if (isa<scf::ForOp, scf::WhileOp>(op) && ++loops > kMostLoops)
+    return op->emitError() << "this is one loop more than the " << kMostLoops
+                           << " that a kernel can have: put what repeats into a loop around them";
   int64_t registers = 1;
   auto consider = [&](Value v) {
     auto type = dyn_cast<RankedTensorType>(v.getType());
@@ -162,8 +176,7 @@ LogicalResult Lowering::countInstructions(Operation *op) {
     return success(); // one value for all
   llvm::for_each(op->getOperands(), consider);
   llvm::for_each(op->getResults(), consider);
-  bool isFunction = isa<math::MathDialect>(op->getDialect()) || isa<ExternElementwiseOp>(op);
-  instructions += registers * (isFunction ? 16 : 1);
+  instructions += registers * instructionsOf(op);
   if (instructions <= kMostInstructions)
     return success();
   return op->emitError() << "this operation has " << registers

@@ -312,6 +312,7 @@ private:
   llvm::DenseMap<std::tuple<mlir::Value, mlir::Value, int64_t>, mlir::Value> sums;
   llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>, mlir::Value> threadParts;
   int64_t instructions = 0; ///< of a thread, so far
+  unsigned loops = 0;       ///< so far
 
   friend struct ReduceLowering;
   friend struct ScanLowering;

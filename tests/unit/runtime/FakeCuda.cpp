@@ -535,6 +535,7 @@ static bool isDeviceRange(DevicePtr pointer, size_t bytes) {
 
 EXPORT Result cuMemGetInfo_v2(size_t *freeBytes, size_t *totalBytes) {
   ENTER_IN_CONTEXT(cuMemGetInfo_v2);
+  std::lock_guard<std::mutex> lock(state().control.mutex);
   *totalBytes = state().control.memoryBytes;
   *freeBytes = *totalBytes - state().control.allocatedBytes;
   return Result::Success;
@@ -694,6 +695,7 @@ EXPORT Result cuEventDestroy_v2(Event event) {
 }
 EXPORT Result cuEventRecord(Event event, Stream) {
   ENTER_IN_CONTEXT(cuEventRecord);
+  std::lock_guard<std::mutex> lock(state().control.mutex);
   event->time = state().control.clock;
   return Result::Success;
 }

@@ -90,8 +90,9 @@ struct Control {
   std::vector<Launch> launches;
   std::map<std::string, int> functionAttributes; ///< "kernel/attribute" -> value
   size_t allocatedBytes = 0;
-  int liveModules = 0, liveLinks = 0, retainedPrimaries = 0, liveEvents = 0, liveStreams = 0,
-      liveGraphs = 0;
+  // Counted by calls of many threads at once.
+  std::atomic<int> liveModules = 0, liveLinks = 0, retainedPrimaries = 0, liveEvents = 0,
+                   liveStreams = 0, liveGraphs = 0;
   double clock = 0; ///< simulated milliseconds
 
   int numCalls(const std::string &symbol) const {
