@@ -457,6 +457,8 @@ func.func @beside_a_product(%x: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %
     %t = arith.addf %l, %r : f32
     tile.yield %t : f32
   }
+  return
+}
 }
 
 // -----
