@@ -11,6 +11,8 @@ using layout::Basis;
 using layout::Dim;
 using layout::LinearLayout;
 
+/// Two columns of an accumulator in each of four lanes.
+static constexpr unsigned kPairsDepth = 8;
 /// How far to look for another product that takes this one's result.
 static constexpr unsigned kMaxChainLength = 8;
 
@@ -94,9 +96,13 @@ static Bits fragmentBits(const MatrixInstruction &i, DotOperand operand, unsigne
     reg(inner, v);
   if (operand != kDotB && i.m == 16)
     reg(outer, 8);
-  for (unsigned v = 4 * packed; v < depth; v *= 2)
+  bool inPairs = i.inPairs && !acc;
+  if (inPairs)
+    reg(inner, 1);
+  unsigned beside = inPairs ? 2 : packed;
+  for (unsigned v = 4 * beside; v < depth; v *= 2)
     reg(inner, v);
-  for (unsigned v : {packed, 2 * packed})
+  for (unsigned v : {beside, 2 * beside})
     bits.lane.push_back(Bits::along(rank, inner, int32_t(v)));
   for (unsigned v : {1, 2, 4})
     bits.lane.push_back(Bits::along(rank, outer, int32_t(v)));
@@ -327,10 +333,11 @@ DotLayouts tile::chooseDotLayouts(DotOp op, unsigned numWarps) {
   return *matrixDotLayouts(*instruction, acc, depth);
 }
 
-std::optional<DotLayouts> tile::dotLayoutsFor(DotOp op, const LinearLayout &acc) {
+std::optional<DotLayouts> tile::dotLayoutsFor(DotOp op, const LinearLayout &acc, bool inPairs) {
   auto instruction = chooseInstruction(op, targetOf(op));
-  if (!instruction)
+  if (!instruction || (inPairs && (instruction->packed != 1 || instruction->k < kPairsDepth)))
     return std::nullopt;
+  instruction->inPairs = inPairs;
   return matrixDotLayouts(*instruction, acc, op.getA().getType().getShape().back());
 }
 
@@ -356,10 +363,25 @@ LinearLayout tile::multiplyAddLayout(DotOp op, unsigned operand) {
   return operand == kDotA ? layouts.a : layouts.b;
 }
 
+static DotLayouts layoutsOf(DotOp op) {
+  return {cta::getLayout(op.getA().getType()), cta::getLayout(op.getB().getType()),
+          cta::getLayout(op.getType())};
+}
+
+std::optional<MatrixInstruction> tile::instructionOf(DotOp op) {
+  DotLayouts given = layoutsOf(op);
+  for (bool inPairs : {false, true})
+    if (auto matrix = dotLayoutsFor(op, given.acc, inPairs); matrix && *matrix == given) {
+      auto instruction = chooseInstruction(op, targetOf(op));
+      instruction->inPairs = inPairs;
+      return instruction;
+    }
+  return std::nullopt;
+}
+
 DotMethod tile::dotMethod(DotOp op) {
-  DotLayouts given{cta::getLayout(op.getA().getType()), cta::getLayout(op.getB().getType()),
-                   cta::getLayout(op.getType())};
-  if (auto matrix = dotLayoutsFor(op, given.acc); matrix && *matrix == given)
+  DotLayouts given = layoutsOf(op);
+  if (instructionOf(op))
     return DotMethod::Matrix;
   int64_t depth = op.getA().getType().getShape().back();
   return scalarDotLayouts(given.acc, depth) == given ? DotMethod::Registers : DotMethod::Staged;

@@ -24,6 +24,9 @@ namespace tile {
 struct MatrixInstruction {
   unsigned m, n, k;
   unsigned packed; ///< operand elements in one register
+  /// A thread has two neighbours of the inner dimension, as of an accumulator's columns,
+  /// instead of every fourth. Sums do not tell, as long as both operands are so.
+  bool inPairs = false;
 };
 
 /// The operands of a product, in the order of the op.
@@ -45,6 +48,10 @@ struct DotLayouts {
   }
 };
 
+/// The instruction, or that with pairs, that the layouts of a product's blocks are made for;
+/// nothing if they are not made for one.
+std::optional<MatrixInstruction> instructionOf(DotOp op);
+
 /// How a laid-out product is computed.
 enum class DotMethod {
   Matrix,    ///< by the chosen matrix instruction
@@ -60,8 +67,9 @@ bool wantsStaging(DotOp op, const DotLayouts &layouts);
 /// The layouts for `op` when nothing is given.
 DotLayouts chooseDotLayouts(DotOp op, unsigned numWarps);
 /// The layouts for an accumulator that lives in `acc`; nothing if no
-/// instruction of the op can work there.
-std::optional<DotLayouts> dotLayoutsFor(DotOp op, const layout::LinearLayout &acc);
+/// instruction of the op, with pairs if these are asked for, can work there.
+std::optional<DotLayouts> dotLayoutsFor(DotOp op, const layout::LinearLayout &acc,
+                                        bool inPairs = false);
 
 /// Operands for a matrix instruction that works on `acc`, if it can.
 std::optional<DotLayouts> matrixDotLayouts(const MatrixInstruction &instruction,

@@ -7,6 +7,7 @@
 #include "ir/Kernel.h"
 #include "ir/layout/Hopper.h"
 #include "passes/facts/Combiners.h"
+#include "passes/layouts/DotLayouts.h"
 #include "passes/layouts/LayoutInference.h"
 #include "passes/layouts/ScanLayouts.h"
 #include "passes/layouts/StagingLayouts.h"
@@ -162,6 +163,18 @@ cta::LayoutAttr LayoutInference::layoutToStage(LoadOp load) {
     least = total;
   }
   return best;
+}
+
+double LayoutInference::costOfOperands(DotOp op, const DotLayouts &layouts) const {
+  lowering::Cost cost;
+  auto add = [&](Value operand, const LinearLayout &to) {
+    if (cta::LayoutAttr home = natural(operand); home && home.getLayout() != to)
+      cost += lowering::convertCost(home.getLayout(), to, getElementType(operand.getType()),
+                                    targetOf(op));
+  };
+  add(op.getA(), layouts.a);
+  add(op.getB(), layouts.b);
+  return cost.total(coalescing.numWarps());
 }
 
 /// How far to look for where what is joined is stored: unpacking takes three operations for each

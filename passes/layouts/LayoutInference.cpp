@@ -384,6 +384,11 @@ void LayoutInference::inferDot(DotOp op) {
   if (cta::LayoutAttr home = natural(op.getAcc()); home && accumulators.contains(home))
     inPlace = dotLayoutsFor(op, home.getLayout());
   DotLayouts layouts = inPlace ? *inPlace : chooseDotLayouts(op, coalescing.numWarps());
+  // Another product's result is multiplied in pairs, as it lies, if that moves less.
+  if (cta::LayoutAttr home = natural(op.getA()); home && accumulators.contains(home))
+    if (auto paired = dotLayoutsFor(op, layouts.acc, /*inPairs=*/true);
+        paired && costOfOperands(op, *paired) < costOfOperands(op, layouts))
+      layouts = *paired;
   cta::LayoutAttr acc = get(layouts.acc), a = get(layouts.a), b = get(layouts.b);
   if (wantsStaging(op, layouts)) { // from wherever they are
     a = homeOr(op.getA());

@@ -17,6 +17,8 @@
 
 namespace tile {
 
+struct DotLayouts;
+
 class LayoutInference {
 public:
   LayoutInference(mlir::func::FuncOp func, Coalescing &coalescing);
@@ -53,6 +55,8 @@ private:
   void inferJoin(JoinOp op);
   void inferSplit(SplitOp op);
   void inferDot(DotOp op);
+  /// Of moving the operands from where they live.
+  double costOfOperands(DotOp op, const DotLayouts &layouts) const;
   void inferDot(cta::WarpgroupDotOp op);
   void inferFor(mlir::scf::ForOp op);
   void inferIf(mlir::scf::IfOp op);

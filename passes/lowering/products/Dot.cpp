@@ -260,7 +260,7 @@ LogicalResult Lowering::multiplyMatrices(DotOp op, const MatrixInstruction &inst
 LogicalResult Lowering::lowerDot(DotOp op) {
   switch (dotMethod(op)) {
   case DotMethod::Matrix:
-    return multiplyMatrices(op, *chooseInstruction(op, in.target()));
+    return multiplyMatrices(op, *instructionOf(op));
   case DotMethod::Registers:
     return multiplyAdd(op);
   case DotMethod::Staged:

@@ -175,3 +175,31 @@ func.func @large_by_multiply_adds(%x_: f32, %y_: f32) {
   return
 }
 }
+
+// -----
+
+// A product's result is another's left operand as it lies: two neighbours a thread, of which
+// instructions take the second for the fifth. The right operand's rows are counted alike.
+// CHECK-DAG: #[[ACC:.*]] = #cta.layout<{register = {{\[\[}}0, 1], [8, 0], [0, 8]], lane = {{\[\[}}0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []} : [16, 16]>
+// CHECK-DAG: #[[A:.*]] = #cta.layout<{register = {{\[\[}}8, 0], [0, 1], [0, 8]], lane = {{\[\[}}0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []} : [16, 16]>
+// CHECK-DAG: #[[B:.*]] = #cta.layout<{register = {{\[\[}}1, 0], [8, 0], [0, 8]], lane = {{\[\[}}2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], warp = []} : [16, 16]>
+// CHECK-DAG: #[[FIFTH:.*]] = #cta.layout<{register = {{\[\[}}8, 0], [0, 4], [0, 8]], lane = {{\[\[}}0, 1], [0, 2], [1, 0], [2, 0], [4, 0]], warp = []} : [16, 16]>
+// CHECK-LABEL: func.func @left_operand_in_pairs
+// CHECK: tile.dot {{.*}} tensor<16x16xf32, #[[FIFTH]]> *
+// CHECK: tile.dot {{.*}} tensor<16x16xf32, #[[A]]> * tensor<16x16xf32, #[[B]]> -> tensor<16x16xf32, #[[ACC]]>
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 1>} {
+func.func @left_operand_in_pairs(%a: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %c: !tile.ptr<f32> {tile.divisibility = 16 : i32}) {
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  %r = tile.make_range 0 to 256 : tensor<256xi32>
+  %at = tile.reshape %r : tensor<256xi32> -> tensor<16x16xi32>
+  %as = tile.splat %a : !tile.ptr<f32> -> tensor<16x16x!tile.ptr<f32>>
+  %pa = tile.addptr %as, %at : tensor<16x16x!tile.ptr<f32>>, tensor<16x16xi32>
+  %x = tile.load %pa : tensor<16x16x!tile.ptr<f32>>
+  %d = tile.dot %x, %x, %zero precision = tf32 : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>
+  %e = tile.dot %d, %x, %zero precision = tf32 : tensor<16x16xf32> * tensor<16x16xf32> -> tensor<16x16xf32>
+  %cs = tile.splat %c : !tile.ptr<f32> -> tensor<16x16x!tile.ptr<f32>>
+  %pc = tile.addptr %cs, %at : tensor<16x16x!tile.ptr<f32>>, tensor<16x16xi32>
+  tile.store %pc, %e : tensor<16x16x!tile.ptr<f32>>
+  return
+}
+}
