@@ -184,27 +184,19 @@ void tileEmuBarrierArrive(Thread *t, uint32_t id, uint32_t count, uint32_t align
 }
 }
 
-/// The operands of a barrier with a reduction are gathered by the barrier's
-/// first word of state: popc in the low half, "all" and "any" above.
-namespace {
-struct Reduction {
-  uint32_t trues = 0, total = 0;
-};
-} // namespace
-
+/// Two rounds of the same barrier: everybody leaves a vote, then reads all. The last to read clears
+/// the table for those who leave the second round first and vote again.
 extern "C" uint32_t tileEmuBarrierReduce(Thread *t, uint32_t id, uint32_t count, uint32_t predicate,
                                          uint32_t mode, uint32_t aligned, uint32_t site) {
-  // Two rounds of the same barrier: everybody leaves a vote, then reads all.
-  static thread_local std::unordered_map<const NamedBarrier *, Reduction> votes;
   NamedBarrier &b = t->cta->barriers[id & 15];
-  Reduction &r = votes[&b];
-  r.trues += predicate != 0;
-  ++r.total;
+  b.trues += predicate != 0;
+  ++b.votes;
   tileEmuBarrierSync(t, id, count, aligned, site);
-  uint32_t trues = votes[&b].trues, total = votes[&b].total;
+  uint32_t trues = b.trues, votes = b.votes;
+  if (++b.read == votes)
+    b.trues = b.votes = b.read = 0;
   tileEmuBarrierSync(t, id, count, aligned, site);
-  votes.erase(&b);
-  return mode == 0 ? trues : mode == 1 ? trues == total : trues != 0;
+  return mode == 0 ? trues : mode == 1 ? trues == votes : trues != 0;
 }
 
 //===----------------------------------------------------------------------===//

@@ -189,6 +189,7 @@ struct NamedBarrier {
   SiteId firstSite = 0; ///< of the first arrival
   Component firstBy = 0;
   std::vector<Arrivals> warps;
+  uint32_t votes = 0, trues = 0, read = 0; ///< of a reduction: cast, of them true, and counted by
 };
 
 struct MBarrier {

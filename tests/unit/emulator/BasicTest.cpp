@@ -239,6 +239,32 @@ TEST(EmuBarrier, ArriveAndSyncMeet) {
   bench.expectClean(64);
 }
 
+// Whoever leaves a reduction first votes in the next one while others are still leaving.
+TEST(EmuBarrier, ReductionsThatFollowEachOtherKeepTheirVotes) {
+  std::string body;
+  for (int i = 0; i < 3; ++i)
+    body += llvm::formatv(
+                "  %n{0} = call i32 asm sideeffect \"{{\\0A.reg .pred p;\\0Asetp.lt.u32 p, $1, "
+                "{1};\\0Abarrier.cta.red.popc.aligned.u32 $0, 0, p;\\0A}\", \"=r,r\"(i32 %tid)\n"
+                "  %i{0} = add i32 %tid, {2}\n"
+                "  %o{0} = getelementptr i32, ptr addrspace(1) %p0, i32 %i{0}\n"
+                "  store i32 %n{0}, ptr addrspace(1) %o{0}\n",
+                i, 63 - i, 64 * i)
+                .str();
+  Bench bench(kernel(body + "  ret void"));
+  std::vector<uint32_t> out(192);
+  bench.buffer(out);
+  for (uint64_t seed = 0; seed < 5; ++seed) {
+    RunOptions options;
+    if (seed)
+      options.seed = seed;
+    Report report = bench.run(64, 0, options);
+    EXPECT_TRUE(report.ok()) << report.str();
+    for (uint32_t i = 0; i < out.size(); ++i)
+      EXPECT_EQ(out[i], 63 - i / 64) << seed << " " << i;
+  }
+}
+
 TEST(EmuBarrier, DifferentCountsAreReported) {
   Bench bench(kernel(namedBarrier("bar.sync 3, 64;", "bar.sync 3, 32;")));
   std::vector<uint32_t> out(1);
