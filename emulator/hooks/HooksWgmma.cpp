@@ -250,7 +250,8 @@ static void compute(Warpgroup &g, Tick number) {
 // Issuing
 //===----------------------------------------------------------------------===//
 
-/// Replaces a lane's accumulators by tokens and notes their slots.
+/// Replaces a lane's accumulators by tokens and notes their slots. True if some were registers,
+/// which no product has written.
 static bool takeAccumulators(Warpgroup &g, Product &p, Tick number, unsigned lane,
                              const WgmmaOperands &o, unsigned registers) {
   auto &values = g.values[lane];
@@ -258,7 +259,12 @@ static bool takeAccumulators(Warpgroup &g, Product &p, Tick number, unsigned lan
   bool plain = false;
   for (unsigned i = 0; i < registers; ++i) {
     uint32_t word = o.words[i], slot = slotOf(word);
-    if ((word & kTokenMask) != kToken || slot >= values.size()) {
+    bool isToken = (word & kTokenMask) == kToken && slot < values.size();
+    if (isToken && owner[slot] == number)
+      report(g.cta->threads[g.index * 128 + lane], FindingKind::AccumulatorInFlight, p.site,
+             "two accumulators of this matrix product are copies of one, which an earlier product "
+             "may still write");
+    if (!isToken || owner[slot] == number) {
       slot = uint32_t(values.size());
       values.push_back(word);
       owner.push_back(0);

@@ -97,7 +97,8 @@ std::string products(const std::string &ofLast) {
   auto words = [](const std::string &from) {
     std::string all;
     for (unsigned i = 0; i < 4; ++i)
-      all += (i ? ", float " : "float ") + (from[0] == '%' ? from + std::to_string(i) : from);
+      all += (i ? ", float " : "float ") +
+             (from.back() == '*' ? from.substr(0, 2) + std::to_string(i) : from);
     return all;
   };
   auto extract = [&](const std::string &from) {
@@ -129,7 +130,7 @@ std::string products(const std::string &ofLast) {
       "  %done = call { float, float, float, float, float, float, float, float } asm sideeffect "
       "\"wgmma.wait_group.sync.aligned 0;\", "
       "\"=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,~{memory}\"(" +
-      words("%y") + ", " + words("%z") +
+      words("%y*") + ", " + words("%z*") +
       ")\n  %sum = mul i32 %block, 1024\n  %own = mul i32 %tid, 8\n"
       "  %begin = add i32 %sum, %own\n";
   for (unsigned i = 0; i < 8; ++i)
@@ -155,6 +156,14 @@ TEST(EmuUndefined, AccumulatorsOfAProductFromZeroAreItsOwn) {
   for (unsigned i = 0; i < out.size(); ++i)
     wrong += out[i] != (i % 8 >= 4 ? 16.0f : i < 1024 ? 0.0f : 17.0f);
   EXPECT_EQ(wrong, 0u);
+}
+
+TEST(EmuUndefined, OneAccumulatorTwiceInAProductIsReported) {
+  Bench bench(products("%y0"));
+  std::vector<float> out(2048);
+  bench.buffer(out);
+  bench.launch.grid[0] = 2;
+  bench.expectFinding(FindingKind::AccumulatorInFlight, 128, 4096);
 }
 
 } // namespace
