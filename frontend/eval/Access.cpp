@@ -2,6 +2,7 @@
 #include "frontend/eval/Characters.h"
 #include "frontend/eval/Evaluator.h"
 #include "frontend/eval/Methods.h"
+#include "frontend/eval/Statements.h"
 #include "frontend/eval/WorkMeter.h"
 #include "text/Format.h"
 
@@ -284,7 +285,8 @@ static std::optional<Result> classAttribute(const ClassObject &type, StringRef n
   if (!type.def || !type.module)
     return std::nullopt;
   Evaluator &evaluator = type.module->owner().evaluator();
-  std::shared_ptr<Scope> scope = Evaluator::makeScope(*type.module);
+  std::shared_ptr<Scope> scope =
+      Evaluator::makeScope(*type.module, StatementRunner::scopeAt(*type.module, type.def->range));
   scope->isTopLevel = true;
   int64_t number = 0; // what auto() gives
   std::optional<Result> found;

@@ -1,5 +1,6 @@
 //===- Annotations.cpp - what a kernel's parameters are said to be --------===//
 #include "frontend/eval/Annotations.h"
+#include "frontend/eval/Statements.h"
 #include "frontend/eval/WorkMeter.h"
 #include "text/Format.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -20,7 +21,8 @@ ParameterKind eval::annotationOf(Evaluator &evaluator, const FunctionObject &ker
   if (!annotation)
     return kind;
   kind.isConstexpr = isConstexprAnnotation(annotation, kernel.module);
-  Result value = evaluator.evaluate(*annotation, Evaluator::makeScope(*kernel.module));
+  Result value =
+      evaluator.evaluate(*annotation, StatementRunner::scopeAbove(kernel, annotation->range));
   // Triton ignores annotations it has no use for, and so does a launch.
   if (!value)
     return kind;

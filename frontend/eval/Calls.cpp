@@ -264,8 +264,8 @@ Result Evaluator::bind(const FunctionObject &function, const CallArgs &args,
 Result Evaluator::defaultValue(const FunctionObject &function, size_t index) {
   if (index < function.defaults.size() && function.defaults[index])
     return *function.defaults[index];
-  return evaluate(*function.params()[index].defaultValue,
-                  makeScope(*function.module, function.closure));
+  const ast::Expr &value = *function.params()[index].defaultValue;
+  return evaluate(value, StatementRunner::scopeAbove(function, value.range));
 }
 
 //===----------------------------------------------------------------------===//
@@ -380,7 +380,8 @@ Result Evaluator::decoratorArguments(const FunctionObject &function, const Decor
                                      CallArgs &args) {
   if (!decorator.call)
     return PyValue();
-  return evaluateArguments(*decorator.call, makeScope(*function.module, function.closure), args);
+  return evaluateArguments(*decorator.call, StatementRunner::scopeAbove(function, decorator.range),
+                           args);
 }
 
 bool tile::eval::isConstexprAnnotation(const ast::Expr *annotation, ModuleEnv *module) {

@@ -204,10 +204,12 @@ static Result justify(Evaluator &, const PyValue &self, const CallArgs &args) {
 
 static Result zeroFill(Evaluator &, const PyValue &self, const CallArgs &args) {
   std::optional<int64_t> width = args.positional.empty() ? 0 : args.positional[0].toInt64();
+  if (!width || *width > 10000)
+    return fail("the width must be an integer of at most 10000");
   std::string text = self.asStr();
   int64_t size = countCharacters(text);
   bool hasSign = !text.empty() && (text[0] == '-' || text[0] == '+');
-  if (width && *width <= 10000 && size < *width)
+  if (size < *width)
     text.insert(hasSign ? 1 : 0, *width - size, '0');
   return PyValue::string(text);
 }

@@ -15,6 +15,7 @@
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SaveAndRestore.h"
+#include <map>
 
 using namespace tile;
 using namespace tile::eval;
@@ -193,31 +194,65 @@ static bool hasKnownMembers(StringRef module) {
          module == "libdevice";
 }
 
+namespace {
+/// Files import each other by many ways: as long as somebody looks for a name, a file that has been
+/// asked for it is not asked again.
+class StarAnswers {
+public:
+  StarAnswers() { ++searches; }
+  ~StarAnswers() {
+    if (--searches == 0)
+      answers.clear();
+  }
+  /// What was found; of a new question nothing yet: who asks fills it in.
+  std::optional<PyValue> &find(const ModuleEnv &env, StringRef name, bool &isNew) {
+    auto [at, inserted] = answers.try_emplace({&env, name.str()});
+    isNew = inserted;
+    return at->second; // it stays where it is
+  }
+
+private:
+  using Question = std::pair<const ModuleEnv *, std::string>;
+  static thread_local unsigned searches;
+  static thread_local std::map<Question, std::optional<PyValue>> answers;
+};
+thread_local unsigned StarAnswers::searches = 0;
+thread_local std::map<StarAnswers::Question, std::optional<PyValue>> StarAnswers::answers;
+} // namespace
+
 std::optional<PyValue> ModuleEnv::starImported(StringRef name) {
-  if (inStarImports)
+  if (inStarImports || starImports.empty())
     return std::nullopt;
+  StarAnswers all;
+  bool isNew = false;
+  std::optional<PyValue> &answer = all.find(*this, name, isNew);
+  if (!isNew)
+    return answer;
   llvm::SaveAndRestore<bool> once(inStarImports, true);
-  // The last import wins.
-  for (const ast::ImportFrom *import : llvm::reverse(starImports)) {
-    Result from = resolveModule(import->module, import->level);
-    if (!from)
-      continue;
-    const ModuleRef &ref = from->asModule();
-    if (!ref.env) {
-      if (Result value = hasKnownMembers(ref.name) && !name.starts_with("_")
-                             ? attribute(*from, name)
-                             : Result(fail("")))
-        return value.take();
-    } else if (ref.env->exports(name)) {
-      if (ref.env->binds(name)) {
-        if (Result value = ref.env->lookup(name))
+  answer = [&]() -> std::optional<PyValue> {
+    // The last import wins.
+    for (const ast::ImportFrom *import : llvm::reverse(starImports)) {
+      Result from = resolveModule(import->module, import->level);
+      if (!from)
+        continue;
+      const ModuleRef &ref = from->asModule();
+      if (!ref.env) {
+        if (Result value = hasKnownMembers(ref.name) && !name.starts_with("_")
+                               ? attribute(*from, name)
+                               : Result(fail("")))
           return value.take();
-      } else if (std::optional<PyValue> further = ref.env->starImported(name)) {
-        return further;
+      } else if (ref.env->exports(name)) {
+        if (ref.env->binds(name)) {
+          if (Result value = ref.env->lookup(name))
+            return value.take();
+        } else if (std::optional<PyValue> further = ref.env->starImported(name)) {
+          return further;
+        }
       }
     }
-  }
-  return std::nullopt;
+    return std::nullopt;
+  }();
+  return answer;
 }
 
 Result ModuleEnv::lookupBefore(StringRef name, size_t before) {

@@ -37,6 +37,19 @@ llvm::SmallVector<const ast::Body *> eval::innerBodies(const ast::Stmt &stmt) {
   }
 }
 
+std::shared_ptr<Scope> StatementRunner::scopeAt(ModuleEnv &module, SourceRange part) {
+  auto at = llvm::partition_point(module.statements, [&](const auto &statement) {
+    return statement->stmt->range.end <= part.begin;
+  });
+  return at == module.statements.end() ? nullptr : (*at)->scope;
+}
+
+std::shared_ptr<Scope> StatementRunner::scopeAbove(const FunctionObject &function,
+                                                   SourceRange part) {
+  return Evaluator::makeScope(*function.module, function.closure ? function.closure
+                                                                 : scopeAt(*function.module, part));
+}
+
 /// The functions that a list of statements defines, at any depth of `if` and
 /// the like but not inside other definitions.
 static llvm::SmallVector<const ast::FunctionDef *> definitionsIn(const ast::Body &body) {

@@ -35,7 +35,7 @@ std::string Program::findFile(StringRef folder, StringRef dottedName) {
   for (StringRef part : parts)
     llvm::sys::path::append(path, part);
   std::string base(path);
-  for (StringRef ending : {".tile", ".py", "/__init__.py"})
+  for (StringRef ending : {".tile", "/__init__.py", ".py"})
     if (!parts.empty() || ending.starts_with("/")) {
       if (llvm::sys::fs::is_regular_file(base + ending))
         return base + ending.str();

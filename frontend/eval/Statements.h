@@ -29,6 +29,12 @@ public:
   /// A function closes over `scope`. What holds each other is released with the case
   /// that runs (ScopeArena), or else with the file.
   void keepClosure(const ScopePtr &scope);
+  /// What is written above the body of a function (defaults, decorators, annotations) is evaluated
+  /// in this scope: there globals are what they were above the function, for its body what they
+  /// are in the end.
+  static ScopePtr scopeAbove(const FunctionObject &function, SourceRange part);
+  /// Of the statement at a file's top level that `part` belongs to; null before it has run.
+  static ScopePtr scopeAt(ModuleEnv &module, SourceRange part);
 
 private:
   Flow runAssign(const ast::Assign &stmt, const ScopePtr &scope);

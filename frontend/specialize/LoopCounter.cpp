@@ -93,6 +93,15 @@ bool LoopCounter::read(Specializer &s, const RangeCall &range, Bounds &bounds) {
   bounds.knownStart = exactValue(bounds.start);
   bounds.knownStop = exactValue(bounds.stop);
   bounds.knownStep = exactValue(bounds.step);
+  // Of a number with a sign and one without, what may be below zero has no value in 32 bits without
+  // a sign. (In 64 there is no wider type: those are compared without a sign.)
+  auto mayBeNegative = [](const Tensor &t, const std::optional<APInt> &known) {
+    return t.type.isSigned() && !known;
+  };
+  if (!bounds.type.isSigned() && bounds.type.bitWidth() < 64 &&
+      (mayBeNegative(bounds.start, bounds.knownStart) ||
+       mayBeNegative(bounds.stop, bounds.knownStop)))
+    bounds.type = Kind::Int64;
   if (!bounds.knownStep || !bounds.knownStep->isZero())
     return true;
   s.error("the step of a range must not be 0");

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/specialize/Parameters.h"
 #include "frontend/Counted.h"
+#include "frontend/eval/Statements.h"
 #include "text/Format.h"
 
 using llvm::StringRef;
@@ -68,7 +69,7 @@ bool Parameters::readSignature() {
 std::optional<ArgumentType> Parameters::annotated(const ast::Parameter &parameter) {
   if (!parameter.annotation)
     return std::nullopt;
-  auto scope = eval::Evaluator::makeScope(*kernel.module, kernel.closure);
+  auto scope = eval::StatementRunner::scopeAbove(kernel, parameter.annotation->range);
   Result value = program.evaluator().evaluate(*parameter.annotation, scope);
   if (!value)
     return std::nullopt;

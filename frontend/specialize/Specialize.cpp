@@ -402,8 +402,12 @@ static bool buildArguments(Specializer &s, const eval::FunctionObject &kernel,
 }
 
 /// A kernel's name as PTX can have it: of other letters than ASCII's, every byte as
-/// `$` and its hexadecimal digits.
+/// `$` and its hexadecimal digits. What PTX, or the code of a kernel, means something else by gets
+/// a `$` behind it.
 static std::string entryName(StringRef name) {
+  static constexpr StringRef taken[] = {"_", "WARP_SZ", "vprintf", "__assertfail", "tile_shared"};
+  if (llvm::is_contained(taken, name))
+    return name.str() + "$";
   std::string out;
   for (char c : name)
     out += llvm::isAlnum(c) || c == '_' ? std::string(1, c)

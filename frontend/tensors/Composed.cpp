@@ -4,7 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/tensors/Convolutions.h"
+#include "text/Format.h"
 #include <cmath>
+#include <limits>
 
 using namespace tile;
 using namespace tile::tensors;
@@ -112,6 +114,25 @@ static Result attention(Tracer &tracer, StringRef name, const CallArgs &args) {
   return scores ? tracer.matmul(*scores, r[2]) : std::move(scores);
 }
 
+/// What has been taken is -inf, and so may be what is left of a row (masked scores): places are
+/// looked for in a copy where -inf is the least finite number, and that is the next one.
+static Result orderOfWhatIsLeft(Tracer &tracer, StringRef name, const PyValue &x,
+                                mlir::Type element) {
+  bool isDouble = element.isF64();
+  // Narrower floats are compared as f32, where they have no least number of their own.
+  Result wide = isDouble ? Result(x) : tracer.cast(x, tracer.builder.getF32Type());
+  if (!wide)
+    return wide;
+  double least = isDouble ? std::numeric_limits<double>::lowest()
+                          : double(std::numeric_limits<float>::lowest());
+  double next = isDouble ? std::nextafter(least, 0.0) : double(std::nextafter(float(least), 0.0F));
+  Result isLeast = tracer.map(MapKind::eq, name, {*wide, PyValue::number(least)});
+  Result finite = tracer.map(MapKind::maximum, name, {*wide, PyValue::number(least)});
+  if (!isLeast || !finite)
+    return !isLeast ? std::move(isLeast) : std::move(finite);
+  return tracer.map(MapKind::select, name, {*isLeast, PyValue::number(next), *finite});
+}
+
 /// topk(x, k, axis=-1): the greatest in order, and where they are; of equal ones the first.
 static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
   ArgReader r(name, args, {"x", "k", "axis"}, 2);
@@ -132,22 +153,29 @@ static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
   int64_t dim = *given < 0 ? *given + rank : *given;
   llvm::SmallVector<int64_t> dims(rank - dim, -1);
   dims[0] = 0;
-  Result place = tracer.rearrange({tracer.indices(x.type().sizes()[dim]), "", false}, dims);
+  Size size = x.type().sizes()[dim];
+  if (size.constant().value_or(*count) < *count)
+    return fail(formatted("`topk` of {} elements cannot give {}", size.str(), *count));
+  tracer.require(size - Size(*count),
+                 formatted("`topk` of {} elements cannot give {}", size.str(), *count));
+  Result place = tracer.rearrange({tracer.indices(size), "", false}, dims);
   std::vector<PyValue> values, indices;
-  Result left = r[0];
+  Result left = r[0], order = orderOfWhatIsLeft(tracer, name, r[0], x.type().getElement());
   CallArgs along{{}, {{"axis", axis}, {"keepdim", PyValue::boolean(true)}}};
-  for (int64_t i = 0; i < *count && left && place; ++i) {
+  for (int64_t i = 0; i < *count && left && order && place; ++i) {
     along.positional = {*left};
     Result best = tracer.callNamed("max", along).value();
+    along.positional = {*order};
     Result at = best ? tracer.callNamed("argmax", along).value() : Result(PyValue());
     if (!best || !at)
       return !best ? std::move(best) : std::move(at);
     values.push_back(*best);
     indices.push_back(*at);
     Result isTaken = tracer.map(MapKind::eq, name, {*place, *at});
-    left = isTaken
-               ? tracer.map(MapKind::select, name, {*isTaken, PyValue::number(-INFINITY), *left})
-               : std::move(isTaken);
+    if (!isTaken)
+      return isTaken;
+    left = tracer.map(MapKind::select, name, {*isTaken, PyValue::number(-INFINITY), *left});
+    order = tracer.map(MapKind::select, name, {*isTaken, PyValue::number(-INFINITY), *order});
   }
   Result best = call(tracer, "cat", {PyValue::list(std::move(values)), axis});
   Result at = call(tracer, "cat", {PyValue::list(std::move(indices)), axis});

@@ -1,6 +1,7 @@
 //===- Signature.cpp - annotations, and the sizes of a call ---------------===//
 #include "frontend/tensors/Signature.h"
 #include "frontend/Counted.h"
+#include "frontend/eval/Statements.h"
 
 using namespace tile;
 using namespace tile::tensors;
@@ -40,7 +41,8 @@ static std::optional<DType> readType(eval::Evaluator &evaluator,
   if (auto *name = llvm::dyn_cast<ast::Name>(&expr); name && !function.module->binds(name->id))
     type = DType::parse(name->id == "bool" ? "int1" : name->id);
   if (!type) {
-    Result value = evaluator.evaluate(expr, eval::Evaluator::makeScope(*function.module));
+    Result value =
+        evaluator.evaluate(expr, eval::StatementRunner::scopeAbove(function, expr.range));
     if (value && value->is(PyValue::Kind::DType))
       type = value->asDType();
     else if (value && value->isStr())

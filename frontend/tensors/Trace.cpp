@@ -164,6 +164,11 @@ OwningOpRef<ModuleOp> tensors::trace(MLIRContext &context, eval::Evaluator &eval
   evaluator.hooks = before;
   launches = std::move(tracer.launches);
   error = result ? buildReturn(tracer, op, function, *result) : result.takeError();
+  if (!error && tracer.tooLarge.file) {
+    error = fail("a size of 2^62 and more: no tensor is as large");
+    error->diagnostic.file = tracer.tooLarge.file;
+    error->diagnostic.range = tracer.tooLarge.range;
+  }
   SmallVector<StringRef> needs;
   std::vector<std::string> formulas;
   formulas.reserve(tracer.requirements.size());
@@ -186,11 +191,19 @@ OwningOpRef<ModuleOp> tensors::trace(MLIRContext &context, eval::Evaluator &eval
 // Values
 //===----------------------------------------------------------------------===//
 
+/// Whether a number in it went beyond 62 bits (ir/graph/Size.cpp).
+static bool isBeyond(const Size &size) { return size.constant() == INT64_MIN; }
+
 PyValue Tracer::wrap(Value value, bool isWeak, std::string name) {
+  auto type = dyn_cast<GraphTensorType>(value.getType());
+  if (type && !tooLarge.file && llvm::any_of(type.sizes(), isBeyond))
+    tooLarge = eval::currentPlace();
   return PyValue::extension(std::make_shared<TensorValue>(*this, value, std::move(name), isWeak));
 }
 
 PyValue Tracer::sizeValue(const Size &size) {
+  if (isBeyond(size) && !tooLarge.file)
+    tooLarge = eval::currentPlace();
   if (std::optional<int64_t> constant = size.constant())
     return PyValue::integer(*constant);
   return PyValue::extension(std::make_shared<SizeValue>(*this, size));

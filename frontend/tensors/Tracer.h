@@ -3,6 +3,7 @@
 #define TILE_FRONTEND_TENSORS_TRACER_H
 
 #include "frontend/eval/Methods.h"
+#include "frontend/eval/Place.h"
 #include "frontend/tensors/HandKernel.h"
 #include "frontend/tensors/Trace.h"
 #include "mlir/IR/Builders.h"
@@ -144,6 +145,7 @@ public:
   /// The last value of each parameter that has been written.
   llvm::SmallVector<std::pair<unsigned, mlir::Value>> updated() const;
   std::vector<HandKernel> launches;
+  eval::Place tooLarge; ///< of the first size that goes beyond all; no file if none does
 
 private:
   mlir::Value materialize(const Operand &operand, mlir::Type element);

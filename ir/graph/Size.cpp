@@ -16,10 +16,20 @@ Size Size::symbol(StringRef name) {
   return size;
 }
 
+/// A size in which a number went beyond 62 bits is this constant whatever it was, and so is what is
+/// computed of it. It has no value.
+static constexpr int64_t kBeyond = INT64_MIN;
+
 void Size::add(const Product &product, int64_t coefficient) {
-  // Coefficients come from source text, where nobody writes numbers near 2^63.
-  int64_t sum = int64_t(uint64_t(terms[product]) + uint64_t(coefficient));
-  if (sum == 0)
+  constexpr int64_t most = int64_t(1) << 62;
+  if (constant() == kBeyond)
+    return;
+  int64_t sum = 0;
+  auto known = terms.find(product);
+  bool overflows = llvm::AddOverflow(known == terms.end() ? 0 : known->second, coefficient, sum);
+  if (overflows || sum > most || sum < -most)
+    terms = {{{}, kBeyond}};
+  else if (sum == 0)
     terms.erase(product);
   else
     terms[product] = sum;
@@ -43,7 +53,8 @@ Size operator*(const Size &a, const Size &b) {
       std::vector<std::string> product = left;
       product.insert(product.end(), right.begin(), right.end());
       llvm::sort(product);
-      out.add(product, int64_t(uint64_t(first) * uint64_t(second)));
+      int64_t both = 0;
+      out.add(product, llvm::MulOverflow(first, second, both) ? kBeyond : both);
     }
   return out;
 }
@@ -117,7 +128,9 @@ private:
     int64_t number = 0;
     if (!rest.empty() && llvm::isDigit(rest.front())) {
       StringRef digits = rest.take_while(llvm::isDigit);
-      if (digits.getAsInteger(10, number))
+      if (digits == StringRef("9223372036854775808")) // `-kBeyond`, as it is printed
+        number = kBeyond;
+      else if (digits.getAsInteger(10, number))
         return fail(formatted("`{}` is too large", digits));
       rest = rest.drop_front(digits.size());
       return Size(number);
@@ -222,6 +235,8 @@ void Size::collectNames(std::set<std::string> &names) const {
 
 std::optional<int64_t> Size::evaluate(const Bindings &bindings) const {
   int64_t sum = 0;
+  if (constant() == kBeyond)
+    return std::nullopt;
   for (auto &[product, coefficient] : terms) {
     int64_t value = coefficient;
     for (const std::string &name : product) {

@@ -1,6 +1,7 @@
 //===- Composed.cpp - references that are formulas over others ------------===//
 #include "frontend/eval/Methods.h"
 #include "runtime/host/Functions.h"
+#include "text/Format.h"
 #include <cmath>
 
 using namespace tile;
@@ -72,6 +73,9 @@ static Result dropout(const ContextPtr &context, const CallArgs &args) {
   if (!x)
     return eval::fail("`dropout` needs a tensor, got " + eval::repr(r[0]));
   PyValue p = r.has(1) ? r[1] : PyValue::number(0.5);
+  std::optional<double> chance = p.toDouble();
+  if (!chance || !(*chance >= 0 && *chance <= 1))
+    return eval::fail("`dropout` needs a probability from 0 to 1, got " + eval::repr(p));
   PyValue seed = r.has(2) ? r[2] : PyValue::integer(0);
   std::vector<PyValue> shape;
   for (int64_t size : x->shape())
@@ -194,10 +198,16 @@ static Result topk(const ContextPtr &context, const CallArgs &args) {
   if (!r)
     return r.error();
   PyValue axis = r.has(2) ? r[2] : PyValue::integer(-1);
+  auto *x = r[0].dynExtension<Tensor>();
+  std::optional<int64_t> k = r[1].toInt64(), place = axis.toInt64();
+  if (!x || !k || !place || *place < -int64_t(x->rank()) || *place >= int64_t(x->rank()))
+    return eval::fail("`topk` needs a tensor, a number, and one of the tensor's axes");
+  int64_t size = x->shape()[*place < 0 ? *place + x->rank() : *place];
+  if (*k < 0 || *k > size)
+    return eval::fail(formatted("`topk` of {} elements cannot give {}", size, *k));
   std::vector<PyValue> both;
   for (llvm::StringRef name : {"sort", "argsort"}) {
     Result order = call(context, name, {r[0], axis, PyValue::boolean(true)});
-    Result first = order ? call(context, "arange", {r[1]}) : Result(PyValue());
     // The first along the axis: that is a slice of it in the last place.
     Result last =
         order ? call(context, "transpose", {*order, axis, PyValue::integer(-1)}) : std::move(order);

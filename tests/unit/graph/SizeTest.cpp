@@ -90,6 +90,17 @@ TEST(Size, WhatDoesNotFitHasNoValue) {
   EXPECT_FALSE(read("M").evaluate({}));
 }
 
+TEST(Size, NumbersBeyondAllAreNoSizes) {
+  Size large(int64_t(1) << 61), n = Size::symbol("N");
+  EXPECT_EQ((large + large).evaluate({}), int64_t(1) << 62);
+  for (const Size &size : {large + large + large, large * large, large * large * n,
+                           n * large * large - n * large * large, Size(0) - large - large - large,
+                           Size(INT64_MIN), large * large + n, n - large * large}) {
+    EXPECT_FALSE(size.evaluate(numbers)) << size.str();
+    EXPECT_EQ(read(size.str().c_str()), size);
+  }
+}
+
 TEST(Size, SaysWhatIsWrong) {
   EXPECT_EQ(whyNot("M +"), "a size is missing");
   EXPECT_EQ(whyNot("M / 2"), "`/ 2` does not belong here");

@@ -168,6 +168,20 @@ TEST(Tensor, ResultsThatDoNotFitIntoMemoryAreRefused) {
   EXPECT_EQ(limited("tile.zeros((0, 1 << 40)).softmax(1).shape"), "(0, 1099511627776)");
 }
 
+TEST(Tensor, CountsAndChancesThatThereAreNot) {
+  check({{"tile.topk(tile.zeros(8), 9)", "TypeError: `topk` of 8 elements cannot give 9"},
+         {"tile.topk(tile.zeros((3, 8)), -1, axis=0)",
+          "TypeError: `topk` of 3 elements cannot give -1"},
+         {"tile.topk(tile.zeros(8), 2, axis=1)",
+          "TypeError: `topk` needs a tensor, a number, and one of the tensor's axes"},
+         {"tile.topk(tile.zeros((3, 8)), 3, axis=-2)[0].shape", "(3, 8)"},
+         {"tile.dropout(tile.ones(8), 1.5)",
+          "TypeError: `dropout` needs a probability from 0 to 1, got 1.5"},
+         {"tile.dropout(tile.ones(8), float('nan'))",
+          "TypeError: `dropout` needs a probability from 0 to 1, got nan"},
+         {"'abc'.zfill(1 << 40)", "TypeError: the width must be an integer of at most 10000"}});
+}
+
 TEST(Tensor, ElementsAreNumbers) {
   check({{"tile.zeros(4).to(tl.void)",
           "TypeError: a tensor is made of elements such as `tl.float16`, not of `void`"},

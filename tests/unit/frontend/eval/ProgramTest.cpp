@@ -383,6 +383,27 @@ E = D
   EXPECT_NE(file.get("E").find("`E` is used above its definition"), std::string::npos);
 }
 
+TEST(Module, WhatStandsAboveABodySeesTheBindingAboveIt) {
+  TestFile file(R"(
+A = 1
+def f(x=A): return (x, A)
+g = lambda x=A: (x, A)
+class C:
+    value = A
+A = 2
+a, b, c = f(), g(), C.value
+if A == 2:
+    A = 3
+    def h(x=A): return (x, A)
+A = 4
+d = h()
+)");
+  EXPECT_EQ(file.get("a"), "(1, 4)");
+  EXPECT_EQ(file.get("b"), "(1, 4)");
+  EXPECT_EQ(file.get("c"), "1");
+  EXPECT_EQ(file.get("d"), "(3, 4)");
+}
+
 TEST(Module, ImportsResolveToCanonicalNames) {
   TestFile file(R"(
 import triton.language as tl
@@ -493,6 +514,15 @@ TEST(Module, ImportsOtherFiles) {
   write("own/part/__init__.py", "VALUE = 12\n");
   write("broken.py", "def f(:\n");
   write("pkg/deep/inner.py", "from pkg.part import VALUE\n");
+  for (unsigned i = 0; i < 60; ++i) { // as many ways to the last as there are Fibonacci numbers
+    std::string near = std::to_string(i + 1), far = std::to_string(i + 2);
+    write("stars" + std::to_string(i) + ".py",
+          "from stars" + far + " import *\nfrom stars" + near + " import *\n");
+  }
+  write("stars60.py", "LAST = 15\n");
+  write("stars61.py", "from stars0 import *\n");
+  write("both.py", "VALUE = 13\n");
+  write("both/__init__.py", "VALUE = 14\n");
   std::string path = write("main.tile", R"(
 from helper import twice
 import helper as h, pkg.part
@@ -505,6 +535,10 @@ c = broken.f
 from pkg.deep.inner import VALUE as d
 from own import part as own_part
 e = own_part.VALUE
+from both import VALUE as f
+from stars0 import *
+g = LAST + LAST
+h = MISSING
 )");
   std::string error;
   std::unique_ptr<SourceFile> file = SourceFile::open(path, error);
@@ -518,6 +552,9 @@ e = own_part.VALUE
   EXPECT_EQ(TestFile::show(env.lookup("c")).substr(0, 12), "ImportError:");
   EXPECT_EQ(TestFile::show(env.lookup("d")), "11"); // by the name of the package it is in
   EXPECT_EQ(TestFile::show(env.lookup("e")), "12"); // a package may import its own parts
+  EXPECT_EQ(TestFile::show(env.lookup("g")), "30"); // each file is asked once
+  EXPECT_EQ(TestFile::show(env.lookup("h")).substr(0, 10), "NameError:");
+  EXPECT_EQ(TestFile::show(env.lookup("f")), "14"); // packages come first, as in Python
   llvm::sys::fs::remove_directories(folder);
 }
 
