@@ -282,6 +282,23 @@ Result Tracer::map(MapKind kind, ArrayRef<PyValue> values) {
   return map(kind, graph::stringifyMapKind(kind), values);
 }
 
+/// A number of the source, or what is computed of such alone, in 64 bits.
+static Value inDoubles(OpBuilder &b, Value value) {
+  auto type = cast<GraphTensorType>(value.getType());
+  if (!type.getElement().isF32())
+    return value;
+  auto wide = GraphTensorType::of(b.getContext(), type.sizes(), b.getF64Type());
+  if (auto number = value.getDefiningOp<graph::ConstantOp>())
+    return graph::ConstantOp::create(b, number.getLoc(), wide, number.getValue());
+  auto map = value.getDefiningOp<graph::MapOp>();
+  if (!map)
+    return value;
+  SmallVector<Value, 3> inputs;
+  for (Value input : map->getOperands())
+    inputs.push_back(inDoubles(b, input));
+  return graph::MapOp::create(b, map.getLoc(), wide, map.getKind(), inputs);
+}
+
 Result Tracer::map(MapKind kind, StringRef what, ArrayRef<PyValue> values) {
   SmallVector<Operand, 3> operands(values.size());
   Sizes shape;
@@ -307,6 +324,9 @@ Result Tracer::map(MapKind kind, StringRef what, ArrayRef<PyValue> values) {
   Type element = commonType(ArrayRef(operands).drop_front(isSelect));
   if (graph::needsFloat(kind) && !isa<FloatType>(element))
     element = builder.getF32Type();
+  for (Operand &x : operands)
+    if (x.isWeak && element.isF64())
+      x.value = inDoubles(builder, x.value);
   if (graph::givesBool(kind))
     element = builder.getI1Type();
   if (kind == MapKind::philox)
@@ -344,6 +364,8 @@ Result Tracer::cast(const PyValue &value, Type element) {
   if (auto error = operand("to", value, x))
     return error;
   auto type = GraphTensorType::of(builder.getContext(), x.type().sizes(), element);
+  if (Value wide = inDoubles(builder, x.value); x.isWeak && wide.getType() == type)
+    return wrap(wide);
   return wrap(graph::CastOp::create(builder, here(), type, x.value));
 }
 
