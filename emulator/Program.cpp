@@ -148,7 +148,25 @@ static Expected<orc::JITTargetMachineBuilder> hostMachine() {
   return orc::JITTargetMachineBuilder::detectHost();
 }
 
-static Expected<std::unique_ptr<orc::LLJIT>> makeJit() {
+/// Choosing the host's instructions takes time by the square of a block's length. A sort of 256
+/// numbers a thread is one block of a hundred thousand: such code is cut, and compiled without what
+/// would put the pieces together again.
+static constexpr size_t kLongBlock = 1 << 13, kPiece = 1 << 10;
+
+static bool hasLongBlocks(const Module &module) {
+  return any_of(module, [](const Function &function) {
+    return any_of(function, [](const BasicBlock &block) { return block.size() > kLongBlock; });
+  });
+}
+
+static void cutLongBlocks(Module &module) {
+  for (Function &function : module)
+    for (auto block = function.begin(); block != function.end(); ++block)
+      if (block->size() > kPiece) // what is cut off is the next block
+        block->splitBasicBlock(std::next(block->getFirstNonPHIIt(), kPiece / 2));
+}
+
+static Expected<std::unique_ptr<orc::LLJIT>> makeJit(CodeGenOptLevel level) {
   static std::once_flag once;
   std::call_once(once, [] {
     InitializeNativeTarget();
@@ -157,7 +175,7 @@ static Expected<std::unique_ptr<orc::LLJIT>> makeJit() {
   auto machine = hostMachine();
   if (!machine)
     return machine.takeError();
-  machine->setCodeGenOptLevel(CodeGenOptLevel::Less);
+  machine->setCodeGenOptLevel(level);
   machine->getOptions().TrapUnreachable = true;
   machine->getOptions().AllowFPOpFusion = FPOpFusion::Strict; // Contract.cpp has done it
   // The kernel's code gets what it is given by name, and nothing else of this process.
@@ -177,7 +195,8 @@ static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptio
   if (options.mutate)
     options.mutate(*module);
   auto impl = std::make_unique<ProgramImpl>();
-  auto jit = makeJit();
+  bool isLong = hasLongBlocks(*module);
+  auto jit = makeJit(isLong ? CodeGenOptLevel::None : CodeGenOptLevel::Less);
   if (!jit)
     return jit.takeError();
   impl->jit = std::move(*jit);
@@ -192,6 +211,8 @@ static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptio
     return createStringError("internal error: the translated kernel is not well-formed: " +
                              problem);
   optimize(*module);
+  if (isLong)
+    cutLongBlocks(*module);
   FrameSizes::askIn(*module, impl->translation.frameBytes);
 
   orc::SymbolMap symbols;
