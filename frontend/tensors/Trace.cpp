@@ -2,8 +2,10 @@
 #include "frontend/tensors/Trace.h"
 #include "frontend/eval/InPlace.h"
 #include "frontend/eval/Place.h"
+#include "frontend/eval/WorkMeter.h"
 #include "frontend/tensors/Tracer.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "text/Format.h"
 
 using namespace mlir;
 using namespace tile;
@@ -145,6 +147,10 @@ static std::vector<PyValue> tensorsAmong(ArrayRef<PyValue> values) {
   return out;
 }
 
+/// More operations than functions that people write have: what looks for fusions takes time by the
+/// square of their number, and stack by the longest chain.
+static constexpr unsigned kMostOperations = 2048;
+
 OwningOpRef<ModuleOp> tensors::trace(MLIRContext &context, eval::Evaluator &evaluator,
                                      const PyValue &callee, const Signature &signature,
                                      ArrayRef<Argument> arguments,
@@ -164,7 +170,15 @@ OwningOpRef<ModuleOp> tensors::trace(MLIRContext &context, eval::Evaluator &eval
   evaluator.hooks = before;
   launches = std::move(tracer.launches);
   error = result ? buildReturn(tracer, op, function, *result) : result.takeError();
-  if (!error && tracer.tooLarge.file) {
+  if (tracer.tooMany.file) {
+    error =
+        fail(formatted("`{}` has more than {} operations here: use fewer turns of loops that are "
+                       "unrolled, or several functions",
+                       function.name(), kMostOperations),
+             "LimitError");
+    error->diagnostic.file = tracer.tooMany.file;
+    error->diagnostic.range = tracer.tooMany.range;
+  } else if (!error && tracer.tooLarge.file) {
     error = fail("a size of 2^62 and more: no tensor is as large");
     error->diagnostic.file = tracer.tooLarge.file;
     error->diagnostic.range = tracer.tooLarge.range;
@@ -195,6 +209,10 @@ OwningOpRef<ModuleOp> tensors::trace(MLIRContext &context, eval::Evaluator &eval
 static bool isBeyond(const Size &size) { return size.constant() == INT64_MIN; }
 
 PyValue Tracer::wrap(Value value, bool isWeak, std::string name) {
+  if (++operations == kMostOperations + 1) {
+    tooMany = eval::currentPlace();
+    eval::Work::spend(UINT64_MAX / 4); // ends the evaluation: the loop here may have no end
+  }
   auto type = dyn_cast<GraphTensorType>(value.getType());
   if (type && !tooLarge.file && llvm::any_of(type.sizes(), isBeyond))
     tooLarge = eval::currentPlace();
@@ -299,6 +317,13 @@ static Value inDoubles(OpBuilder &b, Value value) {
   return graph::MapOp::create(b, map.getLoc(), wide, map.getKind(), inputs);
 }
 
+/// Whether a number of the source can be an element: in either sign, as kernels take bits.
+static bool fitsElement(int64_t number, Type element) {
+  auto type = dyn_cast<IntegerType>(element);
+  unsigned bits = type ? type.getWidth() : 64;
+  return bits == 1 || bits >= 64 || llvm::isIntN(bits, number) || llvm::isUIntN(bits, number);
+}
+
 Result Tracer::map(MapKind kind, StringRef what, ArrayRef<PyValue> values) {
   SmallVector<Operand, 3> operands(values.size());
   Sizes shape;
@@ -327,6 +352,11 @@ Result Tracer::map(MapKind kind, StringRef what, ArrayRef<PyValue> values) {
   for (Operand &x : operands)
     if (x.isWeak && element.isF64())
       x.value = inDoubles(builder, x.value);
+  for (const PyValue &value : values)
+    if (std::optional<int64_t> number = value.toInt64(); number && !fitsElement(*number, element))
+      return fail(
+          formatted("`{}`: {} does not fit the elements of {} bits that it is computed with", what,
+                    *number, element.getIntOrFloatBitWidth()));
   if (graph::givesBool(kind))
     element = builder.getI1Type();
   if (kind == MapKind::philox)

@@ -146,6 +146,8 @@ public:
   llvm::SmallVector<std::pair<unsigned, mlir::Value>> updated() const;
   std::vector<HandKernel> launches;
   eval::Place tooLarge; ///< of the first size that goes beyond all; no file if none does
+  eval::Place tooMany;  ///< of the operation that is one too many
+  unsigned operations = 0;
 
 private:
   mlir::Value materialize(const Operand &operand, mlir::Type element);
