@@ -33,8 +33,7 @@ static KernelAttr cooperative(KernelAttr wanted) {
                          wanted.getCtas(), WarpRoles::Cooperative);
 }
 
-static KernelAttr withStages(ModuleOp module, int32_t stages) {
-  KernelAttr wanted = kernelOf(module);
+static KernelAttr withStages(KernelAttr wanted, int32_t stages) {
   return KernelAttr::get(wanted.getContext(), wanted.getWarps(), stages, wanted.getCtas(),
                          wanted.getRoles());
 }
@@ -98,7 +97,9 @@ constexpr Form smallerForms[] = {
      [](ModuleOp m) { m->setAttr(tile::kKernelAttr, cooperative(kernelOf(m))); },
      Reason::FitsNoTurns},
     {[](ModuleOp, ModuleOp asked) { return kernelOf(asked).getStages() > 2; },
-     [](ModuleOp m) { m->setAttr(tile::kKernelAttr, withStages(m, kernelOf(m).getStages() - 1)); },
+     [](ModuleOp m) {
+       m->setAttr(tile::kKernelAttr, withStages(kernelOf(m), kernelOf(m).getStages() - 1));
+     },
      std::nullopt},
     {[](ModuleOp, ModuleOp asked) { return !asked->hasAttr(kNoWarpgroupDotsAttr); },
      [](ModuleOp m) { m->setAttr(kNoWarpgroupDotsAttr, UnitAttr::get(m.getContext())); },
@@ -124,33 +125,80 @@ struct FitSharedMemoryPass : tile::impl::FitSharedMemoryPassBase<FitSharedMemory
     bool hasProducts = module->walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
     if (smaller && hasProducts && targetOf(module).has(Feature::Wgmma))
       before = module.clone();
-    std::vector<Diagnostic> remarks;
-    if (failed(attempt(remarks)))
+    Made made;
+    if (failed(make(before, made)) || (before && failed(copyAhead(before, made))))
       return signalPassFailure();
-    KernelAttr wanted = kernelOf(module);
-    llvm::SmallSetVector<Reason, 2> lost;
-    for (const Form &form : smallerForms)
-      while (before && !fits(module) && form.applies(module, *before)) {
-        if (&form == std::end(smallerForms) - 1)
-          (*before)->setAttr(tile::kKernelAttr, wanted);
-        form.ask(*before);
-        restore(*before);
-        if (failed(attempt(remarks)))
-          return signalPassFailure();
-        if (form.lost)
-          lost.insert(*form.lost);
-      }
-    if (before && fits(module) &&
-        (failed(chooseRoles(*before, remarks)) || failed(chooseWarps(*before, wanted, remarks))))
-      return signalPassFailure();
-    for (Diagnostic &remark : remarks)
+    for (Diagnostic &remark : made.remarks)
       getContext().getDiagEngine().emit(std::move(remark));
-    for (Reason reason : lost)
-      if (reason == Reason::FitsNoWarpgroups || wanted.getRoles() == WarpRoles::PingPong)
+    for (Reason reason : made.lost)
+      if (reason == Reason::FitsNoWarpgroups || made.wanted.getRoles() == WarpRoles::PingPong)
         refuse(*module.getOps<func::FuncOp>().begin(), reason);
   }
 
 private:
+  /// What is told of a form.
+  struct Made {
+    KernelAttr wanted;
+    std::vector<Diagnostic> remarks;
+    llvm::SmallSetVector<Reason, 2> lost;
+  };
+
+  /// The best form of what is asked for in the module, which is `before`, or null where there is
+  /// only one.
+  LogicalResult make(OwningOpRef<ModuleOp> &before, Made &made) {
+    ModuleOp module = getOperation();
+    made = {kernelOf(module), {}, {}};
+    if (failed(attempt(made.remarks)))
+      return failure();
+    for (const Form &form : smallerForms)
+      while (before && !fits(module) && form.applies(module, *before)) {
+        if (&form == std::end(smallerForms) - 1)
+          (*before)->setAttr(tile::kKernelAttr, made.wanted);
+        form.ask(*before);
+        restore(*before);
+        if (failed(attempt(made.remarks)))
+          return failure();
+        if (form.lost)
+          made.lost.insert(*form.lost);
+      }
+    if (!before || !fits(module))
+      return success();
+    return failure(failed(chooseRoles(*before, made.remarks)) ||
+                   failed(chooseWarps(*before, made.wanted, made.remarks)));
+  }
+
+  /// One stage means that each turn of a loop over products waits for its own operands, as a
+  /// author does well to ask where more stages cost registers. Here they cost shared memory:
+  /// with as many as there are by default where the products of no more than half of the
+  /// warpgroups go.
+  LogicalResult copyAhead(OwningOpRef<ModuleOp> &before, Made &made) {
+    ModuleOp module = getOperation();
+    if (made.wanted.getStages() != 1 || !fits(module) || !multipliesInLoops(module))
+      return success();
+    int64_t now = std::min(warpgroupsNow(module), tuningOf(module).enoughWarpgroups);
+    OwningOpRef<ModuleOp> asked = module.clone();
+    (*before)->setAttr(tile::kKernelAttr, withStages(made.wanted, kDefaultStages));
+    (*before)->removeAttr(kNoWarpgroupDotsAttr);
+    restore(*before);
+    Made deeper;
+    if (failed(make(before, deeper)))
+      return failure();
+    if (fits(module) && multipliesInLoops(module) && 2 * warpgroupsNow(module) >= now)
+      made = std::move(deeper);
+    else
+      restore(*asked);
+    return success();
+  }
+
+  static bool multipliesInLoops(ModuleOp module) {
+    return module
+        .walk([](cta::WarpgroupDotOp product) {
+          return product->getParentOfType<scf::ForOp>() ? WalkResult::interrupt()
+                                                        : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
   /// Warps that only copy take registers from those that compute: fewer programs fit a
   /// multiprocessor, and it is the warpgroups of all of them together that keep its tensor
   /// cores busy. Without them where that leaves more warpgroups, up to as many as are enough.

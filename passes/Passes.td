@@ -32,7 +32,10 @@ def FitSharedMemoryPass : TilePass<"tile-fit-shared-memory", "::mlir::ModuleOp">
       blocks by turns, since each stages what it stores beside the others; copies run fewer
       stages ahead, one less at a time, down to two; products are
       computed by warps, from registers, since warpgroups read their operands in shared
-      memory. Remarks are those of the form that is kept.
+      memory. Where one stage was asked for, operands of products in loops are copied ahead by as
+      many as there are by default, if that fits and no more than half of the warpgroups go that
+      share a multiprocessor, up to as many as are enough. Remarks are those of the form that is
+      kept.
     - **Never**: looks at how the steps work, nor keeps anything of a form that did not fit.
   }];
   let options = [
@@ -51,7 +54,9 @@ def CountLoopsPass : TilePass<"tile-count-loops", "::mlir::ModuleOp"> {
       same in every turn of a `scf.for` are computed behind it from what they
       were before it and the number of turns, which is told in terms of the
       quotients that the program has already: K // 64, not (K - 63 + 63) // 64.
-      Scalars n - n % c are n / c * c. In kernels without products, comparisons that
+      Scalars n - n % c are n / c * c. Of an integer block to which a loop adds a number of each
+      turn, such as positions that go to the next block of a list, it carries the sum of these
+      numbers. In kernels without products, comparisons that
       follow from the constant bounds of loops are constants, and what a loop does in its
       first turn only stands before it.
     - **Never**: changes a value, as long as index arithmetic does not overflow, nor that of a
@@ -67,6 +72,7 @@ def CountLoopsPass : TilePass<"tile-count-loops", "::mlir::ModuleOp"> {
   }];
   let counts = [
     Count<"whilesCounted", "`while` loops that became `for`">,
+    Count<"sumsCarried", "blocks that grow, of which a loop carries the growth">,
     Count<"valuesComputed", "values computed behind loops from their turns">
   ];
 }

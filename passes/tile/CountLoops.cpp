@@ -9,6 +9,7 @@
 #include "passes/facts/NonNegative.h"
 #include "passes/facts/Refusals.h"
 #include "passes/facts/StridedAccess.h"
+#include "passes/tile/CarriedBlocks.h"
 #include "passes/tile/KnownComparisons.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
@@ -23,6 +24,7 @@ using namespace tile;
 
 #define DEBUG_TYPE "tile-count-loops"
 ALWAYS_ENABLED_STATISTIC(whilesCounted, "`while` loops that became `for`");
+ALWAYS_ENABLED_STATISTIC(sumsCarried, "blocks that grow, of which a loop carries the growth");
 ALWAYS_ENABLED_STATISTIC(valuesComputed, "values computed behind loops from their turns");
 
 namespace {
@@ -360,6 +362,7 @@ struct CountLoopsPass : tile::impl::CountLoopsPassBase<CountLoopsPass> {
           refuse(loop, Reason::WhileNotCounted);
         }
       Turns(kernel).run();
+      sumsCarried += carrySums(kernel);
     }
   }
 };

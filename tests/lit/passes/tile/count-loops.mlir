@@ -226,3 +226,33 @@ func.func @ragged_turn(%p: tensor<8x!tile.ptr<f32>>, %n: i32) {
   }
   return
 }
+
+// Positions that go on by another number in each turn: the loop carries the sum of the numbers, and
+// the range can be wherever it is needed. What every turn adds alike is told by the counter.
+// CHECK-LABEL: func.func @next_in_list
+// CHECK: %[[RANGE:.*]] = tile.make_range 0 to 8
+// CHECK: %[[LOOP:.*]]:{{[0-9]+}} = scf.for {{.*}} iter_args({{.*}}, %[[SUM:[a-z0-9]+]] = %{{.*}})
+// CHECK-NEXT: %[[BY:.*]] = tile.splat %[[SUM]]
+// CHECK-NEXT: %[[AT:.*]] = arith.addi %[[RANGE]], %[[BY]]
+// CHECK: "test.use"(%[[AT]])
+// CHECK: %[[NEXT:.*]] = arith.addi %[[SUM]], %{{.*}} : i32
+// CHECK: scf.yield {{.*}}%[[NEXT]]
+func.func @next_in_list(%list: !tile.ptr<i32>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %range = tile.make_range 0 to 8 : tensor<8xi32>
+  %a = arith.constant dense<1.0> : tensor<16x16xf16>
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  %p = tile.dot %a, %a, %zero : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%at = %range) -> (tensor<8xi32>) : i32 {
+    "test.use"(%at) : (tensor<8xi32>) -> ()
+    %item = tile.addptr %list, %i : !tile.ptr<i32>, i32
+    %by = tile.load %item : !tile.ptr<i32>
+    %all = tile.splat %by : i32 -> tensor<8xi32>
+    %next = arith.addi %all, %at : tensor<8xi32>
+    scf.yield %next : tensor<8xi32>
+  }
+  "test.use"(%last) : (tensor<8xi32>) -> ()
+  "test.use"(%p) : (tensor<16x16xf32>) -> ()
+  return
+}
