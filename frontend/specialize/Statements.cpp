@@ -97,9 +97,10 @@ bool Specializer::isTooLong() {
   if (std::exchange(reportedLength, true))
     return true;
   if (branches > maxBranches)
-    error(formatted("more than {} conditions stand inside one another here; what follows an early "
-                    "`return`, `break` or `continue` stands inside of its condition: use fewer of them",
-                    maxBranches));
+    error(formatted(
+        "more than {} conditions stand inside one another here; what follows an early "
+        "`return`, `break` or `continue` stands inside of its condition: use fewer of them",
+        maxBranches));
   else
     error(formatted("the kernel has more than {} operations here: use `range` for loops that run "
                     "at run time, and call fewer functions in what is unrolled",

@@ -4,7 +4,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/tensors/Convolutions.h"
-#include "text/Format.h"
 #include <cmath>
 #include <limits>
 
@@ -154,10 +153,11 @@ static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
   llvm::SmallVector<int64_t> dims(rank - dim, -1);
   dims[0] = 0;
   Size size = x.type().sizes()[dim];
+  std::string tooFew =
+      "`topk` of " + size.str() + " elements cannot give " + std::to_string(*count);
   if (size.constant().value_or(*count) < *count)
-    return fail(formatted("`topk` of {} elements cannot give {}", size.str(), *count));
-  tracer.require(size - Size(*count),
-                 formatted("`topk` of {} elements cannot give {}", size.str(), *count));
+    return fail(tooFew);
+  tracer.require(size - Size(*count), tooFew);
   Result place = tracer.rearrange({tracer.indices(size), "", false}, dims);
   std::vector<PyValue> values, indices;
   Result left = r[0], order = orderOfWhatIsLeft(tracer, name, r[0], x.type().getElement());

@@ -5,7 +5,6 @@
 #include "frontend/eval/WorkMeter.h"
 #include "frontend/tensors/Tracer.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "text/Format.h"
 
 using namespace mlir;
 using namespace tile;
@@ -171,11 +170,10 @@ OwningOpRef<ModuleOp> tensors::trace(MLIRContext &context, eval::Evaluator &eval
   launches = std::move(tracer.launches);
   error = result ? buildReturn(tracer, op, function, *result) : result.takeError();
   if (tracer.tooMany.file) {
-    error =
-        fail(formatted("`{}` has more than {} operations here: use fewer turns of loops that are "
-                       "unrolled, or several functions",
-                       function.name(), kMostOperations),
-             "LimitError");
+    error = fail("`" + function.name() + "` has more than " + std::to_string(kMostOperations) +
+                     " operations here: use fewer turns of loops that are unrolled, or several "
+                     "functions",
+                 "LimitError");
     error->diagnostic.file = tracer.tooMany.file;
     error->diagnostic.range = tracer.tooMany.range;
   } else if (!error && tracer.tooLarge.file) {
@@ -355,8 +353,8 @@ Result Tracer::map(MapKind kind, StringRef what, ArrayRef<PyValue> values) {
   for (const PyValue &value : values)
     if (std::optional<int64_t> number = value.toInt64(); number && !fitsElement(*number, element))
       return fail(
-          formatted("`{}`: {} does not fit the elements of {} bits that it is computed with", what,
-                    *number, element.getIntOrFloatBitWidth()));
+          "`" + what.str() + "`: " + std::to_string(*number) + " does not fit the elements of " +
+          std::to_string(element.getIntOrFloatBitWidth()) + " bits that it is computed with");
   if (graph::givesBool(kind))
     element = builder.getI1Type();
   if (kind == MapKind::philox)
