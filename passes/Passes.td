@@ -32,15 +32,12 @@ def FitSharedMemoryPass : TilePass<"tile-fit-shared-memory", "::mlir::ModuleOp">
       blocks by turns, since each stages what it stores beside the others; copies run fewer
       stages ahead, one less at a time, down to two; products are
       computed by warps, from registers, since warpgroups read their operands in shared
-      memory. Where one stage was asked for, operands of products in loops are copied ahead by as
-      many as there are by default, if that fits and no more than half of the warpgroups go that
-      share a multiprocessor, up to as many as are enough. Remarks are those of the form that is
-      kept.
+      memory. One stage that was asked for is as many as by default, if that fits and keeps half
+      of the warpgroups that would compute at once. Remarks are those of the form that is kept.
     - **Never**: looks at how the steps work, nor keeps anything of a form that did not fit.
   }];
   let options = [
-    Option<"smaller", "smaller", "bool", "/*default=*/true",
-           "takes a smaller form where one does not fit">
+    Option<"smaller", "smaller", "bool", "/*default=*/true", "takes a smaller form where one does not fit">
   ];
   let counts = [Count<"formsTried", "forms of kernels that were laid out">];
 }
@@ -55,8 +52,7 @@ def CountLoopsPass : TilePass<"tile-count-loops", "::mlir::ModuleOp"> {
       were before it and the number of turns, which is told in terms of the
       quotients that the program has already: K // 64, not (K - 63 + 63) // 64.
       Scalars n - n % c are n / c * c. Of an integer block to which a loop adds a number of each
-      turn, such as positions that go to the next block of a list, it carries the sum of these
-      numbers. In kernels without products, comparisons that
+      turn it carries the sum of these numbers. In kernels without products, comparisons that
       follow from the constant bounds of loops are constants, and what a loop does in its
       first turn only stands before it.
     - **Never**: changes a value, as long as index arithmetic does not overflow, nor that of a
@@ -486,10 +482,8 @@ def PipelineLoadsPass : TilePass<"tile-pipeline-loads", "::mlir::ModuleOp"> {
     that the loop loads for itself are loaded in the turn before, and carried.
   }];
   let options = [
-    Option<"bulk", "bulk", "bool", "/*default=*/true",
-           "rows of loops that ask for stages by bulk copies">,
-    Option<"spare", "spare", "bool", "/*default=*/true",
-           "a slot more where products can be in flight">
+    Option<"bulk", "bulk", "bool", "/*default=*/true", "rows of loops that ask for stages by bulk copies">,
+    Option<"spare", "spare", "bool", "/*default=*/true", "a slot more where products can be in flight">
   ];
   let counts = [
     Count<"loopsPipelined", "loops whose loads are copied ahead by threads">,
@@ -611,8 +605,7 @@ def DeferReductionsPass : TilePass<"tile-defer-reductions", "::mlir::ModuleOp"> 
   let dependentDialects = ["::tile::cta::CtaDialect"];
   let options = [
     Option<"results", "results", "bool", "/*default=*/true", "reductions that a loop takes up">,
-    Option<"maxima", "maxima", "bool", "/*default=*/true",
-           "sums that are relative to a running maximum">
+    Option<"maxima", "maxima", "bool", "/*default=*/true", "sums that are relative to a running maximum">
   ];
   let counts = [
     Count<"reductionsDeferred", "reductions that are finished behind a loop">,

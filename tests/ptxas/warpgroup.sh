@@ -57,7 +57,7 @@ done
 check matmul fp16 "$rows" 256 128 64 8 3
 check matmul fp16 "$rows" 128 64 32 4 2
 check matmul fp16 "$rows" 64 64 16 4 3
-check matmul fp16 "$rows" 64 16 64 4 1
+check matmul fp16 "$rows" 64 32 64 4 1
 check matmul fp16 "$rows" 16 128 64 4 4
 # Many warps have few registers each, and narrower instructions.
 check matmul fp16 "$rows" 128 256 64 16 3
