@@ -1,6 +1,7 @@
 //===- EmitPtx.cpp - from the LLVM dialect to PTX text --------------------===//
 #include "compiler/EmitPtx.h"
 #include "compiler/BackEnd.h"
+#include "compiler/CarriedBits.h"
 #include "compiler/Divisors.h"
 #include "compiler/LaunchBound.h"
 #include "devicelib/DeviceLibrary.h"
@@ -223,8 +224,10 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
     mpm.addPass(GlobalDCEPass());
   mpm.run(module, mam);
   for (Function &f : module)
-    if (f.size() > 1)
+    if (f.size() > 1) {
       keepShiftingLoops(fam.getResult<LoopAnalysis>(f));
+      widenCarriedBits(fam.getResult<LoopAnalysis>(f));
+    }
   for (Function &f : module)
     if (f.getCallingConv() == CallingConv::PTX_Kernel)
       setLaunchBound(f, target, options.sharedBytes);

@@ -140,6 +140,8 @@ private:
   mlir::LogicalResult lowerAsyncCopy(cta::AsyncCopyOp op);
   /// What the second cache is to do with what `op` copies; null if that is nothing special.
   mlir::Value policyOf(mlir::Operation *op);
+  /// The same of an access by the threads, which may be compiled for chips without policies.
+  mlir::Value policyOf(EvictionPolicy evict);
   /// Where a cp.async writes (i32). With a policy, ptxas (12.8, 13.0) splits an address of
   /// which a part is the same in all threads into two registers, and names the wrong ones,
   /// an illegal instruction: it does not see then where the address comes from.

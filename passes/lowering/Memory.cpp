@@ -90,10 +90,15 @@ Value Lowering::wholeGroup(const Registers &mask, unsigned first, unsigned group
   return andB(mask[first], mask[first + group - 1]);
 }
 
+/// A load is as soon gone from the second cache as its author says, which leaves in it what others
+/// have written and must write back. To have it kept there costs more than it gains
+/// (docs/rationale.md), and stores gain nothing.
 LogicalResult Lowering::lowerLoad(LoadOp op) {
   Type type = llvmType(getElementType(op.getType()));
   const Registers &ptrs = get(op.getPtr());
   AccessHints hints{op.getCache(), op.getEvict(), op.getIsVolatile()};
+  if (op.getEvict() == EvictionPolicy::evict_first && !op.getIsVolatile())
+    hints.policy = policyOf(op.getEvict());
   unsigned group = groupSize(op.getType(), op.getVector(), bitWidth(type), ptrs.size());
   const Registers *mask =
       op.getMask() && !matchPattern(op.getMask(), m_One()) ? &get(op.getMask()) : nullptr;

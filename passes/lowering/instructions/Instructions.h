@@ -31,6 +31,7 @@ struct AccessHints {
   CacheModifier cache = CacheModifier::none;
   EvictionPolicy evict = EvictionPolicy::normal;
   bool isVolatile = false;
+  mlir::Value policy = {}; ///< of the second cache (i64), or null: Instructions::cachePolicy
   bool plain() const {
     return cache == CacheModifier::none && evict == EvictionPolicy::normal && !isVolatile;
   }

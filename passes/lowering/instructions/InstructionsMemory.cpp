@@ -65,6 +65,8 @@ static std::string cacheSuffix(const AccessHints &h, bool load) {
   // An eviction priority and a cache operator exclude each other in PTX.
   if (h.cache == CacheModifier::none && h.evict != EvictionPolicy::normal)
     s += h.evict == EvictionPolicy::evict_first ? ".L1::evict_first" : ".L1::evict_last";
+  if (h.policy)
+    s += ".L2::cache_hint";
   return s;
 }
 
@@ -161,7 +163,13 @@ SmallVector<Value> Instructions::loadGlobal(Type type, unsigned count, Address w
   if (hints.evict != EvictionPolicy::normal)
     needPtx(74);
   text += guard + "ld" + cacheSuffix(hints, /*load=*/true) + shape.suffix() + " " +
-          registerList(0, shape.words) + ", [" + address + "];";
+          registerList(0, shape.words) + ", [" + address + "]";
+  if (hints.policy) {
+    text += ", $" + std::to_string(next++);
+    args.push_back(hints.policy);
+    constraints += ",l";
+  }
+  text += ";";
   SmallVector<Type> results(shape.words, reg);
   Type result =
       shape.words == 1 ? reg : Type(LLVM::LLVMStructType::getLiteral(b.getContext(), results));

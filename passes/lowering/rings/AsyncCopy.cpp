@@ -40,13 +40,21 @@ Value Lowering::policyOf(Operation *op) {
   auto evict = op->getAttrOfType<EvictionPolicyAttr>(cta::kEvictAttr);
   if (!evict)
     return {};
-  Value &policy = evict.getValue() == EvictionPolicy::evict_first ? evictFirst : evictLast;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(tid);
+  if (!unknownZero && isa<cta::AsyncCopyOp, cta::RingElementCopyOp>(op))
+    unknownZero = in.unknownZero();
+  return policyOf(evict.getValue());
+}
+
+Value Lowering::policyOf(EvictionPolicy evict) {
+  if (evict == EvictionPolicy::normal || !in.target().has(Feature::CpAsync))
+    return {};
+  Value &policy = evict == EvictionPolicy::evict_first ? evictFirst : evictLast;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointAfterValue(tid);
   if (!policy)
-    policy = in.cachePolicy(evict.getValue());
-  if (!unknownZero && isa<cta::AsyncCopyOp, cta::RingElementCopyOp>(op))
-    unknownZero = in.unknownZero();
+    policy = in.cachePolicy(evict);
   return policy;
 }
 

@@ -64,10 +64,13 @@ func.func @ragged(%p: !tile.ptr<f32>, %n: i32) {
   return
 }
 
-// Cache operators and eviction priorities are spelled as PTX has them.
+// Cache operators and eviction priorities are spelled as PTX has them; what is read once is
+// evicted first from the second cache, too.
 // CHECK-LABEL: llvm.func @hints
+// CHECK: createpolicy.fractional.L2::evict_first.b64 $0, 1.0;
 // CHECK: ld.global.cg.v4.b32
-// CHECK: ld.global.L1::evict_first.v4.b32
+// CHECK: ld.global.L1::evict_first.L2::cache_hint.v4.b32 {$0, $1, $2, $3}, [$4], $5;
+// CHECK: ld.global.L1::evict_last.v4.b32 {$0, $1, $2, $3}, [$4];
 // CHECK: ld.volatile.global.v4.b32
 // CHECK: st.global.cs.v4.b32
 func.func @hints(%p: !tile.ptr<f32>) {
@@ -76,8 +79,10 @@ func.func @hints(%p: !tile.ptr<f32>) {
   %pp = tile.addptr %ps, %r : tensor<1024x!tile.ptr<f32>, #l>, tensor<1024xi32, #l>
   %a = tile.load %pp {vector = 4 : i32, cache = #tile<cache cg>} : tensor<1024x!tile.ptr<f32>, #l>
   %b = tile.load %pp {vector = 4 : i32, evict = #tile<evict evict_first>} : tensor<1024x!tile.ptr<f32>, #l>
+  %d = tile.load %pp {vector = 4 : i32, evict = #tile<evict evict_last>} : tensor<1024x!tile.ptr<f32>, #l>
   %c = tile.load %pp {vector = 4 : i32, is_volatile = true} : tensor<1024x!tile.ptr<f32>, #l>
-  %ab = arith.addf %a, %b : tensor<1024xf32, #l>
+  %bd = arith.addf %b, %d : tensor<1024xf32, #l>
+  %ab = arith.addf %a, %bd : tensor<1024xf32, #l>
   %abc = arith.addf %ab, %c : tensor<1024xf32, #l>
   tile.store %pp, %abc {vector = 4 : i32, cache = #tile<cache cs>} : tensor<1024x!tile.ptr<f32>, #l>
   return
