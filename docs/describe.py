@@ -5,7 +5,7 @@ usage: describe.py REFERENCE RECORDS OUTPUT
 `mlir-tblgen -gen-dialect-doc` writes the reference but drops the text of `Arg<...>` and
 `Res<...>`; RECORDS is what `llvm-tblgen --dump-json` says of the same file. Each table gets
 a column with them. Exits 1 after naming everything that has no sentence. What passes count
-(`TilePass` of passes/Passes.td) is listed behind their options.
+(`TilePass` of passes/TilePass.td) is listed behind their options.
 """
 import html
 import json

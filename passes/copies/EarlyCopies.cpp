@@ -1,6 +1,6 @@
 //===- EarlyCopies.cpp - what is used last is on its way first ------------===//
 //
-// Contract and example: EarlyCopiesPass in passes/Passes.td.
+// Contract and example: EarlyCopiesPass in passes/copies/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/CtaDialect.h"

@@ -1,6 +1,6 @@
 //===- PipelineLoads.cpp - the loads of a loop, iterations ahead -----------===//
 //
-// Contract and example: PipelineLoadsPass in passes/Passes.td.
+// Contract and example: PipelineLoadsPass in passes/copies/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/copies/PipelineLoads.h"

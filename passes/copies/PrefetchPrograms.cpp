@@ -1,6 +1,6 @@
 //===- PrefetchPrograms.cpp - rows of programs to come, into the cache ----===//
 //
-// Contract and example: PrefetchProgramsPass in passes/Passes.td.
+// Contract and example: PrefetchProgramsPass in passes/copies/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/CtaDialect.h"

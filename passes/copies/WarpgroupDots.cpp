@@ -1,6 +1,6 @@
 //===- WarpgroupDots.cpp - matrix products on sm_90's tensor cores --------===//
 //
-// Contract and example: WarpgroupDotsPass in passes/Passes.td.
+// Contract and example: WarpgroupDotsPass in passes/copies/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"

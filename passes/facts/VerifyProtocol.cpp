@@ -1,6 +1,6 @@
 //===- VerifyProtocol.cpp - rings and groups of copies, checked -----------===//
 //
-// Contract: VerifyProtocolPass in passes/Passes.td.
+// Contract: VerifyProtocolPass in passes/facts/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/CtaDialect.h"

@@ -1,6 +1,6 @@
 //===- AssignLayouts.cpp - give every block a layout ----------------------===//
 //
-// Contract and example: AssignLayoutsPass in passes/Passes.td.
+// Contract and example: AssignLayoutsPass in passes/layouts/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"

@@ -1,6 +1,6 @@
 //===- NarrowLiveRanges.cpp - keep 16-bit blocks packed across reductions -===//
 //
-// Contract and example: NarrowLiveRangesPass in passes/Passes.td.
+// Contract and example: NarrowLiveRangesPass in passes/layouts/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"

@@ -1,6 +1,6 @@
 //===- SinkConversions.cpp - all loads first, then what moves between threads ===//
 //
-// Contract and example: SinkConversionsPass in passes/Passes.td.
+// Contract and example: SinkConversionsPass in passes/layouts/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/CtaDialect.h"

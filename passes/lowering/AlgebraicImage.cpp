@@ -1,6 +1,6 @@
 //===- AlgebraicImage.cpp - numbers of a ring for floating-point ones ------===//
 //
-// Contract and example: AlgebraicImagePass in passes/Passes.td.
+// Contract and example: AlgebraicImagePass in passes/lowering/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Algebra.h"

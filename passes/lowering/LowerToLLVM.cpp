@@ -1,6 +1,6 @@
 //===- LowerToLLVM.cpp - lower a laid-out kernel to the LLVM dialect ------===//
 //
-// Contract and example: LowerToLLVMPass in passes/Passes.td.
+// Contract and example: LowerToLLVMPass in passes/lowering/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Algebra.h"

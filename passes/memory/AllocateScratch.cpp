@@ -1,6 +1,6 @@
 //===- AllocateScratch.cpp - place exchange buffers in shared memory ------===//
 //
-// Contract and example: AllocateScratchPass in passes/Passes.td.
+// Contract and example: AllocateScratchPass in passes/memory/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"

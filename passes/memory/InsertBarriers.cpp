@@ -1,6 +1,6 @@
 //===- InsertBarriers.cpp - barriers where data flow asks for them --------===//
 //
-// Contract and example: InsertBarriersPass in passes/Passes.td.
+// Contract and example: InsertBarriersPass in passes/memory/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"

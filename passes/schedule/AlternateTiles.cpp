@@ -1,6 +1,6 @@
 //===- AlternateTiles.cpp - groups of consumers take tiles by turns -------===//
 //
-// Contract and example: AlternateTilesPass in passes/Passes.td.
+// Contract and example: AlternateTilesPass in passes/schedule/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"

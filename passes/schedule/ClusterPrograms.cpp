@@ -1,6 +1,6 @@
 //===- ClusterPrograms.cpp - neighbouring programs share what they load ---===//
 //
-// Contract and example: ClusterProgramsPass in passes/Passes.td.
+// Contract and example: ClusterProgramsPass in passes/schedule/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/CtaDialect.h"

@@ -1,6 +1,6 @@
 //===- DeferReductions.cpp - threads meet behind loops, not in them -------===//
 //
-// Contract and example: DeferReductionsPass in passes/Passes.td.
+// Contract and example: DeferReductionsPass in passes/schedule/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/layout/Builders.h"

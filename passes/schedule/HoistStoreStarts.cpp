@@ -1,6 +1,6 @@
 //===- HoistStoreStarts.cpp - where results go, before they are computed --===//
 //
-// Contract and example: HoistStoreStartsPass in passes/Passes.td.
+// Contract and example: HoistStoreStartsPass in passes/schedule/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/CtaDialect.h"

@@ -1,6 +1,6 @@
 //===- OverlapDots.cpp - products in flight across iterations -------------===//
 //
-// Contract and example: OverlapDotsPass in passes/Passes.td.
+// Contract and example: OverlapDotsPass in passes/schedule/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,6 +1,6 @@
 //===- PersistPrograms.cpp - several programs of the grid in one block ----===//
 //
-// Contract and example: PersistProgramsPass in passes/Passes.td.
+// Contract and example: PersistProgramsPass in passes/schedule/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/CtaDialect.h"

@@ -1,6 +1,6 @@
 //===- SpecializeWarps.cpp - producer and consumer warps ------------------===//
 //
-// Contract and example: SpecializeWarpsPass in passes/Passes.td.
+// Contract and example: SpecializeWarpsPass in passes/schedule/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/CtaDialect.h"

@@ -1,6 +1,6 @@
 //===- CountLoops.cpp - how often loops turn, said in arithmetic ----------===//
 //
-// Contract and example: CountLoopsPass in passes/Passes.td.
+// Contract and example: CountLoopsPass in passes/tile/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/Matchers.h"

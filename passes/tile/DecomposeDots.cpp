@@ -1,6 +1,6 @@
 //===- DecomposeDots.cpp - products in terms of what the hardware multiplies =//
 //
-// Contract and example: DecomposeDotsPass in passes/Passes.td.
+// Contract and example: DecomposeDotsPass in passes/tile/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"

@@ -1,6 +1,6 @@
 //===- ExpandDescriptors.cpp - descriptor accesses by pointers and masks --===//
 //
-// Contract and example: ExpandDescriptorsPass in passes/Passes.td.
+// Contract and example: ExpandDescriptorsPass in passes/tile/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/IR/Matchers.h"

@@ -1,6 +1,6 @@
 //===- MaskedArithmetic.cpp - masks applied once for a run, not per element ===//
 //
-// Contract and example: MaskedArithmeticPass in passes/Passes.td.
+// Contract and example: MaskedArithmeticPass in passes/tile/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/TileDialect.h"

@@ -1,6 +1,6 @@
 //===- PadShapes.cpp - dimensions become powers of two --------------------===//
 //
-// Contract and example: PadShapesPass in passes/Passes.td.
+// Contract and example: PadShapesPass in passes/tile/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Printing.h"

@@ -1,6 +1,6 @@
 //===- SplitColumns.cpp - products of 192 or 320 columns in parts ---------===//
 //
-// Contract and example: SplitColumnsPass in passes/Passes.td.
+// Contract and example: SplitColumnsPass in passes/tile/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"

@@ -1,6 +1,6 @@
 //===- UnrollLoops.cpp - loops whose author asks for several turns at once ===//
 //
-// Contract and example: UnrollLoopsPass in passes/Passes.td.
+// Contract and example: UnrollLoopsPass in passes/tile/Passes.td.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/TileDialect.h"

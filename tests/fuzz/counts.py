@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Which of the things that passes count they do in random kernels.
 
-counts.py BIN PASSES.TD [--count N] [--seed S]: N random kernels and N/4 random loops of products
-are compiled with the tools in BIN. Prints of each count of each pass in how many kernels it was
-above zero, those of none first: what random kernels do not test.
+counts.py BIN PASSES [--count N] [--seed S]: N random kernels and N/4 random loops of products
+are compiled with the tools in BIN. Prints of each count of each pass (the files Passes.td below PASSES) in
+how many kernels it was above zero, those of none first: what random kernels do not test.
 """
 import argparse
 import collections
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -19,10 +20,11 @@ OPTIONS = {", persistent": ["--persistent"], ", without roles": ["--warp-roles",
            ", by turns": ["--warp-roles", "pingpong"]}
 
 
-def declared(path):
+def declared(folder):
     """The counts that passes declare, as `tile-opt --counts` names them."""
     result, name = [], None
-    for line in open(path, encoding="utf-8"):
+    for line in (line for path in sorted(pathlib.Path(folder).rglob("Passes.td"))
+                 for line in path.read_text(encoding="utf-8").splitlines()):
         if match := re.match(r'def \w+ : TilePass<"([\w-]+)"', line):
             name = match[1]
         result += [(name, text) for text in re.findall(r'Count<"\w+",\s*"([^"]*)"', line)]

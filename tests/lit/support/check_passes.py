@@ -3,8 +3,9 @@
 usage: check_passes.py TILE_OPT SOURCE
 
 Reads the `--tile-*` names from `tile-opt --help`. Each must stand in a RUN line
-of the suite and in docs/architecture.md; so must `OPTION=` of each option in passes/Passes.td in
-a RUN line of its pass. What a pass counts by its declaration there is what its sources count. Each reason
+of the suite and in docs/architecture.md; so must `OPTION=` of each option declared for it
+(passes/Passes.td and passes/*/Passes.td) in a RUN line of its pass. Each pass is declared in the folder of its
+source, and what it counts by its declaration is what its sources count. Each reason
 to hold back (passes/facts/Refusals.cpp) is given by a test.
 Exits 1 after naming what is missing.
 """
@@ -29,8 +30,12 @@ for name in passes:
             failures += 1
             print(f"{what} `{name}`")
 
-declared, options = set(), 0
-records = (source / "passes/Passes.td").read_text(encoding="utf-8")
+declared, options, rooms = set(), 0, {}
+records = ""
+for path in sorted((source / "passes").rglob("Passes.td")):
+    text = path.read_text(encoding="utf-8")
+    records += text
+    rooms |= {name.upper(): path.parent for name in re.findall(r"^def (\w+) : TilePass<", text, re.M)}
 for name, body in re.findall(r'^def \w+ : TilePass<"([\w-]+)"(.*?)^}', records, re.M | re.S):
     declared |= {(name, *count) for count in re.findall(r'Count<"(\w+)",\s*"([^"]*)">', body)}
     for option in re.findall(r'Option<"\w+",\s*"([\w-]+)"', body):
@@ -41,6 +46,10 @@ for name, body in re.findall(r'^def \w+ : TilePass<"([\w-]+)"(.*?)^}', records, 
 counted = set()
 for path in (source / "passes").rglob("*.cpp"):
     text = path.read_text(encoding="utf-8")
+    for name in re.findall(r"^#define GEN_PASS_DEF_(\w+)", text, re.M):
+        if rooms.get(name, path.parent) != path.parent:
+            failures += 1
+            print(f"{path.name} is not in {rooms[name].relative_to(source)}, where its pass is declared")
     channel = re.search(r'^#define DEBUG_TYPE "([\w-]+)"', text, re.M)
     for count in re.findall(r'ALWAYS_ENABLED_STATISTIC\((\w+),\s*"([^"]*)"\)', text):
         counted.add((channel[1] if channel else path.name, *count))

@@ -1,0 +1,102 @@
+//===- Passes.td - who holds which element --------------------------------===//
+#ifndef TILE_PASSES_LAYOUTS_PASSES
+#define TILE_PASSES_LAYOUTS_PASSES
+
+include "passes/TilePass.td"
+
+def AssignLayoutsPass : TilePass<"tile-assign-layouts", "::mlir::ModuleOp"> {
+  let summary = "give every block a layout";
+  let description = [{
+    Decides which register of which lane of which warp holds each element, so
+    that memory is accessed in whole lines and data moves between threads only
+    where that is cheaper than computing again.
+
+    ```
+      tile.load  tensor<1024xf32>   =>   tile.load {vector = 4}
+                                           tensor<1024xf32, #cta.layout<...>>
+    ```
+    - **Needs**: structured control flow, inlined calls, module attribute
+      `tile.kernel`.
+    - **Guarantees**: every tensor type carries a `#cta.layout` with inputs register,
+      lane, warp; `vector` is set on loads and stores; no `tile.hint`.
+    - **Never**: changes what is computed.
+
+    1. Analyse how addresses and masks run along the axes (AxisInfo).
+    2. Choose layouts: accesses first (Coalesce), then everything else forward
+
+    ```
+       (LayoutInference).
+    ```
+    3. Rewrite in one walk: operations take their layout; each operand is asked
+
+    ```
+       for in the layout its user works in. Deferred operations are computed
+       there again, others are converted, once for each layout, right after
+       their definition. A repetition is asked for its smaller operand, so what
+       is converted is the smaller block. A `cta.stage` of 16-bit elements gets
+       the arrangement that its source is written to at least cost.
+    ```
+  }];
+  let dependentDialects = ["::tile::cta::CtaDialect"];
+  let counts = [
+    Count<"conversionsMade", "conversions between layouts">,
+    Count<"valuesRecomputed", "values computed again in another layout">
+  ];
+}
+
+def SinkConversionsPass : TilePass<"tile-sink-conversions", "::mlir::ModuleOp"> {
+  let summary = "move data between threads when all loads are under way";
+  let description = [{
+    - **Needs**: a laid-out kernel whose copies to shared memory are made.
+    - **Guarantees**: a `cta.convert_layout` with a load behind it stands right before its
+      result is needed first in its block.
+    - **Never**: moves anything into another block, or anything but conversions.
+
+    ```
+      %a = tile.load %p                 %a = tile.load %p
+      %x = cta.convert_layout %a   =>   %b = tile.load %q
+      %b = tile.load %q                 %x = cta.convert_layout %a
+      ... %x, %b                        ... %x, %b
+    ```
+    A conversion waits for what it moves, and most often all warps for each other: what is
+    loaded behind it would start that much later.
+  }];
+  let counts = [Count<"conversionsSunk", "conversions behind loads">];
+}
+
+def NarrowLiveRangesPass : TilePass<"tile-narrow-live-ranges", "::mlir::ModuleOp"> {
+  let summary = "keep 16-bit blocks packed across reductions";
+  let description = [{
+    - **Needs**: a laid-out kernel.
+    - **Guarantees**: the same values; where wide values derived from a 16-bit load
+      would stay in registers across a reduction, or across a loop of
+      reductions that only reads them, they are computed again from the
+      packed load after it, or in each iteration.
+    - **Never**: recomputes memory accesses, reductions or long chains; nor where a
+      computed mask would have to stay in registers for it.
+
+    A row kernel loads f16, computes in f32, reduces, and uses the row again. The
+    f32 copy of the row occupies twice the registers of the f16 one; for long
+    rows that costs a resident thread block, and with it the overlap of one
+    block's loads with another's arithmetic. Converting (and even exponentiating)
+    twice is cheaper than waiting.
+
+    ```
+      %x = arith.extf %h                     %x = arith.extf %h
+      %m = tile.reduce %x           =>       %m = tile.reduce %x
+      use %x                                 %p = cta.pin %h
+                                             %y = arith.extf %p
+                                             use %y
+    ```
+    So with the weights that a loop over rows multiplies by: loaded before the
+    loop, and widened in it rather than before.
+  }];
+  let dependentDialects = ["::tile::cta::CtaDialect"];
+  let options = [
+    Option<"fromRegisters", "from-registers", "int64_t", "/*default=*/-1",
+           "registers that are kept, from which on it is done; -1: what was chosen for the target">
+  ];
+  let counts = [Count<"valuesRecomputed", "values computed again from packed blocks">];
+}
+
+#endif // TILE_PASSES_LAYOUTS_PASSES

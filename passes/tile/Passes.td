@@ -1,0 +1,209 @@
+//===- Passes.td - passes over blocks, before layouts ---------------------===//
+#ifndef TILE_PASSES_TILE_PASSES
+#define TILE_PASSES_TILE_PASSES
+
+include "passes/TilePass.td"
+
+def CountLoopsPass : TilePass<"tile-count-loops", "::mlir::ModuleOp"> {
+  let summary = "loops that count as such, and what they leave in terms of their turns";
+  let description = [{
+    - **Needs**: tile operations without layouts, after simplification.
+    - **Guarantees**: in kernels with products, a `scf.while` that counts by a constant up
+      or down to a limit is a `scf.for`; pointers and integers that grow by the
+      same in every turn of a `scf.for` are computed behind it from what they
+      were before it and the number of turns, which is told in terms of the
+      quotients that the program has already: K // 64, not (K - 63 + 63) // 64.
+      Scalars n - n % c are n / c * c. Of an integer block to which a loop adds a number of each
+      turn it carries the sum of these numbers. In kernels without products, comparisons that
+      follow from the constant bounds of loops are constants, and what a loop does in its
+      first turn only stands before it.
+    - **Never**: changes a value, as long as index arithmetic does not overflow, nor that of a
+      count down from within a step of the largest number, which is counted up.
+
+    ```
+      while left >= 64:            for t in range(0, max(K, 63) - 63, 64):
+          p += 64; left -= 64  =>      p += 64
+      load(p, k < left)            load(p0 + 64 * turns, k < K - 64 * turns)
+    ```
+    So the loads of a loop over what another has left are strided tiles like those
+    of the first.
+  }];
+  let counts = [
+    Count<"whilesCounted", "`while` loops that became `for`">,
+    Count<"sumsCarried", "blocks that grow, of which a loop carries the growth">,
+    Count<"valuesComputed", "values computed behind loops from their turns">
+  ];
+}
+
+def SplitColumnsPass : TilePass<"tile-split-columns", "::mlir::ModuleOp"> {
+  let summary = "products whose columns are no power of two in parts that are";
+  let description = [{
+    - **Needs**: tile operations without layouts, blocks of any size.
+    - **Guarantees**: where a block of a product's results is stored whose number of columns
+      is no power of two (320), there are several products whose numbers are
+      (256 and 64), each stored by itself. All that the columns come from is
+      computed in the same parts.
+    - **Never**: computes a product twice: a block that is also used in another way than
+      element by element, by loops, sums and stores, stays whole (and grows
+      in tile-pad-shapes). Parts of less than 16 columns are not made.
+
+    ```
+      %c = tile.dot %a, %b, ... : 128x320     %c0 = tile.dot %a, %b0, ... : 128x256
+      tile.store %p, %c                   =>  %c1 = tile.dot %a, %b1, ... : 128x64
+                                              tile.store %p0, %c0
+                                              tile.store %p1, %c1
+    ```
+    A part of a value is made from the same part of what it is computed from, back to
+    ranges, constants, and what is the same in all columns. Loops carry the parts beside
+    the whole; whatever is not needed any more is erased in the end.
+  }];
+  let options = [
+    Option<"fewestColumns", "fewest-columns", "int64_t", "/*default=*/0",
+           "columns of the smallest part; 0: what was chosen for the target">
+  ];
+  let counts = [Count<"storesSplit", "stores of products in parts">];
+}
+
+def PadShapesPass : TilePass<"tile-pad-shapes", "::mlir::ModuleOp"> {
+  let summary = "grow blocks until their dimensions are powers of two";
+  let description = [{
+    - **Needs**: tile operations without layouts.
+    - **Guarantees**: every dimension of every block is a power of two; what memory,
+      scalars and other programs see is unchanged.
+    - **Never**: assumes anything about the elements it adds, or lets one of them
+      be loaded, stored, counted or combined with an element that was
+      there.
+
+    Layouts map bits of positions, so the rest of the compiler wants powers of
+    two; kernels need not. Each dimension grows to the next one. The elements
+    added have no defined value: most operations work on them as on any other,
+    and those that could mix them with elements of the kernel are told which are
+    which:
+
+    ```
+      %v = tile.load %p : tensor<48x!tile.ptr<f32>>
+      %s = tile.reduce %v {axis = 0} : tensor<48xf32> -> f32   (addition)
+    =>
+      %in = arith.cmpi slt, (tile.make_range 0 to 64), 48
+      %v  = tile.load %p, %in : tensor<64x!tile.ptr<f32>>
+      %w  = arith.select %in, %v, -0.0
+      %s  = tile.reduce %w {axis = 0} : tensor<64xf32> -> f32
+
+      loads, stores, atomics, histograms   a mask
+      reductions, backward scans           the neutral element; where the
+                                           combiner has none that is known, a
+                                           flag is combined along
+      products                             zeros along the inner dimension
+      gather                               index 0
+      compare-and-swap, scalar functions   the last element of the kernel again
+      assertions, prints                   left out
+      reshapes                             as they are where only the outermost
+                                           dimension grows, else by `tile.gather`
+    ```
+  }];
+  let counts = [Count<"blocksGrown", "values whose blocks grew">];
+}
+
+def UnrollLoopsPass : TilePass<"tile-unroll-loops", "::mlir::ModuleOp"> {
+  let summary = "unroll loops by the factor they ask for";
+  let description = [{
+    - **Needs**: tile operations without layouts.
+    - **Guarantees**: no loop carries `tile.loop_unroll_factor`; the same iterations in
+      the same order.
+    - **Never**: unrolls where nobody asked; makes a kernel of more operations than
+      can be compiled, which is an error.
+
+    ```
+      for i in tl.range(0, n, loop_unroll_factor=4):     body
+    =>
+      for i in range(0, n - n % 4, 4):                   body; body; body; body
+      for i in range(n - n % 4, n):                      body
+    ```
+    The second loop is short and is not pipelined.
+  }];
+  let options = [
+    Option<"mostOperations", "most-operations", "int64_t", "/*default=*/1 << 15",
+           "operations that the body of a loop may grow to">
+  ];
+  let counts = [Count<"loopsUnrolled", "loops that were unrolled">];
+}
+
+def DecomposeDotsPass : TilePass<"tile-decompose-dots", "::mlir::ModuleOp"> {
+  let summary = "products in terms of what the hardware multiplies";
+  let description = [{
+    - **Needs**: the tile dialect, before layouts; the module's target.
+    - **Guarantees**: every product that matrix instructions could compute has operand
+      types they read; `input_precision` is ieee or tf32.
+    - **Never**: lowers a product, or changes one that the hardware has.
+
+    1. A sum of a product and something else is a product that starts from it:
+
+    ```
+         %d = tile.dot %a, %b, 0;  %s = %d + %c    =>   %s = tile.dot %a, %b, %c
+    ```
+    2. f32 operands read as sums of narrower parts become products of the parts,
+
+    ```
+       the small ones first:
+         tf32x3, bf16x3:  hi*hi + (hi*lo + lo*hi)
+         bf16x6:          the six products of three parts above the last order
+       An infinity minus itself is NaN, so parts of infinities make NaN out of
+       products that are infinite; sums of small products that are NaN count as 0.
+    ```
+    3. 8-bit floats are widened to f16 where matrix instructions do not read them,
+
+    ```
+       and accumulated in f32 where they do.
+    ```
+  }];
+  let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect"];
+  let counts = [
+    Count<"sumsJoined", "sums that became what a product starts from">,
+    Count<"productsOfParts", "products of several parts">,
+    Count<"productsWidened", "products of 8-bit floats computed in f16">
+  ];
+}
+
+def ExpandDescriptorsPass : TilePass<"tile-expand-descriptors", "::mlir::ModuleOp"> {
+  let summary = "access tensors behind descriptors by pointers and masks";
+  let description = [{
+    - **Needs**: tile operations without layouts.
+    - **Guarantees**: no `tile.descriptor_*` operation is left.
+    - **Never**: changes what is read or written.
+
+    ```
+      %v = tile.descriptor_load %p[%i, %j] of [%m, %n] by [%s, %one]
+    =>
+      rows = %i + range, columns = %j + range        i32: one unsigned comparison
+      mask = rows <u %m & columns <u %n              covers both ends
+      %v = tile.load %p + rows * %s + columns, mask
+    ```
+    A position that wraps past 2^31 is negative, so it lies outside either way.
+    The rules for strides (multiples of 16 bytes) are passed on as hints.
+  }];
+  let counts = [Count<"accessesExpanded", "accesses by descriptors that became pointers">];
+}
+
+def MaskedArithmeticPass : TilePass<"tile-masked-arithmetic", "::mlir::ModuleOp"> {
+  let summary = "apply masks to what is the same for many elements";
+  let description = [{
+    - **Needs**: inlined calls; merged masks (run common-subexpression elimination
+      first).
+    - **Guarantees**: the same values, bit for bit.
+    - **Never**: touches what is not selected against zero.
+
+    A row kernel clears what lies behind the end of the row again after it has
+    subtracted the mean. But a load that gives 0 there makes the difference 0 as
+    soon as what is subtracted is 0 there. The mean is the same for all
+    elements and the mask for whole runs of them, so one select serves a run:
+
+    ```
+      %x = tile.load %p, %m, 0               %x = tile.load %p, %m, 0
+      %d = arith.subf %x, %mean       =>     %s = arith.select %m, %mean, 0
+      %c = arith.select %m, %d, 0            %c = arith.subf %x, %s
+    ```
+  }];
+  let counts = [Count<"masksMoved", "masks applied to what is the same for many elements">];
+}
+
+#endif // TILE_PASSES_TILE_PASSES
