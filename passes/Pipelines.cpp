@@ -35,6 +35,8 @@ void tile::buildCtaSteps(OpPassManager &pm) {
   pm.addPass(createPadShapesPass());
   // Before anything is scheduled: what is in one turn is decided here.
   pm.addPass(createUnrollLoopsPass());
+  // Behind it: a loop that is asked for in parts stays one.
+  pm.addPass(createKeepRowsPass());
   // Before layouts: operands that are widened or split move while they are narrow.
   pm.addPass(createDecomposeDotsPass());
   // Before layouts: what the tensor cores read has its own place.

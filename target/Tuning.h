@@ -27,6 +27,15 @@ struct Tuning {
   int64_t prefetchLeastBytes = 2048;
 
   //===--------------------------------------------------------------------===//
+  // What is loaded again (tile-keep-rows)
+  //===--------------------------------------------------------------------===//
+
+  /// Programs that are to fit a multiprocessor beside what a thread keeps: one computes while
+  /// another loads. Judgement, as is what a thread needs besides.
+  int64_t keepPrograms = 2;
+  int64_t keepRegistersBeside = 40;
+
+  //===--------------------------------------------------------------------===//
   // What all programs read, copied early (tile-early-copies)
   //===--------------------------------------------------------------------===//
 

@@ -128,6 +128,38 @@ def UnrollLoopsPass : TilePass<"tile-unroll-loops", "::mlir::ModuleOp"> {
   let counts = [Count<"loopsUnrolled", "loops that were unrolled">];
 }
 
+def KeepRowsPass : TilePass<"tile-keep-rows", "::mlir::ModuleOp"> {
+  let summary = "keep in registers what is loaded again";
+  let description = [{
+    - **Needs**: tile operations without layouts, after common subexpressions are one.
+    - **Guarantees**: in kernels without products, a load through the same pointers under the same
+      mask as an earlier one of its block is that one, if nothing was written to what it reads
+      since, and a thread has registers for it. Loops with a constant number of turns are
+      unrolled where a later one loads what an earlier one has.
+    - **Never**: shares loads that are volatile or name a cache; keeps more than leaves room for
+      the programs that `keepPrograms` of the target's numbers counts.
+
+    ```
+      for c in range(0, 4096, 1024):             x0, x1, x2, x3 = loads
+          total += load(row + c + i)        =>   total = x0 + x1 + x2 + x3
+      for c in range(0, 4096, 1024):             store(x0 / total); ...
+          store(load(row + c + i) / total)
+    ```
+    So a row that is gone over twice comes from memory once, and all of it is on its way
+    together.
+  }];
+  let options = [
+    Option<"mostTurns", "most-turns", "int64_t", "/*default=*/32", "turns of a loop to unroll">,
+    Option<"mostOperations", "most-operations", "int64_t", "/*default=*/1 << 11",
+           "operations that such a loop may become">
+  ];
+  let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect"];
+  let counts = [
+    Count<"loopsUnrolled", "loops unrolled because a later one loads the same">,
+    Count<"loadsShared", "loads that an earlier load has made">
+  ];
+}
+
 def DecomposeDotsPass : TilePass<"tile-decompose-dots", "::mlir::ModuleOp"> {
   let summary = "products in terms of what the hardware multiplies";
   let description = [{
