@@ -113,7 +113,7 @@ std::unique_ptr<Module> PtxEmitter::translate(mlir::ModuleOp op, LLVMContext &co
   if (options.maxRegisters)
     for (Function &f : *module)
       if (f.getCallingConv() == CallingConv::PTX_Kernel)
-        f.addFnAttr("nvvm.maxnreg", std::to_string(options.maxRegisters));
+        setMostRegisters(f, target, options.maxRegisters, options.sharedBytes);
   std::vector<std::string> libraries;
   if (auto named = op->getAttrOfType<mlir::ArrayAttr>(kLibrariesAttr))
     for (auto path : named.getAsRange<mlir::StringAttr>())

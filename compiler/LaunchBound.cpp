@@ -225,3 +225,20 @@ void tile::setLaunchBound(Function &kernel, const Target &target, int sharedByte
   if (blocks >= tuning.boundFewestPrograms)
     kernel.addFnAttr("nvvm.minctasm", itostr(blocks));
 }
+
+void tile::setMostRegisters(Function &kernel, const Target &target, int most, int sharedBytes) {
+  constexpr int kStep = 8; // in which registers are given to threads
+  int threads = 0;
+  if (!kernel.getFnAttribute("nvvm.reqntid").getValueAsString().getAsInteger(10, threads)) {
+    auto programs = [&](int registers) {
+      return occupancyOf(target.multiprocessor, threads, registers, sharedBytes).programs;
+    };
+    int wanted = programs(most);
+    for (int more = alignDown(most, kStep) + kStep; more < int(kMaxRegisters); more += kStep)
+      if (programs(more) == wanted)
+        most = more;
+    if (programs(kMaxRegisters) == wanted)
+      most = kMaxRegisters;
+  }
+  kernel.addFnAttr("nvvm.maxnreg", itostr(most));
+}

@@ -16,6 +16,10 @@ namespace tile {
 /// bound of one block.
 void setLaunchBound(llvm::Function &kernel, const Target &target, int sharedBytes);
 
+/// Gives `kernel` `.maxnreg`: `most` registers, as its author asked for, to have more programs at
+/// once; and those beyond that are free because threads or `sharedBytes` let no more in.
+void setMostRegisters(llvm::Function &kernel, const Target &target, int most, int sharedBytes);
+
 } // namespace tile
 
 #endif // TILE_COMPILER_LAUNCHBOUND_H

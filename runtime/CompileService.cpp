@@ -49,7 +49,6 @@ CompiledKernelPtr CompileService::fromDisk(const std::string &key, const fronten
   kernel->key = key;
   kernel->variant = variantText(options);
   kernel->dependencies = std::move(*dependencies);
-  kernel->maxRegisters = options.maxRegisters;
   kernel->fromCache = true;
   source = isShared ? Event::Source::Shared : Event::Source::Disk;
   // Kept before somebody asked for machine code.
@@ -140,7 +139,6 @@ CompileService::Outcome CompileService::compileNow(const std::string &key,
   kernel->key = key;
   kernel->variant = variantText(options);
   kernel->dependencies = std::move(result.dependencies);
-  kernel->maxRegisters = options.maxRegisters;
   kernel->compileMilliseconds = elapsed.count();
   kernel->times = std::move(result.times);
   addFallback(*kernel, file, options);

@@ -147,7 +147,6 @@ static llvm::Expected<Module> loadModule(const CompiledKernel &kernel,
                                          const std::shared_ptr<Context> &context,
                                          bool &fromMachineCode) {
   JitOptions options;
-  options.maxRegisters = kernel.maxRegisters;
   if (!kernel.machineCode.empty()) {
     auto module = Module::loadMachineCode(context, kernel.machineCode);
     if (module) {

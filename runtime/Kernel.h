@@ -31,7 +31,6 @@ struct CompiledKernel {
   std::string key;         ///< content hash, see Cache.h; empty: not cached
   /// The other files that it was compiled from, or looked for.
   std::vector<frontend::Dependency> dependencies;
-  int maxRegisters = 0; ///< passed on to the driver's compiler
   bool fromCache = false;
   /// Compiles the kernel again without tensor maps, for arrays that they cannot
   /// describe; empty if it has none.

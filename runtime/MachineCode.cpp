@@ -36,8 +36,8 @@ static std::string contentsOf(const llvm::SmallString<128> &path) {
 }
 
 llvm::Expected<std::string> tile::runtime::assembleWith(llvm::StringRef assembler,
-                                                        llvm::StringRef ptx, llvm::StringRef target,
-                                                        int maxRegisters) {
+                                                        llvm::StringRef ptx,
+                                                        llvm::StringRef target) {
   auto program = assembler.contains('/') ? llvm::ErrorOr<std::string>(assembler.str())
                                          : llvm::sys::findProgramByName(assembler);
   if (!program)
@@ -53,10 +53,8 @@ llvm::Expected<std::string> tile::runtime::assembleWith(llvm::StringRef assemble
     return std::move(error);
   llvm::FileRemover removeLog(log);
 
-  std::string arch = ("-arch=" + target).str(), registers = std::to_string(maxRegisters);
+  std::string arch = ("-arch=" + target).str();
   llvm::SmallVector<llvm::StringRef> arguments = {*program, arch, "-lineinfo", input, "-o", output};
-  if (maxRegisters)
-    arguments.append({"-maxrregcount", registers});
   std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(), llvm::StringRef(log),
                                                 llvm::StringRef(log)};
   std::string problem;

@@ -16,7 +16,7 @@ namespace tile::runtime {
 
 /// Runs `assembler`, a path or a name on PATH, as ptxas is run.
 llvm::Expected<std::string> assembleWith(llvm::StringRef assembler, llvm::StringRef ptx,
-                                         llvm::StringRef target, int maxRegisters);
+                                         llvm::StringRef target);
 
 } // namespace tile::runtime
 

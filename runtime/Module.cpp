@@ -29,8 +29,6 @@ public:
     add(JitOption::LogVerbose, size_t(1));
     if (options.lineInfo)
       add(JitOption::GenerateLineInfo, size_t(1));
-    if (options.maxRegisters > 0)
-      add(JitOption::MaxRegisters, size_t(options.maxRegisters));
   }
   unsigned count() const { return names.size(); }
   JitOption *options() { return names.data(); }

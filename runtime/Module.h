@@ -16,7 +16,6 @@
 namespace tile::runtime {
 
 struct JitOptions {
-  int maxRegisters = 0; ///< 0: what the PTX says
   bool lineInfo = true; ///< keep `.loc` for profilers
 };
 

@@ -16,7 +16,7 @@ using namespace tile::runtime;
 
 void CompileService::assemble(CompiledKernel &kernel) {
   auto cubin =
-      assembleWith(settings.assembler, kernel.ptx, kernel.metadata.target, kernel.maxRegisters);
+      assembleWith(settings.assembler, kernel.ptx, kernel.metadata.target);
   if (cubin)
     kernel.machineCode = std::move(*cubin);
   else
