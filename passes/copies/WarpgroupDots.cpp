@@ -111,7 +111,8 @@ void DotRewriter::noteAccesses(Operation *op) {
       op->hasTrait<OpTrait::IsTerminator>())
     return;
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);
-  bool onlyReads = effects && effects.onlyHasEffect<MemoryEffects::Read>();
+  // A volatile load has an effect besides, which is to keep its place.
+  bool onlyReads = isa<LoadOp>(op) || (effects && effects.onlyHasEffect<MemoryEffects::Read>());
   DenseSet<Value> roots;
   for (Value operand : op->getOperands())
     if (isa<PtrType>(getElementTypeOrSelf(operand.getType())))

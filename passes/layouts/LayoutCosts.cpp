@@ -21,6 +21,7 @@ using layout::LinearLayout;
 static constexpr unsigned kWordBytes = 4;
 /// Elementwise operations between a result and where it is stored, as far as they are followed.
 static constexpr unsigned kMostChanges = 6;
+static constexpr unsigned kMostUsersBesideHalves = 48;
 
 void LayoutInference::inferScan(ScanOp op) {
   cta::LayoutAttr first = firstHome(op->getOperands(), op);
@@ -196,18 +197,65 @@ static bool isJoined(Value v, unsigned depth = 0) {
              });
 }
 
+/// Where each half of what is split lives, if what it is made of has a home.
+cta::LayoutAttr LayoutInference::homeOfHalves(SplitOp split) const {
+  auto between = split.getSrc().getDefiningOp<ReshapeOp>();
+  cta::LayoutAttr home = natural(between ? between.getSrc() : split.getSrc());
+  if (!home)
+    return {};
+  LinearLayout whole = layout::reshape(home.getLayout(),
+                                       cast<RankedTensorType>(split.getSrc().getType()).getShape());
+  std::optional<layout::SplitLayout> parts = layout::split(whole);
+  return parts ? cta::LayoutAttr::get(context, parts->half) : cta::LayoutAttr();
+}
+
+/// Where halves of split blocks live that `v`, perhaps changed element by element, is worked with,
+/// such as the pairs that are turned by angles.
+cta::LayoutAttr LayoutInference::homeBesideHalves(Value v, unsigned depth, unsigned &budget) const {
+  for (Operation *user : v.getUsers()) {
+    if (budget == 0)
+      return {};
+    --budget;
+    if (!user->hasTrait<OpTrait::Elementwise>() && !isa<InlineAsmOp, ExternElementwiseOp>(user))
+      continue;
+    for (Value operand : user->getOperands())
+      if (auto split = operand.getDefiningOp<SplitOp>())
+        if (cta::LayoutAttr home = homeOfHalves(split))
+          return home;
+    for (Value result : user->getResults())
+      if (depth > 0)
+        if (cta::LayoutAttr home = homeBesideHalves(result, depth - 1, budget))
+          return home;
+  }
+  return {};
+}
+
+cta::LayoutAttr LayoutInference::layoutBesideHalves(LoadOp load) const {
+  if (!coalescing.isContiguous(load))
+    return {};
+  unsigned budget = kMostUsersBesideHalves;
+  cta::LayoutAttr best = coalescing.anchor(load);
+  cta::LayoutAttr wanted = homeBesideHalves(load.getResult(), kMostChanges, budget);
+  return wanted && isBetterThere(load, best, wanted) ? wanted : cta::LayoutAttr();
+}
+
+/// Whether to load in `wanted` costs less than to load as is best, and to move what was loaded.
+bool LayoutInference::isBetterThere(LoadOp load, cta::LayoutAttr best,
+                                    cta::LayoutAttr wanted) const {
+  if (wanted == best || !coalescing.isGoodEnough(load, wanted))
+    return false;
+  lowering::Cost moved = costOfLoading(load, best, coalescing);
+  moved += lowering::convertCost(best.getLayout(), wanted.getLayout(),
+                                 getElementType(load.getType()), targetOf(load));
+  unsigned warps = coalescing.numWarps();
+  return costOfLoading(load, wanted, coalescing).total(warps) < moved.total(warps);
+}
+
 cta::LayoutAttr LayoutInference::layoutToStore(LoadOp load) {
   if (!coalescing.isContiguous(load) || !isJoined(load.getResult()))
     return {};
   cta::LayoutAttr best = coalescing.anchor(load);
   cta::LayoutAttr wanted = wantedByUsers(load.getResult(), /*accesses=*/true, kMaxJoinedDepth);
-  if (!wanted || wanted == best || !coalescing.isGoodEnough(load, wanted))
-    return {};
-  // What is joined is more than what is loaded: moving it costs no less than this.
-  lowering::Cost there = costOfLoading(load, best, coalescing);
-  there += lowering::convertCost(best.getLayout(), wanted.getLayout(),
-                                 getElementType(load.getType()), targetOf(load));
-  unsigned warps = coalescing.numWarps();
-  bool isCheaper = costOfLoading(load, wanted, coalescing).total(warps) < there.total(warps);
-  return isCheaper ? wanted : cta::LayoutAttr();
+  // What is joined is more than what is loaded: moving it costs no less than that.
+  return wanted && isBetterThere(load, best, wanted) ? wanted : cta::LayoutAttr();
 }

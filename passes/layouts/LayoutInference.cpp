@@ -331,6 +331,8 @@ void LayoutInference::inferMemory(Operation *op) {
       layout = layoutToStage(cast<LoadOp>(op));
     if (!layout)
       layout = layoutToStore(cast<LoadOp>(op));
+    if (!layout)
+      layout = layoutBesideHalves(cast<LoadOp>(op));
   } else {
     layout = firstHome(op->getOperands().drop_front(), op);
     if (layout && isa<StoreOp>(op) && !coalescing.isGoodEnough(op, layout))

@@ -48,6 +48,12 @@ private:
   /// Where a load works whose block is joined to a larger one and stored; null if that is best
   /// done where it is loaded best.
   cta::LayoutAttr layoutToStore(LoadOp load);
+  /// Where a load works whose block is worked with beside halves of a split one; null if that is
+  /// best done where it is loaded best.
+  cta::LayoutAttr layoutBesideHalves(LoadOp load) const;
+  cta::LayoutAttr homeOfHalves(SplitOp split) const;
+  cta::LayoutAttr homeBesideHalves(mlir::Value v, unsigned depth, unsigned &budget) const;
+  bool isBetterThere(LoadOp load, cta::LayoutAttr best, cta::LayoutAttr wanted) const;
   void inferReduce(ReduceOp op);
   layout::LinearLayout layoutOfResults(ReduceOp op, const layout::LinearLayout &layout);
   void inferScan(ScanOp op);
