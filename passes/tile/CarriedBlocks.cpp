@@ -8,23 +8,35 @@
 using namespace mlir;
 using namespace tile;
 
-/// The number that a turn adds to all of a carried block; null if that is not what it does, or if
-/// the number is the same in all turns, which is told from the loop's counter.
+/// The number that a turn adds to all of a carried block of integers or pointers; null if that is
+/// not what it does, or if the number is the same in all turns, which is told from the loop's
+/// counter.
 static Value gainOf(scf::ForOp loop, unsigned index) {
   Value carried = loop.getRegionIterArg(index);
   auto type = dyn_cast<RankedTensorType>(carried.getType());
-  if (!type || !type.getElementType().isInteger())
+  if (!type)
     return {};
-  auto sum = loop.getYieldedValues()[index].getDefiningOp<arith::AddIOp>();
-  if (!sum || (sum.getLhs() == carried) == (sum.getRhs() == carried))
+  Operation *sum = loop.getYieldedValues()[index].getDefiningOp();
+  if (!isa_and_nonnull<arith::AddIOp, AddPtrOp>(sum) ||
+      (sum->getOperand(0) == carried) == (sum->getOperand(1) == carried))
     return {};
-  auto gain = (sum.getLhs() == carried ? sum.getRhs() : sum.getLhs()).getDefiningOp<SplatOp>();
+  auto gain = sum->getOperand(sum->getOperand(0) == carried ? 1 : 0).getDefiningOp<SplatOp>();
   return gain && !loop.isDefinedOutsideOfLoop(gain.getSrc()) ? gain.getSrc() : Value();
+}
+
+/// Of what a block of `type` grows by: 64 bits reach whatever a pointer can.
+static Type sumType(Type type, Value gain) {
+  Type element = getElementTypeOrSelf(type);
+  return isa<PtrType>(element) ? IntegerType::get(type.getContext(), 64) : gain.getType();
 }
 
 /// `block`, to each element of which `number` is added.
 static Value moved(OpBuilder &b, Location loc, Value block, Value number) {
-  Value all = SplatOp::create(b, loc, block.getType(), number);
+  auto type = cast<RankedTensorType>(block.getType());
+  Value all = SplatOp::create(
+      b, loc, RankedTensorType::get(type.getShape(), number.getType(), type.getEncoding()), number);
+  if (isa<PtrType>(type.getElementType()))
+    return AddPtrOp::create(b, loc, type, block, all);
   return arith::AddIOp::create(b, loc, block, all);
 }
 
@@ -36,14 +48,19 @@ static unsigned carrySumsOf(scf::ForOp loop, IRRewriter &b) {
     if (Value gain = gainOf(loop, i)) {
       blocks.push_back(i);
       gains.push_back(gain);
-      zeros.push_back(arith::ConstantOp::create(b, loop.getLoc(), b.getZeroAttr(gain.getType())));
+      Type type = sumType(loop.getRegionIterArg(i).getType(), gain);
+      zeros.push_back(arith::ConstantOp::create(b, loop.getLoc(), b.getZeroAttr(type)));
     }
   if (blocks.empty())
     return 0;
   auto sumsOf = [&](OpBuilder &yield, Location loc, ArrayRef<BlockArgument> sums) {
     SmallVector<Value> next;
-    for (auto [sum, gain] : llvm::zip_equal(sums, gains))
-      next.push_back(arith::AddIOp::create(yield, loc, sum, gain));
+    for (auto [sum, gain] : llvm::zip_equal(sums, gains)) {
+      Value more = gain;
+      if (more.getType() != sum.getType())
+        more = arith::ExtSIOp::create(yield, loc, sum.getType(), more);
+      next.push_back(arith::AddIOp::create(yield, loc, sum, more));
+    }
     return next;
   };
   auto wider = cast<scf::ForOp>(*cast<LoopLikeOpInterface>(loop.getOperation())

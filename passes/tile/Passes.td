@@ -13,8 +13,8 @@ def CountLoopsPass : TilePass<"tile-count-loops", "::mlir::ModuleOp"> {
       same in every turn of a `scf.for` are computed behind it from what they
       were before it and the number of turns, which is told in terms of the
       quotients that the program has already: K // 64, not (K - 63 + 63) // 64.
-      Scalars n - n % c are n / c * c. Of an integer block to which a loop adds a number of each
-      turn it carries the sum of these numbers. In kernels without products, comparisons that
+      Scalars n - n % c are n / c * c. Of a block of integers or pointers to which a loop adds a number of
+      each turn it carries the sum of these numbers. In kernels without products, comparisons that
       follow from the constant bounds of loops are constants, and what a loop does in its
       first turn only stands before it.
     - **Never**: changes a value, as long as index arithmetic does not overflow, nor that of a

@@ -256,3 +256,31 @@ func.func @next_in_list(%list: !tile.ptr<i32>, %n: i32) {
   "test.use"(%p) : (tensor<16x16xf32>) -> ()
   return
 }
+
+// So do pointers, by sums of 64 bits.
+// CHECK-LABEL: func.func @next_rows
+// CHECK: %[[LOOP:.*]]:{{[0-9]+}} = scf.for {{.*}} iter_args({{.*}}, %[[SUM:[a-z0-9]+]] = %{{.*}})
+// CHECK-NEXT: %[[BY:.*]] = tile.splat %[[SUM]] : i64 -> tensor<8xi64>
+// CHECK-NEXT: %[[AT:.*]] = tile.addptr %arg0, %[[BY]]
+// CHECK: "test.use"(%[[AT]])
+// CHECK: %[[MORE:.*]] = arith.extsi %{{.*}} : i32 to i64
+// CHECK: %[[NEXT:.*]] = arith.addi %[[SUM]], %[[MORE]] : i64
+// CHECK: scf.yield {{.*}}%[[NEXT]]
+func.func @next_rows(%rows: tensor<8x!tile.ptr<f32>>, %list: !tile.ptr<i32>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %a = arith.constant dense<1.0> : tensor<16x16xf16>
+  %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+  %p = tile.dot %a, %a, %zero : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%at = %rows) -> (tensor<8x!tile.ptr<f32>>) : i32 {
+    "test.use"(%at) : (tensor<8x!tile.ptr<f32>>) -> ()
+    %item = tile.addptr %list, %i : !tile.ptr<i32>, i32
+    %by = tile.load %item : !tile.ptr<i32>
+    %all = tile.splat %by : i32 -> tensor<8xi32>
+    %next = tile.addptr %at, %all : tensor<8x!tile.ptr<f32>>, tensor<8xi32>
+    scf.yield %next : tensor<8x!tile.ptr<f32>>
+  }
+  "test.use"(%last) : (tensor<8x!tile.ptr<f32>>) -> ()
+  "test.use"(%p) : (tensor<16x16xf32>) -> ()
+  return
+}
