@@ -7,28 +7,16 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Estimate.h"
+#include "target/Tuning.h"
 #include <cmath>
 
 using namespace tile;
 
-/// Until a kernel runs and after it; until a program's first loads are there and its stores are
-/// gone; until a load of a later turn is there; what starting a program takes of a multiprocessor.
-static constexpr double kLaunchSeconds = 2e-6, kProgramSeconds = 1.2e-6, kLoadSeconds = 0.6e-6,
-                        kStartSeconds = 0.05e-6;
-/// What a multiprocessor gets out of the L2 cache in a cycle, and the share of its data sheet that
-/// memory reaches.
-static constexpr double kL2BytesPerCycle = 64, kMemoryShare = 0.92;
-/// Turns of a loop whose number nothing is known of.
-static constexpr double kUnknownTurns = 8;
-/// Registers of a thread beside those of its blocks; warps that keep the tensor cores busy.
-static constexpr int kOtherRegisters = 32, kEnoughWarps = 8;
-/// A thread whose blocks do not fit its registers keeps them in memory.
-static constexpr double kSpillFactor = 3;
-
 namespace {
 class Estimator {
 public:
-  Estimator(const Explanation &e, const DeviceModel &device) : e(e), device(device) {}
+  Estimator(const Explanation &e, const DeviceModel &device)
+      : e(e), device(device), tuning(tuningOf(targetNamed(targetOf(device)))) {}
   std::optional<LaunchEstimate> run(double programs);
 
 private:
@@ -45,6 +33,7 @@ private:
 
   const Explanation &e;
   const DeviceModel &device;
+  const Tuning &tuning;
   bool hasDots = false, spills = false;
   double dotShare = 1;
 };
@@ -53,7 +42,7 @@ private:
 double Estimator::turnsOf(int loop) const {
   double turns = 1;
   for (; loop >= 0; loop = e.loops[loop].loop)
-    turns *= e.loops[loop].trips ? double(*e.loops[loop].trips) : kUnknownTurns;
+    turns *= e.loops[loop].trips ? double(*e.loops[loop].trips) : tuning.unknownTurns;
   return turns;
 }
 
@@ -80,15 +69,16 @@ double Estimator::shareOfPeak() const {
 }
 
 std::pair<double, llvm::StringRef> Estimator::busiest(const Work &work, double programs) const {
-  double used = dotShare * std::sqrt(std::min(1.0, programs * e.consumerWarps / kEnoughWarps));
+  double used =
+      dotShare * std::sqrt(std::min(1.0, programs * e.consumerWarps / tuning.enoughWarps));
   double hertz = device.gigahertz * 1e9, dots = 0, scalars = 0;
   for (unsigned i = 0; i < kNumArithmetic; ++i) {
     bool isScalar = i == unsigned(Arithmetic::Fp32) || i == unsigned(Arithmetic::Fp64);
     double peak = device.tera[i] > 0 ? device.tera[i] : device.tera[unsigned(Arithmetic::Fp32)];
     (isScalar ? scalars : dots) += work.operations[i] * device.multiprocessors / (peak * 1e12);
   }
-  double memory =
-      work.sectors * device.multiprocessors / (device.terabytesPerSecond * 1e12 * kMemoryShare);
+  double memory = work.sectors * device.multiprocessors /
+                  (device.terabytesPerSecond * 1e12 * tuning.memoryShare);
   std::pair<double, llvm::StringRef> units[] = {
       {dots / used, "tensor cores"},
       {scalars, "arithmetic"},
@@ -99,7 +89,7 @@ std::pair<double, llvm::StringRef> Estimator::busiest(const Work &work, double p
   auto most = *std::max_element(std::begin(units), std::end(units),
                                 [](auto &a, auto &b) { return a.first < b.first; });
   if (spills)
-    most.first *= kSpillFactor;
+    most.first *= tuning.spillFactor;
   return most;
 }
 
@@ -107,16 +97,16 @@ double Estimator::alone() const {
   double ahead = 1; // turns for which loads are under way
   for (const Explanation::Ring &ring : e.rings)
     ahead = std::max(ahead, double(ring.stages - 1));
-  double seconds = kProgramSeconds + busiest(e.outside, 1).first;
+  double seconds = tuning.programSeconds + busiest(e.outside, 1).first;
   for (auto [i, loop] : llvm::enumerate(e.loops)) {
-    double waiting = loop.each.read > 0 ? kLoadSeconds / ahead : 0;
+    double waiting = loop.each.read > 0 ? tuning.loadSeconds / ahead : 0;
     seconds += turnsOf(int(i)) * std::max(waiting, busiest(loop.each, 1).first);
   }
   return seconds;
 }
 
 int Estimator::programsAtOnce() {
-  int registers = e.registers > 0 ? e.registers : e.blockRegisters + kOtherRegisters;
+  int registers = e.registers > 0 ? e.registers : e.blockRegisters + tuning.registersBesideBlocks;
   // The warps that only copy leave theirs to the others.
   spills = registers > int(kMaxRegisters) || e.spillBytes > 0;
   registers = std::min(registers, int(kMaxRegisters));
@@ -130,7 +120,7 @@ double Estimator::memorySeconds(const Work &whole, double programs, double runni
   double reuse = hasDots ? std::sqrt(std::max(1.0, std::min(programs, running))) : 1;
   double read = std::max(0.0, whole.sectors - whole.written);
   return programs * (read / reuse + whole.written) /
-         (device.terabytesPerSecond * 1e12 * kMemoryShare);
+         (device.terabytesPerSecond * 1e12 * tuning.memoryShare);
 }
 
 std::optional<LaunchEstimate> Estimator::run(double programs) {
@@ -145,7 +135,7 @@ std::optional<LaunchEstimate> Estimator::run(double programs) {
     whole.add(loop.each, turnsOf(int(i)));
   double single = alone(), chips = device.multiprocessors;
   auto round = [&](double count) {
-    return std::max(single, count * std::max(kStartSeconds, busiest(whole, count).first));
+    return std::max(single, count * std::max(tuning.startSeconds, busiest(whole, count).first));
   };
 
   double running = chips * atOnce;
@@ -160,7 +150,7 @@ std::optional<LaunchEstimate> Estimator::run(double programs) {
     seconds = memory;
     out.limit = "memory";
   }
-  out.seconds = kLaunchSeconds + seconds;
+  out.seconds = tuning.launchSeconds + seconds;
   return out;
 }
 

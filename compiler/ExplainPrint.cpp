@@ -8,8 +8,6 @@ using llvm::raw_ostream;
 using llvm::StringRef;
 namespace json = llvm::json;
 
-/// What a multiprocessor gets out of the L2 cache, and out of shared memory.
-static constexpr double kL2BytesPerCycle = 64;
 /// Below this share of useful bytes, requests are what is wrong.
 static constexpr double kPoorCoalescing = 0.6;
 /// Fewer warps than this cannot keep memory busy by themselves.

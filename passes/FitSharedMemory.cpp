@@ -255,7 +255,7 @@ private:
                                       2 * unsigned(kWarpgroupThreads));
     bool overlapsNow = overlaps(module);
     // As many, too, where blocks leave no registers for indices and addresses in four.
-    bool isTight = blocks + kRegistersBesideAccumulator > kMaxRegisters * 7 / 8;
+    bool isTight = blocks + kRegistersBesideAccumulator > tuningOf(module).mostRegistersOfWarpgroup;
     if (now >= tuningOf(module).enoughWarpgroups || then < now + (overlapsNow && !isTight))
       return success();
     KernelAttr form = kernelOf(before);

@@ -68,6 +68,11 @@ const DeviceModel *tile::deviceFor(int capability) {
   return best;
 }
 
+const DeviceModel &tile::deviceLike(int capability) {
+  const DeviceModel *device = deviceFor(capability);
+  return device ? *device : *findDevice("h100");
+}
+
 const Multiprocessor &DeviceModel::multiprocessor() const {
   return findTarget(targetOf(*this))->multiprocessor;
 }

@@ -22,6 +22,9 @@ enum class Arithmetic { Fp8, Int8, Fp16, Tf32, Fp64Dot, Fp32, Fp64 };
 inline constexpr unsigned kNumArithmetic = 7;
 llvm::StringRef nameOf(Arithmetic arithmetic);
 
+/// What a multiprocessor gets out of the L2 cache in a cycle.
+inline constexpr double kL2BytesPerCycle = 64;
+
 struct DeviceModel {
   llvm::StringLiteral name;  ///< "h200": what `--device` takes
   llvm::StringLiteral title; ///< "H200 SXM"
@@ -42,6 +45,8 @@ llvm::ArrayRef<DeviceModel> allDevices();
 const DeviceModel *findDevice(llvm::StringRef name);
 /// The one that stands for a compute capability; null if none does.
 const DeviceModel *deviceFor(int capability);
+/// That one, or an H100 where none does: its multiprocessors and peaks are somebody's at least.
+const DeviceModel &deviceLike(int capability);
 /// "sm_90a": with all that the chip has.
 std::string targetOf(const DeviceModel &device);
 /// "h200, h100, ...".

@@ -91,6 +91,23 @@ struct Tuning {
   /// with roles and 2 warpgroups 0.59 to 0.91 of what 4 give without, with roles and 4
   /// warpgroups 1.0 to 1.05.
   int64_t enoughWarpgroups = 4;
+  /// Registers of a thread of one warpgroup for blocks and what products want beside them. With
+  /// more, two warpgroups hold the same blocks, even if no more programs fit so: none is left
+  /// for indices and addresses. Seven eighths of all; assembled, not timed (attention with 255
+  /// registers and 8 bytes of spills became 164 and none).
+  int64_t mostRegistersOfWarpgroup = 223;
+
+  //===--------------------------------------------------------------------===//
+  // Threads that meet behind loops (tile-defer-reductions)
+  //===--------------------------------------------------------------------===//
+
+  /// Registers of a thread for parts of one result that a loop carries, where the result itself
+  /// takes fewer. A judgement.
+  int64_t deferredLeastRegisters = 4;
+  /// How far an exponent (of 2) may be above the maximum that sums are relative to before these are
+  /// scaled. Attention on an H200: 6.5 % of its time is saved with 8, none with 0, at
+  /// errors of 2.9e-4 in place of 2.3e-4 (docs/rationale.md).
+  double mostAboveMaximum = 8;
 
   //===--------------------------------------------------------------------===//
   // Stages
@@ -218,6 +235,48 @@ struct Tuning {
   /// Instructions of the shortest kernels that were seen to get 32 registers, and to spill all
   /// else, where the assembler's first attempt failed.
   unsigned boundLongInstructions = 2000;
+
+  //===--------------------------------------------------------------------===//
+  // How long a launch takes, to compare configurations (compiler/Estimate)
+  //===--------------------------------------------------------------------===//
+
+  /// Seconds until a kernel runs, and after it; until a program's first loads are there, and its
+  /// stores are gone; until a load of a later turn is there; what starting a program takes of a
+  /// multiprocessor. Of an H200, about.
+  double launchSeconds = 2e-6, programSeconds = 1.2e-6, loadSeconds = 0.6e-6,
+         startSeconds = 0.05e-6;
+  /// The share of its data sheet that memory reaches.
+  double memoryShare = 0.92;
+  /// Turns of a loop whose number nothing is known of.
+  double unknownTurns = 8;
+  /// Registers of a thread beside those of its blocks; warps that keep the tensor cores busy.
+  int registersBesideBlocks = 32, enoughWarps = 8;
+  /// A thread whose blocks do not fit its registers keeps them in memory: times as long.
+  double spillFactor = 3;
+
+  //===--------------------------------------------------------------------===//
+  // Products of functions of whole tensors (compiler/functions)
+  //===--------------------------------------------------------------------===//
+
+  /// Microseconds that what memory moves must be on its way for memory to be busy: a load
+  /// takes some 0.7, nearly twice that if many do. Gated networks of 1 and 16 rows on an
+  /// H200: 130 us with three turns on their way, 100 with eight.
+  double onTheWayMicroseconds = 1.31;
+  /// Products of elements that take as long as to load one byte.
+  int64_t productsPerByte = 256;
+  /// The model of products whose inner dimension programs share was compared with times of one
+  /// launch on an H200 (64 x 4096 x 4096: 17 us, and 18 behind the launch; 64 x 4096 x 14336: 60
+  /// and 63; 256 x 4096 x 14336: 90 and 94). Microseconds from the load of a block to its use while
+  /// the chip is busy; of a launch more, in a graph or behind the last one; that every launch
+  /// takes besides, so that gains are seen against the whole.
+  double sharedLoadMicroseconds = 0.8, sharedLaunchMicroseconds = 2.5, sharedRestMicroseconds = 3;
+  /// What blocks load from the L2 cache, against what memory gives: an H200's 8 TB/s and 4.8. And
+  /// the part of their peaks that memory and arithmetic reach.
+  double cacheToMemory = 1.67, reachedOfPeaks = 0.9;
+  /// Sharing is worth it if this part of the time remains: the model is no closer.
+  double sharingWorthIt = 0.85;
+  /// Registers of a thread besides the sums.
+  int64_t registersBesideSums = 80;
 };
 
 /// The row for a target.

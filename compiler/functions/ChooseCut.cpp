@@ -1,6 +1,7 @@
 //===- ChooseCut.cpp - how a kernel is cut into blocks -----------------------===//
 #include "compiler/functions/ChooseCut.h"
 #include "target/Devices.h"
+#include "target/Tuning.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace tile;
@@ -128,10 +129,9 @@ static void cutParts(Cut &cut, const Traits &traits, int64_t rows, int64_t colum
                                   kPointwiseThreads / 32);
 }
 
-/// Blocks that a chip computes at once; of one that no board is known of, those of an H100.
+/// Blocks that a chip computes at once.
 static int64_t blocksAtOnce(const Target &target) {
-  const DeviceModel *device = deviceFor(target.capability);
-  return device ? device->multiprocessors : 132;
+  return deviceLike(target.capability).multiprocessors;
 }
 
 /// Programs of a multiprocessor that keep memory busy, each with a row in registers or a block of
@@ -166,19 +166,13 @@ struct ProductBlock {
 static constexpr ProductBlock kProductBlocks[] = {{16, 64, 4},   {16, 128, 4},  {32, 64, 4},
                                                   {64, 64, 4},   {64, 128, 4},  {128, 64, 4},
                                                   {128, 128, 4}, {128, 256, 8}, {256, 128, 8}};
-/// What the model counts with: the products of elements that take as long as to load one byte.
-static constexpr int64_t kProductsPerByte = 256;
-
-/// How long what memory moves must be on its way for memory to be busy, in microseconds: a load
-/// takes some 0.7, nearly twice that if many do. Measured on an H200 with gated networks of 1 and
-/// 16 rows: 130 us with three turns on their way, 100 with eight.
-static constexpr double kOnTheWay = 1.31;
 
 /// The block with the least work, counted in rounds of the chip: what is multiplied in vain
 /// behind the ends counts, and so does what is loaded.
 static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of,
                        const Target &target) {
   int64_t atOnce = blocksAtOnce(target);
+  const Tuning &tuning = tuningOf(target);
   graph::MatmulOp op = shape.product->op;
   int64_t bytes = bytesOf(op.getLhs().getType().getElement());
   cut.inner = std::clamp<int64_t>(128 / bytes, 16, 64);
@@ -195,7 +189,7 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of,
     int64_t blocks = countPrograms(shape, tried, of);
     int64_t rounds = llvm::divideCeil(uint64_t(std::max<int64_t>(blocks, 1)), uint64_t(atOnce));
     double multiplied = double(std::max<int64_t>(block.rows, 64) * block.columns);
-    double loaded = double((block.rows + block.columns) * bytes * kProductsPerByte);
+    double loaded = double((block.rows + block.columns) * bytes * tuning.productsPerByte);
     double time = double(rounds) * (std::max(multiplied, loaded) + 0.25 * loaded);
     if (best != 0 && time >= best)
       continue;
@@ -212,7 +206,8 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of,
   int64_t programs = std::clamp<int64_t>(countPrograms(shape, cut, of), 1, 2 * atOnce);
   int64_t columns = cut.block * int64_t(1 + shape.product->others.size());
   int64_t turn = (cut.rows + columns) * cut.inner * bytes;
-  auto wanted = int64_t(device->terabytesPerSecond * 1e6 * kOnTheWay) / (programs * turn);
+  auto wanted =
+      int64_t(device->terabytesPerSecond * 1e6 * tuning.onTheWayMicroseconds) / (programs * turn);
   int64_t most = target.maxSharedBytes * 2 / 5 / turn; // two blocks beside each other, and more
   cut.stages = int(std::clamp<int64_t>(std::min(wanted, most), kDefaultStages, 8));
 }

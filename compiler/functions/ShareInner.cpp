@@ -5,32 +5,19 @@
 // a second kernel adds up the parts. What that costs and what it gains is counted by one model, in
 // microseconds, which blocks and parts are chosen by together.
 //
-// The numbers are of an H200, where the model was compared with measured products of one
-// launch (64 x 4096 x 4096: 17 and 18 behind the launch; 64 x 4096 x 14336: 60 and 63;
-// 256 x 4096 x 14336: 90 and 94). Other chips are counted by their share of its memory's speed.
+// The numbers are of an H200 (target/Tuning.h). Other chips are counted by their share of its
+// memory's speed.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/functions/ChooseCut.h"
 #include "target/Devices.h"
+#include "target/Tuning.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace tile;
 using namespace tile::graph;
 
-/// Microseconds from the load of a block to its use while the chip is busy.
-static constexpr double kLoadTime = 0.8;
-/// Microseconds of a launch more, in a graph or behind the last one.
-static constexpr double kLaunchTime = 2.5;
-/// Microseconds that every launch takes besides, so that gains are seen against the whole.
-static constexpr double kRestTime = 3;
-/// What blocks load from the L2 cache, against what memory gives: an H200's 8 TB/s and 4.8.
-static constexpr double kCacheToMemory = 1.67;
-/// The part of its peaks that memory and arithmetic reach.
-static constexpr double kReached = 0.9;
-/// A second kernel is worth it if this part of the time remains: the model is no closer.
-static constexpr double kWorthIt = 0.85;
-/// Registers of a thread besides the sums.
-static constexpr int64_t kOtherRegisters = 80;
+/// How many parts are tried.
 static constexpr int64_t kParts[] = {2, 3, 4, 6, 8, 12, 16};
 /// Threads of a program that adds up parts, and elements of each.
 static constexpr int64_t kSumWarps = 4, kSumElements = 4;
@@ -57,28 +44,27 @@ private:
   const KernelShape &shape;
   const Extents &of;
   const Target &target;
+  const Tuning &tuning;
   int64_t products, bytes; ///< of one left operand; of an operand's element
-  int64_t multiprocessors = 132;
-  double memory = 3.35e6, multiplied; ///< bytes, and products of elements, in a microsecond
+  int64_t multiprocessors;
+  double memory, multiplied; ///< bytes, and products of elements, in a microsecond
 };
 } // namespace
 
 Model::Model(const KernelShape &shape, const Extents &of, const Target &target)
-    : shape(shape), of(of), target(target), products(int64_t(productsOf(shape).size())),
-      bytes(operandBytes(shape)) {
-  double tera = bytes >= 4 ? 67 : 989;
-  if (const DeviceModel *device = deviceFor(target.capability)) {
-    multiprocessors = device->multiprocessors;
-    memory = device->terabytesPerSecond * 1e6;
-    tera = device->tera[unsigned(bytes >= 4 ? Arithmetic::Fp32 : Arithmetic::Fp16)];
-  }
-  multiplied = tera * 1e6 / 2 / double(multiprocessors) * kReached;
+    : shape(shape), of(of), target(target), tuning(tuningOf(target)),
+      products(int64_t(productsOf(shape).size())), bytes(operandBytes(shape)) {
+  const DeviceModel &device = deviceLike(target.capability);
+  multiprocessors = device.multiprocessors;
+  memory = device.terabytesPerSecond * 1e6;
+  double tera = device.tera[unsigned(bytes >= 4 ? Arithmetic::Fp32 : Arithmetic::Fp16)];
+  multiplied = tera * 1e6 / 2 / double(multiprocessors) * tuning.reachedOfPeaks;
 }
 
 /// Programs beside each other on a multiprocessor.
 int64_t Model::residentOf(const Cut &cut) const {
   int64_t threads = cut.warps * int64_t(kLanes);
-  int64_t registers = cut.rows * cut.block * products / threads + kOtherRegisters;
+  int64_t registers = cut.rows * cut.block * products / threads + tuning.registersBesideSums;
   registers = std::min<int64_t>(registers, kMaxRegisters);
   int64_t fits = target.multiprocessor.registers / (threads * registers);
   int64_t shared = target.maxSharedBytes / (cut.stages * turnBytes(cut));
@@ -93,18 +79,20 @@ double Model::timeOf(const Cut &cut, int64_t parts) const {
   auto together = int64_t(llvm::divideCeil(uint64_t(programs), uint64_t(multiprocessors)));
   double rounds = double(llvm::divideCeil(uint64_t(together), uint64_t(resident)));
   // Of programs beside each other loads wait at the same time, arithmetic takes turns.
-  double waited = kLoadTime + turns * kLoadTime / (cut.stages - 1);
+  double waited =
+      tuning.sharedLoadMicroseconds + turns * tuning.sharedLoadMicroseconds / (cut.stages - 1);
   double ofTurn = double(std::max<int64_t>(cut.rows, bytes >= 4 ? 1 : 64) * cut.block * products);
   double computed = double(std::min(together, resident)) * turns * ofTurn * double(cut.inner);
   double round = std::max(waited, computed / multiplied);
   double elements = double(of.batch * of.rows * of.columns * products);
   double operands = double(of.batch * of.inner) * double(of.rows + of.columns * products);
   double read = double(programs) * turns * double(turnBytes(cut));
-  double time = std::max({rounds * round, read / (memory * kCacheToMemory),
-                          operands * double(bytes) / (memory * kReached)});
+  double time = std::max({rounds * round, read / (memory * tuning.cacheToMemory),
+                          operands * double(bytes) / (memory * tuning.reachedOfPeaks)});
   if (parts > 1) // each sum is written and read, mostly in the L2 cache
-    time += kLaunchTime + 2 * 4 * double(parts) * elements / (memory * kCacheToMemory);
-  return time + kRestTime;
+    time += tuning.sharedLaunchMicroseconds +
+            2 * 4 * double(parts) * elements / (memory * tuning.cacheToMemory);
+  return time + tuning.sharedRestMicroseconds;
 }
 
 /// Blocks of parts: those of the ones that have enough columns for a warpgroup's instruction.
@@ -155,7 +143,7 @@ int64_t tile::shareInner(const KernelShape &shape, const Extents &of, const Targ
   Cut whole = chooseCut(shape, of, target);
   int64_t turns = llvm::divideCeil(uint64_t(of.inner), uint64_t(whole.inner));
   Model model(shape, of, target);
-  double least = model.timeOf(whole, 1) * kWorthIt;
+  double least = model.timeOf(whole, 1) * tuningOf(target).sharingWorthIt;
   int64_t best = 1;
   for (int64_t parts : kParts) {
     // Each part has turns, and what is summed is counted by 32 bits.

@@ -91,7 +91,7 @@ int64_t tile::warpgroupsAtOnce(ModuleOp module, int64_t blocks, int64_t sharedBy
 }
 
 RoleRegisters tile::registersOfRoles(const Target &target, unsigned consumerThreads) {
-  constexpr unsigned kWarpgroupThreads = 128, kMostDealt = 240;
+  constexpr unsigned kMostDealt = 240;
   unsigned warpgroups = consumerThreads / kWarpgroupThreads;
   unsigned threads = consumerThreads + cta::kProducerThreads;
   // As it was dealt out, and as the roles need it.

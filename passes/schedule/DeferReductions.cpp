@@ -3,6 +3,7 @@
 // Contract and example: DeferReductionsPass in passes/schedule/Passes.td.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
 #include "ir/layout/Builders.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -158,7 +159,8 @@ bool RunningResult::match() {
   // Each thread holds its part of every result: as a rule no more than of the results themselves.
   Type type = loop.getRegionIterArg(number).getType();
   int64_t now = isa<RankedTensorType>(type) ? registersOf(type) : 1;
-  return partial && registersOf(partial->type()) <= std::max<int64_t>(now, 4);
+  int64_t most = std::max(now, tuningOf(loop).deferredLeastRegisters);
+  return partial && registersOf(partial->type()) <= most;
 }
 
 /// Truth values of the type of parts: whether a thread is the first of those that share a row.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/schedule/RunningMaximum.h"
 #include "ir/Attributes.h"
+#include "ir/Kernel.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -31,7 +32,10 @@ enum class Follows {
 
 class Finder : RunningMaximum {
 public:
-  explicit Finder(scf::ForOp loop) { this->loop = loop; }
+  explicit Finder(scf::ForOp loop) {
+    this->loop = loop;
+    mostAbove = tuningOf(loop).mostAboveMaximum;
+  }
   std::optional<RunningMaximum> find();
 
 private:

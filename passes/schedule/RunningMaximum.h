@@ -28,7 +28,7 @@ struct RunningMaximum {
   llvm::SetVector<mlir::Operation *> growth; ///< what makes `scale` of the maximum, in order
   /// The loop's variables that are relative to the maximum, and what scales them.
   llvm::MapVector<unsigned, mlir::arith::MulFOp> sums;
-  double mostAbove = 8; ///< log2 of how far sums may be above 1 in the types that they have
+  double mostAbove = 0; ///< log2 of how far sums may be above 1 in the types that they have
 
   /// By what the loop's variable `i` is multiplied.
   mlir::Value scaleOf(unsigned i) {
