@@ -13,9 +13,9 @@
 #include "frontend/LexerImpl.h"
 #include "frontend/NormalForm.h"
 #include "text/Format.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/ConvertUTF.h"
 #include <algorithm>
+#include <array>
 
 namespace tile::frontend {
 
@@ -51,11 +51,54 @@ std::string describe(Tok kind) {
   llvm_unreachable("covered switch");
 }
 
-static Tok keywordOrName(llvm::StringRef word) {
-  return llvm::StringSwitch<Tok>(word)
-#define TILE_KEYWORD(name, text) .Case(text, Tok::name)
+namespace {
+struct Spelling {
+  Tok kind;
+  llvm::StringLiteral text;
+};
+
+/// The spellings of a table by their first character, each list in the table's order: most
+/// names and signs are told from all others by it.
+template <size_t N> struct ByFirstCharacter {
+  static_assert(N < 255);
+  static constexpr uint8_t none = 255;
+  std::array<uint8_t, 128> first{};
+  std::array<uint8_t, N> next{};
+
+  constexpr explicit ByFirstCharacter(const Spelling (&table)[N]) {
+    for (uint8_t &index : first)
+      index = none;
+    for (size_t i = N; i-- > 0;) {
+      uint8_t &head = first[static_cast<unsigned char>(table[i].text.data()[0])];
+      next[i] = head;
+      head = static_cast<uint8_t>(i);
+    }
+  }
+  uint8_t begin(char c) const {
+    auto index = static_cast<unsigned char>(c);
+    return index < first.size() ? first[index] : none;
+  }
+};
+} // namespace
+
+static constexpr Spelling keywords[] = {
+#define TILE_KEYWORD(name, text) {Tok::name, text},
 #include "frontend/Tokens.def"
-      .Default(Tok::Name);
+};
+static constexpr ByFirstCharacter keywordsByFirst(keywords);
+
+static constexpr Spelling signs[] = {
+#define TILE_PUNCT(name, text) {Tok::name, text},
+#include "frontend/Tokens.def"
+};
+static constexpr ByFirstCharacter signsByFirst(signs);
+
+static Tok keywordOrName(llvm::StringRef word) {
+  for (uint8_t i = keywordsByFirst.begin(word.front()); i != keywordsByFirst.none;
+       i = keywordsByFirst.next[i])
+    if (word == keywords[i].text)
+      return keywords[i].kind;
+  return Tok::Name;
 }
 
 /// Keywords that begin a statement and can never stand inside brackets.
@@ -107,10 +150,24 @@ CodePoint decodeUtf8(llvm::StringRef text) {
   return {value, static_cast<unsigned>(next - begin)};
 }
 
+/// Of ASCII; what may begin a name is all of them but digits.
+static bool isWordCharacter(char c) {
+  static constexpr auto table = [] {
+    std::array<bool, 256> word{};
+    for (int i = 0; i < 26; ++i)
+      word['a' + i] = word['A' + i] = true;
+    for (int i = 0; i < 10; ++i)
+      word['0' + i] = true;
+    word['_'] = true;
+    return word;
+  }();
+  return table[static_cast<unsigned char>(c)];
+}
+
 unsigned Lexer::identifierLength(uint32_t at, bool first) const {
   char c = peekAt(at);
-  if (llvm::isAlpha(c) || c == '_' || (!first && llvm::isDigit(c)))
-    return 1;
+  if (isWordCharacter(c))
+    return !first || !llvm::isDigit(c);
   if (static_cast<unsigned char>(c) < 0x80)
     return 0;
   CodePoint point = decodeUtf8(text.substr(at));
@@ -236,7 +293,9 @@ void Lexer::changeIndentation(Indentation here, uint32_t begin) {
 void Lexer::lexToken() {
   char c = text[pos];
   if (c == ' ' || c == '\t' || c == '\f') {
-    ++pos;
+    do
+      ++pos;
+    while (peekAt(pos) == ' ');
   } else if (c == '#') {
     pos = lineEnd(pos);
   } else if (uint32_t length = newlineLength(pos)) {
@@ -271,10 +330,13 @@ void Lexer::lexContinuation() {
 
 void Lexer::lexNameOrString() {
   uint32_t end = pos;
+  while (end < text.size() && isWordCharacter(text[end]))
+    ++end;
+  uint32_t ascii = end;
   while (unsigned length = identifierLength(end, /*first=*/end == pos))
     end += length;
   llvm::StringRef word = text.slice(pos, end);
-  for (llvm::StringRef rest = word; !rest.empty();) {
+  for (llvm::StringRef rest = text.slice(ascii, end); !rest.empty();) {
     CodePoint letter = decodeUtf8(rest);
     uint32_t at = end - uint32_t(rest.size());
     if (changesInNames(letter.value))
@@ -309,17 +371,12 @@ bool Lexer::firstOnLine() const {
 }
 
 void Lexer::lexPunctuation() {
-  static constexpr struct {
-    Tok kind;
-    llvm::StringLiteral spelling;
-  } table[] = {
-#define TILE_PUNCT(name, text) {Tok::name, text},
-#include "frontend/Tokens.def"
-  };
   llvm::StringRef rest = text.substr(pos, 3);
   bool inField = !open.empty() && open.back().kind == Open::Field;
-  for (const auto &[kind, spelling] : table) {
-    if (rest.front() != spelling.front() || !rest.starts_with(spelling))
+  for (uint8_t i = signsByFirst.begin(rest.front()); i != signsByFirst.none;
+       i = signsByFirst.next[i]) {
+    const auto &[kind, spelling] = signs[i];
+    if (!rest.starts_with(spelling))
       continue;
     // `{x:=5}` in an f-string is a format spec, and `{x!r:` a conversion.
     if (inField && kind == Tok::Walrus)

@@ -43,6 +43,8 @@ public:
 
   std::optional<LiteralError> run() {
     while (pos < body.size() && !error) {
+      if (!form.bytes && takePlain())
+        continue;
       char c = body[pos];
       bool brace = c == '{' || c == '}';
       if (c == '\\' && !form.raw && pos + 1 < body.size()) {
@@ -64,6 +66,14 @@ public:
   }
 
 private:
+  /// Takes what stands for itself, at once.
+  bool takePlain() {
+    llvm::StringRef plain = body.slice(pos, body.find_first_of("\\\r{}", pos));
+    out.append(plain.data(), plain.size());
+    pos += plain.size();
+    return !plain.empty();
+  }
+
   void fail(size_t begin, size_t end, std::string message) {
     error = LiteralError{{static_cast<uint32_t>(begin), static_cast<uint32_t>(end)},
                          std::move(message)};

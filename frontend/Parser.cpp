@@ -30,10 +30,6 @@ ast::ExprPtr Parser::parseSingleExpression() {
   return value;
 }
 
-const Token &Parser::peek(unsigned ahead) const {
-  return list.tokens[std::min(pos + ahead, list.tokens.size() - 1)];
-}
-
 bool Parser::atAny(std::initializer_list<Tok> kinds) const {
   return llvm::is_contained(kinds, peek().kind);
 }

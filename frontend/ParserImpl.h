@@ -13,6 +13,7 @@
 
 #include "frontend/Lexer.h"
 #include "frontend/Parser.h"
+#include <algorithm>
 #include <initializer_list>
 
 namespace tile::frontend {
@@ -31,7 +32,9 @@ public:
 
 private:
   //===--- Tokens and errors (Parser.cpp) ---------------------------------===//
-  const Token &peek(unsigned ahead = 0) const;
+  const Token &peek(unsigned ahead = 0) const {
+    return list.tokens[std::min(pos + ahead, list.tokens.size() - 1)];
+  }
   bool at(Tok kind, unsigned ahead = 0) const { return peek(ahead).kind == kind; }
   bool atAny(std::initializer_list<Tok> kinds) const;
   bool atName(llvm::StringRef soft) const;

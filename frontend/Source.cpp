@@ -11,10 +11,14 @@ SourceFile::SourceFile(std::string name, std::string text)
   if (llvm::StringRef(contents).starts_with("\xEF\xBB\xBF"))
     contents.erase(0, 3);
   lineStarts.push_back(0);
-  for (size_t i = 0, e = contents.size(); i != e; ++i) {
-    bool loneReturn = contents[i] == '\r' && (i + 1 == e || contents[i + 1] != '\n');
-    if (contents[i] == '\n' || loneReturn)
-      lineStarts.push_back(static_cast<uint32_t>(i + 1));
+  // Searched for one by one: nearly no file has returns, and a search is quick.
+  size_t newline = contents.find('\n'), carriage = contents.find('\r');
+  while (newline != std::string::npos || carriage != std::string::npos) {
+    size_t end = std::min(newline, carriage) + 1;
+    if (end - 1 == newline || end != newline) // a return before a newline is part of it
+      lineStarts.push_back(static_cast<uint32_t>(end));
+    (end - 1 == newline ? newline : carriage) =
+        contents.find(end - 1 == newline ? '\n' : '\r', end);
   }
 }
 

@@ -62,6 +62,8 @@ CompiledKernelPtr CompileService::fromDisk(const std::string &key, const fronten
 }
 
 void CompileService::keep(const CompiledKernel &kernel) {
+  if (diskCache.path().empty())
+    return;
   CacheEntry entry;
   entry.sections["ptx"] = kernel.ptx;
   entry.sections["metadata"] = kernel.metadata.toJson();
