@@ -178,6 +178,30 @@ static void keepShiftingLoops(LoopInfo &loops) {
       addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
 }
 
+namespace {
+/// What is done where there are branches: invariants go out of loops, and what becomes of it is
+/// folded. Many kernels have a branch and no loop, and nothing to do.
+struct LoopsPass : PassInfoMixin<LoopsPass> {
+  PreservedAnalyses run(Function &f, FunctionAnalysisManager &fam) {
+    FunctionPassManager blocks;
+    blocks.addPass(SimplifyCFGPass());
+    LoopPassManager lpm;
+    lpm.addPass(LoopRotatePass());
+    lpm.addPass(LICMPass(LICMOptions()));
+    blocks.addPass(createFunctionToLoopPassAdaptor(std::move(lpm), /*UseMemorySSA=*/true));
+    blocks.addPass(SimplifyCFGPass());
+    PreservedAnalyses kept = blocks.run(f, fam);
+    if (kept.areAllPreserved())
+      return kept;
+    FunctionPassManager values;
+    values.addPass(InstCombinePass());
+    values.addPass(ADCEPass()); // what is equal by now, the back end merges
+    kept.intersect(values.run(f, fam));
+    return kept;
+  }
+};
+} // namespace
+
 void PtxEmitter::optimize(Module &module, const tile::Target &target, const EmitOptions &options) {
   LoopAnalysisManager lam;
   FunctionAnalysisManager fam;
@@ -191,13 +215,13 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
   builder.registerLoopAnalyses(lam);
   builder.crossRegisterProxies(lam, fam, cgam, mam);
 
-  bool calls = false, loops = false, variables = false;
+  bool calls = false, branches = false, variables = false;
   for (Function &f : module) {
     if (!f.isDeclaration())
       variables |= any_of(f.getEntryBlock(), [](Instruction &i) { return isa<AllocaInst>(i); });
     calls |= !f.isDeclaration() && f.hasLocalLinkage();
     if (f.getCallingConv() == CallingConv::PTX_Kernel)
-      loops |= f.size() > 1;
+      branches |= f.size() > 1;
   }
   // The lowering emits clean SSA: what is left is folding, sharing, and moving
   // invariants out of loops. Loops stay loops: nothing here unrolls.
@@ -209,16 +233,8 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
     fpm.addPass(SROAPass(SROAOptions::ModifyCFG));
   fpm.addPass(EarlyCSEPass());
   fpm.addPass(InstCombinePass());
-  if (loops) {
-    fpm.addPass(SimplifyCFGPass());
-    LoopPassManager lpm;
-    lpm.addPass(LoopRotatePass());
-    lpm.addPass(LICMPass(LICMOptions()));
-    fpm.addPass(createFunctionToLoopPassAdaptor(std::move(lpm), /*UseMemorySSA=*/true));
-    fpm.addPass(SimplifyCFGPass());
-    fpm.addPass(InstCombinePass());
-  }
-  fpm.addPass(ADCEPass()); // what is equal by now, the back end merges
+  if (branches)
+    fpm.addPass(LoopsPass());
   mpm.addPass(createModuleToFunctionPassAdaptor(std::move(fpm)));
   if (calls)
     mpm.addPass(GlobalDCEPass());
