@@ -1,5 +1,6 @@
 //===- BackEnd.cpp - LLVM's NVPTX back end, set up once -------------------===//
 #include "compiler/BackEnd.h"
+#include "compiler/Selection.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/InstIterator.h"
@@ -87,12 +88,14 @@ static const StringSet<> &idlePasses() {
 static constexpr StringLiteral kReduceLoops = "Loop Strength Reduction",
                                kReduceLines = "Straight line strength reduction",
                                kMergeAgain = "Early CSE";
+static constexpr StringLiteral kSelector = "NVPTX DAG->DAG Pattern Instruction Selection";
 
 /// The back end's passes, with the text that they print.
 class BackEnd::Passes : legacy::PassManager {
 public:
   Passes(TargetMachine &target, bool reduceStrength)
-      : stream(text), reduceStrength(reduceStrength) {
+      : stream(text), reduceStrength(reduceStrength),
+        instructions(*target.getMCInstrInfo(), instructionsNotMet) {
     works = !target.addPassesToEmitFile(*this, stream, nullptr, CodeGenFileType::AssemblyFile,
                                         /*DisableVerify=*/true);
   }
@@ -105,11 +108,11 @@ public:
   }
 
   std::vector<std::string> namesNotMet() const {
-    std::vector<std::string> names;
+    std::vector<std::string> names = instructionsNotMet;
     for (StringRef name : idlePasses().keys())
       if (!met.contains(name))
         names.push_back(name.str());
-    for (StringRef name : {kReduceLoops, kReduceLines, kMergeAgain})
+    for (StringRef name : {kReduceLoops, kReduceLines, kMergeAgain, kSelector})
       if (!met.contains(name))
         names.push_back(name.str());
     return names;
@@ -123,6 +126,10 @@ private:
     bool left = name == kReduceLines || (name == kMergeAgain && !loopsDone);
     if ((left && !reduceStrength) || idlePasses().contains(name))
       delete pass;
+    else if (name == kSelector && instructions.areKnown())
+      for (Pass *one : {static_cast<Pass *>(createOperationsPass()), pass,
+                        static_cast<Pass *>(createMeantInstructionsPass(instructions))})
+        legacy::PassManager::add(one);
     else
       legacy::PassManager::add(pass);
   }
@@ -131,6 +138,8 @@ private:
   raw_svector_ostream stream;
   StringSet<> met;
   bool reduceStrength, loopsDone = false, works;
+  std::vector<std::string> instructionsNotMet;
+  SelectedInstructions instructions;
 };
 
 /// Straight line strength reduction pays where one value is multiplied by several
