@@ -41,6 +41,22 @@ if(TILE_STATIC_LLVM)
   target_link_options(tile_llvm INTERFACE
     -Wl,--gc-sections -Wl,--as-needed -Wl,-O2 -Wl,--exclude-libs,ALL
     -static-libstdc++ -static-libgcc $<$<CONFIG:Release>:-Wl,--strip-all>)
+  # What runs when the library is loaded stands together: the constructors of LLVM's options, two
+  # thousand of them, and what they call, each a template of its own. Else every one is a page to read.
+  set(_tile_load_order ${CMAKE_BINARY_DIR}/load_order_${LLVM_PACKAGE_VERSION}.txt)
+  if(NOT EXISTS ${_tile_load_order})
+    execute_process(
+      COMMAND ${LLVM_TOOLS_BINARY_DIR}/llvm-nm --defined-only --quiet --format=just-symbols ${_tile_llvm_archives}
+      OUTPUT_FILE ${_tile_load_order}.all COMMAND_ERROR_IS_FATAL ANY)
+    file(STRINGS ${_tile_load_order}.all _tile_symbols
+         REGEX "^_ZNK?4llvm2cl|^_ZN4llvm(8DenseMap|12DenseMapBase).*2cl6Option|^_ZN12_GLOBAL__N_117CommandLineParser")
+    list(REMOVE_DUPLICATES _tile_symbols)
+    string(REPLACE ";" "\n" _tile_symbols "${_tile_symbols}")
+    file(WRITE ${_tile_load_order} "${_tile_symbols}\n")
+    file(REMOVE ${_tile_load_order}.all)
+  endif()
+  target_link_options(tile_llvm INTERFACE
+    -Wl,-z,keep-text-section-prefix -Wl,--symbol-ordering-file=${_tile_load_order} -Wl,--no-warn-symbol-ordering)
 else()
   target_link_libraries(tile_llvm INTERFACE
     ${LLVM_LIBRARY_DIR}/libMLIR.so ${LLVM_LIBRARY_DIR}/libLLVM.so)

@@ -1,0 +1,27 @@
+//===- Loading.cpp - before LLVM registers its options --------------------===//
+//
+// Loading libtile is most of the time from the start of a process to its first launch, and most
+// of that is LLVM: two thousand options register themselves in a table that grows as often as its
+// size doubles, and write to a page each. Here the table gets its size, and the pages are asked
+// for at once.
+//
+//===----------------------------------------------------------------------===//
+#include "llvm/Support/CommandLine.h"
+#include <cstdint>
+#include <sys/mman.h>
+
+/// Of the library's variables, by the linker.
+extern "C" __attribute__((visibility("hidden"))) char __bss_start[], _end[];
+
+/// Ahead of all that have no priority.
+__attribute__((constructor(101))) static void prepareForOptions() {
+  constexpr unsigned kOptions = 2048; // a few more than LLVM 22 has
+  llvm::cl::SubCommand::getTopLevel().OptionsMap.reserve(kOptions);
+#ifdef MADV_POPULATE_WRITE
+  constexpr uintptr_t kPage = 4096;
+  uintptr_t begin = reinterpret_cast<uintptr_t>(__bss_start) / kPage * kPage + kPage;
+  uintptr_t end = reinterpret_cast<uintptr_t>(_end) / kPage * kPage;
+  if (begin < end) // an older kernel refuses, and nothing is lost
+    madvise(reinterpret_cast<void *>(begin), end - begin, MADV_POPULATE_WRITE);
+#endif
+}
