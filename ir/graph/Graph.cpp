@@ -56,8 +56,16 @@ GraphTensorType GraphTensorType::of(MLIRContext *context, ArrayRef<Size> sizes, 
 }
 
 Sizes GraphTensorType::sizes() const {
+  // A function has few shapes, and asks for each of them thousands of times.
+  constexpr size_t most = 1024;
+  thread_local llvm::StringMap<Sizes> known;
+  auto found = known.find(getDims());
+  if (found != known.end())
+    return found->second;
+  if (known.size() == most)
+    known.clear();
   std::string error;
-  return *parseSizes(getDims(), error); // verified
+  return known[getDims()] = *parseSizes(getDims(), error); // verified
 }
 
 unsigned tile::graph::arity(MapKind kind) {

@@ -51,10 +51,9 @@ private:
   std::string reasonAgainst(Group *group, Group *other) const;
   bool tryJoin(ArrayRef<Operation *> more, ArrayRef<Group *> into, std::string &reason);
   bool waitsForItself(ArrayRef<Group *> merged, ArrayRef<Operation *> ops = {}) const;
-  bool dependsOn(Operation *op, ArrayRef<Group *> groups) const;
   llvm::SmallSetVector<Value, 8> arraysOf(const Group &group) const;
   bool areSiblings(Group *pair[2], bool mayShareNothing) const;
-  bool mergeSiblings(bool mayShareNothing);
+  void mergeSiblings(bool mayShareNothing);
   Group *merge(ArrayRef<Group *> groups);
   Value stored(Value value, DenseMap<Value, Value> &made);
   void emit();
@@ -207,50 +206,38 @@ void Fusion::nameParts() {
   }
 }
 
-/// Whether `op` needs what one of the groups computes, by way of operations outside too.
-bool Fusion::dependsOn(Operation *op, ArrayRef<Group *> groups) const {
-  SmallVector<Operation *> work = {op};
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  while (!work.empty()) {
-    Operation *next = work.pop_back_val();
-    for (Value operand : next->getOperands()) {
-      Operation *source = operand.getDefiningOp();
-      Group *group = source ? owner.lookup(source) : nullptr;
-      if (!source || !seen.insert(source).second)
-        continue;
-      if (group && llvm::is_contained(groups, group))
-        return true;
-      // A kernel starts when all that it reads is there.
-      if (group)
-        llvm::append_range(work, group->ops);
-      else
-        work.push_back(source);
-    }
-  }
-  return false;
-}
-
 /// Whether one kernel of these groups and `ops` would need, by way of another kernel, what
 /// it computes itself.
 bool Fusion::waitsForItself(ArrayRef<Group *> merged, ArrayRef<Operation *> ops) const {
-  auto check = [&](Operation *inside) {
-    for (Value operand : inside->getOperands()) {
-      Operation *source = operand.getDefiningOp();
-      Group *group = source ? owner.lookup(source) : nullptr;
-      if (isa_and_nonnull<ReshapeOp>(source) && dependsOn(source, merged))
-        return true;
-      if (!group || llvm::is_contained(merged, group))
-        continue;
-      for (Operation *other : group->ops)
-        if (dependsOn(other, merged))
-          return true;
+  llvm::SmallPtrSet<Group *, 8> inside(merged.begin(), merged.end()), seenGroups;
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Operation *> work;
+  // A kernel starts when all that it reads is there.
+  auto follow = [&](Operation *source, Group *group) {
+    if (group && seenGroups.insert(group).second)
+      llvm::append_range(work, group->ops);
+    else if (!group && seen.insert(source).second)
+      work.push_back(source);
+  };
+  auto begin = [&](Operation *op) {
+    for (Value operand : op->getOperands()) {
+      Group *group = groupOf(operand);
+      if (operand.getDefiningOp<ReshapeOp>() || (group && !inside.contains(group)))
+        follow(operand.getDefiningOp(), group);
     }
-    return false;
   };
   for (Group *group : merged)
-    if (llvm::any_of(group->ops, check))
-      return true;
-  return llvm::any_of(ops, check);
+    llvm::for_each(group->ops, begin);
+  llvm::for_each(ops, begin);
+  while (!work.empty())
+    for (Value operand : work.pop_back_val()->getOperands()) {
+      Group *group = groupOf(operand);
+      if (group && inside.contains(group))
+        return true;
+      if (Operation *source = operand.getDefiningOp())
+        follow(source, group);
+    }
+  return false;
 }
 
 Group *Fusion::merge(ArrayRef<Group *> merged) {
@@ -266,6 +253,10 @@ Group *Fusion::merge(ArrayRef<Group *> merged) {
   return first;
 }
 
+/// Operations of one kernel. People's formulas have far fewer; of loops that are unrolled the time
+/// to look for fusions would grow by the square of this, and that of the kernel's compilation.
+static constexpr size_t kMostTogether = 256;
+
 bool Fusion::tryJoin(ArrayRef<Operation *> more, ArrayRef<Group *> into, std::string &reason) {
   if (waitsForItself(into, more)) {
     reason = "it would wait for a kernel that waits for it";
@@ -275,6 +266,10 @@ bool Fusion::tryJoin(ArrayRef<Operation *> more, ArrayRef<Group *> into, std::st
   for (Group *group : into)
     llvm::append_range(ops, group->ops);
   llvm::append_range(ops, more);
+  if (!into.empty() && ops.size() > kMostTogether) {
+    reason = "the kernel would have more than " + std::to_string(kMostTogether) + " operations";
+    return false;
+  }
   sortInBlock(ops);
   if (!findSpace(ops, reason))
     return false;
@@ -291,6 +286,8 @@ std::string Fusion::reasonAgainst(Group *group, Group *other) const {
     return "it would wait for a kernel that waits for it";
   Ops ops = group->ops;
   llvm::append_range(ops, other->ops);
+  if (ops.size() > kMostTogether)
+    return "the kernel would have more than " + std::to_string(kMostTogether) + " operations";
   sortInBlock(ops);
   std::string reason;
   (void)findSpace(ops, reason);
@@ -418,6 +415,10 @@ static SmallVector<std::string> sizesOf(const Space &space) {
 /// cannot hold in registers.
 static constexpr size_t kSideBySide = 64;
 
+/// A kernel is compared with so many behind it: that of all with all takes too long where loops
+/// that are unrolled have made hundreds.
+static constexpr size_t kNeighbours = 64;
+
 /// Whether two kernels should be one: they read the same array; or they have nothing to do
 /// with each other, but do something small with as many elements.
 bool Fusion::areSiblings(Group *pair[2], bool mayShareNothing) const {
@@ -427,36 +428,52 @@ bool Fusion::areSiblings(Group *pair[2], bool mayShareNothing) const {
     return false;
   Ops ops = pair[0]->ops;
   llvm::append_range(ops, pair[1]->ops);
+  auto addsUpParts = [](Group *group) {
+    return llvm::all_of(group->ops, [](Operation *op) {
+      return !isa<ReduceOp>(op) || op->getOperand(0).getDefiningOp<PartialOp>();
+    });
+  };
+  if (ops.size() > (shares ? kMostTogether : kSideBySide) ||
+      (!shares && (!addsUpParts(pair[0]) || !addsUpParts(pair[1]))))
+    return false;
   sortInBlock(ops);
   std::string reason;
   std::optional<Space> both =
       waitsForItself(ArrayRef(pair, 2)) ? std::nullopt : findSpace(ops, reason);
   if (!both || shares)
     return bool(both);
-  auto addsUpParts = [](Group *group) {
-    return llvm::all_of(group->ops, [](Operation *op) {
-      return !isa<ReduceOp>(op) || op->getOperand(0).getDefiningOp<PartialOp>();
-    });
-  };
-  if (both->product || both->hasPartials() || ops.size() > kSideBySide || !addsUpParts(pair[0]) ||
-      !addsUpParts(pair[1]))
+  if (both->product || both->hasPartials())
     return false;
   std::optional<Space> one = findSpace(pair[0]->ops, reason),
                        other = findSpace(pair[1]->ops, reason);
   return one && other && sizesOf(*one) == sizesOf(*other) && sizesOf(*one) == sizesOf(*both);
 }
 
-/// Merges one pair of kernels; false if there is none.
-bool Fusion::mergeSiblings(bool mayShareNothing) {
-  for (size_t i = 0; i < groups.size(); ++i)
-    for (size_t j = i + 1; j < groups.size(); ++j) {
-      Group *pair[] = {groups[i].get(), groups[j].get()};
-      if (!areSiblings(pair, mayShareNothing))
-        continue;
+/// Merges pairs of kernels until there is none, in order.
+void Fusion::mergeSiblings(bool mayShareNothing) {
+  auto tryMerge = [&](size_t i, size_t j) {
+    Group *pair[] = {groups[i].get(), groups[j].get()};
+    bool is = areSiblings(pair, mayShareNothing);
+    if (is)
       merge(pair);
-      return true;
+    return is;
+  };
+  for (size_t i = 0; i < groups.size(); ++i)
+    for (size_t j = i + 1; j < std::min(groups.size(), i + kNeighbours); ++j) {
+      if (!tryMerge(i, j))
+        continue;
+      // What could not be merged before cannot now, but for what has grown.
+      auto firstBefore = [&] { return i - std::min(i, kNeighbours - 1); };
+      for (size_t before = firstBefore(); before < i;) {
+        if (!tryMerge(before, i)) {
+          ++before;
+          continue;
+        }
+        i = before;
+        before = firstBefore();
+      }
+      j = i;
     }
-  return false;
 }
 
 //===----------------------------------------------------------------------===//
@@ -554,13 +571,11 @@ void Fusion::run() {
   separateViews(body);
   splitReductions();
   addAll();
-  while (mergeSiblings(/*mayShareNothing=*/false)) {
-  }
+  mergeSiblings(/*mayShareNothing=*/false);
   while (moveBehind()) {
   }
   nameParts(); // so that kernels which add up the same parts go over the same sizes
-  while (mergeSiblings(/*mayShareNothing=*/true)) {
-  }
+  mergeSiblings(/*mayShareNothing=*/true);
   emit();
 }
 
