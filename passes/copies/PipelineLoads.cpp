@@ -12,6 +12,7 @@
 #include "passes/copies/CopiesAhead.h"
 #include "passes/copies/CopyHints.h"
 #include "passes/copies/ScalarsAhead.h"
+#include "passes/copies/SpreadCopies.h"
 #include "passes/facts/DeadValues.h"
 #include "passes/facts/NonNegative.h"
 #include "passes/facts/PointerRoots.h"
@@ -153,6 +154,14 @@ void LoopRewriter::copy(OpBuilder &b, IRMapping &map, Copy &c, Value slot, Value
   };
   Value buffer = cta::SlotOp::create(b, here, c.buffer, c.slots, slot);
   Value pointers = behind(c.load.getPtr()), mask = behind(c.load.getMask());
+  if (auto layout = spreadLayout(cast<RankedTensorType>(pointers.getType()), c.vector)) {
+    Value spread = computedIn(b, pointers, layout);
+    Value where = spread && mask ? computedIn(b, mask, layout) : Value();
+    if (spread && (where || !mask)) {
+      pointers = spread;
+      mask = where;
+    }
+  }
   auto copy = cta::AsyncCopyOp::create(b, here, pointers, mask, buffer, when, uint32_t(c.vector));
   if (mask && c.maskRun < c.vector)
     copy->setAttr(cta::kMaskRunAttr, b.getI32IntegerAttr(int32_t(c.maskRun)));
