@@ -193,34 +193,6 @@ static bool isAmiss(const Function &kernel, int threads, const tile::Target &tar
   return needed <= left || needed > tuningOf(target).boundFewestRegisters * left;
 }
 
-/// Programs of a kernel with products that a multiprocessor can have where the assembler saves
-/// some registers for it; 0 if it need not, or cannot without spilling much. Left alone it takes
-/// what is best for one warp, and often a few registers more than would let one more program in.
-static int programsOfProducts(const Function &kernel, int threads, const tile::Target &target,
-                              int sharedBytes) {
-  bool deals = false, multiplies = false;
-  for (const Instruction &i : instructions(kernel)) {
-    StringRef ptx = inlinePtx(i);
-    deals |= ptx.contains("setmaxnreg");
-    multiplies |= ptx.contains("mma");
-  }
-  if (!multiplies || deals)
-    return 0;
-  const tile::Tuning &tuning = tuningOf(target);
-  int needed = estimateRegisters(kernel, Loads::AsWritten);
-  int most = std::min(occupancyOf(target.multiprocessor, threads, 0, sharedBytes).programs,
-                      tuning.boundMostThreads / threads);
-  for (int programs = most; programs > 1; --programs) {
-    int left = std::min<int>(alignDown(target.multiprocessor.registers / threads / programs, 8),
-                             tile::kMaxRegisters);
-    if (needed <= left)
-      return 0;
-    if (needed <= left * tuning.boundSavedRegisters)
-      return programs;
-  }
-  return 0;
-}
-
 void tile::setLaunchBound(Function &kernel, const Target &target, int sharedBytes) {
   int threads = 0;
   bool hasThreads =
@@ -232,10 +204,6 @@ void tile::setLaunchBound(Function &kernel, const Target &target, int sharedByte
     return;
   if (cannotHold(kernel, threads, target)) {
     kernel.addFnAttr("nvvm.minctasm", "1");
-    return;
-  }
-  if (int programs = programsOfProducts(kernel, threads, target, sharedBytes)) {
-    kernel.addFnAttr("nvvm.minctasm", itostr(programs));
     return;
   }
   if (kernel.size() == 1)

@@ -227,11 +227,6 @@ struct Tuning {
   /// of nine public kernels with products those that would take 221 and less were assembled for
   /// 128 without spills, one of 338 with 600 bytes of them.
   int boundFewestRegisters = 2;
-  /// What the assembler saves of the registers that products are estimated to need where it is
-  /// bound to (of 17 kernels within it none spilled more than 44 bytes), and threads of a
-  /// multiprocessor beyond which more of them gain nothing.
-  double boundSavedRegisters = 1.22;
-  int boundMostThreads = 1024;
   /// Instructions of the shortest kernels that were seen to get 32 registers, and to spill all
   /// else, where the assembler's first attempt failed.
   unsigned boundLongInstructions = 2000;
