@@ -80,6 +80,9 @@ private:
   Sizes stridesOf(unsigned buffer, const TensorPlace &place, std::string &layout) const;
   std::string moduleText(const KernelShape &shape, const graph::Cut &cut);
   std::vector<bool> withoutElements(const TensorKernel &kernel, const Bindings &sizes) const;
+  bool cutWithoutPrograms(graph::Cut &cut, Extents &extents, const TensorKernel &kernel,
+                          const KernelShape &shape, const Bindings &sizes,
+                          const Target &target) const;
 
   std::unique_ptr<MLIRContext> ownContext;
   MLIRContext &context;
@@ -554,6 +557,41 @@ static int64_t atLeastOne(ArrayRef<Size> dims, const Bindings &sizes) {
   return count;
 }
 
+/// A kernel without rows or columns may have results all the same: then `extents` have one each,
+/// and `cut` says what is absent. False if it has none.
+bool Program::cutWithoutPrograms(graph::Cut &cut, Extents &extents, const TensorKernel &kernel,
+                                 const KernelShape &shape, const Bindings &sizes,
+                                 const Target &target) const {
+  std::vector<bool> absent = withoutElements(kernel, sizes);
+  if (std::find(absent.begin() + kernel.numRead, absent.end(), false) == absent.end())
+    return false;
+  extents.rows = atLeastOne(shape.rows, sizes);
+  extents.columns = atLeastOne(shape.columns, sizes);
+  cut = chooseCut(shape, extents, target);
+  cut.absent = std::move(absent);
+  return true;
+}
+
+/// The numbers that the kernel is given for its sizes, and what `cut` may know of them. Nothing
+/// if they do not fit 64 bits.
+static std::optional<std::vector<int64_t>> valuesOf(const KernelShape &shape, graph::Cut &cut,
+                                                    const Extents &extents, const Bindings &sizes) {
+  std::vector<int64_t> values;
+  for (const Size &size : shape.sizes) {
+    std::optional<int64_t> value = size.evaluate(sizes);
+    if (!value)
+      return std::nullopt;
+    if (!cut.absent.empty())
+      value = size == graph::product(shape.rows)      ? extents.rows
+              : size == graph::product(shape.columns) ? extents.columns
+                                                      : std::max<int64_t>(*value, 1);
+    values.push_back(*value);
+    cut.wide |= *value != int32_t(*value);
+    cut.divisible.push_back(*value % 16 == 0 && shape.aligns(size));
+  }
+  return values;
+}
+
 static llvm::Error tooLarge(const TensorKernel &kernel) {
   return llvm::createStringError("the sizes of kernel `" + kernel.name +
                                  "` do not fit: a dimension, a stride or the number of programs "
@@ -578,39 +616,21 @@ llvm::Expected<TensorLaunch> Program::launch(unsigned index, const Bindings &giv
                    : kernel.parts > 1 ? cutShared(shape, *extents, target, kernel.parts)
                                       : chooseCut(shape, *extents, target);
   TensorLaunch launch;
-  if (countPrograms(shape, cut, *extents) == 0 && !shape.product) {
-    cut.absent = withoutElements(kernel, sizes);
-    if (std::find(cut.absent.begin() + kernel.numRead, cut.absent.end(), false) ==
-        cut.absent.end()) {
-      launch.grid = {0, 1, 1};
-      return launch;
-    }
-    extents->rows = atLeastOne(shape.rows, sizes);
-    extents->columns = atLeastOne(shape.columns, sizes);
-    std::vector<bool> absent = std::move(cut.absent);
-    cut = chooseCut(shape, *extents, target);
-    cut.absent = std::move(absent);
+  if (countPrograms(shape, cut, *extents) == 0 && !shape.product &&
+      !cutWithoutPrograms(cut, *extents, kernel, shape, sizes, target)) {
+    launch.grid = {0, 1, 1};
+    return launch;
   }
   constexpr int64_t narrow = int64_t(1) << 30; // a block more still fits 32 bits
   cut.wide = std::max({extents->rows, extents->columns, extents->inner, extents->depth}) >= narrow;
-  std::vector<int64_t> values;
-  for (const Size &size : shape.sizes) {
-    std::optional<int64_t> value = size.evaluate(sizes);
-    if (!value)
-      return tooLarge(kernel);
-    if (!cut.absent.empty())
-      value = size == graph::product(shape.rows)      ? extents->rows
-              : size == graph::product(shape.columns) ? extents->columns
-                                                      : std::max<int64_t>(*value, 1);
-    values.push_back(*value);
-    cut.wide |= *value != int32_t(*value);
-    cut.divisible.push_back(*value % 16 == 0 && shape.aligns(size));
-  }
+  std::optional<std::vector<int64_t>> values = valuesOf(shape, cut, *extents, sizes);
+  if (!values)
+    return tooLarge(kernel);
   for (unsigned buffer : kernel.buffers) {
     cut.aligned.push_back(places[buffer].address % 16 == 0);
     launch.arguments.push_back({true, buffer, 0});
   }
-  for (int64_t value : values)
+  for (int64_t value : *values)
     launch.arguments.push_back({false, 0, value});
   int64_t programs = countPrograms(shape, cut, *extents);
   if (programs < 0 || programs > INT32_MAX)

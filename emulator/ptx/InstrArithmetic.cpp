@@ -59,47 +59,51 @@ static Value *rounded(AsmBuilder &a, unsigned operation, PtxType t, ArrayRef<Val
   return a.asType(a.hook("tileEmuRounded", a.b.getInt64Ty(), words), t);
 }
 
+static void floatArithmetic(AsmBuilder &a, S s, const PtxType &t) {
+  StringRef op = s.parts[0];
+  IRBuilder<> &b = a.b;
+  SmallVector<Value *> v;
+  for (const PtxOperand &o : drop_begin(s.operands))
+    v.push_back(a.get(o, t));
+  if (s.has("ftz"))
+    for (Value *&x : v)
+      x = flush(a, x);
+  unsigned index = op == "add" ? 0 : op == "sub" ? 1 : op == "mul" ? 2 : 3;
+  auto mode = roundingOf(s);
+  Value *r;
+  if (mode && *mode != Rounding::NearestEven && t.lanes == 1)
+    r = rounded(a, index, t, v, *mode);
+  else if (index == 0)
+    r = b.CreateFAdd(v[0], v[1]);
+  else if (index == 1)
+    r = b.CreateFSub(v[0], v[1]);
+  else if (index == 2)
+    r = b.CreateFMul(v[0], v[1]);
+  else
+    r = b.CreateIntrinsic(Intrinsic::fma, {v[0]->getType()}, v);
+  // A rounding that is asked for by name is never fused with what follows.
+  if (mode && index != 3 && t.lanes == 1 && t.bits >= 32)
+    r = b.CreateArithmeticFence(r, r->getType());
+  if (s.has("ftz"))
+    r = flush(a, r);
+  if (s.has("sat")) {
+    Value *zero = ConstantFP::get(r->getType(), 0.0), *one = ConstantFP::get(r->getType(), 1.0);
+    r = b.CreateMinNum(b.CreateMaxNum(r, zero), one);
+  }
+  a.set(s.operands[0], r);
+}
+
 static void arithmetic(AsmBuilder &a, S s) {
   PtxType t = typeOf(s);
   StringRef op = s.parts[0];
   bool three = op == "fma" || op == "mad";
   if (!t || s.operands.size() != (three ? 4u : 3u) || s.has("cc"))
     return a.unsupported(s);
-  IRBuilder<> &b = a.b;
-  if (t.isFloat()) {
-    SmallVector<Value *> v;
-    for (const PtxOperand &o : drop_begin(s.operands))
-      v.push_back(a.get(o, t));
-    if (s.has("ftz"))
-      for (Value *&x : v)
-        x = flush(a, x);
-    unsigned index = op == "add" ? 0 : op == "sub" ? 1 : op == "mul" ? 2 : 3;
-    auto mode = roundingOf(s);
-    Value *r;
-    if (mode && *mode != Rounding::NearestEven && t.lanes == 1)
-      r = rounded(a, index, t, v, *mode);
-    else if (index == 0)
-      r = b.CreateFAdd(v[0], v[1]);
-    else if (index == 1)
-      r = b.CreateFSub(v[0], v[1]);
-    else if (index == 2)
-      r = b.CreateFMul(v[0], v[1]);
-    else
-      r = b.CreateIntrinsic(Intrinsic::fma, {v[0]->getType()}, v);
-    // A rounding that is asked for by name is never fused with what follows.
-    if (mode && index != 3 && t.lanes == 1 && t.bits >= 32)
-      r = b.CreateArithmeticFence(r, r->getType());
-    if (s.has("ftz"))
-      r = flush(a, r);
-    if (s.has("sat")) {
-      Value *zero = ConstantFP::get(r->getType(), 0.0), *one = ConstantFP::get(r->getType(), 1.0);
-      r = b.CreateMinNum(b.CreateMaxNum(r, zero), one);
-    }
-    a.set(s.operands[0], r);
-    return;
-  }
+  if (t.isFloat())
+    return floatArithmetic(a, s, t);
   if (s.has("sat"))
     return a.unsupported(s);
+  IRBuilder<> &b = a.b;
   Value *x = a.get(s.operands[1], t.bits), *y = a.get(s.operands[2], t.bits), *r = nullptr;
   bool isSigned = t.kind == 's';
   if (op == "mul" || op == "mad") {

@@ -122,6 +122,24 @@ Error Translator::translateInlineAsm(CallBase &call) {
                       tied);
 }
 
+Error Translator::readSpecialRegister(CallBase &call, StringRef name) {
+  IRBuilder<> b(&call);
+  if (name == "clock" || name == "clock64" || name == "globaltimer") {
+    Value *v = callHook(b, "tileEmuClock", b.getInt64Ty(), {thread});
+    replaceCall(call, b.CreateTrunc(v, call.getType()));
+    return Error::success();
+  }
+  if (name == "warpsize") {
+    replaceCall(call, b.getInt32(32));
+    return Error::success();
+  }
+  auto index = findSpecialRegister(name);
+  if (!index)
+    return unsupported(formatted("the special register `{}`", name));
+  replaceCall(call, loadSpecialRegister(b, thread, *index));
+  return Error::success();
+}
+
 Error Translator::translateCall(CallBase &call) {
   if (call.isInlineAsm())
     return translateInlineAsm(call);
@@ -130,22 +148,8 @@ Error Translator::translateCall(CallBase &call) {
     return unsupported("indirect calls");
   StringRef name = callee->getName();
   IRBuilder<> b(&call);
-  if (StringRef sreg = name; sreg.consume_front("llvm.nvvm.read.ptx.sreg.")) {
-    if (sreg == "clock" || sreg == "clock64" || sreg == "globaltimer") {
-      Value *v = callHook(b, "tileEmuClock", b.getInt64Ty(), {thread});
-      replaceCall(call, b.CreateTrunc(v, call.getType()));
-      return Error::success();
-    }
-    if (sreg == "warpsize") {
-      replaceCall(call, b.getInt32(32));
-      return Error::success();
-    }
-    auto index = findSpecialRegister(sreg);
-    if (!index)
-      return unsupported(formatted("the special register `{}`", sreg));
-    replaceCall(call, loadSpecialRegister(b, thread, *index));
-    return Error::success();
-  }
+  if (StringRef sreg = name; sreg.consume_front("llvm.nvvm.read.ptx.sreg."))
+    return readSpecialRegister(call, sreg);
   if (name.starts_with("llvm.nvvm.")) {
     unsigned numResults = call.getType()->isVoidTy() ? 0
                           : isa<StructType>(call.getType())

@@ -44,6 +44,7 @@ private:
   llvm::Error translateAsm(llvm::CallBase &call, llvm::StringRef text, llvm::StringRef mainOpcode,
                            unsigned numOutputs, llvm::ArrayRef<int> tied);
   llvm::Error translateInlineAsm(llvm::CallBase &call);
+  llvm::Error readSpecialRegister(llvm::CallBase &call, llvm::StringRef name);
   llvm::Error translateIntrinsic(llvm::IntrinsicInst &call);
   llvm::Error translateMemory(llvm::CallBase &call);
   void translateLoad(llvm::LoadInst &load);

@@ -103,6 +103,47 @@ Result Evaluator::lookup(StringRef name, Scope &scope) {
 // Expressions
 //===----------------------------------------------------------------------===//
 
+static Result evaluateBinary(Evaluator &evaluator, const ast::Binary &op, const ScopePtr &scope) {
+  Result lhs = evaluator.evaluate(*op.lhs, scope);
+  if (!lhs)
+    return lhs;
+  Result rhs = evaluator.evaluate(*op.rhs, scope);
+  return rhs ? binary(op.op, *lhs, *rhs) : std::move(rhs);
+}
+
+static Result evaluateConditional(Evaluator &evaluator, const ast::Conditional &conditional,
+                                  const ScopePtr &scope) {
+  Result condition = evaluator.evaluate(*conditional.condition, scope);
+  if (condition)
+    condition = truth(*condition).at(scope->module->source(), conditional.condition->range);
+  if (!condition)
+    return condition;
+  return evaluator.evaluate(condition->asBool() ? *conditional.then : *conditional.otherwise,
+                            scope);
+}
+
+static Result evaluateSubscript(Evaluator &evaluator, const ast::Subscript &access,
+                                const ScopePtr &scope) {
+  Result value = evaluator.evaluate(*access.value, scope);
+  if (!value)
+    return value;
+  Result index = evaluator.evaluate(*access.index, scope);
+  return index ? subscript(*value, *index, &evaluator) : std::move(index);
+}
+
+/// `name := value`: the name is one of the function's, also in a comprehension.
+static Result evaluateNamed(Evaluator &evaluator, const ast::NamedExpr &named,
+                            const ScopePtr &scope) {
+  Result value = evaluator.evaluate(*named.value, scope);
+  if (!value)
+    return value;
+  Scope *target = scope.get();
+  while (target->isComprehension && target->parent)
+    target = target->parent.get();
+  target->variables[named.name] = *value;
+  return value;
+}
+
 Result Evaluator::dispatch(const ast::Expr &expr, const ScopePtr &scope) {
   switch (expr.kind) {
   case ast::Expr::Kind::Name:
@@ -122,27 +163,14 @@ Result Evaluator::dispatch(const ast::Expr &expr, const ScopePtr &scope) {
     Result operand = evaluate(*op.operand, scope);
     return operand ? unary(op.op, *operand) : std::move(operand);
   }
-  case ast::Expr::Kind::Binary: {
-    auto &op = llvm::cast<ast::Binary>(expr);
-    Result lhs = evaluate(*op.lhs, scope);
-    if (!lhs)
-      return lhs;
-    Result rhs = evaluate(*op.rhs, scope);
-    return rhs ? binary(op.op, *lhs, *rhs) : std::move(rhs);
-  }
+  case ast::Expr::Kind::Binary:
+    return evaluateBinary(*this, llvm::cast<ast::Binary>(expr), scope);
   case ast::Expr::Kind::BoolOp:
     return evaluateBoolOp(llvm::cast<ast::BoolOp>(expr), scope);
   case ast::Expr::Kind::Compare:
     return evaluateCompare(llvm::cast<ast::Compare>(expr), scope);
-  case ast::Expr::Kind::Conditional: {
-    auto &conditional = llvm::cast<ast::Conditional>(expr);
-    Result condition = evaluate(*conditional.condition, scope);
-    if (condition)
-      condition = truth(*condition).at(scope->module->source(), conditional.condition->range);
-    if (!condition)
-      return condition;
-    return evaluate(condition->asBool() ? *conditional.then : *conditional.otherwise, scope);
-  }
+  case ast::Expr::Kind::Conditional:
+    return evaluateConditional(*this, llvm::cast<ast::Conditional>(expr), scope);
   case ast::Expr::Kind::Call:
     return evaluateCall(llvm::cast<ast::Call>(expr), scope);
   case ast::Expr::Kind::Attribute: {
@@ -152,29 +180,14 @@ Result Evaluator::dispatch(const ast::Expr &expr, const ScopePtr &scope) {
       return value;
     return attribute(*value, access.name).at(scope->module->source(), access.nameRange);
   }
-  case ast::Expr::Kind::Subscript: {
-    auto &access = llvm::cast<ast::Subscript>(expr);
-    Result value = evaluate(*access.value, scope);
-    if (!value)
-      return value;
-    Result index = evaluate(*access.index, scope);
-    return index ? subscript(*value, *index, this) : std::move(index);
-  }
+  case ast::Expr::Kind::Subscript:
+    return evaluateSubscript(*this, llvm::cast<ast::Subscript>(expr), scope);
   case ast::Expr::Kind::Slice:
     return evaluateSlice(llvm::cast<ast::Slice>(expr), scope);
   case ast::Expr::Kind::Lambda:
     return makeLambda(llvm::cast<ast::Lambda>(expr), scope);
-  case ast::Expr::Kind::NamedExpr: {
-    auto &named = llvm::cast<ast::NamedExpr>(expr);
-    Result value = evaluate(*named.value, scope);
-    if (!value)
-      return value;
-    Scope *target = scope.get();
-    while (target->isComprehension && target->parent)
-      target = target->parent.get();
-    target->variables[named.name] = *value;
-    return value;
-  }
+  case ast::Expr::Kind::NamedExpr:
+    return evaluateNamed(*this, llvm::cast<ast::NamedExpr>(expr), scope);
   case ast::Expr::Kind::Comprehension:
     return evaluateComprehension(llvm::cast<ast::Comprehension>(expr), scope);
   case ast::Expr::Kind::Starred:

@@ -78,24 +78,10 @@ Flow StatementRunner::run(const ast::Stmt &stmt, const ScopePtr &scope) {
     return runAssign(llvm::cast<ast::Assign>(stmt), scope);
   case ast::Stmt::Kind::AugAssign:
     return runAugAssign(llvm::cast<ast::AugAssign>(stmt), scope);
-  case ast::Stmt::Kind::AnnAssign: {
-    auto &assign = llvm::cast<ast::AnnAssign>(stmt);
-    if (!assign.value)
-      return {};
-    Result value = evaluator.evaluate(*assign.value, scope);
-    if (value)
-      value = evaluator.assign(*assign.target, *value, scope);
-    return value ? Flow() : Flow(value.takeError());
-  }
-  case ast::Stmt::Kind::Return: {
-    auto &ret = llvm::cast<ast::Return>(stmt);
-    Result value = ret.value ? evaluator.evaluate(*ret.value, scope) : Result(PyValue());
-    if (!value)
-      return value.takeError();
-    Flow flow(Flow::Kind::Return);
-    flow.value = value.take();
-    return flow;
-  }
+  case ast::Stmt::Kind::AnnAssign:
+    return runAnnAssign(llvm::cast<ast::AnnAssign>(stmt), scope);
+  case ast::Stmt::Kind::Return:
+    return runReturn(llvm::cast<ast::Return>(stmt), scope);
   case ast::Stmt::Kind::If:
     return runIf(llvm::cast<ast::If>(stmt), scope);
   case ast::Stmt::Kind::For:
@@ -112,14 +98,8 @@ Flow StatementRunner::run(const ast::Stmt &stmt, const ScopePtr &scope) {
     scope->variables[def.name] = evaluator.makeFunction(def, scope);
     return {};
   }
-  case ast::Stmt::Kind::ClassDef: {
-    auto &def = llvm::cast<ast::ClassDef>(stmt);
-    Result type = evaluator.makeClass(def, scope);
-    if (!type)
-      return type.takeError();
-    scope->variables[def.name] = type.take();
-    return {};
-  }
+  case ast::Stmt::Kind::ClassDef:
+    return runClassDef(llvm::cast<ast::ClassDef>(stmt), scope);
   case ast::Stmt::Kind::Import:
     return runImport(llvm::cast<ast::Import>(stmt), scope);
   case ast::Stmt::Kind::ImportFrom:
@@ -143,6 +123,23 @@ Flow StatementRunner::run(const ast::Stmt &stmt, const ScopePtr &scope) {
         unsupported(formatted("a `{}` statement cannot run at compile time", nameOf(stmt.kind))),
         scope, stmt.range);
   }
+  return {};
+}
+
+Flow StatementRunner::runReturn(const ast::Return &stmt, const ScopePtr &scope) {
+  Result value = stmt.value ? evaluator.evaluate(*stmt.value, scope) : Result(PyValue());
+  if (!value)
+    return value.takeError();
+  Flow flow(Flow::Kind::Return);
+  flow.value = value.take();
+  return flow;
+}
+
+Flow StatementRunner::runClassDef(const ast::ClassDef &stmt, const ScopePtr &scope) {
+  Result type = evaluator.makeClass(stmt, scope);
+  if (!type)
+    return type.takeError();
+  scope->variables[stmt.name] = type.take();
   return {};
 }
 
@@ -217,6 +214,15 @@ Result Evaluator::assign(const ast::Expr &target, const PyValue &value, const Sc
     result = fail("this cannot be assigned to", "SyntaxError");
   }
   return std::move(result).at(scope->module->source(), target.range);
+}
+
+Flow StatementRunner::runAnnAssign(const ast::AnnAssign &stmt, const ScopePtr &scope) {
+  if (!stmt.value)
+    return {};
+  Result value = evaluator.evaluate(*stmt.value, scope);
+  if (value)
+    value = evaluator.assign(*stmt.target, *value, scope);
+  return value ? Flow() : Flow(value.takeError());
 }
 
 Flow StatementRunner::runAssign(const ast::Assign &stmt, const ScopePtr &scope) {

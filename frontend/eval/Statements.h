@@ -38,6 +38,9 @@ public:
 
 private:
   Flow runAssign(const ast::Assign &stmt, const ScopePtr &scope);
+  Flow runAnnAssign(const ast::AnnAssign &stmt, const ScopePtr &scope);
+  Flow runReturn(const ast::Return &stmt, const ScopePtr &scope);
+  Flow runClassDef(const ast::ClassDef &stmt, const ScopePtr &scope);
   Flow runAugAssign(const ast::AugAssign &stmt, const ScopePtr &scope);
   Flow runIf(const ast::If &stmt, const ScopePtr &scope);
   Flow runLoop(const ast::Stmt &stmt, const ScopePtr &scope);

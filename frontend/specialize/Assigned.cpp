@@ -44,6 +44,24 @@ static void forEachPart(const ast::Comprehension &comprehension, ExprVisitor vis
     visit(*comprehension.value);
 }
 
+static void forEachPart(const ast::Dict &dict, ExprVisitor visitor) {
+  for (const ast::Dict::Item &item : dict.items)
+    for (const ast::ExprPtr *part : {&item.key, &item.value})
+      if (*part)
+        visitor(**part);
+}
+
+static void forEachPart(const ast::Call &call, ExprVisitor visitor) {
+  auto visit = [&](const ast::ExprPtr &e) {
+    if (e)
+      visitor(*e);
+  };
+  visit(call.callee);
+  llvm::for_each(call.args, visit);
+  for (const ast::Keyword &keyword : call.keywords)
+    visit(keyword.value);
+}
+
 /// The expressions that make up `expr`; names that it binds for itself are none.
 static void forEachPart(const ast::Expr &expr, ExprVisitor visitor) {
   using EK = ast::Expr::Kind;
@@ -63,11 +81,7 @@ static void forEachPart(const ast::Expr &expr, ExprVisitor visitor) {
     llvm::for_each(cast<ast::Sequence>(expr).elements, visit);
     return;
   case EK::Dict:
-    for (const ast::Dict::Item &item : cast<ast::Dict>(expr).items) {
-      visit(item.key);
-      visit(item.value);
-    }
-    return;
+    return forEachPart(cast<ast::Dict>(expr), visitor);
   case EK::Unary:
     return visit(cast<ast::Unary>(expr).operand);
   case EK::Binary:
@@ -85,11 +99,7 @@ static void forEachPart(const ast::Expr &expr, ExprVisitor visitor) {
     visit(cast<ast::Conditional>(expr).then);
     return visit(cast<ast::Conditional>(expr).otherwise);
   case EK::Call:
-    visit(cast<ast::Call>(expr).callee);
-    llvm::for_each(cast<ast::Call>(expr).args, visit);
-    for (const ast::Keyword &keyword : cast<ast::Call>(expr).keywords)
-      visit(keyword.value);
-    return;
+    return forEachPart(cast<ast::Call>(expr), visitor);
   case EK::Attribute:
     return visit(cast<ast::Attribute>(expr).value);
   case EK::Subscript:

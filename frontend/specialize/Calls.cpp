@@ -112,27 +112,31 @@ static PyValue callOwnMethod(Specializer &s, const eval::MethodObject &method,
   return callBuiltin(s, *builtin, bound);
 }
 
+/// A function of the language or of Python that the front end knows by name.
+static PyValue callKnown(Specializer &s, const PyValue &callee, const eval::CallArgs &args) {
+  const std::string &name = callee.asSymbol();
+  const Builtin *builtin = BuiltinTable::get().find(name);
+  // print() in a kernel runs on the device, whatever it prints.
+  bool isOurs = builtin && (holdsTensor(args) || name == "print");
+  if (eval::isEvaluableBuiltin(name) && !isOurs)
+    return s.take(s.program.evaluator().call(callee, args));
+  if (builtin)
+    return callBuiltin(s, *builtin, args);
+  if (name == "tl.aggregate_replace")
+    return s.replaceFields(args);
+  if (StringRef function = name; function.consume_front("libdevice."))
+    return s.fail(formatted("libdevice has no function `{}`", function));
+  s.unsupported(formatted("`{}` is not supported in kernels yet", name));
+  return PoisonValue::get();
+}
+
 PyValue Specializer::call(const PyValue &callee, const eval::CallArgs &args) {
   if (isPoison(callee) || holdsPoison(args))
     return PoisonValue::get();
   eval::Evaluator &evaluator = program.evaluator();
   switch (callee.kind()) {
-  case PyValue::Kind::Symbol: {
-    const std::string &name = callee.asSymbol();
-    const Builtin *builtin = BuiltinTable::get().find(name);
-    // print() in a kernel runs on the device, whatever it prints.
-    bool isOurs = builtin && (holdsTensor(args) || name == "print");
-    if (eval::isEvaluableBuiltin(name) && !isOurs)
-      return take(evaluator.call(callee, args));
-    if (builtin)
-      return callBuiltin(*this, *builtin, args);
-    if (name == "tl.aggregate_replace")
-      return replaceFields(args);
-    if (StringRef function = name; function.consume_front("libdevice."))
-      return fail(formatted("libdevice has no function `{}`", function));
-    unsupported(formatted("`{}` is not supported in kernels yet", name));
-    return PoisonValue::get();
-  }
+  case PyValue::Kind::Symbol:
+    return callKnown(*this, callee, args);
   case PyValue::Kind::Function: {
     const eval::FunctionObject &function = callee.asFunction();
     if (function.isJit)

@@ -327,6 +327,18 @@ PyValue Specializer::evaluateComprehension(const ast::Comprehension &comprehensi
 // Expressions
 //===----------------------------------------------------------------------===//
 
+static PyValue evaluateSlice(Specializer &s, const ast::Slice &node) {
+  auto bound = [&](const ast::ExprPtr &e) { return e ? s.evaluate(*e) : PyValue::none(); };
+  PyValue lower = bound(node.lower), upper = bound(node.upper), step = bound(node.step);
+  return PyValue::slice(lower, upper, step);
+}
+
+static PyValue evaluateNamed(Specializer &s, const ast::NamedExpr &node) {
+  s.bind(node.name, node.nameRange, s.evaluate(*node.value));
+  const PyValue *bound = s.find(node.name);
+  return bound ? *bound : PoisonValue::get();
+}
+
 PyValue Specializer::evaluate(const ast::Expr &expr) {
   using EK = ast::Expr::Kind;
   At at(*this, expr.range);
@@ -366,18 +378,10 @@ PyValue Specializer::evaluate(const ast::Expr &expr) {
     PyValue value = evaluate(*node.value);
     return subscript(value, evaluate(*node.index));
   }
-  case EK::Slice: {
-    auto &node = llvm::cast<ast::Slice>(expr);
-    auto bound = [&](const ast::ExprPtr &e) { return e ? evaluate(*e) : PyValue::none(); };
-    PyValue lower = bound(node.lower), upper = bound(node.upper), step = bound(node.step);
-    return PyValue::slice(lower, upper, step);
-  }
-  case EK::NamedExpr: {
-    auto &node = llvm::cast<ast::NamedExpr>(expr);
-    bind(node.name, node.nameRange, evaluate(*node.value));
-    const PyValue *bound = find(node.name);
-    return bound ? *bound : PoisonValue::get();
-  }
+  case EK::Slice:
+    return evaluateSlice(*this, llvm::cast<ast::Slice>(expr));
+  case EK::NamedExpr:
+    return evaluateNamed(*this, llvm::cast<ast::NamedExpr>(expr));
   case EK::Comprehension:
     return evaluateComprehension(llvm::cast<ast::Comprehension>(expr));
   case EK::FString:

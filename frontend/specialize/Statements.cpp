@@ -311,6 +311,34 @@ static void checkUnusedResult(Specializer &s, const ast::Expr &expr) {
                         function.name()));
 }
 
+/// Why kernels have no statements of this kind.
+static StringRef whyNotInKernels(ast::Stmt::Kind kind) {
+  using SK = ast::Stmt::Kind;
+  switch (kind) {
+  case SK::FunctionDef:
+  case SK::ClassDef:
+    return "functions and classes cannot be defined inside a kernel: move the definition to the "
+           "top level of the file";
+  case SK::Import:
+  case SK::ImportFrom:
+    return "imports belong to the top level of the file";
+  case SK::Raise:
+  case SK::Try:
+    return "kernels have no exceptions: use `tl.static_assert` or `tl.device_assert`";
+  case SK::Delete:
+    return "`del` has no meaning in a kernel: values live as long as they are needed";
+  case SK::Global:
+  case SK::Nonlocal:
+    return "kernels cannot assign to names of the file: return the value, or store it";
+  case SK::Match:
+    return "`match` is not supported in kernels: use `if` and `elif`";
+  case SK::TypeAlias:
+    return "type aliases belong to the top level of the file";
+  default:
+    llvm_unreachable("kernels have those");
+  }
+}
+
 void Specializer::runStatement(const ast::Stmt &statement) {
   using SK = ast::Stmt::Kind;
   At at(*this, statement.range);
@@ -352,33 +380,20 @@ void Specializer::runStatement(const ast::Stmt &statement) {
     return;
   case SK::Assert:
     return runAssert(llvm::cast<ast::Assert>(statement));
-  case SK::FunctionDef:
-  case SK::ClassDef:
-    error("functions and classes cannot be defined inside a kernel: move the definition to the "
-          "top level of the file");
-    return;
-  case SK::Import:
-  case SK::ImportFrom:
-    error("imports belong to the top level of the file");
-    return;
   case SK::With: // see run()
     llvm_unreachable("scopes are a part of the statements around them");
+  case SK::FunctionDef:
+  case SK::ClassDef:
+  case SK::Import:
+  case SK::ImportFrom:
   case SK::Raise:
   case SK::Try:
-    error("kernels have no exceptions: use `tl.static_assert` or `tl.device_assert`");
-    return;
   case SK::Delete:
-    error("`del` has no meaning in a kernel: values live as long as they are needed");
-    return;
   case SK::Global:
   case SK::Nonlocal:
-    error("kernels cannot assign to names of the file: return the value, or store it");
-    return;
   case SK::Match:
-    error("`match` is not supported in kernels: use `if` and `elif`");
-    return;
   case SK::TypeAlias:
-    error("type aliases belong to the top level of the file");
+    error(whyNotInKernels(statement.kind).str());
     return;
   }
 }

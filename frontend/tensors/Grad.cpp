@@ -60,6 +60,8 @@ private:
   V narrowed(V derivative, ArrayRef<Size> whole, ArrayRef<Size> to);
   V expanded(V derivative, ArrayRef<Size> to);
   V ofUnary(MapKind kind, V x, V r, V g);
+  V slopeOfGelu(V x);
+  V slopeOfGeluTanh(V x);
   void through(Operation *op, V g);
   void throughMap(graph::MapOp op, V g);
   void throughReduce(graph::ReduceOp op, V g);
@@ -133,6 +135,21 @@ void Backward::give(Value to, V derivative) {
   sum = sum.isNone() ? derivative : add(sum, derivative);
 }
 
+PyValue Backward::slopeOfGelu(V x) {
+  V part = mul(add(of(MapKind::erf, mul(x, number(M_SQRT1_2))), number(1)), number(0.5));
+  V bell = of(MapKind::exp, mul(of(MapKind::square, x), number(-0.5)));
+  return add(part, mul(x, mul(bell, number(0.5 * M_2_SQRTPI * M_SQRT1_2))));
+}
+
+PyValue Backward::slopeOfGeluTanh(V x) {
+  double scale = M_2_SQRTPI * M_SQRT1_2;
+  V one = number(1), squared = of(MapKind::square, x);
+  V t = of(MapKind::tanh, mul(mul(x, number(scale)), add(one, mul(squared, number(0.044715)))));
+  V slope = mul(add(one, mul(squared, number(3 * 0.044715))), number(scale));
+  V rest = mul(mul(x, number(0.5)), mul(sub(one, of(MapKind::square, t)), slope));
+  return add(mul(add(one, t), number(0.5)), rest);
+}
+
 PyValue Backward::ofUnary(MapKind kind, V x, V r, V g) {
   V one = number(1);
   switch (kind) {
@@ -174,19 +191,10 @@ PyValue Backward::ofUnary(MapKind kind, V x, V r, V g) {
     V s = of(MapKind::sigmoid, x);
     return mul(g, mul(s, add(one, mul(x, sub(one, s)))));
   }
-  case MapKind::gelu: {
-    V part = mul(add(of(MapKind::erf, mul(x, number(M_SQRT1_2))), one), number(0.5));
-    V bell = of(MapKind::exp, mul(of(MapKind::square, x), number(-0.5)));
-    return mul(g, add(part, mul(x, mul(bell, number(0.5 * M_2_SQRTPI * M_SQRT1_2)))));
-  }
-  case MapKind::gelu_tanh: {
-    double scale = M_2_SQRTPI * M_SQRT1_2;
-    V squared = of(MapKind::square, x);
-    V t = of(MapKind::tanh, mul(mul(x, number(scale)), add(one, mul(squared, number(0.044715)))));
-    V slope = mul(add(one, mul(squared, number(3 * 0.044715))), number(scale));
-    V rest = mul(mul(x, number(0.5)), mul(sub(one, of(MapKind::square, t)), slope));
-    return mul(g, add(mul(add(one, t), number(0.5)), rest));
-  }
+  case MapKind::gelu:
+    return mul(g, slopeOfGelu(x));
+  case MapKind::gelu_tanh:
+    return mul(g, slopeOfGeluTanh(x));
   case MapKind::erf:
     return mul(g,
                mul(of(MapKind::exp, of(MapKind::neg, of(MapKind::square, x))), number(M_2_SQRTPI)));

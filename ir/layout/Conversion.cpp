@@ -131,6 +131,7 @@ public:
   std::optional<ShufflePlan> plan();
 
 private:
+  void addRounds(ShufflePlan &plan, uint64_t copiesOfRegs);
   int32_t registerOf(uint64_t source) const { return int32_t(source & regMask); }
   uint64_t lanesOf(uint64_t source) const { return source >> regBits; } // lane, warp above
   /// Adds a vector of W, given its source; false if a lane would have to send
@@ -267,8 +268,13 @@ std::optional<ShufflePlan> ShufflePlanner::plan() {
   }
   for (uint64_t image : warpImages)
     plan.warpBases.push_back(int32_t(lanesOf(image)) & laneMask);
+  addRounds(plan, copiesOfRegs);
+  return plan;
+}
 
-  // 4. One round for each destination register that is not a copy.
+/// 4. One round for each destination register that is not a copy.
+void ShufflePlanner::addRounds(ShufflePlan &plan, uint64_t copiesOfRegs) {
+  int32_t laneMask = int32_t(lowBits(warpShift));
   uint64_t used = to.inMask(Dim::reg()) & ~copiesOfRegs;
   for (int32_t reg = 0; reg < to.inSize(Dim::reg()); ++reg) {
     if (reg & ~used)
@@ -284,7 +290,6 @@ std::optional<ShufflePlan> ShufflePlanner::plan() {
     distinct.insert(to.rows()[bit], 1ull << bit);
   for (int32_t reg = 0; reg < to.inSize(Dim::reg()); ++reg)
     plan.results.push_back(int32_t(*distinct.solve(to.image(reg))));
-  return plan;
 }
 
 std::optional<ShufflePlan> tile::layout::planShuffles(const LinearLayout &from,

@@ -24,6 +24,49 @@ int32_t MatrixAccess::registerAt(int32_t first, unsigned matrix, unsigned elemen
   return first;
 }
 
+/// 3. The registers beyond those that `access` knows, without their part in a word.
+static SmallVector<int32_t, 16> otherRegisters(const MatrixAccess &access,
+                                               ArrayRef<uint64_t> regs) {
+  XorSpan used;
+  for (int32_t mask : access.elementMasks)
+    used.insert(uint64_t(mask));
+  SmallVector<int32_t, 16> others;
+  for (unsigned bit = 0; bit < regs.size(); ++bit) {
+    uint64_t mask = 1ull << bit;
+    for (unsigned i = 0; i < access.elementMasks.size(); ++i)
+      if (regs[bit] >> i & 1)
+        mask ^= uint64_t(access.elementMasks[i]);
+    if (used.insert(mask))
+      others.push_back(int32_t(mask));
+  }
+  return others;
+}
+
+/// 4. Where lanes point: rows, then matrices; instructions in registers.
+static void addAddresses(MatrixAccess &access, const LinearLayout &offsets,
+                         ArrayRef<int32_t> others, ArrayRef<uint64_t> across) {
+  ArrayRef<uint64_t> warps = offsets.rows(Dim::warp());
+  size_t matrices = access.matrixMasks.size();
+  SmallVector<uint64_t, 16> rows, laneRows(across.begin(), across.end());
+  for (int32_t mask : others)
+    (laneRows.size() < 3 + matrices ? laneRows : rows).push_back(offsets.image(uint64_t(mask)));
+  laneRows.resize(kLaneBits, 0);
+  unsigned numRegisterBits = rows.size();
+  for (uint64_t i = 0; i < 1ull << numRegisterBits; ++i) {
+    int32_t first = 0;
+    for (unsigned bit = 0; bit < numRegisterBits; ++bit)
+      if (i >> bit & 1)
+        first ^= others[matrices + bit];
+    access.firstRegisters.push_back(first);
+  }
+  llvm::append_range(rows, laneRows);
+  llvm::append_range(rows, warps);
+  access.addresses = LinearLayout::fromRows({{Dim::reg(), 1 << numRegisterBits},
+                                             {Dim::lane(), 1 << kLaneBits},
+                                             {Dim::warp(), 1 << warps.size()}},
+                                            offsets.outs(), rows);
+}
+
 std::optional<MatrixAccess> tile::layout::matrixAccess(const LinearLayout &offsets,
                                                        unsigned elementBytes, bool transposed) {
   ArrayRef<uint64_t> regs = offsets.rows(Dim::reg()), lanes = offsets.rows(Dim::lane());
@@ -58,20 +101,9 @@ std::optional<MatrixAccess> tile::layout::matrixAccess(const LinearLayout &offse
       return std::nullopt;
     access.elementMasks.push_back(int32_t(*mask));
   }
-  // 3. The other registers, without their part in a word: first the pair of a
-  //    transposed access, then matrices, then instructions.
-  XorSpan used;
-  for (int32_t mask : access.elementMasks)
-    used.insert(uint64_t(mask));
-  SmallVector<int32_t, 16> others;
-  for (unsigned bit = 0; bit < regs.size(); ++bit) {
-    uint64_t mask = 1ull << bit;
-    for (unsigned i = 0; i < access.elementMasks.size(); ++i)
-      if (regs[bit] >> i & 1)
-        mask ^= uint64_t(access.elementMasks[i]);
-    if (used.insert(mask))
-      others.push_back(int32_t(mask));
-  }
+  // 3. The other registers: first the pair of a transposed access, then matrices, then
+  //    instructions.
+  SmallVector<int32_t, 16> others = otherRegisters(access, regs);
   if (transposed) {
     if (others.empty())
       return std::nullopt;
@@ -81,26 +113,7 @@ std::optional<MatrixAccess> tile::layout::matrixAccess(const LinearLayout &offse
   }
   size_t matrices = std::min<size_t>(others.size(), kMaxMatrixBits);
   access.matrixMasks.assign(others.begin(), others.begin() + matrices);
-
-  // 4. Where lanes point: rows, then matrices; instructions in registers.
-  SmallVector<uint64_t, 16> rows, laneRows(across.begin(), across.end());
-  for (int32_t mask : others)
-    (laneRows.size() < 3 + matrices ? laneRows : rows).push_back(offsets.image(uint64_t(mask)));
-  laneRows.resize(kLaneBits, 0);
-  unsigned numRegisterBits = rows.size();
-  for (uint64_t i = 0; i < 1ull << numRegisterBits; ++i) {
-    int32_t first = 0;
-    for (unsigned bit = 0; bit < numRegisterBits; ++bit)
-      if (i >> bit & 1)
-        first ^= others[matrices + bit];
-    access.firstRegisters.push_back(first);
-  }
-  llvm::append_range(rows, laneRows);
-  llvm::append_range(rows, warps);
-  access.addresses = LinearLayout::fromRows({{Dim::reg(), 1 << numRegisterBits},
-                                             {Dim::lane(), 1 << kLaneBits},
-                                             {Dim::warp(), 1 << warps.size()}},
-                                            offsets.outs(), rows);
+  addAddresses(access, offsets, others, across);
   return access;
 }
 

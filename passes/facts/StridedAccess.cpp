@@ -269,6 +269,22 @@ static std::optional<StridedBlock> reshapedBy(Operation *op, const StridedBlock 
   return std::nullopt;
 }
 
+/// What `op` makes of blocks by arithmetic, or by where their elements stand.
+static std::optional<StridedBlock> combined(Operation *op, ArrayRef<StridedBlock> in) {
+  if (isa<arith::AddIOp, arith::SubIOp>(op))
+    return sumOf(in[0], in[1], isa<arith::SubIOp>(op));
+  if (isa<arith::MulIOp>(op)) {
+    if (in[1].isUniform())
+      return scaled(in[0], in[1].start);
+    if (in[0].isUniform())
+      return scaled(in[1], in[0].start);
+    return std::nullopt;
+  }
+  if (isa<arith::RemSIOp>(op))
+    return wrapped(in[0], in[1]);
+  return isIndexCast(op) ? std::optional(in[0]) : reshapedBy(op, in[0]);
+}
+
 std::optional<StridedBlock> StridedAnalysis::compute(Value v) {
   unsigned rank = rankOf(v);
   if (!isIndex(v))
@@ -323,18 +339,7 @@ std::optional<StridedBlock> StridedAnalysis::compute(Value v) {
       return std::nullopt;
     in.push_back(std::move(*s));
   }
-  if (isa<arith::AddIOp, arith::SubIOp>(op))
-    return sumOf(in[0], in[1], isa<arith::SubIOp>(op));
-  if (isa<arith::MulIOp>(op)) {
-    if (in[1].isUniform())
-      return scaled(in[0], in[1].start);
-    if (in[0].isUniform())
-      return scaled(in[1], in[0].start);
-    return std::nullopt;
-  }
-  if (isa<arith::RemSIOp>(op))
-    return wrapped(in[0], in[1]);
-  return isIndexCast(op) ? std::optional(in[0]) : reshapedBy(op, in[0]);
+  return combined(op, in);
 }
 
 //===----------------------------------------------------------------------===//

@@ -48,7 +48,18 @@ private:
   graph::ReduceOp carriedMaximum(graph::ReduceOp sum);
   SmallVector<Value> usersOf(Value value);
   void runInPasses();
+  /// One pass over the columns: what it reduces and stores, and what its loop carries for that.
+  struct Pass {
+    ArrayRef<graph::ReduceOp> reductions;
+    ArrayRef<unsigned> stores;
+    SmallVector<graph::ScanOp> scans;
+    /// Of a maximum that sums are relative to, each turn needs the number.
+    DenseMap<Operation *, SmallVector<size_t>> sumsOf;
+  };
   void runPass(ArrayRef<graph::ReduceOp> reductions, ArrayRef<unsigned> stores);
+  SmallVector<Value> initialOf(const Pass &pass);
+  void runTurn(const Pass &pass, scf::ForOp turns);
+  void reduceTurn(const Pass &pass, scf::ForOp turns, SmallVectorImpl<Value> &next);
   Value startOfChunk(Value turn);
   Value carryMaximum(graph::ReduceOp maximum, Value before, Value &scale);
   void runParts();
@@ -264,30 +275,82 @@ Value RowKernel::startOfChunk(Value turn) {
   return make<arith::SubIOp>(last, turn);
 }
 
-/// Goes through the columns once.
-void RowKernel::runPass(ArrayRef<graph::ReduceOp> reductions, ArrayRef<unsigned> stored) {
+/// What the loop of a pass carries at first: of its reductions, then of its scans.
+SmallVector<Value> RowKernel::initialOf(const Pass &pass) {
   Elements elements(b, loc);
-  // Of a maximum that sums are relative to, each turn needs the number.
-  DenseMap<Operation *, SmallVector<size_t>> sumsOf;
-  DenseMap<Operation *, Value> scales;
-  for (auto [i, reduce] : llvm::enumerate(reductions))
-    if (graph::ReduceOp maximum = carriedMaximum(reduce))
-      sumsOf[maximum].push_back(i);
   SmallVector<Value> initial;
-  for (graph::ReduceOp reduce : reductions) {
+  for (graph::ReduceOp reduce : pass.reductions) {
     Type element = reduce.getType().getElement();
     Form form = formOfSource(reduce);
-    form.column &= !sumsOf.count(reduce);
+    form.column &= !pass.sumsOf.count(reduce);
     Type type = blocks.blockType(form, Elements::computed(element));
     initial.push_back(elements.identity(type, reduce.getKind(), element));
   }
-  SmallVector<graph::ScanOp> scans = scansOf(reductions, stored);
-  for (graph::ScanOp scan : scans) {
+  for (graph::ScanOp scan : pass.scans) {
     Form form = shape.forms.lookup(scan.getResult());
     Type type =
         blocks.blockType({form.row, false}, Elements::computed(scan.getType().getElement()));
     initial.push_back(elements.constant(type, 0));
   }
+  return initial;
+}
+
+/// What a turn makes of the pass's reductions.
+void RowKernel::reduceTurn(const Pass &pass, scf::ForOp turns, SmallVectorImpl<Value> &next) {
+  Elements elements(b, loc);
+  DenseMap<Operation *, Value> scales;
+  next.resize(pass.reductions.size());
+  for (auto [i, reduce] : llvm::enumerate(pass.reductions))
+    if (pass.sumsOf.count(reduce))
+      next[i] = carryMaximum(reduce, turns.getRegionIterArg(i), scales[reduce]);
+  for (auto [i, reduce] : llvm::enumerate(pass.reductions)) {
+    if (next[i])
+      continue;
+    Form form;
+    Value block = blocks.get(graph::ReduceOp(reduce).getSrcMutable(), form);
+    Value before = turns.getRegionIterArg(i);
+    if (graph::ReduceOp maximum = carriedMaximum(reduce))
+      before = make<arith::MulFOp>(before, blocks.spread(scales[maximum], {form.row, false}, form));
+    graph::ReduceOp sum = reduce;
+    next[i] = elements.combine(sum.getKind(), sum.getType().getElement(), before,
+                               blocks.cleared(sum, block, form));
+  }
+}
+
+/// The body of a pass's loop: a chunk of the columns.
+void RowKernel::runTurn(const Pass &pass, scf::ForOp turns) {
+  blocks.enterLoop(turns);
+  enterColumns(startOfChunk(turns.getInductionVar()));
+  for (auto [i, scan] : llvm::enumerate(pass.scans))
+    blocks.carry(scan, turns.getRegionIterArg(pass.reductions.size() + i));
+  SmallVector<Value> next;
+  reduceTurn(pass, turns, next);
+  for (unsigned i : pass.stores) {
+    Form form;
+    if (PartialOp partial = partialOf(i)) {
+      Value block = blocks.partialBlock(partial, form);
+      blocks.addPartial(i, block, form, isFirst);
+    } else {
+      blocks.store(i);
+    }
+  }
+  for (graph::ScanOp scan : pass.scans)
+    next.push_back(blocks.carriedOn(scan));
+  if (!next.empty())
+    scf::YieldOp::create(b, loc, next);
+  blocks.leaveLoop();
+}
+
+/// Goes through the columns once.
+void RowKernel::runPass(ArrayRef<graph::ReduceOp> reductions, ArrayRef<unsigned> stored) {
+  Pass pass;
+  pass.reductions = reductions;
+  pass.stores = stored;
+  for (auto [i, reduce] : llvm::enumerate(reductions))
+    if (graph::ReduceOp maximum = carriedMaximum(reduce))
+      pass.sumsOf[maximum].push_back(i);
+  pass.scans = scansOf(reductions, stored);
+  SmallVector<Value> initial = initialOf(pass);
   auto turns = scf::ForOp::create(b, loc, number(0), frame.sizeValue(product(shape.columns)),
                                   number(cut.block), initial);
   // Chunks are on their way while one is worked on.
@@ -299,45 +362,11 @@ void RowKernel::runPass(ArrayRef<graph::ReduceOp> reductions, ArrayRef<unsigned>
       b.setInsertionPoint(turns.getBody()->getTerminator());
     else
       b.setInsertionPointToEnd(turns.getBody());
-    blocks.enterLoop(turns);
-    enterColumns(startOfChunk(turns.getInductionVar()));
-    for (auto [i, scan] : llvm::enumerate(scans))
-      blocks.carry(scan, turns.getRegionIterArg(reductions.size() + i));
-    SmallVector<Value> next(reductions.size());
-    for (auto [i, reduce] : llvm::enumerate(reductions))
-      if (sumsOf.count(reduce))
-        next[i] = carryMaximum(reduce, turns.getRegionIterArg(i), scales[reduce]);
-    for (auto [i, reduce] : llvm::enumerate(reductions)) {
-      if (next[i])
-        continue;
-      Form form;
-      Value block = blocks.get(graph::ReduceOp(reduce).getSrcMutable(), form);
-      Value before = turns.getRegionIterArg(i);
-      if (graph::ReduceOp maximum = carriedMaximum(reduce))
-        before =
-            make<arith::MulFOp>(before, blocks.spread(scales[maximum], {form.row, false}, form));
-      graph::ReduceOp sum = reduce;
-      next[i] = elements.combine(sum.getKind(), sum.getType().getElement(), before,
-                                 blocks.cleared(sum, block, form));
-    }
-    for (unsigned i : stored) {
-      Form form;
-      if (PartialOp partial = partialOf(i)) {
-        Value block = blocks.partialBlock(partial, form);
-        blocks.addPartial(i, block, form, isFirst);
-      } else {
-        blocks.store(i);
-      }
-    }
-    for (graph::ScanOp scan : scans)
-      next.push_back(blocks.carriedOn(scan));
-    if (!next.empty())
-      scf::YieldOp::create(b, loc, next);
-    blocks.leaveLoop();
+    runTurn(pass, turns);
   }
   for (auto [i, reduce] : llvm::enumerate(reductions)) {
     Value whole = turns.getResult(i);
-    if (!sumsOf.count(reduce))
+    if (!pass.sumsOf.count(reduce))
       whole = blocks.reduceBlock(reduce, whole, formOfSource(reduce));
     blocks.know(graph::ReduceOp(reduce).getResult(), whole);
   }

@@ -117,6 +117,27 @@ static Value goesOn(OpBuilder &b, Location loc, LoopTest test, Value iv, Value u
   return LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ugt, left, step);
 }
 
+/// What a loop goes round with of `values`.
+static SmallVector<Registers> carriedOf(Instructions &in,
+                                        llvm::function_ref<const Registers &(Value)> lookup,
+                                        scf::ForOp op, ValueRange values) {
+  SmallVector<Registers> all;
+  for (auto [arg, v] : llvm::zip_equal(op.getRegionIterArgs(), values))
+    all.push_back(goingRound(in, arg, lookup(v)));
+  return all;
+}
+
+/// Arguments of `block` for registers of the types of `like`.
+static SmallVector<Registers> addArguments(Block *block, ArrayRef<Registers> like, Location loc) {
+  SmallVector<Registers> all;
+  for (const Registers &one : like) {
+    Registers &own = all.emplace_back();
+    for (Value r : one)
+      own.push_back(block->addArgument(r.getType(), loc));
+  }
+  return all;
+}
+
 LogicalResult Lowering::lowerFor(scf::ForOp op) {
   Location loc = op.getLoc();
   auto compare = [&](LLVM::ICmpPredicate predicate, Value l, Value r) -> Value {
@@ -129,22 +150,8 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
   // Wrong only if the end is not above 0: then there is no turn.
   Value last =
       test == LoopTest::BeforeLast ? LLVM::SubOp::create(b, loc, upper, step).getResult() : Value();
-  auto carriedOf = [&](ValueRange values) {
-    SmallVector<Registers> all;
-    for (auto [arg, v] : llvm::zip_equal(op.getRegionIterArgs(), values))
-      all.push_back(goingRound(in, arg, get(v)));
-    return all;
-  };
-  SmallVector<Registers> starts = carriedOf(op.getInitArgs());
-  auto addCarried = [&](Block *block) {
-    SmallVector<Registers> all;
-    for (const Registers &start : starts) {
-      Registers &own = all.emplace_back();
-      for (Value r : start)
-        own.push_back(block->addArgument(r.getType(), loc));
-    }
-    return all;
-  };
+  auto lookup = [&](Value v) -> const Registers & { return get(v); };
+  SmallVector<Registers> starts = carriedOf(in, lookup, op, op.getInitArgs());
   SmallVector<Value> init = {lower};
   for (const Registers &start : starts)
     llvm::append_range(init, start);
@@ -156,7 +163,7 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
   else
     LLVM::BrOp::create(b, loc, init, header);
   Value iv = header->addArgument(lower.getType(), loc);
-  SmallVector<Registers> carried = addCarried(header);
+  SmallVector<Registers> carried = addArguments(header, starts, loc);
   if (!atEnd) {
     enterBlock(header);
     auto less = test == LoopTest::Unsigned ? LLVM::ICmpPredicate::ult : LLVM::ICmpPredicate::slt;
@@ -172,12 +179,13 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
   in.setLoc(loc);
   auto flags = atEnd ? LLVM::IntegerOverflowFlags::nsw : LLVM::IntegerOverflowFlags::none;
   SmallVector<Value> next = {LLVM::AddOp::create(b, loc, iv, step, flags)};
-  for (const Registers &regs : carriedOf(op.getBody()->getTerminator()->getOperands()))
+  for (const Registers &regs :
+       carriedOf(in, lookup, op, op.getBody()->getTerminator()->getOperands()))
     llvm::append_range(next, regs);
   if (atEnd) {
     LLVM::CondBrOp::create(b, loc, goesOn(b, loc, test, iv, upper, step, last), header, next, exit,
                            ArrayRef(next).drop_front());
-    carried = addCarried(exit);
+    carried = addArguments(exit, starts, loc);
   } else {
     LLVM::BrOp::create(b, loc, next, header);
   }

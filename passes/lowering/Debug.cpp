@@ -101,6 +101,26 @@ LogicalResult Lowering::lowerPrint(PrintOp op) {
   return success();
 }
 
+/// Where the line of a block that begins with element `at` lies: its format, and its arguments.
+static std::string printedPlace(Instructions &in, ArrayRef<int64_t> shape, int64_t length, Value at,
+                                SmallVectorImpl<Value> &arguments) {
+  OpBuilder &b = in.builder();
+  Location loc = in.getLoc();
+  std::string index;
+  SmallVector<Value> coordinates;
+  Value rest = at;
+  for (int64_t d = shape.size() - 1; d >= 0; --d) {
+    Value size = in.i32(int32_t(shape[d]));
+    coordinates.push_back(LLVM::URemOp::create(b, loc, rest, size));
+    rest = LLVM::UDivOp::create(b, loc, rest, size);
+    index += d + 1 == int64_t(shape.size()) ? "%u:%u" : "%u, ";
+  }
+  arguments.append(coordinates.rbegin(), coordinates.rend());
+  arguments.push_back(LLVM::AddOp::create(b, loc, coordinates.front(), in.i32(int32_t(length))));
+  // The last coordinate is a range; "%u, " of the others come before it.
+  return "[" + StringRef(index).drop_front(5).str() + "%u:%u]";
+}
+
 /// The lines of one operand, by the running thread.
 void Lowering::printBlock(PrintOp op, unsigned operand, Value base) {
   Location loc = op.getLoc();
@@ -126,21 +146,8 @@ void Lowering::printBlock(PrintOp op, unsigned operand, Value base) {
     format += " (operand " + std::to_string(operand) + ")";
   SmallVector<Value> arguments{in.blockId(0), in.blockId(1), in.blockId(2)};
   Value at = LLVM::MulOp::create(b, loc, line, in.i32(int32_t(length)));
-  if (block) {
-    std::string index;
-    SmallVector<Value> coordinates;
-    Value rest = at;
-    for (int64_t d = shape.size() - 1; d >= 0; --d) {
-      Value size = in.i32(int32_t(shape[d]));
-      coordinates.push_back(LLVM::URemOp::create(b, loc, rest, size));
-      rest = LLVM::UDivOp::create(b, loc, rest, size);
-      index += d + 1 == int64_t(shape.size()) ? "%u:%u" : "%u, ";
-    }
-    // The last coordinate is a range; "%u, " of the others come before it.
-    format += "[" + StringRef(index).drop_front(5).str() + "%u:%u]";
-    arguments.append(coordinates.rbegin(), coordinates.rend());
-    arguments.push_back(LLVM::AddOp::create(b, loc, coordinates.front(), in.i32(int32_t(length))));
-  }
+  if (block)
+    format += printedPlace(in, shape, length, at, arguments);
   format += ":";
   unsigned bytes = getElementBytes(element);
   Type stored = element.isInteger(1) ? b.getI8Type() : llvmType(element);

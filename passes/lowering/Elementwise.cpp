@@ -126,17 +126,10 @@ static LLVM::FCmpPredicate lower(arith::CmpFPredicate p) {
   llvm_unreachable("all predicates are named");
 }
 
-Value Lowering::emitArith(Operation *op, ValueRange v) {
+Value Lowering::emitInteger(Operation *op, ValueRange v) {
   Location loc = in.getLoc();
-  auto contract = LLVM::FastmathFlagsAttr::get(
-      b.getContext(), fuseMulAdd ? LLVM::FastmathFlags::contract : LLVM::FastmathFlags::none);
   auto integer = [&](auto tag) -> Value {
     return decltype(tag)::create(b, loc, v[0].getType(), v[0], v[1]);
-  };
-  auto real = [&](auto tag) -> Value {
-    auto o = decltype(tag)::create(b, loc, v[0].getType(), v[0], v[1]);
-    o.setFastmathFlagsAttr(contract);
-    return o;
   };
   // What LLVM leaves open where the amount is not below the width.
   auto shift = [&](auto tag) -> Value {
@@ -170,6 +163,21 @@ Value Lowering::emitArith(Operation *op, ValueRange v) {
       .Case<arith::MaxSIOp>([&](auto) { return extremum(LLVM::SMaxOp()); })
       .Case<arith::MinUIOp>([&](auto) { return extremum(LLVM::UMinOp()); })
       .Case<arith::MaxUIOp>([&](auto) { return extremum(LLVM::UMaxOp()); })
+      .Case<UMulHiOp>([&](auto) -> Value { return in.mulHiUnsigned(v[0], v[1]); })
+      .Default([](Operation *) { return Value(); });
+}
+
+Value Lowering::emitReal(Operation *op, ValueRange v) {
+  Location loc = in.getLoc();
+  auto contract = LLVM::FastmathFlagsAttr::get(
+      b.getContext(), fuseMulAdd ? LLVM::FastmathFlags::contract : LLVM::FastmathFlags::none);
+  auto real = [&](auto tag) -> Value {
+    auto o = decltype(tag)::create(b, loc, v[0].getType(), v[0], v[1]);
+    o.setFastmathFlagsAttr(contract);
+    return o;
+  };
+  auto extremum = [&](auto tag) -> Value { return decltype(tag)::create(b, loc, v[0], v[1]); };
+  return llvm::TypeSwitch<Operation *, Value>(op)
       .Case<arith::AddFOp>([&](auto) { return real(LLVM::FAddOp()); })
       .Case<arith::SubFOp>([&](auto) { return real(LLVM::FSubOp()); })
       .Case<arith::MulFOp>([&](auto) { return real(LLVM::FMulOp()); })
@@ -187,16 +195,6 @@ Value Lowering::emitArith(Operation *op, ValueRange v) {
       .Case<arith::MaxNumFOp>([&](auto) { return extremum(LLVM::MaxNumOp()); })
       .Case<arith::MinimumFOp>([&](auto) { return extremum(LLVM::MinimumOp()); })
       .Case<arith::MaximumFOp>([&](auto) { return extremum(LLVM::MaximumOp()); })
-      .Case<arith::CmpIOp>([&](auto o) -> Value {
-        Value l = v[0], r = v[1];
-        return LLVM::ICmpOp::create(b, loc, lower(o.getPredicate()), l, r);
-      })
-      .Case<arith::CmpFOp>([&](auto o) -> Value {
-        return LLVM::FCmpOp::create(b, loc, lower(o.getPredicate()), v[0], v[1]);
-      })
-      .Case<arith::SelectOp>(
-          [&](auto) -> Value { return LLVM::SelectOp::create(b, loc, v[0], v[1], v[2]); })
-      .Case<UMulHiOp>([&](auto) -> Value { return in.mulHiUnsigned(v[0], v[1]); })
       .Case<DivRnOp>([&](auto) -> Value { return in.divRn(v[0], v[1]); })
       .Case<SqrtRnOp>([&](auto) -> Value { return in.sqrtRn(v[0]); })
       .Case<ClampOp>([&](ClampOp o) -> Value {
@@ -208,4 +206,22 @@ Value Lowering::emitArith(Operation *op, ValueRange v) {
         return LLVM::MinNumOp::create(b, loc, low, v[2]);
       })
       .Default([](Operation *) { return Value(); });
+}
+
+Value Lowering::emitArith(Operation *op, ValueRange v) {
+  Location loc = in.getLoc();
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<arith::CmpIOp>([&](auto o) -> Value {
+        Value l = v[0], r = v[1];
+        return LLVM::ICmpOp::create(b, loc, lower(o.getPredicate()), l, r);
+      })
+      .Case<arith::CmpFOp>([&](auto o) -> Value {
+        return LLVM::FCmpOp::create(b, loc, lower(o.getPredicate()), v[0], v[1]);
+      })
+      .Case<arith::SelectOp>(
+          [&](auto) -> Value { return LLVM::SelectOp::create(b, loc, v[0], v[1], v[2]); })
+      .Default([&](Operation *) {
+        Value integer = emitInteger(op, v);
+        return integer ? integer : emitReal(op, v);
+      });
 }

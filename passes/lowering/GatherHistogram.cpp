@@ -258,6 +258,17 @@ static Value toAsm(OpBuilder &b, Location loc, Value word, Type type) {
   return integer == type ? word : LLVM::BitcastOp::create(b, loc, type, word).getResult();
 }
 
+/// The types of the results of inline PTX, register by register.
+static SmallVector<Type> asmResults(OpBuilder &b, const AsmConstraints &constraints,
+                                    ArrayRef<AsmRegisters> outputs) {
+  SmallVector<Type> types;
+  for (const AsmRegisters &o : outputs)
+    for (unsigned w = 0; w < o.words; ++w)
+      types.push_back(asmType(b, constraints.outputs[types.size()],
+                              o.perWord * std::max(bitWidth(o.element), 8u)));
+  return types;
+}
+
 LogicalResult Lowering::lowerInlineAsm(InlineAsmOp op) {
   Location loc = op.getLoc();
   unsigned pack = op.getPack();
@@ -275,12 +286,7 @@ LogicalResult Lowering::lowerInlineAsm(InlineAsmOp op) {
   if (constraints.inputs.size() != inputWords || constraints.outputs.size() != outputWords)
     return op.emitOpError("the constraints do not fit the operands");
 
-  SmallVector<Type> resultTypes;
-  unsigned next = 0;
-  for (const AsmRegisters &o : outputs)
-    for (unsigned w = 0; w < o.words; ++w)
-      resultTypes.push_back(
-          asmType(b, constraints.outputs[next++], o.perWord * std::max(bitWidth(o.element), 8u)));
+  SmallVector<Type> resultTypes = asmResults(b, constraints, outputs);
   Type resultType = resultTypes.size() == 1
                         ? resultTypes[0]
                         : Type(LLVM::LLVMStructType::getLiteral(b.getContext(), resultTypes));

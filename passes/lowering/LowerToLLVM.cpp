@@ -201,6 +201,8 @@ LogicalResult Lowering::lowerBlock(Block &block) {
 }
 
 LogicalResult Lowering::lowerOp(Operation *op) {
+  if (isa_and_nonnull<cta::CtaDialect>(op->getDialect()))
+    return lowerCtaOp(op);
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<func::ReturnOp>([&](auto) {
         if (storesByTma) // shared memory must outlive the copies from it
@@ -246,6 +248,15 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<ReduceOp>([&](auto o) { return lowerReduce(o); })
       .Case<ScanOp>([&](auto o) { return lowerScan(o); })
       .Case<DotOp>([&](auto o) { return lowerDot(o); })
+      .Case<BarrierOp>([&](auto) {
+        in.barrier();
+        return success();
+      })
+      .Default([&](Operation *) { return lowerElementwise(op); });
+}
+
+LogicalResult Lowering::lowerCtaOp(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<cta::ConvertLayoutOp>([&](auto o) { return lowerConvert(o); })
       .Case<cta::AnyInWarpOp>([&](auto o) {
         Value any;
@@ -292,7 +303,7 @@ LogicalResult Lowering::lowerOp(Operation *op) {
         in.clusterBarrier();
         return success();
       })
-      .Case<BarrierOp, cta::BarrierOp>([&](auto) {
+      .Case<cta::BarrierOp>([&](auto) {
         in.barrier();
         return success();
       })

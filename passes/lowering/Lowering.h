@@ -61,6 +61,7 @@ private:
   mlir::LogicalResult lowerBlock(mlir::Block &block);
   mlir::LogicalResult countInstructions(mlir::Operation *op);
   mlir::LogicalResult lowerOp(mlir::Operation *op);
+  mlir::LogicalResult lowerCtaOp(mlir::Operation *op);
   mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
   mlir::LogicalResult lowerWhile(mlir::scf::WhileOp op);
   mlir::LogicalResult lowerIf(mlir::scf::IfOp op);
@@ -78,6 +79,8 @@ private:
   Registers narrowPairs(llvm::ArrayRef<mlir::Value> elements, bool isE4M3);
   mlir::Value emitScalar(mlir::Operation *op, mlir::ValueRange operands); // Elementwise.cpp
   mlir::Value emitArith(mlir::Operation *op, mlir::ValueRange operands);
+  mlir::Value emitInteger(mlir::Operation *op, mlir::ValueRange operands);
+  mlir::Value emitReal(mlir::Operation *op, mlir::ValueRange operands);
   mlir::Value emitCast(mlir::Operation *op, mlir::ValueRange operands); // Casts.cpp
   mlir::Value emitMath(mlir::Operation *op, mlir::ValueRange operands); // Math.cpp
   mlir::Value emitToInteger(mlir::Value x, mlir::Type to, bool isSigned);

@@ -145,6 +145,47 @@ static std::optional<Registers> lowerBytes(Instructions &in, ArrayRef<Value> wor
   return regs;
 }
 
+namespace {
+/// Operands of an operation on whole registers.
+struct PackedOperands {
+  SmallVector<SmallVector<Value>, 2> words; ///< empty: a constant
+  SmallVector<uint64_t, 2> constants;       ///< repeated over a register
+  size_t count = 0;                         ///< registers
+};
+} // namespace
+
+/// Nothing if some operand's elements do not lie in whole registers.
+static std::optional<PackedOperands>
+packedOperands(llvm::function_ref<const Registers &(Value)> lookup, ValueRange inputs,
+               unsigned bits, bool isAlgebraic) {
+  PackedOperands operands;
+  for (Value operand : inputs) {
+    std::optional<uint64_t> constant = constantBits(operand, isAlgebraic);
+    operands.constants.push_back(repeated(constant.value_or(0), bits));
+    operands.words.push_back(constant ? SmallVector<Value>()
+                                      : wordsOf(lookup(operand), kWordBits / bits));
+    size_t words = operands.words.back().size();
+    if ((!constant && words == 0) || (words && operands.count && words != operands.count))
+      return std::nullopt;
+    operands.count = std::max(operands.count, words);
+  }
+  if (operands.count == 0)
+    return std::nullopt;
+  return operands;
+}
+
+/// Elements of a register shifted by a constant: what came from the neighbour is cleared.
+static Value shiftPacked(Instructions &in, Value word, bool isLeft, unsigned by, unsigned bits) {
+  OpBuilder &b = in.builder();
+  auto integer = [&](uint64_t value) { return in.i32(int32_t(uint32_t(value))); };
+  uint64_t all = llvm::maskTrailingOnes<uint64_t>(bits);
+  Value amount = integer(by);
+  Value v = isLeft ? LLVM::ShlOp::create(b, in.getLoc(), word, amount).getResult()
+                   : LLVM::LShrOp::create(b, in.getLoc(), word, amount).getResult();
+  uint64_t kept = isLeft ? all << by & all : all >> by;
+  return LLVM::AndOp::create(b, in.getLoc(), v, integer(repeated(kept, bits)));
+}
+
 std::optional<Registers> Lowering::lowerPacked(Operation *op) {
   Value result = op->getResult(0);
   unsigned bits = elementBits(result);
@@ -158,60 +199,43 @@ std::optional<Registers> Lowering::lowerPacked(Operation *op) {
   if (bits != 8 && bits != 16)
     return std::nullopt;
   std::optional<unsigned> shift = shiftOf(op);
-  bool isArithmetic = isPackedReal(op, in.target()) || isPackedInteger(op),
-       isCast = isa<arith::BitcastOp>(op);
+  bool isArithmetic = isPackedReal(op, in.target()) || isPackedInteger(op);
+  bool isCast = isa<arith::BitcastOp>(op);
   auto select = dyn_cast<arith::SelectOp>(op);
   if (!shift && !isArithmetic && !isCast && !select &&
       !isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
     return std::nullopt;
   unsigned perWord = kWordBits / bits;
-  SmallVector<SmallVector<Value>, 2> operands; // empty: a constant
-  SmallVector<uint64_t, 2> constants;
-  size_t count = 0;
   ValueRange inputs = op->getOperands();
   inputs = select ? inputs.drop_front() : inputs.take_front(shift || isCast ? 1 : 2);
-  for (Value operand : inputs) {
-    std::optional<uint64_t> constant = constantBits(operand, module->hasAttr(kAlgebraicAttr));
-    constants.push_back(repeated(constant.value_or(0), bits));
-    operands.push_back(constant ? SmallVector<Value>() : wordsOf(get(operand), perWord));
-    size_t words = operands.back().size();
-    if ((!constant && words == 0) || (words && count && words != count))
-      return std::nullopt;
-    count = std::max(count, words);
-  }
-  if (count == 0)
+  auto lookup = [&](Value v) -> const Registers & { return get(v); };
+  std::optional<PackedOperands> operands =
+      packedOperands(lookup, inputs, bits, module->hasAttr(kAlgebraicAttr));
+  if (!operands)
     return std::nullopt;
   SmallVector<Value> conditions;
   if (select) {
     const Registers &elements = get(select.getCondition());
-    conditions = elements.size() == 1 ? SmallVector<Value>(count, elements[0])
+    conditions = elements.size() == 1 ? SmallVector<Value>(operands->count, elements[0])
                                       : conditionsOf(elements, perWord);
-    if (conditions.size() != count)
+    if (conditions.size() != operands->count)
       return std::nullopt;
   }
 
   Location loc = in.getLoc();
-  Type word = b.getIntegerType(kWordBits);
-  Type element = llvmType(getElementType(result.getType()));
-  Type vector = VectorType::get({perWord}, element), work = isArithmetic || isCast ? vector : word;
+  Type vector = VectorType::get({perWord}, llvmType(getElementType(result.getType())));
+  Type work = isArithmetic || isCast ? vector : b.getIntegerType(kWordBits);
   auto as = [&](Type type, Value v) {
     return v.getType() == type ? v : LLVM::BitcastOp::create(b, loc, type, v).getResult();
   };
-  auto integer = [&](uint64_t value) { return in.i32(int32_t(uint32_t(value))); };
   Registers regs;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < operands->count; ++i) {
     SmallVector<Value, 2> args;
-    for (auto [words, constant] : llvm::zip_equal(operands, constants))
-      args.push_back(as(work, words.empty() ? integer(constant) : words[i]));
+    for (auto [words, constant] : llvm::zip_equal(operands->words, operands->constants))
+      args.push_back(as(work, words.empty() ? in.i32(int32_t(uint32_t(constant))) : words[i]));
     Value v = args[0];
-    if (shift) { // and clear what came from the neighbour
-      bool isLeft = isa<arith::ShLIOp>(op);
-      uint64_t all = llvm::maskTrailingOnes<uint64_t>(bits);
-      Value amount = integer(*shift);
-      v = isLeft ? LLVM::ShlOp::create(b, loc, v, amount).getResult()
-                 : LLVM::LShrOp::create(b, loc, v, amount).getResult();
-      uint64_t kept = isLeft ? all << *shift & all : all >> *shift;
-      v = LLVM::AndOp::create(b, loc, v, integer(repeated(kept, bits)));
+    if (shift) {
+      v = shiftPacked(in, v, isa<arith::ShLIOp>(op), *shift, bits);
     } else if (select) {
       v = LLVM::SelectOp::create(b, loc, conditions[i], args[0], args[1]);
     } else if (!isCast) {

@@ -49,6 +49,7 @@ private:
   Value anyFarAbove(OpBuilder &b, Value parts);
   SmallVector<std::pair<unsigned, SmallVector<Operation *>>> findRepeats();
   scf::IfOp growRarely(Value any, Value parts);
+  Value maximumBehind(OpBuilder &b, Value found, Value isNegative);
   void eraseReplaced();
 };
 
@@ -176,6 +177,17 @@ SmallVector<std::pair<unsigned, SmallVector<Operation *>>> Rescaling::findRepeat
   return repeats;
 }
 
+/// Behind the loop: the maximum of the source, where the loop ends with `found`.
+Value Rescaling::maximumBehind(OpBuilder &b, Value found, Value isNegative) {
+  Location loc = maximum->getLoc();
+  Value whole = partial->finish(b, loop.getResults().back());
+  if (!isNegative)
+    return whole;
+  auto truth = cast<RankedTensorType>(found.getType()).clone(b.getI1Type());
+  Value always = SplatOp::create(b, loc, truth, isNegative);
+  return arith::SelectOp::create(b, loc, always, found, whole);
+}
+
 scf::ForOp Rescaling::rewrite() {
   IRRewriter b(loop);
   Location loc = maximum->getLoc();
@@ -207,12 +219,7 @@ scf::ForOp Rescaling::rewrite() {
       uses.push_back(&use);
   b.setInsertionPointAfter(loop);
   Value found = loop.getResult(number);
-  Value whole = partial->finish(b, loop.getResults().back());
-  auto truth = cast<RankedTensorType>(found.getType()).clone(b.getI1Type());
-  if (isNegative) {
-    Value always = SplatOp::create(b, loc, truth, isNegative);
-    whole = arith::SelectOp::create(b, loc, always, found, whole);
-  }
+  Value whole = maximumBehind(b, found, isNegative);
   IRMapping map;
   map.map(loop.getRegionIterArg(number), found);
   map.map(branch.getResult(0), whole);

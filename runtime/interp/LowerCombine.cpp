@@ -57,6 +57,35 @@ static bool isWide(Block &block) {
   });
 }
 
+/// The registers of one operand while it is combined.
+struct Lowering::CombineBuffers {
+  RegId src, dst, left, right, work, argLeft, argRight, yielded = kNone;
+};
+
+/// The instructions of `op`'s combiner, which `inner` runs on the arguments in `buffers`.
+bool Lowering::lowerCombiner(Operation *op, Combiner &inner,
+                             MutableArrayRef<CombineBuffers> buffers) {
+  Block &block = op->getRegion(0).front();
+  size_t count = buffers.size();
+  for (size_t k = 0; k < count; ++k) { // combine_c3
+    values[block.getArgument(k)] = buffers[k].argLeft;
+    values[block.getArgument(count + k)] = buffers[k].argRight;
+  }
+  std::vector<Instruction> *outer = code;
+  combiner = &inner;
+  code = &inner.info->code;
+  bool ok = lowerBlock(block);
+  current = op;
+  if (ok) {
+    for (size_t k = 0; k < count; ++k) // combine_c4
+      buffers[k].yielded = use(block.getTerminator()->getOperand(k));
+    emit(nullptr, 1, kNone).control = Control::Return;
+  }
+  combiner = nullptr;
+  code = outer;
+  return ok;
+}
+
 bool Lowering::lowerCombine(Operation *op) {
   if (combiner)
     return refuse(op, "a reduction inside of a combiner is not supported");
@@ -69,21 +98,16 @@ bool Lowering::lowerCombine(Operation *op) {
   if (auto scan = dyn_cast<ScanOp>(op))
     info->reverse = scan.getReverse();
   Region &region = op->getRegion(0);
-  Block &block = region.front();
   Kernel fast = fastCombine(op);
-  info->wide = fast || isWide(block);
+  info->wide = fast || isWide(region.front());
   uint32_t lanes = isScan ? info->outer * info->inner
                           : info->outer * std::max(info->length / 2, 1u) * info->inner;
   uint64_t kept = uint64_t(info->outer) * ((info->length + 1) / 2) * info->inner;
 
-  const unsigned count = op->getNumOperands();
-  struct Buffers {
-    RegId src, dst, left, right, work, argLeft, argRight, yielded = kNone;
-  };
-  SmallVector<Buffers> buffers;
+  SmallVector<CombineBuffers> buffers;
   for (auto [operand, result] : llvm::zip(op->getOperands(), op->getResults())) { // combine_c1
     unsigned bytes = describe(operand.getType())->bytes();
-    Buffers b;
+    CombineBuffers b;
     b.src = use(operand);
     b.dst = define(result);
     b.left = makeRegister(bytes * std::max<uint64_t>(lanes, kept));
@@ -99,26 +123,8 @@ bool Lowering::lowerCombine(Operation *op) {
   inner.info = info;
   inner.region = &region;
   inner.lanes = lanes;
-  if (!fast) {
-    for (unsigned k = 0; k < count; ++k) { // combine_c3
-      values[block.getArgument(k)] = buffers[k].argLeft;
-      values[block.getArgument(count + k)] = buffers[k].argRight;
-    }
-    std::vector<Instruction> *outer = code;
-    combiner = &inner;
-    code = &info->code;
-    bool ok = lowerBlock(block);
-    current = op;
-    if (ok) {
-      for (unsigned k = 0; k < count; ++k) // combine_c4
-        buffers[k].yielded = use(block.getTerminator()->getOperand(k));
-      emit(nullptr, 1, kNone).control = Control::Return;
-    }
-    combiner = nullptr;
-    code = outer;
-    if (!ok)
-      return false;
-  }
+  if (!fast && !lowerCombiner(op, inner, buffers))
+    return false;
   for (auto [o, b] : llvm::zip(info->operands, buffers)) {
     refer(o.src, b.src);
     refer(o.dst, b.dst);

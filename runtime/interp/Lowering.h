@@ -179,6 +179,8 @@ private:
     llvm::SmallVector<Capture> captures;
     uint32_t lanes = 1;
   };
+  struct CombineBuffers;
+  bool lowerCombiner(Op *op, Combiner &inner, llvm::MutableArrayRef<CombineBuffers> buffers);
   /// Where the function being expanded returns to.
   struct Activation {
     mlir::func::FuncOp function;

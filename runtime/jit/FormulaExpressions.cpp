@@ -68,74 +68,87 @@ ErrorPtr FormulaCompiler::dispatchOn(const ast::Expr &expr, const Variables &var
     return call(*node, variables, out);
   if (auto *node = llvm::dyn_cast<ast::Compare>(&expr))
     return compare(*node, variables, out);
-  if (auto *node = llvm::dyn_cast<ast::Conditional>(&expr)) {
-    Piece condition, then, otherwise;
-    if (ErrorPtr error = expression(*node->condition, variables, condition))
-      return error;
-    if (ErrorPtr error = expression(*node->then, variables, then))
-      return error;
-    if (ErrorPtr error = expression(*node->otherwise, variables, otherwise))
-      return error;
-    return choose(std::move(condition), std::move(then), std::move(otherwise), out);
-  }
-  if (auto *node = llvm::dyn_cast<ast::BoolOp>(&expr)) {
-    // Python's: the value that decided, which is one of the operands.
-    if (ErrorPtr error = expression(*node->values.back(), variables, out))
-      return error;
-    for (const ast::ExprPtr &value : llvm::reverse(llvm::ArrayRef(node->values).drop_back())) {
-      Piece first, last = std::move(out);
-      if (ErrorPtr error = expression(*value, variables, first))
-        return error;
-      if (ErrorPtr error = node->isAnd ? choose(first, std::move(last), first, out)
-                                       : choose(first, first, std::move(last), out))
-        return error;
-    }
-    return nullptr;
-  }
-  if (auto *node = llvm::dyn_cast<ast::Binary>(&expr)) {
-    Piece a, b;
-    if (ErrorPtr error = expression(*node->lhs, variables, a))
-      return error;
-    if (ErrorPtr error = expression(*node->rhs, variables, b))
-      return error;
-    if (a.form == Piece::Form::Known && b.form == Piece::Form::Known) {
-      Result value = eval::binary(node->op, a.known, b.known);
-      if (!value)
-        return value.takeError();
-      out = known(value.take());
-      return nullptr;
-    }
-    std::optional<Step::Op> op = stepOf(node->op);
-    if (!op)
-      return notSupported(node->op == ast::BinaryOp::Div ? "`/`, which makes floats,"
-                                                         : "this operator");
-    return combine(*op, std::move(a), std::move(b), out);
-  }
-  if (auto *node = llvm::dyn_cast<ast::Unary>(&expr)) {
-    Piece operand;
-    if (ErrorPtr error = expression(*node->operand, variables, operand))
-      return error;
-    if (operand.form == Piece::Form::Known) {
-      Result value = eval::unary(node->op, operand.known);
-      if (!value)
-        return value.takeError();
-      out = known(value.take());
-      return nullptr;
-    }
-    if (node->op == ast::UnaryOp::Pos) {
-      out = std::move(operand);
-      return materialise(out);
-    }
-    return apply(node->op == ast::UnaryOp::Neg   ? Step::Negate
-                 : node->op == ast::UnaryOp::Not ? Step::Not
-                                                 : Step::Invert,
-                 std::move(operand), out);
-  }
+  if (auto *node = llvm::dyn_cast<ast::Conditional>(&expr))
+    return conditional(*node, variables, out);
+  if (auto *node = llvm::dyn_cast<ast::BoolOp>(&expr))
+    return decided(*node, variables, out);
+  if (auto *node = llvm::dyn_cast<ast::Binary>(&expr))
+    return binary(*node, variables, out);
+  if (auto *node = llvm::dyn_cast<ast::Unary>(&expr))
+    return unary(*node, variables, out);
   Result value = evaluate(expr);
   if (!value)
     return value.takeError();
   out = known(value.take());
   return nullptr;
+}
+
+ErrorPtr FormulaCompiler::conditional(const ast::Conditional &node, const Variables &variables,
+                                      Piece &out) {
+  Piece condition, then, otherwise;
+  if (ErrorPtr error = expression(*node.condition, variables, condition))
+    return error;
+  if (ErrorPtr error = expression(*node.then, variables, then))
+    return error;
+  if (ErrorPtr error = expression(*node.otherwise, variables, otherwise))
+    return error;
+  return choose(std::move(condition), std::move(then), std::move(otherwise), out);
+}
+
+/// Python's `and` and `or`: the value that decided, which is one of the operands.
+ErrorPtr FormulaCompiler::decided(const ast::BoolOp &node, const Variables &variables, Piece &out) {
+  if (ErrorPtr error = expression(*node.values.back(), variables, out))
+    return error;
+  for (const ast::ExprPtr &value : llvm::reverse(llvm::ArrayRef(node.values).drop_back())) {
+    Piece first, last = std::move(out);
+    if (ErrorPtr error = expression(*value, variables, first))
+      return error;
+    if (ErrorPtr error = node.isAnd ? choose(first, std::move(last), first, out)
+                                    : choose(first, first, std::move(last), out))
+      return error;
+  }
+  return nullptr;
+}
+
+ErrorPtr FormulaCompiler::binary(const ast::Binary &node, const Variables &variables, Piece &out) {
+  Piece a, b;
+  if (ErrorPtr error = expression(*node.lhs, variables, a))
+    return error;
+  if (ErrorPtr error = expression(*node.rhs, variables, b))
+    return error;
+  if (a.form == Piece::Form::Known && b.form == Piece::Form::Known) {
+    Result value = eval::binary(node.op, a.known, b.known);
+    if (!value)
+      return value.takeError();
+    out = known(value.take());
+    return nullptr;
+  }
+  std::optional<Step::Op> op = stepOf(node.op);
+  if (!op)
+    return notSupported(node.op == ast::BinaryOp::Div ? "`/`, which makes floats,"
+                                                      : "this operator");
+  return combine(*op, std::move(a), std::move(b), out);
+}
+
+ErrorPtr FormulaCompiler::unary(const ast::Unary &node, const Variables &variables, Piece &out) {
+  Piece operand;
+  if (ErrorPtr error = expression(*node.operand, variables, operand))
+    return error;
+  if (operand.form == Piece::Form::Known) {
+    Result value = eval::unary(node.op, operand.known);
+    if (!value)
+      return value.takeError();
+    out = known(value.take());
+    return nullptr;
+  }
+  if (node.op == ast::UnaryOp::Pos) {
+    out = std::move(operand);
+    return materialise(out);
+  }
+  return apply(node.op == ast::UnaryOp::Neg   ? Step::Negate
+               : node.op == ast::UnaryOp::Not ? Step::Not
+                                              : Step::Invert,
+               std::move(operand), out);
 }
 
 ErrorPtr FormulaCompiler::name(const ast::Name &name, const Variables &variables, Piece &out) {

@@ -52,6 +52,10 @@ private:
   ErrorPtr expression(const ast::Expr &expr, const Variables &variables, Piece &out);
   ErrorPtr dispatchOn(const ast::Expr &expr, const Variables &variables, Piece &out);
   ErrorPtr name(const ast::Name &name, const Variables &variables, Piece &out);
+  ErrorPtr conditional(const ast::Conditional &node, const Variables &variables, Piece &out);
+  ErrorPtr decided(const ast::BoolOp &node, const Variables &variables, Piece &out);
+  ErrorPtr binary(const ast::Binary &node, const Variables &variables, Piece &out);
+  ErrorPtr unary(const ast::Unary &node, const Variables &variables, Piece &out);
   ErrorPtr subscript(const ast::Subscript &access, const Variables &variables, Piece &out);
   ErrorPtr call(const ast::Call &call, const Variables &variables, Piece &out);
   ErrorPtr builtin(llvm::StringRef name, const ast::Call &call, std::vector<Piece> args,

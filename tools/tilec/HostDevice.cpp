@@ -11,6 +11,47 @@ using namespace tile::runtime;
 using llvm::StringRef;
 using tile::formatted;
 
+/// What says how kernels are compiled, beside being run.
+static void addCompilingOptions(OptionTable &options, HostDeviceOptions &device) {
+  options
+      .custom(
+          "compile-for", "TARGET",
+          "on the CPU, compile each kernel for a GPU as well, with ptxas if it is on PATH",
+          [&device](StringRef v) {
+            device.compileFor = v.str();
+            return std::string();
+          },
+          targetChoices())
+      .flag("no-assemble", "with --compile-for, stop at the PTX", device.assemble, false)
+      .text("save-ptx", "DIR",
+            "with --compile-for, write each kernel's PTX to DIR, which must be there",
+            device.savedPtx, ValueKind::Directory)
+      .flag("each-lane-arrives",
+            "compile kernels so: for racecheck, which does not follow the barriers of warps",
+            device.eachLaneArrives)
+      .flag("algebraic",
+            "run each launch on the emulator and interpreted, with numbers of a ring in the place "
+            "of floats, and compare every bit; references are not looked at",
+            device.algebraic);
+}
+
+/// What says which of a tuned kernel's configurations run.
+static void addTuningOptions(OptionTable &options, HostDeviceOptions &device) {
+  options
+      .choice("tuning", {"ranked", "all", "none"},
+              "on the GPU, of configurations of a tuned kernel time those that the cost model "
+              "ranks highest, or all, or none: its first is taken",
+              device.tuning)
+      .text("tuning-file", "FILE",
+            "on the GPU, go by these records of which configuration won, and add to them (also "
+            "TILE_TUNING=FILE)",
+            device.tuningFile, ValueKind::File)
+      .flag("print-autotuning",
+            "on the GPU, print which configuration of a tuned kernel won (also with "
+            "TRITON_PRINT_AUTOTUNING=1)",
+            device.printTuning);
+}
+
 void tilec::addHostDeviceOptions(OptionTable &options, HostDeviceOptions &device) {
   options
       .choice("device", {"auto", "cpu", "emu", "cuda", "emu+cuda"},
@@ -40,38 +81,9 @@ void tilec::addHostDeviceOptions(OptionTable &options, HostDeviceOptions &device
             ValueKind::File)
       .flag("through-passes",
             "on the CPU, interpret kernels after the passes over tile and cta operations",
-            device.throughPasses)
-      .custom(
-          "compile-for", "TARGET",
-          "on the CPU, compile each kernel for a GPU as well, with ptxas if it is on PATH",
-          [&device](StringRef v) {
-            device.compileFor = v.str();
-            return std::string();
-          },
-          targetChoices())
-      .flag("no-assemble", "with --compile-for, stop at the PTX", device.assemble, false)
-      .text("save-ptx", "DIR",
-            "with --compile-for, write each kernel's PTX to DIR, which must be there",
-            device.savedPtx, ValueKind::Directory)
-      .flag("each-lane-arrives",
-            "compile kernels so: for racecheck, which does not follow the barriers of warps",
-            device.eachLaneArrives)
-      .flag("algebraic",
-            "run each launch on the emulator and interpreted, with numbers of a ring in the place "
-            "of floats, and compare every bit; references are not looked at",
-            device.algebraic)
-      .choice("tuning", {"ranked", "all", "none"},
-              "on the GPU, of configurations of a tuned kernel time those that the cost model "
-              "ranks highest, or all, or none: its first is taken",
-              device.tuning)
-      .text("tuning-file", "FILE",
-            "on the GPU, go by these records of which configuration won, and add to them (also "
-            "TILE_TUNING=FILE)",
-            device.tuningFile, ValueKind::File)
-      .flag("print-autotuning",
-            "on the GPU, print which configuration of a tuned kernel won (also with "
-            "TRITON_PRINT_AUTOTUNING=1)",
-            device.printTuning);
+            device.throughPasses);
+  addCompilingOptions(options, device);
+  addTuningOptions(options, device);
 }
 
 /// The emulator and the interpreter, which must agree to the bit.

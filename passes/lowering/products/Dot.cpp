@@ -125,6 +125,7 @@ struct MatrixLowering {
   }
   FailureOr<Registers> gather(DotOperand which, const RegisterMap &map, ArrayRef<int32_t> tile);
   Value withoutTail(Value v, const LinearLayout &fragment, unsigned inner);
+  SmallVector<SmallVector<int32_t>> tilesOfThread();
   LogicalResult fetch(ArrayRef<RegisterMap> maps, ArrayRef<SmallVector<int32_t>> tiles, int64_t k);
   LogicalResult run();
 };
@@ -189,22 +190,28 @@ LogicalResult MatrixLowering::fetch(ArrayRef<RegisterMap> maps,
   return success();
 }
 
-LogicalResult MatrixLowering::run() {
+/// 1. The tiles that this thread has a part in, each by its first register.
+SmallVector<SmallVector<int32_t>> MatrixLowering::tilesOfThread() {
   const LinearLayout &layout = cta::getLayout(op.getType());
-  LinearLayout accFragment = fragment(instruction, kDotAcc);
-  RegisterMap maps[3] = {RegisterMap(cta::getLayout(op.getA().getType())),
-                         RegisterMap(cta::getLayout(op.getB().getType())), RegisterMap(layout)};
-  Type typeA = getElementType(op.getA().getType()), typeB = getElementType(op.getB().getType());
-  ArrayRef<int64_t> shape = op.getType().getShape();
-  Registers sum = l.get(op.getAcc());
-
-  // 1. The tiles that this thread has a part in, each by its first register.
   SmallVector<SmallVector<int32_t>> tiles;
   for (int32_t r = 0; r < layout.inSize(Dim::reg()); ++r) {
     SmallVector<int32_t> at = registerCoordinates(layout, r);
     if (at[rank - 2] % instruction.m == 0 && at[rank - 1] % instruction.n == 0)
       tiles.push_back(at);
   }
+  return tiles;
+}
+
+LogicalResult MatrixLowering::run() {
+  LinearLayout accFragment = fragment(instruction, kDotAcc);
+  RegisterMap maps[3] = {RegisterMap(cta::getLayout(op.getA().getType())),
+                         RegisterMap(cta::getLayout(op.getB().getType())),
+                         RegisterMap(cta::getLayout(op.getType()))};
+  Type typeA = getElementType(op.getA().getType()), typeB = getElementType(op.getB().getType());
+  ArrayRef<int64_t> shape = op.getType().getShape();
+  Registers sum = l.get(op.getAcc());
+
+  SmallVector<SmallVector<int32_t>> tiles = tilesOfThread();
   if (failed(checkLength(op, int64_t(tiles.size()) * llvm::divideCeil(depth, instruction.k),
                          kMostMatrixInstructions, "matrix instructions", "warp")))
     return failure();
