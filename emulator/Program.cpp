@@ -4,6 +4,7 @@
 #include "emulator/machine/Machine.h"
 #include "emulator/machine/Numbers.h"
 #include "emulator/translate/Translate.h"
+#include "text/Format.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -28,6 +29,7 @@
 
 using namespace llvm;
 using namespace tile::emu;
+using tile::formatted;
 
 namespace tile::emu {
 struct ProgramImpl {
@@ -191,7 +193,8 @@ static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptio
   SMDiagnostic diagnostic;
   std::unique_ptr<Module> module = parseIR(MemoryBufferRef(ir, "kernel"), diagnostic, *context);
   if (!module)
-    return createStringError("the kernel's LLVM module cannot be read: " + diagnostic.getMessage());
+    return createStringError(
+        formatted("the kernel's LLVM module cannot be read: {}", diagnostic.getMessage()));
   if (options.mutate)
     options.mutate(*module);
   auto impl = std::make_unique<ProgramImpl>();
@@ -208,8 +211,8 @@ static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptio
   std::string problem;
   raw_string_ostream problems(problem);
   if (verifyModule(*module, &problems))
-    return createStringError("internal error: the translated kernel is not well-formed: " +
-                             problem);
+    return createStringError(
+        formatted("internal error: the translated kernel is not well-formed: {}", problem));
   optimize(*module);
   if (isLong)
     cutLongBlocks(*module);
@@ -266,10 +269,10 @@ static std::string tooMuchStack(const ProgramImpl &impl, const LaunchConfig &con
   uint64_t bytes = impl.translation.frameBytes;
   if (bytes <= kMega || bytes <= kMost / std::max(1u, config.threads))
     return "";
-  return "a thread needs " + std::to_string(divideCeil(bytes, kMega)) +
-         " MB for the values that it holds, and a thread block has " +
-         std::to_string(config.threads) + " of them, where the emulator gives a block " +
-         std::to_string(kMost / kMega) + " MB: smaller blocks of elements need less";
+  return formatted(
+      "a thread needs {} MB for the values that it holds, and a thread block has {} of them, where "
+      "the emulator gives a block {} MB: smaller blocks of elements need less",
+      divideCeil(bytes, kMega), config.threads, kMost / kMega);
 }
 
 Report Program::run(const LaunchConfig &config, const RunOptions &options) const {

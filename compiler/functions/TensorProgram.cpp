@@ -7,6 +7,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/graph/Elements.h"
 #include "passes/graph/GraphPasses.h"
+#include "text/Format.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -24,12 +25,12 @@ TensorProgram::~TensorProgram() = default;
 std::string TensorProgram::unmetRequirement(const Bindings &sizes) const {
   for (auto &[size, otherwise] : requirements)
     if (size.evaluate(sizes).value_or(-1) < 0) {
-      std::string text = otherwise + ", with";
+      std::string text = formatted("{}, with", otherwise);
       std::set<std::string> names;
       size.collectNames(names);
       for (const std::string &name : names)
         if (auto known = sizes.find(name); known != sizes.end())
-          text += " " + name + " = " + std::to_string(known->second);
+          text += formatted(" {} = {}", name, known->second);
       return text;
     }
   return "";
@@ -194,7 +195,7 @@ static std::string nameOfOperation(Operation &op) {
   if (auto reduce = dyn_cast<graph::ReduceOp>(op))
     return graph::stringifyReduceKind(reduce.getKind()).str();
   if (auto partial = dyn_cast<graph::PartialOp>(op))
-    return graph::stringifyReduceKind(partial.getKind()).str() + " in parts";
+    return formatted("{} in parts", graph::stringifyReduceKind(partial.getKind()));
   return isa<graph::ScanOp>(op)     ? "cumsum"
          : isa<graph::GatherOp>(op) ? "gather"
          : isa<graph::CastOp>(op)   ? "to"
@@ -440,13 +441,13 @@ std::unique_ptr<eval::EvalError> Program::fuse(StringRef name, const tensors::Si
   countUnfused();
   std::string message;
   ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {
-    message += ": " + d.str();
+    message += formatted(": {}", d);
     return success();
   });
   PassManager passes(&context);
   graph::buildFusePipeline(passes, chains);
   if (failed(passes.run(*module)))
-    return eval::fail("internal error in the fusion of `" + name.str() + "`" + message);
+    return eval::fail(formatted("internal error in the fusion of `{}`{}", name, message));
   describe(signature);
   return nullptr;
 }
@@ -593,9 +594,9 @@ static std::optional<std::vector<int64_t>> valuesOf(const KernelShape &shape, gr
 }
 
 static llvm::Error tooLarge(const TensorKernel &kernel) {
-  return llvm::createStringError("the sizes of kernel `" + kernel.name +
-                                 "` do not fit: a dimension, a stride or the number of programs "
-                                 "is too large");
+  return llvm::createStringError(formatted("the sizes of kernel `{}` do not fit: a dimension, a "
+                                           "stride or the number of programs is too large",
+                                           kernel.name));
 }
 
 llvm::Expected<TensorLaunch> Program::launch(unsigned index, const Bindings &given,
@@ -702,9 +703,9 @@ llvm::Expected<TensorLaunch> Program::launchHand(const TensorKernel &kernel, con
   for (unsigned buffer : kernel.buffers)
     if (!places[buffer].strides.empty())
       return llvm::createStringError(
-          "`" + function.name() + "` in line " + std::to_string(hand.line) +
-          " is given a parameter whose elements have gaps between them, which it knows nothing "
-          "of: call the function with contiguous tensors");
+          formatted("`{}` in line {} is given a parameter whose elements have gaps between them, "
+                    "which it knows nothing of: call the function with contiguous tensors",
+                    function.name(), hand.line));
   for (const tensors::HandArgument &argument : hand.arguments) {
     if (argument.kind == tensors::HandArgument::Kind::Constant) {
       launch.options.constexprs.emplace_back(argument.name, argument.constant);

@@ -11,13 +11,14 @@
 #include "emulator/machine/Hooks.h"
 #include "emulator/machine/Machine.h"
 #include "emulator/machine/Memory.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
-#include "llvm/Support/FormatVariadic.h"
 #include <chrono>
 #include <thread>
 
 using namespace tile::emu;
+using tile::formatted;
 
 //===----------------------------------------------------------------------===//
 // Choosing
@@ -68,44 +69,47 @@ static std::string describeWait(const Thread &t) {
   case Wait::None:
     return "is running";
   case Wait::WarpOp:
-    return llvm::formatv("waits for the other lanes of its warp, mask {0:x}, of which {1:x} came",
-                         t.request.mask, t.warp->waiting)
-        .str();
+    return formatted("waits for the other lanes of its warp, mask {:#x}, of which {:#x} came",
+                     t.request.mask, t.warp->waiting);
   case Wait::Barrier: {
     const NamedBarrier &b = cta.barriers[t.waitKey];
-    return llvm::formatv("waits at barrier {0}, where {1} of {2} threads have arrived", t.waitKey,
-                         b.arrived, b.expected)
-        .str();
+    return formatted("waits at barrier {}, where {} of {} threads have arrived", t.waitKey,
+                     b.arrived, b.expected);
   }
   case Wait::MBarrier: {
     auto it = cta.mbarriers.find(uint32_t(t.waitKey));
     if (it == cta.mbarriers.end())
       return "waits at an mbarrier";
     const MBarrier &b = it->second;
-    return llvm::formatv(
-               "waits for phase {0} of the mbarrier at shared offset {1}, which lacks {2} "
-               "of {3} arrivals and {4} bytes",
-               b.phase, b.address - kSharedReserved, b.pending, b.count, b.transactions)
-        .str();
+    return formatted("waits for phase {} of the mbarrier at shared offset {}, which lacks {} "
+                     "of {} arrivals and {} bytes",
+                     b.phase, b.address - kSharedReserved, b.pending, b.count, b.transactions);
   }
   case Wait::AsyncGroup:
     return "waits for asynchronous work of its own";
   case Wait::ClusterBarrier:
-    return llvm::formatv("waits at the cluster barrier, where {0} of {1} threads have arrived",
-                         t.cluster->barrier.arrived,
-                         t.cluster->liveThreads + t.cluster->barrier.ended)
-        .str();
+    return formatted("waits at the cluster barrier, where {} of {} threads have arrived",
+                     t.cluster->barrier.arrived, t.cluster->liveThreads + t.cluster->barrier.ended);
   }
   return "";
 }
 
+namespace {
+/// Threads that wait for the same.
+struct Group {
+  const Thread *first;
+  std::string wait;
+  unsigned count = 0;
+};
+} // namespace
+
+static std::string describe(const Group &group) {
+  std::string others = group.count > 1 ? formatted(" and {} more", group.count - 1) : "";
+  return formatted("{}{} {}", describe(*group.first), others, group.wait);
+}
+
 /// Who waits for what, one entry for each different wait.
 static void reportDeadlock(Cluster &c) {
-  struct Group {
-    const Thread *first;
-    std::string wait;
-    unsigned count = 0;
-  };
   std::vector<Group> groups;
   for (Cta &cta : c.ctas)
     for (const Thread &t : cta.threads) {
@@ -121,21 +125,15 @@ static void reportDeadlock(Cluster &c) {
     }
   std::string all;
   for (Group &g : llvm::drop_begin(groups))
-    all +=
-        llvm::formatv("{0}{1}{2} {3}", all.empty() ? "" : "; ", describe(*g.first),
-                      g.count > 1 ? llvm::formatv(" and {0} more", g.count - 1).str() : "", g.wait)
-            .str();
+    all += (all.empty() ? "" : "; ") + describe(g);
   unsigned exited = 0;
   for (Cta &cta : c.ctas)
     exited += c.launch->config.threads - cta.liveThreads;
   if (exited)
-    all += llvm::formatv("{0}{1} threads have ended", all.empty() ? "" : "; ", exited).str();
+    all += formatted("{}{} threads have ended", all.empty() ? "" : "; ", exited);
   Group &first = groups.front();
   report(*first.first, FindingKind::Deadlock, first.first->waitSite,
-         llvm::formatv("deadlock: {0}{1} {2}", describe(*first.first),
-                       first.count > 1 ? llvm::formatv(" and {0} more", first.count - 1).str() : "",
-                       first.wait)
-             .str(),
+         formatted("deadlock: {}", describe(first)),
          groups.size() > 1 ? groups[1].first->waitSite : 0, all);
   for (Cta &cta : c.ctas)
     reportPartialWarps(cta);
@@ -249,9 +247,8 @@ void tile::emu::spin(Thread &thread) {
   if (idle > launch.options.stepLimit) {
     if (!launch.stop.exchange(true))
       report(thread, FindingKind::Stuck, thread.waitSite,
-             llvm::formatv("the launch is stuck: {0} turns went by and nothing moved on",
-                           launch.options.stepLimit)
-                 .str());
+             formatted("the launch is stuck: {} turns went by and nothing moved on",
+                       launch.options.stepLimit));
   }
   giveWay(thread);
 }
@@ -269,11 +266,10 @@ extern "C" void tileEmuTurns(Thread *t, uint32_t site) {
   t->registers[kTurnsLeft] = c.goesRound ? kFewTurns : kTurnsAtOnce;
   if (t->turns >= launch.options.turnLimit + kLastTurns && !launch.stop.exchange(true))
     report(*t, FindingKind::Stuck, site,
-           llvm::formatv("stuck in a loop: {0} turns of it, or of loops around it, without waiting "
-                         "for anybody (a loop that is to see a change of memory needs volatile or "
-                         "atomic accesses)",
-                         t->turns)
-               .str());
+           formatted("stuck in a loop: {} turns of it, or of loops around it, without waiting "
+                     "for anybody (a loop that is to see a change of memory needs volatile or "
+                     "atomic accesses)",
+                     t->turns));
   if (c.goesRound || launch.stop)
     giveWay(*t);
 }

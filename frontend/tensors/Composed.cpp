@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/tensors/Convolutions.h"
+#include "text/Format.h"
 #include <cmath>
 #include <limits>
 
@@ -26,8 +27,9 @@ static Result rope(Tracer &tracer, StringRef name, const CallArgs &args) {
   Sizes sizes = x.type().sizes();
   std::optional<Size> half = sizes.empty() ? std::nullopt : sizes.back().dividedBy(Size(2));
   if (!half)
-    return fail("`rope` turns pairs: the last dimension of " + graph::shapeText(sizes) +
-                    " must be even whatever the sizes are, such as `2*D`",
+    return fail(formatted("`rope` turns pairs: the last dimension of {} must be even whatever the "
+                          "sizes are, such as `2*D`",
+                          graph::shapeText(sizes)),
                 "ValueError");
   sizes.back() = *half;
   Sizes starts(sizes.size(), Size(0));
@@ -95,7 +97,7 @@ static Result attention(Tracer &tracer, StringRef name, const CallArgs &args) {
   if (!isCausal)
     return isCausal;
   if (q.type().sizes().size() < 2)
-    return fail("`" + name.str() + "` needs matrices: (..., T, D)", "ValueError");
+    return fail(formatted("`{}` needs matrices: (..., T, D)", name), "ValueError");
   Result scale = r.get(5);
   if (r.get(5).isNone())
     scale = tracer.map(MapKind::rsqrt, name, {tracer.sizeValue(q.type().sizes().back())});
@@ -145,16 +147,15 @@ static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
   std::optional<int64_t> given = axis.toInt64();
   int64_t rank = x.type().sizes().size();
   if (!count || *count < 1 || *count > 64 || !given || *given < -rank || *given >= rank)
-    return fail("`topk` needs a number of elements, 1 to 64, and an axis, got " + eval::repr(r[1]) +
-                " and " + eval::repr(axis));
+    return fail(formatted("`topk` needs a number of elements, 1 to 64, and an axis, got {} and {}",
+                          eval::repr(r[1]), eval::repr(axis)));
   if (!mlir::isa<mlir::FloatType>(x.type().getElement()))
     return eval::unsupported("`topk` of integers is not supported; convert with `.to(tl.float32)`");
   int64_t dim = *given < 0 ? *given + rank : *given;
   llvm::SmallVector<int64_t> dims(rank - dim, -1);
   dims[0] = 0;
   Size size = x.type().sizes()[dim];
-  std::string tooFew =
-      "`topk` of " + size.str() + " elements cannot give " + std::to_string(*count);
+  std::string tooFew = formatted("`topk` of {} elements cannot give {}", size, *count);
   if (size.constant().value_or(*count) < *count)
     return fail(tooFew);
   tracer.require(size - Size(*count), tooFew);

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/tensors/Convolutions.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::tensors;
@@ -33,8 +34,8 @@ static std::unique_ptr<EvalError> readPair(StringRef what, const PyValue &given,
   std::optional<int64_t> a = parts.size() == 2 ? parts[0].toInt64() : std::nullopt;
   std::optional<int64_t> b = a ? parts[1].toInt64() : std::nullopt;
   if (!a || !b || *a < least || *b < least || *a > INT16_MAX || *b > INT16_MAX)
-    return fail("`" + what.str() + "` of `conv2d` is a whole number from " + std::to_string(least) +
-                " on, or two, got " + eval::repr(given));
+    return fail(formatted("`{}` of `conv2d` is a whole number from {} on, or two, got {}", what,
+                          least, eval::repr(given)));
   first = *a;
   second = *b;
   return nullptr;
@@ -48,15 +49,13 @@ static std::unique_ptr<EvalError> countPlaces(Tracer &tracer, StringRef which, A
   for (int64_t less = 0; less < along.stride && !steps; ++less)
     steps = (over - Size(less)).dividedBy(Size(along.stride));
   if (!steps)
-    return fail("`conv2d` with a stride of " + std::to_string(along.stride) + " along a " +
-                    which.str() + " of `" + along.size.str() +
-                    "` has no formula for the size of its result: write the size as a multiple, "
-                    "such as `" +
-                    std::to_string(along.stride) + "*N`",
+    return fail(formatted("`conv2d` with a stride of {} along a {} of `{}` has no formula for the "
+                          "size of its result: write the size as a multiple, such as `{}*N`",
+                          along.stride, which, along.size, along.stride),
                 "ValueError");
   along.result = *steps + Size(1);
-  std::string small = "the kernel of `conv2d`, `" + along.kernel.str() + "`, does not fit a " +
-                      which.str() + " of `" + along.size.str() + "`";
+  std::string small = formatted("the kernel of `conv2d`, `{}`, does not fit a {} of `{}`",
+                                along.kernel, which, along.size);
   if (std::optional<int64_t> known = over.constant(); known && *known < 0)
     return fail(small, "ValueError");
   tracer.require(over, small);
@@ -113,11 +112,11 @@ static std::unique_ptr<EvalError> splitChannels(const Sizes &x, const Sizes &w, 
                                                 Size &outputs) {
   std::optional<Size> each = w[0].dividedBy(Size(groups));
   if (!each || x[1] != w[1] * Size(groups))
-    return fail("`conv2d` of a picture (N, C, H, W) " + graph::shapeText(x) + " and weights (O, C" +
-                    (groups > 1 ? " / groups" : "") + ", KH, KW) " + graph::shapeText(w) +
-                    (groups > 1 ? " in " + std::to_string(groups) + " groups" : "") +
-                    ": the channels `" + x[1].str() + "` and `" + w[1].str() + "` do not agree" +
-                    (each ? "" : ", and `" + w[0].str() + "` is no multiple of the groups"),
+    return fail(formatted("`conv2d` of a picture (N, C, H, W) {} and weights (O, C{}, KH, KW) "
+                          "{}{}: the channels `{}` and `{}` do not agree{}",
+                          graph::shapeText(x), groups > 1 ? " / groups" : "", graph::shapeText(w),
+                          groups > 1 ? formatted(" in {} groups", groups) : "", x[1], w[1],
+                          each ? "" : formatted(", and `{}` is no multiple of the groups", w[0])),
                 "ValueError");
   outputs = *each;
   return nullptr;
@@ -130,8 +129,8 @@ static Result withBias(Tracer &tracer, Result product, const PyValue &bias, cons
   if (auto error = tracer.operand("conv2d", bias, x))
     return error;
   if (x.type().sizes() != Sizes{rows})
-    return fail("the bias of `conv2d` has the shape (" + rows.str() + ",), got " +
-                    graph::shapeText(x.type().sizes()),
+    return fail(formatted("the bias of `conv2d` has the shape ({},), got {}", rows,
+                          graph::shapeText(x.type().sizes())),
                 "ValueError");
   Result column = groups == 1 ? tracer.rearrange(x, {0, -1})
                               : tracer.reshape(x, {Size(groups), outputs, Size(1)});
@@ -149,9 +148,10 @@ Result tensors::conv2d(Tracer &tracer, StringRef name, const CallArgs &args) {
     return error;
   Sizes picture = x.type().sizes(), weight = w.type().sizes();
   if (picture.size() != 4 || weight.size() != 4)
-    return fail("`conv2d` needs a picture (N, C, H, W) and weights (O, C, KH, KW), got " +
-                    graph::shapeText(picture) + " and " + graph::shapeText(weight),
-                "ValueError");
+    return fail(
+        formatted("`conv2d` needs a picture (N, C, H, W) and weights (O, C, KH, KW), got {} and {}",
+                  graph::shapeText(picture), graph::shapeText(weight)),
+        "ValueError");
   Along rows{picture[2], weight[2], Size()}, columns{picture[3], weight[3], Size()};
   auto number = [&](size_t i, int64_t otherwise) {
     return r.has(i) ? r[i] : PyValue::integer(otherwise);
@@ -164,7 +164,8 @@ Result tensors::conv2d(Tracer &tracer, StringRef name, const CallArgs &args) {
     return error;
   std::optional<int64_t> groups = number(6, 1).toInt64();
   if (!groups || *groups < 1)
-    return fail("`groups` of `conv2d` is a whole number from 1 on, got " + eval::repr(r[6]));
+    return fail(
+        formatted("`groups` of `conv2d` is a whole number from 1 on, got {}", eval::repr(r[6])));
   Size outputs;
   if (auto error = splitChannels(picture, weight, *groups, outputs))
     return error;

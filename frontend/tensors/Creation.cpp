@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/tensors/Tracer.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::tensors;
@@ -42,7 +43,7 @@ static std::unique_ptr<EvalError> readSizes(StringRef name, ArrayRef<PyValue> gi
     std::optional<Size> size = sizeOf(value);
     std::optional<int64_t> number = size ? size->constant() : std::nullopt;
     if (!size || (number && *number < 0 && !(open && *number == -1)))
-      return fail("`" + name.str() + "` needs sizes, got " + eval::repr(value));
+      return fail(formatted("`{}` needs sizes, got {}", name, eval::repr(value)));
     out.push_back(*size);
   }
   return nullptr;
@@ -52,7 +53,7 @@ static std::unique_ptr<EvalError> readSizes(StringRef name, ArrayRef<PyValue> gi
 static Result expand(Tracer &tracer, StringRef name, const CallArgs &args) {
   Operand x;
   if (args.positional.empty())
-    return fail("`" + name.str() + "` needs a tensor");
+    return fail(formatted("`{}` needs a tensor", name));
   if (auto error = tracer.operand(name, args.positional[0], x))
     return error;
   std::vector<PyValue> given(args.positional.begin() + 1, args.positional.end());
@@ -69,9 +70,9 @@ static Result expand(Tracer &tracer, StringRef name, const CallArgs &args) {
     fits = own[i] == to || own[i].isConstant(1);
   }
   if (!fits)
-    return fail("`" + name.str() + "` of shape " + graph::shapeText(own) + " to " +
-                    graph::shapeText(sizes) +
-                    ": dimensions are counted from the last, and only a written 1 repeats",
+    return fail(formatted("`{}` of shape {} to {}: dimensions are counted from the last, and only "
+                          "a written 1 repeats",
+                          name, graph::shapeText(own), graph::shapeText(sizes)),
                 "ValueError");
   return tracer.expand(args.positional[0], sizes);
 }
@@ -85,8 +86,8 @@ static Result filled(Tracer &tracer, StringRef name, const PyValue &value, Array
                   ? elementType(tracer.builder.getContext(), dtype.asDType())
                   : mlir::Type();
     if (!element)
-      return fail("`dtype` of `" + name.str() + "` is a type, such as `tl.float16`, got " +
-                  eval::repr(dtype));
+      return fail(formatted("`dtype` of `{}` is a type, such as `tl.float16`, got {}", name,
+                            eval::repr(dtype)));
   }
   Result number = element.isInteger(1) ? tracer.map(MapKind::ne, name, {value, PyValue::integer(0)})
                                        : tracer.cast(value, element);
@@ -173,9 +174,9 @@ static std::unique_ptr<EvalError> sizeOfPart(StringRef name, const Size &whole, 
                                              Size &out) {
   std::optional<Size> part = whole.dividedBy(Size(parts));
   if (!part)
-    return fail("`" + name.str() + "` makes " + std::to_string(parts) + " parts of a dimension `" +
-                    whole.str() + "`, which must be a multiple whatever the sizes are, such as `" +
-                    std::to_string(parts) + "*N`",
+    return fail(formatted("`{}` makes {} parts of a dimension `{}`, which must be a multiple "
+                          "whatever the sizes are, such as `{}*N`",
+                          name, parts, whole, parts),
                 "ValueError");
   out = *part;
   return nullptr;
@@ -195,7 +196,7 @@ static Result chunk(Tracer &tracer, StringRef name, const CallArgs &args) {
     return error;
   std::optional<int64_t> count = r[1].toInt64();
   if (!count || *count < 1)
-    return fail("`chunk` needs a number of parts, got " + eval::repr(r[1]));
+    return fail(formatted("`chunk` needs a number of parts, got {}", eval::repr(r[1])));
   if (auto error = sizeOfPart(name, sizes[axis], *count, sizes[axis]))
     return error;
   Sizes starts(sizes.size(), Size(0));
@@ -219,7 +220,8 @@ static Result linear(Tracer &tracer, StringRef name, const CallArgs &args) {
   if (auto error = tracer.operand(name, r[1], weight))
     return error;
   if (weight.type().sizes().size() != 2)
-    return fail("`linear` needs a weight of shape (N, K), got " + eval::repr(r[1]), "ValueError");
+    return fail(formatted("`linear` needs a weight of shape (N, K), got {}", eval::repr(r[1])),
+                "ValueError");
   Result turned = tracer.rearrange(weight, {1, 0});
   Result product = turned ? tracer.matmul(r[0], *turned) : std::move(turned);
   return product && !r.get(2).isNone() ? tracer.map(MapKind::add, name, {*product, r[2]})

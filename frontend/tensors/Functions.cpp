@@ -1,6 +1,7 @@
 //===- Functions.cpp - functions of `tile`, element by element ------------===//
 #include "frontend/eval/Synonyms.h"
 #include "frontend/tensors/Tracer.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace tile;
@@ -65,7 +66,8 @@ static Result gelu(Tracer &tracer, StringRef name, const CallArgs &args) {
     return r.error();
   bool byTanh = r.has(1) && r[1].isStr() && r[1].asStr() == "tanh";
   if (r.has(1) && !byTanh && !(r[1].isStr() && r[1].asStr() == "none"))
-    return fail("`approximate` of `gelu` is \"none\" or \"tanh\", got " + eval::repr(r[1]));
+    return fail(
+        formatted("`approximate` of `gelu` is \"none\" or \"tanh\", got {}", eval::repr(r[1])));
   return tracer.map(byTanh ? MapKind::gelu_tanh : MapKind::gelu, name, {r[0]});
 }
 
@@ -74,10 +76,10 @@ static Result to(Tracer &tracer, StringRef name, const CallArgs &args) {
   if (!r)
     return r.error();
   if (!r[1].is(PyValue::Kind::DType))
-    return fail("`to` needs a type, such as `tl.float16`, got " + eval::repr(r[1]));
+    return fail(formatted("`to` needs a type, such as `tl.float16`, got {}", eval::repr(r[1])));
   mlir::Type element = elementType(tracer.builder.getContext(), r[1].asDType());
   if (!element)
-    return eval::unsupported("tensors cannot be converted to " + r[1].asDType().str());
+    return eval::unsupported(formatted("tensors cannot be converted to {}", r[1].asDType()));
   if (element.isInteger(1))
     return tracer.map(MapKind::ne, name, {r[0], PyValue::integer(0)});
   return tracer.cast(r[0], element);
@@ -182,8 +184,8 @@ std::optional<Result> Tracer::callSymbol(eval::Evaluator &, StringRef name, cons
     return std::nullopt;
   if (std::optional<Result> result = callNamed(function, args))
     return result;
-  std::string message = "`" + name.str() + "` is not supported in a function of whole tensors";
+  std::string message = formatted("`{}` is not supported in a function of whole tensors", name);
   if (StringRef near = frontend::nearestName(function, names()); !near.empty())
-    message += "; did you mean `tile." + near.str() + "`?";
+    message += formatted("; did you mean `tile.{}`?", near);
   return Result(eval::unsupported(message));
 }

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/tensors/AffineIndices.h"
+#include "text/Format.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include <cmath>
 
@@ -85,7 +86,7 @@ static bool isFloat(Value v) {
 
 void Backward::unsupported(const std::string &what) {
   if (!error)
-    error = eval::unsupported("gradients of " + what + " are not supported");
+    error = eval::unsupported(formatted("gradients of {} are not supported", what));
 }
 
 /// Sums along what was repeated: `whole` is what the derivative's dimensions stand for.
@@ -464,7 +465,9 @@ public:
         isOne(isOne), withValue(withValue) {}
   static bool classof(const Extension *e) { return e->classId() == &id; }
   std::string typeName() const override { return "gradient"; }
-  std::string repr() const override { return "the gradient of " + eval::repr(function); }
+  std::string repr() const override {
+    return formatted("the gradient of {}", eval::repr(function));
+  }
   Result call(eval::Evaluator &evaluator, const CallArgs &args) override;
 
 private:
@@ -484,8 +487,8 @@ Result GradValue::call(eval::Evaluator &evaluator, const CallArgs &args) {
     auto *x = i < int64_t(args.positional.size()) ? args.positional[i].dynExtension<TensorValue>()
                                                   : nullptr;
     if (!x || !isFloat(x->value))
-      return fail("argument " + std::to_string(i) + " of " + repr() +
-                  " must be a tensor of floats, given by position");
+      return fail(
+          formatted("argument {} of {} must be a tensor of floats, given by position", i, repr()));
     targets.push_back(x->value);
   }
   Block *block = tracer.builder.getInsertionBlock();
@@ -495,9 +498,9 @@ Result GradValue::call(eval::Evaluator &evaluator, const CallArgs &args) {
     return value;
   auto *loss = value->dynExtension<TensorValue>();
   if (!loss || !loss->sizes().empty() || !isFloat(loss->value))
-    return fail("a gradient is of a function that gives one number, such as `(...).sum()`; this "
-                "one gives " +
-                eval::repr(*value));
+    return fail(formatted("a gradient is of a function that gives one number, such as "
+                          "`(...).sum()`; this one gives {}",
+                          eval::repr(*value)));
   Result gradients = Backward(tracer).run(loss->value, targets, before);
   if (!gradients)
     return gradients;
@@ -518,9 +521,9 @@ template <bool withValue> static Result grad(Tracer &tracer, StringRef name, con
   for (const PyValue &part : parts) {
     std::optional<int64_t> number = part.toInt64();
     if (!number || *number < 0)
-      return fail("`argnums` of `" + name.str() +
-                  "` is the position of an argument, or a tuple of " + "them, got " +
-                  eval::repr(given));
+      return fail(
+          formatted("`argnums` of `{}` is the position of an argument, or a tuple of them, got {}",
+                    name, eval::repr(given)));
     which.push_back(*number);
   }
   return PyValue::extension(

@@ -1,5 +1,6 @@
 //===- Indices.cpp - numbers along dimensions, and what is made of them ---===//
 #include "frontend/tensors/Tracer.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::tensors;
@@ -13,7 +14,7 @@ static std::unique_ptr<EvalError> readSize(StringRef name, const PyValue &value,
   }
   std::optional<int64_t> number = value.toInt64();
   if (!number || *number < 0)
-    return fail("`" + name.str() + "` needs a size, got " + eval::repr(value));
+    return fail(formatted("`{}` needs a size, got {}", name, eval::repr(value)));
   out = Size(*number);
   return nullptr;
 }
@@ -31,12 +32,13 @@ static Result arange(Tracer &tracer, StringRef name, const CallArgs &args) {
   }
   std::optional<Size> start = sizeOf(r[0]), end = sizeOf(r[1]);
   if (!start || !end)
-    return fail("`arange` needs sizes, got " + eval::repr(r[0]) + " and " + eval::repr(r[1]));
+    return fail(
+        formatted("`arange` needs sizes, got {} and {}", eval::repr(r[0]), eval::repr(r[1])));
   size = *end - *start;
-  std::string text = "`arange` from `" + start->str() + "` to `" + end->str() + "`";
+  std::string text = formatted("`arange` from `{}` to `{}`", start->str(), end->str());
   if (std::optional<int64_t> count = size.constant(); count && *count < 0)
-    return fail(text + " has no elements: the end lies before the start", "ValueError");
-  tracer.require(size, text + " ends before it starts");
+    return fail(formatted("{} has no elements: the end lies before the start", text), "ValueError");
+  tracer.require(size, formatted("{} ends before it starts", text));
   return tracer.map(MapKind::add, name,
                     {tracer.wrap(tracer.indices(size)), tracer.sizeValue(*start)});
 }
@@ -50,7 +52,7 @@ static Result philoxRand(Tracer &tracer, StringRef name, const CallArgs &args) {
     if (auto error = tracer.operand(name, r[i], x))
       return error;
     if (!mlir::isa<mlir::IntegerType>(x.type().getElement()))
-      return fail("`" + name.str() + "` needs an integer seed and integer offsets");
+      return fail(formatted("`{}` needs an integer seed and integer offsets", name));
   }
   return tracer.map(MapKind::philox, name, {r[0], r[1]});
 }
@@ -190,9 +192,9 @@ static Result crossEntropy(Tracer &tracer, StringRef name, const CallArgs &args)
   Sizes sizes = logits.type().sizes(), rows = labels.type().sizes();
   if (sizes.empty() || ArrayRef(sizes).drop_back() != ArrayRef(rows) ||
       !mlir::isa<mlir::IntegerType>(labels.type().getElement()))
-    return fail("`cross_entropy` needs logits of shape (..., N) and integer labels of shape (...), "
-                "got " +
-                    graph::shapeText(sizes) + " and " + graph::shapeText(rows),
+    return fail(formatted("`cross_entropy` needs logits of shape (..., N) and integer labels of "
+                          "shape (...), got {} and {}",
+                          graph::shapeText(sizes), graph::shapeText(rows)),
                 "ValueError");
   std::string how = r.has(2) && r[2].isStr() ? r[2].asStr() : "mean";
   if (how != "mean" && how != "none" && how != "sum")

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/tensors/Tracer.h"
+#include "text/Format.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace tile;
@@ -38,8 +39,7 @@ public:
   std::string repr() const override {
     std::string text;
     for (auto &[size, divisor] : grid.factors)
-      text += (text.empty() ? "" : " * ") + ("cdiv(" + size.str()) + ", " +
-              std::to_string(divisor) + ")";
+      text += formatted("{}cdiv({}, {})", text.empty() ? "" : " * ", size, divisor);
     return text;
   }
   Result binary(ast::BinaryOp op, const PyValue &other, bool reflected) override;
@@ -63,9 +63,9 @@ static std::optional<HandGrid> gridOf(const PyValue &value) {
 Result BlocksValue::binary(ast::BinaryOp op, const PyValue &other, bool reflected) {
   std::optional<HandGrid> with = gridOf(other);
   if (op != ast::BinaryOp::Mul || !with)
-    return fail("`" + repr() +
-                "` is a number of blocks: it can be multiplied by sizes and others, "
-                "and be part of a grid");
+    return fail(formatted("`{}` is a number of blocks: it can be multiplied by sizes and others, "
+                          "and be part of a grid",
+                          repr()));
   HandGrid product = grid;
   product.factors.insert(product.factors.end(), with->factors.begin(), with->factors.end());
   return PyValue::extension(std::make_shared<BlocksValue>(std::move(product)));
@@ -79,8 +79,8 @@ static Result cdiv(Tracer &tracer, StringRef name, const CallArgs &args) {
   std::optional<Size> size = sizeOf(r[0]);
   std::optional<int64_t> divisor = r[1].toInt64();
   if (!size || !divisor || *divisor < 1)
-    return fail("`cdiv` needs a size and a whole number above 0, got " + eval::repr(r[0]) +
-                " and " + eval::repr(r[1]));
+    return fail(formatted("`cdiv` needs a size and a whole number above 0, got {} and {}",
+                          eval::repr(r[0]), eval::repr(r[1])));
   if (std::optional<Size> whole = size->dividedBy(Size(*divisor)))
     return tracer.sizeValue(*whole);
   return PyValue::extension(std::make_shared<BlocksValue>(HandGrid{{{*size, *divisor}}}));
@@ -130,7 +130,7 @@ std::unique_ptr<EvalError> LaunchSite::readOptions(CallArgs &args, HandKernel &o
     }
     std::optional<int64_t> number = value.toInt64();
     if (!number || *number < 1 || *number > 64)
-      return fail("`" + name + "` is a number from 1 to 64, got " + eval::repr(value));
+      return fail(formatted("`{}` is a number from 1 to 64, got {}", name, eval::repr(value)));
     *option = int(*number);
   }
   args.keywords = std::move(rest);
@@ -147,8 +147,8 @@ std::unique_ptr<EvalError> LaunchSite::readArgument(const ast::Parameter &parame
                    value.is(PyValue::Kind::Float) || value.is(PyValue::Kind::DType) ||
                    value.isNone() || value.isStr();
     if (!isPlain)
-      return fail("`" + parameter.name + "` of `" + kernel.asFunction().name() +
-                  "` is a constant of the compilation, got " + eval::repr(value));
+      return fail(formatted("`{}` of `{}` is a constant of the compilation, got {}", parameter.name,
+                            kernel.asFunction().name(), eval::repr(value)));
     argument.constant = value.is(PyValue::Kind::DType)  ? "tl." + value.asDType().name()
                         : value.is(PyValue::Kind::Bool) ? (value.asBool() ? "true" : "false")
                         : value.isNone()                ? "null"
@@ -159,16 +159,16 @@ std::unique_ptr<EvalError> LaunchSite::readArgument(const ast::Parameter &parame
   if (auto *tensor = value.dynExtension<TensorValue>()) {
     bool isNumber = tensor->isWeak && !tensor->value.getDefiningOp();
     if (tensor->isWeak && !isNumber)
-      return eval::unsupported("`" + parameter.name + "` of `" + kernel.asFunction().name() +
-                               "` is computed of numbers that the call chooses; only such a "
-                               "number itself can be passed");
+      return eval::unsupported(formatted("`{}` of `{}` is computed of numbers that the call "
+                                         "chooses; only such a number itself can be passed",
+                                         parameter.name, kernel.asFunction().name()));
     argument.kind = tensor->isUnwritten ? Kind::Write : Kind::Read;
     argument.index = tensor->isUnwritten ? writes.size() : reads.size();
     if (!tensor->isUnwritten)
       reads.push_back(tensor->value);
     else if (llvm::is_contained(writes, tensor))
-      return fail("one tensor of `tile.empty` is passed twice to `" + kernel.asFunction().name() +
-                  "`");
+      return fail(formatted("one tensor of `tile.empty` is passed twice to `{}`",
+                            kernel.asFunction().name()));
     else
       writes.push_back(tensor);
     return nullptr;
@@ -183,10 +183,9 @@ std::unique_ptr<EvalError> LaunchSite::readArgument(const ast::Parameter &parame
     argument.kind = Kind::Integer;
     argument.integer = *number;
   } else {
-    return eval::unsupported("`" + parameter.name + "` of `" + kernel.asFunction().name() +
-                             "` is a tensor, a size or a number in a function of whole tensors, "
-                             "got " +
-                             eval::repr(value));
+    return eval::unsupported(formatted(
+        "`{}` of `{}` is a tensor, a size or a number in a function of whole tensors, got {}",
+        parameter.name, kernel.asFunction().name(), eval::repr(value)));
   }
   return nullptr;
 }
@@ -212,10 +211,9 @@ std::unique_ptr<EvalError> LaunchSite::readGrid(eval::Evaluator &evaluator,
     if (std::optional<HandGrid> known = gridOf(dim))
       out.grid.push_back(*known);
   if (dims.empty() || dims.size() > 3 || out.grid.size() != dims.size())
-    return fail("the grid of `" + kernel.asFunction().name() +
-                "` is one to three numbers of programs: sizes, `tile.cdiv(size, block)` and "
-                "products of them, got " +
-                eval::repr(given));
+    return fail(formatted("the grid of `{}` is one to three numbers of programs: sizes, "
+                          "`tile.cdiv(size, block)` and products of them, got {}",
+                          kernel.asFunction().name(), eval::repr(given)));
   return nullptr;
 }
 
@@ -223,9 +221,9 @@ Result LaunchSite::call(eval::Evaluator &evaluator, const CallArgs &given) {
   const eval::FunctionObject &function = kernel.asFunction();
   for (const eval::Decorator &decorator : function.decorators)
     if (decorator.name != "triton.jit" && decorator.name != "jit")
-      return eval::unsupported("`" + function.name() + "` is decorated with `" + decorator.name +
-                               "`: in a function of whole tensors a kernel is launched as it is "
-                               "written");
+      return eval::unsupported(formatted("`{}` is decorated with `{}`: in a function of whole "
+                                         "tensors a kernel is launched as it is written",
+                                         function.name(), decorator.name));
   CallArgs args = given;
   HandKernel made;
   made.function = kernel;
@@ -240,10 +238,10 @@ Result LaunchSite::call(eval::Evaluator &evaluator, const CallArgs &given) {
     if (auto error = readArgument(parameter, value, made))
       return error;
   if (writes.empty())
-    return fail("`" + function.name() +
-                "` writes nothing that the function could use: pass it a "
-                "tensor of `tile.empty(shape, dtype=...)`, which it writes whole; other tensors "
-                "are read");
+    return fail(
+        formatted("`{}` writes nothing that the function could use: pass it a tensor of "
+                  "`tile.empty(shape, dtype=...)`, which it writes whole; other tensors are read",
+                  function.name()));
   if (auto error = readGrid(evaluator, values, made))
     return error;
   llvm::SmallVector<mlir::Type> types;
@@ -265,9 +263,9 @@ Result LaunchSite::call(eval::Evaluator &evaluator, const CallArgs &given) {
 std::optional<Result> Tracer::subscriptKernel(eval::Evaluator &, const PyValue &kernel,
                                               const PyValue &grid) {
   if (!kernel.asFunction().isJit)
-    return fail("`" + kernel.asFunction().name() +
-                "` is not a kernel: only functions with "
-                "`@triton.jit` are launched with `[grid]`");
+    return fail(formatted(
+        "`{}` is not a kernel: only functions with `@triton.jit` are launched with `[grid]`",
+        kernel.asFunction().name()));
   return PyValue::extension(std::make_shared<LaunchSite>(*this, kernel, grid));
 }
 

@@ -1,18 +1,19 @@
 //===- Products.cpp - matrix products -------------------------------------===//
 #include "frontend/tensors/Tracer.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::tensors;
 
 /// `x` of shape (M, K)
 static std::string describe(const Operand &x) {
-  return (x.name.empty() ? "a value" : "`" + x.name + "`") + " of shape " +
-         graph::shapeText(x.type().sizes());
+  return formatted("{} of shape {}", x.name.empty() ? "a value" : formatted("`{}`", x.name),
+                   graph::shapeText(x.type().sizes()));
 }
 
 static std::unique_ptr<EvalError> mismatch(const Operand &a, const Operand &b,
                                            const std::string &why) {
-  return fail("`@` of " + describe(a) + " and " + describe(b) + ": " + why, "ValueError");
+  return fail(formatted("`@` of {} and {}: {}", describe(a), describe(b), why), "ValueError");
 }
 
 /// A vector as a matrix of one row, or one column.
@@ -51,9 +52,10 @@ Result Tracer::matmul(const PyValue &lhs, const PyValue &rhs) {
   Sizes of = a.type().sizes(), with = b.type().sizes();
   const Size &inner = of.back(), &rows = with[with.size() - 2];
   if (inner != rows)
-    return mismatch(a, b,
-                    "the columns of the first, `" + inner.str() +
-                        "`, must be the rows of the second, `" + rows.str() + "`");
+    return mismatch(
+        a, b,
+        formatted("the columns of the first, `{}`, must be the rows of the second, `{}`", inner,
+                  rows));
   unsigned dim;
   std::optional<Sizes> shape =
       graph::broadcast(ArrayRef(of).drop_back(2), ArrayRef(with).drop_back(2), dim);

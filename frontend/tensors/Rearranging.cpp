@@ -1,5 +1,6 @@
 //===- Rearranging.cpp - parts of tensors, joined and taken ---------------===//
 #include "frontend/tensors/Tracer.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::tensors;
@@ -34,7 +35,7 @@ static std::unique_ptr<EvalError> readBound(const PyValue &value, const Size &al
     return nullptr;
   std::optional<Size> given = sizeOf(value);
   if (!given)
-    return fail("a bound of a slice is a number or a size, got " + eval::repr(value));
+    return fail(formatted("a bound of a slice is a number or a size, got {}", eval::repr(value)));
   std::optional<int64_t> number = given->constant();
   out = number && *number < 0 ? along + *given : *given;
   return nullptr;
@@ -77,17 +78,17 @@ static std::unique_ptr<EvalError> readPart(Tracer &tracer, const PyValue &part, 
     for (int64_t more = 0; more < step && !each; ++more) // rounded up
       each = (count + Size(more)).dividedBy(Size(step));
     if (!each)
-      return fail("every " + std::to_string(step) + " of `" + count.str() +
-                  "` elements is not a formula: only what divides whatever the sizes are can be "
-                  "taken");
+      return fail(formatted("every {} of `{}` elements is not a formula: only what divides "
+                            "whatever the sizes are can be taken",
+                            step, count));
     count = *each;
   }
-  std::string text = "`" + start.str() + ":" + end.str() + "` of a dimension `" + along.str() + "`";
+  std::string text = formatted("`{}:{}` of a dimension `{}`", start, end, along);
   std::optional<int64_t> length = count.constant(), over = (end - along).constant();
   if ((length && *length < 0) || (over && *over > 0))
-    return fail(text + " does not lie in it", "IndexError");
+    return fail(formatted("{} does not lie in it", text), "IndexError");
   for (const Size &size : {start, count, along - end})
-    tracer.require(size, text + " does not lie in it");
+    tracer.require(size, formatted("{} does not lie in it", text));
   out.starts.push_back(start);
   out.sizes.push_back(count);
   out.steps.push_back(step);
@@ -126,8 +127,8 @@ static Result takeRows(Tracer &tracer, StringRef name, const PyValue &value, con
   Sizes sizes = x.type().sizes();
   if (sizes.empty() || !mlir::isa<mlir::IntegerType>(at.type().getElement()) ||
       at.type().getElement().isInteger(1))
-    return fail("`" + name.str() + "` needs a tensor and whole numbers for its rows, got " +
-                eval::repr(value) + " and " + eval::repr(index));
+    return fail(formatted("`{}` needs a tensor and whole numbers for its rows, got {} and {}", name,
+                          eval::repr(value), eval::repr(index)));
   llvm::SmallVector<mlir::Value> indices;
   Dims dims = inOrder(at.type().sizes().size());
   dims.append(sizes.size() - 1, -1);
@@ -158,8 +159,7 @@ Result TensorValue::subscript(eval::Evaluator *, const PyValue &index) {
   for (const PyValue &part : parts)
     named += !part.isNone() && !part.is(PyValue::Kind::Ellipsis);
   if (named > rank)
-    return fail("an index of " + std::to_string(named) + " dimensions into " + repr(),
-                "IndexError");
+    return fail(formatted("an index of {} dimensions into {}", named, repr()), "IndexError");
   Subscript at;
   auto whole = [&] {
     at.dims.push_back(at.starts.size());
@@ -179,9 +179,9 @@ Result TensorValue::subscript(eval::Evaluator *, const PyValue &index) {
       if (auto error = readPart(tracer, part, shape[at.starts.size()], at))
         return error;
     } else {
-      return fail("a tensor is indexed with numbers, slices, `None`, `...` or one tensor of row "
-                  "numbers, got " +
-                  eval::repr(part));
+      return fail(formatted("a tensor is indexed with numbers, slices, `None`, `...` or one tensor "
+                            "of row numbers, got {}",
+                            eval::repr(part)));
     }
   }
   while (at.starts.size() < rank)
@@ -211,7 +211,7 @@ Result Tracer::reshape(const Operand &x, ArrayRef<Size> sizes) {
 static Result reshape(Tracer &tracer, StringRef name, const CallArgs &args) {
   Operand x;
   if (args.positional.empty())
-    return fail("`" + name.str() + "` needs a tensor");
+    return fail(formatted("`{}` needs a tensor", name));
   if (auto error = tracer.operand(name, args.positional[0], x))
     return error;
   std::vector<PyValue> given(args.positional.begin() + 1, args.positional.end());
@@ -225,10 +225,10 @@ static Result reshape(Tracer &tracer, StringRef name, const CallArgs &args) {
   for (const PyValue &value : given) {
     std::optional<Size> size = sizeOf(value);
     if (!size)
-      return fail("`" + name.str() + "` needs sizes, got " + eval::repr(value));
+      return fail(formatted("`{}` needs sizes, got {}", name, eval::repr(value)));
     bool isOpen = size->isConstant(-1);
     if (isOpen && open)
-      return fail("`" + name.str() + "` can work out one -1, not two");
+      return fail(formatted("`{}` can work out one -1, not two", name));
     if (isOpen)
       open = sizes.size();
     else
@@ -238,14 +238,15 @@ static Result reshape(Tracer &tracer, StringRef name, const CallArgs &args) {
   if (open) {
     std::optional<Size> rest = total.dividedBy(known);
     if (!rest)
-      return fail("`" + total.str() + "` elements are not a whole number of `" + known.str() +
-                      "` whatever the sizes are: -1 cannot be worked out",
+      return fail(formatted("`{}` elements are not a whole number of `{}` whatever the sizes are: "
+                            "-1 cannot be worked out",
+                            total, known),
                   "ValueError");
     sizes[*open] = *rest;
   } else if (total != known) {
-    return fail("`" + name.str() + "` of shape " + graph::shapeText(x.type().sizes()) + " to " +
-                    graph::shapeText(sizes) + ": `" + total.str() + "` elements are not `" +
-                    known.str() + "`",
+    return fail(formatted("`{}` of shape {} to {}: `{}` elements are not `{}`", name,
+                          graph::shapeText(x.type().sizes()), graph::shapeText(sizes), total,
+                          known),
                 "ValueError");
   }
   return tracer.reshape(x, sizes);
@@ -268,8 +269,8 @@ static Result flatten(Tracer &tracer, StringRef name, const CallArgs &args) {
   if (auto error = readAxis(name, r.has(2) ? r[2] : PyValue::integer(-1), sizes.size(), last))
     return error;
   if (last < first)
-    return fail("`flatten` goes from a dimension to one behind it, not from " +
-                std::to_string(first) + " to " + std::to_string(last));
+    return fail(formatted("`flatten` goes from a dimension to one behind it, not from {} to {}",
+                          first, last));
   Sizes shape(sizes.begin(), sizes.begin() + first);
   shape.push_back(graph::product(ArrayRef(sizes).slice(first, last - first + 1)));
   shape.append(sizes.begin() + last + 1, sizes.end());
@@ -286,7 +287,7 @@ static Result cat(Tracer &tracer, StringRef name, const CallArgs &args) {
   if (!r)
     return r.error();
   if (!r[0].isSequence() || r[0].elements().empty())
-    return fail("`cat` needs a list of tensors, got " + eval::repr(r[0]));
+    return fail(formatted("`cat` needs a list of tensors, got {}", eval::repr(r[0])));
   std::vector<Operand> parts;
   for (const PyValue &value : r[0].elements())
     if (auto error = tracer.operand(name, value, parts.emplace_back()))
@@ -302,8 +303,8 @@ static Result cat(Tracer &tracer, StringRef name, const CallArgs &args) {
     for (size_t i = 0; fits && i < own.size(); ++i)
       fits = int64_t(i) == axis || own[i] == shape[i];
     if (!fits)
-      return fail("`cat` of shapes " + graph::shapeText(shape) + " and " + graph::shapeText(own) +
-                      ": all dimensions but " + std::to_string(axis) + " must be the same",
+      return fail(formatted("`cat` of shapes {} and {}: all dimensions but {} must be the same",
+                            graph::shapeText(shape), graph::shapeText(own), axis),
                   "ValueError");
     total = total + own[axis];
   }
@@ -336,7 +337,7 @@ static Result stack(Tracer &tracer, StringRef name, const CallArgs &args) {
   if (!r)
     return r.error();
   if (!r[0].isSequence())
-    return fail("`stack` needs a list of tensors, got " + eval::repr(r[0]));
+    return fail(formatted("`stack` needs a list of tensors, got {}", eval::repr(r[0])));
   std::vector<PyValue> parts;
   PyValue axis = r.has(1) ? r[1] : PyValue::integer(0);
   for (const PyValue &value : r[0].elements()) {
@@ -358,15 +359,15 @@ static Result pad(Tracer &tracer, StringRef name, const CallArgs &args) {
     return error;
   Sizes sizes = x.type().sizes(), starts, whole;
   if (!r[1].isSequence() || r[1].elements().size() != sizes.size())
-    return fail("`pad` needs a pair of widths for each of the " + std::to_string(sizes.size()) +
-                " dimensions");
+    return fail(
+        formatted("`pad` needs a pair of widths for each of the {} dimensions", sizes.size()));
   Result inside = PyValue();
   for (auto [i, pair] : llvm::enumerate(r[1].elements())) {
     std::optional<Size> ends[2];
     for (size_t e = 0; e < 2 && pair.isSequence() && pair.elements().size() == 2; ++e)
       ends[e] = sizeOf(pair.elements()[e]);
     if (!ends[0] || !ends[1])
-      return fail("`pad` needs pairs of sizes, got " + eval::repr(pair));
+      return fail(formatted("`pad` needs pairs of sizes, got {}", eval::repr(pair)));
     starts.push_back(Size(0) - *ends[0]);
     whole.push_back(sizes[i] + *ends[0] + *ends[1]);
   }
@@ -443,8 +444,9 @@ static Result gather(Tracer &tracer, StringRef name, const CallArgs &args) {
       indices.push_back(index.value);
       continue;
     }
-    tracer.require(sizes[i] - own[i], "`gather` takes `" + own[i].str() +
-                                          "` elements along a dimension `" + sizes[i].str() + "`");
+    tracer.require(
+        sizes[i] - own[i],
+        formatted("`gather` takes `{}` elements along a dimension `{}`", own[i], sizes[i]));
     Dims dims(sizes.size() - i, -1);
     dims[0] = 0;
     Operand along;
@@ -466,7 +468,7 @@ static Result oneHot(Tracer &tracer, StringRef name, const CallArgs &args) {
     return error;
   std::optional<Size> classes = sizeOf(r[1]);
   if (!classes)
-    return fail("`one_hot` needs a number of classes, got " + eval::repr(r[1]));
+    return fail(formatted("`one_hot` needs a number of classes, got {}", eval::repr(r[1])));
   Dims dims = inOrder(at.type().sizes().size());
   dims.push_back(-1);
   Result column = tracer.rearrange(at, dims);
@@ -484,10 +486,10 @@ static Result triangle(Tracer &tracer, StringRef name, const CallArgs &args) {
     return error;
   Sizes sizes = x.type().sizes();
   if (sizes.size() < 2)
-    return fail("`" + name.str() + "` needs two dimensions at least", "ValueError");
+    return fail(formatted("`{}` needs two dimensions at least", name), "ValueError");
   Result row = tracer.rearrange({tracer.indices(sizes[sizes.size() - 2]), "", false}, {0, -1});
   if (r.has(1) && !sizeOf(r[1]))
-    return fail("`diagonal` of `" + name.str() + "` is a whole number, got " + eval::repr(r[1]));
+    return fail(formatted("`diagonal` of `{}` is a whole number, got {}", name, eval::repr(r[1])));
   if (r.has(1))
     row = tracer.map(MapKind::add, name, {*row, r[1]});
   if (!row)

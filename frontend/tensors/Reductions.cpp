@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/tensors/Tracer.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::tensors;
@@ -23,15 +24,15 @@ std::unique_ptr<EvalError> tensors::readAxes(StringRef name, const PyValue &give
   for (const PyValue &value : values) {
     std::optional<int64_t> axis = value.toInt64();
     if (!axis)
-      return fail("`axis` of `" + name.str() + "` is a number or a tuple of numbers, got " +
-                  eval::repr(value));
+      return fail(formatted("`axis` of `{}` is a number or a tuple of numbers, got {}", name,
+                            eval::repr(value)));
     int64_t from = *axis < 0 ? *axis + int64_t(rank) : *axis;
     if (from < 0 || from >= int64_t(rank))
-      return fail("axis " + std::to_string(*axis) + " of `" + name.str() +
-                      "` is not in a tensor of " + std::to_string(rank) + " dimensions",
-                  "IndexError");
+      return fail(
+          formatted("axis {} of `{}` is not in a tensor of {} dimensions", *axis, name, rank),
+          "IndexError");
     if (llvm::is_contained(axes, from))
-      return fail("axis " + std::to_string(*axis) + " of `" + name.str() + "` is given twice");
+      return fail(formatted("axis {} of `{}` is given twice", *axis, name));
     axes.push_back(from);
   }
   llvm::sort(axes);

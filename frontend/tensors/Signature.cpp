@@ -2,6 +2,7 @@
 #include "frontend/tensors/Signature.h"
 #include "frontend/Counted.h"
 #include "frontend/eval/Statements.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::tensors;
@@ -70,9 +71,11 @@ static std::unique_ptr<EvalError> readTensor(eval::Evaluator &evaluator,
   std::string error;
   std::optional<graph::Sizes> parsed = graph::parseSizes(text->text, error);
   if (!parsed)
-    return at(fail("the sizes \"" + text->text + "\": " + error +
-                   "; sizes are names, numbers and what `+`, `-` and `*` make of them"),
-              function, text->range);
+    return at(
+        fail(formatted(
+            "the sizes \"{}\": {}; sizes are names, numbers and what `+`, `-` and `*` make of them",
+            text->text, error)),
+        function, text->range);
   out.sizes = *parsed;
   if (!type)
     return nullptr;
@@ -96,7 +99,7 @@ static std::unique_ptr<EvalError> readParameter(eval::Evaluator &evaluator,
   if (!annotation || eval::isConstexprAnnotation(annotation, function.module))
     return nullptr;
   if (namesTensor(*annotation))
-    return fail("say the sizes of the tensor: `" + out.name + ": tensor[\"M, N\", fp16]`");
+    return fail(formatted("say the sizes of the tensor: `{}: tensor[\"M, N\", fp16]`", out.name));
   if (auto *subscript = llvm::dyn_cast<ast::Subscript>(annotation);
       subscript && namesTensor(*subscript->value))
     return readTensor(evaluator, function, *subscript->index, out);
@@ -111,9 +114,9 @@ static std::unique_ptr<EvalError> readParameter(eval::Evaluator &evaluator,
   }
   out.element = readType(evaluator, function, *annotation);
   if (!out.element)
-    return at(fail("`" + out.name +
-                   "` is neither a tensor (`tensor[\"M, N\", fp16]`), nor a number (`float`, "
-                   "`int`, `tl.float32`), nor a constant (`tl.constexpr`)"),
+    return at(fail(formatted("`{}` is neither a tensor (`tensor[\"M, N\", fp16]`), nor a number "
+                             "(`float`, `int`, `tl.float32`), nor a constant (`tl.constexpr`)",
+                             out.name)),
               function, annotation->range);
   out.kind = Parameter::Kind::Number;
   return nullptr;
@@ -188,17 +191,16 @@ private:
   }
   std::string describe(size_t i) {
     const Parameter &parameter = signature.parameters[i];
-    return "`" + parameter.name + "` is " + graph::shapeText(parameter.sizes) +
-           ", and has the shape " + shapeOf(arguments[i].shape);
+    return formatted("`{}` is {}, and has the shape {}", parameter.name,
+                     graph::shapeText(parameter.sizes), shapeOf(arguments[i].shape));
   }
   std::unique_ptr<EvalError> checkRank(size_t i, const Parameter &parameter) {
     if (parameter.kind != Parameter::Kind::Tensor ||
         parameter.sizes.size() == arguments[i].shape.size())
       return nullptr;
-    return fail("`" + parameter.name + "` of `" + function.str() + "` has " +
-                    tile::counted(parameter.sizes.size(), "dimension") + ", " +
-                    graph::shapeText(parameter.sizes) + ", got a tensor of shape " +
-                    shapeOf(arguments[i].shape),
+    return fail(formatted("`{}` of `{}` has {}, {}, got a tensor of shape {}", parameter.name,
+                          function, tile::counted(parameter.sizes.size(), "dimension"),
+                          graph::shapeText(parameter.sizes), shapeOf(arguments[i].shape)),
                 "ValueError");
   }
   std::unique_ptr<EvalError> check(size_t i, size_t d, const Size &size) {
@@ -206,18 +208,18 @@ private:
     int64_t given = arguments[i].shape[d];
     if (value == given)
       return nullptr;
-    std::string message = "dimension " + std::to_string(d) + " of `" +
-                          signature.parameters[i].name + "` is `" + size.str() + "`, ";
+    std::string message =
+        formatted("dimension {} of `{}` is `{}`, ", d, signature.parameters[i].name, size);
     if (!value)
-      return fail(message + "which the shapes of this call do not decide", "ValueError");
-    message += "which is " + std::to_string(*value) + ", but has size " + std::to_string(given) +
-               ": " + describe(i);
+      return fail(formatted("{}which the shapes of this call do not decide", message),
+                  "ValueError");
+    message += formatted("which is {}, but has size {}: {}", *value, given, describe(i));
     std::set<std::string> names;
     size.collectNames(names);
     std::set<size_t> told = {i};
     for (const std::string &name : names)
       if (auto it = definedBy.find(name); it != definedBy.end() && told.insert(it->second).second)
-        message += "; " + describe(it->second);
+        message += formatted("; {}", describe(it->second));
     return fail(message, "ValueError");
   }
 

@@ -5,6 +5,7 @@
 #include "frontend/eval/WorkMeter.h"
 #include "frontend/tensors/Tracer.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "text/Format.h"
 
 using namespace mlir;
 using namespace tile;
@@ -80,8 +81,9 @@ static func::FuncOp buildParameters(Tracer &tracer, const eval::FunctionObject &
     DType type = isNumber ? *parameter.element : argument.element;
     Type element = elementType(b.getContext(), type);
     if (!element) {
-      error = eval::unsupported("`" + parameter.name + "` has elements of type " + type.str() +
-                                ", which functions of whole tensors do not take");
+      error = eval::unsupported(
+          formatted("`{}` has elements of type {}, which functions of whole tensors do not take",
+                    parameter.name, type));
       error->diagnostic.file = &file;
       error->diagnostic.range = parameter.range;
       return {};
@@ -119,8 +121,8 @@ static std::unique_ptr<EvalError> buildReturn(Tracer &tracer, func::FuncOp op,
   for (const PyValue &value : results) {
     Operand operand;
     if (!value.dynExtension<TensorValue>() || tracer.operand("return", value, operand))
-      return fail("`" + function.name() + "` must return a tensor or several, got " +
-                  eval::repr(value));
+      return fail(formatted("`{}` must return a tensor or several, got {}", function.name(),
+                            eval::repr(value)));
     values.push_back(operand.value);
   }
   SmallVector<int64_t> updates;
@@ -131,7 +133,7 @@ static std::unique_ptr<EvalError> buildReturn(Tracer &tracer, func::FuncOp op,
   if (!updates.empty())
     op->setAttr(graph::kUpdatesAttr, b.getDenseI64ArrayAttr(updates));
   if (values.empty())
-    return fail("`" + function.name() + "` returns nothing: there is nothing to compute");
+    return fail(formatted("`{}` returns nothing: there is nothing to compute", function.name()));
   func::ReturnOp::create(b, op.getLoc(), values);
   op.setFunctionType(b.getFunctionType(op.getArgumentTypes(), ValueRange(values).getTypes()));
   return tracer.checkUpdates();
@@ -170,9 +172,9 @@ OwningOpRef<ModuleOp> tensors::trace(MLIRContext &context, eval::Evaluator &eval
   launches = std::move(tracer.launches);
   error = result ? buildReturn(tracer, op, function, *result) : result.takeError();
   if (tracer.tooMany.file) {
-    error = fail("`" + function.name() + "` has more than " + std::to_string(kMostOperations) +
-                     " operations here: use fewer turns of loops that are unrolled, or several "
-                     "functions",
+    error = fail(formatted("`{}` has more than {} operations here: use fewer turns of loops that "
+                           "are unrolled, or several functions",
+                           function.name(), kMostOperations),
                  "LimitError");
     error->diagnostic.file = tracer.tooMany.file;
     error->diagnostic.range = tracer.tooMany.range;
@@ -240,9 +242,9 @@ Value Tracer::constant(int64_t number) {
 std::unique_ptr<EvalError> Tracer::operand(StringRef what, const PyValue &value, Operand &out) {
   if (auto *tensor = value.dynExtension<TensorValue>()) {
     if (tensor->isUnwritten)
-      return fail("`" + what.str() +
-                  "` reads a tensor of `tile.empty` before a kernel has written "
-                  "it; `tile.zeros` has elements");
+      return fail(formatted("`{}` reads a tensor of `tile.empty` before a kernel has written it; "
+                            "`tile.zeros` has elements",
+                            what));
     out = {tensor->value, tensor->name, tensor->isWeak};
     return nullptr;
   }
@@ -266,7 +268,7 @@ std::unique_ptr<EvalError> Tracer::operand(StringRef what, const PyValue &value,
     out = {constant(*number), "", true};
     return nullptr;
   }
-  return fail("`" + what.str() + "` needs a tensor or a number, got " + eval::repr(value));
+  return fail(formatted("`{}` needs a tensor or a number, got {}", what, eval::repr(value)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -275,8 +277,8 @@ std::unique_ptr<EvalError> Tracer::operand(StringRef what, const PyValue &value,
 
 /// `x` of shape (M, N)
 static std::string describe(const Operand &x) {
-  return (x.name.empty() ? "a value" : "`" + x.name + "`") + " of shape " +
-         graph::shapeText(x.type().sizes());
+  return formatted("{} of shape {}", x.name.empty() ? "a value" : formatted("`{}`", x.name),
+                   graph::shapeText(x.type().sizes()));
 }
 
 /// The type that the operands have together. Numbers take the tensors' type, unless they
@@ -334,11 +336,11 @@ Result Tracer::map(MapKind kind, StringRef what, ArrayRef<PyValue> values) {
     std::optional<Sizes> both = graph::broadcast(shape, own, dim);
     if (!both) {
       Operand sofar = operands[i ? i - 1 : 0];
-      std::string left = i == 1 ? describe(sofar) : "shape " + graph::shapeText(shape);
-      return fail("`" + what.str() + "` of " + left + " and " + describe(x) + ": dimension -" +
-                      std::to_string(dim + 1) + " is `" + shape[shape.size() - 1 - dim].str() +
-                      "` in one and `" + own[own.size() - 1 - dim].str() +
-                      "` in the other; they must be the same, or one of them 1",
+      std::string left = i == 1 ? describe(sofar) : formatted("shape {}", graph::shapeText(shape));
+      return fail(formatted("`{}` of {} and {}: dimension -{} is `{}` in one and `{}` in the "
+                            "other; they must be the same, or one of them 1",
+                            what, left, describe(x), dim + 1, shape[shape.size() - 1 - dim],
+                            own[own.size() - 1 - dim]),
                   "ValueError");
     }
     shape = *both;
@@ -353,8 +355,8 @@ Result Tracer::map(MapKind kind, StringRef what, ArrayRef<PyValue> values) {
   for (const PyValue &value : values)
     if (std::optional<int64_t> number = value.toInt64(); number && !fitsElement(*number, element))
       return fail(
-          "`" + what.str() + "`: " + std::to_string(*number) + " does not fit the elements of " +
-          std::to_string(element.getIntOrFloatBitWidth()) + " bits that it is computed with");
+          formatted("`{}`: {} does not fit the elements of {} bits that it is computed with", what,
+                    *number, element.getIntOrFloatBitWidth()));
   if (graph::givesBool(kind))
     element = builder.getI1Type();
   if (kind == MapKind::philox)

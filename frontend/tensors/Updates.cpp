@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/tensors/Tracer.h"
+#include "text/Format.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace tile;
@@ -29,10 +30,9 @@ Result TensorValue::assignSubscript(const PyValue &index, const PyValue &given) 
                              "function computes: make a new one, such as `tile.where(condition, "
                              "new, old)`");
   if (!isWhole(index))
-    return eval::unsupported("a part of `" + name +
-                             "` cannot be written by itself; write all of "
-                             "it, `" +
-                             name + "[:] = tile.where(condition, new, " + name + ")`");
+    return eval::unsupported(formatted("a part of `{}` cannot be written by itself; write all of "
+                                       "it, `{}[:] = tile.where(condition, new, {})`",
+                                       name, name, name));
   Operand x;
   if (auto error = tracer.operand("=", given, x))
     return error;
@@ -40,9 +40,9 @@ Result TensorValue::assignSubscript(const PyValue &index, const PyValue &given) 
   Sizes own = sizes();
   std::optional<Sizes> both = graph::broadcast(own, x.type().sizes(), dim);
   if (!both || *both != own)
-    return fail("`" + name + "` has the shape " + graph::shapeText(own) +
-                    ", and what is assigned " + graph::shapeText(x.type().sizes()) +
-                    ": it must have the same, or repeat along dimensions where it is 1",
+    return fail(formatted("`{}` has the shape {}, and what is assigned {}: it must have the same, "
+                          "or repeat along dimensions where it is 1",
+                          name, graph::shapeText(own), graph::shapeText(x.type().sizes())),
                 "ValueError");
   mlir::Type element = type().getElement();
   Result converted = element.isInteger(1) && !x.type().getElement().isInteger(1)
@@ -60,7 +60,7 @@ Result TensorValue::assignSubscript(const PyValue &index, const PyValue &given) 
 
 static std::string lineOf(mlir::Operation *op) {
   auto at = op->getLoc()->findInstanceOf<mlir::FileLineColLoc>();
-  return at ? "line " + std::to_string(at.getLine()) : "a line";
+  return at ? formatted("line {}", at.getLine()) : "a line";
 }
 
 /// What shows the same memory as a parameter did before an update must not be used behind it.
@@ -78,11 +78,10 @@ std::unique_ptr<EvalError> Tracer::checkUpdates() {
         }
         if (i == 0 || user == at || user->isBeforeInBlock(at))
           continue;
-        return fail("what " + lineOf(views[i].getDefiningOp()) + " takes of `" + update.name +
-                    "` is used in " + lineOf(user) + ", behind the update in " + lineOf(at) +
-                    ": NumPy would find new elements there; take it behind the update, or take "
-                    "a copy, `" +
-                    update.name + ".clone()`");
+        return fail(formatted(
+            "what {} takes of `{}` is used in {}, behind the update in {}: NumPy would find new "
+            "elements there; take it behind the update, or take a copy, `{}.clone()`",
+            lineOf(views[i].getDefiningOp()), update.name, lineOf(user), lineOf(at), update.name));
       }
   }
   return nullptr;

@@ -1,5 +1,6 @@
 //===- Values.cpp - tensors and sizes while they are traced ---------------===//
 #include "frontend/tensors/Tracer.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace tile;
@@ -28,7 +29,7 @@ Result SizeValue::unary(ast::UnaryOp op) {
     return tracer.sizeValue(Size(0) - size);
   if (op == ast::UnaryOp::Pos)
     return tracer.sizeValue(size);
-  return fail("`" + ast::spelling(op).str() + "` of the size `" + size.str() + "` has no meaning");
+  return fail(formatted("`{}` of the size `{}` has no meaning", ast::spelling(op), size));
 }
 
 Result SizeValue::binary(ast::BinaryOp op, const PyValue &other, bool reflected) {
@@ -43,8 +44,9 @@ Result SizeValue::binary(ast::BinaryOp op, const PyValue &other, bool reflected)
     const Size &divisor = reflected ? size : *right;
     if (std::optional<Size> quotient = (reflected ? *right : size).dividedBy(divisor))
       return tracer.sizeValue(*quotient);
-    return fail("`" + (reflected ? *right : size).str() + " // " + divisor.str() +
-                "` is not a formula: only what divides whatever the sizes are can be taken");
+    return fail(formatted(
+        "`{} // {}` is not a formula: only what divides whatever the sizes are can be taken",
+        (reflected ? *right : size), divisor));
   }
   PyValue self = PyValue::extension(shared_from_this());
   return asTensors(tracer, op, reflected ? other : self, reflected ? self : other);
@@ -54,17 +56,15 @@ Result SizeValue::compare(ast::CompareOp op, const PyValue &other) {
   std::optional<Size> right = sizeOf(other);
   std::optional<int64_t> apart = right ? (size - *right).constant() : std::nullopt;
   if (!apart)
-    return fail("whether `" + size.str() + "` is " + ast::spelling(op).str() + " " +
-                eval::repr(other) +
-                " is not known when the function is compiled: one compilation "
-                "serves all sizes");
+    return fail(formatted("whether `{}` is {} {} is not known when the function is compiled: one "
+                          "compilation serves all sizes",
+                          size, ast::spelling(op), eval::repr(other)));
   return eval::compare(op, PyValue::integer(*apart), PyValue::integer(0));
 }
 
 Result SizeValue::truth() {
-  return fail("whether the size `" + size.str() +
-              "` is zero is not known when the function is "
-              "compiled");
+  return fail(
+      formatted("whether the size `{}` is zero is not known when the function is compiled", size));
 }
 
 //===----------------------------------------------------------------------===//
@@ -72,8 +72,7 @@ Result SizeValue::truth() {
 //===----------------------------------------------------------------------===//
 
 std::string TensorValue::repr() const {
-  return "tensor[\"" + type().getDims().str() + "\", " + graph::spelledType(type().getElement()) +
-         "]";
+  return formatted("tensor[\"{}\", {}]", type().getDims(), graph::spelledType(type().getElement()));
 }
 
 static std::optional<MapKind> binaryKind(ast::BinaryOp op) {
@@ -128,11 +127,11 @@ static Result asTensors(Tracer &tracer, ast::BinaryOp op, const PyValue &lhs, co
     bool isBits =
         *kind == MapKind::bit_and || *kind == MapKind::bit_or || *kind == MapKind::bit_xor;
     if (isBits && (!isInteger(lhs) || !isInteger(rhs)))
-      return fail("`" + spelled.str() + "` needs integers or bools, got " + eval::repr(lhs) +
-                  " and " + eval::repr(rhs));
+      return fail(formatted("`{}` needs integers or bools, got {} and {}", spelled, eval::repr(lhs),
+                            eval::repr(rhs)));
     return tracer.map(*kind, spelled, {lhs, rhs});
   }
-  return eval::unsupported("`" + spelled.str() + "` of tensors is not supported");
+  return eval::unsupported(formatted("`{}` of tensors is not supported", spelled));
 }
 
 Result TensorValue::unary(ast::UnaryOp op) {
@@ -144,7 +143,7 @@ Result TensorValue::unary(ast::UnaryOp op) {
     return self;
   case ast::UnaryOp::Invert:
     if (!isInteger(self))
-      return fail("`~` needs integers or bools, got " + eval::repr(self));
+      return fail(formatted("`~` needs integers or bools, got {}", eval::repr(self)));
     return tracer.map(MapKind::invert, "~", {self});
   case ast::UnaryOp::Not:
     return truth();
@@ -174,7 +173,7 @@ Result TensorValue::compare(ast::CompareOp op, const PyValue &other) {
   case ast::CompareOp::Ge:
     return tracer.map(MapKind::ge, spelled, {self, other});
   default:
-    return fail("`" + spelled.str() + "` of a tensor has no meaning here");
+    return fail(formatted("`{}` of a tensor has no meaning here", spelled));
   }
 }
 
@@ -188,9 +187,8 @@ Result TensorValue::length() {
     return fail("a tensor without dimensions has no length");
   if (std::optional<int64_t> length = sizes()[0].constant())
     return PyValue::integer(*length);
-  return fail("the length `" + sizes()[0].str() +
-              "` is not known when the function is compiled; "
-              "use `.shape[0]`");
+  return fail(formatted(
+      "the length `{}` is not known when the function is compiled; use `.shape[0]`", sizes()[0]));
 }
 
 Result TensorValue::attribute(StringRef attribute) {
@@ -223,9 +221,9 @@ Result TensorValue::attribute(StringRef attribute) {
   std::vector<StringRef> candidates = Tracer::names();
   for (StringRef more : {"shape", "dtype", "ndim", "numel", "T", "mT"})
     candidates.push_back(more);
-  std::string message = "a tensor has no attribute `" + attribute.str() + "`";
+  std::string message = formatted("a tensor has no attribute `{}`", attribute);
   if (StringRef near = frontend::nearestName(attribute, candidates); !near.empty())
-    message += "; did you mean `" + near.str() + "`?";
+    message += formatted("; did you mean `{}`?", near);
   return fail(message, "AttributeError");
 }
 

@@ -1,5 +1,6 @@
 //===- Views.cpp - the same elements, seen differently --------------------===//
 #include "frontend/tensors/Tracer.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::tensors;
@@ -11,9 +12,8 @@ std::unique_ptr<EvalError> tile::tensors::readAxis(StringRef name, const PyValue
   axis = given && *given < 0 ? *given + int64_t(count) : given.value_or(-1);
   if (given && axis >= 0 && axis < int64_t(count))
     return nullptr;
-  return fail("an axis of `" + name.str() + "` is a number from " +
-                  std::to_string(-int64_t(count)) + " to " + std::to_string(int64_t(count) - 1) +
-                  ", got " + eval::repr(value),
+  return fail(formatted("an axis of `{}` is a number from {} to {}, got {}", name, -int64_t(count),
+                        int64_t(count) - 1, eval::repr(value)),
               "IndexError");
 }
 
@@ -57,16 +57,17 @@ static Result squeeze(Tracer &tracer, StringRef name, const CallArgs &args) {
   if (auto error = readAxis(name, r[1], sizes.size(), axis))
     return error;
   if (!sizes[axis].isConstant(1))
-    return fail("dimension " + std::to_string(axis) + " is `" + sizes[axis].str() +
-                    "`, and only one that is always 1 can be squeezed away",
-                "ValueError");
+    return fail(
+        formatted("dimension {} is `{}`, and only one that is always 1 can be squeezed away", axis,
+                  sizes[axis]),
+        "ValueError");
   dims.erase(dims.begin() + axis);
   return tracer.rearrange(x, dims);
 }
 
 static Result permute(Tracer &tracer, StringRef name, const CallArgs &args) {
   if (args.positional.empty())
-    return fail("`" + name.str() + "` needs a tensor");
+    return fail(formatted("`{}` needs a tensor", name));
   Operand x;
   if (auto error = tracer.operand(name, args.positional[0], x))
     return error;
@@ -83,8 +84,7 @@ static Result permute(Tracer &tracer, StringRef name, const CallArgs &args) {
       dims.push_back(axis);
   }
   if (dims.size() != rank || order.size() != rank)
-    return fail("`" + name.str() + "` needs each of the " + std::to_string(rank) +
-                " dimensions once");
+    return fail(formatted("`{}` needs each of the {} dimensions once", name, rank));
   return tracer.rearrange(x, dims);
 }
 

@@ -3,6 +3,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/graph/GraphPasses.h"
 #include "passes/graph/Space.h"
+#include "text/Format.h"
 #include <cmath>
 
 namespace tile::graph {
@@ -12,6 +13,7 @@ namespace tile::graph {
 
 using namespace mlir;
 using namespace tile::graph;
+using tile::formatted;
 
 using Ops = SmallVector<Operation *>;
 
@@ -281,8 +283,8 @@ bool Chainer::peel() {
     unsigned by = map && arity(map.getKind()) == 2 && isOfRow(map.getOperand(1)) ? 1 : 0;
     bool isScaling = isDivision ? by == 1 : map && map.getKind() == MapKind::mul;
     if (!isScaling || !isOfRow(map.getOperand(by)))
-      return isOfChain(value) &&
-             refuse(spelled(value.getDefiningOp()) + " stands between the softmax and the product");
+      return isOfChain(value) && refuse(formatted("{} stands between the softmax and the product",
+                                                  spelled(value.getDefiningOp())));
     scalings.push_back({map, map.getOperand(by)});
     value = unrounded(map.getOperand(1 - by));
   }
@@ -291,7 +293,7 @@ bool Chainer::peel() {
   for (OpOperand *mask : masks)
     if (Operation *condition = mask->getOwner()->getOperand(0).getDefiningOp();
         condition && known.contains(condition))
-      return refuse(spelled(mask->getOwner()) + " depends on the softmax itself");
+      return refuse(formatted("{} depends on the softmax itself", spelled(mask->getOwner())));
   return true;
 }
 
@@ -301,14 +303,14 @@ bool Chainer::isUsedElsewhere() {
   Ops ops = operationsOf(*chain);
   known.insert(ops.begin(), ops.end());
   if (Operation *right = second.getRhs().getDefiningOp(); right && behind.contains(right))
-    return !refuse("both operands are computed of " + spelled(chain->first));
+    return !refuse(formatted("both operands are computed of {}", spelled(chain->first)));
   for (Operation *op : ops) {
     bool isStored = (behind.contains(op) || op == chain->first) && op != second &&
                     !isOfRow(op->getResult(0)) && !isa<ReduceOp>(op);
     for (Operation *user : op->getUsers())
       if (isStored && !known.contains(user))
-        return !refuse(spelled(op) + " is needed elsewhere too, by " + spelled(user) +
-                       ", so that it is stored");
+        return !refuse(formatted("{} is needed elsewhere too, by {}, so that it is stored",
+                                 spelled(op), spelled(user)));
   }
   return false;
 }

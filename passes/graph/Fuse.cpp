@@ -4,6 +4,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/graph/GraphPasses.h"
 #include "passes/graph/Space.h"
+#include "text/Format.h"
 
 namespace tile::graph {
 #define GEN_PASS_DEF_GRAPHFUSEPASS
@@ -12,6 +13,7 @@ namespace tile::graph {
 
 using namespace mlir;
 using namespace tile::graph;
+using tile::formatted;
 
 void tile::graph::buildFusePipeline(OpPassManager &pm, bool chains) {
   pm.addPass(createCanonicalizerPass());
@@ -326,7 +328,7 @@ void Fusion::add(ArrayRef<Operation *> wanted) {
   if (op->getNumOperands() && op->getOperand(0).getDefiningOp<PartialOp>())
     sources.clear(); // nothing to try: that it is another kernel is the purpose
   auto note = [&](Operation *producer) {
-    std::string text = spelled(op) + " not with " + spelled(producer) + ": " + reason;
+    std::string text = formatted("{} not with {}: {}", spelled(op), spelled(producer), reason);
     if (!llvm::is_contained(reasons, text))
       reasons.push_back(text);
     reason.clear();
@@ -362,7 +364,7 @@ void Fusion::add(ArrayRef<Operation *> wanted) {
   }
   llvm::append_range(joined->reasons, reasons);
   if (auto unchained = op->getAttrOfType<StringAttr>(kUnchainedAttr)) {
-    joined->reasons.push_back("softmax not with " + spelled(op) + ": " + unchained.str());
+    joined->reasons.push_back(formatted("softmax not with {}: {}", spelled(op), unchained));
     op->removeAttr(kUnchainedAttr);
   }
 }

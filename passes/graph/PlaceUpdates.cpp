@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/graph/GraphPasses.h"
 #include "passes/graph/Space.h"
+#include "text/Format.h"
 
 namespace tile::graph {
 #define GEN_PASS_DEF_GRAPHPLACEUPDATESPASS
@@ -16,6 +17,7 @@ namespace tile::graph {
 
 using namespace mlir;
 using namespace tile::graph;
+using tile::formatted;
 
 /// Whether a value is computed of another one of the kernel.
 static bool dependsOn(Value value, Value on) {
@@ -52,17 +54,18 @@ static std::string hazardInside(KernelOp kernel, unsigned output, BlockArgument 
   for (OpOperand &use : old.getUses()) {
     auto read = space->uses.find(&use);
     if (isa<GatherOp>(use.getOwner()) && use.getOperandNumber() == 0)
-      return spelled(use.getOwner()) + " takes elements of it that other programs write";
+      return formatted("{} takes elements of it that other programs write",
+                       spelled(use.getOwner()));
     if (read == space->uses.end() || read->second != own)
-      return spelled(use.getOwner()) + " reads it in another order than it is written";
+      return formatted("{} reads it in another order than it is written", spelled(use.getOwner()));
   }
   if (!dependsOn(value, old))
     return "what else the kernel computes of it could be read too late";
   // Long rows are gone through several times; the last time is behind all reductions.
   for (Operation *op : ops)
     if (isa<ReduceOp>(op) && !space->product && !dependsOn(value, op->getResult(0)))
-      return "it would be written before " + spelled(op) +
-             " is known, for which rows are read first";
+      return formatted("it would be written before {} is known, for which rows are read first",
+                       spelled(op));
   return "";
 }
 
@@ -113,11 +116,11 @@ struct GraphPlaceUpdatesPass
         noteInPlace(result, parameter);
         continue;
       }
-      std::string of = "parameter " + std::to_string(number);
+      std::string of = formatted("parameter {}", number);
       if (auto name = function.getArgAttrOfType<StringAttr>(number, "graph.name"))
-        of = "`" + name.str() + "`";
+        of = formatted("`{}`", name);
       result.set(copied(result, (function.getName() + "_update_" + Twine(i)).str(),
-                        "update of " + of + " not in place: " + reason));
+                        formatted("update of {} not in place: {}", of, reason)));
     }
   }
 

@@ -1,8 +1,10 @@
 //===- Space.cpp - the indices that a kernel goes over --------------------===//
 #include "passes/graph/Space.h"
+#include "text/Format.h"
 
 using namespace mlir;
 using namespace tile::graph;
+using tile::formatted;
 
 bool tile::graph::isFree(Operation *op) { return isa<ConstantOp, SizeOp>(op); }
 
@@ -18,9 +20,9 @@ std::string tile::graph::spelled(Operation *op) {
     name = "cumsum";
   if (auto launch = dyn_cast<LaunchOp>(op))
     name = launch.getName();
-  std::string text = "`" + name.str() + "`";
+  std::string text = formatted("`{}`", name);
   if (auto at = op->getLoc()->findInstanceOf<FileLineColLoc>())
-    text += " in line " + std::to_string(at.getLine());
+    text += formatted(" in line {}", at.getLine());
   return text;
 }
 
@@ -255,7 +257,7 @@ bool Finder::checkReductions() {
   auto names = [&](const DimMap &map) {
     std::string text;
     for (int dim : map)
-      text += (text.empty() ? "`" : ", `") + sizes[dim].str() + "`";
+      text += formatted("{}{}`", text.empty() ? "`" : ", `", sizes[dim]);
     return text;
   };
   auto classes = [&](const DimMap &map) {
@@ -266,8 +268,8 @@ bool Finder::checkReductions() {
   };
   for (auto &[op, map] : reductions)
     if (classes(map) != classes(reductions[0].second)) {
-      reason = spelled(op) + " reduces over " + names(map) + ", " + spelled(reductions[0].first) +
-               " over " + names(reductions[0].second);
+      reason = formatted("{} reduces over {}, {} over {}", spelled(op), names(map),
+                         spelled(reductions[0].first), names(reductions[0].second));
       if (names(map) == names(reductions[0].second))
         reason += ", which is another dimension";
       return false;
@@ -283,7 +285,8 @@ bool Finder::checkScans() {
     first = first ? first : scan;
     if (!scan || scan.getReverse() == first.getReverse())
       continue;
-    reason = spelled(scan) + " goes along its rows the other way than " + spelled(first);
+    reason =
+        formatted("{} goes along its rows the other way than {}", spelled(scan), spelled(first));
     return false;
   }
   return true;
@@ -308,8 +311,9 @@ bool Finder::checkPartials() {
     if (own == rows && isApart && isAll)
       continue;
     Operation *other = reductions.empty() ? partials[0].first.getOperation() : reductions[0].first;
-    reason = spelled(op) + " combines other dimensions than " + spelled(other) +
-             " leaves, so that the two do not go over the same rows";
+    reason = formatted(
+        "{} combines other dimensions than {} leaves, so that the two do not go over the same rows",
+        spelled(op), spelled(other));
     return false;
   }
   return true;
@@ -321,12 +325,12 @@ bool Finder::checkSources() {
     for (OpOperand &operand : value.getDefiningOp()->getOpOperands()) {
       Operation *source = values.count(operand.get()) ? operand.get().getDefiningOp() : nullptr;
       if (source && isa<PartialOp>(source)) {
-        reason = spelled(value.getDefiningOp()) + " needs what all parts have found";
+        reason = formatted("{} needs what all parts have found", spelled(value.getDefiningOp()));
         return false;
       }
       if (source && isa<GatherOp>(value.getDefiningOp()) && operand.getOperandNumber() == 0) {
-        reason = spelled(value.getDefiningOp()) + " takes elements of " + spelled(source) +
-                 " that other programs compute";
+        reason = formatted("{} takes elements of {} that other programs compute",
+                           spelled(value.getDefiningOp()), spelled(source));
         return false;
       }
     }
@@ -338,12 +342,13 @@ bool Finder::checkAlone() {
   for (MatmulOp other : ArrayRef(products).drop_front()) {
     if (!chain && shareOperand(products[0], other) && products.size() <= kProductsTogether)
       continue;
-    reason = spelled(other) + " is another product than " + spelled(products[0]);
+    reason = formatted("{} is another product than {}", spelled(other), spelled(products[0]));
     return false;
   }
   if (!partials.empty()) {
-    reason = spelled(partials[0].first) + " needs whole columns, and a kernel with the product " +
-             spelled(products[0]) + " has blocks of them";
+    reason =
+        formatted("{} needs whole columns, and a kernel with the product {} has blocks of them",
+                  spelled(partials[0].first), spelled(products[0]));
     return false;
   }
   for (auto &[op, map] : reductions) {
@@ -353,8 +358,8 @@ bool Finder::checkAlone() {
                  map.size() == 1 && productDims[2] >= 0 && find(map[0]) == find(productDims[2]);
     if (isOwn)
       continue;
-    reason = spelled(op) + " needs whole rows, and a kernel with the product " +
-             spelled(products[0]) + " has blocks of them";
+    reason = formatted("{} needs whole rows, and a kernel with the product {} has blocks of them",
+                       spelled(op), spelled(products[0]));
     return false;
   }
   return true;
@@ -375,8 +380,8 @@ bool Finder::checkOperands() {
   for (Value value : inOrder) {
     bool isOnce = chain && has(value, rows); // of the scores, and of their left operand
     if (value.getDefiningOp<GatherOp>() && has(value, inner) && !isOnce) {
-      reason = spelled(value.getDefiningOp()) + " would take elements by their indices again for " +
-               "every block of " + spelled(products[0]);
+      reason = formatted("{} would take elements by their indices again for every block of {}",
+                         spelled(value.getDefiningOp()), spelled(products[0]));
       return false;
     }
   }
@@ -385,8 +390,8 @@ bool Finder::checkOperands() {
       continue;
     for (Operation *user : value.getUsers())
       if (!inside.contains(user)) {
-        reason = spelled(value.getDefiningOp()) + " is needed elsewhere too, not only as an " +
-                 "operand of " + spelled(products[0]);
+        reason = formatted("{} is needed elsewhere too, not only as an operand of {}",
+                           spelled(value.getDefiningOp()), spelled(products[0]));
         return false;
       }
   }
@@ -417,7 +422,8 @@ bool Finder::checkProduct() {
   for (Value value : inOrder) {
     if (isDistinct && hasRoom(values[value]))
       continue;
-    reason = spelled(value.getDefiningOp()) + " needs the product's dimensions in another order";
+    reason = formatted("{} needs the product's dimensions in another order",
+                       spelled(value.getDefiningOp()));
     return false;
   }
   return checkOperands();
@@ -431,13 +437,13 @@ bool Finder::checkDistinct() {
   };
   for (Value value : inOrder)
     if (!isDistinct(values[value])) {
-      reason = spelled(value.getDefiningOp()) +
-               " needs what is computed here in two orders of dimensions at once";
+      reason = formatted("{} needs what is computed here in two orders of dimensions at once",
+                         spelled(value.getDefiningOp()));
       return false;
     }
   for (auto &[use, map] : uses)
     if (!isDistinct(map)) {
-      reason = spelled(use->getOwner()) + " reads in two orders of dimensions at once";
+      reason = formatted("{} reads in two orders of dimensions at once", spelled(use->getOwner()));
       return false;
     }
   return true;
@@ -464,8 +470,8 @@ bool Finder::place(const DimMap &map, const std::string &what) {
       std::string shape;
       for (int axis : axes)
         shape += (shape.empty() ? "" : ", ") + sizes[axis].str();
-      reason = what + " has a dimension `" + sizes[map[i]].str() + "`, which the others, over (" +
-               shape + "), do not";
+      reason = formatted("{} has a dimension `{}`, which the others, over ({}), do not", what,
+                         sizes[map[i]], shape);
       return false;
     }
     int axis = axes[*found];
@@ -512,7 +518,7 @@ bool Finder::order() {
     if (!place(values[value], spelled(value.getDefiningOp())))
       return false;
   for (auto &[use, map] : uses)
-    if (!place(map, "what " + spelled(use->getOwner()) + " reads"))
+    if (!place(map, formatted("what {} reads", spelled(use->getOwner()))))
       return false;
   return true;
 }
@@ -527,7 +533,7 @@ DimMap Finder::placed(const DimMap &map) {
 std::optional<Space> Finder::run(ArrayRef<Operation *> ops) {
   for (Operation *op : ops)
     if (isa<LaunchOp>(op)) {
-      reason = spelled(op) + " is a kernel that somebody wrote";
+      reason = formatted("{} is a kernel that somebody wrote", spelled(op));
       return std::nullopt;
     }
   for (Operation *op : ops)

@@ -71,11 +71,12 @@ static Result dropout(const ContextPtr &context, const CallArgs &args) {
     return r.error();
   auto *x = r[0].dynExtension<Tensor>();
   if (!x)
-    return eval::fail("`dropout` needs a tensor, got " + eval::repr(r[0]));
+    return eval::fail(formatted("`dropout` needs a tensor, got {}", eval::repr(r[0])));
   PyValue p = r.has(1) ? r[1] : PyValue::number(0.5);
   std::optional<double> chance = p.toDouble();
   if (!chance || !(*chance >= 0 && *chance <= 1))
-    return eval::fail("`dropout` needs a probability from 0 to 1, got " + eval::repr(p));
+    return eval::fail(
+        formatted("`dropout` needs a probability from 0 to 1, got {}", eval::repr(p)));
   PyValue seed = r.has(2) ? r[2] : PyValue::integer(0);
   std::vector<PyValue> shape;
   for (int64_t size : x->shape())
@@ -100,7 +101,8 @@ static Result crossEntropy(const ContextPtr &context, const CallArgs &args) {
     return r.error();
   auto *logits = r[0].dynExtension<Tensor>();
   if (!logits || logits->rank() == 0)
-    return eval::fail("`cross_entropy` needs a tensor of logits, got " + eval::repr(r[0]));
+    return eval::fail(
+        formatted("`cross_entropy` needs a tensor of logits, got {}", eval::repr(r[0])));
   Result isLabel = call(context, "one_hot", {r[1], PyValue::integer(logits->shape().back())});
   Result shifted = call(context, "log_softmax", {r[0], PyValue::integer(-1)});
   if (!isLabel || !shifted)
@@ -125,8 +127,8 @@ static Result rope(const ContextPtr &context, const CallArgs &args) {
     return r.error();
   auto *x = r[0].dynExtension<Tensor>();
   if (!x || x->rank() == 0 || x->shape().back() % 2)
-    return eval::fail("`rope` needs a tensor whose last dimension is even, got " +
-                      eval::repr(r[0]));
+    return eval::fail(
+        formatted("`rope` needs a tensor whose last dimension is even, got {}", eval::repr(r[0])));
   PyValue half = PyValue::integer(x->shape().back() / 2);
   Result parts[2] = {PyValue(), PyValue()};
   for (int i = 0; i < 2; ++i) {
@@ -237,7 +239,7 @@ static Result pad(const ContextPtr &context, const CallArgs &args) {
     std::vector<PyValue> parts = {*whole};
     for (size_t end = 0; end < 2; ++end) {
       if (!pair.isSequence() || pair.elements().size() != 2)
-        return eval::fail("`pad` needs pairs of widths, got " + eval::repr(pair));
+        return eval::fail(formatted("`pad` needs pairs of widths, got {}", eval::repr(pair)));
       std::vector<PyValue> shape;
       for (int64_t size : whole->dynExtension<Tensor>()->shape())
         shape.push_back(PyValue::integer(size));
@@ -300,9 +302,9 @@ static std::unique_ptr<eval::EvalError> readConvolution(const CallArgs &args, Co
   const Shape &x = out.x.shape, &w = out.w.shape;
   if (!isRead || x.size() != 4 || w.size() != 4 || x[1] != w[1] * out.groups || w[0] % out.groups ||
       (out.hasBias && out.bias.shape != Shape{w[0]}))
-    return eval::fail("`conv2d` needs a picture (N, C, H, W), weights (O, C / groups, KH, KW), a "
-                      "bias (O,), and whole numbers; got " +
-                          toString(x) + " and " + toString(w),
+    return eval::fail(formatted("`conv2d` needs a picture (N, C, H, W), weights (O, C / groups, "
+                                "KH, KW), a bias (O,), and whole numbers; got {} and {}",
+                                toString(x), toString(w)),
                       "ValueError");
   for (size_t i = 0; i < 2; ++i) {
     int64_t over = x[2 + i] + 2 * out.padding[i] - out.dilation[i] * (w[2 + i] - 1) - 1;
@@ -356,14 +358,15 @@ static Result chunk(const ContextPtr &, const CallArgs &args) {
   auto *x = r[0].dynExtension<Tensor>();
   int64_t axis = r.has(2) ? r[2].toInt64().value_or(INT64_MAX) : 0;
   if (!x)
-    return eval::fail("`chunk` needs a tensor, got " + eval::repr(r[0]));
+    return eval::fail(formatted("`chunk` needs a tensor, got {}", eval::repr(r[0])));
   if (auto error = normalizeAxis(axis, x->rank()))
     return error;
   int64_t count = r[1].toInt64().value_or(0), whole = x->shape()[axis];
   if (count < 1 || whole % count)
-    return eval::fail("`chunk` of " + std::to_string(whole) + " elements needs a number of parts " +
-                          "that divides them, got " + eval::repr(r[1]),
-                      "ValueError");
+    return eval::fail(
+        formatted("`chunk` of {} elements needs a number of parts that divides them, got {}", whole,
+                  eval::repr(r[1])),
+        "ValueError");
   std::vector<PyValue> parts, index(axis + 1, PyValue::slice({}, {}, {}));
   for (int64_t i = 0; i < count; ++i) {
     index[axis] = PyValue::slice(PyValue::integer(whole / count * i),

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/Methods.h"
 #include "runtime/host/Functions.h"
+#include "text/Format.h"
 #include <cmath>
 
 using namespace tile;
@@ -104,15 +105,15 @@ static void multiplyMatrices(const T *a, const T *b, T *out, int64_t m, int64_t 
 static Result multiplyBatches(const ContextPtr &context, const Array &lhs, const Array &rhs) {
   size_t p = lhs.shape.size(), q = rhs.shape.size();
   if (p < 2 || q < 2 || lhs.shape[p - 1] != rhs.shape[q - 2])
-    return fail("`@` needs shapes (..., M, K) and (..., K, N), got " + toString(lhs.shape) +
-                    " and " + toString(rhs.shape),
+    return fail(formatted("`@` needs shapes (..., M, K) and (..., K, N), got {} and {}",
+                          toString(lhs.shape), toString(rhs.shape)),
                 "ValueError");
   int64_t m = lhs.shape[p - 2], k = lhs.shape[p - 1], n = rhs.shape[q - 1];
   llvm::ArrayRef<int64_t> batchL(lhs.shape.data(), p - 2), batchR(rhs.shape.data(), q - 2);
   std::optional<Shape> batch = broadcastShapes(batchL, batchR);
   if (!batch)
-    return fail("the batch dimensions of `@` do not broadcast: " + toString(lhs.shape) + " and " +
-                    toString(rhs.shape),
+    return fail(formatted("the batch dimensions of `@` do not broadcast: {} and {}",
+                          toString(lhs.shape), toString(rhs.shape)),
                 "ValueError");
   Shape shapeL = *batch, shapeR = *batch, shape = *batch;
   shapeL.append({m, k});
@@ -173,7 +174,7 @@ Result arrayBinary(const ContextPtr &context, BinaryOp op, Array lhs, Array rhs)
     return error;
   bool real = lhs.isFloat() || rhs.isFloat();
   if (real && isBitwise(op))
-    return fail("`" + ast::spelling(op).str() + "` needs tensors of integers or booleans");
+    return fail(formatted("`{}` needs tensors of integers or booleans", ast::spelling(op)));
   bool negativePower = op == BinaryOp::Pow && !real &&
                        llvm::any_of(rhs.ints, [](int64_t exponent) { return exponent < 0; });
   if (real || op == BinaryOp::Div || negativePower) {
@@ -350,7 +351,8 @@ static Result geluFunction(const ContextPtr &context, const CallArgs &args) {
     return r.error();
   bool byTanh = r.has(1) && r[1].isStr() && r[1].asStr() == "tanh";
   if (r.has(1) && !byTanh && !(r[1].isStr() && r[1].asStr() == "none"))
-    return fail("`approximate` of `gelu` is \"none\" or \"tanh\", got " + eval::repr(r[1]));
+    return fail(
+        formatted("`approximate` of `gelu` is \"none\" or \"tanh\", got {}", eval::repr(r[1])));
   CallArgs only{{r[0]}, {}};
   return byTanh ? realFunction<geluByTanh>(context, only) : realFunction<gelu>(context, only);
 }

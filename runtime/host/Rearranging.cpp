@@ -2,6 +2,7 @@
 #include "frontend/eval/Methods.h"
 #include "frontend/eval/Synonyms.h"
 #include "runtime/host/Functions.h"
+#include "text/Format.h"
 #include <cmath>
 #include <numeric>
 
@@ -111,15 +112,14 @@ static Result joinAlong(const ContextPtr &context, const PyValue &list, std::vec
       return fail("`cat` needs tensors of one rank", "ValueError");
     for (int64_t d = 0; d < int64_t(shape.size()); ++d)
       if (d != axis && part.shape[d] != shape[d])
-        return fail("`cat` cannot join shapes " + toString(parts[0].shape) + " and " +
-                        toString(part.shape) + " along axis " + std::to_string(axis),
+        return fail(formatted("`cat` cannot join shapes {} and {} along axis {}",
+                              toString(parts[0].shape), toString(part.shape), axis),
                     "ValueError");
     length = length + part.shape[axis];
     kind = std::max(kind, part.kind);
   }
   if (!length.fits())
-    return fail("`cat` gives more than 2^63 elements along axis " + std::to_string(axis),
-                "ValueError");
+    return fail(formatted("`cat` gives more than 2^63 elements along axis {}", axis), "ValueError");
   shape[axis] = *length;
   Array out;
   if (auto error = Array::make(context->memory, kind, shape, out))
@@ -173,7 +173,7 @@ static Result broadcastTo(const ContextPtr &context, const CallArgs &args) {
     return error;
   std::optional<Shape> target = broadcastShapes(x.shape, shape);
   if (!target || *target != shape)
-    return fail("shape " + toString(x.shape) + " does not broadcast to " + toString(shape),
+    return fail(formatted("shape {} does not broadcast to {}", toString(x.shape), toString(shape)),
                 "ValueError");
   if (auto error = x.broadcastTo(context->memory, shape, x))
     return error;
@@ -191,9 +191,7 @@ static std::unique_ptr<eval::EvalError> readIndices(const PyValue &value, Array 
 }
 
 static std::unique_ptr<eval::EvalError> outOfRange(int64_t index, int64_t size) {
-  return fail("index " + std::to_string(index) + " is out of range for size " +
-                  std::to_string(size),
-              "IndexError");
+  return fail(formatted("index {} is out of range for size {}", index, size), "IndexError");
 }
 
 /// out[o, i, n] = x[o, index[o, i, n], n]
@@ -213,9 +211,10 @@ static Result gather(const ContextPtr &context, const CallArgs &args) {
   if (index.shape.size() == expected.size())
     expected[axis] = index.shape[axis];
   if (index.shape != expected)
-    return fail("`gather` needs an index of the tensor's shape but for the axis; got " +
-                    toString(index.shape) + " for " + toString(x.shape),
-                "ValueError");
+    return fail(
+        formatted("`gather` needs an index of the tensor's shape but for the axis; got {} for {}",
+                  toString(index.shape), toString(x.shape)),
+        "ValueError");
   AxisView from(x.shape, axis), to(index.shape, axis);
   Array out = index.zerosLike(x.kind);
   for (int64_t o = 0; o < to.outer; ++o)

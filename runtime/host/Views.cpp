@@ -2,6 +2,7 @@
 #include "frontend/eval/Methods.h"
 #include "frontend/eval/WorkMeter.h"
 #include "runtime/host/Functions.h"
+#include "text/Format.h"
 
 using namespace tile;
 using namespace tile::host;
@@ -51,13 +52,13 @@ Result Tensor::attribute(StringRef name) {
   std::vector<StringRef> candidates = functionNames(/*methodsOnly=*/true);
   llvm::append_range(candidates,
                      ArrayRef<StringRef>{"shape", "dtype", "numel", "ndim", "itemsize", "nbytes"});
-  std::string message = "a tensor has no attribute `" + name.str() + "`";
+  std::string message = formatted("a tensor has no attribute `{}`", name);
   if (llvm::is_contained({"cuda", "cpu", "device"}, name))
     message += "; it is where `--device` says";
   else if (llvm::is_contained({"detach", "requires_grad", "grad", "backward"}, name))
     message += "; tensors have no gradients here";
   else if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
-    message += "; did you mean `" + near.str() + "`?";
+    message += formatted("; did you mean `{}`?", near);
   return fail(message, "AttributeError");
 }
 
@@ -77,7 +78,7 @@ static Tensor *self(const CallArgs &args) {
 }
 
 static std::unique_ptr<eval::EvalError> needTensor(StringRef name) {
-  return fail("`" + name.str() + "` needs a tensor first");
+  return fail(formatted("`{}` needs a tensor first", name));
 }
 
 /// `x.f(2, 3)` and `x.f((2, 3))` alike; -1 is allowed.
@@ -88,7 +89,7 @@ static std::unique_ptr<eval::EvalError> readInts(const CallArgs &args, Shape &ou
   for (const PyValue &value : values) {
     std::optional<int64_t> i = value.toInt64();
     if (!i)
-      return fail("expected integers, got " + eval::repr(value));
+      return fail(formatted("expected integers, got {}", eval::repr(value)));
     out.push_back(*i);
   }
   return nullptr;
@@ -135,8 +136,9 @@ static Result item(const ContextPtr &, const CallArgs &args) {
   if (!x)
     return needTensor("item");
   if (x->size() != 1)
-    return fail("`item` needs a tensor of one element, got shape " + toString(x->shape()),
-                "ValueError");
+    return fail(
+        formatted("`item` needs a tensor of one element, got shape {}", toString(x->shape())),
+        "ValueError");
   return x->onlyValue();
 }
 
@@ -194,7 +196,8 @@ static Result to(const ContextPtr &context, const CallArgs &args) {
   if (!r || !x)
     return x ? r.error() : needTensor("to");
   if (!r[1].is(Kind::DType))
-    return fail("`to` needs a dtype such as `tl.float16`, got `" + eval::typeName(r[1]) + "`");
+    return fail(
+        formatted("`to` needs a dtype such as `tl.float16`, got `{}`", eval::typeName(r[1])));
   return copied(context, *x, r[1].asDType());
 }
 
@@ -232,8 +235,7 @@ static std::unique_ptr<eval::EvalError> completeShape(Shape &shape, int64_t size
   }
   Extent count = countElements(rest);
   if (!count.fits() || *count != size || llvm::any_of(rest, [](int64_t d) { return d < 0; }))
-    return fail("cannot view " + std::to_string(size) + " elements as " + toString(shape),
-                "ValueError");
+    return fail(formatted("cannot view {} elements as {}", size, toString(shape)), "ValueError");
   shape = rest;
   return nullptr;
 }
@@ -267,8 +269,8 @@ static Result viewAs(const ContextPtr &context, const CallArgs &args) {
   }
   const DType &type = args.positional[1].asDType();
   if (type.itemSize() != x->type().itemSize())
-    return fail("`view` reinterprets elements of " + std::to_string(x->type().itemSize()) +
-                    " bytes; `" + type.name() + "` has " + std::to_string(type.itemSize()),
+    return fail(formatted("`view` reinterprets elements of {} bytes; `{}` has {}",
+                          x->type().itemSize(), type.name(), type.itemSize()),
                 "ValueError");
   return Tensor::create(x->sharedStorage(), type, x->shape(), x->strides(), x->offset());
 }
@@ -292,8 +294,8 @@ static Result flatten(const ContextPtr &context, const CallArgs &args) {
     if (auto error = normalizeAxis(*dim, x->rank()))
       return error;
   if (last < first)
-    return fail("`flatten` goes from a dimension to one behind it, not from " +
-                    std::to_string(first) + " to " + std::to_string(last),
+    return fail(formatted("`flatten` goes from a dimension to one behind it, not from {} to {}",
+                          first, last),
                 "ValueError");
   int64_t together = 1;
   for (int64_t i = 0; i < int64_t(x->rank()); ++i) {
@@ -321,7 +323,8 @@ static Result permute(const ContextPtr &, const CallArgs &args) {
     strides.push_back(x->strides()[d]);
   }
   if (order.size() != x->rank() || llvm::is_contained(seen, false))
-    return fail("`permute` needs each dimension once, got " + toString(order), "ValueError");
+    return fail(formatted("`permute` needs each dimension once, got {}", toString(order)),
+                "ValueError");
   return x->view(shape, strides, x->offset());
 }
 
@@ -395,7 +398,7 @@ static Result expand(const ContextPtr &, const CallArgs &args) {
     if (target == -1)
       target = x->shape()[d];
     if (target != x->shape()[d] && x->shape()[d] != 1)
-      return fail("cannot expand shape " + toString(x->shape()) + " to " + toString(shape),
+      return fail(formatted("cannot expand shape {} to {}", toString(x->shape()), toString(shape)),
                   "ValueError");
     strides[lead + d] = target == x->shape()[d] ? x->strides()[d] : 0;
   }
@@ -416,7 +419,8 @@ static Result asStrided(const ContextPtr &, const CallArgs &args) {
     return fail("`as_strided` needs one stride a dimension", "ValueError");
   std::optional<int64_t> offset = r.has(3) ? r[3].toInt64() : 0;
   if (!offset)
-    return fail("the offset of `as_strided` is an integer of 64 bits, got " + eval::repr(r[3]));
+    return fail(
+        formatted("the offset of `as_strided` is an integer of 64 bits, got {}", eval::repr(r[3])));
   return x->view(shape, strides, Extent(x->offset()) + *offset);
 }
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/Methods.h"
 #include "runtime/host/Functions.h"
+#include "text/Format.h"
 #include <cmath>
 #include <numbers>
 
@@ -59,7 +60,7 @@ std::unique_ptr<eval::EvalError> host::useOwnNames(const FunctionEntry &entry, C
     if (own == keyword)
       continue;
     if (args.keyword(own))
-      return fail("`" + keyword + "` is another name of `" + own.str() + "`: give one of them");
+      return fail(formatted("`{}` is another name of `{}`: give one of them", keyword, own));
     keyword = own.str();
   }
   gatherShape(entry.name, args);
@@ -82,7 +83,8 @@ static Result geluOf(const ContextPtr &context, const CallArgs &args) {
     return r.error();
   std::string form = r.has(1) ? eval::str(r[1]) : "none";
   if (form != "none" && form != "tanh")
-    return fail("`approximate` is \"none\" or \"tanh\", got " + eval::repr(r[1]), "ValueError");
+    return fail(formatted("`approximate` is \"none\" or \"tanh\", got {}", eval::repr(r[1])),
+                "ValueError");
   Array x;
   if (auto error = toArray(r[0], x))
     return error;
@@ -125,8 +127,8 @@ static std::unique_ptr<eval::EvalError> readScale(const PyValue &value, StringRe
   out = out.toFloat();
   if (out.size() == n.length)
     return nullptr;
-  return fail("`" + name.str() + "` has shape " + toString(out.shape) + ", and " +
-                  std::to_string(n.length) + " elements are normalised together",
+  return fail(formatted("`{}` has shape {}, and {} elements are normalised together", name,
+                        toString(out.shape), n.length),
               "ValueError");
 }
 
@@ -149,8 +151,8 @@ static std::unique_ptr<eval::EvalError> readNormalization(StringRef name, const 
   else if (auto error = toShape(r[1], last))
     return error;
   if (last.size() > n.x.shape.size() || !std::equal(last.rbegin(), last.rend(), n.x.shape.rbegin()))
-    return fail("`normalized_shape` " + toString(last) + " is not the end of shape " +
-                    toString(n.x.shape),
+    return fail(formatted("`normalized_shape` {} is not the end of shape {}", toString(last),
+                          toString(n.x.shape)),
                 "ValueError");
   n.length = numElements(last);
   n.eps = r.has(4) ? r[4].toDouble().value_or(eps) : eps;
@@ -197,8 +199,8 @@ static Result allclose(const ContextPtr &context, const CallArgs &args) {
   if (auto error = toArray(r[1], y))
     return error;
   if (x.shape != y.shape)
-    return fail("`allclose` needs two tensors of one shape, got " + toString(x.shape) + " and " +
-                    toString(y.shape),
+    return fail(formatted("`allclose` needs two tensors of one shape, got {} and {}",
+                          toString(x.shape), toString(y.shape)),
                 "ValueError");
   Result equalNan = eval::truth(r.get(4));
   if (!equalNan)
