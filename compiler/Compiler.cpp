@@ -16,6 +16,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "passes/Pipelines.h"
+#include "passes/facts/Refusals.h"
 #include "passes/memory/Scratch.h"
 #include "target/Target.h"
 #include "text/Format.h"
@@ -172,8 +173,8 @@ public:
     ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {
       if (d.getSeverity() == DiagnosticSeverity::Error)
         report(d.getLocation(), d.str());
-      else if (auto at = d.getLocation()->findInstanceOf<FileLineColLoc>())
-        remarks.push_back({at.getLine(), at.getColumn(), d.str()});
+      else if (std::optional<Reason> reason = readRefusal(d))
+        remarks.push_back({d.getLocation(), *reason});
       return success();
     });
     if (!options.printIrAfter.empty())

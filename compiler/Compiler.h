@@ -26,6 +26,8 @@ class ModuleOp;
 
 namespace tile {
 
+struct Remark;
+
 /// An integer that a launch works out from its arguments: the sum of the terms,
 /// each a coefficient times the values of some arguments.
 struct LaunchSum {
@@ -98,12 +100,6 @@ struct StageTime {
   double milliseconds;
 };
 
-/// What a pass says about one place: why something better was not possible.
-struct Remark {
-  unsigned line, column; ///< 1-based
-  std::string message;
-};
-
 struct CompileResult {
   enum class Status { Ok, Error, Unsupported };
   Status status = Status::Ok;
@@ -126,7 +122,7 @@ public:
   Compiler &operator=(const Compiler &) = delete;
 
   /// Who wants to see the kernel as it is before it is lowered: laid out, with what
-  /// the passes remarked on the way.
+  /// the passes remarked on the way (passes/facts/Refusals.h).
   using LaidOutReader = llvm::function_ref<void(mlir::ModuleOp, llvm::ArrayRef<Remark>)>;
 
   /// Compiles one kernel of `file`. The file must outlive the result, whose

@@ -1,6 +1,5 @@
 //===- ExplainAccesses.cpp - how a kernel reaches memory ------------------===//
 #include "compiler/ExplainReader.h"
-#include "passes/facts/Refusals.h"
 #include "text/Format.h"
 #include <set>
 
@@ -88,19 +87,18 @@ static unsigned pointeeBytes(Type pointers) {
 // Accesses
 //===----------------------------------------------------------------------===//
 
-std::string Reader::reasonFor(const Explanation::Place &place, StringRef prefix) const {
-  for (const Remark &remark : remarks) {
-    StringRef message = remark.message;
-    if (remark.line != place.line || remark.column != place.column ||
-        message.starts_with(cta::kNotCopied) == prefix.empty())
-      continue;
-    if (std::optional<Reason> reason = readRefusal(message)) {
-      if (refusalOf(*reason).pass != "tile-warpgroup-dots")
-        continue;
-      return refusalOf(*reason).why.str();
-    }
-    return message.drop_front(prefix.size()).str();
-  }
+std::string Reader::reasonFor(Operation *op) const {
+  for (const Remark &remark : remarks)
+    if (remark.at == op->getLoc() && !isOfThreadsCopy(remark.reason) &&
+        (isOfAccess(remark.reason) || refusalOf(remark.reason).pass == "tile-warpgroup-dots"))
+      return refusalOf(remark.reason).why.str();
+  return {};
+}
+
+std::string Reader::copyReasonFor(Operation *op) const {
+  for (const Remark &remark : remarks)
+    if (remark.at == op->getLoc() && isOfThreadsCopy(remark.reason))
+      return refusalOf(remark.reason).why.str();
   return {};
 }
 
@@ -111,8 +109,8 @@ void Reader::visitRegisterAccess(Operation *op) {
   Value pointers = op->getOperand(0);
   access.kind = load ? "load" : store ? "store" : "atomic";
   access.block = blockName(pointers.getType());
-  access.reason = reasonFor(access);
-  access.copyReason = reasonFor(access, cta::kNotCopied);
+  access.reason = reasonFor(op);
+  access.copyReason = copyReasonFor(op);
   unsigned bytes = pointeeBytes(pointers.getType());
   auto block = dyn_cast<RankedTensorType>(pointers.getType());
   if (!block) {
@@ -160,7 +158,7 @@ void Reader::visitAsyncCopy(cta::AsyncCopyOp op) {
   access.kind = "load";
   access.block = formatted("{} {}", shapeName(type.getShape()), typeName(type.getElementType()));
   access.path = "cp.async";
-  access.reason = reasonFor(access);
+  access.reason = reasonFor(op);
   access.vectorBytes = op.getVector() * bytes;
   Value mask = op.getMask();
   access.widthReason = whyNotWider(axes.get(op.getPtr()), mask ? &axes.get(mask) : nullptr, bytes,

@@ -7,7 +7,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
-#include "passes/facts/Refusals.h"
 #include "passes/facts/Registers.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/memory/Scratch.h"
@@ -113,8 +112,10 @@ Reader::Reader(func::FuncOp kernel, const ExplainOptions &options, ArrayRef<Rema
       warps(int(cta::warpsOfGroup(kernel))), wantedStages(options.compile.numStages),
       target(targetOf(kernel)) {}
 
-/// Those are told where the product is.
-static bool isOfProduct(Reason reason) { return refusalOf(reason).pass == "tile-warpgroup-dots"; }
+/// Those are told where the product or the access is.
+static bool isOfOperation(Reason reason) {
+  return isOfAccess(reason) || refusalOf(reason).pass == "tile-warpgroup-dots";
+}
 
 /// Registers of a thread during some product, or for what one body loads: the assembler has loads
 /// first, where it can.
@@ -135,9 +136,9 @@ void Reader::run() {
   out.groups = int(cta::groupsOf(kernel));
   out.consumerWarps = warps * out.groups;
   for (const Remark &remark : remarks)
-    if (std::optional<Reason> reason = readRefusal(remark.message);
-        reason && !isOfProduct(*reason)) {
-      std::pair<std::string, std::string> said(refusalOf(*reason).wish, refusalOf(*reason).why);
+    if (!isOfOperation(remark.reason)) {
+      const Refusal &refusal = refusalOf(remark.reason);
+      std::pair<std::string, std::string> said(refusal.wish, refusal.why);
       if (!llvm::is_contained(out.refused, said))
         out.refused.push_back(std::move(said));
     }
@@ -348,7 +349,7 @@ void Reader::visitDot(DotOp op) {
       shapeName({acc.getShape().drop_front(acc.getRank() - 2)[0], acc.getShape().back(), k});
   dot.operations = 2.0 * double(acc.getNumElements()) * double(k);
   dot.left = dot.right = "registers";
-  dot.reason = reasonFor(dot);
+  dot.reason = reasonFor(op);
   auto instruction = chooseInstruction(op, target);
   std::string types =
       formatted("{}.{}.{}", typeName(acc), typeName(a), typeName(op.getB().getType()));

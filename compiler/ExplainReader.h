@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/facts/AxisInfo.h"
+#include "passes/facts/Refusals.h"
 
 namespace tile::explaining {
 
@@ -70,8 +71,10 @@ private:
     place.loop = loop;
     return place;
   }
-  /// Why the access is none by TMA, or no asynchronous copy (`prefix` says which).
-  std::string reasonFor(const Explanation::Place &place, llvm::StringRef prefix = "") const;
+  /// Why the access is none by TMA or in bulk, or the product none of warpgroups; and why the
+  /// access is no copy by the threads. Nothing if no pass held back there.
+  std::string reasonFor(mlir::Operation *op) const;
+  std::string copyReasonFor(mlir::Operation *op) const;
   /// Wavefronts of all warps for one side of an exchange.
   void addSide(Explanation::Exchange &e, const layout::LinearLayout &access,
                const layout::LinearLayout &shared, unsigned bytes, unsigned vectorLog2,

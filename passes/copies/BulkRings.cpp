@@ -28,6 +28,7 @@
 #include "passes/facts/AxisInfo.h"
 #include "passes/facts/LoopSlice.h"
 #include "passes/facts/PointerRoots.h"
+#include "passes/facts/Refusals.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -75,34 +76,34 @@ static bool isAligned(LoadOp load, AxisInfoAnalysis &axes, unsigned bytes, bool 
 /// `load` as rows; on failure the remark says why.
 static std::optional<RowLoad> rowsOf(LoadOp load, scf::ForOp loop, StridedAnalysis &strided,
                                      AxisInfoAnalysis &axes) {
-  auto refuse = [&](StringRef why) {
-    load.emitRemark() << why;
+  auto fail = [&](Reason why) {
+    refuse(load, why);
     return std::nullopt;
   };
   auto type = cast<RankedTensorType>(load.getType());
   unsigned bytes = getElementBytes(type.getElementType());
   if (!type.getElementType().isIntOrFloat() || type.getElementType().isInteger(1) ||
       type.getRank() == 0)
-    return refuse("its elements are neither numbers nor rows of numbers");
+    return fail(Reason::RowsNoNumbers);
   if (!canKeepHints(load))
-    return refuse(kCannotKeepHints);
+    return fail(Reason::RowsHints);
   RowLoad row;
   row.load = load;
   row.buffer = rowMajorBuffer(type);
   int64_t columns = type.getShape().back(), count = type.getNumElements() / columns;
   const Tuning &tuning = tuningOf(loop);
   if (columns * bytes < tuning.bulkLeastRowBytes || count > tuning.bulkMostRows)
-    return refuse("its rows are too short, or too many, for bulk copies");
+    return fail(Reason::RowsShort);
   if (Value other = load.getOther(); other && !loop.isDefinedOutsideOfLoop(other))
-    return refuse("what masked elements read changes in the loop");
+    return fail(Reason::RowsOtherChanges);
   std::optional<StridedPointers> pointers = strided.pointers(load.getPtr());
   if (!pointers || !pointers->offset.wraps.empty() ||
       pointers->offset.strides.back().asConstant() != 1)
-    return refuse("its rows are not known to be consecutive");
+    return fail(Reason::RowsNotConsecutive);
   if (!keepsBeginning(load.getMask(), row, strided, loop))
-    return refuse("its mask is not the beginning of a row, the same in every iteration");
+    return fail(Reason::RowsMask);
   if (!isAligned(load, axes, bytes, !row.limits.empty()))
-    return refuse("its rows are not known to start and end at multiples of 16 bytes");
+    return fail(Reason::RowsUnaligned);
   row.base = pointers->base;
   row.starts.push_back(pointers->offset.start);
   for (unsigned dim = type.getRank() - 1; dim-- > 0;) { // the last of them fastest
@@ -158,14 +159,14 @@ std::optional<BulkRing> tile::planBulkRing(scf::ForOp loop, int32_t stages) {
     if (!isa<RankedTensorType>(load.getType()) || load.getIsVolatile())
       continue;
     if (comesFrom(load.getPtr(), *written)) {
-      load.emitRemark() << "the kernel also writes through the same pointer";
+      refuse(load, Reason::RowsWritten);
       continue;
     }
     std::optional<RowLoad> row = rowsOf(load, loop, strided, axes);
     if (!row)
       continue;
     if (!areScalarAhead(factorsOf(*row), loop, *here)) {
-      load.emitRemark() << "its address depends on what the loop computes";
+      refuse(load, Reason::RowsNotAhead);
       continue;
     }
     ring.loads.push_back(std::move(*row));

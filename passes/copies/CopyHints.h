@@ -23,7 +23,6 @@ inline constexpr unsigned kWholeCopyBytes = 16;
 /// Whether a copy, of so many bytes at once, can ask for what `load` does.
 bool canKeepHints(LoadOp load, unsigned bytesAtOnce = kWholeCopyBytes);
 bool canKeepHints(StoreOp store);
-inline constexpr llvm::StringLiteral kCannotKeepHints = "its cache modifier is none of a copy";
 
 /// Makes `copy` ask for it.
 void keepHints(LoadOp load, mlir::Operation *copy);

@@ -13,6 +13,7 @@
 #include "passes/facts/MaskRuns.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/ProductFacts.h"
+#include "passes/facts/Refusals.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/layouts/StagingLayouts.h"
 
@@ -266,14 +267,14 @@ bool Copy::isReadTurned(TransOp trans) const {
 
 /// `load` as a copy; on failure the remark says why.
 static std::optional<Copy> copyOf(LoadOp load, const DenseSet<Value> &written) {
-  auto refuse = [&](StringRef why) {
-    load.emitRemark() << cta::kNotCopied << why;
+  auto fail = [&](Reason why) {
+    refuse(load, why);
     return std::nullopt;
   };
   if (load.getIsVolatile())
-    return refuse("it is volatile");
+    return fail(Reason::CopyVolatile);
   if (comesFrom(load.getPtr(), written))
-    return refuse("the loop also writes through the same pointer");
+    return fail(Reason::CopyWritten);
   Copy copy;
   copy.load = load;
   copy.value = load.getResult();
@@ -285,18 +286,17 @@ static std::optional<Copy> copyOf(LoadOp load, const DenseSet<Value> &written) {
     copy.value = trans.getResult();
   }
   if (!readsZerosOutside(load) && (copy.isReadInPlace() || !copy.transpositions.empty()))
-    return refuse("`other` is not zero");
+    return fail(Reason::CopyOtherNotZero);
   if (!placeCopy(copy)) {
     // What lies side by side in memory may not do so where matrix instructions read it.
     auto type = cast<RankedTensorType>(copy.value.getType());
     unsigned bytes = std::min(load.getVector(), unsigned(cta::getLayout(type).inSize(Dim::reg()))) *
                      getElementBytes(type.getElementType());
-    return refuse(bytes >= kLeastBytes && copy.isReadInPlace()
-                      ? "its type must be contiguous along the dimension that is summed over"
-                      : "less than 4 bytes are known to lie side by side");
+    return fail(bytes >= kLeastBytes && copy.isReadInPlace() ? Reason::CopyOtherMajor
+                                                             : Reason::CopyNarrow);
   }
   if (!canKeepHints(load, copy.vector * getElementBytes(getElementType(load.getType()))))
-    return refuse(kCannotKeepHints);
+    return fail(Reason::CopyHints);
   return copy;
 }
 
@@ -328,7 +328,7 @@ std::optional<Pipeline> tile::planPipeline(scf::ForOp loop, int32_t stages, bool
         (onlyForProducts && !feedsProduct(load.getResult(), seen)))
       continue;
     if (!all) {
-      load.emitRemark() << cta::kNotCopied << "the loop has atomics or barriers";
+      refuse(load, Reason::CopyOrdered);
       continue;
     }
     std::optional<Copy> copy = copyOf(load, written);
@@ -337,7 +337,7 @@ std::optional<Pipeline> tile::planPipeline(scf::ForOp loop, int32_t stages, bool
     if (slice.add({load.getPtr(), load.getMask()}))
       p.copies.push_back(std::move(*copy));
     else
-      load.emitRemark() << cta::kNotCopied << "its address depends on what the loop computes";
+      refuse(load, Reason::CopyNotAhead);
   }
   p.ahead = std::move(slice.ops);
   p.carried = std::move(slice.carried);

@@ -16,7 +16,6 @@ static constexpr unsigned kMaxRank = 5;
 static constexpr int64_t kUnlimited = 0x7ffffff0;
 /// Steps along the contiguous dimension that a 32-bit coordinate may not hold many of.
 static constexpr int64_t kFarStep = 1 << 16;
-static constexpr char kMayBeNegative[] = "its start may be negative";
 
 //===----------------------------------------------------------------------===//
 // Facts about scalars
@@ -200,7 +199,7 @@ static bool distribute(const Polynomial &offset, ArrayRef<Bound> bounds, TileAcc
 /// The array's size along `d`: where the bounds or the wrap say it ends.
 static bool limit(TileAccess::Dimension &d, ArrayRef<Bound> bounds,
                   ArrayRef<StridedBlock::Wrap> wraps, bool isStore, NonNegative nonNegative,
-                  std::string &reason) {
+                  Reason &reason) {
   bool hasLower = false, hasUpper = false;
   for (const Bound &bound : bounds) {
     if (int(bound.dim) != d.block)
@@ -209,13 +208,13 @@ static bool limit(TileAccess::Dimension &d, ArrayRef<Bound> bounds,
     if (bound.isLower) {
       hasLower = inArray.isZero();
       if (!hasLower && !(nonNegative.holds(d.start) && nonNegative.holds(Polynomial() - inArray))) {
-        reason = "its mask has a lower bound that is not the start of the array";
+        reason = Reason::TileMaskLowerBound;
         return false;
       }
       continue;
     }
     if (hasUpper && !(d.size == inArray)) {
-      reason = "its mask has two upper bounds along one dimension";
+      reason = Reason::TileMaskUpperBounds;
       return false;
     }
     hasUpper = true;
@@ -225,7 +224,7 @@ static bool limit(TileAccess::Dimension &d, ArrayRef<Bound> bounds,
     if (int(wrap.dim) != d.block)
       continue;
     if (!(wrap.index == d.start) || (hasUpper && !(d.size == wrap.modulus))) {
-      reason = "its indices wrap around in a way that is not understood";
+      reason = Reason::TileWrapsUnknown;
       return false;
     }
     hasUpper = true;
@@ -234,11 +233,11 @@ static bool limit(TileAccess::Dimension &d, ArrayRef<Bound> bounds,
   if (!hasUpper)
     d.size = Polynomial::constant(kUnlimited);
   if (!isLaunchInvariant(d.size)) {
-    reason = "its bounds are not known at launch";
+    reason = Reason::TileBoundsUnknown;
     return false;
   }
   if ((isStore || !hasLower) && !nonNegative.holds(d.start)) {
-    reason = kMayBeNegative;
+    reason = Reason::TileStartNegative;
     return false;
   }
   return true;
@@ -258,28 +257,27 @@ static bool endsWhole(const TileAccess &tile, TileUse use, unsigned bytes) {
     return divisibility(t) * bytes % kAlignment == 0;
   });
 }
-constexpr const char *kEndsWithin16Bytes = "its rows are not known to end at multiples of 16 bytes";
 
 std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointers, Value mask,
-                                         TileUse use, std::string &reason) {
-  auto fail = [&](const char *why) {
+                                         TileUse use, Reason &reason) {
+  auto fail = [&](Reason why) {
     reason = why;
     return std::nullopt;
   };
   auto type = dyn_cast<RankedTensorType>(pointers.getType());
   if (!type || type.getRank() != (use.isVector ? 1 : 2))
-    return fail("it is not a two-dimensional block");
+    return fail(Reason::TileNotTwoDimensional);
   unsigned bytes = getElementBytes(cast<PtrType>(type.getElementType()).getPointee());
   std::optional<StridedPointers> p = analysis.pointers(pointers);
   if (!p)
-    return fail("its addresses are not a base plus strides");
+    return fail(Reason::TileNotStrided);
   TileAccess tile;
   tile.base = kernelArgument(p->base);
   if (!tile.base || (!use.checked && divisibility(tile.base) % kAlignment != 0))
-    return fail("its base is not an argument known to be 16-byte aligned");
+    return fail(Reason::TileBaseUnaligned);
   auto bounds = analysis.bounds(mask);
   if (!bounds)
-    return fail("its mask is not a range along each dimension");
+    return fail(Reason::TileMaskNoRange);
   tile.notNegative.insert_range(analysis.taken());
 
   for (bool wantMinor : {true, false})
@@ -292,54 +290,54 @@ std::optional<TileAccess> tile::readTile(StridedAnalysis &analysis, Value pointe
       d.stride = stride;
       if (!wantMinor && (stride.terms().size() != 1 || stride.terms().front().coefficient <= 0 ||
                          !isLaunchInvariant(stride)))
-        return fail("a stride is not a positive multiple of arguments");
+        return fail(Reason::TileStrideUnknown);
       if (!wantMinor && !use.checked &&
           divisibility(stride.terms().front()) * bytes % kAlignment != 0)
-        return fail("a stride is not known to be a multiple of 16 bytes");
+        return fail(Reason::TileStrideUnaligned);
       tile.dimensions.push_back(std::move(d));
     }
   if (tile.dimensions.front().stride.asConstant() != 1)
-    return fail("no dimension is contiguous");
+    return fail(Reason::TileNotContiguous);
   if (!use.isVector && tile.dimensions[1].stride.asConstant() == 1)
-    return fail("two dimensions have stride one");
+    return fail(Reason::TileTwiceContiguous);
   if (tile.dimensions.front().extent * bytes < kAlignment)
-    return fail("it has less than 16 contiguous bytes");
+    return fail(Reason::TileNarrow);
   if (!distribute(p->offset.start, endsOf(*bounds, p->offset.wraps), tile, bytes, use.checked))
-    return fail("an offset is not a multiple of 16 bytes");
+    return fail(Reason::TileOffsetUnaligned);
   for (const Polynomial::Term &t : tile.dimensions.front().start.terms())
     if (divisibility(t) * bytes % kAlignment != 0)
-      return fail("its contiguous dimension does not start at a multiple of 16 bytes");
+      return fail(Reason::TileStartUnaligned);
   for (TileAccess::Dimension &d : tile.dimensions) {
     if (d.block >= 0 &&
         !limit(d, *bounds, p->offset.wraps, use.isStore, nonNegativeIn(tile, use), reason))
       return std::nullopt;
     if (d.block < 0 && !nonNegativeIn(tile, use).holds(d.start))
-      return fail(kMayBeNegative);
+      return fail(Reason::TileStartNegative);
   }
   if (!endsWhole(tile, use, bytes))
-    return fail(kEndsWithin16Bytes);
+    return fail(Reason::TileEndsUnaligned);
   tile.wraps = p->offset.wraps;
   return tile;
 }
 
 std::optional<TileAccess> tile::readDescriptor(StridedAnalysis &analysis,
                                                const DescriptorAccess &access, TileUse use,
-                                               std::string &reason) {
-  auto fail = [&](const char *why) {
+                                               Reason &reason) {
+  auto fail = [&](Reason why) {
     reason = why;
     return std::nullopt;
   };
   unsigned rank = access.block.getRank();
   unsigned bytes = getElementBytes(access.block.getElementType());
   if (llvm::count_if(access.kept, [](int dim) { return dim >= 0; }) != 2 || access.kept.back() < 0)
-    return fail("it is not a two-dimensional block");
+    return fail(Reason::TileNotTwoDimensional);
   std::optional<StridedPointers> p = analysis.pointers(access.base);
   TileAccess tile;
   tile.base = p ? kernelArgument(p->base) : BlockArgument();
   if (!tile.base)
-    return fail("its base is not computed from an argument");
+    return fail(Reason::TileBaseUnknown);
   if (access.block.getDimSize(rank - 1) * bytes < kAlignment)
-    return fail("it has less than 16 contiguous bytes");
+    return fail(Reason::TileNarrow);
   for (unsigned dim = rank; dim-- > 0;) { // the last one is contiguous
     TileAccess::Dimension d;
     d.block = access.kept[dim];
@@ -350,27 +348,27 @@ std::optional<TileAccess> tile::readDescriptor(StridedAnalysis &analysis,
     bool isMinor = dim + 1 == rank;
     if (isMinor ? d.stride.asConstant() != 1
                 : d.stride.terms().size() != 1 || d.stride.terms().front().coefficient <= 0)
-      return fail("a stride is not a positive multiple of arguments");
+      return fail(Reason::TileStrideUnknown);
     if (!isLaunchInvariant(d.stride) || !isLaunchInvariant(d.size))
-      return fail("its shape or strides are not known at launch");
+      return fail(Reason::TileShapeUnknown);
     tile.dimensions.push_back(std::move(d));
   }
   tile.notNegative.insert_range(analysis.taken());
   for (const Polynomial::Term &t : tile.dimensions.front().start.terms())
     if (divisibility(t) * bytes % kAlignment != 0)
-      return fail("its contiguous dimension does not start at a multiple of 16 bytes");
+      return fail(Reason::TileStartUnaligned);
   // What the base is moved by gets dimensions of its own, a batch say.
   auto starts = llvm::map_to_vector<5>(tile.dimensions, [](const auto &d) { return d.start; });
   if (!distribute(p->offset.start, {}, tile, bytes, use.checked))
-    return fail("an offset is not a multiple of 16 bytes");
+    return fail(Reason::TileOffsetUnaligned);
   for (auto [d, start] : llvm::zip(tile.dimensions, starts))
     if (!(d.start == start))
-      return fail("its base is moved along the array");
+      return fail(Reason::TileBaseMoved);
   for (auto [i, d] : llvm::enumerate(tile.dimensions))
     if ((use.isStore || i >= rank) && !nonNegativeIn(tile, use).holds(d.start))
-      return fail(kMayBeNegative);
+      return fail(Reason::TileStartNegative);
   if (!endsWhole(tile, use, bytes))
-    return fail(kEndsWithin16Bytes);
+    return fail(Reason::TileEndsUnaligned);
   return tile;
 }
 

@@ -11,6 +11,7 @@
 #include "ir/CtaDialect.h"
 #include "passes/facts/KeptDimensions.h"
 #include "passes/facts/NonNegative.h"
+#include "passes/facts/Refusals.h"
 #include "passes/facts/StridedAccess.h"
 
 namespace tile {
@@ -47,7 +48,7 @@ struct TileUse {
 /// failure `reason` says what stands in the way. Whether wrapped indices
 /// (`wraps`) do no harm is for the caller to decide.
 std::optional<TileAccess> readTile(StridedAnalysis &analysis, mlir::Value pointers,
-                                   mlir::Value mask, TileUse use, std::string &reason);
+                                   mlir::Value mask, TileUse use, Reason &reason);
 
 /// A block of a tensor behind a descriptor: the parts that the op names. Dimensions of
 /// size one may be dropped from what is copied.
@@ -62,7 +63,7 @@ struct DescriptorAccess {
 /// The same for an access through a descriptor, which promises alignment of its
 /// base and strides and checks both ends of every dimension.
 std::optional<TileAccess> readDescriptor(StridedAnalysis &analysis, const DescriptorAccess &access,
-                                         TileUse use, std::string &reason);
+                                         TileUse use, Reason &reason);
 
 /// The kernel parameter with the map of `access`, added if it is not there yet.
 /// One copy moves a column of a swizzledTile of the block, at most `rows` high, or

@@ -35,7 +35,7 @@ static void copyVector(LoadOp load, func::FuncOp kernel, StridedAnalysis &analys
   // Known here and now: the launcher would do without any copies if they cannot be made.
   TileUse use;
   use.isVector = true;
-  std::string reason;
+  Reason reason;
   std::optional<TileAccess> tile = readTile(analysis, load.getPtr(), load.getMask(), use, reason);
   if (!tile || !tile->wraps.empty())
     return;

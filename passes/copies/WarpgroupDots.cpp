@@ -85,7 +85,7 @@ private:
   };
   Operand operand(DotOp dot, Value v, bool isLeft, bool isSwapped);
   std::optional<Operand> copied(Operation *load, ArrayRef<int32_t> order, unsigned bytes);
-  std::optional<TileAccess> read(Operation *op, ArrayRef<int64_t> shape, std::string &reason);
+  std::optional<TileAccess> read(Operation *op, ArrayRef<int64_t> shape, Reason &reason);
   Value loadByTma(Operation *load, RankedTensorType type, ArrayRef<int32_t> order,
                   bool mustBeKMajor, unsigned kDim, DotOp dot, bool isSwapped);
   bool wrapsDoNoHarm(Value loaded, const TileAccess &tile, DotOp dot, unsigned keptDim,
@@ -222,7 +222,7 @@ static bool isOnlyForDots(Value v) {
 /// What an access through pointers or a descriptor reads or writes, as a tile of `shape`
 /// that TMA can copy: the block's, or that without dimensions of size one.
 std::optional<TileAccess> DotRewriter::read(Operation *op, ArrayRef<int64_t> shape,
-                                            std::string &reason) {
+                                            Reason &reason) {
   TileUse use{checked, isa<StoreOp, DescriptorStoreOp>(op)};
   auto through = [&](auto access, Value block) {
     auto type = cast<RankedTensorType>(block.getType());
@@ -232,12 +232,12 @@ std::optional<TileAccess> DotRewriter::read(Operation *op, ArrayRef<int64_t> sha
                           use, reason);
   };
   if (auto load = dyn_cast<LoadOp>(op)) {
-    if (load.getIsVolatile() || !readsZerosOutside(load)) {
-      reason = load.getIsVolatile() ? "it is volatile" : "`other` is not zero";
+    if (!readsZerosOutside(load)) {
+      reason = Reason::TileOtherNotZero;
       return std::nullopt;
     }
     if (!canKeepHints(load)) {
-      reason = kCannotKeepHints;
+      reason = Reason::TileHints;
       return std::nullopt;
     }
     return readTile(analysis, load.getPtr(), load.getMask(), use, reason);
@@ -245,12 +245,12 @@ std::optional<TileAccess> DotRewriter::read(Operation *op, ArrayRef<int64_t> sha
   if (auto load = dyn_cast<DescriptorLoadOp>(op)) {
     if (load.getPadding() == Padding::zero)
       return through(load, load.getResult());
-    reason = "what lies outside is not zero";
+    reason = Reason::TileOutsideNotZero;
     return std::nullopt;
   }
   if (auto store = dyn_cast<StoreOp>(op)) {
     if (!canKeepHints(store)) {
-      reason = kCannotKeepHints;
+      reason = Reason::TileHints;
       return std::nullopt;
     }
     return readTile(analysis, store.getPtr(), store.getMask(), use, reason);
@@ -278,29 +278,32 @@ Value DotRewriter::loadByTma(Operation *load, RankedTensorType type, ArrayRef<in
                              bool mustBeKMajor, unsigned kDim, DotOp dot, bool isSwapped) {
   if (!usesMaps)
     return {};
-  auto refuse = [&](StringRef why) {
-    load->emitRemark() << why;
+  auto fail = [&](Reason why) {
+    refuse(load, why);
     return Value();
   };
+  auto plain = dyn_cast<LoadOp>(load);
+  if (plain && plain.getIsVolatile())
+    return fail(Reason::TileVolatile);
   // Copies run ahead of the program's own stores.
   if (comesFrom(load->getOperand(0), written))
-    return refuse("the kernel also writes through the same argument");
-  std::string reason;
+    return fail(Reason::TileWritten);
+  Reason reason;
   std::optional<TileAccess> tile = read(load, type.getShape(), reason);
   if (!tile)
-    return refuse(reason);
+    return fail(reason);
   if (inPlace && !canCopyInPlace(load, *tile))
-    return refuse("no warps only copy, and its coordinates are not known an iteration ahead");
+    return fail(Reason::TileNotAhead);
   // Dimension i of the operand is dimension order[i] of what is loaded.
   auto operandDim = [&](int block) -> int32_t {
     return block < 0 ? -1 : int32_t(llvm::find(order, block) - order.begin());
   };
   if (mustBeKMajor && operandDim(tile->minor()) != int32_t(kDim))
-    return refuse("its type must be contiguous along the dimension that is summed over");
+    return fail(Reason::TileOtherMajor);
   unsigned keptDim = kDim == 0 ? 1 : 0; // of the operand: rows of a, columns of b
   unsigned resultDim = isSwapped ? 1 - keptDim : keptDim;
   if (!wrapsDoNoHarm(load->getResult(0), *tile, dot, keptDim, resultDim, order))
-    return refuse("its indices wrap around, and what they lead to is stored");
+    return fail(Reason::TileWrapsStored);
   tile->notNegative.insert_range(analysis.taken());
 
   Value map = tensorMapOf(kernel, *tile, type.getShape(), type.getElementType());
@@ -318,7 +321,7 @@ Value DotRewriter::loadByTma(Operation *load, RankedTensorType type, ArrayRef<in
   OpBuilder b(load);
   SmallVector<Value> starts = startsOf(b, load->getLoc(), *tile);
   auto copy = cta::TmaLoadOp::create(b, load->getLoc(), buffer, map, starts, dims);
-  if (auto plain = dyn_cast<LoadOp>(load))
+  if (plain)
     keepHints(plain, copy);
   ++loadsByTma;
   return copy;
@@ -375,7 +378,7 @@ DotRewriter::Operand DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool 
   }
   Operation *load = loadBehind(source);
   if (load && !isOnlyForDots(load->getResult(0)))
-    load->emitRemark() << "it is needed in registers as well";
+    refuse(load, Reason::TileInRegisters);
   else if (load)
     if (Value buffer = loadByTma(load, cast<RankedTensorType>(source.getType()), order,
                                  mustBeKMajor, kDim, dot, isSwapped)) {
@@ -478,18 +481,18 @@ void DotRewriter::rewriteStore(Operation *store, bool isAlone) {
   if (bytes < tuningOf(store).tmaStoreLeastBytes)
     return;
   if (bytes > tuningOf(store).tmaStoreMostBytes) {
-    store->emitRemark() << "its block leaves no shared memory for the operands";
+    refuse(store, Reason::TileStoreLarge);
     return;
   }
   // An asynchronous store is not ordered with the program's other accesses.
   if (!isAlone) {
-    store->emitRemark() << "the kernel accesses what it writes elsewhere too";
+    refuse(store, Reason::TileStoreNotAlone);
     return;
   }
-  std::string reason;
+  Reason reason;
   std::optional<TileAccess> tile = read(store, type.getShape(), reason);
   if (!tile || !tile->wraps.empty()) {
-    store->emitRemark() << (tile ? "its indices wrap around" : reason);
+    refuse(store, tile ? Reason::TileStoreWraps : reason);
     return;
   }
   // Boxes of 64 rows: a warpgroup can store its share of an accumulator.
@@ -505,7 +508,7 @@ void DotRewriter::rewriteStore(Operation *store, bool isAlone) {
   int64_t minorBytes =
       type.getDimSize(dims.front()) * int64_t(getElementBytes(type.getElementType()));
   if (minorBytes > layout::swizzleSpan(minorBytes) && bytes / minorBytes < 8) {
-    store->emitRemark() << "its block has fewer than 8 rows, longer than 128 bytes";
+    refuse(store, Reason::TileStoreFlat);
     return;
   }
   OpBuilder b(store);

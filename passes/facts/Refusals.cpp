@@ -1,7 +1,5 @@
 //===- Refusals.cpp - why a pass held back ---------------------------------===//
 #include "passes/facts/Refusals.h"
-#include "mlir/IR/Diagnostics.h"
-#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace tile;
@@ -11,6 +9,9 @@ using namespace tile;
 #define PRODUCT "tile-warpgroup-dots", "warpgroups do not multiply"
 #define FLIGHT "tile-overlap-dots", "products are not in flight from one iteration to the next"
 #define PREFETCH "tile-prefetch-programs", "rows of later programs are not asked for"
+#define TILE "tile-warpgroup-dots", ""
+#define ROWS "tile-pipeline-loads", ""
+#define COPY "tile-pipeline-loads", "not copied by cp.async"
 #define CLUSTER "tile-cluster-programs", "its programs share no copies"
 /// In the order of `Reason`.
 static constexpr Refusal refusals[] = {
@@ -52,6 +53,56 @@ static constexpr Refusal refusals[] = {
      "not all that comes of the products is computed element by element and stored", "split"},
     {PREFETCH, "where a later program's row lies cannot be computed", "prefetched"},
     {PREFETCH, "rows are short", "prefetched"},
+    {TILE, "it is not a two-dimensional block", "copied"},
+    {TILE, "its addresses are not a base plus strides", "copied"},
+    {TILE, "its base is not computed from an argument", "copied"},
+    {TILE, "its base is not an argument known to be 16-byte aligned", "copied"},
+    {TILE, "its base is moved along the array", "copied"},
+    {TILE, "its mask is not a range along each dimension", "copied"},
+    {TILE, "its mask has a lower bound that is not the start of the array", "copied"},
+    {TILE, "its mask has two upper bounds along one dimension", "copied"},
+    {TILE, "a stride is not a positive multiple of arguments", "copied"},
+    {TILE, "a stride is not known to be a multiple of 16 bytes", "copied"},
+    {TILE, "no dimension is contiguous", "copied"},
+    {TILE, "two dimensions have stride one", "copied"},
+    {TILE, "it has less than 16 contiguous bytes", "copied"},
+    {TILE, "an offset is not a multiple of 16 bytes", "copied"},
+    {TILE, "its contiguous dimension does not start at a multiple of 16 bytes", "copied"},
+    {TILE, "its start may be negative", "copied"},
+    {TILE, "its indices wrap around in a way that is not understood", "copied"},
+    {TILE, "its bounds are not known at launch", "copied"},
+    {TILE, "its shape or strides are not known at launch", "copied"},
+    {TILE, "its rows are not known to end at multiples of 16 bytes", "copied"},
+    {TILE, "it is volatile", "copied"},
+    {TILE, "`other` is not zero", "copied"},
+    {TILE, "what lies outside is not zero", "copied"},
+    {TILE, "its cache modifier is none of a copy", "copied"},
+    {TILE, "the kernel also writes through the same argument", "copied"},
+    {TILE, "no warps only copy, and its coordinates are not known an iteration ahead", "copied"},
+    {TILE, "its type must be contiguous along the dimension that is summed over", "copied"},
+    {TILE, "its indices wrap around, and what they lead to is stored", "copied"},
+    {TILE, "it is needed in registers as well", "copied"},
+    {TILE, "its block leaves no shared memory for the operands", "copied"},
+    {TILE, "the kernel accesses what it writes elsewhere too", "copied"},
+    {TILE, "its indices wrap around", "copied"},
+    {TILE, "its block has fewer than 8 rows, longer than 128 bytes", "copied"},
+    {ROWS, "its elements are neither numbers nor rows of numbers", "copied"},
+    {ROWS, "its cache modifier is none of a copy", "copied"},
+    {ROWS, "its rows are too short, or too many, for bulk copies", "copied"},
+    {ROWS, "what masked elements read changes in the loop", "copied"},
+    {ROWS, "its rows are not known to be consecutive", "copied"},
+    {ROWS, "its mask is not the beginning of a row, the same in every iteration", "copied"},
+    {ROWS, "its rows are not known to start and end at multiples of 16 bytes", "copied"},
+    {ROWS, "the kernel also writes through the same pointer", "copied"},
+    {ROWS, "its address depends on what the loop computes", "copied"},
+    {COPY, "it is volatile", "copied"},
+    {COPY, "the loop also writes through the same pointer", "copied"},
+    {COPY, "`other` is not zero", "copied"},
+    {COPY, "its type must be contiguous along the dimension that is summed over", "copied"},
+    {COPY, "less than 4 bytes are known to lie side by side", "copied"},
+    {COPY, "its cache modifier is none of a copy", "copied"},
+    {COPY, "the loop has atomics or barriers", "copied"},
+    {COPY, "its address depends on what the loop computes", "copied"},
 };
 #undef TURNS
 #undef CLUSTER
@@ -59,20 +110,28 @@ static constexpr Refusal refusals[] = {
 #undef PRODUCT
 #undef FLIGHT
 #undef PREFETCH
-static_assert(std::size(refusals) == unsigned(Reason::PrefetchShortRows) + 1);
+#undef TILE
+#undef ROWS
+#undef COPY
+static_assert(std::size(refusals) == unsigned(Reason::CopyNotAhead) + 1);
 
 const Refusal &tile::refusalOf(Reason reason) { return refusals[unsigned(reason)]; }
 
 void tile::refuse(Operation *op, Reason reason) {
   const Refusal &refusal = refusalOf(reason);
-  op->emitRemark() << refusal.what << ": " << refusal.why;
+  InFlightDiagnostic remark = op->emitRemark();
+  if (!refusal.what.empty())
+    remark << refusal.what << ": ";
+  remark << refusal.why;
+  // Who reads remarks need not know the texts.
+  remark.getUnderlyingDiagnostic()->getMetadata().push_back(
+      DiagnosticArgument(int64_t(unsigned(reason))));
 }
 
-std::optional<Reason> tile::readRefusal(StringRef remark) {
-  for (auto [index, refusal] : llvm::enumerate(refusals)) {
-    StringRef rest = remark;
-    if (rest.consume_front(refusal.what) && rest.consume_front(": ") && rest == refusal.why)
-      return Reason(index);
-  }
-  return std::nullopt;
+std::optional<Reason> tile::readRefusal(Diagnostic &remark) {
+  auto &metadata = remark.getMetadata();
+  if (metadata.size() != 1 ||
+      metadata.front().getKind() != DiagnosticArgument::DiagnosticArgumentKind::Integer)
+    return std::nullopt;
+  return Reason(metadata.front().getAsInteger());
 }

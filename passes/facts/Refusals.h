@@ -1,14 +1,14 @@
 //===- Refusals.h - why a pass held back -----------------------------------===//
 //
 // A pass that does not do what was asked for says why, by a reason of one list: `refuse`
-// makes a remark of it, `readRefusal` finds it again among the remarks of a compilation, for
-// `tilec explain`. Where a single access could not be copied, the remark is on the access,
-// and its text belongs to it (PipelinePlan, WarpgroupDots, BulkRings).
+// makes a remark of it, whose text is for people. What it says the remark also carries as such:
+// `readRefusal` gives it, with the operation's location, to `tilec explain`.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_PASSES_FACTS_REFUSALS_H
 #define TILE_PASSES_FACTS_REFUSALS_H
 
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Operation.h"
 #include <optional>
 
@@ -57,12 +57,70 @@ enum class Reason {
   // Rows of later programs (tile-prefetch-programs)
   PrefetchUnknownRows,
   PrefetchShortRows,
+  // Single accesses, copied by TMA (tile-warpgroup-dots)
+  TileNotTwoDimensional,
+  TileNotStrided,
+  TileBaseUnknown,
+  TileBaseUnaligned,
+  TileBaseMoved,
+  TileMaskNoRange,
+  TileMaskLowerBound,
+  TileMaskUpperBounds,
+  TileStrideUnknown,
+  TileStrideUnaligned,
+  TileNotContiguous,
+  TileTwiceContiguous,
+  TileNarrow,
+  TileOffsetUnaligned,
+  TileStartUnaligned,
+  TileStartNegative,
+  TileWrapsUnknown,
+  TileBoundsUnknown,
+  TileShapeUnknown,
+  TileEndsUnaligned,
+  TileVolatile,
+  TileOtherNotZero,
+  TileOutsideNotZero,
+  TileHints,
+  TileWritten,
+  TileNotAhead,
+  TileOtherMajor,
+  TileWrapsStored,
+  TileInRegisters,
+  TileStoreLarge,
+  TileStoreNotAlone,
+  TileStoreWraps,
+  TileStoreFlat,
+  // by bulk copies (tile-pipeline-loads)
+  RowsNoNumbers,
+  RowsHints,
+  RowsShort,
+  RowsOtherChanges,
+  RowsNotConsecutive,
+  RowsMask,
+  RowsUnaligned,
+  RowsWritten,
+  RowsNotAhead,
+  // and by the threads
+  CopyVolatile,
+  CopyWritten,
+  CopyOtherNotZero,
+  CopyOtherMajor,
+  CopyNarrow,
+  CopyHints,
+  CopyOrdered,
+  CopyNotAhead,
 };
+
+/// Whether a reason is one of a single access; and there, whether the threads might have copied.
+constexpr bool isOfAccess(Reason reason) { return reason >= Reason::TileNotTwoDimensional; }
+constexpr bool isOfThreadsCopy(Reason reason) { return reason >= Reason::CopyVolatile; }
 
 /// What stands behind a reason.
 struct Refusal {
   llvm::StringLiteral pass; ///< "tile-alternate-tiles"
-  llvm::StringLiteral what; ///< that was not made: "its blocks are not computed by turns"
+  llvm::StringLiteral what; ///< that was not made: "its blocks are not computed by turns"; of
+                            ///< accesses that are not by TMA or in bulk, nothing
   llvm::StringLiteral why;  ///< "a warpgroup has no registers for the sums"
   llvm::StringLiteral wish; ///< as the user knows it: "pingpong"
 };
@@ -70,8 +128,14 @@ const Refusal &refusalOf(Reason reason);
 
 /// Says on `op` why its pass leaves it as it is.
 void refuse(mlir::Operation *op, Reason reason);
-/// The reason that a remark gives, if it is one of these.
-std::optional<Reason> readRefusal(llvm::StringRef remark);
+/// The reason that a remark gives, if a pass held back by it.
+std::optional<Reason> readRefusal(mlir::Diagnostic &remark);
+
+/// Where something was left as it is, and why.
+struct Remark {
+  mlir::Location at;
+  Reason reason;
+};
 
 } // namespace tile
 
