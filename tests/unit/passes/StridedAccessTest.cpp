@@ -453,10 +453,9 @@ std::string reasonFor(StringRef row, StringRef rowStride, StringRef column, Stri
     if (op->hasAttr("mask"))
       maskValue = op->getResult(0);
   });
-  std::string reason;
+  Reason reason;
   bool ok = bool(readTile(analysis, m.value(), maskValue, /*use=*/{}, reason));
-  EXPECT_EQ(ok, reason.empty());
-  return reason;
+  return ok ? std::string() : refusalOf(reason).why.str();
 }
 
 const char anyRow[] = "arith.addi %r, %bs : tensor<64xi32>";
