@@ -67,6 +67,36 @@ static void buildDebugInfoPipeline(OpPassManager &pm) {
   pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass(options));
 }
 
+namespace {
+/// Leaves each place of a called function to one op of a function while MLIR gives places their
+/// scopes, which takes it as long as to lower an op: an inlined loop has thousands at a few places.
+class SharedPlaces {
+public:
+  explicit SharedPlaces(ModuleOp module) {
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+      DenseMap<Location, Operation *> firsts;
+      function.walk([&](Operation *op) {
+        if (!isa<CallSiteLoc>(op->getLoc()))
+          return;
+        auto [first, isNew] = firsts.try_emplace(op->getLoc(), op);
+        if (isNew)
+          return;
+        others.push_back({op, first->second});
+        op->setLoc(function.getLoc());
+      });
+    }
+  }
+  ~SharedPlaces() {
+    for (auto [op, first] : others)
+      op->setLoc(first->getLoc());
+  }
+  SharedPlaces(const SharedPlaces &) = delete;
+
+private:
+  SmallVector<std::pair<Operation *, Operation *>> others;
+};
+} // namespace
+
 struct Compiler::Impl {
   MLIRContext context;
   PtxEmitter emitter;
@@ -306,6 +336,7 @@ public:
   bool parse(ast::Module &tree);
   bool specialize(const ast::Module &tree);
   bool layOut(Pipeline &cta);
+  bool addScopes(Pipeline &debugInfo);
   bool translate(PtxEmitter &emitter);
   bool emit(PtxEmitter &emitter);
   /// Whether the caller wants no more than what there is by now.
@@ -393,6 +424,12 @@ void Compilation::refuseSharedMemory() {
                     target->maxSharedBytes));
 }
 
+/// Lines of the source for PTX.
+bool Compilation::addScopes(Pipeline &debugInfo) {
+  SharedPlaces shared(*module);
+  return run("debug-info", debugInfo, *module);
+}
+
 /// To LLVM IR, and through the scalar optimiser.
 bool Compilation::translate(PtxEmitter &emitter) {
   emitOptions.fuseMulAdd = options.enableFpFusion;
@@ -471,7 +508,7 @@ CompileResult Compiler::compile(const frontend::SourceFile &file, const CompileO
   // From here on one value is one register.
   if (!c.run("lower", impl->lower, *c.module))
     return fail();
-  if (options.lineInfo && !c.run("debug-info", impl->debugInfo, *c.module))
+  if (options.lineInfo && !c.addScopes(impl->debugInfo))
     return fail();
   if (!c.translate(impl->emitter))
     return fail();
