@@ -59,12 +59,19 @@ bool tile::onlyAddsUp(cta::WarpgroupDotOp dot, scf::ForOp loop) {
          loop.getTiedLoopYieldedValue(acc)->get() == dot.getResult() && !dot.getPromote();
 }
 
+/// Sums of 16 bits share registers: from one operation to another they are taken apart and put
+/// together, which may not be while a product still writes them.
+static bool sharesRegisters(cta::WarpgroupDotOp dot) {
+  return dot.getType().getElementType().getIntOrFloatBitWidth() < 32;
+}
+
 SmallVector<cta::WarpgroupDotOp> tile::plainProducts(scf::ForOp loop) {
   SmallVector<cta::WarpgroupDotOp> dots;
   bool arePlain = true;
   loop.walk([&](Operation *op) {
     if (auto dot = dyn_cast<cta::WarpgroupDotOp>(op)) {
-      arePlain &= dot->getBlock() == loop.getBody() && !dot.getInFlight() && !dot.getPromote();
+      arePlain &= dot->getBlock() == loop.getBody() && !dot.getInFlight() && !dot.getPromote() &&
+                  !sharesRegisters(dot);
       dots.push_back(dot);
     }
     arePlain &= !isa<cta::TurnBeginOp, cta::TurnEndOp, cta::WarpgroupWaitOp>(op);
@@ -97,7 +104,7 @@ std::optional<Reason> tile::obstacleToFlight(scf::ForOp loop, function_ref<bool(
   for (cta::WarpgroupDotOp dot : flight.dots) {
     if (dot->getBlock() != loop.getBody())
       return Reason::FlightNothing;
-    if (!onlyAddsUp(dot, loop))
+    if (!onlyAddsUp(dot, loop) || sharesRegisters(dot))
       return Reason::FlightResultsUsed;
     for (Value operand : dot->getOperands().take_front(2)) {
       if (isSpare(operand))
