@@ -7,6 +7,7 @@
 #include "devicelib/DeviceLibrary.h"
 #include "ir/TileDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "passes/lowering/instructions/PtxText.h"
 #include "text/Format.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
@@ -58,11 +59,9 @@ static void markCollective(Module &module) {
   for (Function &f : module)
     for (Instruction &i : instructions(f))
       if (auto *call = dyn_cast<CallInst>(&i))
-        if (auto *text = dyn_cast<InlineAsm>(call->getCalledOperand())) {
-          StringRef ptx = text->getAsmString();
-          if (ptx.contains(".sync") || ptx.contains(".aligned") || ptx.contains("bar.arrive"))
-            call->setConvergent();
-        }
+        if (auto *text = dyn_cast<InlineAsm>(call->getCalledOperand());
+            text && ptx::isCollective(text->getAsmString()))
+          call->setConvergent();
 }
 
 /// ptxas knows no quote inside a file's name, however it is written, and names are for

@@ -1,6 +1,7 @@
 //===- Explain.cpp - reading a laid-out kernel back as a report -----------===//
 #include "compiler/Explain.h"
 #include "compiler/ExplainReader.h"
+#include "passes/lowering/instructions/PtxText.h"
 #include "target/Target.h"
 #include "llvm/Support/Regex.h"
 
@@ -29,16 +30,7 @@ bool tile::explain(Compiler &compiler, const frontend::SourceFile &file,
   const Target *target = findTarget(compile.target);
   out.device = options.device.empty() ? deviceFor(target ? target->capability : 0)
                                       : findDevice(options.device);
-  // Registers that roles ask for stand in the PTX.
-  llvm::Regex setMax("setmaxnreg\\.(inc|dec)\\.sync\\.aligned\\.u32 ([0-9]+)");
-  StringRef rest = result.output;
-  SmallVector<StringRef> match;
-  while (setMax.match(rest, &match)) {
-    int count = 0;
-    match[2].getAsInteger(10, count);
-    out.roleRegisters.push_back(count);
-    rest = rest.drop_front(match[0].end() - rest.begin());
-  }
+  llvm::append_range(out.roleRegisters, ptx::registersOfRoles(result.output));
   return true;
 }
 

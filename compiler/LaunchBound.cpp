@@ -25,6 +25,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/LaunchBound.h"
+#include "passes/lowering/instructions/PtxText.h"
 #include "target/Tuning.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -48,15 +49,13 @@ StringRef inlinePtx(const Instruction &i) {
 bool loadsGlobal(const Instruction &i) {
   if (auto *load = dyn_cast<LoadInst>(&i))
     return load->getPointerAddressSpace() == 1;
-  StringRef ptx = inlinePtx(i);
-  return ptx.contains("ld.global") || ptx.contains("ld.volatile.global");
+  return tile::ptx::loadsGlobal(inlinePtx(i));
 }
 
 /// Whether the registers are dealt out by other rules: matrix instructions want theirs
 /// in place, a call has a frame.
 bool hasOwnRules(const Instruction &i) {
-  StringRef ptx = inlinePtx(i);
-  if (ptx.contains("mma") || ptx.contains("setmaxnreg"))
+  if (tile::ptx::hasRegisterRules(inlinePtx(i)))
     return true;
   auto *call = dyn_cast<CallInst>(&i);
   if (!call || call->isInlineAsm())

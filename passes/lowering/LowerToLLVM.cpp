@@ -9,6 +9,7 @@
 #include "passes/Passes.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/lowering/Lowering.h"
+#include "passes/lowering/instructions/PtxText.h"
 #include "passes/memory/Scratch.h"
 
 namespace tile {
@@ -58,34 +59,11 @@ static Operation *findFirstAccess(Block &body) {
   return body.getTerminator();
 }
 
-/// The PTX ISA version (times 10) that the author's own instructions need: each is
-/// known by a part of its name that no older instruction has.
+/// The PTX ISA version (times 10) that the author's own instructions need.
 static unsigned versionOfInlinePtx(func::FuncOp kernel) {
-  static constexpr std::pair<StringLiteral, unsigned> since[] = {{"L2::", 74},
-                                                                 {"createpolicy", 74},
-                                                                 {"L1::", 74},
-                                                                 {"griddepcontrol", 78},
-                                                                 {"barrier.cluster", 78},
-                                                                 {"mapa", 78},
-                                                                 {"e4m3", 78},
-                                                                 {"e5m2", 78},
-                                                                 {"elect.sync", 80},
-                                                                 {"setmaxnreg", 80},
-                                                                 {"cp.async.bulk", 80},
-                                                                 {"multimem", 81},
-                                                                 {"st.async", 81},
-                                                                 {"red.async", 81},
-                                                                 {".acc::", 82},
-                                                                 {"tensormap", 83},
-                                                                 {"e2m1", 86},
-                                                                 {"clusterlaunchcontrol", 86},
-                                                                 {"tcgen05", 86}};
   unsigned version = 0;
-  kernel.walk([&](InlineAsmOp op) {
-    for (auto [part, needed] : since)
-      if (op.getText().contains(part))
-        version = std::max(version, needed);
-  });
+  kernel.walk(
+      [&](InlineAsmOp op) { version = std::max(version, ptx::versionNeeded(op.getText())); });
   return version;
 }
 

@@ -8,6 +8,7 @@ usage: check_rooms.py SOURCE
   of a target spelled anywhere else.
 - Sources are of a size that a reader can hold: files under 800 lines (400 is the aim),
   functions under 100 (60 is the aim).
+- PTX instructions are named in passes/lowering/instructions/ only (the emulator reads them).
 - Text for people is composed by `formatted` (text/Format.h), not pieced together with `+`.
 - The environment is read where the documentation says, and nowhere else; nor is standard
   error written to.
@@ -144,6 +145,21 @@ def check_output(path, text):
             report(path, number, "writes to standard error")
 
 
+INSTRUCTIONS = re.compile(r"\.sync\b|\.aligned\b|\bsetmaxnreg|\bld\.(global|volatile)|\bst\.global|\bbar\.|"
+                          r"\bgriddepcontrol|\bcreatepolicy|\bmbarrier\.|\bcp\.async\.bulk|\bshfl\.")
+
+
+def check_ptx(path, text):
+    """Instructions stand in one room, and what reads their text in PtxText.cpp there."""
+    where = str(path.relative_to(SOURCE))
+    if where.startswith(("passes/lowering/instructions/", "emulator/")) or path.suffix == ".td":
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        for literal in re.findall(r'"(?:[^"\\]|\\.)*"', line.split("// ")[0]):
+            if INSTRUCTIONS.search(literal):
+                report(path, number, "PTX is named: ask passes/lowering/instructions/")
+
+
 # TILE_PRINT_AUTOTUNING asks for it.
 OUTPUT = {"runtime/capi/Compile.cpp"}
 
@@ -189,6 +205,7 @@ for path in files:
     check_sizes(path, text)
     check_environment(path, text)
     check_output(path, text)
+    check_ptx(path, text)
     check_texts(path, text)
 for problem in problems:
     print(problem)

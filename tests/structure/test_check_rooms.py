@@ -21,6 +21,7 @@ FAULTS = {
     "frontend/Pieced.cpp": ('auto t = "no " +\n name;\n', "text is pieced together"),
     "ir/Pieced.cpp": ('auto t = name + "` is one";\n', "text is pieced together"),
     "runtime/Pieced.cpp": ('auto t = llvm::formatv("{0} of", 1);\n', "text is pieced together"),
+    "compiler/Ptx.cpp": ('bool b = ptx.contains("ld.global");\n', "PTX is named"),
     "compiler/Says.cpp": ("llvm::errs() << 1;\n", "writes to standard error"),
 }
 FINE = {

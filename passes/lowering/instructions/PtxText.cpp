@@ -1,0 +1,58 @@
+//===- PtxText.cpp - what instructions do, read from their text -----------===//
+#include "passes/lowering/instructions/PtxText.h"
+#include "llvm/Support/Regex.h"
+
+using namespace tile;
+using llvm::StringLiteral;
+using llvm::StringRef;
+
+bool ptx::isCollective(StringRef text) {
+  return text.contains(".sync") || text.contains(".aligned") || text.contains("bar.arrive");
+}
+
+bool ptx::loadsGlobal(StringRef text) {
+  return text.contains("ld.global") || text.contains("ld.volatile.global");
+}
+
+bool ptx::hasRegisterRules(StringRef text) {
+  return text.contains("mma") || text.contains("setmaxnreg");
+}
+
+unsigned ptx::versionNeeded(StringRef text) {
+  // Each is known by a part of its name that no older instruction has.
+  static constexpr std::pair<StringLiteral, unsigned> since[] = {{"L2::", 74},
+                                                                 {"createpolicy", 74},
+                                                                 {"L1::", 74},
+                                                                 {"griddepcontrol", 78},
+                                                                 {"barrier.cluster", 78},
+                                                                 {"mapa", 78},
+                                                                 {"e4m3", 78},
+                                                                 {"e5m2", 78},
+                                                                 {"elect.sync", 80},
+                                                                 {"setmaxnreg", 80},
+                                                                 {"cp.async.bulk", 80},
+                                                                 {"multimem", 81},
+                                                                 {"st.async", 81},
+                                                                 {"red.async", 81},
+                                                                 {".acc::", 82},
+                                                                 {"tensormap", 83},
+                                                                 {"e2m1", 86},
+                                                                 {"clusterlaunchcontrol", 86},
+                                                                 {"tcgen05", 86}};
+  unsigned version = 0;
+  for (auto [part, needed] : since)
+    if (text.contains(part))
+      version = std::max(version, needed);
+  return version;
+}
+
+llvm::SmallVector<int> ptx::registersOfRoles(StringRef kernel) {
+  llvm::Regex setMax("setmaxnreg\\.(inc|dec)\\.sync\\.aligned\\.u32 ([0-9]+)");
+  llvm::SmallVector<int> registers;
+  llvm::SmallVector<StringRef> match;
+  while (setMax.match(kernel, &match)) {
+    match[2].getAsInteger(10, registers.emplace_back());
+    kernel = kernel.drop_front(match[0].end() - kernel.begin());
+  }
+  return registers;
+}

@@ -1,0 +1,27 @@
+//===- PtxText.h - what instructions do, read from their text -------------===//
+//
+// For whoever meets inline PTX behind the lowering, the author's too, and has to know what its
+// threads do, not which instruction it is.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_PASSES_LOWERING_INSTRUCTIONS_PTXTEXT_H
+#define TILE_PASSES_LOWERING_INSTRUCTIONS_PTXTEXT_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace tile::ptx {
+
+/// Threads of a warp, or a thread block, run it together.
+bool isCollective(llvm::StringRef text);
+bool loadsGlobal(llvm::StringRef text);
+/// Registers are dealt out by rules of its own: matrix instructions want theirs in place.
+bool hasRegisterRules(llvm::StringRef text);
+/// The PTX ISA version (times 10) that it needs; 0: the oldest will do.
+unsigned versionNeeded(llvm::StringRef text);
+/// The registers of a thread that each role of a kernel asks for, in order.
+llvm::SmallVector<int> registersOfRoles(llvm::StringRef kernel);
+
+} // namespace tile::ptx
+
+#endif // TILE_PASSES_LOWERING_INSTRUCTIONS_PTXTEXT_H
