@@ -78,8 +78,8 @@ struct KernelMetadata {
   std::string entry;
   std::string target;
   int sharedBytes = 0;
-  int numWarps = 4;
-  int threads = 128;
+  int numWarps = kDefaultWarps;
+  int threads = 32 * kDefaultWarps;
   int cluster[3] = {1, 1, 1};
   int ctasPerProgram = 1;
   bool cooperative = false;

@@ -22,6 +22,7 @@
 #include "frontend/Files.h"
 #include "runtime/Cache.h"
 #include "runtime/Error.h"
+#include "target/WarpRoles.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/JSON.h"
 #include <mutex>
@@ -31,8 +32,8 @@ namespace tile::runtime {
 /// One `triton.Config`.
 struct TuneConfig {
   std::vector<std::pair<std::string, std::string>> constexprs; ///< as in CompileOptions
-  int numWarps = 4;
-  int numStages = 3;
+  int numWarps = kDefaultWarps;
+  int numStages = kDefaultStages;
   int maxRegisters = 0;
   int numCtas = 1;
   WarpRoles warpRoles = WarpRoles::Auto;

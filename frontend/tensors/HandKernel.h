@@ -9,6 +9,7 @@
 
 #include "frontend/eval/Value.h"
 #include "ir/graph/Size.h"
+#include "target/WarpRoles.h"
 
 namespace tile::tensors {
 
@@ -36,7 +37,7 @@ struct HandKernel {
   unsigned line = 0; ///< of the launch
   std::vector<HandArgument> arguments;
   std::vector<HandGrid> grid; ///< three at most
-  int numWarps = 4, numStages = 3;
+  int numWarps = kDefaultWarps, numStages = kDefaultStages;
 };
 
 } // namespace tile::tensors

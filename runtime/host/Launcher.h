@@ -13,13 +13,14 @@
 #include "runtime/Tuner.h"
 #include "runtime/host/Handle.h"
 #include "runtime/host/Specialization.h"
+#include "target/WarpRoles.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace tile::host {
 
 /// Keywords of a launch that are not parameters.
 struct LaunchOptions {
-  int numWarps = 4, numStages = 3, maxRegisters = 0, numCtas = 1;
+  int numWarps = kDefaultWarps, numStages = kDefaultStages, maxRegisters = 0, numCtas = 1;
   WarpRoles warpRoles = WarpRoles::Auto;
   bool enableFpFusion = true, debug = false;
 };

@@ -73,8 +73,8 @@ static uint64_t descriptorBits(const LinearLayout &image, unsigned minor, unsign
 
 /// Columns of the widest instruction that the assembler takes: it wants room for
 /// the accumulator and some registers more in what a thread starts with.
-static int64_t mostColumns(unsigned blockThreads) {
-  unsigned registers = 65536 / blockThreads / 8 * 8;
+static int64_t mostColumns(const Target &target, unsigned blockThreads) {
+  unsigned registers = unsigned(target.multiprocessor.registers) / blockThreads / 8 * 8;
   int64_t columns = 256;
   while (columns > 8 && columns / 2 + kRegistersBesideAccumulator > int64_t(registers))
     columns /= 2;
@@ -245,7 +245,7 @@ void WarpgroupProduct::readLeft() {
 
 Instructions::WgmmaShape WarpgroupProduct::shapeOfInstruction() const {
   Instructions::WgmmaShape shape;
-  shape.n = unsigned(std::min(ownColumns, mostColumns(l.blockThreads)));
+  shape.n = unsigned(std::min(ownColumns, mostColumns(l.in.target(), l.blockThreads)));
   shape.k = kStepBytes / bytes;
   shape.accType = accElement.isF16() ? "f16" : accElement.isF32() ? "f32" : "s32";
   shape.aType = spelled(aElement);
