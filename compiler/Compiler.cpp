@@ -17,6 +17,7 @@
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "passes/Pipelines.h"
 #include "passes/facts/Refusals.h"
+#include "passes/facts/VerifyProtocol.h"
 #include "passes/memory/Scratch.h"
 #include "target/Target.h"
 #include "text/Format.h"
@@ -36,26 +37,14 @@ using namespace mlir;
 using namespace tile;
 
 namespace {
-#ifndef NDEBUG
-/// Names the pass that breaks what MLIR's verifier does not see.
-struct ProtocolVerifier : PassInstrumentation {
-  void runAfterPass(Pass *pass, Operation *op) override {
-    if (failed(cta::verifyProtocol(op)))
-      llvm::report_fatal_error(
-          llvm::Twine(formatted("`{}` breaks the protocol of rings", pass->getName())));
-  }
-};
-#endif
-
 /// A pipeline built once and run on many modules.
 struct Pipeline {
   PassManager pm;
   Pipeline(MLIRContext *context, void (*build)(OpPassManager &)) : pm(context) {
 #ifdef NDEBUG
     pm.enableVerifier(false);
-#else
-    pm.addInstrumentation(std::make_unique<ProtocolVerifier>());
 #endif
+    verifyProtocolBehindPasses(pm);
     build(pm);
   }
 };

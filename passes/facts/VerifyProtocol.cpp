@@ -3,8 +3,15 @@
 // Contract: VerifyProtocolPass in passes/facts/Passes.td.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/facts/VerifyProtocol.h"
 #include "ir/CtaDialect.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassInstrumentation.h"
+#include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
+#include "text/FormatLlvm.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/ErrorHandling.h"
 
 namespace tile {
 #define GEN_PASS_DEF_VERIFYPROTOCOLPASS
@@ -22,4 +29,30 @@ struct VerifyProtocolPass : tile::impl::VerifyProtocolPassBase<VerifyProtocolPas
       signalPassFailure();
   }
 };
+
+#ifndef NDEBUG
+/// Names the pass that breaks what MLIR's verifier does not see. Parts of kernels, as tests have
+/// them, may break it before.
+class ProtocolVerifier : public PassInstrumentation {
+  void runBeforePass(Pass *pass, Operation *op) override {
+    ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
+    if (failed(cta::verifyProtocol(op)))
+      broken.insert({pass, op});
+  }
+  void runAfterPass(Pass *pass, Operation *op) override {
+    if (!broken.erase({pass, op}) && failed(cta::verifyProtocol(op)))
+      llvm::report_fatal_error(
+          llvm::Twine(formatted("`{}` breaks the protocol of rings", pass->getName())));
+  }
+  void runAfterPassFailed(Pass *pass, Operation *op) override { broken.erase({pass, op}); }
+
+  llvm::DenseSet<std::pair<Pass *, Operation *>> broken; ///< before they run
+};
+#endif
 } // namespace
+
+void tile::verifyProtocolBehindPasses([[maybe_unused]] PassManager &pm) {
+#ifndef NDEBUG
+  pm.addInstrumentation(std::make_unique<ProtocolVerifier>());
+#endif
+}

@@ -5,9 +5,11 @@
 // passes and dialects run it; `tilec compile --emit tile|cta` makes its input.
 //
 //===----------------------------------------------------------------------===//
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "passes/Registration.h"
+#include "passes/facts/VerifyProtocol.h"
 #include "tools/Dialects.h"
 #include "tools/tile-opt/PrintLayouts.h"
 #include "llvm/ADT/Statistic.h"
@@ -43,7 +45,7 @@ static bool listen() {
 }
 
 /// What MLIR's own driver does with files, but that it shuts LLVM down, and what was counted with
-/// it.
+/// it. The protocol of rings is verified behind each pass, as operations are.
 static llvm::LogicalResult run(llvm::StringRef input, llvm::StringRef output,
                                mlir::DialectRegistry &registry) {
   std::string error;
@@ -54,6 +56,10 @@ static llvm::LogicalResult run(llvm::StringRef input, llvm::StringRef output,
     return mlir::failure();
   }
   auto config = mlir::MlirOptMainConfig::createFromCLOptions();
+  config.setPassPipelineSetupFn([passes = config](mlir::PassManager &pm) {
+    tile::verifyProtocolBehindPasses(pm);
+    return passes.setupPassPipeline(pm);
+  });
   if (failed(mlir::MlirOptMain(result->os(), std::move(file), registry, config)))
     return mlir::failure();
   result->keep();
@@ -69,9 +75,11 @@ int main(int argc, char **argv) {
       argc, argv, "tile-opt: runs passes over tile and cta modules\n", registry);
   if (!listen())
     return EXIT_FAILURE;
-  if (!counts)
+  auto config = mlir::MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects() || config.shouldListPasses())
     return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
   llvm::LogicalResult result = run(input, output, registry);
-  llvm::PrintStatistics(llvm::errs());
+  if (counts)
+    llvm::PrintStatistics(llvm::errs());
   return mlir::asMainReturnCode(result);
 }
