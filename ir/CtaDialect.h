@@ -15,9 +15,6 @@
 
 namespace tile::cta {
 
-/// How remarks on loads start that are no asynchronous copies; the reason follows.
-inline constexpr llvm::StringLiteral kNotCopied = "not copied by cp.async: ";
-
 /// Threads that `cta.roles` adds to those that compute: a warpgroup, of
 /// which one thread produces.
 inline constexpr unsigned kProducerThreads = 128;
