@@ -177,11 +177,22 @@ static void keepShiftingLoops(LoopInfo &loops) {
       addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
 }
 
+/// Values that are computed, and values that are one of several.
+static std::pair<size_t, size_t> countValues(const Function &f) {
+  size_t all = 0, joined = 0;
+  for (const BasicBlock &block : f) {
+    all += block.size() - 1; // its end is none
+    joined += std::distance(block.phis().begin(), block.phis().end());
+  }
+  return {all - joined, joined};
+}
+
 namespace {
 /// What is done where there are branches: invariants go out of loops, and what becomes of it is
-/// folded. Many kernels have a branch and no loop, and nothing to do.
+/// folded. Many kernels have a branch and no loop: blocks at most are merged.
 struct LoopsPass : PassInfoMixin<LoopsPass> {
   PreservedAnalyses run(Function &f, FunctionAnalysisManager &fam) {
+    auto before = countValues(f);
     FunctionPassManager blocks;
     blocks.addPass(SimplifyCFGPass());
     LoopPassManager lpm;
@@ -190,7 +201,8 @@ struct LoopsPass : PassInfoMixin<LoopsPass> {
     blocks.addPass(createFunctionToLoopPassAdaptor(std::move(lpm), /*UseMemorySSA=*/true));
     blocks.addPass(SimplifyCFGPass());
     PreservedAnalyses kept = blocks.run(f, fam);
-    if (kept.areAllPreserved())
+    bool hasLoops = !fam.getResult<LoopAnalysis>(f).empty();
+    if (kept.areAllPreserved() || (!hasLoops && countValues(f) == before))
       return kept;
     FunctionPassManager values;
     values.addPass(InstCombinePass());
