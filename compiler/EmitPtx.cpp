@@ -71,8 +71,11 @@ static void plainFileNames(std::string &ptx) {
   for (size_t at = ptx.find(directive); at != std::string::npos; at = ptx.find(directive, at + 1)) {
     size_t i = ptx.find('"', at) + 1;
     for (; i < ptx.size() && ptx[i] != '"' && ptx[i] != '\n'; ++i)
-      if (ptx[i] == '\\' && ++i < ptx.size() && ptx[i] == '"')
-        ptx.replace(--i, 2, "'");
+      if (ptx[i] == '\\') {
+        ++i;
+        if (i < ptx.size() && ptx[i] == '"')
+          ptx.replace(--i, 2, "'");
+      }
   }
 }
 

@@ -10,8 +10,9 @@
 #include <cstdint>
 #include <sys/mman.h>
 
-/// Of the library's variables, by the linker.
-extern "C" __attribute__((visibility("hidden"))) char __bss_start[], _end[];
+/// Where the library's variables that begin as zeros are, by the linker.
+extern __attribute__((visibility("hidden"))) char zerosBegin[] __asm__("__bss_start");
+extern __attribute__((visibility("hidden"))) char zerosEnd[] __asm__("_end");
 
 /// Ahead of all that have no priority.
 __attribute__((constructor(101))) static void prepareForOptions() {
@@ -19,8 +20,8 @@ __attribute__((constructor(101))) static void prepareForOptions() {
   llvm::cl::SubCommand::getTopLevel().OptionsMap.reserve(kOptions);
 #ifdef MADV_POPULATE_WRITE
   constexpr uintptr_t kPage = 4096;
-  uintptr_t begin = reinterpret_cast<uintptr_t>(__bss_start) / kPage * kPage + kPage;
-  uintptr_t end = reinterpret_cast<uintptr_t>(_end) / kPage * kPage;
+  uintptr_t begin = reinterpret_cast<uintptr_t>(zerosBegin) / kPage * kPage + kPage;
+  uintptr_t end = reinterpret_cast<uintptr_t>(zerosEnd) / kPage * kPage;
   if (begin < end) // an older kernel refuses, and nothing is lost
     madvise(reinterpret_cast<void *>(begin), end - begin, MADV_POPULATE_WRITE);
 #endif
