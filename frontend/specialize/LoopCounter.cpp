@@ -72,6 +72,11 @@ static std::optional<APInt> exactValue(const Tensor &t) {
   return t.type.isSigned() ? bits.sext(kExactBits) : bits.zext(kExactBits);
 }
 
+/// A bound whose sign only the launch knows.
+static bool mayBeNegative(const Tensor &t, const std::optional<APInt> &known) {
+  return t.type.isSigned() && !known;
+}
+
 bool LoopCounter::read(Specializer &s, const RangeCall &range, Bounds &bounds) {
   bounds.start = s.tensor(range.start, "the start of a range");
   bounds.stop = s.tensor(range.stop, "the end of a range");
@@ -94,10 +99,7 @@ bool LoopCounter::read(Specializer &s, const RangeCall &range, Bounds &bounds) {
   bounds.knownStop = exactValue(bounds.stop);
   bounds.knownStep = exactValue(bounds.step);
   // Of a number with a sign and one without, what may be below zero has no value in 32 bits without
-  // a sign. (In 64 there is no wider type: those are compared without a sign.)
-  auto mayBeNegative = [](const Tensor &t, const std::optional<APInt> &known) {
-    return t.type.isSigned() && !known;
-  };
+  // a sign. (In 64 there is no wider type: turns are counted on both sides of zero.)
   if (!bounds.type.isSigned() && bounds.type.bitWidth() < 64 &&
       (mayBeNegative(bounds.start, bounds.knownStart) ||
        mayBeNegative(bounds.stop, bounds.knownStop)))
@@ -195,18 +197,55 @@ bool LoopCounter::makeKnown(Specializer &s, const Bounds &bounds) {
   return true;
 }
 
-/// (high - low - 1) / step + 1, or none. More than 2^63 end as little as that many.
+/// More than 2^63 turns end as little as that many, and their halves as half of that.
+static constexpr int64_t kMostTurns = std::numeric_limits<int64_t>::max();
+
+/// (high - low - 1) / step + 1, of numbers without a sign of which the first is greater.
+static Tensor turnsBetween(Specializer &s, const Tensor &low, const Tensor &high,
+                           const Tensor &step) {
+  Tensor one = s.intConstant(1, low.type);
+  Tensor turns = s.arithmetic(BinaryOp::Sub, s.arithmetic(BinaryOp::Sub, high, low), one);
+  return s.arithmetic(BinaryOp::Add, s.arithmetic(BinaryOp::FloorDiv, turns, step), one);
+}
+
 Tensor LoopCounter::countTurns(Specializer &s, const Bounds &bounds) const {
   DType plain = Kind::UInt64;
+  if (type == plain && (mayBeNegative(bounds.start, bounds.knownStart) ||
+                        mayBeNegative(bounds.stop, bounds.knownStop)))
+    return countTurnsAcrossZero(s, bounds);
   Tensor low = s.cast(bounds.low(), type), high = s.cast(bounds.high(), type);
   Tensor isAny = s.compareSame(CompareOp::Lt, low, high);
-  Tensor one = s.intConstant(1, plain), none = s.intConstant(0, plain);
-  Tensor turns = s.arithmetic(BinaryOp::Sub, s.cast(high, plain), s.cast(low, plain));
-  turns = s.arithmetic(BinaryOp::Sub, turns, one);
-  turns = s.arithmetic(BinaryOp::FloorDiv, turns, bounds.stepIn(s, plain));
-  turns = s.arithmetic(BinaryOp::Add, turns, one);
-  Tensor most = s.intConstant(std::numeric_limits<int64_t>::max(), plain);
+  Tensor turns = turnsBetween(s, s.cast(low, plain), s.cast(high, plain), bounds.stepIn(s, plain));
+  Tensor most = s.intConstant(kMostTurns, plain), none = s.intConstant(0, plain);
   turns = s.minMax(MinMax::Min, s.select(isAny, turns, none), most, /*propagateNan=*/false);
+  return s.cast(turns, Kind::Int64);
+}
+
+/// Bounds of which one may be negative and the other above 2^63 are further apart than 64 bits
+/// say: the turns below zero are counted first, and then those from where they end.
+Tensor LoopCounter::countTurnsAcrossZero(Specializer &s, const Bounds &bounds) const {
+  DType plain = Kind::UInt64;
+  Tensor no = s.constant(PyValue::boolean(false), Kind::Int1), zero = s.intConstant(0, plain);
+  auto isNegative = [&](const Tensor &t) {
+    return t.type.isSigned() ? s.compareSame(CompareOp::Lt, t, s.intConstant(0, t.type)) : no;
+  };
+  Tensor isLowNegative = isNegative(bounds.low()), isHighNegative = isNegative(bounds.high());
+  Tensor low = s.cast(bounds.low(), plain), high = s.cast(bounds.high(), plain);
+  Tensor step = bounds.stepIn(s, plain);
+  Tensor isAcross = s.select(isHighNegative, no, isLowNegative);
+  // Of one sign, the order is that without it.
+  Tensor isSameSign = s.compareSame(CompareOp::Eq, isLowNegative, isHighNegative);
+  Tensor isBelow = s.compareSame(CompareOp::Lt, low, high);
+  Tensor isAny = s.select(isSameSign, isBelow, isAcross);
+  Tensor half = s.intConstant(kMostTurns / 2, plain);
+  auto atMostHalf = [&](const Tensor &condition, const Tensor &turns) {
+    return s.minMax(MinMax::Min, s.select(condition, turns, zero), half, /*propagateNan=*/false);
+  };
+  Tensor turns = turnsBetween(s, low, s.select(isAcross, zero, high), step);
+  Tensor next = s.arithmetic(BinaryOp::Add, low, s.arithmetic(BinaryOp::Mul, turns, step));
+  Tensor isMore = s.select(isAcross, s.compareSame(CompareOp::Lt, next, high), no);
+  Tensor behind = turnsBetween(s, next, high, step);
+  turns = s.arithmetic(BinaryOp::Add, atMostHalf(isAny, turns), atMostHalf(isMore, behind));
   return s.cast(turns, Kind::Int64);
 }
 

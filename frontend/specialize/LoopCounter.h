@@ -40,6 +40,7 @@ private:
   void makePlain(Specializer &s, const Bounds &bounds, DType counterType);
   void makeTurns(Specializer &s, const Bounds &bounds, const Tensor &turns);
   Tensor countTurns(Specializer &s, const Bounds &bounds) const;
+  Tensor countTurnsAcrossZero(Specializer &s, const Bounds &bounds) const;
 
   Tensor from, to, by;
   DType type;           ///< of the author's name
