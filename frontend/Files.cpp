@@ -18,6 +18,10 @@ namespace tile::frontend {
 /// No hash: other letters.
 static constexpr llvm::StringLiteral absentState = "absent", unreadableState = "unreadable";
 
+static std::string tooLong(uint64_t limit) {
+  return formatted("files of more than {} MiB are not supported", limit >> 20);
+}
+
 /// Reads to the end; false with `error` set.
 static bool readAll(int fd, uint64_t limit, std::string &bytes, std::string &error) {
   constexpr size_t step = 1 << 16;
@@ -31,7 +35,7 @@ static bool readAll(int fd, uint64_t limit, std::string &bytes, std::string &err
     if (got < 0)
       error = std::strerror(errno);
     else if (bytes.size() > limit)
-      error = formatted("files of more than {} MiB are not supported", limit >> 20);
+      error = tooLong(limit);
     else if (got > 0)
       continue;
     return error.empty();
@@ -54,6 +58,8 @@ std::optional<std::string> readFile(StringRef path, uint64_t limit, std::string 
     problem = std::strerror(errno);
   else if (!S_ISREG(status.st_mode))
     problem = kindOf(status.st_mode);
+  else if (uint64_t(status.st_size) > limit)
+    problem = tooLong(limit);
   else
     readAll(fd, limit, bytes, problem);
   if (fd >= 0)

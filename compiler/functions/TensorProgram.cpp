@@ -613,10 +613,12 @@ llvm::Expected<TensorLaunch> Program::launch(unsigned index, const Bindings &giv
   std::optional<Extents> extents = extentsOf(shape, sizes);
   if (!extents)
     return tooLarge(kernel);
+  TensorLaunch launch;
+  launch.elements = double(extents->rows) * extents->columns *
+                    std::max<int64_t>(extents->inner, 1) * std::max<int64_t>(extents->depth, 1);
   graph::Cut cut = kernel.addsParts   ? cutSum(*extents, kernel.parts)
                    : kernel.parts > 1 ? cutShared(shape, *extents, target, kernel.parts)
                                       : chooseCut(shape, *extents, target);
-  TensorLaunch launch;
   if (countPrograms(shape, cut, *extents) == 0 && !shape.product &&
       !cutWithoutPrograms(cut, *extents, kernel, shape, sizes, target)) {
     launch.grid = {0, 1, 1};

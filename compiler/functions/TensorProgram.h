@@ -67,6 +67,7 @@ struct TensorLaunch {
   CompileOptions options;
   std::array<uint32_t, 3> grid = {1, 1, 1};
   std::vector<TensorArgument> arguments;
+  double elements = 0; ///< that it goes over, in memory or not
 };
 
 class TensorProgram {

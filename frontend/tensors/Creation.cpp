@@ -39,6 +39,8 @@ static std::unique_ptr<EvalError> readSizes(StringRef name, ArrayRef<PyValue> gi
                                             Sizes &out) {
   if (given.size() == 1 && given[0].isSequence())
     given = given[0].elements();
+  if (auto error = checkRank(given.size()))
+    return error;
   for (const PyValue &value : given) {
     std::optional<Size> size = sizeOf(value);
     std::optional<int64_t> number = size ? size->constant() : std::nullopt;
@@ -197,6 +199,8 @@ static Result chunk(Tracer &tracer, StringRef name, const CallArgs &args) {
   std::optional<int64_t> count = r[1].toInt64();
   if (!count || *count < 1)
     return fail(formatted("`chunk` needs a number of parts, got {}", eval::repr(r[1])));
+  if (auto error = tracer.checkRoom(*count))
+    return error;
   if (auto error = sizeOfPart(name, sizes[axis], *count, sizes[axis]))
     return error;
   Sizes starts(sizes.size(), Size(0));

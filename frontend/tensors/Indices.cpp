@@ -19,6 +19,15 @@ static std::unique_ptr<EvalError> readSize(StringRef name, const PyValue &value,
   return nullptr;
 }
 
+/// Elements are of 32 bits, whatever a kernel counts with.
+static std::unique_ptr<EvalError> checkLast(StringRef name, const Size &end) {
+  if (end.constant().value_or(0) <= int64_t(1) << 31)
+    return nullptr;
+  return fail("`" + name.str() + "` up to " + end.str() +
+                  ": its elements have 32 bits; add to it what is 64 bits wide",
+              "ValueError");
+}
+
 /// arange(n), arange(start, end)
 static Result arange(Tracer &tracer, StringRef name, const CallArgs &args) {
   ArgReader r(name, args, {"start", "end"}, 1);
@@ -38,6 +47,8 @@ static Result arange(Tracer &tracer, StringRef name, const CallArgs &args) {
   std::string text = formatted("`arange` from `{}` to `{}`", start->str(), end->str());
   if (std::optional<int64_t> count = size.constant(); count && *count < 0)
     return fail(formatted("{} has no elements: the end lies before the start", text), "ValueError");
+  if (auto error = checkLast(name, *end))
+    return error;
   tracer.require(size, formatted("{} ends before it starts", text));
   return tracer.map(MapKind::add, name,
                     {tracer.wrap(tracer.indices(size)), tracer.sizeValue(*start)});

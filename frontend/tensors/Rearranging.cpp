@@ -1,6 +1,7 @@
 //===- Rearranging.cpp - parts of tensors, joined and taken ---------------===//
 #include "frontend/tensors/Tracer.h"
 #include "text/Format.h"
+#include <algorithm>
 
 using namespace tile;
 using namespace tile::tensors;
@@ -14,6 +15,8 @@ using Dims = llvm::SmallVector<int64_t>;
 
 Result Tracer::window(const Operand &x, ArrayRef<Size> starts, ArrayRef<Size> sizes, bool inside,
                       bool loose) {
+  if (refusal)
+    return checkRoom();
   llvm::SmallVector<mlir::Attribute> formulas;
   for (const Size &start : starts)
     formulas.push_back(builder.getStringAttr(start.str()));
@@ -74,16 +77,15 @@ static std::unique_ptr<EvalError> readPart(Tracer &tracer, const PyValue &part, 
   }
   Size count = end - start;
   if (step > 1) {
-    std::optional<Size> each;
-    for (int64_t more = 0; more < step && !each; ++more) // rounded up
-      each = (count + Size(more)).dividedBy(Size(step));
+    std::optional<Size> each = count.dividedUpBy(step);
     if (!each)
       return fail(formatted("every {} of `{}` elements is not a formula: only what divides "
                             "whatever the sizes are can be taken",
                             step, count));
     count = *each;
   }
-  std::string text = formatted("`{}:{}` of a dimension `{}`", start, end, along);
+  std::string to = part.is(PyValue::Kind::Slice) ? formatted(":{}", end) : std::string();
+  std::string text = formatted("`{}{}` of a dimension `{}`", start, to, along);
   std::optional<int64_t> length = count.constant(), over = (end - along).constant();
   if ((length && *length < 0) || (over && *over > 0))
     return fail(formatted("{} does not lie in it", text), "IndexError");
@@ -219,6 +221,8 @@ static Result reshape(Tracer &tracer, StringRef name, const CallArgs &args) {
     given = {*shape};
   if (given.size() == 1 && given[0].isSequence())
     given = given[0].elements().vec();
+  if (auto error = checkRank(given.size()))
+    return error;
   Size total = graph::product(x.type().sizes()), known(1);
   Sizes sizes;
   std::optional<size_t> open;
@@ -288,6 +292,8 @@ static Result cat(Tracer &tracer, StringRef name, const CallArgs &args) {
     return r.error();
   if (!r[0].isSequence() || r[0].elements().empty())
     return fail(formatted("`cat` needs a list of tensors, got {}", eval::repr(r[0])));
+  if (auto error = tracer.checkRoom(r[0].elements().size()))
+    return error;
   std::vector<Operand> parts;
   for (const PyValue &value : r[0].elements())
     if (auto error = tracer.operand(name, value, parts.emplace_back()))
@@ -338,6 +344,8 @@ static Result stack(Tracer &tracer, StringRef name, const CallArgs &args) {
     return r.error();
   if (!r[0].isSequence())
     return fail(formatted("`stack` needs a list of tensors, got {}", eval::repr(r[0])));
+  if (auto error = tracer.checkRoom(r[0].elements().size()))
+    return error;
   std::vector<PyValue> parts;
   PyValue axis = r.has(1) ? r[1] : PyValue::integer(0);
   for (const PyValue &value : r[0].elements()) {
@@ -469,6 +477,9 @@ static Result oneHot(Tracer &tracer, StringRef name, const CallArgs &args) {
   std::optional<Size> classes = sizeOf(r[1]);
   if (!classes)
     return fail(formatted("`one_hot` needs a number of classes, got {}", eval::repr(r[1])));
+  if (classes->constant().value_or(1) < 1)
+    return fail(
+        formatted("`one_hot` needs a positive number of classes, got {}", eval::repr(r[1])));
   Dims dims = inOrder(at.type().sizes().size());
   dims.push_back(-1);
   Result column = tracer.rearrange(at, dims);
@@ -490,8 +501,17 @@ static Result triangle(Tracer &tracer, StringRef name, const CallArgs &args) {
   Result row = tracer.rearrange({tracer.indices(sizes[sizes.size() - 2]), "", false}, {0, -1});
   if (r.has(1) && !sizeOf(r[1]))
     return fail(formatted("`diagonal` of `{}` is a whole number, got {}", name, eval::repr(r[1])));
-  if (r.has(1))
+  if (std::optional<int64_t> number = r.has(1) ? r[1].toInt64() : std::nullopt) {
+    // Far beyond all places it is as good as further beyond; a place and it need more than 32 bits.
+    constexpr int64_t far = int64_t(1) << 62;
+    if (row && *number != int16_t(*number))
+      row = tracer.cast(*row, tracer.builder.getI64Type());
+    if (row)
+      row =
+          tracer.map(MapKind::add, name, {*row, PyValue::integer(std::clamp(*number, -far, far))});
+  } else if (r.has(1)) {
     row = tracer.map(MapKind::add, name, {*row, r[1]});
+  }
   if (!row)
     return row;
   Result stays = tracer.map(name == "tril" ? MapKind::ge : MapKind::le, name,

@@ -148,10 +148,6 @@ static std::vector<PyValue> tensorsAmong(ArrayRef<PyValue> values) {
   return out;
 }
 
-/// More operations than functions that people write have: what looks for fusions takes time by the
-/// square of their number, and stack by the longest chain.
-static constexpr unsigned kMostOperations = 2048;
-
 OwningOpRef<ModuleOp> tensors::trace(MLIRContext &context, eval::Evaluator &evaluator,
                                      const PyValue &callee, const Signature &signature,
                                      ArrayRef<Argument> arguments,
@@ -171,18 +167,8 @@ OwningOpRef<ModuleOp> tensors::trace(MLIRContext &context, eval::Evaluator &eval
   evaluator.hooks = before;
   launches = std::move(tracer.launches);
   error = result ? buildReturn(tracer, op, function, *result) : result.takeError();
-  if (tracer.tooMany.file) {
-    error = fail(formatted("`{}` has more than {} operations here: use fewer turns of loops that "
-                           "are unrolled, or several functions",
-                           function.name(), kMostOperations),
-                 "LimitError");
-    error->diagnostic.file = tracer.tooMany.file;
-    error->diagnostic.range = tracer.tooMany.range;
-  } else if (!error && tracer.tooLarge.file) {
-    error = fail("a size of 2^62 and more: no tensor is as large");
-    error->diagnostic.file = tracer.tooLarge.file;
-    error->diagnostic.range = tracer.tooLarge.range;
-  }
+  if (tracer.refusal)
+    error = std::move(tracer.refusal);
   SmallVector<StringRef> needs;
   std::vector<std::string> formulas;
   formulas.reserve(tracer.requirements.size());
@@ -208,20 +194,54 @@ OwningOpRef<ModuleOp> tensors::trace(MLIRContext &context, eval::Evaluator &eval
 /// Whether a number in it went beyond 62 bits (ir/graph/Size.cpp).
 static bool isBeyond(const Size &size) { return size.constant() == INT64_MIN; }
 
+/// The first reason stays. The evaluation ends: the loop here may have no end.
+void Tracer::refuse(std::string message, StringRef kind) {
+  if (refusal)
+    return;
+  refusal = fail(std::move(message), kind.str());
+  eval::Place place = eval::currentPlace();
+  refusal->diagnostic.file = place.file;
+  refusal->diagnostic.range = place.range;
+  eval::Work::spend(UINT64_MAX / 4);
+}
+
+void Tracer::checkSizes(ArrayRef<Size> sizes) {
+  if (llvm::any_of(sizes, isBeyond))
+    refuse("a size of 2^62 and more, or whose formula has more than 1024 terms or 64 factors: no "
+           "tensor is as large",
+           "LimitError");
+}
+
+std::unique_ptr<EvalError> tensors::checkRank(size_t rank) {
+  if (rank <= kMostDimensions)
+    return nullptr;
+  return fail(formatted("a tensor has at most {} dimensions, and this one {}", kMostDimensions, rank),
+              "ValueError");
+}
+
+/// More operations than functions that people write have: what looks for fusions takes time by
+/// their number, and stack by the longest chain.
+static constexpr unsigned kMostOperations = 2048;
+
+std::unique_ptr<EvalError> Tracer::checkRoom(uint64_t more) {
+  if (more > kMostOperations || operations + more > kMostOperations)
+    refuse(formatted("this function has more than {} operations here: use fewer turns of loops that "
+                     "are unrolled, shorter lists of tensors, or several functions",
+                     kMostOperations),
+           "LimitError");
+  return refusal ? std::make_unique<EvalError>(*refusal) : nullptr;
+}
+
 PyValue Tracer::wrap(Value value, bool isWeak, std::string name) {
-  if (++operations == kMostOperations + 1) {
-    tooMany = eval::currentPlace();
-    eval::Work::spend(UINT64_MAX / 4); // ends the evaluation: the loop here may have no end
-  }
-  auto type = dyn_cast<GraphTensorType>(value.getType());
-  if (type && !tooLarge.file && llvm::any_of(type.sizes(), isBeyond))
-    tooLarge = eval::currentPlace();
+  ++operations;
+  (void)checkRoom();
+  if (auto type = dyn_cast<GraphTensorType>(value.getType()))
+    checkSizes(type.sizes());
   return PyValue::extension(std::make_shared<TensorValue>(*this, value, std::move(name), isWeak));
 }
 
 PyValue Tracer::sizeValue(const Size &size) {
-  if (isBeyond(size) && !tooLarge.file)
-    tooLarge = eval::currentPlace();
+  checkSizes(size);
   if (std::optional<int64_t> constant = size.constant())
     return PyValue::integer(*constant);
   return PyValue::extension(std::make_shared<SizeValue>(*this, size));
@@ -240,6 +260,8 @@ Value Tracer::constant(int64_t number) {
 }
 
 std::unique_ptr<EvalError> Tracer::operand(StringRef what, const PyValue &value, Operand &out) {
+  if (refusal)
+    return checkRoom();
   if (auto *tensor = value.dynExtension<TensorValue>()) {
     if (tensor->isUnwritten)
       return fail(formatted("`{}` reads a tensor of `tile.empty` before a kernel has written it; "
@@ -300,28 +322,36 @@ Result Tracer::map(MapKind kind, ArrayRef<PyValue> values) {
   return map(kind, graph::stringifyMapKind(kind), values);
 }
 
-/// A number of the source, or what is computed of such alone, in 64 bits.
-static Value inDoubles(OpBuilder &b, Value value) {
+Value Tracer::inDoubles(Value value) {
   auto type = cast<GraphTensorType>(value.getType());
   if (!type.getElement().isF32())
     return value;
-  auto wide = GraphTensorType::of(b.getContext(), type.sizes(), b.getF64Type());
+  if (Value made = doubles.lookup(value))
+    return made;
+  auto wide = GraphTensorType::of(builder.getContext(), type.sizes(), builder.getF64Type());
   if (auto number = value.getDefiningOp<graph::ConstantOp>())
-    return graph::ConstantOp::create(b, number.getLoc(), wide, number.getValue());
+    return doubles[value] =
+               graph::ConstantOp::create(builder, number.getLoc(), wide, number.getValue());
   auto map = value.getDefiningOp<graph::MapOp>();
   if (!map)
     return value;
   SmallVector<Value, 3> inputs;
   for (Value input : map->getOperands())
-    inputs.push_back(inDoubles(b, input));
-  return graph::MapOp::create(b, map.getLoc(), wide, map.getKind(), inputs);
+    inputs.push_back(inDoubles(input));
+  return doubles[value] = graph::MapOp::create(builder, map.getLoc(), wide, map.getKind(), inputs);
 }
 
-/// Whether a number of the source can be an element: in either sign, as kernels take bits.
-static bool fitsElement(int64_t number, Type element) {
+/// Whether a number of the source can be an element. Of bits it may be in either sign: the mask
+/// 0xff000000 has 32 of them.
+static bool fitsElement(int64_t number, Type element, MapKind kind) {
   auto type = dyn_cast<IntegerType>(element);
   unsigned bits = type ? type.getWidth() : 64;
-  return bits == 1 || bits >= 64 || llvm::isIntN(bits, number) || llvm::isUIntN(bits, number);
+  if (bits == 1 || bits >= 64)
+    return true;
+  bool isBits = kind == MapKind::bit_and || kind == MapKind::bit_or || kind == MapKind::bit_xor ||
+                kind == MapKind::philox;
+  return ((isBits || !type.isUnsigned()) && llvm::isIntN(bits, number)) ||
+         ((isBits || type.isUnsigned()) && llvm::isUIntN(bits, number));
 }
 
 Result Tracer::map(MapKind kind, StringRef what, ArrayRef<PyValue> values) {
@@ -351,9 +381,10 @@ Result Tracer::map(MapKind kind, StringRef what, ArrayRef<PyValue> values) {
     element = builder.getF32Type();
   for (Operand &x : operands)
     if (x.isWeak && element.isF64())
-      x.value = inDoubles(builder, x.value);
+      x.value = inDoubles(x.value);
   for (const PyValue &value : values)
-    if (std::optional<int64_t> number = value.toInt64(); number && !fitsElement(*number, element))
+    if (std::optional<int64_t> number = value.toInt64();
+        number && !fitsElement(*number, element, kind))
       return fail(
           formatted("`{}`: {} does not fit the elements of {} bits that it is computed with", what,
                     *number, element.getIntOrFloatBitWidth()));
@@ -375,6 +406,8 @@ Value Tracer::indices(const Size &size) {
 }
 
 Result Tracer::gather(Value source, ArrayRef<Value> indices, bool guarded) {
+  if (refusal)
+    return checkRoom();
   Sizes shape;
   for (Value index : indices) {
     unsigned dim;
@@ -394,7 +427,7 @@ Result Tracer::cast(const PyValue &value, Type element) {
   if (auto error = operand("to", value, x))
     return error;
   auto type = GraphTensorType::of(builder.getContext(), x.type().sizes(), element);
-  if (Value wide = inDoubles(builder, x.value); x.isWeak && wide.getType() == type)
+  if (Value wide = inDoubles(x.value); x.isWeak && wide.getType() == type)
     return wrap(wide);
   return wrap(graph::CastOp::create(builder, here(), type, x.value));
 }
@@ -425,6 +458,10 @@ Result Tracer::reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes,
 }
 
 Result Tracer::rearrange(const Operand &x, ArrayRef<int64_t> dims) {
+  if (refusal)
+    return checkRoom();
+  if (auto error = checkRank(dims.size()))
+    return error;
   Sizes sizes = x.type().sizes(), shape;
   for (int64_t dim : dims)
     shape.push_back(dim < 0 ? Size(1) : sizes[dim]);

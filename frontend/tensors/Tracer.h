@@ -145,13 +145,27 @@ public:
   /// The last value of each parameter that has been written.
   llvm::SmallVector<std::pair<unsigned, mlir::Value>> updated() const;
   std::vector<HandKernel> launches;
-  eval::Place tooLarge; ///< of the first size that goes beyond all; no file if none does
-  eval::Place tooMany;  ///< of the operation that is one too many
-  unsigned operations = 0;
+  /// Why the function is refused, whatever its evaluation comes to: it has too many operations, or
+  /// a tensor that cannot be. What makes operations in a loop ends where this is set.
+  std::unique_ptr<EvalError> refusal;
+  /// An error if it is set, or would be by so many operations more.
+  std::unique_ptr<EvalError> checkRoom(uint64_t more = 0);
 
 private:
   mlir::Value materialize(const Operand &operand, mlir::Type element);
+  /// In 64 bits: a number of the source, or what is computed of such alone.
+  mlir::Value inDoubles(mlir::Value value);
+  void refuse(std::string message, StringRef kind);
+  void checkSizes(ArrayRef<Size> sizes);
+
+  unsigned operations = 0;
+  llvm::DenseMap<mlir::Value, mlir::Value> doubles; ///< what `inDoubles` has made
 };
+
+/// Dimensions of a tensor, as of the host's.
+inline constexpr size_t kMostDimensions = 64;
+/// An error if a shape has more.
+std::unique_ptr<EvalError> checkRank(size_t rank);
 
 /// On a reduction while it is traced: what it gives cancels out, and with it its derivative.
 inline constexpr llvm::StringLiteral kNoGradientAttr = "graph.no_gradient";

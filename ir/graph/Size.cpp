@@ -19,6 +19,8 @@ Size Size::symbol(StringRef name) {
 /// A size in which a number went beyond 62 bits is this constant whatever it was, and so is what is
 /// computed of it. It has no value.
 static constexpr int64_t kBeyond = INT64_MIN;
+/// So is a formula that has more terms, or more names in one: products of sums grow fast.
+static constexpr size_t kMostTerms = 1024, kMostFactors = 64;
 
 void Size::add(const Product &product, int64_t coefficient) {
   constexpr int64_t most = int64_t(1) << 62;
@@ -27,7 +29,9 @@ void Size::add(const Product &product, int64_t coefficient) {
   int64_t sum = 0;
   auto known = terms.find(product);
   bool overflows = llvm::AddOverflow(known == terms.end() ? 0 : known->second, coefficient, sum);
-  if (overflows || sum > most || sum < -most)
+  bool isLong = product.size() > kMostFactors ||
+                (known == terms.end() && terms.size() == kMostTerms && sum != 0);
+  if (overflows || sum > most || sum < -most || isLong)
     terms = {{{}, kBeyond}};
   else if (sum == 0)
     terms.erase(product);
@@ -50,6 +54,8 @@ Size operator*(const Size &a, const Size &b) {
   Size out;
   for (auto &[left, first] : a.terms)
     for (auto &[right, second] : b.terms) {
+      if (out.constant() == kBeyond)
+        return out;
       std::vector<std::string> product = left;
       product.insert(product.end(), right.begin(), right.end());
       llvm::sort(product);
@@ -268,6 +274,12 @@ std::optional<Size> Size::dividedBy(const Size &divisor) const {
     out.add(left, coefficient / count);
   }
   return out;
+}
+
+std::optional<Size> Size::dividedUpBy(int64_t divisor) const {
+  auto number = terms.find({});
+  int64_t rest = number == terms.end() ? 0 : number->second % divisor;
+  return (*this + Size(rest > 0 ? divisor - rest : -rest)).dividedBy(Size(divisor));
 }
 
 std::optional<int64_t> Size::solveFor(StringRef name, int64_t value, const Bindings &bindings,

@@ -40,6 +40,8 @@ public:
   std::optional<int64_t> evaluate(const Bindings &bindings) const;
   /// The quotient, if `divisor` is a single product that divides every term.
   std::optional<Size> dividedBy(const Size &divisor) const;
+  /// The quotient rounded up, if `divisor`, which is positive, divides every term but the number.
+  std::optional<Size> dividedUpBy(int64_t divisor) const;
   /// What `name` must be for the size to be `value`, if it is the only name without a
   /// value and stands to the first power. `isWhole` is false if no whole number will do.
   std::optional<int64_t> solveFor(llvm::StringRef name, int64_t value, const Bindings &bindings,

@@ -94,15 +94,21 @@ static Value windowOf(OpBuilder &b, WindowOp op, Value operand) {
 
 /// Element by element first, then the window, is the same the other way round. What lies
 /// outside would be 0 behind the function, and is something else before it.
+/// Where a value has several windows, it is computed in each: for windows of windows that doubles
+/// with every step, and after so many the value is stored instead.
 struct SinkThroughMaps : OpRewritePattern<WindowOp> {
-  using OpRewritePattern::OpRewritePattern;
+  SinkThroughMaps(MLIRContext *context, unsigned &left) : OpRewritePattern(context), left(left) {}
+  unsigned &left;
   LogicalResult matchAndRewrite(WindowOp op, PatternRewriter &rewriter) const override {
     Operation *source = op.getSrc().getDefiningOp();
     if (!source || !isa<MapOp, CastOp>(source) || !(op.getInside() || op.getLoose()))
       return failure();
+    if (!source->hasOneUse() && left == 0)
+      return failure();
     for (auto [before, after] : llvm::zip(typeOf(op.getSrc()).sizes(), op.getType().sizes()))
       if (before.isConstant(1) && !after.isConstant(1))
         return failure();
+    left -= !source->hasOneUse();
     SmallVector<Value> operands;
     for (Value operand : source->getOperands())
       operands.push_back(windowOf(rewriter, op, operand));
@@ -344,8 +350,10 @@ struct GraphLowerViewsPass
     : public tile::graph::impl::GraphLowerViewsPassBase<GraphLowerViewsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<MergeWindows, SinkThroughMaps, SinkThroughViews, WindowOfIndices, WindowToGather,
-                 GatherOfView, ReshapeToIndices, MapBeforeReshape>(&getContext());
+    unsigned copies = 2048;
+    patterns.add<SinkThroughMaps>(&getContext(), copies);
+    patterns.add<MergeWindows, SinkThroughViews, WindowOfIndices, WindowToGather, GatherOfView,
+                 ReshapeToIndices, MapBeforeReshape>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

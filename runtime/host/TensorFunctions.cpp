@@ -161,6 +161,19 @@ runtime::Kernel *TensorFunctions::prepare(const Call &call, const TensorLaunch &
   return (kernels[key] = std::move(prepared)).get();
 }
 
+/// What is in no memory has no end of its own: `tile.arange(2**62).sum()`.
+std::unique_ptr<EvalError> TensorFunctions::checkElements(const Call &call, const TensorKernel &of,
+                                                          double elements) const {
+  unsigned bits = context->device.name() == "cuda" ? 48 : of.multiplies ? 36 : 32;
+  if (elements <= double(uint64_t(1) << bits))
+    return nullptr;
+  return fail(
+      formatted("kernel `{}` of `{}` goes over {:.3g} elements, which does not end: at most "
+                "2^{} on this device, in memory or not",
+                of.name, call.object().name(), elements, bits),
+      "LimitError");
+}
+
 std::unique_ptr<EvalError> TensorFunctions::launch(Call &call, unsigned index) {
   const TensorKernel &of = call.program->kernels[index];
   llvm::Expected<TensorLaunch> planned =
@@ -169,6 +182,8 @@ std::unique_ptr<EvalError> TensorFunctions::launch(Call &call, unsigned index) {
     return fail(llvm::toString(planned.takeError()), "ValueError");
   if (planned->grid[0] == 0)
     return nullptr;
+  if (auto error = checkElements(call, of, planned->elements))
+    return error;
   std::unique_ptr<EvalError> error;
   runtime::Kernel *kernel = prepare(call, *planned, error);
   if (!kernel)

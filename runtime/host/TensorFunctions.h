@@ -33,6 +33,8 @@ private:
   std::unique_ptr<eval::EvalError> readArguments(Evaluator &evaluator, Call &call);
   std::unique_ptr<eval::EvalError> compile(Evaluator &evaluator, Call &call);
   std::unique_ptr<eval::EvalError> makeBuffers(Call &call);
+  std::unique_ptr<eval::EvalError> checkElements(const Call &call, const TensorKernel &of,
+                                                 double elements) const;
   std::unique_ptr<eval::EvalError> launch(Call &call, unsigned kernel);
   runtime::Kernel *prepare(const Call &call, const TensorLaunch &launch,
                            std::unique_ptr<eval::EvalError> &error);

@@ -101,6 +101,23 @@ TEST(Size, NumbersBeyondAllAreNoSizes) {
   }
 }
 
+TEST(Size, LongFormulasAreNoSizes) {
+  Size sum = read("K + L + M + N + 1"), power = Size::symbol("N");
+  for (unsigned i = 0; i < 12; ++i)
+    sum = sum * sum;
+  for (unsigned i = 0; i < 40; ++i)
+    power = power * power;
+  EXPECT_FALSE(sum.evaluate(numbers)) << sum.str();
+  EXPECT_FALSE(power.evaluate(numbers)) << power.str();
+}
+
+TEST(Size, IsRoundedUp) {
+  EXPECT_EQ(read("4*M + 5").dividedUpBy(4), read("M + 2"));
+  EXPECT_EQ(read("4*M - 5").dividedUpBy(4), read("M - 1"));
+  EXPECT_EQ(Size(7).dividedUpBy(int64_t(1) << 62), Size(1));
+  EXPECT_FALSE(read("M").dividedUpBy(int64_t(1) << 62));
+}
+
 TEST(Size, SaysWhatIsWrong) {
   EXPECT_EQ(whyNot("M +"), "a size is missing");
   EXPECT_EQ(whyNot("M / 2"), "`/ 2` does not belong here");
