@@ -8,6 +8,7 @@
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -82,9 +83,17 @@ namespace {
 class FrameSizes : public DiagnosticHandler {
 public:
   static void askIn(Module &module, uint64_t &bytes) {
-    for (Function &f : module)
-      if (!f.isDeclaration())
-        f.addFnAttr("warn-stack-size", "0");
+    for (Function &f : module) {
+      if (f.isDeclaration())
+        continue;
+      f.addFnAttr("warn-stack-size", "0");
+      // What the compiler does not tell: the frame starts at a multiple of the largest alignment.
+      uint64_t align = 0;
+      for (Instruction &inst : instructions(f))
+        if (auto *slot = dyn_cast<AllocaInst>(&inst))
+          align = std::max(align, slot->getAlign().value());
+      bytes += align;
+    }
     module.getContext().setDiagnosticHandler(std::make_unique<FrameSizes>(bytes));
   }
   explicit FrameSizes(uint64_t &bytes) : bytes(bytes) {}
@@ -231,9 +240,16 @@ static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptio
   if (Error error =
           impl->jit->addIRModule(orc::ThreadSafeModule(std::move(module), std::move(context))))
     return std::move(error);
+  // What it says it says to a reporter, and the lookup that it failed.
+  auto reported = std::make_shared<std::string>();
+  impl->jit->getExecutionSession().setErrorReporter(
+      [reported](Error error) { *reported += toString(std::move(error)); });
   auto entry = impl->jit->lookup(kEntryName);
-  if (!entry)
-    return entry.takeError();
+  if (!entry) {
+    std::string failed = toString(entry.takeError());
+    return createStringError("the emulator cannot make the kernel's code: " +
+                             (reported->empty() ? failed : *reported));
+  }
   impl->entry = entry->toPtr<KernelEntry>();
   if (impl->translation.variables.empty())
     return impl;

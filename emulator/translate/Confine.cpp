@@ -64,6 +64,49 @@ static Error refuseRecursion(Module &m) {
   return Error::success();
 }
 
+/// Instructions that one call may run or become: functions that call each other twice double both
+/// with every one of them.
+static Error refuseTooMuchCode(Module &m) {
+  constexpr uint64_t most = 1 << 20;
+  CallGraph graph(m);
+  DenseMap<const Function *, uint64_t> sizes;
+  for (auto scc = scc_begin(&graph); !scc.isAtEnd(); ++scc) { // what is called comes first
+    Function *f = scc->front()->getFunction();
+    if (!f || f->isDeclaration())
+      continue;
+    uint64_t &size = sizes[f];
+    for (Instruction &inst : instructions(*f)) {
+      auto *call = dyn_cast<CallBase>(&inst);
+      size += 1 + (call ? sizes.lookup(call->getCalledFunction()) : 0);
+      if (size > most)
+        return refuse(formatted("so much code: `{}` has more than {} instructions, with those of "
+                                "all that it calls",
+                                f->getName(), most));
+    }
+  }
+  return Error::success();
+}
+
+/// The module's own variables become the host's memory.
+static Error refuseLargeVariables(Module &m) {
+  constexpr uint64_t most = uint64_t(64) << 20, kMaxAlign = 4096; // of pages
+  uint64_t bytes = 0;
+  for (GlobalVariable &g : m.globals()) {
+    if (g.getAddressSpace() == kSharedSpace)
+      continue;
+    if (g.getAlign().valueOrOne().value() > kMaxAlign)
+      return refuse(formatted("an alignment of {} bytes, as of `{}`: at most {}",
+                              g.getAlign()->value(), g.getName(), kMaxAlign));
+    bytes = SaturatingAdd(bytes,
+                          m.getDataLayout().getTypeAllocSize(g.getValueType()).getKnownMinValue());
+    if (bytes > most)
+      return refuse(
+          formatted("so many variables: up to `{}` they take {} bytes, where a module has {}",
+                    g.getName(), bytes, most));
+  }
+  return Error::success();
+}
+
 /// More than any register holds; the host's code generator takes it apart, or puts it
 /// where no stack has room for it.
 static bool isTooLarge(Type *type, const DataLayout &layout) {
@@ -104,6 +147,8 @@ Error tile::emu::refuseUnconfined(Module &m) {
       g->eraseFromParent();
   if (Error error = refuseForeignSymbols(m))
     return error;
+  if (Error error = refuseLargeVariables(m))
+    return error;
   for (Function &f : m)
     for (Instruction &inst : instructions(f))
       if (Error error = refuseInstruction(inst, m.getDataLayout()))
@@ -112,7 +157,9 @@ Error tile::emu::refuseUnconfined(Module &m) {
     g.setSection("");
     g.setComdat(nullptr);
   }
-  return refuseRecursion(m);
+  if (Error error = refuseRecursion(m))
+    return error;
+  return refuseTooMuchCode(m);
 }
 
 //===----------------------------------------------------------------------===//

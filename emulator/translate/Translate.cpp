@@ -16,6 +16,8 @@
 #include "emulator/translate/Confine.h"
 #include "emulator/translate/Translator.h"
 #include "text/Format.h"
+#include "llvm/ADT/SCCIterator.h"
+#include "llvm/Analysis/CallGraph.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -52,12 +54,18 @@ static bool touchesMachine(Function &f) {
   if (!loopHeaders(f).empty() || needsConfinement(f))
     return true;
   for (Instruction &inst : instructions(f)) {
+    if (isa<AtomicRMWInst, AtomicCmpXchgInst, FenceInst, AddrSpaceCastInst>(inst))
+      return true;
     if (auto *call = dyn_cast<CallBase>(&inst)) {
       if (call->isInlineAsm())
         return true;
-      if (Function *callee = call->getCalledFunction())
-        if (callee->getName().starts_with("llvm.nvvm.") && !callee->doesNotAccessMemory())
+      if (Function *callee = call->getCalledFunction()) {
+        StringRef name = callee->getName();
+        bool asks = name.starts_with("llvm.nvvm.") &&
+                    (!callee->doesNotAccessMemory() || name.contains("read.ptx.sreg"));
+        if (asks || is_contained({"llvm.trap", "llvm.debugtrap", "vprintf", "__assertfail"}, name))
           return true;
+      }
     }
     const Value *pointer = getLoadStorePointerOperand(&inst);
     if (pointer && pointer->getType()->getPointerAddressSpace() != kGenericSpace &&
@@ -70,14 +78,22 @@ static bool touchesMachine(Function &f) {
 /// Only the kernel knows its thread, so what asks for it must stand there.
 Error Translator::inlineHelpers() {
   SmallVector<Function *> expanded;
-  for (Function &f : m) {
-    if (f.isDeclaration() || &f == kernel || !touchesMachine(f))
+  CallGraph graph(m);
+  for (auto scc = scc_begin(&graph); !scc.isAtEnd(); ++scc) { // what is called comes first
+    Function *f = scc->front()->getFunction();
+    auto callsExpanded = [&] {
+      return any_of(instructions(*f), [&](Instruction &inst) {
+        auto *call = dyn_cast<CallBase>(&inst);
+        return call && is_contained(expanded, call->getCalledFunction());
+      });
+    };
+    if (!f || f->isDeclaration() || f == kernel || !(touchesMachine(*f) || callsExpanded()))
       continue;
-    f.removeFnAttr(Attribute::NoInline);
-    f.removeFnAttr(Attribute::OptimizeNone);
-    f.addFnAttr(Attribute::AlwaysInline);
-    f.setLinkage(GlobalValue::InternalLinkage);
-    expanded.push_back(&f);
+    f->removeFnAttr(Attribute::NoInline);
+    f->removeFnAttr(Attribute::OptimizeNone);
+    f->addFnAttr(Attribute::AlwaysInline);
+    f->setLinkage(GlobalValue::InternalLinkage);
+    expanded.push_back(f);
   }
   if (expanded.empty())
     return Error::success();

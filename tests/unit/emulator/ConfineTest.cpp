@@ -218,6 +218,58 @@ TEST(EmuConfine, StacksHaveAnEnd) {
             "the kernel needs 640032 bytes ");
 }
 
+TEST(EmuConfine, MemoryOfModulesHasAnEnd) {
+  EXPECT_EQ(refusal("@g = internal global [4294967296 x i8] zeroinitializer\n" +
+                    function("  %e = getelementptr i8, ptr @g, i64 %n\n"
+                             "  store i8 1, ptr %e\n  ret i64 0\n")),
+            "the emulator does not know so many variables: up to `g` they take 4294967296 bytes, "
+            "where a module has 67108864");
+  EXPECT_EQ(refusal("@g = internal global i64 0, align 8192\n" +
+                    function("  store i64 1, ptr @g\n  ret i64 0\n")),
+            "the emulator does not know an alignment of 8192 bytes, as of `g`: at most 4096");
+}
+
+/// `@f` calls `@f1` twice, that calls `@f2` twice, and so on.
+std::string doubling(unsigned depth, const std::string &last) {
+  std::string text;
+  for (unsigned i = 1; i <= depth; ++i) {
+    std::string next = "call i64 @f" + std::to_string(i + 1);
+    text += "define internal i64 @f" + std::to_string(i) + "(i64 %n) noinline {\n";
+    text += i == depth
+                ? last + "  ret i64 %n\n}\n"
+                : "  %a = " + next + "(i64 %n)\n  %b = " + next + "(i64 %a)\n  ret i64 %b\n}\n";
+  }
+  return text + function("  %v = call i64 @f1(i64 %n)\n  ret i64 %v\n");
+}
+
+TEST(EmuConfine, CallsThatDoubleAreRefused) {
+  std::string text = " has more than 1048576 instructions, with those of all that it calls";
+  EXPECT_EQ(refusal(doubling(40, "")), "the emulator does not know so much code: `f21`" + text);
+  EXPECT_EQ(refusal(doubling(40, "  store volatile i64 1, ptr null\n")),
+            "the emulator does not know so much code: `f22`" + text);
+}
+
+TEST(EmuConfine, WhatFunctionsOfFunctionsDoIsTheMachines) {
+  Secret secret;
+  std::string pointer = "  %p = inttoptr i64 %n to ptr\n";
+  for (const char *access :
+       {"  store volatile i64 1, ptr %p\n", "  %o = atomicrmw add ptr %p, i64 1 seq_cst\n",
+        "  %o = cmpxchg ptr %p, i64 0, i64 1 seq_cst seq_cst\n"}) {
+    Outcome outcome = run(doubling(3, pointer + access), secret.address());
+    EXPECT_TRUE(outcome.report.has(FindingKind::OutOfBounds)) << access << outcome.report.str();
+  }
+  EXPECT_EQ(secret.bytes[0], 0x5ec2e7u);
+  Outcome trapped = run(doubling(3, "  call void @llvm.trap()\n") + "declare void @llvm.trap()\n");
+  EXPECT_TRUE(trapped.report.has(FindingKind::Trap)) << trapped.report.str();
+  // So is what only asks which thread it is.
+  Outcome asks = run("define internal i64 @g() noinline {\n"
+                     "  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
+                     "  %w = zext i32 %t to i64\n  ret i64 %w\n}\n" +
+                     function("  %v = call i64 @g()\n  ret i64 %v\n"));
+  EXPECT_TRUE(asks.report.ok()) << asks.report.str();
+  EXPECT_EQ(asks.results[3], 3u);
+}
+
 TEST(EmuConfine, WhatIsNeverReachedTraps) {
   Outcome outcome = run(function("  %c = icmp eq i64 %n, 1\n  br i1 %c, label %a, label %b\n"
                                  "a:\n  unreachable\nb:\n  ret i64 0\n"),
