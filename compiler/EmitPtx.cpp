@@ -9,6 +9,8 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "passes/lowering/instructions/PtxText.h"
 #include "text/Format.h"
+#include "llvm/ADT/SCCIterator.h"
+#include "llvm/Analysis/CallGraph.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/InstIterator.h"
@@ -79,6 +81,39 @@ static void plainFileNames(std::string &ptx) {
   }
 }
 
+/// Numbers of other processors, of which the code generator for GPUs knows nothing.
+static bool isForeign(const Type *type) {
+  return type->isX86_FP80Ty() || type->isPPC_FP128Ty() || type->isX86_AMXTy();
+}
+
+/// What in a library no GPU's code can be made of, or not within reason; empty: nothing. Functions
+/// that are always expanded where they are called, twice each, double with every one of them.
+static std::string wrongInLibrary(Module &library) {
+  constexpr uint64_t most = 1 << 20;
+  CallGraph graph(library);
+  DenseMap<const Function *, uint64_t> expanded;
+  for (auto scc = scc_begin(&graph); !scc.isAtEnd(); ++scc) { // what is called comes first
+    const Function *f = scc->front()->getFunction();
+    if (!f || f->isDeclaration())
+      continue;
+    uint64_t size = 0;
+    for (const Instruction &inst : instructions(*f)) {
+      auto *call = dyn_cast<CallBase>(&inst);
+      size += 1 + (call ? expanded.lookup(call->getCalledFunction()) : 0);
+      if (isForeign(inst.getType()))
+        return formatted("`{}` computes with numbers that only another processor has",
+                         f->getName());
+      if (size > most)
+        return formatted("`{}` has more than {} instructions, with those of functions that are "
+                         "always expanded",
+                         f->getName(), most);
+    }
+    if (f->hasFnAttribute(Attribute::AlwaysInline))
+      expanded[f] = size;
+  }
+  return "";
+}
+
 /// Null after setting `error`.
 static std::unique_ptr<Module> readLibrary(const std::string &path, LLVMContext &context,
                                            const EmitOptions &options, std::string &error) {
@@ -91,7 +126,9 @@ static std::unique_ptr<Module> readLibrary(const std::string &path, LLVMContext 
   std::unique_ptr<Module> library = parseIR(MemoryBufferRef(*bytes, path), diagnostic, context);
   if (!library)
     error = formatted("cannot read the device library `{}`: {}", path, diagnostic.getMessage());
-  return library;
+  else if (std::string wrong = wrongInLibrary(*library); !wrong.empty())
+    error = formatted("the device library `{}` cannot be used: {}", path, wrong);
+  return error.empty() ? std::move(library) : nullptr;
 }
 
 std::unique_ptr<Module> PtxEmitter::translate(mlir::ModuleOp op, LLVMContext &context,
