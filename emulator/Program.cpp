@@ -247,8 +247,8 @@ static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptio
   auto entry = impl->jit->lookup(kEntryName);
   if (!entry) {
     std::string failed = toString(entry.takeError());
-    return createStringError("the emulator cannot make the kernel's code: " +
-                             (reported->empty() ? failed : *reported));
+    return createStringError(formatted("the emulator cannot make the kernel's code: {}",
+                                       reported->empty() ? failed : *reported));
   }
   impl->entry = entry->toPtr<KernelEntry>();
   if (impl->translation.variables.empty())

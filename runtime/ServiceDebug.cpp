@@ -15,8 +15,7 @@ using namespace tile;
 using namespace tile::runtime;
 
 void CompileService::assemble(CompiledKernel &kernel) {
-  auto cubin =
-      assembleWith(settings.assembler, kernel.ptx, kernel.metadata.target);
+  auto cubin = assembleWith(settings.assembler, kernel.ptx, kernel.metadata.target);
   if (cubin)
     kernel.machineCode = std::move(*cubin);
   else

@@ -23,8 +23,8 @@ static std::unique_ptr<EvalError> readSize(StringRef name, const PyValue &value,
 static std::unique_ptr<EvalError> checkLast(StringRef name, const Size &end) {
   if (end.constant().value_or(0) <= int64_t(1) << 31)
     return nullptr;
-  return fail("`" + name.str() + "` up to " + end.str() +
-                  ": its elements have 32 bits; add to it what is 64 bits wide",
+  return fail(formatted("`{}` up to {}: its elements have 32 bits; add to it what is 64 bits wide",
+                        name, end.str()),
               "ValueError");
 }
 

@@ -215,8 +215,9 @@ void Tracer::checkSizes(ArrayRef<Size> sizes) {
 std::unique_ptr<EvalError> tensors::checkRank(size_t rank) {
   if (rank <= kMostDimensions)
     return nullptr;
-  return fail(formatted("a tensor has at most {} dimensions, and this one {}", kMostDimensions, rank),
-              "ValueError");
+  return fail(
+      formatted("a tensor has at most {} dimensions, and this one {}", kMostDimensions, rank),
+      "ValueError");
 }
 
 /// More operations than functions that people write have: what looks for fusions takes time by
@@ -225,10 +226,11 @@ static constexpr unsigned kMostOperations = 2048;
 
 std::unique_ptr<EvalError> Tracer::checkRoom(uint64_t more) {
   if (more > kMostOperations || operations + more > kMostOperations)
-    refuse(formatted("this function has more than {} operations here: use fewer turns of loops that "
-                     "are unrolled, shorter lists of tensors, or several functions",
-                     kMostOperations),
-           "LimitError");
+    refuse(
+        formatted("this function has more than {} operations here: use fewer turns of loops that "
+                  "are unrolled, shorter lists of tensors, or several functions",
+                  kMostOperations),
+        "LimitError");
   return refusal ? std::make_unique<EvalError>(*refusal) : nullptr;
 }
 

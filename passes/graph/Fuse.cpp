@@ -269,7 +269,7 @@ bool Fusion::tryJoin(ArrayRef<Operation *> more, ArrayRef<Group *> into, std::st
     llvm::append_range(ops, group->ops);
   llvm::append_range(ops, more);
   if (!into.empty() && ops.size() > kMostTogether) {
-    reason = "the kernel would have more than " + std::to_string(kMostTogether) + " operations";
+    reason = formatted("the kernel would have more than {} operations", kMostTogether);
     return false;
   }
   sortInBlock(ops);
@@ -289,7 +289,7 @@ std::string Fusion::reasonAgainst(Group *group, Group *other) const {
   Ops ops = group->ops;
   llvm::append_range(ops, other->ops);
   if (ops.size() > kMostTogether)
-    return "the kernel would have more than " + std::to_string(kMostTogether) + " operations";
+    return formatted("the kernel would have more than {} operations", kMostTogether);
   sortInBlock(ops);
   std::string reason;
   (void)findSpace(ops, reason);

@@ -6,10 +6,10 @@
 
 namespace tile {
 
-/// Blocks of integers or pointers to every element of which a loop adds the same number, another one in each
-/// turn, are what they were before the loop and the sum of these numbers, which the loop carries
-/// instead. Positions that start as a range can then be computed in the layout of each use.
-/// Returns how many there were.
+/// Blocks of integers or pointers to every element of which a loop adds the same number, another
+/// one in each turn, are what they were before the loop and the sum of these numbers, which the
+/// loop carries instead. Positions that start as a range can then be computed in the layout of each
+/// use. Returns how many there were.
 unsigned carrySums(mlir::func::FuncOp kernel);
 
 } // namespace tile
