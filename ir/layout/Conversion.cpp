@@ -2,6 +2,7 @@
 #include "ir/layout/Conversion.h"
 #include "ir/layout/GF2.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 #include <cassert>
 
 using namespace tile::layout;
@@ -298,6 +299,46 @@ std::optional<ShufflePlan> tile::layout::planShuffles(const LinearLayout &from,
   if (conversion.kind > ConversionKind::WithinWarp)
     return std::nullopt;
   return ShufflePlanner(from, to, conversion.map).plan();
+}
+
+/// Bits of destination registers that are a bit of source registers for every element, and that
+/// no other destination bit needs.
+static SmallVector<std::pair<int32_t, int32_t>, 8> commonRegisterBits(const LinearLayout &map) {
+  SmallVector<std::pair<int32_t, int32_t>, 8> common; // source, destination
+  ArrayRef<uint64_t> registers = map.rows(Dim::reg());
+  for (auto [bit, image] : llvm::enumerate(registers)) {
+    if (!llvm::has_single_bit(image) || (image & ~map.outMask(Dim::reg())))
+      continue;
+    if (llvm::count_if(map.rows(), [&](uint64_t row) { return row & image; }) == 1)
+      common.push_back({int32_t(llvm::countr_zero(image)), int32_t(bit)});
+  }
+  llvm::sort(common);
+  return common;
+}
+
+std::optional<WordShuffles> tile::layout::planWordShuffles(const LinearLayout &from,
+                                                           const LinearLayout &to,
+                                                           const Conversion &conversion,
+                                                           unsigned mostBits) {
+  if (conversion.kind > ConversionKind::WithinWarp)
+    return std::nullopt;
+  WordShuffles result;
+  int32_t fromMask = 0, toMask = 0;
+  for (auto [source, destination] : commonRegisterBits(conversion.map)) {
+    if (result.fromBits.size() == mostBits)
+      break;
+    result.fromBits.push_back(source);
+    result.toBits.push_back(destination);
+    fromMask |= 1 << source;
+    toMask |= 1 << destination;
+  }
+  LinearLayout fromWords = from.removeInBits(Dim::reg(), fromMask);
+  LinearLayout toWords = to.removeInBits(Dim::reg(), toMask);
+  auto plan = planShuffles(fromWords, toWords, planConversion(fromWords, toWords));
+  if (!plan)
+    return std::nullopt;
+  result.plan = std::move(*plan);
+  return result;
 }
 
 bool ShufflePlan::needsShuffle(const Round &round) const {

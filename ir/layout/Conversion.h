@@ -76,6 +76,22 @@ struct ShufflePlan {
 std::optional<ShufflePlan> planShuffles(const LinearLayout &from, const LinearLayout &to,
                                         const Conversion &conversion);
 
+/// Shuffles of words of several elements each: those that some register bits tell apart, which
+/// stay together on the way. Element e of a word is, at the source, in the register with the bits
+/// of e in `fromBits`, and arrives in the one with them in `toBits` (lowest bit of e first).
+/// `plan` is of words: registers without those bits.
+struct WordShuffles {
+  ShufflePlan plan;
+  llvm::SmallVector<int32_t, 2> fromBits, toBits;
+
+  unsigned wordSize() const { return 1u << fromBits.size(); }
+};
+
+/// The plan of a WithinWarp conversion whose words hold up to 2^`mostBits` elements, as many as
+/// stay together; nullopt as for planShuffles.
+std::optional<WordShuffles> planWordShuffles(const LinearLayout &from, const LinearLayout &to,
+                                             const Conversion &conversion, unsigned mostBits);
+
 } // namespace tile::layout
 
 #endif // TILE_IR_LAYOUT_CONVERSION_H

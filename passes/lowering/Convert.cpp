@@ -2,7 +2,8 @@
 //
 // The cheapest of three ways that fits:
 //   registers  each thread already has what it needs: rename registers;
-//   shuffles   exchange within each warp;
+//   shuffles   exchange within each warp, of whole words where several small elements go the
+//              same way;
 //   scratch    write the block to shared memory in one layout, barrier, read it
 //              in the other. The buffer is swizzled so that both sides move
 //              wide words without bank conflicts (SharedAccess.cpp).
@@ -24,7 +25,8 @@ namespace {
 /// The mechanism for one conversion, decided once for all users.
 struct Plan {
   Conversion conversion;
-  std::optional<ShufflePlan> shuffles;
+  std::optional<WordShuffles> shuffles;
+  unsigned numShuffles = 0; ///< instructions
   bool usesScratch() const {
     return conversion.kind == ConversionKind::WithinCta ||
            (conversion.kind == ConversionKind::WithinWarp && !shuffles);
@@ -32,15 +34,23 @@ struct Plan {
 };
 } // namespace
 
+/// How many elements a shuffle can carry, as a power of two. Truths are no part of a word.
+static unsigned elementsOfWordLog2(Type element) {
+  unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64;
+  return bits == 8 ? 2 : bits == 16 ? 1 : 0;
+}
+
 static Plan planFor(const LinearLayout &from, const LinearLayout &to, Type element,
                     const Tuning &tuning) {
   Plan plan{planConversion(from, to), std::nullopt};
-  if (plan.conversion.kind == ConversionKind::WithinWarp) {
-    plan.shuffles = planShuffles(from, to, plan.conversion);
-    unsigned words = std::max(getElementBytes(element) / 4, 1u);
-    if (plan.shuffles && plan.shuffles->numShuffles() * words > tuning.mostShuffles)
-      plan.shuffles.reset();
-  }
+  if (plan.conversion.kind != ConversionKind::WithinWarp)
+    return plan;
+  plan.shuffles = planWordShuffles(from, to, plan.conversion, elementsOfWordLog2(element));
+  if (plan.shuffles)
+    plan.numShuffles =
+        plan.shuffles->plan.numShuffles() * std::max(getElementBytes(element) / 4, 1u);
+  if (plan.numShuffles > tuning.mostShuffles)
+    plan.shuffles.reset();
   return plan;
 }
 
@@ -69,10 +79,12 @@ Cost lowering::convertCost(const LinearLayout &from, const LinearLayout &to, Typ
     return {};
   unsigned bytes = std::max(getElementBytes(element), 1u);
   if (!plan.usesScratch()) {
-    double count = plan.shuffles->numShuffles() * std::max(bytes / 4, 1u);
-    double selects = double(plan.shuffles->before.size() + plan.shuffles->after.size()) *
-                     from.inSize(Dim::reg());
-    return {count + selects, count, tuning.shuffleCycles};
+    const ShufflePlan &words = plan.shuffles->plan;
+    double count = plan.numShuffles, size = plan.shuffles->wordSize();
+    double selects =
+        double(words.before.size() + words.after.size()) * from.inSize(Dim::reg()) / size;
+    double joins = size > 1 ? to.inSize(Dim::reg()) / size : 0;
+    return {count + selects + joins, count, tuning.shuffleCycles};
   }
   ExchangeParts parts = cutExchange(from, to, bytes, tuning);
   double repeats = 1u << parts.fromBits.size();
@@ -165,6 +177,66 @@ Registers Lowering::shuffleBlock(Registers regs, const ShufflePlan &plan) {
   return out;
 }
 
+/// Where an element arrives: in which word, and as which of its elements.
+static std::pair<int32_t, int32_t> placeInWords(int32_t reg, ArrayRef<int32_t> wordBits) {
+  int32_t element = 0, mask = 0;
+  for (auto [e, bit] : llvm::enumerate(wordBits)) {
+    element |= (reg >> bit & 1) << e;
+    mask |= 1 << bit;
+  }
+  int32_t word = 0;
+  for (int32_t bit = 0, next = 0; reg >> bit; ++bit)
+    if (!(mask >> bit & 1))
+      word |= (reg >> bit & 1) << next++;
+  return {word, element};
+}
+
+/// A word of elements that arrived in one or two other words; null if in more.
+static Value joinElements(Instructions &in, ArrayRef<Value> words,
+                          ArrayRef<std::pair<int32_t, int32_t>> places) {
+  unsigned bytes = 4 / unsigned(places.size());
+  Value low = words[places.front().first], high;
+  uint32_t selector = 0;
+  for (auto [slot, place] : llvm::enumerate(places)) {
+    Value word = words[place.first];
+    if (word != low && high && word != high)
+      return {};
+    if (word != low)
+      high = word;
+    for (unsigned byte = 0; byte < bytes; ++byte)
+      selector |= uint32_t((word == low ? 0 : 4) + place.second * bytes + byte)
+                  << 4 * (slot * bytes + byte);
+  }
+  return !high && selector == 0x3210 ? low : in.permuteBytes(low, high ? high : low, selector);
+}
+
+Registers Lowering::shuffleWords(const Registers &regs, const WordShuffles &shuffles) {
+  unsigned size = shuffles.wordSize();
+  if (size == 1)
+    return shuffleBlock(regs, shuffles.plan);
+  Type type = regs.front().getType();
+  unsigned wordBits = size * bitWidth(type);
+  Registers ordered(regs.size());
+  for (auto [r, value] : llvm::enumerate(regs)) {
+    auto [word, element] = placeInWords(int32_t(r), shuffles.fromBits);
+    ordered[word * size + element] = value;
+  }
+  Registers words = shuffleBlock(Registers(in.pack(ordered, wordBits)), shuffles.plan);
+
+  SmallVector<std::pair<int32_t, int32_t>> places;
+  for (unsigned r = 0; r < words.size() * size; ++r)
+    places.push_back(placeInWords(int32_t(r), shuffles.toBits));
+  Registers joined, out;
+  for (unsigned r = 0; wordBits == 32 && r < places.size(); r += size)
+    joined.push_back(joinElements(in, words, ArrayRef(places).slice(r, size)));
+  if (!joined.empty() && !llvm::is_contained(joined, Value()))
+    return Registers(in.unpack(joined, type, places.size()));
+  Registers elements(in.unpack(words, type, places.size()));
+  for (auto [word, element] : places)
+    out.push_back(elements[word * size + element]);
+  return out;
+}
+
 LogicalResult Lowering::lowerConvert(cta::ConvertLayoutOp op) {
   Plan plan = planFor(op);
   switch (plan.conversion.kind) {
@@ -178,7 +250,7 @@ LogicalResult Lowering::lowerConvert(cta::ConvertLayoutOp op) {
   }
   case ConversionKind::WithinWarp:
     if (plan.shuffles) {
-      set(op.getResult(), shuffleBlock(get(op.getSrc()), *plan.shuffles));
+      set(op.getResult(), shuffleWords(get(op.getSrc()), *plan.shuffles));
       return success();
     }
     return exchange(op);

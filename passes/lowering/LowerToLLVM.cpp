@@ -163,6 +163,28 @@ LogicalResult Lowering::countInstructions(Operation *op) {
                          << " instructions: use smaller blocks, in a loop, or more warps";
 }
 
+/// Whether products, and they alone, read `v` as their left operand, perhaps in a later turn.
+static bool isLeftOperand(Value v) {
+  return llvm::all_of(v.getUses(), [](OpOperand &use) {
+    if (isa<cta::WarpgroupDotOp>(use.getOwner()))
+      return use.getOperandNumber() == 0;
+    auto loop = dyn_cast<scf::ForOp>(use.getOwner()->getParentOp());
+    if (!loop || !isa<scf::YieldOp>(use.getOwner()))
+      return false;
+    return llvm::all_of(
+        loop.getRegionIterArg(use.getOperandNumber()).getUses(), [](OpOperand &use) {
+          return isa<cta::WarpgroupDotOp>(use.getOwner()) && use.getOperandNumber() == 0;
+        });
+  });
+}
+
+LogicalResult Lowering::lowerPin(cta::PinOp op) {
+  const Registers &regs = get(op.getSrc());
+  set(op.getResult(),
+      Registers(isLeftOperand(op.getResult()) ? in.copyUnseen(regs) : in.pin(regs)));
+  return success();
+}
+
 LogicalResult Lowering::lowerBlock(Block &block) {
   for (Operation &op : block) {
     in.setLoc(op.getLoc());
@@ -273,10 +295,7 @@ LogicalResult Lowering::lowerCtaOp(Operation *op) {
       .Case<cta::TmaStoreOp>([&](auto o) { return lowerTmaStore(o); })
       .Case<cta::WarpgroupWaitOp>([&](auto o) { return lowerWarpgroupWait(o); })
       .Case<cta::WarpgroupDotOp>([&](auto o) { return lowerWarpgroupDot(o); })
-      .Case<cta::PinOp>([&](auto o) {
-        set(o.getResult(), in.pin(get(o.getSrc())));
-        return success();
-      })
+      .Case<cta::PinOp>([&](auto o) { return lowerPin(o); })
       .Case<cta::ClusterBarrierOp>([&](auto) {
         in.clusterBarrier();
         return success();

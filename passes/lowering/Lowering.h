@@ -21,6 +21,7 @@ namespace tile::layout {
 struct MatrixAccess;
 struct SharedLayout;
 struct ShufflePlan;
+struct WordShuffles;
 } // namespace tile::layout
 
 namespace tile::lowering {
@@ -134,7 +135,9 @@ private:
   /// Loads register `reg`, with those that the same instruction brings.
   void loadInto(SharedBlock &block, unsigned reg);
   Registers loadAll(SharedBlock &block);
+  mlir::LogicalResult lowerPin(cta::PinOp op);
   Registers shuffleBlock(Registers regs, const layout::ShufflePlan &plan);
+  Registers shuffleWords(const Registers &regs, const layout::WordShuffles &shuffles);
   mlir::Value threadParity(int32_t laneMask, int32_t warpMask);
 
   //===--- copies by the threads (AsyncCopy.cpp) ---------------------------===//

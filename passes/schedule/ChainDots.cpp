@@ -182,7 +182,8 @@ bool Chain::fits() {
     registers += packedRegistersOf(type);
   for (cta::WarpgroupDotOp dot : ArrayRef(dots).drop_back())
     registers += packedRegistersOf(dot.getType());
-  int64_t chained = registers + packedRegistersOf(last.getA().getType());
+  int64_t left = packedRegistersOf(last.getA().getType());
+  int64_t chained = registers + (narrowing ? left : 2 * left);
   auto module = loop->getParentOfType<ModuleOp>();
   bool hasRoles = bool(loop->getParentOfType<cta::RolesOp>());
   unsigned threads = cta::threadsOf(module);
@@ -260,6 +261,9 @@ Chain::Turn Chain::run(OpBuilder &b, Value index, ValueRange carried, Value init
       b.clone(op, map);
   Turn turn;
   turn.left = map.lookupOrDefault(last.getA());
+  // What is ready before the product is done moves into its left operand's registers behind it.
+  if (!narrowing && before)
+    turn.left = cta::PinOp::create(b, last.getLoc(), turn.left.getType(), turn.left);
   turn.sum = map.lookupOrDefault(last.getAcc());
   for (Value v : withoutSum(loop.getBody()->getTerminator()->getOperands()))
     turn.carried.push_back(map.lookupOrDefault(v));

@@ -234,6 +234,14 @@ SmallVector<Value> Instructions::pin(ValueRange elements) {
   return unpack(words, type, elements.size());
 }
 
+SmallVector<Value> Instructions::copyUnseen(ValueRange elements) {
+  Value zero = unknownZero();
+  SmallVector<Value> words = pack(elements, 32);
+  for (Value &word : words)
+    word = LLVM::XOrOp::create(b, *loc, word, zero);
+  return unpack(words, elements.front().getType(), elements.size());
+}
+
 //===----------------------------------------------------------------------===//
 // Matrices
 //===----------------------------------------------------------------------===//

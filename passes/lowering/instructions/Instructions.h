@@ -269,6 +269,9 @@ public:
   /// The same values behind an opaque point: packed into 32-bit registers that
   /// the optimiser cannot see through, so nothing wide stays alive across it.
   llvm::SmallVector<mlir::Value> pin(mlir::ValueRange elements);
+  /// The same values in registers of their own, computed here: neither the optimiser nor the
+  /// assembler sees that they are copies.
+  llvm::SmallVector<mlir::Value> copyUnseen(mlir::ValueRange elements);
 
 private:
   /// The generic address of a zero-terminated constant.

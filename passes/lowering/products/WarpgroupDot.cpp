@@ -231,16 +231,16 @@ void WarpgroupProduct::readLeft() {
     left = operandOf(op.getA(), op.getATurned() ? 0 : 1, rowShare, kRowsPerBlock, alongM);
     return;
   }
-  leftWords = in.pack(l.get(op.getA()), 32);
-  if (!isNeededAgain(op))
+  const Registers &elements = l.get(op.getA());
+  if (!isNeededAgain(op)) {
+    leftWords = in.pack(elements, 32);
     return;
+  }
   // ptxas (12.8, 13.0) gives the left operands of two products the same registers,
   // also where the first is needed again: the scaled queries of an attention are the
   // probabilities from the second turn on. It does keep what only an operation reads,
   // as long as it cannot see that this is a copy, or do it ahead of the loop.
-  Value zero = in.unknownZero();
-  for (Value &word : leftWords)
-    word = LLVM::XOrOp::create(b, loc, word, zero);
+  leftWords = in.pack(in.copyUnseen(elements), 32);
 }
 
 Instructions::WgmmaShape WarpgroupProduct::shapeOfInstruction() const {
