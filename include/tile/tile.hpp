@@ -276,6 +276,7 @@ public:
 
 private:
   friend class Compiler;
+  friend class Jit; // jit.hpp
   /// Calls `use` with the C struct, whose pointers are valid meanwhile.
   template <typename Use> void with(Use use) const {
     tile_compile_options filled = options;
