@@ -134,22 +134,39 @@ bool Linter::lint(const CompileOptions &options, bool stridesKnown,
 // Guessing
 //===----------------------------------------------------------------------===//
 
-static std::string guessedType(llvm::StringRef name, llvm::StringRef body) {
+/// Whether something in the text of a kernel is an access to `name`, or to what is added to it.
+static bool isAddress(llvm::StringRef name, llvm::StringRef body) {
+  if (body.contains(formatted(" = {} + ", name)) || body.contains("base=" + name.str()))
+    return true;
+  // `load(x`, `atomic_add(x`, `(x + offsets`
+  for (size_t at = body.find(name); at != llvm::StringRef::npos; at = body.find(name, at + 1)) {
+    llvm::StringRef before = body.take_front(at), behind = body.drop_front(at + name.size());
+    if (!before.consume_back("(") || behind.empty() || llvm::isAlnum(behind[0]) || behind[0] == '_')
+      continue;
+    bool isAccessed = before.ends_with("load") || before.ends_with("store") ||
+                      before.ends_with("make_block_ptr") ||
+                      before.rsplit('.').second.starts_with("atomic_");
+    if (behind.starts_with(" + ") || isAccessed)
+      return true;
+  }
+  return false;
+}
+
+/// Pointers are to `element`.
+static std::string guessedType(llvm::StringRef name, llvm::StringRef body,
+                               llvm::StringRef element) {
+  std::string pointer = formatted("*{}:16", element);
   std::string lower = name.lower();
   llvm::StringRef text = lower;
   if (text.contains("ptr") || text.contains("pointer"))
-    return "*fp32:16";
+    return pointer;
   if (text.contains("stride") || text.starts_with("n_") || text.starts_with("num") ||
       text.contains("size") || text.contains("len") || text.contains("row") || text.contains("col"))
     return "i32";
   if (text.contains("eps") || text.contains("scale") || text.contains("alpha") ||
       text.contains("beta") || text == "p" || text == "lr")
     return "fp32";
-  // `x + offsets`: something is added to the base of an access.
-  bool isBase = body.contains(formatted("({} + ", name)) ||
-                body.contains(formatted(" = {} + ", name)) || body.contains("base=" + name.str()) ||
-                body.contains("make_block_ptr(" + name.str());
-  return isBase ? "*fp32:16" : "i32";
+  return isAddress(name, body) ? pointer : "i32";
 }
 
 /// The names that are called, or passed on, in the text of another kernel than their
@@ -176,6 +193,8 @@ static GuessedTypes guessTypes(const eval::FunctionObject &kernel, eval::ModuleE
   types.annotated = true;
   llvm::StringRef body =
       module.source().text().slice(kernel.def->range.begin, kernel.def->range.end);
+  static constexpr llvm::StringLiteral elements[] = {"fp32", "i32"};
+  types.signatures.resize(std::size(elements));
   for (const ast::Parameter &parameter : kernel.params()) {
     if (eval::isConstexprAnnotation(parameter.annotation.get(), &module)) {
       if (!parameter.defaultValue)
@@ -183,8 +202,8 @@ static GuessedTypes guessTypes(const eval::FunctionObject &kernel, eval::ModuleE
       continue;
     }
     types.annotated &= parameter.annotation != nullptr;
-    types.signature +=
-        std::string(types.signature.empty() ? "" : ", ") + guessedType(parameter.name, body);
+    for (auto [signature, element] : llvm::zip_equal(types.signatures, elements))
+      signature += (signature.empty() ? "" : ", ") + guessedType(parameter.name, body, element);
   }
   return types;
 }

@@ -9,7 +9,8 @@ namespace tile {
 /// A signature from the names of the parameters of a kernel, for a file that
 /// says no types, and values for constexprs without default. Rough.
 struct GuessedTypes {
-  std::string kernel, signature;
+  std::string kernel;
+  std::vector<std::string> signatures; ///< the likeliest first
   std::vector<std::pair<std::string, std::string>> constexprs;
   bool annotated = false; ///< the source says all types: nothing was guessed
 };

@@ -25,8 +25,9 @@ static constexpr StringRef detailsText =
   - masked-off lanes that are no zeros when they are added up, as in the variance of a padded row
 
 Types come from annotations, or from --signature for one --kernel; without either they are guessed
-from the names of parameters, and constexprs without a default are 64. A kernel that does not
-compile with guessed types is passed over with a note.
+from the names of parameters and from how they are used, with addresses of fp32 or, where that does
+not compile, of i32; constexprs without a default are 64. A kernel that does not compile with any of
+these is passed over with a note.
 
 Exit codes: 0 nothing to remark, 1 remarks or errors, 2 wrong usage.
 )";
@@ -74,13 +75,18 @@ bool LintCommand::lintOne(tile::Linter &linter, const tile::GuessedTypes &types)
   options.kernel = types.kernel;
   options.print = printStatically;
   bool told = !compile.signature.empty() || types.annotated;
-  if (!told)
-    options.signature = types.signature;
   for (auto &[name, value] : types.constexprs)
     if (llvm::none_of(compile.constexprs, [&](auto &given) { return given.first == name; }))
       options.constexprs.emplace_back(name, value);
   tile::frontend::DiagnosticEngine diagnostics;
-  if (!linter.lint(options, told, diagnostics)) {
+  bool compiles = false;
+  for (const std::string &signature : told ? std::vector{compile.signature} : types.signatures) {
+    options.signature = signature;
+    diagnostics = {};
+    if ((compiles = linter.lint(options, told, diagnostics)))
+      break;
+  }
+  if (!compiles) {
     if (told) {
       diagnostics.print(llvm::errs(), colorMessages());
       return false;
