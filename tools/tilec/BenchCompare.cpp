@@ -47,6 +47,11 @@ static Change changeOf(const Measurement &before, const Measurement &after, cons
   return change;
 }
 
+/// Whether only one time is known of it, so that nothing is of how it differs by chance.
+static bool isMeasuredOnce(const Measurement &m) {
+  return m.repeats == 1 || (m.repeats == 0 && m.low && m.high && *m.low == *m.high);
+}
+
 static std::string verdictOf(const Change &change) {
   if (change.isFaster())
     return formatted("faster, {:.2f}x", change.speedup);
@@ -61,7 +66,7 @@ bool tilec::compareBenches(const BenchResults &before, const BenchResults &after
     os << "note: measured on different devices: " << before.description << "; " << after.description
        << '\n';
   TextTable table({"bench", "before", "after", "noise", "verdict"});
-  unsigned compared = 0, faster = 0, slower = 0, missing = 0;
+  unsigned compared = 0, faster = 0, slower = 0, missing = 0, once = 0;
   double logarithms = 0;
   for (const BenchTable &now : after.tables) {
     std::vector<Metric> metrics = metricsOf(now);
@@ -82,6 +87,7 @@ bool tilec::compareBenches(const BenchResults &before, const BenchResults &after
       ++compared;
       faster += change.isFaster();
       slower += change.isSlower();
+      once += isMeasuredOnce(old->measured) || isMeasuredOnce(point.measured);
       logarithms += std::log(change.speedup);
       table.add({title, formatted("{:.4g} {}", change.before, metric->unit),
                  formatted("{:.4g} {}", change.after, metric->unit),
@@ -100,6 +106,8 @@ bool tilec::compareBenches(const BenchResults &before, const BenchResults &after
     table.print(os, nullptr);
   os << compared << " compared: " << faster << " faster, " << slower << " slower, "
      << compared - faster - slower << " within the noise";
+  if (once)
+    os << formatted(" ({} measured once, whose noise is not known)", once);
   if (missing)
     os << ", " << missing << " in one of them only";
   if (compared)
