@@ -189,10 +189,15 @@ std::unique_ptr<EvalError> Suite::plan(const eval::FunctionObject &function,
   return nullptr;
 }
 
+ArrayRef<StringRef> host::hostDecorators() {
+  static constexpr StringRef known[] = {"tile.test", "tile.bench", "tile.example", "tile.function",
+                                        "triton.testing.perf_report"};
+  return known;
+}
+
 /// Decorators that nobody here knows change what a function does, so it is not run without them.
 std::unique_ptr<EvalError> Suite::checkDecorators(const eval::FunctionObject &function) {
-  static const std::vector<StringRef> known = {"tile.test", "tile.bench", "tile.example",
-                                               "tile.function", "triton.testing.perf_report"};
+  std::vector<StringRef> known = hostDecorators().vec();
   for (const eval::Decorator &decorator : function.decorators) {
     bool isOurs = StringRef(decorator.name).starts_with("tile.");
     if (llvm::is_contained(known, decorator.name) || (decorator.known && !isOurs))

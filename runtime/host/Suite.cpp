@@ -50,14 +50,15 @@ static std::vector<std::shared_ptr<eval::FunctionObject>> functionsOf(eval::Modu
   return functions;
 }
 
-/// Functions with a decorator of `tile` that there is none of: nobody would miss them.
+/// Functions with a decorator of `tile` or `triton.testing` that there is none of: nobody would
+/// miss them.
 static std::vector<std::shared_ptr<eval::FunctionObject>> misspelt(eval::ModuleEnv &file) {
   std::vector<std::shared_ptr<eval::FunctionObject>> functions = file.functions();
   llvm::erase_if(functions, [&](auto &function) {
     return !file.isBound(*function) || llvm::none_of(function->decorators, [](auto &decorator) {
       StringRef name = decorator.name;
-      return name.starts_with("tile.") && name != "tile.test" && name != "tile.bench" &&
-             name != "tile.example" && name != "tile.function";
+      return (name.starts_with("tile.") || name.starts_with("triton.testing.")) &&
+             !llvm::is_contained(hostDecorators(), name);
     });
   });
   return functions;

@@ -57,6 +57,8 @@ public:
 /// The decorator that makes a function one of a purpose; a bench has another one, too.
 llvm::StringRef decoratorName(Purpose purpose);
 bool isOf(const eval::Decorator &decorator, Purpose purpose);
+/// All decorators that host functions know.
+llvm::ArrayRef<llvm::StringRef> hostDecorators();
 bool hasParameter(const eval::FunctionObject &function, llvm::StringRef name);
 
 /// The host functions of one file on one device.
