@@ -25,6 +25,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/LaunchBound.h"
+#include "passes/facts/Registers.h"
 #include "passes/lowering/instructions/PtxText.h"
 #include "target/Tuning.h"
 #include "llvm/ADT/SetVector.h"
@@ -175,8 +176,7 @@ int estimateRegisters(const Function &kernel, Loads loads) {
 static bool cannotHold(const Function &kernel, int threads, const tile::Target &target) {
   if (kernel.getInstructionCount() < tuningOf(target).boundLongInstructions)
     return false;
-  int most = std::min(int(tile::kMaxRegisters), int(target.multiprocessor.registers) / threads);
-  return estimateRegisters(kernel, Loads::AsWritten) > most;
+  return estimateRegisters(kernel, Loads::AsWritten) > mostRegistersOfThread(target, threads);
 }
 
 /// Whether a bound of several programs that came with a kernel is to go: its threads need no more
@@ -187,7 +187,7 @@ static bool isAmiss(const Function &kernel, int threads, const tile::Target &tar
   if (kernel.getFnAttribute("nvvm.minctasm").getValueAsString().getAsInteger(10, programs) ||
       programs < 2)
     return false;
-  int left = int(target.multiprocessor.registers) / threads / programs;
+  int64_t left = mostRegistersOfThread(target, threads * programs);
   int needed = estimateRegisters(kernel, Loads::AsWritten);
   return needed <= left || needed > tuningOf(target).boundFewestRegisters * left;
 }
@@ -226,14 +226,14 @@ void tile::setLaunchBound(Function &kernel, const Target &target, int sharedByte
 }
 
 void tile::setMostRegisters(Function &kernel, const Target &target, int most, int sharedBytes) {
-  constexpr int kStep = 8; // in which registers are given to threads
   int threads = 0;
   if (!kernel.getFnAttribute("nvvm.reqntid").getValueAsString().getAsInteger(10, threads)) {
     auto programs = [&](int registers) {
       return occupancyOf(target.multiprocessor, threads, registers, sharedBytes).programs;
     };
     int wanted = programs(most);
-    for (int more = alignDown(most, kStep) + kStep; more < int(kMaxRegisters); more += kStep)
+    for (int more = alignDown(most, kRegisterStep) + kRegisterStep; more < int(kMaxRegisters);
+         more += kRegisterStep)
       if (programs(more) == wanted)
         most = more;
     if (programs(kMaxRegisters) == wanted)

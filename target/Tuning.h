@@ -129,6 +129,16 @@ struct Tuning {
   int64_t bulkMostRows = 32;
 
   //===--------------------------------------------------------------------===//
+  // Copies by the threads (tile-pipeline-loads)
+  //===--------------------------------------------------------------------===//
+
+  /// Multiplications of a product up to which operands that threads multiply come by copies: of
+  /// more, the loop of a product that is staged again takes less room for instructions.
+  int64_t copiedMostMultiplications = 4096;
+  /// Operations that are computed anew for a row that is copied in another layout.
+  unsigned spreadMostOperations = 16;
+
+  //===--------------------------------------------------------------------===//
   // Results by TMA (tile-warpgroup-dots)
   //===--------------------------------------------------------------------===//
 
@@ -210,6 +220,8 @@ struct Tuning {
   unsigned sumsOfThread = 8;
   /// Bytes of partial results that a thread reads, if other lanes can read the rest.
   unsigned partialsOfLane = 16;
+  /// Additions that take as long as a warp's load or shuffle, and as a division or a function.
+  unsigned shuffleSlots = 4, longOpSlots = 8;
 
   //===--------------------------------------------------------------------===//
   // Registers
@@ -217,6 +229,9 @@ struct Tuning {
 
   /// Of a thread that copies for itself beside products: addresses.
   int64_t registersOfAddresses = 24;
+  /// Of a thread that only copies, beside two warpgroups that compute, and beside more of them;
+  /// and the most that one of those is given. Judgement.
+  unsigned registersOfCopier = 40, registersOfCopierBesideMany = 32, mostRegistersDealt = 240;
   /// Of a thread that has many loads under way, beyond the values that are alive: groups of
   /// four that are not aligned as they come, addresses of its own. And programs on a
   /// multiprocessor: fewer wait for memory, then compute, in step, and get no launch bound.
@@ -250,9 +265,36 @@ struct Tuning {
   double spillFactor = 3;
 
   //===--------------------------------------------------------------------===//
-  // Products of functions of whole tensors (compiler/functions)
+  // Functions of whole tensors (compiler/functions, passes/graph)
   //===--------------------------------------------------------------------===//
 
+  /// Threads of a program that goes element by element, each of which moves one vector.
+  int64_t pointwiseThreads = 256;
+  /// What a program of rows that share it moves at least.
+  int64_t sharedRowsBytes = 2048;
+  /// A chunk of a row that is gone through in a loop, of all arrays together, and how many are
+  /// on their way or worked on: of two programs of a multiprocessor 96 KB are on their way, twice
+  /// what keeps memory busy, since nothing is at the end of a row.
+  int64_t chunkBytes = 16 << 10;
+  int chunkStages = 4;
+  /// Of a thread's registers, those that may hold elements of a row.
+  int64_t registersForRows = 40;
+  /// Programs of a multiprocessor that keep memory busy, each with a row in registers or a block
+  /// of several kilobytes.
+  int64_t programsOfRows = 2, programsOfBlocks = 4;
+  /// Of a thread's registers, those that may hold the sums, scores and powers of a chain: three
+  /// quarters. And those of a score while random numbers are drawn for it.
+  int64_t registersForChain = 191, registersToDraw = 3;
+  /// Blocks of both right operands of a chain that are in shared memory at least, so that some are
+  /// on their way while others are multiplied.
+  int64_t chainStages = 2;
+  /// Rows that are combined to one, up to which the whole is done at once.
+  int64_t fewRows = 256;
+  /// Blocks of a product are numbered down bands of so many, so that programs that run at the same
+  /// time share rows and columns.
+  int64_t productBand = 8;
+  /// Warps of a program that adds up the parts of a product, and elements of each thread.
+  int64_t sumWarps = 4, sumElements = 4;
   /// Microseconds that what memory moves must be on its way for memory to be busy: a load
   /// takes some 0.7, nearly twice that if many do. Gated networks of 1 and 16 rows on an
   /// H200: 130 us with three turns on their way, 100 with eight.

@@ -11,17 +11,6 @@ using namespace tile::graph;
 static constexpr int64_t kLeastBlock = 16;
 /// What a thread moves at once.
 static constexpr int64_t kVectorBytes = 16;
-/// Threads of a program that goes element by element, each of which moves one vector.
-static constexpr int64_t kPointwiseThreads = 256;
-/// A program of rows that share it moves so much at least.
-static constexpr int64_t kSharedRowsBytes = 2048;
-/// A chunk of a row that is gone through in a loop, of all arrays together, and how many are
-/// on their way or worked on: of two programs of a multiprocessor 96 KB are on their way, twice
-/// what keeps memory busy, since nothing is at the end of a row.
-static constexpr int64_t kChunkBytes = 16384;
-static constexpr int kChunkStages = 4;
-/// Of a thread's registers, those that may hold elements of a row.
-static constexpr int64_t kRegistersForRows = 40;
 
 static int64_t powerOfTwo(int64_t n) {
   return int64_t(llvm::PowerOf2Ceil(std::max<int64_t>(n, 1)));
@@ -65,8 +54,9 @@ static Traits traitsOf(const KernelShape &shape) {
 }
 
 /// Element by element: vectors side by side, several rows where they are short.
-static void cutPointwise(Cut &cut, const Traits &traits, int64_t rows, int64_t columns) {
-  int64_t elements = kPointwiseThreads * kVectorBytes / traits.widest;
+static void cutPointwise(Cut &cut, const Traits &traits, int64_t rows, int64_t columns,
+                         const Tuning &tuning) {
+  int64_t elements = tuning.pointwiseThreads * kVectorBytes / traits.widest;
   cut.block = std::clamp(powerOfTwo(columns), kLeastBlock, elements);
   if (traits.sharesColumns && rows > 1) { // such as a bias: loaded once for several rows
     cut.block = std::min<int64_t>(cut.block, 512);
@@ -80,12 +70,13 @@ static void cutPointwise(Cut &cut, const Traits &traits, int64_t rows, int64_t c
   cut.rows = std::min(std::max<int64_t>(elements / cut.block, 1), powerOfTwo(rows));
   cut.oneBlock = columns <= cut.block;
   int64_t threads = cut.rows * cut.block * traits.widest / kVectorBytes;
-  cut.warps = std::clamp<int64_t>(powerOfTwo(threads / 32), 1, kPointwiseThreads / 32);
+  cut.warps = std::clamp<int64_t>(powerOfTwo(threads / 32), 1, tuning.pointwiseThreads / 32);
 }
 
 /// A whole row in registers if it fits.
 static void cutReduction(Cut &cut, const Traits &traits, int64_t rows, int64_t columns,
                          const Target &target) {
+  const Tuning &tuning = tuningOf(target);
   cut.block = std::max(powerOfTwo(columns), kLeastBlock);
   cut.oneBlock = true;
   cut.warps = 4;
@@ -98,18 +89,18 @@ static void cutReduction(Cut &cut, const Traits &traits, int64_t rows, int64_t c
     return;
   }
   int64_t threads = std::min(target.multiprocessor.threads, 1024);
-  int64_t most = int64_t(llvm::bit_floor(uint64_t(threads * kRegistersForRows)));
+  int64_t most = int64_t(llvm::bit_floor(uint64_t(threads * tuning.registersForRows)));
   most /= powerOfTwo(std::max<int64_t>(traits.fullLoads, 1));
   if (cut.block > most) {
     cut.loop = true;
     int64_t bytes = std::max<int64_t>(traits.inRows, 2);
-    cut.block = kChunkBytes / bytes / powerOfTwo(std::max<int64_t>(traits.fullLoads, 1));
+    cut.block = tuning.chunkBytes / bytes / powerOfTwo(std::max<int64_t>(traits.fullLoads, 1));
     cut.block = std::max<int64_t>(cut.block, 1024);
     cut.warps = std::clamp<int64_t>(cut.block * bytes / (32 * kVectorBytes), 4, 16);
-    cut.stages = kChunkStages;
+    cut.stages = tuning.chunkStages;
     return;
   }
-  if (cut.block * traits.widest <= kSharedRowsBytes) {
+  if (cut.block * traits.widest <= tuning.sharedRowsBytes) {
     int64_t together = cut.block <= 128 ? 2048 : 4096;
     cut.rows = std::min(std::max<int64_t>(together / cut.block, 1), powerOfTwo(rows));
     int64_t moved = cut.rows * cut.block * traits.widest;
@@ -120,13 +111,14 @@ static void cutReduction(Cut &cut, const Traits &traits, int64_t rows, int64_t c
 }
 
 /// Blocks of columns, and rows that a loop goes through; without columns long runs of rows.
-static void cutParts(Cut &cut, const Traits &traits, int64_t rows, int64_t columns) {
-  int64_t elements = kPointwiseThreads * kVectorBytes / traits.widest;
+static void cutParts(Cut &cut, const Traits &traits, int64_t rows, int64_t columns,
+                     const Tuning &tuning) {
+  int64_t elements = tuning.pointwiseThreads * kVectorBytes / traits.widest;
   cut.block = std::min(powerOfTwo(columns), elements);
   cut.rows = std::min(std::max<int64_t>(elements / cut.block, 1), powerOfTwo(rows));
   cut.oneBlock = columns <= cut.block;
   cut.warps = std::clamp<int64_t>(cut.rows * cut.block * traits.widest / (32 * kVectorBytes), 1,
-                                  kPointwiseThreads / 32);
+                                  tuning.pointwiseThreads / 32);
 }
 
 /// Blocks that a chip computes at once.
@@ -134,24 +126,21 @@ static int64_t blocksAtOnce(const Target &target) {
   return deviceLike(target.capability).multiprocessors;
 }
 
-/// Programs of a multiprocessor that keep memory busy, each with a row in registers or a block of
-/// several kilobytes.
-static constexpr int64_t kProgramsOfRows = 2, kProgramsOfBlocks = 4;
-
 int64_t tile::chooseParts(const KernelShape &shape, const Extents &extents, const Target &target) {
   int64_t atOnce = blocksAtOnce(target);
+  const Tuning &tuning = tuningOf(target);
   Traits traits = traitsOf(shape);
   int64_t most = std::max<int64_t>(extents.rows, 1), wanted;
   if (shape.reduces) {
     int64_t bytes = std::max<int64_t>(extents.columns, 1) * traits.widest;
-    wanted = atOnce * std::clamp<int64_t>(32768 / bytes, kProgramsOfRows, 16);
-    most =
-        llvm::divideCeil(uint64_t(most), uint64_t(std::max<int64_t>(kSharedRowsBytes / bytes, 1)));
+    wanted = atOnce * std::clamp<int64_t>(32768 / bytes, tuning.programsOfRows, 16);
+    most = llvm::divideCeil(uint64_t(most),
+                            uint64_t(std::max<int64_t>(tuning.sharedRowsBytes / bytes, 1)));
   } else {
     Cut cut;
-    cutParts(cut, traits, extents.rows, extents.columns);
+    cutParts(cut, traits, extents.rows, extents.columns, tuning);
     int64_t blocks = llvm::divideCeil(uint64_t(extents.columns), uint64_t(cut.block));
-    wanted = atOnce * kProgramsOfBlocks / std::max<int64_t>(blocks, 1);
+    wanted = atOnce * tuning.programsOfBlocks / std::max<int64_t>(blocks, 1);
     // A part that is added up in the end costs as much as a few rows.
     most = llvm::divideCeil(uint64_t(most), uint64_t(cut.rows * 4));
   }
@@ -217,11 +206,6 @@ static void cutProduct(Cut &cut, const KernelShape &shape, const Extents &of,
 static constexpr ProductBlock kChainBlocks[] = {{128, 0, 8}, {64, 0, 4}, {16, 0, 4}};
 /// Columns of scores that a turn computes, most first.
 static constexpr int64_t kChainTurns[] = {128, 64, 32, 16};
-/// Of a thread's registers, those that may hold sums, scores and powers.
-static constexpr int64_t kRegistersForChain = kMaxRegisters * 3 / 4;
-/// Blocks of both right operands that are in shared memory at least, so that some are on their
-/// way while others are multiplied.
-static constexpr int64_t kChainStages = 2;
 
 static int64_t bytesOfChain(const KernelShape &shape) {
   graph::MatmulOp first = shape.product->chain->of.first, second = shape.product->op;
@@ -232,9 +216,6 @@ static int64_t bytesOfChain(const KernelShape &shape) {
                    bytes(second.getRhs())});
 }
 
-/// Registers for each score while random numbers are drawn for them, as dropout does.
-static constexpr int64_t kRegistersToDraw = 3;
-
 static bool drawsNumbers(const KernelShape &shape) {
   return llvm::any_of(shape.op->getRegion(0).getOps<graph::MapOp>(),
                       [](graph::MapOp op) { return op.getKind() == graph::MapKind::philox; });
@@ -243,14 +224,15 @@ static bool drawsNumbers(const KernelShape &shape) {
 /// The most columns a turn for these rows that registers and shared memory have room for; 0: none.
 static int64_t turnOfChain(const KernelShape &shape, const ProductBlock &block, int64_t depth,
                            int64_t columns, const Target &target) {
-  int64_t bytes = bytesOfChain(shape), toDraw = drawsNumbers(shape) ? kRegistersToDraw : 0;
+  const Tuning &tuning = tuningOf(target);
+  int64_t bytes = bytesOfChain(shape), toDraw = drawsNumbers(shape) ? tuning.registersToDraw : 0;
   int64_t threads = block.warps * int64_t(kLanes);
   bool fromRegisters = bytes >= 4; // operands of such products, so that more cost more
   for (int64_t turn : kChainTurns) {
     int64_t registers = block.rows * (columns + turn) / threads + block.rows * turn / threads / 2 +
                         block.rows * turn / threads * toDraw;
-    int64_t shared = bytes * (block.rows * depth + kChainStages * turn * (depth + columns));
-    if (registers <= (fromRegisters ? kRegistersForChain / 2 : kRegistersForChain) &&
+    int64_t shared = bytes * (block.rows * depth + tuning.chainStages * turn * (depth + columns));
+    if (registers <= (fromRegisters ? tuning.registersForChain / 2 : tuning.registersForChain) &&
         shared <= target.maxSharedBytes)
       return turn;
   }
@@ -318,9 +300,9 @@ Cut tile::chooseCut(const KernelShape &shape, const Extents &extents, const Targ
   else if (shape.reduces)
     cutReduction(cut, traitsOf(shape), extents.rows, extents.columns, target);
   else if (shape.parts)
-    cutParts(cut, traitsOf(shape), extents.rows, extents.columns);
+    cutParts(cut, traitsOf(shape), extents.rows, extents.columns, tuningOf(target));
   else
-    cutPointwise(cut, traitsOf(shape), extents.rows, extents.columns);
+    cutPointwise(cut, traitsOf(shape), extents.rows, extents.columns, tuningOf(target));
   cut.evenColumns = extents.columns % cut.block == 0 && extents.columns > 0;
   cut.evenRows = extents.rows % cut.rows == 0;
   if (shape.parts && cut.loop) { // a part may have no rows

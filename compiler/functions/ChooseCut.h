@@ -32,7 +32,7 @@ int64_t shareInner(const graph::KernelShape &shape, const Extents &extents, cons
 /// them up.
 graph::Cut cutShared(const graph::KernelShape &shape, const Extents &extents, const Target &target,
                      int64_t parts);
-graph::Cut cutSum(const Extents &extents, int64_t parts);
+graph::Cut cutSum(const Extents &extents, const Target &target, int64_t parts);
 
 /// How many programs share the rows of a kernel that combines them in parts.
 int64_t chooseParts(const graph::KernelShape &shape, const Extents &extents, const Target &target);

@@ -19,8 +19,6 @@ using namespace tile::graph;
 
 /// How many parts are tried.
 static constexpr int64_t kParts[] = {2, 3, 4, 6, 8, 12, 16};
-/// Threads of a program that adds up parts, and elements of each.
-static constexpr int64_t kSumWarps = 4, kSumElements = 4;
 
 /// Of an element of the left operand.
 static int64_t operandBytes(const KernelShape &shape) {
@@ -171,12 +169,13 @@ Cut tile::cutShared(const KernelShape &shape, const Extents &of, const Target &t
   return cut;
 }
 
-Cut tile::cutSum(const Extents &of, int64_t parts) {
+Cut tile::cutSum(const Extents &of, const Target &target, int64_t parts) {
+  const Tuning &tuning = tuningOf(target);
   Cut cut;
   cut.share = Share::Sum;
   cut.parts = parts;
-  cut.warps = kSumWarps;
-  int64_t elements = kSumWarps * int64_t(kLanes) * kSumElements;
+  cut.warps = int(tuning.sumWarps);
+  int64_t elements = tuning.sumWarps * int64_t(kLanes) * tuning.sumElements;
   cut.block = std::clamp<int64_t>(int64_t(llvm::PowerOf2Ceil(of.columns)), 16, 256);
   cut.rows = std::max<int64_t>(elements / cut.block, 2); // a row alone is no block
   setEven(cut, of);

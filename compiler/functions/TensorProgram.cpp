@@ -616,7 +616,7 @@ llvm::Expected<TensorLaunch> Program::launch(unsigned index, const Bindings &giv
   TensorLaunch launch;
   launch.elements = double(extents->rows) * extents->columns *
                     std::max<int64_t>(extents->inner, 1) * std::max<int64_t>(extents->depth, 1);
-  graph::Cut cut = kernel.addsParts   ? cutSum(*extents, kernel.parts)
+  graph::Cut cut = kernel.addsParts   ? cutSum(*extents, target, kernel.parts)
                    : kernel.parts > 1 ? cutShared(shape, *extents, target, kernel.parts)
                                       : chooseCut(shape, *extents, target);
   if (countPrograms(shape, cut, *extents) == 0 && !shape.product &&

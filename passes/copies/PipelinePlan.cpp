@@ -82,15 +82,14 @@ static LoadOp onlyLoadOf(Value v) {
 }
 
 bool tile::readsCopies(DotOp dot) {
-  // Of more, the loop of a product that is staged again takes less room for instructions.
-  constexpr int64_t kMostMultiplications = 4096;
   int64_t depth = dot.getA().getType().getShape().back();
   auto isCopied = [&](Value v) {
     LoadOp load = onlyLoadOf(v);
     return load && v.hasOneUse() && load->getBlock() == dot->getBlock();
   };
   return dotMethod(dot) == DotMethod::Staged && isCopied(dot.getA()) && isCopied(dot.getB()) &&
-         cta::getLayout(dot.getType()).inSize(Dim::reg()) * depth <= kMostMultiplications;
+         cta::getLayout(dot.getType()).inSize(Dim::reg()) * depth <=
+             tuningOf(dot).copiedMostMultiplications;
 }
 
 /// Who reads the block first: the target of a conversion, a product, or whoever loaded it.

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/copies/SpreadCopies.h"
+#include "ir/Kernel.h"
 #include "ir/layout/Builders.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -57,8 +58,7 @@ static Value computedIn(OpBuilder &b, Value row, cta::LayoutAttr layout, unsigne
 }
 
 Value tile::computedIn(OpBuilder &b, Value row, cta::LayoutAttr layout) {
-  constexpr unsigned kMostOperations = 16;
-  unsigned left = kMostOperations;
+  unsigned left = tuningOf(b.getInsertionBlock()->getParentOp()).spreadMostOperations;
   DenseMap<Value, Value> done;
   return ::computedIn(b, row, layout, left, done);
 }

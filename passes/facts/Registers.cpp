@@ -90,16 +90,22 @@ int64_t tile::warpgroupsAtOnce(ModuleOp module, int64_t blocks, int64_t sharedBy
          int64_t(threads / kWarpgroupThreads);
 }
 
+int64_t tile::mostRegistersOfThread(const Target &target, unsigned threads) {
+  return std::min<int64_t>(
+      llvm::alignDown(target.multiprocessor.registers / threads, kRegisterStep), kMaxRegisters);
+}
+
 RoleRegisters tile::registersOfRoles(const Target &target, unsigned consumerThreads) {
-  constexpr unsigned kMostDealt = 240;
+  const Tuning &tuning = tuningOf(target);
   unsigned warpgroups = consumerThreads / kWarpgroupThreads;
   unsigned threads = consumerThreads + cta::kProducerThreads;
   // As it was dealt out, and as the roles need it.
-  unsigned entry =
-      std::min<unsigned>(target.multiprocessor.registers / threads / 8 * 8, kMaxRegisters);
+  int64_t entry = mostRegistersOfThread(target, threads);
   if (warpgroups <= 1)
     return {false, entry, entry};
-  unsigned producer = warpgroups > 2 ? 32 : 40;
-  unsigned consumers = (entry * (warpgroups + 1) - producer) / warpgroups / 8 * 8;
-  return {true, producer, std::min(consumers, kMostDealt)};
+  unsigned producer =
+      warpgroups > 2 ? tuning.registersOfCopierBesideMany : tuning.registersOfCopier;
+  int64_t consumers =
+      llvm::alignDown((entry * (warpgroups + 1) - producer) / warpgroups, kRegisterStep);
+  return {true, producer, std::min<int64_t>(consumers, tuning.mostRegistersDealt)};
 }

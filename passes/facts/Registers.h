@@ -42,6 +42,12 @@ int64_t programsAtOnce(mlir::ModuleOp module, int64_t blocks, int64_t sharedByte
 /// room for, where no warps only copy and a thread holds `blocks` registers of blocks.
 int64_t warpgroupsAtOnce(mlir::ModuleOp module, int64_t blocks, int64_t sharedBytes);
 
+/// In which registers are given to threads.
+inline constexpr int kRegisterStep = 8;
+
+/// The most that each of so many threads on a multiprocessor can have.
+int64_t mostRegistersOfThread(const Target &target, unsigned threads);
+
 /// How the register file is shared out where some warps only copy.
 struct RoleRegisters {
   bool areDealt;     ///< moved from the warps that copy to those that compute; else all start with

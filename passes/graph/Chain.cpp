@@ -4,6 +4,8 @@
 #include "passes/graph/GraphPasses.h"
 #include "passes/graph/Space.h"
 #include "text/Format.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 #include <cmath>
 
 namespace tile::graph {
@@ -14,6 +16,9 @@ namespace tile::graph {
 using namespace mlir;
 using namespace tile::graph;
 using tile::formatted;
+
+#define DEBUG_TYPE "graph-chain-products"
+ALWAYS_ENABLED_STATISTIC(productsChained, "products that take the powers of a softmax");
 
 using Ops = SmallVector<Operation *>;
 
@@ -242,6 +247,7 @@ private:
 } // namespace
 
 bool Chainer::refuse(const std::string &reason) {
+  LDBG() << "not chained: " << reason;
   second->setAttr(kUnchainedAttr, b.getStringAttr(reason));
   return false;
 }
@@ -438,6 +444,8 @@ void Chainer::run() {
   second.replaceAllUsesWith(result);
   second.erase();
   chain->second = second = product;
+  ++productsChained;
+  LDBG() << "chained: " << *product;
   sinkOthers();
 }
 

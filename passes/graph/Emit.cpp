@@ -19,9 +19,6 @@ using namespace tile;
 using namespace tile::graph;
 using Form = KernelShape::Form;
 
-/// Rows that a program has in hand or on their way, in a loop over them.
-static constexpr int32_t kRowsAhead = 3;
-
 namespace {
 
 class RowKernel {
@@ -421,7 +418,7 @@ void RowKernel::runParts() {
     end = make<arith::MaxSIOp>(end, make<arith::AddIOp>(start, number(1)));
   auto turns = scf::ForOp::create(b, loc, start, end, step, initial);
   if (!cut.loop) // the next rows are on their way while these are worked on
-    turns->setAttr(kNumStagesAttr, b.getI32IntegerAttr(kRowsAhead));
+    turns->setAttr(kNumStagesAttr, b.getI32IntegerAttr(cut.stages));
   SmallVector<Form> forms(kept.size());
   {
     OpBuilder::InsertionGuard guard(b);

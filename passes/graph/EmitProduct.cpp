@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Attributes.h"
+#include "ir/Kernel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/graph/BlockEmitter.h"
 
@@ -15,10 +16,6 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::graph;
 using Form = KernelShape::Form;
-
-/// Programs that run at the same time share rows and columns: blocks are numbered down
-/// bands of so many blocks.
-static constexpr int64_t kBand = 8;
 
 namespace {
 
@@ -85,9 +82,10 @@ void ProductKernel::findBlock() {
     batch = frame.partsOf(batchNumber, batches);
     program = make<arith::RemSIOp>(program, each);
   }
-  Value ofBand = make<arith::MulIOp>(number(kBand), across);
-  Value first = make<arith::MulIOp>(make<arith::DivSIOp>(program, ofBand), number(kBand));
-  Value height = make<arith::MinSIOp>(make<arith::SubIOp>(down, first), number(kBand));
+  int64_t band = tuningOf(shape.op).productBand;
+  Value ofBand = make<arith::MulIOp>(number(band), across);
+  Value first = make<arith::MulIOp>(make<arith::DivSIOp>(program, ofBand), number(band));
+  Value height = make<arith::MinSIOp>(make<arith::SubIOp>(down, first), number(band));
   Value place = make<arith::RemSIOp>(program, ofBand);
   Value blockRow = make<arith::AddIOp>(first, make<arith::RemSIOp>(place, height));
   Value blockColumn = make<arith::DivSIOp>(place, height);

@@ -1,10 +1,13 @@
 //===- Fuse.cpp - group the operations of a function into kernels ---------===//
+#include "ir/Kernel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/graph/GraphPasses.h"
 #include "passes/graph/Space.h"
 #include "text/Format.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile::graph {
 #define GEN_PASS_DEF_GRAPHFUSEPASS
@@ -14,6 +17,9 @@ namespace tile::graph {
 using namespace mlir;
 using namespace tile::graph;
 using tile::formatted;
+
+#define DEBUG_TYPE "graph-fuse"
+ALWAYS_ENABLED_STATISTIC(kernelsMade, "kernels that operations were grouped into");
 
 void tile::graph::buildFusePipeline(OpPassManager &pm, bool chains) {
   pm.addPass(createCanonicalizerPass());
@@ -129,7 +135,7 @@ static bool isSplit(ReduceOp op) {
       return false;
   ArrayRef<Size> reduced = ArrayRef(sizes).take_front(op.getAxes().size());
   std::optional<int64_t> known = product(reduced).constant();
-  bool isShort = known && *known <= 256;
+  bool isShort = known && *known <= tile::tuningOf(op).fewRows;
   if (reduced.empty() || isShort)
     return false;
   return reduced.size() == sizes.size() || !goesBack(op.getResult(), reduced);
@@ -588,8 +594,14 @@ struct GraphFusePass : public tile::graph::impl::GraphFusePassBase<GraphFusePass
     bool isGraph = llvm::all_of(function.getBody().front().without_terminator(), [](Operation &op) {
       return op.getName().getDialectNamespace() == "graph";
     });
-    if (isGraph)
-      Fusion(function).run();
+    if (!isGraph)
+      return;
+    Fusion(function).run();
+    for (KernelOp kernel : function.getBody().front().getOps<KernelOp>()) {
+      ++kernelsMade;
+      LDBG() << kernel.getName() << ": " << kernel.getBody().front().getOperations().size() - 1
+             << " operations";
+    }
   }
 };
 } // namespace

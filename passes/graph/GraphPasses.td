@@ -2,9 +2,9 @@
 #ifndef TILE_PASSES_GRAPH_GRAPHPASSES
 #define TILE_PASSES_GRAPH_GRAPHPASSES
 
-include "mlir/Pass/PassBase.td"
+include "passes/TilePass.td"
 
-def GraphLowerViewsPass : Pass<"graph-lower-views", "::mlir::func::FuncOp"> {
+def GraphLowerViewsPass : TilePass<"graph-lower-views", "::mlir::func::FuncOp"> {
   let summary = "turn windows and reshapes of arrays into elements at indices";
   let description = [{
     Needs: operations of the `graph` dialect in one block.
@@ -18,10 +18,11 @@ def GraphLowerViewsPass : Pass<"graph-lower-views", "::mlir::func::FuncOp"> {
     // %x at [i, j + K]
     ```
   }];
+  let counts = [Count<"viewsLowered", "windows and reshapes that became indices">];
   let dependentDialects = ["::tile::graph::GraphDialect"];
 }
 
-def GraphChainProductsPass : Pass<"graph-chain-products", "::mlir::func::FuncOp"> {
+def GraphChainProductsPass : TilePass<"graph-chain-products", "::mlir::func::FuncOp"> {
   let summary = "divide behind a product what a softmax divides before it";
   let description = [{
     Needs: operations of the `graph` dialect in one block, without windows.
@@ -39,10 +40,11 @@ def GraphChainProductsPass : Pass<"graph-chain-products", "::mlir::func::FuncOp"
     // %a = graph.matmul %e, %v, and %o = graph.map div(%a, %sum)
     ```
   }];
+  let counts = [Count<"productsChained", "products that take the powers of a softmax">];
   let dependentDialects = ["::tile::graph::GraphDialect"];
 }
 
-def GraphFusePass : Pass<"graph-fuse", "::mlir::func::FuncOp"> {
+def GraphFusePass : TilePass<"graph-fuse", "::mlir::func::FuncOp"> {
   let summary = "group the operations of a function into kernels";
   let description = [{
     Needs: operations of the `graph` dialect in one block, each used.
@@ -64,10 +66,11 @@ def GraphFusePass : Pass<"graph-fuse", "::mlir::func::FuncOp"> {
     // one kernel, which reads %x once
     ```
   }];
+  let counts = [Count<"kernelsMade", "kernels that operations were grouped into">];
   let dependentDialects = ["::tile::graph::GraphDialect"];
 }
 
-def GraphPlaceUpdatesPass : Pass<"graph-place-updates", "::mlir::func::FuncOp"> {
+def GraphPlaceUpdatesPass : TilePass<"graph-place-updates", "::mlir::func::FuncOp"> {
   let summary = "let kernels write parameters where they lie";
   let description = [{
     Needs: a function that `graph-fuse` has left, with `graph.updates` if it writes parameters.
@@ -83,10 +86,14 @@ def GraphPlaceUpdatesPass : Pass<"graph-place-updates", "::mlir::func::FuncOp"> 
     // return %n
     ```
   }];
+  let counts = [
+    Count<"updatesInPlace", "parameters that kernels write where they lie">,
+    Count<"updatesCopied", "parameters whose new value is copied there">
+  ];
   let dependentDialects = ["::tile::graph::GraphDialect"];
 }
 
-def GraphTilePass : Pass<"graph-tile", "::mlir::ModuleOp"> {
+def GraphTilePass : TilePass<"graph-tile", "::mlir::ModuleOp"> {
   let summary = "turn kernels of a function into functions of the tile dialect";
   let description = [{
     Needs: a function that `graph-fuse` has left.
@@ -108,6 +115,7 @@ def GraphTilePass : Pass<"graph-tile", "::mlir::ModuleOp"> {
     Option<"even", "even", "bool", "false", "blocks fit: no masks">,
     Option<"aligned", "aligned", "bool", "false", "addresses and sizes are multiples of 16">
   ];
+  let counts = [Count<"functionsMade", "kernels that became functions of the tile dialect">];
   let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect",
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::func::FuncDialect"];
 }

@@ -9,6 +9,8 @@
 #include "passes/graph/GraphPasses.h"
 #include "passes/graph/Space.h"
 #include "text/Format.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile::graph {
 #define GEN_PASS_DEF_GRAPHPLACEUPDATESPASS
@@ -18,6 +20,10 @@ namespace tile::graph {
 using namespace mlir;
 using namespace tile::graph;
 using tile::formatted;
+
+#define DEBUG_TYPE "graph-place-updates"
+ALWAYS_ENABLED_STATISTIC(updatesInPlace, "parameters that kernels write where they lie");
+ALWAYS_ENABLED_STATISTIC(updatesCopied, "parameters whose new value is copied there");
 
 /// Whether a value is computed of another one of the kernel.
 static bool dependsOn(Value value, Value on) {
@@ -114,11 +120,14 @@ struct GraphPlaceUpdatesPass
       std::string reason = hazard(result, parameter);
       if (reason.empty()) {
         noteInPlace(result, parameter);
+        ++updatesInPlace;
         continue;
       }
+      ++updatesCopied;
       std::string of = formatted("parameter {}", number);
       if (auto name = function.getArgAttrOfType<StringAttr>(number, "graph.name"))
         of = formatted("`{}`", name);
+      LDBG() << of << " is copied: " << reason;
       result.set(copied(result, (function.getName() + "_update_" + Twine(i)).str(),
                         formatted("update of {} not in place: {}", of, reason)));
     }

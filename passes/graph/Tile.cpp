@@ -2,6 +2,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/graph/GraphPasses.h"
 #include "passes/graph/KernelShape.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile::graph {
 #define GEN_PASS_DEF_GRAPHTILEPASS
@@ -10,6 +12,9 @@ namespace tile::graph {
 
 using namespace mlir;
 using namespace tile::graph;
+
+#define DEBUG_TYPE "graph-tile"
+ALWAYS_ENABLED_STATISTIC(functionsMade, "kernels that became functions of the tile dialect");
 
 namespace {
 struct GraphTilePass : public tile::graph::impl::GraphTilePassBase<GraphTilePass> {
@@ -44,10 +49,13 @@ struct GraphTilePass : public tile::graph::impl::GraphTilePassBase<GraphTilePass
         cut.aligned.assign(cut.aligned.size() + productsOf(shape).size(), aligned);
         cut.share = Share::Parts;
         emitKernel(shape, cut, module);
+        ++functionsMade;
         cut.share = Share::Sum;
         cut.parts = parts;
       }
       emitKernel(shape, cut, module);
+      ++functionsMade;
+      LDBG() << op.getName() << ": blocks of " << cut.rows << " x " << cut.block;
     }
     for (func::FuncOp function : functions)
       function.erase();

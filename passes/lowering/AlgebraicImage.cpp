@@ -8,7 +8,9 @@
 #include "ir/TileDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "passes/Passes.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_ALGEBRAICIMAGEPASS
@@ -17,6 +19,9 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+
+#define DEBUG_TYPE "tile-algebraic-image"
+ALWAYS_ENABLED_STATISTIC(operationsReplaced, "operations on floats that became ones of the ring");
 
 namespace {
 /// One operation and what it becomes.
@@ -272,6 +277,8 @@ struct AlgebraicImagePass : tile::impl::AlgebraicImagePassBase<AlgebraicImagePas
       Value result = *image;
       if (Type type = op->getResult(0).getType(); result.getType() != type)
         result = LLVM::BitcastOp::create(b, op->getLoc(), type, result);
+      LDBG() << *op;
+      ++operationsReplaced;
       op->getResult(0).replaceAllUsesWith(result);
       op->erase();
     }

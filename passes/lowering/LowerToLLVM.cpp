@@ -11,6 +11,8 @@
 #include "passes/lowering/Lowering.h"
 #include "passes/lowering/instructions/PtxText.h"
 #include "passes/memory/Scratch.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace tile {
 #define GEN_PASS_DEF_LOWERTOLLVMPASS
@@ -22,6 +24,9 @@ using namespace tile;
 using namespace tile::lowering;
 using layout::Dim;
 using layout::LinearLayout;
+
+#define DEBUG_TYPE "tile-lower-to-llvm"
+ALWAYS_ENABLED_STATISTIC(kernelsLowered, "kernels lowered");
 
 Lowering::Lowering(ModuleOp module, func::FuncOp kernel, OpBuilder &builder)
     : module(module), kernel(kernel), b(builder), numThreads(32 * cta::warpsOfGroup(module)),
@@ -516,9 +521,11 @@ struct LowerToLLVMPass : tile::impl::LowerToLLVMPassBase<LowerToLLVMPass> {
   void runOnOperation() override {
     OpBuilder builder(&getContext());
     for (func::FuncOp kernel : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+      LDBG() << kernel.getName();
       Lowering lowering(getOperation(), kernel, builder);
       if (failed(lowering.run()))
         return signalPassFailure();
+      ++kernelsLowered;
     }
   }
 };

@@ -18,6 +18,7 @@ def LowerToLLVMPass : TilePass<"tile-lower-to-llvm", "::mlir::ModuleOp"> {
     list of registers (1:N), structure maps to blocks, and nothing is ever
     rolled back, which makes it several times faster to run.
   }];
+  let counts = [Count<"kernelsLowered", "kernels lowered">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
@@ -37,6 +38,9 @@ def AlgebraicImagePass : TilePass<"tile-algebraic-image", "::mlir::ModuleOp"> {
     ```
     Before the scalar optimiser: what it folds are then integers.
   }];
+  let counts = [
+    Count<"operationsReplaced", "operations on floats that became ones of the ring">
+  ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 

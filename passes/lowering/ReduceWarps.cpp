@@ -15,10 +15,6 @@ using namespace tile::lowering;
 using layout::Dim;
 using layout::LinearLayout;
 
-/// A warp of loads or shuffles takes as long as four of additions; a division or a function
-/// is as many of these as this.
-static constexpr unsigned kShuffleSlots = 4, kLongOpSlots = 8;
-
 LogicalResult ReduceLowering::acrossWarps() {
   unsigned warpMask = axisBits(layout, Dim::warp(), axis);
   if (!warpMask)
@@ -138,7 +134,7 @@ unsigned ReduceLowering::costOfCombining() {
                       ? !isa<math::FmaOp, math::AbsFOp, math::AbsIOp>(o)
                       : isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemFOp,
                             arith::RemSIOp, arith::RemUIOp>(o);
-    slots += isLong ? kLongOpSlots : 1;
+    slots += isLong ? tuningOf(op).longOpSlots : 1;
   }
   return slots;
 }
@@ -150,8 +146,8 @@ unsigned ReduceLowering::costOfSharing(unsigned warps, unsigned own) {
     reads += llvm::divideCeil(own * bytes, 16u);
   }
   // Lanes in order choose which of two values is the left one.
-  unsigned step = combining + values * (kShuffleSlots + 2);
-  return reads * kShuffleSlots + (own - 1) * combining + llvm::Log2_32(warps / own) * step;
+  unsigned shuffle = tuningOf(op).shuffleSlots, step = combining + values * (shuffle + 2);
+  return reads * shuffle + (own - 1) * combining + llvm::Log2_32(warps / own) * step;
 }
 
 unsigned ReduceLowering::lanesOfOneResult() {

@@ -193,7 +193,7 @@ bool Chain::fits() {
   const Multiprocessor &multiprocessor = targetOf(loop).multiprocessor;
   if (hasRoles)
     threads += cta::kProducerThreads;
-  int64_t most = std::min<int64_t>(multiprocessor.registers / threads / 8 * 8, kMaxRegisters);
+  int64_t most = mostRegistersOfThread(targetOf(loop), threads);
   int64_t shared = lowering::bytesOfCopies(module);
   auto programs = [&](int64_t count) {
     return occupancyOf(multiprocessor, int(threads), int(std::min(count, most)), shared).programs;

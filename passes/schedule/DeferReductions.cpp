@@ -269,6 +269,7 @@ struct DeferReductionsPass : tile::impl::DeferReductionsPassBase<DeferReductions
     for (scf::ForOp loop : loops) {
       if (scf::ForOp rare = maxima ? rescaleRarely(loop) : nullptr) {
         loop = rare;
+        LDBG() << "scaled rarely: the loop at " << loop.getLoc();
         ++loopsRescaledRarely;
       }
       if (results)
@@ -282,6 +283,7 @@ private:
       RunningResult result(loop, i);
       if (!result.match())
         continue;
+      LDBG() << "deferred: result " << i << " of the loop at " << loop.getLoc();
       result.rewrite();
       ++reductionsDeferred;
     }

@@ -131,6 +131,7 @@ struct OverlapDotsPass : tile::impl::OverlapDotsPassBase<OverlapDotsPass> {
 private:
   /// The first of the forms that suits the loop.
   void overlap(scf::ForOp loop) {
+    LDBG() << "the loop at " << loop.getLoc();
     bool hasRoles = bool(loop->getParentOfType<cta::RolesOp>());
     if (chain && chainDots(loop)) {
       ++loopsChained;
@@ -152,6 +153,7 @@ private:
       } else if (copies && hasNoSlotToSpare(obstacle) && issueCopiesUnderDots(loop)) {
         ++loopsCopying;
       } else if (obstacle && *obstacle != Reason::FlightNothing) {
+        LDBG() << refusalOf(*obstacle).why;
         refuse(loop, *obstacle);
       }
     }

@@ -74,9 +74,9 @@ static uint64_t descriptorBits(const LinearLayout &image, unsigned minor, unsign
 /// Columns of the widest instruction that the assembler takes: it wants room for
 /// the accumulator and some registers more in what a thread starts with.
 static int64_t mostColumns(const Target &target, unsigned blockThreads) {
-  unsigned registers = unsigned(target.multiprocessor.registers) / blockThreads / 8 * 8;
+  int64_t registers = mostRegistersOfThread(target, blockThreads);
   int64_t columns = 256;
-  while (columns > 8 && columns / 2 + kRegistersBesideAccumulator > int64_t(registers))
+  while (columns > 8 && columns / 2 + kRegistersBesideAccumulator > registers)
     columns /= 2;
   return columns;
 }

@@ -2,7 +2,7 @@
 
 usage: check_passes.py TILE_OPT SOURCE
 
-Reads the `--tile-*` names from `tile-opt --help`. Each must stand in a RUN line
+Reads the `--tile-*` and `--graph-*` names from `tile-opt --help`. Each must stand in a RUN line
 of the suite and in docs/architecture.md; so must `OPTION=` of each option declared for it
 (passes/Passes.td and passes/*/Passes.td) in a RUN line of its pass. Each pass is declared in the folder of its
 source, and what it counts by its declaration is what its sources count. Each reason
@@ -16,7 +16,7 @@ import sys
 
 tile_opt, source = sys.argv[1], pathlib.Path(sys.argv[2])
 text = subprocess.run([tile_opt, "--help"], capture_output=True, text=True, check=True).stdout
-passes = sorted(set(re.findall(r"^ +--(tile-[\w-]+)", text, re.M)))
+passes = sorted(set(re.findall(r"^ +--((?:tile|graph)-[\w-]+)", text, re.M)))
 runs = "\n".join(line for path in (source / "tests/lit").rglob("*.*")
                  if path.is_file() and path.suffix in {".mlir", ".test", ".tile"}
                  for line in path.read_text(encoding="utf-8").splitlines() if "RUN:" in line)
@@ -32,7 +32,7 @@ for name in passes:
 
 declared, options, rooms = set(), 0, {}
 records = ""
-for path in sorted((source / "passes").rglob("Passes.td")):
+for path in sorted((source / "passes").rglob("*Passes.td")):
     text = path.read_text(encoding="utf-8")
     records += text
     rooms |= {name.upper(): path.parent for name in re.findall(r"^def (\w+) : TilePass<", text, re.M)}
@@ -40,7 +40,7 @@ for name, body in re.findall(r'^def \w+ : TilePass<"([\w-]+)"(.*?)^}', records, 
     declared |= {(name, *count) for count in re.findall(r'Count<"(\w+)",\s*"([^"]*)">', body)}
     for option in re.findall(r'Option<"\w+",\s*"([\w-]+)"', body):
         options += 1
-        if not re.search(rf"--{name}='?[^|>]*\b{option}=", runs):
+        if not re.search(rf"--{name}='?[^|>]*\b{option}(=|[ \"'])", runs):
             failures += 1
             print(f"no RUN line sets `{option}` of `{name}`")
 counted = set()
