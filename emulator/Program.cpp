@@ -43,16 +43,6 @@ struct ProgramImpl {
 
 /// Inline the pieces that inline PTX became, and take their stack slots apart.
 static void optimize(Module &module) {
-  LoopAnalysisManager lam;
-  FunctionAnalysisManager fam;
-  CGSCCAnalysisManager cgam;
-  ModuleAnalysisManager mam;
-  PassBuilder pb;
-  pb.registerModuleAnalyses(mam);
-  pb.registerCGSCCAnalyses(cgam);
-  pb.registerFunctionAnalyses(fam);
-  pb.registerLoopAnalyses(lam);
-  pb.crossRegisterProxies(lam, fam, cgam, mam);
   ModulePassManager mpm;
   mpm.addPass(AlwaysInlinerPass(/*InsertLifetime=*/false));
   FunctionPassManager fpm;
@@ -61,7 +51,7 @@ static void optimize(Module &module) {
   fpm.addPass(SimplifyCFGPass());
   mpm.addPass(createModuleToFunctionPassAdaptor(std::move(fpm)));
   mpm.addPass(GlobalDCEPass());
-  mpm.run(module, mam);
+  runPasses(module, std::move(mpm));
 }
 
 #if defined(__x86_64__)
@@ -197,6 +187,34 @@ static Expected<std::unique_ptr<orc::LLJIT>> makeJit(CodeGenOptLevel level) {
       .create();
 }
 
+/// Makes the module's code, which calls hooks, and finds its entry.
+static Error link(ProgramImpl &impl, orc::ThreadSafeModule module) {
+  orc::SymbolMap symbols;
+  for (ArrayRef<Hook> hooks : {memoryHooks(), privateHooks(), warpHooks(), barrierHooks(),
+                               orderHooks(), mbarrierHooks(), mathHooks(), asyncHooks(),
+                               matrixHooks(), wgmmaHooks(), tensorCopyHooks(), schedulerHooks()})
+    for (const Hook &hook : hooks)
+      symbols[impl.jit->mangleAndIntern(hook.name)] = {orc::ExecutorAddr::fromPtr(hook.address),
+                                                       JITSymbolFlags::Exported};
+  addRuntimeFunctions(symbols, *impl.jit);
+  if (Error error = impl.jit->getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols))))
+    return error;
+  if (Error error = impl.jit->addIRModule(std::move(module)))
+    return error;
+  // What it says it says to a reporter, and the lookup that it failed.
+  auto reported = std::make_shared<std::string>();
+  impl.jit->getExecutionSession().setErrorReporter(
+      [reported](Error error) { *reported += toString(std::move(error)); });
+  auto entry = impl.jit->lookup(kEntryName);
+  if (!entry) {
+    std::string failed = toString(entry.takeError());
+    return createStringError(formatted("the emulator cannot make the kernel's code: {}",
+                                       reported->empty() ? failed : *reported));
+  }
+  impl.entry = entry->toPtr<KernelEntry>();
+  return Error::success();
+}
+
 static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptions &options) {
   auto context = std::make_unique<LLVMContext>();
   SMDiagnostic diagnostic;
@@ -227,30 +245,8 @@ static Expected<std::unique_ptr<ProgramImpl>> load(StringRef ir, const LoadOptio
     cutLongBlocks(*module);
   FrameSizes::askIn(*module, impl->translation.frameBytes);
 
-  orc::SymbolMap symbols;
-  for (ArrayRef<Hook> hooks : {memoryHooks(), privateHooks(), warpHooks(), barrierHooks(),
-                               orderHooks(), mbarrierHooks(), mathHooks(), asyncHooks(),
-                               matrixHooks(), wgmmaHooks(), tensorCopyHooks(), schedulerHooks()})
-    for (const Hook &hook : hooks)
-      symbols[impl->jit->mangleAndIntern(hook.name)] = {orc::ExecutorAddr::fromPtr(hook.address),
-                                                        JITSymbolFlags::Exported};
-  addRuntimeFunctions(symbols, *impl->jit);
-  if (Error error = impl->jit->getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols))))
+  if (Error error = link(*impl, orc::ThreadSafeModule(std::move(module), std::move(context))))
     return std::move(error);
-  if (Error error =
-          impl->jit->addIRModule(orc::ThreadSafeModule(std::move(module), std::move(context))))
-    return std::move(error);
-  // What it says it says to a reporter, and the lookup that it failed.
-  auto reported = std::make_shared<std::string>();
-  impl->jit->getExecutionSession().setErrorReporter(
-      [reported](Error error) { *reported += toString(std::move(error)); });
-  auto entry = impl->jit->lookup(kEntryName);
-  if (!entry) {
-    std::string failed = toString(entry.takeError());
-    return createStringError(formatted("the emulator cannot make the kernel's code: {}",
-                                       reported->empty() ? failed : *reported));
-  }
-  impl->entry = entry->toPtr<KernelEntry>();
   if (impl->translation.variables.empty())
     return impl;
   auto table = impl->jit->lookup(kVariablesName);

@@ -140,6 +140,10 @@ ExprPtr Parser::parseExprList() {
                                 "write `*x,` for a tuple");
     return first;
   }
+  return parseTupleFrom(begin, std::move(first));
+}
+
+ExprPtr Parser::parseTupleFrom(uint32_t begin, ExprPtr first) {
   auto tuple = std::make_unique<Sequence>(Expr::Kind::Tuple, SourceRange{});
   tuple->elements.push_back(std::move(first));
   while (accept(Tok::Comma) && !atExprEnd()) {

@@ -162,19 +162,9 @@ StmtPtr Parser::parseExprStatement() {
   ExprPtr first = parseStarredOr(&Parser::parseYieldOrExprList);
   // `*a, b = c`: the star belongs to the first element of a tuple.
   if (first && llvm::isa<Starred>(*first)) {
-    auto tuple = std::make_unique<Sequence>(Expr::Kind::Tuple, SourceRange{});
-    SourceRange star = first->range;
-    tuple->elements.push_back(std::move(first));
     if (!at(Tok::Comma))
-      return fail(star, "a starred value can only stand in a list, tuple, set or call");
-    while (accept(Tok::Comma) && !atExprEnd()) {
-      ExprPtr next = parseStarredOr(&Parser::parseExpr);
-      if (!next)
-        return nullptr;
-      tuple->elements.push_back(std::move(next));
-    }
-    tuple->range = since(begin);
-    first = std::move(tuple);
+      return fail(first->range, "a starred value can only stand in a list, tuple, set or call");
+    first = parseTupleFrom(begin, std::move(first));
   }
   if (!first)
     return nullptr;

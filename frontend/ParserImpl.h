@@ -90,6 +90,8 @@ private:
   ast::ExprPtr parseStarredOr(ast::ExprPtr (Parser::*parse)());
   /// One expression, or a tuple without parentheses; elements may be starred.
   ast::ExprPtr parseExprList();
+  /// The rest of a tuple without parentheses, behind its first element.
+  ast::ExprPtr parseTupleFrom(uint32_t begin, ast::ExprPtr first);
   ast::ExprPtr parseYieldOrExprList();
   ast::ExprPtr parseYield();
   ast::ExprPtr parseLambda();

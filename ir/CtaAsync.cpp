@@ -1,5 +1,6 @@
 //===- CtaAsync.cpp - shared buffers, asynchronous copies, warp roles -----===//
 #include "ir/CtaDialect.h"
+#include "ir/Products.h"
 #include "ir/layout/Hopper.h"
 #include "mlir/IR/Matchers.h"
 
@@ -375,21 +376,6 @@ LogicalResult ClusterBarrierOp::verify() {
 // Matrix instructions
 //===----------------------------------------------------------------------===//
 
-static bool isFp8(Type t) { return isa<Float8E4M3FNType, Float8E5M2Type>(t); }
-
-/// The table of the op's description.
-static bool isWarpgroupCombination(Type a, Type b, Type acc) {
-  if (isFp8(a) && isFp8(b))
-    return acc.isF16() || acc.isF32();
-  if (a != b)
-    return false;
-  if (a.isF16())
-    return acc.isF16() || acc.isF32();
-  if (a.isBF16() || a.isF32())
-    return acc.isF32();
-  return a.isInteger(8) && acc.isInteger(32);
-}
-
 bool cta::isReadByWarpgroups(BufferType buffer, unsigned summedDim) {
   unsigned bytes = getElementBytes(buffer.getElementType());
   auto minor = layout::minorOfSwizzledTile(buffer.getLinearLayout(), bytes);
@@ -428,8 +414,8 @@ LogicalResult WarpgroupDotOp::verify() {
       acc.getDimSize(0) != a[0] || acc.getDimSize(1) != b[1]) // warpgroup_dot_c1
     return emitOpError("expected M x K by K x N to M x N, got ")
            << getA().getType() << ", " << right << " and " << acc;
-  if (!isWarpgroupCombination(element, right.getElementType(),
-                              acc.getElementType())) // warpgroup_dot_c2
+  if (!isProductOfTypes(element, right.getElementType(),
+                        acc.getElementType())) // warpgroup_dot_c2
     return emitOpError("has no product of ") << element << " and " << right.getElementType()
                                              << " accumulated in " << acc.getElementType();
   if (a[0] % kRows || b[1] % kColumns ||

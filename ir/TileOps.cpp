@@ -1,4 +1,5 @@
 //===- TileOps.cpp - verifiers, folders and syntax of tile operations -----===//
+#include "ir/Products.h"
 #include "ir/TileDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
@@ -123,19 +124,9 @@ static LogicalResult expectSameElement(Operation *op, Type a, Type b) {
 // Matrix products
 //===----------------------------------------------------------------------===//
 
-static bool isFp8(Type t) { return isa<Float8E4M3FNType, Float8E5M2Type>(t); }
-
 /// The table of the op's description.
 static bool isDotCombination(Type a, Type b, Type acc) {
-  if (isFp8(a) && isFp8(b))
-    return acc.isF16() || acc.isF32();
-  if (a != b)
-    return false;
-  if (a.isF16())
-    return acc.isF16() || acc.isF32();
-  if (a.isBF16() || a.isF32())
-    return acc.isF32();
-  return (a.isF64() && acc.isF64()) || (a.isInteger(8) && acc.isInteger(32));
+  return isProductOfTypes(a, b, acc) || (a.isF64() && b.isF64() && acc.isF64());
 }
 
 LogicalResult DotOp::verify() {

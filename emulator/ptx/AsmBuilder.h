@@ -30,9 +30,11 @@ llvm::ArrayRef<HandlerEntry> memoryHandlers();
 llvm::ArrayRef<HandlerEntry> warpHandlers();
 llvm::ArrayRef<HandlerEntry> asyncHandlers();
 llvm::ArrayRef<HandlerEntry> matrixHandlers();
-/// st.async, which shares its mnemonic with ordinary stores.
 /// The bits of Ordering that a strong access or a fence spells out.
 uint32_t ptxOrdering(const PtxStatement &s, uint32_t scopeByDefault);
+/// What a part of an opcode does to integers and bits, if their sign does not matter.
+std::optional<AtomicKind> integerAtomic(llvm::StringRef part);
+/// st.async, which shares its mnemonic with ordinary stores.
 void emitStoreAsync(AsmBuilder &a, const PtxStatement &s);
 
 /// A PTX type: "u32", "f16x2", "pred", ...

@@ -83,18 +83,8 @@ static bool isTensor(const PtxOperand &o) {
 
 static std::optional<AtomicKind> reduction(S s) {
   for (const std::string &p : s.parts) {
-    if (p == "add")
-      return AtomicKind::Add;
-    if (p == "and")
-      return AtomicKind::And;
-    if (p == "or")
-      return AtomicKind::Or;
-    if (p == "xor")
-      return AtomicKind::Xor;
-    if (p == "inc")
-      return AtomicKind::Increment;
-    if (p == "dec")
-      return AtomicKind::Decrement;
+    if (auto kind = integerAtomic(p))
+      return kind;
     if (p == "min")
       return AtomicKind::MinS;
     if (p == "max")

@@ -2,6 +2,7 @@
 #include "emulator/machine/Memory.h"
 #include "emulator/machine/Numbers.h"
 #include "emulator/ptx/AsmBuilder.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
 using namespace tile::emu;
@@ -102,11 +103,20 @@ static void store(AsmBuilder &a, S s) {
     a.hook("tileEmuSpin", a.b.getVoidTy(), {a.thread(), a.i32(1), a.site()});
 }
 
+std::optional<AtomicKind> tile::emu::integerAtomic(StringRef part) {
+  return StringSwitch<std::optional<AtomicKind>>(part)
+      .Case("add", AtomicKind::Add)
+      .Case("and", AtomicKind::And)
+      .Case("or", AtomicKind::Or)
+      .Case("xor", AtomicKind::Xor)
+      .Case("inc", AtomicKind::Increment)
+      .Case("dec", AtomicKind::Decrement)
+      .Default(std::nullopt);
+}
+
 static std::optional<AtomicKind> atomicKind(S s, PtxType t) {
   for (const std::string &p : s.parts) {
-    if (p == "add") {
-      if (!t.isFloat())
-        return AtomicKind::Add;
+    if (p == "add" && t.isFloat()) {
       if (t.lanes == 2)
         return t.brain ? AtomicKind::FAddBF16x2 : AtomicKind::FAddF16x2;
       return t.brain ? AtomicKind::FAddBF16 : AtomicKind::FAdd;
@@ -114,20 +124,12 @@ static std::optional<AtomicKind> atomicKind(S s, PtxType t) {
     if ((p == "min" || p == "max") && !t.isFloat())
       return p == "min" ? (t.kind == 's' ? AtomicKind::MinS : AtomicKind::MinU)
                         : (t.kind == 's' ? AtomicKind::MaxS : AtomicKind::MaxU);
-    if (p == "and")
-      return AtomicKind::And;
-    if (p == "or")
-      return AtomicKind::Or;
-    if (p == "xor")
-      return AtomicKind::Xor;
     if (p == "exch")
       return AtomicKind::Exchange;
     if (p == "cas")
       return AtomicKind::CompareExchange;
-    if (p == "inc")
-      return AtomicKind::Increment;
-    if (p == "dec")
-      return AtomicKind::Decrement;
+    if (auto kind = integerAtomic(p))
+      return kind;
   }
   return std::nullopt;
 }

@@ -75,6 +75,20 @@ static bool touchesMachine(Function &f) {
   return false;
 }
 
+void tile::emu::runPasses(Module &module, ModulePassManager passes) {
+  LoopAnalysisManager lam;
+  FunctionAnalysisManager fam;
+  CGSCCAnalysisManager cgam;
+  ModuleAnalysisManager mam;
+  PassBuilder pb;
+  pb.registerModuleAnalyses(mam);
+  pb.registerCGSCCAnalyses(cgam);
+  pb.registerFunctionAnalyses(fam);
+  pb.registerLoopAnalyses(lam);
+  pb.crossRegisterProxies(lam, fam, cgam, mam);
+  passes.run(module, mam);
+}
+
 /// Only the kernel knows its thread, so what asks for it must stand there.
 Error Translator::inlineHelpers() {
   SmallVector<Function *> expanded;
@@ -101,22 +115,12 @@ Error Translator::inlineHelpers() {
   for (Function &f : m)
     if (!f.isDeclaration())
       dropHostAttributes(f);
-  ModuleAnalysisManager mam;
-  FunctionAnalysisManager fam;
-  LoopAnalysisManager lam;
-  CGSCCAnalysisManager cgam;
-  PassBuilder pb;
-  pb.registerModuleAnalyses(mam);
-  pb.registerCGSCCAnalyses(cgam);
-  pb.registerFunctionAnalyses(fam);
-  pb.registerLoopAnalyses(lam);
-  pb.crossRegisterProxies(lam, fam, cgam, mam);
   ModulePassManager mpm;
   mpm.addPass(AlwaysInlinerPass());
   std::vector<std::string> names;
   for (Function *f : expanded)
     names.push_back(f->getName().str());
-  mpm.run(m, mam); // functions that nobody calls any more are gone
+  runPasses(m, std::move(mpm)); // functions that nobody calls any more are gone
   for (const std::string &name : names)
     if (Function *left = m.getFunction(name); left && !left->use_empty())
       return unsupported(

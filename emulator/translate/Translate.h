@@ -3,6 +3,7 @@
 #define TILE_EMULATOR_TRANSLATE_TRANSLATE_H
 
 #include "emulator/machine/Translation.h"
+#include "llvm/IR/PassManager.h"
 #include "llvm/Support/Error.h"
 
 namespace llvm {
@@ -18,6 +19,9 @@ namespace tile::emu {
 llvm::Expected<Translation> translateToHost(llvm::Module &module, const llvm::Triple &triple,
                                             const llvm::DataLayout &layout,
                                             const LoadOptions &options);
+
+/// Runs LLVM's passes on a module.
+void runPasses(llvm::Module &module, llvm::ModulePassManager passes);
 
 } // namespace tile::emu
 

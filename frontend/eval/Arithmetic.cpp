@@ -259,11 +259,8 @@ static Result percentFormat(const std::string &text, const PyValue &value) {
     Result piece = format(item, spec);
     if (!piece)
       return piece;
-    out += piece->asStr();
-    if (auto error = Work::checkLength(out.size()))
+    if (auto error = Work::append(out, piece->asStr()))
       return error;
-    if (!Work::spendBytes(piece->asStr().size()))
-      return Work::error();
   }
   if (used != values.size() && value.is(Kind::Tuple))
     return fail("more values than the format string uses");

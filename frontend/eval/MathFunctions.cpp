@@ -154,12 +154,15 @@ static Result product(const CallArgs &args) {
   return total;
 }
 
-static Result classify(StringRef name, const CallArgs &args) {
+/// The one argument of a function of numbers.
+static Result readReal(StringRef name, const CallArgs &args, double &x) {
   ArgReader r(("math." + name).str(), args, {"x"}, 1);
-  if (!r)
-    return r.error();
+  return r ? needReal(name, r[0], x) : Result(r.error());
+}
+
+static Result classify(StringRef name, const CallArgs &args) {
   double x;
-  if (Result ok = needReal(name, r[0], x); !ok)
+  if (Result ok = readReal(name, args, x); !ok)
     return ok;
   return PyValue::boolean(name == "isnan"   ? std::isnan(x)
                           : name == "isinf" ? std::isinf(x)
@@ -193,21 +196,15 @@ std::optional<Result> callMath(StringRef name, const CallArgs &args) {
   bool isRadians = name == "radians";
   if (isRadians || name == "degrees") {
     double x;
-    ArgReader r(("math." + name).str(), args, {"x"}, 1);
-    if (!r)
-      return r.error();
-    if (Result ok = needReal(name, r[0], x); !ok)
+    if (Result ok = readReal(name, args, x); !ok)
       return ok;
     return PyValue::number(isRadians ? x * std::numbers::pi / 180 : x * 180 / std::numbers::pi);
   }
   for (const RealFunction &entry : realFunctions) {
     if (entry.name != name)
       continue;
-    ArgReader r(("math." + name).str(), args, {"x"}, 1);
-    if (!r)
-      return r.error();
     double x;
-    if (Result ok = needReal(name, r[0], x); !ok)
+    if (Result ok = readReal(name, args, x); !ok)
       return ok;
     return realResult(name, entry.fn(x), std::isfinite(x));
   }

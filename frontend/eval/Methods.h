@@ -59,7 +59,9 @@ public:
 
 private:
   std::vector<const PyValue *> values;
-  std::unique_ptr<EvalError> failure;
+
+protected:
+  std::unique_ptr<EvalError> failure; ///< of who reads on, too
 };
 
 } // namespace tile::eval

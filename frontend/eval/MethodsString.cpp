@@ -247,11 +247,8 @@ static Result formatMethod(Evaluator &evaluator, const PyValue &self, const Call
     Result piece = format(*value, spec);
     if (!piece)
       return piece;
-    out += piece->asStr();
-    if (auto error = Work::checkLength(out.size()))
+    if (auto error = Work::append(out, piece->asStr()))
       return error;
-    if (!Work::spendBytes(piece->asStr().size()))
-      return Work::error();
     i = close;
   }
   return PyValue::string(out);

@@ -36,6 +36,13 @@ std::unique_ptr<EvalError> Work::checkLength(uint64_t elements) {
       "MemoryError");
 }
 
+std::unique_ptr<EvalError> Work::append(std::string &text, llvm::StringRef piece) {
+  text += piece;
+  if (auto error = checkLength(text.size()))
+    return error;
+  return spendBytes(piece.size()) ? nullptr : error();
+}
+
 /// Comparing takes some hundred bytes of stack a level.
 constexpr unsigned maxNesting = 1000;
 

@@ -34,6 +34,8 @@ public:
   static std::unique_ptr<EvalError> error();
   /// An error if a string or container of this length is not made.
   static std::unique_ptr<EvalError> checkLength(uint64_t elements);
+  /// Adds a piece to a string that is put together, or says why not.
+  static std::unique_ptr<EvalError> append(std::string &text, llvm::StringRef piece);
 
 private:
   uint64_t &steps;

@@ -18,12 +18,10 @@ static Result call(Tracer &tracer, StringRef name, std::vector<PyValue> args) {
 
 /// rope(x, cos, sin): the halves of the last dimension are the coordinates that are turned.
 static Result rope(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"x", "cos", "sin"}, 3);
-  Operand x;
+  TensorReader r(tracer, name, args, {"x", "cos", "sin"}, 3);
   if (!r)
     return r.error();
-  if (auto error = tracer.operand(name, r[0], x))
-    return error;
+  const Operand &x = r.tensor();
   Sizes sizes = x.type().sizes();
   std::optional<Size> half = sizes.empty() ? std::nullopt : sizes.back().dividedBy(Size(2));
   if (!half)
@@ -86,13 +84,11 @@ static Result masked(Tracer &tracer, StringRef name, Result scores, const PyValu
 /// scaled_dot_product_attention(q, k, v, attn_mask=None, is_causal=False, scale=None, dropout_p=0,
 /// seed=0)
 static Result attention(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"q", "k", "v", "attn_mask", "is_causal", "scale", "dropout_p", "seed"},
-              3);
-  Operand q;
+  TensorReader r(tracer, name, args,
+                 {"q", "k", "v", "attn_mask", "is_causal", "scale", "dropout_p", "seed"}, 3);
   if (!r)
     return r.error();
-  if (auto error = tracer.operand(name, r[0], q))
-    return error;
+  const Operand &q = r.tensor();
   Result isCausal = eval::truth(r.get(4));
   if (!isCausal)
     return isCausal;
@@ -136,12 +132,10 @@ static Result orderOfWhatIsLeft(Tracer &tracer, StringRef name, const PyValue &x
 
 /// topk(x, k, axis=-1): the greatest in order, and where they are; of equal ones the first.
 static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"x", "k", "axis"}, 2);
-  Operand x;
+  TensorReader r(tracer, name, args, {"x", "k", "axis"}, 2);
   if (!r)
     return r.error();
-  if (auto error = tracer.operand(name, r[0], x))
-    return error;
+  const Operand &x = r.tensor();
   std::optional<int64_t> count = r[1].toInt64();
   PyValue axis = r.has(2) ? r[2] : PyValue::integer(-1);
   std::optional<int64_t> given = axis.toInt64();

@@ -114,12 +114,10 @@ template <int number> static Result all(Tracer &tracer, StringRef name, const Ca
 
 /// zeros_like(x, dtype=x's), ones_like
 template <int number> static Result allLike(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"x", "dtype"}, 1);
-  Operand x;
+  TensorReader r(tracer, name, args, {"x", "dtype"}, 1);
   if (!r)
     return r.error();
-  if (auto error = tracer.operand(name, r[0], x))
-    return error;
+  const Operand &x = r.tensor();
   return filled(tracer, name, PyValue::integer(number), x.type().sizes(), r.get(1),
                 x.type().getElement());
 }
@@ -162,12 +160,10 @@ static Result converted(Tracer &tracer, StringRef name, const CallArgs &args) {
 
 /// What is computed has no memory yet, and of a parameter only updates can tell a copy.
 static Result same(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"x"}, 1);
-  Operand x;
+  TensorReader r(tracer, name, args, {"x"}, 1);
   if (!r)
     return r.error();
-  if (auto error = tracer.operand(name, r[0], x))
-    return error;
+  const Operand &x = r.tensor();
   return tracer.cast(r[0], x.type().getElement());
 }
 
@@ -186,13 +182,11 @@ static std::unique_ptr<EvalError> sizeOfPart(StringRef name, const Size &whole, 
 
 /// chunk(x, chunks, axis=0): as many parts of one size.
 static Result chunk(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"x", "chunks", "axis"}, 2);
-  Operand x;
+  TensorReader r(tracer, name, args, {"x", "chunks", "axis"}, 2);
   int64_t axis;
   if (!r)
     return r.error();
-  if (auto error = tracer.operand(name, r[0], x))
-    return error;
+  const Operand &x = r.tensor();
   Sizes sizes = x.type().sizes();
   if (auto error = readAxis(name, r.has(2) ? r[2] : PyValue::integer(0), sizes.size(), axis))
     return error;

@@ -92,12 +92,10 @@ static Result positions(Tracer &tracer, ArrayRef<Size> sizes, ArrayRef<int64_t> 
 /// the position among all elements along them.
 template <ReduceKind kind>
 static Result argument(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"x", "axis", "keepdim"}, 1);
-  Operand x;
+  TensorReader r(tracer, name, args, {"x", "axis", "keepdim"}, 1);
   if (!r)
     return r.error();
-  if (auto error = tracer.operand(name, r[0], x))
-    return error;
+  const Operand &x = r.tensor();
   Sizes sizes = x.type().sizes();
   CallArgs along{{}, {{"axis", r.get(1)}, {"keepdim", PyValue::boolean(true)}}};
   CallArgs ofValue = along;
@@ -136,12 +134,10 @@ static Result argument(Tracer &tracer, StringRef name, const CallArgs &args) {
 
 /// dropout(x, p=0.5, seed=0): the same elements for the same seed, whatever the kernels are.
 static Result dropout(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"x", "p", "seed"}, 1);
-  Operand x;
+  TensorReader r(tracer, name, args, {"x", "p", "seed"}, 1);
   if (!r)
     return r.error();
-  if (auto error = tracer.operand(name, r[0], x))
-    return error;
+  const Operand &x = r.tensor();
   PyValue p = r.has(1) ? r[1] : PyValue::number(0.5);
   PyValue seed = r.has(2) ? r[2] : PyValue::integer(0);
   Result random = positions(tracer, x.type().sizes(), inOrder(x.type().sizes().size()));

@@ -258,12 +258,10 @@ static Result reshape(Tracer &tracer, StringRef name, const CallArgs &args) {
 
 /// flatten(x, start_dim=0, end_dim=-1)
 static Result flatten(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"x", "start_dim", "end_dim"}, 1);
-  Operand x;
+  TensorReader r(tracer, name, args, {"x", "start_dim", "end_dim"}, 1);
   if (!r)
     return r.error();
-  if (auto error = tracer.operand(name, r[0], x))
-    return error;
+  const Operand &x = r.tensor();
   Sizes sizes = x.type().sizes();
   int64_t first = 0, last = -1;
   if (sizes.empty())
@@ -359,12 +357,10 @@ static Result stack(Tracer &tracer, StringRef name, const CallArgs &args) {
 
 /// pad(x, [(before, behind), ...], value=0), one pair for each dimension.
 static Result pad(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"x", "widths", "value"}, 2);
-  Operand x;
+  TensorReader r(tracer, name, args, {"x", "widths", "value"}, 2);
   if (!r)
     return r.error();
-  if (auto error = tracer.operand(name, r[0], x))
-    return error;
+  const Operand &x = r.tensor();
   Sizes sizes = x.type().sizes(), starts, whole;
   if (!r[1].isSequence() || r[1].elements().size() != sizes.size())
     return fail(
@@ -412,13 +408,11 @@ static Result embedding(Tracer &tracer, StringRef name, const CallArgs &args) {
 
 /// flip(x, axis)
 static Result flip(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"x", "axis"}, 2);
-  Operand x;
+  TensorReader r(tracer, name, args, {"x", "axis"}, 2);
   int64_t axis;
   if (!r)
     return r.error();
-  if (auto error = tracer.operand(name, r[0], x))
-    return error;
+  const Operand &x = r.tensor();
   Sizes sizes = x.type().sizes();
   if (auto error = readAxis(name, r[1], sizes.size(), axis))
     return error;
@@ -468,12 +462,10 @@ static Result gather(Tracer &tracer, StringRef name, const CallArgs &args) {
 
 /// one_hot(index, classes)
 static Result oneHot(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"index", "classes"}, 2);
-  Operand at;
+  TensorReader r(tracer, name, args, {"index", "classes"}, 2);
   if (!r)
     return r.error();
-  if (auto error = tracer.operand(name, r[0], at))
-    return error;
+  const Operand &at = r.tensor();
   std::optional<Size> classes = sizeOf(r[1]);
   if (!classes)
     return fail(formatted("`one_hot` needs a number of classes, got {}", eval::repr(r[1])));
@@ -489,12 +481,10 @@ static Result oneHot(Tracer &tracer, StringRef name, const CallArgs &args) {
 
 /// tril(x, diagonal=0): the lower triangle of the last two dimensions, 0 elsewhere; triu the upper.
 static Result triangle(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"x", "diagonal"}, 1);
-  Operand x;
+  TensorReader r(tracer, name, args, {"x", "diagonal"}, 1);
   if (!r)
     return r.error();
-  if (auto error = tracer.operand(name, r[0], x))
-    return error;
+  const Operand &x = r.tensor();
   Sizes sizes = x.type().sizes();
   if (sizes.size() < 2)
     return fail(formatted("`{}` needs two dimensions at least", name), "ValueError");

@@ -148,13 +148,11 @@ Result Tracer::scan(const Operand &x, int64_t axis, bool reverse) {
 
 /// cumsum(x, axis): of integers int64, as of `sum`.
 static Result cumsum(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"x", "axis"}, 2);
-  Operand x;
+  TensorReader r(tracer, name, args, {"x", "axis"}, 2);
   int64_t axis;
   if (!r)
     return r.error();
-  if (auto error = tracer.operand(name, r[0], x))
-    return error;
+  const Operand &x = r.tensor();
   if (auto error = readAxis(name, r[1], x.type().sizes().size(), axis))
     return error;
   return tracer.scan(x, axis, /*reverse=*/false);

@@ -173,6 +173,21 @@ inline constexpr llvm::StringLiteral kNoGradientAttr = "graph.no_gradient";
 /// The element type in the graph dialect; null if tensors cannot have it yet.
 mlir::Type elementType(mlir::MLIRContext *context, const DType &type);
 
+/// The arguments of a function whose first is a tensor.
+class TensorReader : public eval::ArgReader {
+public:
+  TensorReader(Tracer &tracer, StringRef name, const CallArgs &args, ArrayRef<StringRef> names,
+               size_t required)
+      : ArgReader(name, args, names, required) {
+    if (!failure)
+      failure = tracer.operand(name, (*this)[0], first);
+  }
+  const Operand &tensor() const { return first; }
+
+private:
+  Operand first;
+};
+
 /// A function of `tile` while it is traced.
 using TracedFunction = Result (*)(Tracer &tracer, StringRef name, const CallArgs &args);
 struct TracedEntry {

@@ -25,12 +25,10 @@ llvm::SmallVector<int64_t> tile::tensors::inOrder(size_t rank) {
 }
 
 static Result unsqueeze(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"x", "axis"}, 2);
-  Operand x;
+  TensorReader r(tracer, name, args, {"x", "axis"}, 2);
   if (!r)
     return r.error();
-  if (auto error = tracer.operand(name, r[0], x))
-    return error;
+  const Operand &x = r.tensor();
   size_t rank = x.type().sizes().size();
   int64_t axis;
   if (auto error = readAxis(name, r[1], rank + 1, axis))
@@ -41,12 +39,10 @@ static Result unsqueeze(Tracer &tracer, StringRef name, const CallArgs &args) {
 }
 
 static Result squeeze(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"x", "axis"}, 1);
-  Operand x;
+  TensorReader r(tracer, name, args, {"x", "axis"}, 1);
   if (!r)
     return r.error();
-  if (auto error = tracer.operand(name, r[0], x))
-    return error;
+  const Operand &x = r.tensor();
   Sizes sizes = x.type().sizes();
   llvm::SmallVector<int64_t> dims = inOrder(sizes.size());
   if (r.get(1).isNone()) {
@@ -89,12 +85,10 @@ static Result permute(Tracer &tracer, StringRef name, const CallArgs &args) {
 }
 
 static Result transpose(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"x", "i", "j"}, 3);
-  Operand x;
+  TensorReader r(tracer, name, args, {"x", "i", "j"}, 3);
   if (!r)
     return r.error();
-  if (auto error = tracer.operand(name, r[0], x))
-    return error;
+  const Operand &x = r.tensor();
   size_t rank = x.type().sizes().size();
   int64_t i, j;
   if (auto error = readAxis(name, r[1], rank, i))

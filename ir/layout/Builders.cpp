@@ -1,5 +1,6 @@
 //===- Builders.cpp - layouts of blocks, and of what shape ops make of them -===//
 #include "ir/layout/Builders.h"
+#include "ir/layout/Fragments.h"
 #include "ir/layout/GF2.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -50,26 +51,12 @@ public:
 private:
   SmallVector<unsigned, 4> next, end;
 };
-
-struct Rows {
-  SmallVector<uint64_t, 8> reg, lane, warp;
-
-  LinearLayout build(Shape shape) const {
-    SmallVector<uint64_t, 16> all(reg.begin(), reg.end());
-    llvm::append_range(all, lane);
-    llvm::append_range(all, warp);
-    return LinearLayout::fromRows({{Dim::reg(), 1 << reg.size()},
-                                   {Dim::lane(), 1 << lane.size()},
-                                   {Dim::warp(), 1 << warp.size()}},
-                                  outsOf(shape), all);
-  }
-};
 } // namespace
 
 LinearLayout tile::layout::blocked(Shape shape, Counts sizePerThread, Counts threadsPerWarp,
                                    Counts warpsPerBlock, Counts order) {
   CoordinateBits bits(shape);
-  Rows rows;
+  FragmentRows rows;
   for (unsigned axis : order)
     for (unsigned i = 1; i < sizePerThread[axis]; i *= 2)
       if (bits.left(axis))
@@ -82,12 +69,12 @@ LinearLayout tile::layout::blocked(Shape shape, Counts sizePerThread, Counts thr
       rows.warp.push_back(bits.take(axis));
   while (uint64_t bit = bits.takeFirst(order))
     rows.reg.push_back(bit);
-  return rows.build(shape);
+  return rows.build(outsOf(shape));
 }
 
 LinearLayout tile::layout::spread(Shape shape, unsigned vector, unsigned numWarps, Counts order) {
   CoordinateBits bits(shape);
-  Rows rows;
+  FragmentRows rows;
   if (!order.empty())
     for (unsigned i = 1; i < vector && bits.left(order[0]); i *= 2)
       rows.reg.push_back(bits.take(order[0]));
@@ -97,7 +84,7 @@ LinearLayout tile::layout::spread(Shape shape, unsigned vector, unsigned numWarp
     rows.warp.push_back(bits.takeFirst(order));
   while (uint64_t bit = bits.takeFirst(order))
     rows.reg.push_back(bit);
-  return rows.build(shape);
+  return rows.build(outsOf(shape));
 }
 
 LinearLayout tile::layout::defaultLayout(Shape shape, unsigned numWarps) {
@@ -148,7 +135,7 @@ LinearLayout tile::layout::broadcastResult(const LinearLayout &l, Shape resultSh
       added.push_back(uint64_t(bit) << shift);
     shift += log2Exact(to.second);
   }
-  Rows rows;
+  FragmentRows rows;
   auto widen = [&](Dim in, SmallVector<uint64_t, 8> &into) {
     for (uint64_t row : l.rows(in)) {
       uint64_t moved = 0;
@@ -165,7 +152,7 @@ LinearLayout tile::layout::broadcastResult(const LinearLayout &l, Shape resultSh
   widen(Dim::lane(), rows.lane);
   widen(Dim::warp(), rows.warp);
   rows.reg.append(added);
-  return rows.build(resultShape);
+  return rows.build(outsOf(resultShape));
 }
 
 /// The outputs with the last dimension in the lowest bits: row-major indices.

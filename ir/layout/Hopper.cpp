@@ -1,5 +1,6 @@
 //===- Hopper.cpp - layouts that sm_90's matrix hardware prescribes -------===//
 #include "ir/layout/Hopper.h"
+#include "ir/layout/Fragments.h"
 #include "ir/layout/GF2.h"
 #include "llvm/Support/MathExtras.h"
 #include <cassert>
@@ -60,30 +61,22 @@ unsigned tile::layout::warpgroupsAlongM(int64_t m, unsigned numWarps) {
 
 namespace {
 /// Rows of a layout register, lane, warp -> (m, other), filled bit by bit.
-struct FragmentBuilder {
+struct FragmentBuilder : FragmentRows {
   int64_t m, other;
-  SmallVector<uint64_t, 8> reg;
-  SmallVector<uint64_t, 5> lane;
-  SmallVector<uint64_t, 5> warp;
 
+  FragmentBuilder(int64_t m, int64_t other) : m(m), other(other) {}
   uint64_t rowBit(unsigned bit) const { return 1ull << bit; }
   uint64_t columnBit(unsigned bit) const { return 1ull << (Log2_64(m) + bit); }
 
   LinearLayout build() const {
-    SmallVector<uint64_t, 16> all(reg.begin(), reg.end());
-    llvm::append_range(all, lane);
-    llvm::append_range(all, warp);
-    return LinearLayout::fromRows({{Dim::reg(), 1 << reg.size()},
-                                   {Dim::lane(), 1 << lane.size()},
-                                   {Dim::warp(), 1 << warp.size()}},
-                                  {{Dim::dim(0), int32_t(m)}, {Dim::dim(1), int32_t(other)}}, all);
+    return FragmentRows::build({{Dim::dim(0), int32_t(m)}, {Dim::dim(1), int32_t(other)}});
   }
 };
 } // namespace
 
 LinearLayout tile::layout::warpgroupAccumulator(int64_t m, int64_t n, unsigned numWarps) {
   assert(m >= 64 && n >= 8 && numWarps % 4 == 0 && "too small for a warpgroup");
-  FragmentBuilder f{m, n, {}, {}, {}};
+  FragmentBuilder f(m, n);
   unsigned alongM = warpgroupsAlongM(m, numWarps);
   unsigned alongN = unsigned(std::min<int64_t>(numWarps / 4 / alongM, n / 8));
   unsigned mBits = Log2_64(m), nBits = Log2_64(n);
@@ -106,7 +99,7 @@ LinearLayout tile::layout::warpgroupAccumulator(int64_t m, int64_t n, unsigned n
 
 LinearLayout tile::layout::warpgroupOperandA(int64_t m, int64_t k, int64_t n, unsigned elementBytes,
                                              unsigned numWarps) {
-  FragmentBuilder f{m, k, {}, {}, {}};
+  FragmentBuilder f(m, k);
   unsigned alongM = warpgroupsAlongM(m, numWarps);
   unsigned perWord = Log2_64(4 / elementBytes); // elements of a 32-bit register
   for (unsigned bit = 0; bit < perWord; ++bit)

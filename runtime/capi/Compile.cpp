@@ -276,10 +276,9 @@ tile_status tile_compile_file(tile_compiler *compiler, const char *path,
     *kernel = nullptr;
     TILE_REQUIRE(compiler);
     TILE_REQUIRE(path);
-    std::string error;
-    std::unique_ptr<frontend::SourceFile> file = frontend::SourceFile::open(path, error);
-    if (!file)
-      return makeError(ErrorCode::Io, error);
+    std::unique_ptr<frontend::SourceFile> file;
+    if (llvm::Error error = openSource(path, file))
+      return error;
     return compileSource(compiler, *file, options, kernel);
   });
 }
@@ -292,10 +291,10 @@ tile_status tile_compile_buffer(tile_compiler *compiler, const char *name, const
     *kernel = nullptr;
     TILE_REQUIRE(compiler);
     TILE_REQUIRE(source);
-    if (llvm::Error error = checkLength("length", length, frontend::kMaxSourceBytes))
+    std::unique_ptr<frontend::SourceFile> file;
+    if (llvm::Error error = sourceOf(name, source, length, file))
       return error;
-    frontend::SourceFile file(name ? name : "<buffer>", std::string(source, length));
-    return compileSource(compiler, file, options, kernel);
+    return compileSource(compiler, *file, options, kernel);
   });
 }
 

@@ -7,6 +7,7 @@
 #ifndef TILE_RUNTIME_CAPI_INTERNAL_H
 #define TILE_RUNTIME_CAPI_INTERNAL_H
 
+#include "frontend/Source.h"
 #include "runtime/CompileService.h"
 #include "runtime/Kernel.h"
 #include "text/Format.h"
@@ -132,6 +133,23 @@ inline llvm::Error checkLength(const char *name, size_t length, uint64_t most,
       formatted("`{}` is {}: at most {} {} are possible", name, uint64_t(length), most, unit));
 }
 constexpr uint64_t kMaxTextBytes = uint64_t(1) << 30; ///< of PTX, of metadata
+
+/// A source file, by its path.
+inline llvm::Error openSource(const char *path, std::unique_ptr<frontend::SourceFile> &file) {
+  std::string error;
+  file = frontend::SourceFile::open(path, error);
+  return file ? llvm::Error::success() : makeError(ErrorCode::Io, error);
+}
+
+/// A source in the caller's memory, which may have no name.
+inline llvm::Error sourceOf(const char *name, const char *source, size_t length,
+                            std::unique_ptr<frontend::SourceFile> &file) {
+  if (llvm::Error error = checkLength("length", length, frontend::kMaxSourceBytes))
+    return error;
+  file =
+      std::make_unique<frontend::SourceFile>(name ? name : "<buffer>", std::string(source, length));
+  return llvm::Error::success();
+}
 
 /// What a compiler's handle points to: shared, since kernels keep their compiler.
 inline std::shared_ptr<tile_compiler> &ownerOf(tile_compiler *handle) {

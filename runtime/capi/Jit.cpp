@@ -82,10 +82,9 @@ tile_status tile_jit_create_file(tile_compiler *compiler, const char *path,
     *jit = nullptr;
     TILE_REQUIRE(compiler);
     TILE_REQUIRE(path);
-    std::string error;
-    std::unique_ptr<frontend::SourceFile> file = frontend::SourceFile::open(path, error);
-    if (!file)
-      return makeError(ErrorCode::Io, error);
+    std::unique_ptr<frontend::SourceFile> file;
+    if (llvm::Error error = openSource(path, file))
+      return error;
     return create(compiler, std::move(file), options, jit);
   });
 }
@@ -97,12 +96,10 @@ tile_status tile_jit_create_buffer(tile_compiler *compiler, const char *name, co
     *jit = nullptr;
     TILE_REQUIRE(compiler);
     TILE_REQUIRE(source);
-    if (llvm::Error error = checkLength("length", length, frontend::kMaxSourceBytes))
+    std::unique_ptr<frontend::SourceFile> file;
+    if (llvm::Error error = sourceOf(name, source, length, file))
       return error;
-    return create(compiler,
-                  std::make_unique<frontend::SourceFile>(name ? name : "<buffer>",
-                                                         std::string(source, length)),
-                  options, jit);
+    return create(compiler, std::move(file), options, jit);
   });
 }
 

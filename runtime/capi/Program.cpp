@@ -163,10 +163,9 @@ tile_status tile_program_compile_file(tile_compiler *compiler, const char *path,
     *program = nullptr;
     TILE_REQUIRE(compiler);
     TILE_REQUIRE(path);
-    std::string error;
-    std::unique_ptr<frontend::SourceFile> file = frontend::SourceFile::open(path, error);
-    if (!file)
-      return makeError(ErrorCode::Io, error);
+    std::unique_ptr<frontend::SourceFile> file;
+    if (llvm::Error error = openSource(path, file))
+      return error;
     return compileProgram(compiler, std::move(file), options, program);
   });
 }
@@ -180,10 +179,9 @@ tile_status tile_program_compile_buffer(tile_compiler *compiler, const char *nam
     *program = nullptr;
     TILE_REQUIRE(compiler);
     TILE_REQUIRE(source);
-    if (llvm::Error error = checkLength("length", length, frontend::kMaxSourceBytes))
+    std::unique_ptr<frontend::SourceFile> file;
+    if (llvm::Error error = sourceOf(name, source, length, file))
       return error;
-    auto file = std::make_unique<frontend::SourceFile>(name ? name : "<buffer>",
-                                                       std::string(source, length));
     return compileProgram(compiler, std::move(file), options, program);
   });
 }

@@ -203,12 +203,10 @@ static Result arange(const ContextPtr &context, const CallArgs &args) {
 }
 
 static Result tensor(const ContextPtr &context, const CallArgs &args) {
-  ArgReader r("tensor", args, {"values", "dtype"}, 1);
+  ArrayReader r("tensor", args, {"values", "dtype"}, 1);
   if (!r)
     return r.error();
-  Array values;
-  if (auto error = toArray(r[0], values))
-    return error;
+  Array &values = r.array();
   DType natural = values.isFloat()                   ? DType::Kind::Float32
                   : values.kind == Array::Kind::Bool ? DType::Kind::Int1
                                                      : DType::Kind::Int32;

@@ -319,12 +319,11 @@ static double fminOp(double x, double y) {
 
 template <double (*fn)(double, double), int64_t (*integerFn)(int64_t, int64_t)>
 static Result binaryFunction(const ContextPtr &context, const CallArgs &args) {
-  ArgReader r(context->function, args, {"x", "y"}, 2);
+  ArrayReader r(context->function, args, {"x", "y"}, 2);
   if (!r)
     return r.error();
-  Array x, y;
-  if (auto error = toArray(r[0], x))
-    return error;
+  Array &x = r.array();
+  Array y;
   if (auto error = toArray(r[1], y))
     return error;
   if (auto error = broadcastTogether(context->memory, x, y))
@@ -358,24 +357,22 @@ static Result geluFunction(const ContextPtr &context, const CallArgs &args) {
 }
 
 static Result power(const ContextPtr &context, const CallArgs &args) {
-  ArgReader r("pow", args, {"x", "y"}, 2);
+  ArrayReader r("pow", args, {"x", "y"}, 2);
   if (!r)
     return r.error();
-  Array x, y;
-  if (auto error = toArray(r[0], x))
-    return error;
+  Array &x = r.array();
+  Array y;
   if (auto error = toArray(r[1], y))
     return error;
   return arrayBinary(context, BinaryOp::Pow, std::move(x), std::move(y));
 }
 
 static Result where(const ContextPtr &context, const CallArgs &args) {
-  ArgReader r("where", args, {"condition", "x", "y"}, 3);
+  ArrayReader r("where", args, {"condition", "x", "y"}, 3);
   if (!r)
     return r.error();
-  Array c, x, y;
-  if (auto error = toArray(r[0], c))
-    return error;
+  Array &c = r.array();
+  Array x, y;
   if (auto error = toArray(r[1], x))
     return error;
   if (auto error = toArray(r[2], y))

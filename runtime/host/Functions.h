@@ -7,11 +7,27 @@
 #ifndef TILE_RUNTIME_HOST_FUNCTIONS_H
 #define TILE_RUNTIME_HOST_FUNCTIONS_H
 
+#include "frontend/eval/Methods.h"
 #include "runtime/host/Tensor.h"
 
 namespace tile::host {
 
 using TensorFunction = Result (*)(const ContextPtr &context, const CallArgs &args);
+
+/// The arguments of a function whose first is a tensor, a number or a list of numbers.
+class ArrayReader : public eval::ArgReader {
+public:
+  ArrayReader(llvm::StringRef function, const CallArgs &args, llvm::ArrayRef<llvm::StringRef> names,
+              size_t required)
+      : ArgReader(function, args, names, required) {
+    if (!failure)
+      failure = toArray((*this)[0], first);
+  }
+  Array &array() { return first; }
+
+private:
+  Array first;
+};
 
 struct FunctionEntry {
   llvm::StringRef name;

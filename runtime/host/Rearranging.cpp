@@ -53,12 +53,10 @@ static std::vector<int64_t> sortedOrder(const Array &x, const AxisView &view, in
 }
 
 template <bool positions> static Result sort(const ContextPtr &context, const CallArgs &args) {
-  ArgReader r("sort", args, {"x", "axis", "descending"}, 1);
+  ArrayReader r("sort", args, {"x", "axis", "descending"}, 1);
   if (!r)
     return r.error();
-  Array x;
-  if (auto error = toArray(r[0], x))
-    return error;
+  Array &x = r.array();
   int64_t axis;
   if (auto error = readAxis(r.get(1), x.shape.size(), -1, axis))
     return error;
@@ -80,12 +78,10 @@ template <bool positions> static Result sort(const ContextPtr &context, const Ca
 }
 
 static Result flip(const ContextPtr &context, const CallArgs &args) {
-  ArgReader r("flip", args, {"x", "axis"}, 2);
+  ArrayReader r("flip", args, {"x", "axis"}, 2);
   if (!r)
     return r.error();
-  Array x;
-  if (auto error = toArray(r[0], x))
-    return error;
+  Array &x = r.array();
   int64_t axis;
   if (auto error = readAxis(r[1], x.shape.size(), -1, axis))
     return error;
@@ -162,12 +158,10 @@ template <bool stacks> static Result join(const ContextPtr &context, const CallA
 }
 
 static Result broadcastTo(const ContextPtr &context, const CallArgs &args) {
-  ArgReader r("broadcast_to", args, {"x", "shape"}, 2);
+  ArrayReader r("broadcast_to", args, {"x", "shape"}, 2);
   if (!r)
     return r.error();
-  Array x;
-  if (auto error = toArray(r[0], x))
-    return error;
+  Array &x = r.array();
   Shape shape;
   if (auto error = toShape(r[1], shape))
     return error;
@@ -196,12 +190,11 @@ static std::unique_ptr<eval::EvalError> outOfRange(int64_t index, int64_t size) 
 
 /// out[o, i, n] = x[o, index[o, i, n], n]
 static Result gather(const ContextPtr &context, const CallArgs &args) {
-  ArgReader r("gather", args, {"x", "index", "axis"}, 3);
+  ArrayReader r("gather", args, {"x", "index", "axis"}, 3);
   if (!r)
     return r.error();
-  Array x, index;
-  if (auto error = toArray(r[0], x))
-    return error;
+  Array &x = r.array();
+  Array index;
   if (auto error = readIndices(r[1], index))
     return error;
   int64_t axis;
@@ -286,12 +279,10 @@ static Result bincount(const ContextPtr &context, const CallArgs &args) {
 }
 
 template <bool lower> static Result triangle(const ContextPtr &context, const CallArgs &args) {
-  ArgReader r(lower ? "tril" : "triu", args, {"x", "diagonal"}, 1);
+  ArrayReader r(lower ? "tril" : "triu", args, {"x", "diagonal"}, 1);
   if (!r)
     return r.error();
-  Array x;
-  if (auto error = toArray(r[0], x))
-    return error;
+  Array &x = r.array();
   if (x.shape.size() < 2)
     return fail("a triangle needs a tensor of rank 2 or more", "ValueError");
   int64_t diagonal = r.has(1) ? r[1].toInt64().value_or(0) : 0;

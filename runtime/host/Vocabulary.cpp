@@ -95,12 +95,10 @@ static Result geluOf(const ContextPtr &context, const CallArgs &args) {
 }
 
 static Result silu(const ContextPtr &context, const CallArgs &args) {
-  ArgReader r("silu", args, {"x"}, 1);
+  ArrayReader r("silu", args, {"x"}, 1);
   if (!r)
     return r.error();
-  Array x;
-  if (auto error = toArray(r[0], x))
-    return error;
+  Array &x = r.array();
   x = x.toFloat();
   for (double &value : x.reals)
     value /= 1 + std::exp(-value);
@@ -190,12 +188,11 @@ static Result normalize(const ContextPtr &context, const CallArgs &args) {
 }
 
 static Result allclose(const ContextPtr &context, const CallArgs &args) {
-  ArgReader r("allclose", args, {"x", "y", "rtol", "atol", "equal_nan"}, 2);
+  ArrayReader r("allclose", args, {"x", "y", "rtol", "atol", "equal_nan"}, 2);
   if (!r)
     return r.error();
-  Array x, y;
-  if (auto error = toArray(r[0], x))
-    return error;
+  Array &x = r.array();
+  Array y;
   if (auto error = toArray(r[1], y))
     return error;
   if (x.shape != y.shape)
