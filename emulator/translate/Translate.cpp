@@ -29,7 +29,6 @@
 
 using namespace llvm;
 using namespace tile::emu;
-using tile::formatted;
 
 //===----------------------------------------------------------------------===//
 // Set-up

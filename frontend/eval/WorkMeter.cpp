@@ -3,7 +3,6 @@
 #include "text/Format.h"
 
 using namespace tile::eval;
-using tile::formatted;
 
 static thread_local Work *current = nullptr;
 static thread_local unsigned nested = 0;
