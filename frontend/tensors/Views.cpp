@@ -4,7 +4,6 @@
 
 using namespace tile;
 using namespace tile::tensors;
-using eval::ArgReader;
 
 std::unique_ptr<EvalError> tile::tensors::readAxis(StringRef name, const PyValue &value,
                                                    size_t count, int64_t &axis) {
