@@ -64,6 +64,37 @@ WarpState runPlan(const ShufflePlan &plan, WarpState source, int warp) {
   return result;
 }
 
+/// The register with number `word` in the bits that are not `elementBits`, and `element` in those.
+uint64_t registerOf(uint64_t word, uint64_t element, llvm::ArrayRef<int32_t> elementBits) {
+  uint64_t result = 0;
+  for (unsigned bit = 0; bit < 16; ++bit) {
+    auto found = llvm::find(elementBits, int32_t(bit));
+    uint64_t &from = found == elementBits.end() ? word : element;
+    unsigned position = found == elementBits.end() ? 0 : unsigned(found - elementBits.begin());
+    result |= (from >> position & 1) << bit;
+    if (found == elementBits.end())
+      word >>= 1;
+  }
+  return result;
+}
+
+/// Words arrive as their elements would one by one.
+void checkWords(const LinearLayout &from, const LinearLayout &to, const WordShuffles &words) {
+  for (int warp = 0; warp < to.inSize(W); ++warp) {
+    WarpState source = stateOf(from, warp), expected = stateOf(to, warp);
+    for (uint64_t element = 0; element < words.wordSize(); ++element) {
+      WarpState sent(source.size()), wanted(source.size());
+      for (size_t lane = 0; lane < source.size(); ++lane) {
+        for (uint64_t w = 0; w < source[lane].size() / words.wordSize(); ++w)
+          sent[lane].push_back(source[lane][registerOf(w, element, words.fromBits)]);
+        for (uint64_t w = 0; w < expected[lane].size() / words.wordSize(); ++w)
+          wanted[lane].push_back(expected[lane][registerOf(w, element, words.toBits)]);
+      }
+      EXPECT_EQ(runPlan(words.plan, sent, warp), wanted);
+    }
+  }
+}
+
 /// The laws of a conversion; returns whether it has a shuffle plan.
 bool checkConversion(const LinearLayout &from, const LinearLayout &to) {
   Conversion c = planConversion(from, to);
@@ -143,6 +174,43 @@ TEST(Conversion, LanePermutationNeedsNoSelects) {
   EXPECT_TRUE(plan->before.empty());
   EXPECT_TRUE(plan->after.empty());
   EXPECT_EQ(plan->numShuffles(), 2u);
+}
+
+TEST(Conversion, SmallElementsGoByWords) {
+  // Sums of a warpgroup product, and the left operand of one of 8 bits: lanes exchange bits 1 and 3
+  // of a row's columns; what else registers hold goes along.
+  llvm::SmallVector<Basis, 8> lanes = {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}};
+  LinearLayout sums = make({{0, 1}, {8, 0}, {0, 8}, {0, 16}}, lanes, {}, {{D0, 16}, {D1, 32}});
+  lanes[0] = {0, 4};
+  lanes[1] = {0, 8};
+  LinearLayout left = make({{0, 1}, {0, 2}, {8, 0}, {0, 16}}, lanes, {}, {{D0, 16}, {D1, 32}});
+  Conversion c = planConversion(sums, left);
+  EXPECT_EQ(planShuffles(sums, left, c)->numShuffles(), 16u);
+  for (unsigned bits : {0, 1, 2}) {
+    auto words = planWordShuffles(sums, left, c, bits);
+    ASSERT_TRUE(words);
+    EXPECT_EQ(words->wordSize(), 1u << bits);
+    EXPECT_EQ(words->plan.numShuffles(), 16u >> bits);
+    checkWords(sums, left, *words);
+  }
+}
+
+TEST(ConversionLaws, WordsOfRandomLayouts) {
+  RandomLayouts random(23);
+  int wide = 0;
+  for (int i = 0; i < 4000; ++i) {
+    Position outs = random.dims({D0, D1}, 4);
+    bool unitary = random.upTo(3) != 0;
+    unsigned lanes = random.upTo(4), warps = random.upTo(2);
+    LinearLayout from = random.distributed(outs, lanes, warps, unitary);
+    LinearLayout to = random.distributed(outs, lanes, warps, unitary);
+    auto words = planWordShuffles(from, to, planConversion(from, to), 1 + random.upTo(1));
+    if (!words)
+      continue;
+    wide += words->wordSize() > 1;
+    checkWords(from, to, *words);
+  }
+  EXPECT_GT(wide, 100);
 }
 
 TEST(ConversionLaws, RandomLayouts) {

@@ -7,6 +7,8 @@
 #strided = #cta.layout<{register = [[128], [256]], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]]} : [512]>
 #long = #cta.layout<{register = [[1], [2], [512], [1024], [2048], [4096]], lane = [[4], [8], [16], [32], [64]], warp = [[128], [256]]} : [8192]>
 #long_strided = #cta.layout<{register = [[128], [256], [512], [1024], [2048], [4096]], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64]]} : [8192]>
+#sums = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[0, 0], [0, 0]]} : [16, 32]>
+#left = #cta.layout<{register = [[0, 1], [0, 2], [8, 0], [0, 16]], lane = [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = [[0, 0], [0, 0]]} : [16, 32]>
 
 module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4>} {
 // CHECK-LABEL: llvm.func @registers
@@ -34,6 +36,22 @@ func.func @shuffles(%p: !tile.ptr<f32>) {
   %x = tile.load %pp : tensor<512x!tile.ptr<f32>, #a>
   %y = cta.convert_layout %x : tensor<512xf32, #a> -> tensor<512xf32, #swapped>
   tile.store %qs, %y : tensor<512x!tile.ptr<f32>, #swapped>
+  return
+}
+
+// Elements of 8 bits that go the same way are four in a shuffle: 16 of a thread take four.
+// CHECK-LABEL: llvm.func @words
+// CHECK-COUNT-4: nvvm.shfl.sync idx {{.*}} : i32 -> i32
+// CHECK-NOT: nvvm.shfl
+// CHECK-COUNT-4: llvm.nvvm.prmt
+// CHECK-NOT: nvvm.barrier0
+// CHECK: llvm.return
+func.func @words(%p: !tile.ptr<i8>) {
+  %ps = tile.splat %p : !tile.ptr<i8> -> tensor<16x32x!tile.ptr<i8>, #sums>
+  %qs = tile.splat %p : !tile.ptr<i8> -> tensor<16x32x!tile.ptr<i8>, #left>
+  %x = tile.load %ps {volatile} : tensor<16x32x!tile.ptr<i8>, #sums>
+  %y = cta.convert_layout %x : tensor<16x32xi8, #sums> -> tensor<16x32xi8, #left>
+  tile.store %qs, %y : tensor<16x32x!tile.ptr<i8>, #left>
   return
 }
 

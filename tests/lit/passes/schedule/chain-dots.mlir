@@ -2,6 +2,7 @@
 
 #image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
 #acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
+#other = #cta.layout<{register = [[0, 1], [8, 0], [0, 4], [0, 16], [0, 32]], lane = [[0, 2], [0, 8], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]} : [64, 64]>
 !tile = !cta.buffer<[64, 64], f16, #image>
 !ring = !cta.ring<!tile>
 !both = !cta.ring<!tile, !tile>
@@ -51,6 +52,45 @@ func.func @chained(%lo: i32, %hi: i32, %q: tensor<64x64xf16, #acc>, %z: tensor<6
       %scaled = arith.mulf %acc, %scale : tensor<64x64xf32, #acc>
       %vt = cta.ring_wait %v : !ring -> !tile
       %d = cta.warpgroup_dot %h, %vt, %scaled : tensor<64x64xf16, #acc>, !tile, tensor<64x64xf32, #acc>
+      cta.ring_release %v : !ring
+      scf.yield %d : tensor<64x64xf32, #acc>
+    }
+    tile.store %p, %s : tensor<64x64x!tile.ptr<f32>, #acc>
+  } producer {
+  }
+  return
+}
+
+// A left operand that takes more than narrowing is made under the product, and moves into the
+// registers that the product reads behind it.
+// CHECK-LABEL: func.func @exchanged
+// CHECK:   scf.for
+// CHECK:     cta.warpgroup_dot {{.*}} in_flight
+// CHECK:     %[[PV:.*]] = cta.warpgroup_dot {{.*}} in_flight
+// CHECK:     cta.warpgroup_wait
+// CHECK:     arith.truncf
+// CHECK:     cta.convert_layout
+// CHECK:     %[[LEFT:.*]] = cta.convert_layout
+// CHECK:     cta.warpgroup_wait %[[PV]]
+// CHECK:     %[[PINNED:.*]] = cta.pin %[[LEFT]]
+// CHECK:     scf.yield {{.*}}%[[PINNED]]
+func.func @exchanged(%lo: i32, %hi: i32, %q: tensor<64x64xf16, #acc>, %z: tensor<64x64xf32, #acc>, %scale: tensor<64x64xf32, #acc>, %p: tensor<64x64x!tile.ptr<f32>, #acc>) {
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %k = cta.ring {stages = 2 : i32, consumers = 4 : i32} : !ring
+  %v = cta.ring {stages = 2 : i32, consumers = 4 : i32} : !ring
+  cta.roles consumers {
+    %s = scf.for %i = %lo to %hi step %c1 iter_args(%acc = %z) -> (tensor<64x64xf32, #acc>) : i32 {
+      %kt = cta.ring_wait %k : !ring -> !tile
+      %qk = cta.warpgroup_dot %q, %kt, %zero : tensor<64x64xf16, #acc>, !tile, tensor<64x64xf32, #acc>
+      cta.ring_release %k : !ring
+      %e = math.exp2 %qk : tensor<64x64xf32, #acc>
+      %h = arith.truncf %e : tensor<64x64xf32, #acc> to tensor<64x64xf16, #acc>
+      %swapped = cta.convert_layout %h : tensor<64x64xf16, #acc> -> tensor<64x64xf16, #other>
+      %back = cta.convert_layout %swapped : tensor<64x64xf16, #other> -> tensor<64x64xf16, #acc>
+      %scaled = arith.mulf %acc, %scale : tensor<64x64xf32, #acc>
+      %vt = cta.ring_wait %v : !ring -> !tile
+      %d = cta.warpgroup_dot %back, %vt, %scaled : tensor<64x64xf16, #acc>, !tile, tensor<64x64xf32, #acc>
       cta.ring_release %v : !ring
       scf.yield %d : tensor<64x64xf32, #acc>
     }
