@@ -78,8 +78,8 @@ def pick(x, rows):
 
 
 # (BLOCK_M, BLOCK_N, warps, stages), by size of head.
-FORWARD = {64: [(128, 128, 8, 3), (128, 64, 4, 3), (256, 64, 16, 4), (192, 128, 12, 3)],
-           128: [(128, 128, 8, 2), (128, 64, 8, 3), (192, 64, 12, 3)]}
+FORWARD = {64: [(64, 64, 4, 4), (64, 128, 4, 3), (128, 128, 8, 3), (128, 64, 4, 3)],
+           128: [(64, 64, 4, 3), (64, 64, 4, 2), (128, 128, 8, 2), (128, 64, 8, 3)]}
 
 
 def forward(name, batch, heads, kv_heads, length, size, causal, dtype="float16"):
@@ -91,6 +91,8 @@ def forward(name, batch, heads, kv_heads, length, size, causal, dtype="float16")
     rows = min(length, 256)
     expected = last_rows(q, k, v, causal, rows)
     together = max(1, min(batch * heads, 2**25 // (4 * length * size))) if causal else 1
+    while batch * heads % together != 0:
+        together -= 1
     configurations = []
     for m, n, warps, stages in FORWARD[size]:
         values = [Blocks(q, (1, 1, m, size)), Blocks(k, (1, 1, n, size)),
@@ -98,7 +100,8 @@ def forward(name, batch, heads, kv_heads, length, size, causal, dtype="float16")
                   heads, batch, heads // kv_heads, length, length, together] + [None] * 11
         constants = dict(CAUSAL=causal, BLOCK_M=m, BLOCK_N=n, D=size, REST=0, D_V=size,
                          V_TURNED=False, SHIFT=0.0)
-        launch = Launch("attention", "attention", (cdiv(length, m) * heads * batch,), values,
+        launch = Launch("attention", "attention",
+                        (together, cdiv(length, m), heads * batch // together), values,
                         constants, warps, stages)
         configurations.append((label_of(launch), [launch]))
     kept = {}

@@ -402,6 +402,8 @@ void Compilation::readMetadata() {
   result.metadata.threads = int(cta::threadsOf(*module));
   kernel.walk([&](cta::RolesOp) { result.metadata.threads += cta::kProducerThreads; });
   result.metadata.cluster[0] = cta::madeOf(*module).cluster;
+  cta::BlockPrograms programs = cta::blockProgramsOf(*module);
+  result.metadata.programsPerBlock[programs.axis] = programs.count;
   result.metadata.sharedBytes = cta::madeOf(*module).sharedBytes;
 }
 

@@ -89,6 +89,9 @@ struct KernelMetadata {
   /// Blocks take programs of the grid in turn: start at most as many as fit the
   /// chip, along x, and pass the grid in the `num_programs` parameters.
   bool persistent = false;
+  /// Neighbours along each axis of the grid that one block runs at once: start as many blocks as
+  /// they all need.
+  int programsPerBlock[3] = {1, 1, 1};
   int registers = -1; ///< -1: not known
   std::vector<KernelParameter> params;
   std::string toJson() const;

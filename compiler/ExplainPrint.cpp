@@ -179,10 +179,14 @@ void Explanation::conclude() {
 static void printSummary(const Explanation &e, raw_ostream &os) {
   const KernelMetadata &m = e.metadata;
   os << m.entry << " for " << m.target << ": " << e.consumerWarps << " warps";
+  int programs = m.programsPerBlock[0] * m.programsPerBlock[1] * m.programsPerBlock[2];
   if (e.producerWarps)
-    os << " that compute" << (e.groups > 1 ? ", in two groups that take blocks by turns" : "")
+    os << " that compute"
+       << (programs > 1   ? formatted(", in {} groups with a program each", programs)
+           : e.groups > 1 ? ", in two groups that take blocks by turns"
+                          : "")
        << ", 1 that copies (" << m.threads << " threads)";
-  if (e.consumerWarps != m.numWarps)
+  if (e.consumerWarps != programs * m.numWarps)
     os << "; " << m.numWarps << " were asked for, and hold too few registers";
   os << "\n";
   for (const auto &[wish, why] : e.refused)

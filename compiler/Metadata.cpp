@@ -138,6 +138,8 @@ std::string KernelMetadata::toJson() const {
     out.attribute("cooperative", cooperative);
     if (persistent)
       out.attribute("persistent", true);
+    if (*std::max_element(std::begin(programsPerBlock), std::end(programsPerBlock)) > 1)
+      out.attribute("programs_per_block", json::Array(programsPerBlock));
     if (dependent)
       out.attribute("dependent", true);
     if (registers >= 0)
@@ -291,15 +293,21 @@ static bool parameterFromJson(const json::Value &value, KernelParameter &paramet
 
 static bool metadataFromJson(const json::Value &value, KernelMetadata &out, json::Path path) {
   json::ObjectMapper map(value, path);
-  std::vector<int> cluster;
+  std::vector<int> cluster, programs = {1, 1, 1};
   if (!map || !map.map("entry", out.entry) || !map.map("target", out.target) ||
       !map.map("shared_bytes", out.sharedBytes) || !map.map("num_warps", out.numWarps) ||
       !map.map("threads", out.threads) || !map.map("cluster", cluster) ||
       !map.map("ctas_per_program", out.ctasPerProgram) ||
       !map.map("cooperative", out.cooperative) || !map.mapOptional("registers", out.registers) ||
       !map.mapOptional("dependent", out.dependent) ||
-      !map.mapOptional("persistent", out.persistent))
+      !map.mapOptional("persistent", out.persistent) ||
+      !map.mapOptional("programs_per_block", programs))
     return false;
+  if (programs.size() != 3 || llvm::any_of(programs, [](int n) { return n < 1; })) {
+    path.field("programs_per_block").report("is not three positive numbers");
+    return false;
+  }
+  std::copy(programs.begin(), programs.end(), out.programsPerBlock);
   if (cluster.size() != 3) {
     path.field("cluster").report("is not three numbers");
     return false;

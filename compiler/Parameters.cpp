@@ -1,6 +1,7 @@
 //===- Parameters.cpp - what a kernel's parameters are made of ------------===//
 #include "compiler/Parameters.h"
 #include "ir/CtaDialect.h"
+#include "ir/Kernel.h"
 #include "ir/Spelling.h"
 
 using namespace mlir;
@@ -60,7 +61,7 @@ void tile::describeParameters(func::FuncOp kernel, KernelMetadata &metadata) {
       p.kind = KernelParameter::Kind::NumPrograms;
       p.dim = int(axis.getInt());
       p.type = "i32";
-      metadata.persistent = true;
+      metadata.persistent = cta::blockProgramsOf(kernel).count == 1;
     } else {
       p.kind = KernelParameter::Kind::Arg;
       LaunchSum::Factor entry = entryOf(kernel, i);

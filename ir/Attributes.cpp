@@ -59,6 +59,9 @@ static const llvm::StringMap<Rule> &rules() {
     add(kFpFusionAttr, Place::Module, is<BoolAttr>, "a bool");
     add(kPtxVersionAttr, Place::Module, isI32, "an i32");
     add(cta::kProgramsTogetherAttr, Place::Module, isI32, "an i32");
+    add(cta::kWantedProgramsAttr, Place::Module, isI32, "an i32");
+    add(cta::kBlockProgramsAttr, Place::Module, is<DenseI32ArrayAttr>, "an array of i32");
+    unit(Place::Any, {cta::kOwnSlotsAttr});
     unit(Place::Module,
          {kPersistentAttr, kCheckedLaunchAttr, kNoWarpgroupDotsAttr, kNoTensorMapsAttr,
           kDependentLaunchAttr, kEachLaneArrivesAttr, kAlgebraicAttr});

@@ -43,10 +43,22 @@ void cta::setMade(Operation *op, int32_t Made::*field, int64_t value) {
   setMade(op, made);
 }
 
-unsigned cta::groupsOf(Operation *op) { return unsigned(madeOf(op).groups); }
+cta::BlockPrograms cta::blockProgramsOf(Operation *op) {
+  auto attr = moduleOf(op)->getAttrOfType<DenseI32ArrayAttr>(kBlockProgramsAttr);
+  return attr && attr.size() == 2 ? BlockPrograms{attr[0], std::max(attr[1], 1)} : BlockPrograms();
+}
+
+void cta::setBlockPrograms(Operation *op, BlockPrograms programs) {
+  moduleOf(op)->setAttr(kBlockProgramsAttr,
+                        DenseI32ArrayAttr::get(op->getContext(), {programs.axis, programs.count}));
+}
+
+unsigned cta::groupsOf(Operation *op) {
+  return unsigned(madeOf(op).groups * blockProgramsOf(op).count);
+}
 
 unsigned cta::warpsOfGroup(Operation *op) {
-  return unsigned(tile::kernelOf(op).getWarps()) / groupsOf(op);
+  return unsigned(tile::kernelOf(op).getWarps() / madeOf(op).groups);
 }
 
 unsigned cta::threadsOf(Operation *op) { return 32 * warpsOfGroup(op) * groupsOf(op); }

@@ -36,7 +36,22 @@ void setMade(mlir::Operation *op, int32_t Made::*field, int64_t value);
 /// for them, so that the assembler is to leave them the registers.
 inline constexpr llvm::StringLiteral kProgramsTogetherAttr = "cta.programs_together";
 
-/// Groups of warps that take blocks by turns, and the warps of each.
+/// i32, of a module: of how many programs a thread block shall be. Absent: one.
+inline constexpr llvm::StringLiteral kWantedProgramsAttr = "cta.wanted_programs";
+/// Two i32, of a module: the axis of the grid, and how many neighbours along it one thread block
+/// runs, each by a group of warps.
+inline constexpr llvm::StringLiteral kBlockProgramsAttr = "cta.block_programs";
+/// unit, of a ring: each group of warps has a slot to itself, which is filled once.
+inline constexpr llvm::StringLiteral kOwnSlotsAttr = "cta.own_slots";
+
+/// Neighbours that one thread block runs; there is one if nothing was made.
+struct BlockPrograms {
+  int32_t axis = 0, count = 1;
+};
+BlockPrograms blockProgramsOf(mlir::Operation *op);
+void setBlockPrograms(mlir::Operation *op, BlockPrograms programs);
+
+/// Groups of warps that take blocks by turns, or have a program each, and the warps of one.
 unsigned groupsOf(mlir::Operation *op);
 unsigned warpsOfGroup(mlir::Operation *op);
 /// Threads that compute, of all groups.

@@ -164,7 +164,8 @@ private:
     if (!before || !fits(module))
       return success();
     return failure(failed(chooseRoles(*before, made.remarks)) ||
-                   failed(chooseWarps(*before, made.wanted, made.remarks)));
+                   failed(chooseWarps(*before, made.wanted, made.remarks)) ||
+                   failed(choosePrograms(*before, made.wanted, made.remarks)));
   }
 
   /// One stage means that each turn of a loop over products waits for its own operands, as a
@@ -277,6 +278,49 @@ private:
     before->setAttr(tile::kKernelAttr, form);
     restore(before);
     return attempt(remarks);
+  }
+
+  /// Programs of one warpgroup each that share a thread block share what they copy, and the
+  /// registers that its producer does not need: where no fewer of them compute on a multiprocessor
+  /// so than in thread blocks of their own, as many as registers and shared memory have room for.
+  /// Only for launchers of ours: others count programs as thread blocks, and these have another
+  /// form for small grids.
+  LogicalResult choosePrograms(ModuleOp before, KernelAttr asked,
+                               std::vector<Diagnostic> &remarks) {
+    ModuleOp module = getOperation();
+    KernelAttr form = kernelOf(before);
+    if (asked.getRoles() != WarpRoles::Auto || asked.getCtas() > 1 ||
+        !module->hasAttr(kCheckedLaunchAttr) || !multipliesInLoops(module) ||
+        form.getWarps() * 32 != int(kWarpgroupThreads))
+      return success();
+    const Tuning &tuning = tuningOf(module);
+    int64_t enough = tuning.enoughWarpgroups, blocks = tuning.registersBesideChain;
+    int64_t fewest = std::max<int64_t>(std::min(warpgroupsNow(module), enough), 2);
+    for (func::FuncOp kernel : module.getOps<func::FuncOp>())
+      blocks += registersOfBlocksDuringProducts(kernel, tuning.deferredLeastRegisters + 1);
+    OwningOpRef<ModuleOp> alone = module.clone();
+    for (int64_t programs = enough; programs >= fewest; --programs) {
+      unsigned threads = unsigned(programs * kWarpgroupThreads);
+      if (blocks > int64_t(registersOfRoles(targetOf(module), threads).consumers))
+        continue;
+      before->setAttr(tile::kKernelAttr, asked);
+      before->setAttr(cta::kWantedProgramsAttr,
+                      IntegerAttr::get(IntegerType::get(&getContext(), 32), programs));
+      restore(before);
+      before->removeAttr(cta::kWantedProgramsAttr);
+      std::vector<Diagnostic> said;
+      if (failed(attempt(said)))
+        return failure();
+      if (cta::blockProgramsOf(module).count == 1)
+        break;
+      if (fits(module)) {
+        remarks = std::move(said);
+        return success();
+      }
+    }
+    before->setAttr(tile::kKernelAttr, form);
+    restore(*alone);
+    return success();
   }
 
   /// Two warpgroups a program are more than there were only if so many programs share a

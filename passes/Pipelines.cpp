@@ -43,6 +43,8 @@ void tile::buildCtaSteps(OpPassManager &pm) {
   pm.addPass(createWarpgroupDotsPass());
   // Layouts start from pointers: descriptors that no hardware serves become some.
   pm.addPass(createExpandDescriptorsPass());
+  // Before programs are run one after the other: those that share a ring run at once.
+  pm.addPass(createShareRingsPass());
   pm.addPass(createPersistProgramsPass());
   pm.addPass(createClusterProgramsPass());
   // Before layouts: it decides how many warps share a block.

@@ -10,19 +10,29 @@ void CompileService::addFallback(CompiledKernel &kernel, const frontend::SourceF
                                  const CompileOptions &options) {
   if (!usesTensorMaps(kernel.metadata))
     return;
+  auto source = std::make_shared<frontend::SourceFile>(file.name().str(), file.text().str());
+  auto form = [&](const CompileOptions &other) {
+    return [this, source, other, dependencies = kernel.dependencies,
+            name = kernel.metadata.entry]() -> llvm::Expected<CompiledKernelPtr> {
+      auto compiled = compile(*source, other);
+      if (compiled && (*compiled)->dependencies != dependencies)
+        return makeError(ErrorCode::Compile,
+                         formatted("a file that `{}` imports has changed since it was compiled; "
+                                   "compile it again",
+                                   name));
+      return compiled;
+    };
+  };
   CompileOptions without = options;
   without.tensorMaps = false;
-  auto source = std::make_shared<frontend::SourceFile>(file.name().str(), file.text().str());
-  kernel.withoutTensorMaps = [this, source, without, dependencies = kernel.dependencies,
-                              name = kernel.metadata.entry]() -> llvm::Expected<CompiledKernelPtr> {
-    auto other = compile(*source, without);
-    if (other && (*other)->dependencies != dependencies)
-      return makeError(
-          ErrorCode::Compile,
-          formatted("a file that `{}` imports has changed since it was compiled; compile it again",
-                    name));
-    return other;
-  };
+  kernel.withoutTensorMaps = form(without);
+  const int (&programs)[3] = kernel.metadata.programsPerBlock;
+  if (*std::max_element(std::begin(programs), std::end(programs)) == 1)
+    return;
+  // A lone warpgroup copies for itself: more of them have room so.
+  CompileOptions alone = options;
+  alone.warpRoles = WarpRoles::None;
+  kernel.alone = form(alone);
 }
 
 //===----------------------------------------------------------------------===//

@@ -98,7 +98,7 @@ private:
                   const CompileOptions &options, Event::Source &source);
   Outcome compileNow(const std::string &key, const frontend::SourceFile &file,
                      const CompileOptions &options);
-  /// Gives a kernel with tensor maps the way to one without.
+  /// Gives a kernel the ways to its other forms, which it may need.
   void addFallback(CompiledKernel &kernel, const frontend::SourceFile &file,
                    const CompileOptions &options);
   CompiledKernelPtr fromDisk(const std::string &key, const frontend::SourceFile &file,

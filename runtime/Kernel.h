@@ -35,6 +35,9 @@ struct CompiledKernel {
   /// Compiles the kernel again without tensor maps, for arrays that they cannot
   /// describe; empty if it has none.
   std::function<llvm::Expected<std::shared_ptr<const CompiledKernel>>()> withoutTensorMaps;
+  /// Compiles the kernel again with a program in each block, for grids too small to share blocks;
+  /// empty if it is so.
+  std::function<llvm::Expected<std::shared_ptr<const CompiledKernel>>()> alone;
   double compileMilliseconds = 0; ///< 0 if from the cache
   std::vector<StageTime> times;
 };
@@ -85,9 +88,12 @@ private:
                Module module)
       : kernel(std::move(kernel)), owner(std::move(context)), module(std::move(module)) {}
 
-  /// Launches the kernel without tensor maps with the same arguments.
-  llvm::Error launchFallback(cuda::Stream stream, const uint32_t grid[3],
-                             llvm::ArrayRef<void *> pointers, const LaunchOptions &options) const;
+  using Compile = std::function<llvm::Expected<std::shared_ptr<const CompiledKernel>>()>;
+  /// Launches another form of the kernel, which is `kept` once it is compiled, with the same
+  /// arguments.
+  llvm::Error launchOther(const Compile &compile, std::shared_ptr<LoadedKernel> &kept,
+                          cuda::Stream stream, const uint32_t grid[3],
+                          llvm::ArrayRef<void *> pointers, const LaunchOptions &options) const;
   llvm::Error configure();
   llvm::Error checkResidency();
   llvm::Error launchResolved(cuda::Stream stream, const uint32_t grid[3],
@@ -110,7 +116,8 @@ private:
   /// Blocks that the chip runs at once: what a persistent kernel starts.
   unsigned residentBlocks = 0;
   mutable std::mutex fallbackMutex;
-  mutable std::shared_ptr<LoadedKernel> fallback;
+  /// Without tensor maps; with a program in each block.
+  mutable std::shared_ptr<LoadedKernel> fallback, single;
   int registerCount = -1;
   int localByteCount = 0;
   double milliseconds = 0;

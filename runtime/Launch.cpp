@@ -32,6 +32,8 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
     return llvm::Error::success();
   const KernelMetadata &data = metadata();
+  if (kernel->alone && !fillsBlocks(data, grid, unsigned(owner->device().multiprocessors)))
+    return launchOther(kernel->alone, single, stream, grid, pointers, options);
   auto start = blocksOf(data, grid, residentBlocks);
   if (!start)
     return start.takeError();
@@ -39,10 +41,9 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
   if (llvm::Error error = checkGrid(data, blocks, owner->device().maxGrid))
     return error;
   uint32_t programs[3] = {grid[0], grid[1], grid[2]};
-  if (data.persistent)
-    for (auto [pointer, parameter] : llvm::zip(pointers, plan.parameters))
-      if (parameter.kind == Kind::NumPrograms)
-        pointer = &programs[parameter.dim];
+  for (auto [pointer, parameter] : llvm::zip(pointers, plan.parameters))
+    if (parameter.kind == Kind::NumPrograms)
+      pointer = &programs[parameter.dim];
 
   const cuda::CudaApi &api = owner->api();
   cuda::LaunchConfig config;
@@ -60,8 +61,15 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
     bool isSuitable = true;
     if (llvm::Error error = encodeTensorMap(api, planned, pointers, map, isSuitable))
       return addContext(std::move(error), formatted("cannot launch `{}`", data.entry));
+    if (!isSuitable && !kernel->withoutTensorMaps)
+      return makeError(
+          ErrorCode::InvalidArgument,
+          formatted(
+              "an array passed to `{}` cannot be copied by the tensor memory accelerator: its "
+              "sizes must be positive, its address and strides positive multiples of 16 bytes",
+              data.entry));
     if (!isSuitable)
-      return launchFallback(stream, grid, pointers, options);
+      return launchOther(kernel->withoutTensorMaps, fallback, stream, grid, pointers, options);
     pointers[planned.parameter] = &map;
   }
   if (plan.hasScratch)
@@ -72,30 +80,24 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
   return llvm::Error::success();
 }
 
-llvm::Error LoadedKernel::launchFallback(cuda::Stream stream, const uint32_t grid[3],
-                                         llvm::ArrayRef<void *> pointers,
-                                         const LaunchOptions &options) const {
+llvm::Error LoadedKernel::launchOther(const Compile &compile, std::shared_ptr<LoadedKernel> &kept,
+                                      cuda::Stream stream, const uint32_t grid[3],
+                                      llvm::ArrayRef<void *> pointers,
+                                      const LaunchOptions &options) const {
   std::shared_ptr<LoadedKernel> other;
   {
     // The first launch of this kind compiles; the others of that moment wait.
     std::lock_guard<std::mutex> lock(fallbackMutex);
-    if (!fallback) {
-      if (!kernel->withoutTensorMaps)
-        return makeError(
-            ErrorCode::InvalidArgument,
-            formatted(
-                "an array passed to `{}` cannot be copied by the tensor memory accelerator: its "
-                "sizes must be positive, its address and strides positive multiples of 16 bytes",
-                metadata().entry));
-      auto compiled = kernel->withoutTensorMaps();
+    if (!kept) {
+      auto compiled = compile();
       if (!compiled)
         return compiled.takeError();
       auto loaded = LoadedKernel::load(*compiled, owner);
       if (!loaded)
         return loaded.takeError();
-      fallback = *loaded;
+      kept = *loaded;
     }
-    other = fallback;
+    other = kept;
   }
   // Both kernels have the arguments of the signature in the same order.
   auto isOwn = [](const ParameterPlan &p) {

@@ -39,7 +39,10 @@ bool runtime::usesTensorMaps(const KernelMetadata &metadata) {
 
 llvm::Expected<std::array<uint64_t, 3>>
 runtime::blocksOf(const KernelMetadata &metadata, const uint32_t grid[3], unsigned residentBlocks) {
-  std::array<uint64_t, 3> blocks = {uint64_t(grid[0]) * metadata.ctasPerProgram, grid[1], grid[2]};
+  std::array<uint64_t, 3> blocks;
+  for (int axis = 0; axis < 3; ++axis)
+    blocks[axis] = llvm::divideCeil(grid[axis], uint64_t(metadata.programsPerBlock[axis]));
+  blocks[0] *= metadata.ctasPerProgram;
   if (metadata.persistent) {
     uint64_t programs = uint64_t(grid[0]) * grid[1] * grid[2], cluster = metadata.cluster[0];
     if (programs > std::numeric_limits<int32_t>::max() - (cluster - 1))
@@ -61,6 +64,19 @@ runtime::blocksOf(const KernelMetadata &metadata, const uint32_t grid[3], unsign
               "the grid of `{}` has {} blocks along {}, which its clusters of {} do not divide",
               metadata.entry, blocks[axis], "xyz"[axis], metadata.cluster[axis]));
   return blocks;
+}
+
+bool runtime::fillsBlocks(const KernelMetadata &metadata, const uint32_t grid[3],
+                          unsigned multiprocessors) {
+  uint64_t blocks = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    uint64_t together = uint64_t(metadata.programsPerBlock[axis]);
+    uint64_t along = llvm::divideCeil(grid[axis], together);
+    if (4 * uint64_t(grid[axis]) < 3 * along * together)
+      return false;
+    blocks *= along;
+  }
+  return blocks >= multiprocessors;
 }
 
 llvm::Error runtime::checkGrid(const KernelMetadata &metadata,

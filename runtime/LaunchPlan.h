@@ -36,6 +36,10 @@ bool usesTensorMaps(const KernelMetadata &metadata);
 llvm::Expected<std::array<uint64_t, 3>> blocksOf(const KernelMetadata &metadata,
                                                  const uint32_t grid[3], unsigned residentBlocks);
 
+/// Whether a kernel of which a block runs several programs has blocks for all multiprocessors in
+/// `grid`, of which programs that are not there would be a quarter at most.
+bool fillsBlocks(const KernelMetadata &metadata, const uint32_t grid[3], unsigned multiprocessors);
+
 /// The error of a grid with more than `most` blocks along an axis.
 llvm::Error checkGrid(const KernelMetadata &metadata, const std::array<uint64_t, 3> &blocks,
                       const int (&most)[3]);

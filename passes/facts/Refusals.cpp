@@ -12,6 +12,7 @@ using namespace tile;
 #define TILE "tile-warpgroup-dots", ""
 #define ROWS "tile-pipeline-loads", ""
 #define COPY "tile-pipeline-loads", "not copied by cp.async"
+#define SHARE "tile-share-rings", "its programs do not share a thread block"
 #define CLUSTER "tile-cluster-programs", "its programs share no copies"
 /// In the order of `Reason`.
 static constexpr Refusal refusals[] = {
@@ -29,6 +30,13 @@ static constexpr Refusal refusals[] = {
     {CLUSTER, "no loop of it copies by TMA, or it is not persistent", "clustered"},
     {CLUSTER, "it does more than load, compute and store", "clustered"},
     {CLUSTER, "neighbouring programs load nothing in common", "clustered"},
+    {SHARE, "a program is not one warpgroup", "shared"},
+    {SHARE, "no warps only copy, or there are clusters", "shared"},
+    {SHARE, "along no axis of the grid do programs copy tiles in a loop", "shared"},
+    {SHARE, "it does more than load, compute and store", "shared"},
+    {SHARE, "neighbours along the grid copy different tiles in their loops", "shared"},
+    {SHARE, "whether neighbours copy at all differs", "shared"},
+    {SHARE, "where neighbours' loops start is not known to differ by whole steps", "shared"},
     {ROLES, "the author wants the others to copy", "roles"},
     {ROLES, "nothing is copied by TMA", "roles"},
     {ROLES, "a thread block has no room for more warps", "roles"},
@@ -106,6 +114,7 @@ static constexpr Refusal refusals[] = {
 };
 #undef TURNS
 #undef CLUSTER
+#undef SHARE
 #undef ROLES
 #undef PRODUCT
 #undef FLIGHT

@@ -30,6 +30,14 @@ enum class Reason {
   ClusterNoPrograms,
   ClusterDoesMore,
   ClusterNothingShared,
+  // Neighbouring programs in one thread block (tile-share-rings)
+  ShareNotWarpgroup,
+  ShareNeedsRoles,
+  ShareNothing,
+  ShareDoesMore,
+  ShareLoadsDiffer,
+  ShareBranches,
+  ShareOutOfStep,
   // Warps that only copy (tile-specialize-warps)
   RolesNotWanted,
   RolesNothingToCopy,

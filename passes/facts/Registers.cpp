@@ -45,7 +45,8 @@ static bool isLiveAcross(Value v, Operation *product) {
   });
 }
 
-int64_t tile::registersDuringProducts(func::FuncOp kernel) {
+static int64_t mostDuringProducts(func::FuncOp kernel,
+                                  llvm::function_ref<int64_t(Type)> registersWhileKept) {
   SmallVector<Value> values;
   auto collect = [&](ValueRange all) { llvm::copy_if(all, std::back_inserter(values), isHeld); };
   SmallVector<cta::WarpgroupDotOp> products;
@@ -62,10 +63,21 @@ int64_t tile::registersDuringProducts(func::FuncOp kernel) {
     int64_t registers = registersOf(product.getType());
     for (Value v : values)
       if (v != product.getResult() && isLiveAcross(v, product))
-        registers += registersOf(v.getType());
+        registers += registersWhileKept(v.getType());
     most = std::max(most, registers);
   }
   return most;
+}
+
+int64_t tile::registersDuringProducts(func::FuncOp kernel) {
+  return mostDuringProducts(kernel, registersOf);
+}
+
+int64_t tile::registersOfBlocksDuringProducts(func::FuncOp kernel, int64_t fewest) {
+  return mostDuringProducts(kernel, [&](Type type) {
+    int64_t registers = packedRegistersOf(type);
+    return registers >= fewest ? registers : 0;
+  });
 }
 
 int64_t tile::registersOfLargestProduct(func::FuncOp kernel) {

@@ -29,6 +29,9 @@ int64_t packedRegistersOf(mlir::Type type);
 /// them: during some warpgroup product, its result among them. Indices and pointers are
 /// not counted: they are computed where they are needed.
 int64_t registersDuringProducts(mlir::func::FuncOp kernel);
+/// The same of blocks with so many registers or more, without numbers of rows; narrow elements that
+/// are only kept share one.
+int64_t registersOfBlocksDuringProducts(mlir::func::FuncOp kernel, int64_t fewest);
 
 /// The largest result of a product alone: no form of the kernel holds less.
 int64_t registersOfLargestProduct(mlir::func::FuncOp kernel);

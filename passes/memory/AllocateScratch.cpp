@@ -457,10 +457,11 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
     SmallVector<cta::RingOp> rings(all);
     // Slots that are filled before a loop are as many as that loop counts on.
     llvm::erase_if(rings, [](cta::RingOp ring) {
-      return llvm::any_of(ring->getUsers(), [](Operation *user) {
-        auto single = user->getParentOfType<cta::SingleOp>();
-        return single && single->hasAttr(cta::kPrologueAttr);
-      });
+      return ring->hasAttr(cta::kOwnSlotsAttr) ||
+             llvm::any_of(ring->getUsers(), [](Operation *user) {
+               auto single = user->getParentOfType<cta::SingleOp>();
+               return single && single->hasAttr(cta::kPrologueAttr);
+             });
     });
     if (rings.empty())
       return false;

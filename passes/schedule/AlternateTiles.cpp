@@ -160,7 +160,8 @@ struct AlternateTilesPass : tile::impl::AlternateTilesPassBase<AlternateTilesPas
     bool isWanted = roles == WarpRoles::PingPong;
     if ((roles != WarpRoles::Auto && !isWanted) ||
         kernelOf(module).getWarps() != kTurnGroups * kWarpsOfGroup ||
-        cta::madeOf(module).cluster > 1 || !llvm::hasSingleElement(module.getOps<func::FuncOp>()))
+        cta::madeOf(module).cluster > 1 || cta::blockProgramsOf(module).count > 1 ||
+        !llvm::hasSingleElement(module.getOps<func::FuncOp>()))
       return;
     func::FuncOp kernel = *module.getOps<func::FuncOp>().begin();
     scf::ForOp tiles = tileLoop(kernel);

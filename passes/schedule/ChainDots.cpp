@@ -174,12 +174,16 @@ bool Chain::isChained() {
 }
 
 /// All that the loop carries, the left operand and the other results, with as much beside them as
-/// the assembler wants for what is done with them. Where programs share a multiprocessor, as many
+/// the assembler wants for what is done with them; numbers of rows and parts of them are among that
+/// where several programs are a thread block. Where they only share a multiprocessor, as many
 /// as without.
 bool Chain::fits() {
   int64_t registers = tuningOf(loop).registersBesideChain;
+  bool isShared = cta::blockProgramsOf(loop).count > 1;
+  int64_t least = isShared ? tuningOf(loop).deferredLeastRegisters + 1 : 0;
   for (Type type : loop.getResultTypes())
-    registers += packedRegistersOf(type);
+    if (int64_t carried = packedRegistersOf(type); carried >= least)
+      registers += carried;
   for (cta::WarpgroupDotOp dot : ArrayRef(dots).drop_back())
     registers += packedRegistersOf(dot.getType());
   int64_t left = packedRegistersOf(last.getA().getType());

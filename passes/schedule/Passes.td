@@ -51,6 +51,38 @@ def ClusterProgramsPass : TilePass<"tile-cluster-programs", "::mlir::ModuleOp"> 
   let counts = [Count<"loadsShared", "loads that the blocks of a cluster share">];
 }
 
+def ShareRingsPass : TilePass<"tile-share-rings", "::mlir::ModuleOp"> {
+  let summary = "neighbouring programs in one thread block, which share what their loops copy";
+  let description = [{
+    - **Needs**: warpgroup products made, no layouts yet; module attribute `cta.wanted_programs`, or
+      the option: how many programs a thread block shall run.
+    - **Guarantees**: where what loops copy by TMA is the same for all programs along one axis of
+      the grid, and a program is one warpgroup, the module says that a thread block runs so many
+      neighbours (`cta.block_programs`). tile-specialize-warps makes of them groups of warps which
+      read the same rings: a producer fills each slot once. What is copied outside of loops each
+      program may have for itself. How often loops turn may depend on the program, if all start at
+      the same number or whole steps apart.
+    - **Never**: chooses a kernel whose programs affect more than what they store: a thread block
+      past the end of the grid has programs that do as the last one, and store nothing.
+
+    ```
+      thread block i:                      thread block i:
+        program i:                           group g, program 3 * i + g:
+          load q[i]                            wait q[g]
+          for k: load k; dot; release  =>      for k: wait; dot; release
+          store [i]                            store [3 * i + g]
+                                             producer:
+                                               load q[3 * i], q[3 * i + 1], q[3 * i + 2]
+                                               for k: load k
+    ```
+  }];
+  let options = [
+    Option<"programs", "programs", "int32_t", "/*default=*/0",
+           "how many programs a thread block shall run; 0: as the module says">
+  ];
+  let counts = [Count<"kernelsShared", "kernels of which a thread block runs several programs">];
+}
+
 def AlternateTilesPass : TilePass<"tile-alternate-tiles", "::mlir::ModuleOp"> {
   let summary = "two groups of warps compute whole tiles by turns (ping-pong)";
   let description = [{

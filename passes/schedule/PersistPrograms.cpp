@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/CtaDialect.h"
+#include "ir/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -104,7 +105,7 @@ static LogicalResult persist(func::FuncOp kernel) {
 namespace {
 struct PersistProgramsPass : tile::impl::PersistProgramsPassBase<PersistProgramsPass> {
   void runOnOperation() override {
-    if (!getOperation()->hasAttr(kPersistentAttr))
+    if (!getOperation()->hasAttr(kPersistentAttr) || cta::blockProgramsOf(getOperation()).count > 1)
       return;
     for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>()) {
       bool copies = copiesInLoop(kernel), inPlace = copiesInPlace(kernel);

@@ -19,6 +19,7 @@
 #include "passes/facts/Roles.h"
 #include "passes/facts/ScalarWork.h"
 #include "passes/memory/Scratch.h"
+#include "passes/schedule/BlockPrograms.h"
 #include "passes/schedule/GroupTurns.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
@@ -45,6 +46,7 @@ struct Group {
   Operation *firstUser = nullptr, *lastUser = nullptr;
   int32_t stages = 1;
   bool isElastic = false;   ///< stages are the most that may be of use
+  bool isOwn = false;       ///< of several programs, each copies something else
   Group *partner = nullptr; ///< that has the ring of both
   Value ring;
   cta::RingReleaseOp release; ///< by the consumers
@@ -85,8 +87,12 @@ public:
   LogicalResult run() {
     if (failed(findGroups()))
       return failure();
-    bool byTurns = cta::groupsOf(kernel) > 1;
+    bool byTurns = cta::madeOf(kernel).groups > 1;
     std::optional<Reason> obstacle = obstacleToRoles(kernel);
+    if (obstacle)
+      kernel->getParentOp()->removeAttr(cta::kBlockProgramsAttr);
+    else if (cta::blockProgramsOf(kernel).count > 1)
+      programs.emplace(kernel);
     if (obstacle && byTurns)
       return kernel.emitOpError("is to compute blocks by turns without warps that only copy: ")
              << refusalOf(*obstacle).why;
@@ -105,7 +111,7 @@ public:
     if (obstacle)
       copyAhead(start);
     else
-      makeRoles(b, start);
+      return makeRoles(b, start);
     return success();
   }
 
@@ -117,10 +123,12 @@ private:
   void chooseStages(Group &group) const;
   void findPartners();
   void makeRings(Operation *start);
-  void makeRoles(OpBuilder &b, Operation *start);
+  LogicalResult makeRoles(OpBuilder &b, Operation *start);
+  SmallVector<BlockProgramMaker::Loop> loopsWithSlots();
   void makeProducer(cta::RolesOp roles);
   void fill(OpBuilder &b, const Group &group, SmallVector<cta::TmaLoadOp, 2> loads,
             SmallVector<LoadOp, 2> scalars);
+  void fillForEach(OpBuilder &b, const Group &group, ArrayRef<cta::TmaLoadOp> loads);
   void copyAllInPlace(Operation *start);
   void copyAhead(Operation *start);
   void chooseStagesAhead();
@@ -132,6 +140,7 @@ private:
   func::FuncOp kernel;
   Block &body;
   int32_t warps, stages, cluster;
+  std::optional<BlockProgramMaker> programs; ///< several that the thread block runs
   SmallVector<Group> groups;
 };
 
@@ -188,7 +197,7 @@ void WarpSpecializer::findPartners() {
   auto loopOf = [](const Group &g) { return dyn_cast<scf::ForOp>(g.firstUser->getParentOp()); };
   for (Group &group : groups)
     group.partner = nullptr;
-  if (cta::groupsOf(kernel) > 1)
+  if (cta::madeOf(kernel).groups > 1)
     return;
   auto canShare = [&](const Group &group, const Group &before) {
     scf::ForOp loop = loopOf(group), first = loopOf(before);
@@ -213,15 +222,21 @@ void WarpSpecializer::makeRings(Operation *start) {
   findPartners();
   OpBuilder b(start);
   ringsMade += llvm::count_if(groups, [](const Group &group) { return !group.partner; });
-  for (Group &group : groups)
-    group.ring =
-        group.partner
-            ? group.partner->ring
-            : cta::RingOp::create(b, group.loads.front().getLoc(), group.ringType(),
-                                  b.getI32IntegerAttr(group.stages), b.getI32IntegerAttr(warps),
-                                  b.getI32IntegerAttr(group.isShared() ? cluster : 1),
-                                  group.isElastic ? b.getUnitAttr() : UnitAttr())
-                  .getResult();
+  int32_t all = programs ? warps * programs->count() : warps;
+  for (Group &group : groups) {
+    if (group.partner) {
+      group.ring = group.partner->ring;
+      continue;
+    }
+    auto ring = cta::RingOp::create(b, group.loads.front().getLoc(), group.ringType(),
+                                    b.getI32IntegerAttr(group.stages),
+                                    b.getI32IntegerAttr(group.isOwn ? warps : all),
+                                    b.getI32IntegerAttr(group.isShared() ? cluster : 1),
+                                    group.isElastic ? b.getUnitAttr() : UnitAttr());
+    if (group.isOwn)
+      ring->setAttr(cta::kOwnSlotsAttr, b.getUnitAttr());
+    group.ring = ring;
+  }
 }
 
 static void join(Group &group, Group &other) {
@@ -301,7 +316,8 @@ void WarpSpecializer::joinScalars() {
       continue;
     for (LoadOp load : group.firstUser->getBlock()->getOps<LoadOp>()) {
       DenseSet<Value> seen;
-      if (!load->removeAttr(cta::kMayRunAheadAttr) || !canFollow(load.getPtr(), seen))
+      if (!load->removeAttr(cta::kMayRunAheadAttr) || !canFollow(load.getPtr(), seen) ||
+          (programs && programs->differ(load.getPtr())))
         continue;
       group.scalars.push_back(load);
       if (load->isBeforeInBlock(group.firstUser))
@@ -334,6 +350,22 @@ void WarpSpecializer::fill(OpBuilder &b, const Group &group, SmallVector<cta::Tm
   cta::RingCommitOp::create(b, loc, ring);
 }
 
+/// A slot for each of the programs of the thread block, in their order.
+void WarpSpecializer::fillForEach(OpBuilder &b, const Group &group,
+                                  ArrayRef<cta::TmaLoadOp> loads) {
+  for (int32_t program = 0; program < programs->count(); ++program) {
+    IRMapping made;
+    SmallVector<cta::TmaLoadOp, 2> own;
+    for (auto [load, copy] : llvm::zip_equal(group.loads, loads)) {
+      SmallVector<Value> starts =
+          programs->valuesIn(b, cta::TmaLoadOp(load).getStarts(), program, made);
+      own.push_back(cast<cta::TmaLoadOp>(b.clone(*copy)));
+      own.back().getStartsMutable().assign(starts);
+    }
+    fill(b, group, own, {});
+  }
+}
+
 /// Makes the producer a copy of the kernel's body that only fills the rings.
 void WarpSpecializer::makeProducer(cta::RolesOp roles) {
   Block *block = &roles.getProducer().emplaceBlock();
@@ -344,7 +376,11 @@ void WarpSpecializer::makeProducer(cta::RolesOp roles) {
       break;
     b.clone(*op, map);
   }
+  if (programs)
+    programs->widen(map);
   for (Group &group : groups) {
+    if (programs && programs->isContinued(group.firstUser->getParentOp()))
+      continue;
     SmallVector<cta::TmaLoadOp, 2> loads;
     for (cta::TmaLoadOp load : group.loads)
       loads.push_back(map.lookup(load.getResult()).getDefiningOp<cta::TmaLoadOp>());
@@ -356,27 +392,62 @@ void WarpSpecializer::makeProducer(cta::RolesOp roles) {
         last = scalars.back();
     }
     OpBuilder at(last);
-    fill(at, group, loads, scalars);
+    if (group.isOwn)
+      fillForEach(at, group, loads);
+    else
+      fill(at, group, loads, scalars);
   }
   // The loads still have their users, which are no roots: all of them go.
   eraseDeadValues(*block, fillsRing);
 }
 
+/// Loops in which slots are filled and read, in their order.
+SmallVector<BlockProgramMaker::Loop> WarpSpecializer::loopsWithSlots() {
+  SmallVector<BlockProgramMaker::Loop> loops;
+  for (Group &group : groups) {
+    auto loop = dyn_cast<scf::ForOp>(group.firstUser->getParentOp());
+    if (!loop)
+      continue;
+    auto *found = llvm::find_if(loops, [&](auto &other) { return other.loop == loop; });
+    if (found == loops.end()) {
+      loops.push_back({loop, {}, {}});
+      found = &loops.back();
+    }
+    llvm::append_range(found->loads, group.loads);
+    found->rings.push_back(group.ring);
+    found->hasScalars |= !group.scalars.empty();
+  }
+  return loops;
+}
+
 /// Warps that only copy, which go ahead of those that compute.
-void WarpSpecializer::makeRoles(OpBuilder &b, Operation *start) {
+LogicalResult WarpSpecializer::makeRoles(OpBuilder &b, Operation *start) {
   joinScalars();
+  for (Group &group : groups) {
+    group.isOwn = programs && llvm::any_of(group.loads, [&](cta::TmaLoadOp load) {
+                    return programs->differ(load.getStarts());
+                  });
+    group.stages = group.isOwn ? programs->count() : group.stages;
+  }
   makeRings(start);
   ++kernelsWithRoles;
   auto roles = cta::RolesOp::create(b, kernel.getLoc());
   bool isShared = llvm::any_of(groups, [](const Group &g) { return g.isShared(); });
+  if (programs && failed(programs->begin(roles, loopsWithSlots())))
+    return failure();
   makeProducer(roles);
   consume(nullptr);
+  if (programs)
+    programs->passOthersBy();
   eraseDeadValues(body);
   moveConsumers(roles);
+  if (programs)
+    programs->assign(roles);
   if (isShared)
     meetOthers(start);
-  if (cta::groupsOf(kernel) > 1)
+  if (cta::madeOf(kernel).groups > 1)
     takeTurns(roles, llvm::map_to_vector(groups, [](const Group &g) { return g.ring; }));
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -284,6 +284,11 @@ llvm::Expected<BuiltCode> BuildCommand::compileFor(const frontend::SourceFile &s
   auto compiled = service->compile(source, std::move(options));
   if (!compiled)
     return compiled.takeError();
+  // What is built knows no grid, and one form for all has a program in each block.
+  if ((*compiled)->alone)
+    compiled = (*compiled)->alone();
+  if (!compiled)
+    return compiled.takeError();
   auto make = [&](const CompiledKernel &kernel, BuiltCode &code) -> llvm::Error {
     code.metadata = kernel.metadata;
     code.ptx = kernel.ptx;

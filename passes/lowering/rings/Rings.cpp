@@ -152,7 +152,8 @@ static bool lanesMayLag(cta::RingWaitOp wait) {
   auto isBeside = [&](Operation *by) {
     return isa<cta::WarpgroupDotOp>(by) && by->getBlock() == wait->getBlock();
   };
-  return llvm::any_of(wait->getUsers(), isRead) || llvm::none_of(wait->getUsers(), isBeside);
+  return !wait->use_empty() &&
+         (llvm::any_of(wait->getUsers(), isRead) || llvm::none_of(wait->getUsers(), isBeside));
 }
 
 /// The address fields of matrix descriptors of the slot's buffers.
@@ -226,6 +227,8 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
       in.storeShared(sharedBase(ring.turns()), {in.i32(0)});
     in.fenceMbarrierInit();
   });
+  if (op->hasAttr(cta::kOwnSlotsAttr))
+    LLVM::StoreOp::create(b, op.getLoc(), group(), ring.consumer.slot);
   rings[op.getResult()] = std::move(ring);
   return success();
 }
@@ -284,7 +287,9 @@ void Lowering::releaseSlot(cta::RingReleaseOp op, const Ring &ring) {
     else
       in.mbarrierArrive(barrier, predicate);
   };
-  if (ring.lanesMayLag)
+  // What no product waits for, either.
+  auto passed = dyn_cast_if_present<cta::RingWaitOp>(op->getPrevNode());
+  if (ring.lanesMayLag || (passed && passed->use_empty()))
     in.warpBarrier();
   if (ring.eachLaneArrives) {
     for (unsigned block = 0; block < ring.cluster; ++block)

@@ -292,6 +292,42 @@ TEST(Blocks, PersistentProgramsComeInWholeClusters) {
   EXPECT_THAT(errorOf(blocksOf(metadata, most, 132)).message, HasSubstr("at most 2147483644"));
 }
 
+TEST(Blocks, RunSeveralNeighboursWhereTheseAreEnough) {
+  KernelMetadata metadata;
+  metadata.entry = "k";
+  metadata.programsPerBlock[1] = 3;
+  const uint32_t grid[3] = {2, 16, 5};
+  EXPECT_THAT(valueOf(blocksOf(metadata, grid, 0)), testing::ElementsAre(2, 6, 5));
+  auto fill = [&](uint32_t x, uint32_t y) {
+    const uint32_t small[3] = {x, y, 1};
+    return fillsBlocks(metadata, small, 132);
+  };
+  EXPECT_TRUE(fill(44, 9)) << "132 blocks";
+  EXPECT_FALSE(fill(43, 9)) << "129 for 132 multiprocessors";
+  EXPECT_FALSE(fill(1000, 1)) << "two programs of three are not there";
+  EXPECT_TRUE(fill(1000, 5)) << "one of six is not";
+  EXPECT_FALSE(fill(1000, 4)) << "two of six are not";
+}
+
+TEST_F(KernelTest, GridsTooSmallForSharedBlocksLaunchAnotherForm) {
+  CompiledKernel description = scale();
+  description.metadata.programsPerBlock[0] = 3;
+  unsigned compiled = 0;
+  description.alone = [&]() -> llvm::Expected<std::shared_ptr<const CompiledKernel>> {
+    ++compiled;
+    return std::make_shared<const CompiledKernel>(scale());
+  };
+  auto kernel = load(description);
+  const uint32_t grid[3] = {2, 1, 1};
+  expectSuccess(kernel->launch(nullptr, grid, arguments));
+  EXPECT_THAT(last().grid, testing::ElementsAre(2, 1, 1));
+  expectSuccess(kernel->launch(nullptr, grid, arguments));
+  EXPECT_EQ(compiled, 1u) << "it is kept";
+  const uint32_t large[3] = {6000, 1, 1};
+  expectSuccess(kernel->launch(nullptr, large, arguments));
+  EXPECT_THAT(last().grid, testing::ElementsAre(2000, 1, 1));
+}
+
 TEST_F(KernelTest, KernelsThatWaitAreDependentByDefault) {
   CompiledKernel description = scale();
   description.metadata.dependent = true;

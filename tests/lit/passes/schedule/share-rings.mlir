@@ -1,0 +1,288 @@
+// RUN: tile-opt %s --split-input-file --tile-share-rings=programs=3 2>%t | FileCheck %s
+// RUN: FileCheck %s --check-prefix=WHY --input-file %t --implicit-check-not=remark
+// WHY: remark: its programs do not share a thread block: neighbours along the grid copy different tiles in their loops
+// WHY: remark: its programs do not share a thread block: whether neighbours copy at all differs
+// WHY: remark: its programs do not share a thread block: where neighbours' loops start is not known to differ by whole steps
+// WHY: remark: its programs do not share a thread block: it does more than load, compute and store
+// WHY: remark: its programs do not share a thread block: along no axis of the grid do programs copy tiles in a loop
+// WHY: remark: its programs do not share a thread block: a program is not one warpgroup
+// WHY: remark: its programs do not share a thread block: no warps only copy, or there are clusters
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+// What the loop copies depends on the second axis alone: neighbours along the first have it in common.
+// CHECK: module attributes {cta.block_programs = array<i32: 0, 3>
+// CHECK-LABEL: func.func @alike
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 3>} {
+func.func @alike(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>>, %n: i32, %seen: !tile.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.program_id 0 : i32
+  %y = tile.program_id 1 : i32
+  %first = arith.muli %x, %c64 : i32
+  %l = cta.tma_load %q[%c0, %first] dims [1, 0] : !tile
+  %s = scf.for %k = %c0 to %n step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %t = cta.tma_load %a[%k, %y] dims [1, 0] : !tile
+    %d = cta.warpgroup_dot %l, %t, %acc : !tile, !tile, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %p, %s : tensor<64x64x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+// And the other way round.
+// CHECK: module attributes {cta.block_programs = array<i32: 1, 3>
+// CHECK-LABEL: func.func @second_axis
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 3>} {
+func.func @second_axis(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>>, %n: i32, %seen: !tile.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.program_id 0 : i32
+  %y = tile.program_id 1 : i32
+  %first = arith.muli %x, %c64 : i32
+  %l = cta.tma_load %q[%c0, %first] dims [1, 0] : !tile
+  %s = scf.for %k = %c0 to %n step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %t = cta.tma_load %a[%first, %k] dims [1, 0] : !tile
+    %d = cta.warpgroup_dot %l, %t, %acc : !tile, !tile, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %p, %s : tensor<64x64x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+// Programs may run turns of different number, if they start at the same one, or whole steps apart.
+// CHECK: module attributes {cta.block_programs = array<i32: 0, 3>
+// CHECK-LABEL: func.func @bounds
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 3>} {
+func.func @bounds(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>>, %n: i32, %seen: !tile.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.program_id 0 : i32
+  %y = tile.program_id 1 : i32
+  %first = arith.muli %x, %c64 : i32
+  %end = arith.addi %first, %n : i32
+  %l = cta.tma_load %q[%c0, %first] dims [1, 0] : !tile
+  %s = scf.for %k = %first to %end step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %t = cta.tma_load %a[%k, %y] dims [1, 0] : !tile
+    %d = cta.warpgroup_dot %l, %t, %acc : !tile, !tile, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %p, %s : tensor<64x64x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+// A tile for each program.
+// CHECK: module attributes {tile.kernel
+// CHECK-LABEL: func.func @tiles_differ
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 3>} {
+func.func @tiles_differ(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>>, %n: i32, %seen: !tile.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.program_id 0 : i32
+  %y = tile.program_id 1 : i32
+  %first = arith.muli %x, %c64 : i32
+  %l = cta.tma_load %q[%c0, %first] dims [1, 0] : !tile
+  %s = scf.for %k = %c0 to %n step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %t = cta.tma_load %a[%y, %first] dims [1, 0] : !tile
+    %d = cta.warpgroup_dot %l, %t, %acc : !tile, !tile, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %p, %s : tensor<64x64x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+// A branch that programs do not enter together.
+// CHECK: module attributes {tile.kernel
+// CHECK-LABEL: func.func @branches
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 3>} {
+func.func @branches(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>>, %n: i32, %seen: !tile.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.program_id 0 : i32
+  %y = tile.program_id 1 : i32
+  %first = arith.muli %x, %c64 : i32
+  %odd = arith.cmpi slt, %x, %y : i32
+  scf.if %odd {
+    %l = cta.tma_load %q[%c0, %c0] dims [1, 0] : !tile
+  %s = scf.for %k = %c0 to %n step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %t = cta.tma_load %a[%k, %y] dims [1, 0] : !tile
+    %d = cta.warpgroup_dot %l, %t, %acc : !tile, !tile, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %p, %s : tensor<64x64x!tile.ptr<f32>>
+  }
+  return
+}
+}
+
+// -----
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+// Turns of one program are between those of another.
+// CHECK: module attributes {tile.kernel
+// CHECK-LABEL: func.func @out_of_step
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 3>} {
+func.func @out_of_step(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>>, %n: i32, %seen: !tile.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.program_id 0 : i32
+  %y = tile.program_id 1 : i32
+  %first = arith.muli %x, %c64 : i32
+  %l = cta.tma_load %q[%c0, %y] dims [1, 0] : !tile
+  %s = scf.for %k = %x to %n step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %t = cta.tma_load %a[%k, %y] dims [1, 0] : !tile
+    %d = cta.warpgroup_dot %l, %t, %acc : !tile, !tile, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %p, %s : tensor<64x64x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+// Programs that do not exist must not count.
+// CHECK: module attributes {tile.kernel
+// CHECK-LABEL: func.func @atomic
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 3>} {
+func.func @atomic(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>>, %n: i32, %seen: !tile.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.program_id 0 : i32
+  %y = tile.program_id 1 : i32
+  %first = arith.muli %x, %c64 : i32
+  %l = cta.tma_load %q[%c0, %first] dims [1, 0] : !tile
+  %s = scf.for %k = %c0 to %n step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %t = cta.tma_load %a[%k, %y] dims [1, 0] : !tile
+    %d = cta.warpgroup_dot %l, %t, %acc : !tile, !tile, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %p, %s : tensor<64x64x!tile.ptr<f32>>
+  %old = tile.atomic_rmw add relaxed gpu %seen, %c1 : !tile.ptr<i32>
+  return
+}
+}
+
+// -----
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+// Nothing in a loop.
+// CHECK: module attributes {tile.kernel
+// CHECK-LABEL: func.func @no_loop
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 3>} {
+func.func @no_loop(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>>, %n: i32, %seen: !tile.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.program_id 0 : i32
+  %y = tile.program_id 1 : i32
+  %first = arith.muli %x, %c64 : i32
+  %l = cta.tma_load %q[%c0, %first] dims [1, 0] : !tile
+  %s = cta.warpgroup_dot %l, %l, %zero : !tile, !tile, tensor<64x64xf32>
+  tile.store %p, %s : tensor<64x64x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+// Two warpgroups.
+// CHECK: module attributes {tile.kernel
+// CHECK-LABEL: func.func @eight_warps
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 8, stages = 3>} {
+func.func @eight_warps(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>>, %n: i32, %seen: !tile.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.program_id 0 : i32
+  %y = tile.program_id 1 : i32
+  %first = arith.muli %x, %c64 : i32
+  %l = cta.tma_load %q[%c0, %first] dims [1, 0] : !tile
+  %s = scf.for %k = %c0 to %n step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %t = cta.tma_load %a[%k, %y] dims [1, 0] : !tile
+    %d = cta.warpgroup_dot %l, %t, %acc : !tile, !tile, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %p, %s : tensor<64x64x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+
+// The author wants all warps to copy.
+// CHECK: module attributes {tile.kernel
+// CHECK-LABEL: func.func @no_roles
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 3, roles = none>} {
+func.func @no_roles(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>>, %n: i32, %seen: !tile.ptr<i32>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.program_id 0 : i32
+  %y = tile.program_id 1 : i32
+  %first = arith.muli %x, %c64 : i32
+  %l = cta.tma_load %q[%c0, %first] dims [1, 0] : !tile
+  %s = scf.for %k = %c0 to %n step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %t = cta.tma_load %a[%k, %y] dims [1, 0] : !tile
+    %d = cta.warpgroup_dot %l, %t, %acc : !tile, !tile, tensor<64x64xf32>
+    scf.yield %d : tensor<64x64xf32>
+  }
+  tile.store %p, %s : tensor<64x64x!tile.ptr<f32>>
+  return
+}
+}
