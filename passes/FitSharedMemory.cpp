@@ -290,8 +290,8 @@ private:
     ModuleOp module = getOperation();
     KernelAttr form = kernelOf(before);
     if (asked.getRoles() != WarpRoles::Auto || asked.getCtas() > 1 ||
-        !module->hasAttr(kCheckedLaunchAttr) || !multipliesInLoops(module) ||
-        form.getWarps() * 32 != int(kWarpgroupThreads))
+        !module->hasAttr(kCheckedLaunchAttr) || !module->hasAttr(kPersistentAttr) ||
+        !multipliesInLoops(module) || form.getWarps() * 32 != int(kWarpgroupThreads))
       return success();
     const Tuning &tuning = tuningOf(module);
     int64_t enough = tuning.enoughWarpgroups, blocks = tuning.registersBesideChain;
