@@ -64,11 +64,35 @@ static bool isAmongProducts(Operation *op) {
          });
 }
 
+/// Whether all that becomes of `value`, element by element, is stored by TMA, which takes it from
+/// any layout.
+static bool isStoredByTma(Value value, unsigned depth, unsigned &budget) {
+  for (Operation *user : value.getUsers()) {
+    if (budget == 0)
+      return false;
+    --budget;
+    if (isa<cta::TmaStoreOp>(user))
+      continue;
+    if (depth == 0 || !isElementwise(user) || !isStoredByTma(user->getResult(0), depth - 1, budget))
+      return false;
+  }
+  return !value.use_empty();
+}
+
+static bool isStoredByTma(Value value) {
+  unsigned budget = kMaxUsersSeen;
+  return isStoredByTma(value, kMaxUserDepth, budget);
+}
+
 /// The first operand's home; but one that is the home of the shape's accesses
 /// comes before others, since results tend to be stored. In a loop over
-/// products an accumulator stays where it is, and the other operand moves.
+/// products an accumulator stays where it is, and the other operand moves; so it
+/// does where the result is stored by TMA.
 cta::LayoutAttr LayoutInference::firstHome(ValueRange values, Operation *user) const {
-  if (!accumulators.empty() && isAmongProducts(user))
+  auto staysInPlace = [&] {
+    return isAmongProducts(user) || (isElementwise(user) && isStoredByTma(user->getResult(0)));
+  };
+  if (!accumulators.empty() && staysInPlace())
     for (Value value : values)
       if (cta::LayoutAttr home = natural(value); home && accumulators.contains(home))
         return home;
@@ -310,6 +334,18 @@ unsigned LayoutInference::mostRepeatedLoads(Operation *load) const {
   return std::min(tuning.repeatMostLoads, unsigned(cheap));
 }
 
+/// A block that is combined with sums of products, whose results TMA stores, is loaded where the
+/// sums are, if a thread then has whole words of rows: an exchange would take the place of a ring's
+/// slots.
+cta::LayoutAttr LayoutInference::layoutBesideSums(LoadOp load) const {
+  RankedTensorType type = blockType(load.getResult());
+  if (accumulators.empty() || getElementBytes(type.getElementType()) < 2 || isAmongProducts(load) ||
+      !isStoredByTma(load.getResult()))
+    return {};
+  unsigned budget = kMaxUsersSeen;
+  return homeOfSums(load.getResult(), kMaxOperandDepth, budget);
+}
+
 void LayoutInference::inferMemory(Operation *op) {
   Value ptr = op->getOperand(0);
   RankedTensorType type = blockType(ptr);
@@ -327,6 +363,8 @@ void LayoutInference::inferMemory(Operation *op) {
       layout = {};
     if (!layout && !coalescing.isContiguous(op))
       layout = natural(ptr); // a gather, from wherever the addresses are
+    if (!layout)
+      layout = layoutBesideSums(cast<LoadOp>(op));
     if (!layout)
       layout = layoutToStage(cast<LoadOp>(op));
     if (!layout)

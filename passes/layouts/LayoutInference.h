@@ -48,6 +48,9 @@ private:
   /// Where a load works whose block is joined to a larger one and stored; null if that is best
   /// done where it is loaded best.
   cta::LayoutAttr layoutToStore(LoadOp load);
+  /// Where a load works whose block is combined with sums of products; null if that is best done
+  /// where it is loaded best.
+  cta::LayoutAttr layoutBesideSums(LoadOp load) const;
   /// Where a load works whose block is worked with beside halves of a split one; null if that is
   /// best done where it is loaded best.
   cta::LayoutAttr layoutBesideHalves(LoadOp load) const;

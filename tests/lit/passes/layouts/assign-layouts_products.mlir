@@ -74,6 +74,71 @@ func.func @bias_block(%bias: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %c: 
   return
 }
 
+// A block that is added to a product and stored with it by TMA is loaded where the product lies: an
+// exchange would take shared memory from the operands. Single bytes are not.
+// CHECK-LABEL: func.func @residual
+// CHECK: %[[D:.*]] = cta.warpgroup_dot {{.*}} tensor<64x128xf32, #[[ACC:.*]]>
+// CHECK-NOT: cta.convert_layout
+// CHECK: tile.load %{{.*}} {vector = 2 : i32} : tensor<64x128x!tile.ptr<f16>, #[[ACC]]>
+// CHECK-NOT: cta.convert_layout
+// CHECK: arith.addf %[[D]], %{{.*}} : tensor<64x128xf32, #[[ACC]]>
+// CHECK: cta.tma_store
+// CHECK-LABEL: func.func @residual_bytes
+// CHECK: cta.convert_layout
+// CHECK: cta.tma_store
+func.func @residual(%residual: !tile.ptr<f16> {tile.divisibility = 16 : i32},
+                    %c: !tile.ptr<f16> {tile.divisibility = 16 : i32}) {
+  %x = arith.constant dense<1.0> : tensor<64x64xf16>
+  %y = arith.constant dense<1.0> : tensor<64x128xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %d = tile.dot %x, %y, %zero : tensor<64x64xf16> * tensor<64x128xf16> -> tensor<64x128xf32>
+  %m = tile.make_range 0 to 64 : tensor<64xi32>
+  %k = tile.make_range 0 to 128 : tensor<128xi32>
+  %width = arith.constant dense<1024> : tensor<64x1xi32>
+  %row = tile.expand_dims %m {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %start = arith.muli %row, %width : tensor<64x1xi32>
+  %starts = tile.broadcast %start : tensor<64x1xi32> -> tensor<64x128xi32>
+  %column = tile.expand_dims %k {axis = 0 : i32} : tensor<128xi32> -> tensor<1x128xi32>
+  %columns = tile.broadcast %column : tensor<1x128xi32> -> tensor<64x128xi32>
+  %at = arith.addi %starts, %columns : tensor<64x128xi32>
+  %rs = tile.splat %residual : !tile.ptr<f16> -> tensor<64x128x!tile.ptr<f16>>
+  %ps = tile.addptr %rs, %at : tensor<64x128x!tile.ptr<f16>>, tensor<64x128xi32>
+  %r = tile.load %ps : tensor<64x128x!tile.ptr<f16>>
+  %wide = arith.extf %r : tensor<64x128xf16> to tensor<64x128xf32>
+  %sum = arith.addf %d, %wide : tensor<64x128xf32>
+  %result = arith.truncf %sum : tensor<64x128xf32> to tensor<64x128xf16>
+  %cs = tile.splat %c : !tile.ptr<f16> -> tensor<64x128x!tile.ptr<f16>>
+  %to = tile.addptr %cs, %at : tensor<64x128x!tile.ptr<f16>>, tensor<64x128xi32>
+  tile.store %to, %result : tensor<64x128x!tile.ptr<f16>>
+  return
+}
+func.func @residual_bytes(%residual: !tile.ptr<i8> {tile.divisibility = 16 : i32},
+                    %c: !tile.ptr<f16> {tile.divisibility = 16 : i32}) {
+  %x = arith.constant dense<1.0> : tensor<64x64xf16>
+  %y = arith.constant dense<1.0> : tensor<64x128xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %d = tile.dot %x, %y, %zero : tensor<64x64xf16> * tensor<64x128xf16> -> tensor<64x128xf32>
+  %m = tile.make_range 0 to 64 : tensor<64xi32>
+  %k = tile.make_range 0 to 128 : tensor<128xi32>
+  %width = arith.constant dense<1024> : tensor<64x1xi32>
+  %row = tile.expand_dims %m {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %start = arith.muli %row, %width : tensor<64x1xi32>
+  %starts = tile.broadcast %start : tensor<64x1xi32> -> tensor<64x128xi32>
+  %column = tile.expand_dims %k {axis = 0 : i32} : tensor<128xi32> -> tensor<1x128xi32>
+  %columns = tile.broadcast %column : tensor<1x128xi32> -> tensor<64x128xi32>
+  %at = arith.addi %starts, %columns : tensor<64x128xi32>
+  %rs = tile.splat %residual : !tile.ptr<i8> -> tensor<64x128x!tile.ptr<i8>>
+  %ps = tile.addptr %rs, %at : tensor<64x128x!tile.ptr<i8>>, tensor<64x128xi32>
+  %r = tile.load %ps : tensor<64x128x!tile.ptr<i8>>
+  %wide = arith.sitofp %r : tensor<64x128xi8> to tensor<64x128xf32>
+  %sum = arith.addf %d, %wide : tensor<64x128xf32>
+  %result = arith.truncf %sum : tensor<64x128xf32> to tensor<64x128xf16>
+  %cs = tile.splat %c : !tile.ptr<f16> -> tensor<64x128x!tile.ptr<f16>>
+  %to = tile.addptr %cs, %at : tensor<64x128x!tile.ptr<f16>>, tensor<64x128xi32>
+  tile.store %to, %result : tensor<64x128x!tile.ptr<f16>>
+  return
+}
+
 // Scales of groups of columns: in a loop, an address for each column of a thread would take more
 // than to load each scale once and hand them round.
 // CHECK-LABEL: func.func @scales_of_groups
