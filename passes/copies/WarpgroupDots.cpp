@@ -102,6 +102,8 @@ private:
   /// What loads have become, and in which order of their dimensions.
   DenseMap<Operation *, std::pair<Value, SmallVector<int32_t>>> copies;
   DenseSet<Value> written;
+  /// Left operands that loops multiply in every turn, and where they lie in shared memory.
+  DenseMap<Value, Value> kept;
 };
 
 /// Whatever takes a pointer and is not known to pass it on or only to read there
@@ -365,6 +367,14 @@ std::optional<DotRewriter::Operand> DotRewriter::copied(Operation *load, ArrayRe
   return Operand{found->second.first, /*isTurned=*/true};
 }
 
+/// Whether each turn of the loop around `dot` multiplies the same `v`: registers for it would be
+/// taken all the while, and the instruction, which reads them late, wants a copy in each turn.
+static bool isTheSameInLoop(DotOp dot, Value v) {
+  auto loop = dot->getParentOfType<scf::ForOp>();
+  return loop && loop.isDefinedOutsideOfLoop(v) && v.getDefiningOp() &&
+         !isa<arith::ConstantOp>(v.getDefiningOp());
+}
+
 DotRewriter::Operand DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool isSwapped) {
   MLIRContext *context = kernel.getContext();
   auto type = cast<RankedTensorType>(v.getType());
@@ -389,8 +399,12 @@ DotRewriter::Operand DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool 
       copies.try_emplace(load, buffer, order);
       return {buffer};
     }
-  if (isLeft && !load)
+  bool isKept = isLeft && !load && isTheSameInLoop(dot, v);
+  if (isLeft && !load && !isKept)
     return {v}; // computed: it is in registers already
+  if (isKept)
+    if (Value buffer = kept.lookup(v))
+      return {buffer};
   // Contiguous in shared memory along the dimension that is so in memory.
   unsigned minor = kDim;
   if (load && !mustBeKMajor) {
@@ -411,7 +425,12 @@ DotRewriter::Operand DotRewriter::operand(DotOp dot, Value v, bool isLeft, bool 
   ++operandsStaged;
   LDBG() << "written by threads: " << v;
   OpBuilder b(dot);
-  return {cta::StageOp::create(b, dot.getLoc(), buffer, v)};
+  if (isKept)
+    b.setInsertionPointAfterValue(v);
+  Value staged = cta::StageOp::create(b, dot.getLoc(), buffer, v);
+  if (isKept)
+    kept[v] = staged;
+  return {staged};
 }
 
 bool DotRewriter::rewrite(DotOp dot) {

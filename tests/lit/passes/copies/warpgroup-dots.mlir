@@ -212,6 +212,30 @@ func.func @computed(%x: tensor<64x64xf16>, %y: tensor<64x128xf16>, %z: tensor<64
   return %d : tensor<64x128xf32>
 }
 
+// One that every turn of a loop multiplies would take its registers all the while, in both loops: it
+// is written to shared memory once.
+// CHECK-LABEL: func.func @computed_before
+// CHECK: %[[X:.*]] = arith.mulf
+// CHECK-NEXT: %[[S:.*]] = cta.stage %[[X]] : tensor<64x64xf16> -> <[64, 64], f16
+// CHECK: scf.for
+// CHECK: cta.warpgroup_dot %[[S]],
+// CHECK: scf.for
+// CHECK: cta.warpgroup_dot %[[S]],
+func.func @computed_before(%q: tensor<64x64xf16>, %y: tensor<64x128xf16>, %z: tensor<64x128xf32>, %n: i32) -> tensor<64x128xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %x = arith.mulf %q, %q : tensor<64x64xf16>
+  %a = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %z) -> (tensor<64x128xf32>) : i32 {
+    %d = tile.dot %x, %y, %sum : tensor<64x64xf16> * tensor<64x128xf16> -> tensor<64x128xf32>
+    scf.yield %d : tensor<64x128xf32>
+  }
+  %b = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %a) -> (tensor<64x128xf32>) : i32 {
+    %d = tile.dot %x, %y, %sum : tensor<64x64xf16> * tensor<64x128xf16> -> tensor<64x128xf32>
+    scf.yield %d : tensor<64x128xf32>
+  }
+  return %b : tensor<64x128xf32>
+}
+
 // Few rows: the transposed product has them as columns.
 // CHECK-LABEL: func.func @few_rows
 // CHECK-SAME: (%[[X:.*]]: tensor<32x64xf16>, %[[Y:.*]]: tensor<64x128xf16>, %[[Z:.*]]: tensor<32x128xf32>)
