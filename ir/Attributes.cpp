@@ -1,6 +1,7 @@
 //===- Attributes.cpp - which attribute stands where, and what it is ------===//
 #include "ir/Attributes.h"
 #include "ir/CtaDialect.h"
+#include "ir/GridAttributes.h"
 #include "ir/Kernel.h"
 #include "ir/Printing.h"
 #include "llvm/ADT/StringMap.h"
@@ -64,7 +65,7 @@ static const llvm::StringMap<Rule> &rules() {
     unit(Place::Any, {cta::kOwnSlotsAttr});
     unit(Place::Module,
          {kPersistentAttr, kCheckedLaunchAttr, kNoWarpgroupDotsAttr, kNoTensorMapsAttr,
-          kDependentLaunchAttr, kEachLaneArrivesAttr, kAlgebraicAttr});
+          kDependentLaunchAttr, kAnnouncesAttr, kEachLaneArrivesAttr, kAlgebraicAttr});
     add(kDivisibilityAttr, Place::Parameter, isI32, "an i32");
     add(kSignatureIndexAttr, Place::Parameter, isI64, "an i64");
     add(kSignaturePathAttr, Place::Parameter, is<DenseI64ArrayAttr>, "an array of i64");
@@ -78,7 +79,7 @@ static const llvm::StringMap<Rule> &rules() {
     add(
         kValueAttr, Place::Parameter, [](Attribute a) { return isa<IntegerAttr, FloatAttr>(a); },
         "a number");
-    unit(Place::Parameter, {kUnwrittenAttr});
+    unit(Place::Parameter, {kUnwrittenAttr, kEarlyAttr});
     add(kGridAttr, Place::Function, is<DenseI64ArrayAttr>, "an array of i64");
     add(kNumStagesAttr, Place::Loop, isI32, "an i32");
     add(kUnrollAttr, Place::Loop, isI32, "an i32");

@@ -193,6 +193,8 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
   enterBlock(exit);
   for (auto [result, arg, regs] : llvm::zip_equal(op.getResults(), op.getRegionIterArgs(), carried))
     set(result, arrived(in, arg, llvmType(getElementType(arg.getType())), regs));
+  if (announcesLate && addsProducts(op))
+    in.announceGrid();
   return success();
 }
 

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Algebra.h"
+#include "ir/GridAttributes.h"
 #include "ir/Kernel.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/Passes.h"
@@ -117,10 +118,17 @@ LogicalResult Lowering::run() {
   tid = blockTid = in.threadId();
   if (groups > 1)
     tid = LLVM::AndOp::create(b, in.getLoc(), blockTid, in.i32(int32_t(numThreads - 1)));
-  // Nothing says early that dependents may start: an announcement by every block
-  // halves the rate at which blocks are launched, and those grids wait anyway.
-  if (module->hasAttr(kDependentLaunchAttr))
+  if (module->hasAttr(kDependentLaunchAttr)) {
     firstAccess = findFirstAccess(kernel.getBody().front());
+    beginEarly();
+    announcesLate = module->hasAttr(kAnnouncesAttr) && kernel
+                                                           .walk([](scf::ForOp loop) {
+                                                             return addsProducts(loop)
+                                                                        ? WalkResult::interrupt()
+                                                                        : WalkResult::advance();
+                                                           })
+                                                           .wasInterrupted();
+  }
   if (failed(lowerBlock(kernel.getBody().front())))
     return failure();
   if (unsigned version = std::max(in.ptxVersion(), versionOfInlinePtx(kernel)))
@@ -190,13 +198,22 @@ LogicalResult Lowering::lowerPin(cta::PinOp op) {
   return success();
 }
 
+bool tile::lowering::addsProducts(scf::ForOp loop) {
+  return llvm::any_of(*loop.getBody(), llvm::IsaPred<DotOp, cta::WarpgroupDotOp>);
+}
+
 LogicalResult Lowering::lowerBlock(Block &block) {
   for (Operation &op : block) {
     in.setLoc(op.getLoc());
     if (failed(countInstructions(&op)))
       return failure();
-    if (&op == firstAccess)
+    if (&op == firstAccess) {
       in.waitForGrids();
+      // By kernels of few blocks only: if every one of thousands announces it, they are launched
+      // at half the rate.
+      if (module->hasAttr(kAnnouncesAttr) && !announcesLate)
+        in.announceGrid();
+    }
     if (failed(lowerOp(&op)))
       return failure();
     if (op.hasAttr(cta::kComputedHereAttr))

@@ -85,6 +85,10 @@ void Instructions::waitForGrids() {
   NVVM::GriddepcontrolOp::create(b, *loc, NVVM::GridDepActionKind::wait);
 }
 
+void Instructions::announceGrid() {
+  NVVM::GriddepcontrolOp::create(b, *loc, NVVM::GridDepActionKind::launch_dependents);
+}
+
 void Instructions::barrier() {
   auto [id, threads] = roleBarrier;
   if (threads == 0)

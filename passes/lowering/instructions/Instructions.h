@@ -78,6 +78,8 @@ public:
   /// Waits until the grids this one depends on have ended and their writes are
   /// visible; does nothing in an ordinary launch.
   void waitForGrids();
+  /// Lets the grid behind this one start, if it is launched as a dependent.
+  void announceGrid();
   /// The value of `source` lane (i32), for a scalar of any LLVM type.
   mlir::Value shuffleIdx(mlir::Value value, mlir::Value source);
   /// The value of lane `lane ^ mask`.
@@ -192,6 +194,7 @@ public:
   /// Until it is set back to null, barriers that expect bytes and copies that bring them are the
   /// elected lane's: the others pass by without a branch, so that addresses stay uniform.
   void setElected(mlir::Value lane) { elected = lane; }
+  mlir::Value getElected() const { return elected; }
   void mbarrierExpect(mlir::Value barrier, unsigned bytes);
   void mbarrierExpect(mlir::Value barrier, mlir::Value bytes);
   /// The threads of the warp have done what stands before.

@@ -1,6 +1,7 @@
 // A dependent launch waits for the grids before it behind the index arithmetic,
 // but before whatever may touch global memory, and on every path.
 // RUN: tile-opt %s --tile-lower-to-llvm | FileCheck %s
+// RUN: sed 's/tile.dependent_launch/tile.dependent_launch, tile.announces/' %s | tile-opt --tile-lower-to-llvm | FileCheck %s --check-prefix=NEXT
 
 #l = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = []} : [32]>
 
@@ -10,6 +11,10 @@ module attributes {tile.target = #tile.target<sm_90a>, tile.dependent_launch, ti
 // CHECK: nvvm.griddepcontrol wait
 // CHECK: llvm.load
 // CHECK-NOT: griddepcontrol
+// Without products the next grid may start as soon as those before have ended.
+// NEXT: nvvm.griddepcontrol wait
+// NEXT-NEXT: nvvm.griddepcontrol launch_dependents
+// NEXT: llvm.load
 func.func @before_the_first_access(%p: !tile.ptr<i32>) {
   %r = tile.make_range 0 to 32 : tensor<32xi32, #l>
   %ps = tile.splat %p : !tile.ptr<i32> -> tensor<32x!tile.ptr<i32>, #l>
