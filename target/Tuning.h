@@ -277,6 +277,14 @@ struct Tuning {
   /// what keeps memory busy, since nothing is at the end of a row.
   int64_t chunkBytes = 16 << 10;
   int chunkStages = 4;
+  /// The same of rows that are gone through once: of as many small programs as these some always
+  /// load while others are at the end of a row. Each thread has two vectors of a chunk.
+  int64_t smallChunkBytes = 4096;
+  int programsOfChunks = 8;
+  /// Rows that a program has in hand or on their way, in a loop over them.
+  int rowsAhead = 4;
+  /// Columns of a row that 4 warps hold.
+  int64_t fewWarpsColumns = 4096;
   /// Of a thread's registers, those that may hold elements of a row.
   int64_t registersForRows = 40;
   /// Programs of a multiprocessor that keep memory busy, each with a row in registers or a block

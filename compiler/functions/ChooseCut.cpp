@@ -1,5 +1,6 @@
 //===- ChooseCut.cpp - how a kernel is cut into blocks -----------------------===//
 #include "compiler/functions/ChooseCut.h"
+#include "passes/graph/RowLevels.h"
 #include "target/Devices.h"
 #include "target/Tuning.h"
 #include "llvm/Support/MathExtras.h"
@@ -73,9 +74,37 @@ static void cutPointwise(Cut &cut, const Traits &traits, int64_t rows, int64_t c
   cut.warps = std::clamp<int64_t>(powerOfTwo(threads / 32), 1, tuning.pointwiseThreads / 32);
 }
 
+/// Elements of a row that a program has registers for.
+static int64_t mostInRegisters(const Traits &traits, const Target &target) {
+  int64_t threads = std::min(target.multiprocessor.threads, 1024);
+  int64_t most = int64_t(llvm::bit_floor(uint64_t(threads * tuningOf(target).registersForRows)));
+  return most / powerOfTwo(std::max<int64_t>(traits.fullLoads, 1));
+}
+
+/// Whether a row that does not fit registers is read once all the same.
+static bool readsRowsOnce(const KernelShape &shape) {
+  auto isRow = [](const Access &store) { return store.hasColumn; };
+  return llvm::none_of(shape.stores, isRow) && RowLevels(shape).last() <= 1;
+}
+
+/// A row in chunks.
+static void cutIntoChunks(Cut &cut, const KernelShape &shape, const Traits &traits,
+                          const Tuning &tuning) {
+  cut.loop = true;
+  cut.stages = tuning.chunkStages;
+  bool isOnce = readsRowsOnce(shape);
+  int64_t bytes = std::max<int64_t>(traits.inRows, 2);
+  int64_t together = bytes * powerOfTwo(std::max<int64_t>(traits.fullLoads, 1));
+  cut.block = std::max<int64_t>((isOnce ? tuning.smallChunkBytes : tuning.chunkBytes) / together,
+                                isOnce ? 512 : 1024);
+  int64_t vectors = cut.block * bytes / kVectorBytes / (isOnce ? 2 : 1);
+  cut.warps = std::clamp<int64_t>(vectors / kLanes, 4, 16);
+  cut.together = isOnce ? tuning.programsOfChunks : 0;
+}
+
 /// A whole row in registers if it fits.
-static void cutReduction(Cut &cut, const Traits &traits, int64_t rows, int64_t columns,
-                         const Target &target) {
+static void cutReduction(Cut &cut, const KernelShape &shape, const Traits &traits, int64_t rows,
+                         int64_t columns, const Target &target) {
   const Tuning &tuning = tuningOf(target);
   cut.block = std::max(powerOfTwo(columns), kLeastBlock);
   cut.oneBlock = true;
@@ -88,25 +117,15 @@ static void cutReduction(Cut &cut, const Traits &traits, int64_t rows, int64_t c
     cut.block = std::min(cut.block, fits);
     return;
   }
-  int64_t threads = std::min(target.multiprocessor.threads, 1024);
-  int64_t most = int64_t(llvm::bit_floor(uint64_t(threads * tuning.registersForRows)));
-  most /= powerOfTwo(std::max<int64_t>(traits.fullLoads, 1));
-  if (cut.block > most) {
-    cut.loop = true;
-    int64_t bytes = std::max<int64_t>(traits.inRows, 2);
-    cut.block = tuning.chunkBytes / bytes / powerOfTwo(std::max<int64_t>(traits.fullLoads, 1));
-    cut.block = std::max<int64_t>(cut.block, 1024);
-    cut.warps = std::clamp<int64_t>(cut.block * bytes / (32 * kVectorBytes), 4, 16);
-    cut.stages = tuning.chunkStages;
-    return;
-  }
+  if (cut.block > mostInRegisters(traits, target))
+    return cutIntoChunks(cut, shape, traits, tuning);
   if (cut.block * traits.widest <= tuning.sharedRowsBytes) {
     int64_t together = cut.block <= 128 ? 2048 : 4096;
     cut.rows = std::min(std::max<int64_t>(together / cut.block, 1), powerOfTwo(rows));
     int64_t moved = cut.rows * cut.block * traits.widest;
     cut.warps = std::clamp<int64_t>(powerOfTwo(moved / (32 * kVectorBytes)), 1, 4);
   } else {
-    cut.warps = cut.block <= 4096 ? 4 : cut.block <= 16384 ? 16 : 32;
+    cut.warps = cut.block <= tuning.fewWarpsColumns ? 4 : cut.block <= 16384 ? 16 : 32;
   }
 }
 
@@ -126,6 +145,10 @@ static int64_t blocksAtOnce(const Target &target) {
   return deviceLike(target.capability).multiprocessors;
 }
 
+int64_t tile::threadsAtOnce(const Target &target) {
+  return blocksAtOnce(target) * target.multiprocessor.threads;
+}
+
 int64_t tile::chooseParts(const KernelShape &shape, const Extents &extents, const Target &target) {
   int64_t atOnce = blocksAtOnce(target);
   const Tuning &tuning = tuningOf(target);
@@ -133,7 +156,12 @@ int64_t tile::chooseParts(const KernelShape &shape, const Extents &extents, cons
   int64_t most = std::max<int64_t>(extents.rows, 1), wanted;
   if (shape.reduces) {
     int64_t bytes = std::max<int64_t>(extents.columns, 1) * traits.widest;
-    wanted = atOnce * std::clamp<int64_t>(32768 / bytes, tuning.programsOfRows, 16);
+    bool isLong = powerOfTwo(extents.columns) > mostInRegisters(traits, target);
+    int64_t least =
+        isLong && readsRowsOnce(shape) ? tuning.programsOfChunks : tuning.programsOfRows;
+    // Of wide rows of several arrays registers hold one program.
+    bool isWide = !isLong && extents.columns > tuning.fewWarpsColumns && traits.fullLoads > 1;
+    wanted = atOnce * (isWide ? 1 : std::clamp<int64_t>(32768 / bytes, least, 16));
     most = llvm::divideCeil(uint64_t(most),
                             uint64_t(std::max<int64_t>(tuning.sharedRowsBytes / bytes, 1)));
   } else {
@@ -239,9 +267,14 @@ static int64_t turnOfChain(const KernelShape &shape, const ProductBlock &block, 
   return 0;
 }
 
-/// As many rows as leave work for all of the chip, so that the right operands are read least.
+/// As many rows as leave work for all of the chip, so that the right operands are read least; where
+/// nothing does, as few as run at once.
 static void cutChain(Cut &cut, const KernelShape &shape, const Extents &of, const Target &target) {
   int64_t atOnce = blocksAtOnce(target);
+  auto programsOf = [&](const ProductBlock &block) {
+    uint64_t blocks = llvm::divideCeil(uint64_t(std::max<int64_t>(of.rows, 1)), block.rows);
+    return llvm::SaturatingMultiply(blocks, uint64_t(of.batch));
+  };
   cut.depth = std::max(powerOfTwo(of.depth), kLeastBlock);
   cut.block = std::max(powerOfTwo(of.columns), kLeastBlock);
   for (const ProductBlock &block : kChainBlocks) {
@@ -251,9 +284,9 @@ static void cutChain(Cut &cut, const KernelShape &shape, const Extents &of, cons
     cut.rows = block.rows;
     cut.inner = std::min(turn, std::max(powerOfTwo(of.inner), kLeastBlock));
     cut.warps = block.warps;
-    int64_t blocks = llvm::divideCeil(uint64_t(std::max<int64_t>(of.rows, 1)), block.rows);
-    if (llvm::SaturatingMultiply(uint64_t(blocks), uint64_t(of.batch)) >= uint64_t(atOnce) ||
-        of.rows > block.rows / 2)
+    const ProductBlock *next = &block + 1;
+    bool isLast = next == std::end(kChainBlocks) || programsOf(*next) > uint64_t(atOnce);
+    if (programsOf(block) >= uint64_t(atOnce) || (of.rows > block.rows / 2 && isLast))
       break;
   }
   cut.oneBlock = true;
@@ -291,6 +324,32 @@ std::optional<Extents> tile::extentsOf(const KernelShape &shape, const Bindings 
   return Extents{*counts[0], *counts[1], *counts[2], *counts[3], *counts[4], parts};
 }
 
+/// Arrays of this part of the L2 cache are gone from it before they could be of use again.
+static constexpr int64_t kStreamedPart = 4;
+
+bool tile::isStreaming(const KernelShape &shape, const Cut &cut, const Extents &of,
+                       const Target &target) {
+  auto least = double(deviceLike(target.capability).l2Bytes / kStreamedPart);
+  auto bytesOf = [&](const Access &load) {
+    mlir::Value array = shape.op->getOperand(load.array);
+    return graph::bytesOf(mlir::cast<GraphTensorType>(array.getType()).getElement());
+  };
+  if (shape.product) {
+    double bytes = 0;
+    for (MatmulOp op : productsOf(shape))
+      bytes += double(of.inner) * double(of.columns) *
+               graph::bytesOf(op.getRhs().getType().getElement());
+    return !shape.product->chain && of.batch == 1 && of.rows <= cut.rows && bytes >= least;
+  }
+  auto isWhole = [](const Access &access) { return access.hasRow && access.hasColumn; };
+  // Rows that programs go through come by bulk copies; copies by threads lose by such a hint.
+  if (!shape.reduces || !shape.parts || cut.loop || llvm::any_of(shape.stores, isWhole))
+    return false;
+  return llvm::any_of(shape.loads, [&](const Access &load) {
+    return isWhole(load) && double(of.rows) * double(of.columns) * double(bytesOf(load)) >= least;
+  });
+}
+
 Cut tile::chooseCut(const KernelShape &shape, const Extents &extents, const Target &target) {
   Cut cut;
   if (shape.product && shape.product->chain)
@@ -298,11 +357,12 @@ Cut tile::chooseCut(const KernelShape &shape, const Extents &extents, const Targ
   else if (shape.product)
     cutProduct(cut, shape, extents, target);
   else if (shape.reduces)
-    cutReduction(cut, traitsOf(shape), extents.rows, extents.columns, target);
+    cutReduction(cut, shape, traitsOf(shape), extents.rows, extents.columns, target);
   else if (shape.parts)
     cutParts(cut, traitsOf(shape), extents.rows, extents.columns, tuningOf(target));
   else
     cutPointwise(cut, traitsOf(shape), extents.rows, extents.columns, tuningOf(target));
+  cut.streams = isStreaming(shape, cut, extents, target);
   cut.evenColumns = extents.columns % cut.block == 0 && extents.columns > 0;
   cut.evenRows = extents.rows % cut.rows == 0;
   if (shape.parts && cut.loop) { // a part may have no rows

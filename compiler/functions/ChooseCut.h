@@ -23,6 +23,11 @@ std::optional<Extents> extentsOf(const graph::KernelShape &shape, const graph::B
 
 graph::Cut chooseCut(const graph::KernelShape &shape, const Extents &extents, const Target &target);
 
+/// Whether a kernel that is cut so goes through large arrays once, and writes little: the right
+/// operands of a product of few rows, or rows that are combined and of which a few numbers remain.
+bool isStreaming(const graph::KernelShape &shape, const graph::Cut &cut, const Extents &extents,
+                 const Target &target);
+
 /// Whether a program can hold what it needs for a chain of products of these sizes.
 bool chainFits(const graph::KernelShape &shape, const Extents &extents, const Target &target);
 
@@ -33,6 +38,9 @@ int64_t shareInner(const graph::KernelShape &shape, const Extents &extents, cons
 graph::Cut cutShared(const graph::KernelShape &shape, const Extents &extents, const Target &target,
                      int64_t parts);
 graph::Cut cutSum(const Extents &extents, const Target &target, int64_t parts);
+
+/// Threads that the chip runs at once.
+int64_t threadsAtOnce(const Target &target);
 
 /// How many programs share the rows of a kernel that combines them in parts.
 int64_t chooseParts(const graph::KernelShape &shape, const Extents &extents, const Target &target);

@@ -165,6 +165,7 @@ Cut tile::cutShared(const KernelShape &shape, const Extents &of, const Target &t
                     int64_t parts) {
   Cut cut = bestFor(shape, of, target, parts).first;
   cut.evenInner = of.inner % cut.inner == 0;
+  cut.streams = isStreaming(shape, cut, of, target);
   setEven(cut, of);
   return cut;
 }

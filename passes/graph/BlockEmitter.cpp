@@ -184,6 +184,12 @@ std::optional<ReduceKind> BlockEmitter::directKind(unsigned index) const {
   return kind;
 }
 
+bool BlockEmitter::isLowestOutside(OpOperand &use, ReduceOp maximum) const {
+  auto load = shape.loadOf.find(&use), other = shape.loadOf.find(&maximum.getSrcMutable());
+  return load != shape.loadOf.end() && other != shape.loadOf.end() &&
+         load->second == other->second && directKind(load->second) == ReduceKind::max;
+}
+
 Value BlockEmitter::load(unsigned index) {
   const Access &access = shape.loads[index];
   Form form{access.hasRow, access.hasColumn};
@@ -203,7 +209,10 @@ Value BlockEmitter::load(unsigned index) {
   if (std::optional<ReduceKind> kind = directKind(index);
       mask && form.column && kind && kind != ReduceKind::sum) // else it is 0
     other = Elements(b, loc).identity(blockType(form, Elements::stored(element)), *kind, element);
-  Value value = make<LoadOp>(from, mask, other);
+  // It takes its own places in the cache, not those of what must be written back first.
+  bool isOnce = streams && form.row && form.column;
+  Value value = make<LoadOp>(from, mask, other, CacheModifier::none,
+                             isOnce ? EvictionPolicy::evict_first : EvictionPolicy::normal);
   return known[index] = Elements(b, loc).fromMemory(value, element);
 }
 

@@ -69,6 +69,8 @@ public:
   mlir::Value reduceBlock(ReduceKind kind, mlir::Type element, mlir::Value block, Form form);
   /// The block with nothing behind the end of its rows that would count.
   mlir::Value cleared(ReduceOp op, mlir::Value block, Form form);
+  /// Whether `use` reads the array that `maximum` is of, which is loaded as -inf there.
+  bool isLowestOutside(mlir::OpOperand &use, ReduceOp maximum) const;
   /// Fills a loop: what changes from turn to turn is forgotten.
   void enterLoop(mlir::Operation *op, bool changesRows = false);
   void leaveLoop();
@@ -87,6 +89,7 @@ public:
   /// That for the next chunk.
   mlir::Value carriedOn(ScanOp op);
 
+  bool streams = false;     ///< what is read in rows and columns is not read again
   mlir::Value part;         ///< the program's part of what is combined in parts
   mlir::Value firstColumns; ///< i1: the block has column 0; null: it always does
 

@@ -13,6 +13,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/graph/BlockEmitter.h"
 #include "passes/graph/GraphPasses.h"
+#include "passes/graph/RowLevels.h"
 
 using namespace mlir;
 using namespace tile;
@@ -25,7 +26,8 @@ class RowKernel {
 public:
   RowKernel(const KernelShape &shape, const Cut &cut, ModuleOp module)
       : shape(shape), op(shape.op), cut(cut), frame(shape, cut, module),
-        blocks(frame, shape, cut.rows, cut.block), b(frame.b), loc(frame.loc), index(frame.index) {}
+        blocks(frame, shape, cut.rows, cut.block), b(frame.b), loc(frame.loc), index(frame.index),
+        levels(shape) {}
   void run();
 
 private:
@@ -37,13 +39,10 @@ private:
   void findIndices();
   void enterRows(Value start);
   void enterColumns(Value start);
-  unsigned levelOf(Value value);
-  Form formOfSource(graph::ReduceOp op);
   SmallVector<graph::ScanOp> scansOf(ArrayRef<graph::ReduceOp> reductions,
                                      ArrayRef<unsigned> stores);
-  graph::ReduceOp maximumOf(Value value);
-  graph::ReduceOp carriedMaximum(graph::ReduceOp sum);
-  SmallVector<Value> usersOf(Value value);
+  bool vanishesOutside(graph::ReduceOp sum, graph::ReduceOp maximum) const;
+  void loadOfRow();
   void runInPasses();
   /// One pass over the columns: what it reduces and stores, and what its loop carries for that.
   struct Pass {
@@ -71,7 +70,7 @@ private:
   OpBuilder &b;
   Location loc;
   Type index;
-  DenseMap<Value, unsigned> levels;
+  RowLevels levels;
   Value isFirst; ///< i1: of the rows of the program's part, in a loop over them
 };
 
@@ -135,87 +134,6 @@ void RowKernel::enterColumns(Value start) {
 // Rows at once, or in passes
 //===----------------------------------------------------------------------===//
 
-/// How many reductions must be finished before the value can be known.
-unsigned RowKernel::levelOf(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return 0;
-  if (auto found = levels.find(value); found != levels.end())
-    return found->second;
-  unsigned level = 0;
-  for (Value operand : op->getOperands())
-    level = std::max(level, levelOf(operand));
-  auto reduce = dyn_cast<graph::ReduceOp>(op);
-  bool reduces = reduce && formOfSource(reduce).column && !carriedMaximum(reduce);
-  return levels[value] = level + reduces;
-}
-
-/// The maximum that a value is relative to: the value is so many times exp(x - maximum).
-graph::ReduceOp RowKernel::maximumOf(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (auto view = dyn_cast_or_null<RearrangeOp>(op))
-    return maximumOf(view.getSrc());
-  auto map = dyn_cast_or_null<MapOp>(op);
-  if (!map)
-    return {};
-  if (map.getKind() == MapKind::mul || map.getKind() == MapKind::div) {
-    graph::ReduceOp left = maximumOf(map.getOperand(0));
-    bool byOther = left && !llvm::is_contained(usersOf(left.getResult()), map.getOperand(1));
-    return byOther ? left : graph::ReduceOp();
-  }
-  auto apart = map.getKind() == MapKind::exp ? map.getOperand(0).getDefiningOp<MapOp>() : MapOp();
-  if (!apart || apart.getKind() != MapKind::sub)
-    return {};
-  Value top = apart.getOperand(1);
-  while (auto view = top.getDefiningOp<RearrangeOp>())
-    top = view.getSrc();
-  auto maximum = top.getDefiningOp<graph::ReduceOp>();
-  bool isOnly = maximum && maximum.getKind() == ReduceKind::max && formOfSource(maximum).column &&
-                !llvm::is_contained(usersOf(top), apart.getOperand(0));
-  return isOnly ? maximum : graph::ReduceOp();
-}
-
-/// All operations' results that need a value.
-SmallVector<Value> RowKernel::usersOf(Value value) {
-  llvm::SmallSetVector<Value, 16> users;
-  users.insert(value);
-  for (Operation &inner : op.getBody().front().without_terminator())
-    if (llvm::any_of(inner.getOperands(), [&](Value v) { return users.contains(v); }))
-      users.insert(inner.getResult(0));
-  return users.takeVector();
-}
-
-/// The maximum beside which a sum can be added up in one pass: when a larger one is found,
-/// the sum so far is scaled. Nothing else that the sum needs may be known later than what
-/// the maximum needs.
-graph::ReduceOp RowKernel::carriedMaximum(graph::ReduceOp sum) {
-  if (sum.getKind() != ReduceKind::sum || !isa<FloatType>(sum.getType().getElement()))
-    return {};
-  graph::ReduceOp maximum = maximumOf(sum.getSrc());
-  if (!maximum)
-    return {};
-  SmallVector<Value> users = usersOf(maximum.getResult());
-  unsigned level = levelOf(maximum.getResult());
-  SmallVector<Value> work = {sum.getSrc()};
-  while (!work.empty()) {
-    Value value = work.pop_back_val();
-    if (value == maximum.getResult())
-      continue;
-    if (llvm::is_contained(users, value))
-      llvm::append_range(work, value.getDefiningOp()->getOperands());
-    else if (levelOf(value) >= level)
-      return {};
-  }
-  return maximum;
-}
-
-Form RowKernel::formOfSource(graph::ReduceOp reduce) {
-  auto load = shape.loadOf.find(&reduce.getSrcMutable());
-  if (load == shape.loadOf.end())
-    return shape.forms.lookup(reduce.getSrc());
-  return {shape.loads[load->second].hasRow, shape.loads[load->second].hasColumn};
-}
-
 PartialOp RowKernel::partialOf(unsigned store) {
   return op.getBody().front().getTerminator()->getOperand(store).getDefiningOp<PartialOp>();
 }
@@ -235,7 +153,7 @@ Value RowKernel::carryMaximum(graph::ReduceOp maximum, Value before, Value &scal
   Value zero = elements.constant(now.getType(), 0);
   Value from = make<arith::SelectOp>(isNone, zero, now);
   scale = make<math::ExpOp>(make<arith::SubFOp>(before, from));
-  blocks.knowInLoop(maximum.getResult(), from, usersOf(maximum.getResult()));
+  blocks.knowInLoop(maximum.getResult(), from, levels.usersOf(maximum.getResult()));
   return now;
 }
 
@@ -254,7 +172,8 @@ SmallVector<graph::ScanOp> RowKernel::scansOf(ArrayRef<graph::ReduceOp> reductio
     Operation *source = value.getDefiningOp();
     if (!source || !seen.insert(value).second)
       continue;
-    if (auto reduce = dyn_cast<graph::ReduceOp>(source); reduce && formOfSource(reduce).column)
+    if (auto reduce = dyn_cast<graph::ReduceOp>(source);
+        reduce && levels.formOfSource(reduce).column)
       continue; // known, or one of the pass
     if (auto scan = dyn_cast<graph::ScanOp>(source); scan && shape.forms.lookup(value).column)
       scans.push_back(scan);
@@ -278,7 +197,7 @@ SmallVector<Value> RowKernel::initialOf(const Pass &pass) {
   SmallVector<Value> initial;
   for (graph::ReduceOp reduce : pass.reductions) {
     Type element = reduce.getType().getElement();
-    Form form = formOfSource(reduce);
+    Form form = levels.formOfSource(reduce);
     form.column &= !pass.sumsOf.count(reduce);
     Type type = blocks.blockType(form, Elements::computed(element));
     initial.push_back(elements.identity(type, reduce.getKind(), element));
@@ -290,6 +209,19 @@ SmallVector<Value> RowKernel::initialOf(const Pass &pass) {
     initial.push_back(elements.constant(type, 0));
   }
   return initial;
+}
+
+/// Whether what is summed is a power of what is loaded as -inf behind the end of the row.
+bool RowKernel::vanishesOutside(graph::ReduceOp sum, graph::ReduceOp maximum) const {
+  auto power = sum.getSrc().getDefiningOp<MapOp>();
+  auto apart = power && power.getKind() == MapKind::exp ? power.getOperand(0).getDefiningOp<MapOp>()
+                                                        : MapOp();
+  if (!apart)
+    return false;
+  OpOperand *use = &apart->getOpOperand(0);
+  while (auto cast = use->get().getDefiningOp<CastOp>())
+    use = &cast.getSrcMutable();
+  return blocks.isLowestOutside(*use, maximum);
 }
 
 /// What a turn makes of the pass's reductions.
@@ -306,11 +238,12 @@ void RowKernel::reduceTurn(const Pass &pass, scf::ForOp turns, SmallVectorImpl<V
     Form form;
     Value block = blocks.get(graph::ReduceOp(reduce).getSrcMutable(), form);
     Value before = turns.getRegionIterArg(i);
-    if (graph::ReduceOp maximum = carriedMaximum(reduce))
+    graph::ReduceOp sum = reduce, maximum = levels.carriedMaximum(sum);
+    if (maximum)
       before = make<arith::MulFOp>(before, blocks.spread(scales[maximum], {form.row, false}, form));
-    graph::ReduceOp sum = reduce;
-    next[i] = elements.combine(sum.getKind(), sum.getType().getElement(), before,
-                               blocks.cleared(sum, block, form));
+    if (!maximum || !vanishesOutside(sum, maximum))
+      block = blocks.cleared(sum, block, form);
+    next[i] = elements.combine(sum.getKind(), sum.getType().getElement(), before, block);
   }
 }
 
@@ -344,7 +277,7 @@ void RowKernel::runPass(ArrayRef<graph::ReduceOp> reductions, ArrayRef<unsigned>
   pass.reductions = reductions;
   pass.stores = stored;
   for (auto [i, reduce] : llvm::enumerate(reductions))
-    if (graph::ReduceOp maximum = carriedMaximum(reduce))
+    if (graph::ReduceOp maximum = levels.carriedMaximum(reduce))
       pass.sumsOf[maximum].push_back(i);
   pass.scans = scansOf(reductions, stored);
   SmallVector<Value> initial = initialOf(pass);
@@ -364,26 +297,36 @@ void RowKernel::runPass(ArrayRef<graph::ReduceOp> reductions, ArrayRef<unsigned>
   for (auto [i, reduce] : llvm::enumerate(reductions)) {
     Value whole = turns.getResult(i);
     if (!pass.sumsOf.count(reduce))
-      whole = blocks.reduceBlock(reduce, whole, formOfSource(reduce));
+      whole = blocks.reduceBlock(reduce, whole, levels.formOfSource(reduce));
     blocks.know(graph::ReduceOp(reduce).getResult(), whole);
+  }
+}
+
+/// Loads what is read for each row besides its elements: behind the passes nothing else would be
+/// on its way meanwhile.
+void RowKernel::loadOfRow() {
+  for (Operation &inner : op.getBody().front().without_terminator()) {
+    Value value = inner.getResult(0);
+    if (levels.of(value) == 0 && !shape.forms.lookup(value).column && !isFree(&inner) &&
+        !isa<PartialOp, graph::ReduceOp, graph::ScanOp>(inner))
+      blocks.emit(value);
   }
 }
 
 void RowKernel::runInPasses() {
   Block &body = op.getBody().front();
-  unsigned last = 0;
-  for (Operation &inner : body.without_terminator())
-    last = std::max(last, levelOf(inner.getResult(0)));
+  loadOfRow();
+  unsigned last = levels.last();
   OperandRange results = body.getTerminator()->getOperands();
   for (unsigned level = 0; level <= last; ++level) {
     SmallVector<graph::ReduceOp> reductions;
     SmallVector<unsigned> stored;
     for (graph::ReduceOp reduce : body.getOps<graph::ReduceOp>())
-      if (levelOf(reduce.getResult()) == level + 1 && formOfSource(reduce).column &&
-          (levelOf(reduce.getSrc()) <= level || carriedMaximum(reduce)))
+      if (levels.of(reduce.getResult()) == level + 1 && levels.formOfSource(reduce).column &&
+          (levels.of(reduce.getSrc()) <= level || levels.carriedMaximum(reduce)))
         reductions.push_back(reduce);
     for (auto [i, value] : llvm::enumerate(results))
-      if (levelOf(value) == level && shape.forms.lookup(value).column)
+      if (levels.of(value) == level && shape.forms.lookup(value).column)
         stored.push_back(i);
     if (!reductions.empty() || !stored.empty())
       runPass(reductions, stored);
@@ -418,7 +361,7 @@ void RowKernel::runParts() {
     end = make<arith::MaxSIOp>(end, make<arith::AddIOp>(start, number(1)));
   auto turns = scf::ForOp::create(b, loc, start, end, step, initial);
   if (!cut.loop) // the next rows are on their way while these are worked on
-    turns->setAttr(kNumStagesAttr, b.getI32IntegerAttr(cut.stages));
+    turns->setAttr(kNumStagesAttr, b.getI32IntegerAttr(tuningOf(shape.op).rowsAhead));
   SmallVector<Form> forms(kept.size());
   {
     OpBuilder::InsertionGuard guard(b);
@@ -465,6 +408,7 @@ void RowKernel::storeAll() {
 }
 
 void RowKernel::run() {
+  blocks.streams = cut.streams;
   findIndices();
   // Numbers stand in front, where every loop sees them.
   for (Operation &inner : op.getBody().front().without_terminator())

@@ -214,6 +214,9 @@ SmallVector<Value> ProductKernel::addParts() {
 }
 
 void ProductKernel::run() {
+  right.streams = cut.streams;
+  for (auto &other : others)
+    other->streams = cut.streams;
   findBlock();
   SmallVector<Value> sums = cut.share == Share::Sum ? addParts() : multiplyAll();
   if (cut.share == Share::Parts) {

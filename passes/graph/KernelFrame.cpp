@@ -1,4 +1,6 @@
 //===- KernelFrame.cpp - the function that a kernel becomes ---------------===//
+#include "ir/GridAttributes.h"
+#include "ir/Kernel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/graph/BlockEmitter.h"
 
@@ -10,6 +12,10 @@ KernelFrame::KernelFrame(const KernelShape &shape, const Cut &cut, ModuleOp modu
     : b(module.getContext()), loc(KernelOp(shape.op).getLoc()),
       index(b.getIntegerType(cut.wide ? 64 : 32)), absent(cut.absent) {
   KernelOp op = shape.op;
+  if (cut.together > 0)
+    module->setAttr(cta::kProgramsTogetherAttr, b.getI32IntegerAttr(cut.together));
+  if (cut.announces)
+    module->setAttr(kAnnouncesAttr, b.getUnitAttr());
   b.setInsertionPointToEnd(module.getBody());
   SmallVector<Type> types;
   SmallVector<DictionaryAttr> attributes;
@@ -30,9 +36,14 @@ KernelFrame::KernelFrame(const KernelShape &shape, const Cut &cut, ModuleOp modu
     Value value = array < inputs ? op->getOperand(array) : op->getResult(array - inputs);
     Type element = cast<GraphTensorType>(value.getType()).getElement();
     if (array < inputs && shape.isNumber(array))
-      add(Elements::computed(element), false);
-    else
-      add(PtrType::get(Elements::stored(element)), at(cut.aligned, types.size()));
+      return add(Elements::computed(element), false);
+    bool isEarly = at(cut.early, types.size());
+    add(PtrType::get(Elements::stored(element)), at(cut.aligned, types.size()));
+    if (isEarly) {
+      NamedAttrList list(attributes.back());
+      list.append(kEarlyAttr, b.getUnitAttr());
+      attributes.back() = list.getDictionary(b.getContext());
+    }
   };
   std::for_each(used.begin(), results, addArray);
   unsigned firstSum = types.size();

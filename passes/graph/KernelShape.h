@@ -90,7 +90,9 @@ struct Cut {
   int64_t depth = 0;    ///< of a chain of products: what its first one adds up, at once
   int warps = 4;
   int stages = kDefaultStages; ///< of a loop: turns whose operands or chunks are on their way
+  int together = 0;            ///< programs that are to share a multiprocessor; 0: as it comes
   bool loop = false;           ///< rows are longer than a block
+  bool streams = false;        ///< large arrays are read once, and little is written
   bool evenColumns = false;    ///< columns are a multiple of the block: no masks
   bool evenRows = false;       ///< rows are
   bool evenInner = false;      ///< the inner dimension of a product is
@@ -101,6 +103,8 @@ struct Cut {
   bool wide = false;           ///< indices need 64 bits
   std::vector<bool> divisible; ///< each size argument: a multiple of 16
   std::vector<bool> aligned;   ///< each array: to 16 bytes
+  std::vector<bool> early;     ///< each array: the kernel before does not write it
+  bool announces = false;      ///< the kernel behind may start before this one has ended
   /// Arrays without elements, if some of the results have elements all the same: along a
   /// dimension of no elements the kernel does as if there were one.
   std::vector<bool> absent;

@@ -1,0 +1,39 @@
+//===- RowLevels.h - in how many passes rows are gone through -------------===//
+//
+// A row that is too long for registers is gone through once for each reduction that needs the
+// result of another, and once more for what is stored. A sum of powers needs no pass of its own
+// behind the maximum that they are relative to.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_PASSES_GRAPH_ROWLEVELS_H
+#define TILE_PASSES_GRAPH_ROWLEVELS_H
+
+#include "passes/graph/KernelShape.h"
+
+namespace tile::graph {
+
+class RowLevels {
+public:
+  explicit RowLevels(const KernelShape &shape) : shape(shape), op(shape.op) {}
+
+  /// How many reductions must be finished before the value can be known.
+  unsigned of(mlir::Value value);
+  /// Before all values can.
+  unsigned last();
+  /// The maximum beside which a sum can be added up in one pass; null: none.
+  ReduceOp carriedMaximum(ReduceOp sum);
+  /// All operations' results that need a value.
+  llvm::SmallVector<mlir::Value> usersOf(mlir::Value value);
+  KernelShape::Form formOfSource(ReduceOp reduce);
+
+private:
+  ReduceOp maximumOf(mlir::Value value);
+
+  const KernelShape &shape;
+  KernelOp op;
+  llvm::DenseMap<mlir::Value, unsigned> known;
+};
+
+} // namespace tile::graph
+
+#endif // TILE_PASSES_GRAPH_ROWLEVELS_H
