@@ -41,7 +41,8 @@ void LayoutInference::inferScan(ScanOp op) {
     setHome(result, layout);
 }
 
-/// Whether a block, perhaps changed element by element, is stored and needed for nothing else.
+/// Whether a block, perhaps changed element by element or with a dimension more, is stored and
+/// needed for nothing else.
 static bool isOnlyStored(Value value, unsigned depth = 0) {
   return depth < kMostChanges && !value.use_empty() &&
          llvm::all_of(
@@ -50,6 +51,8 @@ static bool isOnlyStored(Value value, unsigned depth = 0) {
                Operation *user = use.getOwner();
                if (isa<StoreOp, AtomicRmwOp>(user))
                  return use.getOperandNumber() > 0;
+               if (isa<ExpandDimsOp>(user))
+                 return isOnlyStored(user->getResult(0), depth);
                return user->hasTrait<OpTrait::Elementwise>() && user->getNumResults() == 1 &&
                       isOnlyStored(user->getResult(0), depth + 1);
              });

@@ -428,6 +428,42 @@ func.func @stored_sums(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %y: !t
 
 // -----
 
+// The same of sums that are stored with a dimension more, as those that keep their dimensions are.
+// CHECK-DAG: #[[LINE:.*]] = #cta.layout<{register = [], lane = {{\[\[}}1], [2], [4], [8], [16]], warp = {{\[\[}}0], [0]]} : [32]>
+// CHECK-LABEL: func.func @stored_with_a_dimension_more
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @stored_with_a_dimension_more(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %y: !tile.ptr<f32> {tile.divisibility = 16 : i32}) {
+  %row = tile.make_range 0 to 128 : tensor<128xi32>
+  %column = tile.make_range 0 to 32 : tensor<32xi32>
+  %width = arith.constant dense<32> : tensor<32x128xi32>
+  %half = arith.constant dense<0.5> : tensor<32x1xf32>
+  %c = tile.expand_dims %column {axis = 1 : i32} : tensor<32xi32> -> tensor<32x1xi32>
+  %r = tile.expand_dims %row {axis = 0 : i32} : tensor<128xi32> -> tensor<1x128xi32>
+  %cs = tile.broadcast %c : tensor<32x1xi32> -> tensor<32x128xi32>
+  %rs = tile.broadcast %r : tensor<1x128xi32> -> tensor<32x128xi32>
+  %ro = arith.muli %rs, %width : tensor<32x128xi32>
+  %offsets = arith.addi %ro, %cs : tensor<32x128xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<32x128x!tile.ptr<f32>>
+  %ptrs = tile.addptr %xs, %offsets : tensor<32x128x!tile.ptr<f32>>, tensor<32x128xi32>
+  %v = tile.load %ptrs : tensor<32x128x!tile.ptr<f32>>
+  // CHECK: tile.reduce {{.*}} -> tensor<32xf32, #[[LINE]]>
+  %s = tile.reduce %v {axis = 1 : i32} : tensor<32x128xf32> -> tensor<32xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %d = arith.addf %a, %b : f32
+    tile.yield %d : f32
+  }
+  // CHECK-NOT: convert_layout
+  %e = tile.expand_dims %s {axis = 1 : i32} : tensor<32xf32> -> tensor<32x1xf32>
+  %h = arith.mulf %e, %half : tensor<32x1xf32>
+  %ys = tile.splat %y : !tile.ptr<f32> -> tensor<32x1x!tile.ptr<f32>>
+  %yp = tile.addptr %ys, %c : tensor<32x1x!tile.ptr<f32>>, tensor<32x1xi32>
+  tile.store %yp, %h : tensor<32x1x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
 // A function of what is cheap to compute anywhere is computed where it is needed, beside a block
 // that is somewhere: no conversion.
 // CHECK: #[[ACC:.*]] = #cta.layout<{register = {{\[\[}}0, 1], [8, 0], [0, 8], [0, 16]], lane = {{\[\[}}0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = {{\[\[}}16, 0], [32, 0]]} : [64, 32]>
