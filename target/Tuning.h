@@ -222,6 +222,8 @@ struct Tuning {
   unsigned partialsOfLane = 16;
   /// Additions that take as long as a warp's load or shuffle, and as a division or a function.
   unsigned shuffleSlots = 4, longOpSlots = 8;
+  /// Additions that warps must be spared for a branch around them to pay.
+  unsigned branchSlots = 24;
 
   //===--------------------------------------------------------------------===//
   // Registers

@@ -8,7 +8,8 @@
 //    lane reads some, and butterflies combine those: registers for all of them can
 //    be more than anything else in the kernel needs at a time, and where combining two is
 //    work, each thread would do that of all warps again. Results can come to other threads
-//    than those that had a part of them: that costs nothing here.
+//    than those that had a part of them: that costs nothing here. Warps that hold only copies
+//    of results which others store go around it, where that is work.
 //
 // In front of that memory a lane need not know every result of its warp: where it holds parts
 // of several, two lanes each give the other half of theirs and go on with the other half.

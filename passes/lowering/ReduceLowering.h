@@ -75,6 +75,12 @@ struct ReduceLowering {
   /// The row-major indices of the results that this thread needs; `keys` become theirs.
   llvm::SmallVector<mlir::Value> neededResults();
   mlir::LogicalResult takeUp(const Partials &partials);
+  /// The bits of the warps that need not know the results: they are stored by others.
+  unsigned warpsWithoutUse();
+  /// Issue slots of a warp for all results that it takes up.
+  unsigned costOfTakingUp(const Partials &partials);
+  /// The same in warps that have none of the bits of `idle`; the others get any numbers.
+  mlir::LogicalResult takeUpInSome(const Partials &partials, unsigned idle);
   mlir::Value address(const Partials &partials, unsigned operand, mlir::Value index);
   /// Partial results of warps that lanes share out, so that all lanes get the same bits.
   mlir::LogicalResult overShares(unsigned lanes);

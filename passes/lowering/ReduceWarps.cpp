@@ -31,7 +31,82 @@ LogicalResult ReduceLowering::acrossWarps() {
   }
   leave(partials, warpMask);
   l.in.barrier();
-  return takeUp(partials);
+  unsigned idle = warpsWithoutUse();
+  return idle && costOfTakingUp(partials) >= tuningOf(op).branchSlots ? takeUpInSome(partials, idle)
+                                                                      : takeUp(partials);
+}
+
+/// The bits of the warps that hold no more than copies of what others store of `v`, perhaps
+/// changed element by element or with a dimension more; none if it is needed for anything else.
+static unsigned warpsThatDoNotStore(Value v, unsigned depth = 0) {
+  constexpr unsigned kMostChanges = 6;
+  unsigned warps = ~0u;
+  for (OpOperand &use : v.getUses()) {
+    Operation *user = use.getOwner();
+    bool isAtomic = isa<AtomicRmwOp>(user) && user->use_empty();
+    if ((isa<StoreOp>(user) || isAtomic) && use.getOperandNumber() > 0) {
+      auto block = dyn_cast<RankedTensorType>(user->getOperand(0).getType());
+      if (block)
+        for (auto [dim, copies] : cta::getLayout(block).freeVariableMasks())
+          warps &= dim == Dim::warp() ? unsigned(copies) : ~0u;
+      continue;
+    }
+    bool isChange = isa<ExpandDimsOp>(user) ||
+                    (isa<arith::ArithDialect, math::MathDialect, TileDialect>(user->getDialect()) &&
+                     user->hasTrait<OpTrait::Elementwise>() && isMemoryEffectFree(user));
+    if (!isChange || user->getNumResults() != 1 || depth == kMostChanges)
+      return 0;
+    warps &= warpsThatDoNotStore(user->getResult(0), depth + 1);
+  }
+  return warps;
+}
+
+unsigned ReduceLowering::warpsWithoutUse() {
+  unsigned warps = (l.numThreads / kLanes) - 1;
+  for (Value result : op.getResults())
+    warps &= warpsThatDoNotStore(result);
+  return warps;
+}
+
+unsigned ReduceLowering::costOfTakingUp(const Partials &partials) {
+  auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());
+  unsigned results = type ? cta::getLayout(type).inSize(Dim::reg()) : 1;
+  unsigned own = partials.warps >> llvm::popcount(lanesToShare(partials.warps));
+  return results * costOfSharing(partials.warps, own);
+}
+
+LogicalResult ReduceLowering::takeUpInSome(const Partials &partials, unsigned idle) {
+  Location loc = l.in.getLoc();
+  Region *region = l.b.getInsertionBlock()->getParent();
+  Block *works = new Block, *rests = new Block, *after = new Block;
+  for (Block *block : {works, rests, after})
+    region->push_back(block);
+  Value bits = LLVM::AndOp::create(l.b, loc, l.warp(), l.in.i32(int32_t(idle)));
+  Value isNeeded = LLVM::ICmpOp::create(l.b, loc, LLVM::ICmpPredicate::eq, bits, l.in.i32(0));
+  LLVM::CondBrOp::create(l.b, loc, isNeeded, works, rests);
+
+  l.enterBlock(works);
+  if (failed(takeUp(partials)))
+    return failure();
+  Registers results;
+  for (Registers &result : acc)
+    for (Value &v : result) {
+      results.push_back(v);
+      v = after->addArgument(v.getType(), loc);
+    }
+  LLVM::BrOp::create(l.b, loc, results, after);
+
+  // Any number will do, but what is divided by zero would be a promise that this block is not
+  // reached.
+  l.enterBlock(rests);
+  Registers others;
+  for (Value v : results)
+    others.push_back(l.in.constant(v.getType(), isa<IntegerType>(v.getType())
+                                                    ? Attribute(l.b.getIntegerAttr(v.getType(), 1))
+                                                    : l.b.getFloatAttr(v.getType(), 1)));
+  LLVM::BrOp::create(l.b, loc, others, after);
+  l.enterBlock(after);
+  return success();
 }
 
 void ReduceLowering::leave(const Partials &partials, unsigned warpMask) {

@@ -251,12 +251,17 @@ func.func @in_one_order(%p: !tile.ptr<f32>) {
   return
 }
 
-// Three values and a division: what 16 warps have, each lane combines of four.
+// Three values and a division: what 16 warps have, each lane combines of four, and only in the
+// warp that stores the results.
 // CHECK-LABEL: llvm.func @moments
 // CHECK: nvvm.barrier0
+// CHECK: llvm.cond_br %{{.*}}, ^[[WORKS:bb[0-9]+]], ^[[RESTS:bb[0-9]+]]
+// CHECK: ^[[WORKS]]:
 // CHECK-COUNT-3: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
 // CHECK-NOT: llvm.load
 // CHECK-COUNT-5: llvm.nvvm.div.full
+// CHECK-NOT: llvm.nvvm.div.full
+// CHECK: ^[[RESTS]]:
 // CHECK-NOT: llvm.nvvm.div.full
 // CHECK: llvm.return
 func.func @moments(%p: !tile.ptr<f32>) {
@@ -279,6 +284,34 @@ func.func @moments(%p: !tile.ptr<f32>) {
   tile.store %p, %s#0 : !tile.ptr<f32>
   tile.store %p, %s#1 : !tile.ptr<f32>
   tile.store %p, %s#2 : !tile.ptr<f32>
+  return
+}
+}
+
+// -----
+
+// All warps want to know what goes back to the block, and all combine it.
+#sixteen = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64], [128], [256]]} : [512]>
+
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 16>} {
+// CHECK-LABEL: llvm.func @for_all
+// CHECK: nvvm.barrier0
+// CHECK-NOT: llvm.cond_br
+// CHECK: llvm.return
+func.func @for_all(%p: !tile.ptr<f32>) {
+  %ps = tile.splat %p : !tile.ptr<f32> -> tensor<512x!tile.ptr<f32>, #sixteen>
+  %x = tile.load %ps : tensor<512x!tile.ptr<f32>, #sixteen>
+  %s:2 = tile.reduce %x, %x {axis = 0 : i32}
+      : tensor<512xf32, #sixteen>, tensor<512xf32, #sixteen> -> f32, f32 {
+  ^bb0(%a: f32, %b: f32, %d: f32, %e: f32):
+    %share = arith.divf %d, %a : f32
+    %mean = arith.addf %a, %share : f32
+    %both = arith.divf %b, %e : f32
+    tile.yield %mean, %both : f32, f32
+  }
+  %means = tile.splat %s#0 : f32 -> tensor<512xf32, #sixteen>
+  tile.store %ps, %means : tensor<512x!tile.ptr<f32>, #sixteen>
+  tile.store %p, %s#1 : !tile.ptr<f32>
   return
 }
 }
