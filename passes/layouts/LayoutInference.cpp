@@ -213,7 +213,10 @@ cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsig
       unsigned index = llvm::find(loop.getInitArgs(), value) - loop.getInitArgs().begin();
       wanted = wantedByUsers(loop.getRegionIterArg(index), accesses, depth - 1, budget);
     } else if (accesses && isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(user)) {
-      wanted = coalescing.anchor(user);
+      if (auto load = dyn_cast<LoadOp>(user); load && load.getPtr() == value)
+        wanted = layoutWhereRepeated(load, budget);
+      if (!wanted)
+        wanted = coalescing.anchor(user);
     }
     if (wanted)
       return wanted;
@@ -346,6 +349,20 @@ cta::LayoutAttr LayoutInference::layoutBesideSums(LoadOp load) const {
   return homeOfSums(load.getResult(), kMaxOperandDepth, budget);
 }
 
+/// A row that is repeated over a larger block is loaded where it is needed.
+cta::LayoutAttr LayoutInference::layoutWhereRepeated(LoadOp load, unsigned &budget) {
+  RankedTensorType type = blockType(load.getPtr());
+  if (!type)
+    return {};
+  cta::LayoutAttr layout =
+      wantedByUsers(load.getResult(), /*accesses=*/false, kMaxUserDepth, budget);
+  if (!layout && coalescing.isRepeated(load))
+    layout = layoutOfProduct(type.getShape());
+  unsigned most =
+      std::max(mostRepeatedLoads(load), coalescing.numAccesses(load, coalescing.anchor(load)));
+  return layout && coalescing.numAccesses(load, layout) <= most ? layout : cta::LayoutAttr();
+}
+
 void LayoutInference::inferMemory(Operation *op) {
   Value ptr = op->getOperand(0);
   RankedTensorType type = blockType(ptr);
@@ -353,14 +370,8 @@ void LayoutInference::inferMemory(Operation *op) {
     return;
   cta::LayoutAttr layout;
   if (isa<LoadOp>(op)) {
-    // A row that is repeated over a larger block is loaded where it is needed.
-    layout = wantedByUsers(op->getResult(0), /*accesses=*/false);
-    if (!layout && coalescing.isRepeated(op))
-      layout = layoutOfProduct(type.getShape());
-    if (layout &&
-        coalescing.numAccesses(op, layout) >
-            std::max(mostRepeatedLoads(op), coalescing.numAccesses(op, coalescing.anchor(op))))
-      layout = {};
+    unsigned budget = kMaxUsersSeen;
+    layout = layoutWhereRepeated(cast<LoadOp>(op), budget);
     if (!layout && !coalescing.isContiguous(op))
       layout = natural(ptr); // a gather, from wherever the addresses are
     if (!layout)

@@ -67,6 +67,7 @@ private:
   /// Of moving the operands from where they live.
   double costOfOperands(DotOp op, const DotLayouts &layouts) const;
   void inferDot(cta::WarpgroupDotOp op);
+  cta::LayoutAttr layoutWhereRepeated(LoadOp load, unsigned &budget);
   void inferFor(mlir::scf::ForOp op);
   void inferIf(mlir::scf::IfOp op);
   void inferWhile(mlir::scf::WhileOp op);

@@ -527,3 +527,51 @@ func.func @unpacked(%x: !tile.ptr<i32> {tile.divisibility = 16 : i32}, %y: !tile
   return
 }
 }
+
+// -----
+
+// Pointers that a loop carries live where what they point at is repeated to a block, though far
+// behind where they come from: as many as a thread loads there, none of which is moved.
+// CHECK-DAG: #[[BLOCK:.*]] = #cta.layout<{{.*}} : [16, 64]>
+// CHECK-DAG: #[[COLUMN:.*]] = #cta.layout<{register = {{\[\[}}8]], {{.*}} : [16]>
+// CHECK-LABEL: func.func @carried_pointers_of_a_column
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @carried_pointers_of_a_column(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %z: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %n: i32, %at: i64) {
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %step = arith.constant dense<64> : tensor<16xi32>
+  %none = arith.constant dense<0.0> : tensor<16x64xf32>
+  %i = tile.make_range 0 to 16 : tensor<16xi32>
+  %wide = arith.extsi %i : tensor<16xi32> to tensor<16xi64>
+  %from = tile.splat %at : i64 -> tensor<16xi64>
+  %index = arith.addi %from, %wide : tensor<16xi64>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<16x!tile.ptr<f32>>
+  %first = tile.addptr %xs, %index : tensor<16x!tile.ptr<f32>>, tensor<16xi64>
+  // CHECK: scf.for
+  // CHECK-NOT: convert_layout
+  // CHECK: tile.load %{{.*}} : tensor<16x!tile.ptr<f32>, #[[COLUMN]]>
+  // CHECK-NOT: convert_layout
+  // CHECK: scf.yield
+  %sum, %last = scf.for %t = %zero to %n step %one iter_args(%acc = %none, %ptrs = %first) -> (tensor<16x64xf32>, tensor<16x!tile.ptr<f32>>) : i32 {
+    %v = tile.load %ptrs : tensor<16x!tile.ptr<f32>>
+    %e = math.exp %v : tensor<16xf32>
+    %c = tile.expand_dims %e {axis = 1 : i32} : tensor<16xf32> -> tensor<16x1xf32>
+    %b = tile.broadcast %c : tensor<16x1xf32> -> tensor<16x64xf32>
+    %a = arith.addf %acc, %b : tensor<16x64xf32>
+    %next = tile.addptr %ptrs, %step : tensor<16x!tile.ptr<f32>>, tensor<16xi32>
+    scf.yield %a, %next : tensor<16x64xf32>, tensor<16x!tile.ptr<f32>>
+  }
+  %j = tile.make_range 0 to 64 : tensor<64xi32>
+  %rows = arith.constant dense<64> : tensor<16x1xi32>
+  %r = tile.expand_dims %i {axis = 1 : i32} : tensor<16xi32> -> tensor<16x1xi32>
+  %ro = arith.muli %r, %rows : tensor<16x1xi32>
+  %rs = tile.broadcast %ro : tensor<16x1xi32> -> tensor<16x64xi32>
+  %cj = tile.expand_dims %j {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %cs = tile.broadcast %cj : tensor<1x64xi32> -> tensor<16x64xi32>
+  %o = arith.addi %rs, %cs : tensor<16x64xi32>
+  %zs = tile.splat %z : !tile.ptr<f32> -> tensor<16x64x!tile.ptr<f32>>
+  %zp = tile.addptr %zs, %o : tensor<16x64x!tile.ptr<f32>>, tensor<16x64xi32>
+  tile.store %zp, %sum : tensor<16x64x!tile.ptr<f32>>
+  return
+}
+}
