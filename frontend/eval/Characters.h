@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include <cstring>
 #include <vector>
 
 namespace tile::eval {
@@ -20,6 +21,15 @@ inline bool isAscii(llvm::StringRef text) {
 
 inline int64_t countCharacters(llvm::StringRef text) {
   return int64_t(text.size()) - llvm::count_if(text, isContinuationByte);
+}
+
+/// Where `part` begins in `text`, at `from` or behind it. The time grows with the sum of their
+/// lengths; that of StringRef and std::string with the product.
+inline size_t findPart(llvm::StringRef text, llvm::StringRef part, size_t from = 0) {
+  if (from > text.size())
+    return llvm::StringRef::npos;
+  const void *at = memmem(text.data() + from, text.size() - from, part.data(), part.size());
+  return at ? size_t(static_cast<const char *>(at) - text.data()) : llvm::StringRef::npos;
 }
 
 /// The first character of a text that is not empty.

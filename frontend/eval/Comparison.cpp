@@ -1,4 +1,5 @@
 //===- Comparison.cpp - comparison, truth and membership ------------------===//
+#include "frontend/eval/Characters.h"
 #include "frontend/eval/Operators.h"
 #include "frontend/eval/WorkMeter.h"
 #include "text/Format.h"
@@ -118,7 +119,7 @@ static Result contains(const PyValue &container, const PyValue &value) {
       return fail(formatted("`in` a string needs a string on the left, got `{}`", typeName(value)));
     if (!Work::spendBytes(container.asStr().size()))
       return Work::error();
-    return PyValue::boolean(container.asStr().find(value.asStr()) != std::string::npos);
+    return PyValue::boolean(findPart(container.asStr(), value.asStr()) != llvm::StringRef::npos);
   }
   if (container.is(Kind::Dict))
     return PyValue::boolean(container.asDict().find(value) != nullptr);

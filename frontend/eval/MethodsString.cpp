@@ -111,7 +111,11 @@ static Result split(Evaluator &, const PyValue &self, const CallArgs &args) {
       return ok;
     if (r[0].asStr().empty())
       return fail("`split` needs a separator that is not empty", "ValueError");
-    text.split(pieces, r[0].asStr(), limit);
+    size_t done = 0, at;
+    for (; limit-- != 0 && (at = findPart(text, r[0].asStr(), done)) != StringRef::npos;
+         done = at + r[0].asStr().size())
+      pieces.push_back(text.slice(done, at));
+    pieces.push_back(text.drop_front(done));
   }
   std::vector<PyValue> out;
   for (StringRef piece : pieces)
@@ -152,7 +156,7 @@ static Result replace(Evaluator &, const PyValue &self, const CallArgs &args) {
     return fail("`replace` needs text to look for", "ValueError");
   std::string out;
   size_t done = 0;
-  for (size_t at; (at = text.find(from, done)) != std::string::npos; done = at + from.size()) {
+  for (size_t at; (at = findPart(text, from, done)) != StringRef::npos; done = at + from.size()) {
     out += text.substr(done, at - done) + to;
     if (auto error = Work::checkLength(out.size()))
       return error;
@@ -172,11 +176,11 @@ static Result findText(Evaluator &, const PyValue &self, const CallArgs &args) {
     return r.error();
   if (Result ok = needString("find", r[0]); !ok)
     return ok;
-  size_t at = self.asStr().find(r[0].asStr());
-  if (mustFind && at == std::string::npos)
+  size_t at = findPart(self.asStr(), r[0].asStr());
+  if (mustFind && at == StringRef::npos)
     return fail("substring not found", "ValueError");
   return PyValue::integer(
-      at == std::string::npos ? -1 : countCharacters(StringRef(self.asStr()).take_front(at)));
+      at == StringRef::npos ? -1 : countCharacters(StringRef(self.asStr()).take_front(at)));
 }
 
 static Result countText(Evaluator &, const PyValue &self, const CallArgs &args) {
@@ -187,7 +191,10 @@ static Result countText(Evaluator &, const PyValue &self, const CallArgs &args) 
     return ok;
   if (r[0].asStr().empty()) // between all characters, and around them
     return PyValue::integer(countCharacters(self.asStr()) + 1);
-  return PyValue::integer(StringRef(self.asStr()).count(r[0].asStr()));
+  int64_t count = 0;
+  for (size_t at = 0; (at = findPart(self.asStr(), r[0].asStr(), at)) != StringRef::npos; ++count)
+    at += r[0].asStr().size();
+  return PyValue::integer(count);
 }
 
 template <char align>

@@ -276,7 +276,7 @@ static bool equalDicts(const DictObject &a, DictObject &b) {
   return a.items.size() == b.items.size() && !nesting.isTooDeep() &&
          llvm::all_of(a.items, [&](auto &item) {
            const PyValue *other = b.find(item.first);
-           return other && equal(item.second, *other);
+           return Work::spend(1) && other && equal(item.second, *other);
          });
 }
 

@@ -61,13 +61,19 @@ constexpr unsigned maxReprDepth = 30;
 
 static std::string reprAt(const PyValue &value, unsigned depth);
 
+/// Parts that are met many times at every depth would make a text that doubles with each.
+static bool isTooLong(const std::string &text) {
+  if (text.size() <= maxElements)
+    return false;
+  Work::spend(UINT64_MAX);
+  return true;
+}
+
 static std::string reprElements(llvm::ArrayRef<PyValue> elements, unsigned depth) {
   std::string text;
   for (const PyValue &element : elements) {
-    if (text.size() > maxElements) {
-      Work::spend(UINT64_MAX);
+    if (isTooLong(text))
       break;
-    }
     (text += text.empty() ? "" : ", ") += reprAt(element, depth);
   }
   return text;
@@ -80,7 +86,7 @@ static std::string reprTuple(const TupleObject &tuple, unsigned depth) {
   if (tuple.type->name == kConstexprType)
     return formatted("{}[{}]", tuple.type->name, reprElements(tuple.elements, depth));
   std::string text = tuple.type->name + "(";
-  for (size_t i = 0; i < tuple.elements.size(); ++i)
+  for (size_t i = 0; i < tuple.elements.size() && !isTooLong(text); ++i)
     text += formatted("{}{}={}", i ? ", " : "", tuple.type->fields[i],
                       reprAt(tuple.elements[i], depth));
   return text + ")";
@@ -114,9 +120,12 @@ static std::string reprAt(const PyValue &value, unsigned depth) {
     return formatted("{{{}}}", reprElements(value.asSet().elements, depth + 1));
   case PyValue::Kind::Dict: {
     std::string text;
-    for (auto &[key, item] : value.asDict().items)
+    for (auto &[key, item] : value.asDict().items) {
+      if (isTooLong(text))
+        break;
       text += formatted("{}{}: {}", text.empty() ? "" : ", ", reprAt(key, depth + 1),
                         reprAt(item, depth + 1));
+    }
     return formatted("{{{}}}", text);
   }
   case PyValue::Kind::Range: {

@@ -212,6 +212,7 @@ PyValue Specializer::expand(const eval::FunctionObject &function, const eval::Ca
   callee.place.function = function.name();
   callee.place.fileName = builder.getStringAttr(callee.place.file->name());
   for (auto [parameter, value] : llvm::zip(function.params(), bound)) {
+    value = ofHost(value);
     if (isConstexprAnnotation(parameter.annotation.get(), function.module) &&
         specialize::holdsTensor(value)) {
       // One that is only known at run time is what it is: the annotation of a

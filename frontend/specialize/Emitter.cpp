@@ -1,5 +1,6 @@
 //===- Emitter.cpp - places, errors and constants -------------------------===//
 #include "frontend/specialize/Emitter.h"
+#include "frontend/eval/WorkMeter.h"
 #include "mlir/IR/Matchers.h"
 #include "text/Format.h"
 
@@ -79,9 +80,20 @@ Tensor Emitter::poison(std::string message) {
   return {};
 }
 
+PyValue Emitter::ofHost(PyValue value) {
+  constexpr size_t maxValues = 1 << 20; // whoever asks what is inside goes through all of them
+  if (!holdsMoreThan(value, maxValues))
+    return value;
+  return fail(formatted("this holds more than {} values, those of containers in it counted each "
+                        "time: does it contain itself, or a part of it many times?",
+                        maxValues));
+}
+
 PyValue Emitter::take(Result result) {
+  if (result && !eval::Work::spend(0))
+    result = eval::Work::error(); // what was given up on the way has some value or other
   if (result)
-    return result.take();
+    return ofHost(result.take());
   std::unique_ptr<eval::EvalError> failure = result.takeError();
   Diagnostic inner = std::move(failure->diagnostic);
   // A place of its own is inside a compile-time function or another file.

@@ -84,6 +84,8 @@ public:
   /// Reports and returns poison.
   PyValue fail(std::string message);
   Tensor poison(std::string message);
+  /// What host code has made, unless it holds itself or very much.
+  PyValue ofHost(PyValue value);
   /// A compile-time result; its error, if any, is reported.
   PyValue take(Result result);
 

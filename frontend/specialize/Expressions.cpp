@@ -64,14 +64,14 @@ PyValue Specializer::lookup(StringRef name, SourceRange range) {
     for (auto scope = frame->function->closure; scope; scope = scope->parent) {
       auto captured = scope->variables.find(name);
       if (captured != scope->variables.end())
-        return captured->second;
+        return ofHost(captured->second);
     }
   }
   if (frame->module->binds(name))
     return take(frame->module->lookup(name));
   if (std::optional<PyValue> imported = frame->module->starImported(name))
     if (!imported->is(PyValue::Kind::Symbol) || isKnownSymbol(imported->asSymbol()))
-      return *imported;
+      return ofHost(*imported);
   if (std::optional<PyValue> builtin = eval::findBuiltin(name))
     return *builtin;
   reportUnknownName(name, range);
@@ -264,20 +264,8 @@ PyValue Specializer::evaluateSequence(const ast::Sequence &sequence) {
 /// Tuples are taken apart and put together at every branch and loop.
 constexpr size_t maxTupleValues = 1 << 16;
 
-/// Takes the number of values in `value` from `left`, as far as that goes.
-static void countValues(const PyValue &value, size_t &left) {
-  for (const PyValue &element : value.elements()) {
-    if (left == 0)
-      return;
-    --left;
-    countValues(element, left);
-  }
-}
-
 PyValue Specializer::ofBoundedSize(PyValue value) {
-  size_t left = maxTupleValues + 1;
-  countValues(value, left);
-  if (left > 0)
+  if (!holdsMoreThan(value, maxTupleValues))
     return value;
   return fail(formatted("this makes a tuple of more than {} values, those of tuples inside it "
                         "counted each time: keep what is repeated once",

@@ -44,11 +44,16 @@ void Specializer::runKernel(const eval::FunctionObject &kernel, llvm::ArrayRef<P
   top.place.range = kernel.range();
   top.place.function = kernel.name();
   top.place.fileName = builder.getStringAttr(top.place.file->name());
-  for (auto [parameter, value] : llvm::zip(kernel.params(), arguments))
-    top.vars[parameter.name] = Variable{value};
   frame = &top;
   place = &top.place;
+  // Operations on what is known, beside what the evaluator does.
+  constexpr uint64_t maxSteps = 100'000'000;
+  uint64_t steps = 0;
+  eval::Work work(steps, maxSteps);
+  for (auto [parameter, value] : llvm::zip(kernel.params(), arguments))
+    top.vars[parameter.name] = Variable{ofHost(value)};
   run(kernel.def->body);
+  take(PyValue::none()); // too many steps are an error, whoever took them
   func::ReturnOp::create(builder, loc());
   frame = nullptr;
   place = nullptr;

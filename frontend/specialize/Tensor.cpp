@@ -1,5 +1,6 @@
 //===- Tensor.cpp - run-time values as Python values ----------------------===//
 #include "frontend/specialize/Tensor.h"
+#include "frontend/eval/WorkMeter.h"
 #include "frontend/specialize/BlockPointer.h"
 #include "frontend/specialize/Specializer.h"
 #include "frontend/specialize/TensorDescriptor.h"
@@ -102,6 +103,25 @@ bool holdsTensor(const PyValue &value) {
 
 bool holdsPoison(const PyValue &value) {
   return isPoison(value) || llvm::any_of(value.elements(), holdsPoison);
+}
+
+/// Takes the number of values in `value` from `left`, as far as that goes.
+static void countValues(const PyValue &value, size_t &left) {
+  eval::Nesting nesting;
+  if (nesting.isTooDeep())
+    left = 0;
+  for (const PyValue &element : value.elements()) {
+    if (left == 0)
+      return;
+    --left;
+    countValues(element, left);
+  }
+}
+
+bool holdsMoreThan(const PyValue &value, size_t count) {
+  size_t left = count + 1;
+  countValues(value, left);
+  return left == 0;
 }
 
 void flatten(const PyValue &value, llvm::SmallVectorImpl<Tensor> &leaves) {

@@ -101,6 +101,9 @@ inline bool isPoison(const PyValue &value) {
 }
 /// True if a tensor hides anywhere in `value`.
 bool holdsTensor(const PyValue &value);
+/// Whether more than `count` values are inside, those of containers in it counted each time they
+/// are met, or they nest without an end.
+bool holdsMoreThan(const PyValue &value, size_t count);
 bool holdsPoison(const PyValue &value);
 /// A tuple of these elements, of the class that `like` has, if any.
 PyValue tupleLike(const PyValue &like, std::vector<PyValue> elements);
