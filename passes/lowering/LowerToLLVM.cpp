@@ -152,6 +152,21 @@ static int64_t instructionsOf(Operation *op) {
   return (isExtern ? 64 : 16) * (isWide ? 4 : 1);
 }
 
+/// What a product adds, if `op` is one: each instruction along the inner dimension, of 32 bytes,
+/// names the registers of the result. Those of warpgroups name all at once, which costs a compiler
+/// more.
+static int64_t instructionsOfProduct(Operation *op) {
+  auto count = [&](Type element, int64_t depth, int64_t weight) {
+    int64_t registers = cta::getLayout(op->getResult(0).getType()).inSize(Dim::reg());
+    return registers * weight * std::max<int64_t>(1, depth * getElementBytes(element) / 32);
+  };
+  if (auto dot = dyn_cast<cta::WarpgroupDotOp>(op))
+    return count(dot.getB().getType().getElementType(), dot.getDepth(), 6);
+  if (auto dot = dyn_cast<DotOp>(op))
+    return count(getElementType(dot.getA().getType()), dot.getA().getType().getShape().back(), 1);
+  return 0;
+}
+
 /// Adds what `op` becomes, roughly: an instruction for each register, some for mathematics.
 LogicalResult Lowering::countInstructions(Operation *op) {
   if (isa<scf::ForOp, scf::WhileOp>(op) && ++loops > kMostLoops)
@@ -216,6 +231,11 @@ LogicalResult Lowering::lowerBlock(Block &block) {
     }
     if (failed(lowerOp(&op)))
       return failure();
+    int64_t more = instructionsOfProduct(&op); // one that is too long has said so itself
+    instructions += more;
+    if (more && instructions > kMostInstructions)
+      return op.emitError() << "with this product the kernel has more than " << kMostInstructions
+                            << " instructions: use a loop that runs at run time, or smaller blocks";
     if (op.hasAttr(cta::kComputedHereAttr))
       set(op.getResult(0), in.pin(get(op.getResult(0))));
   }
