@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Attributes.h"
+#include "ir/Kernel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/graph/BlockEmitter.h"
 #include "passes/graph/GraphPasses.h"
