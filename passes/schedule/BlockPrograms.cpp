@@ -9,7 +9,7 @@ using namespace tile;
 
 BlockProgramMaker::BlockProgramMaker(func::FuncOp kernel)
     : kernel(kernel), axis(cta::blockProgramsOf(kernel).axis),
-      programs(cta::blockProgramsOf(kernel).count), neighbours(kernel, axis), facts(kernel) {}
+      programs(cta::blockProgramsOf(kernel).count), neighbours(kernel, axis) {}
 
 static Value constant(OpBuilder &b, Location loc, Type type, int64_t n) {
   return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, n));
@@ -62,11 +62,33 @@ static bool isAlike(Value a, Value b, scf::ForOp of, scf::ForOp other) {
                      [&](Value v, Value w) { return isAlike(v, w, of, other); });
 }
 
+static bool isMultiple(Value v, int64_t n) {
+  if (std::optional<int64_t> known = getConstantIntValue(v))
+    return *known % n == 0;
+  Operation *op = v.getDefiningOp();
+  auto is = [&](Value operand) { return isMultiple(operand, n); };
+  if (isa_and_nonnull<arith::MulIOp>(op))
+    return llvm::any_of(op->getOperands(), is);
+  return isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MaxSIOp, arith::MinSIOp>(op) &&
+         llvm::all_of(op->getOperands(), is);
+}
+
+static bool isNotNegative(Value v) {
+  if (std::optional<int64_t> known = getConstantIntValue(v))
+    return *known >= 0;
+  Operation *op = v.getDefiningOp();
+  if (isa_and_nonnull<arith::MaxSIOp>(op))
+    return llvm::any_of(op->getOperands(), isNotNegative);
+  return isa_and_nonnull<arith::MulIOp, arith::DivSIOp, arith::MinSIOp, arith::AddIOp>(op)
+             ? llvm::all_of(op->getOperands(), isNotNegative)
+             : isa_and_nonnull<ProgramIdOp, NumProgramsOp>(op);
+}
+
 /// Whether `upper` is known not to be below `lower`.
-static bool isNotBelow(Value upper, Value lower, AxisInfoAnalysis &facts) {
+static bool isNotBelow(Value upper, Value lower) {
   auto most = upper.getDefiningOp<arith::MaxSIOp>();
   return (most && llvm::is_contained(most->getOperands(), lower)) ||
-         (isConstantIntValue(lower, 0) && facts.get(upper).nonNegative);
+         (isConstantIntValue(lower, 0) && isNotNegative(upper));
 }
 
 /// Whether `to` starts where `from` stops, and the same copies are made in both.
@@ -81,9 +103,9 @@ bool BlockProgramMaker::goesOn(const Loop &from, const Loop &to) {
   if (Operation *end = b.getUpperBound().getDefiningOp();
       end && (end->getBlock() != a->getBlock() || !end->isBeforeInBlock(a)))
     return false;
-  auto isWhole = [&](Value v) { return facts.get(v).divisibility(0) % *step == 0; };
+  auto isWhole = [&](Value v) { return isMultiple(v, *step); };
   return isWhole(a.getLowerBound()) && isWhole(a.getUpperBound()) &&
-         isNotBelow(a.getUpperBound(), a.getLowerBound(), facts) &&
+         isNotBelow(a.getUpperBound(), a.getLowerBound()) &&
          llvm::equal(from.loads, to.loads, [&](cta::TmaLoadOp x, cta::TmaLoadOp y) {
            return x.getType() == y.getType() && x.getMap() == y.getMap() &&
                   x.getDims() == y.getDims() &&

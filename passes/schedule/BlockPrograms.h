@@ -19,7 +19,6 @@
 
 #include "ir/CtaDialect.h"
 #include "mlir/IR/IRMapping.h"
-#include "passes/facts/AxisInfo.h"
 #include "passes/facts/Neighbours.h"
 
 namespace tile {
@@ -69,7 +68,6 @@ private:
   mlir::func::FuncOp kernel;
   int32_t axis, programs;
   Neighbours neighbours;
-  AxisInfoAnalysis facts; ///< of the kernel as it is before roles
   cta::RolesOp roles;
   mlir::Value all, first, last; ///< programs along the axis, the block's first one, the last of all
   llvm::SmallVector<Walk, 1> walks;
