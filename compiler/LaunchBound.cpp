@@ -18,7 +18,8 @@
 // and spills all else.
 //
 // A bound that comes with the kernel, because the number of its warps was chosen for so many
-// programs, goes if it leaves far fewer registers than single values take, or all of them.
+// programs or they run in step, goes if it leaves far fewer registers than single values take, or
+// all of them.
 //
 // The estimate: SSA liveness over an order in which accesses stand as written and all
 // else just before its first use, as the assembler would sink it.

@@ -163,9 +163,27 @@ private:
       }
     if (!before || !fits(module))
       return success();
-    return failure(failed(chooseRoles(*before, made.remarks)) ||
-                   failed(chooseWarps(*before, made.wanted, made.remarks)) ||
-                   failed(choosePrograms(*before, made.wanted, made.remarks)));
+    if (failed(chooseRoles(*before, made.remarks)) ||
+        failed(chooseWarps(*before, made.wanted, made.remarks)) ||
+        failed(choosePrograms(*before, made.wanted, made.remarks)))
+      return failure();
+    keepTwoPrograms();
+    return success();
+  }
+
+  /// Two warpgroups that meet in each turn run in step, and wait for their products together: one
+  /// program's arithmetic runs under the products of another, if there are two. The assembler, that
+  /// does not know it, takes a few registers more than they leave.
+  void keepTwoPrograms() {
+    ModuleOp module = getOperation();
+    constexpr unsigned kThreads = 2 * unsigned(kWarpgroupThreads);
+    bool hasRoles =
+        module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    if (!hasRoles && cta::threadsOf(module) == kThreads && multipliesInLoops(module) &&
+        !module->hasAttr(cta::kProgramsTogetherAttr) &&
+        programsAtOnce(module, blocksOf(module, registersDuringProducts),
+                       cta::madeOf(module).sharedBytes, kThreads) == 2)
+      relyOn(2);
   }
 
   /// One stage means that each turn of a loop over products waits for its own operands, as a
