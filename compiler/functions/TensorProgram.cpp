@@ -1,7 +1,6 @@
 //===- TensorProgram.cpp - a function of whole tensors, compiled ----------===//
 #include "compiler/functions/TensorProgram.h"
 #include "compiler/functions/ChooseCut.h"
-#include "compiler/functions/EarlyReads.h"
 #include "frontend/Specialize.h"
 #include "frontend/tensors/Trace.h"
 #include "ir/TileDialect.h"
@@ -85,8 +84,8 @@ private:
   /// The strides of a buffer as formulas: what is 1 in this launch is so in all of the class.
   Sizes stridesOf(unsigned buffer, const TensorPlace &place, std::string &layout) const;
   std::string moduleText(const KernelShape &shape, const graph::Cut &cut);
-  void setNeighbours(graph::Cut &cut, unsigned index, const Bindings &sizes,
-                     ArrayRef<TensorPlace> places, int64_t programs, const Target &target) const;
+  bool announcesNext(const graph::Cut &cut, unsigned index, int64_t programs,
+                     const Target &target) const;
   std::vector<bool> withoutElements(const TensorKernel &kernel, const Bindings &sizes) const;
   bool cutWithoutPrograms(graph::Cut &cut, Extents &extents, const TensorKernel &kernel,
                           const KernelShape &shape, const Bindings &sizes,
@@ -540,7 +539,7 @@ static std::string keyOf(const std::string &kernel, const std::string &layout,
   for (bool flag : {cut.loop, cut.evenColumns, cut.evenRows, cut.evenInner, cut.evenDepth,
                     cut.oneBlock, cut.wide, cut.announces, cut.streams})
     key += flag ? '1' : '0';
-  for (auto *flags : {&cut.divisible, &cut.aligned, &cut.early, &cut.absent}) {
+  for (auto *flags : {&cut.divisible, &cut.aligned, &cut.absent}) {
     key += "|";
     for (bool flag : *flags)
       key += flag ? '1' : '0';
@@ -606,18 +605,16 @@ static llvm::Error tooLarge(const TensorKernel &kernel) {
                                            kernel.name));
 }
 
-/// What the kernels before and behind mean for this one, which has so many programs along x.
-void Program::setNeighbours(graph::Cut &cut, unsigned index, const Bindings &sizes,
-                            ArrayRef<TensorPlace> places, int64_t programs,
+/// Whether the kernel behind this one, which has so many programs along x, may start before it
+/// ends.
+bool Program::announcesNext(const graph::Cut &cut, unsigned index, int64_t programs,
                             const Target &target) const {
   const TensorKernel &kernel = kernels[index];
-  for (unsigned array = 0; array < kernel.buffers.size(); ++array)
-    cut.early.push_back(isThereEarly(*this, index, array, sizes, places));
   // One that fills the chip leaves no room for the next but at the end of its last programs.
   int64_t count = programs * kernel.parts, threads = count * cut.warps * int64_t(kLanes);
   bool leavesRoom =
       kernel.multiplies ? count <= kMostToAnnounce : threads < threadsAtOnce(target) / 2;
-  cut.announces = index + 1 < kernels.size() && leavesRoom;
+  return index + 1 < kernels.size() && leavesRoom;
 }
 
 llvm::Expected<TensorLaunch> Program::launch(unsigned index, const Bindings &given,
@@ -659,7 +656,7 @@ llvm::Expected<TensorLaunch> Program::launch(unsigned index, const Bindings &giv
   int64_t programs = countPrograms(shape, cut, *extents);
   if (programs < 0 || programs > INT32_MAX)
     return tooLarge(kernel);
-  setNeighbours(cut, index, given, places, programs, target);
+  cut.announces = announcesNext(cut, index, programs, target);
   launch.grid = {uint32_t(programs), 1, 1};
   if (cut.share == graph::Share::Parts)
     launch.grid[1] = uint32_t(kernel.parts);

@@ -37,13 +37,7 @@ KernelFrame::KernelFrame(const KernelShape &shape, const Cut &cut, ModuleOp modu
     Type element = cast<GraphTensorType>(value.getType()).getElement();
     if (array < inputs && shape.isNumber(array))
       return add(Elements::computed(element), false);
-    bool isEarly = at(cut.early, types.size());
     add(PtrType::get(Elements::stored(element)), at(cut.aligned, types.size()));
-    if (isEarly) {
-      NamedAttrList list(attributes.back());
-      list.append(kEarlyAttr, b.getUnitAttr());
-      attributes.back() = list.getDictionary(b.getContext());
-    }
   };
   std::for_each(used.begin(), results, addArray);
   unsigned firstSum = types.size();

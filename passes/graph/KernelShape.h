@@ -103,7 +103,6 @@ struct Cut {
   bool wide = false;           ///< indices need 64 bits
   std::vector<bool> divisible; ///< each size argument: a multiple of 16
   std::vector<bool> aligned;   ///< each array: to 16 bytes
-  std::vector<bool> early;     ///< each array: the kernel before does not write it
   bool announces = false;      ///< the kernel behind may start before this one has ended
   /// Arrays without elements, if some of the results have elements all the same: along a
   /// dimension of no elements the kernel does as if there were one.
