@@ -48,6 +48,7 @@ struct SharedBlock {
   llvm::SmallVector<Group> groups;
   llvm::SmallVector<unsigned> groupOf; ///< each register's
   Registers registers;                 ///< null until they are loaded
+  mlir::Value reads;                   ///< `Ring::reads` of the ring whose slot it is, or null
 };
 
 class Lowering {
@@ -146,6 +147,8 @@ private:
   mlir::LogicalResult lowerAsyncCopy(cta::AsyncCopyOp op);
   /// What the second cache is to do with what `op` copies; null if that is nothing special.
   mlir::Value policyOf(mlir::Operation *op);
+  /// An i32 zero that no assembler knows to be one, for the whole kernel.
+  mlir::Value zeroUnknown();
   /// The same of an access by the threads, which may be compiled for chips without policies.
   mlir::Value policyOf(EvictionPolicy evict);
   /// Where a cp.async writes (i32). With a policy, ptxas (12.8, 13.0) splits an address of
@@ -175,6 +178,9 @@ private:
     bool hasElements = false;     ///< which the producer's own copies bring
     bool eachLaneArrives = false; ///< to give a slot back; else one of each warp
     unsigned announcedBytes = 0;  ///< of a slot: the others
+    /// A variable, something of all that the thread has read of a slot that it holds; null if
+    /// threads read nothing of slots by themselves.
+    mlir::Value reads;
     /// Of slots that are begun early: how many are left to be filled, a variable (null: none
     /// are), and which is next to be begun.
     mlir::Value early;
@@ -189,6 +195,8 @@ private:
   mlir::LogicalResult lowerRing(cta::RingOp op);
   mlir::LogicalResult lowerRingStep(mlir::Operation *op, const Ring &ring);
   void releaseSlot(cta::RingReleaseOp op, const Ring &ring);
+  mlir::Value behindReads(const Ring &ring, mlir::Value barrier);
+  void noteRead(mlir::Value reads, mlir::ValueRange loaded);
   void lowerRingCopy(cta::RingCopyOp copy, const Ring &ring);
   mlir::LogicalResult lowerFills(cta::SingleOp op);
   //===--- slots begun before the wait for other grids (EarlyOperands.cpp) ---===//
@@ -211,6 +219,7 @@ private:
   bool shareStaging(cta::TmaStoreOp a, cta::TmaStoreOp b);
   mlir::LogicalResult lowerWarpgroupDot(cta::WarpgroupDotOp op);
   mlir::LogicalResult lowerWarpgroupWait(cta::WarpgroupWaitOp op);
+  mlir::Value makeVariable(int32_t init);
   Cursor makeCursor(int32_t parity);
   mlir::Value read(mlir::Value variable);
   void advance(const Ring &ring, const Cursor &cursor, mlir::Value condition = {});
@@ -321,7 +330,8 @@ private:
   mlir::Value blockTid;  ///< the thread's number in the block
   mlir::Value tid;       ///< and among those that compute together
   mlir::Value laneId, warpId, uniformWarpId, warpgroupId, groupId, clusterRankId;
-  mlir::Value evictFirst, evictLast, unknownZero; ///< of `policyOf`
+  mlir::Value evictFirst, evictLast; ///< of `policyOf`
+  mlir::Value unknownZero;           ///< of `zeroUnknown`
   llvm::DenseMap<mlir::Value, Ring> rings;
   /// The address field of a matrix descriptor of each buffer that was waited for.
   llvm::DenseMap<mlir::Value, mlir::Value> slotFields;

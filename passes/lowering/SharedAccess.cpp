@@ -150,7 +150,8 @@ void Lowering::storeBlockShared(const Registers &regs, const LinearLayout &holde
 SharedBlock Lowering::makeSharedBlock(Type type, const LinearLayout &offsets,
                                       unsigned maxVectorLog2, const MatrixAccess *matrices,
                                       Value base) {
-  SharedBlock block{type, base, offsets, matrices ? matrices->numMatrices() : 0, false, {}, {}, {}};
+  SharedBlock block{type, base, offsets, matrices ? matrices->numMatrices() : 0, false, {},
+                    {},   {},   {}};
   auto addGroup = [&](unsigned addressRegister, ArrayRef<int32_t> registers) {
     for (int32_t r : registers)
       block.groupOf[r] = unsigned(block.groups.size());
@@ -192,6 +193,8 @@ void Lowering::loadInto(SharedBlock &block, unsigned reg) {
                         : in.loadShared(block.type, group.registers.size(), at);
   for (auto [r, v] : llvm::zip_equal(group.registers, elements))
     block.registers[r] = v;
+  if (block.reads)
+    noteRead(block.reads, elements);
 }
 
 Registers Lowering::loadAll(SharedBlock &block) {

@@ -224,6 +224,16 @@ SmallVector<Value> Instructions::unpack(ValueRange words, Type type, unsigned co
   return elements;
 }
 
+Value Instructions::wordOf(ValueRange elements) {
+  unsigned bits = bitWidth(elements.front().getType());
+  unsigned count = std::min<unsigned>(std::max(32 / bits, 1u), elements.size());
+  Value word = pack(elements.take_front(count), bits * count).front();
+  if (bits * count > 32)
+    return LLVM::TruncOp::create(b, *loc, b.getI32Type(), word);
+  return bits * count == 32 ? word
+                            : LLVM::ZExtOp::create(b, *loc, b.getI32Type(), word).getResult();
+}
+
 SmallVector<Value> Instructions::pin(ValueRange elements) {
   Type type = elements.front().getType();
   unsigned bits = bitWidth(type);

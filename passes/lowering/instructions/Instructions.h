@@ -268,6 +268,9 @@ public:
   /// Reinterprets consecutive elements as words of `wordBits`, low ones first.
   llvm::SmallVector<mlir::Value> pack(mlir::ValueRange elements, unsigned wordBits);
   llvm::SmallVector<mlir::Value> unpack(mlir::ValueRange words, mlir::Type type, unsigned count);
+  /// An i32 that is not known before the first of `elements` is: some of its bits, and of what lies
+  /// beside it.
+  mlir::Value wordOf(mlir::ValueRange elements);
 
   /// The same values behind an opaque point: packed into 32-bit registers that
   /// the optimiser cannot see through, so nothing wide stays alive across it.

@@ -36,14 +36,21 @@ LogicalResult Lowering::lowerSlot(cta::SlotOp op) {
   return success();
 }
 
+Value Lowering::zeroUnknown() {
+  if (!unknownZero) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(tid);
+    unknownZero = in.unknownZero();
+  }
+  return unknownZero;
+}
+
 Value Lowering::policyOf(Operation *op) {
   auto evict = op->getAttrOfType<EvictionPolicyAttr>(cta::kEvictAttr);
   if (!evict)
     return {};
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointAfterValue(tid);
-  if (!unknownZero && isa<cta::AsyncCopyOp, cta::RingElementCopyOp>(op))
-    unknownZero = in.unknownZero();
+  if (isa<cta::AsyncCopyOp, cta::RingElementCopyOp>(op))
+    zeroUnknown();
   return policyOf(evict.getValue());
 }
 
@@ -125,8 +132,12 @@ static bool isForProducts(cta::ReadOp op) {
 LogicalResult Lowering::lowerRead(cta::ReadOp op) {
   cta::BufferType buffer = op.getBuffer().getType();
   unsigned bytes = getElementBytes(buffer.getElementType());
+  auto slot = op.getBuffer().getDefiningOp<cta::RingWaitOp>();
+  Value reads = slot ? rings.find(slot.getRing())->second.reads : Value();
   if (!isa<RankedTensorType>(op.getType())) {
     set(op.getResult(), in.loadShared(llvmType(op.getType()), 1, bufferBase(op.getBuffer())));
+    if (reads)
+      noteRead(reads, get(op.getResult()));
     return success();
   }
   LinearLayout offsets = layout::offsetsOf(cta::getLayout(op.getType()), buffer.getLinearLayout());
@@ -137,6 +148,7 @@ LogicalResult Lowering::lowerRead(cta::ReadOp op) {
   SharedBlock block =
       makeSharedBlock(llvmType(buffer.getElementType()), offsets, llvm::Log2_32(16 / bytes),
                       matrices ? &*matrices : nullptr, bufferBase(op.getBuffer()));
+  block.reads = reads;
   if (isForProducts(op))
     sharedBlocks[op.getResult()] = std::move(block);
   else
