@@ -4,6 +4,7 @@
 #include "compiler/CarriedBits.h"
 #include "compiler/Divisors.h"
 #include "compiler/LaunchBound.h"
+#include "compiler/ShortIntegers.h"
 #include "devicelib/DeviceLibrary.h"
 #include "ir/TileDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -209,11 +210,46 @@ static bool shiftsUp(const PHINode &carried, const Loop &loop) {
 /// NVIDIA's assembler (12.8 to 13.0) unrolls such loops, and where the turns have
 /// shifted all of x out of the low word it gives a turn the high word of an earlier
 /// one. Left as loops they are right; straight-line steps InstCombine has merged.
-static void keepShiftingLoops(LoopInfo &loops) {
+static bool isShifting(const Loop &loop) {
+  return any_of(loop.getHeader()->phis(), [&](const PHINode &phi) {
+    return phi.getType()->isIntegerTy(64) && shiftsUp(phi, loop);
+  });
+}
+
+/// A number that a few turns' steps may take past the limits of its type.
+static bool isNearLimit(const Value *v) {
+  const auto *constant = dyn_cast<ConstantInt>(v);
+  if (!constant || constant->getBitWidth() < 32)
+    return false;
+  constexpr uint64_t kReach = uint64_t(1) << 24;
+  const APInt &n = constant->getValue();
+  APInt least = APInt::getSignedMinValue(n.getBitWidth());
+  return (n - least).ult(kReach) || (least - 1 - n).ult(kReach);
+}
+
+/// The assembler (13.0) unrolls loops that count to a constant, up to where that is a few steps
+/// from the end, and does not see that it may be less than the least number: such a loop never
+/// leaves. Which constant it is that a loop counts to is decided behind us, from these.
+static bool countsNearLimit(const Loop &loop) {
+  using namespace PatternMatch;
+  for (const PHINode &phi : loop.getHeader()->phis())
+    for (const Value *next : phi.incoming_values())
+      if (match(next, m_c_Add(m_Specific(&phi), m_ConstantInt())) &&
+          any_of(phi.incoming_values(), isNearLimit))
+        return true;
+  SmallVector<BasicBlock *, 4> ends;
+  loop.getExitingBlocks(ends);
+  return any_of(ends, [](const BasicBlock *block) {
+    const auto *branch = dyn_cast<BranchInst>(block->getTerminator());
+    const auto *asked =
+        branch && branch->isConditional() ? dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
+    return asked && any_of(asked->operand_values(), isNearLimit);
+  });
+}
+
+static void keepLoops(LoopInfo &loops) {
   for (Loop *loop : loops.getLoopsInPreorder())
-    if (any_of(loop->getHeader()->phis(), [&](const PHINode &phi) {
-          return phi.getType()->isIntegerTy(64) && shiftsUp(phi, *loop);
-        }))
+    if (isShifting(*loop) || countsNearLimit(*loop))
       addStringMetadataToLoop(loop, "llvm.loop.unroll.disable", 1);
 }
 
@@ -292,9 +328,11 @@ void PtxEmitter::optimize(Module &module, const tile::Target &target, const Emit
   mpm.run(module, mam);
   for (Function &f : module)
     if (f.size() > 1) {
-      keepShiftingLoops(fam.getResult<LoopAnalysis>(f));
+      keepLoops(fam.getResult<LoopAnalysis>(f));
       widenCarriedBits(fam.getResult<LoopAnalysis>(f));
     }
+  for (Function &f : module)
+    widenShortIntegers(f);
   for (Function &f : module)
     if (f.getCallingConv() == CallingConv::PTX_Kernel)
       setLaunchBound(f, target, options.sharedBytes);
