@@ -4,7 +4,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Algebra.h"
-#include "ir/GridAttributes.h"
 #include "ir/Kernel.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/Passes.h"
@@ -73,6 +72,13 @@ static unsigned versionOfInlinePtx(func::FuncOp kernel) {
   return version;
 }
 
+static bool hasLoopOfProducts(func::FuncOp kernel) {
+  auto look = [](scf::ForOp loop) {
+    return addsProducts(loop) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return kernel.walk(look).wasInterrupted();
+}
+
 LogicalResult Lowering::run() {
   MLIRContext *context = module.getContext();
   in.setLoc(kernel.getLoc());
@@ -120,14 +126,7 @@ LogicalResult Lowering::run() {
     tid = LLVM::AndOp::create(b, in.getLoc(), blockTid, in.i32(int32_t(numThreads - 1)));
   if (module->hasAttr(kDependentLaunchAttr)) {
     firstAccess = findFirstAccess(kernel.getBody().front());
-    beginEarly();
-    announcesLate = module->hasAttr(kAnnouncesAttr) && kernel
-                                                           .walk([](scf::ForOp loop) {
-                                                             return addsProducts(loop)
-                                                                        ? WalkResult::interrupt()
-                                                                        : WalkResult::advance();
-                                                           })
-                                                           .wasInterrupted();
+    announcesLate = module->hasAttr(kAnnouncesAttr) && hasLoopOfProducts(kernel);
   }
   if (failed(lowerBlock(kernel.getBody().front())))
     return failure();

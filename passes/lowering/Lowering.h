@@ -175,10 +175,6 @@ private:
     bool hasElements = false;     ///< which the producer's own copies bring
     bool eachLaneArrives = false; ///< to give a slot back; else one of each warp
     unsigned announcedBytes = 0;  ///< of a slot: the others
-    /// Of slots that are begun early: how many are left to be filled, a variable (null: none
-    /// are), and which is next to be begun.
-    mlir::Value early;
-    Cursor begun;
     int64_t slotBytes() const {
       return bufferOffsets.back() - bufferOffsets.front() +
              int64_t(llvm::alignTo(bufferBytes.back(), cta::kSlotAlignment));
@@ -190,13 +186,6 @@ private:
   mlir::LogicalResult lowerRingStep(mlir::Operation *op, const Ring &ring);
   void releaseSlot(cta::RingReleaseOp op, const Ring &ring);
   void lowerRingCopy(cta::RingCopyOp copy, const Ring &ring);
-  mlir::LogicalResult lowerFills(cta::SingleOp op);
-  //===--- slots begun before the wait for other grids (EarlyOperands.cpp) ---===//
-  void beginEarly();
-  llvm::SmallVector<cta::RingCopyOp> earlyCopiesOf(cta::RingAcquireOp acquire);
-  mlir::LogicalResult lowerEarly(cta::SingleOp op);
-  void lowerEarlyStep(mlir::Operation *op, const Ring &ring);
-  void endEarly(const Ring &ring);
   mlir::LogicalResult lowerRingFill(cta::RingFillOp op);
   mlir::LogicalResult lowerRoles(cta::RolesOp op);
   mlir::LogicalResult lowerSingle(cta::SingleOp op);
@@ -309,10 +298,6 @@ private:
   mlir::Block *entry = nullptr;
   /// Where a dependent launch must wait for the grids before it; null: nowhere.
   mlir::Operation *firstAccess = nullptr;
-  /// Where slots are begun before that wait, and what of the rings' first round is done then.
-  llvm::DenseSet<mlir::Operation *> earlySingles, earlyOps;
-  llvm::DenseSet<mlir::Value> earlyRings;
-  bool beginsEarly = false; ///< what is lowered stands in one of `earlySingles`
   /// The grid behind this one is announced behind loops over products, not with the wait.
   bool announcesLate = false;
   /// Groups of consumers, each of `numThreads`, that run the same code.
