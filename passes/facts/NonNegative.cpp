@@ -2,6 +2,7 @@
 #include "passes/facts/NonNegative.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/facts/Promises.h"
+#include "passes/facts/Reach.h"
 #include "passes/facts/StridedAccess.h"
 
 using namespace mlir;
@@ -43,7 +44,7 @@ bool NonNegative::holdsOfCounter(BlockArgument counter, int64_t more, unsigned d
 }
 
 bool NonNegative::holds(Value v, unsigned depth) const {
-  if (depth > 12)
+  if (depth > reach::kFacts)
     return false;
   // A persistent kernel counts what it has done from one turn before the first.
   auto [counter, more] = withoutConstant(v);

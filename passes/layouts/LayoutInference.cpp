@@ -2,18 +2,13 @@
 #include "passes/layouts/LayoutInference.h"
 #include "ir/layout/Hopper.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/facts/Reach.h"
 #include "passes/layouts/DotLayouts.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tile;
 using layout::LinearLayout;
-
-/// How far to look for what users want.
-static constexpr unsigned kMaxUserDepth = 7;
-static constexpr unsigned kMaxUsersSeen = 48;
-/// How far to look back for what has a home.
-static constexpr unsigned kMaxOperandDepth = 3;
 
 static RankedTensorType blockType(Value value) {
   return dyn_cast<RankedTensorType>(value.getType());
@@ -80,8 +75,8 @@ static bool isStoredByTma(Value value, unsigned depth, unsigned &budget) {
 }
 
 static bool isStoredByTma(Value value) {
-  unsigned budget = kMaxUsersSeen;
-  return isStoredByTma(value, kMaxUserDepth, budget);
+  unsigned budget = reach::kUsersSeen;
+  return isStoredByTma(value, reach::kUsers, budget);
 }
 
 /// The first operand's home; but one that is the home of the shape's accesses
@@ -170,7 +165,7 @@ cta::LayoutAttr LayoutInference::layoutOfRepeated(BroadcastOp op) {
 cta::LayoutAttr LayoutInference::homeOfUsers(Value value) const {
   for (Operation *user : value.getUsers())
     if (isElementwise(user))
-      if (cta::LayoutAttr home = expectedHome(user, kMaxOperandDepth))
+      if (cta::LayoutAttr home = expectedHome(user, reach::kOperands))
         return home;
   return {};
 }
@@ -178,11 +173,11 @@ cta::LayoutAttr LayoutInference::homeOfUsers(Value value) const {
 /// Looks through elementwise operations and repetitions. `accesses`: memory
 /// accesses count too, not only repetitions to a larger block.
 cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses) {
-  return wantedByUsers(value, accesses, kMaxUserDepth);
+  return wantedByUsers(value, accesses, reach::kUsers);
 }
 
 cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsigned depth) {
-  unsigned budget = kMaxUsersSeen;
+  unsigned budget = reach::kUsersSeen;
   return wantedByUsers(value, accesses, depth, budget);
 }
 
@@ -300,8 +295,8 @@ void LayoutInference::inferElementwise(Operation *op) {
       return setHome(result, {});
     }
   }
-  unsigned budget = kMaxUsersSeen;
-  cta::LayoutAttr wanted = homeOfSums(result, kMaxOperandDepth, budget);
+  unsigned budget = reach::kUsersSeen;
+  cta::LayoutAttr wanted = homeOfSums(result, reach::kOperands, budget);
   if (!wanted)
     wanted = homeOfUsers(result);
   if (!wanted)
@@ -345,8 +340,8 @@ cta::LayoutAttr LayoutInference::layoutBesideSums(LoadOp load) const {
   if (accumulators.empty() || getElementBytes(type.getElementType()) < 2 || isAmongProducts(load) ||
       !isStoredByTma(load.getResult()))
     return {};
-  unsigned budget = kMaxUsersSeen;
-  return homeOfSums(load.getResult(), kMaxOperandDepth, budget);
+  unsigned budget = reach::kUsersSeen;
+  return homeOfSums(load.getResult(), reach::kOperands, budget);
 }
 
 /// A row that is repeated over a larger block is loaded where it is needed.
@@ -355,7 +350,7 @@ cta::LayoutAttr LayoutInference::layoutWhereRepeated(LoadOp load, unsigned &budg
   if (!type)
     return {};
   cta::LayoutAttr layout =
-      wantedByUsers(load.getResult(), /*accesses=*/false, kMaxUserDepth, budget);
+      wantedByUsers(load.getResult(), /*accesses=*/false, reach::kUsers, budget);
   if (!layout && coalescing.isRepeated(load))
     layout = layoutOfProduct(type.getShape());
   unsigned most =
@@ -370,7 +365,7 @@ void LayoutInference::inferMemory(Operation *op) {
     return;
   cta::LayoutAttr layout;
   if (isa<LoadOp>(op)) {
-    unsigned budget = kMaxUsersSeen;
+    unsigned budget = reach::kUsersSeen;
     layout = layoutWhereRepeated(cast<LoadOp>(op), budget);
     if (!layout && !coalescing.isContiguous(op))
       layout = natural(ptr); // a gather, from wherever the addresses are
