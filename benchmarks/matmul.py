@@ -214,9 +214,7 @@ def main():
     for name, values in ratios.items():
         print(f"geometric mean of {name}: {common.geometric_mean(values):.3f}, "
               f"lowest {min(values):.3f}")
-    if options.json:
-        with open(options.json, "w") as f:
-            json.dump({"results": results, "log": log}, f, indent=1)
+    common.save(options.json, results, log)
     return 0
 
 

@@ -365,9 +365,7 @@ def main():
                      f"{us['reference'] / us['tile']:.3f}", result["candidate"]])
         print("  ".join(rows[-1]), file=sys.stderr, flush=True)
     common.table(["case", "reference us", "tile us", "TFLOP/s", "tile", "ratio", "best"], rows)
-    if options.json:
-        with open(options.json, "w") as f:
-            json.dump({"results": results, "log": log}, f, indent=1)
+    common.save(options.json, results, log)
     return 0
 
 
