@@ -11,7 +11,6 @@ same product and cuBLAS (torch.matmul) are then timed again in turns. Ratios abo
 Tile is faster.
 """
 import ctypes
-import json
 import sys
 
 import common

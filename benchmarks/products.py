@@ -10,7 +10,6 @@ it is timed, the best of a case are then timed again in turns with their referen
 Ratios above 1: Tile is faster.
 """
 import ctypes
-import json
 import sys
 
 import common
