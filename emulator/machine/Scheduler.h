@@ -6,8 +6,8 @@
 
 namespace tile::emu {
 
-/// Who goes on; null when the cluster cannot, with its outcome set. `leaveWarp`: not one of the warp
-/// that ran last, if another one can.
+/// Who goes on; null when the cluster cannot, with its outcome set. `leaveWarp`: a thread of
+/// another warp, if one can.
 Thread *nextThread(Cluster &cluster, bool leaveWarp);
 
 } // namespace tile::emu
