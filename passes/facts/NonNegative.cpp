@@ -1,9 +1,11 @@
 //===- NonNegative.cpp - scalars that are not below zero ------------------===//
 #include "passes/facts/NonNegative.h"
+#include "ir/TileDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/facts/Polynomial.h"
 #include "passes/facts/Promises.h"
 #include "passes/facts/Reach.h"
-#include "passes/facts/StridedAccess.h"
 
 using namespace mlir;
 using namespace tile;

@@ -1,5 +1,5 @@
 //===- Polynomial.cpp - sums of products of scalars -----------------------===//
-#include "passes/facts/StridedAccess.h"
+#include "passes/facts/Polynomial.h"
 
 using namespace mlir;
 using namespace tile;
