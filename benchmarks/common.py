@@ -2,6 +2,7 @@
 import argparse
 import importlib.machinery
 import importlib.util
+import json
 import os
 import sys
 import types
@@ -88,6 +89,13 @@ def table(header, rows):
         if index == 0:
             print("  ".join("-" * w for w in widths))
     sys.stdout.flush()
+
+
+def save(path, results, log):
+    """Writes what was measured, if somebody wants it."""
+    if path:
+        with open(path, "w") as f:
+            json.dump({"results": results, "log": log}, f, indent=1)
 
 
 def geometric_mean(values):

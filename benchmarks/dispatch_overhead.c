@@ -15,12 +15,8 @@
 \*===----------------------------------------------------------------------===*/
 #define _POSIX_C_SOURCE 200809L
 #include "tile/jit.h"
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { batch = 256, batches = 400, ways = 4, numValues = 10, mostThreads = 64 };
 
@@ -49,42 +45,7 @@ static const char source[] =
   X(tile_memory_alloc)                                                                             \
   X(tile_synchronize)
 
-static struct {
-#define FIELD(name) __typeof__(&name) name;
-  FUNCTIONS(FIELD)
-} api;
-
-static void openLibrary(const char *path) {
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    fprintf(stderr, "%s\n", dlerror());
-    exit(1);
-  }
-#define RESOLVE(name)                                                                              \
-  if (!(*(void **)&api.name = dlsym(library, #name))) {                                            \
-    fprintf(stderr, "%s has no %s\n", path, #name);                                                \
-    exit(1);                                                                                       \
-  }
-  FUNCTIONS(RESOLVE)
-}
-
-static void check(tile_status status) {
-  if (status != TILE_OK) {
-    fprintf(stderr, "%s\n", api.tile_last_error());
-    exit(1);
-  }
-}
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static int compareDoubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
+#include "library.h"
 
 /* CUlaunchConfig and cuLaunchKernelEx, resolved from the driver that libtile has loaded. */
 typedef struct {
@@ -136,10 +97,10 @@ static const struct {
 
 static double measure(void (*launch)(const Work *), const Work *work) {
   check(api.tile_synchronize(NULL, NULL));
-  double start = now();
+  double start = nanoseconds();
   for (int i = 0; i < batch; ++i)
     launch(work);
-  return (now() - start) / batch;
+  return (nanoseconds() - start) / batch;
 }
 
 static void measureWays(const Work *work) {
@@ -169,12 +130,12 @@ static void *launchMany(void *argument) {
 static double rateOf(const Work *works, int threads) {
   pthread_t ids[mostThreads];
   check(api.tile_synchronize(NULL, NULL));
-  double start = now();
+  double start = nanoseconds();
   for (int i = 0; i < threads; ++i)
     pthread_create(&ids[i], NULL, launchMany, (void *)&works[i]);
   for (int i = 0; i < threads; ++i)
     pthread_join(ids[i], NULL);
-  return threads * 100.0 * batch / (now() - start) * 1e9;
+  return threads * 100.0 * batch / (nanoseconds() - start) * 1e9;
 }
 
 static void prepare(Work *work) {

@@ -8,18 +8,14 @@
  * the device is idle again, which tells what a way costs there. The
  * ways to launch take turns: the two of the C API (a prepared launch is
  * repeated as a graph), the direct one without dependent launch, and cuLaunchKernel
- * itself on the same function with the same arguments, which is what the driver alone costs; all on
-a stream of their own,
- * and the last on the default stream too, whose launches the driver orders with
- * those of other streams. libtile is opened at run time, so this builds without it.
+ * itself on the same function with the same arguments, which is what the driver alone
+ * costs; all on a stream of their own, and the last on the default stream too, whose
+ * launches the driver orders with those of other streams. libtile is opened at run time, so this
+builds without it.
  *
 \*===----------------------------------------------------------------------===*/
 #define _POSIX_C_SOURCE 200809L
 #include "tile/tile.h"
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 enum { elements = 1024, block = 128, batch = 128, batches = 300, ways = 5 };
 
@@ -40,42 +36,9 @@ enum { elements = 1024, block = 128, batch = 128, batches = 300, ways = 5 };
   X(tile_memory_alloc)                                                                             \
   X(tile_synchronize)
 
-static struct {
-#define FIELD(name) __typeof__(&name) name;
-  FUNCTIONS(FIELD)
-} api;
+#include "library.h"
 
-static void openLibrary(const char *path) {
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    fprintf(stderr, "%s\n", dlerror());
-    exit(1);
-  }
-#define RESOLVE(name)                                                                              \
-  if (!(*(void **)&api.name = dlsym(library, #name))) {                                            \
-    fprintf(stderr, "%s has no %s\n", path, #name);                                                \
-    exit(1);                                                                                       \
-  }
-  FUNCTIONS(RESOLVE)
-}
-
-static void check(tile_status status) {
-  if (status != TILE_OK) {
-    fprintf(stderr, "%s\n", api.tile_last_error());
-    exit(1);
-  }
-}
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
-static int compareDoubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
+static double now(void) { return nanoseconds() * 1e-3; }
 
 /* cuLaunchKernel, resolved from the driver that libtile has loaded. */
 typedef int (*driver_launch)(void *function, unsigned gridX, unsigned gridY, unsigned gridZ,

@@ -11,7 +11,6 @@ same product and cuBLAS (torch.matmul) are then timed again in turns. Ratios abo
 Tile is faster.
 """
 import ctypes
-import json
 import sys
 
 import common
@@ -214,9 +213,7 @@ def main():
     for name, values in ratios.items():
         print(f"geometric mean of {name}: {common.geometric_mean(values):.3f}, "
               f"lowest {min(values):.3f}")
-    if options.json:
-        with open(options.json, "w") as f:
-            json.dump({"results": results, "log": log}, f, indent=1)
+    common.save(options.json, results, log)
     return 0
 
 

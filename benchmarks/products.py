@@ -10,7 +10,6 @@ it is timed, the best of a case are then timed again in turns with their referen
 Ratios above 1: Tile is faster.
 """
 import ctypes
-import json
 import sys
 
 import common
@@ -365,9 +364,7 @@ def main():
                      f"{us['reference'] / us['tile']:.3f}", result["candidate"]])
         print("  ".join(rows[-1]), file=sys.stderr, flush=True)
     common.table(["case", "reference us", "tile us", "TFLOP/s", "tile", "ratio", "best"], rows)
-    if options.json:
-        with open(options.json, "w") as f:
-            json.dump({"results": results, "log": log}, f, indent=1)
+    common.save(options.json, results, log)
     return 0
 
 

@@ -24,6 +24,8 @@ target_compile_definitions(tile_llvm_headers INTERFACE ${LLVM_DEFINITIONS_LIST})
 target_compile_options(tile_llvm_headers INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti -fno-exceptions>)
 
+# For what brings its own unwinder: static LLVM, and libtile_rt in any build.
+add_library(tile_glibc_compat STATIC ${CMAKE_CURRENT_LIST_DIR}/glibc_compat.c)
 add_library(tile_llvm INTERFACE)
 if(TILE_STATIC_LLVM)
   file(GLOB _tile_mlir_archives ${LLVM_LIBRARY_DIR}/libMLIR*.a)
@@ -36,7 +38,6 @@ if(TILE_STATIC_LLVM)
   target_link_libraries(tile_llvm INTERFACE
     -Wl,--start-group ${_tile_mlir_archives} ${_tile_llvm_archives} -Wl,--end-group
     ${TILE_ZLIB_ARCHIVE} ${TILE_ZSTD_ARCHIVE} tile_glibc_compat m dl pthread)
-  add_library(tile_glibc_compat STATIC ${CMAKE_CURRENT_LIST_DIR}/glibc_compat.c)
   # Most of LLVM is not reached from our code: the linker drops it.
   target_link_options(tile_llvm INTERFACE
     -Wl,--gc-sections -Wl,--as-needed -Wl,-O2 -Wl,--exclude-libs,ALL

@@ -1,5 +1,7 @@
 //===- ExplainPrint.cpp - bounds of a kernel, and its report as text or JSON =//
 #include "compiler/Explain.h"
+#include "target/Target.h"
+#include "target/Tuning.h"
 #include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -7,11 +9,6 @@ using namespace tile;
 using llvm::raw_ostream;
 using llvm::StringRef;
 namespace json = llvm::json;
-
-/// Below this share of useful bytes, requests are what is wrong.
-static constexpr double kPoorCoalescing = 0.6;
-/// Fewer warps than this cannot keep memory busy by themselves.
-static constexpr int kFewWarps = 16;
 
 //===----------------------------------------------------------------------===//
 // Bounds
@@ -99,10 +96,12 @@ static void chooseScope(Explanation &e) {
 
 static std::string limitOf(const Explanation &e, StringRef most, double share) {
   const DeviceModel &device = *e.device;
+  const Tuning &tuning = tuningOf(targetNamed(targetOf(device)));
   std::string of =
       e.scopeLoop < 0 ? "" : formatted(" in the loop at line {}", e.loops[e.scopeLoop].line);
   for (const Explanation::Access &a : e.accesses)
-    if (most == "memory" && a.idealSectors > 0 && a.idealSectors / a.sectors < kPoorCoalescing &&
+    if (most == "memory" && a.idealSectors > 0 &&
+        a.idealSectors / a.sectors < tuning.poorUseOfSectors &&
         a.bytes * 2 > e.scope.read + e.scope.written)
       return formatted("the {} at line {}, which uses {} of the bytes that it moves: its "
                        "neighbouring lanes do not read neighbouring elements",
@@ -112,7 +111,7 @@ static std::string limitOf(const Explanation &e, StringRef most, double share) {
     return formatted("nothing runs: a multiprocessor of the {} has too little {}", device.title,
                      e.occupancy->limit);
   if (most == "memory") {
-    if (running && running < kFewWarps &&
+    if (running && running < tuning.warpsForMemory &&
         llvm::none_of(e.accesses, [](auto &a) { return a.path == "TMA"; }))
       return formatted("too few warps to keep memory busy ({} on a multiprocessor, limited by {})",
                        running, e.occupancy->limit);

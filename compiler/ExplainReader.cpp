@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/facts/Reach.h"
 #include "passes/facts/Registers.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/memory/Scratch.h"
@@ -49,7 +50,7 @@ std::optional<int64_t> Evaluator::get(Value v, unsigned depth) const {
   APInt constant;
   if (matchPattern(v, m_ConstantInt(&constant)))
     return constant.getSExtValue();
-  if (depth > 32)
+  if (depth > reach::kScalars)
     return std::nullopt;
   if (auto arg = dyn_cast<BlockArgument>(v)) {
     if (auto name = dyn_cast<NameLoc>(arg.getLoc()))

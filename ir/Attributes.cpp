@@ -1,7 +1,6 @@
 //===- Attributes.cpp - which attribute stands where, and what it is ------===//
 #include "ir/Attributes.h"
 #include "ir/CtaDialect.h"
-#include "ir/GridAttributes.h"
 #include "ir/Kernel.h"
 #include "ir/Printing.h"
 #include "llvm/ADT/StringMap.h"
@@ -79,7 +78,7 @@ static const llvm::StringMap<Rule> &rules() {
     add(
         kValueAttr, Place::Parameter, [](Attribute a) { return isa<IntegerAttr, FloatAttr>(a); },
         "a number");
-    unit(Place::Parameter, {kUnwrittenAttr, kEarlyAttr});
+    unit(Place::Parameter, {kUnwrittenAttr});
     add(kGridAttr, Place::Function, is<DenseI64ArrayAttr>, "an array of i64");
     add(kNumStagesAttr, Place::Loop, isI32, "an i32");
     add(kUnrollAttr, Place::Loop, isI32, "an i32");

@@ -37,6 +37,8 @@ inline constexpr llvm::StringLiteral kFpFusionAttr = "tile.fp_fusion";
 /// Unit: the kernel waits for the grids before it in its stream before it touches
 /// memory, so that it may be launched as their dependent.
 inline constexpr llvm::StringLiteral kDependentLaunchAttr = "tile.dependent_launch";
+/// Unit, with the one before: once the kernel has waited, the grid behind it may start.
+inline constexpr llvm::StringLiteral kAnnouncesAttr = "tile.announces";
 /// i32: the PTX ISA version (times 10) that the instructions used need; absent if the
 /// target's own is enough.
 inline constexpr llvm::StringLiteral kPtxVersionAttr = "tile.ptx_version";

@@ -8,6 +8,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/LintKernel.h"
 #include "passes/facts/PointerRoots.h"
+#include "passes/facts/Reach.h"
 #include "text/Format.h"
 
 using namespace mlir;
@@ -49,7 +50,7 @@ void Linter::checkMask(Operation *op, Value mask) {
 bool Linter::dependsOn(Value value, llvm::function_ref<bool(Value)> what, unsigned depth) {
   if (what(value))
     return true;
-  if (depth > 40)
+  if (depth > reach::kLints)
     return false;
   // What a loop carries comes from before it.
   if (auto argument = dyn_cast<BlockArgument>(value))
@@ -141,7 +142,7 @@ void Linter::reportProducts() {
 /// Products of two run-time values, neither of them with a small bound.
 void Linter::checkProducts(Value pointer, Value offset, unsigned depth) {
   Operation *op = offset.getDefiningOp();
-  if (!op || depth > 40)
+  if (!op || depth > reach::kLints)
     return;
   if (auto product = dyn_cast<arith::MulIOp>(op)) {
     Interval a = intervals.of(product.getLhs()), b = intervals.of(product.getRhs());

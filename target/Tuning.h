@@ -263,6 +263,10 @@ struct Tuning {
   double unknownTurns = 8;
   /// Registers of a thread beside those of its blocks; warps that keep the tensor cores busy.
   int registersBesideBlocks = 32, enoughWarps = 8;
+  /// Warps of a multiprocessor, fewer than which cannot keep memory busy by themselves; and the share
+  /// of useful bytes below which requests are what is wrong. Judgement.
+  int warpsForMemory = 16;
+  double poorUseOfSectors = 0.6;
   /// A thread whose blocks do not fit its registers keeps them in memory: times as long.
   double spillFactor = 3;
 
@@ -272,6 +276,11 @@ struct Tuning {
 
   /// Threads of a program that goes element by element, each of which moves one vector.
   int64_t pointwiseThreads = 256;
+  /// Columns of its block where rows share something, such as a bias, which is then loaded for
+  /// twice as many elements; elements of a block that is transposed, and its columns, if both
+  /// sides are to go in whole sectors and if the rows alone.
+  int64_t sharedColumns = 512, transposedElements = 2048, transposedColumns = 64,
+          transposedFewColumns = 16;
   /// What a program of rows that share it moves at least.
   int64_t sharedRowsBytes = 2048;
   /// A chunk of a row that is gone through in a loop, of all arrays together, and how many are
@@ -279,19 +288,29 @@ struct Tuning {
   /// what keeps memory busy, since nothing is at the end of a row.
   int64_t chunkBytes = 16 << 10;
   int chunkStages = 4;
+  /// Elements of a chunk at least, where narrow types and many arrays would leave fewer.
+  int64_t chunkLeastElements = 1024;
   /// The same of rows that are gone through once: of as many small programs as these some always
   /// load while others are at the end of a row. Each thread has two vectors of a chunk.
-  int64_t smallChunkBytes = 4096;
+  int64_t smallChunkBytes = 4096, smallChunkLeastElements = 512;
   int programsOfChunks = 8;
   /// Rows that a program has in hand or on their way, in a loop over them.
   int rowsAhead = 4;
-  /// Columns of a row that 4 warps hold.
-  int64_t fewWarpsColumns = 4096;
+  /// Columns of a row that 4 warps hold, and that 16 do.
+  int64_t fewWarpsColumns = 4096, manyWarpsColumns = 16384;
+  /// Elements of a program that has several rows in registers, if rows are as short as this, and
+  /// if they are longer.
+  int64_t shortRow = 128, elementsOfShortRows = 2048, elementsOfRows = 4096;
+  /// Rows that lie beside each other in memory: so many, in blocks of so many elements.
+  int64_t rowsBesideEachOther = 64, elementsBesideEachOther = 4096;
   /// Of a thread's registers, those that may hold elements of a row.
   int64_t registersForRows = 40;
   /// Programs of a multiprocessor that keep memory busy, each with a row in registers or a block
   /// of several kilobytes.
   int64_t programsOfRows = 2, programsOfBlocks = 4;
+  /// Bytes that all programs of a multiprocessor have on their way where they combine rows: of
+  /// short rows it takes more of them, up to so many.
+  int64_t combinedRowsBytes = 32768, mostProgramsOfRows = 16;
   /// Of a thread's registers, those that may hold the sums, scores and powers of a chain: three
   /// quarters. And those of a score while random numbers are drawn for it.
   int64_t registersForChain = 191, registersToDraw = 3;
@@ -324,6 +343,12 @@ struct Tuning {
   double sharingWorthIt = 0.85;
   /// Registers of a thread besides the sums.
   int64_t registersBesideSums = 80;
+  /// Programs from which on a kernel does not announce the one behind it: by that many, one after
+  /// the other, they would be started at half the rate. A kernel of rows announces it if it
+  /// takes less than one in so many of the chip's threads (docs/rationale.md).
+  int64_t announceMostPrograms = 1024, announcePartOfChip = 2;
+  /// Arrays of one in so many of the L2 cache are gone from it before they could be of use again.
+  int64_t streamedPartOfCache = 4;
 };
 
 /// The row for a target.

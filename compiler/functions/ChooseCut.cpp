@@ -60,13 +60,14 @@ static void cutPointwise(Cut &cut, const Traits &traits, int64_t rows, int64_t c
   int64_t elements = tuning.pointwiseThreads * kVectorBytes / traits.widest;
   cut.block = std::clamp(powerOfTwo(columns), kLeastBlock, elements);
   if (traits.sharesColumns && rows > 1) { // such as a bias: loaded once for several rows
-    cut.block = std::min<int64_t>(cut.block, 512);
+    cut.block = std::min(cut.block, tuning.sharedColumns);
     elements *= 2;
   }
   if (traits.alongRows && rows > 1) { // a transposition: both ways in whole sectors
-    elements = std::max<int64_t>(elements, 2048);
+    elements = std::max(elements, tuning.transposedElements);
     cut.block =
-        std::clamp<int64_t>(powerOfTwo(columns), kLeastBlock, traits.alongColumns ? 64 : 16);
+        std::clamp(powerOfTwo(columns), kLeastBlock,
+                   traits.alongColumns ? tuning.transposedColumns : tuning.transposedFewColumns);
   }
   cut.rows = std::min(std::max<int64_t>(elements / cut.block, 1), powerOfTwo(rows));
   cut.oneBlock = columns <= cut.block;
@@ -95,8 +96,9 @@ static void cutIntoChunks(Cut &cut, const KernelShape &shape, const Traits &trai
   bool isOnce = readsRowsOnce(shape);
   int64_t bytes = std::max<int64_t>(traits.inRows, 2);
   int64_t together = bytes * powerOfTwo(std::max<int64_t>(traits.fullLoads, 1));
-  cut.block = std::max<int64_t>((isOnce ? tuning.smallChunkBytes : tuning.chunkBytes) / together,
-                                isOnce ? 512 : 1024);
+  cut.block =
+      std::max<int64_t>((isOnce ? tuning.smallChunkBytes : tuning.chunkBytes) / together,
+                        isOnce ? tuning.smallChunkLeastElements : tuning.chunkLeastElements);
   int64_t vectors = cut.block * bytes / kVectorBytes / (isOnce ? 2 : 1);
   cut.warps = std::clamp<int64_t>(vectors / kLanes, 4, 16);
   cut.together = isOnce ? tuning.programsOfChunks : 0;
@@ -111,8 +113,8 @@ static void cutReduction(Cut &cut, const KernelShape &shape, const Traits &trait
   cut.warps = 4;
   if (traits.alongRows && !traits.alongColumns && rows > 1) {
     // Neighbours in memory are different rows: a warp takes 32 of them at least.
-    cut.rows = std::min<int64_t>(powerOfTwo(rows), 64);
-    int64_t fits = std::max<int64_t>(4096 / cut.rows, kLeastBlock);
+    cut.rows = std::min(powerOfTwo(rows), tuning.rowsBesideEachOther);
+    int64_t fits = std::max(tuning.elementsBesideEachOther / cut.rows, kLeastBlock);
     cut.loop = cut.block > fits;
     cut.block = std::min(cut.block, fits);
     return;
@@ -120,12 +122,15 @@ static void cutReduction(Cut &cut, const KernelShape &shape, const Traits &trait
   if (cut.block > mostInRegisters(traits, target))
     return cutIntoChunks(cut, shape, traits, tuning);
   if (cut.block * traits.widest <= tuning.sharedRowsBytes) {
-    int64_t together = cut.block <= 128 ? 2048 : 4096;
+    int64_t together =
+        cut.block <= tuning.shortRow ? tuning.elementsOfShortRows : tuning.elementsOfRows;
     cut.rows = std::min(std::max<int64_t>(together / cut.block, 1), powerOfTwo(rows));
     int64_t moved = cut.rows * cut.block * traits.widest;
     cut.warps = std::clamp<int64_t>(powerOfTwo(moved / (32 * kVectorBytes)), 1, 4);
   } else {
-    cut.warps = cut.block <= tuning.fewWarpsColumns ? 4 : cut.block <= 16384 ? 16 : 32;
+    cut.warps = cut.block <= tuning.fewWarpsColumns    ? 4
+                : cut.block <= tuning.manyWarpsColumns ? 16
+                                                       : 32;
   }
 }
 
@@ -161,7 +166,9 @@ int64_t tile::chooseParts(const KernelShape &shape, const Extents &extents, cons
         isLong && readsRowsOnce(shape) ? tuning.programsOfChunks : tuning.programsOfRows;
     // Of wide rows of several arrays registers hold one program.
     bool isWide = !isLong && extents.columns > tuning.fewWarpsColumns && traits.fullLoads > 1;
-    wanted = atOnce * (isWide ? 1 : std::clamp<int64_t>(32768 / bytes, least, 16));
+    wanted = atOnce * (isWide ? 1
+                              : std::clamp(tuning.combinedRowsBytes / bytes, least,
+                                           tuning.mostProgramsOfRows));
     most = llvm::divideCeil(uint64_t(most),
                             uint64_t(std::max<int64_t>(tuning.sharedRowsBytes / bytes, 1)));
   } else {
@@ -324,12 +331,9 @@ std::optional<Extents> tile::extentsOf(const KernelShape &shape, const Bindings 
   return Extents{*counts[0], *counts[1], *counts[2], *counts[3], *counts[4], parts};
 }
 
-/// Arrays of this part of the L2 cache are gone from it before they could be of use again.
-static constexpr int64_t kStreamedPart = 4;
-
 bool tile::isStreaming(const KernelShape &shape, const Cut &cut, const Extents &of,
                        const Target &target) {
-  auto least = double(deviceLike(target.capability).l2Bytes / kStreamedPart);
+  auto least = double(deviceLike(target.capability).l2Bytes / tuningOf(target).streamedPartOfCache);
   auto bytesOf = [&](const Access &load) {
     mlir::Value array = shape.op->getOperand(load.array);
     return graph::bytesOf(mlir::cast<GraphTensorType>(array.getType()).getElement());

@@ -135,8 +135,13 @@ Result subscript(const PyValue &value, const PyValue &index, Evaluator *evaluato
   case Kind::Function:
     if (evaluator && evaluator->hooks)
       if (std::optional<Result> result =
-              evaluator->hooks->subscriptKernel(*evaluator, value, index))
+              evaluator->hooks->subscriptKernel(*evaluator, value, index)) {
+        if (!value.asFunction().isJit)
+          return fail(formatted(
+              "`{}` is not a kernel: only functions with `@triton.jit` are launched with `[grid]`",
+              value.asFunction().name()));
         return std::move(*result);
+      }
     return fail(formatted("`{}[...]` launches a kernel, and there is nothing to launch it on here",
                           value.asFunction().name()));
   default:

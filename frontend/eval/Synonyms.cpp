@@ -1,5 +1,6 @@
-//===- Synonyms.cpp - what other libraries call the same functions --------===//
+//===- Synonyms.cpp - what other libraries call functions, and give them --===//
 #include "frontend/eval/Synonyms.h"
+#include "text/Format.h"
 #include "llvm/ADT/StringSwitch.h"
 
 llvm::StringRef tile::eval::usualName(llvm::StringRef name) {
@@ -15,4 +16,13 @@ llvm::StringRef tile::eval::usualName(llvm::StringRef name) {
       .Cases({"swapaxes", "swapdims"}, "transpose")
       .Case("astype", "to")
       .Default(name);
+}
+
+tile::eval::Result tile::eval::geluByTanh(const ArgReader &arguments) {
+  bool isTanh = arguments.has(1) && arguments[1].isStr() && arguments[1].asStr() == "tanh";
+  bool isNone = !arguments.has(1) || (arguments[1].isStr() && arguments[1].asStr() == "none");
+  if (!isTanh && !isNone)
+    return fail(
+        formatted("`approximate` of `gelu` is \"none\" or \"tanh\", got {}", repr(arguments[1])));
+  return PyValue::boolean(isTanh);
 }

@@ -1,14 +1,17 @@
-//===- Synonyms.h - what other libraries call the same functions ----------===//
+//===- Synonyms.h - what other libraries call functions, and give them ----===//
 #ifndef TILE_FRONTEND_EVAL_SYNONYMS_H
 #define TILE_FRONTEND_EVAL_SYNONYMS_H
 
-#include "llvm/ADT/StringRef.h"
+#include "frontend/eval/Methods.h"
 
 namespace tile::eval {
 
 /// Our name of a function on tensors that NumPy or PyTorch calls otherwise; what is given if it
 /// has no other.
 llvm::StringRef usualName(llvm::StringRef name);
+
+/// Whether `gelu(x, approximate="none")`, as PyTorch has it, is asked for "tanh".
+Result geluByTanh(const ArgReader &arguments);
 
 } // namespace tile::eval
 

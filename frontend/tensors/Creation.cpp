@@ -54,11 +54,9 @@ static std::unique_ptr<EvalError> readSizes(StringRef name, ArrayRef<PyValue> gi
 /// x.expand(sizes...): as many times along dimensions of size 1; -1 leaves a dimension as it is.
 static Result expand(Tracer &tracer, StringRef name, const CallArgs &args) {
   Operand x;
-  if (args.positional.empty())
-    return fail(formatted("`{}` needs a tensor", name));
-  if (auto error = tracer.operand(name, args.positional[0], x))
+  std::vector<PyValue> given;
+  if (auto error = tracer.operandAndRest(name, args, x, given))
     return error;
-  std::vector<PyValue> given(args.positional.begin() + 1, args.positional.end());
   if (const PyValue *shape = args.keyword("shape"))
     given.push_back(*shape);
   Sizes own = x.type().sizes(), sizes;

@@ -64,11 +64,10 @@ static Result gelu(Tracer &tracer, StringRef name, const CallArgs &args) {
   ArgReader r(name, args, {"x", "approximate"}, 1);
   if (!r)
     return r.error();
-  bool byTanh = r.has(1) && r[1].isStr() && r[1].asStr() == "tanh";
-  if (r.has(1) && !byTanh && !(r[1].isStr() && r[1].asStr() == "none"))
-    return fail(
-        formatted("`approximate` of `gelu` is \"none\" or \"tanh\", got {}", eval::repr(r[1])));
-  return tracer.map(byTanh ? MapKind::gelu_tanh : MapKind::gelu, name, {r[0]});
+  Result byTanh = eval::geluByTanh(r);
+  if (!byTanh)
+    return byTanh;
+  return tracer.map(byTanh->asBool() ? MapKind::gelu_tanh : MapKind::gelu, name, {r[0]});
 }
 
 static Result to(Tracer &tracer, StringRef name, const CallArgs &args) {

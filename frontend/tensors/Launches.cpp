@@ -262,10 +262,6 @@ Result LaunchSite::call(eval::Evaluator &evaluator, const CallArgs &given) {
 
 std::optional<Result> Tracer::subscriptKernel(eval::Evaluator &, const PyValue &kernel,
                                               const PyValue &grid) {
-  if (!kernel.asFunction().isJit)
-    return fail(formatted(
-        "`{}` is not a kernel: only functions with `@triton.jit` are launched with `[grid]`",
-        kernel.asFunction().name()));
   return PyValue::extension(std::make_shared<LaunchSite>(*this, kernel, grid));
 }
 

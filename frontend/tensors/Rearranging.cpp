@@ -212,11 +212,9 @@ Result Tracer::reshape(const Operand &x, ArrayRef<Size> sizes) {
 
 static Result reshape(Tracer &tracer, StringRef name, const CallArgs &args) {
   Operand x;
-  if (args.positional.empty())
-    return fail(formatted("`{}` needs a tensor", name));
-  if (auto error = tracer.operand(name, args.positional[0], x))
+  std::vector<PyValue> given;
+  if (auto error = tracer.operandAndRest(name, args, x, given))
     return error;
-  std::vector<PyValue> given(args.positional.begin() + 1, args.positional.end());
   if (const PyValue *shape = args.keyword("shape"))
     given = {*shape};
   if (given.size() == 1 && given[0].isSequence())

@@ -295,6 +295,14 @@ std::unique_ptr<EvalError> Tracer::operand(StringRef what, const PyValue &value,
   return fail(formatted("`{}` needs a tensor or a number, got {}", what, eval::repr(value)));
 }
 
+std::unique_ptr<EvalError> Tracer::operandAndRest(StringRef function, const CallArgs &args,
+                                                  Operand &out, std::vector<PyValue> &rest) {
+  if (args.positional.empty())
+    return fail(formatted("`{}` needs a tensor", function));
+  rest.assign(args.positional.begin() + 1, args.positional.end());
+  return operand(function, args.positional[0], out);
+}
+
 //===----------------------------------------------------------------------===//
 // Operations
 //===----------------------------------------------------------------------===//

@@ -98,6 +98,9 @@ public:
   PyValue sizeValue(const Size &size);
   /// A tensor, a size or a number as an operand.
   std::unique_ptr<EvalError> operand(StringRef what, const PyValue &value, Operand &out);
+  /// The tensor that a function is called on, and what else is given by position.
+  std::unique_ptr<EvalError> operandAndRest(StringRef function, const CallArgs &args, Operand &out,
+                                            std::vector<PyValue> &rest);
   mlir::Value constant(double number);
   mlir::Value constant(int64_t number);
 

@@ -61,12 +61,10 @@ static Result squeeze(Tracer &tracer, StringRef name, const CallArgs &args) {
 }
 
 static Result permute(Tracer &tracer, StringRef name, const CallArgs &args) {
-  if (args.positional.empty())
-    return fail(formatted("`{}` needs a tensor", name));
   Operand x;
-  if (auto error = tracer.operand(name, args.positional[0], x))
+  std::vector<PyValue> order;
+  if (auto error = tracer.operandAndRest(name, args, x, order))
     return error;
-  std::vector<PyValue> order(args.positional.begin() + 1, args.positional.end());
   if (order.size() == 1 && order[0].isSequence())
     order = order[0].elements().vec();
   size_t rank = x.type().sizes().size();

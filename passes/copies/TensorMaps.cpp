@@ -4,6 +4,7 @@
 #include "ir/layout/Hopper.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/facts/Promises.h"
+#include "passes/facts/Reach.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -25,7 +26,8 @@ static int64_t computedDivisibility(Value v, unsigned depth);
 
 /// A power of two that divides `v`, as far as is promised or easily seen.
 static int64_t divisibility(Value v, unsigned depth = 0) {
-  return depth > 12 ? 1 : std::max(promisedDivisibility(v), computedDivisibility(v, depth));
+  return depth > reach::kFacts ? 1
+                               : std::max(promisedDivisibility(v), computedDivisibility(v, depth));
 }
 
 static int64_t computedDivisibility(Value v, unsigned depth) {

@@ -1,8 +1,11 @@
 //===- NonNegative.cpp - scalars that are not below zero ------------------===//
 #include "passes/facts/NonNegative.h"
+#include "ir/TileDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/facts/Polynomial.h"
 #include "passes/facts/Promises.h"
-#include "passes/facts/StridedAccess.h"
+#include "passes/facts/Reach.h"
 
 using namespace mlir;
 using namespace tile;
@@ -43,7 +46,7 @@ bool NonNegative::holdsOfCounter(BlockArgument counter, int64_t more, unsigned d
 }
 
 bool NonNegative::holds(Value v, unsigned depth) const {
-  if (depth > 12)
+  if (depth > reach::kFacts)
     return false;
   // A persistent kernel counts what it has done from one turn before the first.
   auto [counter, more] = withoutConstant(v);

@@ -1,10 +1,9 @@
 //===- Fuse.cpp - group the operations of a function into kernels ---------===//
 #include "ir/Kernel.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/graph/Fusion.h"
 #include "passes/graph/GraphPasses.h"
-#include "passes/graph/Space.h"
 #include "text/Format.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
@@ -31,114 +30,8 @@ void tile::graph::buildFusePipeline(OpPassManager &pm, bool chains) {
   pm.addNestedPass<func::FuncOp>(createGraphPlaceUpdatesPass());
 }
 
-namespace {
-
-using Ops = SmallVector<Operation *>;
-
-struct Group {
-  Ops ops; ///< in order
-  SmallVector<std::string> reasons;
-};
-
-class Fusion {
-public:
-  explicit Fusion(func::FuncOp function) : function(function), body(function.getBody().front()) {}
-  void run();
-
-private:
-  Group *groupOf(Value value) const {
-    Operation *op = value.getDefiningOp();
-    return op ? owner.lookup(op) : nullptr;
-  }
-  void copyReturned();
-  bool moveBehind();
-  void splitReductions();
-  void nameParts();
-  void addAll();
-  void add(ArrayRef<Operation *> ops);
-  std::string reasonAgainst(Group *group, Group *other) const;
-  bool tryJoin(ArrayRef<Operation *> more, ArrayRef<Group *> into, std::string &reason);
-  bool waitsForItself(ArrayRef<Group *> merged, ArrayRef<Operation *> ops = {}) const;
-  llvm::SmallSetVector<Value, 8> arraysOf(const Group &group) const;
-  bool areSiblings(Group *pair[2], bool mayShareNothing) const;
-  void mergeSiblings(bool mayShareNothing);
-  Group *merge(ArrayRef<Group *> groups);
-  Value stored(Value value, DenseMap<Value, Value> &made);
-  void emit();
-  void emitKernel(Group &group, StringRef name, DenseMap<Value, Value> &made);
-
-  func::FuncOp function;
-  Block &body;
-  std::vector<std::unique_ptr<Group>> groups;
-  DenseMap<Operation *, Group *> owner;
-};
-
-} // namespace
-
 static void sortInBlock(Ops &ops) {
   llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-}
-
-/// What is returned as it came gets a kernel that copies it.
-void Fusion::copyReturned() {
-  OpBuilder b(body.getTerminator());
-  SmallVector<Value> seen;
-  for (OpOperand &operand : body.getTerminator()->getOpOperands()) {
-    Value value = operand.get();
-    Operation *op = value.getDefiningOp();
-    bool isComputed = op && !isFree(op) && !llvm::is_contained(seen, value);
-    // Another shape of what a kernel computes for nothing else is stored where it is wanted.
-    if (auto shape = dyn_cast_or_null<ReshapeOp>(op)) {
-      Operation *source = shape.getSrc().getDefiningOp();
-      bool isOther = source && !isa<ReshapeOp>(source) && !isFree(source);
-      isComputed &= isOther &&
-                    llvm::all_of(source->getUsers(),
-                                 [&](Operation *user) {
-                                   return user == op || !user->hasTrait<OpTrait::IsTerminator>();
-                                 }) &&
-                    llvm::count_if(source->getUsers(),
-                                   [](Operation *user) { return isa<ReshapeOp>(user); }) == 1;
-    }
-    seen.push_back(value);
-    if (!isComputed)
-      operand.set(CastOp::create(b, function.getLoc(), value.getType(), value));
-  }
-}
-
-/// Whether something that is computed from a value goes along dimensions that were reduced
-/// to it: as of a softmax along columns, which one kernel can do with its columns in hand.
-static bool goesBack(Value value, ArrayRef<Size> reduced) {
-  SmallVector<Value> work = {value};
-  llvm::SmallDenseSet<Value> seen;
-  while (!work.empty()) {
-    Value next = work.pop_back_val();
-    if (!seen.insert(next).second)
-      continue;
-    for (Operation *user : next.getUsers()) {
-      if (!isa<MapOp, CastOp, RearrangeOp>(user))
-        continue;
-      Sizes sizes = cast<GraphTensorType>(user->getResult(0).getType()).sizes();
-      if (llvm::any_of(reduced, [&](const Size &size) { return llvm::is_contained(sizes, size); }))
-        return true;
-      work.push_back(user->getResult(0));
-    }
-  }
-  return false;
-}
-
-/// What is combined along the first dimensions, or along all, is combined in parts, by
-/// kernels that may have rows of their own to reduce, and another kernel combines those.
-static bool isSplit(ReduceOp op) {
-  Sizes sizes = op.getSrc().getType().sizes();
-  for (auto [i, axis] : llvm::enumerate(op.getAxes()))
-    if (axis != int64_t(i))
-      return false;
-  ArrayRef<Size> reduced = ArrayRef(sizes).take_front(op.getAxes().size());
-  std::optional<int64_t> known = product(reduced).constant();
-  bool isShort = known && *known <= tile::tuningOf(op).fewRows;
-  if (reduced.empty() || isShort)
-    return false;
-  return reduced.size() == sizes.size() || !goesBack(op.getResult(), reduced);
 }
 
 /// Moves one operation to the kernel that needs it, where it stood at the end of another one
@@ -176,42 +69,6 @@ bool Fusion::moveBehind() {
       return true;
     }
   return false;
-}
-
-void Fusion::splitReductions() {
-  unsigned number = 0;
-  for (ReduceOp op : llvm::make_early_inc_range(body.getOps<ReduceOp>())) {
-    if (!isSplit(op))
-      continue;
-    OpBuilder b(op);
-    Sizes sizes = {Size::symbol("parts." + std::to_string(number++))};
-    llvm::append_range(sizes, op.getType().sizes());
-    auto type = GraphTensorType::of(op.getContext(), sizes,
-                                    computeType(op.getSrc().getType().getElement()));
-    auto partial = PartialOp::create(b, op.getLoc(), type, op.getKind(), op.getSrc(), op.getAxes());
-    auto whole = ReduceOp::create(b, op.getLoc(), op.getType(), op.getKind(), partial.getResult(),
-                                  ArrayRef<int64_t>{0});
-    op.replaceAllUsesWith(whole.getResult());
-    op.erase();
-  }
-}
-
-/// All that one kernel combines in parts has as many.
-void Fusion::nameParts() {
-  for (auto &group : groups) {
-    std::optional<Size> parts;
-    for (Operation *op : group->ops) {
-      auto partial = dyn_cast<PartialOp>(op);
-      if (!partial)
-        continue;
-      Sizes sizes = partial.getType().sizes();
-      if (!parts)
-        parts = sizes[0];
-      sizes[0] = *parts;
-      partial.getResult().setType(
-          GraphTensorType::of(op->getContext(), sizes, partial.getType().getElement()));
-    }
-  }
 }
 
 /// Whether one kernel of these groups and `ops` would need, by way of another kernel, what
@@ -482,96 +339,6 @@ void Fusion::mergeSiblings(bool mayShareNothing) {
       }
       j = i;
     }
-}
-
-//===----------------------------------------------------------------------===//
-// Groups to kernels
-//===----------------------------------------------------------------------===//
-
-/// Where a value lies between kernels: an array, or an array in another shape.
-Value Fusion::stored(Value value, DenseMap<Value, Value> &made) {
-  auto shape = value.getDefiningOp<ReshapeOp>();
-  if (made.count(value) || !shape)
-    return made.count(value) ? made[value] : value;
-  OpBuilder b(body.getTerminator());
-  Value source = stored(shape.getSrc(), made);
-  return made[value] = ReshapeOp::create(b, shape.getLoc(), shape.getType(), source);
-}
-
-void Fusion::emitKernel(Group &group, StringRef name, DenseMap<Value, Value> &made) {
-  OpBuilder b(body.getTerminator());
-  llvm::SmallSetVector<Value, 8> inputs, outputs;
-  llvm::SmallSetVector<Operation *, 8> numbers;
-  for (Operation *op : group.ops) {
-    for (Value operand : op->getOperands()) {
-      Operation *source = operand.getDefiningOp();
-      if (source && isFree(source))
-        numbers.insert(source);
-      else if (groupOf(operand) != &group)
-        inputs.insert(operand);
-    }
-    if (isa<LaunchOp>(op)) // writes all, whether somebody wants it or not
-      outputs.insert(op->result_begin(), op->result_end());
-    else if (llvm::any_of(op->getUsers(),
-                          [&](Operation *user) { return owner.lookup(user) != &group; }))
-      outputs.insert(op->getResult(0));
-  }
-  SmallVector<Value> operands;
-  for (Value input : inputs)
-    operands.push_back(stored(input, made));
-  SmallVector<Attribute> reasons;
-  for (const std::string &reason : group.reasons)
-    reasons.push_back(b.getStringAttr(reason));
-  auto kernel =
-      KernelOp::create(b, group.ops.back()->getLoc(), ValueRange(outputs.getArrayRef()).getTypes(),
-                       name, operands, reasons.empty() ? ArrayAttr() : b.getArrayAttr(reasons));
-  Block *inside = &kernel.getBody().emplaceBlock();
-  IRMapping mapping;
-  for (Value input : inputs)
-    mapping.map(input, inside->addArgument(input.getType(), input.getLoc()));
-  b.setInsertionPointToEnd(inside);
-  for (Operation *number : numbers)
-    b.clone(*number, mapping);
-  for (Operation *op : group.ops)
-    b.clone(*op, mapping);
-  SmallVector<Value> results;
-  for (auto [output, result] : llvm::zip(outputs, kernel.getOutputs())) {
-    results.push_back(mapping.lookup(output));
-    made[output] = result;
-  }
-  YieldOp::create(b, kernel.getLoc(), results);
-}
-
-/// Kernels in an order in which each finds what it reads.
-void Fusion::emit() {
-  DenseMap<Value, Value> made;
-  std::vector<Group *> left;
-  for (auto &group : groups)
-    left.push_back(group.get());
-  unsigned number = 0;
-  bool isAlone = left.size() == 1;
-  while (!left.empty()) {
-    auto ready = llvm::find_if(left, [&](Group *group) {
-      return llvm::all_of(group->ops, [&](Operation *op) {
-        return llvm::all_of(op->getOperands(), [&](Value operand) {
-          while (auto shape = operand.getDefiningOp<ReshapeOp>())
-            operand = shape.getSrc();
-          Group *source = groupOf(operand);
-          return !source || source == group || made.count(operand);
-        });
-      });
-    });
-    assert(ready != left.end() && "kernels do not wait for each other");
-    std::string name = function.getName().str();
-    emitKernel(**ready, isAlone ? name : name + "_" + std::to_string(number++), made);
-    left.erase(ready);
-  }
-  for (OpOperand &operand : body.getTerminator()->getOpOperands())
-    operand.set(stored(operand.get(), made));
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-    if (!isa<KernelOp>(op) && !(isa<ReshapeOp>(op) && !op.use_empty()) &&
-        !op.hasTrait<OpTrait::IsTerminator>())
-      op.erase();
 }
 
 void Fusion::run() {

@@ -1,5 +1,5 @@
 //===- KernelFrame.cpp - the function that a kernel becomes ---------------===//
-#include "ir/GridAttributes.h"
+#include "ir/Attributes.h"
 #include "ir/Kernel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/graph/BlockEmitter.h"

@@ -1,5 +1,5 @@
 //===- Space.cpp - the indices that a kernel goes over --------------------===//
-#include "passes/graph/Space.h"
+#include "passes/graph/SpaceFinder.h"
 #include "text/Format.h"
 
 using namespace mlir;
@@ -26,83 +26,8 @@ std::string tile::graph::spelled(Operation *op) {
   return text;
 }
 
-namespace {
-
-/// Dimensions are variables; operations make some of them the same.
-class Finder {
-public:
-  Finder(std::string &reason, bool haveOtherUsers)
-      : reason(reason), haveOtherUsers(haveOtherUsers) {}
-  std::optional<Space> run(ArrayRef<Operation *> ops);
-
-private:
-  int make(const Size &size) {
-    if (size.isConstant(1))
-      return -1;
-    parent.push_back(parent.size());
-    sizes.push_back(size);
-    return parent.back();
-  }
-  int find(int v) {
-    while (parent[v] != v)
-      v = parent[v] = parent[parent[v]];
-    return v;
-  }
-  /// Only dimensions of one size are ever the same.
-  void unify(int a, int b) {
-    if (a >= 0 && b >= 0)
-      parent[find(a)] = find(b);
-  }
-  DimMap makeAll(ArrayRef<Size> shape) {
-    DimMap out;
-    for (const Size &size : shape)
-      out.push_back(make(size));
-    return out;
-  }
-  static Sizes shapeOf(Value value) { return cast<GraphTensorType>(value.getType()).sizes(); }
-
-  void visit(Operation *op);
-  void visitMap(Operation *op);
-  void visitRearrange(RearrangeOp op);
-  void visitReduce(ReduceOp op);
-  void visitPartial(PartialOp op);
-  void visitScan(ScanOp op);
-  void visitMatmul(MatmulOp op);
-  DimMap operandOf(OpOperand &use);
-  bool joinsChain(MatmulOp op, const DimMap &dims);
-  bool checkProduct();
-  bool checkAlone();
-  bool checkOperands();
-  bool checkReductions();
-  bool checkScans();
-  bool checkPartials();
-  bool checkSources();
-  bool checkDistinct();
-  bool order();
-  bool place(const DimMap &map, const std::string &what);
-  DimMap placed(const DimMap &map);
-
-  std::string &reason;
-  bool haveOtherUsers;
-  std::vector<int> parent;
-  std::vector<Size> sizes;
-  SmallVector<Value> inOrder;
-  DenseMap<Value, DimMap> values;
-  SmallVector<std::pair<OpOperand *, DimMap>> uses;
-  /// With what they reduce; a scan needs whole rows as well, along the dimension it goes.
-  SmallVector<std::pair<Operation *, DimMap>> reductions;
-  SmallVector<std::pair<PartialOp, DimMap>> partials; ///< the same
-  SmallVector<int> axes;                              ///< of the space
-  SmallVector<MatmulOp> products;
-  DimMap productDims; ///< rows, columns, inner
-  std::optional<Chain> chain;
-  DimMap firstDims; ///< of the first product of a chain
-};
-
-} // namespace
-
 /// Broadcasting aligns dimensions from the last.
-void Finder::visitMap(Operation *op) {
+void SpaceFinder::visitMap(Operation *op) {
   Value result = op->getResult(0);
   DimMap own = makeAll(shapeOf(result));
   for (OpOperand &operand : op->getOpOperands()) {
@@ -124,7 +49,7 @@ void Finder::visitMap(Operation *op) {
 }
 
 /// The dimensions of an operand, with those that it has where it was computed.
-DimMap Finder::operandOf(OpOperand &use) {
+DimMap SpaceFinder::operandOf(OpOperand &use) {
   auto inside = values.find(use.get());
   if (inside != values.end())
     return inside->second;
@@ -132,17 +57,12 @@ DimMap Finder::operandOf(OpOperand &use) {
   return uses.back().second;
 }
 
-/// Products of one left operand with right ones of one shape: blocks of the left operand are
-/// loaded once for all.
-static bool shareOperand(MatmulOp a, MatmulOp b) {
+bool SpaceFinder::shareOperand(MatmulOp a, MatmulOp b) {
   return a.getLhs() == b.getLhs() && a.getRhs().getType().sizes() == b.getRhs().getType().sizes();
 }
 
-/// Sums of two products fit the registers of a program.
-static constexpr size_t kProductsTogether = 2;
-
 /// Whether a product is the second of a chain, whose first one it then takes the place of.
-bool Finder::joinsChain(MatmulOp op, const DimMap &dims) {
+bool SpaceFinder::joinsChain(MatmulOp op, const DimMap &dims) {
   if (products.size() != 1 || chain)
     return false;
   chain = findChain(op);
@@ -157,7 +77,7 @@ bool Finder::joinsChain(MatmulOp op, const DimMap &dims) {
 }
 
 /// Dimensions before the last two align as in broadcasting.
-void Finder::visitMatmul(MatmulOp op) {
+void SpaceFinder::visitMatmul(MatmulOp op) {
   DimMap own = makeAll(shapeOf(op.getResult()));
   DimMap left = operandOf(op.getLhsMutable()), right = operandOf(op.getRhsMutable());
   auto align = [&](const DimMap &operand) {
@@ -183,7 +103,7 @@ void Finder::visitMatmul(MatmulOp op) {
   products.push_back(op);
 }
 
-void Finder::visitRearrange(RearrangeOp op) {
+void SpaceFinder::visitRearrange(RearrangeOp op) {
   DimMap source = operandOf(op.getSrcMutable());
   DimMap own;
   for (int64_t dim : op.getDims())
@@ -191,7 +111,7 @@ void Finder::visitRearrange(RearrangeOp op) {
   values[op.getResult()] = own;
 }
 
-void Finder::visitReduce(ReduceOp op) {
+void SpaceFinder::visitReduce(ReduceOp op) {
   DimMap source = operandOf(op.getSrcMutable());
   DimMap own, reduced;
   for (auto [i, dim] : llvm::enumerate(source)) {
@@ -206,14 +126,14 @@ void Finder::visitReduce(ReduceOp op) {
     reductions.push_back({op, reduced});
 }
 
-void Finder::visitScan(ScanOp op) {
+void SpaceFinder::visitScan(ScanOp op) {
   DimMap own = operandOf(op.getSrcMutable());
   values[op.getResult()] = own;
   if (own[op.getAxis()] >= 0)
     reductions.push_back({op, {own[op.getAxis()]}});
 }
 
-void Finder::visitPartial(PartialOp op) {
+void SpaceFinder::visitPartial(PartialOp op) {
   DimMap source = operandOf(op.getSrcMutable());
   DimMap own = {-1}, combined; // the parts are programs
   for (auto [i, dim] : llvm::enumerate(source)) {
@@ -227,7 +147,7 @@ void Finder::visitPartial(PartialOp op) {
   partials.push_back({op, combined});
 }
 
-void Finder::visit(Operation *op) {
+void SpaceFinder::visit(Operation *op) {
   if (isFree(op))
     return;
   if (isa<IndexOp>(op)) {
@@ -250,208 +170,9 @@ void Finder::visit(Operation *op) {
   inOrder.push_back(op->getResult(0));
 }
 
-/// All reductions are over the same dimensions.
-bool Finder::checkReductions() {
-  if (chain)
-    return true; // all are its own
-  auto names = [&](const DimMap &map) {
-    std::string text;
-    for (int dim : map)
-      text += formatted("{}{}`", text.empty() ? "`" : ", `", sizes[dim]);
-    return text;
-  };
-  auto classes = [&](const DimMap &map) {
-    std::set<int> out;
-    for (int dim : map)
-      out.insert(find(dim));
-    return out;
-  };
-  for (auto &[op, map] : reductions)
-    if (classes(map) != classes(reductions[0].second)) {
-      reason = formatted("{} reduces over {}, {} over {}", spelled(op), names(map),
-                         spelled(reductions[0].first), names(reductions[0].second));
-      if (names(map) == names(reductions[0].second))
-        reason += ", which is another dimension";
-      return false;
-    }
-  return true;
-}
-
-/// All scans go the same way: long rows are gone through in chunks, one after the other.
-bool Finder::checkScans() {
-  ScanOp first;
-  for (auto &[op, map] : reductions) {
-    auto scan = dyn_cast<ScanOp>(op);
-    first = first ? first : scan;
-    if (!scan || scan.getReverse() == first.getReverse())
-      continue;
-    reason =
-        formatted("{} goes along its rows the other way than {}", spelled(scan), spelled(first));
-    return false;
-  }
-  return true;
-}
-
-/// Parts are of rows: of all dimensions that no reduction takes, and the same for all.
-bool Finder::checkPartials() {
-  if (partials.empty())
-    return true;
-  std::set<int> rows, reduced;
-  for (int dim : partials[0].second)
-    rows.insert(find(dim));
-  for (auto &[op, map] : reductions)
-    for (int dim : map)
-      reduced.insert(find(dim));
-  for (auto &[op, map] : partials) {
-    std::set<int> own;
-    for (int dim : map)
-      own.insert(find(dim));
-    bool isApart = llvm::none_of(own, [&](int dim) { return reduced.count(dim); });
-    bool isAll = reduced.empty() || own.size() + reduced.size() == axes.size();
-    if (own == rows && isApart && isAll)
-      continue;
-    Operation *other = reductions.empty() ? partials[0].first.getOperation() : reductions[0].first;
-    reason = formatted(
-        "{} combines other dimensions than {} leaves, so that the two do not go over the same rows",
-        spelled(op), spelled(other));
-    return false;
-  }
-  return true;
-}
-
-/// What only another kernel can finish is needed there, not here.
-bool Finder::checkSources() {
-  for (Value value : inOrder)
-    for (OpOperand &operand : value.getDefiningOp()->getOpOperands()) {
-      Operation *source = values.count(operand.get()) ? operand.get().getDefiningOp() : nullptr;
-      if (source && isa<PartialOp>(source)) {
-        reason = formatted("{} needs what all parts have found", spelled(value.getDefiningOp()));
-        return false;
-      }
-      if (source && isa<GatherOp>(value.getDefiningOp()) && operand.getOperandNumber() == 0) {
-        reason = formatted("{} takes elements of {} that other programs compute",
-                           spelled(value.getDefiningOp()), spelled(source));
-        return false;
-      }
-    }
-  return true;
-}
-
-/// Products of one left operand, at most; no reduction but a chain's own.
-bool Finder::checkAlone() {
-  for (MatmulOp other : ArrayRef(products).drop_front()) {
-    if (!chain && shareOperand(products[0], other) && products.size() <= kProductsTogether)
-      continue;
-    reason = formatted("{} is another product than {}", spelled(other), spelled(products[0]));
-    return false;
-  }
-  if (!partials.empty()) {
-    reason =
-        formatted("{} needs whole columns, and a kernel with the product {} has blocks of them",
-                  spelled(partials[0].first), spelled(products[0]));
-    return false;
-  }
-  for (auto &[op, map] : reductions) {
-    auto reduce = dyn_cast<ReduceOp>(op);
-    bool isOwn = chain && reduce &&
-                 (reduce == chain->maximum || llvm::is_contained(chain->sums, reduce)) &&
-                 map.size() == 1 && productDims[2] >= 0 && find(map[0]) == find(productDims[2]);
-    if (isOwn)
-      continue;
-    reason = formatted("{} needs whole rows, and a kernel with the product {} has blocks of them",
-                       spelled(op), spelled(products[0]));
-    return false;
-  }
-  return true;
-}
-
-/// Blocks of an operand are computed for every block of the result that needs them, and are
-/// nobody else's.
-bool Finder::checkOperands() {
-  auto root = [&](int dim) { return dim < 0 ? -1 : find(dim); };
-  int rows = root(productDims[0]), inner = root(productDims[2]);
-  int depth = chain ? root(firstDims[2]) : -1;
-  auto has = [&](Value value, int axis) {
-    return axis >= 0 && llvm::any_of(values[value], [&](int dim) { return root(dim) == axis; });
-  };
-  llvm::SmallPtrSet<Operation *, 16> inside;
-  for (Value value : inOrder)
-    inside.insert(value.getDefiningOp());
-  for (Value value : inOrder) {
-    bool isOnce = chain && has(value, rows); // of the scores, and of their left operand
-    if (value.getDefiningOp<GatherOp>() && has(value, inner) && !isOnce) {
-      reason = formatted("{} would take elements by their indices again for every block of {}",
-                         spelled(value.getDefiningOp()), spelled(products[0]));
-      return false;
-    }
-  }
-  for (Value value : inOrder) {
-    if (haveOtherUsers || (!has(value, inner) && !has(value, depth)))
-      continue;
-    for (Operation *user : value.getUsers())
-      if (!inside.contains(user)) {
-        reason = formatted("{} is needed elsewhere too, not only as an operand of {}",
-                           spelled(value.getDefiningOp()), spelled(products[0]));
-        return false;
-      }
-  }
-  return true;
-}
-
-/// A product has its kernel for itself, but for what is done with the elements of its
-/// operands and of its result.
-bool Finder::checkProduct() {
-  if (products.empty())
-    return true;
-  if (!checkAlone())
-    return false;
-  auto root = [&](int dim) { return dim < 0 ? -1 : find(dim); };
-  int rows = root(productDims[0]), columns = root(productDims[1]), inner = root(productDims[2]);
-  bool isDistinct = (rows != columns || rows < 0) && rows != inner && columns != inner;
-  int depth = chain ? root(firstDims[2]) : -1;
-  if (chain)
-    isDistinct &= root(firstDims[0]) == rows && root(firstDims[1]) == inner && depth != rows &&
-                  depth != columns && depth != inner;
-  auto hasRoom = [&](const DimMap &map) {
-    auto has = [&](int axis) {
-      return axis >= 0 && llvm::any_of(map, [&](int dim) { return root(dim) == axis; });
-    };
-    bool isMixed = has(depth) && (has(columns) || (has(rows) && has(inner)));
-    return !isMixed && (!has(inner) || !has(rows) || !has(columns));
-  };
-  for (Value value : inOrder) {
-    if (isDistinct && hasRoom(values[value]))
-      continue;
-    reason = formatted("{} needs the product's dimensions in another order",
-                       spelled(value.getDefiningOp()));
-    return false;
-  }
-  return checkOperands();
-}
-
-/// No value has one dimension of the space twice: it would be needed in two orders.
-bool Finder::checkDistinct() {
-  auto isDistinct = [&](const DimMap &map) {
-    std::set<int> seen;
-    return llvm::all_of(map, [&](int dim) { return dim < 0 || seen.insert(find(dim)).second; });
-  };
-  for (Value value : inOrder)
-    if (!isDistinct(values[value])) {
-      reason = formatted("{} needs what is computed here in two orders of dimensions at once",
-                         spelled(value.getDefiningOp()));
-      return false;
-    }
-  for (auto &[use, map] : uses)
-    if (!isDistinct(map)) {
-      reason = formatted("{} reads in two orders of dimensions at once", spelled(use->getOwner()));
-      return false;
-    }
-  return true;
-}
-
 /// Makes every dimension of `map` one of the space's: those that nothing connects are the
 /// same as one of their size that the value does not have yet.
-bool Finder::place(const DimMap &map, const std::string &what) {
+bool SpaceFinder::place(const DimMap &map, const std::string &what) {
   for (size_t i = map.size(); i-- > 0;) {
     if (map[i] < 0 || llvm::is_contained(axes, find(map[i])))
       continue;
@@ -480,7 +201,7 @@ bool Finder::place(const DimMap &map, const std::string &what) {
   return true;
 }
 
-bool Finder::order() {
+bool SpaceFinder::order() {
   // What is reduced has all dimensions; without reductions it is the largest value.
   DimMap widest;
   auto consider = [&](const DimMap &map) {
@@ -523,14 +244,14 @@ bool Finder::order() {
   return true;
 }
 
-DimMap Finder::placed(const DimMap &map) {
+DimMap SpaceFinder::placed(const DimMap &map) {
   DimMap out;
   for (int dim : map)
     out.push_back(dim < 0 ? -1 : int(llvm::find(axes, find(dim)) - axes.begin()));
   return out;
 }
 
-std::optional<Space> Finder::run(ArrayRef<Operation *> ops) {
+std::optional<Space> SpaceFinder::run(ArrayRef<Operation *> ops) {
   for (Operation *op : ops)
     if (isa<LaunchOp>(op)) {
       reason = formatted("{} is a kernel that somebody wrote", spelled(op));
@@ -569,5 +290,5 @@ std::optional<Space> Finder::run(ArrayRef<Operation *> ops) {
 
 std::optional<Space> tile::graph::findSpace(ArrayRef<Operation *> ops, std::string &reason,
                                             bool haveOtherUsers) {
-  return Finder(reason, haveOtherUsers).run(ops);
+  return SpaceFinder(reason, haveOtherUsers).run(ops);
 }

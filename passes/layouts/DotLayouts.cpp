@@ -3,6 +3,7 @@
 #include "ir/Kernel.h"
 #include "ir/layout/Builders.h"
 #include "ir/layout/GF2.h"
+#include "passes/facts/Reach.h"
 #include "passes/memory/Scratch.h"
 
 using namespace mlir;
@@ -13,8 +14,6 @@ using layout::LinearLayout;
 
 /// Two columns of an accumulator in each of four lanes.
 static constexpr unsigned kPairsDepth = 8;
-/// How far to look for another product that takes this one's result.
-static constexpr unsigned kMaxChainLength = 8;
 
 //===----------------------------------------------------------------------===//
 // Instructions
@@ -192,22 +191,22 @@ static bool isElementwise(Operation *op) {
 /// True if the result, perhaps changed element by element, is the first operand
 /// of another product.
 static bool feedsProduct(Value value, unsigned depth = 0) {
-  return depth < kMaxChainLength && llvm::any_of(
-                                        value.getUses(),
-                                        [&](OpOperand &use) {
-                                          Operation *user = use.getOwner();
-                                          if (isa<DotOp>(user))
-                                            return use.getOperandNumber() == kDotA;
-                                          return isElementwise(user) &&
-                                                 feedsProduct(user->getResult(0), depth + 1);
-                                        });
+  return depth < reach::kProducts && llvm::any_of(
+                                         value.getUses(),
+                                         [&](OpOperand &use) {
+                                           Operation *user = use.getOwner();
+                                           if (isa<DotOp>(user))
+                                             return use.getOperandNumber() == kDotA;
+                                           return isElementwise(user) &&
+                                                  feedsProduct(user->getResult(0), depth + 1);
+                                         });
 }
 /// True if the value is another product's result in that sense.
 static bool comesFromProduct(Value value, unsigned depth = 0) {
   Operation *def = value.getDefiningOp();
   if (isa_and_nonnull<DotOp>(def))
     return true;
-  return depth < kMaxChainLength && isElementwise(def) &&
+  return depth < reach::kProducts && isElementwise(def) &&
          llvm::any_of(def->getOperands(), [&](Value v) { return comesFromProduct(v, depth + 1); });
 }
 

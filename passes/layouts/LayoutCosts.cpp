@@ -7,6 +7,7 @@
 #include "ir/Kernel.h"
 #include "ir/layout/Hopper.h"
 #include "passes/facts/Combiners.h"
+#include "passes/facts/Reach.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/layouts/LayoutInference.h"
 #include "passes/layouts/ScanLayouts.h"
@@ -19,9 +20,6 @@ using layout::Dim;
 using layout::LinearLayout;
 
 static constexpr unsigned kWordBytes = 4;
-/// Elementwise operations between a result and where it is stored, as far as they are followed.
-static constexpr unsigned kMostChanges = 6;
-static constexpr unsigned kMostUsersBesideHalves = 48;
 
 void LayoutInference::inferScan(ScanOp op) {
   cta::LayoutAttr first = firstHome(op->getOperands(), op);
@@ -44,7 +42,7 @@ void LayoutInference::inferScan(ScanOp op) {
 /// Whether a block, perhaps changed element by element or with a dimension more, is stored and
 /// needed for nothing else.
 static bool isOnlyStored(Value value, unsigned depth = 0) {
-  return depth < kMostChanges && !value.use_empty() &&
+  return depth < reach::kChanges && !value.use_empty() &&
          llvm::all_of(
              value.getUses(),
              [&](OpOperand &use) {
@@ -181,15 +179,10 @@ double LayoutInference::costOfOperands(DotOp op, const DotLayouts &layouts) cons
   return cost.total(coalescing.numWarps());
 }
 
-/// How far to look for where what is joined is stored: unpacking takes three operations for each
-/// doubling.
-static constexpr unsigned kMaxJoinedDepth = 16;
-
 /// Whether blocks are made of `v`, perhaps changed element by element, in which its elements
 /// lie further apart.
 static bool isJoined(Value v, unsigned depth = 0) {
-  constexpr unsigned kMostOperations = 6;
-  return depth < kMostOperations &&
+  return depth < reach::kChanges &&
          llvm::any_of(
              v.getUsers(),
              [&](Operation *user) {
@@ -236,9 +229,9 @@ cta::LayoutAttr LayoutInference::homeBesideHalves(Value v, unsigned depth, unsig
 cta::LayoutAttr LayoutInference::layoutBesideHalves(LoadOp load) const {
   if (!coalescing.isContiguous(load))
     return {};
-  unsigned budget = kMostUsersBesideHalves;
+  unsigned budget = reach::kUsersSeen;
   cta::LayoutAttr best = coalescing.anchor(load);
-  cta::LayoutAttr wanted = homeBesideHalves(load.getResult(), kMostChanges, budget);
+  cta::LayoutAttr wanted = homeBesideHalves(load.getResult(), reach::kChanges, budget);
   return wanted && isBetterThere(load, best, wanted) ? wanted : cta::LayoutAttr();
 }
 
@@ -258,7 +251,7 @@ cta::LayoutAttr LayoutInference::layoutToStore(LoadOp load) {
   if (!coalescing.isContiguous(load) || !isJoined(load.getResult()))
     return {};
   cta::LayoutAttr best = coalescing.anchor(load);
-  cta::LayoutAttr wanted = wantedByUsers(load.getResult(), /*accesses=*/true, kMaxJoinedDepth);
+  cta::LayoutAttr wanted = wantedByUsers(load.getResult(), /*accesses=*/true, reach::kJoined);
   // What is joined is more than what is loaded: moving it costs no less than that.
   return wanted && isBetterThere(load, best, wanted) ? wanted : cta::LayoutAttr();
 }

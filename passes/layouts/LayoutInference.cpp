@@ -2,227 +2,14 @@
 #include "passes/layouts/LayoutInference.h"
 #include "ir/layout/Hopper.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/facts/Reach.h"
 #include "passes/layouts/DotLayouts.h"
+#include "passes/layouts/Homes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tile;
 using layout::LinearLayout;
-
-/// How far to look for what users want.
-static constexpr unsigned kMaxUserDepth = 7;
-static constexpr unsigned kMaxUsersSeen = 48;
-/// How far to look back for what has a home.
-static constexpr unsigned kMaxOperandDepth = 3;
-
-static RankedTensorType blockType(Value value) {
-  return dyn_cast<RankedTensorType>(value.getType());
-}
-
-static bool isElementwise(Operation *op) {
-  return op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1 &&
-         blockType(op->getResult(0));
-}
-
-LinearLayout tile::operandLayoutFor(Operation *op, const LinearLayout &result) {
-  RankedTensorType src = blockType(op->getOperand(0)); // null: a scalar condition
-  ArrayRef<int64_t> shape = src ? src.getShape() : ArrayRef<int64_t>();
-  return llvm::TypeSwitch<Operation *, LinearLayout>(op)
-      .Case([&](BroadcastOp) { return layout::broadcastOperand(result, shape); })
-      .Case([&](ExpandDimsOp e) { return layout::sliceAxis(result, e.getAxis()); })
-      .Case([&](ReshapeOp) { return layout::reshape(result, shape); })
-      .Case([&](TransOp trans) {
-        SmallVector<int32_t> inverse(trans.getOrder().size());
-        for (auto [i, from] : llvm::enumerate(trans.getOrder()))
-          inverse[from] = int32_t(i);
-        return layout::transpose(result, inverse);
-      })
-      .Default([&](Operation *) { return result; });
-}
-
-//===----------------------------------------------------------------------===//
-// Homes
-//===----------------------------------------------------------------------===//
-
-cta::LayoutAttr LayoutInference::get(const LinearLayout &l) {
-  return cta::LayoutAttr::get(context, l);
-}
-
-void LayoutInference::setHome(Value value, cta::LayoutAttr layout) {
-  if (layout)
-    homes[value] = layout;
-  else
-    homes.erase(value);
-}
-
-/// True if matrix products are computed in the loop that `op` stands in.
-static bool isAmongProducts(Operation *op) {
-  auto loop = op->getParentOfType<LoopLikeOpInterface>();
-  return loop && llvm::any_of(loop.getLoopRegions(), [](Region *region) {
-           return llvm::any_of(region->getOps(),
-                               [](Operation &o) { return isa<DotOp, cta::WarpgroupDotOp>(o); });
-         });
-}
-
-/// Whether all that becomes of `value`, element by element, is stored by TMA, which takes it from
-/// any layout.
-static bool isStoredByTma(Value value, unsigned depth, unsigned &budget) {
-  for (Operation *user : value.getUsers()) {
-    if (budget == 0)
-      return false;
-    --budget;
-    if (isa<cta::TmaStoreOp>(user))
-      continue;
-    if (depth == 0 || !isElementwise(user) || !isStoredByTma(user->getResult(0), depth - 1, budget))
-      return false;
-  }
-  return !value.use_empty();
-}
-
-static bool isStoredByTma(Value value) {
-  unsigned budget = kMaxUsersSeen;
-  return isStoredByTma(value, kMaxUserDepth, budget);
-}
-
-/// The first operand's home; but one that is the home of the shape's accesses
-/// comes before others, since results tend to be stored. In a loop over
-/// products an accumulator stays where it is, and the other operand moves; so it
-/// does where the result is stored by TMA.
-cta::LayoutAttr LayoutInference::firstHome(ValueRange values, Operation *user) const {
-  auto staysInPlace = [&] {
-    return isAmongProducts(user) || (isElementwise(user) && isStoredByTma(user->getResult(0)));
-  };
-  if (!accumulators.empty() && staysInPlace())
-    for (Value value : values)
-      if (cta::LayoutAttr home = natural(value); home && accumulators.contains(home))
-        return home;
-  cta::LayoutAttr first;
-  for (Value value : values) {
-    RankedTensorType type = blockType(value);
-    cta::LayoutAttr home = type ? natural(value) : cta::LayoutAttr();
-    if (!home)
-      continue;
-    if (home == coalescing.shapeLayout(type.getShape()))
-      return home;
-    if (!first)
-      first = home;
-  }
-  return first;
-}
-
-cta::LayoutAttr LayoutInference::homeOr(Value value) {
-  cta::LayoutAttr home = natural(value);
-  return home ? home : coalescing.shapeLayout(blockType(value).getShape());
-}
-
-/// What is repeated to the shape of a product most often scales it or is added to
-/// it. A conversion would cost two barriers of all warps, also behind the loop: they
-/// keep one warpgroup from going on to its next products while another stores.
-cta::LayoutAttr LayoutInference::layoutOfProduct(ArrayRef<int64_t> shape) const {
-  for (auto &[known, acc] : products)
-    if (known == shape)
-      return acc;
-  return {};
-}
-
-/// Where an elementwise operation will be computed, as far as what goes into it has a home
-/// already; `depth` more of the operations before it are looked through.
-cta::LayoutAttr LayoutInference::expectedHome(Operation *op, unsigned depth) const {
-  if (cta::LayoutAttr home = firstHome(op->getOperands(), op))
-    return home;
-  for (Value operand : op->getOperands())
-    if (Operation *def = operand.getDefiningOp(); depth > 0 && def && isElementwise(def))
-      if (cta::LayoutAttr home = expectedHome(def, depth - 1))
-        return home;
-  return {};
-}
-
-/// Where sums of products live that `value` is combined with, element by element, `depth`
-/// operations from here at most: what has no home yet comes to them. Elsewhere they would be
-/// moved before they are rounded, and back for the next product.
-cta::LayoutAttr LayoutInference::homeOfSums(Value value, unsigned depth, unsigned &budget) const {
-  for (Operation *user : value.getUsers()) {
-    if (budget == 0)
-      return {};
-    --budget;
-    if (!isElementwise(user))
-      continue;
-    for (Value operand : user->getOperands())
-      if (cta::LayoutAttr home = natural(operand); home && accumulators.contains(home))
-        return home;
-    if (depth > 0)
-      if (cta::LayoutAttr home = homeOfSums(user->getResult(0), depth - 1, budget))
-        return home;
-  }
-  return {};
-}
-
-/// Where what it is worked with lives.
-cta::LayoutAttr LayoutInference::layoutOfRepeated(BroadcastOp op) {
-  ArrayRef<int64_t> shape = op.getType().getShape();
-  if (cta::LayoutAttr acc = layoutOfProduct(shape))
-    return acc;
-  cta::LayoutAttr home = homeOfUsers(op.getResult());
-  return home ? home : coalescing.shapeLayout(shape);
-}
-
-/// Where what an elementwise operation takes beside `value` lives; null if that is not known yet.
-cta::LayoutAttr LayoutInference::homeOfUsers(Value value) const {
-  for (Operation *user : value.getUsers())
-    if (isElementwise(user))
-      if (cta::LayoutAttr home = expectedHome(user, kMaxOperandDepth))
-        return home;
-  return {};
-}
-
-/// Looks through elementwise operations and repetitions. `accesses`: memory
-/// accesses count too, not only repetitions to a larger block.
-cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses) {
-  return wantedByUsers(value, accesses, kMaxUserDepth);
-}
-
-cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsigned depth) {
-  unsigned budget = kMaxUsersSeen;
-  return wantedByUsers(value, accesses, depth, budget);
-}
-
-cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsigned depth,
-                                               unsigned &budget) {
-  for (Operation *user : value.getUsers()) {
-    if (budget == 0 || depth == 0)
-      return {};
-    --budget;
-    cta::LayoutAttr wanted;
-    if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
-      cta::LayoutAttr large = layoutOfRepeated(broadcast);
-      wanted = get(operandLayoutFor(user, large.getLayout()));
-    } else if (isa<ExpandDimsOp, TransOp>(user) || (accesses && isa<ReshapeOp>(user))) {
-      if (auto result = wantedByUsers(user->getResult(0), accesses, depth - 1, budget))
-        wanted = get(operandLayoutFor(user, result.getLayout()));
-    } else if (isa<JoinOp>(user) && accesses) {
-      if (auto result = wantedByUsers(user->getResult(0), accesses, depth - 1, budget))
-        if (auto parts = layout::split(result.getLayout()))
-          wanted = get(parts->half);
-    } else if (isElementwise(user)) {
-      wanted = wantedByUsers(user->getResult(0), accesses, depth - 1, budget);
-    } else if (auto loop = dyn_cast<scf::ForOp>(user->getParentOp());
-               loop && isa<scf::YieldOp>(user)) { // loaded for the next iteration
-      unsigned index = llvm::find(user->getOperands(), value) - user->operand_begin();
-      wanted = wantedByUsers(loop.getRegionIterArg(index), accesses, depth - 1, budget);
-    } else if (auto loop = dyn_cast<scf::ForOp>(user); loop && blockType(value)) { // for the first
-      unsigned index = llvm::find(loop.getInitArgs(), value) - loop.getInitArgs().begin();
-      wanted = wantedByUsers(loop.getRegionIterArg(index), accesses, depth - 1, budget);
-    } else if (accesses && isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(user)) {
-      if (auto load = dyn_cast<LoadOp>(user); load && load.getPtr() == value)
-        wanted = layoutWhereRepeated(load, budget);
-      if (!wanted)
-        wanted = coalescing.anchor(user);
-    }
-    if (wanted)
-      return wanted;
-  }
-  return {};
-}
 
 //===----------------------------------------------------------------------===//
 // Operations
@@ -300,8 +87,8 @@ void LayoutInference::inferElementwise(Operation *op) {
       return setHome(result, {});
     }
   }
-  unsigned budget = kMaxUsersSeen;
-  cta::LayoutAttr wanted = homeOfSums(result, kMaxOperandDepth, budget);
+  unsigned budget = reach::kUsersSeen;
+  cta::LayoutAttr wanted = homeOfSums(result, reach::kOperands, budget);
   if (!wanted)
     wanted = homeOfUsers(result);
   if (!wanted)
@@ -345,8 +132,8 @@ cta::LayoutAttr LayoutInference::layoutBesideSums(LoadOp load) const {
   if (accumulators.empty() || getElementBytes(type.getElementType()) < 2 || isAmongProducts(load) ||
       !isStoredByTma(load.getResult()))
     return {};
-  unsigned budget = kMaxUsersSeen;
-  return homeOfSums(load.getResult(), kMaxOperandDepth, budget);
+  unsigned budget = reach::kUsersSeen;
+  return homeOfSums(load.getResult(), reach::kOperands, budget);
 }
 
 /// A row that is repeated over a larger block is loaded where it is needed.
@@ -355,7 +142,7 @@ cta::LayoutAttr LayoutInference::layoutWhereRepeated(LoadOp load, unsigned &budg
   if (!type)
     return {};
   cta::LayoutAttr layout =
-      wantedByUsers(load.getResult(), /*accesses=*/false, kMaxUserDepth, budget);
+      wantedByUsers(load.getResult(), /*accesses=*/false, reach::kUsers, budget);
   if (!layout && coalescing.isRepeated(load))
     layout = layoutOfProduct(type.getShape());
   unsigned most =
@@ -370,7 +157,7 @@ void LayoutInference::inferMemory(Operation *op) {
     return;
   cta::LayoutAttr layout;
   if (isa<LoadOp>(op)) {
-    unsigned budget = kMaxUsersSeen;
+    unsigned budget = reach::kUsersSeen;
     layout = layoutWhereRepeated(cast<LoadOp>(op), budget);
     if (!layout && !coalescing.isContiguous(op))
       layout = natural(ptr); // a gather, from wherever the addresses are

@@ -181,10 +181,6 @@ private:
     /// A variable, something of all that the thread has read of a slot that it holds; null if
     /// threads read nothing of slots by themselves.
     mlir::Value reads;
-    /// Of slots that are begun early: how many are left to be filled, a variable (null: none
-    /// are), and which is next to be begun.
-    mlir::Value early;
-    Cursor begun;
     int64_t slotBytes() const {
       return bufferOffsets.back() - bufferOffsets.front() +
              int64_t(llvm::alignTo(bufferBytes.back(), cta::kSlotAlignment));
@@ -198,13 +194,6 @@ private:
   mlir::Value behindReads(const Ring &ring, mlir::Value barrier);
   void noteRead(mlir::Value reads, mlir::ValueRange loaded);
   void lowerRingCopy(cta::RingCopyOp copy, const Ring &ring);
-  mlir::LogicalResult lowerFills(cta::SingleOp op);
-  //===--- slots begun before the wait for other grids (EarlyOperands.cpp) ---===//
-  void beginEarly();
-  llvm::SmallVector<cta::RingCopyOp> earlyCopiesOf(cta::RingAcquireOp acquire);
-  mlir::LogicalResult lowerEarly(cta::SingleOp op);
-  void lowerEarlyStep(mlir::Operation *op, const Ring &ring);
-  void endEarly(const Ring &ring);
   mlir::LogicalResult lowerRingFill(cta::RingFillOp op);
   mlir::LogicalResult lowerRoles(cta::RolesOp op);
   mlir::LogicalResult lowerSingle(cta::SingleOp op);
@@ -318,10 +307,6 @@ private:
   mlir::Block *entry = nullptr;
   /// Where a dependent launch must wait for the grids before it; null: nowhere.
   mlir::Operation *firstAccess = nullptr;
-  /// Where slots are begun before that wait, and what of the rings' first round is done then.
-  llvm::DenseSet<mlir::Operation *> earlySingles, earlyOps;
-  llvm::DenseSet<mlir::Value> earlyRings;
-  bool beginsEarly = false; ///< what is lowered stands in one of `earlySingles`
   /// The grid behind this one is announced behind loops over products, not with the wait.
   bool announcesLate = false;
   /// Groups of consumers, each of `numThreads`, that run the same code.

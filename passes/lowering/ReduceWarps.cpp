@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/facts/Reach.h"
 #include "passes/lowering/ReduceLowering.h"
 #include "passes/memory/Scratch.h"
 
@@ -39,7 +40,6 @@ LogicalResult ReduceLowering::acrossWarps() {
 /// The bits of the warps that hold no more than copies of what others store of `v`, perhaps
 /// changed element by element or with a dimension more; none if it is needed for anything else.
 static unsigned warpsThatDoNotStore(Value v, unsigned depth = 0) {
-  constexpr unsigned kMostChanges = 6;
   unsigned warps = ~0u;
   for (OpOperand &use : v.getUses()) {
     Operation *user = use.getOwner();
@@ -54,7 +54,7 @@ static unsigned warpsThatDoNotStore(Value v, unsigned depth = 0) {
     bool isChange = isa<ExpandDimsOp>(user) ||
                     (isa<arith::ArithDialect, math::MathDialect, TileDialect>(user->getDialect()) &&
                      user->hasTrait<OpTrait::Elementwise>() && isMemoryEffectFree(user));
-    if (!isChange || user->getNumResults() != 1 || depth == kMostChanges)
+    if (!isChange || user->getNumResults() != 1 || depth == reach::kChanges)
       return 0;
     warps &= warpsThatDoNotStore(user->getResult(0), depth + 1);
   }

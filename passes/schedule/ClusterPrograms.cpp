@@ -12,6 +12,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
 #include "passes/copies/TensorMaps.h"
+#include "passes/facts/Reach.h"
 #include "passes/facts/Refusals.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
@@ -138,7 +139,7 @@ bool ProgramCluster::canRecompute(Value v, unsigned depth) {
   if (!varying.contains(v) || v == programs.getInductionVar())
     return true;
   Operation *op = v.getDefiningOp();
-  return op && depth < 32 && isMemoryEffectFree(op) &&
+  return op && depth < reach::kScalars && isMemoryEffectFree(op) &&
          llvm::none_of(
              op->getResultTypes(), [](Type t) { return isa<RankedTensorType>(t); }) &&
          llvm::all_of(usedBy(op), [&](Value o) { return canRecompute(o, depth + 1); });

@@ -19,8 +19,8 @@
 #include "passes/facts/Roles.h"
 #include "passes/facts/ScalarWork.h"
 #include "passes/memory/Scratch.h"
-#include "passes/schedule/BlockPrograms.h"
 #include "passes/schedule/GroupTurns.h"
+#include "passes/schedule/WarpSpecializer.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -31,191 +31,41 @@ namespace tile {
 
 using namespace mlir;
 using namespace tile;
+using namespace tile::specialization;
 
 #define DEBUG_TYPE "tile-specialize-warps"
 ALWAYS_ENABLED_STATISTIC(ringsMade, "rings of buffers");
 ALWAYS_ENABLED_STATISTIC(kernelsWithRoles, "kernels in which some warps only copy");
 
-namespace {
-
-/// Loads of one block that are first used by the same operation, or together
-/// with another load of the group; vectors beside them.
-struct Group {
-  SmallVector<cta::TmaLoadOp, 2> loads; ///< in program order
-  SmallVector<LoadOp, 2> scalars;       ///< that the producer can bring along
-  Operation *firstUser = nullptr, *lastUser = nullptr;
-  int32_t stages = 1;
-  bool isElastic = false;   ///< stages are the most that may be of use
-  bool isOwn = false;       ///< of several programs, each copies something else
-  Group *partner = nullptr; ///< that has the ring of both
-  Value ring;
-  cta::RingReleaseOp release; ///< by the consumers
-
-  bool isShared() const {
-    return llvm::any_of(loads, [](cta::TmaLoadOp load) { return bool(load.getCommon()); });
-  }
-  /// In the order of the ring's buffers.
-  SmallVector<Type> buffers() const;
-  cta::RingType ringType() const { return cta::RingType::get(firstUser->getContext(), buffers()); }
-  /// Into registers: no product reads it where it is.
-  bool isOnlyRead() const {
-    return llvm::all_of(loads, [](cta::TmaLoadOp load) {
-      return llvm::all_of(load->getUsers(), [](Operation *user) { return isa<cta::ReadOp>(user); });
-    });
-  }
-};
-
-SmallVector<Type> Group::buffers() const {
-  SmallVector<Type> types;
-  for (cta::TmaLoadOp load : loads)
-    types.push_back(load.getType());
-  for (LoadOp load : scalars) {
-    auto image = layout::LinearLayout::fromRows({{layout::Dim::offset(), 1}},
-                                                {{layout::Dim::dim(0), 1}}, {});
-    types.push_back(cta::BufferType::get(load.getContext(), {1}, load.getType(),
-                                         cta::LayoutAttr::get(load.getContext(), image)));
-  }
-  return types;
-}
-
-class WarpSpecializer {
-public:
-  WarpSpecializer(func::FuncOp kernel, int32_t warps, int32_t stages, int32_t cluster)
-      : kernel(kernel), body(kernel.getBody().front()), warps(warps), stages(stages),
-        cluster(cluster) {}
-
-  LogicalResult run() {
-    if (failed(findGroups()))
-      return failure();
-    bool byTurns = cta::madeOf(kernel).groups > 1;
-    std::optional<Reason> obstacle = obstacleToRoles(kernel);
-    if (obstacle)
-      kernel->getParentOp()->removeAttr(cta::kBlockProgramsAttr);
-    else if (cta::blockProgramsOf(kernel).count > 1)
-      programs.emplace(kernel);
-    if (obstacle && byTurns)
-      return kernel.emitOpError("is to compute blocks by turns without warps that only copy: ")
-             << refusalOf(*obstacle).why;
-    if (groups.empty())
-      return success();
-    LDBG() << kernel.getName() << ": "
-           << (obstacle ? refusalOf(*obstacle).why : "some warps only copy");
-    OpBuilder b = OpBuilder::atBlockBegin(&body);
-    Operation *start = cta::BarrierOp::create(b, kernel.getLoc());
-    if (obstacle && *obstacle != Reason::RolesNotWanted) {
-      refuse(kernel, *obstacle);
-      copyAllInPlace(start);
-      return success();
-    }
-    joinVectors();
-    if (obstacle)
-      copyAhead(start);
-    else
-      return makeRoles(b, start);
+LogicalResult WarpSpecializer::run() {
+  if (failed(findGroups()))
+    return failure();
+  bool byTurns = cta::madeOf(kernel).groups > 1;
+  std::optional<Reason> obstacle = obstacleToRoles(kernel);
+  if (obstacle)
+    kernel->getParentOp()->removeAttr(cta::kBlockProgramsAttr);
+  else if (cta::blockProgramsOf(kernel).count > 1)
+    programs.emplace(kernel);
+  if (obstacle && byTurns)
+    return kernel.emitOpError("is to compute blocks by turns without warps that only copy: ")
+           << refusalOf(*obstacle).why;
+  if (groups.empty())
+    return success();
+  LDBG() << kernel.getName() << ": "
+         << (obstacle ? refusalOf(*obstacle).why : "some warps only copy");
+  OpBuilder b = OpBuilder::atBlockBegin(&body);
+  Operation *start = cta::BarrierOp::create(b, kernel.getLoc());
+  if (obstacle && *obstacle != Reason::RolesNotWanted) {
+    refuse(kernel, *obstacle);
+    copyAllInPlace(start);
     return success();
   }
-
-private:
-  LogicalResult findGroups();
-  void joinProducts();
-  void joinVectors();
-  void joinScalars();
-  void chooseStages(Group &group) const;
-  void findPartners();
-  void makeRings(Operation *start);
-  LogicalResult makeRoles(OpBuilder &b, Operation *start);
-  SmallVector<BlockProgramMaker::Loop> loopsWithSlots();
-  void makeProducer(cta::RolesOp roles);
-  void fill(OpBuilder &b, const Group &group, SmallVector<cta::TmaLoadOp, 2> loads,
-            SmallVector<LoadOp, 2> scalars);
-  void fillForEach(OpBuilder &b, const Group &group, ArrayRef<cta::TmaLoadOp> loads);
-  void copyAllInPlace(Operation *start);
-  void copyAhead(Operation *start);
-  void chooseStagesAhead();
-  void copyInPlace(Group &group);
-  void consume(void (WarpSpecializer::*before)(Group &));
-  void moveConsumers(cta::RolesOp roles);
-  void meetOthers(Operation *start);
-
-  func::FuncOp kernel;
-  Block &body;
-  int32_t warps, stages, cluster;
-  std::optional<BlockProgramMaker> programs; ///< several that the thread block runs
-  SmallVector<Group> groups;
-};
-
-} // namespace
-
-void WarpSpecializer::chooseStages(Group &group) const {
-  auto loop = group.firstUser->getParentOfType<scf::ForOp>();
-  if (!loop)
-    return;
-  auto own = loop->getAttrOfType<IntegerAttr>(kNumStagesAttr);
-  group.isElastic = !own && stages == 0;
-  group.stages = group.isElastic ? tuningOf(kernel).mostOperandStages
-                                 : std::max<int32_t>(own ? int32_t(own.getInt()) : stages, 1);
-}
-
-LogicalResult WarpSpecializer::findGroups() {
-  WalkResult result = kernel.walk([&](cta::TmaLoadOp load) {
-    Operation *first = nullptr, *last = nullptr;
-    for (Operation *user : load->getUsers()) {
-      Operation *here = load->getBlock()->findAncestorOpInBlock(*user);
-      if (!here || here->hasTrait<OpTrait::IsTerminator>()) {
-        load.emitOpError("is used outside its block");
-        return WalkResult::interrupt();
-      }
-      if (!first || here->isBeforeInBlock(first))
-        first = here;
-      if (!last || last->isBeforeInBlock(here))
-        last = here;
-    }
-    if (!first) {
-      load.erase();
-      return WalkResult::advance();
-    }
-    Group *group = llvm::find_if(groups, [&](Group &g) { return g.firstUser == first; });
-    if (group == groups.end()) {
-      groups.emplace_back();
-      group = &groups.back();
-      group->firstUser = group->lastUser = first;
-      chooseStages(*group);
-    }
-    group->loads.push_back(load);
-    if (group->lastUser->isBeforeInBlock(last))
-      group->lastUser = last;
-    return WalkResult::advance();
-  });
-  joinProducts();
-  return failure(result.wasInterrupted());
-}
-
-/// Finds for each loop's groups those of a loop before it, side by side with it, whose slots
-/// are of the same kind: they are filled and read in the order of the loops, so one ring does
-/// for both.
-void WarpSpecializer::findPartners() {
-  auto loopOf = [](const Group &g) { return dyn_cast<scf::ForOp>(g.firstUser->getParentOp()); };
-  for (Group &group : groups)
-    group.partner = nullptr;
-  if (cta::madeOf(kernel).groups > 1)
-    return;
-  auto canShare = [&](const Group &group, const Group &before) {
-    scf::ForOp loop = loopOf(group), first = loopOf(before);
-    return loop && first && first->getBlock() == loop->getBlock() && first->isBeforeInBlock(loop) &&
-           !group.isShared() && !before.isShared() && group.stages == before.stages &&
-           group.isElastic == before.isElastic && group.ringType() == before.ringType();
-  };
-  for (Group &group : groups)
-    for (Group &before : groups) {
-      Group *owner = before.partner ? before.partner : &before;
-      bool isTaken = llvm::any_of(groups, [&](const Group &own) {
-        return own.partner == owner && loopOf(own) == loopOf(group);
-      });
-      if (isTaken || !canShare(group, before))
-        continue;
-      group.partner = owner;
-      break;
-    }
+  joinVectors();
+  if (obstacle)
+    copyAhead(start);
+  else
+    return makeRoles(b, start);
+  return success();
 }
 
 void WarpSpecializer::makeRings(Operation *start) {
@@ -236,95 +86,6 @@ void WarpSpecializer::makeRings(Operation *start) {
     if (group.isOwn)
       ring->setAttr(cta::kOwnSlotsAttr, b.getUnitAttr());
     group.ring = ring;
-  }
-}
-
-static void join(Group &group, Group &other) {
-  llvm::append_range(group.loads, other.loads);
-  llvm::sort(group.loads, [](cta::TmaLoadOp a, cta::TmaLoadOp b) { return a->isBeforeInBlock(b); });
-  if (other.firstUser->isBeforeInBlock(group.firstUser))
-    group.firstUser = other.firstUser;
-  if (group.lastUser->isBeforeInBlock(other.lastUser))
-    group.lastUser = other.lastUser;
-  other.loads.clear();
-}
-
-/// Products that have an operand in common get all of theirs together.
-void WarpSpecializer::joinProducts() {
-  auto precede = [](const Group &group, Operation *user) {
-    return llvm::all_of(group.loads, [&](cta::TmaLoadOp load) {
-      return load->getBlock() == user->getBlock() && load->isBeforeInBlock(user);
-    });
-  };
-  auto haveUserInCommon = [](const Group &group, const Group &other) {
-    return llvm::any_of(group.loads, [&](cta::TmaLoadOp load) {
-      return llvm::any_of(load->getUsers(), [&](Operation *user) {
-        return llvm::any_of(other.loads, [&](cta::TmaLoadOp from) {
-          return llvm::is_contained(from->getUsers(), user);
-        });
-      });
-    });
-  };
-  for (Group &group : groups)
-    for (Group &other : groups)
-      if (&group < &other && haveUserInCommon(group, other) && precede(group, other.firstUser) &&
-          precede(other, group.firstUser))
-        join(group, other);
-  llvm::erase_if(groups, [](const Group &group) { return group.loads.empty(); });
-}
-
-/// What is only read into registers comes with the operands of a product beside it:
-/// one barrier for both.
-void WarpSpecializer::joinVectors() {
-  for (Group &group : groups) {
-    if (!group.isOnlyRead())
-      continue;
-    Group *product = llvm::find_if(groups, [&](const Group &other) {
-      return !other.isOnlyRead() && other.firstUser->getBlock() == group.firstUser->getBlock();
-    });
-    if (product == groups.end())
-      continue;
-    join(*product, group);
-  }
-  llvm::erase_if(groups, [](const Group &group) { return group.loads.empty(); });
-}
-
-/// Whether one thread can compute `v`, a scalar, without looking at memory.
-static bool canFollow(Value v, DenseSet<Value> &seen) {
-  if (!seen.insert(v).second)
-    return true;
-  if (auto arg = dyn_cast<BlockArgument>(v)) {
-    auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
-    return loop ? arg == loop.getInductionVar() : isa<func::FuncOp>(arg.getOwner()->getParentOp());
-  }
-  Operation *op = v.getDefiningOp();
-  SmallVector<Value> from(op->getOperands());
-  if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    unsigned index = cast<OpResult>(v).getResultNumber();
-    from.append({branch.thenYield().getOperand(index), branch.elseYield().getOperand(index)});
-  } else if (op->getNumRegions() || isa<LoadOp>(op) || !isScalarWork(op)) {
-    return false;
-  }
-  return llvm::all_of(
-      from, [&](Value o) { return !isa<RankedTensorType>(o.getType()) && canFollow(o, seen); });
-}
-
-/// Numbers that a loop loads beside the operands of its product, too.
-void WarpSpecializer::joinScalars() {
-  for (Group &group : groups) {
-    if (!isa<scf::ForOp>(group.firstUser->getParentOp()) || group.isOnlyRead())
-      continue;
-    for (LoadOp load : group.firstUser->getBlock()->getOps<LoadOp>()) {
-      DenseSet<Value> seen;
-      if (!load->removeAttr(cta::kMayRunAheadAttr) || !canFollow(load.getPtr(), seen) ||
-          (programs && programs->differ(load.getPtr())))
-        continue;
-      group.scalars.push_back(load);
-      if (load->isBeforeInBlock(group.firstUser))
-        group.firstUser = load;
-      if (group.lastUser->isBeforeInBlock(load))
-        group.lastUser = load;
-    }
   }
 }
 

@@ -226,14 +226,23 @@ static uint64_t readSeed(const ContextPtr &context, const PyValue &value) {
   return value.isNone() ? next : uint64_t(value.toInt64().value_or(0));
 }
 
+namespace {
 /// The first three arguments of what makes random tensors.
-static std::unique_ptr<eval::EvalError> readRandom(const ContextPtr &context, const ArgReader &r,
-                                                   Shape &shape, DType &type, uint64_t &seed) {
-  if (auto error = readShapeAndType(r[0], r.get(1), DType::Kind::Float32, shape, type))
-    return error;
-  seed = readSeed(context, r.get(2));
-  return nullptr;
-}
+struct RandomTensor {
+  Shape shape;
+  DType type;
+  uint64_t seed = 0;
+
+  std::unique_ptr<eval::EvalError> read(const ContextPtr &context, ArgReader &r) {
+    if (!r)
+      return r.error();
+    if (auto error = readShapeAndType(r[0], r.get(1), DType::Kind::Float32, shape, type))
+      return error;
+    seed = readSeed(context, r.get(2));
+    return nullptr;
+  }
+};
+} // namespace
 
 /// Random numbers by position, where anybody looks at them.
 template <typename Fn>
@@ -247,29 +256,21 @@ static Result filledAtRandom(const ContextPtr &context, const DType &type, const
 
 static Result rand(const ContextPtr &context, const CallArgs &args) {
   ArgReader r("rand", args, {"shape", "dtype", "seed"}, 1);
-  if (!r)
-    return r.error();
-  Shape shape;
-  DType type;
-  uint64_t seed = 0;
-  if (auto error = readRandom(context, r, shape, type, seed))
+  RandomTensor made;
+  if (auto error = made.read(context, r))
     return error;
-  return filledAtRandom(context, type, shape,
-                        [&](int64_t i) { return encode(type, randomUniform(seed, i)); });
+  return filledAtRandom(context, made.type, made.shape,
+                        [&](int64_t i) { return encode(made.type, randomUniform(made.seed, i)); });
 }
 
 static Result randn(const ContextPtr &context, const CallArgs &args) {
   ArgReader r("randn", args, {"shape", "dtype", "seed", "mean", "std"}, 1);
-  if (!r)
-    return r.error();
-  Shape shape;
-  DType type;
-  uint64_t seed = 0;
-  if (auto error = readRandom(context, r, shape, type, seed))
+  RandomTensor made;
+  if (auto error = made.read(context, r))
     return error;
   double mean = r.get(3).toDouble().value_or(0), deviation = r.get(4).toDouble().value_or(1);
-  return filledAtRandom(context, type, shape, [&](int64_t i) {
-    return encode(type, mean + deviation * randomNormal(seed, i));
+  return filledAtRandom(context, made.type, made.shape, [&](int64_t i) {
+    return encode(made.type, mean + deviation * randomNormal(made.seed, i));
   });
 }
 
@@ -349,24 +350,20 @@ static std::vector<uint64_t> awkwardBits(const DType &type, bool nan, bool inf) 
 /// Every eighth element, on average, is an awkward value.
 static Result special(const ContextPtr &context, const CallArgs &args) {
   ArgReader r("special", args, {"shape", "dtype", "seed", "nan", "inf"}, 1);
-  if (!r)
-    return r.error();
-  Shape shape;
-  DType type;
-  uint64_t seed = 0;
-  if (auto error = readRandom(context, r, shape, type, seed))
+  RandomTensor made;
+  if (auto error = made.read(context, r))
     return error;
   Result nan = r.has(3) ? eval::truth(r[3]) : PyValue::boolean(true);
   Result inf = r.has(4) ? eval::truth(r[4]) : PyValue::boolean(true);
   if (!nan || !inf)
     return nan ? std::move(inf) : std::move(nan);
-  std::vector<uint64_t> awkward = awkwardBits(type, nan->asBool(), inf->asBool());
-  return filled(context, type, shape, [&](int64_t i) {
-    uint64_t bits = randomBits(~seed, i);
+  std::vector<uint64_t> awkward = awkwardBits(made.type, nan->asBool(), inf->asBool());
+  return filled(context, made.type, made.shape, [&](int64_t i) {
+    uint64_t bits = randomBits(~made.seed, i);
     if (bits % 8 == 0)
       return awkward[(bits >> 8) % awkward.size()];
-    return type.isFloating() ? encode(type, randomNormal(seed, i))
-                             : encodeInt(type, int64_t(bits >> 8));
+    return made.type.isFloating() ? encode(made.type, randomNormal(made.seed, i))
+                                  : encodeInt(made.type, int64_t(bits >> 8));
   });
 }
 

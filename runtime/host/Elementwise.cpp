@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/Methods.h"
+#include "frontend/eval/Synonyms.h"
 #include "runtime/host/Functions.h"
 #include "text/Format.h"
 #include <cmath>
@@ -348,12 +349,12 @@ static Result geluFunction(const ContextPtr &context, const CallArgs &args) {
   ArgReader r("gelu", args, {"x", "approximate"}, 1);
   if (!r)
     return r.error();
-  bool byTanh = r.has(1) && r[1].isStr() && r[1].asStr() == "tanh";
-  if (r.has(1) && !byTanh && !(r[1].isStr() && r[1].asStr() == "none"))
-    return fail(
-        formatted("`approximate` of `gelu` is \"none\" or \"tanh\", got {}", eval::repr(r[1])));
+  Result byTanh = eval::geluByTanh(r);
+  if (!byTanh)
+    return byTanh;
   CallArgs only{{r[0]}, {}};
-  return byTanh ? realFunction<geluByTanh>(context, only) : realFunction<gelu>(context, only);
+  return byTanh->asBool() ? realFunction<geluByTanh>(context, only)
+                          : realFunction<gelu>(context, only);
 }
 
 static Result power(const ContextPtr &context, const CallArgs &args) {

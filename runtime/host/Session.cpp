@@ -68,10 +68,6 @@ void Session::print(StringRef text) {
 
 std::optional<Result> Session::subscriptKernel(Evaluator &, const PyValue &kernel,
                                                const PyValue &grid) {
-  if (!kernel.asFunction().isJit)
-    return fail(formatted(
-        "`{}` is not a kernel: only functions with `@triton.jit` are launched with `[grid]`",
-        kernel.asFunction().name()));
   return PyValue::extension(std::make_shared<LaunchSite>(*this, kernel, grid));
 }
 

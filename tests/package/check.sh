@@ -15,23 +15,13 @@ cp -a "$1" "$work/moved tree"
 tree="$work/moved tree"
 fail() { echo "package: $*" >&2; exit 1; }
 
-glibc="libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 librt.so.1 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1"
-newest=2.34
-while read -r binary; do
+mapfile -t binaries < <(find "$tree/bin" "$tree"/lib* -type f -exec sh -c 'readelf -h "$1" >/dev/null 2>&1' _ {} \; -print)
+"$here/binaries.sh" "${binaries[@]}"
+for binary in "${binaries[@]}"; do
   readelf -d "$binary" >"$work/dynamic"
-  for needed in $(sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' "$work/dynamic"); do
-    [[ " $glibc " == *" $needed "* ]] || fail "${binary##*/} needs $needed"
-  done
   ! grep -qE 'R(UN)?PATH.*/usr' "$work/dynamic" || fail "${binary##*/} looks for libraries of the build machine"
   ! grep -qaF "$source" "$binary" || fail "${binary##*/} names files of the build machine"
-  case $binary in # objects of a static library have no versions yet: who links it decides
-    *.a) echo "package: ${binary##*/} names no other place, $(du -h "$binary" | cut -f1)"; continue ;;
-  esac
-  uses=$(readelf -V "$binary" | grep -o 'GLIBC_[0-9.]*' | sed s/GLIBC_// | sort -V | tail -1)
-  [ "$(printf '%s\n%s\n' "$uses" "$newest" | sort -V | tail -1)" = "$newest" ] ||
-    fail "${binary##*/} needs glibc $uses, more than $newest"
-  echo "package: ${binary##*/} needs only glibc $uses, $(du -h "$binary" | cut -f1)"
-done < <(find "$tree/bin" "$tree"/lib* -type f -exec sh -c 'readelf -h "$1" >/dev/null 2>&1' _ {} \; -print)
+done
 
 library=$(find "$tree"/lib* -name 'libtile.so' | head -1)
 if [ -n "$library" ]; then

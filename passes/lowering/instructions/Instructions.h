@@ -194,7 +194,6 @@ public:
   /// Until it is set back to null, barriers that expect bytes and copies that bring them are the
   /// elected lane's: the others pass by without a branch, so that addresses stay uniform.
   void setElected(mlir::Value lane) { elected = lane; }
-  mlir::Value getElected() const { return elected; }
   void mbarrierExpect(mlir::Value barrier, unsigned bytes);
   void mbarrierExpect(mlir::Value barrier, mlir::Value bytes);
   /// The threads of the warp have done what stands before.

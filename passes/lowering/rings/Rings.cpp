@@ -217,10 +217,6 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
   for (auto [i, bytes] : llvm::enumerate(ring.bufferBytes))
     if (!elements.contains(i))
       ring.announcedBytes += unsigned(bytes);
-  if (earlyRings.contains(op.getResult())) {
-    ring.early = makeCursor(0).slot;
-    ring.begun = makeCursor(0);
-  }
   ring.cluster = op.getCluster();
   ring.eachLaneArrives = op->getParentOfType<ModuleOp>()->hasAttr(kEachLaneArrivesAttr);
   unsigned consumers = op.getConsumers() * ring.cluster * (ring.eachLaneArrives ? 32 : 1);
@@ -245,18 +241,6 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
 }
 
 LogicalResult Lowering::lowerRingStep(Operation *op, const Ring &ring) {
-  if (beginsEarly) {
-    lowerEarlyStep(op, ring);
-    return success();
-  }
-  // What has been done for a slot that is begun is not done again.
-  std::optional<Value> elected;
-  if (earlyOps.contains(op) && !isa<cta::RingCommitOp>(op)) {
-    elected = in.getElected();
-    Value isWhole =
-        LLVM::ICmpOp::create(b, op->getLoc(), LLVM::ICmpPredicate::eq, read(ring.early), in.i32(0));
-    in.setElected(andB(*elected, isWhole));
-  }
   if (auto acquire = dyn_cast<cta::RingAcquireOp>(op)) {
     in.mbarrierWait(barrierOf(ring, ring.producer, /*full=*/false), read(ring.producer.parity));
     Value full = barrierOf(ring, ring.producer, /*full=*/true);
@@ -284,8 +268,6 @@ LogicalResult Lowering::lowerRingStep(Operation *op, const Ring &ring) {
     if (ring.hasElements)
       in.copyAsyncArrive(barrierOf(ring, ring.producer, /*full=*/true));
     advance(ring, ring.producer);
-    if (earlyOps.contains(op))
-      endEarly(ring);
   } else if (isa<cta::RingWaitOp>(op)) {
     SmallVector<Value, 4> fields = fieldsOf(ring, ring.consumer);
     in.mbarrierWait(barrierOf(ring, ring.consumer, /*full=*/true), read(ring.consumer.parity));
@@ -299,8 +281,6 @@ LogicalResult Lowering::lowerRingStep(Operation *op, const Ring &ring) {
   } else {
     releaseSlot(cast<cta::RingReleaseOp>(op), ring);
   }
-  if (elected)
-    in.setElected(*elected);
   return success();
 }
 
@@ -357,7 +337,7 @@ void Lowering::lowerRingCopy(cta::RingCopyOp copy, const Ring &ring) {
   const LinearLayout &image = type.getLinearLayout();
   unsigned bytes = getElementBytes(type.getElementType());
   cta::MapAttr box = mapAttr(copy.getMap());
-  Value barrier = barrierOf(ring, beginsEarly ? ring.begun : ring.producer, /*full=*/true);
+  Value barrier = barrierOf(ring, ring.producer, /*full=*/true);
   Value map = in.tensorMapAddress(getScalar(copy.getMap()));
   Value address = getScalar(copy.getBuffer()), policy = policyOf(copy);
   SmallVector<Value> starts;
@@ -503,25 +483,19 @@ static bool onlyFillsRings(cta::SingleOp op) {
             }).wasInterrupted();
 }
 
-LogicalResult Lowering::lowerFills(cta::SingleOp op) {
-  LogicalResult result = success();
-  emitIf(LLVM::ICmpOp::create(b, in.getLoc(), LLVM::ICmpPredicate::eq, uniformWarp(), in.i32(0)),
-         [&] {
-           in.setElected(in.electLane());
-           result = lowerBlock(op.getBody().front());
-           in.setElected(Value());
-         });
-  return result;
-}
-
 /// One thread does it. Copies alone are a warp's, of which one lane starts them: with no lane on a
 /// way of its own, what the warp computes with stays in uniform registers.
 LogicalResult Lowering::lowerSingle(cta::SingleOp op) {
-  if (earlySingles.contains(op))
-    return lowerEarly(op);
-  if (onlyFillsRings(op))
-    return lowerFills(op);
   LogicalResult result = success();
+  if (onlyFillsRings(op)) {
+    emitIf(LLVM::ICmpOp::create(b, in.getLoc(), LLVM::ICmpPredicate::eq, uniformWarp(), in.i32(0)),
+           [&] {
+             in.setElected(in.electLane());
+             result = lowerBlock(op.getBody().front());
+             in.setElected(Value());
+           });
+    return result;
+  }
   emitIf(isThread(in.i32(0)), [&] { result = lowerBlock(op.getBody().front()); });
   return result;
 }

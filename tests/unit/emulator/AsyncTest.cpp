@@ -12,13 +12,6 @@ using namespace tile::emu;
 
 namespace {
 
-/// `text` with its first occurrence of `what` replaced.
-std::string without(std::string text, const std::string &what, const std::string &with = "") {
-  size_t at = text.find(what);
-  EXPECT_NE(at, std::string::npos) << what;
-  return text.replace(at, what.size(), with);
-}
-
 const char *barrier = "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n";
 
 std::string effect(const std::string &text, const std::string &constraints = "",

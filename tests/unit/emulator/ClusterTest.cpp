@@ -12,12 +12,6 @@ using namespace tile::emu;
 
 namespace {
 
-std::string without(std::string text, const std::string &what, const std::string &with = "") {
-  size_t at = text.find(what);
-  EXPECT_NE(at, std::string::npos) << what;
-  return text.replace(at, what.size(), with);
-}
-
 std::string effect(const std::string &text, const std::string &constraints = "~{memory}",
                    const std::string &args = "") {
   return "  call void asm sideeffect \"" + text + "\", \"" + constraints + "\"(" + args + ")\n";

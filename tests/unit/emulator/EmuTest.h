@@ -27,6 +27,13 @@ inline std::string kernel(const std::string &body, unsigned numPointers = 1,
          ") {\n  %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n" + body + "\n}\n";
 }
 
+/// `text` with its first occurrence of `what` replaced.
+inline std::string without(std::string text, const std::string &what, const std::string &with = "") {
+  size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), with);
+}
+
 /// Buffers and one launch.
 struct Bench {
   explicit Bench(const std::string &ir, const LoadOptions &options = {}) {

@@ -7,12 +7,6 @@ using namespace tile::emu;
 
 namespace {
 
-std::string without(std::string text, const std::string &what, const std::string &with = "") {
-  size_t at = text.find(what);
-  EXPECT_NE(at, std::string::npos) << what;
-  return text.replace(at, what.size(), with);
-}
-
 /// Numbers that look random, the same ones each time.
 struct Numbers {
   uint64_t state;

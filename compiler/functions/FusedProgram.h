@@ -1,0 +1,103 @@
+//===- FusedProgram.h - a function of whole tensors, as kernels -----------===//
+//
+// Made in TensorProgram.cpp; in other forms for some sizes in ProgramForms.cpp; launched in
+// TensorLaunch.cpp.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_COMPILER_FUNCTIONS_FUSEDPROGRAM_H
+#define TILE_COMPILER_FUNCTIONS_FUSEDPROGRAM_H
+
+#include "compiler/functions/ChooseCut.h"
+#include "compiler/functions/TensorProgram.h"
+#include "frontend/tensors/Trace.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace tile {
+
+class FusedProgram : public TensorProgram {
+public:
+  FusedProgram();
+  /// The same function with products apart.
+  FusedProgram(mlir::MLIRContext &context, mlir::OwningOpRef<mlir::ModuleOp> module)
+      : context(context), module(std::move(module)), mark("apart;") {}
+  std::unique_ptr<eval::EvalError> build(eval::Evaluator &evaluator, const eval::PyValue &function,
+                                         const tensors::Signature &signature,
+                                         llvm::ArrayRef<tensors::Argument> arguments);
+  llvm::Expected<TensorLaunch> launch(unsigned kernel, const graph::Bindings &sizes,
+                                      llvm::ArrayRef<TensorPlace> places,
+                                      const Target &target) override;
+  TensorProgram &forSizes(const graph::Bindings &sizes, const Target &target) override;
+  void chooseParts(graph::Bindings &sizes, const Target &target) const override;
+  unsigned mostKernels() const override { return kernels.size() + products.size(); }
+  std::string tracedText() const override { return traced; }
+  std::string groupedText() const override;
+
+private:
+  std::unique_ptr<eval::EvalError> fuse(llvm::StringRef name, const tensors::Signature &signature,
+                                        bool chains);
+  mlir::func::FuncOp function() { return *module->getOps<mlir::func::FuncOp>().begin(); }
+  void countUnfused();
+  unsigned addBuffer(mlir::Value value, TensorBuffer::Kind kind, int index);
+  void describe(const tensors::Signature &signature);
+  void describeKernel(graph::KernelOp op);
+  void addKernel(graph::KernelOp op, TensorKernel kernel);
+  void describeHand(graph::LaunchOp launch, TensorKernel &kernel);
+  void describeResults(mlir::Operation *end);
+  llvm::Expected<TensorLaunch> launchHand(const TensorKernel &kernel, const graph::Bindings &sizes,
+                                          llvm::ArrayRef<TensorPlace> places, const Target &target);
+  FusedProgram &withShares(const graph::Bindings &sizes, const Target &target);
+  void shareInner(llvm::ArrayRef<int64_t> parts);
+  std::pair<TensorKernel, TensorKernel> sharedKernels(unsigned number, const TensorKernel &whole);
+  void addShape(graph::ReshapeOp op);
+  const graph::KernelShape &shapeFor(unsigned kernel, llvm::ArrayRef<TensorPlace> places,
+                                     std::string &layout);
+  /// The strides of a buffer as formulas: what is 1 in this launch is so in all of the class.
+  graph::Sizes stridesOf(unsigned buffer, const TensorPlace &place, std::string &layout) const;
+  std::string moduleText(const graph::KernelShape &shape, const graph::Cut &cut);
+  bool announcesNext(const graph::Cut &cut, unsigned index, int64_t programs,
+                     const Target &target) const;
+  std::vector<bool> withoutElements(const TensorKernel &kernel, const graph::Bindings &sizes) const;
+  bool cutWithoutPrograms(graph::Cut &cut, Extents &extents, const TensorKernel &kernel,
+                          const graph::KernelShape &shape, const graph::Bindings &sizes,
+                          const Target &target) const;
+
+  std::unique_ptr<mlir::MLIRContext> ownContext;
+  mlir::MLIRContext &context;
+  mutable mlir::OwningOpRef<mlir::ModuleOp> module; ///< grouped
+  std::string traced;
+  /// What a kernel is made of: its operation, the number of that, which no sharing changes, and
+  /// the buffers of all its arrays.
+  struct Origin {
+    graph::KernelOp op;
+    unsigned number;
+    std::vector<unsigned> buffers;
+  };
+  std::vector<Origin> origins;                     ///< by kernel
+  std::map<unsigned, graph::KernelShape> products; ///< kernels of one product, by kernel
+  /// Programs in which inner dimensions are shared, by the parts of each kernel.
+  std::map<std::vector<int64_t>, std::unique_ptr<FusedProgram>> shared;
+  std::vector<graph::KernelShape> inParts; ///< kernels that share their rows among programs
+  std::vector<graph::KernelShape> chained; ///< kernels of chains of products
+  std::string mark; ///< of keys: what distinguishes them from another program's
+  /// Where there are chains: what to make the program without them of, and that.
+  mlir::OwningOpRef<mlir::ModuleOp> unfused;
+  tensors::Signature signature;
+  std::vector<tensors::HandKernel> launches; ///< by handle
+  std::unique_ptr<FusedProgram> apart;
+  llvm::DenseMap<mlir::Value, unsigned> bufferOf;
+  std::map<std::string, graph::KernelShape> shapes; ///< by kernel and layout
+  /// By the launch's key.
+  std::map<std::string, std::shared_ptr<const frontend::SourceFile>> sources;
+};
+
+/// As explanations list it; empty: what costs nothing.
+std::string nameOfOperation(mlir::Operation &op);
+/// Of all elements.
+graph::Size bytesOfValue(mlir::Value value);
+std::string textOf(mlir::ModuleOp module, bool located);
+
+} // namespace tile
+
+#endif // TILE_COMPILER_FUNCTIONS_FUSEDPROGRAM_H

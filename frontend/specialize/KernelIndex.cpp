@@ -1,0 +1,168 @@
+//===- KernelIndex.cpp - which kernel a name means ------------------------===//
+#include "frontend/specialize/KernelIndex.h"
+#include "frontend/eval/Statements.h"
+#include "text/Format.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include <map>
+
+using llvm::StringRef;
+
+namespace tile::specialize {
+
+using eval::PyValue;
+using frontend::DiagnosticEngine;
+using frontend::nearestName;
+using frontend::SourceFile;
+
+/// The kernels that no other kernel of the file mentions: those that do the work of
+/// others are helpers.
+static std::vector<FunctionPtr> withoutHelpers(llvm::ArrayRef<FunctionPtr> kernels) {
+  llvm::StringSet<> names, mentioned;
+  for (const FunctionPtr &kernel : kernels)
+    names.insert(kernel->name());
+  auto isWord = [](char c) { return llvm::isAlnum(c) || c == '_' || (c & 0x80); };
+  for (const FunctionPtr &kernel : kernels) {
+    StringRef body =
+        kernel->module->source().text().slice(kernel->def->range.begin, kernel->def->range.end);
+    while (!(body = body.drop_until(isWord)).empty()) {
+      StringRef word = body.take_while(isWord);
+      // One of the same name, in another class, mentions its own.
+      if (word != kernel->name() && names.contains(word))
+        mentioned.insert(word);
+      body = body.drop_front(word.size());
+    }
+  }
+  std::vector<FunctionPtr> rest;
+  llvm::copy_if(kernels, std::back_inserter(rest),
+                [&](const FunctionPtr &kernel) { return !mentioned.contains(kernel->name()); });
+  return rest;
+}
+
+static void collectSurroundings(const ast::Body &body, const std::string &around,
+                                Surroundings &out) {
+  for (const ast::StmtPtr &stmt : body) {
+    auto *function = llvm::dyn_cast<ast::FunctionDef>(stmt.get());
+    auto *type = llvm::dyn_cast<ast::ClassDef>(stmt.get());
+    if (function) {
+      out.try_emplace(function, around);
+      collectSurroundings(function->body, around + function->name + ".", out);
+    } else if (type) {
+      collectSurroundings(type->body, around + type->name + ".", out);
+    }
+    for (const ast::Body *inner : eval::innerBodies(*stmt))
+      collectSurroundings(*inner, around, out);
+  }
+}
+
+std::string KernelIndex::qualifiedName(const eval::FunctionObject &kernel) {
+  std::string path = kernel.name();
+  if (!kernel.def || kernel.def->name != path)
+    return path;
+  if (!surroundings) {
+    surroundings.emplace();
+    collectSurroundings(tree.body, "", *surroundings);
+  }
+  return surroundings->lookup(kernel.def) + path;
+}
+
+static std::string quotedNames(llvm::ArrayRef<FunctionPtr> functions, KernelIndex &index) {
+  constexpr size_t most = 16;
+  std::string text;
+  for (auto [i, function] : llvm::enumerate(functions.take_front(most)))
+    text += formatted("{}{}`", i ? ", `" : "`", index.qualifiedName(*function));
+  if (functions.size() > most)
+    text += formatted(" and {} more", functions.size() - most);
+  return text;
+}
+
+/// Whether a kernel's name still means it where its scope ends.
+static bool isBound(const eval::FunctionObject &kernel) {
+  if (kernel.closure) {
+    auto it = kernel.closure->variables.find(kernel.name());
+    return it != kernel.closure->variables.end() && it->second.is(PyValue::Kind::Function) &&
+           it->second.asFunction().def == kernel.def;
+  }
+  return kernel.module->isBound(kernel);
+}
+
+/// The kernels that a name may mean: by its path, else by its name alone, where
+/// one at the top hides those inside. Of several with one path it means the one
+/// that the path's name is bound to in the end, as in Python.
+std::vector<FunctionPtr> KernelIndex::named(StringRef name) {
+  StringRef last = name.contains('.') ? name.rsplit('.').second : name;
+  const std::vector<FunctionPtr> &candidates = byName[last];
+  if (candidates.size() == 1 && last == name)
+    return candidates;
+  std::vector<FunctionPtr> found;
+  std::map<std::string, size_t> places; // of each path in `found`
+  FunctionPtr exact;
+  auto replaces = [](const FunctionPtr &later, const FunctionPtr &earlier) {
+    return isBound(*later) || !isBound(*earlier);
+  };
+  for (const FunctionPtr &kernel : candidates) {
+    std::string path = qualifiedName(*kernel);
+    if (path == name && (!exact || replaces(kernel, exact)))
+      exact = kernel;
+    if (path == name || kernel->name() != name)
+      continue;
+    auto [place, isNew] = places.try_emplace(path, found.size());
+    if (isNew)
+      found.push_back(kernel);
+    else if (replaces(kernel, found[place->second]))
+      found[place->second] = kernel;
+  }
+  if (exact)
+    return {exact};
+  // `kernel = triton.jit(function)`: either name will do.
+  for (const FunctionPtr &kernel : candidates)
+    if (found.empty() && kernel->def && kernel->def->name == name)
+      found.push_back(kernel);
+  return found;
+}
+
+FunctionPtr chooseKernel(eval::ModuleEnv &module, KernelIndex &index, const CompileOptions &options,
+                         DiagnosticEngine &diagnostics) {
+  const SourceFile *file = &module.source();
+  const std::vector<FunctionPtr> &kernels = index.kernels;
+  if (options.kernel.empty()) {
+    std::vector<FunctionPtr> candidates = withoutHelpers(kernels);
+    if (candidates.size() == 1)
+      return candidates[0];
+    std::string message = "no function of the file is decorated with `@triton.jit`";
+    if (!kernels.empty())
+      message = formatted("the file has several kernels, name one with --kernel: {}",
+                          quotedNames(candidates.empty() ? kernels : candidates, index));
+    diagnostics.error(nullptr, {}, message);
+    return nullptr;
+  }
+  std::vector<FunctionPtr> found = index.named(options.kernel);
+  if (found.size() == 1)
+    return found[0];
+  if (!found.empty()) {
+    diagnostics.error(file, found[1]->range(),
+                      formatted("there are several kernels `{}`, name one with --kernel: {}",
+                                options.kernel, quotedNames(found, index)));
+    return nullptr;
+  }
+  for (const FunctionPtr &function : module.functions())
+    if (function->name() == options.kernel) {
+      diagnostics.error(
+          file, function->range(),
+          formatted("`{}` is not a kernel: decorate it with `@triton.jit`", options.kernel));
+      return nullptr;
+    }
+  std::vector<std::string> names;
+  for (const FunctionPtr &kernel : kernels)
+    names.push_back(index.qualifiedName(*kernel));
+  StringRef near = nearestName(options.kernel, {names.begin(), names.end()});
+  std::string hint = !near.empty()      ? formatted("; did you mean `{}`?", near)
+                     : !kernels.empty() ? formatted("; it has {}", quotedNames(kernels, index))
+                                        : "; it has no kernels";
+  diagnostics.error(
+      nullptr, {},
+      formatted("there is no kernel `{}` in {}{}", options.kernel, file->name(), hint));
+  return nullptr;
+}
+
+} // namespace tile::specialize

@@ -1,0 +1,33 @@
+//===- Reach.h - how far passes look ----------------------------------------===//
+//
+// Bounds of searches along operands and users: between operations that stand further apart, or
+// among more of them, a pass does not see what they have to do with each other, and takes the way
+// that is always right. They keep compilations short, and are judgement: no chip asks for others
+// (what was measured on one is in target/Tuning.h).
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_PASSES_FACTS_REACH_H
+#define TILE_PASSES_FACTS_REACH_H
+
+namespace tile::reach {
+
+/// Elementwise operations between a result and where it is stored, or joined to larger blocks.
+inline constexpr unsigned kChanges = 6;
+/// Operations to where what is loaded is needed in some layout, and users looked at on the way.
+inline constexpr unsigned kUsers = 7, kUsersSeen = 48;
+/// The same of what is joined and stored: unpacking takes three operations for each doubling.
+inline constexpr unsigned kJoined = 16;
+/// Operations back to what has a layout already.
+inline constexpr unsigned kOperands = 3;
+/// Elementwise operations from one product to another that takes its result.
+inline constexpr unsigned kProducts = 8;
+/// Operations that a fact about a number is derived through: its sign, what divides it.
+inline constexpr unsigned kFacts = 12;
+/// Operations of a number that is computed once more, or whose value is to be known.
+inline constexpr unsigned kScalars = 32;
+/// Operations between an address, a mask or a sum and what a lint says of it.
+inline constexpr unsigned kLints = 40;
+
+} // namespace tile::reach
+
+#endif // TILE_PASSES_FACTS_REACH_H

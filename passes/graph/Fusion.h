@@ -1,0 +1,66 @@
+//===- Fusion.h - groups of operations, on their way to kernels -----------===//
+//
+// What is computed together: grouped in Fuse.cpp, after reductions have been taken apart
+// (SplitReductions.cpp), and made kernels in FusedKernels.cpp.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_PASSES_GRAPH_FUSION_H
+#define TILE_PASSES_GRAPH_FUSION_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/graph/Space.h"
+#include "llvm/ADT/SetVector.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tile::graph {
+
+using Ops = llvm::SmallVector<mlir::Operation *>;
+
+struct Group {
+  Ops ops; ///< in order
+  llvm::SmallVector<std::string> reasons;
+};
+
+/// Groups the operations of a function, and makes each group a kernel.
+class Fusion {
+public:
+  explicit Fusion(mlir::func::FuncOp function)
+      : function(function), body(function.getBody().front()) {}
+  void run();
+
+private:
+  Group *groupOf(mlir::Value value) const {
+    mlir::Operation *op = value.getDefiningOp();
+    return op ? owner.lookup(op) : nullptr;
+  }
+  void copyReturned();
+  bool moveBehind();
+  void splitReductions();
+  void nameParts();
+  void addAll();
+  void add(llvm::ArrayRef<mlir::Operation *> ops);
+  std::string reasonAgainst(Group *group, Group *other) const;
+  bool tryJoin(llvm::ArrayRef<mlir::Operation *> more, llvm::ArrayRef<Group *> into,
+               std::string &reason);
+  bool waitsForItself(llvm::ArrayRef<Group *> merged,
+                      llvm::ArrayRef<mlir::Operation *> ops = {}) const;
+  llvm::SmallSetVector<mlir::Value, 8> arraysOf(const Group &group) const;
+  bool areSiblings(Group *pair[2], bool mayShareNothing) const;
+  void mergeSiblings(bool mayShareNothing);
+  Group *merge(llvm::ArrayRef<Group *> groups);
+  mlir::Value stored(mlir::Value value, llvm::DenseMap<mlir::Value, mlir::Value> &made);
+  void emit();
+  void emitKernel(Group &group, llvm::StringRef name,
+                  llvm::DenseMap<mlir::Value, mlir::Value> &made);
+
+  mlir::func::FuncOp function;
+  mlir::Block &body;
+  std::vector<std::unique_ptr<Group>> groups;
+  llvm::DenseMap<mlir::Operation *, Group *> owner;
+};
+
+} // namespace tile::graph
+
+#endif // TILE_PASSES_GRAPH_FUSION_H

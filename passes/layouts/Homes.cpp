@@ -1,0 +1,222 @@
+//===- Homes.cpp - where blocks live, and where they are wanted -----------===//
+//
+// A value's home is the layout in which it is computed. What has none yet is given the one that is
+// nearest: of what goes into it, of the sums of products beside it, or of those who use it.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/layouts/Homes.h"
+#include "ir/layout/Hopper.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/facts/Reach.h"
+#include "passes/layouts/DotLayouts.h"
+#include "passes/layouts/LayoutInference.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tile;
+using layout::LinearLayout;
+
+RankedTensorType tile::blockType(Value value) {
+  return dyn_cast<RankedTensorType>(value.getType());
+}
+
+bool tile::isElementwise(Operation *op) {
+  return op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1 &&
+         blockType(op->getResult(0));
+}
+
+LinearLayout tile::operandLayoutFor(Operation *op, const LinearLayout &result) {
+  RankedTensorType src = blockType(op->getOperand(0)); // null: a scalar condition
+  ArrayRef<int64_t> shape = src ? src.getShape() : ArrayRef<int64_t>();
+  return llvm::TypeSwitch<Operation *, LinearLayout>(op)
+      .Case([&](BroadcastOp) { return layout::broadcastOperand(result, shape); })
+      .Case([&](ExpandDimsOp e) { return layout::sliceAxis(result, e.getAxis()); })
+      .Case([&](ReshapeOp) { return layout::reshape(result, shape); })
+      .Case([&](TransOp trans) {
+        SmallVector<int32_t> inverse(trans.getOrder().size());
+        for (auto [i, from] : llvm::enumerate(trans.getOrder()))
+          inverse[from] = int32_t(i);
+        return layout::transpose(result, inverse);
+      })
+      .Default([&](Operation *) { return result; });
+}
+
+cta::LayoutAttr LayoutInference::get(const LinearLayout &l) {
+  return cta::LayoutAttr::get(context, l);
+}
+
+void LayoutInference::setHome(Value value, cta::LayoutAttr layout) {
+  if (layout)
+    homes[value] = layout;
+  else
+    homes.erase(value);
+}
+
+bool tile::isAmongProducts(Operation *op) {
+  auto loop = op->getParentOfType<LoopLikeOpInterface>();
+  return loop && llvm::any_of(loop.getLoopRegions(), [](Region *region) {
+           return llvm::any_of(region->getOps(),
+                               [](Operation &o) { return isa<DotOp, cta::WarpgroupDotOp>(o); });
+         });
+}
+
+/// Whether all that becomes of `value`, element by element, is stored by TMA, which takes it from
+/// any layout.
+static bool allStoredByTma(Value value, unsigned depth, unsigned &budget) {
+  for (Operation *user : value.getUsers()) {
+    if (budget == 0)
+      return false;
+    --budget;
+    if (isa<cta::TmaStoreOp>(user))
+      continue;
+    if (depth == 0 || !isElementwise(user) ||
+        !allStoredByTma(user->getResult(0), depth - 1, budget))
+      return false;
+  }
+  return !value.use_empty();
+}
+
+bool tile::isStoredByTma(Value value) {
+  unsigned budget = reach::kUsersSeen;
+  return allStoredByTma(value, reach::kUsers, budget);
+}
+
+/// The first operand's home; but one that is the home of the shape's accesses
+/// comes before others, since results tend to be stored. In a loop over
+/// products an accumulator stays where it is, and the other operand moves; so it
+/// does where the result is stored by TMA.
+cta::LayoutAttr LayoutInference::firstHome(ValueRange values, Operation *user) const {
+  auto staysInPlace = [&] {
+    return isAmongProducts(user) || (isElementwise(user) && isStoredByTma(user->getResult(0)));
+  };
+  if (!accumulators.empty() && staysInPlace())
+    for (Value value : values)
+      if (cta::LayoutAttr home = natural(value); home && accumulators.contains(home))
+        return home;
+  cta::LayoutAttr first;
+  for (Value value : values) {
+    RankedTensorType type = blockType(value);
+    cta::LayoutAttr home = type ? natural(value) : cta::LayoutAttr();
+    if (!home)
+      continue;
+    if (home == coalescing.shapeLayout(type.getShape()))
+      return home;
+    if (!first)
+      first = home;
+  }
+  return first;
+}
+
+cta::LayoutAttr LayoutInference::homeOr(Value value) {
+  cta::LayoutAttr home = natural(value);
+  return home ? home : coalescing.shapeLayout(blockType(value).getShape());
+}
+
+/// What is repeated to the shape of a product most often scales it or is added to
+/// it. A conversion would cost two barriers of all warps, also behind the loop: they
+/// keep one warpgroup from going on to its next products while another stores.
+cta::LayoutAttr LayoutInference::layoutOfProduct(ArrayRef<int64_t> shape) const {
+  for (auto &[known, acc] : products)
+    if (known == shape)
+      return acc;
+  return {};
+}
+
+/// Where an elementwise operation will be computed, as far as what goes into it has a home
+/// already; `depth` more of the operations before it are looked through.
+cta::LayoutAttr LayoutInference::expectedHome(Operation *op, unsigned depth) const {
+  if (cta::LayoutAttr home = firstHome(op->getOperands(), op))
+    return home;
+  for (Value operand : op->getOperands())
+    if (Operation *def = operand.getDefiningOp(); depth > 0 && def && isElementwise(def))
+      if (cta::LayoutAttr home = expectedHome(def, depth - 1))
+        return home;
+  return {};
+}
+
+/// Where sums of products live that `value` is combined with, element by element, `depth`
+/// operations from here at most: what has no home yet comes to them. Elsewhere they would be
+/// moved before they are rounded, and back for the next product.
+cta::LayoutAttr LayoutInference::homeOfSums(Value value, unsigned depth, unsigned &budget) const {
+  for (Operation *user : value.getUsers()) {
+    if (budget == 0)
+      return {};
+    --budget;
+    if (!isElementwise(user))
+      continue;
+    for (Value operand : user->getOperands())
+      if (cta::LayoutAttr home = natural(operand); home && accumulators.contains(home))
+        return home;
+    if (depth > 0)
+      if (cta::LayoutAttr home = homeOfSums(user->getResult(0), depth - 1, budget))
+        return home;
+  }
+  return {};
+}
+
+/// Where what it is worked with lives.
+cta::LayoutAttr LayoutInference::layoutOfRepeated(BroadcastOp op) {
+  ArrayRef<int64_t> shape = op.getType().getShape();
+  if (cta::LayoutAttr acc = layoutOfProduct(shape))
+    return acc;
+  cta::LayoutAttr home = homeOfUsers(op.getResult());
+  return home ? home : coalescing.shapeLayout(shape);
+}
+
+/// Where what an elementwise operation takes beside `value` lives; null if that is not known yet.
+cta::LayoutAttr LayoutInference::homeOfUsers(Value value) const {
+  for (Operation *user : value.getUsers())
+    if (isElementwise(user))
+      if (cta::LayoutAttr home = expectedHome(user, reach::kOperands))
+        return home;
+  return {};
+}
+
+/// Looks through elementwise operations and repetitions. `accesses`: memory
+/// accesses count too, not only repetitions to a larger block.
+cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses) {
+  return wantedByUsers(value, accesses, reach::kUsers);
+}
+
+cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsigned depth) {
+  unsigned budget = reach::kUsersSeen;
+  return wantedByUsers(value, accesses, depth, budget);
+}
+
+cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsigned depth,
+                                               unsigned &budget) {
+  for (Operation *user : value.getUsers()) {
+    if (budget == 0 || depth == 0)
+      return {};
+    --budget;
+    cta::LayoutAttr wanted;
+    if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
+      cta::LayoutAttr large = layoutOfRepeated(broadcast);
+      wanted = get(operandLayoutFor(user, large.getLayout()));
+    } else if (isa<ExpandDimsOp, TransOp>(user) || (accesses && isa<ReshapeOp>(user))) {
+      if (auto result = wantedByUsers(user->getResult(0), accesses, depth - 1, budget))
+        wanted = get(operandLayoutFor(user, result.getLayout()));
+    } else if (isa<JoinOp>(user) && accesses) {
+      if (auto result = wantedByUsers(user->getResult(0), accesses, depth - 1, budget))
+        if (auto parts = layout::split(result.getLayout()))
+          wanted = get(parts->half);
+    } else if (isElementwise(user)) {
+      wanted = wantedByUsers(user->getResult(0), accesses, depth - 1, budget);
+    } else if (auto loop = dyn_cast<scf::ForOp>(user->getParentOp());
+               loop && isa<scf::YieldOp>(user)) { // loaded for the next iteration
+      unsigned index = llvm::find(user->getOperands(), value) - user->operand_begin();
+      wanted = wantedByUsers(loop.getRegionIterArg(index), accesses, depth - 1, budget);
+    } else if (auto loop = dyn_cast<scf::ForOp>(user); loop && blockType(value)) { // for the first
+      unsigned index = llvm::find(loop.getInitArgs(), value) - loop.getInitArgs().begin();
+      wanted = wantedByUsers(loop.getRegionIterArg(index), accesses, depth - 1, budget);
+    } else if (accesses && isa<LoadOp, StoreOp, AtomicRmwOp, AtomicCasOp>(user)) {
+      if (auto load = dyn_cast<LoadOp>(user); load && load.getPtr() == value)
+        wanted = layoutWhereRepeated(load, budget);
+      if (!wanted)
+        wanted = coalescing.anchor(user);
+    }
+    if (wanted)
+      return wanted;
+  }
+  return {};
+}

@@ -1,0 +1,22 @@
+//===- Homes.h - what decides where blocks live ---------------------------===//
+#ifndef TILE_PASSES_LAYOUTS_HOMES_H
+#define TILE_PASSES_LAYOUTS_HOMES_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Operation.h"
+
+namespace tile {
+
+/// Null: not a block.
+mlir::RankedTensorType blockType(mlir::Value value);
+/// With one result, which is a block.
+bool isElementwise(mlir::Operation *op);
+/// Whether matrix products are computed in the loop that `op` stands in.
+bool isAmongProducts(mlir::Operation *op);
+/// Whether all that becomes of `value`, element by element, is stored by TMA, which takes it from
+/// any layout.
+bool isStoredByTma(mlir::Value value);
+
+} // namespace tile
+
+#endif // TILE_PASSES_LAYOUTS_HOMES_H

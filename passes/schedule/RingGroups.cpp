@@ -1,0 +1,188 @@
+//===- RingGroups.cpp - loads that come together --------------------------===//
+//
+// What is first used by one operation, by products with an operand in common, or beside a product
+// shares the slots of a ring: one wait and one release for all. How many stages it has.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/facts/ScalarWork.h"
+#include "passes/schedule/WarpSpecializer.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::specialization;
+
+SmallVector<Type> Group::buffers() const {
+  SmallVector<Type> types;
+  for (cta::TmaLoadOp load : loads)
+    types.push_back(load.getType());
+  for (LoadOp load : scalars) {
+    auto image = layout::LinearLayout::fromRows({{layout::Dim::offset(), 1}},
+                                                {{layout::Dim::dim(0), 1}}, {});
+    types.push_back(cta::BufferType::get(load.getContext(), {1}, load.getType(),
+                                         cta::LayoutAttr::get(load.getContext(), image)));
+  }
+  return types;
+}
+
+void WarpSpecializer::chooseStages(Group &group) const {
+  auto loop = group.firstUser->getParentOfType<scf::ForOp>();
+  if (!loop)
+    return;
+  auto own = loop->getAttrOfType<IntegerAttr>(kNumStagesAttr);
+  group.isElastic = !own && stages == 0;
+  group.stages = group.isElastic ? tuningOf(kernel).mostOperandStages
+                                 : std::max<int32_t>(own ? int32_t(own.getInt()) : stages, 1);
+}
+
+LogicalResult WarpSpecializer::findGroups() {
+  WalkResult result = kernel.walk([&](cta::TmaLoadOp load) {
+    Operation *first = nullptr, *last = nullptr;
+    for (Operation *user : load->getUsers()) {
+      Operation *here = load->getBlock()->findAncestorOpInBlock(*user);
+      if (!here || here->hasTrait<OpTrait::IsTerminator>()) {
+        load.emitOpError("is used outside its block");
+        return WalkResult::interrupt();
+      }
+      if (!first || here->isBeforeInBlock(first))
+        first = here;
+      if (!last || last->isBeforeInBlock(here))
+        last = here;
+    }
+    if (!first) {
+      load.erase();
+      return WalkResult::advance();
+    }
+    Group *group = llvm::find_if(groups, [&](Group &g) { return g.firstUser == first; });
+    if (group == groups.end()) {
+      groups.emplace_back();
+      group = &groups.back();
+      group->firstUser = group->lastUser = first;
+      chooseStages(*group);
+    }
+    group->loads.push_back(load);
+    if (group->lastUser->isBeforeInBlock(last))
+      group->lastUser = last;
+    return WalkResult::advance();
+  });
+  joinProducts();
+  return failure(result.wasInterrupted());
+}
+
+/// Finds for each loop's groups those of a loop before it, side by side with it, whose slots
+/// are of the same kind: they are filled and read in the order of the loops, so one ring does
+/// for both.
+void WarpSpecializer::findPartners() {
+  auto loopOf = [](const Group &g) { return dyn_cast<scf::ForOp>(g.firstUser->getParentOp()); };
+  for (Group &group : groups)
+    group.partner = nullptr;
+  if (cta::madeOf(kernel).groups > 1)
+    return;
+  auto canShare = [&](const Group &group, const Group &before) {
+    scf::ForOp loop = loopOf(group), first = loopOf(before);
+    return loop && first && first->getBlock() == loop->getBlock() && first->isBeforeInBlock(loop) &&
+           !group.isShared() && !before.isShared() && group.stages == before.stages &&
+           group.isElastic == before.isElastic && group.ringType() == before.ringType();
+  };
+  for (Group &group : groups)
+    for (Group &before : groups) {
+      Group *owner = before.partner ? before.partner : &before;
+      bool isTaken = llvm::any_of(groups, [&](const Group &own) {
+        return own.partner == owner && loopOf(own) == loopOf(group);
+      });
+      if (isTaken || !canShare(group, before))
+        continue;
+      group.partner = owner;
+      break;
+    }
+}
+
+static void join(Group &group, Group &other) {
+  llvm::append_range(group.loads, other.loads);
+  llvm::sort(group.loads, [](cta::TmaLoadOp a, cta::TmaLoadOp b) { return a->isBeforeInBlock(b); });
+  if (other.firstUser->isBeforeInBlock(group.firstUser))
+    group.firstUser = other.firstUser;
+  if (group.lastUser->isBeforeInBlock(other.lastUser))
+    group.lastUser = other.lastUser;
+  other.loads.clear();
+}
+
+/// Products that have an operand in common get all of theirs together.
+void WarpSpecializer::joinProducts() {
+  auto precede = [](const Group &group, Operation *user) {
+    return llvm::all_of(group.loads, [&](cta::TmaLoadOp load) {
+      return load->getBlock() == user->getBlock() && load->isBeforeInBlock(user);
+    });
+  };
+  auto haveUserInCommon = [](const Group &group, const Group &other) {
+    return llvm::any_of(group.loads, [&](cta::TmaLoadOp load) {
+      return llvm::any_of(load->getUsers(), [&](Operation *user) {
+        return llvm::any_of(other.loads, [&](cta::TmaLoadOp from) {
+          return llvm::is_contained(from->getUsers(), user);
+        });
+      });
+    });
+  };
+  for (Group &group : groups)
+    for (Group &other : groups)
+      if (&group < &other && haveUserInCommon(group, other) && precede(group, other.firstUser) &&
+          precede(other, group.firstUser))
+        join(group, other);
+  llvm::erase_if(groups, [](const Group &group) { return group.loads.empty(); });
+}
+
+/// What is only read into registers comes with the operands of a product beside it:
+/// one barrier for both.
+void WarpSpecializer::joinVectors() {
+  for (Group &group : groups) {
+    if (!group.isOnlyRead())
+      continue;
+    Group *product = llvm::find_if(groups, [&](const Group &other) {
+      return !other.isOnlyRead() && other.firstUser->getBlock() == group.firstUser->getBlock();
+    });
+    if (product == groups.end())
+      continue;
+    join(*product, group);
+  }
+  llvm::erase_if(groups, [](const Group &group) { return group.loads.empty(); });
+}
+
+/// Whether one thread can compute `v`, a scalar, without looking at memory.
+static bool canFollow(Value v, DenseSet<Value> &seen) {
+  if (!seen.insert(v).second)
+    return true;
+  if (auto arg = dyn_cast<BlockArgument>(v)) {
+    auto loop = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
+    return loop ? arg == loop.getInductionVar() : isa<func::FuncOp>(arg.getOwner()->getParentOp());
+  }
+  Operation *op = v.getDefiningOp();
+  SmallVector<Value> from(op->getOperands());
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    unsigned index = cast<OpResult>(v).getResultNumber();
+    from.append({branch.thenYield().getOperand(index), branch.elseYield().getOperand(index)});
+  } else if (op->getNumRegions() || isa<LoadOp>(op) || !isScalarWork(op)) {
+    return false;
+  }
+  return llvm::all_of(
+      from, [&](Value o) { return !isa<RankedTensorType>(o.getType()) && canFollow(o, seen); });
+}
+
+/// Numbers that a loop loads beside the operands of its product, too.
+void WarpSpecializer::joinScalars() {
+  for (Group &group : groups) {
+    if (!isa<scf::ForOp>(group.firstUser->getParentOp()) || group.isOnlyRead())
+      continue;
+    for (LoadOp load : group.firstUser->getBlock()->getOps<LoadOp>()) {
+      DenseSet<Value> seen;
+      if (!load->removeAttr(cta::kMayRunAheadAttr) || !canFollow(load.getPtr(), seen) ||
+          (programs && programs->differ(load.getPtr())))
+        continue;
+      group.scalars.push_back(load);
+      if (load->isBeforeInBlock(group.firstUser))
+        group.firstUser = load;
+      if (group.lastUser->isBeforeInBlock(load))
+        group.lastUser = load;
+    }
+  }
+}
