@@ -64,8 +64,10 @@ static const CompilerEntries *openCompiler(std::string &problem) {
   for (const std::string &place : placesOfCompiler()) {
     std::string here;
     if (void *library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-      if (const CompilerEntries *entries = entriesOf(library, place, here))
+      if (const CompilerEntries *entries = entriesOf(library, place, here)) {
+        problem.clear(); // of places before
         return entries;
+      }
       dlclose(library);
     } else {
       const char *why = dlerror();
