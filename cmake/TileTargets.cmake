@@ -6,7 +6,8 @@ target_include_directories(tile_options INTERFACE
   ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR})
 target_compile_options(tile_options INTERFACE
   -Wall -Wextra -Wno-unused-parameter -Wnon-virtual-dtor -Wimplicit-fallthrough
-  -fvisibility=hidden $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>
+  -fvisibility=$<IF:$<BOOL:$<TARGET_PROPERTY:TILE_EXPORTED>>,protected,hidden>
+  $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>
   -ffunction-sections -fdata-sections)
 if(TILE_WERROR)
   target_compile_options(tile_options INTERFACE -Werror)

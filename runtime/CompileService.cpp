@@ -124,13 +124,15 @@ std::optional<double> CompileService::estimate(const frontend::SourceFile &file,
 CompileService::Outcome CompileService::compileNow(const std::string &key,
                                                    const frontend::SourceFile &file,
                                                    const CompileOptions &options) {
-  if (settings.noCompile)
+  std::string problem = settings.noCompile ? "that is forbidden (`no_compile`, TILE_NO_COMPILE)"
+                        : settings.missing ? settings.missing()
+                                           : "";
+  if (!problem.empty())
     return {nullptr,
             ErrorCode::NoCompile,
-            formatted("`{}` would have to be compiled for `{}`, which is forbidden (`no_compile`, "
-                      "TILE_NO_COMPILE); its key is {}",
+            formatted("`{}` would have to be compiled for `{}`, and {}; its key is {}",
                       options.kernel.empty() ? file.name().str() : options.kernel,
-                      variantText(options), key),
+                      variantText(options), problem, key),
             {},
             {}};
   auto start = std::chrono::steady_clock::now();

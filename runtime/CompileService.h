@@ -28,10 +28,14 @@ using CompileFunction =
 using EstimateFunction = std::function<std::optional<double>(
     const frontend::SourceFile &, const CompileOptions &, const LaunchOutline &)>;
 
+/// Why nothing can be compiled here; empty if it can.
+using MissingFunction = std::function<std::string()>;
+
 /// Compile, and estimate, with a pool of tile::Compiler. Thread-safe.
 struct PooledCompiler {
   CompileFunction compile;
   EstimateFunction estimate;
+  MissingFunction missing; ///< null: it is part of the program
 };
 PooledCompiler pooledCompiler();
 
@@ -50,6 +54,7 @@ struct ServiceSettings {
   std::string dumpFolder = {}, overrideFolder = {}, assembler = {};
   std::shared_ptr<Observer> observer = nullptr; ///< null: one that only counts
   EstimateFunction estimator = nullptr;         ///< null: launches are not estimated
+  MissingFunction missing = nullptr;            ///< asked before the first compilation; null: never
 };
 
 class CompileService {

@@ -134,6 +134,8 @@ static Error refuseInstruction(Instruction &inst, const DataLayout &layout) {
       return refuse(
           formatted("so much private memory: a variable of {} bytes, where a thread has {}",
                     size->getFixedValue(), kMaxPrivateBytes));
+    if (!slot->getParent()->isEntryBlock()) // a loop may take it without end
+      return refuse("private memory that is taken after a function's first block");
     if (slot->isUsedWithInAlloca() || slot->isSwiftError())
       return refuse("private memory of this kind");
   }

@@ -137,8 +137,12 @@ Result Evaluator::callFunction(const PyValue &callee, const CallArgs &args) {
   for (const Decorator &decorator : function.decorators)
     if (!decorator.known && hooks)
       if (auto refused =
-              hooks->callSymbol(*this, "host.decorated", {{PyValue::string(decorator.name)}, {}}))
-        return std::move(*refused);
+              hooks->callSymbol(*this, "host.decorated", {{PyValue::string(decorator.name)}, {}})) {
+        std::unique_ptr<EvalError> error = refused->takeError();
+        error->diagnostic.file = &function.module->source();
+        error->diagnostic.range = decorator.range;
+        return error;
+      }
   // A function of whole tensors, which who runs host functions compiles.
   bool isEager = function.findDecorator("tile.function.eager");
   if (hooks && !isEager && !Eagerly::isOn() && function.findDecorator("tile.function"))

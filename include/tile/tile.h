@@ -74,7 +74,8 @@ typedef enum tile_status {
   TILE_RESOURCES = 9,        /* more shared memory, registers or clusters than there are */
   TILE_DRIVER_ERROR = 10,    /* any other error from the driver */
   TILE_KERNEL_FAULT = 11,    /* the emulator found a fault in the kernel */
-  TILE_NO_COMPILE = 12       /* a kernel would have to be compiled, which `no_compile` forbids */
+  TILE_NO_COMPILE = 12       /* a kernel would have to be compiled, which `no_compile` forbids, or
+                                libtile_compiler.so is not beside libtile.so */
 } tile_status;
 
 /* "out of device memory": a fixed phrase for a status. Never NULL. */

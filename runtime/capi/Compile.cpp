@@ -152,6 +152,7 @@ tile_status tile_compiler_create(const tile_compiler_options *options, tile_comp
       return settings.takeError();
     PooledCompiler pool = pooledCompiler();
     settings->estimator = std::move(pool.estimate);
+    settings->missing = std::move(pool.missing);
     auto *handle = new std::shared_ptr<tile_compiler>(
         new tile_compiler{CompileService(std::move(pool.compile), std::move(*settings))});
     *compiler = reinterpret_cast<tile_compiler *>(handle);

@@ -19,15 +19,6 @@ struct tile_emulated {
   std::unique_ptr<Kernel> kernel;
 };
 
-static tile_emulator_options defaultEmulatorOptions() {
-  tile_emulator_options options = {};
-  options.check = 1;
-  options.seed = 1;
-  return options;
-}
-TILE_DEFINE_OPTIONS_INIT(emulator, defaultEmulatorOptions(),
-                         offsetof(tile_emulator_options, counters))
-
 tile_status tile_emulator_create(const tile_emulator_options *options, tile_emulator **emulator) {
   return guarded([&]() -> llvm::Error {
     TILE_REQUIRE(emulator);

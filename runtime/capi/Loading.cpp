@@ -1,9 +1,8 @@
 //===- Loading.cpp - before LLVM registers its options --------------------===//
 //
-// Loading libtile is most of the time from the start of a process to its first launch, and most
-// of that is LLVM: two thousand options register themselves in a table that grows as often as its
-// size doubles, and write to a page each. Here the table gets its size, and the pages are asked
-// for at once.
+// Loading the compiler's library is mostly LLVM: two thousand options register themselves in a
+// table that grows as often as its size doubles, and write to a page each. Here the table gets its
+// size, and the pages are asked for at once.
 //
 //===----------------------------------------------------------------------===//
 #include "llvm/Support/CommandLine.h"

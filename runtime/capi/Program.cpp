@@ -27,8 +27,6 @@ struct tile_program {
   ProgramRecordings recordings;
 };
 
-TILE_DEFINE_OPTIONS_INIT(program, tile_program_options(), offsetof(tile_program_options, mode))
-
 //===----------------------------------------------------------------------===//
 // Compiling
 //===----------------------------------------------------------------------===//

@@ -48,7 +48,15 @@ llvm::Expected<runtime::Timing> Session::timeCalls(Evaluator &evaluator, const P
   // The interpreter's time is of interest only to those who change it.
   if (context->device.isCpu())
     options = {0, 0, false, 1};
-  return timeWork(*context, [&] { return evaluator.call(fn, {}); }, options, error);
+  auto body = [&]() -> Result {
+    Result result = evaluator.call(fn, {});
+    if (result && context->recording->empty())
+      return fail("nothing is launched or copied here, so there is nothing to time: the host "
+                  "computes expressions of whole tensors, but for those in a `@tile.function`",
+                  "ValueError");
+    return result;
+  };
+  return timeWork(*context, body, options, error);
 }
 
 /// The error of a measurement that failed.
@@ -136,11 +144,15 @@ std::optional<Result> Session::callTriton(Evaluator &evaluator, StringRef name,
     return callDoBench(evaluator, args);
   if (name == "triton.testing.Benchmark")
     return makeBenchmark(args);
-  if (name == "host.decorated") // a function that is about to be called
+  if (name == "host.decorated") { // a function that is about to be called
+    std::string decorator = eval::str(args.positional[0]);
+    if (StringRef(decorator).starts_with("tile.")) // else it would be known
+      return fail(formatted("`@{}` needs `import tile`", decorator), "NameError");
     return fail(formatted("the decorator `{}` is not known to host functions, so what it decorates "
                           "cannot be called",
-                          eval::str(args.positional[0])),
+                          decorator),
                 "NameError");
+  }
   StringRef member = name;
   if (member.consume_front("triton.jit.") && member == "warmup")
     return launcher.warmup(evaluator, args);

@@ -3,6 +3,7 @@
 #include "text/Format.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include <cstring>
 
 using namespace tile::interp;
@@ -27,7 +28,7 @@ std::string tile::interp::describeLane(int64_t lane, llvm::ArrayRef<int64_t> sha
 CheckState::CheckState(Launch &launch, MemoryMap &memory)
     : launch(launch), memory(memory), granule(launch.program->granule),
       firstEvent(memory.firstEvent()), latest(launch.program->code.size()),
-      overlapWatched(argumentsOverlap()) {
+      overlapWatched(argumentsOverlap()), lanesWatched(launch.program->isAsWritten) {
   racesWatched = launch.grid.count() < 0xffffffffu;
 }
 CheckState::~CheckState() { memory.endEvents(firstEvent + uint32_t(events.size())); }
@@ -221,7 +222,7 @@ CheckState::EventId CheckState::eventOf(const Lane &lane) {
   const uint32_t tick = program < ticks.size() ? ticks[program] : 1;
   const auto place = uint32_t(&lane.i - launch.program->code.data());
   EventId &last = latest[place];
-  if (last && event(last).program == program && event(last).tick == tick)
+  if (last && last >= orderedUpTo && event(last).program == program && event(last).tick == tick)
     return last;
   events.push_back({uint32_t(program), tick, place, isAtomic(lane.access)});
   return last = firstEvent + EventId(events.size() - 1);
@@ -263,16 +264,27 @@ void CheckState::race(Lane lane, uint32_t count, MemoryMap::Buffer &buffer) {
   const size_t size = (buffer.bytes + granule - 1) / granule;
   if (buffer.granule != granule) {
     buffer.granule = granule;
-    for (auto *cells : {&buffer.writes, &buffer.readsA, &buffer.readsB})
+    for (auto *cells :
+         {&buffer.writes, &buffer.readsA, &buffer.readsB, &buffer.writeLanes, &buffer.readLanes})
       cells->clear();
   }
   const bool reading = reads(lane.access);
   std::vector<uint32_t> &mine = reading ? buffer.readsA : buffer.writes;
+  std::vector<uint32_t> &lanes = reading ? buffer.readLanes : buffer.writeLanes;
   if (mine.empty())
     mine.resize(size);
+  if (lanes.empty() && lanesWatched)
+    lanes.resize(size);
+  const EventId unordered = std::max(turnStart, orderedUpTo);
 
   const uint64_t start = lane.address - buffer.base;
   const int64_t firstLane = lane.index;
+  auto at = [&](int64_t index) {
+    Lane one = lane;
+    one.index = index;
+    one.address = buffer.base + start + uint64_t(index - firstLane) * lane.bytes;
+    return one;
+  };
   const uint64_t end = (start + uint64_t(count) * lane.bytes - 1) / granule + 1;
   for (uint64_t cell = start / granule; cell < end; ++cell) {
     EventId write = buffer.writes.empty() ? 0 : buffer.writes[cell];
@@ -280,14 +292,20 @@ void CheckState::race(Lane lane, uint32_t count, MemoryMap::Buffer &buffer) {
     EventId readB = buffer.readsB.empty() ? 0 : buffer.readsB[cell];
     if (overlapWatched && reading && write >= firstEvent)
       overlap(lane, write);
+    const auto index = uint32_t(firstLane + (int64_t(std::max(cell * granule, start) - start) >>
+                                             llvm::Log2_32(lane.bytes)));
+    if (lanesWatched && write >= unordered && write != now)
+      meetLane(at(index), write, buffer.writeLanes[cell], true);
+    else if (lanesWatched && !reading && readA >= unordered && readA != now)
+      meetLane(at(index), readA, buffer.readLanes[cell], false);
     if (!harmless(write) || (!reading && !(harmless(readA) && harmless(readB)))) {
-      lane.index = firstLane + int64_t((std::max(cell * granule, start) - start) / lane.bytes);
-      lane.address = buffer.base + start + (lane.index - firstLane) * lane.bytes;
-      meet(lane, write, readA, readB);
+      meet(at(index), write, readA, readB);
     }
     // Of reads, keep two that no later one covers: enough for a write to meet
     // one of another program.
     if (!reading || harmless(readA) || before(readA, lane.frame)) {
+      if (lanesWatched)
+        noteLane(lanes, cell, mine[cell] == now, index);
       mine[cell] = now;
     } else if (harmless(readB) || before(readB, lane.frame)) {
       if (buffer.readsB.empty())
@@ -380,6 +398,7 @@ void CheckState::join(uint32_t program, const VectorClock &clock) {
 }
 
 void CheckState::acquire(Frame &frame, const uint64_t *pointers, const uint8_t *lanes, uint32_t n) {
+  barrier(); // who waits for another program waits with all its lanes
   if (!racesWatched)
     return;
   const Snapshot *previous = nullptr;
@@ -395,6 +414,7 @@ void CheckState::acquire(Frame &frame, const uint64_t *pointers, const uint8_t *
 }
 
 void CheckState::release(Frame &frame, const uint64_t *pointers, const uint8_t *lanes, uint32_t n) {
+  barrier();
   if (!racesWatched)
     return;
   auto program = uint32_t(frame.linearId);

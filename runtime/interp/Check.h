@@ -8,6 +8,10 @@
 // write and two reads are remembered. Cells outlive a launch: event numbers go
 // up for ever, so those of earlier launches are told by being small.
 //
+// Lanes of one program are in order where they use the same element by the same
+// pointers, and across `tl.debug_barrier()`: which thread has which lane is the compiler's
+// choice. So with the last write and one read of a cell its lane is remembered.
+//
 // Programs run one after another (see Interpreter.h), so none of this locks.
 //
 //===----------------------------------------------------------------------===//
@@ -49,8 +53,11 @@ public:
   /// program's clock there.
   void acquire(Frame &frame, const uint64_t *pointers, const uint8_t *allowed, uint32_t n);
   void release(Frame &frame, const uint64_t *pointers, const uint8_t *allowed, uint32_t n);
+  /// All lanes of the program that runs come before all that it does from here on.
+  void barrier() { orderedUpTo = firstEvent + EventId(events.size()); }
 
 private:
+  using EventId = uint32_t;
   /// One instruction of one program at one tick of its clock. Cells of memory
   /// name the events that touched them last by number.
   struct Event {
@@ -59,7 +66,6 @@ private:
     uint32_t place; ///< instruction index
     bool atomic;
   };
-  using EventId = uint32_t;
 
   /// The lane at hand, in the steps below.
   struct Lane {
@@ -86,6 +92,9 @@ private:
   bool argumentsOverlap() const;
   void overlap(const Lane &lane, EventId write);
   void constantWritten(const Lane &lane);
+  // UnorderedLanes.cpp
+  void meetLane(const Lane &lane, EventId earlier, uint32_t earlierLane, bool earlierWrote);
+  void noteLane(std::vector<uint32_t> &lanes, size_t cell, bool isSame, uint32_t index) const;
   void meet(const Lane &lane, EventId write, EventId readA, EventId readB);
   void reportRace(const Lane &lane, EventId other, bool otherWrote);
   void add(const Lane &lane, FindingKind kind, llvm::function_ref<std::string()> message);
@@ -100,12 +109,14 @@ private:
   std::vector<EventId> latest;         ///< by instruction: its last event
   uint64_t turnProgram = ~uint64_t(0); ///< the program that runs now, and
   EventId turnStart = 0;               ///< the first event of its turn
+  EventId orderedUpTo = 0;             ///< the first event behind its last barrier
   uint64_t clockBytes = 0;
   std::vector<uint32_t> ticks;                                        ///< each program's own clock
   std::vector<VectorClock> clocks;                                    ///< what else it knows
   llvm::DenseMap<uint64_t, std::shared_ptr<const Snapshot>> released; ///< by address
   bool racesWatched = true;
   const bool overlapWatched; ///< two arguments point into one buffer
+  const bool lanesWatched;
   std::vector<uint8_t> allowed;
 };
 

@@ -65,6 +65,8 @@ template <class T> void atomic(Frame &f, const Instruction &i, uint32_t n) {
     f.check->release(f, p, allowed, n);
 }
 
+void barrier(Frame &f, const Instruction &, uint32_t) { f.check->barrier(); }
+
 template <class T> void checkDivisor(Frame &f, const Instruction &i, uint32_t) {
   if (*f.reg<T>(i.a) == 0)
     f.launch->findings.add(f, i, FindingKind::DivisionByZero, 0, "integer division by zero");
@@ -182,6 +184,7 @@ TILE_BY_SIZE(shiftDoubtKernel, shiftDoubt)
 TILE_BY_SIZE(absorbDoubtKernel, absorbDoubt)
 #undef TILE_BY_SIZE
 
+Kernel tile::interp::barrierKernel() { return barrier; }
 Kernel tile::interp::anyDoubtKernel() { return anyDoubt; }
 Kernel tile::interp::reportDoubtKernel() { return reportDoubt; }
 Kernel tile::interp::checkHintKernel(DType type) {

@@ -81,6 +81,8 @@ struct ProgramImpl {
   bool checked = false;
   /// The smallest element any memory operation touches.
   unsigned granule = 8;
+  /// As it is written: which thread holds which lane is not known yet.
+  bool isAsWritten = true;
 };
 
 class CheckState;

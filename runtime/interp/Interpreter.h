@@ -94,6 +94,7 @@ enum class FindingKind {
   ShiftTooFar,
   ConstantWritten,
   Overlap,
+  UnorderedLanes,
   BrokenPromise,
   AssertFailed,
   BadLoopStep,
@@ -190,6 +191,8 @@ public:
     /// them (see Check.h); empty until there is one.
     unsigned granule = 0;
     std::vector<uint32_t> writes, readsA, readsB;
+    /// The lanes of the last write and of the read in `readsA`.
+    std::vector<uint32_t> writeLanes, readLanes;
   };
   /// The buffer that holds `address`, or null.
   Buffer *find(uint64_t address);

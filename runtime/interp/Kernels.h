@@ -293,6 +293,7 @@ struct FunctionInfo : Aux {
 Kernel descriptorAddressKernel();
 Kernel gatherKernel(unsigned bytes);    ///< a: source, b: indices. aux: GatherInfo
 Kernel histogramKernel(unsigned bytes); ///< a: values, b: mask, imm: bins
+Kernel barrierKernel();                 ///< of a checked program's lanes
 Kernel mapKernel();                     ///< aux: MapInfo
 Kernel checkAssumeKernel();             ///< a: condition
 

@@ -176,6 +176,7 @@ bool Lowering::lowerOp(Operation *op) {
       {"tile.dot", &Lowering::lowerDot},
   };
   reportDoubts(op);
+  program.isAsWritten &= op->getName().getDialectNamespace() != "cta";
   if (auto it = handlers.find(op->getName().getStringRef()); it != handlers.end()) {
     if (!(this->*it->second)(op))
       return false;

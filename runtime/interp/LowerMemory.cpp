@@ -265,8 +265,11 @@ bool Lowering::lowerMemory(Operation *op, bool &known) {
     return lowerStore(op);
   if (isa<AtomicRmwOp, AtomicCasOp>(op))
     return lowerAtomic(op);
-  if (isa<BarrierOp, cta::BarrierOp>(op))
-    return true; // one program is one thread here
+  if (isa<BarrierOp, cta::BarrierOp>(op)) {
+    if (checked) // to be run, one program is one thread here
+      emit(barrierKernel(), 1, kNone);
+    return true;
+  }
   known = false;
   return true;
 }

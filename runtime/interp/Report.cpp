@@ -28,6 +28,8 @@ llvm::StringRef tile::interp::name(FindingKind kind) {
     return "constant-written";
   case FindingKind::Overlap:
     return "overlap";
+  case FindingKind::UnorderedLanes:
+    return "unordered-lanes";
   case FindingKind::BrokenPromise:
     return "broken-promise";
   case FindingKind::AssertFailed:

@@ -196,6 +196,9 @@ static std::optional<tile_value> valueOf(const PyValue &value,
 
 /// A fixed constexpr, for formulas; nothing for what only kernels have a use for.
 static std::optional<PyValue> constantOf(llvm::StringRef text) {
+  if (text.ltrim().starts_with("[") ||
+      text.ltrim().starts_with("{")) // read by recursion, for nothing
+    return std::nullopt;
   llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(text);
   if (!parsed) {
     llvm::consumeError(parsed.takeError());

@@ -1,10 +1,11 @@
 //===- BenchResults.cpp - what tilec bench measured -----------------------===//
 #include "tools/tilec/BenchResults.h"
+#include "compiler/ParseJson.h"
+#include "frontend/Files.h"
 #include "text/FormatLlvm.h"
 #include "tools/tilec/Version.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <cmath>
 
 using namespace tilec;
@@ -198,12 +199,11 @@ static BenchPoint readPoint(const json::Object &object) {
 }
 
 bool BenchResults::read(const std::string &path, BenchResults &out, std::string &error) {
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  if (!buffer) {
-    error = formatted("cannot read `{}`: {}", path, buffer.getError().message());
+  constexpr uint64_t most = uint64_t(64) << 20;
+  std::optional<std::string> text = tile::frontend::readFile(path, most, error);
+  if (!text)
     return false;
-  }
-  auto parsed = json::parse((*buffer)->getBuffer());
+  auto parsed = tile::parseJson(*text);
   const json::Object *root = parsed ? parsed->getAsObject() : nullptr;
   const json::Array *benches = root ? root->getArray("benches") : nullptr;
   if (!benches) {

@@ -166,6 +166,8 @@ bool CompileCommand::checkUsage() {
     problem = wrong;
   else if (!metadataPath.empty() && emit != "ptx" && emit != "cubin")
     problem = "`--metadata` describes a finished kernel: it needs `--emit ptx` or `--emit cubin`";
+  else if (output.empty())
+    problem = "`--output` names no file";
   else if (output == metadataPath && !isFolder(output))
     problem = formatted("`--output` and `--metadata` name the same file, `{}`", output);
   else if (emit == "cubin" && output == "-" && llvm::outs().is_displayed())

@@ -67,7 +67,7 @@ static std::optional<std::string> linkTarget(const std::string &path) {
 /// The file that `path` names once links are followed, so that a link stays a
 /// link, also one to a file that is not there yet.
 static std::string resolve(std::string path) {
-  constexpr int mostLinks = 40; // as the kernel follows; a ring of links is refused elsewhere
+  constexpr int mostLinks = 40; // as the kernel follows; a ring of links is refused before
   for (int links = 0; links < mostLinks; ++links)
     if (std::optional<std::string> target = linkTarget(path))
       path = std::move(*target);
@@ -146,7 +146,12 @@ bool OutputFiles::commit(std::string &error) {
   std::vector<std::pair<StringRef, StringRef>> direct;
   for (auto &[path, contents] : files) {
     fs::file_status status;
-    bool exists = path != "-" && !fs::status(path, status) && fs::exists(status);
+    std::error_code found = path == "-" ? std::error_code() : fs::status(path, status);
+    if (found == std::errc::too_many_symbolic_link_levels) {
+      error = describe(path, found);
+      return discard(0);
+    }
+    bool exists = path != "-" && !found && fs::exists(status);
     if (exists && fs::is_directory(status)) {
       error = describe(path, std::make_error_code(std::errc::is_a_directory));
       return discard(0);

@@ -1,9 +1,9 @@
 //===- SourcePaths.cpp - the files that a command is to read --------------===//
 #include "tools/tilec/SourcePaths.h"
+#include "frontend/Files.h"
 #include "text/Format.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace tilec;
@@ -23,9 +23,9 @@ static bool hasKernels(StringRef file) {
     return true;
   if (!file.ends_with(".py"))
     return false;
-  auto buffer = llvm::MemoryBuffer::getFile(file);
-  return buffer && (*buffer)->getBuffer().contains("triton") &&
-         (*buffer)->getBuffer().contains("jit");
+  std::string unused;
+  auto text = tile::frontend::readFile(file, tile::frontend::kMaxSourceBytes, unused);
+  return text && StringRef(*text).contains("triton") && StringRef(*text).contains("jit");
 }
 
 static bool findBelow(StringRef folder, std::vector<std::string> &files, std::string &error) {

@@ -210,6 +210,12 @@ TEST(EmuConfine, StacksHaveAnEnd) {
             "a thread has 524288");
   EXPECT_EQ(refusal(function("  %a = alloca i64, i64 %n\n  store i64 1, ptr %a\n  ret i64 0\n")),
             "the emulator does not know private memory whose size is not known before it runs");
+  EXPECT_EQ(
+      refusal(function("  br label %l\nl:\n  %i = phi i64 [0, %0], [%j, %l]\n"
+                       "  %a = alloca [512 x i64]\n  store volatile i64 %n, ptr %a\n"
+                       "  %j = add i64 %i, 1\n  %c = icmp ult i64 %j, 1000000\n"
+                       "  br i1 %c, label %l, label %e\ne:\n  ret i64 0\n")),
+      "the emulator does not know private memory that is taken after a function's first block");
   EXPECT_EQ(refusal(function("  %a = alloca [40000 x i64]\n  %b = alloca [40000 x i64]\n"
                              "  %e = getelementptr i64, ptr %a, i64 %n\n  store i64 1, ptr %e\n"
                              "  %g = getelementptr i64, ptr %b, i64 %n\n  store i64 1, ptr %g\n"

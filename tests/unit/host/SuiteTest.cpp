@@ -153,6 +153,17 @@ def wrong(): return 3
   EXPECT_EQ(results[1].count(Status::Failed), 1u);
 }
 
+TEST(Suite, WhatTheHostComputesIsNotTimed) {
+  HostFile file("@tile.bench\n"
+                "def bench():\n"
+                "    x = tile.randn(8)\n"
+                "    return tile.measure(lambda: x + x)\n");
+  auto results = file.run(Purpose::Bench);
+  ASSERT_EQ(results[0].count(Status::Failed), 1u);
+  const std::string &message = results[0].cases[0].error->diagnostic.message;
+  EXPECT_NE(message.find("nothing is launched or copied here"), std::string::npos) << message;
+}
+
 TEST(Suite, WhereHoldsForGivenParametersToo) {
   HostFile file("@tile.test(n=[1, 2, 3], m=[1, 2], where=lambda n, m: n > m)\n"
                 "def a(n, m): assert n > m\n"

@@ -211,6 +211,11 @@ TEST_F(JitTest, ConstexprsAreArgumentsUnlessFixed) {
   compile.num_constexprs = 1;
   ASSERT_EQ(create("modes"), TILE_OK);
   EXPECT_EQ(signatureOf({at(256), tile_int(3)}), "*fp32:16,i32|MODE=7 TYPE=tl.float16 BIAS=null");
+  // A value that would be read by recursion leaves the stack alone.
+  const std::string deep(1 << 20, '[');
+  const tile_constexpr nested[] = {{"MODE", deep.c_str()}};
+  compile.constexprs = nested;
+  EXPECT_EQ(create("modes"), TILE_OK);
 }
 
 TEST_F(JitTest, Descriptors) {
