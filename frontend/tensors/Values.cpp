@@ -218,10 +218,7 @@ Result TensorValue::truth() {
 Result TensorValue::length() {
   if (sizes().empty())
     return fail("a tensor without dimensions has no length");
-  if (std::optional<int64_t> length = sizes()[0].constant())
-    return PyValue::integer(*length);
-  return fail(formatted(
-      "the length `{}` is not known when the function is compiled; use `.shape[0]`", sizes()[0]));
+  return tracer.sizeValue(sizes()[0]);
 }
 
 Result TensorValue::attribute(StringRef attribute) {
