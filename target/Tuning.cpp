@@ -10,7 +10,7 @@ static constexpr Tuning general;
 /// Measured on an H200 (docs/rationale.md).
 static constexpr Tuning hopper = [] {
   Tuning t;
-  t.prefetchAheadBytes = 16 << 20;
+  t.prefetchAheadBytes = 12 << 20;
   t.earlyFewestThreadsPastCache = 256;
   return t;
 }();

@@ -162,7 +162,10 @@ static Result same(Tracer &tracer, StringRef name, const CallArgs &args) {
   if (!r)
     return r.error();
   const Operand &x = r.tensor();
-  return tracer.cast(r[0], x.type().getElement());
+  Result copy = tracer.cast(r[0], x.type().getElement());
+  if (copy)
+    copy->dynExtension<TensorValue>()->isCopy = name == "clone";
+  return copy;
 }
 
 /// The size of a part, if there is a formula for it whatever the sizes are.

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/tensors/AffineIndices.h"
+#include "frontend/tensors/TakenGradient.h"
 #include "text/Format.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include <cmath>
@@ -278,8 +279,18 @@ void Backward::throughReduce(graph::ReduceOp op, V g) {
     give(op.getSrc(), kept(whole));
     return;
   }
-  if (op.getKind() == ReduceKind::prod)
-    return unsupported("products along dimensions");
+  if (op.getKind() == ReduceKind::prod) {
+    // Where one factor is 0, it alone has a slope: the product of the others.
+    V x = value(op.getSrc()), isZero = map(MapKind::eq, {x, number(0)});
+    V zeros = where(isZero, number(1), number(0)), factors = where(isZero, number(1), x);
+    if (error)
+      return;
+    V others = keep(tracer.reduce(ReduceKind::prod, operand(factors), op.getAxes(), true));
+    V count = keep(tracer.reduce(ReduceKind::sum, operand(zeros), op.getAxes(), true));
+    V ofZero = where(map(MapKind::eq, {count, number(1)}), others, number(0));
+    V ofRest = where(map(MapKind::eq, {count, number(0)}), div(others, x), number(0));
+    return give(op.getSrc(), mul(kept(whole), where(isZero, ofZero, ofRest)));
+  }
   // Of several that are equal each has its share.
   V isIt = map(MapKind::eq, {value(op.getSrc()), kept(value(op.getResult()))});
   V ones = where(isIt, number(1), number(0));
@@ -344,9 +355,9 @@ void Backward::throughGather(graph::GatherOp op, V g) {
   g = expanded(g, whole);
   if (found != whole.size()) {
     std::optional<Result> derivative = error ? std::nullopt : affineGradient(tracer, op, g);
-    if (!derivative)
-      return unsupported("elements taken by indices that may repeat");
-    return give(op.getSrc(), keep(std::move(*derivative)));
+    if (!derivative && !error)
+      derivative = takenGradient(tracer, op, g);
+    return derivative ? give(op.getSrc(), keep(std::move(*derivative))) : void();
   }
   auto spread = [&](const V &v) { // as the source's dimensions
     Sizes own = error ? Sizes() : sizesOf(v);

@@ -437,8 +437,9 @@ Result Tracer::cast(const PyValue &value, Type element) {
   if (auto error = operand("to", value, x))
     return error;
   auto type = GraphTensorType::of(builder.getContext(), x.type().sizes(), element);
-  if (Value wide = inDoubles(x.value); x.isWeak && wide.getType() == type)
-    return wrap(wide);
+  if (x.isWeak)
+    if (Value wide = inDoubles(x.value); wide.getType() == type)
+      return wrap(wide);
   return wrap(graph::CastOp::create(builder, here(), type, x.value));
 }
 

@@ -71,6 +71,7 @@ public:
   std::string name;         ///< of a parameter; else empty
   bool isWeak;              ///< a number: other operands decide the type
   bool isUnwritten = false; ///< made by `tile.empty`: a kernel has to write it
+  bool isCopy = false;      ///< made by `clone`: nobody else's
 };
 
 /// A traced operand, or the reason why there is none.
@@ -136,9 +137,9 @@ public:
   mlir::OpBuilder builder;
   std::vector<std::pair<Size, std::string>> requirements; ///< that only a call can decide
 
-  /// A parameter, by number, that gets another value.
+  /// A parameter, by number, or what the function computed, that gets another value.
   struct Update {
-    unsigned parameter;
+    std::optional<unsigned> parameter;
     mlir::Value before, after;
     std::string name;
   };
@@ -221,6 +222,10 @@ std::unique_ptr<EvalError> readAxis(StringRef name, const PyValue &value, size_t
 /// The axes that a call means, in order; None is all.
 std::unique_ptr<EvalError> readAxes(StringRef name, const PyValue &value, size_t rank,
                                     llvm::SmallVectorImpl<int64_t> &axes);
+/// `x[index]` with a tensor of whole numbers: rows. `name` is how the source calls it.
+Result takeRows(Tracer &tracer, StringRef name, const PyValue &value, const PyValue &index);
+/// `x[parts...]`, of which some are tensors of whole numbers.
+Result takeElements(Tracer &tracer, const PyValue &value, ArrayRef<PyValue> parts);
 /// 0, 1, 2 and so on: each dimension where it is.
 llvm::SmallVector<int64_t> inOrder(size_t rank);
 

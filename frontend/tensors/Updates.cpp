@@ -1,12 +1,12 @@
-//===- Updates.cpp - parameters that a function writes --------------------===//
+//===- Updates.cpp - tensors that a function writes -----------------------===//
 //
-// `w[:] = ...` and `w -= ...` of a parameter: what is read of it from there on is the new
-// value, which its memory holds when the function has run. Everything before has the old one:
+// `w[:] = ...`, `w[1:] = ...` and `w -= ...`: what is read of it from there on is the new value,
+// which a parameter's memory holds when the function has run. Everything before has the old one:
 // the graph knows values, not memory. Only what NumPy would let see both, a view that was taken
 // before and is used behind, has no such meaning, and is refused.
 //
 //===----------------------------------------------------------------------===//
-#include "frontend/tensors/Tracer.h"
+#include "frontend/tensors/Subscripts.h"
 #include "text/Format.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -23,38 +23,133 @@ static bool isWhole(const PyValue &index) {
   return slice.lower.isNone() && slice.upper.isNone() && slice.step.isNone();
 }
 
-Result TensorValue::assignSubscript(const PyValue &index, const PyValue &given) {
-  auto parameter = tracer.parameters.find(this);
-  if (parameter == tracer.parameters.end())
-    return eval::unsupported("only parameters are written in place, and this is a value that the "
-                             "function computes: make a new one, such as `tile.where(condition, "
-                             "new, old)`");
-  if (!isWhole(index))
-    return eval::unsupported(formatted("a part of `{}` cannot be written by itself; write all of "
-                                       "it, `{}[:] = tile.where(condition, new, {})`",
-                                       name, name, name));
+/// Whether a value is memory of its own, not a view of what somebody else may look at.
+static bool isOwn(const TensorValue &tensor) {
+  mlir::Operation *op = tensor.value.getDefiningOp();
+  return tensor.isCopy || mlir::isa_and_nonnull<graph::MapOp, graph::ReduceOp, graph::MatmulOp,
+                                                graph::ScanOp, graph::GatherOp, graph::IndexOp>(op);
+}
+
+/// `given` as what all of a part of that shape becomes.
+static Result asElements(Tracer &tracer, const TensorValue &to, const PyValue &given,
+                         ArrayRef<Size> part) {
   Operand x;
   if (auto error = tracer.operand("=", given, x))
     return error;
   unsigned dim;
-  Sizes own = sizes();
+  Sizes own(part.begin(), part.end());
   std::optional<Sizes> both = graph::broadcast(own, x.type().sizes(), dim);
   if (!both || *both != own)
     return fail(formatted("`{}` has the shape {}, and what is assigned {}: it must have the same, "
                           "or repeat along dimensions where it is 1",
-                          name, graph::shapeText(own), graph::shapeText(x.type().sizes())),
+                          to.name.empty() ? "the left" : to.name, graph::shapeText(own),
+                          graph::shapeText(x.type().sizes())),
                 "ValueError");
-  mlir::Type element = type().getElement();
-  Result converted = element.isInteger(1) && !x.type().getElement().isInteger(1)
-                         ? tracer.map(MapKind::ne, "=", {given, PyValue::integer(0)})
-                         : tracer.cast(given, element);
-  Result whole = converted ? tracer.expand(*converted, own) : std::move(converted);
+  mlir::Type element = to.type().getElement();
+  return element.isInteger(1) && !x.type().getElement().isInteger(1)
+             ? tracer.map(MapKind::ne, "=", {given, PyValue::integer(0)})
+             : tracer.cast(given, element);
+}
+
+/// `to` with new elements where a part of it lies: what is behind its ends nobody looks at.
+static Result withPart(Tracer &tracer, const PyValue &to, const PyValue &given,
+                       const Subscript &at) {
+  const auto &tensor = *to.dynExtension<TensorValue>();
+  Sizes own = tensor.sizes(), part;
+  llvm::SmallVector<int64_t> dims(own.size(), -1);
+  for (auto [i, dim] : llvm::enumerate(at.dims)) {
+    part.push_back(dim < 0 ? Size(1) : at.sizes[dim]);
+    if (dim >= 0)
+      dims[dim] = i;
+  }
+  Result elements = asElements(tracer, tensor, given, part);
+  if (elements)
+    elements = tracer.expand(*elements, part);
+  Operand x;
+  if (!elements)
+    return elements;
+  if (auto error = tracer.operand("=", *elements, x))
+    return error;
+  Result placed = tracer.rearrange(x, dims);
+  Sizes starts, whole;
+  Result isThere = PyValue();
+  for (size_t i = 0; i < own.size() && placed && isThere; ++i) {
+    bool repeats = at.sizes[i].isConstant(1); // the same wherever it is
+    starts.push_back(repeats ? Size(0) : Size(0) - at.starts[i]);
+    whole.push_back(repeats ? Size(1) : own[i]);
+    if (at.sizes[i] == own[i])
+      continue;
+    llvm::SmallVector<int64_t> along(own.size() - i, -1);
+    along[0] = 0;
+    Result line = tracer.rearrange({tracer.indices(own[i]), "", false}, along);
+    for (auto [kind, bound] : {std::pair(MapKind::ge, at.starts[i]),
+                               std::pair(MapKind::lt, at.starts[i] + at.sizes[i])}) {
+      Result holds =
+          line ? tracer.map(kind, "=", {*line, tracer.sizeValue(bound)}) : Result(line.takeError());
+      if (holds && !isThere->isNone())
+        holds = tracer.map(MapKind::bit_and, "=", {*isThere, *holds});
+      isThere = std::move(holds);
+      if (!isThere)
+        return isThere;
+    }
+  }
+  if (!placed)
+    return placed;
+  if (auto error = tracer.operand("=", *placed, x))
+    return error;
+  if (x.type().sizes() != whole)
+    placed = tracer.window(x, starts, whole, /*inside=*/false, /*loose=*/true);
+  if (!placed || isThere->isNone())
+    return placed;
+  return tracer.map(MapKind::select, "=", {*isThere, *placed, to});
+}
+
+/// All of a tensor as it is behind an assignment.
+static Result assigned(Tracer &tracer, const PyValue &to, const PyValue &index,
+                       const PyValue &given) {
+  const auto &tensor = *to.dynExtension<TensorValue>();
+  std::vector<PyValue> parts = {index};
+  if (index.is(PyValue::Kind::Tuple))
+    parts = index.elements().vec();
+  Result all = PyValue();
+  Sizes own = tensor.sizes();
+  if (isWhole(index)) {
+    all = asElements(tracer, tensor, given, own);
+  } else if (llvm::any_of(parts,
+                          [](auto &part) { return part.template dynExtension<TensorValue>(); })) {
+    return eval::unsupported("elements at indices that tensors hold are not written in place; "
+                             "`x[:] = tile.where(condition, new, x)` chooses by a condition");
+  } else {
+    Subscript at;
+    if (auto error = readSubscript(tracer, parts, own, eval::repr(to), at))
+      return error;
+    if (llvm::any_of(at.steps, [](int64_t step) { return step != 1; }))
+      return eval::unsupported("every so many elements are not written by themselves; "
+                               "`x[:] = tile.where(condition, new, x)` writes some of all");
+    all = withPart(tracer, to, given, at);
+  }
+  return all ? tracer.expand(*all, own) : std::move(all);
+}
+
+Result TensorValue::assignSubscript(const PyValue &index, const PyValue &given) {
+  auto parameter = tracer.parameters.find(this);
+  bool isParameter = parameter != tracer.parameters.end();
+  if (!isParameter && !isOwn(*this))
+    return eval::unsupported("parameters and what is computed are written in place, and this is a "
+                             "view: make a new one, such as `tile.where(condition, new, old)`, or "
+                             "write what it is a view of");
+  isUnwritten = false;
+  Result whole = assigned(tracer, PyValue::extension(shared_from_this()), index, given);
+  Operand x;
   if (!whole)
     return whole;
   if (auto error = tracer.operand("=", *whole, x))
     return error;
-  tracer.updates.push_back({parameter->second, value, x.value, name});
+  tracer.updates.push_back({isParameter ? std::optional(parameter->second) : std::nullopt, value,
+                            x.value, name.empty() ? "a value" : formatted("`{}`", name)});
   value = x.value;
+  isWeak = false;
+  isCopy = !isParameter;
   return PyValue();
 }
 
@@ -79,9 +174,9 @@ std::unique_ptr<EvalError> Tracer::checkUpdates() {
         if (i == 0 || user == at || user->isBeforeInBlock(at))
           continue;
         return fail(formatted(
-            "what {} takes of `{}` is used in {}, behind the update in {}: NumPy would find new "
-            "elements there; take it behind the update, or take a copy, `{}.clone()`",
-            lineOf(views[i].getDefiningOp()), update.name, lineOf(user), lineOf(at), update.name));
+            "what {} takes of {} is used in {}, behind the update in {}: NumPy would find new "
+            "elements there; take it behind the update, or take a copy, `.clone()`",
+            lineOf(views[i].getDefiningOp()), update.name, lineOf(user), lineOf(at)));
       }
   }
   return nullptr;
@@ -90,9 +185,11 @@ std::unique_ptr<EvalError> Tracer::checkUpdates() {
 llvm::SmallVector<std::pair<unsigned, mlir::Value>> Tracer::updated() const {
   llvm::SmallVector<std::pair<unsigned, mlir::Value>> out;
   for (const Update &update : updates) {
-    auto known = llvm::find_if(out, [&](auto &pair) { return pair.first == update.parameter; });
+    if (!update.parameter)
+      continue;
+    auto known = llvm::find_if(out, [&](auto &pair) { return pair.first == *update.parameter; });
     if (known == out.end())
-      out.push_back({update.parameter, update.after});
+      out.push_back({*update.parameter, update.after});
     else
       known->second = update.after;
   }

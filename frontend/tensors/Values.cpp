@@ -108,6 +108,40 @@ static bool isInteger(const PyValue &value) {
                 : value.is(PyValue::Kind::Int) || value.is(PyValue::Kind::Bool);
 }
 
+/// Products of the base with itself. What is no whole number, and exponents that only a call knows,
+/// are for floats.
+static Result powerOfIntegers(Tracer &tracer, PyValue base, const PyValue &power) {
+  std::optional<int64_t> left = power.toInt64();
+  if (!left)
+    return eval::unsupported("powers of integers by exponents that are not written are not "
+                             "supported; convert with `.to(tl.float32)`");
+  if (*left < 0)
+    return fail(formatted("an integer to the power of {} is no integer; convert with "
+                          "`.to(tl.float32)`",
+                          *left),
+                "ValueError");
+  // Of bits of any type the power of 63 is at its limit; more turns come from mistakes.
+  if (*left > 64)
+    return fail(formatted("an integer to the power of {} fits no type; convert with "
+                          "`.to(tl.float32)`",
+                          *left),
+                "ValueError");
+  Result product = PyValue();
+  for (int64_t rest = *left;;) {
+    if (rest & 1)
+      product = product->isNone() ? Result(base) : tracer.map(MapKind::mul, "**", {*product, base});
+    rest >>= 1;
+    if (!product || rest == 0)
+      break;
+    Result squared = tracer.map(MapKind::square, "**", {base});
+    if (!squared)
+      return squared;
+    base = squared.take();
+  }
+  return product && product->isNone() ? tracer.callNamed("ones_like", {{base}, {}}).value()
+                                      : std::move(product);
+}
+
 static Result asTensors(Tracer &tracer, ast::BinaryOp op, const PyValue &lhs, const PyValue &rhs) {
   StringRef spelled = ast::spelling(op);
   if (op == ast::BinaryOp::MatMul)
@@ -120,8 +154,7 @@ static Result asTensors(Tracer &tracer, ast::BinaryOp op, const PyValue &lhs, co
         return tracer.map(MapKind::sqrt, spelled, {lhs});
     }
     if (isInteger(lhs) && isInteger(rhs))
-      return eval::unsupported("powers of integers are not supported; multiply, or convert with "
-                               "`.to(tl.float32)`");
+      return powerOfIntegers(tracer, lhs, rhs);
   }
   if (std::optional<MapKind> kind = binaryKind(op)) {
     bool isBits =
@@ -185,10 +218,7 @@ Result TensorValue::truth() {
 Result TensorValue::length() {
   if (sizes().empty())
     return fail("a tensor without dimensions has no length");
-  if (std::optional<int64_t> length = sizes()[0].constant())
-    return PyValue::integer(*length);
-  return fail(formatted(
-      "the length `{}` is not known when the function is compiled; use `.shape[0]`", sizes()[0]));
+  return tracer.sizeValue(sizes()[0]);
 }
 
 Result TensorValue::attribute(StringRef attribute) {

@@ -97,10 +97,46 @@ static Result transpose(Tracer &tracer, StringRef name, const CallArgs &args) {
   return tracer.rearrange(x, dims);
 }
 
+//===----------------------------------------------------------------------===//
+// What a shape is, as PyTorch asks for it
+//===----------------------------------------------------------------------===//
+
+/// x.size(), x.size(axis)
+static Result size(Tracer &tracer, StringRef name, const CallArgs &args) {
+  TensorReader r(tracer, name, args, {"x", "axis"}, 1);
+  if (!r)
+    return r.error();
+  if (r.get(1).isNone())
+    return r[0].dynExtension<TensorValue>()->attribute("shape");
+  Sizes sizes = r.tensor().type().sizes();
+  int64_t axis;
+  if (auto error = readAxis(name, r[1], sizes.size(), axis))
+    return error;
+  return tracer.sizeValue(sizes[axis]);
+}
+
+/// x.dim()
+static Result rank(Tracer &tracer, StringRef name, const CallArgs &args) {
+  TensorReader r(tracer, name, args, {"x"}, 1);
+  return r ? Result(PyValue::integer(r.tensor().type().sizes().size())) : Result(r.error());
+}
+
+/// x.nelement()
+static Result count(Tracer &tracer, StringRef name, const CallArgs &args) {
+  TensorReader r(tracer, name, args, {"x"}, 1);
+  return r ? Result(tracer.sizeValue(graph::product(r.tensor().type().sizes()))) : r.error();
+}
+
 ArrayRef<TracedEntry> tensors::tracedViews() {
   static const TracedEntry table[] = {
-      {"unsqueeze", unsqueeze}, {"expand_dims", unsqueeze}, {"squeeze", squeeze},
-      {"permute", permute},     {"transpose", transpose},
+      {"unsqueeze", unsqueeze},
+      {"expand_dims", unsqueeze},
+      {"squeeze", squeeze},
+      {"permute", permute},
+      {"transpose", transpose},
+      {"size", size},
+      {"dim", rank},
+      {"nelement", count},
   };
   return table;
 }

@@ -123,7 +123,7 @@ def PrefetchProgramsPass : TilePass<"tile-prefetch-programs", "::mlir::ModuleOp"
       caches have 50 MB and more.
     - **Guarantees**: in a kernel that reduces rows, each program asks the L2 cache for the
       row that a later program begins with: the one that starts about when
-      8 MB more have been loaded, and no more than that been stored.
+      6 MB more have been loaded, and no more than that been stored.
     - **Never**: asks for what that program would not load itself, or touches kernels
       whose programs wait for each other (atomics), multiply matrices, or
       have roles.
@@ -138,9 +138,9 @@ def PrefetchProgramsPass : TilePass<"tile-prefetch-programs", "::mlir::ModuleOp"
     that a multiprocessor holds leave the memory idle at times. Rows that are already
     in the L2 cache when their program starts are not waited for as long. Programs
     start in the order of their ids, about as many at a time as have 64 KB of rows on
-    each multiprocessor. Half as far ahead gains half as much; one and a half times as
-    far loses 5 %, and three times as far a third: rows are gone again before they are
-    needed, pushed out by what is stored meanwhile.
+    each multiprocessor. Two thirds as far ahead gain less on an H200; a third further costs 3 % on an H100,
+    twice as far 5 % and more: rows are gone again before they are needed, pushed out by
+    what is stored meanwhile.
     Rows that a loop reads are left alone: passes that come back to a row find less of
     it in the cache (an RMS norm in two passes of 8192 elements takes a tenth longer).
   }];

@@ -128,7 +128,7 @@ bool SpaceFinder::checkAlone() {
 /// nobody else's.
 bool SpaceFinder::checkOperands() {
   auto root = [&](int dim) { return dim < 0 ? -1 : find(dim); };
-  int rows = root(productDims[0]), inner = root(productDims[2]);
+  int rows = root(productDims[0]), columns = root(productDims[1]), inner = root(productDims[2]);
   int depth = chain ? root(firstDims[2]) : -1;
   auto has = [&](Value value, int axis) {
     return axis >= 0 && llvm::any_of(values[value], [&](int dim) { return root(dim) == axis; });
@@ -138,7 +138,8 @@ bool SpaceFinder::checkOperands() {
     inside.insert(value.getDefiningOp());
   for (Value value : inOrder) {
     bool isOnce = chain && has(value, rows); // of the scores, and of their left operand
-    if (value.getDefiningOp<GatherOp>() && has(value, inner) && !isOnce) {
+    bool isLine = !has(value, rows) && !has(value, columns); // few, for all of a block
+    if (value.getDefiningOp<GatherOp>() && has(value, inner) && !isOnce && !isLine) {
       reason = formatted("{} would take elements by their indices again for every block of {}",
                          spelled(value.getDefiningOp()), spelled(products[0]));
       return false;

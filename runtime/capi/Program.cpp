@@ -3,6 +3,7 @@
 #include "frontend/Parser.h"
 #include "runtime/capi/Internal.h"
 #include "runtime/capi/ProgramRecordings.h"
+#include "runtime/capi/WarmKernels.h"
 #include "text/Format.h"
 
 using namespace tile;
@@ -365,19 +366,15 @@ struct RunTarget {
 };
 } // namespace
 
-static llvm::Error runKernel(tile_program &program, unsigned index, const Call &call,
+static llvm::Error runKernel(tile_program &program, const TensorLaunch &launch, const Call &call,
                              llvm::ArrayRef<TensorPlace> places, RunTarget &on) {
-  llvm::Expected<TensorLaunch> launch =
-      call.program->launch(index, call.sizes, places, *program.target);
-  if (!launch)
-    return invalid(llvm::toString(launch.takeError()));
-  if (launch->grid[0] == 0)
+  if (launch.grid[0] == 0)
     return llvm::Error::success();
-  auto kernel = kernelFor(program, *launch, on.where);
+  auto kernel = kernelFor(program, launch, on.where);
   if (!kernel)
     return kernel.takeError();
   std::vector<const void *> arguments;
-  for (const TensorArgument &argument : launch->arguments) {
+  for (const TensorArgument &argument : launch.arguments) {
     const TensorBuffer &buffer = call.program->buffers[argument.buffer];
     if (!argument.isBuffer)
       arguments.push_back(&argument.size); // the low half, where 32 bits are asked for
@@ -393,7 +390,7 @@ static llvm::Error runKernel(tile_program &program, unsigned index, const Call &
   if (on.isRecorded && on.isFirst)
     options.dependent = false;
   on.isFirst = false;
-  return (*kernel)->launch(on.stream, launch->grid.data(), arguments, options);
+  return (*kernel)->launch(on.stream, launch.grid.data(), arguments, options);
 }
 
 static llvm::Expected<std::vector<TensorPlace>> placeBuffers(const Call &call,
@@ -428,8 +425,24 @@ static llvm::Expected<std::vector<TensorPlace>> placeBuffers(const Call &call,
 
 static llvm::Error launchAll(tile_program &program, const Call &call,
                              llvm::ArrayRef<TensorPlace> places, RunTarget &on) {
-  for (unsigned i = 0; i < call.program->kernels.size(); ++i)
-    if (llvm::Error error = runKernel(program, i, call, places, on))
+  std::vector<TensorLaunch> launches;
+  for (unsigned i = 0; i < call.program->kernels.size(); ++i) {
+    llvm::Expected<TensorLaunch> launch =
+        call.program->launch(i, call.sizes, places, *program.target);
+    if (!launch)
+      return invalid(llvm::toString(launch.takeError()));
+    launches.push_back(std::move(*launch));
+  }
+  std::vector<const TensorLaunch *> missing;
+  for (const TensorLaunch &launch : launches) {
+    auto isSame = [&](const TensorLaunch *other) { return other->key == launch.key; };
+    if (launch.grid[0] != 0 && !program.kernels.count({launch.key, on.where.get()}) &&
+        llvm::none_of(missing, isSame))
+      missing.push_back(&launch);
+  }
+  auto warmed = warmKernels(program.compiler->service, missing, on.where);
+  for (const TensorLaunch &launch : launches)
+    if (llvm::Error error = runKernel(program, launch, call, places, on))
       return error;
   return llvm::Error::success();
 }

@@ -104,6 +104,101 @@ Result Tensor::selectRows(const Tensor &index) const {
   return create(context(), elementType, out);
 }
 
+namespace {
+/// Tensors of indices side by side, broadcast.
+struct IndexTensors {
+  size_t first = 0; ///< the dimension of the first, in what they index
+  std::vector<Array> arrays;
+  Shape shape;
+};
+} // namespace
+
+/// Of the dimensions that are indexed, as one: where an element of the broadcast shape is.
+static Result placeOf(const IndexTensors &by, ArrayRef<int64_t> dims, int64_t element) {
+  int64_t place = 0;
+  for (auto [i, array] : llvm::enumerate(by.arrays)) {
+    int64_t index = array.ints[element], size = dims[by.first + i];
+    if (index < -size || index >= size)
+      return fail(formatted("index {} is out of range for dimension {} of size {}", index,
+                            by.first + i, size),
+                  "IndexError");
+    place = place * size + (index < 0 ? index + size : index);
+  }
+  return PyValue::integer(place);
+}
+
+/// x[..., i, j, ...] with tensors of integers side by side: their dimensions take the place of
+/// those that they index.
+Result Tensor::selectElements(ArrayRef<PyValue> indices) const {
+  // Slices and numbers first; they leave the dimensions that tensors index.
+  std::vector<PyValue> slices(indices.begin(), indices.end());
+  IndexTensors by;
+  size_t kept = 0, last = 0, named = 0;
+  for (const PyValue &index : indices)
+    named += !index.isNone() && !index.is(Kind::Ellipsis);
+  for (auto [i, index] : llvm::enumerate(indices)) {
+    auto *tensor = index.dynExtension<Tensor>();
+    if (!tensor) {
+      kept += index.is(Kind::Ellipsis) ? rank() - std::min(named, rank()) : !index.toInt64();
+      continue;
+    }
+    if (by.arrays.empty())
+      by.first = kept;
+    bool isBeside =
+        by.arrays.empty() || llvm::all_of(indices.slice(last, i - last), [](auto &part) {
+          return part.template dynExtension<Tensor>() || part.toInt64();
+        });
+    if (!isBeside)
+      return eval::unsupported("tensors of indices that do not stand side by side");
+    last = i;
+    Array &array = by.arrays.emplace_back();
+    if (auto error = tensor->values(array))
+      return error;
+    if (array.isFloat() || array.kind == Array::Kind::Bool)
+      return fail("a tensor beside other indices holds integers", "IndexError");
+    slices[i] = PyValue::slice({}, {}, {});
+    ++kept;
+    std::optional<Shape> both = broadcastShapes(by.shape, array.shape);
+    if (!both)
+      return fail(formatted("indices of shapes {} and {} do not broadcast", toString(by.shape),
+                            toString(array.shape)),
+                  "IndexError");
+    by.shape = *both;
+  }
+  for (Array &array : by.arrays) {
+    Array whole;
+    if (auto error = array.broadcastTo(context()->memory, by.shape, whole))
+      return error;
+    array = std::move(whole);
+  }
+  Result sliced = basicIndex(slices);
+  if (!sliced)
+    return sliced;
+  const Tensor &base = *sliced->dynExtension<Tensor>();
+  Array from, out;
+  if (auto error = base.values(from))
+    return error;
+  ArrayRef<int64_t> sizes = base.dims, behind = sizes.drop_front(by.first + by.arrays.size());
+  ArrayRef<int64_t> taken = sizes.slice(by.first, by.arrays.size());
+  Shape shape(sizes.begin(), sizes.begin() + by.first);
+  shape.append(by.shape.begin(), by.shape.end());
+  shape.append(behind.begin(), behind.end());
+  if (auto error = Array::make(context()->memory, from.kind, shape, out))
+    return error;
+  int64_t outer = numElements(sizes.take_front(by.first)), middle = numElements(by.shape);
+  int64_t inner = numElements(behind), whole = numElements(taken);
+  for (int64_t m = 0; m < middle; ++m) {
+    Result place = placeOf(by, sizes, m);
+    if (!place)
+      return place;
+    for (int64_t o = 0; o < outer; ++o)
+      for (int64_t i = 0; i < inner; ++i)
+        out.copyElement((o * middle + m) * inner + i, from,
+                        (o * whole + *place->toInt64()) * inner + i);
+  }
+  return create(context(), elementType, out);
+}
+
 Result Tensor::subscript(Evaluator *, const PyValue &index) {
   if (auto *tensor = index.dynExtension<Tensor>())
     if (tensor->rank() > 0)
@@ -111,6 +206,12 @@ Result Tensor::subscript(Evaluator *, const PyValue &index) {
   std::vector<PyValue> indices = {index};
   if (index.is(Kind::Tuple))
     indices = index.asTuple().elements;
+  bool hasTensors = llvm::any_of(indices, [](const PyValue &i) {
+    auto *tensor = i.dynExtension<Tensor>();
+    return tensor && tensor->rank() > 0;
+  });
+  if (hasTensors)
+    return selectElements(indices);
   for (PyValue &i : indices)
     if (auto *tensor = i.dynExtension<Tensor>(); tensor && tensor->size() == 1) {
       Result number = tensor->onlyValue();
@@ -150,7 +251,13 @@ Result Tensor::assignSubscript(const PyValue &index, const PyValue &given) {
   Result target = subscript(nullptr, index);
   if (!target)
     return target;
-  if (mask && mask->rank() > 0)
+  bool byTensors = mask && mask->rank() > 0;
+  if (index.is(Kind::Tuple))
+    byTensors |= llvm::any_of(index.asTuple().elements, [](const PyValue &i) {
+      auto *tensor = i.dynExtension<Tensor>();
+      return tensor && tensor->rank() > 0;
+    });
+  if (byTensors)
     return eval::unsupported("assigning through a tensor of indices is not supported");
   if (auto error = target->dynExtension<Tensor>()->assign(array))
     return error;

@@ -162,6 +162,7 @@ public:
 private:
   static char id;
   Result selectRows(const Tensor &index) const;
+  Result selectElements(llvm::ArrayRef<PyValue> indices) const;
   Result basicIndex(llvm::ArrayRef<PyValue> indices) const;
 
   std::shared_ptr<Storage> memory;

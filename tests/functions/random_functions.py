@@ -68,7 +68,7 @@ class Function:
     def grow(self):
         self.rng.choice([self.unary, self.unary, self.binary, self.binary, self.binary, self.select,
                          self.reduce, self.reduce, self.normalise, self.view, self.multiply, self.move,
-                         self.attend, self.scan])()
+                         self.attend, self.scan, self.write])()
 
     def unary(self):
         x, shape = self.pick()
@@ -204,8 +204,24 @@ class Function:
             f"tile.cat([{x}[{colons}1:], {x}[{colons}:1]], axis={axis})",
             f"tile.pad({x}, [{widths}])[{colons}:-1]",
             f"{x}.reshape(-1).reshape({x}.shape)",
+            f"{x}[{colons}::-1]",
+            f"{x}[{colons}(tile.arange({x}.shape[{axis}]) * 7 + 3) % {x}.shape[{axis}]]",
             f"({x}[{colons}0] + {x}[{colons}-1]).unsqueeze({axis}) * 0.5 + 0 * {x}"])
         self.add(form, shape)
+
+    def write(self):
+        """Parts of a copy get other elements."""
+        x, shape = self.pick()
+        if not shape:
+            return
+        axis = self.rng.randrange(len(shape))
+        colons = ":, " * axis
+        name = f"v{len(self.lines)}"
+        self.add(f"{x}{self.rng.choice([' * 1', '.clone()'])}", shape)
+        self.lines += self.rng.choice([
+            [f"    {name}[{colons}0] = {x}[{colons}-1] * 0.5"],
+            [f"    {name}[{colons}1:] = {x}[{colons}:-1]", f"    {name}[{colons}-1] *= 2"],
+            [f"    {name}[{colons}-1:] = 0"]])
 
     def text(self):
         parameters = ", ".join(f'{n}: tensor["{", ".join(s)}"]' for n, s in self.parameters)

@@ -5,12 +5,12 @@
 !ptrs = tensor<1024x!tile.ptr<f16>>
 
 module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4>} {
-// 8 MB are 4096 rows of 2 KB. The row of that program starts 4096 rows further and is as long.
+// 6 MB are 3072 rows of 2 KB. The row of that program starts 3072 rows further and is as long.
 // CHECK-LABEL: func.func @row
 // CHECK: tile.load
 // CHECK-NEXT: cta.single {
 // CHECK: %[[ID:.*]] = tile.program_id 0
-// CHECK: %[[N:.*]] = arith.constant 4096 : i32
+// CHECK: %[[N:.*]] = arith.constant 3072 : i32
 // CHECK: %[[LATER:.*]] = arith.addi %[[ID]], %[[N]] : i32
 // CHECK: %[[COUNT:.*]] = tile.num_programs 0
 // CHECK: %[[THERE:.*]] = arith.cmpi ult, %[[LATER]], %[[COUNT]] : i32
