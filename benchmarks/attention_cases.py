@@ -115,9 +115,11 @@ def forward(name, batch, heads, kv_heads, length, size, causal, dtype="float16")
                 flops=4 * batch * heads * length**2 * size / (2 if causal else 1))
 
 
-# (queries, keys) of a block for dK and dV, and for dQ, warps, stages, by size of head.
-BACKWARD = {64: [((64, 128), (128, 128), 8, 2)],
-            128: [((64, 128), (128, 64), 8, 2), ((64, 64), (64, 64), 4, 2)]}
+# ((queries, keys) of a block, warps, stages) for dK and dV, and for dQ, by size of head.
+BACKWARD = {64: [(((64, 64), 4, 3), ((128, 64), 8, 2)), (((128, 64), 4, 2), ((128, 64), 8, 2)),
+                 (((64, 128), 8, 2), ((128, 128), 8, 2))],
+            128: [(((64, 64), 4, 3), ((128, 128), 8, 2)), (((64, 64), 4, 3), ((64, 64), 4, 3)),
+                  (((64, 128), 8, 2), ((128, 128), 8, 2)), (((64, 64), 4, 2), ((64, 64), 4, 2))]}
 
 
 def gradients(q, k, v, d_out, causal):
@@ -133,7 +135,7 @@ def gradients(q, k, v, d_out, causal):
 
 
 def backward_launches(q, k, v, out, lse, d_out, d_q, d_k, d_v, rows, causal, choice):
-    (m, n), (m_q, n_q), warps, stages = choice
+    ((m, n), warps, stages), ((m_q, n_q), warps_q, stages_q) = choice
     batch, heads, length, size = q.shape
     delta, level = rows
     block = lambda x, count: Blocks(x, (1, 1, count, size))
@@ -153,7 +155,7 @@ def backward_launches(q, k, v, out, lse, d_out, d_q, d_k, d_v, rows, causal, cho
         launches.append(Launch(
             "attention_backward", "gradients_of_queries", (cdiv(length, m_q) * batch * heads,),
             [block(q, m_q), block(k, n_q), block(v, n_q), block(d_out, m_q), block(d_q, m_q)] + numbers,
-            dict(constants, BLOCK_M=m_q, BLOCK_N=n_q), warps, stages))
+            dict(constants, BLOCK_M=m_q, BLOCK_N=n_q), warps_q, stages_q))
     return launches
 
 
