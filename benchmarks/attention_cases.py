@@ -77,6 +77,14 @@ def pick(x, rows):
     return torch.stack([x[0, 0, -rows:], x[-1, -1, -rows:]])
 
 
+def heads_together(count, length, size, causal):
+    """As the library's launchers choose it."""
+    together = max(1, min(count, 2**25 // (4 * length * size))) if causal else 1
+    while count % together != 0:
+        together -= 1
+    return together
+
+
 # (BLOCK_M, BLOCK_N, warps, stages), by size of head.
 FORWARD = {64: [(64, 64, 4, 4), (64, 128, 4, 3), (128, 128, 8, 3), (128, 64, 4, 3)],
            128: [(64, 64, 4, 3), (64, 64, 4, 2), (128, 128, 8, 2), (128, 64, 8, 3)]}
@@ -90,9 +98,7 @@ def forward(name, batch, heads, kv_heads, length, size, causal, dtype="float16")
     out = torch.empty_like(q)
     rows = min(length, 256)
     expected = last_rows(q, k, v, causal, rows)
-    together = max(1, min(batch * heads, 2**25 // (4 * length * size))) if causal else 1
-    while batch * heads % together != 0:
-        together -= 1
+    together = heads_together(batch * heads, length, size, causal)
     configurations = []
     for m, n, warps, stages in FORWARD[size]:
         values = [Blocks(q, (1, 1, m, size)), Blocks(k, (1, 1, n, size)),
@@ -139,21 +145,22 @@ def backward_launches(q, k, v, out, lse, d_out, d_q, d_k, d_v, rows, causal, cho
     batch, heads, length, size = q.shape
     delta, level = rows
     block = lambda x, count: Blocks(x, (1, 1, count, size))
-    numbers = [delta, level, size ** -0.5, heads, batch, 1, length, length,
-               max(1, min(batch * heads, 2**25 // (4 * length * size))), None]
+    together = heads_together(batch * heads, length, size, causal)
+    grid = lambda rows: (together, cdiv(length, rows), heads * batch // together)
+    numbers = [delta, level, size ** -0.5, heads, 1, length, length, together, None]
     atomic = d_q.dtype != q.dtype
     constants = dict(CAUSAL=causal, BLOCK_M=m, BLOCK_N=n, D=size, D_V=size)
     launches = [
         Launch("attention_backward", "prepare_rows", (cdiv(length, 64), batch * heads),
                [block(out, 64), block(d_out, 64), lse, delta, level, heads, length],
                dict(BLOCK_M=64, D_V=size), 4, 1),
-        Launch("attention_backward", "gradients_of_keys", (cdiv(length, n) * batch * heads,),
+        Launch("attention_backward", "gradients_of_keys", grid(n),
                [block(q, m), block(k, n), block(v, n), block(d_out, m), block(d_k, n), block(d_v, n),
                 block(d_q, m) if atomic else None] + numbers,
                dict(constants, ADD_QUERIES=atomic), warps, stages)]
     if not atomic:
         launches.append(Launch(
-            "attention_backward", "gradients_of_queries", (cdiv(length, m_q) * batch * heads,),
+            "attention_backward", "gradients_of_queries", grid(m_q),
             [block(q, m_q), block(k, n_q), block(v, n_q), block(d_out, m_q), block(d_q, m_q)] + numbers,
             dict(constants, BLOCK_M=m_q, BLOCK_N=n_q), warps_q, stages_q))
     return launches
