@@ -125,7 +125,7 @@ static bool canReorderRight(cta::WarpgroupDotOp dot) {
   while (auto trans = v.getDefiningOp<TransOp>())
     v = trans.getSrc();
   auto loop = dot->getParentOfType<LoopLikeOpInterface>();
-  return !v.getDefiningOp<LoadOp>() || (loop && loop.isDefinedOutsideOfLoop(v));
+  return !v.getDefiningOp<LoadOp>() || !loop || loop.isDefinedOutsideOfLoop(v);
 }
 
 static std::optional<Candidate> match(cta::WarpgroupDotOp dot, AxisInfoAnalysis &axes) {
