@@ -80,8 +80,8 @@ static bool overlaps(ModuleOp module) {
       .wasInterrupted();
 }
 
-/// Registers of a result that comes while another is worked on (EarlyDots.cpp): a form with less room
-/// for each thread waits for it later.
+/// Registers of a result that comes while another is worked on (EarlyDots.cpp): a form with less
+/// room for each thread waits for it later.
 static int64_t registersOfEarlyResults(ModuleOp module) {
   DenseMap<Block *, unsigned> found;
   int64_t most = 0;

@@ -101,7 +101,8 @@ Value LayoutRewriter::demand(Value value, cta::LayoutAttr layout, bool isNarrow)
   if (Value found = known.lookup(key))
     return found;
   Value result;
-  if (isDeferred || isWideningRenamed(def) || (isNarrow && isa_and_nonnull<TransOp, ReshapeOp>(def))) {
+  if (isDeferred || isWideningRenamed(def) ||
+      (isNarrow && isa_and_nonnull<TransOp, ReshapeOp>(def))) {
     result = computeAgain(def, layout, isNarrow);
     ++valuesRecomputed;
   } else {

@@ -59,7 +59,8 @@ static Renaming inverseOf(ArrayRef<unsigned> to) {
 static Value renamed(OpBuilder &b, Value v, unsigned dim, ArrayRef<unsigned> to) {
   auto type = cast<RankedTensorType>(v.getType());
   Location loc = v.getLoc();
-  SmallVector<std::pair<unsigned, unsigned>> runs; // first bit and count of those that stay together
+  SmallVector<std::pair<unsigned, unsigned>>
+      runs; // first bit and count of those that stay together
   for (unsigned i = 0; i < to.size(); ++i)
     if (i > 0 && to[i] == to[i - 1] + 1)
       ++runs.back().second;
@@ -141,8 +142,8 @@ static std::optional<Candidate> match(cta::WarpgroupDotOp dot, AxisInfoAnalysis 
     return std::nullopt;
   Candidate c{dot, load, info.contiguity(1) >= info.contiguity(0) ? 1u : 0u, 0, {}};
   c.dim = isTurned ? 1 - c.loadDim : c.loadDim;
-  unsigned most = std::min(llvm::Log2_32(kMostBytes / loaded),
-                           unsigned(info.axes[c.loadDim].contiguity));
+  unsigned most =
+      std::min(llvm::Log2_32(kMostBytes / loaded), unsigned(info.axes[c.loadDim].contiguity));
 
   LinearLayout holders =
       layout::warpgroupOperandA(type.getDimSize(0), type.getDimSize(1), dot.getType().getDimSize(1),
