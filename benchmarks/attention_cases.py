@@ -77,6 +77,14 @@ def pick(x, rows):
     return torch.stack([x[0, 0, -rows:], x[-1, -1, -rows:]])
 
 
+def heads_together(count, length, size, causal):
+    """As the library's launchers choose it."""
+    together = max(1, min(count, 2**25 // (4 * length * size))) if causal else 1
+    while count % together != 0:
+        together -= 1
+    return together
+
+
 # (BLOCK_M, BLOCK_N, warps, stages), by size of head.
 FORWARD = {64: [(64, 64, 4, 4), (64, 128, 4, 3), (128, 128, 8, 3), (128, 64, 4, 3)],
            128: [(64, 64, 4, 3), (64, 64, 4, 2), (128, 128, 8, 2), (128, 64, 8, 3)]}
@@ -90,9 +98,7 @@ def forward(name, batch, heads, kv_heads, length, size, causal, dtype="float16")
     out = torch.empty_like(q)
     rows = min(length, 256)
     expected = last_rows(q, k, v, causal, rows)
-    together = max(1, min(batch * heads, 2**25 // (4 * length * size))) if causal else 1
-    while batch * heads % together != 0:
-        together -= 1
+    together = heads_together(batch * heads, length, size, causal)
     configurations = []
     for m, n, warps, stages in FORWARD[size]:
         values = [Blocks(q, (1, 1, m, size)), Blocks(k, (1, 1, n, size)),
@@ -115,9 +121,42 @@ def forward(name, batch, heads, kv_heads, length, size, causal, dtype="float16")
                 flops=4 * batch * heads * length**2 * size / (2 if causal else 1))
 
 
-# (queries, keys) of a block for dK and dV, and for dQ, warps, stages, by size of head.
-BACKWARD = {64: [((64, 128), (128, 128), 8, 2)],
-            128: [((64, 128), (128, 64), 8, 2), ((64, 64), (64, 64), 4, 2)]}
+# Of 8-bit floats.
+FORWARD_FP8 = {64: [(64, 128, 4, 3), (128, 128, 8, 3)],
+               128: [(64, 128, 4, 2), (64, 64, 4, 4), (128, 128, 8, 3)]}
+
+
+def forward_fp8(name, batch, heads, length, size, causal):
+    """V is [batch, heads, size, length]. PyTorch gives cuDNN no 8-bit floats."""
+    import torch
+    fp8 = torch.float8_e4m3fn
+    q, k, v = [torch.randn(batch, heads, length, size, device="cuda").to(fp8) for _ in range(3)]
+    turned = v.transpose(2, 3).contiguous()
+    out = torch.empty(q.shape, device="cuda", dtype=torch.float16)
+    rows = min(length, 256)
+    expected = last_rows(q.half(), k.half(), v.half(), causal, rows)
+    together = heads_together(batch * heads, length, size, causal)
+    configurations = []
+    for m, n, warps, stages in FORWARD_FP8[size]:
+        values = [Blocks(q, (1, 1, m, size)), Blocks(k, (1, 1, n, size)),
+                  Blocks(turned, (1, 1, size, n)), Blocks(out, (1, 1, m, size)), None, size ** -0.5,
+                  heads, batch, 1, length, length, together] + [None] * 11
+        constants = dict(CAUSAL=causal, BLOCK_M=m, BLOCK_N=n, D=size, REST=0, D_V=size,
+                         V_TURNED=True, SHIFT=4.0)
+        launch = Launch("attention", "attention",
+                        (together, cdiv(length, m), heads * batch // together), values,
+                        constants, warps, stages)
+        configurations.append((label_of(launch), [launch]))
+    return Case(name, configurations, lambda: out.fill_(float("nan")),
+                lambda: relative(pick(out, rows), expected), 4e-2,
+                flops=4 * batch * heads * length**2 * size / (2 if causal else 1))
+
+
+# ((queries, keys) of a block, warps, stages) for dK and dV, and for dQ, by size of head.
+BACKWARD = {64: [(((64, 64), 4, 4), ((64, 64), 4, 2)), (((64, 64), 4, 3), ((128, 64), 8, 2)),
+                 (((64, 128), 8, 2), ((128, 128), 8, 2))],
+            128: [(((64, 64), 4, 2), ((64, 64), 4, 2)), (((64, 128), 8, 2), ((128, 128), 8, 2)),
+                  (((64, 64), 4, 2), ((128, 128), 8, 2))]}
 
 
 def gradients(q, k, v, d_out, causal):
@@ -133,27 +172,28 @@ def gradients(q, k, v, d_out, causal):
 
 
 def backward_launches(q, k, v, out, lse, d_out, d_q, d_k, d_v, rows, causal, choice):
-    (m, n), (m_q, n_q), warps, stages = choice
+    ((m, n), warps, stages), ((m_q, n_q), warps_q, stages_q) = choice
     batch, heads, length, size = q.shape
     delta, level = rows
     block = lambda x, count: Blocks(x, (1, 1, count, size))
-    numbers = [delta, level, size ** -0.5, heads, batch, 1, length, length,
-               max(1, min(batch * heads, 2**25 // (4 * length * size))), None]
+    together = heads_together(batch * heads, length, size, causal)
+    grid = lambda rows: (together, cdiv(length, rows), heads * batch // together)
+    numbers = [delta, level, size ** -0.5, heads, 1, length, length, together, None]
     atomic = d_q.dtype != q.dtype
     constants = dict(CAUSAL=causal, BLOCK_M=m, BLOCK_N=n, D=size, D_V=size)
     launches = [
         Launch("attention_backward", "prepare_rows", (cdiv(length, 64), batch * heads),
                [block(out, 64), block(d_out, 64), lse, delta, level, heads, length],
                dict(BLOCK_M=64, D_V=size), 4, 1),
-        Launch("attention_backward", "gradients_of_keys", (cdiv(length, n) * batch * heads,),
+        Launch("attention_backward", "gradients_of_keys", grid(n),
                [block(q, m), block(k, n), block(v, n), block(d_out, m), block(d_k, n), block(d_v, n),
                 block(d_q, m) if atomic else None] + numbers,
                dict(constants, ADD_QUERIES=atomic), warps, stages)]
     if not atomic:
         launches.append(Launch(
-            "attention_backward", "gradients_of_queries", (cdiv(length, m_q) * batch * heads,),
+            "attention_backward", "gradients_of_queries", grid(m_q),
             [block(q, m_q), block(k, n_q), block(v, n_q), block(d_out, m_q), block(d_q, m_q)] + numbers,
-            dict(constants, BLOCK_M=m_q, BLOCK_N=n_q), warps, stages))
+            dict(constants, BLOCK_M=m_q, BLOCK_N=n_q), warps_q, stages_q))
     return launches
 
 
@@ -196,7 +236,7 @@ def backward(name, batch, heads, length, size, causal, atomic=False):
 
 
 # (BLOCK_N, warps, stages, splits for each place on the chip)
-DECODE = [(64, 4, 3, 2), (64, 4, 3, 4), (128, 8, 3, 1), (32, 4, 4, 2)]
+DECODE = [(64, 4, 3, 2), (64, 4, 3, 4), (64, 4, 2, 4), (128, 8, 3, 1)]
 
 
 def decode(name, batch, length, dtype="float16", heads=64, few=8, size=128, page=64):
@@ -258,6 +298,10 @@ def cases():
                 found[name] = functools.partial(forward, name, batch, 32, 32, length, size, causal)
     name = "forward d128 4096 causal, 4 heads to one, bf16"
     found[name] = functools.partial(forward, name, 4, 32, 8, 4096, 128, True, "bfloat16")
+    for size in (64, 128):
+        for causal in (False, True):
+            name = f"fp8 d{size} 16384 " + ("causal" if causal else "full")
+            found[name] = functools.partial(forward_fp8, name, 1, 2048 // size, 16384, size, causal)
     for size in (64, 128):
         for causal in (False, True):
             name = f"backward d{size} 4096 " + ("causal" if causal else "full")

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
@@ -77,6 +78,19 @@ static bool overlaps(ModuleOp module) {
         return product.getInFlight() ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
+}
+
+/// Registers of a result that comes while another is worked on (EarlyDots.cpp): a form with less
+/// room for each thread waits for it later.
+static int64_t registersOfEarlyResults(ModuleOp module) {
+  DenseMap<Block *, unsigned> found;
+  int64_t most = 0;
+  module.walk([&](cta::WarpgroupDotOp product) {
+    bool startsAnew = matchPattern(product.getAcc(), m_AnyZeroFloat());
+    if (product.getInFlight() && startsAnew && ++found[product->getBlock()] > 1)
+      most = std::max(most, packedRegistersOf(product.getType()));
+  });
+  return most;
 }
 
 namespace {
@@ -312,14 +326,22 @@ private:
         !multipliesInLoops(module) || form.getWarps() * 32 != int(kWarpgroupThreads))
       return success();
     const Tuning &tuning = tuningOf(module);
-    int64_t enough = tuning.enoughWarpgroups, blocks = tuning.registersBesideChain;
+    int64_t enough = tuning.enoughWarpgroups;
     int64_t fewest = std::max<int64_t>(std::min(warpgroupsNow(module), enough), 2);
-    for (func::FuncOp kernel : module.getOps<func::FuncOp>())
-      blocks += registersOfBlocksDuringProducts(kernel, tuning.deferredLeastRegisters + 1);
+    auto wanted = [&] {
+      int64_t beside = registersOfEarlyResults(module) ? tuning.registersBesideEarlyProducts
+                                                       : tuning.registersBesideChain;
+      return beside + blocksOf(module, [](func::FuncOp kernel) {
+               return registersOfBlocksDuringProducts(kernel,
+                                                      tuningOf(kernel).deferredLeastRegisters + 1);
+             });
+    };
+    int64_t least = wanted() - registersOfEarlyResults(module);
     OwningOpRef<ModuleOp> alone = module.clone();
     for (int64_t programs = enough; programs >= fewest; --programs) {
       unsigned threads = unsigned(programs * kWarpgroupThreads);
-      if (blocks > int64_t(registersOfRoles(targetOf(module), threads).consumers))
+      int64_t dealt = registersOfRoles(targetOf(module), threads).consumers;
+      if (least > dealt)
         continue;
       before->setAttr(tile::kKernelAttr, asked);
       before->setAttr(cta::kWantedProgramsAttr,
@@ -331,7 +353,7 @@ private:
         return failure();
       if (cta::blockProgramsOf(module).count == 1)
         break;
-      if (fits(module)) {
+      if (fits(module) && wanted() <= dealt) {
         remarks = std::move(said);
         return success();
       }

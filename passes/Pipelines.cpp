@@ -51,6 +51,8 @@ void tile::buildCtaSteps(OpPassManager &pm) {
   pm.addPass(createAlternateTilesPass());
   // Before layouts: which masks imply which is plain while values have no copies.
   pm.addPass(createMaskedArithmeticPass());
+  // Before layouts, which make nothing of what it adds; behind all that reads products' operands.
+  pm.addPass(createOrderOperandsPass());
   pm.addPass(createAssignLayoutsPass());
   // Rematerialised index arithmetic repeats itself: merge it before lowering.
   pm.addPass(createCSEPass());

@@ -55,8 +55,9 @@ private:
   void passTo(Operation *terminator, unsigned firstOperand, ValueRange targets);
   cta::LayoutAttr workLayout(Operation *op, Value operand);
 
-  Value demand(Value value, cta::LayoutAttr layout);
-  Value computeAgain(Operation *op, cta::LayoutAttr layout);
+  /// `isNarrow`: of what is widened behind it; another name for that is none of its own.
+  Value demand(Value value, cta::LayoutAttr layout, bool isNarrow = false);
+  Value computeAgain(Operation *op, cta::LayoutAttr layout, bool isNarrow);
   void demandOperand(OpOperand &operand, cta::LayoutAttr layout) {
     operand.set(demand(operand.get(), layout));
   }
@@ -74,6 +75,12 @@ private:
              getElementBytes(getElementType(cast.getSrc().getType()));
     return isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op);
   }
+  /// Another name for what is widened: the same.
+  static bool isWideningRenamed(Operation *op) {
+    while (op && isa<TransOp, ReshapeOp>(op))
+      op = op->getOperand(0).getDefiningOp();
+    return op && isWidening(op);
+  }
   static bool isBlock(Value value) { return isa<RankedTensorType>(value.getType()); }
 
   LayoutInference &layouts;
@@ -85,7 +92,7 @@ private:
 } // namespace
 
 /// `value` in `layout`.
-Value LayoutRewriter::demand(Value value, cta::LayoutAttr layout) {
+Value LayoutRewriter::demand(Value value, cta::LayoutAttr layout, bool isNarrow) {
   Operation *def = value.getDefiningOp();
   bool isDeferred = def && layouts.isDeferred(def);
   if (!isDeferred && layouts.natural(value) == layout)
@@ -94,8 +101,9 @@ Value LayoutRewriter::demand(Value value, cta::LayoutAttr layout) {
   if (Value found = known.lookup(key))
     return found;
   Value result;
-  if (isDeferred || (def && isWidening(def))) {
-    result = computeAgain(def, layout);
+  if (isDeferred || isWideningRenamed(def) ||
+      (isNarrow && isa_and_nonnull<TransOp, ReshapeOp>(def))) {
+    result = computeAgain(def, layout, isNarrow);
     ++valuesRecomputed;
   } else {
     ++conversionsMade;
@@ -109,7 +117,7 @@ Value LayoutRewriter::demand(Value value, cta::LayoutAttr layout) {
 }
 
 /// A copy of a deferred operation, in its place, that gives `layout`.
-Value LayoutRewriter::computeAgain(Operation *op, cta::LayoutAttr layout) {
+Value LayoutRewriter::computeAgain(Operation *op, cta::LayoutAttr layout, bool isNarrow) {
   RankedTensorType type = typeIn(cast<RankedTensorType>(op->getResult(0).getType()), layout);
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     builder.setInsertionPoint(op);
@@ -117,10 +125,11 @@ Value LayoutRewriter::computeAgain(Operation *op, cta::LayoutAttr layout) {
     return arith::ConstantOp::create(builder, op->getLoc(), type, value);
   }
   SmallVector<Value, 3> operands;
+  isNarrow |= isWideningRenamed(op);
   for (Value operand : op->getOperands()) {
     if (isBlock(operand)) {
       auto from = cta::LayoutAttr::get(op->getContext(), operandLayoutFor(op, layout.getLayout()));
-      operand = demand(operand, from);
+      operand = demand(operand, from, isNarrow);
     }
     operands.push_back(operand);
   }

@@ -44,6 +44,34 @@ def AssignLayoutsPass : TilePass<"tile-assign-layouts", "::mlir::ModuleOp"> {
   ];
 }
 
+def OrderOperandsPass : TilePass<"tile-order-operands", "::mlir::ModuleOp"> {
+  let summary = "count widened operands of products in the order in which they lie in memory";
+  let description = [{
+    - **Needs**: warpgroup products made, blocks not laid out yet.
+    - **Guarantees**: where the left operand of a product is made in registers, element by
+      element, of a load of narrower elements, a thread holds elements side by side that lie
+      side by side in memory: along the inner dimension, where the right operand, which threads
+      write to shared memory, is counted alike, or along its rows, where sums are renamed in
+      front of the product and their results behind it.
+    - **Never**: adds an operation that moves data by itself: renaming is a reshape, a
+      transposition and a reshape.
+
+    ```
+      %a = tile.load %p : f8                    %a = tile.load %p
+                                          %n = rename %a
+      %w = tile.fp_cast %a : f16        =>      %w = tile.fp_cast %n
+      %s = cta.stage %q                         %s = cta.stage (rename %q)
+      %d = cta.warpgroup_dot %w, %s, %c         %d = cta.warpgroup_dot %w, %s, %c
+    ```
+    A thread has two neighbours of a row of a left operand, and then the ones eight further on: of
+    8-bit elements it would read two bytes at a time. In the other order it reads sixteen.
+  }];
+  let counts = [
+    Count<"sumsReordered", "products that sum in the order of memory">,
+    Count<"rowsReordered", "products with rows in the order of memory">
+  ];
+}
+
 def SinkConversionsPass : TilePass<"tile-sink-conversions", "::mlir::ModuleOp"> {
   let summary = "move data between threads when all loads are under way";
   let description = [{

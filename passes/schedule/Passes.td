@@ -174,8 +174,8 @@ def DeferReductionsPass : TilePass<"tile-defer-reductions", "::mlir::ModuleOp"> 
     - **Guarantees**: where a loop only combines a variable with results of reductions, each
       thread combines what it holds, and what threads hold is reduced behind the loop; also
       where the variable, a sum, is scaled row by row besides. Where a loop adds up products
-      with exponentials of what is below a running maximum, the maximum and the sums stay as
-      they are until a warp holds an element far above it (RareRescaling.cpp). Sums of floats
+      with exponentials of what is below a running maximum (or that and a constant), the maximum and
+      the sums stay as they are until a warp holds an element far above it (RareRescaling.cpp). Sums of floats
       are added in another order, and are relative to another maximum on the way; behind the
       loop everything is as without the pass.
     - **Never**: changes combiners that need their order; carries more registers than one for

@@ -16,6 +16,9 @@
 using namespace mlir;
 using namespace tile;
 
+/// With less than this room above the maximum, sums would be scaled in most turns anyway.
+static constexpr double kLeastAbove = 1;
+
 namespace {
 
 /// How a value follows the maximum m that exponentials are relative to.
@@ -23,9 +26,10 @@ enum class Follows {
   Not,    ///< is the same whatever m is
   Before, ///< is m of the turn before
   Now,    ///< is m, or a number in its place where m is -inf
+  Near,   ///< is Now and a constant, for exponentials only
   Test,   ///< tells whether m is -inf
   Growth, ///< is Before - Now
-  Below,  ///< is something - Now
+  Below,  ///< is something - Now, or - Near
   Scale,  ///< is exp(Before - Now)
   Sum     ///< is linear in exp(-Now)
 };
@@ -44,6 +48,7 @@ private:
   bool classify();
   Follows follows(Value v) const { return kinds.lookup(v); }
   std::optional<Follows> classify(Operation *op);
+  std::optional<Follows> classifyShift(Operation *op);
   std::optional<Follows> classifyExponential(Operation *op);
   std::optional<Follows> classifyScaling(Operation *op);
   std::optional<Follows> classifySelect(arith::SelectOp op) const;
@@ -52,6 +57,7 @@ private:
   bool findScales();
 
   DenseMap<Value, Follows> kinds;
+  double shift = 0; ///< by how much the largest exponent is above 0
 };
 
 } // namespace
@@ -122,6 +128,19 @@ bool Finder::findMaximum() {
       return true;
   }
   return false;
+}
+
+/// The maximum and a constant: exponentials relative to that are larger or smaller by a factor.
+std::optional<Follows> Finder::classifyShift(Operation *op) {
+  DenseElementsAttr constant;
+  if (follows(op->getOperand(0)) != Follows::Now ||
+      !matchPattern(op->getOperand(1), m_Constant(&constant)) || !constant.isSplat())
+    return std::nullopt;
+  double by = constant.getSplatValue<APFloat>().convertToDouble();
+  if (!std::isfinite(by))
+    return std::nullopt;
+  shift = std::max(shift, isa<arith::SubFOp>(op) ? by : -by);
+  return Follows::Near;
 }
 
 /// `exp` of a difference to the maximum.
@@ -195,6 +214,10 @@ std::optional<Follows> Finder::classify(Operation *op) {
     if (first == Follows::Not)
       return Follows::Below;
   }
+  if (isa<arith::SubFOp>(op) && second == Follows::Near && first == Follows::Not)
+    return Follows::Below;
+  if (isa<arith::SubFOp, arith::AddFOp>(op) && first == Follows::Now)
+    return classifyShift(op);
   if (isa<math::ExpOp, math::Exp2Op>(op))
     return classifyExponential(op);
   if (isa<arith::MulFOp>(op))
@@ -310,6 +333,9 @@ bool Finder::findScales() {
 
 std::optional<RunningMaximum> Finder::find() {
   if (!findMaximum() || !classify() || !findScales())
+    return std::nullopt;
+  mostAbove -= exponential == math::ExpOp::getOperationName() ? shift / M_LN2 : shift;
+  if (mostAbove < kLeastAbove)
     return std::nullopt;
   return std::move(static_cast<RunningMaximum &>(*this));
 }

@@ -26,8 +26,10 @@ ALWAYS_ENABLED_STATISTIC(kernelsShared, "kernels of which a thread block runs se
 
 /// A program that does not exist does as the last one, but leaves nothing behind.
 static bool isHarmless(Operation *op) {
-  if (isa<DotOp, cta::StageOp, cta::ReadOp>(op)) // shared memory for operands, for each
+  if (isa<DotOp, cta::StageOp>(op)) // shared memory for operands, for each
     return false;
+  if (auto read = dyn_cast<cta::ReadOp>(op)) // of what lies beside operands in the ring
+    return bool(read.getBuffer().getDefiningOp<cta::TmaLoadOp>());
   if (op->getNumRegions() || isMemoryEffectFree(op) ||
       isa<StoreOp, cta::TmaStoreOp, AssumeOp>(op) || op->hasTrait<OpTrait::IsTerminator>())
     return true;

@@ -2,6 +2,15 @@
 // RUN: tile-opt %s --tile-defer-reductions=maxima=false | FileCheck %s --check-prefix OFF
 // RUN: sed 's/exp2 %below/sin %below/' %s | tile-opt --tile-defer-reductions | FileCheck %s --check-prefix OFF
 // OFF-NOT: any_in_warp
+// Exponentials relative to the maximum less 4 are as much larger: 4 are left of the 8 that it may grow by.
+// RUN: sed 's/^    %column = tile.expand_dims %now/%four = arith.constant dense<4.0> : tensor<64xf32, #rows>\n%near = arith.subf %now, %four : tensor<64xf32, #rows>\n%column = tile.expand_dims %near/' %s >%t
+// RUN: tile-opt %t --tile-defer-reductions | FileCheck %s --check-prefix NEAR
+// NEAR: %[[MOST:.*]] = arith.constant dense<4.000000e+00> : tensor<64x4xf32
+// NEAR: arith.cmpf ogt, %{{.*}}, %[[MOST]]
+// NEAR: cta.any_in_warp
+// With no room left, or where sums are scaled by what is relative to another number, it stays.
+// RUN: sed 's/dense<4.0>/dense<7.5>/' %t | tile-opt --tile-defer-reductions | FileCheck %s --check-prefix OFF
+// RUN: sed 's/arith.subf %m, %now/arith.subf %m, %near/' %t | tile-opt --tile-defer-reductions | FileCheck %s --check-prefix OFF
 
 #acc = #cta.layout<{register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]} : [64, 16]>
 #b = #cta.layout<{register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[0, 0], [0, 0]]} : [16, 16]>

@@ -37,6 +37,40 @@ func.func @alike(%q: !cta.tensor_map, %a: !cta.tensor_map, %p: tensor<64x64x!til
 // -----
 
 #image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
+#line = #cta.layout<{offset = [[1], [2], [4], [8], [16], [32]]} : [64]>
+!tile = !cta.buffer<[64, 64], f16, #image>
+!line = !cta.buffer<[64], f32, #line>
+
+// Threads read numbers that come beside the operands.
+// CHECK: module attributes {cta.block_programs = array<i32: 0, 3>
+// CHECK-LABEL: func.func @numbers_beside
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 3>} {
+func.func @numbers_beside(%q: !cta.tensor_map, %a: !cta.tensor_map, %b: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>>, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %x = tile.program_id 0 : i32
+  %y = tile.program_id 1 : i32
+  %first = arith.muli %x, %c64 : i32
+  %l = cta.tma_load %q[%c0, %first] dims [1, 0] : !tile
+  %s = scf.for %k = %c0 to %n step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
+    %t = cta.tma_load %a[%k, %y] dims [1, 0] : !tile
+    %v = cta.tma_load %b[%k] dims [0] : !line
+    %r = cta.read %v : !line -> tensor<64xf32>
+    %d = cta.warpgroup_dot %l, %t, %acc : !tile, !tile, tensor<64x64xf32>
+    %e = tile.expand_dims %r {axis = 0 : i32} : tensor<64xf32> -> tensor<1x64xf32>
+    %f = tile.broadcast %e : tensor<1x64xf32> -> tensor<64x64xf32>
+    %g = arith.addf %d, %f : tensor<64x64xf32>
+    scf.yield %g : tensor<64x64xf32>
+  }
+  tile.store %p, %s : tensor<64x64x!tile.ptr<f32>>
+  return
+}
+}
+
+// -----
+
+#image = #cta.layout<{offset = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16], [0, 32], [1, 8], [2, 16], [4, 32], [8, 0], [16, 0], [32, 0]]} : [64, 64]>
 !tile = !cta.buffer<[64, 64], f16, #image>
 
 // And the other way round.
