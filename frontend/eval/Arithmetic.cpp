@@ -220,6 +220,19 @@ static Result floatBinary(ast_op op, double lhs, double rhs) {
 // Strings and containers
 //===----------------------------------------------------------------------===//
 
+/// Flags and widths of `%` formats, in the order of format specifications: `-` is to the left, and
+/// more than `0`.
+static std::string alignedSpec(llvm::StringRef spec) {
+  llvm::StringRef flags =
+      spec.take_while([](char c) { return llvm::StringRef("+- #0").contains(c); });
+  std::string out = flags.contains('-') ? "<" : "";
+  for (char flag : {'+', ' ', '#', '0'})
+    if (flags.contains(flag) && !(flag == ' ' && flags.contains('+')) &&
+        !(flag == '0' && flags.contains('-')))
+      out += flag;
+  return out + spec.drop_front(flags.size()).str();
+}
+
 /// `"..." % value`.
 static Result percentFormat(const std::string &text, const PyValue &value) {
   std::vector<PyValue> single = {value};
@@ -251,10 +264,8 @@ static Result percentFormat(const std::string &text, const PyValue &value) {
       spec = (!spec.empty() && spec[0] == '-') ? "<" + spec.substr(1)
              : spec.empty()                    ? ""
                                                : ">" + spec;
-    } else if (conversion == 'i' || conversion == 'u') {
-      spec += 'd';
     } else {
-      spec += conversion;
+      spec = alignedSpec(spec) + (conversion == 'i' || conversion == 'u' ? 'd' : conversion);
     }
     Result piece = format(item, spec);
     if (!piece)

@@ -238,6 +238,30 @@ static Result sum(Evaluator &, const CallArgs &args) {
   return total;
 }
 
+/// An integer to a multiple of a power of ten.
+static Result roundToTens(const PyValue &number, int64_t zeros) {
+  std::unique_ptr<EvalError> error;
+  auto of = [&](BinaryOp op, const PyValue &lhs, const PyValue &rhs) {
+    Result result = binary(op, lhs, rhs);
+    if (result)
+      return *result;
+    error = result.takeError();
+    return PyValue::integer(1);
+  };
+  PyValue tens = of(BinaryOp::Pow, PyValue::integer(10), PyValue::integer(zeros));
+  PyValue over = of(BinaryOp::Mod, number, tens), below = of(BinaryOp::Sub, number, over);
+  PyValue isOdd = of(BinaryOp::Mod, of(BinaryOp::FloorDiv, below, tens), PyValue::integer(2));
+  // More than half of the next one, or half of it behind an odd one.
+  PyValue least = of(BinaryOp::Sub, tens, isOdd);
+  PyValue above = of(BinaryOp::Sub, of(BinaryOp::Add, over, over), least);
+  if (error)
+    return error;
+  Result isUp = compare(CompareOp::Gt, above, PyValue::integer(0));
+  if (!isUp)
+    return isUp;
+  return isUp->asBool() ? of(BinaryOp::Add, below, tens) : below;
+}
+
 /// Halves go to the even neighbour; with digits, the decimal text decides.
 static Result roundBuiltin(Evaluator &, const CallArgs &args) {
   ArgReader r("round", args, {"number", "ndigits"}, 1);
@@ -245,8 +269,16 @@ static Result roundBuiltin(Evaluator &, const CallArgs &args) {
     return r.error();
   if (!r[0].isNumber())
     return fail(formatted("`round` needs a number, got `{}`", typeName(r[0])));
-  if (!r[0].is(Kind::Float))
-    return unary(ast::UnaryOp::Pos, r[0]);
+  if (!r[0].is(Kind::Float)) {
+    std::optional<int64_t> digits = r.get(1).isNone() ? 0 : r[1].toInt64();
+    constexpr int64_t kMostZeros = 1000;
+    if (!digits || *digits < -kMostZeros)
+      return fail(formatted("`round` takes digits from -{}", kMostZeros), "ValueError");
+    Result number = unary(ast::UnaryOp::Pos, r[0]);
+    if (number && *digits < 0)
+      return roundToTens(*number, -*digits);
+    return number;
+  }
   double value = r[0].asFloat();
   if (r.get(1).isNone())
     return integerFromDouble(std::nearbyint(value));

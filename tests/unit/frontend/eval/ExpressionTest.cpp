@@ -162,6 +162,8 @@ TEST(Expression, FormatStrings) {
          {"f'{\"ab\":*^6}{\"abc\":.2}'", "'**ab**ab'"},
          {"f'{7:{2+1}}'", "'  7'"},
          {"'%d %s %.2f %5d|%-5s|' % (1, 'a', 2.0, 3, 'b')", "'1 a 2.00     3|b    |'"},
+         {"'%-5d|%05d|%-05d|%+d|% d|%-8.2f|%+05d' % (3, 3, 3, 3, 3, 2.5, 3)",
+          "'3    |00003|3    |+3| 3|2.50    |+0003'"},
          {"'{} {1} {x:.1f}'.format(1, 2, x=3)", "'1 2 3.0'"},
          {"f'{1.5:d}'", "ValueError: format code `d` does not apply to a float"}});
 }
@@ -174,6 +176,10 @@ TEST(Expression, Builtins) {
          {"list(enumerate('ab', 1))", "[(1, 'a'), (2, 'b')]"},
          {"any([0, 1]), all([]), all([1, 0])", "(True, True, False)"},
          {"round(2.5), round(3.5), round(2.675, 2), round(-1.5)", "(2, 4, 2.67, -2)"},
+         {"round(1234, -2), round(1250, -2), round(1350, -2), round(-1251, -2)",
+          "(1200, 1200, 1400, -1300)"},
+         {"round(5, -1), round(15, -1), round(-5, -1), round(7, -3), round(8, 2)",
+          "(0, 20, 0, 0, 8)"},
          {"divmod(-7, 2)", "(-4, 1)"},
          {"int('0x1F', 16), int('-12'), int(3.99), int(-3.99)", "(31, -12, 3, -3)"},
          {"isinstance(True, int), isinstance(1, (str, float)), isinstance(1.0, float)",
