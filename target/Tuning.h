@@ -21,8 +21,7 @@ struct Tuning {
   //===--------------------------------------------------------------------===//
 
   /// Bytes on their way ahead of the programs that load them, with what is stored until
-  /// then; 0: no rows are asked for. Softmax and layer norm of 4 to 32 KB rows on an H200 gain most
-  /// with 16 MB, layer and RMS norm of 16 KB rows on an H100, whose cache is smaller, with 8.
+  /// then; 0: no rows are asked for. Softmax and layer norm of 4 to 32 KB rows on an H200.
   int64_t prefetchAheadBytes = 0;
   /// Programs that load fewer bytes spend their time being started.
   int64_t prefetchLeastBytes = 2048;

@@ -61,6 +61,32 @@ static Result decided(Tracer &tracer, StringRef name, const CallArgs &args) {
   return found ? tracer.map(MapKind::gt, name, {*found, PyValue::integer(0)}) : std::move(found);
 }
 
+/// isfinite(x): what less itself is 0.
+static Result isFinite(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x"}, 1);
+  if (!r)
+    return r.error();
+  Result none = tracer.map(MapKind::sub, name, {r[0], r[0]});
+  return none ? tracer.map(MapKind::eq, name, {*none, PyValue::integer(0)}) : std::move(none);
+}
+
+/// sinh(x), cosh(x): half of e^x and, less or more, e^-x. Near 0 the difference is of what is
+/// behind the 1.
+template <bool isSine>
+static Result hyperbolic(Tracer &tracer, StringRef name, const CallArgs &args) {
+  ArgReader r(name, args, {"x"}, 1);
+  if (!r)
+    return r.error();
+  MapKind power = isSine ? MapKind::expm1 : MapKind::exp;
+  Result back = tracer.map(MapKind::neg, name, {r[0]});
+  Result up = tracer.map(power, name, {r[0]}),
+         down = back ? tracer.map(power, name, {*back}) : std::move(back);
+  if (!up || !down)
+    return !up ? std::move(up) : std::move(down);
+  Result both = tracer.map(isSine ? MapKind::sub : MapKind::add, name, {*up, *down});
+  return both ? tracer.map(MapKind::mul, name, {*both, PyValue::number(0.5)}) : std::move(both);
+}
+
 /// Scores where nothing may be seen are -inf. Places come last: whoever adds to scores does not
 /// change which of them are seen.
 static Result masked(Tracer &tracer, StringRef name, Result scores, const PyValue &mask,
@@ -81,6 +107,25 @@ static Result masked(Tracer &tracer, StringRef name, Result scores, const PyValu
   return tracer.map(MapKind::select, name, {*sees, *scores, PyValue::number(-INFINITY)});
 }
 
+/// Every query is as long as a key, and every key has a value.
+static std::unique_ptr<EvalError> checkHeads(Tracer &tracer, StringRef name, const Operand &q,
+                                             const PyValue &keys, const PyValue &values) {
+  Operand k, v;
+  if (auto error = tracer.operand(name, keys, k))
+    return error;
+  if (auto error = tracer.operand(name, values, v))
+    return error;
+  Sizes of[] = {q.type().sizes(), k.type().sizes(), v.type().sizes()};
+  bool areMatrices = llvm::all_of(of, [](const Sizes &sizes) { return sizes.size() >= 2; });
+  if (areMatrices && of[0].back() == of[1].back() && of[1].end()[-2] == of[2].end()[-2])
+    return nullptr;
+  return fail(formatted("`{}` needs queries (..., S, D), keys (..., T, D) and values (..., T, E), "
+                        "got {}, {} and {}",
+                        name, graph::shapeText(of[0]), graph::shapeText(of[1]),
+                        graph::shapeText(of[2])),
+              "ValueError");
+}
+
 /// scaled_dot_product_attention(q, k, v, attn_mask=None, is_causal=False, scale=None, dropout_p=0,
 /// seed=0)
 static Result attention(Tracer &tracer, StringRef name, const CallArgs &args) {
@@ -92,8 +137,8 @@ static Result attention(Tracer &tracer, StringRef name, const CallArgs &args) {
   Result isCausal = eval::truth(r.get(4));
   if (!isCausal)
     return isCausal;
-  if (q.type().sizes().size() < 2)
-    return fail(formatted("`{}` needs matrices: (..., T, D)", name), "ValueError");
+  if (auto error = checkHeads(tracer, name, q, r[1], r[2]))
+    return error;
   Result scale = r.get(5);
   if (r.get(5).isNone())
     scale = tracer.map(MapKind::rsqrt, name, {tracer.sizeValue(q.type().sizes().back())});
@@ -187,6 +232,9 @@ ArrayRef<TracedEntry> tensors::tracedComposed() {
       {"scaled_dot_product_attention", attention},
       {"topk", topk},
       {"conv2d", conv2d},
+      {"isfinite", isFinite},
+      {"sinh", hyperbolic<true>},
+      {"cosh", hyperbolic<false>},
   };
   return table;
 }

@@ -212,14 +212,21 @@ static Result chunk(Tracer &tracer, StringRef name, const CallArgs &args) {
 
 /// linear(x, weight, bias=None): x @ weight.T + bias
 static Result linear(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"x", "weight", "bias"}, 2);
+  TensorReader r(tracer, name, args, {"x", "weight", "bias"}, 2);
   Operand weight;
   if (!r)
     return r.error();
+  Sizes of = r.tensor().type().sizes();
   if (auto error = tracer.operand(name, r[1], weight))
     return error;
   if (weight.type().sizes().size() != 2)
     return fail(formatted("`linear` needs a weight of shape (N, K), got {}", eval::repr(r[1])),
+                "ValueError");
+  if (Sizes with = weight.type().sizes(); !of.empty() && with[1] != of.back())
+    return fail(formatted("`linear` of shape {} with a weight of {}: the weight has a row for each "
+                          "column of the result, (N, {}){}",
+                          graph::shapeText(of), graph::shapeText(with), of.back(),
+                          with[0] == of.back() ? "; `x @ weight` multiplies it as it is" : ""),
                 "ValueError");
   Result turned = tracer.rearrange(weight, {1, 0});
   Result product = turned ? tracer.matmul(r[0], *turned) : std::move(turned);

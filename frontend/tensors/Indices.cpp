@@ -140,6 +140,10 @@ static Result dropout(Tracer &tracer, StringRef name, const CallArgs &args) {
   const Operand &x = r.tensor();
   PyValue p = r.has(1) ? r[1] : PyValue::number(0.5);
   PyValue seed = r.has(2) ? r[2] : PyValue::integer(0);
+  if (std::optional<double> share = p.toDouble(); share && !(*share >= 0 && *share <= 1))
+    return fail(
+        formatted("`p` of `dropout` is the share that becomes 0, 0 to 1, got {}", eval::repr(p)),
+        "ValueError");
   Result random = positions(tracer, x.type().sizes(), inOrder(x.type().sizes().size()));
   if (random)
     random = tracer.map(MapKind::philox, name, {seed, *random});

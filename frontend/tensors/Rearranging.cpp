@@ -294,6 +294,8 @@ static Result oneHot(Tracer &tracer, StringRef name, const CallArgs &args) {
     return r.error();
   const Operand &at = r.tensor();
   std::optional<Size> classes = sizeOf(r[1]);
+  if (!mlir::isa<mlir::IntegerType>(at.type().getElement()))
+    return fail(formatted("`one_hot` needs whole numbers, got {}", eval::repr(r[0])));
   if (!classes)
     return fail(formatted("`one_hot` needs a number of classes, got {}", eval::repr(r[1])));
   if (classes->constant().value_or(1) < 1)

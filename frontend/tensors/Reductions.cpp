@@ -243,6 +243,24 @@ static Result logSumExp(Tracer &tracer, StringRef name, const CallArgs &args) {
 // Norms
 //===----------------------------------------------------------------------===//
 
+/// What is multiplied and added must fit what was normalised: said before the formula says it of
+/// values that nobody wrote.
+static std::unique_ptr<EvalError> checkFits(Tracer &tracer, StringRef name, StringRef what,
+                                            const PyValue &value, const Sizes &sizes) {
+  Operand x;
+  if (value.isNone())
+    return nullptr;
+  if (auto error = tracer.operand(name, value, x))
+    return error;
+  unsigned dim;
+  if (graph::broadcast(sizes, x.type().sizes(), dim))
+    return nullptr;
+  return fail(formatted("`{}` of `{}` has the shape {}, and what is normalised {}: its dimensions "
+                        "must be the last of those, or 1",
+                        what, name, graph::shapeText(x.type().sizes()), graph::shapeText(sizes)),
+              "ValueError");
+}
+
 static Result scaled(Tracer &tracer, Result x, const PyValue &weight, const PyValue &bias) {
   if (x && !weight.isNone())
     x = tracer.map(MapKind::mul, {*x, weight});
@@ -268,6 +286,9 @@ static Result layerNorm(Tracer &tracer, StringRef name, const CallArgs &args) {
   Given given;
   if (auto error = read(tracer, name, {{r[0], r.has(4) ? r[4] : PyValue::integer(-1)}, {}}, given))
     return error;
+  for (auto [what, value] : {std::pair("weight", r.get(1)), std::pair("bias", r.get(2))})
+    if (auto error = checkFits(tracer, name, what, value, given.x.type().sizes()))
+      return error;
   PyValue eps = r.has(3) ? r[3] : PyValue::number(1e-5);
   Result apart = centred(tracer, r[0], given.axes);
   if (!apart)
@@ -285,6 +306,8 @@ static Result rmsNorm(Tracer &tracer, StringRef name, const CallArgs &args) {
     return r.error();
   Given given;
   if (auto error = read(tracer, name, {{r[0], r.has(3) ? r[3] : PyValue::integer(-1)}, {}}, given))
+    return error;
+  if (auto error = checkFits(tracer, name, "weight", r.get(1), given.x.type().sizes()))
     return error;
   PyValue eps = r.has(2) ? r[2] : PyValue::number(1e-6);
   Result squares = tracer.map(MapKind::square, {r[0]});
