@@ -2,8 +2,8 @@
 #ifndef TILE_PASSES_LOWERING_COMPARISONS_H
 #define TILE_PASSES_LOWERING_COMPARISONS_H
 
-#include "llvm/ADT/SmallSet.h"
 #include "passes/lowering/Lowering.h"
+#include "llvm/ADT/SmallSet.h"
 
 namespace tile::lowering {
 

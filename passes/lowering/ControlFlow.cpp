@@ -47,11 +47,9 @@ static SmallVector<Registers> addArguments(Block *block, Location loc,
 static bool goesRoundInWords(BlockArgument arg) {
   auto type = dyn_cast<RankedTensorType>(arg.getType());
   return type && getElementBytes(type.getElementType()) < 4 && !arg.use_empty() &&
-         llvm::all_of(
-             arg.getUses(),
-             [](OpOperand &use) {
-               return isa<cta::WarpgroupDotOp>(use.getOwner()) && use.getOperandNumber() == 0;
-             });
+         llvm::all_of(arg.getUses(), [](OpOperand &use) {
+           return isa<cta::WarpgroupDotOp>(use.getOwner()) && use.getOperandNumber() == 0;
+         });
 }
 
 /// What goes round for a variable of a loop, and what that is when it has arrived.
@@ -183,8 +181,8 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
        carriedOf(in, lookup, op, op.getBody()->getTerminator()->getOperands()))
     llvm::append_range(next, regs);
   if (atEnd) {
-    LLVM::CondBrOp::create(b, loc, goesOn(b, loc, test, iv, next.front(), upper, step), header, next, exit,
-                           ArrayRef(next).drop_front());
+    LLVM::CondBrOp::create(b, loc, goesOn(b, loc, test, iv, next.front(), upper, step), header,
+                           next, exit, ArrayRef(next).drop_front());
     carried = addArguments(exit, starts, loc);
   } else {
     LLVM::BrOp::create(b, loc, next, header);

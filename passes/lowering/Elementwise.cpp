@@ -45,7 +45,9 @@ LogicalResult Lowering::lowerElementwise(Operation *op) {
   SmallVector<unsigned> equal = firstOfEqual(op);
   std::optional<Comparisons> comparisons;
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
-    auto at = [&](unsigned o, unsigned r) { return (*operands[o])[operands[o]->size() == 1 ? 0 : r]; };
+    auto at = [&](unsigned o, unsigned r) {
+      return (*operands[o])[operands[o]->size() == 1 ? 0 : r];
+    };
     comparisons.emplace(*this, compare);
     for (unsigned r = 0; r < count; ++r)
       if (count != equal.size() || equal[r] == r)
