@@ -64,6 +64,10 @@ Comparisons::Comparisons(Lowering &lowering, arith::CmpIOp op) : lowering(loweri
   if (swapped && !isPosition(left))
     return;
   both = isPosition(right);
+  // Of two positions in 32 bits, rows and columns of a causal mask, the assembler does as well by
+  // itself, and better where it has them in registers anyway.
+  if (both && getElementTypeOrSelf(left.getType()).isInteger(32))
+    return;
   switch (op.getPredicate()) {
   case P::slt:
     predicate = swapped ? L::sgt : L::slt;
