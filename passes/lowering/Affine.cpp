@@ -8,7 +8,7 @@
 // constant is added, as every index that stays within a buffer does.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/Comparisons.h"
 
 using namespace mlir;
 using namespace tile;
@@ -39,9 +39,24 @@ Value Lowering::materialize(Affine a, Type type) {
   return v;
 }
 
+/// A wider position: its base is widened, once for all registers.
+Value Lowering::tryWider(Operation *op, Value v) {
+  Affine x = affine(v);
+  if (!isa<arith::ExtSIOp>(op) || !x.base || x.offset < 0 || bitWidth(v.getType()) != 32 ||
+      !isPosition(op->getOperand(0)))
+    return {};
+  Type type = b.getI64Type();
+  Value &wide = sums[std::make_tuple(x.base, Value(), INT64_MIN)];
+  if (!wide)
+    wide = LLVM::SExtOp::create(b, in.getLoc(), type, x.base);
+  return materialize({wide, x.offset}, type);
+}
+
 /// add, sub, mul by a constant and shl by a constant of values that are
 /// base + constant. Null if nothing is gained.
 Value Lowering::tryAffine(Operation *op, ValueRange operands) {
+  if (operands.size() == 1)
+    return tryWider(op, operands[0]);
   if (operands.size() != 2 || !isa<IntegerType>(operands[0].getType()))
     return {};
   Type type = operands[0].getType();
@@ -49,7 +64,8 @@ Value Lowering::tryAffine(Operation *op, ValueRange operands) {
   if (bits != 32 && bits != 64)
     return {};
   Affine x = affine(operands[0]), y = affine(operands[1]);
-  if (!x.offset && !y.offset && x.base && y.base)
+  // Sums of bases are shared by all that add a constant to them.
+  if (!x.offset && !y.offset && x.base && y.base && !isa<arith::AddIOp>(op))
     return {};
   auto wrap = [&](int64_t v) { return bits == 32 ? int64_t(int32_t(v)) : v; };
   auto shared = [&](Value p, Value q, int64_t tag, auto build) {

@@ -1,6 +1,6 @@
 //===- Elementwise.cpp - arithmetic, one register at a time ---------------===//
 #include "mlir/IR/Matchers.h"
-#include "passes/lowering/Lowering.h"
+#include "passes/lowering/Comparisons.h"
 #include <map>
 
 using namespace mlir;
@@ -43,6 +43,16 @@ LogicalResult Lowering::lowerElementwise(Operation *op) {
   // Registers that hold copies (a broadcast block) are computed once.
   llvm::DenseMap<Value, SmallVector<unsigned, 2>> byFirst;
   SmallVector<unsigned> equal = firstOfEqual(op);
+  std::optional<Comparisons> comparisons;
+  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
+    auto at = [&](unsigned o, unsigned r) {
+      return (*operands[o])[operands[o]->size() == 1 ? 0 : r];
+    };
+    comparisons.emplace(*this, compare);
+    for (unsigned r = 0; r < count; ++r)
+      if (count != equal.size() || equal[r] == r)
+        comparisons->add(at(0, r), at(1, r));
+  }
   for (unsigned r = 0; r < count; ++r) {
     if (count == equal.size() && equal[r] < r) {
       regs.push_back(regs[equal[r]]);
@@ -63,7 +73,7 @@ LogicalResult Lowering::lowerElementwise(Operation *op) {
       continue;
     }
     candidates.push_back(r);
-    Value v = tryAffine(op, args);
+    Value v = comparisons ? comparisons->lower(args[0], args[1]) : tryAffine(op, args);
     if (!v)
       v = emitScalar(op, args);
     if (!v)

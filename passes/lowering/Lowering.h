@@ -293,6 +293,7 @@ private:
   }
   /// base + offset as a value, remembered as such.
   mlir::Value materialize(Affine a, mlir::Type type);
+  mlir::Value tryWider(mlir::Operation *op, mlir::Value v);
   mlir::Value tryAffine(mlir::Operation *op, mlir::ValueRange operands);
   /// Forget what was computed in blocks that do not dominate a new one.
   void enterBlock(mlir::Block *block);
@@ -334,6 +335,7 @@ private:
   int64_t instructions = 0; ///< of a thread, so far
   unsigned loops = 0;       ///< so far
 
+  friend class Comparisons;
   friend struct ReduceLowering;
   friend struct ScanLowering;
   friend struct MatrixLowering;

@@ -11,6 +11,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "passes/facts/Registers.h"
+#include "passes/schedule/CarriedSums.h"
 #include "passes/schedule/PartialReductions.h"
 #include "passes/schedule/RareRescaling.h"
 #include "llvm/ADT/Statistic.h"
@@ -27,6 +28,7 @@ using namespace tile;
 
 #define DEBUG_TYPE "tile-defer-reductions"
 ALWAYS_ENABLED_STATISTIC(reductionsDeferred, "reductions that are finished behind a loop");
+ALWAYS_ENABLED_STATISTIC(sumsNarrowed, "blocks of sums that a loop carries reduced by thread");
 ALWAYS_ENABLED_STATISTIC(loopsRescaledRarely,
                          "loops that scale their sums only when a maximum grows");
 
@@ -281,8 +283,13 @@ private:
   void deferResults(scf::ForOp loop) {
     for (unsigned i = 0; i < loop.getNumResults(); ++i) {
       RunningResult result(loop, i);
-      if (!result.match())
+      if (!result.match()) {
+        if (narrowCarriedSum(loop, i)) {
+          LDBG() << "narrowed: result " << i << " of the loop at " << loop.getLoc();
+          ++sumsNarrowed;
+        }
         continue;
+      }
       LDBG() << "deferred: result " << i << " of the loop at " << loop.getLoc();
       result.rewrite();
       ++reductionsDeferred;

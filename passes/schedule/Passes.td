@@ -173,9 +173,11 @@ def DeferReductionsPass : TilePass<"tile-defer-reductions", "::mlir::ModuleOp"> 
     - **Needs**: a laid-out kernel.
     - **Guarantees**: where a loop only combines a variable with results of reductions, each
       thread combines what it holds, and what threads hold is reduced behind the loop; also
-      where the variable, a sum, is scaled row by row besides. Where a loop adds up products
-      with exponentials of what is below a running maximum (or that and a constant), the maximum and
-      the sums stay as they are until a warp holds an element far above it (RareRescaling.cpp). Sums of floats
+      where the variable, a sum, is scaled row by row besides. Of a block that a loop only adds
+      blocks to, and of which a sum along an axis is wanted behind it, each thread carries its
+      part of that sum (CarriedSums.h). Where a loop adds up products with exponentials of what is
+      below a running maximum (or that and a constant), the maximum and the sums stay as they are
+      until a warp holds an element far above it (RareRescaling.cpp). Sums of floats
       are added in another order, and are relative to another maximum on the way; behind the
       loop everything is as without the pass.
     - **Never**: changes combiners that need their order; carries more registers than one for
@@ -193,6 +195,7 @@ def DeferReductionsPass : TilePass<"tile-defer-reductions", "::mlir::ModuleOp"> 
   ];
   let counts = [
     Count<"reductionsDeferred", "reductions that are finished behind a loop">,
+    Count<"sumsNarrowed", "blocks of sums that a loop carries reduced by thread">,
     Count<"loopsRescaledRarely", "loops that scale their sums only when a maximum grows">
   ];
 }

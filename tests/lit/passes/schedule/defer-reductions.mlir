@@ -111,3 +111,60 @@ func.func @not_only_taken_up(%n: i32, %x: tensor<16x16xf32, #l>, %p: tensor<16x!
   return
 }
 }
+
+// -----
+
+#tile = #cta.layout<{register = [[0, 1], [1, 0], [2, 0]], lane = [[0, 2], [0, 4], [0, 8], [4, 0], [8, 0]], warp = [[16, 0], [32, 0]]} : [64, 16]>
+#columns = #cta.layout<{register = [[1]], lane = [[2], [4], [8], [0], [0]], warp = [[0], [0]]} : [16]>
+
+module attributes {tile.kernel = #tile.kernel<warps = 4>, tile.target = #tile.target<sm_90a>} {
+// Of a block that a loop adds to, only the sum of its rows is wanted: each thread carries the sum
+// of the four rows that it holds.
+// CHECK-LABEL: func.func @narrowed
+// CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<16x16xf32
+// CHECK: %[[PARTS:.*]] = scf.for {{.*}} iter_args(%[[PART:.*]] = %[[ZERO]])
+// CHECK:   %[[OWN:.*]] = tile.reduce
+// CHECK:   %[[NEXT:.*]] = arith.addf %[[PART]], %{{.*}} : tensor<16x16xf32
+// CHECK:   scf.yield %[[NEXT]]
+// CHECK: %[[SUM:.*]] = tile.reduce %[[PARTS]] {axis = 0
+// CHECK: tile.store
+// OFF-LABEL: func.func @narrowed
+// OFF: iter_args({{.*}}) -> (tensor<64x16xf32
+func.func @narrowed(%n: i32, %x: tensor<64x16xf32, #tile>, %p: tensor<16x!tile.ptr<f32>, #columns>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x16xf32, #tile>
+  %s = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x16xf32, #tile>) : i32 {
+    %next = arith.addf %acc, %x : tensor<64x16xf32, #tile>
+    scf.yield %next : tensor<64x16xf32, #tile>
+  }
+  %r = tile.reduce %s {axis = 0 : i32} : tensor<64x16xf32, #tile> -> tensor<16xf32, #columns> {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tile.yield %c : f32
+  }
+  tile.store %p, %r : tensor<16x!tile.ptr<f32>, #columns>
+  return
+}
+
+// The block itself is wanted, too.
+// CHECK-LABEL: func.func @used_twice
+// CHECK: iter_args({{.*}}) -> (tensor<64x16xf32
+func.func @used_twice(%n: i32, %x: tensor<64x16xf32, #tile>, %p: tensor<16x!tile.ptr<f32>, #columns>, %q: tensor<64x16x!tile.ptr<f32>, #tile>) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x16xf32, #tile>
+  %s = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x16xf32, #tile>) : i32 {
+    %next = arith.addf %acc, %x : tensor<64x16xf32, #tile>
+    scf.yield %next : tensor<64x16xf32, #tile>
+  }
+  %r = tile.reduce %s {axis = 0 : i32} : tensor<64x16xf32, #tile> -> tensor<16xf32, #columns> {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tile.yield %c : f32
+  }
+  tile.store %p, %r : tensor<16x!tile.ptr<f32>, #columns>
+  tile.store %q, %s : tensor<64x16x!tile.ptr<f32>, #tile>
+  return
+}
+}
