@@ -138,7 +138,7 @@ bool SpaceFinder::checkOperands() {
     inside.insert(value.getDefiningOp());
   for (Value value : inOrder) {
     bool isOnce = chain && has(value, rows); // of the scores, and of their left operand
-    // Few, for all of a block.
+    // Few, for all of a block: what goes along one of an operand's dimensions alone.
     bool isLine = !has(value, rows) && !has(value, columns) && !has(value, depth);
     if (value.getDefiningOp<GatherOp>() && has(value, inner) && !isOnce && !isLine) {
       reason = formatted("{} would take elements by their indices again for every block of {}",
