@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/ShortIntegers.h"
+#include "text/Format.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IRBuilder.h"
@@ -54,9 +55,10 @@ void Widening::widenExtremum(MinMaxIntrinsic &extremum) {
   bool isMaximum = is_contained({Intrinsic::smax, Intrinsic::umax}, extremum.getIntrinsicID());
   Type *word = b.getInt32Ty();
   // As LLVM's own operation it would be made one of few bits again.
-  std::string text = std::string(isMaximum ? "max" : "min") + (isSigned ? ".s32" : ".u32");
+  std::string text =
+      tile::formatted("{}.{} $0, $1, $2;", isMaximum ? "max" : "min", isSigned ? "s32" : "u32");
   auto *instruction = InlineAsm::get(FunctionType::get(word, {word, word}, /*isVarArg=*/false),
-                                     text + " $0, $1, $2;", "=r,r,r", /*hasSideEffects=*/false);
+                                     text, "=r,r,r", /*hasSideEffects=*/false);
   Value *result = b.CreateCall(
       instruction, {wide(extremum.getLHS(), isSigned), wide(extremum.getRHS(), isSigned)});
   Value *cut = b.CreateTrunc(result, extremum.getType());

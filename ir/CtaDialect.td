@@ -177,7 +177,10 @@ def Cta_PinOp : Cta_Op<"pin", [MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch
     Returns the operand unchanged. What is computed from the result is computed
     after this point and not shared with what was computed before, so a block
     that is needed again later can be kept in 16-bit pairs instead of in the
-    wide values derived from it.
+    wide values derived from it. Where warpgroup products, and they alone, read the
+    result as their left operand, it is in registers of its own, written here by
+    copies that neither optimiser nor assembler sees through: the product may
+    overwrite them while the operand lives on.
     ```mlir
     #l0 = #cta.layout<{register = [[1]], lane = [[2], [4], [8], [16], [32]], warp = [[64]]} : [128]>
     %y = cta.pin %x : tensor<128xf16, #l0>

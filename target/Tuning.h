@@ -263,8 +263,8 @@ struct Tuning {
   double unknownTurns = 8;
   /// Registers of a thread beside those of its blocks; warps that keep the tensor cores busy.
   int registersBesideBlocks = 32, enoughWarps = 8;
-  /// Warps of a multiprocessor, fewer than which cannot keep memory busy by themselves; and the share
-  /// of useful bytes below which requests are what is wrong. Judgement.
+  /// Warps of a multiprocessor, fewer than which cannot keep memory busy by themselves; and the
+  /// share of useful bytes below which requests are what is wrong. Judgement.
   int warpsForMemory = 16;
   double poorUseOfSectors = 0.6;
   /// A thread whose blocks do not fit its registers keeps them in memory: times as long.

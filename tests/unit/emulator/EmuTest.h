@@ -28,7 +28,8 @@ inline std::string kernel(const std::string &body, unsigned numPointers = 1,
 }
 
 /// `text` with its first occurrence of `what` replaced.
-inline std::string without(std::string text, const std::string &what, const std::string &with = "") {
+inline std::string without(std::string text, const std::string &what,
+                           const std::string &with = "") {
   size_t at = text.find(what);
   EXPECT_NE(at, std::string::npos) << what;
   return text.replace(at, what.size(), with);
