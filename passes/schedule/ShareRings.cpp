@@ -26,10 +26,6 @@ ALWAYS_ENABLED_STATISTIC(kernelsShared, "kernels of which a thread block runs se
 
 /// A program that does not exist does as the last one, but leaves nothing behind.
 static bool isHarmless(Operation *op) {
-  if (isa<DotOp, cta::StageOp>(op)) // shared memory for operands, for each
-    return false;
-  if (auto read = dyn_cast<cta::ReadOp>(op)) // of what lies beside operands in the ring
-    return bool(read.getBuffer().getDefiningOp<cta::TmaLoadOp>());
   if (op->getNumRegions() || isMemoryEffectFree(op) ||
       isa<StoreOp, cta::TmaStoreOp, AssumeOp>(op) || op->hasTrait<OpTrait::IsTerminator>())
     return true;
@@ -99,7 +95,7 @@ std::optional<Reason> Sharing::obstacleOf(cta::TmaLoadOp load) {
 }
 
 std::optional<Reason> Sharing::obstacle() {
-  bool isThere = false, isInLoop = false, isOutside = false, isHarmful = false;
+  bool isThere = false, isInLoop = false, isHarmful = false;
   std::optional<Reason> why;
   kernel.walk([&](Operation *op) {
     if (auto id = dyn_cast<ProgramIdOp>(op))
@@ -107,14 +103,12 @@ std::optional<Reason> Sharing::obstacle() {
     isHarmful |= op != kernel && !isHarmless(op);
     auto load = dyn_cast<cta::TmaLoadOp>(op);
     isInLoop |= load && load->getParentOfType<LoopLikeOpInterface>();
-    isOutside |= load && !load->getParentOfType<LoopLikeOpInterface>();
     if (load && !why)
       why = obstacleOf(load);
   });
   if (!isThere || !isInLoop)
     return Reason::ShareNothing;
-  // Operands that threads load for themselves are not for one warpgroup beside others.
-  if (isHarmful || !isOutside)
+  if (isHarmful)
     return Reason::ShareDoesMore;
   return why;
 }
