@@ -28,6 +28,8 @@ using namespace tile;
 #define DEBUG_TYPE "tile-fit-shared-memory"
 ALWAYS_ENABLED_STATISTIC(formsTried, "forms of kernels that were laid out");
 
+static constexpr int32_t kWarpsOfWarpgroup = int32_t(kWarpgroupThreads) / 32;
+
 /// What was asked for, but that all warps share every block.
 static KernelAttr cooperative(KernelAttr wanted) {
   return KernelAttr::get(wanted.getContext(), wanted.getWarps(), wanted.getStages(),
@@ -145,7 +147,7 @@ struct FitSharedMemoryPass : tile::impl::FitSharedMemoryPassBase<FitSharedMemory
     for (Diagnostic &remark : made.remarks)
       getContext().getDiagEngine().emit(std::move(remark));
     for (Reason reason : made.lost)
-      if (reason == Reason::FitsNoWarpgroups || made.wanted.getRoles() == WarpRoles::PingPong)
+      if (isOfInterest(reason, made.wanted.getRoles()))
         refuse(*module.getOps<func::FuncOp>().begin(), reason);
   }
 
@@ -156,6 +158,13 @@ private:
     std::vector<Diagnostic> remarks;
     llvm::SmallSetVector<Reason, 2> lost;
   };
+
+  /// Whether it was asked for what is not made for that reason.
+  static bool isOfInterest(Reason reason, WarpRoles roles) {
+    if (reason == Reason::FitsNoTurns)
+      return roles == WarpRoles::PingPong;
+    return reason == Reason::FitsNoWarpgroups || roles == WarpRoles::Shared;
+  }
 
   /// The best form of what is asked for in the module, which is `before`, or null where there is
   /// only one.
@@ -177,9 +186,14 @@ private:
       }
     if (!before || !fits(module))
       return success();
+    bool isShared = made.wanted.getRoles() == WarpRoles::Shared;
+    if (isShared && failed(choosePrograms(*before, made)))
+      return failure();
+    if (cta::blockProgramsOf(module).count > 1)
+      return success();
     if (failed(chooseRoles(*before, made.remarks)) ||
         failed(chooseWarps(*before, made.wanted, made.remarks)) ||
-        failed(choosePrograms(*before, made.wanted, made.remarks)))
+        (!isShared && failed(choosePrograms(*before, made))))
       return failure();
     keepTwoPrograms();
     return success();
@@ -240,7 +254,7 @@ private:
     bool hasRoles =
         module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
     KernelAttr wanted = kernelOf(before);
-    if (!hasRoles || wanted.getRoles() != WarpRoles::Auto || wanted.getCtas() > 1)
+    if (!hasRoles || !isFree(wanted.getRoles()) || wanted.getCtas() > 1)
       return success();
     int64_t enough = tuningOf(module).enoughWarpgroups, bytes = 0;
     int64_t with = warpgroupsWithRoles(module);
@@ -279,7 +293,7 @@ private:
       hasProducts = true;
       isTall &= product.getType().getDimSize(0) >= 2 * kRowsOfInstruction;
     });
-    if (!hasProducts || !isTall || asked.getRoles() != WarpRoles::Auto || asked.getCtas() > 1 ||
+    if (!hasProducts || !isTall || !isFree(asked.getRoles()) || asked.getCtas() > 1 ||
         asked.getWarps() * 32 != int(kWarpgroupThreads))
       return success();
     int64_t now = warpgroupsNow(module);
@@ -294,7 +308,7 @@ private:
     KernelAttr form = kernelOf(before);
     before->setAttr(tile::kKernelAttr,
                     KernelAttr::get(asked.getContext(), 2 * asked.getWarps(), asked.getStages(),
-                                    asked.getCtas(), WarpRoles::Auto));
+                                    asked.getCtas(), asked.getRoles()));
     restore(before);
     if (failed(attempt(remarks)))
       return failure();
@@ -315,19 +329,20 @@ private:
   /// Programs of one warpgroup each that share a thread block share what they copy, and the
   /// registers that its producer does not need: where no fewer of them compute on a multiprocessor
   /// so than in thread blocks of their own, as many as registers and shared memory have room for.
-  /// Only for launchers of ours: others count programs as thread blocks, and these have another
-  /// form for small grids.
-  LogicalResult choosePrograms(ModuleOp before, KernelAttr asked,
-                               std::vector<Diagnostic> &remarks) {
+  /// Only for launchers of ours, if it is not asked for: others count programs as thread blocks,
+  /// and these have another form for small grids.
+  LogicalResult choosePrograms(ModuleOp before, Made &made) {
     ModuleOp module = getOperation();
-    KernelAttr form = kernelOf(before);
-    if (asked.getRoles() != WarpRoles::Auto || asked.getCtas() > 1 ||
-        !module->hasAttr(kCheckedLaunchAttr) || !module->hasAttr(kPersistentAttr) ||
-        !multipliesInLoops(module) || form.getWarps() * 32 != int(kWarpgroupThreads))
+    KernelAttr form = kernelOf(before), asked = made.wanted;
+    bool isWished = asked.getRoles() == WarpRoles::Shared;
+    bool isOurs = module->hasAttr(kCheckedLaunchAttr) && module->hasAttr(kPersistentAttr);
+    if (!isWished && (asked.getRoles() != WarpRoles::Auto || asked.getCtas() > 1 || !isOurs ||
+                      !multipliesInLoops(module) || form.getWarps() != kWarpsOfWarpgroup))
       return success();
     const Tuning &tuning = tuningOf(module);
     int64_t enough = tuning.enoughWarpgroups;
-    int64_t fewest = std::max<int64_t>(std::min(warpgroupsNow(module), enough), 2);
+    int64_t fewest = isWished ? 2 : std::max<int64_t>(std::min(warpgroupsNow(module), enough), 2);
+    Reason why = Reason::FitsNoPrograms;
     auto wanted = [&] {
       int64_t beside = registersOfEarlyResults(module) ? tuning.registersBesideEarlyProducts
                                                        : tuning.registersBesideChain;
@@ -351,16 +366,28 @@ private:
       std::vector<Diagnostic> said;
       if (failed(attempt(said)))
         return failure();
-      if (cta::blockProgramsOf(module).count == 1)
+      if (cta::blockProgramsOf(module).count == 1) {
+        why = whyApart(said).value_or(why);
         break;
+      }
       if (fits(module) && wanted() <= dealt) {
-        remarks = std::move(said);
+        made.remarks = std::move(said);
         return success();
       }
     }
+    made.lost.insert(why);
     before->setAttr(tile::kKernelAttr, form);
     restore(*alone);
     return success();
+  }
+
+  /// What tile-share-rings has said.
+  static std::optional<Reason> whyApart(std::vector<Diagnostic> &said) {
+    for (Diagnostic &remark : said)
+      if (std::optional<Reason> why = readRefusal(remark);
+          why && refusalOf(*why).pass == "tile-share-rings")
+        return why;
+    return std::nullopt;
   }
 
   /// Two warpgroups a program are more than there were only if so many programs share a
