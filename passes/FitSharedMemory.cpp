@@ -16,6 +16,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
+#include <limits>
 
 namespace tile {
 #define GEN_PASS_DEF_FITSHAREDMEMORYPASS
@@ -93,6 +94,25 @@ static int64_t registersOfEarlyResults(ModuleOp module) {
       most = std::max(most, packedRegistersOf(product.getType()));
   });
   return most;
+}
+
+/// Multiply-adds of a turn's products for each element of the largest that begins anew in it, and
+/// is worked on before others take it, in the loop with fewest; many where there is no such loop.
+static int64_t productsOfScore(ModuleOp module) {
+  int64_t fewest = std::numeric_limits<int64_t>::max();
+  module.walk([&](scf::ForOp loop) {
+    int64_t multiplied = 0, scores = 0;
+    for (auto product : loop.getBody()->getOps<cta::WarpgroupDotOp>()) {
+      ArrayRef<int64_t> right = product.getB().getType().getShape();
+      int64_t rows = product.getType().getDimSize(0);
+      multiplied += rows * right[0] * right[1];
+      if (loop.isDefinedOutsideOfLoop(product.getAcc()))
+        scores = std::max(scores, product.getType().getNumElements());
+    }
+    if (scores)
+      fewest = std::min(fewest, multiplied / scores);
+  });
+  return fewest;
 }
 
 namespace {
@@ -284,7 +304,8 @@ private:
   /// other programs away, twice the warps are more warpgroups on a multiprocessor. Each multiplies
   /// the rows of one instruction then, and reads of the right operand as much as before. As many
   /// warpgroups are better, too, if their products can run under arithmetic only then, or if four
-  /// warps would have too much in registers.
+  /// warps would have too much in registers. Where arithmetic takes longer than products, programs
+  /// that do not wait for each other hide more of it than warpgroups of one program do.
   LogicalResult chooseWarps(ModuleOp before, KernelAttr asked, std::vector<Diagnostic> &remarks) {
     ModuleOp module = getOperation();
     constexpr int64_t kRowsOfInstruction = 64;
@@ -302,8 +323,11 @@ private:
                                       2 * unsigned(kWarpgroupThreads));
     bool overlapsNow = overlaps(module);
     // As many, too, where blocks leave no registers for indices and addresses in four.
-    bool isTight = blocks + kRegistersBesideAccumulator > tuningOf(module).mostRegistersOfWarpgroup;
-    if (now >= tuningOf(module).enoughWarpgroups || then < now + (overlapsNow && !isTight))
+    const Tuning &tuning = tuningOf(module);
+    bool isLong = productsOfScore(module) < tuning.productsOfScore;
+    bool isTight = blocks + kRegistersBesideAccumulator >
+                   (isLong ? kMaxRegisters : tuning.mostRegistersOfWarpgroup);
+    if (now >= tuning.enoughWarpgroups || then < now + (overlapsNow && !isTight))
       return success();
     KernelAttr form = kernelOf(before);
     before->setAttr(tile::kKernelAttr,
@@ -314,9 +338,10 @@ private:
       return failure();
     if (fits(module) && failed(chooseRoles(before, remarks)))
       return failure();
-    bool isBetter = isTight || (overlaps(module) && !overlapsNow);
+    bool isBetter = isTight || (overlaps(module) && !overlapsNow && !isLong);
     int64_t became = fits(module) ? warpgroupsNow(module) : 0;
-    if (became + isBetter > now && became > 0) {
+    bool areMore = isLong ? 3 * became > 4 * now : became > now;
+    if (became > 0 && (areMore || (isBetter && became == now))) {
       if (became > now)
         relyOn(now / 2 + 1);
       return success();
