@@ -366,7 +366,9 @@ private:
       return success();
     const Tuning &tuning = tuningOf(module);
     int64_t enough = tuning.enoughWarpgroups;
-    int64_t fewest = isWished ? 2 : std::max<int64_t>(std::min(warpgroupsNow(module), enough), 2);
+    // Two that share go in step, and two apart do not: they gain by company only.
+    int64_t now = std::min(warpgroupsNow(module), enough);
+    int64_t fewest = isWished || now < 2 ? 2 : std::max<int64_t>(now, 3);
     Reason why = Reason::FitsNoPrograms;
     auto wanted = [&] {
       int64_t beside = registersOfEarlyResults(module) ? tuning.registersBesideEarlyProducts
