@@ -366,9 +366,10 @@ private:
       return success();
     const Tuning &tuning = tuningOf(module);
     int64_t enough = tuning.enoughWarpgroups;
-    // Two that share go in step, and two apart do not: they gain by company only.
+    // Two that share go in step, and two apart do not, as they should where arithmetic is long.
     int64_t now = std::min(warpgroupsNow(module), enough);
-    int64_t fewest = isWished || now < 2 ? 2 : std::max<int64_t>(now, 3);
+    bool isLong = productsOfScore(module) < tuning.productsOfScore;
+    int64_t fewest = isWished ? 2 : std::max<int64_t>(now, isLong && now > 1 ? 3 : 2);
     Reason why = Reason::FitsNoPrograms;
     auto wanted = [&] {
       int64_t beside = registersOfEarlyResults(module) ? tuning.registersBesideEarlyProducts
