@@ -74,6 +74,14 @@ struct KernelParameter {
   TensorMap map;         ///< TensorMap
 };
 
+/// An axis of the grid that a launch makes two of: n programs stay along it, and along `to`, where
+/// one was asked for, are as many as that leaves. n is `size` divided by `divisor`, rounded down.
+struct GridSplit {
+  int axis = 0, to = 0;
+  LaunchSum size;
+  int64_t divisor = 1;
+};
+
 struct KernelMetadata {
   std::string entry;
   std::string target;
@@ -92,6 +100,9 @@ struct KernelMetadata {
   /// Neighbours along each axis of the grid that one block runs at once: start as many blocks as
   /// they all need.
   int programsPerBlock[3] = {1, 1, 1};
+  /// Before blocks are counted, one after the other. The kernel is good only for launches that
+  /// come out even.
+  std::vector<GridSplit> gridSplits;
   int registers = -1; ///< -1: not known
   std::vector<KernelParameter> params;
   std::string toJson() const;

@@ -120,6 +120,16 @@ static json::Object parameterToJson(const KernelParameter &parameter) {
   return object;
 }
 
+static json::Array splitsToJson(llvm::ArrayRef<GridSplit> splits) {
+  json::Array list;
+  for (const GridSplit &split : splits)
+    list.push_back(json::Object{{"axis", split.axis},
+                                {"to", split.to},
+                                {"size", sumToJson(split.size)},
+                                {"divisor", split.divisor}});
+  return list;
+}
+
 std::string KernelMetadata::toJson() const {
   json::Array parameters;
   for (const KernelParameter &parameter : params)
@@ -140,6 +150,8 @@ std::string KernelMetadata::toJson() const {
       out.attribute("persistent", true);
     if (*std::max_element(std::begin(programsPerBlock), std::end(programsPerBlock)) > 1)
       out.attribute("programs_per_block", json::Array(programsPerBlock));
+    if (!gridSplits.empty())
+      out.attribute("grid_splits", splitsToJson(gridSplits));
     if (dependent)
       out.attribute("dependent", true);
     if (registers >= 0)
@@ -291,6 +303,25 @@ static bool parameterFromJson(const json::Value &value, KernelParameter &paramet
   return false;
 }
 
+static bool splitFromJson(const json::Value &value, GridSplit &split, json::Path path) {
+  json::ObjectMapper map(value, path);
+  if (!map || !map.map("axis", split.axis) || !map.map("to", split.to) ||
+      !map.map("divisor", split.divisor))
+    return false;
+  const json::Value *size = value.getAsObject()->get("size");
+  if (!size) {
+    path.field("size").report("is missing");
+    return false;
+  }
+  if (!fromJSON(*size, split.size, path.field("size")))
+    return false;
+  auto isAxis = [](int axis) { return axis >= 0 && axis < 3; };
+  if (isAxis(split.axis) && isAxis(split.to) && split.axis != split.to && split.divisor > 0)
+    return true;
+  path.report("does not name two axes and a positive divisor");
+  return false;
+}
+
 static bool metadataFromJson(const json::Value &value, KernelMetadata &out, json::Path path) {
   json::ObjectMapper map(value, path);
   std::vector<int> cluster, programs = {1, 1, 1};
@@ -314,6 +345,10 @@ static bool metadataFromJson(const json::Value &value, KernelMetadata &out, json
   }
   std::copy(cluster.begin(), cluster.end(), out.cluster);
 
+  if (const json::Array *splits = value.getAsObject()->getArray("grid_splits"))
+    for (auto [i, split] : llvm::enumerate(*splits))
+      if (!splitFromJson(split, out.gridSplits.emplace_back(), path.field("grid_splits").index(i)))
+        return false;
   const json::Array *parameters = value.getAsObject()->getArray("params");
   if (!parameters) {
     path.field("params").report("is not a list");

@@ -53,6 +53,10 @@ static void describeTensorMap(func::FuncOp kernel, BlockArgument argument, cta::
 }
 
 void tile::describeParameters(func::FuncOp kernel, KernelMetadata &metadata) {
+  if (auto splits = kernel->getParentOp()->getAttrOfType<ArrayAttr>(cta::kGridSplitsAttr))
+    for (auto split : splits.getAsRange<cta::SplitAttr>())
+      metadata.gridSplits.push_back({split.getAxis(), split.getTo(),
+                                     launchSum(kernel, split.getSize(), 1), split.getDivisor()});
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
     KernelParameter p;
     if (auto map = kernel.getArgAttrOfType<cta::MapAttr>(i, cta::kTensorMapAttr)) {

@@ -61,6 +61,7 @@ static const llvm::StringMap<Rule> &rules() {
     add(cta::kProgramsTogetherAttr, Place::Module, isI32, "an i32");
     add(cta::kWantedProgramsAttr, Place::Module, isI32, "an i32");
     add(cta::kBlockProgramsAttr, Place::Module, is<DenseI32ArrayAttr>, "an array of i32");
+    add(cta::kGridSplitsAttr, Place::Module, is<ArrayAttr>, "an array");
     unit(Place::Any, {cta::kOwnSlotsAttr});
     unit(Place::Module,
          {kPersistentAttr, kCheckedLaunchAttr, kNoWarpgroupDotsAttr, kNoTensorMapsAttr,

@@ -106,6 +106,25 @@ def Cta_SumAttr : AttrDef<Cta_Dialect, "Sum"> {
   let genVerifyDecl = 1;
 }
 
+def Cta_SplitAttr : AttrDef<Cta_Dialect, "Split"> {
+  let mnemonic = "split";
+  let summary = "an axis of the grid that launches make two of";
+  let description = [{
+    A launch of g programs along `axis` starts n along it and g / n along `to`, where one was asked
+    for; n is `size` divided by `divisor`, rounded down. The kernel is good only for launches where n
+    is positive and divides g.
+    ```mlir
+    #cta.split<axis = 0, to = 1, size = #cta.sum<[[1, 2], [63]]>, divisor = 64>
+    ```
+  }];
+  let parameters = (ins
+    TypeParameter<"int32_t", "the axis of the grid, from 0">:$axis,
+    TypeParameter<"int32_t", "the other one">:$to,
+    TypeParameter<"::tile::cta::SumAttr", "what is divided to give the programs along `axis`">:$size,
+    TypeParameter<"int64_t", "and by what; positive">:$divisor);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Cta_MapAttr : AttrDef<Cta_Dialect, "Map"> {
   let mnemonic = "map";
   let summary = "how to make a tensor map from the arguments of a launch";

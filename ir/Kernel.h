@@ -41,6 +41,9 @@ inline constexpr llvm::StringLiteral kWantedProgramsAttr = "cta.wanted_programs"
 /// Two i32, of a module: the axis of the grid, and how many neighbours along it one thread block
 /// runs, each by a group of warps.
 inline constexpr llvm::StringLiteral kBlockProgramsAttr = "cta.block_programs";
+/// An array of #cta.split, of a module: axes of the grid that launches make two of, one after the
+/// other.
+inline constexpr llvm::StringLiteral kGridSplitsAttr = "cta.grid_splits";
 /// unit, of a ring: each group of warps has a slot to itself, which is filled once.
 inline constexpr llvm::StringLiteral kOwnSlotsAttr = "cta.own_slots";
 

@@ -16,6 +16,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
+#include <limits>
 
 namespace tile {
 #define GEN_PASS_DEF_FITSHAREDMEMORYPASS
@@ -27,6 +28,8 @@ using namespace tile;
 
 #define DEBUG_TYPE "tile-fit-shared-memory"
 ALWAYS_ENABLED_STATISTIC(formsTried, "forms of kernels that were laid out");
+
+static constexpr int32_t kWarpsOfWarpgroup = int32_t(kWarpgroupThreads) / 32;
 
 /// What was asked for, but that all warps share every block.
 static KernelAttr cooperative(KernelAttr wanted) {
@@ -93,6 +96,25 @@ static int64_t registersOfEarlyResults(ModuleOp module) {
   return most;
 }
 
+/// Multiply-adds of a turn's products for each element of the largest that begins anew in it, and
+/// is worked on before others take it, in the loop with fewest; many where there is no such loop.
+static int64_t productsOfScore(ModuleOp module) {
+  int64_t fewest = std::numeric_limits<int64_t>::max();
+  module.walk([&](scf::ForOp loop) {
+    int64_t multiplied = 0, scores = 0;
+    for (auto product : loop.getBody()->getOps<cta::WarpgroupDotOp>()) {
+      ArrayRef<int64_t> right = product.getB().getType().getShape();
+      int64_t rows = product.getType().getDimSize(0);
+      multiplied += rows * right[0] * right[1];
+      if (loop.isDefinedOutsideOfLoop(product.getAcc()))
+        scores = std::max(scores, product.getType().getNumElements());
+    }
+    if (scores)
+      fewest = std::min(fewest, multiplied / scores);
+  });
+  return fewest;
+}
+
 namespace {
 /// A smaller form of the kernel: what of it was asked for before, and one thing less.
 struct Form {
@@ -145,7 +167,7 @@ struct FitSharedMemoryPass : tile::impl::FitSharedMemoryPassBase<FitSharedMemory
     for (Diagnostic &remark : made.remarks)
       getContext().getDiagEngine().emit(std::move(remark));
     for (Reason reason : made.lost)
-      if (reason == Reason::FitsNoWarpgroups || made.wanted.getRoles() == WarpRoles::PingPong)
+      if (isOfInterest(reason, made.wanted.getRoles()))
         refuse(*module.getOps<func::FuncOp>().begin(), reason);
   }
 
@@ -156,6 +178,13 @@ private:
     std::vector<Diagnostic> remarks;
     llvm::SmallSetVector<Reason, 2> lost;
   };
+
+  /// Whether it was asked for what is not made for that reason.
+  static bool isOfInterest(Reason reason, WarpRoles roles) {
+    if (reason == Reason::FitsNoTurns)
+      return roles == WarpRoles::PingPong;
+    return reason == Reason::FitsNoWarpgroups || roles == WarpRoles::Shared;
+  }
 
   /// The best form of what is asked for in the module, which is `before`, or null where there is
   /// only one.
@@ -177,9 +206,14 @@ private:
       }
     if (!before || !fits(module))
       return success();
+    bool isShared = made.wanted.getRoles() == WarpRoles::Shared;
+    if (isShared && failed(choosePrograms(*before, made)))
+      return failure();
+    if (cta::blockProgramsOf(module).count > 1)
+      return success();
     if (failed(chooseRoles(*before, made.remarks)) ||
         failed(chooseWarps(*before, made.wanted, made.remarks)) ||
-        failed(choosePrograms(*before, made.wanted, made.remarks)))
+        (!isShared && failed(choosePrograms(*before, made))))
       return failure();
     keepTwoPrograms();
     return success();
@@ -240,7 +274,7 @@ private:
     bool hasRoles =
         module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
     KernelAttr wanted = kernelOf(before);
-    if (!hasRoles || wanted.getRoles() != WarpRoles::Auto || wanted.getCtas() > 1)
+    if (!hasRoles || !isFree(wanted.getRoles()) || wanted.getCtas() > 1)
       return success();
     int64_t enough = tuningOf(module).enoughWarpgroups, bytes = 0;
     int64_t with = warpgroupsWithRoles(module);
@@ -270,7 +304,8 @@ private:
   /// other programs away, twice the warps are more warpgroups on a multiprocessor. Each multiplies
   /// the rows of one instruction then, and reads of the right operand as much as before. As many
   /// warpgroups are better, too, if their products can run under arithmetic only then, or if four
-  /// warps would have too much in registers.
+  /// warps would have too much in registers. Where arithmetic takes longer than products, programs
+  /// that do not wait for each other hide more of it than warpgroups of one program do.
   LogicalResult chooseWarps(ModuleOp before, KernelAttr asked, std::vector<Diagnostic> &remarks) {
     ModuleOp module = getOperation();
     constexpr int64_t kRowsOfInstruction = 64;
@@ -279,7 +314,7 @@ private:
       hasProducts = true;
       isTall &= product.getType().getDimSize(0) >= 2 * kRowsOfInstruction;
     });
-    if (!hasProducts || !isTall || asked.getRoles() != WarpRoles::Auto || asked.getCtas() > 1 ||
+    if (!hasProducts || !isTall || !isFree(asked.getRoles()) || asked.getCtas() > 1 ||
         asked.getWarps() * 32 != int(kWarpgroupThreads))
       return success();
     int64_t now = warpgroupsNow(module);
@@ -288,21 +323,25 @@ private:
                                       2 * unsigned(kWarpgroupThreads));
     bool overlapsNow = overlaps(module);
     // As many, too, where blocks leave no registers for indices and addresses in four.
-    bool isTight = blocks + kRegistersBesideAccumulator > tuningOf(module).mostRegistersOfWarpgroup;
-    if (now >= tuningOf(module).enoughWarpgroups || then < now + (overlapsNow && !isTight))
+    const Tuning &tuning = tuningOf(module);
+    bool isLong = productsOfScore(module) < tuning.productsOfScore;
+    bool isTight = blocks + kRegistersBesideAccumulator >
+                   (isLong ? kMaxRegisters : tuning.mostRegistersOfWarpgroup);
+    if (now >= tuning.enoughWarpgroups || then < now + (overlapsNow && !isTight))
       return success();
     KernelAttr form = kernelOf(before);
     before->setAttr(tile::kKernelAttr,
                     KernelAttr::get(asked.getContext(), 2 * asked.getWarps(), asked.getStages(),
-                                    asked.getCtas(), WarpRoles::Auto));
+                                    asked.getCtas(), asked.getRoles()));
     restore(before);
     if (failed(attempt(remarks)))
       return failure();
     if (fits(module) && failed(chooseRoles(before, remarks)))
       return failure();
-    bool isBetter = isTight || (overlaps(module) && !overlapsNow);
+    bool isBetter = isTight || (overlaps(module) && !overlapsNow && !isLong);
     int64_t became = fits(module) ? warpgroupsNow(module) : 0;
-    if (became + isBetter > now && became > 0) {
+    bool areMore = isLong ? 3 * became > 4 * now : became > now;
+    if (became > 0 && (areMore || (isBetter && became == now))) {
       if (became > now)
         relyOn(now / 2 + 1);
       return success();
@@ -315,19 +354,23 @@ private:
   /// Programs of one warpgroup each that share a thread block share what they copy, and the
   /// registers that its producer does not need: where no fewer of them compute on a multiprocessor
   /// so than in thread blocks of their own, as many as registers and shared memory have room for.
-  /// Only for launchers of ours: others count programs as thread blocks, and these have another
-  /// form for small grids.
-  LogicalResult choosePrograms(ModuleOp before, KernelAttr asked,
-                               std::vector<Diagnostic> &remarks) {
+  /// Only for launchers of ours, if it is not asked for: others count programs as thread blocks,
+  /// and these have another form for small grids.
+  LogicalResult choosePrograms(ModuleOp before, Made &made) {
     ModuleOp module = getOperation();
-    KernelAttr form = kernelOf(before);
-    if (asked.getRoles() != WarpRoles::Auto || asked.getCtas() > 1 ||
-        !module->hasAttr(kCheckedLaunchAttr) || !module->hasAttr(kPersistentAttr) ||
-        !multipliesInLoops(module) || form.getWarps() * 32 != int(kWarpgroupThreads))
+    KernelAttr form = kernelOf(before), asked = made.wanted;
+    bool isWished = asked.getRoles() == WarpRoles::Shared;
+    bool isOurs = module->hasAttr(kCheckedLaunchAttr) && module->hasAttr(kPersistentAttr);
+    if (!isWished && (asked.getRoles() != WarpRoles::Auto || asked.getCtas() > 1 || !isOurs ||
+                      !multipliesInLoops(module) || form.getWarps() != kWarpsOfWarpgroup))
       return success();
     const Tuning &tuning = tuningOf(module);
     int64_t enough = tuning.enoughWarpgroups;
-    int64_t fewest = std::max<int64_t>(std::min(warpgroupsNow(module), enough), 2);
+    // Two that share go in step, and two apart do not, as they should where arithmetic is long.
+    int64_t now = std::min(warpgroupsNow(module), enough);
+    bool isLong = productsOfScore(module) < tuning.productsOfScore;
+    int64_t fewest = isWished ? 2 : std::max<int64_t>(now, isLong && now > 1 ? 3 : 2);
+    Reason why = Reason::FitsNoPrograms;
     auto wanted = [&] {
       int64_t beside = registersOfEarlyResults(module) ? tuning.registersBesideEarlyProducts
                                                        : tuning.registersBesideChain;
@@ -351,16 +394,28 @@ private:
       std::vector<Diagnostic> said;
       if (failed(attempt(said)))
         return failure();
-      if (cta::blockProgramsOf(module).count == 1)
+      if (cta::blockProgramsOf(module).count == 1) {
+        why = whyApart(said).value_or(why);
         break;
+      }
       if (fits(module) && wanted() <= dealt) {
-        remarks = std::move(said);
+        made.remarks = std::move(said);
         return success();
       }
     }
+    made.lost.insert(why);
     before->setAttr(tile::kKernelAttr, form);
     restore(*alone);
     return success();
+  }
+
+  /// What tile-share-rings has said.
+  static std::optional<Reason> whyApart(std::vector<Diagnostic> &said) {
+    for (Diagnostic &remark : said)
+      if (std::optional<Reason> why = readRefusal(remark);
+          why && refusalOf(*why).pass == "tile-share-rings")
+        return why;
+    return std::nullopt;
   }
 
   /// Two warpgroups a program are more than there were only if so many programs share a

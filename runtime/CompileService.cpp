@@ -27,7 +27,8 @@ void CompileService::addFallback(CompiledKernel &kernel, const frontend::SourceF
   without.tensorMaps = false;
   kernel.withoutTensorMaps = form(without);
   const int (&programs)[3] = kernel.metadata.programsPerBlock;
-  if (*std::max_element(std::begin(programs), std::end(programs)) == 1)
+  if (*std::max_element(std::begin(programs), std::end(programs)) == 1 ||
+      (options.warpRoles == WarpRoles::Shared && kernel.metadata.gridSplits.empty()))
     return;
   // A lone warpgroup copies for itself: more of them have room so.
   CompileOptions alone = options;

@@ -32,15 +32,20 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
   if (grid[0] == 0 || grid[1] == 0 || grid[2] == 0)
     return llvm::Error::success();
   const KernelMetadata &data = metadata();
-  if (kernel->alone && !fillsBlocks(data, grid, unsigned(owner->device().multiprocessors)))
+  uint32_t programs[3] = {grid[0], grid[1], grid[2]};
+  bool comesOutEven = plan.splitGrid(programs, pointers);
+  if (kernel->alone &&
+      !(comesOutEven && fillsBlocks(data, programs, unsigned(owner->device().multiprocessors))))
     return launchOther(kernel->alone, single, stream, grid, pointers, options);
-  auto start = blocksOf(data, grid, residentBlocks);
+  if (!comesOutEven)
+    return makeError(ErrorCode::InvalidArgument,
+                     formatted("`{}` was compiled for grids of other shapes", data.entry));
+  auto start = blocksOf(data, programs, residentBlocks);
   if (!start)
     return start.takeError();
   const std::array<uint64_t, 3> &blocks = *start;
   if (llvm::Error error = checkGrid(data, blocks, owner->device().maxGrid))
     return error;
-  uint32_t programs[3] = {grid[0], grid[1], grid[2]};
   for (auto [pointer, parameter] : llvm::zip(pointers, plan.parameters))
     if (parameter.kind == Kind::NumPrograms)
       pointer = &programs[parameter.dim];

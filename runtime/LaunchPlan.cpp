@@ -2,6 +2,7 @@
 #include "runtime/LaunchPlan.h"
 #include "compiler/ParseJson.h"
 #include "frontend/Counted.h"
+#include "runtime/Blocks.h"
 #include "runtime/Error.h"
 #include "text/Format.h"
 #include "llvm/ADT/APFloat.h"
@@ -68,15 +69,7 @@ runtime::blocksOf(const KernelMetadata &metadata, const uint32_t grid[3], unsign
 
 bool runtime::fillsBlocks(const KernelMetadata &metadata, const uint32_t grid[3],
                           unsigned multiprocessors) {
-  uint64_t blocks = 1;
-  for (int axis = 0; axis < 3; ++axis) {
-    uint64_t together = uint64_t(metadata.programsPerBlock[axis]);
-    uint64_t along = llvm::divideCeil(grid[axis], together);
-    if (4 * uint64_t(grid[axis]) < 3 * along * together)
-      return false;
-    blocks *= along;
-  }
-  return blocks >= multiprocessors;
+  return fillsBlocks(metadata.programsPerBlock, grid, multiprocessors);
 }
 
 llvm::Error runtime::checkGrid(const KernelMetadata &metadata,
@@ -142,7 +135,7 @@ static std::optional<uint64_t> constantBits(llvm::StringRef type, llvm::StringRe
   return number.bitcastToAPInt().getZExtValue();
 }
 
-static llvm::Error planTensorMaps(const KernelMetadata &metadata, LaunchPlan &plan) {
+static llvm::Error planSums(const KernelMetadata &metadata, LaunchPlan &plan) {
   using Part = LaunchSum::Factor::Part;
   auto isPart = [](const ParameterPlan &parameter, const LaunchSum::Factor &factor) {
     if (factor.part == Part::Value)
@@ -157,9 +150,15 @@ static llvm::Error planTensorMaps(const KernelMetadata &metadata, LaunchPlan &pl
         return LaunchValue{unsigned(i), parameter.bytes};
     return badMetadata(
         metadata,
-        formatted("has a tensor map made from entry {} of the signature, which is no parameter",
+        formatted("has something made from entry {} of the signature, which is no parameter",
                   factor.index));
   };
+  for (const GridSplit &split : metadata.gridSplits) {
+    auto size = planSum(split.size, find);
+    if (!size)
+      return addContext(size.takeError(), formatted("cannot load `{}`", metadata.entry));
+    plan.splits.push_back({split.axis, split.to, std::move(*size), split.divisor});
+  }
   for (auto [i, parameter] : llvm::enumerate(metadata.params)) {
     if (parameter.kind != Kind::TensorMap)
       continue;
@@ -218,9 +217,26 @@ llvm::Expected<LaunchPlan> LaunchPlan::of(const KernelMetadata &metadata) {
       plan.numArguments = std::max(plan.numArguments, static_cast<unsigned>(parameter.index) + 1);
     plan.parameters.push_back(std::move(entry));
   }
-  if (llvm::Error error = planTensorMaps(metadata, plan))
+  if (llvm::Error error = planSums(metadata, plan))
     return std::move(error);
   return plan;
+}
+
+bool LaunchPlan::splitGrid(uint32_t (&grid)[3], llvm::ArrayRef<void *> pointers) const {
+  constexpr uint32_t kMostAcross = 65535;
+  for (const Split &split : splits) {
+    int64_t size = evaluate(split.size, pointers);
+    uint32_t &along = grid[split.axis], &across = grid[split.to];
+    // As the kernel computes it, in 32 bits.
+    if (size < 0 || size > std::numeric_limits<int32_t>::max() || size / split.divisor == 0)
+      return false;
+    size /= split.divisor;
+    if (across != 1 || along % size != 0 || (split.to != 0 && along / size > kMostAcross))
+      return false;
+    across = along / size;
+    along = size;
+  }
+  return true;
 }
 
 //===----------------------------------------------------------------------===//

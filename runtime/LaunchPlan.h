@@ -72,10 +72,20 @@ struct LaunchPlan {
   /// The error of a caller who leaves an entry of the signature out.
   llvm::Error missingArgument(unsigned index) const;
 
+  /// Makes the axes of `grid` those that the kernel counts programs along. False if it is not good
+  /// for this launch.
+  bool splitGrid(uint32_t (&grid)[3], llvm::ArrayRef<void *> pointers) const;
+
+  struct Split {
+    int axis, to;
+    TensorMapPlan::Sum size;
+    int64_t divisor;
+  };
   std::string entry;
   llvm::SmallVector<ParameterPlan, 8> parameters;
   llvm::SmallVector<uint64_t, 2> constants;
   std::vector<TensorMapPlan> tensorMaps;
+  llvm::SmallVector<Split, 1> splits; ///< of axes of the grid
   unsigned numArguments = 0; ///< one more than the last entry that is used
   bool hasScratch = false;
 };

@@ -17,9 +17,9 @@ static constexpr unsigned kMaxRank = TensorMapValues::kMaxRank;
 // Planning
 //===----------------------------------------------------------------------===//
 
-static llvm::Expected<TensorMapPlan::Sum>
-planSum(const LaunchSum &sum,
-        llvm::function_ref<llvm::Expected<LaunchValue>(const LaunchSum::Factor &)> find) {
+llvm::Expected<TensorMapPlan::Sum>
+runtime::planSum(const LaunchSum &sum,
+                 llvm::function_ref<llvm::Expected<LaunchValue>(const LaunchSum::Factor &)> find) {
   TensorMapPlan::Sum plan;
   for (const LaunchSum::Term &term : sum.terms) {
     TensorMapPlan::Term &planned = plan.emplace_back();
@@ -107,7 +107,7 @@ static int64_t read(const LaunchValue &value, llvm::ArrayRef<void *> pointers) {
   }
 }
 
-static int64_t evaluate(const TensorMapPlan::Sum &sum, llvm::ArrayRef<void *> pointers) {
+int64_t runtime::evaluate(const TensorMapPlan::Sum &sum, llvm::ArrayRef<void *> pointers) {
   int64_t total = 0;
   for (const TensorMapPlan::Term &term : sum) {
     int64_t product = term.coefficient;

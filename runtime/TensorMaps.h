@@ -62,7 +62,13 @@ struct TensorMapValues {
 /// For a launch whose parameters have the values at `pointers`.
 TensorMapValues evaluateTensorMap(const TensorMapPlan &plan, llvm::ArrayRef<void *> pointers);
 
-/// `find` gives the parameter that carries an entry of the signature.
+/// How a sum is worked out; `find` gives the parameter that carries an entry of the signature.
+llvm::Expected<TensorMapPlan::Sum>
+planSum(const LaunchSum &sum,
+        llvm::function_ref<llvm::Expected<LaunchValue>(const LaunchSum::Factor &)> find);
+/// The sum, for a launch whose parameters have the values at `pointers`.
+int64_t evaluate(const TensorMapPlan::Sum &sum, llvm::ArrayRef<void *> pointers);
+
 llvm::Expected<TensorMapPlan>
 planTensorMap(const TensorMap &map, const KernelParameter &parameter,
               llvm::function_ref<llvm::Expected<LaunchValue>(const LaunchSum::Factor &)> find);

@@ -349,6 +349,12 @@ struct Tuning {
   int64_t announceMostPrograms = 1024, announcePartOfChip = 2;
   /// Arrays of one in so many of the L2 cache are gone from it before they could be of use again.
   int64_t streamedPartOfCache = 4;
+  /// Multiply-adds of a loop's products for each score, from which on products take longer than the
+  /// arithmetic between them. With heads of 64 (128) and 128 queries, two programs of four warps
+  /// and nothing in flight ran at 1.02 to 1.28 of the speed of one program of eight with products
+  /// in flight (keys in blocks of 128), three of four at 1.07 to 1.15 of two of eight (of 32);
+  /// with heads of 128 (256) at 0.83 to 0.94 of it.
+  int64_t productsOfScore = 192;
 };
 
 /// The row for a target.

@@ -6,10 +6,9 @@ using namespace tile;
 using llvm::StringRef;
 
 static constexpr std::pair<WarpRoles, llvm::StringLiteral> kWarpRoles[] = {
-    {WarpRoles::Auto, "auto"},
-    {WarpRoles::Cooperative, "cooperative"},
-    {WarpRoles::PingPong, "pingpong"},
-    {WarpRoles::None, "none"}};
+    {WarpRoles::Auto, "auto"},         {WarpRoles::Cooperative, "cooperative"},
+    {WarpRoles::PingPong, "pingpong"}, {WarpRoles::None, "none"},
+    {WarpRoles::Shared, "shared"},     {WarpRoles::Apart, "apart"}};
 
 StringRef tile::nameOf(WarpRoles roles) {
   return llvm::find_if(kWarpRoles, [&](auto &entry) { return entry.first == roles; })->second;

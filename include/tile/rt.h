@@ -38,7 +38,7 @@
 extern "C" {
 #endif
 
-#define TILE_RT_VERSION 2
+#define TILE_RT_VERSION 3
 #define TILE_RT_MOST_PARAMETERS 192
 #define TILE_RT_MOST_MAPS 16 /* and pieces of scratch memory */
 
@@ -88,12 +88,14 @@ typedef struct tile_rt_code { /* a variant for one target */
   int32_t exact;      /* 1: machine code, or PTX of a target like sm_90a, for this chip alone */
   const void *image;
   int32_t threads, shared_bytes, cluster[3], blocks_per_program;
+  int32_t programs_per_block[3]; /* neighbours along each axis of the grid */
   uint8_t cooperative, dependent, persistent;
   const tile_rt_parameter *parameters;
   uint32_t num_parameters;
   const tile_rt_map *maps;
   uint32_t num_maps;
   const struct tile_rt_code *without_maps; /* for arrays that tensor maps cannot describe */
+  const struct tile_rt_code *alone; /* of blocks that run several programs: for grids with few */
 } tile_rt_code;
 
 typedef struct tile_rt_variant {

@@ -214,7 +214,8 @@ typedef struct tile_compile_options {
   const char *libdevice_path; /* NVIDIA's libdevice bitcode to use for mathematics; NULL: our own */
   int32_t num_ctas; /* blocks of a cluster, which load once what they have in common; default 1:
                        two where that is known to pay */
-  const char *warp_roles; /* "auto", "cooperative", "pingpong", "none"; NULL: "auto" */
+  const char *warp_roles; /* "auto", "cooperative", "pingpong", "none", "shared", "apart"; NULL:
+                             "auto" */
 } tile_compile_options;
 TILE_API void tile_compile_options_init_sized(tile_compile_options *options, size_t size);
 static inline void tile_compile_options_init(tile_compile_options *options) {

@@ -394,6 +394,10 @@ static cta::SumAttr sumOf(MLIRContext *context, const Polynomial &p) {
   return cta::SumAttr::get(context, terms);
 }
 
+cta::SumAttr tile::launchSumOf(MLIRContext *context, const Polynomial &p) {
+  return isLaunchInvariant(p) ? sumOf(context, p) : cta::SumAttr();
+}
+
 Value tile::tensorMapOf(func::FuncOp kernel, const TileAccess &access, ArrayRef<int64_t> shape,
                         Type element, int64_t rows) {
   MLIRContext *context = kernel.getContext();

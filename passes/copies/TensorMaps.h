@@ -71,6 +71,9 @@ std::optional<TileAccess> readDescriptor(StridedAnalysis &analysis, const Descri
 mlir::Value tensorMapOf(mlir::func::FuncOp kernel, const TileAccess &access,
                         llvm::ArrayRef<int64_t> shape, mlir::Type element, int64_t rows = 256);
 
+/// `p` as launches work it out; nothing if not all of it is arguments.
+cta::SumAttr launchSumOf(mlir::MLIRContext *context, const Polynomial &p);
+
 /// The starts (i32, map order), computed where `builder` stands.
 llvm::SmallVector<mlir::Value> startsOf(mlir::OpBuilder &builder, mlir::Location loc,
                                         const TileAccess &access);

@@ -20,6 +20,8 @@ static constexpr Refusal refusals[] = {
      "two groups need more shared memory than a thread block has", "pingpong"},
     {"tile-fit-shared-memory", "warpgroups do not multiply",
      "what they read needs more shared memory than a thread block has", "wgmma"},
+    {"tile-fit-shared-memory", "its programs do not share a thread block",
+     "registers or shared memory have no room for two", "shared"},
     {TURNS, "its iterations hand values on to each other", "pingpong"},
     {TURNS, "it does more than multiply what TMA copies, and load and store", "pingpong"},
     {TURNS, "the kernel accesses what it stores outside the loop, too", "pingpong"},

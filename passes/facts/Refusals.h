@@ -18,6 +18,7 @@ enum class Reason {
   // Forms that do not fit (tile-fit-shared-memory)
   FitsNoTurns,
   FitsNoWarpgroups,
+  FitsNoPrograms,
   // Groups of warps that take blocks by turns (tile-alternate-tiles)
   TurnsHandOn,
   TurnsDoMore,

@@ -158,7 +158,7 @@ struct AlternateTilesPass : tile::impl::AlternateTilesPassBase<AlternateTilesPas
     ModuleOp module = getOperation();
     WarpRoles roles = kernelOf(module).getRoles();
     bool isWanted = roles == WarpRoles::PingPong;
-    if ((roles != WarpRoles::Auto && !isWanted) ||
+    if ((!isFree(roles) && !isWanted) ||
         kernelOf(module).getWarps() != kTurnGroups * kWarpsOfGroup ||
         cta::madeOf(module).cluster > 1 || cta::blockProgramsOf(module).count > 1 ||
         !llvm::hasSingleElement(module.getOps<func::FuncOp>()))

@@ -61,7 +61,9 @@ def ShareRingsPass : TilePass<"tile-share-rings", "::mlir::ModuleOp"> {
       neighbours (`cta.block_programs`). tile-specialize-warps makes of them groups of warps which
       read the same rings: a producer fills each slot once. What is copied outside of loops each
       program may have for itself. How often loops turn may depend on the program, if all start at
-      the same number or whole steps apart.
+      the same number or whole steps apart. An axis that the kernel takes apart by division, into
+      blocks and heads say, is two to launches, and to this pass (SplitGrid.h: `cta.grid_splits`),
+      where that helps.
     - **Never**: chooses a kernel whose programs affect more than what they store: a thread block
       past the end of the grid has programs that do as the last one, and store nothing.
 

@@ -10,6 +10,7 @@
 #include "passes/facts/Refusals.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
+#include "passes/schedule/SplitGrid.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -24,12 +25,15 @@ using namespace tile;
 #define DEBUG_TYPE "tile-share-rings"
 ALWAYS_ENABLED_STATISTIC(kernelsShared, "kernels of which a thread block runs several programs");
 
+/// Operands that threads load in a loop: shared memory for each, and groups that wait for themselves.
+/// That is for who asks for it.
+static bool copiesItself(Operation *op) {
+  return isa<DotOp, cta::StageOp>(op) && op->getParentOfType<LoopLikeOpInterface>() &&
+         kernelOf(op).getRoles() != WarpRoles::Shared;
+}
+
 /// A program that does not exist does as the last one, but leaves nothing behind.
 static bool isHarmless(Operation *op) {
-  if (isa<DotOp, cta::StageOp>(op)) // shared memory for operands, for each
-    return false;
-  if (auto read = dyn_cast<cta::ReadOp>(op)) // of what lies beside operands in the ring
-    return bool(read.getBuffer().getDefiningOp<cta::TmaLoadOp>());
   if (op->getNumRegions() || isMemoryEffectFree(op) ||
       isa<StoreOp, cta::TmaStoreOp, AssumeOp>(op) || op->hasTrait<OpTrait::IsTerminator>())
     return true;
@@ -99,22 +103,20 @@ std::optional<Reason> Sharing::obstacleOf(cta::TmaLoadOp load) {
 }
 
 std::optional<Reason> Sharing::obstacle() {
-  bool isThere = false, isInLoop = false, isOutside = false, isHarmful = false;
+  bool isThere = false, isInLoop = false, isHarmful = false;
   std::optional<Reason> why;
   kernel.walk([&](Operation *op) {
     if (auto id = dyn_cast<ProgramIdOp>(op))
       isThere |= int32_t(id.getAxis()) == axis;
-    isHarmful |= op != kernel && !isHarmless(op);
+    isHarmful |= op != kernel && (!isHarmless(op) || copiesItself(op));
     auto load = dyn_cast<cta::TmaLoadOp>(op);
     isInLoop |= load && load->getParentOfType<LoopLikeOpInterface>();
-    isOutside |= load && !load->getParentOfType<LoopLikeOpInterface>();
     if (load && !why)
       why = obstacleOf(load);
   });
   if (!isThere || !isInLoop)
     return Reason::ShareNothing;
-  // Operands that threads load for themselves are not for one warpgroup beside others.
-  if (isHarmful || !isOutside)
+  if (isHarmful)
     return Reason::ShareDoesMore;
   return why;
 }
@@ -131,8 +133,10 @@ struct ShareRingsPass : tile::impl::ShareRingsPassBase<ShareRingsPass> {
     if (wanted < 2 || !llvm::hasSingleElement(module.getOps<func::FuncOp>()))
       return;
     func::FuncOp kernel = *module.getOps<func::FuncOp>().begin();
-    std::optional<Reason> why = share(kernel, wanted);
-    LDBG() << kernel.getName() << ": " << (why ? refusalOf(*why).why : "rings are shared");
+    std::optional<Reason> why = obstacle(kernel, wanted);
+    if (!why)
+      why = share(module, wanted);
+    LDBG() << (why ? refusalOf(*why).why : "rings are shared");
     if (why)
       refuse(kernel, *why);
     else
@@ -140,13 +144,40 @@ struct ShareRingsPass : tile::impl::ShareRingsPassBase<ShareRingsPass> {
   }
 
 private:
-  static std::optional<Reason> share(func::FuncOp kernel, int32_t wanted) {
+  static std::optional<Reason> obstacle(func::FuncOp kernel, int32_t wanted) {
     int32_t warps = kernelOf(kernel).getWarps();
     if (warps * 32 != int32_t(kWarpgroupThreads))
       return Reason::ShareNotWarpgroup;
     if (wanted * 32 * warps + int32_t(cta::kProducerThreads) > int32_t(kMaxThreads) ||
         kernelOf(kernel).getCtas() > 1 || obstacleToRoles(kernel))
       return Reason::ShareNeedsRoles;
+    return std::nullopt;
+  }
+
+  /// Along an axis of the grid, or of what it counts.
+  static std::optional<Reason> share(ModuleOp module, int32_t wanted) {
+    std::optional<Reason> why = shareAlongAxis(*module.getOps<func::FuncOp>().begin(), wanted);
+    OwningOpRef<ModuleOp> other;
+    for (func::FuncOp kernel = *module.getOps<func::FuncOp>().begin(); why;) {
+      std::optional<SplitAxis> split = findSplitAxis(kernel);
+      if (!split)
+        return why;
+      if (!other) { // the kernel stays as it is if that is of no use
+        other = module.clone();
+        kernel = *other->getOps<func::FuncOp>().begin();
+        split = findSplitAxis(kernel);
+      }
+      splitGrid(kernel, *split);
+      if (shareAlongAxis(kernel, wanted))
+        continue;
+      module->setDiscardableAttrs(other->getOperation()->getDiscardableAttrDictionary());
+      module.getBodyRegion().takeBody(other->getBodyRegion());
+      return std::nullopt;
+    }
+    return why;
+  }
+
+  static std::optional<Reason> shareAlongAxis(func::FuncOp kernel, int32_t wanted) {
     std::optional<Reason> why;
     for (int32_t axis = 0; axis < 3; ++axis) {
       std::optional<Reason> obstacle = Sharing(kernel, axis).obstacle();

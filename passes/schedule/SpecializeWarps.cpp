@@ -200,10 +200,10 @@ LogicalResult WarpSpecializer::makeRoles(OpBuilder &b, Operation *start) {
   consume(nullptr);
   if (programs)
     programs->passOthersBy();
-  eraseDeadValues(body);
   moveConsumers(roles);
   if (programs)
     programs->assign(roles);
+  eraseDeadValues(body); // behind what makes groups programs, which uses what is made before
   if (isShared)
     meetOthers(start);
   if (cta::madeOf(kernel).groups > 1)

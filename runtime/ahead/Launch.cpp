@@ -5,6 +5,7 @@
 // state is made by whoever launches first, and stays as long as the process.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/Blocks.h"
 #include "runtime/ahead/Loaded.h"
 #include "runtime/dispatch/Formula.h"
 #include <algorithm>
@@ -197,7 +198,12 @@ static Failure locate(const tile_rt_code &code, const tile_rt_parameter &paramet
 /// Where a launch starts blocks: a persistent kernel no more than run at once.
 static Failure blocksOf(const Loaded &loaded, const uint32_t (&grid)[3], LaunchConfig &config) {
   const tile_rt_code &code = *loaded.code;
-  uint64_t blocks[3] = {uint64_t(grid[0]) * uint64_t(code.blocks_per_program), grid[1], grid[2]};
+  uint64_t blocks[3];
+  for (int axis = 0; axis < 3; ++axis) {
+    uint64_t together = uint64_t(code.programs_per_block[axis]);
+    blocks[axis] = (grid[axis] + together - 1) / together;
+  }
+  blocks[0] *= uint64_t(code.blocks_per_program);
   const uint64_t most[3] = {INT32_MAX, 65535, 65535};
   if (code.persistent) {
     uint64_t cluster = uint64_t(code.cluster[0]);
@@ -283,6 +289,9 @@ static Failure fill(Launch &launch, const Loaded &loaded, Made &made, bool &take
 static Failure launchLoaded(Launch &launch, const Loaded &loaded) {
   const Driver &driver = *launch.driver;
   const tile_rt_code &code = *loaded.code;
+  if (loaded.alone &&
+      !tile::runtime::fillsBlocks(code.programs_per_block, launch.grid, loaded.multiprocessors))
+    return launchLoaded(launch, *loaded.alone);
   LaunchConfig config = {};
   if (Failure failure = blocksOf(loaded, launch.grid, config))
     return failure;

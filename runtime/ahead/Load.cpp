@@ -97,6 +97,7 @@ static Failure measureResidency(const Driver &driver, Device device, Loaded &loa
     return driver.failed(Result::Unknown, "cannot ask the device for its multiprocessors");
   }
   loaded.residentBlocks = unsigned(blocks) * unsigned(processors);
+  loaded.multiprocessors = unsigned(processors);
   if (blocks > 0)
     return {};
   return {TILE_RESOURCES, std::string("a block of `") + code.entry +
@@ -136,6 +137,8 @@ static Failure load(const Driver &driver, Device device, const tile_rt_code &cod
       code.dependent && !code.cooperative && driver.version >= dependentLaunchVersion;
   if (!failure && code.without_maps)
     failure = load(driver, device, *code.without_maps, loaded->withoutMaps);
+  if (!failure && code.alone)
+    failure = load(driver, device, *code.alone, loaded->alone);
   if (failure) {
     (void)driver.cuModuleUnload(module);
     return failure;

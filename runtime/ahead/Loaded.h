@@ -14,9 +14,10 @@ namespace tile::ahead {
 struct Loaded {
   const tile_rt_code *code = nullptr;
   Function function = nullptr;
-  unsigned residentBlocks = 0;
+  unsigned residentBlocks = 0, multiprocessors = 1;
   bool dependent = false;
   const Loaded *withoutMaps = nullptr; ///< of `code->without_maps`
+  const Loaded *alone = nullptr;       ///< of `code->alone`
 };
 
 struct State {

@@ -236,9 +236,10 @@ llvm::Expected<CompileOptions> capi::convertOptions(const tile_compile_options *
   result.numStages = chosen.num_stages;
   result.numCtas = chosen.num_ctas;
   if (chosen.warp_roles && !readWarpRoles(chosen.warp_roles, result.warpRoles))
-    return invalid(formatted(
-        "`warp_roles` is \"{}\": \"auto\", \"cooperative\", \"pingpong\" and \"none\" are possible",
-        chosen.warp_roles));
+    return invalid(
+        formatted("`warp_roles` is \"{}\": \"auto\", \"cooperative\", \"pingpong\", \"none\", "
+                  "\"shared\" and \"apart\" are possible",
+                  chosen.warp_roles));
   result.maxRegisters = chosen.max_registers;
   result.enableFpFusion = chosen.enable_fp_fusion != 0;
   result.debug = chosen.debug != 0;

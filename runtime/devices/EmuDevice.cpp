@@ -338,11 +338,17 @@ llvm::Expected<bool> Emulator::launch(Kernel &kernel, const uint32_t grid[3],
       return std::move(error);
     return makeTensorMaps(program->plan, pointers, memory);
   };
+  uint32_t programs[3] = {grid[0], grid[1], grid[2]};
   auto suits = resolve();
-  if (suits && !*suits) {
-    KernelRequest without = emulated.request;
-    without.options.tensorMaps = false;
-    program = find(without, diagnostics);
+  bool comesOutEven = program->plan.splits.empty() ||
+                      (suits && *suits && program->plan.splitGrid(programs, pointers));
+  if (suits && (!*suits || !comesOutEven)) {
+    KernelRequest other = emulated.request;
+    if (!*suits)
+      other.options.tensorMaps = false;
+    else
+      other.options.warpRoles = WarpRoles::None;
+    program = find(other, diagnostics);
     if (!program)
       return false;
     if (program->dependencies != emulated.program->dependencies)
@@ -350,13 +356,14 @@ llvm::Expected<bool> Emulator::launch(Kernel &kernel, const uint32_t grid[3],
           ErrorCode::Compile,
           formatted("a file that `{}` imports has changed since it was compiled; compile it again",
                     kernel.metadata().entry));
+    std::copy(grid, grid + 3, programs);
     suits = resolve();
   }
   if (!suits)
     return addContext(suits.takeError(), formatted("cannot launch `{}`", kernel.metadata().entry));
 
   const KernelMetadata &metadata = program->metadata;
-  auto blocks = blocksOf(metadata, grid, options.residentBlocks);
+  auto blocks = blocksOf(metadata, programs, options.residentBlocks);
   if (!blocks)
     return blocks.takeError();
   if (llvm::Error error = checkGrid(metadata, *blocks, kMaxGrid))
@@ -374,7 +381,6 @@ llvm::Expected<bool> Emulator::launch(Kernel &kernel, const uint32_t grid[3],
              launch.memory);
   llvm::sort(launch.memory,
              [](const emu::MemoryRange &a, const emu::MemoryRange &b) { return a.base < b.base; });
-  uint32_t programs[3] = {grid[0], grid[1], grid[2]};
   for (auto [pointer, parameter] : llvm::zip(pointers, program->plan.parameters))
     if (parameter.kind == KernelParameter::Kind::NumPrograms)
       pointer = &programs[parameter.dim];

@@ -55,9 +55,9 @@ static std::unique_ptr<EvalError> setOption(StringRef name, const PyValue &value
     return integer(options.maxRegisters, between(16, 255), "from 16 to 255");
   if (name == "warp_roles") {
     if (!value.isStr() || !readWarpRoles(value.asStr(), options.warpRoles))
-      return fail(
-          formatted("`warp_roles` must be 'auto', 'cooperative', 'pingpong' or 'none', got {}",
-                    eval::repr(value)));
+      return fail(formatted("`warp_roles` must be 'auto', 'cooperative', 'pingpong', 'none', "
+                            "'shared' or 'apart', got {}",
+                            eval::repr(value)));
     return nullptr;
   }
   if (name == "enable_fp_fusion" || name == "debug") {

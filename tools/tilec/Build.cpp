@@ -281,12 +281,11 @@ llvm::Error BuildCommand::readRanges(const ast::FunctionDef &def, const jit::Jit
 
 llvm::Expected<BuiltCode> BuildCommand::compileFor(const frontend::SourceFile &source,
                                                    CompileOptions options) {
-  auto compiled = service->compile(source, std::move(options));
-  if (!compiled)
-    return compiled.takeError();
-  // What is built knows no grid, and one form for all has a program in each block.
-  if ((*compiled)->alone)
-    compiled = (*compiled)->alone();
+  auto compiled = service->compile(source, options);
+  if (compiled && !(*compiled)->metadata.gridSplits.empty()) { // libtile_rt takes no grid apart
+    options.warpRoles = WarpRoles::Apart;
+    compiled = service->compile(source, std::move(options));
+  }
   if (!compiled)
     return compiled.takeError();
   auto make = [&](const CompiledKernel &kernel, BuiltCode &code) -> llvm::Error {
@@ -301,6 +300,14 @@ llvm::Expected<BuiltCode> BuildCommand::compileFor(const frontend::SourceFile &s
   BuiltCode code;
   if (llvm::Error error = make(**compiled, code))
     return std::move(error);
+  if ((*compiled)->alone) {
+    auto other = (*compiled)->alone();
+    if (!other)
+      return other.takeError();
+    code.alone = std::make_shared<BuiltCode>();
+    if (llvm::Error error = make(**other, *code.alone))
+      return std::move(error);
+  }
   if (!(*compiled)->withoutTensorMaps)
     return code;
   auto other = (*compiled)->withoutTensorMaps();

@@ -26,7 +26,8 @@ private:
   void writeConfigurations();
   void writeChoices();
   llvm::Error writeVariant(size_t number, const BuiltVariant &variant);
-  llvm::Expected<std::string> writeCode(const std::string &name, const BuiltCode &code);
+  llvm::Expected<std::string> writeCode(const std::string &name, const BuiltCode &code,
+                                        std::string withoutMaps = "0");
   llvm::Error writeMap(const std::string &name, const KernelParameter &parameter,
                        const KernelMetadata &metadata, std::string &entry);
   llvm::Error addSum(const LaunchSum &sum, const KernelMetadata &metadata,
@@ -172,19 +173,26 @@ void KernelWriter::writeImage(const std::string &name, const BuiltCode &code) {
   os << "0};\n";
 }
 
-llvm::Expected<std::string> KernelWriter::writeCode(const std::string &name,
-                                                    const BuiltCode &code) {
+llvm::Expected<std::string> KernelWriter::writeCode(const std::string &name, const BuiltCode &code,
+                                                    std::string withoutMaps) {
   const KernelMetadata &metadata = code.metadata;
   auto plan = runtime::LaunchPlan::of(metadata);
   if (!plan)
     return plan.takeError();
-  std::string other = "0";
+  std::string alone = "0";
   if (code.withoutMaps) {
     auto inner = writeCode(name + "_plain", *code.withoutMaps);
     if (!inner)
       return inner.takeError();
     os << "static const tile_rt_code " << name << "_plain_code = " << *inner << ";\n";
-    other = formatted("&{}_plain_code", name);
+    withoutMaps = formatted("&{}_plain_code", name);
+  }
+  if (code.alone) {
+    auto inner = writeCode(name + "_alone", *code.alone, withoutMaps);
+    if (!inner)
+      return inner.takeError();
+    os << "static const tile_rt_code " << name << "_alone_code = " << *inner << ";\n";
+    alone = formatted("&{}_alone_code", name);
   }
   writeImage(name + "_image", code);
   std::string parameters, maps;
@@ -217,12 +225,14 @@ llvm::Expected<std::string> KernelWriter::writeCode(const std::string &name,
   const Target *target = findTarget(metadata.target);
   bool isExact = !code.cubin.empty() || !llvm::isDigit(metadata.target.back());
   return formatted(
-      "{{{}, {}, {}, {}_image, {}, {}, {{{}, {}, {}}}, {}, {}, {}, {}, {}, {}, {}, {}, {}}}",
+      "{{{}, {}, {}, {}_image, {}, {}, {{{}, {}, {}}}, {}, {{{}, {}, {}}}, {}, {}, {}, {}, {}, {}, "
+      "{}, {}, {}}}",
       quoted(metadata.entry), target ? target->capability : 0, int(isExact), name, metadata.threads,
       metadata.sharedBytes, metadata.cluster[0], metadata.cluster[1], metadata.cluster[2],
-      metadata.ctasPerProgram, int(metadata.cooperative), int(metadata.dependent),
+      metadata.ctasPerProgram, metadata.programsPerBlock[0], metadata.programsPerBlock[1],
+      metadata.programsPerBlock[2], int(metadata.cooperative), int(metadata.dependent),
       int(metadata.persistent), parameters.empty() ? "0" : name + "_parameters",
-      metadata.params.size(), numMaps ? name + "_maps" : "0", numMaps, other);
+      metadata.params.size(), numMaps ? name + "_maps" : "0", numMaps, withoutMaps, alone);
 }
 
 llvm::Error KernelWriter::writeVariant(size_t number, const BuiltVariant &variant) {

@@ -15,6 +15,8 @@ struct BuiltCode {
   tile::KernelMetadata metadata;
   std::string ptx, cubin; ///< the cubin, if there is one, is what goes into the program
   std::shared_ptr<BuiltCode> withoutMaps;
+  std::shared_ptr<BuiltCode> alone; ///< where blocks run several programs; it has the other's
+                                    ///< `withoutMaps`
 };
 struct BuiltVariant {
   tile::dispatch::Key key;

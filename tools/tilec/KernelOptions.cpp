@@ -77,14 +77,17 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
       .custom("warp-roles", "ROLES",
               "`cooperative`: a warp copies, the others share every block; `pingpong`: two groups "
               "of theirs take blocks by turns, with --persistent and 8 warps, where the kernel "
-              "allows it; `none`: all warps do everything; `auto` (sm_90a)",
+              "allows it; `none`: all warps do everything; `shared`: neighbouring programs of 4 "
+              "warps run in one thread block, which copies what they have in common, where the "
+              "kernel allows it; `apart`: they never do; `auto` (sm_90a)",
               [&compile](StringRef v) -> std::string {
                 if (tile::readWarpRoles(v, compile.warpRoles))
                   return {};
-                return formatted("expected `auto`, `cooperative`, `pingpong` or `none`, got `{}`",
+                return formatted("expected `auto`, `cooperative`, `pingpong`, `none`, `shared` or "
+                                 "`apart`, got `{}`",
                                  v);
               },
-              {"auto", "cooperative", "pingpong", "none"})
+              {"auto", "cooperative", "pingpong", "none", "shared", "apart"})
       .flag("each-lane-arrives",
             "every lane of a warp reports to the warp that copies, not one for all: slower, for "
             "tools that check races and do not follow the barriers of warps (racecheck)",

@@ -155,10 +155,9 @@ TEST(Launch, RolesOfWarps) {
   launching(file, "x", "k[1](5, warp_roles='pingpong')");
   EXPECT_EQ(file->device.prepared[0].warpRoles, WarpRoles::PingPong);
   HostFile wrong("@triton.jit\ndef k(x):\n    pass\ndef f():\n    k[1](5, warp_roles='both')\n");
-  EXPECT_NE(
-      wrong.call("f").find("`warp_roles` must be 'auto', 'cooperative', 'pingpong' or 'none', "
-                           "got 'both'"),
-      std::string::npos);
+  EXPECT_NE(wrong.call("f").find("`warp_roles` must be 'auto', 'cooperative', 'pingpong', 'none', "
+                                 "'shared' or 'apart', got 'both'"),
+            std::string::npos);
 }
 
 TEST(Launch, WhoArrivesIsUpToTheRunAndNotTheLaunch) {

@@ -309,6 +309,40 @@ TEST(Blocks, RunSeveralNeighboursWhereTheseAreEnough) {
   EXPECT_FALSE(fill(1000, 4)) << "two of six are not";
 }
 
+TEST_F(KernelTest, GridsThatAreTakenApartStartAsTwoAxes) {
+  CompiledKernel description = scale();
+  description.metadata.programsPerBlock[0] = 2;
+  // (n + 3) / 10 programs along x, the others along z
+  description.metadata.gridSplits.push_back({0, 2, {{{1, {{1, {}}}}, {3, {}}}}, 10});
+  auto kernel = load(description);
+  auto grid = [&](uint32_t x, uint32_t y) {
+    const uint32_t given[3] = {x, y, 1};
+    return kernel->launch(nullptr, given, arguments);
+  };
+  expectSuccess(grid(24, 5));
+  EXPECT_THAT(last().grid, testing::ElementsAre(4, 5, 3)) << "eight, of which two share a block";
+  EXPECT_THAT(errorOf(grid(25, 5)).message, HasSubstr("grids of other shapes"));
+  const uint32_t taken[3] = {24, 5, 2};
+  EXPECT_THAT(errorOf(kernel->launch(nullptr, taken, arguments)).message,
+              HasSubstr("grids of other shapes"));
+  for (int32_t none : {6, -20}) {
+    n = none;
+    EXPECT_THAT(errorOf(grid(24, 5)).message, HasSubstr("grids of other shapes"));
+  }
+  n = 77;
+  unsigned compiled = 0;
+  description.alone = [&]() -> llvm::Expected<std::shared_ptr<const CompiledKernel>> {
+    ++compiled;
+    return std::make_shared<const CompiledKernel>(scale());
+  };
+  kernel = load(description);
+  expectSuccess(grid(2401, 1));
+  EXPECT_THAT(last().grid, testing::ElementsAre(2401, 1, 1)) << "it does not come out even";
+  EXPECT_EQ(compiled, 1u);
+  expectSuccess(grid(2400, 1));
+  EXPECT_THAT(last().grid, testing::ElementsAre(4, 1, 300));
+}
+
 TEST_F(KernelTest, GridsTooSmallForSharedBlocksLaunchAnotherForm) {
   CompiledKernel description = scale();
   description.metadata.programsPerBlock[0] = 3;

@@ -119,6 +119,23 @@ TEST(Metadata, RoundTrips) {
   EXPECT_EQ(back.params[6].value, "0.5");
 }
 
+TEST(Metadata, SplitsOfTheGridRoundTrip) {
+  KernelMetadata metadata = everything(), back;
+  metadata.programsPerBlock[1] = 3;
+  metadata.gridSplits.push_back({0, 1, {{{1, {{3, {1}}}}, {63, {}}}}, 64});
+  std::string text = metadata.toJson(), error;
+  ASSERT_TRUE(KernelMetadata::fromJson(text, back, error)) << error;
+  EXPECT_EQ(back.toJson(), text);
+  ASSERT_EQ(back.gridSplits.size(), 1u);
+  EXPECT_EQ(back.gridSplits[0].divisor, 64);
+  for (auto [axis, to, divisor] : {std::tuple(0, 0, 1), {3, 0, 1}, {0, -1, 1}, {0, 1, 0}}) {
+    metadata.gridSplits[0].axis = axis, metadata.gridSplits[0].to = to;
+    metadata.gridSplits[0].divisor = divisor;
+    EXPECT_FALSE(KernelMetadata::fromJson(metadata.toJson(), back, error));
+    EXPECT_NE(error.find("grid_splits"), std::string::npos) << error;
+  }
+}
+
 LaunchSum sumOf(std::vector<LaunchSum::Term> terms) { return {std::move(terms)}; }
 
 KernelMetadata withTensorMap() {

@@ -14,12 +14,10 @@ module attributes {cta.block_programs = array<i32: 0, 3>, tile.target = #tile.ta
 // CHECK-DAG: %[[RING:.*]] = cta.ring {consumers = 12 : i32, stages = 2 : i32}
 // CHECK: %[[BLOCK:.*]] = tile.program_id 0
 // CHECK: %[[FIRST:.*]] = arith.muli %[[BLOCK]]
-// CHECK: %[[LAST:.*]] = arith.subi %[[ALL]]
 // CHECK: cta.roles consumers {
 // CHECK: %[[GROUP:.*]] = cta.group
 // CHECK: %[[NUMBER:.*]] = arith.addi %[[FIRST]], %[[GROUP]]
 // CHECK: %[[EXISTS:.*]] = arith.cmpi slt, %[[NUMBER]], %[[ALL]]
-// CHECK: %[[ITS:.*]] = arith.minsi %[[NUMBER]], %[[LAST]]
 // CHECK: cta.ring_wait %[[OWN]]
 // CHECK: scf.for
 // CHECK: cta.ring_wait %[[RING]]
@@ -117,6 +115,35 @@ func.func @windows(%a: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>, #acc>, 
     scf.yield %d : tensor<64x64xf32, #acc>
   }
   tile.store %p, %s : tensor<64x64x!tile.ptr<f32>, #acc>
+  return
+}
+
+// Nothing is copied for one of them alone, and no loop is longer than another: which programs these are is
+// asked for by their results only.
+// CHECK-LABEL: func.func @nothing_of_their_own
+// CHECK-SAME: %[[ALL:[a-z0-9]+]]: i32 {tile.num_programs = 0 : i32})
+// CHECK: %[[FIRST:.*]] = arith.muli
+// CHECK: %[[LAST:.*]] = arith.subi %[[ALL]]
+// CHECK: cta.roles consumers {
+// CHECK: %[[GROUP:.*]] = cta.group
+// CHECK: %[[NUMBER:.*]] = arith.addi %[[FIRST]], %[[GROUP]]
+// CHECK: %[[ITS:.*]] = arith.minsi %[[NUMBER]], %[[LAST]]
+// CHECK: tile.splat %[[ITS]]
+// CHECK: return
+func.func @nothing_of_their_own(%a: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>, #acc>, %n: i32, %left: tensor<64x64xf16, #acc>) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %x = tile.program_id 0 : i32
+  %l = cta.stage %left : tensor<64x64xf16, #acc> -> !tile
+  %s = scf.for %k = %c0 to %n step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32, #acc>) : i32 {
+    %t = cta.tma_load %a[%k, %c0] dims [1, 0] : !tile
+    %d = cta.warpgroup_dot %l, %t, %acc : !tile, !tile, tensor<64x64xf32, #acc>
+    scf.yield %d : tensor<64x64xf32, #acc>
+  }
+  %y = tile.splat %x : i32 -> tensor<64x64xi32, #acc>
+  %o = tile.addptr %p, %y : tensor<64x64x!tile.ptr<f32>, #acc>, tensor<64x64xi32, #acc>
+  tile.store %o, %s : tensor<64x64x!tile.ptr<f32>, #acc>
   return
 }
 }

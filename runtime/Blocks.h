@@ -1,0 +1,26 @@
+//===- Blocks.h - when several programs share a thread block ----*- C++ -*-===//
+#ifndef TILE_RUNTIME_BLOCKS_H
+#define TILE_RUNTIME_BLOCKS_H
+
+#include <cstdint>
+
+namespace tile::runtime {
+
+/// Whether `grid` has blocks of so many programs along each axis for all multiprocessors, and
+/// programs that are not there would be a quarter of them at most.
+template <typename Count>
+bool fillsBlocks(const Count (&programs)[3], const uint32_t *grid, unsigned multiprocessors) {
+  uint64_t blocks = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    uint64_t together = uint64_t(programs[axis]);
+    uint64_t along = (grid[axis] + together - 1) / together;
+    if (4 * uint64_t(grid[axis]) < 3 * along * together)
+      return false;
+    blocks *= along;
+  }
+  return blocks >= multiprocessors;
+}
+
+} // namespace tile::runtime
+
+#endif // TILE_RUNTIME_BLOCKS_H
