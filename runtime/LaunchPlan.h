@@ -86,7 +86,7 @@ struct LaunchPlan {
   llvm::SmallVector<uint64_t, 2> constants;
   std::vector<TensorMapPlan> tensorMaps;
   llvm::SmallVector<Split, 1> splits; ///< of axes of the grid
-  unsigned numArguments = 0; ///< one more than the last entry that is used
+  unsigned numArguments = 0;          ///< one more than the last entry that is used
   bool hasScratch = false;
 };
 

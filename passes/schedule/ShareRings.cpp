@@ -25,8 +25,8 @@ using namespace tile;
 #define DEBUG_TYPE "tile-share-rings"
 ALWAYS_ENABLED_STATISTIC(kernelsShared, "kernels of which a thread block runs several programs");
 
-/// Operands that threads load in a loop: shared memory for each, and groups that wait for themselves.
-/// That is for who asks for it.
+/// Operands that threads load in a loop: shared memory for each, and groups that wait for
+/// themselves. That is for who asks for it.
 static bool copiesItself(Operation *op) {
   return isa<DotOp, cta::StageOp>(op) && op->getParentOfType<LoopLikeOpInterface>() &&
          kernelOf(op).getRoles() != WarpRoles::Shared;
