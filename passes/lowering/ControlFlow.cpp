@@ -47,9 +47,11 @@ static SmallVector<Registers> addArguments(Block *block, Location loc,
 static bool goesRoundInWords(BlockArgument arg) {
   auto type = dyn_cast<RankedTensorType>(arg.getType());
   return type && getElementBytes(type.getElementType()) < 4 && !arg.use_empty() &&
-         llvm::all_of(arg.getUses(), [](OpOperand &use) {
-           return isa<cta::WarpgroupDotOp>(use.getOwner()) && use.getOperandNumber() == 0;
-         });
+         llvm::all_of(
+             arg.getUses(),
+             [](OpOperand &use) {
+               return isa<cta::WarpgroupDotOp>(use.getOwner()) && use.getOperandNumber() == 0;
+             });
 }
 
 /// What goes round for a variable of a loop, and what that is when it has arrived.
@@ -70,13 +72,13 @@ static Block *newBlock(OpBuilder &b) {
 }
 
 namespace {
-/// How a loop knows that there is another turn. The last two ask at its end: what the counter grows
-/// to is below the end, or there is room for it to grow.
+/// How a loop knows that there is another turn. The last two ask before the counter grows, so
+/// that it never leaves its type, and LLVM knows that it does not.
 enum class LoopTest {
-  Signed,   ///< counter < end
-  Unsigned, ///< the same without a sign
-  Grown,    ///< counter + step < end without a sign, where neither is negative
-  Distance, ///< end - counter > step, without a sign
+  Signed,     ///< counter < end
+  Unsigned,   ///< the same without a sign
+  BeforeLast, ///< counter < end - step, where neither is negative
+  Distance,   ///< end - counter > step, without a sign
 };
 } // namespace
 
@@ -102,16 +104,14 @@ static LoopTest testOf(scf::ForOp op) {
     return LoopTest::Unsigned;
   if (staysInType(op))
     return LoopTest::Signed;
-  return isNotNegative(op.getLowerBound()) ? LoopTest::Grown : LoopTest::Distance;
+  return isNotNegative(op.getLowerBound()) ? LoopTest::BeforeLast : LoopTest::Distance;
 }
 
-/// Whether a loop that tests at its end goes on; `next` is what its counter grows to. That it is
-/// this that is compared is what NVIDIA's assembler unrolls loops by, so that the loads of four
-/// turns are on their way.
-static Value goesOn(OpBuilder &b, Location loc, LoopTest test, Value iv, Value next, Value upper,
-                    Value step) {
-  if (test == LoopTest::Grown)
-    return LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, next, upper);
+/// Whether a loop that tests at its end goes on; `last` is end - step.
+static Value goesOn(OpBuilder &b, Location loc, LoopTest test, Value iv, Value upper, Value step,
+                    Value last) {
+  if (test == LoopTest::BeforeLast)
+    return LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::slt, iv, last);
   // Without a sign, the distance fits the type.
   Value left = LLVM::SubOp::create(b, loc, upper, iv);
   return LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ugt, left, step);
@@ -144,9 +144,12 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
     return LLVM::ICmpOp::create(b, loc, predicate, l, r);
   };
   LoopTest test = testOf(op);
-  bool atEnd = test == LoopTest::Grown || test == LoopTest::Distance;
+  bool atEnd = test == LoopTest::BeforeLast || test == LoopTest::Distance;
   Value lower = getScalar(op.getLowerBound()), upper = getScalar(op.getUpperBound()),
         step = getScalar(op.getStep());
+  // Wrong only if the end is not above 0: then there is no turn.
+  Value last =
+      test == LoopTest::BeforeLast ? LLVM::SubOp::create(b, loc, upper, step).getResult() : Value();
   auto lookup = [&](Value v) -> const Registers & { return get(v); };
   SmallVector<Registers> starts = carriedOf(in, lookup, op, op.getInitArgs());
   SmallVector<Value> init = {lower};
@@ -174,15 +177,14 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
   if (failed(lowerBlock(*op.getBody())))
     return failure();
   in.setLoc(loc);
-  using Flags = LLVM::IntegerOverflowFlags;
-  Flags flags = test == LoopTest::Grown ? Flags::nuw : atEnd ? Flags::nsw : Flags::none;
+  auto flags = atEnd ? LLVM::IntegerOverflowFlags::nsw : LLVM::IntegerOverflowFlags::none;
   SmallVector<Value> next = {LLVM::AddOp::create(b, loc, iv, step, flags)};
   for (const Registers &regs :
        carriedOf(in, lookup, op, op.getBody()->getTerminator()->getOperands()))
     llvm::append_range(next, regs);
   if (atEnd) {
-    LLVM::CondBrOp::create(b, loc, goesOn(b, loc, test, iv, next.front(), upper, step), header,
-                           next, exit, ArrayRef(next).drop_front());
+    LLVM::CondBrOp::create(b, loc, goesOn(b, loc, test, iv, upper, step, last), header, next, exit,
+                           ArrayRef(next).drop_front());
     carried = addArguments(exit, starts, loc);
   } else {
     LLVM::BrOp::create(b, loc, next, header);

@@ -14,13 +14,14 @@ func.func @by_ones(%from: i32, %to: i32, %p: !tile.ptr<i32>) {
   return
 }
 
-// From 0 on, what the counter grows to fits the type without a sign.
+// From 0 on, the last turn is known by a difference that fits the type.
 // CHECK-LABEL: llvm.func @from_zero
+// CHECK: %[[LAST:.*]] = llvm.sub %arg0, %[[STEP:.*]] : i32
 // CHECK: %[[ANY:.*]] = llvm.icmp "slt" %{{.*}}, %arg0
 // CHECK: llvm.cond_br %[[ANY]], ^[[BODY:bb[0-9]+]]
 // CHECK: ^[[BODY]](%[[I:.*]]: i32):
-// CHECK: %[[NEXT:.*]] = llvm.add %[[I]], %[[STEP:.*]] overflow<nuw>
-// CHECK: %[[MORE:.*]] = llvm.icmp "ult" %[[NEXT]], %arg0
+// CHECK: %[[NEXT:.*]] = llvm.add %[[I]], %[[STEP]] overflow<nsw>
+// CHECK: %[[MORE:.*]] = llvm.icmp "slt" %[[I]], %[[LAST]]
 // CHECK: llvm.cond_br %[[MORE]], ^[[BODY]](%[[NEXT]]
 func.func @from_zero(%to: i32, %p: !tile.ptr<i32>) {
   %c0 = arith.constant 0 : i32
