@@ -97,19 +97,20 @@ static int64_t registersOfEarlyResults(ModuleOp module) {
 }
 
 /// Multiply-adds of a turn's products for each element of the largest that begins anew in it, and
-/// is worked on before others take it, in the loop with fewest; many where there is no such loop.
+/// is worked on before another takes it, in the loop with fewest; many where there is no such loop.
 static int64_t productsOfScore(ModuleOp module) {
   int64_t fewest = std::numeric_limits<int64_t>::max();
   module.walk([&](scf::ForOp loop) {
-    int64_t multiplied = 0, scores = 0;
+    int64_t multiplied = 0, scores = 0, products = 0;
     for (auto product : loop.getBody()->getOps<cta::WarpgroupDotOp>()) {
       ArrayRef<int64_t> right = product.getB().getType().getShape();
       int64_t rows = product.getType().getDimSize(0);
       multiplied += rows * right[0] * right[1];
+      ++products;
       if (loop.isDefinedOutsideOfLoop(product.getAcc()))
         scores = std::max(scores, product.getType().getNumElements());
     }
-    if (scores)
+    if (scores && products > 1)
       fewest = std::min(fewest, multiplied / scores);
   });
   return fewest;
