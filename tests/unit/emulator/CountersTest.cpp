@@ -74,6 +74,8 @@ protected:
     CompileOptions options;
     options.kernel = GetParam().kernel, options.target = GetParam().target;
     options.numWarps = GetParam().warps;
+    // What programs have in common would be counted once.
+    options.warpRoles = WarpRoles::Apart;
     CompileResult result;
     Compiler compiler;
     ExplainOptions explaining;
