@@ -1,6 +1,7 @@
 //===- Kernel.cpp - loading: checks, limits, attributes -------------------===//
 #include "runtime/Kernel.h"
 #include "runtime/Cache.h"
+#include "runtime/dispatch/AssemblerLevel.h"
 #include "text/Format.h"
 #include <cstring>
 
@@ -139,6 +140,18 @@ llvm::Error LoadedKernel::checkResidency() {
 // Loading
 //===----------------------------------------------------------------------===//
 
+/// Whether the driver spilled more of `entry` than it is to be trusted with.
+static llvm::Expected<bool> mustBeCareful(const Module &module, llvm::StringRef entry) {
+  const cuda::CudaApi &api = module.context()->api();
+  auto function = module.function(entry);
+  if (!function)
+    return function.takeError();
+  TILE_ENTER_CONTEXT(api, module.context()->handle());
+  int bytes = 0;
+  TILE_CUDA_TRY(api, cuFuncGetAttribute(&bytes, FunctionAttribute::LocalSizeBytes, *function));
+  return dispatch::spillsTooMuch(module.assemblerLevel(), bytes);
+}
+
 /// From machine code if there is some that the driver takes; else from PTX, which it
 /// compiles as a whole program and keeps in its own cache. Its linker (cuLink*) would hand
 /// out machine code, but compiles as relocatable code: a row kernel of 64 registers got 128,
@@ -155,6 +168,15 @@ static llvm::Expected<Module> loadModule(const CompiledKernel &kernel,
     }
     llvm::consumeError(module.takeError());
   }
+  auto module = Module::loadPtx(context, kernel.ptx, options);
+  if (!module)
+    return module;
+  auto careful = mustBeCareful(*module, kernel.metadata.entry);
+  if (!careful)
+    return careful.takeError();
+  if (!*careful)
+    return module;
+  options.level = dispatch::kCarefulLevel;
   return Module::loadPtx(context, kernel.ptx, options);
 }
 

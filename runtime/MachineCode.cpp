@@ -1,6 +1,7 @@
 //===- MachineCode.cpp - PTX to machine code, by a toolkit's assembler ----===//
 #include "runtime/MachineCode.h"
 #include "runtime/Error.h"
+#include "runtime/dispatch/AssemblerLevel.h"
 #include "text/Format.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -35,17 +36,23 @@ static std::string contentsOf(const llvm::SmallString<128> &path) {
   return buffer ? (*buffer)->getBuffer().str() : std::string();
 }
 
-llvm::Expected<std::string> tile::runtime::assembleWith(llvm::StringRef assembler,
-                                                        llvm::StringRef ptx,
-                                                        llvm::StringRef target) {
-  auto program = assembler.contains('/') ? llvm::ErrorOr<std::string>(assembler.str())
-                                         : llvm::sys::findProgramByName(assembler);
-  if (!program)
-    return makeError(ErrorCode::Io, formatted("the assembler `{}` is not on PATH", assembler));
-  llvm::SmallString<128> input, output, log;
-  if (llvm::Error error = makeFile("ptx", input, ptx))
-    return std::move(error);
-  llvm::FileRemover removeInput(input);
+int tile::runtime::stackFrameBytes(llvm::StringRef log) {
+  int most = 0;
+  for (llvm::StringRef rest = log; !rest.empty();) {
+    auto [before, after] = rest.split(" bytes stack frame");
+    int bytes = 0;
+    if (before.size() < rest.size() &&
+        !before.take_back(9).rsplit(' ').second.getAsInteger(10, bytes))
+      most = std::max(most, bytes);
+    rest = after;
+  }
+  return most;
+}
+
+/// One run at `level`, over files of our own.
+static llvm::Expected<MachineCode> runAssembler(llvm::StringRef program, llvm::StringRef input,
+                                                llvm::StringRef target, bool lineInfo, int level) {
+  llvm::SmallString<128> output, log;
   if (llvm::Error error = makeFile("cubin", output))
     return std::move(error);
   llvm::FileRemover removeOutput(output);
@@ -53,17 +60,37 @@ llvm::Expected<std::string> tile::runtime::assembleWith(llvm::StringRef assemble
     return std::move(error);
   llvm::FileRemover removeLog(log);
 
-  std::string arch = ("-arch=" + target).str();
-  llvm::SmallVector<llvm::StringRef> arguments = {*program, arch, "-lineinfo", input, "-o", output};
+  std::string arch = ("-arch=" + target).str(), effort = formatted("-O{}", level);
+  llvm::SmallVector<llvm::StringRef> arguments = {program, "-v", arch, effort, input, "-o", output};
+  if (lineInfo)
+    arguments.push_back("-lineinfo");
   std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(), llvm::StringRef(log),
                                                 llvm::StringRef(log)};
   std::string problem;
-  int status = llvm::sys::ExecuteAndWait(*program, arguments, std::nullopt, redirects,
+  int status = llvm::sys::ExecuteAndWait(program, arguments, std::nullopt, redirects,
                                          /*SecondsToWait=*/600, /*MemoryLimit=*/0, &problem);
-  std::string cubin = contentsOf(output);
-  if (status == 0 && !cubin.empty())
-    return cubin;
-  std::string said = problem.empty() ? llvm::StringRef(contentsOf(log)).rtrim().str() : problem;
+  MachineCode code = {contentsOf(output), contentsOf(log)};
+  if (status == 0 && !code.cubin.empty())
+    return code;
+  std::string said = problem.empty() ? llvm::StringRef(code.log).rtrim().str() : problem;
   return makeError(ErrorCode::PtxRejected,
-                   formatted("`{}` fails for {}: {}", *program, target, said));
+                   formatted("`{}` fails for {}: {}", program, target, said));
+}
+
+llvm::Expected<MachineCode> tile::runtime::assembleWith(llvm::StringRef assembler,
+                                                        llvm::StringRef ptx, llvm::StringRef target,
+                                                        bool lineInfo) {
+  auto program = assembler.contains('/') ? llvm::ErrorOr<std::string>(assembler.str())
+                                         : llvm::sys::findProgramByName(assembler);
+  if (!program)
+    return makeError(ErrorCode::Io, formatted("the assembler `{}` is not on PATH", assembler));
+  llvm::SmallString<128> input;
+  if (llvm::Error error = makeFile("ptx", input, ptx))
+    return std::move(error);
+  llvm::FileRemover removeInput(input);
+  int level = dispatch::firstAssemblerLevel(ptx);
+  auto code = runAssembler(*program, input, target, lineInfo, level);
+  if (code && dispatch::spillsTooMuch(level, stackFrameBytes(code->log)))
+    return runAssembler(*program, input, target, lineInfo, dispatch::kCarefulLevel);
+  return code;
 }

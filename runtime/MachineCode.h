@@ -14,9 +14,19 @@
 
 namespace tile::runtime {
 
-/// Runs `assembler`, a path or a name on PATH, as ptxas is run.
-llvm::Expected<std::string> assembleWith(llvm::StringRef assembler, llvm::StringRef ptx,
-                                         llvm::StringRef target);
+struct MachineCode {
+  std::string cubin;
+  std::string log; ///< what the assembler said: registers, spills
+};
+
+/// Runs `assembler`, a path or a name on PATH, as ptxas is run; again, and with less ado, where it
+/// spills more than it is to be trusted with (dispatch/AssemblerLevel.h). `lineInfo` keeps `.loc`
+/// for profilers.
+llvm::Expected<MachineCode> assembleWith(llvm::StringRef assembler, llvm::StringRef ptx,
+                                         llvm::StringRef target, bool lineInfo);
+
+/// Bytes of the largest stack frame that the remarks of ptxas or the driver tell of; 0 if none.
+int stackFrameBytes(llvm::StringRef log);
 
 } // namespace tile::runtime
 

@@ -1,5 +1,6 @@
 //===- Module.cpp ---------------------------------------------------------===//
 #include "runtime/Module.h"
+#include "runtime/dispatch/AssemblerLevel.h"
 #include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 #include <chrono>
@@ -21,7 +22,9 @@ double now() {
 /// Values are passed in the pointers themselves, as the driver wants.
 class JitCall {
 public:
-  JitCall(const JitOptions &options) : errorLog(16384, '\0'), infoLog(4096, '\0') {
+  JitCall(const JitOptions &options, llvm::StringRef ptx)
+      : level(options.level ? options.level : dispatch::firstAssemblerLevel(ptx)),
+        errorLog(16384, '\0'), infoLog(4096, '\0') {
     add(JitOption::ErrorLogBuffer, errorLog.data());
     add(JitOption::ErrorLogBufferSizeBytes, errorLog.size());
     add(JitOption::InfoLogBuffer, infoLog.data());
@@ -29,12 +32,16 @@ public:
     add(JitOption::LogVerbose, size_t(1));
     if (options.lineInfo)
       add(JitOption::GenerateLineInfo, size_t(1));
+    if (level != dispatch::kDefaultLevel)
+      add(JitOption::OptimizationLevel, size_t(level));
   }
   unsigned count() const { return names.size(); }
   JitOption *options() { return names.data(); }
   void **values() { return pointers.data(); }
   llvm::StringRef errors() const { return errorLog.c_str(); }
   llvm::StringRef remarks() const { return infoLog.c_str(); }
+
+  const int level;
 
 private:
   void add(JitOption name, void *value) {
@@ -165,7 +172,7 @@ llvm::Expected<Module> Module::loadPtx(std::shared_ptr<Context> context, llvm::S
                                        const JitOptions &options) {
   const CudaApi &api = context->api();
   TILE_ENTER_CONTEXT(api, context->handle());
-  JitCall call(options);
+  JitCall call(options, ptx);
   std::string terminated = ptx.str(); // the driver reads up to a null
   cuda::Module handle = nullptr;
   double start = now();
@@ -174,7 +181,7 @@ llvm::Expected<Module> Module::loadPtx(std::shared_ptr<Context> context, llvm::S
   double end = now();
   if (result != Result::Success)
     return rejected(api, result, call.errors(), ptx);
-  return Module(std::move(context), handle, end - start);
+  return Module(std::move(context), handle, end - start, call.level);
 }
 
 llvm::Expected<Module> Module::loadMachineCode(std::shared_ptr<Context> context,
@@ -188,17 +195,18 @@ llvm::Expected<Module> Module::loadMachineCode(std::shared_ptr<Context> context,
   double end = now();
   if (result != Result::Success)
     return api.check(result, "cuModuleLoadDataEx");
-  return Module(std::move(context), handle, end - start);
+  return Module(std::move(context), handle, end - start, /*level=*/0);
 }
 
 Module::Module(Module &&other) noexcept
     : owner(std::move(other.owner)), module(std::exchange(other.module, nullptr)),
-      milliseconds(other.milliseconds) {}
+      milliseconds(other.milliseconds), level(other.level) {}
 
 Module &Module::operator=(Module &&other) noexcept {
   std::swap(owner, other.owner);
   std::swap(module, other.module);
   std::swap(milliseconds, other.milliseconds);
+  std::swap(level, other.level);
   return *this;
 }
 
@@ -227,7 +235,7 @@ llvm::Expected<Assembled> runtime::assemble(const Context &context, llvm::String
                                             const JitOptions &options) {
   const CudaApi &api = context.api();
   TILE_ENTER_CONTEXT(api, context.handle());
-  JitCall call(options);
+  JitCall call(options, ptx);
   std::string terminated = ptx.str();
   cuda::LinkState state = nullptr;
   double start = now();

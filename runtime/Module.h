@@ -17,6 +17,7 @@ namespace tile::runtime {
 
 struct JitOptions {
   bool lineInfo = true; ///< keep `.loc` for profilers
+  int level = 0;        ///< how hard the assembler tries, 1 to 4; 0: as the text's length says
 };
 
 /// A loaded CUmodule; unloaded with the object.
@@ -38,13 +39,16 @@ public:
   const std::shared_ptr<Context> &context() const { return owner; }
   /// Wall time of the driver's load call.
   double loadMilliseconds() const { return milliseconds; }
+  /// The level that the driver assembled at; 0 for machine code.
+  int assemblerLevel() const { return level; }
 
 private:
-  Module(std::shared_ptr<Context> context, cuda::Module handle, double milliseconds)
-      : owner(std::move(context)), module(handle), milliseconds(milliseconds) {}
+  Module(std::shared_ptr<Context> context, cuda::Module handle, double milliseconds, int level)
+      : owner(std::move(context)), module(handle), milliseconds(milliseconds), level(level) {}
   std::shared_ptr<Context> owner;
   cuda::Module module = nullptr;
   double milliseconds = 0;
+  int level = 0;
 };
 
 struct Assembled {

@@ -15,11 +15,12 @@ using namespace tile;
 using namespace tile::runtime;
 
 void CompileService::assemble(CompiledKernel &kernel) {
-  auto cubin = assembleWith(settings.assembler, kernel.ptx, kernel.metadata.target);
-  if (cubin)
-    kernel.machineCode = std::move(*cubin);
+  auto code = assembleWith(settings.assembler, kernel.ptx, kernel.metadata.target,
+                           /*lineInfo=*/true);
+  if (code)
+    kernel.machineCode = std::move(code->cubin);
   else
-    observer().warn(takeError(cubin.takeError()).message);
+    observer().warn(takeError(code.takeError()).message);
 }
 
 /// KERNEL-KEY, the key cut to what tells kernels apart.

@@ -44,6 +44,7 @@ Opened::Opened() {
   FIND(cuModuleLoadDataEx, "cuModuleLoadDataEx");
   FIND(cuModuleUnload, "cuModuleUnload");
   FIND(cuModuleGetFunction, "cuModuleGetFunction");
+  FIND(cuFuncGetAttribute, "cuFuncGetAttribute");
   FIND(cuFuncSetAttribute, "cuFuncSetAttribute");
   FIND(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   FIND(cuOccupancyMaxActiveClusters, "cuOccupancyMaxActiveClusters");

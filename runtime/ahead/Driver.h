@@ -39,6 +39,7 @@ struct Driver {
   Result (*cuModuleLoadDataEx)(Module *, const void *, unsigned, JitOption *, void **);
   Result (*cuModuleUnload)(Module);
   Result (*cuModuleGetFunction)(Function *, Module, const char *);
+  Result (*cuFuncGetAttribute)(int *, FunctionAttribute, Function);
   Result (*cuFuncSetAttribute)(Function, FunctionAttribute, int);
   Result (*cuOccupancyMaxActiveBlocksPerMultiprocessor)(int *, Function, int, size_t);
   Result (*cuOccupancyMaxActiveClusters)(int *, Function, const LaunchConfig *);

@@ -1,5 +1,7 @@
 //===- Load.cpp - built kernels on contexts --------------------------------===//
 #include "runtime/ahead/Loaded.h"
+#include "runtime/dispatch/AssemblerLevel.h"
+#include <cstring>
 
 using namespace tile;
 using namespace tile::ahead;
@@ -106,22 +108,54 @@ static Failure measureResidency(const Driver &driver, Device device, Loaded &loa
                               std::to_string(code.shared_bytes) + " bytes of shared memory"};
 }
 
-static Failure load(const Driver &driver, Device device, const tile_rt_code &code,
-                    const Loaded *&out) {
-  auto loaded = std::make_unique<Loaded>();
-  loaded->code = &code;
-  Module module = nullptr;
+/// The image as a module; PTX is assembled at `level`.
+static Failure loadImage(const Driver &driver, const tile_rt_code &code, int level, Module &module,
+                         Function &function, int &localBytes) {
   std::string what = std::string("cannot load `") + code.entry + "`";
   char log[2048] = "";
-  JitOption names[] = {JitOption::ErrorLogBuffer, JitOption::ErrorLogBufferSizeBytes};
-  void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
-  Result result = driver.cuModuleLoadDataEx(&module, code.image, 2, names, values);
+  JitOption names[] = {JitOption::ErrorLogBuffer, JitOption::ErrorLogBufferSizeBytes,
+                       JitOption::OptimizationLevel};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof log),
+                    reinterpret_cast<void *>(size_t(level))};
+  unsigned options = level == kDefaultLevel ? 2 : 3;
+  Result result = driver.cuModuleLoadDataEx(&module, code.image, options, names, values);
   if (result != Result::Success) {
     Failure failure = driver.failed(result, what);
     failure.message += log[0] ? std::string("\n") + log : "";
     return failure;
   }
-  result = driver.cuModuleGetFunction(&loaded->function, module, code.entry);
+  result = driver.cuModuleGetFunction(&function, module, code.entry);
+  if (result == Result::Success)
+    result = driver.cuFuncGetAttribute(&localBytes, FunctionAttribute::LocalSizeBytes, function);
+  if (result == Result::Success)
+    return {};
+  (void)driver.cuModuleUnload(module);
+  return driver.failed(result, what);
+}
+
+/// Machine code was assembled with care when it was built.
+static bool isPtx(const tile_rt_code &code) { return std::memcmp(code.image, "\177ELF", 4) != 0; }
+
+static Failure loadFunction(const Driver &driver, const tile_rt_code &code, Module &module,
+                            Function &function) {
+  bool ptx = isPtx(code);
+  int localBytes = 0;
+  int level = ptx ? firstAssemblerLevel(static_cast<const char *>(code.image)) : kDefaultLevel;
+  Failure failure = loadImage(driver, code, level, module, function, localBytes);
+  if (failure || !ptx || !spillsTooMuch(level, localBytes))
+    return failure;
+  (void)driver.cuModuleUnload(module);
+  return loadImage(driver, code, kCarefulLevel, module, function, localBytes);
+}
+
+static Failure load(const Driver &driver, Device device, const tile_rt_code &code,
+                    const Loaded *&out) {
+  auto loaded = std::make_unique<Loaded>();
+  loaded->code = &code;
+  Module module = nullptr;
+  if (Failure failure = loadFunction(driver, code, module, loaded->function))
+    return failure;
+  Result result = Result::Success;
   constexpr int withoutOptin = 48 * 1024, portable = 8;
   if (result == Result::Success && code.shared_bytes > withoutOptin)
     result = driver.cuFuncSetAttribute(
@@ -129,8 +163,9 @@ static Failure load(const Driver &driver, Device device, const tile_rt_code &cod
   if (result == Result::Success && clusterSize(code) > portable)
     result = driver.cuFuncSetAttribute(loaded->function,
                                        FunctionAttribute::NonPortableClusterSizeAllowed, 1);
-  Failure failure = result == Result::Success ? measureResidency(driver, device, *loaded)
-                                              : driver.failed(result, what);
+  Failure failure = result == Result::Success
+                        ? measureResidency(driver, device, *loaded)
+                        : driver.failed(result, std::string("cannot load `") + code.entry + "`");
   // The first driver that captures dependent launches into graphs.
   constexpr int dependentLaunchVersion = 12030;
   loaded->dependent =

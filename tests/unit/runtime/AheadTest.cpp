@@ -266,6 +266,17 @@ TEST_F(Ahead, ThreadsLoadOnce) {
   EXPECT_GT(cuda.liveModules, before + 1) << "all of them are loaded ahead";
 }
 
+TEST_F(Ahead, WhatSpillsALotIsAssembledAgainWithCare) {
+  tile_rt_kernel fresh = scale;
+  fresh.state = nullptr;
+  const tile_value values[] = {tile_pointer(at(256), TILE_FP32), tile_int(48), tile_float(2)};
+  cuda.localBytes = 4096;
+  int alive = cuda.liveModules;
+  EXPECT_EQ(tile_rt_launch(&fresh, nullptr, nullptr, values, 3, nullptr), TILE_OK);
+  EXPECT_THAT(cuda.assemblerLevels, ElementsAre(0, 1));
+  EXPECT_EQ(cuda.liveModules, alive + 1);
+}
+
 TEST_F(Ahead, TargetsAreChosenByTheDevice) {
   tile_rt_kernel fresh = scale;
   fresh.state = nullptr;

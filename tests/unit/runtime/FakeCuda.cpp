@@ -21,6 +21,7 @@ struct CUctx_st {
 struct CUfunc_st {
   std::string name;
   std::vector<unsigned> parameterBytes;
+  int level = 0; ///< that its PTX was assembled at
 };
 struct CUmod_st {
   std::map<std::string, CUfunc_st> functions;
@@ -95,6 +96,7 @@ void Control::reset() {
   deviceCount = fresh.deviceCount;
   computeMajor = fresh.computeMajor, computeMinor = fresh.computeMinor;
   sharedOptin = fresh.sharedOptin, registersPerThread = fresh.registersPerThread;
+  localBytes = fresh.localBytes, carefulLocalBytes = fresh.carefulLocalBytes;
   residentBlocks = fresh.residentBlocks, residentClusters = fresh.residentClusters;
   memoryBytes = fresh.memoryBytes, launchMilliseconds = fresh.launchMilliseconds;
   kernelMilliseconds.clear();
@@ -103,6 +105,7 @@ void Control::reset() {
   onLaunch = nullptr;
   calls.clear();
   launches.clear();
+  assemblerLevels.clear();
   functionAttributes.clear();
   clock = 0;
   quiet = false;
@@ -357,6 +360,16 @@ EXPORT Result cuModuleLoadDataEx(Module *module, const void *image, unsigned num
   writeLog(buffer, bytes, log);
   if (result != Result::Success)
     return result;
+  if (!cubin) {
+    int level = 0;
+    for (unsigned i = 0; i < numOptions; ++i)
+      if (options[i] == JitOption::OptimizationLevel)
+        level = static_cast<int>(reinterpret_cast<size_t>(values[i]));
+    for (auto &[name, function] : fresh->functions)
+      function.level = level;
+    std::lock_guard<std::mutex> lock(state().control.mutex);
+    state().control.assemblerLevels.push_back(level);
+  }
   *module = fresh.release();
   ++state().control.liveModules;
   return Result::Success;
@@ -410,9 +423,14 @@ EXPORT Result cuLinkDestroy(LinkState link) {
 // Functions and launches
 //===----------------------------------------------------------------------===//
 
-EXPORT Result cuFuncGetAttribute(int *value, FunctionAttribute attribute, Function) {
+EXPORT Result cuFuncGetAttribute(int *value, FunctionAttribute attribute, Function function) {
   ENTER_IN_CONTEXT(cuFuncGetAttribute);
-  *value = attribute == FunctionAttribute::NumRegisters ? state().control.registersPerThread : 0;
+  const Control &control = state().control;
+  *value = 0;
+  if (attribute == FunctionAttribute::NumRegisters)
+    *value = control.registersPerThread;
+  if (attribute == FunctionAttribute::LocalSizeBytes)
+    *value = function->level == 1 ? control.carefulLocalBytes : control.localBytes;
   return Result::Success;
 }
 EXPORT Result cuFuncSetAttribute(Function function, FunctionAttribute attribute, int value) {

@@ -69,6 +69,7 @@ struct Control {
   int computeMajor = 9, computeMinor = 0;
   int sharedOptin = 232448;
   int registersPerThread = 32;
+  int localBytes = 0, carefulLocalBytes = 0; ///< of a thread; of what is assembled at level 1
   int residentBlocks = 8;
   int residentClusters = 4;
   size_t memoryBytes = size_t(64) << 20;
@@ -88,6 +89,7 @@ struct Control {
   // What happened.
   std::vector<std::string> calls; ///< symbols, in order
   std::vector<Launch> launches;
+  std::vector<int> assemblerLevels;              ///< of each PTX loaded; 0 where none was asked for
   std::map<std::string, int> functionAttributes; ///< "kernel/attribute" -> value
   size_t allocatedBytes = 0;
   // Counted by calls of many threads at once.

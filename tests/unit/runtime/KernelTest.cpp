@@ -1,12 +1,15 @@
 //===- KernelTest.cpp - loading and launching through the fake driver -----===//
 #include "TestSupport.h"
 #include "runtime/Cache.h"
+#include "runtime/MachineCode.h"
 #include "runtime/Memory.h"
 #include <atomic>
+#include <gmock/gmock.h>
 #include <thread>
 
 using namespace tile;
 using namespace tile::test;
+using testing::ElementsAre;
 using tile::cuda::Result;
 using Kind = KernelParameter::Kind;
 
@@ -65,6 +68,36 @@ TEST_F(KernelTest, UnloadsWhenNobodyHoldsIt) {
   EXPECT_EQ(cuda.liveModules, 0);
   valueOf(kernel.loadOn(context));
   EXPECT_EQ(cuda.numCalls("cuModuleLoadDataEx"), 2);
+}
+
+TEST_F(KernelTest, WhatSpillsALotIsAssembledAgainWithCare) {
+  SharedKernel kernel(share(scale()));
+  cuda.localBytes = 2047;
+  valueOf(kernel.loadOn(primary()));
+  EXPECT_THAT(cuda.assemblerLevels, ElementsAre(0)) << "the driver's default";
+  cuda.localBytes = 2048, cuda.carefulLocalBytes = 3000;
+  int alive = cuda.liveModules;
+  auto loaded = valueOf(kernel.loadOn(primary()));
+  EXPECT_THAT(cuda.assemblerLevels, ElementsAre(0, 0, 1)) << "and that is the last try";
+  EXPECT_EQ(loaded->localBytes(), 3000);
+  EXPECT_EQ(cuda.liveModules, alive + 1);
+}
+
+TEST_F(KernelTest, VeryLongPtxIsAssembledWithCareAtOnce) {
+  CompiledKernel longest = scale();
+  longest.ptx += std::string(40000, '\n');
+  cuda.localBytes = 4096;
+  valueOf(SharedKernel(share(longest)).loadOn(primary()));
+  EXPECT_THAT(cuda.assemblerLevels, ElementsAre(1));
+}
+
+TEST(MachineCode, StackFramesInWhatAssemblersSay) {
+  EXPECT_EQ(stackFrameBytes("ptxas info    : Function properties for a\n"
+                            "    16 bytes stack frame, 4 bytes spill stores\n"
+                            "    3944 bytes stack frame, 0 bytes spill stores\n"),
+            3944);
+  EXPECT_EQ(stackFrameBytes("ptxas info    : Used 255 registers"), 0);
+  EXPECT_EQ(stackFrameBytes("x bytes stack frame"), 0);
 }
 
 TEST_F(KernelTest, RejectedPtxQuotesTheLine) {
