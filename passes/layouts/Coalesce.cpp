@@ -3,6 +3,7 @@
 #include "ir/Kernel.h"
 #include "ir/layout/Builders.h"
 #include "ir/layout/GF2.h"
+#include "passes/facts/Distances.h"
 #include "passes/facts/MaskRuns.h"
 #include "passes/layouts/DotLayouts.h"
 #include "llvm/ADT/STLExtras.h"
@@ -56,6 +57,30 @@ Coalescing::Coalescing(func::FuncOp func, AxisInfoAnalysis &axes, unsigned numWa
     else if (auto scan = dyn_cast<ScanOp>(op))
       addCombined(op, scan.getAxis());
   });
+  // Behind those that are sure of their order.
+  func.walk([&](Operation *op) {
+    if (accesses.contains(op))
+      lean(op, axes);
+  });
+}
+
+/// Of an access that is not contiguous: the order in which lanes most likely share sectors.
+void Coalescing::lean(Operation *op, AxisInfoAnalysis &axes) {
+  Access &access = accesses.find(op)->second;
+  ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
+  if (access.contiguous || shape.size() < 2)
+    return;
+  auto distance = [&](unsigned axis) {
+    int64_t elements = likelyDistance(op->getOperand(0), axis, axes);
+    return shape[axis] > 1 && elements > 0 ? elements : kFarApart;
+  };
+  auto *nearest = llvm::min_element(
+      access.order, [&](unsigned a, unsigned b) { return distance(a) < distance(b); });
+  if (nearest == access.order.begin() || distance(*nearest) * access.bytes >= kSectorBytes)
+    return;
+  std::rotate(access.order.begin(), nearest, nearest + 1);
+  access.leans = true;
+  groupOf(shape, access.order);
 }
 
 void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysis &axes) {
@@ -232,7 +257,7 @@ cta::LayoutAttr Coalescing::layoutWith(const Group &group, unsigned vector, unsi
 cta::LayoutAttr Coalescing::anchor(Operation *op) {
   const Access &access = accesses.find(op)->second;
   ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
-  if (!access.contiguous)
+  if (!access.contiguous && !access.leans)
     return shapeLayout(shape);
   if (!access.alone)
     return layoutOf(groupOf(shape, access.order));

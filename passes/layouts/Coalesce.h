@@ -11,6 +11,9 @@
 // allows, and what the analysis can prove for all of them. What only products use
 // moves anyway, and is loaded as it alone is loaded best.
 //
+// Where no dimension is known to be contiguous, the one along which neighbours most likely lie
+// within a sector is taken for the fastest (rows of a convolution, which wrap).
+//
 // Rows that are reduced (or scanned) stay within a warp as far as there are
 // other rows for the other warps: then the reduction needs no shared memory.
 //
@@ -61,6 +64,7 @@ private:
     unsigned bytes;                       ///< of one element
     unsigned maskRun = 16;                ///< elements whose mask is known not to change
     bool contiguous;
+    bool leans = false;    ///< not contiguous, but likely nearly so along the fastest dimension
     bool repeated = false; ///< along all dimensions but the fastest
     bool alone = false;    ///< where it works is nobody else's business
   };
@@ -76,6 +80,7 @@ private:
     Limits together, alone;
     cta::LayoutAttr layout;
   };
+  void lean(mlir::Operation *op, AxisInfoAnalysis &axes);
   void addAccess(mlir::Operation *op, mlir::Value ptr, mlir::Value mask, AxisInfoAnalysis &axes);
   void addCombined(mlir::Operation *op, unsigned axis);
   Group &groupOf(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order);

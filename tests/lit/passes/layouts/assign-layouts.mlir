@@ -575,3 +575,96 @@ func.func @carried_pointers_of_a_column(%x: !tile.ptr<f32> {tile.divisibility = 
   return
 }
 }
+
+// -----
+
+// Rows that wrap are not contiguous, but neighbours mostly lie side by side: lanes run along them,
+// and not along columns that are a long stride apart.
+// CHECK: #[[L:.*]] = #cta.layout<{register = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 8], [0, 16]], lane = {{\[\[}}1, 0], [2, 0], [4, 0], [8, 0], [16, 0]], warp = {{\[\[}}32, 0]]} : [64, 32]>
+// CHECK-LABEL: func.func @rows_that_wrap
+module attributes {tile.kernel = #tile.kernel<warps = 2>} {
+func.func @rows_that_wrap(%x: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %width: i32, %stride: i32 {tile.divisibility = 16 : i32}) {
+  %rows = tile.make_range 0 to 64 : tensor<64xi32>
+  %columns = tile.make_range 0 to 32 : tensor<32xi32>
+  %widths = tile.splat %width : i32 -> tensor<64xi32>
+  %wrapped = arith.remsi %rows, %widths : tensor<64xi32>
+  %strides = tile.splat %stride : i32 -> tensor<32xi32>
+  %apart = arith.muli %columns, %strides : tensor<32xi32>
+  %left = tile.expand_dims %wrapped {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %top = tile.expand_dims %apart {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+  %lefts = tile.broadcast %left : tensor<64x1xi32> -> tensor<64x32xi32>
+  %tops = tile.broadcast %top : tensor<1x32xi32> -> tensor<64x32xi32>
+  %offsets = arith.addi %lefts, %tops : tensor<64x32xi32>
+  %xs = tile.splat %x : !tile.ptr<f16> -> tensor<64x32x!tile.ptr<f16>>
+  %ptrs = tile.addptr %xs, %offsets : tensor<64x32x!tile.ptr<f16>>, tensor<64x32xi32>
+  // CHECK: tile.load {{.*}} : tensor<64x32x!tile.ptr<f16>, #[[L]]>
+  %v = tile.load %ptrs : tensor<64x32x!tile.ptr<f16>>
+  tile.store %ptrs, %v : tensor<64x32x!tile.ptr<f16>>
+  return
+}
+}
+
+// -----
+
+// A stride that nothing is known of is likely smaller than one that is a multiple of 16.
+// CHECK: #[[L:.*]] = #cta.layout<{register = {{\[\[}}0, 1], {{.*}} lane = {{\[\[}}1, 0], [2, 0], [4, 0], [8, 0], [16, 0]],
+// CHECK-LABEL: func.func @smaller_stride
+module attributes {tile.kernel = #tile.kernel<warps = 2>} {
+func.func @smaller_stride(%x: !tile.ptr<f16>, %small: i32, %stride: i32 {tile.divisibility = 16 : i32}) {
+  %rows = tile.make_range 0 to 64 : tensor<64xi32>
+  %columns = tile.make_range 0 to 32 : tensor<32xi32>
+  %smalls = tile.splat %small : i32 -> tensor<64xi32>
+  %near = arith.muli %rows, %smalls : tensor<64xi32>
+  %strides = tile.splat %stride : i32 -> tensor<32xi32>
+  %apart = arith.muli %columns, %strides : tensor<32xi32>
+  %left = tile.expand_dims %near {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %top = tile.expand_dims %apart {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+  %lefts = tile.broadcast %left : tensor<64x1xi32> -> tensor<64x32xi32>
+  %tops = tile.broadcast %top : tensor<1x32xi32> -> tensor<64x32xi32>
+  %offsets = arith.addi %lefts, %tops : tensor<64x32xi32>
+  %xs = tile.splat %x : !tile.ptr<f16> -> tensor<64x32x!tile.ptr<f16>>
+  %ptrs = tile.addptr %xs, %offsets : tensor<64x32x!tile.ptr<f16>>, tensor<64x32xi32>
+  // CHECK: tile.load {{.*}} : tensor<64x32x!tile.ptr<f16>, #[[L]]>
+  %v = tile.load %ptrs : tensor<64x32x!tile.ptr<f16>>
+  tile.store %ptrs, %v : tensor<64x32x!tile.ptr<f16>>
+  return
+}
+}
+
+// -----
+
+// Of two strides that nothing is known of, the last dimension's is taken for the smaller, and rows
+// that come from a table may lie anywhere.
+// CHECK: #[[L:.*]] = #cta.layout<{register = {{.*}} lane = {{\[\[}}0, 1], [0, 2], [0, 4], [0, 8], [0, 16]], {{.*}} : [64, 32]>
+// CHECK-LABEL: func.func @no_better_guess
+module attributes {tile.kernel = #tile.kernel<warps = 2>} {
+func.func @no_better_guess(%x: !tile.ptr<f16>, %table: !tile.ptr<i32>, %small: i32, %other: i32) {
+  %rows = tile.make_range 0 to 64 : tensor<64xi32>
+  %columns = tile.make_range 0 to 32 : tensor<32xi32>
+  %smalls = tile.splat %small : i32 -> tensor<64xi32>
+  %near = arith.muli %rows, %smalls : tensor<64xi32>
+  %others = tile.splat %other : i32 -> tensor<32xi32>
+  %apart = arith.muli %columns, %others : tensor<32xi32>
+  %left = tile.expand_dims %near {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %top = tile.expand_dims %apart {axis = 0 : i32} : tensor<32xi32> -> tensor<1x32xi32>
+  %lefts = tile.broadcast %left : tensor<64x1xi32> -> tensor<64x32xi32>
+  %tops = tile.broadcast %top : tensor<1x32xi32> -> tensor<64x32xi32>
+  %offsets = arith.addi %lefts, %tops : tensor<64x32xi32>
+  %xs = tile.splat %x : !tile.ptr<f16> -> tensor<64x32x!tile.ptr<f16>>
+  %ptrs = tile.addptr %xs, %offsets : tensor<64x32x!tile.ptr<f16>>, tensor<64x32xi32>
+  // CHECK: tile.load {{.*}} : tensor<64x32x!tile.ptr<f16>, #[[L]]>
+  %v = tile.load %ptrs : tensor<64x32x!tile.ptr<f16>>
+  %tables = tile.splat %table : !tile.ptr<i32> -> tensor<64x!tile.ptr<i32>>
+  %entries = tile.addptr %tables, %rows : tensor<64x!tile.ptr<i32>>, tensor<64xi32>
+  %found = tile.load %entries : tensor<64x!tile.ptr<i32>>
+  %gathered = tile.expand_dims %found {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %places = tile.broadcast %gathered : tensor<64x1xi32> -> tensor<64x32xi32>
+  %there = arith.addi %places, %tops : tensor<64x32xi32>
+  %theirs = tile.addptr %xs, %there : tensor<64x32x!tile.ptr<f16>>, tensor<64x32xi32>
+  // CHECK: tile.load {{.*}} : tensor<64x32x!tile.ptr<f16>, #[[L]]>
+  %w = tile.load %theirs : tensor<64x32x!tile.ptr<f16>>
+  tile.store %ptrs, %v : tensor<64x32x!tile.ptr<f16>>
+  tile.store %theirs, %w : tensor<64x32x!tile.ptr<f16>>
+  return
+}
+}
