@@ -1,6 +1,6 @@
 //===- ReduceLowering.h - a reduction while it is being lowered -----------===//
 //
-// What is done is told in Reduce.cpp; what warps leave for each other, in ReduceWarps.cpp.
+// What is done is told in Reduce.cpp; what a thread does alone, in ReduceThread.cpp; what warps leave for each other, in ReduceWarps.cpp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_PASSES_LOWERING_REDUCELOWERING_H
@@ -39,10 +39,11 @@ struct ReduceLowering {
 
   void groupRegisters();
   mlir::FailureOr<Registers> tree(llvm::SmallVector<Registers> level);
-  /// Several independent chains, merged at the end. Unlike in a tree, an element
-  /// is not needed any more once it has been added, and a product is added in one
-  /// instruction.
-  mlir::FailureOr<Registers> chains(llvm::SmallVector<Registers> leaves);
+  /// Several independent chains of each sum, of which the first elements are left to be merged.
+  /// Unlike in a tree, an element is not needed any more once it has been added, and a product is
+  /// added in one instruction. All sums grow in the order of the operand's registers, in which they
+  /// are loaded: sum after sum, most of what belongs to the last ones would wait in registers.
+  mlir::LogicalResult chains(llvm::MutableArrayRef<llvm::SmallVector<Registers>> sums);
   mlir::LogicalResult withinThread();
   mlir::LogicalResult acrossLanes();
   /// The row-major index of a result among all of them.
