@@ -399,8 +399,9 @@ bool Compilation::layOut(Pipeline &cta) {
 void Compilation::readMetadata() {
   func::FuncOp kernel = *module->getOps<func::FuncOp>().begin();
   describeParameters(kernel, result.metadata);
-  result.metadata.threads = int(cta::threadsOf(*module));
-  kernel.walk([&](cta::RolesOp) { result.metadata.threads += cta::kProducerThreads; });
+  unsigned threads = cta::threadsOf(*module);
+  result.metadata.threads = int(threads);
+  kernel.walk([&](cta::RolesOp) { result.metadata.threads += int(cta::producerThreads(threads)); });
   result.metadata.cluster[0] = cta::madeOf(*module).cluster;
   cta::BlockPrograms programs = cta::blockProgramsOf(*module);
   result.metadata.programsPerBlock[programs.axis] = programs.count;

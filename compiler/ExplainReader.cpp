@@ -157,7 +157,7 @@ void Reader::visit(Operation *op) {
   if (isa<scf::ForOp, scf::WhileOp>(op))
     return visitLoop(op);
   if (auto roles = dyn_cast<cta::RolesOp>(op)) {
-    out.producerWarps = cta::kProducerThreads / 32;
+    out.producerWarps = int(cta::producerThreads(cta::threadsOf(roles)) / 32);
     walk(roles.getConsumers().front());
     inProducer = true;
     walk(roles.getProducer().front());

@@ -4,6 +4,7 @@
 
 #include "ir/TileDialect.h"
 #include "ir/layout/LinearLayout.h"
+#include "target/Target.h"
 
 #include "ir/CtaDialect.h.inc"
 #define GET_ATTRDEF_CLASSES
@@ -15,9 +16,12 @@
 
 namespace tile::cta {
 
-/// Threads that `cta.roles` adds to those that compute: a warpgroup, of
-/// which one thread produces.
-inline constexpr unsigned kProducerThreads = 128;
+/// Threads that `cta.roles` adds to `consumers` that compute, of which one produces: a warpgroup
+/// where registers are dealt out between roles, which goes by warpgroups; beside a single
+/// warpgroup, which has none to gain, a warp.
+constexpr unsigned producerThreads(unsigned consumers) {
+  return consumers > kWarpgroupThreads ? kWarpgroupThreads : 32;
+}
 
 /// `cta.slots` and the slots of rings start at multiples of this many bytes, the
 /// period of the swizzles.

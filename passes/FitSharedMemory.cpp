@@ -61,7 +61,7 @@ static int64_t warpgroupsWithRoles(ModuleOp module) {
   if (warpgroups > 1) // registers are dealt out to one program
     return warpgroups;
   return programsAtOnce(module, blocksOf(module, registersDuringProducts),
-                        cta::madeOf(module).sharedBytes, threads + cta::kProducerThreads) *
+                        cta::madeOf(module).sharedBytes, threads + cta::producerThreads(threads)) *
          int64_t(warpgroups);
 }
 

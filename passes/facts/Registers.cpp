@@ -110,7 +110,7 @@ int64_t tile::mostRegistersOfThread(const Target &target, unsigned threads) {
 RoleRegisters tile::registersOfRoles(const Target &target, unsigned consumerThreads) {
   const Tuning &tuning = tuningOf(target);
   unsigned warpgroups = consumerThreads / kWarpgroupThreads;
-  unsigned threads = consumerThreads + cta::kProducerThreads;
+  unsigned threads = consumerThreads + cta::producerThreads(consumerThreads);
   // As it was dealt out, and as the roles need it.
   int64_t entry = mostRegistersOfThread(target, threads);
   if (warpgroups <= 1)

@@ -24,7 +24,8 @@ int32_t tile::fewestStages(Operation *loop, int32_t stages, int64_t warpgroups) 
 std::optional<Reason> tile::obstacleToRoles(func::FuncOp kernel) {
   if (copiesInPlace(kernel))
     return Reason::RolesNotWanted;
-  if (cta::threadsOf(kernel) + cta::kProducerThreads > kMaxThreads)
+  unsigned threads = cta::threadsOf(kernel);
+  if (threads + cta::producerThreads(threads) > kMaxThreads)
     return Reason::RolesNeedThreads;
   bool hasAtomics = false, hasCopies = false;
   DenseSet<Value> written;

@@ -93,7 +93,7 @@ LogicalResult Lowering::run() {
   blockThreads = numThreads;
   kernel.walk([&](Operation *op) {
     if (isa<cta::RolesOp>(op))
-      blockThreads = numThreads * groups + cta::kProducerThreads;
+      blockThreads = numThreads * groups + cta::producerThreads(numThreads * groups);
     hasTiles |= isa<cta::RingOp, cta::StageOp, cta::SlotsOp, cta::TmaStoreOp>(op);
   });
   in.setBlockThreads(blockThreads);

@@ -241,7 +241,7 @@ static int64_t mostPrograms(ModuleOp module) {
     }
   });
   if (hasRoles)
-    threads += cta::kProducerThreads;
+    threads += cta::producerThreads(threads);
   return programsAtOnce(module, blocks, /*sharedBytes=*/0, threads);
 }
 

@@ -196,7 +196,7 @@ bool Chain::fits() {
     return chained <= dealt.consumers;
   const Multiprocessor &multiprocessor = targetOf(loop).multiprocessor;
   if (hasRoles)
-    threads += cta::kProducerThreads;
+    threads += cta::producerThreads(threads);
   int64_t most = mostRegistersOfThread(targetOf(loop), threads);
   int64_t shared = lowering::bytesOfCopies(module);
   auto programs = [&](int64_t count) {

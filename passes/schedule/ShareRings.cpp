@@ -148,8 +148,9 @@ private:
     int32_t warps = kernelOf(kernel).getWarps();
     if (warps * 32 != int32_t(kWarpgroupThreads))
       return Reason::ShareNotWarpgroup;
-    if (wanted * 32 * warps + int32_t(cta::kProducerThreads) > int32_t(kMaxThreads) ||
-        kernelOf(kernel).getCtas() > 1 || obstacleToRoles(kernel))
+    unsigned threads = unsigned(wanted) * 32 * unsigned(warps);
+    if (threads + cta::producerThreads(threads) > kMaxThreads || kernelOf(kernel).getCtas() > 1 ||
+        obstacleToRoles(kernel))
       return Reason::ShareNeedsRoles;
     return std::nullopt;
   }

@@ -190,6 +190,7 @@ LogicalResult WarpSpecializer::makeRoles(OpBuilder &b, Operation *start) {
                   });
     group.stages = group.isOwn ? programs->count() : group.stages;
   }
+  chooseStagesOfRoles();
   makeRings(start);
   ++kernelsWithRoles;
   auto roles = cta::RolesOp::create(b, kernel.getLoc());
@@ -232,50 +233,6 @@ void WarpSpecializer::copyInPlace(Group &group) {
   auto single = cta::SingleOp::create(b, group.loads.front().getLoc());
   OpBuilder inside = OpBuilder::atBlockBegin(&single.getBody().emplaceBlock());
   fill(inside, group, group.loads, {});
-}
-
-/// As many stages as were asked for, if there is shared memory for them. Fewer where that gives
-/// a lone warpgroup company. More where they cost no warpgroup
-/// that is of use: one thread that also computes starts copies later than one that does nothing
-/// else.
-void WarpSpecializer::chooseStagesAhead() {
-  findPartners();
-  auto module = kernel->getParentOfType<ModuleOp>();
-  int64_t others = lowering::bytesBesidesSlots(module, {}, /*withStores=*/false);
-  int64_t stored = lowering::bytesBesidesSlots(module, {}) - others;
-  int32_t most = 1;
-  for (Group &group : groups)
-    most = std::max(most, group.stages);
-  auto stagesOf = [&](const Group &group, int32_t count) {
-    return group.stages == most && most > 1 ? count : std::min(group.stages, count);
-  };
-  auto bytes = [&](int32_t count) {
-    int64_t sum = 0;
-    for (const Group &group : groups)
-      if (!group.partner)
-        sum += lowering::ringBytes(group.ringType(), stagesOf(group, count));
-    return others + std::max(sum, stored);
-  };
-  int32_t count = most;
-  while (count > 1 && bytes(count) > lowering::maxSharedBytes(module))
-    --count;
-  int64_t blocks = registersDuringProducts(kernel), enough = enoughWarpgroups(kernel);
-  auto warpgroups = [&](int32_t stages) {
-    return std::min(enough, warpgroupsAtOnce(module, blocks, bytes(stages)));
-  };
-  int32_t fewest = 1;
-  for (const Group &group : groups)
-    if (auto loop = group.firstUser->getParentOfType<scf::ForOp>(); loop && group.stages == most)
-      fewest = std::max(fewest, fewestStages(loop, count, warpgroups(count)));
-  for (int32_t fewer = count - 1; fewer >= fewest; --fewer)
-    if (warpgroups(fewer) > warpgroups(count))
-      count = fewer;
-  int64_t least = warpgroups(count);
-  while (most > 1 && count >= most && count < tuningOf(kernel).mostOperandStages &&
-         warpgroups(count + 1) >= least)
-    ++count;
-  for (Group &group : groups)
-    group.stages = stagesOf(group, count);
 }
 
 namespace {

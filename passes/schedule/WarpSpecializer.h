@@ -65,7 +65,9 @@ private:
   void fillForEach(mlir::OpBuilder &b, const Group &group, llvm::ArrayRef<cta::TmaLoadOp> loads);
   void copyAllInPlace(mlir::Operation *start);
   void copyAhead(mlir::Operation *start);
+  struct StageCosts;
   void chooseStagesAhead();
+  void chooseStagesOfRoles();
   void copyInPlace(Group &group);
   void consume(void (WarpSpecializer::*before)(Group &));
   void moveConsumers(cta::RolesOp roles);

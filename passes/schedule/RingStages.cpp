@@ -1,0 +1,109 @@
+//===- RingStages.cpp - how many slots the rings of a kernel have --------===//
+//
+// More slots keep more bytes on their way, and leave less shared memory for other programs, whose
+// warpgroups keep the tensor cores busy too.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/facts/ProductFacts.h"
+#include "passes/facts/Registers.h"
+#include "passes/facts/Roles.h"
+#include "passes/memory/Scratch.h"
+#include "passes/schedule/WarpSpecializer.h"
+#include "target/Tuning.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::specialization;
+
+/// What decides how many slots the rings have: the bytes that they take and the warpgroups that
+/// then compute on a multiprocessor, up to as many as are of use.
+struct WarpSpecializer::StageCosts {
+  StageCosts(WarpSpecializer &in, unsigned threads)
+      : in(in), module(in.kernel->getParentOfType<ModuleOp>()), threads(threads),
+        others(lowering::bytesBesidesSlots(module, {}, /*withStores=*/false)),
+        stored(lowering::bytesBesidesSlots(module, {}) - others),
+        blocks(registersDuringProducts(in.kernel)), enough(enoughWarpgroups(in.kernel)) {
+    for (Group &group : in.groups)
+      most = std::max(most, group.stages);
+  }
+  /// Of a group, if the deepest have `count`.
+  int32_t stagesOf(const Group &group, int32_t count) const {
+    return group.stages == most && most > 1 ? count : std::min(group.stages, count);
+  }
+  int64_t bytes(int32_t count) const {
+    int64_t sum = 0;
+    for (const Group &group : in.groups)
+      if (!group.partner)
+        sum += lowering::ringBytes(group.ringType(), stagesOf(group, count));
+    return others + std::max(sum, stored);
+  }
+  int64_t warpgroups(int32_t count) const {
+    if (threads == cta::threadsOf(module)) // each also starts copies
+      return std::min(enough, warpgroupsAtOnce(module, blocks, bytes(count)));
+    return std::min(enough, programsAtOnce(module, blocks, bytes(count), threads) *
+                                int64_t(cta::threadsOf(module) / kWarpgroupThreads));
+  }
+  /// The deepest that fit shared memory.
+  int32_t mostThatFit() const {
+    int32_t count = most;
+    while (count > 1 && bytes(count) > lowering::maxSharedBytes(module))
+      --count;
+    return count;
+  }
+  /// `count`, or as few as `fewest` where that gives a lone warpgroup company.
+  int32_t fewerForCompany(int32_t count, int32_t fewest) const {
+    for (int32_t fewer = count - 1; fewer >= fewest; --fewer)
+      if (warpgroups(fewer) > warpgroups(count))
+        count = fewer;
+    return count;
+  }
+  void set(int32_t count) const {
+    for (Group &group : in.groups)
+      group.stages = stagesOf(group, count);
+  }
+
+  WarpSpecializer &in;
+  ModuleOp module;
+  unsigned threads; ///< of a program, those that copy included
+  int64_t others, stored, blocks, enough;
+  int32_t most = 1;
+};
+
+/// As many stages as were asked for, if there is shared memory for them. Fewer where that gives
+/// a lone warpgroup company. More where they cost no warpgroup
+/// that is of use: one thread that also computes starts copies later than one that does nothing
+/// else.
+void WarpSpecializer::chooseStagesAhead() {
+  findPartners();
+  StageCosts costs(*this, cta::threadsOf(kernel));
+  int32_t most = costs.most, count = costs.mostThatFit(), fewest = 1;
+  for (const Group &group : groups)
+    if (auto loop = group.firstUser->getParentOfType<scf::ForOp>(); loop && group.stages == most)
+      fewest = std::max(fewest, fewestStages(loop, count, costs.warpgroups(count)));
+  count = costs.fewerForCompany(count, fewest);
+  int64_t least = costs.warpgroups(count);
+  while (most > 1 && count >= most && count < tuningOf(kernel).mostOperandStages &&
+         costs.warpgroups(count + 1) >= least)
+    ++count;
+  costs.set(count);
+}
+
+/// Beside a warpgroup that has a warp to copy for it: fewer stages than were asked for where other
+/// programs' warpgroups come in for them, as many as by default where they keep none away. What is
+/// in flight is the same for a few programs with deep rings as for more with shallow ones; tensor
+/// cores are busier with more.
+void WarpSpecializer::chooseStagesOfRoles() {
+  unsigned threads = cta::threadsOf(kernel);
+  bool isElastic = llvm::any_of(groups, [](const Group &group) { return group.isElastic; });
+  if (threads != kWarpgroupThreads || programs || isElastic)
+    return;
+  StageCosts costs(*this, threads + cta::producerThreads(threads));
+  if (costs.most < 2)
+    return;
+  int32_t count = costs.fewerForCompany(costs.mostThatFit(), kDefaultStages);
+  while (count < kDefaultStages &&
+         costs.bytes(count + 1) <= lowering::maxSharedBytes(costs.module) &&
+         costs.warpgroups(count + 1) >= costs.warpgroups(count))
+    ++count;
+  costs.set(count);
+}
