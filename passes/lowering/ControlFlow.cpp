@@ -146,8 +146,8 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
        carriedOf(in, lookup, op, op.getBody()->getTerminator()->getOperands()))
     llvm::append_range(next, regs);
   if (atEnd) {
-    LLVM::CondBrOp::create(b, loc, goesOn(b, loc, test, iv, next.front(), upper, step, last), header,
-                           next, exit, ArrayRef(next).drop_front());
+    LLVM::CondBrOp::create(b, loc, goesOn(b, loc, test, iv, next.front(), upper, step, last),
+                           header, next, exit, ArrayRef(next).drop_front());
     carried = addArguments(exit, starts, loc);
   } else {
     LLVM::BrOp::create(b, loc, next, header);

@@ -61,7 +61,8 @@ static bool shouldUnroll(scf::ForOp loop) {
   for (Value v : loop.getRegionIterArgs())
     carried += registersOf(v.getType());
   const Tuning &tuning = tuningOf(loop);
-  int64_t needed = carried + widest + tuning.turnsOfAssembler * loaded + tuning.registersBesideTurns;
+  int64_t needed =
+      carried + widest + tuning.turnsOfAssembler * loaded + tuning.registersBesideTurns;
   return loaded > 0 && needed <= mostRegistersOfThread(targetOf(loop), cta::threadsOf(loop));
 }
 
