@@ -17,6 +17,7 @@
 #include "passes/facts/NonNegative.h"
 #include "passes/facts/Polynomial.h"
 #include "passes/facts/Registers.h"
+#include "passes/memory/Scratch.h"
 #include "target/Tuning.h"
 
 using namespace mlir;
@@ -40,8 +41,10 @@ static bool staysInType(scf::ForOp op) {
   return step && upper && *step > 0 && *upper <= llvm::maxIntN(width) - *step;
 }
 
-/// Whether it neither multiplies blocks nor waits for other threads or copies.
-static bool isOfOneThread(Operation &op) {
+/// Whether it neither multiplies blocks nor waits for other warps or copies.
+static bool isOfOneWarp(Operation &op) {
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return reduceScratchBytes(reduce) == 0;
   if (op.getNumRegions() != 0 || isa<DotOp, BarrierOp>(op))
     return false;
   return !isa<cta::CtaDialect>(op.getDialect()) || isa<cta::ConvertLayoutOp, cta::PinOp>(op);
@@ -51,7 +54,7 @@ static bool isOfOneThread(Operation &op) {
 static bool shouldUnroll(scf::ForOp loop) {
   int64_t loaded = 0, widest = 0, carried = 0;
   for (Operation &op : loop.getBody()->without_terminator()) {
-    if (!isOfOneThread(op))
+    if (!isOfOneWarp(op))
       return false;
     for (Value v : op.getResults())
       widest = std::max(widest, registersOf(v.getType()));
