@@ -29,6 +29,8 @@ void tile::buildCtaPipeline(OpPassManager &pm) { pm.addPass(createFitSharedMemor
 void tile::buildCtaSteps(OpPassManager &pm) {
   // First: whatever looks for loops and strides finds more of them.
   pm.addPass(createCountLoopsPass());
+  // Before blocks are padded: of a maximum it is known with what.
+  pm.addPass(createExtremaPass());
   // Before dimensions grow: a product's columns need not, if it falls into parts.
   pm.addPass(createSplitColumnsPass());
   // Everything that follows counts on powers of two.

@@ -229,6 +229,10 @@ struct Tuning {
   // Registers
   //===--------------------------------------------------------------------===//
 
+  /// Turns of a loop that NVIDIA's assembler (12.8 to 13.0) makes one of, and registers of a thread
+  /// that they want beside what is carried, what is loaded and what is computed of it.
+  int64_t turnsOfAssembler = 4, registersBesideTurns = 24;
+
   /// Of a thread that copies for itself beside products: addresses.
   int64_t registersOfAddresses = 24;
   /// Of a thread that only copies, beside two warpgroups that compute, and beside more of them;

@@ -48,8 +48,11 @@ static bool mayFoldConversion(Value x) {
   return !op || isa<LLVM::ConstantOp, LLVM::SelectOp, LLVM::SIToFPOp, LLVM::UIToFPOp>(op);
 }
 
-/// `x` as 16 bits by way of 32.
+/// `x` as 16 bits, behind LLVM's back.
 Value Lowering::emitToHalfWord(Value x, bool isSigned) {
+  if (x.getType().isF32())
+    return in.inlineAsm(isSigned ? "cvt.rzi.s16.f32 $0, $1;" : "cvt.rzi.u16.f32 $0, $1;", "=h,f",
+                        b.getI16Type(), x, /*sideEffects=*/false);
   Location loc = in.getLoc();
   Value word = in.toIntegerTowardZero(x, b.getI32Type(), isSigned);
   if (isSigned) {
@@ -57,10 +60,9 @@ Value Lowering::emitToHalfWord(Value x, bool isSigned) {
     word = LLVM::SMinOp::create(b, loc, word, in.i32(int32_t(llvm::maxIntN(16))));
   } else {
     word = LLVM::UMinOp::create(b, loc, word, in.i32(int32_t(llvm::maxUIntN(16))));
-    if (x.getType().isF64()) { // the highest bit alone, which may be a number in 32 bits
-      Value isNaN = LLVM::FCmpOp::create(b, loc, LLVM::FCmpPredicate::uno, x, x);
-      word = LLVM::SelectOp::create(b, loc, isNaN, in.i32(1 << 15), word);
-    }
+    // The highest bit alone, which may be a number in 32 bits.
+    Value isNaN = LLVM::FCmpOp::create(b, loc, LLVM::FCmpPredicate::uno, x, x);
+    word = LLVM::SelectOp::create(b, loc, isNaN, in.i32(1 << 15), word);
   }
   return LLVM::TruncOp::create(b, loc, b.getI16Type(), word);
 }

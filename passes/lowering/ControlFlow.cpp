@@ -7,14 +7,9 @@
 //
 // A block that is carried becomes one block argument for each register.
 //
-// Behind the last turn of a `for` the counter may step past the end of its type, and must not
-// begin anew. A loop by ones never does. One that starts at 0 or above compares without a sign,
-// where that sum has room; the others ask how far it is to the end before they step on.
-//
 //===----------------------------------------------------------------------===//
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "passes/facts/NonNegative.h"
 #include "passes/facts/StridedAccess.h"
+#include "passes/lowering/LoopTests.h"
 #include "passes/lowering/Lowering.h"
 
 using namespace mlir;
@@ -71,45 +66,12 @@ static Block *newBlock(OpBuilder &b) {
   return block;
 }
 
-namespace {
-/// How a loop knows that there is another turn. The last two ask before the counter grows, so
-/// that it never leaves its type, and LLVM knows that it does not.
-enum class LoopTest {
-  Signed,     ///< counter < end
-  Unsigned,   ///< the same without a sign
-  BeforeLast, ///< counter < end - step, where neither is negative
-  Distance,   ///< end - counter > step, without a sign
-};
-} // namespace
-
-static bool isNotNegative(Value v) {
-  ArgumentSet arguments;
-  return NonNegative(/*checked=*/false, /*trusted=*/false, arguments)
-      .holds(Polynomial::variable(v));
-}
-
-/// Whether the counter stays in its type: it goes by ones, or between known bounds.
-static bool staysInType(scf::ForOp op) {
-  Type type = op.getInductionVar().getType();
-  std::optional<int64_t> step = getConstantIntValue(op.getStep()),
-                         upper = getConstantIntValue(op.getUpperBound());
-  if (step == 1)
-    return true;
-  unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
-  return step && upper && *step > 0 && *upper <= llvm::maxIntN(width) - *step;
-}
-
-static LoopTest testOf(scf::ForOp op) {
-  if (op.getUnsignedCmp())
-    return LoopTest::Unsigned;
-  if (staysInType(op))
-    return LoopTest::Signed;
-  return isNotNegative(op.getLowerBound()) ? LoopTest::BeforeLast : LoopTest::Distance;
-}
-
-/// Whether a loop that tests at its end goes on; `last` is end - step.
-static Value goesOn(OpBuilder &b, Location loc, LoopTest test, Value iv, Value upper, Value step,
-                    Value last) {
+/// Whether a loop that tests at its end goes on; `next` is what its counter grows to, `last` is
+/// end - step.
+static Value goesOn(OpBuilder &b, Location loc, LoopTest test, Value iv, Value next, Value upper,
+                    Value step, Value last) {
+  if (test == LoopTest::Grown)
+    return LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, next, upper);
   if (test == LoopTest::BeforeLast)
     return LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::slt, iv, last);
   // Without a sign, the distance fits the type.
@@ -144,7 +106,7 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
     return LLVM::ICmpOp::create(b, loc, predicate, l, r);
   };
   LoopTest test = testOf(op);
-  bool atEnd = test == LoopTest::BeforeLast || test == LoopTest::Distance;
+  bool atEnd = test != LoopTest::Signed && test != LoopTest::Unsigned;
   Value lower = getScalar(op.getLowerBound()), upper = getScalar(op.getUpperBound()),
         step = getScalar(op.getStep());
   // Wrong only if the end is not above 0: then there is no turn.
@@ -177,14 +139,15 @@ LogicalResult Lowering::lowerFor(scf::ForOp op) {
   if (failed(lowerBlock(*op.getBody())))
     return failure();
   in.setLoc(loc);
-  auto flags = atEnd ? LLVM::IntegerOverflowFlags::nsw : LLVM::IntegerOverflowFlags::none;
+  using Flags = LLVM::IntegerOverflowFlags;
+  Flags flags = test == LoopTest::Grown ? Flags::nuw : atEnd ? Flags::nsw : Flags::none;
   SmallVector<Value> next = {LLVM::AddOp::create(b, loc, iv, step, flags)};
   for (const Registers &regs :
        carriedOf(in, lookup, op, op.getBody()->getTerminator()->getOperands()))
     llvm::append_range(next, regs);
   if (atEnd) {
-    LLVM::CondBrOp::create(b, loc, goesOn(b, loc, test, iv, upper, step, last), header, next, exit,
-                           ArrayRef(next).drop_front());
+    LLVM::CondBrOp::create(b, loc, goesOn(b, loc, test, iv, next.front(), upper, step, last),
+                           header, next, exit, ArrayRef(next).drop_front());
     carried = addArguments(exit, starts, loc);
   } else {
     LLVM::BrOp::create(b, loc, next, header);

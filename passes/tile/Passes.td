@@ -238,4 +238,22 @@ def MaskedArithmeticPass : TilePass<"tile-masked-arithmetic", "::mlir::ModuleOp"
   let counts = [Count<"masksMoved", "masks applied to what is the same for many elements">];
 }
 
+def ExtremaPass : TilePass<"tile-extrema", "::mlir::ModuleOp"> {
+  let summary = "find maxima and minima that hand on NaN";
+  let description = [{
+    - **Needs**: inlined calls; merged comparisons (run common-subexpression elimination
+      first).
+    - **Guarantees**: the same numbers; a NaN is a NaN, with any bits.
+    - **Never**: touches choices whose result may be a zero of another sign.
+
+    ```
+      %m = arith.cmpf ogt, %a, %b
+      %n = arith.cmpf une, %a, %a
+      %c = arith.ori %m, %n           =>     %x = arith.maximumf %a, %b
+      %x = arith.select %c, %a, %b
+    ```
+  }];
+  let counts = [Count<"extremaFound", "choices that are one instruction">];
+}
+
 #endif // TILE_PASSES_TILE_PASSES
