@@ -59,6 +59,8 @@ void tile::buildCtaSteps(OpPassManager &pm) {
   // Rematerialised index arithmetic repeats itself: merge it before lowering.
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
+  // What several loops want of one block, an operand in shared memory say, is made once.
+  pm.addPass(createCSEPass());
   pm.addPass(createSpecializeWarpsPass());
   // After sharing and hoisting: each program goes on with what is computed here.
   pm.addPass(createHoistStoreStartsPass());

@@ -18,6 +18,7 @@
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Refusals.h"
+#include "passes/facts/Registers.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/layouts/StagingLayouts.h"
 #include "passes/memory/Scratch.h"
@@ -74,6 +75,14 @@ static int64_t sharedBytes(ModuleOp module, ArrayRef<Pipeline> pipelines,
   for (const BulkRing &ring : bulkRings)
     rings += lowering::ringBytes(ring.type(), std::min(ring.stages, limit)) + cta::kSlotAlignment;
   return slots * cta::groupsOf(module) + rings + lowering::bytesBesidesSlots(module, replaced);
+}
+
+/// Thread blocks that a multiprocessor has registers for beside what warpgroup products need.
+static int64_t programsWithRegisters(ModuleOp module) {
+  int64_t registers = 0;
+  for (func::FuncOp kernel : module.getOps<func::FuncOp>())
+    registers = std::max(registers, registersDuringProducts(kernel));
+  return programsAtOnce(module, registers, /*sharedBytes=*/0, cta::threadsOf(module));
 }
 
 //===----------------------------------------------------------------------===//
@@ -415,7 +424,8 @@ struct PipelineLoadsPass : tile::impl::PipelineLoadsPassBase<PipelineLoadsPass> 
       return;
     }
     // A second thread block on the multiprocessor is worth more than a spare slot.
-    auto blocks = [&] { return lowering::programsWith(module, bytes()); };
+    int64_t most = programsWithRegisters(module);
+    auto blocks = [&] { return std::min(most, lowering::programsWith(module, bytes())); };
     int64_t before = blocks();
     for (auto [p, own] : llvm::zip_equal(pipelines, spares))
       p.hasSpare = own;

@@ -9,11 +9,13 @@
 #include "ir/layout/MatrixAccess.h"
 #include "passes/copies/CopyHints.h"
 #include "passes/copies/PipelineLoads.h"
+#include "passes/facts/ChainedProducts.h"
 #include "passes/facts/LoopSlice.h"
 #include "passes/facts/MaskRuns.h"
 #include "passes/facts/PointerRoots.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Refusals.h"
+#include "passes/facts/Registers.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/layouts/StagingLayouts.h"
 
@@ -311,7 +313,13 @@ static bool wantsSpare(Pipeline &p) {
     return own;
   };
   Flight flight;
-  return !obstacleToFlight(p.loop, isCopied, flight) && any;
+  if (!obstacleToFlight(p.loop, isCopied, flight) && any)
+    return true;
+  std::optional<ChainedProducts> chain = chainedProducts(p.loop);
+  unsigned threads = cta::threadsOf(p.loop->getParentOfType<ModuleOp>());
+  return chain && chain->last.getB().hasOneUse() && isCopied(chain->last.getB()) &&
+         chain->registers(p.loop, /*chained=*/true) <=
+             mostRegistersOfThread(targetOf(p.loop), threads);
 }
 
 std::optional<Pipeline> tile::planPipeline(scf::ForOp loop, int32_t stages, bool onlyForProducts) {

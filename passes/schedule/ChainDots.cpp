@@ -16,26 +16,28 @@
 // Nothing is in flight behind a back edge, and the order of additions stays. Between the turns
 // live the sum and the left operand; under the products their results, too. Where one of the
 // threads that compute starts the copies of turns to come, it does so behind each release.
+// Where all of them copy, nothing is given back: a slot more is left alone for a turn, the number
+// of the last product's slot lives on instead, and the copies of a turn start under its products.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/schedule/ChainDots.h"
 #include "ir/Kernel.h"
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/copies/CopiesAhead.h"
-#include "passes/facts/ProductFacts.h"
+#include "passes/facts/ChainedProducts.h"
 #include "passes/facts/Registers.h"
 #include "passes/memory/Scratch.h"
+#include "passes/schedule/CopiesUnderDots.h"
 
 using namespace mlir;
 using namespace tile;
 
 namespace {
 
-class Chain {
+class Chain : ChainedProducts {
 public:
   explicit Chain(scf::ForOp loop) : loop(loop) {}
   bool match();
@@ -45,14 +47,13 @@ private:
   /// What a turn leaves for its last product, and for the next turn.
   struct Turn {
     Value left, sum;
+    Value place;                ///< of the right operand, where threads fill slots
     SmallVector<Value> carried; ///< in the order of the loop's variables, without the sum
   };
 
-  bool findProducts();
   bool findSlot();
+  bool findFilledSlot();
   bool dependsOnTurnAlone(cta::SingleOp refill);
-  bool findScaling();
-  bool isChained();
   bool fits();
 
   bool isLate(Operation *op) const;
@@ -61,45 +62,34 @@ private:
   Value endOfRest(OpBuilder &b, Value second);
   SmallVector<Value> withSum(ValueRange carried, Value sum) const;
   SmallVector<Value> withoutSum(ValueRange all) const;
+  SmallVector<Value> valuesOf(const Turn &turn) const;
+  Turn turnOf(ValueRange values) const;
 
   scf::ForOp loop;
-  SmallVector<cta::WarpgroupDotOp> dots;
-  cta::WarpgroupDotOp first, last; ///< of `dots`, the last two
-  cta::RingWaitOp slot;            ///< of the right operand of `last`
-  cta::RingReleaseOp release;      ///< of that slot
-  cta::SingleOp refill;            ///< of it, by a thread that computes; may be null
-  unsigned sumArg = 0;             ///< which of the loop's variables `last` adds to
-  DenseSet<Operation *> scaling;   ///< what is done with the sum before it is added to
-  arith::TruncFOp narrowing;       ///< gives the left operand; may be null
+  Operation *slot = nullptr;  ///< of the right operand of `last`
+  cta::SlotOp filled;         ///< the same where threads fill it; else null
+  cta::RingReleaseOp release; ///< of that slot
+  cta::SingleOp refill;       ///< of it, by a thread that computes; may be null
 };
 
 } // namespace
 
 bool Chain::match() {
-  return findProducts() && findSlot() && findScaling() && isChained() && fits();
-}
-
-/// Two products or more, all in the loop itself; the last adds to a variable of the loop.
-bool Chain::findProducts() {
-  dots = plainProducts(loop);
-  if (dots.size() < 2)
+  std::optional<ChainedProducts> found = chainedProducts(loop);
+  if (!found)
     return false;
-  last = dots.back();
-  first = dots[dots.size() - 2];
-  if (!isa<RankedTensorType>(last.getA().getType()) || !last.getResult().hasOneUse())
-    return false;
-  OpOperand &use = *last.getResult().use_begin();
-  sumArg = use.getOperandNumber();
-  return use.getOwner() == loop.getBody()->getTerminator();
+  static_cast<ChainedProducts &>(*this) = std::move(*found);
+  return (findSlot() || findFilledSlot()) && fits();
 }
 
 /// The right operand has a ring of its own, so that its slots can be taken later than others.
 bool Chain::findSlot() {
-  slot = last.getB().getDefiningOp<cta::RingWaitOp>();
-  if (!slot || slot->getBlock() != loop.getBody() ||
-      !llvm::all_of(slot->getUsers(), [&](Operation *user) { return user == last; }))
+  auto wait = last.getB().getDefiningOp<cta::RingWaitOp>();
+  if (!wait || wait->getBlock() != loop.getBody() ||
+      !llvm::all_of(wait->getUsers(), [&](Operation *user) { return user == last; }))
     return false;
-  for (Operation *user : slot.getRing().getUsers())
+  slot = wait;
+  for (Operation *user : wait.getRing().getUsers())
     if (auto found = dyn_cast<cta::RingReleaseOp>(user); found && loop->isAncestor(found)) {
       if (found.getCondition() || release || found->getBlock() != loop.getBody() ||
           !last->isBeforeInBlock(found))
@@ -109,12 +99,20 @@ bool Chain::findSlot() {
   if (!release)
     return false;
   refill = nextCopiesBehind(release);
-  return llvm::all_of(slot.getRing().getUsers(),
+  return llvm::all_of(wait.getRing().getUsers(),
                       [&](Operation *user) {
-                        return user == slot || user == release || !loop->isAncestor(user) ||
+                        return user == wait || user == release || !loop->isAncestor(user) ||
                                (refill && refill->isAncestor(user));
                       }) &&
          dependsOnTurnAlone(refill);
+}
+
+/// Threads fill it, and not in the next turn.
+bool Chain::findFilledSlot() {
+  filled = last.getB().getDefiningOp<cta::SlotOp>();
+  slot = filled;
+  return filled && loop->hasAttr(cta::kSpareSlotAttr) && filled->getBlock() == loop.getBody() &&
+         filled->hasOneUse() && loop.isDefinedOutsideOfLoop(filled.getSlots());
 }
 
 /// Whether what `refill` does follows from the number of the turn.
@@ -127,67 +125,9 @@ bool Chain::dependsOnTurnAlone(cta::SingleOp refill) {
   });
 }
 
-/// Element by element, under a condition or not.
-static bool isScaling(Operation *op) {
-  auto branch = dyn_cast<scf::IfOp>(op);
-  if (!branch)
-    return isElementByElement(op);
-  auto areElementByElement = [](Region &region) {
-    return llvm::all_of(region.front().without_terminator(),
-                        [](Operation &op) { return isElementByElement(&op); });
-  };
-  return op->getNumResults() == 1 && llvm::all_of(op->getRegions(), areElementByElement);
-}
-
-/// The sum is only scaled, element by element, before the last product is added to it.
-bool Chain::findScaling() {
-  BlockArgument sum = loop.getRegionIterArg(sumArg);
-  SmallVector<Value> values{sum};
-  while (!values.empty())
-    for (OpOperand &use : values.pop_back_val().getUses()) {
-      Operation *user = loop.getBody()->findAncestorOpInBlock(*use.getOwner());
-      if (user == last) {
-        if (use.get() != last.getAcc() || use.getOperandNumber() != 2)
-          return false;
-        continue;
-      }
-      if (!user || !isScaling(user))
-        return false;
-      if (scaling.insert(user).second)
-        values.push_back(user->getResult(0));
-    }
-  // With no way from the variable to the product the loop adds up nothing.
-  return last.getAcc() == sum || scaling.contains(last.getAcc().getDefiningOp());
-}
-
-/// The left operand is made of the result of another product of the same turn.
-bool Chain::isChained() {
-  BackwardSliceOptions options;
-  options.filter = [&](Operation *op) { return loop->isProperAncestor(op); };
-  SetVector<Operation *> slice;
-  if (failed(getBackwardSlice(last.getA(), &slice, options)) || !slice.contains(first))
-    return false;
-  auto truncation = last.getA().getDefiningOp<arith::TruncFOp>();
-  if (truncation && truncation->hasOneUse() && truncation->getBlock() == loop.getBody())
-    narrowing = truncation;
-  return true;
-}
-
-/// All that the loop carries, the left operand and the other results, with as much beside them as
-/// the assembler wants for what is done with them; numbers of rows and parts of them are among that
-/// where several programs are a thread block. Where they only share a multiprocessor, as many
-/// as without.
+/// No fewer programs run at once so than otherwise.
 bool Chain::fits() {
-  int64_t registers = tuningOf(loop).registersBesideChain;
-  bool isShared = cta::blockProgramsOf(loop).count > 1;
-  int64_t least = isShared ? tuningOf(loop).deferredLeastRegisters + 1 : 0;
-  for (Type type : loop.getResultTypes())
-    if (int64_t carried = packedRegistersOf(type); carried >= least)
-      registers += carried;
-  for (cta::WarpgroupDotOp dot : ArrayRef(dots).drop_back())
-    registers += packedRegistersOf(dot.getType());
-  int64_t left = packedRegistersOf(last.getA().getType());
-  int64_t chained = registers + (narrowing ? left : 2 * left);
+  int64_t plain = registers(loop, /*chained=*/false), chained = registers(loop, /*chained=*/true);
   auto module = loop->getParentOfType<ModuleOp>();
   bool hasRoles = bool(loop->getParentOfType<cta::RolesOp>());
   unsigned threads = cta::threadsOf(module);
@@ -202,7 +142,7 @@ bool Chain::fits() {
   auto programs = [&](int64_t count) {
     return occupancyOf(multiprocessor, int(threads), int(std::min(count, most)), shared).programs;
   };
-  return chained <= most && programs(chained) == programs(registers);
+  return chained <= most && programs(chained) == programs(plain);
 }
 
 bool Chain::isLate(Operation *op) const {
@@ -213,6 +153,8 @@ bool Chain::isLate(Operation *op) const {
 /// The last product of `turn`.
 Value Chain::multiply(OpBuilder &b, const Turn &turn, bool inFlight) {
   IRMapping map;
+  if (filled)
+    map.map(filled.getIndex(), turn.place);
   b.clone(*slot, map);
   map.map(last.getA(), turn.left);
   map.map(last.getAcc(), turn.sum);
@@ -228,6 +170,7 @@ Chain::Turn Chain::run(OpBuilder &b, Value index, ValueRange carried, Value init
   map.map(loop.getInductionVar(), index);
   map.map(withoutSum(loop.getRegionIterArgs()), carried);
   Value product;
+  cta::WarpgroupWaitOp done;
   for (Operation &op : loop.getBody()->without_terminator()) {
     if (isLate(&op))
       continue;
@@ -237,13 +180,16 @@ Chain::Turn Chain::run(OpBuilder &b, Value index, ValueRange carried, Value init
     cast<cta::WarpgroupDotOp>(copy).setInFlight(true);
     product = multiply(b, *before, /*inFlight=*/true);
     Value result = copy->getResult(0);
-    map.map(first.getResult(),
-            cta::WarpgroupWaitOp::create(b, op.getLoc(), result.getType(), result).getResult());
+    done = cta::WarpgroupWaitOp::create(b, op.getLoc(), result.getType(), result);
+    map.map(first.getResult(), done.getResult());
   }
+  if (done && filled)
+    waitBehindCopies(done);
   Value sum = init;
   if (before) {
     sum = cta::WarpgroupWaitOp::create(b, last.getLoc(), product.getType(), product);
-    b.clone(*release);
+    if (release)
+      b.clone(*release);
     if (refill) {
       IRMapping earlier;
       earlier.map(loop.getInductionVar(),
@@ -269,6 +215,8 @@ Chain::Turn Chain::run(OpBuilder &b, Value index, ValueRange carried, Value init
   if (!narrowing && before)
     turn.left = cta::PinOp::create(b, last.getLoc(), turn.left.getType(), turn.left);
   turn.sum = map.lookupOrDefault(last.getAcc());
+  if (filled)
+    turn.place = map.lookupOrDefault(filled.getIndex());
   for (Value v : withoutSum(loop.getBody()->getTerminator()->getOperands()))
     turn.carried.push_back(map.lookupOrDefault(v));
   return turn;
@@ -284,6 +232,22 @@ SmallVector<Value> Chain::withoutSum(ValueRange all) const {
   SmallVector<Value> others(all);
   others.erase(others.begin() + sumArg);
   return others;
+}
+
+/// What goes from one turn to the next.
+SmallVector<Value> Chain::valuesOf(const Turn &turn) const {
+  SmallVector<Value> values = turn.carried;
+  values.append({turn.sum, turn.left});
+  if (filled)
+    values.push_back(turn.place);
+  return values;
+}
+
+Chain::Turn Chain::turnOf(ValueRange values) const {
+  ValueRange own = filled ? values.drop_back() : values;
+  Turn turn{own.back(), own.drop_back().back(), filled ? values.back() : Value(), {}};
+  llvm::append_range(turn.carried, own.drop_back(2));
+  return turn;
 }
 
 /// Where the turns from the `second` one on end.
@@ -304,6 +268,8 @@ Value Chain::endOfRest(OpBuilder &b, Value second) {
 }
 
 void Chain::rewrite() {
+  if (filled && first == dots.front())
+    issueBeforeCopies(first);
   OpBuilder b(loop);
   Location loc = loop.getLoc();
   Value lower = loop.getLowerBound(), upper = loop.getUpperBound(), step = loop.getStep();
@@ -316,25 +282,21 @@ void Chain::rewrite() {
     Value init = loop.getInitArgs()[sumArg];
     Turn turn = run(b, lower, withoutSum(loop.getInitArgs()), init, nullptr);
     Value second = arith::AddIOp::create(b, loc, lower, step);
-    Value end = endOfRest(b, second);
-    SmallVector<Value> inits = turn.carried;
-    inits.append({turn.sum, turn.left});
+    Value stop = endOfRest(b, second);
     auto rest = scf::ForOp::create(
-        b, loc, second, end, step, inits,
+        b, loc, second, stop, step, valuesOf(turn),
         [&](OpBuilder &b, Location, Value index, ValueRange args) {
-          Turn before{args.back(), args.drop_back().back(), {}};
-          Turn next = run(b, index, args.drop_back(2), Value(), &before);
-          SmallVector<Value> values = next.carried;
-          values.append({next.sum, next.left});
-          scf::YieldOp::create(b, loc, values);
+          Turn before = turnOf(args);
+          Turn next = run(b, index, before.carried, Value(), &before);
+          scf::YieldOp::create(b, loc, valuesOf(next));
         },
         loop.getUnsignedCmp());
     rest->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
-    ValueRange results = rest.getResults();
-    Turn last{results.back(), results.drop_back().back(), {}};
-    Value sum = multiply(b, last, /*inFlight=*/false);
-    b.clone(*release);
-    scf::YieldOp::create(b, loc, withSum(results.drop_back(2), sum));
+    Turn end = turnOf(rest.getResults());
+    Value sum = multiply(b, end, /*inFlight=*/false);
+    if (release)
+      b.clone(*release);
+    scf::YieldOp::create(b, loc, withSum(end.carried, sum));
   };
   auto none = [&](OpBuilder &b, Location) { scf::YieldOp::create(b, loc, loop.getInitArgs()); };
   auto whole = scf::IfOp::create(b, loc, runs, turns, none);

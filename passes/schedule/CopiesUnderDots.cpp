@@ -53,7 +53,8 @@ static bool canMove(cta::WarpgroupDotOp dot, Operation *place,
     return !from || from->getBlock() != dot->getBlock() || from->isBeforeInBlock(place);
   };
   for (Value operand : dot->getOperands()) {
-    if (operand.getDefiningOp<cta::RingWaitOp>())
+    if (auto wait = operand.getDefiningOp<cta::RingWaitOp>();
+        wait && wait->getBlock() == dot->getBlock())
       return false; // its slot is given back where the product was
     if (isBefore(operand))
       continue;
@@ -76,25 +77,46 @@ static Operation *firstUseOf(cta::WarpgroupDotOp dot) {
   return first;
 }
 
-bool tile::issueCopiesUnderDots(scf::ForOp loop) {
-  SmallVector<cta::WarpgroupDotOp> dots = plainProducts(loop);
-  if (dots.empty() || loop->getParentOfType<cta::RolesOp>())
-    return false;
-  cta::WarpgroupDotOp dot = dots.front();
-  auto sum = dyn_cast<BlockArgument>(dot.getAcc());
+bool tile::issueBeforeCopies(cta::WarpgroupDotOp dot) {
   cta::AsyncWaitOp wait = waitBeforeCopies(dot);
-  if (!sum || sum.getOwner() != loop.getBody() || !sum.hasOneUse() || !wait ||
-      !wait->isBeforeInBlock(dot))
+  if (!wait || !wait->isBeforeInBlock(dot))
     return false;
   // The addresses and masks of the copies are computed under the product, too.
   Operation *place = wait->getNextNode();
   SmallVector<cta::SlotOp> slots;
   if (!canMove(dot, place, slots))
     return false;
-  OpBuilder b(dots.size() == 1 ? firstUseOf(dot) : dot->getNextNode());
   for (cta::SlotOp slot : slots)
     slot->moveBefore(place);
   dot->moveBefore(place);
+  return true;
+}
+
+void tile::waitBehindCopies(cta::WarpgroupWaitOp wait) {
+  auto isFree = [&](Operation *op) {
+    return op && !llvm::is_contained(wait->getUsers(), op) &&
+           (isa<cta::AsyncCopyOp, cta::AsyncCommitOp>(op) || isMemoryEffectFree(op));
+  };
+  Operation *last = wait;
+  for (Operation *op = wait->getNextNode(); isFree(op); op = op->getNextNode())
+    if (isa<cta::AsyncCommitOp>(op))
+      last = op;
+  if (last != wait)
+    wait->moveAfter(last);
+}
+
+bool tile::issueCopiesUnderDots(scf::ForOp loop) {
+  SmallVector<cta::WarpgroupDotOp> dots = plainProducts(loop);
+  if (dots.empty() || loop->getParentOfType<cta::RolesOp>())
+    return false;
+  cta::WarpgroupDotOp dot = dots.front();
+  auto sum = dyn_cast<BlockArgument>(dot.getAcc());
+  if (!sum || sum.getOwner() != loop.getBody() || !sum.hasOneUse())
+    return false;
+  Operation *next = dot->getNextNode();
+  if (!issueBeforeCopies(dot))
+    return false;
+  OpBuilder b(dots.size() == 1 ? firstUseOf(dot) : next);
   dot.setInFlight(true);
   auto done = cta::WarpgroupWaitOp::create(b, dot.getLoc(), dot.getType(), dot);
   dot.getResult().replaceAllUsesExcept(done.getResult(), done);

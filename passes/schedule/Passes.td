@@ -214,7 +214,8 @@ def OverlapDotsPass : TilePass<"tile-overlap-dots", "::mlir::ModuleOp"> {
       does so under the next product (RotateDots.cpp; with several products
       StaggerDots.cpp). A loop whose last product multiplies, from registers, what
       became of another's result issues it in the next iteration, behind the
-      product there, and under the arithmetic between the two (ChainDots.cpp). Of
+      product there, and under the arithmetic between the two (ChainDots.cpp), from
+      a ring's slot or from one that the warps fill themselves and spare for a turn. Of
       several products that do not all depend on each other, the second is issued
       right behind the first, and each waited for where its result is used
       (EarlyDots.cpp). A loop whose threads fill its slots, none of which can be spared,
