@@ -63,9 +63,9 @@ static const llvm::StringMap<Rule> &rules() {
     add(cta::kBlockProgramsAttr, Place::Module, is<DenseI32ArrayAttr>, "an array of i32");
     add(cta::kGridSplitsAttr, Place::Module, is<ArrayAttr>, "an array");
     unit(Place::Any, {cta::kOwnSlotsAttr});
-    unit(Place::Module,
-         {kPersistentAttr, kCheckedLaunchAttr, kNoWarpgroupDotsAttr, kNoTensorMapsAttr,
-          kDependentLaunchAttr, kAnnouncesAttr, kEachLaneArrivesAttr, kAlgebraicAttr});
+    unit(Place::Module, {kPersistentAttr, kCheckedLaunchAttr, kNoWarpgroupDotsAttr,
+                         kNoTensorMapsAttr, kDependentLaunchAttr, kAnnouncesAttr, kFewProgramsAttr,
+                         kEachLaneArrivesAttr, kAlgebraicAttr});
     add(kDivisibilityAttr, Place::Parameter, isI32, "an i32");
     add(kSignatureIndexAttr, Place::Parameter, isI64, "an i64");
     add(kSignaturePathAttr, Place::Parameter, is<DenseI64ArrayAttr>, "an array of i64");

@@ -39,6 +39,8 @@ inline constexpr llvm::StringLiteral kFpFusionAttr = "tile.fp_fusion";
 inline constexpr llvm::StringLiteral kDependentLaunchAttr = "tile.dependent_launch";
 /// Unit, with the one before: once the kernel has waited, the grid behind it may start.
 inline constexpr llvm::StringLiteral kAnnouncesAttr = "tile.announces";
+/// On a module: its grids are too small for thread blocks that several programs share.
+inline constexpr llvm::StringLiteral kFewProgramsAttr = "tile.few_programs";
 /// i32: the PTX ISA version (times 10) that the instructions used need; absent if the
 /// target's own is enough.
 inline constexpr llvm::StringLiteral kPtxVersionAttr = "tile.ptx_version";

@@ -3,6 +3,7 @@
 // Contract and example: FitSharedMemoryPass in passes/Passes.td.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Attributes.h"
 #include "ir/Kernel.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Matchers.h"
@@ -216,6 +217,12 @@ private:
         failed(chooseWarps(*before, made.wanted, made.remarks)) ||
         (!isShared && failed(choosePrograms(*before, made))))
       return failure();
+    if (cta::blockProgramsOf(module).count > 1 && module->hasAttr(kFewProgramsAttr)) {
+      // The form that a launcher would have to take instead.
+      (*before)->setAttr(tile::kKernelAttr, withoutRoles(made.wanted));
+      restore(*before);
+      return make(before, made);
+    }
     keepTwoPrograms();
     return success();
   }

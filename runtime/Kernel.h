@@ -67,6 +67,9 @@ public:
                      llvm::ArrayRef<const void *> arguments,
                      const LaunchOptions &options = {}) const;
 
+  /// Compiles and loads the form that launches of that grid take, where it is known to be another.
+  llvm::Error prepareFor(const uint32_t grid[3]) const;
+
   const CompiledKernel &compiled() const { return *kernel; }
   const KernelMetadata &metadata() const { return kernel->metadata; }
   const std::shared_ptr<Context> &context() const { return owner; }
@@ -89,8 +92,10 @@ private:
       : kernel(std::move(kernel)), owner(std::move(context)), module(std::move(module)) {}
 
   using Compile = std::function<llvm::Expected<std::shared_ptr<const CompiledKernel>>()>;
-  /// Launches another form of the kernel, which is `kept` once it is compiled, with the same
-  /// arguments.
+  /// Another form of the kernel, which is `kept` once it is compiled.
+  llvm::Expected<std::shared_ptr<LoadedKernel>>
+  otherForm(const Compile &compile, std::shared_ptr<LoadedKernel> &kept) const;
+  /// Launches another form of the kernel with the same arguments.
   llvm::Error launchOther(const Compile &compile, std::shared_ptr<LoadedKernel> &kept,
                           cuda::Stream stream, const uint32_t grid[3],
                           llvm::ArrayRef<void *> pointers, const LaunchOptions &options) const;

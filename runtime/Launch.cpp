@@ -85,25 +85,43 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
   return llvm::Error::success();
 }
 
+llvm::Expected<std::shared_ptr<LoadedKernel>>
+LoadedKernel::otherForm(const Compile &compile, std::shared_ptr<LoadedKernel> &kept) const {
+  // The first launch of this kind compiles; the others of that moment wait.
+  std::lock_guard<std::mutex> lock(fallbackMutex);
+  if (!kept) {
+    auto compiled = compile();
+    if (!compiled)
+      return compiled.takeError();
+    auto loaded = LoadedKernel::load(*compiled, owner);
+    if (!loaded)
+      return loaded.takeError();
+    kept = *loaded;
+  }
+  return kept;
+}
+
+llvm::Error LoadedKernel::prepareFor(const uint32_t grid[3]) const {
+  if (!kernel->alone)
+    return llvm::Error::success();
+  const int (&together)[3] = metadata().programsPerBlock;
+  uint64_t programs = uint64_t(grid[0]) * grid[1] * grid[2];
+  uint64_t enough =
+      uint64_t(owner->device().multiprocessors) * together[0] * together[1] * together[2];
+  // Which axis they share the arguments may say; so many programs are too few along any.
+  if (programs >= enough)
+    return llvm::Error::success();
+  return otherForm(kernel->alone, single).takeError();
+}
+
 llvm::Error LoadedKernel::launchOther(const Compile &compile, std::shared_ptr<LoadedKernel> &kept,
                                       cuda::Stream stream, const uint32_t grid[3],
                                       llvm::ArrayRef<void *> pointers,
                                       const LaunchOptions &options) const {
-  std::shared_ptr<LoadedKernel> other;
-  {
-    // The first launch of this kind compiles; the others of that moment wait.
-    std::lock_guard<std::mutex> lock(fallbackMutex);
-    if (!kept) {
-      auto compiled = compile();
-      if (!compiled)
-        return compiled.takeError();
-      auto loaded = LoadedKernel::load(*compiled, owner);
-      if (!loaded)
-        return loaded.takeError();
-      kept = *loaded;
-    }
-    other = kept;
-  }
+  auto found = otherForm(compile, kept);
+  if (!found)
+    return found.takeError();
+  const std::shared_ptr<LoadedKernel> &other = *found;
   // Both kernels have the arguments of the signature in the same order.
   auto isOwn = [](const ParameterPlan &p) {
     return p.kind == Kind::TensorMap || p.kind == Kind::NumPrograms;

@@ -4,6 +4,7 @@
 #include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 #include <chrono>
+#include <mutex>
 #include <utility>
 
 using namespace tile;
@@ -175,6 +176,10 @@ llvm::Expected<Module> Module::loadPtx(std::shared_ptr<Context> context, llvm::S
   JitCall call(options, ptx);
   std::string terminated = ptx.str(); // the driver reads up to a null
   cuda::Module handle = nullptr;
+  // The driver compiles for one thread at a time, and slower if others are waiting inside of it:
+  // seventeen kernels take 0.80 s one after the other, 0.98 s by two threads, 1.26 s by sixteen.
+  static std::mutex turn;
+  std::lock_guard<std::mutex> lock(turn);
   double start = now();
   Result result = api.cuModuleLoadDataEx(&handle, terminated.c_str(), call.count(), call.options(),
                                          call.values());

@@ -150,6 +150,10 @@ static int64_t blocksAtOnce(const Target &target) {
   return deviceLike(target.capability).multiprocessors;
 }
 
+bool tile::fillsSharedBlocks(int64_t programs, const Target &target) {
+  return programs >= 2 * blocksAtOnce(target);
+}
+
 int64_t tile::threadsAtOnce(const Target &target) {
   return blocksAtOnce(target) * target.multiprocessor.threads;
 }
@@ -243,12 +247,15 @@ static constexpr ProductBlock kChainBlocks[] = {{128, 0, 8}, {64, 0, 4}, {16, 0,
 static constexpr int64_t kChainTurns[] = {128, 64, 32, 16};
 
 static int64_t bytesOfChain(const KernelShape &shape) {
-  graph::MatmulOp first = shape.product->chain->of.first, second = shape.product->op;
-  auto bytes = [](mlir::Value value) {
-    return int64_t(bytesOf(mlir::cast<GraphTensorType>(value.getType()).getElement()));
+  graph::MatmulOp second = shape.product->op;
+  auto bytes = [](graph::MatmulOp of) {
+    return std::max<int64_t>(bytesOf(of.getLhs().getType().getElement()),
+                             bytesOf(of.getRhs().getType().getElement()));
   };
-  return std::max({bytes(first.getLhs()), bytes(first.getRhs()), bytes(second.getLhs()),
-                   bytes(second.getRhs())});
+  int64_t most = bytes(second);
+  for (graph::MatmulOp first : shape.product->chain->of.firsts)
+    most = std::max(most, bytes(first));
+  return most;
 }
 
 static bool drawsNumbers(const KernelShape &shape) {
@@ -260,13 +267,15 @@ static bool drawsNumbers(const KernelShape &shape) {
 static int64_t turnOfChain(const KernelShape &shape, const ProductBlock &block, int64_t depth,
                            int64_t columns, const Target &target) {
   const Tuning &tuning = tuningOf(target);
+  auto firsts = int64_t(shape.product->chain->firsts.size());
   int64_t bytes = bytesOfChain(shape), toDraw = drawsNumbers(shape) ? tuning.registersToDraw : 0;
   int64_t threads = block.warps * int64_t(kLanes);
   bool fromRegisters = bytes >= 4; // operands of such products, so that more cost more
   for (int64_t turn : kChainTurns) {
-    int64_t registers = block.rows * (columns + turn) / threads + block.rows * turn / threads / 2 +
-                        block.rows * turn / threads * toDraw;
-    int64_t shared = bytes * (block.rows * depth + tuning.chainStages * turn * (depth + columns));
+    int64_t registers = block.rows * (columns + firsts * turn) / threads +
+                        block.rows * turn / threads / 2 + block.rows * turn / threads * toDraw;
+    int64_t shared = bytes * (firsts * block.rows * depth +
+                              tuning.chainStages * turn * (firsts * depth + columns));
     if (registers <= (fromRegisters ? tuning.registersForChain / 2 : tuning.registersForChain) &&
         shared <= target.maxSharedBytes)
       return turn;

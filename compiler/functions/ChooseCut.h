@@ -39,6 +39,8 @@ graph::Cut cutShared(const graph::KernelShape &shape, const Extents &extents, co
                      int64_t parts);
 graph::Cut cutSum(const Extents &extents, const Target &target, int64_t parts);
 
+/// Whether so many programs are thread blocks for the whole chip even if two share each.
+bool fillsSharedBlocks(int64_t programs, const Target &target);
 /// Threads that the chip runs at once.
 int64_t threadsAtOnce(const Target &target);
 

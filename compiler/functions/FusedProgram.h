@@ -13,15 +13,17 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "passes/graph/GraphPasses.h"
 
 namespace tile {
 
 class FusedProgram : public TensorProgram {
 public:
   FusedProgram();
-  /// The same function with products apart.
-  FusedProgram(mlir::MLIRContext &context, mlir::OwningOpRef<mlir::ModuleOp> module)
-      : context(context), module(std::move(module)), mark("apart;") {}
+  /// The same function with more products apart.
+  FusedProgram(mlir::MLIRContext &context, mlir::OwningOpRef<mlir::ModuleOp> module,
+               std::string mark = "apart;")
+      : context(context), module(std::move(module)), mark(std::move(mark)) {}
   std::unique_ptr<eval::EvalError> build(eval::Evaluator &evaluator, const eval::PyValue &function,
                                          const tensors::Signature &signature,
                                          llvm::ArrayRef<tensors::Argument> arguments);
@@ -36,7 +38,7 @@ public:
 
 private:
   std::unique_ptr<eval::EvalError> fuse(llvm::StringRef name, const tensors::Signature &signature,
-                                        bool chains);
+                                        graph::Chains chains);
   mlir::func::FuncOp function() { return *module->getOps<mlir::func::FuncOp>().begin(); }
   void countUnfused();
   unsigned addBuffer(mlir::Value value, TensorBuffer::Kind kind, int index);
@@ -81,7 +83,9 @@ private:
   std::vector<graph::KernelShape> inParts; ///< kernels that share their rows among programs
   std::vector<graph::KernelShape> chained; ///< kernels of chains of products
   std::string mark; ///< of keys: what distinguishes them from another program's
-  /// Where there are chains: what to make the program without them of, and that.
+  graph::Chains chains = graph::Chains::All; ///< that it may have
+  /// Where there are chains: what to make the program without them of, and that; first without
+  /// those that have no softmax, if there are some.
   mlir::OwningOpRef<mlir::ModuleOp> unfused;
   tensors::Signature signature;
   std::vector<tensors::HandKernel> launches; ///< by handle

@@ -18,20 +18,26 @@ using graph::Size;
 using graph::Sizes;
 
 TensorProgram &FusedProgram::forSizes(const Bindings &sizes, const Target &target) {
-  bool fits = llvm::all_of(chained, [&](const KernelShape &shape) {
-    std::optional<Extents> extents = extentsOf(shape, sizes);
-    return !extents || chainFits(shape, *extents, target);
-  });
+  bool fits = chains == graph::Chains::None || llvm::all_of(chained, [&](const KernelShape &shape) {
+                std::optional<Extents> extents = extentsOf(shape, sizes);
+                return !extents || chainFits(shape, *extents, target);
+              });
   if (fits)
     return withShares(sizes, target);
   if (!apart) {
-    apart = std::make_unique<FusedProgram>(context, OwningOpRef<ModuleOp>(unfused->clone()));
+    auto isPlain = [](const KernelShape &shape) { return !shape.product->chain->of.hasSoftmax(); };
+    bool somePlain = llvm::any_of(chained, isPlain);
+    apart = std::make_unique<FusedProgram>(context, OwningOpRef<ModuleOp>(unfused->clone()),
+                                           mark + (somePlain ? "plain;" : "apart;"));
     apart->launches = launches;
     apart->signature = signature;
     // What could be fused with chains can be without.
-    (void)apart->fuse(kernels.front().name, signature, /*chains=*/false);
+    (void)apart->fuse(kernels.front().name, signature,
+                      somePlain ? graph::Chains::Softmax : graph::Chains::None);
+    if (!apart->chained.empty())
+      apart->unfused = unfused->clone();
   }
-  return apart->withShares(sizes, target);
+  return apart->forSizes(sizes, target);
 }
 
 //===----------------------------------------------------------------------===//

@@ -82,7 +82,7 @@ static std::string keyOf(const std::string &kernel, const std::string &layout,
                     std::to_string(cut.stages) + "t" + std::to_string(cut.together) + "|" +
                     std::to_string(int(cut.share)) + "p" + std::to_string(cut.parts) + "|";
   for (bool flag : {cut.loop, cut.evenColumns, cut.evenRows, cut.evenInner, cut.evenDepth,
-                    cut.oneBlock, cut.wide, cut.announces, cut.streams})
+                    cut.oneBlock, cut.wide, cut.announces, cut.streams, cut.fewPrograms})
     key += flag ? '1' : '0';
   for (auto *flags : {&cut.divisible, &cut.aligned, &cut.absent}) {
     key += "|";
@@ -204,6 +204,7 @@ llvm::Expected<TensorLaunch> FusedProgram::launch(unsigned index, const Bindings
   if (programs < 0 || programs > INT32_MAX)
     return tooLarge(kernel);
   cut.announces = announcesNext(cut, index, programs, target);
+  cut.fewPrograms = shape.product && !fillsSharedBlocks(programs * kernel.parts, target);
   launch.grid = {uint32_t(programs), 1, 1};
   if (cut.share == graph::Share::Parts)
     launch.grid[1] = uint32_t(kernel.parts);

@@ -236,14 +236,15 @@ std::unique_ptr<eval::EvalError> FusedProgram::build(eval::Evaluator &evaluator,
   traced = textOf(*module, false);
   unfused = module->clone();
   this->signature = signature;
-  error = fuse(callee.asFunction().name(), signature, /*chains=*/true);
+  error = fuse(callee.asFunction().name(), signature, graph::Chains::All);
   if (chained.empty())
     unfused = {};
   return error;
 }
 
 std::unique_ptr<eval::EvalError>
-FusedProgram::fuse(StringRef name, const tensors::Signature &signature, bool chains) {
+FusedProgram::fuse(StringRef name, const tensors::Signature &signature, graph::Chains chains) {
+  this->chains = chains;
   countUnfused();
   std::string message;
   ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &d) {

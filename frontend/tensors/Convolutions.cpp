@@ -3,7 +3,8 @@
 // What a weight is multiplied with at one place of the result is a column of a matrix: the
 // columns are gathered, with 0 around the picture, and the rest is a product. The gathered
 // matrix is stored (`tilec explain` says so), for each program of a product takes blocks of its
-// operands many times.
+// operands many times. Where each channel has a kernel of its own there is no product: the sum over
+// the kernel's places is computed element by element.
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/tensors/Convolutions.h"
@@ -122,19 +123,96 @@ static std::unique_ptr<EvalError> splitChannels(const Sizes &x, const Sizes &w, 
   return nullptr;
 }
 
+static std::unique_ptr<EvalError> ofBias(Tracer &tracer, const PyValue &bias, const Size &rows,
+                                         Operand &x) {
+  if (auto error = tracer.operand("conv2d", bias, x))
+    return error;
+  if (x.type().sizes() == Sizes{rows})
+    return nullptr;
+  return fail(formatted("the bias of `conv2d` has the shape ({},), got {}", rows,
+                        graph::shapeText(x.type().sizes())),
+              "ValueError");
+}
+
 /// One number for each row of the products of a group.
 static Result withBias(Tracer &tracer, Result product, const PyValue &bias, const Size &rows,
                        int64_t groups, const Size &outputs) {
   Operand x;
-  if (auto error = tracer.operand("conv2d", bias, x))
+  if (auto error = ofBias(tracer, bias, rows, x))
     return error;
-  if (x.type().sizes() != Sizes{rows})
-    return fail(formatted("the bias of `conv2d` has the shape ({},), got {}", rows,
-                          graph::shapeText(x.type().sizes())),
-                "ValueError");
   Result column = groups == 1 ? tracer.rearrange(x, {0, -1})
                               : tracer.reshape(x, {Size(groups), outputs, Size(1)});
   return column ? tracer.map(MapKind::add, "conv2d", {*product, *column}) : std::move(column);
+}
+
+//===----------------------------------------------------------------------===//
+// Each channel by itself
+//===----------------------------------------------------------------------===//
+
+/// Kernels of so many places are written out.
+static constexpr int64_t kMostPlaces = 64;
+
+/// The sum over the kernel's places, written out: the picture, moved, times one weight a channel.
+static Result sumOfWindows(Tracer &tracer, const Operand &x, const Operand &w, const Along &rows,
+                           const Along &columns) {
+  Sizes picture = x.type().sizes();
+  Size channels = picture[1];
+  Result sum = PyValue();
+  bool isInside = rows.padding == 0 && columns.padding == 0;
+  for (int64_t i = 0; i < *rows.kernel.constant(); ++i)
+    for (int64_t j = 0; j < *columns.kernel.constant(); ++j) {
+      Sizes starts = {Size(0), Size(0), Size(i * rows.dilation - rows.padding),
+                      Size(j * columns.dilation - columns.padding)};
+      Result moved = tracer.window(x, starts, {picture[0], channels, rows.result, columns.result},
+                                   isInside, /*loose=*/false);
+      Result one = tracer.window(w, {Size(0), Size(0), Size(i), Size(j)},
+                                 {channels, Size(1), Size(1), Size(1)}, true, false);
+      Operand weight;
+      if (!moved || !one)
+        return moved ? std::move(one) : std::move(moved);
+      if (auto error = tracer.operand("conv2d", *one, weight))
+        return error;
+      Result column = tracer.rearrange(weight, {0, -1, -1});
+      Result part =
+          column ? tracer.map(MapKind::mul, "conv2d", {*moved, *column}) : std::move(column);
+      sum = part && !sum->isNone() ? tracer.map(MapKind::add, "conv2d", {*sum, *part})
+                                   : std::move(part);
+      if (!sum)
+        return sum;
+    }
+  return sum;
+}
+
+/// The same of any kernel and stride: a reduction of patches.
+static Result sumOfPatches(Tracer &tracer, const Operand &x, const Operand &w, const Along &rows,
+                           const Along &columns) {
+  Result taken = patches(tracer, x, rows, columns);
+  Result weights = tracer.rearrange(w, {0, 2, 3, -1, -1});
+  if (!taken || !weights)
+    return taken ? std::move(weights) : std::move(taken);
+  Result parts = tracer.map(MapKind::mul, "conv2d", {*taken, *weights});
+  Operand each;
+  if (!parts)
+    return parts;
+  if (auto error = tracer.operand("conv2d", *parts, each))
+    return error;
+  return tracer.reduce(ReduceKind::sum, each, {2, 3}, /*keepdim=*/false);
+}
+
+static Result ofEachChannel(Tracer &tracer, const Operand &x, const Operand &w, const PyValue &bias,
+                            const Along &rows, const Along &columns) {
+  std::optional<int64_t> height = rows.kernel.constant(), width = columns.kernel.constant();
+  bool isShort = height && width && *height * *width <= kMostPlaces;
+  Result sum = isShort && rows.stride == 1 && columns.stride == 1
+                   ? sumOfWindows(tracer, x, w, rows, columns)
+                   : sumOfPatches(tracer, x, w, rows, columns);
+  if (!sum || bias.isNone())
+    return sum;
+  Operand line;
+  if (auto error = ofBias(tracer, bias, x.type().sizes()[1], line))
+    return error;
+  Result column = tracer.rearrange(line, {0, -1, -1});
+  return column ? tracer.map(MapKind::add, "conv2d", {*sum, *column}) : std::move(column);
 }
 
 Result tensors::conv2d(Tracer &tracer, StringRef name, const CallArgs &args) {
@@ -162,17 +240,25 @@ Result tensors::conv2d(Tracer &tracer, StringRef name, const CallArgs &args) {
     return error;
   if (auto error = readPair("dilation", number(5, 1), 1, rows.dilation, columns.dilation))
     return error;
-  std::optional<int64_t> groups = number(6, 1).toInt64();
+  // As many groups as channels may be a size.
+  std::optional<Size> parts = sizeOf(number(6, 1));
+  bool isEach = parts && !parts->isConstant(1) && *parts == picture[1] && *parts == weight[0] &&
+                weight[1].isConstant(1);
+  std::optional<int64_t> groups = isEach ? 1 : number(6, 1).toInt64();
   if (!groups || *groups < 1)
     return fail(
-        formatted("`groups` of `conv2d` is a whole number from 1 on, got {}", eval::repr(r[6])));
+        formatted("`groups` of `conv2d` is a whole number from 1 on, or the channels of both "
+                  "the picture and the result, got {}",
+                  eval::repr(r[6])));
   Size outputs;
-  if (auto error = splitChannels(picture, weight, *groups, outputs))
+  if (auto error = isEach ? nullptr : splitChannels(picture, weight, *groups, outputs))
     return error;
   if (auto error = countPlaces(tracer, "height", rows))
     return error;
   if (auto error = countPlaces(tracer, "width", columns))
     return error;
+  if (isEach)
+    return ofEachChannel(tracer, x, w, r.get(2), rows, columns);
   // (N, groups, C * KH * KW, OH * OW) and (groups, O, C * KH * KW)
   Size depth = weight[1] * weight[2] * weight[3], places = rows.result * columns.result;
   bool isPlain = isPoint(rows) && isPoint(columns); // each patch is the element itself

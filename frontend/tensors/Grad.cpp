@@ -316,6 +316,11 @@ void Backward::throughRearrange(graph::RearrangeOp op, V g) {
 void Backward::throughMatmul(graph::MatmulOp op, V g) {
   Sizes whole = ::sizesOf(op.getResult());
   g = expanded(g, whole);
+  // Of short numbers it is multiplied as such, though it was computed with float32: products of
+  // those are slow.
+  Type element = op.getType().getElement();
+  if (!error && graph::bytesOf(operand(g).type().getElement()) > graph::bytesOf(element))
+    g = keep(tracer.cast(g, element));
   auto turned = [&](const V &v) {
     return keep(tracer.callNamed("transpose", {{v, PyValue::integer(-1), PyValue::integer(-2)}, {}})
                     .value());

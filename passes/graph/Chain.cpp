@@ -97,8 +97,7 @@ bool tile::graph::isLowest(Value value) {
   return number && *number == -INFINITY;
 }
 
-/// A value before it was rounded.
-static Value unrounded(Value value) {
+Value tile::graph::unrounded(Value value) {
   while (auto cast = value.getDefiningOp<CastOp>()) {
     if (!isa<FloatType>(cast.getType().getElement()) ||
         !isa<FloatType>(cast.getSrc().getType().getElement()))
@@ -153,8 +152,7 @@ static bool alongRows(ReduceOp op) {
   return op.getAxes() == ArrayRef<int64_t>{rank - 1};
 }
 
-/// The chain whose powers are `value`, without `second`.
-static std::optional<Chain> chainOf(Value value) {
+std::optional<Chain> tile::graph::softmaxOf(Value value) {
   Chain chain;
   chain.power = unrounded(value).getDefiningOp<MapOp>();
   if (!chain.power ||
@@ -168,8 +166,9 @@ static std::optional<Chain> chainOf(Value value) {
   if (!chain.maximum || chain.maximum.getKind() != ReduceKind::max || !alongRows(chain.maximum) ||
       unrounded(chain.maximum.getSrc()) != chain.scores)
     return std::nullopt;
-  chain.first = productOf(chain.scores);
-  if (!chain.first || !computeType(typeOf(chain.scores).getElement()).isF32())
+  MatmulOp first = productOf(chain.scores);
+  chain.firsts = {first};
+  if (!first || !computeType(typeOf(chain.scores).getElement()).isF32())
     return std::nullopt;
   for (Operation *user : chain.power->getUsers())
     if (auto sum = dyn_cast<ReduceOp>(user); sum && sum.getKind() == ReduceKind::sum)
@@ -195,20 +194,25 @@ std::optional<Chain> tile::graph::findChain(MatmulOp second) {
   Value powers = unrounded(second.getLhs());
   while (OpOperand *inner = maskedOf(powers))
     powers = unrounded(inner->get());
-  std::optional<Chain> chain = chainOf(powers);
-  if (chain)
-    chain->second = second;
+  std::optional<Chain> chain = softmaxOf(powers);
+  if (!chain)
+    return second->hasAttr(kChainedAttr) ? plainChainOf(second) : std::nullopt;
+  chain->second = second;
   return chain;
 }
 
 Ops tile::graph::operationsOf(const Chain &chain) {
-  llvm::SmallPtrSet<Operation *, 16> behind = usersOf(chain.first->getResult(0));
-  llvm::SmallPtrSet<Operation *, 16> inside = {chain.first};
+  llvm::SmallPtrSet<Operation *, 16> behind, inside;
+  for (MatmulOp first : chain.firsts) {
+    auto users = usersOf(first->getResult(0));
+    behind.insert(users.begin(), users.end());
+    inside.insert(first);
+  }
   SmallVector<Operation *> work = {chain.second};
   llvm::append_range(work, chain.sums);
   while (!work.empty()) {
     Operation *op = work.pop_back_val();
-    if (op == chain.first || !(behind.contains(op) || isOfIndices(op)) || !inside.insert(op).second)
+    if (!(behind.contains(op) || isOfIndices(op)) || !inside.insert(op).second)
       continue;
     for (Value operand : op->getOperands())
       if (Operation *source = operand.getDefiningOp(); source && !isFree(source))
@@ -266,7 +270,7 @@ static bool isOfChain(Value value) {
     Value next = work.pop_back_val();
     if (!seen.insert(next).second)
       continue;
-    if (chainOf(next))
+    if (softmaxOf(next))
       return true;
     if (Operation *op = next.getDefiningOp(); isa_and_nonnull<MapOp, CastOp, RearrangeOp>(op))
       llvm::append_range(work, op->getOperands());
@@ -278,7 +282,7 @@ static bool isOfChain(Value value) {
 /// behind the product as well, and what takes elements away, as dropout does, before them.
 bool Chainer::peel() {
   Value value = unrounded(second.getLhs());
-  while (!(chain = chainOf(value))) {
+  while (!(chain = softmaxOf(value))) {
     if (OpOperand *inner = maskedOf(value)) {
       masks.push_back(inner);
       value = unrounded(inner->get());
@@ -305,13 +309,13 @@ bool Chainer::peel() {
 
 /// Whether somebody else wants what will not be stored.
 bool Chainer::isUsedElsewhere() {
-  llvm::SmallPtrSet<Operation *, 16> behind = usersOf(chain->first->getResult(0)), known;
+  llvm::SmallPtrSet<Operation *, 16> behind = usersOf(chain->firsts[0]->getResult(0)), known;
   Ops ops = operationsOf(*chain);
   known.insert(ops.begin(), ops.end());
   if (Operation *right = second.getRhs().getDefiningOp(); right && behind.contains(right))
-    return !refuse(formatted("both operands are computed of {}", spelled(chain->first)));
+    return !refuse(formatted("both operands are computed of {}", spelled(chain->firsts[0])));
   for (Operation *op : ops) {
-    bool isStored = (behind.contains(op) || op == chain->first) && op != second &&
+    bool isStored = (behind.contains(op) || op == chain->firsts[0]) && op != second &&
                     !isOfRow(op->getResult(0)) && !isa<ReduceOp>(op);
     for (Operation *user : op->getUsers())
       if (isStored && !known.contains(user))
@@ -374,9 +378,9 @@ void Chainer::sinkOthers() {
   llvm::SmallPtrSet<Operation *, 16> inside;
   for (Operation *op : operationsOf(*chain))
     inside.insert(op);
-  llvm::SmallPtrSet<Operation *, 16> behind = usersOf(chain->first->getResult(0));
+  llvm::SmallPtrSet<Operation *, 16> behind = usersOf(chain->firsts[0]->getResult(0));
   Ops others;
-  for (Operation *op = chain->first->getNextNode(); op != second; op = op->getNextNode())
+  for (Operation *op = chain->firsts[0]->getNextNode(); op != second; op = op->getNextNode())
     if (behind.contains(op) && !inside.contains(op))
       others.push_back(op);
   for (Operation *op : llvm::reverse(others))
@@ -458,12 +462,16 @@ static void eraseUnused(Block &block) {
 namespace {
 struct GraphChainProductsPass
     : public tile::graph::impl::GraphChainProductsPassBase<GraphChainProductsPass> {
+  using GraphChainProductsPassBase::GraphChainProductsPassBase;
   void runOnOperation() override {
     Block &block = getOperation().getBody().front();
     separateViews(block);
     for (MatmulOp op : llvm::make_early_inc_range(block.getOps<MatmulOp>()))
       Chainer(op).run();
     eraseUnused(block);
+    for (MatmulOp op : block.getOps<MatmulOp>())
+      if (plain)
+        chainPlainly(op);
   }
 };
 } // namespace

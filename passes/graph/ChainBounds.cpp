@@ -36,6 +36,7 @@ class Masks {
 public:
   explicit Masks(const KernelShape &scores) : scores(scores) {}
   void findMasks(Value value);
+  void findMasksOfFactor(Value value);
   SmallVector<MaskComparison> found;
 
 private:
@@ -76,6 +77,48 @@ void Masks::findMasks(Value value) {
       findComparisons(map.getOperand(0), i == 1);
       return findMasks(map.getOperand(i));
     }
+}
+
+static bool isZero(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  auto real = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
+  auto whole = constant ? dyn_cast<IntegerAttr>(constant.getValue()) : IntegerAttr();
+  return (real && real.getValue().isZero()) || (whole && whole.getValue().isZero());
+}
+
+/// Goes through what leaves 0 as it is; a power of -inf is 0. As in a softmax, what is multiplied
+/// with what nobody sees is taken to be a number.
+void Masks::findMasksOfFactor(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto cast = dyn_cast_or_null<CastOp>(op))
+    return findMasksOfFactor(cast.getSrc());
+  auto map = dyn_cast_or_null<MapOp>(op);
+  if (!map)
+    return;
+  switch (map.getKind()) {
+  case MapKind::mul:
+    findMasksOfFactor(map.getOperand(0));
+    return findMasksOfFactor(map.getOperand(1));
+  case MapKind::div:
+  case MapKind::neg:
+    return findMasksOfFactor(map.getOperand(0));
+  case MapKind::exp:
+  case MapKind::exp2: {
+    Value power = unrounded(map.getOperand(0));
+    auto apart = power.getDefiningOp<MapOp>();
+    bool isRelative = apart && apart.getKind() == MapKind::sub;
+    return findMasks(isRelative ? apart.getOperand(0) : power);
+  }
+  case MapKind::select:
+    for (unsigned i : {1u, 2u})
+      if (isZero(map.getOperand(3 - i))) {
+        findComparisons(map.getOperand(0), i == 1);
+        return findMasksOfFactor(map.getOperand(i));
+      }
+    return;
+  default:
+    return;
+  }
 }
 
 void Masks::findComparisons(Value condition, bool wanted) {
@@ -231,5 +274,12 @@ std::optional<Linear> Masks::linear(OpOperand &use) const {
 SmallVector<MaskComparison> tile::graph::comparisonsOf(const KernelShape &scores, Value value) {
   Masks masks(scores);
   masks.findMasks(value);
+  return std::move(masks.found);
+}
+
+SmallVector<MaskComparison> tile::graph::comparisonsOfFactor(const KernelShape &scores,
+                                                             Value value) {
+  Masks masks(scores);
+  masks.findMasksOfFactor(value);
   return std::move(masks.found);
 }

@@ -29,6 +29,8 @@ struct MaskComparison {
 
 /// The comparisons that scores must pass, or are -inf: those that bound columns.
 llvm::SmallVector<MaskComparison> comparisonsOf(const KernelShape &scores, mlir::Value value);
+/// The same of what is 0 where they are not passed: powers of such scores, and multiples of those.
+llvm::SmallVector<MaskComparison> comparisonsOfFactor(const KernelShape &scores, mlir::Value value);
 
 } // namespace tile::graph
 

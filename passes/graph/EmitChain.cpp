@@ -1,8 +1,9 @@
-//===- EmitChain.cpp - two products with a softmax between them ------------===//
+//===- EmitChain.cpp - products of what others give ------------------------===//
 //
 // A program computes a block of rows of the result. It goes along the inner dimension: a block
 // of scores, their powers relative to the largest so far, and what these add to the sums and to
 // the result, which are scaled first if there is a larger one. Scores lie in registers only.
+// Without a softmax what is computed of the first products' blocks is multiplied as it is.
 //
 // Powers are of two: exp(x) is 2^(x * log2(e)), and a factor of all scores is part of that.
 // Blocks that a mask lets nobody see are not visited, and where all see all nothing is compared.
@@ -26,12 +27,16 @@ class ChainKernel {
 public:
   ChainKernel(const KernelShape &shape, const Cut &cut, ModuleOp module)
       : shape(shape), product(*shape.product), chain(product.chain->of), cut(cut),
-        frame(shape, cut, module), query(frame, product.chain->left, cut.rows, cut.depth),
-        key(frame, product.chain->right, cut.depth, cut.inner),
-        scores(frame, product.left, cut.rows, cut.inner),
+        frame(shape, cut, module), scores(frame, product.left, cut.rows, cut.inner),
         right(frame, product.right, cut.inner, cut.block),
         result(frame, shape, cut.rows, cut.block), b(frame.b), loc(frame.loc), index(frame.index),
-        comparisons(comparisonsOf(product.left, chain.scores)) {}
+        comparisons(chain.hasSoftmax() ? comparisonsOf(product.left, chain.scores)
+                                       : comparisonsOfFactor(product.left, chain.scores)) {
+    for (auto [op, of] : llvm::zip_equal(chain.firsts, product.chain->firsts))
+      firsts.push_back({op, std::make_unique<BlockEmitter>(frame, of.left, cut.rows, cut.depth),
+                        std::make_unique<BlockEmitter>(frame, of.right, cut.depth, cut.inner),
+                        Value()});
+  }
   void run();
 
 private:
@@ -40,6 +45,12 @@ private:
     Value sum;                    ///< of the second product
     Value top;                    ///< the largest score of each row, in units of powers of two
     SmallVector<Value, 1> powers; ///< sums of powers
+  };
+  /// A product in front.
+  struct First {
+    MatmulOp op;
+    std::unique_ptr<BlockEmitter> query, key;
+    Value left; ///< its operand
   };
   /// The columns that a block of rows visits: where masks cut on the left, where all is seen,
   /// and where masks cut on the right.
@@ -63,7 +74,10 @@ private:
   State visit(State state, Value start, Value end, bool isCut);
   void enterColumns(Operation *loop, Value start, bool isCut);
   Value scoresOf();
+  void multiplyFirsts();
   void step(State &state, Value block);
+  Value multiplied(Value sum);
+  void knowStatistics(const State &state);
   Value reduceRows(ReduceKind kind, Value block);
   /// One number a row, as a block's rows.
   Value asRows(Value line) { return result.asRows(line); }
@@ -74,15 +88,16 @@ private:
   Chain chain;
   const Cut &cut;
   KernelFrame frame;
-  BlockEmitter query, key, scores, right, result;
+  BlockEmitter scores, right, result;
   OpBuilder &b;
   Location loc;
   Type index;
   SmallVector<MaskComparison> comparisons;
-  SmallVector<Value> batch;   ///< which of the products is the program's
-  Value firstRow;             ///< of the block
-  Value left;                 ///< operand of the first product
+  SmallVector<Value> batch; ///< which of the products is the program's
+  Value firstRow;           ///< of the block
+  SmallVector<First, 2> firsts;
   Value depthRows, innerMask; ///< masks of operands; or null
+  Value innerColumns;         ///< the same as `innerMask`, of columns
   Value base;                 ///< scores are so many times `unit`, before log2(e)
   Value unit;                 ///< f32: what powers of two are taken of is `base` times that
 };
@@ -130,28 +145,34 @@ void ChainKernel::findBlock() {
   Value columnMask = cut.evenColumns ? Value() : result.below(column, shape.columns.back());
   SmallVector<Value> rowParts = batch;
   rowParts.push_back(row);
-  for (BlockEmitter *of : {&result, &query, &scores})
+  for (BlockEmitter *of : {&result, &scores})
     of->setRows(row, rowMask, rowParts);
+  for (First &first : firsts)
+    first.query->setRows(row, rowMask, rowParts);
   for (BlockEmitter *of : {&result, &right})
     of->setColumns(column, columnMask, column);
 }
 
-/// What the first product adds up fits a block: its left operand stays.
+static Type commonOf(MatmulOp op) {
+  return promoteTypes(op.getLhs().getType().getElement(), op.getRhs().getType().getElement());
+}
+
+/// What a first product adds up fits a block: its left operand stays.
 void ChainKernel::enterDepth() {
   Value line = frame.range(cut.depth, {});
-  Value column = query.asColumns(line), row = key.asRows(line), columns;
+  Value column = firsts[0].query->asColumns(line), row = firsts[0].key->asRows(line), columns;
   if (!cut.evenDepth) {
-    columns = query.below(column, product.chain->depth);
-    depthRows = key.below(row, product.chain->depth);
+    columns = firsts[0].query->below(column, product.chain->depth);
+    depthRows = firsts[0].key->below(row, product.chain->depth);
   }
-  query.setColumns(column, columns, column);
   SmallVector<Value> parts = batch;
   parts.push_back(row);
-  key.setRows(row, depthRows, parts);
-  MatmulOp first = chain.first;
-  Type common =
-      promoteTypes(first.getLhs().getType().getElement(), first.getRhs().getType().getElement());
-  left = query.operandBlock(first.getLhsMutable(), common, columns, kColumn);
+  for (First &first : firsts) {
+    first.query->setColumns(column, columns, column);
+    first.key->setRows(row, depthRows, parts);
+    first.left =
+        first.query->operandBlock(first.op.getLhsMutable(), commonOf(first.op), columns, kColumn);
+  }
 }
 
 /// Powers are of a multiple of the scores, and a positive number times all of them is part of it.
@@ -246,12 +267,15 @@ void ChainKernel::enterColumns(Operation *loop, Value start, bool isCut) {
     columns = scores.below(column, product.inner);
     innerMask = right.below(row, product.inner);
   }
-  key.setColumns(column, columns, column);
+  innerColumns = columns;
   scores.setColumns(column, columns, column);
   SmallVector<Value> parts = batch;
   parts.push_back(row);
   right.setRows(row, innerMask, parts);
-  key.enterLoop(loop);
+  for (First &first : firsts) {
+    first.key->setColumns(column, columns, column);
+    first.key->enterLoop(loop);
+  }
   scores.enterLoop(loop);
   right.enterLoop(loop, /*changesRows=*/true);
   if (isCut)
@@ -262,16 +286,19 @@ void ChainKernel::enterColumns(Operation *loop, Value start, bool isCut) {
   }
 }
 
+void ChainKernel::multiplyFirsts() {
+  for (First &first : firsts) {
+    Value keys =
+        first.key->operandBlock(first.op.getRhsMutable(), commonOf(first.op), depthRows, kRow);
+    Type sum = Elements::computed(first.op.getType().getElement());
+    Value zero = Elements(b, loc).constant(RankedTensorType::get({cut.rows, cut.inner}, sum), 0);
+    Value dot = make<DotOp>(first.left, keys, zero, InputPrecision::ieee, 0u);
+    scores.knowInLoop(first.op.getResult(), dot, {});
+  }
+}
+
 /// A block of them, in units; -inf behind the last column.
 Value ChainKernel::scoresOf() {
-  MatmulOp first = chain.first;
-  Type common =
-      promoteTypes(first.getLhs().getType().getElement(), first.getRhs().getType().getElement());
-  Value keys = key.operandBlock(first.getRhsMutable(), common, depthRows, kRow);
-  Type sum = Elements::computed(first.getType().getElement());
-  Value zero = Elements(b, loc).constant(RankedTensorType::get({cut.rows, cut.inner}, sum), 0);
-  Value dot = make<DotOp>(left, keys, zero, InputPrecision::ieee, 0u);
-  scores.knowInLoop(first.getResult(), dot, {});
   Value block = scores.spread(scores.emit(base), product.left.forms.lookup(base), kFull);
   Type element = cast<GraphTensorType>(base.getType()).getElement();
   block = Elements(b, loc).convert(block, element, b.getF32Type());
@@ -309,40 +336,56 @@ void ChainKernel::step(State &state, Value block) {
     sum = make<arith::AddFOp>(make<arith::MulFOp>(sum, by), reduceRows(ReduceKind::sum, powers));
   scores.knowInLoop(chain.power.getResult(), powers, {});
 
-  MatmulOp second = chain.second;
-  Type common =
-      promoteTypes(second.getLhs().getType().getElement(), second.getRhs().getType().getElement());
-  Value p = scores.operandBlock(second.getLhsMutable(), common, {}, {});
-  Value v = right.operandBlock(second.getRhsMutable(), common, innerMask, kRow);
-  Value sum = make<arith::MulFOp>(state.sum, result.spread(asRows(by), kRow, kFull));
-  state.sum = make<DotOp>(p, v, sum, InputPrecision::ieee, 0u);
+  state.sum = multiplied(make<arith::MulFOp>(state.sum, result.spread(asRows(by), kRow, kFull)));
   state.top = top;
 }
 
+/// What the second product adds to a sum. Powers behind the last column are 0 by themselves.
+Value ChainKernel::multiplied(Value sum) {
+  MatmulOp second = chain.second;
+  Value mask = chain.hasSoftmax() ? Value() : innerColumns;
+  Value p = scores.operandBlock(second.getLhsMutable(), commonOf(second), mask, kColumn);
+  Value v = right.operandBlock(second.getRhsMutable(), commonOf(second), innerMask, kRow);
+  return make<DotOp>(p, v, sum, InputPrecision::ieee, 0u);
+}
+
 ChainKernel::State ChainKernel::visit(State state, Value start, Value end, bool isCut) {
-  SmallVector<Value> carried = {state.sum, state.top};
-  llvm::append_range(carried, state.powers);
+  auto pack = [&](const State &of) {
+    SmallVector<Value> values = {of.sum};
+    if (chain.hasSoftmax())
+      values.push_back(of.top);
+    llvm::append_range(values, of.powers);
+    return values;
+  };
+  SmallVector<Value> carried = pack(state);
   auto turns = scf::ForOp::create(b, loc, start, end, number(cut.inner), carried);
   auto unpack = [&](ValueRange values) {
+    if (!chain.hasSoftmax())
+      return State{values[0], {}, {}};
     return State{values[0], values[1], llvm::to_vector<1>(values.drop_front(2))};
   };
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(turns.getBody());
   enterColumns(turns, turns.getInductionVar(), isCut);
   State next = unpack(turns.getRegionIterArgs());
-  step(next, scoresOf());
-  SmallVector<Value> values = {next.sum, next.top};
-  llvm::append_range(values, next.powers);
-  scf::YieldOp::create(b, loc, values);
-  for (BlockEmitter *of : {&key, &scores, &right})
+  multiplyFirsts();
+  if (chain.hasSoftmax())
+    step(next, scoresOf());
+  else
+    next.sum = multiplied(next.sum);
+  scf::YieldOp::create(b, loc, pack(next));
+  for (BlockEmitter *of : {&scores, &right})
     of->leaveLoop();
+  for (First &first : firsts)
+    first.key->leaveLoop();
   return unpack(turns.getResults());
 }
 
 void ChainKernel::run() {
   findBlock();
   enterDepth();
-  findUnit();
+  if (chain.hasSoftmax())
+    findUnit();
   Elements elements(b, loc);
   Type line = RankedTensorType::get({cut.rows}, b.getF32Type());
   State state;
@@ -357,14 +400,20 @@ void ChainKernel::run() {
     state = visit(state, columns.partial, columns.end, /*isCut=*/true);
 
   result.know(chain.second.getResult(), state.sum);
-  for (auto [sum, powers] : llvm::zip(chain.sums, state.powers))
-    result.know(graph::ReduceOp(sum).getResult(), asRows(powers));
-  double perUnit = chain.power.getKind() == MapKind::exp ? M_LN2 : 1;
-  Value top = make<arith::MulFOp>(state.top, elements.constant(line, perUnit));
-  result.know(chain.maximum.getResult(), asRows(top));
+  if (chain.hasSoftmax())
+    knowStatistics(state);
   for (size_t i = 0; i < shape.stores.size(); ++i)
     result.store(i);
   func::ReturnOp::create(b, loc);
+}
+
+/// What the rows of scores are reduced to.
+void ChainKernel::knowStatistics(const State &state) {
+  for (auto [sum, powers] : llvm::zip(chain.sums, state.powers))
+    result.know(graph::ReduceOp(sum).getResult(), asRows(powers));
+  double perUnit = chain.power.getKind() == MapKind::exp ? M_LN2 : 1;
+  Value by = Elements(b, loc).constant(state.top.getType(), perUnit);
+  result.know(chain.maximum.getResult(), asRows(make<arith::MulFOp>(state.top, by)));
 }
 
 void tile::graph::emitChain(const KernelShape &shape, const Cut &cut, ModuleOp module) {

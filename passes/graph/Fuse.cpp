@@ -20,12 +20,14 @@ using tile::formatted;
 #define DEBUG_TYPE "graph-fuse"
 ALWAYS_ENABLED_STATISTIC(kernelsMade, "kernels that operations were grouped into");
 
-void tile::graph::buildFusePipeline(OpPassManager &pm, bool chains) {
+void tile::graph::buildFusePipeline(OpPassManager &pm, Chains chains) {
   pm.addPass(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createGraphLowerViewsPass());
   pm.addPass(createCSEPass());
-  if (chains)
-    pm.addNestedPass<func::FuncOp>(createGraphChainProductsPass());
+  if (chains == Chains::All)
+    pm.addNestedPass<func::FuncOp>(createGraphRecomputeScoresPass());
+  if (chains != Chains::None)
+    pm.addNestedPass<func::FuncOp>(createGraphChainProductsPass({chains == Chains::All}));
   pm.addNestedPass<func::FuncOp>(createGraphFusePass());
   pm.addNestedPass<func::FuncOp>(createGraphPlaceUpdatesPass());
 }

@@ -17,10 +17,12 @@ namespace tile::graph {
 /// On a kernel: a result lies where an operand does.
 inline constexpr llvm::StringLiteral kInPlaceAttr = "graph.in_place";
 
+/// Products that are one kernel with those that their operands are computed of.
+enum class Chains { None, Softmax, All };
+
 /// From a traced function to its kernels: what folds is folded, what is the same is
-/// computed once, and the rest is grouped; with `chains` products with a softmax between
-/// them are one kernel.
-void buildFusePipeline(mlir::OpPassManager &pm, bool chains = true);
+/// computed once, and the rest is grouped.
+void buildFusePipeline(mlir::OpPassManager &pm, Chains chains = Chains::All);
 
 } // namespace tile::graph
 

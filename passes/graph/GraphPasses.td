@@ -22,6 +22,29 @@ def GraphLowerViewsPass : TilePass<"graph-lower-views", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::tile::graph::GraphDialect"];
 }
 
+def GraphRecomputeScoresPass : TilePass<"graph-recompute-scores", "::mlir::func::FuncOp"> {
+  let summary = "compute the scores of a softmax again for each product of its gradient";
+  let description = [{
+    Needs: operations of the `graph` dialect in one block, without windows, in which what is computed
+    twice is computed once.
+
+    Guarantees: where several products take the softmax of what another product gives, or what is computed of it
+    element by element, and nobody else takes more than sums of rows, each has its own copy of
+    the scores, in the order of rows and columns that it needs, and `graph.chained`. The maxima
+    and sums that they share are arrays of f32. The sum over rows of the softmax times another product
+    is one of the result's elements.
+
+    Never: leaves such a product if it cannot be one kernel with what it takes.
+    ```mlir
+    %t = graph.rearrange %p [0, 2, 1] : !graph.tensor<"B, M, N", f16> -> !graph.tensor<"B, N, M", f16>
+    %d = graph.matmul %t, %g : !graph.tensor<"B, N, M", f16>, !graph.tensor<"B, M, D", f16> -> !graph.tensor<"B, N, D", f16>
+    // with %p = exp(%q @ %k.T - %max) / %sum: the left operand is exp(%k @ %q.T - %max.T) / %sum.T
+    ```
+  }];
+  let counts = [Count<"productsRecomputed", "products that compute scores again">];
+  let dependentDialects = ["::tile::graph::GraphDialect"];
+}
+
 def GraphChainProductsPass : TilePass<"graph-chain-products", "::mlir::func::FuncOp"> {
   let summary = "divide behind a product what a softmax divides before it";
   let description = [{
@@ -31,7 +54,8 @@ def GraphChainProductsPass : TilePass<"graph-chain-products", "::mlir::func::Fun
     does, it multiplies the powers, and what scales their rows scales its result. The two products
     and all between them can then be one kernel (`passes/graph/Chain.h`), and what else needs the
     maximum or the sum of a row stands behind them. Where that is not so, `graph.unchained`
-    on the product says why.
+    on the product says why. A product of what is computed of others without a softmax, of the same
+    dimensions in front, has `graph.chained` if it can be one kernel with them.
 
     Never: stores less precisely what is stored, or rewrites what will not be one kernel.
     ```mlir
@@ -40,6 +64,9 @@ def GraphChainProductsPass : TilePass<"graph-chain-products", "::mlir::func::Fun
     // %a = graph.matmul %e, %v, and %o = graph.map div(%a, %sum)
     ```
   }];
+  let options = [
+    Option<"plain", "plain", "bool", "true", "chains without a softmax, too">
+  ];
   let counts = [Count<"productsChained", "products that take the powers of a softmax">];
   let dependentDialects = ["::tile::graph::GraphDialect"];
 }

@@ -16,6 +16,8 @@ KernelFrame::KernelFrame(const KernelShape &shape, const Cut &cut, ModuleOp modu
     module->setAttr(cta::kProgramsTogetherAttr, b.getI32IntegerAttr(cut.together));
   if (cut.announces)
     module->setAttr(kAnnouncesAttr, b.getUnitAttr());
+  if (cut.fewPrograms)
+    module->setAttr(kFewProgramsAttr, b.getUnitAttr());
   b.setInsertionPointToEnd(module.getBody());
   SmallVector<Type> types;
   SmallVector<DictionaryAttr> attributes;

@@ -28,9 +28,11 @@ bool KernelShape::aligns(const Size &size) const {
   if (product &&
       llvm::any_of(product->others, [&](auto &other) { return other.second.aligns(size); }))
     return true;
+  auto alignsFirst = [&](const ChainShape::First &first) {
+    return first.left.aligns(size) || first.right.aligns(size);
+  };
   if (product && product->chain &&
-      (size == product->chain->depth || product->chain->left.aligns(size) ||
-       product->chain->right.aligns(size)))
+      (size == product->chain->depth || llvm::any_of(product->chain->firsts, alignsFirst)))
     return true;
   if (product &&
       (size == product->inner || product->left.aligns(size) || product->right.aligns(size)))
@@ -249,8 +251,10 @@ void Shaper::collectSizes() {
       addAll(right);
     if (auto &chain = shape.product->chain) {
       add(chain->depth);
-      addAll(chain->left);
-      addAll(chain->right);
+      for (const ChainShape::First &first : chain->firsts) {
+        addAll(first.left);
+        addAll(first.right);
+      }
     }
   }
   if (shape.parts)
@@ -318,14 +322,17 @@ KernelShape Shaper::operand(OpOperand &use, ArrayRef<Dims> rows, ArrayRef<Dims> 
 void Shaper::shapeChain(ProductShape &made, ArrayRef<Dims> rows, ArrayRef<Dims> inner) {
   auto chain = std::make_shared<ChainShape>();
   chain->of = *shape.space.chain;
-  MatmulOp first = chain->of.first;
   unsigned depth = shape.space.depth;
   chain->depth = shape.space.dims[depth].size;
   SmallVector<Dims> columns = {{depth}}, depthRows(rows);
   depthRows.back() = {depth};
-  chain->left = operand(first.getLhsMutable(), rows, columns);
-  chain->right = operand(first.getRhsMutable(), depthRows, inner);
-  made.left = operand(made.op.getLhsMutable(), rows, inner, {first});
+  SmallVector<Operation *> known;
+  for (MatmulOp first : chain->of.firsts) {
+    chain->firsts.push_back({operand(first.getLhsMutable(), rows, columns),
+                             operand(first.getRhsMutable(), depthRows, inner)});
+    known.push_back(first);
+  }
+  made.left = operand(made.op.getLhsMutable(), rows, inner, known);
   made.chain = std::move(chain);
 }
 
@@ -358,7 +365,7 @@ void Shaper::shapeProduct(ArrayRef<Operation *> ops) {
     made->others.push_back({other, operand(other.getRhsMutable(), innerRows, columns)});
   // The rest is done with the result.
   Ops behind, known(space.products.begin(), space.products.end());
-  if (space.chain) {
+  if (space.chain && space.chain->hasSoftmax()) {
     known.push_back(space.chain->maximum);
     llvm::append_range(known, space.chain->sums);
   }

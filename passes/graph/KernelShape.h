@@ -58,9 +58,13 @@ struct KernelShape {
 
 /// What lies in front of the second product of a chain.
 struct ChainShape {
+  /// Of a first product: rows and depth; depth and inner columns.
+  struct First {
+    KernelShape left, right;
+  };
   Chain of;
-  KernelShape left, right; ///< of the first product: rows and depth; depth and inner columns
-  Size depth;              ///< what the first product adds up
+  std::vector<First> firsts;
+  Size depth; ///< what the first products add up
 };
 
 /// What becomes the operands of a matrix product, as blocks of their own.
@@ -104,6 +108,7 @@ struct Cut {
   std::vector<bool> divisible; ///< each size argument: a multiple of 16
   std::vector<bool> aligned;   ///< each array: to 16 bytes
   bool announces = false;      ///< the kernel behind may start before this one has ended
+  bool fewPrograms = false;    ///< of a product: too few for thread blocks that several share
   /// Arrays without elements, if some of the results have elements all the same: along a
   /// dimension of no elements the kernel does as if there were one.
   std::vector<bool> absent;

@@ -61,18 +61,26 @@ bool SpaceFinder::shareOperand(MatmulOp a, MatmulOp b) {
   return a.getLhs() == b.getLhs() && a.getRhs().getType().sizes() == b.getRhs().getType().sizes();
 }
 
-/// Whether a product is the second of a chain, whose first one it then takes the place of.
+/// Whether a product is the second of a chain, whose first ones it then takes the place of.
 bool SpaceFinder::joinsChain(MatmulOp op, const DimMap &dims) {
-  if (products.size() != 1 || chain)
+  if (products.empty() || chain)
     return false;
   chain = findChain(op);
-  if (!chain || chain->first != products[0] || !values.count(chain->maximum.getResult())) {
+  bool areSame = chain && llvm::equal(chain->firsts, products);
+  if (!areSame || (chain->hasSoftmax() && !values.count(chain->maximum.getResult()))) {
     chain.reset();
     return false;
   }
+  // All firsts add up one dimension, and give the same rows of the inner one.
+  for (MatmulOp first : chain->firsts) {
+    DimMap own = values[first.getResult()];
+    unify(own[own.size() - 2], productDims[0]);
+    unify(own.back(), productDims[1]);
+    unify(innerOf[first], productDims[2]);
+  }
   firstDims = productDims;
   productDims = dims;
-  products[0] = op;
+  products = {op};
   return true;
 }
 
@@ -91,6 +99,7 @@ void SpaceFinder::visitMatmul(MatmulOp op) {
   unify(left.back(), right[right.size() - 2]);
   values[op.getResult()] = own;
   DimMap dims = {own[own.size() - 2], own.back(), left.back()};
+  innerOf[op] = left.back();
   if (joinsChain(op, dims))
     return;
   if (products.empty())

@@ -84,7 +84,8 @@ private:
   llvm::SmallVector<MatmulOp> products;
   DimMap productDims; ///< rows, columns, inner
   std::optional<Chain> chain;
-  DimMap firstDims; ///< of the first product of a chain
+  DimMap firstDims;                               ///< of the first products of a chain
+  llvm::DenseMap<mlir::Operation *, int> innerOf; ///< what each product adds up
 };
 
 } // namespace tile::graph

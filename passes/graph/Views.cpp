@@ -10,6 +10,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/graph/GraphPasses.h"
+#include "passes/graph/Indices.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -27,51 +28,6 @@ ALWAYS_ENABLED_STATISTIC(viewsLowered, "windows and reshapes that became indices
 static GraphTensorType typeOf(Value value) { return cast<GraphTensorType>(value.getType()); }
 
 namespace {
-
-/// Makes the operations that compute indices.
-class IndexBuilder {
-public:
-  IndexBuilder(OpBuilder &b, Location loc) : b(b), loc(loc) {}
-
-  /// The numbers along dimension `dim` of `rank`.
-  Value along(const Size &size, size_t dim, size_t rank) {
-    SmallVector<int64_t> dims(rank - dim, -1);
-    Sizes sizes(rank - dim, Size(1));
-    Value line;
-    if (size.isConstant(1)) {
-      line = number(Size(0));
-    } else {
-      line = IndexOp::create(b, loc, GraphTensorType::of(b.getContext(), {size}, i32()));
-      dims[0] = 0;
-      sizes[0] = size;
-    }
-    return RearrangeOp::create(b, loc, GraphTensorType::of(b.getContext(), sizes, i32()), line,
-                               dims);
-  }
-  Value number(const Size &size) {
-    if (std::optional<int64_t> constant = size.constant())
-      return ConstantOp::create(b, loc, scalar(), b.getI64IntegerAttr(*constant));
-    auto type = GraphTensorType::of(b.getContext(), {}, b.getI64Type());
-    return SizeOp::create(b, loc, type, size.str());
-  }
-  /// Of i32: dimensions are far below what it holds, or the launch asks for 64 bits anyway.
-  Value map(MapKind kind, Value x, Value y) {
-    unsigned dim;
-    Sizes shape = *broadcast(typeOf(x).sizes(), typeOf(y).sizes(), dim);
-    return MapOp::create(b, loc, GraphTensorType::of(b.getContext(), shape, i32()), kind,
-                         ValueRange{x, y});
-  }
-  Value plus(Value x, const Size &by) {
-    return by == Size(0) ? x : map(MapKind::add, x, number(by));
-  }
-
-private:
-  Type i32() { return b.getI32Type(); }
-  GraphTensorType scalar() { return GraphTensorType::of(b.getContext(), {}, i32()); }
-
-  OpBuilder &b;
-  Location loc;
-};
 
 static Size startOf(Attribute start) {
   std::string error;
@@ -156,20 +112,93 @@ struct SinkThroughViews : OpRewritePattern<WindowOp> {
   }
 };
 
-/// A window of a window. Where the outer one shows more than the inner one nobody looks.
+/// Whether what lies outside of the inner of two windows lies outside of the array as well.
+static bool endsAlike(WindowOp outer, WindowOp inner) {
+  for (auto [i, size] : llvm::enumerate(outer.getType().sizes())) {
+    Size start = startOf(outer.getStarts()[i]), from = startOf(inner.getStarts()[i]);
+    Size shown = inner.getType().sizes()[i];
+    bool below = start.isNeverNegative() || from == Size(0);
+    bool above = (shown - start - size).isNeverNegative() ||
+                 from + shown == typeOf(inner.getSrc()).sizes()[i];
+    if (!below || !above)
+      return false;
+  }
+  return true;
+}
+
+/// A window of a window. Where a loose outer one shows more than the inner one nobody looks; where
+/// one shows more than there is, the array is asked whether it is there, as in a part of what
+/// is padded.
 struct MergeWindows : OpRewritePattern<WindowOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(WindowOp op, PatternRewriter &rewriter) const override {
     auto inner = op.getSrc().getDefiningOp<WindowOp>();
-    if (!inner || !inner.getInside() || !(op.getInside() || op.getLoose()))
+    bool isFree = op.getInside() || op.getLoose();
+    if (!inner || !(isFree || (inner.getInside() && endsAlike(op, inner))))
       return failure();
     SmallVector<Attribute> starts;
     for (auto [first, second] : llvm::zip(inner.getStarts(), op.getStarts()))
       starts.push_back(rewriter.getStringAttr((startOf(first) + startOf(second)).str()));
+    bool isInside = inner.getInside();
     rewriter.replaceOpWithNewOp<WindowOp>(op, op.getType(), inner.getSrc(),
-                                          rewriter.getArrayAttr(starts), op.getInside(),
-                                          op.getLoose());
+                                          rewriter.getArrayAttr(starts), isInside && op.getInside(),
+                                          isInside ? op.getLoose() : inner.getLoose());
     return success();
+  }
+};
+
+/// A window of what is taken by indices is taken by windows of them.
+struct WindowOfGather : OpRewritePattern<WindowOp> {
+  WindowOfGather(MLIRContext *context, unsigned &left) : OpRewritePattern(context), left(left) {}
+  unsigned &left;
+  LogicalResult matchAndRewrite(WindowOp op, PatternRewriter &rewriter) const override {
+    auto source = op.getSrc().getDefiningOp<GatherOp>();
+    if (!source || !(op.getInside() || op.getLoose()) || (!source->hasOneUse() && left == 0))
+      return failure();
+    for (auto [before, after] : llvm::zip(source.getType().sizes(), op.getType().sizes()))
+      if (before.isConstant(1) && !after.isConstant(1))
+        return failure();
+    left -= !source->hasOneUse();
+    SmallVector<Value> at;
+    for (Value index : source.getIndices())
+      at.push_back(windowOf(rewriter, op, index));
+    // Where nobody looks an index may be anything.
+    rewriter.replaceOpWithNewOp<GatherOp>(op, op.getType(), source.getSrc(), at,
+                                          source.getGuarded() || !op.getInside());
+    return success();
+  }
+};
+
+/// The only element along a dimension is there at every place of it, where nobody looks but at its
+/// own: parts of what is joined, as pairs are.
+struct RepeatLoose : OpRewritePattern<MapOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MapOp op, PatternRewriter &rewriter) const override {
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto window = operand.get().getDefiningOp<WindowOp>();
+      if (op.getKind() != MapKind::select || !window || !window.getLoose() || !repeats(window))
+        continue;
+      Sizes shape;
+      unsigned dim;
+      for (Value value : op.getOperands())
+        shape = *broadcast(shape, typeOf(value == operand.get() ? window.getSrc() : value).sizes(),
+                           dim);
+      if (shape != op.getType().sizes())
+        continue;
+      rewriter.modifyOpInPlace(op, [&] { operand.set(window.getSrc()); });
+      return success();
+    }
+    return failure();
+  }
+
+private:
+  /// Whether it only goes further along dimensions of one.
+  static bool repeats(WindowOp op) {
+    for (auto [start, before, after] :
+         llvm::zip(op.getStarts(), typeOf(op.getSrc()).sizes(), op.getType().sizes()))
+      if (!before.isConstant(1) && (before != after || startOf(start) != Size(0)))
+        return false;
+    return true;
   }
 };
 
@@ -229,128 +258,6 @@ struct GatherOfView : OpRewritePattern<GatherOp> {
   }
 };
 
-/// Sizes whose product is one of both shapes: [first, last) of the source and the result.
-struct Run {
-  size_t source, sourceEnd, result, resultEnd;
-};
-
-} // namespace
-
-/// Both shapes cut where as many elements lie in front.
-static SmallVector<Run> runsOf(ArrayRef<Size> source, ArrayRef<Size> result) {
-  SmallVector<Run> runs;
-  size_t i = 0, j = 0;
-  while (i < source.size() || j < result.size()) {
-    Run run{i, i, j, j};
-    bool found = false;
-    for (size_t a = i; a <= source.size() && !found; ++a)
-      for (size_t c = j; c <= result.size() && !found; ++c)
-        if (a + c > i + j && product(source.slice(i, a - i)) == product(result.slice(j, c - j))) {
-          run = {i, a, j, c};
-          found = true;
-        }
-    runs.push_back(run);
-    i = run.sourceEnd;
-    j = run.resultEnd;
-  }
-  return runs;
-}
-
-/// Dimensions of one size that come and go are no other shape.
-static Value asRearrange(PatternRewriter &rewriter, ReshapeOp op) {
-  Sizes source = typeOf(op.getSrc()).sizes(), result = op.getType().sizes();
-  SmallVector<int64_t> dims;
-  size_t next = 0;
-  for (const Size &size : result) {
-    if (size.isConstant(1)) {
-      dims.push_back(-1);
-      continue;
-    }
-    while (next < source.size() && source[next].isConstant(1))
-      ++next;
-    if (next == source.size() || source[next] != size)
-      return {};
-    dims.push_back(next++);
-  }
-  return RearrangeOp::create(rewriter, op.getLoc(), op.getType(), op.getSrc(), dims);
-}
-
-/// Whether a value is an array of the caller's, seen one way or another.
-static bool isCallers(Value value) {
-  while (auto view = value.getDefiningOp<RearrangeOp>())
-    value = view.getSrc();
-  return !value.getDefiningOp();
-}
-
-namespace {
-struct ReshapeToIndices : OpRewritePattern<ReshapeOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
-    if (Value view = asRearrange(rewriter, op)) {
-      rewriter.replaceOp(op, view);
-      return success();
-    }
-    if (!isCallers(op.getSrc()))
-      return failure();
-    IndexBuilder indices(rewriter, op.getLoc());
-    Sizes source = typeOf(op.getSrc()).sizes(), result = op.getType().sizes();
-    SmallVector<Value> at(source.size());
-    for (const Run &run : runsOf(source, result)) {
-      // The place in the run, then where that is along each dimension of the source.
-      Value place = indices.number(Size(0));
-      for (size_t j = run.result; j < run.resultEnd; ++j) {
-        Value along = indices.along(result[j], j, result.size());
-        Size step = product(ArrayRef(result).slice(j + 1, run.resultEnd - j - 1));
-        bool isFirst = j == run.result;
-        along = step.isConstant(1) ? along : indices.map(MapKind::mul, along, indices.number(step));
-        place = isFirst ? along : indices.map(MapKind::add, place, along);
-      }
-      for (size_t i = run.sourceEnd; i-- > run.source;) {
-        bool isLast = i == run.source;
-        at[i] = isLast ? place : indices.map(MapKind::mod, place, indices.number(source[i]));
-        if (!isLast)
-          place = indices.map(MapKind::floordiv, place, indices.number(source[i]));
-      }
-    }
-    // Dimensions of one in front are in no run that has indices.
-    if (!result.empty() && result[0].isConstant(1))
-      at[0] = indices.map(MapKind::add, at[0], indices.along(Size(1), 0, result.size()));
-    rewriter.replaceOpWithNewOp<GatherOp>(op, op.getType(), op.getSrc(), at, /*guarded=*/false);
-    return success();
-  }
-};
-
-/// What is computed of the elements alone is computed before they get another shape: there it is
-/// part of the kernel that has them.
-struct MapBeforeReshape : RewritePattern {
-  explicit MapBeforeReshape(MLIRContext *context)
-      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
-  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!isa<MapOp, CastOp>(op))
-      return failure();
-    ReshapeOp shape;
-    for (Value operand : op->getOperands()) {
-      if (typeOf(operand).sizes().empty())
-        continue;
-      auto own = operand.getDefiningOp<ReshapeOp>();
-      if (!own || (shape && own != shape))
-        return failure();
-      shape = own;
-    }
-    if (!shape || isCallers(shape.getSrc()) ||
-        !llvm::all_of(shape->getUsers(), [&](Operation *user) { return user == op; }))
-      return failure();
-    Operation *moved = rewriter.clone(*op);
-    for (OpOperand &operand : moved->getOpOperands())
-      if (operand.get() == shape.getResult())
-        operand.set(shape.getSrc());
-    moved->getResult(0).setType(GraphTensorType::of(
-        op->getContext(), typeOf(shape.getSrc()).sizes(), typeOf(op->getResult(0)).getElement()));
-    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op->getResult(0).getType(), moved->getResult(0));
-    return success();
-  }
-};
-
 struct GraphLowerViewsPass
     : public tile::graph::impl::GraphLowerViewsPassBase<GraphLowerViewsPass> {
   unsigned countViews() {
@@ -363,9 +270,10 @@ struct GraphLowerViewsPass
     unsigned views = countViews();
     RewritePatternSet patterns(&getContext());
     unsigned copies = 2048;
-    patterns.add<SinkThroughMaps>(&getContext(), copies);
-    patterns.add<MergeWindows, SinkThroughViews, WindowOfIndices, WindowToGather, GatherOfView,
-                 ReshapeToIndices, MapBeforeReshape>(&getContext());
+    patterns.add<SinkThroughMaps, WindowOfGather>(&getContext(), copies);
+    patterns.add<MergeWindows, SinkThroughViews, WindowOfIndices, RepeatLoose, WindowToGather,
+                 GatherOfView>(&getContext());
+    addReshapePatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
     unsigned left = countViews();

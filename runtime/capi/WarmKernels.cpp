@@ -14,8 +14,10 @@ static std::shared_ptr<const LoadedKernel> warm(CompileService &service, const T
     return nullptr;
   }
   auto loaded = service.share(std::move(*compiled))->loadOn(where);
-  if (loaded)
+  if (loaded) {
+    llvm::consumeError((*loaded)->prepareFor(launch.grid.data()));
     return std::move(*loaded);
+  }
   llvm::consumeError(loaded.takeError());
   return nullptr;
 }

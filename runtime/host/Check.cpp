@@ -79,11 +79,9 @@ static std::string place(int64_t position, llvm::ArrayRef<int64_t> shape) {
   return text + "]";
 }
 
-std::unique_ptr<eval::EvalError> host::compareTensors(const PyValue &gotValue,
-                                                      const PyValue &expectedValue,
-                                                      std::optional<double> relative,
-                                                      std::optional<double> absolute,
-                                                      Comparison &out) {
+static std::unique_ptr<eval::EvalError>
+compareOne(const PyValue &gotValue, const PyValue &expectedValue, std::optional<double> relative,
+           std::optional<double> absolute, Comparison &out) {
   auto *tensor = gotValue.dynExtension<Tensor>();
   if (!tensor)
     return fail(
@@ -130,5 +128,27 @@ std::unique_ptr<eval::EvalError> host::compareTensors(const PyValue &gotValue,
                                 eval::reprFloat(tolerance.absolute));
   if (got.size() > 1)
     out.difference += formatted("; {} of {} elements differ", differing, got.size());
+  return nullptr;
+}
+
+/// Several results are compared one by one, up to the first that is wrong.
+std::unique_ptr<eval::EvalError> host::compareTensors(const PyValue &gotValue,
+                                                      const PyValue &expectedValue,
+                                                      std::optional<double> relative,
+                                                      std::optional<double> absolute,
+                                                      Comparison &out) {
+  if (!gotValue.isSequence() || !expectedValue.isSequence())
+    return compareOne(gotValue, expectedValue, relative, absolute, out);
+  llvm::ArrayRef<PyValue> got = gotValue.elements(), expected = expectedValue.elements();
+  if (got.size() != expected.size())
+    return fail(formatted("there are {} results, and {} references", uint64_t(got.size()),
+                          uint64_t(expected.size())),
+                "ValueError");
+  for (size_t i = 0; i < got.size() && out.difference.empty(); ++i) {
+    if (auto error = compareTensors(got[i], expected[i], relative, absolute, out))
+      return error;
+    if (!out.difference.empty())
+      out.difference = formatted("result {}: {}", uint64_t(i), out.difference);
+  }
   return nullptr;
 }

@@ -1,6 +1,7 @@
 //===- Session.cpp - what `tile.*` means while host functions run ---------===//
 #include "runtime/host/Session.h"
 #include "frontend/eval/Methods.h"
+#include "frontend/eval/Operators.h"
 #include "runtime/host/Functions.h"
 #include "text/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -100,6 +101,11 @@ std::optional<Result> Session::callSymbol(Evaluator &evaluator, StringRef name,
     result = PyValue::integer(context->device.multiprocessorCount());
   } else if (const FunctionEntry *entry = findFunction(function)) {
     result = callFunction(*entry, context, args);
+  } else if (function == "grad" || function == "value_and_grad") {
+    return eval::unsupported(formatted(
+        "`tile.{}` is a function of tensor functions while they are compiled: `eager` and host "
+        "functions have none; compare with differences of the function, in float64",
+        function));
   } else {
     std::vector<StringRef> candidates = functionNames(/*methodsOnly=*/false);
     llvm::append_range(candidates,

@@ -111,3 +111,30 @@ func.func @dropped(%q: !graph.tensor<"T, D", f32>, %k: !graph.tensor<"D, S", f32
   %o = graph.matmul %w, %v : !graph.tensor<"T, S", f32>, !graph.tensor<"S, D", f32> -> !graph.tensor<"T, D", f32>
   return %o : !graph.tensor<"T, D", f32>
 }
+
+// -----
+
+// Without a softmax: what is computed of scores element by element is multiplied block by block.
+// CHECK-LABEL: @retention
+// CHECK: graph.matmul {{.*}} {graph.chained}
+// KERNEL-LABEL: @retention
+// KERNEL: graph.kernel
+// KERNEL-NOT: graph.kernel
+func.func @retention(%q: !graph.tensor<"H, T, D", f16>, %k: !graph.tensor<"H, D, S", f16>, %w: !graph.tensor<"H, T, S", f16>, %v: !graph.tensor<"H, S, E", f16>) -> !graph.tensor<"H, T, E", f16> {
+  %s = graph.matmul %q, %k : !graph.tensor<"H, T, D", f16>, !graph.tensor<"H, D, S", f16> -> !graph.tensor<"H, T, S", f16>
+  %x = graph.map mul(%s, %w) : (!graph.tensor<"H, T, S", f16>, !graph.tensor<"H, T, S", f16>) -> !graph.tensor<"H, T, S", f16>
+  %o = graph.matmul %x, %v : !graph.tensor<"H, T, S", f16>, !graph.tensor<"H, S, E", f16> -> !graph.tensor<"H, T, E", f16>
+  return %o : !graph.tensor<"H, T, E", f16>
+}
+
+// -----
+
+// Weights are no batches: of many columns a program could hold no block.
+// CHECK-LABEL: @network
+// CHECK-NOT: graph.chained
+func.func @network(%x: !graph.tensor<"B, T, D", f16>, %w: !graph.tensor<"D, F", f16>, %v: !graph.tensor<"F, D", f16>) -> !graph.tensor<"B, T, D", f16> {
+  %s = graph.matmul %x, %w : !graph.tensor<"B, T, D", f16>, !graph.tensor<"D, F", f16> -> !graph.tensor<"B, T, F", f16>
+  %y = graph.map gelu(%s) : (!graph.tensor<"B, T, F", f16>) -> !graph.tensor<"B, T, F", f16>
+  %o = graph.matmul %y, %v : !graph.tensor<"B, T, F", f16>, !graph.tensor<"F, D", f16> -> !graph.tensor<"B, T, D", f16>
+  return %o : !graph.tensor<"B, T, D", f16>
+}

@@ -1,0 +1,64 @@
+//===- Indices.h - indices of arrays as operations -------------------------===//
+#ifndef TILE_PASSES_GRAPH_INDICES_H
+#define TILE_PASSES_GRAPH_INDICES_H
+
+#include "ir/graph/Graph.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace tile::graph {
+
+/// Makes the operations that compute indices.
+class IndexBuilder {
+public:
+  IndexBuilder(mlir::OpBuilder &b, mlir::Location loc) : b(b), loc(loc) {}
+
+  /// The numbers along dimension `dim` of `rank`.
+  mlir::Value along(const Size &size, size_t dim, size_t rank) {
+    llvm::SmallVector<int64_t> dims(rank - dim, -1);
+    Sizes sizes(rank - dim, Size(1));
+    mlir::Value line;
+    if (size.isConstant(1)) {
+      line = number(Size(0));
+    } else {
+      line = IndexOp::create(b, loc, GraphTensorType::of(b.getContext(), {size}, i32()));
+      dims[0] = 0;
+      sizes[0] = size;
+    }
+    return RearrangeOp::create(b, loc, GraphTensorType::of(b.getContext(), sizes, i32()), line,
+                               dims);
+  }
+  mlir::Value number(const Size &size) {
+    if (std::optional<int64_t> constant = size.constant())
+      return ConstantOp::create(b, loc, scalar(), b.getI64IntegerAttr(*constant));
+    auto type = GraphTensorType::of(b.getContext(), {}, b.getI64Type());
+    return SizeOp::create(b, loc, type, size.str());
+  }
+  /// Of i32: dimensions are far below what it holds, or the launch asks for 64 bits anyway.
+  mlir::Value map(MapKind kind, mlir::Value x, mlir::Value y) {
+    unsigned dim;
+    Sizes shape = *broadcast(sizesOf(x), sizesOf(y), dim);
+    return MapOp::create(b, loc, GraphTensorType::of(b.getContext(), shape, i32()), kind,
+                         mlir::ValueRange{x, y});
+  }
+  mlir::Value plus(mlir::Value x, const Size &by) {
+    return by == Size(0) ? x : map(MapKind::add, x, number(by));
+  }
+
+private:
+  static Sizes sizesOf(mlir::Value value) {
+    return mlir::cast<GraphTensorType>(value.getType()).sizes();
+  }
+  mlir::Type i32() { return b.getI32Type(); }
+  GraphTensorType scalar() { return GraphTensorType::of(b.getContext(), {}, i32()); }
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+};
+
+/// Reshapes of the caller's arrays become indices; what is computed of elements alone is computed
+/// before a reshape.
+void addReshapePatterns(mlir::RewritePatternSet &patterns);
+
+} // namespace tile::graph
+
+#endif // TILE_PASSES_GRAPH_INDICES_H

@@ -1,0 +1,78 @@
+//===- PlainChain.cpp - products of what others give, without a softmax -----===//
+#include "passes/graph/Chain.h"
+#include "passes/graph/Space.h"
+
+using namespace mlir;
+using namespace tile::graph;
+
+using Ops = SmallVector<Operation *>;
+
+static GraphTensorType typeOf(Value value) { return cast<GraphTensorType>(value.getType()); }
+
+/// Blocks of the first products of a chain lie in registers together.
+static constexpr size_t kMostFirsts = 2;
+
+/// Whether the dimensions in front of the last two are those of `whole`, some of which may repeat,
+/// but not all: then it is no array that all products have in common, as weights are.
+static bool hasBatches(Value value, ArrayRef<Size> whole) {
+  Sizes own = typeOf(value).sizes();
+  if (own.size() != whole.size() || own.size() < 3)
+    return false;
+  bool some = false;
+  for (auto [mine, size] : llvm::zip(ArrayRef(own).drop_back(2), whole.drop_back(2)))
+    some |= mine == size && !size.isConstant(1);
+  return some;
+}
+
+std::optional<Chain> tile::graph::plainChainOf(MatmulOp second) {
+  Sizes of = typeOf(second.getLhs()).sizes(), whole = second.getType().sizes();
+  auto isF32 = [](MatmulOp op) { return computeType(op.getType().getElement()).isF32(); };
+  auto isFirst = [&](MatmulOp op) {
+    return isF32(op) && op.getType().sizes() == of && hasBatches(op.getLhs(), whole) &&
+           hasBatches(op.getRhs(), whole);
+  };
+  if (!isF32(second) || of.size() != whole.size() || !hasBatches(second.getLhs(), whole) ||
+      !hasBatches(second.getRhs(), whole))
+    return std::nullopt;
+  Chain chain;
+  chain.second = second;
+  chain.scores = second.getLhs();
+  SmallVector<Value> work = {chain.scores};
+  llvm::SmallDenseSet<Value> seen;
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!op || !seen.insert(next).second)
+      continue;
+    if (auto first = dyn_cast<MatmulOp>(op)) {
+      if (typeOf(next).sizes() == of && !isFirst(first))
+        return std::nullopt;
+      if (typeOf(next).sizes() == of)
+        chain.firsts.push_back(first);
+    } else if (isa<MapOp, CastOp>(op) && typeOf(next).sizes() == of) {
+      llvm::append_range(work, op->getOperands());
+    }
+  }
+  // What they add up is one dimension of the kernel.
+  for (MatmulOp first : chain.firsts)
+    if (typeOf(first.getLhs()).sizes().back() != typeOf(chain.firsts[0].getLhs()).sizes().back())
+      return std::nullopt;
+  llvm::sort(chain.firsts, [](MatmulOp a, MatmulOp b) { return a->isBeforeInBlock(b); });
+  return chain.firsts.empty() || chain.firsts.size() > kMostFirsts ? std::nullopt
+                                                                   : std::optional(chain);
+}
+
+bool tile::graph::isOneKernel(MatmulOp second) {
+  std::optional<Chain> chain = findChain(second);
+  std::string reason;
+  Ops ops = chain ? operationsOf(*chain) : Ops();
+  return chain && !chain->hasSoftmax() && ops.back() == second && findSpace(ops, reason);
+}
+
+void tile::graph::chainPlainly(MatmulOp second) {
+  if (second->hasAttr(kUnchainedAttr) || findChain(second))
+    return;
+  second->setAttr(kChainedAttr, UnitAttr::get(second.getContext()));
+  if (!isOneKernel(second))
+    second->removeAttr(kChainedAttr);
+}
