@@ -78,6 +78,8 @@ void tile::buildCtaSteps(OpPassManager &pm) {
   pm.addPass(createOverlapDotsPass());
   // After sharing: what this pass computes twice must stay twice.
   pm.addPass(createNarrowLiveRangesPass());
+  // Behind it: what still does not fit goes to shared memory.
+  pm.addPass(createKeepOperandsSharedPass());
   // Scratch needs final layouts; barriers need final scratch offsets.
   pm.addPass(createAllocateScratchPass());
   pm.addPass(createInsertBarriersPass());

@@ -87,9 +87,7 @@ int64_t Guess::ofOperation(Operation *op, unsigned axis) {
         unsigned added = expand.getAxis();
         return added == axis ? 0 : along(expand.getSrc(), axis > added ? axis - 1 : axis);
       })
-      .Case([&](TransOp trans) {
-        return along(trans.getSrc(), unsigned(trans.getOrder()[axis]));
-      })
+      .Case([&](TransOp trans) { return along(trans.getSrc(), unsigned(trans.getOrder()[axis])); })
       .Default([](Operation *) { return kFarApart; });
 }
 

@@ -69,6 +69,30 @@ static int64_t mostDuringProducts(func::FuncOp kernel,
   return most;
 }
 
+int64_t tile::registersDuringDots(func::FuncOp kernel) {
+  SmallVector<Value> values;
+  SmallVector<DotOp> products;
+  auto collect = [&](ValueRange all) { llvm::copy_if(all, std::back_inserter(values), isHeld); };
+  kernel.walk([&](Operation *op) {
+    collect(op->getResults());
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        collect(block.getArguments());
+    if (auto product = dyn_cast<DotOp>(op))
+      products.push_back(product);
+  });
+  int64_t most = 0;
+  for (DotOp product : products) {
+    int64_t registers = registersOf(product.getType());
+    for (Value v : values)
+      if (v == product.getA() || v == product.getB() ||
+          (v != product.getResult() && v != product.getAcc() && isLiveAcross(v, product)))
+        registers += packedRegistersOf(v.getType());
+    most = std::max(most, registers);
+  }
+  return most;
+}
+
 int64_t tile::registersDuringProducts(func::FuncOp kernel) {
   return mostDuringProducts(kernel, registersOf);
 }

@@ -29,6 +29,9 @@ int64_t packedRegistersOf(mlir::Type type);
 /// them: during some warpgroup product, its result among them. Indices and pointers are
 /// not counted: they are computed where they are needed.
 int64_t registersDuringProducts(mlir::func::FuncOp kernel);
+/// The same during products of warps, with the operands that each takes from registers; narrow
+/// elements share registers.
+int64_t registersDuringDots(mlir::func::FuncOp kernel);
 /// The same of blocks with so many registers or more, without numbers of rows; narrow elements that
 /// are only kept share one.
 int64_t registersOfBlocksDuringProducts(mlir::func::FuncOp kernel, int64_t fewest);

@@ -92,6 +92,29 @@ def SinkConversionsPass : TilePass<"tile-sink-conversions", "::mlir::ModuleOp"> 
   let counts = [Count<"conversionsSunk", "conversions behind loads">];
 }
 
+def KeepOperandsSharedPass : TilePass<"tile-keep-operands-shared", "::mlir::ModuleOp"> {
+  let summary = "operands of products stay in shared memory until they are needed";
+  let description = [{
+    - **Needs**: a laid-out kernel, loops scheduled, no scratch placed yet.
+    - **Guarantees**: in a kernel whose products leave a thread too few registers, a 16-bit block
+      that moves through shared memory only to be the operand of products by matrix instructions
+      of warps is written there once, where it is computed, and each product reads from it what
+      it needs, when it needs it.
+    - **Never**: touches operands that threads already hold, or kernels that have the registers.
+
+    ```
+      %b = cta.convert_layout %x         %s = cta.stage %x
+      for k:                        =>   for k:
+        tile.dot %a, %b, %c                %b = cta.read %s
+                                           tile.dot %a, %b, %c
+    ```
+    Of two warps, each holds all columns of a right operand: 64 x 64 take 64 registers of each
+    thread. Spilled and loaded again, they would cost two accesses each; read by matrices, a
+    quarter of one.
+  }];
+  let counts = [Count<"operandsKept", "operands that wait in shared memory for their products">];
+}
+
 def NarrowLiveRangesPass : TilePass<"tile-narrow-live-ranges", "::mlir::ModuleOp"> {
   let summary = "keep 16-bit blocks packed across reductions";
   let description = [{

@@ -85,7 +85,8 @@ LogicalResult Lowering::lowerStage(cta::StageOp op) {
       get(op.getSrc()),
       layout::offsetsOf(cta::getLayout(op.getSrc().getType()), op.getType().getLinearLayout()),
       offset);
-  in.fenceProxyAsync();
+  if (!llvm::all_of(op->getUsers(), llvm::IsaPred<cta::ReadOp>)) // by loads of the threads
+    in.fenceProxyAsync();
   in.barrier();
   set(op.getResult(), {sharedAddress(offset)});
   return success();
