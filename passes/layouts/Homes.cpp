@@ -81,13 +81,48 @@ bool tile::isStoredByTma(Value value) {
   return allStoredByTma(value, reach::kUsers, budget);
 }
 
+bool tile::isOnlyStored(Value value, unsigned depth) {
+  return depth < reach::kChanges && !value.use_empty() &&
+         llvm::all_of(
+             value.getUses(),
+             [&](OpOperand &use) {
+               Operation *user = use.getOwner();
+               if (isa<StoreOp, AtomicRmwOp>(user))
+                 return use.getOperandNumber() > 0;
+               if (isa<ExpandDimsOp>(user))
+                 return isOnlyStored(user->getResult(0), depth);
+               return user->hasTrait<OpTrait::Elementwise>() && user->getNumResults() == 1 &&
+                      isOnlyStored(user->getResult(0), depth + 1);
+             });
+}
+
+/// Whether a block was narrower before it was widened: so it moves between threads.
+static bool isWidened(Value value) {
+  Operation *op = value.getDefiningOp();
+  return isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, FpCastOp>(op) &&
+         getElementBytes(getElementType(op->getOperand(0).getType())) <
+             getElementBytes(getElementType(value.getType()));
+}
+
+/// Whether all that is combined with sums of products has fewer bytes to move than they have.
+bool LayoutInference::isBesideWidened(ValueRange values) const {
+  return llvm::all_of(values, [&](Value value) {
+    cta::LayoutAttr home = blockType(value) ? natural(value) : cta::LayoutAttr();
+    return !home || accumulators.contains(home) || isWidened(value);
+  });
+}
+
 /// The first operand's home; but one that is the home of the shape's accesses
 /// comes before others, since results tend to be stored. In a loop over
 /// products an accumulator stays where it is, and the other operand moves; so it
-/// does where the result is stored by TMA.
+/// does where the result is stored by TMA, or where the other operand was narrower, unless the
+/// result moves as well.
 cta::LayoutAttr LayoutInference::firstHome(ValueRange values, Operation *user) const {
   auto staysInPlace = [&] {
-    return isAmongProducts(user) || (isElementwise(user) && isStoredByTma(user->getResult(0)));
+    return isAmongProducts(user) ||
+           (isElementwise(user) &&
+            (isStoredByTma(user->getResult(0)) ||
+             (isBesideWidened(values) && !isOnlyStored(user->getResult(0)))));
   };
   if (!accumulators.empty() && staysInPlace())
     for (Value value : values)

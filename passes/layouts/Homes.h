@@ -16,6 +16,9 @@ bool isAmongProducts(mlir::Operation *op);
 /// Whether all that becomes of `value`, element by element, is stored by TMA, which takes it from
 /// any layout.
 bool isStoredByTma(mlir::Value value);
+/// Whether a block, perhaps changed element by element or with a dimension more, is stored and
+/// needed for nothing else.
+bool isOnlyStored(mlir::Value value, unsigned depth = 0);
 
 } // namespace tile
 

@@ -9,6 +9,7 @@
 #include "passes/facts/Combiners.h"
 #include "passes/facts/Reach.h"
 #include "passes/layouts/DotLayouts.h"
+#include "passes/layouts/Homes.h"
 #include "passes/layouts/LayoutInference.h"
 #include "passes/layouts/ScanLayouts.h"
 #include "passes/layouts/StagingLayouts.h"
@@ -37,23 +38,6 @@ void LayoutInference::inferScan(ScanOp op) {
   works[op] = layout;
   for (Value result : op->getResults())
     setHome(result, layout);
-}
-
-/// Whether a block, perhaps changed element by element or with a dimension more, is stored and
-/// needed for nothing else.
-static bool isOnlyStored(Value value, unsigned depth = 0) {
-  return depth < reach::kChanges && !value.use_empty() &&
-         llvm::all_of(
-             value.getUses(),
-             [&](OpOperand &use) {
-               Operation *user = use.getOwner();
-               if (isa<StoreOp, AtomicRmwOp>(user))
-                 return use.getOperandNumber() > 0;
-               if (isa<ExpandDimsOp>(user))
-                 return isOnlyStored(user->getResult(0), depth);
-               return user->hasTrait<OpTrait::Elementwise>() && user->getNumResults() == 1 &&
-                      isOnlyStored(user->getResult(0), depth + 1);
-             });
 }
 
 /// Where the results of a reduction live. If warps share the axis, they come from shared memory,

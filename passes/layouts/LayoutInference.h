@@ -77,6 +77,7 @@ private:
               llvm::function_ref<mlir::ValueRange()> body);
 
   void setHome(mlir::Value value, cta::LayoutAttr layout);
+  bool isBesideWidened(mlir::ValueRange values) const;
   /// `user` is the operation that works where this says.
   cta::LayoutAttr firstHome(mlir::ValueRange values, mlir::Operation *user) const;
   cta::LayoutAttr homeOr(mlir::Value value);

@@ -224,4 +224,49 @@ func.func @decayed_sums(%g: !tile.ptr<f32>, %c: !tile.ptr<f16> {tile.divisibilit
   tile.store %cp, %result : tensor<32x32x!tile.ptr<f16>>
   return
 }
+
+// What was 16 bits wide moves to the sums that it is multiplied with, for a row's total, and is
+// widened there; where the result is stored, sums come to it as before.
+// CHECK-LABEL: func.func @beside_narrow
+// CHECK: %[[V:.*]] = tile.load %{{.*}} : tensor<64x128x!tile.ptr<f16>, #[[ROWS:.*]]>
+// CHECK: %[[N:.*]] = cta.convert_layout %[[V]] : tensor<64x128xf16, #[[ROWS]]> -> tensor<64x128xf16, #[[ACC:.*]]>
+// CHECK: %[[D:.*]] = cta.warpgroup_dot {{.*}} tensor<64x128xf32, #[[ACC]]>
+// CHECK: %[[MOVED:.*]] = cta.convert_layout %[[D]] : tensor<64x128xf32, #[[ACC]]> -> tensor<64x128xf32, #[[ROWS]]>
+// CHECK: %[[W:.*]] = arith.extf %[[N]]
+// CHECK: arith.mulf %[[D]], %[[W]] : tensor<64x128xf32, #[[ACC]]>
+// CHECK: arith.addf %[[MOVED]], %{{.*}} : tensor<64x128xf32, #[[ROWS]]>
+func.func @beside_narrow(%v: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %c: !tile.ptr<f16> {tile.divisibility = 8 : i32}, %t: !tile.ptr<f32>) {
+  %x = arith.constant dense<1.0> : tensor<64x64xf16>
+  %y = arith.constant dense<1.0> : tensor<64x128xf16>
+  %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+  %m = tile.make_range 0 to 64 : tensor<64xi32>
+  %k = tile.make_range 0 to 128 : tensor<128xi32>
+  %stride = arith.constant dense<128> : tensor<64xi32>
+  %down = arith.muli %m, %stride : tensor<64xi32>
+  %left = tile.expand_dims %down {axis = 1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  %top = tile.expand_dims %k {axis = 0 : i32} : tensor<128xi32> -> tensor<1x128xi32>
+  %lefts = tile.broadcast %left : tensor<64x1xi32> -> tensor<64x128xi32>
+  %tops = tile.broadcast %top : tensor<1x128xi32> -> tensor<64x128xi32>
+  %offsets = arith.addi %lefts, %tops : tensor<64x128xi32>
+  %vs = tile.splat %v : !tile.ptr<f16> -> tensor<64x128x!tile.ptr<f16>>
+  %from = tile.addptr %vs, %offsets : tensor<64x128x!tile.ptr<f16>>, tensor<64x128xi32>
+  %b = tile.load %from : tensor<64x128x!tile.ptr<f16>>
+  %d = tile.dot %x, %y, %zero : tensor<64x64xf16> * tensor<64x128xf16> -> tensor<64x128xf32>
+  %w = arith.extf %b : tensor<64x128xf16> to tensor<64x128xf32>
+  %p = arith.mulf %d, %w : tensor<64x128xf32>
+  %total = tile.reduce %p {axis = 1 : i32} : tensor<64x128xf32> -> tensor<64xf32> {
+  ^bb0(%a0: f32, %a1: f32):
+    %a2 = arith.addf %a0, %a1 : f32
+    tile.yield %a2 : f32
+  }
+  %ts = tile.splat %t : !tile.ptr<f32> -> tensor<64x!tile.ptr<f32>>
+  %to = tile.addptr %ts, %m : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
+  tile.store %to, %total : tensor<64x!tile.ptr<f32>>
+  %q = arith.addf %d, %w : tensor<64x128xf32>
+  %n = arith.truncf %q : tensor<64x128xf32> to tensor<64x128xf16>
+  %cs = tile.splat %c : !tile.ptr<f16> -> tensor<64x128x!tile.ptr<f16>>
+  %out = tile.addptr %cs, %offsets : tensor<64x128x!tile.ptr<f16>>, tensor<64x128xi32>
+  tile.store %out, %n : tensor<64x128x!tile.ptr<f16>>
+  return
+}
 }
