@@ -69,10 +69,21 @@ static int64_t mostDuringProducts(func::FuncOp kernel,
   return most;
 }
 
+/// Whether products take `v` from shared memory themselves, step by step.
+static bool isReadByProducts(Value v) {
+  auto read = v.getDefiningOp<cta::ReadOp>();
+  return read && llvm::all_of(read->getUsers(), [&](Operation *user) {
+           return isa<DotOp>(user) && user->getBlock() == read->getBlock();
+         });
+}
+
 int64_t tile::registersDuringDots(func::FuncOp kernel) {
   SmallVector<Value> values;
   SmallVector<DotOp> products;
-  auto collect = [&](ValueRange all) { llvm::copy_if(all, std::back_inserter(values), isHeld); };
+  auto collect = [&](ValueRange all) {
+    llvm::copy_if(all, std::back_inserter(values),
+                  [](Value v) { return isHeld(v) && !isReadByProducts(v); });
+  };
   kernel.walk([&](Operation *op) {
     collect(op->getResults());
     for (Region &region : op->getRegions())

@@ -167,9 +167,16 @@ void KeepOperandsSharedPass::runOnOperation() {
   if (!target.has(Feature::Ldmatrix))
     return;
   int64_t most = mostRegistersOfThread(target, cta::threadsOf(module));
-  for (func::FuncOp kernel : module.getOps<func::FuncOp>())
-    if (!kernel.isExternal() && registersDuringDots(kernel) + kRegistersBesideAccumulator > most) {
+  int64_t others = kRegistersBesideAccumulator + tuningOf(target).registersOfAddresses;
+  for (func::FuncOp kernel : module.getOps<func::FuncOp>()) {
+    if (kernel.isExternal())
+      continue;
+    int64_t registers = registersDuringDots(kernel);
+    LDBG() << kernel.getName() << ": " << registers << " registers of blocks during products, of "
+           << most;
+    if (registers + others > most) {
       SmallVector<Operand> operands = operandsOf(kernel);
       keepThatFit(module, operands);
     }
+  }
 }
