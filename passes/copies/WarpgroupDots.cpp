@@ -153,6 +153,53 @@ static bool isRepeated(Operation *op) {
   return op->getParentOfType<LoopLikeOpInterface>() != nullptr;
 }
 
+/// Coefficient of `loop`'s counter in `start`, of which nothing else changes in the loop.
+static std::optional<int64_t> coefficientOf(const Polynomial &start, scf::ForOp loop) {
+  int64_t coefficient = 0;
+  for (const Polynomial::Term &term : start.terms()) {
+    if (llvm::all_of(term.factors, [&](Value v) { return loop.isDefinedOutsideOfLoop(v); }))
+      continue;
+    if (term.factors.size() != 1 || term.factors.front() != loop.getInductionVar())
+      return std::nullopt;
+    coefficient += term.coefficient;
+  }
+  return coefficient;
+}
+
+/// Whether tiles that start `shift` further along `d` have no element in common.
+static bool areApart(const TileAccess &tile, const TileAccess::Dimension &d, int64_t shift) {
+  if (d.block >= 0)
+    return shift >= d.extent;
+  int64_t span = 1; // of a tile, in memory
+  for (const TileAccess::Dimension &own : tile.dimensions) {
+    std::optional<int64_t> stride = own.stride.asConstant();
+    if (own.extent > 1 && (!stride || *stride < 0 || *stride > INT32_MAX))
+      return false;
+    span += own.extent > 1 ? (own.extent - 1) * *stride : 0;
+  }
+  std::optional<int64_t> stride = d.stride.asConstant();
+  return stride && *stride > 0 && shift >= llvm::divideCeilSigned(span, *stride);
+}
+
+/// Whether each turn of the one loop around `store` writes elsewhere.
+static bool turnsWriteApart(Operation *store, const TileAccess &tile) {
+  auto loop = dyn_cast<scf::ForOp>(store->getParentOp());
+  APInt step;
+  if (!loop || isRepeated(loop) || !matchPattern(loop.getStep(), m_ConstantInt(&step)))
+    return false;
+  bool apart = false;
+  for (const TileAccess::Dimension &d : tile.dimensions) {
+    std::optional<int64_t> coefficient = coefficientOf(d.start, loop);
+    if (!coefficient || std::abs(*coefficient) > INT32_MAX || step.getSExtValue() > INT32_MAX)
+      return false;
+    int64_t shift = std::abs(*coefficient) * step.getSExtValue();
+    if (shift != 0 && (apart || !areApart(tile, d, shift)))
+      return false;
+    apart |= shift != 0;
+  }
+  return apart;
+}
+
 /// Whether the author has put a barrier between two operations of a block.
 static bool areInOrder(Operation *first, Operation *second) {
   if (second->isBeforeInBlock(first))
@@ -536,9 +583,10 @@ void DotRewriter::rewriteStore(Operation *store, bool isAlone) {
     value = reshape.getSrc();
   else if (value.getType() != type)
     value = ReshapeOp::create(b, store->getLoc(), type, value, UnitAttr());
-  auto copy = cta::TmaStoreOp::create(
-      b, store->getLoc(), value, map, startsOf(b, store->getLoc(), *tile), dims,
-      cta::LayoutAttr::get(kernel.getContext(), image), isRepeated(store));
+  auto copy =
+      cta::TmaStoreOp::create(b, store->getLoc(), value, map, startsOf(b, store->getLoc(), *tile),
+                              dims, cta::LayoutAttr::get(kernel.getContext(), image),
+                              isRepeated(store) && !turnsWriteApart(store, *tile));
   if (auto plain = dyn_cast<StoreOp>(store))
     keepHints(plain, copy);
   ++storesByTma;
