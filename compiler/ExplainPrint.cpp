@@ -175,6 +175,14 @@ void Explanation::conclude() {
 // Text
 //===----------------------------------------------------------------------===//
 
+/// Shared memory does not hold as many, or holds fewer programs with them.
+static const char *whyFewerStages(const Explanation &e, const Explanation::Ring &ring) {
+  const Target *target = findTarget(e.metadata.target);
+  double bytes = e.metadata.sharedBytes + (ring.wanted - ring.stages) * ring.bytes;
+  return target && bytes <= double(target->maxSharedBytes) ? "with more, fewer programs fit"
+                                                           : "more do not fit";
+}
+
 static void printSummary(const Explanation &e, raw_ostream &os) {
   const KernelMetadata &m = e.metadata;
   os << m.entry << " for " << m.target << ": " << e.consumerWarps << " warps";
@@ -207,7 +215,7 @@ static void printSummary(const Explanation &e, raw_ostream &os) {
     os << "  pipeline       " << ring.stages << (ring.stages == 1 ? " stage" : " stages") << " of "
        << inBytes(ring.bytes);
     if (ring.wanted > ring.stages)
-      os << " (" << ring.wanted << " were asked for; more do not fit)";
+      os << formatted(" ({} were asked for; {})", ring.wanted, whyFewerStages(e, ring));
     os << '\n';
   }
   if (e.occupancy) {

@@ -4,6 +4,7 @@
 // warpgroups keep the tensor cores busy too.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
@@ -35,7 +36,8 @@ struct WarpSpecializer::StageCosts {
     for (const Group &group : in.groups)
       if (!group.partner)
         sum += lowering::ringBytes(group.ringType(), stagesOf(group, count));
-    return others + std::max(sum, stored);
+    bool haveCopier = threads > cta::threadsOf(module); // stores do not wait for slots
+    return others + (haveCopier ? sum + stored : std::max(sum, stored));
   }
   int64_t warpgroups(int32_t count) const {
     if (threads == cta::threadsOf(module)) // each also starts copies

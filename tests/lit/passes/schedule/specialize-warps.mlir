@@ -10,9 +10,9 @@
 
 module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4, stages = 4>} {
 // Both copies of an iteration share a slot; the producer is the kernel less all
-// that the copies do not need.
+// that the copies do not need. With one of four slots less, a fourth program fits.
 // CHECK-LABEL: func.func @loop
-// CHECK: %[[R:.*]] = cta.ring {consumers = 4 : i32, stages = 4 : i32}
+// CHECK: %[[R:.*]] = cta.ring {consumers = 4 : i32, stages = 3 : i32}
 // CHECK: cta.barrier
 // CHECK: cta.roles consumers {
 // CHECK:   scf.for {{.*}} iter_args
@@ -275,7 +275,7 @@ module attributes {tile.kernel = #tile.kernel<warps = 4, stages = 4>, cta.kernel
 // What the blocks of a cluster may have in common goes through rings that move
 // together, between two meetings of all threads.
 // CHECK-LABEL: func.func @cluster
-// CHECK: %[[R:.*]] = cta.ring {cluster = 2 : i32, consumers = 4 : i32, stages = 4 : i32}
+// CHECK: %[[R:.*]] = cta.ring {cluster = 2 : i32, consumers = 4 : i32, stages = 3 : i32}
 // CHECK-NEXT: cta.cluster_barrier
 // CHECK-NEXT: cta.roles consumers {
 // CHECK: } producer {
