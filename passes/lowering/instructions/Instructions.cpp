@@ -184,6 +184,10 @@ SmallVector<Value> Instructions::pack(ValueRange elements, unsigned wordBits) {
   unsigned perWord = wordBits / bits;
   auto vector = VectorType::get({perWord}, type);
   for (unsigned w = 0; w < elements.size(); w += perWord) {
+    if (Value joined = bits == 8 && perWord == 4 ? joinBytes(elements.slice(w, 4)) : Value()) {
+      words.push_back(joined);
+      continue;
+    }
     Value v;
     // Two narrowing casts side by side are one packed conversion.
     auto cast = elements[w].getDefiningOp<LLVM::FPTruncOp>();

@@ -266,6 +266,9 @@ public:
   //===--- packing --------------------------------------------------------===//
   /// Reinterprets consecutive elements as words of `wordBits`, low ones first.
   llvm::SmallVector<mlir::Value> pack(mlir::ValueRange elements, unsigned wordBits);
+  /// Four bytes that all lie in other words as one word; null if one of them came alone, or nothing
+  /// is gained.
+  mlir::Value joinBytes(mlir::ValueRange elements);
   llvm::SmallVector<mlir::Value> unpack(mlir::ValueRange words, mlir::Type type, unsigned count);
   /// An i32 that is not known before the first of `elements` is: some of its bits, and of what lies
   /// beside it.
