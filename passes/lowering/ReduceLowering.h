@@ -1,6 +1,7 @@
 //===- ReduceLowering.h - a reduction while it is being lowered -----------===//
 //
-// What is done is told in Reduce.cpp; what a thread does alone, in ReduceThread.cpp; what warps leave for each other, in ReduceWarps.cpp.
+// What is done is told in Reduce.cpp; what a thread does alone, in ReduceThread.cpp; what warps
+// leave for each other, in ReduceWarps.cpp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_PASSES_LOWERING_REDUCELOWERING_H
