@@ -307,11 +307,11 @@ static void cutChain(Cut &cut, const KernelShape &shape, const Extents &of, cons
   }
   cut.oneBlock = true;
   cut.evenInner = of.inner % cut.inner == 0;
-  cut.evenDepth = of.depth % cut.depth == 0;
+  cut.evenDepth = of.depth % cut.depth == 0 && of.leastDepth % cut.depth == 0;
 }
 
 bool tile::chainFits(const KernelShape &shape, const Extents &of, const Target &target) {
-  if (of.depth < 1 || of.inner < 1 || of.columns < 1)
+  if (of.leastDepth < 1 || of.inner < 1 || of.columns < 1)
     return false; // sums of nothing
   int64_t depth = std::max(powerOfTwo(of.depth), kLeastBlock);
   int64_t columns = std::max(powerOfTwo(of.columns), kLeastBlock);
@@ -328,16 +328,19 @@ std::optional<Extents> tile::extentsOf(const KernelShape &shape, const Bindings 
   }
   auto number = [&](llvm::ArrayRef<Size> of) { return product(of).evaluate(sizes); };
   auto inner = shape.product ? shape.product->inner.evaluate(sizes) : std::optional<int64_t>(1);
-  std::optional<int64_t> depth = 1;
-  if (shape.product && shape.product->chain)
-    depth = shape.product->chain->depth.evaluate(sizes);
-  std::optional<int64_t> counts[] = {number(batch), number(rows), number(shape.columns), inner,
-                                     depth};
+  std::optional<int64_t> depth = 1, other = 1;
+  if (shape.product && shape.product->chain) {
+    depth = shape.product->chain->firsts.front().depth.evaluate(sizes);
+    other = shape.product->chain->firsts.back().depth.evaluate(sizes);
+  }
+  std::optional<int64_t> counts[] = {number(batch), number(rows), number(shape.columns),
+                                     inner,         depth,        other};
   for (std::optional<int64_t> count : counts)
     if (!count)
       return std::nullopt;
   int64_t parts = shape.parts ? shape.parts->evaluate(sizes).value_or(0) : 0;
-  return Extents{*counts[0], *counts[1], *counts[2], *counts[3], *counts[4], parts};
+  auto [least, most] = std::minmax(*depth, *other);
+  return Extents{*counts[0], *counts[1], *counts[2], *counts[3], most, parts, least};
 }
 
 bool tile::isStreaming(const KernelShape &shape, const Cut &cut, const Extents &of,

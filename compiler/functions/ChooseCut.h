@@ -16,7 +16,8 @@ namespace tile {
 /// `depth` is what the first one adds up.
 struct Extents {
   int64_t batch = 1, rows = 1, columns = 1, inner = 1, depth = 1;
-  int64_t parts = 0; ///< programs that share the rows; 0: each program has rows of its own
+  int64_t parts = 0;      ///< programs that share the rows; 0: each program has rows of its own
+  int64_t leastDepth = 1; ///< of several first products; `depth` is the most
 };
 /// Nothing if they do not fit 64 bits.
 std::optional<Extents> extentsOf(const graph::KernelShape &shape, const graph::Bindings &sizes);

@@ -49,7 +49,7 @@ static void printKernel(llvm::raw_ostream &os, const TensorKernel &kernel,
                     kernel.parts);
   else
     os << (kernel.hand         ? ": a kernel of the file, as it is written there\n"
-           : kernel.chains     ? ": two matrix products, what is between them never stored\n"
+           : kernel.chains     ? ": matrix products, what is between them never stored\n"
            : kernel.multiplies ? ": blocks of a matrix product\n"
            : kernel.reduces    ? ": rows that are reduced\n"
                                : ": element by element\n");

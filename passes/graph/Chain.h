@@ -20,6 +20,9 @@ inline constexpr llvm::StringLiteral kUnchainedAttr = "graph.unchained";
 /// On a product: its left operand is computed of other products in its own kernel.
 inline constexpr llvm::StringLiteral kChainedAttr = "graph.chained";
 
+/// Blocks of the first products of a chain lie in registers together.
+inline constexpr size_t kMostFirsts = 2;
+
 /// What lies between products.
 struct Chain {
   llvm::SmallVector<MatmulOp, 2> firsts; ///< of a softmax one

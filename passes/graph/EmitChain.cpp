@@ -34,8 +34,7 @@ public:
                                        : comparisonsOfFactor(product.left, chain.scores)) {
     for (auto [op, of] : llvm::zip_equal(chain.firsts, product.chain->firsts))
       firsts.push_back({op, std::make_unique<BlockEmitter>(frame, of.left, cut.rows, cut.depth),
-                        std::make_unique<BlockEmitter>(frame, of.right, cut.depth, cut.inner),
-                        Value()});
+                        std::make_unique<BlockEmitter>(frame, of.right, cut.depth, cut.inner)});
   }
   void run();
 
@@ -50,7 +49,8 @@ private:
   struct First {
     MatmulOp op;
     std::unique_ptr<BlockEmitter> query, key;
-    Value left; ///< its operand
+    Value left = {};      ///< its operand
+    Value depthRows = {}; ///< mask of the right one; or null
   };
   /// The columns that a block of rows visits: where masks cut on the left, where all is seen,
   /// and where masks cut on the right.
@@ -76,7 +76,7 @@ private:
   Value scoresOf();
   void multiplyFirsts();
   void step(State &state, Value block);
-  Value multiplied(Value sum);
+  std::pair<Value, Value> operandsOfSecond();
   void knowStatistics(const State &state);
   Value reduceRows(ReduceKind kind, Value block);
   /// One number a row, as a block's rows.
@@ -96,10 +96,10 @@ private:
   SmallVector<Value> batch; ///< which of the products is the program's
   Value firstRow;           ///< of the block
   SmallVector<First, 2> firsts;
-  Value depthRows, innerMask; ///< masks of operands; or null
-  Value innerColumns;         ///< the same as `innerMask`, of columns
-  Value base;                 ///< scores are so many times `unit`, before log2(e)
-  Value unit;                 ///< f32: what powers of two are taken of is `base` times that
+  Value innerMask;    ///< of the right operand; or null
+  Value innerColumns; ///< the same as `innerMask`, of columns
+  Value base;         ///< scores are so many times `unit`, before log2(e)
+  Value unit;         ///< f32: what powers of two are taken of is `base` times that
 };
 
 } // namespace
@@ -160,16 +160,16 @@ static Type commonOf(MatmulOp op) {
 /// What a first product adds up fits a block: its left operand stays.
 void ChainKernel::enterDepth() {
   Value line = frame.range(cut.depth, {});
-  Value column = firsts[0].query->asColumns(line), row = firsts[0].key->asRows(line), columns;
-  if (!cut.evenDepth) {
-    columns = firsts[0].query->below(column, product.chain->depth);
-    depthRows = firsts[0].key->below(row, product.chain->depth);
-  }
-  SmallVector<Value> parts = batch;
-  parts.push_back(row);
-  for (First &first : firsts) {
+  for (auto [first, of] : llvm::zip_equal(firsts, product.chain->firsts)) {
+    Value column = first.query->asColumns(line), row = first.key->asRows(line), columns;
+    if (!cut.evenDepth) {
+      columns = first.query->below(column, of.depth);
+      first.depthRows = first.key->below(row, of.depth);
+    }
+    SmallVector<Value> parts = batch;
+    parts.push_back(row);
     first.query->setColumns(column, columns, column);
-    first.key->setRows(row, depthRows, parts);
+    first.key->setRows(row, first.depthRows, parts);
     first.left =
         first.query->operandBlock(first.op.getLhsMutable(), commonOf(first.op), columns, kColumn);
   }
@@ -288,8 +288,8 @@ void ChainKernel::enterColumns(Operation *loop, Value start, bool isCut) {
 
 void ChainKernel::multiplyFirsts() {
   for (First &first : firsts) {
-    Value keys =
-        first.key->operandBlock(first.op.getRhsMutable(), commonOf(first.op), depthRows, kRow);
+    Value keys = first.key->operandBlock(first.op.getRhsMutable(), commonOf(first.op),
+                                         first.depthRows, kRow);
     Type sum = Elements::computed(first.op.getType().getElement());
     Value zero = Elements(b, loc).constant(RankedTensorType::get({cut.rows, cut.inner}, sum), 0);
     Value dot = make<DotOp>(first.left, keys, zero, InputPrecision::ieee, 0u);
@@ -336,17 +336,18 @@ void ChainKernel::step(State &state, Value block) {
     sum = make<arith::AddFOp>(make<arith::MulFOp>(sum, by), reduceRows(ReduceKind::sum, powers));
   scores.knowInLoop(chain.power.getResult(), powers, {});
 
-  state.sum = multiplied(make<arith::MulFOp>(state.sum, result.spread(asRows(by), kRow, kFull)));
+  auto [p, v] = operandsOfSecond();
+  Value sum = make<arith::MulFOp>(state.sum, result.spread(asRows(by), kRow, kFull));
+  state.sum = make<DotOp>(p, v, sum, InputPrecision::ieee, 0u);
   state.top = top;
 }
 
-/// What the second product adds to a sum. Powers behind the last column are 0 by themselves.
-Value ChainKernel::multiplied(Value sum) {
+/// Powers behind the last column are 0 by themselves.
+std::pair<Value, Value> ChainKernel::operandsOfSecond() {
   MatmulOp second = chain.second;
   Value mask = chain.hasSoftmax() ? Value() : innerColumns;
   Value p = scores.operandBlock(second.getLhsMutable(), commonOf(second), mask, kColumn);
-  Value v = right.operandBlock(second.getRhsMutable(), commonOf(second), innerMask, kRow);
-  return make<DotOp>(p, v, sum, InputPrecision::ieee, 0u);
+  return {p, right.operandBlock(second.getRhsMutable(), commonOf(second), innerMask, kRow)};
 }
 
 ChainKernel::State ChainKernel::visit(State state, Value start, Value end, bool isCut) {
@@ -369,10 +370,12 @@ ChainKernel::State ChainKernel::visit(State state, Value start, Value end, bool 
   enterColumns(turns, turns.getInductionVar(), isCut);
   State next = unpack(turns.getRegionIterArgs());
   multiplyFirsts();
-  if (chain.hasSoftmax())
+  if (chain.hasSoftmax()) {
     step(next, scoresOf());
-  else
-    next.sum = multiplied(next.sum);
+  } else {
+    auto [p, v] = operandsOfSecond();
+    next.sum = make<DotOp>(p, v, next.sum, InputPrecision::ieee, 0u);
+  }
   scf::YieldOp::create(b, loc, pack(next));
   for (BlockEmitter *of : {&scores, &right})
     of->leaveLoop();

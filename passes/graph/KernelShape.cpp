@@ -29,10 +29,9 @@ bool KernelShape::aligns(const Size &size) const {
       llvm::any_of(product->others, [&](auto &other) { return other.second.aligns(size); }))
     return true;
   auto alignsFirst = [&](const ChainShape::First &first) {
-    return first.left.aligns(size) || first.right.aligns(size);
+    return size == first.depth || first.left.aligns(size) || first.right.aligns(size);
   };
-  if (product && product->chain &&
-      (size == product->chain->depth || llvm::any_of(product->chain->firsts, alignsFirst)))
+  if (product && product->chain && llvm::any_of(product->chain->firsts, alignsFirst))
     return true;
   if (product &&
       (size == product->inner || product->left.aligns(size) || product->right.aligns(size)))
@@ -250,8 +249,8 @@ void Shaper::collectSizes() {
     for (auto &[op, right] : shape.product->others)
       addAll(right);
     if (auto &chain = shape.product->chain) {
-      add(chain->depth);
       for (const ChainShape::First &first : chain->firsts) {
+        add(first.depth);
         addAll(first.left);
         addAll(first.right);
       }
@@ -322,15 +321,16 @@ KernelShape Shaper::operand(OpOperand &use, ArrayRef<Dims> rows, ArrayRef<Dims> 
 void Shaper::shapeChain(ProductShape &made, ArrayRef<Dims> rows, ArrayRef<Dims> inner) {
   auto chain = std::make_shared<ChainShape>();
   chain->of = *shape.space.chain;
-  unsigned depth = shape.space.depth;
-  chain->depth = shape.space.dims[depth].size;
-  SmallVector<Dims> columns = {{depth}}, depthRows(rows);
-  depthRows.back() = {depth};
   SmallVector<Operation *> known;
-  for (MatmulOp first : chain->of.firsts) {
-    chain->firsts.push_back({operand(first.getLhsMutable(), rows, columns),
-                             operand(first.getRhsMutable(), depthRows, inner)});
-    known.push_back(first);
+  for (auto [first, dim] : llvm::zip_equal(chain->of.firsts, shape.space.depths)) {
+    auto depth = unsigned(dim);
+    SmallVector<Dims> columns = {{depth}}, depthRows(rows);
+    depthRows.back() = {depth};
+    MatmulOp op = first;
+    chain->firsts.push_back({operand(op.getLhsMutable(), rows, columns),
+                             operand(op.getRhsMutable(), depthRows, inner),
+                             shape.space.dims[depth].size});
+    known.push_back(op);
   }
   made.left = operand(made.op.getLhsMutable(), rows, inner, known);
   made.chain = std::move(chain);
@@ -340,7 +340,8 @@ void Shaper::shapeProduct(ArrayRef<Operation *> ops) {
   const Space &space = shape.space;
   SmallVector<Dims> programs, rows, columns = {{}}, inner = {{unsigned(space.inner)}};
   for (int dim = 0; dim < int(space.dims.size()); ++dim)
-    if (dim != space.rows && dim != space.columns && dim != space.inner && dim != space.depth)
+    if (dim != space.rows && dim != space.columns && dim != space.inner &&
+        !llvm::is_contained(space.depths, dim))
       addDim(rows, dim);
   programs = rows;
   if (space.rows < 0)

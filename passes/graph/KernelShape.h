@@ -61,10 +61,10 @@ struct ChainShape {
   /// Of a first product: rows and depth; depth and inner columns.
   struct First {
     KernelShape left, right;
+    Size depth; ///< what it adds up
   };
   Chain of;
   std::vector<First> firsts;
-  Size depth; ///< what the first products add up
 };
 
 /// What becomes the operands of a matrix product, as blocks of their own.

@@ -53,7 +53,7 @@ static std::string hazardInside(KernelOp kernel, unsigned output, BlockArgument 
   DimMap own = space->values.lookup(value);
   for (auto [dim, of] : llvm::enumerate(space->dims)) {
     int d = dim;
-    bool isInside = of.isReduced || d == space->inner || d == space->depth;
+    bool isInside = of.isReduced || d == space->inner || llvm::is_contained(space->depths, int(d));
     if (!isInside && !llvm::is_contained(own, d))
       return "several programs need each of its elements";
   }

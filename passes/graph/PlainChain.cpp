@@ -9,9 +9,6 @@ using Ops = SmallVector<Operation *>;
 
 static GraphTensorType typeOf(Value value) { return cast<GraphTensorType>(value.getType()); }
 
-/// Blocks of the first products of a chain lie in registers together.
-static constexpr size_t kMostFirsts = 2;
-
 /// Whether the dimensions in front of the last two are those of `whole`, some of which may repeat,
 /// but not all: then it is no array that all products have in common, as weights are.
 static bool hasBatches(Value value, ArrayRef<Size> whole) {
@@ -53,10 +50,6 @@ std::optional<Chain> tile::graph::plainChainOf(MatmulOp second) {
       llvm::append_range(work, op->getOperands());
     }
   }
-  // What they add up is one dimension of the kernel.
-  for (MatmulOp first : chain.firsts)
-    if (typeOf(first.getLhs()).sizes().back() != typeOf(chain.firsts[0].getLhs()).sizes().back())
-      return std::nullopt;
   llvm::sort(chain.firsts, [](MatmulOp a, MatmulOp b) { return a->isBeforeInBlock(b); });
   return chain.firsts.empty() || chain.firsts.size() > kMostFirsts ? std::nullopt
                                                                    : std::optional(chain);

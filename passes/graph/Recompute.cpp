@@ -99,23 +99,20 @@ bool Scores::collect() {
       if (!addUse(use))
         return false;
   }
-  return consumers.size() > 1 && areProductsAlike() && findSums();
+  return consumers.size() > 1 && areProductsFew() && findSums();
 }
 
-/// Few, each with its own arrays in every batch, and adding up as many elements.
-bool Scores::areProductsAlike() {
-  SmallVector<MatmulOp> firsts;
-  for (Operation *op : region)
-    if (auto product = dyn_cast<MatmulOp>(op)) {
-      firsts.push_back(product);
-      for (Value operand : product.getOperands())
-        if (Operation *source = operand.getDefiningOp(); source && region.contains(source))
-          return false;
-    }
-  Size depth = sizesOf(softmax.firsts[0].getLhs()).back();
-  return firsts.size() <= 2 && llvm::all_of(firsts, [&](MatmulOp first) {
-           return sizesOf(first.getLhs()).back() == depth;
-         });
+/// Few, and none of what is computed of another.
+bool Scores::areProductsFew() {
+  size_t firsts = 0;
+  for (Operation *op : region) {
+    firsts += isa<MatmulOp>(op);
+    for (Value operand : op->getOperands())
+      if (Operation *source = operand.getDefiningOp();
+          isa<MatmulOp>(op) && source && region.contains(source))
+        return false;
+  }
+  return firsts <= kMostFirsts;
 }
 
 /// Every other sum is one of what is multiplied with the powers.

@@ -33,13 +33,14 @@ private:
   bool addUse(mlir::OpOperand &use);
   bool addProduct(mlir::OpOperand &use, mlir::Value value, bool isTurned);
   bool findSums();
-  bool areProductsAlike();
+  bool areProductsFew();
   std::optional<Factors> factorsOf(ReduceOp sum);
   MatmulOp productFor(const Factors &factors, MatmulOp scaled, ReduceOp sum);
   MatmulOp multiply(const Factors &factors, mlir::Location loc, mlir::Value right);
   void rewriteSum(ReduceOp sum);
   void widen();
   void replaceRow(mlir::Value before, mlir::Value wide);
+  mlir::Value reciprocalOf(mlir::Value value);
   mlir::Value copied(mlir::Value value, bool turned);
   mlir::Value turned(mlir::Value value);
   void recompute(const Consumer &consumer);
@@ -53,6 +54,7 @@ private:
   llvm::SmallVector<Consumer> consumers;
   llvm::SmallVector<ReduceOp> sums; ///< of rows, but for the softmax's own
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> copies; ///< 1: turned
+  llvm::DenseMap<mlir::Value, mlir::Value> reciprocals;
 };
 
 /// Whether a view is the same with the last two dimensions in the other order.

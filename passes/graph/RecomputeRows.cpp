@@ -194,6 +194,25 @@ Value Scores::turned(Value value) {
   return RearrangeOp::create(b, value.getLoc(), type, value, dims);
 }
 
+/// A division by what a row has in common is a product: it would take as long as the power does.
+Value Scores::reciprocalOf(Value value) {
+  Value &known = reciprocals[value];
+  if (known)
+    return known;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfterValue(value);
+  return known = MapOp::create(b, value.getLoc(), typeOf(value), MapKind::reciprocal,
+                               ValueRange{value});
+}
+
+static bool dividesRows(Operation *op) {
+  auto map = dyn_cast<MapOp>(op);
+  if (!map || map.getKind() != MapKind::div)
+    return false;
+  Sizes by = sizesOf(map.getOperand(1));
+  return typeOf(map.getOperand(1)).getElement().isF32() && !by.empty() && by.back().isConstant(1);
+}
+
 Value Scores::copied(Value value, bool isTurned) {
   Operation *op = value.getDefiningOp();
   if (!op || !region.contains(op))
@@ -201,14 +220,19 @@ Value Scores::copied(Value value, bool isTurned) {
   Value &known = copies[{value, isTurned}];
   if (known)
     return known;
-  SmallVector<Value> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(isa<MatmulOp>(op) ? (isTurned ? turned(operand) : operand)
-                                         : copied(operand, isTurned));
+  SmallVector<Value> operands = llvm::to_vector(op->getOperands());
+  bool isScaling = dividesRows(op);
+  if (isScaling)
+    operands[1] = reciprocalOf(operands[1]);
+  for (Value &operand : operands)
+    operand =
+        isa<MatmulOp>(op) ? (isTurned ? turned(operand) : operand) : copied(operand, isTurned);
   if (isTurned && isa<MatmulOp>(op))
     std::swap(operands[0], operands[1]);
   Operation *made = b.clone(*op);
   made->setOperands(operands);
+  if (isScaling)
+    cast<MapOp>(made).setKind(MapKind::mul);
   if (isTurned) {
     Sizes own = sizes;
     std::swap(own[own.size() - 1], own[own.size() - 2]);

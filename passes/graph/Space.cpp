@@ -71,12 +71,14 @@ bool SpaceFinder::joinsChain(MatmulOp op, const DimMap &dims) {
     chain.reset();
     return false;
   }
-  // All firsts add up one dimension, and give the same rows of the inner one.
+  // All firsts give the same rows of the inner dimension.
   for (MatmulOp first : chain->firsts) {
     DimMap own = values[first.getResult()];
     unify(own[own.size() - 2], productDims[0]);
     unify(own.back(), productDims[1]);
-    unify(innerOf[first], productDims[2]);
+    depthDims.push_back(innerOf[first]);
+    if (sizes[depthDims.back()] == sizes[depthDims[0]])
+      unify(depthDims.back(), depthDims[0]);
   }
   firstDims = productDims;
   productDims = dims;
@@ -240,10 +242,10 @@ bool SpaceFinder::order() {
         consider(values[value]);
   if (!products.empty())
     widest.push_back(productDims[2]);
-  if (chain)
-    widest.push_back(firstDims[2]);
+  llvm::append_range(widest, depthDims);
   for (int dim : widest)
-    axes.push_back(find(dim));
+    if (!llvm::is_contained(axes, find(dim)))
+      axes.push_back(find(dim));
   for (Value value : inOrder)
     if (!place(values[value], spelled(value.getDefiningOp())))
       return false;
@@ -288,7 +290,7 @@ std::optional<Space> SpaceFinder::run(ArrayRef<Operation *> ops) {
     space.columns = dims[1];
     space.inner = dims[2];
     space.chain = chain;
-    space.depth = chain ? placed(firstDims)[2] : -1;
+    llvm::append_range(space.depths, placed(depthDims));
   }
   for (auto &[value, map] : values)
     space.values[value] = placed(map);

@@ -26,9 +26,9 @@ struct Space {
   MatmulOp product;
   llvm::SmallVector<MatmulOp, 2> products; ///< with others of the same left operand
   int rows = -1, columns = -1, inner = -1;
-  /// If the product takes the softmax of another one: that, and the dimension it adds up.
+  /// If the product takes what others give: that, and the dimensions that those add up.
   std::optional<Chain> chain;
-  int depth = -1;
+  llvm::SmallVector<int, 2> depths;
   llvm::SmallVector<Dim, 4> dims; ///< outermost first
   /// What the operations compute.
   llvm::DenseMap<mlir::Value, DimMap> values;

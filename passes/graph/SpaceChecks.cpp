@@ -129,9 +129,11 @@ bool SpaceFinder::checkAlone() {
 bool SpaceFinder::checkOperands() {
   auto root = [&](int dim) { return dim < 0 ? -1 : find(dim); };
   int rows = root(productDims[0]), columns = root(productDims[1]), inner = root(productDims[2]);
-  int depth = chain ? root(firstDims[2]) : -1;
   auto has = [&](Value value, int axis) {
     return axis >= 0 && llvm::any_of(values[value], [&](int dim) { return root(dim) == axis; });
+  };
+  auto hasDepth = [&](Value value) {
+    return llvm::any_of(depthDims, [&](int dim) { return has(value, root(dim)); });
   };
   llvm::SmallPtrSet<Operation *, 16> inside;
   for (Value value : inOrder)
@@ -139,7 +141,7 @@ bool SpaceFinder::checkOperands() {
   for (Value value : inOrder) {
     bool isOnce = chain && has(value, rows); // of the scores, and of their left operand
     // Few, for all of a block: what goes along one of an operand's dimensions alone.
-    bool isLine = !has(value, rows) && !has(value, columns) && !has(value, depth);
+    bool isLine = !has(value, rows) && !has(value, columns) && !hasDepth(value);
     if (value.getDefiningOp<GatherOp>() && has(value, inner) && !isOnce && !isLine) {
       reason = formatted("{} would take elements by their indices again for every block of {}",
                          spelled(value.getDefiningOp()), spelled(products[0]));
@@ -147,7 +149,7 @@ bool SpaceFinder::checkOperands() {
     }
   }
   for (Value value : inOrder) {
-    if (haveOtherUsers || (!has(value, inner) && !has(value, depth)))
+    if (haveOtherUsers || (!has(value, inner) && !hasDepth(value)))
       continue;
     for (Operation *user : value.getUsers())
       if (!inside.contains(user)) {
@@ -169,15 +171,16 @@ bool SpaceFinder::checkProduct() {
   auto root = [&](int dim) { return dim < 0 ? -1 : find(dim); };
   int rows = root(productDims[0]), columns = root(productDims[1]), inner = root(productDims[2]);
   bool isDistinct = (rows != columns || rows < 0) && rows != inner && columns != inner;
-  int depth = chain ? root(firstDims[2]) : -1;
   if (chain)
-    isDistinct &= root(firstDims[0]) == rows && root(firstDims[1]) == inner && depth != rows &&
-                  depth != columns && depth != inner;
+    isDistinct &= root(firstDims[0]) == rows && root(firstDims[1]) == inner;
+  for (int dim : depthDims)
+    isDistinct &= root(dim) != rows && root(dim) != columns && root(dim) != inner;
   auto hasRoom = [&](const DimMap &map) {
     auto has = [&](int axis) {
       return axis >= 0 && llvm::any_of(map, [&](int dim) { return root(dim) == axis; });
     };
-    bool isMixed = has(depth) && (has(columns) || (has(rows) && has(inner)));
+    bool hasDepth = llvm::any_of(depthDims, [&](int dim) { return has(root(dim)); });
+    bool isMixed = hasDepth && (has(columns) || (has(rows) && has(inner)));
     return !isMixed && (!has(inner) || !has(rows) || !has(columns));
   };
   for (Value value : inOrder) {

@@ -84,7 +84,8 @@ private:
   llvm::SmallVector<MatmulOp> products;
   DimMap productDims; ///< rows, columns, inner
   std::optional<Chain> chain;
-  DimMap firstDims;                               ///< of the first products of a chain
+  DimMap firstDims; ///< rows and columns of the first products of a chain
+  DimMap depthDims; ///< what each of them adds up
   llvm::DenseMap<mlir::Operation *, int> innerOf; ///< what each product adds up
 };
 

@@ -87,3 +87,56 @@ func.func @before_the_shape(%x: !graph.tensor<"M, K", f16>, %w: !graph.tensor<"K
   %e = graph.map relu(%r) : (!graph.tensor<"M, H, D", f16>) -> !graph.tensor<"M, H, D", f16>
   return %e : !graph.tensor<"M, H, D", f16>
 }
+
+// -----
+
+// A part of what is padded is read where it lies, 0 where it does not.
+// CHECK-LABEL: @part_of_padded
+// CHECK-NOT: graph.gather %{{[0-9]}}
+// CHECK: graph.gather %arg0{{.*}}guarded
+// CHECK-NEXT: return
+func.func @part_of_padded(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32> {
+  %p = graph.window %x ["0", "-2"] : !graph.tensor<"M, N", f32> -> !graph.tensor<"M, N + 4", f32>
+  %w = graph.window %p ["0", "1"] {inside} : !graph.tensor<"M, N + 4", f32> -> !graph.tensor<"M, N", f32>
+  return %w : !graph.tensor<"M, N", f32>
+}
+
+// -----
+
+// So is what goes on in front of a part, but not behind one that the array goes on behind.
+// CHECK-LABEL: @padded_part
+// CHECK: %[[A:.*]] = graph.gather %arg0{{.*}}guarded
+// CHECK: %[[P:.*]] = graph.gather %arg0
+// CHECK-NOT: guarded
+// CHECK: %[[B:.*]] = graph.gather %[[P]]{{.*}}guarded
+// CHECK: return %[[A]], %[[B]]
+func.func @padded_part(%x: !graph.tensor<"N", f32>) -> (!graph.tensor<"N", f32>, !graph.tensor<"N", f32>) {
+  %p = graph.window %x ["0"] {inside} : !graph.tensor<"N", f32> -> !graph.tensor<"N - 1", f32>
+  %a = graph.window %p ["-1"] : !graph.tensor<"N - 1", f32> -> !graph.tensor<"N", f32>
+  %b = graph.window %p ["0"] : !graph.tensor<"N - 1", f32> -> !graph.tensor<"N", f32>
+  return %a, %b : !graph.tensor<"N", f32>, !graph.tensor<"N", f32>
+}
+
+// -----
+
+// A part of what is taken by indices is taken by a part of them.
+// CHECK-LABEL: @part_of_taken
+// CHECK: graph.gather %arg0 [%{{.*}}] {{.*}} -> !graph.tensor<"K", f32>
+// CHECK-NEXT: return
+func.func @part_of_taken(%x: !graph.tensor<"V", f32>, %i: !graph.tensor<"N + K", i32>) -> !graph.tensor<"K", f32> {
+  %g = graph.gather %x [%i] : (!graph.tensor<"V", f32>, !graph.tensor<"N + K", i32>) -> !graph.tensor<"N + K", f32>
+  %w = graph.window %g ["N"] {inside} : !graph.tensor<"N + K", f32> -> !graph.tensor<"K", f32>
+  return %w : !graph.tensor<"K", f32>
+}
+
+// -----
+
+// The first of a pair repeats where nobody looks.
+// CHECK-LABEL: @pair
+// CHECK-NOT: graph.gather
+// CHECK: graph.map where(%{{.*}}, %arg0, %arg1)
+func.func @pair(%x: !graph.tensor<"M, 1", f32>, %y: !graph.tensor<"M, 2", f32>, %c: !graph.tensor<"2", i1>) -> !graph.tensor<"M, 2", f32> {
+  %w = graph.window %x ["0", "0"] {loose} : !graph.tensor<"M, 1", f32> -> !graph.tensor<"M, 2", f32>
+  %r = graph.map where(%c, %w, %y) : (!graph.tensor<"2", i1>, !graph.tensor<"M, 2", f32>, !graph.tensor<"M, 2", f32>) -> !graph.tensor<"M, 2", f32>
+  return %r : !graph.tensor<"M, 2", f32>
+}
