@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
 #include "passes/Passes.h"
+#include "passes/memory/AccessOrder.h"
 #include "passes/memory/Scratch.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
@@ -27,17 +28,31 @@ struct Interval {
   bool overlaps(const Interval &o) const { return begin < o.end && o.begin < end; }
   bool operator==(const Interval &o) const { return begin == o.begin && end == o.end; }
 };
-using Pending = SmallVector<Interval, 4>;
 
-/// Adds `from` to `into`; true if that changed anything.
-bool merge(Pending &into, const Pending &from) {
+/// What no barrier has settled yet.
+struct Pending {
+  SmallVector<Interval, 4> buffers;     ///< of shared memory, read
+  SmallVector<Operation *, 4> accesses; ///< to global memory
+  void clear() {
+    buffers.clear();
+    accesses.clear();
+  }
+};
+
+template <typename T> bool mergeInto(SmallVector<T, 4> &into, ArrayRef<T> from) {
   bool changed = false;
-  for (const Interval &i : from)
+  for (const T &i : from)
     if (!llvm::is_contained(into, i)) {
       into.push_back(i);
       changed = true;
     }
   return changed;
+}
+
+/// Adds `from` to `into`; true if that changed anything.
+bool merge(Pending &into, const Pending &from) {
+  bool buffers = mergeInto<Interval>(into.buffers, from.buffers);
+  return mergeInto<Operation *>(into.accesses, from.accesses) || buffers;
 }
 
 struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPass> {
@@ -55,7 +70,10 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
       if (isa<cta::BarrierOp, cta::ClusterBarrierOp, BarrierOp, cta::RingFillOp>(op) ||
           (wait && !lowering::meetsInReduction(wait)) || (storesMeet && isa<cta::TmaStoreOp>(op))) {
         pending.clear();
-      } else if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
+      } else if (isa<LoadOp, StoreOp>(op)) {
+        access(op, pending);
+        visit(op, pending); // a volatile load passes on what one thread has read
+      } else if (isa<LoopLikeOpInterface>(op)) {
         walkLoop(op, pending);
       } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
         Pending other = pending;
@@ -105,7 +123,23 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
       operand = slot.getSlots();
     if (Operation *buffer = operand.getDefiningOp();
         isa_and_nonnull<cta::StageOp, cta::SlotsOp>(buffer))
-      merge(pending, {intervalOf(buffer)});
+      mergeInto<Interval>(pending.buffers, intervalOf(buffer));
+  }
+
+  /// Other threads may hold an element that is loaded than the one that stores it.
+  void access(Operation &op, Pending &pending) {
+    if (llvm::any_of(pending.accesses, [&](Operation *o) { return meetAcrossThreads(*o, op); }))
+      barrierBefore(op, pending);
+    if (!llvm::is_contained(pending.accesses, &op))
+      pending.accesses.push_back(&op);
+  }
+
+  void barrierBefore(Operation &op, Pending &pending) {
+    OpBuilder b(&op);
+    cta::BarrierOp::create(b, op.getLoc());
+    pending.clear();
+    ++barriersInserted;
+    LDBG() << "before " << op;
   }
 
   void visit(Operation &op, Pending &pending) {
@@ -118,18 +152,13 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
         isa<cta::StageOp, cta::SlotsOp>(op)
             ? intervalOf(&op)
             : Interval{offset.getInt(), offset.getInt() + lowering::scratchBytes(&op)};
-    bool hazard = llvm::any_of(pending, [&](const Interval &i) { return i.overlaps(buffer); });
-    if (hazard) {
-      OpBuilder b(&op);
-      cta::BarrierOp::create(b, op.getLoc());
-      pending.clear();
-      ++barriersInserted;
-      LDBG() << "before " << op;
-    }
+    if (llvm::any_of(pending.buffers, [&](const Interval &i) { return i.overlaps(buffer); }))
+      barrierBefore(op, pending);
     if (isa<cta::SlotsOp>(op)) // filled and read by others, which see to their order
       return;
     // The op's own barrier settles all that was pending.
-    pending.assign({buffer});
+    pending.clear();
+    pending.buffers.push_back(buffer);
   }
 };
 

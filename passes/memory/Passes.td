@@ -41,7 +41,9 @@ def InsertBarriersPass : TilePass<"tile-insert-barriers", "::mlir::ModuleOp"> {
   let description = [{
     - **Needs**: scratch offsets assigned.
     - **Guarantees**: between the last read of a shared-memory byte by one op and its
-      next write by another there is a barrier on every path.
+      next write by another there is a barrier on every path. So there is between a load and a
+      store of global memory by the same pointers, in either order, where another thread
+      may hold an element in the one than in the other (AccessOrder.h).
     - **Never**: adds a barrier that no hazard asks for.
 
     Each exchanging op writes its buffer, passes its own barrier and reads it
