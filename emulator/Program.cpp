@@ -191,7 +191,7 @@ static Expected<std::unique_ptr<orc::LLJIT>> makeJit(CodeGenOptLevel level) {
 static Error link(ProgramImpl &impl, orc::ThreadSafeModule module) {
   orc::SymbolMap symbols;
   for (ArrayRef<Hook> hooks : {memoryHooks(), privateHooks(), warpHooks(), barrierHooks(),
-                               orderHooks(), mbarrierHooks(), mathHooks(), asyncHooks(),
+                               orderHooks(), loadHooks(), mbarrierHooks(), mathHooks(), asyncHooks(),
                                matrixHooks(), wgmmaHooks(), tensorCopyHooks(), schedulerHooks()})
     for (const Hook &hook : hooks)
       symbols[impl.jit->mangleAndIntern(hook.name)] = {orc::ExecutorAddr::fromPtr(hook.address),

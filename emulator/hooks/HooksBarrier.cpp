@@ -116,6 +116,7 @@ static NamedBarrier &arrive(Thread &t, uint32_t id, uint32_t count, bool aligned
   mine.lanes |= 1u << t.lane;
   mine.site = site, mine.aligned |= aligned;
   ++b.arrived;
+  waitForLoads(t);
   b.clock.add(t.clock, t.component, t.tick++);
   return b;
 }
@@ -242,8 +243,10 @@ static void arriveAtCluster(Thread &t, bool relaxed, SiteId site) {
   if (relaxed) { // counts, and promises what a fence before it did
     b.clock.add(t.fenced[1], t.component, 0);
     b.clock.addOver(t.initialised, t.component, 0);
-  } else
+  } else {
+    waitForLoads(t);
     b.clock.add(t.clock, t.component, t.tick++);
+  }
   ++b.arrived;
   advance(*t.cluster);
 }
@@ -289,6 +292,7 @@ void tileEmuClusterWait(Thread *t, uint32_t aligned, uint32_t site) {
 void tileEmuProxyFence(Thread *t, uint32_t initialisation, uint32_t site) {
   if (t->cluster->worker->log)
     countInstruction(*t, site);
+  waitForLoads(*t);
   t->clock.async = join(t->clock.async, with(t->clock.generic, t->component, t->tick));
   if (initialisation)
     t->initialised = release(*t);

@@ -175,6 +175,13 @@ void tile::emu::reportConflict(Thread &t, Cta &cta, const Conflict &conflict, Si
                      at, who, scope),
            other.site(), formatted("read here by {}", who));
     return;
+  case Conflict::Passed:
+    report(t, FindingKind::Race, site,
+           formatted("data race: {} writes {}, while a load from there may not have come: nothing "
+                     "waits for its value before the arrival that gave the memory back",
+                     what, at),
+           other.site(), formatted("read here by {}", who));
+    return;
   }
 }
 

@@ -22,6 +22,7 @@ llvm::ArrayRef<Hook> privateHooks();
 llvm::ArrayRef<Hook> warpHooks();
 llvm::ArrayRef<Hook> barrierHooks();
 llvm::ArrayRef<Hook> orderHooks();
+llvm::ArrayRef<Hook> loadHooks();
 llvm::ArrayRef<Hook> mbarrierHooks();
 llvm::ArrayRef<Hook> mathHooks();
 llvm::ArrayRef<Hook> asyncHooks();

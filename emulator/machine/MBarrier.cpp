@@ -186,6 +186,7 @@ uint64_t tileEmuMBarrierArrive(Thread *t, uint32_t address, uint32_t count, uint
   MBarrier &b = findMBarrier(*t, address, site);
   uint64_t token = b.phase;
   b.transactions += bytes;
+  passLoads(*t);
   Tick tick = releaseInto(b, *t, ordering, site);
   if (drop)
     b.count -= count;

@@ -13,6 +13,7 @@
 #include "emulator/machine/Clock.h"
 #include "emulator/machine/Fiber.h"
 #include "emulator/machine/GlobalOrder.h"
+#include "emulator/machine/LoadsInFlight.h"
 #include "emulator/machine/Shadow.h"
 #include "emulator/machine/Translation.h"
 #include <atomic>
@@ -173,6 +174,7 @@ struct Warp {
   uint32_t waiting = 0;   ///< lanes in a collective operation
   uint32_t atBarrier = 0; ///< lanes that wait at an aligned barrier of the CTA
   std::vector<Thread *> lanes;
+  LoadsInFlight loads;
   uint32_t numThreads() const { return uint32_t(lanes.size()); }
 };
 

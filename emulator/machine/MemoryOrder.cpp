@@ -56,6 +56,7 @@ extern "C" void tileEmuFence(Thread *t, uint32_t ordering, uint32_t site) {
       t->clock.acquire(t->seen[1]);
   }
   if (ordering & kReleases) {
+    waitForLoads(*t);
     t->fenced[0] = release(*t);
     if (wide)
       t->fenced[1] = t->fenced[0];

@@ -11,6 +11,7 @@ void Shadow::reset() {
   std::fill_n(writes.get(), bytes, Event());
   std::fill_n(oldest.get(), bytes, Event());
   std::fill_n(newest.get(), bytes, Event());
+  passed.reset();
 }
 
 /// Whether two strong accesses are: in the same CTA, or each for the whole cluster.
@@ -83,9 +84,20 @@ Conflict Shadow::write(uint32_t offset, uint32_t count, Event event, const View 
       if (last && last != judgedNewest && !readIsOver(last, event, view))
         conflict = {Conflict::ReadWrite, last, at, narrow(last, event, view)};
       judgedWrite = write, judgedOldest = first, judgedNewest = last;
+      if (passed && event.async() && passed[at] &&
+          !view.clock.knowsOver(passed[at].component(), passed[at].tick()))
+        conflict = {Conflict::Passed, passed[at], at};
     }
+    if (passed)
+      passed[at] = Event();
     writes[at] = event;
     oldest[at] = newest[at] = Event();
   }
   return conflict;
+}
+
+void Shadow::passedRead(uint32_t offset, uint32_t count, Event event) {
+  if (!passed)
+    passed.reset(new Event[bytes]);
+  std::fill_n(passed.get() + offset, count, event);
 }

@@ -3,7 +3,8 @@
 // For each byte of a CTA's shared memory: the last write, and two reads since
 // then. An access races with one of them if one of the two writes and the
 // accessing thread's clock does not cover the earlier one. Of many readers the
-// oldest that is not known to be over and the newest are kept.
+// oldest that is not known to be over and the newest are kept. Reads that an arrival has
+// passed (LoadsInFlight.h) are kept apart, the last of each byte.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_EMULATOR_MACHINE_SHADOW_H
@@ -42,7 +43,7 @@ private:
 
 /// What is wrong with an access, if anything.
 struct Conflict {
-  enum Kind { None, Unwritten, WriteWrite, ReadWrite, WriteRead, Fence } kind = None;
+  enum Kind { None, Unwritten, WriteWrite, ReadWrite, WriteRead, Fence, Passed } kind = None;
   Event other;
   uint32_t offset = 0; ///< of the byte
   bool narrow = false; ///< something orders them, but not from one CTA to another
@@ -62,6 +63,8 @@ public:
   };
   Conflict read(uint32_t offset, uint32_t bytes, Event event, const View &view);
   Conflict write(uint32_t offset, uint32_t bytes, Event event, const View &view);
+  /// A read that an arrival has passed: asynchronous writes must come after it.
+  void passedRead(uint32_t offset, uint32_t bytes, Event event);
 
 private:
   static bool mayMeet(Event earlier, Event now, const View &view);
@@ -71,6 +74,7 @@ private:
 
   uint32_t bytes;
   std::unique_ptr<Event[]> writes, oldest, newest;
+  std::unique_ptr<Event[]> passed; ///< made when first used
 };
 
 } // namespace tile::emu

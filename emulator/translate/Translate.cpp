@@ -336,6 +336,7 @@ Error Translator::run(const Triple &triple, const DataLayout &layout) {
   tabulateVariables();
 
   findTouchedAccumulators();
+  followLoads();
 
   helpers.push_back(kernel);
   for (Function *f : helpers) {

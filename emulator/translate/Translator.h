@@ -55,6 +55,7 @@ private:
   uint32_t orderingOf(const llvm::Instruction &inst) const;
   void translateCast(llvm::AddrSpaceCastInst &cast);
   void findTouchedAccumulators();
+  void followLoads();
   llvm::Error checkRing(const llvm::Instruction &inst);
   void countTurns(llvm::Function &f, llvm::Value *thread, llvm::Value *site = nullptr);
   void watchCounters(llvm::Function &f, llvm::Value *thread);

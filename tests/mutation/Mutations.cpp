@@ -179,6 +179,8 @@ static void mutateAsm(CallBase &call, std::vector<Mutation> &out) {
     };
   };
   mutateMeetings(call, text, out);
+  if (StringRef(text).contains("mbarrier.arrive."))
+    mutateReads(call, describe(call, "without a wait for what has been read"), trapAt(call), out);
   if (StringRef(text).contains("try_wait.parity"))
     change("phase", "the other phase", 1, flip(1));
   for (StringRef use : {"try_wait.parity", "arrive.expect_tx", "mbarrier.arrive"})

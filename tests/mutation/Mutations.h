@@ -8,6 +8,7 @@
 #ifndef TILE_TESTS_MUTATION_MUTATIONS_H
 #define TILE_TESTS_MUTATION_MUTATIONS_H
 
+#include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
 #include <functional>
 #include <string>
@@ -30,6 +31,10 @@ struct Mutation {
 /// Every mutation of a module's kernel, in order. They refer to the module:
 /// apply one, then parse it anew.
 std::vector<Mutation> findMutations(llvm::Module &module);
+
+/// The arrival without what makes it wait for what has been read (Reads.cpp).
+void mutateReads(llvm::CallBase &arrival, const std::string &where, std::function<void()> trap,
+                 std::vector<Mutation> &out);
 
 /// Why a barrier or a fence may be removed: others order the same. Empty if that is
 /// not certain.

@@ -216,7 +216,7 @@ void Mutator::plant(llvm::StringRef ir, const emu::LoadOptions &load,
   // All kinds in turn: there are many lane maps and few barriers.
   std::map<std::string, std::vector<size_t>> byKind;
   for (auto [i, mutation] : llvm::enumerate(findMutations(*module)))
-    if ((kinds.empty() || llvm::is_contained(kinds, mutation.kind)) &&
+    if ((kinds.empty() ? mutation.kind != "read" : llvm::is_contained(kinds, mutation.kind)) &&
         !isAskedFor(mutation, kernel.names[i]))
       byKind[mutation.kind].push_back(i);
   std::map<size_t, std::string> ordinals;
