@@ -81,11 +81,7 @@ int registers(const Value &value, const DataLayout &layout) {
   return int(divideCeil(layout.getTypeSizeInBits(type).getFixedValue(), 32));
 }
 
-enum class Loads {
-  AsWritten,
-  Late,      ///< just before the first that needs them, as all else
-  LateAlone, ///< the same, but all else as written, too: sums of several columns grow together
-};
+enum class Loads { AsWritten, Late };
 
 /// The instructions of `block` without its phis: what touches memory stands as written
 /// (loads from global memory if `loads` says so), all else just before the first that
@@ -114,9 +110,8 @@ SmallVector<const Instruction *> sunk(const BasicBlock &block, Loads loads) {
     });
   };
   auto staysInPlace = [&](const Instruction &i) {
-    if (loads != Loads::AsWritten && loadsGlobal(i))
-      return false;
-    return loads == Loads::LateAlone || i.mayHaveSideEffects() || i.mayReadFromMemory();
+    return (i.mayHaveSideEffects() || i.mayReadFromMemory()) &&
+           !(loads == Loads::Late && loadsGlobal(i));
   };
   auto body = make_range(block.getFirstNonPHIIt(), block.getTerminator()->getIterator());
   for (const Instruction &i : make_filter_range(body, staysInPlace))
@@ -221,8 +216,7 @@ void tile::setLaunchBound(Function &kernel, const Target &target, int sharedByte
   if (none_of(kernel, loadsInTurns) || any_of(instructions(kernel), hasOwnRules))
     return;
   int needed = estimateRegisters(kernel, Loads::AsWritten);
-  if (estimateRegisters(kernel, Loads::Late) >= needed &&
-      estimateRegisters(kernel, Loads::LateAlone) >= needed)
+  if (estimateRegisters(kernel, Loads::Late) >= needed)
     return; // nothing to save
   const Tuning &tuning = tuningOf(target);
   int blocks =
