@@ -163,8 +163,12 @@ struct FitSharedMemoryPass : tile::impl::FitSharedMemoryPassBase<FitSharedMemory
     bool hasProducts = module->walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
     if (smaller && hasProducts && targetOf(module).has(Feature::Wgmma))
       before = module.clone();
+    OwningOpRef<ModuleOp> byWarps;
+    if (smaller && hasProducts && !before)
+      byWarps = module.clone();
     Made made;
-    if (failed(make(before, made)) || (before && failed(copyAhead(before, made))))
+    if (failed(make(before, made)) || (before && failed(copyAhead(before, made))) ||
+        (byWarps && failed(spread(*byWarps, made))))
       return signalPassFailure();
     for (Diagnostic &remark : made.remarks)
       getContext().getDiagEngine().emit(std::move(remark));
@@ -262,6 +266,30 @@ private:
       made = std::move(deeper);
     else
       restore(*asked);
+    return success();
+  }
+
+  /// Four warps that would have more in blocks alone than a thread has registers would keep the
+  /// rest in memory. Eight hold half of it each.
+  LogicalResult spread(ModuleOp before, Made &made) {
+    ModuleOp module = getOperation();
+    KernelAttr asked = made.wanted;
+    int64_t blocks = blocksOf(module, registersDuringWarpProducts);
+    if (blocks <= kMaxRegisters || asked.getWarps() != kWarpsOfWarpgroup ||
+        !isFree(asked.getRoles()) || asked.getCtas() > 1)
+      return success();
+    OwningOpRef<ModuleOp> few = module.clone();
+    std::vector<Diagnostic> said;
+    before->setAttr(tile::kKernelAttr,
+                    KernelAttr::get(asked.getContext(), 2 * asked.getWarps(), asked.getStages(),
+                                    asked.getCtas(), asked.getRoles()));
+    restore(before);
+    if (failed(attempt(said)))
+      return failure();
+    if (fits(module) && blocksOf(module, registersDuringWarpProducts) < blocks)
+      made.remarks = std::move(said);
+    else
+      restore(*few);
     return success();
   }
 

@@ -26,7 +26,9 @@ def FitSharedMemoryPass : TilePass<"tile-fit-shared-memory", "::mlir::ModuleOp">
       stages ahead, one less at a time, down to two; products are
       computed by warps, from registers, since warpgroups read their operands in shared
       memory. One stage that was asked for is as many as by default, if that fits and keeps half
-      of the warpgroups that would compute at once. Remarks are those of the form that is kept.
+      of the warpgroups that would compute at once. Where warps multiply for themselves, eight share
+      blocks of which four would hold more than there are registers. Remarks are those of the form
+      that is kept.
     - **Never**: looks at how the steps work, nor keeps anything of a form that did not fit.
   }];
   let options = [

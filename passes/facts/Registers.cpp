@@ -46,23 +46,24 @@ static bool isLiveAcross(Value v, Operation *product) {
 }
 
 static int64_t mostDuringProducts(func::FuncOp kernel,
+                                  llvm::function_ref<bool(Operation *)> isProduct,
                                   llvm::function_ref<int64_t(Type)> registersWhileKept) {
   SmallVector<Value> values;
   auto collect = [&](ValueRange all) { llvm::copy_if(all, std::back_inserter(values), isHeld); };
-  SmallVector<cta::WarpgroupDotOp> products;
+  SmallVector<Operation *> products;
   kernel.walk([&](Operation *op) {
     collect(op->getResults());
     for (Region &region : op->getRegions())
       for (Block &block : region)
         collect(block.getArguments());
-    if (auto product = dyn_cast<cta::WarpgroupDotOp>(op))
-      products.push_back(product);
+    if (isProduct(op))
+      products.push_back(op);
   });
   int64_t most = 0;
-  for (cta::WarpgroupDotOp product : products) {
-    int64_t registers = registersOf(product.getType());
+  for (Operation *product : products) {
+    int64_t registers = registersOf(product->getResult(0).getType());
     for (Value v : values)
-      if (v != product.getResult() && isLiveAcross(v, product))
+      if (v != product->getResult(0) && isLiveAcross(v, product))
         registers += registersWhileKept(v.getType());
     most = std::max(most, registers);
   }
@@ -105,14 +106,18 @@ int64_t tile::registersDuringDots(func::FuncOp kernel) {
 }
 
 int64_t tile::registersDuringProducts(func::FuncOp kernel) {
-  return mostDuringProducts(kernel, registersOf);
+  return mostDuringProducts(kernel, llvm::IsaPred<cta::WarpgroupDotOp>, registersOf);
 }
 
 int64_t tile::registersOfBlocksDuringProducts(func::FuncOp kernel, int64_t fewest) {
-  return mostDuringProducts(kernel, [&](Type type) {
+  return mostDuringProducts(kernel, llvm::IsaPred<cta::WarpgroupDotOp>, [&](Type type) {
     int64_t registers = packedRegistersOf(type);
     return registers >= fewest ? registers : 0;
   });
+}
+
+int64_t tile::registersDuringWarpProducts(func::FuncOp kernel) {
+  return mostDuringProducts(kernel, llvm::IsaPred<DotOp>, packedRegistersOf);
 }
 
 int64_t tile::registersOfLargestProduct(func::FuncOp kernel) {

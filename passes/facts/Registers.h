@@ -36,6 +36,10 @@ int64_t registersDuringDots(mlir::func::FuncOp kernel);
 /// are only kept share one.
 int64_t registersOfBlocksDuringProducts(mlir::func::FuncOp kernel, int64_t fewest);
 
+/// As many during some product by warps, which hold what they multiply, too. Narrow elements share
+/// registers.
+int64_t registersDuringWarpProducts(mlir::func::FuncOp kernel);
+
 /// The largest result of a product alone: no form of the kernel holds less.
 int64_t registersOfLargestProduct(mlir::func::FuncOp kernel);
 
