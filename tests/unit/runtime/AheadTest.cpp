@@ -9,6 +9,7 @@
 #include "FakeCuda.h"
 #include "matmul.h"
 #include "recorded.h"
+#include "together.h"
 #include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -213,6 +214,28 @@ TEST_F(Ahead, TensorMapsAndTheirFallback) {
   ASSERT_EQ(launchOn(0), TILE_OK) << tile_rt_last_error();
   for (const std::string &text : cuda.launches.back().parameters)
     EXPECT_NE(text.size(), 128u);
+}
+
+/// Four programs share a thread block where there are blocks for all multiprocessors; on small
+/// grids each has its own, and without tensor maps, too.
+TEST_F(Ahead, ProgramsShareBlocksThatFillTheDevice) {
+  tile_rt_kernel fresh = weigh;
+  fresh.state = nullptr;
+  auto launchOn = [&](uint32_t programs, uint64_t address = 4096) {
+    const tile_value values[] = {tile_pointer(at(address), TILE_FP16),
+                                 tile_pointer(at(1 << 20), TILE_FP16),
+                                 tile_pointer(at(1 << 21), TILE_FP32), tile_int(512)};
+    const uint32_t grid[3] = {programs, 1, 1};
+    EXPECT_EQ(tile_rt_launch(&fresh, nullptr, grid, values, 4, nullptr), TILE_OK)
+        << tile_rt_last_error();
+    const fakecuda::Launch &last = cuda.launches.back();
+    return std::pair(last.grid[0], last.block[0]);
+  };
+  EXPECT_EQ(launchOn(4 * 132), std::pair(132u, 640u)) << "four programs and who copies for them";
+  EXPECT_EQ(launchOn(4 * 132 - 1), std::pair(132u, 640u)) << "one of the last four is not there";
+  EXPECT_THAT(parameters<int32_t>(), testing::Contains(4 * 132 - 1)) << "which they are told";
+  EXPECT_EQ(launchOn(4 * 131), std::pair(4 * 131u, 128u)) << "a multiprocessor would be idle";
+  EXPECT_EQ(launchOn(1), std::pair(1u, 128u));
 }
 
 TEST_F(Ahead, EveryDriverCallMayFail) {
