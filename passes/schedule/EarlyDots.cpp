@@ -4,7 +4,7 @@
 // each other: the backward pass of attention, networks with gates. A product that needs nothing of
 // those before it is issued right behind the first of them; each is waited for where its result is
 // first used, a sum at the end of the turn; slots are given back behind the last wait of those that
-// read them.
+// read them. Copies that the threads start for a later turn come behind the first two.
 //
 //   for k:                           for k:
 //     wait; s = dot                    wait; s = dot, in flight
@@ -26,6 +26,7 @@
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Registers.h"
 #include "passes/memory/Scratch.h"
+#include "passes/schedule/CopiesUnderDots.h"
 
 using namespace mlir;
 using namespace tile;
@@ -171,6 +172,8 @@ Operation *EarlyDots::firstUse(cta::WarpgroupDotOp dot) {
 
 void EarlyDots::rewrite() {
   OpBuilder b(loop);
+  if (!loop->getParentOfType<cta::RolesOp>())
+    issueBeforeCopies(dots.front());
   for (cta::WarpgroupDotOp dot : independent) {
     Operation *place = dots.front();
     for (Value operand : dot->getOperands())
