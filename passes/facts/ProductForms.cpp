@@ -5,6 +5,9 @@
 using namespace mlir;
 using namespace tile;
 
+/// Of rows of the left operand: what one instruction multiplies.
+static constexpr int64_t kLeastDepthBytes = 32;
+
 /// Why warpgroups do not multiply m x k by k x n in these types; nothing if they do.
 static std::optional<Reason> obstacle(DotOp dot, int64_t m, int64_t n, int64_t warps) {
   RankedTensorType a = dot.getA().getType(), acc = dot.getType();
@@ -15,7 +18,7 @@ static std::optional<Reason> obstacle(DotOp dot, int64_t m, int64_t n, int64_t w
     return Reason::ProductNeedsWarpgroups;
   if (m < 64 || n < 8 || (m / 64) * (n / 8) < warpgroups)
     return Reason::ProductSmall;
-  if (k * getElementBytes(in) < 32)
+  if (k * getElementBytes(in) < kLeastDepthBytes)
     return Reason::ProductShort;
   bool isFp8 = isa<Float8E4M3FNType, Float8E5M2Type>(in);
   if (in.isF32())
@@ -41,8 +44,15 @@ std::optional<Reason> tile::obstacleToWarpgroups(DotOp dot) {
   if (type.getRank() != 2)
     return Reason::ProductOfSeveral;
   int64_t m = type.getDimSize(0), n = type.getDimSize(1);
-  return hasFewRows(dot) ? obstacle(dot, n, m, cta::warpsOfGroup(dot))
-                         : obstacle(dot, m, n, cta::warpsOfGroup(dot));
+  if (!hasFewRows(dot))
+    return obstacle(dot, m, n, cta::warpsOfGroup(dot));
+  std::optional<Reason> why = obstacle(dot, n, m, cta::warpsOfGroup(dot));
+  // What a warp multiplies of few rows by a single step is done before both operands are in shared
+  // memory, where another proxy sees them.
+  RankedTensorType a = dot.getA().getType();
+  if (!why && a.getDimSize(1) * getElementBytes(a.getElementType()) < 2 * kLeastDepthBytes)
+    return Reason::ProductShort;
+  return why;
 }
 
 WarpgroupForm tile::warpgroupForm(DotOp dot) {
