@@ -132,6 +132,7 @@ func.func @retention(%q: !graph.tensor<"H, T, D", f16>, %k: !graph.tensor<"H, D,
 // Weights are no batches: of many columns a program could hold no block.
 // CHECK-LABEL: @network
 // CHECK-NOT: graph.chained
+// KERNEL-LABEL: @network
 func.func @network(%x: !graph.tensor<"B, T, D", f16>, %w: !graph.tensor<"D, F", f16>, %v: !graph.tensor<"F, D", f16>) -> !graph.tensor<"B, T, D", f16> {
   %s = graph.matmul %x, %w : !graph.tensor<"B, T, D", f16>, !graph.tensor<"D, F", f16> -> !graph.tensor<"B, T, F", f16>
   %y = graph.map gelu(%s) : (!graph.tensor<"B, T, F", f16>) -> !graph.tensor<"B, T, F", f16>

@@ -105,10 +105,9 @@ func.func @part_of_padded(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N
 
 // So is what goes on in front of a part, but not behind one that the array goes on behind.
 // CHECK-LABEL: @padded_part
-// CHECK: %[[A:.*]] = graph.gather %arg0{{.*}}guarded
-// CHECK: %[[P:.*]] = graph.gather %arg0
-// CHECK-NOT: guarded
-// CHECK: %[[B:.*]] = graph.gather %[[P]]{{.*}}guarded
+// CHECK: %[[P:.*]] = graph.gather %arg0[%{{.*}}] :
+// CHECK: %[[A:.*]] = graph.gather %arg0[%{{.*}}] {guarded}
+// CHECK: %[[B:.*]] = graph.gather %[[P]][%{{.*}}] {guarded}
 // CHECK: return %[[A]], %[[B]]
 func.func @padded_part(%x: !graph.tensor<"N", f32>) -> (!graph.tensor<"N", f32>, !graph.tensor<"N", f32>) {
   %p = graph.window %x ["0"] {inside} : !graph.tensor<"N", f32> -> !graph.tensor<"N - 1", f32>
@@ -121,11 +120,11 @@ func.func @padded_part(%x: !graph.tensor<"N", f32>) -> (!graph.tensor<"N", f32>,
 
 // A part of what is taken by indices is taken by a part of them.
 // CHECK-LABEL: @part_of_taken
-// CHECK: graph.gather %arg0 [%{{.*}}] {{.*}} -> !graph.tensor<"K", f32>
+// CHECK: graph.gather %arg0[%{{.*}}] {{.*}} -> !graph.tensor<"K", f32>
 // CHECK-NEXT: return
-func.func @part_of_taken(%x: !graph.tensor<"V", f32>, %i: !graph.tensor<"N + K", i32>) -> !graph.tensor<"K", f32> {
-  %g = graph.gather %x [%i] : (!graph.tensor<"V", f32>, !graph.tensor<"N + K", i32>) -> !graph.tensor<"N + K", f32>
-  %w = graph.window %g ["N"] {inside} : !graph.tensor<"N + K", f32> -> !graph.tensor<"K", f32>
+func.func @part_of_taken(%x: !graph.tensor<"V", f32>, %i: !graph.tensor<"K + N", i32>) -> !graph.tensor<"K", f32> {
+  %g = graph.gather %x [%i] : (!graph.tensor<"V", f32>, !graph.tensor<"K + N", i32>) -> !graph.tensor<"K + N", f32>
+  %w = graph.window %g ["N"] {inside} : !graph.tensor<"K + N", f32> -> !graph.tensor<"K", f32>
   return %w : !graph.tensor<"K", f32>
 }
 
