@@ -14,6 +14,7 @@
 #include "passes/facts/DeadValues.h"
 #include "passes/facts/LoopSlice.h"
 #include "passes/facts/PointerRoots.h"
+#include "passes/facts/ProductFacts.h"
 #include "passes/facts/ProductForms.h"
 #include "passes/facts/Roles.h"
 #include "passes/facts/WrappedIndices.h"
@@ -535,6 +536,17 @@ static RankedTensorType withoutUnits(RankedTensorType type) {
   return type.clone(shape);
 }
 
+/// Whether each turn of a loop stores, whose products are done before a copy out of the staging
+/// area is, for which the next turn would wait.
+static bool isOfShortTurn(Operation *store) {
+  if (!isa<scf::ForOp>(store->getParentOp()))
+    return false;
+  int64_t cycles = 0;
+  for (auto dot : store->getBlock()->getOps<cta::WarpgroupDotOp>())
+    cycles += cyclesOfShare(dot, /*warpgroups=*/1);
+  return cycles != 0 && cycles < tuningOf(store).storeCopyCycles;
+}
+
 void DotRewriter::rewriteStore(Operation *store, bool isAlone) {
   Value value = isa<StoreOp>(store) ? cast<StoreOp>(store).getValue()
                                     : cast<DescriptorStoreOp>(store).getValue();
@@ -548,6 +560,10 @@ void DotRewriter::rewriteStore(Operation *store, bool isAlone) {
     return;
   if (bytes > tuningOf(store).tmaStoreMostBytes) {
     refuse(store, Reason::TileStoreLarge);
+    return;
+  }
+  if (isa<StoreOp>(store) && isOfShortTurn(store)) {
+    refuse(store, Reason::TileStoreShortTurn);
     return;
   }
   // An asynchronous store is not ordered with the program's other accesses.

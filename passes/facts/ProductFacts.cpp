@@ -12,9 +12,7 @@ bool tile::isElementByElement(Operation *op) {
          (op->hasTrait<OpTrait::Elementwise>() || isa<SplatOp, BroadcastOp, ExpandDimsOp>(op));
 }
 
-/// Cycles of the tensor core for one warpgroup's share of a product: 128 for
-/// 64 x 256 x 32 bytes.
-static int64_t cyclesOfShare(cta::WarpgroupDotOp dot, unsigned warpgroups) {
+int64_t tile::cyclesOfShare(cta::WarpgroupDotOp dot, unsigned warpgroups) {
   auto acc = cast<RankedTensorType>(dot.getType());
   auto b = dot.getB().getType();
   int64_t bytes = dot.getDepth() * int64_t(getElementBytes(b.getElementType()));

@@ -13,6 +13,10 @@ namespace tile {
 /// What can be done with a product while another is under way.
 bool isElementByElement(mlir::Operation *op);
 
+/// Cycles of the tensor cores for the share of a product that one of `warpgroups` has: 128 for
+/// 64 x 256 x 32 bytes.
+int64_t cyclesOfShare(cta::WarpgroupDotOp dot, unsigned warpgroups);
+
 /// Warpgroups that compute, of all programs on a multiprocessor, from which on more do not help:
 /// one for each of its tensor cores, and more where their products are so short that those of
 /// so few do not cover what a turn of the loop takes besides.

@@ -93,6 +93,7 @@ static constexpr Refusal refusals[] = {
     {TILE, "its indices wrap around, and what they lead to is stored", "copied"},
     {TILE, "it is needed in registers as well", "copied"},
     {TILE, "its block leaves no shared memory for the operands", "copied"},
+    {TILE, "each turn of a loop stores, and is done before such a copy is", "copied"},
     {TILE, "the kernel accesses what it writes elsewhere too", "copied"},
     {TILE, "its indices wrap around", "copied"},
     {TILE, "its block has fewer than 8 rows, longer than 128 bytes", "copied"},

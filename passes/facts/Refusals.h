@@ -97,6 +97,7 @@ enum class Reason {
   TileWrapsStored,
   TileInRegisters,
   TileStoreLarge,
+  TileStoreShortTurn,
   TileStoreNotAlone,
   TileStoreWraps,
   TileStoreFlat,
