@@ -13,8 +13,8 @@ def Cta_RolesOp : Cta_Op<"roles", [RecursiveMemoryEffects, NoRegionArguments, Si
   let summary = "some warps produce, the others consume";
   let description = [{
     The warps of the kernel run `consumers`; one thread of an
-    additional warpgroup runs `producer`. Where several warpgroups consume, the register
-    file is dealt out anew: the producer gives what it does not need to them.
+    additional warp runs `producer`. Where several warpgroups consume, it is a warpgroup, and the
+    register file is dealt out anew: the producer gives what it does not need to them.
 
     Constraints:
     - `roles_c1`: it stands in the kernel's body, in no loop and no branch

@@ -132,7 +132,8 @@ def SpecializeWarpsPass : TilePass<"tile-specialize-warps", "::mlir::ModuleOp"> 
       thread copies where the load stood. Where no roles are wanted, one of the threads that
       compute starts the copies of a loop: of the first iterations before it, of later ones
       where a slot has been released. Loops side by side whose slots are of one kind share a
-      ring. Rings of loads that the thread
+      ring. Beside a lone warpgroup rings have as many stages as let most programs in, three at
+      least. Rings of loads that the thread
       blocks of a cluster may have in common move together. Where
       tile-alternate-tiles has said so, there are two groups of consumers, which
       take the iterations of a loop by turns.
