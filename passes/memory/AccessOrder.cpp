@@ -14,15 +14,16 @@ static Attribute withoutLayout(Attribute attr) {
   return dense && dense.isSplat() ? dense.getSplatValue<Attribute>() : attr;
 }
 
-/// Whether two values are computed alike, but for the layouts that they have.
-static bool isSame(Value a, Value b, unsigned depth = 0) {
+/// Whether two values are computed alike, but for the layouts that they have. `known` keeps pairs
+/// that are: what doubles at each step is compared once a step.
+static bool isSame(Value a, Value b, DenseSet<std::pair<Value, Value>> &known, unsigned depth = 0) {
   auto skip = [](Value v) {
     while (auto convert = v.getDefiningOp<cta::ConvertLayoutOp>())
       v = convert.getOperand();
     return v;
   };
   a = skip(a), b = skip(b);
-  if (a == b)
+  if (a == b || known.contains({a, b}))
     return true;
   Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
   auto resultOf = [](Value v) { return cast<OpResult>(v).getResultNumber(); };
@@ -34,9 +35,12 @@ static bool isSame(Value a, Value b, unsigned depth = 0) {
     if (!other || withoutLayout(attr.getValue()) != withoutLayout(other))
       return false;
   }
-  return llvm::all_of(llvm::zip(x->getOperands(), y->getOperands()), [&](auto pair) {
-    return isSame(std::get<0>(pair), std::get<1>(pair), depth + 1);
-  });
+  if (!llvm::all_of(llvm::zip(x->getOperands(), y->getOperands()), [&](auto pair) {
+        return isSame(std::get<0>(pair), std::get<1>(pair), known, depth + 1);
+      }))
+    return false;
+  known.insert({a, b});
+  return true;
 }
 
 static Value pointersOf(Operation &op) {
@@ -63,5 +67,6 @@ bool tile::meetAcrossThreads(Operation &first, Operation &second) {
     return false;
   if (isa<StoreOp>(first) && isa<StoreOp>(second) && (!block || block == other))
     return false; // by the same threads
-  return isSame(a, b);
+  DenseSet<std::pair<Value, Value>> known;
+  return isSame(a, b, known);
 }
