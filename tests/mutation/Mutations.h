@@ -40,6 +40,9 @@ void mutateReads(llvm::CallBase &arrival, const std::string &where, std::functio
 /// not certain.
 std::string whyRedundant(llvm::Instruction &inst);
 
+/// The text of inline PTX, or of an intrinsic its name; empty for any other instruction.
+llvm::StringRef textOf(const llvm::Instruction &inst);
+
 } // namespace tile::mutation
 
 #endif // TILE_TESTS_MUTATION_MUTATIONS_H

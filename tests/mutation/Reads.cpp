@@ -35,15 +35,6 @@ static BinaryOperator *nothingIn(CallBase &arrival) {
   return nullptr;
 }
 
-static StringRef textOf(const Instruction &inst) {
-  auto *call = dyn_cast<CallBase>(&inst);
-  if (!call)
-    return "";
-  if (auto *text = dyn_cast<InlineAsm>(call->getCalledOperand()))
-    return text->getAsmString();
-  return call->getCalledFunction() ? call->getCalledFunction()->getName() : "";
-}
-
 static bool waitsForOperands(const Instruction &inst) {
   auto *call = dyn_cast<CallBase>(&inst);
   if (auto *text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr)

@@ -19,8 +19,7 @@
 using namespace llvm;
 using namespace tile::mutation;
 
-/// The text of inline PTX, or of an intrinsic its name.
-static StringRef textOf(const Instruction &inst) {
+StringRef tile::mutation::textOf(const Instruction &inst) {
   auto *call = dyn_cast<CallBase>(&inst);
   if (!call)
     return "";
