@@ -53,7 +53,7 @@ LogicalResult WarpSpecializer::run() {
     return success();
   LDBG() << kernel.getName() << ": "
          << (obstacle ? refusalOf(*obstacle).why : "some warps only copy");
-  OpBuilder b = OpBuilder::atBlockBegin(&body);
+  OpBuilder b = OpBuilder::atBlockBegin(obstacle ? blockOfCopies() : &body);
   Operation *start = cta::BarrierOp::create(b, kernel.getLoc());
   if (obstacle && *obstacle != Reason::RolesNotWanted) {
     refuse(kernel, *obstacle);
@@ -66,6 +66,30 @@ LogicalResult WarpSpecializer::run() {
   else
     return makeRoles(b, start);
   return success();
+}
+
+/// Where all that is copied is copied and used: a branch of those that lead there from the kernel's
+/// body, so that programs which do not take it, as those beyond the end of something, make no rings
+/// and wait for no other thread.
+Block *WarpSpecializer::blockOfCopies() {
+  Block *block = &body;
+  if (llvm::any_of(groups, [](const Group &group) { return group.isShared(); }))
+    return block;
+  while (true) {
+    Operation *all = block->findAncestorOpInBlock(*groups.front().firstUser);
+    auto branch = dyn_cast<scf::IfOp>(all);
+    if (!branch)
+      return block;
+    Region *region = branch.getThenRegion().isAncestor(groups.front().firstUser->getParentRegion())
+                         ? &branch.getThenRegion()
+                         : &branch.getElseRegion();
+    bool holdsAll = llvm::all_of(groups, [&](const Group &group) {
+      return region->isAncestor(group.firstUser->getParentRegion());
+    });
+    if (!holdsAll)
+      return block;
+    block = &region->front();
+  }
 }
 
 void WarpSpecializer::makeRings(Operation *start) {

@@ -56,6 +56,7 @@ private:
   void joinScalars();
   void chooseStages(Group &group) const;
   void findPartners();
+  mlir::Block *blockOfCopies();
   void makeRings(mlir::Operation *start);
   mlir::LogicalResult makeRoles(mlir::OpBuilder &b, mlir::Operation *start);
   llvm::SmallVector<BlockProgramMaker::Loop> loopsWithSlots();
