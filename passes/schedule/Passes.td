@@ -131,7 +131,8 @@ def SpecializeWarpsPass : TilePass<"tile-specialize-warps", "::mlir::ModuleOp"> 
       rings, and consumers that do everything else. Otherwise one
       thread copies where the load stood. Where no roles are wanted, one of the threads that
       compute starts the copies of a loop: of the first iterations before it, of later ones
-      where a slot has been released. Loops side by side whose slots are of one kind share a
+      where a slot has been released; rings are made in the branch that all copies are in, if there
+      is one, as programs that leave early need none. Loops side by side whose slots are of one kind share a
       ring. Beside a lone warpgroup rings have as many stages as let most programs in, three at
       least. Rings of loads that the thread
       blocks of a cluster may have in common move together. Where

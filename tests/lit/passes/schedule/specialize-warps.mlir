@@ -348,6 +348,55 @@ func.func @in_place(%a: !cta.tensor_map, %b: !cta.tensor_map, %p: tensor<64x64x!
   tile.store %p, %sum : tensor<64x64x!tile.ptr<f32>, #acc>
   return
 }
+
+// What programs that leave early do not copy, they make no rings for.
+// CHECK-LABEL: func.func @leaves_early
+// CHECK-NOT: cta.ring
+// CHECK-NOT: cta.barrier
+// CHECK: scf.if
+// CHECK-NEXT: cta.ring {
+// CHECK: cta.barrier
+// CHECK: cta.single {
+// CHECK: cta.ring_wait
+func.func @leaves_early(%a: !cta.tensor_map, %b: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>, #acc>, %ends: !tile.ptr<i32>, %first: i32, %K: i32) {
+  %c0 = arith.constant 0 : i32
+  %c64 = arith.constant 64 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %end = tile.load %ends : !tile.ptr<i32>
+  %isThere = arith.cmpi slt, %first, %end : i32
+  scf.if %isThere {
+    %sum = scf.for %k = %c0 to %K step %c64 iter_args(%acc = %zero) -> (tensor<64x64xf32, #acc>) : i32 {
+      %x = cta.tma_load %a[%c0, %k] dims [1, 0] : !tile
+      %y = cta.tma_load %b[%c0, %k] dims [1, 0] : !tile
+      %next = cta.warpgroup_dot %x, %y, %acc : !tile, !tile, tensor<64x64xf32, #acc>
+      scf.yield %next : tensor<64x64xf32, #acc>
+    }
+    tile.store %p, %sum : tensor<64x64x!tile.ptr<f32>, #acc>
+  }
+  return
+}
+
+// Unless others copy something, too.
+// CHECK-LABEL: func.func @copies_elsewhere
+// CHECK-COUNT-2: cta.ring {
+// CHECK: cta.barrier
+// CHECK: scf.if
+// CHECK: else
+// CHECK: return
+func.func @copies_elsewhere(%a: !cta.tensor_map, %b: !cta.tensor_map, %p: tensor<64x64x!tile.ptr<f32>, #acc>, %isLeft: i1) {
+  %c0 = arith.constant 0 : i32
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  scf.if %isLeft {
+    %x = cta.tma_load %a[%c0, %c0] dims [1, 0] : !tile
+    %sum = cta.warpgroup_dot %x, %x, %zero : !tile, !tile, tensor<64x64xf32, #acc>
+    tile.store %p, %sum : tensor<64x64x!tile.ptr<f32>, #acc>
+  } else {
+    %y = cta.tma_load %b[%c0, %c0] dims [1, 0] : !tile
+    %sum = cta.warpgroup_dot %y, %y, %zero : !tile, !tile, tensor<64x64xf32, #acc>
+    tile.store %p, %sum : tensor<64x64x!tile.ptr<f32>, #acc>
+  }
+  return
+}
 }
 
 // -----
