@@ -149,6 +149,7 @@ static void setModuleOptions(ModuleOp module, const CompileOptions &options, con
   flag(options.checkedLaunch, kCheckedLaunchAttr);
   flag(options.eachLaneArrives, kEachLaneArrivesAttr);
   flag(options.algebraic, kAlgebraicAttr);
+  flag(options.programs == GridPrograms::Few, kLoadAheadAttr);
   flag(!options.tensorMaps, kNoTensorMapsAttr);
   flag(options.dependentLaunch && target.has(Feature::DependentLaunch), kDependentLaunchAttr);
 }
@@ -406,6 +407,9 @@ void Compilation::readMetadata() {
   cta::BlockPrograms programs = cta::blockProgramsOf(*module);
   result.metadata.programsPerBlock[programs.axis] = programs.count;
   result.metadata.sharedBytes = cta::madeOf(*module).sharedBytes;
+  auto few = (*module)->getAttrOfType<IntegerAttr>(kGainsAheadAttr);
+  if (few && options.programs == GridPrograms::Any)
+    result.metadata.fewPrograms = int(few.getInt());
 }
 
 void Compilation::refuseSharedMemory() {

@@ -100,6 +100,9 @@ struct KernelMetadata {
   /// Neighbours along each axis of the grid that one block runs at once: start as many blocks as
   /// they all need.
   int programsPerBlock[3] = {1, 1, 1};
+  /// Grids with at most so many programs for each multiprocessor are better served by what
+  /// `GridPrograms::Few` gives; 0: none are.
+  int fewPrograms = 0;
   /// Before blocks are counted, one after the other. The kernel is good only for launches that
   /// come out even.
   std::vector<GridSplit> gridSplits;

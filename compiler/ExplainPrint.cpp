@@ -196,6 +196,11 @@ static void printSummary(const Explanation &e, raw_ostream &os) {
   if (e.consumerWarps != programs * m.numWarps)
     os << "; " << m.numWarps << " were asked for, and hold too few registers";
   os << "\n";
+  if (m.fewPrograms > 0)
+    os << formatted(
+        "  few programs   grids of at most {} for each multiprocessor run in a form whose "
+        "loops load ahead (--programs few)\n",
+        m.fewPrograms);
   for (const auto &[wish, why] : e.refused)
     os << formatted("{:<17}{}\n", formatted("  not {}: ", wish), why);
   if (e.registers >= 0) {

@@ -58,6 +58,7 @@ static const llvm::StringMap<Rule> &rules() {
     add(kLibrariesAttr, Place::Module, is<ArrayAttr>, "an array");
     add(kFpFusionAttr, Place::Module, is<BoolAttr>, "a bool");
     add(kPtxVersionAttr, Place::Module, isI32, "an i32");
+    add(kGainsAheadAttr, Place::Module, isI32, "an i32");
     add(cta::kProgramsTogetherAttr, Place::Module, isI32, "an i32");
     add(cta::kWantedProgramsAttr, Place::Module, isI32, "an i32");
     add(cta::kBlockProgramsAttr, Place::Module, is<DenseI32ArrayAttr>, "an array of i32");
@@ -65,7 +66,7 @@ static const llvm::StringMap<Rule> &rules() {
     unit(Place::Any, {cta::kOwnSlotsAttr});
     unit(Place::Module, {kPersistentAttr, kCheckedLaunchAttr, kNoWarpgroupDotsAttr,
                          kNoTensorMapsAttr, kDependentLaunchAttr, kAnnouncesAttr, kFewProgramsAttr,
-                         kEachLaneArrivesAttr, kAlgebraicAttr});
+                         kEachLaneArrivesAttr, kAlgebraicAttr, kLoadAheadAttr});
     add(kDivisibilityAttr, Place::Parameter, isI32, "an i32");
     add(kSignatureIndexAttr, Place::Parameter, isI64, "an i64");
     add(kSignaturePathAttr, Place::Parameter, is<DenseI64ArrayAttr>, "an array of i64");
@@ -86,7 +87,8 @@ static const llvm::StringMap<Rule> &rules() {
     // What the author of a loop may say, and no pass goes by: it is kept as it was said.
     for (StringRef flag : {"tile.warp_specialize", "tile.flatten", "tile.disallow_acc_multi_buffer",
                            "tile.disable_licm"})
-      add(flag, Place::Loop, [](Attribute a) { return isa<BoolAttr, UnitAttr>(a); }, "a bool");
+      add(
+          flag, Place::Loop, [](Attribute a) { return isa<BoolAttr, UnitAttr>(a); }, "a bool");
     unit(Place::Loop, {cta::kProgramsLoopAttr, cta::kByTurnsAttr, cta::kSpareSlotAttr});
     unit(Place::Prologue, {cta::kPrologueAttr});
     add(cta::kScratchOffsetAttr, Place::Any, isI32, "an i32");

@@ -41,6 +41,11 @@ inline constexpr llvm::StringLiteral kDependentLaunchAttr = "tile.dependent_laun
 inline constexpr llvm::StringLiteral kAnnouncesAttr = "tile.announces";
 /// On a module: its grids are too small for thread blocks that several programs share.
 inline constexpr llvm::StringLiteral kFewProgramsAttr = "tile.few_programs";
+/// Unit: a multiprocessor has few programs, so that loops load turns ahead
+/// (passes/copies/FewPrograms.h).
+inline constexpr llvm::StringLiteral kLoadAheadAttr = "tile.load_ahead";
+/// i32: up to so many programs a multiprocessor, a form with the one before is the faster one.
+inline constexpr llvm::StringLiteral kGainsAheadAttr = "tile.gains_ahead";
 /// i32: the PTX ISA version (times 10) that the instructions used need; absent if the
 /// target's own is enough.
 inline constexpr llvm::StringLiteral kPtxVersionAttr = "tile.ptx_version";

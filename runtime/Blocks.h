@@ -21,6 +21,11 @@ bool fillsBlocks(const Count (&programs)[3], const uint32_t *grid, unsigned mult
   return blocks >= multiprocessors;
 }
 
+/// Whether `grid` has at most `few` programs for each multiprocessor.
+inline bool hasFewPrograms(uint64_t few, const uint32_t *grid, unsigned multiprocessors) {
+  return few > 0 && __uint128_t(grid[0]) * grid[1] * grid[2] <= few * multiprocessors;
+}
+
 } // namespace tile::runtime
 
 #endif // TILE_RUNTIME_BLOCKS_H

@@ -54,7 +54,10 @@ std::string runtime::kernelKey(const frontend::SourceFile &source, const Compile
   builder.add(options.enableFpFusion).add(options.debug).add(options.maxRegisters);
   builder.add(options.numCtas).add(static_cast<int64_t>(options.warpRoles));
   builder.add(options.dependentLaunch).add(options.persistent).add(options.checkedLaunch);
-  builder.add(options.tensorMaps).add(options.eachLaneArrives).add(options.algebraic);
+  builder.add(static_cast<int64_t>(options.programs))
+      .add(options.tensorMaps)
+      .add(options.eachLaneArrives)
+      .add(options.algebraic);
   builder.add(options.checked).add(options.lineInfo).add(static_cast<int64_t>(options.stopAfter));
   builder.add(options.printIrAfter).add(options.includePaths.size());
   for (const std::string &path : options.includePaths)

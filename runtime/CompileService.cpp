@@ -8,7 +8,11 @@ using namespace tile::runtime;
 
 void CompileService::addFallback(CompiledKernel &kernel, const frontend::SourceFile &file,
                                  const CompileOptions &options) {
-  if (!usesTensorMaps(kernel.metadata))
+  const int(&programs)[3] = kernel.metadata.programsPerBlock;
+  bool gainsAhead = kernel.metadata.fewPrograms > 0 && options.programs == GridPrograms::Any;
+  bool shares = *std::max_element(std::begin(programs), std::end(programs)) > 1 &&
+                (options.warpRoles != WarpRoles::Shared || !kernel.metadata.gridSplits.empty());
+  if (!usesTensorMaps(kernel.metadata) && !shares && !gainsAhead)
     return;
   auto source = std::make_shared<frontend::SourceFile>(file.name().str(), file.text().str());
   auto form = [&](const CompileOptions &other) {
@@ -23,16 +27,18 @@ void CompileService::addFallback(CompiledKernel &kernel, const frontend::SourceF
       return compiled;
     };
   };
-  CompileOptions without = options;
-  without.tensorMaps = false;
-  kernel.withoutTensorMaps = form(without);
-  const int (&programs)[3] = kernel.metadata.programsPerBlock;
-  if (*std::max_element(std::begin(programs), std::end(programs)) == 1 ||
-      (options.warpRoles == WarpRoles::Shared && kernel.metadata.gridSplits.empty()))
+  if (usesTensorMaps(kernel.metadata)) {
+    CompileOptions without = options;
+    without.tensorMaps = false;
+    kernel.withoutTensorMaps = form(without);
+  }
+  if (!shares && !gainsAhead)
     return;
-  // A lone warpgroup copies for itself: more of them have room so.
   CompileOptions alone = options;
-  alone.warpRoles = WarpRoles::None;
+  if (gainsAhead)
+    alone.programs = GridPrograms::Few;
+  if (shares) // A lone warpgroup copies for itself: more of them have room so.
+    alone.warpRoles = WarpRoles::None;
   kernel.alone = form(alone);
 }
 

@@ -35,8 +35,8 @@ struct CompiledKernel {
   /// Compiles the kernel again without tensor maps, for arrays that they cannot
   /// describe; empty if it has none.
   std::function<llvm::Expected<std::shared_ptr<const CompiledKernel>>()> withoutTensorMaps;
-  /// Compiles the kernel again with a program in each block, for grids too small to share blocks;
-  /// empty if it is so.
+  /// Compiles the kernel again for grids of few programs: with one in each block, where several
+  /// share them, and loops that load ahead; empty if it is so.
   std::function<llvm::Expected<std::shared_ptr<const CompiledKernel>>()> alone;
   double compileMilliseconds = 0; ///< 0 if from the cache
   std::vector<StageTime> times;

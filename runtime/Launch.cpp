@@ -35,7 +35,7 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
   uint32_t programs[3] = {grid[0], grid[1], grid[2]};
   bool comesOutEven = plan.splitGrid(programs, pointers);
   if (kernel->alone &&
-      !(comesOutEven && fillsBlocks(data, programs, unsigned(owner->device().multiprocessors))))
+      (!comesOutEven || wantsForm(data, programs, unsigned(owner->device().multiprocessors))))
     return launchOther(kernel->alone, single, stream, grid, pointers, options);
   if (!comesOutEven)
     return makeError(ErrorCode::InvalidArgument,
@@ -104,12 +104,15 @@ LoadedKernel::otherForm(const Compile &compile, std::shared_ptr<LoadedKernel> &k
 llvm::Error LoadedKernel::prepareFor(const uint32_t grid[3]) const {
   if (!kernel->alone)
     return llvm::Error::success();
-  const int (&together)[3] = metadata().programsPerBlock;
+  const int(&together)[3] = metadata().programsPerBlock;
   uint64_t programs = uint64_t(grid[0]) * grid[1] * grid[2];
-  uint64_t enough =
-      uint64_t(owner->device().multiprocessors) * together[0] * together[1] * together[2];
+  auto multiprocessors = unsigned(owner->device().multiprocessors);
+  uint64_t enough = uint64_t(multiprocessors) * together[0] * together[1] * together[2];
   // Which axis they share the arguments may say; so many programs are too few along any.
-  if (programs >= enough)
+  bool areFew = *std::max_element(together, together + 3) > 1
+                    ? programs < enough
+                    : wantsForm(metadata(), grid, multiprocessors);
+  if (!areFew)
     return llvm::Error::success();
   return otherForm(kernel->alone, single).takeError();
 }

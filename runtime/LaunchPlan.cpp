@@ -72,6 +72,15 @@ bool runtime::fillsBlocks(const KernelMetadata &metadata, const uint32_t grid[3]
   return fillsBlocks(metadata.programsPerBlock, grid, multiprocessors);
 }
 
+bool runtime::wantsForm(const KernelMetadata &metadata, const uint32_t grid[3],
+                        unsigned multiprocessors) {
+  if (hasFewPrograms(unsigned(std::max(metadata.fewPrograms, 0)), grid, multiprocessors))
+    return true;
+  const int(&together)[3] = metadata.programsPerBlock;
+  return *std::max_element(together, together + 3) > 1 &&
+         !fillsBlocks(metadata, grid, multiprocessors);
+}
+
 llvm::Error runtime::checkGrid(const KernelMetadata &metadata,
                                const std::array<uint64_t, 3> &blocks, const int (&most)[3]) {
   for (int axis = 0; axis < 3; ++axis)

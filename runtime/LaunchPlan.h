@@ -40,6 +40,9 @@ llvm::Expected<std::array<uint64_t, 3>> blocksOf(const KernelMetadata &metadata,
 /// `grid`, of which programs that are not there would be a quarter at most.
 bool fillsBlocks(const KernelMetadata &metadata, const uint32_t grid[3], unsigned multiprocessors);
 
+/// Whether a launch of `grid` is better served by the form for few programs, if there is one.
+bool wantsForm(const KernelMetadata &metadata, const uint32_t grid[3], unsigned multiprocessors);
+
 /// The error of a grid with more than `most` blocks along an axis.
 llvm::Error checkGrid(const KernelMetadata &metadata, const std::array<uint64_t, 3> &blocks,
                       const int (&most)[3]);

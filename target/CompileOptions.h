@@ -20,6 +20,13 @@ namespace tile {
 /// Where to stop, in pipeline order.
 enum class Stage { Ast, Tile, Cta, Llvm, Ptx };
 
+/// How many programs of its grid a multiprocessor has.
+enum class GridPrograms {
+  Any,  ///< many, and whoever launches takes a form for few where a grid has few
+  Few,  ///< loops load turns ahead what no other program hides the wait for
+  Many, ///< however many there are
+};
+
 /// Everything that decides what comes out, besides the source. Hashed whole
 /// into cache keys, but for `print`.
 struct CompileOptions {
@@ -42,6 +49,7 @@ struct CompileOptions {
   /// what their programs have in common.
   int numCtas = 1;
   WarpRoles warpRoles = WarpRoles::Auto;
+  GridPrograms programs = GridPrograms::Any;
   /// The launcher checks that arrays suit TMA and takes a kernel compiled with
   /// `tensorMaps` off where they do not: strides may be taken to suit.
   bool checkedLaunch = false;

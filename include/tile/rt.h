@@ -89,13 +89,14 @@ typedef struct tile_rt_code { /* a variant for one target */
   const void *image;
   int32_t threads, shared_bytes, cluster[3], blocks_per_program;
   int32_t programs_per_block[3]; /* neighbours along each axis of the grid */
+  uint32_t few_programs; /* for each multiprocessor: `alone` serves grids of at most so many */
   uint8_t cooperative, dependent, persistent;
   const tile_rt_parameter *parameters;
   uint32_t num_parameters;
   const tile_rt_map *maps;
   uint32_t num_maps;
   const struct tile_rt_code *without_maps; /* for arrays that tensor maps cannot describe */
-  const struct tile_rt_code *alone; /* of blocks that run several programs: for grids with few */
+  const struct tile_rt_code *alone;        /* for grids with few programs */
 } tile_rt_code;
 
 typedef struct tile_rt_variant {

@@ -75,7 +75,7 @@ static bool isAligned(LoadOp load, AxisInfoAnalysis &axes, unsigned bytes, bool 
 
 /// `load` as rows; on failure the remark says why.
 static std::optional<RowLoad> rowsOf(LoadOp load, scf::ForOp loop, StridedAnalysis &strided,
-                                     AxisInfoAnalysis &axes) {
+                                     AxisInfoAnalysis &axes, int64_t leastRowBytes) {
   auto fail = [&](Reason why) {
     refuse(load, why);
     return std::nullopt;
@@ -91,8 +91,7 @@ static std::optional<RowLoad> rowsOf(LoadOp load, scf::ForOp loop, StridedAnalys
   row.load = load;
   row.buffer = rowMajorBuffer(type);
   int64_t columns = type.getShape().back(), count = type.getNumElements() / columns;
-  const Tuning &tuning = tuningOf(loop);
-  if (columns * bytes < tuning.bulkLeastRowBytes || count > tuning.bulkMostRows)
+  if (columns * bytes < leastRowBytes || count > tuningOf(loop).bulkMostRows)
     return fail(Reason::RowsShort);
   if (Value other = load.getOther(); other && !loop.isDefinedOutsideOfLoop(other))
     return fail(Reason::RowsOtherChanges);
@@ -145,7 +144,7 @@ static std::optional<DenseSet<Value>> writtenAnywhere(scf::ForOp loop) {
   return roots;
 }
 
-std::optional<BulkRing> tile::planBulkRing(scf::ForOp loop, int32_t stages) {
+std::optional<BulkRing> tile::planBulkRing(scf::ForOp loop, int32_t stages, int64_t leastRowBytes) {
   std::optional<DenseSet<Value>> written = writtenAnywhere(loop), here = writtenIn(loop);
   if (!written || !here)
     return std::nullopt;
@@ -162,7 +161,7 @@ std::optional<BulkRing> tile::planBulkRing(scf::ForOp loop, int32_t stages) {
       refuse(load, Reason::RowsWritten);
       continue;
     }
-    std::optional<RowLoad> row = rowsOf(load, loop, strided, axes);
+    std::optional<RowLoad> row = rowsOf(load, loop, strided, axes, leastRowBytes);
     if (!row)
       continue;
     if (!areScalarAhead(factorsOf(*row), loop, *here)) {

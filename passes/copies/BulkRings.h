@@ -24,13 +24,14 @@ struct BulkRing {
   mlir::scf::ForOp loop;
   llvm::SmallVector<RowLoad, 2> loads;
   int32_t stages = 1;
+  bool scalarsAhead = false; ///< single numbers that the loop loads beside are loaded a turn before
 
   cta::RingType type() const;
 };
 
 /// The ring for the rows that `loop` loads, if there are any that can be copied
 /// `stages` iterations ahead.
-std::optional<BulkRing> planBulkRing(mlir::scf::ForOp loop, int32_t stages);
+std::optional<BulkRing> planBulkRing(mlir::scf::ForOp loop, int32_t stages, int64_t leastRowBytes);
 void makeBulkRing(BulkRing &ring);
 
 } // namespace tile

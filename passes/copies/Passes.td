@@ -43,7 +43,10 @@ def PipelineLoadsPass : TilePass<"tile-pipeline-loads", "::mlir::ModuleOp"> {
       are copied to shared memory by the threads themselves (cp.async),
       `num_stages - 1` iterations before they are used. So are all blocks
       of a loop that asks for stages itself; on sm_90 its rows are copied
-      in bulk instead (BulkRings.cpp).
+      in bulk instead (BulkRings.cpp). Where the module says `tile.load_ahead`, loops whose
+      turns threads end by waiting or storing load ahead without being asked, into shared
+      memory or registers (FewPrograms.cpp); where it does not, `tile.gains_ahead` says up to
+      how many programs a multiprocessor that would pay.
     - **Never**: reads memory that the program does not read, or moves a load
       across a store through the same pointer, an atomic or a barrier.
 
@@ -78,6 +81,7 @@ def PipelineLoadsPass : TilePass<"tile-pipeline-loads", "::mlir::ModuleOp"> {
     Count<"loopsPipelined", "loops whose loads are copied ahead by threads">,
     Count<"loadsCopied", "loads of those loops">,
     Count<"rowRingsMade", "loops whose rows are copied in bulk">,
+    Count<"loopsForFew", "loops that load ahead because programs are few">,
     Count<"spareSlots", "loops with a slot for products in flight">
   ];
 }

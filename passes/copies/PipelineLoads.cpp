@@ -11,6 +11,7 @@
 #include "passes/copies/BulkRings.h"
 #include "passes/copies/CopiesAhead.h"
 #include "passes/copies/CopyHints.h"
+#include "passes/copies/FewPrograms.h"
 #include "passes/copies/ScalarsAhead.h"
 #include "passes/copies/SpreadCopies.h"
 #include "passes/facts/DeadValues.h"
@@ -37,6 +38,7 @@ using namespace tile;
 ALWAYS_ENABLED_STATISTIC(loopsPipelined, "loops whose loads are copied ahead by threads");
 ALWAYS_ENABLED_STATISTIC(loadsCopied, "loads of those loops");
 ALWAYS_ENABLED_STATISTIC(rowRingsMade, "loops whose rows are copied in bulk");
+ALWAYS_ENABLED_STATISTIC(loopsForFew, "loops that load ahead because programs are few");
 ALWAYS_ENABLED_STATISTIC(spareSlots, "loops with a slot for products in flight");
 
 //===----------------------------------------------------------------------===//
@@ -408,8 +410,12 @@ struct PipelineLoadsPass : tile::impl::PipelineLoadsPassBase<PipelineLoadsPass> 
       return;
     pipelines.clear();
     bulkRings.clear();
-    limit = 0;
+    kept.clear();
+    limit = gains = 0;
     plan();
+    module->removeAttr(kGainsAheadAttr);
+    if (gains > 0)
+      module->setAttr(kGainsAheadAttr, Builder(module.getContext()).getI32IntegerAttr(gains));
     SmallVector<bool> spares;
     for (Pipeline &p : pipelines)
       spares.push_back(std::exchange(p.hasSpare, false) && spare);
@@ -421,7 +427,10 @@ struct PipelineLoadsPass : tile::impl::PipelineLoadsPassBase<PipelineLoadsPass> 
     if (limit < 2) {
       for (Pipeline &p : pipelines)
         refuse(p.loop, Reason::PipelineNeedsMemory);
-      return;
+      pipelines.clear();
+      bulkRings.clear();
+      if (kept.empty())
+        return;
     }
     // A second thread block on the multiprocessor is worth more than a spare slot.
     int64_t most = programsWithRegisters(module);
@@ -434,7 +443,7 @@ struct PipelineLoadsPass : tile::impl::PipelineLoadsPassBase<PipelineLoadsPass> 
         p.hasSpare = false;
     rewrite();
     for (func::FuncOp kernel : module.getOps<func::FuncOp>())
-      if (!pipelines.empty() || !bulkRings.empty())
+      if (!pipelines.empty() || !bulkRings.empty() || !kept.empty())
         eraseDeadValues(kernel.getBody().front());
   }
 
@@ -449,12 +458,14 @@ private:
       auto own = loop->getAttrOfType<IntegerAttr>(kNumStagesAttr);
       bool isForProducts = hasProducts(loop);
       int32_t count = own ? int32_t(own.getInt()) : stages;
-      if (count < 2 || loop.getUnsignedCmp() || !(own || isForProducts))
+      if (!own && !isForProducts)
+        return planForFew(loop);
+      if (count < 2 || loop.getUnsignedCmp())
         return;
       limit = std::max(limit, count);
       std::optional<BulkRing> ring;
       if (bulk && !isForProducts && targetOf(module).has(Feature::BulkCopies))
-        ring = planBulkRing(loop, count);
+        ring = planBulkRing(loop, count, tuningOf(loop).bulkLeastRowBytes);
       if (ring)
         bulkRings.push_back(std::move(*ring));
       else if (auto p = planPipeline(loop, count, /*onlyForProducts=*/!own))
@@ -462,11 +473,50 @@ private:
     });
   }
 
+  /// Loads ahead in `loop` if it is for few programs; or says that it would be worth it.
+  void planForFew(scf::ForOp loop) {
+    ModuleOp module = getOperation();
+    bool hasRoles =
+        module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    if (hasRoles)
+      return;
+    std::optional<AheadLoop> ahead;
+    {
+      // Nobody has asked for it: there is nothing to refuse.
+      ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &said) {
+        return success(said.getSeverity() == DiagnosticSeverity::Remark);
+      });
+      ahead = planAhead(loop);
+    }
+    int32_t programs = ahead ? programsThatGain(*ahead) : 0;
+    if (programs == 0)
+      return;
+    if (!module->hasAttr(kLoadAheadAttr)) {
+      gains = std::max(gains, programs);
+      return;
+    }
+    ++loopsForFew;
+    if (ahead->ring)
+      bulkRings.push_back(std::move(*ahead->ring));
+    else if (ahead->pipeline)
+      pipelines.push_back(std::move(*ahead->pipeline));
+    else
+      kept.push_back(std::move(*ahead));
+    if (!pipelines.empty())
+      limit = std::max(limit, pipelines.back().stages);
+    if (!bulkRings.empty())
+      limit = std::max(limit, bulkRings.back().stages);
+  }
+
   void rewrite() {
+    for (AheadLoop &ahead : kept)
+      keepAhead(ahead.loop, ahead.turns);
     for (BulkRing &ring : bulkRings) { // first: what they are made from is in other loops' bodies
       ring.stages = std::min(ring.stages, limit);
       makeBulkRing(ring);
       ++rowRingsMade;
+      if (ring.scalarsAhead)
+        loadTurnAhead(ring.loop, scalarsAhead(ring.loop));
     }
     for (Pipeline &p : pipelines) {
       p.stages = std::min(p.stages, limit);
@@ -483,6 +533,8 @@ private:
 
   SmallVector<Pipeline, 0> pipelines;
   SmallVector<BulkRing, 0> bulkRings;
-  int32_t limit = 0; ///< of stages
+  SmallVector<AheadLoop, 0> kept; ///< loops that load ahead into registers
+  int32_t limit = 0;              ///< of stages
+  int32_t gains = 0; ///< programs a multiprocessor up to which the form for few is the faster one
 };
 } // namespace

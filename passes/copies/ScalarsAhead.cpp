@@ -30,14 +30,20 @@ static std::optional<Slice> sliceOf(scf::ForOp loop, LoadOp load, const DenseSet
   return slice;
 }
 
-SmallVector<LoadOp> tile::scalarsAhead(scf::ForOp loop) {
+SmallVector<LoadOp> tile::loadsAhead(scf::ForOp loop) {
   SmallVector<LoadOp> loads;
   std::optional<DenseSet<Value>> written = writtenIn(loop);
   if (!written)
     return loads;
   for (LoadOp load : loop.getBody()->getOps<LoadOp>())
-    if (!isa<RankedTensorType>(load.getType()) && sliceOf(loop, load, *written))
+    if (!load.getIsVolatile() && sliceOf(loop, load, *written))
       loads.push_back(load);
+  return loads;
+}
+
+SmallVector<LoadOp> tile::scalarsAhead(scf::ForOp loop) {
+  SmallVector<LoadOp> loads = loadsAhead(loop);
+  llvm::erase_if(loads, [](LoadOp load) { return isa<RankedTensorType>(load.getType()); });
   return loads;
 }
 
@@ -107,4 +113,9 @@ scf::ForOp tile::loadTurnAhead(scf::ForOp loop, ArrayRef<LoadOp> loads) {
   for (LoadOp load : loads)
     loop = ::loadTurnAhead(loop, load);
   return loop;
+}
+
+void tile::keepAhead(scf::ForOp loop, int32_t turns) {
+  for (int32_t turn = 0; turn < turns; ++turn)
+    loop = loadTurnAhead(loop, loadsAhead(loop));
 }

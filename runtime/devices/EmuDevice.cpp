@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/devices/EmuDevice.h"
 #include "emulator/machine/TensorMap.h"
+#include "runtime/Blocks.h"
 #include "runtime/Cache.h"
 #include "runtime/Error.h"
 #include "runtime/KernelCache.h"
@@ -342,11 +343,16 @@ llvm::Expected<bool> Emulator::launch(Kernel &kernel, const uint32_t grid[3],
   auto suits = resolve();
   bool comesOutEven = program->plan.splits.empty() ||
                       (suits && *suits && program->plan.splitGrid(programs, pointers));
-  if (suits && (!*suits || !comesOutEven)) {
+  bool areFew = suits && emulated.request.options.programs == GridPrograms::Any &&
+                hasFewPrograms(unsigned(std::max(program->metadata.fewPrograms, 0)), grid,
+                               options.multiprocessors);
+  if (suits && (!*suits || !comesOutEven || areFew)) {
     KernelRequest other = emulated.request;
+    if (areFew)
+      other.options.programs = GridPrograms::Few;
     if (!*suits)
       other.options.tensorMaps = false;
-    else
+    else if (!comesOutEven)
       other.options.warpRoles = WarpRoles::None;
     program = find(other, diagnostics);
     if (!program)

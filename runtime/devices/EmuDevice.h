@@ -22,6 +22,9 @@ struct EmuDeviceOptions {
   /// Blocks that share the programs of a persistent kernel: few, so that each has
   /// several even in small tests. Random orders take other numbers.
   unsigned residentBlocks = 2;
+  /// As which forms of kernels for few programs are chosen: one, so that small grids have few and
+  /// larger ones, which are not worth emulating on more, have not.
+  unsigned multiprocessors = 1;
   /// Each launch runs once in the default order and this many times more, each
   /// time in another random legal order; results must not differ.
   unsigned schedules = 0;

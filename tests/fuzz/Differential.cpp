@@ -39,6 +39,8 @@ static CompileOptions optionsFor(const fuzz::Kernel &kernel, const std::string &
   options.warpRoles = kernel.noRoles      ? WarpRoles::None
                       : kernel.takesTurns ? WarpRoles::PingPong
                                           : WarpRoles::Auto;
+  // Grids are small: what is for larger ones is tried as well.
+  options.programs = kernel.statements.size() % 2 == 0 ? GridPrograms::Any : GridPrograms::Many;
   if (llvm::StringRef(target).starts_with("sm_9"))
     options.numCtas = kernel.numCtas;
   options.enableFpFusion = false;

@@ -226,13 +226,14 @@ llvm::Expected<std::string> KernelWriter::writeCode(const std::string &name, con
   bool isExact = !code.cubin.empty() || !llvm::isDigit(metadata.target.back());
   return formatted(
       "{{{}, {}, {}, {}_image, {}, {}, {{{}, {}, {}}}, {}, {{{}, {}, {}}}, {}, {}, {}, {}, {}, {}, "
-      "{}, {}, {}}}",
+      "{}, {}, {}, {}}}",
       quoted(metadata.entry), target ? target->capability : 0, int(isExact), name, metadata.threads,
       metadata.sharedBytes, metadata.cluster[0], metadata.cluster[1], metadata.cluster[2],
       metadata.ctasPerProgram, metadata.programsPerBlock[0], metadata.programsPerBlock[1],
-      metadata.programsPerBlock[2], int(metadata.cooperative), int(metadata.dependent),
-      int(metadata.persistent), parameters.empty() ? "0" : name + "_parameters",
-      metadata.params.size(), numMaps ? name + "_maps" : "0", numMaps, withoutMaps, alone);
+      metadata.programsPerBlock[2], metadata.fewPrograms, int(metadata.cooperative),
+      int(metadata.dependent), int(metadata.persistent),
+      parameters.empty() ? "0" : name + "_parameters", metadata.params.size(),
+      numMaps ? name + "_maps" : "0", numMaps, withoutMaps, alone);
 }
 
 llvm::Error KernelWriter::writeVariant(size_t number, const BuiltVariant &variant) {

@@ -88,6 +88,21 @@ void tilec::addCompilationOptions(OptionTable &options, CompileOptions &compile)
                                  v);
               },
               {"auto", "cooperative", "pingpong", "none", "shared", "apart"})
+      .custom("programs", "MANY",
+              "`few`: for grids that leave a multiprocessor few programs (`few_programs` of the "
+              "metadata says how many), loops load turns ahead; `many`: they do not; `any`: what "
+              "launches kernels chooses by the grid",
+              [&compile](StringRef v) -> std::string {
+                if (v == "few")
+                  compile.programs = tile::GridPrograms::Few;
+                else if (v == "many" || v == "any")
+                  compile.programs =
+                      v == "any" ? tile::GridPrograms::Any : tile::GridPrograms::Many;
+                else
+                  return formatted("expected `any`, `few` or `many`, got `{}`", v);
+                return {};
+              },
+              {"any", "few", "many"})
       .flag("each-lane-arrives",
             "every lane of a warp reports to the warp that copies, not one for all: slower, for "
             "tools that check races and do not follow the barriers of warps (racecheck)",

@@ -238,6 +238,24 @@ TEST_F(Ahead, ProgramsShareBlocksThatFillTheDevice) {
   EXPECT_EQ(launchOn(1), std::pair(1u, 128u));
 }
 
+TEST_F(Ahead, LoopsLoadAheadWhereProgramsAreFew) {
+  tile_rt_kernel fresh = decay;
+  fresh.state = nullptr;
+  auto sharedBytes = [&](uint32_t programs) {
+    const tile_value values[] = {tile_pointer(at(4096), TILE_FP32),
+                                 tile_pointer(at(1 << 20), TILE_FP32), tile_int(100)};
+    const uint32_t grid[3] = {programs, 1, 1};
+    EXPECT_EQ(tile_rt_launch(&fresh, nullptr, grid, values, 3, nullptr), TILE_OK)
+        << tile_rt_last_error();
+    EXPECT_EQ(cuda.launches.back().grid[0], programs);
+    return cuda.launches.back().sharedBytes;
+  };
+  EXPECT_EQ(sharedBytes(4 * 132 + 1), 0u);
+  EXPECT_GT(sharedBytes(4 * 132), 0u) << "four for each multiprocessor";
+  EXPECT_GT(sharedBytes(1), 0u);
+  EXPECT_EQ(sharedBytes(1000), 0u);
+}
+
 TEST_F(Ahead, EveryDriverCallMayFail) {
   for (const char *symbol :
        {"cuModuleLoadDataEx", "cuModuleGetFunction", "cuOccupancyMaxActiveBlocksPerMultiprocessor",

@@ -195,6 +195,20 @@ TEST_F(CompileServiceTest, TheKernelWithoutTensorMapsIsOfTheSameFiles) {
               HasSubstr("a file that `scale` imports has changed"));
 }
 
+TEST_F(CompileServiceTest, FormsForFewProgramsAreMadeWhereTheyGain) {
+  auto running = service();
+  SourceFile source("k.tile", "few programs");
+  CompiledKernelPtr kernel = valueOf(running->compile(source, {}));
+  ASSERT_TRUE(kernel->alone);
+  CompiledKernelPtr few = valueOf(kernel->alone());
+  EXPECT_EQ(few->metadata.sharedBytes, 1024) << "not what the cache has of the other";
+  EXPECT_FALSE(few->alone) << "it is for few itself";
+  CompileOptions many;
+  many.programs = GridPrograms::Many;
+  EXPECT_FALSE(valueOf(running->compile(source, many))->alone) << "nobody chooses";
+  EXPECT_FALSE(valueOf(running->compile(SourceFile("k.tile", "tensor map"), {}))->alone);
+}
+
 TEST_F(CompileServiceTest, DiagnosticsKeepWhatTheyPointInto) {
   auto compiler = service();
   SourceFile wrong("k.tile", "error in import");

@@ -395,6 +395,45 @@ TEST_F(KernelTest, GridsTooSmallForSharedBlocksLaunchAnotherForm) {
   EXPECT_THAT(last().grid, testing::ElementsAre(2000, 1, 1));
 }
 
+TEST(Blocks, AreFewForEachMultiprocessor) {
+  KernelMetadata metadata;
+  auto wants = [&](uint32_t x, uint32_t y, uint32_t z) {
+    const uint32_t grid[3] = {x, y, z};
+    return wantsForm(metadata, grid, 132);
+  };
+  EXPECT_FALSE(wants(1, 1, 1)) << "the kernel has no other form";
+  metadata.fewPrograms = 2;
+  EXPECT_TRUE(wants(1, 1, 1));
+  EXPECT_TRUE(wants(132, 2, 1)) << "two for each";
+  EXPECT_FALSE(wants(53, 5, 1)) << "265, one more";
+  const uint32_t most = std::numeric_limits<int32_t>::max();
+  EXPECT_FALSE(wants(most, 65535, 65535)) << "more than 64 bits hold";
+}
+
+TEST_F(KernelTest, GridsOfFewProgramsLaunchAnotherForm) {
+  CompiledKernel description = scale();
+  description.metadata.fewPrograms = 2;
+  unsigned compiled = 0;
+  description.alone = [&]() -> llvm::Expected<std::shared_ptr<const CompiledKernel>> {
+    ++compiled;
+    CompiledKernel other = scale();
+    other.metadata.threads = 64;
+    return std::make_shared<const CompiledKernel>(std::move(other));
+  };
+  auto kernel = load(description);
+  const uint32_t large[3] = {100000, 1, 1};
+  expectSuccess(kernel->launch(nullptr, large, arguments));
+  EXPECT_EQ(compiled, 0u) << "nobody has asked for it";
+  unsigned threads = last().block[0];
+  const uint32_t grid[3] = {2, 1, 1};
+  expectSuccess(kernel->launch(nullptr, grid, arguments));
+  EXPECT_EQ(last().block[0], 64u);
+  expectSuccess(kernel->launch(nullptr, grid, arguments));
+  EXPECT_EQ(compiled, 1u) << "it is kept";
+  expectSuccess(kernel->launch(nullptr, large, arguments));
+  EXPECT_EQ(last().block[0], threads);
+}
+
 TEST_F(KernelTest, KernelsThatWaitAreDependentByDefault) {
   CompiledKernel description = scale();
   description.metadata.dependent = true;

@@ -99,6 +99,10 @@ CompileResult test::mockCompile(const frontend::SourceFile &file, const CompileO
       result.metadata.sharedBytes = std::stoi(value);
   if (text.contains("tensor map") && options.tensorMaps)
     result.metadata.params.emplace_back().kind = KernelParameter::Kind::TensorMap;
+  if (text.contains("few programs") && options.programs == GridPrograms::Any)
+    result.metadata.fewPrograms = 4;
+  if (text.contains("few programs") && options.programs == GridPrograms::Few)
+    result.metadata.sharedBytes = 1024;
   result.output = kernel.ptx + (text.contains("bad ptx") ? "BAD_INSTRUCTION;\n" : "");
   return result;
 }

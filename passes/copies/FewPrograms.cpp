@@ -1,0 +1,108 @@
+//===- FewPrograms.cpp - what loops load ahead where programs are few ------===//
+#include "passes/copies/FewPrograms.h"
+#include "ir/Kernel.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "passes/copies/ScalarsAhead.h"
+#include "passes/facts/Intervals.h"
+#include "passes/facts/Registers.h"
+#include "passes/memory/Scratch.h"
+
+using namespace mlir;
+using namespace tile;
+
+int64_t AheadLoop::bytes() const {
+  if (ring)
+    return lowering::ringBytes(ring->type(), ring->stages) + cta::kSlotAlignment;
+  return pipeline ? pipeline->slotBytes() * pipeline->stages : 0;
+}
+
+/// Whether the assembler cannot start the loads of the next turn in this one by itself, as it
+/// does where it unrolls: threads wait for each other, or store, in between.
+static bool holdsLoadsBack(scf::ForOp loop) {
+  return llvm::any_of(*loop.getBody(), [](Operation &op) {
+    return isa<StoreOp>(op) || lowering::scratchBytes(&op) > 0;
+  });
+}
+
+/// Turns of `loop`, at most, as far as anything bounds them.
+static uint64_t mostTurns(scf::ForOp loop) {
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  Intervals intervals;
+  Interval from = intervals.of(loop.getLowerBound()), to = intervals.of(loop.getUpperBound());
+  // Unsigned, the distance does not overflow.
+  uint64_t distance = to.high > from.low ? uint64_t(to.high) - uint64_t(from.low) : 0;
+  return llvm::divideCeil(distance, uint64_t(std::max<int64_t>(step.value_or(1), 1)));
+}
+
+/// Whether each turn is straight code, and there are so many of them that the first ones, which
+/// nothing is loaded ahead for, do not count.
+static bool isSuitable(scf::ForOp loop) {
+  return !loop.getUnsignedCmp() && mostTurns(loop) >= uint64_t(tuningOf(loop).aheadLeastTurns) &&
+         llvm::all_of(*loop.getBody(), [](Operation &op) {
+           return op.getNumRegions() == 0 || isa<ReduceOp, ScanOp>(op);
+         });
+}
+
+/// Stages that keep as much under way as a multiprocessor needs to read at full speed.
+static int32_t stagesFor(ArrayRef<LoadOp> blocks) {
+  int64_t bytes = 0;
+  for (LoadOp load : blocks) {
+    auto type = cast<RankedTensorType>(load.getType());
+    bytes += type.getNumElements() * int64_t(getElementBytes(type.getElementType()));
+  }
+  const Tuning &tuning = tuningOf(blocks.front());
+  int64_t turns = llvm::divideCeil(tuning.aheadBytes, std::max<int64_t>(bytes, 1));
+  return int32_t(std::clamp<int64_t>(turns, 2, tuning.aheadMostTurns)) + 1;
+}
+
+/// Of registers only some are free: the loop's own values have most of them. Turns that blocks of
+/// `loads` can wait there; 0: none.
+static int32_t turnsInRegisters(ArrayRef<LoadOp> loads) {
+  int64_t registers = 0;
+  for (LoadOp load : loads)
+    registers += registersOf(load.getType());
+  auto module = loads.front()->getParentOfType<ModuleOp>();
+  int64_t most = mostRegistersOfThread(targetOf(module), cta::threadsOf(module)) /
+                 tuningOf(module).aheadPartOfRegisters;
+  return int32_t(std::min<int64_t>(most / std::max<int64_t>(registers, 1), 2));
+}
+
+std::optional<AheadLoop> tile::planAhead(scf::ForOp loop) {
+  if (!isSuitable(loop) || !holdsLoadsBack(loop))
+    return std::nullopt;
+  SmallVector<LoadOp> all(loop.getBody()->getOps<LoadOp>()), known = loadsAhead(loop), blocks;
+  if (all.empty() || known.size() != all.size())
+    return std::nullopt;
+  llvm::copy_if(all, std::back_inserter(blocks),
+                [](LoadOp load) { return isa<RankedTensorType>(load.getType()); });
+  AheadLoop ahead;
+  ahead.loop = loop;
+  const Target &target = targetOf(loop);
+  if (!blocks.empty()) {
+    int32_t stages = stagesFor(blocks);
+    if (target.has(Feature::BulkCopies))
+      ahead.ring = planBulkRing(loop, stages, tuningOf(loop).aheadLeastRowBytes);
+    if (ahead.ring && ahead.ring->loads.size() == blocks.size()) {
+      ahead.ring->scalarsAhead = true;
+      return ahead;
+    }
+    ahead.ring.reset();
+    ahead.pipeline = planPipeline(loop, stages, /*onlyForProducts=*/false);
+    if (ahead.pipeline && ahead.pipeline->copies.size() == blocks.size())
+      return ahead;
+    ahead.pipeline.reset();
+  }
+  ahead.registers = std::move(known);
+  ahead.turns = turnsInRegisters(ahead.registers);
+  if (ahead.turns == 0)
+    return std::nullopt;
+  return ahead;
+}
+
+int32_t tile::programsThatGain(const AheadLoop &ahead) {
+  auto module = ahead.loop->getParentOfType<ModuleOp>();
+  int64_t programs = tuningOf(module).aheadMostPrograms;
+  if (int64_t bytes = ahead.bytes())
+    programs = std::min(programs, lowering::programsWith(module, bytes));
+  return int32_t(programs);
+}
