@@ -3,6 +3,7 @@
 // What the fusion sees is the formula, as if it had been written out.
 //
 //===----------------------------------------------------------------------===//
+#include "frontend/eval/Formulas.h"
 #include "frontend/tensors/Convolutions.h"
 #include "text/Format.h"
 #include <cmath>
@@ -224,17 +225,38 @@ static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
   return PyValue::tuple({*best, *at});
 }
 
+namespace {
+/// What formulas call while they are traced.
+struct TracedCalls : eval::FormulaCalls {
+  explicit TracedCalls(Tracer &tracer) : tracer(tracer) {}
+  Result call(StringRef name, const CallArgs &args) override {
+    return tracer.callNamed(name, args).value();
+  }
+  Tracer &tracer;
+};
+} // namespace
+
+static Result formula(Tracer &tracer, StringRef name, const CallArgs &args) {
+  TracedCalls calls(tracer);
+  return eval::callFormula(calls, name, args);
+}
+
 ArrayRef<TracedEntry> tensors::tracedComposed() {
-  static const TracedEntry table[] = {
-      {"rope", rope},
-      {"any", decided<ReduceKind::max>},
-      {"all", decided<ReduceKind::min>},
-      {"scaled_dot_product_attention", attention},
-      {"topk", topk},
-      {"conv2d", conv2d},
-      {"isfinite", isFinite},
-      {"sinh", hyperbolic<true>},
-      {"cosh", hyperbolic<false>},
-  };
-  return table;
+  static const std::vector<TracedEntry> all = [] {
+    std::vector<TracedEntry> table = {
+        {"rope", rope},
+        {"any", decided<ReduceKind::max>},
+        {"all", decided<ReduceKind::min>},
+        {"scaled_dot_product_attention", attention},
+        {"topk", topk},
+        {"conv2d", conv2d},
+        {"isfinite", isFinite},
+        {"sinh", hyperbolic<true>},
+        {"cosh", hyperbolic<false>},
+    };
+    for (StringRef name : eval::formulaNames())
+      table.push_back({name, formula});
+    return table;
+  }();
+  return all;
 }

@@ -48,6 +48,8 @@ static std::optional<DType> readType(eval::Evaluator &evaluator,
       type = value->asDType();
     else if (value && value->isStr())
       type = DType::parse(value->asStr());
+    else if (value && value->is(eval::PyValue::Kind::Symbol)) // `from tile import fp32`
+      type = DType::parse(llvm::StringRef(value->asSymbol()).rsplit('.').second);
   }
   return type && (type->isInt() || type->isFloating()) ? type : std::nullopt;
 }

@@ -328,6 +328,9 @@ static Type commonType(ArrayRef<Operand> operands) {
   return widens ? weak : strong;
 }
 
+/// Whether such numbers have no sign.
+static bool isNatural(Type element) { return element.isUnsignedInteger() || element.isInteger(1); }
+
 Result Tracer::map(MapKind kind, ArrayRef<PyValue> values) {
   return map(kind, graph::stringifyMapKind(kind), values);
 }
@@ -375,7 +378,7 @@ Result Tracer::map(MapKind kind, StringRef what, ArrayRef<PyValue> values) {
     Sizes own = x.type().sizes();
     std::optional<Sizes> both = graph::broadcast(shape, own, dim);
     if (!both) {
-      Operand sofar = operands[i ? i - 1 : 0];
+      const Operand &sofar = operands[i ? i - 1 : 0];
       std::string left = i == 1 ? describe(sofar) : formatted("shape {}", graph::shapeText(shape));
       return fail(formatted("`{}` of {} and {}: dimension -{} is `{}` in one and `{}` in the "
                             "other; they must be the same, or one of them 1",
@@ -389,6 +392,13 @@ Result Tracer::map(MapKind kind, StringRef what, ArrayRef<PyValue> values) {
   Type element = commonType(ArrayRef(operands).drop_front(isSelect));
   if (graph::needsFloat(kind) && !isa<FloatType>(element))
     element = builder.getF32Type();
+  if (graph::isShift(kind)) {
+    if (element.isInteger(1))
+      return fail(formatted("`{}` needs integers, got bools", what));
+    // Of a number with a sign the sign stays, whatever the places are counted in.
+    if (element.isUnsignedInteger() && !isNatural(operands[0].type().getElement()))
+      element = builder.getIntegerType(element.getIntOrFloatBitWidth());
+  }
   for (Operand &x : operands)
     if (x.isWeak && element.isF64())
       x.value = inDoubles(x.value);

@@ -97,6 +97,10 @@ static std::optional<MapKind> binaryKind(ast::BinaryOp op) {
     return MapKind::bit_or;
   case ast::BinaryOp::Xor:
     return MapKind::bit_xor;
+  case ast::BinaryOp::LShift:
+    return MapKind::shift_left;
+  case ast::BinaryOp::RShift:
+    return MapKind::shift_right;
   default:
     return std::nullopt;
   }
@@ -157,8 +161,8 @@ static Result asTensors(Tracer &tracer, ast::BinaryOp op, const PyValue &lhs, co
       return powerOfIntegers(tracer, lhs, rhs);
   }
   if (std::optional<MapKind> kind = binaryKind(op)) {
-    bool isBits =
-        *kind == MapKind::bit_and || *kind == MapKind::bit_or || *kind == MapKind::bit_xor;
+    bool isBits = *kind == MapKind::bit_and || *kind == MapKind::bit_or ||
+                  *kind == MapKind::bit_xor || graph::isShift(*kind);
     if (isBits && (!isInteger(lhs) || !isInteger(rhs)))
       return fail(formatted("`{}` needs integers or bools, got {} and {}", spelled, eval::repr(lhs),
                             eval::repr(rhs)));

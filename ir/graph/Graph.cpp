@@ -77,6 +77,10 @@ bool tile::graph::givesBool(MapKind kind) {
          kind == MapKind::isinf || kind == MapKind::logical_not;
 }
 
+bool tile::graph::isShift(MapKind kind) {
+  return kind == MapKind::shift_left || kind == MapKind::shift_right;
+}
+
 bool tile::graph::needsFloat(MapKind kind) {
   switch (kind) {
   case MapKind::neg:

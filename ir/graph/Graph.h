@@ -29,6 +29,8 @@ inline constexpr llvm::StringLiteral kUpdatesAttr = "graph.updates";
 unsigned arity(MapKind kind);
 /// A comparison, or a question with yes or no for an answer.
 bool givesBool(MapKind kind);
+/// `<<` or `>>`.
+bool isShift(MapKind kind);
 /// A function that has a meaning for floats only: integers become f32.
 bool needsFloat(MapKind kind);
 /// The shape that two broadcast to; nothing if sizes differ and neither is 1. `dim` is

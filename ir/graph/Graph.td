@@ -79,6 +79,7 @@ def Graph_MapKindEnum : Graph_I32Enum<"MapKind", "what is done with each element
   I32EnumAttrCase<"minimum", 46>, I32EnumAttrCase<"bit_and", 47>,
   I32EnumAttrCase<"bit_or", 48>, I32EnumAttrCase<"bit_xor", 49>,
   I32EnumAttrCase<"philox", 50>, I32EnumAttrCase<"floordiv", 51>, I32EnumAttrCase<"mod", 52>,
+  I32EnumAttrCase<"shift_left", 53>, I32EnumAttrCase<"shift_right", 54>,
   I32EnumAttrCase<"eq", 60>, I32EnumAttrCase<"ne", 61>, I32EnumAttrCase<"lt", 62>,
   I32EnumAttrCase<"le", 63>, I32EnumAttrCase<"gt", 64>, I32EnumAttrCase<"ge", 65>,
   I32EnumAttrCase<"select", 70, "where">]>;

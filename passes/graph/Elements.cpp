@@ -222,6 +222,17 @@ Value Elements::mapFloat(MapKind kind, Type element, ArrayRef<Value> v) {
   }
 }
 
+/// By as many bits as there are, or more, nothing is left but signs: what the machine does then is
+/// defined for no type alike.
+Value Elements::shift(Type element, Value x, Value by, bool isLeft) {
+  Value most = constant(x, element, element.getIntOrFloatBitWidth() - 1);
+  Value fits = make<arith::MinUIOp>(by, most);
+  if (!isLeft)
+    return isUnsigned(element) ? make<arith::ShRUIOp>(x, fits) : make<arith::ShRSIOp>(x, fits);
+  Value isLess = make<arith::CmpIOp>(arith::CmpIPredicate::ule, by, most);
+  return make<arith::SelectOp>(isLess, make<arith::ShLIOp>(x, fits), constant(x, element, 0));
+}
+
 /// Towards the lower number, as Python divides.
 Value Elements::floorDivide(Type element, Value x, Value y, bool wantsRest) {
   if (isa<FloatType>(element)) {
@@ -283,6 +294,9 @@ Value Elements::mapInteger(MapKind kind, Type element, ArrayRef<Value> v) {
     return make<arith::OrIOp>(x, v[1]);
   case MapKind::bit_xor:
     return make<arith::XOrIOp>(x, v[1]);
+  case MapKind::shift_left:
+  case MapKind::shift_right:
+    return shift(element, x, v[1], kind == MapKind::shift_left);
   default:
     return x; // floor, ceil, round, trunc
   }

@@ -4,6 +4,7 @@
 // warpgroups keep the tensor cores busy too.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Attributes.h"
 #include "ir/Kernel.h"
 #include "passes/facts/ProductFacts.h"
 #include "passes/facts/Registers.h"
@@ -19,11 +20,18 @@ using namespace tile::specialization;
 /// What decides how many slots the rings have: the bytes that they take and the warpgroups that
 /// then compute on a multiprocessor, up to as many as are of use.
 struct WarpSpecializer::StageCosts {
+  /// Of a launch of fewer than two programs for each multiprocessor none has more than two: for
+  /// others no room need be left, and what is on its way is all by these.
+  static constexpr int64_t kMostOfFewPrograms = 2;
+
   StageCosts(WarpSpecializer &in, unsigned threads)
       : in(in), module(in.kernel->getParentOfType<ModuleOp>()), threads(threads),
         others(lowering::bytesBesidesSlots(module, {}, /*withStores=*/false)),
         stored(lowering::bytesBesidesSlots(module, {}) - others),
         blocks(registersDuringProducts(in.kernel)), enough(enoughWarpgroups(in.kernel)) {
+    int64_t warpgroups = cta::threadsOf(module) / kWarpgroupThreads;
+    if (module->hasAttr(kFewProgramsAttr))
+      enough = std::min(enough, kMostOfFewPrograms * warpgroups);
     for (Group &group : in.groups)
       most = std::max(most, group.stages);
   }

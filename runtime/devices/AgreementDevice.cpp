@@ -203,11 +203,15 @@ static std::optional<FloatType> floatType(llvm::StringRef type) {
 
 /// Tensor cores add products of 8-bit floats in 14 bits.
 static constexpr double kNarrowBound = 2e-3;
-/// What lies between two floats of 8 bits may be rounded to either, 2^-4 of it: some terms of a
-/// sum.
-static constexpr double kNarrowingBound = 2e-2;
+/// What lies between two floats of 8 bits may be rounded to either. Of a softmax that costs most
+/// where there are two keys: the larger power is 1 and is not rounded; the other, from 1/2 on, is
+/// rounded to multiples of 2^-4, and both are divided by their sum, 3/2 at least.
+static constexpr double kNarrowingBound = 0x1p-4 / 1.5;
 /// `rcp.approx.ftz.f64` and its like give the upper half of a double.
 static constexpr double kHalfDoubleBound = 1e-6;
+/// Doubles made of floats are no better than these: approximate instructions leave 2 units of
+/// 2^-23 each, and the last bits of a few add up.
+static constexpr double kFloatsInDoublesBound = 1e-6;
 
 static bool addsNarrowProducts(llvm::StringRef opcode) {
   return opcode.contains("e4m3") || opcode.contains("e5m2");
@@ -222,6 +226,8 @@ static double boundOf(const emu::Program &program, const FloatType &type) {
       bound = std::max(bound, kNarrowingBound);
     if (opcode.contains(".approx") && opcode.ends_with("f64"))
       bound = std::max(bound, kHalfDoubleBound);
+    if (type.format == emu::Format::F64 && opcode.ends_with("f32"))
+      bound = std::max(bound, kFloatsInDoublesBound);
   }
   return bound;
 }

@@ -44,6 +44,8 @@ llvm::ArrayRef<FunctionEntry> viewFunctions();
 /// Its layer_norm and rms_norm are what those of referenceFunctions() fall back to.
 llvm::ArrayRef<FunctionEntry> composedFunctions();
 llvm::ArrayRef<FunctionEntry> referenceFunctions();
+/// frontend/eval/Formulas.h
+llvm::ArrayRef<FunctionEntry> formulaFunctions();
 
 const FunctionEntry *findFunction(llvm::StringRef name);
 Result callFunction(const FunctionEntry &entry, const ContextPtr &context, const CallArgs &args);

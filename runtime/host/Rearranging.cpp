@@ -314,7 +314,7 @@ const FunctionEntry *findFunction(StringRef given) {
   StringRef name = eval::usualName(given);
   for (ArrayRef<FunctionEntry> table :
        {viewFunctions(), elementwiseFunctions(), reductionFunctions(), referenceFunctions(),
-        composedFunctions(), rearrangingFunctions(), creationFunctions()})
+        composedFunctions(), rearrangingFunctions(), creationFunctions(), formulaFunctions()})
     for (const FunctionEntry &entry : table)
       if (entry.name == name)
         return &entry;
@@ -333,7 +333,7 @@ std::vector<StringRef> functionNames(bool methodsOnly) {
   std::vector<StringRef> names;
   for (ArrayRef<FunctionEntry> table :
        {viewFunctions(), elementwiseFunctions(), reductionFunctions(), referenceFunctions(),
-        composedFunctions(), rearrangingFunctions(), creationFunctions()})
+        composedFunctions(), rearrangingFunctions(), creationFunctions(), formulaFunctions()})
     for (const FunctionEntry &entry : table)
       if (!methodsOnly || entry.isMethod)
         names.push_back(entry.name);
