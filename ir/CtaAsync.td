@@ -50,7 +50,8 @@ def Cta_BufferType : Cta_Type<"Buffer", "buffer"> {
 def Cta_RingType : Cta_Type<"Ring", "ring"> {
   let summary = "slots of buffers handed from a producer to consumers";
   let description = [{
-    Each slot holds one buffer of each listed type and has two mbarriers:
+    Each slot has room for one buffer of each listed type, and holds these or others that
+    take no more of it. It has two mbarriers:
     *full* (the copies into it have landed) and *empty* (all consumer warps are
     done with it). Producer and consumers each keep a cursor: the slot that is
     next and the parity of its current round.

@@ -100,10 +100,11 @@ class Cta_Op<string mnemonic, list<Trait> traits = []> : Op<Cta_Dialect, mnemoni
       the block's element type, and boxes that the block falls into
   }];
   code slotRules = [{
-    - `ring_slot_c1`: the results are of the types of the ring's buffers
+    - `ring_slot_c1`: the results are of the types of the ring's buffers, or of
+      others that take no more of a slot, each from a multiple of 1024 bytes on
   }];
   code ringCopyRules = [{
-    - `ring_copy_c1`: the buffer is of the type of one of the ring's
+    - `ring_copy_c1`: the buffer takes no more than a slot of the ring has
   }];
   code oneThreadRules = [{
     - `one_thread_c1`: no operation in it has a block as operand or result

@@ -200,6 +200,11 @@ std::optional<StridedBlock> StridedAnalysis::compute(Value v) {
   }
   if (auto splat = dyn_cast<SplatOp>(op))
     return uniform(scalar(splat.getSrc()), rank);
+  if (isa<arith::DivSIOp>(op) && rank == 0 &&
+      matchPattern(op->getOperand(1), m_ConstantInt(&value)))
+    if (std::optional<StridedBlock> x = block(op->getOperand(0)))
+      if (std::optional<Polynomial> exact = x->start.dividedBy(value.getSExtValue()))
+        return uniform(*exact, rank);
   if (isa<arith::MaxSIOp>(op) && rank == 0 && nonNegative &&
       matchPattern(op->getOperand(1), m_Zero()))
     if (std::optional<StridedBlock> x = block(op->getOperand(0)); x && nonNegative->holds(x->start))

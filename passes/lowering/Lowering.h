@@ -170,21 +170,16 @@ private:
   };
   struct Ring {
     unsigned stages = 1, cluster = 1;
-    llvm::SmallVector<int64_t, 2> bufferOffsets, bufferBytes; ///< of slot 0
-    int64_t barriers = 0;                                     ///< full ones, then empty ones
+    int64_t begin = 0, slotBytes = 0; ///< of slot 0, of each
+    int64_t barriers = 0;             ///< full ones, then empty ones
     Cursor producer, consumer;
     Cursor released;              ///< trails the consumer where slots are given back later
     bool lanesMayLag = false;     ///< behind the one that gives slots back for its warp
     bool hasElements = false;     ///< which the producer's own copies bring
     bool eachLaneArrives = false; ///< to give a slot back; else one of each warp
-    unsigned announcedBytes = 0;  ///< of a slot: the others
     /// A variable, something of all that the thread has read of a slot that it holds; null if
     /// threads read nothing of slots by themselves.
     mlir::Value reads;
-    int64_t slotBytes() const {
-      return bufferOffsets.back() - bufferOffsets.front() +
-             int64_t(llvm::alignTo(bufferBytes.back(), cta::kSlotAlignment));
-    }
     /// Where groups of consumers tell each other at which slot to go on.
     int64_t turns() const { return barriers + 16 * int64_t(stages); }
   };
@@ -213,8 +208,10 @@ private:
   mlir::Value read(mlir::Value variable);
   void advance(const Ring &ring, const Cursor &cursor, mlir::Value condition = {});
   mlir::Value barrierOf(const Ring &ring, const Cursor &cursor, bool full);
-  Registers buffersOf(const Ring &ring, const Cursor &cursor);
-  llvm::SmallVector<mlir::Value, 4> fieldsOf(const Ring &ring, const Cursor &cursor);
+  static llvm::SmallVector<int64_t, 2> buffersInSlot(const Ring &ring, mlir::TypeRange types);
+  Registers buffersOf(const Ring &ring, const Cursor &cursor, mlir::TypeRange types);
+  llvm::SmallVector<mlir::Value, 4> fieldsOf(const Ring &ring, const Cursor &cursor,
+                                             mlir::TypeRange types);
   cta::MapAttr mapAttr(mlir::Value map);
   void forEachBox(cta::MapAttr map, const layout::LinearLayout &image, unsigned bytes,
                   llvm::ArrayRef<int32_t> dims,

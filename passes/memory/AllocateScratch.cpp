@@ -3,6 +3,7 @@
 // Contract and example: AllocateScratchPass in passes/memory/Passes.td.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/CtaSlots.h"
 #include "ir/Kernel.h"
 #include "ir/Printing.h"
 #include "ir/layout/Hopper.h"
@@ -60,10 +61,7 @@ int64_t lowering::oneReaderScratchBytes(Operation *op) {
 
 /// What the slots' buffers of a ring take.
 static int64_t slotBytes(cta::RingType ring, int64_t stages) {
-  int64_t slot = 0;
-  for (Type type : ring.getBuffers())
-    slot += llvm::alignTo(cast<cta::BufferType>(type).getBytes(), kSwizzlePeriod);
-  return slot * stages;
+  return cta::bytesInSlot(ring.getBuffers()) * stages;
 }
 
 int64_t lowering::barrierBytes(int64_t stages, unsigned groups) {

@@ -4,6 +4,7 @@
 // shares the slots of a ring: one wait and one release for all. How many stages it has.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/CtaSlots.h"
 #include "ir/Kernel.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/facts/ScalarWork.h"
@@ -70,32 +71,57 @@ LogicalResult WarpSpecializer::findGroups() {
   return failure(result.wasInterrupted());
 }
 
-/// Finds for each loop's groups those of a loop before it, side by side with it, whose slots
-/// are of the same kind: they are filled and read in the order of the loops, so one ring does
-/// for both.
-void WarpSpecializer::findPartners() {
-  auto loopOf = [](const Group &g) { return dyn_cast<scf::ForOp>(g.firstUser->getParentOp()); };
+/// Whether slots of `group` are filled and read behind those of `before`, so that one ring does for
+/// both: the second of two loops side by side; what is loaded, by no loop, where nothing of the
+/// other is used any more.
+static bool follows(const Group &group, const Group &before) {
+  auto loop = dyn_cast<scf::ForOp>(group.firstUser->getParentOp());
+  auto first = dyn_cast<scf::ForOp>(before.firstUser->getParentOp());
+  if (loop && first)
+    return first->getBlock() == loop->getBlock() && first->isBeforeInBlock(loop);
+  Operation *start = group.loads.front();
+  return !loop && !first && before.lastUser->getBlock() == start->getBlock() &&
+         before.lastUser->isBeforeInBlock(start);
+}
+
+/// Finds for each group one before it whose ring does for both. Loops whose slots are of one kind
+/// always share: the copies of the second go on where those of the first end. `widely`: so do
+/// others, whose slots are as large as the largest then, and what is loaded outside of loops, which
+/// comes later by that.
+void WarpSpecializer::findPartners(bool widely) {
   for (Group &group : groups)
     group.partner = nullptr;
   if (cta::madeOf(kernel).groups > 1)
     return;
-  auto canShare = [&](const Group &group, const Group &before) {
-    scf::ForOp loop = loopOf(group), first = loopOf(before);
-    return loop && first && first->getBlock() == loop->getBlock() && first->isBeforeInBlock(loop) &&
-           !group.isShared() && !before.isShared() && group.stages == before.stages &&
-           group.isElastic == before.isElastic && group.ringType() == before.ringType();
+  auto canShare = [&](const Group &group, const Group &before, bool anyKind) {
+    bool isSame =
+        isa<scf::ForOp>(group.firstUser->getParentOp()) && group.ringType() == before.ringType();
+    return (isSame || anyKind) && follows(group, before) && !group.isShared() &&
+           !before.isShared() && group.stages == before.stages &&
+           group.isElastic == before.isElastic;
   };
-  for (Group &group : groups)
-    for (Group &before : groups) {
-      Group *owner = before.partner ? before.partner : &before;
-      bool isTaken = llvm::any_of(groups, [&](const Group &own) {
-        return own.partner == owner && loopOf(own) == loopOf(group);
-      });
-      if (isTaken || !canShare(group, before))
-        continue;
-      group.partner = owner;
-      break;
-    }
+  auto findOwner = [&](const Group &group, bool anyKind) -> Group * {
+    for (Group &owner : groups)
+      if (!owner.partner && &owner != &group && llvm::all_of(groups, [&](const Group &own) {
+            return (&own != &owner && own.partner != &owner) || canShare(group, own, anyKind);
+          }))
+        return &owner;
+    return nullptr;
+  };
+  for (Group &group : groups) {
+    group.partner = findOwner(group, /*anyKind=*/false);
+    if (!group.partner && widely)
+      group.partner = findOwner(group, /*anyKind=*/true);
+  }
+}
+
+cta::RingType WarpSpecializer::ringTypeOf(const Group &owner) const {
+  cta::RingType most = owner.ringType();
+  for (const Group &group : groups)
+    if (group.partner == &owner &&
+        cta::bytesInSlot(group.buffers()) > cta::bytesInSlot(most.getBuffers()))
+      most = group.ringType();
+  return most;
 }
 
 static void join(Group &group, Group &other) {

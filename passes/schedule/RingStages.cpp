@@ -28,7 +28,8 @@ struct WarpSpecializer::StageCosts {
       : in(in), module(in.kernel->getParentOfType<ModuleOp>()), threads(threads),
         others(lowering::bytesBesidesSlots(module, {}, /*withStores=*/false)),
         stored(lowering::bytesBesidesSlots(module, {}) - others),
-        blocks(registersDuringProducts(in.kernel)), enough(enoughWarpgroups(in.kernel)) {
+        blocks(registersDuringProducts(in.kernel)), enough(enoughWarpgroups(in.kernel)),
+        storeInSlots(threads == cta::threadsOf(module) && in.storesFollowSlots()) {
     int64_t warpgroups = cta::threadsOf(module) / kWarpgroupThreads;
     if (module->hasAttr(kFewProgramsAttr))
       enough = std::min(enough, kMostOfFewPrograms * warpgroups);
@@ -43,9 +44,8 @@ struct WarpSpecializer::StageCosts {
     int64_t sum = 0;
     for (const Group &group : in.groups)
       if (!group.partner)
-        sum += lowering::ringBytes(group.ringType(), stagesOf(group, count));
-    bool haveCopier = threads > cta::threadsOf(module); // stores do not wait for slots
-    return others + (haveCopier ? sum + stored : std::max(sum, stored));
+        sum += lowering::ringBytes(in.ringTypeOf(group), stagesOf(group, count));
+    return others + (storeInSlots ? std::max(sum, stored) : sum + stored);
   }
   int64_t warpgroups(int32_t count) const {
     if (threads == cta::threadsOf(module)) // each also starts copies
@@ -76,26 +76,57 @@ struct WarpSpecializer::StageCosts {
   ModuleOp module;
   unsigned threads; ///< of a program, those that copy included
   int64_t others, stored, blocks, enough;
+  bool storeInSlots; ///< as tile-allocate-scratch does, where no warp copies ahead of stores
   int32_t most = 1;
 };
+
+/// Whether all that is stored is so behind all that is copied.
+bool WarpSpecializer::storesFollowSlots() const {
+  auto here = [&](Operation *op) { return body.findAncestorOpInBlock(*op); };
+  bool follow = true;
+  func::FuncOp(kernel).walk([&](cta::TmaStoreOp store) {
+    follow &= llvm::all_of(groups, [&](const Group &group) {
+      return here(group.lastUser)->isBeforeInBlock(here(store));
+    });
+  });
+  return follow;
+}
 
 /// As many stages as were asked for, if there is shared memory for them. Fewer where that gives
 /// a lone warpgroup company. More where they cost no warpgroup
 /// that is of use: one thread that also computes starts copies later than one that does nothing
 /// else.
-void WarpSpecializer::chooseStagesAhead() {
-  findPartners();
-  StageCosts costs(*this, cta::threadsOf(kernel));
+int32_t WarpSpecializer::stagesAhead(const StageCosts &costs, bool mayDeepen) const {
   int32_t most = costs.most, count = costs.mostThatFit(), fewest = 1;
   for (const Group &group : groups)
     if (auto loop = group.firstUser->getParentOfType<scf::ForOp>(); loop && group.stages == most)
       fewest = std::max(fewest, fewestStages(loop, count, costs.warpgroups(count)));
   count = costs.fewerForCompany(count, fewest);
   int64_t least = costs.warpgroups(count);
-  while (most > 1 && count >= most && count < tuningOf(kernel).mostOperandStages &&
+  while (mayDeepen && most > 1 && count >= most && count < tuningOf(kernel).mostOperandStages &&
          costs.warpgroups(count + 1) >= least)
     ++count;
-  costs.set(count);
+  return count;
+}
+
+void WarpSpecializer::chooseStagesAhead() {
+  StageCosts costs(*this, cta::threadsOf(kernel));
+  costs.set(shareRings(costs, [&](bool widely) { return stagesAhead(costs, !widely); }));
+}
+
+/// What `choose` takes for the number of stages. Rings are shared with groups of other kinds where
+/// that lets more warpgroups in, or where there would be fewer stages than by default.
+int32_t WarpSpecializer::shareRings(const StageCosts &costs, function_ref<int32_t(bool)> choose) {
+  findPartners(/*widely=*/false);
+  int32_t count = choose(false);
+  int64_t warpgroups = costs.warpgroups(count);
+  findPartners(/*widely=*/true);
+  int32_t wide = choose(true);
+  int64_t then = costs.warpgroups(wide);
+  bool areFew = count < std::min({costs.most, wide, kDefaultStages});
+  sharesWidely = then > warpgroups || (then == warpgroups && areFew);
+  findPartners(sharesWidely);
+  return sharesWidely ? wide : count;
 }
 
 /// Beside a warpgroup that has a warp to copy for it: fewer stages than were asked for where other
@@ -105,15 +136,21 @@ void WarpSpecializer::chooseStagesAhead() {
 void WarpSpecializer::chooseStagesOfRoles() {
   unsigned threads = cta::threadsOf(kernel);
   bool isElastic = llvm::any_of(groups, [](const Group &group) { return group.isElastic; });
-  if (threads != kWarpgroupThreads || programs || isElastic)
+  if (programs || isElastic)
     return;
   StageCosts costs(*this, threads + cta::producerThreads(threads));
-  if (costs.most < 2)
+  if (threads != kWarpgroupThreads) { // what does not fit is for tile-allocate-scratch
+    int32_t count = shareRings(costs, [&](bool) { return costs.mostThatFit(); });
+    if (sharesWidely)
+      costs.set(count);
     return;
-  int32_t count = costs.fewerForCompany(costs.mostThatFit(), kDefaultStages);
-  while (count < kDefaultStages &&
-         costs.bytes(count + 1) <= lowering::maxSharedBytes(costs.module) &&
-         costs.warpgroups(count + 1) >= costs.warpgroups(count))
-    ++count;
-  costs.set(count);
+  }
+  costs.set(shareRings(costs, [&](bool) {
+    int32_t count = costs.fewerForCompany(costs.mostThatFit(), kDefaultStages);
+    while (costs.most > 1 && count < kDefaultStages &&
+           costs.bytes(count + 1) <= lowering::maxSharedBytes(costs.module) &&
+           costs.warpgroups(count + 1) >= costs.warpgroups(count))
+      ++count;
+    return count;
+  }));
 }

@@ -93,7 +93,7 @@ Block *WarpSpecializer::blockOfCopies() {
 }
 
 void WarpSpecializer::makeRings(Operation *start) {
-  findPartners();
+  findPartners(sharesWidely);
   OpBuilder b(start);
   ringsMade += llvm::count_if(groups, [](const Group &group) { return !group.partner; });
   int32_t all = programs ? warps * programs->count() : warps;
@@ -102,7 +102,7 @@ void WarpSpecializer::makeRings(Operation *start) {
       group.ring = group.partner->ring;
       continue;
     }
-    auto ring = cta::RingOp::create(b, group.loads.front().getLoc(), group.ringType(),
+    auto ring = cta::RingOp::create(b, group.loads.front().getLoc(), ringTypeOf(group),
                                     b.getI32IntegerAttr(group.stages),
                                     b.getI32IntegerAttr(group.isOwn ? warps : all),
                                     b.getI32IntegerAttr(group.isShared() ? cluster : 1),

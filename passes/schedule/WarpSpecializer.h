@@ -55,7 +55,9 @@ private:
   void joinVectors();
   void joinScalars();
   void chooseStages(Group &group) const;
-  void findPartners();
+  void findPartners(bool widely);
+  /// Of a group and all whose partner it is: with the largest slots of them.
+  cta::RingType ringTypeOf(const Group &owner) const;
   mlir::Block *blockOfCopies();
   void makeRings(mlir::Operation *start);
   mlir::LogicalResult makeRoles(mlir::OpBuilder &b, mlir::Operation *start);
@@ -67,6 +69,9 @@ private:
   void copyAllInPlace(mlir::Operation *start);
   void copyAhead(mlir::Operation *start);
   struct StageCosts;
+  bool storesFollowSlots() const;
+  int32_t stagesAhead(const StageCosts &costs, bool mayDeepen) const;
+  int32_t shareRings(const StageCosts &costs, llvm::function_ref<int32_t(bool widely)> choose);
   void chooseStagesAhead();
   void chooseStagesOfRoles();
   void copyInPlace(Group &group);
@@ -77,6 +82,7 @@ private:
   mlir::func::FuncOp kernel;
   mlir::Block &body;
   int32_t warps, stages, cluster;
+  bool sharesWidely = false;                 ///< rings, with groups of another kind
   std::optional<BlockProgramMaker> programs; ///< several that the thread block runs
   llvm::SmallVector<Group> groups;
 };

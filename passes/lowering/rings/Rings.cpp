@@ -5,6 +5,7 @@
 // any control flow.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/CtaSlots.h"
 #include "ir/Kernel.h"
 #include "ir/layout/Swizzle.h"
 #include "passes/facts/Registers.h"
@@ -138,11 +139,22 @@ Value Lowering::barrierOf(const Ring &ring, const Cursor &cursor, bool full) {
   return slotAddress(b, in, sharedAddress(first), read(cursor.slot), 8);
 }
 
-Registers Lowering::buffersOf(const Ring &ring, const Cursor &cursor) {
+/// Where in slot 0 of a ring buffers of `types` are: each behind the one before it.
+SmallVector<int64_t, 2> Lowering::buffersInSlot(const Ring &ring, TypeRange types) {
+  SmallVector<int64_t, 2> offsets;
+  int64_t next = ring.begin;
+  for (Type type : types) {
+    offsets.push_back(next);
+    next += cta::bytesInSlot(type);
+  }
+  return offsets;
+}
+
+Registers Lowering::buffersOf(const Ring &ring, const Cursor &cursor, TypeRange types) {
   Registers addresses;
-  for (int64_t offset : ring.bufferOffsets)
+  for (int64_t offset : buffersInSlot(ring, types))
     addresses.push_back(
-        slotAddress(b, in, sharedAddress(offset), read(cursor.slot), ring.slotBytes()));
+        slotAddress(b, in, sharedAddress(offset), read(cursor.slot), ring.slotBytes));
   return addresses;
 }
 
@@ -159,18 +171,17 @@ static bool lanesMayLag(cta::RingWaitOp wait) {
 }
 
 /// The address fields of matrix descriptors of the slot's buffers.
-SmallVector<Value, 4> Lowering::fieldsOf(const Ring &ring, const Cursor &cursor) {
+SmallVector<Value, 4> Lowering::fieldsOf(const Ring &ring, const Cursor &cursor, TypeRange types) {
   if (!sharedField) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointAfterValue(tid);
     // A group of consumers has its own place for what is not in rings.
-    int64_t start = ring.bufferOffsets.front();
-    sharedField = plus(addressField(sharedAddress(start)), -start / 16);
+    sharedField = plus(addressField(sharedAddress(ring.begin)), -ring.begin / 16);
   }
   SmallVector<Value, 4> fields;
-  for (int64_t offset : ring.bufferOffsets)
-    fields.push_back(slotAddress(b, in, plus(sharedField, offset / 16), read(cursor.slot),
-                                 ring.slotBytes() / 16));
+  for (int64_t offset : buffersInSlot(ring, types))
+    fields.push_back(
+        slotAddress(b, in, plus(sharedField, offset / 16), read(cursor.slot), ring.slotBytes / 16));
   return fields;
 }
 
@@ -190,13 +201,8 @@ static int64_t barriersOf(cta::RingOp ring, unsigned groups) {
 LogicalResult Lowering::lowerRing(cta::RingOp op) {
   Ring ring;
   ring.stages = op.getStages();
-  int64_t end = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
-  for (Type type : op.getType().getBuffers()) {
-    int64_t bytes = cast<cta::BufferType>(type).getBytes();
-    ring.bufferOffsets.push_back(end);
-    ring.bufferBytes.push_back(bytes);
-    end += int64_t(llvm::alignTo(bytes, cta::kSlotAlignment));
-  }
+  ring.begin = op->getAttrOfType<IntegerAttr>(cta::kScratchOffsetAttr).getInt();
+  ring.slotBytes = cta::bytesInSlot(op.getType().getBuffers());
   ring.barriers = barriersOf(op, groups);
   ring.consumer = makeCursor(0);
   ring.released = makeCursor(0);
@@ -209,14 +215,7 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
     }
   if (areRead)
     ring.reads = makeVariable(0);
-  llvm::SmallDenseSet<unsigned, 2> elements;
-  for (Operation *user : op->getUsers())
-    if (auto copy = dyn_cast<cta::RingElementCopyOp>(user))
-      elements.insert(cast<OpResult>(copy.getBuffer()).getResultNumber());
-  ring.hasElements = !elements.empty();
-  for (auto [i, bytes] : llvm::enumerate(ring.bufferBytes))
-    if (!elements.contains(i))
-      ring.announcedBytes += unsigned(bytes);
+  ring.hasElements = llvm::any_of(op->getUsers(), llvm::IsaPred<cta::RingElementCopyOp>);
   ring.cluster = op.getCluster();
   ring.eachLaneArrives = op->getParentOfType<ModuleOp>()->hasAttr(kEachLaneArrivesAttr);
   unsigned consumers = op.getConsumers() * ring.cluster * (ring.eachLaneArrives ? 32 : 1);
@@ -240,6 +239,15 @@ LogicalResult Lowering::lowerRing(cta::RingOp op) {
   return success();
 }
 
+/// What the machine's copies bring to a slot: all but the numbers that threads copy.
+static unsigned announcedBytes(cta::RingAcquireOp acquire) {
+  int64_t bytes = 0;
+  for (auto buffer : acquire.getBuffers())
+    if (llvm::none_of(buffer.getUsers(), llvm::IsaPred<cta::RingElementCopyOp>))
+      bytes += cast<cta::BufferType>(buffer.getType()).getBytes();
+  return unsigned(bytes);
+}
+
 LogicalResult Lowering::lowerRingStep(Operation *op, const Ring &ring) {
   if (auto acquire = dyn_cast<cta::RingAcquireOp>(op)) {
     in.mbarrierWait(barrierOf(ring, ring.producer, /*full=*/false), read(ring.producer.parity));
@@ -247,8 +255,9 @@ LogicalResult Lowering::lowerRingStep(Operation *op, const Ring &ring) {
     if (acquire.getBytes())
       in.mbarrierExpect(full, getScalar(acquire.getBytes()));
     else
-      in.mbarrierExpect(full, ring.announcedBytes);
-    for (auto [result, address] : llvm::zip(op->getResults(), buffersOf(ring, ring.producer)))
+      in.mbarrierExpect(full, announcedBytes(acquire));
+    for (auto [result, address] :
+         llvm::zip(op->getResults(), buffersOf(ring, ring.producer, op->getResultTypes())))
       set(result, {address});
   } else if (auto copy = dyn_cast<cta::RingCopyOp>(op)) {
     lowerRingCopy(copy, ring);
@@ -269,10 +278,10 @@ LogicalResult Lowering::lowerRingStep(Operation *op, const Ring &ring) {
       in.copyAsyncArrive(barrierOf(ring, ring.producer, /*full=*/true));
     advance(ring, ring.producer);
   } else if (isa<cta::RingWaitOp>(op)) {
-    SmallVector<Value, 4> fields = fieldsOf(ring, ring.consumer);
+    SmallVector<Value, 4> fields = fieldsOf(ring, ring.consumer, op->getResultTypes());
     in.mbarrierWait(barrierOf(ring, ring.consumer, /*full=*/true), read(ring.consumer.parity));
-    for (auto [result, address, field] :
-         llvm::zip_equal(op->getResults(), buffersOf(ring, ring.consumer), fields)) {
+    for (auto [result, address, field] : llvm::zip_equal(
+             op->getResults(), buffersOf(ring, ring.consumer, op->getResultTypes()), fields)) {
       set(result, {address});
       slotFields[result] = field;
     }
@@ -387,13 +396,14 @@ void Lowering::lowerRingCopy(cta::RingCopyOp copy, const Ring &ring) {
 
 LogicalResult Lowering::lowerRingFill(cta::RingFillOp op) {
   const Ring &ring = rings.find(op.getRing())->second;
-  auto buffer = cast<cta::BufferType>(op.getRing().getType().getBuffers()[op.getBuffer()]);
+  ArrayRef<Type> buffers = op.getRing().getType().getBuffers();
+  auto buffer = cast<cta::BufferType>(buffers[op.getBuffer()]);
   LinearLayout offsets =
       layout::offsetsOf(cta::getLayout(op.getValue().getType()), buffer.getLinearLayout());
-  int64_t stride = ring.slotBytes();
+  int64_t begin = buffersInSlot(ring, buffers)[op.getBuffer()];
   in.barrier(); // nobody reads any more what was there
   for (unsigned slot = 0; slot < ring.stages; ++slot)
-    writeShared(get(op.getValue()), offsets, ring.bufferOffsets[op.getBuffer()] + slot * stride);
+    writeShared(get(op.getValue()), offsets, begin + slot * ring.slotBytes);
   in.fenceProxyAsync();
   in.barrier();
   return success();

@@ -141,9 +141,9 @@ func.func @ring_without_slots() {
 #line = #cta.layout<{offset = [[1], [2]]} : [4]>
 !line = !cta.buffer<[4], f32, #line>
 // ring_slot_c1
-func.func @slot_types(%r: !cta.ring<!line, !line>) {
+func.func @slot_types(%r: !cta.ring<!line>) {
   // expected-error@+1 {{expected the buffers of}}
-  %a = cta.ring_wait %r : !cta.ring<!line, !line> -> !line
+  %a, %b = cta.ring_wait %r : !cta.ring<!line> -> !line, !line
   return
 }
 
@@ -151,17 +151,18 @@ func.func @slot_types(%r: !cta.ring<!line, !line>) {
 
 #line = #cta.layout<{offset = [[1], [2]]} : [4]>
 !line = !cta.buffer<[4], f32, #line>
-func.func @slot_types_acquired(%r: !cta.ring<!line, !line>) {
+func.func @slot_types_acquired(%r: !cta.ring<!line>) {
   // expected-error@+1 {{expected the buffers of}}
-  %a = cta.ring_acquire %r : !cta.ring<!line, !line> -> !line
+  %a, %b = cta.ring_acquire %r : !cta.ring<!line> -> !line, !line
   return
 }
 
 // -----
 
 #line = #cta.layout<{offset = [[1], [2]]} : [4]>
+#long = #cta.layout<{offset = [[1], [2], [4], [8], [16], [32], [64], [128], [256]]} : [512]>
 !line = !cta.buffer<[4], f32, #line>
-!other = !cta.buffer<[4], i32, #line>
+!other = !cta.buffer<[512], f32, #long>
 // ring_copy_c1
 func.func @ring_copy_buffer(%map: !cta.tensor_map, %i: i32, %a: !other, %r: !cta.ring<!line>) {
   // expected-error@+1 {{expected a buffer of}}
