@@ -42,7 +42,11 @@ protected:
     folder = mkdtemp(made);
     setenv("TILE_CACHE_DIR", (folder / "cache").c_str(), 1);
   }
-  ~CompilerLibrary() override { fs::remove_all(folder); }
+  ~CompilerLibrary() override {
+    if (compiler)
+      get<decltype(&tile_compiler_destroy)>("tile_compiler_destroy")(compiler);
+    fs::remove_all(folder);
+  }
 
   /// A copy of a library, under the name that it is looked for by.
   fs::path copy(const fs::path &library, const fs::path &to) {
