@@ -21,8 +21,9 @@ module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kerne
 // CHECK: cta.ring_wait
 // CHECK: arith.mulf
 // AMPERE-LABEL: func.func @row(
-// AMPERE: cta.slots {count = 8 : i32}
-// AMPERE: cta.async_wait 6
+// Two bytes a thread are less than its own copies take.
+// AMPERE-NOT: cta.
+// AMPERE: scf.for {{.*}} iter_args
 func.func @row(%x: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %s: !tile.ptr<f32>, %out: !tile.ptr<f32>, %n: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
@@ -43,6 +44,31 @@ func.func @row(%x: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %s: !tile.ptr<
     %y = arith.mulf %w, %fs : tensor<64xf32>
     %o = tile.addptr %os, %at : tensor<64x!tile.ptr<f32>>, tensor<64xi32>
     tile.store %o, %y : tensor<64x!tile.ptr<f32>>
+  }
+  return
+}
+
+// 4 KB a turn: five stages have 16 KB under way.
+// CHECK-LABEL: func.func @block(
+// CHECK: cta.ring {consumers = 4 : i32, stages = 5 : i32}
+// AMPERE-LABEL: func.func @block(
+// AMPERE: cta.slots {count = 5 : i32}
+// AMPERE: cta.async_wait 3
+func.func @block(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %out: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c1024 = arith.constant 1024 : i32
+  %r = tile.make_range 0 to 1024 : tensor<1024xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  %os = tile.splat %out : !tile.ptr<f32> -> tensor<1024x!tile.ptr<f32>>
+  scf.for %i = %c0 to %n step %c1 : i32 {
+    %start = arith.muli %i, %c1024 : i32
+    %starts = tile.splat %start : i32 -> tensor<1024xi32>
+    %at = arith.addi %starts, %r : tensor<1024xi32>
+    %p = tile.addptr %xs, %at : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+    %v = tile.load %p : tensor<1024x!tile.ptr<f32>>
+    %o = tile.addptr %os, %at : tensor<1024x!tile.ptr<f32>>, tensor<1024xi32>
+    tile.store %o, %v : tensor<1024x!tile.ptr<f32>>
   }
   return
 }
