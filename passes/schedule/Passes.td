@@ -133,9 +133,9 @@ def SpecializeWarpsPass : TilePass<"tile-specialize-warps", "::mlir::ModuleOp"> 
       compute starts the copies of a loop: of the first iterations before it, of later ones
       where a slot has been released; rings are made in the branch that all copies are in, if there
       is one, as programs that leave early need none. Loops side by side whose slots are of one kind share a
-      ring. So do loops whose slots are of different kinds, each as large as the largest, and loads
-      outside of loops that come where nothing of the others is used any more, where that lets more
-      warpgroups in or there would be fewer stages than by default. Beside a lone warpgroup rings have as many stages as let most programs in, three at
+      ring. So do loops whose slots are of different kinds, each as large as the largest, and blocks
+      that loops read, the later ones loaded behind the loop that reads the earlier, where that lets
+      more warpgroups in or there would be fewer stages than by default. Beside a lone warpgroup rings have as many stages as let most programs in, three at
       least. Rings of loads that the thread
       blocks of a cluster may have in common move together. Where
       tile-alternate-tiles has said so, there are two groups of consumers, which

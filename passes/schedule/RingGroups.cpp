@@ -72,15 +72,16 @@ LogicalResult WarpSpecializer::findGroups() {
 }
 
 /// Whether slots of `group` are filled and read behind those of `before`, so that one ring does for
-/// both: the second of two loops side by side; what is loaded, by no loop, where nothing of the
-/// other is used any more.
+/// both: the second of two loops side by side; what is loaded, by no loop, behind a loop that reads
+/// the other to its end. (Blocks of products without a loop are on their way all at once.)
 static bool follows(const Group &group, const Group &before) {
   auto loop = dyn_cast<scf::ForOp>(group.firstUser->getParentOp());
   auto first = dyn_cast<scf::ForOp>(before.firstUser->getParentOp());
   if (loop && first)
     return first->getBlock() == loop->getBlock() && first->isBeforeInBlock(loop);
   Operation *start = group.loads.front();
-  return !loop && !first && before.lastUser->getBlock() == start->getBlock() &&
+  return !loop && !first && isa<scf::ForOp>(before.lastUser) &&
+         before.lastUser->getBlock() == start->getBlock() &&
          before.lastUser->isBeforeInBlock(start);
 }
 
