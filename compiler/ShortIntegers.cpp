@@ -9,6 +9,12 @@
 // It is right about 32 bits, and as fast: an instruction for two numbers saves no more than
 // what brings them together and apart.
 //
+// Of a word that it knows to be zero it converts the upper half as if that were 16:
+//
+//   cvt.f16x2.e5m2x2 of half of a shuffle of zeros (columns that a mask cuts off)   =>  2^-11
+//
+// So bytes that it may know are given bits that nobody knows to be zero.
+//
 //===----------------------------------------------------------------------===//
 #include "compiler/ShortIntegers.h"
 #include "text/Format.h"
@@ -32,12 +38,16 @@ private:
   Value *wide(Value *v, bool isSigned);
   void widenExtremum(MinMaxIntrinsic &extremum);
   void addInWord(BinaryOperator &sum);
+  bool isKnown(Value *v);
+  void hideFromAssembler(CallInst &conversion);
 
   Function &f;
   IRBuilder<> b;
   /// Extrema (of signed numbers, of others), as they were before they were cut to their width
   /// again.
   DenseMap<Value *, Value *> known[2];
+  DenseMap<Instruction *, bool> foldable; ///< of instructions, whether they are known
+  Value *zero = nullptr;                  ///< of 16 bits, which the assembler does not know to be
 };
 } // namespace
 
@@ -81,6 +91,66 @@ void Widening::addInWord(BinaryOperator &sum) {
   sum.eraseFromParent();
 }
 
+/// Whether the assembler may know `v`: neither parameters nor memory are in it, if only because
+/// nothing is loaded by a predicate that it knows. Around loops nothing else comes in.
+bool Widening::isKnown(Value *v) {
+  if (auto *constant = dyn_cast<Constant>(v))
+    return !isa<GlobalValue>(constant);
+  auto *i = dyn_cast<Instruction>(v);
+  if (!i || isa<LoadInst, AllocaInst>(i))
+    return false;
+  auto [at, isNew] = foldable.try_emplace(i, true);
+  if (!isNew)
+    return at->second;
+  auto areKnown = [&](auto &&operands) {
+    return all_of(operands, [&](const Use &use) { return isKnown(use); });
+  };
+  bool known;
+  if (auto *call = dyn_cast<CallInst>(i)) {
+    auto *text = dyn_cast<InlineAsm>(call->getCalledOperand());
+    Function *callee = call->getCalledFunction();
+    if (callee && callee->getName().contains("shfl"))
+      known = isKnown(call->getArgOperand(1));
+    else if (text && text->hasSideEffects()) // a load by a predicate, and what it gives without
+      known = any_of(call->args(), [](const Use &use) { return use->getType()->isIntegerTy(1); }) &&
+              all_of(call->args(),
+                     [&](const Use &use) { return use->getType()->isPointerTy() || isKnown(use); });
+    else
+      known = areKnown(call->args());
+  } else {
+    known = areKnown(i->operands());
+  }
+  return foldable[i] = known;
+}
+
+/// Gives the operand of a conversion of two bytes bits that are zero, which the assembler cannot
+/// know.
+void Widening::hideFromAssembler(CallInst &conversion) {
+  Value *bytes = conversion.getArgOperand(0);
+  if (!isKnown(bytes))
+    return;
+  if (!zero) {
+    b.SetInsertPoint(f.getEntryBlock().getFirstInsertionPt());
+    auto *type = FunctionType::get(b.getInt16Ty(), /*isVarArg=*/false);
+    // No chip counts 2^63 cycles.
+    auto *text = InlineAsm::get(
+        type,
+        "{\n.reg .b32 hi;\nmov.u32 hi, %clock_hi;\nshr.u32 hi, hi, 31;\ncvt.u16.u32 $0, hi;\n}",
+        "=h", /*hasSideEffects=*/true);
+    zero = b.CreateCall(text);
+  }
+  b.SetInsertPoint(&conversion);
+  conversion.setArgOperand(0, b.CreateOr(bytes, zero));
+}
+
+/// Whether `i` converts two floats of 8 bits.
+static bool convertsBytes(const Instruction &i) {
+  auto *call = dyn_cast<CallInst>(&i);
+  auto *text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
+  return text && StringRef(text->getAsmString()).starts_with("cvt.rn.f16x2.e") &&
+         call->arg_size() == 1 && call->getArgOperand(0)->getType()->isIntegerTy(16);
+}
+
 void Widening::run() {
   for (Instruction &i : make_early_inc_range(instructions(f))) {
     auto *vector = dyn_cast<FixedVectorType>(i.getType());
@@ -89,6 +159,8 @@ void Widening::run() {
     else if (vector && vector->getNumElements() == 2 && vector->getElementType()->isIntegerTy(16) &&
              i.getOpcode() == Instruction::Add)
       addInWord(cast<BinaryOperator>(i));
+    else if (convertsBytes(i))
+      hideFromAssembler(cast<CallInst>(i));
   }
 }
 
