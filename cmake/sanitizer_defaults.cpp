@@ -13,9 +13,9 @@ TILE_DEFAULTS __asan_default_options() {
 
 TILE_DEFAULTS __ubsan_default_options() { return "halt_on_error=1:print_stacktrace=1"; }
 
-// Not lost, but kept until the process ends: what LLVM's libraries have for themselves, also where a
-// library that uses them was closed; the states of kernels built ahead, some of which tests have on
-// their stacks; what a driver of tests was told not to free.
+// Not lost, but kept until the process ends: what LLVM's libraries have for themselves, also where
+// a library that uses them was closed; the states of kernels built ahead, some of which tests have
+// on their stacks; what a driver of tests was told not to free.
 TILE_DEFAULTS __lsan_default_suppressions() {
   return "leak:libMLIR.so\nleak:libLLVM.so\nleak:tile::ahead::stateOf\nleak:FakeCuda.cpp\n";
 }

@@ -87,8 +87,7 @@ static const llvm::StringMap<Rule> &rules() {
     // What the author of a loop may say, and no pass goes by: it is kept as it was said.
     for (StringRef flag : {"tile.warp_specialize", "tile.flatten", "tile.disallow_acc_multi_buffer",
                            "tile.disable_licm"})
-      add(
-          flag, Place::Loop, [](Attribute a) { return isa<BoolAttr, UnitAttr>(a); }, "a bool");
+      add(flag, Place::Loop, [](Attribute a) { return isa<BoolAttr, UnitAttr>(a); }, "a bool");
     unit(Place::Loop, {cta::kProgramsLoopAttr, cta::kByTurnsAttr, cta::kSpareSlotAttr});
     unit(Place::Prologue, {cta::kPrologueAttr});
     add(cta::kScratchOffsetAttr, Place::Any, isI32, "an i32");

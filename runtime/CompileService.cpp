@@ -8,7 +8,7 @@ using namespace tile::runtime;
 
 void CompileService::addFallback(CompiledKernel &kernel, const frontend::SourceFile &file,
                                  const CompileOptions &options) {
-  const int(&programs)[3] = kernel.metadata.programsPerBlock;
+  const int (&programs)[3] = kernel.metadata.programsPerBlock;
   bool gainsAhead = kernel.metadata.fewPrograms > 0 && options.programs == GridPrograms::Any;
   bool shares = *std::max_element(std::begin(programs), std::end(programs)) > 1 &&
                 (options.warpRoles != WarpRoles::Shared || !kernel.metadata.gridSplits.empty());

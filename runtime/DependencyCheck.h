@@ -6,7 +6,8 @@
 // file whose content has been compared is not read again while its inode, size and
 // times stay the same, unless it had been changed so shortly before that its times
 // could not tell another change. Writes to a page of a mapping that is dirty already move none of
-// that: they are not seen (docs/running.md). Only reading every file at every launch would see them.
+// that: they are not seen (docs/running.md). Only reading every file at every launch would see
+// them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_RUNTIME_DEPENDENCYCHECK_H

@@ -104,7 +104,7 @@ LoadedKernel::otherForm(const Compile &compile, std::shared_ptr<LoadedKernel> &k
 llvm::Error LoadedKernel::prepareFor(const uint32_t grid[3]) const {
   if (!kernel->alone)
     return llvm::Error::success();
-  const int(&together)[3] = metadata().programsPerBlock;
+  const int (&together)[3] = metadata().programsPerBlock;
   uint64_t programs = uint64_t(grid[0]) * grid[1] * grid[2];
   auto multiprocessors = unsigned(owner->device().multiprocessors);
   uint64_t enough = uint64_t(multiprocessors) * together[0] * together[1] * together[2];

@@ -76,7 +76,7 @@ bool runtime::wantsForm(const KernelMetadata &metadata, const uint32_t grid[3],
                         unsigned multiprocessors) {
   if (hasFewPrograms(unsigned(std::max(metadata.fewPrograms, 0)), grid, multiprocessors))
     return true;
-  const int(&together)[3] = metadata.programsPerBlock;
+  const int (&together)[3] = metadata.programsPerBlock;
   return *std::max_element(together, together + 3) > 1 &&
          !fillsBlocks(metadata, grid, multiprocessors);
 }

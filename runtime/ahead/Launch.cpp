@@ -289,7 +289,7 @@ static Failure fill(Launch &launch, const Loaded &loaded, Made &made, bool &take
 static Failure launchLoaded(Launch &launch, const Loaded &loaded) {
   const Driver &driver = *launch.driver;
   const tile_rt_code &code = *loaded.code;
-  const int32_t(&together)[3] = code.programs_per_block;
+  const int32_t (&together)[3] = code.programs_per_block;
   bool shares = together[0] > 1 || together[1] > 1 || together[2] > 1;
   if (loaded.alone &&
       (tile::runtime::hasFewPrograms(code.few_programs, launch.grid, loaded.multiprocessors) ||
