@@ -17,6 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/ShortIntegers.h"
+#include "passes/lowering/instructions/PtxText.h"
 #include "text/Format.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -38,7 +39,7 @@ private:
   Value *wide(Value *v, bool isSigned);
   void widenExtremum(MinMaxIntrinsic &extremum);
   void addInWord(BinaryOperator &sum);
-  bool isKnown(Value *v);
+  bool isKnown(Value *v, unsigned depth = 0);
   void hideFromAssembler(CallInst &conversion);
 
   Function &f;
@@ -92,29 +93,32 @@ void Widening::addInWord(BinaryOperator &sum) {
 }
 
 /// Whether the assembler may know `v`: neither parameters nor memory are in it, if only because
-/// nothing is loaded by a predicate that it knows. Around loops nothing else comes in.
-bool Widening::isKnown(Value *v) {
+/// nothing is loaded by a predicate that it knows. Around loops nothing else comes in. Of what is
+/// made in very many steps it is not asked: it may be.
+bool Widening::isKnown(Value *v, unsigned depth) {
+  constexpr unsigned kMostSteps = 500;
   if (auto *constant = dyn_cast<Constant>(v))
     return !isa<GlobalValue>(constant);
   auto *i = dyn_cast<Instruction>(v);
   if (!i || isa<LoadInst, AllocaInst>(i))
     return false;
   auto [at, isNew] = foldable.try_emplace(i, true);
-  if (!isNew)
+  if (!isNew || depth == kMostSteps)
     return at->second;
   auto areKnown = [&](auto &&operands) {
-    return all_of(operands, [&](const Use &use) { return isKnown(use); });
+    return all_of(operands, [&](const Use &use) { return isKnown(use, depth + 1); });
   };
   bool known;
   if (auto *call = dyn_cast<CallInst>(i)) {
     auto *text = dyn_cast<InlineAsm>(call->getCalledOperand());
     Function *callee = call->getCalledFunction();
     if (callee && callee->getName().contains("shfl"))
-      known = isKnown(call->getArgOperand(1));
+      known = isKnown(call->getArgOperand(1), depth + 1);
     else if (text && text->hasSideEffects()) // a load by a predicate, and what it gives without
       known = any_of(call->args(), [](const Use &use) { return use->getType()->isIntegerTy(1); }) &&
-              all_of(call->args(),
-                     [&](const Use &use) { return use->getType()->isPointerTy() || isKnown(use); });
+              all_of(call->args(), [&](const Use &use) {
+                return use->getType()->isPointerTy() || isKnown(use, depth + 1);
+              });
     else
       known = areKnown(call->args());
   } else {
@@ -131,13 +135,9 @@ void Widening::hideFromAssembler(CallInst &conversion) {
     return;
   if (!zero) {
     b.SetInsertPoint(f.getEntryBlock().getFirstInsertionPt());
-    auto *type = FunctionType::get(b.getInt16Ty(), /*isVarArg=*/false);
-    // No chip counts 2^63 cycles.
-    auto *text = InlineAsm::get(
-        type,
-        "{\n.reg .b32 hi;\nmov.u32 hi, %clock_hi;\nshr.u32 hi, hi, 31;\ncvt.u16.u32 $0, hi;\n}",
-        "=h", /*hasSideEffects=*/true);
-    zero = b.CreateCall(text);
+    auto *type = FunctionType::get(b.getInt32Ty(), /*isVarArg=*/false);
+    auto *text = InlineAsm::get(type, tile::ptx::kUnknownZero, "=r", /*hasSideEffects=*/true);
+    zero = b.CreateTrunc(b.CreateCall(text), b.getInt16Ty());
   }
   b.SetInsertPoint(&conversion);
   conversion.setArgOperand(0, b.CreateOr(bytes, zero));

@@ -454,12 +454,17 @@ private:
     int32_t stages = kernelOf(module).getStages();
     if (stages == 0) // left to the compiler
       stages = kDefaultStages;
+    bool hasRoles =
+        module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
     module.walk([&](scf::ForOp loop) {
       auto own = loop->getAttrOfType<IntegerAttr>(kNumStagesAttr);
       bool isForProducts = hasProducts(loop);
       int32_t count = own ? int32_t(own.getInt()) : stages;
-      if (!own && !isForProducts)
-        return planForFew(loop);
+      if (!own && !isForProducts) {
+        if (!hasRoles)
+          planForFew(loop);
+        return;
+      }
       if (count < 2 || loop.getUnsignedCmp())
         return;
       limit = std::max(limit, count);
@@ -476,10 +481,6 @@ private:
   /// Loads ahead in `loop` if it is for few programs; or says that it would be worth it.
   void planForFew(scf::ForOp loop) {
     ModuleOp module = getOperation();
-    bool hasRoles =
-        module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
-    if (hasRoles)
-      return;
     std::optional<AheadLoop> ahead;
     {
       // Nobody has asked for it: there is nothing to refuse.

@@ -1,6 +1,7 @@
 //===- Instructions.cpp - the one room where PTX instructions are named ---===//
 #include "passes/lowering/instructions/Instructions.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "passes/lowering/instructions/PtxText.h"
 
 using namespace mlir;
 using namespace tile;
@@ -383,9 +384,7 @@ Value Instructions::mulHiUnsigned(Value a, Value c) {
 }
 
 Value Instructions::unknownZero() {
-  // No chip counts 2^63 cycles.
-  return inlineAsm("{\n.reg .b32 hi;\nmov.u32 hi, %clock_hi;\nshr.u32 $0, hi, 31;\n}", "=r",
-                   b.getI32Type(), {}, /*sideEffects=*/true);
+  return inlineAsm(ptx::kUnknownZero, "=r", b.getI32Type(), {}, /*sideEffects=*/true);
 }
 
 Value Instructions::permuteBytes(Value low, Value high, uint32_t selector) {

@@ -12,6 +12,10 @@
 
 namespace tile::ptx {
 
+/// Gives 32 bits that are zero, which the assembler cannot know: no chip counts 2^63 cycles.
+inline constexpr llvm::StringLiteral kUnknownZero =
+    "{\n.reg .b32 hi;\nmov.u32 hi, %clock_hi;\nshr.u32 $0, hi, 31;\n}";
+
 /// Threads of a warp, or a thread block, run it together.
 bool isCollective(llvm::StringRef text);
 bool loadsGlobal(llvm::StringRef text);
