@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Attention: the kernel library against Triton on the same source, and both against cuDNN.
 
-    python3 benchmarks/attention.py BUNDLE [--json FILE] [--only WORD]... [--no-triton]
+    python3 benchmarks/attention.py BUNDLE [--json FILE] [--only WORD]... [--no-triton] [--target sm_80]
 
 BUNDLE holds libtile.so. Both compilers get the same .tile files and the same list of
 configurations, of which each side's best counts. Every configuration is compared with
@@ -56,9 +56,10 @@ def cell(value):
 
 
 class Tile:
-    def __init__(self, bundle):
+    def __init__(self, bundle, target=None):
         import libtile
-        self.compiler, self.loaded, self.sources = libtile.Compiler(bundle.library), {}, {}
+        self.compiler = libtile.Compiler(bundle.library, target)
+        self.loaded, self.sources = {}, {}
 
     def prepare(self, launch):
         import torch
@@ -163,7 +164,7 @@ def row_of(result, ratios):
 
 
 def main():
-    parser = common.parser(__doc__)
+    parser = common.parser(__doc__, target=True)
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--no-triton", action="store_true")
     options = parser.parse_args()
@@ -171,9 +172,10 @@ def main():
         return common.SKIPPED
     import libtile
     import timing
-    sides = {"tile": Tile(libtile.Bundle(options.bundle)).prepare}
+    sides = {"tile": Tile(libtile.Bundle(options.bundle), options.target).prepare}
     if not options.no_triton:
         try:
+            common.triton_for(options.target)
             sides["triton"] = Triton().prepare
         except ImportError as error:
             common.missing("Triton", error)

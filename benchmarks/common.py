@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import sys
+import tempfile
 import types
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -57,13 +58,35 @@ def missing(what, why):
     print(f"!!! NOT MEASURED: {what}: {why}", file=sys.stderr, flush=True)
 
 
-def parser(description, json=None):
-    """Of a command line: BUNDLE, and where the figures are written to."""
+def parser(description, json=None, target=False):
+    """Of a command line: BUNDLE, where the figures are written to, and the chip to compile for."""
     result = argparse.ArgumentParser(description=description,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     result.add_argument("bundle")
     result.add_argument("--json", default=json)
+    if target:
+        result.add_argument("--target", metavar="sm_80",
+                            help="an older chip both compilers write code for; it runs on this one")
     return result
+
+
+def triton_for(target):
+    """Lets Triton compile for an older chip (`sm_80`), up to PTX: that is assembled for this one, as
+    the driver does it with Tile's. None: for this chip."""
+    import triton  # noqa: F401
+    if target is None:
+        return
+    from triton.backends.compiler import GPUTarget
+    from triton.backends.nvidia.compiler import CUDABackend
+    from triton.runtime import driver
+    # What is assembled so is no machine code for that chip: nobody else is to find it.
+    os.environ["TRITON_CACHE_DIR"] = tempfile.mkdtemp(prefix="triton-")
+    here = driver.active.get_current_target().arch
+    other = GPUTarget("cuda", int(target.removeprefix("sm_")), 32)
+    driver.active.get_current_target = lambda: other
+    assemble = CUDABackend.make_cubin
+    CUDABackend.make_cubin = lambda self, ptx, metadata, options, capability: assemble(
+        self, ptx, metadata, options, here)
 
 
 def has_device():

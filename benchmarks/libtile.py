@@ -61,10 +61,11 @@ class Bundle:
 
 
 class Compiler:
-    """A tile_compiler with no disk cache, so that compiling is compiling."""
+    """A tile_compiler with no disk cache, so that compiling is compiling; for this machine's chip
+    if `target` does not name another."""
 
-    def __init__(self, library_path):
-        self.lib = ctypes.CDLL(library_path)
+    def __init__(self, library_path, target=None):
+        self.lib, self.target = ctypes.CDLL(library_path), target
         self.lib.tile_last_error.restype = ctypes.c_char_p
         self.lib.tile_version.restype = ctypes.c_char_p
         self.lib.tile_kernel_ptx.restype = ctypes.c_char_p
@@ -95,6 +96,7 @@ class Compiler:
         options.warp_roles = warp_roles.encode() if warp_roles else None
         if num_stages is not None:
             options.num_stages = num_stages
+        target = target or self.target
         options.target = target.encode() if target else None
         text = source.encode()
         out = ctypes.c_void_p()

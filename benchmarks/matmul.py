@@ -2,13 +2,15 @@
 """Matrix products: Tile against Triton on the same source, and both against cuBLAS.
 
     python3 benchmarks/matmul.py BUNDLE [--json FILE] [--quick] [--shape MxNxK]... [--dtype f16|bf16|f32|fp8]
+                                   [--target sm_80]
 
 BUNDLE holds libtile.so. Both compilers get the pointer kernel of kernels/matmul.tile
 and the same list of configurations, of which two have blocks that Triton cannot have
 (192 and 320 columns); every configuration is checked against a float32 product before it
 is timed. The best of each side, Tile's other kernels for the
 same product and cuBLAS (torch.matmul) are then timed again in turns. Ratios above 1:
-Tile is faster.
+Tile is faster. With `--target sm_80` both write code for that chip (mma.sync, cp.async), which runs
+on this one; the configurations are those of such chips.
 """
 import ctypes
 import sys
@@ -22,6 +24,10 @@ SHAPES = [(1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096), (8192, 819
 CONFIGS = [(128, 256, 64, 8, 3), (128, 256, 64, 8, 4), (256, 128, 64, 8, 3), (256, 128, 64, 8, 4),
            (128, 128, 64, 8, 4), (128, 128, 64, 4, 4), (128, 128, 64, 8, 6), (64, 128, 64, 4, 8),
            (16, 64, 128, 4, 4), (128, 320, 64, 8, 3), (128, 192, 64, 8, 4)]
+# For chips whose products are of warps, not of warpgroups.
+OLDER = [(128, 256, 32, 8, 3), (256, 128, 32, 8, 3), (128, 128, 32, 4, 4), (128, 128, 32, 8, 4),
+         (128, 128, 64, 8, 3), (128, 64, 32, 4, 4), (64, 128, 32, 4, 4), (64, 64, 32, 4, 5),
+         (256, 64, 32, 4, 4), (64, 256, 32, 4, 4), (128, 128, 64, 4, 3), (64, 128, 64, 4, 4)]
 # (BLOCK_M, BLOCK_N, BLOCK_K, warps, stages, MORE_N)
 WIDE = [(128, 128, 64, 8, 4, 64), (128, 256, 64, 8, 3, 64)]
 # Configurations that clusters of two blocks are tried with: the first ones.
@@ -53,9 +59,9 @@ def signature(values):
 
 
 class Tile:
-    def __init__(self, bundle):
+    def __init__(self, bundle, target):
         import libtile
-        self.compiler = libtile.Compiler(bundle.library)
+        self.compiler = libtile.Compiler(bundle.library, target)
         with open(common.kernel_path("matmul")) as f:
             self.source = f.read()
         self.loaded = {}
@@ -175,7 +181,7 @@ def row_of(r, ratios):
 
 
 def main():
-    parser = common.parser(__doc__)
+    parser = common.parser(__doc__, target=True)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--shape", action="append")
     parser.add_argument("--layout", action="append", choices=["NN", "NT"])
@@ -188,14 +194,17 @@ def main():
     import torch
     import libtile
     import timing
-    tile = Tile(libtile.Bundle(options.bundle))
-    sides = [(side, tile.prepare) for side in SIDES if side.startswith("tile")]
+    tile = Tile(libtile.Bundle(options.bundle), options.target)
+    # Clusters and products wider than a block are of chips with warpgroups.
+    own = SIDES if not options.target else SIDES[:3]
+    sides = [(side, tile.prepare) for side in own if side.startswith("tile")]
     if not options.no_triton:
+        common.triton_for(options.target)
         sides.append(("triton:matmul", Triton().prepare))
     parse = lambda text: tuple(int(x) for x in text.split("x"))
     shapes = [parse(s) for s in options.shape] if options.shape else SHAPES
     configs = [parse(s) for s in options.config] if options.config else \
-        QUICK if options.quick else CONFIGS
+        QUICK if options.quick else OLDER if options.target else CONFIGS
     timer, log, results = timing.Timer(), [], []
     rows, ratios = [], {}
     for dtype in options.dtype or ["f16"]:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Memory-bound kernels: Tile against Triton on the same source, in one process.
 
-    python3 benchmarks/memory_bound.py BUNDLE [--json FILE] [--only TEXT] [--quick] [--plain]
+    python3 benchmarks/memory_bound.py BUNDLE [--json FILE] [--only TEXT] [--quick] [--plain] [--target sm_80]
 
 BUNDLE holds libtile.so (an unpacked release bundle, or a build folder). Each
 side tries every configuration of a case, each checked for correct results; the
@@ -39,9 +39,9 @@ class TritonSide:
 class TileSide:
     name = "tile"
 
-    def __init__(self, bundle):
+    def __init__(self, bundle, target):
         import libtile
-        self.compiler = libtile.Compiler(bundle.library)
+        self.compiler = libtile.Compiler(bundle.library, target)
 
     def launcher(self, case, launch):
         import torch
@@ -141,11 +141,11 @@ def print_summary(results):
     print("triton/copy is what triton/tile would be with kernels as fast as the copy")
 
 
-def make_sides(bundle_folder):
+def make_sides(bundle_folder, target):
     """What can be measured here; says loudly what cannot."""
     sides = []
     try:
-        import triton  # noqa: F401
+        common.triton_for(target)
         sides.append(TritonSide())
     except ImportError as error:
         common.missing("the Triton side", error)
@@ -155,14 +155,14 @@ def make_sides(bundle_folder):
         common.missing("the Tile side", f"no libtile.so under {bundle.folder}")
     else:
         try:
-            sides.append(TileSide(bundle))
+            sides.append(TileSide(bundle, target))
         except (OSError, libtile.TileError, AttributeError) as error:
             common.missing("the Tile side", error)
     return sides
 
 
 def main():
-    parser = common.parser(__doc__, json="memory_bound.json")
+    parser = common.parser(__doc__, json="memory_bound.json", target=True)
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--quick", action="store_true", help="fewer samples")
     parser.add_argument("--plain", action="store_true",
@@ -173,7 +173,7 @@ def main():
     import torch
     import cases
     import timing
-    sides = make_sides(args.bundle)
+    sides = make_sides(args.bundle, args.target)
     torch.manual_seed(0)
     timer, results, log = timing.Timer(), [], []
     for make in cases.PLAIN if args.plain else cases.ALL:
