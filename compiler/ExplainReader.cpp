@@ -195,6 +195,9 @@ void Reader::visit(Operation *op) {
   if (auto stage = dyn_cast<cta::StageOp>(op))
     return addStaging(op, stage.getSrc().getType(), stage.getType().getLinearLayout(),
                       "operand of a product");
+  if (auto fill = dyn_cast<cta::FillOp>(op))
+    return addStaging(op, fill.getSrc().getType(), fill.getBuffer().getType().getLinearLayout(),
+                      "operand of a product");
   if (isa<ReduceOp, ScanOp>(op))
     return visitCombine(op);
   if (auto dot = dyn_cast<DotOp>(op))

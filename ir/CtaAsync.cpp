@@ -196,6 +196,16 @@ LogicalResult StageOp::verify() {
   return success();
 }
 
+LogicalResult FillOp::verify() {
+  if (!isLike(getSrc().getType(), getBuffer().getType())) // fill_c1
+    return emitOpError("expected a buffer of the shape and elements of ")
+           << getSrc().getType() << ", got " << getBuffer().getType();
+  auto slot = getBuffer().getDefiningOp<SlotOp>();
+  if (!slot || !slot.getSlots().getDefiningOp<SlotsOp>()) // fill_c2
+    return emitOpError("expected a slot of `cta.slots`");
+  return success();
+}
+
 LogicalResult SlotOp::verify() {
   auto slots = getSlots().getDefiningOp<SlotsOp>();
   APInt index;

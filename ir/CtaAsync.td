@@ -551,6 +551,28 @@ def Cta_SlotOp : Cta_Op<"slot", [Pure, AllTypesMatch<["slots", "result"]>]> {
   let hasVerifier = 1;
 }
 
+def Cta_FillOp : Cta_Op<"fill", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "a block from registers to a slot";
+  let description = [{
+    Also a barrier, behind which matrix instructions and all threads may read the slot: as
+    `cta.stage`, with a place that is not the operation's own.
+
+    Constraints:
+    - `fill_c1`: the buffer has the block's shape and element type
+    - `fill_c2`: the buffer is one of `cta.slots`
+    ```mlir
+    %s = cta.slots {count = 2 : i32} : !tile
+    %b = cta.slot %s[%i] : !tile
+    cta.fill %x to %b : tensor<64x64xf16>, !tile
+    ```
+  }];
+  let arguments = (ins
+    Arg<Tile_Block, "the block in registers">:$src,
+    Arg<Cta_BufferType, "where it goes in shared memory">:$buffer);
+  let assemblyFormat = "$src `to` $buffer attr-dict `:` type($src) `,` type($buffer)";
+  let hasVerifier = 1;
+}
+
 def Cta_AsyncCopyOp : Cta_Op<"async_copy", [AttrSizedOperandSegments,
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "start copying a block from global memory to a buffer";

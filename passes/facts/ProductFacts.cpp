@@ -93,19 +93,26 @@ static cta::RingReleaseOp laterRelease(cta::RingWaitOp wait, Operation *firstPro
   return {};
 }
 
+/// What products of the loop read where it is, from before the loop until behind it.
+static bool staysInShared(Value operand, scf::ForOp loop) {
+  return isa<cta::BufferType>(operand.getType()) && loop.isDefinedOutsideOfLoop(operand);
+}
+
 std::optional<Reason> tile::obstacleToFlight(scf::ForOp loop, function_ref<bool(Value)> isSpare,
                                              Flight &flight) {
   loop.walk([&](cta::WarpgroupDotOp dot) { flight.dots.push_back(dot); });
   if (flight.dots.empty())
     return Reason::FlightNothing;
   DenseSet<Operation *> waits;
+  bool meet = false; // all warpgroups, in each turn
   for (cta::WarpgroupDotOp dot : flight.dots) {
     if (dot->getBlock() != loop.getBody())
       return Reason::FlightNothing;
     if (!onlyAddsUp(dot, loop) || sharesRegisters(dot))
       return Reason::FlightResultsUsed;
     for (Value operand : dot->getOperands().take_front(2)) {
-      if (isSpare(operand))
+      meet |= bool(operand.getDefiningOp<cta::StageOp>()) && !loop.isDefinedOutsideOfLoop(operand);
+      if (isSpare(operand) || staysInShared(operand, loop))
         continue;
       auto wait = operand.getDefiningOp<cta::RingWaitOp>();
       if (!wait || wait->getBlock() != loop.getBody())
@@ -121,7 +128,7 @@ std::optional<Reason> tile::obstacleToFlight(scf::ForOp loop, function_ref<bool(
       return Reason::FlightSlotsNeeded;
     flight.releases.push_back(release);
   }
-  if (!gainsFromFlight(flight.dots))
+  if (!meet && !gainsFromFlight(flight.dots))
     return Reason::FlightTakesTurns;
   return std::nullopt;
 }

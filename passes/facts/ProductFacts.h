@@ -35,9 +35,9 @@ struct Flight {
   llvm::SmallVector<cta::RingReleaseOp, 2> releases; ///< of the rings' slots that they read
 };
 /// Why products of `loop` are not to be in flight from one iteration to the next; nothing if they
-/// are to be, with what is in `flight` then. Their operands are in slots of rings, or where
-/// `isSpare` says so: in slots that are filled an iteration later than they could be. Who makes
-/// such slots asks this, and so does who puts the products in flight.
+/// are to be, with what is in `flight` then. Their operands are in slots of rings, in buffers from
+/// before the loop, or where `isSpare` says so: in slots that are filled an iteration later than
+/// they could be. Who makes such slots asks this, and so does who puts the products in flight.
 std::optional<Reason> obstacleToFlight(mlir::scf::ForOp loop,
                                        llvm::function_ref<bool(mlir::Value operand)> isSpare,
                                        Flight &flight);

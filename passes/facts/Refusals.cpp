@@ -54,6 +54,8 @@ static constexpr Refusal refusals[] = {
     {FLIGHT, "what an iteration does with its own results comes before the next", "in flight"},
     {FLIGHT, "what they read is computed or staged in the same iteration", "in flight"},
     {FLIGHT, "the slots that they read are needed at once, or read by others", "in flight"},
+    {FLIGHT, "shared memory has no room for a second place of what an iteration computes for them",
+     "in flight"},
     {FLIGHT, "warpgroups with long products take turns anyway", "in flight"},
     {"tile-count-loops", "the loop stays a `while`", "it does not count to a limit known before it",
      "counted"},

@@ -57,6 +57,7 @@ enum class Reason {
   FlightResultsUsed,
   FlightNotInSlots,
   FlightSlotsNeeded,
+  FlightNoRoom,
   FlightTakesTurns,
   // Loops (tile-count-loops, tile-pipeline-loads)
   WhileNotCounted,

@@ -333,6 +333,7 @@ LogicalResult Lowering::lowerCtaOp(Operation *op) {
       .Case<cta::TurnBeginOp>([&](auto o) { return lowerTurnBegin(o); })
       .Case<cta::TurnEndOp>([&](auto o) { return lowerTurnEnd(o); })
       .Case<cta::StageOp>([&](auto o) { return lowerStage(o); })
+      .Case<cta::FillOp>([&](auto o) { return lowerFill(o); })
       .Case<cta::TmaStoreOp>([&](auto o) { return lowerTmaStore(o); })
       .Case<cta::WarpgroupWaitOp>([&](auto o) { return lowerWarpgroupWait(o); })
       .Case<cta::WarpgroupDotOp>([&](auto o) { return lowerWarpgroupDot(o); })

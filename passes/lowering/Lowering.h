@@ -198,6 +198,7 @@ private:
   mlir::LogicalResult lowerTurnBegin(cta::TurnBeginOp op);
   mlir::LogicalResult lowerTurnEnd(cta::TurnEndOp op);
   mlir::LogicalResult lowerStage(cta::StageOp op);
+  mlir::LogicalResult lowerFill(cta::FillOp op);
   mlir::LogicalResult lowerTmaStore(cta::TmaStoreOp op);
   /// Each warpgroup stages the same part of the area for both.
   bool shareStaging(cta::TmaStoreOp a, cta::TmaStoreOp b);
@@ -218,7 +219,7 @@ private:
                   llvm::function_ref<void(llvm::ArrayRef<int64_t>, int64_t)> body);
   /// Writes registers to shared memory: `offsets` maps positions to elements from
   /// byte `start` on.
-  void writeShared(const Registers &regs, const layout::LinearLayout &offsets, int64_t start);
+  void writeShared(const Registers &regs, const layout::LinearLayout &offsets, mlir::Value base);
   mlir::Value addressField(mlir::Value address);
   mlir::Value spentResult(cta::WarpgroupDotOp op);
   /// The shared address (i32) of a constant offset.

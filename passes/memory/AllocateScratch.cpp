@@ -223,9 +223,7 @@ static std::optional<int64_t> bytesSideBySide(ArrayRef<cta::TmaStoreOp> stores) 
   return sum;
 }
 
-/// How many programs a multiprocessor has threads and registers for, at most:
-/// what products and loops carry is in registers, and some more are.
-static int64_t mostPrograms(ModuleOp module) {
+int64_t lowering::mostPrograms(ModuleOp module) {
   unsigned threads = cta::threadsOf(module);
   int64_t blocks = 0;
   bool hasRoles = false;
@@ -378,7 +376,7 @@ struct AllocateScratchPass : tile::impl::AllocateScratchPassBase<AllocateScratch
     while (tail.level < kMostLevels && !fits(staged(tail.level)))
       ++tail.level;
     tail.sideBySide = bytesSideBySide(tail.stores);
-    int64_t programs = mostPrograms(module);
+    int64_t programs = lowering::mostPrograms(module);
     auto programsWith = [&](int64_t bytesOfStores) {
       return std::min(programs, lowering::programsWith(module, sum(tail, bytesOfStores)));
     };

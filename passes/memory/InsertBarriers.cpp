@@ -88,6 +88,8 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
         read(dot.getB(), pending);
       } else if (auto buffer = dyn_cast<cta::ReadOp>(op)) {
         read(buffer.getBuffer(), pending);
+      } else if (auto fill = dyn_cast<cta::FillOp>(op)) {
+        write(fill, pending);
       } else if (isa<DotOp>(op)) {
         visit(op, pending);
         // It may take its operands from the buffer itself, behind later barriers.
@@ -124,6 +126,15 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
     if (Operation *buffer = operand.getDefiningOp();
         isa_and_nonnull<cta::StageOp, cta::SlotsOp>(buffer))
       mergeInto<Interval>(pending.buffers, intervalOf(buffer));
+  }
+
+  /// A slot that is filled may be read from what is behind the operation's own barrier.
+  void write(cta::FillOp fill, Pending &pending) {
+    auto slot = fill.getBuffer().getDefiningOp<cta::SlotOp>();
+    Interval slots = intervalOf(slot.getSlots().getDefiningOp());
+    if (llvm::any_of(pending.buffers, [&](const Interval &i) { return i.overlaps(slots); }))
+      barrierBefore(*fill, pending);
+    pending.clear();
   }
 
   /// Other threads may hold an element that is loaded than the one that stores it.

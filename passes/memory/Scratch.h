@@ -49,6 +49,9 @@ int64_t bufferBytes(mlir::Operation *op);
 int64_t bytesOfCopies(mlir::ModuleOp module);
 /// What a thread block of the target can have.
 int64_t maxSharedBytes(mlir::ModuleOp module);
+/// How many programs a multiprocessor has threads and registers for, at most: what products and
+/// loops carry is in registers, and some more are.
+int64_t mostPrograms(mlir::ModuleOp module);
 /// How many programs fit on a multiprocessor if each takes so much of it.
 int64_t programsWith(mlir::ModuleOp module, int64_t bytes);
 /// An upper bound of what the kernel needs besides rings and slots, once those

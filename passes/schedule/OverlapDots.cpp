@@ -12,6 +12,7 @@
 #include "passes/schedule/ChainDots.h"
 #include "passes/schedule/CopiesUnderDots.h"
 #include "passes/schedule/EarlyDots.h"
+#include "passes/schedule/OperandsAhead.h"
 #include "passes/schedule/RotateDots.h"
 #include "passes/schedule/StaggerDots.h"
 #include "llvm/ADT/Statistic.h"
@@ -27,6 +28,8 @@ using namespace tile;
 
 #define DEBUG_TYPE "tile-overlap-dots"
 ALWAYS_ENABLED_STATISTIC(loopsInFlight, "loops that only add up");
+ALWAYS_ENABLED_STATISTIC(loopsAhead,
+                         "of them, loops that compute operands under the product before");
 ALWAYS_ENABLED_STATISTIC(loopsRotated, "loops that use the result of their product under the next");
 ALWAYS_ENABLED_STATISTIC(loopsStaggered, "the same with several products");
 ALWAYS_ENABLED_STATISTIC(loopsChained, "loops whose last product runs in the next turn");
@@ -114,7 +117,8 @@ static void releaseInOneWay(cta::RingOp ring) {
 
 /// Whether products cannot be in flight for want of slots, or because of what is done to results.
 static bool hasNoSlotToSpare(std::optional<Reason> obstacle) {
-  return obstacle == Reason::FlightNotInSlots || obstacle == Reason::FlightResultsUsed;
+  return obstacle == Reason::FlightNotInSlots || obstacle == Reason::FlightNoRoom ||
+         obstacle == Reason::FlightResultsUsed;
 }
 
 namespace {
@@ -140,14 +144,21 @@ private:
     } else if (hasRoles && stagger && staggerDots(loop)) {
       ++loopsStaggered;
     } else {
+      bool alternate = false;
       auto isSpare = [&](Value operand) {
-        return loop->hasAttr(cta::kSpareSlotAttr) && operand.getDefiningOp<cta::SlotOp>();
+        bool isWritten = canAlternate(operand, loop);
+        alternate |= isWritten;
+        return isWritten ||
+               (loop->hasAttr(cta::kSpareSlotAttr) && operand.getDefiningOp<cta::SlotOp>());
       };
       Flight inFlight;
       std::optional<Reason> obstacle = obstacleToFlight(loop, isSpare, inFlight);
+      if (!obstacle && alternate && !haveRoomToAlternate(loop))
+        obstacle = Reason::FlightNoRoom;
       if (flight && !obstacle) {
         ++loopsInFlight;
-        keepInFlight(loop, inFlight);
+        loopsAhead += alternate;
+        keepInFlight(alternate ? alternateOperands(loop) : loop, inFlight);
       } else if (early && issueDotsEarly(loop)) {
         ++loopsEarly;
       } else if (copies && hasNoSlotToSpare(obstacle) && issueCopiesUnderDots(loop)) {

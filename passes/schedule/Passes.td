@@ -224,6 +224,9 @@ def OverlapDotsPass : TilePass<"tile-overlap-dots", "::mlir::ModuleOp"> {
       right behind the first, and each waited for where its result is used
       (EarlyDots.cpp). A loop whose threads fill its slots, none of which can be spared,
       starts these copies under its product (CopiesUnderDots.cpp).
+      What the threads write to shared memory in each turn, weights that are widened say, has
+      two places by turns, where shared memory has room for them: so it is computed under the
+      product before (OperandsAhead.cpp).
       Slots that the warps fill themselves have a spare one among them.
     - **Never**: touches a loop that looks at an accumulator otherwise, nor one whose
       warpgroups keep the tensor core busy by turns.
@@ -244,6 +247,7 @@ def OverlapDotsPass : TilePass<"tile-overlap-dots", "::mlir::ModuleOp"> {
   ];
   let counts = [
     Count<"loopsInFlight", "loops that only add up">,
+    Count<"loopsAhead", "of them, loops that compute operands under the product before">,
     Count<"loopsRotated", "loops that use the result of their product under the next">,
     Count<"loopsStaggered", "the same with several products">,
     Count<"loopsChained", "loops whose last product runs in the next turn">,

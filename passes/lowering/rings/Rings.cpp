@@ -403,7 +403,7 @@ LogicalResult Lowering::lowerRingFill(cta::RingFillOp op) {
   int64_t begin = buffersInSlot(ring, buffers)[op.getBuffer()];
   in.barrier(); // nobody reads any more what was there
   for (unsigned slot = 0; slot < ring.stages; ++slot)
-    writeShared(get(op.getValue()), offsets, begin + slot * ring.slotBytes);
+    writeShared(get(op.getValue()), offsets, sharedBase(begin + slot * ring.slotBytes));
   in.fenceProxyAsync();
   in.barrier();
   return success();

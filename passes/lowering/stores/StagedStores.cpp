@@ -53,9 +53,8 @@ Cost lowering::stageCost(const LinearLayout &holders, const LinearLayout &image,
 }
 
 /// Of threads that hold copies, one writes.
-void Lowering::writeShared(const Registers &regs, const LinearLayout &offsets, int64_t start) {
+void Lowering::writeShared(const Registers &regs, const LinearLayout &offsets, Value base) {
   unsigned bits = bitWidth(regs.front().getType()), bytes = std::max(bits / 8, 1u);
-  Value base = sharedBase(start);
   if (auto addresses = matrixAddresses(offsets, bytes);
       addresses && in.target().has(Feature::Stmatrix)) {
     Registers words = in.pack(regs, 32);
@@ -84,11 +83,21 @@ LogicalResult Lowering::lowerStage(cta::StageOp op) {
   writeShared(
       get(op.getSrc()),
       layout::offsetsOf(cta::getLayout(op.getSrc().getType()), op.getType().getLinearLayout()),
-      offset);
+      sharedBase(offset));
   if (!llvm::all_of(op->getUsers(), llvm::IsaPred<cta::ReadOp>)) // by loads of the threads
     in.fenceProxyAsync();
   in.barrier();
   set(op.getResult(), {sharedAddress(offset)});
+  return success();
+}
+
+LogicalResult Lowering::lowerFill(cta::FillOp op) {
+  writeShared(get(op.getSrc()),
+              layout::offsetsOf(cta::getLayout(op.getSrc().getType()),
+                                op.getBuffer().getType().getLinearLayout()),
+              bufferBase(op.getBuffer()));
+  in.fenceProxyAsync();
+  in.barrier();
   return success();
 }
 
@@ -234,7 +243,7 @@ void StoreLowering::stage(int part, int64_t buffer) {
   for (auto [reg, its] : llvm::zip_equal(l.get(op.getValue()), cut.parts))
     if (its == part)
       regs.push_back(reg);
-  l.writeShared(regs, cut.offsets, buffer);
+  l.writeShared(regs, cut.offsets, l.sharedBase(buffer));
   in.fenceProxyAsync();
   if (part > 0) // so that the next part may overwrite the one before
     l.emitIf(leads, [&] { in.bulkWaitRead(); });

@@ -265,6 +265,30 @@ func.func @slot_index() {
 
 #line = #cta.layout<{offset = [[1], [2]]} : [4]>
 !line = !cta.buffer<[4], f32, #line>
+// fill_c1
+func.func @filled_with_others(%x: tensor<8xf32>, %i: i32) {
+  %s = cta.slots {count = 3 : i32} : !line
+  %b = cta.slot %s[%i] : !line
+  // expected-error@+1 {{expected a buffer of the shape and elements of}}
+  cta.fill %x to %b : tensor<8xf32>, !line
+  return
+}
+
+// -----
+
+#line = #cta.layout<{offset = [[1], [2]]} : [4]>
+!line = !cta.buffer<[4], f32, #line>
+// fill_c2
+func.func @filled_elsewhere(%x: tensor<4xf32>, %b: !line) {
+  // expected-error@+1 {{expected a slot of `cta.slots`}}
+  cta.fill %x to %b : tensor<4xf32>, !line
+  return
+}
+
+// -----
+
+#line = #cta.layout<{offset = [[1], [2]]} : [4]>
+!line = !cta.buffer<[4], f32, #line>
 // async_copy_c1
 func.func @copy_pointers(%p: tensor<8x!tile.ptr<f32>>, %b: !line) {
   // expected-error@+1 {{expected pointers of the shape and to the elements of}}
