@@ -68,12 +68,17 @@ Coalescing::Coalescing(func::FuncOp func, AxisInfoAnalysis &axes, unsigned numWa
 void Coalescing::lean(Operation *op, AxisInfoAnalysis &axes) {
   Access &access = accesses.find(op)->second;
   ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
-  if (access.contiguous || shape.size() < 2)
+  if (access.contiguous || shape.empty())
     return;
   auto distance = [&](unsigned axis) {
     int64_t elements = likelyDistance(op->getOperand(0), axis, axes);
     return shape[axis] > 1 && elements > 0 ? elements : kFarApart;
   };
+  if (shape.size() == 1) {
+    if (int64_t apart = distance(0); apart * access.bytes < kSectorBytes)
+      access.apart = apart;
+    return;
+  }
   auto *nearest = llvm::min_element(
       access.order, [&](unsigned a, unsigned b) { return distance(a) < distance(b); });
   if (nearest == access.order.begin() || distance(*nearest) * access.bytes >= kSectorBytes)
@@ -327,9 +332,25 @@ static unsigned runBytes(const LinearLayout &l, unsigned axis, unsigned bytes) {
   return bytes << bits;
 }
 
+/// Elements between the nearest two lanes.
+static int64_t betweenLanes(const LinearLayout &l) {
+  int64_t nearest = kFarApart;
+  for (uint64_t row : l.rows(Dim::lane()))
+    if (row)
+      nearest = std::min(nearest, int64_t(row >> l.outShift(Dim::dim(0))));
+  return nearest;
+}
+
 bool Coalescing::isGoodEnough(Operation *op, cta::LayoutAttr given) {
   cta::LayoutAttr best = anchor(op);
   const Access &access = accesses.find(op)->second;
+  // Every element of a row of which one in a few is stored is an access of its own: of lanes that
+  // are a line apart, each to a sector that it shares with no other.
+  if (access.apart) {
+    int64_t between = betweenLanes(given.getLayout());
+    return between * access.apart * access.bytes < kLineBytes ||
+           between <= betweenLanes(best.getLayout());
+  }
   int64_t elements = 1;
   for (int64_t size : shapeOf(op->getOperand(0)))
     elements *= size;

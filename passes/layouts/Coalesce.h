@@ -65,6 +65,7 @@ private:
     unsigned maskRun = 16;                ///< elements whose mask is known not to change
     bool contiguous;
     bool leans = false;    ///< not contiguous, but likely nearly so along the fastest dimension
+    int64_t apart = 0;     ///< elements between neighbours of a row, if these share sectors
     bool repeated = false; ///< along all dimensions but the fastest
     bool alone = false;    ///< where it works is nobody else's business
   };

@@ -84,3 +84,29 @@ func.func @row(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}) {
   return
 }
 }
+
+// -----
+
+// Of every other element of memory each is a store of its own: by neighbouring lanes, for which
+// what a thread has side by side is exchanged.
+// CHECK-LABEL: func.func @every_other_element
+// CHECK: %[[SUMS:.*]] = tile.scan
+// CHECK: %[[ROW:.*]] = cta.convert_layout %[[SUMS]]
+// CHECK: tile.store %{{.*}}, %[[ROW]]
+module attributes {tile.kernel = #tile.kernel<warps = 4>} {
+func.func @every_other_element(%x: !tile.ptr<f32> {tile.divisibility = 16 : i32}, %v: f32) {
+  %two = arith.constant dense<2> : tensor<2048xi32>
+  %r = tile.make_range 0 to 2048 : tensor<2048xi32>
+  %i = arith.muli %r, %two : tensor<2048xi32>
+  %xs = tile.splat %x : !tile.ptr<f32> -> tensor<2048x!tile.ptr<f32>>
+  %p = tile.addptr %xs, %i : tensor<2048x!tile.ptr<f32>>, tensor<2048xi32>
+  %l = tile.load %p : tensor<2048x!tile.ptr<f32>>
+  %s = tile.scan %l {axis = 0 : i32, reverse = false} : tensor<2048xf32> -> tensor<2048xf32> {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    tile.yield %c : f32
+  }
+  tile.store %p, %s : tensor<2048x!tile.ptr<f32>>
+  return
+}
+}
