@@ -117,8 +117,9 @@ std::string tile::nameOfOperation(Operation &op) {
     return graph::stringifyReduceKind(reduce.getKind()).str();
   if (auto partial = dyn_cast<graph::PartialOp>(op))
     return formatted("{} in parts", graph::stringifyReduceKind(partial.getKind()));
-  return isa<graph::ScanOp>(op)     ? "cumsum"
-         : isa<graph::GatherOp>(op) ? "gather"
+  if (auto scan = dyn_cast<graph::ScanOp>(op))
+    return graph::scanName(scan.getKind()).str();
+  return isa<graph::GatherOp>(op)   ? "gather"
          : isa<graph::CastOp>(op)   ? "to"
          : isa<graph::MatmulOp>(op) ? "matmul"
                                     : "";

@@ -17,6 +17,8 @@ class FormulaCalls {
 public:
   virtual ~FormulaCalls() = default;
   virtual Result call(llvm::StringRef name, const CallArgs &args) = 0;
+  /// Whether what is called is computed at once, not only noted.
+  virtual bool computes() const = 0;
 };
 
 /// The names of all formulas.

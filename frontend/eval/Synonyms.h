@@ -9,6 +9,8 @@ namespace tile::eval {
 /// Our name of a function on tensors that NumPy or PyTorch calls otherwise; what is given if it
 /// has no other.
 llvm::StringRef usualName(llvm::StringRef name);
+/// The same of an argument: `axis` of `dim`.
+llvm::StringRef usualKeyword(llvm::StringRef keyword);
 
 /// Whether `gelu(x, approximate="none")`, as PyTorch has it, is asked for "tanh".
 Result geluByTanh(const ArgReader &arguments);

@@ -232,6 +232,7 @@ struct TracedCalls : eval::FormulaCalls {
   Result call(StringRef name, const CallArgs &args) override {
     return tracer.callNamed(name, args).value();
   }
+  bool computes() const override { return false; }
   Tracer &tracer;
 };
 } // namespace

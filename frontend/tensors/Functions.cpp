@@ -2,7 +2,6 @@
 #include "frontend/eval/Synonyms.h"
 #include "frontend/tensors/Tracer.h"
 #include "text/Format.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace tile;
 using namespace tile::tensors;
@@ -86,43 +85,17 @@ static Result to(Tracer &tracer, StringRef name, const CallArgs &args) {
 
 ArrayRef<TracedEntry> tensors::tracedElementwise() {
   static const TracedEntry table[] = {
-      {"abs", unary},
-      {"neg", unary},
-      {"exp", unary},
-      {"exp2", unary},
-      {"expm1", unary},
-      {"log", unary},
-      {"log2", unary},
-      {"log10", unary},
-      {"log1p", unary},
-      {"sqrt", unary},
-      {"rsqrt", unary},
-      {"sin", unary},
-      {"cos", unary},
-      {"tan", unary},
-      {"tanh", unary},
-      {"sigmoid", unary},
-      {"relu", unary},
-      {"silu", unary},
-      {"erf", unary},
-      {"floor", unary},
-      {"ceil", unary},
-      {"round", unary},
-      {"trunc", unary},
-      {"sign", unary},
-      {"isnan", unary},
-      {"isinf", unary},
-      {"square", unary},
-      {"reciprocal", unary},
-      {"logical_not", unary},
-      {"gelu", gelu},
-      {"maximum", binary},
-      {"minimum", binary},
-      {"matmul", matmul},
-      {"pow", power},
-      {"where", where},
-      {"clamp", clamp},
-      {"to", to},
+      {"abs", unary},         {"neg", unary},     {"exp", unary},      {"exp2", unary},
+      {"expm1", unary},       {"log", unary},     {"log2", unary},     {"log10", unary},
+      {"log1p", unary},       {"sqrt", unary},    {"rsqrt", unary},    {"sin", unary},
+      {"cos", unary},         {"tan", unary},     {"tanh", unary},     {"sigmoid", unary},
+      {"relu", unary},        {"silu", unary},    {"erf", unary},      {"erfc", unary},
+      {"asin", unary},        {"acos", unary},    {"atan", unary},     {"floor", unary},
+      {"ceil", unary},        {"round", unary},   {"trunc", unary},    {"sign", unary},
+      {"isnan", unary},       {"isinf", unary},   {"square", unary},   {"reciprocal", unary},
+      {"logical_not", unary}, {"gelu", gelu},     {"maximum", binary}, {"minimum", binary},
+      {"atan2", binary},      {"matmul", matmul}, {"pow", power},      {"where", where},
+      {"clamp", clamp},       {"to", to},
   };
   return table;
 }
@@ -150,29 +123,13 @@ std::vector<StringRef> Tracer::names() {
   return out;
 }
 
-/// NumPy's and PyTorch's names for the same things.
-static std::string canonicalKeyword(StringRef name) {
-  return llvm::StringSwitch<StringRef>(name)
-      .Case("dim", "axis")
-      .Cases({"keepdims", "keep_dims"}, "keepdim")
-      .Case("ddof", "correction")
-      .Case("input", "x")
-      .Case("other", "y")
-      .Case("size", "shape")
-      .Case("fill_value", "value")
-      .Case("min", "lo")
-      .Case("max", "hi")
-      .Default(name)
-      .str();
-}
-
 std::optional<Result> Tracer::callNamed(StringRef name, const CallArgs &args) {
   const TracedEntry *entry = find(name);
   if (!entry)
     return std::nullopt;
   CallArgs given = args;
   for (auto &[keyword, value] : given.keywords)
-    keyword = canonicalKeyword(keyword);
+    keyword = eval::usualKeyword(keyword).str();
   return entry->fn(*this, entry->name, given);
 }
 

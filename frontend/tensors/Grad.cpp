@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/tensors/AffineIndices.h"
+#include "frontend/tensors/ScanGradient.h"
 #include "frontend/tensors/TakenGradient.h"
 #include "text/Format.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -200,6 +201,14 @@ PyValue Backward::ofUnary(MapKind kind, V x, V r, V g) {
   case MapKind::erf:
     return mul(g,
                mul(of(MapKind::exp, of(MapKind::neg, of(MapKind::square, x))), number(M_2_SQRTPI)));
+  case MapKind::erfc:
+    return of(MapKind::neg, ofUnary(MapKind::erf, x, r, g));
+  case MapKind::asin:
+    return mul(g, of(MapKind::rsqrt, sub(one, of(MapKind::square, x))));
+  case MapKind::acos:
+    return of(MapKind::neg, ofUnary(MapKind::asin, x, r, g));
+  case MapKind::atan:
+    return div(g, add(of(MapKind::square, x), one));
   case MapKind::reciprocal:
     return of(MapKind::neg, mul(g, of(MapKind::square, r)));
   case MapKind::square:
@@ -240,6 +249,12 @@ void Backward::throughMap(graph::MapOp op, V g) {
     to(0, [&] { return mul(g, mul(y, map(MapKind::pow, {x, sub(y, number(1))}))); });
     to(1, [&] { return mul(g, mul(r, of(MapKind::log, x))); });
     return;
+  case MapKind::atan2: {
+    V length = add(of(MapKind::square, x), of(MapKind::square, y));
+    to(0, [&] { return mul(g, div(y, length)); });
+    to(1, [&] { return of(MapKind::neg, mul(g, div(x, length))); });
+    return;
+  }
   case MapKind::maximum:
   case MapKind::minimum: {
     V isFirst = map(op.getKind() == MapKind::maximum ? MapKind::ge : MapKind::le, {x, y});
@@ -398,8 +413,8 @@ void Backward::through(Operation *op, V g) {
     return throughGather(gather, g);
   if (auto scan = dyn_cast<graph::ScanOp>(op)) {
     V whole = expanded(g, ::sizesOf(scan.getResult()));
-    if (!error)
-      give(scan.getSrc(), keep(tracer.scan(operand(whole), scan.getAxis(), !scan.getReverse())));
+    if (!error && wanted.contains(scan.getSrc()) && isFloat(scan.getSrc()))
+      give(scan.getSrc(), keep(scanGradient(tracer, scan, whole)));
     return;
   }
   if (isa<graph::LaunchOp>(op))

@@ -28,9 +28,33 @@ static std::unique_ptr<EvalError> checkLast(StringRef name, const Size &end) {
               "ValueError");
 }
 
-/// arange(n), arange(start, end)
+/// From `start` on every so many, forwards or backwards, up to `end`.
+static Result everyStep(Tracer &tracer, StringRef name, const Size &start, const Size &end,
+                        const PyValue &by) {
+  std::optional<int64_t> step = by.toInt64();
+  if (!step || *step == 0 || *step != int32_t(*step))
+    return fail(
+        formatted("the step of `{}` is a whole number that is not 0, got {}", name, eval::repr(by)),
+        "ValueError");
+  Size way = *step > 0 ? end - start : start - end;
+  std::optional<Size> count = way.dividedUpBy(std::abs(*step));
+  if (!count)
+    return fail(formatted("every {} of `{}` numbers is not a formula: only what divides whatever "
+                          "the sizes are can be taken; write sizes as multiples, such as `{}*N`",
+                          std::abs(*step), way.str(), std::abs(*step)),
+                "ValueError");
+  if (count->constant().value_or(0) < 0)
+    count = Size(0);
+  tracer.require(way, formatted("`{}` ends before it starts", name));
+  Result steps = tracer.map(MapKind::mul, name,
+                            {tracer.wrap(tracer.indices(*count)), PyValue::integer(*step)});
+  return steps ? tracer.map(MapKind::add, name, {*steps, tracer.sizeValue(start)})
+               : std::move(steps);
+}
+
+/// arange(n), arange(start, end), arange(start, end, step)
 static Result arange(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"start", "end"}, 1);
+  ArgReader r(name, args, {"start", "end", "step"}, 1);
   Size size;
   if (!r)
     return r.error();
@@ -43,6 +67,11 @@ static Result arange(Tracer &tracer, StringRef name, const CallArgs &args) {
   if (!start || !end)
     return fail(
         formatted("`arange` needs sizes, got {} and {}", eval::repr(r[0]), eval::repr(r[1])));
+  for (const Size &last : {*start, *end})
+    if (auto error = r.get(2).isNone() ? nullptr : checkLast(name, last))
+      return error;
+  if (!r.get(2).isNone())
+    return everyStep(tracer, name, *start, *end, r[2]);
   size = *end - *start;
   std::string text = formatted("`arange` from `{}` to `{}`", start->str(), end->str());
   if (std::optional<int64_t> count = size.constant(); count && *count < 0)

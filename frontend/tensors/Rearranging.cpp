@@ -233,20 +233,22 @@ static Result embedding(Tracer &tracer, StringRef name, const CallArgs &args) {
   return r ? takeRows(tracer, name, r[1], r[0]) : Result(r.error());
 }
 
-/// flip(x, axis)
+/// flip(x, axis): one or several
 static Result flip(Tracer &tracer, StringRef name, const CallArgs &args) {
-  TensorReader r(tracer, name, args, {"x", "axis"}, 2);
-  int64_t axis;
+  TensorReader r(tracer, name, args, {"x", "axis"}, 1);
+  llvm::SmallVector<int64_t> axes;
   if (!r)
     return r.error();
   const Operand &x = r.tensor();
   Sizes sizes = x.type().sizes();
-  if (auto error = readAxis(name, r[1], sizes.size(), axis))
+  if (auto error = readAxes(name, r.get(1), sizes.size(), axes))
     return error;
   Subscript at{Sizes(sizes.size(), Size(0)), sizes, {}, {}};
   at.steps.assign(sizes.size(), 1);
-  at.steps[axis] = -1;
-  at.starts[axis] = sizes[axis] - Size(1);
+  for (int64_t axis : axes) {
+    at.steps[axis] = -1;
+    at.starts[axis] = sizes[axis] - Size(1);
+  }
   return everySo(tracer, x, at);
 }
 

@@ -136,18 +136,27 @@ static Result variance(Tracer &tracer, StringRef name, const CallArgs &args) {
   return x && squareRoot ? tracer.map(MapKind::sqrt, {*x}) : std::move(x);
 }
 
-Result Tracer::scan(const Operand &x, int64_t axis, bool reverse) {
+Result Tracer::scan(ReduceKind kind, const Operand &x, int64_t axis, bool reverse) {
   mlir::Type element = x.type().getElement();
   mlir::Value src = x.value;
-  if (mlir::isa<mlir::IntegerType>(element) && element.getIntOrFloatBitWidth() < 64) {
-    auto wide = GraphTensorType::of(builder.getContext(), x.type().sizes(), builder.getI64Type());
-    src = graph::CastOp::create(builder, here(), wide, src);
+  bool grows = kind == ReduceKind::sum || kind == ReduceKind::prod || element.isInteger(1);
+  mlir::Type wide;
+  if (mlir::isa<mlir::IntegerType>(element)) {
+    if (kind == ReduceKind::logaddexp)
+      wide = builder.getF32Type();
+    else if (grows && element.getIntOrFloatBitWidth() < 64)
+      wide = builder.getI64Type();
   }
-  return wrap(graph::ScanOp::create(builder, here(), src.getType(), src, axis, reverse));
+  if (wide) {
+    auto type = GraphTensorType::of(builder.getContext(), x.type().sizes(), wide);
+    src = graph::CastOp::create(builder, here(), type, src);
+  }
+  return wrap(graph::ScanOp::create(builder, here(), src.getType(), kind, src, axis, reverse));
 }
 
-/// cumsum(x, axis): of integers int64, as of `sum`.
-static Result cumsum(Tracer &tracer, StringRef name, const CallArgs &args) {
+/// cumsum(x, axis) and its like: sums and products of integers are int64, as of `sum`.
+template <ReduceKind kind>
+static Result cumulative(Tracer &tracer, StringRef name, const CallArgs &args) {
   TensorReader r(tracer, name, args, {"x", "axis"}, 2);
   int64_t axis;
   if (!r)
@@ -155,7 +164,7 @@ static Result cumsum(Tracer &tracer, StringRef name, const CallArgs &args) {
   const Operand &x = r.tensor();
   if (auto error = readAxis(name, r[1], x.type().sizes().size(), axis))
     return error;
-  return tracer.scan(x, axis, /*reverse=*/false);
+  return tracer.scan(kind, x, axis, /*reverse=*/false);
 }
 
 //===----------------------------------------------------------------------===//
@@ -325,7 +334,11 @@ ArrayRef<TracedEntry> tensors::tracedReductions() {
       {"mean", mean},
       {"var", variance<false>},
       {"std", variance<true>},
-      {"cumsum", cumsum},
+      {"cumsum", cumulative<ReduceKind::sum>},
+      {"cumprod", cumulative<ReduceKind::prod>},
+      {"cummax", cumulative<ReduceKind::max>},
+      {"cummin", cumulative<ReduceKind::min>},
+      {"logcumsumexp", cumulative<ReduceKind::logaddexp>},
       {"softmax", softmax<false>},
       {"log_softmax", softmax<true>},
       {"logsumexp", logSumExp},

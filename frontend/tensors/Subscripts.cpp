@@ -49,8 +49,9 @@ static std::unique_ptr<EvalError> readPart(Tracer &tracer, const PyValue &part, 
     std::optional<Size> each = count.dividedUpBy(step);
     if (!each)
       return fail(formatted("every {} of `{}` elements is not a formula: only what divides "
-                            "whatever the sizes are can be taken",
-                            step, count));
+                            "whatever the sizes are can be taken; write sizes as multiples, such "
+                            "as `{}*N`",
+                            step, count, step));
     count = *each;
   }
   std::string to = part.is(PyValue::Kind::Slice) ? formatted(":{}", end) : std::string();

@@ -112,8 +112,8 @@ public:
   /// `axes` in order.
   Result reduce(ReduceKind kind, const Operand &x, ArrayRef<int64_t> axes, bool keepdim);
   Result rearrange(const Operand &x, ArrayRef<int64_t> dims);
-  /// Sums so far along an axis; with `reverse` from its end.
-  Result scan(const Operand &x, int64_t axis, bool reverse);
+  /// What is combined so far along an axis; with `reverse` from its end.
+  Result scan(ReduceKind kind, const Operand &x, int64_t axis, bool reverse);
   /// `x[i + starts]`: with `inside` all of that is there; with `loose` what is not may be anything.
   Result window(const Operand &x, ArrayRef<Size> starts, ArrayRef<Size> sizes, bool inside,
                 bool loose);

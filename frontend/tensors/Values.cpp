@@ -52,7 +52,30 @@ Result SizeValue::binary(ast::BinaryOp op, const PyValue &other, bool reflected)
   return asTensors(tracer, op, reflected ? other : self, reflected ? self : other);
 }
 
+/// A comparison of numbers; nothing of `is` and `in`.
+static std::optional<MapKind> compareKind(ast::CompareOp op) {
+  switch (op) {
+  case ast::CompareOp::Eq:
+    return MapKind::eq;
+  case ast::CompareOp::Ne:
+    return MapKind::ne;
+  case ast::CompareOp::Lt:
+    return MapKind::lt;
+  case ast::CompareOp::Le:
+    return MapKind::le;
+  case ast::CompareOp::Gt:
+    return MapKind::gt;
+  case ast::CompareOp::Ge:
+    return MapKind::ge;
+  default:
+    return std::nullopt;
+  }
+}
+
 Result SizeValue::compare(ast::CompareOp op, const PyValue &other) {
+  std::optional<MapKind> kind = compareKind(op);
+  if (kind && other.dynExtension<TensorValue>())
+    return tracer.map(*kind, ast::spelling(op), {PyValue::extension(shared_from_this()), other});
   std::optional<Size> right = sizeOf(other);
   std::optional<int64_t> apart = right ? (size - *right).constant() : std::nullopt;
   if (!apart)
@@ -196,22 +219,9 @@ Result TensorValue::binary(ast::BinaryOp op, const PyValue &other, bool reflecte
 Result TensorValue::compare(ast::CompareOp op, const PyValue &other) {
   PyValue self = PyValue::extension(shared_from_this());
   StringRef spelled = ast::spelling(op);
-  switch (op) {
-  case ast::CompareOp::Eq:
-    return tracer.map(MapKind::eq, spelled, {self, other});
-  case ast::CompareOp::Ne:
-    return tracer.map(MapKind::ne, spelled, {self, other});
-  case ast::CompareOp::Lt:
-    return tracer.map(MapKind::lt, spelled, {self, other});
-  case ast::CompareOp::Le:
-    return tracer.map(MapKind::le, spelled, {self, other});
-  case ast::CompareOp::Gt:
-    return tracer.map(MapKind::gt, spelled, {self, other});
-  case ast::CompareOp::Ge:
-    return tracer.map(MapKind::ge, spelled, {self, other});
-  default:
-    return fail(formatted("`{}` of a tensor has no meaning here", spelled));
-  }
+  if (std::optional<MapKind> kind = compareKind(op))
+    return tracer.map(*kind, spelled, {self, other});
+  return fail(formatted("`{}` of a tensor has no meaning here", spelled));
 }
 
 Result TensorValue::truth() {

@@ -98,7 +98,7 @@ bool tile::graph::needsFloat(MapKind kind) {
   case MapKind::isinf:
     return false;
   default:
-    return kind < MapKind::add || kind == MapKind::div;
+    return kind < MapKind::add || kind == MapKind::div || kind == MapKind::atan2;
   }
 }
 
@@ -132,6 +132,22 @@ Type tile::graph::computeType(Type element) {
   if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32)
     return Float32Type::get(element.getContext());
   return element;
+}
+
+StringRef tile::graph::scanName(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::sum:
+    return "cumsum";
+  case ReduceKind::prod:
+    return "cumprod";
+  case ReduceKind::max:
+    return "cummax";
+  case ReduceKind::min:
+    return "cummin";
+  case ReduceKind::logaddexp:
+    return "logcumsumexp";
+  }
+  return "";
 }
 
 std::string tile::graph::spelledType(Type element) {
@@ -226,6 +242,9 @@ LogicalResult ScanOp::verify() {
   // graph_scan_c1
   if (getAxis() >= getSrc().getType().sizes().size())
     return emitOpError("the axis must be a dimension of the operand");
+  // graph_scan_c2
+  if (getKind() == ReduceKind::logaddexp && !isa<FloatType>(getType().getElement()))
+    return emitOpError("needs floats");
   return success();
 }
 

@@ -41,6 +41,8 @@ std::optional<Sizes> broadcast(llvm::ArrayRef<Size> a, llvm::ArrayRef<Size> b, u
 mlir::Type promoteTypes(mlir::Type a, mlir::Type b);
 /// The type in which elements are computed: f32 for narrower floats.
 mlir::Type computeType(mlir::Type element);
+/// As functions of tensors call it: "cumsum", "cummax".
+llvm::StringRef scanName(ReduceKind kind);
 /// As kernels are written: "fp16", "int32", "uint8".
 std::string spelledType(mlir::Type element);
 /// In memory.

@@ -73,13 +73,15 @@ def Graph_MapKindEnum : Graph_I32Enum<"MapKind", "what is done with each element
   I32EnumAttrCase<"trunc", 24>, I32EnumAttrCase<"sign", 25>, I32EnumAttrCase<"isnan", 26>,
   I32EnumAttrCase<"isinf", 27>, I32EnumAttrCase<"reciprocal", 28>,
   I32EnumAttrCase<"square", 29>, I32EnumAttrCase<"logical_not", 30>,
-  I32EnumAttrCase<"invert", 31>,
+  I32EnumAttrCase<"invert", 31>, I32EnumAttrCase<"asin", 32>, I32EnumAttrCase<"acos", 33>,
+  I32EnumAttrCase<"atan", 34>, I32EnumAttrCase<"erfc", 35>,
   I32EnumAttrCase<"add", 40>, I32EnumAttrCase<"sub", 41>, I32EnumAttrCase<"mul", 42>,
   I32EnumAttrCase<"div", 43>, I32EnumAttrCase<"pow", 44>, I32EnumAttrCase<"maximum", 45>,
   I32EnumAttrCase<"minimum", 46>, I32EnumAttrCase<"bit_and", 47>,
   I32EnumAttrCase<"bit_or", 48>, I32EnumAttrCase<"bit_xor", 49>,
   I32EnumAttrCase<"philox", 50>, I32EnumAttrCase<"floordiv", 51>, I32EnumAttrCase<"mod", 52>,
   I32EnumAttrCase<"shift_left", 53>, I32EnumAttrCase<"shift_right", 54>,
+  I32EnumAttrCase<"atan2", 55>,
   I32EnumAttrCase<"eq", 60>, I32EnumAttrCase<"ne", 61>, I32EnumAttrCase<"lt", 62>,
   I32EnumAttrCase<"le", 63>, I32EnumAttrCase<"gt", 64>, I32EnumAttrCase<"ge", 65>,
   I32EnumAttrCase<"select", 70, "where">]>;
@@ -87,7 +89,7 @@ def Graph_MapKind : EnumAttr<Graph_Dialect, Graph_MapKindEnum, "map_kind">;
 
 def Graph_ReduceKindEnum : Graph_I32Enum<"ReduceKind", "how elements are combined", [
   I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"prod", 1>, I32EnumAttrCase<"max", 2>,
-  I32EnumAttrCase<"min", 3>]>;
+  I32EnumAttrCase<"min", 3>, I32EnumAttrCase<"logaddexp", 4>]>;
 def Graph_ReduceKind : EnumAttr<Graph_Dialect, Graph_ReduceKindEnum, "reduce_kind">;
 
 class Graph_Op<string mnemonic, list<Trait> traits = []> : Op<Graph_Dialect, mnemonic, traits>;
@@ -202,7 +204,8 @@ def Graph_ReduceOp : Graph_PureOp<"reduce"> {
   let summary = "combine all elements along dimensions";
   let description = [{
     The dimensions go away. What is combined of no elements is 0, 1, or the lowest or the
-    highest number of the type. A NaN makes the result one.
+    highest number of the type; of `logaddexp`, the logarithm of the sum of powers of e, -inf. A NaN makes
+    the result one.
 
     Constraints:
     - `graph_reduce_c1`: axes are dimensions of the operand, in order, each once
@@ -247,23 +250,25 @@ def Graph_PartialOp : Graph_PureOp<"partial"> {
 }
 
 def Graph_ScanOp : Graph_PureOp<"scan", [AllTypesMatch<["src", "result"]>]> {
-  let summary = "sums so far along a dimension";
+  let summary = "what is combined so far along a dimension";
   let description = [{
-    `result[..., i, ...]` is the sum of the elements up to `i`, that one included; with `reverse`
-    of those from `i` on.
+    `result[..., i, ...]` is what the elements up to `i` combine to, that one included; with `reverse`
+    those from `i` on.
 
     Constraints:
     - `graph_scan_c1`: the axis is a dimension of the operand
+    - `graph_scan_c2`: `logaddexp` is of floats
     ```mlir
-    %s = graph.scan %x 1 : !graph.tensor<"M, N", f32>
+    %s = graph.scan sum %x 1 : !graph.tensor<"M, N", f32>
     ```
   }];
   let arguments = (ins
-    Arg<Graph_TensorType, "what is added up">:$src,
+    Arg<Graph_ReduceKind, "how">:$kind,
+    Arg<Graph_TensorType, "what is combined">:$src,
     Arg<I64Attr, "along which dimension, counted from 0">:$axis,
     Arg<UnitAttr, "from the last element to the first">:$reverse);
-  let results = (outs Res<Graph_TensorType, "the sums so far">:$result);
-  let assemblyFormat = "$src $axis attr-dict `:` qualified(type($src))";
+  let results = (outs Res<Graph_TensorType, "what there is so far">:$result);
+  let assemblyFormat = "`` $kind $src $axis attr-dict `:` qualified(type($src))";
   let hasVerifier = 1;
   let hasFolder = 1;
 }

@@ -305,22 +305,23 @@ Value BlockEmitter::emitScan(ScanOp op, Form form) {
   if (!own.column) // along a dimension of size 1
     return block;
   Type element = op.getType().getElement();
+  ReduceKind kind = op.getKind();
   auto before = carried.find(op);
   bool isCarried = before != carried.end();
   if (columnMask && (isCarried || op.getReverse())) { // what lies behind the end would count
-    Value nothing = elements.constant(block.getType(), 0);
+    Value nothing = elements.identity(block.getType(), kind, element);
     block = make<arith::SelectOp>(spread(columnMask, {false, true}, own), block, nothing);
   }
   auto scan = tile::ScanOp::create(b, loc, TypeRange{block.getType()}, ValueRange{block},
                                    unsigned(numRows > 1), op.getReverse());
-  fillCombine(scan.getCombine(), ReduceKind::sum, element);
+  fillCombine(scan.getCombine(), kind, element);
   Value result = scan->getResult(0);
   if (!isCarried)
     return result;
-  Value chunk = reduceBlock(ReduceKind::sum, element, block, own);
-  before->second.second = elements.combine(ReduceKind::sum, element, before->second.first, chunk);
+  Value chunk = reduceBlock(kind, element, block, own);
+  before->second.second = elements.combine(kind, element, before->second.first, chunk);
   Value from = spread(before->second.first, {own.row, false}, form);
-  return elements.combine(ReduceKind::sum, element, from, result);
+  return elements.combine(kind, element, from, result);
 }
 
 Value BlockEmitter::carriedOn(ScanOp op) {

@@ -195,6 +195,16 @@ Value Elements::mapFloat(MapKind kind, Type element, ArrayRef<Value> v) {
     return make<math::TanhOp>(v[0]);
   case MapKind::erf:
     return make<math::ErfOp>(v[0]);
+  case MapKind::erfc:
+    return make<math::ErfcOp>(v[0]);
+  case MapKind::asin:
+    return make<math::AsinOp>(v[0]);
+  case MapKind::acos:
+    return make<math::AcosOp>(v[0]);
+  case MapKind::atan:
+    return make<math::AtanOp>(v[0]);
+  case MapKind::atan2:
+    return make<math::Atan2Op>(v[0], v[1]);
   case MapKind::floor:
     return make<math::FloorOp>(v[0]);
   case MapKind::ceil:
@@ -361,12 +371,23 @@ Value Elements::combine(ReduceKind kind, Type element, Value x, Value y) {
     return map(MapKind::maximum, element, {x, y});
   case ReduceKind::min:
     return map(MapKind::minimum, element, {x, y});
+  case ReduceKind::logaddexp:
+    return logAddExp(element, x, y);
   }
   return x;
 }
 
+/// log(e^x + e^y), by the larger one; of infinities of one sign that.
+Value Elements::logAddExp(Type element, Value x, Value y) {
+  Value top = map(MapKind::maximum, element, {x, y});
+  Value apart = make<math::AbsFOp>(make<arith::SubFOp>(x, y));
+  Value rest = make<math::Log1pOp>(make<math::ExpOp>(make<arith::NegFOp>(apart)));
+  Value isInfinite = map(MapKind::isinf, element, {top});
+  return make<arith::SelectOp>(isInfinite, top, make<arith::AddFOp>(top, rest));
+}
+
 Value Elements::identity(Type type, ReduceKind kind, Type element) {
-  bool isMax = kind == ReduceKind::max;
+  bool isMax = kind == ReduceKind::max || kind == ReduceKind::logaddexp;
   if (kind == ReduceKind::sum || kind == ReduceKind::prod)
     return constant(type, kind == ReduceKind::prod);
   if (isa<FloatType>(element))

@@ -207,7 +207,7 @@ SmallVector<Value> RowKernel::initialOf(const Pass &pass) {
     Form form = shape.forms.lookup(scan.getResult());
     Type type =
         blocks.blockType({form.row, false}, Elements::computed(scan.getType().getElement()));
-    initial.push_back(elements.constant(type, 0));
+    initial.push_back(elements.identity(type, scan.getKind(), scan.getType().getElement()));
   }
   return initial;
 }

@@ -16,8 +16,8 @@ std::string tile::graph::spelled(Operation *op) {
     name = stringifyReduceKind(reduce.getKind());
   if (auto partial = dyn_cast<PartialOp>(op))
     name = stringifyReduceKind(partial.getKind());
-  if (isa<ScanOp>(op))
-    name = "cumsum";
+  if (auto scan = dyn_cast<ScanOp>(op))
+    name = scanName(scan.getKind());
   if (auto launch = dyn_cast<LaunchOp>(op))
     name = launch.getName();
   std::string text = formatted("`{}`", name);

@@ -12,6 +12,7 @@ struct HostCalls : eval::FormulaCalls {
   Result call(llvm::StringRef name, const CallArgs &args) override {
     return callFunction(*findFunction(name), context, args);
   }
+  bool computes() const override { return true; }
   const ContextPtr &context;
 };
 } // namespace

@@ -77,21 +77,37 @@ template <bool positions> static Result sort(const ContextPtr &context, const Ca
   return positions ? Tensor::value(context, out) : likeOperand(context, r[0], out);
 }
 
-static Result flip(const ContextPtr &context, const CallArgs &args) {
-  ArrayReader r("flip", args, {"x", "axis"}, 2);
-  if (!r)
-    return r.error();
-  Array &x = r.array();
-  int64_t axis;
-  if (auto error = readAxis(r[1], x.shape.size(), -1, axis))
-    return error;
+static Array flipped(const Array &x, int64_t axis) {
   AxisView view(x.shape, axis);
   Array out = x.zerosLike(x.kind);
   for (int64_t o = 0; o < view.outer; ++o)
     for (int64_t i = 0; i < view.length; ++i)
       for (int64_t n = 0; n < view.inner; ++n)
         out.copyElement(view.at(o, i, n), x, view.at(o, view.length - 1 - i, n));
-  return likeOperand(context, r[0], out);
+  return out;
+}
+
+/// flip(x, axis=None): one, several, or all.
+static Result flip(const ContextPtr &context, const CallArgs &args) {
+  ArrayReader r("flip", args, {"x", "axis"}, 1);
+  if (!r)
+    return r.error();
+  Array x = r.array();
+  std::vector<PyValue> axes = {r.get(1)};
+  if (r.get(1).isSequence())
+    axes = r[1].elements().vec();
+  if (r.get(1).isNone()) {
+    axes.clear();
+    for (size_t dim = 0; dim < x.shape.size(); ++dim)
+      axes.push_back(PyValue::integer(int64_t(dim)));
+  }
+  for (const PyValue &value : axes) {
+    int64_t axis;
+    if (auto error = readAxis(value, x.shape.size(), -1, axis))
+      return error;
+    x = flipped(x, axis);
+  }
+  return likeOperand(context, r[0], x);
 }
 
 //===----------------------------------------------------------------------===//

@@ -305,6 +305,10 @@ static double maxReal(double a, double b) {
 static double minReal(double a, double b) {
   return std::isnan(a) || std::isnan(b) ? std::nan("") : std::min(a, b);
 }
+static double logAddReal(double a, double b) {
+  double top = maxReal(a, b);
+  return std::isfinite(top) ? top + std::log1p(std::exp(-std::fabs(a - b))) : top;
+}
 static int64_t addInt(int64_t a, int64_t b) { return int64_t(uint64_t(a) + uint64_t(b)); }
 static int64_t mulInt(int64_t a, int64_t b) { return int64_t(uint64_t(a) * uint64_t(b)); }
 static int64_t maxInt(int64_t a, int64_t b) { return std::max(a, b); }
@@ -316,6 +320,9 @@ static Result scan(const ContextPtr &context, const CallArgs &args) {
   int64_t axis;
   if (auto error = readAlong(context->function, args, x, axis, 0))
     return error;
+  constexpr bool keepsIntegers = integerFn != static_cast<int64_t (*)(int64_t, int64_t)>(nullptr);
+  if (!keepsIntegers)
+    x = x.toFloat();
   if (x.kind == Array::Kind::Bool)
     x.kind = Array::Kind::Int;
   AxisView view(x.shape, axis);
@@ -325,7 +332,7 @@ static Result scan(const ContextPtr &context, const CallArgs &args) {
         int64_t at = view.at(o, i, n), before = view.at(o, i - 1, n);
         if (x.isFloat())
           x.reals[at] = fn(x.reals[before], x.reals[at]);
-        else
+        else if constexpr (keepsIntegers)
           x.ints[at] = integerFn(x.ints[before], x.ints[at]);
       }
   return Tensor::value(context, x);
@@ -353,6 +360,7 @@ ArrayRef<FunctionEntry> reductionFunctions() {
       {"cumprod", scan<mulReal, mulInt>, true},
       {"cummax", scan<maxReal, maxInt>, true},
       {"cummin", scan<minReal, minInt>, true},
+      {"logcumsumexp", scan<logAddReal, nullptr>, true},
   };
   return table;
 }

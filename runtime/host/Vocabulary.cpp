@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/Methods.h"
+#include "frontend/eval/Synonyms.h"
 #include "runtime/host/Functions.h"
 #include "text/Format.h"
 #include <cmath>
@@ -25,17 +26,9 @@ using Kind = PyValue::Kind;
 
 /// Our name of a keyword; the one given if it has no other.
 static StringRef ownName(StringRef keyword, bool isView) {
-  static constexpr std::pair<StringRef, StringRef> synonyms[] = {
-      {"dim", "axis"}, {"keepdims", "keepdim"}, {"keep_dims", "keepdim"}, {"size", "shape"},
-      {"input", "x"},  {"other", "y"},          {"fill_value", "value"},  {"ddof", "correction"},
-      {"min", "lo"},   {"max", "hi"},
-  };
   if (isView) // whose parameter is `dim`
     return keyword == "axis" ? "dim" : keyword;
-  for (auto [other, own] : synonyms)
-    if (keyword == other)
-      return own;
-  return keyword;
+  return eval::usualKeyword(keyword);
 }
 
 /// `randn(4, 8)` is `randn((4, 8))`.

@@ -68,7 +68,7 @@ class Function:
     def grow(self):
         self.rng.choice([self.unary, self.unary, self.binary, self.binary, self.binary, self.select,
                          self.reduce, self.reduce, self.normalise, self.view, self.multiply, self.move,
-                         self.attend, self.scan, self.write])()
+                         self.attend, self.scan, self.write, self.named, self.named, self.order, self.contract])()
 
     def unary(self):
         x, shape = self.pick()
@@ -168,10 +168,78 @@ class Function:
         if not shape:
             return
         axis = self.rng.randrange(len(shape))
+        which, of = self.rng.choice([("cumsum", "{} * 0.1"), ("cumsum", "{} * 0.1"), ("cummax", "{}"),
+                                     ("cummin", "{}"), ("logcumsumexp", "{}"),
+                                     ("cumprod", "1 + tile.tanh({}) * 0.01")])
+        if which != "cumsum":
+            self.add(f"tile.clamp(tile.{which}({of.format(x)}, axis={axis}), -8, 8)", shape)
+            return
         form = f"tile.cumsum({x} * 0.1, axis={axis})"
         if self.rng.random() < 0.3:
             form = f"tile.flip(tile.cumsum(tile.flip({x}, {axis}) * 0.1, axis={axis}), {axis})"
         self.add(f"tile.clamp({form}, -8, 8)", shape)
+
+    def named(self):
+        """Formulas that have a name, of one shape."""
+        x, shape = self.pick()
+        y = self.rng.choice([v for v, s in self.values if s == shape])
+        if not shape:
+            return
+        axis = self.rng.randrange(len(shape))
+        last = f"axis={axis}"
+        form = self.rng.choice([
+            f"tile.mish({x})", f"tile.elu({x})", f"tile.selu({x})", f"tile.softplus({x}, beta=2)",
+            f"tile.lerp({x}, {y}, 0.3)", f"tile.hypot({x}, {y})", f"tile.atan2({x}, 1 + tile.abs({y}))",
+            f"tile.atan({x})", f"tile.asin(tile.tanh({x}) * 0.9)", f"tile.erfc({x})", f"tile.asinh({x})",
+            f"tile.xlogy(tile.abs({x}), 1 + tile.abs({y}))", f"tile.roll({x}, {self.rng.choice([1, -1])}, {axis})",
+            f"tile.split(tile.cat([{x}, {y}], {last}), {x}.shape[{axis}], {last})[1]",
+            f"tile.chunk(tile.repeat_interleave({x}, 2, {last}), 2, {last})[0]",
+            f"tile.movedim(tile.movedim({x}, {axis}, 0), 0, {axis})",
+            f"tile.max_pool1d({x}, 3, 1, 1)", f"tile.avg_pool1d({x}, 3, stride=1, padding=1)",
+            f"{x} / (1 + tile.norm({x}, 1, {last}, keepdim=True))",
+            f"{x} - tile.var_mean({x}, {last}, keepdim=True)[1]",
+            f"tile.nan_to_num(tile.fmax({x}, {y}))", f"tile.where(tile.ge({x}, -20), {x}, {y})"])
+        self.add(f"tile.clamp({form}, -8, 8)", shape)
+
+    def order(self):
+        """What is in order, or goes where indices say."""
+        x, shape = self.pick()
+        if not shape:
+            return
+        axis = self.rng.randrange(len(shape))
+        n = f"{x}.shape[{axis}]"
+        one = shape[:axis] + ("1",) + shape[axis + 1:]
+        index = f"((tile.arange({n}) * 5 + 1) % {n})"
+        text, left = self.rng.choice([
+            (f"tile.sort({x}, axis={axis}, descending={self.rng.random() < 0.5})", shape),
+            (f"tile.median({x}, axis={axis}, keepdim=True)", one),
+            (f"tile.quantile({x}, 0.3, axis={axis}, keepdim=True)", one),
+            (f"tile.kthvalue({x}, 1, axis={axis}, keepdim=True)", one),
+            (f"tile.index_select({x}, {axis}, {index})", shape),
+            (f"tile.index_add({x}, {axis}, {index}, {x} * 0.5)", shape),
+            (f"tile.index_fill({x}, {axis}, {index} // 2, 0.5)", shape),
+            (f"tile.scatter_add({x}, 0, (0 * {x}).to(tl.int32), {x} * 0.01)", shape)])
+        self.add(f"tile.clamp({text}, -8, 8)", left)
+
+    def contract(self):
+        """Sums over dimensions by name."""
+        x, a = self.pick()
+        y, b = self.rng.choice(self.values)
+        names = {}
+        def letters(shape):
+            return "".join(names.setdefault(s, "xyzuvw"[len(names)]) if s != "1" else self.once() for s in shape)
+        self.letter = iter("abcdefgh")
+        left, right = letters(a), letters(b)
+        if len(set(left)) < len(left) or len(set(right)) < len(right):
+            return
+        kept = [c for c in dict.fromkeys(left + right) if c in names.values() and self.rng.random() < 0.6][:3]
+        self.rng.shuffle(kept)
+        shapes = {c: s for s, c in names.items()}
+        self.add(f"tile.clamp(tile.einsum('{left},{right}->{''.join(kept)}', {x}, {y}) * 0.02, -8, 8)",
+                 tuple(shapes[c] for c in kept))
+
+    def once(self):
+        return next(self.letter)
 
     def update(self):
         """A parameter gets other values; what is returned was computed before, or is read again."""

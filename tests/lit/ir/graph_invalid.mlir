@@ -298,7 +298,16 @@ func.func @reshape_type(%x: !graph.tensor<"M, N", f16>) {
 // graph_scan_c1
 func.func @scan_axis(%x: !graph.tensor<"M, N", f16>) {
   // expected-error@+1 {{the axis must be a dimension}}
-  %0 = graph.scan %x 2 : !graph.tensor<"M, N", f16>
+  %0 = graph.scan sum %x 2 : !graph.tensor<"M, N", f16>
+  return
+}
+
+// -----
+
+// graph_scan_c2
+func.func @scan_integers(%x: !graph.tensor<"M", i32>) {
+  // expected-error@+1 {{needs floats}}
+  %0 = graph.scan logaddexp %x 0 : !graph.tensor<"M", i32>
   return
 }
 

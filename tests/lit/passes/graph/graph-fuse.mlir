@@ -252,11 +252,11 @@ func.func @rows_by_number(%x: !graph.tensor<"V, K", f16>, %i: !graph.tensor<"T, 
 // them, and reductions of the same dimension.
 // CHECK-LABEL: @sums_so_far
 // CHECK-COUNT-1: graph.kernel
-// CHECK: graph.scan %{{.*}} 1
+// CHECK: graph.scan sum %{{.*}} 1
 // CHECK-NOT: graph.kernel
 func.func @sums_so_far(%x: !graph.tensor<"M, N", f32>) -> (!graph.tensor<"M, N", f32>, !graph.tensor<"M", f32>) {
   %e = graph.map exp(%x) : (!graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
-  %s = graph.scan %e 1 : !graph.tensor<"M, N", f32>
+  %s = graph.scan sum %e 1 : !graph.tensor<"M, N", f32>
   %r = graph.map mul(%s, %x) : (!graph.tensor<"M, N", f32>, !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
   %t = graph.reduce max %s [1] : !graph.tensor<"M, N", f32> -> !graph.tensor<"M", f32>
   return %r, %t : !graph.tensor<"M, N", f32>, !graph.tensor<"M", f32>
@@ -269,8 +269,8 @@ func.func @sums_so_far(%x: !graph.tensor<"M, N", f32>) -> (!graph.tensor<"M, N",
 // CHECK: graph.kernel
 // CHECK: graph.kernel {{.*}}reasons = ["`cumsum`{{.*}} goes along its rows the other way than `cumsum`
 func.func @from_both_ends(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32> {
-  %s = graph.scan %x 1 : !graph.tensor<"M, N", f32>
-  %t = graph.scan %s 1 {reverse} : !graph.tensor<"M, N", f32>
+  %s = graph.scan sum %x 1 : !graph.tensor<"M, N", f32>
+  %t = graph.scan sum %s 1 {reverse} : !graph.tensor<"M, N", f32>
   return %t : !graph.tensor<"M, N", f32>
 }
 

@@ -1,0 +1,128 @@
+//===- FormulasLosses.cpp - losses ------------------------------------------===//
+#include "frontend/eval/FormulaTerms.h"
+
+using namespace tile;
+using namespace tile::eval;
+
+static Term squared(const Term &x) { return x * x; }
+
+static Term mse(Formula &f) { return f.reduced(squared(f[0] - f[1]), 2); }
+static Term l1(Formula &f) { return f.reduced(of("abs", f[0] - f[1]), 2); }
+static Term smoothL1(Formula &f) {
+  Term apart = of("abs", f[0] - f[1]), beta = f.or_(3, 1);
+  return f.reduced(where(apart < beta, apart * apart * 0.5 / beta, apart - beta * 0.5), 2);
+}
+static Term huber(Formula &f) {
+  Term apart = of("abs", f[0] - f[1]), delta = f.or_(3, 1);
+  Term line = delta * (apart - delta * 0.5);
+  return f.reduced(where(apart <= delta, apart * apart * 0.5, line), 2);
+}
+
+/// y log p + (1 - y) log(1 - p), whose logarithms are -100 at least.
+static Term binaryCrossEntropy(Formula &f) {
+  auto log = [&](const Term &x) { return larger(of("log", x), f.number(-100)); };
+  Term one = f.number(1);
+  Term loss = negative(f[1] * log(f[0]) + (one - f[1]) * log(one - f[0]));
+  return f.reduced(f.has(3) ? loss * f[3] : loss, 2);
+}
+static Term binaryCrossEntropyOfLogits(Formula &f) {
+  Term loss = softplus(f[0]) - f[0] * f[1];
+  if (f.has(4)) {
+    Term one = f.number(1), weight = f[1] * (f[4] - one) + one;
+    loss = (one - f[1]) * f[0] + weight * softplus(negative(f[0]));
+  }
+  return f.reduced(f.has(3) ? loss * f[3] : loss, 2);
+}
+
+/// y (log y - x) of logarithms x: 0 where y is.
+static Term divergence(Formula &f) {
+  Term loss = f.flag(3, false) ? of("exp", f[1]) * (f[1] - f[0])
+                               : f.call("xlogy", {f[1], f[1]}) - f[1] * f[0];
+  bool isOfBatch = f.has(2) && f[2].value.isStr() && f[2].value.asStr() == "batchmean";
+  if (!isOfBatch)
+    return f.reduced(loss, 2);
+  Terms sizes = shapeOf(f[0]);
+  return sizes.empty() ? of("sum", loss) : of("sum", loss) / sizes[0];
+}
+
+/// Of logarithms (N, C, ...) and classes (N, ...), or of one (C): what the class has, negative.
+static Term negativeLogLikelihood(Formula &f) {
+  Term x = f[0], labels = f[1];
+  Terms sizes = shapeOf(x);
+  if (f.failed() || sizes.empty())
+    return f.refuse("`nll_loss` needs logarithms (N, C) and classes (N)");
+  size_t rank = sizes.size(), axis = rank > 1;
+  Term isClass = same(unsqueezed(labels, int64_t(axis)), placesAlong(sizes[axis], axis, rank));
+  Term weight = f.has(3) ? f[3] : f.number(1);
+  if (f.has(3))
+    for (size_t dim = axis + 1; dim < rank; ++dim)
+      weight = unsqueezed(weight, -1);
+  bool ignores = f.has(4), counts = f.has(3) || ignores;
+  if (ignores)
+    isClass = isClass & of("logical_not", same(unsqueezed(labels, int64_t(axis)), f[4]));
+  Term loss = negative(f.reduce("sum", where(isClass, x * weight, f.number(0)), axis));
+  std::string how = f.word(2, {"mean", "sum", "none"});
+  if (how != "mean" || !counts)
+    return f.reduced(loss, 2);
+  return of("sum", loss) / of("sum", where(isClass, weight, f.number(0)));
+}
+
+//===----------------------------------------------------------------------===//
+// Of pairs and more
+//===----------------------------------------------------------------------===//
+
+static Term softMargin(Formula &f) { return f.reduced(softplus(negative(f[0] * f[1])), 2); }
+static Term marginRanking(Formula &f) {
+  Term apart = negative(f[2]) * (f[0] - f[1]);
+  return f.reduced(of("relu", apart + f.or_(3, 0)), 4);
+}
+static Term hingeEmbedding(Formula &f) {
+  Term far = of("relu", f.or_(3, 1) - f[0]);
+  return f.reduced(where(same(f[1], 1), f[0], far), 2);
+}
+static Term cosineEmbedding(Formula &f) {
+  Term alike = f.call("cosine_similarity", {f[0], f[1], f.integer(-1)});
+  Term apart = of("relu", alike - f.or_(3, 0));
+  return f.reduced(where(f[2] > 0, f.number(1) - alike, apart), 4);
+}
+static Term tripletMargin(Formula &f) {
+  Term near = f.call("pairwise_distance", {f[0], f[1]});
+  Term far = f.call("pairwise_distance", {f[0], f[2]});
+  return f.reduced(of("relu", near - far + f.or_(3, 1)), 4);
+}
+static Term poisson(Formula &f) {
+  bool isLog = f.flag(3, true);
+  Term loss = isLog ? of("exp", f[0]) - f[1] * f[0] : f[0] - f[1] * of("log", f[0] + 1e-8);
+  return f.reduced(loss, 2);
+}
+static Term gaussian(Formula &f) {
+  Term spread = larger(f[2], f.or_(4, 1e-6));
+  return f.reduced((of("log", spread) + squared(f[0] - f[1]) / spread) * 0.5, 3);
+}
+
+llvm::ArrayRef<FormulaEntry> eval::lossFormulas() {
+  static const std::vector<FormulaEntry> table = {
+      {"mse_loss", mse, 2, {"x", "y", "reduction"}},
+      {"l1_loss", l1, 2, {"x", "y", "reduction"}},
+      {"smooth_l1_loss", smoothL1, 2, {"x", "y", "reduction", "beta"}},
+      {"huber_loss", huber, 2, {"x", "y", "reduction", "delta"}},
+      {"binary_cross_entropy", binaryCrossEntropy, 2, {"x", "y", "reduction", "weight"}},
+      {"binary_cross_entropy_with_logits",
+       binaryCrossEntropyOfLogits,
+       2,
+       {"x", "y", "reduction", "weight", "pos_weight"}},
+      {"kl_div", divergence, 2, {"x", "y", "reduction", "log_target"}},
+      {"nll_loss", negativeLogLikelihood, 2, {"x", "y", "reduction", "weight", "ignore_index"}},
+      {"soft_margin_loss", softMargin, 2, {"x", "y", "reduction"}},
+      {"margin_ranking_loss", marginRanking, 3, {"x1", "x2", "y", "margin", "reduction"}},
+      {"hinge_embedding_loss", hingeEmbedding, 2, {"x", "y", "reduction", "margin"}},
+      {"cosine_embedding_loss", cosineEmbedding, 3, {"x1", "x2", "y", "margin", "reduction"}},
+      {"triplet_margin_loss",
+       tripletMargin,
+       3,
+       {"anchor", "positive", "negative", "margin", "reduction"}},
+      {"poisson_nll_loss", poisson, 2, {"x", "y", "reduction", "log_input"}},
+      {"gaussian_nll_loss", gaussian, 3, {"x", "y", "var", "reduction", "eps"}},
+  };
+  return table;
+}
