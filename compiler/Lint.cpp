@@ -125,6 +125,10 @@ bool Linter::lint(const CompileOptions &options, bool stridesKnown,
           return isOfMask(remark) && !llvm::is_contained(*others, remark);
         });
     }
+  // What is unrolled, or expanded twice, is one place of the file.
+  for (size_t i = remarks->size(); i-- > 1;)
+    if (llvm::is_contained(llvm::ArrayRef(*remarks).take_front(i), (*remarks)[i]))
+      remarks->erase(remarks->begin() + ptrdiff_t(i));
   for (Finding &remark : *remarks)
     diagnostics.warning(&impl->file, remark.range, std::move(remark.message));
   return true;

@@ -14,6 +14,7 @@
 #include "runtime/LaunchPlan.h"
 #include "runtime/Module.h"
 #include "runtime/Observer.h"
+#include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -68,6 +69,7 @@ public:
                      const LaunchOptions &options = {}) const;
 
   /// Compiles and loads the form that launches of that grid take, where it is known to be another.
+  /// Where that cannot be had launches go on with this one.
   llvm::Error prepareFor(const uint32_t grid[3]) const;
 
   const CompiledKernel &compiled() const { return *kernel; }
@@ -95,10 +97,15 @@ private:
   /// Another form of the kernel, which is `kept` once it is compiled.
   llvm::Expected<std::shared_ptr<LoadedKernel>>
   otherForm(const Compile &compile, std::shared_ptr<LoadedKernel> &kept) const;
+  /// The form for few programs, which a launch can do without: null where it cannot be compiled
+  /// or loaded, which is tried once. An error where it may not be compiled.
+  llvm::Expected<std::shared_ptr<LoadedKernel>> formForFew() const;
   /// Launches another form of the kernel with the same arguments.
   llvm::Error launchOther(const Compile &compile, std::shared_ptr<LoadedKernel> &kept,
                           cuda::Stream stream, const uint32_t grid[3],
                           llvm::ArrayRef<void *> pointers, const LaunchOptions &options) const;
+  llvm::Error launchForm(const LoadedKernel &other, cuda::Stream stream, const uint32_t grid[3],
+                         llvm::ArrayRef<void *> pointers, const LaunchOptions &options) const;
   llvm::Error configure();
   llvm::Error checkResidency();
   llvm::Error launchResolved(cuda::Stream stream, const uint32_t grid[3],
@@ -123,6 +130,7 @@ private:
   mutable std::mutex fallbackMutex;
   /// Without tensor maps; with a program in each block.
   mutable std::shared_ptr<LoadedKernel> fallback, single;
+  mutable std::atomic<bool> hasNoSingle = false; ///< as a launch that was better off with it saw
   int registerCount = -1;
   int localByteCount = 0;
   double milliseconds = 0;

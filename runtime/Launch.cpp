@@ -34,9 +34,15 @@ llvm::Error LoadedKernel::launchResolved(cuda::Stream stream, const uint32_t gri
   const KernelMetadata &data = metadata();
   uint32_t programs[3] = {grid[0], grid[1], grid[2]};
   bool comesOutEven = plan.splitGrid(programs, pointers);
-  if (kernel->alone &&
-      (!comesOutEven || wantsForm(data, programs, unsigned(owner->device().multiprocessors))))
+  if (kernel->alone && !comesOutEven)
     return launchOther(kernel->alone, single, stream, grid, pointers, options);
+  if (kernel->alone && wantsForm(data, programs, unsigned(owner->device().multiprocessors))) {
+    auto better = formForFew();
+    if (!better)
+      return better.takeError();
+    if (*better)
+      return launchForm(**better, stream, grid, pointers, options);
+  }
   if (!comesOutEven)
     return makeError(ErrorCode::InvalidArgument,
                      formatted("`{}` was compiled for grids of other shapes", data.entry));
@@ -101,6 +107,19 @@ LoadedKernel::otherForm(const Compile &compile, std::shared_ptr<LoadedKernel> &k
   return kept;
 }
 
+llvm::Expected<std::shared_ptr<LoadedKernel>> LoadedKernel::formForFew() const {
+  if (hasNoSingle.load(std::memory_order_relaxed))
+    return nullptr;
+  auto form = otherForm(kernel->alone, single);
+  if (form)
+    return form;
+  ErrorParts parts = takeError(form.takeError());
+  if (parts.code == ErrorCode::NoCompile)
+    return makeError(parts.code, parts.message, parts.result);
+  hasNoSingle.store(true, std::memory_order_relaxed);
+  return nullptr;
+}
+
 llvm::Error LoadedKernel::prepareFor(const uint32_t grid[3]) const {
   if (!kernel->alone)
     return llvm::Error::success();
@@ -114,7 +133,7 @@ llvm::Error LoadedKernel::prepareFor(const uint32_t grid[3]) const {
                     : wantsForm(metadata(), grid, multiprocessors);
   if (!areFew)
     return llvm::Error::success();
-  return otherForm(kernel->alone, single).takeError();
+  return formForFew().takeError();
 }
 
 llvm::Error LoadedKernel::launchOther(const Compile &compile, std::shared_ptr<LoadedKernel> &kept,
@@ -124,21 +143,26 @@ llvm::Error LoadedKernel::launchOther(const Compile &compile, std::shared_ptr<Lo
   auto found = otherForm(compile, kept);
   if (!found)
     return found.takeError();
-  const std::shared_ptr<LoadedKernel> &other = *found;
+  return launchForm(**found, stream, grid, pointers, options);
+}
+
+llvm::Error LoadedKernel::launchForm(const LoadedKernel &other, cuda::Stream stream,
+                                     const uint32_t grid[3], llvm::ArrayRef<void *> pointers,
+                                     const LaunchOptions &options) const {
   // Both kernels have the arguments of the signature in the same order.
   auto isOwn = [](const ParameterPlan &p) {
     return p.kind == Kind::TensorMap || p.kind == Kind::NumPrograms;
   };
-  llvm::SmallVector<void *, inlineParameters> theirs(other->plan.parameters.size());
+  llvm::SmallVector<void *, inlineParameters> theirs(other.plan.parameters.size());
   size_t from = 0;
-  for (auto [to, parameter] : llvm::zip(theirs, other->plan.parameters)) {
+  for (auto [to, parameter] : llvm::zip(theirs, other.plan.parameters)) {
     if (isOwn(parameter))
       continue;
     while (from < plan.parameters.size() && isOwn(plan.parameters[from]))
       ++from;
     to = pointers[from++];
   }
-  return other->launchResolved(stream, grid, theirs, options);
+  return other.launchResolved(stream, grid, theirs, options);
 }
 
 /// Scratch memory lives for one launch, in stream order: right under any

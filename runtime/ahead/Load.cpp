@@ -172,8 +172,8 @@ static Failure load(const Driver &driver, Device device, const tile_rt_code &cod
       code.dependent && !code.cooperative && driver.version >= dependentLaunchVersion;
   if (!failure && code.without_maps)
     failure = load(driver, device, *code.without_maps, loaded->withoutMaps);
-  if (!failure && code.alone)
-    failure = load(driver, device, *code.alone, loaded->alone);
+  if (!failure && code.alone) // Without it small grids go on with this one.
+    (void)load(driver, device, *code.alone, loaded->alone);
   if (failure) {
     (void)driver.cuModuleUnload(module);
     return failure;

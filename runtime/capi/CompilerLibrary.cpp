@@ -8,6 +8,7 @@
 #include "runtime/capi/Internal.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <atomic>
 #include <dlfcn.h>
@@ -35,7 +36,9 @@ static std::vector<std::string> placesOfCompiler() {
   Dl_info self;
   if (dladdr(reinterpret_cast<const void *>(&tile_version), &self) && self.dli_fname &&
       std::strchr(self.dli_fname, '/')) {
-    add(self.dli_fname);
+    llvm::SmallString<256> path(self.dli_fname);
+    llvm::sys::fs::make_absolute(path);
+    add(path);
     if (char *real = realpath(self.dli_fname, nullptr)) {
       add(real);
       std::free(real);
@@ -44,6 +47,10 @@ static std::vector<std::string> placesOfCompiler() {
   places.push_back(TILE_COMPILER_LIBRARY);
   return places;
 }
+
+/// Worked out when this library is loaded: the path that it was found by may be relative, and the
+/// process may go to another folder before it compiles.
+static const std::vector<std::string> places = placesOfCompiler();
 
 /// What a library has, if it belongs to this one.
 static const CompilerEntries *entriesOf(void *library, const std::string &place,
@@ -61,7 +68,7 @@ static const CompilerEntries *entriesOf(void *library, const std::string &place,
 }
 
 static const CompilerEntries *openCompiler(std::string &problem) {
-  for (const std::string &place : placesOfCompiler()) {
+  for (const std::string &place : places) {
     std::string here;
     if (void *library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       if (const CompilerEntries *entries = entriesOf(library, place, here)) {

@@ -209,7 +209,7 @@ bool BenchResults::read(const std::string &path, BenchResults &out, std::string 
   if (!benches) {
     if (!parsed)
       llvm::consumeError(parsed.takeError());
-    error = formatted("`{}` is no result of `tilec bench`: save one with `-o {}`", path, path);
+    error = formatted("`{}` is no result of `tilec bench`: save one with `-o NAME.json`", path);
     return false;
   }
   out.device = root->getString("device").value_or("").str();

@@ -117,8 +117,13 @@ BuildCommand::BuildCommand() {
       .list("include", "DIR", "look for imported files here too; may be repeated",
             compile.includePaths, ValueKind::Directory, 'I');
   options.group("How to build")
-      .list("target", "TARGET", "a target; may be repeated (this machine's GPU, else sm_90a)",
-            targets)
+      .custom(
+          "target", "TARGET", "a target; may be repeated (this machine's GPU, else sm_90a)",
+          [this](StringRef target) {
+            targets.push_back(target.str());
+            return std::string();
+          },
+          targetChoices())
       .integer("num-warps", "N", "warps that run one program, a power of two (4)", compile.numWarps,
                1, 32)
       .integer("num-stages", "N", "pipeline stages of loops over memory (3)", compile.numStages, 0,

@@ -132,6 +132,14 @@ bool HostCommand::readArguments() {
 bool HostCommand::chooseNames() {
   if (wanted.empty())
     return true;
+  for (StringRef one : wanted)
+    if (one.ends_with(".json") || one.ends_with(".csv") || one.ends_with(".html")) {
+      printError(name(),
+                 purpose == Purpose::Bench
+                     ? formatted("`{}` names no function; results go to it with `-o {}`", one, one)
+                     : formatted("`{}` names no function", one));
+      return false;
+    }
   if (files.size() == 1) {
     files.front()->names = wanted;
     return true;

@@ -146,6 +146,7 @@ int main(int argc, char **argv) {
   tile::runtime::DiskCache::defaultOnWarning = [](StringRef text) {
     llvm::errs() << "tilec: warning: " << text << '\n';
   };
-  std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of the write
+  llvm::errs().tie(&llvm::outs()); // where both go to one pipe, no message begins within a line
+  std::signal(SIGXFSZ, SIG_IGN);   // a limit on the size of files is an error of the write
   return finish(runCommand(llvm::ArrayRef<const char *>(argv + 1, argv + argc)));
 }

@@ -256,6 +256,34 @@ TEST_F(Ahead, LoopsLoadAheadWhereProgramsAreFew) {
   EXPECT_EQ(sharedBytes(1000), 0u);
 }
 
+TEST_F(Ahead, WhatHasNoFormForFewProgramsGoesOnWithTheOther) {
+  tile_rt_kernel fresh = decay;
+  auto launch = [&] {
+    const tile_value values[] = {tile_pointer(at(4096), TILE_FP32),
+                                 tile_pointer(at(1 << 20), TILE_FP32), tile_int(100)};
+    const uint32_t grid[3] = {2, 1, 1};
+    cuda.calls.clear();
+    EXPECT_EQ(tile_rt_launch(&fresh, nullptr, grid, values, 3, nullptr), TILE_OK)
+        << tile_rt_last_error();
+    return cuda.launches.back().sharedBytes;
+  };
+  fresh.state = nullptr;
+  EXPECT_GT(launch(), 0u) << "the form for few programs";
+  std::vector<std::string> calls = cuda.calls;
+  auto first = std::find(calls.begin(), calls.end(), "cuModuleLoadDataEx");
+  auto second = std::find(first + 1, calls.end(), "cuModuleLoadDataEx");
+  ASSERT_NE(second, calls.end());
+  int live = cuda.liveModules;
+  for (auto call = second; call != calls.end() && *call != "cuLaunchKernelEx"; ++call) {
+    fresh.state = nullptr;
+    cuda.failingCall = size_t(call - calls.begin());
+    EXPECT_EQ(launch(), 0u) << *call;
+    EXPECT_EQ(cuda.liveModules, ++live) << "of the other nothing is left";
+    cuda.failingCall = SIZE_MAX;
+    EXPECT_EQ(launch(), 0u) << "nor is it tried again";
+  }
+}
+
 TEST_F(Ahead, EveryDriverCallMayFail) {
   for (const char *symbol :
        {"cuModuleLoadDataEx", "cuModuleGetFunction", "cuOccupancyMaxActiveBlocksPerMultiprocessor",

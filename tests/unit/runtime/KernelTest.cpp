@@ -434,6 +434,57 @@ TEST_F(KernelTest, GridsOfFewProgramsLaunchAnotherForm) {
   EXPECT_EQ(last().block[0], threads);
 }
 
+TEST_F(KernelTest, GridsOfFewProgramsGoOnWhereTheOtherFormCannotBeHad) {
+  CompiledKernel description = scale();
+  description.metadata.fewPrograms = 2;
+  unsigned compiled = 0;
+  ErrorCode code = ErrorCode::Compile;
+  description.alone = [&]() -> llvm::Expected<std::shared_ptr<const CompiledKernel>> {
+    ++compiled;
+    CompiledKernel other = scale();
+    other.metadata.threads = 64;
+    if (code == ErrorCode::PtxRejected) // it compiles, and does not load
+      other.metadata.entry = "not_there";
+    else if (code != ErrorCode::Resources)
+      return makeError(code, "no form for few");
+    else
+      other.metadata.sharedBytes = 1 << 24;
+    return std::make_shared<const CompiledKernel>(std::move(other));
+  };
+  const uint32_t grid[3] = {2, 1, 1};
+  for (ErrorCode each :
+       {ErrorCode::Compile, ErrorCode::Unsupported, ErrorCode::PtxRejected, ErrorCode::Resources}) {
+    code = each;
+    compiled = 0;
+    auto kernel = load(description);
+    expectSuccess(kernel->prepareFor(grid));
+    for (int i = 0; i < 3; ++i)
+      expectSuccess(kernel->launch(nullptr, grid, arguments));
+    EXPECT_EQ(last().block[0], unsigned(description.metadata.threads));
+    EXPECT_EQ(compiled, 1u) << "it is tried once";
+  }
+  // What no compilation may make is asked for again: it may be there by then.
+  code = ErrorCode::NoCompile;
+  compiled = 0;
+  auto kernel = load(description);
+  EXPECT_EQ(errorOf(kernel->prepareFor(grid)).code, ErrorCode::NoCompile);
+  EXPECT_EQ(errorOf(kernel->launch(nullptr, grid, arguments)).code, ErrorCode::NoCompile);
+  EXPECT_EQ(compiled, 2u);
+}
+
+TEST_F(KernelTest, GridsThatDoNotComeOutEvenNeedTheOtherForm) {
+  CompiledKernel description = scale();
+  description.metadata.programsPerBlock[0] = 2;
+  description.metadata.gridSplits.push_back({0, 2, {{{1, {{1, {}}}}, {3, {}}}}, 10});
+  description.alone = []() -> llvm::Expected<std::shared_ptr<const CompiledKernel>> {
+    return makeError(ErrorCode::Compile, "no form for few");
+  };
+  auto kernel = load(description);
+  const uint32_t small[3] = {24, 1, 1}, uneven[3] = {2401, 1, 1};
+  expectSuccess(kernel->launch(nullptr, small, arguments));
+  EXPECT_EQ(errorOf(kernel->launch(nullptr, uneven, arguments)).code, ErrorCode::Compile);
+}
+
 TEST_F(KernelTest, KernelsThatWaitAreDependentByDefault) {
   CompiledKernel description = scale();
   description.metadata.dependent = true;
