@@ -1,5 +1,6 @@
 //===- Intervals.cpp - rough bounds of integers ---------------------------===//
 #include "passes/facts/Intervals.h"
+#include "ir/Kernel.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <algorithm>
@@ -46,7 +47,7 @@ Interval Intervals::compute(Value value, unsigned bits) {
     return {0, INT32_MAX - 1};
   if (isa<NumProgramsOp>(op))
     return {1, INT32_MAX};
-  if (isMovement(op) || isa<arith::ExtSIOp, arith::TruncIOp>(op))
+  if (isMovement(op) || isa<arith::ExtSIOp, arith::TruncIOp, cta::ConvertLayoutOp>(op))
     return of(op->getOperand(0));
   if (isa<arith::ExtUIOp>(op)) {
     Interval from = of(op->getOperand(0));

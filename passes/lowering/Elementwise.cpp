@@ -29,7 +29,10 @@ static SmallVector<unsigned> firstOfEqual(Operation *op) {
 LogicalResult Lowering::lowerElementwise(Operation *op) {
   if (op->getNumResults() != 1)
     return op->emitOpError("has no lowering");
-  if (std::optional<Registers> packed = lowerPacked(op)) {
+  std::optional<Registers> packed = lowerPacked(op);
+  if (!packed)
+    packed = writeDigits(op);
+  if (packed) {
     set(op->getResult(0), std::move(*packed));
     return success();
   }

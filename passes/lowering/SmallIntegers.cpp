@@ -1,0 +1,86 @@
+//===- SmallIntegers.cpp - integers as the digits of short floats ---------===//
+//
+// The last bit of a 16-bit float from 2^d on, where d digits follow the first, is a one: written to
+// these digits, an integer below 2^d is that power and itself, and the power is subtracted again,
+// without rounding. That is one operation for two elements, where a conversion of its own is slower
+// than other arithmetic and leaves one element.
+//
+//   x in [0, 2^10)  =>  f16 of bits 0x6400 | x, which is 1024 + x, less 1024
+//   x in [0, 2^7)   =>  bf16 of bits 0x4300 | x, which is 128 + x, less 128
+//
+//===----------------------------------------------------------------------===//
+#include "ir/Attributes.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/facts/Intervals.h"
+#include "passes/lowering/Lowering.h"
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::lowering;
+
+namespace {
+struct Digits {
+  unsigned count; ///< below which integers are written
+  uint32_t bits;  ///< of two to that power
+  float value;
+};
+} // namespace
+
+static std::optional<Digits> digitsOf(Type type, const Target &target) {
+  if (type.isF16())
+    return Digits{10, 0x6400, 1024.0f};
+  if (type.isBF16() && target.has(Feature::Bf16Arithmetic))
+    return Digits{7, 0x4300, 128.0f};
+  return std::nullopt;
+}
+
+/// `x` and the bits of it that count, of which it is known to have the lowest alone.
+static std::pair<Value, uint32_t> masked(Value x) {
+  APInt mask;
+  auto cut = x.getDefiningOp<LLVM::AndOp>();
+  if (cut && x.getType().isInteger(32) && matchPattern(cut.getRhs(), m_ConstantInt(&mask)))
+    return {cut.getLhs(), uint32_t(mask.getZExtValue() & 0xffff)};
+  return {x, 0xffff};
+}
+
+/// Both in one word; they are cut off there, at once.
+static Value paired(Instructions &in, Value x, Value y) {
+  OpBuilder &b = in.builder();
+  Location loc = in.getLoc();
+  auto [low, lowMask] = masked(x);
+  auto [high, highMask] = masked(y);
+  auto word = [&](Value v) {
+    Type type = b.getI32Type();
+    return v.getType() == type ? v : LLVM::ZExtOp::create(b, loc, type, v).getResult();
+  };
+  Value both = in.permuteBytes(word(low), word(high), 0x5410);
+  uint32_t mask = highMask << 16 | lowMask;
+  return mask == ~0u ? both : LLVM::AndOp::create(b, loc, both, in.i32(int32_t(mask))).getResult();
+}
+
+std::optional<Registers> Lowering::writeDigits(Operation *op) {
+  if (!isa<arith::SIToFPOp, arith::UIToFPOp>(op) || module->hasAttr(kAlgebraicAttr))
+    return std::nullopt;
+  Value source = op->getOperand(0);
+  Type to = getElementType(op->getResult(0).getType());
+  std::optional<Digits> digits = digitsOf(to, in.target());
+  const Registers &elements = get(source);
+  if (!digits || elements.size() % 2 != 0 || bitsOf(source) > 32)
+    return std::nullopt;
+  Interval range = Intervals().of(source);
+  if (range.low < 0 || range.high >= int64_t(1) << digits->count)
+    return std::nullopt;
+  Location loc = in.getLoc();
+  Type pair = VectorType::get({2}, to);
+  Value power = in.constant(
+      pair, DenseElementsAttr::get(cast<ShapedType>(pair), b.getFloatAttr(to, digits->value)));
+  Registers regs;
+  for (size_t r = 0; r < elements.size(); r += 2) {
+    Value both = LLVM::OrOp::create(b, loc, paired(in, elements[r], elements[r + 1]),
+                                    in.i32(int32_t(digits->bits << 16 | digits->bits)));
+    both = LLVM::FSubOp::create(b, loc, LLVM::BitcastOp::create(b, loc, pair, both), power);
+    for (int32_t e : {0, 1})
+      regs.push_back(LLVM::ExtractElementOp::create(b, loc, both, in.i32(e)));
+  }
+  return regs;
+}
