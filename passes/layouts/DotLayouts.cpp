@@ -217,11 +217,11 @@ struct WarpGrid {
 };
 } // namespace
 
-/// Little redundant work first, then few operand elements read by each warp. A
+/// Little redundant work first, then few operand elements read, or computed, by each warp. A
 /// product whose result goes into another one's rows keeps its rows together:
 /// then that result never leaves the warp.
 static WarpGrid arrangeWarps(ArrayRef<int64_t> shape, unsigned m, unsigned n, unsigned numWarps,
-                             bool keepRows) {
+                             bool keepRows, OperandWork work = {}) {
   unsigned rank = shape.size();
   int64_t rows = shape[rank - 2], columns = shape[rank - 1];
   WarpGrid grid;
@@ -234,7 +234,7 @@ static WarpGrid arrangeWarps(ArrayRef<int64_t> shape, unsigned m, unsigned n, un
       continue;
     int64_t height = std::max<int64_t>(rows / down, m);
     int64_t width = std::max<int64_t>(columns * down / left, n);
-    std::pair<int64_t, int64_t> cost(height * width, height + width);
+    std::pair<int64_t, int64_t> cost(height * width, height * work.a + width * work.b);
     if (best && cost >= *best)
       continue;
     best = cost;
@@ -247,9 +247,9 @@ static WarpGrid arrangeWarps(ArrayRef<int64_t> shape, unsigned m, unsigned n, un
 }
 
 static LinearLayout matrixAccumulator(const MatrixInstruction &instruction, ArrayRef<int64_t> shape,
-                                      unsigned numWarps, bool keepRows) {
+                                      unsigned numWarps, bool keepRows, OperandWork work) {
   unsigned rank = shape.size();
-  WarpGrid grid = arrangeWarps(shape, instruction.m, instruction.n, numWarps, keepRows);
+  WarpGrid grid = arrangeWarps(shape, instruction.m, instruction.n, numWarps, keepRows, work);
   Bits bits = fragmentBits(instruction, kDotAcc, rank);
   // Each warp has one connected part: registers first, then warps.
   auto spread = [&](unsigned dim, int64_t from, unsigned warps) {
@@ -321,14 +321,14 @@ static LinearLayout scalarAccumulator(ArrayRef<int64_t> shape, unsigned numWarps
   return layout::blocked(shape, perThread, lanes, warps, order);
 }
 
-DotLayouts tile::chooseDotLayouts(DotOp op, unsigned numWarps) {
+DotLayouts tile::chooseDotLayouts(DotOp op, unsigned numWarps, OperandWork work) {
   ArrayRef<int64_t> shape = op.getType().getShape();
   int64_t depth = op.getA().getType().getShape().back();
   auto instruction = chooseInstruction(op, targetOf(op));
   if (!instruction)
     return scalarDotLayouts(scalarAccumulator(shape, numWarps, tuningOf(op)), depth);
   bool keepRows = feedsProduct(op.getResult()) || comesFromProduct(op.getA());
-  LinearLayout acc = matrixAccumulator(*instruction, shape, numWarps, keepRows);
+  LinearLayout acc = matrixAccumulator(*instruction, shape, numWarps, keepRows, work);
   return *matrixDotLayouts(*instruction, acc, depth);
 }
 

@@ -64,8 +64,14 @@ DotMethod dotMethod(DotOp op);
 /// registers, and shared memory has room: then they may live anywhere.
 bool wantsStaging(DotOp op, const DotLayouts &layouts);
 
+/// What a thread does for each element of an operand: 1 to read it, more to compute it where the
+/// product takes it, which all warps that share it do for themselves.
+struct OperandWork {
+  unsigned a = 1, b = 1;
+};
+
 /// The layouts for `op` when nothing is given.
-DotLayouts chooseDotLayouts(DotOp op, unsigned numWarps);
+DotLayouts chooseDotLayouts(DotOp op, unsigned numWarps, OperandWork work = {});
 /// The layouts for an accumulator that lives in `acc`; nothing if no
 /// instruction of the op, with pairs if these are asked for, can work there.
 std::optional<DotLayouts> dotLayoutsFor(DotOp op, const layout::LinearLayout &acc,

@@ -1,5 +1,6 @@
 //===- LayoutInference.cpp - a layout for every block ---------------------===//
 #include "passes/layouts/LayoutInference.h"
+#include "ir/Kernel.h"
 #include "ir/layout/Hopper.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/facts/Reach.h"
@@ -136,6 +137,19 @@ cta::LayoutAttr LayoutInference::layoutBesideSums(LoadOp load) const {
   return homeOfSums(load.getResult(), reach::kOperands, budget);
 }
 
+/// Whether a block of more than a row will be copied to shared memory ahead of the products of its
+/// loop (tile-pipeline-loads), and read from there in any layout: then only its copies count.
+static bool willComeFromRing(LoadOp load, Coalescing &coalescing) {
+  constexpr unsigned kLeastCopied = 4;
+  RankedTensorType type = blockType(load.getResult());
+  bool isRow = llvm::count_if(type.getShape(), [](int64_t size) { return size > 1; }) < 2;
+  if (isRow || !isa<scf::ForOp>(load->getParentOp()) || !isAmongProducts(load) ||
+      kernelOf(load).getStages() == 1)
+    return false;
+  unsigned vector = coalescing.vectorFor(load, coalescing.anchor(load).getLayout());
+  return vector * getElementBytes(type.getElementType()) >= kLeastCopied;
+}
+
 /// A row that is repeated over a larger block is loaded where it is needed.
 cta::LayoutAttr LayoutInference::layoutWhereRepeated(LoadOp load, unsigned &budget) {
   RankedTensorType type = blockType(load.getPtr());
@@ -145,8 +159,9 @@ cta::LayoutAttr LayoutInference::layoutWhereRepeated(LoadOp load, unsigned &budg
       wantedByUsers(load.getResult(), /*accesses=*/false, reach::kUsers, budget);
   if (!layout && coalescing.isRepeated(load))
     layout = layoutOfProduct(type.getShape());
+  unsigned best = coalescing.numAccesses(load, coalescing.anchor(load));
   unsigned most =
-      std::max(mostRepeatedLoads(load), coalescing.numAccesses(load, coalescing.anchor(load)));
+      willComeFromRing(load, coalescing) ? best : std::max(mostRepeatedLoads(load), best);
   return layout && coalescing.numAccesses(load, layout) <= most ? layout : cta::LayoutAttr();
 }
 
@@ -216,12 +231,28 @@ void LayoutInference::inferSplit(SplitOp op) {
   setHome(op.getRhs(), half);
 }
 
+/// Operations for each element of an operand where a product takes it: 1 to read it, and those
+/// that have no home.
+unsigned LayoutInference::workOf(Value operand) const {
+  unsigned work = 1, budget = reach::kUsersSeen;
+  SmallVector<Value> left{operand};
+  while (!left.empty() && budget-- > 0) {
+    Operation *def = left.pop_back_val().getDefiningOp();
+    if (!def || !isDeferred(def) || isa<BroadcastOp>(def)) // of fewer elements
+      continue;
+    work += isElementwise(def) && def->getNumOperands() > 0;
+    llvm::append_range(left, def->getOperands());
+  }
+  return work;
+}
+
 void LayoutInference::inferDot(DotOp op) {
   // An accumulator that suits the instruction stays in place.
   std::optional<DotLayouts> inPlace;
   if (cta::LayoutAttr home = natural(op.getAcc()); home && accumulators.contains(home))
     inPlace = dotLayoutsFor(op, home.getLayout());
-  DotLayouts layouts = inPlace ? *inPlace : chooseDotLayouts(op, coalescing.numWarps());
+  OperandWork work{workOf(op.getA()), workOf(op.getB())};
+  DotLayouts layouts = inPlace ? *inPlace : chooseDotLayouts(op, coalescing.numWarps(), work);
   // Another product's result is multiplied in pairs, as it lies, if that moves less.
   if (cta::LayoutAttr home = natural(op.getA()); home && accumulators.contains(home))
     if (auto paired = dotLayoutsFor(op, layouts.acc, /*inPairs=*/true);

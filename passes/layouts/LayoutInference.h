@@ -63,6 +63,7 @@ private:
   void inferTogether(mlir::Operation *op);
   void inferJoin(JoinOp op);
   void inferSplit(SplitOp op);
+  unsigned workOf(mlir::Value operand) const;
   void inferDot(DotOp op);
   /// Of moving the operands from where they live.
   double costOfOperands(DotOp op, const DotLayouts &layouts) const;
