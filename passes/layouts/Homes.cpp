@@ -96,8 +96,7 @@ bool tile::isOnlyStored(Value value, unsigned depth) {
              });
 }
 
-/// Whether a block was narrower before it was widened: so it moves between threads.
-static bool isWidened(Value value) {
+bool tile::isWidened(Value value) {
   Operation *op = value.getDefiningOp();
   return isa_and_nonnull<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, FpCastOp>(op) &&
          getElementBytes(getElementType(op->getOperand(0).getType())) <

@@ -16,6 +16,8 @@ bool isAmongProducts(mlir::Operation *op);
 /// Whether all that becomes of `value`, element by element, is stored by TMA, which takes it from
 /// any layout.
 bool isStoredByTma(mlir::Value value);
+/// Whether a block was narrower before it was widened: so it moves between threads.
+bool isWidened(mlir::Value value);
 /// Whether a block, perhaps changed element by element or with a dimension more, is stored and
 /// needed for nothing else.
 bool isOnlyStored(mlir::Value value, unsigned depth = 0);

@@ -151,6 +151,44 @@ cta::LayoutAttr LayoutInference::layoutToStage(LoadOp load) {
   return best;
 }
 
+/// What moves where `v` is wanted elsewhere: it is widened there.
+static Value beforeWidening(Value v) {
+  for (Value at = v; Operation *def = at.getDefiningOp(); at = def->getOperand(0)) {
+    if (isWidened(at))
+      return def->getOperand(0);
+    if (!isa<TransOp, ReshapeOp>(def))
+      break;
+  }
+  return v;
+}
+
+/// Products take operands of 8 and 32 bits in one direction only. Written from where they lie along
+/// the other one, many threads meet in a bank: squares in each thread may be worth an exchange.
+void LayoutInference::inferStage(cta::StageOp op) {
+  cta::BufferType type = op.getType();
+  unsigned bytes = getElementBytes(type.getElementType());
+  cta::LayoutAttr home = natural(op.getSrc());
+  auto load = op.getSrc().getDefiningOp<LoadOp>();
+  if (!home || bytes == 2 || bytes > 4 || type.getShape().size() != 2 ||
+      (load && willBeCopied(load, op)))
+    return;
+  const Target &target = targetOf(op);
+  unsigned warps = coalescing.numWarps();
+  std::optional<unsigned> minor = layout::minorOfSwizzledTile(type.getLinearLayout(), bytes);
+  if (!minor)
+    return;
+  double least = costOfStaging(op, home.getLayout()).total(warps);
+  Type moved = getElementType(beforeWidening(op.getSrc()).getType());
+  for (const LinearLayout &turned : turningLayouts(type.getShape(), 1 - *minor, bytes, warps)) {
+    lowering::Cost cost = lowering::convertCost(home.getLayout(), turned, moved, target);
+    cost += costOfStaging(op, turned);
+    if (double total = cost.total(warps); total < least) {
+      least = total;
+      works[op] = get(turned);
+    }
+  }
+}
+
 double LayoutInference::costOfOperands(DotOp op, const DotLayouts &layouts) const {
   lowering::Cost cost;
   auto add = [&](Value operand, const LinearLayout &to) {

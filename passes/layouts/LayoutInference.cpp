@@ -47,6 +47,7 @@ void LayoutInference::infer(Operation *op) {
       .Case([&](SplitOp split) { inferSplit(split); })
       .Case([&](DotOp dot) { inferDot(dot); })
       .Case([&](cta::WarpgroupDotOp dot) { inferDot(dot); })
+      .Case([&](cta::StageOp stage) { inferStage(stage); })
       .Case<InlineAsmOp, MapElementwiseOp, ExternElementwiseOp, HistogramOp>(
           [&](auto) { inferTogether(op); })
       .Case([&](GatherOp gather) { setHome(gather.getResult(), homeOr(gather.getIndex())); })

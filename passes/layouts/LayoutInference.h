@@ -68,6 +68,8 @@ private:
   /// Of moving the operands from where they live.
   double costOfOperands(DotOp op, const DotLayouts &layouts) const;
   void inferDot(cta::WarpgroupDotOp op);
+  /// Where an operand is written to shared memory from, if not from where it lives.
+  void inferStage(cta::StageOp op);
   cta::LayoutAttr layoutWhereRepeated(LoadOp load, unsigned &budget);
   void inferFor(mlir::scf::ForOp op);
   void inferIf(mlir::scf::IfOp op);

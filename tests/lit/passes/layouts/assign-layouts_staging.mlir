@@ -86,3 +86,31 @@ func.func @narrower_than_the_result(%index: !tile.ptr<i32> {tile.divisibility = 
   return
 }
 }
+
+// -----
+
+// Products read it in two directions. Written along K from where it was loaded along N, lanes would
+// meet in a bank: it is exchanged while it is narrow, and written from squares.
+// CHECK-LABEL: func.func @both_directions
+// CHECK: %[[LOADED:.*]] = tile.load
+// CHECK: %[[SQUARES:.*]] = cta.convert_layout %[[LOADED]] : tensor<64x64xbf16,
+// CHECK: %[[WIDE:.*]] = arith.extf %[[SQUARES]] : tensor<64x64xbf16, {{.*}}> to tensor<64x64xf32
+// CHECK: cta.stage %[[WIDE]]
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 4>} {
+func.func @both_directions(%x: !tile.ptr<bf16> {tile.divisibility = 16 : i32}, %out: !tile.ptr<f32>) {
+  %r = tile.make_range 0 to 4096 : tensor<4096xi32>
+  %at = tile.reshape %r : tensor<4096xi32> -> tensor<64x64xi32>
+  %xs = tile.splat %x : !tile.ptr<bf16> -> tensor<64x64x!tile.ptr<bf16>>
+  %p = tile.addptr %xs, %at : tensor<64x64x!tile.ptr<bf16>>, tensor<64x64xi32>
+  %v = tile.load %p : tensor<64x64x!tile.ptr<bf16>>
+  %b = arith.extf %v : tensor<64x64xbf16> to tensor<64x64xf32>
+  %t = tile.trans %b [1, 0] : tensor<64x64xf32> -> tensor<64x64xf32>
+  %a = arith.constant dense<1.0> : tensor<64x64xf32>
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %d = tile.dot %a, %b, %zero precision = tf32 : tensor<64x64xf32> * tensor<64x64xf32> -> tensor<64x64xf32>
+  %e = tile.dot %a, %t, %d precision = tf32 : tensor<64x64xf32> * tensor<64x64xf32> -> tensor<64x64xf32>
+  %os = tile.splat %out : !tile.ptr<f32> -> tensor<64x64x!tile.ptr<f32>>
+  tile.store %os, %e : tensor<64x64x!tile.ptr<f32>>
+  return
+}
+}
