@@ -56,6 +56,11 @@ static int64_t blocksOf(ModuleOp module, int64_t (*of)(func::FuncOp)) {
   return most;
 }
 
+/// Registers of blocks that a thread holds during products, of warpgroups or of warps.
+static int64_t heldBlocks(ModuleOp module) {
+  return std::max(blocksOf(module, registersDuringProducts), blocksOf(module, registersDuringDots));
+}
+
 /// Whether loops compute nothing from what products take or give.
 static bool onlyMultiplies(ModuleOp module) {
   auto computes = [](Operation &op) {
@@ -84,8 +89,8 @@ static int64_t warpgroupsWithRoles(ModuleOp module) {
   if (warpgroups > 1) // registers are dealt out to one program
     return warpgroups;
   unsigned copiers = onlyMultiplies(module) ? cta::producerThreads(threads) : kWarpgroupThreads;
-  return programsAtOnce(module, blocksOf(module, registersDuringProducts),
-                        cta::madeOf(module).sharedBytes, threads + copiers) *
+  return programsAtOnce(module, heldBlocks(module), cta::madeOf(module).sharedBytes,
+                        threads + copiers) *
          int64_t(warpgroups);
 }
 
@@ -94,8 +99,7 @@ static int64_t warpgroupsNow(ModuleOp module) {
   bool hasRoles =
       module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
   return hasRoles ? warpgroupsWithRoles(module)
-                  : warpgroupsAtOnce(module, blocksOf(module, registersDuringProducts),
-                                     cta::madeOf(module).sharedBytes);
+                  : warpgroupsAtOnce(module, heldBlocks(module), cta::madeOf(module).sharedBytes);
 }
 
 /// Whether something is done while products run.
@@ -351,8 +355,8 @@ private:
     restore(before);
     if (failed(attempt(remarks)))
       return failure();
-    if (fits(module) && warpgroupsAtOnce(module, blocksOf(module, registersDuringProducts),
-                                         cta::madeOf(module).sharedBytes) > with)
+    if (fits(module) &&
+        warpgroupsAtOnce(module, heldBlocks(module), cta::madeOf(module).sharedBytes) > with)
       return success();
     before->setAttr(tile::kKernelAttr, wanted);
     restore(before);

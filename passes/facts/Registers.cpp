@@ -3,6 +3,7 @@
 #include "ir/CtaDialect.h"
 #include "ir/Kernel.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
+#include "passes/facts/SharedOperands.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -72,10 +73,9 @@ static int64_t mostDuringProducts(func::FuncOp kernel,
 
 /// Whether products take `v` from shared memory themselves, step by step.
 static bool isReadByProducts(Value v) {
-  auto read = v.getDefiningOp<cta::ReadOp>();
-  return read && llvm::all_of(read->getUsers(), [&](Operation *user) {
-           return isa<DotOp>(user) && user->getBlock() == read->getBlock();
-         });
+  cta::ReadOp read = readOfOperand(v);
+  return read && isOnlyOperand(read.getResult(),
+                               [&](DotOp dot) { return dot->getBlock() == read->getBlock(); });
 }
 
 int64_t tile::registersDuringDots(func::FuncOp kernel) {

@@ -286,6 +286,12 @@ cta::LayoutAttr Coalescing::shapeLayout(ArrayRef<int64_t> shape) {
   return layoutOf(groupOf(shape, order));
 }
 
+bool Coalescing::isAccessed(ArrayRef<int64_t> shape) const {
+  return llvm::any_of(groups, [&](const Group &group) {
+    return ArrayRef(group.shape) == shape && !(group.together.isEmpty() && group.alone.isEmpty());
+  });
+}
+
 bool Coalescing::isContiguous(Operation *op) const { return accesses.find(op)->second.contiguous; }
 
 bool Coalescing::isRepeated(Operation *op) const { return accesses.find(op)->second.repeated; }

@@ -41,6 +41,8 @@ public:
   /// The layout for blocks of this shape that nothing else decides: that of
   /// the accesses of the shape, if there are any.
   cta::LayoutAttr shapeLayout(llvm::ArrayRef<int64_t> shape);
+  /// True if accesses say where blocks of this shape live.
+  bool isAccessed(llvm::ArrayRef<int64_t> shape) const;
   /// Elements of one access if `op` works in `layout`.
   unsigned vectorFor(mlir::Operation *op, const layout::LinearLayout &layout) const;
   /// For how many elements of a group of `vector` the mask is known not to change, if not

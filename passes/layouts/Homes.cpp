@@ -189,12 +189,45 @@ cta::LayoutAttr LayoutInference::homeOfSums(Value value, unsigned depth, unsigne
 }
 
 /// Where what it is worked with lives.
-cta::LayoutAttr LayoutInference::layoutOfRepeated(BroadcastOp op) {
+cta::LayoutAttr LayoutInference::layoutOfRepeated(BroadcastOp op, unsigned &budget) {
   ArrayRef<int64_t> shape = op.getType().getShape();
   if (cta::LayoutAttr acc = layoutOfProduct(shape))
     return acc;
-  cta::LayoutAttr home = homeOfUsers(op.getResult());
-  return home ? home : coalescing.shapeLayout(shape);
+  if (cta::LayoutAttr home = homeOfUsers(op.getResult()))
+    return home;
+  cta::LayoutAttr wanted = layoutForReduced(op.getResult(), reach::kOperands, budget);
+  return wanted ? wanted : coalescing.shapeLayout(shape);
+}
+
+cta::LayoutAttr LayoutInference::layoutForResults(ReduceOp op, unsigned &budget) {
+  ArrayRef<int64_t> shape = op.getInputType().getShape();
+  if (shape.size() == 1 || coalescing.isAccessed(shape))
+    return {};
+  cta::LayoutAttr result =
+      wantedByUsers(op->getResult(0), /*accesses=*/true, reach::kUsers, budget);
+  if (!result)
+    return {};
+  LinearLayout flat = layout::expandDims(result.getLayout(), op.getAxis());
+  cta::LayoutAttr wanted = get(layout::broadcastResult(flat, shape));
+  auto registers = [](cta::LayoutAttr l) { return l.getLayout().inSize(layout::Dim::reg()); };
+  return registers(wanted) <= registers(coalescing.shapeLayout(shape)) ? wanted : cta::LayoutAttr();
+}
+
+/// The same for what is reduced after `depth` operations on its elements, at most.
+cta::LayoutAttr LayoutInference::layoutForReduced(Value value, unsigned depth, unsigned &budget) {
+  for (Operation *user : value.getUsers()) {
+    if (budget == 0)
+      return {};
+    --budget;
+    cta::LayoutAttr wanted;
+    if (auto reduce = dyn_cast<ReduceOp>(user))
+      wanted = layoutForResults(reduce, budget);
+    else if (depth > 0 && isElementwise(user))
+      wanted = layoutForReduced(user->getResult(0), depth - 1, budget);
+    if (wanted)
+      return wanted;
+  }
+  return {};
 }
 
 /// Where what an elementwise operation takes beside `value` lives; null if that is not known yet.
@@ -225,7 +258,7 @@ cta::LayoutAttr LayoutInference::wantedByUsers(Value value, bool accesses, unsig
     --budget;
     cta::LayoutAttr wanted;
     if (auto broadcast = dyn_cast<BroadcastOp>(user)) {
-      cta::LayoutAttr large = layoutOfRepeated(broadcast);
+      cta::LayoutAttr large = layoutOfRepeated(broadcast, budget);
       wanted = get(operandLayoutFor(user, large.getLayout()));
     } else if (isa<ExpandDimsOp, TransOp>(user) || (accesses && isa<ReshapeOp>(user))) {
       if (auto result = wantedByUsers(user->getResult(0), accesses, depth - 1, budget))

@@ -4,12 +4,15 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
+#include "ir/layout/Builders.h"
 #include "ir/layout/Hopper.h"
 #include "ir/layout/MatrixAccess.h"
 #include "mlir/IR/Builders.h"
 #include "passes/Passes.h"
 #include "passes/facts/Registers.h"
+#include "passes/facts/SharedOperands.h"
 #include "passes/layouts/DotLayouts.h"
+#include "passes/layouts/LayoutInference.h"
 #include "passes/memory/Scratch.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Statistic.h"
@@ -34,30 +37,57 @@ static constexpr unsigned kVectorBytes = 16;
 // Which
 //===----------------------------------------------------------------------===//
 
+/// What `v` is another name of.
+static Value withoutTranspositions(Value v) {
+  while (auto trans = v.getDefiningOp<TransOp>())
+    v = trans.getSrc();
+  return v;
+}
+
+/// Whether rows of eight numbers for matrices to be read can be cut from the block.
+static bool hasRows(ArrayRef<int64_t> shape, unsigned bytes) {
+  return shape.size() >= 2 && *llvm::max_element(shape.take_back(2)) * bytes >= kVectorBytes;
+}
+
 /// Whether `convert` moves a block through shared memory that only products by matrix
 /// instructions want, which take it apart step by step.
 static bool isForProducts(cta::ConvertLayoutOp convert) {
-  RankedTensorType type = convert.getType();
-  unsigned bytes = getElementBytes(type.getElementType());
-  return type.getRank() == 2 && bytes == 2 &&
-         *llvm::max_element(type.getShape()) * bytes >= kVectorBytes &&
-         lowering::scratchBytes(convert) > 0 && !convert->use_empty() &&
-         llvm::all_of(convert->getUses(), [](OpOperand &use) {
-           auto dot = dyn_cast<DotOp>(use.getOwner());
-           return dot && use.getOperandNumber() != kDotAcc && dotMethod(dot) == DotMethod::Matrix;
+  auto source = cast<RankedTensorType>(withoutTranspositions(convert.getSrc()).getType());
+  unsigned bytes = getElementBytes(source.getElementType());
+  return bytes == 2 && hasRows(source.getShape(), bytes) && lowering::scratchBytes(convert) > 0 &&
+         !convert->use_empty() && isOnlyOperand(convert.getResult(), [](DotOp dot) {
+           return dotMethod(dot) == DotMethod::Matrix;
          });
+}
+
+/// Tiles of the last two dimensions one behind the other, rows along `minor`.
+static LinearLayout stackedTiles(ArrayRef<int64_t> shape, unsigned minor, unsigned bytes) {
+  unsigned rank = shape.size(), major = 2 * rank - 3 - minor;
+  SmallVector<int64_t> turned(shape);
+  std::swap(turned[rank - 1], turned[minor]);
+  int64_t rows = turned[rank - 2];
+  for (int64_t size : ArrayRef(turned).drop_back(2))
+    rows *= size;
+  LinearLayout stack = layout::swizzledTile({rows, turned.back()}, 1, bytes);
+  LinearLayout tiles = layout::reshape(stack, turned);
+  if (minor == rank - 1)
+    return tiles;
+  SmallVector<int32_t> order(llvm::to_vector(llvm::seq<int32_t>(int32_t(rank))));
+  std::swap(order[minor], order[major]);
+  return layout::transpose(tiles, order);
 }
 
 /// How the block lies for matrices to be read in either direction, and as `holders` write it best.
 static LinearLayout imageFor(RankedTensorType type) {
   const LinearLayout &holders = cta::getLayout(type);
-  unsigned bytes = getElementBytes(type.getElementType());
+  unsigned bytes = getElementBytes(type.getElementType()), rank = unsigned(type.getRank());
   std::optional<LinearLayout> best;
   unsigned least = 0;
-  for (unsigned minor : {0u, 1u}) {
+  for (unsigned minor : {rank - 2, rank - 1}) {
     if (type.getDimSize(minor) * bytes < kVectorBytes)
       continue;
-    LinearLayout image = layout::swizzledTile(type.getShape(), minor, bytes);
+    LinearLayout image = rank == 2 ? layout::swizzledTile(type.getShape(), minor, bytes)
+                                   : stackedTiles(type.getShape(), minor, bytes);
     unsigned wavefronts = layout::planWrite(holders, image, bytes, false).wavefronts;
     if (best && wavefronts >= least)
       continue;
@@ -96,17 +126,84 @@ struct KeepOperandsSharedPass : tile::impl::KeepOperandsSharedPassBase<KeepOpera
 };
 } // namespace
 
+/// Behind the loads that follow: it waits for what it stores, and they would, too.
+static Operation *behindLoads(Value source, ArrayRef<cta::ConvertLayoutOp> converts) {
+  Operation *def = source.getDefiningOp();
+  if (!def)
+    return nullptr;
+  Operation *last = def;
+  for (Operation *op = def->getNextNode(); op; op = op->getNextNode()) {
+    if (llvm::any_of(converts, [&](cta::ConvertLayoutOp c) { return op->isAncestor(c); }))
+      break;
+    if (isa<LoadOp>(op))
+      last = op;
+  }
+  return last;
+}
+
+/// `use`, of what `convert` gives perhaps renamed, is of what is read in front of its product.
+static void readFor(OpOperand &use, cta::ConvertLayoutOp convert, Value staged) {
+  SmallVector<Operation *> names;
+  for (Value v = use.get(); v != convert.getResult(); v = names.back()->getOperand(0))
+    names.push_back(v.getDefiningOp());
+  OpBuilder b(use.getOwner());
+  // Read as it was staged, and turned as the source of the conversion was.
+  SmallVector<TransOp> turns;
+  LinearLayout layout = cta::getLayout(convert.getType());
+  for (auto trans = convert.getSrc().getDefiningOp<TransOp>(); trans;
+       trans = trans.getSrc().getDefiningOp<TransOp>()) {
+    layout = operandLayoutFor(trans, layout);
+    turns.push_back(trans);
+  }
+  auto buffer = cast<cta::BufferType>(staged.getType());
+  auto type = RankedTensorType::get(buffer.getShape(), buffer.getElementType(),
+                                    cta::LayoutAttr::get(b.getContext(), layout));
+  Value v = cta::ReadOp::create(b, convert.getLoc(), type, staged);
+  for (TransOp trans : llvm::reverse(turns)) {
+    auto turned = cast<RankedTensorType>(trans.getType());
+    auto in = cta::LayoutAttr::get(
+        b.getContext(), layout::transpose(cta::getLayout(v.getType()), trans.getOrder()));
+    v = TransOp::create(b, trans.getLoc(),
+                        RankedTensorType::get(turned.getShape(), turned.getElementType(), in), v,
+                        trans.getOrder());
+  }
+  for (Operation *name : llvm::reverse(names)) {
+    IRMapping map;
+    map.map(name->getOperand(0), v);
+    v = b.clone(*name, map)->getResult(0);
+  }
+  use.set(v);
+}
+
+/// With all that renames what it gives.
+static void eraseUnused(Operation *op) {
+  for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+    eraseUnused(user);
+  op->erase();
+}
+
+/// The operands of products that `v`, perhaps renamed, is.
+static void collectUses(Value v, SmallVector<OpOperand *> &uses) {
+  for (OpOperand &use : v.getUses())
+    if (isRenaming(use.getOwner()))
+      collectUses(use.getOwner()->getResult(0), uses);
+    else
+      uses.push_back(&use);
+}
+
 void Operand::keep() {
   OpBuilder b(source.getContext());
   b.setInsertionPointAfterValue(source);
+  if (Operation *last = behindLoads(source, converts))
+    b.setInsertionPointAfter(last);
   Value staged = cta::StageOp::create(b, source.getLoc(), buffer, source);
   for (cta::ConvertLayoutOp convert : converts) {
-    for (OpOperand &use : llvm::make_early_inc_range(convert->getUses())) {
-      b.setInsertionPoint(use.getOwner());
-      use.set(cta::ReadOp::create(b, convert.getLoc(), convert.getType(), staged));
-    }
+    SmallVector<OpOperand *> uses;
+    collectUses(convert.getResult(), uses);
+    for (OpOperand *use : uses)
+      readFor(*use, convert, staged);
     LDBG() << "kept for its products: " << convert;
-    convert.erase();
+    eraseUnused(convert);
     ++operandsKept;
   }
 }
@@ -116,7 +213,7 @@ static SmallVector<Operand> operandsOf(func::FuncOp kernel) {
   llvm::MapVector<Value, SmallVector<cta::ConvertLayoutOp>> found;
   kernel.walk([&](cta::ConvertLayoutOp convert) {
     if (isForProducts(convert))
-      found[convert.getSrc()].push_back(convert);
+      found[withoutTranspositions(convert.getSrc())].push_back(convert);
   });
   SmallVector<Operand> operands;
   for (auto &[source, converts] : found) {

@@ -60,6 +60,9 @@ void LayoutInference::inferReduce(ReduceOp op) {
   cta::LayoutAttr layout = firstHome(op->getOperands(), op);
   ArrayRef<int64_t> shape = op.getInputType().getShape();
   unsigned axis = op.getAxis();
+  unsigned budget = reach::kUsersSeen;
+  if (!layout)
+    layout = layoutForResults(op, budget);
   if (!layout)
     layout = coalescing.shapeLayout(shape);
   if (needsOrder(op) && !lowering::isScannable(layout.getLayout(), axis))

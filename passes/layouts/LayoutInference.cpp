@@ -187,7 +187,7 @@ void LayoutInference::inferMemory(Operation *op) {
       layout = layoutBesideHalves(cast<LoadOp>(op));
   } else {
     layout = firstHome(op->getOperands().drop_front(), op);
-    if (layout && isa<StoreOp>(op) && !coalescing.isGoodEnough(op, layout))
+    if (layout && !isa<AtomicCasOp>(op) && !coalescing.isGoodEnough(op, layout))
       layout = {};
   }
   if (!layout)

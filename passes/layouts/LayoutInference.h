@@ -95,7 +95,11 @@ private:
   cta::LayoutAttr homeOfUsers(mlir::Value value) const;
   cta::LayoutAttr homeOfSums(mlir::Value value, unsigned depth, unsigned &budget) const;
   /// Where a repeated block is worked with.
-  cta::LayoutAttr layoutOfRepeated(BroadcastOp op);
+  cta::LayoutAttr layoutOfRepeated(BroadcastOp op, unsigned &budget);
+  /// Where what is reduced lives, if its shape is that of no access, for each thread to reduce by
+  /// itself what it stores; null if the result is not stored, or that takes more registers.
+  cta::LayoutAttr layoutForResults(ReduceOp op, unsigned &budget);
+  cta::LayoutAttr layoutForReduced(mlir::Value value, unsigned depth, unsigned &budget);
   cta::LayoutAttr get(const layout::LinearLayout &l);
 
   Coalescing &coalescing;

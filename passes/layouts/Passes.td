@@ -98,8 +98,9 @@ def KeepOperandsSharedPass : TilePass<"tile-keep-operands-shared", "::mlir::Modu
     - **Needs**: a laid-out kernel, loops scheduled, no scratch placed yet.
     - **Guarantees**: in a kernel whose products leave a thread too few registers, a 16-bit block
       that moves through shared memory only to be the operand of products by matrix instructions
-      of warps is written there once, where it is computed, and each product reads from it what
-      it needs, when it needs it.
+      of warps, turned, repeated or as it is, is written there once, where it is computed, or
+      behind the loads that follow, and each product reads from it what it needs, when it needs
+      it. Blocks of batches lie there one behind the other.
     - **Never**: touches operands that threads already hold, or kernels that have the registers.
 
     ```

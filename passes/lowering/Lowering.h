@@ -164,6 +164,9 @@ private:
   mlir::Value element(mlir::Value v, unsigned reg);
   /// Blocks that products read from shared memory step by step.
   llvm::DenseMap<mlir::Value, SharedBlock> sharedBlocks;
+  /// Other names of them: for each register that of the operand.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<int>> renamedShared;
+  bool isShared(mlir::Value operand) const;
 
   //===--- asynchronous copies and roles (Async.cpp), WarpgroupDot.cpp ------===//
   /// Which slot is next, and the parity of its round: variables of a thread.

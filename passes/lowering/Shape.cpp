@@ -142,10 +142,14 @@ LogicalResult Lowering::lowerMovement(Operation *op) {
   SmallVector<int> map = matchRegisters(dst, src, [&](ArrayRef<int32_t> c) {
     return isJoin ? SmallVector<int32_t>(c.drop_back()) : sourceCoordinate(op, c);
   });
+  if (llvm::any_of(map, [](int from) { return from < 0; }))
+    return op->emitOpError("operand and result layouts disagree on lanes or warps");
+  if (!isJoin && isShared(op->getOperand(0))) {
+    renamedShared[op->getResult(0)] = std::move(map);
+    return success();
+  }
   Registers regs;
   for (auto [r, from] : llvm::enumerate(map)) {
-    if (from < 0)
-      return op->emitOpError("operand and result layouts disagree on lanes or warps");
     unsigned operand = isJoin ? registerCoordinates(dst, r).back() : 0;
     regs.push_back(get(op->getOperand(operand))[from]);
   }

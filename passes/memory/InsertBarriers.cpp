@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
 #include "passes/Passes.h"
+#include "passes/facts/SharedOperands.h"
 #include "passes/memory/AccessOrder.h"
 #include "passes/memory/Scratch.h"
 #include "llvm/ADT/Statistic.h"
@@ -94,7 +95,7 @@ struct InsertBarriersPass : tile::impl::InsertBarriersPassBase<InsertBarriersPas
         visit(op, pending);
         // It may take its operands from the buffer itself, behind later barriers.
         for (Value operand : op.getOperands())
-          if (auto buffer = operand.getDefiningOp<cta::ReadOp>())
+          if (cta::ReadOp buffer = readOfOperand(operand))
             read(buffer.getBuffer(), pending);
       } else {
         visit(op, pending);

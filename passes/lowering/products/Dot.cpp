@@ -179,7 +179,7 @@ FailureOr<Registers> MatrixLowering::gather(DotOperand which, const RegisterMap 
 LogicalResult MatrixLowering::fetch(ArrayRef<RegisterMap> maps,
                                     ArrayRef<SmallVector<int32_t>> tiles, int64_t k) {
   for (DotOperand which : {kDotA, kDotB}) {
-    if (!l.sharedBlocks.contains(operand(which)))
+    if (!l.isShared(operand(which)))
       continue;
     for (SmallVector<int32_t> at : tiles) {
       at[which == kDotA ? rank - 1 : rank - 2] = int32_t(k);

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/layout/MatrixAccess.h"
+#include "passes/facts/SharedOperands.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/memory/Scratch.h"
@@ -122,10 +123,8 @@ LogicalResult Lowering::lowerAsyncWait(cta::AsyncWaitOp op) {
 
 /// True if a product takes the block apart by itself.
 static bool isForProducts(cta::ReadOp op) {
-  return llvm::all_of(op->getUses(), [&](OpOperand &use) {
-    auto dot = dyn_cast<DotOp>(use.getOwner());
-    return dot && dot->getBlock() == op->getBlock() && use.getOperandNumber() != kDotAcc &&
-           dotMethod(dot) != DotMethod::Staged;
+  return isOnlyOperand(op.getResult(), [&](DotOp dot) {
+    return dot->getBlock() == op->getBlock() && dotMethod(dot) != DotMethod::Staged;
   });
 }
 
@@ -156,7 +155,17 @@ LogicalResult Lowering::lowerRead(cta::ReadOp op) {
   return success();
 }
 
+bool Lowering::isShared(Value operand) const {
+  cta::ReadOp read = readOfOperand(operand);
+  return read && sharedBlocks.contains(read.getResult());
+}
+
 Value Lowering::element(Value v, unsigned reg) {
+  for (auto renamed = renamedShared.find(v); renamed != renamedShared.end();
+       renamed = renamedShared.find(v)) {
+    reg = unsigned(renamed->second[reg]);
+    v = v.getDefiningOp()->getOperand(0);
+  }
   auto it = sharedBlocks.find(v);
   if (it == sharedBlocks.end())
     return get(v)[reg];
