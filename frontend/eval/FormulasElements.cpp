@@ -112,6 +112,13 @@ static Term nanToNumber(Formula &f) {
   return where(of("isnan", f[0]), f.or_(1, 0), where(of("isinf", f[0]), infinite, f[0]));
 }
 
+static Term typeAs(Formula &f) { return f.call("to", {f[0], typeOf(f[1])}); }
+/// Whether an element is one of those.
+static Term isIn(Formula &f) {
+  Term values = reshaped(f[1], {productOf(f, shapeOf(f[1]))});
+  return f.reduce("any", same(unsqueezed(f[0], -1), values), int64_t(-1));
+}
+
 llvm::ArrayRef<FormulaEntry> eval::elementFormulas() {
   static const std::vector<FormulaEntry> table = {
       {"add", add, 2, {"x", "y", "alpha"}},
@@ -156,6 +163,8 @@ llvm::ArrayRef<FormulaEntry> eval::elementFormulas() {
       {"rad2deg", toDegrees, 1, {"x"}},
       {"heaviside", heaviside, 2, {"x", "y"}},
       {"copysign", copySign, 2, {"x", "y"}},
+      {"type_as", typeAs, 2, {"x", "y"}},
+      {"isin", isIn, 2, {"x", "values"}},
       {"nan_to_num", nanToNumber, 1, {"x", "nan", "posinf", "neginf"}},
   };
   return table;

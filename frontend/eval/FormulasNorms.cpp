@@ -38,16 +38,16 @@ static Term distance(Formula &f) {
 }
 
 /// What a length is divided by: never 0.
-static Term least(Formula &f, const Term &x, const Term &axis, double epsilon) {
-  Term squares = f.reduce("sum", x * x, axis, f.boolean(true));
-  return larger(of("sqrt", squares), f.number(epsilon));
+static Term least(Formula &f, const Term &x, const Term &p, const Term &axis, double epsilon) {
+  return larger(lengthOf(f, x, p, axis, f.boolean(true)), f.number(epsilon));
 }
 static Term normalize(Formula &f) {
-  return f[0] / least(f, f[0], f.has(1) ? f[1] : f.integer(1), 1e-12);
+  return f[0] / least(f, f[0], f[1], f.has(2) ? f[2] : f.integer(1), 1e-12);
 }
 static Term cosineSimilarity(Formula &f) {
   Term along = f.has(2) ? f[2] : f.integer(1);
-  Term x = f[0] / least(f, f[0], along, 1e-8), y = f[1] / least(f, f[1], along, 1e-8);
+  Term two = f.integer(2);
+  Term x = f[0] / least(f, f[0], two, along, 1e-8), y = f[1] / least(f, f[1], two, along, 1e-8);
   return f.reduce("sum", x * y, along, f.boolean(false));
 }
 
@@ -208,12 +208,35 @@ static Term adaptivePool(Formula &f) {
                   f.boolean(false));
 }
 
+/// conv1d: a picture of one row.
+static Term conv1d(Formula &f) {
+  auto along = [&](size_t i, int64_t otherwise, int64_t row) {
+    std::vector<int64_t> given = ofEach(f, i, {otherwise}, 1, i == 4 ? 0 : 1);
+    return f.tuple({f.integer(row), f.integer(f.failed() ? row : given[0])});
+  };
+  Term stride = along(3, 1, 1), padding = along(4, 0, 0), dilation = along(5, 1, 1);
+  Term groups = f.has(6) ? f[6] : f.integer(1);
+  Terms args = {
+      unsqueezed(f[0], -2), unsqueezed(f[1], -2), f[2], stride, padding, dilation, groups};
+  return f.call("squeeze", {f.call("conv2d", args), f.integer(-2)});
+}
+
+/// interpolate(x, scale_factor): each element of a picture as often along its rows and columns.
+static Term interpolate(Formula &f) {
+  (void)f.word(2, {"nearest"});
+  std::vector<int64_t> by = ofEach(f, 1, {}, 2, 1);
+  if (f.failed() || rankOf(f[0]) < 3)
+    return f.refuse("`interpolate` needs a picture (..., H, W)");
+  Term rows = f.call("repeat_interleave", {f[0], f.integer(by[0]), f.integer(-2)});
+  return f.call("repeat_interleave", {rows, f.integer(by[1]), f.integer(-1)});
+}
+
 llvm::ArrayRef<FormulaEntry> eval::normFormulas() {
   static const std::vector<FormulaEntry> table = {
       {"norm", norm, 1, {"x", "p", "axis", "keepdim"}},
       {"vector_norm", norm, 1, {"x", "p", "axis", "keepdim"}},
       {"pairwise_distance", distance, 2, {"x", "y", "p", "eps", "keepdim"}},
-      {"normalize", normalize, 1, {"x", "axis"}},
+      {"normalize", normalize, 1, {"x", "p", "axis"}},
       {"cosine_similarity", cosineSimilarity, 2, {"x", "y", "axis"}},
       {"var_mean", spreadAndMean<false>, 1, {"x", "axis", "keepdim", "correction"}},
       {"std_mean", spreadAndMean<true>, 1, {"x", "axis", "keepdim", "correction"}},
@@ -227,6 +250,9 @@ llvm::ArrayRef<FormulaEntry> eval::normFormulas() {
       {"max_pool2d", pool<2, true>, 2, {"x", "kernel_size", "stride", "padding"}},
       {"avg_pool1d", pool<1, false>, 2, {"x", "kernel_size", "stride", "padding"}},
       {"avg_pool2d", pool<2, false>, 2, {"x", "kernel_size", "stride", "padding"}},
+      {"conv1d", conv1d, 2, {"x", "weight", "bias", "stride", "padding", "dilation", "groups"}},
+      {"interpolate", interpolate, 2, {"x", "scale_factor", "mode"}},
+      {"upsample_nearest2d", interpolate, 2, {"x", "scale_factor", "mode"}},
       {"adaptive_avg_pool2d", adaptivePool, 2, {"x", "output_size"}},
   };
   return table;

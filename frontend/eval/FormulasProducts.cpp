@@ -112,6 +112,36 @@ static Term covariance(Formula &f) {
   return matmul(apart, turned) / (sizes[1] - (f.has(1) ? f[1] : f.integer(1)));
 }
 
+/// How variables vary together, against how each does.
+static Term correlation(Formula &f) {
+  Term apart = f[0] - f.reduce("mean", f[0], int64_t(1), /*keepdim=*/true);
+  Term length = of("sqrt", f.reduce("sum", apart * apart, int64_t(1), /*keepdim=*/true));
+  Term x = apart / length;
+  return matmul(x, f.call("transpose", {x, f.integer(0), f.integer(1)}));
+}
+
+/// average(x, axis=None, weights=None)
+static Term average(Formula &f) {
+  Term none = f.boolean(false);
+  if (!f.has(2))
+    return f.reduce("mean", f[0], f[1], none);
+  Term weights = f[2];
+  size_t rank = rankOf(f[0]);
+  if (f.has(1) && rankOf(weights) == 1)
+    for (size_t dim = f.axis(1, 0, rank) + 1; dim < rank; ++dim)
+      weights = unsqueezed(weights, -1);
+  Term all = f.call("expand", {weights, f.tuple(shapeOf(f[0]))});
+  return f.reduce("sum", f[0] * weights, f[1], none) / f.reduce("sum", all, f[1], none);
+}
+
+/// vander(x, n): powers of each element, the highest first.
+static Term vander(Formula &f) {
+  Term count = f.has(1) ? f[1] : f.failed() ? f.none() : shapeOf(f[0])[0];
+  Term powers = count + f.integer(-1) - f.call("arange", {count});
+  Term x = unsqueezed(f[0], 1), one = f.number(1);
+  return where(same(powers, 0), one, f.call("pow", {x * one, powers * one}));
+}
+
 llvm::ArrayRef<FormulaEntry> eval::productFormulas() {
   static const std::vector<FormulaEntry> table = {
       {"einsum", einsum, 2, {"equation", "operands"}, 1},
@@ -127,6 +157,9 @@ llvm::ArrayRef<FormulaEntry> eval::productFormulas() {
       {"cross", cross, 2, {"x", "y", "axis"}},
       {"cdist", cdist, 2, {"x", "y", "p"}},
       {"cov", covariance, 1, {"x", "correction"}},
+      {"corrcoef", correlation, 1, {"x"}},
+      {"average", average, 1, {"x", "axis", "weights"}},
+      {"vander", vander, 1, {"x", "n"}},
   };
   return table;
 }

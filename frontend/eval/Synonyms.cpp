@@ -2,6 +2,7 @@
 #include "frontend/eval/Synonyms.h"
 #include "text/Format.h"
 
+using namespace tile;
 using llvm::StringRef;
 
 /// The second of the pair whose first it is.
@@ -45,6 +46,7 @@ StringRef tile::eval::usualName(StringRef name) {
       {"mm", "matmul"},
       {"mod", "remainder"},
       {"moveaxis", "movedim"},
+      {"log_sigmoid", "logsigmoid"},
       {"multiply", "mul"},
       {"mv", "matmul"},
       {"negative", "neg"},
@@ -63,6 +65,7 @@ StringRef tile::eval::usualName(StringRef name) {
       {"take_along_dim", "gather"},
       {"trapz", "trapezoid"},
       {"true_divide", "div"},
+      {"type", "to"},
       {"vdot", "matmul"},
   };
   return found(table, name);
@@ -88,6 +91,80 @@ StringRef tile::eval::usualKeyword(StringRef keyword) {
       {"split_size_or_sections", "size"},
   };
   return found(table, keyword);
+}
+
+using namespace tile::eval;
+
+static void renameKeyword(CallArgs &args, StringRef from, StringRef to) {
+  for (auto &[keyword, value] : args.keywords)
+    if (keyword == from)
+      keyword = to.str();
+}
+
+/// A keyword that is taken out; None if it is not there.
+static PyValue takeKeyword(CallArgs &args, StringRef name) {
+  for (size_t i = 0; i < args.keywords.size(); ++i)
+    if (args.keywords[i].first == name) {
+      PyValue value = args.keywords[i].second;
+      args.keywords.erase(args.keywords.begin() + i);
+      args.keywordRanges.clear();
+      return value;
+    }
+  return {};
+}
+
+/// Pairs for each dimension, of numbers for the last dimension, then for the one before it, and so
+/// on.
+static std::unique_ptr<EvalError> pairWidths(CallArgs &args) {
+  PyValue mode = takeKeyword(args, "mode");
+  if (!mode.isNone() && !(mode.isStr() && mode.asStr() == "constant"))
+    return unsupported(
+        formatted("`pad` puts one number around: the mode is \"constant\", not {}", repr(mode)));
+  renameKeyword(args, "constant_values", "value");
+  if (args.positional.size() < 2 || !args.positional[1].isSequence() ||
+      args.positional[1].elements().empty() || args.positional[1].elements()[0].isSequence())
+    return nullptr;
+  Result shape = attribute(args.positional[0], "shape");
+  size_t rank = shape && shape->isSequence() ? shape->elements().size() : 0;
+  std::vector<PyValue> widths = args.positional[1].elements().vec(), pairs;
+  if (widths.size() % 2 || widths.size() > 2 * rank)
+    return fail(formatted("`pad` needs two widths for a dimension, and has {} numbers for {}",
+                          widths.size(), rank),
+                "ValueError");
+  for (size_t dim = rank; dim-- > 0;) {
+    bool isGiven = 2 * dim + 1 < widths.size();
+    PyValue none = PyValue::integer(0);
+    pairs.push_back(PyValue::tuple({isGiven ? widths[2 * dim] : none, //
+                                    isGiven ? widths[2 * dim + 1] : none}));
+  }
+  args.positional[1] = PyValue::list(std::move(pairs));
+  return nullptr;
+}
+
+std::unique_ptr<EvalError> tile::eval::useUsualForms(StringRef name, CallArgs &args) {
+  if (name == "pad")
+    return pairWidths(args);
+  if (name == "gather" && args.positional.size() == 3 && args.positional[1].toInt64())
+    std::swap(args.positional[1], args.positional[2]);
+  if (name == "cross_entropy") {
+    renameKeyword(args, "x", "logits");
+    renameKeyword(args, "y", "labels");
+  }
+  if (name == "embedding")
+    renameKeyword(args, "x", "index");
+  if (name == "dropout") {
+    PyValue trains = takeKeyword(args, "training");
+    Result is = truth(trains);
+    if (!is)
+      return is.takeError();
+    if (!trains.isNone() && !is->asBool()) {
+      takeKeyword(args, "p");
+      args.positional.resize(std::max<size_t>(args.positional.size(), 2));
+      args.positional[1] = PyValue::integer(0);
+      args.positionalRanges.clear();
+    }
+  }
+  return nullptr;
 }
 
 tile::eval::Result tile::eval::geluByTanh(const ArgReader &arguments) {

@@ -12,6 +12,10 @@ llvm::StringRef usualName(llvm::StringRef name);
 /// The same of an argument: `axis` of `dim`.
 llvm::StringRef usualKeyword(llvm::StringRef keyword);
 
+/// Calls in PyTorch's form as ours: `gather(x, axis, index)`, widths of `pad` from the last
+/// dimension on. Keywords have our names already.
+std::unique_ptr<EvalError> useUsualForms(llvm::StringRef name, CallArgs &args);
+
 /// Whether `gelu(x, approximate="none")`, as PyTorch has it, is asked for "tanh".
 Result geluByTanh(const ArgReader &arguments);
 

@@ -178,12 +178,21 @@ static Result orderOfWhatIsLeft(Tracer &tracer, StringRef name, const PyValue &x
 
 /// topk(x, k, axis=-1): the greatest in order, and where they are; of equal ones the first.
 static Result topk(Tracer &tracer, StringRef name, const CallArgs &args) {
-  TensorReader r(tracer, name, args, {"x", "k", "axis"}, 2);
+  TensorReader r(tracer, name, args, {"x", "k", "axis", "largest", "sorted"}, 2);
   if (!r)
     return r.error();
+  Result largest = r.get(3).isNone() ? Result(PyValue::boolean(true)) : eval::truth(r[3]);
+  if (!largest)
+    return largest;
+  if (!largest->asBool()) { // of what is negative the greatest
+    Result less = tracer.map(MapKind::neg, name, {r[0]});
+    Result both = less ? topk(tracer, name, {{*less, r[1], r.get(2)}, {}}) : std::move(less);
+    Result values = both ? tracer.map(MapKind::neg, name, {both->elements()[0]}) : std::move(both);
+    return values ? Result(PyValue::tuple({*values, both->elements()[1]})) : std::move(values);
+  }
   const Operand &x = r.tensor();
   std::optional<int64_t> count = r[1].toInt64();
-  PyValue axis = r.has(2) ? r[2] : PyValue::integer(-1);
+  PyValue axis = r.get(2).isNone() ? PyValue::integer(-1) : r[2];
   std::optional<int64_t> given = axis.toInt64();
   int64_t rank = x.type().sizes().size();
   if (!count || *count < 1 || *count > 64 || !given || *given < -rank || *given >= rank)

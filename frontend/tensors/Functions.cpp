@@ -123,13 +123,36 @@ std::vector<StringRef> Tracer::names() {
   return out;
 }
 
+/// What is added up or normalised as another type is converted first.
+static Result inType(Tracer &tracer, StringRef name, CallArgs &args) {
+  static constexpr StringRef takes[] = {"sum",         "prod",   "mean",   "softmax",
+                                        "log_softmax", "cumsum", "cumprod"};
+  auto isType = [](const auto &keyword) { return keyword.first == "dtype"; };
+  auto type = llvm::find_if(args.keywords, isType);
+  if (type == args.keywords.end() || !llvm::is_contained(takes, name) || args.positional.empty())
+    return PyValue();
+  PyValue given = type->second;
+  args.keywords.erase(type);
+  args.keywordRanges.clear();
+  if (given.isNone())
+    return PyValue();
+  Result x = tracer.callNamed("to", {{args.positional[0], given}, {}}).value();
+  if (x)
+    args.positional[0] = *x;
+  return x;
+}
+
 std::optional<Result> Tracer::callNamed(StringRef name, const CallArgs &args) {
   const TracedEntry *entry = find(name);
   if (!entry)
     return std::nullopt;
   CallArgs given = args;
+  if (Result converted = inType(*this, entry->name, given); !converted)
+    return converted;
   for (auto &[keyword, value] : given.keywords)
     keyword = eval::usualKeyword(keyword).str();
+  if (auto error = eval::useUsualForms(entry->name, given))
+    return Result(std::move(error));
   return entry->fn(*this, entry->name, given);
 }
 

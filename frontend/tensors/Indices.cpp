@@ -173,6 +173,8 @@ static Result dropout(Tracer &tracer, StringRef name, const CallArgs &args) {
     return fail(
         formatted("`p` of `dropout` is the share that becomes 0, 0 to 1, got {}", eval::repr(p)),
         "ValueError");
+  if (p.toDouble() == 0.0)
+    return r[0];
   Result random = positions(tracer, x.type().sizes(), inOrder(x.type().sizes().size()));
   if (random)
     random = tracer.map(MapKind::philox, name, {seed, *random});
@@ -219,9 +221,19 @@ static Result pick(Tracer &tracer, StringRef name, const Operand &x, const Opera
               : std::move(only);
 }
 
-/// cross_entropy(logits, labels, reduction="mean"): of logits (..., N) and labels (...).
+/// What the label has, and in part what all have on average.
+static Result smoothed(Tracer &tracer, StringRef name, const PyValue &logits, const PyValue &picked,
+                       const PyValue &share) {
+  Result all = tracer.callNamed("mean", {{logits}, {{"axis", PyValue::integer(-1)}}}).value();
+  Result apart = all ? tracer.map(MapKind::sub, name, {*all, picked}) : std::move(all);
+  Result part = apart ? tracer.map(MapKind::mul, name, {*apart, share}) : std::move(apart);
+  return part ? tracer.map(MapKind::add, name, {picked, *part}) : std::move(part);
+}
+
+/// cross_entropy(logits, labels, reduction="mean", label_smoothing=0): of logits (..., N) and
+/// labels (...).
 static Result crossEntropy(Tracer &tracer, StringRef name, const CallArgs &args) {
-  ArgReader r(name, args, {"logits", "labels", "reduction"}, 2);
+  ArgReader r(name, args, {"logits", "labels", "reduction", "label_smoothing"}, 2);
   Operand logits, labels;
   if (!r)
     return r.error();
@@ -242,6 +254,8 @@ static Result crossEntropy(Tracer &tracer, StringRef name, const CallArgs &args)
   // log(sum(exp(x))) - x[label]: everything is known after one pass over the row.
   Result total = tracer.callNamed("logsumexp", {{r[0]}, {{"axis", PyValue::integer(-1)}}}).value();
   Result picked = total ? pick(tracer, name, logits, labels) : Result(total.takeError());
+  if (picked && !r.get(3).isNone())
+    picked = smoothed(tracer, name, r[0], *picked, r[3]);
   Result loss = picked ? tracer.map(MapKind::sub, name, {*total, *picked}) : std::move(picked);
   if (!loss || how == "none")
     return loss;

@@ -287,8 +287,40 @@ static Result dividedByRoot(Tracer &tracer, const PyValue &x, Result spread, con
   return spread ? tracer.map(MapKind::mul, {x, *spread}) : std::move(spread);
 }
 
+/// As PyTorch has it the shape that is normalised comes second: the end of the tensor's, whose
+/// dimensions are the axes then.
+static std::unique_ptr<EvalError> shapeAsAxes(Tracer &tracer, StringRef name, CallArgs &args) {
+  auto &given = args.positional;
+  if (given.size() < 2 || !(given[1].isSequence() || sizeOf(given[1])))
+    return nullptr;
+  Operand x;
+  if (auto error = tracer.operand(name, given[0], x))
+    return error;
+  std::vector<PyValue> last = {given[1]}, axes;
+  if (given[1].isSequence())
+    last = given[1].elements().vec();
+  Sizes sizes = x.type().sizes();
+  bool fits = !last.empty() && last.size() <= sizes.size();
+  for (size_t i = 0; i < last.size() && fits; ++i) {
+    std::optional<Size> size = sizeOf(last[i]);
+    fits = size && *size == sizes[sizes.size() - last.size() + i];
+    axes.push_back(PyValue::integer(int64_t(i) - int64_t(last.size())));
+  }
+  if (!fits)
+    return fail(formatted("`normalized_shape` {} of `{}` is not the end of {}",
+                          eval::repr(given[1]), name, graph::shapeText(sizes)),
+                "ValueError");
+  given.erase(given.begin() + 1);
+  args.positionalRanges.clear();
+  args.keywords.emplace_back("axis", PyValue::tuple(std::move(axes)));
+  return nullptr;
+}
+
 /// layer_norm(x, weight=None, bias=None, eps=1e-5, axis=-1)
-static Result layerNorm(Tracer &tracer, StringRef name, const CallArgs &args) {
+static Result layerNorm(Tracer &tracer, StringRef name, const CallArgs &call) {
+  CallArgs args = call;
+  if (auto error = shapeAsAxes(tracer, name, args))
+    return error;
   ArgReader r(name, args, {"x", "weight", "bias", "eps", "axis"}, 1);
   if (!r)
     return r.error();
@@ -309,7 +341,10 @@ static Result layerNorm(Tracer &tracer, StringRef name, const CallArgs &args) {
 }
 
 /// rms_norm(x, weight=None, eps=1e-6, axis=-1)
-static Result rmsNorm(Tracer &tracer, StringRef name, const CallArgs &args) {
+static Result rmsNorm(Tracer &tracer, StringRef name, const CallArgs &call) {
+  CallArgs args = call;
+  if (auto error = shapeAsAxes(tracer, name, args))
+    return error;
   ArgReader r(name, args, {"x", "weight", "eps", "axis"}, 1);
   if (!r)
     return r.error();

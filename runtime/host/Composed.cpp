@@ -94,9 +94,9 @@ static Result dropout(const ContextPtr &context, const CallArgs &args) {
   return scaled ? call(context, "where", {*stays, *scaled, PyValue::number(0)}) : std::move(scaled);
 }
 
-/// cross_entropy(logits, labels, reduction="mean")
+/// cross_entropy(logits, labels, reduction="mean", label_smoothing=0)
 static Result crossEntropy(const ContextPtr &context, const CallArgs &args) {
-  ArgReader r("cross_entropy", args, {"logits", "labels", "reduction"}, 2);
+  ArgReader r("cross_entropy", args, {"logits", "labels", "reduction", "label_smoothing"}, 2);
   if (!r)
     return r.error();
   auto *logits = r[0].dynExtension<Tensor>();
@@ -110,6 +110,14 @@ static Result crossEntropy(const ContextPtr &context, const CallArgs &args) {
   Result picked = call(context, "where", {*isLabel, *shifted, PyValue::number(0)});
   if (picked)
     picked = call(context, "sum", {*picked, PyValue::integer(-1)});
+  if (picked && !r.get(3).isNone()) {
+    Result all = call(context, "mean", {*shifted, PyValue::integer(-1)});
+    if (all)
+      all = eval::binary(BinaryOp::Sub, *all, *picked);
+    if (all)
+      all = eval::binary(BinaryOp::Mul, *all, r[3]);
+    picked = all ? eval::binary(BinaryOp::Add, *picked, *all) : std::move(all);
+  }
   Result loss = picked ? call(context, "neg", {*picked}) : std::move(picked);
   std::string how = r.has(2) && r[2].isStr() ? r[2].asStr() : "mean";
   return !loss || how == "none" ? std::move(loss) : call(context, how, {*loss});
@@ -196,9 +204,12 @@ static Result embedding(const ContextPtr &context, const CallArgs &args) {
 
 /// topk(x, k, axis=-1): the greatest in order, and where they are.
 static Result topk(const ContextPtr &context, const CallArgs &args) {
-  ArgReader r("topk", args, {"x", "k", "axis"}, 2);
+  ArgReader r("topk", args, {"x", "k", "axis", "largest", "sorted"}, 2);
   if (!r)
     return r.error();
+  Result largest = r.get(3).isNone() ? Result(PyValue::boolean(true)) : eval::truth(r[3]);
+  if (!largest)
+    return largest;
   PyValue axis = r.has(2) ? r[2] : PyValue::integer(-1);
   auto *x = r[0].dynExtension<Tensor>();
   std::optional<int64_t> k = r[1].toInt64(), place = axis.toInt64();
@@ -209,7 +220,7 @@ static Result topk(const ContextPtr &context, const CallArgs &args) {
     return eval::fail(formatted("`topk` of {} elements cannot give {}", size, *k));
   std::vector<PyValue> both;
   for (llvm::StringRef name : {"sort", "argsort"}) {
-    Result order = call(context, name, {r[0], axis, PyValue::boolean(true)});
+    Result order = call(context, name, {r[0], axis, *largest});
     // The first along the axis: that is a slice of it in the last place.
     Result last =
         order ? call(context, "transpose", {*order, axis, PyValue::integer(-1)}) : std::move(order);

@@ -342,7 +342,22 @@ Result callFunction(const FunctionEntry &entry, const ContextPtr &context, const
   CallArgs own = args;
   if (auto error = useOwnNames(entry, own))
     return error;
-  return entry.fn(context, own);
+  static constexpr StringRef sums[] = {"sum",         "prod",   "mean",   "softmax",
+                                       "log_softmax", "cumsum", "cumprod"};
+  if (!llvm::is_contained(sums, entry.name))
+    return entry.fn(context, own);
+  // In double precision, whatever the type, and converted in the end.
+  auto isType = [](const auto &keyword) { return keyword.first == "dtype"; };
+  auto type = llvm::find_if(own.keywords, isType);
+  if (type == own.keywords.end())
+    return entry.fn(context, own);
+  PyValue given = type->second;
+  own.keywords.erase(type);
+  own.keywordRanges.clear();
+  Result value = entry.fn(context, own);
+  return value && !given.isNone()
+             ? callFunction(*findFunction("to"), context, {{*value, given}, {}})
+             : std::move(value);
 }
 
 std::vector<StringRef> functionNames(bool methodsOnly) {

@@ -57,7 +57,7 @@ std::unique_ptr<eval::EvalError> host::useOwnNames(const FunctionEntry &entry, C
     keyword = own.str();
   }
   gatherShape(entry.name, args);
-  return nullptr;
+  return eval::useUsualForms(entry.name, args);
 }
 
 //===----------------------------------------------------------------------===//

@@ -150,7 +150,26 @@ func.func @rows_by_number(%x: !graph.tensor<"V, D", f16>, %i: !graph.tensor<"T",
 // LOOP: tile.store
 // LOOP: scf.yield %[[NEXT]]
 func.func @running(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32> {
-  %s = graph.scan %x 1 : !graph.tensor<"M, N", f32>
+  %s = graph.scan sum %x 1 : !graph.tensor<"M, N", f32>
+  return %s : !graph.tensor<"M, N", f32>
+}
+
+// The largest so far: of nothing it is -inf, in front of the row and behind its end.
+// CHECK-LABEL: func.func @largest(
+// CHECK: tile.scan
+// CHECK: arith.maximumf
+// LOOP-LABEL: func.func @largest(
+// LOOP-DAG: %[[NONE:.*]] = arith.constant 0xFF800000 : f32
+// LOOP: scf.for {{.*}} iter_args(%[[BEFORE:.*]] = %[[NONE]])
+// LOOP: arith.constant dense<0xFF800000>
+// LOOP: arith.select
+// LOOP: tile.scan
+// LOOP: arith.maximumf
+// LOOP: %[[CHUNK:.*]] = tile.reduce
+// LOOP: %[[NEXT:.*]] = arith.maximumf %[[BEFORE]], %[[CHUNK]]
+// LOOP: scf.yield %[[NEXT]]
+func.func @largest(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32> {
+  %s = graph.scan max %x 1 : !graph.tensor<"M, N", f32>
   return %s : !graph.tensor<"M, N", f32>
 }
 
@@ -164,6 +183,6 @@ func.func @running(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32>
 // LOOP: tile.splat %[[START]]
 // LOOP: tile.scan {{.*}} reverse = true
 func.func @from_the_end(%x: !graph.tensor<"M, N", f32>) -> !graph.tensor<"M, N", f32> {
-  %s = graph.scan %x 1 {reverse} : !graph.tensor<"M, N", f32>
+  %s = graph.scan sum %x 1 {reverse} : !graph.tensor<"M, N", f32>
   return %s : !graph.tensor<"M, N", f32>
 }
