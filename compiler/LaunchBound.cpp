@@ -19,7 +19,7 @@
 //
 // A bound that comes with the kernel, because the number of its warps was chosen for so many
 // programs or they run in step, goes if it leaves far fewer registers than single values take, or
-// all of them.
+// all of them. Where some warps only copy, it becomes one of one block.
 //
 // The estimate: SSA liveness over an order in which accesses stand as written and all
 // else just before its first use, as the assembler would sink it.
@@ -197,8 +197,11 @@ void tile::setLaunchBound(Function &kernel, const Target &target, int sharedByte
   int threads = 0;
   bool hasThreads =
       !kernel.getFnAttribute("nvvm.reqntid").getValueAsString().getAsInteger(10, threads);
-  if (hasThreads && isAmiss(kernel, threads, target))
+  if (hasThreads && isAmiss(kernel, threads, target)) {
     kernel.removeFnAttr("nvvm.minctasm");
+    if (!isPowerOf2_32(unsigned(threads))) // with warps that only copy
+      kernel.addFnAttr("nvvm.minctasm", "1");
+  }
   if (!hasThreads || kernel.hasFnAttribute("nvvm.minctasm") ||
       kernel.hasFnAttribute("nvvm.maxnreg"))
     return;

@@ -163,8 +163,22 @@ private:
       restore(*before);
       return make(before, made);
     }
+    relyOnRoles();
     keepTwoPrograms();
     return success();
+  }
+
+  /// One warpgroup that computes beside a warp that copies starts with the registers it has: the
+  /// assembler, that takes what it can for one program, is told of how many there are.
+  void relyOnRoles() {
+    ModuleOp module = getOperation();
+    unsigned threads = cta::threadsOf(module);
+    bool hasRoles =
+        module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    if (hasRoles && threads == unsigned(kWarpgroupThreads) &&
+        !registersOfRoles(targetOf(module), threads).areDealt &&
+        !module->hasAttr(cta::kProgramsTogetherAttr))
+      relyOn(std::min<int64_t>(warpgroupsWithRoles(module), 2));
   }
 
   /// Two warpgroups that meet in each turn run in step, and wait for their products together: one
