@@ -201,11 +201,6 @@ static bool isAmiss(const Function &kernel, int threads, const tile::Target &tar
   return needed <= left || needed > tuningOf(target).boundFewestRegisters * left;
 }
 
-/// Of the registers that two programs leave, what straight code takes by the count at most where it
-/// does with those. Convolutions over time by 1024 threads: counted 45 of 32, 34 to 38 without a
-/// bound, with it 32 and none spilled; 27 us in place of 33 on an H100.
-static constexpr double kStraightRegisters = 1.45;
-
 /// Whether `kernel` is straight code of so many threads that a second program has room only with
 /// few registers, and can do with them though it would take some more: a program alone leaves its
 /// multiprocessor idle while it begins, waits at a barrier, and ends. Straight code needs less than
@@ -218,7 +213,7 @@ static bool makesRoomForAnother(const Function &kernel, int threads, const tile:
   double left = double(mostRegistersOfThread(target, 2 * threads));
   int needed = std::min(estimateRegisters(kernel, Loads::AsWritten),
                         estimateRegisters(kernel, Loads::InPlace));
-  return needed > left && needed <= kStraightRegisters * left;
+  return needed > left && needed <= tuningOf(target).boundStraightRegisters * left;
 }
 
 void tile::setLaunchBound(Function &kernel, const Target &target, int sharedBytes) {

@@ -30,11 +30,6 @@ using namespace tile;
 ALWAYS_ENABLED_STATISTIC(formsTried, "forms of kernels that were laid out");
 
 static constexpr int32_t kWarpsOfWarpgroup = int32_t(kWarpgroupThreads) / 32;
-/// Where threads copy, fewer stages let more programs in, and less is on its way in each. Of what
-/// was, all of them together keep so much at least, and more where one program did not wait for its
-/// copies alone. 20 launches of public kernels on an H100: two programs with 0.67 to 1.3 of what
-/// one had are 1.1 to 1.4 times as fast; of two, three with 0.75 of it 1.3 times, with 0.67 0.8.
-static constexpr double kKeptInFlight = 0.74, kKeptInFlightOfOne = 0.66;
 
 /// What was asked for, but that all warps share every block.
 static KernelAttr cooperative(KernelAttr wanted) {
@@ -232,7 +227,8 @@ private:
   LogicalResult chooseStages(ModuleOp before, Made &made) {
     ModuleOp module = getOperation();
     KernelAttr form = kernelOf(before);
-    int64_t now = warpgroupsNow(module), enough = tuningOf(module).enoughWarpgroups;
+    const Tuning &tuning = tuningOf(module);
+    int64_t now = warpgroupsNow(module), enough = tuning.enoughWarpgroups;
     if (hasFewPrograms(module) || !isFree(made.wanted.getRoles()) || made.wanted.getCtas() > 1 ||
         !copiesByThreads(module) || form.getStages() <= kFewestAhead || now >= enough ||
         now >= warpgroupsAtOnce(module, heldBlocks(module), 0))
@@ -240,8 +236,8 @@ private:
     OwningOpRef<ModuleOp> asked = module.clone();
     std::vector<Diagnostic> said;
     int64_t most = now, programs = now / int64_t(cta::threadsOf(module) / kWarpgroupThreads);
-    double wanted =
-        double(now * (form.getStages() - 1)) * (programs == 1 ? kKeptInFlightOfOne : kKeptInFlight);
+    double wanted = double(now * (form.getStages() - 1)) *
+                    (programs == 1 ? tuning.keptInFlightOfOne : tuning.keptInFlight);
     auto attemptWith = [&](int32_t stages) -> LogicalResult {
       before->setAttr(tile::kKernelAttr, withoutRoles(withStages(form, stages)));
       restore(before);
