@@ -17,9 +17,12 @@
 // block: when the assembler's first attempt fails, it otherwise settles for 32 registers
 // and spills all else.
 //
+// Straight code of so many threads that two programs have room only with few registers each gets
+// a bound of two, if it can do with those.
+//
 // A bound that comes with the kernel, because the number of its warps was chosen for so many
 // programs or they run in step, goes if it leaves far fewer registers than single values take, or
-// all of them.
+// all of them. Where some warps only copy, it becomes one of one block.
 //
 // The estimate: SSA liveness over an order in which accesses stand as written and all
 // else just before its first use, as the assembler would sink it.
@@ -81,13 +84,18 @@ int registers(const Value &value, const DataLayout &layout) {
   return int(divideCeil(layout.getTypeSizeInBits(type).getFixedValue(), 32));
 }
 
-enum class Loads { AsWritten, Late };
+enum class Loads { AsWritten, Late, InPlace };
 
 /// The instructions of `block` without its phis: what touches memory stands as written
 /// (loads from global memory if `loads` says so), all else just before the first that
-/// needs it.
+/// needs it. `InPlace`: all as it is written.
 SmallVector<const Instruction *> sunk(const BasicBlock &block, Loads loads) {
   SetVector<const Instruction *> order;
+  if (loads == Loads::InPlace) {
+    for (const Instruction &i : make_range(block.getFirstNonPHIIt(), block.end()))
+      order.insert(&i);
+    return order.takeVector();
+  }
   auto place = [&](const Instruction &root) {
     SmallVector<std::pair<const Instruction *, unsigned>> path = {{&root, 0}};
     while (!path.empty()) {
@@ -193,17 +201,40 @@ static bool isAmiss(const Function &kernel, int threads, const tile::Target &tar
   return needed <= left || needed > tuningOf(target).boundFewestRegisters * left;
 }
 
+/// Whether `kernel` is straight code of so many threads that a second program has room only with
+/// few registers, and can do with them though it would take some more: a program alone leaves its
+/// multiprocessor idle while it begins, waits at a barrier, and ends. Straight code needs less than
+/// is counted: addresses are computed anew.
+static bool makesRoomForAnother(const Function &kernel, int threads, const tile::Target &target,
+                                int sharedBytes) {
+  if (kernel.size() > 1 || 2 * threads != target.multiprocessor.threads ||
+      tile::occupancyOf(target.multiprocessor, threads, 0, sharedBytes).programs < 2)
+    return false;
+  double left = double(mostRegistersOfThread(target, 2 * threads));
+  int needed = std::min(estimateRegisters(kernel, Loads::AsWritten),
+                        estimateRegisters(kernel, Loads::InPlace));
+  return needed > left && needed <= tuningOf(target).boundStraightRegisters * left;
+}
+
 void tile::setLaunchBound(Function &kernel, const Target &target, int sharedBytes) {
   int threads = 0;
   bool hasThreads =
       !kernel.getFnAttribute("nvvm.reqntid").getValueAsString().getAsInteger(10, threads);
-  if (hasThreads && isAmiss(kernel, threads, target))
+  if (hasThreads && isAmiss(kernel, threads, target)) {
     kernel.removeFnAttr("nvvm.minctasm");
+    if (!isPowerOf2_32(unsigned(threads))) // with warps that only copy
+      kernel.addFnAttr("nvvm.minctasm", "1");
+  }
   if (!hasThreads || kernel.hasFnAttribute("nvvm.minctasm") ||
       kernel.hasFnAttribute("nvvm.maxnreg"))
     return;
   if (cannotHold(kernel, threads, target)) {
     kernel.addFnAttr("nvvm.minctasm", "1");
+    return;
+  }
+  bool hasRules = any_of(instructions(kernel), hasOwnRules);
+  if (!hasRules && makesRoomForAnother(kernel, threads, target, sharedBytes)) {
+    kernel.addFnAttr("nvvm.minctasm", "2");
     return;
   }
   if (kernel.size() == 1)
@@ -213,7 +244,7 @@ void tile::setLaunchBound(Function &kernel, const Target &target, int sharedByte
   auto loadsInTurns = [&](const BasicBlock &block) {
     return loops.getLoopFor(&block) && count_if(block, loadsGlobal) > 1;
   };
-  if (none_of(kernel, loadsInTurns) || any_of(instructions(kernel), hasOwnRules))
+  if (hasRules || none_of(kernel, loadsInTurns))
     return;
   int needed = estimateRegisters(kernel, Loads::AsWritten);
   if (estimateRegisters(kernel, Loads::Late) >= needed)

@@ -6,10 +6,10 @@
 #include "ir/Attributes.h"
 #include "ir/Kernel.h"
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
+#include "passes/facts/FormFacts.h"
 #include "passes/facts/Refusals.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
@@ -17,7 +17,6 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
-#include <limits>
 
 namespace tile {
 #define GEN_PASS_DEF_FITSHAREDMEMORYPASS
@@ -47,101 +46,6 @@ static KernelAttr withStages(KernelAttr wanted, int32_t stages) {
 static KernelAttr withoutRoles(KernelAttr wanted) {
   return KernelAttr::get(wanted.getContext(), wanted.getWarps(), wanted.getStages(),
                          wanted.getCtas(), WarpRoles::None);
-}
-
-static int64_t blocksOf(ModuleOp module, int64_t (*of)(func::FuncOp)) {
-  int64_t most = 0;
-  for (func::FuncOp kernel : module.getOps<func::FuncOp>())
-    most = std::max(most, of(kernel));
-  return most;
-}
-
-/// Registers of blocks that a thread holds during products, of warpgroups or of warps.
-static int64_t heldBlocks(ModuleOp module) {
-  return std::max(blocksOf(module, registersDuringProducts), blocksOf(module, registersDuringDots));
-}
-
-/// Whether loops compute nothing from what products take or give.
-static bool onlyMultiplies(ModuleOp module) {
-  auto computes = [](Operation &op) {
-    auto type =
-        op.getNumResults() ? dyn_cast<RankedTensorType>(op.getResult(0).getType()) : nullptr;
-    return type && isa<FloatType>(type.getElementType()) && isPure(&op) &&
-           !isa<cta::WarpgroupDotOp, cta::WarpgroupWaitOp>(op);
-  };
-  return !module
-              .walk([&](cta::WarpgroupDotOp product) {
-                bool inLoop = isa<scf::ForOp>(product->getParentOp());
-                return inLoop && llvm::any_of(*product->getBlock(), computes)
-                           ? WalkResult::interrupt()
-                           : WalkResult::advance();
-              })
-              .wasInterrupted();
-}
-
-/// Warpgroups that compute, of all programs that fit a multiprocessor if some warps only copy.
-/// What arithmetic takes beside blocks that live across products is not in the estimate: it is
-/// counted as the registers of a warpgroup in place of a warp that copies (gradients of linear
-/// attention with 113 registers were held for fit to run four programs with roles, ran two, and
-/// took twice as long).
-static int64_t warpgroupsWithRoles(ModuleOp module) {
-  unsigned threads = cta::threadsOf(module), warpgroups = threads / kWarpgroupThreads;
-  if (warpgroups > 1) // registers are dealt out to one program
-    return warpgroups;
-  unsigned copiers = onlyMultiplies(module) ? cta::producerThreads(threads) : kWarpgroupThreads;
-  return programsAtOnce(module, heldBlocks(module), cta::madeOf(module).sharedBytes,
-                        threads + copiers) *
-         int64_t(warpgroups);
-}
-
-/// And in the form that there is.
-static int64_t warpgroupsNow(ModuleOp module) {
-  bool hasRoles =
-      module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  return hasRoles ? warpgroupsWithRoles(module)
-                  : warpgroupsAtOnce(module, heldBlocks(module), cta::madeOf(module).sharedBytes);
-}
-
-/// Whether something is done while products run.
-static bool overlaps(ModuleOp module) {
-  return module
-      .walk([](cta::WarpgroupDotOp product) {
-        return product.getInFlight() ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
-/// Registers of a result that comes while another is worked on (EarlyDots.cpp): a form with less
-/// room for each thread waits for it later.
-static int64_t registersOfEarlyResults(ModuleOp module) {
-  DenseMap<Block *, unsigned> found;
-  int64_t most = 0;
-  module.walk([&](cta::WarpgroupDotOp product) {
-    bool startsAnew = matchPattern(product.getAcc(), m_AnyZeroFloat());
-    if (product.getInFlight() && startsAnew && ++found[product->getBlock()] > 1)
-      most = std::max(most, packedRegistersOf(product.getType()));
-  });
-  return most;
-}
-
-/// Multiply-adds of a turn's products for each element of the largest that begins anew in it, and
-/// is worked on before another takes it, in the loop with fewest; many where there is no such loop.
-static int64_t productsOfScore(ModuleOp module) {
-  int64_t fewest = std::numeric_limits<int64_t>::max();
-  module.walk([&](scf::ForOp loop) {
-    int64_t multiplied = 0, scores = 0, products = 0;
-    for (auto product : loop.getBody()->getOps<cta::WarpgroupDotOp>()) {
-      ArrayRef<int64_t> right = product.getB().getType().getShape();
-      int64_t rows = product.getType().getDimSize(0);
-      multiplied += rows * right[0] * right[1];
-      ++products;
-      if (loop.isDefinedOutsideOfLoop(product.getAcc()))
-        scores = std::max(scores, product.getType().getNumElements());
-    }
-    if (scores && products > 1)
-      fewest = std::min(fewest, multiplied / scores);
-  });
-  return fewest;
 }
 
 namespace {
@@ -246,7 +150,7 @@ private:
       return success();
     if (failed(chooseRoles(*before, made.remarks)) ||
         failed(chooseWarps(*before, made.wanted, made.remarks)) ||
-        (!isShared && failed(choosePrograms(*before, made))))
+        failed(chooseStages(*before, made)) || (!isShared && failed(choosePrograms(*before, made))))
       return failure();
     if (cta::blockProgramsOf(module).count > 1 && module->hasAttr(kFewProgramsAttr)) {
       // The form that a launcher would have to take instead.
@@ -254,8 +158,22 @@ private:
       restore(*before);
       return make(before, made);
     }
+    relyOnRoles();
     keepTwoPrograms();
     return success();
+  }
+
+  /// One warpgroup that computes beside a warp that copies starts with the registers it has: the
+  /// assembler, that takes what it can for one program, is told of how many there are.
+  void relyOnRoles() {
+    ModuleOp module = getOperation();
+    unsigned threads = cta::threadsOf(module);
+    bool hasRoles =
+        module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    if (hasRoles && threads == unsigned(kWarpgroupThreads) &&
+        !registersOfRoles(targetOf(module), threads).areDealt &&
+        !module->hasAttr(cta::kProgramsTogetherAttr))
+      relyOn(std::min<int64_t>(warpgroupsWithRoles(module), 2));
   }
 
   /// Two warpgroups that meet in each turn run in step, and wait for their products together: one
@@ -279,9 +197,12 @@ private:
   /// warpgroups go.
   LogicalResult copyAhead(OwningOpRef<ModuleOp> &before, Made &made) {
     ModuleOp module = getOperation();
-    if (made.wanted.getStages() != 1 || !fits(module) || !multipliesInLoops(module))
+    if (made.wanted.getStages() != 1 || !fits(module) || !multipliesInLoops(module) ||
+        turnFewTimes(module))
       return success();
     int64_t now = std::min(warpgroupsNow(module), tuningOf(module).enoughWarpgroups);
+    if (hasFewPrograms(module))
+      now = 0;
     OwningOpRef<ModuleOp> asked = module.clone();
     (*before)->setAttr(tile::kKernelAttr, withStages(made.wanted, kDefaultStages));
     (*before)->removeAttr(kNoWarpgroupDotsAttr);
@@ -289,11 +210,66 @@ private:
     Made deeper;
     if (failed(make(before, deeper)))
       return failure();
-    if (fits(module) && multipliesInLoops(module) && 2 * warpgroupsNow(module) >= now)
+    if (fits(module) && multipliesInLoops(module) && 2 * warpgroupsNow(module) >= now) {
       made = std::move(deeper);
-    else
-      restore(*asked);
+      return success();
+    }
+    bool wouldFit = fits(module) && multipliesInLoops(module);
+    restore(*asked);
+    if (wouldFit)
+      fewGain(1);
     return success();
+  }
+
+  /// Blocks that threads copy ahead take shared memory for each stage. Fewer stages than were asked
+  /// for where that lets more warpgroups in, up to as many as are enough: what is in flight is the
+  /// same for more programs with shallow pipelines. Rings count programs themselves (RingStages).
+  LogicalResult chooseStages(ModuleOp before, Made &made) {
+    ModuleOp module = getOperation();
+    KernelAttr form = kernelOf(before);
+    const Tuning &tuning = tuningOf(module);
+    int64_t now = warpgroupsNow(module), enough = tuning.enoughWarpgroups;
+    if (hasFewPrograms(module) || !isFree(made.wanted.getRoles()) || made.wanted.getCtas() > 1 ||
+        !copiesByThreads(module) || form.getStages() <= kFewestAhead || now >= enough ||
+        now >= warpgroupsAtOnce(module, heldBlocks(module), 0))
+      return success(); // it is not for shared memory that there are no more
+    OwningOpRef<ModuleOp> asked = module.clone();
+    std::vector<Diagnostic> said;
+    int64_t most = now, programs = now / int64_t(cta::threadsOf(module) / kWarpgroupThreads);
+    double wanted = double(now * (form.getStages() - 1)) *
+                    (programs == 1 ? tuning.keptInFlightOfOne : tuning.keptInFlight);
+    auto attemptWith = [&](int32_t stages) -> LogicalResult {
+      before->setAttr(tile::kKernelAttr, withoutRoles(withStages(form, stages)));
+      restore(before);
+      return attempt(said);
+    };
+    for (int32_t stages = kFewestAhead; stages < form.getStages(); ++stages) {
+      if (failed(attemptWith(stages)))
+        return failure();
+      int64_t became = fits(module) && multipliesInLoops(module) ? warpgroupsNow(module) : 0;
+      if (became <= now || became < most)
+        break;
+      if (double(became * (stages - 1)) < wanted)
+        continue;
+      most = became;
+      asked = module.clone();
+      made.remarks = std::move(said);
+    }
+    before->setAttr(tile::kKernelAttr, form);
+    restore(*asked);
+    if (most > now)
+      fewGain(programs);
+    return success();
+  }
+
+  /// Of a launch with no more than so many programs for each multiprocessor none waits for room:
+  /// the deeper form is the faster one.
+  void fewGain(int64_t programs) {
+    ModuleOp module = getOperation();
+    auto known = module->getAttrOfType<IntegerAttr>(kGainsAheadAttr);
+    if (!known || known.getInt() < programs)
+      module->setAttr(kGainsAheadAttr,
+                      IntegerAttr::get(IntegerType::get(&getContext(), 32), programs));
   }
 
   /// Four warps that would have more in blocks alone than a thread has registers would keep the
@@ -320,15 +296,6 @@ private:
     return success();
   }
 
-  static bool multipliesInLoops(ModuleOp module) {
-    return module
-        .walk([](cta::WarpgroupDotOp product) {
-          return product->getParentOfType<scf::ForOp>() ? WalkResult::interrupt()
-                                                        : WalkResult::advance();
-        })
-        .wasInterrupted();
-  }
-
   /// Warps that only copy take registers from those that compute: fewer programs fit a
   /// multiprocessor, and it is the warpgroups of all of them together that keep its tensor
   /// cores busy. Without them where that leaves more warpgroups, up to as many as are enough.
@@ -341,6 +308,9 @@ private:
       return success();
     int64_t enough = tuningOf(module).enoughWarpgroups, bytes = 0;
     int64_t with = warpgroupsWithRoles(module);
+    // Rings and a warp more that programs wait for which have nothing to do.
+    bool isForNothing =
+        cta::threadsOf(module) == kWarpgroupThreads && mayLeaveEarly(module) && !hasScores(module);
     module.walk([&](cta::RingOp ring) {
       int32_t stages = ring.getStages();
       for (Operation *user : ring->getUsers())
@@ -348,15 +318,16 @@ private:
           stages = ring.getElastic() ? stages : fewestStages(loop, stages, with);
       bytes += lowering::ringBytes(ring.getType(), stages);
     });
-    if (with >= enough ||
-        with >= warpgroupsAtOnce(module, blocksOf(module, registersOfLargestProduct), bytes))
+    if (!isForNothing &&
+        (with >= enough ||
+         with >= warpgroupsAtOnce(module, blocksOf(module, registersOfLargestProduct), bytes)))
       return success();
     before->setAttr(tile::kKernelAttr, withoutRoles(wanted));
     restore(before);
     if (failed(attempt(remarks)))
       return failure();
-    if (fits(module) &&
-        warpgroupsAtOnce(module, heldBlocks(module), cta::madeOf(module).sharedBytes) > with)
+    if (fits(module) && (isForNothing || warpgroupsAtOnce(module, heldBlocks(module),
+                                                          cta::madeOf(module).sharedBytes) > with))
       return success();
     before->setAttr(tile::kKernelAttr, wanted);
     restore(before);
@@ -391,6 +362,8 @@ private:
     bool isTight = blocks + kRegistersBesideAccumulator >
                    (isLong ? kMaxRegisters : tuning.mostRegistersOfWarpgroup);
     if (now >= tuning.enoughWarpgroups || then < now + (overlapsNow && !isTight))
+      return success();
+    if (mayLeaveEarly(module) && !hasScores(module) && !isTight)
       return success();
     KernelAttr form = kernelOf(before);
     before->setAttr(tile::kKernelAttr,

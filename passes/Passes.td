@@ -26,7 +26,13 @@ def FitSharedMemoryPass : TilePass<"tile-fit-shared-memory", "::mlir::ModuleOp">
       stages ahead, one less at a time, down to two; products are
       computed by warps, from registers, since warpgroups read their operands in shared
       memory. One stage that was asked for is as many as by default, if that fits and keeps half
-      of the warpgroups that would compute at once. Where warps multiply for themselves, eight share
+      of the warpgroups that would compute at once, unless its loops turn twice at most. Where
+      threads copy ahead, and more warpgroups compute at once with fewer stages and no warps that
+      only copy, there are fewer and none, as long as about as much is on its way; grids that
+      leave a multiprocessor no more programs than it had room for before take the form with all
+      stages (`tile.gains_ahead`).
+      Programs of one warpgroup that may leave before a loop that only adds up products stay so
+      small, and none of their warps only copy. Where warps multiply for themselves, eight share
       blocks of which four would hold more than there are registers. Remarks are those of the form
       that is kept.
     - **Never**: looks at how the steps work, nor keeps anything of a form that did not fit.

@@ -7,6 +7,7 @@
 #include "ir/Kernel.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "passes/Passes.h"
+#include "passes/facts/Registers.h"
 #include "passes/layouts/DotLayouts.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/lowering/instructions/PtxText.h"
@@ -99,9 +100,12 @@ LogicalResult Lowering::run() {
   in.setBlockThreads(blockThreads);
   function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                     b.getDenseI32ArrayAttr({int32_t(blockThreads)}));
-  if (blockThreads != numThreads) // registers are dealt out anew: one block at a time
+  bool areDealt = blockThreads != numThreads &&
+                  registersOfRoles(targetOf(module), numThreads * groups).areDealt;
+  auto together = module->getAttrOfType<IntegerAttr>(cta::kProgramsTogetherAttr);
+  if (areDealt || (blockThreads != numThreads && !together)) // one block at a time
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
-  else if (auto together = module->getAttrOfType<IntegerAttr>(cta::kProgramsTogetherAttr))
+  else if (together)
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), together);
   for (unsigned i = 0; i < params.size(); ++i)
     if (auto divisibility = kernel.getArgAttrOfType<IntegerAttr>(i, kDivisibilityAttr);

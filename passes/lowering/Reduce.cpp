@@ -1,7 +1,8 @@
 //===- Reduce.cpp - reductions: thread, then warp, then block -------------===//
 //
 // 1. Each thread combines the registers it holds along the axis, pairwise.
-// 2. Lanes that split the axis combine by butterfly shuffles.
+// 2. Lanes that split the axis combine by butterfly shuffles; all lanes of a warp reduce 32-bit
+//    integers in one instruction.
 // 3. If warps split the axis too, each writes its partial result to scratch
 //    memory; after one barrier every thread combines the partials it needs, so
 //    no second exchange is needed to hand the result around. Of many partials each
@@ -245,7 +246,38 @@ LogicalResult ReduceLowering::overLanesInOrder(unsigned mask) {
   return success();
 }
 
+/// How all lanes of a warp reduce 32-bit integers in one instruction, if they do.
+static std::optional<NVVM::ReduxKind> reductionOfWarp(Operation &operation) {
+  if (!operation.getResult(0).getType().isInteger(32))
+    return std::nullopt;
+  return llvm::TypeSwitch<Operation *, std::optional<NVVM::ReduxKind>>(&operation)
+      .Case([](arith::AddIOp) { return NVVM::ReduxKind::ADD; })
+      .Case([](arith::MinSIOp) { return NVVM::ReduxKind::MIN; })
+      .Case([](arith::MaxSIOp) { return NVVM::ReduxKind::MAX; })
+      .Case([](arith::MinUIOp) { return NVVM::ReduxKind::UMIN; })
+      .Case([](arith::MaxUIOp) { return NVVM::ReduxKind::UMAX; })
+      .Case([](arith::AndIOp) { return NVVM::ReduxKind::AND; })
+      .Case([](arith::OrIOp) { return NVVM::ReduxKind::OR; })
+      .Case([](arith::XOrIOp) { return NVVM::ReduxKind::XOR; })
+      .Default(std::nullopt);
+}
+
+bool ReduceLowering::overWarpAtOnce(unsigned mask) {
+  constexpr int kOldestCapability = 80;
+  if (mask != kLanes - 1 || !isOneCommutativeOperation() ||
+      targetOf(op).capability < kOldestCapability)
+    return false;
+  std::optional<NVVM::ReduxKind> kind = reductionOfWarp(op.getCombineBlock().front());
+  if (!kind)
+    return false;
+  for (Registers &a : acc)
+    a[0] = NVVM::ReduxOp::create(l.b, l.in.getLoc(), l.b.getI32Type(), a[0], *kind, l.in.i32(-1));
+  return true;
+}
+
 LogicalResult ReduceLowering::overLanes(unsigned mask) {
+  if (overWarpAtOnce(mask))
+    return success();
   for (int bit = 4; bit >= 0; --bit) {
     if (!(mask >> bit & 1))
       continue;

@@ -59,6 +59,8 @@ struct ReduceLowering {
   /// Butterflies over the bits of `mask` from the lowest up, so that what two lanes hold are
   /// neighbours; both lanes combine the same two, in the same order.
   mlir::LogicalResult overLanesInOrder(unsigned mask);
+  /// One instruction in place of all butterflies, where the target has it.
+  bool overWarpAtOnce(unsigned mask);
   /// Butterflies over the bits of `mask`.
   mlir::LogicalResult overLanes(unsigned mask);
   /// One value for each group, where no other warp has a part of it.

@@ -11,6 +11,7 @@
 #include "passes/facts/StridedAccess.h"
 #include "passes/tile/CarriedBlocks.h"
 #include "passes/tile/KnownComparisons.h"
+#include "passes/tile/KnownTurns.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -24,6 +25,7 @@ using namespace tile;
 
 #define DEBUG_TYPE "tile-count-loops"
 ALWAYS_ENABLED_STATISTIC(whilesCounted, "`while` loops that became `for`");
+ALWAYS_ENABLED_STATISTIC(whilesUnrolled, "`while` loops whose turns are known");
 ALWAYS_ENABLED_STATISTIC(sumsCarried, "blocks that grow, of which a loop carries the growth");
 ALWAYS_ENABLED_STATISTIC(valuesComputed, "values computed behind loops from their turns");
 
@@ -347,12 +349,14 @@ bool hasProduct(Operation *op) {
 struct CountLoopsPass : tile::impl::CountLoopsPassBase<CountLoopsPass> {
   void runOnOperation() override {
     for (func::FuncOp kernel : getOperation().getOps<func::FuncOp>()) {
+      SmallVector<scf::WhileOp> loops;
+      kernel.walk([&](scf::WhileOp loop) { loops.push_back(loop); });
       if (!hasProduct(kernel)) {
+        for (scf::WhileOp loop : loops)
+          whilesUnrolled += !countingOf(loop) && unrollKnownTurns(loop);
         settleComparisons(kernel);
         continue;
       }
-      SmallVector<scf::WhileOp> loops;
-      kernel.walk([&](scf::WhileOp loop) { loops.push_back(loop); });
       for (scf::WhileOp loop : loops)
         if (std::optional<Counting> c = countingOf(loop)) {
           LDBG() << "counts by " << (c->down ? -c->step : c->step) << " to " << c->limit;

@@ -15,8 +15,9 @@ def CountLoopsPass : TilePass<"tile-count-loops", "::mlir::ModuleOp"> {
       quotients that the program has already: K // 64, not (K - 63 + 63) // 64.
       Scalars n - n % c are n / c * c. Of a block of integers or pointers to which a loop adds a number of
       each turn it carries the sum of these numbers. In kernels without products, comparisons that
-      follow from the constant bounds of loops are constants, and what a loop does in its
-      first turn only stands before it.
+      follow from the constant bounds of loops are constants, what a loop does in its
+      first turn only stands before it, and the few turns of a `scf.while` that are known without
+      a counter (a search in a constant range) stand one behind the other.
     - **Never**: changes a value, as long as index arithmetic does not overflow, nor that of a
       count down from within a step of the largest number, which is counted up.
 
@@ -30,6 +31,7 @@ def CountLoopsPass : TilePass<"tile-count-loops", "::mlir::ModuleOp"> {
   }];
   let counts = [
     Count<"whilesCounted", "`while` loops that became `for`">,
+    Count<"whilesUnrolled", "`while` loops whose turns are known">,
     Count<"sumsCarried", "blocks that grow, of which a loop carries the growth">,
     Count<"valuesComputed", "values computed behind loops from their turns">
   ];

@@ -134,25 +134,6 @@ template <BinaryOp op> static PyValue bitReduction(BuiltinCall &c) {
 // Extrema
 //===----------------------------------------------------------------------===//
 
-/// Which of two (value, index) pairs wins. NaN never beats a number; of equal values, and of NaNs,
-/// the index says which, so that pairs can be combined in any order.
-static Tensors betterOf(Specializer &s, MinMax which, bool leftmost, ArrayRef<Tensor> a,
-                        ArrayRef<Tensor> b) {
-  auto both = [&](BinaryOp op, const Tensor &x, const Tensor &y) { return s.arithmetic(op, x, y); };
-  CompareOp better = which == MinMax::Max ? CompareOp::Gt : CompareOp::Lt;
-  Tensor takeA = s.compareSame(better, a[0], b[0]);
-  Tensor tie = s.compareSame(CompareOp::Eq, a[0], b[0]);
-  if (a[0].type.isFloating()) {
-    Tensor isNan = s.compareSame(CompareOp::Ne, b[0], b[0]);
-    Tensor isNumber = s.compareSame(CompareOp::Eq, a[0], a[0]);
-    takeA = both(BinaryOp::Or, takeA, both(BinaryOp::And, isNan, isNumber));
-    tie = both(BinaryOp::Or, tie, isNan);
-  }
-  Tensor first = s.compareSame(leftmost ? CompareOp::Lt : CompareOp::Gt, a[1], b[1]);
-  takeA = both(BinaryOp::Or, takeA, both(BinaryOp::And, tie, first));
-  return {s.select(takeA, a[0], b[0]), s.select(takeA, a[1], b[1])};
-}
-
 Tensor indicesAlong(Specializer &s, ArrayRef<int64_t> shape, int64_t axis) {
   int64_t length = shape[axis];
   Value range =
@@ -165,6 +146,38 @@ Tensor indicesAlong(Specializer &s, ArrayRef<int64_t> shape, int64_t axis) {
   return s.broadcastTo(index, shape);
 }
 
+DType extremumType(const DType &type) {
+  if (type.isFloating())
+    return type.bitWidth() < 32 ? DType(Kind::Float32) : type;
+  return type.bitWidth() < 32 ? DType(Kind::Int32) : type;
+}
+
+/// Along `axis`, the extremum, and the first or last place of it. First the extremum alone, then
+/// which elements are equal to it: an integer reduced by itself is much less work than a pair, and
+/// whoever asks for the extremum elsewhere has it already. A NaN is taken only where there is
+/// nothing else, the first or last as well.
+static Tensors extremumAndPlace(Specializer &s, MinMax which, bool leftmost, const Tensor &x,
+                                int64_t axis) {
+  Tensor wide = s.cast(x, extremumType(x.type));
+  Tensor best = wide ? extremumAlong(s, which, wide, axis) : Tensor();
+  if (!best)
+    return {};
+  int64_t length = x.shape()[axis];
+  auto number = [&](int64_t n, ArrayRef<int64_t> shape) {
+    return s.constant(PyValue::integer(n), Kind::Int32, shape);
+  };
+  Tensor isBest =
+      s.compareSame(CompareOp::Eq, wide, s.broadcastTo(keepDimension(s, best, axis), x.shape()));
+  Tensor places =
+      s.select(isBest, indicesAlong(s, x.shape(), axis), number(leftmost ? length : -1, x.shape()));
+  Tensor place = extremumAlong(s, leftmost ? MinMax::Min : MinMax::Max, places, axis);
+  if (place && x.type.isFloating()) {
+    Tensor isNan = s.compareSame(CompareOp::Ne, best, best);
+    place = s.select(isNan, number(leftmost ? 0 : length - 1, best.shape()), place);
+  }
+  return place ? Tensors{s.cast(best, x.type), place} : Tensors();
+}
+
 static Tensors extremumWithIndex(Reduction &r, MinMax which, bool leftmost) {
   Specializer &s = r.c.s;
   if (r.x.type.kind() == Kind::BFloat16)
@@ -172,20 +185,10 @@ static Tensors extremumWithIndex(Reduction &r, MinMax which, bool leftmost) {
   Tensor x = r.x;
   if (!r.axis) // the order must be kept for the index to mean something
     x = s.reshape(r.x, {r.x.blockType().getNumElements()});
-  int64_t axis = r.axis.value_or(0);
-  Tensor index = indicesAlong(s, x.shape(), axis);
-  Tensors both = s.reduce({x, index}, axis, [&](ArrayRef<Tensor> a, ArrayRef<Tensor> b) {
-    return betterOf(s, which, leftmost, a, b);
-  });
+  Tensors both = extremumAndPlace(s, which, leftmost, x, r.axis.value_or(0));
   if (both.size() != 2)
     return {};
   return {r.finish(both[0]), r.finish(both[1])};
-}
-
-DType extremumType(const DType &type) {
-  if (type.isFloating())
-    return type.bitWidth() < 32 ? DType(Kind::Float32) : type;
-  return type.bitWidth() < 32 ? DType(Kind::Int32) : type;
 }
 
 template <MinMax which> static PyValue extremum(BuiltinCall &c) {

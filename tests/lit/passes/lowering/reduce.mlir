@@ -346,3 +346,59 @@ func.func @columns(%p: !tile.ptr<f32>) {
   return
 }
 }
+
+// -----
+
+#lanes = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = []} : [32]>
+#halves = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [0]], warp = []} : [16]>
+
+module attributes {tile.target = #tile.target<sm_90a>, tile.kernel = #tile.kernel<warps = 1>} {
+// All lanes of a warp reduce an integer in one instruction; some of them, and floats, do not.
+// CHECK-LABEL: llvm.func @at_once
+// CHECK-NOT: nvvm.shfl.sync
+// CHECK: nvvm.redux.sync min %{{.*}} : i32 -> i32
+// CHECK-NOT: nvvm.shfl.sync
+// CHECK: llvm.return
+func.func @at_once(%o: !tile.ptr<i32>) {
+  %i = tile.make_range 0 to 32 : tensor<32xi32, #lanes>
+  %s = tile.reduce %i {axis = 0 : i32} : tensor<32xi32, #lanes> -> i32 {
+  ^bb0(%a: i32, %b: i32):
+    %c = arith.minsi %a, %b : i32
+    tile.yield %c : i32
+  }
+  tile.store %o, %s : !tile.ptr<i32>
+  return
+}
+// CHECK-LABEL: llvm.func @some_lanes
+// CHECK-NOT: nvvm.redux.sync
+// CHECK-COUNT-4: nvvm.shfl.sync bfly
+func.func @some_lanes(%o: !tile.ptr<i32>) {
+  %i = tile.make_range 0 to 16 : tensor<16xi32, #halves>
+  %s = tile.reduce %i {axis = 0 : i32} : tensor<16xi32, #halves> -> i32 {
+  ^bb0(%a: i32, %b: i32):
+    %c = arith.minsi %a, %b : i32
+    tile.yield %c : i32
+  }
+  tile.store %o, %s : !tile.ptr<i32>
+  return
+}
+}
+
+// -----
+
+#lanes = #cta.layout<{register = [], lane = [[1], [2], [4], [8], [16]], warp = []} : [32]>
+
+module attributes {tile.target = #tile.target<sm_75>, tile.kernel = #tile.kernel<warps = 1>} {
+// CHECK-LABEL: llvm.func @older
+// CHECK-COUNT-5: nvvm.shfl.sync bfly
+func.func @older(%o: !tile.ptr<i32>) {
+  %i = tile.make_range 0 to 32 : tensor<32xi32, #lanes>
+  %s = tile.reduce %i {axis = 0 : i32} : tensor<32xi32, #lanes> -> i32 {
+  ^bb0(%a: i32, %b: i32):
+    %c = arith.maxui %a, %b : i32
+    tile.yield %c : i32
+  }
+  tile.store %o, %s : !tile.ptr<i32>
+  return
+}
+}

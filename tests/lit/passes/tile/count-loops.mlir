@@ -284,3 +284,55 @@ func.func @next_rows(%rows: tensor<8x!tile.ptr<f32>>, %list: !tile.ptr<i32>, %n:
   "test.use"(%p) : (tensor<16x16xf32>) -> ()
   return
 }
+
+// A search halves a range that is known: its turns stand one behind the other, and of what is left
+// of the range only constants are.
+// CHECK-LABEL: func.func @search
+// CHECK-NOT: scf.while
+// CHECK-COUNT-3: "test.look"
+// CHECK-NOT: "test.look"
+// CHECK: return
+func.func @search(%low: tensor<8xi32>) -> (tensor<8xi32>, i32) {
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %c5 = arith.constant 5 : i32
+  %r:2 = scf.while (%at = %low, %left = %c5) : (tensor<8xi32>, i32) -> (tensor<8xi32>, i32) {
+    %more = arith.cmpi sgt, %left, %c1 : i32
+    scf.condition(%more) %at, %left : tensor<8xi32>, i32
+  } do {
+  ^bb0(%at: tensor<8xi32>, %left: i32):
+    %next = "test.look"(%at) : (tensor<8xi32>) -> tensor<8xi32>
+    %half = arith.addi %left, %c1 : i32
+    %rest = arith.divsi %half, %c2 : i32
+    scf.yield %next, %rest : tensor<8xi32>, i32
+  }
+  return %r#0, %r#1 : tensor<8xi32>, i32
+}
+
+// What is searched is not known, or takes too many turns: a loop.
+// CHECK-LABEL: func.func @endless
+// CHECK-COUNT-2: scf.while
+func.func @endless(%low: i32) -> (i32, i32) {
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %c1000 = arith.constant 1000 : i32
+  %r = scf.while (%left = %low) : (i32) -> i32 {
+    %more = arith.cmpi sgt, %left, %c1 : i32
+    scf.condition(%more) %left : i32
+  } do {
+  ^bb0(%left: i32):
+    "test.look"(%left) : (i32) -> ()
+    %rest = arith.divsi %left, %c2 : i32
+    scf.yield %rest : i32
+  }
+  %s = scf.while (%left = %c1000) : (i32) -> i32 {
+    %more = arith.cmpi ne, %left, %c1 : i32
+    scf.condition(%more) %left : i32
+  } do {
+  ^bb0(%left: i32):
+    "test.look"(%left) : (i32) -> ()
+    %flip = arith.xori %left, %c2 : i32
+    scf.yield %flip : i32
+  }
+  return %r, %s : i32, i32
+}

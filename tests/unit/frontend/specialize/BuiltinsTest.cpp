@@ -116,7 +116,10 @@ TEST(Builtins, Reductions) {
   expectOp("v + tl.sum(v)", "tile.reduce %3 {axis = 0 : i32} : tensor<16xf32> -> f32");
   expectOp("v + tl.max(v, axis=0)", "arith.maxnumf");
   expectOp("v + tl.min(k, axis=-1)", "arith.minsi");
-  expectOp("v + tl.argmin(v, 0)", "tensor<16xf32>, tensor<16xi32> -> f32, i32");
+  // The smallest, then the first of those that are equal to it.
+  expectOp("v + tl.argmin(v, 0)", "arith.minnumf");
+  expectOp("v + tl.argmin(v, 0)", "arith.minsi");
+  expectOp("v + tl.argmax(v, 0, tie_break_left=False)", "arith.maxsi");
   expectOp("v + tl.sum(v > 0)", "arith.extui");
   expectOp("v + tl.sum(tl.reshape(v, 4, 4), axis=1, keep_dims=True).reshape(4).sum()", "4x1xf32");
   expectOp("v + tl.xor_sum(k)", "arith.xori");
@@ -125,7 +128,8 @@ TEST(Builtins, Reductions) {
   expectOp("tl.cumsum(v)", "tile.scan");
   expectOp("tl.cumprod(v, reverse=True)", "reverse = true");
   std::string text = ir("m, at = tl.max(v, 0, return_indices=True)\ntl.store(x, m + at)");
-  EXPECT_TRUE(contains(text, "arith.cmpf ogt"));
+  EXPECT_TRUE(contains(text, "arith.maxnumf"));
+  EXPECT_TRUE(contains(text, "arith.cmpf oeq"));
 }
 
 TEST(Builtins, ReductionsWidenWhatIsNarrow) {

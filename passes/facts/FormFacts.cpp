@@ -1,0 +1,162 @@
+//===- FormFacts.cpp - what a form of a kernel with products has ----------===//
+#include "passes/facts/FormFacts.h"
+#include "ir/Attributes.h"
+#include "ir/Kernel.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/facts/Intervals.h"
+#include "passes/facts/NonNegative.h"
+#include "passes/facts/Polynomial.h"
+#include "passes/facts/Registers.h"
+#include "passes/facts/Roles.h"
+#include <limits>
+
+using namespace mlir;
+using namespace tile;
+
+int64_t tile::blocksOf(ModuleOp module, int64_t (*of)(func::FuncOp)) {
+  int64_t most = 0;
+  for (func::FuncOp kernel : module.getOps<func::FuncOp>())
+    most = std::max(most, of(kernel));
+  return most;
+}
+
+int64_t tile::heldBlocks(ModuleOp module) {
+  return std::max(blocksOf(module, registersDuringProducts), blocksOf(module, registersDuringDots));
+}
+
+/// Whether loops compute nothing from what products take or give.
+static bool onlyMultiplies(ModuleOp module) {
+  auto computes = [](Operation &op) {
+    auto type =
+        op.getNumResults() ? dyn_cast<RankedTensorType>(op.getResult(0).getType()) : nullptr;
+    return type && isa<FloatType>(type.getElementType()) && isPure(&op) &&
+           !isa<cta::WarpgroupDotOp, cta::WarpgroupWaitOp>(op);
+  };
+  return !module
+              .walk([&](cta::WarpgroupDotOp product) {
+                bool inLoop = isa<scf::ForOp>(product->getParentOp());
+                return inLoop && llvm::any_of(*product->getBlock(), computes)
+                           ? WalkResult::interrupt()
+                           : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
+int64_t tile::warpgroupsWithRoles(ModuleOp module) {
+  unsigned threads = cta::threadsOf(module), warpgroups = threads / kWarpgroupThreads;
+  if (warpgroups > 1) // registers are dealt out to one program
+    return warpgroups;
+  unsigned copiers = onlyMultiplies(module) ? cta::producerThreads(threads) : kWarpgroupThreads;
+  return programsAtOnce(module, heldBlocks(module), cta::madeOf(module).sharedBytes,
+                        threads + copiers) *
+         int64_t(warpgroups);
+}
+
+int64_t tile::warpgroupsNow(ModuleOp module) {
+  bool hasRoles =
+      module.walk([](cta::RolesOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  return hasRoles ? warpgroupsWithRoles(module)
+                  : warpgroupsAtOnce(module, heldBlocks(module), cta::madeOf(module).sharedBytes);
+}
+
+bool tile::overlaps(ModuleOp module) {
+  return module
+      .walk([](cta::WarpgroupDotOp product) {
+        return product.getInFlight() ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+bool tile::mayLeaveEarly(ModuleOp module) {
+  auto isEmpty = [](Region &region) {
+    return region.empty() || region.front().without_terminator().empty();
+  };
+  return !module
+              .walk([&](cta::WarpgroupDotOp product) {
+                auto loop = product->getParentOfType<scf::ForOp>();
+                auto branch = loop ? dyn_cast<scf::IfOp>(loop->getParentOp()) : nullptr;
+                bool isBehind =
+                    branch && (isEmpty(branch.getThenRegion()) || isEmpty(branch.getElseRegion()));
+                return isBehind ? WalkResult::advance() : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+/// Turns of `loop`, at most, as far as anything bounds them.
+static uint64_t mostTurns(scf::ForOp loop) {
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  Intervals intervals;
+  Interval from = intervals.of(loop.getLowerBound()), to = intervals.of(loop.getUpperBound());
+  ArgumentSet arguments;
+  NonNegative isNonNegative(/*checked=*/false, /*trusted=*/false, arguments);
+  if (isNonNegative.holds(Polynomial::variable(loop.getLowerBound())))
+    from.low = std::max<int64_t>(from.low, 0);
+  // Unsigned, the distance does not overflow.
+  uint64_t distance = to.high > from.low ? uint64_t(to.high) - uint64_t(from.low) : 0;
+  return llvm::divideCeil(distance, uint64_t(std::max<int64_t>(step.value_or(1), 1)));
+}
+
+bool tile::turnFewTimes(ModuleOp module) {
+  return !module
+              .walk([&](cta::WarpgroupDotOp product) {
+                auto loop = product->getParentOfType<scf::ForOp>();
+                return loop && mostTurns(loop) > uint64_t(kFewestAhead) ? WalkResult::interrupt()
+                                                                        : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
+bool tile::hasFewPrograms(ModuleOp module) {
+  return module->hasAttr(kLoadAheadAttr) || module->hasAttr(kFewProgramsAttr);
+}
+
+int64_t tile::registersOfEarlyResults(ModuleOp module) {
+  DenseMap<Block *, unsigned> found;
+  int64_t most = 0;
+  module.walk([&](cta::WarpgroupDotOp product) {
+    bool startsAnew = matchPattern(product.getAcc(), m_AnyZeroFloat());
+    if (product.getInFlight() && startsAnew && ++found[product->getBlock()] > 1)
+      most = std::max(most, packedRegistersOf(product.getType()));
+  });
+  return most;
+}
+
+int64_t tile::productsOfScore(ModuleOp module) {
+  int64_t fewest = std::numeric_limits<int64_t>::max();
+  module.walk([&](scf::ForOp loop) {
+    int64_t multiplied = 0, scores = 0, products = 0;
+    for (auto product : loop.getBody()->getOps<cta::WarpgroupDotOp>()) {
+      ArrayRef<int64_t> right = product.getB().getType().getShape();
+      int64_t rows = product.getType().getDimSize(0);
+      multiplied += rows * right[0] * right[1];
+      ++products;
+      if (loop.isDefinedOutsideOfLoop(product.getAcc()))
+        scores = std::max(scores, product.getType().getNumElements());
+    }
+    if (scores && products > 1)
+      fewest = std::min(fewest, multiplied / scores);
+  });
+  return fewest;
+}
+
+bool tile::hasScores(ModuleOp module) {
+  auto isInLoop = [](DotOp product) { // by warps, beside one by a warpgroup
+    return product->getParentOfType<scf::ForOp>() ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return productsOfScore(module) < std::numeric_limits<int64_t>::max() ||
+         module.walk(isInLoop).wasInterrupted();
+}
+
+bool tile::copiesByThreads(ModuleOp module) {
+  return module.walk([](cta::SlotsOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+bool tile::multipliesInLoops(ModuleOp module) {
+  return module
+      .walk([](cta::WarpgroupDotOp product) {
+        return product->getParentOfType<scf::ForOp>() ? WalkResult::interrupt()
+                                                      : WalkResult::advance();
+      })
+      .wasInterrupted();
+}

@@ -1,0 +1,53 @@
+//===- FormFacts.h - what a form of a kernel with products has ------------===//
+//
+// tile-fit-shared-memory lays a kernel out in several forms and takes one. What it compares of
+// them is counted here, over the laid-out module.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILE_PASSES_FACTS_FORMFACTS_H
+#define TILE_PASSES_FACTS_FORMFACTS_H
+
+#include "ir/TileDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tile {
+
+/// Stages with which something is copied ahead.
+inline constexpr int32_t kFewestAhead = 2;
+
+/// The most that a kernel of the module has of what `of` counts.
+int64_t blocksOf(mlir::ModuleOp module, int64_t (*of)(mlir::func::FuncOp));
+/// Registers of blocks that a thread holds during products, of warpgroups or of warps.
+int64_t heldBlocks(mlir::ModuleOp module);
+/// Warpgroups that compute, of all programs that fit a multiprocessor if some warps only copy.
+/// What arithmetic takes beside blocks that live across products is not in the estimate: it is
+/// counted as the registers of a warpgroup in place of a warp that copies (gradients of linear
+/// attention with 113 registers were held for fit to run four programs with roles, ran two, and
+/// took twice as long).
+int64_t warpgroupsWithRoles(mlir::ModuleOp module);
+/// And in the form that there is.
+int64_t warpgroupsNow(mlir::ModuleOp module);
+/// Whether something is done while products run.
+bool overlaps(mlir::ModuleOp module);
+/// Whether programs may leave before all loops that multiply. Of a grid that is larger than what
+/// there is to do, most only start and end, and take the longer for it the larger they are.
+bool mayLeaveEarly(mlir::ModuleOp module);
+/// Whether all loops that multiply turn so seldom that nothing is copied long before its turn.
+bool turnFewTimes(mlir::ModuleOp module);
+/// Whether the form is for grids that leave a multiprocessor few programs.
+bool hasFewPrograms(mlir::ModuleOp module);
+/// Registers of a result that comes while another is worked on (EarlyDots.cpp): a form with less
+/// room for each thread waits for it later.
+int64_t registersOfEarlyResults(mlir::ModuleOp module);
+/// Multiply-adds of a turn's products for each element of the largest that begins anew in it, and
+/// is worked on before another takes it, in the loop with fewest; many where there is no such loop.
+int64_t productsOfScore(mlir::ModuleOp module);
+/// Whether a loop works on what one product gives before another takes it.
+bool hasScores(mlir::ModuleOp module);
+bool copiesByThreads(mlir::ModuleOp module);
+bool multipliesInLoops(mlir::ModuleOp module);
+
+} // namespace tile
+
+#endif // TILE_PASSES_FACTS_FORMFACTS_H
