@@ -37,8 +37,8 @@ namespace {
 /// What stands in front of the stores of one block of operations, and becomes a loop.
 class Cutter {
 public:
-  Cutter(Block &block, AxisInfoAnalysis &axes, int64_t threads, int64_t registersOfPart)
-      : block(block), axes(axes), threads(threads), registersOfPart(registersOfPart) {}
+  Cutter(func::FuncOp kernel, Block &block, int64_t threads, int64_t registersOfPart)
+      : kernel(kernel), block(block), threads(threads), registersOfPart(registersOfPart) {}
   bool run();
 
 private:
@@ -53,8 +53,8 @@ private:
   Value cutResult(Operation *op, unsigned axis);
   void cutAccess(Operation *op);
 
+  func::FuncOp kernel;
   Block &block;
-  AxisInfoAnalysis &axes;
   int64_t threads, registersOfPart;
   SmallVector<StoreOp> stores;
   /// The stored blocks' dimension that is cut, its size and that of a part.
@@ -153,7 +153,7 @@ bool Cutter::mayMeet(StoreOp store, Operation *access) const {
     return false;
   RankedTensorType type = blockOf(ptr);
   return ptr != store.getPtr() || type.getRank() != 1 ||
-         axes.get(ptr).contiguity(0) < type.getDimSize(0);
+         AxisInfoAnalysis(kernel).get(ptr).contiguity(0) < type.getDimSize(0);
 }
 
 /// 4. Whether it makes no difference that a part is stored before the next is loaded, and that
@@ -268,7 +268,6 @@ struct CutBlocksPass : tile::impl::CutBlocksPassBase<CutBlocksPass> {
     ModuleOp module = getOperation();
     int64_t threads = int64_t(kernelOf(module).getWarps()) * kLanes;
     for (func::FuncOp kernel : module.getOps<func::FuncOp>()) {
-      AxisInfoAnalysis axes(kernel);
       SmallVector<Block *> blocks;
       kernel.walk([&](StoreOp store) {
         if (!llvm::is_contained(blocks, store->getBlock()))
@@ -276,7 +275,7 @@ struct CutBlocksPass : tile::impl::CutBlocksPassBase<CutBlocksPass> {
       });
       bool changed = false;
       for (Block *block : blocks)
-        changed |= Cutter(*block, axes, threads, tuningOf(module).registersOfPart).run();
+        changed |= Cutter(kernel, *block, threads, tuningOf(module).registersOfPart).run();
       if (changed)
         eraseDeadValues(kernel.getBody().front());
     }
