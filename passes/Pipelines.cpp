@@ -39,6 +39,8 @@ void tile::buildCtaSteps(OpPassManager &pm) {
   pm.addPass(createUnrollLoopsPass());
   // Behind it: a loop that is asked for in parts stays one.
   pm.addPass(createKeepRowsPass());
+  // Before layouts and loads ahead: what no thread can hold is a loop for both.
+  pm.addPass(createCutBlocksPass());
   // Before layouts: operands that are widened or split move while they are narrow.
   pm.addPass(createDecomposeDotsPass());
   // Before layouts: what the tensor cores read has its own place.

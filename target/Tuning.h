@@ -185,6 +185,14 @@ struct Tuning {
   int64_t splitFewestColumns = 16;
 
   //===--------------------------------------------------------------------===//
+  // Blocks part by part (tile-cut-blocks)
+  //===--------------------------------------------------------------------===//
+
+  /// Registers of a thread that a part of a stored block takes, at most: what is loaded for it is
+  /// under way at once. A first value, not compared with others.
+  int64_t registersOfPart = 64;
+
+  //===--------------------------------------------------------------------===//
   // Who holds which element (tile-assign-layouts)
   //===--------------------------------------------------------------------===//
 

@@ -37,6 +37,29 @@ def CountLoopsPass : TilePass<"tile-count-loops", "::mlir::ModuleOp"> {
   ];
 }
 
+def CutBlocksPass : TilePass<"tile-cut-blocks", "::mlir::ModuleOp"> {
+  let summary = "blocks that no thread can hold, loaded, changed and stored part by part";
+  let description = [{
+    - **Needs**: tile operations without layouts, dimensions that are powers of two.
+    - **Guarantees**: where a thread's share of a stored block is more than it has registers, and
+      all that is stored beside it is made element by element of what is loaded, ranges and
+      constants, a loop makes and stores one part after the other, along the slowest dimension
+      that has enough elements. What is the same in all parts is computed in front of it.
+    - **Never**: lets a part be stored before what another is made of is loaded, where they may be
+      the same memory; moves other effects; cuts what is needed as a whole, too.
+
+    ```
+      %v = tile.load %p : 512x512            scf.for %i = 0 to 512 step 16:
+      tile.store %q, %v               =>       %v = tile.load %p.. : 16x512
+                                               tile.store %q.., %v
+    ```
+    Each thread would spill most of what it loads: an assembler for such text takes a minute.
+  }];
+  let counts = [
+    Count<"blocksCut", "blocks that are loaded, changed and stored part by part">
+  ];
+}
+
 def SplitColumnsPass : TilePass<"tile-split-columns", "::mlir::ModuleOp"> {
   let summary = "products whose columns are no power of two in parts that are";
   let description = [{
