@@ -79,7 +79,8 @@ static Term median(Formula &f) {
   if (f.failed())
     return f.none();
   bool keepdim = f.has(1) && f.flag(2, false);
-  Term twice = placesOf(x, axis, false) * f.integer(2), size = sizes[axis];
+  Term twice = placesOf(x, axis, false) * f.integer(2);
+  const Term &size = sizes[axis];
   Term isMiddle = (twice < size) & (twice + f.integer(3) > size);
   Term value = chosen(f, x, isMiddle, axis, keepdim);
   if (!isFloat(x))

@@ -94,7 +94,8 @@ static Term split(Formula &f) {
   size_t axis = f.axis(2, 0, sizes.size());
   if (f.failed())
     return f.none();
-  Term whole = sizes[axis], each = f[1];
+  const Term &whole = sizes[axis];
+  Term each = f[1];
   if (each.value.isSequence()) {
     Terms lengths = f.list(1);
     Term total = f.integer(0);
