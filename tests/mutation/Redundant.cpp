@@ -183,6 +183,15 @@ static bool followsProductsAlone(Instruction &barrier) {
   bool ofWarp = textOf(barrier).starts_with("bar.warp.sync");
   if (!ofWarp && !isOfWarpgroup(barrier))
     return false;
+  // Lanes that still wait for a phase could miss it; at a product they meet.
+  auto meet = [](const Instruction &inst) {
+    Effect effect = effectOf(inst);
+    if (effect == Effect::Barrier || effect == Effect::Product)
+      return Judgement::Enough;
+    return textOf(inst).contains("try_wait") ? Judgement::Fails : Judgement::GoOn;
+  };
+  if (ofWarp && !allPaths(barrier, /*forward=*/false, meet))
+    return false;
   return allPaths(barrier, /*forward=*/false, [&](const Instruction &inst) {
     Effect effect = effectOf(inst);
     if (effect == Effect::Barrier && (ofWarp || isSameBarrier(barrier, inst)))

@@ -88,6 +88,14 @@ TEST(Redundant, BarriersBehindProductsAlone) {
       "--");
 }
 
+TEST(Redundant, BarriersBehindWaits) {
+  const std::string wait = "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $0\n";
+  const std::string release = "bar.warp.sync -1\nmbarrier.arrive.shared::cta.b64 _, [$0]\n";
+  EXPECT_EQ(redundant("store\nbar\n" + wait + release + "ret void", 256), "--");
+  EXPECT_EQ(redundant("store\nbar\n" + wait + "wgmma.mma_async.x\n" + release + "ret void", 256),
+            "-+");
+}
+
 TEST(Redundant, FencesBetweenAtomicOperations) {
   const std::string fence = "fence.acq_rel.gpu\n",
                     sum = "red.relaxed.gpu.global.add.u32 [$0], $0\n";
