@@ -107,6 +107,8 @@ void *tile::emu::globalAddress(Thread &t, uint64_t address, uint32_t bytes, uint
     return scrap();
   if (!globalInBounds(t, address, bytes, access, site))
     return scrap();
+  if (t.cta->globalShadow && !(access & kStrong))
+    checkAmongThreads(t, address, bytes, access, site);
   if (access & kStrong && (access & kKindMask) != kRead)
     publish(t, address, /*shared=*/false, access);
   return reinterpret_cast<void *>(address);

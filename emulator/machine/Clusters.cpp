@@ -30,7 +30,9 @@ static void exitThread(Thread &t) {
   abandon(t);
 }
 
-static void threadMain(void *argument) {
+/// The kernel's code is made at run time: it has no word in front of it that says of what type it
+/// is, and there may be no memory where a sanitizer would look for it.
+__attribute__((no_sanitize("function"))) static void threadMain(void *argument) {
   Thread &t = *static_cast<Thread *>(argument);
   Launch &launch = *t.cluster->launch;
   launch.entry(&t, launch.config.parameters.data());
@@ -74,6 +76,8 @@ static bool setUpCta(Cta &cta, Cluster &c, const LaunchConfig &config, uint64_t 
   std::fill_n(cta.shared.get(), cta.sharedBytes + 16, kUnwritten);
   if (c.launch->options.check && config.sharedBytes)
     cta.shadow = std::make_unique<Shadow>(cta.sharedBytes);
+  if (c.launch->options.check && config.threads > 1)
+    cta.globalShadow = std::make_unique<GlobalShadow>();
   cta.liveThreads = config.threads;
   for (uint32_t i = 0; i < config.threads; ++i) {
     if (i % 32 == 0) {

@@ -2,7 +2,7 @@
 //
 // Clusters run side by side, and only atomic operations, strong accesses and fences
 // whose scope reaches from one to the other put what they do to global memory in
-// order. Here a cluster is one actor: what its threads owe each other is not looked at.
+// order. Here a cluster is one actor: what its threads owe each other is GlobalShadow's matter.
 //
 // A cluster counts epochs, one for each release; what it knows is the last epoch of
 // each other cluster that is over. For each byte of global memory the last write and

@@ -13,6 +13,7 @@
 #include "emulator/machine/Clock.h"
 #include "emulator/machine/Fiber.h"
 #include "emulator/machine/GlobalOrder.h"
+#include "emulator/machine/GlobalShadow.h"
 #include "emulator/machine/LoadsInFlight.h"
 #include "emulator/machine/Shadow.h"
 #include "emulator/machine/Translation.h"
@@ -235,6 +236,7 @@ struct Cta {
   std::unique_ptr<uint8_t[]> shared; ///< the window from its reserved start
   uint32_t sharedBytes = 0;          ///< of the window
   std::unique_ptr<Shadow> shadow;
+  std::unique_ptr<GlobalShadow> globalShadow;
   NamedBarrier barriers[16];
   std::unordered_map<uint32_t, MBarrier> mbarriers;
   uint32_t firstMBarrier = UINT32_MAX, endOfMBarriers = 0; ///< all lie in between

@@ -23,6 +23,9 @@ constexpr unsigned kAlignmentShift = 8;
 /// The host address of an access to global memory; memory that nobody reads
 /// after a report.
 void *globalAddress(Thread &thread, uint64_t address, uint32_t bytes, uint32_t access, SiteId site);
+/// Reports a plain access that nothing orders after another thread's of the CTA.
+void checkAmongThreads(Thread &thread, uint64_t address, uint32_t bytes, uint32_t access,
+                       SiteId site);
 /// Whether the bytes lie in one buffer; reports if not.
 bool globalInBounds(Thread &thread, uint64_t address, uint64_t bytes, uint32_t access, SiteId site);
 /// Whether the bytes lie in one of the thread's private variables, in one of the module's

@@ -13,7 +13,6 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/KnownBits.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
 using namespace tile::mutation;
@@ -23,32 +22,6 @@ static std::string describe(const Instruction &inst, StringRef what) {
   if (const DILocation *loc = inst.getDebugLoc())
     text += " at " + loc->getFilename().str() + ":" + std::to_string(loc->getLine());
   return text;
-}
-
-/// A probe that traps where the instruction runs: of inline PTX under a predicate,
-/// where that is true.
-static std::function<void()> trapAt(Instruction &inst) {
-  return [&inst] {
-    IRBuilder<> b(&inst);
-    auto *call = dyn_cast<CallBase>(&inst);
-    auto *text = call ? dyn_cast<InlineAsm>(call->getCalledOperand()) : nullptr;
-    StringRef guard = text ? StringRef(text->getAsmString()).ltrim() : "";
-    unsigned operand = 0;
-    bool negated = false;
-    Value *condition = b.getTrue();
-    if (guard.consume_front("@")) {
-      negated = guard.consume_front("!");
-      if (guard.consume_front("$") && !guard.consumeInteger(10, operand)) {
-        for (const InlineAsm::ConstraintInfo &c : text->ParseConstraints())
-          operand -= c.Type == InlineAsm::isOutput;
-        condition = call->getArgOperand(operand);
-        if (negated)
-          condition = b.CreateNot(condition);
-      }
-    }
-    Instruction *then = SplitBlockAndInsertIfThen(condition, b.GetInsertPoint(), false);
-    IRBuilder<>(then).CreateIntrinsic(Intrinsic::trap, {});
-  };
 }
 
 /// Takes a call out; values that it passes through stay.
@@ -130,7 +103,7 @@ static std::optional<std::pair<unsigned, StringRef>> numberBehind(StringRef text
 static void mutateMeetings(CallBase &call, StringRef text, std::vector<Mutation> &out) {
   auto rewrite = [&](StringRef kind, const Twine &what, StringRef before, const Twine &after) {
     out.push_back({kind.str(), describe(call, what.str()), rewritten(call, before, after.str()),
-                   trapAt(call)});
+                   kind == "wait" ? trapWhereAwaited(call, /*lastOnly=*/true) : trapAt(call)});
   };
   for (StringRef wait : {"wait_group ", "wait_group.read ", "wait_group.sync.aligned "})
     if (auto groups = numberBehind(text, wait))
@@ -157,12 +130,16 @@ static void mutateAsm(CallBase &call, std::vector<Mutation> &out) {
         StringRef(text).substr(text.find("mbarrier.")).take_until([](char c) { return c == ';'; });
   if (StringRef kind = removalKind(text); !kind.empty()) {
     auto remove = [&call] { removeCall(call); };
+    std::function<void()> trap =
+        kind == "wait" || kind == "commit" ? trapWhereAwaited(call, /*lastOnly=*/false)
+        : text.find("fence.acq_rel.gpu") != std::string::npos ? trapInLargeGrids(call)
+        : kind == "barrier"                                   ? trapBehindAccesses(call)
+                                                              : trapAt(call);
     // Who uses the barrier meets what is missing: an mbarrier that is none, a phase
     // that never ends.
-    out.push_back(
-        {kind.str(), describe(call, "without `" + first.str() + "`"), remove,
-         kind == "arrival" || kind == "init" ? std::function<void()>(remove) : trapAt(call),
-         whyRedundant(call)});
+    out.push_back({kind.str(), describe(call, "without `" + first.str() + "`"), remove,
+                   kind == "arrival" || kind == "init" ? std::function<void()>(remove) : trap,
+                   whyRedundant(call)});
   }
   auto change = [&](std::string kind, std::string what, unsigned operand,
                     std::function<Value *(IRBuilder<> &, Value *)> edit) {
@@ -190,6 +167,8 @@ static void mutateAsm(CallBase &call, std::vector<Mutation> &out) {
       });
       if (use == "mbarrier.arrive")
         out.back().trapWhereMet = [&call] { removeCall(call); };
+      if (use == "try_wait.parity")
+        out.back().trapWhereMet = trapBehindFirstWait(call);
       break;
     }
   // Eight elements to the side, which is 16 bytes or more.
@@ -224,39 +203,20 @@ static void mutateAsm(CallBase &call, std::vector<Mutation> &out) {
                    trapAt(call)});
 }
 
-/// What a mutation puts in the place of an operation.
-using NewValue = std::function<Value *(IRBuilder<> &)>;
-
 static Mutation changedValue(Instruction &op, StringRef what, NewValue make) {
   auto apply = [&op, make] {
     IRBuilder<> b(&op);
     op.replaceAllUsesWith(make(b));
   };
-  auto probe = [&op, make] {
-    IRBuilder<> b(op.getNextNode());
-    Type *word = b.getIntNTy(unsigned(op.getType()->getPrimitiveSizeInBits()));
-    Value *differs = b.CreateICmpNE(b.CreateBitCast(&op, word), b.CreateBitCast(make(b), word));
-    Instruction *then = SplitBlockAndInsertIfThen(differs, b.GetInsertPoint(), false);
-    IRBuilder<>(then).CreateIntrinsic(Intrinsic::trap, {});
-  };
   std::string text;
   raw_string_ostream(text) << op;
-  return {"lane bit", describe(op, what) + ":" + text, apply, probe};
-}
-
-/// Whether anybody looks at a value. Shuffles stay where they are, though nobody
-/// may use what they give.
-static bool isUsed(const Instruction &inst) {
-  return any_of(inst.users(), [](const User *user) {
-    auto *call = dyn_cast<IntrinsicInst>(user);
-    return !call || !call->use_empty() ||
-           !call->getCalledFunction()->getName().starts_with("llvm.nvvm.shfl.");
-  });
+  return {"lane bit", describe(op, what) + ":" + text, apply, trapWhereChanged(op, make)};
 }
 
 /// Arithmetic that the thread's number goes into, through bit operations only. Bits
 /// that are never set, and those that nobody looks at, are left alone.
-static void mutateLaneMaps(Function &kernel, std::vector<Mutation> &out) {
+static void mutateLaneMaps(Function &kernel, const SmallPtrSetImpl<const Value *> &used,
+                           std::vector<Mutation> &out) {
   SmallPtrSet<const Value *, 32> fromThread;
   AssumptionCache assumptions(kernel);
   DominatorTree dominators(kernel);
@@ -275,7 +235,7 @@ static void mutateLaneMaps(Function &kernel, std::vector<Mutation> &out) {
       continue;
     fromThread.insert(op);
     auto *constant = dyn_cast<ConstantInt>(op->getOperand(1));
-    if (!constant || !isUsed(*op))
+    if (!constant || !used.contains(op))
       continue;
     uint64_t value = constant->getZExtValue();
     Value *from = op->getOperand(0);
@@ -352,6 +312,7 @@ std::vector<Mutation> tile::mutation::findMutations(Module &module) {
   for (Function &f : module) {
     if (f.isDeclaration() || f.getCallingConv() != CallingConv::PTX_Kernel)
       continue;
+    SmallPtrSet<const Value *, 32> used = usedValues(f);
     for (Instruction &inst : instructions(f)) {
       auto *call = dyn_cast<CallBase>(&inst);
       if (!call)
@@ -362,13 +323,14 @@ std::vector<Mutation> tile::mutation::findMutations(Module &module) {
         StringRef name = callee->getName();
         if (name.starts_with("llvm.nvvm.barrier.cta.sync"))
           out.push_back({"barrier", describe(inst, "without `bar.sync`"),
-                         [call] { removeCall(*call); }, trapAt(inst), whyRedundant(inst)});
+                         [call] { removeCall(*call); }, trapBehindAccesses(inst),
+                         whyRedundant(inst)});
         // One bit of a butterfly's mask, to the next place: a bit more would
         // leave a reduction what it is.
         auto *lane = name.starts_with("llvm.nvvm.shfl.sync.bfly")
                          ? dyn_cast<ConstantInt>(call->getArgOperand(2))
                          : nullptr;
-        if (lane && !lane->isZero())
+        if (lane && !lane->isZero() && used.contains(&inst))
           out.push_back(changedValue(
               inst, "a shuffle from another lane than " + std::to_string(lane->getZExtValue()),
               [call, lane](IRBuilder<> &b) {
@@ -380,7 +342,7 @@ std::vector<Mutation> tile::mutation::findMutations(Module &module) {
               }));
       }
     }
-    mutateLaneMaps(f, out);
+    mutateLaneMaps(f, used, out);
     mutateSwizzles(f, out);
   }
   return out;

@@ -8,6 +8,8 @@
 #ifndef TILE_TESTS_MUTATION_MUTATIONS_H
 #define TILE_TESTS_MUTATION_MUTATIONS_H
 
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
 #include <functional>
@@ -39,6 +41,32 @@ void mutateReads(llvm::CallBase &arrival, const std::string &where, std::functio
 /// Why a barrier or a fence may be removed: others order the same. Empty if that is
 /// not certain.
 std::string whyRedundant(llvm::Instruction &inst);
+
+/// What the stores, branches and the like of a kernel use, and what that is made of.
+llvm::SmallPtrSet<const llvm::Value *, 32> usedValues(const llvm::Function &kernel);
+
+//===----------------------------------------------------------------------===//
+// Probes (Probes.cpp)
+//===----------------------------------------------------------------------===//
+
+/// What a mutation puts in the place of an operation.
+using NewValue = std::function<llvm::Value *(llvm::IRBuilder<> &)>;
+
+/// Traps where the instruction runs: of inline PTX under a predicate, where that is true.
+std::function<void()> trapAt(llvm::Instruction &inst);
+/// Traps where another value would be put in the place of the operation's own.
+std::function<void()> trapWhereChanged(llvm::Instruction &op, NewValue make);
+/// Traps in a grid of more than one block: a fence of the GPU's scope is for others.
+std::function<void()> trapInLargeGrids(llvm::Instruction &inst);
+/// A barrier: traps where the thread has touched shared memory, or stored to global memory, since
+/// the one before. One that stands before an arrival at an mbarrier is met by who waits for that.
+std::function<void()> trapBehindAccesses(llvm::Instruction &barrier);
+/// A wait or a commit: traps where groups with something in them are waited for (`lastOnly`: the
+/// last one of those), or committed. Of a wait at an mbarrier see below.
+std::function<void()> trapWhereAwaited(llvm::CallBase &call, bool lastOnly);
+/// A wait at an mbarrier: traps but for the thread's first one there that waits for the phase
+/// before the first, which is over.
+std::function<void()> trapBehindFirstWait(llvm::CallBase &call);
 
 /// The text of inline PTX, or of an intrinsic its name; empty for any other instruction.
 llvm::StringRef textOf(const llvm::Instruction &inst);

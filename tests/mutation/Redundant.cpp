@@ -9,10 +9,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tests/mutation/Mutations.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include <algorithm>
 
@@ -32,6 +34,8 @@ namespace {
 /// What an instruction does to what other threads see; of several things the last one here.
 enum class Effect {
   None,
+  Product, ///< of a warpgroup, and what it waits for them by: all its threads know alike
+  Signal,  ///< at an mbarrier, or a wait there: nothing is touched
   Copy,    ///< `cp.async`, and its groups: not there before a wait
   Init,    ///< of an mbarrier
   Access,  ///< a plain access, or the end of `cp.async`
@@ -41,10 +45,21 @@ enum class Effect {
 enum class Judgement { GoOn, Enough, Fails };
 } // namespace
 
-/// Of one statement of inline PTX.
+/// The statements of inline PTX, without labels and predicates.
+static SmallVector<StringRef> statementsOf(StringRef text) {
+  SmallVector<StringRef> statements;
+  for (StringRef statement : split(text, ';')) {
+    statement = statement.trim();
+    if (auto [label, rest] = statement.split(":\n"); !label.contains(' ') && !rest.empty())
+      statement = rest.ltrim();
+    if (statement.starts_with("@"))
+      statement = statement.split(' ').second;
+    statements.push_back(statement);
+  }
+  return statements;
+}
+
 static Effect effectOfPtx(StringRef text) {
-  if (text.starts_with("@")) // the predicate
-    text = text.split(' ').second;
   auto is = [&](std::initializer_list<StringRef> names) {
     return any_of(names, [&](StringRef name) { return text.starts_with(name); });
   };
@@ -54,9 +69,14 @@ static Effect effectOfPtx(StringRef text) {
     return Effect::Copy;
   if (is({"mbarrier.init"}))
     return Effect::Init;
+  if (is({"wgmma."}))
+    return Effect::Product;
+  if (is({"mbarrier.arrive.shared", "mbarrier.try_wait", "fence.proxy.async"}))
+    return Effect::Signal;
   if (is({"ld.", "st.shared", "st.global", "ldmatrix", "stmatrix", "cp.async.wait_"}))
     return Effect::Access;
-  return text.empty() || is({"mov."}) ? Effect::None : Effect::Other;
+  bool isQuiet = text.empty() || is({"mov.", "{", "}", ".reg", "bra "});
+  return isQuiet ? Effect::None : Effect::Other;
 }
 
 static Effect effectOf(const Instruction &inst) {
@@ -73,15 +93,32 @@ static Effect effectOf(const Instruction &inst) {
   if (!call || !call->isInlineAsm())
     return Effect::Other;
   Effect effect = Effect::None;
-  for (StringRef statement : split(text, ';'))
-    effect = std::max(effect, effectOfPtx(statement.trim()));
+  for (StringRef statement : statementsOf(text))
+    effect = std::max(effect, effectOfPtx(statement));
   return effect;
+}
+
+/// Conditions that hold, or do not, wherever a block is come to: of the kernel's first block, which
+/// stay what they are.
+static DenseMap<const Value *, bool> conditionsAt(const BasicBlock *block) {
+  DenseMap<const Value *, bool> known;
+  while (const BasicBlock *before = block->getSinglePredecessor()) {
+    auto *branch = dyn_cast<BranchInst>(before->getTerminator());
+    if (branch && branch->isConditional() && branch->getSuccessor(0) != branch->getSuccessor(1)) {
+      auto *inst = dyn_cast<Instruction>(branch->getCondition());
+      if (!inst || inst->getParent()->isEntryBlock())
+        known[branch->getCondition()] = branch->getSuccessor(0) == block;
+    }
+    block = before;
+  }
+  return known;
 }
 
 /// Whether each path from an instruction, or to it, comes to something that is enough
 /// before anything fails. The kernel's start and its end are enough.
 static bool allPaths(Instruction &inst, bool forward,
                      function_ref<Judgement(const Instruction &)> judge) {
+  DenseMap<const Value *, bool> known = conditionsAt(inst.getParent());
   SmallPtrSet<const BasicBlock *, 16> seen;
   SmallVector<Instruction *> open;
   auto next = [&](Instruction *at) { return forward ? at->getNextNode() : at->getPrevNode(); };
@@ -90,7 +127,12 @@ static bool allPaths(Instruction &inst, bool forward,
       if (seen.insert(other).second)
         open.push_back(forward ? &other->front() : &other->back());
     };
-    if (forward)
+    auto *branch = dyn_cast<BranchInst>(block->getTerminator());
+    auto condition =
+        branch && branch->isConditional() ? known.find(branch->getCondition()) : known.end();
+    if (forward && condition != known.end())
+      enter(branch->getSuccessor(condition->second ? 0 : 1));
+    else if (forward)
       for_each(successors(block), enter);
     else
       for_each(predecessors(block), enter);
@@ -124,6 +166,42 @@ static bool isSameBarrier(const Instruction &a, const Instruction &b) {
   return x.getCalledOperand() == y.getCalledOperand() && equal(x.args(), y.args());
 }
 
+/// Whether the barrier is of one warpgroup.
+static bool isOfWarpgroup(const Instruction &barrier) {
+  StringRef text = textOf(barrier);
+  if (text.starts_with("bar.sync"))
+    return text.starts_with("bar.sync $0, 128;");
+  unsigned threads = 0;
+  StringRef most = barrier.getFunction()->getFnAttribute("nvvm.reqntid").getValueAsString();
+  return text.starts_with("llvm.nvvm.barrier.cta.sync") && !most.getAsInteger(10, threads) &&
+         threads <= 128;
+}
+
+/// What its products have read all threads of a warpgroup may write once they have waited for them
+/// themselves; and where they have done nothing else a barrier tells them nothing.
+static bool followsProductsAlone(Instruction &barrier) {
+  bool ofWarp = textOf(barrier).starts_with("bar.warp.sync");
+  if (!ofWarp && !isOfWarpgroup(barrier))
+    return false;
+  // Lanes that still wait for a phase could miss it; at a product they meet.
+  auto meet = [](const Instruction &inst) {
+    Effect effect = effectOf(inst);
+    if (effect == Effect::Barrier || effect == Effect::Product)
+      return Judgement::Enough;
+    return textOf(inst).contains("try_wait") ? Judgement::Fails : Judgement::GoOn;
+  };
+  if (ofWarp && !allPaths(barrier, /*forward=*/false, meet))
+    return false;
+  return allPaths(barrier, /*forward=*/false, [&](const Instruction &inst) {
+    Effect effect = effectOf(inst);
+    if (effect == Effect::Barrier && (ofWarp || isSameBarrier(barrier, inst)))
+      return Judgement::Enough;
+    bool quiet = effect == Effect::None || effect == Effect::Product ||
+                 effect == (ofWarp ? Effect::Signal : Effect::Copy);
+    return quiet ? Judgement::GoOn : Judgement::Fails;
+  });
+}
+
 static std::string whyNoBarrier(Instruction &barrier) {
   auto until = [&](bool copies) {
     return [&barrier, copies](const Instruction &inst) {
@@ -139,7 +217,29 @@ static std::string whyNoBarrier(Instruction &barrier) {
   // A barrier does not make copies arrive; what has been started may end on either side.
   if (allPaths(barrier, /*forward=*/false, until(true)))
     return "nobody has touched memory since the one before, but for starting copies";
+  if (followsProductsAlone(barrier))
+    return "since the one before there are products alone, for which all threads wait themselves";
   return "";
+}
+
+/// Whether programs share global memory by sums and the like alone, of which nobody uses what was
+/// there before: there is nothing to put in order.
+static bool sharesUnusedAtomicsAlone(const Function &kernel) {
+  for (const Instruction &inst : instructions(kernel)) {
+    StringRef text = textOf(inst);
+    if (auto *store = dyn_cast<StoreInst>(&inst)) {
+      if (store->getPointerAddressSpace() != 3)
+        return false;
+    } else if (isa<AtomicRMWInst, AtomicCmpXchgInst>(inst) && !inst.use_empty()) {
+      return false;
+    }
+    for (StringRef statement : statementsOf(text))
+      if ((statement.starts_with("atom.") && !inst.use_empty()) ||
+          (statement.starts_with("st.") && !statement.starts_with("st.shared")) ||
+          statement.contains(".global.shared"))
+        return false;
+  }
+  return true;
 }
 
 /// Whether a fence does all that another one does.
@@ -151,13 +251,17 @@ static bool covers(StringRef fence, StringRef other) {
 
 static std::string whyNoFence(Instruction &fence) {
   StringRef text = textOf(fence);
+  if (text.starts_with("fence.acq_rel.gpu") && sharesUnusedAtomicsAlone(*fence.getFunction()))
+    return "programs share what atomic operations leave, whose results nobody uses";
   if (!text.starts_with("fence.mbarrier_init") && !text.starts_with("fence.proxy.async"))
     return "";
   bool covered = allPaths(fence, /*forward=*/true, [&](const Instruction &inst) {
     StringRef other = textOf(inst);
     if (other.starts_with("fence.") && covers(other, text))
       return Judgement::Enough;
-    return effectOf(inst) == Effect::Other ? Judgement::Fails : Judgement::GoOn;
+    Effect effect = effectOf(inst);
+    bool isUse = effect == Effect::Other || effect == Effect::Product || effect == Effect::Signal;
+    return isUse ? Judgement::Fails : Judgement::GoOn;
   });
   return covered ? "another one follows before the asynchronous proxy is used" : "";
 }

@@ -12,8 +12,10 @@ namespace {
 
 /// A kernel in short: `bar` and other names stand for instructions, what has a colon or
 /// begins with `br` or `ret` is LLVM's.
-std::string kernelOf(llvm::StringRef body) {
-  std::string ir = "define ptx_kernel void @k(i1 %c, ptr addrspace(3) %p, i32 %a) {\n";
+std::string kernelOf(llvm::StringRef body, unsigned threads) {
+  std::string ir = "define ptx_kernel void @k(i1 %c, ptr addrspace(3) %p, i32 %a) "
+                   "\"nvvm.reqntid\"=\"" +
+                   std::to_string(threads) + "\" {\n";
   for (llvm::StringRef line : llvm::split(body, '\n')) {
     line = line.trim();
     if (line.starts_with("br") || line.starts_with("ret") || line.ends_with(":"))
@@ -30,10 +32,10 @@ std::string kernelOf(llvm::StringRef body) {
 }
 
 /// Of each barrier and fence, in order: `-` if it is needed, or else `+`.
-std::string redundant(llvm::StringRef body) {
+std::string redundant(llvm::StringRef body, unsigned threads = 128) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic diagnostic;
-  auto module = llvm::parseAssemblyString(kernelOf(body), diagnostic, context);
+  auto module = llvm::parseAssemblyString(kernelOf(body, threads), diagnostic, context);
   EXPECT_TRUE(module) << diagnostic.getMessage().str();
   std::string result;
   for (const Mutation &m : module ? findMutations(*module) : std::vector<Mutation>())
@@ -66,6 +68,42 @@ TEST(Redundant, BarriersOnEveryPath) {
             "-"); // the turn before has stored
 }
 
+TEST(Redundant, BarriersBehindProductsAlone) {
+  const std::string products = "wgmma.mma_async.x\n"
+                               "wgmma.commit_group.sync.aligned\n"
+                               "wgmma.wait_group.sync.aligned 0\n";
+  const std::string arrive = "@$1 mbarrier.arrive.shared::cta.b64 _, [$0]\n";
+  EXPECT_EQ(redundant("store\nbar\n" + products + "bar\nstore\nret void"), "-+");
+  EXPECT_EQ(redundant("store\nbar\nstore\n" + products + "bar\nstore\nret void"), "--");
+  // Of several warpgroups each knows its own products.
+  EXPECT_EQ(redundant("store\nbar\n" + products + "bar\nstore\nret void", 256), "--");
+  EXPECT_EQ(
+      redundant("store\nbar.sync $0, 128\n" + products + "bar.sync $0, 128\nstore\nret void", 256),
+      "-+");
+  // Before a slot of theirs is given back.
+  EXPECT_EQ(redundant("store\nbar\n" + products + "bar.warp.sync -1\n" + arrive + "ret void", 256),
+            "-+");
+  EXPECT_EQ(
+      redundant("store\nbar\n" + products + "store\nbar.warp.sync -1\n" + arrive + "ret void", 256),
+      "--");
+}
+
+TEST(Redundant, BarriersBehindWaits) {
+  const std::string wait = "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $0\n";
+  const std::string release = "bar.warp.sync -1\nmbarrier.arrive.shared::cta.b64 _, [$0]\n";
+  EXPECT_EQ(redundant("store\nbar\n" + wait + release + "ret void", 256), "--");
+  EXPECT_EQ(redundant("store\nbar\n" + wait + "wgmma.mma_async.x\n" + release + "ret void", 256),
+            "-+");
+}
+
+TEST(Redundant, FencesBetweenAtomicOperations) {
+  const std::string fence = "fence.acq_rel.gpu\n",
+                    sum = "red.relaxed.gpu.global.add.u32 [$0], $0\n";
+  EXPECT_EQ(redundant(fence + sum + fence + "ret void"), "++");
+  EXPECT_EQ(redundant("st.global.b32 [$0], $0\n" + fence + sum + "ret void"), "-");
+  EXPECT_EQ(redundant("st.shared.b32 [$0], $0\n" + fence + sum + "ret void"), "+");
+}
+
 TEST(Redundant, FencesBeforeOthers) {
   const std::string fence = "fence.proxy.async.shared::cta\n";
   const std::string init = "fence.mbarrier_init.release.cluster\n";
@@ -77,6 +115,11 @@ TEST(Redundant, FencesBeforeOthers) {
   EXPECT_EQ(redundant(fence + "br i1 %c, label %x, label %y\nx:\n" + fence +
                       "br label %y\ny:\nuse\nret void"),
             "--");
+  // The same condition, and another path.
+  const std::string twice = "br i1 %c, label %x, label %y\nx:\n" + init +
+                            "br label %y\ny:\nbar\nbr i1 %c, label %z, label %w\n";
+  EXPECT_EQ(redundant(twice + "z:\n" + init + "br label %w\nw:\nuse\nret void"), "+--");
+  EXPECT_EQ(redundant(twice + "w:\n" + init + "br label %z\nz:\nuse\nret void"), "---");
   EXPECT_EQ(redundant("wgmma.fence.sync.aligned\nwgmma.fence.sync.aligned\nret void"), "--");
 }
 

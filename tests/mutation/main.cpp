@@ -9,6 +9,7 @@
 #include "runtime/devices/EmuDevice.h"
 #include "runtime/host/Suite.h"
 #include "tests/mutation/Equivalents.h"
+#include "tests/mutation/Launches.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IRReader/IRReader.h"
 #include "llvm/Support/CommandLine.h"
@@ -77,9 +78,8 @@ private:
   static constexpr llvm::StringLiteral kRounding = "rounding: ";
   /// Each mutant gets so many launches that meet its fault, of so many at most.
   static constexpr unsigned kLaunches = 16, kMostLaunches = 64;
-  using Image = std::vector<std::vector<uint8_t>>;
-  Image save(const emu::LaunchConfig &config) const;
-  void restore(const emu::LaunchConfig &config, const Image &image) const;
+  /// The first few of these with other numbers too, the first one with several of each kind.
+  static constexpr unsigned kWithOtherData = 4, kRounds = 4;
   struct Mutant {
     std::string kind, where;
     Names names;
@@ -103,16 +103,6 @@ private:
              (launches && llvm::all_of(mutants, [](const Mutant &m) { return m.isDone(); }));
     }
   };
-  /// The memory that one launch finds and leaves.
-  struct Launch {
-    const emu::LaunchConfig &config;
-    Image before, after;
-    bool comparable = true; ///< the same in every order
-    emu::Counters counters; ///< of the usual order
-  };
-  static bool isBusy(const Launch &launch, bool readsMemory);
-  Launch runOriginal(const emu::Program &program, const emu::LaunchConfig &config);
-  bool isCaught(const emu::Program &program, const Launch &launch) const;
   void plant(llvm::StringRef ir, const emu::LoadOptions &load, const emu::LaunchConfig &config,
              KernelMutants &kernel);
   bool isMet(Mutant &mutant, llvm::StringRef ir, const emu::LoadOptions &load,
@@ -137,67 +127,6 @@ private:
 };
 
 } // namespace
-
-Mutator::Image Mutator::save(const emu::LaunchConfig &config) const {
-  Image image;
-  for (const emu::MemoryRange &r : config.memory) {
-    auto *bytes = reinterpret_cast<const uint8_t *>(r.base);
-    image.emplace_back(bytes, bytes + r.bytes);
-  }
-  return image;
-}
-
-void Mutator::restore(const emu::LaunchConfig &config, const Image &image) const {
-  for (auto [r, bytes] : llvm::zip(config.memory, image))
-    if (r.bytes)
-      std::memcpy(reinterpret_cast<void *>(r.base), bytes.data(), r.bytes);
-}
-
-static uint64_t programsOf(const emu::LaunchConfig &config) {
-  return uint64_t(config.grid[0]) * config.grid[1] * config.grid[2];
-}
-
-/// The usual order and the random ones. Each on one core: processes run side by side.
-static emu::RunOptions orderOf(unsigned i) {
-  emu::RunOptions run;
-  run.stepLimit = 1 << 16;
-  run.threads = 1;
-  if (i)
-    run.seed = i;
-  return run;
-}
-
-/// With atomic operations the result may depend on the order.
-Mutator::Launch Mutator::runOriginal(const emu::Program &program, const emu::LaunchConfig &config) {
-  Launch launch{config, save(config), {}, true, {}};
-  for (unsigned i = 0; i <= (program.dependsOnOrder() ? schedules : 0u); ++i) {
-    restore(config, launch.before);
-    emu::RunOptions run = orderOf(i);
-    run.counters = i == 0;
-    emu::Report report = program.run(config, run);
-    launch.counters.add(report.counters);
-    if (!report.ok()) {
-      llvm::errs() << file << ": faulty as it is: " << report.str();
-      faulty = true;
-    }
-    Image after = save(config);
-    if (i == 0)
-      launch.after = std::move(after);
-    else
-      launch.comparable &= after == launch.after;
-  }
-  return launch;
-}
-
-bool Mutator::isCaught(const emu::Program &program, const Launch &launch) const {
-  for (unsigned i = 0; i <= schedules; ++i) {
-    restore(launch.config, launch.before);
-    if (!program.run(launch.config, orderOf(i)).ok() ||
-        (launch.comparable && save(launch.config) != launch.after))
-      return true;
-  }
-  return false;
-}
 
 /// Barriers that the source asks for: whether a program needs its own is its author's matter, and
 /// one that it lacks is found in the kernel as it is written (`unordered-lanes`).
@@ -281,31 +210,6 @@ bool Mutator::isMet(Mutant &mutant, llvm::StringRef ir, const emu::LoadOptions &
   return !mutant.probe->run(launch.config, orderOf(0)).ok();
 }
 
-/// Whether the threads have something to do: where most lanes are masked off, as in
-/// an array of one element, whatever is wrong with them is not seen, and rightly so.
-bool Mutator::isBusy(const Launch &launch, bool readsMemory) {
-  const emu::Counters &c = launch.counters;
-  uint64_t bytes = c.globalLoadBytes + c.globalStoreBytes + c.bulkLoadBytes + c.bulkStoreBytes;
-  uint64_t inAll = 0; // boxes of tensors may lie outside for the most part
-  for (const emu::MemoryRange &r : launch.config.memory)
-    inAll += r.bytes;
-  uint64_t wanted = 4 * launch.config.threads;
-  // Zeros that are multiplied and stored say nothing about where they lie.
-  if (readsMemory && c.globalLoadBytes + c.bulkLoadBytes == 0)
-    return false;
-  return c.globalLanes >= c.globalMaskedLanes && inAll >= wanted &&
-         bytes >= wanted * programsOf(launch.config);
-}
-
-/// Whether a kernel has loads of global memory, or copies from there.
-static bool readsGlobalMemory(llvm::StringRef ir) {
-  return llvm::any_of(llvm::split(ir, '\n'), [](llvm::StringRef line) {
-    return line.contains("ld.global") || line.contains(".shared.global [") ||
-           line.contains(".global.mbarrier::") ||
-           (line.contains(" = load ") && line.contains("ptr addrspace(1)"));
-  });
-}
-
 /// The names of all mutations of a kernel that is seen for the first time.
 std::vector<Names> Mutator::meetMutations(llvm::StringRef ir) {
   llvm::LLVMContext context;
@@ -343,7 +247,11 @@ bool Mutator::launch(llvm::StringRef ir, const emu::LoadOptions &load,
   }
   if (!slot->original || slot->isDone())
     return true;
-  Launch launch = runOriginal(*slot->original, config);
+  Launch launch{config, save(config), {}, true, {}};
+  if (auto fault = runOriginal(*slot->original, launch, schedules)) {
+    llvm::errs() << file << ": faulty as it is: " << *fault;
+    faulty = true;
+  }
   if (!isBusy(launch, slot->readsMemory)) {
     restore(config, launch.before);
     return true;
@@ -353,11 +261,14 @@ bool Mutator::launch(llvm::StringRef ir, const emu::LoadOptions &load,
   for (Mutant &mutant : slot->mutants) {
     if (mutant.isDone())
       continue;
-    mutant.caught = isCaught(*mutant.program, launch);
+    mutant.caught = isCaught(*mutant.program, launch, schedules);
+    bool meets = !mutant.caught && isMet(mutant, ir, load, launch);
+    mutant.met += meets;
+    if (meets && mutant.met <= kWithOtherData)
+      mutant.caught = isCaughtWithOtherData(*slot->original, *mutant.program, launch, schedules,
+                                            seed, mutant.met == 1 ? kRounds : 1);
     if (mutant.caught)
       mutant.program.reset(), mutant.probe.reset();
-    else
-      mutant.met += isMet(mutant, ir, load, launch);
   }
   restore(config, launch.before);
   return true;

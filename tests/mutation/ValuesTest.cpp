@@ -1,0 +1,75 @@
+//===- ValuesTest.cpp - which values of a kernel matter, and other numbers -===//
+#include "tests/mutation/Mutations.h"
+#include "tests/mutation/OtherData.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/Support/SourceMgr.h"
+#include "gtest/gtest.h"
+#include <algorithm>
+#include <cstring>
+
+using namespace tile::mutation;
+
+namespace {
+
+constexpr const char *kShuffles = R"(
+define ptx_kernel void @k(ptr addrspace(1) %p) {
+  %lane = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %a = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %lane, i32 1, i32 31)
+  %b = add i32 %a, %lane
+  %c = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %b, i32 2, i32 31)
+  %d = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %lane, i32 4, i32 31)
+  %e = add i32 %d, 7
+  %f = call i32 @llvm.nvvm.shfl.sync.bfly.i32(i32 -1, i32 %e, i32 8, i32 31)
+  store i32 %c, ptr addrspace(1) %p
+  ret void
+}
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.shfl.sync.bfly.i32(i32, i32, i32, i32)
+)";
+
+TEST(Values, ShufflesThatNobodyUsesTheEndOf) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic diagnostic;
+  auto module = llvm::parseAssemblyString(kShuffles, diagnostic, context);
+  ASSERT_TRUE(module) << diagnostic.getMessage().str();
+  std::vector<std::string> shuffles;
+  for (const Mutation &m : findMutations(*module))
+    if (m.kind == "lane bit")
+      shuffles.push_back(m.where.substr(0, m.where.find(':')));
+  EXPECT_EQ(shuffles, (std::vector<std::string>{"a shuffle from another lane than 1",
+                                                "a shuffle from another lane than 2"}));
+}
+
+template <typename T> std::vector<T> numbersOf(const std::vector<uint8_t> &bytes) {
+  std::vector<T> numbers(bytes.size() / sizeof(T));
+  std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(T));
+  return numbers;
+}
+
+TEST(OtherData, TheSameNumbersElsewhere) {
+  std::vector<uint32_t> numbers(64);
+  for (uint32_t i = 0; i < 64; ++i)
+    numbers[i] = i + 1;
+  std::vector<uint8_t> bytes(256);
+  std::memcpy(bytes.data(), numbers.data(), 256);
+  Image image{bytes, {}, {1, 2, 3}};
+  for (unsigned kind = 0; kind < kOtherData; ++kind) {
+    Image other = withOtherData(image, kind, 5);
+    EXPECT_NE(other[0], image[0]);
+    EXPECT_EQ(other, withOtherData(image, kind, 5));
+    EXPECT_NE(other, withOtherData(image, kind, 6));
+    EXPECT_EQ(other[1].size(), 0u);
+    EXPECT_EQ(other[2][2], 3); // no whole number of any kind
+    auto mixed = numbersOf<uint32_t>(other[0]);
+    if (kind < 2) {
+      std::sort(mixed.begin(), mixed.end());
+      EXPECT_EQ(mixed, numbers);
+    } else if (kind < 4) {
+      EXPECT_TRUE(std::any_of(mixed.begin(), mixed.end(), [](uint32_t n) { return n >> 31; }));
+    } else {
+      EXPECT_TRUE(std::none_of(mixed.begin(), mixed.end(), [](uint32_t n) { return n >> 26; }));
+    }
+  }
+}
+
+} // namespace
