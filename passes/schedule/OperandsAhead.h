@@ -7,8 +7,8 @@
 
 namespace tile {
 
-/// Whether `operand` is written to shared memory by the threads in each turn of `loop`, for products
-/// of the loop alone, which may read it from two places by turns.
+/// Whether `operand` is written to shared memory by the threads in each turn of `loop`, for
+/// products of the loop alone, which may read it from two places by turns.
 bool canAlternate(mlir::Value operand, mlir::scf::ForOp loop);
 
 /// Whether there is shared memory for second places of all such operands of the loop's products,
