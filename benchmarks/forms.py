@@ -109,9 +109,11 @@ def operand_cases(case, device):
     w = torch.randint(-8, 8, (size, size), device=device, dtype=torch.int8)
     scale = torch.rand(size, device=device, dtype=half)
     c = torch.empty((size, size), device=device, dtype=half)
-    yield case("product 4096^3, i8 widened on the right", "widened_product",
-               (size // 128, size // 128), [a, w, scale, c], [("i32", size)] * 4,
-               dict(BM=128, BN=128, BK=64), lambda: (c, a @ (w.to(half) * scale)), warps=8)
+    for warps in (8, 4):
+        yield case(f"product 4096^3, i8 widened on the right, {warps} warps", "widened_product",
+                   (size // 128, size // 128), [a, w, scale, c], [("i32", size)] * 4,
+                   dict(BM=128, BN=128, BK=64), lambda: (c, a @ (w.to(half) * scale)),
+                   warps=warps)
     programs, rows, width = 2048, 128, 128
     index = torch.randint(0, 1 << 16, (programs, rows), device=device, dtype=torch.int32)
     weights = torch.rand((programs, 64, rows), device=device, dtype=half)
