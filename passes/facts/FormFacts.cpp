@@ -5,8 +5,6 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/facts/Intervals.h"
-#include "passes/facts/NonNegative.h"
-#include "passes/facts/Polynomial.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
 #include <limits>
@@ -88,10 +86,6 @@ static uint64_t mostTurns(scf::ForOp loop) {
   std::optional<int64_t> step = getConstantIntValue(loop.getStep());
   Intervals intervals;
   Interval from = intervals.of(loop.getLowerBound()), to = intervals.of(loop.getUpperBound());
-  ArgumentSet arguments;
-  NonNegative isNonNegative(/*checked=*/false, /*trusted=*/false, arguments);
-  if (isNonNegative.holds(Polynomial::variable(loop.getLowerBound())))
-    from.low = std::max<int64_t>(from.low, 0);
   // Unsigned, the distance does not overflow.
   uint64_t distance = to.high > from.low ? uint64_t(to.high) - uint64_t(from.low) : 0;
   return llvm::divideCeil(distance, uint64_t(std::max<int64_t>(step.value_or(1), 1)));
