@@ -126,17 +126,24 @@ struct KeepOperandsSharedPass : tile::impl::KeepOperandsSharedPassBase<KeepOpera
 };
 } // namespace
 
-/// Behind the loads that follow: it waits for what it stores, and they would, too.
+/// Behind the loads that follow: it waits for what it stores, and they would, too. As long as a
+/// thread has room for all of them at once, in half of its registers: the rest is at work.
 static Operation *behindLoads(Value source, ArrayRef<cta::ConvertLayoutOp> converts) {
   Operation *def = source.getDefiningOp();
   if (!def)
     return nullptr;
   Operation *last = def;
+  int64_t held = packedRegistersOf(source.getType());
   for (Operation *op = def->getNextNode(); op; op = op->getNextNode()) {
     if (llvm::any_of(converts, [&](cta::ConvertLayoutOp c) { return op->isAncestor(c); }))
       break;
-    if (isa<LoadOp>(op))
-      last = op;
+    auto load = dyn_cast<LoadOp>(op);
+    if (!load)
+      continue;
+    held += packedRegistersOf(load.getType());
+    if (2 * held > kMaxRegisters)
+      break;
+    last = op;
   }
   return last;
 }
