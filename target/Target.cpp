@@ -73,6 +73,7 @@ bool Target::has(Feature feature) const {
   case Feature::Ldmatrix:
     return capability >= 75;
   case Feature::CpAsync:
+  case Feature::Redux:
   case Feature::Mma16x8x16:
   case Feature::MmaF64:
   case Feature::NarrowPairs:

@@ -28,6 +28,7 @@ enum class Feature : unsigned {
   BulkCopies, ///< cp.async.bulk, mbarriers with transaction counts, TMA
   Clusters,   ///< thread blocks that read each other's shared memory
   DependentLaunch, ///< griddepcontrol
+  Redux,           ///< redux.sync: an integer operation over the lanes of a warp at once
   NarrowPairs,     ///< cvt of two f32 to a register of 16-bit floats
   Bf16Arithmetic,  ///< add, mul of two bf16 in a register, and atomic additions of bf16
   ConvertFp8,      ///< cvt between fp8 and f16

@@ -1,7 +1,6 @@
 //===- FewPrograms.cpp - what loops load ahead where programs are few ------===//
 #include "passes/copies/FewPrograms.h"
 #include "ir/Kernel.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "passes/copies/ScalarsAhead.h"
 #include "passes/facts/Intervals.h"
 #include "passes/facts/Registers.h"
@@ -22,16 +21,6 @@ static bool holdsLoadsBack(scf::ForOp loop) {
   return llvm::any_of(*loop.getBody(), [](Operation &op) {
     return isa<StoreOp>(op) || lowering::scratchBytes(&op) > 0;
   });
-}
-
-/// Turns of `loop`, at most, as far as anything bounds them.
-static uint64_t mostTurns(scf::ForOp loop) {
-  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
-  Intervals intervals;
-  Interval from = intervals.of(loop.getLowerBound()), to = intervals.of(loop.getUpperBound());
-  // Unsigned, the distance does not overflow.
-  uint64_t distance = to.high > from.low ? uint64_t(to.high) - uint64_t(from.low) : 0;
-  return llvm::divideCeil(distance, uint64_t(std::max<int64_t>(step.value_or(1), 1)));
 }
 
 /// Whether each turn is straight code, and there are so many of them that the first ones, which

@@ -2,7 +2,6 @@
 #include "passes/facts/FormFacts.h"
 #include "ir/Attributes.h"
 #include "ir/Kernel.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/facts/Intervals.h"
 #include "passes/facts/Registers.h"
@@ -79,16 +78,6 @@ bool tile::mayLeaveEarly(ModuleOp module) {
                 return isBehind ? WalkResult::advance() : WalkResult::interrupt();
               })
               .wasInterrupted();
-}
-
-/// Turns of `loop`, at most, as far as anything bounds them.
-static uint64_t mostTurns(scf::ForOp loop) {
-  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
-  Intervals intervals;
-  Interval from = intervals.of(loop.getLowerBound()), to = intervals.of(loop.getUpperBound());
-  // Unsigned, the distance does not overflow.
-  uint64_t distance = to.high > from.low ? uint64_t(to.high) - uint64_t(from.low) : 0;
-  return llvm::divideCeil(distance, uint64_t(std::max<int64_t>(step.value_or(1), 1)));
 }
 
 bool tile::turnFewTimes(ModuleOp module) {

@@ -1,6 +1,7 @@
 //===- Intervals.cpp - rough bounds of integers ---------------------------===//
 #include "passes/facts/Intervals.h"
 #include "ir/Kernel.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <algorithm>
@@ -175,4 +176,13 @@ Value tile::strip(Value v) {
     v = def->getOperand(0);
   }
   return v;
+}
+
+uint64_t tile::mostTurns(scf::ForOp loop) {
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  Intervals intervals;
+  Interval from = intervals.of(loop.getLowerBound()), to = intervals.of(loop.getUpperBound());
+  // Unsigned, the distance does not overflow.
+  uint64_t distance = to.high > from.low ? uint64_t(to.high) - uint64_t(from.low) : 0;
+  return llvm::divideCeil(distance, uint64_t(std::max<int64_t>(step.value_or(1), 1)));
 }

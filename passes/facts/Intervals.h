@@ -9,6 +9,7 @@
 #define TILE_PASSES_FACTS_INTERVALS_H
 
 #include "ir/TileDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
 #include <optional>
 
@@ -41,6 +42,8 @@ private:
   llvm::DenseMap<mlir::Value, Interval> known;
 };
 
+/// Turns of `loop`, at most, as far as anything bounds them.
+uint64_t mostTurns(mlir::scf::ForOp loop);
 /// The width of an integer, or of a block's elements; 0 if they are none.
 unsigned bitsOf(mlir::Value value);
 /// Operations that only rename or repeat elements.

@@ -167,10 +167,8 @@ static Value beforeWidening(Value v) {
 
 /// Products take operands of 8 and 32 bits in one direction only. Written from where they lie along
 /// the other one, many threads meet in a bank: squares in each thread may be worth an exchange.
-/// That takes shared memory and registers, too: it has to save a part of the cycles (on an H100
-/// kernels with an eighth less of them lost 1 to 2 %, and some with a fifth less won 5).
+/// That takes shared memory and registers, too: it has to save a part of the cycles.
 void LayoutInference::inferStage(cta::StageOp op) {
-  constexpr double kWorthExchange = 0.85;
   cta::BufferType type = op.getType();
   unsigned bytes = getElementBytes(type.getElementType());
   cta::LayoutAttr home = natural(op.getSrc());
@@ -183,7 +181,7 @@ void LayoutInference::inferStage(cta::StageOp op) {
   std::optional<unsigned> minor = layout::minorOfSwizzledTile(type.getLinearLayout(), bytes);
   if (!minor)
     return;
-  double least = kWorthExchange * costOfStaging(op, home.getLayout()).total(warps);
+  double least = tuningOf(op).worthExchange * costOfStaging(op, home.getLayout()).total(warps);
   Type moved = getElementType(beforeWidening(op.getSrc()).getType());
   for (const LinearLayout &turned : turningLayouts(type.getShape(), 1 - *minor, bytes, warps)) {
     lowering::Cost cost = lowering::convertCost(home.getLayout(), turned, moved, target);

@@ -263,9 +263,7 @@ static std::optional<NVVM::ReduxKind> reductionOfWarp(Operation &operation) {
 }
 
 bool ReduceLowering::overWarpAtOnce(unsigned mask) {
-  constexpr int kOldestCapability = 80;
-  if (mask != kLanes - 1 || !isOneCommutativeOperation() ||
-      targetOf(op).capability < kOldestCapability)
+  if (mask != kLanes - 1 || !isOneCommutativeOperation() || !targetOf(op).has(Feature::Redux))
     return false;
   std::optional<NVVM::ReduxKind> kind = reductionOfWarp(op.getCombineBlock().front());
   if (!kind)
