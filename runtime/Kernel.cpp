@@ -1,7 +1,7 @@
 //===- Kernel.cpp - loading: checks, limits, attributes -------------------===//
 #include "runtime/Kernel.h"
 #include "runtime/Cache.h"
-#include "runtime/dispatch/AssemblerLevel.h"
+#include "runtime/dispatch/AssemblerPlan.h"
 #include "text/Format.h"
 #include <cstring>
 
@@ -140,8 +140,8 @@ llvm::Error LoadedKernel::checkResidency() {
 // Loading
 //===----------------------------------------------------------------------===//
 
-/// Whether the driver spilled more of `entry` than it is to be trusted with.
-static llvm::Expected<bool> mustBeCareful(const Module &module, llvm::StringRef entry) {
+/// Bytes of a thread's stack in what the driver made of `entry`.
+static llvm::Expected<int> frameBytes(const Module &module, llvm::StringRef entry) {
   const cuda::CudaApi &api = module.context()->api();
   auto function = module.function(entry);
   if (!function)
@@ -149,7 +149,26 @@ static llvm::Expected<bool> mustBeCareful(const Module &module, llvm::StringRef 
   TILE_ENTER_CONTEXT(api, module.context()->handle());
   int bytes = 0;
   TILE_CUDA_TRY(api, cuFuncGetAttribute(&bytes, FunctionAttribute::LocalSizeBytes, *function));
-  return dispatch::spillsTooMuch(module.assemblerLevel(), bytes);
+  return bytes;
+}
+
+static llvm::Expected<Module> loadPtx(const CompiledKernel &kernel,
+                                      const std::shared_ptr<Context> &context) {
+  dispatch::AssemblerPlan plan(kernel.ptx);
+  std::optional<Module> best;
+  while (plan.next()) {
+    JitOptions options;
+    options.level = plan.level();
+    auto module = Module::loadPtx(context, plan.text(), options);
+    if (!module)
+      return module;
+    auto bytes = frameBytes(*module, kernel.metadata.entry);
+    if (!bytes)
+      return bytes.takeError();
+    if (plan.keeps(*bytes))
+      best = std::move(*module);
+  }
+  return std::move(*best);
 }
 
 /// From machine code if there is some that the driver takes; else from PTX, which it
@@ -159,7 +178,6 @@ static llvm::Expected<bool> mustBeCareful(const Module &module, llvm::StringRef 
 static llvm::Expected<Module> loadModule(const CompiledKernel &kernel,
                                          const std::shared_ptr<Context> &context,
                                          bool &fromMachineCode) {
-  JitOptions options;
   if (!kernel.machineCode.empty()) {
     auto module = Module::loadMachineCode(context, kernel.machineCode);
     if (module) {
@@ -168,16 +186,7 @@ static llvm::Expected<Module> loadModule(const CompiledKernel &kernel,
     }
     llvm::consumeError(module.takeError());
   }
-  auto module = Module::loadPtx(context, kernel.ptx, options);
-  if (!module)
-    return module;
-  auto careful = mustBeCareful(*module, kernel.metadata.entry);
-  if (!careful)
-    return careful.takeError();
-  if (!*careful)
-    return module;
-  options.level = dispatch::kCarefulLevel;
-  return Module::loadPtx(context, kernel.ptx, options);
+  return loadPtx(kernel, context);
 }
 
 llvm::Expected<std::shared_ptr<LoadedKernel>>

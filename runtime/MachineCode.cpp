@@ -1,7 +1,7 @@
 //===- MachineCode.cpp - PTX to machine code, by a toolkit's assembler ----===//
 #include "runtime/MachineCode.h"
 #include "runtime/Error.h"
-#include "runtime/dispatch/AssemblerLevel.h"
+#include "runtime/dispatch/AssemblerPlan.h"
 #include "text/Format.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -84,13 +84,18 @@ llvm::Expected<MachineCode> tile::runtime::assembleWith(llvm::StringRef assemble
                                          : llvm::sys::findProgramByName(assembler);
   if (!program)
     return makeError(ErrorCode::Io, formatted("the assembler `{}` is not on PATH", assembler));
-  llvm::SmallString<128> input;
-  if (llvm::Error error = makeFile("ptx", input, ptx))
-    return std::move(error);
-  llvm::FileRemover removeInput(input);
-  int level = dispatch::firstAssemblerLevel(ptx);
-  auto code = runAssembler(*program, input, target, lineInfo, level);
-  if (code && dispatch::spillsTooMuch(level, stackFrameBytes(code->log)))
-    return runAssembler(*program, input, target, lineInfo, dispatch::kCarefulLevel);
-  return code;
+  dispatch::AssemblerPlan plan(ptx);
+  MachineCode best;
+  while (plan.next()) {
+    llvm::SmallString<128> input;
+    if (llvm::Error error = makeFile("ptx", input, plan.text()))
+      return std::move(error);
+    llvm::FileRemover removeInput(input);
+    auto code = runAssembler(*program, input, target, lineInfo, plan.level());
+    if (!code)
+      return code;
+    if (plan.keeps(stackFrameBytes(code->log)))
+      best = std::move(*code);
+  }
+  return best;
 }

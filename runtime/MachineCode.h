@@ -19,8 +19,8 @@ struct MachineCode {
   std::string log; ///< what the assembler said: registers, spills
 };
 
-/// Runs `assembler`, a path or a name on PATH, as ptxas is run; again, and with less ado, where it
-/// spills more than it is to be trusted with (dispatch/AssemblerLevel.h). `lineInfo` keeps `.loc`
+/// Runs `assembler`, a path or a name on PATH, as ptxas is run; and again where it spills a lot
+/// (dispatch/AssemblerPlan.h). `lineInfo` keeps `.loc`
 /// for profilers.
 llvm::Expected<MachineCode> assembleWith(llvm::StringRef assembler, llvm::StringRef ptx,
                                          llvm::StringRef target, bool lineInfo);

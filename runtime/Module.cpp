@@ -1,6 +1,6 @@
 //===- Module.cpp ---------------------------------------------------------===//
 #include "runtime/Module.h"
-#include "runtime/dispatch/AssemblerLevel.h"
+#include "runtime/dispatch/AssemblerPlan.h"
 #include "text/Format.h"
 #include "llvm/ADT/StringExtras.h"
 #include <chrono>
@@ -24,8 +24,7 @@ double now() {
 class JitCall {
 public:
   JitCall(const JitOptions &options, llvm::StringRef ptx)
-      : level(options.level ? options.level : dispatch::firstAssemblerLevel(ptx)),
-        errorLog(16384, '\0'), infoLog(4096, '\0') {
+      : errorLog(16384, '\0'), infoLog(4096, '\0') {
     add(JitOption::ErrorLogBuffer, errorLog.data());
     add(JitOption::ErrorLogBufferSizeBytes, errorLog.size());
     add(JitOption::InfoLogBuffer, infoLog.data());
@@ -33,6 +32,7 @@ public:
     add(JitOption::LogVerbose, size_t(1));
     if (options.lineInfo)
       add(JitOption::GenerateLineInfo, size_t(1));
+    int level = options.level ? options.level : dispatch::firstAssemblerLevel(ptx);
     if (level != dispatch::kDefaultLevel)
       add(JitOption::OptimizationLevel, size_t(level));
   }
@@ -41,8 +41,6 @@ public:
   void **values() { return pointers.data(); }
   llvm::StringRef errors() const { return errorLog.c_str(); }
   llvm::StringRef remarks() const { return infoLog.c_str(); }
-
-  const int level;
 
 private:
   void add(JitOption name, void *value) {
@@ -186,7 +184,7 @@ llvm::Expected<Module> Module::loadPtx(std::shared_ptr<Context> context, llvm::S
   double end = now();
   if (result != Result::Success)
     return rejected(api, result, call.errors(), ptx);
-  return Module(std::move(context), handle, end - start, call.level);
+  return Module(std::move(context), handle, end - start);
 }
 
 llvm::Expected<Module> Module::loadMachineCode(std::shared_ptr<Context> context,
@@ -200,18 +198,17 @@ llvm::Expected<Module> Module::loadMachineCode(std::shared_ptr<Context> context,
   double end = now();
   if (result != Result::Success)
     return api.check(result, "cuModuleLoadDataEx");
-  return Module(std::move(context), handle, end - start, /*level=*/0);
+  return Module(std::move(context), handle, end - start);
 }
 
 Module::Module(Module &&other) noexcept
     : owner(std::move(other.owner)), module(std::exchange(other.module, nullptr)),
-      milliseconds(other.milliseconds), level(other.level) {}
+      milliseconds(other.milliseconds) {}
 
 Module &Module::operator=(Module &&other) noexcept {
   std::swap(owner, other.owner);
   std::swap(module, other.module);
   std::swap(milliseconds, other.milliseconds);
-  std::swap(level, other.level);
   return *this;
 }
 

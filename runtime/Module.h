@@ -39,16 +39,13 @@ public:
   const std::shared_ptr<Context> &context() const { return owner; }
   /// Wall time of the driver's load call.
   double loadMilliseconds() const { return milliseconds; }
-  /// The level that the driver assembled at; 0 for machine code.
-  int assemblerLevel() const { return level; }
 
 private:
-  Module(std::shared_ptr<Context> context, cuda::Module handle, double milliseconds, int level)
-      : owner(std::move(context)), module(handle), milliseconds(milliseconds), level(level) {}
+  Module(std::shared_ptr<Context> context, cuda::Module handle, double milliseconds)
+      : owner(std::move(context)), module(handle), milliseconds(milliseconds) {}
   std::shared_ptr<Context> owner;
   cuda::Module module = nullptr;
   double milliseconds = 0;
-  int level = 0;
 };
 
 struct Assembled {

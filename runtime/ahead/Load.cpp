@@ -1,6 +1,6 @@
 //===- Load.cpp - built kernels on contexts --------------------------------===//
 #include "runtime/ahead/Loaded.h"
-#include "runtime/dispatch/AssemblerLevel.h"
+#include "runtime/dispatch/AssemblerPlan.h"
 #include <cstring>
 
 using namespace tile;
@@ -109,8 +109,8 @@ static Failure measureResidency(const Driver &driver, Device device, Loaded &loa
 }
 
 /// The image as a module; PTX is assembled at `level`.
-static Failure loadImage(const Driver &driver, const tile_rt_code &code, int level, Module &module,
-                         Function &function, int &localBytes) {
+static Failure loadImage(const Driver &driver, const tile_rt_code &code, const void *image,
+                         int level, Module &module, Function &function, int &localBytes) {
   std::string what = std::string("cannot load `") + code.entry + "`";
   char log[2048] = "";
   JitOption names[] = {JitOption::ErrorLogBuffer, JitOption::ErrorLogBufferSizeBytes,
@@ -118,7 +118,7 @@ static Failure loadImage(const Driver &driver, const tile_rt_code &code, int lev
   void *values[] = {log, reinterpret_cast<void *>(sizeof log),
                     reinterpret_cast<void *>(size_t(level))};
   unsigned options = level == kDefaultLevel ? 2 : 3;
-  Result result = driver.cuModuleLoadDataEx(&module, code.image, options, names, values);
+  Result result = driver.cuModuleLoadDataEx(&module, image, options, names, values);
   if (result != Result::Success) {
     Failure failure = driver.failed(result, what);
     failure.message += log[0] ? std::string("\n") + log : "";
@@ -138,14 +138,27 @@ static bool isPtx(const tile_rt_code &code) { return std::memcmp(code.image, "\1
 
 static Failure loadFunction(const Driver &driver, const tile_rt_code &code, Module &module,
                             Function &function) {
-  bool ptx = isPtx(code);
   int localBytes = 0;
-  int level = ptx ? firstAssemblerLevel(static_cast<const char *>(code.image)) : kDefaultLevel;
-  Failure failure = loadImage(driver, code, level, module, function, localBytes);
-  if (failure || !ptx || !spillsTooMuch(level, localBytes))
-    return failure;
-  (void)driver.cuModuleUnload(module);
-  return loadImage(driver, code, kCarefulLevel, module, function, localBytes);
+  if (!isPtx(code))
+    return loadImage(driver, code, code.image, kDefaultLevel, module, function, localBytes);
+  AssemblerPlan plan(static_cast<const char *>(code.image));
+  while (plan.next()) {
+    Module other = nullptr;
+    Function entry = nullptr;
+    Failure failure =
+        loadImage(driver, code, plan.text().data(), plan.level(), other, entry, localBytes);
+    if (!failure && plan.keeps(localBytes)) {
+      std::swap(module, other);
+      function = entry;
+    } else if (failure) {
+      other = module; // what failed is gone
+    }
+    if (other)
+      (void)driver.cuModuleUnload(other);
+    if (failure)
+      return failure;
+  }
+  return {};
 }
 
 static Failure load(const Driver &driver, Device device, const tile_rt_code &code,

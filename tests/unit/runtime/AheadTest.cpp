@@ -13,6 +13,7 @@
 #include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <list>
 #include <thread>
 
 using testing::ElementsAre;
@@ -335,15 +336,32 @@ TEST_F(Ahead, ThreadsLoadOnce) {
   EXPECT_GT(cuda.liveModules, before + 1) << "all of them are loaded ahead";
 }
 
-TEST_F(Ahead, WhatSpillsALotIsAssembledAgainWithCare) {
-  tile_rt_kernel fresh = scale;
-  fresh.state = nullptr;
+TEST_F(Ahead, WhatSpillsALotIsAssembledAgain) {
   const tile_value values[] = {tile_pointer(at(256), TILE_FP32), tile_int(48), tile_float(2)};
+  auto levelsOf = [&](const std::string &more) {
+    std::vector<tile_rt_variant> variants(scale.variants, scale.variants + scale.num_variants);
+    std::vector<std::vector<tile_rt_code>> codes;
+    std::list<std::string> texts;
+    for (tile_rt_variant &variant : variants) {
+      codes.emplace_back(variant.codes, variant.codes + variant.num_codes);
+      for (tile_rt_code &code : codes.back())
+        code.image = texts.emplace_back(static_cast<const char *>(code.image) + more).c_str();
+      variant.codes = codes.back().data();
+    }
+    tile_rt_kernel fresh = scale;
+    fresh.state = nullptr, fresh.variants = variants.data();
+    int alive = cuda.liveModules;
+    cuda.assemblerLevels.clear();
+    EXPECT_EQ(tile_rt_launch(&fresh, nullptr, nullptr, values, 3, nullptr), TILE_OK);
+    EXPECT_EQ(cuda.liveModules, alive + 1);
+    return cuda.assemblerLevels;
+  };
   cuda.localBytes = 4096;
-  int alive = cuda.liveModules;
-  EXPECT_EQ(tile_rt_launch(&fresh, nullptr, nullptr, values, 3, nullptr), TILE_OK);
-  EXPECT_THAT(cuda.assemblerLevels, ElementsAre(0, 1));
-  EXPECT_EQ(cuda.liveModules, alive + 1);
+  EXPECT_THAT(levelsOf("\n"), ElementsAre(0));
+  EXPECT_THAT(levelsOf("\n.reg .b64 %rd<500>;\n"), ElementsAre(0, 1));
+  EXPECT_THAT(levelsOf("\n.minnctapersm 1\n"), ElementsAre(0, 0)) << "and the first is kept";
+  cuda.unboundLocalBytes = 8;
+  EXPECT_THAT(levelsOf("\n.minnctapersm 1\n"), ElementsAre(0, 0)) << "and the second is kept";
 }
 
 TEST_F(Ahead, TargetsAreChosenByTheDevice) {

@@ -21,7 +21,8 @@ struct CUctx_st {
 struct CUfunc_st {
   std::string name;
   std::vector<unsigned> parameterBytes;
-  int level = 0; ///< that its PTX was assembled at
+  int level = 0;      ///< that its PTX was assembled at
+  bool bound = false; ///< whether its PTX has a bound of one program
 };
 struct CUmod_st {
   std::map<std::string, CUfunc_st> functions;
@@ -97,6 +98,7 @@ void Control::reset() {
   computeMajor = fresh.computeMajor, computeMinor = fresh.computeMinor;
   sharedOptin = fresh.sharedOptin, registersPerThread = fresh.registersPerThread;
   localBytes = fresh.localBytes, carefulLocalBytes = fresh.carefulLocalBytes;
+  unboundLocalBytes = fresh.unboundLocalBytes;
   residentBlocks = fresh.residentBlocks, residentClusters = fresh.residentClusters;
   memoryBytes = fresh.memoryBytes, launchMilliseconds = fresh.launchMilliseconds;
   kernelMilliseconds.clear();
@@ -366,7 +368,7 @@ EXPORT Result cuModuleLoadDataEx(Module *module, const void *image, unsigned num
       if (options[i] == JitOption::OptimizationLevel)
         level = static_cast<int>(reinterpret_cast<size_t>(values[i]));
     for (auto &[name, function] : fresh->functions)
-      function.level = level;
+      function.level = level, function.bound = text.find(".minnctapersm 1\n") != text.npos;
     std::lock_guard<std::mutex> lock(state().control.mutex);
     state().control.assemblerLevels.push_back(level);
   }
@@ -430,7 +432,9 @@ EXPORT Result cuFuncGetAttribute(int *value, FunctionAttribute attribute, Functi
   if (attribute == FunctionAttribute::NumRegisters)
     *value = control.registersPerThread;
   if (attribute == FunctionAttribute::LocalSizeBytes)
-    *value = function->level == 1 ? control.carefulLocalBytes : control.localBytes;
+    *value = function->level == 1                                 ? control.carefulLocalBytes
+             : !function->bound && control.unboundLocalBytes >= 0 ? control.unboundLocalBytes
+                                                                  : control.localBytes;
   return Result::Success;
 }
 EXPORT Result cuFuncSetAttribute(Function function, FunctionAttribute attribute, int value) {

@@ -70,6 +70,7 @@ struct Control {
   int sharedOptin = 232448;
   int registersPerThread = 32;
   int localBytes = 0, carefulLocalBytes = 0; ///< of a thread; of what is assembled at level 1
+  int unboundLocalBytes = -1; ///< of PTX without a bound of one program; -1: as any other
   int residentBlocks = 8;
   int residentClusters = 4;
   size_t memoryBytes = size_t(64) << 20;

@@ -3,6 +3,7 @@
 #include "runtime/Cache.h"
 #include "runtime/MachineCode.h"
 #include "runtime/Memory.h"
+#include "runtime/dispatch/AssemblerPlan.h"
 #include <atomic>
 #include <gmock/gmock.h>
 #include <thread>
@@ -70,8 +71,10 @@ TEST_F(KernelTest, UnloadsWhenNobodyHoldsIt) {
   EXPECT_EQ(cuda.numCalls("cuModuleLoadDataEx"), 2);
 }
 
-TEST_F(KernelTest, WhatSpillsALotIsAssembledAgainWithCare) {
-  SharedKernel kernel(share(scale()));
+TEST_F(KernelTest, WhatSpillsManyWideValuesIsAssembledAgainWithCare) {
+  CompiledKernel wide = scale();
+  wide.ptx += ".reg .b64 %rd<383>;\n";
+  SharedKernel kernel(share(wide));
   cuda.localBytes = 2047;
   valueOf(kernel.loadOn(primary()));
   EXPECT_THAT(cuda.assemblerLevels, ElementsAre(0)) << "the driver's default";
@@ -81,6 +84,65 @@ TEST_F(KernelTest, WhatSpillsALotIsAssembledAgainWithCare) {
   EXPECT_THAT(cuda.assemblerLevels, ElementsAre(0, 0, 1)) << "and that is the last try";
   EXPECT_EQ(loaded->localBytes(), 3000);
   EXPECT_EQ(cuda.liveModules, alive + 1);
+}
+
+TEST_F(KernelTest, WhatSpillsOtherValuesIsNot) {
+  cuda.localBytes = 2048, cuda.carefulLocalBytes = 0;
+  auto loaded = valueOf(SharedKernel(share(scale())).loadOn(primary()));
+  EXPECT_THAT(cuda.assemblerLevels, ElementsAre(0));
+  EXPECT_EQ(loaded->localBytes(), 2048);
+}
+
+TEST_F(KernelTest, WhatSpillsForABoundOfOneIsAssembledWithoutIt) {
+  CompiledKernel bound = scale();
+  bound.ptx += ".minnctapersm 1\n";
+  cuda.localBytes = 2048, cuda.unboundLocalBytes = 100;
+  int alive = cuda.liveModules;
+  auto loaded = valueOf(SharedKernel(share(bound)).loadOn(primary()));
+  EXPECT_THAT(cuda.assemblerLevels, ElementsAre(0, 0));
+  EXPECT_EQ(loaded->localBytes(), 100);
+  EXPECT_EQ(cuda.liveModules, alive + 1);
+
+  cuda.unboundLocalBytes = 2048;
+  auto same = valueOf(SharedKernel(share(bound)).loadOn(primary()));
+  EXPECT_EQ(cuda.liveModules, alive + 2) << "the first is kept";
+}
+
+/// What a plan asks for, as level and whether the bound is there, if all attempts have `frames`.
+static std::string attempts(std::string_view ptx, std::vector<int> frames) {
+  std::string all;
+  size_t at = 0;
+  for (tile::dispatch::AssemblerPlan plan(ptx); plan.next();) {
+    bool bound = plan.text().find(".minnctapersm 1\n") != std::string_view::npos;
+    bool kept = plan.keeps(frames.at(at++));
+    all += std::to_string(plan.level()) + (bound ? "b" : "") + (kept ? " " : "- ");
+  }
+  EXPECT_EQ(at, frames.size());
+  return all;
+}
+
+TEST(AssemblerPlan, Attempts) {
+  const std::string wide = ".reg .b64 \t%rd<383>;\n", bound = ".minnctapersm 1\n";
+  EXPECT_EQ(attempts("", {4000}), "3 ");
+  EXPECT_EQ(attempts(bound + wide, {2047}), "3b ");
+  EXPECT_EQ(attempts(bound, {4000, 3999}), "3b 3 ");
+  EXPECT_EQ(attempts(bound, {4000, 4000}), "3b 3- ");
+  EXPECT_EQ(attempts(bound + "setmaxnreg.inc", {4000}), "3b ");
+  EXPECT_EQ(attempts(".minnctapersm 16\n", {4000}), "3 ") << "another bound";
+  EXPECT_EQ(attempts(wide, {4000, 9000}), "3 1 ") << "right before small";
+  EXPECT_EQ(attempts(bound + wide, {4000, 2047}), "3b 3 ");
+  EXPECT_EQ(attempts(bound + wide, {4000, 2048, 5000}), "3b 3 1b ");
+  EXPECT_EQ(attempts(std::string(40000, '\n') + bound + wide, {9000}), "1b ");
+}
+
+TEST(AssemblerPlan, WideValues) {
+  using tile::dispatch::wideValues;
+  EXPECT_EQ(wideValues(""), 0);
+  EXPECT_EQ(wideValues("\t.reg .pred \t%p<3>;\n\t.reg .b32 \t%r<900>;\n\t.reg .b64 \t%rd<285>;\n"),
+            285);
+  EXPECT_EQ(wideValues(".reg .f64 %fd<7>;.reg .u64 a, b;\n.reg .s64 c;"), 10);
+  EXPECT_EQ(wideValues(".reg .b64 "), 1) << "cut off";
+  EXPECT_EQ(wideValues(".reg"), 0);
 }
 
 TEST_F(KernelTest, VeryLongPtxIsAssembledWithCareAtOnce) {
