@@ -199,12 +199,31 @@ cta::LayoutAttr LayoutInference::layoutOfRepeated(BroadcastOp op, unsigned &budg
   return wanted ? wanted : coalescing.shapeLayout(shape);
 }
 
+/// What becomes of a result that loops add up: behind all of those that it is carried out of. The
+/// value itself if it is not added up.
+static Value behindLoops(Value value) {
+  Value behind = value;
+  for (unsigned depth = 0; value.hasOneUse() && depth < reach::kChanges; ++depth) {
+    OpOperand &use = *value.use_begin();
+    Operation *user = use.getOwner();
+    if (auto loop = dyn_cast<scf::ForOp>(user->getParentOp()); loop && isa<scf::YieldOp>(user)) {
+      behind = value = loop.getResult(use.getOperandNumber());
+      depth = 0;
+    } else if (isElementwise(user)) {
+      value = user->getResult(0);
+    } else {
+      break;
+    }
+  }
+  return behind;
+}
+
 cta::LayoutAttr LayoutInference::layoutForResults(ReduceOp op, unsigned &budget) {
   ArrayRef<int64_t> shape = op.getInputType().getShape();
   if (shape.size() == 1 || coalescing.isAccessed(shape))
     return {};
   cta::LayoutAttr result =
-      wantedByUsers(op->getResult(0), /*accesses=*/true, reach::kUsers, budget);
+      wantedByUsers(behindLoops(op->getResult(0)), /*accesses=*/true, reach::kUsers, budget);
   if (!result)
     return {};
   LinearLayout flat = layout::expandDims(result.getLayout(), op.getAxis());

@@ -146,8 +146,12 @@ static constexpr int64_t kMostInstructions = 1 << 18;
 /// What LLVM's passes over loops take grows with the square of their number.
 static constexpr unsigned kMostLoops = 1024;
 
-/// Of one register, roughly. Functions of the device library are long, those of doubles longer.
+/// Of one register, roughly. Functions of the device library are long, those of doubles longer;
+/// what only gives registers other coordinates or another type is no instruction.
 static int64_t instructionsOf(Operation *op) {
+  if (op->hasTrait<OpTrait::IsTerminator>() ||
+      isa<BroadcastOp, ExpandDimsOp, ReshapeOp, TransOp, JoinOp, SplitOp, arith::BitcastOp>(op))
+    return 0;
   bool isExtern = isa<ExternElementwiseOp>(op);
   if (!isExtern && !isa<math::MathDialect>(op->getDialect()))
     return 1;
