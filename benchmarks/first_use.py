@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 """What a kernel costs before it is fast: the first launch, and tuning. Against Triton.
 
-    python3 benchmarks/first_use.py BUNDLE [--json FILE] [--runs 3] [--size 2048] [--picks N]
+    python3 benchmarks/first_use.py BUNDLE [PART]... [--json FILE] [--runs 3] [--size 2048] [--picks N]
 
 The kernel is the pointer product of kernels/matmul.tile, the same source on both sides; caches are empty folders,
 the driver's is off, and each side is a process of its own, in turns. Parts:
   first    from the source, 128 x 256 x 64 blocks of a product of 1024^3, to its result. PyTorch has made the
            context; for Triton, it has been imported; for Tile, libtile is opened in that time
-  tuning   sixteen configurations in @triton.autotune, the first launch for a size: Triton's call alone, and the
-           whole process of `tilec run`
-  pick     what `--tuning none` takes, without timing anything, beside the fastest of all (`--tuning all`), for the
+  tuning   sixteen configurations in @triton.autotune, the first launch for a size, its result included
+  picks    what `--tuning none` takes, without timing anything, beside the fastest of all (`--tuning all`), for the
            shapes of matmul.py in both orders of B; the times are those of the tuner's records
 """
 import json
@@ -31,7 +30,12 @@ CONFIGS = [(128, 256, 64, 8, 3), (64, 256, 32, 4, 4), (128, 128, 32, 4, 4), (128
 NAME = "BLOCK_M: {}, BLOCK_N: {}, BLOCK_K: {}, num_warps: {}, num_stages: {}"  # in records
 BLOCK = {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64}
 
-# What stands below the kernel: the configurations, and a launch for each shape. Numbers matter: products of zeros
+# What stands above the kernel.
+DECORATOR = """@triton.autotune(
+    configs=[triton.Config({{"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k}}, num_warps=w, num_stages=s)
+             for m, n, k, w, s in {configs}], key=["M", "N", "K", "stride_bk"])
+"""
+# What stands below it: its grid, and a launch for each shape. Numbers matter: products of zeros
 # take less power, and so less time.
 TUNED = """
 
@@ -47,9 +51,8 @@ def filled(rows, columns):
     return x
 
 
-tuned = triton.autotune(
-    configs=[triton.Config({{"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k}}, num_warps=w, num_stages=s)
-             for m, n, k, w, s in {configs}], key=["M", "N", "K", "stride_bk"])(matmul)
+def matmul_grid(args):
+    return (triton.cdiv(args["M"], args["BLOCK_M"]) * triton.cdiv(args["N"], args["BLOCK_N"]),)
 
 
 @tile.example(cases={cases})
@@ -57,9 +60,9 @@ def tune(M, N, K, across):
     a = filled(M, K)
     b = filled(N, K).T if across else filled(K, N)
     c = tile.empty((M, N), dtype=tl.float16)
-    tuned[lambda meta: (triton.cdiv(M, meta["BLOCK_M"]) * triton.cdiv(N, meta["BLOCK_N"]),)](
+    matmul[matmul_grid](
         a, b, c, M, N, K, a.stride(0), a.stride(1), b.stride(0), b.stride(1), c.stride(0), c.stride(1))
-    best = tuned.best_config
+    best = matmul.best_config
     print("took", M, N, K, across, best.kwargs["BLOCK_M"], best.kwargs["BLOCK_N"], best.kwargs["BLOCK_K"],
           best.num_warps, best.num_stages)
 """
@@ -70,7 +73,9 @@ def write_tuned(folder, cases):
     path = os.path.join(folder, "tuned.tile")
     with open(common.kernel_path("matmul")) as kernel, open(path, "w") as f:
         text = kernel.read()
-        f.write(text[:text.index("@tile.")] + TUNED.format(configs=CONFIGS, cases=cases))
+        head = "@triton.jit\ndef matmul("
+        text = text[:text.index("@tile.")].replace(head, DECORATOR.format(configs=CONFIGS) + head)
+        f.write(text + TUNED.format(cases=cases))
     return path
 
 
@@ -125,10 +130,30 @@ def child(args, bundle):
         print(launch_triton(kernel, 1024, **BLOCK, num_warps=8, num_stages=3))
     elif args.child == "triton-tuning":
         with tempfile.TemporaryDirectory() as folder:
-            print(launch_triton(common.load_path_as_python(write_tuned(folder, [])).tuned, args.size))
+            print(launch_triton(common.load_path_as_python(write_tuned(folder, [])).matmul, args.size))
+    elif args.child == "tile-tuning":
+        with tempfile.TemporaryDirectory() as folder:
+            print(tune_tile(bundle, write_tuned(folder, []), args.size))
     else:
         print(launch_tile(bundle))
     return 0
+
+
+def tune_tile(bundle, path, size):
+    """As launch_triton does it."""
+    import torch
+    a, b, c, numbers = operands(size)
+    stream = torch.cuda.current_stream().cuda_stream
+    start = time.perf_counter()
+    with open(path) as f:
+        text = f.read()
+    kernel = libtile.Jit(libtile.Compiler(bundle.library), text, path, "matmul")
+    kernel.launch([libtile.pointer(t.data_ptr(), "fp16") for t in (a, b, c)] +
+                  [libtile.integer(n) for n in numbers], stream)
+    torch.cuda.synchronize()
+    seconds = time.perf_counter() - start
+    check(a, b, c)
+    return seconds
 
 
 def launch_tile(bundle):
@@ -206,6 +231,7 @@ def picks(bundle, shapes):
 
 def main():
     parser = common.parser(__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help="first, tuning, picks (all)")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--size", type=int, default=2048, help="of the product that is tuned")
     parser.add_argument("--picks", type=int, default=11, help="shapes to compare picks on")
@@ -216,25 +242,34 @@ def main():
         return common.SKIPPED
     if args.child:
         return child(args, bundle)
-    results = {"first": in_turns("the first launch", {
-        "tile": lambda: in_process("tile", bundle),
-        "triton": lambda: in_process("triton", bundle)}, args.runs)}
-    case = [(args.size, args.size, args.size, False)]
-    results["tuning"] = in_turns("tuning", {
-        "tile": lambda: run_tilec(bundle, case)[0],
-        "triton": lambda: in_process("triton-tuning", bundle, "--size", str(args.size))},
-        max(1, args.runs - 1))
-    common.table(["seconds, least (median)", "tile", "triton", "tile/triton"],
-                 [[part, *(f"{t[side][0]:.3f} ({t[side][1]:.3f})" for side in ("tile", "triton")),
-                   f"{t['tile'][0] / t['triton'][0]:.3f}"] for part, t in results.items() if t])
-    import matmul
-    results["picks"] = picks(bundle, matmul.SHAPES[:args.picks])
-    if results["picks"]:
-        common.table(["pick / best", "time", "timed", "pick"],
-                     [[row[0], f"{row[1]:.3f}", *row[2:]] for row in results["picks"]])
-        print(f"geometric mean {common.geometric_mean(r[1] for r in results['picks']):.3f}")
+    parts, results = args.parts or ["first", "tuning", "picks"], {}
+    child_of = lambda side, *rest: lambda: in_process(side, bundle, *rest)
+    if "first" in parts:
+        results["first"] = in_turns("the first launch", {
+            "tile": child_of("tile"), "triton": child_of("triton")}, args.runs)
+    size = ["--size", str(args.size)]
+    if "tuning" in parts:
+        results["tuning"] = in_turns("tuning", {
+            "tile": child_of("tile-tuning", *size), "triton": child_of("triton-tuning", *size)},
+            max(1, args.runs - 1))
+    if results:
+        common.table(["seconds, least (median)", "tile", "triton", "tile/triton"],
+                     [[part, *(f"{t[side][0]:.3f} ({t[side][1]:.3f})" for side in ("tile", "triton")),
+                       f"{t['tile'][0] / t['triton'][0]:.3f}"] for part, t in results.items() if t])
+    if "picks" in parts:
+        results["picks"] = show_picks(bundle, args.picks)
     common.save(args.json, results, [])
     return 0
+
+
+def show_picks(bundle, count):
+    import matmul
+    rows = picks(bundle, matmul.SHAPES[:count])
+    if rows:
+        common.table(["pick / best", "time", "timed", "pick"],
+                     [[row[0], f"{row[1]:.3f}", *row[2:]] for row in rows])
+        print(f"geometric mean {common.geometric_mean(row[1] for row in rows):.3f}")
+    return rows
 
 
 if __name__ == "__main__":
