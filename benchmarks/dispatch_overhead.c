@@ -7,7 +7,8 @@
  * take turns in one loop: the bare cuLaunchKernelEx on the same function with the same
  * arguments, tile_function_launch, and tile_jit_launch, which finds the variant from the
  * values, with a grid that is given and one that the file's function computes. With THREADS
- * it prints how many launches a second so many threads make on a stream each, beside one.
+ * it prints how many launches a second so many threads make on a stream each, beside one: by
+ * tile_jit_launch, and by the driver's call alone.
  *
  * Over the fake driver of the tests (LD_LIBRARY_PATH, FAKE_CUDA_QUIET=1), whose launch costs
  * next to nothing, it shows what the library adds.
@@ -117,17 +118,19 @@ static void measureWays(const Work *work) {
 
 static int (*setContext)(void *);
 static void *context;
+static void (*launchOfThreads)(const Work *);
 static void *launchMany(void *argument) {
   if (setContext(context))
     exit(1);
   for (int i = 0; i < 100; ++i)
     for (int j = 0; j < batch; ++j)
-      launchJit(argument);
+      launchOfThreads(argument);
   return NULL;
 }
 
 /* Launches a second of so many threads. */
-static double rateOf(const Work *works, int threads) {
+static double rateOf(void (*launch)(const Work *), const Work *works, int threads) {
+  launchOfThreads = launch;
   pthread_t ids[mostThreads];
   check(api.tile_synchronize(NULL, NULL));
   double start = nanoseconds();
@@ -204,9 +207,11 @@ int main(int argc, char **argv) {
       if (createStream(&works[i].stream, nonBlocking))
         return 1;
     }
-    (void)rateOf(works, 1);
+    (void)rateOf(launchJit, works, 1);
     printf(", \"threads\": %d, \"rate_of_1\": %.0f, \"rate_of_all\": %.0f", threads,
-           rateOf(works, 1), rateOf(works, threads));
+           rateOf(launchJit, works, 1), rateOf(launchJit, works, threads));
+    printf(", \"driver_rate_of_1\": %.0f, \"driver_rate_of_all\": %.0f",
+           rateOf(launchBare, works, 1), rateOf(launchBare, works, threads));
   }
   printf("}\n");
   return 0;

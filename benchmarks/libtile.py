@@ -28,6 +28,27 @@ class _CompileOptions(ctypes.Structure):
                 ("warp_roles", ctypes.c_char_p)]
 
 
+class _JitOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("compile", ctypes.POINTER(_CompileOptions)),
+                ("context", ctypes.c_void_p), ("plain", ctypes.c_void_p), ("num_plain", ctypes.c_size_t),
+                ("unaligned", ctypes.c_void_p), ("num_unaligned", ctypes.c_size_t),
+                ("grid", ctypes.c_char_p), ("tuning_file", ctypes.c_char_p),
+                ("no_timing", ctypes.c_int32), ("time_all", ctypes.c_int32)]
+
+
+class _Value(ctypes.Structure):
+    _fields_ = [("kind", ctypes.c_uint8), ("dtype", ctypes.c_uint8), ("reserved", ctypes.c_uint8 * 6),
+                ("bits", ctypes.c_uint64)]
+
+
+def pointer(address, dtype):
+    return _Value(1, {"fp16": 10, "bf16": 11, "fp32": 12}[dtype], bits=address)
+
+
+def integer(number):
+    return _Value(2, 0, bits=number & (2 ** 64 - 1))
+
+
 class _FunctionInfo(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("context", ctypes.c_void_p),
                 ("handle", ctypes.c_void_p), ("registers", ctypes.c_int32),
@@ -147,6 +168,26 @@ class Kernel:
             if status != 0:
                 self.compiler.check(status)
         return run
+
+
+class Jit:
+    """A kernel that is launched with values; the file has its grid function."""
+
+    def __init__(self, compiler, source, name, kernel):
+        self.compiler, self.handle, lib = compiler, ctypes.c_void_p(), compiler.lib
+        compile_options, options, text = _CompileOptions(), _JitOptions(), source.encode()
+        _initialise(lib.tile_compile_options_init_sized, compile_options)
+        _initialise(lib.tile_jit_options_init_sized, options)
+        compile_options.kernel = kernel.encode()
+        options.compile, options.tuning_file = ctypes.pointer(compile_options), b""
+        compiler.check(lib.tile_jit_create_buffer(compiler.handle, name.encode(), text,
+                                                  ctypes.c_size_t(len(text)), ctypes.byref(options),
+                                                  ctypes.byref(self.handle)))
+
+    def launch(self, values, stream=None):
+        self.compiler.check(self.compiler.lib.tile_jit_launch(
+            self.handle, ctypes.c_void_p(stream), None, (_Value * len(values))(*values),
+            ctypes.c_size_t(len(values)), None))
 
 
 def tilec_compile(tilec, path, kernel, signature, constexprs, num_warps, target, out):

@@ -1,7 +1,7 @@
 """Makes the pages of an installed tree lead where things are there: bundle_pages.py README DOCS PREFIX
 
 README is put into DOCS. In every page below DOCS and in that of the kernel library, links that lead to
-what is installed elsewhere are turned there, and those to what is not installed become plain text.
+what is installed elsewhere are turned there, and those to what is not installed become plain text. What README says of the source tree, between comments, is left out.
 """
 import os
 import re
@@ -43,7 +43,9 @@ def rewrite(page, source, text=None):
         out.write("".join(parts))
 
 
-rewrite(PLACES["README.md"], "README.md", open(readme, encoding="utf-8").read())
+with open(readme, encoding="utf-8") as page:
+    rewrite(PLACES["README.md"], "README.md",
+            re.sub(r"<!-- source tree -->.*?<!-- end -->\n+", "", page.read(), flags=re.S))
 for folder, _, names in os.walk(docs):
     for name in names:
         page = os.path.join(folder, name)

@@ -99,27 +99,34 @@ static bool isPartOfARow(Value offset) {
   return hasRange && hasProgram;
 }
 
-/// A bound that is passed and keeps nothing inside, beside an access that nothing masks.
-void Linter::reportUnusedBounds() {
-  const Access *open = nullptr;
-  for (const Access &access : accesses)
-    if (!access.mask && isPartOfARow(access.offset) && !open)
-      open = &access;
-  if (!open)
-    return;
+/// The first bound that is passed and keeps nothing inside; null if there is none.
+static BlockArgument unusedBound(func::FuncOp kernel) {
   for (BlockArgument argument : kernel.getArguments()) {
     auto named = dyn_cast<NameLoc>(argument.getLoc());
     if (!named || !isa<IntegerType>(argument.getType()) || bitsOf(argument) < 32 ||
         !isNamedAsBound(named.getName().getValue()))
       continue;
     llvm::SmallPtrSet<Operation *, 16> seen;
-    if (keepsInside(argument, seen))
-      continue;
-    std::string name = named.getName().getValue().str();
-    report(open->op->getLoc(),
-           formatted(
-               "nothing masks this access, and `{}` is passed and {}: mask it with `offsets < {}`",
-               name, argument.use_empty() ? "not used" : "bounds no access", name));
+    if (!keepsInside(argument, seen))
+      return argument;
+  }
+  return nullptr;
+}
+
+/// Accesses that nothing masks beside such a bound.
+void Linter::reportUnusedBounds() {
+  BlockArgument bound = unusedBound(kernel);
+  if (!bound)
     return;
+  StringRef name = cast<NameLoc>(bound.getLoc()).getName().getValue(), also = "";
+  for (const Access &access : accesses) {
+    if (access.mask || !isPartOfARow(access.offset))
+      continue;
+    report(
+        access.op->getLoc(),
+        formatted(
+            "nothing masks this access{}, and `{}` is passed and {}: mask it with `offsets < {}`",
+            also, name, bound.use_empty() ? "not used" : "bounds no access", name));
+    also = " either";
   }
 }

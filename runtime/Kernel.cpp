@@ -97,7 +97,8 @@ llvm::Error LoadedKernel::configure() {
   LaunchAttribute dependent = makeAttribute(LaunchAttributeId::ProgrammaticStreamSerialization);
   dependent.value.programmaticStreamSerializationAllowed = 1;
   attributes.push_back(dependent);
-  isDependent = metadata().dependent && !metadata().cooperative && owner->device().major >= 9 &&
+  isDependent = metadata().dependent && !metadata().cooperative &&
+                targetNamed(owner->device().target()).has(Feature::DependentLaunch) &&
                 api.version() >= dependentLaunchVersion;
   return checkResidency();
 }

@@ -70,6 +70,15 @@ public:
     return milliseconds;
   }
 
+  /// Milliseconds from one of the last `count` runs to the next, emptying the cache between them
+  /// included.
+  llvm::Expected<double> period(int count) const {
+    auto all = EventHandle::elapsed(starts.front(), starts[count - 1]);
+    if (!all)
+      return all.takeError();
+    return *all / (count - 1);
+  }
+
 private:
   std::shared_ptr<Context> context;
   cuda::Stream stream;
@@ -97,10 +106,14 @@ llvm::Expected<Timing> runtime::timeOnStream(std::shared_ptr<Context> context, c
   // One run alone pays for lazy loading; the next few say how long a run takes.
   if (auto first = timer.run(1); !first)
     return first.takeError();
-  auto trial = timer.run(3);
+  constexpr int trials = 3;
+  auto trial = timer.run(trials);
   if (!trial)
     return trial.takeError();
-  double each = summarize(*trial).median;
+  auto period = timer.period(trials);
+  if (!period)
+    return period.takeError();
+  double each = std::max(summarize(*trial).median, *period);
   if (auto warm = timer.run(repeatsFor(options.warmupMilliseconds, each, 1)); !warm)
     return warm.takeError();
   auto counted =

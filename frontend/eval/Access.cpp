@@ -399,6 +399,14 @@ static std::optional<Result> plainAttribute(const PyValue &value, StringRef name
   }
 }
 
+/// Whether a function is a benchmark of Triton's, which has a `run` there.
+static bool isReport(const PyValue &value) {
+  return value.is(Kind::Function) &&
+         llvm::any_of(value.asFunction().decorators, [](const Decorator &decorator) {
+           return decorator.name == "triton.testing.perf_report";
+         });
+}
+
 Result attribute(const PyValue &value, StringRef name) {
   if (value.is(Kind::Extension))
     return value.asExtension()->attribute(name);
@@ -428,6 +436,8 @@ Result attribute(const PyValue &value, StringRef name) {
   std::vector<StringRef> candidates = methodNames(value);
   if (StringRef near = frontend::nearestName(name, candidates); !near.empty())
     message += formatted("; did you mean `{}`?", near);
+  else if (name == "run" && isReport(value))
+    message += ": `tilec bench` runs the file's benchmarks, and writes what they measure";
   return fail(message, "AttributeError");
 }
 

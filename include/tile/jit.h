@@ -230,7 +230,8 @@ TILE_API tile_status tile_jit_get_info(const tile_jit *jit, tile_jit_info *info)
 /* ---- All variants, ahead -------------------------------------------------- */
 
 /* What values an argument can have. An argument that several ranges name can have the
- * values of each; one that none names, and that has no default, is an error.
+ * values of each; one that none names has its default or, without one, all values of the type
+ * that its annotation says ("*fp32:16", "i32").
  *   a pointer:    `least` is any of its type; addresses are multiples of `step` bytes
  *   an integer:   least, least + step, ... up to `most`
  *   others:       `least` itself; of floats, and of descriptors, the type and block */

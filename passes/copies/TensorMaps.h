@@ -60,6 +60,18 @@ struct DescriptorAccess {
       kept; ///< for each dimension: which one of the copied block it is, or -1 (keptDimensions)
 };
 
+/// What an access through a descriptor says of `block`, of which a tile of `shape` is copied.
+template <typename Op>
+DescriptorAccess describe(Op access, mlir::Value block, llvm::ArrayRef<int64_t> shape) {
+  auto type = llvm::cast<mlir::RankedTensorType>(block.getType());
+  return {access.getBase(),
+          access.getOffsets(),
+          access.getShape(),
+          access.getStrides(),
+          type,
+          *keptDimensions(type.getShape(), shape)};
+}
+
 /// The same for an access through a descriptor, which promises alignment of its
 /// base and strides and checks both ends of every dimension.
 std::optional<TileAccess> readDescriptor(StridedAnalysis &analysis, const DescriptorAccess &access,

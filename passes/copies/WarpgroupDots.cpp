@@ -5,11 +5,12 @@
 //===----------------------------------------------------------------------===//
 #include "ir/Kernel.h"
 #include "ir/layout/Hopper.h"
-#include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
+#include "passes/copies/ArrayAccesses.h"
 #include "passes/copies/CopiesAhead.h"
 #include "passes/copies/CopyHints.h"
 #include "passes/copies/TensorMaps.h"
+#include "passes/copies/TensorStores.h"
 #include "passes/copies/VectorsOfLoops.h"
 #include "passes/facts/DeadValues.h"
 #include "passes/facts/LoopSlice.h"
@@ -53,7 +54,7 @@ public:
         dots.push_back(dot);
       else if (isa<StoreOp, DescriptorStoreOp>(op))
         stores.push_back(op);
-      noteAccesses(op);
+      accesses.note(op);
     });
     bool any = false;
     for (DotOp dot : dots)
@@ -61,24 +62,21 @@ public:
     if (!any)
       return false;
     if (!inPlace)
-      copyBesideOperands(kernel, analysis, written);
-    if (!storesByMaps)
+      copyBesideOperands(kernel, analysis, accesses.written());
+    if (!storesByMaps || !usesMaps)
       return true;
+    TensorStores tensorStores(kernel, analysis, checked);
     // All before any is rewritten: they are compared with each other.
     SmallVector<bool> alone;
     for (Operation *store : stores)
-      alone.push_back(isAccessedOnlyBy(store));
+      alone.push_back(accesses.isOnly(store));
     for (auto [store, isAlone] : llvm::zip_equal(stores, alone))
-      rewriteStore(store, isAlone);
+      storesByTma += tensorStores.rewrite(store, isAlone);
     return true;
   }
 
 private:
-  void noteAccesses(Operation *op);
-  bool isAccessedOnlyBy(Operation *store);
-  bool areSideBySide(StoreOp first, StoreOp second);
   bool rewrite(DotOp dot);
-  void rewriteStore(Operation *store, bool isAlone);
   /// An operand as its product reads it.
   struct Operand {
     Value value;
@@ -98,140 +96,12 @@ private:
   ArgumentSet taken;
   NonNegative nonNegative{checked, /*trusted=*/true, taken};
   StridedAnalysis analysis{&nonNegative, &taken};
-  /// By what pointers come from: the operations that read or write there.
-  DenseMap<Value, SmallVector<Operation *, 2>> accesses;
+  ArrayAccesses accesses{analysis};
   /// What loads have become, and in which order of their dimensions.
   DenseMap<Operation *, std::pair<Value, SmallVector<int32_t>>> copies;
-  DenseSet<Value> written;
   /// Left operands that loops multiply in every turn, and where they lie in shared memory.
   DenseMap<Value, Value> kept;
 };
-
-/// Whatever takes a pointer and is not known to pass it on or only to read there
-/// may write: atomics, inline PTX, an address that becomes an integer, ...
-void DotRewriter::noteAccesses(Operation *op) {
-  if (passesPointerOn(op) || isa<arith::SelectOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op) ||
-      op->hasTrait<OpTrait::IsTerminator>())
-    return;
-  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
-  // A volatile load has an effect besides, which is to keep its place.
-  bool onlyReads = isa<LoadOp>(op) || (effects && effects.onlyHasEffect<MemoryEffects::Read>());
-  DenseSet<Value> roots;
-  for (Value operand : op->getOperands())
-    if (isa<PtrType>(getElementTypeOrSelf(operand.getType())))
-      collectRoots(operand, roots);
-  for (Value root : roots) {
-    accesses[root].push_back(op);
-    if (!onlyReads)
-      written.insert(root);
-  }
-}
-
-/// Other blocks of the same array do not count.
-bool DotRewriter::isAccessedOnlyBy(Operation *store) {
-  DenseSet<Value> roots;
-  collectRoots(store->getOperand(0), roots);
-  return llvm::all_of(roots, [&](Value root) {
-    return llvm::all_of(accesses.lookup(root), [&](Operation *op) {
-      auto own = dyn_cast<StoreOp>(store), other = dyn_cast<StoreOp>(op);
-      return op == store || (own && other && areSideBySide(own, other));
-    });
-  });
-}
-
-/// c with a == b * c, if there is such a constant.
-static std::optional<int64_t> multiple(const Polynomial &a, const Polynomial &b) {
-  if (a.terms().empty() || b.terms().empty())
-    return std::nullopt;
-  int64_t by = b.terms().front().coefficient, of = a.terms().front().coefficient;
-  if (of % by || !(a == b * Polynomial::constant(of / by)))
-    return std::nullopt;
-  return of / by;
-}
-
-/// Whether one program may execute `op` more than once.
-static bool isRepeated(Operation *op) {
-  return op->getParentOfType<LoopLikeOpInterface>() != nullptr;
-}
-
-/// Coefficient of `loop`'s counter in `start`, of which nothing else changes in the loop.
-static std::optional<int64_t> coefficientOf(const Polynomial &start, scf::ForOp loop) {
-  int64_t coefficient = 0;
-  for (const Polynomial::Term &term : start.terms()) {
-    if (llvm::all_of(term.factors, [&](Value v) { return loop.isDefinedOutsideOfLoop(v); }))
-      continue;
-    if (term.factors.size() != 1 || term.factors.front() != loop.getInductionVar())
-      return std::nullopt;
-    coefficient += term.coefficient;
-  }
-  return coefficient;
-}
-
-/// Whether tiles that start `shift` further along `d` have no element in common.
-static bool areApart(const TileAccess &tile, const TileAccess::Dimension &d, int64_t shift) {
-  if (d.block >= 0)
-    return shift >= d.extent;
-  int64_t span = 1; // of a tile, in memory
-  for (const TileAccess::Dimension &own : tile.dimensions) {
-    std::optional<int64_t> stride = own.stride.asConstant();
-    if (own.extent > 1 && (!stride || *stride < 0 || *stride > INT32_MAX))
-      return false;
-    span += own.extent > 1 ? (own.extent - 1) * *stride : 0;
-  }
-  std::optional<int64_t> stride = d.stride.asConstant();
-  return stride && *stride > 0 && shift >= llvm::divideCeilSigned(span, *stride);
-}
-
-/// Whether each turn of the one loop around `store` writes elsewhere.
-static bool turnsWriteApart(Operation *store, const TileAccess &tile) {
-  auto loop = dyn_cast<scf::ForOp>(store->getParentOp());
-  APInt step;
-  if (!loop || isRepeated(loop) || !matchPattern(loop.getStep(), m_ConstantInt(&step)))
-    return false;
-  bool apart = false;
-  for (const TileAccess::Dimension &d : tile.dimensions) {
-    std::optional<int64_t> coefficient = coefficientOf(d.start, loop);
-    if (!coefficient || std::abs(*coefficient) > INT32_MAX || step.getSExtValue() > INT32_MAX)
-      return false;
-    int64_t shift = std::abs(*coefficient) * step.getSExtValue();
-    if (shift != 0 && (apart || !areApart(tile, d, shift)))
-      return false;
-    apart |= shift != 0;
-  }
-  return apart;
-}
-
-/// Whether the author has put a barrier between two operations of a block.
-static bool areInOrder(Operation *first, Operation *second) {
-  if (second->isBeforeInBlock(first))
-    std::swap(first, second);
-  return llvm::any_of(
-      llvm::make_range(first->getIterator(), second->getIterator()), [](Operation &op) {
-        return op.walk([](BarrierOp) { return WalkResult::interrupt(); }).wasInterrupted();
-      });
-}
-
-/// Whether two stores of one block of statements write neighbouring blocks of an
-/// array, in any order: equal strides, and along one dimension the second starts where the
-/// first has ended, or the other way round.
-bool DotRewriter::areSideBySide(StoreOp first, StoreOp second) {
-  // In a loop one of them may write next time what the other writes now.
-  if (first->getBlock() != second->getBlock() || isRepeated(first) || areInOrder(first, second))
-    return false;
-  auto p = analysis.pointers(first.getPtr()), q = analysis.pointers(second.getPtr());
-  if (!p || !q || p->offset.strides.empty() || p->base != q->base || !p->offset.wraps.empty() ||
-      !q->offset.wraps.empty() || !llvm::equal(p->offset.strides, q->offset.strides))
-    return false;
-  Polynomial between = q->offset.start - p->offset.start;
-  auto shapeOf = [](StoreOp store) {
-    return cast<RankedTensorType>(store.getPtr().getType()).getShape();
-  };
-  for (auto [stride, own, other] :
-       llvm::zip_equal(p->offset.strides, shapeOf(first), shapeOf(second)))
-    if (std::optional<int64_t> distance = multiple(between, stride))
-      return *distance > 0 ? *distance >= own : -*distance >= other;
-  return false;
-}
 
 //===----------------------------------------------------------------------===//
 // Operands
@@ -269,18 +139,11 @@ static bool isOnlyForDots(Value v) {
   });
 }
 
-/// What an access through pointers or a descriptor reads or writes, as a tile of `shape`
-/// that TMA can copy: the block's, or that without dimensions of size one.
+/// What a load through pointers or a descriptor reads, as a tile of `shape` that TMA can copy: the
+/// block's, or that without dimensions of size one.
 std::optional<TileAccess> DotRewriter::read(Operation *op, ArrayRef<int64_t> shape,
                                             Reason &reason) {
-  TileUse use{checked, isa<StoreOp, DescriptorStoreOp>(op)};
-  auto through = [&](auto access, Value block) {
-    auto type = cast<RankedTensorType>(block.getType());
-    return readDescriptor(analysis,
-                          {access.getBase(), access.getOffsets(), access.getShape(),
-                           access.getStrides(), type, *keptDimensions(type.getShape(), shape)},
-                          use, reason);
-  };
+  TileUse use{checked, /*isStore=*/false};
   if (auto load = dyn_cast<LoadOp>(op)) {
     if (!readsZerosOutside(load)) {
       reason = Reason::TileOtherNotZero;
@@ -292,21 +155,11 @@ std::optional<TileAccess> DotRewriter::read(Operation *op, ArrayRef<int64_t> sha
     }
     return readTile(analysis, load.getPtr(), load.getMask(), use, reason);
   }
-  if (auto load = dyn_cast<DescriptorLoadOp>(op)) {
-    if (load.getPadding() == Padding::zero)
-      return through(load, load.getResult());
-    reason = Reason::TileOutsideNotZero;
-    return std::nullopt;
-  }
-  if (auto store = dyn_cast<StoreOp>(op)) {
-    if (!canKeepHints(store)) {
-      reason = Reason::TileHints;
-      return std::nullopt;
-    }
-    return readTile(analysis, store.getPtr(), store.getMask(), use, reason);
-  }
-  auto store = cast<DescriptorStoreOp>(op);
-  return through(store, store.getValue());
+  auto load = cast<DescriptorLoadOp>(op);
+  if (load.getPadding() == Padding::zero)
+    return readDescriptor(analysis, describe(load, load.getResult(), shape), use, reason);
+  reason = Reason::TileOutsideNotZero;
+  return std::nullopt;
 }
 
 /// Whether the threads that compute can start the copy of `tile` where `load` stands, or
@@ -336,7 +189,7 @@ Value DotRewriter::loadByTma(Operation *load, RankedTensorType type, ArrayRef<in
   if (plain && plain.getIsVolatile())
     return fail(Reason::TileVolatile);
   // Copies run ahead of the program's own stores.
-  if (comesFrom(load->getOperand(0), written))
+  if (comesFrom(load->getOperand(0), accesses.written()))
     return fail(Reason::TileWritten);
   Reason reason;
   std::optional<TileAccess> tile = read(load, type.getShape(), reason);
@@ -518,95 +371,6 @@ bool DotRewriter::rewrite(DotOp dot) {
   dot.getResult().replaceAllUsesWith(result);
   dot.erase();
   return true;
-}
-
-//===----------------------------------------------------------------------===//
-// Stores
-//===----------------------------------------------------------------------===//
-
-/// The block without dimensions of size one until it has two, where it has more.
-static RankedTensorType withoutUnits(RankedTensorType type) {
-  SmallVector<int64_t> shape(type.getShape());
-  while (shape.size() > 2) {
-    auto *unit = llvm::find(shape, 1);
-    if (unit == shape.end())
-      break;
-    shape.erase(unit);
-  }
-  return type.clone(shape);
-}
-
-/// Whether each turn of a loop stores, whose products are done before a copy out of the staging
-/// area is, for which the next turn would wait.
-static bool isOfShortTurn(Operation *store) {
-  if (!isa<scf::ForOp>(store->getParentOp()))
-    return false;
-  int64_t cycles = 0;
-  for (auto dot : store->getBlock()->getOps<cta::WarpgroupDotOp>())
-    cycles += cyclesOfShare(dot, /*warpgroups=*/1);
-  return cycles != 0 && cycles < tuningOf(store).storeCopyCycles;
-}
-
-void DotRewriter::rewriteStore(Operation *store, bool isAlone) {
-  Value value = isa<StoreOp>(store) ? cast<StoreOp>(store).getValue()
-                                    : cast<DescriptorStoreOp>(store).getValue();
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (isa<DescriptorStoreOp>(store))
-    type = withoutUnits(type);
-  if (!usesMaps || !type || type.getElementType().isInteger(1))
-    return;
-  int64_t bytes = type.getNumElements() * getElementBytes(type.getElementType());
-  if (bytes < tuningOf(store).tmaStoreLeastBytes)
-    return;
-  if (bytes > tuningOf(store).tmaStoreMostBytes) {
-    refuse(store, Reason::TileStoreLarge);
-    return;
-  }
-  if (isa<StoreOp>(store) && isOfShortTurn(store)) {
-    refuse(store, Reason::TileStoreShortTurn);
-    return;
-  }
-  // An asynchronous store is not ordered with the program's other accesses.
-  if (!isAlone) {
-    refuse(store, Reason::TileStoreNotAlone);
-    return;
-  }
-  Reason reason;
-  std::optional<TileAccess> tile = read(store, type.getShape(), reason);
-  if (!tile || !tile->wraps.empty()) {
-    refuse(store, tile ? Reason::TileStoreWraps : reason);
-    return;
-  }
-  // Boxes of 64 rows: a warpgroup can store its share of an accumulator.
-  Value map = tensorMapOf(kernel, *tile, type.getShape(), type.getElementType(), 64);
-  if (!map)
-    return;
-  SmallVector<int32_t> dims;
-  for (const TileAccess::Dimension &d : tile->dimensions)
-    dims.push_back(d.block);
-  auto image =
-      layout::swizzledTile(type.getShape(), dims.front(), getElementBytes(type.getElementType()));
-  // The swizzle of 128 bytes repeats after eight rows: further columns of boxes begin there.
-  int64_t minorBytes =
-      type.getDimSize(dims.front()) * int64_t(getElementBytes(type.getElementType()));
-  if (minorBytes > layout::swizzleSpan(minorBytes) && bytes / minorBytes < 8) {
-    refuse(store, Reason::TileStoreFlat);
-    return;
-  }
-  OpBuilder b(store);
-  if (auto reshape = value.getDefiningOp<ReshapeOp>();
-      reshape && reshape.getSrc().getType() == type)
-    value = reshape.getSrc();
-  else if (value.getType() != type)
-    value = ReshapeOp::create(b, store->getLoc(), type, value, UnitAttr());
-  auto copy =
-      cta::TmaStoreOp::create(b, store->getLoc(), value, map, startsOf(b, store->getLoc(), *tile),
-                              dims, cta::LayoutAttr::get(kernel.getContext(), image),
-                              isRepeated(store) && !turnsWriteApart(store, *tile));
-  if (auto plain = dyn_cast<StoreOp>(store))
-    keepHints(plain, copy);
-  ++storesByTma;
-  store->erase();
 }
 
 //===----------------------------------------------------------------------===//

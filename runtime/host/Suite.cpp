@@ -50,12 +50,16 @@ static std::vector<std::shared_ptr<eval::FunctionObject>> functionsOf(eval::Modu
   return functions;
 }
 
-/// Functions with a decorator of `tile` or `triton.testing` that there is none of: nobody would
-/// miss them.
-static std::vector<std::shared_ptr<eval::FunctionObject>> misspelt(eval::ModuleEnv &file) {
-  std::vector<std::shared_ptr<eval::FunctionObject>> functions = file.functions();
+/// Functions that no decorator gives this purpose, with one of `tile` or `triton.testing` that
+/// there is none of: nobody would miss them.
+static std::vector<std::shared_ptr<eval::FunctionObject>> misspelt(eval::ModuleEnv &file,
+                                                                   Purpose purpose) {
+  std::vector<std::shared_ptr<eval::FunctionObject>> functions = file.functions(),
+                                                     others = functionsOf(file, purpose);
   llvm::erase_if(functions, [&](auto &function) {
-    return !file.isBound(*function) || llvm::none_of(function->decorators, [](auto &decorator) {
+    if (!file.isBound(*function) || llvm::is_contained(others, function))
+      return true;
+    return llvm::none_of(function->decorators, [](auto &decorator) {
       StringRef name = decorator.name;
       return (name.starts_with("tile.") || name.starts_with("triton.testing.")) &&
              !llvm::is_contained(hostDecorators(), name);
@@ -272,7 +276,7 @@ std::unique_ptr<EvalError> Suite::run(Purpose purpose, ArrayRef<std::string> wan
   std::vector<Job> jobs;
   size_t total = 0, index = 0;
   if (wanted.empty())
-    for (auto &function : misspelt(file)) {
+    for (auto &function : misspelt(file, purpose)) {
       Job &job = jobs.emplace_back();
       job.function = function;
       job.error = checkDecorators(*function);

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/eval/Annotations.h"
+#include "runtime/Timing.h"
 #include "runtime/host/Configurations.h"
 #include "text/Format.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -176,8 +177,8 @@ Result Launcher::tune(Evaluator &evaluator, const Request &request, size_t next,
     if (trial.error)
       return llvm::createStringError(trial.error->diagnostic.message);
     llvm::Expected<runtime::Timing> timing = timeWork(
-        *context, [&] { return runDecorators(evaluator, trial.request, next + 1); }, {},
-        trial.error);
+        *context, [&] { return runDecorators(evaluator, trial.request, next + 1); },
+        runtime::kTuningTime, trial.error);
     double time = HUGE_VAL;
     if (timing) {
       time = timing->median;

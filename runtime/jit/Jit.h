@@ -25,6 +25,10 @@ struct JitTuning {
   bool exhaustive = false; ///< everything is
 };
 
+/// Everything that a type stands for: `*fp32`, `*fp32:16`, `i32`, `i32:16`, `fp32`, `i1`. Nothing
+/// if the text is none.
+std::optional<tile_argument_range> rangeOfType(const char *parameter, llvm::StringRef type);
+
 class Jit {
 public:
   using ContextSource = std::function<llvm::Expected<std::shared_ptr<runtime::Context>>()>;

@@ -232,6 +232,14 @@ llvm::Error JitFile::checkSettings() {
   return llvm::Error::success();
 }
 
+/// The type that a parameter's annotation says, as text or by a name of `tl`.
+static std::string typeSaid(const ast::Parameter &parameter, uint8_t dtype) {
+  auto *text = llvm::dyn_cast_if_present<ast::Constant>(parameter.annotation.get());
+  if (text && text->type == ast::Constant::Type::String)
+    return text->text;
+  return dtype ? dispatch::nameOf(dtype) : "";
+}
+
 llvm::Error JitFile::readParameters() {
   if (llvm::Error error = checkSettings())
     return error;
@@ -281,6 +289,7 @@ llvm::Error JitFile::readParameters() {
     names.arguments[parameter.name] = unsigned(parameters.size());
     parameters.push_back({parameter.name.c_str(), flags, dtype});
     defaults.push_back(value);
+    annotations.push_back(kind.isConstexpr ? "" : typeSaid(parameter, dtype));
     if (!value)
       numRequired = unsigned(parameters.size());
   }

@@ -39,6 +39,8 @@ public:
   std::vector<dispatch::Parameter> parameters;
   /// The values of the last parameters, where a launch leaves them out.
   std::vector<std::optional<tile_value>> defaults;
+  /// The types that annotations say, "*fp32:16"; "" for those that say none.
+  std::vector<std::string> annotations;
   unsigned numRequired = 0;
   Choices choices;
   std::vector<unsigned> key; ///< arguments whose values select a configuration

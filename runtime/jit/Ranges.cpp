@@ -102,6 +102,38 @@ static llvm::Error addRange(const tile_argument_range &range, const Parameter &p
   return llvm::Error::success();
 }
 
+std::optional<tile_argument_range> jit::rangeOfType(const char *parameter, llvm::StringRef type) {
+  auto range = [&](tile_value least, tile_value most, uint64_t step) {
+    return tile_argument_range{parameter, least, most, step};
+  };
+  auto [name, hint] = type.trim().split(':');
+  uint64_t step = 1;
+  if (!hint.empty() && (hint.getAsInteger(10, step) || step == 0))
+    return std::nullopt;
+  bool isPointer = name.consume_front("*");
+  if (isPointer)
+    name.consume_front("k");
+  uint8_t dtype = dispatch::dtypeNamed(name.str().c_str());
+  if (dtype && isPointer) {
+    tile_value any = tile_pointer(nullptr, tile_dtype(dtype));
+    return range(any, any, step);
+  }
+  if (dtype == TILE_I1)
+    return range(tile_bool(0), tile_bool(0), 1);
+  if (dtype >= TILE_FP16 && dtype <= TILE_FP64)
+    return range(tile_float(0), tile_float(0), 1);
+  if (dtype == TILE_I64)
+    return range(tile_int(INT64_MIN), tile_int(INT64_MAX), step);
+  if (dtype >= TILE_I8 && dtype <= TILE_I32) {
+    int64_t half = int64_t(1) << (8 * (1 << (dtype - TILE_I8)) - 1);
+    return hint == "1" ? range(tile_int(1), tile_int(1), 1)
+                       : range(tile_int(-half), tile_int(half - 1), step);
+  }
+  if (dtype >= TILE_U8 && dtype <= TILE_U32)
+    return range(tile_int(0), tile_int((int64_t(1) << (8 * (1 << (dtype - TILE_U8)))) - 1), step);
+  return std::nullopt;
+}
+
 llvm::Error Jit::variants(llvm::ArrayRef<tile_argument_range> ranges,
                           llvm::function_ref<bool(const Key &)> visit) const {
   const std::vector<Parameter> &parameters = description->parameters;
@@ -122,9 +154,13 @@ llvm::Error Jit::variants(llvm::ArrayRef<tile_argument_range> ranges,
     if (values[i].empty() && description->defaults[i])
       values[i].push_back(*description->defaults[i]);
     if (values[i].empty())
+      if (auto range = rangeOfType(parameters[i].name, description->annotations[i]))
+        if (llvm::Error error = addRange(*range, parameters[i], values[i]))
+          return error;
+    if (values[i].empty())
       return makeError(
           ErrorCode::InvalidArgument,
-          formatted("no range is given for argument `{}` of `{}`, which has no default",
+          formatted("no range is given for argument `{}` of `{}`, which has no default and no type",
                     parameters[i].name, description->kernel()));
     combinations *= values[i].size();
     if (combinations > kMostVariants)

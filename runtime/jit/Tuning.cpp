@@ -63,7 +63,7 @@ llvm::Expected<double> Jit::measure(Request &request, unsigned configuration) {
         failure = takeError(std::move(error));
         return false;
       },
-      TimingOptions());
+      kTuningTime);
   if (failure) {
     if (!timing)
       llvm::consumeError(timing.takeError());

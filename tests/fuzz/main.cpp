@@ -21,8 +21,11 @@ static cl::SubCommand productsCommand("products",
                                       "interpreter against the emulator, in the algebraic mode");
 static cl::SubCommand frontendCommand("frontend", "mangled programs: no crash, no hang");
 static cl::SubCommand hostCommand("host", "random host functions: no crash, no hang");
+/// What is ours, of the many options that LLVM's libraries register.
+static cl::OptionCategory category("Options");
 #define ALL                                                                                        \
-  cl::sub(kernelsCommand), cl::sub(productsCommand), cl::sub(frontendCommand), cl::sub(hostCommand)
+  cl::sub(kernelsCommand), cl::sub(productsCommand), cl::sub(frontendCommand),                     \
+      cl::sub(hostCommand), cl::cat(category)
 static cl::opt<uint64_t> count("count", cl::desc("cases to run"), cl::init(1000), ALL);
 static cl::opt<uint64_t> seed("seed", cl::desc("number of the first case"), cl::init(1), ALL);
 static cl::opt<unsigned> jobs("jobs", cl::desc("processes; 0: one a core"), cl::init(0), ALL);
@@ -32,15 +35,16 @@ static cl::opt<unsigned> seconds("seconds", cl::desc("begin no case after so lon
                                  cl::init(0), ALL);
 static cl::opt<std::string> save("save", cl::desc("folder for failing programs"), ALL);
 static cl::opt<std::string> device("device", cl::desc("cpu, emu or cuda"), cl::init("cpu"),
-                                   cl::sub(kernelsCommand));
+                                   cl::sub(kernelsCommand), cl::cat(category));
 static cl::opt<std::string> target("target",
                                    cl::desc("the GPU that is emulated, or compiled for besides"),
                                    cl::init("sm_90a"), cl::sub(kernelsCommand),
-                                   cl::sub(productsCommand));
+                                   cl::sub(productsCommand), cl::cat(category));
 static cl::opt<bool> print("print", cl::desc("print the program of --seed and stop"),
-                           cl::sub(kernelsCommand), cl::sub(productsCommand), cl::sub(hostCommand));
+                           cl::sub(kernelsCommand), cl::sub(productsCommand), cl::sub(hostCommand),
+                           cl::cat(category));
 static cl::list<std::string> corpusFolders("corpus", cl::desc("folder of programs to mangle"),
-                                           cl::sub(frontendCommand));
+                                           cl::sub(frontendCommand), cl::cat(category));
 
 static unsigned processes() {
   return jobs ? unsigned(jobs) : std::max(1u, std::thread::hardware_concurrency());
@@ -298,6 +302,9 @@ static int fuzzHost() {
 }
 
 int main(int argc, char **argv) {
+  for (cl::SubCommand *command : {&cl::SubCommand::getTopLevel(), &kernelsCommand, &productsCommand,
+                                  &frontendCommand, &hostCommand})
+    cl::HideUnrelatedOptions(category, *command);
   cl::ParseCommandLineOptions(argc, argv,
                               "tile-fuzz: random kernels, host functions and mangled programs\n");
   if (kernelsCommand)

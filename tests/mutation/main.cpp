@@ -24,28 +24,39 @@
 using namespace tile;
 using namespace tile::mutation;
 
+static llvm::cl::OptionCategory category("Options");
 static llvm::cl::list<std::string> files(llvm::cl::Positional, llvm::cl::desc("FILE..."),
-                                         llvm::cl::OneOrMore);
-static llvm::cl::list<std::string> tests("test", llvm::cl::desc("run this test function only"));
-static llvm::cl::list<std::string> kinds("kind", llvm::cl::desc("plant faults of this kind only"));
+                                         llvm::cl::OneOrMore, llvm::cl::cat(category));
+static llvm::cl::list<std::string> tests("test", llvm::cl::desc("run this test function only"),
+                                         llvm::cl::cat(category));
+static llvm::cl::list<std::string> kinds("kind", llvm::cl::desc("plant faults of this kind only"),
+                                         llvm::cl::cat(category));
 static llvm::cl::opt<unsigned> perKernel("per-kernel", llvm::cl::init(12),
-                                         llvm::cl::desc("mutants of one kernel"));
+                                         llvm::cl::desc("mutants of one kernel"),
+                                         llvm::cl::cat(category));
 static llvm::cl::opt<unsigned>
     perFunction("per-function", llvm::cl::init(24),
-                llvm::cl::desc("mutants of one kernel function, in all its configurations"));
+                llvm::cl::desc("mutants of one kernel function, in all its configurations"),
+                llvm::cl::cat(category));
 static llvm::cl::opt<unsigned> perFile("per-file", llvm::cl::init(60),
-                                       llvm::cl::desc("mutants of one file"));
+                                       llvm::cl::desc("mutants of one file"),
+                                       llvm::cl::cat(category));
 static llvm::cl::opt<unsigned> schedules("schedules", llvm::cl::init(4),
-                                         llvm::cl::desc("random orders for each mutant"));
+                                         llvm::cl::desc("random orders for each mutant"),
+                                         llvm::cl::cat(category));
 static llvm::cl::opt<std::string>
     equivalents("equivalents", llvm::cl::init(TILE_EQUIVALENT_MUTANTS),
-                llvm::cl::desc("file of mutants that are no faults, with the reasons"));
+                llvm::cl::desc("file of mutants that are no faults, with the reasons"),
+                llvm::cl::cat(category));
 static llvm::cl::opt<unsigned> wanted("at-least", llvm::cl::init(95),
-                                      llvm::cl::desc("fail if fewer percent are caught"));
+                                      llvm::cl::desc("fail if fewer percent are caught"),
+                                      llvm::cl::cat(category));
 static llvm::cl::opt<std::string>
-    dump("dump", llvm::cl::desc("folder for the LLVM IR of kernels whose mutants survive"));
+    dump("dump", llvm::cl::desc("folder for the LLVM IR of kernels whose mutants survive"),
+         llvm::cl::cat(category));
 static llvm::cl::opt<unsigned> seed("seed", llvm::cl::init(1),
-                                    llvm::cl::desc("of the choice of mutants"));
+                                    llvm::cl::desc("of the choice of mutants"),
+                                    llvm::cl::cat(category));
 
 namespace {
 
@@ -367,6 +378,7 @@ static bool runFile(const std::string &path, Mutator &mutator) {
 }
 
 int main(int argc, char **argv) {
+  llvm::cl::HideUnrelatedOptions(category);
   llvm::cl::ParseCommandLineOptions(argc, argv,
                                     "plants faults in kernels and counts what the "
                                     "emulator catches\n");

@@ -48,6 +48,7 @@ for page in $(cd "$tree" && find share -name '*.md'); do
     [ -e "$tree/$(dirname "$page")/$link" ] || { : >"$work/log"; fail "$page links to $link"; }
   done
 done
+! grep -q 'tools/run' "$tree/share/doc/tile/README.md" || { : >"$work/log"; fail "README builds what is installed"; }
 grep -q 'vector_add.tile.*programs, blocks, masks' "$tree/share/tile/kernels/README.md" || fail "no reading order of the kernels"
 grep -q '^.SS tilec compile' "$tree/share/man/man1/tilec.1" || fail "no manual page"
 (cd "$tree" && sed -n '/^```$/,/^```$/{/^```/!p;}' share/doc/tile/examples/README.md |

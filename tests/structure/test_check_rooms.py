@@ -13,6 +13,10 @@ CHECK = pathlib.Path(__file__).with_name("check_rooms.py")
 FAULTS = {
     "target/Up.h": ('#include "passes/Passes.h"\n', "target must not know passes"),
     "passes/Chip.cpp": ("bool b = capability >= 90;\n", "a capability is compared"),
+    "passes/Named.cpp": ("bool b = target->capability >= kRedux;\n", "a capability is compared"),
+    "passes/Reversed.cpp": ("bool b = kRedux <= target().capability;\n", "a capability is compared"),
+    "passes/Lines.cpp": ("bool b = kLongName + 1 ==\n         capability;\n", "a capability is compared"),
+    "runtime/Major.cpp": ("bool b = device().major >= 9;\n", "a capability is compared"),
     "passes/Name.cpp": ('auto t = "sm_90a";\n', "a target is named"),
     "ir/Long.cpp": ("\n" * 801, "801 lines; the limit is 800"),
     "ir/Function.cpp": ("void f() {\n" + "  g();\n" * 100 + "}\n", "a function of 101 lines"),
@@ -26,6 +30,7 @@ FAULTS = {
 }
 FINE = {
     "passes/Fine.cpp": '#include "target/Target.h"\n// sm_90 has capability >= 90, getenv(), errs()\n',
+    "passes/Passed.cpp": "int c = target->capability;\nf(c, device.major * 10, vec<Capability>());\n",
     "passes/Text.cpp": 'auto t = formatted("no {}", name) + ".x" + "y";\n// "a " + b\nauto r = R"(a " + b)";\n',
     "tools/Env.cpp": 'auto v = std::getenv("X");\nllvm::errs() << v;\n',
     "runtime/Cache.cpp": 'auto v = std::getenv("X");\n',

@@ -31,10 +31,15 @@ using namespace mlir;
 using namespace tile;
 namespace cl = llvm::cl;
 
-static cl::opt<std::string> inputFile(cl::Positional, cl::desc("<module>"), cl::init("-"));
-static cl::opt<std::string> functionName("function", cl::desc("Run this function only"));
-static cl::opt<bool> check("check", cl::desc("Watch memory: bounds, unwritten bytes, races"));
-static cl::opt<unsigned> threads("cores", cl::desc("How many to use; 0: all"), cl::init(1));
+static cl::OptionCategory category("Options");
+static cl::opt<std::string> inputFile(cl::Positional, cl::desc("<module>"), cl::init("-"),
+                                      cl::cat(category));
+static cl::opt<std::string> functionName("function", cl::desc("Run this function only"),
+                                         cl::cat(category));
+static cl::opt<bool> check("check", cl::desc("Watch memory: bounds, unwritten bytes, races"),
+                           cl::cat(category));
+static cl::opt<unsigned> threads("cores", cl::desc("How many to use; 0: all"), cl::init(1),
+                                 cl::cat(category));
 
 namespace {
 /// The memory behind one pointer argument.
@@ -146,6 +151,7 @@ static bool runFunction(ModuleOp module, func::FuncOp function) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "tile-interp: runs the functions of a tile module\n");
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<TileDialect, cta::CtaDialect, arith::ArithDialect, cf::ControlFlowDialect,

@@ -72,8 +72,7 @@ private:
   llvm::Error buildAll(const frontend::SourceFile &source);
   llvm::Error buildKernel(const frontend::SourceFile &source, const ast::FunctionDef &def,
                           BuiltKernel &out);
-  llvm::Error readRanges(const ast::FunctionDef &def, const jit::JitFile &file, Ranges &out,
-                         std::vector<std::string> &types);
+  llvm::Error readRanges(const jit::JitFile &file, Ranges &out, std::vector<std::string> &types);
   llvm::Error addRange(const std::string &name, StringRef text,
                        const dispatch::Parameter &parameter, Ranges &out, std::string &type);
   llvm::Expected<BuiltCode> compileFor(const frontend::SourceFile &source, CompileOptions options);
@@ -160,6 +159,20 @@ static std::optional<tile_value> constantOf(StringRef text,
   return std::nullopt;
 }
 
+/// How C says it.
+static std::string typeOf(const tile_argument_range &range) {
+  switch (range.least.kind) {
+  case TILE_VALUE_POINTER:
+    return formatted("*{}", dispatch::nameOf(range.least.dtype));
+  case TILE_VALUE_INT:
+    return "int";
+  case TILE_VALUE_FLOAT:
+    return "float";
+  default:
+    return "value";
+  }
+}
+
 llvm::Error BuildCommand::addRange(const std::string &argument, StringRef text,
                                    const dispatch::Parameter &parameter, Ranges &out,
                                    std::string &type) {
@@ -184,42 +197,17 @@ llvm::Error BuildCommand::addRange(const std::string &argument, StringRef text,
   }
   auto [head, hint] = rest.split(':');
   uint64_t step = 1;
-  if (!hint.empty() && (hint.getAsInteger(10, step) || step == 0))
-    return wrong();
-  if (head.consume_front("*")) {
-    head.consume_front("k");
-    uint8_t dtype = dispatch::dtypeNamed(head.str().c_str());
-    if (!dtype)
-      return wrong();
-    tile_value any = tile_pointer(nullptr, tile_dtype(dtype));
-    add(any, any, step, ("*" + head).str());
-    return llvm::Error::success();
-  }
   int64_t least = 0, most = 0;
   if (head.contains("..")) {
     auto [from, to] = head.split("..");
-    if (from.getAsInteger(10, least) || to.getAsInteger(10, most) || least > most)
+    if (from.getAsInteger(10, least) || to.getAsInteger(10, most) || least > most ||
+        (!hint.empty() && (hint.getAsInteger(10, step) || step == 0)))
       return wrong();
     // A step is a multiple, not a distance from the first.
     least = (least + int64_t(step) - 1) / int64_t(step) * int64_t(step);
     add(tile_int(least), tile_int(std::max(least, most)), step, "int");
-    return llvm::Error::success();
-  }
-  uint8_t dtype = dispatch::dtypeNamed(head.str().c_str());
-  if (dtype == TILE_I1) {
-    add(tile_bool(0), tile_bool(0), 1, "value");
-  } else if (dtype >= TILE_FP16 && dtype <= TILE_FP64) {
-    add(tile_float(0), tile_float(0), 1, "float");
-  } else if (dtype == TILE_I64) {
-    add(tile_int(INT64_MIN), tile_int(INT64_MAX), step, "int");
-  } else if (dtype >= TILE_I8 && dtype <= TILE_I32) {
-    int64_t half = int64_t(1) << (8 * (1 << (dtype - TILE_I8)) - 1);
-    if (hint == "1")
-      add(tile_int(1), tile_int(1), 1, "int");
-    else
-      add(tile_int(-half), tile_int(half - 1), step, "int");
-  } else if (dtype >= TILE_U8 && dtype <= TILE_U32) {
-    add(tile_int(0), tile_int((int64_t(1) << (8 * (1 << (dtype - TILE_U8)))) - 1), step, "int");
+  } else if (auto range = jit::rangeOfType(parameter.name, rest)) {
+    add(range->least, range->most, range->step, typeOf(*range));
   } else if (auto value = constantOf(head, [this](StringRef t) { return keep(t); })) {
     add(*value, *value, 1, value->kind == TILE_VALUE_INT ? "int" : "value");
   } else {
@@ -228,19 +216,8 @@ llvm::Error BuildCommand::addRange(const std::string &argument, StringRef text,
   return llvm::Error::success();
 }
 
-/// The text of an annotation that says a type; empty for others.
-static std::string annotationOf(const ast::FunctionDef &def, StringRef parameter) {
-  for (const ast::Parameter &candidate : def.params) {
-    if (candidate.name != parameter || !candidate.annotation)
-      continue;
-    auto *text = llvm::dyn_cast<ast::Constant>(candidate.annotation.get());
-    return text && text->type == ast::Constant::Type::String ? text->text : "";
-  }
-  return "";
-}
-
-llvm::Error BuildCommand::readRanges(const ast::FunctionDef &def, const jit::JitFile &file,
-                                     Ranges &out, std::vector<std::string> &types) {
+llvm::Error BuildCommand::readRanges(const jit::JitFile &file, Ranges &out,
+                                     std::vector<std::string> &types) {
   types.assign(file.parameters.size(), "");
   std::vector<bool> isGiven(file.parameters.size());
   for (const std::string &text : arguments) {
@@ -260,10 +237,7 @@ llvm::Error BuildCommand::readRanges(const ast::FunctionDef &def, const jit::Jit
     if (isGiven[i])
       continue;
     const dispatch::Parameter &parameter = file.parameters[i];
-    std::string annotation = annotationOf(def, parameter.name);
-    if (annotation.empty() && parameter.dtype)
-      annotation = dispatch::nameOf(parameter.dtype);
-    if (!(parameter.flags & dispatch::Parameter::Constexpr) && !annotation.empty()) {
+    if (const std::string &annotation = file.annotations[i]; !annotation.empty()) {
       if (llvm::Error error = addRange(parameter.name, annotation, parameter, out, types[i]))
         return error;
     } else if (!file.defaults[i]) {
@@ -342,7 +316,7 @@ llvm::Error BuildCommand::buildKernel(const frontend::SourceFile &source,
   jit::Jit &kernel = *jits.back();
   out.file = &kernel.file();
   Ranges ranges;
-  if (llvm::Error error = readRanges(def, *out.file, ranges, out.argumentTypes))
+  if (llvm::Error error = readRanges(*out.file, ranges, out.argumentTypes))
     return error;
   if (llvm::Error error = chooseConfigurations(kernel, ranges, targets, tuning, out))
     return error;

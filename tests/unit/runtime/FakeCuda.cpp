@@ -109,7 +109,7 @@ void Control::reset() {
   launches.clear();
   assemblerLevels.clear();
   functionAttributes.clear();
-  clock = 0;
+  clock = fillMilliseconds = 0;
   quiet = false;
   quietLaunches = 0;
 }
@@ -604,6 +604,7 @@ EXPORT Result cuMemsetD8Async(DevicePtr to, unsigned char value, size_t count, S
   if (!isDeviceRange(to, count))
     return Result::InvalidValue;
   std::memset(reinterpret_cast<void *>(to), value, count);
+  state().control.clock += state().control.fillMilliseconds;
   return Result::Success;
 }
 EXPORT Result cuMemsetD32Async(DevicePtr to, unsigned value, size_t count, Stream) {

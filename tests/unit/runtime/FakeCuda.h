@@ -96,7 +96,8 @@ struct Control {
   // Counted by calls of many threads at once.
   std::atomic<int> liveModules = 0, liveLinks = 0, retainedPrimaries = 0, liveEvents = 0,
                    liveStreams = 0, liveGraphs = 0;
-  double clock = 0; ///< simulated milliseconds
+  double clock = 0;            ///< simulated milliseconds
+  double fillMilliseconds = 0; ///< of each cuMemsetD8Async
 
   int numCalls(const std::string &symbol) const {
     int count = 0;

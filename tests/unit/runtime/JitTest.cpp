@@ -50,6 +50,9 @@ def modes(x, MODE: tl.constexpr, n, TYPE: tl.constexpr = tl.float16, BIAS: tl.co
     pass
 
 @triton.jit
+def typed(x: "*fp32", n: "i32", s: "fp32"):
+    pass
+@triton.jit
 def one(n):
     pass
 )";
@@ -506,6 +509,17 @@ TEST_F(Variants, OfAllArguments) {
   variants(
       {only("x", at(0)), only("y", at(0)), integers("n", 3, 3), integers("BLOCK", 0, 1 << 20)});
   EXPECT_THAT(tile_last_error(), HasSubstr("more than 65536"));
+}
+
+/// What an annotation says of an argument need not be said again.
+TEST_F(Variants, OfAnnotatedArguments) {
+  ASSERT_EQ(create("typed"), TILE_OK) << tile_last_error();
+  EXPECT_THAT(variants({integers("n", 2, 7)}),
+              UnorderedElementsAre("*fp32:16,i32,fp32|", "*fp32,i32,fp32|"));
+  EXPECT_THAT(variants({integers("n", 2, 7), only("x", at(0), 16)}),
+              UnorderedElementsAre("*fp32:16,i32,fp32|"));
+  EXPECT_THAT(variants({}), UnorderedElementsAre("*fp32:16,i32:16,fp32|", "*fp32:16,i32,fp32|",
+                                                 "*fp32,i32:16,fp32|", "*fp32,i32,fp32|"));
 }
 
 TEST_F(Variants, ArePreparedAhead) {

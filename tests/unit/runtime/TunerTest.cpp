@@ -294,6 +294,24 @@ TEST_F(StreamTiming, MeasuresTheWorkAlone) {
   EXPECT_EQ(cuda.numCalls("cuMemsetD8Async"), runs) << "the cache is emptied before each";
 }
 
+/// The time that is asked for is all of it: of short work most is for emptying the cache.
+TEST_F(StreamTiming, EmptyingTheCacheTakesPartOfTheTime) {
+  cuda.fillMilliseconds = 3;
+  TimingOptions options;
+  options.warmupMilliseconds = 8;
+  options.repeatMilliseconds = 100;
+  Timing timing = valueOf(timeOnStream(
+      primary(), nullptr,
+      [&] {
+        cuda.clock += 1;
+        return true;
+      },
+      options));
+  EXPECT_DOUBLE_EQ(timing.median, 1);
+  EXPECT_EQ(timing.repeats, 25);
+  EXPECT_LT(cuda.clock, 140);
+}
+
 TEST_F(StreamTiming, ManyRepeatsOfShortWorkAndFewOfLong) {
   std::shared_ptr<Context> context = primary();
   TimingOptions options;
