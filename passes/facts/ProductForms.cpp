@@ -55,6 +55,17 @@ std::optional<Reason> tile::obstacleToWarpgroups(DotOp dot) {
   return why;
 }
 
+bool tile::mixesProductsWithDoubles(Operation *op) {
+  bool hasWarpgroups = false, hasDoubles = false;
+  if (auto module = op->getParentOfType<ModuleOp>())
+    module.walk([&](Operation *product) {
+      hasWarpgroups |= isa<cta::WarpgroupDotOp>(product);
+      if (auto dot = dyn_cast<DotOp>(product))
+        hasDoubles |= dot.getType().getElementType().isF64();
+    });
+  return hasWarpgroups && hasDoubles;
+}
+
 WarpgroupForm tile::warpgroupForm(DotOp dot) {
   if (!hasWarpgroups(dot) || obstacleToWarpgroups(dot))
     return WarpgroupForm::None;

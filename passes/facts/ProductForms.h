@@ -14,6 +14,12 @@ WarpgroupForm warpgroupForm(DotOp dot);
 /// Why warpgroups do not compute it though the target has them, if so.
 std::optional<Reason> obstacleToWarpgroups(DotOp dot);
 
+/// Whether the module of `op` has products of warpgroups, and others of doubles by warps.
+/// ptxas (13.0) then finds no registers for both ("Register allocation failed", at 64 as at
+/// 255 of a thread) unless each takes shorter rows of them than it could: the two are far
+/// apart in the kernel, but what lives across them is not moved out of the way.
+bool mixesProductsWithDoubles(mlir::Operation *op);
+
 } // namespace tile
 
 #endif // TILE_PASSES_FACTS_PRODUCTFORMS_H

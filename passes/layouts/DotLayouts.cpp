@@ -3,6 +3,7 @@
 #include "ir/Kernel.h"
 #include "ir/layout/Builders.h"
 #include "ir/layout/GF2.h"
+#include "passes/facts/ProductForms.h"
 #include "passes/facts/Reach.h"
 #include "passes/memory/Scratch.h"
 
@@ -36,7 +37,7 @@ std::optional<MatrixInstruction> tile::chooseInstruction(DotOp op, const Target 
   else if (isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8 && target.has(Feature::MmaFp8))
     chosen = {16, 8, 32, 4}, least = 32;
   else if (type.isF64() && target.has(Feature::MmaF64Deep))
-    chosen = {16, 8, 16, 1}, least = 4;
+    chosen = {16, 8, mixesProductsWithDoubles(op) ? 8u : 16u, 1}, least = 4;
   else if (type.isF64() && target.has(Feature::MmaF64))
     chosen = {8, 8, 4, 1}, least = 4;
   else

@@ -85,6 +85,11 @@ static void describe(const Type &tensor, LaunchArg &arg) {
     arg.strides[d - 1] = arg.strides[d] * tensor.shape[d];
 }
 
+bool fuzz::isRefusal(llvm::StringRef why) {
+  return why.contains("does not compile") &&
+         why.contains(" bytes of shared memory, most of them here, but ");
+}
+
 static Outcome run(Device &device, const fuzz::Kernel &kernel, const frontend::SourceFile &file,
                    const ast::Module &module) {
   Outcome outcome;

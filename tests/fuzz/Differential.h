@@ -20,6 +20,10 @@ public:
   virtual std::string check(const Kernel &kernel) = 0;
 };
 
+/// Whether what `check` said is no fault: blocks that want more shared memory than the chip has,
+/// refused with the place.
+bool isRefusal(llvm::StringRef why);
+
 /// The smallest kernel found by leaving statements out that still `fails`.
 Kernel reduce(Kernel kernel, llvm::function_ref<bool(const Kernel &)> fails);
 

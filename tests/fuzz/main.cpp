@@ -54,14 +54,18 @@ static void keep(const std::string &name, const std::string &text) {
   llvm::raw_fd_ostream(save + "/" + name, code) << text;
 }
 
-static int conclude(int64_t failures, const Work &work, const std::string &error) {
+static int conclude(int64_t failures, const Work &work, const std::string &error,
+                    int64_t refused = 0) {
   if (failures < 0) {
     llvm::errs() << "tile-fuzz: error: " << error << '\n';
     return 2;
   }
   llvm::outs() << work.cases << " cases from seed " << seed << " in "
                << llvm::format("%.0f", work.seconds) << " s of processor time: " << failures
-               << " failed\n";
+               << " failed";
+  if (refused)
+    llvm::outs() << ", " << refused << " refused: too much shared memory";
+  llvm::outs() << '\n';
   return failures ? 1 : 0;
 }
 
@@ -93,10 +97,15 @@ static int fuzzKernels() {
   std::vector<std::pair<uint64_t, std::string>> failures;
   std::string error;
   Work work;
+  int64_t refused = 0;
   int64_t failed = runCases(
       {prepare, [](uint64_t i) { return differential->check(generate(seed + i)); }}, count,
       processes(), limits, seconds, work,
       [&](uint64_t i, const std::string &why) {
+        if (isRefusal(why)) {
+          ++refused;
+          return;
+        }
         failures.emplace_back(seed + i, why);
         if (failures.size() <= 20)
           llvm::outs() << "seed " << seed + i << ": " << llvm::StringRef(why).take_front(400)
@@ -107,8 +116,9 @@ static int fuzzKernels() {
   auto wrong = [&](const Kernel &kernel) {
     return runAlone(
         [&] {
-          std::string problem = prepare();
-          return problem.empty() ? differential->check(kernel) : std::string();
+          std::string why = prepare();
+          why = why.empty() ? differential->check(kernel) : "";
+          return isRefusal(why) ? "" : why;
         },
         limits);
   };
@@ -120,7 +130,7 @@ static int fuzzKernels() {
     llvm::outs() << "\nseed " << failures[k].first << ", made small: ";
     describe(small, wrong(small));
   }
-  return conclude(failed, work, error);
+  return conclude(failed < 0 ? failed : failed - refused, work, error, refused);
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/layout/Hopper.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/facts/ProductForms.h"
 #include "passes/facts/Registers.h"
 #include "passes/lowering/Lowering.h"
 #include "passes/lowering/products/ProductsInFlight.h"
@@ -72,11 +73,11 @@ static uint64_t descriptorBits(const LinearLayout &image, unsigned minor, unsign
 }
 
 /// Columns of the widest instruction that the assembler takes: it wants room for
-/// the accumulator and some registers more in what a thread starts with.
-static int64_t mostColumns(const Target &target, unsigned blockThreads) {
+/// `blocks` accumulators and some registers more in what a thread starts with.
+static int64_t mostColumns(const Target &target, unsigned blockThreads, int64_t blocks) {
   int64_t registers = mostRegistersOfThread(target, blockThreads);
   int64_t columns = 256;
-  while (columns > 8 && columns / 2 + kRegistersBesideAccumulator > registers)
+  while (columns > 8 && blocks * columns / 2 + kRegistersBesideAccumulator > registers)
     columns /= 2;
   return columns;
 }
@@ -245,7 +246,8 @@ void WarpgroupProduct::readLeft() {
 
 Instructions::WgmmaShape WarpgroupProduct::shapeOfInstruction() const {
   Instructions::WgmmaShape shape;
-  shape.n = unsigned(std::min(ownColumns, mostColumns(l.in.target(), l.blockThreads)));
+  int64_t blocks = mixesProductsWithDoubles(op) ? 2 : 1;
+  shape.n = unsigned(std::min(ownColumns, mostColumns(l.in.target(), l.blockThreads, blocks)));
   shape.k = kStepBytes / bytes;
   shape.accType = accElement.isF16() ? "f16" : accElement.isF32() ? "f32" : "s32";
   shape.aType = spelled(aElement);
