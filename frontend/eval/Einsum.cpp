@@ -98,8 +98,9 @@ static void matchSizes(Formula &f, Labelled &a, Labelled &b) {
         continue;
       }
       if (known(others) != 1 && known(own - others) != 0)
-        f.refuse(formatted("`{}` of `einsum` is `{}` in one tensor and `{}` in another",
-                           spelled(label), repr(own.value), repr(others.value)));
+        f.refuse(formatted("{} of `{}` is `{}` in one tensor and `{}` in another",
+                           f.name == "einsum" ? "`" + spelled(label) + "`" : "a dimension", f.name,
+                           repr(own.value), repr(others.value)));
       ++i;
     }
   }

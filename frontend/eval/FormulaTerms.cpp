@@ -21,7 +21,8 @@ Term Formula::tuple(const Terms &parts) {
 int64_t Formula::whole(size_t i, int64_t otherwise) {
   if (!has(i))
     return otherwise;
-  if (std::optional<int64_t> number = reader[i].toInt64())
+  std::optional<int64_t> number = reader[i].toInt64();
+  if (number && *number > INT64_MIN)
     return *number;
   refuse(formatted("`{}` needs a whole number that is known, got {}", name, repr(reader[i])),
          "TypeError");
@@ -64,7 +65,7 @@ std::vector<int64_t> Formula::wholes(size_t i) {
   std::vector<int64_t> out;
   for (const Term &term : list(i)) {
     std::optional<int64_t> number = term.value.toInt64();
-    if (!number)
+    if (!number || *number == INT64_MIN)
       refuse(formatted("`{}` needs whole numbers that are known, got {}", name, repr(term.value)),
              "TypeError");
     out.push_back(number.value_or(0));

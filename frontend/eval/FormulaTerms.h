@@ -27,13 +27,17 @@ class Formula {
 public:
   Formula(FormulaCalls &on, llvm::StringRef name, const CallArgs &args,
           llvm::ArrayRef<llvm::StringRef> parameters, size_t required)
-      : name(name), on(on), reader(name, args, parameters, required), failure(reader.error()) {}
+      : name(name), on(on), count(parameters.size()), reader(name, args, parameters, required),
+        failure(reader.error()) {}
 
   const llvm::StringRef name;
   bool computes() const { return on.computes(); }
   bool failed() const { return failure != nullptr; }
-  bool has(size_t i) const { return !failed() && reader.has(i) && !reader[i].isNone(); }
-  Term operator[](size_t i) { return {this, failed() ? PyValue() : reader.get(i)}; }
+  /// One formula may ask what is a parameter of another only.
+  bool has(size_t i) const {
+    return !failed() && i < count && reader.has(i) && !reader[i].isNone();
+  }
+  Term operator[](size_t i) { return {this, has(i) ? reader.get(i) : PyValue()}; }
   Term or_(size_t i, double otherwise) { return has(i) ? (*this)[i] : number(otherwise); }
   Term number(double x) { return {this, PyValue::number(x)}; }
   Term integer(int64_t x) { return {this, PyValue::integer(x)}; }
@@ -41,7 +45,8 @@ public:
   Term none() { return {this, PyValue()}; }
   Term tuple(const Terms &parts);
 
-  /// What is given as `i` must be: a whole number, one of `allowed`, yes or no.
+  /// What is given as `i` must be: a whole number (whose negative is one), one of `allowed`, yes or
+  /// no.
   int64_t whole(size_t i, int64_t otherwise);
   std::string word(size_t i, llvm::ArrayRef<llvm::StringRef> allowed);
   bool flag(size_t i, bool otherwise);
@@ -68,6 +73,7 @@ public:
 
 private:
   FormulaCalls &on;
+  size_t count; ///< of parameters
   ArgReader reader;
   std::unique_ptr<EvalError> failure;
 };
@@ -130,6 +136,9 @@ Term softplus(const Term &x);
 //===----------------------------------------------------------------------===//
 // Types and shapes
 //===----------------------------------------------------------------------===//
+
+/// Dimensions that a tensor may have.
+inline constexpr size_t kMostDims = 64;
 
 Term typeOf(const Term &x);
 bool isFloat(const Term &x);

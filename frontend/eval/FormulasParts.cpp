@@ -27,8 +27,12 @@ static Term rolled(const Term &x, const Term &shift, size_t axis) {
   if ((by && *by == 0) || (whole && *whole == 0))
     return x;
   Term cut = sizes[axis] - shift;
-  if (by)
-    cut = f.integer(whole ? ((-*by % *whole) + *whole) % *whole : -*by);
+  if (by && whole) {
+    int64_t over = *by % *whole;
+    cut = f.integer(over > 0 ? *whole - over : -over);
+  } else if (by) {
+    cut = f.integer(0) - shift;
+  }
   if (by && known(cut) == 0)
     return x;
   return joined(f, {part(x, axis, cut, f.none()), part(x, axis, f.none(), cut)}, axis);
@@ -87,6 +91,14 @@ static Term partsOf(Formula &f, const Term &x, size_t axis, const Terms &lengths
   return f.tuple(parts);
 }
 
+/// A dimension in so many parts is no mistake only if they are few: each is a tensor.
+static bool arePartsFew(Formula &f, int64_t count) {
+  constexpr int64_t kMostParts = 1 << 16;
+  if (count < 0 || count > kMostParts)
+    f.refuse(formatted("`{}` gives {} parts, more than {}", f.name, count, kMostParts));
+  return !f.failed();
+}
+
 /// split(x, size, axis=0): parts of that size, the last one what is left; or of the sizes of a
 /// list.
 static Term split(Formula &f) {
@@ -110,10 +122,13 @@ static Term split(Formula &f) {
   std::optional<int64_t> size = known(each), all = known(whole);
   if (size && *size < 1)
     return f.refuse(formatted("`split` needs parts of one element at least, got {}", *size));
-  Terms lengths;
   if (size && all) {
-    for (int64_t from = 0; from < *all; from += *size)
-      lengths.push_back(f.integer(std::min(*size, *all - from)));
+    int64_t rest = *all % *size;
+    if (!arePartsFew(f, *all / *size))
+      return f.none();
+    Terms lengths(*all / *size, each);
+    if (rest)
+      lengths.push_back(f.integer(rest));
     return partsOf(f, f[0], axis, lengths);
   }
   Term count = apply(ast::BinaryOp::FloorDiv, whole, each);
@@ -122,8 +137,7 @@ static Term split(Formula &f) {
     return f.refuse(formatted("how many parts of `{}` elements a dimension `{}` has is not known "
                               "when the function is compiled; `chunk` makes a number of parts",
                               repr(each.value), repr(whole.value)));
-  lengths.assign(*number, each);
-  return partsOf(f, f[0], axis, lengths);
+  return arePartsFew(f, *number) ? partsOf(f, f[0], axis, Terms(*number, each)) : f.none();
 }
 
 static Term unbind(Formula &f) {
@@ -136,6 +150,8 @@ static Term unbind(Formula &f) {
     return f.refuse(formatted("`unbind` of a dimension `{}`: how many that are is not known when "
                               "the function is compiled",
                               repr(sizes[axis].value)));
+  if (!arePartsFew(f, *count))
+    return f.none();
   for (int64_t i = 0; i < *count && !f.failed(); ++i)
     parts.push_back(at(f[0], axis, PyValue::integer(i)));
   return f.tuple(parts);
@@ -160,8 +176,13 @@ static Term select(Formula &f) {
 /// diff(x, n=1, axis=-1): each element less the one before it, n times.
 static Term diff(Formula &f) {
   Term x = f[0], one = f.integer(1), last = f.integer(-1), none = f.none();
-  size_t axis = f.axis(2, -1, rankOf(x));
-  for (int64_t i = 0, n = f.whole(1, 1); i < n && !f.failed(); ++i)
+  Terms sizes = shapeOf(x);
+  size_t axis = f.axis(2, -1, sizes.size());
+  int64_t n = f.whole(1, 1);
+  if (f.failed() || n < 0)
+    return f.refuse(formatted("`diff` is taken 0 times or more, not {}", n));
+  n = std::min(n, known(sizes[axis]).value_or(n)); // nothing is left then
+  for (int64_t i = 0; i < n && !f.failed(); ++i)
     x = part(x, axis, one, none) - part(x, axis, none, last);
   return x;
 }
@@ -205,6 +226,9 @@ static Term columns(Formula &f) {
 /// As many as `n` times along each dimension, one after the other.
 static Term repeated(Formula &f, const Term &x, Terms counts) {
   Terms own = shapeOf(x), apart, spread, whole;
+  if (counts.size() > kMostDims)
+    return f.refuse(
+        formatted("`{}` along {} dimensions, more than {}", f.name, counts.size(), kMostDims));
   while (counts.size() < own.size())
     counts.insert(counts.begin(), f.integer(1));
   while (own.size() < counts.size())

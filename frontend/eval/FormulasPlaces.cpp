@@ -25,6 +25,9 @@ static Term fullLike(Formula &f) {
 static Term meshGrid(Formula &f) {
   Terms lines = f.list(0), sizes, out;
   bool swaps = f.word(1, {"ij", "xy"}) == "xy" && lines.size() > 1;
+  if (lines.size() > kMostDims)
+    return f.refuse(
+        formatted("`meshgrid` is of {} tensors at most, got {}", kMostDims, lines.size()));
   for (const Term &line : lines) {
     Terms own = shapeOf(line);
     if (f.failed() || own.size() != 1)
@@ -118,7 +121,9 @@ static Term diagEmbed(Formula &f) {
 }
 static Term diag(Formula &f) {
   size_t rank = rankOf(f[0]);
-  return rank == 1 ? diagEmbed(f) : rank == 2 ? diagonalOfLast(f[0], f.whole(1, 0)) : diagonal(f);
+  if (rank != 1 && rank != 2)
+    return f.refuse("`diag` needs a tensor of one or two dimensions");
+  return rank == 1 ? diagEmbed(f) : diagonalOfLast(f[0], f.whole(1, 0));
 }
 
 //===----------------------------------------------------------------------===//

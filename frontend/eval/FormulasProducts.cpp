@@ -46,7 +46,11 @@ static Term tensordot(Formula &f) {
         (i ? ofY : ofX).push_back(axis.toInt64().value_or(INT64_MAX));
     }
   } else {
-    for (int64_t i = 0, n = f.whole(2, 2); i < n; ++i) {
+    int64_t n = f.whole(2, 2);
+    if (n < 0 || n > int64_t(std::min(left, right)))
+      return f.refuse(formatted("`tensordot` of {} dimensions, where the tensors have {} and {}", n,
+                                left, right));
+    for (int64_t i = 0; i < n; ++i) {
       ofX.push_back(i - n);
       ofY.push_back(i);
     }
@@ -58,8 +62,12 @@ static Term tensordot(Formula &f) {
     labelsX.push_back(int(i) + 1);
   for (size_t i = 0; i < right; ++i)
     labelsY.push_back(int(left + i) + 1);
-  for (size_t i = 0; i < ofX.size() && !f.failed(); ++i)
-    labelsY[f.axisOf(ofY[i], right)] = labelsX[f.axisOf(ofX[i], left)];
+  for (size_t i = 0; i < ofX.size(); ++i) {
+    size_t ofLeft = f.axisOf(ofX[i], left), ofRight = f.axisOf(ofY[i], right);
+    if (f.failed())
+      return f.none();
+    labelsY[ofRight] = labelsX[ofLeft];
+  }
   for (int label : labelsX)
     if (!llvm::is_contained(labelsY, label))
       out.push_back(label);
@@ -136,7 +144,10 @@ static Term average(Formula &f) {
 
 /// vander(x, n): powers of each element, the highest first.
 static Term vander(Formula &f) {
-  Term count = f.has(1) ? f[1] : f.failed() ? f.none() : shapeOf(f[0])[0];
+  Terms sizes = shapeOf(f[0]);
+  if (f.failed() || sizes.size() != 1)
+    return f.refuse("`vander` needs a tensor of one dimension");
+  Term count = f.has(1) ? f[1] : sizes[0];
   Term powers = count + f.integer(-1) - f.call("arange", {count});
   Term x = unsqueezed(f[0], 1), one = f.number(1);
   return where(same(powers, 0), one, f.call("pow", {x * one, powers * one}));

@@ -19,6 +19,8 @@ static Term moveDims(Formula &f) {
   std::vector<bool> moves(rank, false);
   for (size_t i = 0; i < from.size() && !f.failed(); ++i) {
     size_t source = f.axisOf(from[i], rank), place = f.axisOf(to[i], rank);
+    if (f.failed())
+      return f.none();
     if (moves[source] || order[place] >= 0)
       return f.refuse("`movedim` moves a dimension once, and one to a place");
     moves[source] = true;

@@ -9,6 +9,7 @@
 #include "tests/fuzz/HostFunctions.h"
 #include "frontend/Parser.h"
 #include "runtime/host/Suite.h"
+#include "llvm/ADT/StringExtras.h"
 #include <random>
 
 using namespace tile;
@@ -214,8 +215,89 @@ private:
     }
   }
 
+  /// A call by name: of T, a tensor; N, a number; A, an axis or None; S, a shape.
+  std::string named() {
+    static constexpr const char *calls[] = {
+        "tile.pad(T, [(N, N), (N, N)], N)",
+        "tile.roll(T, N, A)",
+        "T.repeat(N, N)",
+        "tile.tile(T, (N, N))",
+        "tile.repeat_interleave(T, N, A)",
+        "tile.meshgrid(T, T)[0]",
+        "tile.linspace(N, N, N)",
+        "tile.logspace(N, N, N)",
+        "tile.eye(N)",
+        "tile.chunk(T, N, N)[0]",
+        "tile.split(T, N, N)[0]",
+        "tile.unbind(T, N)[0]",
+        "tile.narrow(T, N, N, N)",
+        "tile.select(T, N, N)",
+        "tile.diff(T, N, N)",
+        "tile.diagonal(T, N)",
+        "tile.diag_embed(T)",
+        "tile.diag(T, N)",
+        "tile.trace(T)",
+        "tile.rot90(T, N)",
+        "tile.scatter(T, N, T, T)",
+        "tile.scatter_add(T, N, T, T)",
+        "tile.index_add(T, N, T, T)",
+        "tile.index_fill(T, N, T, N)",
+        "tile.index_select(T, N, T)",
+        "tile.embedding(T, T)",
+        "tile.topk(T, N, N)[0]",
+        "tile.kthvalue(T, N, N)",
+        "tile.quantile(T, N, A)",
+        "tile.median(T, A)",
+        "tile.searchsorted(T, T)",
+        "tile.bucketize(T, T)",
+        "tile.einsum('ab,bc->ac', T, T)",
+        "tile.einsum('ab,ab->', T, T)",
+        "tile.einsum('aa->a', T)",
+        "tile.einsum('...a,...a->...', T, T)",
+        "tile.kron(T, T)",
+        "tile.outer(T, T)",
+        "tile.vander(T, N)",
+        "tile.tensordot(T, T, N)",
+        "tile.cross(T, T)",
+        "tile.cdist(T, T)",
+        "tile.max_pool2d(T, N, N, N)",
+        "tile.avg_pool1d(T, N, N, N)",
+        "tile.adaptive_avg_pool2d(T, N)",
+        "tile.pixel_shuffle(T, N)",
+        "tile.interpolate(T, N)",
+        "tile.conv1d(T, T, stride=N, padding=N, dilation=N)",
+        "tile.conv2d(T, T, stride=N, padding=(N, N), dilation=N, groups=N)",
+        "tile.group_norm(T, N)",
+        "tile.layer_norm(T)",
+        "tile.glu(T, N)",
+        "tile.norm(T, N, A)",
+        "T.unflatten(N, S)",
+        "tile.movedim(T, N, N)",
+        "T.flatten(N, N)",
+        "tile.cross_entropy(T, T)",
+        "tile.nll_loss(T, T)",
+        "tile.rope(T, T, T)",
+        "tile.scaled_dot_product_attention(T, T, T)",
+        "tile.dropout(T, N)",
+        "tile.masked_fill(T, T, N)",
+    };
+    std::string text;
+    std::string call = any(calls);
+    for (size_t i = 0; i < call.size(); ++i) {
+      bool isPlace = (i == 0 || !llvm::isAlnum(call[i - 1])) &&
+                     (i + 1 == call.size() || !llvm::isAlnum(call[i + 1]));
+      char what = isPlace ? call[i] : ' ';
+      text += what == 'T'   ? tensor()
+              : what == 'N' ? number()
+              : what == 'A' ? axis()
+              : what == 'S' ? shape()
+                            : std::string(1, call[i]);
+    }
+    return text;
+  }
+
   std::string value() {
-    switch (below(6)) {
+    switch (below(8)) {
     case 0:
       return creation();
     case 1:
@@ -225,8 +307,10 @@ private:
       return elementwise();
     case 4:
       return reduction();
-    default:
+    case 5:
       return rearrangement();
+    default:
+      return named();
     }
   }
 
