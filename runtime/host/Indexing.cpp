@@ -5,17 +5,29 @@
 
 using namespace tile;
 using namespace tile::host;
+using eval::EvalError;
 using eval::fail;
 using llvm::ArrayRef;
 using Kind = PyValue::Kind;
 
+/// How many dimensions they name, one each; not more than `rank`, with one `...` at most.
+static std::unique_ptr<EvalError> countNamed(ArrayRef<PyValue> indices, size_t rank,
+                                             size_t &named) {
+  named = llvm::count_if(
+      indices, [](const PyValue &i) { return !i.isNone() && !i.is(Kind::Ellipsis); });
+  if (named > rank)
+    return fail(formatted("too many indices: {} for a tensor of rank {}", named, rank),
+                "IndexError");
+  if (llvm::count_if(indices, [](const PyValue &i) { return i.is(Kind::Ellipsis); }) > 1)
+    return fail("an index has one `...` at most", "IndexError");
+  return nullptr;
+}
+
 /// Integers, slices, None and `...`: a view.
 Result Tensor::basicIndex(ArrayRef<PyValue> indices) const {
-  size_t consumed = llvm::count_if(
-      indices, [](const PyValue &i) { return !i.isNone() && !i.is(Kind::Ellipsis); });
-  if (consumed > rank())
-    return fail(formatted("too many indices: {} for a tensor of rank {}", consumed, rank()),
-                "IndexError");
+  size_t consumed;
+  if (auto error = countNamed(indices, rank(), consumed))
+    return error;
   Shape shape, strides;
   Extent offset = start;
   size_t dim = 0;
@@ -30,7 +42,6 @@ Result Tensor::basicIndex(ArrayRef<PyValue> indices) const {
     } else if (index.is(Kind::Ellipsis)) {
       for (size_t left = rank() - consumed; left > 0; --left)
         keep();
-      consumed = rank();
     } else if (index.is(Kind::Slice)) {
       eval::SliceBounds bounds;
       if (auto error = eval::resolveSlice(index.asSlice(), dims[dim], bounds))
@@ -133,13 +144,13 @@ Result Tensor::selectElements(ArrayRef<PyValue> indices) const {
   // Slices and numbers first; they leave the dimensions that tensors index.
   std::vector<PyValue> slices(indices.begin(), indices.end());
   IndexTensors by;
-  size_t kept = 0, last = 0, named = 0;
-  for (const PyValue &index : indices)
-    named += !index.isNone() && !index.is(Kind::Ellipsis);
+  size_t kept = 0, last = 0, named;
+  if (auto error = countNamed(indices, rank(), named))
+    return error;
   for (auto [i, index] : llvm::enumerate(indices)) {
     auto *tensor = index.dynExtension<Tensor>();
     if (!tensor) {
-      kept += index.is(Kind::Ellipsis) ? rank() - std::min(named, rank()) : !index.toInt64();
+      kept += index.is(Kind::Ellipsis) ? rank() - named : !index.toInt64();
       continue;
     }
     if (by.arrays.empty())

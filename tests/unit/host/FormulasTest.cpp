@@ -35,6 +35,15 @@ TEST(Formulas, AxesThatThereAreNot) {
           "IndexError: an axis of `movedim` is a number from -2 to 1, got 9"}});
 }
 
+TEST(Formulas, AnIndexHasOneEllipsis) {
+  check({{"tile.zeros((2, 4))[..., ..., tile.arange(2)]",
+          "IndexError: an index has one `...` at most"},
+         {"tile.zeros((2, 4))[..., ...]", "IndexError: an index has one `...` at most"},
+         {"tile.zeros((2, 4))[0, 0, 0, tile.arange(2)]",
+          "IndexError: too many indices: 4 for a tensor of rank 2"},
+         {"tile.zeros((2, 4))[..., tile.arange(3)].shape", "(2, 3)"}});
+}
+
 /// Each is an error at once: nothing is made of them one by one.
 TEST(Formulas, NumbersWithoutEnd) {
   check({{"tile.tensordot(tile.zeros((2, 3)), tile.zeros((3, 2)), 1 << 60)",
