@@ -99,8 +99,8 @@ static void matchSizes(Formula &f, Labelled &a, Labelled &b) {
       }
       if (known(others) != 1 && known(own - others) != 0)
         f.refuse(formatted("{} of `{}` is `{}` in one tensor and `{}` in another",
-                           f.name == "einsum" ? "`" + spelled(label) + "`" : "a dimension", f.name,
-                           repr(own.value), repr(others.value)));
+                           f.name == "einsum" ? formatted("`{}`", spelled(label)) : "a dimension",
+                           f.name, repr(own.value), repr(others.value)));
       ++i;
     }
   }

@@ -13,8 +13,8 @@ using Kind = PyValue::Kind;
 /// How many dimensions they name, one each; not more than `rank`, with one `...` at most.
 static std::unique_ptr<EvalError> countNamed(ArrayRef<PyValue> indices, size_t rank,
                                              size_t &named) {
-  named = llvm::count_if(
-      indices, [](const PyValue &i) { return !i.isNone() && !i.is(Kind::Ellipsis); });
+  named = llvm::count_if(indices,
+                         [](const PyValue &i) { return !i.isNone() && !i.is(Kind::Ellipsis); });
   if (named > rank)
     return fail(formatted("too many indices: {} for a tensor of rank {}", named, rank),
                 "IndexError");

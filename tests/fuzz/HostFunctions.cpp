@@ -15,7 +15,7 @@
 using namespace tile;
 using namespace tile::fuzz;
 
-static constexpr const char *prelude = R"(
+static constexpr const char *imports = R"(
 import math
 import tile
 import triton
@@ -31,7 +31,8 @@ def move(x, y, n, B: tl.constexpr):
 def through(d, y, B: tl.constexpr):
     tl.store(y + tl.arange(0, B), tl.sum(d.load([0, 0]), 1))
 
-@tile.test
+)";
+static constexpr const char *prelude = R"(@tile.test
 def test():
     t0 = tile.arange(24)
     t1 = tile.randn((2, 3, 4))
@@ -45,9 +46,20 @@ public:
   explicit HostProgram(uint64_t seed) : random(seed) {}
 
   std::string write() {
-    std::string text = prelude;
+    std::string text = imports;
+    unsigned functions = below(4);
+    for (unsigned k = 0; k < functions; ++k)
+      text += function("f" + std::to_string(k));
+    text += prelude;
     for (unsigned left = 6 + below(18); left > 0; --left)
       text += "    try:\n        " + statement() + "\n    except Exception as e:\n        pass\n";
+    static constexpr const char *args[] = {
+        "tile.arange(24), tile.randn((3, 24)), tile.arange(24, dtype=tl.int64)",
+        "tile.randn(5), tile.randn((0, 5)), tile.arange(5) > 2",
+        "tile.randn(1, dtype=tl.float16), tile.randn((7, 1)), tile.arange(1)", "t0, t1, t2"};
+    for (unsigned k = 0; k < functions; ++k) // last: what is not supported ends all
+      text += "    try:\n        print(f" + std::to_string(k) + "(" + any(args) +
+              "))\n    except Exception as e:\n        pass\n";
     return text;
   }
 
@@ -293,6 +305,19 @@ private:
               : what == 'S' ? shape()
                             : std::string(1, call[i]);
     }
+    return text;
+  }
+
+  /// A function of whole tensors: what goes wrong ends it, so that it does little.
+  std::string function(const std::string &name) {
+    std::string text = "@tile.function\ndef " + name +
+                       "(t0: tensor[\"N\"], t1: tensor[\"M, N\"], t2: tensor[\"N\"]):\n";
+    for (unsigned left = 1 + below(2); left > 0; --left) {
+      std::string made = value();
+      text += "    t" + std::to_string(names++) + " = " + made + "\n";
+    }
+    text += "    return t" + std::to_string(names - 1) + "\n\n";
+    names = 3;
     return text;
   }
 
