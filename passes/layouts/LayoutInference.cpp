@@ -352,8 +352,8 @@ void LayoutInference::inferWhile(scf::WhileOp op) {
     inferBlock(*op.getBeforeBody());
     for (auto [arg, passed] :
          llvm::zip_equal(op.getAfterArguments(), op.getConditionOp().getArgs()))
-      if (blockType(arg))
-        setHome(arg, homeOr(passed));
+      if (blockType(arg)) // what is only handed on may have its home from the body
+        setHome(arg, isa<BlockArgument>(passed) ? natural(passed) : homeOr(passed));
     inferBlock(*op.getAfterBody());
     return op.getYieldOp()->getOperands();
   });
