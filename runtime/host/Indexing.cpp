@@ -138,19 +138,17 @@ static Result placeOf(const IndexTensors &by, ArrayRef<int64_t> dims, int64_t el
   return PyValue::integer(place);
 }
 
-/// x[..., i, j, ...] with tensors of integers side by side: their dimensions take the place of
-/// those that they index.
-Result Tensor::selectElements(ArrayRef<PyValue> indices) const {
-  // Slices and numbers first; they leave the dimensions that tensors index.
-  std::vector<PyValue> slices(indices.begin(), indices.end());
-  IndexTensors by;
+/// The tensors among the indices of a tensor of `rank` dimensions; `slices` gets a whole slice for
+/// each: slices and numbers come first, and leave the dimensions that tensors index.
+static std::unique_ptr<EvalError> readIndices(ArrayRef<PyValue> indices, size_t rank,
+                                              std::vector<PyValue> &slices, IndexTensors &by) {
   size_t kept = 0, last = 0, named;
-  if (auto error = countNamed(indices, rank(), named))
+  if (auto error = countNamed(indices, rank, named))
     return error;
   for (auto [i, index] : llvm::enumerate(indices)) {
     auto *tensor = index.dynExtension<Tensor>();
     if (!tensor) {
-      kept += index.is(Kind::Ellipsis) ? rank() - named : !index.toInt64();
+      kept += index.is(Kind::Ellipsis) ? rank - named : !index.toInt64();
       continue;
     }
     if (by.arrays.empty())
@@ -176,6 +174,16 @@ Result Tensor::selectElements(ArrayRef<PyValue> indices) const {
                   "IndexError");
     by.shape = *both;
   }
+  return nullptr;
+}
+
+/// x[..., i, j, ...] with tensors of integers side by side: their dimensions take the place of
+/// those that they index.
+Result Tensor::selectElements(ArrayRef<PyValue> indices) const {
+  std::vector<PyValue> slices(indices.begin(), indices.end());
+  IndexTensors by;
+  if (auto error = readIndices(indices, rank(), slices, by))
+    return error;
   for (Array &array : by.arrays) {
     Array whole;
     if (auto error = array.broadcastTo(context()->memory, by.shape, whole))
