@@ -2,18 +2,17 @@
 #include "passes/layouts/Coalesce.h"
 #include "ir/Kernel.h"
 #include "ir/layout/Builders.h"
-#include "ir/layout/GF2.h"
 #include "passes/facts/Distances.h"
 #include "passes/facts/MaskRuns.h"
+#include "passes/facts/Reach.h"
 #include "passes/layouts/DotLayouts.h"
+#include "passes/layouts/Homes.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace tile;
 using layout::Dim;
 using layout::LinearLayout;
-
-static constexpr unsigned kVectorBytes = 16;
 
 static ArrayRef<int64_t> shapeOf(Value block) {
   return cast<RankedTensorType>(block.getType()).getShape();
@@ -56,6 +55,8 @@ Coalescing::Coalescing(func::FuncOp func, AxisInfoAnalysis &axes, unsigned numWa
       addCombined(op, reduce.getAxis());
     else if (auto scan = dyn_cast<ScanOp>(op))
       addCombined(op, scan.getAxis());
+    else if (auto broadcast = dyn_cast<BroadcastOp>(op))
+      addRepeated(broadcast);
   });
   // Behind those that are sure of their order.
   func.walk([&](Operation *op) {
@@ -64,28 +65,28 @@ Coalescing::Coalescing(func::FuncOp func, AxisInfoAnalysis &axes, unsigned numWa
   });
 }
 
-/// Of an access that is not contiguous: the order in which lanes most likely share sectors.
+/// How far apart neighbours likely lie; of an access that is not contiguous, the order in which
+/// lanes most likely share sectors.
 void Coalescing::lean(Operation *op, AxisInfoAnalysis &axes) {
   Access &access = accesses.find(op)->second;
   ArrayRef<int64_t> shape = shapeOf(op->getOperand(0));
+  for (unsigned axis = 0; axis < shape.size(); ++axis)
+    access.apart.push_back(likelyDistance(op->getOperand(0), axis, axes) * access.bytes);
   if (access.contiguous || shape.empty())
     return;
-  auto distance = [&](unsigned axis) {
-    int64_t elements = likelyDistance(op->getOperand(0), axis, axes);
-    return shape[axis] > 1 && elements > 0 ? elements : kFarApart;
+  auto isNear = [&](unsigned axis) {
+    return shape[axis] > 1 && access.apart[axis] > 0 && access.apart[axis] < kSectorBytes;
   };
-  if (shape.size() == 1) {
-    if (int64_t apart = distance(0); apart * access.bytes < kSectorBytes)
-      access.apart = apart;
-    return;
-  }
+  auto distance = [&](unsigned axis) { return isNear(axis) ? access.apart[axis] : kFarApart; };
   auto *nearest = llvm::min_element(
       access.order, [&](unsigned a, unsigned b) { return distance(a) < distance(b); });
-  if (nearest == access.order.begin() || distance(*nearest) * access.bytes >= kSectorBytes)
+  if (!isNear(*nearest))
     return;
+  access.leans = nearest != access.order.begin();
+  access.strided = !access.leans;
   std::rotate(access.order.begin(), nearest, nearest + 1);
-  access.leans = true;
-  groupOf(shape, access.order);
+  if (access.leans)
+    groupOf(shape, access.order);
 }
 
 void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysis &axes) {
@@ -142,6 +143,32 @@ void Coalescing::addCombined(Operation *op, unsigned axis) {
   it->second |= 1u << axis;
 }
 
+/// Loads that `v` is computed from.
+static void findLoads(Value v, unsigned depth, llvm::SmallPtrSetImpl<Operation *> &loads) {
+  Operation *def = v.getDefiningOp();
+  if (isa_and_nonnull<LoadOp>(def)) {
+    loads.insert(def);
+  } else if (def && depth > 0 && (isElementwise(def) || isa<ExpandDimsOp>(def))) {
+    for (Value operand : def->getOperands())
+      findLoads(operand, depth - 1, loads);
+  }
+}
+
+void Coalescing::addRepeated(BroadcastOp op) {
+  llvm::SmallPtrSet<Operation *, 4> loads;
+  findLoads(op.getSrc(), reach::kOperands, loads);
+  for (unsigned i = 0; i < loads.size(); ++i)
+    repeated.emplace_back(shapeOf(op.getSrc()), shapeOf(op.getResult()));
+}
+
+unsigned Coalescing::numRepeatedLoads(ArrayRef<int64_t> shape, const LinearLayout &l) const {
+  unsigned loads = 0;
+  for (const auto &[operand, result] : repeated)
+    if (ArrayRef(result) == shape)
+      loads += layout::broadcastOperand(l, operand).inSize(Dim::reg());
+  return loads;
+}
+
 uint32_t Coalescing::combinedAxes(ArrayRef<int64_t> shape) const {
   for (const auto &[known, axes] : combined)
     if (ArrayRef(known) == shape)
@@ -163,6 +190,7 @@ void Coalescing::Limits::add(const Access &access) {
   most = std::max(most, access.limit);
   leastBytes = std::min(leastBytes, access.bytes);
   mostBytes = std::max(mostBytes, access.bytes);
+  each.push_back({access.limit, access.bytes});
 }
 
 unsigned Coalescing::vectorOf(const Limits &limits, ArrayRef<int64_t> shape) const {
@@ -174,9 +202,12 @@ unsigned Coalescing::vectorOf(const Limits &limits, ArrayRef<int64_t> shape) con
   unsigned most = std::min({kVectorBytes / limits.mostBytes, limits.most,
                             unsigned(std::max<int64_t>(elements / (32 * warps), 1))});
   // One access that proves less holds the others back, except that small
-  // elements are kept in words.
-  unsigned word = std::max(4 / limits.leastBytes, 1u);
-  return std::max(std::min(limits.least, most), std::min(word, most));
+  // elements are kept in words where all accesses take less so.
+  unsigned vector = std::min(limits.least, most), best = vector;
+  for (unsigned word = std::min(4 / limits.leastBytes, most); (vector *= 2) <= word;)
+    if (limits.cyclesWith(vector) <= limits.cyclesWith(best))
+      best = vector;
+  return best;
 }
 
 Coalescing::Group &Coalescing::groupOf(ArrayRef<int64_t> shape, ArrayRef<unsigned> order) {
@@ -243,7 +274,7 @@ cta::LayoutAttr Coalescing::layoutWith(const Group &group, unsigned vector, unsi
     elements *= size;
   uint32_t axes = combinedAxes(group.shape);
   unsigned shared = numSharedLoads(group.shape);
-  SmallVector<unsigned, 4> warpOrder;
+  SmallVector<unsigned, 4> warpOrder, byRows(llvm::reverse(group.order));
   for (bool isCombined : {false, true})
     for (unsigned axis : group.order)
       if (bool(axes >> axis & 1) == isCombined)
@@ -255,8 +286,15 @@ cta::LayoutAttr Coalescing::layoutWith(const Group &group, unsigned vector, unsi
     if (elements / length >= int64_t(warps) * 32 / few)
       fastLanes = few;
   }
-  return cta::LayoutAttr::get(
-      context, coalesced(group.shape, vector, fastLanes, warps, group.order, warpOrder));
+  auto withWarps = [&](ArrayRef<unsigned> dims) {
+    return coalesced(group.shape, vector, fastLanes, warps, group.order, dims);
+  };
+  LinearLayout layout = withWarps(warpOrder);
+  if (!axes && !repeated.empty())
+    if (LinearLayout rows = withWarps(byRows);
+        numRepeatedLoads(group.shape, rows) < numRepeatedLoads(group.shape, layout))
+      layout = rows;
+  return cta::LayoutAttr::get(context, layout);
 }
 
 cta::LayoutAttr Coalescing::anchor(Operation *op) {
@@ -290,79 +328,4 @@ bool Coalescing::isAccessed(ArrayRef<int64_t> shape) const {
   return llvm::any_of(groups, [&](const Group &group) {
     return ArrayRef(group.shape) == shape && !(group.together.isEmpty() && group.alone.isEmpty());
   });
-}
-
-bool Coalescing::isContiguous(Operation *op) const { return accesses.find(op)->second.contiguous; }
-
-bool Coalescing::isRepeated(Operation *op) const { return accesses.find(op)->second.repeated; }
-
-/// Low bits of dimension `axis` that registers hold in place, up to `limit`
-/// elements: register bit i is coordinate bit i, and no other thread differs.
-static unsigned vectorBits(const LinearLayout &l, unsigned axis, unsigned limit) {
-  Dim dim = Dim::dim(axis);
-  unsigned shift = l.outShift(dim), bits = 0;
-  ArrayRef<uint64_t> registers = l.rows(Dim::reg());
-  while (bits < registers.size() && (2u << bits) <= limit &&
-         registers[bits] == 1ull << (shift + bits))
-    ++bits;
-  uint64_t threads = 0;
-  for (Dim in : {Dim::lane(), Dim::warp()})
-    for (uint64_t row : l.rows(in))
-      threads |= row;
-  while (bits && (threads >> shift & layout::lowBits(bits)))
-    --bits;
-  return bits;
-}
-
-unsigned Coalescing::vectorFor(Operation *op, const LinearLayout &l) const {
-  const Access &access = accesses.find(op)->second;
-  return access.contiguous ? 1u << vectorBits(l, access.order.front(), access.limit) : 1;
-}
-
-std::optional<unsigned> Coalescing::maskRunFor(Operation *op, unsigned vector) const {
-  unsigned run = accesses.find(op)->second.maskRun;
-  return run < vector ? std::optional(run) : std::nullopt;
-}
-
-unsigned Coalescing::numAccesses(Operation *op, cta::LayoutAttr layout) const {
-  const LinearLayout &l = layout.getLayout();
-  return unsigned(l.inSize(Dim::reg())) / vectorFor(op, l);
-}
-
-/// Contiguous bytes that one instruction of a warp covers along `axis`.
-static unsigned runBytes(const LinearLayout &l, unsigned axis, unsigned bytes) {
-  unsigned bits = vectorBits(l, axis, kVectorBytes / bytes);
-  unsigned shift = l.outShift(Dim::dim(axis));
-  while (llvm::is_contained(l.rows(Dim::lane()), 1ull << (shift + bits)))
-    ++bits;
-  return bytes << bits;
-}
-
-/// Elements between the nearest two lanes.
-static int64_t betweenLanes(const LinearLayout &l) {
-  int64_t nearest = kFarApart;
-  for (uint64_t row : l.rows(Dim::lane()))
-    if (row)
-      nearest = std::min(nearest, int64_t(row >> l.outShift(Dim::dim(0))));
-  return nearest;
-}
-
-bool Coalescing::isGoodEnough(Operation *op, cta::LayoutAttr given) {
-  cta::LayoutAttr best = anchor(op);
-  const Access &access = accesses.find(op)->second;
-  // Every element of a row of which one in a few is stored is an access of its own: of lanes that
-  // are a line apart, each to a sector that it shares with no other.
-  if (access.apart) {
-    int64_t between = betweenLanes(given.getLayout());
-    return between * access.apart * access.bytes < kLineBytes ||
-           between <= betweenLanes(best.getLayout());
-  }
-  int64_t elements = 1;
-  for (int64_t size : shapeOf(op->getOperand(0)))
-    elements *= size;
-  if (given == best || !access.contiguous || elements <= 32 * warps)
-    return true;
-  unsigned axis = access.order.front();
-  return runBytes(given.getLayout(), axis, access.bytes) >=
-         std::min(runBytes(best.getLayout(), axis, access.bytes), tuning.goodRunBytes);
 }

@@ -23,9 +23,13 @@
 
 #include "ir/CtaDialect.h"
 #include "passes/facts/AxisInfo.h"
+#include "passes/memory/Costs.h"
 #include "target/Tuning.h"
 
 namespace tile {
+
+/// Of one access.
+inline constexpr unsigned kVectorBytes = 16;
 
 class Coalescing {
 public:
@@ -57,6 +61,11 @@ public:
   bool isRepeated(mlir::Operation *op) const;
   /// True if `op` may as well work in `layout` as in its anchor.
   bool isGoodEnough(mlir::Operation *op, cta::LayoutAttr layout);
+  /// Of a row of which memory has one element in a few, each element is an access of its own:
+  /// the layout in which neighbouring lanes make those that share sectors. Null for others.
+  cta::LayoutAttr lanesSideBySide(mlir::Operation *op);
+  /// What the accesses of `op` take if it works in `layout`.
+  lowering::Cost cost(mlir::Operation *op, const layout::LinearLayout &layout) const;
   unsigned numWarps() const { return warps; }
 
 private:
@@ -66,16 +75,20 @@ private:
     unsigned bytes;                       ///< of one element
     unsigned maskRun = 16;                ///< elements whose mask is known not to change
     bool contiguous;
-    bool leans = false;    ///< not contiguous, but likely nearly so along the fastest dimension
-    int64_t apart = 0;     ///< elements between neighbours of a row, if these share sectors
-    bool repeated = false; ///< along all dimensions but the fastest
-    bool alone = false;    ///< where it works is nobody else's business
+    bool leans = false;   ///< not contiguous, but likely nearly so along the fastest dimension
+    bool strided = false; ///< neither, but neighbours of a row share sectors
+    llvm::SmallVector<int64_t, 4> apart; ///< bytes between neighbours along each dimension, likely
+    bool repeated = false;               ///< along all dimensions but the fastest
+    bool alone = false;                  ///< where it works is nobody else's business
   };
   /// What accesses that share a layout prove and need.
   struct Limits {
     unsigned least = ~0u, most = 1, leastBytes = ~0u, mostBytes = 1;
+    llvm::SmallVector<std::pair<unsigned, unsigned>, 4> each; ///< of every one: limit and bytes
     bool isEmpty() const { return least == ~0u; }
     void add(const Access &access);
+    /// Cycles of all accesses of one element if a thread has `vector` side by side.
+    double cyclesWith(unsigned vector) const;
   };
   struct Group {
     llvm::SmallVector<int64_t, 4> shape;
@@ -84,6 +97,8 @@ private:
     cta::LayoutAttr layout;
   };
   void lean(mlir::Operation *op, AxisInfoAnalysis &axes);
+  unsigned partsTouched(const Access &access, const layout::LinearLayout &l, unsigned vector,
+                        unsigned partBytes) const;
   void addAccess(mlir::Operation *op, mlir::Value ptr, mlir::Value mask, AxisInfoAnalysis &axes);
   void addCombined(mlir::Operation *op, unsigned axis);
   Group &groupOf(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order);
@@ -91,6 +106,9 @@ private:
   unsigned vectorOf(const Limits &limits, llvm::ArrayRef<int64_t> shape) const;
   cta::LayoutAttr layoutWith(const Group &group, unsigned vector, unsigned bytes) const;
   uint32_t combinedAxes(llvm::ArrayRef<int64_t> shape) const;
+  void addRepeated(BroadcastOp op);
+  /// Loads of a thread for blocks that are repeated to this shape, if it has layout `l`.
+  unsigned numRepeatedLoads(llvm::ArrayRef<int64_t> shape, const layout::LinearLayout &l) const;
   /// Loads of one row that all rows of a block of this shape use.
   unsigned numSharedLoads(llvm::ArrayRef<int64_t> shape) const;
 
@@ -101,6 +119,9 @@ private:
   llvm::SmallVector<Group, 4> groups;
   /// Shapes of loads that are one element long along some dimension.
   llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 4> thinLoads;
+  /// Shapes of what is loaded and repeated to a larger block, and of that block.
+  llvm::SmallVector<std::pair<llvm::SmallVector<int64_t, 4>, llvm::SmallVector<int64_t, 4>>, 4>
+      repeated;
   /// Axes along which blocks of a shape are reduced or scanned, as bits.
   llvm::SmallVector<std::pair<llvm::SmallVector<int64_t, 4>, uint32_t>, 4> combined;
 };

@@ -31,8 +31,6 @@ using layout::LinearLayout;
 #define DEBUG_TYPE "tile-keep-operands-shared"
 ALWAYS_ENABLED_STATISTIC(operandsKept, "operands that wait in shared memory for their products");
 
-static constexpr unsigned kVectorBytes = 16;
-
 //===----------------------------------------------------------------------===//
 // Which
 //===----------------------------------------------------------------------===//

@@ -281,3 +281,98 @@ cta::LayoutAttr LayoutInference::layoutToStore(LoadOp load) {
   // What is joined is more than what is loaded: moving it costs no less than that.
   return wanted && isBetterThere(load, best, wanted) ? wanted : cta::LayoutAttr();
 }
+
+/// Cycles of an access that works in one layout, and of moving what it takes there; what it gives
+/// is needed in `result`.
+double LayoutInference::costOfAccess(Operation *op, cta::LayoutAttr works,
+                                     cta::LayoutAttr result) const {
+  const Target &target = targetOf(op);
+  lowering::Cost cost = coalescing.cost(op, works.getLayout());
+  auto move = [&](Value v, cta::LayoutAttr from, cta::LayoutAttr to) {
+    if (from && from != to)
+      cost += lowering::convertCost(from.getLayout(), to.getLayout(), getElementType(v.getType()),
+                                    target);
+  };
+  for (Value operand : op->getOperands())
+    if (blockType(operand))
+      move(operand, natural(operand), works);
+  for (Value value : op->getResults())
+    if (!value.use_empty())
+      move(value, works, result);
+  return cost.total(coalescing.numWarps());
+}
+
+/// Of elements that lie a few bytes apart, a thread that has some side by side accesses each by
+/// itself, lanes far from each other. They are worth an exchange with others that have them
+/// side by side if that saves a part of the cycles.
+cta::LayoutAttr LayoutInference::layoutOfStrided(Operation *op, cta::LayoutAttr given) {
+  cta::LayoutAttr own = coalescing.lanesSideBySide(op);
+  if (!own || own == given || isa<AtomicCasOp>(op))
+    return given;
+  double there = costOfAccess(op, own, given), here = costOfAccess(op, given, given);
+  return there < tuningOf(op).worthExchange * here ? own : given;
+}
+
+static lowering::Cost costOfReducing(ReduceOp op, const LinearLayout &l) {
+  const Tuning &tuning = tuningOf(op);
+  unsigned axis = op.getAxis();
+  double results = layout::sliceAxis(l, axis).inSize(Dim::reg());
+  unsigned lanes = llvm::popcount(lowering::axisBits(l, Dim::lane(), axis));
+  unsigned warps = llvm::popcount(lowering::axisBits(l, Dim::warp(), axis));
+  lowering::Cost cost{l.inSize(Dim::reg()) - results, 0, 0};
+  cost += {2 * lanes * results, lanes * results, lanes * tuning.shuffleCycles};
+  if (double parts = warps ? 1 << warps : 0)
+    cost += {(1 + 2 * parts) * results, (1 + parts) * results, tuning.exchangeCycles};
+  return cost;
+}
+
+/// Cycles of reducing and storing what becomes of `v`, element by element, in layout `l`.
+double LayoutInference::costOfUses(Value v, const LinearLayout &l, unsigned depth, unsigned &budget,
+                                   bool &isReduced) const {
+  double cycles = 0;
+  unsigned warps = coalescing.numWarps();
+  for (OpOperand &use : v.getUses()) {
+    Operation *user = use.getOwner();
+    if (budget == 0)
+      break;
+    --budget;
+    if (auto reduce = dyn_cast<ReduceOp>(user)) {
+      isReduced = true;
+      cycles += costOfReducing(reduce, l).total(warps);
+    } else if (isa<StoreOp>(user) && use.getOperandNumber() > 0) {
+      cta::LayoutAttr best = coalescing.anchor(user);
+      if (!coalescing.isGoodEnough(user, cta::LayoutAttr::get(context, l)))
+        cycles +=
+            lowering::convertCost(l, best.getLayout(), getElementType(v.getType()), targetOf(user))
+                .total(warps);
+    } else if (depth > 0 && isElementwise(user)) {
+      cycles += costOfUses(user->getResult(0), l, depth - 1, budget, isReduced);
+    } else if (auto reshape = dyn_cast<ReshapeOp>(user); reshape && depth > 0) {
+      LinearLayout shaped = layout::reshape(l, blockType(reshape.getResult()).getShape());
+      cycles += costOfUses(reshape.getResult(), shaped, depth - 1, budget, isReduced);
+    }
+  }
+  return cycles;
+}
+
+/// Rows that were columns lie across warps: what is turned, reduced along them and stored is moved
+/// before, if that costs less than to reduce it where it is, and to move what is stored.
+cta::LayoutAttr LayoutInference::layoutToTurn(TransOp op, cta::LayoutAttr home) const {
+  ArrayRef<int64_t> shape = op.getType().getShape();
+  if (!coalescing.isAccessed(shape))
+    return {};
+  bool isReduced = false;
+  unsigned budget = reach::kUsersSeen, left = budget;
+  LinearLayout turned = layout::transpose(home.getLayout(), op.getOrder());
+  double here = costOfUses(op.getResult(), turned, reach::kUsers, budget, isReduced);
+  if (!isReduced)
+    return {};
+  LinearLayout wanted = coalescing.shapeLayout(shape).getLayout();
+  LinearLayout from = operandLayoutFor(op, wanted);
+  Type moved = getElementType(beforeWidening(op.getSrc()).getType());
+  double there = costOfUses(op.getResult(), wanted, reach::kUsers, left, isReduced);
+  there += lowering::convertCost(home.getLayout(), from, moved, targetOf(op))
+               .total(coalescing.numWarps());
+  return there < tuningOf(op).worthExchange * here ? cta::LayoutAttr::get(context, from)
+                                                   : cta::LayoutAttr();
+}

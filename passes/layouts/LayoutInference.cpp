@@ -109,6 +109,9 @@ void LayoutInference::inferShape(Operation *op) {
                                ? get(layout::expandDims(home.getLayout(), expand.getAxis()))
                                : cta::LayoutAttr());
   }
+  if (auto trans = dyn_cast<TransOp>(op))
+    if (cta::LayoutAttr moved = layoutToTurn(trans, home))
+      works[op] = home = moved;
   LinearLayout l = isa<TransOp>(op)
                        ? layout::transpose(home.getLayout(), cast<TransOp>(op).getOrder())
                        : layout::reshape(home.getLayout(), blockType(result).getShape());
@@ -192,6 +195,7 @@ void LayoutInference::inferMemory(Operation *op) {
   }
   if (!layout)
     layout = coalescing.anchor(op);
+  layout = layoutOfStrided(op, layout);
   works[op] = layout;
   for (Value result : op->getResults())
     setHome(result, layout);

@@ -56,6 +56,11 @@ private:
   cta::LayoutAttr layoutBesideHalves(LoadOp load) const;
   cta::LayoutAttr homeOfHalves(SplitOp split) const;
   cta::LayoutAttr homeBesideHalves(mlir::Value v, unsigned depth, unsigned &budget) const;
+  cta::LayoutAttr layoutToTurn(TransOp op, cta::LayoutAttr home) const;
+  double costOfUses(mlir::Value v, const layout::LinearLayout &l, unsigned depth, unsigned &budget,
+                    bool &isReduced) const;
+  cta::LayoutAttr layoutOfStrided(mlir::Operation *op, cta::LayoutAttr given);
+  double costOfAccess(mlir::Operation *op, cta::LayoutAttr works, cta::LayoutAttr result) const;
   bool isBetterThere(LoadOp load, cta::LayoutAttr best, cta::LayoutAttr wanted) const;
   void inferReduce(ReduceOp op);
   layout::LinearLayout layoutOfResults(ReduceOp op, const layout::LinearLayout &layout);
