@@ -66,7 +66,10 @@ int64_t Guess::ofOperation(Operation *op, unsigned axis) {
           [&](auto) { return sum(op->getOperands(), axis); })
       .Case([&](arith::MulIOp mul) { return ofProduct(mul.getLhs(), mul.getRhs(), axis); })
       .Case<arith::RemSIOp, arith::RemUIOp>([&](auto rem) {
-        return along(rem.getRhs(), axis) ? kFarApart : along(rem.getLhs(), axis);
+        if (along(rem.getRhs(), axis))
+          return kFarApart;
+        bool isParity = axes.get(rem.getRhs()).constant == 2; // pairs change places: none moves on
+        return isParity ? 0 : along(rem.getLhs(), axis);
       })
       .Case<arith::DivSIOp, arith::DivUIOp>([&](auto quotient) {
         return along(quotient.getRhs(), axis)

@@ -4,8 +4,11 @@
 // warp touch.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Kernel.h"
+#include "ir/layout/Builders.h"
 #include "ir/layout/GF2.h"
 #include "passes/layouts/Coalesce.h"
+#include "passes/memory/Scratch.h"
 
 using namespace mlir;
 using namespace tile;
@@ -104,9 +107,82 @@ lowering::Cost Coalescing::cost(Operation *op, const LinearLayout &l) const {
   return {count, count * each, 0};
 }
 
-cta::LayoutAttr Coalescing::lanesSideBySide(Operation *op) {
+cta::LayoutAttr Coalescing::ownLayout(Operation *op) {
   const Access &access = accesses.find(op)->second;
-  return access.strided ? anchorWith(op, 1) : cta::LayoutAttr();
+  if (access.strided)
+    return anchorWith(op, 1);
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(op->getOperand(0).getType()).getShape();
+  if (!access.contiguous)
+    return {};
+  Group &group = groupOf(shape, access.order);
+  layoutOf(group);
+  Limits own;
+  own.add(access);
+  return group.hasRuns ? layoutWith(group, vectorOf(own, shape), access.bytes) : cta::LayoutAttr();
+}
+
+lowering::Cost tile::costOfReducing(ReduceOp op, const LinearLayout &l) {
+  const Tuning &tuning = tuningOf(op);
+  unsigned axis = op.getAxis();
+  double results = layout::sliceAxis(l, axis).inSize(Dim::reg());
+  unsigned lanes = llvm::popcount(lowering::axisBits(l, Dim::lane(), axis));
+  unsigned warps = llvm::popcount(lowering::axisBits(l, Dim::warp(), axis));
+  lowering::Cost cost{l.inSize(Dim::reg()) - results, 0, 0};
+  cost += {2 * lanes * results, lanes * results, lanes * tuning.shuffleCycles};
+  if (double parts = warps ? 1 << warps : 0)
+    cost += {(1 + 2 * parts) * results, (1 + parts) * results, tuning.exchangeCycles};
+  return cost;
+}
+
+/// Whether what is reduced may be a block of this shape in more dimensions.
+static bool isWithinRows(ReduceOp op, ArrayRef<int64_t> shape) {
+  ArrayRef<int64_t> reduced = op.getInputType().getShape();
+  return reduced != shape && llvm::product_of(reduced) == llvm::product_of(shape);
+}
+
+/// Of the accesses of a group, each where it is best, and of the reductions of its blocks, if they
+/// live in `l`.
+double Coalescing::cyclesOf(const Group &group, const LinearLayout &l) {
+  double cycles = 0;
+  for (auto &[op, access] : accesses) {
+    auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+    if (!access.contiguous || type.getShape() != ArrayRef(group.shape) ||
+        access.order != group.order)
+      continue;
+    Limits own;
+    own.add(access);
+    unsigned vector = vectorOf(own, group.shape);
+    LinearLayout best = layoutWith(group, vector, access.bytes).getLayout();
+    Type element = cast<PtrType>(type.getElementType()).getPointee();
+    lowering::Cost moved = lowering::convertCost(best, l, element, targetOf(op));
+    moved += cost(op, best);
+    cycles += std::min(cost(op, l).total(warps), moved.total(warps));
+  }
+  for (ReduceOp op : reductions)
+    if (isWithinRows(op, group.shape))
+      cycles += costOfReducing(op, layout::reshape(l, op.getInputType().getShape())).total(warps);
+  return cycles;
+}
+
+/// Elements of a row that a thread has side by side: more than `vector` if that saves a part of the
+/// cycles of reductions within rows.
+unsigned Coalescing::runFor(const Group &group, unsigned vector, unsigned bytes) {
+  auto isOfGroup = [&](ReduceOp op) { return isWithinRows(op, group.shape); };
+  if (group.order.empty() || llvm::none_of(reductions, isOfGroup))
+    return vector;
+  int64_t each = llvm::product_of(group.shape) / (kLanes * warps);
+  int64_t most = std::min(each, group.shape[group.order.front()]);
+  unsigned best = vector;
+  double least =
+      tuning.worthExchange * cyclesOf(group, layoutWith(group, vector, bytes).getLayout());
+  for (unsigned run = 2 * vector; run <= most; run *= 2) {
+    double cycles = cyclesOf(group, layoutWith(group, run, bytes).getLayout());
+    if (cycles < least) {
+      least = cycles;
+      best = run;
+    }
+  }
+  return best;
 }
 
 bool Coalescing::isGoodEnough(Operation *op, cta::LayoutAttr given) {

@@ -40,6 +40,15 @@ static bool isOnlyMultiplied(Value v) {
   });
 }
 
+/// Whether `v`, but for what was done with its elements since, is a block under another shape.
+static bool isReshaped(Value v, unsigned depth) {
+  Operation *def = v.getDefiningOp();
+  if (isa_and_nonnull<ReshapeOp>(def))
+    return true;
+  return def && depth > 0 && isElementwise(def) &&
+         llvm::any_of(def->getOperands(), [&](Value v) { return isReshaped(v, depth - 1); });
+}
+
 Coalescing::Coalescing(func::FuncOp func, AxisInfoAnalysis &axes, unsigned numWarps)
     : context(func.getContext()), tuning(tuningOf(func)), warps(numWarps) {
   func.walk([&](Operation *op) {
@@ -51,9 +60,11 @@ Coalescing::Coalescing(func::FuncOp func, AxisInfoAnalysis &axes, unsigned numWa
       addAccess(op, rmw.getPtr(), rmw.getMask(), axes);
     else if (auto cas = dyn_cast<AtomicCasOp>(op))
       addAccess(op, cas.getPtr(), nullptr, axes);
-    else if (auto reduce = dyn_cast<ReduceOp>(op))
+    else if (auto reduce = dyn_cast<ReduceOp>(op)) {
       addCombined(op, reduce.getAxis());
-    else if (auto scan = dyn_cast<ScanOp>(op))
+      if (isReshaped(op->getOperand(0), reach::kOperands))
+        reductions.push_back(reduce);
+    } else if (auto scan = dyn_cast<ScanOp>(op))
       addCombined(op, scan.getAxis());
     else if (auto broadcast = dyn_cast<BroadcastOp>(op))
       addRepeated(broadcast);
@@ -128,7 +139,7 @@ void Coalescing::addAccess(Operation *op, Value ptr, Value mask, AxisInfoAnalysi
     if (!isSingle)
       (access.alone ? group.alone : group.together).add(access);
   }
-  accesses[op] = std::move(access);
+  accesses.insert({op, std::move(access)});
   if (isa<LoadOp>(op) && llvm::is_contained(type.getShape(), 1))
     thinLoads.emplace_back(type.getShape());
 }
@@ -264,7 +275,10 @@ cta::LayoutAttr Coalescing::layoutOf(Group &group) {
   if (group.layout)
     return group.layout;
   const Limits &limits = group.together.isEmpty() ? group.alone : group.together;
-  group.layout = layoutWith(group, vectorOf(limits, group.shape), limits.mostBytes);
+  unsigned vector = vectorOf(limits, group.shape);
+  unsigned run = runFor(group, vector, limits.mostBytes);
+  group.hasRuns = run > vector;
+  group.layout = layoutWith(group, run, limits.mostBytes);
   return group.layout;
 }
 

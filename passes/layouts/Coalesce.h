@@ -14,6 +14,9 @@
 // Where no dimension is known to be contiguous, the one along which neighbours most likely lie
 // within a sector is taken for the fastest (rows of a convolution, which wrap).
 //
+// Warps divide rows, instead of columns, where each of them then loads fewer of the operands that
+// are repeated along rows or columns.
+//
 // Rows that are reduced (or scanned) stay within a warp as far as there are
 // other rows for the other warps: then the reduction needs no shared memory.
 //
@@ -25,6 +28,7 @@
 #include "passes/facts/AxisInfo.h"
 #include "passes/memory/Costs.h"
 #include "target/Tuning.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace tile {
 
@@ -61,9 +65,10 @@ public:
   bool isRepeated(mlir::Operation *op) const;
   /// True if `op` may as well work in `layout` as in its anchor.
   bool isGoodEnough(mlir::Operation *op, cta::LayoutAttr layout);
-  /// Of a row of which memory has one element in a few, each element is an access of its own:
-  /// the layout in which neighbouring lanes make those that share sectors. Null for others.
-  cta::LayoutAttr lanesSideBySide(mlir::Operation *op);
+  /// Of a row of which memory has one element in a few, each element is an access of its own: the
+  /// layout in which neighbouring lanes make those that share sectors. Where threads have longer
+  /// runs of a row than they access at once, the layout of the access alone. Null for others.
+  cta::LayoutAttr ownLayout(mlir::Operation *op);
   /// What the accesses of `op` take if it works in `layout`.
   lowering::Cost cost(mlir::Operation *op, const layout::LinearLayout &layout) const;
   unsigned numWarps() const { return warps; }
@@ -95,6 +100,7 @@ private:
     llvm::SmallVector<unsigned, 4> order;
     Limits together, alone;
     cta::LayoutAttr layout;
+    bool hasRuns = false; ///< of elements, longer than vectors
   };
   void lean(mlir::Operation *op, AxisInfoAnalysis &axes);
   unsigned partsTouched(const Access &access, const layout::LinearLayout &l, unsigned vector,
@@ -107,6 +113,8 @@ private:
   cta::LayoutAttr layoutWith(const Group &group, unsigned vector, unsigned bytes) const;
   uint32_t combinedAxes(llvm::ArrayRef<int64_t> shape) const;
   void addRepeated(BroadcastOp op);
+  unsigned runFor(const Group &group, unsigned vector, unsigned bytes);
+  double cyclesOf(const Group &group, const layout::LinearLayout &l);
   /// Loads of a thread for blocks that are repeated to this shape, if it has layout `l`.
   unsigned numRepeatedLoads(llvm::ArrayRef<int64_t> shape, const layout::LinearLayout &l) const;
   /// Loads of one row that all rows of a block of this shape use.
@@ -115,16 +123,22 @@ private:
   mlir::MLIRContext *context;
   const Tuning &tuning;
   unsigned warps;
-  llvm::DenseMap<mlir::Operation *, Access> accesses;
+  llvm::MapVector<mlir::Operation *, Access> accesses;
   llvm::SmallVector<Group, 4> groups;
   /// Shapes of loads that are one element long along some dimension.
   llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 4> thinLoads;
   /// Shapes of what is loaded and repeated to a larger block, and of that block.
   llvm::SmallVector<std::pair<llvm::SmallVector<int64_t, 4>, llvm::SmallVector<int64_t, 4>>, 4>
       repeated;
+  /// Reductions of blocks of more dimensions than are accessed, such as the steps of a sorting
+  /// network.
+  llvm::SmallVector<ReduceOp, 4> reductions;
   /// Axes along which blocks of a shape are reduced or scanned, as bits.
   llvm::SmallVector<std::pair<llvm::SmallVector<int64_t, 4>, uint32_t>, 4> combined;
 };
+
+/// Of reducing a block in layout `l`.
+lowering::Cost costOfReducing(ReduceOp op, const layout::LinearLayout &l);
 
 } // namespace tile
 

@@ -289,9 +289,9 @@ double LayoutInference::costOfAccess(Operation *op, cta::LayoutAttr works,
   const Target &target = targetOf(op);
   lowering::Cost cost = coalescing.cost(op, works.getLayout());
   auto move = [&](Value v, cta::LayoutAttr from, cta::LayoutAttr to) {
+    Type moved = getElementType(beforeWidening(v).getType());
     if (from && from != to)
-      cost += lowering::convertCost(from.getLayout(), to.getLayout(), getElementType(v.getType()),
-                                    target);
+      cost += lowering::convertCost(from.getLayout(), to.getLayout(), moved, target);
   };
   for (Value operand : op->getOperands())
     if (blockType(operand))
@@ -304,26 +304,14 @@ double LayoutInference::costOfAccess(Operation *op, cta::LayoutAttr works,
 
 /// Of elements that lie a few bytes apart, a thread that has some side by side accesses each by
 /// itself, lanes far from each other. They are worth an exchange with others that have them
-/// side by side if that saves a part of the cycles.
+/// side by side if that saves a part of the cycles, and more than it takes until it is done.
 cta::LayoutAttr LayoutInference::layoutOfStrided(Operation *op, cta::LayoutAttr given) {
-  cta::LayoutAttr own = coalescing.lanesSideBySide(op);
+  cta::LayoutAttr own = coalescing.ownLayout(op);
   if (!own || own == given || isa<AtomicCasOp>(op))
     return given;
-  double there = costOfAccess(op, own, given), here = costOfAccess(op, given, given);
-  return there < tuningOf(op).worthExchange * here ? own : given;
-}
-
-static lowering::Cost costOfReducing(ReduceOp op, const LinearLayout &l) {
   const Tuning &tuning = tuningOf(op);
-  unsigned axis = op.getAxis();
-  double results = layout::sliceAxis(l, axis).inSize(Dim::reg());
-  unsigned lanes = llvm::popcount(lowering::axisBits(l, Dim::lane(), axis));
-  unsigned warps = llvm::popcount(lowering::axisBits(l, Dim::warp(), axis));
-  lowering::Cost cost{l.inSize(Dim::reg()) - results, 0, 0};
-  cost += {2 * lanes * results, lanes * results, lanes * tuning.shuffleCycles};
-  if (double parts = warps ? 1 << warps : 0)
-    cost += {(1 + 2 * parts) * results, (1 + parts) * results, tuning.exchangeCycles};
-  return cost;
+  double there = costOfAccess(op, own, given), here = costOfAccess(op, given, given);
+  return std::max(there / tuning.worthExchange, there + tuning.exchangeCycles) < here ? own : given;
 }
 
 /// Cycles of reducing and storing what becomes of `v`, element by element, in layout `l`.
