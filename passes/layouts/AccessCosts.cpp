@@ -164,6 +164,12 @@ double Coalescing::cyclesOf(const Group &group, const LinearLayout &l) {
   return cycles;
 }
 
+cta::LayoutAttr Coalescing::layoutOfRuns(ArrayRef<int64_t> shape) {
+  cta::LayoutAttr layout = shapeLayout(shape);
+  auto *group = llvm::find_if(groups, [&](Group &g) { return ArrayRef(g.shape) == shape; });
+  return group->hasRuns ? layout : cta::LayoutAttr();
+}
+
 /// Elements of a row that a thread has side by side: more than `vector` if that saves a part of the
 /// cycles of reductions within rows.
 unsigned Coalescing::runFor(const Group &group, unsigned vector, unsigned bytes) {

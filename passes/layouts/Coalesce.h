@@ -49,6 +49,8 @@ public:
   /// The layout for blocks of this shape that nothing else decides: that of
   /// the accesses of the shape, if there are any.
   cta::LayoutAttr shapeLayout(llvm::ArrayRef<int64_t> shape);
+  /// The same if threads have longer runs of rows there than they access at once; null if not.
+  cta::LayoutAttr layoutOfRuns(llvm::ArrayRef<int64_t> shape);
   /// True if accesses say where blocks of this shape live.
   bool isAccessed(llvm::ArrayRef<int64_t> shape) const;
   /// Elements of one access if `op` works in `layout`.

@@ -305,7 +305,7 @@ double LayoutInference::costOfAccess(Operation *op, cta::LayoutAttr works,
 /// Of elements that lie a few bytes apart, a thread that has some side by side accesses each by
 /// itself, lanes far from each other. They are worth an exchange with others that have them
 /// side by side if that saves a part of the cycles, and more than it takes until it is done.
-cta::LayoutAttr LayoutInference::layoutOfStrided(Operation *op, cta::LayoutAttr given) {
+cta::LayoutAttr LayoutInference::layoutOfItsOwn(Operation *op, cta::LayoutAttr given) {
   cta::LayoutAttr own = coalescing.ownLayout(op);
   if (!own || own == given || isa<AtomicCasOp>(op))
     return given;

@@ -112,6 +112,9 @@ void LayoutInference::inferShape(Operation *op) {
   if (auto trans = dyn_cast<TransOp>(op))
     if (cta::LayoutAttr moved = layoutToTurn(trans, home))
       works[op] = home = moved;
+  if (isa<ReshapeOp>(op) && ownLayouts.contains(home))
+    if (cta::LayoutAttr runs = coalescing.layoutOfRuns(blockType(src).getShape()))
+      works[op] = home = runs;
   LinearLayout l = isa<TransOp>(op)
                        ? layout::transpose(home.getLayout(), cast<TransOp>(op).getOrder())
                        : layout::reshape(home.getLayout(), blockType(result).getShape());
@@ -195,7 +198,10 @@ void LayoutInference::inferMemory(Operation *op) {
   }
   if (!layout)
     layout = coalescing.anchor(op);
-  layout = layoutOfStrided(op, layout);
+  if (cta::LayoutAttr own = layoutOfItsOwn(op, layout); own != layout) {
+    ownLayouts.insert(own);
+    layout = own;
+  }
   works[op] = layout;
   for (Value result : op->getResults())
     setHome(result, layout);

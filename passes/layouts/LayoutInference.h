@@ -59,7 +59,7 @@ private:
   cta::LayoutAttr layoutToTurn(TransOp op, cta::LayoutAttr home) const;
   double costOfUses(mlir::Value v, const layout::LinearLayout &l, unsigned depth, unsigned &budget,
                     bool &isReduced) const;
-  cta::LayoutAttr layoutOfStrided(mlir::Operation *op, cta::LayoutAttr given);
+  cta::LayoutAttr layoutOfItsOwn(mlir::Operation *op, cta::LayoutAttr given);
   double costOfAccess(mlir::Operation *op, cta::LayoutAttr works, cta::LayoutAttr result) const;
   bool isBetterThere(LoadOp load, cta::LayoutAttr best, cta::LayoutAttr wanted) const;
   void inferReduce(ReduceOp op);
@@ -114,6 +114,9 @@ private:
   llvm::DenseMap<mlir::Operation *, std::array<cta::LayoutAttr, 3>> dots;
   /// Where accumulators of matrix products live.
   llvm::SmallPtrSet<mlir::Attribute, 4> accumulators;
+  /// Where accesses work that have a layout of their own: blocks live there no longer than they
+  /// have to.
+  llvm::SmallPtrSet<mlir::Attribute, 4> ownLayouts;
   /// Those of warpgroup products, by shape: known before the walk comes to them.
   llvm::SmallVector<std::pair<llvm::ArrayRef<int64_t>, cta::LayoutAttr>, 2> products;
   /// Deferred operations and how many operations computing them again takes.
