@@ -358,11 +358,7 @@ void Reader::visitDot(DotOp op) {
   std::string types =
       formatted("{}.{}.{}", typeName(acc), typeName(a), typeName(op.getB().getType()));
   Arithmetic kind = arithmeticOf(a.getElementType());
-  bool isUsed = false;
-  if (instruction)
-    if (auto wanted = matrixDotLayouts(*instruction, cta::getLayout(acc), k))
-      isUsed = wanted->a == cta::getLayout(a) && wanted->b == cta::getLayout(op.getB().getType());
-  if (isUsed) {
+  if (dotMethod(op) == DotMethod::Matrix) {
     dot.instruction =
         formatted("mma.m{}n{}k{}.{}", instruction->m, instruction->n, instruction->k, types);
   } else {

@@ -114,6 +114,8 @@ bool Widening::isKnown(Value *v, unsigned depth) {
     Function *callee = call->getCalledFunction();
     if (callee && callee->getName().contains("shfl"))
       known = isKnown(call->getArgOperand(1), depth + 1);
+    else if (callee && call->mayReadFromMemory()) // matrices from shared memory
+      known = false;
     else if (text && text->hasSideEffects()) // a load by a predicate, and what it gives without
       known = any_of(call->args(), [](const Use &use) { return use->getType()->isIntegerTy(1); }) &&
               all_of(call->args(), [&](const Use &use) {

@@ -21,6 +21,7 @@
 #include "passes/facts/Refusals.h"
 #include "passes/facts/Registers.h"
 #include "passes/layouts/DotLayouts.h"
+#include "passes/layouts/LayoutInference.h"
 #include "passes/layouts/StagingLayouts.h"
 #include "passes/memory/Scratch.h"
 #include "llvm/ADT/Statistic.h"
@@ -62,8 +63,11 @@ static int64_t sharedBytes(ModuleOp module, ArrayRef<Pipeline> pipelines,
     slots = std::max(slots, own);
     for (const Copy &copy : p.copies)
       for (Operation *user : copy.value.getUsers()) {
-        if (auto trans = dyn_cast<TransOp>(user); trans && copy.isReadTurned(trans))
-          replaced.insert(trans->user_begin(), trans->user_end());
+        if (auto trans = dyn_cast<TransOp>(user))
+          for (Operation *behind : trans->getUsers())
+            if (copy.isReadTurned(trans) ||
+                (isa<cta::ConvertLayoutOp>(behind) && readsZerosOutside(copy.load)))
+              replaced.insert(behind);
         if (auto stage = dyn_cast<cta::StageOp>(user);
             stage ? copy.isReadInPlace(stage) : isa<cta::ConvertLayoutOp>(user))
           replaced.insert(user);
@@ -260,6 +264,26 @@ static void readTurned(TransOp trans, Value slot) {
   trans.erase();
 }
 
+/// What conversions behind `trans` give is read of `slot` where they want it.
+static void readTransposed(TransOp trans, Value slot) {
+  auto block = cast<RankedTensorType>(trans.getSrc().getType());
+  for (Operation *user : llvm::make_early_inc_range(trans->getUsers())) {
+    auto convert = dyn_cast<cta::ConvertLayoutOp>(user);
+    if (!convert)
+      continue;
+    OpBuilder at(convert);
+    auto holders = cta::LayoutAttr::get(at.getContext(),
+                                        operandLayoutFor(trans, cta::getLayout(convert.getType())));
+    auto read = RankedTensorType::get(block.getShape(), block.getElementType(), holders);
+    convert.getResult().replaceAllUsesWith(
+        TransOp::create(at, convert.getLoc(), cast<RankedTensorType>(convert.getType()),
+                        cta::ReadOp::create(at, convert.getLoc(), read, slot), trans.getOrder()));
+    convert.erase();
+  }
+  if (trans.use_empty())
+    trans.erase();
+}
+
 /// What users find instead of the loaded block: `slot`, or what they read of it.
 void LoopRewriter::use(Copy &c, Value slot) {
   bool isWhole = readsZerosOutside(c.load);
@@ -272,6 +296,8 @@ void LoopRewriter::use(Copy &c, Value slot) {
       stage.erase();
     } else if (trans && c.isReadTurned(trans)) {
       readTurned(trans, slot);
+    } else if (trans && isWhole) {
+      readTransposed(trans, slot);
     } else if (stage) { // to be turned
       auto type = cast<RankedTensorType>(c.value.getType());
       unsigned warps = unsigned(cta::getLayout(type).inSize(layout::Dim::warp()));

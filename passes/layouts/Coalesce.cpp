@@ -28,12 +28,18 @@ static bool addsNeighbours(Operation *op) {
          targetOf(op).has(Feature::VectorAtomics);
 }
 
-/// Whether products alone use `v`: they take it from shared memory, or move it to where they
-/// want it, so that nothing else of its shape need live where it is loaded.
+/// Whether an element of the result is one of the operand, changed by itself.
+static bool changesElements(Operation *op) {
+  return op->hasTrait<OpTrait::Elementwise>() && op->getNumOperands() == 1 &&
+         op->getNumResults() == 1;
+}
+
+/// Whether products alone use `v`, as it is or widened: they take it from shared memory, or move
+/// it to where they want it, so that nothing else of its shape need live where it is loaded.
 static bool isOnlyMultiplied(Value v) {
   return !v.use_empty() && llvm::all_of(v.getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
-    if (isa<TransOp>(user))
+    if (isa<TransOp>(user) || changesElements(user))
       return isOnlyMultiplied(user->getResult(0));
     bool isProduct = isa<DotOp, cta::WarpgroupDotOp>(user) && use.getOperandNumber() != kDotAcc;
     return isProduct || isa<cta::StageOp>(user);

@@ -13,8 +13,9 @@ using layout::Basis;
 using layout::Dim;
 using layout::LinearLayout;
 
-/// Two columns of an accumulator in each of four lanes.
-static constexpr unsigned kPairsDepth = 8;
+/// Bits of the inner dimension that lanes count.
+static constexpr unsigned kInnerLaneBits = 2;
+static constexpr unsigned kMostRun = 4; ///< of bytes, as many as are read at once
 
 //===----------------------------------------------------------------------===//
 // Instructions
@@ -45,6 +46,18 @@ std::optional<MatrixInstruction> tile::chooseInstruction(DotOp op, const Target 
   while (chosen.k > least && depth <= chosen.k / 2)
     chosen.k /= 2;
   return chosen;
+}
+
+int32_t MatrixInstruction::placeOf(int32_t k) const {
+  unsigned own = llvm::Log2_32(packed);
+  if (run <= own)
+    return k;
+  // As registers and lanes count it: neighbours, lanes, all that is further apart. Some of that is
+  // nearer than lanes are.
+  int32_t neighbours = k & int32_t((1u << own) - 1), rest = k >> own;
+  int32_t lanes = rest & ((1 << kInnerLaneBits) - 1), far = rest >> kInnerLaneBits;
+  int32_t near = far & int32_t((1u << (run - own)) - 1);
+  return neighbours | near << own | lanes << run | (far >> (run - own)) << (run + kInnerLaneBits);
 }
 
 namespace {
@@ -96,13 +109,9 @@ static Bits fragmentBits(const MatrixInstruction &i, DotOperand operand, unsigne
     reg(inner, v);
   if (operand != kDotB && i.m == 16)
     reg(outer, 8);
-  bool inPairs = i.inPairs && !acc;
-  if (inPairs)
-    reg(inner, 1);
-  unsigned beside = inPairs ? 2 : packed;
-  for (unsigned v = 4 * beside; v < depth; v *= 2)
+  for (unsigned v = 4 * packed; v < depth; v *= 2)
     reg(inner, v);
-  for (unsigned v : {beside, 2 * beside})
+  for (unsigned v : {packed, 2 * packed})
     bits.lane.push_back(Bits::along(rank, inner, int32_t(v)));
   for (unsigned v : {1, 2, 4})
     bits.lane.push_back(Bits::along(rank, outer, int32_t(v)));
@@ -165,6 +174,9 @@ std::optional<DotLayouts> tile::matrixDotLayouts(const MatrixInstruction &instru
       bits.reg.push_back(project(basis));
     for (const Basis &basis : rest.warp)
       bits.warp.push_back(project(basis));
+    for (auto *list : {&bits.reg, &bits.lane})
+      for (Basis &basis : *list)
+        basis[inner] = instruction.placeOf(basis[inner]);
     return bits.clampedTo(size);
   };
   return DotLayouts{operand(kDotA), operand(kDotB), acc};
@@ -333,12 +345,17 @@ DotLayouts tile::chooseDotLayouts(DotOp op, unsigned numWarps, OperandWork work)
   return *matrixDotLayouts(*instruction, acc, depth);
 }
 
-std::optional<DotLayouts> tile::dotLayoutsFor(DotOp op, const LinearLayout &acc, bool inPairs) {
+std::optional<DotLayouts> tile::dotLayoutsFor(DotOp op, const LinearLayout &acc, unsigned run) {
   auto instruction = chooseInstruction(op, targetOf(op));
-  if (!instruction || (inPairs && (instruction->packed != 1 || instruction->k < kPairsDepth)))
+  int64_t depth = op.getA().getType().getShape().back();
+  if (!instruction || depth < int64_t(instruction->k))
+    return instruction && run == 0 ? matrixDotLayouts(*instruction, acc, depth) : std::nullopt;
+  // A run is of registers: of the inner dimension lanes count the rest.
+  if (run > 0 &&
+      (run <= llvm::Log2_32(instruction->packed) || depth >> run < int64_t(1) << kInnerLaneBits))
     return std::nullopt;
-  instruction->inPairs = inPairs;
-  return matrixDotLayouts(*instruction, acc, op.getA().getType().getShape().back());
+  instruction->run = run;
+  return matrixDotLayouts(*instruction, acc, depth);
 }
 
 /// Shared memory that the operands of a product may take: what else the kernel keeps
@@ -370,10 +387,10 @@ static DotLayouts layoutsOf(DotOp op) {
 
 std::optional<MatrixInstruction> tile::instructionOf(DotOp op) {
   DotLayouts given = layoutsOf(op);
-  for (bool inPairs : {false, true})
-    if (auto matrix = dotLayoutsFor(op, given.acc, inPairs); matrix && *matrix == given) {
+  for (unsigned run = 0; run <= kMostRun; ++run)
+    if (auto matrix = dotLayoutsFor(op, given.acc, run); matrix && *matrix == given) {
       auto instruction = chooseInstruction(op, targetOf(op));
-      instruction->inPairs = inPairs;
+      instruction->run = run;
       return instruction;
     }
   return std::nullopt;

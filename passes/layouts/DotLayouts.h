@@ -24,9 +24,12 @@ namespace tile {
 struct MatrixInstruction {
   unsigned m, n, k;
   unsigned packed; ///< operand elements in one register
-  /// A thread has two neighbours of the inner dimension, as of an accumulator's columns,
-  /// instead of every fourth. Sums do not tell, as long as both operands are so.
-  bool inPairs = false;
+  /// A thread has 2^run neighbours of the inner dimension, as they lie in an accumulator's columns
+  /// or in memory, instead of `packed`. Sums do not tell, as long as both operands are so.
+  unsigned run = 0;
+
+  /// What of the inner dimension is multiplied in place of `k`.
+  int32_t placeOf(int32_t k) const;
 };
 
 /// The operands of a product, in the order of the op.
@@ -48,7 +51,7 @@ struct DotLayouts {
   }
 };
 
-/// The instruction, or that with pairs, that the layouts of a product's blocks are made for;
+/// The instruction, with the runs, that the layouts of a product's blocks are made for;
 /// nothing if they are not made for one.
 std::optional<MatrixInstruction> instructionOf(DotOp op);
 
@@ -73,9 +76,9 @@ struct OperandWork {
 /// The layouts for `op` when nothing is given.
 DotLayouts chooseDotLayouts(DotOp op, unsigned numWarps, OperandWork work = {});
 /// The layouts for an accumulator that lives in `acc`; nothing if no
-/// instruction of the op, with pairs if these are asked for, can work there.
+/// instruction of the op, with runs if these are asked for, can work there.
 std::optional<DotLayouts> dotLayoutsFor(DotOp op, const layout::LinearLayout &acc,
-                                        bool inPairs = false);
+                                        unsigned run = 0);
 
 /// Operands for a matrix instruction that works on `acc`, if it can.
 std::optional<DotLayouts> matrixDotLayouts(const MatrixInstruction &instruction,

@@ -20,7 +20,7 @@ using namespace tile;
 using layout::Dim;
 using layout::LinearLayout;
 
-static constexpr unsigned kWordBytes = 4;
+static constexpr unsigned kWordBytes = 4, kVectorBytes = 16;
 
 void LayoutInference::inferScan(ScanOp op) {
   cta::LayoutAttr first = firstHome(op->getOperands(), op);
@@ -193,11 +193,37 @@ void LayoutInference::inferStage(cta::StageOp op) {
   }
 }
 
+/// What is moved to where a product takes it: what `operand` is widened from.
+static Value narrowOf(Value operand) {
+  for (unsigned step = 0; step < reach::kChanges; ++step) {
+    Operation *def = operand.getDefiningOp();
+    if (!def || !isElementwise(def) || def->getNumOperands() != 1 || !blockType(def->getOperand(0)))
+      break;
+    operand = def->getOperand(0);
+  }
+  return operand;
+}
+
+unsigned LayoutInference::longestRun(DotOp op) const {
+  unsigned longest = 0;
+  for (Value operand : {op.getA(), op.getB()}) {
+    unsigned wide = getElementBytes(getElementType(operand.getType()));
+    unsigned narrow = getElementBytes(getElementType(narrowOf(operand).getType()));
+    if (wide == 2 && narrow < wide)
+      longest = llvm::Log2_32(kVectorBytes / narrow);
+  }
+  return longest;
+}
+
 double LayoutInference::costOfOperands(DotOp op, const DotLayouts &layouts) const {
   lowering::Cost cost;
   auto add = [&](Value operand, const LinearLayout &to) {
-    if (cta::LayoutAttr home = natural(operand); home && home.getLayout() != to)
-      cost += lowering::convertCost(home.getLayout(), to, getElementType(operand.getType()),
+    Value moved = narrowOf(operand);
+    if (getElementBytes(getElementType(moved.getType())) >=
+        getElementBytes(getElementType(operand.getType())))
+      moved = operand;
+    if (cta::LayoutAttr home = natural(moved); home && home.getLayout() != to)
+      cost += lowering::convertCost(home.getLayout(), to, getElementType(moved.getType()),
                                     targetOf(op));
   };
   add(op.getA(), layouts.a);

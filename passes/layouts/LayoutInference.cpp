@@ -264,11 +264,16 @@ void LayoutInference::inferDot(DotOp op) {
     inPlace = dotLayoutsFor(op, home.getLayout());
   OperandWork work{workOf(op.getA()), workOf(op.getB())};
   DotLayouts layouts = inPlace ? *inPlace : chooseDotLayouts(op, coalescing.numWarps(), work);
-  // Another product's result is multiplied in pairs, as it lies, if that moves less.
-  if (cta::LayoutAttr home = natural(op.getA()); home && accumulators.contains(home))
-    if (auto paired = dotLayoutsFor(op, layouts.acc, /*inPairs=*/true);
-        paired && costOfOperands(op, *paired) < costOfOperands(op, layouts))
-      layouts = *paired;
+  // Another product's result is multiplied in pairs, as it lies, and narrow elements in runs of
+  // what is read of them at once, if that moves less.
+  cta::LayoutAttr home = natural(op.getA());
+  bool isChained = home && accumulators.contains(home);
+  unsigned bytes = getElementBytes(op.getA().getType().getElementType());
+  unsigned longest = isChained && bytes >= 4 ? 1 : longestRun(op);
+  for (unsigned run = 1; run <= longest; ++run)
+    if (auto inRuns = dotLayoutsFor(op, layouts.acc, run);
+        inRuns && costOfOperands(op, *inRuns) < costOfOperands(op, layouts))
+      layouts = *inRuns;
   cta::LayoutAttr acc = get(layouts.acc), a = get(layouts.a), b = get(layouts.b);
   if (wantsStaging(op, layouts)) { // from wherever they are
     a = homeOr(op.getA());

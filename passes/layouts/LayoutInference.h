@@ -72,6 +72,9 @@ private:
   void inferDot(DotOp op);
   /// Of moving the operands from where they live.
   double costOfOperands(DotOp op, const DotLayouts &layouts) const;
+  /// Log2 of the neighbours along the inner dimension that a thread may read at once, of an operand
+  /// that is widened; 0: none is.
+  unsigned longestRun(DotOp op) const;
   void inferDot(cta::WarpgroupDotOp op);
   /// Where an operand is written to shared memory from, if not from where it lives.
   void inferStage(cta::StageOp op);

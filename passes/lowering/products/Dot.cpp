@@ -163,6 +163,7 @@ FailureOr<Registers> MatrixLowering::gather(DotOperand which, const RegisterMap 
       elements.push_back(l.in.zero(element));
       continue;
     }
+    at[innerDim] = instruction.placeOf(at[innerDim]);
     for (auto [coordinate, size] : llvm::zip_equal(at, shape))
       coordinate &= int32_t(size - 1); // beyond the end: a copy
     std::optional<unsigned> found = map.find(at);
