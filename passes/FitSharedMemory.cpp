@@ -10,6 +10,7 @@
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 #include "passes/facts/FormFacts.h"
+#include "passes/facts/ProductFacts.h"
 #include "passes/facts/Refusals.h"
 #include "passes/facts/Registers.h"
 #include "passes/facts/Roles.h"
@@ -17,6 +18,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Support/DebugLog.h"
+#include <utility>
 
 namespace tile {
 #define GEN_PASS_DEF_FITSHAREDMEMORYPASS
@@ -94,12 +96,13 @@ struct FitSharedMemoryPass : tile::impl::FitSharedMemoryPassBase<FitSharedMemory
     bool hasProducts = module->walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
     if (smaller && hasProducts && targetOf(module).has(Feature::Wgmma))
       before = module.clone();
-    OwningOpRef<ModuleOp> byWarps;
-    if (smaller && hasProducts && !before)
-      byWarps = module.clone();
+    OwningOpRef<ModuleOp> asked;
+    if (smaller && hasProducts && isFree(kernelOf(module).getRoles()) &&
+        kernelOf(module).getCtas() <= 1 && mayBeCrowded(kernelOf(module).getWarps(), bool(before)))
+      asked = module.clone();
     Made made;
     if (failed(make(before, made)) || (before && failed(copyAhead(before, made))) ||
-        (byWarps && failed(spread(*byWarps, made))))
+        (asked && failed(spread(*asked, before, made))))
       return signalPassFailure();
     for (Diagnostic &remark : made.remarks)
       getContext().getDiagEngine().emit(std::move(remark));
@@ -253,7 +256,7 @@ private:
         continue;
       most = became;
       asked = module.clone();
-      made.remarks = std::move(said);
+      made.remarks = std::exchange(said, {});
     }
     before->setAttr(tile::kKernelAttr, form);
     restore(*asked);
@@ -272,28 +275,51 @@ private:
                       IntegerAttr::get(IntegerType::get(&getContext(), 32), programs));
   }
 
-  /// Four warps that would have more in blocks alone than a thread has registers would keep the
-  /// rest in memory. Eight hold half of it each.
-  LogicalResult spread(ModuleOp before, Made &made) {
+  /// Whether so few warps may be too few for the blocks: warpgroups look for their own number.
+  static bool mayBeCrowded(int32_t warps, bool byWarpgroups) {
+    return byWarpgroups ? warps < kWarpsOfWarpgroup : warps <= kWarpsOfWarpgroup;
+  }
+
+  /// Warps that would have more in blocks alone than their threads have registers would keep the
+  /// rest in memory. Twice as many hold half of it each.
+  LogicalResult spread(ModuleOp asked, OwningOpRef<ModuleOp> &before, Made &made) {
     ModuleOp module = getOperation();
-    KernelAttr asked = made.wanted;
-    int64_t blocks = blocksOf(module, registersDuringWarpProducts);
-    if (blocks <= kMaxRegisters || asked.getWarps() != kWarpsOfWarpgroup ||
-        !isFree(asked.getRoles()) || asked.getCtas() > 1)
-      return success();
-    OwningOpRef<ModuleOp> few = module.clone();
-    std::vector<Diagnostic> said;
-    before->setAttr(tile::kKernelAttr,
-                    KernelAttr::get(asked.getContext(), 2 * asked.getWarps(), asked.getStages(),
-                                    asked.getCtas(), asked.getRoles()));
-    restore(before);
-    if (failed(attempt(said)))
-      return failure();
-    if (fits(module) && blocksOf(module, registersDuringWarpProducts) < blocks)
-      made.remarks = std::move(said);
-    else
-      restore(*few);
+    auto blocks = [&] {
+      return std::max(blocksOf(module, registersDuringWarpProducts),
+                      blocksOf(module, [](func::FuncOp kernel) {
+                        return registersOfBlocksDuringProducts(kernel, 0);
+                      }));
+    };
+    for (int32_t warps = 2 * made.wanted.getWarps(); warps <= 2 * kWarpsOfWarpgroup; warps *= 2) {
+      int64_t held = blocks();
+      LDBG() << held << " registers of blocks with " << warps / 2 << " warps";
+      if (held <= kMaxRegisters)
+        break;
+      OwningOpRef<ModuleOp> few = module.clone();
+      asked->setAttr(tile::kKernelAttr,
+                     KernelAttr::get(&getContext(), warps, kernelOf(asked).getStages(),
+                                     kernelOf(asked).getCtas(), kernelOf(asked).getRoles()));
+      if (before)
+        before = asked.clone();
+      restore(asked);
+      Made more;
+      if (failed(make(before, more)))
+        return failure();
+      if (!fits(module) || blocks() >= held) {
+        restore(*few);
+        break;
+      }
+      made = std::move(more);
+    }
     return success();
+  }
+
+  /// Warpgroups of all programs from which on more do not help: one for each tensor core, and
+  /// more where arithmetic stands between products that are over long before it.
+  int64_t warpgroupsWanted() {
+    ModuleOp module = getOperation();
+    return chainsProducts(module) ? blocksOf(module, enoughWarpgroups)
+                                  : tuningOf(module).enoughWarpgroups;
   }
 
   /// Warps that only copy take registers from those that compute: fewer programs fit a
@@ -306,7 +332,7 @@ private:
     KernelAttr wanted = kernelOf(before);
     if (!hasRoles || !isFree(wanted.getRoles()) || wanted.getCtas() > 1)
       return success();
-    int64_t enough = tuningOf(module).enoughWarpgroups, bytes = 0;
+    int64_t enough = warpgroupsWanted(), bytes = 0;
     int64_t with = warpgroupsWithRoles(module);
     // Rings and a warp more that programs wait for which have nothing to do.
     bool isForNothing =
@@ -401,7 +427,7 @@ private:
                       !multipliesInLoops(module) || form.getWarps() != kWarpsOfWarpgroup))
       return success();
     const Tuning &tuning = tuningOf(module);
-    int64_t enough = tuning.enoughWarpgroups;
+    int64_t enough = warpgroupsWanted();
     // Two that share go in step, and two apart do not, as they should where arithmetic is long.
     int64_t now = std::min(warpgroupsNow(module), enough);
     bool isLong = productsOfScore(module) < tuning.productsOfScore;
@@ -417,7 +443,7 @@ private:
     };
     int64_t least = wanted() - registersOfEarlyResults(module);
     OwningOpRef<ModuleOp> alone = module.clone();
-    for (int64_t programs = enough; programs >= fewest; --programs) {
+    for (int64_t programs = tuning.enoughWarpgroups; programs >= fewest; --programs) {
       unsigned threads = unsigned(programs * kWarpgroupThreads);
       int64_t dealt = registersOfRoles(targetOf(module), threads).consumers;
       if (least > dealt)

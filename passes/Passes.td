@@ -32,9 +32,9 @@ def FitSharedMemoryPass : TilePass<"tile-fit-shared-memory", "::mlir::ModuleOp">
       leave a multiprocessor no more programs than it had room for before take the form with all
       stages (`tile.gains_ahead`).
       Programs of one warpgroup that may leave before a loop that only adds up products stay so
-      small, and none of their warps only copy. Where warps multiply for themselves, eight share
-      blocks of which four would hold more than there are registers. Remarks are those of the form
-      that is kept.
+      small, and none of their warps only copy. Where warps multiply for themselves, twice as
+      many share blocks of which they would hold more than there are registers, up to eight. Remarks
+      are those of the form that is kept.
     - **Never**: looks at how the steps work, nor keeps anything of a form that did not fit.
   }];
   let options = [

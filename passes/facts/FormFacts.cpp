@@ -131,6 +131,16 @@ bool tile::hasScores(ModuleOp module) {
          module.walk(isInLoop).wasInterrupted();
 }
 
+bool tile::chainsProducts(ModuleOp module) {
+  DenseMap<Operation *, unsigned> products;
+  return module
+      .walk([&](cta::WarpgroupDotOp product) {
+        Operation *loop = product->getParentOfType<scf::ForOp>();
+        return loop && ++products[loop] > 1 ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 bool tile::copiesByThreads(ModuleOp module) {
   return module.walk([](cta::SlotsOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }

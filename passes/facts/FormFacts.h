@@ -45,6 +45,8 @@ int64_t registersOfEarlyResults(mlir::ModuleOp module);
 int64_t productsOfScore(mlir::ModuleOp module);
 /// Whether a loop works on what one product gives before another takes it.
 bool hasScores(mlir::ModuleOp module);
+/// Whether a loop has several products of warpgroups in a turn.
+bool chainsProducts(mlir::ModuleOp module);
 bool copiesByThreads(mlir::ModuleOp module);
 bool multipliesInLoops(mlir::ModuleOp module);
 
