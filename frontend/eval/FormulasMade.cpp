@@ -129,8 +129,9 @@ static Term broadcasted(Formula &f) {
 static Term partsOf(Formula &f, const Term &number, size_t axis) {
   Terms sizes = shapeOf(f[0]);
   std::optional<int64_t> whole = f.failed() ? std::nullopt : known(sizes[axis]), n = known(number);
-  if (!n || *n < 1)
-    return f.refuse(formatted("`{}` needs a number of parts, got {}", f.name, repr(number.value)));
+  if (!n || *n < 1 || *n > 1024)
+    return f.refuse(formatted("`{}` needs a number of parts from 1 to 1024, got {}", f.name,
+                              repr(number.value)));
   if (!whole)
     return f.call("chunk", {f[0], number, f.integer(int64_t(axis))});
   Terms parts;
@@ -232,6 +233,8 @@ static Term embeddingBag(Formula &f) {
 static Term sumToSize(Formula &f) {
   Terms wanted = f.list(1), sizes = shapeOf(f[0]);
   Term x = f[0];
+  if (wanted.size() > sizes.size())
+    return f.refuse(formatted("`sum_to_size` of {} dimensions to {}", sizes.size(), wanted.size()));
   while (!f.failed() && sizes.size() > wanted.size()) {
     x = f.reduce("sum", x, int64_t(0));
     sizes.erase(sizes.begin());

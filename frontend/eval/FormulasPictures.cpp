@@ -100,8 +100,10 @@ static Term padAround(Formula &f) {
 static Term windows(Formula &f) {
   auto kernel = pairOf(f, 1, 1, 1), dilation = pairOf(f, 2, 1, 1), padding = pairOf(f, 3, 0, 0),
        stride = pairOf(f, 4, 1, 1);
-  if (rankOfPicture(f, 4) != 4 || f.failed())
-    return f.refuse("`unfold` needs a tensor (N, C, H, W)");
+  constexpr int64_t most = 256; // elements of a window: each is a part of its own
+  if (rankOfPicture(f, 4) != 4 || f.failed() || kernel[0] * kernel[1] > most)
+    return f.refuse(
+        formatted("`unfold` needs a tensor (N, C, H, W) and windows of {} elements at most", most));
   Term zero = f.tuple({f.integer(0), f.integer(0)}), x = f[0];
   auto width = [&](int i) { return f.tuple({f.integer(padding[i]), f.integer(padding[i])}); };
   if (padding[0] || padding[1])

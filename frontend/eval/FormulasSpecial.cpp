@@ -1,5 +1,6 @@
 //===- FormulasSpecial.cpp - rarer functions of elements --------------------===//
 #include "frontend/eval/FormulaTerms.h"
+#include "text/Format.h"
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -66,8 +67,10 @@ static Term polynomial(Formula &f) {
   if (f.has(0) && !f[0].value.isSequence()) {
     Terms sizes = shapeOf(f[0]);
     std::optional<int64_t> count = sizes.size() == 1 ? known(sizes[0]) : std::nullopt;
-    if (!count)
-      return f.refuse("`polyval` needs a known number of coefficients");
+    constexpr int64_t most = 1024;
+    if (!count || *count > most)
+      return f.refuse(
+          formatted("`polyval` needs a known number of coefficients, {} at most", most));
     factors.clear();
     for (int64_t i = 0; i < *count; ++i)
       factors.push_back(at(f[0], 0, PyValue::integer(i)));
