@@ -263,10 +263,15 @@ static Result roundToTens(const PyValue &number, int64_t zeros) {
 }
 
 /// Halves go to the even neighbour; with digits, the decimal text decides.
-static Result roundBuiltin(Evaluator &, const CallArgs &args) {
+static Result roundBuiltin(Evaluator &evaluator, const CallArgs &args) {
   ArgReader r("round", args, {"number", "ndigits"}, 1);
   if (!r)
     return r.error();
+  if (r[0].is(Kind::Extension)) {
+    bool isWhole = r.get(1).isNone();
+    return callMethod(evaluator, r[0], "round",
+                      {isWhole ? std::vector<PyValue>() : std::vector{r[1]}, {}});
+  }
   if (!r[0].isNumber())
     return fail(formatted("`round` needs a number, got `{}`", typeName(r[0])));
   if (!r[0].is(Kind::Float)) {

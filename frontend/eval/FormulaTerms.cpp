@@ -223,6 +223,13 @@ Term eval::unsqueezed(const Term &x, int64_t axis) {
   return x.in->call("unsqueeze", {x, x.in->integer(axis)});
 }
 
+Term eval::joined(Formula &f, const Terms &parts, int64_t axis) {
+  std::vector<PyValue> values;
+  for (const Term &part : parts)
+    values.push_back(part.value);
+  return f.call("cat", {{&f, PyValue::list(std::move(values))}, f.integer(axis)});
+}
+
 Term eval::placesAlong(const Term &size, size_t axis, size_t rank) {
   Term line = size.in->call("arange", {size});
   for (size_t dim = axis + 1; dim < rank; ++dim)

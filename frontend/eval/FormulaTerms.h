@@ -88,14 +88,19 @@ struct FormulaEntry {
   size_t collects = SIZE_MAX;
 };
 llvm::ArrayRef<FormulaEntry> activationFormulas();
+llvm::ArrayRef<FormulaEntry> convolutionFormulas();
 llvm::ArrayRef<FormulaEntry> elementFormulas();
 llvm::ArrayRef<FormulaEntry> lossFormulas();
+llvm::ArrayRef<FormulaEntry> madeFormulas();
 llvm::ArrayRef<FormulaEntry> normFormulas();
 llvm::ArrayRef<FormulaEntry> orderFormulas();
 llvm::ArrayRef<FormulaEntry> partFormulas();
+llvm::ArrayRef<FormulaEntry> pictureFormulas();
 llvm::ArrayRef<FormulaEntry> placeFormulas();
 llvm::ArrayRef<FormulaEntry> productFormulas();
 llvm::ArrayRef<FormulaEntry> shapeFormulas();
+llvm::ArrayRef<FormulaEntry> specialFormulas();
+llvm::ArrayRef<FormulaEntry> statisticFormulas();
 
 //===----------------------------------------------------------------------===//
 // Arithmetic
@@ -107,6 +112,7 @@ inline Term operator+(const Term &x, const Term &y) { return apply(ast::BinaryOp
 inline Term operator-(const Term &x, const Term &y) { return apply(ast::BinaryOp::Sub, x, y); }
 inline Term operator*(const Term &x, const Term &y) { return apply(ast::BinaryOp::Mul, x, y); }
 inline Term operator/(const Term &x, const Term &y) { return apply(ast::BinaryOp::Div, x, y); }
+inline Term matmul(const Term &x, const Term &y) { return apply(ast::BinaryOp::MatMul, x, y); }
 inline Term operator&(const Term &x, const Term &y) { return apply(ast::BinaryOp::And, x, y); }
 inline Term operator|(const Term &x, const Term &y) { return apply(ast::BinaryOp::Or, x, y); }
 inline Term operator+(const Term &x, double y) { return x + x.in->number(y); }
@@ -157,6 +163,8 @@ Term at(const Term &x, size_t axis, const PyValue &index);
 /// x[..., from:to:step, ...]; a bound may be None.
 Term part(const Term &x, size_t axis, const Term &from, const Term &to, int64_t step = 1);
 Term unsqueezed(const Term &x, int64_t axis);
+/// One behind the other along an axis.
+Term joined(Formula &f, const Terms &parts, int64_t axis);
 /// 0, 1, 2 along dimension `axis` of `rank`.
 Term placesAlong(const Term &size, size_t axis, size_t rank);
 

@@ -8,10 +8,11 @@ using namespace tile::eval;
 using llvm::ArrayRef;
 using llvm::StringRef;
 
-static std::array<ArrayRef<FormulaEntry>, 9> tables() {
-  return {activationFormulas(), elementFormulas(), lossFormulas(),
-          normFormulas(),       orderFormulas(),   partFormulas(),
-          placeFormulas(),      productFormulas(), shapeFormulas()};
+static std::array<ArrayRef<FormulaEntry>, 14> tables() {
+  return {activationFormulas(), convolutionFormulas(), elementFormulas(), lossFormulas(),
+          madeFormulas(),       normFormulas(),        orderFormulas(),   partFormulas(),
+          pictureFormulas(),    placeFormulas(),       productFormulas(), shapeFormulas(),
+          specialFormulas(),    statisticFormulas()};
 }
 
 ArrayRef<StringRef> eval::formulaNames() {

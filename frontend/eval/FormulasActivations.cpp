@@ -60,8 +60,17 @@ static Term glu(Formula &f) {
   return x * of("sigmoid", gate);
 }
 
+/// As after training: the mean of the slopes that it draws before.
+static Term rrelu(Formula &f) {
+  if (f.flag(3, false))
+    return f.refuse("`rrelu` draws no slopes: it is what it is after training");
+  Term slope = (f.or_(1, 1.0 / 8) + f.or_(2, 1.0 / 3)) * 0.5;
+  return where(f[0] > 0, f[0], f[0] * slope);
+}
+
 llvm::ArrayRef<FormulaEntry> eval::activationFormulas() {
   static const std::vector<FormulaEntry> table = {
+      {"rrelu", rrelu, 1, {"x", "lower", "upper", "training"}},
       {"softplus", softplusOf, 1, {"x", "beta"}},
       {"logsigmoid", logSigmoid, 1, {"x"}},
       {"elu", elu, 1, {"x", "alpha"}},

@@ -100,8 +100,45 @@ static Term gaussian(Formula &f) {
   return f.reduced((of("log", spread) + squared(f[0] - f[1]) / spread) * 0.5, 3);
 }
 
+/// cross_entropy of shares of classes, (..., N) as the logits.
+static Term crossEntropyOfShares(Formula &f) {
+  Terms sizes = shapeOf(f[0]);
+  if (f.failed() || sizes.empty() || rankOf(f[1]) != sizes.size())
+    return f.refuse("`cross_entropy` needs logits (..., N) and as many shares, or whole numbers "
+                    "(...) as labels");
+  Term shares = f[1], smoothing = f.or_(3, 0);
+  if (f.has(3))
+    shares = shares * (f.number(1) - smoothing) + smoothing / sizes.back();
+  Term logarithms = f.call("log_softmax", {f[0], f.integer(-1)});
+  return f.reduced(negative(f.reduce("sum", shares * logarithms, int64_t(-1))), 2);
+}
+
+static Term multilabelSoftMargin(Formula &f) {
+  return f.reduced(f.reduce("mean", softplus(f[0]) - f[0] * f[1], int64_t(-1)), 2);
+}
+
+/// multi_margin_loss(x, y, p=1, margin=1): how far other classes come up to the right one.
+static Term multiMargin(Formula &f) {
+  Terms sizes = shapeOf(f[0]);
+  if (f.failed() || sizes.size() != 2)
+    return f.refuse("`multi_margin_loss` needs scores (N, C) and classes (N)");
+  Term isClass = same(unsqueezed(f[1], 1), placesAlong(sizes[1], 1, 2));
+  Term own = f.reduce("sum", where(isClass, f[0], f.number(0)), int64_t(1), /*keepdim=*/true);
+  Term gap = of("relu", f.or_(3, 1) - own + f[0]);
+  if (f.whole(2, 1) == 2)
+    gap = gap * gap;
+  Term all = f.reduce("sum", where(isClass, f.number(0), gap), int64_t(1));
+  return f.reduced(all / sizes[1], 4);
+}
+
 llvm::ArrayRef<FormulaEntry> eval::lossFormulas() {
   static const std::vector<FormulaEntry> table = {
+      {"cross_entropy_of_shares",
+       crossEntropyOfShares,
+       2,
+       {"x", "y", "reduction", "label_smoothing"}},
+      {"multilabel_soft_margin_loss", multilabelSoftMargin, 2, {"x", "y", "reduction"}},
+      {"multi_margin_loss", multiMargin, 2, {"x", "y", "p", "margin", "reduction"}},
       {"mse_loss", mse, 2, {"x", "y", "reduction"}},
       {"l1_loss", l1, 2, {"x", "y", "reduction"}},
       {"smooth_l1_loss", smoothL1, 2, {"x", "y", "reduction", "beta"}},

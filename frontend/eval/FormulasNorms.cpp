@@ -191,20 +191,21 @@ template <size_t dims, bool isMaximum> static Term pool(Formula &f) {
 }
 
 /// adaptive_avg_pool2d(x, output_size): as many windows of one size.
-static Term adaptivePool(Formula &f) {
+template <bool isMaximum> static Term adaptivePool(Formula &f) {
+  llvm::StringRef how = isMaximum ? "max" : "mean";
   Terms sizes = shapeOf(f[0]);
   std::vector<int64_t> counts = ofEach(f, 1, {1}, 2, 1);
   if (f.failed() || sizes.size() < 2)
-    return f.refuse("`adaptive_avg_pool2d` needs a tensor (..., H, W)");
+    return f.refuse(formatted("`{}` needs a tensor (..., H, W)", f.name));
   size_t rank = sizes.size();
   if (counts[0] == 1 && counts[1] == 1)
-    return f.reduce("mean", f[0], f.tuple({f.integer(-2), f.integer(-1)}), f.boolean(true));
+    return f.reduce(how, f[0], f.tuple({f.integer(-2), f.integer(-1)}), f.boolean(true));
   Terms split(sizes.begin(), sizes.end() - 2);
   for (size_t d = 0; d < 2; ++d) {
     split.push_back(f.integer(counts[d]));
     split.push_back(apply(ast::BinaryOp::FloorDiv, sizes[rank - 2 + d], f.integer(counts[d])));
   }
-  return f.reduce("mean", reshaped(f[0], split), f.tuple({f.integer(-3), f.integer(-1)}),
+  return f.reduce(how, reshaped(f[0], split), f.tuple({f.integer(-3), f.integer(-1)}),
                   f.boolean(false));
 }
 
@@ -214,21 +215,13 @@ static Term conv1d(Formula &f) {
     std::vector<int64_t> given = ofEach(f, i, {otherwise}, 1, i == 4 ? 0 : 1);
     return f.tuple({f.integer(row), f.integer(f.failed() ? row : given[0])});
   };
-  Term stride = along(3, 1, 1), padding = along(4, 0, 0), dilation = along(5, 1, 1);
+  bool isWord = f.has(4) && f[4].value.isStr(); // "same"
+  Term stride = along(3, 1, 1), dilation = along(5, 1, 1);
+  Term padding = isWord ? f[4] : along(4, 0, 0);
   Term groups = f.has(6) ? f[6] : f.integer(1);
   Terms args = {
       unsqueezed(f[0], -2), unsqueezed(f[1], -2), f[2], stride, padding, dilation, groups};
   return f.call("squeeze", {f.call("conv2d", args), f.integer(-2)});
-}
-
-/// interpolate(x, scale_factor): each element of a picture as often along its rows and columns.
-static Term interpolate(Formula &f) {
-  (void)f.word(2, {"nearest"});
-  std::vector<int64_t> by = ofEach(f, 1, {}, 2, 1);
-  if (f.failed() || rankOf(f[0]) < 3)
-    return f.refuse("`interpolate` needs a picture (..., H, W)");
-  Term rows = f.call("repeat_interleave", {f[0], f.integer(by[0]), f.integer(-2)});
-  return f.call("repeat_interleave", {rows, f.integer(by[1]), f.integer(-1)});
 }
 
 llvm::ArrayRef<FormulaEntry> eval::normFormulas() {
@@ -251,9 +244,8 @@ llvm::ArrayRef<FormulaEntry> eval::normFormulas() {
       {"avg_pool1d", pool<1, false>, 2, {"x", "kernel_size", "stride", "padding"}},
       {"avg_pool2d", pool<2, false>, 2, {"x", "kernel_size", "stride", "padding"}},
       {"conv1d", conv1d, 2, {"x", "weight", "bias", "stride", "padding", "dilation", "groups"}},
-      {"interpolate", interpolate, 2, {"x", "scale_factor", "mode"}},
-      {"upsample_nearest2d", interpolate, 2, {"x", "scale_factor", "mode"}},
-      {"adaptive_avg_pool2d", adaptivePool, 2, {"x", "output_size"}},
+      {"adaptive_avg_pool2d", adaptivePool<false>, 2, {"x", "output_size"}},
+      {"adaptive_max_pool2d", adaptivePool<true>, 2, {"x", "output_size"}},
   };
   return table;
 }

@@ -6,13 +6,6 @@
 using namespace tile;
 using namespace tile::eval;
 
-static Term joined(Formula &f, const Terms &parts, int64_t axis) {
-  std::vector<PyValue> values;
-  for (const Term &part : parts)
-    values.push_back(part.value);
-  return f.call("cat", {{&f, PyValue::list(std::move(values))}, f.integer(axis)});
-}
-
 //===----------------------------------------------------------------------===//
 // Turned round
 //===----------------------------------------------------------------------===//

@@ -5,8 +5,6 @@
 using namespace tile;
 using namespace tile::eval;
 
-static Term matmul(const Term &x, const Term &y) { return apply(ast::BinaryOp::MatMul, x, y); }
-
 /// beta * x + alpha * product
 static Term addedTo(Formula &f, const Term &product) {
   Term x = f.has(3) ? f[3] * f[0] : f[0];

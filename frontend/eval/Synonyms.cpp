@@ -29,18 +29,27 @@ StringRef tile::eval::usualName(StringRef name) {
       {"astype", "to"},
       {"bce_with_logits", "binary_cross_entropy_with_logits"},
       {"bmm", "matmul"},
+      {"broadcast_arrays", "broadcast_tensors"},
       {"clip", "clamp"},
       {"concat", "cat"},
       {"concatenate", "cat"},
+      {"cumulative_prod", "cumprod"},
+      {"cumulative_sum", "cumsum"},
       {"degrees", "rad2deg"},
       {"divide", "div"},
       {"dot", "matmul"},
       {"equal", "eq"},
+      {"expand_dims", "unsqueeze"},
+      {"expit", "sigmoid"},
+      {"fabs", "abs"},
       {"fix", "trunc"},
       {"float_power", "pow"},
+      {"gammaln", "lgamma"},
       {"ger", "outer"},
       {"greater", "gt"},
       {"greater_equal", "ge"},
+      {"identity", "eye"},
+      {"invert", "bitwise_not"},
       {"less", "lt"},
       {"less_equal", "le"},
       {"mm", "matmul"},
@@ -53,6 +62,7 @@ StringRef tile::eval::usualName(StringRef name) {
       {"not_equal", "ne"},
       {"permute_dims", "permute"},
       {"power", "pow"},
+      {"psi", "digamma"},
       {"radians", "deg2rad"},
       {"rint", "round"},
       {"row_stack", "vstack"},
@@ -63,9 +73,11 @@ StringRef tile::eval::usualName(StringRef name) {
       {"swish", "silu"},
       {"take_along_axis", "gather"},
       {"take_along_dim", "gather"},
+      {"tensor_split", "array_split"},
       {"trapz", "trapezoid"},
       {"true_divide", "div"},
       {"type", "to"},
+      {"upsample", "interpolate"},
       {"vdot", "matmul"},
   };
   return found(table, name);
@@ -94,6 +106,32 @@ StringRef tile::eval::usualKeyword(StringRef keyword) {
 }
 
 using namespace tile::eval;
+
+/// The argument at a place or of one of two names; None if it is not there.
+static PyValue given(const CallArgs &args, size_t place, StringRef name, StringRef other) {
+  if (place < args.positional.size())
+    return args.positional[place];
+  for (const auto &[keyword, value] : args.keywords)
+    if (keyword == name || keyword == other)
+      return value;
+  return {};
+}
+
+StringRef tile::eval::usualFunction(StringRef name, const CallArgs &args) {
+  StringRef usual = usualName(name);
+  if (usual == "round" && !given(args, 1, "decimals", "decimals").isNone())
+    return "round_to";
+  if (usual == "pad") {
+    PyValue mode = given(args, 2, "mode", "mode");
+    return mode.isStr() && mode.asStr() != "constant" ? StringRef("pad_around") : usual;
+  }
+  if (usual != "cross_entropy")
+    return usual;
+  PyValue labels = given(args, 1, "target", "labels");
+  Result type = labels.is(PyValue::Kind::Extension) ? attribute(labels, "dtype") : Result(labels);
+  bool areShares = type && type->is(PyValue::Kind::DType) && type->asDType().isFloating();
+  return areShares ? StringRef("cross_entropy_of_shares") : usual;
+}
 
 static void renameKeyword(CallArgs &args, StringRef from, StringRef to) {
   for (auto &[keyword, value] : args.keywords)
@@ -141,6 +179,31 @@ static std::unique_ptr<EvalError> pairWidths(CallArgs &args) {
   return nullptr;
 }
 
+/// The padding of a convolution that is "valid", none, or "same": as much as keeps the size.
+static std::unique_ptr<EvalError> widthsByWord(CallArgs &args) {
+  PyValue *padding = args.positional.size() > 4 ? &args.positional[4] : nullptr;
+  for (auto &[keyword, value] : args.keywords)
+    if (keyword == "padding")
+      padding = &value;
+  if (!padding || !padding->isStr() || args.positional.size() < 2)
+    return nullptr;
+  std::vector<PyValue> widths(2, PyValue::integer(0));
+  Result shape = attribute(args.positional[1], "shape");
+  bool isPicture = shape && shape->isSequence() && shape->elements().size() == 4;
+  PyValue step = given(args, 5, "dilation", "dilation");
+  for (size_t i = 0; i < 2 && padding->asStr() == "same"; ++i) {
+    PyValue own = step.isSequence() && step.elements().size() == 2 ? step.elements()[i] : step;
+    std::optional<int64_t> size = isPicture ? shape->elements()[2 + i].toInt64() : std::nullopt;
+    int64_t more = size ? (*size - 1) * own.toInt64().value_or(1) : 1;
+    if (more % 2)
+      return fail("`padding=\"same\"` needs weights of a known, odd size", "ValueError");
+    widths[i] = PyValue::integer(more / 2);
+  }
+  if (padding->asStr() == "same" || padding->asStr() == "valid")
+    *padding = PyValue::tuple(std::move(widths));
+  return nullptr;
+}
+
 std::unique_ptr<EvalError> tile::eval::useUsualForms(StringRef name, CallArgs &args) {
   if (name == "pad")
     return pairWidths(args);
@@ -152,6 +215,8 @@ std::unique_ptr<EvalError> tile::eval::useUsualForms(StringRef name, CallArgs &a
   }
   if (name == "embedding")
     renameKeyword(args, "x", "index");
+  if (name == "conv2d")
+    return widthsByWord(args);
   if (name == "dropout") {
     PyValue trains = takeKeyword(args, "training");
     Result is = truth(trains);

@@ -9,6 +9,9 @@ namespace tile::eval {
 /// Our name of a function on tensors that NumPy or PyTorch calls otherwise; what is given if it
 /// has no other.
 llvm::StringRef usualName(llvm::StringRef name);
+/// The same of a call, whose arguments may ask for another function than its name says alone:
+/// `round(x, decimals=2)`, `pad` with a mode, `cross_entropy` of shares.
+llvm::StringRef usualFunction(llvm::StringRef name, const CallArgs &args);
 /// The same of an argument: `axis` of `dim`.
 llvm::StringRef usualKeyword(llvm::StringRef keyword);
 

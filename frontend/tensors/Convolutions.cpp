@@ -42,18 +42,11 @@ static std::unique_ptr<EvalError> readPair(StringRef what, const PyValue &given,
   return nullptr;
 }
 
-/// How many places the kernel has: rounded down, which must be a formula.
+/// How many places the kernel has: rounded down.
 static std::unique_ptr<EvalError> countPlaces(Tracer &tracer, StringRef which, Along &along) {
   Size over = along.size + Size(2 * along.padding) -
               Size(along.dilation) * (along.kernel - Size(1)) - Size(1);
-  std::optional<Size> steps;
-  for (int64_t less = 0; less < along.stride && !steps; ++less)
-    steps = (over - Size(less)).dividedBy(Size(along.stride));
-  if (!steps)
-    return fail(formatted("`conv2d` with a stride of {} along a {} of `{}` has no formula for the "
-                          "size of its result: write the size as a multiple, such as `{}*N`",
-                          along.stride, which, along.size, along.stride),
-                "ValueError");
+  std::optional<Size> steps = (over - Size(along.stride - 1)).dividedUpBy(along.stride);
   along.result = *steps + Size(1);
   std::string small = formatted("the kernel of `conv2d`, `{}`, does not fit a {} of `{}`",
                                 along.kernel, which, along.size);

@@ -261,6 +261,7 @@ ArrayRef<TracedEntry> tensors::tracedCreation() {
       {"bfloat16", converted<Kind::BFloat16>},
       {"float", converted<Kind::Float32>},
       {"double", converted<Kind::Float64>},
+      {"bool", converted<Kind::Int1>},
       {"int", converted<Kind::Int32>},
       {"long", converted<Kind::Int64>},
       {"clone", same},

@@ -85,17 +85,17 @@ static Result to(Tracer &tracer, StringRef name, const CallArgs &args) {
 
 ArrayRef<TracedEntry> tensors::tracedElementwise() {
   static const TracedEntry table[] = {
-      {"abs", unary},         {"neg", unary},     {"exp", unary},      {"exp2", unary},
-      {"expm1", unary},       {"log", unary},     {"log2", unary},     {"log10", unary},
-      {"log1p", unary},       {"sqrt", unary},    {"rsqrt", unary},    {"sin", unary},
-      {"cos", unary},         {"tan", unary},     {"tanh", unary},     {"sigmoid", unary},
-      {"relu", unary},        {"silu", unary},    {"erf", unary},      {"erfc", unary},
-      {"asin", unary},        {"acos", unary},    {"atan", unary},     {"floor", unary},
-      {"ceil", unary},        {"round", unary},   {"trunc", unary},    {"sign", unary},
-      {"isnan", unary},       {"isinf", unary},   {"square", unary},   {"reciprocal", unary},
-      {"logical_not", unary}, {"gelu", gelu},     {"maximum", binary}, {"minimum", binary},
-      {"atan2", binary},      {"matmul", matmul}, {"pow", power},      {"where", where},
-      {"clamp", clamp},       {"to", to},
+      {"abs", unary},         {"neg", unary},    {"exp", unary},      {"exp2", unary},
+      {"expm1", unary},       {"log", unary},    {"log2", unary},     {"log10", unary},
+      {"log1p", unary},       {"sqrt", unary},   {"rsqrt", unary},    {"sin", unary},
+      {"cos", unary},         {"tan", unary},    {"tanh", unary},     {"sigmoid", unary},
+      {"relu", unary},        {"silu", unary},   {"erf", unary},      {"erfc", unary},
+      {"asin", unary},        {"acos", unary},   {"atan", unary},     {"floor", unary},
+      {"ceil", unary},        {"round", unary},  {"trunc", unary},    {"sign", unary},
+      {"isnan", unary},       {"isinf", unary},  {"square", unary},   {"reciprocal", unary},
+      {"logical_not", unary}, {"gelu", gelu},    {"maximum", binary}, {"minimum", binary},
+      {"lgamma", unary},      {"erfinv", unary}, {"atan2", binary},   {"matmul", matmul},
+      {"pow", power},         {"where", where},  {"clamp", clamp},    {"to", to},
   };
   return table;
 }
@@ -143,7 +143,7 @@ static Result inType(Tracer &tracer, StringRef name, CallArgs &args) {
 }
 
 std::optional<Result> Tracer::callNamed(StringRef name, const CallArgs &args) {
-  const TracedEntry *entry = find(name);
+  const TracedEntry *entry = find(eval::usualFunction(name, args));
   if (!entry)
     return std::nullopt;
   CallArgs given = args;

@@ -203,6 +203,10 @@ PyValue Backward::ofUnary(MapKind kind, V x, V r, V g) {
                mul(of(MapKind::exp, of(MapKind::neg, of(MapKind::square, x))), number(M_2_SQRTPI)));
   case MapKind::erfc:
     return of(MapKind::neg, ofUnary(MapKind::erf, x, r, g));
+  case MapKind::lgamma:
+    return mul(g, keep(tracer.callNamed("digamma", {{x}, {}}).value()));
+  case MapKind::erfinv:
+    return mul(g, mul(of(MapKind::exp, of(MapKind::square, r)), number(1 / M_2_SQRTPI)));
   case MapKind::asin:
     return mul(g, of(MapKind::rsqrt, sub(one, of(MapKind::square, x))));
   case MapKind::acos:

@@ -73,11 +73,10 @@ static std::unique_ptr<EvalError> readTensor(eval::Evaluator &evaluator,
   std::string error;
   std::optional<graph::Sizes> parsed = graph::parseSizes(text->text, error);
   if (!parsed)
-    return at(
-        fail(formatted(
-            "the sizes \"{}\": {}; sizes are names, numbers and what `+`, `-` and `*` make of them",
-            text->text, error)),
-        function, text->range);
+    return at(fail(formatted("the sizes \"{}\": {}; sizes are names, numbers and what `+`, `-`, "
+                             "`*` and `//` make of them",
+                             text->text, error)),
+              function, text->range);
   out.sizes = *parsed;
   if (!type)
     return nullptr;

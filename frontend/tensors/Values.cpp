@@ -44,9 +44,13 @@ Result SizeValue::binary(ast::BinaryOp op, const PyValue &other, bool reflected)
     const Size &divisor = reflected ? size : *right;
     if (std::optional<Size> quotient = (reflected ? *right : size).dividedBy(divisor))
       return tracer.sizeValue(*quotient);
-    return fail(formatted(
-        "`{} // {}` is not a formula: only what divides whatever the sizes are can be taken",
-        (reflected ? *right : size), divisor));
+    // A quotient rounds down to 0 at least, which is Python's of what is never negative.
+    std::optional<int64_t> by = reflected ? std::nullopt : right->constant();
+    if (by && *by > 0 && size.isNeverNegative())
+      return tracer.sizeValue(*(size - Size(*by - 1)).dividedUpBy(*by));
+    return fail(formatted("`{} // {}` is not a formula: a number from 1 on divides sizes, and what "
+                          "may be negative only if it does whatever the sizes are",
+                          (reflected ? *right : size), divisor));
   }
   PyValue self = PyValue::extension(shared_from_this());
   return asTensors(tracer, op, reflected ? other : self, reflected ? self : other);

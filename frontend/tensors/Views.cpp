@@ -81,7 +81,20 @@ static Result permute(Tracer &tracer, StringRef name, const CallArgs &args) {
   return tracer.rearrange(x, dims);
 }
 
+/// transpose(x, i, j); in NumPy's form of all dimensions in another order, or of none: turned
+/// round, where all that wrote so agree what that is.
 static Result transpose(Tracer &tracer, StringRef name, const CallArgs &args) {
+  size_t given = args.positional.size();
+  if (args.keywords.empty() && given > 0 && (given > 3 || args.positional.back().isSequence()))
+    return permute(tracer, name, args);
+  if (args.keywords.empty() && given == 1) {
+    Operand x;
+    if (auto error = tracer.operand(name, args.positional[0], x))
+      return error;
+    size_t rank = x.type().sizes().size();
+    if (rank <= 2)
+      return tracer.rearrange(x, llvm::to_vector(llvm::reverse(inOrder(rank))));
+  }
   TensorReader r(tracer, name, args, {"x", "i", "j"}, 3);
   if (!r)
     return r.error();
@@ -129,13 +142,8 @@ static Result count(Tracer &tracer, StringRef name, const CallArgs &args) {
 
 ArrayRef<TracedEntry> tensors::tracedViews() {
   static const TracedEntry table[] = {
-      {"unsqueeze", unsqueeze},
-      {"expand_dims", unsqueeze},
-      {"squeeze", squeeze},
-      {"permute", permute},
-      {"transpose", transpose},
-      {"size", size},
-      {"dim", rank},
+      {"unsqueeze", unsqueeze}, {"squeeze", squeeze}, {"permute", permute},
+      {"transpose", transpose}, {"size", size},       {"dim", rank},
       {"nelement", count},
   };
   return table;

@@ -68,6 +68,45 @@ Size operator*(const Size &a, const Size &b) {
 } // namespace tile::graph
 
 //===----------------------------------------------------------------------===//
+// Quotients that are no formulas: `((H + 1)//2)` is a name like others, but it has the value that
+// its text says, rounded down and 0 at least.
+//===----------------------------------------------------------------------===//
+
+static bool isQuotient(StringRef name) { return name.starts_with("("); }
+
+/// What is divided, as text, and by what.
+static std::pair<StringRef, int64_t> partsOf(StringRef quotient) {
+  auto [of, by] = quotient.drop_front().drop_back().rsplit("//");
+  int64_t divisor = 1;
+  by.getAsInteger(10, divisor);
+  return {of, std::max<int64_t>(divisor, 1)};
+}
+
+static Size dividedDown(const Size &size, int64_t divisor) {
+  if (std::optional<int64_t> known = size.constant(); known && *known != kBeyond)
+    return Size(std::max<int64_t>(llvm::divideFloorSigned(*known, divisor), 0));
+  if (std::optional<Size> exact = size.dividedBy(Size(divisor)))
+    return *exact;
+  std::string text = size.str();
+  bool isOne = text.front() != '-' && !StringRef(text).contains(' ');
+  return Size::symbol(formatted("({}{}{}//{})", isOne ? "" : "(", text, isOne ? "" : ")", divisor));
+}
+
+static std::optional<int64_t> valueOf(StringRef name, const Bindings &bindings) {
+  if (!isQuotient(name)) {
+    auto it = bindings.find(name);
+    return it == bindings.end() ? std::nullopt : std::optional<int64_t>(it->second);
+  }
+  auto [of, divisor] = partsOf(name);
+  std::string error;
+  std::optional<Size> size = Size::parse(of, error);
+  std::optional<int64_t> value = size ? size->evaluate(bindings) : std::nullopt;
+  if (!value)
+    return std::nullopt;
+  return std::max<int64_t>(llvm::divideFloorSigned(*value, divisor), 0);
+}
+
+//===----------------------------------------------------------------------===//
 // Text
 //===----------------------------------------------------------------------===//
 
@@ -112,11 +151,17 @@ private:
   }
   std::optional<Size> term() {
     std::optional<Size> left = atom();
-    while (left && take("*")) {
+    while (left) {
+      bool divides = take("//");
+      if (!divides && !take("*"))
+        break;
       std::optional<Size> right = atom();
       if (!right)
         return right;
-      left = *left * *right;
+      std::optional<int64_t> by = right->constant();
+      if (divides && (!by || *by < 1))
+        return fail("a size is divided by a number from 1 on");
+      left = divides ? dividedDown(*left, *by) : *left * *right;
     }
     return left;
   }
@@ -229,14 +274,21 @@ std::optional<int64_t> Size::constant() const {
 }
 
 std::optional<std::string> Size::name() const {
-  if (terms.size() == 1 && terms.begin()->first.size() == 1 && terms.begin()->second == 1)
-    return terms.begin()->first.front();
-  return std::nullopt;
+  if (terms.size() != 1 || terms.begin()->first.size() != 1 || terms.begin()->second != 1)
+    return std::nullopt;
+  const std::string &name = terms.begin()->first.front();
+  return isQuotient(name) ? std::nullopt : std::optional<std::string>(name);
 }
 
 void Size::collectNames(std::set<std::string> &names) const {
   for (auto &[product, coefficient] : terms)
-    names.insert(product.begin(), product.end());
+    for (const std::string &name : product) {
+      std::string error;
+      if (isQuotient(name))
+        Size::parse(partsOf(name).first, error)->collectNames(names);
+      else
+        names.insert(name);
+    }
 }
 
 std::optional<int64_t> Size::evaluate(const Bindings &bindings) const {
@@ -246,8 +298,8 @@ std::optional<int64_t> Size::evaluate(const Bindings &bindings) const {
   for (auto &[product, coefficient] : terms) {
     int64_t value = coefficient;
     for (const std::string &name : product) {
-      auto it = bindings.find(name);
-      if (it == bindings.end() || llvm::MulOverflow(value, it->second, value))
+      std::optional<int64_t> factor = valueOf(name, bindings);
+      if (!factor || llvm::MulOverflow(value, *factor, value))
         return std::nullopt;
     }
     if (llvm::AddOverflow(sum, value, sum))
@@ -279,7 +331,9 @@ std::optional<Size> Size::dividedBy(const Size &divisor) const {
 std::optional<Size> Size::dividedUpBy(int64_t divisor) const {
   auto number = terms.find({});
   int64_t rest = number == terms.end() ? 0 : number->second % divisor;
-  return (*this + Size(rest > 0 ? divisor - rest : -rest)).dividedBy(Size(divisor));
+  std::optional<Size> exact =
+      (*this + Size(rest > 0 ? divisor - rest : -rest)).dividedBy(Size(divisor));
+  return exact ? exact : dividedDown(*this + Size(divisor - 1), divisor);
 }
 
 std::optional<int64_t> Size::solveFor(StringRef name, int64_t value, const Bindings &bindings,

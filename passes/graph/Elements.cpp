@@ -156,6 +156,13 @@ Value Elements::mapFunction(MapKind kind, Type element, Value x) {
     return make<arith::CmpFOp>(arith::CmpFPredicate::OEQ, x, number(0));
   case MapKind::reciprocal:
     return make<arith::DivFOp>(number(1), x);
+  case MapKind::lgamma:
+  case MapKind::erfinv: {
+    std::string symbol = ("__tile_" + stringifyMapKind(kind)).str();
+    if (!element.isF64())
+      symbol += "f";
+    return make<ExternElementwiseOp>(x.getType(), symbol, "", x, /*pure=*/true);
+  }
   default:
     return times(x, x); // square
   }

@@ -6,6 +6,7 @@
 #include "frontend/eval/Methods.h"
 #include "frontend/eval/Synonyms.h"
 #include "runtime/host/Functions.h"
+#include "runtime/host/InverseErf.h"
 #include "text/Format.h"
 #include <cmath>
 
@@ -440,6 +441,7 @@ llvm::ArrayRef<FunctionEntry> elementwiseFunctions() {
       {"erf", realFunction<std::erf>, true},
       {"erfc", realFunction<std::erfc>, true},
       {"lgamma", realFunction<logGamma>, true},
+      {"erfinv", realFunction<inverseErf>, true},
       {"sigmoid", realFunction<sigmoid>, true},
       {"silu", realFunction<silu>, true},
       {"gelu", geluFunction, true},

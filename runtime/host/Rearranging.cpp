@@ -338,6 +338,8 @@ const FunctionEntry *findFunction(StringRef given) {
 }
 
 Result callFunction(const FunctionEntry &entry, const ContextPtr &context, const CallArgs &args) {
+  if (StringRef meant = eval::usualFunction(entry.name, args); meant != entry.name)
+    return callFunction(*findFunction(meant), context, args);
   context->function = entry.name;
   CallArgs own = args;
   if (auto error = useOwnNames(entry, own))

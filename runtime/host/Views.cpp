@@ -328,13 +328,16 @@ static Result permute(const ContextPtr &, const CallArgs &args) {
   return x->view(shape, strides, x->offset());
 }
 
-static Result transpose(const ContextPtr &, const CallArgs &args) {
+static Result transpose(const ContextPtr &context, const CallArgs &args) {
   Tensor *x = self(args);
   if (!x)
     return needTensor("transpose");
   Shape axes;
   if (auto error = readInts(args, axes))
     return error;
+  bool isOrder = args.positional.size() == 2 && args.positional[1].isSequence();
+  if (axes.size() > 2 || isOrder)
+    return permute(context, args);
   if (axes.empty())
     axes = {-2, -1};
   if (axes.size() != 2)

@@ -115,10 +115,41 @@ TEST(Size, IsRoundedUp) {
   EXPECT_EQ(read("4*M + 5").dividedUpBy(4), read("M + 2"));
   EXPECT_EQ(read("4*M - 5").dividedUpBy(4), read("M - 1"));
   EXPECT_EQ(Size(7).dividedUpBy(int64_t(1) << 62), Size(1));
-  EXPECT_FALSE(read("M").dividedUpBy(int64_t(1) << 62));
+  EXPECT_EQ(*read("M").dividedUpBy(int64_t(1) << 62)->evaluate({{"M", 3}}), 1);
+}
+
+TEST(Size, QuotientsHaveTheirValue) {
+  Size half = read("(M + 1)//2"), third = read("M*N//3");
+  for (int64_t m = 0; m < 9; ++m) {
+    Bindings of = {{"M", m}, {"N", 5}};
+    EXPECT_EQ(half.evaluate(of), (m + 1) / 2);
+    EXPECT_EQ(third.evaluate(of), m * 5 / 3);
+    EXPECT_EQ(read("M//2 + (M + 1)//2").evaluate(of), m);
+    EXPECT_EQ(read("(M - 4)//2").evaluate(of), std::max<int64_t>((m - 4) / 2, 0));
+    EXPECT_EQ(read("((M + 3)//2 + N)//4").evaluate(of), ((m + 3) / 2 + 5) / 4);
+  }
+  EXPECT_EQ(half.str(), "((M + 1)//2)");
+  for (const Size &size : {half, third, half * third + read("2*M"), read("((M + 3)//2 + N)//4")})
+    EXPECT_EQ(read(size.str().c_str()), size) << size.str();
+  EXPECT_EQ(read("4*M//2"), read("2*M"));
+  EXPECT_EQ(read("7//2"), Size(3));
+  EXPECT_EQ(read("M + 1").dividedUpBy(2), read("(M + 2)//2"));
+}
+
+TEST(Size, QuotientsAreNoNames) {
+  Size half = read("(M + 1)//2");
+  EXPECT_FALSE(half.name());
+  std::set<std::string> names;
+  half.collectNames(names);
+  EXPECT_EQ(names, std::set<std::string>({"M"}));
+  bool isWhole = false;
+  EXPECT_FALSE(half.solveFor("M", 3, {}, isWhole));
+  EXPECT_FALSE(half.evaluate({{half.str(), 3}}));
 }
 
 TEST(Size, SaysWhatIsWrong) {
+  EXPECT_EQ(whyNot("M//N"), "a size is divided by a number from 1 on");
+
   EXPECT_EQ(whyNot("M +"), "a size is missing");
   EXPECT_EQ(whyNot("M / 2"), "`/ 2` does not belong here");
   EXPECT_EQ(whyNot("(M"), "a `)` is missing");
