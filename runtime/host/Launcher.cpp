@@ -373,8 +373,8 @@ std::string Launcher::kernelKey(const runtime::KernelRequest &request) {
 runtime::Kernel *Launcher::prepare(const runtime::KernelRequest &request,
                                    std::unique_ptr<EvalError> &error) {
   std::string key = kernelKey(request);
-  if (auto it = kernels.find(key); it != kernels.end())
-    return it->second.get();
+  if (runtime::Kernel *kept = kernels.find(key))
+    return kept;
   frontend::DiagnosticEngine diagnostics;
   std::unique_ptr<runtime::Kernel> prepared = context->device.prepare(request, diagnostics);
   if (!prepared) {
@@ -382,7 +382,7 @@ runtime::Kernel *Launcher::prepare(const runtime::KernelRequest &request,
                     formatted("kernel `{}` could not be prepared", request.options.kernel));
     return nullptr;
   }
-  return (kernels[key] = std::move(prepared)).get();
+  return kernels.keep(*context, key, std::move(prepared));
 }
 
 static std::unique_ptr<EvalError> readGrid(const PyValue &value, std::array<uint32_t, 3> &grid) {

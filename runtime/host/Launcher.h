@@ -12,6 +12,7 @@
 
 #include "runtime/Tuner.h"
 #include "runtime/host/Handle.h"
+#include "runtime/host/KeptKernels.h"
 #include "runtime/host/Specialization.h"
 #include "target/WarpRoles.h"
 #include "llvm/ADT/StringMap.h"
@@ -101,7 +102,7 @@ private:
   ContextPtr context;
   std::vector<std::string> includePaths;
   runtime::Tuner tuner;
-  llvm::StringMap<std::unique_ptr<runtime::Kernel>> kernels;
+  KeptKernels kernels;
   Result chooseConfiguration(Evaluator &evaluator, const Request &request, size_t next,
                              const Settings &settings, std::vector<PyValue> &choices,
                              PyValue &best);

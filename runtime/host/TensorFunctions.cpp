@@ -142,8 +142,8 @@ std::unique_ptr<EvalError> TensorFunctions::makeBuffers(Call &call) {
 runtime::Kernel *TensorFunctions::prepare(const Call &call, const TensorLaunch &launch,
                                           std::unique_ptr<EvalError> &error) {
   std::string key = call.key + "\n" + launch.key;
-  if (auto it = kernels.find(key); it != kernels.end())
-    return it->second.get();
+  if (runtime::Kernel *kept = kernels.find(key))
+    return kept;
   runtime::KernelRequest request;
   request.file = launch.source.get(); // the program keeps it
   request.module = &call.object().module->tree();
@@ -158,7 +158,7 @@ runtime::Kernel *TensorFunctions::prepare(const Call &call, const TensorLaunch &
         toError(diagnostics, formatted("kernel `{}` could not be prepared", launch.options.kernel));
     return nullptr;
   }
-  return (kernels[key] = std::move(prepared)).get();
+  return kernels.keep(*context, key, std::move(prepared));
 }
 
 /// What is in no memory has no end of its own: `tile.arange(2**62).sum()`.

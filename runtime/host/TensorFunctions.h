@@ -8,8 +8,7 @@
 #define TILE_RUNTIME_HOST_TENSORFUNCTIONS_H
 
 #include "compiler/functions/TensorProgram.h"
-#include "runtime/host/Tensor.h"
-#include "llvm/ADT/StringMap.h"
+#include "runtime/host/KeptKernels.h"
 
 namespace tile::host {
 
@@ -43,7 +42,7 @@ private:
   std::vector<std::string> includePaths;
   std::map<const ast::FunctionDef *, tensors::Signature> signatures;
   llvm::StringMap<Compiled> compiled;
-  llvm::StringMap<std::unique_ptr<runtime::Kernel>> kernels;
+  KeptKernels kernels;
 };
 
 } // namespace tile::host

@@ -167,8 +167,8 @@ Result Launcher::tune(Evaluator &evaluator, const Request &request, size_t next,
   };
   auto measureTrial = [&](unsigned i) -> llvm::Expected<double> {
     Trial &trial = trials[i];
-    if (trial.prepared)
-      kernels.try_emplace(kernelKey(trial.kernel), std::move(trial.prepared));
+    if (std::string key = kernelKey(trial.kernel); trial.prepared && !kernels.find(key))
+      kernels.keep(*context, key, std::move(trial.prepared));
     restorer.apply();
     CallArgs arguments = byName(request.kernel, request.args, configs[i]);
     trial.error = callHook(evaluator, settings.find("pre_hook"), arguments);

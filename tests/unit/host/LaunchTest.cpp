@@ -45,6 +45,20 @@ TEST(Launch, ArgumentsAreSpecialisedAsInTriton) {
   EXPECT_EQ(signatureOf("a, b", "k[1]('relu', tl.float16)"), "const=\"relu\",const=tl.float16");
 }
 
+TEST(Launch, KernelsThatAreKeptAreBounded) {
+  HostFile file(R"(
+@triton.jit
+def k(n: tl.constexpr): pass
+def f():
+    for i in range(1300):
+        k[1](i)
+)");
+  file.device.bodies["k"] = [](auto &, auto &) {};
+  EXPECT_EQ(file.call("f"), "None");
+  EXPECT_EQ(file.device.prepared.size(), 1300u);
+  EXPECT_LE(file.session.kernels().numKernels(), KeptKernels::kMost);
+}
+
 TEST(Launch, ANameMeansWhatItIsBoundToLast) {
   HostFile file(R"(
 @triton.jit
