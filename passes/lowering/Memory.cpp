@@ -104,17 +104,20 @@ LogicalResult Lowering::lowerLoad(LoadOp op) {
       op.getMask() && !matchPattern(op.getMask(), m_One()) ? &get(op.getMask()) : nullptr;
   unsigned run = mask ? maskRunOf(op, group) : group;
   Registers regs;
-  llvm::DenseMap<std::pair<Value, Value>, Registers> seen; // copies load once
+  llvm::DenseMap<std::tuple<Value, Value, Value>, Registers> seen; // copies load once
   for (unsigned r = 0; r < ptrs.size(); r += group) {
     Value predicate = !mask ? Value() : run < group ? wholeGroup(*mask, r, group) : (*mask)[r];
-    auto key = std::make_pair(ptrs[r], mask ? (*mask)[r] : Value());
-    if (!op.getIsVolatile() && seen.count(key) && !op.getOther()) {
-      llvm::append_range(regs, seen[key]);
-      continue;
-    }
     ValueRange other;
     if (op.getOther() && !isZeroBits(op.getOther()))
       other = ValueRange(get(op.getOther())).slice(r, group);
+    auto key = std::make_tuple(ptrs[r], mask ? (*mask)[r] : Value(),
+                               other.empty() ? Value() : other.front());
+    bool isCopy = !op.getIsVolatile() && (run == group || !op.getOther()) &&
+                  (other.empty() || llvm::all_equal(other)) && seen.count(key);
+    if (isCopy) {
+      llvm::append_range(regs, seen[key]);
+      continue;
+    }
     SmallVector<Value> loaded =
         in.loadGlobal(type, group, address(ptrs[r]), predicate, other, hints);
     seen[key] = Registers(loaded);
